@@ -1,0 +1,52 @@
+# One CTest test per GoogleTest suite. A test per case, as gtest_discover_tests() has it, would start
+# the servers of a suite once per case; a test per executable would say too little when it fails.
+# The suites are asked from the executable when ctest starts, so none can be forgotten.
+#
+# Two roles: include()d it defines redlock_discover_suites(); included by ctest with
+# REDLOCK_SUITES_OF set it declares the tests.
+
+if(NOT DEFINED REDLOCK_SUITES_OF)
+  set(redlock_discover_suites_file "${CMAKE_CURRENT_LIST_FILE}")
+
+  function(redlock_discover_suites target)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "LABEL;TIMEOUT;PROCESSORS;ENVIRONMENT" "")
+    if(NOT arg_PROCESSORS)
+      set(arg_PROCESSORS 1)
+    endif()
+    set(file "${CMAKE_CURRENT_BINARY_DIR}/${target}_suites.cmake")
+    file(GENERATE OUTPUT "${file}" CONTENT "\
+set(REDLOCK_SUITES_OF [==[$<TARGET_FILE:${target}>]==])
+set(REDLOCK_SUITES_LABEL [==[${arg_LABEL}]==])
+set(REDLOCK_SUITES_PROPERTIES LABELS [==[${arg_LABEL}]==] TIMEOUT ${arg_TIMEOUT}
+  PROCESSORS ${arg_PROCESSORS} ENVIRONMENT [==[${arg_ENVIRONMENT}]==])
+include([==[${redlock_discover_suites_file}]==])
+unset(REDLOCK_SUITES_OF)
+")
+    set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES "${file}")
+  endfunction()
+  return()
+endif()
+
+get_filename_component(program "${REDLOCK_SUITES_OF}" NAME)
+if(NOT EXISTS "${REDLOCK_SUITES_OF}")
+  # Fails when run, and tells by its name why.
+  add_test(${program}_IS_NOT_BUILT "${REDLOCK_SUITES_OF}")
+  return()
+endif()
+
+execute_process(COMMAND "${REDLOCK_SUITES_OF}" --gtest_list_tests
+  OUTPUT_VARIABLE listing ERROR_VARIABLE listing_error RESULT_VARIABLE result)
+if(NOT result EQUAL 0)
+  message(FATAL_ERROR "${program} --gtest_list_tests: ${result}\n${listing}${listing_error}")
+endif()
+string(REPLACE ";" "," listing "${listing}")
+string(REPLACE "\n" ";" listing "${listing}")
+foreach(line IN LISTS listing)
+  # "Suite.", "Prefix/Suite." and "Suite/0.  # TypeParam = int" begin at the margin, cases do not.
+  if(line MATCHES "^([A-Za-z0-9_/]+)\\.( .*)?$")
+    set(suite "${CMAKE_MATCH_1}")
+    set(name "${REDLOCK_SUITES_LABEL}.${suite}")
+    add_test(${name} "${REDLOCK_SUITES_OF}" "--gtest_filter=${suite}.*" --gtest_color=no)
+    set_tests_properties(${name} PROPERTIES ${REDLOCK_SUITES_PROPERTIES})
+  endif()
+endforeach()

@@ -1,0 +1,65 @@
+# install(): headers, libraries, CMake package, pkg-config file, quorum-lock with its man page and
+# its completions.
+
+include(CMakePackageConfigHelpers)
+
+set(redlock_package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/redlock")
+
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/redlock" TYPE INCLUDE FILES_MATCHING PATTERN "*.hpp")
+
+# Two export sets: the shared library needs nothing from its user, and must stay usable where the
+# development packages that the static one needs are not installed.
+if(TARGET redlock)
+  install(TARGETS redlock EXPORT redlockSharedTargets)
+  install(EXPORT redlockSharedTargets NAMESPACE redlock:: DESTINATION "${redlock_package_dir}")
+endif()
+if(TARGET redlock_static)
+  install(TARGETS redlock_static EXPORT redlockStaticTargets)
+  install(EXPORT redlockStaticTargets NAMESPACE redlock:: DESTINATION "${redlock_package_dir}")
+endif()
+
+configure_package_config_file(
+  "${PROJECT_SOURCE_DIR}/lib/cmake/redlockConfig.cmake.in"
+  "${PROJECT_BINARY_DIR}/redlockConfig.cmake"
+  INSTALL_DESTINATION "${redlock_package_dir}"
+  NO_SET_AND_CHECK_MACRO)
+write_basic_package_version_file(
+  "${PROJECT_BINARY_DIR}/redlockConfigVersion.cmake" COMPATIBILITY SameMinorVersion)
+install(FILES
+  "${PROJECT_BINARY_DIR}/redlockConfig.cmake"
+  "${PROJECT_BINARY_DIR}/redlockConfigVersion.cmake"
+  "${PROJECT_SOURCE_DIR}/lib/cmake/RedlockDependencies.cmake"
+  DESTINATION "${redlock_package_dir}")
+
+# Relative to the .pc file, so that an installed tree may be moved.
+file(RELATIVE_PATH redlock_pc_prefix
+  "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
+string(REGEX REPLACE "/$" "" redlock_pc_prefix "${redlock_pc_prefix}")
+if(REDLOCK_SHARED)
+  set(redlock_pc_requires "Requires.private")
+else()
+  set(redlock_pc_requires "Requires")
+endif()
+configure_file("${PROJECT_SOURCE_DIR}/lib/cmake/redlock.pc.in"
+  "${PROJECT_BINARY_DIR}/redlock.pc" @ONLY)
+install(FILES "${PROJECT_BINARY_DIR}/redlock.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+
+if(TARGET quorum-lock)
+  install(TARGETS quorum-lock)
+  file(GLOB redlock_manuals CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tools/man/*.1")
+  install(FILES ${redlock_manuals} DESTINATION "${CMAKE_INSTALL_MANDIR}/man1")
+  # The shells look in different places, and under the names that their own rules give.
+  set(redlock_completion "${PROJECT_SOURCE_DIR}/tools/completion")
+  if(EXISTS "${redlock_completion}/quorum-lock.bash")
+    install(FILES "${redlock_completion}/quorum-lock.bash" RENAME quorum-lock
+      DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions")
+  endif()
+  if(EXISTS "${redlock_completion}/_quorum-lock")
+    install(FILES "${redlock_completion}/_quorum-lock"
+      DESTINATION "${CMAKE_INSTALL_DATADIR}/zsh/site-functions")
+  endif()
+  if(EXISTS "${redlock_completion}/quorum-lock.fish")
+    install(FILES "${redlock_completion}/quorum-lock.fish"
+      DESTINATION "${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d")
+  endif()
+endif()

@@ -1,0 +1,139 @@
+# How every target of ours is compiled, and the layers that the library is made of.
+
+include(CheckIPOSupported)
+
+# Wraps compilers in ccache when it is installed. The sloppiness lets it cache what is compiled with
+# a precompiled header; without it each such file would be a miss.
+macro(redlock_use_ccache)
+  if(PROJECT_IS_TOP_LEVEL AND NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)
+    find_program(REDLOCK_CCACHE ccache)
+    if(REDLOCK_CCACHE)
+      set(CMAKE_CXX_COMPILER_LAUNCHER
+        "${CMAKE_COMMAND};-E;env;CCACHE_SLOPPINESS=pch_defines,time_macros;${REDLOCK_CCACHE}")
+    endif()
+  endif()
+endmacro()
+
+if(REDLOCK_IPO)
+  check_ipo_supported(RESULT redlock_ipo_works OUTPUT redlock_ipo_output LANGUAGES CXX)
+  if(NOT redlock_ipo_works)
+    message(WARNING "REDLOCK_IPO is ignored: ${redlock_ipo_output}")
+  endif()
+endif()
+
+# The language, the warnings and the instrumentation of one of our own targets.
+function(redlock_configure_target target)
+  target_compile_features(${target} PUBLIC cxx_std_20)
+  set_target_properties(${target} PROPERTIES
+    CXX_STANDARD 20
+    CXX_STANDARD_REQUIRED ON
+    CXX_EXTENSIONS OFF
+    CXX_VISIBILITY_PRESET hidden
+    VISIBILITY_INLINES_HIDDEN ON
+    POSITION_INDEPENDENT_CODE ON)
+  target_compile_options(${target} PRIVATE
+    -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion
+    -Wnon-virtual-dtor -Woverloaded-virtual -Wextra-semi)
+  if(REDLOCK_WERROR)
+    target_compile_options(${target} PRIVATE -Werror)
+  endif()
+  if(REDLOCK_STDLIB_ASSERTIONS)
+    target_compile_definitions(${target} PRIVATE _GLIBCXX_ASSERTIONS)
+  endif()
+  if(REDLOCK_SANITIZE)
+    target_compile_options(${target} PRIVATE
+      -fsanitize=${REDLOCK_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+    target_link_options(${target} PUBLIC -fsanitize=${REDLOCK_SANITIZE})
+  endif()
+  if(REDLOCK_IPO AND redlock_ipo_works)
+    set_target_properties(${target} PROPERTIES INTERPROCEDURAL_OPTIMIZATION ON)
+    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+      # The static library must stay usable without this very compiler's link-time optimiser.
+      target_compile_options(${target} PRIVATE -ffat-lto-objects)
+    endif()
+  endif()
+endfunction()
+
+# redlock_add_layer(core LINKS redlock_support): the static library redlock_<folder> of lib/<folder>.
+# A folder that has no sources yet makes no target, a folder of headers an interface target.
+function(redlock_add_layer folder)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "LINKS")
+  file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/lib/${folder}/*.cpp")
+  file(GLOB headers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/lib/${folder}/*.hpp")
+  if(NOT sources AND NOT headers)
+    return()
+  endif()
+
+  set(links "")
+  foreach(link IN LISTS arg_LINKS)
+    if(TARGET ${link})
+      list(APPEND links ${link})
+    elseif(NOT link MATCHES "^redlock_")
+      message(FATAL_ERROR "redlock_${folder} links ${link}, which was not found")
+    endif()
+  endforeach()
+
+  set(target redlock_${folder})
+  if(NOT sources)
+    add_library(${target} INTERFACE)
+    target_include_directories(${target} INTERFACE
+      "${PROJECT_SOURCE_DIR}/include" "${PROJECT_SOURCE_DIR}/lib")
+    target_link_libraries(${target} INTERFACE ${links})
+    return()
+  endif()
+  add_library(${target} STATIC ${sources} ${headers})
+  redlock_configure_target(${target})
+  target_include_directories(${target} PUBLIC
+    "${PROJECT_SOURCE_DIR}/include" "${PROJECT_SOURCE_DIR}/lib")
+  target_link_libraries(${target} PUBLIC ${links})
+  set_property(GLOBAL APPEND PROPERTY REDLOCK_LAYERS ${target})
+  redlock_check_layer(${folder} "${links}")
+endfunction()
+
+# Links all of a layer's objects with what the layer may use and nothing else. An undefined symbol
+# means that the folder knows somebody it must not know.
+function(redlock_check_layer folder links)
+  if(NOT REDLOCK_BUILD_TESTS OR REDLOCK_SANITIZE OR REDLOCK_IPO)
+    return()
+  endif()
+  add_library(redlock_layer_check_${folder} MODULE $<TARGET_OBJECTS:redlock_${folder}>)
+  set_target_properties(redlock_layer_check_${folder} PROPERTIES LINKER_LANGUAGE CXX)
+  target_link_libraries(redlock_layer_check_${folder} PRIVATE ${links})
+  target_link_options(redlock_layer_check_${folder} PRIVATE -Wl,--no-undefined)
+endfunction()
+
+# The installed library, shared and static, from the objects of all layers.
+function(redlock_add_library)
+  get_property(layers GLOBAL PROPERTY REDLOCK_LAYERS)
+  if(NOT layers)
+    return()
+  endif()
+  list(TRANSFORM layers REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>" OUTPUT_VARIABLE objects)
+  set(kinds "")
+  if(REDLOCK_SHARED)
+    add_library(redlock SHARED ${objects})
+    add_library(redlock::redlock ALIAS redlock)
+    set_target_properties(redlock PROPERTIES
+      VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
+    if(NOT REDLOCK_SANITIZE)
+      target_link_options(redlock PRIVATE -Wl,--no-undefined)
+    endif()
+    list(APPEND kinds redlock)
+  endif()
+  if(REDLOCK_STATIC)
+    add_library(redlock_static STATIC ${objects})
+    add_library(redlock::redlock_static ALIAS redlock_static)
+    set_target_properties(redlock_static PROPERTIES OUTPUT_NAME redlock)
+    list(APPEND kinds redlock_static)
+  endif()
+  foreach(kind IN LISTS kinds)
+    redlock_configure_target(${kind})
+    set_target_properties(${kind} PROPERTIES LINKER_LANGUAGE CXX)
+    target_include_directories(${kind} INTERFACE
+      "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>"
+      "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
+    target_link_libraries(${kind} PRIVATE
+      PkgConfig::redlock_libuv PkgConfig::redlock_hiredis OpenSSL::SSL OpenSSL::Crypto
+      Threads::Threads)
+  endforeach()
+endfunction()

@@ -1,0 +1,47 @@
+#include "redis/scripts_embedded.hpp"
+
+#include <gtest/gtest.h>
+#include <openssl/evp.h>
+
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <string_view>
+
+namespace redlock::test {
+namespace {
+
+std::string sha1_hex(std::string_view text) {
+  std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
+  unsigned int size = 0;
+  EXPECT_EQ(EVP_Digest(text.data(), text.size(), digest.data(), &size, EVP_sha1(), nullptr), 1);
+  constexpr std::string_view digits = "0123456789abcdef";
+  std::string hex;
+  for (unsigned int i = 0; i < size; ++i) {
+    hex += digits.at(digest.at(i) >> 4U);
+    hex += digits.at(digest.at(i) & 15U);
+  }
+  return hex;
+}
+
+TEST(EmbeddedScripts, AreTheFilesByteForByte) {
+  for (const auto& script : redis::scripts::all_scripts) {
+    const auto path =
+        std::filesystem::path(REDLOCK_SCRIPTS_FOLDER) / (std::string(script.name) + ".lua");
+    std::ifstream file(path, std::ios::binary);
+    ASSERT_TRUE(file) << path;
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    EXPECT_EQ(script.text, text) << path;
+  }
+}
+
+TEST(EmbeddedScripts, HashToTheirSha1SoThatEvalshaFindsThem) {
+  for (const auto& script : redis::scripts::all_scripts) {
+    EXPECT_EQ(script.sha1, sha1_hex(script.text)) << script.name;
+  }
+}
+
+}  // namespace
+}  // namespace redlock::test

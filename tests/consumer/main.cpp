@@ -1,0 +1,40 @@
+#include <redlock/redlock.hpp>
+
+#include <chrono>
+#include <iostream>
+#include <string>
+
+// Takes a lock on the nodes given as arguments, sees that nobody else can have it, releases it.
+int main(int argc, char** argv) {
+  redlock::ClientOptions options;
+  options.nodes.assign(argv + 1, argv + argc);
+  auto client = redlock::Client::create(options);
+  if (!client) {
+    std::cerr << "create: " << client.error().message << '\n';
+    return 1;
+  }
+
+  auto lease = client->acquire("consumer", {.ttl = std::chrono::seconds{10}});
+  if (!lease) {
+    std::cerr << "acquire: " << lease.error().message << '\n';
+    return 1;
+  }
+  if (!lease->valid()) {
+    std::cerr << "acquire: the lease is not valid\n";
+    return 1;
+  }
+
+  auto second = client->try_acquire("consumer");
+  if (second || second.error().code != redlock::Errc::held) {
+    std::cerr << "try_acquire: expected held\n";
+    return 1;
+  }
+
+  auto released = lease->release();
+  if (!released) {
+    std::cerr << "release: " << released.error().message << '\n';
+    return 1;
+  }
+  std::cout << "acquired, refused to a second, released\n";
+  return 0;
+}
