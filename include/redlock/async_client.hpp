@@ -1,0 +1,90 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+#include "redlock/callback.hpp"
+#include "redlock/export.hpp"
+#include "redlock/inspection.hpp"
+#include "redlock/lease.hpp"
+#include "redlock/options.hpp"
+#include "redlock/result.hpp"
+#include "redlock/token.hpp"
+
+struct uv_loop_s;
+
+namespace redlock {
+
+namespace api {
+class ClientCore;
+}  // namespace api
+
+/// Names a call in flight, for `cancel`. Zero names none.
+enum class RequestId : std::uint64_t {};
+
+/// The asynchronous interface: any number of calls in flight over one connection per node.
+///
+/// Every call answers through its callback exactly once, on the client's loop thread, later and
+/// never inside the call itself; only after the client is closed, or in a forked child, there is
+/// nobody left to do so, and the call answers at once. Callbacks must not block; they may call the
+/// client again, and destroy it.
+///
+/// Thread safety: with its own loop thread, all members may be called from any thread. On a
+/// caller's loop, only from the thread that runs it. Leases may be used from any thread either way.
+class REDLOCK_EXPORT AsyncClient {
+ public:
+  /// A client with a loop thread of its own. Nothing is sent when an option is refused.
+  [[nodiscard]] static Result<AsyncClient> create(ClientOptions options);
+
+  /// A client on a loop that the caller runs (`uv_loop_t*`) and keeps until `close` has answered.
+  [[nodiscard]] static Result<AsyncClient> create(ClientOptions options, uv_loop_s* loop);
+
+  AsyncClient(AsyncClient&&) noexcept;
+  AsyncClient& operator=(AsyncClient&&) noexcept;
+  AsyncClient(const AsyncClient&) = delete;
+  AsyncClient& operator=(const AsyncClient&) = delete;
+
+  /// Closes. With its own thread it waits as `close` does; on a caller's loop, call `close` and run
+  /// the loop until it has answered: destroying an open client there drops its connections.
+  ~AsyncClient();
+
+  /// Errors: held, split, unavailable, expired, excluded, cancelled, closed, forked,
+  /// invalid_argument, limit_reached.
+  RequestId acquire(std::string_view resource, AcquireOptions options,
+                    Callback<void(Result<Lease>)> done);
+
+  /// See `Lease::extend`. A lease of another client is that client's: it extends it and answers.
+  void extend(const Lease& lease, std::chrono::nanoseconds ttl,
+              Callback<void(Result<RoundReport>)> done);
+
+  /// See `Lease::release`. A lease of another client is that client's: it releases it and answers.
+  void release(Lease lease, Callback<void(Result<RoundReport>)> done);
+
+  /// Extends by a token that was detached or got from another process. Errors as Lease::extend.
+  void extend(std::string_view resource, const Token& token, std::chrono::nanoseconds ttl,
+              Callback<void(Result<RoundReport>)> done);
+
+  /// Releases by a token that was detached or got from another process.
+  void release(std::string_view resource, const Token& token,
+               Callback<void(Result<RoundReport>)> done);
+
+  /// Asks every node what it stores for the resource; answers when all have answered or missed
+  /// their time limit. Errors: closed, forked, invalid_argument.
+  void inspect(std::string_view resource, Callback<void(Result<Inspection>)> done);
+
+  /// Ends an acquire that has not answered yet: it answers `cancelled`, and what its attempts left
+  /// on the nodes is released. Too late is harmless.
+  void cancel(RequestId request);
+
+  /// Ends every call with `closed`, releases every lease, waits for the answers of the nodes that
+  /// answer (at most one node time limit) and closes the connections.
+  void close(Callback<void()> done);
+
+ private:
+  explicit AsyncClient(std::shared_ptr<api::ClientCore> core) noexcept;
+  std::shared_ptr<api::ClientCore> core_;
+};
+
+}  // namespace redlock

@@ -1,0 +1,81 @@
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <stop_token>
+#include <string_view>
+
+#include "redlock/clock.hpp"
+#include "redlock/export.hpp"
+#include "redlock/inspection.hpp"
+#include "redlock/lease.hpp"
+#include "redlock/options.hpp"
+#include "redlock/result.hpp"
+#include "redlock/token.hpp"
+
+namespace redlock {
+
+namespace api {
+class ClientCore;
+}  // namespace api
+
+/// The blocking interface, a façade on the asynchronous one: same core, same connections.
+///
+/// Thread safety: all members may be called from any number of threads at once. After `fork()` the
+/// child's copy refuses every call with `forked`; the parent's is not disturbed.
+class REDLOCK_EXPORT Client {
+ public:
+  /// Connects in the background; the first call waits for as many nodes as it needs. Nothing is
+  /// sent when an option is refused.
+  [[nodiscard]] static Result<Client> create(ClientOptions options);
+
+  Client(Client&&) noexcept;
+  Client& operator=(Client&&) noexcept;
+  Client(const Client&) = delete;
+  Client& operator=(const Client&) = delete;
+
+  /// Ends every blocked call with `closed`, releases every lease, waits for the nodes that answer,
+  /// for at most one node time limit.
+  ~Client();
+
+  /// Tries until granted, for as long as `options.wait` says; `stop` ends it early (`cancelled`).
+  /// Errors: held, split, unavailable, expired, excluded, cancelled, closed, forked, would_block,
+  /// invalid_argument, limit_reached.
+  [[nodiscard]] Result<Lease> acquire(std::string_view resource, AcquireOptions options = {},
+                                      const std::stop_token& stop = {});
+
+  /// One attempt, whatever `options.wait` says.
+  [[nodiscard]] Result<Lease> try_acquire(std::string_view resource, AcquireOptions options = {});
+
+  /// `acquire` with a wait of `wait`, whatever `options.wait` says.
+  [[nodiscard]] Result<Lease> try_acquire_for(std::string_view resource,
+                                              std::chrono::nanoseconds wait,
+                                              AcquireOptions options = {},
+                                              const std::stop_token& stop = {});
+
+  /// `acquire` until an instant, whatever `options.wait` says.
+  [[nodiscard]] Result<Lease> try_acquire_until(std::string_view resource,
+                                                BootClock::time_point deadline,
+                                                AcquireOptions options = {},
+                                                const std::stop_token& stop = {});
+
+  /// Extends by a token that was detached or got from another process. See `Lease::extend`; nodes
+  /// that lost the key get it back only once a quorum has shown to have it.
+  [[nodiscard]] Result<RoundReport> extend(std::string_view resource, const Token& token,
+                                           std::chrono::nanoseconds ttl);
+
+  /// Releases by a token that was detached or got from another process. See `Lease::release`.
+  [[nodiscard]] Result<RoundReport> release(std::string_view resource, const Token& token);
+
+  /// What every node stores for the resource.
+  [[nodiscard]] Result<Inspection> inspect(std::string_view resource);
+
+  /// Whether a quorum of nodes has this token under the resource now.
+  [[nodiscard]] Result<bool> is_held_by(std::string_view resource, const Token& token);
+
+ private:
+  explicit Client(std::shared_ptr<api::ClientCore> core) noexcept;
+  std::shared_ptr<api::ClientCore> core_;
+};
+
+}  // namespace redlock

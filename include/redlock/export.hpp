@@ -1,0 +1,8 @@
+#pragma once
+
+/// Marks what the shared library exports; everything else in it is hidden.
+#if defined(__GNUC__)
+#define REDLOCK_EXPORT [[gnu::visibility("default")]]
+#else
+#define REDLOCK_EXPORT
+#endif

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+
+/// The limits of the library, each with its reason.
+namespace redlock::limits {
+
+/// A round is decided by a majority; more nodes cost latency and buy nothing past a handful.
+inline constexpr std::size_t nodes = 15;
+
+/// A Redis key may have 512 MiB; a lock's name that long is a mistake, and would be sent to every
+/// node at every attempt.
+inline constexpr std::size_t resource_bytes = 8192;
+
+/// Our tokens have 40 characters; other Redlock clients use up to 36. Room for both.
+inline constexpr std::size_t token_bytes = 64;
+
+/// Redis counts expiry in milliseconds; anything finer can not be asked for.
+inline constexpr std::chrono::milliseconds shortest_ttl{1};
+
+/// What is asked for where the caller names no TTL.
+inline constexpr std::chrono::milliseconds default_ttl{10'000};
+
+/// The longest TTL a deployment may ask for, unless configured: the guards wait this long.
+inline constexpr std::chrono::milliseconds default_max_ttl{30'000};
+
+/// No deployment may configure a max TTL beyond this: a node that came back would be quarantined
+/// for as long, and instants would come near the end of 64-bit nanoseconds.
+inline constexpr std::chrono::hours longest_max_ttl{24 * 365};
+
+/// Acquisitions and leases alive at once in one client; past it a call is refused, so that a
+/// caller's leak becomes an error and not an exhausted machine.
+inline constexpr std::size_t operations = 1'000'000;
+
+/// Requests that may be unanswered on one connection. A hung node is owed no more than this; past
+/// it, the node's vote is a failure at once.
+inline constexpr std::size_t unanswered_per_node = 8192;
+
+/// The largest answer accepted from a server. No answer this protocol asks for comes near it, so a
+/// larger one is a broken or hostile server.
+inline constexpr std::size_t reply_bytes = 1024 * 1024;
+
+}  // namespace redlock::limits

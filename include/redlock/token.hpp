@@ -1,0 +1,51 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "redlock/limits.hpp"
+
+namespace redlock {
+
+/// What a node stores under the resource: proof of who holds it.
+///
+/// The library's own tokens are 160 random bits as 40 hexadecimal digits, fresh for every attempt
+/// (https://redis.io/docs/latest/develop/use/patterns/distributed-locks/ asks for 20 random bytes).
+/// Tokens of other Redlock clients are any 1 to 64 bytes and are taken as they are.
+///
+/// A type of its own, so that a token given where a resource belongs does not compile.
+/// Thread safety: a value.
+class Token {
+ public:
+  Token() noexcept = default;
+
+  /// Takes 1 to `limits::token_bytes` bytes; anything else is no token.
+  [[nodiscard]] static std::optional<Token> parse(std::string_view text) noexcept {
+    if (text.empty() || text.size() > limits::token_bytes) return std::nullopt;
+    Token token;
+    std::copy(text.begin(), text.end(), token.bytes_.begin());
+    token.size_ = static_cast<std::uint8_t>(text.size());
+    return token;
+  }
+
+  [[nodiscard]] std::string_view view() const noexcept { return {bytes_.data(), size_}; }
+  [[nodiscard]] std::string str() const { return std::string(view()); }
+  [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
+
+  friend bool operator==(const Token& a, const Token& b) noexcept { return a.view() == b.view(); }
+  friend std::strong_ordering operator<=>(const Token& a, const Token& b) noexcept {
+    return a.view() <=> b.view();
+  }
+
+ private:
+  std::array<char, limits::token_bytes> bytes_{};
+  std::uint8_t size_ = 0;
+};
+
+}  // namespace redlock

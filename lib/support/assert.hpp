@@ -1,0 +1,13 @@
+#pragma once
+
+namespace redlock::support {
+
+/// Says which rule broke and where, then aborts.
+[[noreturn]] void assertion_failed(const char* rule, const char* file, int line) noexcept;
+
+}  // namespace redlock::support
+
+/// A broken invariant is a bug of ours. It ends the program in every build: a lock library that
+/// goes on in a state nobody has thought about hands one lock to two holders.
+#define REDLOCK_ASSERT(rule) \
+  ((rule) ? static_cast<void>(0) : ::redlock::support::assertion_failed(#rule, __FILE__, __LINE__))
