@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "core/messages.hpp"
+#include "core/round.hpp"
+#include "core/time.hpp"
+
+namespace redlock::core {
+
+/// One acquire call: as many attempts as it takes, each a claim with a token of its own.
+struct Acquisition {
+  enum class State : std::uint8_t {
+    gathering,  ///< waits for first contact with enough nodes
+    asking,     ///< an attempt is under way
+    pausing,    ///< between attempts
+    over,
+  };
+
+  // kept by Pool
+  std::uint32_t index = 0;
+  std::uint32_t generation = 0;
+  bool live = false;
+
+  State state = State::gathering;
+  RequestId request{};
+  std::string resource;
+  Duration ttl{};
+  bool tell_remaining = false;
+  std::optional<Acquire::Renewal> renewal;
+
+  std::optional<Instant> give_up;  ///< none: one attempt
+  std::optional<Instant> first_round;
+  unsigned attempts = 0;
+  ClaimId claim{};
+  Instant next_try{};
+
+  Errc why = Errc::unavailable;  ///< of the last lost attempt
+  bool has_last = false;
+  Round last;  ///< its votes
+};
+
+}  // namespace redlock::core

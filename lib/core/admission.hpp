@@ -1,0 +1,24 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/settings.hpp"
+#include "core/time.hpp"
+#include "redlock/options.hpp"
+
+namespace redlock::core {
+
+/// What may be asked for at all. Each answers why not, in one line that names the argument and what
+/// is allowed; nothing where all is well. Checked before anything is sent.
+[[nodiscard]] std::optional<std::string> refuse_resource(std::string_view resource);
+[[nodiscard]] std::optional<std::string> refuse_ttl(const Settings& settings, Duration ttl);
+[[nodiscard]] std::optional<std::string> refuse_acquire(const Settings& settings,
+                                                        std::string_view resource,
+                                                        const AcquireOptions& options);
+
+/// "250 ms", "1.5 s": for messages.
+[[nodiscard]] std::string spoken(Duration duration);
+
+}  // namespace redlock::core

@@ -1,0 +1,84 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/messages.hpp"
+#include "core/node_set.hpp"
+#include "core/renewal.hpp"
+#include "core/round.hpp"
+#include "core/time.hpp"
+#include "redlock/token.hpp"
+
+namespace redlock::core {
+
+/// One token and everything it may have left on the nodes, from the first SET until nothing of it
+/// can be there any more. An attempt that fails, a lease, and a release that is still owed to a node
+/// are the same thing at different ages.
+struct Claim {
+  enum class State : std::uint8_t {
+    acquiring,  ///< the granting round is under way
+    held,       ///< a lease
+    visiting,   ///< a round about somebody else's token: extend or release by token, inspect
+    settling,   ///< over; waits for answers and for releases that are owed
+  };
+  /// What the current round is to decide; none once it has.
+  enum class Task : std::uint8_t { none, acquire, extend, release, release_by_token, inspect };
+
+  // kept by Pool
+  std::uint32_t index = 0;
+  std::uint32_t generation = 0;
+  bool live = false;
+
+  State state = State::settling;
+  Task task = Task::none;
+  bool finished = false;
+  std::string resource;
+  Token token;
+
+  Round round;
+  Verb verb = Verb::set;  ///< what nodes that come up during the round are asked
+  std::vector<RequestId> requests;  ///< who waits for the round
+
+  struct QueuedExtend {
+    RequestId request;
+    Duration ttl;
+  };
+  std::vector<QueuedExtend> queued;  ///< extends asked for while one is under way
+
+  NodeSet may_hold;   ///< nodes that may have our key: set or asked to, and not known to lack it
+  NodeSet unasked;    ///< first contact: asked as soon as they are up
+  NodeSet setting;    ///< SET sent, not answered
+  NodeSet clearing;   ///< release sent, not answered
+  NodeSet owed;       ///< release still to be delivered
+  NodeSet uncertain;  ///< the connection broke with a request unanswered: it may be executed yet
+  NodeSet in_full;    ///< the script was sent in full, the node did not know its digest
+  std::uint32_t unanswered = 0;
+
+  Instant valid_until{};
+  Instant keys_gone_by{};  ///< when the nodes have forgotten every key that was set in time
+  Instant owed_again_at{};
+  Renewal renewal;
+
+  std::uint32_t acquisition = 0;  ///< acquiring: whose attempt this is
+  Duration elapsed{};             ///< first byte of the call's first round to the decision
+
+  [[nodiscard]] ClaimId id() const noexcept { return {index, generation}; }
+
+  /// Makes a reused slot new, keeping what its members have allocated.
+  void reset() {
+    state = State::settling;
+    task = Task::none;
+    finished = false;
+    requests.clear();
+    queued.clear();
+    may_hold = unasked = setting = clearing = owed = uncertain = in_full = NodeSet();
+    unanswered = 0;
+    keys_gone_by = owed_again_at = Instant{};
+    renewal = Renewal();
+    elapsed = Duration::zero();
+  }
+};
+
+}  // namespace redlock::core

@@ -1,0 +1,137 @@
+#include "core/engine.hpp"
+
+#include <utility>
+#include <variant>
+
+#include "core/validity.hpp"
+#include "support/assert.hpp"
+
+namespace redlock::core {
+namespace {
+
+/// Events that are not postponed to what is due: whoever gave a lease away is not told of its loss
+/// any more, even where the deadline has passed, and nothing may be sent to a node that is down.
+bool only_takes_away(const Event& event) {
+  return std::holds_alternative<Release>(event) || std::holds_alternative<Detach>(event) ||
+         std::holds_alternative<NodeDown>(event);
+}
+
+}  // namespace
+
+Engine::Engine(Settings settings, Randomness& random)
+    : settings_(std::move(settings)), random_(&random) {
+  REDLOCK_ASSERT(!settings_.nodes.empty() && settings_.nodes.size() <= limits::nodes);
+  REDLOCK_ASSERT(settings_.quorum >= majority(settings_.nodes.size()));
+  REDLOCK_ASSERT(settings_.quorum <= settings_.nodes.size());
+  links_.reserve(settings_.nodes.size());
+  for (std::size_t i = 0; i < settings_.nodes.size(); ++i) links_.emplace_back(settings_);
+}
+
+void Engine::step(Instant now, const Event& event, std::vector<Command>& out) {
+  REDLOCK_ASSERT(now >= now_);
+  now_ = now;
+  out_ = &out;
+  reap();
+  // What is due comes first: an answer that arrives after the deadline must find the lease lost.
+  const bool takes_away = only_takes_away(event);
+  if (takes_away) handle(event);
+  fire_due();
+  if (!takes_away) handle(event);
+  report_drained();
+  out_ = nullptr;
+}
+
+void Engine::handle(const Event& event) {
+  std::visit([this](const auto& what) { on(what); }, event);
+}
+
+std::optional<Instant> Engine::next_deadline() const {
+  std::optional<Instant> next;
+  if (const TimerHeap::Entry* top = timers_.top()) next = top->at;
+  for (const Link& link : links_) next = earlier(next, link.deadline());
+  if (!drained_) next = earlier(next, drain_until_);
+  return next;
+}
+
+void Engine::fire_due() {
+  while (const TimerHeap::Entry* top = timers_.top()) {
+    if (top->at > now_) return;
+    const std::uint32_t key = top->key;
+    timers_.set(key, std::nullopt);
+    if (key % 2 == 0) {
+      fire(claims_.at(key / 2));
+    } else {
+      fire(acquisitions_.at(key / 2));
+    }
+  }
+}
+
+void Engine::reap() {
+  for (const std::uint32_t index : finished_claims_) claims_.give_back(claims_.at(index));
+  finished_claims_.clear();
+  for (const std::uint32_t index : finished_acquisitions_) {
+    acquisitions_.give_back(acquisitions_.at(index));
+  }
+  finished_acquisitions_.clear();
+}
+
+Command& Engine::emit(Command::Kind kind) {
+  Command& command = out_->emplace_back();
+  command.kind = kind;
+  return command;
+}
+
+void Engine::fail(RequestId request, Errc code, const Round* round) {
+  if (request == RequestId::none) return;
+  Command& command = emit(Command::Kind::failed);
+  command.request = request;
+  command.code = code;
+  command.round = round;
+}
+
+void Engine::fail_requests(Claim& claim, Errc code, const Round* round) {
+  for (const RequestId request : claim.requests) fail(request, code, round);
+  claim.requests.clear();
+  for (const Claim::QueuedExtend& queued : claim.queued) fail(queued.request, code, nullptr);
+  claim.queued.clear();
+}
+
+void Engine::on(const TimePassed&) { tend_links(); }
+
+void Engine::on(const Shutdown& shutdown) {
+  if (drain_until_) return;
+  drain_until_ = later(now_, shutdown.grace);
+  acquisitions_.each([this](Acquisition& acquisition) {
+    if (acquisition.state == Acquisition::State::over) return;
+    if (acquisition.state == Acquisition::State::asking) {
+      clear(*claims_.find(acquisition.claim.index, acquisition.claim.generation));
+    }
+    finish(acquisition, Errc::closed);
+  });
+  claims_.each([this](Claim& claim) {
+    if (claim.finished || claim.state != Claim::State::held) return;
+    fail_requests(claim, Errc::closed, &claim.round);
+    clear(claim);
+  });
+  for (Link& link : links_) link.stop_retrying();
+}
+
+void Engine::report_drained() {
+  if (!drain_until_ || drained_) return;
+  if (now_ < *drain_until_) {
+    for (const Link& link : links_) {
+      if (link.unanswered() > 0) return;
+    }
+    // A detached lease still goes to nodes whose first contact is a moment away.
+    bool waiting = false;
+    claims_.each([&](Claim& claim) { waiting = waiting || !claim.unasked.empty(); });
+    if (waiting) return;
+  }
+  drained_ = true;
+  claims_.each([this](Claim& claim) {
+    if (!claim.finished) fail_requests(claim, Errc::closed, &claim.round);
+  });
+  emit(Command::Kind::drained);
+}
+
+}  // namespace redlock::core

@@ -1,0 +1,146 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "core/acquisition.hpp"
+#include "core/claim.hpp"
+#include "core/link.hpp"
+#include "core/messages.hpp"
+#include "core/pool.hpp"
+#include "core/randomness.hpp"
+#include "core/settings.hpp"
+#include "core/time.hpp"
+#include "core/timer_heap.hpp"
+
+namespace redlock::core {
+
+/// The whole algorithm, without sockets, threads or a clock. Whoever drives it
+///  1. reads CLOCK_BOOTTIME right before each step: an older instant overstates validity;
+///  2. steps it with one event, then carries out the appended commands in their order before the
+///     next step (rounds and claims they refer to live until then);
+///  3. sends each request in one piece and in order per connection, and answers each with exactly
+///     one Answer, in the same order; requests open on a connection that ended are not answered,
+///     NodeDown (or the engine's own `disconnect`) covers them;
+///  4. after the steps of a turn asks `next_deadline()` and steps with TimePassed when it has come,
+///     *after* reading what has arrived: answers that are there must not be taken for missing.
+///
+/// step() never blocks, never calls out and, in steady state, never allocates.
+class Engine {
+ public:
+  Engine(Settings settings, Randomness& random);
+  // Links point to the settings.
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+
+  void step(Instant now, const Event& event, std::vector<Command>& out);
+  [[nodiscard]] std::optional<Instant> next_deadline() const;
+
+  [[nodiscard]] const Settings& settings() const noexcept { return settings_; }
+  /// None when the name is stale.
+  [[nodiscard]] const Claim* claim(ClaimId id) const { return claims_.find(id.index, id.generation); }
+  [[nodiscard]] const Link& link(NodeIndex node) const { return links_[node]; }
+  [[nodiscard]] std::size_t claims() const noexcept { return claims_.size(); }
+
+ private:
+  // engine.cpp: what happens when
+  void handle(const Event& event);
+  void on(const Acquire&);
+  void on(const Extend&);
+  void on(const Release&);
+  void on(const Detach&);
+  void on(const ExtendToken&);
+  void on(const ReleaseToken&);
+  void on(const Inspect&);
+  void on(const Cancel&);
+  void on(const Answer&);
+  void on(const NodeUp&);
+  void on(const NodeDown&);
+  void on(const TimePassed&);
+  void on(const Shutdown&);
+  void fire_due();
+  void reap();
+  void report_drained();
+  Command& emit(Command::Kind kind);
+  void fail(RequestId request, Errc code, const Round* round);
+  void fail_requests(Claim& claim, Errc code, const Round* round);
+
+  // engine_links.cpp: nodes that come and go
+  void tend_links();
+  void drop(NodeIndex node, Vote vote, std::string_view why);
+  void undo_behind_sets(NodeIndex node);
+  void find_twin(NodeIndex node);
+  void kill_suspects(NodeIndex node);
+  void serve_claims_of(NodeIndex node);
+  void wake_gathering();
+  void wake_after_outage();
+  [[nodiscard]] NodeSet up() const;
+  [[nodiscard]] NodeSet voters() const;
+  [[nodiscard]] NodeSet fresh() const;
+  void vote_of_absent(Round& round, NodeIndex node);
+
+  // engine_requests.cpp: what is sent for a claim, and what is made of the answers
+  NodeSet ask(Claim& claim);
+  NodeSet transmit(Claim& claim, Verb verb, NodeSet nodes, ScriptForm form);
+  void take_answer(NodeIndex node, const Stamp& stamp, const Answer& answer, Vote failure);
+  [[nodiscard]] static bool still_wanted(const Claim& claim, const Stamp& stamp);
+  static void forget_key(Claim& claim, const Answer& answer);
+  void note_set(Claim& claim, const Answer& answer);
+  void note_extend(Claim& claim, const Answer& answer);
+  void note_release(Claim& claim, const Answer& answer);
+  void record(Claim& claim, const Answer& answer, Vote failure, std::optional<Duration> took);
+  void judge(Claim& claim);
+
+  // engine_acquire.cpp: attempts, waiting
+  void try_again(Acquisition& acquisition);
+  void start_attempt(Acquisition& acquisition);
+  void judge_attempt(Claim& claim);
+  void grant(Claim& claim);
+  void lose_attempt(Claim& claim, Errc why);
+  static void keep_votes(Acquisition& acquisition, const Round& round);
+  void note_absent(Acquisition& acquisition);
+  void pause_or_fail(Acquisition& acquisition);
+  void finish(Acquisition& acquisition, Errc code);
+  void fire(Acquisition& acquisition);
+
+  // engine_hold.cpp: a lease's life after it was granted, and tokens that are not ours
+  Claim& new_claim(std::string_view resource, const Token& token);
+  void begin_extend(Claim& claim, Verb verb, Duration ttl);
+  void judge_extend(Claim& claim);
+  void extend_won(Claim& claim);
+  void start_queued_extend(Claim& claim);
+  void begin_release(Claim& claim, RequestId request);
+  void judge_release(Claim& claim);
+  void judge_release_by_token(Claim& claim);
+  void release_decided(Claim& claim, std::optional<Errc> problem);
+  void judge_inspect(Claim& claim);
+  void clear(Claim& claim);
+  void send_owed(Claim& claim);
+  void lose(Claim& claim);
+  void fire(Claim& claim);
+  void retime(Claim& claim);
+  void settle(Claim& claim);
+
+  static std::uint32_t timer_of(const Claim& claim) noexcept { return claim.index * 2; }
+  static std::uint32_t timer_of(const Acquisition& a) noexcept { return a.index * 2 + 1; }
+
+  Settings settings_;
+  Randomness* random_;
+  std::vector<Link> links_;
+  Pool<Claim> claims_;
+  Pool<Acquisition> acquisitions_;
+  TimerHeap timers_;
+  std::vector<std::uint32_t> finished_claims_;
+  std::vector<std::uint32_t> finished_acquisitions_;
+
+  std::optional<Instant> drain_until_;
+  bool drained_ = false;
+
+  Instant now_ = Instant::min();
+  std::vector<Command>* out_ = nullptr;
+};
+
+}  // namespace redlock::core

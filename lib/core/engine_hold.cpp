@@ -1,0 +1,352 @@
+#include <algorithm>
+
+#include "core/engine.hpp"
+#include "core/validity.hpp"
+#include "support/assert.hpp"
+
+namespace redlock::core {
+namespace {
+
+std::uint16_t after(std::uint16_t round) { return static_cast<std::uint16_t>(round + 1U); }
+
+}  // namespace
+
+// --- extend -----------------------------------------------------------------------------------
+
+void Engine::on(const Extend& event) {
+  Claim* claim = claims_.find(event.claim.index, event.claim.generation);
+  if (drain_until_) return fail(event.request, Errc::closed, nullptr);
+  if (claim == nullptr || claim->state != Claim::State::held) {
+    return fail(event.request, Errc::not_holder, nullptr);
+  }
+  claim->queued.push_back({event.request, event.ttl});
+  if (claim->task == Claim::Task::none) start_queued_extend(*claim);
+}
+
+void Engine::start_queued_extend(Claim& claim) {
+  Duration ttl{};
+  for (const Claim::QueuedExtend& queued : claim.queued) {
+    ttl = std::max(ttl, queued.ttl);
+    claim.requests.push_back(queued.request);
+  }
+  claim.queued.clear();
+  begin_extend(claim, Verb::extend_or_set, ttl);
+}
+
+void Engine::begin_extend(Claim& claim, Verb verb, Duration ttl) {
+  claim.task = Claim::Task::extend;
+  claim.verb = verb;
+  claim.unasked = NodeSet();
+  claim.round.begin(after(claim.round.number()), links_.size(), settings_.quorum, now_, ttl);
+  ask(claim);
+  if (claim.state == Claim::State::held) {
+    // A node in first contact is given the key by a later extend; this round does not wait for it.
+    claim.unasked.each([&](NodeIndex node) {
+      claim.round.record(node, Vote::unreachable, {"not connected yet"});
+    });
+    claim.unasked = NodeSet();
+  }
+  judge(claim);
+  settle(claim);
+}
+
+void Engine::judge_extend(Claim& claim) {
+  const Verdict verdict = claim.round.verdict();
+  if (verdict == Verdict::pending) return;
+  claim.task = Claim::Task::none;
+  const bool visit = claim.state == Claim::State::visiting;
+  if (verdict == Verdict::won && visit && now_ >= claim.valid_until) {
+    fail_requests(claim, Errc::expired, &claim.round);
+  } else if (verdict == Verdict::won) {
+    extend_won(claim);
+  } else {
+    const std::size_t refused = claim.round.with(Vote::refused).size();
+    const bool not_ours = refused > settings_.nodes.size() - settings_.quorum;
+    for (const RequestId request : claim.requests) {
+      fail(request, not_ours ? Errc::not_holder : Errc::unavailable, &claim.round);
+    }
+    claim.requests.clear();
+    // Nothing is released: what was granted stands until its deadline.
+    claim.renewal.failed(now_, claim.valid_until);
+    claim.unasked = NodeSet();
+  }
+  if (visit) claim.state = Claim::State::settling;
+  retime(claim);
+}
+
+void Engine::extend_won(Claim& claim) {
+  const Instant until = valid_until(claim.round.start(), claim.round.ttl());
+  if (claim.state == Claim::State::held) {
+    REDLOCK_ASSERT(now_ < claim.valid_until);
+    claim.valid_until = std::max(claim.valid_until, until);
+    if (claim.requests.empty()) {
+      claim.renewal.succeeded(claim.round.start());
+    } else {
+      claim.renewal.follow(claim.valid_until);
+    }
+  } else {
+    // Only now: giving the key back before a quorum has shown to have it would revive a lock that
+    // was lost.
+    const NodeSet without = claim.round.with(Vote::refused);
+    without.each([&](NodeIndex node) {
+      if (!claim.round.vote(node).text.empty()) return;  // somebody else's
+      transmit(claim, Verb::extend_or_set, NodeSet::of(node), ScriptForm::digest);
+    });
+  }
+  Command prototype;
+  prototype.kind = Command::Kind::extended;
+  prototype.stamp.claim = claim.id();
+  prototype.round = &claim.round;
+  prototype.elapsed = now_ - claim.round.start();
+  prototype.valid_until = claim.valid_until;
+  out_->push_back(prototype);  // the lease learns of its deadline before whoever waits does
+  for (const RequestId request : claim.requests) {
+    prototype.request = request;
+    out_->push_back(prototype);
+  }
+  claim.requests.clear();
+}
+
+void Engine::on(const ExtendToken& event) {
+  if (drain_until_) return fail(event.request, Errc::closed, nullptr);
+  Claim& claim = new_claim(event.resource, event.token);
+  claim.state = Claim::State::visiting;
+  claim.requests.push_back(event.request);
+  claim.round.begin(0, links_.size(), settings_.quorum, now_, event.ttl);
+  claim.valid_until = valid_until(now_, event.ttl);
+  begin_extend(claim, Verb::extend, event.ttl);
+}
+
+// --- release ----------------------------------------------------------------------------------
+
+void Engine::on(const Release& event) {
+  Claim* claim = claims_.find(event.claim.index, event.claim.generation);
+  if (claim == nullptr || claim->state != Claim::State::held) {
+    return fail(event.request, drain_until_ ? Errc::closed : Errc::not_holder, nullptr);
+  }
+  // Without their round: the release's begins in its place.
+  fail_requests(*claim, Errc::cancelled, nullptr);
+  begin_release(*claim, event.request);
+}
+
+void Engine::begin_release(Claim& claim, RequestId request) {
+  claim.round.begin(after(claim.round.number()), links_.size(), settings_.quorum, now_,
+                    claim.round.ttl());
+  if (request != RequestId::none) {
+    claim.requests.push_back(request);
+    claim.task = Claim::Task::release;
+  }
+  const NodeSet held = claim.may_hold;
+  clear(claim);
+  if (request == RequestId::none) return;
+  (NodeSet::first(links_.size()) - held).each([&](NodeIndex node) {
+    claim.round.record(node, Vote::refused, {});
+  });
+  (claim.owed - claim.clearing).each([&](NodeIndex node) {
+    vote_of_absent(claim.round, node);
+    claim.round.record(node, Vote::timeout, {"too many requests unanswered"});
+  });
+  judge(claim);
+  settle(claim);
+}
+
+void Engine::clear(Claim& claim) {
+  if (claim.task != Claim::Task::release) claim.task = Claim::Task::none;
+  // Renewal ends before the release is sent, so that a late one can not revive the key.
+  claim.renewal.end();
+  claim.state = Claim::State::settling;
+  claim.unasked = NodeSet();
+  claim.owed = claim.may_hold;
+  send_owed(claim);
+  retime(claim);
+  if (claim.task == Claim::Task::none) settle(claim);
+}
+
+void Engine::send_owed(Claim& claim) {
+  const NodeSet sent =
+      transmit(claim, Verb::release, claim.owed - claim.clearing, ScriptForm::digest);
+  claim.clearing = claim.clearing | sent;
+  claim.owed = claim.owed - sent;
+  claim.owed_again_at = later(now_, settings_.longest_limit);
+}
+
+void Engine::judge_release(Claim& claim) {
+  // Enough: a majority is free of it, whatever the others will say.
+  const std::size_t released = claim.round.granted().size();
+  const std::size_t clean = released + claim.round.with(Vote::refused).size();
+  const bool complete = claim.round.pending().empty();
+  if (clean >= settings_.quorum && (released > 0 || complete)) {
+    return release_decided(claim,
+                           released > 0 ? std::nullopt : std::optional(Errc::not_holder));
+  }
+  if (complete) release_decided(claim, Errc::unavailable);
+}
+
+void Engine::on(const ReleaseToken& event) {
+  if (drain_until_) return fail(event.request, Errc::closed, nullptr);
+  claims_.each([&](Claim& other) {
+    const bool same = other.token == event.token && other.resource == event.resource;
+    // Else an extend that is under way would repair nodes behind their release.
+    if (!other.finished && other.verb == Verb::extend && same) other.valid_until = now_;
+  });
+  Claim& claim = new_claim(event.resource, event.token);
+  claim.state = Claim::State::visiting;
+  claim.task = Claim::Task::release_by_token;
+  claim.verb = Verb::release;
+  claim.requests.push_back(event.request);
+  claim.round.begin(1, links_.size(), settings_.quorum, now_, settings_.max_ttl);
+  claim.keys_gone_by = gone_by(now_, settings_.max_ttl);
+  claim.may_hold = NodeSet::first(links_.size());
+  const NodeSet asked = ask(claim);
+  claim.owed = claim.may_hold - asked - claim.unasked;
+  judge(claim);
+  settle(claim);
+}
+
+void Engine::judge_release_by_token(Claim& claim) {
+  const std::size_t released = claim.round.granted().size();
+  const std::size_t refused = claim.round.with(Vote::refused).size();
+  if (released >= settings_.quorum) return release_decided(claim, std::nullopt);
+  // Nodes that did not answer may have had it: only the others prove that it had no majority.
+  if (settings_.nodes.size() - refused < settings_.quorum) {
+    return release_decided(claim, Errc::not_holder);
+  }
+  if (!claim.round.pending().empty()) return;
+  const bool clean = released > 0 && released + refused >= settings_.quorum;
+  release_decided(claim, clean ? std::nullopt : std::optional(Errc::unavailable));
+}
+
+void Engine::release_decided(Claim& claim, std::optional<Errc> problem) {
+  claim.task = Claim::Task::none;
+  claim.state = Claim::State::settling;
+  for (const RequestId request : claim.requests) {
+    if (problem) {
+      fail(request, *problem, &claim.round);
+      continue;
+    }
+    Command& command = emit(Command::Kind::released);
+    command.request = request;
+    command.stamp.claim = claim.id();
+    command.round = &claim.round;
+    command.elapsed = now_ - claim.round.start();
+  }
+  claim.requests.clear();
+}
+
+void Engine::on(const Detach& event) {
+  Claim* claim = claims_.find(event.claim.index, event.claim.generation);
+  if (claim == nullptr || claim->state != Claim::State::held) return;
+  fail_requests(*claim, Errc::cancelled, &claim->round);
+  claim->task = Claim::Task::none;
+  claim->renewal.end();
+  claim->state = Claim::State::settling;
+  claim->may_hold = NodeSet();
+  retime(*claim);
+  settle(*claim);
+}
+
+// --- inspect ----------------------------------------------------------------------------------
+
+void Engine::on(const Inspect& event) {
+  if (drain_until_) return fail(event.request, Errc::closed, nullptr);
+  Claim& claim = new_claim(event.resource, Token());
+  claim.state = Claim::State::visiting;
+  claim.task = Claim::Task::inspect;
+  claim.verb = Verb::inspect;
+  claim.requests.push_back(event.request);
+  claim.round.begin(1, links_.size(), settings_.quorum, now_, Duration::zero());
+  ask(claim);
+  judge(claim);
+  settle(claim);
+}
+
+void Engine::judge_inspect(Claim& claim) {
+  if (!claim.round.pending().empty()) return;
+  claim.task = Claim::Task::none;
+  claim.state = Claim::State::settling;
+  for (const RequestId request : claim.requests) {
+    Command& command = emit(Command::Kind::inspected);
+    command.request = request;
+    command.stamp.claim = claim.id();
+    command.round = &claim.round;
+  }
+  claim.requests.clear();
+}
+
+// --- time -------------------------------------------------------------------------------------
+
+void Engine::lose(Claim& claim) {
+  REDLOCK_ASSERT(claim.state == Claim::State::held && now_ >= claim.valid_until);
+  fail_requests(claim, Errc::not_holder, &claim.round);
+  Command& command = emit(Command::Kind::lost);
+  command.stamp.claim = claim.id();
+  command.round = &claim.round;
+  // A failed extend may have raised the expiry on a minority: without this it would outlive us.
+  clear(claim);
+}
+
+void Engine::fire(Claim& claim) {
+  if (claim.finished) return;
+  switch (claim.state) {
+    case Claim::State::acquiring:
+      // Undecided, and even a grant would come too late now.
+      if (now_ >= claim.valid_until) return lose_attempt(claim, Errc::expired);
+      break;
+    case Claim::State::held:
+      if (now_ >= claim.valid_until) return lose(claim);
+      if (claim.task == Claim::Task::none && !claim.queued.empty()) {
+        start_queued_extend(claim);
+      } else if (claim.task == Claim::Task::none) {
+        if (const auto ttl = claim.renewal.ask(now_, claim.valid_until)) {
+          begin_extend(claim, Verb::extend_or_set, *ttl);
+        }
+      }
+      break;
+    case Claim::State::visiting:
+      break;
+    case Claim::State::settling:
+      if (now_ >= claim.keys_gone_by) claim.owed = claim.owed & claim.uncertain;
+      if (now_ >= claim.owed_again_at) send_owed(claim);
+      break;
+  }
+  retime(claim);
+  settle(claim);
+}
+
+void Engine::retime(Claim& claim) {
+  std::optional<Instant> at;
+  switch (claim.state) {
+    case Claim::State::acquiring:
+      at = claim.valid_until;
+      break;
+    case Claim::State::held:
+      at = claim.valid_until;
+      if (claim.task == Claim::Task::none) {
+        // Not within the step that decided: its commands refer to the round that is begun anew.
+        at = earlier(at, claim.queued.empty() ? claim.renewal.due() : now_);
+      }
+      break;
+    case Claim::State::visiting:
+      break;
+    case Claim::State::settling: {
+      if (claim.owed.empty()) break;
+      const bool expiring = !(claim.owed - claim.uncertain).empty();
+      if (expiring) at = claim.keys_gone_by;
+      if (!(claim.owed & up()).empty()) at = earlier(at, claim.owed_again_at);
+      break;
+    }
+  }
+  timers_.set(timer_of(claim), at);
+}
+
+void Engine::settle(Claim& claim) {
+  if (claim.finished || claim.state != Claim::State::settling) return;
+  if (claim.task != Claim::Task::none || claim.unanswered > 0) return;
+  if (!claim.owed.empty()) return retime(claim);
+  if (!claim.unasked.empty()) return;
+  timers_.set(timer_of(claim), std::nullopt);
+  claim.finished = true;
+  finished_claims_.push_back(claim.index);
+}
+
+}  // namespace redlock::core

@@ -1,0 +1,183 @@
+#include <chrono>
+#include <string>
+
+#include "core/engine.hpp"
+#include "support/assert.hpp"
+
+namespace redlock::core {
+namespace {
+
+std::string in_milliseconds(Duration duration) {
+  return std::to_string(std::chrono::ceil<std::chrono::milliseconds>(duration).count()) + " ms";
+}
+
+}  // namespace
+
+NodeSet Engine::up() const {
+  NodeSet set;
+  for (std::size_t i = 0; i < links_.size(); ++i) {
+    if (links_[i].up()) set.add(static_cast<NodeIndex>(i));
+  }
+  return set;
+}
+
+NodeSet Engine::voters() const {
+  NodeSet set;
+  for (std::size_t i = 0; i < links_.size(); ++i) {
+    if (links_[i].up() && !links_[i].twin) set.add(static_cast<NodeIndex>(i));
+  }
+  return set;
+}
+
+NodeSet Engine::fresh() const {
+  NodeSet set;
+  for (std::size_t i = 0; i < links_.size(); ++i) {
+    if (links_[i].fresh()) set.add(static_cast<NodeIndex>(i));
+  }
+  return set;
+}
+
+void Engine::vote_of_absent(Round& round, NodeIndex node) {
+  const Link& link = links_[node];
+  if (link.twin) {
+    const std::string why = "the same server as " + settings_.nodes[*link.twin];
+    round.record(node, Vote::excluded, {why});
+  } else if (link.state() == Link::State::down) {
+    round.record(node, link.failure().vote, {link.failure().why});
+  }
+}
+
+void Engine::tend_links() {
+  for (std::size_t i = 0; i < links_.size(); ++i) {
+    const auto node = static_cast<NodeIndex>(i);
+    Link& link = links_[i];
+    if (link.answer_overdue(now_)) {
+      // Answers are unaccounted for from here on: the connection is of no more use.
+      undo_behind_sets(node);
+      emit(Command::Kind::disconnect).nodes = NodeSet::of(node);
+      drop(node, Vote::timeout, "no answer within " + in_milliseconds(link.limit()));
+    } else if (link.connect_overdue(now_)) {
+      emit(Command::Kind::disconnect).nodes = NodeSet::of(node);
+      drop(node, Vote::timeout,
+           "no connection within " + in_milliseconds(settings_.longest_limit));
+    }
+    if (link.retry_due(now_)) {
+      link.connecting(now_);
+      emit(Command::Kind::connect).nodes = NodeSet::of(node);
+    }
+  }
+}
+
+void Engine::undo_behind_sets(NodeIndex node) {
+  // A reset throws away what this machine has not delivered yet. What the server's kernel has already
+  // taken is executed when a stopped server goes on, whether we are still there then or not: so the
+  // release goes behind each SET that nobody will count.
+  claims_.each([&](Claim& claim) {
+    if (claim.finished || !claim.setting.has(node) || claim.clearing.has(node)) return;
+    claim.clearing =
+        claim.clearing | transmit(claim, Verb::release, NodeSet::of(node), ScriptForm::digest);
+  });
+}
+
+void Engine::on(const NodeUp& event) {
+  const NodeIndex node = event.node;
+  links_[node].came_up(event.server, event.connection);
+  find_twin(node);
+  kill_suspects(node);
+  serve_claims_of(node);
+  wake_gathering();
+  wake_after_outage();
+}
+
+void Engine::on(const NodeDown& event) {
+  drop(event.node,
+       event.cause == NodeDown::Cause::error ? Vote::error : Vote::unreachable, event.why);
+}
+
+void Engine::find_twin(NodeIndex node) {
+  // The address that was there first keeps the vote: changing it over in the middle of a round
+  // would count one server twice.
+  for (std::size_t i = 0; i < links_.size(); ++i) {
+    if (i == node || !links_[i].up() || links_[i].twin) continue;
+    if (links_[i].server() != links_[node].server()) continue;
+    links_[node].twin = static_cast<NodeIndex>(i);
+    emit(Command::Kind::excluded).nodes = NodeSet::of(node);
+    return;
+  }
+}
+
+void Engine::kill_suspects(NodeIndex node) {
+  for (const std::int64_t suspect : links_[node].suspects()) {
+    Command& command = emit(Command::Kind::kill_old);
+    command.nodes = NodeSet::of(node);
+    command.stamp.verb = Verb::kill_old;
+    command.number = suspect;
+    links_[node].sent(command.stamp, now_);
+  }
+}
+
+void Engine::serve_claims_of(NodeIndex node) {
+  claims_.each([&](Claim& claim) {
+    if (claim.finished) return;
+    if (claim.owed.has(node)) {
+      send_owed(claim);
+      // What did not fit behind so many others has to be sent later.
+      retime(claim);
+    }
+    if (!claim.unasked.has(node)) return;
+    claim.unasked.remove(node);
+    if (links_[node].twin) {
+      vote_of_absent(claim.round, node);
+    } else {
+      transmit(claim, claim.verb, NodeSet::of(node), ScriptForm::digest);
+    }
+    judge(claim);
+    settle(claim);
+  });
+}
+
+void Engine::drop(NodeIndex node, Vote vote, std::string_view why) {
+  Link& link = links_[node];
+  link.went_down(now_, vote, why, *random_);
+  // Its server may be reached by another address of the list, which has the vote from now on.
+  // Of several, one: the first becomes the others' twin.
+  for (std::size_t i = 0; i < links_.size(); ++i) {
+    if (links_[i].twin != node) continue;
+    links_[i].twin.reset();
+    find_twin(static_cast<NodeIndex>(i));
+  }
+  while (const std::optional<Stamp> stamp = link.take_unanswered()) {
+    Answer answer;
+    answer.node = node;
+    answer.stamp = *stamp;
+    answer.reply = Reply::failed;
+    answer.text = link.failure().why;
+    take_answer(node, *stamp, answer, vote);
+  }
+  claims_.each([&](Claim& claim) {
+    if (claim.finished || !claim.unasked.has(node)) return;
+    claim.unasked.remove(node);
+    if (claim.verb == Verb::release) claim.owed.add(node);
+    vote_of_absent(claim.round, node);
+    judge(claim);
+    settle(claim);
+  });
+  wake_gathering();
+}
+
+void Engine::wake_gathering() {
+  acquisitions_.each([&](Acquisition& acquisition) {
+    if (acquisition.state == Acquisition::State::gathering) try_again(acquisition);
+  });
+}
+
+void Engine::wake_after_outage() {
+  if (voters().size() < settings_.quorum) return;
+  acquisitions_.each([&](Acquisition& acquisition) {
+    if (acquisition.state != Acquisition::State::pausing) return;
+    const Errc why = acquisition.why;
+    if (why == Errc::unavailable || why == Errc::excluded) try_again(acquisition);
+  });
+}
+
+}  // namespace redlock::core

@@ -1,0 +1,220 @@
+#include <algorithm>
+
+#include "core/engine.hpp"
+#include "core/validity.hpp"
+#include "support/assert.hpp"
+
+namespace redlock::core {
+
+NodeSet Engine::ask(Claim& claim) {
+  NodeSet askable;
+  NodeSet::first(links_.size()).each([&](NodeIndex node) {
+    const Link& link = links_[node];
+    if (link.fresh()) {
+      claim.unasked.add(node);
+    } else if (!link.up() || link.twin) {
+      vote_of_absent(claim.round, node);
+    } else if (link.congested()) {
+      claim.round.record(node, Vote::timeout, {"too many requests unanswered"});
+    } else {
+      askable.add(node);
+    }
+  });
+  return transmit(claim, claim.verb, askable, ScriptForm::digest);
+}
+
+NodeSet Engine::transmit(Claim& claim, Verb verb, NodeSet nodes, ScriptForm form) {
+  NodeSet sent;
+  Stamp stamp;
+  stamp.claim = claim.id();
+  stamp.round = claim.round.number();
+  stamp.verb = verb;
+  nodes.each([&](NodeIndex node) {
+    if (!links_[node].up() || links_[node].congested()) return;
+    links_[node].sent(stamp, now_);
+    sent.add(node);
+  });
+  if (sent.empty()) return sent;
+  claim.unanswered += static_cast<std::uint32_t>(sent.size());
+  if (verb == Verb::set || verb == Verb::set_and_ttl || verb == Verb::extend ||
+      verb == Verb::extend_or_set) {
+    const bool ours = claim.state == Claim::State::acquiring || claim.state == Claim::State::held;
+    if (ours) claim.may_hold = claim.may_hold | sent;
+    claim.keys_gone_by = std::max(claim.keys_gone_by, gone_by(now_, claim.round.ttl()));
+  }
+  if (verb == Verb::set || verb == Verb::set_and_ttl) claim.setting = claim.setting | sent;
+  Command& command = emit(Command::Kind::send);
+  command.nodes = sent;
+  command.stamp = stamp;
+  command.form = form;
+  return sent;
+}
+
+void Engine::on(const Answer& answer) {
+  REDLOCK_ASSERT(answer.reply != Reply::failed);
+  take_answer(answer.node, answer.stamp, answer, Vote::unreachable);
+}
+
+void Engine::take_answer(NodeIndex node, const Stamp& stamp, const Answer& answer, Vote failure) {
+  const bool answered = answer.reply != Reply::failed;
+  std::optional<Duration> took;
+  if (answered) took = links_[node].answered(stamp, now_);
+  if (stamp.verb == Verb::kill_old) {
+    if (answered) links_[node].killed();
+    return;
+  }
+  Claim* claim = claims_.find(stamp.claim.index, stamp.claim.generation);
+  // A claim outlives every request sent for it; an answer without one is an answer to nothing.
+  REDLOCK_ASSERT(claim != nullptr && claim->unanswered > 0);
+  --claim->unanswered;
+
+  const bool unknown_digest =
+      answer.reply == Reply::script_missing && !claim->in_full.has(node);
+  if (unknown_digest && still_wanted(*claim, stamp)) {
+    claim->in_full.add(node);
+    if (!transmit(*claim, stamp.verb, NodeSet::of(node), ScriptForm::text).empty()) return;
+  }
+  claim->in_full.remove(node);
+
+  switch (stamp.verb) {
+    case Verb::set:
+    case Verb::set_and_ttl:
+      note_set(*claim, answer);
+      break;
+    case Verb::extend:
+    case Verb::extend_or_set:
+      note_extend(*claim, answer);
+      break;
+    case Verb::release:
+      note_release(*claim, answer);
+      break;
+    case Verb::inspect:
+    case Verb::kill_old:
+      break;
+  }
+  if (stamp.round == claim->round.number()) record(*claim, answer, failure, took);
+  judge(*claim);
+  settle(*claim);
+}
+
+bool Engine::still_wanted(const Claim& claim, const Stamp& stamp) {
+  if (stamp.verb != Verb::extend_or_set) return true;
+  // Sent again behind a release it would revive what was released. Behind the next round's extend
+  // it would be counted there, and that one finds out for itself. A visit never releases.
+  const bool visit = claim.verb == Verb::extend;
+  return visit || (claim.state == Claim::State::held && stamp.round == claim.round.number());
+}
+
+void Engine::note_set(Claim& claim, const Answer& answer) {
+  claim.setting.remove(answer.node);
+  switch (answer.reply) {
+    case Reply::failed:
+      claim.uncertain.add(answer.node);
+      break;
+    case Reply::granted:
+      break;
+    case Reply::taken:
+    case Reply::error:
+    case Reply::extended:
+    case Reply::repaired:
+    case Reply::gone:
+    case Reply::released:
+    case Reply::found:
+    case Reply::done:
+    case Reply::script_missing:
+      forget_key(claim, answer);
+      break;
+  }
+}
+
+void Engine::forget_key(Claim& claim, const Answer& answer) {
+  // Behind an answer to an earlier round, one may be under way that gives the node the key.
+  if (answer.stamp.round == claim.round.number()) claim.may_hold.remove(answer.node);
+}
+
+void Engine::note_extend(Claim& claim, const Answer& answer) {
+  if (answer.reply == Reply::failed) claim.uncertain.add(answer.node);
+  // An error leaves whatever was there; only a node that says so does not have our key.
+  if (answer.reply == Reply::gone || answer.reply == Reply::taken) forget_key(claim, answer);
+  const bool straggler_of_a_won_visit = answer.stamp.verb == Verb::extend &&
+                                        claim.task == Claim::Task::none &&
+                                        claim.round.verdict() == Verdict::won &&
+                                        now_ < claim.valid_until;
+  if (straggler_of_a_won_visit && answer.reply == Reply::gone) {
+    transmit(claim, Verb::extend_or_set, NodeSet::of(answer.node), ScriptForm::digest);
+  }
+}
+
+void Engine::note_release(Claim& claim, const Answer& answer) {
+  const NodeIndex node = answer.node;
+  claim.clearing.remove(node);
+  if (answer.reply == Reply::released || answer.reply == Reply::gone ||
+      answer.reply == Reply::taken) {
+    claim.may_hold.remove(node);
+    claim.owed.remove(node);
+    claim.uncertain.remove(node);
+    return;
+  }
+  // Of a lease that stands, only a SET that was never counted is undone (see undo_behind_sets).
+  const bool stands =
+      claim.state == Claim::State::held || claim.state == Claim::State::acquiring;
+  if (stands || !claim.may_hold.has(node)) return;
+  claim.owed.add(node);
+  if (answer.reply == Reply::failed) {
+    claim.uncertain.add(node);
+  } else if (claim.uncertain.has(node)) {
+    // Whoever answers here was told to kill the connection in doubt first. Nothing more is executed;
+    // what was, expires: a node that answers with errors for ever must not be asked for ever.
+    claim.uncertain.remove(node);
+    claim.keys_gone_by = std::max(claim.keys_gone_by, gone_by(now_, settings_.max_ttl));
+  }
+  claim.owed_again_at = later(now_, links_[node].limit());
+}
+
+void Engine::record(Claim& claim, const Answer& answer, Vote failure,
+                    std::optional<Duration> took) {
+  Round& round = claim.round;
+  const NodeIndex node = answer.node;
+  switch (answer.reply) {
+    case Reply::granted:
+    case Reply::extended:
+    case Reply::released:
+      return round.record(node, Vote::granted, {{}, took, {}});
+    case Reply::gone:
+      // To an inspection a free node is the good answer.
+      if (claim.task == Claim::Task::inspect) {
+        return round.record(node, Vote::granted, {{}, took, {}});
+      }
+      return round.record(node, Vote::refused, {{}, took, Duration::zero()});
+    case Reply::repaired:
+      return round.record(node, Vote::refused, {{}, took, Duration::zero()});
+    case Reply::taken:
+    case Reply::found:
+      return round.record(node, Vote::refused, {answer.text, took, answer.remaining});
+    case Reply::error:
+    case Reply::script_missing:
+    case Reply::done:
+      return round.record(node, Vote::error, {answer.text, took, {}});
+    case Reply::failed:
+      return round.record(node, failure, {answer.text, {}, {}});
+  }
+}
+
+void Engine::judge(Claim& claim) {
+  switch (claim.task) {
+    case Claim::Task::none:
+      return;
+    case Claim::Task::acquire:
+      return judge_attempt(claim);
+    case Claim::Task::extend:
+      return judge_extend(claim);
+    case Claim::Task::release:
+      return judge_release(claim);
+    case Claim::Task::release_by_token:
+      return judge_release_by_token(claim);
+    case Claim::Task::inspect:
+      return judge_inspect(claim);
+  }
+}
+
+}  // namespace redlock::core

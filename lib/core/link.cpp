@@ -1,0 +1,136 @@
+#include "core/link.hpp"
+
+#include <algorithm>
+
+#include "support/assert.hpp"
+
+namespace redlock::core {
+namespace {
+
+constexpr Duration first_retry = std::chrono::milliseconds(10);
+constexpr Duration longest_retry = std::chrono::seconds(1);
+
+// Each try that broke with requests unanswered adds one; a node that fails so often has long
+// dropped the oldest.
+constexpr std::size_t most_suspects = 16;
+
+}  // namespace
+
+void Link::connecting(Instant now) noexcept {
+  REDLOCK_ASSERT(state_ != State::up);
+  connecting_since_ = now;
+  retry_at_.reset();
+}
+
+void Link::came_up(std::string_view server, std::int64_t connection) {
+  REDLOCK_ASSERT(state_ != State::up && count_ == 0);
+  state_ = State::up;
+  // Connection ids are numbered per server process: the same number on a restarted server is
+  // somebody else's connection.
+  if (server_ != server) suspects_.clear();
+  server_.assign(server);
+  connection_ = connection;
+  connecting_since_.reset();
+}
+
+void Link::went_down(Instant now, Vote vote, std::string_view why, Randomness& random) {
+  if (state_ == State::up && count_ > 0) {
+    if (suspects_.size() == most_suspects) suspects_.erase(suspects_.begin());
+    suspects_.push_back(connection_);
+  }
+  // A path that became slower than the limit would never be measured again: the next limit is the
+  // longest (Karn's algorithm backs off for the same reason).
+  if (vote == Vote::timeout) measured_ = false;
+  state_ = State::down;
+  twin.reset();
+  failure_.vote = vote;
+  failure_.why.assign(why);
+  connecting_since_.reset();
+  const unsigned doublings = std::min(failures_, 10U);
+  const Duration base = std::min(first_retry * (1 << doublings), longest_retry);
+  ++failures_;
+  if (retrying_) retry_at_ = later(now, random.between(base / 2, base));
+}
+
+void Link::stop_retrying() noexcept {
+  retrying_ = false;
+  retry_at_.reset();
+}
+
+void Link::killed() noexcept {
+  if (!suspects_.empty()) suspects_.erase(suspects_.begin());
+}
+
+void Link::sent(const Stamp& stamp, Instant now) {
+  REDLOCK_ASSERT(state_ == State::up);
+  if (count_ == ring_.size()) {
+    std::vector<Sent> larger(std::max<std::size_t>(16, ring_.size() * 2));
+    for (std::size_t i = 0; i < count_; ++i) larger[i] = ring_[(head_ + i) & (ring_.size() - 1)];
+    ring_ = std::move(larger);
+    head_ = 0;
+  }
+  ring_[(head_ + count_) & (ring_.size() - 1)] = {stamp, now};
+  ++count_;
+}
+
+Duration Link::answered(const Stamp& stamp, Instant now) {
+  REDLOCK_ASSERT(count_ > 0);
+  const Sent& oldest = ring_[head_];
+  REDLOCK_ASSERT(oldest.stamp == stamp);
+  const Duration round_trip = now - oldest.at;
+  head_ = (head_ + 1) & (ring_.size() - 1);
+  --count_;
+  // Only an answered request shows that the node works: one that accepts connections and then says
+  // nothing must not be tried at the pace of a healthy one.
+  failures_ = 0;
+  measure(round_trip);
+  return round_trip;
+}
+
+std::optional<Stamp> Link::take_unanswered() noexcept {
+  if (count_ == 0) return std::nullopt;
+  const Stamp stamp = ring_[head_].stamp;
+  head_ = (head_ + 1) & (ring_.size() - 1);
+  --count_;
+  return stamp;
+}
+
+void Link::measure(Duration round_trip) noexcept {
+  // Smoothed round trip and variation as TCP keeps them (RFC 6298).
+  if (!measured_) {
+    measured_ = true;
+    smoothed_ = round_trip;
+    variation_ = round_trip / 2;
+    return;
+  }
+  const Duration distance = round_trip > smoothed_ ? round_trip - smoothed_ : smoothed_ - round_trip;
+  variation_ += (distance - variation_) / 4;
+  smoothed_ += (round_trip - smoothed_) / 8;
+}
+
+Duration Link::limit() const noexcept {
+  if (!measured_) return settings_->longest_limit;
+  return std::clamp(4 * (smoothed_ + 4 * variation_), settings_->shortest_limit,
+                    settings_->longest_limit);
+}
+
+std::optional<Instant> Link::deadline() const noexcept {
+  if (state_ == State::up) {
+    if (count_ == 0) return std::nullopt;
+    return later(ring_[head_].at, limit());
+  }
+  if (connecting_since_) return later(*connecting_since_, settings_->longest_limit);
+  return retry_at_;
+}
+
+bool Link::answer_overdue(Instant now) const noexcept {
+  return state_ == State::up && count_ > 0 && now >= later(ring_[head_].at, limit());
+}
+
+bool Link::connect_overdue(Instant now) const noexcept {
+  return connecting_since_ && now >= later(*connecting_since_, settings_->longest_limit);
+}
+
+bool Link::retry_due(Instant now) const noexcept { return retry_at_ && now >= *retry_at_; }
+
+}  // namespace redlock::core

@@ -1,0 +1,104 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/messages.hpp"
+#include "core/randomness.hpp"
+#include "core/settings.hpp"
+#include "core/time.hpp"
+
+namespace redlock::core {
+
+/// What the core knows of one node's connection: whether it is usable, how fast it answers, what it
+/// still owes an answer to, and when to try again.
+class Link {
+ public:
+  enum class State : std::uint8_t {
+    fresh,  ///< first contact, not known yet: worth a short wait
+    up,     ///< ready for requests
+    down,   ///< known to be down: a failure at once, reconnected in the background
+  };
+
+  explicit Link(const Settings& settings) : settings_(&settings) {}
+
+  [[nodiscard]] State state() const noexcept { return state_; }
+  [[nodiscard]] bool up() const noexcept { return state_ == State::up; }
+  [[nodiscard]] bool fresh() const noexcept { return state_ == State::fresh; }
+
+  /// The driver was told to connect.
+  void connecting(Instant now) noexcept;
+  void came_up(std::string_view server, std::int64_t connection);
+
+  /// What ended: kept as the vote of rounds that begin while the node is down.
+  struct Failure {
+    Vote vote = Vote::unreachable;
+    std::string why;
+  };
+  void went_down(Instant now, Vote vote, std::string_view why, Randomness& random);
+  void stop_retrying() noexcept;
+  [[nodiscard]] const Failure& failure() const noexcept { return failure_; }
+
+  /// The server's run_id as of the last time the node was up; empty before.
+  [[nodiscard]] const std::string& server() const noexcept { return server_; }
+
+  /// Earlier connections to the server that is connected now which ended with requests unanswered:
+  /// each must be dead on the server before anything is released behind it. The caller sends the
+  /// kills; what is not confirmed by `killed` is a suspect again on the next connection.
+  [[nodiscard]] const std::vector<std::int64_t>& suspects() const noexcept { return suspects_; }
+  void killed() noexcept;
+
+  /// The node whose server this one turned out to be too; it has no vote then.
+  std::optional<NodeIndex> twin;
+
+  // --- requests in flight, in the order in which they were sent ---
+  [[nodiscard]] bool congested() const noexcept { return count_ >= settings_->max_unanswered; }
+  [[nodiscard]] std::size_t unanswered() const noexcept { return count_; }
+  void sent(const Stamp& stamp, Instant now);
+  /// Takes the oldest request, which must be the one that was answered; answers its round trip.
+  [[nodiscard]] Duration answered(const Stamp& stamp, Instant now);
+  /// Takes the oldest request of a connection that is no more.
+  [[nodiscard]] std::optional<Stamp> take_unanswered() noexcept;
+
+  // --- time ---
+  /// How long an answer may take: follows the measured round trip within the bounds of the settings.
+  [[nodiscard]] Duration limit() const noexcept;
+  [[nodiscard]] Duration round_trip() const noexcept { return smoothed_; }
+  /// When something is due: an answer, a connection, or the next try.
+  [[nodiscard]] std::optional<Instant> deadline() const noexcept;
+  [[nodiscard]] bool answer_overdue(Instant now) const noexcept;
+  [[nodiscard]] bool connect_overdue(Instant now) const noexcept;
+  [[nodiscard]] bool retry_due(Instant now) const noexcept;
+
+ private:
+  struct Sent {
+    Stamp stamp;
+    Instant at;
+  };
+  void measure(Duration round_trip) noexcept;
+
+  const Settings* settings_;
+  State state_ = State::fresh;
+  Failure failure_;
+  std::string server_;
+  std::int64_t connection_ = 0;
+  std::vector<std::int64_t> suspects_;  // oldest first
+
+  std::vector<Sent> ring_;  // its size is a power of two
+  std::size_t head_ = 0;
+  std::size_t count_ = 0;
+
+  bool retrying_ = true;
+  bool measured_ = false;
+  Duration smoothed_{};
+  Duration variation_{};
+  unsigned failures_ = 0;
+  std::optional<Instant> connecting_since_;
+  std::optional<Instant> retry_at_ = Instant::min();  // the first connection is due at once
+};
+
+}  // namespace redlock::core

@@ -1,0 +1,175 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "core/node_set.hpp"
+#include "core/time.hpp"
+#include "redlock/error.hpp"
+#include "redlock/token.hpp"
+
+/// What goes into the engine (events) and what comes out of it (commands).
+namespace redlock::core {
+
+class Round;
+
+/// Names a call of the driver's; the engine only hands it back. Zero: nobody waits for the answer.
+enum class RequestId : std::uint64_t { none = 0 };
+
+/// Names a claim: one token and everything it may have left on the nodes. A stale one is
+/// recognised by its generation.
+struct ClaimId {
+  std::uint32_t index = 0;
+  std::uint32_t generation = 0;  // 0: names none
+  friend bool operator==(ClaimId, ClaimId) = default;
+};
+
+/// What is asked of a node.
+enum class Verb : std::uint8_t {
+  set,             ///< SET resource token NX PX ttl
+  set_and_ttl,     ///< the same, and PTTL behind it: for whoever waits for a refusing holder
+  extend,          ///< raise the expiry of our key
+  extend_or_set,   ///< and give the key back to a node that lost it
+  release,         ///< compare and delete
+  inspect,         ///< holder and remaining TTL
+  kill_old,        ///< CLIENT KILL of the connection before this one
+};
+
+/// How a script is sent: by its digest, or in full where the node said that it does not know it.
+enum class ScriptForm : std::uint8_t { digest, text };
+
+/// Names one request on one connection. The answer comes back with the same stamp, so that a
+/// duplicate, stale or late answer can not be counted for another round.
+struct Stamp {
+  ClaimId claim{};
+  std::uint16_t round = 0;
+  Verb verb = Verb::set;
+  friend bool operator==(const Stamp&, const Stamp&) = default;
+};
+
+/// What a node answered, classified: every reply of a server has exactly one of these.
+enum class Reply : std::uint8_t {
+  granted,         ///< set: the key is ours now
+  taken,           ///< the key is somebody else's: `text` the holder where told, `remaining`
+  extended,        ///< the key was ours, its expiry is now at least what was asked
+  repaired,        ///< the key was gone and is ours again
+  gone,            ///< there is no key
+  released,        ///< the key was ours and is deleted
+  found,           ///< inspect: `text` the holder, `remaining` its TTL
+  done,            ///< kill_old
+  script_missing,  ///< NOSCRIPT: nothing was executed
+  error,           ///< nothing was executed, `text` is the server's message
+  failed,          ///< the connection ended with the request unanswered: executed or not
+};
+
+// --- events ---------------------------------------------------------------------------------
+
+struct Acquire {
+  RequestId request{};
+  std::string_view resource;
+  Duration ttl{};
+  Duration wait{};
+  bool tell_remaining = false;
+  struct Renewal {
+    std::uint64_t max_renewals = 0;
+    Duration max_hold{};
+  };
+  std::optional<Renewal> renewal{};
+};
+struct Extend {
+  RequestId request{};
+  ClaimId claim{};
+  Duration ttl{};
+};
+struct Release {
+  RequestId request{};
+  ClaimId claim{};
+};
+/// Ends ownership and leaves the keys.
+struct Detach {
+  ClaimId claim{};
+};
+struct ExtendToken {
+  RequestId request{};
+  std::string_view resource;
+  Token token{};
+  Duration ttl{};
+};
+struct ReleaseToken {
+  RequestId request{};
+  std::string_view resource;
+  Token token{};
+};
+struct Inspect {
+  RequestId request{};
+  std::string_view resource;
+};
+struct Cancel {
+  RequestId request{};
+};
+struct Answer {
+  NodeIndex node = 0;
+  Stamp stamp{};
+  Reply reply = Reply::failed;
+  std::string_view text{};
+  std::optional<Duration> remaining{};
+};
+/// A connection is ready for requests. `server` is the server's run_id: it changes with every start
+/// of the server's process; `connection` is what CLIENT ID answered.
+struct NodeUp {
+  NodeIndex node = 0;
+  std::string_view server;
+  std::int64_t connection = 0;
+};
+/// A connection ended or could not be made. The driver does not answer the requests that were
+/// open on it: the engine knows them.
+struct NodeDown {
+  NodeIndex node = 0;
+  enum class Cause : std::uint8_t { unreachable, error } cause = Cause::unreachable;
+  std::string_view why;
+};
+/// Harmless when nothing was due.
+struct TimePassed {};
+/// Ends all requests, releases all leases; answered by Command::Kind::drained.
+struct Shutdown {
+  Duration grace{};
+};
+
+using Event = std::variant<Acquire, Extend, Release, Detach, ExtendToken, ReleaseToken, Inspect,
+                           Cancel, Answer, NodeUp, NodeDown, TimePassed, Shutdown>;
+
+// --- commands -------------------------------------------------------------------------------
+
+struct Command {
+  enum class Kind : std::uint8_t {
+    connect,     ///< begin to connect `nodes`; NodeUp or NodeDown follows
+    disconnect,  ///< flush the connection of `nodes`, drop it with a reset; nothing follows
+    send,        ///< send `stamp.verb` to `nodes`, in the order of the commands; one Answer each
+    kill_old,    ///< send CLIENT KILL ID `number`; one Answer
+    acquired,    ///< `request` has the lease `stamp.claim`
+    extended,    ///< `stamp.claim` has a later deadline; `request` may be none (renewal)
+    released,    ///< `request`: no majority is taken by it any more
+    inspected,   ///< `request`: every node answered or failed
+    failed,      ///< `request` did not get what it asked for: `code`
+    lost,        ///< the lease `stamp.claim` reached its deadline
+    excluded,    ///< the identity guard took the vote of `nodes`
+    drained,     ///< nothing is left to wait for
+  };
+  Kind kind{};
+  NodeSet nodes{};
+  ScriptForm form = ScriptForm::digest;
+  Errc code{};
+  Stamp stamp{};
+  RequestId request{};
+  std::int64_t number = 0;
+
+  /// The round that decided; none where nothing was sent. Lives until the next step.
+  const Round* round = nullptr;
+  Duration elapsed{};
+  Instant valid_until{};
+};
+
+}  // namespace redlock::core

@@ -1,0 +1,23 @@
+#pragma once
+
+#include "core/time.hpp"
+#include "redlock/token.hpp"
+
+namespace redlock::core {
+
+/// Where the engine's randomness comes from: the kernel in production, a seed in the simulator.
+class Randomness {
+ public:
+  Randomness() = default;
+  Randomness(const Randomness&) = delete;
+  Randomness& operator=(const Randomness&) = delete;
+  virtual ~Randomness() = default;
+
+  /// 160 random bits as 40 hexadecimal digits, never the same twice.
+  [[nodiscard]] virtual Token token() = 0;
+
+  /// Uniform in [from, to].
+  [[nodiscard]] virtual Duration between(Duration from, Duration to) = 0;
+};
+
+}  // namespace redlock::core

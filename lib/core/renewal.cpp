@@ -1,0 +1,60 @@
+#include "core/renewal.hpp"
+
+#include <algorithm>
+
+#include "core/validity.hpp"
+
+namespace redlock::core {
+namespace {
+
+constexpr Duration shortest_pause = std::chrono::milliseconds(1);
+
+}  // namespace
+
+void Renewal::begin(const std::optional<Acquire::Renewal>& limits, Instant acquired, Duration ttl) {
+  wanted_ = limits.has_value();
+  due_.reset();
+  if (!wanted_) return;
+  ttl_ = ttl;
+  left_ = limits->max_renewals;
+  hold_until_ = later(acquired, limits->max_hold);
+  if (left_ > 0) due_ = later(acquired, ttl / 3);
+}
+
+std::optional<Duration> Renewal::ask(Instant now, Instant valid_until) noexcept {
+  due_.reset();
+  Duration ttl = ttl_;
+  if (hold_until_ != Instant::max()) ttl = std::min(ttl, hold_until_ - now);
+  const bool hold_ends = ttl < ttl_;
+  ttl = std::chrono::floor<std::chrono::milliseconds>(ttl);
+  if (core::valid_until(now, ttl) > valid_until) return ttl;
+  if (hold_ends) {
+    wanted_ = false;
+  } else {
+    follow(valid_until);
+  }
+  return std::nullopt;
+}
+
+void Renewal::succeeded(Instant round_start) noexcept {
+  if (!wanted_) return;
+  --left_;
+  if (left_ == 0) {
+    wanted_ = false;
+    return;
+  }
+  due_ = later(round_start, ttl_ / 3);
+}
+
+void Renewal::follow(Instant valid_until) noexcept {
+  // A third after the renewal that would have given this deadline.
+  if (wanted_) due_ = later(valid_until, drift(ttl_) - ttl_ + ttl_ / 3);
+}
+
+void Renewal::failed(Instant now, Instant valid_until) noexcept {
+  if (!wanted_) return;
+  // Often enough that a short outage is survived, and never a storm at the end.
+  due_ = later(now, std::max((valid_until - now) / 8, shortest_pause));
+}
+
+}  // namespace redlock::core

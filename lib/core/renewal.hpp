@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "core/messages.hpp"
+#include "core/time.hpp"
+
+namespace redlock::core {
+
+/// When a held lease is extended in the background, and when no more: first when a third of the
+/// TTL has passed, again a third after each success, and after a failure as long as the lease
+/// lives.
+class Renewal {
+ public:
+  void begin(const std::optional<Acquire::Renewal>& limits, Instant acquired, Duration ttl);
+  void end() noexcept { due_.reset(); }
+
+  /// When to ask next; none while an extend is under way, and when a limit was reached.
+  [[nodiscard]] std::optional<Instant> due() const noexcept { return due_; }
+
+  /// The TTL to ask for now: shorter near the maximum hold, none where that gains nothing.
+  [[nodiscard]] std::optional<Duration> ask(Instant now, Instant valid_until) noexcept;
+
+  void succeeded(Instant round_start) noexcept;
+  /// An extend by hand does the work of the next renewal as far as it raised the deadline, and is
+  /// none.
+  void follow(Instant valid_until) noexcept;
+  void failed(Instant now, Instant valid_until) noexcept;
+
+ private:
+  bool wanted_ = false;
+  Duration ttl_{};
+  std::uint64_t left_ = 0;
+  Instant hold_until_{};
+  std::optional<Instant> due_;
+};
+
+}  // namespace redlock::core

@@ -1,0 +1,33 @@
+#include "core/retry.hpp"
+
+#include <algorithm>
+
+namespace redlock::core {
+namespace {
+
+constexpr Duration shortest_scale = std::chrono::microseconds(100);
+constexpr Duration longest_pause = std::chrono::milliseconds(50);
+constexpr Duration longest_outage_pause = std::chrono::milliseconds(250);
+
+Duration backoff(unsigned attempts, Duration scale, Duration longest, Randomness& random) {
+  const unsigned doublings = std::min(attempts, 12U);
+  const Duration base = std::min(std::max(scale, shortest_scale) * (1 << doublings), longest);
+  return random.between(base / 2, base);
+}
+
+}  // namespace
+
+Instant next_try(Instant now, Errc why, const Round& lost, unsigned attempts, Duration round_trip,
+                 Randomness& random) {
+  if (why == Errc::unavailable || why == Errc::excluded) {
+    return later(now, backoff(attempts, std::chrono::milliseconds(2), longest_outage_pause, random));
+  }
+  const Duration pause = backoff(attempts, round_trip, longest_pause, random);
+  const std::optional<Duration> free_in = why == Errc::held ? lost.free_in() : std::nullopt;
+  // A millisecond past the expiry: the servers count in milliseconds, and a key that is almost gone
+  // refuses.
+  if (free_in) return later(now, std::min(pause, *free_in + std::chrono::milliseconds(1)));
+  return later(now, pause);
+}
+
+}  // namespace redlock::core

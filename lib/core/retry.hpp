@@ -1,0 +1,20 @@
+#pragma once
+
+#include "core/randomness.hpp"
+#include "core/round.hpp"
+#include "core/time.hpp"
+
+namespace redlock::core {
+
+/// When a waiting acquire tries again after a lost attempt.
+///
+/// Held: when q nodes can be free by what the refusals told, looking in between with a jittered
+/// backoff from the scale of the round trip up to 50 ms. Split, expired: jittered backoff on the
+/// same scale, not a fixed 50 to 250 ms: contenders that met once must only miss each other by a
+/// round trip. Unavailable, excluded: bounded backoff; a node that comes back ends it early.
+///
+/// `attempts` is how many were lost so far, `round_trip` the slowest voter's.
+[[nodiscard]] Instant next_try(Instant now, Errc why, const Round& lost, unsigned attempts,
+                               Duration round_trip, Randomness& random);
+
+}  // namespace redlock::core

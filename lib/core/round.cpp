@@ -1,0 +1,106 @@
+#include "core/round.hpp"
+
+#include <algorithm>
+
+#include "support/assert.hpp"
+
+namespace redlock::core {
+
+void Round::begin(std::uint16_t number, std::size_t nodes, std::size_t quorum, Instant start,
+                  Duration ttl) {
+  REDLOCK_ASSERT(nodes >= 1 && nodes <= limits::nodes);
+  REDLOCK_ASSERT(quorum >= majority(nodes) && quorum <= nodes);
+  number_ = number;
+  nodes_ = nodes;
+  quorum_ = quorum;
+  granted_ = NodeSet();
+  denied_ = NodeSet();
+  verdict_ = Verdict::pending;
+  start_ = start;
+  ttl_ = ttl;
+  for (std::size_t node = 0; node < nodes; ++node) {
+    NodeVote& vote = votes_[node];
+    vote.vote = Vote::pending;
+    vote.round_trip.reset();
+    vote.remaining.reset();
+    vote.text.clear();  // keeps its capacity: no allocation per round in steady state
+  }
+}
+
+void Round::record(NodeIndex node, Vote vote, const Details& details) {
+  REDLOCK_ASSERT(node < nodes_);
+  REDLOCK_ASSERT(vote != Vote::pending);
+  NodeVote& mine = votes_[node];
+  if (mine.vote != Vote::pending) return;
+  mine.vote = vote;
+  mine.round_trip = details.round_trip;
+  mine.remaining = details.remaining;
+  mine.text.assign(details.text);
+  (vote == Vote::granted ? granted_ : denied_).add(node);
+  if (verdict_ == Verdict::pending) {
+    verdict_ = core::verdict({nodes_, quorum_, granted_.size(), denied_.size()});
+  }
+}
+
+NodeSet Round::with(Vote vote) const noexcept {
+  NodeSet set;
+  NodeSet::first(nodes_).each([&](NodeIndex node) {
+    if (votes_[node].vote == vote) set.add(node);
+  });
+  return set;
+}
+
+std::size_t Round::refusals_of(std::string_view holder) const {
+  std::size_t count = 0;
+  with(Vote::refused).each([&](NodeIndex node) { count += votes_[node].text == holder ? 1U : 0U; });
+  return count;
+}
+
+std::string_view Round::leading_holder() const {
+  std::string_view leader;
+  std::size_t most = 0;
+  with(Vote::refused).each([&](NodeIndex node) {
+    // Servers before 7.0 do not tell: theirs may be anybody's.
+    if (votes_[node].text.empty()) return;
+    const std::size_t count = refusals_of(votes_[node].text);
+    if (count > most) {
+      most = count;
+      leader = votes_[node].text;
+    }
+  });
+  return leader;
+}
+
+Errc Round::why_lost() const {
+  const std::size_t excluded = with(Vote::excluded).size();
+  const std::size_t refused = with(Vote::refused).size();
+  const std::size_t failed = denied_.size() - excluded - refused;
+  const std::size_t spare = nodes_ - quorum_;
+  if (failed > spare) return Errc::unavailable;
+  if (failed + excluded > spare) return excluded > 0 ? Errc::excluded : Errc::unavailable;
+  // Somebody may own a majority unless our own grants prove that nobody does: nodes not heard from,
+  // or that do not tell who holds them, may be the holder's, and dead ones too as long as none of
+  // the living is free.
+  const std::string_view leader = leading_holder();
+  std::size_t possible = refusals_of("") + pending().size();
+  if (!leader.empty()) possible += refusals_of(leader);
+  if (granted_.empty()) possible += failed;
+  return possible >= quorum_ ? Errc::held : Errc::split;
+}
+
+std::optional<Duration> Round::free_in() const {
+  std::array<Duration, limits::nodes> left{};
+  std::size_t known = 0;
+  NodeSet::first(nodes_).each([&](NodeIndex node) {
+    const NodeVote& vote = votes_[node];
+    if (vote.vote == Vote::granted) left[known++] = Duration::zero();
+    if (vote.vote == Vote::refused && vote.remaining) left[known++] = *vote.remaining;
+  });
+  if (known < quorum_) return std::nullopt;
+  const auto end = left.begin() + static_cast<std::ptrdiff_t>(known);
+  const auto nth = left.begin() + static_cast<std::ptrdiff_t>(quorum_ - 1);
+  std::nth_element(left.begin(), nth, end);
+  return *nth;
+}
+
+}  // namespace redlock::core

@@ -1,0 +1,76 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/node_set.hpp"
+#include "core/quorum.hpp"
+#include "core/time.hpp"
+#include "redlock/error.hpp"
+#include "redlock/report.hpp"
+
+namespace redlock::core {
+
+/// One node's vote in a round. `text` is the holder of a refusal, else the reason.
+struct NodeVote {
+  Vote vote = Vote::pending;
+  std::optional<Duration> round_trip;
+  std::optional<Duration> remaining;
+  std::string text;
+};
+
+/// The votes of one round. Each node's first vote counts and is final; the verdict, once given,
+/// never changes, while stragglers are still recorded.
+class Round {
+ public:
+  void begin(std::uint16_t number, std::size_t nodes, std::size_t quorum, Instant start,
+             Duration ttl);
+
+  struct Details {
+    std::string_view text{};
+    std::optional<Duration> round_trip{};
+    std::optional<Duration> remaining{};
+  };
+  void record(NodeIndex node, Vote vote, const Details& details);
+
+  [[nodiscard]] Verdict verdict() const noexcept { return verdict_; }
+  [[nodiscard]] std::uint16_t number() const noexcept { return number_; }
+  [[nodiscard]] Instant start() const noexcept { return start_; }
+  [[nodiscard]] Duration ttl() const noexcept { return ttl_; }
+  [[nodiscard]] std::size_t nodes() const noexcept { return nodes_; }
+  [[nodiscard]] std::size_t quorum() const noexcept { return quorum_; }
+  [[nodiscard]] const NodeVote& vote(NodeIndex node) const { return votes_[node]; }
+  [[nodiscard]] NodeSet with(Vote vote) const noexcept;
+  [[nodiscard]] NodeSet pending() const noexcept {
+    return NodeSet::first(nodes_) - granted_ - denied_;
+  }
+  [[nodiscard]] NodeSet granted() const noexcept { return granted_; }
+
+  /// Why a lost acquire round was lost, told apart by what to do next.
+  [[nodiscard]] Errc why_lost() const;
+
+  /// How long until q nodes can be free: the q-th smallest of what is left on each, where nodes
+  /// that granted are free at once. None where too few nodes told.
+  [[nodiscard]] std::optional<Duration> free_in() const;
+
+  /// The holder on most of the refusing nodes; empty where none was told.
+  [[nodiscard]] std::string_view leading_holder() const;
+
+ private:
+  [[nodiscard]] std::size_t refusals_of(std::string_view holder) const;
+
+  std::array<NodeVote, limits::nodes> votes_;
+  std::uint16_t number_ = 0;
+  std::size_t nodes_ = 0;
+  std::size_t quorum_ = 0;
+  NodeSet granted_;
+  NodeSet denied_;
+  Verdict verdict_ = Verdict::pending;
+  Instant start_{};
+  Duration ttl_{};
+};
+
+}  // namespace redlock::core

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "core/time.hpp"
+#include "redlock/limits.hpp"
+
+namespace redlock::core {
+
+/// What an engine is told once. The driver has checked it.
+struct Settings {
+  std::vector<std::string> nodes;  ///< names for messages, without passwords
+  std::size_t quorum = 1;
+  Duration shortest_limit = std::chrono::milliseconds(250);
+  Duration longest_limit = std::chrono::seconds(1);
+  Duration max_ttl = limits::default_max_ttl;
+  std::size_t max_unanswered = limits::unanswered_per_node;
+};
+
+}  // namespace redlock::core

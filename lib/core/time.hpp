@@ -1,0 +1,37 @@
+#pragma once
+
+#include <chrono>
+#include <optional>
+
+namespace redlock::core {
+
+/// A clock without `now()`: the core is told the time, it can not ask. Mixing in another clock's
+/// instants does not compile.
+struct DrivenClock {
+  using duration = std::chrono::nanoseconds;
+  using rep = duration::rep;
+  using period = duration::period;
+  using time_point = std::chrono::time_point<DrivenClock>;
+  static constexpr bool is_steady = true;
+};
+
+using Instant = DrivenClock::time_point;
+using Duration = DrivenClock::duration;
+
+/// Instants near the end of time must not wrap around into the past: a deadline there is "never".
+[[nodiscard]] constexpr Instant later(Instant start, Duration by) noexcept {
+  if (by >= Duration::zero()) {
+    return start > Instant::max() - by ? Instant::max() : start + by;
+  }
+  return start < Instant::min() - by ? Instant::min() : start + by;
+}
+
+/// The earlier of two instants where none means never.
+[[nodiscard]] constexpr std::optional<Instant> earlier(std::optional<Instant> a,
+                                                       std::optional<Instant> b) noexcept {
+  if (!a) return b;
+  if (!b) return a;
+  return *a < *b ? a : b;
+}
+
+}  // namespace redlock::core

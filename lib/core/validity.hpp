@@ -1,0 +1,25 @@
+#pragma once
+
+#include "core/time.hpp"
+
+namespace redlock::core {
+
+/// What the nodes' clocks may run apart over a TTL: 1 % of it, and 2 ms for the granularity of
+/// expiry and for short TTLs (the Redis document's CLOCK_DRIFT_FACTOR and its constant).
+[[nodiscard]] constexpr Duration drift(Duration ttl) noexcept {
+  return ttl / 100 + std::chrono::milliseconds(2);
+}
+
+/// The deadline of a lease whose granting round began at `start`. The one place where it is
+/// computed: everybody else hands the instant on, since a remaining duration that is added to a
+/// later "now" outlives the keys. Not after `start` where the TTL is all drift.
+[[nodiscard]] constexpr Instant valid_until(Instant start, Duration ttl) noexcept {
+  return later(start, ttl - drift(ttl));
+}
+
+/// When the nodes have certainly forgotten a key that was set or extended by `sent`.
+[[nodiscard]] constexpr Instant gone_by(Instant sent, Duration ttl) noexcept {
+  return later(later(sent, ttl), drift(ttl));
+}
+
+}  // namespace redlock::core

@@ -1,0 +1,125 @@
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdint>
+#include <cstdlib>
+#include <new>
+#include <vector>
+
+#include "harness.hpp"
+
+namespace {
+std::uint64_t allocations = 0;  // NOLINT: the operators below have nowhere else to count
+}
+
+// Not inlined: g++ 12 would see malloc behind new and take the pair for a mistake.
+[[gnu::noinline]] void* operator new(std::size_t size) {
+  ++allocations;
+  if (void* memory = std::malloc(size == 0 ? 1 : size)) return memory;
+  throw std::bad_alloc();
+}
+[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+
+namespace redlock::core::test {
+namespace {
+
+class FortyDigits final : public Randomness {
+ public:
+  [[nodiscard]] Token token() override {
+    std::array<char, 40> digits{};
+    digits.fill('a');
+    for (std::uint64_t left = ++count_, i = 0; left != 0; left /= 16, ++i) {
+      digits[i] = "0123456789abcdef"[left % 16];
+    }
+    return *Token::parse({digits.data(), digits.size()});
+  }
+  [[nodiscard]] Duration between(Duration, Duration to) override { return to; }
+
+ private:
+  std::uint64_t count_ = 0;
+};
+
+class Cycle {
+ public:
+  Cycle() : engine_(Harness::settings_for(5), random_) {
+    out_.reserve(64);
+    step(TimePassed{});
+    for (NodeIndex node = 0; node < 5; ++node) step(NodeUp{node, servers_[node], node});
+  }
+
+  /// acquire, refused once, granted, extended, released: everything a lock does on a good day.
+  void run() {
+    Acquire acquire;
+    acquire.request = RequestId{1};
+    acquire.resource = "a resource whose name is longer than a short string";
+    acquire.ttl = 10s;
+    acquire.wait = 1s;
+    acquire.renewal = Acquire::Renewal{UINT64_MAX, Duration::max()};
+    step(acquire);
+    answer_all(Reply::taken, "0123456789012345678901234567890123456789");
+    now_ = later(now_, 60ms);
+    step(TimePassed{});
+    answer_all(Reply::granted);
+    now_ = later(now_, 4s);
+    step(TimePassed{});
+    answer_all(Reply::extended);
+    step(Release{RequestId{2}, lease_});
+    answer_all(Reply::released);
+    ++cycles_;
+  }
+  [[nodiscard]] int cycles() const { return cycles_; }
+  [[nodiscard]] int granted() const { return granted_; }
+  [[nodiscard]] int released() const { return released_; }
+
+ private:
+  void step(const Event& event) {
+    out_.clear();
+    engine_.step(now_, event, out_);
+    for (const Command& command : out_) {
+      if (command.kind == Command::Kind::acquired) {
+        lease_ = command.stamp.claim;
+        ++granted_;
+      }
+      if (command.kind == Command::Kind::released) ++released_;
+      if (command.kind != Command::Kind::send) continue;
+      command.nodes.each([&](NodeIndex node) { open_[node][count_[node]++] = command.stamp; });
+    }
+  }
+  void answer_all(Reply reply, std::string_view text = {}) {
+    for (NodeIndex node = 0; node < 5; ++node) {
+      for (std::size_t i = 0; i < count_[node]; ++i) {
+        const bool release = open_[node][i].verb == Verb::release;
+        step(Answer{node, open_[node][i], release ? Reply::released : reply, text, 10ms});
+      }
+      count_[node] = 0;
+    }
+  }
+
+  FortyDigits random_;
+  Engine engine_;
+  Instant now_{};
+  std::array<std::string, 5> servers_{"a", "b", "c", "d", "e"};
+  std::vector<Command> out_;
+  std::array<std::array<Stamp, 16>, 5> open_{};
+  std::array<std::size_t, 5> count_{};
+  ClaimId lease_;
+  int cycles_ = 0;
+  int granted_ = 0;
+  int released_ = 0;
+};
+
+TEST(Allocation, a_lock_cycle_in_steady_state_allocates_nothing) {
+  Cycle cycle;
+  for (int i = 0; i < 20; ++i) cycle.run();
+  const std::uint64_t before = allocations;
+  for (int i = 0; i < 100; ++i) cycle.run();
+  const std::uint64_t after = allocations;
+  EXPECT_EQ(after - before, 0U);
+  EXPECT_EQ(cycle.granted(), cycle.cycles());
+  EXPECT_EQ(cycle.released(), cycle.cycles());
+  EXPECT_GT(before, 0U) << "the counter counts";
+}
+
+}  // namespace
+}  // namespace redlock::core::test

@@ -1,0 +1,304 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/engine.hpp"
+#include "core/round.hpp"
+
+namespace redlock::core::test {
+
+using namespace std::chrono_literals;
+
+/// Tokens t1, t2, …; every random pause is the longest or the shortest that is allowed.
+class ScriptedRandomness final : public Randomness {
+ public:
+  [[nodiscard]] Token token() override { return *Token::parse("t" + std::to_string(++tokens_)); }
+  [[nodiscard]] Duration between(Duration from, Duration to) override {
+    return shortest ? from : to;
+  }
+  bool shortest = false;
+
+ private:
+  int tokens_ = 0;
+};
+
+/// Drives an engine in virtual time and writes down as text what it commands, so that a test reads
+/// as a dialogue. Requests name the token they are about: "set t1 -> 0 1 2". Instants and limits
+/// are told since the beginning of the test.
+class Harness {
+ public:
+  static Settings settings_for(std::size_t nodes, std::size_t quorum = 0) {
+    Settings settings;
+    for (std::size_t i = 0; i < nodes; ++i) settings.nodes.push_back("node" + std::to_string(i));
+    settings.shortest_limit = 100ms;
+    settings.quorum = quorum == 0 ? majority(nodes) : quorum;
+    return settings;
+  }
+
+  explicit Harness(std::size_t nodes, std::size_t quorum = 0)
+      : Harness(settings_for(nodes, quorum)) {}
+  explicit Harness(Settings settings)
+      : open_(settings.nodes.size()), engine_(std::move(settings), random) {}
+
+  /// Everything connected, as most tests begin.
+  static std::string ready(Harness& h) {
+    std::string out = h.tick();
+    for (NodeIndex node = 0; node < h.open_.size(); ++node) h.up(node);
+    return out;
+  }
+
+  ScriptedRandomness random;
+
+  // --- what happens. Each answers what the engine commanded, separated by "; ". ---
+  std::string step(const Event& event) {
+    out_.clear();
+    engine_.step(now_, event, out_);
+    std::string text;
+    for (const Command& command : out_) {
+      note(command);
+      if (!text.empty()) text += "; ";
+      text += describe(command);
+    }
+    return text;
+  }
+  std::string tick() { return step(TimePassed{}); }
+
+  /// Lets time pass as a driver does: a step at every deadline in between.
+  std::string pass(Duration by) {
+    const Instant end = later(now_, by);
+    std::string text;
+    while (const auto next = engine_.next_deadline()) {
+      if (*next > end) break;
+      now_ = std::max(now_, *next);
+      append(text, tick());
+    }
+    now_ = end;
+    return text;
+  }
+  /// Lets time pass while the driver sleeps too long.
+  void oversleep(Duration by) { now_ = later(now_, by); }
+
+  /// A connection that the engine asked for; a node that went down is waited for.
+  std::string up(NodeIndex node) { return up(node, "server" + std::to_string(node)); }
+  std::string up(NodeIndex node, std::string_view server) {
+    while (!connecting_.has(node)) pass(until_deadline());
+    connecting_.remove(node);
+    return step(NodeUp{node, server, ++connection_});
+  }
+  [[nodiscard]] std::int64_t last_connection() const { return connection_; }
+  std::string down(NodeIndex node, std::string_view why = "gone away") {
+    open_[node].clear();
+    connecting_.remove(node);
+    return step(NodeDown{node, NodeDown::Cause::unreachable, why});
+  }
+
+  std::string acquire(std::uint64_t request, Duration ttl, Duration wait = 0ms) {
+    Acquire event;
+    event.request = RequestId{request};
+    event.resource = "resource";
+    event.ttl = ttl;
+    event.wait = wait;
+    return step(event);
+  }
+  std::string acquire_renewed(std::uint64_t request, Duration ttl, Acquire::Renewal renewal) {
+    Acquire event;
+    event.request = RequestId{request};
+    event.resource = "resource";
+    event.ttl = ttl;
+    event.renewal = renewal;
+    return step(event);
+  }
+  std::string extend(std::uint64_t request, Duration ttl) {
+    return step(Extend{RequestId{request}, lease, ttl});
+  }
+  std::string release(std::uint64_t request) { return step(Release{RequestId{request}, lease}); }
+  std::string cancel(std::uint64_t request) { return step(Cancel{RequestId{request}}); }
+
+  /// Answers the oldest open request of a node.
+  std::string answer(NodeIndex node, Reply reply, std::string_view text = {},
+                     std::optional<Duration> remaining = {}) {
+    if (open_[node].empty()) {
+      ADD_FAILURE() << "nothing is open on node " << int{node};
+      return {};
+    }
+    const Stamp stamp = open_[node].front();
+    open_[node].pop_front();
+    return step(Answer{node, stamp, reply, text, remaining});
+  }
+  /// The same answer from several nodes, one after the other.
+  std::string answers(std::initializer_list<int> nodes, Reply reply, std::string_view text = {},
+                      std::optional<Duration> remaining = {}) {
+    std::string all;
+    for (const int node : nodes) {
+      append(all, answer(static_cast<NodeIndex>(node), reply, text, remaining));
+    }
+    return all;
+  }
+
+  /// A lease of `ttl` on all nodes, granted without any time passing.
+  void hold(Duration ttl, std::optional<Acquire::Renewal> renewal = {}) {
+    if (renewal) {
+      acquire_renewed(1, ttl, *renewal);
+    } else {
+      acquire(1, ttl);
+    }
+    for (NodeIndex node = 0; node < open_.size(); ++node) {
+      if (!open_[node].empty()) answer(node, Reply::granted);
+    }
+  }
+
+  // --- what is known ---
+  ClaimId lease;  ///< of the last "acquired"
+  [[nodiscard]] Instant now() const { return now_; }
+  [[nodiscard]] Engine& engine() { return engine_; }
+  [[nodiscard]] std::size_t open(NodeIndex node) const { return open_[node].size(); }
+  [[nodiscard]] const std::vector<Command>& commands() const { return out_; }
+  [[nodiscard]] Instant valid_until() const { return engine_.claim(lease)->valid_until; }
+  /// "yes" when nothing is left of any claim.
+  [[nodiscard]] std::string settled() {
+    const std::string out = tick();
+    return engine_.claims() == 0 ? "yes" : std::to_string(engine_.claims()) + " claims; " + out;
+  }
+  [[nodiscard]] Duration until_deadline() const {
+    return engine_.next_deadline().value_or(Instant::max()) - now_;
+  }
+
+ private:
+  static void append(std::string& all, const std::string& more) {
+    if (more.empty()) return;
+    if (!all.empty()) all += "; ";
+    all += more;
+  }
+
+  void note(const Command& command) {
+    const bool asks =
+        command.kind == Command::Kind::send || command.kind == Command::Kind::kill_old;
+    command.nodes.each([&](NodeIndex node) {
+      if (asks) open_[node].push_back(command.stamp);
+      if (command.kind == Command::Kind::connect) connecting_.add(node);
+      if (command.kind != Command::Kind::disconnect) return;
+      connecting_.remove(node);
+      open_[node].clear();
+    });
+    if (command.kind == Command::Kind::acquired) lease = command.stamp.claim;
+  }
+
+  static std::string list(NodeSet nodes) {
+    std::string text;
+    nodes.each([&](NodeIndex node) { text += " " + std::to_string(node); });
+    return text;
+  }
+  static std::string milliseconds(Instant instant) {
+    const auto us = std::chrono::floor<std::chrono::microseconds>(instant.time_since_epoch());
+    std::string text = std::to_string(us.count() / 1000);
+    if (us.count() % 1000 != 0) text += "." + std::to_string(1000 + us.count() % 1000).substr(1);
+    return text + "ms";
+  }
+  static std::string verb(Verb verb) {
+    switch (verb) {
+      case Verb::set:
+      case Verb::set_and_ttl:
+        return "set";
+      case Verb::extend:
+        return "extend";
+      case Verb::extend_or_set:
+        return "extend-or-set";
+      case Verb::release:
+        return "release";
+      case Verb::inspect:
+        return "inspect";
+      case Verb::kill_old:
+        return "kill";
+    }
+    return "?";
+  }
+  static std::string outcome(Errc code) {
+    switch (code) {
+      case Errc::held:
+        return "held";
+      case Errc::split:
+        return "split";
+      case Errc::unavailable:
+        return "unavailable";
+      case Errc::expired:
+        return "expired";
+      case Errc::excluded:
+        return "excluded";
+      case Errc::not_holder:
+        return "not_holder";
+      case Errc::cancelled:
+        return "cancelled";
+      case Errc::closed:
+        return "closed";
+      case Errc::limit_reached:
+        return "limit_reached";
+      case Errc::forked:
+      case Errc::would_block:
+      case Errc::invalid_argument:
+        break;
+    }
+    return "?";
+  }
+  std::string describe(const Command& command) const {
+    const std::string request =
+        command.request == RequestId::none
+            ? ""
+            : " #" + std::to_string(static_cast<std::uint64_t>(command.request));
+    switch (command.kind) {
+      case Command::Kind::connect:
+        return "connect" + list(command.nodes);
+      case Command::Kind::disconnect:
+        return "disconnect" + list(command.nodes);
+      case Command::Kind::send: {
+        const Claim* claim = engine_.claim(command.stamp.claim);
+        return verb(command.stamp.verb) + " " + (claim == nullptr ? "?" : claim->token.str()) +
+               (command.form == ScriptForm::text ? " in full ->" : " ->") + list(command.nodes);
+      }
+      case Command::Kind::kill_old:
+        return "kill " + std::to_string(command.number) + " ->" + list(command.nodes);
+      case Command::Kind::acquired:
+        return "acquired" + request + " until " + milliseconds(command.valid_until);
+      case Command::Kind::extended:
+        return "extended" + request + " until " + milliseconds(command.valid_until);
+      case Command::Kind::released:
+        return "released" + request;
+      case Command::Kind::inspected:
+        return "inspected" + request;
+      case Command::Kind::failed:
+        return "failed" + request + " " + outcome(command.code);
+      case Command::Kind::lost:
+        return "lost";
+      case Command::Kind::excluded:
+        return "excluded" + list(command.nodes);
+      case Command::Kind::drained:
+        return "drained";
+    }
+    return "?";
+  }
+
+  std::vector<std::deque<Stamp>> open_;
+  NodeSet connecting_;
+  Engine engine_;
+  Instant now_{};
+  std::int64_t connection_ = 100;
+  std::vector<Command> out_;
+};
+
+/// A harness whose nodes are all up.
+struct Connected : Harness {
+  explicit Connected(std::size_t nodes, std::size_t quorum = 0) : Harness(nodes, quorum) {
+    ready(*this);
+  }
+  explicit Connected(Settings settings) : Harness(std::move(settings)) { ready(*this); }
+};
+
+}  // namespace redlock::core::test

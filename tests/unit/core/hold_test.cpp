@@ -1,0 +1,314 @@
+#include <gtest/gtest.h>
+
+#include "harness.hpp"
+
+namespace redlock::core::test {
+namespace {
+
+constexpr Acquire::Renewal without_limits{UINT64_MAX, Duration::max()};
+
+TEST(Renewal, begins_when_a_third_of_the_ttl_has_passed_and_again_a_third_after_each_success) {
+  Connected h(3);
+  h.hold(9s, without_limits);
+  EXPECT_EQ(h.pass(3s), "extend-or-set t1 -> 0 1 2");
+  h.pass(10ms);
+  EXPECT_EQ(h.answers({0, 1}, Reply::extended), "extended until 11908ms");
+  h.answer(2, Reply::extended);
+  EXPECT_EQ(h.pass(2989ms), "");
+  EXPECT_EQ(h.pass(1ms), "extend-or-set t1 -> 0 1 2");
+}
+
+TEST(Renewal, that_fails_releases_nothing_and_is_tried_again_until_the_deadline) {
+  Connected h(3);
+  h.hold(9s, without_limits);
+  h.pass(3s);
+  h.answer(0, Reply::extended);
+  EXPECT_EQ(h.answers({1, 2}, Reply::error, "LOADING"), "");
+  int tries = 0;
+  while (h.now() < Instant(8907ms)) {
+    const std::string out =
+        h.pass(std::min<Duration>(h.until_deadline(), Instant(8907ms) - h.now()));
+    if (out != "extend-or-set t1 -> 0 1 2") continue;
+    ++tries;
+    EXPECT_EQ(h.answers({0, 1, 2}, Reply::error, "LOADING"), "");
+  }
+  EXPECT_GT(tries, 20);
+  EXPECT_LT(tries, 200) << "no storm towards the end";
+  EXPECT_TRUE(h.pass(1ms).ends_with("lost; release t1 -> 0 1 2"));
+}
+
+TEST(Renewal, ends_after_the_allowed_number) {
+  Connected h(1);
+  h.hold(9s, Acquire::Renewal{2, Duration::max()});
+  EXPECT_EQ(h.pass(3s), "extend-or-set t1 -> 0");
+  h.answer(0, Reply::extended);
+  EXPECT_EQ(h.pass(3s), "extend-or-set t1 -> 0");
+  h.answer(0, Reply::extended);
+  EXPECT_EQ(h.pass(9s), "lost; release t1 -> 0");
+}
+
+TEST(Renewal, of_none_at_all_is_a_plain_lease) {
+  Connected h(1);
+  h.hold(9s, Acquire::Renewal{0, Duration::max()});
+  EXPECT_EQ(h.pass(9s), "lost; release t1 -> 0");
+}
+
+TEST(Renewal, never_makes_a_lease_valid_past_the_longest_hold) {
+  Connected h(1);
+  h.hold(9s, Acquire::Renewal{UINT64_MAX, 20s});
+  Instant lost{};
+  while (lost == Instant{}) {
+    const std::string out = h.pass(h.until_deadline());
+    if (out.starts_with("extend")) h.answer(0, Reply::extended);
+    if (out.starts_with("lost")) lost = h.now();
+    if (lost == Instant{}) {
+      EXPECT_LE(h.valid_until(), Instant(20s));
+    }
+  }
+  EXPECT_LE(lost, Instant(20s));
+  EXPECT_GE(lost, Instant(19'800ms));
+}
+
+TEST(Renewal, of_a_hold_shorter_than_the_ttl_asks_for_no_longer_a_ttl) {
+  Connected h(1);
+  h.acquire_renewed(1, 9s, {UINT64_MAX, 1500ms});
+  EXPECT_EQ(h.commands().size(), 1U);
+  EXPECT_EQ(h.answer(0, Reply::granted), "acquired #1 until 1483ms");
+}
+
+TEST(Renewal, goes_on_after_an_extend_by_hand_that_reached_further) {
+  Connected h(1);
+  h.hold(9s, without_limits);
+  h.pass(1s);
+  h.extend(2, 30s);
+  EXPECT_EQ(h.answer(0, Reply::extended), "extended until 30698ms; extended #2 until 30698ms");
+  // A third after the renewal that would have given this deadline.
+  EXPECT_EQ(h.until_deadline(), Instant(30'698ms) - 8908ms + 3s - h.now());
+  EXPECT_EQ(h.pass(h.until_deadline()), "extend-or-set t1 -> 0");
+}
+
+TEST(Renewal, goes_on_after_an_extend_by_hand_that_failed_while_the_deadline_was_far) {
+  Connected h(1);
+  h.hold(9s, without_limits);
+  h.extend(2, 30s);
+  h.answer(0, Reply::extended);
+  h.extend(3, 30s);
+  EXPECT_EQ(h.answer(0, Reply::error, "LOADING"), "failed #3 unavailable");
+  // Tried again early, when a renewal gains nothing yet, and then when it does.
+  EXPECT_EQ(h.pass(Instant(29'698ms) - 8908ms + 3s - 1ns - h.now()), "");
+  EXPECT_EQ(h.pass(1ns), "extend-or-set t1 -> 0");
+}
+
+TEST(Renewal, is_not_put_off_by_extends_by_hand_that_raise_nothing) {
+  Connected h(1);
+  h.hold(9s, without_limits);
+  h.pass(2900ms);
+  h.extend(2, 10ms);
+  h.answer(0, Reply::extended);
+  EXPECT_EQ(h.pass(100ms), "extend-or-set t1 -> 0");
+}
+
+TEST(Renewal, ends_before_the_release_is_sent) {
+  Connected h(3);
+  h.hold(9s, without_limits);
+  h.pass(3s);
+  EXPECT_EQ(h.release(2), "release t1 -> 0 1 2");
+  EXPECT_EQ(h.answers({0, 1, 2}, Reply::extended), "") << "late answers revive nothing";
+  EXPECT_EQ(h.answers({0, 1}, Reply::released), "released #2");
+  h.answer(2, Reply::released);
+  EXPECT_EQ(h.pass(60s), "");
+  EXPECT_EQ(h.settled(), "yes");
+}
+
+TEST(Extend, raises_the_deadline_once_a_quorum_that_had_the_key_answered) {
+  Connected h(5);
+  h.hold(10s);
+  h.pass(1s);
+  EXPECT_EQ(h.extend(2, 10s), "extend-or-set t1 -> 0 1 2 3 4");
+  EXPECT_EQ(h.answers({0, 1}, Reply::extended), "");
+  EXPECT_EQ(h.answer(2, Reply::extended), "extended until 10898ms; extended #2 until 10898ms");
+}
+
+TEST(Extend, never_counts_a_node_in_the_round_that_repaired_it) {
+  Connected h(3);
+  h.hold(10s);
+  h.extend(2, 10s);
+  EXPECT_EQ(h.answer(0, Reply::repaired), "");
+  EXPECT_EQ(h.answer(1, Reply::repaired), "failed #2 not_holder");
+  h.answer(2, Reply::extended);
+  h.pass(1s);
+  h.extend(3, 10s);
+  EXPECT_EQ(h.answers({0, 1}, Reply::extended), "extended until 10898ms; extended #3 until 10898ms")
+      << "in the next round it counts";
+}
+
+TEST(Extend, never_lowers_the_deadline) {
+  Connected h(1);
+  h.hold(10s);
+  h.extend(2, 1s);
+  EXPECT_EQ(h.answer(0, Reply::extended), "extended until 9898ms; extended #2 until 9898ms");
+}
+
+TEST(Extend, that_fails_takes_nothing_away) {
+  Connected h(3);
+  h.hold(10s);
+  h.extend(2, 10s);
+  h.down(0);
+  EXPECT_EQ(h.down(1), "failed #2 unavailable");
+  EXPECT_EQ(h.valid_until(), Instant(9898ms));
+}
+
+TEST(Extend, asked_for_while_one_is_under_way_waits_and_shares_the_next_round) {
+  Connected h(1);
+  h.hold(10s);
+  EXPECT_EQ(h.extend(2, 10s), "extend-or-set t1 -> 0");
+  EXPECT_EQ(h.extend(3, 11s), "");
+  EXPECT_EQ(h.extend(4, 12s), "");
+  EXPECT_EQ(h.answer(0, Reply::extended), "extended until 9898ms; extended #2 until 9898ms");
+  EXPECT_EQ(h.until_deadline(), 0ns);
+  EXPECT_EQ(h.tick(), "extend-or-set t1 -> 0");
+  EXPECT_EQ(h.answer(0, Reply::extended),
+            "extended until 11878ms; extended #3 until 11878ms; extended #4 until 11878ms");
+}
+
+TEST(Extend, reports_the_round_that_decided_it_although_another_one_is_waiting) {
+  Connected h(1);
+  h.hold(10s);
+  h.extend(2, 10s);
+  h.extend(3, 12s);
+  h.answer(0, Reply::extended);
+  const Round* round = h.commands().back().round;
+  ASSERT_NE(round, nullptr);
+  EXPECT_EQ(round->ttl(), 10s);
+  EXPECT_EQ(round->vote(0).vote, Vote::granted);
+}
+
+TEST(Extend, is_cancelled_by_a_release) {
+  Connected h(1);
+  h.hold(10s);
+  h.extend(2, 10s);
+  h.extend(3, 12s);
+  EXPECT_EQ(h.release(4), "failed #2 cancelled; failed #3 cancelled; release t1 -> 0");
+  EXPECT_EQ(h.commands().front().round, nullptr) << "its round is the release's now";
+}
+
+TEST(Extend, that_is_answered_after_the_deadline_does_not_revive_the_lease) {
+  Connected h(1);
+  h.hold(10s);
+  h.pass(9800ms);
+  h.extend(2, 10s);
+  h.oversleep(98ms);
+  EXPECT_EQ(h.answer(0, Reply::extended), "failed #2 not_holder; lost; release t1 -> 0");
+  EXPECT_EQ(h.extend(3, 10s), "failed #3 not_holder");
+}
+
+TEST(Extend, of_what_is_no_lease_any_more_is_refused) {
+  Connected h(1);
+  h.hold(10s);
+  h.release(2);
+  EXPECT_EQ(h.extend(3, 10s), "failed #3 not_holder");
+  EXPECT_EQ(h.release(4), "failed #4 not_holder");
+  h.answer(0, Reply::released);
+  h.tick();
+  EXPECT_EQ(h.extend(5, 10s), "failed #5 not_holder");
+}
+
+TEST(Extend, gives_the_key_to_nodes_that_lost_it_and_releases_it_there_too) {
+  Connected h(3);
+  h.acquire(1, 10s);
+  h.answers({0, 1}, Reply::granted);
+  h.answer(2, Reply::taken, "other");
+  h.extend(2, 10s);
+  h.answers({0, 1}, Reply::extended);
+  h.answer(2, Reply::repaired);
+  EXPECT_EQ(h.release(3), "release t1 -> 0 1 2");
+}
+
+TEST(Extend, whose_script_is_unknown_is_sent_in_full_once) {
+  Connected h(1);
+  h.hold(10s);
+  h.extend(2, 10s);
+  EXPECT_EQ(h.answer(0, Reply::script_missing), "extend-or-set t1 in full -> 0");
+  EXPECT_EQ(h.answer(0, Reply::script_missing, "NOSCRIPT"), "failed #2 unavailable");
+}
+
+TEST(Extend, whose_script_is_unknown_is_not_sent_again_behind_the_release) {
+  Connected h(1);
+  h.hold(10s);
+  h.extend(2, 10s);
+  h.release(3);
+  EXPECT_EQ(h.answer(0, Reply::script_missing), "") << "it would revive the key";
+  EXPECT_EQ(h.answer(0, Reply::script_missing), "release t1 in full -> 0");
+  EXPECT_EQ(h.answer(0, Reply::released), "released #3");
+}
+
+TEST(Extend, whose_script_is_unknown_is_not_sent_again_after_the_loss) {
+  Connected h(1);
+  h.hold(10s);
+  h.pass(9890ms);
+  h.extend(2, 10s);
+  EXPECT_EQ(h.pass(8ms), "failed #2 not_holder; lost; release t1 -> 0");
+  EXPECT_EQ(h.answer(0, Reply::script_missing), "");
+  EXPECT_EQ(h.answer(0, Reply::gone), "");
+}
+
+TEST(Loss, comes_exactly_once_at_the_deadline_by_time_alone) {
+  Connected h(3);
+  h.hold(10s);
+  EXPECT_EQ(h.pass(9898ms - 1ns), "");
+  EXPECT_EQ(h.pass(1ns), "lost; release t1 -> 0 1 2");
+  EXPECT_EQ(h.pass(110ms),
+            "disconnect 0; disconnect 1; disconnect 2; connect 0; connect 1; connect 2");
+}
+
+TEST(Loss, does_not_come_after_a_release) {
+  Connected h(1);
+  h.hold(10s);
+  h.release(2);
+  EXPECT_EQ(h.answer(0, Reply::released), "released #2");
+  EXPECT_EQ(h.pass(60s), "");
+}
+
+TEST(Loss, is_not_told_to_whoever_releases_after_the_deadline) {
+  Connected h(1);
+  h.hold(10s);
+  h.oversleep(20s);
+  EXPECT_EQ(h.release(2), "release t1 -> 0");
+  EXPECT_EQ(h.answer(0, Reply::gone), "failed #2 not_holder");
+  EXPECT_EQ(h.settled(), "yes");
+}
+
+TEST(Loss, is_not_told_to_whoever_hands_the_lease_on_after_the_deadline) {
+  Connected h(1);
+  h.hold(10s);
+  h.oversleep(20s);
+  EXPECT_EQ(h.step(Detach{h.lease}), "");
+  EXPECT_EQ(h.settled(), "yes");
+}
+
+TEST(Loss, sends_nothing_to_the_node_that_went_down_in_the_same_step) {
+  Connected h(3);
+  h.hold(10s);
+  h.oversleep(20s);
+  EXPECT_EQ(h.down(1), "lost; release t1 -> 0 2");
+}
+
+TEST(Loss, does_not_come_after_a_detach) {
+  Connected h(3);
+  h.hold(10s, without_limits);
+  EXPECT_EQ(h.step(Detach{h.lease}), "");
+  EXPECT_EQ(h.pass(60s), "") << "no renewal, no release, no loss";
+  EXPECT_EQ(h.settled(), "yes");
+}
+
+TEST(Detach, fails_the_extend_that_is_under_way) {
+  Connected h(1);
+  h.hold(10s);
+  h.extend(2, 10s);
+  EXPECT_EQ(h.step(Detach{h.lease}), "failed #2 cancelled");
+  EXPECT_EQ(h.answer(0, Reply::script_missing), "");
+  EXPECT_EQ(h.settled(), "yes");
+}
+
+}  // namespace
+}  // namespace redlock::core::test

@@ -1,0 +1,251 @@
+#include <gtest/gtest.h>
+
+#include "harness.hpp"
+
+namespace redlock::core::test {
+namespace {
+
+TEST(Reconnect, backs_off_from_10_ms_to_a_second_with_jitter) {
+  Harness h(1);
+  h.tick();
+  std::vector<Duration> pauses;
+  for (int i = 0; i < 10; ++i) {
+    h.down(0, "refused");
+    pauses.push_back(h.until_deadline());
+    EXPECT_EQ(h.pass(pauses.back()), "connect 0");
+  }
+  EXPECT_EQ(pauses[0], 10ms);
+  EXPECT_EQ(pauses[1], 20ms);
+  EXPECT_EQ(pauses[6], 640ms);
+  EXPECT_EQ(pauses[7], 1s);
+  EXPECT_EQ(pauses[9], 1s);
+  h.random.shortest = true;
+  h.down(0, "refused");
+  EXPECT_EQ(h.until_deadline(), 500ms);
+}
+
+TEST(Reconnect, begins_anew_only_after_an_answered_request) {
+  Connected h(1);
+  h.down(0);
+  EXPECT_EQ(h.until_deadline(), 10ms);
+  h.pass(10ms);
+  h.up(0);
+  h.down(0);
+  EXPECT_EQ(h.until_deadline(), 20ms) << "accepting connections proves nothing";
+  h.pass(20ms);
+  h.up(0);
+  h.acquire(1, 10s);
+  h.answer(0, Reply::taken);
+  h.down(0);
+  EXPECT_EQ(h.until_deadline(), 10ms);
+}
+
+TEST(Reconnect, gives_up_a_connection_that_does_not_come_up_in_time) {
+  Harness h(1);
+  h.tick();
+  EXPECT_EQ(h.pass(1s), "disconnect 0");
+  EXPECT_EQ(h.pass(10ms), "connect 0");
+}
+
+TEST(TimeLimit, follows_the_round_trip_between_its_bounds) {
+  Connected h(1);
+  EXPECT_EQ(h.engine().link(0).limit(), 1s) << "nothing is known yet";
+  h.acquire(1, 10s);
+  h.pass(100ms);
+  h.answer(0, Reply::taken);
+  EXPECT_EQ(h.engine().link(0).limit(), 1s);
+  for (int i = 0; i < 100; ++i) {
+    h.acquire(1, 10s);
+    h.pass(1ms);
+    h.answer(0, Reply::taken);
+  }
+  EXPECT_EQ(h.engine().link(0).limit(), 100ms);
+}
+
+TEST(TimeLimit, runs_from_the_oldest_request) {
+  Connected h(2);
+  for (int i = 0; i < 100; ++i) {
+    h.acquire(1, 10s);
+    h.answers({0, 1}, Reply::taken);
+  }
+  h.acquire(1, 10s);
+  h.pass(60ms);
+  h.acquire(2, 10s);
+  EXPECT_EQ(h.pass(39ms), "");
+  EXPECT_TRUE(h.pass(1ms).starts_with("release t101 -> 0; release t102 -> 0; disconnect 0"));
+}
+
+TEST(TimeLimit, is_the_longest_again_after_it_was_missed_so_that_a_slower_path_is_learnt) {
+  Connected h(1);
+  for (int i = 0; i < 100; ++i) {
+    h.acquire(1, 10s);
+    h.pass(1ms);
+    h.answer(0, Reply::taken);
+  }
+  h.acquire(2, 10s);
+  EXPECT_EQ(h.pass(100ms), "release t101 -> 0; disconnect 0; failed #2 unavailable");
+  h.pass(10ms);
+  EXPECT_EQ(h.up(0), "kill 101 -> 0; release t101 -> 0");
+  h.pass(300ms);
+  h.answer(0, Reply::done);
+  h.answer(0, Reply::released);
+  EXPECT_EQ(h.acquire(3, 10s), "set t102 -> 0");
+  h.pass(300ms);
+  EXPECT_EQ(h.answer(0, Reply::granted), "acquired #3 until 10408ms");
+}
+
+TEST(Congestion, makes_a_node_that_owes_too_many_answers_a_failure_at_once) {
+  Settings settings = Harness::settings_for(3);
+  settings.max_unanswered = 2;
+  Connected h(settings);
+  h.acquire(1, 10s);
+  h.answers({0, 1}, Reply::granted);
+  h.acquire(2, 10s);
+  h.answers({0, 1}, Reply::granted);
+  EXPECT_EQ(h.acquire(3, 10s), "set t3 -> 0 1");
+  EXPECT_EQ(h.answer(0, Reply::granted), "");
+  EXPECT_EQ(h.answer(1, Reply::granted), "acquired #3 until 9898ms");
+  EXPECT_EQ(h.engine().claim(h.lease)->round.vote(2).text, "too many requests unanswered");
+}
+
+TEST(Congestion, of_a_majority_is_unavailable) {
+  Settings settings = Harness::settings_for(1);
+  settings.max_unanswered = 1;
+  Connected h(settings);
+  h.acquire(1, 10s);
+  EXPECT_EQ(h.acquire(2, 10s), "failed #2 unavailable");
+}
+
+TEST(Twins, have_one_vote) {
+  Harness h(3);
+  h.tick();
+  h.up(0, "same");
+  EXPECT_EQ(h.up(1, "same"), "excluded 1");
+  h.up(2);
+  EXPECT_EQ(h.acquire(1, 10s), "set t1 -> 0 2");
+  EXPECT_EQ(h.answer(0, Reply::granted), "");
+  EXPECT_EQ(h.answer(2, Reply::granted), "acquired #1 until 9898ms");
+  EXPECT_EQ(h.engine().claim(h.lease)->round.vote(1).vote, Vote::excluded);
+  EXPECT_EQ(h.engine().claim(h.lease)->round.vote(1).text, "the same server as node0");
+}
+
+TEST(Twins, take_over_the_vote_when_the_first_address_fails) {
+  Harness h(3);
+  h.tick();
+  h.up(0, "same");
+  h.up(1, "same");
+  h.up(2);
+  h.down(0);
+  EXPECT_EQ(h.acquire(1, 10s), "set t1 -> 1 2");
+  EXPECT_EQ(h.up(0, "same"), "excluded 0") << "and keep it when the first one is back";
+}
+
+TEST(Twins, of_which_there_are_three_have_one_vote_after_the_first_failed) {
+  Harness h(5);
+  h.tick();
+  h.up(0, "same");
+  h.up(1, "same");
+  h.up(2, "same");
+  h.up(3);
+  h.up(4);
+  EXPECT_EQ(h.down(0), "excluded 2");
+  EXPECT_EQ(h.acquire(1, 10s), "set t1 -> 1 3 4");
+}
+
+TEST(Twins, found_during_a_round_are_excluded_from_it) {
+  Harness h(3);
+  h.tick();
+  h.up(0, "same");
+  h.up(2);
+  EXPECT_EQ(h.acquire(1, 10s), "set t1 -> 0 2");
+  EXPECT_EQ(h.up(1, "same"), "excluded 1");
+  h.answer(0, Reply::granted);
+  EXPECT_EQ(h.answer(2, Reply::granted), "acquired #1 until 9898ms");
+}
+
+TEST(Answers, of_an_old_attempt_do_not_count_for_a_new_one) {
+  Connected h(3);
+  h.acquire(1, 10s, 10s);
+  h.answers({0, 1}, Reply::taken, "other", 1ms);
+  const std::string again = h.pass(3ms);
+  ASSERT_EQ(again, "set t2 -> 0 1 2");
+  EXPECT_EQ(h.answer(2, Reply::granted), "") << "the grant of the first attempt";
+  EXPECT_EQ(h.answer(0, Reply::granted), "");
+  EXPECT_EQ(h.answer(2, Reply::released), "");
+  EXPECT_EQ(h.answer(2, Reply::granted).substr(0, 11), "acquired #1");
+}
+
+TEST(AnswersDeathTest, to_a_request_that_was_not_asked_break_the_contract) {
+  EXPECT_DEATH(
+      {
+        Connected h(1);
+        h.acquire(1, 10s);
+        Stamp stamp;
+        stamp.verb = Verb::release;
+        h.step(Answer{0, stamp, Reply::released, {}, {}});
+      },
+      "oldest.stamp == stamp");
+}
+
+TEST(AnswersDeathTest, twice_to_one_request_break_the_contract) {
+  EXPECT_DEATH(
+      {
+        Connected h(3);
+        h.acquire(1, 10s);
+        const Stamp stamp = h.commands().back().stamp;
+        h.answer(0, Reply::granted);
+        h.step(Answer{0, stamp, Reply::granted, {}, {}});
+      },
+      "count_ > 0");
+}
+
+TEST(Shutdown, fails_every_call_releases_every_lease_and_is_drained_by_the_last_answer) {
+  Connected h(3);
+  h.hold(10s);
+  h.acquire(2, 10s, 1s);
+  h.answers({0, 1}, Reply::taken, "t1");
+  h.acquire(3, 10s);
+  EXPECT_EQ(h.step(Shutdown{1s}),
+            "failed #2 closed; release t3 -> 0 1 2; failed #3 closed; release t1 -> 0 1 2");
+  EXPECT_EQ(h.acquire(4, 10s), "failed #4 closed");
+  for (NodeIndex node = 0; node < 3; ++node) {
+    std::string last;
+    while (h.open(node) > 0) last = h.answer(node, Reply::gone);
+    EXPECT_EQ(last, node == 2 ? "drained" : "");
+  }
+  EXPECT_EQ(h.step(Shutdown{1s}), "");
+}
+
+TEST(Shutdown, does_not_wait_longer_than_its_grace) {
+  Connected h(1);
+  h.hold(10s);
+  EXPECT_EQ(h.step(Shutdown{50ms}), "release t1 -> 0");
+  EXPECT_EQ(h.pass(50ms), "drained");
+}
+
+TEST(Shutdown, without_anything_open_is_drained_at_once) {
+  Connected h(3);
+  EXPECT_EQ(h.step(Shutdown{1s}), "drained");
+  EXPECT_EQ(h.extend(1, 1s), "failed #1 closed");
+  EXPECT_EQ(h.step(ReleaseToken{RequestId{2}, "r", *Token::parse("a")}), "failed #2 closed");
+  EXPECT_EQ(h.step(ExtendToken{RequestId{3}, "r", *Token::parse("a"), 1s}), "failed #3 closed");
+  EXPECT_EQ(h.step(Inspect{RequestId{4}, "r"}), "failed #4 closed");
+  EXPECT_EQ(h.release(5), "failed #5 closed");
+}
+
+TEST(Shutdown, reconnects_to_nobody) {
+  Connected h(1);
+  h.step(Shutdown{1s});
+  h.down(0);
+  EXPECT_EQ(h.pass(10s), "");
+}
+
+TEST(Shutdown, answers_a_visit_under_way_with_closed_at_the_latest) {
+  Connected h(1);
+  h.step(Inspect{RequestId{1}, "r"});
+  EXPECT_EQ(h.step(Shutdown{50ms}), "");
+  EXPECT_EQ(h.pass(50ms), "failed #1 closed; drained");
+}
+
+}  // namespace
+}  // namespace redlock::core::test

@@ -1,0 +1,324 @@
+#include <gtest/gtest.h>
+
+#include "harness.hpp"
+
+namespace redlock::core::test {
+namespace {
+
+TEST(Release, is_answered_as_soon_as_no_majority_is_taken_any_more) {
+  Connected h(5);
+  h.acquire(1, 10s);
+  h.answers({0, 1, 2}, Reply::granted);
+  h.answers({3, 4}, Reply::taken, "other");
+  EXPECT_EQ(h.release(2), "release t1 -> 0 1 2");
+  EXPECT_EQ(h.answer(1, Reply::released), "released #2");
+}
+
+TEST(Release, goes_behind_a_set_that_is_not_answered) {
+  Connected h(3);
+  h.acquire(1, 10s);
+  h.answers({0, 1}, Reply::granted);
+  EXPECT_EQ(h.release(2), "release t1 -> 0 1 2");
+  EXPECT_EQ(h.open(2), 2U);
+}
+
+TEST(Release, goes_to_a_node_that_was_repaired_although_it_refused_the_set_late) {
+  Connected h(3);
+  h.acquire(1, 10s);
+  h.answers({0, 1}, Reply::granted);
+  EXPECT_EQ(h.extend(2, 10s), "extend-or-set t1 -> 0 1 2");
+  h.answer(2, Reply::taken, "other");
+  h.answer(2, Reply::repaired);
+  EXPECT_EQ(h.release(3), "failed #2 cancelled; release t1 -> 0 1 2");
+}
+
+TEST(Release, goes_to_a_node_that_refused_one_extend_while_the_next_was_under_way) {
+  Connected h(3);
+  h.hold(10s);
+  h.extend(2, 10s);
+  h.answers({0, 1}, Reply::extended);
+  EXPECT_EQ(h.extend(3, 10s), "extend-or-set t1 -> 0 1 2");
+  h.answer(2, Reply::taken);
+  EXPECT_EQ(h.release(4), "failed #3 cancelled; release t1 -> 0 1 2");
+}
+
+TEST(Release, of_what_had_expired_is_not_the_holders) {
+  Connected h(3);
+  h.hold(10s);
+  h.release(2);
+  EXPECT_EQ(h.answers({0, 1}, Reply::gone), "");
+  EXPECT_EQ(h.answer(2, Reply::taken), "failed #2 not_holder");
+}
+
+TEST(Release, that_reaches_too_few_is_unavailable_and_stays_owed) {
+  Connected h(3);
+  h.hold(10s);
+  h.down(0);
+  h.down(1);
+  EXPECT_EQ(h.release(2), "release t1 -> 2");
+  EXPECT_EQ(h.answer(2, Reply::released), "failed #2 unavailable");
+  h.pass(10ms);
+  EXPECT_EQ(h.up(0), "release t1 -> 0");
+  h.answer(0, Reply::released);
+  h.up(1);
+  h.answer(1, Reply::released);
+  EXPECT_EQ(h.settled(), "yes");
+}
+
+TEST(Release, needs_nobody_to_wait_for_it) {
+  Connected h(1);
+  h.hold(10s);
+  EXPECT_EQ(h.release(0), "release t1 -> 0");
+  EXPECT_EQ(h.answer(0, Reply::released), "");
+}
+
+TEST(Release, that_is_certain_is_owed_until_the_key_has_expired_and_then_dropped) {
+  Connected h(3);
+  h.hold(10s);
+  h.down(0);
+  h.release(2);
+  h.answers({1, 2}, Reply::released);
+  h.pass(10'101ms);
+  EXPECT_EQ(h.engine().claims(), 1U);
+  h.pass(1ms);
+  EXPECT_EQ(h.settled(), "yes");
+  EXPECT_EQ(h.up(0), "");
+}
+
+TEST(Release, whose_set_may_be_executed_yet_is_owed_past_the_expiry) {
+  Connected h(3);
+  h.acquire(1, 10s);
+  h.answers({0, 1}, Reply::granted);
+  h.down(2);
+  h.release(2);
+  h.answers({0, 1}, Reply::released);
+  h.pass(100s);
+  EXPECT_EQ(h.engine().claims(), 1U);
+  EXPECT_EQ(h.up(2), "kill 103 -> 2; release t1 -> 2");
+  h.answer(2, Reply::done);
+  h.answer(2, Reply::gone);
+  EXPECT_EQ(h.settled(), "yes");
+}
+
+TEST(Release, to_a_restarted_server_needs_no_kill) {
+  Connected h(3);
+  h.acquire(1, 10s);
+  h.answers({0, 1}, Reply::granted);
+  h.down(2);
+  h.release(2);
+  EXPECT_EQ(h.up(2, "another run"), "release t1 -> 2");
+}
+
+TEST(Release, after_a_connection_without_open_requests_needs_no_kill) {
+  Connected h(3);
+  h.hold(10s);
+  h.down(2);
+  h.release(2);
+  EXPECT_EQ(h.up(2), "release t1 -> 2");
+}
+
+TEST(Release, is_behind_the_kill_of_every_connection_in_doubt_until_one_is_answered) {
+  Connected h(3);
+  h.acquire(1, 10s);
+  h.answers({0, 1}, Reply::granted);
+  h.down(2);
+  h.release(2);
+  EXPECT_EQ(h.up(2), "kill 103 -> 2; release t1 -> 2");
+  h.down(2);
+  EXPECT_EQ(h.up(2), "kill 103 -> 2; kill 104 -> 2; release t1 -> 2");
+  h.answers({2, 2}, Reply::done);
+  h.down(2);
+  EXPECT_EQ(h.up(2), "kill 105 -> 2; release t1 -> 2");
+}
+
+TEST(Release, that_is_answered_with_an_error_is_tried_again_until_the_expiry) {
+  Connected h(1);
+  h.hold(10s);
+  h.release(2);
+  EXPECT_EQ(h.answer(0, Reply::error, "LOADING"), "failed #2 unavailable");
+  int tries = 0;
+  while (h.engine().claims() > 0 && tries < 10'000) {
+    if (h.pass(10ms) == "release t1 -> 0") {
+      ++tries;
+      h.answer(0, Reply::error, "LOADING");
+    }
+    h.tick();
+  }
+  EXPECT_GE(tries, 90);
+  EXPECT_LE(tries, 110);
+}
+
+TEST(Release, in_doubt_that_is_answered_with_errors_is_not_tried_for_ever) {
+  Connected h(3);
+  h.acquire(1, 10s);
+  h.answers({0, 1}, Reply::granted);
+  h.down(2);
+  h.release(2);
+  h.answers({0, 1}, Reply::released);
+  h.up(2);
+  h.answer(2, Reply::done);
+  h.answer(2, Reply::error, "READONLY");
+  // The kill before it was answered: what the SET may have left expires.
+  for (int i = 0; i < 4000 && h.engine().claims() > 0; ++i) {
+    if (h.pass(10ms) == "release t1 -> 2") h.answer(2, Reply::error, "READONLY");
+    h.tick();
+  }
+  EXPECT_EQ(h.settled(), "yes");
+}
+
+TEST(Release, of_several_claims_that_do_not_fit_on_a_new_connection_is_never_forgotten) {
+  Settings settings = Harness::settings_for(1);
+  settings.max_unanswered = 2;
+  Connected h(settings);
+  h.acquire(1, 10s);
+  h.acquire(2, 10s);
+  EXPECT_EQ(h.down(0), "failed #1 unavailable; failed #2 unavailable");
+  EXPECT_EQ(h.up(0), "kill 101 -> 0; release t1 -> 0");
+  h.answer(0, Reply::done);
+  h.answer(0, Reply::gone);
+  EXPECT_EQ(h.pass(1s), "release t2 -> 0");
+  h.answer(0, Reply::gone);
+  EXPECT_EQ(h.settled(), "yes");
+}
+
+TEST(Release, whose_script_is_unknown_is_sent_in_full_once) {
+  Connected h(1);
+  h.hold(10s);
+  h.release(2);
+  EXPECT_EQ(h.answer(0, Reply::script_missing), "release t1 in full -> 0");
+  EXPECT_EQ(h.answer(0, Reply::released), "released #2");
+}
+
+TEST(Release, of_a_failed_attempt_whose_script_is_unknown_is_sent_in_full) {
+  Connected h(2);
+  h.acquire(1, 10s);
+  h.answer(0, Reply::granted);
+  EXPECT_EQ(h.answer(1, Reply::taken), "release t1 -> 0; failed #1 split");
+  EXPECT_EQ(h.answer(0, Reply::script_missing), "release t1 in full -> 0");
+  h.answer(0, Reply::released);
+  EXPECT_EQ(h.settled(), "yes");
+}
+
+TEST(ReleaseByToken, asks_all_nodes_and_needs_a_quorum_that_had_it) {
+  Connected h(3);
+  EXPECT_EQ(h.step(ReleaseToken{RequestId{1}, "r", *Token::parse("abc")}), "release abc -> 0 1 2");
+  EXPECT_EQ(h.answer(0, Reply::released), "");
+  EXPECT_EQ(h.answer(1, Reply::released), "released #1");
+}
+
+TEST(ReleaseByToken, of_a_token_without_a_majority_is_not_the_holders) {
+  Connected h(3);
+  h.step(ReleaseToken{RequestId{1}, "r", *Token::parse("abc")});
+  EXPECT_EQ(h.answer(0, Reply::gone), "");
+  EXPECT_EQ(h.answer(1, Reply::taken), "failed #1 not_holder");
+}
+
+TEST(ReleaseByToken, that_reaches_too_few_is_unavailable_and_owed) {
+  Connected h(3);
+  h.down(1);
+  h.down(2);
+  EXPECT_EQ(h.step(ReleaseToken{RequestId{1}, "r", *Token::parse("abc")}), "release abc -> 0");
+  EXPECT_EQ(h.answer(0, Reply::released), "failed #1 unavailable");
+  EXPECT_EQ(h.up(1), "release abc -> 1");
+  EXPECT_EQ(h.up(2), "release abc -> 2");
+}
+
+TEST(ReleaseByToken, is_owed_to_a_node_whose_first_contact_fails) {
+  Harness h(3);
+  h.tick();
+  h.up(0);
+  h.up(1);
+  EXPECT_EQ(h.step(ReleaseToken{RequestId{1}, "r", *Token::parse("abc")}), "release abc -> 0 1");
+  EXPECT_EQ(h.answers({0, 1}, Reply::released), "released #1");
+  h.down(2);
+  h.pass(100ms);
+  EXPECT_EQ(h.up(2), "release abc -> 2");
+}
+
+TEST(ExtendByToken, gives_the_key_back_only_after_a_quorum_has_shown_to_have_it) {
+  Connected h(3);
+  EXPECT_EQ(h.step(ExtendToken{RequestId{1}, "r", *Token::parse("abc"), 10s}),
+            "extend abc -> 0 1 2");
+  EXPECT_EQ(h.answer(0, Reply::gone), "");
+  h.answer(1, Reply::extended);
+  EXPECT_EQ(h.answer(2, Reply::extended),
+            "extend-or-set abc -> 0; extended until 9898ms; extended #1 until 9898ms");
+  h.answer(0, Reply::repaired);
+  EXPECT_EQ(h.settled(), "yes");
+}
+
+TEST(ExtendByToken, repairs_a_straggler_too) {
+  Connected h(3);
+  h.step(ExtendToken{RequestId{1}, "r", *Token::parse("abc"), 10s});
+  h.answers({1, 2}, Reply::extended);
+  EXPECT_EQ(h.answer(0, Reply::script_missing), "extend abc in full -> 0");
+  EXPECT_EQ(h.answer(0, Reply::gone), "extend-or-set abc -> 0");
+}
+
+TEST(ExtendByToken, repairs_nothing_behind_a_release_of_the_token) {
+  Connected h(3);
+  h.step(ExtendToken{RequestId{1}, "r", *Token::parse("abc"), 10s});
+  h.answers({1, 2}, Reply::extended);
+  h.step(ReleaseToken{RequestId{2}, "r", *Token::parse("abc")});
+  EXPECT_EQ(h.answer(0, Reply::gone), "");
+}
+
+TEST(ExtendByToken, that_lost_repairs_nothing) {
+  Connected h(3);
+  h.step(ExtendToken{RequestId{1}, "r", *Token::parse("abc"), 10s});
+  h.answer(0, Reply::gone);
+  EXPECT_EQ(h.answer(1, Reply::gone), "failed #1 not_holder");
+  EXPECT_EQ(h.answer(2, Reply::extended), "");
+}
+
+TEST(ExtendByToken, that_lost_does_not_go_to_nodes_in_first_contact) {
+  Harness h(3);
+  h.tick();
+  h.up(0);
+  h.up(1);
+  EXPECT_EQ(h.step(ExtendToken{RequestId{1}, "r", *Token::parse("abc"), 10s}), "extend abc -> 0 1");
+  h.answers({0, 1}, Reply::gone);
+  EXPECT_EQ(h.up(2), "");
+}
+
+TEST(ExtendByToken, that_comes_too_late_to_be_worth_anything_is_expired_and_repairs_nothing) {
+  Connected h(3);
+  h.step(ExtendToken{RequestId{1}, "r", *Token::parse("abc"), 20ms});
+  h.oversleep(18ms);
+  h.answer(0, Reply::extended);
+  EXPECT_EQ(h.answer(1, Reply::extended), "failed #1 expired");
+  EXPECT_EQ(h.answer(2, Reply::gone), "");
+}
+
+TEST(ExtendByToken, through_an_outage_is_unavailable) {
+  Connected h(3);
+  h.down(0);
+  h.down(1);
+  EXPECT_EQ(h.step(ExtendToken{RequestId{1}, "r", *Token::parse("abc"), 10s}),
+            "extend abc -> 2; failed #1 unavailable");
+}
+
+TEST(Inspect, is_answered_when_every_node_answered_or_failed) {
+  Connected h(3);
+  EXPECT_EQ(h.step(Inspect{RequestId{1}, "r"}), "inspect  -> 0 1 2");
+  h.answer(0, Reply::found, "abc", 3s);
+  h.answer(1, Reply::gone);
+  EXPECT_EQ(h.down(2), "inspected #1");
+  const Round& round = *h.commands().back().round;
+  EXPECT_EQ(round.vote(0).text, "abc");
+  EXPECT_EQ(round.vote(0).remaining, 3s);
+  EXPECT_EQ(round.vote(1).vote, Vote::granted);
+  EXPECT_EQ(round.vote(2).vote, Vote::unreachable);
+}
+
+TEST(Inspect, waits_for_nodes_in_first_contact) {
+  Harness h(2);
+  h.tick();
+  h.step(Inspect{RequestId{1}, "r"});
+  EXPECT_EQ(h.up(0), "inspect  -> 0");
+  h.answer(0, Reply::gone);
+  EXPECT_EQ(h.down(1), "inspected #1");
+}
+
+}  // namespace
+}  // namespace redlock::core::test

@@ -1,0 +1,161 @@
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+#include <vector>
+
+#include "core/pool.hpp"
+#include "core/quorum.hpp"
+#include "core/timer_heap.hpp"
+#include "core/validity.hpp"
+
+namespace redlock::core::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr Instant at(Duration since_zero) { return Instant(since_zero); }
+
+TEST(Validity, is_the_ttl_less_one_percent_and_two_milliseconds_from_the_start_of_the_round) {
+  EXPECT_EQ(drift(10s), 102ms);
+  EXPECT_EQ(valid_until(at(5s), 10s), at(14'898ms));
+  EXPECT_EQ(gone_by(at(5s), 10s), at(15'102ms));
+}
+
+TEST(Validity, of_a_ttl_that_is_all_drift_is_none) {
+  EXPECT_LT(valid_until(at(5s), 1ms), at(5s));
+  EXPECT_LT(valid_until(at(5s), 2ms), at(5s));
+  EXPECT_GT(valid_until(at(5s), 3ms), at(5s));
+}
+
+TEST(Validity, saturates_at_the_ends_of_time_instead_of_wrapping) {
+  EXPECT_EQ(valid_until(Instant::max() - 1s, 10s), Instant::max());
+  EXPECT_EQ(valid_until(Instant::max(), Duration::max()), Instant::max());
+  EXPECT_EQ(valid_until(at(1s), Duration::max()),
+            at(1s) + (Duration::max() - drift(Duration::max())));
+  EXPECT_EQ(gone_by(at(1s), Duration::max()), Instant::max());
+  EXPECT_EQ(later(Instant::max(), 1ns), Instant::max());
+  EXPECT_EQ(later(Instant::min(), -1ns), Instant::min());
+  EXPECT_EQ(later(Instant::max(), -1ns), Instant::max() - 1ns);
+  EXPECT_EQ(later(at(0s), Duration::min()), Instant::min());
+}
+
+TEST(Validity, the_earlier_of_two_instants_treats_none_as_never) {
+  EXPECT_EQ(earlier(std::nullopt, std::nullopt), std::nullopt);
+  EXPECT_EQ(earlier(at(1s), std::nullopt), at(1s));
+  EXPECT_EQ(earlier(std::nullopt, at(1s)), at(1s));
+  EXPECT_EQ(earlier(at(2s), at(1s)), at(1s));
+}
+
+TEST(Quorum, of_an_even_number_is_lost_with_half_of_the_votes_denied) {
+  EXPECT_EQ(majority(4), 3U);
+  EXPECT_EQ(verdict({4, 3, 2, 1}), Verdict::pending);
+  EXPECT_EQ(verdict({4, 3, 2, 2}), Verdict::lost);
+  EXPECT_EQ(verdict({4, 3, 3, 0}), Verdict::won);
+  EXPECT_EQ(verdict({2, 2, 1, 0}), Verdict::pending);
+  EXPECT_EQ(verdict({2, 2, 1, 1}), Verdict::lost);
+}
+
+TEST(TimerHeap, agrees_with_a_multimap_under_random_operations) {
+  std::mt19937_64 random(42);
+  TimerHeap heap;
+  std::map<std::uint32_t, Instant> model;
+  for (int i = 0; i < 200'000; ++i) {
+    const auto key = static_cast<std::uint32_t>(random() % 200);
+    switch (random() % 4) {
+      case 0:
+        heap.set(key, std::nullopt);
+        model.erase(key);
+        break;
+      case 1: {
+        const TimerHeap::Entry* top = heap.top();
+        if (top == nullptr) break;
+        const std::uint32_t first = top->key;
+        heap.set(first, std::nullopt);
+        model.erase(first);
+        break;
+      }
+      default: {
+        const Instant when = at(Duration(static_cast<Duration::rep>(random() % 1000)));
+        heap.set(key, when);
+        model[key] = when;
+        break;
+      }
+    }
+    std::multimap<Instant, std::uint32_t> sorted;
+    if (i % 64 == 0) {
+      for (const auto& [k, when] : model) sorted.emplace(when, k);
+    }
+    const TimerHeap::Entry* top = heap.top();
+    ASSERT_EQ(top == nullptr, model.empty());
+    if (top == nullptr) continue;
+    const auto mine = model.find(top->key);
+    ASSERT_NE(mine, model.end());
+    ASSERT_EQ(mine->second, top->at);
+    if (sorted.empty()) continue;
+    ASSERT_EQ(sorted.begin()->first, top->at);
+  }
+}
+
+TEST(TimerHeap, hands_out_everything_in_the_order_of_time) {
+  std::mt19937_64 random(7);
+  TimerHeap heap;
+  std::multimap<Instant, std::uint32_t> model;
+  for (std::uint32_t key = 0; key < 5000; ++key) {
+    const Instant when = at(Duration(static_cast<Duration::rep>(random() % 100'000)));
+    heap.set(key, when);
+    model.emplace(when, key);
+  }
+  for (const auto& [when, key] : model) {
+    ASSERT_NE(heap.top(), nullptr);
+    ASSERT_EQ(heap.top()->at, when);
+    heap.set(heap.top()->key, std::nullopt);
+  }
+  EXPECT_EQ(heap.top(), nullptr);
+}
+
+struct Slot {
+  std::uint32_t index = 0;
+  std::uint32_t generation = 0;
+  bool live = false;
+  std::vector<int> payload;
+};
+
+TEST(Pool, gives_a_reused_slot_a_new_generation_so_that_a_stale_name_finds_nothing) {
+  Pool<Slot> pool;
+  Slot& first = pool.take();
+  const std::uint32_t index = first.index;
+  const std::uint32_t generation = first.generation;
+  EXPECT_NE(generation, 0U);
+  EXPECT_EQ(pool.find(index, generation), &first);
+  pool.give_back(first);
+  EXPECT_EQ(pool.find(index, generation), nullptr);
+  Slot& second = pool.take();
+  EXPECT_EQ(second.index, index);
+  EXPECT_EQ(pool.find(index, generation), nullptr);
+  EXPECT_EQ(pool.find(index, second.generation), &second);
+  EXPECT_EQ(pool.find(index + 1, 1), nullptr);
+}
+
+TEST(Pool, never_hands_out_the_generation_that_names_none) {
+  Pool<Slot> pool;
+  Slot& slot = pool.take();
+  slot.generation = UINT32_MAX;
+  pool.give_back(slot);
+  EXPECT_EQ(pool.take().generation, 1U);
+}
+
+TEST(Pool, keeps_addresses_and_visits_the_living_while_it_grows) {
+  Pool<Slot> pool;
+  Slot& first = pool.take();
+  int visited = 0;
+  pool.each([&](Slot&) {
+    if (++visited > 1) return;
+    for (int i = 0; i < 1000; ++i) static_cast<void>(pool.take());
+  });
+  EXPECT_EQ(pool.size(), 1001U);
+  EXPECT_EQ(pool.find(first.index, first.generation), &first);
+}
+
+}  // namespace
+}  // namespace redlock::core::test
