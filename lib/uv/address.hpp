@@ -1,0 +1,29 @@
+#pragma once
+
+#include <sys/socket.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace redlock::uv {
+
+/// An IPv4 or IPv6 address with its port.
+class Address {
+ public:
+  explicit Address(const sockaddr_storage& storage) noexcept : storage_(storage) {}
+  [[nodiscard]] const sockaddr* get() const noexcept {
+    return reinterpret_cast<const sockaddr*>(&storage_);
+  }
+
+ private:
+  sockaddr_storage storage_;
+};
+
+using Addresses = std::vector<Address>;
+
+/// Nothing if `host` is not an IP literal and has to be looked up.
+[[nodiscard]] std::optional<Address> parse_literal(const std::string& host, std::uint16_t port);
+
+}  // namespace redlock::uv

@@ -1,0 +1,77 @@
+#pragma once
+
+#include <uv.h>
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "uv/address.hpp"
+
+namespace redlock::uv {
+
+/// How a connection ends.
+enum class CloseMode {
+  graceful,  ///< what the kernel already took is still delivered
+  reset,     ///< TCP: SO_LINGER {1,0}, our kernel throws away what it has not delivered. What lies
+             ///< in the server's receive buffer is out of reach: Linux 6.18 lets a server read (and
+             ///< execute) that after the reset; on a Unix socket everything sent lies there
+};
+
+/// Statuses are libuv's.
+class SocketListener {
+ public:
+  virtual void on_connected(int status) noexcept = 0;
+  /// The bytes stay where they are until the call returns, even if it destroys the socket.
+  virtual void on_read(std::string_view bytes) noexcept = 0;
+  virtual void on_read_end(int status) noexcept = 0;
+  virtual void on_sent_later(int status) noexcept = 0;
+
+ protected:
+  ~SocketListener() = default;
+};
+
+/// One connected socket, TCP or Unix, for one attempt to connect. The listener is not called any
+/// more after close() or the destructor, and may cause either from inside any callback.
+class Socket {
+ public:
+  enum class Kind { tcp, unix_socket };
+
+  Socket(uv_loop_t* loop, Kind kind, SocketListener& listener);
+  /// Closes by reset.
+  ~Socket();
+  Socket(const Socket&) = delete;
+  Socket& operator=(const Socket&) = delete;
+
+  /// Once, and only the one of the socket's kind. on_connected follows if the answer is zero.
+  [[nodiscard]] int connect(const Address& address);
+  [[nodiscard]] int connect(const std::string& path);
+
+  [[nodiscard]] int start_reading();
+
+  /// One system call. How many bytes the kernel took, possibly none, or an error.
+  [[nodiscard]] std::ptrdiff_t try_send(std::string_view bytes) noexcept;
+
+  /// Sends `bytes` from `offset` on whenever the kernel takes them; on_sent_later follows if the
+  /// answer is zero. `bytes` is swapped for an empty string with some capacity. Not while
+  /// is_sending_later().
+  [[nodiscard]] int send_later(std::string& bytes, std::size_t offset);
+  [[nodiscard]] bool is_sending_later() const noexcept;
+  [[nodiscard]] std::size_t unsent() const noexcept;
+
+  void close(CloseMode mode) noexcept;
+
+ private:
+  struct State;
+
+  static void on_connect(uv_connect_t* request, int status) noexcept;
+  static void on_allocate(uv_handle_t* handle, std::size_t suggested, uv_buf_t* buffer) noexcept;
+  static void on_input(uv_stream_t* stream, ssize_t size, const uv_buf_t* buffer) noexcept;
+  static void on_write(uv_write_t* request, int status) noexcept;
+  static void on_closed(uv_handle_t* handle) noexcept;
+
+  std::unique_ptr<State> state_;  // released to on_closed by close()
+};
+
+}  // namespace redlock::uv

@@ -1,0 +1,362 @@
+#include "uv/stream.hpp"
+
+#include <optional>
+#include <utility>
+
+#include "support/assert.hpp"
+#include "uv/address.hpp"
+#include "uv/handle.hpp"
+#include "uv/resolver.hpp"
+#include "uv/tls_session.hpp"
+
+namespace redlock::uv {
+namespace {
+
+Failure connection_failure(int status) {
+  switch (status) {
+    case UV_EOF:
+      return {FailureKind::closed_by_peer, "connection closed by the server"};
+    case UV_ECONNRESET:
+    case UV_EPIPE:
+      return {FailureKind::closed_by_peer, "connection reset by the server"};
+    default:
+      return {FailureKind::io, uv_strerror(status)};
+  }
+}
+
+}  // namespace
+
+/// Shared with the callback that is running, so that the listener may destroy the Stream there.
+class Stream::Connection final : public std::enable_shared_from_this<Connection>,
+                                 private ResolverListener,
+                                 private SocketListener {
+ public:
+  Connection(uv_loop_t* loop, StreamListener& listener) : loop_(loop), listener_(&listener) {}
+  virtual ~Connection() = default;
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  void open(const Endpoint& endpoint);
+  void flush();
+  void close(CloseMode mode);
+
+  [[nodiscard]] std::string& outbox() noexcept { return outbox_; }
+  [[nodiscard]] std::size_t unsent() const noexcept;
+
+ private:
+  enum class Phase { fresh, resolving, connecting, shaking_hands, open, failed, closed };
+
+  void on_resolved(int status, Addresses addresses) noexcept override;
+  void on_connected(int status) noexcept override;
+  void on_read(std::string_view bytes) noexcept override;
+  void on_read_end(int status) noexcept override;
+  void on_sent_later(int status) noexcept override;
+
+  void connect_unix();
+  void connect_next(int previous_status);
+  void shake_hands();
+  void read_plaintext();
+  void send_plain();
+  void send_ciphertext();
+  void on_send_error(int status);
+  void fail(FailureKind kind, std::string message);
+  void fail(Failure failure);
+  static void on_report(uv_timer_t* timer) noexcept;
+
+  uv_loop_t* loop_;
+  StreamListener* listener_;
+  Phase phase_ = Phase::fresh;
+  Endpoint endpoint_;
+  std::optional<Resolver> resolver_;
+  Addresses addresses_;
+  std::size_t next_address_ = 0;
+  std::optional<Socket> socket_;
+  std::unique_ptr<TlsSession> tls_;
+  std::string outbox_;
+  std::string ciphertext_;
+  bool flush_wanted_ = false;
+  bool heard_ = false;  // the server answered under TLS, so it is content with our certificate
+  Failure failure_{};
+  Handle<uv_timer_t> report_;
+};
+
+void Stream::Connection::open(const Endpoint& endpoint) {
+  REDLOCK_ASSERT(phase_ == Phase::fresh);
+  endpoint_ = endpoint;
+  switch (endpoint_.kind) {
+    case Endpoint::Kind::unix_socket:
+      connect_unix();
+      return;
+    case Endpoint::Kind::tcp:
+      break;
+  }
+  if (const auto literal = parse_literal(endpoint_.host, endpoint_.port)) {
+    addresses_.push_back(*literal);
+    connect_next(UV_EADDRNOTAVAIL);
+    return;
+  }
+  phase_ = Phase::resolving;
+  resolver_.emplace(static_cast<ResolverListener&>(*this));
+  const int status = endpoint_.host.empty()
+                         ? UV_EAI_NONAME
+                         : resolver_->start(loop_, endpoint_.host, endpoint_.port);
+  if (status != 0) on_resolved(status, {});
+}
+
+void Stream::Connection::connect_unix() {
+  if (endpoint_.tls) {
+    fail(FailureKind::tls, "TLS over a Unix socket has no host name to verify");
+    return;
+  }
+  phase_ = Phase::connecting;
+  socket_.emplace(loop_, Socket::Kind::unix_socket, static_cast<SocketListener&>(*this));
+  const int status = socket_->connect(endpoint_.path);
+  if (status != 0) fail(FailureKind::connect, uv_strerror(status));
+}
+
+void Stream::Connection::on_resolved(int status, Addresses addresses) noexcept {
+  if (status != 0) {
+    fail(FailureKind::resolve,
+         "cannot resolve host name '" + endpoint_.host + "': " + uv_strerror(status));
+    return;
+  }
+  addresses_ = std::move(addresses);
+  connect_next(UV_EADDRNOTAVAIL);
+}
+
+void Stream::Connection::connect_next(int previous_status) {
+  phase_ = Phase::connecting;
+  while (next_address_ < addresses_.size()) {
+    socket_.emplace(loop_, Socket::Kind::tcp, static_cast<SocketListener&>(*this));
+    previous_status = socket_->connect(addresses_[next_address_++]);
+    if (previous_status == 0) return;
+  }
+  fail(FailureKind::connect, uv_strerror(previous_status));
+}
+
+void Stream::Connection::on_connected(int status) noexcept {
+  if (status != 0) {
+    connect_next(status);
+    return;
+  }
+  status = socket_->start_reading();
+  if (status != 0) {
+    fail(FailureKind::io, uv_strerror(status));
+    return;
+  }
+  if (!endpoint_.tls) {
+    phase_ = Phase::open;
+    listener_->on_open();
+    return;
+  }
+  auto session = TlsSession::create(*endpoint_.tls, endpoint_.host);
+  if (auto* error = std::get_if<std::string>(&session)) {
+    fail(FailureKind::tls, std::move(*error));
+    return;
+  }
+  tls_ = std::move(*std::get_if<std::unique_ptr<TlsSession>>(&session));
+  phase_ = Phase::shaking_hands;
+  const auto self = shared_from_this();
+  shake_hands();
+}
+
+void Stream::Connection::on_read(std::string_view bytes) noexcept {
+  if (!tls_) {
+    listener_->on_bytes(bytes);
+    return;
+  }
+  const auto self = shared_from_this();
+  if (!tls_->receive(bytes)) {
+    fail(FailureKind::tls, "TLS failed: out of memory");
+    return;
+  }
+  if (phase_ == Phase::shaking_hands) shake_hands();
+  if (phase_ == Phase::open) read_plaintext();
+}
+
+void Stream::Connection::shake_hands() {
+  const TlsSession::Status status = tls_->shake_hands();
+  // Also after a failure: the alert tells the server's log why.
+  send_ciphertext();
+  if (phase_ != Phase::shaking_hands) return;
+  switch (status) {
+    case TlsSession::Status::needs_input:
+      return;
+    case TlsSession::Status::ok:
+      phase_ = Phase::open;
+      listener_->on_open();
+      return;
+    case TlsSession::Status::closed:
+      on_read_end(UV_EOF);
+      return;
+    case TlsSession::Status::failed:
+      // A reset would overtake the alert.
+      socket_->close(CloseMode::graceful);
+      fail(FailureKind::tls, tls_->error());
+      return;
+  }
+}
+
+void Stream::Connection::read_plaintext() {
+  while (phase_ == Phase::open) {
+    const auto [status, bytes] = tls_->read();
+    // The protocol itself answers now and then (key updates).
+    send_ciphertext();
+    if (phase_ != Phase::open) return;
+    switch (status) {
+      case TlsSession::Status::ok:
+        heard_ = true;
+        listener_->on_bytes(bytes);
+        break;
+      case TlsSession::Status::needs_input:
+        return;
+      case TlsSession::Status::closed:
+        on_read_end(UV_EOF);
+        return;
+      case TlsSession::Status::failed:
+        fail(FailureKind::tls, tls_->error());
+        return;
+    }
+  }
+}
+
+void Stream::Connection::on_read_end(int status) noexcept {
+  Failure failure = connection_failure(status);
+  if (tls_ && !heard_ && tls_->owes_certificate()) {
+    failure.kind = FailureKind::tls;
+    failure.message += " (it asked for a client certificate and none is configured)";
+  } else if (phase_ == Phase::shaking_hands) {
+    failure.kind = FailureKind::tls;
+    failure.message = "TLS handshake failed: " + failure.message;
+  }
+  fail(std::move(failure));
+}
+
+void Stream::Connection::flush() {
+  if (phase_ != Phase::open || outbox_.empty()) return;
+  if (socket_->is_sending_later()) {
+    flush_wanted_ = true;
+    return;
+  }
+  if (!tls_) {
+    send_plain();
+    return;
+  }
+  if (tls_->write(outbox_) != TlsSession::Status::ok) {
+    fail(FailureKind::tls, tls_->error());
+    return;
+  }
+  outbox_.clear();
+  send_ciphertext();
+}
+
+void Stream::Connection::send_plain() {
+  const std::ptrdiff_t sent = socket_->try_send(outbox_);
+  if (sent < 0) {
+    outbox_.clear();
+    on_send_error(static_cast<int>(sent));
+    return;
+  }
+  const auto taken = static_cast<std::size_t>(sent);
+  if (taken == outbox_.size()) {
+    outbox_.clear();
+    return;
+  }
+  const int status = socket_->send_later(outbox_, taken);
+  if (status != 0) on_send_error(status);
+}
+
+void Stream::Connection::send_ciphertext() {
+  if (socket_->is_sending_later()) return;
+  const std::string_view outgoing = tls_->outgoing();
+  if (outgoing.empty()) return;
+  const std::ptrdiff_t sent = socket_->try_send(outgoing);
+  if (sent < 0) {
+    tls_->outgoing_sent();
+    on_send_error(static_cast<int>(sent));
+    return;
+  }
+  ciphertext_.assign(outgoing.substr(static_cast<std::size_t>(sent)));
+  tls_->outgoing_sent();
+  if (ciphertext_.empty()) return;
+  const int status = socket_->send_later(ciphertext_, 0);
+  if (status != 0) on_send_error(status);
+}
+
+void Stream::Connection::on_sent_later(int status) noexcept {
+  if (status != 0) {
+    on_send_error(status);
+    return;
+  }
+  if (tls_) send_ciphertext();
+  if (std::exchange(flush_wanted_, false)) flush();
+}
+
+std::size_t Stream::Connection::unsent() const noexcept {
+  return outbox_.size() + (socket_ ? socket_->unsent() : 0) + (tls_ ? tls_->outgoing().size() : 0);
+}
+
+void Stream::Connection::on_send_error(int status) {
+  // The server hung up. Its last words (answers, "max number of clients reached", a TLS alert) may
+  // still lie in the receive buffer; the read side delivers them and then reports the end.
+  if (status == UV_EPIPE || status == UV_ECONNRESET) return;
+  fail(connection_failure(status));
+}
+
+void Stream::Connection::fail(FailureKind kind, std::string message) {
+  fail(Failure{kind, std::move(message)});
+}
+
+void Stream::Connection::fail(Failure failure) {
+  if (phase_ == Phase::failed || phase_ == Phase::closed) return;
+  phase_ = Phase::failed;
+  failure_ = std::move(failure);
+  if (socket_) socket_->close(CloseMode::reset);
+  // Failures surface in the middle of open(), flush() and of a listener's own call; a timer of zero
+  // brings all of them to the listener in one way: from the loop, before it polls again.
+  auto timer = std::make_unique<uv_timer_t>();
+  REDLOCK_ASSERT(uv_timer_init(loop_, timer.get()) == 0);
+  timer->data = this;
+  report_ = Handle<uv_timer_t>(timer.release());
+  REDLOCK_ASSERT(uv_timer_start(report_.get(), on_report, 0, 0) == 0);
+}
+
+void Stream::Connection::on_report(uv_timer_t* timer) noexcept {
+  const auto self = static_cast<Connection*>(timer->data)->shared_from_this();
+  self->report_.reset();
+  self->listener_->on_failure(self->failure_);
+}
+
+void Stream::Connection::close(CloseMode mode) {
+  if (phase_ == Phase::closed) return;
+  if (mode == CloseMode::graceful && phase_ == Phase::open) {
+    flush();
+    // A failure just now has closed the socket, and leaves nobody to say good-bye to.
+    if (phase_ == Phase::open && tls_) {
+      tls_->say_close();
+      send_ciphertext();
+    }
+  }
+  phase_ = Phase::closed;
+  listener_ = nullptr;
+  report_.reset();
+  resolver_.reset();
+  if (socket_) socket_->close(mode);
+}
+
+Stream::Stream(uv_loop_t* loop, StreamListener& listener)
+    : connection_(std::make_shared<Connection>(loop, listener)) {}
+
+Stream::~Stream() { connection_->close(CloseMode::reset); }
+
+void Stream::open(const Endpoint& endpoint) { connection_->open(endpoint); }
+
+std::string& Stream::outbox() noexcept { return connection_->outbox(); }
+
+void Stream::flush() { connection_->flush(); }
+
+std::size_t Stream::unsent() const noexcept { return connection_->unsent(); }
+
+void Stream::close(CloseMode mode) { connection_->close(mode); }
+
+}  // namespace redlock::uv

@@ -1,0 +1,92 @@
+#pragma once
+
+#include <uv.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "uv/socket.hpp"
+#include "uv/tls_context.hpp"
+
+namespace redlock::uv {
+
+/// Where a server listens.
+struct Endpoint {
+  using Kind = Socket::Kind;
+
+  Kind kind = Kind::tcp;
+  std::string host;                         ///< tcp: a name, or an IP literal without brackets
+  std::uint16_t port = 0;                   ///< tcp
+  std::string path;                         ///< unix_socket
+  std::shared_ptr<const TlsContext> tls{};  ///< tcp; null: plain
+};
+
+enum class FailureKind {
+  resolve,         ///< the host name has no address
+  connect,         ///< no address accepted the connection
+  tls,             ///< handshake, certificate or protocol
+  closed_by_peer,  ///< end of stream or reset
+  io,              ///< everything else that ends a connection
+};
+
+struct Failure {
+  FailureKind kind;
+  std::string message;  ///< one line without the server's name: "connection refused"
+};
+
+class StreamListener {
+ public:
+  /// Connected, and hands shaken under TLS. A server that refuses our client certificate may say so
+  /// only afterwards (TLS 1.3).
+  virtual void on_open() noexcept = 0;
+  /// Plain text; the bytes stay where they are until the call returns.
+  virtual void on_bytes(std::string_view bytes) noexcept = 0;
+  /// The last call, once: the connection is gone.
+  virtual void on_failure(const Failure& failure) noexcept = 0;
+
+ protected:
+  ~StreamListener() = default;
+};
+
+/// A byte stream to one server over TCP or a Unix socket, with TLS if the endpoint says so. Opened
+/// once, closed once, never reused: whatever belonged to a connection dies with it.
+///
+/// Belongs to the loop's thread. The listener is called on the loop only, never from inside a call
+/// to the stream, and never after close() or destruction; it may close or destroy the stream from
+/// inside any callback. Plain sending and receiving allocate nothing once the buffers have grown.
+class Stream {
+ public:
+  Stream(uv_loop_t* loop, StreamListener& listener);
+  /// Closes by reset. What libuv still needs lives on until the loop has run once more.
+  ~Stream();
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+
+  /// Once. Looks the name up unless it is a literal and tries its addresses in turn; sets no time
+  /// limit (close() is the way to give up).
+  void open(const Endpoint& endpoint);
+
+  /// Bytes to send are appended here, plain also under TLS. What is appended before on_open waits
+  /// for the first flush() after it.
+  [[nodiscard]] std::string& outbox() noexcept;
+
+  /// Sends the outbox with one system call. What the kernel does not take goes when it can, in
+  /// order; later bytes gather in the outbox meanwhile and follow by themselves if flush() was
+  /// called for them. Does nothing unless open.
+  void flush();
+
+  /// Bytes that the kernel has not taken yet (under TLS those already encrypted count as such).
+  [[nodiscard]] std::size_t unsent() const noexcept;
+
+  /// graceful: flushes what the kernel takes at once, then closes; waits for nobody.
+  void close(CloseMode mode);
+
+ private:
+  class Connection;
+  std::shared_ptr<Connection> connection_;
+};
+
+}  // namespace redlock::uv

@@ -1,0 +1,122 @@
+#include "uv/tls_session.hpp"
+
+#include <openssl/bio.h>
+#include <openssl/err.h>
+#include <openssl/x509v3.h>
+
+#include <utility>
+
+#include "uv/address.hpp"
+
+namespace redlock::uv {
+namespace {
+
+// The largest plain text of one record (RFC 8446, 5.1).
+constexpr std::size_t record_size = 16384;
+
+struct FreeBio {
+  void operator()(BIO* bio) const noexcept { BIO_free(bio); }
+};
+using BioPtr = std::unique_ptr<BIO, FreeBio>;
+
+/// OpenSSL checks the chain by itself, but to whom the certificate was issued only on request.
+bool demand_identity(SSL* ssl, const std::string& host) {
+  X509_VERIFY_PARAM* param = SSL_get0_param(ssl);
+  if (parse_literal(host, 0)) {
+    // Certificates know no interface scopes ("fe80::1%eth0").
+    return X509_VERIFY_PARAM_set1_ip_asc(param, host.substr(0, host.find('%')).c_str()) == 1;
+  }
+  X509_VERIFY_PARAM_set_hostflags(param, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
+  return X509_VERIFY_PARAM_set1_host(param, host.data(), host.size()) == 1 &&
+         SSL_set_tlsext_host_name(ssl, host.c_str()) == 1;
+}
+
+}  // namespace
+
+TlsSession::Result TlsSession::create(const TlsContext& context, const std::string& host) {
+  ERR_clear_error();
+  BioPtr incoming(BIO_new(BIO_s_mem()));
+  BioPtr outgoing(BIO_new(BIO_s_mem()));
+  SSL* ssl = SSL_new(context.get());
+  auto session = std::make_unique<TlsSession>(Key{}, ssl, incoming.get(), outgoing.get());
+  if (ssl == nullptr || !incoming || !outgoing) return "cannot create a TLS session";
+  SSL_set_bio(ssl, incoming.release(), outgoing.release());
+  SSL_set_connect_state(ssl);
+  // An empty host would match any certificate.
+  if (host.empty() || !demand_identity(ssl, host)) {
+    return "TLS cannot verify the host name '" + host + "'";
+  }
+  SSL_set_cert_cb(ssl, on_certificate_wanted, session.get());
+  return session;
+}
+
+TlsSession::TlsSession(Key, SSL* ssl, BIO* incoming, BIO* outgoing)
+    : ssl_(ssl),
+      incoming_(incoming),
+      outgoing_(outgoing),
+      record_(std::make_unique_for_overwrite<char[]>(record_size)) {}
+
+bool TlsSession::receive(std::string_view ciphertext) {
+  std::size_t taken = 0;
+  return BIO_write_ex(incoming_, ciphertext.data(), ciphertext.size(), &taken) == 1 &&
+         taken == ciphertext.size();
+}
+
+TlsSession::Status TlsSession::shake_hands() {
+  ERR_clear_error();
+  return classify(SSL_do_handshake(ssl_.get()), "TLS handshake failed: ");
+}
+
+TlsSession::Plaintext TlsSession::read() {
+  ERR_clear_error();
+  std::size_t size = 0;
+  const int result = SSL_read_ex(ssl_.get(), record_.get(), record_size, &size);
+  return {classify(result, "TLS failed: "), std::string_view(record_.get(), size)};
+}
+
+TlsSession::Status TlsSession::write(std::string_view plaintext) {
+  ERR_clear_error();
+  std::size_t taken = 0;
+  const int result = SSL_write_ex(ssl_.get(), plaintext.data(), plaintext.size(), &taken);
+  return classify(result, "TLS failed: ");
+}
+
+void TlsSession::say_close() {
+  ERR_clear_error();
+  // Fails when the handshake never ended or TLS broke: there is nobody to take leave of then.
+  if (SSL_shutdown(ssl_.get()) < 0) ERR_clear_error();
+}
+
+std::string_view TlsSession::outgoing() const {
+  char* data = nullptr;
+  const long size = BIO_get_mem_data(outgoing_, &data);
+  return size > 0 ? std::string_view(data, static_cast<std::size_t>(size)) : std::string_view();
+}
+
+void TlsSession::outgoing_sent() {
+  // Cannot fail on a writable memory BIO; it keeps its memory for the next turn.
+  static_cast<void>(BIO_reset(outgoing_));
+}
+
+int TlsSession::on_certificate_wanted(SSL* ssl, void* session) noexcept {
+  static_cast<TlsSession*>(session)->owes_certificate_ = SSL_get_certificate(ssl) == nullptr;
+  return 1;
+}
+
+TlsSession::Status TlsSession::classify(int result, const char* doing) {
+  if (result == 1) return Status::ok;
+  const int error = SSL_get_error(ssl_.get(), result);
+  if (error == SSL_ERROR_WANT_READ || error == SSL_ERROR_WANT_WRITE) return Status::needs_input;
+  if (error == SSL_ERROR_ZERO_RETURN) return Status::closed;
+  const long verdict = SSL_get_verify_result(ssl_.get());
+  if (verdict != X509_V_OK) {
+    error_ = std::string("certificate verify failed: ") + X509_verify_cert_error_string(verdict);
+  } else {
+    const char* reason = ERR_reason_error_string(ERR_peek_error());
+    error_ = doing + std::string(reason != nullptr ? reason : "protocol error");
+  }
+  ERR_clear_error();
+  return Status::failed;
+}
+
+}  // namespace redlock::uv

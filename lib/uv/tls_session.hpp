@@ -1,0 +1,83 @@
+#pragma once
+
+#include <openssl/ssl.h>
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "uv/tls_context.hpp"
+
+namespace redlock::uv {
+
+/// The TLS of one connection without its socket: ciphertext in, plain text out, and the reverse.
+/// After every call the owner sends what outgoing() holds.
+class TlsSession {
+  struct Key {};
+
+ public:
+  enum class Status {
+    ok,
+    needs_input,  ///< nothing more to do until receive() brought more
+    closed,       ///< the peer said that it will send no more
+    failed,       ///< see error()
+  };
+
+  /// Ready to shake hands with `host`, a name or an IP literal, which the peer's certificate must
+  /// be made out to; or why that is impossible.
+  using Result = std::variant<std::unique_ptr<TlsSession>, std::string>;
+  [[nodiscard]] static Result create(const TlsContext& context, const std::string& host);
+
+  /// Ciphertext from the peer. False: out of memory.
+  [[nodiscard]] bool receive(std::string_view ciphertext);
+
+  /// `ok` once hands are shaken. Under TLS 1.3 the peer may still refuse our certificate later:
+  /// read() reports it.
+  [[nodiscard]] Status shake_hands();
+
+  /// At most one record. The view is good until the next call.
+  struct Plaintext {
+    Status status;
+    std::string_view bytes;
+  };
+  [[nodiscard]] Plaintext read();
+
+  [[nodiscard]] Status write(std::string_view plaintext);
+
+  /// Says good-bye to the peer.
+  void say_close();
+
+  /// Ciphertext for the peer, good until the next call.
+  [[nodiscard]] std::string_view outgoing() const;
+  void outgoing_sent();
+
+  /// One line, after `failed`.
+  [[nodiscard]] const std::string& error() const noexcept { return error_; }
+
+  /// The peer wants to see a client certificate and the context has none: servers that insist just
+  /// hang up, and the alert that says so may be lost with the connection.
+  [[nodiscard]] bool owes_certificate() const noexcept { return owes_certificate_; }
+
+  TlsSession(Key, SSL* ssl, BIO* incoming, BIO* outgoing);
+  ~TlsSession() = default;
+  TlsSession(const TlsSession&) = delete;
+  TlsSession& operator=(const TlsSession&) = delete;
+
+ private:
+  static int on_certificate_wanted(SSL* ssl, void* session) noexcept;
+  [[nodiscard]] Status classify(int result, const char* doing);
+
+  struct Free {
+    void operator()(SSL* ssl) const noexcept { SSL_free(ssl); }
+  };
+  std::unique_ptr<SSL, Free> ssl_;
+  BIO* incoming_;  // both belong to ssl_
+  BIO* outgoing_;
+  std::unique_ptr<char[]> record_;
+  std::string error_ = "TLS failed";
+  bool owes_certificate_ = false;
+};
+
+}  // namespace redlock::uv

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <uv.h>
+
+#include "uv/callback.hpp"
+#include "uv/handle.hpp"
+
+namespace redlock::uv {
+
+/// Calls back once before the loop polls again, if that was requested. This is where everything
+/// that one turn of the loop produced leaves in one write per connection.
+///
+/// A request keeps the loop alive until it is served; an idle hook does not. Loop thread only.
+/// May be destroyed by its callback.
+class TurnHook {
+ public:
+  TurnHook(uv_loop_t* loop, Callback on_turn_end);
+  ~TurnHook() = default;
+  TurnHook(const TurnHook&) = delete;
+  TurnHook& operator=(const TurnHook&) = delete;
+
+  /// No system call. Also right inside the callback itself: the next turn then follows without
+  /// waiting for I/O.
+  void request() noexcept;
+
+ private:
+  static void on_prepare(uv_prepare_t* prepare) noexcept;
+
+  Callback on_turn_end_;
+  bool requested_ = false;
+  Handle<uv_prepare_t> prepare_;
+  Handle<uv_idle_t> idle_;
+};
+
+}  // namespace redlock::uv
