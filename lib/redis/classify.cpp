@@ -1,0 +1,168 @@
+#include "redis/classify.hpp"
+
+#include <chrono>
+
+#include "redlock/limits.hpp"
+
+namespace redlock::redis {
+namespace {
+
+using core::Reply;
+using Type = Value::Type;
+
+/// PTTL's two answers that are no time.
+constexpr std::int64_t no_expiry = -1;
+constexpr std::int64_t no_key = -2;
+
+/// Longer values are no token of any client, so one byte more than a token can have is enough to
+/// make sure that what is left of it equals none.
+[[nodiscard]] std::string_view holder_of(const Value& value) noexcept {
+  return std::string_view(value.text).substr(0, limits::token_bytes + 1);
+}
+
+[[nodiscard]] bool is_duration(const Value& value) noexcept {
+  return value.type == Type::integer && value.integer >= no_key;
+}
+
+[[nodiscard]] std::optional<core::Duration> duration_of(const Value& pttl) noexcept {
+  using std::chrono::milliseconds;
+  if (pttl.integer == no_expiry) return std::nullopt;
+  if (pttl.integer == no_key) return core::Duration::zero();
+  // Expiries reach further than 64-bit nanoseconds do.
+  constexpr auto longest = std::chrono::floor<milliseconds>(core::Duration::max()).count();
+  if (pttl.integer > longest) return core::Duration::max();
+  return milliseconds(pttl.integer);
+}
+
+/// Redis refuses before it executes: every error to a SET, and every error our scripts can end
+/// with, means that nothing was written.
+[[nodiscard]] Classified error_of(const Value& value) noexcept {
+  return {.reply = Reply::error, .text = value.text};
+}
+
+[[nodiscard]] std::optional<Classified> classify_set(SetForm form, const Value& value) noexcept {
+  switch (form) {
+    case SetForm::plain:
+      if (value.type == Type::error) return error_of(value);
+      if (value.type == Type::nil) return Classified{.reply = Reply::taken};
+      if (value.type == Type::status && value.text == "OK") {
+        return Classified{.reply = Reply::granted};
+      }
+      return std::nullopt;
+    case SetForm::with_get:
+      if (value.type == Type::nil) return Classified{.reply = Reply::granted};
+      if (value.type == Type::bulk) {
+        return Classified{.reply = Reply::taken, .text = holder_of(value)};
+      }
+      if (value.type != Type::error) return std::nullopt;
+      // The key exists and is no string: somebody's, though nobody's token can be told.
+      if (value.text.starts_with("WRONGTYPE ")) return Classified{.reply = Reply::taken};
+      return error_of(value);
+  }
+  return std::nullopt;
+}
+
+[[nodiscard]] std::optional<Classified> classify_set_and_ttl(SetForm form, const Value& set,
+                                                             const Value& pttl) noexcept {
+  // PTTL may fail where SET did not (an ACL without it): then only the remaining time is unknown.
+  if (pttl.type != Type::error && !is_duration(pttl)) return std::nullopt;
+  std::optional<Classified> result = classify_set(form, set);
+  if (result && result->reply == Reply::taken && pttl.type == Type::integer) {
+    result->remaining = duration_of(pttl);
+  }
+  return result;
+}
+
+[[nodiscard]] Classified error_of_script(const Value& value) noexcept {
+  if (value.text.starts_with("NOSCRIPT")) {
+    return {.reply = Reply::script_missing, .text = value.text};
+  }
+  return error_of(value);
+}
+
+[[nodiscard]] std::optional<Classified> classify_extend(core::Verb verb,
+                                                        const Value& value) noexcept {
+  if (value.type == Type::error) return error_of_script(value);
+  if (value.type != Type::integer) return std::nullopt;
+  switch (value.integer) {
+    case 1:
+      return Classified{.reply = Reply::extended};
+    case 0:
+      return Classified{.reply = Reply::gone};
+    case 2:
+      // A write that was not asked for.
+      if (verb != core::Verb::extend_or_set) return std::nullopt;
+      return Classified{.reply = Reply::repaired};
+    case -1:
+      return Classified{.reply = Reply::taken};
+    default:
+      return std::nullopt;
+  }
+}
+
+[[nodiscard]] std::optional<Classified> classify_release(const Value& value) noexcept {
+  if (value.type == Type::error) return error_of_script(value);
+  if (value.type != Type::integer) return std::nullopt;
+  switch (value.integer) {
+    case 1:
+      return Classified{.reply = Reply::released};
+    case 0:
+      return Classified{.reply = Reply::gone};
+    case -1:
+      return Classified{.reply = Reply::taken};
+    default:
+      return std::nullopt;
+  }
+}
+
+[[nodiscard]] std::optional<Classified> classify_inspect(const Value& value) noexcept {
+  if (value.type == Type::error) return error_of_script(value);
+  if (value.type != Type::array || value.elements.size() != 3) return std::nullopt;
+  const Value& holder = *value.elements[0];
+  const Value& pttl = *value.elements[1];
+  const Value& kind = *value.elements[2];
+  if (!is_duration(pttl) || kind.type != Type::bulk) return std::nullopt;
+  if (kind.text == "none") {
+    if (holder.type != Type::nil) return std::nullopt;
+    return Classified{.reply = Reply::gone};
+  }
+  if (holder.type == Type::bulk) {
+    return Classified{
+        .reply = Reply::found, .text = holder_of(holder), .remaining = duration_of(pttl)};
+  }
+  if (holder.type != Type::nil) return std::nullopt;
+  // Another type of key: it blocks the resource, and nobody's token is in it.
+  return Classified{.reply = Reply::found, .remaining = duration_of(pttl)};
+}
+
+[[nodiscard]] std::optional<Classified> classify_kill(const Value& value) noexcept {
+  if (value.type == Type::error) return error_of(value);
+  // The number of connections killed: none, if it was dead already.
+  if (value.type != Type::integer || value.integer < 0) return std::nullopt;
+  return Classified{.reply = Reply::done};
+}
+
+}  // namespace
+
+std::optional<Classified> classify(core::Verb verb, SetForm form, const Value& first,
+                                   const Value* second) noexcept {
+  if ((second != nullptr) != (values_expected(verb) == 2)) return std::nullopt;
+  switch (verb) {
+    case core::Verb::set:
+      return classify_set(form, first);
+    case core::Verb::set_and_ttl:
+      return classify_set_and_ttl(form, first, *second);
+    case core::Verb::extend:
+    case core::Verb::extend_or_set:
+      return classify_extend(verb, first);
+    case core::Verb::release:
+      return classify_release(first);
+    case core::Verb::inspect:
+      return classify_inspect(first);
+    case core::Verb::kill_old:
+      return classify_kill(first);
+  }
+  return std::nullopt;
+}
+
+}  // namespace redlock::redis

@@ -1,0 +1,141 @@
+#include "redis/connection.hpp"
+
+#include <string>
+#include <utility>
+
+#include "redis/classify.hpp"
+#include "support/assert.hpp"
+
+namespace redlock::redis {
+
+Connection::Connection(uv_loop_t* loop, ConnectionTarget target, ConnectionOwner& owner)
+    : owner_(owner), target_(std::move(target)), stream_(loop, *this) {}
+
+Connection::~Connection() {
+  if (destroyed_ != nullptr) *destroyed_ = true;
+}
+
+void Connection::open() {
+  REDLOCK_ASSERT(state_ == State::fresh);
+  state_ = State::connecting;
+  stream_.open(target_.endpoint);
+}
+
+void Connection::send(std::string_view encoded, const core::Stamp& stamp) {
+  REDLOCK_ASSERT(state_ == State::ready);
+  unanswered_.push(stamp);
+  stream_.outbox().append(encoded);
+}
+
+void Connection::flush() { stream_.flush(); }
+
+void Connection::close(uv::CloseMode mode) {
+  if (state_ == State::closed) return;
+  state_ = State::closed;
+  stream_.close(mode);
+}
+
+void Connection::on_open() noexcept {
+  state_ = State::shaking_hands;
+  handshake_.emplace(target_, stream_.outbox());
+  stream_.flush();
+}
+
+void Connection::on_bytes(std::string_view bytes) noexcept {
+  bool destroyed = false;
+  destroyed_ = &destroyed;
+  reader_.feed(bytes);
+  while (const Value* value = reader_.next()) {
+    take(*value);
+    if (destroyed) return;
+    if (first_of_two_ == nullptr) reader_.recycle();
+    if (state_ == State::closed) break;
+  }
+  destroyed_ = nullptr;
+  if (state_ == State::closed) return;
+  if (!reader_.malformed().empty()) {
+    violated(reader_.malformed());
+  } else if (state_ == State::ready && unanswered_.empty() && reader_.in_the_middle()) {
+    violated("bytes that nobody asked for");
+  }
+}
+
+void Connection::take(const Value& value) {
+  // A stream delivers bytes only between on_open and close.
+  REDLOCK_ASSERT(state_ == State::shaking_hands || state_ == State::ready);
+  switch (state_) {
+    case State::shaking_hands:
+      take_greeting(value);
+      return;
+    case State::ready:
+      take_answer(value);
+      return;
+    case State::fresh:
+    case State::connecting:
+    case State::closed:
+      return;
+  }
+}
+
+void Connection::take_greeting(const Value& value) {
+  switch (handshake_->take(value)) {
+    case Handshake::Progress::more:
+      return;
+    case Handshake::Progress::done: {
+      state_ = State::ready;
+      set_form_ = handshake_->identity().set_form;
+      // The owner may destroy us in the call and still hold what it was told.
+      const ServerIdentity identity = handshake_->identity();
+      handshake_.reset();
+      owner_.on_ready(identity);
+      return;
+    }
+    case Handshake::Progress::refused: {
+      const std::string why = handshake_->why();
+      go_down(core::NodeDown::Cause::error, why, Conduct::proper);
+      return;
+    }
+    case Handshake::Progress::malformed:
+      violated(handshake_->why());
+      return;
+  }
+}
+
+void Connection::take_answer(const Value& value) {
+  if (unanswered_.empty()) {
+    violated("an answer that nobody asked for");
+    return;
+  }
+  const core::Stamp stamp = unanswered_.front();
+  if (values_expected(stamp.verb) == 2 && first_of_two_ == nullptr) {
+    first_of_two_ = &value;
+    return;
+  }
+  const Value& first = first_of_two_ != nullptr ? *first_of_two_ : value;
+  const Value* second = first_of_two_ != nullptr ? &value : nullptr;
+  const std::optional<Classified> answer = classify(stamp.verb, set_form_, first, second);
+  if (!answer) {
+    violated("an answer that does not fit the request");
+    return;
+  }
+  unanswered_.pop();
+  first_of_two_ = nullptr;
+  owner_.on_answer(stamp, answer->reply, answer->text, answer->remaining);
+}
+
+void Connection::on_failure(const uv::Failure& failure) noexcept {
+  const std::string why = failure.message;
+  go_down(core::NodeDown::Cause::unreachable, why, Conduct::proper);
+}
+
+void Connection::violated(std::string_view how) {
+  const std::string why = "protocol violation: " + std::string(how);
+  go_down(core::NodeDown::Cause::error, why, Conduct::violated_protocol);
+}
+
+void Connection::go_down(core::NodeDown::Cause cause, std::string_view why, Conduct conduct) {
+  close(uv::CloseMode::reset);
+  owner_.on_down(cause, why, conduct);
+}
+
+}  // namespace redlock::redis

@@ -1,0 +1,97 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "core/messages.hpp"
+#include "redis/connection_target.hpp"
+#include "redis/handshake.hpp"
+#include "redis/reply.hpp"
+#include "redis/ring.hpp"
+#include "redis/set_form.hpp"
+#include "uv/stream.hpp"
+
+namespace redlock::redis {
+
+/// Whether the server kept to the protocol.
+enum class Conduct : std::uint8_t { proper, violated_protocol };
+
+/// Is called on the loop only, never from inside a call to the connection, and never after close()
+/// or destruction. May send, flush, close or destroy the connection from inside any call.
+class ConnectionOwner {
+ public:
+  /// Requests may be sent from now on.
+  virtual void on_ready(const ServerIdentity& identity) noexcept = 0;
+  /// The answer to the oldest unanswered request. `text` is valid until the call returns or the
+  /// connection is destroyed.
+  virtual void on_answer(const core::Stamp& stamp, core::Reply reply, std::string_view text,
+                         std::optional<core::Duration> remaining) noexcept = 0;
+  /// The last call: the connection is closed, what was unanswered remains so. `why` is one line.
+  virtual void on_down(core::NodeDown::Cause cause, std::string_view why,
+                       Conduct conduct) noexcept = 0;
+
+ protected:
+  ~ConnectionOwner() = default;
+};
+
+/// One connection to one server, opened once, closed once. Answers carry the stamp of their
+/// request; Redis answers in order, so that the oldest unanswered request is always the one meant.
+///
+/// Knows no time: limits are the core's. Belongs to the loop's thread. Sending and answering
+/// allocate nothing once the buffers have grown.
+class Connection final : private uv::StreamListener {
+ public:
+  enum class State : std::uint8_t { fresh, connecting, shaking_hands, ready, closed };
+
+  Connection(uv_loop_t* loop, ConnectionTarget target, ConnectionOwner& owner);
+  /// Closes by reset.
+  ~Connection();
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  /// Once; on_ready or on_down follows.
+  void open();
+
+  /// Puts a request of `stamp.verb`, encoded in this connection's set_form(), into the outbox; only
+  /// while ready().
+  void send(std::string_view encoded, const core::Stamp& stamp);
+
+  /// Hands the outbox to the kernel, with one system call for all that was sent since the last.
+  void flush();
+
+  /// Nothing is called any more. After a reset, what the server has not read yet is not executed.
+  void close(uv::CloseMode mode);
+
+  [[nodiscard]] State state() const noexcept { return state_; }
+  [[nodiscard]] bool ready() const noexcept { return state_ == State::ready; }
+  [[nodiscard]] SetForm set_form() const noexcept { return set_form_; }
+  [[nodiscard]] std::size_t unanswered() const noexcept { return unanswered_.size(); }
+  /// Bytes that the kernel has not taken yet.
+  [[nodiscard]] std::size_t unsent() const noexcept { return stream_.unsent(); }
+
+ private:
+  void on_open() noexcept override;
+  void on_bytes(std::string_view bytes) noexcept override;
+  void on_failure(const uv::Failure& failure) noexcept override;
+
+  void take(const Value& value);
+  void take_greeting(const Value& value);
+  void take_answer(const Value& value);
+  void violated(std::string_view how);
+  void go_down(core::NodeDown::Cause cause, std::string_view why, Conduct conduct);
+
+  ConnectionOwner& owner_;
+  ConnectionTarget target_;
+  State state_ = State::fresh;
+  SetForm set_form_ = SetForm::plain;
+  std::optional<Handshake> handshake_;
+  Ring<core::Stamp> unanswered_;
+  const Value* first_of_two_ = nullptr;  // in reader_, waiting for the second value of its request
+  ReplyReader reader_;
+  bool* destroyed_ = nullptr;  // on the stack of on_bytes, for owners that destroy us in a call
+  uv::Stream stream_;
+};
+
+}  // namespace redlock::redis

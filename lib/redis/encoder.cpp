@@ -1,0 +1,184 @@
+#include "redis/encoder.hpp"
+
+#include <hiredis/hiredis.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <chrono>
+#include <memory>
+#include <new>
+
+#include "redis/scripts_embedded.hpp"
+
+namespace redlock::redis {
+namespace {
+
+struct FreeCommand {
+  void operator()(char* command) const noexcept { redisFreeCommand(command); }
+};
+
+/// A number in decimal, without an allocation.
+class Decimal {
+ public:
+  explicit Decimal(std::int64_t number) noexcept
+      : end_(std::to_chars(digits_.data(), digits_.data() + digits_.size(), number).ptr) {}
+  [[nodiscard]] std::string_view view() const noexcept {
+    return {digits_.data(), static_cast<std::size_t>(end_ - digits_.data())};
+  }
+
+ private:
+  std::array<char, 20> digits_{};
+  char* end_;
+};
+
+[[nodiscard]] Decimal milliseconds_of(core::Duration ttl) noexcept {
+  return Decimal(std::chrono::floor<std::chrono::milliseconds>(ttl).count());
+}
+
+struct ScriptCall {
+  std::string_view command;
+  std::string_view script;
+};
+
+[[nodiscard]] ScriptCall call_of(const scripts::Script& script, core::ScriptForm form) noexcept {
+  switch (form) {
+    case core::ScriptForm::digest:
+      return {"EVALSHA", script.sha1};
+    case core::ScriptForm::text:
+      return {"EVAL", script.text};
+  }
+  return {};
+}
+
+void append_set(std::string& out, SetForm form, std::string_view resource, const Token& token,
+                core::Duration ttl) {
+  const Decimal px = milliseconds_of(ttl);
+  switch (form) {
+    case SetForm::plain:
+      append_command(out, {"SET", resource, token.view(), "NX", "PX", px.view()});
+      return;
+    case SetForm::with_get:
+      append_command(out, {"SET", resource, token.view(), "NX", "PX", px.view(), "GET"});
+      return;
+  }
+}
+
+void append_extend(std::string& out, core::ScriptForm form, std::string_view resource,
+                   const Token& token, core::Duration ttl, std::string_view repair) {
+  const auto [command, script] = call_of(scripts::extend, form);
+  const Decimal px = milliseconds_of(ttl);
+  append_command(out, {command, script, "1", resource, token.view(), px.view(), repair});
+}
+
+}  // namespace
+
+void append_command(std::string& out, std::initializer_list<std::string_view> words) {
+  constexpr std::size_t most_words = 8;
+  std::array<const char*, most_words> starts{};
+  std::array<std::size_t, most_words> sizes{};
+  std::size_t count = 0;
+  for (const std::string_view word : words) {
+    starts.at(count) = word.data();
+    sizes.at(count) = word.size();
+    ++count;
+  }
+  char* formatted = nullptr;
+  // int in hiredis 0.14, long long from 1.0 on.
+  const auto size =
+      redisFormatCommandArgv(&formatted, static_cast<int>(count), starts.data(), sizes.data());
+  const std::unique_ptr<char, FreeCommand> owner(formatted);
+  if (size < 0) throw std::bad_alloc();  // the only way in which it fails
+  out.append(formatted, static_cast<std::size_t>(size));
+}
+
+namespace {
+
+/// Where a word begins in the command that begins at `command`.
+std::size_t find_word(std::string_view bytes, std::size_t command, std::size_t word) {
+  const auto next_line = [&](std::size_t from) { return bytes.find("\r\n", from) + 2; };
+  std::size_t at = next_line(command);  // behind "*N"
+  for (;;) {
+    std::size_t size = 0;
+    std::from_chars(bytes.data() + at + 1, bytes.data() + bytes.size(), size);  // behind "$"
+    at = next_line(at);
+    if (word-- == 0) return at;
+    at += size + 2;
+  }
+}
+
+}  // namespace
+
+void Encoder::format(Frame& frame, core::Verb verb, std::string_view resource, const Token& token,
+                     std::int64_t connection_id) {
+  constexpr std::size_t of_set = 1;
+  constexpr std::size_t of_script = 3;
+  std::string& bytes = frame.bytes;
+  bytes.clear();
+  std::size_t resource_word = of_script;
+  switch (verb) {
+    case core::Verb::set:
+      append_set(bytes, frame.set_form, resource, token, frame.ttl);
+      resource_word = of_set;
+      break;
+    case core::Verb::set_and_ttl:
+      append_set(bytes, frame.set_form, resource, token, frame.ttl);
+      frame.resource_at[1] = bytes.size();
+      append_command(bytes, {"PTTL", resource});
+      resource_word = of_set;
+      break;
+    case core::Verb::extend:
+      append_extend(bytes, frame.script_form, resource, token, frame.ttl, "0");
+      break;
+    case core::Verb::extend_or_set:
+      append_extend(bytes, frame.script_form, resource, token, frame.ttl, "1");
+      break;
+    case core::Verb::release: {
+      const auto [command, script] = call_of(scripts::release, frame.script_form);
+      append_command(bytes, {command, script, "1", resource, token.view()});
+      break;
+    }
+    case core::Verb::inspect: {
+      const auto [command, script] = call_of(scripts::inspect, frame.script_form);
+      append_command(bytes, {command, script, "1", resource});
+      break;
+    }
+    case core::Verb::kill_old:
+      append_command(bytes, {"CLIENT", "KILL", "ID", Decimal(connection_id).view()});
+      return;
+  }
+  frame.resource_at[0] = find_word(bytes, 0, resource_word);
+  frame.resource_at[1] = verb == core::Verb::set_and_ttl
+                             ? find_word(bytes, frame.resource_at[1], of_set)
+                             : frame.resource_at[0];
+  frame.token_at = verb == core::Verb::inspect ? 0 : find_word(bytes, 0, resource_word + 1);
+}
+
+std::string_view Encoder::encode(core::Verb verb, core::ScriptForm script_form, SetForm set_form,
+                                 std::string_view resource, const Token& token, core::Duration ttl,
+                                 std::int64_t connection_id) {
+  Frame& frame = frames_.at(static_cast<std::size_t>(verb));
+  const std::string_view letters = token.view();
+  const bool fits = !frame.bytes.empty() && verb != core::Verb::kill_old &&
+                    frame.script_form == script_form && frame.set_form == set_form &&
+                    frame.ttl == ttl && frame.resource_size == resource.size() &&
+                    frame.token_size == letters.size();
+  if (fits) {
+    for (const std::size_t at : frame.resource_at) {
+      std::copy(resource.begin(), resource.end(), frame.bytes.data() + at);
+    }
+    if (frame.token_at != 0) {
+      std::copy(letters.begin(), letters.end(), frame.bytes.data() + frame.token_at);
+    }
+    return frame.bytes;
+  }
+  frame.script_form = script_form;
+  frame.set_form = set_form;
+  frame.ttl = ttl;
+  frame.resource_size = resource.size();
+  frame.token_size = letters.size();
+  format(frame, verb, resource, token, connection_id);
+  return frame.bytes;
+}
+
+}  // namespace redlock::redis

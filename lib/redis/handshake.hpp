@@ -1,0 +1,60 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "redis/connection_target.hpp"
+#include "redis/reply.hpp"
+#include "redis/set_form.hpp"
+
+namespace redlock::redis {
+
+/// Who answered.
+struct ServerIdentity {
+  std::string run_id;              ///< another one after every start of the server's process
+  std::int64_t connection_id = 0;  ///< what CLIENT ID answered
+  std::string version;             ///< e.g. "7.0.15"
+  SetForm set_form = SetForm::plain;
+};
+
+/// What is said on a new connection before anything else, pipelined in one write: AUTH, SELECT,
+/// CLIENT ID, INFO server, CLIENT SETNAME, SCRIPT LOAD of every script. A server that is LOADING
+/// answers all that matters of it, and is connected to: that it has no vote is told by its votes.
+class Handshake {
+ public:
+  enum class Progress : std::uint8_t {
+    more,       ///< answers are still to come
+    done,       ///< identity() is complete
+    refused,    ///< see why(); the remaining answers mean nothing
+    malformed,  ///< see why(); no Redis server answers like this
+  };
+
+  /// Appends all requests to `out`.
+  Handshake(const ConnectionTarget& target, std::string& out);
+
+  /// The next answer.
+  [[nodiscard]] Progress take(const Value& answer);
+
+  [[nodiscard]] const ServerIdentity& identity() const noexcept { return identity_; }
+  [[nodiscard]] const std::string& why() const noexcept { return why_; }
+
+ private:
+  enum class Step : std::uint8_t { authenticate, select, client_id, info, ignored };
+
+  void expect(Step step);
+  [[nodiscard]] Progress refuse(Step step, const Value& error);
+  [[nodiscard]] Progress malformed(Step step);
+  [[nodiscard]] Progress advance() noexcept;
+  [[nodiscard]] Progress take_info(const std::string& text);
+
+  std::array<Step, 16> steps_{};
+  std::size_t expected_ = 0;
+  std::size_t taken_ = 0;
+  std::string password_;  // looked for in refusals
+  ServerIdentity identity_;
+  std::string why_;
+};
+
+}  // namespace redlock::redis

@@ -1,0 +1,293 @@
+#include "redis/node_url.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "redis/visible.hpp"
+#include "uv/address.hpp"
+
+namespace redlock::redis {
+namespace {
+
+constexpr std::string_view mask = "***";
+constexpr std::size_t longest_host = 253;  // RFC 1035
+constexpr std::size_t longest_shown = 200;
+
+[[nodiscard]] constexpr char lower(char c) noexcept {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
+[[nodiscard]] bool equal_ignoring_case(std::string_view a, std::string_view b) noexcept {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](char x, char y) { return lower(x) == lower(y); });
+}
+
+[[nodiscard]] constexpr bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
+
+[[nodiscard]] constexpr bool is_alphanumeric(char c) noexcept {
+  return is_digit(c) || (lower(c) >= 'a' && lower(c) <= 'z');
+}
+
+[[nodiscard]] constexpr bool is_control(char c) noexcept {
+  return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
+}
+
+/// The whole of `text` as a number within bounds.
+template <typename Number>
+[[nodiscard]] std::optional<Number> number_in(std::string_view text, Number least, Number most) {
+  Number number{};
+  const char* end = text.data() + text.size();
+  const auto parsed = std::from_chars(text.data(), end, number);
+  if (parsed.ec != std::errc{} || parsed.ptr != end || text.empty() || !is_digit(text.front()) ||
+      number < least || number > most) {
+    return std::nullopt;
+  }
+  return number;
+}
+
+[[nodiscard]] int hex_value(char c) noexcept {
+  if (is_digit(c)) return c - '0';
+  c = lower(c);
+  return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+[[nodiscard]] std::optional<std::string> percent_decoded(std::string_view text) {
+  std::string out;
+  for (std::size_t index = 0; index < text.size(); ++index) {
+    if (text[index] != '%') {
+      out += text[index];
+      continue;
+    }
+    if (index + 2 >= text.size()) return std::nullopt;
+    const int high = hex_value(text[index + 1]);
+    const int low = hex_value(text[index + 2]);
+    if (high < 0 || low < 0) return std::nullopt;
+    out += static_cast<char>(high * 16 + low);
+    index += 2;
+  }
+  return out;
+}
+
+[[nodiscard]] std::string percent_encoded_path(std::string_view path) {
+  constexpr std::string_view digits = "0123456789ABCDEF";
+  std::string out;
+  for (const char c : path) {
+    if (is_alphanumeric(c) || std::string_view("/-._~:@+,=").find(c) != std::string_view::npos) {
+      out += c;
+    } else {
+      const auto byte = static_cast<unsigned char>(c);
+      out += {'%', digits[byte >> 4U], digits[byte & 0x0fU]};
+    }
+  }
+  return out;
+}
+
+[[nodiscard]] std::pair<std::string_view, std::string_view> split_at(std::string_view text,
+                                                                     std::size_t position) {
+  if (position == std::string_view::npos) return {text, {}};
+  return {text.substr(0, position), text.substr(position + 1)};
+}
+
+/// What may be shown of an authority without '@': somebody who forgot the host has written a
+/// password where the port belongs, so that only what looks like ports and addresses is shown.
+[[nodiscard]] std::string shown_authority(std::string_view authority) {
+  if (authority.starts_with('[')) return std::string(authority);
+  const auto [host, rest] = split_at(authority, authority.find(':'));
+  if (host.size() == authority.size()) return std::string(authority);
+  const bool many = rest.find(':') != std::string_view::npos;
+  const bool harmless = std::all_of(rest.begin(), rest.end(), [many](char c) {
+    return is_digit(c) || (many && (hex_value(c) >= 0 || c == ':' || c == '.'));
+  });
+  return std::string(host) + ":" + std::string(harmless ? rest : mask);
+}
+
+/// The URL, possibly malformed, without anything that may be a password: everything up to the last
+/// '@' (it may hold a '/' that should have been encoded) and the values of queries.
+[[nodiscard]] std::string shown(std::string_view url) {
+  std::string out;
+  const std::size_t scheme = url.find("://");
+  if (scheme != std::string_view::npos) {
+    out = url.substr(0, scheme + 3);
+    url.remove_prefix(scheme + 3);
+  }
+  if (const std::size_t at = url.rfind('@'); at != std::string_view::npos) {
+    out += std::string(mask) + "@";
+    url.remove_prefix(at + 1);
+  }
+  const std::size_t authority_end = std::min(url.find_first_of("/?#"), url.size());
+  out += shown_authority(url.substr(0, authority_end));
+  url.remove_prefix(authority_end);
+  const std::size_t query = url.find('?');
+  const std::size_t value = url.find('=', query == std::string_view::npos ? url.size() : query);
+  if (value == std::string_view::npos || url.substr(query).starts_with("?db=")) {
+    out += url;
+  } else {
+    out += std::string(url.substr(0, value + 1)) + std::string(mask);
+  }
+  return visible(out, longest_shown);
+}
+
+/// What is wrong, or nothing.
+using Complaint = std::optional<std::string>;
+
+[[nodiscard]] Complaint read_db(std::string_view text, NodeUrl& url) {
+  const auto db = number_in<int>(text, 0, std::numeric_limits<int>::max());
+  if (!db) return "the database is not a number from 0 on";
+  url.db = *db;
+  return std::nullopt;
+}
+
+[[nodiscard]] Complaint read_port(std::string_view text, NodeUrl& url) {
+  const auto port = number_in<std::uint32_t>(text, 1, std::numeric_limits<std::uint16_t>::max());
+  if (!port) return "the port is not a number from 1 to 65535";
+  url.port = static_cast<std::uint16_t>(*port);
+  return std::nullopt;
+}
+
+[[nodiscard]] bool is_ipv6(const std::string& text) {
+  return text.find(':') != std::string::npos && uv::parse_literal(text, 0).has_value();
+}
+
+[[nodiscard]] Complaint read_bracketed_host(std::string_view text, NodeUrl& url) {
+  const std::size_t bracket = text.find(']');
+  if (bracket == std::string_view::npos) return "the bracket is not closed";
+  url.host = text.substr(1, bracket - 1);
+  if (!is_ipv6(url.host)) return "there is no IPv6 address between the brackets";
+  const std::string_view rest = text.substr(bracket + 1);
+  if (rest.empty()) return std::nullopt;
+  if (!rest.starts_with(':')) return "something follows the bracket that is no port";
+  return read_port(rest.substr(1), url);
+}
+
+[[nodiscard]] Complaint read_host_and_port(std::string_view text, NodeUrl& url) {
+  if (text.starts_with('[')) return read_bracketed_host(text, url);
+  const std::size_t colon = text.find(':');
+  if (colon != text.rfind(':')) return "an IPv6 address has to stand in brackets";
+  url.host = text.substr(0, colon);
+  if (url.host.empty()) return "there is no host";
+  if (url.host.size() > longest_host) return "the host is longer than 253 characters";
+  if (!std::all_of(url.host.begin(), url.host.end(),
+                   [](char c) { return is_alphanumeric(c) || c == '-' || c == '.' || c == '_'; })) {
+    return "the host has characters that no host name has";
+  }
+  if (colon == std::string_view::npos) return std::nullopt;
+  return read_port(text.substr(colon + 1), url);
+}
+
+[[nodiscard]] Complaint read_credentials(std::string_view text, NodeUrl& url) {
+  if (text.find('@') != std::string_view::npos) return "an '@' in a password is written %40";
+  const auto [user, password] = split_at(text, text.find(':'));
+  auto decoded_user = percent_decoded(user);
+  auto decoded_password = percent_decoded(password);
+  if (!decoded_user || !decoded_password) return "a '%' is not followed by two hexadecimal digits";
+  url.user = std::move(*decoded_user);
+  url.password = std::move(*decoded_password);
+  return std::nullopt;
+}
+
+[[nodiscard]] Complaint read_tcp(std::string_view rest, NodeUrl& url) {
+  if (rest.find_first_of("?#") != std::string_view::npos) {
+    return "a query or fragment is not understood here ('?' and '#' in a password are written %3F "
+           "and %23)";
+  }
+  const std::size_t slash = rest.find('/');
+  const std::string_view authority = rest.substr(0, slash);
+  const std::size_t at = authority.rfind('@');
+  if (slash != std::string_view::npos && rest.find('@', slash) != std::string_view::npos) {
+    return "a '/' in a password is written %2F";
+  }
+  if (at != std::string_view::npos) {
+    if (auto complaint = read_credentials(authority.substr(0, at), url)) return complaint;
+  }
+  const std::string_view server =
+      at == std::string_view::npos ? authority : authority.substr(at + 1);
+  if (auto complaint = read_host_and_port(server, url)) return complaint;
+  if (slash == std::string_view::npos || slash + 1 == rest.size()) return std::nullopt;
+  return read_db(rest.substr(slash + 1), url);
+}
+
+[[nodiscard]] Complaint read_unix(std::string_view rest, NodeUrl& url) {
+  url.kind = NodeUrl::Kind::unix_socket;
+  if (rest.find('#') != std::string_view::npos) return "a '#' in a path is written %23";
+  const std::size_t question = rest.find('?');
+  const auto [path, query] = split_at(rest, question);
+  if (!path.starts_with('/')) return "a Unix socket is named by its absolute path: unix:///path";
+  auto decoded = percent_decoded(path);
+  if (!decoded) return "a '%' is not followed by two hexadecimal digits";
+  if (std::any_of(decoded->begin(), decoded->end(), is_control)) {
+    return "the path has control characters";
+  }
+  if (decoded->ends_with('/')) return "the path names a directory";
+  url.path = std::move(*decoded);
+  if (question == std::string_view::npos) return std::nullopt;
+  if (!query.starts_with("db=")) return "the only query understood is ?db=n";
+  return read_db(query.substr(3), url);
+}
+
+[[nodiscard]] Complaint read_url(std::string_view text, NodeUrl& url) {
+  if (text.empty()) return "it is empty";
+  if (std::any_of(text.begin(), text.end(), is_control)) return "it has control characters";
+  const std::size_t scheme_end = text.find("://");
+  if (scheme_end == std::string_view::npos) {
+    if (text.find_first_of("@/?#") != std::string_view::npos) {
+      return "it is neither host[:port] nor does it begin with redis://, rediss:// or unix://";
+    }
+    return read_host_and_port(text, url);
+  }
+  const std::string_view scheme = text.substr(0, scheme_end);
+  const std::string_view rest = text.substr(scheme_end + 3);
+  if (equal_ignoring_case(scheme, "unix")) return read_unix(rest, url);
+  if (equal_ignoring_case(scheme, "redis")) return read_tcp(rest, url);
+  if (equal_ignoring_case(scheme, "rediss")) {
+    url.tls = true;
+    return read_tcp(rest, url);
+  }
+  return "the scheme is not one of redis, rediss, unix";
+}
+
+}  // namespace
+
+Result<NodeUrl> parse_node_url(std::string_view text) {
+  NodeUrl url;
+  if (const Complaint complaint = read_url(text, url)) {
+    return Error{.code = Errc::invalid_argument,
+                 .message = "node '" + shown(text) + "': " + *complaint};
+  }
+  return url;
+}
+
+std::string NodeUrl::display() const {
+  switch (kind) {
+    case Kind::tcp: {
+      std::string out = tls ? "rediss://" : "redis://";
+      const bool is_address = host.find(':') != std::string::npos;
+      out += is_address ? "[" + host + "]" : host;
+      out += ":" + std::to_string(port);
+      if (db != 0) out += "/" + std::to_string(db);
+      return out;
+    }
+    case Kind::unix_socket: {
+      std::string out = "unix://" + percent_encoded_path(path);
+      if (db != 0) out += "?db=" + std::to_string(db);
+      return out;
+    }
+  }
+  return {};
+}
+
+bool same_server(const NodeUrl& a, const NodeUrl& b) noexcept {
+  if (a.kind != b.kind) return false;
+  switch (a.kind) {
+    case NodeUrl::Kind::tcp:
+      return a.port == b.port && equal_ignoring_case(a.host, b.host);
+    case NodeUrl::Kind::unix_socket:
+      return a.path == b.path;
+  }
+  return false;
+}
+
+}  // namespace redlock::redis

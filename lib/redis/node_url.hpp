@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "redlock/result.hpp"
+
+namespace redlock::redis {
+
+/// Where a node is and who we are there:
+/// `redis://[user[:password]@]host[:port][/db]`, `rediss://…` for TLS, `unix:///path[?db=n]`, or a
+/// bare `host[:port]`. IPv6 addresses stand in brackets; user, password and path may be
+/// percent-encoded.
+struct NodeUrl {
+  enum class Kind : std::uint8_t { tcp, unix_socket };
+
+  static constexpr std::uint16_t default_port = 6379;
+
+  Kind kind = Kind::tcp;
+  std::string host{};  ///< without brackets
+  std::uint16_t port = default_port;
+  std::string path{};
+  std::string user{};
+  std::string password{};
+  int db = 0;
+  bool tls = false;
+
+  /// The canonical form without user and password: "redis://127.0.0.1:7001",
+  /// "unix:///run/redis.sock?db=2". Two URLs of one database of one server have the same.
+  [[nodiscard]] std::string display() const;
+};
+
+/// Errors: invalid_argument; one line that says what is wrong with which URL, and never shows what
+/// may be a password.
+[[nodiscard]] Result<NodeUrl> parse_node_url(std::string_view text);
+
+/// Whether both name one server, whatever the databases and users: it would vote twice.
+[[nodiscard]] bool same_server(const NodeUrl& a, const NodeUrl& b) noexcept;
+
+}  // namespace redlock::redis

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+struct redisReader;
+
+namespace redlock::redis {
+
+/// One value of a server's answer (RESP2).
+struct Value {
+  enum class Type : std::uint8_t { status, error, integer, bulk, nil, array };
+  Type type = Type::nil;
+  std::int64_t integer = 0;
+  std::string text{};  ///< status, bulk: as sent; error: made fit to be shown, see append_visible()
+  std::vector<const Value*> elements{};
+};
+
+/// Cuts a server's bytes into values: hiredis' parser with a pool of values that are used again, so
+/// that nothing is allocated per answer, and with bounds on everything a broken or hostile server
+/// could make grow. What it does not accept is a protocol violation: nothing after it can be told
+/// apart, so the connection has to be closed.
+class ReplyReader {
+ public:
+  ReplyReader();
+  ~ReplyReader();
+  ReplyReader(const ReplyReader&) = delete;
+  ReplyReader& operator=(const ReplyReader&) = delete;
+
+  /// next() is to be called until it has nothing more before more is fed.
+  void feed(std::string_view bytes);
+
+  /// The next complete value, valid until recycle(). Null: there is none (yet), or see malformed().
+  [[nodiscard]] const Value* next();
+
+  /// Why nothing more can be read; empty as long as all is well.
+  [[nodiscard]] std::string_view malformed() const noexcept { return malformed_; }
+
+  /// Whether bytes of an incomplete value are waiting for the rest.
+  [[nodiscard]] bool in_the_middle() const noexcept;
+
+  /// Takes all values back; every `Value` is invalid from here on.
+  void recycle() noexcept;
+
+ private:
+  struct Builder;  // what hiredis calls back
+  struct FreeReader {
+    void operator()(redisReader* reader) const noexcept;
+  };
+
+  void refuse_what_can_not_end();
+  [[nodiscard]] std::string_view waiting() const noexcept;
+
+  std::unique_ptr<redisReader, FreeReader> reader_;
+  std::deque<Value> pool_;  // the first used_ are in use; a deque, because pointers must stay valid
+  std::size_t used_ = 0;
+  std::size_t values_in_reply_ = 0;
+  std::size_t bytes_in_reply_ = 0;
+  bool partial_ = false;  // hiredis keeps a type byte to itself: what waits in its buffer is not all
+  const char* refusal_ = nullptr;  // why Builder refused the value at hand
+  std::string malformed_;
+};
+
+}  // namespace redlock::redis

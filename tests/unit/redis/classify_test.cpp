@@ -1,0 +1,271 @@
+#include "redis/classify.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <chrono>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "redlock/limits.hpp"
+
+namespace redlock::redis {
+namespace {
+
+using core::Reply;
+using core::Verb;
+using std::chrono::milliseconds;
+using Type = Value::Type;
+
+constexpr std::array every_verb{Verb::set,           Verb::set_and_ttl, Verb::extend,
+                                Verb::extend_or_set, Verb::release,     Verb::inspect,
+                                Verb::kill_old};
+constexpr std::array every_form{SetForm::plain, SetForm::with_get};
+
+Value status(std::string text) { return {.type = Type::status, .text = std::move(text)}; }
+Value error(std::string text) { return {.type = Type::error, .text = std::move(text)}; }
+Value bulk(std::string text) { return {.type = Type::bulk, .text = std::move(text)}; }
+Value integer(std::int64_t number) {
+  return {.type = Type::integer, .integer = number, .text = {}};
+}
+Value nil() { return {}; }
+
+/// Owns what an array points to.
+struct Inspected {
+  Inspected(Value holder, Value pttl, Value kind)
+      : parts{std::move(holder), std::move(pttl), std::move(kind)} {
+    array.type = Type::array;
+    for (const Value& part : parts) array.elements.push_back(&part);
+  }
+  Inspected(const Inspected&) = delete;
+  Inspected& operator=(const Inspected&) = delete;
+  ~Inspected() = default;
+  std::vector<Value> parts;
+  Value array;
+};
+
+/// A string, so that a failure shows what was meant: "taken by 'x' for 5 ms".
+std::string meaning(const std::optional<Classified>& answer) {
+  if (!answer) return "violation";
+  constexpr std::array names{"granted",  "taken", "extended", "repaired", "gone",
+                             "released", "found", "done",     "error",    "script_missing"};
+  static_assert(static_cast<int>(Reply::granted) == 0 && static_cast<int>(Reply::taken) == 1);
+  std::string out;
+  switch (answer->reply) {
+    case Reply::granted:
+      out = names[0];
+      break;
+    case Reply::taken:
+      out = names[1];
+      break;
+    case Reply::extended:
+      out = names[2];
+      break;
+    case Reply::repaired:
+      out = names[3];
+      break;
+    case Reply::gone:
+      out = names[4];
+      break;
+    case Reply::released:
+      out = names[5];
+      break;
+    case Reply::found:
+      out = names[6];
+      break;
+    case Reply::done:
+      out = names[7];
+      break;
+    case Reply::error:
+      out = names[8];
+      break;
+    case Reply::script_missing:
+      out = names[9];
+      break;
+    case Reply::failed:
+      out = "failed";
+      break;
+  }
+  if (!answer->text.empty()) out += " '" + std::string(answer->text) + "'";
+  if (answer->remaining) {
+    out +=
+        " " + std::to_string(std::chrono::duration_cast<milliseconds>(*answer->remaining).count());
+  }
+  return out;
+}
+
+std::string meaning(Verb verb, SetForm form, const Value& first) {
+  return meaning(classify(verb, form, first, nullptr));
+}
+std::string meaning(SetForm form, const Value& set, const Value& pttl) {
+  return meaning(classify(Verb::set_and_ttl, form, set, &pttl));
+}
+
+TEST(Classify, APlainSetIsGrantedByOkAndRefusedByNil) {
+  EXPECT_EQ(meaning(Verb::set, SetForm::plain, status("OK")), "granted");
+  EXPECT_EQ(meaning(Verb::set, SetForm::plain, nil()), "taken");
+  EXPECT_EQ(meaning(Verb::set, SetForm::plain, bulk("x")), "violation");
+  EXPECT_EQ(meaning(Verb::set, SetForm::plain, status("QUEUED")), "violation");
+}
+
+TEST(Classify, ASetWithGetIsGrantedByNilAndRefusedByTheHolder) {
+  EXPECT_EQ(meaning(Verb::set, SetForm::with_get, nil()), "granted");
+  EXPECT_EQ(meaning(Verb::set, SetForm::with_get, bulk("abc")), "taken 'abc'");
+  EXPECT_EQ(meaning(Verb::set, SetForm::with_get, bulk("")), "taken");
+  EXPECT_EQ(meaning(Verb::set, SetForm::with_get, status("OK")), "violation");
+}
+
+TEST(Classify, AKeyOfAnotherTypeIsSomebodyElses) {
+  const Value wrong = error("WRONGTYPE Operation against a key holding the wrong kind of value");
+  EXPECT_EQ(meaning(Verb::set, SetForm::with_get, wrong), "taken");
+  EXPECT_EQ(meaning(SetForm::with_get, wrong, integer(5)), "taken 5");
+}
+
+TEST(Classify, AHolderLongerThanATokenIsCutToWhatEqualsNoToken) {
+  const std::string longest(limits::token_bytes, 'x');
+  const Value exact = bulk(longest);
+  EXPECT_EQ(classify(Verb::set, SetForm::with_get, exact, nullptr)->text, longest);
+  const Value longer = bulk(std::string(100'000, 'x'));
+  EXPECT_EQ(classify(Verb::set, SetForm::with_get, longer, nullptr)->text, longest + "x");
+}
+
+TEST(Classify, PttlTellsForHowLongARefusalLasts) {
+  EXPECT_EQ(meaning(SetForm::plain, nil(), integer(1500)), "taken 1500");
+  EXPECT_EQ(meaning(SetForm::plain, nil(), integer(0)), "taken 0");
+  EXPECT_EQ(meaning(SetForm::plain, nil(), integer(-1)), "taken");
+  EXPECT_EQ(meaning(SetForm::plain, nil(), integer(-2)), "taken 0");
+  EXPECT_EQ(meaning(SetForm::plain, nil(), integer(-3)), "violation");
+  EXPECT_EQ(meaning(SetForm::with_get, bulk("h"), integer(9)), "taken 'h' 9");
+  EXPECT_EQ(meaning(SetForm::with_get, bulk("h"), error("NOPERM no PTTL for you")), "taken 'h'");
+  EXPECT_EQ(meaning(SetForm::with_get, bulk("h"), nil()), "violation");
+}
+
+TEST(Classify, PttlOfAGrantedKeyIsOurOwnAndIsIgnored) {
+  EXPECT_EQ(meaning(SetForm::plain, status("OK"), integer(10'000)), "granted");
+  EXPECT_EQ(meaning(SetForm::with_get, nil(), integer(10'000)), "granted");
+}
+
+TEST(Classify, ATimeBeyondNanosecondsDoesNotOverflow) {
+  const Value endless = integer(std::numeric_limits<std::int64_t>::max());
+  const auto answer = classify(Verb::set_and_ttl, SetForm::plain, nil(), &endless);
+  ASSERT_TRUE(answer);
+  EXPECT_EQ(answer->remaining, core::Duration::max());
+}
+
+TEST(Classify, ErrorsAreKeptWordForWord) {
+  for (const char* text :
+       {"LOADING Redis is loading the dataset in memory",
+        "READONLY You can't write against a read only replica.",
+        "OOM command not allowed when used memory > 'maxmemory'.",
+        "MISCONF Redis is configured to save RDB snapshots, but it's currently unable to persist",
+        "NOAUTH Authentication required.", "NOPERM this user has no permissions",
+        "MASTERDOWN Link with MASTER is down", "NOREPLICAS Not enough good replicas to write.",
+        "BUSY Redis is busy running a script.", "CLUSTERDOWN The cluster is down", "ERR", ""}) {
+    for (const Verb verb : every_verb) {
+      for (const SetForm form : every_form) {
+        const Value value = error(text);
+        const auto answer =
+            classify(verb, form, value, verb == Verb::set_and_ttl ? &value : nullptr);
+        ASSERT_TRUE(answer);
+        EXPECT_EQ(answer->reply, Reply::error);
+        EXPECT_EQ(answer->text, text);
+      }
+    }
+  }
+}
+
+TEST(Classify, AMissingScriptIsToldApartForScriptsOnly) {
+  const Value missing = error("NOSCRIPT No matching script. Please use EVAL.");
+  for (const Verb verb : {Verb::extend, Verb::extend_or_set, Verb::release, Verb::inspect}) {
+    EXPECT_EQ(classify(verb, SetForm::plain, missing, nullptr)->reply, Reply::script_missing);
+  }
+  EXPECT_EQ(classify(Verb::set, SetForm::plain, missing, nullptr)->reply, Reply::error);
+  EXPECT_EQ(classify(Verb::kill_old, SetForm::plain, missing, nullptr)->reply, Reply::error);
+}
+
+TEST(Classify, AnExtendIsAnsweredByFourNumbers) {
+  const auto of = [](Verb verb, std::int64_t number) {
+    return meaning(verb, SetForm::plain, integer(number));
+  };
+  EXPECT_EQ(of(Verb::extend, 1), "extended");
+  EXPECT_EQ(of(Verb::extend, 0), "gone");
+  EXPECT_EQ(of(Verb::extend, -1), "taken");
+  EXPECT_EQ(of(Verb::extend, 2), "violation");
+  EXPECT_EQ(of(Verb::extend_or_set, 1), "extended");
+  EXPECT_EQ(of(Verb::extend_or_set, 2), "repaired");
+  EXPECT_EQ(of(Verb::extend_or_set, -1), "taken");
+  EXPECT_EQ(of(Verb::extend_or_set, 3), "violation");
+}
+
+TEST(Classify, AReleaseIsAnsweredByThreeNumbers) {
+  const auto of = [](std::int64_t number) {
+    return meaning(Verb::release, SetForm::plain, integer(number));
+  };
+  EXPECT_EQ(of(1), "released");
+  EXPECT_EQ(of(0), "gone");
+  EXPECT_EQ(of(-1), "taken");
+  EXPECT_EQ(of(2), "violation");
+  EXPECT_EQ(of(-2), "violation");
+}
+
+TEST(Classify, AnInspectionTellsHolderAndTimeTogether) {
+  const auto of = [](Value holder, Value pttl, Value kind) {
+    const Inspected answer(std::move(holder), std::move(pttl), std::move(kind));
+    return meaning(Verb::inspect, SetForm::plain, answer.array);
+  };
+  EXPECT_EQ(of(bulk("me"), integer(12), bulk("string")), "found 'me' 12");
+  EXPECT_EQ(of(bulk("me"), integer(-1), bulk("string")), "found 'me'");
+  EXPECT_EQ(of(nil(), integer(-2), bulk("none")), "gone");
+  EXPECT_EQ(of(nil(), integer(7), bulk("hash")), "found 7");
+  EXPECT_EQ(of(bulk("me"), integer(7), bulk("none")), "violation");
+  EXPECT_EQ(of(integer(1), integer(7), bulk("string")), "violation");
+  EXPECT_EQ(of(bulk("me"), bulk("7"), bulk("string")), "violation");
+  EXPECT_EQ(of(bulk("me"), integer(-9), bulk("string")), "violation");
+  EXPECT_EQ(of(bulk("me"), integer(7), nil()), "violation");
+}
+
+TEST(Classify, AKilledConnectionIsCounted) {
+  EXPECT_EQ(meaning(Verb::kill_old, SetForm::plain, integer(1)), "done");
+  EXPECT_EQ(meaning(Verb::kill_old, SetForm::plain, integer(0)), "done");
+  EXPECT_EQ(meaning(Verb::kill_old, SetForm::plain, integer(-1)), "violation");
+  EXPECT_EQ(meaning(Verb::kill_old, SetForm::plain, status("OK")), "violation");
+}
+
+TEST(Classify, IsTotalOverVerbsFormsAndKindsOfValuesAndNeverInventsAGrant) {
+  Value empty_array;
+  empty_array.type = Type::array;
+  const std::vector<Value> values{
+      status("OK"), status(""),  error("ERR x"), error(""),  bulk("x"),  bulk(""), integer(-3),
+      integer(-2),  integer(-1), integer(0),     integer(1), integer(2), nil(),    empty_array};
+  for (const Verb verb : every_verb) {
+    for (const SetForm form : every_form) {
+      for (const Value& first : values) {
+        std::vector<const Value*> seconds{nullptr};
+        for (const Value& second : values) seconds.push_back(&second);
+        for (const Value* second : seconds) {
+          const auto answer = classify(verb, form, first, second);
+          if ((second != nullptr) != (values_expected(verb) == 2)) {
+            EXPECT_FALSE(answer);
+            continue;
+          }
+          if (!answer) continue;
+          EXPECT_NE(answer->reply, Reply::failed);
+          if (first.type == Type::error) {
+            EXPECT_EQ(answer->reply, Reply::error);
+          }
+          if (answer->reply == Reply::granted) {
+            const bool is_set = verb == Verb::set || verb == Verb::set_and_ttl;
+            const bool says_so =
+                form == SetForm::plain ? first.text == "OK" : first.type == Type::nil;
+            EXPECT_TRUE(is_set && says_so);
+          }
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace redlock::redis

@@ -1,0 +1,129 @@
+#include "redis/encoder.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <limits>
+#include <string>
+
+#include "redis/scripts_embedded.hpp"
+#include "support/resp.hpp"
+
+namespace redlock::redis {
+namespace {
+
+using core::ScriptForm;
+using core::Verb;
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
+
+Token token() { return Token::parse("t0k").value(); }
+
+std::string sha1(const scripts::Script& script) { return std::string(script.sha1); }
+std::string text(const scripts::Script& script) { return std::string(script.text); }
+
+TEST(Encoder, APlainSetIsTheFormThatOtherRedlockClientsUse) {
+  Encoder encoder;
+  EXPECT_EQ(encoder.encode(Verb::set, ScriptForm::digest, SetForm::plain, "r", token(),
+                           milliseconds(1500)),
+            "*6\r\n$3\r\nSET\r\n$1\r\nr\r\n$3\r\nt0k\r\n$2\r\nNX\r\n$2\r\nPX\r\n$4\r\n1500\r\n");
+}
+
+TEST(Encoder, ASetWithGetAsksForTheHolder) {
+  Encoder encoder;
+  EXPECT_EQ(encoder.encode(Verb::set, ScriptForm::digest, SetForm::with_get, "r", token(),
+                           milliseconds(1)),
+            "*7\r\n$3\r\nSET\r\n$1\r\nr\r\n$3\r\nt0k\r\n$2\r\nNX\r\n$2\r\nPX\r\n$1\r\n1\r\n"
+            "$3\r\nGET\r\n");
+}
+
+TEST(Encoder, PttlFollowsTheSetBackToBack) {
+  Encoder encoder;
+  EXPECT_EQ(encoder.encode(Verb::set_and_ttl, ScriptForm::digest, SetForm::plain, "r", token(),
+                           milliseconds(7)),
+            "*6\r\n$3\r\nSET\r\n$1\r\nr\r\n$3\r\nt0k\r\n$2\r\nNX\r\n$2\r\nPX\r\n$1\r\n7\r\n"
+            "*2\r\n$4\r\nPTTL\r\n$1\r\nr\r\n");
+}
+
+TEST(Encoder, ATtlIsCutToWholeMilliseconds) {
+  Encoder encoder;
+  const std::string expected = test::resp::command({"SET", "r", "t0k", "NX", "PX", "1"});
+  EXPECT_EQ(encoder.encode(Verb::set, ScriptForm::digest, SetForm::plain, "r", token(),
+                           microseconds(1999)),
+            expected);
+}
+
+TEST(Encoder, TheLongestTtlFits) {
+  Encoder encoder;
+  EXPECT_EQ(encoder.encode(Verb::set, ScriptForm::digest, SetForm::plain, "r", token(),
+                           core::Duration::max()),
+            test::resp::command({"SET", "r", "t0k", "NX", "PX", "9223372036854"}));
+}
+
+TEST(Encoder, ScriptsGoByDigestOrInFull) {
+  Encoder encoder;
+  const auto encode = [&](Verb verb, ScriptForm form) {
+    return std::string(
+        encoder.encode(verb, form, SetForm::plain, "r", token(), milliseconds(30'000)));
+  };
+  using test::resp::command;
+  EXPECT_EQ(encode(Verb::release, ScriptForm::digest),
+            command({"EVALSHA", sha1(scripts::release), "1", "r", "t0k"}));
+  EXPECT_EQ(encode(Verb::release, ScriptForm::text),
+            command({"EVAL", text(scripts::release), "1", "r", "t0k"}));
+  EXPECT_EQ(encode(Verb::extend, ScriptForm::digest),
+            command({"EVALSHA", sha1(scripts::extend), "1", "r", "t0k", "30000", "0"}));
+  EXPECT_EQ(encode(Verb::extend_or_set, ScriptForm::text),
+            command({"EVAL", text(scripts::extend), "1", "r", "t0k", "30000", "1"}));
+  EXPECT_EQ(encode(Verb::inspect, ScriptForm::digest),
+            command({"EVALSHA", sha1(scripts::inspect), "1", "r"}));
+}
+
+TEST(Encoder, TheOldConnectionIsKilledByItsId) {
+  Encoder encoder;
+  EXPECT_EQ(encoder.encode(Verb::kill_old, ScriptForm::digest, SetForm::plain, "", Token(),
+                           core::Duration::zero(), std::numeric_limits<std::int64_t>::max()),
+            "*4\r\n$6\r\nCLIENT\r\n$4\r\nKILL\r\n$2\r\nID\r\n$19\r\n9223372036854775807\r\n");
+}
+
+TEST(Encoder, ResourcesAndTokensAreSentByteForByte) {
+  Encoder encoder;
+  const std::string resource("a\r\n\0$%s b", 9);
+  const std::string bytes("\xff\0\n", 3);
+  EXPECT_EQ(encoder.encode(Verb::set, ScriptForm::digest, SetForm::plain, resource,
+                           Token::parse(bytes).value(), milliseconds(1)),
+            test::resp::command({"SET", resource, bytes, "NX", "PX", "1"}));
+}
+
+TEST(Encoder, AUsedEncoderWritesWhatANewOneWrites) {
+  Encoder used;
+  for (const ScriptForm form : {ScriptForm::digest, ScriptForm::text}) {
+    for (const SetForm set_form : {SetForm::plain, SetForm::with_get}) {
+      for (const auto* resource : {"a", "b", "longer", "$1\r\nx", "b", "LONGER", "c"}) {
+        for (const auto* letters : {"t0k", "tok", "an0ther", "t"}) {
+          for (const auto verb : {Verb::set, Verb::set_and_ttl, Verb::extend, Verb::extend_or_set,
+                                  Verb::release, Verb::inspect, Verb::kill_old}) {
+            for (const int ttl : {5, 5, 5000, 6000}) {
+              const Token token = Token::parse(letters).value();
+              Encoder fresh;
+              EXPECT_EQ(used.encode(verb, form, set_form, resource, token, milliseconds(ttl), ttl),
+                        fresh.encode(verb, form, set_form, resource, token, milliseconds(ttl), ttl));
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(Encoder, EveryCallStartsAnew) {
+  Encoder encoder;
+  const std::string first(
+      encoder.encode(Verb::set, ScriptForm::digest, SetForm::plain, "r", token(), milliseconds(1)));
+  EXPECT_EQ(
+      encoder.encode(Verb::set, ScriptForm::digest, SetForm::plain, "r", token(), milliseconds(1)),
+      first);
+}
+
+}  // namespace
+}  // namespace redlock::redis

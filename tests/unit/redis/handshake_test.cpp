@@ -1,0 +1,138 @@
+#include "redis/handshake.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "redis/scripts_embedded.hpp"
+#include "support/resp.hpp"
+
+namespace redlock::redis {
+namespace {
+
+using Progress = Handshake::Progress;
+
+Value status(std::string text) { return {.type = Value::Type::status, .text = std::move(text)}; }
+Value error(std::string text) { return {.type = Value::Type::error, .text = std::move(text)}; }
+Value bulk(std::string text) { return {.type = Value::Type::bulk, .text = std::move(text)}; }
+Value integer(std::int64_t number) {
+  return {.type = Value::Type::integer, .integer = number, .text = {}};
+}
+
+std::string info(const std::string& version) {
+  return "# Server\r\nredis_version:" + version + "\r\nredis_mode:standalone\r\nrun_id:abc\r\n";
+}
+
+std::string the_rest() {
+  std::string out = test::resp::command({"CLIENT", "ID"}) +
+                    test::resp::command({"INFO", "server"}) +
+                    test::resp::command({"CLIENT", "SETNAME", "redlock"});
+  for (const auto& script : scripts::all_scripts) {
+    out += test::resp::command({"SCRIPT", "LOAD", std::string(script.text)});
+  }
+  return out;
+}
+
+ServerIdentity identify(const std::string& version) {
+  std::string out;
+  Handshake handshake({}, out);
+  EXPECT_EQ(handshake.take(integer(1)), Progress::more);
+  EXPECT_EQ(handshake.take(bulk(info(version))), Progress::more);
+  return handshake.identity();
+}
+
+TEST(Handshake, AsksOnlyForWhatIsNeeded) {
+  std::string out;
+  const Handshake handshake({}, out);
+  EXPECT_EQ(out, the_rest());
+}
+
+TEST(Handshake, ProvesWhoItIsBeforeAnythingElse) {
+  const auto requests = [](const ConnectionTarget& target) {
+    std::string out;
+    const Handshake handshake(target, out);
+    return out;
+  };
+  EXPECT_EQ(requests({.password = "pw"}), test::resp::command({"AUTH", "pw"}) + the_rest());
+  EXPECT_EQ(requests({.user = "u", .password = "pw", .db = 12}),
+            test::resp::command({"AUTH", "u", "pw"}) + test::resp::command({"SELECT", "12"}) +
+                the_rest());
+  EXPECT_EQ(requests({.user = "u"}), test::resp::command({"AUTH", "u", ""}) + the_rest());
+}
+
+TEST(Handshake, IsDoneWhenEverythingIsAnswered) {
+  std::string out;
+  Handshake handshake({.password = "pw", .db = 1}, out);
+  EXPECT_EQ(handshake.take(status("OK")), Progress::more);
+  EXPECT_EQ(handshake.take(status("OK")), Progress::more);
+  EXPECT_EQ(handshake.take(integer(77)), Progress::more);
+  EXPECT_EQ(handshake.take(bulk(info("7.0.15"))), Progress::more);
+  EXPECT_EQ(handshake.take(error("NOPERM no CLIENT SETNAME")), Progress::more);
+  EXPECT_EQ(handshake.take(error("LOADING")), Progress::more);
+  EXPECT_EQ(handshake.take(bulk("sha")), Progress::more);
+  EXPECT_EQ(handshake.take(bulk("sha")), Progress::done);
+  EXPECT_EQ(handshake.identity().run_id, "abc");
+  EXPECT_EQ(handshake.identity().connection_id, 77);
+  EXPECT_EQ(handshake.identity().version, "7.0.15");
+  EXPECT_EQ(handshake.identity().set_form, SetForm::with_get);
+}
+
+TEST(Handshake, TheVersionDecidesHowSetIsAsked) {
+  EXPECT_EQ(identify("7.0.0").set_form, SetForm::with_get);
+  EXPECT_EQ(identify("8.2").set_form, SetForm::with_get);
+  EXPECT_EQ(identify("255.255.255").set_form, SetForm::with_get);
+  EXPECT_EQ(identify("6.2.14").set_form, SetForm::plain);
+  EXPECT_EQ(identify("5.0").set_form, SetForm::plain);
+  EXPECT_EQ(identify("unstable").set_form, SetForm::plain);
+  EXPECT_EQ(identify("99999999999999").set_form, SetForm::plain);
+}
+
+TEST(Handshake, ARefusalNamesTheCommandAndTheReason) {
+  const auto why = [](const ConnectionTarget& target, const std::vector<Value>& answers) {
+    std::string out;
+    Handshake handshake(target, out);
+    Progress progress = Progress::more;
+    for (const Value& answer : answers) progress = handshake.take(answer);
+    EXPECT_EQ(progress, Progress::refused);
+    return handshake.why();
+  };
+  EXPECT_EQ(why({.password = "pw"}, {error("WRONGPASS invalid username-password pair")}),
+            "AUTH: WRONGPASS invalid username-password pair");
+  EXPECT_EQ(why({.db = 99}, {error("ERR DB index is out of range")}),
+            "SELECT: ERR DB index is out of range");
+  EXPECT_EQ(why({}, {error("NOAUTH Authentication required.")}),
+            "CLIENT ID: NOAUTH Authentication required.");
+  EXPECT_EQ(why({}, {integer(1), error("NOPERM no INFO")}), "INFO server: NOPERM no INFO");
+  EXPECT_EQ(why({}, {integer(1), bulk("# Server\r\nredis_version:7.0.0\r\n")}),
+            "INFO server: no run_id or no redis_version in it");
+}
+
+TEST(Handshake, ARefusalNeverRepeatsThePassword) {
+  const auto why = [](const std::string& message) {
+    std::string out;
+    Handshake handshake({.user = "u", .password = "hunter2"}, out);
+    EXPECT_EQ(handshake.take(error(message)), Progress::refused);
+    return handshake.why();
+  };
+  EXPECT_EQ(why("ERR unknown command `AUTH`, with args beginning with: `u`, `hunt"),
+            "AUTH: ERR unknown command `AUTH`");
+  EXPECT_EQ(why("WRONGPASS hunter2 is wrong"), "AUTH: WRONGPASS");
+}
+
+TEST(Handshake, AnswersThatNoRedisServerGivesAreMalformed) {
+  std::string out;
+  Handshake with_password({.password = "pw"}, out);
+  EXPECT_EQ(with_password.take(integer(1)), Progress::malformed);
+  Handshake with_id({}, out);
+  EXPECT_EQ(with_id.take(bulk("1")), Progress::malformed);
+  Handshake with_zero({}, out);
+  EXPECT_EQ(with_zero.take(integer(0)), Progress::malformed);
+  Handshake with_info({}, out);
+  EXPECT_EQ(with_info.take(integer(1)), Progress::more);
+  EXPECT_EQ(with_info.take(integer(1)), Progress::malformed);
+  EXPECT_NE(with_info.why(), "");
+}
+
+}  // namespace
+}  // namespace redlock::redis

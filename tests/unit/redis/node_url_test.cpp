@@ -1,0 +1,180 @@
+#include "redis/node_url.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace redlock::redis {
+namespace {
+
+struct Good {
+  std::string text;
+  std::string display;
+  std::string user;
+  std::string password;
+};
+
+TEST(NodeUrl, EveryDocumentedFormIsUnderstoodAndShownWithoutCredentials) {
+  const std::vector<Good> urls{
+      {"redis://127.0.0.1:7001", "redis://127.0.0.1:7001", "", ""},
+      {"redis://localhost", "redis://localhost:6379", "", ""},
+      {"redis://localhost/", "redis://localhost:6379", "", ""},
+      {"redis://localhost/3", "redis://localhost:6379/3", "", ""},
+      {"redis://localhost:1/0", "redis://localhost:1", "", ""},
+      {"REDIS://localhost:65535", "redis://localhost:65535", "", ""},
+      {"rediss://node-1.example_lan:7001", "rediss://node-1.example_lan:7001", "", ""},
+      {"redis://:secret@h", "redis://h:6379", "", "secret"},
+      {"redis://alice:secret@h:1/2", "redis://h:1/2", "alice", "secret"},
+      {"redis://alice@h", "redis://h:6379", "alice", ""},
+      {"redis://alice:@h", "redis://h:6379", "alice", ""},
+      {"redis://al%69ce:p%40ss%2Fw%3ard%25@h", "redis://h:6379", "alice", "p@ss/w:rd%"},
+      {"redis://a:b:c@h", "redis://h:6379", "a", "b:c"},
+      {"redis://[::1]:7001", "redis://[::1]:7001", "", ""},
+      {"redis://u:p@[fe80::1]/1", "redis://[fe80::1]:6379/1", "u", "p"},
+      {"[2001:db8::7]:7", "redis://[2001:db8::7]:7", "", ""},
+      {"localhost", "redis://localhost:6379", "", ""},
+      {"10.0.0.1:7002", "redis://10.0.0.1:7002", "", ""},
+      {"unix:///run/redis.sock", "unix:///run/redis.sock", "", ""},
+      {"unix:///run/my%20redis.sock?db=5", "unix:///run/my%20redis.sock?db=5", "", ""},
+      {"unix:///run/redis.sock?db=0", "unix:///run/redis.sock", "", ""},
+  };
+  for (const Good& url : urls) {
+    const Result<NodeUrl> parsed = parse_node_url(url.text);
+    ASSERT_TRUE(parsed) << url.text << ": " << parsed.error().message;
+    EXPECT_EQ(parsed->display(), url.display) << url.text;
+    EXPECT_EQ(parsed->user, url.user) << url.text;
+    EXPECT_EQ(parsed->password, url.password) << url.text;
+  }
+}
+
+TEST(NodeUrl, WhatIsShownIsReadAgainAsTheSameServer) {
+  for (const char* text : {"redis://h:1/2", "rediss://[::1]:3", "unix:///a%3Fb%25c%23d?db=9"}) {
+    const Result<NodeUrl> first = parse_node_url(text);
+    ASSERT_TRUE(first);
+    EXPECT_EQ(first->display(), text);
+    const Result<NodeUrl> again = parse_node_url(first->display());
+    ASSERT_TRUE(again);
+    EXPECT_TRUE(same_server(*first, *again));
+    EXPECT_EQ(first->path, again->path);
+    EXPECT_EQ(first->db, again->db);
+    EXPECT_EQ(first->tls, again->tls);
+  }
+}
+
+TEST(NodeUrl, EveryMalformedUrlIsRefusedInOneLineThatNamesIt) {
+  const std::vector<std::string> urls{
+      "",
+      "redis://",
+      "redis:///1",
+      "redis://:7001",
+      "redis://h:",
+      "redis://h:0",
+      "redis://h:65536",
+      "redis://h:+1",
+      "redis://h:1x",
+      "redis://h:99999999999999999999",
+      "redis://h/x",
+      "redis://h/-1",
+      "redis://h/2147483648",
+      "redis://h/1/",
+      "redis://h/1 ",
+      "redis://h/1?x=1",
+      "redis://h#f",
+      "redis://h h",
+      "redis://h:1:2",
+      "redis://::1",
+      "redis://[::1",
+      "redis://[::1]7001",
+      "redis://[127.0.0.1]:1",
+      "redis://[nonsense]:1",
+      "redis://[]",
+      "redis://a%zz:b@h",
+      "redis://a%4",
+      "redis://a%4@h",
+      "redis://a@b@h",
+      "redis://h\r\nQUIT",
+      std::string("redis://h\0x", 11),
+      "http://h",
+      "://h",
+      "redis:/h",
+      "h/1",
+      "u@h",
+      "h:x",
+      ":1",
+      "unix://run/redis.sock",
+      "unix://",
+      "unix:///",
+      "unix:///run/",
+      "unix:///a%0ab",
+      "unix:///a%00b",
+      "unix:///a%2",
+      "unix:///a?db=",
+      "unix:///a?db=x",
+      "unix:///a?db=1&x=2",
+      "unix:///a?timeout=1",
+      "unix:///a#b",
+      "redis://" + std::string(254, 'h'),
+  };
+  for (const std::string& url : urls) {
+    const Result<NodeUrl> parsed = parse_node_url(url);
+    ASSERT_FALSE(parsed) << url;
+    EXPECT_EQ(parsed.error().code, Errc::invalid_argument);
+    const std::string& message = parsed.error().message;
+    EXPECT_TRUE(message.starts_with("node '")) << message;
+    for (const char c : message) EXPECT_GE(static_cast<unsigned char>(c), 0x20U) << message;
+  }
+}
+
+TEST(NodeUrl, NoErrorShowsWhatMayBeAPassword) {
+  const std::vector<std::string> urls{
+      "redis://alice:hunter2@h:x",
+      "redis://:hunter2@",
+      "redis://:hunter2@h/x",
+      "redis://alice:hun@ter2hunter2@h",
+      "redis://alice:hun/hunter2@h",
+      "redis://alice:hun?hunter2@h",
+      "redis://alice:hun#hunter2@h",
+      "redis://alice:hunter2%@h",
+      "redis://alice:hunter2",
+      "alice:hunter2",
+      "alice:hunter2@h",
+      "redis:alice:hunter2@h",
+      "http://alice:hunter2@h",
+      "unix:///a?password=hunter2",
+      "redis://h?password=hunter2",
+      "redis://alice:hunter2\n@h",
+      "redis://:hunter2",
+      "rediss//:hunter2@h",
+      "unix://alice:hunter2@/run/s?db=x",
+      "redis://alice:hunter2@[::1",
+  };
+  for (const std::string& url : urls) {
+    const Result<NodeUrl> parsed = parse_node_url(url);
+    ASSERT_FALSE(parsed) << url;
+    EXPECT_EQ(parsed.error().message.find("hunter2"), std::string::npos) << parsed.error().message;
+  }
+}
+
+TEST(NodeUrl, AMessageNamesTheUrlAndTheReason) {
+  EXPECT_EQ(parse_node_url("redis://u:pw@h:99999").error().message,
+            "node 'redis://***@h:99999': the port is not a number from 1 to 65535");
+  EXPECT_EQ(parse_node_url("unix:///a?db=x").error().message,
+            "node 'unix:///a?db=x': the database is not a number from 0 on");
+  EXPECT_EQ(parse_node_url("h\x1b[2J").error().message,
+            "node 'h\\x1b[2J': it has control characters");
+}
+
+TEST(NodeUrl, ServersAreTheSameWhateverTheDatabaseTheUserAndTheCaseOfTheHost) {
+  const auto url = [](const char* text) { return parse_node_url(text).value(); };
+  EXPECT_TRUE(same_server(url("redis://Host:1/2"), url("redis://u:p@hOST:1")));
+  EXPECT_TRUE(same_server(url("redis://h"), url("h:6379")));
+  EXPECT_TRUE(same_server(url("unix:///a?db=1"), url("unix:///a")));
+  EXPECT_FALSE(same_server(url("unix:///a"), url("unix:///A")));
+  EXPECT_FALSE(same_server(url("redis://h:1"), url("redis://h:2")));
+  EXPECT_FALSE(same_server(url("redis://h:1"), url("redis://i:1")));
+  EXPECT_FALSE(same_server(url("redis://h:1"), url("unix:///h")));
+}
+
+}  // namespace
+}  // namespace redlock::redis
