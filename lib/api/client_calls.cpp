@@ -1,0 +1,234 @@
+#include <utility>
+
+#include "api/client_core.hpp"
+#include "core/admission.hpp"
+#include "runtime/explain.hpp"
+
+namespace redlock::api {
+namespace {
+
+core::Acquire::Renewal to_core(const RenewalOptions& options) {
+  return {options.max_renewals, options.max_hold};
+}
+
+Error forked_error() { return runtime::explain(Errc::forked, {}, {}); }
+Error no_lease_error() { return Error{Errc::not_holder, "there is no lease", {}}; }
+
+}  // namespace
+
+// --- any thread -------------------------------------------------------------------------------
+
+RequestId ClientCore::acquire(std::string_view resource, AcquireOptions options, AcquireDone done) {
+  if (forked()) {
+    if (done) done(forked_error());
+    return RequestId{};
+  }
+  const RequestId request{next_request_.fetch_add(1, std::memory_order_relaxed)};
+  if (directly()) {
+    begin_acquire(request, resource, std::move(options), std::move(done));
+  } else {
+    enqueue([this, request, resource = std::string(resource), options = std::move(options),
+             done = std::move(done)]() mutable {
+      begin_acquire(request, resource, std::move(options), std::move(done));
+    });
+  }
+  return request;
+}
+
+void ClientCore::extend(const std::shared_ptr<LeaseCell>& cell, std::chrono::nanoseconds ttl,
+                        RoundDone done) {
+  if (forked()) {
+    if (done) done(forked_error());
+    return;
+  }
+  if (directly()) return begin_extend(cell, ttl, std::move(done));
+  enqueue([this, cell, ttl, done = std::move(done)]() mutable {
+    begin_extend(cell, ttl, std::move(done));
+  });
+}
+
+void ClientCore::release(const std::shared_ptr<LeaseCell>& cell, RoundDone done) {
+  if (forked()) {
+    if (done) done(forked_error());
+    return;
+  }
+  // From here on it is no loss any more.
+  if (cell) static_cast<void>(cell->end());
+  if (directly()) return begin_release(cell, std::move(done));
+  enqueue([this, cell, done = std::move(done)]() mutable { begin_release(cell, std::move(done)); });
+}
+
+void ClientCore::detach(const std::shared_ptr<LeaseCell>& cell) {
+  if (forked()) return;
+  Job job = [this, cell] {
+    if (!driver_) return;
+    if (cell->claim().index < held_.size()) held_[cell->claim().index].cell.reset();
+    driver_->step(core::Detach{cell->claim()});
+  };
+  if (directly()) return job();
+  enqueue(std::move(job));
+}
+
+void ClientCore::extend(std::string_view resource, const Token& token,
+                        std::chrono::nanoseconds ttl, RoundDone done) {
+  if (forked()) {
+    if (done) done(forked_error());
+    return;
+  }
+  if (directly()) return begin_extend_token(resource, token, ttl, std::move(done));
+  enqueue([this, resource = std::string(resource), token, ttl, done = std::move(done)]() mutable {
+    begin_extend_token(resource, token, ttl, std::move(done));
+  });
+}
+
+void ClientCore::release(std::string_view resource, const Token& token, RoundDone done) {
+  if (forked()) {
+    if (done) done(forked_error());
+    return;
+  }
+  if (directly()) return begin_release_token(resource, token, std::move(done));
+  enqueue([this, resource = std::string(resource), token, done = std::move(done)]() mutable {
+    begin_release_token(resource, token, std::move(done));
+  });
+}
+
+void ClientCore::inspect(std::string_view resource, InspectDone done) {
+  if (forked()) {
+    if (done) done(forked_error());
+    return;
+  }
+  if (directly()) return begin_inspect(resource, std::move(done));
+  enqueue([this, resource = std::string(resource), done = std::move(done)]() mutable {
+    begin_inspect(resource, std::move(done));
+  });
+}
+
+void ClientCore::cancel(RequestId request) {
+  if (forked()) return;
+  Job job = [this, request] {
+    if (!driver_) return;
+    pending_.each([&](Pending& call) {
+      if (call.request != request) return;
+      driver_->step(core::Cancel{
+          core::RequestId{(std::uint64_t{call.generation} << 32U) | call.index}});
+    });
+  };
+  if (directly()) return job();
+  enqueue(std::move(job));
+}
+
+// --- the loop's thread ------------------------------------------------------------------------
+
+template <typename Done>
+core::RequestId ClientCore::remember(std::string_view resource, Done done) {
+  Pending& call = pending_.take();
+  call.request = RequestId{};
+  call.resource.assign(resource);
+  call.done = std::move(done);
+  return core::RequestId{(std::uint64_t{call.generation} << 32U) | call.index};
+}
+
+template <typename Value, typename Done>
+void ClientCore::complete(Done done, Value value) {
+  if (!done) return;
+  // Closed: there is no turn left to wait for, and any thread may be here.
+  if (!driver_) return done(std::move(value));
+  completions_.push_back(Call<Done, Value>{std::move(done), std::move(value)});
+  driver_->request_turn_end();
+}
+
+template <typename Done>
+bool ClientCore::refused(const std::optional<std::string>& why, std::string_view resource,
+                         Done& done) {
+  using Value = std::conditional_t<std::is_same_v<Done, AcquireDone>, Result<Lease>,
+                                   std::conditional_t<std::is_same_v<Done, RoundDone>,
+                                                      Result<RoundReport>, Result<Inspection>>>;
+  if (why) {
+    complete<Value>(std::move(done), Error{Errc::invalid_argument, *why, {}});
+    return true;
+  }
+  if (!driver_ || closing_) {
+    complete<Value>(std::move(done), runtime::explain(Errc::closed, resource, {}));
+    return true;
+  }
+  return false;
+}
+
+void ClientCore::begin_acquire(RequestId request, std::string_view resource, AcquireOptions options,
+                               AcquireDone done) {
+  if (refused(core::refuse_acquire(configuration_.settings, resource, options), resource, done)) {
+    return;
+  }
+  core::Acquire event;
+  event.request = remember(resource, std::move(done));
+  Pending& call = *find(event.request);
+  call.request = request;
+  call.on_lost = std::move(options.on_lost);
+  event.resource = resource;
+  event.ttl = std::chrono::floor<std::chrono::milliseconds>(options.ttl);
+  event.wait = options.wait;
+  event.tell_remaining =
+      options.refusal_detail == AcquireOptions::RefusalDetail::holder_and_remaining;
+  if (options.renewal) event.renewal = to_core(*options.renewal);
+  driver_->step(event);
+}
+
+void ClientCore::begin_extend(const std::shared_ptr<LeaseCell>& cell, std::chrono::nanoseconds ttl,
+                              RoundDone done) {
+  if (!cell) return complete<Result<RoundReport>>(std::move(done), no_lease_error());
+  if (refused(core::refuse_ttl(configuration_.settings, ttl), cell->resource(), done)) return;
+  core::Extend event;
+  event.request = remember(cell->resource(), std::move(done));
+  event.claim = cell->claim();
+  event.ttl = std::chrono::floor<std::chrono::milliseconds>(ttl);
+  driver_->step(event);
+}
+
+void ClientCore::begin_release(const std::shared_ptr<LeaseCell>& cell, RoundDone done) {
+  if (!cell) return complete<Result<RoundReport>>(std::move(done), no_lease_error());
+  if (refused(std::nullopt, cell->resource(), done)) return;
+  if (cell->claim().index < held_.size()) {
+    Held& held = held_[cell->claim().index];
+    if (held.generation == cell->claim().generation) held.cell.reset();
+  }
+  core::Release event;
+  if (done) event.request = remember(cell->resource(), std::move(done));
+  event.claim = cell->claim();
+  driver_->step(event);
+}
+
+void ClientCore::begin_extend_token(std::string_view resource, const Token& token,
+                                    std::chrono::nanoseconds ttl, RoundDone done) {
+  auto why = core::refuse_resource(resource);
+  if (!why) why = core::refuse_ttl(configuration_.settings, ttl);
+  if (!why && token.empty()) why = "token: empty";
+  if (refused(why, resource, done)) return;
+  core::ExtendToken event;
+  event.request = remember(resource, std::move(done));
+  event.resource = resource;
+  event.token = token;
+  event.ttl = std::chrono::floor<std::chrono::milliseconds>(ttl);
+  driver_->step(event);
+}
+
+void ClientCore::begin_release_token(std::string_view resource, const Token& token,
+                                     RoundDone done) {
+  auto why = core::refuse_resource(resource);
+  if (!why && token.empty()) why = "token: empty";
+  if (refused(why, resource, done)) return;
+  core::ReleaseToken event;
+  event.request = remember(resource, std::move(done));
+  event.resource = resource;
+  event.token = token;
+  driver_->step(event);
+}
+
+void ClientCore::begin_inspect(std::string_view resource, InspectDone done) {
+  if (refused(core::refuse_resource(resource), resource, done)) return;
+  core::Inspect event;
+  event.request = remember(resource, std::move(done));
+  event.resource = resource;
+  driver_->step(event);
+}
+
+}  // namespace redlock::api

@@ -1,0 +1,176 @@
+#include "api/client_core.hpp"
+
+#include <semaphore>
+#include <system_error>
+#include <utility>
+
+#include "runtime/configuration.hpp"
+#include "runtime/explain.hpp"
+#include "support/assert.hpp"
+#include "support/fork_guard.hpp"
+
+namespace redlock::api {
+namespace {
+
+/// Clients of a forked child: their threads do not exist here, and what they have registered with
+/// the kernel is the parent's too. Kept and never touched again.
+void abandon(std::shared_ptr<ClientCore> core) {
+  static std::vector<std::shared_ptr<ClientCore>>& abandoned =
+      *std::make_unique<std::vector<std::shared_ptr<ClientCore>>>().release();
+  abandoned.push_back(std::move(core));
+}
+
+}  // namespace
+
+ClientCore::ClientCore(Key, runtime::Configuration configuration)
+    : configuration_(std::move(configuration)), fork_generation_(support::fork_generation()) {}
+
+ClientCore::~ClientCore() = default;
+
+Result<std::shared_ptr<ClientCore>> ClientCore::create(ClientOptions options, uv_loop_t* loop) {
+  auto configuration = runtime::configure(std::move(options));
+  if (!configuration) return std::move(configuration).error();
+  auto core = std::make_shared<ClientCore>(Key{}, *std::move(configuration));
+  try {
+    core->open(loop);
+  } catch (const std::system_error& problem) {
+    core->tear_down();
+    core->thread_.reset();
+    return Error{Errc::limit_reached, std::string("the client can not be opened: ") + problem.what(),
+                 {}};
+  }
+  return core;
+}
+
+void ClientCore::open(uv_loop_t* loop) {
+  if (loop == nullptr) {
+    thread_.emplace(uv::Callback::to<&ClientCore::tear_down>(*this));
+    loop = thread_->loop();
+  } else {
+    caller_thread_ = std::this_thread::get_id();
+  }
+  wakeup_.emplace(loop, uv::Callback::to<&ClientCore::run_jobs>(*this));
+  runtime::DriverListener& listener = *this;
+  driver_.emplace(loop, configuration_, listener);
+  driver_->start();
+  if (thread_) thread_->start();
+}
+
+bool ClientCore::forked() const noexcept {
+  return fork_generation_ != support::fork_generation();
+}
+
+bool ClientCore::on_loop_thread() const noexcept {
+  return thread_ ? thread_->is_loop_thread()
+                 : caller_thread_.load(std::memory_order_relaxed) == std::this_thread::get_id();
+}
+
+bool ClientCore::directly() const noexcept {
+  return on_loop_thread() && driver_ && !driver_->stepping();
+}
+
+std::optional<Error> ClientCore::refuse_blocking_call() const {
+  if (forked()) return runtime::explain(Errc::forked, {}, {});
+  // Once closed, nothing is waited for; the system may have given the thread's id to another one.
+  if (on_loop_thread() && driver_) return runtime::explain(Errc::would_block, {}, {});
+  return std::nullopt;
+}
+
+void ClientCore::enqueue(Job job) {
+  {
+    const std::lock_guard lock(jobs_mutex_);
+    if (wakeup_) {
+      jobs_.push_back(std::move(job));
+      wakeup_->notify();
+      return;
+    }
+  }
+  // Closed: there is no loop left that could answer later.
+  job();
+}
+
+void ClientCore::run_jobs() noexcept {
+  const auto self = shared_from_this();
+  {
+    const std::lock_guard lock(jobs_mutex_);
+    running_jobs_.swap(jobs_);
+  }
+  for (Job& job : running_jobs_) job();
+  running_jobs_.clear();
+}
+
+void ClientCore::begin_close(Callback<void()> done) {
+  if (!driver_) {
+    if (done) done();
+    return;
+  }
+  if (done) closers_.push_back(std::move(done));
+  if (closing_) return;
+  closing_ = true;
+  end_all_leases();
+  driver_->step(core::Shutdown{configuration_.settings.longest_limit});
+}
+
+void ClientCore::end_all_leases() noexcept {
+  // No loss: whoever closes a client gives its leases up.
+  for (Held& held : held_) {
+    if (held.cell) static_cast<void>(held.cell->end());
+    held.cell.reset();
+  }
+}
+
+void ClientCore::tear_down() noexcept {
+  driver_.reset();
+  end_all_leases();
+  std::vector<Job> late;
+  {
+    const std::lock_guard lock(jobs_mutex_);
+    wakeup_.reset();
+    late.swap(jobs_);
+  }
+  for (Job& job : late) job();  // they find no driver, and answer that the client is closed
+  pending_.each([this](Pending& call) {
+    core::Command failed;
+    failed.kind = core::Command::Kind::failed;
+    failed.code = Errc::closed;
+    failed.request = core::RequestId{(std::uint64_t{call.generation} << 32U) | call.index};
+    on_failed(failed);
+  });
+  answer_the_rest();
+}
+
+void ClientCore::answer_the_rest() noexcept {
+  // A callback has destroyed its client: the turn that called it goes on from there.
+  if (running_) return;
+  while (!completions_.empty()) run_completions();
+  std::vector<Callback<void()>> closers;
+  closers.swap(closers_);
+  for (Callback<void()>& done : closers) done();
+}
+
+void ClientCore::close(Callback<void()> done) {
+  if (forked()) {
+    if (done) done();
+    return;
+  }
+  if (directly()) return begin_close(std::move(done));
+  enqueue([this, done = std::move(done)]() mutable { begin_close(std::move(done)); });
+}
+
+void ClientCore::shut_down() noexcept {
+  if (forked()) return abandon(shared_from_this());
+  if (shut_down_.exchange(true)) return;
+  if (!thread_) return tear_down();
+  if (thread_->is_loop_thread()) {
+    // A client destroyed by one of its own callbacks: its thread can not wait for itself.
+    shut_down_ = false;
+    std::thread([core = shared_from_this()] { core->shut_down(); }).detach();
+    return;
+  }
+  const auto closed = std::make_shared<std::binary_semaphore>(0);
+  close([closed] { closed->release(); });
+  closed->acquire();
+  thread_->stop();
+}
+
+}  // namespace redlock::api

@@ -1,0 +1,170 @@
+#pragma once
+
+#include <uv.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <variant>
+#include <vector>
+
+#include "api/lease_cell.hpp"
+#include "core/pool.hpp"
+#include "redlock/async_client.hpp"
+#include "runtime/driver.hpp"
+#include "uv/loop_thread.hpp"
+#include "uv/wakeup.hpp"
+
+namespace redlock::api {
+
+using AcquireDone = Callback<void(Result<Lease>)>;
+using RoundDone = Callback<void(Result<RoundReport>)>;
+using InspectDone = Callback<void(Result<Inspection>)>;
+
+/// What both public clients share. Calls from other threads become jobs for the loop's thread;
+/// there, they become events for the driver, and its outcomes become completions, which are called
+/// at the end of the turn: never inside a call, never inside a step, with no lock held.
+///
+/// Threads: `jobs_mutex_` guards what is named below; everything else belongs to the loop's thread.
+class ClientCore final : public std::enable_shared_from_this<ClientCore>,
+                         private runtime::DriverListener {
+  struct Key {};
+
+ public:
+  /// `loop` null: a loop and a thread of its own.
+  [[nodiscard]] static Result<std::shared_ptr<ClientCore>> create(ClientOptions options,
+                                                                  uv_loop_t* loop);
+  ClientCore(Key, runtime::Configuration configuration);
+  ClientCore(const ClientCore&) = delete;
+  ClientCore& operator=(const ClientCore&) = delete;
+  ~ClientCore();
+
+  // --- any thread ---
+  RequestId acquire(std::string_view resource, AcquireOptions options, AcquireDone done);
+  void extend(const std::shared_ptr<LeaseCell>& cell, std::chrono::nanoseconds ttl, RoundDone done);
+  /// Without `done`, nobody is told.
+  void release(const std::shared_ptr<LeaseCell>& cell, RoundDone done);
+  void detach(const std::shared_ptr<LeaseCell>& cell);
+  void extend(std::string_view resource, const Token& token, std::chrono::nanoseconds ttl,
+              RoundDone done);
+  void release(std::string_view resource, const Token& token, RoundDone done);
+  void inspect(std::string_view resource, InspectDone done);
+  void cancel(RequestId request);
+  void close(Callback<void()> done);
+
+  /// The end of a public client object: closes and waits where there is a thread to wait for, drops
+  /// everything where there is none. In a forked child it touches nothing.
+  void shut_down() noexcept;
+
+  /// Why a call can not even be made from here, before anything is waited for.
+  [[nodiscard]] std::optional<Error> refuse_blocking_call() const;
+  [[nodiscard]] bool forked() const noexcept;
+  [[nodiscard]] const std::vector<std::string>& urls() const noexcept {
+    return configuration_.settings.nodes;
+  }
+
+ private:
+  using Job = Callback<void()>;
+
+  /// A call that has not answered.
+  struct Pending {
+    std::uint32_t index = 0;
+    std::uint32_t generation = 0;
+    bool live = false;
+    RequestId request{};
+    std::string resource;
+    std::variant<std::monostate, AcquireDone, RoundDone, InspectDone> done;
+    Callback<void(const Error&)> on_lost;
+  };
+
+  template <typename Done, typename Value>
+  struct Call {
+    Done done;
+    Value value;
+  };
+  struct Loss {
+    std::shared_ptr<LeaseCell> cell;
+    Error error;
+  };
+  using Completion =
+      std::variant<Call<AcquireDone, Result<Lease>>, Call<RoundDone, Result<RoundReport>>,
+                   Call<InspectDone, Result<Inspection>>, Loss, NodeEvent>;
+
+  // client_core.cpp: threads, jobs, the end
+  void open(uv_loop_t* loop);
+  [[nodiscard]] bool on_loop_thread() const noexcept;
+  [[nodiscard]] bool directly() const noexcept;
+  void enqueue(Job job);
+  void run_jobs() noexcept;
+  void tear_down() noexcept;
+  void answer_the_rest() noexcept;
+  void end_all_leases() noexcept;
+  void begin_close(Callback<void()> done);
+
+  // client_calls.cpp: calls on the loop's thread
+  void begin_acquire(RequestId request, std::string_view resource, AcquireOptions options,
+                     AcquireDone done);
+  void begin_extend(const std::shared_ptr<LeaseCell>& cell, std::chrono::nanoseconds ttl,
+                    RoundDone done);
+  void begin_release(const std::shared_ptr<LeaseCell>& cell, RoundDone done);
+  void begin_extend_token(std::string_view resource, const Token& token,
+                          std::chrono::nanoseconds ttl, RoundDone done);
+  void begin_release_token(std::string_view resource, const Token& token, RoundDone done);
+  void begin_inspect(std::string_view resource, InspectDone done);
+  template <typename Done>
+  core::RequestId remember(std::string_view resource, Done done);
+  template <typename Done>
+  [[nodiscard]] bool refused(const std::optional<std::string>& why, std::string_view resource,
+                             Done& done);
+  template <typename Value, typename Done>
+  void complete(Done done, Value value);
+
+  // client_outcomes.cpp: what the driver reports, and telling whoever waits
+  void on_outcome(core::Instant now, const core::Command& command) noexcept override;
+  void on_node_event(NodeEvent event) noexcept override;
+  void on_drained() noexcept override;
+  void on_turn_end() noexcept override;
+  void on_acquired(core::Instant now, const core::Command& command);
+  void on_extended(core::Instant now, const core::Command& command);
+  void on_released(const core::Command& command);
+  void on_inspected(const core::Command& command);
+  void on_failed(const core::Command& command);
+  void on_lost(const core::Command& command);
+  [[nodiscard]] Pending* find(core::RequestId request) noexcept;
+  void run_completions();
+  void run(Completion& completion) noexcept;
+
+  runtime::Configuration configuration_;
+  const std::uint64_t fork_generation_;
+  std::atomic<std::uint64_t> next_request_{1};
+  std::optional<uv::LoopThread> thread_;  // none: the caller's loop
+  std::atomic<std::thread::id> caller_thread_{};
+  std::atomic<bool> shut_down_{false};
+
+  std::mutex jobs_mutex_;
+  std::vector<Job> jobs_;               // guarded by jobs_mutex_
+  std::optional<uv::Wakeup> wakeup_;    // guarded by jobs_mutex_; none once closed
+  std::vector<Job> running_jobs_;
+
+  std::optional<runtime::Driver> driver_;  // none once closed
+  core::Pool<Pending> pending_;
+  struct Held {
+    std::uint32_t generation = 0;
+    std::shared_ptr<LeaseCell> cell;
+  };
+  std::vector<Held> held_;  // by the index of the claim
+  std::vector<Completion> completions_;
+  std::vector<Completion> running_completions_;
+  bool running_ = false;
+  bool closing_ = false;
+  bool drained_ = false;
+  std::vector<Callback<void()>> closers_;
+};
+
+}  // namespace redlock::api

@@ -1,0 +1,160 @@
+#include <utility>
+
+#include "api/client_core.hpp"
+#include "runtime/boot_time.hpp"
+#include "runtime/explain.hpp"
+#include "support/assert.hpp"
+
+namespace redlock::api {
+
+using core::Command;
+
+ClientCore::Pending* ClientCore::find(core::RequestId request) noexcept {
+  const auto id = static_cast<std::uint64_t>(request);
+  return pending_.find(static_cast<std::uint32_t>(id), static_cast<std::uint32_t>(id >> 32U));
+}
+
+void ClientCore::on_outcome(core::Instant now, const Command& command) noexcept {
+  switch (command.kind) {
+    case Command::Kind::acquired:
+      return on_acquired(now, command);
+    case Command::Kind::extended:
+      return on_extended(now, command);
+    case Command::Kind::released:
+      return on_released(command);
+    case Command::Kind::inspected:
+      return on_inspected(command);
+    case Command::Kind::failed:
+      return on_failed(command);
+    case Command::Kind::lost:
+      return on_lost(command);
+    case Command::Kind::connect:
+    case Command::Kind::disconnect:
+    case Command::Kind::send:
+    case Command::Kind::kill_old:
+    case Command::Kind::excluded:
+    case Command::Kind::drained:
+      REDLOCK_ASSERT(!"a command of the driver's own");
+  }
+}
+
+void ClientCore::on_acquired(core::Instant now, const Command& command) {
+  Pending* call = find(command.request);
+  REDLOCK_ASSERT(call != nullptr);
+  const core::Claim* claim = driver_->engine().claim(command.stamp.claim);
+  auto cell = std::make_shared<LeaseCell>(shared_from_this(), command, *claim,
+                                          command.valid_until - now, std::move(call->on_lost));
+  if (claim->index >= held_.size()) held_.resize(claim->index + std::size_t{1});
+  held_[claim->index] = {claim->generation, cell};
+  completions_.push_back(Call<AcquireDone, Result<Lease>>{
+      std::get<AcquireDone>(std::move(call->done)), LeaseCell::make_lease(std::move(cell))});
+  pending_.give_back(*call);
+}
+
+void ClientCore::on_extended(core::Instant now, const Command& command) {
+  const core::ClaimId claim = command.stamp.claim;
+  if (claim.index < held_.size() && held_[claim.index].cell &&
+      held_[claim.index].generation == claim.generation) {
+    held_[claim.index].cell->set_valid_until(runtime::to_public(command.valid_until));
+  }
+  Pending* call = find(command.request);
+  if (call == nullptr) return;
+  completions_.push_back(Call<RoundDone, Result<RoundReport>>{
+      std::get<RoundDone>(std::move(call->done)),
+      runtime::report_round(*command.round, urls(), command.elapsed, command.valid_until - now)});
+  pending_.give_back(*call);
+}
+
+void ClientCore::on_released(const Command& command) {
+  Pending* call = find(command.request);
+  REDLOCK_ASSERT(call != nullptr);
+  completions_.push_back(Call<RoundDone, Result<RoundReport>>{
+      std::get<RoundDone>(std::move(call->done)),
+      runtime::report_round(*command.round, urls(), command.elapsed, {})});
+  pending_.give_back(*call);
+}
+
+void ClientCore::on_inspected(const Command& command) {
+  Pending* call = find(command.request);
+  REDLOCK_ASSERT(call != nullptr);
+  completions_.push_back(Call<InspectDone, Result<Inspection>>{
+      std::get<InspectDone>(std::move(call->done)),
+      runtime::report_inspection(*command.round, urls())});
+  pending_.give_back(*call);
+}
+
+void ClientCore::on_failed(const Command& command) {
+  Pending* call = find(command.request);
+  REDLOCK_ASSERT(call != nullptr);
+  RoundReport report;
+  if (command.round != nullptr) {
+    report = runtime::report_round(*command.round, urls(), command.elapsed, {});
+  }
+  Error error = runtime::explain(command.code, call->resource, std::move(report));
+  if (auto* done = std::get_if<AcquireDone>(&call->done)) {
+    completions_.push_back(
+        Call<AcquireDone, Result<Lease>>{std::move(*done), std::move(error)});
+  } else if (auto* round_done = std::get_if<RoundDone>(&call->done)) {
+    completions_.push_back(
+        Call<RoundDone, Result<RoundReport>>{std::move(*round_done), std::move(error)});
+  } else if (auto* inspect_done = std::get_if<InspectDone>(&call->done)) {
+    completions_.push_back(
+        Call<InspectDone, Result<Inspection>>{std::move(*inspect_done), std::move(error)});
+  }
+  pending_.give_back(*call);
+}
+
+void ClientCore::on_lost(const Command& command) {
+  const core::ClaimId claim = command.stamp.claim;
+  REDLOCK_ASSERT(claim.index < held_.size());
+  Held& held = held_[claim.index];
+  if (!held.cell || held.generation != claim.generation) return;
+  const auto cell = std::exchange(held.cell, nullptr);
+  if (!cell->lose()) return;
+  Error error = runtime::explain(
+      Errc::not_holder, cell->resource(),
+      runtime::report_round(*command.round, urls(), {}, {}));
+  error.message = "lost the lease on '" + cell->resource() + "': its deadline passed";
+  completions_.push_back(Loss{cell, std::move(error)});
+}
+
+void ClientCore::on_node_event(NodeEvent event) noexcept {
+  if (configuration_.on_node_event) completions_.emplace_back(std::move(event));
+}
+
+void ClientCore::on_drained() noexcept { drained_ = true; }
+
+void ClientCore::on_turn_end() noexcept {
+  if (!thread_) caller_thread_.store(std::this_thread::get_id(), std::memory_order_relaxed);
+  const auto self = shared_from_this();
+  run_completions();
+  if (!driver_) return answer_the_rest();
+  // What the callbacks asked for may be answered already; the loop gets its turn first, so that
+  // somebody who tries again in every callback can not starve it.
+  if (!completions_.empty()) driver_->request_turn_end();
+  if (drained_ && completions_.empty()) tear_down();
+}
+
+void ClientCore::run_completions() {
+  running_ = true;
+  running_completions_.swap(completions_);
+  for (Completion& completion : running_completions_) run(completion);
+  running_completions_.clear();
+  running_ = false;
+}
+
+void ClientCore::run(Completion& completion) noexcept {
+  std::visit(
+      [this](auto& what) {
+        if constexpr (std::is_same_v<std::remove_cvref_t<decltype(what)>, NodeEvent>) {
+          configuration_.on_node_event(what);
+        } else if constexpr (std::is_same_v<std::remove_cvref_t<decltype(what)>, Loss>) {
+          what.cell->tell_loss(what.error);
+        } else {
+          if (what.done) what.done(std::move(what.value));
+        }
+      },
+      completion);
+}
+
+}  // namespace redlock::api

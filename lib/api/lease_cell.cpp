@@ -1,0 +1,82 @@
+#include "api/lease_cell.hpp"
+
+#include <utility>
+
+#include "api/client_core.hpp"
+#include "runtime/boot_time.hpp"
+#include "runtime/explain.hpp"
+
+namespace redlock::api {
+
+LeaseCell::LeaseCell(std::shared_ptr<ClientCore> core, const core::Command& granted,
+                     const core::Claim& claim, std::chrono::nanoseconds validity,
+                     Callback<void(const Error&)> on_lost)
+    : core_(std::move(core)),
+      claim_(claim.id()),
+      resource_(claim.resource),
+      token_(claim.token),
+      valid_until_(granted.valid_until.time_since_epoch().count()),
+      on_lost_(std::move(on_lost)),
+      quorum_(claim.round.quorum()),
+      nodes_(claim.round.nodes()),
+      ttl_(claim.round.ttl()),
+      elapsed_(granted.elapsed),
+      validity_(validity) {
+  bool wordy = false;
+  for (std::size_t i = 0; i < nodes_; ++i) {
+    const core::NodeVote& vote = claim.round.vote(static_cast<core::NodeIndex>(i));
+    briefs_[i] = {vote.vote, vote.round_trip};
+    wordy = wordy || (vote.vote != Vote::granted && vote.vote != Vote::pending);
+  }
+  if (wordy) {
+    wordy_ = runtime::report_round(claim.round, core_->urls(), elapsed_, validity_).nodes;
+  }
+}
+
+RoundReport LeaseCell::report() const {
+  RoundReport report;
+  report.quorum = quorum_;
+  report.ttl = ttl_;
+  report.elapsed = elapsed_;
+  report.validity = validity_;
+  report.nodes = wordy_;
+  if (!wordy_.empty()) return report;
+  for (std::size_t i = 0; i < nodes_; ++i) {
+    NodeReport& node = report.nodes.emplace_back();
+    node.url = core_->urls()[i];
+    node.vote = briefs_[i].vote;
+    node.round_trip = briefs_[i].round_trip;
+  }
+  return report;
+}
+
+bool LeaseCell::end() noexcept {
+  State live = State::live;
+  return state_.compare_exchange_strong(live, State::ended, std::memory_order_acq_rel);
+}
+
+bool LeaseCell::lose() noexcept {
+  State live = State::live;
+  return state_.compare_exchange_strong(live, State::lost, std::memory_order_acq_rel);
+}
+
+void LeaseCell::tell_loss(const Error& error) noexcept {
+  std::optional<std::stop_source> source;
+  {
+    const std::lock_guard lock(lost_mutex_);
+    source = lost_source_;
+  }
+  if (source) source->request_stop();  // runs the holder's callbacks: not under the lock
+  if (on_lost_) on_lost_(error);
+}
+
+std::stop_token LeaseCell::lost() const {
+  const std::lock_guard lock(lost_mutex_);
+  if (!lost_source_) {
+    lost_source_.emplace();
+    if (was_lost()) lost_source_->request_stop();
+  }
+  return lost_source_->get_token();
+}
+
+}  // namespace redlock::api

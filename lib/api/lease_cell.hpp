@@ -1,0 +1,98 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/engine.hpp"
+#include "redlock/lease.hpp"
+#include "redlock/options.hpp"
+
+namespace redlock::api {
+
+class ClientCore;
+
+/// What a Lease points to: written on the loop's thread, read from any.
+class LeaseCell {
+ public:
+  LeaseCell(std::shared_ptr<ClientCore> core, const core::Command& granted,
+            const core::Claim& claim, std::chrono::nanoseconds validity,
+            Callback<void(const Error&)> on_lost);
+
+  [[nodiscard]] static Lease make_lease(std::shared_ptr<LeaseCell> cell) noexcept {
+    return Lease(std::move(cell));
+  }
+  /// Empties the lease without ending it.
+  [[nodiscard]] static std::shared_ptr<LeaseCell> take(Lease&& lease) noexcept {
+    return std::exchange(lease.cell_, nullptr);
+  }
+  [[nodiscard]] static const std::shared_ptr<LeaseCell>& of(const Lease& lease) noexcept {
+    return lease.cell_;
+  }
+
+  [[nodiscard]] ClientCore& core() noexcept { return *core_; }
+  [[nodiscard]] const std::shared_ptr<ClientCore>& shared_core() noexcept { return core_; }
+  [[nodiscard]] core::ClaimId claim() const noexcept { return claim_; }
+  [[nodiscard]] const std::string& resource() const noexcept { return resource_; }
+  [[nodiscard]] const Token& token() const noexcept { return token_; }
+  [[nodiscard]] RoundReport report() const;
+
+  [[nodiscard]] BootClock::time_point valid_until() const noexcept {
+    return BootClock::time_point(BootClock::duration(valid_until_.load(std::memory_order_acquire)));
+  }
+  void set_valid_until(BootClock::time_point instant) noexcept {
+    valid_until_.store(instant.time_since_epoch().count(), std::memory_order_release);
+  }
+
+  [[nodiscard]] bool live() const noexcept {
+    return state_.load(std::memory_order_acquire) == State::live;
+  }
+  [[nodiscard]] bool was_lost() const noexcept {
+    return state_.load(std::memory_order_acquire) == State::lost;
+  }
+  /// Ends the lease; whether it was live, which only one caller is ever told.
+  [[nodiscard]] bool end() noexcept;
+  /// The deadline passed; whether the lease was live, which only one caller is ever told. He then
+  /// owes `tell_loss`, which runs the holder's code.
+  [[nodiscard]] bool lose() noexcept;
+  void tell_loss(const Error& error) noexcept;
+  [[nodiscard]] std::stop_token lost() const;
+
+ private:
+  enum class State : std::uint8_t { live, ended, lost };
+  struct Brief {
+    Vote vote = Vote::pending;
+    std::optional<std::chrono::nanoseconds> round_trip;
+  };
+
+  std::shared_ptr<ClientCore> core_;
+  core::ClaimId claim_;
+  std::string resource_;
+  Token token_;
+  std::atomic<std::chrono::nanoseconds::rep> valid_until_;
+  std::atomic<State> state_{State::live};
+  Callback<void(const Error&)> on_lost_;
+
+  // The granting round. Words are kept only where a node had something to say: the usual lease
+  // costs no string.
+  std::size_t quorum_ = 0;
+  std::size_t nodes_ = 0;
+  std::chrono::nanoseconds ttl_{};
+  std::chrono::nanoseconds elapsed_{};
+  std::chrono::nanoseconds validity_{};
+  std::array<Brief, limits::nodes> briefs_;
+  std::vector<NodeReport> wordy_;
+
+  // Most holders never ask for it, so it is made when the first one does.
+  mutable std::mutex lost_mutex_;
+  mutable std::optional<std::stop_source> lost_source_;
+};
+
+}  // namespace redlock::api

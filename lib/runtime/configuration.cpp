@@ -1,0 +1,118 @@
+#include "runtime/configuration.hpp"
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <variant>
+
+#include "core/admission.hpp"
+#include "core/quorum.hpp"
+#include "redis/node_url.hpp"
+#include "uv/tls_context.hpp"
+
+namespace redlock::runtime {
+namespace {
+
+using TlsShared = std::shared_ptr<const uv::TlsContext>;
+
+Error refuse(std::string why) { return Error{Errc::invalid_argument, std::move(why), {}}; }
+
+std::optional<std::string> refuse_limits(const ClientOptions& options) {
+  if (options.shortest_node_limit < std::chrono::milliseconds(1) ||
+      options.longest_node_limit < options.shortest_node_limit ||
+      options.longest_node_limit > std::chrono::hours(1)) {
+    return "node limits: " + core::spoken(options.shortest_node_limit) + " to " +
+           core::spoken(options.longest_node_limit) +
+           "; 1 ms to 1 h is allowed, the shortest not above the longest";
+  }
+  if (options.max_ttl < limits::shortest_ttl || options.max_ttl > limits::longest_max_ttl) {
+    return "max TTL: " + core::spoken(options.max_ttl) + "; " +
+           core::spoken(limits::shortest_ttl) + " to " + core::spoken(limits::longest_max_ttl) +
+           " is allowed";
+  }
+  return std::nullopt;
+}
+
+Result<std::vector<redis::NodeUrl>> parse_nodes(const std::vector<std::string>& texts) {
+  if (texts.empty() || texts.size() > limits::nodes) {
+    return refuse("nodes: " + std::to_string(texts.size()) + " given; 1 to " +
+                  std::to_string(limits::nodes) + " are allowed");
+  }
+  std::vector<redis::NodeUrl> urls;
+  for (const std::string& text : texts) {
+    auto url = redis::parse_node_url(text);
+    if (!url) return std::move(url).error();
+    for (const redis::NodeUrl& other : urls) {
+      if (redis::same_server(other, *url)) {
+        return refuse("nodes: " + other.display() + " and " + url->display() +
+                      " are the same server, which has one vote");
+      }
+    }
+    urls.push_back(*std::move(url));
+  }
+  return urls;
+}
+
+Result<TlsShared> make_tls(const TlsOptions& options, const std::vector<redis::NodeUrl>& urls) {
+  bool wanted = false;
+  for (const redis::NodeUrl& url : urls) wanted = wanted || url.tls;
+  const bool given = !options.ca_file.empty() || !options.certificate_file.empty() ||
+                     !options.key_file.empty();
+  if (!wanted && given) {
+    // Going on without would send in the clear what its owner believes to be encrypted.
+    return refuse("tls: certificate files are given, but no node's URL is rediss://");
+  }
+  if (!wanted) return TlsShared();
+  auto context =
+      uv::TlsContext::create({options.ca_file, options.certificate_file, options.key_file});
+  if (auto* why = std::get_if<std::string>(&context)) return refuse("tls: " + *why);
+  return std::get<TlsShared>(std::move(context));
+}
+
+redis::ConnectionTarget make_target(const redis::NodeUrl& url, const ClientOptions& options,
+                                    const TlsShared& tls) {
+  redis::ConnectionTarget target;
+  target.endpoint.kind = url.kind == redis::NodeUrl::Kind::tcp ? uv::Endpoint::Kind::tcp
+                                                               : uv::Endpoint::Kind::unix_socket;
+  target.endpoint.host = url.host;
+  target.endpoint.port = url.port;
+  target.endpoint.path = url.path;
+  if (url.tls) target.endpoint.tls = tls;
+  const bool own_credentials = !url.user.empty() || !url.password.empty();
+  target.user = own_credentials ? url.user : options.user;
+  target.password = url.password.empty() ? options.password : url.password;
+  target.db = url.db;
+  return target;
+}
+
+}  // namespace
+
+Result<Configuration> configure(ClientOptions options) {
+  auto urls = parse_nodes(options.nodes);
+  if (!urls) return std::move(urls).error();
+  if (auto why = refuse_limits(options)) return refuse(*std::move(why));
+
+  const std::size_t majority = core::majority(urls->size());
+  const std::size_t quorum = options.quorum.value_or(majority);
+  if (quorum < majority || quorum > urls->size()) {
+    return refuse("quorum: " + std::to_string(quorum) + " of " + std::to_string(urls->size()) +
+                  " nodes; " + std::to_string(majority) + " to " + std::to_string(urls->size()) +
+                  " is allowed");
+  }
+  auto tls = make_tls(options.tls, *urls);
+  if (!tls) return std::move(tls).error();
+
+  Configuration configuration;
+  for (const redis::NodeUrl& url : *urls) {
+    configuration.settings.nodes.push_back(url.display());
+    configuration.targets.push_back(make_target(url, options, *tls));
+  }
+  configuration.settings.quorum = quorum;
+  configuration.settings.shortest_limit = options.shortest_node_limit;
+  configuration.settings.longest_limit = options.longest_node_limit;
+  configuration.settings.max_ttl = options.max_ttl;
+  configuration.on_node_event = std::move(options.on_node_event);
+  return configuration;
+}
+
+}  // namespace redlock::runtime

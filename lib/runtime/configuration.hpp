@@ -1,0 +1,24 @@
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "core/settings.hpp"
+#include "redis/connection.hpp"
+#include "redlock/options.hpp"
+#include "redlock/result.hpp"
+
+namespace redlock::runtime {
+
+/// A client's options after they were checked and resolved; nothing in it can be wrong any more but
+/// the world.
+struct Configuration {
+  core::Settings settings;
+  std::vector<redis::ConnectionTarget> targets;  ///< in the order of settings.nodes
+  std::function<void(const NodeEvent&)> on_node_event;
+};
+
+/// Errors: invalid_argument, with one line that names the option and what is allowed.
+[[nodiscard]] Result<Configuration> configure(ClientOptions options);
+
+}  // namespace redlock::runtime

@@ -1,0 +1,185 @@
+#include "runtime/driver.hpp"
+
+#include <optional>
+#include <utility>
+
+#include "runtime/boot_time.hpp"
+#include "support/assert.hpp"
+
+namespace redlock::runtime {
+
+using core::Command;
+using core::NodeIndex;
+
+Driver::Driver(uv_loop_t* loop, const Configuration& configuration, DriverListener& listener)
+    : listener_(listener),
+      engine_(configuration.settings, randomness_),
+      hook_(loop, uv::Callback::to<&Driver::on_turn>(*this)),
+      timer_(loop, uv::Callback::to<&Driver::on_deadline>(*this)) {
+  for (std::size_t i = 0; i < configuration.targets.size(); ++i) {
+    NodeOwner& owner = *this;
+    nodes_.push_back(std::make_unique<Node>(loop, static_cast<NodeIndex>(i),
+                                            configuration.targets[i], owner));
+  }
+}
+
+Driver::~Driver() {
+  // What is still unanswered must not be executed after we are gone; a healthy connection that owes
+  // nothing is closed as usual.
+  for (const auto& node : nodes_) {
+    const bool clean = node->ready() && node->connection().unanswered() == 0;
+    node->disconnect(clean ? uv::CloseMode::graceful : uv::CloseMode::reset);
+  }
+  if (destroyed_ != nullptr) *destroyed_ = true;
+}
+
+void Driver::start() { step(core::TimePassed{}); }
+
+void Driver::step(const core::Event& event) {
+  // Commands refer to what lives until the next step: a step inside a step would pull it away.
+  REDLOCK_ASSERT(!stepping_);
+  stepping_ = true;
+  const core::Instant now = boot_now();
+  commands_.clear();
+  engine_.step(now, event, commands_);
+  for (const Command& command : commands_) carry_out(now, command);
+  stepping_ = false;
+  // At the end of a turn everything is sent anyway; one more turn would be one more system call.
+  if (!in_turn_end_) hook_.request();
+}
+
+void Driver::carry_out(core::Instant now, const Command& command) {
+  switch (command.kind) {
+    case Command::Kind::connect:
+      command.nodes.each([&](NodeIndex node) { nodes_[node]->connect(); });
+      return;
+    case Command::Kind::disconnect:
+      command.nodes.each([&](NodeIndex node) {
+        // What was sent in this step still goes: a release behind a SET that was given up.
+        if (nodes_[node]->ready()) nodes_[node]->connection().flush();
+        nodes_[node]->disconnect(uv::CloseMode::reset);
+        report(node, NodeEvent::Kind::down, engine_.link(node).failure().why);
+      });
+      return;
+    case Command::Kind::send:
+      return send(command);
+    case Command::Kind::kill_old:
+      return kill_old(command);
+    case Command::Kind::excluded:
+      return report_excluded(command);
+    case Command::Kind::drained:
+      return listener_.on_drained();
+    case Command::Kind::acquired:
+    case Command::Kind::extended:
+    case Command::Kind::released:
+    case Command::Kind::inspected:
+    case Command::Kind::failed:
+    case Command::Kind::lost:
+      return listener_.on_outcome(now, command);
+  }
+}
+
+void Driver::send(const Command& command) {
+  const core::Claim* claim = engine_.claim(command.stamp.claim);
+  REDLOCK_ASSERT(claim != nullptr);
+  std::array<std::string_view, 2> encoded{};
+  command.nodes.each([&](NodeIndex node) {
+    redis::Connection& connection = nodes_[node]->connection();
+    const redis::SetForm form = connection.set_form();
+    const auto which = static_cast<std::size_t>(form);
+    if (encoded[which].empty()) {
+      encoded[which] =
+          encoders_[which].encode(command.stamp.verb, command.form, form, claim->resource,
+                                  claim->token, claim->round.ttl());
+    }
+    connection.send(encoded[which], command.stamp);
+  });
+  dirty_ = dirty_ | command.nodes;
+}
+
+void Driver::kill_old(const Command& command) {
+  command.nodes.each([&](NodeIndex node) {
+    redis::Connection& connection = nodes_[node]->connection();
+    connection.send(encoders_[0].encode(core::Verb::kill_old, command.form, connection.set_form(),
+                                        {}, {}, {}, command.number),
+                    command.stamp);
+  });
+  dirty_ = dirty_ | command.nodes;
+}
+
+void Driver::on_node_ready(NodeIndex node, const redis::ServerIdentity& identity) noexcept {
+  nodes_[node]->reported_down = false;
+  report(node, NodeEvent::Kind::up, "Redis " + identity.version);
+  core::NodeUp event;
+  event.node = node;
+  event.server = identity.run_id;
+  event.connection = identity.connection_id;
+  step(event);
+}
+
+void Driver::on_node_answer(const core::Answer& answer) noexcept { step(answer); }
+
+void Driver::on_node_down(NodeIndex node, core::NodeDown::Cause cause, std::string_view why,
+                          redis::Conduct conduct) noexcept {
+  const bool violated = conduct == redis::Conduct::violated_protocol;
+  report(node, violated ? NodeEvent::Kind::protocol : NodeEvent::Kind::down, std::string(why));
+  core::NodeDown event;
+  event.node = node;
+  event.cause = cause;
+  event.why = why;
+  step(event);
+}
+
+void Driver::report_excluded(const Command& command) {
+  command.nodes.each([&](NodeIndex node) {
+    const std::optional<NodeIndex> twin = engine_.link(node).twin;
+    if (!twin) return;
+    report(node, NodeEvent::Kind::excluded,
+           "the same server as " + engine_.settings().nodes[*twin] + ", which has one vote");
+  });
+}
+
+void Driver::report(NodeIndex node, NodeEvent::Kind kind, std::string message) {
+  if (kind == NodeEvent::Kind::down) {
+    if (nodes_[node]->reported_down) return;
+    nodes_[node]->reported_down = true;
+  }
+  listener_.on_node_event({kind, node, engine_.settings().nodes[node], std::move(message)});
+}
+
+void Driver::on_deadline() noexcept {
+  // Not stepped here: answers that have arrived in this turn are read first, or a process that was
+  // paused would take every node for silent.
+  time_passed_ = true;
+  hook_.request();
+}
+
+void Driver::on_turn() noexcept {
+  bool destroyed = false;
+  destroyed_ = &destroyed;
+  in_turn_end_ = true;
+  if (time_passed_) {
+    time_passed_ = false;
+    step(core::TimePassed{});
+  }
+  listener_.on_turn_end();
+  if (destroyed) return;
+  destroyed_ = nullptr;
+  in_turn_end_ = false;
+  dirty_.each([&](NodeIndex node) {
+    if (nodes_[node]->ready()) nodes_[node]->connection().flush();
+  });
+  dirty_ = core::NodeSet();
+  arm();
+}
+
+void Driver::arm() {
+  const std::optional<core::Instant> next = engine_.next_deadline();
+  if (next) {
+    timer_.arm(next->time_since_epoch());
+  } else {
+    timer_.disarm();
+  }
+}
+
+}  // namespace redlock::runtime

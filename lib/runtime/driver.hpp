@@ -1,0 +1,93 @@
+#pragma once
+
+#include <uv.h>
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/engine.hpp"
+#include "redis/encoder.hpp"
+#include "runtime/configuration.hpp"
+#include "runtime/kernel_randomness.hpp"
+#include "runtime/node.hpp"
+#include "uv/deadline_timer.hpp"
+#include "uv/turn_hook.hpp"
+
+namespace redlock::runtime {
+
+/// Who asked. Called on the loop, in the middle of a step: it takes what it needs, steps the driver
+/// only from `on_turn_end`, and calls the user's code only there.
+class DriverListener {
+ public:
+  /// `command` is one of acquired, extended, released, inspected, failed, lost; its round and claim
+  /// live until the call returns.
+  virtual void on_outcome(core::Instant now, const core::Command& command) noexcept = 0;
+  virtual void on_node_event(NodeEvent event) noexcept = 0;
+  /// Nothing is left to wait for; the driver may be destroyed from the next `on_turn_end` on.
+  virtual void on_drained() noexcept = 0;
+  /// Once a turn of the loop in which anything happened, before the loop polls again. May destroy
+  /// the driver.
+  virtual void on_turn_end() noexcept = 0;
+
+ protected:
+  ~DriverListener() = default;
+};
+
+/// Drives the engine on a libuv loop: reads the clock, steps, does what it said, keeps one timer.
+/// Decides nothing. Belongs to the loop's thread.
+class Driver final : private NodeOwner {
+ public:
+  /// Throws std::system_error when the process has no file descriptor left.
+  Driver(uv_loop_t* loop, const Configuration& configuration, DriverListener& listener);
+  ~Driver();
+  Driver(const Driver&) = delete;
+  Driver& operator=(const Driver&) = delete;
+
+  /// Begins to connect.
+  void start();
+
+  void step(const core::Event& event);
+
+  /// Whether a step is under way: then there must be no other.
+  [[nodiscard]] bool stepping() const noexcept { return stepping_; }
+
+  /// Has `on_turn_end` called before the loop polls again.
+  void request_turn_end() noexcept { hook_.request(); }
+
+  [[nodiscard]] const core::Engine& engine() const noexcept { return engine_; }
+
+ private:
+  void on_node_ready(core::NodeIndex node, const redis::ServerIdentity& identity) noexcept override;
+  void on_node_answer(const core::Answer& answer) noexcept override;
+  void on_node_down(core::NodeIndex node, core::NodeDown::Cause cause, std::string_view why,
+                    redis::Conduct conduct) noexcept override;
+
+  void carry_out(core::Instant now, const core::Command& command);
+  void send(const core::Command& command);
+  void kill_old(const core::Command& command);
+  void report_excluded(const core::Command& command);
+  void report(core::NodeIndex node, NodeEvent::Kind kind, std::string message);
+  void on_deadline() noexcept;
+  void on_turn() noexcept;
+  void arm();
+
+  DriverListener& listener_;
+  KernelRandomness randomness_;
+  core::Engine engine_;
+  std::array<redis::Encoder, 2> encoders_;  // one per form of SET
+  std::vector<core::Command> commands_;
+  bool stepping_ = false;
+  bool in_turn_end_ = false;
+  bool time_passed_ = false;
+  bool* destroyed_ = nullptr;  // on the stack of on_turn, for listeners that destroy us there
+  core::NodeSet dirty_;
+  std::vector<std::unique_ptr<Node>> nodes_;
+  uv::TurnHook hook_;
+  uv::DeadlineTimer timer_;
+};
+
+}  // namespace redlock::runtime

@@ -1,0 +1,212 @@
+#include "runtime/explain.hpp"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <utility>
+
+#include "core/admission.hpp"
+#include "redis/visible.hpp"
+
+namespace redlock::runtime {
+namespace {
+
+constexpr std::size_t shown_resource_bytes = 80;
+constexpr std::size_t shown_holder_bytes = 12;
+
+struct Count {
+  std::size_t granted = 0, refused = 0, failed = 0, excluded = 0, pending = 0;
+};
+
+Count count(const RoundReport& report) {
+  Count count;
+  for (const NodeReport& node : report.nodes) {
+    switch (node.vote) {
+      case Vote::pending:
+        ++count.pending;
+        break;
+      case Vote::granted:
+        ++count.granted;
+        break;
+      case Vote::refused:
+        ++count.refused;
+        break;
+      case Vote::timeout:
+      case Vote::unreachable:
+      case Vote::error:
+        ++count.failed;
+        break;
+      case Vote::excluded:
+        ++count.excluded;
+        break;
+    }
+  }
+  return count;
+}
+
+std::string counted(const RoundReport& report) {
+  const Count votes = count(report);
+  std::string text;
+  const auto add = [&](const char* what, std::size_t number) {
+    if (number == 0) return;
+    if (!text.empty()) text += ", ";
+    text += std::string(what) + ' ' + std::to_string(number);
+  };
+  add("granted", votes.granted);
+  add("refused", votes.refused);
+  add("failed", votes.failed);
+  add("excluded", votes.excluded);
+  add("not waited for", votes.pending);
+  return text + " of " + std::to_string(report.nodes.size());
+}
+
+std::string short_holder(std::string_view holder) {
+  if (holder.empty()) return "unknown";
+  std::string text = redis::visible(holder.substr(0, shown_holder_bytes));
+  if (holder.size() > shown_holder_bytes) text += "…";
+  return text;
+}
+
+/// The holder on most nodes, and the longest that it keeps any of them.
+std::string about_holder(const RoundReport& report) {
+  std::string_view leader;
+  std::size_t most = 0;
+  for (const NodeReport& node : report.nodes) {
+    if (node.vote != Vote::refused) continue;
+    const auto same = static_cast<std::size_t>(
+        std::count_if(report.nodes.begin(), report.nodes.end(), [&](const NodeReport& other) {
+          return other.vote == Vote::refused && other.holder == node.holder;
+        }));
+    if (same > most) {
+      most = same;
+      leader = node.holder;
+    }
+  }
+  if (most == 0) return {};
+  std::string text = "; holder " + short_holder(leader);
+  std::optional<std::chrono::nanoseconds> left;
+  for (const NodeReport& node : report.nodes) {
+    if (node.vote != Vote::refused || node.holder != leader || !node.remaining) continue;
+    left = std::max(left.value_or(std::chrono::nanoseconds::zero()), *node.remaining);
+  }
+  if (left) text += ", " + core::spoken(*left) + " left";
+  return text;
+}
+
+std::string about_failures(const RoundReport& report) {
+  std::string text;
+  for (const NodeReport& node : report.nodes) {
+    if (node.vote != Vote::timeout && node.vote != Vote::unreachable && node.vote != Vote::error &&
+        node.vote != Vote::excluded) {
+      continue;
+    }
+    text += "; " + node.url + ": " + node.message;
+  }
+  return text;
+}
+
+std::string quoted(std::string_view resource) {
+  return " '" + redis::visible(resource, shown_resource_bytes) + "'";
+}
+
+std::string sentence(Errc code, std::string_view resource, const RoundReport& report) {
+  const std::string name = quoted(resource);
+  const std::string votes = report.nodes.empty() ? std::string() : ": " + counted(report);
+  switch (code) {
+    case Errc::held:
+      return "held on" + name + votes + about_holder(report);
+    case Errc::split:
+      return "split on" + name + votes + ", nobody has " + std::to_string(report.quorum);
+    case Errc::unavailable:
+      return "unavailable for" + name + votes + ", " + std::to_string(report.quorum) +
+             " needed" + about_failures(report);
+    case Errc::expired:
+      return "expired while acquiring" + name + ": the TTL of " + core::spoken(report.ttl) +
+             " was over after " + core::spoken(report.elapsed) + "; raise the TTL";
+    case Errc::excluded:
+      return "too few voters for" + name + votes + ", " + std::to_string(report.quorum) +
+             " needed" + about_failures(report);
+    case Errc::not_holder:
+      return "not the holder of" + name + votes;
+    case Errc::cancelled:
+      return "cancelled" + name;
+    case Errc::closed:
+      return "the client is closed";
+    case Errc::forked:
+      return "the client belongs to the parent process; create one after fork()";
+    case Errc::would_block:
+      return "a blocking call on the client's own loop thread would wait for itself";
+    case Errc::invalid_argument:
+      return "invalid argument for" + name;
+    case Errc::limit_reached:
+      return "limit reached: " + std::to_string(limits::operations) +
+             " acquisitions and leases are alive";
+  }
+  return {};
+}
+
+}  // namespace
+
+NodeReport report_node(const core::NodeVote& vote, const std::string& url) {
+  NodeReport report;
+  report.url = url;
+  report.vote = vote.vote;
+  report.round_trip = vote.round_trip;
+  report.remaining = vote.remaining;
+  (vote.vote == Vote::refused ? report.holder : report.message) = vote.text;
+  return report;
+}
+
+RoundReport report_round(const core::Round& round, const std::vector<std::string>& urls,
+                         core::Duration elapsed, core::Duration validity) {
+  RoundReport report;
+  report.quorum = round.quorum();
+  report.ttl = round.ttl();
+  report.elapsed = elapsed;
+  report.validity = std::max(validity, core::Duration::zero());
+  report.nodes.reserve(urls.size());
+  for (std::size_t i = 0; i < urls.size(); ++i) {
+    report.nodes.push_back(report_node(round.vote(static_cast<core::NodeIndex>(i)), urls[i]));
+  }
+  return report;
+}
+
+Error explain(Errc code, std::string_view resource, RoundReport report) {
+  std::string message = sentence(code, resource, report);
+  return Error{code, std::move(message), std::move(report)};
+}
+
+Inspection report_inspection(const core::Round& round, const std::vector<std::string>& urls) {
+  Inspection inspection;
+  inspection.quorum = round.quorum();
+  for (std::size_t i = 0; i < urls.size(); ++i) {
+    const core::NodeVote& vote = round.vote(static_cast<core::NodeIndex>(i));
+    NodeInspection node;
+    node.url = urls[i];
+    if (vote.vote == Vote::refused) {
+      node.holder = vote.text;
+      node.remaining = vote.remaining;
+    } else if (vote.vote != Vote::granted) {
+      node.error = vote.text;
+    }
+    inspection.nodes.push_back(std::move(node));
+  }
+  inspection.holder = round.leading_holder();
+  std::size_t taken = 0;
+  std::size_t most = 0;
+  for (const NodeInspection& node : inspection.nodes) {
+    if (!node.holder) continue;
+    ++taken;
+    most += *node.holder == inspection.holder ? 1U : 0U;
+  }
+  if (most >= inspection.quorum) {
+    inspection.state = Inspection::State::held;
+  } else if (taken > urls.size() - inspection.quorum) {
+    inspection.state = Inspection::State::split;
+  } else {
+    inspection.holder.clear();
+  }
+  return inspection;
+}
+
+}  // namespace redlock::runtime

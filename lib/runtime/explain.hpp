@@ -1,0 +1,29 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/round.hpp"
+#include "core/time.hpp"
+#include "redlock/error.hpp"
+#include "redlock/inspection.hpp"
+#include "redlock/report.hpp"
+
+/// What the core decided, in words and in public types.
+namespace redlock::runtime {
+
+[[nodiscard]] NodeReport report_node(const core::NodeVote& vote, const std::string& url);
+
+[[nodiscard]] RoundReport report_round(const core::Round& round,
+                                       const std::vector<std::string>& urls,
+                                       core::Duration elapsed, core::Duration validity);
+
+/// One line with the numbers in it: "held on 'invoice/42': granted 1, refused 3, failed 1 of 5;
+/// holder a91f…, 4.2 s left". `report` has no nodes where nothing was sent.
+[[nodiscard]] Error explain(Errc code, std::string_view resource, RoundReport report);
+
+[[nodiscard]] Inspection report_inspection(const core::Round& round,
+                                           const std::vector<std::string>& urls);
+
+}  // namespace redlock::runtime

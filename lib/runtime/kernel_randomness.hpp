@@ -1,0 +1,18 @@
+#pragma once
+
+#include "core/randomness.hpp"
+#include "support/secure_random.hpp"
+
+namespace redlock::runtime {
+
+/// The engine's randomness in production: `getrandom`.
+class KernelRandomness final : public core::Randomness {
+ public:
+  [[nodiscard]] Token token() override;
+  [[nodiscard]] core::Duration between(core::Duration from, core::Duration to) override;
+
+ private:
+  support::SecureRandom random_;
+};
+
+}  // namespace redlock::runtime

@@ -1,0 +1,40 @@
+#include "runtime/node.hpp"
+
+#include <utility>
+
+namespace redlock::runtime {
+
+Node::Node(uv_loop_t* loop, core::NodeIndex index, redis::ConnectionTarget target, NodeOwner& owner)
+    : loop_(loop), index_(index), target_(std::move(target)), owner_(owner) {}
+
+void Node::connect() {
+  redis::ConnectionOwner& owner = *this;
+  connection_ = std::make_unique<redis::Connection>(loop_, target_, owner);
+  connection_->open();
+}
+
+void Node::disconnect(uv::CloseMode mode) {
+  if (connection_) connection_->close(mode);
+}
+
+void Node::on_ready(const redis::ServerIdentity& identity) noexcept {
+  owner_.on_node_ready(index_, identity);
+}
+
+void Node::on_answer(const core::Stamp& stamp, core::Reply reply, std::string_view text,
+                     std::optional<core::Duration> remaining) noexcept {
+  core::Answer answer;
+  answer.node = index_;
+  answer.stamp = stamp;
+  answer.reply = reply;
+  answer.text = text;
+  answer.remaining = remaining;
+  owner_.on_node_answer(answer);
+}
+
+void Node::on_down(core::NodeDown::Cause cause, std::string_view why,
+                   redis::Conduct conduct) noexcept {
+  owner_.on_node_down(index_, cause, why, conduct);
+}
+
+}  // namespace redlock::runtime

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <uv.h>
+
+#include <memory>
+#include <string_view>
+
+#include "core/messages.hpp"
+#include "redis/connection.hpp"
+
+namespace redlock::runtime {
+
+class NodeOwner {
+ public:
+  virtual void on_node_ready(core::NodeIndex node,
+                             const redis::ServerIdentity& identity) noexcept = 0;
+  virtual void on_node_answer(const core::Answer& answer) noexcept = 0;
+  virtual void on_node_down(core::NodeIndex node, core::NodeDown::Cause cause,
+                            std::string_view why, redis::Conduct conduct) noexcept = 0;
+
+ protected:
+  ~NodeOwner() = default;
+};
+
+/// One configured node and the connection to it at the time, one after the other.
+class Node final : private redis::ConnectionOwner {
+ public:
+  Node(uv_loop_t* loop, core::NodeIndex index, redis::ConnectionTarget target, NodeOwner& owner);
+  Node(const Node&) = delete;
+  Node& operator=(const Node&) = delete;
+  ~Node() = default;
+
+  void connect();
+  void disconnect(uv::CloseMode mode);
+  [[nodiscard]] redis::Connection& connection() noexcept { return *connection_; }
+  [[nodiscard]] bool ready() const noexcept { return connection_ && connection_->ready(); }
+
+  /// Whether the last news reported of it was that it is down: retries are no news.
+  bool reported_down = false;
+
+ private:
+  void on_ready(const redis::ServerIdentity& identity) noexcept override;
+  void on_answer(const core::Stamp& stamp, core::Reply reply, std::string_view text,
+                 std::optional<core::Duration> remaining) noexcept override;
+  void on_down(core::NodeDown::Cause cause, std::string_view why,
+               redis::Conduct conduct) noexcept override;
+
+  uv_loop_t* loop_;
+  core::NodeIndex index_;
+  redis::ConnectionTarget target_;
+  NodeOwner& owner_;
+  std::unique_ptr<redis::Connection> connection_;
+};
+
+}  // namespace redlock::runtime
