@@ -1,0 +1,79 @@
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <csignal>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <iostream>
+#include <string_view>
+
+#include "simulation/seeds.hpp"
+
+namespace {
+
+using redlock::simulation::Seeds;
+
+/// Exit codes: 0 every promise kept, 1 one was broken, 2 misused; a crash is the shell's.
+int soak(std::uint64_t first, std::uint64_t count) {
+  constexpr std::uint64_t batch = 1000;
+  std::uint64_t events = 0;
+  const auto start = std::chrono::steady_clock::now();
+  for (std::uint64_t done = 0; count == 0 || done < count; done += batch) {
+    const std::uint64_t size = count == 0 ? batch : std::min(batch, count - done);
+    const auto verdict = redlock::simulation::run_seeds({.first = first + done, .count = size});
+    events += verdict.events;
+    if (verdict.failing_seed != 0) {
+      std::cout << redlock::simulation::story_of(verdict.failing_seed) << "again: --seed "
+                << verdict.failing_seed << '\n';
+      return 1;
+    }
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+    std::cout << "seeds " << first << " to " << first + done + size - 1 << ": kept; " << events
+              << " events, "
+              << static_cast<std::uint64_t>(static_cast<double>(events) / took.count())
+              << " a second" << std::endl;
+  }
+  return 0;
+}
+
+extern "C" void name_the_seed(int) {
+  constexpr std::size_t enough = 8000;
+  std::string_view story = redlock::simulation::running_story();
+  if (story.size() > enough) story.remove_prefix(story.size() - enough);
+  static_cast<void>(!write(STDERR_FILENO, story.data(), story.size()));
+  std::array<char, 64> line{};
+  const int size =
+      std::snprintf(line.data(), line.size(), "in simulation seed %llu\n",
+                    static_cast<unsigned long long>(redlock::simulation::running_seed()));
+  static_cast<void>(!write(STDERR_FILENO, line.data(), static_cast<std::size_t>(size)));
+  std::signal(SIGABRT, SIG_DFL);
+}
+
+int usage() {
+  std::cerr << "simulation_tests                        the tests\n"
+               "simulation_tests --soak [FIRST [COUNT]]  seeds until one fails; COUNT 0: for ever\n"
+               "simulation_tests --seed SEED             the story of one seed\n";
+  return 2;
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+  std::signal(SIGABRT, name_the_seed);
+  const auto number = [&](int at, std::uint64_t otherwise) {
+    return at < count ? std::strtoull(words[at], nullptr, 10) : otherwise;
+  };
+  if (count > 1 && std::string_view(words[1]) == "--soak") return soak(number(2, 1), number(3, 0));
+  if (count > 1 && std::string_view(words[1]) == "--seed") {
+    if (count != 3) return usage();
+    std::cout << redlock::simulation::story_of(number(2, 1), redlock::simulation::Mutant::none,
+                                               SIZE_MAX - 1);
+    return 0;
+  }
+  ::testing::InitGoogleTest(&count, words);
+  return count > 1 ? usage() : RUN_ALL_TESTS();
+}

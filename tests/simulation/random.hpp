@@ -1,0 +1,68 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "core/randomness.hpp"
+
+namespace redlock::simulation {
+
+/// SplitMix64: the same numbers from the same seed with every compiler and library, which the
+/// distributions of <random> do not promise.
+class Random {
+ public:
+  explicit Random(std::uint64_t seed) : state_(seed) {}
+
+  std::uint64_t next() noexcept {
+    std::uint64_t z = (state_ += 0x9e3779b97f4a7c15U);
+    z = (z ^ (z >> 30U)) * 0xbf58476d1ce4e5b9U;
+    z = (z ^ (z >> 27U)) * 0x94d049bb133111ebU;
+    return z ^ (z >> 31U);
+  }
+  /// In [0, end); 0 for an end of 0.
+  std::int64_t below(std::int64_t end) noexcept {
+    return end <= 0 ? 0 : static_cast<std::int64_t>(next() % static_cast<std::uint64_t>(end));
+  }
+  /// In [from, to].
+  std::int64_t between(std::int64_t from, std::int64_t to) noexcept {
+    return from + below(to - from + 1);
+  }
+  bool per_mille(std::int64_t chance) noexcept { return below(1000) < chance; }
+
+ private:
+  std::uint64_t state_;
+};
+
+/// A token of the simulation: 16 digits, so that a model node stores a number.
+[[nodiscard]] inline std::array<char, 16> digits_of(std::uint64_t token) {
+  std::array<char, 16> digits{};
+  for (std::size_t i = digits.size(); i-- > 0; token /= 16) {
+    digits[i] = "0123456789abcdef"[token % 16];
+  }
+  return digits;
+}
+[[nodiscard]] inline std::uint64_t number_of(std::string_view digits) {
+  std::uint64_t number = 0;
+  for (const char digit : digits) {
+    number =
+        number * 16 + static_cast<std::uint64_t>(digit <= '9' ? digit - '0' : digit - 'a' + 10);
+  }
+  return number;
+}
+
+class SeededRandomness final : public core::Randomness {
+ public:
+  explicit SeededRandomness(std::uint64_t seed) : random_(seed) {}
+  [[nodiscard]] Token token() override {
+    const std::array<char, 16> digits = digits_of(random_.next());
+    return *Token::parse({digits.data(), digits.size()});
+  }
+  [[nodiscard]] core::Duration between(core::Duration from, core::Duration to) override {
+    return core::Duration(random_.between(from.count(), to.count()));
+  }
+
+ private:
+  Random random_;
+};
+
+}  // namespace redlock::simulation

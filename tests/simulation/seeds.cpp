@@ -1,0 +1,53 @@
+#include "simulation/seeds.hpp"
+
+#include <atomic>
+#include <utility>
+
+namespace redlock::simulation {
+namespace {
+
+std::atomic<std::uint64_t> running{0};
+std::string told;
+
+}  // namespace
+
+std::uint64_t running_seed() noexcept { return running; }
+std::string_view running_story() noexcept { return told; }
+
+Verdict run_seeds(const Seeds& seeds) {
+  Verdict verdict;
+  for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
+    running = seed;
+    const Scenario scenario = Scenario::draw(seed, seeds.mutant);
+    Simulation::Outcome outcome = Simulation(scenario, seed).run();
+    ++verdict.seeds;
+    verdict.events += outcome.events;
+    verdict.grants += outcome.grants;
+    verdict.losses += outcome.losses;
+    if (outcome.violation.empty() && seed % 100 == 0 &&
+        Simulation(scenario, seed).run().print != outcome.print) {
+      outcome.violation = "the seed did not decide everything: a second run went another way";
+    }
+    if (outcome.violation.empty()) continue;
+    verdict.failing_seed = seed;
+    verdict.violation = outcome.violation;
+    return verdict;
+  }
+  return verdict;
+}
+
+std::string story_of(std::uint64_t seed, Mutant mutant, std::size_t lines) {
+  running = seed;
+  told.clear();
+  const auto outcome = Simulation(Scenario::draw(seed, mutant), seed).run(&told);
+  const std::string story = std::exchange(told, {});
+  std::size_t begin = story.size();
+  for (std::size_t line = 0; line <= lines && begin != std::string::npos && begin > 0; ++line) {
+    begin = story.rfind('\n', begin - 1);
+  }
+  if (begin == std::string::npos || begin == 0) begin = 0;
+  return "seed " + std::to_string(seed) + ":\n" + story.substr(begin) + "\n" +
+         (outcome.violation.empty() ? "every promise was kept" : outcome.violation) + "\n";
+}
+
+}  // namespace redlock::simulation

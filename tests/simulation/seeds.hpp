@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "simulation/simulation.hpp"
+
+namespace redlock::simulation {
+
+struct Seeds {
+  std::uint64_t first = 1;
+  std::uint64_t count = 0;
+  Mutant mutant = Mutant::none;
+};
+
+struct Verdict {
+  std::uint64_t seeds = 0;
+  std::uint64_t events = 0;
+  std::uint64_t grants = 0;
+  std::uint64_t losses = 0;
+  std::uint64_t failing_seed = 0;  ///< the first one; 0: none
+  std::string violation;
+};
+
+/// Runs seeds until one fails; one in a hundred twice, to prove that a seed decides everything.
+[[nodiscard]] Verdict run_seeds(const Seeds& seeds);
+
+/// The seed that runs now: an assertion that breaks in the core ends the program, and whoever
+/// handles the signal wants to name it.
+[[nodiscard]] std::uint64_t running_seed() noexcept;
+/// The story so far, where one is being told.
+[[nodiscard]] std::string_view running_story() noexcept;
+
+/// The end of the story of a seed, for people.
+[[nodiscard]] std::string story_of(std::uint64_t seed, Mutant mutant = Mutant::none,
+                                   std::size_t lines = 80);
+
+}  // namespace redlock::simulation

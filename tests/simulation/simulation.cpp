@@ -1,0 +1,242 @@
+#include "simulation/simulation.hpp"
+
+#include <algorithm>
+
+#include "core/validity.hpp"
+
+namespace redlock::simulation {
+namespace {
+
+constexpr std::size_t fault_kinds = 6;
+
+std::uint64_t mixed(std::uint64_t print, std::uint64_t with) {
+  print ^= with + 0x9e3779b97f4a7c15U + (print << 6U) + (print >> 2U);
+  return print * 0xff51afd7ed558ccdU;
+}
+
+}  // namespace
+
+Simulation::Simulation(const Scenario& scenario, std::uint64_t seed)
+    : scenario_(scenario), random_(seed), checker_(scenario.nodes, scenario.quorum) {
+  const auto rate = [&](std::int64_t most) {
+    if (most == 0) return std::int64_t{0};
+    if (!scenario_.extreme_rates) return random_.between(-most, most);
+    return random_.per_mille(500) ? most : -most;
+  };
+  for (std::size_t i = 0; i < scenario_.nodes; ++i) {
+    std::int64_t ppm = rate(scenario_.server_ppm);
+    if (scenario_.mutant == Mutant::fast_server_clocks) ppm = scenario_.server_ppm;
+    nodes_.emplace_back(Clock(random_.below(1'000 * ms), ppm), scenario_.mutant);
+  }
+  cut_until_.resize(scenario_.nodes * scenario_.clients);
+  clients_.resize(scenario_.clients);
+  for (std::uint32_t i = 0; i < clients_.size(); ++i) {
+    clients_[i].clock = Clock(random_.below(1'000 * ms), rate(scenario_.client_ppm));
+    begin_client(i);
+  }
+  for (std::size_t kind = 0; kind < fault_kinds; ++kind) {
+    const True mean = between_faults(kind);
+    if (mean > 0) plan(random_.below(2 * mean), Kind::fault, kind);
+  }
+  plan(scenario_.chaos, Kind::heal, 0);
+}
+
+Simulation::Outcome Simulation::run(std::string* story) {
+  story_ = story;
+  while (!queue_.empty() && !stop_ && checker_.violation().empty()) {
+    const Event event = queue_.top();
+    queue_.pop();
+    now_ = event.at;
+    ++events_;
+    print_ = mixed(
+        print_, static_cast<std::uint64_t>(event.at) * 16 + static_cast<std::uint64_t>(event.kind));
+    print_ = mixed(print_, (std::uint64_t{event.a} << 32U) | event.b);
+    happen(event);
+  }
+  if (!stop_) checker_.violated("nothing was left to happen");
+  Outcome outcome;
+  outcome.violation = checker_.violation();
+  outcome.events = events_;
+  outcome.grants = checker_.grants();
+  outcome.losses = checker_.losses();
+  outcome.print = print_;
+  return outcome;
+}
+
+void Simulation::plan(True at, Kind kind, std::size_t a, std::size_t b) {
+  queue_.push(
+      Event{at, ++planned_, kind, static_cast<std::uint32_t>(a), static_cast<std::uint32_t>(b)});
+}
+
+void Simulation::happen(const Event& event) {
+  switch (event.kind) {
+    case Kind::arrive:
+      return arrive(event.a);
+    case Kind::reply:
+    case Kind::ended:
+    case Kind::up:
+    case Kind::refused:
+    case Kind::connect:
+      return reach(event.kind == Kind::reply || event.kind == Kind::ended || event.kind == Kind::up
+                       ? connections_[event.a].client
+                       : event.a / static_cast<std::uint32_t>(nodes_.size()),
+                   event);
+    case Kind::timer: {
+      Client& client = clients_[event.a];
+      if (!client.alive || event.b != client.life) return;
+      if (client.paused_until > now_)
+        return plan(client.paused_until, Kind::timer, event.a, event.b);
+      if (client.timer_at <= event.at) client.timer_at = never;
+      return step(event.a, core::TimePassed{});
+    }
+    case Kind::act:
+      return act(event.a, event.b);
+    case Kind::restart:
+      if (nodes_[event.a].running) return;
+      nodes_[event.a].running = true;
+      nodes_[event.a].start_again();
+      return tell("node ", event.a, " starts again");
+    case Kind::reborn:
+      clients_[event.a].alive = true;
+      return begin_client(event.a);
+    case Kind::fault:
+      if (healed_) return;
+      fault(event.a);
+      return plan(now_ + 1 + random_.below(2 * between_faults(event.a)), Kind::fault, event.a);
+    case Kind::heal:
+      return heal();
+    case Kind::timeout:
+      return check_the_end();
+  }
+}
+
+void Simulation::begin_client(std::uint32_t index) {
+  Client& client = clients_[index];
+  ++client.life;
+  client.closing = false;
+  client.timer_at = never;
+  client.randomness = std::make_unique<SeededRandomness>(random_.next());
+  core::Settings settings;
+  for (std::size_t i = 0; i < nodes_.size(); ++i) settings.nodes.push_back(std::to_string(i));
+  settings.quorum = scenario_.quorum;
+  settings.shortest_limit = core::Duration(scenario_.shortest_limit);
+  settings.longest_limit = core::Duration(scenario_.longest_limit);
+  settings.max_ttl = std::chrono::milliseconds(scenario_.longest_ttl_ms);
+  client.engine = std::make_unique<core::Engine>(std::move(settings), *client.randomness);
+  client.slots.assign(scenario_.slots, Slot{});
+  client.attempt.resize(nodes_.size());
+  client.connection.assign(nodes_.size(), -1);
+  client.asked.clear();
+  for (std::uint32_t slot = 0; slot < client.slots.size(); ++slot) {
+    plan_act(index, slot, random_.below(scenario_.think));
+  }
+  step(index, core::TimePassed{});
+}
+
+void Simulation::end_client(std::uint32_t index) {
+  Client& client = clients_[index];
+  tell("client ", index, " dies");
+  client.alive = false;
+  for (Slot& slot : client.slots) {
+    if (slot.token != 0) checker_.abandoned(slot.token);
+  }
+  for (std::int64_t& connection : client.connection) {
+    if (connection >= 0) drop_client_side(static_cast<std::uint32_t>(connection));
+    connection = -1;
+  }
+  for (std::uint32_t& attempt : client.attempt) ++attempt;
+  plan(now_ + random_.below(50 * ms), Kind::reborn, index);
+}
+
+True Simulation::between_faults(std::size_t kind) const {
+  const std::array<True, fault_kinds> means{
+      scenario_.between_breaks,     scenario_.between_crashes, scenario_.between_stops,
+      scenario_.between_partitions, scenario_.between_pauses,  scenario_.between_client_ends};
+  return means[kind];
+}
+
+void Simulation::fault(std::size_t kind) {
+  const auto node = static_cast<std::uint32_t>(random_.below(static_cast<True>(nodes_.size())));
+  const auto index = static_cast<std::uint32_t>(random_.below(static_cast<True>(clients_.size())));
+  Client& client = clients_[index];
+  switch (kind) {
+    case 0:
+      if (client.alive && client.connection[node] >= 0) {
+        break_connection(static_cast<std::uint32_t>(client.connection[node]));
+      }
+      return;
+    case 1:
+      return crash(node);
+    case 2:
+      nodes_[node].stopped_until = now_ + random_.below(2 * scenario_.longest_limit);
+      return tell("node ", node, " stops until ", nodes_[node].stopped_until / 1000);
+    case 3:
+      cut_until_[index * nodes_.size() + node] = now_ + random_.below(2 * scenario_.longest_limit);
+      return tell("client ", index, " and node ", node, " are cut apart");
+    case 4:
+      client.paused_until =
+          std::max(client.paused_until, now_ + random_.below(2 * scenario_.longest_ttl_ms * ms));
+      return tell("client ", index, " pauses until ", client.paused_until / 1000);
+    default:
+      if (!client.alive || client.closing || client.paused_until > now_) return;
+      if (random_.per_mille(700)) return end_client(index);
+      tell("client ", index, " closes");
+      client.closing = true;
+      step(index, core::Shutdown{core::Duration(random_.below(20 * ms))});
+      for (Slot& slot : client.slots) {
+        if (slot.phase != Phase::holding) continue;
+        checker_.ended(slot.token);
+        slot.phase = Phase::over;
+      }
+  }
+}
+
+void Simulation::heal() {
+  tell("everything is healed");
+  healed_ = true;
+  scenario_.tail_per_mille = 0;
+  scenario_.error_per_mille = 0;
+  for (std::uint32_t i = 0; i < nodes_.size(); ++i) nodes_[i].stopped_until = 0;
+  std::fill(cut_until_.begin(), cut_until_.end(), 0);
+  for (std::uint32_t i = 0; i < clients_.size(); ++i) {
+    for (std::uint32_t slot = 0; slot < clients_[i].slots.size(); ++slot) plan_act(i, slot, 0);
+  }
+  // Time for every key of a dead client to expire, for every reconnect, and for everybody's turn.
+  const True patience = 3 * scenario_.longest_ttl_ms * ms + 10'000 * ms + 4 * scenario_.late;
+  patience_ends_ = now_ + patience;
+  plan(now_, Kind::timeout, 0);
+}
+
+bool Simulation::all_served() const {
+  for (const Client& client : clients_) {
+    if (!client.alive || client.closing || client.engine->claims() > 0) return false;
+    for (const Slot& slot : client.slots) {
+      if (!slot.served || slot.acquire != 0 || slot.release != 0 || slot.extend != 0) return false;
+    }
+  }
+  return true;
+}
+
+void Simulation::check_the_end() {
+  // What is finished is given back by the next step.
+  for (std::uint32_t i = 0; i < clients_.size(); ++i) step(i, core::TimePassed{});
+  stop_ = all_served() || now_ >= patience_ends_;
+  if (!stop_) return plan(now_ + 20 * ms, Kind::timeout, 0);
+  for (std::uint32_t i = 0; i < clients_.size(); ++i) {
+    const Client& client = clients_[i];
+    if (!client.alive || client.closing) checker_.violated("a client did not come back");
+    for (const Slot& slot : client.slots) {
+      const bool waits = slot.phase == Phase::acquiring && client.engine->claims() > 0;
+      if (!waits && slot.acquire + slot.release + slot.extend != 0) {
+        checker_.violated("a request was never answered");
+      }
+      if (!slot.served) {
+        checker_.violated("invariant 5: a waiter of client " + std::to_string(i) +
+                          " did not get the lock");
+      }
+    }
+    if (client.engine->claims() > 0) checker_.violated("a claim was never settled");
+  }
+}
+
+}  // namespace redlock::simulation

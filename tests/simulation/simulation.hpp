@@ -1,0 +1,199 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <queue>
+#include <string>
+#include <vector>
+
+#include "core/engine.hpp"
+#include "simulation/checker.hpp"
+#include "simulation/clock.hpp"
+#include "simulation/model_node.hpp"
+#include "simulation/random.hpp"
+#include "simulation/scenario.hpp"
+
+namespace redlock::simulation {
+
+/// One seed's world: model nodes, a network, clients that each drive a real engine, and a checker.
+/// One seed decides everything; nothing reads a clock or the kernel's randomness.
+class Simulation {
+ public:
+  Simulation(const Scenario& scenario, std::uint64_t seed);
+
+  struct Outcome {
+    std::string violation;  ///< empty: every promise was kept
+    std::uint64_t events = 0;
+    std::uint64_t grants = 0;
+    std::uint64_t losses = 0;
+    std::uint64_t print = 0;  ///< of everything that happened: equal for equal runs
+  };
+  /// Tells the story line by line where `story` is given.
+  Outcome run(std::string* story = nullptr);
+
+ private:
+  enum class Kind : std::uint8_t {
+    arrive,   // a request reaches a node
+    reply,    // an answer reaches a client
+    ended,    // a client learns that its connection ended
+    connect,  // a connection attempt reaches a node
+    up,       // a connection is ready
+    refused,  // a connection attempt failed
+    timer,    // a client's deadline
+    act,      // a caller does something
+    restart,  // a node starts again
+    reborn,   // a client process starts again
+    fault,    // the next one of a kind
+    heal,
+    timeout,  // is everybody served, and if not, is the patience at its end?
+  };
+  struct Event {
+    True at;
+    std::uint64_t number;  // equal instants in the order in which they were planned
+    Kind kind;
+    std::uint32_t a;
+    std::uint32_t b;
+    bool operator>(const Event& other) const noexcept {
+      return at != other.at ? at > other.at : number > other.number;
+    }
+  };
+
+  struct Connection {
+    std::uint32_t client = 0;
+    std::uint32_t node = 0;
+    std::uint32_t life = 0;  // the client process it belongs to
+    std::uint64_t run = 0;   // the server process it belongs to
+    std::int64_t number = 0;
+    bool client_side = true;
+    bool server_side = true;
+    bool broken = false;  // nothing more goes in, and nothing comes back for what is on its way
+    True last_request = 0;
+    True last_reply = 0;
+    True not_before = 0;  // what a dropped connection still carries is executed late
+    std::deque<Request> requests;
+    std::deque<Response> replies;
+  };
+
+  enum class Phase : std::uint8_t { idle, acquiring, holding, handed_on, over };
+  struct Slot {
+    Phase phase = Phase::idle;
+    std::uint64_t acquire = 0;  // requests without an answer yet; 0: none
+    std::uint64_t extend = 0;
+    std::uint64_t release = 0;
+    core::ClaimId lease{};
+    std::uint64_t token = 0;
+    std::size_t resource = 0;
+    core::Instant valid_until{};
+    core::Duration ttl{};
+    bool served = false;  // in the healed phase
+  };
+  struct Asked {  // the last round that was sent for a claim, to check the deadline against
+    core::Instant at{};
+    core::Duration ttl{};
+    std::uint16_t round = 0;
+  };
+  struct Client {
+    Clock clock;
+    std::uint32_t life = 0;
+    bool alive = true;
+    bool closing = false;
+    True paused_until = 0;
+    True timer_at = never;
+    std::unique_ptr<SeededRandomness> randomness;
+    std::unique_ptr<core::Engine> engine;
+    std::vector<Slot> slots;
+    std::vector<std::uint32_t> attempt;    // per node: names the current connection attempt
+    std::vector<std::int64_t> connection;  // per node: index, or -1
+    std::vector<std::pair<core::ClaimId, Asked>> asked;  // by claim index
+    std::uint64_t requests = 0;
+  };
+
+  // simulation.cpp: what happens
+  void plan(True at, Kind kind, std::size_t a, std::size_t b = 0);
+  void happen(const Event& event);
+  void begin_client(std::uint32_t index);
+  void end_client(std::uint32_t index);
+  void fault(std::size_t kind);
+  void heal();
+  [[nodiscard]] bool all_served() const;
+  void check_the_end();
+  [[nodiscard]] True between_faults(std::size_t kind) const;
+
+  // simulation_network.cpp: connections, and what nodes do with requests
+  [[nodiscard]] True delay();
+  [[nodiscard]] True transit(std::uint32_t client, std::uint32_t node);
+  void connect(std::uint32_t client, std::uint32_t node);
+  void reach(std::uint32_t client, const Event& event);
+  void come_up(const Event& event);
+  void send(std::uint32_t client, std::uint32_t node, const Request& request);
+  void arrive(std::uint32_t connection);
+  void deliver(std::uint32_t connection);
+  void observe(const Connection& connection, const Request& request, const Response& response);
+  void drop_client_side(std::uint32_t connection);
+  void break_connection(std::uint32_t connection);
+  void kill(const Connection& by, std::int64_t number);
+  void crash(std::uint32_t node);
+
+  // simulation_client.cpp: drivers and callers
+  void step(std::uint32_t client, const core::Event& event);
+  void carry_out(std::uint32_t client, const core::Command& command);
+  void send_all(std::uint32_t client, const core::Command& command);
+  void acquired(std::uint32_t client, const core::Command& command);
+  void extended(std::uint32_t client, const core::Command& command);
+  void answered(std::uint32_t client, const core::Command& command);
+  void lost(std::uint32_t client, const core::Command& command);
+  void act(std::uint32_t client, std::uint32_t slot);
+  void act_idle(std::uint32_t client, std::uint32_t slot);
+  void act_holding(std::uint32_t client, std::uint32_t slot);
+  void act_handed_on(std::uint32_t client, std::uint32_t slot);
+  void release(std::uint32_t client, std::uint32_t slot);
+  void plan_act(std::uint32_t client, std::uint32_t slot, True in);
+  void plan_hold(std::uint32_t client, std::uint32_t slot);
+  [[nodiscard]] core::Duration enough() const;
+  /// The holder goes by a deadline of its own, and does not listen to the engine's.
+  [[nodiscard]] bool deceived() const;
+  [[nodiscard]] std::uint64_t request(std::uint32_t client, std::uint32_t slot);
+  [[nodiscard]] Slot* slot_of(std::uint32_t client, core::RequestId request);
+
+  template <typename... Parts>
+  void tell(const Parts&... parts);
+
+  Scenario scenario_;
+  Random random_;
+  Checker checker_;
+  True now_ = 0;
+  bool healed_ = false;
+  bool stop_ = false;
+  True patience_ends_ = never;
+  std::uint64_t events_ = 0;
+  std::uint64_t planned_ = 0;
+  std::uint64_t print_ = 0;
+  std::priority_queue<Event, std::vector<Event>, std::greater<>> queue_;
+  std::vector<ModelNode> nodes_;
+  std::vector<Client> clients_;
+  std::deque<Connection> connections_;
+  std::vector<True> cut_until_;  // partitions, by client × node
+  std::vector<core::Command> commands_;
+  std::string resource_;
+  std::string* story_ = nullptr;
+};
+
+template <typename... Parts>
+void Simulation::tell(const Parts&... parts) {
+  if (story_ == nullptr) return;
+  const auto text = [](const auto& part) {
+    if constexpr (std::is_arithmetic_v<std::remove_cvref_t<decltype(part)>>) {
+      return std::to_string(part);
+    } else {
+      return std::string(part);
+    }
+  };
+  *story_ += std::to_string(now_ / 1000) + " us: ";
+  ((*story_ += text(parts)), ...);
+  *story_ += '\n';
+}
+
+}  // namespace redlock::simulation

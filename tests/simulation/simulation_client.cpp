@@ -1,0 +1,368 @@
+#include <algorithm>
+
+#include "core/validity.hpp"
+#include "simulation/simulation.hpp"
+
+namespace redlock::simulation {
+
+using core::Command;
+using core::Verb;
+
+namespace {
+
+constexpr unsigned slot_bits = 4;
+
+}  // namespace
+
+// --- the driver -------------------------------------------------------------------------------
+
+void Simulation::step(std::uint32_t index, const core::Event& event) {
+  Client& client = clients_[index];
+  if (!client.alive || !checker_.violation().empty()) return;
+  commands_.clear();
+  const core::Instant now = client.clock.instant(now_);
+  client.engine->step(now, event, commands_);
+  for (const Command& command : commands_) {
+    if (client.alive) carry_out(index, command);
+  }
+  if (!client.alive) return;
+  const auto next = client.engine->next_deadline();
+  if (!next) return;
+  True at = std::max(now_, client.clock.when(*next));
+  if (scenario_.mutant == Mutant::sleepy_driver && random_.per_mille(20)) at += 5 * ms;
+  if (at >= client.timer_at) return;
+  client.timer_at = at;
+  plan(at, Kind::timer, index, client.life);
+}
+
+void Simulation::carry_out(std::uint32_t index, const Command& command) {
+  Client& client = clients_[index];
+  switch (command.kind) {
+    case Command::Kind::connect:
+      return command.nodes.each([&](core::NodeIndex node) { connect(index, node); });
+    case Command::Kind::disconnect:
+      return command.nodes.each([&](core::NodeIndex node) {
+        ++client.attempt[node];
+        if (client.connection[node] < 0) return;
+        tell("client ", index, " drops its connection to node ", int{node});
+        drop_client_side(static_cast<std::uint32_t>(client.connection[node]));
+        client.connection[node] = -1;
+      });
+    case Command::Kind::send:
+    case Command::Kind::kill_old:
+      return send_all(index, command);
+    case Command::Kind::acquired:
+      return acquired(index, command);
+    case Command::Kind::extended:
+      return extended(index, command);
+    case Command::Kind::released:
+    case Command::Kind::inspected:
+    case Command::Kind::failed:
+      return answered(index, command);
+    case Command::Kind::lost:
+      return lost(index, command);
+    case Command::Kind::excluded:
+      return;
+    case Command::Kind::drained:
+      if (!client.closing) return checker_.violated("an open client was drained");
+      for (const Slot& slot : client.slots) {
+        if (slot.acquire + slot.extend + slot.release != 0) {
+          checker_.violated("a request was not answered by the shutdown");
+        }
+      }
+      return end_client(index);
+  }
+}
+
+void Simulation::send_all(std::uint32_t index, const Command& command) {
+  Client& client = clients_[index];
+  Request request;
+  request.stamp = command.stamp;
+  request.form = command.form;
+  request.number = command.number;
+  const core::Claim* claim = nullptr;
+  if (command.kind == Command::Kind::send) {
+    claim = client.engine->claim(command.stamp.claim);
+    if (claim == nullptr) return checker_.violated("a request refers to no claim");
+    request.token = number_of(claim->token.view());
+    request.resource = static_cast<std::uint8_t>(claim->resource[1] - '0');
+    request.ttl_ms = std::chrono::floor<std::chrono::milliseconds>(claim->round.ttl()).count();
+    // A node whose SET was too late is cleaned while the lease stands, and may be repaired after
+    // that.
+    request.last =
+        command.stamp.verb == Verb::release && claim->state == core::Claim::State::settling;
+    if (client.asked.size() <= claim->index) client.asked.resize(claim->index + 1);
+    auto& [id, asked] = client.asked[claim->index];
+    if (id != claim->id() || asked.round != command.stamp.round) {
+      id = claim->id();
+      asked = {client.clock.instant(now_), std::chrono::milliseconds(request.ttl_ms),
+               command.stamp.round};
+    }
+  }
+  command.nodes.each([&](core::NodeIndex node) {
+    if (scenario_.mutant == Mutant::drop_release_behind_set &&
+        request.stamp.verb == Verb::release) {
+      const std::int64_t connection = client.connection[node];
+      const auto& waiting = connections_[static_cast<std::size_t>(connection)].requests;
+      const bool behind = std::any_of(waiting.begin(), waiting.end(), [&](const Request& other) {
+        return other.token == request.token;
+      });
+      if (behind) {
+        // As if the node had nothing: no answer may overtake the SET's, so it is asked about
+        // nobody.
+        Request harmless = request;
+        harmless.token = 1;
+        return send(index, node, harmless);
+      }
+    }
+    send(index, node, request);
+  });
+}
+
+void Simulation::acquired(std::uint32_t index, const Command& command) {
+  Client& client = clients_[index];
+  Slot* slot = slot_of(index, command.request);
+  if (slot == nullptr || slot->acquire != static_cast<std::uint64_t>(command.request)) {
+    return checker_.violated("a grant answers no request");
+  }
+  const core::Claim* claim = client.engine->claim(command.stamp.claim);
+  slot->acquire = 0;
+  slot->phase = Phase::holding;
+  slot->lease = command.stamp.claim;
+  slot->token = number_of(claim->token.view());
+  slot->ttl = claim->round.ttl();
+  slot->valid_until = command.valid_until;
+  const Asked& asked = client.asked[claim->index].second;
+  if (command.valid_until > core::valid_until(asked.at, asked.ttl)) {
+    checker_.violated("a deadline is later than the start of the granting round allows");
+  }
+  if (scenario_.mutant == Mutant::validity_from_last_reply) {
+    slot->valid_until = core::valid_until(client.clock.instant(now_), asked.ttl);
+  }
+  if (scenario_.mutant == Mutant::no_drift_margin) slot->valid_until = asked.at + asked.ttl;
+  tell("client ", index, " is granted ", slot->token % 10'000, " on r", slot->resource);
+  checker_.granted(slot->token, slot->resource, now_, client.clock.when(slot->valid_until));
+  plan_hold(index, static_cast<std::uint32_t>(slot - client.slots.data()));
+}
+
+void Simulation::extended(std::uint32_t index, const Command& command) {
+  Client& client = clients_[index];
+  for (Slot& slot : client.slots) {
+    if (slot.lease != command.stamp.claim || slot.phase != Phase::holding) continue;
+    const auto& [id, asked] = client.asked[command.stamp.claim.index];
+    const core::Instant most = core::valid_until(asked.at, asked.ttl);
+    if (id != slot.lease || command.valid_until > std::max(slot.valid_until, most)) {
+      checker_.violated("a deadline is later than the start of the extending round allows");
+    }
+    if (!deceived() || command.valid_until > slot.valid_until) {
+      slot.valid_until = command.valid_until;
+    }
+    tell("client ", index, " extended ", slot.token % 10'000);
+    checker_.extended(slot.token, now_, client.clock.when(slot.valid_until));
+  }
+  if (command.request != core::RequestId::none) answered(index, command);
+}
+
+void Simulation::answered(std::uint32_t index, const Command& command) {
+  const auto number = static_cast<std::uint64_t>(command.request);
+  if (scenario_.mutant == Mutant::forget_answer && number % 101 == 0) return;
+  Slot* slot = slot_of(index, command.request);
+  if (slot == nullptr) return checker_.violated("an answer belongs to no request");
+  const auto at = static_cast<std::uint32_t>(slot - clients_[index].slots.data());
+  if (slot->acquire == number) {
+    slot->acquire = 0;
+    slot->phase = Phase::idle;
+    tell("client ", index, " fails to acquire: ", static_cast<int>(command.code));
+    return plan_act(index, at, random_.below(scenario_.think));
+  }
+  if (slot->extend == number) {
+    slot->extend = 0;
+    if (slot->phase == Phase::handed_on) plan_act(index, at, random_.below(scenario_.think));
+    return;
+  }
+  if (slot->release != number) return checker_.violated("a request was answered twice");
+  slot->release = 0;
+  if (command.kind == Command::Kind::released) {
+    std::size_t there = 0;
+    for (const ModelNode& node : nodes_) {
+      there += node.holder(slot->resource, now_) == slot->token ? 1U : 0U;
+    }
+    checker_.release_answered(slot->token, there);
+  }
+  slot->phase = Phase::idle;
+  slot->token = 0;
+  if (healed_) slot->served = true;
+  plan_act(index, at, random_.below(scenario_.think));
+}
+
+bool Simulation::deceived() const {
+  return scenario_.mutant == Mutant::validity_from_last_reply ||
+         scenario_.mutant == Mutant::no_drift_margin;
+}
+
+void Simulation::lost(std::uint32_t index, const Command& command) {
+  Client& client = clients_[index];
+  for (std::uint32_t i = 0; i < client.slots.size(); ++i) {
+    Slot& slot = client.slots[i];
+    if (slot.lease != command.stamp.claim || slot.phase != Phase::holding) continue;
+    tell("client ", index, " lost ", slot.token % 10'000);
+    const True deadline = client.clock.when(slot.valid_until);
+    // Nothing but a pause of the whole process may keep the news from the holder.
+    if (now_ > deadline && client.paused_until < deadline) {
+      checker_.violated("invariant 6: a loss was told late");
+    }
+    if (deceived()) {
+      checker_.abandoned(slot.token);
+    } else {
+      checker_.lost(slot.token, now_);
+    }
+    slot.phase = Phase::idle;
+    slot.token = 0;
+    slot.lease = {};
+    if (healed_) slot.served = true;
+    return plan_act(index, i, random_.below(scenario_.think));
+  }
+  checker_.violated("invariant 6: a loss was told of what was no lease, or twice");
+}
+
+// --- the callers ------------------------------------------------------------------------------
+
+std::uint64_t Simulation::request(std::uint32_t index, std::uint32_t slot) {
+  return (++clients_[index].requests << slot_bits) | slot;
+}
+
+Simulation::Slot* Simulation::slot_of(std::uint32_t index, core::RequestId request) {
+  const auto number = static_cast<std::uint64_t>(request);
+  const std::size_t slot = number & ((1U << slot_bits) - 1U);
+  Client& client = clients_[index];
+  return number == 0 || slot >= client.slots.size() ? nullptr : &client.slots[slot];
+}
+
+void Simulation::plan_act(std::uint32_t index, std::uint32_t slot, True in) {
+  const std::uint32_t name = index << slot_bits | slot;
+  plan(now_ + 1 + in, Kind::act, name, clients_[index].life);
+}
+
+void Simulation::plan_hold(std::uint32_t index, std::uint32_t slot) {
+  const Slot& mine = clients_[index].slots[slot];
+  const True left = clients_[index].clock.when(mine.valid_until) - now_;
+  if (healed_) return plan_act(index, slot, random_.below(1 * ms));
+  if (scenario_.last_millisecond && random_.per_mille(600)) {
+    return plan_act(index, slot, std::max<True>(0, left - random_.below(1 * ms)));
+  }
+  plan_act(index, slot, random_.below(std::max<True>(1, left)));
+}
+
+void Simulation::act(std::uint32_t name, std::uint32_t life) {
+  const std::uint32_t index = name >> slot_bits;
+  const std::uint32_t slot = name & ((1U << slot_bits) - 1U);
+  Client& client = clients_[index];
+  if (!client.alive || client.life != life || client.closing) return;
+  if (client.paused_until > now_) return plan(client.paused_until, Kind::act, name, life);
+  switch (client.slots[slot].phase) {
+    case Phase::idle:
+      return act_idle(index, slot);
+    case Phase::acquiring:
+      if (client.slots[slot].acquire == 0) return;
+      // A TTL that the round trip uses up is never granted, however long one waits.
+      if (healed_ && client.slots[slot].ttl >= enough()) return;
+      tell("client ", index, " cancels");
+      return step(index, core::Cancel{core::RequestId{client.slots[slot].acquire}});
+    case Phase::holding:
+      return act_holding(index, slot);
+    case Phase::handed_on:
+      return act_handed_on(index, slot);
+    case Phase::over:
+      return;
+  }
+}
+
+core::Duration Simulation::enough() const {
+  return std::chrono::ceil<std::chrono::milliseconds>(50 * core::Duration(scenario_.slowest)) +
+         std::chrono::milliseconds(10);
+}
+
+void Simulation::act_idle(std::uint32_t index, std::uint32_t slot) {
+  Slot& mine = clients_[index].slots[slot];
+  if (mine.served || mine.acquire + mine.extend + mine.release != 0) return;
+  mine.phase = Phase::acquiring;
+  mine.acquire = request(index, slot);
+  mine.resource = static_cast<std::size_t>(random_.below(static_cast<True>(scenario_.resources)));
+  resource_ = mine.resource == 0 ? "r0" : "r1";
+  core::Acquire event;
+  event.request = core::RequestId{mine.acquire};
+  event.resource = resource_;
+  event.ttl = std::chrono::milliseconds(
+      random_.between(scenario_.shortest_ttl_ms, scenario_.longest_ttl_ms));
+  if (random_.per_mille(600)) event.wait = event.ttl * random_.between(1, 10);
+  if (random_.per_mille(100)) event.wait = core::Duration::max();
+  if (random_.per_mille(300)) {
+    event.renewal.emplace();
+    event.renewal->max_renewals = static_cast<std::uint64_t>(random_.between(0, 10));
+    event.renewal->max_hold = event.ttl * random_.between(1, 6);
+  }
+  if (healed_) {
+    event.wait = core::Duration::max();
+    event.ttl = std::max<core::Duration>(event.ttl, enough());
+    event.renewal.reset();
+  }
+  mine.ttl = event.renewal ? std::min(event.ttl, event.renewal->max_hold) : event.ttl;
+  if (random_.per_mille(100)) {
+    plan_act(index, slot, random_.below(std::max<True>(1, event.ttl.count())));
+  }
+  step(index, event);
+}
+
+void Simulation::act_holding(std::uint32_t index, std::uint32_t slot) {
+  Client& client = clients_[index];
+  Slot& mine = client.slots[slot];
+  const std::int64_t dice = random_.below(1000);
+  if (healed_ || dice < 450) return release(index, slot);
+  if (dice < 850) {
+    if (mine.extend == 0) {
+      mine.extend = request(index, slot);
+      const auto ttl = std::chrono::milliseconds(
+          random_.between(scenario_.shortest_ttl_ms, scenario_.longest_ttl_ms));
+      step(index, core::Extend{core::RequestId{mine.extend}, mine.lease, ttl});
+    }
+    if (mine.phase == Phase::holding) plan_hold(index, slot);
+    return;
+  }
+  if (dice < 920 || mine.extend != 0) return;  // runs into its deadline
+  tell("client ", index, " hands ", mine.token % 10'000, " on");
+  checker_.abandoned(mine.token);
+  mine.phase = Phase::handed_on;
+  step(index, core::Detach{mine.lease});
+  mine.lease = {};
+  plan_act(index, slot, random_.below(scenario_.think));
+}
+
+void Simulation::release(std::uint32_t index, std::uint32_t slot) {
+  Client& client = clients_[index];
+  Slot& mine = client.slots[slot];
+  tell("client ", index, " releases ", mine.token % 10'000);
+  checker_.ended(mine.token);
+  mine.phase = Phase::over;
+  mine.release = request(index, slot);
+  step(index, core::Release{core::RequestId{mine.release}, mine.lease});
+  mine.lease = {};
+}
+
+void Simulation::act_handed_on(std::uint32_t index, std::uint32_t slot) {
+  Slot& mine = clients_[index].slots[slot];
+  if (mine.extend + mine.release != 0) return;
+  const std::array<char, 16> digits = digits_of(mine.token);
+  const Token token = *Token::parse({digits.data(), digits.size()});
+  resource_ = mine.resource == 0 ? "r0" : "r1";
+  if (!healed_ && random_.per_mille(400)) {
+    mine.extend = request(index, slot);
+    const auto ttl = std::chrono::milliseconds(scenario_.shortest_ttl_ms);
+    return step(index, core::ExtendToken{core::RequestId{mine.extend}, resource_, token, ttl});
+  }
+  checker_.ended(mine.token);
+  mine.phase = Phase::over;
+  mine.release = request(index, slot);
+  step(index, core::ReleaseToken{core::RequestId{mine.release}, resource_, token});
+}
+
+}  // namespace redlock::simulation

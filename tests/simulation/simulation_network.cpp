@@ -1,0 +1,224 @@
+#include <algorithm>
+
+#include "simulation/simulation.hpp"
+
+namespace redlock::simulation {
+
+using core::Reply;
+using core::Verb;
+
+True Simulation::delay() {
+  if (random_.per_mille(scenario_.tail_per_mille)) return random_.below(scenario_.tail);
+  return random_.between(scenario_.fastest, scenario_.slowest);
+}
+
+True Simulation::transit(std::uint32_t client, std::uint32_t node) {
+  // TCP sends again what a partition swallowed.
+  return std::max(now_, cut_until_[client * nodes_.size() + node]) + delay();
+}
+
+// --- connections come -------------------------------------------------------------------------
+
+void Simulation::connect(std::uint32_t client, std::uint32_t node) {
+  const std::uint32_t attempt = ++clients_[client].attempt[node];
+  plan(transit(client, node), Kind::connect, client * nodes_.size() + node, attempt);
+}
+
+void Simulation::reach(std::uint32_t client, const Event& event) {
+  Client& target = clients_[client];
+  if (target.alive && target.paused_until > now_ && event.kind != Kind::connect) {
+    return plan(target.paused_until, event.kind, event.a, event.b);
+  }
+  if (event.kind == Kind::reply) return deliver(event.a);
+  if (event.kind == Kind::up) return come_up(event);
+  if (event.kind == Kind::ended) {
+    Connection& connection = connections_[event.a];
+    if (!connection.client_side) return;
+    connection.client_side = false;
+    target.connection[connection.node] = -1;
+    tell("client ", client, " sees its connection to node ", connection.node, " end");
+    return step(client, core::NodeDown{static_cast<core::NodeIndex>(connection.node),
+                                       core::NodeDown::Cause::unreachable, "reset"});
+  }
+  const std::uint32_t node = event.a % static_cast<std::uint32_t>(nodes_.size());
+  if (!target.alive || target.attempt[node] != event.b) return;
+  if (event.kind == Kind::refused) {
+    ++target.attempt[node];
+    return step(client, core::NodeDown{static_cast<core::NodeIndex>(node),
+                                       core::NodeDown::Cause::unreachable, "refused"});
+  }
+  ModelNode& server = nodes_[node];
+  if (server.stopped_until > now_)
+    return plan(server.stopped_until, Kind::connect, event.a, event.b);
+  if (!server.running) return plan(now_ + delay(), Kind::refused, event.a, event.b);
+  Connection& connection = connections_.emplace_back();
+  connection.client = client;
+  connection.node = node;
+  connection.life = target.life;
+  connection.run = server.run;
+  connection.number = ++server.connections;
+  plan(now_ + 3 * delay(), Kind::up, connections_.size() - 1, event.b);
+}
+
+void Simulation::come_up(const Event& event) {
+  Connection& connection = connections_[event.a];
+  Client& client = clients_[connection.client];
+  const std::uint32_t node = connection.node;
+  const bool wanted = client.alive && client.life == connection.life &&
+                      client.attempt[node] == event.b && client.connection[node] < 0;
+  if (!wanted) {
+    connection.client_side = false;
+    return;
+  }
+  if (!nodes_[node].running || nodes_[node].run != connection.run) {
+    connection.client_side = false;
+    return plan(now_, Kind::refused, connection.client * nodes_.size() + node, event.b);
+  }
+  client.connection[node] = event.a;
+  tell("client ", connection.client, " is connected to node ", node, " as ", connection.number);
+  const std::string server = std::to_string(node) + "/" + std::to_string(connection.run);
+  step(connection.client,
+       core::NodeUp{static_cast<core::NodeIndex>(node), server, connection.number});
+}
+
+// --- requests and answers ---------------------------------------------------------------------
+
+void Simulation::send(std::uint32_t client, std::uint32_t node, const Request& request) {
+  const std::int64_t index = clients_[client].connection[node];
+  if (index < 0) return checker_.violated("a request was sent to a node that is not up");
+  Connection& connection = connections_[static_cast<std::size_t>(index)];
+  if (connection.broken) return;
+  connection.requests.push_back(request);
+  connection.last_request = std::max(connection.last_request, transit(client, node));
+  plan(connection.last_request, Kind::arrive, static_cast<std::size_t>(index));
+}
+
+void Simulation::arrive(std::uint32_t index) {
+  Connection& connection = connections_[index];
+  if (connection.requests.empty()) return;
+  ModelNode& node = nodes_[connection.node];
+  if (!connection.server_side || !node.running || node.run != connection.run) {
+    connection.requests.clear();
+    return;
+  }
+  if (connection.not_before > now_) return plan(connection.not_before, Kind::arrive, index);
+  if (node.stopped_until > now_) {
+    // Which connection is served first after the stop is anybody's guess.
+    return plan(node.stopped_until + random_.below(1000), Kind::arrive, index);
+  }
+  const Request request = connection.requests.front();
+  connection.requests.pop_front();
+  Response response;
+  if (request.stamp.verb != Verb::kill_old && random_.per_mille(scenario_.error_per_mille)) {
+    response.stamp = request.stamp;
+    response.reply = Reply::error;
+  } else {
+    if (request.stamp.verb == Verb::kill_old) kill(connection, request.number);
+    response = node.execute(request, now_);
+    observe(connection, request, response);
+  }
+  if (!connection.client_side || connection.broken) return;
+  connection.replies.push_back(response);
+  connection.last_reply =
+      std::max(connection.last_reply, transit(connection.client, connection.node));
+  plan(connection.last_reply, Kind::reply, index);
+}
+
+void Simulation::observe(const Connection& connection, const Request& request,
+                         const Response& response) {
+  const bool wrote = response.reply == Reply::granted || response.reply == Reply::repaired;
+  if (wrote) checker_.key_written(request.token, connection.node);
+  const bool told = response.reply == Reply::released || response.reply == Reply::gone ||
+                    response.reply == Reply::taken;
+  if (request.last && told) {
+    checker_.release_executed(request.token, connection.node);
+  }
+  tell("node ", connection.node, " executes verb ", static_cast<int>(request.stamp.verb), " of ",
+       request.token % 10'000, " from client ", connection.client, "/", connection.number,
+       ": reply ", static_cast<int>(response.reply));
+}
+
+void Simulation::deliver(std::uint32_t index) {
+  Connection& connection = connections_[index];
+  if (!connection.client_side || connection.replies.empty()) return;
+  const Response response = connection.replies.front();
+  connection.replies.pop_front();
+  core::Answer answer;
+  answer.node = static_cast<core::NodeIndex>(connection.node);
+  answer.stamp = response.stamp;
+  answer.reply = response.reply;
+  std::array<char, 16> digits{};
+  if (response.holder != 0) {
+    digits = digits_of(response.holder);
+    answer.text = {digits.data(), digits.size()};
+  }
+  if (response.remaining_ms >= 0)
+    answer.remaining = std::chrono::milliseconds(response.remaining_ms);
+  const bool refused = response.reply == Reply::taken && (response.stamp.verb == Verb::set ||
+                                                          response.stamp.verb == Verb::set_and_ttl);
+  if (scenario_.mutant == Mutant::grant_a_refusal && refused && random_.per_mille(10)) {
+    answer.reply = Reply::granted;
+  }
+  step(connection.client, answer);
+  if (scenario_.mutant == Mutant::answer_twice) step(connection.client, answer);
+}
+
+// --- connections go ---------------------------------------------------------------------------
+
+void Simulation::drop_client_side(std::uint32_t index) {
+  Connection& connection = connections_[index];
+  connection.client_side = false;
+  connection.replies.clear();
+  // A reset discards what was not read; what was may be executed yet, and late.
+  const auto kept = random_.below(static_cast<True>(connection.requests.size()) + 1);
+  connection.requests.resize(static_cast<std::size_t>(kept));
+  connection.not_before = now_ + random_.below(scenario_.late + 1);
+}
+
+void Simulation::break_connection(std::uint32_t index) {
+  Connection& connection = connections_[index];
+  if (connection.broken) return;
+  connection.broken = true;
+  tell("the connection of client ", connection.client, " and node ", connection.node, " breaks");
+  const auto requests = random_.below(static_cast<True>(connection.requests.size()) + 1);
+  connection.requests.resize(static_cast<std::size_t>(requests));
+  connection.not_before = now_ + random_.below(scenario_.late + 1);
+  const auto replies = random_.below(static_cast<True>(connection.replies.size()) + 1);
+  connection.replies.resize(static_cast<std::size_t>(replies));
+  plan(std::max(connection.last_reply, now_) + delay(), Kind::ended, index);
+}
+
+void Simulation::kill(const Connection& by, std::int64_t number) {
+  tell("node ", by.node, " kills connection ", number);
+  if (scenario_.mutant == Mutant::ignore_kill) return;
+  for (Connection& other : connections_) {
+    const bool same_server = other.node == by.node && other.run == by.run;
+    if (!same_server || other.number != number) continue;
+    if (other.client != by.client) checker_.violated("somebody else's connection was killed");
+    other.server_side = false;
+  }
+}
+
+void Simulation::crash(std::uint32_t index) {
+  ModelNode& node = nodes_[index];
+  if (!node.running) return;
+  node.running = false;
+  node.stopped_until = 0;
+  const bool forgets = random_.per_mille(scenario_.data_loss_per_mille);
+  True away = 1 * ms + random_.below(100 * ms);
+  if (forgets) {
+    node.forget();
+    // Until the restart guard exists, a node that forgot must stay away until every key it had
+    // would have expired by anybody's clock.
+    const True expired = scenario_.longest_ttl_ms * ms / 100 * 103 + 10 * ms;
+    if (scenario_.mutant != Mutant::forget_at_once) away += expired;
+  }
+  tell("node ", index, " crashes", forgets ? " and forgets" : "");
+  plan(now_ + away, Kind::restart, index);
+  for (std::uint32_t i = 0; i < clients_.size(); ++i) {
+    const std::int64_t connection = clients_[i].connection[index];
+    if (connection >= 0) break_connection(static_cast<std::uint32_t>(connection));
+  }
+}
+
+}  // namespace redlock::simulation

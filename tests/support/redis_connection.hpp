@@ -1,0 +1,86 @@
+#pragma once
+
+#include <uv.h>
+
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "redis/connection.hpp"
+#include "uv/handle.hpp"
+#include "uv/loop.hpp"
+
+namespace redlock::redis {
+
+/// Writes down what a connection says.
+class Recorder final : public ConnectionOwner {
+ public:
+  struct Answered {
+    core::Stamp stamp;
+    core::Reply reply;
+    std::string text;
+    std::optional<core::Duration> remaining;
+  };
+
+  void on_ready(const ServerIdentity& identity) noexcept override {
+    ready = identity;
+    if (react) react();
+  }
+  void on_answer(const core::Stamp& stamp, core::Reply reply, std::string_view text,
+                 std::optional<core::Duration> remaining) noexcept override {
+    answers.push_back({stamp, reply, std::string(text), remaining});
+    if (react) react();
+  }
+  void on_down(core::NodeDown::Cause why_cause, std::string_view why_text,
+               Conduct why_conduct) noexcept override {
+    ++downs;
+    cause = why_cause;
+    why = why_text;
+    conduct = why_conduct;
+    if (react) react();
+  }
+
+  std::optional<ServerIdentity> ready;
+  std::vector<Answered> answers;
+  int downs = 0;
+  core::NodeDown::Cause cause{};
+  std::string why;
+  Conduct conduct{};
+  std::function<void()> react;  ///< called inside every call
+};
+
+/// Runs the loop until `condition` holds; false after a generous limit.
+template <typename Condition>
+[[nodiscard]] bool run_until(uv::Loop& loop, Condition condition) {
+  const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  const auto tick = uv::make_handle<uv_timer_t>(
+      nullptr, "ticking", [&](uv_timer_t* timer) { return uv_timer_init(loop.get(), timer); });
+  uv::check(uv_timer_start(
+                tick.get(), [](uv_timer_t*) noexcept {}, 20, 20),
+            "ticking");
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > limit) return false;
+    uv_run(loop.get(), UV_RUN_ONCE);
+  }
+  return true;
+}
+
+[[nodiscard]] inline ConnectionTarget tcp_target(std::uint16_t port) {
+  return {.endpoint = {.kind = uv::Endpoint::Kind::tcp,
+                       .host = "127.0.0.1",
+                       .port = port,
+                       .path = {},
+                       .tls = {}}};
+}
+
+[[nodiscard]] inline ConnectionTarget unix_target(std::string path) {
+  return {.endpoint = {.kind = uv::Endpoint::Kind::unix_socket,
+                       .host = {},
+                       .port = 0,
+                       .path = std::move(path),
+                       .tls = {}}};
+}
+
+}  // namespace redlock::redis

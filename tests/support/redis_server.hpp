@@ -1,0 +1,136 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "support/resp.hpp"
+
+namespace redlock::test {
+
+enum class Data { keep, wipe };
+enum class ClientCertificates { not_asked_for, required };
+
+struct TlsOptions {
+  std::filesystem::path certificate{};
+  std::filesystem::path key{};
+  /// What the server checks client certificates against.
+  std::filesystem::path ca{};
+  ClientCertificates clients = ClientCertificates::not_asked_for;
+};
+
+struct RedisServerOptions {
+  /// Further command line words, e.g. {"--maxmemory", "2mb"}; they win over the defaults
+  /// (no persistence, a Unix socket, one loopback address).
+  std::vector<std::string> arguments{};
+  /// "NAME=value" additions, e.g. LD_PRELOAD.
+  std::vector<std::string> environment{};
+  std::string bind{"127.0.0.1"};
+  /// --requirepass; also used by url() and command().
+  std::string password{};
+  /// Opens a TLS port besides the plain one.
+  std::optional<TlsOptions> tls{};
+  std::string program{"redis-server"};
+  std::chrono::milliseconds start_limit = std::chrono::seconds(30);
+  /// A server counts as started when it answers, be it NOAUTH or LOADING. But a small data set is
+  /// loaded in no time and would only make tests flicker, so that much time is granted for it;
+  /// 0 for a test that wants to see LOADING.
+  std::chrono::milliseconds loading_grace = std::chrono::seconds(1);
+};
+
+/// A real server on a loopback port, in a directory of its own. It is gone, with its directory,
+/// when the object is; if the test process is killed, the kernel kills the server.
+///
+/// command(), get(), pttl() may be called from any thread; everything else from one thread at a
+/// time. Failures throw std::runtime_error with the server's log.
+class RedisServer {
+ public:
+  /// Starts the server and waits until it answers.
+  explicit RedisServer(RedisServerOptions options = {});
+  /// Only starts it, so that several can start at once; wait_until_ready() must follow.
+  [[nodiscard]] static RedisServer launch(RedisServerOptions options = {});
+  void wait_until_ready();
+
+  ~RedisServer();
+  RedisServer(RedisServer&&) noexcept;
+  RedisServer& operator=(RedisServer&&) noexcept;
+  RedisServer(const RedisServer&) = delete;
+  RedisServer& operator=(const RedisServer&) = delete;
+
+  [[nodiscard]] const std::string& host() const noexcept;
+  [[nodiscard]] std::uint16_t port() const noexcept;
+  /// 0 without TLS.
+  [[nodiscard]] std::uint16_t tls_port() const noexcept;
+  [[nodiscard]] std::string url() const;       ///< redis://[:password@]host:port
+  [[nodiscard]] std::string tls_url() const;   ///< rediss://[:password@]host:port
+  [[nodiscard]] std::string unix_url() const;  ///< unix:///path
+  [[nodiscard]] std::filesystem::path unix_path() const;
+  /// Where the server keeps its files.
+  [[nodiscard]] std::filesystem::path data_directory() const;
+  [[nodiscard]] std::string log() const;
+  /// Changes take effect at the next start.
+  [[nodiscard]] RedisServerOptions& options() noexcept;
+
+  /// -1 while it does not run.
+  [[nodiscard]] pid_t pid() const noexcept;
+  [[nodiscard]] bool running() const;
+  [[nodiscard]] bool stopped() const;
+
+  void kill();       ///< SIGKILL; returns when the process is gone
+  void terminate();  ///< SIGTERM, an orderly end; returns when the process is gone
+  void stop();       ///< SIGSTOP; returns when every thread stands still
+  void resume();     ///< SIGCONT
+  /// Starts again on the same ports, after kill() or terminate().
+  void start(Data data = Data::keep);
+  /// kill() and start().
+  void restart(Data data = Data::keep);
+
+  /// Asks over a connection of its own, by way of the Unix socket: a network cut for a test does
+  /// not blind the test. Throws when there is no answer within `limit`.
+  Reply command(const Command& words,
+                std::chrono::milliseconds limit = std::chrono::seconds(10)) const;
+  [[nodiscard]] std::optional<std::string> get(const std::string& key) const;
+  /// Milliseconds left; -1 without expiry, -2 without the key.
+  [[nodiscard]] std::int64_t pttl(const std::string& key) const;
+
+ private:
+  struct Impl;
+  explicit RedisServer(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+/// N independent servers, started at once.
+class Nodes {
+ public:
+  explicit Nodes(std::size_t count, const RedisServerOptions& options = {});
+  Nodes(std::size_t count, const std::function<RedisServerOptions(std::size_t)>& options);
+
+  [[nodiscard]] std::size_t size() const noexcept { return servers_.size(); }
+  [[nodiscard]] RedisServer& operator[](std::size_t index) { return servers_.at(index); }
+  [[nodiscard]] const RedisServer& operator[](std::size_t index) const {
+    return servers_.at(index);
+  }
+  [[nodiscard]] auto begin() noexcept { return servers_.begin(); }
+  [[nodiscard]] auto end() noexcept { return servers_.end(); }
+
+  [[nodiscard]] std::vector<std::string> urls() const;
+  [[nodiscard]] std::string joined_urls() const;  ///< separated by commas
+  /// The key's value per node; nothing where the key is absent or the node is down or stopped.
+  [[nodiscard]] std::vector<std::optional<std::string>> holders(const std::string& key) const;
+  /// On how many nodes the key exists; has this value.
+  [[nodiscard]] std::size_t count_held(const std::string& key) const;
+  [[nodiscard]] std::size_t count_held_by(const std::string& key, const std::string& value) const;
+  Nodes& flush();  ///< FLUSHALL on every node that runs
+
+ private:
+  std::vector<RedisServer> servers_;
+};
+
+}  // namespace redlock::test
