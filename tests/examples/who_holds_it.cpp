@@ -1,0 +1,39 @@
+// Ask who holds a lock, and tell people why there was none.
+
+#include <chrono>
+#include <iostream>
+
+#include "nodes.hpp"
+#include "redlock/redlock.hpp"
+
+using namespace std::chrono_literals;
+
+int main(int argc, char** argv) {
+  const example::Nodes nodes(argc, argv);
+  redlock::ClientOptions options;
+  options.nodes = nodes.urls();
+  options.on_node_event = [](const redlock::NodeEvent& event) {
+    std::cout << event.url << ": " << event.message << '\n';
+  };
+  auto client = redlock::Client::create(options);
+  if (!client) return 1;
+
+  auto lease = client->acquire("printer", {.ttl = 10s, .wait = 5s});
+  if (!lease) return 2;
+
+  redlock::AcquireOptions ask;
+  ask.refusal_detail = redlock::AcquireOptions::RefusalDetail::holder_and_remaining;
+  auto second = client->try_acquire("printer", std::move(ask));
+  if (second) return 3;
+  std::cout << to_string(second.error().code) << ": " << second.error().message << '\n';
+  for (const redlock::NodeReport& node : second.error().round.nodes) {
+    std::cout << "  " << node.url << ' ' << to_string(node.vote) << ' ' << node.holder << '\n';
+  }
+
+  auto inspection = client->inspect("printer");
+  if (!inspection) return 4;
+  std::cout << to_string(inspection->state) << " by " << inspection->holder << '\n';
+
+  auto mine = client->is_held_by("printer", lease->token());
+  return mine && *mine && second.error().code == redlock::Errc::held ? 0 : 5;
+}

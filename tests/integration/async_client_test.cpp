@@ -1,0 +1,472 @@
+// The asynchronous client on its own thread and on its caller's loop.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <uv.h>
+
+#include <future>
+#include <thread>
+
+#include "integration/library.hpp"
+
+namespace redlock::test {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+/// A loop as an application has one.
+class AppLoop {
+ public:
+  AppLoop() { EXPECT_EQ(uv_loop_init(&loop_), 0); }
+  ~AppLoop() {
+    // Runs out only if nobody left a handle behind.
+    EXPECT_EQ(uv_run(&loop_, UV_RUN_DEFAULT), 0);
+    EXPECT_EQ(uv_loop_close(&loop_), 0) << "handles were left on the loop";
+  }
+  AppLoop(const AppLoop&) = delete;
+  AppLoop& operator=(const AppLoop&) = delete;
+
+  [[nodiscard]] uv_loop_t* get() { return &loop_; }
+  /// False after a generous time.
+  template <typename Condition>
+  [[nodiscard]] bool run_until(Condition condition) {
+    uv_timer_t tick;
+    EXPECT_EQ(uv_timer_init(&loop_, &tick), 0);
+    EXPECT_EQ(uv_timer_start(
+                  &tick, [](uv_timer_t*) {}, 10, 10),
+              0);
+    const auto limit = BootClock::now() + seconds(60);
+    while (!condition() && BootClock::now() < limit) uv_run(&loop_, UV_RUN_ONCE);
+    bool closed = false;
+    tick.data = &closed;
+    uv_close(reinterpret_cast<uv_handle_t*>(&tick),
+             [](uv_handle_t* handle) { *static_cast<bool*>(handle->data) = true; });
+    const bool met = condition();
+    while (!closed) uv_run(&loop_, UV_RUN_ONCE);
+    return met;
+  }
+
+ private:
+  uv_loop_t loop_;
+};
+
+[[nodiscard]] AsyncClient on_loop(AppLoop& loop, ClientOptions options) {
+  auto client = AsyncClient::create(std::move(options), loop.get());
+  if (!client) throw std::runtime_error(client.error().message);
+  return *std::move(client);
+}
+
+class AsyncOnCallersLoop : public testing::Test {
+ protected:
+  [[nodiscard]] AsyncClient client() { return on_loop(loop_, patient(shared_urls(3))); }
+  void close(AsyncClient& client) {
+    bool closed = false;
+    client.close([&] { closed = true; });
+    EXPECT_TRUE(loop_.run_until([&] { return closed; }));
+  }
+  AppLoop loop_;
+  std::string resource_ = fresh_resource();
+};
+
+TEST_F(AsyncOnCallersLoop, ACallAnswersLaterAndNotInside) {
+  AsyncClient client = AsyncOnCallersLoop::client();
+  Lease lease;
+  int answers = 0;
+  bool inside = true;
+  const auto thread = std::this_thread::get_id();
+  client.acquire(resource_, {}, [&](Result<Lease> granted) {
+    EXPECT_FALSE(inside);
+    EXPECT_EQ(std::this_thread::get_id(), thread);
+    ASSERT_TRUE(succeeded(granted));
+    lease = *std::move(granted);
+    ++answers;
+  });
+  inside = false;
+  ASSERT_TRUE(loop_.run_until([&] { return answers == 1; }));
+
+  // Refusals too.
+  inside = true;
+  client.acquire("", {}, [&](Result<Lease> refused) {
+    EXPECT_FALSE(inside);
+    EXPECT_TRUE(failed_with(refused, Errc::invalid_argument));
+    ++answers;
+  });
+  client.extend(lease, seconds(0), [&](Result<RoundReport> refused) {
+    EXPECT_FALSE(inside);
+    EXPECT_TRUE(failed_with(refused, Errc::invalid_argument));
+    ++answers;
+  });
+  client.extend(lease, seconds(20), [&](Result<RoundReport> extended) {
+    EXPECT_TRUE(succeeded(extended));
+    ++answers;
+  });
+  client.inspect(resource_, [&](Result<Inspection> inspection) {
+    ASSERT_TRUE(succeeded(inspection));
+    EXPECT_EQ(inspection->holder, lease.token().view());
+    ++answers;
+  });
+  inside = false;
+  ASSERT_TRUE(loop_.run_until([&] { return answers == 5; }));
+  client.release(std::move(lease), [&](Result<RoundReport> released) {
+    EXPECT_TRUE(succeeded(released));
+    ++answers;
+  });
+  ASSERT_TRUE(loop_.run_until([&] { return answers == 6; }));
+  close(client);
+  EXPECT_EQ(answers, 6);
+}
+
+TEST_F(AsyncOnCallersLoop, HoldsThousandsOfLocksAtOnce) {
+  AsyncClient client = AsyncOnCallersLoop::client();
+  constexpr int count = 2000;
+  std::vector<Lease> leases;
+  int released = 0;
+  for (int i = 0; i < count; ++i) {
+    client.acquire(resource_ + std::to_string(i), {}, [&](Result<Lease> granted) {
+      ASSERT_TRUE(succeeded(granted));
+      leases.push_back(*std::move(granted));
+    });
+  }
+  ASSERT_TRUE(loop_.run_until([&] { return leases.size() == count; }));
+  for (Lease& lease : leases) {
+    client.release(std::move(lease), [&](Result<RoundReport> report) {
+      EXPECT_TRUE(succeeded(report));
+      ++released;
+    });
+  }
+  ASSERT_TRUE(loop_.run_until([&] { return released == count; }));
+  close(client);
+}
+
+TEST_F(AsyncOnCallersLoop, ACallbackMayStartTheNextCall) {
+  AsyncClient client = AsyncOnCallersLoop::client();
+  int cycles = 0;
+  std::function<void()> cycle = [&] {
+    client.acquire(resource_, {.wait = seconds(30)}, [&](Result<Lease> granted) {
+      ASSERT_TRUE(succeeded(granted));
+      client.release(*std::move(granted), [&](Result<RoundReport> released) {
+        EXPECT_TRUE(succeeded(released));
+        if (++cycles < 50) cycle();
+      });
+    });
+  };
+  cycle();
+  EXPECT_TRUE(loop_.run_until([&] { return cycles == 50; }));
+  close(client);
+}
+
+TEST_F(AsyncOnCallersLoop, CloseAnswersEverythingAndLeavesTheLoopEmpty) {
+  int answered = 0;
+  Lease held;
+  {
+    AsyncClient client = AsyncOnCallersLoop::client();
+    client.acquire(resource_, {}, [&](Result<Lease> lease) { held = *std::move(lease); });
+    ASSERT_TRUE(loop_.run_until([&] { return held.valid(); }));
+    for (int i = 0; i < 10; ++i) {
+      client.acquire(resource_, {.wait = forever}, [&](Result<Lease> lease) {
+        EXPECT_TRUE(failed_with(lease, Errc::closed));
+        ++answered;
+      });
+    }
+    int closed = 0;
+    client.close([&] { ++closed; });
+    client.close([&] { ++closed; });  // twice is harmless
+    client.acquire(resource_, {}, [&](Result<Lease> lease) {
+      EXPECT_TRUE(failed_with(lease, Errc::closed));
+      ++answered;
+    });
+    ASSERT_EQ(uv_run(loop_.get(), UV_RUN_DEFAULT), 0);  // runs out by itself
+    EXPECT_EQ(closed, 2);
+    EXPECT_EQ(answered, 11);
+    EXPECT_FALSE(held.valid());
+    EXPECT_EQ(shared_nodes().count_held(resource_), 0U);
+
+    // After the end there is nobody who could answer later.
+    client.acquire(resource_, {}, [&](Result<Lease> lease) {
+      EXPECT_TRUE(failed_with(lease, Errc::closed));
+      ++answered;
+    });
+    client.inspect(resource_, [&](Result<Inspection> inspection) {
+      EXPECT_TRUE(failed_with(inspection, Errc::closed));
+      ++answered;
+    });
+    client.close([&] { ++closed; });
+    client.cancel(RequestId{1});
+    EXPECT_EQ(uv_run(loop_.get(), UV_RUN_DEFAULT), 0);
+    EXPECT_EQ(answered, 13);
+    EXPECT_EQ(closed, 3);
+  }
+  EXPECT_TRUE(failed_with(held.release(), Errc::closed));
+}
+
+TEST_F(AsyncOnCallersLoop, ADestroyedClientAnswersEverything) {
+  int answered = 0;
+  {
+    AsyncClient client = AsyncOnCallersLoop::client();
+    for (int i = 0; i < 3; ++i) {
+      client.acquire(resource_, {}, [&](Result<Lease> lease) {
+        EXPECT_TRUE(failed_with(lease, Errc::closed));
+        ++answered;
+      });
+    }
+  }
+  EXPECT_EQ(uv_run(loop_.get(), UV_RUN_DEFAULT), 0);
+  EXPECT_EQ(answered, 3);
+}
+
+TEST_F(AsyncOnCallersLoop, AClientMayBeDestroyedInItsOwnCallback) {
+  auto client = std::make_unique<AsyncClient>(AsyncOnCallersLoop::client());
+  std::vector<Lease> outliving;
+  int granted = 0;
+  int refused = 0;
+  const auto done = [&](Result<Lease> lease) {
+    if (!lease) {
+      EXPECT_TRUE(failed_with(lease, Errc::closed));
+      ++refused;
+      return;
+    }
+    ++granted;
+    outliving.push_back(*std::move(lease));
+    client.reset();
+    // Outlives its client, and is asked for things at once.
+    EXPECT_FALSE(outliving.back().valid());
+    EXPECT_FALSE(outliving.back().extend(seconds(1)));
+    EXPECT_FALSE(outliving.back().release());
+  };
+  for (int i = 0; i < 50; ++i) client->acquire(resource_ + std::to_string(i), {}, done);
+  EXPECT_EQ(uv_run(loop_.get(), UV_RUN_DEFAULT), 0);
+  EXPECT_EQ(granted + refused, 50) << granted << " granted, " << refused << " refused";
+  EXPECT_GE(granted, 1);
+  EXPECT_FALSE(client);
+  outliving.clear();
+  EXPECT_EQ(granted + refused, 50) << "a callback was called again";
+}
+
+TEST_F(AsyncOnCallersLoop, AClientMayBeDestroyedBecauseALeaseIsLost) {
+  auto client = std::make_unique<AsyncClient>(AsyncOnCallersLoop::client());
+  Lease lease;
+  int answers = 0;
+  client->acquire(resource_, {.ttl = milliseconds(100)}, [&](Result<Lease> granted) {
+    ASSERT_TRUE(succeeded(granted));
+    lease = *std::move(granted);
+  });
+  ASSERT_TRUE(loop_.run_until([&] { return !lease.resource().empty(); }));
+  client->acquire(resource_ + ":other", {.wait = forever}, [&](Result<Lease>) { ++answers; });
+  const std::stop_callback on_loss(lease.lost(), [&] {
+    client.reset();
+    lease = Lease();
+  });
+  EXPECT_EQ(uv_run(loop_.get(), UV_RUN_DEFAULT), 0);
+  EXPECT_FALSE(client);
+  EXPECT_EQ(answers, 1);
+}
+
+TEST_F(AsyncOnCallersLoop, ACallbackMayCloseAndReleaseAtOnce) {
+  AsyncClient client = AsyncOnCallersLoop::client();
+  int answers = 0;
+  bool closed = false;
+  client.acquire(resource_, {}, [&](Result<Lease> lease) {
+    ASSERT_TRUE(succeeded(lease));
+    client.close([&] { closed = true; });
+    client.release(*std::move(lease), [&](Result<RoundReport> report) {
+      EXPECT_TRUE(failed_with(report, Errc::closed));
+      ++answers;
+    });
+    ++answers;
+  });
+  EXPECT_EQ(uv_run(loop_.get(), UV_RUN_DEFAULT), 0);
+  EXPECT_TRUE(closed);
+  EXPECT_EQ(answers, 2);
+  EXPECT_EQ(shared_nodes().count_held(resource_), 0U);
+}
+
+TEST_F(AsyncOnCallersLoop, TwoClientsShareALoop) {
+  AsyncClient first = client();
+  AsyncClient second = client();
+  Lease lease;
+  bool refused = false;
+  first.acquire(resource_, {}, [&](Result<Lease> granted) {
+    ASSERT_TRUE(succeeded(granted));
+    lease = *std::move(granted);
+    second.acquire(resource_, {},
+                   [&](Result<Lease> other) { refused = failed_with(other, Errc::held); });
+  });
+  ASSERT_TRUE(loop_.run_until([&] { return refused; }));
+  // Released by the other client, which asks the lease's own.
+  bool released = false;
+  second.release(std::move(lease), [&](Result<RoundReport> report) {
+    EXPECT_TRUE(succeeded(report));
+    released = true;
+  });
+  ASSERT_TRUE(loop_.run_until([&] { return released; }));
+  EXPECT_TRUE(eventually([&] { return shared_nodes().count_held(resource_) == 0; }));
+  close(first);
+  close(second);
+}
+
+TEST_F(AsyncOnCallersLoop, AnEmptyLeaseIsRefusedLikeAnyMistake) {
+  AsyncClient client = AsyncOnCallersLoop::client();
+  int answers = 0;
+  bool inside = true;
+  client.extend(Lease(), seconds(1), [&](Result<RoundReport> report) {
+    EXPECT_FALSE(inside);
+    EXPECT_TRUE(failed_with(report, Errc::not_holder));
+    ++answers;
+  });
+  client.release(Lease(), [&](Result<RoundReport> report) {
+    EXPECT_FALSE(inside);
+    EXPECT_TRUE(failed_with(report, Errc::not_holder));
+    ++answers;
+  });
+  inside = false;
+  EXPECT_TRUE(loop_.run_until([&] { return answers == 2; }));
+  close(client);
+}
+
+TEST_F(AsyncOnCallersLoop, CallbacksMayBeLeftOut) {
+  AsyncClient client = AsyncOnCallersLoop::client();
+  client.acquire(resource_, {}, nullptr);  // granted to nobody: released at once
+  client.inspect(resource_, nullptr);
+  client.release(resource_, *Token::parse("t"), nullptr);
+  client.extend(resource_, *Token::parse("t"), seconds(1), nullptr);
+  close(client);
+  EXPECT_EQ(shared_nodes().count_held(resource_), 0U);
+}
+
+TEST_F(AsyncOnCallersLoop, ACallIsCancelledAndAnswersOnce) {
+  AsyncClient holder = client();
+  AsyncClient client = AsyncOnCallersLoop::client();
+  Lease lease;
+  holder.acquire(resource_, {}, [&](Result<Lease> granted) { lease = *std::move(granted); });
+  ASSERT_TRUE(loop_.run_until([&] { return lease.valid(); }));
+  int cancelled = 0;
+  const RequestId request =
+      client.acquire(resource_, {.wait = forever}, [&](Result<Lease> refused) {
+        EXPECT_TRUE(failed_with(refused, Errc::cancelled));
+        ++cancelled;
+      });
+  client.cancel(request);
+  EXPECT_EQ(cancelled, 0);
+  ASSERT_TRUE(loop_.run_until([&] { return cancelled == 1; }));
+  client.cancel(request);
+  client.cancel(RequestId{});
+  client.cancel(RequestId{123456});
+  close(client);
+  close(holder);
+  EXPECT_EQ(cancelled, 1);
+}
+
+TEST_F(AsyncOnCallersLoop, ALeaseIsReleasedFromAnotherThread) {
+  AsyncClient client = AsyncOnCallersLoop::client();
+  Lease lease;
+  client.acquire(resource_, {}, [&](Result<Lease> granted) { lease = *std::move(granted); });
+  ASSERT_TRUE(loop_.run_until([&] { return lease.valid(); }));
+  auto released = std::async(std::launch::async, [&] { return lease.release(); });
+  ASSERT_TRUE(
+      loop_.run_until([&] { return released.wait_for(seconds(0)) == std::future_status::ready; }));
+  EXPECT_TRUE(succeeded(released.get()));
+  close(client);
+}
+
+class AsyncOnOwnThread : public testing::Test {
+ protected:
+  AsyncClient client_ = make_async_client(patient(shared_urls(3)));
+  std::string resource_ = fresh_resource();
+};
+
+TEST_F(AsyncOnOwnThread, AnswersOnItsThreadExactlyOnce) {
+  constexpr int count = 500;
+  std::atomic<int> answers{0};
+  const auto caller = std::this_thread::get_id();
+  for (int i = 0; i < count; ++i) {
+    client_.acquire(resource_ + std::to_string(i % 100), {}, [&](Result<Lease> lease) {
+      EXPECT_NE(std::this_thread::get_id(), caller);
+      if (!lease) {
+        EXPECT_THAT(lease.error().code, testing::AnyOf(Errc::held, Errc::split));
+      }
+      ++answers;
+    });
+  }
+  EXPECT_TRUE(eventually([&] { return answers == count; }, seconds(30)));
+}
+
+TEST_F(AsyncOnOwnThread, AnswersThatComeAfterCloseSayClosedFromManyThreads) {
+  std::promise<void> closed;
+  client_.close([&] { closed.set_value(); });
+  closed.get_future().wait();
+  std::atomic<int> answers{0};
+  {
+    std::vector<std::jthread> threads;
+    for (int t = 0; t < 8; ++t) {
+      threads.emplace_back([&] {
+        for (int i = 0; i < 100; ++i) {
+          client_.acquire(resource_, {}, [&](Result<Lease> lease) {
+            EXPECT_TRUE(failed_with(lease, Errc::closed));
+            ++answers;
+          });
+          client_.inspect(resource_, [&](Result<Inspection> inspection) {
+            EXPECT_TRUE(failed_with(inspection, Errc::closed));
+            ++answers;
+          });
+        }
+      });
+    }
+  }
+  EXPECT_EQ(answers, 1600);
+}
+
+TEST_F(AsyncOnOwnThread, ClosingWhileManyThreadsCallAnswersEveryCall) {
+  std::atomic<int> calls{0};
+  std::atomic<int> answers{0};
+  std::atomic<bool> done{false};
+  {
+    std::vector<std::jthread> threads;
+    for (int t = 0; t < 4; ++t) {
+      threads.emplace_back([&, t] {
+        while (!done) {
+          if (calls - answers > 100) continue;
+          ++calls;
+          client_.acquire(resource_ + std::to_string(t), {}, [&](Result<Lease> lease) {
+            if (!lease && lease.error().code == Errc::closed) done = true;
+            ++answers;
+          });
+        }
+      });
+    }
+    ASSERT_TRUE(eventually([&] { return answers > 20; }));
+    client_.close(nullptr);
+  }
+  EXPECT_TRUE(eventually([&] { return answers == calls; }, seconds(30)));
+}
+
+TEST_F(AsyncOnOwnThread, AClientMayBeDestroyedInItsOwnCallback) {
+  auto client = std::make_unique<AsyncClient>(make_async_client(patient(shared_urls(3))));
+  std::promise<void> destroyed;
+  client->acquire(resource_, {}, [&](Result<Lease> lease) {
+    EXPECT_TRUE(succeeded(lease));
+    client.reset();
+    destroyed.set_value();
+  });
+  destroyed.get_future().wait();
+  EXPECT_TRUE(eventually([&] { return shared_nodes().count_held(resource_) == 0; }));
+}
+
+TEST_F(AsyncOnOwnThread, AnExtendByHandWithRenewalKeepsTheLater) {
+  AcquireOptions options{.ttl = seconds(2)};
+  options.renewal.emplace();
+  std::promise<Lease> promise;
+  client_.acquire(resource_, std::move(options),
+                  [&](Result<Lease> lease) { promise.set_value(*std::move(lease)); });
+  Lease lease = promise.get_future().get();
+  std::promise<void> extended;
+  client_.extend(lease, seconds(30), [&](Result<RoundReport> report) {
+    EXPECT_TRUE(succeeded(report));
+    extended.set_value();
+  });
+  extended.get_future().wait();
+  EXPECT_GT(lease.remaining(), seconds(20));
+}
+
+}  // namespace
+}  // namespace redlock::test

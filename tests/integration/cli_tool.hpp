@@ -1,0 +1,56 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "support/process.hpp"
+
+namespace redlock::test {
+
+using Json = nlohmann::json;
+using Words = std::vector<std::string>;
+
+inline Words tool_words(Words arguments) {
+  arguments.insert(arguments.begin(), QUORUM_LOCK_BINARY);
+  return arguments;
+}
+
+/// An empty variable counts as none: what the tester has set must not reach the tests.
+inline std::vector<std::string> tool_environment(std::vector<std::string> additions = {}) {
+  for (const std::string& addition : additions) {
+    if (addition.starts_with("QUORUM_LOCK_NODES=")) return additions;
+  }
+  additions.emplace_back("QUORUM_LOCK_NODES=");
+  return additions;
+}
+
+/// Runs quorum-lock to its end.
+[[nodiscard]] inline ProcessResult run_tool(Words arguments, RunOptions options = {}) {
+  options.environment = tool_environment(std::move(options.environment));
+  return run_process(tool_words(std::move(arguments)), std::move(options));
+}
+
+/// Starts quorum-lock.
+[[nodiscard]] inline ChildProcess start_tool(Words arguments, ProcessOptions options = {}) {
+  options.environment = tool_environment(std::move(options.environment));
+  return ChildProcess(tool_words(std::move(arguments)), std::move(options));
+}
+
+/// Standard output must be one JSON value and nothing else; a discarded value fails every look.
+[[nodiscard]] inline Json json_of(const ProcessResult& result) {
+  Json json = Json::parse(result.output, nullptr, false);
+  EXPECT_TRUE(json.is_object()) << "output: " << result.output << "\nerrors: " << result.errors;
+  return json;
+}
+
+[[nodiscard]] inline std::size_t count_lines(const std::string& text) {
+  std::size_t lines = 0;
+  for (const char c : text) lines += c == '\n' ? 1 : 0;
+  return lines;
+}
+
+}  // namespace redlock::test

@@ -1,0 +1,249 @@
+#include <gtest/gtest.h>
+
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "integration/cli_tool.hpp"
+#include "support/fake_server.hpp"
+#include "support/temp_dir.hpp"
+
+namespace redlock::test {
+namespace {
+
+/// One wrong command line, and the word by which its message must name what is wrong.
+struct WrongUsage {
+  std::string name;
+  Words words;
+  std::string named;
+};
+
+std::ostream& operator<<(std::ostream& out, const WrongUsage& usage) { return out << usage.name; }
+
+std::string name_of(const ::testing::TestParamInfo<WrongUsage>& usage) { return usage.param.name; }
+
+class CliWrongUsage : public ::testing::TestWithParam<WrongUsage> {};
+
+TEST_P(CliWrongUsage, IsOneLineThatNamesTheArgumentAnd64) {
+  const ProcessResult result = run_tool(GetParam().words);
+  EXPECT_EQ(result.exit_code, 64) << result.errors;
+  EXPECT_EQ(result.output, "");
+  EXPECT_EQ(count_lines(result.errors), 1U) << result.errors;
+  EXPECT_TRUE(result.errors.starts_with("quorum-lock: ")) << result.errors;
+  EXPECT_NE(result.errors.find(GetParam().named), std::string::npos) << result.errors;
+}
+
+// Nobody listens at port 1, so a command line that was let through would show as 69.
+const std::string node = "127.0.0.1:1";
+
+WrongUsage acquire(std::string name, const Words& more, std::string named) {
+  Words words = {"acquire", "r", "--nodes", node};
+  words.insert(words.end(), more.begin(), more.end());
+  return {std::move(name), words, std::move(named)};
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Program, CliWrongUsage,
+    ::testing::Values(WrongUsage{"no_verb", {}, "VERB"},
+                      WrongUsage{"unknown_verb", {"lock", "r"}, "'lock'"},
+                      WrongUsage{"unknown_global_option", {"--colour", "acquire"}, "--colour"},
+                      WrongUsage{
+                          "verb_option_before_the_verb", {"--ttl", "1s", "acquire"}, "--ttl"},
+                      WrongUsage{"doctor", {"doctor"}, "not available in this version"},
+                      WrongUsage{"bootstrap", {"bootstrap"}, "not available in this version"},
+                      WrongUsage{"chaos", {"chaos"}, "not available in this version"},
+                      WrongUsage{"elect", {"elect", "x"}, "not available in this version"},
+                      WrongUsage{"top", {"top"}, "not available in this version"}),
+    name_of);
+
+INSTANTIATE_TEST_SUITE_P(
+    Nodes, CliWrongUsage,
+    ::testing::Values(
+        WrongUsage{"none", {"acquire", "r"}, "--nodes"},
+        WrongUsage{"empty", {"acquire", "r", "--nodes="}, "--nodes"},
+        WrongUsage{"empty_entry", {"acquire", "r", "--nodes", "a,,b"}, "--nodes"},
+        WrongUsage{"unknown_scheme", {"acquire", "r", "--nodes", "http://a"}, "http://a"},
+        WrongUsage{"bad_port", {"acquire", "r", "--nodes", "a:70000"}, "70000"},
+        WrongUsage{"no_number_as_port", {"acquire", "r", "--nodes", "a:b"}, "port"},
+        WrongUsage{"bad_database", {"acquire", "r", "--nodes", "redis://a:1/x"}, "redis://a:1/x"},
+        WrongUsage{"same_twice", {"acquire", "r", "--nodes", "a:1,b:1,a:1"}, "a:1"},
+        WrongUsage{
+            "too_many", {"acquire", "r", "--nodes", "a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p"}, "--nodes"},
+        WrongUsage{"local_and_given", {"acquire", "r", "--nodes", node, "--local", "3"}, "--local"},
+        WrongUsage{"local_none", {"acquire", "r", "--local", "0"}, "--local"},
+        WrongUsage{"local_too_many", {"acquire", "r", "--local", "16"}, "--local"},
+        WrongUsage{"local_no_number", {"acquire", "r", "--local", "three"}, "--local"},
+        acquire("quorum_of_a_minority", {"--nodes", "b,c", "--quorum", "1"}, "--quorum"),
+        acquire("quorum_too_large", {"--quorum", "2"}, "--quorum")),
+    name_of);
+
+INSTANTIATE_TEST_SUITE_P(
+    Values, CliWrongUsage,
+    ::testing::Values(
+        acquire("bare_number", {"--ttl", "10"}, "--ttl"),
+        acquire("zero_ttl", {"--ttl", "0s"}, "--ttl"),
+        acquire("negative_ttl", {"--ttl", "-5s"}, "--ttl"),
+        acquire("overflowing_ttl", {"--ttl", "99999999999999999999s"}, "--ttl"),
+        acquire("ttl_overflowing_by_its_unit", {"--ttl", "9223372036854775807h"}, "--ttl"),
+        acquire("ttl_below_a_millisecond", {"--ttl", "999us"}, "--ttl"),
+        acquire("ttl_over_max_ttl", {"--ttl", "31s"}, "--ttl"),
+        acquire("ttl_over_a_given_max_ttl", {"--ttl", "6s", "--max-ttl", "5s"}, "--ttl"),
+        acquire("ttl_without_value", {"--ttl"}, "--ttl"), acquire("ttl_empty", {"--ttl="}, "--ttl"),
+        acquire("ttl_twice", {"--ttl", "1s", "--ttl", "2s"}, "--ttl"),
+        acquire("wait_bare", {"--wait", "0"}, "--wait"),
+        acquire("wait_word", {"--wait", "soon"}, "--wait"),
+        acquire("timeout_zero", {"--timeout", "0s"}, "--timeout"),
+        acquire("max_ttl_zero", {"--max-ttl", "0s"}, "--max-ttl"),
+        acquire("max_ttl_too_long", {"--max-ttl", "9000h"}, "--max-ttl"),
+        acquire("restart_guard_bare", {"--restart-guard", "30"}, "--restart-guard"),
+        acquire("restart_guard_word", {"--restart-guard", "on"}, "--restart-guard"),
+        acquire("password_file_absent", {"--password-file", "/nowhere"}, "--password-file"),
+        acquire("cacert_absent", {"--cacert", "/nowhere"}, "--cacert"),
+        acquire("key_without_cert", {"--key", "/dev/null"}, "--key"),
+        acquire("cert_without_key", {"--cert", "/dev/null"}, "--cert"),
+        acquire("config_absent", {"--config", "/nowhere"}, "--config"),
+        acquire("quiet_and_verbose", {"--quiet", "--verbose"}, "--quiet"),
+        acquire("fencing", {"--fencing"}, "--fencing: not available in this version"),
+        acquire("unknown_option", {"--frobnicate"}, "--frobnicate"),
+        acquire("two_resources", {"s"}, "'s'")),
+    name_of);
+
+INSTANTIATE_TEST_SUITE_P(
+    Verbs, CliWrongUsage,
+    ::testing::Values(
+        WrongUsage{"no_resource", {"acquire", "--nodes", node}, "RESOURCE"},
+        WrongUsage{"empty_resource", {"acquire", "", "--nodes", node}, "RESOURCE"},
+        WrongUsage{
+            "long_resource", {"acquire", std::string(8193, 'x'), "--nodes", node}, "RESOURCE"},
+        WrongUsage{
+            "extend_without_token", {"extend", "r", "--ttl", "1s", "--nodes", node}, "--token"},
+        WrongUsage{"extend_without_ttl", {"extend", "r", "--token", "t", "--nodes", node}, "--ttl"},
+        WrongUsage{"release_without_token", {"release", "r", "--nodes", node}, "--token"},
+        WrongUsage{
+            "release_empty_token", {"release", "r", "--token", "", "--nodes", node}, "--token"},
+        WrongUsage{"release_long_token",
+                   {"release", "r", "--token", std::string(65, 't'), "--nodes", node},
+                   "--token"},
+        WrongUsage{"run_without_command", {"run", "r", "--nodes", node}, "COMMAND"},
+        WrongUsage{
+            "run_with_nothing_behind_the_dashes", {"run", "r", "--nodes", node, "--"}, "COMMAND"},
+        WrongUsage{"run_several",
+                   {"run", "r", "s", "--nodes", node, "--", "true"},
+                   "not available in this version"},
+        WrongUsage{"run_shared",
+                   {"run", "r", "--shared", "--nodes", node, "--", "true"},
+                   "--shared: not available"},
+        WrongUsage{"run_permits",
+                   {"run", "r", "--permits", "2", "--nodes", node, "--", "true"},
+                   "--permits: not available"},
+        WrongUsage{"run_at_least",
+                   {"run", "r", "--at-least", "2s", "--nodes", node, "--", "true"},
+                   "--at-least: not available"},
+        WrongUsage{"run_owner",
+                   {"run", "r", "--owner", "me", "--nodes", node, "--", "true"},
+                   "--owner: not available"},
+        WrongUsage{"run_fencing",
+                   {"run", "r", "--fencing", "--nodes", node, "--", "true"},
+                   "--fencing: not available"},
+        WrongUsage{"run_max_hold_zero",
+                   {"run", "r", "--max-hold", "0s", "--nodes", node, "--", "true"},
+                   "--max-hold"},
+        WrongUsage{"run_max_renewals_word",
+                   {"run", "r", "--max-renewals", "x", "--nodes", node, "--", "true"},
+                   "--max-renewals"},
+        WrongUsage{"run_kill_after_bare",
+                   {"run", "r", "--kill-after", "5", "--nodes", node, "--", "true"},
+                   "--kill-after"},
+        WrongUsage{
+            "bench_handoff", {"bench", "--mode", "handoff"}, "not available in this version"},
+        WrongUsage{"bench_market", {"bench", "--mode", "market"}, "not available in this version"},
+        WrongUsage{"bench_unknown_mode", {"bench", "--mode", "x"}, "--mode"},
+        WrongUsage{"bench_html", {"bench", "--html", "f"}, "--html: not available"},
+        WrongUsage{"bench_zero_in_flight", {"bench", "--in-flight", "1,0"}, "--in-flight"},
+        WrongUsage{"bench_empty_entry", {"bench", "--in-flight", "1,"}, "--in-flight"},
+        WrongUsage{"bench_too_many_nodes", {"bench", "--nodes-count", "16"}, "--nodes-count"},
+        WrongUsage{"bench_more_nodes_than_given",
+                   {"bench", "--nodes", node, "--nodes-count", "3"},
+                   "--nodes-count"},
+        WrongUsage{"bench_both", {"bench", "--async", "--blocking"}, "--async"},
+        WrongUsage{"bench_resource", {"bench", "r"}, "'r'"}),
+    name_of);
+
+TEST(CliUsage, SendsNothingWhenTheUsageIsWrong) {
+  FakeServer server;
+  const ProcessResult result = run_tool({"acquire", "r", "--nodes", server.url(), "--ttl", "31s"});
+  EXPECT_EQ(result.exit_code, 64);
+  EXPECT_EQ(server.connections_accepted(), 0U);
+}
+
+TEST(CliUsage, AWrongUrlIsToldWithoutItsPassword) {
+  const ProcessResult result =
+      run_tool({"acquire", "r", "--nodes", "redis://me:very-secret@host:70000"});
+  EXPECT_EQ(result.exit_code, 64);
+  EXPECT_EQ(result.errors.find("very-secret"), std::string::npos) << result.errors;
+}
+
+TEST(CliUsage, TheConfigurationRefusesWhatItDoesNotKnow) {
+  const TempDir directory;
+  struct Case {
+    std::string text;
+    std::string named;
+  };
+  for (const Case& each : {Case{"node = [\"a\"]\n", "'node'"}, Case{"nodes = 3\n", "nodes"},
+                           Case{"timeout = 3\n", "timeout"}, Case{"nodes = [\n", "line"},
+                           Case{"timeout = \"3\"\nnodes = \"a\"\n", "timeout"},
+                           Case{"[tls]\ncacert = \"x\"\n", "'tls'"}}) {
+    const std::string file = directory.write("config.toml", each.text).string();
+    const ProcessResult result = run_tool({"acquire", "r", "--config", file});
+    EXPECT_EQ(result.exit_code, 64) << each.text;
+    EXPECT_EQ(count_lines(result.errors), 1U) << result.errors;
+    EXPECT_NE(result.errors.find(each.named), std::string::npos) << result.errors;
+  }
+}
+
+TEST(CliUsage, TheRestartGuardIsCheckedAndAccepted) {
+  for (const std::string value : {"off", "30s"}) {
+    // 69: it was let through, and nobody is there.
+    EXPECT_EQ(run_tool({"acquire", "r", "--nodes", node, "--restart-guard", value}).exit_code, 69);
+  }
+}
+
+TEST(CliHelp, EveryVerbHasExamples) {
+  for (const std::string verb :
+       {"run", "acquire", "extend", "release", "inspect", "break", "bench"}) {
+    const ProcessResult result = run_tool({verb, "--help"});
+    EXPECT_EQ(result.exit_code, 0);
+    EXPECT_EQ(result.errors, "");
+    EXPECT_NE(result.output.find("Usage: quorum-lock " + verb), std::string::npos);
+    EXPECT_NE(result.output.find("Examples:"), std::string::npos) << verb;
+    EXPECT_NE(result.output.find("--nodes"), std::string::npos) << verb;
+    EXPECT_EQ(result.output.find("--shared"), std::string::npos) << "not there yet";
+  }
+}
+
+TEST(CliHelp, TheProgramListsItsVerbsAndHasExamples) {
+  const ProcessResult result = run_tool({"--help"});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_NE(result.output.find("Examples:"), std::string::npos);
+  for (const std::string verb :
+       {"run", "acquire", "extend", "release", "inspect", "break", "bench"}) {
+    EXPECT_NE(result.output.find("\n  " + verb + " "), std::string::npos) << verb;
+  }
+}
+
+TEST(CliHelp, TheVersionIsOneLine) {
+  const ProcessResult result = run_tool({"--version"});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_TRUE(result.output.starts_with("quorum-lock ")) << result.output;
+  EXPECT_EQ(count_lines(result.output), 1U);
+}
+
+TEST(CliHelp, TheCommandsOwnOptionsAreNotOurs) {
+  const ProcessResult result =
+      run_tool({"run", "r", "--local", "1", "--", "sh", "-c", "echo \"$@\"", "sh", "--help"});
+  EXPECT_EQ(result.exit_code, 0) << result.errors;
+  EXPECT_EQ(result.output, "--help\n");
+}
+
+}  // namespace
+}  // namespace redlock::test

@@ -1,0 +1,232 @@
+// Servers that do not speak the protocol, by accident or on purpose. Whatever they send, the client
+// neither crashes nor hangs, tells about it, and gets its lease from the others.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "integration/library.hpp"
+#include "support/fake_server.hpp"
+
+namespace redlock::test {
+namespace {
+
+using testing::HasSubstr;
+
+struct Conduct {
+  const char* name;
+  Answer answer;
+  NodeEvent::Kind told = NodeEvent::Kind::protocol;
+};
+
+std::ostream& operator<<(std::ostream& out, const Conduct& conduct) { return out << conduct.name; }
+
+[[nodiscard]] std::string many(const std::string& text, std::size_t times) {
+  std::string result;
+  for (std::size_t i = 0; i < times; ++i) result += text;
+  return result;
+}
+
+[[nodiscard]] std::vector<Conduct> conducts() {
+  using Kind = NodeEvent::Kind;
+  return {
+      {"Garbage", "\x01\x02\xff garbage \r\n"},
+      {"AnHttpAnswer", "HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n"},
+      {"AnEndlessBulk", Answer::endless("$1000000000\r\n", std::string(65536, 'x'))},
+      {"AnEndlessLine", Answer::endless("+", std::string(65536, 'x'))},
+      {"EndlessNothings", Answer::endless("", "\r\n\r\n\r\n\r\n")},
+      {"NestedArrays", many("*1\r\n", 100'000)},
+      {"AHugeArray", "*2147483647\r\n"},
+      {"AHugerArray", "*9223372036854775807\r\n"},
+      {"ANegativeArray", "*-5\r\n"},
+      {"AnEndlessArray", Answer::endless("*1000000\r\n", many("$1\r\nx\r\n", 1000))},
+      {"ABulkLongerThanItSays", "$2\r\nabcdef\r\n"},
+      {"ANegativeBulk", "$-7\r\nabc\r\n"},
+      {"ANumberThatIsNone", ":twelve\r\n"},
+      {"ANumberTooLarge", ":99999999999999999999999\r\n"},
+      {"Resp3", "%1\r\n+a\r\n+b\r\n"},
+      {"AnArray", resp::array({resp::bulk("a"), resp::bulk("b")})},
+      {"AnEmptyArray", "*0\r\n"},
+      {"ANumber", ":42\r\n"},
+      {"AnOtherStatus", "+QUEUED\r\n"},
+      {"NoAnswerAndTheEnd", Answer::close(), Kind::down},
+      {"NoAnswerAndAReset", Answer::reset(), Kind::down},
+  };
+}
+
+class HostileServer : public testing::TestWithParam<Conduct> {
+ protected:
+  /// The fake server's vote is neither needed nor waited for.
+  [[nodiscard]] ClientOptions with_two_good_ones() const {
+    auto options = patient({fake_.url(), shared_nodes()[0].url(), shared_nodes()[1].url()});
+    options.on_node_event = log_.listener();
+    return options;
+  }
+  void expect_a_lease(Client& client) {
+    auto lease = acquire_patiently(client, fresh_resource());
+    ASSERT_TRUE(succeeded(lease));
+    EXPECT_TRUE(succeeded(lease->extend(std::chrono::seconds(20))));
+    EXPECT_TRUE(succeeded(lease->release()));
+  }
+  FakeServer fake_;
+  EventLog log_;
+};
+
+TEST_P(HostileServer, InAnswerToASetIsDropped) {
+  fake_.on("SET", [](const Command&) { return GetParam().answer; });
+  Client client = make_client(with_two_good_ones());
+  ASSERT_TRUE(log_.wait_for(NodeEvent::Kind::up, 0));
+  expect_a_lease(client);
+  ASSERT_TRUE(log_.wait_for(GetParam().told, 0)) << "nobody was told";
+  expect_a_lease(client);
+
+  // As the only node, it is an outage that says why.
+  Client alone = make_client(patient({fake_.url()}));
+  auto refused = alone.try_acquire(fresh_resource());
+  ASSERT_TRUE(failed_with(refused, Errc::unavailable));
+  EXPECT_FALSE(refused.error().round.nodes.at(0).message.empty());
+  EXPECT_LT(refused.error().message.size(), 1000U);
+}
+
+TEST_P(HostileServer, InAnswerToAScriptIsDropped) {
+  fake_.on("EVALSHA", [](const Command&) {
+    // Numbers are what scripts answer.
+    return GetParam().answer.bytes == ":42\r\n" ? Answer("+OK\r\n") : GetParam().answer;
+  });
+  Client client = make_client(with_two_good_ones());
+  ASSERT_TRUE(log_.wait_for(NodeEvent::Kind::up, 0));
+  expect_a_lease(client);
+  EXPECT_TRUE(log_.wait_for(GetParam().told, 0));
+}
+
+TEST_P(HostileServer, InAnswerToTheGreetingIsDropped) {
+  fake_.on("INFO", [](const Command&) { return GetParam().answer; });
+  Client client = make_client(with_two_good_ones());
+  expect_a_lease(client);
+  EXPECT_TRUE(log_.wait_for(GetParam().told, 0));
+  EXPECT_EQ(log_.count(NodeEvent::Kind::up, 0), 0U);
+  EXPECT_EQ(fake_.count("SET"), 0U);
+}
+
+TEST_P(HostileServer, BeforeItWasAskedAnythingIsDropped) {
+  if (GetParam().told == NodeEvent::Kind::down) GTEST_SKIP() << "nothing to send unasked";
+  Client client = make_client(with_two_good_ones());
+  ASSERT_TRUE(log_.wait_for(NodeEvent::Kind::up, 0));
+  fake_.push(GetParam().answer.bytes.empty() ? "\r\n" : GetParam().answer.bytes);
+  EXPECT_TRUE(log_.wait_for(NodeEvent::Kind::protocol, 0));
+  expect_a_lease(client);
+}
+
+INSTANTIATE_TEST_SUITE_P(Conducts, HostileServer, testing::ValuesIn(conducts()),
+                         [](const auto& tested) { return std::string(tested.param.name); });
+
+class HostileMoments : public testing::Test {
+ protected:
+  FakeServer fake_;
+  EventLog log_;
+};
+
+TEST_F(HostileMoments, ClosingAtEveryByteOfAnAnswerIsOnlyAnOutage) {
+  auto options = patient({fake_.url()});
+  options.on_node_event = log_.listener();
+  Client client = make_client(options);
+  fake_.on("EVALSHA", [](const Command&) { return resp::integer(0); });
+  const std::string refusal = resp::bulk("holder");
+  for (std::size_t bytes = 0; bytes < refusal.size(); ++bytes) {
+    fake_.on("SET", [&, bytes](const Command&) { return Answer::close(refusal.substr(0, bytes)); });
+    ASSERT_TRUE(log_.wait_for(NodeEvent::Kind::up, 0, bytes + 1));
+    EXPECT_TRUE(failed_with(client.try_acquire("r"), Errc::unavailable)) << bytes;
+  }
+  fake_.on("SET", [&](const Command&) { return Answer::close(refusal); });
+  ASSERT_TRUE(log_.wait_for(NodeEvent::Kind::up, 0, refusal.size() + 1));
+  EXPECT_TRUE(failed_with(client.try_acquire("r"), Errc::held));
+}
+
+TEST_F(HostileMoments, ClosingAtEveryCommandOfTheGreetingIsOnlyAnOutage) {
+  for (const std::string word : {"CLIENT ID", "INFO", "CLIENT SETNAME", "SCRIPT LOAD"}) {
+    FakeServer fake;
+    fake.on(word, [](const Command&) { return Answer::close(); });
+    Client client = make_client(patient({fake.url()}));
+    auto refused = client.try_acquire("r");
+    ASSERT_TRUE(failed_with(refused, Errc::unavailable)) << word;
+    EXPECT_EQ(refused.error().round.nodes.at(0).vote, Vote::unreachable) << word;
+    fake.forget(word);
+    EXPECT_TRUE(succeeded(acquire_patiently(client, "r"))) << word;
+  }
+}
+
+TEST_F(HostileMoments, AnAnswerGivenTwiceIsNotCountedForTheNextQuestion) {
+  auto options = patient({fake_.url()});
+  options.on_node_event = log_.listener();
+  fake_.on("SET", [](const Command&) { return Answer(resp::nil() + resp::nil()); });
+  Client client = make_client(options);
+  auto lease = client.try_acquire("r");
+  if (lease) static_cast<void>(lease->detach());
+  EXPECT_TRUE(log_.wait_for(NodeEvent::Kind::protocol, 0));
+  fake_.on("SET", [](const Command&) { return resp::bulk("other"); });
+  ASSERT_TRUE(log_.wait_for(NodeEvent::Kind::up, 0, 2));
+  EXPECT_TRUE(failed_with(client.try_acquire("r"), Errc::held));
+}
+
+TEST_F(HostileMoments, AnswersInTheSmallestPiecesAreUnderstood) {
+  fake_.set_chunk(1);
+  fake_.on("EVALSHA", [](const Command&) { return resp::integer(1); });
+  Client client = make_client(patient({fake_.url()}));
+  auto lease = client.try_acquire("r");
+  ASSERT_TRUE(succeeded(lease));
+  EXPECT_TRUE(succeeded(lease->extend(std::chrono::seconds(20))));
+  EXPECT_TRUE(succeeded(lease->release()));
+}
+
+TEST_F(HostileMoments, NoAnswerAtAllIsATimeout) {
+  fake_.on("SET", [](const Command&) { return Answer::silence(); });
+  Client alone = make_client(impatient({fake_.url()}));
+  auto refused = alone.try_acquire("r");
+  ASSERT_TRUE(failed_with(refused, Errc::unavailable));
+  EXPECT_EQ(refused.error().round.nodes.at(0).vote, Vote::timeout);
+
+  Client client =
+      make_client(patient({fake_.url(), shared_nodes()[0].url(), shared_nodes()[1].url()}));
+  EXPECT_TRUE(succeeded(client.try_acquire(fresh_resource())));
+  fake_.reset_connections();  // or the client would wait for it at its end
+}
+
+TEST_F(HostileMoments, AServerThatAcceptsAndSaysNothingIsATimeout) {
+  fake_.answer_all([](const Command&) { return Answer::silence(); });
+  Client alone = make_client(impatient({fake_.url()}));
+  auto refused = alone.try_acquire("r");
+  ASSERT_TRUE(failed_with(refused, Errc::unavailable));
+  EXPECT_EQ(refused.error().round.nodes.at(0).vote, Vote::timeout);
+  EXPECT_THAT(refused.error().message, HasSubstr("no connection within"));
+}
+
+TEST_F(HostileMoments, AHolderMadeOfControlCharactersIsShownHarmlessly) {
+  fake_.on("SET", [](const Command&) {
+    return resp::bulk(
+        "\x1b[2J\r\n\n\x07"
+        "evil");
+  });
+  Client client = make_client(patient({fake_.url()}));
+  auto refused = client.try_acquire("r");
+  ASSERT_TRUE(failed_with(refused, Errc::held));
+  EXPECT_THAT(refused.error().message,
+              testing::Not(testing::AnyOf(HasSubstr("\x1b"), HasSubstr("\n"))));
+}
+
+TEST_F(HostileMoments, AnErrorMessageMadeOfControlCharactersIsShownHarmlessly) {
+  fake_.on("SET",
+           [](const Command&) { return resp::error("ERR \x1b[2J\x07" + std::string(5000, 'x')); });
+  Client client = make_client(patient({fake_.url()}));
+  auto refused = client.try_acquire("r");
+  ASSERT_TRUE(failed_with(refused, Errc::unavailable));
+  EXPECT_THAT(refused.error().message, testing::Not(HasSubstr("\x1b")));
+  EXPECT_LT(refused.error().message.size(), 2000U);
+}
+
+TEST_F(HostileMoments, AVersionAndARunIdThatAreAttacksAreHarmless) {
+  fake_.imitate({.run_id = std::string(100'000, 'r'), .version = "\x1b[2J99999999999999999999"});
+  Client client = make_client(patient({fake_.url()}));
+  static_cast<void>(client.try_acquire("r"));
+}
+
+}  // namespace
+}  // namespace redlock::test

@@ -1,0 +1,142 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "redlock/redlock.hpp"
+#include "support/eventually.hpp"
+#include "support/redis_server.hpp"
+
+/// What the tests of the library against real servers have in common.
+namespace redlock::test {
+
+/// Five servers for all tests of this process that do not harm them.
+[[nodiscard]] inline Nodes& shared_nodes() {
+  static Nodes nodes(5);
+  return nodes;
+}
+
+[[nodiscard]] inline std::vector<std::string> shared_urls(std::size_t count) {
+  auto urls = shared_nodes().urls();
+  urls.resize(count);
+  return urls;
+}
+
+/// A name that no other test and no earlier run of this one has used.
+[[nodiscard]] inline std::string fresh_resource() {
+  static std::atomic<int> count{0};
+  const auto* test = testing::UnitTest::GetInstance()->current_test_info();
+  return std::string(test != nullptr ? test->name() : "suite") + ":" + std::to_string(++count);
+}
+
+/// Node limits that a stalled machine does not reach: for tests that are not about time limits.
+[[nodiscard]] inline ClientOptions patient(std::vector<std::string> urls) {
+  ClientOptions options;
+  options.nodes = std::move(urls);
+  options.shortest_node_limit = std::chrono::seconds(20);
+  options.longest_node_limit = std::chrono::seconds(20);
+  return options;
+}
+
+/// Node limits for tests that wait for one to pass.
+[[nodiscard]] inline ClientOptions impatient(std::vector<std::string> urls) {
+  ClientOptions options = patient(std::move(urls));
+  options.shortest_node_limit = std::chrono::milliseconds(250);
+  options.longest_node_limit = std::chrono::milliseconds(500);
+  return options;
+}
+
+template <typename T>
+[[nodiscard]] testing::AssertionResult succeeded(const Result<T>& result) {
+  if (result) return testing::AssertionSuccess();
+  return testing::AssertionFailure()
+         << to_string(result.error().code) << ": " << result.error().message;
+}
+
+template <typename T>
+[[nodiscard]] testing::AssertionResult failed_with(const Result<T>& result, Errc code) {
+  if (result) return testing::AssertionFailure() << "succeeded";
+  if (result.error().code == code) return testing::AssertionSuccess();
+  return testing::AssertionFailure()
+         << to_string(result.error().code) << ": " << result.error().message;
+}
+
+/// Throws where the options are refused, which ends the test with the message.
+[[nodiscard]] inline Client make_client(ClientOptions options) {
+  auto client = Client::create(std::move(options));
+  if (!client) throw std::runtime_error(client.error().message);
+  return *std::move(client);
+}
+
+[[nodiscard]] inline AsyncClient make_async_client(ClientOptions options) {
+  auto client = AsyncClient::create(std::move(options));
+  if (!client) throw std::runtime_error(client.error().message);
+  return *std::move(client);
+}
+
+[[nodiscard]] inline std::size_t votes(const RoundReport& report, Vote vote) {
+  return static_cast<std::size_t>(
+      std::count_if(report.nodes.begin(), report.nodes.end(),
+                    [vote](const NodeReport& node) { return node.vote == vote; }));
+}
+
+[[nodiscard]] inline std::string hex_token(char digit = 'f') { return std::string(40, digit); }
+
+/// Node events, collected from the loop's thread.
+class EventLog {
+ public:
+  [[nodiscard]] std::function<void(const NodeEvent&)> listener() const {
+    return [state = state_](const NodeEvent& event) {
+      const std::lock_guard lock(state->mutex);
+      state->events.push_back(event);
+    };
+  }
+
+  [[nodiscard]] std::vector<NodeEvent> all() const {
+    const std::lock_guard lock(state_->mutex);
+    return state_->events;
+  }
+  [[nodiscard]] std::size_t count(NodeEvent::Kind kind, std::size_t node) const {
+    const auto events = all();
+    return static_cast<std::size_t>(std::count_if(
+        events.begin(), events.end(),
+        [&](const NodeEvent& event) { return event.kind == kind && event.node == node; }));
+  }
+  [[nodiscard]] bool wait_for(NodeEvent::Kind kind, std::size_t node, std::size_t times = 1) const {
+    return eventually([&] { return count(kind, node) >= times; }, std::chrono::seconds(30));
+  }
+  [[nodiscard]] std::string last_message(NodeEvent::Kind kind, std::size_t node) const {
+    std::string message;
+    for (const NodeEvent& event : all()) {
+      if (event.kind == kind && event.node == node) message = event.message;
+    }
+    return message;
+  }
+
+ private:
+  // Shared, because the client may outlive the log when a test fails.
+  struct State {
+    std::mutex mutex;
+    std::vector<NodeEvent> events;
+  };
+  std::shared_ptr<State> state_ = std::make_shared<State>();
+};
+
+/// Acquires until it works: for a client whose connections are still being made again.
+[[nodiscard]] inline Result<Lease> acquire_patiently(Client& client, const std::string& resource,
+                                                     AcquireOptions options = {}) {
+  options.wait = std::chrono::seconds(30);
+  return client.acquire(resource, std::move(options));
+}
+
+}  // namespace redlock::test

@@ -1,0 +1,131 @@
+// Waiting for a lock that somebody else has.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <future>
+#include <thread>
+
+#include "integration/library.hpp"
+
+namespace redlock::test {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+class LockWaiting : public testing::Test {
+ protected:
+  [[nodiscard]] auto in_background(std::chrono::nanoseconds wait, std::stop_token stop = {}) {
+    return std::async(std::launch::async, [this, wait, stop] {
+      return client_.acquire(resource_, {.wait = wait}, stop);
+    });
+  }
+  Client holder_ = make_client(patient(shared_urls(3)));
+  Client client_ = make_client(patient(shared_urls(3)));
+  std::string resource_ = fresh_resource();
+};
+
+TEST_F(LockWaiting, EndsWithTheLockWhenItIsReleased) {
+  auto lease = holder_.try_acquire(resource_, {.ttl = seconds(30)});
+  ASSERT_TRUE(succeeded(lease));
+  auto waiting = in_background(forever);
+  EXPECT_EQ(waiting.wait_for(milliseconds(30)), std::future_status::timeout);
+  ASSERT_TRUE(succeeded(lease->release()));
+  EXPECT_TRUE(succeeded(waiting.get()));
+}
+
+TEST_F(LockWaiting, EndsWithTheLockWhenItsHolderDied) {
+  auto lease = holder_.try_acquire(resource_, {.ttl = milliseconds(400)});
+  ASSERT_TRUE(succeeded(lease));
+  const auto deadline = lease->valid_until();
+  static_cast<void>(lease->detach());  // nobody will release it
+  auto next = client_.acquire(resource_, {.wait = forever});
+  ASSERT_TRUE(succeeded(next));
+  EXPECT_GT(BootClock::now(), deadline) << "two leases at once";
+}
+
+TEST_F(LockWaiting, EndsWithoutTheLockNoEarlierThanAsked) {
+  const auto lease = holder_.try_acquire(resource_, {.ttl = seconds(30)});
+  ASSERT_TRUE(succeeded(lease));
+  for (const auto wait : {milliseconds(1), milliseconds(50), milliseconds(150)}) {
+    const auto began = BootClock::now();
+    auto refused = client_.try_acquire_for(resource_, wait);
+    EXPECT_GE(BootClock::now() - began, wait);
+    ASSERT_TRUE(failed_with(refused, Errc::held));
+    EXPECT_GE(votes(refused.error().round, Vote::refused), 2U);
+    for (const NodeReport& node : refused.error().round.nodes) {
+      if (node.vote != Vote::refused) continue;
+      EXPECT_EQ(node.holder, lease->token().view());
+    }
+    EXPECT_THAT(refused.error().message, testing::HasSubstr(" left"));
+  }
+  const auto deadline = BootClock::now() + milliseconds(50);
+  EXPECT_TRUE(failed_with(client_.try_acquire_until(resource_, deadline), Errc::held));
+  EXPECT_GE(BootClock::now(), deadline);
+}
+
+TEST_F(LockWaiting, EndsWhenItIsCancelled) {
+  const auto lease = holder_.try_acquire(resource_, {.ttl = seconds(30)});
+  ASSERT_TRUE(succeeded(lease));
+  std::stop_source stop;
+  auto waiting = in_background(forever, stop.get_token());
+  EXPECT_EQ(waiting.wait_for(milliseconds(30)), std::future_status::timeout);
+  stop.request_stop();
+  auto cancelled = waiting.get();
+  EXPECT_TRUE(failed_with(cancelled, Errc::cancelled));
+  EXPECT_TRUE(failed_with(in_background(forever, stop.get_token()).get(), Errc::cancelled))
+      << "stopped before it began";
+  EXPECT_EQ(shared_nodes().count_held_by(resource_, lease->token().str()), 3U);
+}
+
+TEST_F(LockWaiting, CancelledAtAnyMomentLeavesNothingBehind) {
+  for (int i = 0; i < 40; ++i) {
+    std::stop_source stop;
+    auto waiting = in_background(forever, stop.get_token());
+    // Earlier, during and after the attempt.
+    for (int spin = 0; spin < i * 200; ++spin) std::atomic_signal_fence(std::memory_order_seq_cst);
+    stop.request_stop();
+    auto result = waiting.get();
+    if (!result) {
+      EXPECT_TRUE(failed_with(result, Errc::cancelled));
+    }
+  }
+  EXPECT_TRUE(eventually([&] { return shared_nodes().count_held(resource_) == 0; }));
+}
+
+TEST_F(LockWaiting, ManyWaitersAllGetTheirTurn) {
+  constexpr int waiters = 12;
+  std::vector<Client> clients;
+  for (int i = 0; i < 4; ++i) clients.push_back(make_client(patient(shared_urls(5))));
+  std::atomic<int> inside{0};
+  std::atomic<int> turns{0};
+  {
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < waiters; ++i) {
+      threads.emplace_back([&, i] {
+        auto lease = clients[static_cast<std::size_t>(i % 4)].acquire(
+            resource_, {.ttl = seconds(30), .wait = forever});
+        ASSERT_TRUE(succeeded(lease));
+        EXPECT_EQ(++inside, 1);
+        ++turns;
+        --inside;
+        EXPECT_TRUE(succeeded(lease->release()));
+      });
+    }
+  }
+  EXPECT_EQ(turns, waiters);
+}
+
+TEST_F(LockWaiting, DisturbsNobodyOnOtherResources) {
+  const auto lease = holder_.try_acquire(resource_, {.ttl = seconds(30)});
+  ASSERT_TRUE(succeeded(lease));
+  std::stop_source stop;
+  auto waiting = in_background(forever, stop.get_token());
+  for (int i = 0; i < 20; ++i) ASSERT_TRUE(succeeded(client_.try_acquire(fresh_resource())));
+  stop.request_stop();
+  EXPECT_TRUE(failed_with(waiting.get(), Errc::cancelled));
+}
+
+}  // namespace
+}  // namespace redlock::test

@@ -1,0 +1,164 @@
+// Connections that break at the worst moment: what was executed without an answer is taken back.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <future>
+
+#include "integration/library.hpp"
+#include "support/tcp_proxy.hpp"
+
+namespace redlock::test {
+namespace {
+
+using std::chrono::minutes;
+using std::chrono::seconds;
+
+constexpr auto ages = minutes(10);
+
+class NodeConnections : public testing::Test {
+ protected:
+  NodeConnections() {
+    for (std::size_t i = 0; i < 3; ++i) {
+      proxies_.push_back(std::make_unique<TcpProxy>(shared_nodes()[i].port()));
+      urls_.push_back(proxies_.back()->url());
+    }
+  }
+  [[nodiscard]] Client client() const {
+    auto options = patient(urls_);
+    options.max_ttl = ages;
+    options.on_node_event = log_.listener();
+    return make_client(options);
+  }
+  [[nodiscard]] Client single() const {
+    auto options = patient({urls_.front()});
+    options.max_ttl = ages;
+    return make_client(options);
+  }
+  [[nodiscard]] static std::size_t held(const std::string& resource) {
+    return shared_nodes().count_held(resource);
+  }
+  [[nodiscard]] static bool soon_held(const std::string& resource, std::size_t count) {
+    return eventually([&] { return held(resource) == count; }, seconds(30));
+  }
+
+  std::vector<std::unique_ptr<TcpProxy>> proxies_;
+  std::vector<std::string> urls_;
+  EventLog log_;
+  std::string resource_ = fresh_resource();
+};
+
+TEST_F(NodeConnections, AReleaseThatCouldNotBeDeliveredIsDeliveredWhenTheNodeIsBack) {
+  Client client = NodeConnections::client();
+  auto lease = client.try_acquire(resource_, {.ttl = ages});
+  ASSERT_TRUE(succeeded(lease));
+  ASSERT_TRUE(soon_held(resource_, 3));
+  proxies_[0]->refuse();
+  proxies_[0]->cut();
+  ASSERT_TRUE(log_.wait_for(NodeEvent::Kind::down, 0));
+  ASSERT_TRUE(succeeded(lease->release()));
+  EXPECT_TRUE(soon_held(resource_, 1));
+  proxies_[0]->accept();
+  EXPECT_TRUE(soon_held(resource_, 0));
+}
+
+TEST_F(NodeConnections, AReleaseThatNoMajorityGotIsToldAndDeliveredLater) {
+  Client client = NodeConnections::client();
+  auto lease = client.try_acquire(resource_, {.ttl = ages});
+  ASSERT_TRUE(succeeded(lease));
+  ASSERT_TRUE(soon_held(resource_, 3));
+  for (const std::size_t i : {std::size_t{0}, std::size_t{1}}) {
+    proxies_[i]->refuse();
+    proxies_[i]->cut();
+    ASSERT_TRUE(log_.wait_for(NodeEvent::Kind::down, i));
+  }
+  EXPECT_TRUE(failed_with(lease->release(), Errc::unavailable));
+  EXPECT_FALSE(lease->valid()) << "the lease is over whatever the answer";
+  EXPECT_EQ(held(resource_), 2U);
+  for (const std::size_t i : {std::size_t{0}, std::size_t{1}}) proxies_[i]->accept();
+  EXPECT_TRUE(soon_held(resource_, 0));
+}
+
+TEST_F(NodeConnections, ASetThatWasExecutedWithoutAnAnswerIsTakenBack) {
+  Client client = single();
+  ASSERT_TRUE(succeeded(client.try_acquire(fresh_resource())));
+  proxies_[0]->drop_replies();
+  auto acquiring =
+      std::async(std::launch::async, [&] { return client.try_acquire(resource_, {.ttl = ages}); });
+  ASSERT_TRUE(soon_held(resource_, 1));
+  proxies_[0]->refuse();
+  proxies_[0]->cut();
+  auto refused = acquiring.get();
+  ASSERT_TRUE(failed_with(refused, Errc::unavailable));
+  EXPECT_EQ(refused.error().round.nodes.at(0).vote, Vote::unreachable);
+  EXPECT_EQ(held(resource_), 1U);
+  proxies_[0]->pass();
+  proxies_[0]->accept();
+  EXPECT_TRUE(soon_held(resource_, 0));
+}
+
+TEST_F(NodeConnections, AGrantedLeaseTakesBackWhatItDoesNotKnowOf) {
+  Client client = NodeConnections::client();
+  ASSERT_TRUE(succeeded(client.try_acquire(fresh_resource())));
+  proxies_[2]->drop_replies();
+  auto lease = client.try_acquire(resource_, {.ttl = ages});
+  ASSERT_TRUE(succeeded(lease));
+  ASSERT_TRUE(soon_held(resource_, 3));
+  proxies_[2]->refuse();
+  proxies_[2]->cut();
+  ASSERT_TRUE(log_.wait_for(NodeEvent::Kind::down, 2));
+  ASSERT_TRUE(succeeded(lease->release()));
+  proxies_[2]->pass();
+  proxies_[2]->accept();
+  EXPECT_TRUE(soon_held(resource_, 0));
+}
+
+TEST_F(NodeConnections, ACommandThatArrivesLateIsKilledBeforeItsRelease) {
+  // Held back in the network until after the client has given the connection up.
+  Client client = single();
+  ASSERT_TRUE(succeeded(client.try_acquire(fresh_resource())));
+  const auto before = proxies_[0]->request_bytes_received();
+  proxies_[0]->set(Direction::requests, Flow::hold);
+  std::stop_source stop;
+  auto acquiring = std::async(std::launch::async, [&] {
+    return client.acquire(resource_, {.ttl = ages, .wait = forever}, stop.get_token());
+  });
+  ASSERT_TRUE(eventually([&] { return proxies_[0]->request_bytes_received() > before; }));
+  stop.request_stop();
+  EXPECT_TRUE(failed_with(acquiring.get(), Errc::cancelled));
+  EXPECT_EQ(held(resource_), 0U);
+  // The release went down the same connection, behind the SET.
+  proxies_[0]->pass();
+  ASSERT_TRUE(succeeded(acquire_patiently(client, fresh_resource())));
+  EXPECT_TRUE(soon_held(resource_, 0));
+}
+
+TEST_F(NodeConnections, CutConnectionsAreMadeAgainUnderAHeldLease) {
+  Client client = NodeConnections::client();
+  AcquireOptions options{.ttl = seconds(4)};
+  options.renewal.emplace();
+  auto lease = client.try_acquire(resource_, std::move(options));
+  ASSERT_TRUE(succeeded(lease));
+  const auto deadline = lease->valid_until();
+  for (const auto& proxy : proxies_) proxy->cut();
+  EXPECT_TRUE(eventually([&] { return lease->valid_until() > deadline; }, seconds(20)));
+  EXPECT_TRUE(lease->valid());
+  EXPECT_TRUE(succeeded(lease->release()));
+  EXPECT_TRUE(soon_held(resource_, 0));
+}
+
+TEST_F(NodeConnections, SlowRepliesCostAVoteNothing) {
+  Client client = NodeConnections::client();
+  for (const auto& proxy : proxies_) {
+    proxy->set_delay(Direction::replies, std::chrono::milliseconds(30));
+  }
+  for (int i = 0; i < 3; ++i) {
+    auto lease = client.try_acquire(fresh_resource());
+    ASSERT_TRUE(succeeded(lease));
+    EXPECT_GE(lease->report().elapsed, std::chrono::milliseconds(30));
+    EXPECT_TRUE(succeeded(lease->release()));
+  }
+}
+
+}  // namespace
+}  // namespace redlock::test

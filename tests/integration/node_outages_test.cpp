@@ -1,0 +1,269 @@
+// Nodes that are killed, stopped and come back.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <future>
+
+#include "integration/library.hpp"
+
+namespace redlock::test {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::minutes;
+using std::chrono::seconds;
+using testing::HasSubstr;
+
+/// Long enough that nothing in these tests is gone because it expired.
+constexpr auto ages = minutes(10);
+
+class NodeOutages : public testing::Test {
+ protected:
+  static void SetUpTestSuite() { nodes_ = std::make_unique<Nodes>(5); }
+  static void TearDownTestSuite() { nodes_.reset(); }
+  void TearDown() override {
+    for (RedisServer& node : *nodes_) {
+      if (!node.running()) {
+        node.start();
+      } else if (node.stopped()) {
+        node.resume();
+      }
+    }
+    nodes_->flush();
+  }
+
+  [[nodiscard]] static ClientOptions with_long_ttl(ClientOptions options) {
+    options.max_ttl = ages;
+    return options;
+  }
+  [[nodiscard]] static bool soon_gone(const std::string& resource) {
+    return eventually([&] { return nodes_->count_held(resource) == 0; }, seconds(30));
+  }
+  [[nodiscard]] static bool soon_held(const std::string& resource, std::size_t count) {
+    return eventually([&] { return nodes_->count_held(resource) == count; }, seconds(30));
+  }
+  /// All nodes have answered this client since the last trouble.
+  [[nodiscard]] static bool all_vote_again(Client& client) {
+    return eventually(
+        [&] {
+          const auto resource = fresh_resource();
+          auto lease = client.try_acquire(resource);
+          return lease &&
+                 eventually([&] { return nodes_->count_held(resource) == 5; }, milliseconds(200));
+        },
+        seconds(30));
+  }
+
+  static std::unique_ptr<Nodes> nodes_;
+};
+
+std::unique_ptr<Nodes> NodeOutages::nodes_;
+
+class NodesKilled : public NodeOutages, public testing::WithParamInterface<std::size_t> {};
+
+TEST_P(NodesKilled, BeforeAnAcquireAreDoneWithout) {
+  for (std::size_t i = 0; i < GetParam(); ++i) (*nodes_)[i].kill();
+  Client client = make_client(patient(nodes_->urls()));
+  const auto resource = fresh_resource();
+  auto lease = client.try_acquire(resource);
+  ASSERT_TRUE(succeeded(lease));
+  EXPECT_TRUE(succeeded(lease->extend(seconds(20))));
+  EXPECT_TRUE(succeeded(lease->release()));
+  EXPECT_TRUE(soon_gone(resource));
+}
+
+TEST_P(NodesKilled, UnderAHeldLeaseDoNotEndIt) {
+  Client client = make_client(patient(nodes_->urls()));
+  const auto resource = fresh_resource();
+  AcquireOptions options{.ttl = seconds(3)};
+  options.renewal.emplace();
+  std::atomic<int> lost{0};
+  options.on_lost = [&](const Error&) { ++lost; };
+  auto lease = client.try_acquire(resource, std::move(options));
+  ASSERT_TRUE(succeeded(lease));
+  ASSERT_TRUE(soon_held(resource, 5));
+  for (std::size_t i = 0; i < GetParam(); ++i) (*nodes_)[i].kill();
+  const auto deadline = lease->valid_until();
+  // Renewed beyond the time at which it would have ended, twice.
+  EXPECT_TRUE(
+      eventually([&] { return lease->valid_until() > deadline + seconds(1); }, seconds(20)));
+  EXPECT_TRUE(lease->valid());
+  EXPECT_TRUE(succeeded(lease->release()));
+  EXPECT_EQ(lost, 0);
+  EXPECT_TRUE(soon_gone(resource));
+}
+
+INSTANTIATE_TEST_SUITE_P(OneAndTwoOfFive, NodesKilled, testing::Values(1, 2));
+
+TEST_F(NodeOutages, ThreeKilledOfFiveAreAnOutageThatNamesThem) {
+  Client client = make_client(patient(nodes_->urls()));
+  ASSERT_TRUE(all_vote_again(client));
+  for (std::size_t i = 0; i < 3; ++i) (*nodes_)[i].kill();
+  const auto resource = fresh_resource();
+  // The limits are twenty seconds: nobody waits for the dead.
+  auto refused = client.try_acquire(resource);
+  ASSERT_TRUE(failed_with(refused, Errc::unavailable));
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(refused.error().round.nodes.at(i).vote, Vote::unreachable);
+    EXPECT_THAT(refused.error().message, HasSubstr((*nodes_)[i].url()));
+  }
+  EXPECT_TRUE(soon_gone(resource));
+}
+
+TEST_F(NodeOutages, AClientCreatedDuringAnOutageSaysSoAtOnceAndWorksLater) {
+  for (std::size_t i = 0; i < 3; ++i) (*nodes_)[i].kill();
+  Client client = make_client(patient(nodes_->urls()));
+  EXPECT_TRUE(failed_with(client.try_acquire(fresh_resource()), Errc::unavailable));
+  auto inspection = client.inspect(fresh_resource());
+  ASSERT_TRUE(succeeded(inspection));
+  EXPECT_NE(inspection->nodes.at(0).error, "");
+  EXPECT_TRUE(
+      failed_with(client.is_held_by(fresh_resource(), *Token::parse("t")), Errc::unavailable));
+  (*nodes_)[0].start();
+  EXPECT_TRUE(succeeded(acquire_patiently(client, fresh_resource())));
+}
+
+TEST_F(NodeOutages, AWaitingAcquireSitsAnOutageOut) {
+  Client client = make_client(patient(nodes_->urls()));
+  for (std::size_t i = 0; i < 3; ++i) (*nodes_)[i].kill();
+  auto waiting =
+      std::async(std::launch::async, [&] { return client.acquire("outage", {.wait = forever}); });
+  (*nodes_)[1].start();
+  EXPECT_TRUE(succeeded(waiting.get()));
+}
+
+TEST_F(NodeOutages, StoppedNodesAreNotWaitedFor) {
+  // Whoever waited for a hung node would wait until the test is given up.
+  auto options = patient(nodes_->urls());
+  options.shortest_node_limit = options.longest_node_limit = ages;
+  Client client = make_client(options);
+  ASSERT_TRUE(all_vote_again(client));
+  (*nodes_)[1].stop();
+  (*nodes_)[3].stop();
+  const auto resource = fresh_resource();
+  auto lease = client.try_acquire(resource);
+  ASSERT_TRUE(succeeded(lease));
+  EXPECT_EQ(votes(lease->report(), Vote::granted), 3U);
+  EXPECT_EQ(lease->report().nodes[1].vote, Vote::pending);
+  EXPECT_TRUE(succeeded(lease->extend(seconds(20))));
+  EXPECT_TRUE(succeeded(lease->release()));
+  (*nodes_)[1].resume();
+  (*nodes_)[3].resume();
+  EXPECT_TRUE(soon_gone(resource));
+}
+
+TEST_F(NodeOutages, ThreeStoppedOfFiveAreAnOutageThatLeavesNothingBehind) {
+  auto options = with_long_ttl(impatient(nodes_->urls()));
+  EventLog log;
+  options.on_node_event = log.listener();
+  Client client = make_client(options);
+  ASSERT_TRUE(all_vote_again(client));
+  for (std::size_t i = 0; i < 3; ++i) (*nodes_)[i].stop();
+  const auto resource = fresh_resource();
+  auto refused = client.try_acquire(resource, {.ttl = ages});
+  ASSERT_TRUE(failed_with(refused, Errc::unavailable));
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(refused.error().round.nodes.at(i).vote, Vote::timeout);
+    EXPECT_THAT(refused.error().message, HasSubstr((*nodes_)[i].url() + ": no answer within"));
+  }
+  for (std::size_t i = 0; i < 3; ++i) (*nodes_)[i].resume();
+  ASSERT_TRUE(all_vote_again(client));
+  EXPECT_TRUE(soon_gone(resource));
+}
+
+TEST_F(NodeOutages, ALateSetIsNotLeftBehindWhenTheLeaseIsReleasedMeanwhile) {
+  auto options = with_long_ttl(impatient(nodes_->urls()));
+  EventLog log;
+  options.on_node_event = log.listener();
+  Client client = make_client(options);
+  ASSERT_TRUE(all_vote_again(client));
+  (*nodes_)[0].stop();
+  (*nodes_)[4].stop();
+  const auto resource = fresh_resource();
+  auto lease = acquire_patiently(client, resource, {.ttl = ages});
+  ASSERT_TRUE(succeeded(lease));
+  ASSERT_TRUE(log.wait_for(NodeEvent::Kind::down, 0));
+  ASSERT_TRUE(log.wait_for(NodeEvent::Kind::down, 4));
+  ASSERT_TRUE(succeeded(lease->release()));
+  (*nodes_)[0].resume();
+  (*nodes_)[4].resume();
+  ASSERT_TRUE(all_vote_again(client));
+  EXPECT_TRUE(soon_gone(resource));
+}
+
+TEST_F(NodeOutages, ALateSetOverAUnixSocketIsTakenBack) {
+  // The kernel delivers what was written to a Unix socket even when its writer is gone.
+  std::vector<std::string> urls;
+  for (const RedisServer& node : *nodes_) urls.push_back(node.unix_url());
+  Client client = make_client(with_long_ttl(impatient(urls)));
+  ASSERT_TRUE(all_vote_again(client));
+  for (std::size_t i = 0; i < 3; ++i) (*nodes_)[i].stop();
+  const auto resource = fresh_resource();
+  ASSERT_TRUE(failed_with(client.try_acquire(resource, {.ttl = ages}), Errc::unavailable));
+  for (std::size_t i = 0; i < 3; ++i) (*nodes_)[i].resume();
+  ASSERT_TRUE(all_vote_again(client));
+  EXPECT_TRUE(soon_gone(resource));
+}
+
+TEST_F(NodeOutages, NodesThatReturnAreUsedAgainWithoutHelp) {
+  auto options = patient(nodes_->urls());
+  EventLog log;
+  options.on_node_event = log.listener();
+  Client client = make_client(options);
+  ASSERT_TRUE(all_vote_again(client));
+  for (std::size_t round = 1; round <= 2; ++round) {
+    for (const std::size_t i : {std::size_t{0}, std::size_t{1}}) (*nodes_)[i].kill();
+    ASSERT_TRUE(log.wait_for(NodeEvent::Kind::down, 0, round));
+    ASSERT_TRUE(log.wait_for(NodeEvent::Kind::down, 1, round));
+    for (const std::size_t i : {std::size_t{0}, std::size_t{1}}) (*nodes_)[i].start();
+    ASSERT_TRUE(log.wait_for(NodeEvent::Kind::up, 0, round + 1));
+    ASSERT_TRUE(log.wait_for(NodeEvent::Kind::up, 1, round + 1));
+    const auto resource = fresh_resource();
+    auto lease = client.try_acquire(resource);
+    ASSERT_TRUE(succeeded(lease));
+    EXPECT_TRUE(soon_held(resource, 5));
+  }
+  EXPECT_EQ(log.count(NodeEvent::Kind::down, 0), 2U) << "retries are no news";
+  EXPECT_EQ(log.count(NodeEvent::Kind::down, 4), 0U);
+}
+
+TEST_F(NodeOutages, ARollingRestartDoesNotErodeAHeldLease) {
+  Client client = make_client(patient(nodes_->urls()));
+  const auto resource = fresh_resource();
+  AcquireOptions options{.ttl = seconds(4)};
+  options.renewal.emplace();
+  std::atomic<int> lost{0};
+  options.on_lost = [&](const Error&) { ++lost; };
+  auto lease = client.try_acquire(resource, std::move(options));
+  ASSERT_TRUE(succeeded(lease));
+  const auto token = lease->token().str();
+  for (RedisServer& node : *nodes_) {
+    node.restart(Data::wipe);
+    ASSERT_TRUE(eventually([&] { return node.get(resource) == token; }, seconds(20)))
+        << "the node was not given the key again";
+  }
+  EXPECT_TRUE(lease->valid());
+  EXPECT_EQ(lost, 0);
+  EXPECT_TRUE(succeeded(lease->release()));
+  EXPECT_TRUE(soon_gone(resource));
+}
+
+TEST_F(NodeOutages, ALeaseWhoseNodesForgotItIsNotExtended) {
+  Client client = make_client(patient(nodes_->urls()));
+  const auto resource = fresh_resource();
+  auto lease = client.try_acquire(resource, {.ttl = seconds(20)});
+  ASSERT_TRUE(succeeded(lease));
+  ASSERT_TRUE(soon_held(resource, 5));
+  for (std::size_t i = 0; i < 3; ++i) (*nodes_)[i].command({"DEL", resource});
+  const auto deadline = lease->valid_until();
+  auto extended = lease->extend(seconds(30));
+  EXPECT_TRUE(failed_with(extended, Errc::not_holder));
+  EXPECT_EQ(lease->valid_until(), deadline) << "a failure takes nothing away";
+  // They have it again now, and count from the next round on.
+  EXPECT_TRUE(succeeded(lease->extend(seconds(30))));
+  EXPECT_TRUE(succeeded(lease->release()));
+}
+
+}  // namespace
+}  // namespace redlock::test

@@ -1,0 +1,208 @@
+// Servers that answer, but not what one would like: each such answer is that node's vote, in the
+// server's own words.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "integration/library.hpp"
+#include "support/fake_server.hpp"
+
+namespace redlock::test {
+namespace {
+
+using std::chrono::seconds;
+using testing::HasSubstr;
+
+[[nodiscard]] NodeReport vote_of_only_node(const std::string& url) {
+  Client client = make_client(patient({url}));
+  auto refused = client.try_acquire(fresh_resource());
+  EXPECT_TRUE(failed_with(refused, Errc::unavailable));
+  if (refused || refused.error().round.nodes.empty()) return {};
+  EXPECT_THAT(refused.error().message, HasSubstr(refused.error().round.nodes[0].message));
+  return refused.error().round.nodes[0];
+}
+
+/// Its own server, because its tests put it into states.
+class NodeStates : public testing::Test {
+ protected:
+  static void SetUpTestSuite() { server_ = std::make_unique<RedisServer>(); }
+  static void TearDownTestSuite() { server_.reset(); }
+
+  static void expect_error(const std::string& words) {
+    const NodeReport vote = vote_of_only_node(server_->url());
+    EXPECT_EQ(vote.vote, Vote::error);
+    EXPECT_THAT(vote.message, HasSubstr(words));
+
+    // Two healthy nodes do without it.
+    Client client =
+        make_client(patient({server_->url(), shared_nodes()[0].url(), shared_nodes()[1].url()}));
+    auto lease = client.try_acquire(fresh_resource());
+    ASSERT_TRUE(succeeded(lease));
+    EXPECT_TRUE(succeeded(lease->extend(seconds(20))));
+    EXPECT_TRUE(succeeded(lease->release()));
+  }
+  static std::unique_ptr<RedisServer> server_;
+};
+
+std::unique_ptr<RedisServer> NodeStates::server_;
+
+TEST_F(NodeStates, AReplicaIsReadOnly) {
+  RedisServer replica;
+  ASSERT_TRUE(replica.command({"REPLICAOF", "127.0.0.1", std::to_string(server_->port())}).is_ok());
+  const NodeReport vote = vote_of_only_node(replica.url());
+  EXPECT_EQ(vote.vote, Vote::error);
+  EXPECT_THAT(vote.message, HasSubstr("READONLY"));
+}
+
+TEST_F(NodeStates, AFullServerTakesNoLock) {
+  ASSERT_TRUE(server_->command({"CONFIG", "SET", "maxmemory", "1"}).is_ok());
+  expect_error("OOM command not allowed");
+  ASSERT_TRUE(server_->command({"CONFIG", "SET", "maxmemory", "0"}).is_ok());
+}
+
+TEST_F(NodeStates, AServerThatMissesItsReplicasTakesNoLock) {
+  ASSERT_TRUE(server_->command({"CONFIG", "SET", "min-replicas-to-write", "1"}).is_ok());
+  expect_error("NOREPLICAS");
+  ASSERT_TRUE(server_->command({"CONFIG", "SET", "min-replicas-to-write", "0"}).is_ok());
+}
+
+TEST_F(NodeStates, AServerThatCanNotSaveTakesNoLock) {
+  RedisServerOptions options;
+  options.arguments = {"--save", "3600 1"};
+  RedisServer server(options);
+  ASSERT_TRUE(server.command({"SET", "dirty", "1"}).is_ok());
+  // Where it saves to is a directory by now.
+  std::filesystem::create_directories(server.data_directory() / "dump.rdb" / "in-the-way");
+  ASSERT_FALSE(server.command({"BGSAVE"}).is_error());
+  ASSERT_TRUE(eventually([&] { return server.command({"SET", "dirty", "2"}).is_error(); }));
+  const NodeReport vote = vote_of_only_node(server.url());
+  EXPECT_EQ(vote.vote, Vote::error);
+  EXPECT_THAT(vote.message, HasSubstr("MISCONF"));
+}
+
+TEST_F(NodeStates, FlushedScriptsAreSentAgain) {
+  Client client = make_client(patient({server_->url()}));
+  for (int i = 0; i < 3; ++i) {
+    const auto resource = fresh_resource();
+    auto lease = client.try_acquire(resource);
+    ASSERT_TRUE(succeeded(lease));
+    server_->command({"SCRIPT", "FLUSH"});
+    EXPECT_TRUE(succeeded(lease->extend(seconds(20))));
+    EXPECT_GT(server_->pttl(resource), 10'000);
+    server_->command({"SCRIPT", "FLUSH"});
+    EXPECT_TRUE(succeeded(client.inspect(resource)));
+    EXPECT_EQ(*client.is_held_by(resource, lease->token()), true);
+    server_->command({"SCRIPT", "FLUSH"});
+    EXPECT_TRUE(succeeded(lease->release()));
+    EXPECT_EQ(server_->get(resource), std::nullopt);
+  }
+}
+
+TEST_F(NodeStates, APausedServerOnlyTakesLonger) {
+  Client client = make_client(patient({server_->url()}));
+  ASSERT_TRUE(succeeded(client.try_acquire(fresh_resource())));
+  server_->command({"CLIENT", "PAUSE", "200", "ALL"});
+  auto lease = client.try_acquire(fresh_resource());
+  ASSERT_TRUE(succeeded(lease));
+  server_->command({"CLIENT", "PAUSE", "200", "WRITE"});
+  EXPECT_TRUE(succeeded(lease->release()));
+}
+
+TEST_F(NodeStates, ConnectionsKilledUnderLoadLeaveNoLockBehind) {
+  Nodes nodes(3);
+  {
+    Client client = make_client(patient(nodes.urls()));
+    std::atomic<bool> done{false};
+    std::atomic<int> granted{0};
+    std::vector<std::jthread> threads;
+    for (int t = 0; t < 4; ++t) {
+      threads.emplace_back([&, t] {
+        const auto resource = "killed:" + std::to_string(t);
+        while (!done) {
+          auto lease = client.try_acquire_for(resource, seconds(5));
+          if (lease) ++granted;
+        }
+      });
+    }
+    for (int i = 0; i < 20; ++i) {
+      for (RedisServer& node : nodes) node.command({"CLIENT", "KILL", "TYPE", "normal"});
+      const int before = granted;
+      EXPECT_TRUE(eventually([&] { return granted > before + 4; }, seconds(30)));
+    }
+    done = true;
+  }
+  for (int t = 0; t < 4; ++t) {
+    EXPECT_EQ(nodes.count_held("killed:" + std::to_string(t)), 0U);
+  }
+}
+
+/// States that take long to bring a real server into.
+class NodeErrors : public testing::TestWithParam<const char*> {};
+
+TEST_P(NodeErrors, AreTheVoteInTheServersWords) {
+  FakeServer fake;
+  fake.on("SET", [](const Command&) { return resp::error(GetParam()); });
+  const NodeReport vote = vote_of_only_node(fake.url());
+  EXPECT_EQ(vote.vote, Vote::error);
+  EXPECT_EQ(vote.message, GetParam());
+  EXPECT_TRUE(vote.round_trip);
+  EXPECT_EQ(fake.count("EVALSHA"), 0U) << "it was told that nothing was executed";
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Servers, NodeErrors,
+    testing::Values(
+        "LOADING Redis is loading the dataset in memory",
+        "READONLY You can't write against a read only replica.",
+        "OOM command not allowed when used memory > 'maxmemory'.",
+        "NOAUTH Authentication required.",
+        "MISCONF Redis is configured to save RDB snapshots, but it's currently unable to "
+        "persist to disk.",
+        "NOREPLICAS Not enough good replicas to write.",
+        "BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN "
+        "NOSAVE.",
+        "MOVED 3999 127.0.0.1:6381", "CLUSTERDOWN The cluster is down",
+        "MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.",
+        "NOPERM this user has no permissions to run the 'set' command", "ERR syntax error"));
+
+TEST(NodeHandshakes, AServerThatIsStillLoadingRefusesTheGreeting) {
+  FakeServer fake;
+  fake.on("INFO", [](const Command&) { return resp::error("LOADING Redis is loading"); });
+  const NodeReport vote = vote_of_only_node(fake.url());
+  EXPECT_EQ(vote.vote, Vote::error);
+  EXPECT_THAT(vote.message, HasSubstr("LOADING"));
+  EXPECT_EQ(fake.count("SET"), 0U);
+}
+
+TEST(NodeHandshakes, AServerOlderThanSevenIsAskedWithoutGet) {
+  FakeServer fake({.version = "6.2.14"});
+  fake.on("SET", [](const Command& command) {
+    const bool with_get = std::find(command.begin(), command.end(), "GET") != command.end();
+    return with_get ? resp::error("ERR syntax error") : resp::status("OK");
+  });
+  Client client = make_client(patient({fake.url()}));
+  auto lease = client.try_acquire("r");
+  ASSERT_TRUE(succeeded(lease));
+  static_cast<void>(lease->detach());
+  fake.on("SET", [](const Command&) { return resp::nil(); });
+  auto refused = client.try_acquire("r");
+  ASSERT_TRUE(failed_with(refused, Errc::held));
+  EXPECT_EQ(refused.error().round.nodes.at(0).holder, "");
+}
+
+TEST(NodeHandshakes, AServerThatKnowsNoScriptsOrNamesStillVotes) {
+  FakeServer fake;
+  fake.on("SCRIPT LOAD", [](const Command&) { return resp::error("NOPERM no scripts here"); });
+  fake.on("CLIENT SETNAME", [](const Command&) { return resp::error("ERR no"); });
+  fake.on("EVAL", [](const Command&) { return resp::integer(1); });
+  Client client = make_client(patient({fake.url()}));
+  auto lease = client.try_acquire("r");
+  ASSERT_TRUE(succeeded(lease));
+  EXPECT_TRUE(succeeded(lease->extend(seconds(20))));
+  EXPECT_TRUE(succeeded(lease->release()));
+}
+
+}  // namespace
+}  // namespace redlock::test

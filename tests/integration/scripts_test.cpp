@@ -1,0 +1,163 @@
+// What the Lua scripts do on a real server, asked through the bytes that the library sends.
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <string>
+
+#include "redis/encoder.hpp"
+#include "redis/scripts_embedded.hpp"
+#include "redlock/limits.hpp"
+#include "support/redis_server.hpp"
+#include "support/resp_client.hpp"
+
+namespace redlock::test {
+namespace {
+
+using core::ScriptForm;
+using core::Verb;
+using std::chrono::milliseconds;
+
+class Scripts : public testing::Test {
+ protected:
+  static void SetUpTestSuite() { server_ = std::make_unique<RedisServer>(); }
+  static void TearDownTestSuite() { server_.reset(); }
+
+  void SetUp() override { server_->command({"FLUSHALL"}); }
+
+  static Reply ask(Verb verb, const std::string& token, milliseconds ttl = milliseconds(60'000),
+                   ScriptForm form = ScriptForm::text) {
+    redis::Encoder encoder;
+    RespClient client = RespClient::unix_socket(server_->unix_path());
+    client.send_raw(
+        encoder.encode(verb, form, redis::SetForm::plain, "r", Token::parse(token).value(), ttl));
+    return client.read();
+  }
+  static std::int64_t number(Verb verb, const std::string& token,
+                             milliseconds ttl = milliseconds(60'000)) {
+    const Reply reply = ask(verb, token, ttl);
+    EXPECT_EQ(reply.kind, Reply::Kind::integer) << reply;
+    return reply.integer;
+  }
+  static void hold(const std::string& token, const std::string& ttl = "60000") {
+    ASSERT_TRUE(server_->command({"SET", "r", token, "PX", ttl}).is_ok());
+  }
+
+  static std::unique_ptr<RedisServer> server_;
+};
+
+std::unique_ptr<RedisServer> Scripts::server_;
+
+TEST_F(Scripts, TheServerComputesTheDigestThatTheBuildComputed) {
+  for (const auto& script : redis::scripts::all_scripts) {
+    const Reply digest = server_->command({"SCRIPT", "LOAD", std::string(script.text)});
+    EXPECT_EQ(digest.string, script.sha1) << script.name;
+  }
+}
+
+TEST_F(Scripts, AreFoundByTheirDigestOnceLoadedAndNotAfterAFlush) {
+  server_->command({"SCRIPT", "LOAD", std::string(redis::scripts::release.text)});
+  EXPECT_EQ(ask(Verb::release, "me", milliseconds(1), ScriptForm::digest).integer, 0);
+  server_->command({"SCRIPT", "FLUSH"});
+  const Reply missing = ask(Verb::release, "me", milliseconds(1), ScriptForm::digest);
+  EXPECT_TRUE(missing.string.starts_with("NOSCRIPT")) << missing;
+}
+
+TEST_F(Scripts, ReleaseDeletesOurKeyAndNoOther) {
+  hold("me");
+  EXPECT_EQ(number(Verb::release, "other"), -1);
+  EXPECT_EQ(server_->get("r"), "me");
+  EXPECT_EQ(number(Verb::release, "me"), 1);
+  EXPECT_EQ(server_->get("r"), std::nullopt);
+  EXPECT_EQ(number(Verb::release, "me"), 0);
+}
+
+TEST_F(Scripts, ExtendRaisesTheExpiryOfOurKey) {
+  hold("me", "1000");
+  EXPECT_EQ(number(Verb::extend, "me", milliseconds(500'000)), 1);
+  EXPECT_GT(server_->pttl("r"), 400'000);
+}
+
+TEST_F(Scripts, ExtendNeverLowersAnExpiry) {
+  hold("me", "500000");
+  EXPECT_EQ(number(Verb::extend, "me", milliseconds(1000)), 1);
+  EXPECT_GT(server_->pttl("r"), 400'000);
+}
+
+TEST_F(Scripts, ExtendLeavesAKeyWithoutExpiryAsItIs) {
+  server_->command({"SET", "r", "me"});
+  EXPECT_EQ(number(Verb::extend, "me"), 1);
+  EXPECT_EQ(server_->pttl("r"), -1);
+}
+
+TEST_F(Scripts, ExtendDoesNotTouchSomebodyElsesKeyNorMakesOne) {
+  EXPECT_EQ(number(Verb::extend, "me"), 0);
+  EXPECT_EQ(server_->get("r"), std::nullopt);
+  hold("other", "1000");
+  EXPECT_EQ(number(Verb::extend, "me", milliseconds(500'000)), -1);
+  EXPECT_EQ(number(Verb::extend_or_set, "me", milliseconds(500'000)), -1);
+  EXPECT_EQ(server_->get("r"), "other");
+  EXPECT_LE(server_->pttl("r"), 1000);
+}
+
+TEST_F(Scripts, ExtendOrSetGivesALostKeyBackWithItsExpiry) {
+  EXPECT_EQ(number(Verb::extend_or_set, "me", milliseconds(500'000)), 2);
+  EXPECT_EQ(server_->get("r"), "me");
+  EXPECT_GT(server_->pttl("r"), 400'000);
+  EXPECT_LE(server_->pttl("r"), 500'000);
+  EXPECT_EQ(number(Verb::extend_or_set, "me", milliseconds(600'000)), 1);
+}
+
+TEST_F(Scripts, ExtendTakesTheLongestTtlThatADeploymentMayHave) {
+  hold("me", "1");
+  const Reply reply = ask(Verb::extend_or_set, "me", limits::longest_max_ttl);
+  EXPECT_TRUE(reply.integer == 1 || reply.integer == 2) << reply;
+  EXPECT_GT(server_->pttl("r"), 86'400'000LL * 364);
+}
+
+TEST_F(Scripts, AKeyOfAnotherTypeIsSomebodyElsesAndNoError) {
+  server_->command({"HSET", "r", "field", "value"});
+  EXPECT_EQ(number(Verb::release, "me"), -1);
+  EXPECT_EQ(number(Verb::extend, "me"), -1);
+  EXPECT_EQ(number(Verb::extend_or_set, "me"), -1);
+  EXPECT_EQ(server_->command({"HGET", "r", "field"}).string, "value");
+  const Reply inspected = ask(Verb::inspect, "me");
+  ASSERT_EQ(inspected.elements.size(), 3U) << inspected;
+  EXPECT_TRUE(inspected.elements[0].is_nil());
+  EXPECT_EQ(inspected.elements[1].integer, -1);
+  EXPECT_EQ(inspected.elements[2].string, "hash");
+}
+
+TEST_F(Scripts, InspectTellsHolderTimeAndType) {
+  const Reply nothing = ask(Verb::inspect, "me");
+  ASSERT_EQ(nothing.elements.size(), 3U) << nothing;
+  EXPECT_TRUE(nothing.elements[0].is_nil());
+  EXPECT_EQ(nothing.elements[1].integer, -2);
+  EXPECT_EQ(nothing.elements[2].string, "none");
+  hold("other", "60000");
+  const Reply held = ask(Verb::inspect, "me");
+  ASSERT_EQ(held.elements.size(), 3U) << held;
+  EXPECT_EQ(held.elements[0].string, "other");
+  EXPECT_GT(held.elements[1].integer, 0);
+  EXPECT_EQ(held.elements[2].string, "string");
+}
+
+TEST_F(Scripts, ErrorsOtherThanTheWrongTypeReachTheCaller) {
+  hold("me");
+  server_->command({"ACL", "SETUSER", "default", "-get"});
+  const Reply denied = ask(Verb::release, "me");
+  server_->command({"ACL", "SETUSER", "default", "+get"});
+  EXPECT_TRUE(denied.is_error()) << denied;
+  EXPECT_EQ(server_->get("r"), "me");
+}
+
+TEST_F(Scripts, TokensAreComparedByteForByte) {
+  const std::string token("a\0b\xff\r\n1e3", 9);
+  ASSERT_TRUE(server_->command({"SET", "r", token, "PX", "60000"}).is_ok());
+  EXPECT_EQ(number(Verb::release, std::string("a\0c", 3)), -1);
+  EXPECT_EQ(number(Verb::extend, token), 1);
+  EXPECT_EQ(number(Verb::release, token), 1);
+}
+
+}  // namespace
+}  // namespace redlock::test
