@@ -1,0 +1,78 @@
+#pragma once
+
+#include <sys/resource.h>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "bench/histogram.hpp"
+
+namespace redlock::bench {
+
+/// Where a node listens; a non-empty `unix_path` wins over host and port.
+struct Endpoint {
+  std::string host;
+  std::uint16_t port = 6379;
+  std::string unix_path;
+};
+
+/// One run of lock cycles (acquire, then release). It ends at whichever limit comes first; at least
+/// one of `duration` and `max_cycles` must be set (zero: no limit of this kind).
+struct CycleSettings {
+  std::vector<Endpoint> nodes;
+  std::size_t in_flight = 1;
+  std::chrono::nanoseconds duration{0};
+  std::uint64_t max_cycles = 0;
+  std::chrono::milliseconds ttl{10'000};
+  std::string resource_prefix = "bench";
+
+  [[nodiscard]] std::size_t quorum() const noexcept { return nodes.size() / 2 + 1; }
+};
+
+struct CycleResult {
+  std::uint64_t cycles = 0;
+  std::uint64_t failures = 0;
+  std::chrono::nanoseconds elapsed{0};
+  /// User plus system time that the client spent during `elapsed`.
+  std::chrono::nanoseconds cpu{0};
+  Histogram acquire;
+  Histogram cycle;
+
+  [[nodiscard]] double cycles_per_s() const noexcept {
+    if (elapsed.count() <= 0) return 0;
+    return static_cast<double>(cycles) / std::chrono::duration<double>{elapsed}.count();
+  }
+  [[nodiscard]] double client_cpu_us_per_cycle() const noexcept {
+    return cycles == 0 ? 0 : in_us(cpu) / static_cast<double>(cycles);
+  }
+  [[nodiscard]] double acquire_p50_us() const noexcept { return in_us(acquire.percentile(50)); }
+  [[nodiscard]] double acquire_p99_us() const noexcept { return in_us(acquire.percentile(99)); }
+  [[nodiscard]] double cycle_p50_us() const noexcept { return in_us(cycle.percentile(50)); }
+  [[nodiscard]] double cycle_p99_us() const noexcept { return in_us(cycle.percentile(99)); }
+
+ private:
+  static double in_us(std::chrono::nanoseconds duration) noexcept {
+    return std::chrono::duration<double, std::micro>{duration}.count();
+  }
+};
+
+/// The figures, or the sentence that says why there are none.
+using CycleOutcome = std::variant<CycleResult, std::string>;
+
+/// Whose time counts: a floor is one thread, the blocking façade is the whole process.
+enum class CpuScope { calling_thread, process };
+
+/// User plus system time consumed so far; zero if the kernel does not tell.
+[[nodiscard]] inline std::chrono::nanoseconds cpu_time(CpuScope scope) noexcept {
+  rusage usage{};
+  const auto who = scope == CpuScope::calling_thread ? RUSAGE_THREAD : RUSAGE_SELF;
+  if (getrusage(who, &usage) != 0) return {};
+  return std::chrono::seconds{usage.ru_utime.tv_sec + usage.ru_stime.tv_sec} +
+         std::chrono::microseconds{usage.ru_utime.tv_usec + usage.ru_stime.tv_usec};
+}
+
+}  // namespace redlock::bench

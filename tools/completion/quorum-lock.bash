@@ -1,0 +1,77 @@
+# bash completion for quorum-lock
+# shellcheck shell=bash
+
+_quorum_lock() {
+  local current=${COMP_WORDS[COMP_CWORD]}
+  local previous=${COMP_WORDS[COMP_CWORD - 1]}
+  local verbs="run acquire extend release inspect break bench"
+  local values=" --nodes --config --local --quorum --password-file --cacert --cert --key --timeout
+    --max-ttl --restart-guard --ttl --wait --token --max-hold --max-renewals --kill-after --mode
+    --in-flight --nodes-count --duration --repetitions "
+  local options="--nodes --config --local --quorum --password-file --cacert --cert --key --timeout
+    --max-ttl --restart-guard --json --quiet --verbose --help --version"
+  local verb="" index word
+
+  COMPREPLY=()
+  for ((index = 1; index < COMP_CWORD; index++)); do
+    word=${COMP_WORDS[index]}
+    if [[ $word == -- && $verb == run ]]; then
+      # Behind the dashes is somebody else's command line.
+      if declare -F _command_offset > /dev/null; then
+        _command_offset $((index + 1))
+      else
+        mapfile -t COMPREPLY < <(compgen -c -- "$current")
+      fi
+      return
+    fi
+    if [[ $word == -* ]]; then
+      # The value of an option is no verb.
+      [[ $values == *[[:space:]]"$word"[[:space:]]* ]] && ((index++))
+    elif [[ -z $verb ]]; then
+      verb=$word
+    fi
+  done
+
+  case $previous in
+    --config | --password-file | --cacert | --cert | --key)
+      mapfile -t COMPREPLY < <(compgen -f -- "$current")
+      compopt -o filenames 2> /dev/null
+      return
+      ;;
+    --mode)
+      mapfile -t COMPREPLY < <(compgen -W "cycle" -- "$current")
+      return
+      ;;
+    --restart-guard)
+      mapfile -t COMPREPLY < <(compgen -W "off 30s" -- "$current")
+      return
+      ;;
+    --ttl | --wait | --timeout | --max-ttl | --max-hold | --kill-after | --duration)
+      mapfile -t COMPREPLY < <(compgen -W "250ms 1s 10s 30s 2m" -- "$current")
+      return
+      ;;
+    --local | --nodes-count)
+      mapfile -t COMPREPLY < <(compgen -W "1 3 5" -- "$current")
+      return
+      ;;
+  esac
+  [[ $values == *[[:space:]]"$previous"[[:space:]]* ]] && return
+
+  case $verb in
+    run) options+=" --ttl --wait --max-hold --max-renewals --kill-after --" ;;
+    acquire) options+=" --ttl --wait" ;;
+    extend) options+=" --token --ttl" ;;
+    release) options+=" --token" ;;
+    break) options+=" --yes" ;;
+    bench)
+      options+=" --mode --in-flight --nodes-count --duration --repetitions --async --blocking --floor"
+      ;;
+  esac
+  if [[ $current == -* ]]; then
+    mapfile -t COMPREPLY < <(compgen -W "$options" -- "$current")
+  elif [[ -z $verb ]]; then
+    mapfile -t COMPREPLY < <(compgen -W "$verbs" -- "$current")
+  fi
+}
+
+complete -F _quorum_lock quorum-lock

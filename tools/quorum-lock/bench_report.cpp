@@ -1,0 +1,141 @@
+#include "quorum-lock/bench_report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+namespace redlock::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct NamedFigure {
+  const char* name;
+  double Figures::*figure;
+};
+constexpr NamedFigure named_figures[] = {
+    {"cycles_per_s", &Figures::cycles_per_s},
+    {"acquire_p50_us", &Figures::acquire_p50_us},
+    {"acquire_p99_us", &Figures::acquire_p99_us},
+    {"cycle_p50_us", &Figures::cycle_p50_us},
+    {"cycle_p99_us", &Figures::cycle_p99_us},
+    {"client_cpu_us_per_cycle", &Figures::client_cpu_us_per_cycle},
+};
+constexpr NamedFigure named_ratios[] = {
+    {"cycles_per_s", &Figures::cycles_per_s},
+    {"acquire_p50", &Figures::acquire_p50_us},
+    {"acquire_p99", &Figures::acquire_p99_us},
+};
+
+/// Three decimals: what is behind them is noise.
+double rounded(double value) { return std::round(value * 1000) / 1000; }
+
+void add_figures(Json& json, const Figures& figures) {
+  for (const NamedFigure& named : named_figures) json[named.name] = rounded(figures.*named.figure);
+  json["failures"] = figures.failures;
+}
+
+std::vector<double> column(const std::vector<Figures>& repetitions, double Figures::*figure) {
+  std::vector<double> values;
+  values.reserve(repetitions.size());
+  for (const Figures& repetition : repetitions) values.push_back(repetition.*figure);
+  return values;
+}
+
+std::string spread_text(const Spread& spread) {
+  return fmt::format("{:.2f} ({:.2f}-{:.2f})", spread.median, spread.least, spread.most);
+}
+
+}  // namespace
+
+Figures figures_of(const bench::CycleResult& result) {
+  return {result.cycles_per_s(), result.acquire_p50_us(), result.acquire_p99_us(),
+          result.cycle_p50_us(), result.cycle_p99_us(),   result.client_cpu_us_per_cycle(),
+          result.failures};
+}
+
+Spread spread_of(std::vector<double> values) {
+  if (values.empty()) return {};
+  std::sort(values.begin(), values.end());
+  const std::size_t middle = values.size() / 2;
+  const double median =
+      values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+  return {median, values.front(), values.back()};
+}
+
+Figures medians_of(const std::vector<Figures>& repetitions) {
+  Figures medians;
+  for (const NamedFigure& named : named_figures) {
+    medians.*named.figure = spread_of(column(repetitions, named.figure)).median;
+  }
+  for (const Figures& repetition : repetitions) medians.failures += repetition.failures;
+  return medians;
+}
+
+Spread ratio_of(const BenchRow& row, double Figures::*figure) {
+  std::vector<double> ratios;
+  for (std::size_t i = 0; i < std::min(row.ours.size(), row.floor.size()); ++i) {
+    const double floor = row.floor[i].*figure;
+    if (floor > 0) ratios.push_back(row.ours[i].*figure / floor);
+  }
+  return spread_of(std::move(ratios));
+}
+
+std::string bench_json(const std::vector<BenchRow>& rows) {
+  Json json{{"mode", "cycle"}};
+  json["rows"] = Json::array();
+  for (const BenchRow& row : rows) {
+    Json entry{{"nodes", row.nodes}, {"in_flight", row.in_flight}};
+    add_figures(entry, medians_of(row.ours));
+    if (!row.floor.empty()) {
+      add_figures(entry["floor"], medians_of(row.floor));
+      for (const NamedFigure& named : named_ratios) {
+        const Spread spread = ratio_of(row, named.figure);
+        const std::string name = named.name;
+        entry["ratio"][name] = rounded(spread.median);
+        entry["ratio"][name + "_min"] = rounded(spread.least);
+        entry["ratio"][name + "_max"] = rounded(spread.most);
+      }
+    }
+    json["rows"].push_back(std::move(entry));
+  }
+  return json.dump() + "\n";
+}
+
+std::string bench_text(const Style& style, const std::vector<BenchRow>& rows) {
+  const bool with_floor = !rows.empty() && !rows.front().floor.empty();
+  std::string text =
+      style.paint(Style::Colour::faint,
+                  fmt::format("{:>5} {:>9} {:>11} {:>11} {:>11} {:>10} {:>10} {:>9} {:>8}{}",
+                              "nodes", "in flight", "cycles/s", "acquire p50", "acquire p99",
+                              "cycle p50", "cycle p99", "CPU/cycle", "failures",
+                              with_floor ? fmt::format(" | {:>11} {:>18} {:>18}", "floor",
+                                                       "cycles/s ratio", "acquire p50 ratio")
+                                         : ""));
+  text += '\n';
+  for (const BenchRow& row : rows) {
+    const Figures ours = medians_of(row.ours);
+    const auto out = std::back_inserter(text);
+    fmt::format_to(out, "{:>5} {:>9} {:>11.0f} {:>8.1f} µs {:>8.1f} µs {:>7.1f} µs {:>7.1f} µs",
+                   row.nodes, row.in_flight, ours.cycles_per_s, ours.acquire_p50_us,
+                   ours.acquire_p99_us, ours.cycle_p50_us, ours.cycle_p99_us);
+    fmt::format_to(out, " {:>6.2f} µs {:>8}", ours.client_cpu_us_per_cycle, ours.failures);
+    if (with_floor) {
+      fmt::format_to(out, " | {:>11.0f} {:>18} {:>18}", medians_of(row.floor).cycles_per_s,
+                     spread_text(ratio_of(row, &Figures::cycles_per_s)),
+                     spread_text(ratio_of(row, &Figures::acquire_p50_us)));
+    }
+    text += '\n';
+  }
+  text += style.paint(Style::Colour::faint,
+                      with_floor ? "medians of the repetitions; ratio: ours / floor, (min-max)"
+                                 : "medians of the repetitions");
+  text += '\n';
+  return text;
+}
+
+}  // namespace redlock::cli

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bench/cycle_result.hpp"
+#include "quorum-lock/output.hpp"
+
+namespace redlock::cli {
+
+/// What one run says.
+struct Figures {
+  double cycles_per_s = 0;
+  double acquire_p50_us = 0;
+  double acquire_p99_us = 0;
+  double cycle_p50_us = 0;
+  double cycle_p99_us = 0;
+  double client_cpu_us_per_cycle = 0;
+  std::uint64_t failures = 0;
+};
+
+[[nodiscard]] Figures figures_of(const bench::CycleResult& result);
+
+/// One combination: all repetitions, the floor's in step with ours (empty without --floor).
+struct BenchRow {
+  std::size_t nodes = 0;
+  std::size_t in_flight = 0;
+  std::vector<Figures> ours{};
+  std::vector<Figures> floor{};
+};
+
+struct Spread {
+  double median = 0;
+  double least = 0;
+  double most = 0;
+};
+[[nodiscard]] Spread spread_of(std::vector<double> values);
+
+/// Each figure's median; the failures of all repetitions together.
+[[nodiscard]] Figures medians_of(const std::vector<Figures>& repetitions);
+
+/// Ours over the floor's, repetition by repetition: the two ran one right after the other, so that
+/// what disturbed one most likely disturbed both.
+[[nodiscard]] Spread ratio_of(const BenchRow& row, double Figures::*figure);
+
+[[nodiscard]] std::string bench_json(const std::vector<BenchRow>& rows);
+[[nodiscard]] std::string bench_text(const Style& style, const std::vector<BenchRow>& rows);
+
+}  // namespace redlock::cli

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "quorum-lock/signals.hpp"
+
+namespace redlock::cli {
+
+/// What execvp() would run: found along PATH, executable. No value: `problem` is ENOENT or EACCES.
+struct FoundProgram {
+  std::string path{};
+  int problem = 0;
+};
+[[nodiscard]] FoundProgram find_program(const std::string& name);
+
+struct ChildRequest {
+  std::string program{};
+  std::vector<std::string> arguments{};    ///< argv, the program's name first
+  std::vector<std::string> environment{};  ///< "NAME=value", all of it
+  enum class Streams { inherited, none } streams = Streams::inherited;
+  int terminal = -1;  ///< a terminal whose foreground the child takes; -1: none
+};
+
+/// A child in a process group of its own, which the kernel kills when this process dies, however it
+/// dies. Must be started by the main thread: the kernel ties the child's life to the thread.
+/// Does not end the child when destroyed.
+class ChildProcess {
+ public:
+  /// The number is the errno of what failed.
+  [[nodiscard]] static std::variant<ChildProcess, int> start(const ChildRequest& request,
+                                                             const Signals& signals);
+
+  [[nodiscard]] pid_t pid() const noexcept { return pid_; }
+
+  /// To all processes of the group; nothing happens when there are none.
+  void signal_group(int signal) const noexcept;
+  [[nodiscard]] bool group_exists() const noexcept;
+
+ private:
+  explicit ChildProcess(pid_t pid) noexcept : pid_(pid) {}
+  pid_t pid_;
+};
+
+/// The environment of this process with `additions` in place of what had their names, and without
+/// the variables named in `removals`.
+[[nodiscard]] std::vector<std::string> environment_with(
+    const std::vector<std::string>& additions, const std::vector<std::string_view>& removals);
+
+}  // namespace redlock::cli

@@ -1,0 +1,126 @@
+#include "quorum-lock/json.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+
+#include "quorum-lock/text.hpp"
+
+namespace redlock::cli {
+namespace {
+
+// Ordered, so that people find the outcome first.
+using Json = nlohmann::ordered_json;
+
+std::int64_t milliseconds(std::chrono::nanoseconds duration) {
+  return std::chrono::floor<std::chrono::milliseconds>(duration).count();
+}
+
+std::int64_t microseconds(std::chrono::nanoseconds duration) {
+  return std::chrono::round<std::chrono::microseconds>(duration).count();
+}
+
+std::string line(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+Json node_json(const NodeReport& node) {
+  Json json{{"url", as_utf8(node.url)}, {"vote", std::string(to_string(node.vote))}};
+  if (node.round_trip) json["rtt_us"] = microseconds(*node.round_trip);
+  switch (node.vote) {
+    case Vote::refused:
+      if (!node.holder.empty()) json["holder"] = as_utf8(node.holder);
+      if (node.remaining) json["remaining_ms"] = milliseconds(*node.remaining);
+      break;
+    case Vote::timeout:
+    case Vote::unreachable:
+    case Vote::error:
+      json["message"] = as_utf8(node.message);
+      break;
+    case Vote::excluded:
+      json["reason"] = as_utf8(node.message);
+      break;
+    case Vote::granted:
+    case Vote::pending:
+      break;
+  }
+  return json;
+}
+
+Json inspected_nodes(const Inspection& inspection) {
+  Json nodes = Json::array();
+  for (const NodeInspection& node : inspection.nodes) {
+    Json json{{"url", as_utf8(node.url)}};
+    json["holder"] = node.holder ? Json(as_utf8(*node.holder)) : Json(nullptr);
+    // A key without expiry: -1, as Redis itself says it.
+    const std::int64_t without = node.holder ? -1 : 0;
+    json["remaining_ms"] = node.remaining ? milliseconds(*node.remaining) : without;
+    json["fencing"] = 0;
+    if (!node.error.empty()) json["error"] = as_utf8(node.error);
+    nodes.push_back(std::move(json));
+  }
+  return nodes;
+}
+
+}  // namespace
+
+std::string round_json(std::string_view outcome, std::string_view resource,
+                       const std::optional<Token>& token, const RoundReport& round,
+                       RoundKind kind) {
+  Json json{{"outcome", std::string(outcome)}, {"resource", as_utf8(resource)}};
+  if (token) json["token"] = as_utf8(token->view());
+  if (kind == RoundKind::lease) {
+    json["ttl_ms"] = milliseconds(round.ttl);
+    json["validity_ms"] = milliseconds(round.validity);
+  }
+  json["elapsed_us"] = microseconds(round.elapsed);
+  json["quorum"] = round.quorum;
+  json["nodes"] = Json::array();
+  for (const NodeReport& node : round.nodes) json["nodes"].push_back(node_json(node));
+  return line(json);
+}
+
+std::string inspection_json(std::string_view resource, const Inspection& inspection) {
+  Json json{{"resource", as_utf8(resource)},
+            {"kind", "exclusive"},
+            {"state", std::string(to_string(inspection.state))}};
+  json["holder"] = inspection.holder.empty() ? Json(nullptr) : Json(as_utf8(inspection.holder));
+  json["nodes"] = inspected_nodes(inspection);
+  return line(json);
+}
+
+std::string break_json(std::string_view outcome, std::string_view resource,
+                       const std::vector<std::string>& tokens, const Inspection& inspection) {
+  Json json{{"outcome", std::string(outcome)}, {"resource", as_utf8(resource)}};
+  json["tokens"] = Json::array();
+  for (const std::string& token : tokens) json["tokens"].push_back(as_utf8(token));
+  json["nodes"] = inspected_nodes(inspection);
+  return line(json);
+}
+
+std::optional<std::string_view> outcome_of(Errc errc) noexcept {
+  switch (errc) {
+    case Errc::held:
+      return "held";
+    case Errc::split:
+      return "split";
+    case Errc::unavailable:
+      return "unavailable";
+    case Errc::expired:
+      return "expired";
+    case Errc::excluded:
+      return "excluded";
+    case Errc::not_holder:
+      return "not_holder";
+    case Errc::cancelled:
+    case Errc::closed:
+    case Errc::forked:
+    case Errc::would_block:
+    case Errc::invalid_argument:
+    case Errc::limit_reached:
+      return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+}  // namespace redlock::cli

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "redlock/error.hpp"
+#include "redlock/inspection.hpp"
+#include "redlock/report.hpp"
+#include "redlock/token.hpp"
+
+namespace redlock::cli {
+
+/// One object and a line end. Field names and meaning are what scripts rely on. A release asks for
+/// no time and gains none.
+enum class RoundKind { lease, release };
+[[nodiscard]] std::string round_json(std::string_view outcome, std::string_view resource,
+                                     const std::optional<Token>& token, const RoundReport& round,
+                                     RoundKind kind);
+
+[[nodiscard]] std::string inspection_json(std::string_view resource, const Inspection& inspection);
+
+/// What `break` did: the tokens it deleted, and what the nodes store now.
+[[nodiscard]] std::string break_json(std::string_view outcome, std::string_view resource,
+                                     const std::vector<std::string>& tokens,
+                                     const Inspection& inspection);
+
+/// `outcome` of a failed call; none for errors that are not about the lock.
+[[nodiscard]] std::optional<std::string_view> outcome_of(Errc errc) noexcept;
+
+}  // namespace redlock::cli

@@ -1,0 +1,197 @@
+#include "quorum-lock/output.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <iterator>
+
+#include "quorum-lock/duration.hpp"
+#include "quorum-lock/text.hpp"
+
+namespace redlock::cli {
+namespace {
+
+using Colour = Style::Colour;
+
+std::size_t count_granted(const RoundReport& round) {
+  return static_cast<std::size_t>(
+      std::count_if(round.nodes.begin(), round.nodes.end(),
+                    [](const NodeReport& node) { return node.vote == Vote::granted; }));
+}
+
+Colour colour_of(Vote vote) {
+  switch (vote) {
+    case Vote::granted:
+      return Colour::good;
+    case Vote::refused:
+    case Vote::excluded:
+      return Colour::warning;
+    case Vote::timeout:
+    case Vote::unreachable:
+    case Vote::error:
+      return Colour::bad;
+    case Vote::pending:
+      return Colour::faint;
+  }
+  return Colour::plain;
+}
+
+Colour colour_of(Inspection::State state) {
+  switch (state) {
+    case Inspection::State::free:
+      return Colour::good;
+    case Inspection::State::held:
+      return Colour::warning;
+    case Inspection::State::split:
+      return Colour::bad;
+  }
+  return Colour::plain;
+}
+
+std::string vote_line(const Style& style, const NodeReport& node) {
+  std::string line = fmt::format("  {}  {}", as_printable(node.url),
+                                 style.paint(colour_of(node.vote), to_string(node.vote)));
+  const auto out = std::back_inserter(line);
+  if (!node.holder.empty()) fmt::format_to(out, "  holder {}", as_printable(node.holder));
+  if (node.remaining) fmt::format_to(out, "  {} left", format_duration(*node.remaining));
+  if (!node.message.empty()) fmt::format_to(out, "  {}", as_printable(node.message));
+  if (node.round_trip) {
+    line += style.paint(Colour::faint, fmt::format("  ({})", format_duration(*node.round_trip)));
+  }
+  line += '\n';
+  return line;
+}
+
+/// Of the nodes that store the verdict's holder, the longest remaining time.
+std::string remaining_text(const Inspection& inspection) {
+  std::optional<std::chrono::nanoseconds> longest;
+  for (const NodeInspection& node : inspection.nodes) {
+    if (node.holder != inspection.holder) continue;
+    if (!node.remaining) return ", without expiry";
+    longest = std::max(longest.value_or(*node.remaining), *node.remaining);
+  }
+  return longest ? fmt::format(", {} left", format_duration(*longest)) : std::string();
+}
+
+std::string node_line(const Style& style, const NodeInspection& node) {
+  std::string line = fmt::format("  {}  ", as_printable(node.url));
+  if (!node.error.empty()) {
+    line += style.paint(Colour::bad, as_printable(node.error));
+  } else if (!node.holder) {
+    line += style.paint(Colour::faint, "free");
+  } else {
+    line += fmt::format("{}  {}", as_printable(*node.holder),
+                        node.remaining ? format_duration(*node.remaining) + " left"
+                                       : std::string("without expiry"));
+  }
+  line += '\n';
+  return line;
+}
+
+}  // namespace
+
+Style Style::of_standard_output() {
+  const char* no_colour = std::getenv("NO_COLOR");
+  const bool wanted = no_colour == nullptr || *no_colour == '\0';
+  return Style(wanted && ::isatty(STDOUT_FILENO) == 1);
+}
+
+std::string Style::paint(Colour colour, std::string_view text) const {
+  if (!coloured_) return std::string(text);
+  std::string_view code;
+  switch (colour) {
+    case Colour::plain:
+      return std::string(text);
+    case Colour::good:
+      code = "32";
+      break;
+    case Colour::warning:
+      code = "33";
+      break;
+    case Colour::bad:
+      code = "31";
+      break;
+    case Colour::faint:
+      code = "2";
+      break;
+  }
+  return fmt::format("\x1b[{}m{}\x1b[0m", code, text);
+}
+
+bool print(std::string_view text) {
+  return std::fwrite(text.data(), 1, text.size(), stdout) == text.size() &&
+         std::fflush(stdout) == 0;
+}
+
+void print_error(std::string_view line) {
+  // One write, so that lines of several processes do not mix. Nobody is left to tell when standard
+  // error itself can not be written.
+  const std::string text = fmt::format("quorum-lock: {}\n", as_printable(line));
+  static_cast<void>(std::fwrite(text.data(), 1, text.size(), stderr));
+  static_cast<void>(std::fflush(stderr));
+}
+
+void print_note(const Settings& settings, std::string_view line) {
+  if (settings.detail != Settings::Detail::quiet) print_error(line);
+}
+
+std::string acquired_text(const Style& style, const Settings& settings, std::string_view resource,
+                          const Token& token, const RoundReport& round) {
+  if (settings.detail == Settings::Detail::quiet) {
+    // Raw: what a script passes on must be the token itself.
+    return token.str() + "\n";
+  }
+  std::string text =
+      fmt::format("{} {}  token {}  valid for {}  ({} of {} granted)\n",
+                  style.paint(Style::Colour::good, "acquired"), as_printable(resource),
+                  as_printable(token.view()), format_duration(round.validity), count_granted(round),
+                  round.nodes.size());
+  if (settings.detail == Settings::Detail::verbose) text += votes_text(style, round);
+  return text;
+}
+
+std::string round_text(const Style& style, const Settings& settings, std::string_view outcome,
+                       std::string_view resource, const RoundReport& round) {
+  if (settings.detail == Settings::Detail::quiet) return {};
+  std::string text =
+      fmt::format("{} {}", style.paint(Style::Colour::good, outcome), as_printable(resource));
+  if (round.validity.count() > 0) {
+    fmt::format_to(std::back_inserter(text), "  valid for {}", format_duration(round.validity));
+  }
+  fmt::format_to(std::back_inserter(text), "  ({} of {} nodes)\n", count_granted(round),
+                 round.nodes.size());
+  if (settings.detail == Settings::Detail::verbose) text += votes_text(style, round);
+  return text;
+}
+
+std::string inspection_text(const Style& style, std::string_view resource,
+                            const Inspection& inspection) {
+  const auto count = std::count_if(
+      inspection.nodes.begin(), inspection.nodes.end(), [&inspection](const NodeInspection& node) {
+        return !inspection.holder.empty() && node.holder == inspection.holder;
+      });
+  std::string text =
+      fmt::format("{}  {}", as_printable(resource),
+                  style.paint(colour_of(inspection.state), to_string(inspection.state)));
+  if (!inspection.holder.empty()) {
+    // A split has no holder; the one on most nodes is told.
+    fmt::format_to(std::back_inserter(text), "{}{}{}  (on {} of {} nodes, quorum {})",
+                   inspection.state == Inspection::State::split ? ", most of all " : " by ",
+                   as_printable(inspection.holder), remaining_text(inspection), count,
+                   inspection.nodes.size(), inspection.quorum);
+  }
+  text += '\n';
+  for (const NodeInspection& node : inspection.nodes) text += node_line(style, node);
+  return text;
+}
+
+std::string votes_text(const Style& style, const RoundReport& round) {
+  std::string text;
+  for (const NodeReport& node : round.nodes) text += vote_line(style, node);
+  return text;
+}
+
+}  // namespace redlock::cli

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "quorum-lock/settings.hpp"
+#include "redlock/inspection.hpp"
+#include "redlock/report.hpp"
+#include "redlock/token.hpp"
+
+namespace redlock::cli {
+
+/// Colours, only where standard output is a terminal and NO_COLOR is not set.
+class Style {
+ public:
+  enum class Colour { plain, good, warning, bad, faint };
+
+  [[nodiscard]] static Style of_standard_output();
+  [[nodiscard]] std::string paint(Colour colour, std::string_view text) const;
+
+ private:
+  explicit Style(bool coloured) noexcept : coloured_(coloured) {}
+  bool coloured_;
+};
+
+/// Writes to standard output and flushes. False: it could not be written.
+[[nodiscard]] bool print(std::string_view text);
+
+/// One line on standard error.
+void print_error(std::string_view line);
+
+/// One line on standard error, unless --quiet.
+void print_note(const Settings& settings, std::string_view line);
+
+/// What people read. All texts end with a line end.
+[[nodiscard]] std::string acquired_text(const Style& style, const Settings& settings,
+                                        std::string_view resource, const Token& token,
+                                        const RoundReport& round);
+[[nodiscard]] std::string round_text(const Style& style, const Settings& settings,
+                                     std::string_view outcome, std::string_view resource,
+                                     const RoundReport& round);
+[[nodiscard]] std::string inspection_text(const Style& style, std::string_view resource,
+                                          const Inspection& inspection);
+
+/// The votes of a round, a line each.
+[[nodiscard]] std::string votes_text(const Style& style, const RoundReport& round);
+
+}  // namespace redlock::cli

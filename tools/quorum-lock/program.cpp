@@ -1,0 +1,104 @@
+#include "quorum-lock/program.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "quorum-lock/command_line.hpp"
+#include "quorum-lock/exit_code.hpp"
+#include "quorum-lock/output.hpp"
+#include "quorum-lock/session.hpp"
+#include "quorum-lock/signals.hpp"
+#include "quorum-lock/text.hpp"
+#include "quorum-lock/usage_error.hpp"
+#include "quorum-lock/verb.hpp"
+
+namespace redlock::cli {
+namespace {
+
+/// A descriptor of ours must not become somebody's standard output.
+bool open_standard_streams() {
+  int fd = 0;
+  do {
+    fd = ::open("/dev/null", O_RDWR);
+  } while (fd >= 0 && fd <= STDERR_FILENO);
+  return fd >= 0 && ::close(fd) == 0;
+}
+
+/// The process list shows what stands in argv for as long as we run.
+void hide_passwords(int argc, char** argv) {
+  for (int i = 1; i < argc; ++i) {
+    // Behind this are the arguments of somebody else's command.
+    if (std::strcmp(argv[i], "--") == 0) return;
+    std::string hidden;
+    const std::string_view argument = argv[i];
+    const std::size_t value = argument.starts_with("--nodes=") ? 8 : 0;
+    for (std::size_t begin = value; begin <= argument.size();) {
+      const std::size_t comma = argument.find(',', begin);
+      const std::string_view url = argument.substr(begin, comma - begin);
+      if (!hidden.empty()) hidden += ',';
+      hidden += without_password(url);
+      if (comma == std::string_view::npos) break;
+      begin = comma + 1;
+    }
+    if (value + hidden.size() >= argument.size()) continue;
+    const std::size_t size = argument.size();
+    std::memcpy(argv[i] + value, hidden.data(), hidden.size());
+    std::memset(argv[i] + value + hidden.size(), 0, size - value - hidden.size());
+  }
+}
+
+using Verb = int (*)(const Arguments&, const Signals&);
+
+Verb verb_function(std::string_view name) {
+  struct Entry {
+    std::string_view name;
+    Verb function;
+  };
+  static constexpr Entry entries[] = {{"run", verb_run},         {"acquire", verb_acquire},
+                                      {"extend", verb_extend},   {"release", verb_release},
+                                      {"inspect", verb_inspect}, {"break", verb_break},
+                                      {"bench", verb_bench}};
+  for (const Entry& entry : entries) {
+    if (entry.name == name) return entry.function;
+  }
+  throw UsageError(fmt::format("VERB: '{}' is not known", name));
+}
+
+int run_checked(const std::vector<std::string>& words) {
+  const auto parsed = parse_command_line(words);
+  if (const auto* request = std::get_if<TextRequest>(&parsed)) return print_result(request->text);
+  const auto& command_line = std::get<CommandLine>(parsed);
+  const Signals signals;
+  return verb_function(command_line.verb->name)(command_line.arguments, signals);
+}
+
+}  // namespace
+
+int run_program(int argc, char** argv) noexcept {
+  try {
+    if (!open_standard_streams()) return code(ExitCode::failure);
+    const std::vector<std::string> words(argv + (argc > 0 ? 1 : 0), argv + argc);
+    hide_passwords(argc, argv);
+    return run_checked(words);
+  } catch (const UsageError& error) {
+    print_error(error.what());
+    return code(ExitCode::usage);
+  } catch (const std::exception& error) {
+    print_error(error.what());
+    return code(ExitCode::unavailable);
+  } catch (...) {
+    std::fputs("quorum-lock: something unknown was thrown\n", stderr);
+    return code(ExitCode::failure);
+  }
+}
+
+}  // namespace redlock::cli

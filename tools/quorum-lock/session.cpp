@@ -1,0 +1,110 @@
+#include "quorum-lock/session.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <iterator>
+#include <string_view>
+
+#include "quorum-lock/exit_code.hpp"
+#include "quorum-lock/output.hpp"
+
+namespace redlock::cli {
+namespace {
+
+std::string_view name_of(NodeEvent::Kind kind) {
+  switch (kind) {
+    case NodeEvent::Kind::up:
+      return "up";
+    case NodeEvent::Kind::down:
+      return "down";
+    case NodeEvent::Kind::protocol:
+      return "protocol error";
+    case NodeEvent::Kind::excluded:
+      return "excluded";
+  }
+  return "";
+}
+
+}  // namespace
+
+void NodeWatch::on_event(const NodeEvent& event) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (event.kind == NodeEvent::Kind::up) {
+      down_.erase(event.url);
+    } else {
+      down_[event.url] = event.message;
+    }
+  }
+  if (detail_ == Settings::Detail::verbose) {
+    print_error(fmt::format("{} {}{}{}", event.url, name_of(event.kind),
+                            event.message.empty() ? "" : ": ", event.message));
+  }
+}
+
+std::string NodeWatch::describe_down() const {
+  const std::lock_guard lock(mutex_);
+  if (down_.empty()) return {};
+  std::string text = fmt::format(
+      "{} down: ", down_.size() == 1 ? "1 node is" : fmt::format("{} nodes are", down_.size()));
+  for (auto node = down_.begin(); node != down_.end(); ++node) {
+    fmt::format_to(std::back_inserter(text), "{}{} ({})", node == down_.begin() ? "" : ", ",
+                   node->first, node->second);
+  }
+  return text;
+}
+
+Session::Session(const Settings& settings, const Signals& signals)
+    : settings_(settings), watch_(std::make_shared<NodeWatch>(settings.detail)) {
+  if (settings.local) {
+    local_ = std::make_unique<LocalNodes>(*settings.local, signals);
+    nodes_ = local_->urls();
+  } else {
+    nodes_ = settings.nodes;
+  }
+}
+
+Result<Client> Session::connect() {
+  ClientOptions options = client_options(settings_, nodes_);
+  options.on_node_event = [watch = watch_](const NodeEvent& event) { watch->on_event(event); };
+  return Client::create(std::move(options));
+}
+
+void Session::end_local_nodes() noexcept {
+  if (local_) local_->end();
+}
+
+EndOnSignal::EndOnSignal(const Signals& signals, Session& session)
+    : watcher_(signals, [&session](int signal) {
+        session.end_local_nodes();
+        ::_exit(code_of_signal(signal));
+      }) {}
+
+int report_failure(const Settings& settings, std::string_view resource, const Error& error,
+                   RoundKind kind) {
+  const auto outcome = outcome_of(error.code);
+  bool printed = true;
+  if (outcome && settings.format == Settings::Format::json) {
+    printed = print(round_json(*outcome, resource, std::nullopt, error.round, kind));
+  }
+  print_error(error.message);
+  if (!printed) print_error(fmt::format("standard output: {}", std::strerror(errno)));
+  if (settings.detail == Settings::Detail::verbose) {
+    for (const NodeReport& node : error.round.nodes) {
+      print_error(fmt::format("  {}  {}{}{}", node.url, to_string(node.vote),
+                              node.message.empty() ? "" : "  ", node.message));
+    }
+  }
+  return code(exit_code_of(error.code));
+}
+
+int print_result(std::string_view text) {
+  if (print(text)) return code(ExitCode::done);
+  print_error(fmt::format("standard output: {}", std::strerror(errno)));
+  return code(ExitCode::failure);
+}
+
+}  // namespace redlock::cli

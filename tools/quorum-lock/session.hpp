@@ -1,0 +1,75 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "quorum-lock/json.hpp"
+#include "quorum-lock/local_nodes.hpp"
+#include "quorum-lock/settings.hpp"
+#include "quorum-lock/signals.hpp"
+#include "redlock/client.hpp"
+
+namespace redlock::cli {
+
+/// Hears of the nodes from the client's loop thread; may be asked from any thread. With --verbose
+/// it tells on standard error.
+class NodeWatch {
+ public:
+  explicit NodeWatch(Settings::Detail detail) noexcept : detail_(detail) {}
+
+  void on_event(const NodeEvent& event);
+
+  /// "2 nodes are down: URL (why), …"; empty when none is.
+  [[nodiscard]] std::string describe_down() const;
+
+ private:
+  const Settings::Detail detail_;
+  mutable std::mutex mutex_;
+  std::map<std::string, std::string> down_;
+};
+
+/// The nodes of one command (started by it for --local) and a client to them.
+class Session {
+ public:
+  /// Throws std::runtime_error when private nodes can not be started.
+  Session(const Settings& settings, const Signals& signals);
+
+  /// Makes the client. An error here is wrong usage; nothing has been sent.
+  [[nodiscard]] Result<Client> connect();
+
+  [[nodiscard]] const std::vector<std::string>& nodes() const noexcept { return nodes_; }
+  [[nodiscard]] bool is_local() const noexcept { return local_ != nullptr; }
+  [[nodiscard]] const NodeWatch& watch() const noexcept { return *watch_; }
+
+  /// Removes what the session started; for the moment before the process ends abruptly.
+  void end_local_nodes() noexcept;
+
+ private:
+  const Settings& settings_;
+  std::unique_ptr<LocalNodes> local_;
+  std::vector<std::string> nodes_;
+  std::shared_ptr<NodeWatch> watch_;
+};
+
+/// For verbs whose calls are short and can not be cancelled: a signal ends the process at once.
+class EndOnSignal {
+ public:
+  EndOnSignal(const Signals& signals, Session& session);
+
+ private:
+  SignalWatcher watcher_;
+};
+
+/// Tells of a failed call: one line on standard error, the JSON where the error is about the lock.
+/// Gives the exit code.
+[[nodiscard]] int report_failure(const Settings& settings, std::string_view resource,
+                                 const Error& error, RoundKind kind = RoundKind::lease);
+
+/// Prints a result; when it can not be written, says so and gives the exit code of a failure.
+[[nodiscard]] int print_result(std::string_view text);
+
+}  // namespace redlock::cli

@@ -1,0 +1,197 @@
+#include "quorum-lock/settings.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <string_view>
+#include <utility>
+
+#include "quorum-lock/config.hpp"
+#include "quorum-lock/duration.hpp"
+#include "quorum-lock/text.hpp"
+#include "quorum-lock/usage_error.hpp"
+
+namespace redlock::cli {
+namespace {
+
+constexpr const char* nodes_variable = "QUORUM_LOCK_NODES";
+
+std::vector<std::string> split_nodes(const std::vector<std::string>& lists,
+                                     std::string_view origin) {
+  std::vector<std::string> nodes;
+  for (const std::string& list : lists) {
+    for (std::string& node : split_list(list)) {
+      if (node.empty()) {
+        throw UsageError(fmt::format("{}: has an empty entry: allowed is URL[,URL...]", origin));
+      }
+      nodes.push_back(std::move(node));
+    }
+  }
+  if (nodes.size() > limits::nodes) {
+    throw UsageError(
+        fmt::format("{}: {} nodes: at most {} are allowed", origin, nodes.size(), limits::nodes));
+  }
+  return nodes;
+}
+
+/// --nodes or --local, from the first of command line, environment and file that names either.
+void resolve_nodes(const Arguments& given, const Arguments& file, Settings& settings) {
+  const auto local = given.number("local", 1, limits::nodes);
+  if (local && !given.nodes.empty()) {
+    throw UsageError("--local: not together with --nodes: private nodes or given ones");
+  }
+  if (local) {
+    settings.local = *local;
+    return;
+  }
+  if (!given.nodes.empty()) {
+    settings.nodes = split_nodes(given.nodes, "--nodes");
+    return;
+  }
+  const char* variable = std::getenv(nodes_variable);
+  if (variable != nullptr && *variable != '\0') {
+    settings.nodes = split_nodes({variable}, nodes_variable);
+    return;
+  }
+  if (file.nodes.empty()) {
+    settings.local = file.number("local", 1, limits::nodes);
+  } else if (file.find("local") != nullptr) {
+    throw UsageError(fmt::format("{}: not together with nodes", file.find("local")->origin));
+  } else {
+    settings.nodes = split_nodes(file.nodes, "nodes in --config");
+  }
+}
+
+std::string read_password(const std::string& path, const std::string& origin) {
+  errno = 0;
+  std::ifstream file(path);
+  std::string line;
+  if (!file || !std::getline(file, line)) {
+    throw UsageError(fmt::format("{}: '{}' can not be read: {}", origin, as_printable(path),
+                                 errno != 0 ? std::strerror(errno) : "it is empty"));
+  }
+  if (line.ends_with('\r')) line.pop_back();
+  if (line.empty()) {
+    throw UsageError(
+        fmt::format("{}: the first line of '{}' must be the password", origin, as_printable(path)));
+  }
+  return line;
+}
+
+std::string readable_file(const Arguments& given, const std::string& name) {
+  const auto path = given.text(name);
+  if (!path) return {};
+  errno = 0;
+  if (!std::ifstream(*path)) {
+    throw UsageError(fmt::format("{}: '{}' can not be read: {}", given.find(name)->origin,
+                                 as_printable(*path), std::strerror(errno)));
+  }
+  return *path;
+}
+
+void resolve_tls(const Arguments& given, TlsOptions& tls) {
+  tls.ca_file = readable_file(given, "cacert");
+  tls.certificate_file = readable_file(given, "cert");
+  tls.key_file = readable_file(given, "key");
+  if (tls.certificate_file.empty() != tls.key_file.empty()) {
+    throw UsageError(tls.key_file.empty() ? "--cert: needs --key" : "--key: needs --cert");
+  }
+}
+
+}  // namespace
+
+Settings resolve_settings(Arguments given, NodesNeeded nodes_needed) {
+  Arguments file;
+  if (const auto path = given.text("config")) file = read_config(*path);
+  Settings settings;
+  resolve_nodes(given, file, settings);
+  given.fill_from(file);
+
+  if (nodes_needed == NodesNeeded::required && settings.nodes.empty() && !settings.local) {
+    throw UsageError(
+        "--nodes: none given: name them with --nodes URL[,URL...], QUORUM_LOCK_NODES or --config "
+        "FILE, or try --local N");
+  }
+  if (const auto path = given.text("password-file")) {
+    settings.password = read_password(*path, given.find("password-file")->origin);
+  }
+  resolve_tls(given, settings.tls);
+  settings.timeout = given.positive_duration("timeout");
+  settings.max_ttl = given.positive_duration("max-ttl").value_or(limits::default_max_ttl);
+  if (settings.max_ttl < limits::shortest_ttl || settings.max_ttl > limits::longest_max_ttl) {
+    throw UsageError(fmt::format("{}: allowed is 1ms to {}h", given.find("max-ttl")->origin,
+                                 limits::longest_max_ttl.count()));
+  }
+  const auto* guard = given.find("restart-guard");
+  if (guard != nullptr && guard->text != "off") {
+    static_cast<void>(given.positive_duration("restart-guard"));
+  }
+  const std::size_t nodes = settings.local.value_or(settings.nodes.size());
+  settings.quorum = given.number("quorum", nodes / 2 + 1, std::max<std::size_t>(nodes, 1));
+  if (given.flag("quiet") && given.flag("verbose")) {
+    throw UsageError("--quiet: not together with --verbose");
+  }
+  if (given.flag("json")) settings.format = Settings::Format::json;
+  if (given.flag("quiet")) settings.detail = Settings::Detail::quiet;
+  if (given.flag("verbose")) settings.detail = Settings::Detail::verbose;
+  return settings;
+}
+
+ClientOptions client_options(const Settings& settings, std::vector<std::string> nodes) {
+  ClientOptions options;
+  options.nodes = std::move(nodes);
+  options.quorum = settings.quorum;
+  options.password = settings.password;
+  options.tls = settings.tls;
+  options.max_ttl = settings.max_ttl;
+  if (settings.timeout) {
+    options.longest_node_limit = *settings.timeout;
+    options.shortest_node_limit =
+        std::min<std::chrono::nanoseconds>(options.shortest_node_limit, *settings.timeout);
+  }
+  return options;
+}
+
+std::string resource_of(const Arguments& given) {
+  if (given.words.empty()) throw UsageError("RESOURCE: none given: exactly one is allowed");
+  if (given.words.size() > 1) {
+    throw UsageError(fmt::format("RESOURCE: '{}' is one too many: exactly one is allowed",
+                                 as_printable(given.words[1])));
+  }
+  const std::string& resource = given.words.front();
+  if (resource.empty() || resource.size() > limits::resource_bytes) {
+    throw UsageError(fmt::format("RESOURCE: has {} bytes: 1 to {} are allowed", resource.size(),
+                                 limits::resource_bytes));
+  }
+  return resource;
+}
+
+Token token_of(const Arguments& given) {
+  const auto* value = given.find("token");
+  if (value == nullptr) throw UsageError("--token: missing: the token that acquire printed");
+  const auto token = Token::parse(value->text);
+  if (!token) {
+    throw UsageError(fmt::format("--token: has {} bytes: 1 to {} are allowed", value->text.size(),
+                                 limits::token_bytes));
+  }
+  return *token;
+}
+
+std::optional<std::chrono::nanoseconds> ttl_of(const Arguments& given, const Settings& settings) {
+  const auto ttl = given.duration("ttl");
+  if (ttl && (*ttl < limits::shortest_ttl || *ttl > settings.max_ttl)) {
+    throw UsageError(fmt::format("--ttl: {} is not allowed: 1 ms to {}, which is --max-ttl",
+                                 format_duration(*ttl), format_duration(settings.max_ttl)));
+  }
+  return ttl;
+}
+
+std::chrono::nanoseconds default_ttl(const Settings& settings) noexcept {
+  return std::min<std::chrono::nanoseconds>(limits::default_ttl, settings.max_ttl);
+}
+
+}  // namespace redlock::cli

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "quorum-lock/arguments.hpp"
+#include "redlock/limits.hpp"
+#include "redlock/options.hpp"
+#include "redlock/token.hpp"
+
+namespace redlock::cli {
+
+/// What the global options, the environment and the configuration file say together.
+struct Settings {
+  std::vector<std::string> nodes{};
+  std::optional<std::size_t> local{};  ///< so many private servers instead of `nodes`
+  std::optional<std::size_t> quorum{};
+  std::string password{};
+  TlsOptions tls{};
+  std::optional<std::chrono::nanoseconds> timeout{};
+  std::chrono::nanoseconds max_ttl = limits::default_max_ttl;
+  enum class Format { people, json } format = Format::people;
+  enum class Detail { quiet, normal, verbose } detail = Detail::normal;
+};
+
+enum class NodesNeeded { required, optional };
+
+/// Throws UsageError.
+[[nodiscard]] Settings resolve_settings(Arguments given, NodesNeeded nodes_needed);
+
+/// The options of a client for these nodes.
+[[nodiscard]] ClientOptions client_options(const Settings& settings,
+                                           std::vector<std::string> nodes);
+
+/// The one resource that a verb works on. Throws UsageError.
+[[nodiscard]] std::string resource_of(const Arguments& given);
+
+/// --token. Throws UsageError.
+[[nodiscard]] Token token_of(const Arguments& given);
+
+/// --ttl, checked against the limits, so that a wrong one is refused before anything is sent.
+[[nodiscard]] std::optional<std::chrono::nanoseconds> ttl_of(const Arguments& given,
+                                                             const Settings& settings);
+
+/// What is asked for where no --ttl is given.
+[[nodiscard]] std::chrono::nanoseconds default_ttl(const Settings& settings) noexcept;
+
+}  // namespace redlock::cli

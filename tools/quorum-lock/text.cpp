@@ -1,0 +1,94 @@
+#include "quorum-lock/text.hpp"
+
+#include <fmt/format.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <optional>
+
+namespace redlock::cli {
+namespace {
+
+struct CodePoint {
+  std::uint32_t value = 0;
+  std::size_t length = 0;  // 0: the bytes are not UTF-8
+};
+
+CodePoint decode(std::string_view bytes) {
+  const auto byte_at = [bytes](std::size_t i) { return static_cast<unsigned char>(bytes[i]); };
+  const unsigned char first = byte_at(0);
+  if (first < 0x80) return {first, 1};
+  std::size_t length = 0;
+  if ((first & 0xE0) == 0xC0) length = 2;
+  if ((first & 0xF0) == 0xE0) length = 3;
+  if ((first & 0xF8) == 0xF0) length = 4;
+  if (length == 0 || bytes.size() < length) return {};
+  auto value = static_cast<std::uint32_t>(first & (0xFF >> (length + 1)));
+  for (std::size_t i = 1; i < length; ++i) {
+    if ((byte_at(i) & 0xC0) != 0x80) return {};
+    value = (value << 6) | (byte_at(i) & 0x3FU);
+  }
+  constexpr std::uint32_t smallest[] = {0, 0, 0x80, 0x800, 0x10000};
+  const bool surrogate = value >= 0xD800 && value <= 0xDFFF;
+  if (value < smallest[length] || value > 0x10FFFF || surrogate) return {};
+  return {value, length};
+}
+
+bool is_control(std::uint32_t code_point) {
+  return code_point < 0x20 || (code_point >= 0x7F && code_point < 0xA0);
+}
+
+enum class Controls { kept, escaped };
+
+std::string escaped(std::string_view bytes, Controls controls) {
+  std::string out;
+  out.reserve(bytes.size());
+  while (!bytes.empty()) {
+    const CodePoint point = decode(bytes);
+    const bool keep = point.length != 0 && (controls == Controls::kept || !is_control(point.value));
+    const std::size_t length = point.length == 0 ? 1 : point.length;
+    if (keep) {
+      out.append(bytes.substr(0, length));
+    } else {
+      for (const char byte : bytes.substr(0, length)) {
+        fmt::format_to(std::back_inserter(out), "\\x{:02x}", static_cast<unsigned char>(byte));
+      }
+    }
+    bytes.remove_prefix(length);
+  }
+  return out;
+}
+
+struct Password {
+  std::size_t begin;
+  std::size_t size;
+};
+
+std::optional<Password> find_password(std::string_view url) {
+  const std::size_t scheme = url.find("://");
+  const std::size_t authority = scheme == std::string_view::npos ? 0 : scheme + 3;
+  // The last '@' of all, not of the authority: a password with an unescaped '/' must be caught too.
+  const std::size_t at = url.rfind('@');
+  if (at == std::string_view::npos || at < authority) return std::nullopt;
+  const std::size_t colon = url.substr(0, at).find(':', authority);
+  if (colon == std::string_view::npos || colon + 1 == at) return std::nullopt;
+  return Password{colon + 1, at - colon - 1};
+}
+
+}  // namespace
+
+std::string as_utf8(std::string_view bytes) { return escaped(bytes, Controls::kept); }
+
+std::string as_printable(std::string_view bytes) { return escaped(bytes, Controls::escaped); }
+
+std::string without_password(std::string_view url) {
+  std::string result(url);
+  if (const auto password = find_password(url))
+    result.erase(password->begin - 1, password->size + 1);
+  return result;
+}
+
+bool has_password(std::string_view url) { return find_password(url).has_value(); }
+
+}  // namespace redlock::cli

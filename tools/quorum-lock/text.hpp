@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace redlock::cli {
+
+/// Tokens of other clients may be any bytes. What is not UTF-8 becomes `\xNN`, so that the JSON
+/// stays valid and different tokens stay different.
+[[nodiscard]] std::string as_utf8(std::string_view bytes);
+
+/// As `as_utf8`, with control characters written as `\xNN` too: a token must not be able to drive
+/// the terminal or to fake a second line.
+[[nodiscard]] std::string as_printable(std::string_view bytes);
+
+/// A URL without the password in it.
+[[nodiscard]] std::string without_password(std::string_view url);
+
+/// Whether a URL carries one.
+[[nodiscard]] bool has_password(std::string_view url);
+
+}  // namespace redlock::cli

@@ -1,0 +1,18 @@
+#pragma once
+
+#include "quorum-lock/arguments.hpp"
+#include "quorum-lock/signals.hpp"
+
+namespace redlock::cli {
+
+/// Each checks its arguments (UsageError) before it starts or sends anything, and gives the exit
+/// code of the program.
+[[nodiscard]] int verb_run(const Arguments& given, const Signals& signals);
+[[nodiscard]] int verb_acquire(const Arguments& given, const Signals& signals);
+[[nodiscard]] int verb_extend(const Arguments& given, const Signals& signals);
+[[nodiscard]] int verb_release(const Arguments& given, const Signals& signals);
+[[nodiscard]] int verb_inspect(const Arguments& given, const Signals& signals);
+[[nodiscard]] int verb_break(const Arguments& given, const Signals& signals);
+[[nodiscard]] int verb_bench(const Arguments& given, const Signals& signals);
+
+}  // namespace redlock::cli

@@ -1,0 +1,41 @@
+#include <chrono>
+#include <utility>
+
+#include "quorum-lock/acquisition.hpp"
+#include "quorum-lock/exit_code.hpp"
+#include "quorum-lock/json.hpp"
+#include "quorum-lock/output.hpp"
+#include "quorum-lock/session.hpp"
+#include "quorum-lock/settings.hpp"
+#include "quorum-lock/verb.hpp"
+
+namespace redlock::cli {
+
+int verb_acquire(const Arguments& given, const Signals& signals) {
+  const Settings settings = resolve_settings(given, NodesNeeded::required);
+  const std::string resource = resource_of(given);
+  AcquireOptions options;
+  options.ttl = ttl_of(given, settings).value_or(default_ttl(settings));
+  options.wait = given.duration("wait").value_or(std::chrono::nanoseconds{0});
+  options.refusal_detail = AcquireOptions::RefusalDetail::holder_and_remaining;
+
+  Session session(settings, signals);
+  Result<Client> client = session.connect();
+  if (!client) return report_failure(settings, resource, client.error());
+  Acquisition acquisition =
+      acquire_until_signal(client.value(), resource, std::move(options), signals);
+  if (acquisition.signal != 0) return code_of_signal(acquisition.signal);
+  if (!acquisition.lease) return report_failure(settings, resource, acquisition.lease.error());
+
+  Lease lease = std::move(acquisition.lease).value();
+  const RoundReport round = lease.report();
+  const int printed = print_result(
+      settings.format == Settings::Format::json
+          ? round_json("acquired", resource, lease.token(), round, RoundKind::lease)
+          : acquired_text(Style::of_standard_output(), settings, resource, lease.token(), round));
+  // A token that nobody could read would only block the resource: the lease goes out of scope.
+  if (printed == code(ExitCode::done)) static_cast<void>(lease.detach());
+  return printed;
+}
+
+}  // namespace redlock::cli

@@ -1,0 +1,138 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <iostream>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "quorum-lock/exit_code.hpp"
+#include "quorum-lock/json.hpp"
+#include "quorum-lock/output.hpp"
+#include "quorum-lock/session.hpp"
+#include "quorum-lock/settings.hpp"
+#include "quorum-lock/text.hpp"
+#include "quorum-lock/usage_error.hpp"
+#include "quorum-lock/verb.hpp"
+#include "quorum-lock/verdict.hpp"
+
+namespace redlock::cli {
+namespace {
+
+std::vector<std::string> tokens_on(const Inspection& inspection) {
+  std::set<std::string> tokens;
+  for (const NodeInspection& node : inspection.nodes) {
+    if (node.holder) tokens.insert(*node.holder);
+  }
+  return {tokens.begin(), tokens.end()};
+}
+
+bool any_still_there(const std::vector<std::string>& tokens, const Inspection& inspection) {
+  const std::vector<std::string> now = tokens_on(inspection);
+  return std::any_of(tokens.begin(), tokens.end(), [&now](const std::string& token) {
+    return std::find(now.begin(), now.end(), token) != now.end();
+  });
+}
+
+enum class Reply { yes, no };
+
+Reply ask() {
+  // On standard error, so that it is seen when standard output goes to a file.
+  std::fputs(
+      "Break it? A holder that is alive is not told, and renews it if nobody else is "
+      "quicker. [y/N] ",
+      stderr);
+  std::string line;
+  if (!std::getline(std::cin, line)) return Reply::no;
+  return line == "y" || line == "Y" || line == "yes" ? Reply::yes : Reply::no;
+}
+
+int report(const Settings& settings, std::string_view outcome, const std::string& resource,
+           const std::vector<std::string>& tokens, const Inspection& inspection) {
+  if (settings.format == Settings::Format::json) {
+    return print_result(break_json(outcome, resource, tokens, inspection));
+  }
+  if (settings.detail == Settings::Detail::quiet) return code(ExitCode::done);
+  const Style style = Style::of_standard_output();
+  if (tokens.empty()) {
+    return print_result(fmt::format("{} {}, nothing to break\n", as_printable(resource),
+                                    style.paint(Style::Colour::good, "free")));
+  }
+  std::string text;
+  for (const std::string& token : tokens) {
+    text += fmt::format("{} {}  token {}\n", style.paint(Style::Colour::warning, "broken"),
+                        as_printable(resource), as_printable(token));
+  }
+  return print_result(text);
+}
+
+/// Deletes exactly these tokens. The verdict comes from looking again: a token on fewer nodes than
+/// a quorum is released too, but the release itself has to call that "not the holder".
+int break_tokens(Client& client, const Settings& settings, const std::string& resource,
+                 const std::vector<std::string>& tokens) {
+  std::string problem;
+  for (const std::string& text : tokens) {
+    const auto token = Token::parse(text);
+    if (!token) {
+      print_error(fmt::format(
+          "RESOURCE: '{}' holds a value of {} bytes, no lock token has more than {}: delete it "
+          "with redis-cli if it is not wanted",
+          resource, text.size(), limits::token_bytes));
+      return code(ExitCode::usage);
+    }
+    const Result<RoundReport> released = client.release(resource, *token);
+    if (!released && released.error().code != Errc::not_holder) problem = released.error().message;
+  }
+  const Result<Inspection> after = client.inspect(resource);
+  if (!after) return report_failure(settings, resource, after.error());
+  const bool too_few = count_answered(*after) < after->quorum;
+  if (too_few || any_still_there(tokens, *after)) {
+    const std::string what = too_few ? too_few_answered(resource, *after)
+                                     : fmt::format("'{}' could not be broken", resource);
+    print_error(problem.empty() ? what : fmt::format("{}: {}", what, problem));
+    return code(ExitCode::unavailable);
+  }
+  return report(settings, "released", resource, tokens, *after);
+}
+
+}  // namespace
+
+int verb_break(const Arguments& given, const Signals& signals) {
+  const Settings settings = resolve_settings(given, NodesNeeded::required);
+  const std::string resource = resource_of(given);
+  const bool sure = given.flag("yes");
+  if (!sure && ::isatty(STDIN_FILENO) != 1) {
+    throw UsageError("--yes: needed where standard input is no terminal to ask at");
+  }
+
+  Session session(settings, signals);
+  const EndOnSignal end_on_signal(signals, session);
+  Result<Client> client = session.connect();
+  if (!client) return report_failure(settings, resource, client.error());
+  const Result<Inspection> before = client->inspect(resource);
+  if (!before) return report_failure(settings, resource, before.error());
+  if (count_answered(*before) < before->quorum) {
+    print_error(too_few_answered(resource, *before));
+    return code(ExitCode::unavailable);
+  }
+  const std::vector<std::string> tokens = tokens_on(*before);
+  if (tokens.empty()) return report(settings, "free", resource, tokens, *before);
+  if (settings.detail != Settings::Detail::quiet || !sure) {
+    const Style style = Style::of_standard_output();
+    const std::string shown = inspection_text(style, resource, *before);
+    if (settings.format == Settings::Format::json) {
+      std::fputs(shown.c_str(), stderr);
+    } else if (!print(shown)) {
+      return print_result({});
+    }
+  }
+  if (!sure && ask() == Reply::no) {
+    print_error(fmt::format("'{}' was left as it is", resource));
+    return code(ExitCode::taken);
+  }
+  return break_tokens(client.value(), settings, resource, tokens);
+}
+
+}  // namespace redlock::cli

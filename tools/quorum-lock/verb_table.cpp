@@ -1,0 +1,162 @@
+#include "quorum-lock/verb_table.hpp"
+
+namespace redlock::cli {
+namespace {
+
+constexpr OptionText globals[] = {
+    {"nodes", "URL[,URL...]",
+     "The nodes: redis://[user[:password]@]host[:port][/db], rediss://... (TLS), "
+     "unix:///path[?db=n] or host[:port]; may be repeated. Environment: QUORUM_LOCK_NODES"},
+    {"config", "FILE",
+     "TOML file with these options under the same names, e.g. nodes = [\"...\"]. The command line "
+     "wins over the environment, the environment over the file"},
+    {"local", "N",
+     "Start 1 to 15 private redis-server processes on loopback for the length of this command "
+     "and use them"},
+    {"quorum", "Q", "Votes that make a lock; default: a majority of the nodes"},
+    {"password-file", "FILE", "File whose first line is the password for nodes whose URL has none"},
+    {"cacert", "FILE", "CA certificates for rediss:// (PEM); default: the system's"},
+    {"cert", "FILE", "Client certificate for rediss:// (PEM)"},
+    {"key", "FILE", "Private key of --cert (PEM)"},
+    {"timeout", "DURATION", "How long one node may take to answer; default 1s"},
+    {"max-ttl", "DURATION", "Longest TTL that this deployment allows; default 30s"},
+    {"restart-guard", "DURATION|off",
+     "How long a node that restarted has no vote. Checked, but without effect in this version"},
+    {"json", "", "One JSON object on standard output, nothing else there"},
+    {"quiet", "", "Only what was asked for, and errors"},
+    {"verbose", "", "Tell on standard error what happens to the nodes"},
+};
+
+constexpr OptionText run_options[] = {
+    {"ttl", "DURATION", "How long a crash of ours blocks others; renewed meanwhile; default 10s"},
+    {"wait", "DURATION", "How long to wait for the lock; default 30s, 0s: one attempt"},
+    {"max-hold", "DURATION", "Never hold the lock longer than this; COMMAND is ended before"},
+    {"max-renewals", "K", "Renew at most K times, then COMMAND is ended"},
+    {"kill-after", "DURATION",
+     "Time between SIGTERM and SIGKILL when the lock is lost; default: so that the command is "
+     "gone before the lock ends"},
+};
+constexpr OptionText run_later[] = {
+    {"fencing", "", ""},          {"shared", "", ""},    {"permits", "K", ""},
+    {"at-least", "DURATION", ""}, {"owner", "NAME", ""},
+};
+
+constexpr OptionText acquire_options[] = {
+    {"ttl", "DURATION", "How long the lock stays unless extended or released; default 10s"},
+    {"wait", "DURATION", "How long to wait for the lock; default: one attempt"},
+};
+constexpr OptionText acquire_later[] = {{"fencing", "", ""}};
+
+constexpr OptionText extend_options[] = {
+    {"token", "T", "The token that acquire printed"},
+    {"ttl", "DURATION", "How long the lock stays, from now on; never shortens"},
+};
+constexpr OptionText release_options[] = {{"token", "T", "The token that acquire printed"}};
+constexpr OptionText break_options[] = {{"yes", "", "Do not ask"}};
+
+constexpr OptionText bench_options[] = {
+    {"mode", "MODE", "What to measure; in this version: cycle (acquire, then release)"},
+    {"in-flight", "LIST", "Locks in flight at once; default 1,16,64"},
+    {"nodes-count", "LIST", "How many of the nodes to use; default 1,3,5"},
+    {"duration", "DURATION", "Of one repetition of one side; default 2s"},
+    {"repetitions", "R", "The figures are medians of so many; default 5"},
+    {"async", "", "Drive the asynchronous interface on its loop (default)"},
+    {"blocking", "", "Drive the blocking interface from as many threads as locks in flight"},
+    {"floor", "", "Interleave a program without lock logic and show the ratio to it"},
+};
+constexpr OptionText bench_later[] = {{"html", "FILE", ""}};
+
+constexpr VerbText verb_texts[] = {
+    {"run", "RESOURCE [OPTIONS] -- COMMAND [ARGUMENT...]",
+     "Hold the lock on RESOURCE while COMMAND runs, renewing it. COMMAND sees "
+     "QUORUM_LOCK_RESOURCE and QUORUM_LOCK_TOKEN. If the lock is lost, its process group gets "
+     "SIGTERM, then SIGKILL, before somebody else can hold the lock.",
+     run_options, run_later,
+     "Examples:\n"
+     "  quorum-lock run nightly --nodes r1,r2,r3 -- ./backup.sh\n"
+     "  quorum-lock run nightly --wait 0s --ttl 30s -- ./backup.sh\n"
+     "  quorum-lock run demo --local 3 -- sh -c 'echo holding $QUORUM_LOCK_RESOURCE'\n"
+     "  quorum-lock run nightly --max-hold 1h --kill-after 5s -- ./backup.sh\n"
+     "\n"
+     "Exits as COMMAND did; 74: the lock was lost; 75: held by another until the wait was over;\n"
+     "69: too few nodes; 126, 127: COMMAND can not be executed, is not found.\n"
+     "COMMAND gets QUORUM_LOCK_NODES only if no password is in it. With --json an object is\n"
+     "printed only when COMMAND was not run: standard output belongs to COMMAND."},
+    {"acquire", "RESOURCE [OPTIONS]",
+     "Acquire the lock on RESOURCE and leave it on the nodes until its TTL has passed or somebody "
+     "releases its token. With --quiet only the token is printed.",
+     acquire_options, acquire_later,
+     "Examples:\n"
+     "  quorum-lock acquire invoice/42 --nodes r1,r2,r3 --ttl 30s\n"
+     "  token=$(quorum-lock acquire invoice/42 --quiet --wait 5s) || exit\n"
+     "  quorum-lock acquire invoice/42 --json | jq -r .token"},
+    {"extend",
+     "RESOURCE --token T --ttl DURATION",
+     "Extend a lock by the token that acquire printed.",
+     extend_options,
+     {},
+     "Examples:\n"
+     "  quorum-lock extend invoice/42 --token \"$token\" --ttl 30s"},
+    {"release",
+     "RESOURCE --token T",
+     "Release a lock by the token that acquire printed.",
+     release_options,
+     {},
+     "Examples:\n"
+     "  quorum-lock release invoice/42 --token \"$token\""},
+    {"inspect",
+     "RESOURCE",
+     "Show what every node stores for RESOURCE, and the verdict: free, held or split.",
+     {},
+     {},
+     "Examples:\n"
+     "  quorum-lock inspect invoice/42 --nodes r1,r2,r3\n"
+     "  quorum-lock inspect invoice/42 --json | jq -r .state"},
+    {"break",
+     "RESOURCE [--yes]",
+     "Release the lock on RESOURCE although somebody else holds it. Shows who does, asks, and "
+     "deletes exactly the tokens that were shown.",
+     break_options,
+     {},
+     "Examples:\n"
+     "  quorum-lock break invoice/42\n"
+     "  quorum-lock break invoice/42 --yes\n"
+     "\n"
+     "It is meant for locks whose holder is gone. A holder that is alive and renews takes the "
+     "lock\n"
+     "back unless somebody else acquires it first; end that holder instead."},
+    {"bench", "[OPTIONS]", "Measure lock cycles. Starts its own nodes unless --nodes are given.",
+     bench_options, bench_later,
+     "Examples:\n"
+     "  quorum-lock bench\n"
+     "  quorum-lock bench --local 5 --floor\n"
+     "  quorum-lock bench --nodes r1,r2,r3 --in-flight 1,64 --blocking --json"},
+};
+
+constexpr std::string_view later_verb_names[] = {"doctor", "bootstrap", "chaos", "elect", "top"};
+
+}  // namespace
+
+std::span<const OptionText> global_options() noexcept { return globals; }
+std::span<const VerbText> verbs() noexcept { return verb_texts; }
+std::span<const std::string_view> later_verbs() noexcept { return later_verb_names; }
+
+std::string_view program_footer() noexcept {
+  return "Durations are whole numbers with a unit: 250us, 250ms, 10s, 2m, 1h.\n"
+         "Commas in a URL are written %2C.\n"
+         "\n"
+         "Exit codes: 0 done (run: COMMAND's own), 64 wrong usage, 69 unavailable, 74 the lock "
+         "was\n"
+         "lost, 75 held by another, 76 not the holder, 128+n ended by signal n.\n"
+         "\n"
+         "Examples:\n"
+         "  export QUORUM_LOCK_NODES=redis://r1,redis://r2,redis://r3\n"
+         "  quorum-lock run nightly -- ./backup.sh\n"
+         "  token=$(quorum-lock acquire invoice/42 --quiet --ttl 30s)\n"
+         "  quorum-lock release invoice/42 --token \"$token\"\n"
+         "  quorum-lock run demo --local 3 -- quorum-lock inspect demo\n"
+         "\n"
+         "quorum-lock VERB --help tells more.";
+}
+
+}  // namespace redlock::cli
