@@ -1,0 +1,49 @@
+#include "quorum-lock/text.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace redlock::cli {
+namespace {
+
+TEST(CliText, KeepsWhatIsUtf8) {
+  EXPECT_EQ(as_utf8("aé€😀"), "aé€😀");
+  EXPECT_EQ(as_printable("aé€😀"), "aé€😀");
+}
+
+TEST(CliText, WritesBytesThatAreNoUtf8AsTheirNumbers) {
+  EXPECT_EQ(as_utf8("\xff"), "\\xff");
+  EXPECT_EQ(as_utf8("a\xc3"), "a\\xc3") << "cut off";
+  EXPECT_EQ(as_utf8("\xc0\xaf"), "\\xc0\\xaf") << "overlong";
+  EXPECT_EQ(as_utf8("\xed\xa0\x80"), "\\xed\\xa0\\x80") << "surrogate";
+  EXPECT_EQ(as_utf8("\xf4\x90\x80\x80"), "\\xf4\\x90\\x80\\x80") << "behind the last code point";
+  EXPECT_EQ(as_utf8("\x80z"), "\\x80z");
+}
+
+TEST(CliText, KeepsControlCharactersFromTheTerminalOnly) {
+  EXPECT_EQ(as_printable("a\n\x1b[31m\x7f"), "a\\x0a\\x1b[31m\\x7f");
+  EXPECT_EQ(as_printable("\xc2\x9b"), "\\xc2\\x9b") << "a C1 control";
+  EXPECT_EQ(as_utf8("a\n"), "a\n");
+  EXPECT_EQ(as_utf8(std::string_view("\0", 1)), std::string(1, '\0'));
+}
+
+TEST(CliText, FindsPasswords) {
+  EXPECT_TRUE(has_password("redis://:secret@host"));
+  EXPECT_TRUE(has_password("rediss://user:secret@host:1/2"));
+  EXPECT_TRUE(has_password("user:secret@host"));
+  EXPECT_TRUE(has_password("redis://user:with/slash@host"));
+  EXPECT_FALSE(has_password("redis://user@host:6379"));
+  EXPECT_FALSE(has_password("host:6379"));
+  EXPECT_FALSE(has_password("redis://[::1]:6379/0"));
+  EXPECT_FALSE(has_password("unix:///run/redis.sock"));
+}
+
+TEST(CliText, TakesPasswordsOutOfUrls) {
+  EXPECT_EQ(without_password("redis://:secret@host"), "redis://@host");
+  EXPECT_EQ(without_password("redis://user:se@cret@host:1"), "redis://user@host:1");
+  EXPECT_EQ(without_password("host:6379"), "host:6379");
+}
+
+}  // namespace
+}  // namespace redlock::cli
