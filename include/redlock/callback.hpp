@@ -47,9 +47,7 @@ class Callback<void(Arguments...)> {
   struct Target final : Base {
     explicit Target(const Callable& from) : callable(from) {}
     explicit Target(Callable&& from) : callable(std::move(from)) {}
-    void call(Arguments... arguments) override {
-      callable(std::forward<Arguments>(arguments)...);
-    }
+    void call(Arguments... arguments) override { callable(std::forward<Arguments>(arguments)...); }
     Callable callable;
   };
 

@@ -16,7 +16,7 @@ struct NodeInspection {
   std::string url;                    ///< without the password
   std::optional<std::string> holder;  ///< the token stored there; none: free there, or see `error`
   std::optional<std::chrono::nanoseconds> remaining;  ///< none: the key has no expiry
-  std::string error;                  ///< why nothing is known of this node; empty when it answered
+  std::string error;  ///< why nothing is known of this node; empty when it answered
 };
 
 /// What all nodes together say about a resource. A snapshot: it may be different a moment later.

@@ -87,7 +87,7 @@ class REDLOCK_EXPORT Mutex {
   Client& client_;
   std::string resource_;
   MutexOptions options_;
-  mutable std::mutex local_mutex_;  // guards taken_, and lease_ where it changes
+  mutable std::mutex local_mutex_;          // guards taken_, and lease_ where it changes
   std::condition_variable_any local_free_;  // not a std::timed_mutex: it can not be cancelled
   bool taken_ = false;
   Lease lease_;

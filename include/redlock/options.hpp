@@ -70,7 +70,7 @@ struct ClientOptions {
 
 /// Keeps a lease alive until it is released. Renewal starts when a third of the TTL has passed.
 struct RenewalOptions {
-  std::uint64_t max_renewals = UINT64_MAX;   ///< after so many the lease runs out
+  std::uint64_t max_renewals = UINT64_MAX;      ///< after so many the lease runs out
   std::chrono::nanoseconds max_hold = forever;  ///< never valid longer than this after acquisition
 };
 

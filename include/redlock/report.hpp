@@ -29,7 +29,7 @@ struct NodeReport {
   std::string url;  ///< as configured, without the password
   Vote vote = Vote::pending;
   std::optional<std::chrono::nanoseconds> round_trip;  ///< absent where nothing was answered
-  std::string holder;   ///< refused: the token stored there, where the server told
+  std::string holder;  ///< refused: the token stored there, where the server told
   std::optional<std::chrono::nanoseconds> remaining;  ///< refused: what is left of its TTL
   std::string message;  ///< timeout, unreachable, error, excluded: why
 };
@@ -37,10 +37,10 @@ struct NodeReport {
 /// What happened in the round that decided an operation.
 struct RoundReport {
   std::size_t quorum = 0;
-  std::chrono::nanoseconds ttl{0};      ///< what the nodes were asked for
-  std::chrono::nanoseconds elapsed{0};  ///< first byte of the call's first round to the decision
+  std::chrono::nanoseconds ttl{0};       ///< what the nodes were asked for
+  std::chrono::nanoseconds elapsed{0};   ///< first byte of the call's first round to the decision
   std::chrono::nanoseconds validity{0};  ///< what was left at the decision; 0 where none was gained
-  std::vector<NodeReport> nodes;        ///< in the order in which they were configured
+  std::vector<NodeReport> nodes;         ///< in the order in which they were configured
 };
 
 }  // namespace redlock

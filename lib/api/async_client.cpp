@@ -16,8 +16,7 @@ Result<AsyncClient> AsyncClient::create(ClientOptions options, uv_loop_s* loop) 
   return AsyncClient(*std::move(core));
 }
 
-AsyncClient::AsyncClient(std::shared_ptr<api::ClientCore> core) noexcept
-    : core_(std::move(core)) {}
+AsyncClient::AsyncClient(std::shared_ptr<api::ClientCore> core) noexcept : core_(std::move(core)) {}
 AsyncClient::AsyncClient(AsyncClient&&) noexcept = default;
 
 AsyncClient& AsyncClient::operator=(AsyncClient&& other) noexcept {

@@ -62,15 +62,15 @@ void ClientCore::detach(const std::shared_ptr<LeaseCell>& cell) {
   if (forked()) return;
   Job job = [this, cell] {
     if (!driver_) return;
-    if (cell->claim().index < held_.size()) held_[cell->claim().index].cell.reset();
+    forget(*cell);
     driver_->step(core::Detach{cell->claim()});
   };
   if (directly()) return job();
   enqueue(std::move(job));
 }
 
-void ClientCore::extend(std::string_view resource, const Token& token,
-                        std::chrono::nanoseconds ttl, RoundDone done) {
+void ClientCore::extend(std::string_view resource, const Token& token, std::chrono::nanoseconds ttl,
+                        RoundDone done) {
   if (forked()) {
     if (done) done(forked_error());
     return;
@@ -109,8 +109,8 @@ void ClientCore::cancel(RequestId request) {
     if (!driver_) return;
     pending_.each([&](Pending& call) {
       if (call.request != request) return;
-      driver_->step(core::Cancel{
-          core::RequestId{(std::uint64_t{call.generation} << 32U) | call.index}});
+      driver_->step(
+          core::Cancel{core::RequestId{(std::uint64_t{call.generation} << 32U) | call.index}});
     });
   };
   if (directly()) return job();
@@ -140,9 +140,9 @@ void ClientCore::complete(Done done, Value value) {
 template <typename Done>
 bool ClientCore::refused(const std::optional<std::string>& why, std::string_view resource,
                          Done& done) {
-  using Value = std::conditional_t<std::is_same_v<Done, AcquireDone>, Result<Lease>,
-                                   std::conditional_t<std::is_same_v<Done, RoundDone>,
-                                                      Result<RoundReport>, Result<Inspection>>>;
+  using Value = std::conditional_t<
+      std::is_same_v<Done, AcquireDone>, Result<Lease>,
+      std::conditional_t<std::is_same_v<Done, RoundDone>, Result<RoundReport>, Result<Inspection>>>;
   if (why) {
     complete<Value>(std::move(done), Error{Errc::invalid_argument, *why, {}});
     return true;
@@ -184,13 +184,17 @@ void ClientCore::begin_extend(const std::shared_ptr<LeaseCell>& cell, std::chron
   driver_->step(event);
 }
 
+void ClientCore::forget(const LeaseCell& cell) noexcept {
+  if (cell.claim().index >= held_.size()) return;
+  Held& held = held_[cell.claim().index];
+  // The slot may be another lease's by now.
+  if (held.generation == cell.claim().generation) held.cell.reset();
+}
+
 void ClientCore::begin_release(const std::shared_ptr<LeaseCell>& cell, RoundDone done) {
   if (!cell) return complete<Result<RoundReport>>(std::move(done), no_lease_error());
   if (refused(std::nullopt, cell->resource(), done)) return;
-  if (cell->claim().index < held_.size()) {
-    Held& held = held_[cell->claim().index];
-    if (held.generation == cell->claim().generation) held.cell.reset();
-  }
+  forget(*cell);
   core::Release event;
   if (done) event.request = remember(cell->resource(), std::move(done));
   event.claim = cell->claim();

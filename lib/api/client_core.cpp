@@ -36,8 +36,8 @@ Result<std::shared_ptr<ClientCore>> ClientCore::create(ClientOptions options, uv
   } catch (const std::system_error& problem) {
     core->tear_down();
     core->thread_.reset();
-    return Error{Errc::limit_reached, std::string("the client can not be opened: ") + problem.what(),
-                 {}};
+    return Error{
+        Errc::limit_reached, std::string("the client can not be opened: ") + problem.what(), {}};
   }
   return core;
 }
@@ -56,9 +56,7 @@ void ClientCore::open(uv_loop_t* loop) {
   if (thread_) thread_->start();
 }
 
-bool ClientCore::forked() const noexcept {
-  return fork_generation_ != support::fork_generation();
-}
+bool ClientCore::forked() const noexcept { return fork_generation_ != support::fork_generation(); }
 
 bool ClientCore::on_loop_thread() const noexcept {
   return thread_ ? thread_->is_loop_thread()

@@ -113,6 +113,7 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
   void begin_extend(const std::shared_ptr<LeaseCell>& cell, std::chrono::nanoseconds ttl,
                     RoundDone done);
   void begin_release(const std::shared_ptr<LeaseCell>& cell, RoundDone done);
+  void forget(const LeaseCell& cell) noexcept;
   void begin_extend_token(std::string_view resource, const Token& token,
                           std::chrono::nanoseconds ttl, RoundDone done);
   void begin_release_token(std::string_view resource, const Token& token, RoundDone done);
@@ -148,8 +149,8 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
   std::atomic<bool> shut_down_{false};
 
   std::mutex jobs_mutex_;
-  std::vector<Job> jobs_;               // guarded by jobs_mutex_
-  std::optional<uv::Wakeup> wakeup_;    // guarded by jobs_mutex_; none once closed
+  std::vector<Job> jobs_;             // guarded by jobs_mutex_
+  std::optional<uv::Wakeup> wakeup_;  // guarded by jobs_mutex_; none once closed
   std::vector<Job> running_jobs_;
 
   std::optional<runtime::Driver> driver_;  // none once closed

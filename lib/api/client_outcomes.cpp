@@ -34,7 +34,7 @@ void ClientCore::on_outcome(core::Instant now, const Command& command) noexcept 
     case Command::Kind::kill_old:
     case Command::Kind::excluded:
     case Command::Kind::drained:
-      REDLOCK_ASSERT(!"a command of the driver's own");
+      REDLOCK_ASSERT(false && "a command of the driver's own");
   }
 }
 
@@ -77,9 +77,9 @@ void ClientCore::on_released(const Command& command) {
 void ClientCore::on_inspected(const Command& command) {
   Pending* call = find(command.request);
   REDLOCK_ASSERT(call != nullptr);
-  completions_.push_back(Call<InspectDone, Result<Inspection>>{
-      std::get<InspectDone>(std::move(call->done)),
-      runtime::report_inspection(*command.round, urls())});
+  completions_.push_back(
+      Call<InspectDone, Result<Inspection>>{std::get<InspectDone>(std::move(call->done)),
+                                            runtime::report_inspection(*command.round, urls())});
   pending_.give_back(*call);
 }
 
@@ -92,8 +92,7 @@ void ClientCore::on_failed(const Command& command) {
   }
   Error error = runtime::explain(command.code, call->resource, std::move(report));
   if (auto* done = std::get_if<AcquireDone>(&call->done)) {
-    completions_.push_back(
-        Call<AcquireDone, Result<Lease>>{std::move(*done), std::move(error)});
+    completions_.push_back(Call<AcquireDone, Result<Lease>>{std::move(*done), std::move(error)});
   } else if (auto* round_done = std::get_if<RoundDone>(&call->done)) {
     completions_.push_back(
         Call<RoundDone, Result<RoundReport>>{std::move(*round_done), std::move(error)});
@@ -111,9 +110,8 @@ void ClientCore::on_lost(const Command& command) {
   if (!held.cell || held.generation != claim.generation) return;
   const auto cell = std::exchange(held.cell, nullptr);
   if (!cell->lose()) return;
-  Error error = runtime::explain(
-      Errc::not_holder, cell->resource(),
-      runtime::report_round(*command.round, urls(), {}, {}));
+  Error error = runtime::explain(Errc::not_holder, cell->resource(),
+                                 runtime::report_round(*command.round, urls(), {}, {}));
   error.message = "lost the lease on '" + cell->resource() + "': its deadline passed";
   completions_.push_back(Loss{cell, std::move(error)});
 }

@@ -33,8 +33,8 @@ std::optional<std::string> refuse_acquire(const Settings& settings, std::string_
   if (auto why = refuse_ttl(settings, options.ttl)) return why;
   if (options.wait < Duration::zero()) return "wait: negative; zero or more is allowed";
   if (options.renewal && options.renewal->max_hold < limits::shortest_ttl) {
-    return "max hold: " + spoken(options.renewal->max_hold) + "; " +
-           spoken(limits::shortest_ttl) + " or more is allowed";
+    return "max hold: " + spoken(options.renewal->max_hold) + "; " + spoken(limits::shortest_ttl) +
+           " or more is allowed";
   }
   return std::nullopt;
 }

@@ -14,8 +14,8 @@
 namespace redlock::core {
 
 /// One token and everything it may have left on the nodes, from the first SET until nothing of it
-/// can be there any more. An attempt that fails, a lease, and a release that is still owed to a node
-/// are the same thing at different ages.
+/// can be there any more. An attempt that fails, a lease, and a release that is still owed to a
+/// node are the same thing at different ages.
 struct Claim {
   enum class State : std::uint8_t {
     acquiring,  ///< the granting round is under way
@@ -38,7 +38,7 @@ struct Claim {
   Token token;
 
   Round round;
-  Verb verb = Verb::set;  ///< what nodes that come up during the round are asked
+  Verb verb = Verb::set;            ///< what nodes that come up during the round are asked
   std::vector<RequestId> requests;  ///< who waits for the round
 
   struct QueuedExtend {

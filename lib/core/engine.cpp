@@ -87,6 +87,7 @@ void Engine::fail(RequestId request, Errc code, const Round* round) {
   command.request = request;
   command.code = code;
   command.round = round;
+  if (round != nullptr) command.elapsed = now_ - round->start();
 }
 
 void Engine::fail_requests(Claim& claim, Errc code, const Round* round) {

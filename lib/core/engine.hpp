@@ -41,7 +41,9 @@ class Engine {
 
   [[nodiscard]] const Settings& settings() const noexcept { return settings_; }
   /// None when the name is stale.
-  [[nodiscard]] const Claim* claim(ClaimId id) const { return claims_.find(id.index, id.generation); }
+  [[nodiscard]] const Claim* claim(ClaimId id) const {
+    return claims_.find(id.index, id.generation);
+  }
   [[nodiscard]] const Link& link(NodeIndex node) const { return links_[node]; }
   [[nodiscard]] std::size_t claims() const noexcept { return claims_.size(); }
 

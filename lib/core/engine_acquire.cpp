@@ -68,8 +68,9 @@ void Engine::keep_votes(Acquisition& acquisition, const Round& round) {
 void Engine::note_absent(Acquisition& acquisition) {
   acquisition.last.begin(0, links_.size(), settings_.quorum, now_, acquisition.ttl);
   acquisition.has_last = true;
-  NodeSet::first(links_.size()).each(
-      [&](NodeIndex node) { vote_of_absent(acquisition.last, node); });
+  NodeSet::first(links_.size()).each([&](NodeIndex node) {
+    vote_of_absent(acquisition.last, node);
+  });
 }
 
 Claim& Engine::new_claim(std::string_view resource, const Token& token) {
@@ -151,8 +152,8 @@ void Engine::pause_or_fail(Acquisition& acquisition) {
     if (link.up()) slowest = std::max(slowest, link.round_trip());
   }
   acquisition.state = Acquisition::State::pausing;
-  acquisition.next_try = next_try(now_, acquisition.why, acquisition.last, acquisition.attempts,
-                                  slowest, *random_);
+  acquisition.next_try =
+      next_try(now_, acquisition.why, acquisition.last, acquisition.attempts, slowest, *random_);
   timers_.set(timer_of(acquisition), std::min(acquisition.next_try, *acquisition.give_up));
 }
 

@@ -176,8 +176,7 @@ void Engine::judge_release(Claim& claim) {
   const std::size_t clean = released + claim.round.with(Vote::refused).size();
   const bool complete = claim.round.pending().empty();
   if (clean >= settings_.quorum && (released > 0 || complete)) {
-    return release_decided(claim,
-                           released > 0 ? std::nullopt : std::optional(Errc::not_holder));
+    return release_decided(claim, released > 0 ? std::nullopt : std::optional(Errc::not_holder));
   }
   if (complete) release_decided(claim, Errc::unavailable);
 }

@@ -58,8 +58,7 @@ void Engine::tend_links() {
       drop(node, Vote::timeout, "no answer within " + in_milliseconds(link.limit()));
     } else if (link.connect_overdue(now_)) {
       emit(Command::Kind::disconnect).nodes = NodeSet::of(node);
-      drop(node, Vote::timeout,
-           "no connection within " + in_milliseconds(settings_.longest_limit));
+      drop(node, Vote::timeout, "no connection within " + in_milliseconds(settings_.longest_limit));
     }
     if (link.retry_due(now_)) {
       link.connecting(now_);
@@ -69,9 +68,9 @@ void Engine::tend_links() {
 }
 
 void Engine::undo_behind_sets(NodeIndex node) {
-  // A reset throws away what this machine has not delivered yet. What the server's kernel has already
-  // taken is executed when a stopped server goes on, whether we are still there then or not: so the
-  // release goes behind each SET that nobody will count.
+  // A reset throws away what this machine has not delivered yet. What the server's kernel has
+  // already taken is executed when a stopped server goes on, whether we are still there then or
+  // not: so the release goes behind each SET that nobody will count.
   claims_.each([&](Claim& claim) {
     if (claim.finished || !claim.setting.has(node) || claim.clearing.has(node)) return;
     claim.clearing =
@@ -90,8 +89,8 @@ void Engine::on(const NodeUp& event) {
 }
 
 void Engine::on(const NodeDown& event) {
-  drop(event.node,
-       event.cause == NodeDown::Cause::error ? Vote::error : Vote::unreachable, event.why);
+  drop(event.node, event.cause == NodeDown::Cause::error ? Vote::error : Vote::unreachable,
+       event.why);
 }
 
 void Engine::find_twin(NodeIndex node) {

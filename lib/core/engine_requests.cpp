@@ -68,8 +68,7 @@ void Engine::take_answer(NodeIndex node, const Stamp& stamp, const Answer& answe
   REDLOCK_ASSERT(claim != nullptr && claim->unanswered > 0);
   --claim->unanswered;
 
-  const bool unknown_digest =
-      answer.reply == Reply::script_missing && !claim->in_full.has(node);
+  const bool unknown_digest = answer.reply == Reply::script_missing && !claim->in_full.has(node);
   if (unknown_digest && still_wanted(*claim, stamp)) {
     claim->in_full.add(node);
     if (!transmit(*claim, stamp.verb, NodeSet::of(node), ScriptForm::text).empty()) return;
@@ -136,10 +135,9 @@ void Engine::note_extend(Claim& claim, const Answer& answer) {
   if (answer.reply == Reply::failed) claim.uncertain.add(answer.node);
   // An error leaves whatever was there; only a node that says so does not have our key.
   if (answer.reply == Reply::gone || answer.reply == Reply::taken) forget_key(claim, answer);
-  const bool straggler_of_a_won_visit = answer.stamp.verb == Verb::extend &&
-                                        claim.task == Claim::Task::none &&
-                                        claim.round.verdict() == Verdict::won &&
-                                        now_ < claim.valid_until;
+  const bool straggler_of_a_won_visit =
+      answer.stamp.verb == Verb::extend && claim.task == Claim::Task::none &&
+      claim.round.verdict() == Verdict::won && now_ < claim.valid_until;
   if (straggler_of_a_won_visit && answer.reply == Reply::gone) {
     transmit(claim, Verb::extend_or_set, NodeSet::of(answer.node), ScriptForm::digest);
   }
@@ -156,15 +154,15 @@ void Engine::note_release(Claim& claim, const Answer& answer) {
     return;
   }
   // Of a lease that stands, only a SET that was never counted is undone (see undo_behind_sets).
-  const bool stands =
-      claim.state == Claim::State::held || claim.state == Claim::State::acquiring;
+  const bool stands = claim.state == Claim::State::held || claim.state == Claim::State::acquiring;
   if (stands || !claim.may_hold.has(node)) return;
   claim.owed.add(node);
   if (answer.reply == Reply::failed) {
     claim.uncertain.add(node);
   } else if (claim.uncertain.has(node)) {
-    // Whoever answers here was told to kill the connection in doubt first. Nothing more is executed;
-    // what was, expires: a node that answers with errors for ever must not be asked for ever.
+    // Whoever answers here was told to kill the connection in doubt first. Nothing more is
+    // executed; what was, expires: a node that answers with errors for ever must not be asked for
+    // ever.
     claim.uncertain.remove(node);
     claim.keys_gone_by = std::max(claim.keys_gone_by, gone_by(now_, settings_.max_ttl));
   }

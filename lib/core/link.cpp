@@ -103,7 +103,8 @@ void Link::measure(Duration round_trip) noexcept {
     variation_ = round_trip / 2;
     return;
   }
-  const Duration distance = round_trip > smoothed_ ? round_trip - smoothed_ : smoothed_ - round_trip;
+  const Duration distance =
+      round_trip > smoothed_ ? round_trip - smoothed_ : smoothed_ - round_trip;
   variation_ += (distance - variation_) / 4;
   smoothed_ += (round_trip - smoothed_) / 8;
 }

@@ -65,7 +65,8 @@ class Link {
   [[nodiscard]] std::optional<Stamp> take_unanswered() noexcept;
 
   // --- time ---
-  /// How long an answer may take: follows the measured round trip within the bounds of the settings.
+  /// How long an answer may take: follows the measured round trip within the bounds of the
+  /// settings.
   [[nodiscard]] Duration limit() const noexcept;
   [[nodiscard]] Duration round_trip() const noexcept { return smoothed_; }
   /// When something is due: an answer, a connection, or the next try.

@@ -29,13 +29,13 @@ struct ClaimId {
 
 /// What is asked of a node.
 enum class Verb : std::uint8_t {
-  set,             ///< SET resource token NX PX ttl
-  set_and_ttl,     ///< the same, and PTTL behind it: for whoever waits for a refusing holder
-  extend,          ///< raise the expiry of our key
-  extend_or_set,   ///< and give the key back to a node that lost it
-  release,         ///< compare and delete
-  inspect,         ///< holder and remaining TTL
-  kill_old,        ///< CLIENT KILL of the connection before this one
+  set,            ///< SET resource token NX PX ttl
+  set_and_ttl,    ///< the same, and PTTL behind it: for whoever waits for a refusing holder
+  extend,         ///< raise the expiry of our key
+  extend_or_set,  ///< and give the key back to a node that lost it
+  release,        ///< compare and delete
+  inspect,        ///< holder and remaining TTL
+  kill_old,       ///< CLIENT KILL of the connection before this one
 };
 
 /// How a script is sent: by its digest, or in full where the node said that it does not know it.
@@ -67,16 +67,17 @@ enum class Reply : std::uint8_t {
 
 // --- events ---------------------------------------------------------------------------------
 
+struct RenewalLimits {
+  std::uint64_t max_renewals = 0;
+  Duration max_hold{};
+};
 struct Acquire {
   RequestId request{};
   std::string_view resource;
   Duration ttl{};
   Duration wait{};
   bool tell_remaining = false;
-  struct Renewal {
-    std::uint64_t max_renewals = 0;
-    Duration max_hold{};
-  };
+  using Renewal = RenewalLimits;
   std::optional<Renewal> renewal{};
 };
 struct Extend {

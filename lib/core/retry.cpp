@@ -20,7 +20,8 @@ Duration backoff(unsigned attempts, Duration scale, Duration longest, Randomness
 Instant next_try(Instant now, Errc why, const Round& lost, unsigned attempts, Duration round_trip,
                  Randomness& random) {
   if (why == Errc::unavailable || why == Errc::excluded) {
-    return later(now, backoff(attempts, std::chrono::milliseconds(2), longest_outage_pause, random));
+    return later(now,
+                 backoff(attempts, std::chrono::milliseconds(2), longest_outage_pause, random));
   }
   const Duration pause = backoff(attempts, round_trip, longest_pause, random);
   const std::optional<Duration> free_in = why == Errc::held ? lost.free_in() : std::nullopt;

@@ -18,8 +18,8 @@ void append_command(std::string& out, std::initializer_list<std::string_view> wo
 
 /// Turns a request of the core into bytes: once per round and form, for any number of connections.
 ///
-/// hiredis formats with sprintf, which would be the dearest thing in a lock cycle. So what it made is
-/// kept, and while only the letters of resource and token change, and not their number, they are
+/// hiredis formats with sprintf, which would be the dearest thing in a lock cycle. So what it made
+/// is kept, and while only the letters of resource and token change, and not their number, they are
 /// written over the old ones.
 class Encoder {
  public:

@@ -61,7 +61,8 @@ class ReplyReader {
   std::size_t used_ = 0;
   std::size_t values_in_reply_ = 0;
   std::size_t bytes_in_reply_ = 0;
-  bool partial_ = false;  // hiredis keeps a type byte to itself: what waits in its buffer is not all
+  bool partial_ =
+      false;  // hiredis keeps a type byte to itself: what waits in its buffer is not all
   const char* refusal_ = nullptr;  // why Builder refused the value at hand
   std::string malformed_;
 };

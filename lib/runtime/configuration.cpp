@@ -26,9 +26,8 @@ std::optional<std::string> refuse_limits(const ClientOptions& options) {
            "; 1 ms to 1 h is allowed, the shortest not above the longest";
   }
   if (options.max_ttl < limits::shortest_ttl || options.max_ttl > limits::longest_max_ttl) {
-    return "max TTL: " + core::spoken(options.max_ttl) + "; " +
-           core::spoken(limits::shortest_ttl) + " to " + core::spoken(limits::longest_max_ttl) +
-           " is allowed";
+    return "max TTL: " + core::spoken(options.max_ttl) + "; " + core::spoken(limits::shortest_ttl) +
+           " to " + core::spoken(limits::longest_max_ttl) + " is allowed";
   }
   return std::nullopt;
 }
@@ -56,8 +55,8 @@ Result<std::vector<redis::NodeUrl>> parse_nodes(const std::vector<std::string>& 
 Result<TlsShared> make_tls(const TlsOptions& options, const std::vector<redis::NodeUrl>& urls) {
   bool wanted = false;
   for (const redis::NodeUrl& url : urls) wanted = wanted || url.tls;
-  const bool given = !options.ca_file.empty() || !options.certificate_file.empty() ||
-                     !options.key_file.empty();
+  const bool given =
+      !options.ca_file.empty() || !options.certificate_file.empty() || !options.key_file.empty();
   if (!wanted && given) {
     // Going on without would send in the clear what its owner believes to be encrypted.
     return refuse("tls: certificate files are given, but no node's URL is rediss://");

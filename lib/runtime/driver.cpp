@@ -18,8 +18,8 @@ Driver::Driver(uv_loop_t* loop, const Configuration& configuration, DriverListen
       timer_(loop, uv::Callback::to<&Driver::on_deadline>(*this)) {
   for (std::size_t i = 0; i < configuration.targets.size(); ++i) {
     NodeOwner& owner = *this;
-    nodes_.push_back(std::make_unique<Node>(loop, static_cast<NodeIndex>(i),
-                                            configuration.targets[i], owner));
+    nodes_.push_back(
+        std::make_unique<Node>(loop, static_cast<NodeIndex>(i), configuration.targets[i], owner));
   }
 }
 
@@ -88,9 +88,8 @@ void Driver::send(const Command& command) {
     const redis::SetForm form = connection.set_form();
     const auto which = static_cast<std::size_t>(form);
     if (encoded[which].empty()) {
-      encoded[which] =
-          encoders_[which].encode(command.stamp.verb, command.form, form, claim->resource,
-                                  claim->token, claim->round.ttl());
+      encoded[which] = encoders_[which].encode(command.stamp.verb, command.form, form,
+                                               claim->resource, claim->token, claim->round.ttl());
     }
     connection.send(encoded[which], command.stamp);
   });

@@ -118,8 +118,8 @@ std::string sentence(Errc code, std::string_view resource, const RoundReport& re
     case Errc::split:
       return "split on" + name + votes + ", nobody has " + std::to_string(report.quorum);
     case Errc::unavailable:
-      return "unavailable for" + name + votes + ", " + std::to_string(report.quorum) +
-             " needed" + about_failures(report);
+      return "unavailable for" + name + votes + ", " + std::to_string(report.quorum) + " needed" +
+             about_failures(report);
     case Errc::expired:
       return "expired while acquiring" + name + ": the TTL of " + core::spoken(report.ttl) +
              " was over after " + core::spoken(report.elapsed) + "; raise the TTL";

@@ -16,8 +16,8 @@ namespace redlock::runtime {
 [[nodiscard]] NodeReport report_node(const core::NodeVote& vote, const std::string& url);
 
 [[nodiscard]] RoundReport report_round(const core::Round& round,
-                                       const std::vector<std::string>& urls,
-                                       core::Duration elapsed, core::Duration validity);
+                                       const std::vector<std::string>& urls, core::Duration elapsed,
+                                       core::Duration validity);
 
 /// One line with the numbers in it: "held on 'invoice/42': granted 1, refused 3, failed 1 of 5;
 /// holder a91f…, 4.2 s left". `report` has no nodes where nothing was sent.

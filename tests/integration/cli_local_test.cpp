@@ -73,9 +73,12 @@ TEST(CliLocal, OneNodeIsEnough) {
 }
 
 TEST(CliLocal, NodesAreGoneHoweverTheProgramEnds) {
+  // After SIGKILL nobody is left to remove the servers' directory but this one's owner.
+  const TempDir directory;
   for (const int signal : {SIGTERM, SIGKILL}) {
     ChildProcess child = start_tool(
-        {"run", "r", "--local", "2", "--", "sh", "-c", "echo $QUORUM_LOCK_NODES; exec sleep 1000"});
+        {"run", "r", "--local", "2", "--", "sh", "-c", "echo $QUORUM_LOCK_NODES; exec sleep 1000"},
+        {.environment = {"TMPDIR=" + directory.path().string()}});
     ASSERT_TRUE(child.wait_for_output("\n")) << child.errors();
     const std::vector<std::uint16_t> ports = ports_of(child.output());
     child.signal(signal);
@@ -156,6 +159,9 @@ TEST(CliBench, LeavesNoKeysOnGivenNodes) {
   ASSERT_TRUE(child.wait_for_output("\n")) << child.errors();
   RespClient client = RespClient::tcp(ports_of(child.output()).at(0));
   EXPECT_TRUE(eventually([&] { return client.call({"DBSIZE"}).integer == 0; }));
+  child.write_input("\n");
+  // It released the lock of the command around it, so that nothing but the bench could be left.
+  EXPECT_EQ(child.wait(), (ExitStatus{74, 0})) << child.errors();
 }
 
 TEST(CliBench, WithoutAnyCycleIs69) {

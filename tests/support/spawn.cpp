@@ -163,7 +163,7 @@ class Spawner {
       // In a forked copy of the process the thread does not exist and could not be joined.
       // Nor may what it waits on be destroyed, which would wait for it to wake up.
       thread_.detach();
-      static_cast<void>(changed_.release());
+      [[maybe_unused]] static const auto* abandoned = changed_.release();
       return;
     }
     {

@@ -184,8 +184,6 @@ void FloorLanes::on_node_lost(std::size_t node) {
   while (answered_[node] != owed_until) on_answer(node, Answer::bad);
 }
 
-CycleResult FloorLanes::take_result() {
-  return std::exchange(result_, CycleResult{});
-}
+CycleResult FloorLanes::take_result() { return std::exchange(result_, CycleResult{}); }
 
 }  // namespace redlock::bench

@@ -188,9 +188,7 @@ void UvFloor::on_prepare(uv_prepare_t* handle) noexcept {
   floor.stop_if_done();
 }
 
-void UvFloor::on_watch(uv_timer_t* timer) noexcept {
-  static_cast<UvFloor*>(timer->data)->watch();
-}
+void UvFloor::on_watch(uv_timer_t* timer) noexcept { static_cast<UvFloor*>(timer->data)->watch(); }
 
 void UvFloor::flush() {
   const std::string_view batch = lanes_.batch();

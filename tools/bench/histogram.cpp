@@ -73,9 +73,7 @@ std::chrono::nanoseconds Histogram::min() const noexcept {
   return to_duration(count_ == 0 ? 0 : min_);
 }
 
-std::chrono::nanoseconds Histogram::max() const noexcept {
-  return to_duration(max_);
-}
+std::chrono::nanoseconds Histogram::max() const noexcept { return to_duration(max_); }
 
 std::chrono::nanoseconds Histogram::mean() const noexcept {
   if (count_ == 0) return {};
@@ -105,8 +103,6 @@ std::vector<Histogram::Bucket> Histogram::buckets() const {
   return filled;
 }
 
-std::chrono::nanoseconds Histogram::trackable() noexcept {
-  return to_duration(largest);
-}
+std::chrono::nanoseconds Histogram::trackable() noexcept { return to_duration(largest); }
 
 }  // namespace redlock::bench

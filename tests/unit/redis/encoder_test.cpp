@@ -106,8 +106,9 @@ TEST(Encoder, AUsedEncoderWritesWhatANewOneWrites) {
             for (const int ttl : {5, 5, 5000, 6000}) {
               const Token token = Token::parse(letters).value();
               Encoder fresh;
-              EXPECT_EQ(used.encode(verb, form, set_form, resource, token, milliseconds(ttl), ttl),
-                        fresh.encode(verb, form, set_form, resource, token, milliseconds(ttl), ttl));
+              EXPECT_EQ(
+                  used.encode(verb, form, set_form, resource, token, milliseconds(ttl), ttl),
+                  fresh.encode(verb, form, set_form, resource, token, milliseconds(ttl), ttl));
             }
           }
         }
