@@ -133,7 +133,7 @@ void ClientCore::complete(Done done, Value value) {
   if (!done) return;
   // Closed: there is no turn left to wait for, and any thread may be here.
   if (!driver_) return done(std::move(value));
-  completions_.push_back(Call<Done, Value>{std::move(done), std::move(value)});
+  completions_.emplace_back(Call<Done, Value>{std::move(done), std::move(value)});
   driver_->request_turn_end();
 }
 

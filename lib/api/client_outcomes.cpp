@@ -46,7 +46,7 @@ void ClientCore::on_acquired(core::Instant now, const Command& command) {
                                           command.valid_until - now, std::move(call->on_lost));
   if (claim->index >= held_.size()) held_.resize(claim->index + std::size_t{1});
   held_[claim->index] = {claim->generation, cell};
-  completions_.push_back(Call<AcquireDone, Result<Lease>>{
+  completions_.emplace_back(Call<AcquireDone, Result<Lease>>{
       std::get<AcquireDone>(std::move(call->done)), LeaseCell::make_lease(std::move(cell))});
   pending_.give_back(*call);
 }
@@ -59,7 +59,7 @@ void ClientCore::on_extended(core::Instant now, const Command& command) {
   }
   Pending* call = find(command.request);
   if (call == nullptr) return;
-  completions_.push_back(Call<RoundDone, Result<RoundReport>>{
+  completions_.emplace_back(Call<RoundDone, Result<RoundReport>>{
       std::get<RoundDone>(std::move(call->done)),
       runtime::report_round(*command.round, urls(), command.elapsed, command.valid_until - now)});
   pending_.give_back(*call);
@@ -68,7 +68,7 @@ void ClientCore::on_extended(core::Instant now, const Command& command) {
 void ClientCore::on_released(const Command& command) {
   Pending* call = find(command.request);
   REDLOCK_ASSERT(call != nullptr);
-  completions_.push_back(Call<RoundDone, Result<RoundReport>>{
+  completions_.emplace_back(Call<RoundDone, Result<RoundReport>>{
       std::get<RoundDone>(std::move(call->done)),
       runtime::report_round(*command.round, urls(), command.elapsed, {})});
   pending_.give_back(*call);
@@ -77,7 +77,7 @@ void ClientCore::on_released(const Command& command) {
 void ClientCore::on_inspected(const Command& command) {
   Pending* call = find(command.request);
   REDLOCK_ASSERT(call != nullptr);
-  completions_.push_back(
+  completions_.emplace_back(
       Call<InspectDone, Result<Inspection>>{std::get<InspectDone>(std::move(call->done)),
                                             runtime::report_inspection(*command.round, urls())});
   pending_.give_back(*call);
@@ -92,12 +92,12 @@ void ClientCore::on_failed(const Command& command) {
   }
   Error error = runtime::explain(command.code, call->resource, std::move(report));
   if (auto* done = std::get_if<AcquireDone>(&call->done)) {
-    completions_.push_back(Call<AcquireDone, Result<Lease>>{std::move(*done), std::move(error)});
+    completions_.emplace_back(Call<AcquireDone, Result<Lease>>{std::move(*done), std::move(error)});
   } else if (auto* round_done = std::get_if<RoundDone>(&call->done)) {
-    completions_.push_back(
+    completions_.emplace_back(
         Call<RoundDone, Result<RoundReport>>{std::move(*round_done), std::move(error)});
   } else if (auto* inspect_done = std::get_if<InspectDone>(&call->done)) {
-    completions_.push_back(
+    completions_.emplace_back(
         Call<InspectDone, Result<Inspection>>{std::move(*inspect_done), std::move(error)});
   }
   pending_.give_back(*call);
@@ -113,7 +113,7 @@ void ClientCore::on_lost(const Command& command) {
   Error error = runtime::explain(Errc::not_holder, cell->resource(),
                                  runtime::report_round(*command.round, urls(), {}, {}));
   error.message = "lost the lease on '" + cell->resource() + "': its deadline passed";
-  completions_.push_back(Loss{cell, std::move(error)});
+  completions_.emplace_back(Loss{cell, std::move(error)});
 }
 
 void ClientCore::on_node_event(NodeEvent event) noexcept {

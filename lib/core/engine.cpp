@@ -1,5 +1,6 @@
 #include "core/engine.hpp"
 
+#include <algorithm>
 #include <utility>
 #include <variant>
 
@@ -7,6 +8,11 @@
 #include "support/assert.hpp"
 
 namespace redlock::core {
+namespace {
+
+constexpr Duration longest_greeting = std::chrono::milliseconds(100);
+
+}  // namespace
 namespace {
 
 /// Events that are not postponed to what is due: whoever gave a lease away is not told of its loss
@@ -49,7 +55,7 @@ std::optional<Instant> Engine::next_deadline() const {
   std::optional<Instant> next;
   if (const TimerHeap::Entry* top = timers_.top()) next = top->at;
   for (const Link& link : links_) next = earlier(next, link.deadline());
-  if (!drained_) next = earlier(next, drain_until_);
+  if (!drained_) next = earlier(next, now_ < greet_until_ ? greet_until_ : drain_until_);
   return next;
 }
 
@@ -102,6 +108,7 @@ void Engine::on(const TimePassed&) { tend_links(); }
 void Engine::on(const Shutdown& shutdown) {
   if (drain_until_) return;
   drain_until_ = later(now_, shutdown.grace);
+  greet_until_ = std::min(*drain_until_, later(now_, longest_greeting));
   acquisitions_.each([this](Acquisition& acquisition) {
     if (acquisition.state == Acquisition::State::over) return;
     if (acquisition.state == Acquisition::State::asking) {
@@ -123,9 +130,12 @@ void Engine::report_drained() {
     for (const Link& link : links_) {
       if (link.unanswered() > 0) return;
     }
-    // A detached lease still goes to nodes whose first contact is a moment away.
+    // A detached lease still goes to nodes whose first contact is a moment away; a hung one is not
+    // waited for.
     bool waiting = false;
-    claims_.each([&](Claim& claim) { waiting = waiting || !claim.unasked.empty(); });
+    if (now_ < greet_until_) {
+      claims_.each([&](Claim& claim) { waiting = waiting || !claim.unasked.empty(); });
+    }
     if (waiting) return;
   }
   drained_ = true;

@@ -139,6 +139,7 @@ class Engine {
   std::vector<std::uint32_t> finished_acquisitions_;
 
   std::optional<Instant> drain_until_;
+  Instant greet_until_ = Instant::min();
   bool drained_ = false;
 
   Instant now_ = Instant::min();

@@ -122,7 +122,8 @@ std::string sentence(Errc code, std::string_view resource, const RoundReport& re
              about_failures(report);
     case Errc::expired:
       return "expired while acquiring" + name + ": the TTL of " + core::spoken(report.ttl) +
-             " was over after " + core::spoken(report.elapsed) + "; raise the TTL";
+             " leaves nothing after " + core::spoken(report.elapsed) +
+             " and the clock drift allowed for; raise the TTL";
     case Errc::excluded:
       return "too few voters for" + name + votes + ", " + std::to_string(report.quorum) +
              " needed" + about_failures(report);

@@ -7,14 +7,13 @@
 
 #include <array>
 #include <cerrno>
-#include <condition_variable>
 #include <csignal>
 #include <cstdlib>
 #include <deque>
 #include <functional>
 #include <future>
-#include <memory>
 #include <mutex>
+#include <semaphore>
 #include <string_view>
 #include <system_error>
 #include <thread>
@@ -161,16 +160,10 @@ class Spawner {
   ~Spawner() {
     if (::getpid() != owner_) {
       // In a forked copy of the process the thread does not exist and could not be joined.
-      // Nor may what it waits on be destroyed, which would wait for it to wake up.
       thread_.detach();
-      [[maybe_unused]] static const auto* abandoned = changed_.release();
       return;
     }
-    {
-      const std::lock_guard lock(mutex_);
-      ending_ = true;
-    }
-    changed_->notify_one();
+    changed_.release();
     thread_.join();
   }
 
@@ -185,29 +178,29 @@ class Spawner {
       const std::lock_guard lock(mutex_);
       tasks_.push_back(std::move(task));
     }
-    changed_->notify_one();
+    changed_.release();
     return result.get();
   }
 
  private:
   void run() {
-    std::unique_lock lock(mutex_);
     for (;;) {
-      changed_->wait(lock, [this] { return ending_ || !tasks_.empty(); });
+      changed_.acquire();
+      std::unique_lock lock(mutex_);
       if (tasks_.empty()) return;
       auto task = std::move(tasks_.front());
       tasks_.pop_front();
       lock.unlock();
       task();
-      lock.lock();
     }
   }
 
   const pid_t owner_;
   std::mutex mutex_;
-  std::unique_ptr<std::condition_variable> changed_ = std::make_unique<std::condition_variable>();
+  // Once for each task, and once more at the end. No condition variable: the destructor of one that
+  // is waited on waits itself, and in a forked copy for a thread that does not exist.
+  std::counting_semaphore<> changed_{0};
   std::deque<std::packaged_task<pid_t()>> tasks_;
-  bool ending_ = false;
   std::thread thread_;
 };
 

@@ -223,6 +223,19 @@ TEST(Shutdown, does_not_wait_longer_than_its_grace) {
   EXPECT_EQ(h.pass(50ms), "drained");
 }
 
+TEST(Shutdown, gives_a_detached_lease_to_a_node_in_first_contact_and_waits_for_no_hung_one) {
+  Harness h(3);
+  h.tick();
+  h.up(0);
+  h.up(1);
+  h.acquire(1, 10s);
+  h.answers({0, 1}, Reply::granted);
+  h.step(Detach{h.lease});
+  EXPECT_EQ(h.step(Shutdown{1s}), "");
+  EXPECT_EQ(h.pass(99ms), "");
+  EXPECT_EQ(h.pass(1ms), "drained");
+}
+
 TEST(Shutdown, without_anything_open_is_drained_at_once) {
   Connected h(3);
   EXPECT_EQ(h.step(Shutdown{1s}), "drained");
