@@ -184,9 +184,15 @@ void Engine::judge_release(Claim& claim) {
 void Engine::on(const ReleaseToken& event) {
   if (drain_until_) return fail(event.request, Errc::closed, nullptr);
   claims_.each([&](Claim& other) {
-    const bool same = other.token == event.token && other.resource == event.resource;
-    // Else an extend that is under way would repair nodes behind their release.
-    if (!other.finished && other.verb == Verb::extend && same) other.valid_until = now_;
+    if (other.finished || other.token != event.token || other.resource != event.resource) return;
+    // Else an extend that is under way would repair nodes behind their release, and one in first
+    // contact would get the SET of a lease that was handed on.
+    if (other.verb == Verb::extend) {
+      other.valid_until = now_;
+    } else if (other.task == Claim::Task::none) {
+      other.unasked = NodeSet();
+      settle(other);
+    }
   });
   Claim& claim = new_claim(event.resource, event.token);
   claim.state = Claim::State::visiting;

@@ -235,6 +235,29 @@ TEST(ReleaseByToken, is_owed_to_a_node_whose_first_contact_fails) {
   EXPECT_EQ(h.up(2), "release abc -> 2");
 }
 
+TEST(ReleaseByToken, of_a_lease_that_was_handed_on_withdraws_its_set_from_late_nodes) {
+  Harness h(3);
+  h.tick();
+  h.up(0);
+  h.up(1);
+  h.hold(10s);
+  h.step(Detach{h.lease});
+  EXPECT_EQ(h.step(ReleaseToken{RequestId{2}, "resource", *Token::parse("t1")}),
+            "release t1 -> 0 1");
+  EXPECT_EQ(h.up(2), "release t1 -> 2");
+}
+
+TEST(ReleaseByToken, asked_for_twice_in_first_contact_is_answered_twice) {
+  Harness h(3);
+  h.tick();
+  h.up(0);
+  h.step(ReleaseToken{RequestId{1}, "r", *Token::parse("abc")});
+  h.step(ReleaseToken{RequestId{2}, "r", *Token::parse("abc")});
+  EXPECT_EQ(h.up(1), "release abc -> 1; release abc -> 1");
+  EXPECT_EQ(h.answers({0, 0}, Reply::released), "");
+  EXPECT_EQ(h.answers({1, 1}, Reply::released), "released #1; released #2");
+}
+
 TEST(ExtendByToken, gives_the_key_back_only_after_a_quorum_has_shown_to_have_it) {
   Connected h(3);
   EXPECT_EQ(h.step(ExtendToken{RequestId{1}, "r", *Token::parse("abc"), 10s}),
