@@ -60,7 +60,8 @@ class REDLOCK_EXPORT Client {
                                                 const std::stop_token& stop = {});
 
   /// Extends by a token that was detached or got from another process. See `Lease::extend`; nodes
-  /// that lost the key get it back only once a quorum has shown to have it.
+  /// that lost the key get it back only once a quorum has shown to have it. Also `expired`: a
+  /// quorum extended it, too late to be worth anything.
   [[nodiscard]] Result<RoundReport> extend(std::string_view resource, const Token& token,
                                            std::chrono::nanoseconds ttl);
 

@@ -73,6 +73,9 @@ void Engine::undo_behind_sets(NodeIndex node) {
   // not: so the release goes behind each SET that nobody will count.
   claims_.each([&](Claim& claim) {
     if (claim.finished || !claim.setting.has(node) || claim.clearing.has(node)) return;
+    // A lease that stands, or was handed on, may be given the key there again by an extend: nothing
+    // that deletes it may be on its way.
+    if (claim.state == Claim::State::held || !claim.may_hold.has(node)) return;
     claim.clearing =
         claim.clearing | transmit(claim, Verb::release, NodeSet::of(node), ScriptForm::digest);
   });

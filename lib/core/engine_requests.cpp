@@ -153,7 +153,7 @@ void Engine::note_release(Claim& claim, const Answer& answer) {
     claim.uncertain.remove(node);
     return;
   }
-  // Of a lease that stands, only a SET that was never counted is undone (see undo_behind_sets).
+  // Undone behind a SET that was never counted (see undo_behind_sets); the lease itself stands.
   const bool stands = claim.state == Claim::State::held || claim.state == Claim::State::acquiring;
   if (stands || !claim.may_hold.has(node)) return;
   claim.owed.add(node);

@@ -199,6 +199,15 @@ TEST(AnswersDeathTest, twice_to_one_request_break_the_contract) {
       "count_ > 0");
 }
 
+TEST(TimeLimit, undoes_a_set_behind_it_unless_the_lease_stands) {
+  Connected h(5);
+  h.acquire(1, 10s);
+  h.answers({0, 1, 2}, Reply::granted);
+  h.acquire(2, 10s);
+  h.answers({0, 1}, Reply::granted);
+  EXPECT_TRUE(h.pass(1s).starts_with("release t2 -> 2; disconnect 2")) << "t1 has its answer there";
+}
+
 TEST(Shutdown, fails_every_call_releases_every_lease_and_is_drained_by_the_last_answer) {
   Connected h(3);
   h.hold(10s);
