@@ -9,7 +9,8 @@
 namespace redlock {
 
 Result<Client> Client::create(ClientOptions options) {
-  auto core = api::ClientCore::create(std::move(options), nullptr);
+  auto core =
+      api::ClientCore::create(std::move(options), nullptr, uv::LoopThread::Lending::when_idle);
   if (!core) return std::move(core).error();
   return Client(*std::move(core));
 }
@@ -34,6 +35,7 @@ Result<Lease> Client::acquire(std::string_view resource, AcquireOptions options,
   const auto core = core_;
   if (auto why = core->refuse_blocking_call()) return *std::move(why);
   return api::wait_for<Lease>(
+      *core,
       [&](api::AcquireDone done) {
         return core->acquire(resource, std::move(options), std::move(done));
       },
@@ -67,21 +69,21 @@ Result<RoundReport> Client::extend(std::string_view resource, const Token& token
   const auto core = core_;
   if (auto why = core->refuse_blocking_call()) return *std::move(why);
   return api::wait_for<RoundReport>(
-      [&](api::RoundDone done) { core->extend(resource, token, ttl, std::move(done)); });
+      *core, [&](api::RoundDone done) { core->extend(resource, token, ttl, std::move(done)); });
 }
 
 Result<RoundReport> Client::release(std::string_view resource, const Token& token) {
   const auto core = core_;
   if (auto why = core->refuse_blocking_call()) return *std::move(why);
   return api::wait_for<RoundReport>(
-      [&](api::RoundDone done) { core->release(resource, token, std::move(done)); });
+      *core, [&](api::RoundDone done) { core->release(resource, token, std::move(done)); });
 }
 
 Result<Inspection> Client::inspect(std::string_view resource) {
   const auto core = core_;
   if (auto why = core->refuse_blocking_call()) return *std::move(why);
   return api::wait_for<Inspection>(
-      [&](api::InspectDone done) { core->inspect(resource, std::move(done)); });
+      *core, [&](api::InspectDone done) { core->inspect(resource, std::move(done)); });
 }
 
 Result<bool> Client::is_held_by(std::string_view resource, const Token& token) {

@@ -27,12 +27,13 @@ ClientCore::ClientCore(Key, runtime::Configuration configuration)
 
 ClientCore::~ClientCore() = default;
 
-Result<std::shared_ptr<ClientCore>> ClientCore::create(ClientOptions options, uv_loop_t* loop) {
+Result<std::shared_ptr<ClientCore>> ClientCore::create(ClientOptions options, uv_loop_t* loop,
+                                                       uv::LoopThread::Lending lending) {
   auto configuration = runtime::configure(std::move(options));
   if (!configuration) return std::move(configuration).error();
   auto core = std::make_shared<ClientCore>(Key{}, *std::move(configuration));
   try {
-    core->open(loop);
+    core->open(loop, lending);
   } catch (const std::system_error& problem) {
     core->tear_down();
     core->thread_.reset();
@@ -42,9 +43,9 @@ Result<std::shared_ptr<ClientCore>> ClientCore::create(ClientOptions options, uv
   return core;
 }
 
-void ClientCore::open(uv_loop_t* loop) {
+void ClientCore::open(uv_loop_t* loop, uv::LoopThread::Lending lending) {
   if (loop == nullptr) {
-    thread_.emplace(uv::Callback::to<&ClientCore::tear_down>(*this));
+    thread_.emplace(uv::Callback::to<&ClientCore::tear_down>(*this), lending);
     loop = thread_->loop();
   } else {
     caller_thread_ = std::this_thread::get_id();
@@ -75,11 +76,17 @@ std::optional<Error> ClientCore::refuse_blocking_call() const {
 }
 
 void ClientCore::enqueue(Job job) {
+  if (try_lead()) {
+    job();
+    end_turn();
+    return stop_leading();
+  }
   {
     const std::lock_guard lock(jobs_mutex_);
     if (wakeup_) {
       jobs_.push_back(std::move(job));
       wakeup_->notify();
+      if (thread_) thread_->want();
       return;
     }
   }

@@ -37,9 +37,11 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
   struct Key {};
 
  public:
-  /// `loop` null: a loop and a thread of its own.
-  [[nodiscard]] static Result<std::shared_ptr<ClientCore>> create(ClientOptions options,
-                                                                  uv_loop_t* loop);
+  /// `loop` null: a loop and a thread of its own. With `lending`, blocked callers turn that loop
+  /// themselves where nobody else does.
+  [[nodiscard]] static Result<std::shared_ptr<ClientCore>> create(
+      ClientOptions options, uv_loop_t* loop,
+      uv::LoopThread::Lending lending = uv::LoopThread::Lending::never);
   ClientCore(Key, runtime::Configuration configuration);
   ClientCore(const ClientCore&) = delete;
   ClientCore& operator=(const ClientCore&) = delete;
@@ -61,6 +63,20 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
   /// The end of a public client object: closes and waits where there is a thread to wait for, drops
   /// everything where there is none. In a forked child it touches nothing.
   void shut_down() noexcept;
+
+  // --- blocked callers (api/waiter.hpp) ---
+  /// Whether this thread now turns the loop. No code of the user's runs on it.
+  [[nodiscard]] bool try_lead() noexcept;
+  /// The leader's: what the calls so far produced is sent and answered.
+  void end_turn() noexcept;
+  /// The leader's: whether it may wait for more itself.
+  [[nodiscard]] bool may_lead() const noexcept;
+  /// The leader's: waits for the next thing to happen, and handles it.
+  void turn() noexcept;
+  void stop_leading() noexcept;
+  /// From here until a callback on the loop ends it, somebody waits for an answer without leading.
+  void begin_waiting() noexcept;
+  void end_waiting() noexcept;
 
   /// Why a call can not even be made from here, before anything is waited for.
   [[nodiscard]] std::optional<Error> refuse_blocking_call() const;
@@ -97,9 +113,10 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
                    Call<InspectDone, Result<Inspection>>, Loss, NodeEvent>;
 
   // client_core.cpp: threads, jobs, the end
-  void open(uv_loop_t* loop);
+  void open(uv_loop_t* loop, uv::LoopThread::Lending lending);
   [[nodiscard]] bool on_loop_thread() const noexcept;
   [[nodiscard]] bool directly() const noexcept;
+  [[nodiscard]] bool led() const noexcept { return thread_ && thread_->is_borrowed(); }
   void enqueue(Job job);
   void run_jobs() noexcept;
   void tear_down() noexcept;
@@ -140,6 +157,7 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
   [[nodiscard]] Pending* find(core::RequestId request) noexcept;
   void run_completions();
   void run(Completion& completion) noexcept;
+  [[nodiscard]] bool deadline_near() const noexcept;
 
   runtime::Configuration configuration_;
   const std::uint64_t fork_generation_;
@@ -162,6 +180,7 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
   std::vector<Held> held_;  // by the index of the claim
   std::vector<Completion> completions_;
   std::vector<Completion> running_completions_;
+  std::vector<Completion> for_the_thread_;  // the user's code, which no borrowed turn runs
   bool running_ = false;
   bool closing_ = false;
   bool drained_ = false;

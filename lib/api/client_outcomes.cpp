@@ -130,13 +130,26 @@ void ClientCore::on_turn_end() noexcept {
   // What the callbacks asked for may be answered already; the loop gets its turn first, so that
   // somebody who tries again in every callback can not starve it.
   if (!completions_.empty()) driver_->request_turn_end();
-  if (drained_ && completions_.empty()) tear_down();
+  // A leader leaves the end to the thread, as it does the user's code.
+  if (drained_ && completions_.empty() && !led()) tear_down();
 }
 
 void ClientCore::run_completions() {
   running_ = true;
   running_completions_.swap(completions_);
-  for (Completion& completion : running_completions_) run(completion);
+  if (!led()) {
+    for (Completion& completion : for_the_thread_) run(completion);
+    for_the_thread_.clear();
+  }
+  for (Completion& completion : running_completions_) {
+    const bool users =
+        std::holds_alternative<Loss>(completion) || std::holds_alternative<NodeEvent>(completion);
+    if (users && led()) {
+      for_the_thread_.push_back(std::move(completion));
+    } else {
+      run(completion);
+    }
+  }
   running_completions_.clear();
   running_ = false;
 }

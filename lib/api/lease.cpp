@@ -59,7 +59,7 @@ Result<RoundReport> Lease::extend(std::chrono::nanoseconds ttl) {
   const auto core = cell_->shared_core();
   if (auto why = core->refuse_blocking_call()) return *std::move(why);
   return api::wait_for<RoundReport>(
-      [&](api::RoundDone done) { core->extend(cell_, ttl, std::move(done)); });
+      *core, [&](api::RoundDone done) { core->extend(cell_, ttl, std::move(done)); });
 }
 
 Result<RoundReport> Lease::release() {
@@ -68,7 +68,7 @@ Result<RoundReport> Lease::release() {
   if (auto why = core->refuse_blocking_call()) return *std::move(why);
   const auto cell = std::exchange(cell_, nullptr);
   return api::wait_for<RoundReport>(
-      [&](api::RoundDone done) { core->release(cell, std::move(done)); });
+      *core, [&](api::RoundDone done) { core->release(cell, std::move(done)); });
 }
 
 Token Lease::detach() noexcept {

@@ -5,6 +5,7 @@
 #include <semaphore>
 #include <utility>
 
+#include "api/client_core.hpp"
 #include "redlock/callback.hpp"
 #include "redlock/result.hpp"
 
@@ -14,26 +15,44 @@ namespace redlock::api {
 /// be inside `release()` when the other one has already gone on.
 template <typename Value>
 struct Waiter {
-  std::optional<Result<Value>> result;
+  std::optional<Result<Value>> result;  // the loop's thread's until `answered`
+  bool waiting = false;                 // the loop's thread's: without turning the loop
   std::binary_semaphore answered{0};
 };
 
-/// Starts an asynchronous call and blocks until it has answered. `begun` runs in between.
+/// Starts an asynchronous call and blocks until it has answered. `begun` runs in between. Where
+/// nobody else turns the loop, the caller does: its own answer then costs no change of threads.
 template <typename Value, typename Begin, typename Begun>
-[[nodiscard]] Result<Value> wait_for(Begin&& begin, Begun&& begun) {
+[[nodiscard]] Result<Value> wait_for(ClientCore& core, Begin&& begin, Begun&& begun) {
   auto waiter = std::make_shared<Waiter<Value>>();
-  const auto handle = begin(Callback<void(Result<Value>)>([waiter](Result<Value> result) {
+  const bool leading = core.try_lead();
+  if (!leading) {
+    waiter->waiting = true;
+    core.begin_waiting();
+  }
+  const auto handle = begin(Callback<void(Result<Value>)>([waiter, &core](Result<Value> result) {
     waiter->result.emplace(std::move(result));
+    if (waiter->waiting) core.end_waiting();
     waiter->answered.release();
   }));
   [[maybe_unused]] const auto while_waiting = begun(handle);
+  if (leading) {
+    core.end_turn();
+    while (!waiter->result && core.may_lead()) core.turn();
+    if (!waiter->result) {
+      waiter->waiting = true;
+      core.begin_waiting();
+    }
+    core.stop_leading();
+  }
   waiter->answered.acquire();
   return *std::move(waiter->result);
 }
 
 template <typename Value, typename Begin>
-[[nodiscard]] Result<Value> wait_for(Begin&& begin) {
+[[nodiscard]] Result<Value> wait_for(ClientCore& core, Begin&& begin) {
   return wait_for<Value>(
+      core,
       [&](Callback<void(Result<Value>)> done) {
         begin(std::move(done));
         return 0;

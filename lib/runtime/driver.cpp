@@ -1,5 +1,6 @@
 #include "runtime/driver.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -151,6 +152,12 @@ void Driver::on_deadline() noexcept {
   // paused would take every node for silent.
   time_passed_ = true;
   hook_.request();
+}
+
+bool Driver::backlogged() const noexcept {
+  return std::any_of(nodes_.begin(), nodes_.end(), [](const auto& node) {
+    return node->ready() && node->connection().unsent() != 0;
+  });
 }
 
 void Driver::on_turn() noexcept {

@@ -58,6 +58,12 @@ class Driver final : private NodeOwner {
   /// Has `on_turn_end` called before the loop polls again.
   void request_turn_end() noexcept { hook_.request(); }
 
+  /// The end of a turn, now: what is to be sent leaves. For whoever turns the loop step by step.
+  void end_turn() noexcept { hook_.serve(); }
+
+  /// Whether a node takes less than is sent to it, so that libuv goes on writing by itself.
+  [[nodiscard]] bool backlogged() const noexcept;
+
   [[nodiscard]] const core::Engine& engine() const noexcept { return engine_; }
 
  private:

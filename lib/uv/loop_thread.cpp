@@ -1,64 +1,150 @@
 #include "uv/loop_thread.hpp"
 
+#include <poll.h>
 #include <pthread.h>
 
-#include <csignal>
-
+#include <chrono>
+#include <utility>
 #include "support/assert.hpp"
-#include "uv/handle.hpp"
+#include "uv/signals_blocked.hpp"
 
 namespace redlock::uv {
 namespace {
 
-/// A new thread inherits the mask of its creator: blocking around the creation leaves no moment in
-/// which the new thread could be chosen to receive a signal.
-class AllSignalsBlocked {
- public:
-  AllSignalsBlocked() {
-    sigset_t all;
-    sigfillset(&all);
-    check(-pthread_sigmask(SIG_SETMASK, &all, &before_), "blocking signals");
-  }
-  ~AllSignalsBlocked() { REDLOCK_ASSERT(pthread_sigmask(SIG_SETMASK, &before_, nullptr) == 0); }
-  AllSignalsBlocked(const AllSignalsBlocked&) = delete;
-  AllSignalsBlocked& operator=(const AllSignalsBlocked&) = delete;
-
- private:
-  sigset_t before_{};
-};
+/// How long the thread keeps out of the way of whoever borrows.
+constexpr auto lending_pause = std::chrono::milliseconds(1);
 
 }  // namespace
 
-LoopThread::LoopThread(Callback on_stop) : on_stop_(on_stop) {
-  stop_.emplace(loop_.get(), Callback::to<&LoopThread::on_stop_requested>(*this));
+LoopThread::LoopThread(Callback on_stop, Lending lending) : on_stop_(on_stop), lending_(lending) {
+  wakeup_.emplace(loop_.get(), Callback::to<&LoopThread::on_woken>(*this));
 }
 
 LoopThread::~LoopThread() { stop(); }
 
 void LoopThread::start() {
-  const AllSignalsBlocked blocked;
+  const SignalsBlocked blocked;
   thread_ = std::thread([this]() noexcept {
-    running_on_.store(std::this_thread::get_id());
     // Only a help for whoever looks at the threads of the process: a failure does no harm.
     static_cast<void>(pthread_setname_np(pthread_self(), "redlock"));
-    loop_.run();
+    if (lending_ == Lending::never) {
+      run();
+    } else {
+      run_and_lend();
+    }
   });
 }
 
+void LoopThread::run() noexcept {
+  turned_by_.store(std::this_thread::get_id(), std::memory_order_release);
+  loop_.run();
+}
+
+void LoopThread::run_and_lend() noexcept {
+  std::uint64_t seen = 0;
+  std::unique_lock lock(mutex_);
+  while (true) {
+    // Whoever borrowed a moment ago is likely to come again.
+    while (turning_ || (!wanted_ && loans_ != seen)) {
+      seen = loans_;
+      changed_.wait_for(lock, lending_pause);
+    }
+    const bool wanted = std::exchange(wanted_, false);
+    const int timeout = uv_backend_timeout(loop_.get());
+    if (!wanted && waiting_ == 0 && timeout != 0) {
+      // Waiting outside the loop leaves it free to be borrowed. What happens in a loan wakes us
+      // here once at most; then we keep out of the way.
+      watching_ = true;
+      lock.unlock();
+      pollfd watched{uv_backend_fd(loop_.get()), POLLIN, 0};
+      static_cast<void>(::poll(&watched, 1, timeout));
+      lock.lock();
+      watching_ = false;
+      if (turning_ || loans_ != seen) continue;
+    }
+    const uv_run_mode mode = waiting_ == 0 ? UV_RUN_NOWAIT : UV_RUN_ONCE;
+    turning_ = true;
+    turned_by_.store(std::this_thread::get_id(), std::memory_order_release);
+    lock.unlock();
+    on_woken();  // a borrower may have been woken in our place
+    const bool alive = uv_run(loop_.get(), mode) != 0;
+    lock.lock();
+    turning_ = false;
+    turned_by_.store({}, std::memory_order_release);
+    if (!alive) return;
+  }
+}
+
+bool LoopThread::try_borrow() noexcept {
+  if (lending_ == Lending::never) return false;
+  const std::lock_guard lock(mutex_);
+  if (turning_ || waiting_ != 0 || stopping_) return false;
+  turning_ = true;
+  ++loans_;
+  borrowed_ = true;
+  turned_by_.store(std::this_thread::get_id(), std::memory_order_release);
+  return true;
+}
+
+void LoopThread::give_back(bool at_once) noexcept {
+  // What the last turn began (a handle to watch, a timer, a handle to close) takes another turn.
+  const bool due = uv_backend_timeout(loop_.get()) >= 0;
+  std::unique_lock lock(mutex_);
+  borrowed_ = false;
+  turning_ = false;
+  turned_by_.store({}, std::memory_order_release);
+  if (at_once || due || stopping_ || waiting_ != 0) wanted_ = true;
+  if (wanted_) wake(std::move(lock));
+}
+
+void LoopThread::want() noexcept {
+  std::unique_lock lock(mutex_);
+  wanted_ = true;
+  if (!turning_) wake(std::move(lock));
+}
+
+void LoopThread::begin_waiting() noexcept {
+  std::unique_lock lock(mutex_);
+  ++waiting_;
+  wanted_ = true;
+  if (!turning_) wake(std::move(lock));
+}
+
+void LoopThread::end_waiting() noexcept {
+  const std::lock_guard lock(mutex_);
+  --waiting_;
+}
+
+void LoopThread::wake(std::unique_lock<std::mutex> lock) noexcept {
+  const bool watching = watching_;
+  if (watching && wakeup_) wakeup_->notify();
+  lock.unlock();
+  if (!watching) changed_.notify_one();
+}
+
 void LoopThread::stop() noexcept {
+  stopping_ = true;
   if (thread_.joinable()) {
     REDLOCK_ASSERT(!is_loop_thread());
-    stop_->notify();
+    {
+      const std::lock_guard lock(mutex_);
+      wanted_ = true;
+      if (wakeup_) wakeup_->notify();
+    }
+    changed_.notify_one();
     thread_.join();
-  } else if (stop_) {
-    on_stop_requested();
+  } else if (wakeup_) {
+    on_woken();
     loop_.run();
   }
 }
 
-void LoopThread::on_stop_requested() noexcept {
+void LoopThread::on_woken() noexcept {
+  // A borrower gives the loop back: what ends with the loop ends on its own thread.
+  if (!stopping_ || borrowed_ || !wakeup_) return;
   on_stop_();
-  stop_.reset();
+  const std::lock_guard lock(mutex_);
+  wakeup_.reset();
 }
 
 }  // namespace redlock::uv

@@ -3,6 +3,9 @@
 #include <uv.h>
 
 #include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
 #include <optional>
 #include <thread>
 
@@ -13,17 +16,23 @@
 namespace redlock::uv {
 
 /// A loop and the thread that runs it. Handles are created on loop() before start(), or later by
-/// callbacks on the loop's thread.
+/// callbacks of the loop.
 ///
 /// The thread is named "redlock" and blocks every signal: signals are the application's, and a
 /// write to a dead peer must not raise SIGPIPE here.
+///
+/// A loop that may be lent is also turned by other threads, one at a time: a thread that would only
+/// wait for the loop's next callback borrows it and waits in the kernel itself, which saves it two
+/// changes of threads. "The loop's thread" is whoever turns it.
 class LoopThread {
  public:
+  enum class Lending : std::uint8_t { never, when_idle };
+
   /// `on_stop` runs once, on the loop's thread (or in stop() if the thread was never started), and
   /// destroys everything that keeps the loop alive. A notify() not served yet may be lost with its
   /// Wakeup, so it looks itself at whatever those announce. Since the destructor may call it, what
   /// it touches is declared before this object.
-  explicit LoopThread(Callback on_stop);
+  explicit LoopThread(Callback on_stop, Lending lending = Lending::never);
   /// Calls stop().
   ~LoopThread();
   LoopThread(const LoopThread&) = delete;
@@ -35,21 +44,57 @@ class LoopThread {
   void start();
 
   /// Waits until every handle is closed and the thread is gone; harmless when repeated. Not from
-  /// the loop's thread, which cannot wait for itself. A name lookup that the system's resolver is
-  /// busy with cannot be interrupted and is waited for.
+  /// the loop's thread, which cannot wait for itself.
   void stop() noexcept;
 
   [[nodiscard]] bool is_loop_thread() const noexcept {
-    return std::this_thread::get_id() == running_on_.load();
+    return std::this_thread::get_id() == turned_by_.load(std::memory_order_acquire);
   }
+  /// Whether the loop's thread is, at this moment, one that borrowed it.
+  [[nodiscard]] bool is_borrowed() const noexcept { return borrowed_; }
+
+  // --- lending; any thread ---
+
+  /// Whether the loop is now this thread's: nobody turns it, and nobody waits for somebody else to.
+  [[nodiscard]] bool try_borrow() noexcept;
+  /// The borrower's: one turn, which waits until something happened.
+  void turn() noexcept { uv_run(loop_.get(), UV_RUN_ONCE); }
+  /// The borrower's: whether it is to give the loop back now.
+  [[nodiscard]] bool is_wanted_back() const noexcept { return stopping_; }
+  /// Ends the loan. The thread takes the loop up again at once when `at_once`, when something is
+  /// due or somebody waits, and otherwise when no other loan followed for a millisecond or two:
+  /// waking it after every loan would cost what borrowing saves.
+  void give_back(bool at_once) noexcept;
+  /// The thread takes the loop up as soon as it is free: called for what a Wakeup was notified of.
+  void want() noexcept;
+
+  /// While there is somebody who waits for the loop without turning it, it is not lent. Ended
+  /// either by him or by a callback of the loop that answers him.
+  void begin_waiting() noexcept;
+  void end_waiting() noexcept;
 
  private:
-  void on_stop_requested() noexcept;
+  void run() noexcept;
+  void run_and_lend() noexcept;
+  void on_woken() noexcept;
+  void wake(std::unique_lock<std::mutex> lock) noexcept;
 
   Callback on_stop_;
+  const Lending lending_;
   Loop loop_;
-  std::optional<Wakeup> stop_;
-  std::atomic<std::thread::id> running_on_{};
+  std::optional<Wakeup> wakeup_;  // reset, once stopped, under mutex_
+  std::atomic<bool> stopping_{false};
+  std::atomic<std::thread::id> turned_by_{};
+  bool borrowed_ = false;  // belongs to the loop's thread
+
+  std::mutex mutex_;  // guards what follows
+  std::condition_variable changed_;
+  bool turning_ = false;
+  bool watching_ = false;  // the thread waits for the loop without turning it
+  bool wanted_ = false;    // the thread is to take the loop up
+  std::uint64_t loans_ = 0;
+  std::uint64_t waiting_ = 0;
+
   std::thread thread_;
 };
 

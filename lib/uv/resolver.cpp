@@ -3,14 +3,20 @@
 #include <netdb.h>
 
 #include <cstring>
-#include <memory>
+#include <mutex>
+#include <optional>
+#include <system_error>
+#include <thread>
 #include <utility>
+
+#include "uv/signals_blocked.hpp"
+#include "uv/wakeup.hpp"
 
 namespace redlock::uv {
 namespace {
 
 struct FreeAddrinfo {
-  void operator()(addrinfo* list) const noexcept { uv_freeaddrinfo(list); }
+  void operator()(addrinfo* list) const noexcept { ::freeaddrinfo(list); }
 };
 
 Addresses copy_addresses(const addrinfo* found) {
@@ -26,32 +32,59 @@ Addresses copy_addresses(const addrinfo* found) {
 
 }  // namespace
 
+/// What the two threads share, for as long as either needs it.
+struct Resolver::Lookup {
+  std::string host;
+  std::string port;
+  std::mutex mutex;              // guards what follows
+  std::optional<Wakeup> wakeup;  // none once nobody waits any more
+  const char* problem = nullptr;
+  Addresses addresses;
+
+  void run() noexcept {
+    addrinfo hints{};
+    hints.ai_socktype = SOCK_STREAM;
+    hints.ai_flags = AI_NUMERICSERV;
+    addrinfo* found = nullptr;
+    const int status = ::getaddrinfo(host.c_str(), port.c_str(), &hints, &found);
+    const std::unique_ptr<addrinfo, FreeAddrinfo> list(found);
+    const std::lock_guard lock(mutex);
+    if (status == 0) addresses = copy_addresses(found);
+    // The words for a status are constants.
+    if (status != 0) problem = ::gai_strerror(status);
+    if (wakeup) wakeup->notify();
+  }
+};
+
+Resolver::Resolver(uv_loop_t* loop, ResolverListener& listener)
+    : listener_(listener), lookup_(std::make_shared<Lookup>()) {
+  lookup_->wakeup.emplace(loop, Callback::to<&Resolver::on_done>(*this));
+}
+
 Resolver::~Resolver() {
-  if (request_ == nullptr) return;
-  request_->data = nullptr;
-  // EBUSY: a worker thread is at it already. on_done runs in either case and frees the request.
-  static_cast<void>(uv_cancel(reinterpret_cast<uv_req_t*>(request_)));
+  const std::lock_guard lock(lookup_->mutex);
+  lookup_->wakeup.reset();
 }
 
-int Resolver::start(uv_loop_t* loop, const std::string& host, std::uint16_t port) {
-  addrinfo hints{};
-  hints.ai_socktype = SOCK_STREAM;
-  hints.ai_flags = AI_NUMERICSERV;
-  auto request = std::make_unique<uv_getaddrinfo_t>();
-  request->data = this;
-  const int status = uv_getaddrinfo(loop, request.get(), on_done, host.c_str(),
-                                    std::to_string(port).c_str(), &hints);
-  if (status == 0) request_ = request.release();
-  return status;
+bool Resolver::start(const std::string& host, std::uint16_t port) {
+  lookup_->host = host;
+  lookup_->port = std::to_string(port);
+  const SignalsBlocked blocked;
+  try {
+    std::thread([lookup = lookup_]() noexcept { lookup->run(); }).detach();
+  } catch (const std::system_error&) {
+    return false;
+  }
+  return true;
 }
 
-void Resolver::on_done(uv_getaddrinfo_t* request, int status, addrinfo* found) noexcept {
-  const std::unique_ptr<uv_getaddrinfo_t> reclaimed(request);
-  const std::unique_ptr<addrinfo, FreeAddrinfo> list(found);
-  auto* self = static_cast<Resolver*>(request->data);
-  if (self == nullptr) return;
-  self->request_ = nullptr;
-  self->listener_->on_resolved(status, status == 0 ? copy_addresses(found) : Addresses());
+void Resolver::on_done() noexcept {
+  const auto lookup = lookup_;  // the listener may destroy us
+  {
+    const std::lock_guard lock(lookup->mutex);
+    lookup->wakeup.reset();
+  }
+  listener_.on_resolved(lookup->problem, std::move(lookup->addresses));
 }
 
 }  // namespace redlock::uv

@@ -46,7 +46,7 @@ class Stream::Connection final : public std::enable_shared_from_this<Connection>
  private:
   enum class Phase { fresh, resolving, connecting, shaking_hands, open, failed, closed };
 
-  void on_resolved(int status, Addresses addresses) noexcept override;
+  void on_resolved(const char* problem, Addresses addresses) noexcept override;
   void on_connected(int status) noexcept override;
   void on_read(std::string_view bytes) noexcept override;
   void on_read_end(int status) noexcept override;
@@ -96,11 +96,9 @@ void Stream::Connection::open(const Endpoint& endpoint) {
     return;
   }
   phase_ = Phase::resolving;
-  resolver_.emplace(static_cast<ResolverListener&>(*this));
-  const int status = endpoint_.host.empty()
-                         ? UV_EAI_NONAME
-                         : resolver_->start(loop_, endpoint_.host, endpoint_.port);
-  if (status != 0) on_resolved(status, {});
+  if (endpoint_.host.empty()) return on_resolved("it is empty", {});
+  resolver_.emplace(loop_, static_cast<ResolverListener&>(*this));
+  if (!resolver_->start(endpoint_.host, endpoint_.port)) on_resolved("no thread for it", {});
 }
 
 void Stream::Connection::connect_unix() {
@@ -114,10 +112,9 @@ void Stream::Connection::connect_unix() {
   if (status != 0) fail(FailureKind::connect, uv_strerror(status));
 }
 
-void Stream::Connection::on_resolved(int status, Addresses addresses) noexcept {
-  if (status != 0) {
-    fail(FailureKind::resolve,
-         "cannot resolve host name '" + endpoint_.host + "': " + uv_strerror(status));
+void Stream::Connection::on_resolved(const char* problem, Addresses addresses) noexcept {
+  if (problem != nullptr) {
+    fail(FailureKind::resolve, "cannot resolve host name '" + endpoint_.host + "': " + problem);
     return;
   }
   addresses_ = std::move(addresses);

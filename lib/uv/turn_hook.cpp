@@ -30,13 +30,16 @@ void TurnHook::request() noexcept {
   REDLOCK_ASSERT(uv_idle_start(idle_.get(), on_idle) == 0);
 }
 
-void TurnHook::on_prepare(uv_prepare_t* prepare) noexcept {
-  auto& self = *static_cast<TurnHook*>(prepare->data);
-  if (!self.requested_) return;
-  self.requested_ = false;
-  REDLOCK_ASSERT(uv_idle_stop(self.idle_.get()) == 0);
-  const Callback on_turn_end = self.on_turn_end_;
+void TurnHook::serve() noexcept {
+  if (!requested_) return;
+  requested_ = false;
+  REDLOCK_ASSERT(uv_idle_stop(idle_.get()) == 0);
+  const Callback on_turn_end = on_turn_end_;
   on_turn_end();
+}
+
+void TurnHook::on_prepare(uv_prepare_t* prepare) noexcept {
+  static_cast<TurnHook*>(prepare->data)->serve();
 }
 
 }  // namespace redlock::uv

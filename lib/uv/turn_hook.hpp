@@ -23,6 +23,10 @@ class TurnHook {
   /// waiting for I/O.
   void request() noexcept;
 
+  /// Calls back now if that was requested, outside every callback of the loop: for whoever turns
+  /// the loop step by step.
+  void serve() noexcept;
+
  private:
   static void on_prepare(uv_prepare_t* prepare) noexcept;
 

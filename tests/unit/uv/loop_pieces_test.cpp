@@ -248,5 +248,107 @@ TEST(LoopThread, cleans_up_when_it_was_never_started) {
   EXPECT_EQ(worker.stops, 1);
 }
 
+struct LentWorker {
+  void on_wake() noexcept {
+    seen.store(written.load());
+    served_by.store(std::this_thread::get_id());
+  }
+  void on_stop() noexcept { wakeup.reset(); }
+
+  std::atomic<int> written{0};
+  std::atomic<int> seen{0};
+  std::atomic<std::thread::id> served_by{};
+  std::unique_ptr<Wakeup> wakeup;
+  LoopThread thread{Callback::to<&LentWorker::on_stop>(*this), LoopThread::Lending::when_idle};
+  LentWorker() {
+    wakeup = std::make_unique<Wakeup>(thread.loop(), Callback::to<&LentWorker::on_wake>(*this));
+    thread.start();
+  }
+  void write() {
+    written.fetch_add(1);
+    wakeup->notify();
+  }
+  [[nodiscard]] bool borrow() {
+    const auto limit = std::chrono::steady_clock::now() + seconds(30);
+    while (std::chrono::steady_clock::now() < limit) {
+      if (thread.try_borrow()) return true;
+      std::this_thread::yield();
+    }
+    return false;
+  }
+  [[nodiscard]] bool sees(int what) const {
+    const auto limit = std::chrono::steady_clock::now() + seconds(30);
+    while (seen.load() != what && std::chrono::steady_clock::now() < limit) {
+      std::this_thread::yield();
+    }
+    return seen.load() == what;
+  }
+};
+
+TEST(LoopThread, lends_its_loop_and_takes_it_up_again) {
+  LentWorker worker;
+  worker.write();
+  ASSERT_TRUE(worker.sees(1)) << "by its own thread";
+  EXPECT_NE(worker.served_by.load(), std::this_thread::get_id());
+  for (int round = 2; round < 200; ++round) {
+    ASSERT_TRUE(worker.borrow());
+    EXPECT_TRUE(worker.thread.is_loop_thread());
+    EXPECT_TRUE(worker.thread.is_borrowed());
+    EXPECT_FALSE(worker.thread.try_borrow()) << "it is lent already";
+    worker.write();
+    while (worker.seen.load() != round) worker.thread.turn();
+    EXPECT_EQ(worker.served_by.load(), std::this_thread::get_id());
+    worker.thread.give_back(round % 3 == 0);
+    EXPECT_FALSE(worker.thread.is_loop_thread());
+  }
+  worker.write();
+  ASSERT_TRUE(worker.sees(200)) << "nobody borrows any more";
+}
+
+TEST(LoopThread, is_not_lent_to_anybody_while_somebody_waits) {
+  LentWorker worker;
+  ASSERT_TRUE(worker.borrow());
+  worker.thread.begin_waiting();
+  worker.thread.give_back(false);
+  EXPECT_FALSE(worker.thread.try_borrow());
+  worker.write();
+  ASSERT_TRUE(worker.sees(1));
+  worker.thread.end_waiting();
+  EXPECT_TRUE(worker.borrow());
+  worker.thread.give_back(false);
+}
+
+TEST(LoopThread, wants_its_loop_back_from_a_borrower_when_it_is_stopped) {
+  LentWorker worker;
+  ASSERT_TRUE(worker.borrow());
+  std::thread stopper([&] { worker.thread.stop(); });
+  while (!worker.thread.is_wanted_back()) worker.thread.turn();
+  EXPECT_NE(worker.wakeup, nullptr) << "what ends with the loop ends on its own thread";
+  worker.thread.give_back(false);
+  stopper.join();
+  EXPECT_EQ(worker.wakeup, nullptr);
+  EXPECT_FALSE(worker.thread.try_borrow());
+}
+
+TEST(LoopThread, many_threads_borrow_and_notify_without_losing_anything) {
+  LentWorker worker;
+  std::atomic<int> loans{0};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&] {
+      for (int n = 0; n < 500; ++n) {
+        worker.write();
+        if (worker.thread.try_borrow()) {
+          loans.fetch_add(1);
+          worker.thread.give_back(n % 7 == 0);
+        }
+        worker.thread.want();
+      }
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  EXPECT_TRUE(worker.sees(2000));
+}
+
 }  // namespace
 }  // namespace redlock::uv::test

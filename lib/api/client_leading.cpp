@@ -1,0 +1,59 @@
+#include "api/client_core.hpp"
+#include "runtime/boot_time.hpp"
+
+namespace redlock::api {
+namespace {
+
+// The thread may stay away from the loop for this long after a loan: what is due earlier is worth
+// waking it for.
+constexpr auto near = std::chrono::milliseconds(3);
+
+}  // namespace
+
+bool ClientCore::try_lead() noexcept {
+  if (!thread_ || !thread_->try_borrow()) return false;
+  // A backlog is written by libuv, and a write to a dead peer would raise SIGPIPE on this thread,
+  // which does not block it.
+  if (!driver_ || driver_->backlogged()) {
+    thread_->give_back(true);
+    return false;
+  }
+  run_jobs();  // what this thread asked for before comes first
+  return true;
+}
+
+void ClientCore::end_turn() noexcept {
+  if (driver_) driver_->end_turn();
+}
+
+bool ClientCore::may_lead() const noexcept {
+  return driver_ && !drained_ && for_the_thread_.empty() && !thread_->is_wanted_back() &&
+         !driver_->backlogged();
+}
+
+void ClientCore::turn() noexcept {
+  thread_->turn();
+  end_turn();
+}
+
+void ClientCore::stop_leading() noexcept {
+  const bool work_left = drained_ || !for_the_thread_.empty();
+  if (work_left && driver_) driver_->request_turn_end();
+  thread_->give_back(work_left || deadline_near());
+}
+
+bool ClientCore::deadline_near() const noexcept {
+  if (!driver_) return false;
+  const auto next = driver_->engine().next_deadline();
+  return next && *next < runtime::boot_now() + near;
+}
+
+void ClientCore::begin_waiting() noexcept {
+  if (thread_) thread_->begin_waiting();
+}
+
+void ClientCore::end_waiting() noexcept {
+  if (thread_) thread_->end_waiting();
+}
+
+}  // namespace redlock::api
