@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "redlock/callback.hpp"
+#include "redlock/counters.hpp"
 #include "redlock/export.hpp"
 #include "redlock/inspection.hpp"
 #include "redlock/lease.hpp"
@@ -77,6 +78,9 @@ class REDLOCK_EXPORT AsyncClient {
   /// Ends an acquire that has not answered yet: it answers `cancelled`, and what its attempts left
   /// on the nodes is released. Too late is harmless.
   void cancel(RequestId request);
+
+  /// Thread-safe; a snapshot.
+  [[nodiscard]] Counters counters() const noexcept;
 
   /// Ends every call with `closed`, releases every lease, waits for the answers of the nodes that
   /// answer (at most one node time limit) and closes the connections.

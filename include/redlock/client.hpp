@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "redlock/clock.hpp"
+#include "redlock/counters.hpp"
 #include "redlock/export.hpp"
 #include "redlock/inspection.hpp"
 #include "redlock/lease.hpp"
@@ -73,6 +74,9 @@ class REDLOCK_EXPORT Client {
 
   /// Whether a quorum of nodes has this token under the resource now.
   [[nodiscard]] Result<bool> is_held_by(std::string_view resource, const Token& token);
+
+  /// Thread-safe; a snapshot.
+  [[nodiscard]] Counters counters() const noexcept;
 
  private:
   explicit Client(std::shared_ptr<api::ClientCore> core) noexcept;

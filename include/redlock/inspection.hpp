@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,6 +17,9 @@ struct NodeInspection {
   std::string url;                    ///< without the password
   std::optional<std::string> holder;  ///< the token stored there; none: free there, or see `error`
   std::optional<std::chrono::nanoseconds> remaining;  ///< none: the key has no expiry
+  /// The last fencing token that the node acknowledged; none: never one, or long ago.
+  std::optional<std::uint64_t> fencing;
+  std::chrono::nanoseconds quarantine{0};  ///< how long the node has no vote for new leases
   std::string error;  ///< why nothing is known of this node; empty when it answered
 };
 

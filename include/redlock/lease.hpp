@@ -1,7 +1,9 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 
@@ -38,6 +40,12 @@ class [[nodiscard]] REDLOCK_EXPORT Lease {
 
   [[nodiscard]] const std::string& resource() const noexcept;
   [[nodiscard]] const Token& token() const noexcept;
+
+  /// The number to send along with every write that the lock protects, so that the storage can
+  /// refuse a holder whose lease is over: strictly larger than that of every lease on the resource
+  /// granted before, below 2^53, the same for the whole life of the lease. None unless
+  /// `AcquireOptions::fencing` asked for it. (Kleppmann, How to do distributed locking, 2016.)
+  [[nodiscard]] std::optional<std::uint64_t> fencing_token() const noexcept;
 
   /// The deadline: (instant before the first byte of the granting round was sent) + TTL − drift.
   [[nodiscard]] BootClock::time_point valid_until() const noexcept;

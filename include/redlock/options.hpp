@@ -39,6 +39,33 @@ struct NodeEvent {
   std::string message{};
 };
 
+/// Which votes count: the answers to nodes that forgot, and to clocks that jumped. A vote that does
+/// not count is reported as `Vote::excluded` with the reason.
+///
+/// The identity guard has no switch: a replica, a cluster or sentinel node, a server that evicts
+/// keys, and the second address of a server never have a vote.
+struct GuardOptions {
+  /// A node that restarted without its data may have forgotten a lease that is still valid. So it
+  /// has no vote for new leases until every such lease has ended. A node that nobody has met yet
+  /// can not be told from one that forgot everything: see `bootstrap`.
+  bool restart = true;
+
+  /// How long that is: max TTL and a margin for drift, unless more is asked for here.
+  std::optional<std::chrono::nanoseconds> quarantine{};
+
+  /// A node keeps its vote over a restart if its marker survived and it says that it writes every
+  /// command to disk before it answers (`appendonly yes`, `appendfsync always`).
+  bool trust_durable = false;
+
+  /// A node whose clock stepped forward has let keys expire early: it has no vote for new leases
+  /// for as long as a quarantine, and counts for less in leases that it granted before. See the
+  /// documentation for what this can not notice.
+  bool clock = true;
+
+  /// How far a node's clock may be from the median of all nodes' clocks.
+  std::chrono::nanoseconds clock_bound = std::chrono::seconds{1};
+};
+
 /// What a client is made of. Every member has a default but `nodes`.
 struct ClientOptions {
   /// 1 to `limits::nodes` independent Redis masters:
@@ -63,6 +90,8 @@ struct ClientOptions {
 
   /// Longest TTL this deployment allows; a longer request is refused.
   std::chrono::nanoseconds max_ttl = limits::default_max_ttl;
+
+  GuardOptions guards{};
 
   /// Called on the client's loop thread; it must not block.
   std::function<void(const NodeEvent&)> on_node_event{};
@@ -90,6 +119,16 @@ struct AcquireOptions {
   /// waiting acquire always asks.
   enum class RefusalDetail { holder, holder_and_remaining };
   RefusalDetail refusal_detail = RefusalDetail::holder;
+
+  /// Give the lease a fencing token, `Lease::fencing_token()`: larger than that of every lease on
+  /// the resource that was granted with one before it. Costs a second round trip when the clocks of
+  /// the clients that compete are apart.
+  bool fencing = false;
+
+  /// A key that blocks the resource and has no expiry at all (a holder that died between SETNX and
+  /// EXPIRE) is given this one, on every node. Keys that have one are not touched. None: it blocks
+  /// until somebody deletes it.
+  std::optional<std::chrono::nanoseconds> orphan_ttl{};
 
   /// Called once, on the client's loop thread, when the deadline passes without a renewal: from
   /// then on somebody else may hold the lock. Never called after a release. It must not block.

@@ -5,6 +5,8 @@
 #include "redlock/callback.hpp"      // IWYU pragma: export
 #include "redlock/client.hpp"        // IWYU pragma: export
 #include "redlock/clock.hpp"         // IWYU pragma: export
+#include "redlock/counters.hpp"      // IWYU pragma: export
+#include "redlock/deployment.hpp"    // IWYU pragma: export
 #include "redlock/error.hpp"         // IWYU pragma: export
 #include "redlock/inspection.hpp"    // IWYU pragma: export
 #include "redlock/lease.hpp"         // IWYU pragma: export

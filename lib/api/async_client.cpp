@@ -65,4 +65,6 @@ void AsyncClient::cancel(RequestId request) { core_->cancel(request); }
 
 void AsyncClient::close(Callback<void()> done) { core_->close(std::move(done)); }
 
+Counters AsyncClient::counters() const noexcept { return core_->counters(); }
+
 }  // namespace redlock

@@ -106,4 +106,6 @@ Result<bool> Client::is_held_by(std::string_view resource, const Token& token) {
                {}};
 }
 
+Counters Client::counters() const noexcept { return core_->counters(); }
+
 }  // namespace redlock

@@ -2,6 +2,7 @@
 
 #include "api/client_core.hpp"
 #include "core/admission.hpp"
+#include "runtime/boot_time.hpp"
 #include "runtime/explain.hpp"
 
 namespace redlock::api {
@@ -170,6 +171,13 @@ void ClientCore::begin_acquire(RequestId request, std::string_view resource, Acq
   event.tell_remaining =
       options.refusal_detail == AcquireOptions::RefusalDetail::holder_and_remaining;
   if (options.renewal) event.renewal = to_core(*options.renewal);
+  if (options.orphan_ttl) {
+    event.orphan_ttl = std::chrono::floor<std::chrono::milliseconds>(*options.orphan_ttl);
+  }
+  if (options.fencing) {
+    const auto wall_clock = std::chrono::system_clock::now().time_since_epoch();
+    event.fencing = wall_clock - runtime::boot_now().time_since_epoch();
+  }
   driver_->step(event);
 }
 

@@ -17,6 +17,7 @@
 #include "api/lease_cell.hpp"
 #include "core/pool.hpp"
 #include "redlock/async_client.hpp"
+#include "redlock/counters.hpp"
 #include "runtime/driver.hpp"
 #include "uv/loop_thread.hpp"
 #include "uv/wakeup.hpp"
@@ -81,6 +82,10 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
   /// Why a call can not even be made from here, before anything is waited for.
   [[nodiscard]] std::optional<Error> refuse_blocking_call() const;
   [[nodiscard]] bool forked() const noexcept;
+  [[nodiscard]] Counters counters() const noexcept {
+    return {fenced_in_one_round_.load(std::memory_order_relaxed),
+            fenced_in_more_rounds_.load(std::memory_order_relaxed)};
+  }
   [[nodiscard]] const std::vector<std::string>& urls() const noexcept {
     return configuration_.settings.nodes;
   }
@@ -162,6 +167,8 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
   runtime::Configuration configuration_;
   const std::uint64_t fork_generation_;
   std::atomic<std::uint64_t> next_request_{1};
+  std::atomic<std::uint64_t> fenced_in_one_round_{0};
+  std::atomic<std::uint64_t> fenced_in_more_rounds_{0};
   std::optional<uv::LoopThread> thread_;  // none: the caller's loop
   std::atomic<std::thread::id> caller_thread_{};
   std::atomic<bool> shut_down_{false};

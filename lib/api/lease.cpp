@@ -39,6 +39,10 @@ const std::string& Lease::resource() const noexcept {
 
 const Token& Lease::token() const noexcept { return cell_ ? cell_->token() : no_token; }
 
+std::optional<std::uint64_t> Lease::fencing_token() const noexcept {
+  return cell_ ? cell_->fencing_token() : std::nullopt;
+}
+
 BootClock::time_point Lease::valid_until() const noexcept {
   return cell_ ? cell_->valid_until() : BootClock::time_point{};
 }

@@ -22,6 +22,7 @@ LeaseCell::LeaseCell(std::shared_ptr<ClientCore> core, const core::Command& gran
       ttl_(claim.round.ttl()),
       elapsed_(granted.elapsed),
       validity_(validity) {
+  if (claim.fencing) fencing_ = claim.fencing->number;
   bool wordy = false;
   for (std::size_t i = 0; i < nodes_; ++i) {
     const core::NodeVote& vote = claim.round.vote(static_cast<core::NodeIndex>(i));

@@ -3,6 +3,7 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -42,6 +43,7 @@ class LeaseCell {
   [[nodiscard]] core::ClaimId claim() const noexcept { return claim_; }
   [[nodiscard]] const std::string& resource() const noexcept { return resource_; }
   [[nodiscard]] const Token& token() const noexcept { return token_; }
+  [[nodiscard]] std::optional<std::uint64_t> fencing_token() const noexcept { return fencing_; }
   [[nodiscard]] RoundReport report() const;
 
   [[nodiscard]] BootClock::time_point valid_until() const noexcept {
@@ -76,6 +78,7 @@ class LeaseCell {
   core::ClaimId claim_;
   std::string resource_;
   Token token_;
+  std::optional<std::uint64_t> fencing_;
   std::atomic<std::chrono::nanoseconds::rep> valid_until_;
   std::atomic<State> state_{State::live};
   Callback<void(const Error&)> on_lost_;

@@ -35,3 +35,12 @@ if(EXISTS "${redlock_tool_main}" AND TARGET quorum_lock_parts)
   redlock_configure_target(quorum-lock)
   target_link_libraries(quorum-lock PRIVATE quorum_lock_parts)
 endif()
+
+# The worked example of a storage that checks fencing tokens. Not installed.
+file(GLOB redlock_storage_sources CONFIGURE_DEPENDS
+  "${PROJECT_SOURCE_DIR}/tools/fenced-storage/*.cpp")
+if(redlock_storage_sources AND TARGET quorum_lock_parts)
+  add_executable(fenced-storage ${redlock_storage_sources})
+  redlock_configure_target(fenced-storage)
+  target_link_libraries(fenced-storage PRIVATE quorum_lock_parts)
+endif()

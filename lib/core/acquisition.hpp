@@ -30,6 +30,8 @@ struct Acquisition {
   Duration ttl{};
   bool tell_remaining = false;
   std::optional<Acquire::Renewal> renewal;
+  std::optional<Duration> fencing;  ///< wall clock less boot clock
+  std::optional<Duration> orphan_ttl;
 
   std::optional<Instant> give_up;  ///< none: one attempt
   std::optional<Instant> first_round;

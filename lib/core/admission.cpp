@@ -16,6 +16,9 @@ std::string spoken(Duration duration) {
 }
 
 std::optional<std::string> refuse_resource(std::string_view resource) {
+  if (resource.starts_with("redlock:node:") || resource.starts_with("redlock:fence:")) {
+    return "resource: names that begin with redlock:node: or redlock:fence: are the library's own";
+  }
   if (!resource.empty() && resource.size() <= limits::resource_bytes) return std::nullopt;
   return "resource: " + std::to_string(resource.size()) + " bytes; 1 to " +
          std::to_string(limits::resource_bytes) + " are allowed";
@@ -31,6 +34,9 @@ std::optional<std::string> refuse_acquire(const Settings& settings, std::string_
                                           const AcquireOptions& options) {
   if (auto why = refuse_resource(resource)) return why;
   if (auto why = refuse_ttl(settings, options.ttl)) return why;
+  if (options.orphan_ttl) {
+    if (auto why = refuse_ttl(settings, *options.orphan_ttl)) return "orphan " + *why;
+  }
   if (options.wait < Duration::zero()) return "wait: negative; zero or more is allowed";
   if (options.renewal && options.renewal->max_hold < limits::shortest_ttl) {
     return "max hold: " + spoken(options.renewal->max_hold) + "; " + spoken(limits::shortest_ttl) +

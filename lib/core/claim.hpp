@@ -1,14 +1,17 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "core/fencing.hpp"
 #include "core/messages.hpp"
 #include "core/node_set.hpp"
 #include "core/renewal.hpp"
 #include "core/round.hpp"
 #include "core/time.hpp"
+#include "core/worth.hpp"
 #include "redlock/token.hpp"
 
 namespace redlock::core {
@@ -24,7 +27,15 @@ struct Claim {
     settling,   ///< over; waits for answers and for releases that are owed
   };
   /// What the current round is to decide; none once it has.
-  enum class Task : std::uint8_t { none, acquire, extend, release, release_by_token, inspect };
+  enum class Task : std::uint8_t {
+    none,
+    acquire,
+    number,  ///< the lock is ours, its fencing token is not decided
+    extend,
+    release,
+    release_by_token,
+    inspect,
+  };
 
   // kept by Pool
   std::uint32_t index = 0;
@@ -56,6 +67,11 @@ struct Claim {
   NodeSet in_full;    ///< the script was sent in full, the node did not know its digest
   std::uint32_t unanswered = 0;
 
+  std::optional<Fencing> fencing;
+  std::optional<Duration> orphan_ttl;
+
+  StepMarks steps{};  ///< the nodes' clocks when the round began
+  Worth worth;        ///< what the deadline rests on
   Instant valid_until{};
   Instant keys_gone_by{};  ///< when the nodes have forgotten every key that was set in time
   Instant owed_again_at{};
@@ -75,6 +91,9 @@ struct Claim {
     queued.clear();
     may_hold = unasked = setting = clearing = owed = uncertain = in_full = NodeSet();
     unanswered = 0;
+    fencing.reset();
+    orphan_ttl.reset();
+    worth = Worth();
     keys_gone_by = owed_again_at = Instant{};
     renewal = Renewal();
     elapsed = Duration::zero();

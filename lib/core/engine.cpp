@@ -55,6 +55,7 @@ std::optional<Instant> Engine::next_deadline() const {
   std::optional<Instant> next;
   if (const TimerHeap::Entry* top = timers_.top()) next = top->at;
   for (const Link& link : links_) next = earlier(next, link.deadline());
+  next = earlier(next, next_clock_reading());
   if (!drained_) next = earlier(next, now_ < greet_until_ ? greet_until_ : drain_until_);
   return next;
 }

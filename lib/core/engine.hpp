@@ -45,6 +45,8 @@ class Engine {
     return claims_.find(id.index, id.generation);
   }
   [[nodiscard]] const Link& link(NodeIndex node) const { return links_[node]; }
+  /// Why a node that is up has no vote for new leases; empty where it has one.
+  [[nodiscard]] std::string exclusion(NodeIndex node) const;
   [[nodiscard]] std::size_t claims() const noexcept { return claims_.size(); }
 
  private:
@@ -78,11 +80,25 @@ class Engine {
   void kill_suspects(NodeIndex node);
   void serve_claims_of(NodeIndex node);
   void wake_gathering();
+  void report_exclusion(NodeIndex node);
   void wake_after_outage();
   [[nodiscard]] NodeSet up() const;
   [[nodiscard]] NodeSet voters() const;
-  [[nodiscard]] NodeSet fresh() const;
+  [[nodiscard]] NodeSet unsettled() const;
   void vote_of_absent(Round& round, NodeIndex node);
+
+  // engine_guards.cpp: whose vote counts, and for how much
+  [[nodiscard]] bool may_vote(NodeIndex node) const;
+  [[nodiscard]] bool may_vote_but_for_clock(NodeIndex node) const;
+  [[nodiscard]] NodeSet candidates() const;
+  void read_clock(NodeIndex node);
+  void read_clocks_before(NodeSet nodes);
+  void read_clocks_due();
+  [[nodiscard]] std::optional<Instant> next_clock_reading() const;
+  void take_clock(NodeIndex node, const Answer& answer, Duration took);
+  void compare_clocks();
+  void step_forward(NodeIndex node, Duration step);
+  [[nodiscard]] StepMarks steps() const;
 
   // engine_requests.cpp: what is sent for a claim, and what is made of the answers
   NodeSet ask(Claim& claim);
@@ -91,6 +107,8 @@ class Engine {
   [[nodiscard]] static bool still_wanted(const Claim& claim, const Stamp& stamp);
   static void forget_key(Claim& claim, const Answer& answer);
   void note_set(Claim& claim, const Answer& answer);
+  void note_number(Claim& claim, const Answer& answer);
+  void give_orphan_expiry(Claim& claim, const Answer& answer);
   void note_extend(Claim& claim, const Answer& answer);
   void note_release(Claim& claim, const Answer& answer);
   void record(Claim& claim, const Answer& answer, Vote failure, std::optional<Duration> took);
@@ -101,6 +119,8 @@ class Engine {
   void start_attempt(Acquisition& acquisition);
   void judge_attempt(Claim& claim);
   void grant(Claim& claim);
+  void raise_number(Claim& claim);
+  void judge_number(Claim& claim);
   void lose_attempt(Claim& claim, Errc why);
   static void keep_votes(Acquisition& acquisition, const Round& round);
   void note_absent(Acquisition& acquisition);
@@ -137,6 +157,9 @@ class Engine {
   TimerHeap timers_;
   std::vector<std::uint32_t> finished_claims_;
   std::vector<std::uint32_t> finished_acquisitions_;
+
+  FenceMemory fences_;
+  bool clocks_compared_ = false;
 
   std::optional<Instant> drain_until_;
   Instant greet_until_ = Instant::min();

@@ -21,7 +21,10 @@ void Engine::on(const Acquire& event) {
   if (event.renewal && event.renewal->max_hold < event.ttl) {
     acquisition.ttl = std::chrono::floor<std::chrono::milliseconds>(event.renewal->max_hold);
   }
-  acquisition.tell_remaining = event.tell_remaining || event.wait > Duration::zero();
+  acquisition.tell_remaining =
+      event.tell_remaining || event.wait > Duration::zero() || event.orphan_ttl.has_value();
+  acquisition.fencing = event.fencing;
+  acquisition.orphan_ttl = event.orphan_ttl;
   acquisition.give_up.reset();
   if (event.wait > Duration::zero()) acquisition.give_up = later(now_, event.wait);
   acquisition.attempts = 0;
@@ -48,7 +51,9 @@ void Engine::on(const Cancel& event) {
 void Engine::try_again(Acquisition& acquisition) {
   const std::size_t usable = voters().size();
   if (usable >= settings_.quorum) return start_attempt(acquisition);
-  if (usable + fresh().size() >= settings_.quorum) {
+  // While first contact goes on with some nodes, the clocks of the others can not be compared yet,
+  // or one that seems far off may turn out to be the right one.
+  if (!unsettled().empty() && candidates().size() >= settings_.quorum) {
     acquisition.state = Acquisition::State::gathering;
     timers_.set(timer_of(acquisition), acquisition.give_up);
     return;
@@ -69,6 +74,8 @@ void Engine::note_absent(Acquisition& acquisition) {
   acquisition.last.begin(0, links_.size(), settings_.quorum, now_, acquisition.ttl);
   acquisition.has_last = true;
   NodeSet::first(links_.size()).each([&](NodeIndex node) {
+    // Nothing speaks against one whose clock could only not be compared: it was not asked.
+    if (may_vote_but_for_clock(node) && !links_[node].clock_far) return;
     vote_of_absent(acquisition.last, node);
   });
 }
@@ -91,6 +98,14 @@ void Engine::start_attempt(Acquisition& acquisition) {
   claim.state = Claim::State::acquiring;
   claim.task = Claim::Task::acquire;
   claim.verb = acquisition.tell_remaining ? Verb::set_and_ttl : Verb::set;
+  claim.orphan_ttl = acquisition.orphan_ttl;
+  if (acquisition.fencing) {
+    claim.verb = Verb::set_fenced;
+    const Duration wall_clock = now_.time_since_epoch() + *acquisition.fencing;
+    claim.fencing.emplace().number = fences_.propose(claim.resource, wall_clock);
+    fences_.note(claim.resource, claim.fencing->number);
+  }
+  claim.steps = steps();
   claim.round.begin(1, links_.size(), settings_.quorum, now_, acquisition.ttl);
   claim.valid_until = valid_until(now_, acquisition.ttl);
   timers_.set(timer_of(acquisition), acquisition.give_up);
@@ -107,15 +122,52 @@ void Engine::judge_attempt(Claim& claim) {
     case Verdict::won:
       // A lease that is already over is worth nothing to its holder and blocks everybody else.
       if (now_ >= claim.valid_until) return lose_attempt(claim, Errc::expired);
-      return grant(claim);
+      if (!claim.fencing) return grant(claim);
+      claim.task = Claim::Task::number;
+      return judge_number(claim);
     case Verdict::lost:
       return lose_attempt(claim, claim.round.why_lost());
   }
 }
 
+void Engine::raise_number(Claim& claim) {
+  Fencing& fencing = *claim.fencing;
+  fencing.number = std::max(fencing.highest, fencing.number) + 1;
+  fences_.note(claim.resource, fencing.number);
+  fencing.acknowledged = NodeSet();
+  ++fencing.rounds;
+  fencing.asked =
+      transmit(claim, Verb::raise_fence, claim.round.granted() & up(), ScriptForm::digest);
+}
+
+void Engine::judge_number(Claim& claim) {
+  Fencing& fencing = *claim.fencing;
+  if (now_ >= claim.valid_until) return lose_attempt(claim, Errc::expired);
+  if (fencing.acknowledged.size() >= settings_.quorum) return grant(claim);
+  const std::uint64_t next = std::max(fencing.highest, fencing.number) + 1;
+  if (next >= fence_limit) return lose_attempt(claim, Errc::unavailable);
+  // The first round is over when the lock is ours; a later one when it can not win any more and
+  // nothing of it is under way, so that no answer to it can be taken for one to the next.
+  if (fencing.rounds == 1) raise_number(claim);
+  const std::size_t possible =
+      fencing.acknowledged.size() + fencing.asked.size() + claim.round.pending().size();
+  if (possible >= settings_.quorum) return;
+  const NodeSet reachable = claim.round.granted() & up();
+  if (reachable.size() >= settings_.quorum) {
+    if (!fencing.asked.empty()) return;
+    if (fencing.highest >= fencing.number) return raise_number(claim);
+  }
+  lose_attempt(claim, Errc::unavailable);
+}
+
 void Engine::grant(Claim& claim) {
   REDLOCK_ASSERT(claim.round.granted().size() >= settings_.quorum);
   REDLOCK_ASSERT(now_ < claim.valid_until);
+  claim.worth = {claim.round.number(), claim.round.granted() & voters(), claim.steps,
+                 claim.valid_until};
+  if (claim.worth.nodes.size() < settings_.quorum) return lose_attempt(claim, Errc::excluded);
+  claim.valid_until = claim.worth.deadline(steps(), settings_.quorum);
+  if (now_ >= claim.valid_until) return lose_attempt(claim, Errc::expired);
   Acquisition& acquisition = acquisitions_.at(claim.acquisition);
   claim.state = Claim::State::held;
   claim.task = Claim::Task::none;

@@ -38,6 +38,7 @@ void Engine::begin_extend(Claim& claim, Verb verb, Duration ttl) {
   claim.verb = verb;
   claim.unasked = NodeSet();
   claim.round.begin(after(claim.round.number()), links_.size(), settings_.quorum, now_, ttl);
+  claim.steps = steps();
   ask(claim);
   if (claim.state == Claim::State::held) {
     // A node in first contact is given the key by a later extend; this round does not wait for it.
@@ -78,7 +79,12 @@ void Engine::extend_won(Claim& claim) {
   const Instant until = valid_until(claim.round.start(), claim.round.ttl());
   if (claim.state == Claim::State::held) {
     REDLOCK_ASSERT(now_ < claim.valid_until);
-    claim.valid_until = std::max(claim.valid_until, until);
+    const Worth won{claim.round.number(), claim.round.granted(), claim.steps, until};
+    const Instant deadline = won.deadline(steps(), settings_.quorum);
+    if (deadline > claim.valid_until) {
+      claim.worth = won;
+      claim.valid_until = deadline;
+    }
     if (claim.requests.empty()) {
       claim.renewal.succeeded(claim.round.start());
     } else {

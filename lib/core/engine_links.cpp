@@ -24,26 +24,31 @@ NodeSet Engine::up() const {
 NodeSet Engine::voters() const {
   NodeSet set;
   for (std::size_t i = 0; i < links_.size(); ++i) {
-    if (links_[i].up() && !links_[i].twin) set.add(static_cast<NodeIndex>(i));
+    if (may_vote(static_cast<NodeIndex>(i))) set.add(static_cast<NodeIndex>(i));
   }
   return set;
 }
 
-NodeSet Engine::fresh() const {
+NodeSet Engine::unsettled() const {
   NodeSet set;
   for (std::size_t i = 0; i < links_.size(); ++i) {
-    if (links_[i].fresh()) set.add(static_cast<NodeIndex>(i));
+    const Link& link = links_[i];
+    const bool clock_unknown = link.up() && settings_.clock_guard && !link.clock_known();
+    if (link.fresh() || (clock_unknown && link.unfit().empty() && !link.twin)) {
+      set.add(static_cast<NodeIndex>(i));
+    }
   }
   return set;
 }
 
 void Engine::vote_of_absent(Round& round, NodeIndex node) {
   const Link& link = links_[node];
-  if (link.twin) {
-    const std::string why = "the same server as " + settings_.nodes[*link.twin];
-    round.record(node, Vote::excluded, {why});
-  } else if (link.state() == Link::State::down) {
+  if (link.state() == Link::State::down) {
     round.record(node, link.failure().vote, {link.failure().why});
+  } else if (link.up()) {
+    std::optional<Duration> left;
+    if (link.quarantined_until()) left = *link.quarantined_until() - now_;
+    round.record(node, Vote::excluded, {exclusion(node), {}, left});
   }
 }
 
@@ -64,7 +69,9 @@ void Engine::tend_links() {
       link.connecting(now_);
       emit(Command::Kind::connect).nodes = NodeSet::of(node);
     }
+    if (link.end_quarantine(now_)) wake_after_outage();
   }
+  read_clocks_due();
 }
 
 void Engine::undo_behind_sets(NodeIndex node) {
@@ -83,9 +90,12 @@ void Engine::undo_behind_sets(NodeIndex node) {
 
 void Engine::on(const NodeUp& event) {
   const NodeIndex node = event.node;
-  links_[node].came_up(event.server, event.connection);
+  links_[node].came_up(event, now_);
   find_twin(node);
+  if (!links_[node].unfit().empty() || links_[node].quarantined_until()) report_exclusion(node);
   kill_suspects(node);
+  read_clock(node);
+  compare_clocks();
   serve_claims_of(node);
   wake_gathering();
   wake_after_outage();
@@ -103,9 +113,13 @@ void Engine::find_twin(NodeIndex node) {
     if (i == node || !links_[i].up() || links_[i].twin) continue;
     if (links_[i].server() != links_[node].server()) continue;
     links_[node].twin = static_cast<NodeIndex>(i);
-    emit(Command::Kind::excluded).nodes = NodeSet::of(node);
+    report_exclusion(node);
     return;
   }
+}
+
+void Engine::report_exclusion(NodeIndex node) {
+  emit(Command::Kind::excluded).nodes = NodeSet::of(node);
 }
 
 void Engine::kill_suspects(NodeIndex node) {
@@ -127,8 +141,10 @@ void Engine::serve_claims_of(NodeIndex node) {
       retime(claim);
     }
     if (!claim.unasked.has(node)) return;
+    const bool votes = is_set(claim.verb);
+    if (votes && unsettled().has(node)) return;  // asked again when its clock is known
     claim.unasked.remove(node);
-    if (links_[node].twin) {
+    if (votes ? !may_vote(node) : links_[node].twin.has_value()) {
       vote_of_absent(claim.round, node);
     } else {
       transmit(claim, claim.verb, NodeSet::of(node), ScriptForm::digest);

@@ -12,7 +12,10 @@ NodeSet Engine::ask(Claim& claim) {
     const Link& link = links_[node];
     if (link.fresh()) {
       claim.unasked.add(node);
-    } else if (!link.up() || link.twin) {
+    } else if (!link.up() || link.twin || (is_set(claim.verb) && !may_vote(node))) {
+      if (is_set(claim.verb) && unsettled().has(node)) return claim.unasked.add(node);
+      vote_of_absent(claim.round, node);
+    } else if (claim.task == Claim::Task::extend && !link.unfit().empty()) {
       vote_of_absent(claim.round, node);
     } else if (link.congested()) {
       claim.round.record(node, Vote::timeout, {"too many requests unanswered"});
@@ -24,6 +27,7 @@ NodeSet Engine::ask(Claim& claim) {
 }
 
 NodeSet Engine::transmit(Claim& claim, Verb verb, NodeSet nodes, ScriptForm form) {
+  if (is_set(verb)) read_clocks_before(nodes);
   NodeSet sent;
   Stamp stamp;
   stamp.claim = claim.id();
@@ -36,13 +40,12 @@ NodeSet Engine::transmit(Claim& claim, Verb verb, NodeSet nodes, ScriptForm form
   });
   if (sent.empty()) return sent;
   claim.unanswered += static_cast<std::uint32_t>(sent.size());
-  if (verb == Verb::set || verb == Verb::set_and_ttl || verb == Verb::extend ||
-      verb == Verb::extend_or_set) {
+  if (is_set(verb) || verb == Verb::extend || verb == Verb::extend_or_set) {
     const bool ours = claim.state == Claim::State::acquiring || claim.state == Claim::State::held;
     if (ours) claim.may_hold = claim.may_hold | sent;
     claim.keys_gone_by = std::max(claim.keys_gone_by, gone_by(now_, claim.round.ttl()));
   }
-  if (verb == Verb::set || verb == Verb::set_and_ttl) claim.setting = claim.setting | sent;
+  if (is_set(verb)) claim.setting = claim.setting | sent;
   Command& command = emit(Command::Kind::send);
   command.nodes = sent;
   command.stamp = stamp;
@@ -63,6 +66,10 @@ void Engine::take_answer(NodeIndex node, const Stamp& stamp, const Answer& answe
     if (answered) links_[node].killed();
     return;
   }
+  if (stamp.verb == Verb::read_clock) {
+    if (answered) take_clock(node, answer, *took);
+    return;
+  }
   Claim* claim = claims_.find(stamp.claim.index, stamp.claim.generation);
   // A claim outlives every request sent for it; an answer without one is an answer to nothing.
   REDLOCK_ASSERT(claim != nullptr && claim->unanswered > 0);
@@ -78,8 +85,16 @@ void Engine::take_answer(NodeIndex node, const Stamp& stamp, const Answer& answe
   switch (stamp.verb) {
     case Verb::set:
     case Verb::set_and_ttl:
+    case Verb::set_fenced:
       note_set(*claim, answer);
+      give_orphan_expiry(*claim, answer);
       break;
+    case Verb::raise_fence:
+      note_number(*claim, answer);
+      judge(*claim);
+      return settle(*claim);
+    case Verb::expire_orphan:
+      return settle(*claim);
     case Verb::extend:
     case Verb::extend_or_set:
       note_extend(*claim, answer);
@@ -89,6 +104,7 @@ void Engine::take_answer(NodeIndex node, const Stamp& stamp, const Answer& answe
       break;
     case Verb::inspect:
     case Verb::kill_old:
+    case Verb::read_clock:
       break;
   }
   if (stamp.round == claim->round.number()) record(*claim, answer, failure, took);
@@ -97,6 +113,8 @@ void Engine::take_answer(NodeIndex node, const Stamp& stamp, const Answer& answe
 }
 
 bool Engine::still_wanted(const Claim& claim, const Stamp& stamp) {
+  // Sent again behind a release it would set what was released.
+  if (stamp.verb == Verb::set_fenced) return claim.state == Claim::State::acquiring;
   if (stamp.verb != Verb::extend_or_set) return true;
   // Sent again behind a release it would revive what was released. Behind the next round's extend
   // it would be counted there, and that one finds out for itself. A visit never releases.
@@ -111,7 +129,13 @@ void Engine::note_set(Claim& claim, const Answer& answer) {
       claim.uncertain.add(answer.node);
       break;
     case Reply::granted:
+    case Reply::behind:
+      if (claim.fencing) note_number(claim, answer);
+      if (answer.stamp.round == claim.worth.round && claim.state == Claim::State::held) {
+        claim.worth.nodes.add(answer.node);
+      }
       break;
+    case Reply::clock:
     case Reply::taken:
     case Reply::error:
     case Reply::extended:
@@ -126,6 +150,30 @@ void Engine::note_set(Claim& claim, const Answer& answer) {
   }
 }
 
+void Engine::note_number(Claim& claim, const Answer& answer) {
+  Fencing& fencing = *claim.fencing;
+  const NodeIndex node = answer.node;
+  const bool raise = answer.stamp.verb == Verb::raise_fence;
+  if (raise) fencing.asked.remove(node);
+  if (answer.reply == Reply::behind) {
+    fencing.highest = std::max(fencing.highest, answer.number);
+    fences_.note(claim.resource, answer.number);
+  }
+  if (claim.state != Claim::State::acquiring) return;
+  if (answer.reply == Reply::granted && answer.number == fencing.number) {
+    fencing.acknowledged.add(node);
+  } else if (!raise && fencing.rounds > 1) {
+    // It granted when the others had been asked for more already.
+    fencing.asked =
+        fencing.asked | transmit(claim, Verb::raise_fence, NodeSet::of(node), ScriptForm::digest);
+  }
+}
+
+void Engine::give_orphan_expiry(Claim& claim, const Answer& answer) {
+  if (!claim.orphan_ttl || answer.reply != Reply::taken || answer.remaining) return;
+  transmit(claim, Verb::expire_orphan, NodeSet::of(answer.node), ScriptForm::digest);
+}
+
 void Engine::forget_key(Claim& claim, const Answer& answer) {
   // Behind an answer to an earlier round, one may be under way that gives the node the key.
   if (answer.stamp.round == claim.round.number()) claim.may_hold.remove(answer.node);
@@ -133,6 +181,9 @@ void Engine::forget_key(Claim& claim, const Answer& answer) {
 
 void Engine::note_extend(Claim& claim, const Answer& answer) {
   if (answer.reply == Reply::failed) claim.uncertain.add(answer.node);
+  if (answer.reply == Reply::extended && answer.stamp.round == claim.worth.round) {
+    claim.worth.nodes.add(answer.node);
+  }
   // An error leaves whatever was there; only a node that says so does not have our key.
   if (answer.reply == Reply::gone || answer.reply == Reply::taken) forget_key(claim, answer);
   const bool straggler_of_a_won_visit =
@@ -175,22 +226,28 @@ void Engine::record(Claim& claim, const Answer& answer, Vote failure,
   const NodeIndex node = answer.node;
   switch (answer.reply) {
     case Reply::granted:
+    case Reply::behind:
+      // A guard may have spoken since it was asked.
+      if (!may_vote(node)) return vote_of_absent(round, node);
+      return round.record(node, Vote::granted, {{}, took, {}});
     case Reply::extended:
     case Reply::released:
       return round.record(node, Vote::granted, {{}, took, {}});
     case Reply::gone:
       // To an inspection a free node is the good answer.
       if (claim.task == Claim::Task::inspect) {
-        return round.record(node, Vote::granted, {{}, took, {}});
+        return round.record(node, Vote::granted, {{}, took, {}, answer.number, answer.time});
       }
       return round.record(node, Vote::refused, {{}, took, Duration::zero()});
     case Reply::repaired:
       return round.record(node, Vote::refused, {{}, took, Duration::zero()});
     case Reply::taken:
     case Reply::found:
-      return round.record(node, Vote::refused, {answer.text, took, answer.remaining});
+      return round.record(node, Vote::refused,
+                          {answer.text, took, answer.remaining, answer.number, answer.time});
     case Reply::error:
     case Reply::script_missing:
+    case Reply::clock:
     case Reply::done:
       return round.record(node, Vote::error, {answer.text, took, {}});
     case Reply::failed:
@@ -204,6 +261,8 @@ void Engine::judge(Claim& claim) {
       return;
     case Claim::Task::acquire:
       return judge_attempt(claim);
+    case Claim::Task::number:
+      return judge_number(claim);
     case Claim::Task::extend:
       return judge_extend(claim);
     case Claim::Task::release:

@@ -22,15 +22,32 @@ void Link::connecting(Instant now) noexcept {
   retry_at_.reset();
 }
 
-void Link::came_up(std::string_view server, std::int64_t connection) {
+void Link::came_up(const NodeUp& event, Instant now) {
   REDLOCK_ASSERT(state_ != State::up && count_ == 0);
   state_ = State::up;
   // Connection ids are numbered per server process: the same number on a restarted server is
   // somebody else's connection.
-  if (server_ != server) suspects_.clear();
-  server_.assign(server);
-  connection_ = connection;
+  if (server_ != event.server) suspects_.clear();
+  server_.assign(event.server);
+  connection_ = event.connection;
+  unfit_.assign(event.unfit);
+  if (event.quarantine > Duration::zero()) {
+    quarantine(later(now, event.quarantine), event.quarantine_why);
+  }
   connecting_since_.reset();
+}
+
+void Link::quarantine(Instant until, std::string_view why) {
+  // Of two, the one that lasts longer.
+  if (quarantine_ && *quarantine_ >= until) return;
+  quarantine_ = until;
+  quarantine_why_.assign(why);
+}
+
+bool Link::end_quarantine(Instant now) noexcept {
+  if (!quarantine_ || now < *quarantine_) return false;
+  quarantine_.reset();
+  return true;
 }
 
 void Link::went_down(Instant now, Vote vote, std::string_view why, Randomness& random) {
@@ -117,8 +134,8 @@ Duration Link::limit() const noexcept {
 
 std::optional<Instant> Link::deadline() const noexcept {
   if (state_ == State::up) {
-    if (count_ == 0) return std::nullopt;
-    return later(ring_[head_].at, limit());
+    if (count_ == 0) return quarantine_;
+    return earlier(quarantine_, later(ring_[head_].at, limit()));
   }
   if (connecting_since_) return later(*connecting_since_, settings_->longest_limit);
   return retry_at_;

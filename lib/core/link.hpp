@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/messages.hpp"
+#include "core/node_clock.hpp"
 #include "core/randomness.hpp"
 #include "core/settings.hpp"
 #include "core/time.hpp"
@@ -32,7 +33,7 @@ class Link {
 
   /// The driver was told to connect.
   void connecting(Instant now) noexcept;
-  void came_up(std::string_view server, std::int64_t connection);
+  void came_up(const NodeUp& event, Instant now);
 
   /// What ended: kept as the vote of rounds that begin while the node is down.
   struct Failure {
@@ -54,6 +55,24 @@ class Link {
 
   /// The node whose server this one turned out to be too; it has no vote then.
   std::optional<NodeIndex> twin;
+
+  // --- guards ---
+  /// Why it has no vote while this connection lasts; empty where it has one.
+  [[nodiscard]] const std::string& unfit() const noexcept { return unfit_; }
+  void declare_unfit(std::string_view why) { unfit_.assign(why); }
+
+  /// No vote for new leases until then.
+  [[nodiscard]] std::optional<Instant> quarantined_until() const noexcept { return quarantine_; }
+  [[nodiscard]] const std::string& quarantine_why() const noexcept { return quarantine_why_; }
+  void quarantine(Instant until, std::string_view why);
+  /// Whether one ended just now.
+  [[nodiscard]] bool end_quarantine(Instant now) noexcept;
+
+  NodeClock clock;
+  bool clock_far = false;  ///< from the median of all nodes' clocks
+  [[nodiscard]] bool clock_known() const noexcept { return clock.offset().has_value(); }
+  [[nodiscard]] Instant clock_read_at() const noexcept { return clock_read_at_; }
+  void reading_clock(Instant now) noexcept { clock_read_at_ = now; }
 
   // --- requests in flight, in the order in which they were sent ---
   [[nodiscard]] bool congested() const noexcept { return count_ >= settings_->max_unanswered; }
@@ -87,6 +106,10 @@ class Link {
   Failure failure_;
   std::string server_;
   std::int64_t connection_ = 0;
+  std::string unfit_;
+  std::optional<Instant> quarantine_;
+  std::string quarantine_why_;
+  Instant clock_read_at_ = Instant::min();
   std::vector<std::int64_t> suspects_;  // oldest first
 
   std::vector<Sent> ring_;  // its size is a power of two

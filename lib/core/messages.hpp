@@ -31,12 +31,20 @@ struct ClaimId {
 enum class Verb : std::uint8_t {
   set,            ///< SET resource token NX PX ttl
   set_and_ttl,    ///< the same, and PTTL behind it: for whoever waits for a refusing holder
+  set_fenced,     ///< the same by a script that also takes a number, and always tells the holder
+  raise_fence,    ///< a higher number for a key that is ours
   extend,         ///< raise the expiry of our key
   extend_or_set,  ///< and give the key back to a node that lost it
   release,        ///< compare and delete
   inspect,        ///< holder and remaining TTL
-  kill_old,       ///< CLIENT KILL of the connection before this one
+  expire_orphan,  ///< an expiry for a key that has none
+  kill_old,       ///< CLIENT KILL of the connection before this one; of no claim
+  read_clock,     ///< TIME; of no claim
 };
+
+[[nodiscard]] constexpr bool is_set(Verb verb) noexcept {
+  return verb == Verb::set || verb == Verb::set_and_ttl || verb == Verb::set_fenced;
+}
 
 /// How a script is sent: by its digest, or in full where the node said that it does not know it.
 enum class ScriptForm : std::uint8_t { digest, text };
@@ -52,14 +60,16 @@ struct Stamp {
 
 /// What a node answered, classified: every reply of a server has exactly one of these.
 enum class Reply : std::uint8_t {
-  granted,         ///< set: the key is ours now
+  granted,         ///< set: the key is ours now; fenced: and so is the number
+  behind,          ///< fenced: the key is ours, its number is not below `number`
   taken,           ///< the key is somebody else's: `text` the holder where told, `remaining`
   extended,        ///< the key was ours, its expiry is now at least what was asked
   repaired,        ///< the key was gone and is ours again
   gone,            ///< there is no key
   released,        ///< the key was ours and is deleted
   found,           ///< inspect: `text` the holder, `remaining` its TTL
-  done,            ///< kill_old
+  done,            ///< kill_old, expire_orphan
+  clock,           ///< read_clock: `time` is the node's wall clock
   script_missing,  ///< NOSCRIPT: nothing was executed
   error,           ///< nothing was executed, `text` is the server's message
   failed,          ///< the connection ended with the request unanswered: executed or not
@@ -79,6 +89,9 @@ struct Acquire {
   bool tell_remaining = false;
   using Renewal = RenewalLimits;
   std::optional<Renewal> renewal{};
+  /// A fencing token is wanted: the caller's wall clock less its CLOCK_BOOTTIME.
+  std::optional<Duration> fencing{};
+  std::optional<Duration> orphan_ttl{};
 };
 struct Extend {
   RequestId request{};
@@ -117,6 +130,8 @@ struct Answer {
   Reply reply = Reply::failed;
   std::string_view text{};
   std::optional<Duration> remaining{};
+  std::uint64_t number = 0;  ///< fenced: the node's; inspect: the same
+  Duration time{};           ///< read_clock; inspect: what is left of a quarantine
 };
 /// A connection is ready for requests. `server` is the server's run_id: it changes with every start
 /// of the server's process; `connection` is what CLIENT ID answered.
@@ -124,6 +139,11 @@ struct NodeUp {
   NodeIndex node = 0;
   std::string_view server;
   std::int64_t connection = 0;
+  /// Why it has no vote as long as this connection lasts; empty where it has one.
+  std::string_view unfit{};
+  /// How long it has none for new leases, and why.
+  Duration quarantine{};
+  std::string_view quarantine_why{};
 };
 /// A connection ended or could not be made. The driver does not answer the requests that were
 /// open on it: the engine knows them.
@@ -151,12 +171,13 @@ struct Command {
     send,        ///< send `stamp.verb` to `nodes`, in the order of the commands; one Answer each
     kill_old,    ///< send CLIENT KILL ID `number`; one Answer
     acquired,    ///< `request` has the lease `stamp.claim`
-    extended,    ///< `stamp.claim` has a later deadline; `request` may be none (renewal)
+    extended,    ///< `stamp.claim` has another deadline; `request` may be none (renewal, or a
+                 ///< node's clock that stepped: then it is earlier)
     released,    ///< `request`: no majority is taken by it any more
     inspected,   ///< `request`: every node answered or failed
     failed,      ///< `request` did not get what it asked for: `code`
     lost,        ///< the lease `stamp.claim` reached its deadline
-    excluded,    ///< the identity guard took the vote of `nodes`
+    excluded,    ///< a guard took the vote of `nodes`
     drained,     ///< nothing is left to wait for
   };
   Kind kind{};

@@ -36,6 +36,8 @@ void Round::record(NodeIndex node, Vote vote, const Details& details) {
   mine.round_trip = details.round_trip;
   mine.remaining = details.remaining;
   mine.text.assign(details.text);
+  mine.number = details.number;
+  mine.quarantine = details.quarantine;
   (vote == Vote::granted ? granted_ : denied_).add(node);
   if (verdict_ == Verdict::pending) {
     verdict_ = core::verdict({nodes_, quorum_, granted_.size(), denied_.size()});

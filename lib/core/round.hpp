@@ -20,6 +20,8 @@ struct NodeVote {
   std::optional<Duration> round_trip;
   std::optional<Duration> remaining;
   std::string text;
+  std::uint64_t number = 0;  ///< inspect: the resource's number
+  Duration quarantine{};     ///< inspect: what is left of it
 };
 
 /// The votes of one round. Each node's first vote counts and is final; the verdict, once given,
@@ -33,6 +35,8 @@ class Round {
     std::string_view text{};
     std::optional<Duration> round_trip{};
     std::optional<Duration> remaining{};
+    std::uint64_t number = 0;
+    Duration quarantine{};
   };
   void record(NodeIndex node, Vote vote, const Details& details);
 

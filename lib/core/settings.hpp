@@ -16,6 +16,10 @@ struct Settings {
   Duration shortest_limit = std::chrono::milliseconds(250);
   Duration longest_limit = std::chrono::seconds(1);
   Duration max_ttl = limits::default_max_ttl;
+  /// How long a node whose clock stepped has no vote.
+  Duration quarantine = limits::default_max_ttl;
+  bool clock_guard = false;
+  Duration clock_bound = std::chrono::seconds(1);
   std::size_t max_unanswered = limits::unanswered_per_node;
 };
 

@@ -1,7 +1,10 @@
 #include "redis/classify.hpp"
 
+#include <array>
+#include <charconv>
 #include <chrono>
 
+#include "core/fencing.hpp"
 #include "redlock/limits.hpp"
 
 namespace redlock::redis {
@@ -117,22 +120,80 @@ constexpr std::int64_t no_key = -2;
 
 [[nodiscard]] std::optional<Classified> classify_inspect(const Value& value) noexcept {
   if (value.type == Type::error) return error_of_script(value);
-  if (value.type != Type::array || value.elements.size() != 3) return std::nullopt;
+  if (value.type != Type::array || value.elements.size() != 5) return std::nullopt;
   const Value& holder = *value.elements[0];
   const Value& pttl = *value.elements[1];
   const Value& kind = *value.elements[2];
+  const Value& number = *value.elements[3];
+  const Value& quarantine = *value.elements[4];
   if (!is_duration(pttl) || kind.type != Type::bulk) return std::nullopt;
+  if (number.type != Type::integer || number.integer < 0) return std::nullopt;
+  if (!is_duration(quarantine)) return std::nullopt;
+  Classified result;
+  result.number = static_cast<std::uint64_t>(number.integer);
+  result.time = duration_of(quarantine).value_or(core::Duration::max());
   if (kind.text == "none") {
     if (holder.type != Type::nil) return std::nullopt;
-    return Classified{.reply = Reply::gone};
+    result.reply = Reply::gone;
+    return result;
   }
-  if (holder.type == Type::bulk) {
+  // Another type of key blocks the resource, and nobody's token is in it.
+  if (holder.type != Type::bulk && holder.type != Type::nil) return std::nullopt;
+  if (holder.type == Type::bulk) result.text = holder_of(holder);
+  result.reply = Reply::found;
+  result.remaining = duration_of(pttl);
+  return result;
+}
+
+/// {1 or 2, number}, or {-1, holder, PTTL}.
+[[nodiscard]] std::optional<Classified> classify_fence(const Value& value) noexcept {
+  if (value.type == Type::error) return error_of_script(value);
+  if (value.type != Type::array || value.elements.size() < 2) return std::nullopt;
+  const Value& what = *value.elements[0];
+  const Value& second = *value.elements[1];
+  if (what.type != Type::integer) return std::nullopt;
+  if (what.integer == -1) {
+    if (value.elements.size() != 3 || second.type != Type::bulk) return std::nullopt;
+    const Value& pttl = *value.elements[2];
+    if (!is_duration(pttl)) return std::nullopt;
     return Classified{
-        .reply = Reply::found, .text = holder_of(holder), .remaining = duration_of(pttl)};
+        .reply = Reply::taken, .text = holder_of(second), .remaining = duration_of(pttl)};
   }
-  if (holder.type != Type::nil) return std::nullopt;
-  // Another type of key: it blocks the resource, and nobody's token is in it.
-  return Classified{.reply = Reply::found, .remaining = duration_of(pttl)};
+  if (value.elements.size() != 2 || second.type != Type::integer) return std::nullopt;
+  if (second.integer < 0 || static_cast<std::uint64_t>(second.integer) >= core::fence_limit) {
+    return std::nullopt;
+  }
+  const auto number = static_cast<std::uint64_t>(second.integer);
+  if (what.integer == 1) return Classified{.reply = Reply::granted, .number = number};
+  if (what.integer == 2) return Classified{.reply = Reply::behind, .number = number};
+  return std::nullopt;
+}
+
+/// {seconds, microseconds} since 1970, both as text.
+[[nodiscard]] std::optional<Classified> classify_time(const Value& value) noexcept {
+  if (value.type == Type::error) return error_of(value);
+  if (value.type != Type::array || value.elements.size() != 2) return std::nullopt;
+  std::array<std::int64_t, 2> parts{};
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const Value& part = *value.elements[i];
+    if (part.type != Type::bulk) return std::nullopt;
+    const char* end = part.text.data() + part.text.size();
+    const auto parsed = std::from_chars(part.text.data(), end, parts[i]);
+    if (parsed.ec != std::errc{} || parsed.ptr != end) return std::nullopt;
+  }
+  // Past the year 2255 nanoseconds do not fit.
+  constexpr std::int64_t longest = 9'000'000'000;
+  if (parts[0] < 0 || parts[0] > longest || parts[1] < 0 || parts[1] > 999'999) {
+    return std::nullopt;
+  }
+  return Classified{.reply = Reply::clock,
+                    .time = std::chrono::seconds(parts[0]) + std::chrono::microseconds(parts[1])};
+}
+
+[[nodiscard]] std::optional<Classified> classify_orphan(const Value& value) noexcept {
+  if (value.type == Type::error) return error_of_script(value);
+  if (value.type != Type::integer) return std::nullopt;
+  return Classified{.reply = Reply::done};
 }
 
 [[nodiscard]] std::optional<Classified> classify_kill(const Value& value) noexcept {
@@ -159,8 +220,15 @@ std::optional<Classified> classify(core::Verb verb, SetForm form, const Value& f
       return classify_release(first);
     case core::Verb::inspect:
       return classify_inspect(first);
+    case core::Verb::set_fenced:
+    case core::Verb::raise_fence:
+      return classify_fence(first);
+    case core::Verb::expire_orphan:
+      return classify_orphan(first);
     case core::Verb::kill_old:
       return classify_kill(first);
+    case core::Verb::read_clock:
+      return classify_time(first);
   }
   return std::nullopt;
 }

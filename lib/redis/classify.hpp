@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string_view>
 
@@ -15,6 +16,8 @@ struct Classified {
   core::Reply reply = core::Reply::error;
   std::string_view text{};
   std::optional<core::Duration> remaining{};
+  std::uint64_t number = 0;
+  core::Duration time{};
 };
 
 /// How many values answer a verb.

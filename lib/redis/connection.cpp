@@ -81,6 +81,10 @@ void Connection::take_greeting(const Value& value) {
   switch (handshake_->take(value)) {
     case Handshake::Progress::more:
       return;
+    case Handshake::Progress::ask:
+      handshake_->ask(stream_.outbox());
+      stream_.flush();
+      return;
     case Handshake::Progress::done: {
       state_ = State::ready;
       set_form_ = handshake_->identity().set_form;
@@ -120,7 +124,7 @@ void Connection::take_answer(const Value& value) {
   }
   unanswered_.pop();
   first_of_two_ = nullptr;
-  owner_.on_answer(stamp, answer->reply, answer->text, answer->remaining);
+  owner_.on_answer(stamp, *answer);
 }
 
 void Connection::on_failure(const uv::Failure& failure) noexcept {

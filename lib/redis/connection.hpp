@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "core/messages.hpp"
+#include "redis/classify.hpp"
 #include "redis/connection_target.hpp"
 #include "redis/handshake.hpp"
 #include "redis/reply.hpp"
@@ -24,10 +25,9 @@ class ConnectionOwner {
  public:
   /// Requests may be sent from now on.
   virtual void on_ready(const ServerIdentity& identity) noexcept = 0;
-  /// The answer to the oldest unanswered request. `text` is valid until the call returns or the
+  /// The answer to the oldest unanswered request. Its text is valid until the call returns or the
   /// connection is destroyed.
-  virtual void on_answer(const core::Stamp& stamp, core::Reply reply, std::string_view text,
-                         std::optional<core::Duration> remaining) noexcept = 0;
+  virtual void on_answer(const core::Stamp& stamp, const Classified& answer) noexcept = 0;
   /// The last call: the connection is closed, what was unanswered remains so. `why` is one line.
   virtual void on_down(core::NodeDown::Cause cause, std::string_view why,
                        Conduct conduct) noexcept = 0;

@@ -1,10 +1,21 @@
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <string>
 
+#include "core/time.hpp"
 #include "uv/stream.hpp"
 
 namespace redlock::redis {
+
+/// What the restart guard compares and writes (scripts/guard.lua).
+struct RestartGuard {
+  std::size_t nodes = 0;  ///< of the deployment
+  core::Duration max_ttl{};
+  core::Duration quarantine{};
+  bool trust_durable = false;
+};
 
 /// Which server, as whom, which database.
 struct ConnectionTarget {
@@ -12,6 +23,7 @@ struct ConnectionTarget {
   std::string user{};      ///< empty: the default user
   std::string password{};  ///< empty, and no user: nothing is proven
   int db = 0;
+  std::optional<RestartGuard> guard{};  ///< none: a restart is not noticed
 };
 
 }  // namespace redlock::redis

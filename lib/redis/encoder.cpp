@@ -9,6 +9,7 @@
 #include <memory>
 #include <new>
 
+#include "redis/keys.hpp"
 #include "redis/scripts_embedded.hpp"
 
 namespace redlock::redis {
@@ -74,7 +75,7 @@ void append_extend(std::string& out, core::ScriptForm form, std::string_view res
 }  // namespace
 
 void append_command(std::string& out, std::initializer_list<std::string_view> words) {
-  constexpr std::size_t most_words = 8;
+  constexpr std::size_t most_words = 16;
   std::array<const char*, most_words> starts{};
   std::array<std::size_t, most_words> sizes{};
   std::size_t count = 0;
@@ -110,22 +111,50 @@ std::size_t find_word(std::string_view bytes, std::size_t command, std::size_t w
 }  // namespace
 
 void Encoder::format(Frame& frame, core::Verb verb, std::string_view resource, const Token& token,
-                     std::int64_t connection_id) {
+                     std::int64_t number) {
   constexpr std::size_t of_set = 1;
   constexpr std::size_t of_script = 3;
+  constexpr std::size_t of_fence = of_script + 3;
   std::string& bytes = frame.bytes;
   bytes.clear();
+  frame.number_at = 0;
   std::size_t resource_word = of_script;
+  std::size_t token_word = of_script + 1;
+  const std::string number_key = std::string(keys::number_prefix).append(resource);
   switch (verb) {
     case core::Verb::set:
       append_set(bytes, frame.set_form, resource, token, frame.ttl);
       resource_word = of_set;
+      token_word = of_set + 1;
       break;
+    case core::Verb::set_fenced: {
+      const auto [command, script] = call_of(scripts::fence, frame.script_form);
+      append_command(bytes, {command, script, "3", resource, number_key, keys::fence, token.view(),
+                             Decimal(number).view(), milliseconds_of(frame.ttl).view()});
+      token_word = of_fence;
+      break;
+    }
+    case core::Verb::raise_fence: {
+      const auto [command, script] = call_of(scripts::fence, frame.script_form);
+      append_command(bytes, {command, script, "3", resource, number_key, keys::fence, token.view(),
+                             Decimal(number).view()});
+      token_word = of_fence;
+      break;
+    }
+    case core::Verb::expire_orphan: {
+      const auto [command, script] = call_of(scripts::expire_orphan, frame.script_form);
+      append_command(bytes, {command, script, "1", resource, milliseconds_of(frame.ttl).view()});
+      break;
+    }
+    case core::Verb::read_clock:
+      append_command(bytes, {"TIME"});
+      return;
     case core::Verb::set_and_ttl:
       append_set(bytes, frame.set_form, resource, token, frame.ttl);
       frame.resource_at[1] = bytes.size();
       append_command(bytes, {"PTTL", resource});
       resource_word = of_set;
+      token_word = of_set + 1;
       break;
     case core::Verb::extend:
       append_extend(bytes, frame.script_form, resource, token, frame.ttl, "0");
@@ -140,29 +169,38 @@ void Encoder::format(Frame& frame, core::Verb verb, std::string_view resource, c
     }
     case core::Verb::inspect: {
       const auto [command, script] = call_of(scripts::inspect, frame.script_form);
-      append_command(bytes, {command, script, "1", resource});
+      append_command(bytes, {command, script, "3", resource, number_key, keys::quarantine});
       break;
     }
     case core::Verb::kill_old:
-      append_command(bytes, {"CLIENT", "KILL", "ID", Decimal(connection_id).view()});
+      append_command(bytes, {"CLIENT", "KILL", "ID", Decimal(number).view()});
       return;
   }
   frame.resource_at[0] = find_word(bytes, 0, resource_word);
-  frame.resource_at[1] = verb == core::Verb::set_and_ttl
-                             ? find_word(bytes, frame.resource_at[1], of_set)
-                             : frame.resource_at[0];
-  frame.token_at = verb == core::Verb::inspect ? 0 : find_word(bytes, 0, resource_word + 1);
+  const bool fenced = verb == core::Verb::set_fenced || verb == core::Verb::raise_fence;
+  if (verb == core::Verb::set_and_ttl) {
+    frame.resource_at[1] = find_word(bytes, frame.resource_at[1], of_set);
+  } else if (fenced || verb == core::Verb::inspect) {
+    frame.resource_at[1] = find_word(bytes, 0, resource_word + 1) + keys::number_prefix.size();
+  } else {
+    frame.resource_at[1] = frame.resource_at[0];
+  }
+  const bool has_token = verb != core::Verb::inspect && verb != core::Verb::expire_orphan;
+  frame.token_at = has_token ? find_word(bytes, 0, token_word) : 0;
+  if (fenced) frame.number_at = find_word(bytes, 0, token_word + 1);
 }
 
 std::string_view Encoder::encode(core::Verb verb, core::ScriptForm script_form, SetForm set_form,
                                  std::string_view resource, const Token& token, core::Duration ttl,
-                                 std::int64_t connection_id) {
+                                 std::int64_t number) {
   Frame& frame = frames_.at(static_cast<std::size_t>(verb));
   const std::string_view letters = token.view();
+  if (verb == core::Verb::read_clock && !frame.bytes.empty()) return frame.bytes;
+  const Decimal digits(number);
   const bool fits = !frame.bytes.empty() && verb != core::Verb::kill_old &&
-                    frame.script_form == script_form && frame.set_form == set_form &&
-                    frame.ttl == ttl && frame.resource_size == resource.size() &&
-                    frame.token_size == letters.size();
+                    frame.number_size == digits.view().size() && frame.script_form == script_form &&
+                    frame.set_form == set_form && frame.ttl == ttl &&
+                    frame.resource_size == resource.size() && frame.token_size == letters.size();
   if (fits) {
     for (const std::size_t at : frame.resource_at) {
       std::copy(resource.begin(), resource.end(), frame.bytes.data() + at);
@@ -170,14 +208,18 @@ std::string_view Encoder::encode(core::Verb verb, core::ScriptForm script_form, 
     if (frame.token_at != 0) {
       std::copy(letters.begin(), letters.end(), frame.bytes.data() + frame.token_at);
     }
+    if (frame.number_at != 0) {
+      std::copy(digits.view().begin(), digits.view().end(), frame.bytes.data() + frame.number_at);
+    }
     return frame.bytes;
   }
+  frame.number_size = digits.view().size();
   frame.script_form = script_form;
   frame.set_form = set_form;
   frame.ttl = ttl;
   frame.resource_size = resource.size();
   frame.token_size = letters.size();
-  format(frame, verb, resource, token, connection_id);
+  format(frame, verb, resource, token, number);
   return frame.bytes;
 }
 

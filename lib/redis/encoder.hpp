@@ -25,11 +25,12 @@ class Encoder {
  public:
   /// What a verb does not need is ignored. TTLs are cut to whole milliseconds, Redis' unit;
   /// validity must be computed from the TTL so cut, or a key could expire before the lease does.
+  /// `number` is the fencing token, or the connection to kill.
   /// The view is valid until the next call.
   [[nodiscard]] std::string_view encode(core::Verb verb, core::ScriptForm script_form,
                                         SetForm set_form, std::string_view resource,
                                         const Token& token, core::Duration ttl,
-                                        std::int64_t connection_id = 0);
+                                        std::int64_t number = 0);
 
  private:
   struct Frame {
@@ -39,14 +40,16 @@ class Encoder {
     core::Duration ttl{};
     std::size_t resource_size = 0;
     std::size_t token_size = 0;
-    std::array<std::size_t, 2> resource_at{};  // set_and_ttl names it twice
+    std::size_t number_size = 0;
+    std::array<std::size_t, 2> resource_at{};  // some name it twice
     std::size_t token_at = 0;
+    std::size_t number_at = 0;
   };
 
   static void format(Frame& frame, core::Verb verb, std::string_view resource, const Token& token,
-                     std::int64_t connection_id);
+                     std::int64_t number);
 
-  std::array<Frame, 7> frames_;  // one per verb
+  std::array<Frame, 11> frames_;  // one per verb
 };
 
 }  // namespace redlock::redis

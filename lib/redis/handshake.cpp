@@ -1,11 +1,16 @@
 #include "redis/handshake.hpp"
 
+#include <algorithm>
 #include <charconv>
+#include <chrono>
 #include <string_view>
 
 #include "redis/encoder.hpp"
+#include "redis/keys.hpp"
+#include "redis/loaded_scripts.hpp"
 #include "redis/scripts_embedded.hpp"
 #include "redis/visible.hpp"
+#include "redlock/limits.hpp"
 
 namespace redlock::redis {
 namespace {
@@ -20,6 +25,31 @@ namespace {
     if (line.starts_with(field)) return line.substr(field.size());
   }
   return {};
+}
+
+/// Why a server can not be one of N independent masters that keep what they are given; empty where
+/// it can. What it does not tell is taken to be well.
+[[nodiscard]] std::string unfit_for_votes(std::string_view info) {
+  constexpr std::size_t longest_word = 64;
+  const std::string_view mode = field_of(info, "redis_mode:");
+  if (mode == "sentinel") return "it is a sentinel, which keeps no keys";
+  if (mode == "cluster" || field_of(info, "cluster_enabled:") == "1") {
+    return "it is a node of a cluster, which may move a key to another server";
+  }
+  if (field_of(info, "role:") == "slave") {
+    return "it is a replica of " + visible(field_of(info, "master_host:"), longest_word) + ":" +
+           visible(field_of(info, "master_port:"), longest_word) + ", and no independent master";
+  }
+  const std::string_view policy = field_of(info, "maxmemory_policy:");
+  if (!policy.empty() && policy != "noeviction") {
+    return "it may evict locks: maxmemory-policy is " + visible(policy, longest_word) +
+           ", must be noeviction";
+  }
+  return {};
+}
+
+[[nodiscard]] std::string in_milliseconds(core::Duration duration) {
+  return std::to_string(std::chrono::ceil<std::chrono::milliseconds>(duration).count());
 }
 
 /// SET … NX GET is an error before Redis 7.0.
@@ -43,7 +73,7 @@ namespace {
 }  // namespace
 
 Handshake::Handshake(const ConnectionTarget& target, std::string& out)
-    : password_(target.password) {
+    : password_(target.password), guard_(target.guard) {
   if (!target.user.empty()) {
     append_command(out, {"AUTH", target.user, target.password});
     expect(Step::authenticate);
@@ -57,15 +87,31 @@ Handshake::Handshake(const ConnectionTarget& target, std::string& out)
   }
   append_command(out, {"CLIENT", "ID"});
   expect(Step::client_id);
-  append_command(out, {"INFO", "server"});
+  append_command(out, {"INFO"});
   expect(Step::info);
   append_command(out, {"CLIENT", "SETNAME", "redlock"});
   expect(Step::ignored);
-  for (const scripts::Script& script : scripts::all_scripts) {
+  for (const scripts::Script& script : loaded_scripts) {
     // A server that refuses will answer NOSCRIPT later, and is then sent the text.
     append_command(out, {"SCRIPT", "LOAD", script.text});
     expect(Step::ignored);
   }
+  if (guard_ && guard_->trust_durable) {
+    append_command(out, {"CONFIG", "GET", "appendfsync"});
+    expect(Step::fsync);
+  }
+}
+
+void Handshake::ask(std::string& out) {
+  const RestartGuard guard = *guard_;
+  guard_.reset();
+  const bool durable = guard.trust_durable && append_only_ && always_synced_;
+  append_command(out,
+                 {"EVAL", scripts::guard.text, "3", keys::marker, keys::quarantine, keys::fence,
+                  identity_.run_id, std::to_string(guard.nodes), in_milliseconds(guard.max_ttl),
+                  in_milliseconds(guard.quarantine), durable ? "1" : "0"});
+  expect(Step::guard);
+  asked_ = guard;
 }
 
 void Handshake::expect(Step step) { steps_.at(expected_++) = step; }
@@ -90,13 +136,54 @@ Handshake::Progress Handshake::take(const Value& answer) {
       return take_info(answer.text);
     case Step::ignored:
       return advance();
+    case Step::fsync:
+      // A server that does not tell is not trusted; that is all.
+      if (answer.type == Value::Type::array && answer.elements.size() == 2) {
+        always_synced_ = answer.elements[1]->text == "always";
+      }
+      return advance();
+    case Step::guard:
+      if (is_error) return refuse(step, answer);
+      return take_guard(answer);
   }
   return malformed(step);
 }
 
 Handshake::Progress Handshake::advance() noexcept {
   ++taken_;
-  return taken_ == expected_ ? Progress::done : Progress::more;
+  if (taken_ < expected_) return Progress::more;
+  return guard_ && identity_.unfit.empty() ? Progress::ask : Progress::done;
+}
+
+Handshake::Progress Handshake::take_guard(const Value& answer) {
+  if (answer.type != Value::Type::array || answer.elements.size() < 2) {
+    return malformed(Step::guard);
+  }
+  const Value& left = *answer.elements[0];
+  const Value& second = *answer.elements[1];
+  if (left.type != Value::Type::integer) return malformed(Step::guard);
+  if (left.integer == -1) {
+    if (answer.elements.size() != 3 || second.type != Value::Type::integer ||
+        answer.elements[2]->type != Value::Type::integer) {
+      return malformed(Step::guard);
+    }
+    identity_.unfit = "it belongs to a deployment of " + std::to_string(second.integer) +
+                      " nodes with a max TTL of " + std::to_string(answer.elements[2]->integer) +
+                      " ms; this client has " + std::to_string(asked_.nodes) + " nodes and " +
+                      in_milliseconds(asked_.max_ttl) + " ms";
+    return advance();
+  }
+  if (left.integer < 0 || second.type != Value::Type::bulk) return malformed(Step::guard);
+  // No quarantine that we asked for is longer, and a forged one must not overflow.
+  constexpr std::int64_t longest = std::chrono::milliseconds(limits::longest_max_ttl).count() * 2;
+  identity_.quarantine = std::chrono::milliseconds(std::min(left.integer, longest));
+  if (left.integer > 0) {
+    identity_.quarantine_why =
+        second.text == "restarted"
+            ? "it restarted and may have forgotten leases that are still valid"
+            : "it is new or has lost its data, and may have forgotten leases that are still valid";
+  }
+  return advance();
 }
 
 Handshake::Progress Handshake::take_info(const std::string& text) {
@@ -104,10 +191,12 @@ Handshake::Progress Handshake::take_info(const std::string& text) {
   identity_.run_id = visible(field_of(text, "run_id:"), longest_field);
   identity_.version = visible(field_of(text, "redis_version:"), longest_field);
   if (identity_.run_id.empty() || identity_.version.empty()) {
-    why_ = "INFO server: no run_id or no redis_version in it";
+    why_ = "INFO: no run_id or no redis_version in it";
     return Progress::refused;
   }
   identity_.set_form = set_form_of(identity_.version);
+  identity_.unfit = unfit_for_votes(text);
+  append_only_ = field_of(text, "aof_enabled:") == "1";
   return advance();
 }
 
@@ -124,7 +213,11 @@ Handshake::Progress Handshake::refuse(Step step, const Value& error) {
       break;
     case Step::info:
     case Step::ignored:
-      why_ = "INFO server: ";
+      why_ = "INFO: ";
+      break;
+    case Step::fsync:
+    case Step::guard:
+      why_ = "restart guard: ";
       break;
   }
   why_ += without_secrets(error.text, password_);
@@ -139,6 +232,10 @@ Handshake::Progress Handshake::malformed(Step step) {
       break;
     case Step::client_id:
       why_ = "CLIENT ID was not answered with a number";
+      break;
+    case Step::fsync:
+    case Step::guard:
+      why_ = "the restart guard's script was not answered as it is written";
       break;
     case Step::info:
     case Step::ignored:

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "redis/connection_target.hpp"
@@ -17,15 +18,21 @@ struct ServerIdentity {
   std::int64_t connection_id = 0;  ///< what CLIENT ID answered
   std::string version;             ///< e.g. "7.0.15"
   SetForm set_form = SetForm::plain;
+  std::string unfit{};          ///< why it can have no vote at all; empty where it can
+  core::Duration quarantine{};  ///< how long it has no vote for new leases
+  std::string quarantine_why{};
 };
 
 /// What is said on a new connection before anything else, pipelined in one write: AUTH, SELECT,
-/// CLIENT ID, INFO server, CLIENT SETNAME, SCRIPT LOAD of every script. A server that is LOADING
-/// answers all that matters of it, and is connected to: that it has no vote is told by its votes.
+/// CLIENT ID, INFO, CLIENT SETNAME, SCRIPT LOAD of each of `loaded_scripts`. A server that is
+/// LOADING answers all that matters of it. Then, if the server is fit, the restart guard's script
+/// in a second write: it needs the run_id. Where that can not be executed the connection is
+/// refused, and tried again.
 class Handshake {
  public:
   enum class Progress : std::uint8_t {
     more,       ///< answers are still to come
+    ask,        ///< call ask(): there is more to be said
     done,       ///< identity() is complete
     refused,    ///< see why(); the remaining answers mean nothing
     malformed,  ///< see why(); no Redis server answers like this
@@ -37,22 +44,38 @@ class Handshake {
   /// The next answer.
   [[nodiscard]] Progress take(const Value& answer);
 
+  /// Appends the second part to `out`.
+  void ask(std::string& out);
+
   [[nodiscard]] const ServerIdentity& identity() const noexcept { return identity_; }
   [[nodiscard]] const std::string& why() const noexcept { return why_; }
 
  private:
-  enum class Step : std::uint8_t { authenticate, select, client_id, info, ignored };
+  enum class Step : std::uint8_t {
+    authenticate,
+    select,
+    client_id,
+    info,
+    ignored,
+    fsync,
+    guard,
+  };
 
   void expect(Step step);
   [[nodiscard]] Progress refuse(Step step, const Value& error);
   [[nodiscard]] Progress malformed(Step step);
   [[nodiscard]] Progress advance() noexcept;
   [[nodiscard]] Progress take_info(const std::string& text);
+  [[nodiscard]] Progress take_guard(const Value& answer);
 
-  std::array<Step, 16> steps_{};
+  std::array<Step, 20> steps_{};
   std::size_t expected_ = 0;
   std::size_t taken_ = 0;
-  std::string password_;  // looked for in refusals
+  std::string password_;               // looked for in refusals
+  std::optional<RestartGuard> guard_;  // until asked
+  RestartGuard asked_;
+  bool append_only_ = false;
+  bool always_synced_ = false;
   ServerIdentity identity_;
   std::string why_;
 };

@@ -1,5 +1,6 @@
 #include "runtime/configuration.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
@@ -7,6 +8,7 @@
 
 #include "core/admission.hpp"
 #include "core/quorum.hpp"
+#include "core/validity.hpp"
 #include "redis/node_url.hpp"
 #include "uv/tls_context.hpp"
 
@@ -84,6 +86,19 @@ redis::ConnectionTarget make_target(const redis::NodeUrl& url, const ClientOptio
   return target;
 }
 
+Result<core::Duration> quarantine_of(const ClientOptions& options) {
+  // Ours and the servers' clocks may run apart while it lasts.
+  const core::Duration shortest = options.max_ttl + core::drift(options.max_ttl);
+  if (!options.guards.quarantine) return shortest;
+  if (*options.guards.quarantine < options.max_ttl ||
+      *options.guards.quarantine > limits::longest_max_ttl) {
+    return refuse("restart guard: " + core::spoken(*options.guards.quarantine) +
+                  "; the max TTL of " + core::spoken(options.max_ttl) + " to " +
+                  core::spoken(limits::longest_max_ttl) + " is allowed, or off");
+  }
+  return std::max(shortest, *options.guards.quarantine);
+}
+
 }  // namespace
 
 Result<Configuration> configure(ClientOptions options) {
@@ -98,6 +113,12 @@ Result<Configuration> configure(ClientOptions options) {
                   " nodes; " + std::to_string(majority) + " to " + std::to_string(urls->size()) +
                   " is allowed");
   }
+  if (options.guards.clock_bound < std::chrono::milliseconds(1)) {
+    return refuse("clock bound: " + core::spoken(options.guards.clock_bound) +
+                  "; 1 ms or more is allowed");
+  }
+  auto quarantine = quarantine_of(options);
+  if (!quarantine) return std::move(quarantine).error();
   auto tls = make_tls(options.tls, *urls);
   if (!tls) return std::move(tls).error();
 
@@ -105,7 +126,14 @@ Result<Configuration> configure(ClientOptions options) {
   for (const redis::NodeUrl& url : *urls) {
     configuration.settings.nodes.push_back(url.display());
     configuration.targets.push_back(make_target(url, options, *tls));
+    if (options.guards.restart) {
+      configuration.targets.back().guard = redis::RestartGuard{
+          urls->size(), options.max_ttl, *quarantine, options.guards.trust_durable};
+    }
   }
+  configuration.settings.quarantine = *quarantine;
+  configuration.settings.clock_guard = options.guards.clock;
+  configuration.settings.clock_bound = options.guards.clock_bound;
   configuration.settings.quorum = quorum;
   configuration.settings.shortest_limit = options.shortest_node_limit;
   configuration.settings.longest_limit = options.longest_node_limit;

@@ -63,9 +63,9 @@ void Driver::carry_out(core::Instant now, const Command& command) {
       });
       return;
     case Command::Kind::send:
-      return send(command);
+      return command.stamp.claim.generation == 0 ? send_plain(command) : send(command);
     case Command::Kind::kill_old:
-      return kill_old(command);
+      return send_plain(command);
     case Command::Kind::excluded:
       return report_excluded(command);
     case Command::Kind::drained:
@@ -89,19 +89,22 @@ void Driver::send(const Command& command) {
     const redis::SetForm form = connection.set_form();
     const auto which = static_cast<std::size_t>(form);
     if (encoded[which].empty()) {
-      encoded[which] = encoders_[which].encode(command.stamp.verb, command.form, form,
-                                               claim->resource, claim->token, claim->round.ttl());
+      const bool orphan = command.stamp.verb == core::Verb::expire_orphan;
+      encoded[which] = encoders_[which].encode(
+          command.stamp.verb, command.form, form, claim->resource, claim->token,
+          orphan ? *claim->orphan_ttl : claim->round.ttl(),
+          claim->fencing ? static_cast<std::int64_t>(claim->fencing->number) : 0);
     }
     connection.send(encoded[which], command.stamp);
   });
   dirty_ = dirty_ | command.nodes;
 }
 
-void Driver::kill_old(const Command& command) {
+void Driver::send_plain(const Command& command) {
   command.nodes.each([&](NodeIndex node) {
     redis::Connection& connection = nodes_[node]->connection();
-    connection.send(encoders_[0].encode(core::Verb::kill_old, command.form, connection.set_form(),
-                                        {}, {}, {}, command.number),
+    connection.send(encoders_[0].encode(command.stamp.verb, command.form, connection.set_form(), {},
+                                        {}, {}, command.number),
                     command.stamp);
   });
   dirty_ = dirty_ | command.nodes;
@@ -114,6 +117,9 @@ void Driver::on_node_ready(NodeIndex node, const redis::ServerIdentity& identity
   event.node = node;
   event.server = identity.run_id;
   event.connection = identity.connection_id;
+  event.unfit = identity.unfit;
+  event.quarantine = identity.quarantine;
+  event.quarantine_why = identity.quarantine_why;
   step(event);
 }
 
@@ -131,12 +137,8 @@ void Driver::on_node_down(NodeIndex node, core::NodeDown::Cause cause, std::stri
 }
 
 void Driver::report_excluded(const Command& command) {
-  command.nodes.each([&](NodeIndex node) {
-    const std::optional<NodeIndex> twin = engine_.link(node).twin;
-    if (!twin) return;
-    report(node, NodeEvent::Kind::excluded,
-           "the same server as " + engine_.settings().nodes[*twin] + ", which has one vote");
-  });
+  command.nodes.each(
+      [&](NodeIndex node) { report(node, NodeEvent::Kind::excluded, engine_.exclusion(node)); });
 }
 
 void Driver::report(NodeIndex node, NodeEvent::Kind kind, std::string message) {

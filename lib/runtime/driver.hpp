@@ -74,7 +74,7 @@ class Driver final : private NodeOwner {
 
   void carry_out(core::Instant now, const core::Command& command);
   void send(const core::Command& command);
-  void kill_old(const core::Command& command);
+  void send_plain(const core::Command& command);
   void report_excluded(const core::Command& command);
   void report(core::NodeIndex node, NodeEvent::Kind kind, std::string message);
   void on_deadline() noexcept;

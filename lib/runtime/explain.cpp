@@ -105,6 +105,20 @@ std::string about_failures(const RoundReport& report) {
   return text;
 }
 
+/// What a user can do who meets new nodes for the first time.
+std::string about_quarantine(const RoundReport& report) {
+  std::optional<std::chrono::nanoseconds> left;
+  for (const NodeReport& node : report.nodes) {
+    if (node.vote == Vote::excluded && node.remaining) {
+      left = std::max(left.value_or(std::chrono::nanoseconds::zero()), *node.remaining);
+    }
+  }
+  if (!left) return {};
+  return "; wait " + core::spoken(*left) +
+         ", or, if no lease can be left, open the deployment with `quorum-lock bootstrap`; on a "
+         "developer's machine the restart guard can be off";
+}
+
 std::string quoted(std::string_view resource) {
   return " '" + redis::visible(resource, shown_resource_bytes) + "'";
 }
@@ -126,7 +140,7 @@ std::string sentence(Errc code, std::string_view resource, const RoundReport& re
              " and the clock drift allowed for; raise the TTL";
     case Errc::excluded:
       return "too few voters for" + name + votes + ", " + std::to_string(report.quorum) +
-             " needed" + about_failures(report);
+             " needed" + about_failures(report) + about_quarantine(report);
     case Errc::not_holder:
       return "not the holder of" + name + votes;
     case Errc::cancelled:
@@ -190,6 +204,8 @@ Inspection report_inspection(const core::Round& round, const std::vector<std::st
     } else if (vote.vote != Vote::granted) {
       node.error = vote.text;
     }
+    if (vote.number != 0) node.fencing = vote.number;
+    node.quarantine = vote.quarantine;
     inspection.nodes.push_back(std::move(node));
   }
   inspection.holder = round.leading_holder();

@@ -21,14 +21,15 @@ void Node::on_ready(const redis::ServerIdentity& identity) noexcept {
   owner_.on_node_ready(index_, identity);
 }
 
-void Node::on_answer(const core::Stamp& stamp, core::Reply reply, std::string_view text,
-                     std::optional<core::Duration> remaining) noexcept {
+void Node::on_answer(const core::Stamp& stamp, const redis::Classified& what) noexcept {
   core::Answer answer;
   answer.node = index_;
   answer.stamp = stamp;
-  answer.reply = reply;
-  answer.text = text;
-  answer.remaining = remaining;
+  answer.reply = what.reply;
+  answer.text = what.text;
+  answer.remaining = what.remaining;
+  answer.number = what.number;
+  answer.time = what.time;
   owner_.on_node_answer(answer);
 }
 

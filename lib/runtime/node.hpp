@@ -40,8 +40,7 @@ class Node final : private redis::ConnectionOwner {
 
  private:
   void on_ready(const redis::ServerIdentity& identity) noexcept override;
-  void on_answer(const core::Stamp& stamp, core::Reply reply, std::string_view text,
-                 std::optional<core::Duration> remaining) noexcept override;
+  void on_answer(const core::Stamp& stamp, const redis::Classified& what) noexcept override;
   void on_down(core::NodeDown::Cause cause, std::string_view why,
                redis::Conduct conduct) noexcept override;
 

@@ -17,6 +17,8 @@ class Nodes {
     urls_ = servers_->urls();
   }
   [[nodiscard]] const std::vector<std::string>& urls() const { return urls_; }
+  /// Servers of our own are new, so they can have forgotten nothing: no restart guard.
+  [[nodiscard]] bool given() const { return !servers_; }
 
  private:
   std::vector<std::string> urls_;

@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -19,12 +21,17 @@ inline Words tool_words(Words arguments) {
   return arguments;
 }
 
-/// An empty variable counts as none: what the tester has set must not reach the tests.
+/// An empty variable counts as none: what the tester has set must not reach the tests. The servers
+/// of most tests are new, and shared by commands that differ in N: no guard unless a test asks.
 inline std::vector<std::string> tool_environment(std::vector<std::string> additions = {}) {
-  for (const std::string& addition : additions) {
-    if (addition.starts_with("QUORUM_LOCK_NODES=")) return additions;
+  const auto has = [&additions](std::string_view variable) {
+    return std::any_of(additions.begin(), additions.end(),
+                       [&](const std::string& addition) { return addition.starts_with(variable); });
+  };
+  if (!has("QUORUM_LOCK_NODES=")) additions.emplace_back("QUORUM_LOCK_NODES=");
+  if (!has("QUORUM_LOCK_RESTART_GUARD=")) {
+    additions.emplace_back("QUORUM_LOCK_RESTART_GUARD=off");
   }
-  additions.emplace_back("QUORUM_LOCK_NODES=");
   return additions;
 }
 

@@ -44,16 +44,17 @@ WrongUsage acquire(std::string name, const Words& more, std::string named) {
 
 INSTANTIATE_TEST_SUITE_P(
     Program, CliWrongUsage,
-    ::testing::Values(WrongUsage{"no_verb", {}, "VERB"},
-                      WrongUsage{"unknown_verb", {"lock", "r"}, "'lock'"},
-                      WrongUsage{"unknown_global_option", {"--colour", "acquire"}, "--colour"},
-                      WrongUsage{
-                          "verb_option_before_the_verb", {"--ttl", "1s", "acquire"}, "--ttl"},
-                      WrongUsage{"doctor", {"doctor"}, "not available in this version"},
-                      WrongUsage{"bootstrap", {"bootstrap"}, "not available in this version"},
-                      WrongUsage{"chaos", {"chaos"}, "not available in this version"},
-                      WrongUsage{"elect", {"elect", "x"}, "not available in this version"},
-                      WrongUsage{"top", {"top"}, "not available in this version"}),
+    ::testing::Values(
+        WrongUsage{"no_verb", {}, "VERB"}, WrongUsage{"unknown_verb", {"lock", "r"}, "'lock'"},
+        WrongUsage{"unknown_global_option", {"--colour", "acquire"}, "--colour"},
+        WrongUsage{"verb_option_before_the_verb", {"--ttl", "1s", "acquire"}, "--ttl"},
+        WrongUsage{"doctor_without_nodes", {"doctor"}, "--nodes"},
+        WrongUsage{"doctor_of_a_resource", {"doctor", "r", "--nodes", node}, "'r'"},
+        WrongUsage{"bootstrap_without_nodes", {"bootstrap"}, "--nodes"},
+        WrongUsage{"bootstrap_of_a_resource", {"bootstrap", "r", "--nodes", node}, "'r'"},
+        WrongUsage{"chaos", {"chaos"}, "not available in this version"},
+        WrongUsage{"elect", {"elect", "x"}, "not available in this version"},
+        WrongUsage{"top", {"top"}, "not available in this version"}),
     name_of);
 
 INSTANTIATE_TEST_SUITE_P(
@@ -103,7 +104,9 @@ INSTANTIATE_TEST_SUITE_P(
         acquire("cert_without_key", {"--cert", "/dev/null"}, "--cert"),
         acquire("config_absent", {"--config", "/nowhere"}, "--config"),
         acquire("quiet_and_verbose", {"--quiet", "--verbose"}, "--quiet"),
-        acquire("fencing", {"--fencing"}, "--fencing: not available in this version"),
+        acquire("orphan_ttl", {"--orphan-ttl", "31s"}, "--orphan-ttl: 31.000 s is not allowed"),
+        acquire("restart_guard", {"--restart-guard", "29s", "--max-ttl", "30s"},
+                "--restart-guard: 29.000 s is not allowed"),
         acquire("unknown_option", {"--frobnicate"}, "--frobnicate"),
         acquire("two_resources", {"s"}, "'s'")),
     name_of);
@@ -130,9 +133,6 @@ INSTANTIATE_TEST_SUITE_P(
         WrongUsage{"run_several",
                    {"run", "r", "s", "--nodes", node, "--", "true"},
                    "not available in this version"},
-        WrongUsage{"run_shared",
-                   {"run", "r", "--shared", "--nodes", node, "--", "true"},
-                   "--shared: not available"},
         WrongUsage{"run_permits",
                    {"run", "r", "--permits", "2", "--nodes", node, "--", "true"},
                    "--permits: not available"},
@@ -142,9 +142,9 @@ INSTANTIATE_TEST_SUITE_P(
         WrongUsage{"run_owner",
                    {"run", "r", "--owner", "me", "--nodes", node, "--", "true"},
                    "--owner: not available"},
-        WrongUsage{"run_fencing",
-                   {"run", "r", "--fencing", "--nodes", node, "--", "true"},
-                   "--fencing: not available"},
+        WrongUsage{"run_shared",
+                   {"run", "r", "--shared", "--nodes", node, "--", "true"},
+                   "--shared: not available"},
         WrongUsage{"run_max_hold_zero",
                    {"run", "r", "--max-hold", "0s", "--nodes", node, "--", "true"},
                    "--max-hold"},

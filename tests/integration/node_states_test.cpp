@@ -48,12 +48,15 @@ class NodeStates : public testing::Test {
 
 std::unique_ptr<RedisServer> NodeStates::server_;
 
-TEST_F(NodeStates, AReplicaIsReadOnly) {
+TEST_F(NodeStates, AMasterThatBecomesAReplicaIsReadOnly) {
   RedisServer replica;
+  Client client = make_client(patient({replica.url()}));
+  ASSERT_TRUE(succeeded(client.try_acquire(fresh_resource())));
   ASSERT_TRUE(replica.command({"REPLICAOF", "127.0.0.1", std::to_string(server_->port())}).is_ok());
-  const NodeReport vote = vote_of_only_node(replica.url());
-  EXPECT_EQ(vote.vote, Vote::error);
-  EXPECT_THAT(vote.message, HasSubstr("READONLY"));
+  auto refused = client.try_acquire(fresh_resource());
+  ASSERT_TRUE(failed_with(refused, Errc::unavailable));
+  EXPECT_EQ(refused.error().round.nodes[0].vote, Vote::error);
+  EXPECT_THAT(refused.error().round.nodes[0].message, HasSubstr("READONLY"));
 }
 
 TEST_F(NodeStates, AFullServerTakesNoLock) {

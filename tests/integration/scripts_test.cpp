@@ -122,7 +122,7 @@ TEST_F(Scripts, AKeyOfAnotherTypeIsSomebodyElsesAndNoError) {
   EXPECT_EQ(number(Verb::extend_or_set, "me"), -1);
   EXPECT_EQ(server_->command({"HGET", "r", "field"}).string, "value");
   const Reply inspected = ask(Verb::inspect, "me");
-  ASSERT_EQ(inspected.elements.size(), 3U) << inspected;
+  ASSERT_EQ(inspected.elements.size(), 5U) << inspected;
   EXPECT_TRUE(inspected.elements[0].is_nil());
   EXPECT_EQ(inspected.elements[1].integer, -1);
   EXPECT_EQ(inspected.elements[2].string, "hash");
@@ -130,13 +130,13 @@ TEST_F(Scripts, AKeyOfAnotherTypeIsSomebodyElsesAndNoError) {
 
 TEST_F(Scripts, InspectTellsHolderTimeAndType) {
   const Reply nothing = ask(Verb::inspect, "me");
-  ASSERT_EQ(nothing.elements.size(), 3U) << nothing;
+  ASSERT_EQ(nothing.elements.size(), 5U) << nothing;
   EXPECT_TRUE(nothing.elements[0].is_nil());
   EXPECT_EQ(nothing.elements[1].integer, -2);
   EXPECT_EQ(nothing.elements[2].string, "none");
   hold("other", "60000");
   const Reply held = ask(Verb::inspect, "me");
-  ASSERT_EQ(held.elements.size(), 3U) << held;
+  ASSERT_EQ(held.elements.size(), 5U) << held;
   EXPECT_EQ(held.elements[0].string, "other");
   EXPECT_GT(held.elements[1].integer, 0);
   EXPECT_EQ(held.elements[2].string, "string");

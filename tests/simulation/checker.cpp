@@ -1,10 +1,14 @@
 #include "simulation/checker.hpp"
 
 #include <algorithm>
+#include <iterator>
+
+#include "core/fencing.hpp"
 
 namespace redlock::simulation {
 
 void Checker::check_alone(const Lease& lease, True now) {
+  if (any_clocks_ || judged_at_the_end()) return;
   for (const Lease& other : leases_) {
     if (other.token == lease.token || other.resource != lease.resource) continue;
     if (other.until <= now || lease.until <= now) continue;
@@ -19,15 +23,16 @@ Checker::Lease* Checker::find(std::uint64_t token) {
   return found == leases_.end() ? nullptr : &*found;
 }
 
-void Checker::granted(std::uint64_t token, std::size_t resource, True now, True until) {
+void Checker::granted(std::uint64_t token, std::size_t resource, True began, True now, True until) {
   ++grants_;
   // What nobody can hold any more is only in the way.
   std::erase_if(leases_, [&](const Lease& lease) {
-    return lease.until <= now && (tokens_[lease.token].ended || tokens_[lease.token].abandoned);
+    return !judged_at_the_end() && lease.until <= now &&
+           (tokens_[lease.token].ended || tokens_[lease.token].abandoned);
   });
   if (find(token) != nullptr) violated("a token was granted twice");
   if (until <= now) violated("invariant 6: a lease was handed out that was over already");
-  leases_.push_back({token, resource, until});
+  leases_.push_back({token, resource, until, now, began});
   check_alone(leases_.back(), now);
 }
 
@@ -41,11 +46,60 @@ void Checker::extended(std::uint64_t token, True now, True until) {
   check_alone(*lease, now);
 }
 
-void Checker::ended(std::uint64_t token) {
+void Checker::ended(std::uint64_t token, True now) {
   Trail& trail = tokens_[token];
   if (trail.ended) violated("a lease ended twice");
   trail.ended = true;
-  std::erase_if(leases_, [&](const Lease& lease) { return lease.token == token; });
+  put_away(token, now);
+}
+
+void Checker::abandoned(std::uint64_t token, True now) {
+  tokens_[token].abandoned = true;
+  // Nobody reads clocks for it any more, and nobody acts on it by the deadline that it had here.
+  if (overlap_window_ > 0) put_away(token, now);
+}
+
+void Checker::put_away(std::uint64_t token, True now) {
+  const Lease* lease = find(token);
+  if (lease == nullptr) return;
+  if (judged_at_the_end()) {
+    past_.push_back(*lease);
+    past_.back().until = std::min(lease->until, now);
+  }
+  std::erase_if(leases_, [&](const Lease& other) { return other.token == token; });
+}
+
+void Checker::lowered(std::uint64_t token, True now, True until) {
+  if (Lease* lease = find(token)) lease->until = std::max(now, until);
+}
+
+bool Checker::a_step_explains(const Lease& later, True until) const {
+  if (vote_window_ > 0) {
+    return std::any_of(steps_.begin(), steps_.end(), [&](True step) {
+      return step <= later.from && later.began <= step + vote_window_;
+    });
+  }
+  True explained = later.from;
+  for (const True step : steps_) {
+    if (step <= explained) explained = std::max(explained, step + overlap_window_);
+  }
+  return explained >= until;
+}
+
+void Checker::check_overlaps() {
+  if (!judged_at_the_end()) return;
+  past_.insert(past_.end(), leases_.begin(), leases_.end());
+  for (const Lease& a : past_) {
+    for (const Lease& b : past_) {
+      if (a.token == b.token || a.resource != b.resource || a.from > b.from) continue;
+      const True until = std::min(a.until, b.until);
+      if (b.from >= until || a_step_explains(b, until)) continue;
+      violated("invariant 1: " + std::to_string(a.token % 10'000) + " and " +
+               std::to_string(b.token % 10'000) + " were both valid from " +
+               std::to_string(b.from / 1000) + " to " + std::to_string(until / 1000) +
+               " us, longer than a step of a clock may go unnoticed");
+    }
+  }
 }
 
 void Checker::lost(std::uint64_t token, True now) {
@@ -55,7 +109,32 @@ void Checker::lost(std::uint64_t token, True now) {
     return violated("invariant 6: a loss was told of what was no lease, or twice");
   }
   if (now < lease->until) violated("invariant 6: a loss was told before the deadline");
-  ended(token);
+  ended(token, now);
+}
+
+void Checker::numbered(std::size_t resource, std::uint64_t number, True began, True now) {
+  if (number == 0 || number >= core::fence_limit) {
+    violated("invariant 2: a fencing token is not within 53 bits: " + std::to_string(number));
+  }
+  std::vector<Numbered>& all = numbered_[resource];
+  const std::uint64_t highest = all.empty() ? 0 : all.back().highest;
+  std::uint64_t before = highest;
+  if (any_clocks_ || judged_at_the_end()) {
+    // While a lease can be lost to a clock that steps, two attempts may each have a node first:
+    // their order is not that of the grants. Who begins after a grant meets its number all the
+    // same.
+    const auto later = std::lower_bound(all.begin(), all.end(), began,
+                                        [](const Numbered& a, True at) { return a.at < at; });
+    before = later == all.begin() ? 0 : std::prev(later)->highest;
+  }
+  if (number <= before) {
+    violated("invariant 2: a fencing token is not above that of a lease granted before, by " +
+             std::to_string(before - number));
+  }
+  if (!numbers_.emplace(resource, number).second) {
+    violated("invariant 2: a fencing token was given out twice");
+  }
+  all.push_back({now, std::max(highest, number)});
 }
 
 void Checker::key_written(std::uint64_t token, std::size_t node) {
@@ -72,6 +151,7 @@ void Checker::release_executed(std::uint64_t token, std::size_t node) {
 }
 
 void Checker::release_answered(std::uint64_t token, std::size_t still_there) {
+  if (tokens_[token].restored) return;
   // Whoever needs `quorum_` of all nodes is blocked when more than the rest of them are taken.
   if (still_there > nodes_ - quorum_) {
     violated("invariant 4: a release was answered while a majority was taken by " +

@@ -2,7 +2,9 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "simulation/clock.hpp"
@@ -22,15 +24,36 @@ class Checker {
 
   // --- leases (invariants 1 and 6) ---
   /// `until` is the true moment at which the holder's own clock shows the deadline.
-  void granted(std::uint64_t token, std::size_t resource, True now, True until);
+  /// `began` is when the attempt sent its first request.
+  void granted(std::uint64_t token, std::size_t resource, True began, True now, True until);
   void extended(std::uint64_t token, True now, True until);
   /// The holder gave it back or handed it on and acts on it no more.
-  void ended(std::uint64_t token);
+  void ended(std::uint64_t token, True now);
+  /// The holder was told that a node's clock has stepped: the deadline is earlier.
+  void lowered(std::uint64_t token, True now, True until);
   void lost(std::uint64_t token, True now);
+
+  // --- clocks that step ---
+  /// Leases may overlap for so long after a step forward of a node's clock, and no longer; judged
+  /// by `check_overlaps`, when it is known how long each lasted.
+  void allow_overlap_after_steps(True window) { overlap_window_ = window; }
+  /// As above, but it is the later lease that must have begun so soon after a step. Leases that
+  /// were handed on count too, though nobody reads clocks for them.
+  void allow_votes_after_steps(True window) { vote_window_ = window; }
+  void clock_stepped_forward(True now) { steps_.push_back(now); }
+  void check_overlaps();
+  /// Nothing is promised about exclusion, and fencing tokens are ordered only between a lease and
+  /// those whose attempts began after it was granted.
+  void expect_any_clocks() { any_clocks_ = true; }
+
+  // --- fencing tokens (invariant 2) ---
+  void numbered(std::size_t resource, std::uint64_t number, True began, True now);
 
   // --- what is left on the nodes (invariant 4) ---
   /// Handed to another process or left by one that died: only its expiry ends it.
-  void abandoned(std::uint64_t token) { tokens_[token].abandoned = true; }
+  void abandoned(std::uint64_t token, True now);
+  /// A node came back with what it had saved: the key may be there behind its release.
+  void restored(std::uint64_t token) { tokens_[token].restored = true; }
   void key_written(std::uint64_t token, std::size_t node);
   void release_executed(std::uint64_t token, std::size_t node);
   void release_answered(std::uint64_t token, std::size_t still_there);
@@ -43,19 +66,36 @@ class Checker {
     std::uint64_t token;
     std::size_t resource;
     True until;
+    True from;
+    True began;
   };
   struct Trail {
     bool abandoned = false;
     bool ended = false;
+    bool restored = false;
     std::uint32_t released_on = 0;  // a bit per node that executed a release
   };
+  struct Numbered {
+    True at;
+    std::uint64_t highest;  // of all that were granted until then
+  };
+  [[nodiscard]] bool judged_at_the_end() const { return overlap_window_ + vote_window_ > 0; }
+  [[nodiscard]] bool a_step_explains(const Lease& later, True until) const;
+  void put_away(std::uint64_t token, True now);
   void check_alone(const Lease& lease, True now);
   [[nodiscard]] Lease* find(std::uint64_t token);
 
   std::size_t nodes_;
   std::size_t quorum_;
   std::vector<Lease> leases_;
+  std::vector<Lease> past_;  // where overlaps are judged at the end
+  std::vector<True> steps_;
+  True overlap_window_ = 0;
+  True vote_window_ = 0;
+  bool any_clocks_ = false;
   std::map<std::uint64_t, Trail> tokens_;
+  std::map<std::size_t, std::vector<Numbered>> numbered_;  // by resource
+  std::set<std::pair<std::size_t, std::uint64_t>> numbers_;
   std::uint64_t grants_ = 0;
   std::uint64_t losses_ = 0;
   std::string violation_;

@@ -11,6 +11,10 @@ namespace redlock::simulation {
 using True = std::int64_t;
 inline constexpr True never = std::numeric_limits<True>::max();
 inline constexpr True ms = 1'000'000;
+inline constexpr True hour = 3'600'000 * ms;
+/// What wall clocks show when a run begins: numbers of today's size, for fencing tokens are made
+/// of them.
+inline constexpr std::int64_t wall_epoch = 1'795'000'000'000 * ms;
 
 /// A clock that runs at a slightly wrong rate, from an arbitrary beginning.
 class Clock {
@@ -25,6 +29,9 @@ class Clock {
     return core::Instant(core::Duration(local(now)));
   }
   [[nodiscard]] std::int64_t milliseconds(True now) const noexcept { return local(now) / ms; }
+
+  /// Somebody sets it.
+  void move(std::int64_t by) noexcept { base_ += by; }
 
   /// The first moment at which the clock shows `instant` or more.
   [[nodiscard]] True when(core::Instant instant) const noexcept {

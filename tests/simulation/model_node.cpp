@@ -7,19 +7,41 @@ namespace redlock::simulation {
 using core::Reply;
 using core::Verb;
 
+namespace {
+
+constexpr std::int64_t day = 24 * hour / 1000;  // in microseconds
+constexpr std::int64_t two_days_ms = 48 * hour / ms;
+
+}  // namespace
+
 bool ModelNode::knows(Script script, core::ScriptForm form) {
   bool& known = knows_[static_cast<std::size_t>(script)];
   if (form == core::ScriptForm::text) known = true;
   return known;
 }
 
+void ModelNode::expire(std::size_t resource, True now) {
+  const std::int64_t millis = clock.milliseconds(now);
+  if (Key& key = memory_.keys[resource]; millis >= key.expires) key = {};
+  if (Number& number = memory_.numbers[resource]; millis >= number.expires) number = {};
+}
+
 Response ModelNode::execute(const Request& request, True now) {
+  expire(request.resource, now);
   Response response;
   response.stamp = request.stamp;
   switch (request.stamp.verb) {
     case Verb::set:
     case Verb::set_and_ttl:
       set(request, now, response);
+      break;
+    case Verb::set_fenced:
+    case Verb::raise_fence:
+      if (!knows(Script::fence, request.form)) {
+        response.reply = Reply::script_missing;
+      } else if (!write_back_as_planted(request, now, response)) {
+        fence(request, now, response);
+      }
       break;
     case Verb::extend:
     case Verb::extend_or_set:
@@ -43,8 +65,13 @@ Response ModelNode::execute(const Request& request, True now) {
         inspect(request, now, response);
       }
       break;
+    case Verb::expire_orphan:
     case Verb::kill_old:
       response.reply = Reply::done;
+      break;
+    case Verb::read_clock:
+      response.reply = Reply::clock;
+      response.time = clock.local(now);
       break;
   }
   return response;
@@ -52,23 +79,94 @@ Response ModelNode::execute(const Request& request, True now) {
 
 void ModelNode::set(const Request& request, True now, Response& response) {
   const std::uint64_t there = holder(request.resource, now);
-  Key& key = keys_[request.resource];
+  Key& key = memory_.keys[request.resource];
   if (there != 0 && mutant_ != Mutant::set_without_nx) {
     response.reply = Reply::taken;
     response.holder = there;
     if (request.stamp.verb == Verb::set_and_ttl) {
-      response.remaining_ms = key.expires - clock_.milliseconds(now);
+      response.remaining_ms = key.expires - clock.milliseconds(now);
     }
     return;
   }
-  key = {request.token, clock_.milliseconds(now) + request.ttl_ms};
+  key = {request.token, clock.milliseconds(now) + request.ttl_ms};
   response.reply = Reply::granted;
+}
+
+void ModelNode::fence(const Request& request, True now, Response& response) {
+  const std::int64_t micros = clock.local(now) / 1000;
+  const std::int64_t millis = clock.milliseconds(now);
+  const bool takes = request.stamp.verb == Verb::set_fenced;
+  if (takes && request.number > micros + day) return;  // the error that names the clocks
+  Number& number = memory_.numbers[request.resource];
+  Mark mark = memory_.mark;
+  if (!mark.there || mark.due) {
+    const std::int64_t floor = mutant_ == Mutant::no_floor ? 0 : micros;
+    mark.old_highest = mark.new_highest = std::max(mark.there ? mark.new_highest : 0, floor);
+    mark.at = micros;
+  } else if (micros < mark.at || micros - mark.at > hour / 1000) {
+    mark.old_highest = mark.new_highest;
+    mark.at = micros;
+  }
+  Key& key = memory_.keys[request.resource];
+  const std::uint64_t there = holder(request.resource, now);
+  if (takes ? there != 0 : there != request.token) {
+    response.reply = Reply::taken;
+    response.holder = there;
+    if (there != 0) response.remaining_ms = key.expires - millis;
+    return;
+  }
+  if (takes) key = {request.token, millis + request.ttl_ms};
+  const std::int64_t last = std::max(number.value, mark.old_highest);
+  const bool rises = last < request.number;
+  if (rises) {
+    mark.new_highest = std::max(mark.new_highest, request.number);
+    number = {request.number, millis + std::max(two_days_ms, takes ? 2 * request.ttl_ms : 0)};
+  }
+  mark.there = true;
+  mark.due = false;
+  memory_.mark = mark;
+  response.reply = rises ? Reply::granted : Reply::behind;
+  response.number = rises ? request.number : last;
+}
+
+bool ModelNode::write_back_as_planted(const Request& request, True now, Response& response) {
+  Number& number = memory_.numbers[request.resource];
+  const bool raise = request.stamp.verb == Verb::raise_fence;
+  const std::uint64_t there = holder(request.resource, now);
+  if (mutant_ == Mutant::maximum_of_counters && !raise && there == 0) {
+    // Said to be the number that was asked for; the driver makes the maximum of what was counted.
+    memory_.keys[request.resource] = {request.token, clock.milliseconds(now) + request.ttl_ms};
+    response.counted = ++number.value;
+  } else if (mutant_ == Mutant::unconditional_write_back && raise) {
+    number.value = request.number;
+  } else if (mutant_ == Mutant::count_unseen_numbers && raise && there == request.token) {
+    number.value = std::max(number.value, request.number);
+  } else {
+    return false;
+  }
+  number.expires = clock.milliseconds(now) + two_days_ms;
+  response.reply = Reply::granted;
+  response.number = request.number;
+  return true;
+}
+
+std::int64_t ModelNode::guard(const GuardRequest& request, True now) {
+  const std::int64_t millis = clock.milliseconds(now);
+  if (memory_.marker != run) {
+    if (memory_.marker == 0 || !request.trusted) {
+      const std::int64_t until = millis + request.quarantine_ms;
+      memory_.quarantine_until = std::max(memory_.quarantine_until, until);
+      memory_.mark.due = true;
+    }
+    memory_.marker = run;
+  }
+  return std::max<std::int64_t>(0, memory_.quarantine_until - millis);
 }
 
 void ModelNode::extend(const Request& request, True now, Response& response) {
   const std::uint64_t there = holder(request.resource, now);
-  Key& key = keys_[request.resource];
-  const std::int64_t expires = clock_.milliseconds(now) + request.ttl_ms;
+  Key& key = memory_.keys[request.resource];
+  const std::int64_t expires = clock.milliseconds(now) + request.ttl_ms;
   if (there == request.token) {
     key.expires = std::max(key.expires, expires);
     response.reply = Reply::extended;
@@ -85,7 +183,7 @@ void ModelNode::extend(const Request& request, True now, Response& response) {
 void ModelNode::release(const Request& request, True now, Response& response) {
   const std::uint64_t there = holder(request.resource, now);
   if (there == request.token || (there != 0 && mutant_ == Mutant::release_without_compare)) {
-    keys_[request.resource] = {};
+    memory_.keys[request.resource] = {};
     response.reply = Reply::released;
   } else {
     response.reply = there == 0 ? Reply::gone : Reply::taken;
@@ -96,7 +194,7 @@ void ModelNode::inspect(const Request& request, True now, Response& response) co
   response.holder = holder(request.resource, now);
   response.reply = response.holder == 0 ? Reply::gone : Reply::found;
   if (response.holder != 0) {
-    response.remaining_ms = keys_[request.resource].expires - clock_.milliseconds(now);
+    response.remaining_ms = memory_.keys[request.resource].expires - clock.milliseconds(now);
   }
 }
 

@@ -17,7 +17,7 @@ struct Request {
   std::uint8_t resource = 0;
   std::uint64_t token = 0;
   std::int64_t ttl_ms = 0;
-  std::int64_t number = 0;  ///< kill_old: which connection
+  std::int64_t number = 0;  ///< kill_old: which connection; fenced: the number asked for
   bool last = false;        ///< a release after which nothing may come for this token
 };
 
@@ -26,13 +26,28 @@ struct Response {
   core::Reply reply = core::Reply::error;
   std::uint64_t holder = 0;
   std::int64_t remaining_ms = -1;  ///< negative: not told
+  std::int64_t number = 0;         ///< fenced: the node's
+  std::int64_t time = 0;           ///< read_clock: nanoseconds
+  std::int64_t counted = 0;        ///< a planted fault's: what INCR answered
 };
 
-/// A Redis master as the protocol sees it: keys that expire by its own clock, a run_id, scripts it
-/// knows. CLIENT KILL is the network's, which has the connections.
+/// What the restart guard asks for on each connection.
+struct GuardRequest {
+  std::int64_t quarantine_ms = 0;
+  bool trusted = false;  ///< a node that restarted with its data keeps its vote
+};
+
+/// A Redis master as the protocol sees it: keys that expire by its own wall clock, a run_id,
+/// scripts it knows (those of the guards and of fencing tokens line by line). CLIENT KILL is the
+/// network's, which has the connections.
 class ModelNode {
  public:
-  ModelNode(Clock clock, Mutant mutant) : clock_(clock), mutant_(mutant) {}
+  ModelNode(Clock wall_clock, Mutant mutant) : clock(wall_clock), mutant_(mutant) {
+    // As the verb leaves it that opens a new deployment.
+    const std::int64_t micros = clock.local(0) / 1000;
+    memory_.marker = run;
+    memory_.mark = {true, false, micros, micros, micros};
+  }
 
   [[nodiscard]] Response execute(const Request& request, True now);
 
@@ -46,12 +61,21 @@ class ModelNode {
     connections = 0;
     knows_ = {};
   }
-  void forget() { keys_ = {}; }
+
+  /// guard.lua: how much is left of the node's quarantine, in milliseconds.
+  [[nodiscard]] std::int64_t guard(const GuardRequest& request, True now);
+
+  /// What a restart without its data finds, and one with what was last saved.
+  void forget() { memory_ = {}; }
+  void save() { saved_ = memory_; }
+  void restore() { memory_ = saved_; }
+
+  Clock clock;
 
   /// Whose key is there now; 0: nobody's.
   [[nodiscard]] std::uint64_t holder(std::size_t resource, True now) const {
-    const Key& key = keys_[resource];
-    return key.token != 0 && clock_.milliseconds(now) < key.expires ? key.token : 0;
+    const Key& key = memory_.keys[resource];
+    return key.token != 0 && clock.milliseconds(now) < key.expires ? key.token : 0;
   }
 
  private:
@@ -59,18 +83,40 @@ class ModelNode {
     std::uint64_t token = 0;
     std::int64_t expires = 0;  // by the node's clock, milliseconds; gone when that is reached
   };
-  enum class Script : std::uint8_t { extend, release, inspect };
+  struct Number {
+    std::int64_t value = 0;  // microseconds, as all of fence.lua's
+    std::int64_t expires = 0;
+  };
+  struct Mark {
+    bool there = false;
+    bool due = false;
+    std::int64_t old_highest = 0;
+    std::int64_t new_highest = 0;
+    std::int64_t at = 0;
+  };
+  struct Memory {
+    std::array<Key, most_resources> keys{};
+    std::array<Number, most_resources> numbers{};
+    Mark mark;
+    std::uint64_t marker = 0;  // the run_id it was made under; 0: none
+    std::int64_t quarantine_until = 0;
+  };
+  /// What has expired is deleted when it is looked at: a clock set back does not revive it.
+  void expire(std::size_t resource, True now);
+  enum class Script : std::uint8_t { fence, extend, release, inspect };
   [[nodiscard]] bool knows(Script script, core::ScriptForm form);
 
   void set(const Request& request, True now, Response& response);
+  void fence(const Request& request, True now, Response& response);
+  [[nodiscard]] bool write_back_as_planted(const Request& request, True now, Response& response);
   void extend(const Request& request, True now, Response& response);
   void release(const Request& request, True now, Response& response);
   void inspect(const Request& request, True now, Response& response) const;
 
-  Clock clock_;
   Mutant mutant_;
-  std::array<Key, most_resources> keys_{};
-  std::array<bool, 3> knows_{};
+  Memory memory_;
+  Memory saved_;
+  std::array<bool, 4> knows_{};
 };
 
 }  // namespace redlock::simulation

@@ -16,6 +16,76 @@ True sometimes(Random& random, std::int64_t per_mille, True from, True to) {
   return random.per_mille(per_mille) ? random.between(from, to) : 0;
 }
 
+/// Of a stream of its own, so that the mixes of faults above stay what they are.
+void draw_guards(Scenario& s, std::uint64_t seed) {
+  Random random(seed * 2);
+  if (random.per_mille(600)) s.fencing_per_mille = random.per_mille(700) ? 1000 : 500;
+  s.restart_guard = random.per_mille(600);
+  if (s.restart_guard) {
+    s.snapshot_per_mille = random.between(0, 700);
+    s.between_saves = random.between(20, 300) * ms;
+    s.durable = random.per_mille(100);
+    if (s.durable) s.data_loss_per_mille = 0;
+  }
+  const bool forgets = s.between_crashes > 0 && s.data_loss_per_mille > 0;
+  if (s.fencing_per_mille > 0 && forgets) {
+    // A node that forgot begins at its own clock. So clocks must be apart by less than it had no
+    // vote, at its return: what their rates add until then, and a millisecond for numbers that
+    // were counted on from a clock.
+    const True rates = (s.chaos + 1'000 * ms) / 100 + 1 * ms;
+    s.longest_ttl_ms = std::max(s.longest_ttl_ms, 2 * rates / ms);
+    const True apart = s.longest_ttl_ms * ms - rates;
+    s.node_skew = s.client_skew = random.below(apart / 2);
+  } else {
+    s.node_skew = random.below(random.per_mille(500) ? 6 * hour : 100 * ms);
+    s.client_skew = random.below(random.per_mille(500) ? 6 * hour : 100 * ms);
+  }
+}
+
+/// Clocks that step under the clock guard, and nothing else that could keep a reading from a
+/// holder: only then is there a bound to how long two may hold the lock.
+void step_clocks(Scenario& s, Random& random) {
+  s.between_breaks = s.between_crashes = s.between_stops = s.between_partitions = 0;
+  s.between_pauses = s.between_saves = s.late = 0;
+  s.tail_per_mille = s.error_per_mille = 0;
+  s.extreme_rates = s.last_millisecond = false;
+  s.shortest_limit = 100 * ms;
+  s.longest_limit = 1'000 * ms;
+  s.clock_guard = true;
+  s.node_skew = random.below(200 * ms);
+  s.client_skew = random.below(6 * hour);
+  s.shortest_ttl_ms = random.between(100, 1'500);
+  s.longest_ttl_ms = random.between(1'500, 6'000);
+  s.between_clock_steps = random.between(300, 4'000) * ms;
+  // Less hides in the uncertainty of two readings and what clocks may run apart between them.
+  s.shortest_step = 100 * ms;
+  s.longest_step = random.between(100, 4'000) * ms;
+  s.chaos = random.between(3'000, 8'000) * ms;
+  s.judged_by_votes = random.per_mille(400);
+  if (!s.judged_by_votes) return;
+  s.between_client_ends = 0;
+  s.node_skew = random.below(100 * ms);
+  // Seconds without a reading hide more, and twice this is still within the bound of the median.
+  s.shortest_step = 300 * ms;
+  s.longest_step = 350 * ms;
+}
+
+void draw_clocks(Scenario& s, std::uint64_t seed) {
+  Random random(~seed);
+  const std::int64_t dice = random.below(1000);
+  if (dice < 100 || s.mutant == Mutant::no_clock_guard) return step_clocks(s, random);
+  if (dice < 200) {
+    s.any_clocks = true;
+    s.between_clock_steps = random.between(10, 100) * ms;
+    s.data_loss_per_mille = 0;
+    s.fencing_per_mille = 1000;
+  }
+  if (dice < 250 || dice > 800) {
+    s.clock_guard = true;
+    s.node_skew = std::min(s.node_skew, 300 * ms);
+  }
+}
+
 }  // namespace
 
 Scenario Scenario::draw(std::uint64_t seed, Mutant mutant) {
@@ -63,10 +133,33 @@ Scenario Scenario::draw(std::uint64_t seed, Mutant mutant) {
     // A limit that a healthy node can not keep is a misconfiguration, no fault.
     s.longest_limit = std::max(s.shortest_limit * random.between(1, 10), 12 * s.slowest);
   }
+  draw_guards(s, seed);
+  draw_clocks(s, seed);
   if (mutant == Mutant::fast_server_clocks) s.server_ppm = 100'000;
   if (mutant == Mutant::forget_at_once) {
     s.between_crashes = 30 * ms;
     s.data_loss_per_mille = 1000;
+    s.restart_guard = s.durable = false;
+  }
+  const bool of_its_own = mutant == Mutant::unconditional_write_back ||
+                          mutant == Mutant::forget_at_once || mutant == Mutant::no_floor ||
+                          mutant == Mutant::no_quarantine;
+  if (of_its_own) {
+    s.between_clock_steps = 0;
+    s.any_clocks = s.judged_by_votes = false;
+  }
+  if (mutant == Mutant::unconditional_write_back) {
+    // A write-back has to arrive after the key has expired and somebody else has had it.
+    s.fencing_per_mille = 1000;
+    s.nodes = s.quorum = s.resources = 1;
+    s.clients = 4;
+    s.between_partitions = s.between_client_ends = 20 * ms;
+  }
+  if (mutant == Mutant::no_floor || mutant == Mutant::no_quarantine) {
+    s.between_crashes = 30 * ms;
+    s.data_loss_per_mille = 1000;
+    s.restart_guard = true;
+    s.durable = false;
   }
   return s;
 }

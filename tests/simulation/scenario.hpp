@@ -21,6 +21,12 @@ enum class Mutant : std::uint8_t {
   answer_twice,              ///< the driver delivers answers twice
   sleepy_driver,             ///< the driver sleeps through its deadlines
   forget_answer,             ///< the driver drops an answer to the caller
+  maximum_of_counters,       ///< fencing tokens are the maximum of an INCR on each node
+  unconditional_write_back,  ///< nodes raise their number whoever has the key, and lower it too
+  count_unseen_numbers,      ///< a node whose number was not told counts in the round that raises
+  no_floor,                  ///< a node that forgot its numbers begins at zero
+  no_quarantine,             ///< nodes mark that they restarted, and vote at once
+  no_clock_guard,            ///< nobody reads the nodes' clocks, and they leap
 };
 
 /// What one seed is made of: drawn anew for each, so that every mix of faults comes up.
@@ -53,7 +59,34 @@ struct Scenario {
   True between_client_ends = 0;
   std::int64_t error_per_mille = 0;
   std::int64_t data_loss_per_mille = 0;  ///< of the crashes
-  True late = 0;                         ///< how late what a dropped connection carried is executed
+  std::int64_t snapshot_per_mille = 0;   ///< of those: come back with what was last saved
+  True between_saves = 0;
+  True late = 0;  ///< how late what a dropped connection carried is executed
+
+  bool restart_guard = false;  ///< without it, nodes that forgot stay away for the longest TTL
+  bool durable = false;        ///< nodes forget nothing, and are trusted by the guard
+
+  std::int64_t fencing_per_mille = 0;  ///< of the acquires
+  True node_skew = 0;                  ///< wall clocks are up to this apart from true time
+  True client_skew = 0;
+
+  bool clock_guard = false;
+  True between_clock_steps = 0;
+  True shortest_step = 0;  ///< forward or back, and then right again
+  True longest_step = 0;
+  /// Wall clocks leap by hours and days: neither exclusion nor a turn for everybody is promised,
+  /// only the order of fencing tokens.
+  bool any_clocks = false;
+
+  /// Clocks only step forward, and nobody is new: then a vote that follows a step is not counted,
+  /// so that even holders who are told nothing are alone.
+  bool judged_by_votes = false;
+
+  /// What a clock that steps leaves uncovered, by design: a step is noticed at the next reading,
+  /// which is a second after the one before by a client's clock, and a round trip.
+  [[nodiscard]] True unnoticed() const noexcept { return 1'010 * ms + 4 * slowest; }
+  /// The same for a vote, which relies on a reading of the last 50 ms.
+  [[nodiscard]] True unnoticed_by_votes() const noexcept { return 51 * ms + 4 * slowest; }
 
   bool last_millisecond = false;  ///< holders and contenders act around the deadline
   True think = 2 * ms;            ///< between a caller's locks

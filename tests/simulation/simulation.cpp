@@ -7,7 +7,7 @@
 namespace redlock::simulation {
 namespace {
 
-constexpr std::size_t fault_kinds = 6;
+constexpr std::size_t fault_kinds = 8;
 
 std::uint64_t mixed(std::uint64_t print, std::uint64_t with) {
   print ^= with + 0x9e3779b97f4a7c15U + (print << 6U) + (print >> 2U);
@@ -26,12 +26,24 @@ Simulation::Simulation(const Scenario& scenario, std::uint64_t seed)
   for (std::size_t i = 0; i < scenario_.nodes; ++i) {
     std::int64_t ppm = rate(scenario_.server_ppm);
     if (scenario_.mutant == Mutant::fast_server_clocks) ppm = scenario_.server_ppm;
-    nodes_.emplace_back(Clock(random_.below(1'000 * ms), ppm), scenario_.mutant);
+    const std::int64_t base =
+        wall_epoch + random_.between(-scenario_.node_skew, scenario_.node_skew);
+    nodes_.emplace_back(Clock(base, ppm), scenario_.mutant);
+  }
+  stepped_.resize(scenario_.nodes);
+  if (scenario_.any_clocks) {
+    checker_.expect_any_clocks();
+  } else if (scenario_.judged_by_votes) {
+    checker_.allow_votes_after_steps(scenario_.unnoticed_by_votes());
+  } else if (scenario_.between_clock_steps > 0) {
+    checker_.allow_overlap_after_steps(scenario_.unnoticed());
   }
   cut_until_.resize(scenario_.nodes * scenario_.clients);
   clients_.resize(scenario_.clients);
   for (std::uint32_t i = 0; i < clients_.size(); ++i) {
     clients_[i].clock = Clock(random_.below(1'000 * ms), rate(scenario_.client_ppm));
+    const std::int64_t skew = random_.between(-scenario_.client_skew, scenario_.client_skew);
+    clients_[i].wall_clock = core::Duration(wall_epoch + skew - clients_[i].clock.local(0));
     begin_client(i);
   }
   for (std::size_t kind = 0; kind < fault_kinds; ++kind) {
@@ -105,9 +117,16 @@ void Simulation::happen(const Event& event) {
       return plan(now_ + 1 + random_.below(2 * between_faults(event.a)), Kind::fault, event.a);
     case Kind::heal:
       return heal();
+    case Kind::set_right:
+      return move_clock(event.a, -stepped_[event.a].by);
     case Kind::timeout:
       return check_the_end();
   }
+}
+
+core::Duration Simulation::quarantine() const {
+  const core::Duration longest = std::chrono::milliseconds(scenario_.longest_ttl_ms);
+  return longest + core::drift(longest);
 }
 
 void Simulation::begin_client(std::uint32_t index) {
@@ -122,6 +141,8 @@ void Simulation::begin_client(std::uint32_t index) {
   settings.shortest_limit = core::Duration(scenario_.shortest_limit);
   settings.longest_limit = core::Duration(scenario_.longest_limit);
   settings.max_ttl = std::chrono::milliseconds(scenario_.longest_ttl_ms);
+  settings.quarantine = quarantine();
+  settings.clock_guard = scenario_.clock_guard && scenario_.mutant != Mutant::no_clock_guard;
   client.engine = std::make_unique<core::Engine>(std::move(settings), *client.randomness);
   client.slots.assign(scenario_.slots, Slot{});
   client.attempt.resize(nodes_.size());
@@ -138,7 +159,7 @@ void Simulation::end_client(std::uint32_t index) {
   tell("client ", index, " dies");
   client.alive = false;
   for (Slot& slot : client.slots) {
-    if (slot.token != 0) checker_.abandoned(slot.token);
+    if (slot.token != 0) checker_.abandoned(slot.token, now_);
   }
   for (std::int64_t& connection : client.connection) {
     if (connection >= 0) drop_client_side(static_cast<std::uint32_t>(connection));
@@ -150,8 +171,9 @@ void Simulation::end_client(std::uint32_t index) {
 
 True Simulation::between_faults(std::size_t kind) const {
   const std::array<True, fault_kinds> means{
-      scenario_.between_breaks,     scenario_.between_crashes, scenario_.between_stops,
-      scenario_.between_partitions, scenario_.between_pauses,  scenario_.between_client_ends};
+      scenario_.between_breaks,     scenario_.between_crashes,    scenario_.between_stops,
+      scenario_.between_partitions, scenario_.between_pauses,     scenario_.between_client_ends,
+      scenario_.between_saves,      scenario_.between_clock_steps};
   return means[kind];
 }
 
@@ -177,21 +199,68 @@ void Simulation::fault(std::size_t kind) {
       client.paused_until =
           std::max(client.paused_until, now_ + random_.below(2 * scenario_.longest_ttl_ms * ms));
       return tell("client ", index, " pauses until ", client.paused_until / 1000);
+    case 5:
+      return fault_of_client(index);
+    case 6:
+      tell("node ", node, " saves");
+      return nodes_[node].save();
     default:
-      if (!client.alive || client.closing || client.paused_until > now_) return;
-      if (random_.per_mille(700)) return end_client(index);
-      tell("client ", index, " closes");
-      client.closing = true;
-      step(index, core::Shutdown{core::Duration(random_.below(20 * ms))});
-      for (Slot& slot : client.slots) {
-        if (slot.phase != Phase::holding) continue;
-        checker_.ended(slot.token);
-        slot.phase = Phase::over;
-      }
+      return step_clock(node);
+  }
+}
+
+True Simulation::may_step_again(std::uint32_t node) const {
+  // Two steps between two readings hide each other: that is the uncovered window too, and would be
+  // one without an end.
+  return stepped_[node].at + scenario_.unnoticed() + 50 * ms;
+}
+
+void Simulation::move_clock(std::uint32_t node, True by) {
+  tell("the clock of node ", node, " steps by ", by / 1000, " us");
+  nodes_[node].clock.move(by);
+  stepped_[node].by += by;
+  stepped_[node].at = now_;
+  if (by > 0) checker_.clock_stepped_forward(now_);
+}
+
+void Simulation::step_clock(std::uint32_t node) {
+  const bool forward = random_.per_mille(600);
+  if (scenario_.any_clocks) {
+    constexpr std::array<True, 5> sizes{10 * ms, 1'000 * ms, hour, 5 * hour, 72 * hour};
+    const True by = random_.below(sizes[static_cast<std::size_t>(random_.below(5))]);
+    return move_clock(node, forward ? by : -by);
+  }
+  if (now_ < may_step_again(node)) return;
+  if (scenario_.judged_by_votes) {
+    // Before the first reading nobody can notice it, and beyond the bound there is no vote again.
+    if (now_ < 200 * ms || stepped_[node].by > scenario_.longest_step) return;
+    return move_clock(node, random_.between(scenario_.shortest_step, scenario_.longest_step));
+  }
+  if (stepped_[node].by != 0) return move_clock(node, -stepped_[node].by);
+  const True by = random_.between(scenario_.shortest_step, scenario_.longest_step);
+  move_clock(node, forward ? by : -by);
+}
+
+void Simulation::fault_of_client(std::uint32_t index) {
+  Client& client = clients_[index];
+  if (!client.alive || client.closing || client.paused_until > now_) return;
+  if (random_.per_mille(700)) return end_client(index);
+  tell("client ", index, " closes");
+  client.closing = true;
+  step(index, core::Shutdown{core::Duration(random_.below(20 * ms))});
+  for (Slot& slot : client.slots) {
+    if (slot.phase != Phase::holding) continue;
+    checker_.ended(slot.token, now_);
+    slot.phase = Phase::over;
   }
 }
 
 void Simulation::heal() {
+  if (scenario_.any_clocks) {
+    // Keys live as long as a clock was set back.
+    stop_ = true;
+    return;
+  }
   tell("everything is healed");
   healed_ = true;
   scenario_.tail_per_mille = 0;
@@ -201,8 +270,13 @@ void Simulation::heal() {
   for (std::uint32_t i = 0; i < clients_.size(); ++i) {
     for (std::uint32_t slot = 0; slot < clients_[i].slots.size(); ++slot) plan_act(i, slot, 0);
   }
+  for (std::uint32_t i = 0; i < nodes_.size(); ++i) {
+    if (scenario_.judged_by_votes || stepped_[i].by == 0) continue;
+    plan(std::max(now_, may_step_again(i)), Kind::set_right, i);
+  }
   // Time for every key of a dead client to expire, for every reconnect, and for everybody's turn.
-  const True patience = 3 * scenario_.longest_ttl_ms * ms + 10'000 * ms + 4 * scenario_.late;
+  const True patience = 3 * scenario_.longest_ttl_ms * ms + 10'000 * ms + 4 * scenario_.late +
+                        4 * scenario_.longest_step;
   patience_ends_ = now_ + patience;
   plan(now_, Kind::timeout, 0);
 }
@@ -222,6 +296,7 @@ void Simulation::check_the_end() {
   for (std::uint32_t i = 0; i < clients_.size(); ++i) step(i, core::TimePassed{});
   stop_ = all_served() || now_ >= patience_ends_;
   if (!stop_) return plan(now_ + 20 * ms, Kind::timeout, 0);
+  checker_.check_overlaps();
   for (std::uint32_t i = 0; i < clients_.size(); ++i) {
     const Client& client = clients_[i];
     if (!client.alive || client.closing) checker_.violated("a client did not come back");

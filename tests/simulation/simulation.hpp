@@ -48,7 +48,8 @@ class Simulation {
     reborn,   // a client process starts again
     fault,    // the next one of a kind
     heal,
-    timeout,  // is everybody served, and if not, is the patience at its end?
+    set_right,  // a node's clock that had stepped
+    timeout,    // is everybody served, and if not, is the patience at its end?
   };
   struct Event {
     True at;
@@ -72,7 +73,8 @@ class Simulation {
     bool broken = false;  // nothing more goes in, and nothing comes back for what is on its way
     True last_request = 0;
     True last_reply = 0;
-    True not_before = 0;  // what a dropped connection still carries is executed late
+    std::int64_t quarantine_ms = 0;  // what the restart guard answered
+    True not_before = 0;             // what a dropped connection still carries is executed late
     std::deque<Request> requests;
     std::deque<Response> replies;
   };
@@ -88,15 +90,21 @@ class Simulation {
     std::size_t resource = 0;
     core::Instant valid_until{};
     core::Duration ttl{};
-    bool served = false;  // in the healed phase
+    True lowered_at = 0;
+    bool fenced = false;
+    std::uint64_t number = 0;  // the fencing token
+    bool served = false;       // in the healed phase
   };
   struct Asked {  // the last round that was sent for a claim, to check the deadline against
     core::Instant at{};
     core::Duration ttl{};
     std::uint16_t round = 0;
+    True began = 0;
+    std::int64_t counted = 0;  // a planted fault's: the highest so far
   };
   struct Client {
     Clock clock;
+    core::Duration wall_clock{};  // less `clock`
     std::uint32_t life = 0;
     bool alive = true;
     bool closing = false;
@@ -114,9 +122,14 @@ class Simulation {
   // simulation.cpp: what happens
   void plan(True at, Kind kind, std::size_t a, std::size_t b = 0);
   void happen(const Event& event);
+  [[nodiscard]] core::Duration quarantine() const;
   void begin_client(std::uint32_t index);
   void end_client(std::uint32_t index);
   void fault(std::size_t kind);
+  void fault_of_client(std::uint32_t client);
+  void step_clock(std::uint32_t node);
+  void move_clock(std::uint32_t node, True by);
+  [[nodiscard]] True may_step_again(std::uint32_t node) const;
   void heal();
   [[nodiscard]] bool all_served() const;
   void check_the_end();
@@ -136,19 +149,24 @@ class Simulation {
   void break_connection(std::uint32_t connection);
   void kill(const Connection& by, std::int64_t number);
   void crash(std::uint32_t node);
+  void greet(Connection& connection);
 
-  // simulation_client.cpp: drivers and callers
+  // simulation_client.cpp: drivers
   void step(std::uint32_t client, const core::Event& event);
   void carry_out(std::uint32_t client, const core::Command& command);
   void send_all(std::uint32_t client, const core::Command& command);
   void acquired(std::uint32_t client, const core::Command& command);
+  void numbered(const Client& client, Slot& slot, const core::Claim& claim);
   void extended(std::uint32_t client, const core::Command& command);
   void answered(std::uint32_t client, const core::Command& command);
   void lost(std::uint32_t client, const core::Command& command);
+
+  // simulation_callers.cpp: whoever wants locks
   void act(std::uint32_t client, std::uint32_t slot);
   void act_idle(std::uint32_t client, std::uint32_t slot);
   void act_holding(std::uint32_t client, std::uint32_t slot);
   void act_handed_on(std::uint32_t client, std::uint32_t slot);
+  void hand_on(std::uint32_t client, std::uint32_t slot);
   void release(std::uint32_t client, std::uint32_t slot);
   void plan_act(std::uint32_t client, std::uint32_t slot, True in);
   void plan_hold(std::uint32_t client, std::uint32_t slot);
@@ -173,6 +191,11 @@ class Simulation {
   std::uint64_t print_ = 0;
   std::priority_queue<Event, std::vector<Event>, std::greater<>> queue_;
   std::vector<ModelNode> nodes_;
+  struct Stepped {
+    True by = 0;
+    True at = -100'000 * ms;
+  };
+  std::vector<Stepped> stepped_;  // by node
   std::vector<Client> clients_;
   std::deque<Connection> connections_;
   std::vector<True> cut_until_;  // partitions, by client × node

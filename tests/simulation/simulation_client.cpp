@@ -8,14 +8,6 @@ namespace redlock::simulation {
 using core::Command;
 using core::Verb;
 
-namespace {
-
-constexpr unsigned slot_bits = 4;
-
-}  // namespace
-
-// --- the driver -------------------------------------------------------------------------------
-
 void Simulation::step(std::uint32_t index, const core::Event& event) {
   Client& client = clients_[index];
   if (!client.alive || !checker_.violation().empty()) return;
@@ -81,7 +73,7 @@ void Simulation::send_all(std::uint32_t index, const Command& command) {
   request.form = command.form;
   request.number = command.number;
   const core::Claim* claim = nullptr;
-  if (command.kind == Command::Kind::send) {
+  if (command.kind == Command::Kind::send && command.stamp.verb != Verb::read_clock) {
     claim = client.engine->claim(command.stamp.claim);
     if (claim == nullptr) return checker_.violated("a request refers to no claim");
     request.token = number_of(claim->token.view());
@@ -96,8 +88,11 @@ void Simulation::send_all(std::uint32_t index, const Command& command) {
     if (id != claim->id() || asked.round != command.stamp.round) {
       id = claim->id();
       asked = {client.clock.instant(now_), std::chrono::milliseconds(request.ttl_ms),
-               command.stamp.round};
+               command.stamp.round, now_, 0};
     }
+    const bool fenced =
+        command.stamp.verb == Verb::set_fenced || command.stamp.verb == Verb::raise_fence;
+    if (fenced) request.number = static_cast<std::int64_t>(claim->fencing->number);
   }
   command.nodes.each([&](core::NodeIndex node) {
     if (scenario_.mutant == Mutant::drop_release_behind_set &&
@@ -132,6 +127,7 @@ void Simulation::acquired(std::uint32_t index, const Command& command) {
   slot->token = number_of(claim->token.view());
   slot->ttl = claim->round.ttl();
   slot->valid_until = command.valid_until;
+  slot->lowered_at = 0;
   const Asked& asked = client.asked[claim->index].second;
   if (command.valid_until > core::valid_until(asked.at, asked.ttl)) {
     checker_.violated("a deadline is later than the start of the granting round allows");
@@ -141,8 +137,21 @@ void Simulation::acquired(std::uint32_t index, const Command& command) {
   }
   if (scenario_.mutant == Mutant::no_drift_margin) slot->valid_until = asked.at + asked.ttl;
   tell("client ", index, " is granted ", slot->token % 10'000, " on r", slot->resource);
-  checker_.granted(slot->token, slot->resource, now_, client.clock.when(slot->valid_until));
+  checker_.granted(slot->token, slot->resource, asked.began, now_,
+                   client.clock.when(slot->valid_until));
+  if (slot->fenced) numbered(client, *slot, *claim);
   plan_hold(index, static_cast<std::uint32_t>(slot - client.slots.data()));
+}
+
+void Simulation::numbered(const Client& client, Slot& slot, const core::Claim& claim) {
+  if (!claim.fencing) return checker_.violated("a lease has no fencing token that was asked for");
+  slot.number = claim.fencing->number;
+  const Asked& asked = client.asked[claim.index].second;
+  const std::uint64_t number = scenario_.mutant == Mutant::maximum_of_counters
+                                   ? static_cast<std::uint64_t>(asked.counted)
+                                   : slot.number;
+  tell("its fencing token is ", number);
+  checker_.numbered(slot.resource, number, asked.began, now_);
 }
 
 void Simulation::extended(std::uint32_t index, const Command& command) {
@@ -154,8 +163,19 @@ void Simulation::extended(std::uint32_t index, const Command& command) {
     if (id != slot.lease || command.valid_until > std::max(slot.valid_until, most)) {
       checker_.violated("a deadline is later than the start of the extending round allows");
     }
+    const bool stepped = command.request == core::RequestId::none && scenario_.clock_guard;
+    if (stepped && command.valid_until < slot.valid_until) {
+      tell("client ", index, " is told that ", slot.token % 10'000, " ends earlier");
+      slot.valid_until = command.valid_until;
+      slot.lowered_at = now_;
+      checker_.lowered(slot.token, now_, client.clock.when(slot.valid_until));
+      continue;
+    }
     if (!deceived() || command.valid_until > slot.valid_until) {
       slot.valid_until = command.valid_until;
+    }
+    if (slot.fenced && client.engine->claim(slot.lease)->fencing->number != slot.number) {
+      checker_.violated("a fencing token changed while the lease was held");
     }
     tell("client ", index, " extended ", slot.token % 10'000);
     checker_.extended(slot.token, now_, client.clock.when(slot.valid_until));
@@ -206,13 +226,13 @@ void Simulation::lost(std::uint32_t index, const Command& command) {
     Slot& slot = client.slots[i];
     if (slot.lease != command.stamp.claim || slot.phase != Phase::holding) continue;
     tell("client ", index, " lost ", slot.token % 10'000);
-    const True deadline = client.clock.when(slot.valid_until);
+    const True deadline = std::max(client.clock.when(slot.valid_until), slot.lowered_at);
     // Nothing but a pause of the whole process may keep the news from the holder.
     if (now_ > deadline && client.paused_until < deadline) {
       checker_.violated("invariant 6: a loss was told late");
     }
     if (deceived()) {
-      checker_.abandoned(slot.token);
+      checker_.abandoned(slot.token, now_);
     } else {
       checker_.lost(slot.token, now_);
     }
@@ -223,146 +243,6 @@ void Simulation::lost(std::uint32_t index, const Command& command) {
     return plan_act(index, i, random_.below(scenario_.think));
   }
   checker_.violated("invariant 6: a loss was told of what was no lease, or twice");
-}
-
-// --- the callers ------------------------------------------------------------------------------
-
-std::uint64_t Simulation::request(std::uint32_t index, std::uint32_t slot) {
-  return (++clients_[index].requests << slot_bits) | slot;
-}
-
-Simulation::Slot* Simulation::slot_of(std::uint32_t index, core::RequestId request) {
-  const auto number = static_cast<std::uint64_t>(request);
-  const std::size_t slot = number & ((1U << slot_bits) - 1U);
-  Client& client = clients_[index];
-  return number == 0 || slot >= client.slots.size() ? nullptr : &client.slots[slot];
-}
-
-void Simulation::plan_act(std::uint32_t index, std::uint32_t slot, True in) {
-  const std::uint32_t name = index << slot_bits | slot;
-  plan(now_ + 1 + in, Kind::act, name, clients_[index].life);
-}
-
-void Simulation::plan_hold(std::uint32_t index, std::uint32_t slot) {
-  const Slot& mine = clients_[index].slots[slot];
-  const True left = clients_[index].clock.when(mine.valid_until) - now_;
-  if (healed_) return plan_act(index, slot, random_.below(1 * ms));
-  if (scenario_.last_millisecond && random_.per_mille(600)) {
-    return plan_act(index, slot, std::max<True>(0, left - random_.below(1 * ms)));
-  }
-  plan_act(index, slot, random_.below(std::max<True>(1, left)));
-}
-
-void Simulation::act(std::uint32_t name, std::uint32_t life) {
-  const std::uint32_t index = name >> slot_bits;
-  const std::uint32_t slot = name & ((1U << slot_bits) - 1U);
-  Client& client = clients_[index];
-  if (!client.alive || client.life != life || client.closing) return;
-  if (client.paused_until > now_) return plan(client.paused_until, Kind::act, name, life);
-  switch (client.slots[slot].phase) {
-    case Phase::idle:
-      return act_idle(index, slot);
-    case Phase::acquiring:
-      if (client.slots[slot].acquire == 0) return;
-      // A TTL that the round trip uses up is never granted, however long one waits.
-      if (healed_ && client.slots[slot].ttl >= enough()) return;
-      tell("client ", index, " cancels");
-      return step(index, core::Cancel{core::RequestId{client.slots[slot].acquire}});
-    case Phase::holding:
-      return act_holding(index, slot);
-    case Phase::handed_on:
-      return act_handed_on(index, slot);
-    case Phase::over:
-      return;
-  }
-}
-
-core::Duration Simulation::enough() const {
-  return std::chrono::ceil<std::chrono::milliseconds>(50 * core::Duration(scenario_.slowest)) +
-         std::chrono::milliseconds(10);
-}
-
-void Simulation::act_idle(std::uint32_t index, std::uint32_t slot) {
-  Slot& mine = clients_[index].slots[slot];
-  if (mine.served || mine.acquire + mine.extend + mine.release != 0) return;
-  mine.phase = Phase::acquiring;
-  mine.acquire = request(index, slot);
-  mine.resource = static_cast<std::size_t>(random_.below(static_cast<True>(scenario_.resources)));
-  resource_ = mine.resource == 0 ? "r0" : "r1";
-  core::Acquire event;
-  event.request = core::RequestId{mine.acquire};
-  event.resource = resource_;
-  event.ttl = std::chrono::milliseconds(
-      random_.between(scenario_.shortest_ttl_ms, scenario_.longest_ttl_ms));
-  if (random_.per_mille(600)) event.wait = event.ttl * random_.between(1, 10);
-  if (random_.per_mille(100)) event.wait = core::Duration::max();
-  if (random_.per_mille(300)) {
-    event.renewal.emplace();
-    event.renewal->max_renewals = static_cast<std::uint64_t>(random_.between(0, 10));
-    event.renewal->max_hold = event.ttl * random_.between(1, 6);
-  }
-  if (healed_) {
-    event.wait = core::Duration::max();
-    event.ttl = std::max<core::Duration>(event.ttl, enough());
-    event.renewal.reset();
-  }
-  mine.ttl = event.renewal ? std::min(event.ttl, event.renewal->max_hold) : event.ttl;
-  if (random_.per_mille(100)) {
-    plan_act(index, slot, random_.below(std::max<True>(1, event.ttl.count())));
-  }
-  step(index, event);
-}
-
-void Simulation::act_holding(std::uint32_t index, std::uint32_t slot) {
-  Client& client = clients_[index];
-  Slot& mine = client.slots[slot];
-  const std::int64_t dice = random_.below(1000);
-  if (healed_ || dice < 450) return release(index, slot);
-  if (dice < 850) {
-    if (mine.extend == 0) {
-      mine.extend = request(index, slot);
-      const auto ttl = std::chrono::milliseconds(
-          random_.between(scenario_.shortest_ttl_ms, scenario_.longest_ttl_ms));
-      step(index, core::Extend{core::RequestId{mine.extend}, mine.lease, ttl});
-    }
-    if (mine.phase == Phase::holding) plan_hold(index, slot);
-    return;
-  }
-  if (dice < 920 || mine.extend != 0) return;  // runs into its deadline
-  tell("client ", index, " hands ", mine.token % 10'000, " on");
-  checker_.abandoned(mine.token);
-  mine.phase = Phase::handed_on;
-  step(index, core::Detach{mine.lease});
-  mine.lease = {};
-  plan_act(index, slot, random_.below(scenario_.think));
-}
-
-void Simulation::release(std::uint32_t index, std::uint32_t slot) {
-  Client& client = clients_[index];
-  Slot& mine = client.slots[slot];
-  tell("client ", index, " releases ", mine.token % 10'000);
-  checker_.ended(mine.token);
-  mine.phase = Phase::over;
-  mine.release = request(index, slot);
-  step(index, core::Release{core::RequestId{mine.release}, mine.lease});
-  mine.lease = {};
-}
-
-void Simulation::act_handed_on(std::uint32_t index, std::uint32_t slot) {
-  Slot& mine = clients_[index].slots[slot];
-  if (mine.extend + mine.release != 0) return;
-  const std::array<char, 16> digits = digits_of(mine.token);
-  const Token token = *Token::parse({digits.data(), digits.size()});
-  resource_ = mine.resource == 0 ? "r0" : "r1";
-  if (!healed_ && random_.per_mille(400)) {
-    mine.extend = request(index, slot);
-    const auto ttl = std::chrono::milliseconds(scenario_.shortest_ttl_ms);
-    return step(index, core::ExtendToken{core::RequestId{mine.extend}, resource_, token, ttl});
-  }
-  checker_.ended(mine.token);
-  mine.phase = Phase::over;
-  mine.release = request(index, slot);
-  step(index, core::ReleaseToken{core::RequestId{mine.release}, resource_, token});
 }
 
 }  // namespace redlock::simulation

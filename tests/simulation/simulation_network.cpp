@@ -57,7 +57,20 @@ void Simulation::reach(std::uint32_t client, const Event& event) {
   connection.life = target.life;
   connection.run = server.run;
   connection.number = ++server.connections;
+  greet(connection);
   plan(now_ + 3 * delay(), Kind::up, connections_.size() - 1, event.b);
+}
+
+void Simulation::greet(Connection& connection) {
+  if (!scenario_.restart_guard) return;
+  GuardRequest request;
+  request.quarantine_ms = std::chrono::ceil<std::chrono::milliseconds>(quarantine()).count();
+  if (scenario_.mutant == Mutant::no_quarantine) request.quarantine_ms = 0;
+  request.trusted = scenario_.durable;
+  connection.quarantine_ms = nodes_[connection.node].guard(request, now_);
+  if (connection.quarantine_ms == 0) return;
+  tell("node ", connection.node, " tells client ", connection.client, " of ",
+       connection.quarantine_ms, " ms of quarantine");
 }
 
 void Simulation::come_up(const Event& event) {
@@ -77,8 +90,13 @@ void Simulation::come_up(const Event& event) {
   client.connection[node] = event.a;
   tell("client ", connection.client, " is connected to node ", node, " as ", connection.number);
   const std::string server = std::to_string(node) + "/" + std::to_string(connection.run);
-  step(connection.client,
-       core::NodeUp{static_cast<core::NodeIndex>(node), server, connection.number});
+  core::NodeUp up;
+  up.node = static_cast<core::NodeIndex>(node);
+  up.server = server;
+  up.connection = connection.number;
+  up.quarantine = std::chrono::milliseconds(connection.quarantine_ms);
+  up.quarantine_why = "it restarted";
+  step(connection.client, up);
 }
 
 // --- requests and answers ---------------------------------------------------------------------
@@ -109,7 +127,10 @@ void Simulation::arrive(std::uint32_t index) {
   const Request request = connection.requests.front();
   connection.requests.pop_front();
   Response response;
-  if (request.stamp.verb != Verb::kill_old && random_.per_mille(scenario_.error_per_mille)) {
+  // A node that refuses TIME has no vote as long as the connection lasts: that is no passing fault.
+  const bool may_fail =
+      request.stamp.verb != Verb::kill_old && request.stamp.verb != Verb::read_clock;
+  if (may_fail && random_.per_mille(scenario_.error_per_mille)) {
     response.stamp = request.stamp;
     response.reply = Reply::error;
   } else {
@@ -126,7 +147,10 @@ void Simulation::arrive(std::uint32_t index) {
 
 void Simulation::observe(const Connection& connection, const Request& request,
                          const Response& response) {
-  const bool wrote = response.reply == Reply::granted || response.reply == Reply::repaired;
+  const bool fenced = request.stamp.verb == Verb::set_fenced;
+  const bool wrote = (response.reply == Reply::granted && is_set(request.stamp.verb)) ||
+                     response.reply == Reply::repaired ||
+                     (fenced && response.reply == Reply::behind);
   if (wrote) checker_.key_written(request.token, connection.node);
   const bool told = response.reply == Reply::released || response.reply == Reply::gone ||
                     response.reply == Reply::taken;
@@ -135,7 +159,7 @@ void Simulation::observe(const Connection& connection, const Request& request,
   }
   tell("node ", connection.node, " executes verb ", static_cast<int>(request.stamp.verb), " of ",
        request.token % 10'000, " from client ", connection.client, "/", connection.number,
-       ": reply ", static_cast<int>(response.reply));
+       ": reply ", static_cast<int>(response.reply), fenced ? " at " : " ", response.number);
 }
 
 void Simulation::deliver(std::uint32_t index) {
@@ -154,8 +178,16 @@ void Simulation::deliver(std::uint32_t index) {
   }
   if (response.remaining_ms >= 0)
     answer.remaining = std::chrono::milliseconds(response.remaining_ms);
-  const bool refused = response.reply == Reply::taken && (response.stamp.verb == Verb::set ||
-                                                          response.stamp.verb == Verb::set_and_ttl);
+  answer.number = static_cast<std::uint64_t>(response.number);
+  answer.time = core::Duration(response.time);
+  if (scenario_.mutant == Mutant::count_unseen_numbers && response.reply == Reply::behind) {
+    answer.number = 0;
+  }
+  if (response.counted > 0) {
+    auto& [id, asked] = clients_[connection.client].asked[response.stamp.claim.index];
+    if (id == response.stamp.claim) asked.counted = std::max(asked.counted, response.counted);
+  }
+  const bool refused = response.reply == Reply::taken && is_set(response.stamp.verb);
   if (scenario_.mutant == Mutant::grant_a_refusal && refused && random_.per_mille(10)) {
     answer.reply = Reply::granted;
   }
@@ -206,14 +238,23 @@ void Simulation::crash(std::uint32_t index) {
   node.stopped_until = 0;
   const bool forgets = random_.per_mille(scenario_.data_loss_per_mille);
   True away = 1 * ms + random_.below(100 * ms);
-  if (forgets) {
+  const bool finds_snapshot = forgets && random_.per_mille(scenario_.snapshot_per_mille);
+  if (finds_snapshot) {
+    node.restore();
+    for (std::size_t resource = 0; resource < scenario_.resources; ++resource) {
+      if (const auto token = node.holder(resource, now_); token != 0) checker_.restored(token);
+    }
+  } else if (forgets) {
     node.forget();
-    // Until the restart guard exists, a node that forgot must stay away until every key it had
-    // would have expired by anybody's clock.
+  }
+  if (forgets && !scenario_.restart_guard) {
+    // Without the restart guard, a node that forgot must stay away until every key it had would
+    // have expired by anybody's clock.
     const True expired = scenario_.longest_ttl_ms * ms / 100 * 103 + 10 * ms;
     if (scenario_.mutant != Mutant::forget_at_once) away += expired;
   }
-  tell("node ", index, " crashes", forgets ? " and forgets" : "");
+  tell("node ", index, " crashes",
+       finds_snapshot ? " and goes back to what it saved" : (forgets ? " and forgets" : ""));
   plan(now_ + away, Kind::restart, index);
   for (std::uint32_t i = 0; i < clients_.size(); ++i) {
     const std::int64_t connection = clients_[i].connection[index];

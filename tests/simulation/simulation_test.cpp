@@ -69,7 +69,13 @@ INSTANTIATE_TEST_SUITE_P(
         Planted{Mutant::set_without_nx, "set_without_nx", "invariant 1", 1000},
         Planted{Mutant::grant_a_refusal, "grant_a_refusal", "invariant 1", 1000},
         Planted{Mutant::sleepy_driver, "sleepy_driver", "late", 1000},
-        Planted{Mutant::forget_answer, "forget_answer", "answered", 1000}),
+        Planted{Mutant::forget_answer, "forget_answer", "answered", 5000},
+        Planted{Mutant::maximum_of_counters, "maximum_of_counters", "invariant 2", 1000},
+        Planted{Mutant::unconditional_write_back, "unconditional_write_back", "invariant 2", 3000},
+        Planted{Mutant::count_unseen_numbers, "count_unseen_numbers", "invariant 2", 1000},
+        Planted{Mutant::no_floor, "no_floor", "invariant 2", 1000},
+        Planted{Mutant::no_quarantine, "no_quarantine", "invariant 1", 1000},
+        Planted{Mutant::no_clock_guard, "no_clock_guard", "invariant 1", 1000}),
     [](const auto& instance) { return std::string(instance.param.name); });
 
 TEST(PlantedFaultDeathTest, an_answer_that_is_delivered_twice_breaks_the_contract) {

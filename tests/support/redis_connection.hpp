@@ -28,9 +28,8 @@ class Recorder final : public ConnectionOwner {
     ready = identity;
     if (react) react();
   }
-  void on_answer(const core::Stamp& stamp, core::Reply reply, std::string_view text,
-                 std::optional<core::Duration> remaining) noexcept override {
-    answers.push_back({stamp, reply, std::string(text), remaining});
+  void on_answer(const core::Stamp& stamp, const Classified& answer) noexcept override {
+    answers.push_back({stamp, answer.reply, std::string(answer.text), answer.remaining});
     if (react) react();
   }
   void on_down(core::NodeDown::Cause why_cause, std::string_view why_text,

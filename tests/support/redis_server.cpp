@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "support/eventually.hpp"
+#include "support/movable_clock.hpp"
 #include "support/process.hpp"
 #include "support/resp_client.hpp"
 #include "support/sockets.hpp"
@@ -26,6 +27,7 @@ constexpr int start_attempts = 20;
 // Logged once the server has bound its ports: an answer before that may come from a stranger that
 // won the race for the port.
 constexpr std::string_view bound_message = "Server initialized";
+constexpr std::string_view bound_message_of_a_sentinel = "Sentinel ID is";
 
 }  // namespace
 
@@ -39,6 +41,7 @@ struct RedisServer::Impl {
   TempDir directory;
   PortReservation port;
   PortReservation tls_port;
+  std::optional<MovableClock> clock;
   mutable std::mutex process_mutex;
   mutable std::atomic<pid_t> pid{-1};
   std::size_t log_start = 0;
@@ -58,6 +61,7 @@ struct RedisServer::Impl {
   Progress ask() const;
   bool alive() const;
   void end(int signal);
+  void forget_process() const;
   RespClient connect(std::chrono::milliseconds limit) const;
   std::vector<std::string> command_line() const;
   [[noreturn]] void fail(const std::string& what) const;
@@ -114,8 +118,14 @@ void RedisServer::Impl::launch() {
     throw std::system_error(errno, std::generic_category(), log_file().native());
   }
   log_start = read_file(log_file()).size();
+  auto environment = options.environment;
+  if (options.clock == ServerClock::movable) {
+    if (!clock) clock.emplace(directory.path() / "clock");
+    const auto more = clock->environment();
+    environment.insert(environment.end(), more.begin(), more.end());
+  }
   pid = spawn({.arguments = command_line(),
-               .environment = options.environment,
+               .environment = std::move(environment),
                .directory = directory.path(),
                .output = log.get(),
                .errors = log.get()});
@@ -125,8 +135,13 @@ bool RedisServer::Impl::alive() const {
   const std::lock_guard lock(process_mutex);
   if (pid < 0) return false;
   if (::waitpid(pid, nullptr, WNOHANG) == 0) return true;
-  pid = -1;
+  forget_process();
   return false;
+}
+
+void RedisServer::Impl::forget_process() const {
+  if (clock) MovableClock::remove_traces(pid);
+  pid = -1;
 }
 
 RedisServer::Impl::Progress RedisServer::Impl::ask() const {
@@ -146,7 +161,8 @@ RedisServer::Impl::Progress RedisServer::Impl::probe() const {
     if (text.find("Address already in use") != std::string::npos) return Progress::lost_port;
     fail("ended while starting");
   }
-  const bool bound = text.find(bound_message) != std::string::npos;
+  const bool bound = text.find(bound_message) != std::string::npos ||
+                     text.find(bound_message_of_a_sentinel) != std::string::npos;
   return bound ? ask() : Progress::waiting;
 }
 
@@ -175,7 +191,7 @@ void RedisServer::Impl::end(int signal) {
     ::kill(pid, SIGKILL);
     ::waitpid(pid, nullptr, 0);
   }
-  pid = -1;
+  forget_process();
 }
 
 RespClient RedisServer::Impl::connect(std::chrono::milliseconds limit) const {
@@ -277,6 +293,11 @@ void RedisServer::start(Data data) {
 void RedisServer::restart(Data data) {
   kill();
   start(data);
+}
+
+void RedisServer::move_clock(std::chrono::seconds from_machine) {
+  if (!impl_->clock) impl_->fail("was started under the machine's clock");
+  impl_->clock->move(from_machine);
 }
 
 Reply RedisServer::command(const Command& words, std::chrono::milliseconds limit) const {

@@ -17,6 +17,7 @@ namespace redlock::test {
 
 enum class Data { keep, wipe };
 enum class ClientCertificates { not_asked_for, required };
+enum class ServerClock { of_the_machine, movable };
 
 struct TlsOptions {
   std::filesystem::path certificate{};
@@ -37,6 +38,8 @@ struct RedisServerOptions {
   std::string password{};
   /// Opens a TLS port besides the plain one.
   std::optional<TlsOptions> tls{};
+  /// movable: see RedisServer::move_clock(). Needs MovableClock::available().
+  ServerClock clock = ServerClock::of_the_machine;
   std::string program{"redis-server"};
   std::chrono::milliseconds start_limit = std::chrono::seconds(30);
   /// A server counts as started when it answers, be it NOAUTH or LOADING. But a small data set is
@@ -91,6 +94,10 @@ class RedisServer {
   void start(Data data = Data::keep);
   /// kill() and start().
   void restart(Data data = Data::keep);
+
+  /// From now on, and over restarts, the server's wall clock is this far from the machine's: its
+  /// TIME leaps, and so do the expiries of its keys.
+  void move_clock(std::chrono::seconds from_machine);
 
   /// Asks over a connection of its own, by way of the Unix socket: a network cut for a test does
   /// not blind the test. Throws when there is no answer within `limit`.

@@ -41,6 +41,9 @@ struct CycleResult {
   std::chrono::nanoseconds cpu{0};
   Histogram acquire;
   Histogram cycle;
+  /// Of fenced cycles: how many got their fencing token in the acquire's only round trip.
+  std::uint64_t fenced_in_one_round = 0;
+  std::uint64_t fenced_in_more_rounds = 0;
 
   [[nodiscard]] double cycles_per_s() const noexcept {
     if (elapsed.count() <= 0) return 0;

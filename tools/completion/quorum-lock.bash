@@ -4,12 +4,12 @@
 _quorum_lock() {
   local current=${COMP_WORDS[COMP_CWORD]}
   local previous=${COMP_WORDS[COMP_CWORD - 1]}
-  local verbs="run acquire extend release inspect break bench"
+  local verbs="run acquire extend release inspect break doctor bootstrap bench"
   local values=" --nodes --config --local --quorum --password-file --cacert --cert --key --timeout
     --max-ttl --restart-guard --ttl --wait --token --max-hold --max-renewals --kill-after --mode
-    --in-flight --nodes-count --duration --repetitions "
+    --in-flight --nodes-count --duration --repetitions --clock-bound --orphan-ttl "
   local options="--nodes --config --local --quorum --password-file --cacert --cert --key --timeout
-    --max-ttl --restart-guard --json --quiet --verbose --help --version"
+    --max-ttl --restart-guard --durable --clock-bound --json --quiet --verbose --help --version"
   local verb="" index word
 
   COMPREPLY=()
@@ -46,7 +46,7 @@ _quorum_lock() {
       mapfile -t COMPREPLY < <(compgen -W "off 30s" -- "$current")
       return
       ;;
-    --ttl | --wait | --timeout | --max-ttl | --max-hold | --kill-after | --duration)
+    --ttl | --wait | --timeout | --max-ttl | --clock-bound | --orphan-ttl | --max-hold | --kill-after | --duration)
       mapfile -t COMPREPLY < <(compgen -W "250ms 1s 10s 30s 2m" -- "$current")
       return
       ;;
@@ -58,13 +58,13 @@ _quorum_lock() {
   [[ $values == *[[:space:]]"$previous"[[:space:]]* ]] && return
 
   case $verb in
-    run) options+=" --ttl --wait --max-hold --max-renewals --kill-after --" ;;
-    acquire) options+=" --ttl --wait" ;;
+    run) options+=" --ttl --wait --max-hold --max-renewals --kill-after --fencing --orphan-ttl --" ;;
+    acquire) options+=" --ttl --wait --fencing --orphan-ttl" ;;
     extend) options+=" --token --ttl" ;;
     release) options+=" --token" ;;
     break) options+=" --yes" ;;
     bench)
-      options+=" --mode --in-flight --nodes-count --duration --repetitions --async --blocking --floor"
+      options+=" --mode --in-flight --nodes-count --duration --repetitions --async --blocking --floor --guards"
       ;;
   esac
   if [[ $current == -* ]]; then

@@ -52,8 +52,15 @@ class AsyncLanes {
       return;
     }
     lane.start = now;
-    client_.acquire(lane.resource, AcquireOptions{acquire_options_.ttl, {}, {}, {}, {}},
+    client_.acquire(lane.resource, options_of_one(),
                     [this, &lane](Result<Lease> lease) { on_acquired(lane, std::move(lease)); });
+  }
+
+  [[nodiscard]] AcquireOptions options_of_one() const {
+    AcquireOptions options;
+    options.ttl = acquire_options_.ttl;
+    options.fencing = load_.fencing;
+    return options;
   }
 
   void on_acquired(Lane& lane, Result<Lease> lease) {
@@ -158,7 +165,10 @@ bench::CycleOutcome run_async_cycles(const CycleLoad& load) {
   while (!closed && ::uv_run(loop.get(), UV_RUN_DEFAULT) != 0) {
   }
   if (!closed) return std::string("the client's loop ended before the client was closed");
-  return lanes.take_result();
+  bench::CycleResult result = lanes.take_result();
+  result.fenced_in_one_round = client.counters().fenced_in_one_round;
+  result.fenced_in_more_rounds = client.counters().fenced_in_more_rounds;
+  return result;
 }
 
 }  // namespace redlock::cli

@@ -39,6 +39,24 @@ void add_figures(Json& json, const Figures& figures) {
   json["failures"] = figures.failures;
 }
 
+void add_ratios(Json& json, const std::vector<Figures>& side, const std::vector<Figures>& other) {
+  for (const NamedFigure& named : named_ratios) {
+    const Spread spread = ratio_of(side, other, named.figure);
+    const std::string name = named.name;
+    json[name] = rounded(spread.median);
+    json[name + "_min"] = rounded(spread.least);
+    json[name + "_max"] = rounded(spread.most);
+  }
+}
+
+/// Of the fenced leases, those that needed one round trip.
+double one_round_share(const BenchRow& row) {
+  const Figures all = medians_of(row.fenced);
+  const auto leases = all.fenced_in_one_round + all.fenced_in_more_rounds;
+  return leases == 0 ? 0
+                     : static_cast<double>(all.fenced_in_one_round) / static_cast<double>(leases);
+}
+
 std::vector<double> column(const std::vector<Figures>& repetitions, double Figures::*figure) {
   std::vector<double> values;
   values.reserve(repetitions.size());
@@ -50,12 +68,36 @@ std::string spread_text(const Spread& spread) {
   return fmt::format("{:.2f} ({:.2f}-{:.2f})", spread.median, spread.least, spread.most);
 }
 
+/// What guards and fencing cost, one below the other.
+std::string guards_text(const BenchRow& row) {
+  std::string text;
+  const auto line = [&](const char* name, const std::vector<Figures>& side) {
+    const Figures figures = medians_of(side);
+    fmt::format_to(std::back_inserter(text), "  {:<8} {:>16.0f} cycles/s  acquire p50 {:.1f} µs",
+                   name, figures.cycles_per_s, figures.acquire_p50_us);
+    if (&side != &row.plain) {
+      fmt::format_to(std::back_inserter(text), "  to plain: cycles/s {}, acquire p50 {}",
+                     spread_text(ratio_of(side, row.plain, &Figures::cycles_per_s)),
+                     spread_text(ratio_of(side, row.plain, &Figures::acquire_p50_us)));
+    }
+    if (&side == &row.fenced) {
+      fmt::format_to(std::back_inserter(text), "  in one round trip {:.2f} %",
+                     100 * one_round_share(row));
+    }
+    text += '\n';
+  };
+  line("plain", row.plain);
+  line("guarded", row.guarded);
+  line("fenced", row.fenced);
+  return text;
+}
+
 }  // namespace
 
 Figures figures_of(const bench::CycleResult& result) {
-  return {result.cycles_per_s(), result.acquire_p50_us(), result.acquire_p99_us(),
-          result.cycle_p50_us(), result.cycle_p99_us(),   result.client_cpu_us_per_cycle(),
-          result.failures};
+  return {result.cycles_per_s(), result.acquire_p50_us(),    result.acquire_p99_us(),
+          result.cycle_p50_us(), result.cycle_p99_us(),      result.client_cpu_us_per_cycle(),
+          result.failures,       result.fenced_in_one_round, result.fenced_in_more_rounds};
 }
 
 Spread spread_of(std::vector<double> values) {
@@ -72,17 +114,26 @@ Figures medians_of(const std::vector<Figures>& repetitions) {
   for (const NamedFigure& named : named_figures) {
     medians.*named.figure = spread_of(column(repetitions, named.figure)).median;
   }
-  for (const Figures& repetition : repetitions) medians.failures += repetition.failures;
+  for (const Figures& repetition : repetitions) {
+    medians.failures += repetition.failures;
+    medians.fenced_in_one_round += repetition.fenced_in_one_round;
+    medians.fenced_in_more_rounds += repetition.fenced_in_more_rounds;
+  }
   return medians;
 }
 
-Spread ratio_of(const BenchRow& row, double Figures::*figure) {
+Spread ratio_of(const std::vector<Figures>& side, const std::vector<Figures>& other,
+                double Figures::*figure) {
   std::vector<double> ratios;
-  for (std::size_t i = 0; i < std::min(row.ours.size(), row.floor.size()); ++i) {
-    const double floor = row.floor[i].*figure;
-    if (floor > 0) ratios.push_back(row.ours[i].*figure / floor);
+  for (std::size_t i = 0; i < std::min(side.size(), other.size()); ++i) {
+    const double divisor = other[i].*figure;
+    if (divisor > 0) ratios.push_back(side[i].*figure / divisor);
   }
   return spread_of(std::move(ratios));
+}
+
+Spread ratio_of(const BenchRow& row, double Figures::*figure) {
+  return ratio_of(row.ours, row.floor, figure);
 }
 
 std::string bench_json(const std::vector<BenchRow>& rows) {
@@ -93,13 +144,15 @@ std::string bench_json(const std::vector<BenchRow>& rows) {
     add_figures(entry, medians_of(row.ours));
     if (!row.floor.empty()) {
       add_figures(entry["floor"], medians_of(row.floor));
-      for (const NamedFigure& named : named_ratios) {
-        const Spread spread = ratio_of(row, named.figure);
-        const std::string name = named.name;
-        entry["ratio"][name] = rounded(spread.median);
-        entry["ratio"][name + "_min"] = rounded(spread.least);
-        entry["ratio"][name + "_max"] = rounded(spread.most);
-      }
+      add_ratios(entry["ratio"], row.ours, row.floor);
+    }
+    if (!row.plain.empty()) {
+      add_figures(entry["plain"], medians_of(row.plain));
+      add_figures(entry["guarded"], medians_of(row.guarded));
+      add_ratios(entry["guarded"]["ratio_to_plain"], row.guarded, row.plain);
+      add_figures(entry["fenced"], medians_of(row.fenced));
+      add_ratios(entry["fenced"]["ratio_to_plain"], row.fenced, row.plain);
+      entry["fenced"]["in_one_round"] = one_round_share(row);
     }
     json["rows"].push_back(std::move(entry));
   }
@@ -130,6 +183,7 @@ std::string bench_text(const Style& style, const std::vector<BenchRow>& rows) {
                      spread_text(ratio_of(row, &Figures::acquire_p50_us)));
     }
     text += '\n';
+    if (!row.plain.empty()) text += guards_text(row);
   }
   text += style.paint(Style::Colour::faint,
                       with_floor ? "medians of the repetitions; ratio: ours / floor, (min-max)"

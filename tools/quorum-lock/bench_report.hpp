@@ -20,6 +20,8 @@ struct Figures {
   double cycle_p99_us = 0;
   double client_cpu_us_per_cycle = 0;
   std::uint64_t failures = 0;
+  std::uint64_t fenced_in_one_round = 0;
+  std::uint64_t fenced_in_more_rounds = 0;
 };
 
 [[nodiscard]] Figures figures_of(const bench::CycleResult& result);
@@ -30,6 +32,10 @@ struct BenchRow {
   std::size_t in_flight = 0;
   std::vector<Figures> ours{};
   std::vector<Figures> floor{};
+  // With --guards, in step with each other:
+  std::vector<Figures> plain{};    ///< all guards off
+  std::vector<Figures> guarded{};  ///< all guards on
+  std::vector<Figures> fenced{};   ///< and a fencing token for each lease
 };
 
 struct Spread {
@@ -42,8 +48,10 @@ struct Spread {
 /// Each figure's median; the failures of all repetitions together.
 [[nodiscard]] Figures medians_of(const std::vector<Figures>& repetitions);
 
-/// Ours over the floor's, repetition by repetition: the two ran one right after the other, so that
-/// what disturbed one most likely disturbed both.
+/// One side over the other, repetition by repetition: the two ran one right after the other, so
+/// that what disturbed one most likely disturbed both.
+[[nodiscard]] Spread ratio_of(const std::vector<Figures>& side, const std::vector<Figures>& other,
+                              double Figures::*figure);
 [[nodiscard]] Spread ratio_of(const BenchRow& row, double Figures::*figure);
 
 [[nodiscard]] std::string bench_json(const std::vector<BenchRow>& rows);

@@ -19,12 +19,14 @@ struct Span {
 bench::CycleResult run_lane(Client& client, const CycleLoad& load, const std::string& resource,
                             Span measured) {
   bench::CycleResult result;
-  AcquireOptions options;
-  options.ttl = std::min<std::chrono::nanoseconds>(limits::default_ttl, load.options.max_ttl);
+  const auto ttl = std::min<std::chrono::nanoseconds>(limits::default_ttl, load.options.max_ttl);
   for (;;) {
     const auto start = Clock::now();
     if (start >= measured.until || load.stop->load(std::memory_order_relaxed) != 0) break;
-    Result<Lease> lease = client.acquire(resource, AcquireOptions{options.ttl, {}, {}, {}, {}});
+    AcquireOptions options;
+    options.ttl = ttl;
+    options.fencing = load.fencing;
+    Result<Lease> lease = client.acquire(resource, std::move(options));
     const auto acquired = Clock::now();
     const bool released = lease && lease->release();
     const auto end = Clock::now();
@@ -70,6 +72,8 @@ bench::CycleOutcome run_blocking_cycles(const CycleLoad& load) {
     total.acquire.merge(result.acquire);
     total.cycle.merge(result.cycle);
   }
+  total.fenced_in_one_round = client.counters().fenced_in_one_round;
+  total.fenced_in_more_rounds = client.counters().fenced_in_more_rounds;
   return total;
 }
 

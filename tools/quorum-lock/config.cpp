@@ -31,6 +31,8 @@ constexpr Key keys[] = {
     {"key", Kind::text, "a string"},
     {"timeout", Kind::text, R"(a string such as "250ms")"},
     {"restart-guard", Kind::text, R"(a string such as "30s", or "off")"},
+    {"durable", Kind::flag, "true or false"},
+    {"clock-bound", Kind::text, R"(a string such as "1s")"},
     {"max-ttl", Kind::text, R"(a string such as "30s")"},
     {"quorum", Kind::number, "a whole number"},
     {"local", Kind::number, "a whole number"},

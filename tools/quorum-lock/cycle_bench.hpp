@@ -13,6 +13,7 @@ namespace redlock::cli {
 /// One run of lock cycles through the library.
 struct CycleLoad {
   ClientOptions options{};
+  bool fencing = false;
   std::size_t in_flight = 1;
   std::chrono::nanoseconds duration{0};
   std::string resource_prefix{};

@@ -12,28 +12,6 @@ namespace {
 constexpr std::size_t line_width = 96;
 constexpr std::size_t option_column = 26;
 
-/// Text from this column on, in lines that fit; the first line has been begun already.
-std::string wrapped(std::string_view text, std::size_t column) {
-  std::string out;
-  std::size_t used = column;
-  while (!text.empty()) {
-    const std::size_t end = text.find(' ');
-    const std::string_view word = text.substr(0, end);
-    if (used > column && used + 1 + word.size() > line_width) {
-      out += '\n' + std::string(column, ' ');
-      used = column;
-    }
-    if (used > column) {
-      out += ' ';
-      ++used;
-    }
-    out += word;
-    used += word.size();
-    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-  }
-  return out + '\n';
-}
-
 std::string table(std::string_view title, std::span<const OptionText> options) {
   std::string out = fmt::format("\n{}:\n", title);
   for (const OptionText& option : options) {
@@ -60,6 +38,27 @@ std::string first_sentence(std::string_view text) {
 }
 
 }  // namespace
+
+std::string wrapped(std::string_view text, std::size_t column) {
+  std::string out;
+  std::size_t used = column;
+  while (!text.empty()) {
+    const std::size_t end = text.find(' ');
+    const std::string_view word = text.substr(0, end);
+    if (used > column && used + 1 + word.size() > line_width) {
+      out += '\n' + std::string(column, ' ');
+      used = column;
+    }
+    if (used > column) {
+      out += ' ';
+      ++used;
+    }
+    out += word;
+    used += word.size();
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  }
+  return out + '\n';
+}
 
 std::string program_help() {
   std::string out =

@@ -39,6 +39,7 @@ Json node_json(const NodeReport& node) {
       break;
     case Vote::excluded:
       json["reason"] = as_utf8(node.message);
+      if (node.remaining) json["remaining_ms"] = milliseconds(*node.remaining);
       break;
     case Vote::granted:
     case Vote::pending:
@@ -55,7 +56,8 @@ Json inspected_nodes(const Inspection& inspection) {
     // A key without expiry: -1, as Redis itself says it.
     const std::int64_t without = node.holder ? -1 : 0;
     json["remaining_ms"] = node.remaining ? milliseconds(*node.remaining) : without;
-    json["fencing"] = 0;
+    json["fencing"] = node.fencing.value_or(0);
+    if (node.quarantine.count() > 0) json["quarantine_ms"] = milliseconds(node.quarantine);
     if (!node.error.empty()) json["error"] = as_utf8(node.error);
     nodes.push_back(std::move(json));
   }
@@ -65,10 +67,11 @@ Json inspected_nodes(const Inspection& inspection) {
 }  // namespace
 
 std::string round_json(std::string_view outcome, std::string_view resource,
-                       const std::optional<Token>& token, const RoundReport& round,
-                       RoundKind kind) {
+                       const std::optional<Token>& token, const RoundReport& round, RoundKind kind,
+                       std::optional<std::uint64_t> fencing) {
   Json json{{"outcome", std::string(outcome)}, {"resource", as_utf8(resource)}};
   if (token) json["token"] = as_utf8(token->view());
+  if (fencing) json["fencing_token"] = *fencing;
   if (kind == RoundKind::lease) {
     json["ttl_ms"] = milliseconds(round.ttl);
     json["validity_ms"] = milliseconds(round.validity);
@@ -78,6 +81,11 @@ std::string round_json(std::string_view outcome, std::string_view resource,
   json["nodes"] = Json::array();
   for (const NodeReport& node : round.nodes) json["nodes"].push_back(node_json(node));
   return line(json);
+}
+
+std::string acquired_json(std::string_view resource, const Lease& lease) {
+  return round_json("acquired", resource, lease.token(), lease.report(), RoundKind::lease,
+                    lease.fencing_token());
 }
 
 std::string inspection_json(std::string_view resource, const Inspection& inspection) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -7,6 +8,7 @@
 
 #include "redlock/error.hpp"
 #include "redlock/inspection.hpp"
+#include "redlock/lease.hpp"
 #include "redlock/report.hpp"
 #include "redlock/token.hpp"
 
@@ -17,7 +19,9 @@ namespace redlock::cli {
 enum class RoundKind { lease, release };
 [[nodiscard]] std::string round_json(std::string_view outcome, std::string_view resource,
                                      const std::optional<Token>& token, const RoundReport& round,
-                                     RoundKind kind);
+                                     RoundKind kind,
+                                     std::optional<std::uint64_t> fencing = std::nullopt);
+[[nodiscard]] std::string acquired_json(std::string_view resource, const Lease& lease);
 
 [[nodiscard]] std::string inspection_json(std::string_view resource, const Inspection& inspection);
 

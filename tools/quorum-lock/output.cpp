@@ -87,6 +87,10 @@ std::string node_line(const Style& style, const NodeInspection& node) {
                         node.remaining ? format_duration(*node.remaining) + " left"
                                        : std::string("without expiry"));
   }
+  if (node.fencing) line += fmt::format("  fencing {}", *node.fencing);
+  if (node.quarantine.count() > 0) {
+    line += fmt::format("  quarantined for {}", format_duration(node.quarantine));
+  }
   line += '\n';
   return line;
 }
@@ -139,16 +143,19 @@ void print_note(const Settings& settings, std::string_view line) {
 }
 
 std::string acquired_text(const Style& style, const Settings& settings, std::string_view resource,
-                          const Token& token, const RoundReport& round) {
+                          const Lease& lease) {
+  const std::string number =
+      lease.fencing_token() ? std::to_string(*lease.fencing_token()) : std::string();
   if (settings.detail == Settings::Detail::quiet) {
     // Raw: what a script passes on must be the token itself.
-    return token.str() + "\n";
+    return lease.token().str() + (number.empty() ? "" : " " + number) + "\n";
   }
-  std::string text =
-      fmt::format("{} {}  token {}  valid for {}  ({} of {} granted)\n",
-                  style.paint(Style::Colour::good, "acquired"), as_printable(resource),
-                  as_printable(token.view()), format_duration(round.validity), count_granted(round),
-                  round.nodes.size());
+  const RoundReport round = lease.report();
+  std::string text = fmt::format(
+      "{} {}  token {}{}{}  valid for {}  ({} of {} granted)\n",
+      style.paint(Style::Colour::good, "acquired"), as_printable(resource),
+      as_printable(lease.token().view()), number.empty() ? "" : "  fencing token ", number,
+      format_duration(round.validity), count_granted(round), round.nodes.size());
   if (settings.detail == Settings::Detail::verbose) text += votes_text(style, round);
   return text;
 }

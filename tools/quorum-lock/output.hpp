@@ -5,6 +5,7 @@
 
 #include "quorum-lock/settings.hpp"
 #include "redlock/inspection.hpp"
+#include "redlock/lease.hpp"
 #include "redlock/report.hpp"
 #include "redlock/token.hpp"
 
@@ -34,8 +35,7 @@ void print_note(const Settings& settings, std::string_view line);
 
 /// What people read. All texts end with a line end.
 [[nodiscard]] std::string acquired_text(const Style& style, const Settings& settings,
-                                        std::string_view resource, const Token& token,
-                                        const RoundReport& round);
+                                        std::string_view resource, const Lease& lease);
 [[nodiscard]] std::string round_text(const Style& style, const Settings& settings,
                                      std::string_view outcome, std::string_view resource,
                                      const RoundReport& round);

@@ -6,10 +6,12 @@
 #include <cerrno>
 #include <cstring>
 #include <iterator>
+#include <stdexcept>
 #include <string_view>
 
 #include "quorum-lock/exit_code.hpp"
 #include "quorum-lock/output.hpp"
+#include "redlock/deployment.hpp"
 
 namespace redlock::cli {
 namespace {
@@ -62,9 +64,17 @@ Session::Session(const Settings& settings, const Signals& signals)
   if (settings.local) {
     local_ = std::make_unique<LocalNodes>(*settings.local, signals);
     nodes_ = local_->urls();
+    open_deployment();
   } else {
     nodes_ = settings.nodes;
   }
+}
+
+void Session::open_deployment() const {
+  // Started a moment ago, they can have forgotten nothing.
+  if (!settings_.guards.restart) return;
+  const auto opened = bootstrap(client_options(settings_, nodes_));
+  if (!opened) throw std::runtime_error(opened.error().message);
 }
 
 Result<Client> Session::connect() {

@@ -49,6 +49,8 @@ class Session {
   void end_local_nodes() noexcept;
 
  private:
+  void open_deployment() const;
+
   const Settings& settings_;
   std::unique_ptr<LocalNodes> local_;
   std::vector<std::string> nodes_;

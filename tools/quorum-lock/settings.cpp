@@ -19,6 +19,7 @@ namespace redlock::cli {
 namespace {
 
 constexpr const char* nodes_variable = "QUORUM_LOCK_NODES";
+constexpr const char* guard_variable = "QUORUM_LOCK_RESTART_GUARD";
 
 std::vector<std::string> split_nodes(const std::vector<std::string>& lists,
                                      std::string_view origin) {
@@ -102,6 +103,14 @@ void resolve_tls(const Arguments& given, TlsOptions& tls) {
   }
 }
 
+void resolve_guards(const Arguments& given, GuardOptions& guards) {
+  const auto* restart = given.find("restart-guard");
+  guards.restart = restart == nullptr || restart->text != "off";
+  if (guards.restart) guards.quarantine = given.positive_duration("restart-guard");
+  guards.trust_durable = given.flag("durable");
+  guards.clock_bound = given.positive_duration("clock-bound").value_or(guards.clock_bound);
+}
+
 }  // namespace
 
 Settings resolve_settings(Arguments given, NodesNeeded nodes_needed) {
@@ -109,6 +118,10 @@ Settings resolve_settings(Arguments given, NodesNeeded nodes_needed) {
   if (const auto path = given.text("config")) file = read_config(*path);
   Settings settings;
   resolve_nodes(given, file, settings);
+  const char* guard = std::getenv(guard_variable);
+  if (guard != nullptr && *guard != '\0' && given.find("restart-guard") == nullptr) {
+    given.set("restart-guard", {guard, guard_variable});
+  }
   given.fill_from(file);
 
   if (nodes_needed == NodesNeeded::required && settings.nodes.empty() && !settings.local) {
@@ -121,14 +134,20 @@ Settings resolve_settings(Arguments given, NodesNeeded nodes_needed) {
   }
   resolve_tls(given, settings.tls);
   settings.timeout = given.positive_duration("timeout");
-  settings.max_ttl = given.positive_duration("max-ttl").value_or(limits::default_max_ttl);
+  resolve_guards(given, settings.guards);
+  const std::chrono::nanoseconds default_max_ttl = std::min<std::chrono::nanoseconds>(
+      limits::default_max_ttl, settings.guards.quarantine.value_or(forever));
+  settings.max_ttl = given.positive_duration("max-ttl").value_or(default_max_ttl);
   if (settings.max_ttl < limits::shortest_ttl || settings.max_ttl > limits::longest_max_ttl) {
     throw UsageError(fmt::format("{}: allowed is 1ms to {}h", given.find("max-ttl")->origin,
                                  limits::longest_max_ttl.count()));
   }
-  const auto* guard = given.find("restart-guard");
-  if (guard != nullptr && guard->text != "off") {
-    static_cast<void>(given.positive_duration("restart-guard"));
+  if (settings.guards.quarantine && (*settings.guards.quarantine < settings.max_ttl ||
+                                     *settings.guards.quarantine > limits::longest_max_ttl)) {
+    throw UsageError(fmt::format(
+        "{}: {} is not allowed: {}, which is --max-ttl, to {}h, or off",
+        given.find("restart-guard")->origin, format_duration(*settings.guards.quarantine),
+        format_duration(settings.max_ttl), limits::longest_max_ttl.count()));
   }
   const std::size_t nodes = settings.local.value_or(settings.nodes.size());
   settings.quorum = given.number("quorum", nodes / 2 + 1, std::max<std::size_t>(nodes, 1));
@@ -148,6 +167,7 @@ ClientOptions client_options(const Settings& settings, std::vector<std::string> 
   options.password = settings.password;
   options.tls = settings.tls;
   options.max_ttl = settings.max_ttl;
+  options.guards = settings.guards;
   if (settings.timeout) {
     options.longest_node_limit = *settings.timeout;
     options.shortest_node_limit =
@@ -185,6 +205,16 @@ std::optional<std::chrono::nanoseconds> ttl_of(const Arguments& given, const Set
   const auto ttl = given.duration("ttl");
   if (ttl && (*ttl < limits::shortest_ttl || *ttl > settings.max_ttl)) {
     throw UsageError(fmt::format("--ttl: {} is not allowed: 1 ms to {}, which is --max-ttl",
+                                 format_duration(*ttl), format_duration(settings.max_ttl)));
+  }
+  return ttl;
+}
+
+std::optional<std::chrono::nanoseconds> orphan_ttl_of(const Arguments& given,
+                                                      const Settings& settings) {
+  const auto ttl = given.duration("orphan-ttl");
+  if (ttl && (*ttl < limits::shortest_ttl || *ttl > settings.max_ttl)) {
+    throw UsageError(fmt::format("--orphan-ttl: {} is not allowed: 1 ms to {}, which is --max-ttl",
                                  format_duration(*ttl), format_duration(settings.max_ttl)));
   }
   return ttl;

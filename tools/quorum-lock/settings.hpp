@@ -22,6 +22,7 @@ struct Settings {
   TlsOptions tls{};
   std::optional<std::chrono::nanoseconds> timeout{};
   std::chrono::nanoseconds max_ttl = limits::default_max_ttl;
+  GuardOptions guards{};
   enum class Format { people, json } format = Format::people;
   enum class Detail { quiet, normal, verbose } detail = Detail::normal;
 };
@@ -44,6 +45,10 @@ enum class NodesNeeded { required, optional };
 /// --ttl, checked against the limits, so that a wrong one is refused before anything is sent.
 [[nodiscard]] std::optional<std::chrono::nanoseconds> ttl_of(const Arguments& given,
                                                              const Settings& settings);
+
+/// --orphan-ttl, checked in the same way.
+[[nodiscard]] std::optional<std::chrono::nanoseconds> orphan_ttl_of(const Arguments& given,
+                                                                    const Settings& settings);
 
 /// What is asked for where no --ttl is given.
 [[nodiscard]] std::chrono::nanoseconds default_ttl(const Settings& settings) noexcept;

@@ -13,6 +13,8 @@ namespace redlock::cli {
 [[nodiscard]] int verb_release(const Arguments& given, const Signals& signals);
 [[nodiscard]] int verb_inspect(const Arguments& given, const Signals& signals);
 [[nodiscard]] int verb_break(const Arguments& given, const Signals& signals);
+[[nodiscard]] int verb_doctor(const Arguments& given, const Signals& signals);
+[[nodiscard]] int verb_bootstrap(const Arguments& given, const Signals& signals);
 [[nodiscard]] int verb_bench(const Arguments& given, const Signals& signals);
 
 }  // namespace redlock::cli

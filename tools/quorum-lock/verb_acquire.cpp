@@ -17,6 +17,8 @@ int verb_acquire(const Arguments& given, const Signals& signals) {
   AcquireOptions options;
   options.ttl = ttl_of(given, settings).value_or(default_ttl(settings));
   options.wait = given.duration("wait").value_or(std::chrono::nanoseconds{0});
+  options.fencing = given.flag("fencing");
+  options.orphan_ttl = orphan_ttl_of(given, settings);
   options.refusal_detail = AcquireOptions::RefusalDetail::holder_and_remaining;
 
   Session session(settings, signals);
@@ -28,11 +30,10 @@ int verb_acquire(const Arguments& given, const Signals& signals) {
   if (!acquisition.lease) return report_failure(settings, resource, acquisition.lease.error());
 
   Lease lease = std::move(acquisition.lease).value();
-  const RoundReport round = lease.report();
-  const int printed = print_result(
-      settings.format == Settings::Format::json
-          ? round_json("acquired", resource, lease.token(), round, RoundKind::lease)
-          : acquired_text(Style::of_standard_output(), settings, resource, lease.token(), round));
+  const int printed =
+      print_result(settings.format == Settings::Format::json
+                       ? acquired_json(resource, lease)
+                       : acquired_text(Style::of_standard_output(), settings, resource, lease));
   // A token that nobody could read would only block the resource: the lease goes out of scope.
   if (printed == code(ExitCode::done)) static_cast<void>(lease.detach());
   return printed;

@@ -21,6 +21,7 @@
 #include "quorum-lock/text.hpp"
 #include "quorum-lock/usage_error.hpp"
 #include "quorum-lock/verb.hpp"
+#include "redlock/deployment.hpp"
 
 namespace redlock::cli {
 namespace {
@@ -36,6 +37,7 @@ struct BenchRequest {
   std::uint64_t repetitions;
   enum class Interface { async, blocking } interface;
   enum class Floor { absent, interleaved } floor;
+  bool guards;
 };
 
 void check_mode(const Arguments& given) {
@@ -91,6 +93,7 @@ BenchRequest read_request(const Arguments& given) {
   }
   request.interface =
       given.flag("blocking") ? BenchRequest::Interface::blocking : BenchRequest::Interface::async;
+  request.guards = given.flag("guards");
   request.floor =
       given.flag("floor") ? BenchRequest::Floor::interleaved : BenchRequest::Floor::absent;
   const std::uint64_t most =
@@ -129,7 +132,8 @@ class Bench {
     std::vector<BenchRow> rows;
     for (const std::uint64_t nodes : request_.nodes_counts) {
       for (const std::uint64_t in_flight : request_.in_flight) {
-        BenchRow row{nodes, in_flight, {}, {}};
+        BenchRow row{nodes, in_flight, {}, {}, {}, {}, {}};
+        if (std::string problem = open(nodes); !problem.empty()) return problem;
         for (std::uint64_t i = 0; i < request_.repetitions; ++i) {
           progress_.show(done_++, fmt::format("{} nodes, {} in flight, repetition {} of {}", nodes,
                                               in_flight, i + 1, request_.repetitions));
@@ -149,9 +153,21 @@ class Bench {
     return {all.begin(), all.begin() + static_cast<std::ptrdiff_t>(count)};
   }
 
-  [[nodiscard]] bench::CycleOutcome run_ours(const BenchRow& row) const {
+  /// Our own nodes are new, and measured in different numbers.
+  [[nodiscard]] std::string open(std::size_t nodes) const {
+    if (!session_.is_local() || !request_.settings.guards.restart) return {};
+    const auto opened = bootstrap(client_options(request_.settings, first_nodes(nodes)));
+    return opened ? std::string() : opened.error().message;
+  }
+
+  enum class Guards { as_given, off };
+  enum class Fencing { off, on };
+  [[nodiscard]] bench::CycleOutcome run_ours(const BenchRow& row, Guards guards,
+                                             Fencing fencing) const {
     CycleLoad load;
     load.options = client_options(request_.settings, first_nodes(row.nodes));
+    if (guards == Guards::off) load.options.guards.restart = load.options.guards.clock = false;
+    load.fencing = fencing == Fencing::on;
     load.in_flight = row.in_flight;
     load.duration = request_.duration;
     load.resource_prefix = prefix_;
@@ -180,11 +196,18 @@ class Bench {
   }
 
   std::string repeat(BenchRow& row) const {
-    std::string problem = take(run_ours(row), row.ours);
-    if (!problem.empty() || stop_.load() != 0) return problem;
-    if (request_.floor == BenchRequest::Floor::interleaved) {
+    const auto ours = [&](Guards guards, Fencing fencing, std::vector<Figures>& into) {
+      return stop_.load() != 0 ? std::string() : take(run_ours(row, guards, fencing), into);
+    };
+    std::string problem = ours(Guards::as_given, Fencing::off, row.ours);
+    if (problem.empty() && stop_.load() == 0 &&
+        request_.floor == BenchRequest::Floor::interleaved) {
       problem = take(run_floor(row), row.floor);
     }
+    if (!request_.guards) return problem;
+    if (problem.empty()) problem = ours(Guards::off, Fencing::off, row.plain);
+    if (problem.empty()) problem = ours(Guards::as_given, Fencing::off, row.guarded);
+    if (problem.empty()) problem = ours(Guards::as_given, Fencing::on, row.fenced);
     return problem;
   }
 

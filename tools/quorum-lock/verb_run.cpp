@@ -41,6 +41,8 @@ struct RunRequest {
   std::optional<std::chrono::nanoseconds> max_hold;
   std::optional<std::uint64_t> max_renewals;
   std::optional<std::chrono::nanoseconds> kill_after;
+  bool fencing = false;
+  std::optional<std::chrono::nanoseconds> orphan_ttl;
 };
 
 RunRequest read_request(const Arguments& given) {
@@ -62,6 +64,8 @@ RunRequest read_request(const Arguments& given) {
   request.max_hold = given.positive_duration("max-hold");
   request.max_renewals = given.number("max-renewals", 0, UINT64_MAX);
   request.kill_after = given.duration("kill-after");
+  request.fencing = given.flag("fencing");
+  request.orphan_ttl = orphan_ttl_of(given, request.settings);
   return request;
 }
 
@@ -69,6 +73,8 @@ AcquireOptions acquire_options(const RunRequest& request) {
   AcquireOptions options;
   options.ttl = request.ttl;
   options.wait = request.wait;
+  options.fencing = request.fencing;
+  options.orphan_ttl = request.orphan_ttl;
   options.refusal_detail = AcquireOptions::RefusalDetail::holder_and_remaining;
   RenewalOptions renewal;
   if (request.max_hold) renewal.max_hold = *request.max_hold;
@@ -88,6 +94,12 @@ std::vector<std::string> command_environment(const RunRequest& request, const Se
   std::vector<std::string> additions = {"QUORUM_LOCK_RESOURCE=" + request.resource,
                                         "QUORUM_LOCK_TOKEN=" + lease.token().str()};
   std::vector<std::string_view> removals;
+  if (const auto number = lease.fencing_token()) {
+    additions.push_back("QUORUM_LOCK_FENCING_TOKEN=" + std::to_string(*number));
+  } else {
+    // Somebody else's must not be taken for ours.
+    removals.emplace_back("QUORUM_LOCK_FENCING_TOKEN");
+  }
   if (session.is_local()) {
     additions.push_back("QUORUM_LOCK_NODES=" + join(session.nodes()));
   } else if (const char* nodes = std::getenv("QUORUM_LOCK_NODES")) {

@@ -21,7 +21,14 @@ constexpr OptionText globals[] = {
     {"timeout", "DURATION", "How long one node may take to answer; default 1s"},
     {"max-ttl", "DURATION", "Longest TTL that this deployment allows; default 30s"},
     {"restart-guard", "DURATION|off",
-     "How long a node that restarted has no vote. Checked, but without effect in this version"},
+     "How long a node that restarted, or that nobody has met yet, has no vote; not below the "
+     "max TTL; default: the max TTL. Alone, it sets the max TTL too. See bootstrap. Environment: "
+     "QUORUM_LOCK_RESTART_GUARD"},
+    {"durable", "",
+     "A node that restarted with its data keeps its vote if it writes every command to disk "
+     "(appendfsync always)"},
+    {"clock-bound", "DURATION",
+     "How far a node's clock may be from the others' before it has no vote; default 1s"},
     {"json", "", "One JSON object on standard output, nothing else there"},
     {"quiet", "", "Only what was asked for, and errors"},
     {"verbose", "", "Tell on standard error what happens to the nodes"},
@@ -35,17 +42,24 @@ constexpr OptionText run_options[] = {
     {"kill-after", "DURATION",
      "Time between SIGTERM and SIGKILL when the lock is lost; default: so that the command is "
      "gone before the lock ends"},
+    {"fencing", "", "Give COMMAND a number that grows with every lease: QUORUM_LOCK_FENCING_TOKEN"},
+    {"orphan-ttl", "DURATION",
+     "A key that holds the lock and would never expire is given this TTL; others are not touched"},
 };
 constexpr OptionText run_later[] = {
-    {"fencing", "", ""},          {"shared", "", ""},    {"permits", "K", ""},
-    {"at-least", "DURATION", ""}, {"owner", "NAME", ""},
+    {"shared", "", ""},
+    {"permits", "K", ""},
+    {"at-least", "DURATION", ""},
+    {"owner", "NAME", ""},
 };
 
 constexpr OptionText acquire_options[] = {
     {"ttl", "DURATION", "How long the lock stays unless extended or released; default 10s"},
     {"wait", "DURATION", "How long to wait for the lock; default: one attempt"},
+    {"fencing", "", "Also get a number that grows with every lease, for storage that checks it"},
+    {"orphan-ttl", "DURATION",
+     "A key that holds the lock and would never expire is given this TTL; others are not touched"},
 };
-constexpr OptionText acquire_later[] = {{"fencing", "", ""}};
 
 constexpr OptionText extend_options[] = {
     {"token", "T", "The token that acquire printed"},
@@ -62,6 +76,7 @@ constexpr OptionText bench_options[] = {
     {"repetitions", "R", "The figures are medians of so many; default 5"},
     {"async", "", "Drive the asynchronous interface on its loop (default)"},
     {"blocking", "", "Drive the blocking interface from as many threads as locks in flight"},
+    {"guards", "", "Also compare without guards, with all guards, and with fencing tokens"},
     {"floor", "", "Interleave a program without lock logic and show the ratio to it"},
 };
 constexpr OptionText bench_later[] = {{"html", "FILE", ""}};
@@ -69,7 +84,8 @@ constexpr OptionText bench_later[] = {{"html", "FILE", ""}};
 constexpr VerbText verb_texts[] = {
     {"run", "RESOURCE [OPTIONS] -- COMMAND [ARGUMENT...]",
      "Hold the lock on RESOURCE while COMMAND runs, renewing it. COMMAND sees "
-     "QUORUM_LOCK_RESOURCE and QUORUM_LOCK_TOKEN. If the lock is lost, its process group gets "
+     "QUORUM_LOCK_RESOURCE, QUORUM_LOCK_TOKEN and, with --fencing, QUORUM_LOCK_FENCING_TOKEN. If "
+     "the lock is lost, its process group gets "
      "SIGTERM, then SIGKILL, before somebody else can hold the lock.",
      run_options, run_later,
      "Examples:\n"
@@ -82,10 +98,12 @@ constexpr VerbText verb_texts[] = {
      "69: too few nodes; 126, 127: COMMAND can not be executed, is not found.\n"
      "COMMAND gets QUORUM_LOCK_NODES only if no password is in it. With --json an object is\n"
      "printed only when COMMAND was not run: standard output belongs to COMMAND."},
-    {"acquire", "RESOURCE [OPTIONS]",
+    {"acquire",
+     "RESOURCE [OPTIONS]",
      "Acquire the lock on RESOURCE and leave it on the nodes until its TTL has passed or somebody "
      "releases its token. With --quiet only the token is printed.",
-     acquire_options, acquire_later,
+     acquire_options,
+     {},
      "Examples:\n"
      "  quorum-lock acquire invoice/42 --nodes r1,r2,r3 --ttl 30s\n"
      "  token=$(quorum-lock acquire invoice/42 --quiet --wait 5s) || exit\n"
@@ -125,6 +143,38 @@ constexpr VerbText verb_texts[] = {
      "It is meant for locks whose holder is gone. A holder that is alive and renews takes the "
      "lock\n"
      "back unless somebody else acquires it first; end that holder instead."},
+    {"doctor",
+     "[OPTIONS]",
+     "Examine every node, and tell what is wrong, why it matters and how to mend it. Changes "
+     "nothing.",
+     {},
+     {},
+     "Examples:\n"
+     "  quorum-lock doctor --nodes r1,r2,r3\n"
+     "  quorum-lock doctor --nodes r1,r2,r3 --max-ttl 1m\n"
+     "  quorum-lock doctor --json | jq -r '.problems[] | .node + \": \" + .what'\n"
+     "\n"
+     "Give it the options that the clients have: they are part of what is examined. Clocks are\n"
+     "compared with each other, not with this machine's. A server that does not write each "
+     "command\n"
+     "to disk is told of only where the restart guard does not make up for that.\n"
+     "Exits with 0 when all is well, with 1 when something is wrong."},
+    {"bootstrap",
+     "[OPTIONS]",
+     "Open a new deployment, so that its nodes need not sit out a quarantine. Refused unless every "
+     "node is fit, and none has a key that can be a lock.",
+     {},
+     {},
+     "Examples:\n"
+     "  quorum-lock bootstrap --nodes r1,r2,r3\n"
+     "  quorum-lock bootstrap --nodes r1,r2,r3,r4,r5 --max-ttl 1m\n"
+     "\n"
+     "A lock could be any string that expires within --max-ttl. Also how the nodes or --max-ttl of "
+     "a\n"
+     "deployment are changed: stop all its clients first, and wait until no lock is left.\n"
+     "Exits with 69 when a node is missing or unfit, with 75 when a key can be a lock; the nodes "
+     "are\n"
+     "then as they were."},
     {"bench", "[OPTIONS]", "Measure lock cycles. Starts its own nodes unless --nodes are given.",
      bench_options, bench_later,
      "Examples:\n"
@@ -133,7 +183,7 @@ constexpr VerbText verb_texts[] = {
      "  quorum-lock bench --nodes r1,r2,r3 --in-flight 1,64 --blocking --json"},
 };
 
-constexpr std::string_view later_verb_names[] = {"doctor", "bootstrap", "chaos", "elect", "top"};
+constexpr std::string_view later_verb_names[] = {"chaos", "elect", "top"};
 
 }  // namespace
 
@@ -147,13 +197,16 @@ std::string_view program_footer() noexcept {
          "\n"
          "Exit codes: 0 done (run: COMMAND's own), 64 wrong usage, 69 unavailable, 74 the lock "
          "was\n"
-         "lost, 75 held by another, 76 not the holder, 128+n ended by signal n.\n"
+         "lost, 75 held by another, 76 not the holder, 1 doctor found something wrong, 128+n ended "
+         "by\n"
+         "signal n.\n"
          "\n"
          "Examples:\n"
          "  export QUORUM_LOCK_NODES=redis://r1,redis://r2,redis://r3\n"
          "  quorum-lock run nightly -- ./backup.sh\n"
          "  token=$(quorum-lock acquire invoice/42 --quiet --ttl 30s)\n"
          "  quorum-lock release invoice/42 --token \"$token\"\n"
+         "  quorum-lock doctor\n"
          "  quorum-lock run demo --local 3 -- quorum-lock inspect demo\n"
          "\n"
          "quorum-lock VERB --help tells more.";

@@ -109,6 +109,15 @@ class Harness {
     event.wait = wait;
     return step(event);
   }
+  /// With a fencing token; `wall_clock` is what the caller's clock shows, in microseconds.
+  std::string acquire_fenced(std::uint64_t request, Duration ttl, std::int64_t wall_clock) {
+    Acquire event;
+    event.request = RequestId{request};
+    event.resource = "resource";
+    event.ttl = ttl;
+    event.fencing = std::chrono::microseconds(wall_clock) - now_.time_since_epoch();
+    return step(event);
+  }
   std::string acquire_renewed(std::uint64_t request, Duration ttl, Acquire::Renewal renewal) {
     Acquire event;
     event.request = RequestId{request};
@@ -133,6 +142,32 @@ class Harness {
     const Stamp stamp = open_[node].front();
     open_[node].pop_front();
     return step(Answer{node, stamp, reply, text, remaining});
+  }
+  std::string numbered(NodeIndex node, Reply reply, std::uint64_t number) {
+    const Stamp stamp = open_[node].front();
+    open_[node].pop_front();
+    Answer event{node, stamp, reply};
+    event.number = number;
+    return step(event);
+  }
+  /// Answers read-clock: what the node's clock shows.
+  std::string clock(NodeIndex node, Duration time) {
+    const Stamp stamp = open_[node].front();
+    EXPECT_EQ(stamp.verb, Verb::read_clock);
+    open_[node].pop_front();
+    Answer event{node, stamp, Reply::clock};
+    event.time = time;
+    return step(event);
+  }
+  /// A connection with what the handshake found out.
+  std::string up_as(NodeIndex node, NodeUp event) {
+    while (!connecting_.has(node)) pass(until_deadline());
+    connecting_.remove(node);
+    event.node = node;
+    event.connection = ++connection_;
+    const std::string server = "server" + std::to_string(node);
+    event.server = server;
+    return step(event);
   }
   /// The same answer from several nodes, one after the other.
   std::string answers(std::initializer_list<int> nodes, Reply reply, std::string_view text = {},
@@ -208,6 +243,14 @@ class Harness {
       case Verb::set:
       case Verb::set_and_ttl:
         return "set";
+      case Verb::set_fenced:
+        return "set-fenced";
+      case Verb::raise_fence:
+        return "raise";
+      case Verb::expire_orphan:
+        return "expire-orphan";
+      case Verb::read_clock:
+        return "read-clock";
       case Verb::extend:
         return "extend";
       case Verb::extend_or_set:
@@ -259,9 +302,15 @@ class Harness {
       case Command::Kind::disconnect:
         return "disconnect" + list(command.nodes);
       case Command::Kind::send: {
+        if (command.stamp.verb == Verb::read_clock) return "read-clock ->" + list(command.nodes);
         const Claim* claim = engine_.claim(command.stamp.claim);
+        const std::string number =
+            command.stamp.verb == Verb::set_fenced || command.stamp.verb == Verb::raise_fence
+                ? " " + std::to_string(claim->fencing->number)
+                : "";
         return verb(command.stamp.verb) + " " + (claim == nullptr ? "?" : claim->token.str()) +
-               (command.form == ScriptForm::text ? " in full ->" : " ->") + list(command.nodes);
+               number + (command.form == ScriptForm::text ? " in full ->" : " ->") +
+               list(command.nodes);
       }
       case Command::Kind::kill_old:
         return "kill " + std::to_string(command.number) + " ->" + list(command.nodes);

@@ -19,9 +19,10 @@ using core::Verb;
 using std::chrono::milliseconds;
 using Type = Value::Type;
 
-constexpr std::array every_verb{Verb::set,           Verb::set_and_ttl, Verb::extend,
-                                Verb::extend_or_set, Verb::release,     Verb::inspect,
-                                Verb::kill_old};
+constexpr std::array every_verb{Verb::set,           Verb::set_and_ttl,   Verb::set_fenced,
+                                Verb::raise_fence,   Verb::extend,        Verb::release,
+                                Verb::inspect,       Verb::extend_or_set, Verb::kill_old,
+                                Verb::expire_orphan, Verb::read_clock};
 constexpr std::array every_form{SetForm::plain, SetForm::with_get};
 
 Value status(std::string text) { return {.type = Type::status, .text = std::move(text)}; }
@@ -34,8 +35,7 @@ Value nil() { return {}; }
 
 /// Owns what an array points to.
 struct Inspected {
-  Inspected(Value holder, Value pttl, Value kind)
-      : parts{std::move(holder), std::move(pttl), std::move(kind)} {
+  explicit Inspected(std::vector<Value> values) : parts(std::move(values)) {
     array.type = Type::array;
     for (const Value& part : parts) array.elements.push_back(&part);
   }
@@ -49,45 +49,49 @@ struct Inspected {
 /// A string, so that a failure shows what was meant: "taken by 'x' for 5 ms".
 std::string meaning(const std::optional<Classified>& answer) {
   if (!answer) return "violation";
-  constexpr std::array names{"granted",  "taken", "extended", "repaired", "gone",
-                             "released", "found", "done",     "error",    "script_missing"};
-  static_assert(static_cast<int>(Reply::granted) == 0 && static_cast<int>(Reply::taken) == 1);
   std::string out;
   switch (answer->reply) {
     case Reply::granted:
-      out = names[0];
+      out = "granted";
       break;
     case Reply::taken:
-      out = names[1];
+      out = "taken";
       break;
     case Reply::extended:
-      out = names[2];
+      out = "extended";
       break;
     case Reply::repaired:
-      out = names[3];
+      out = "repaired";
       break;
     case Reply::gone:
-      out = names[4];
+      out = "gone";
       break;
     case Reply::released:
-      out = names[5];
+      out = "released";
       break;
     case Reply::found:
-      out = names[6];
+      out = "found";
       break;
     case Reply::done:
-      out = names[7];
+      out = "done";
       break;
     case Reply::error:
-      out = names[8];
+      out = "error";
       break;
     case Reply::script_missing:
-      out = names[9];
+      out = "script_missing";
       break;
     case Reply::failed:
       out = "failed";
       break;
+    case Reply::behind:
+      out = "behind";
+      break;
+    case Reply::clock:
+      out = "clock " + std::to_string(answer->time / std::chrono::microseconds(1));
+      break;
   }
+  if (answer->number != 0) out += " #" + std::to_string(answer->number);
   if (!answer->text.empty()) out += " '" + std::string(answer->text) + "'";
   if (answer->remaining) {
     out +=
@@ -212,7 +216,8 @@ TEST(Classify, AReleaseIsAnsweredByThreeNumbers) {
 
 TEST(Classify, AnInspectionTellsHolderAndTimeTogether) {
   const auto of = [](Value holder, Value pttl, Value kind) {
-    const Inspected answer(std::move(holder), std::move(pttl), std::move(kind));
+    const Inspected answer(
+        {std::move(holder), std::move(pttl), std::move(kind), integer(0), integer(-2)});
     return meaning(Verb::inspect, SetForm::plain, answer.array);
   };
   EXPECT_EQ(of(bulk("me"), integer(12), bulk("string")), "found 'me' 12");
@@ -224,6 +229,45 @@ TEST(Classify, AnInspectionTellsHolderAndTimeTogether) {
   EXPECT_EQ(of(bulk("me"), bulk("7"), bulk("string")), "violation");
   EXPECT_EQ(of(bulk("me"), integer(-9), bulk("string")), "violation");
   EXPECT_EQ(of(bulk("me"), integer(7), nil()), "violation");
+}
+
+TEST(Classify, AnInspectionTellsNumberAndQuarantine) {
+  const Inspected answer({bulk("me"), integer(12), bulk("string"), integer(77), integer(3000)});
+  const auto classified = classify(Verb::inspect, SetForm::plain, answer.array, nullptr);
+  ASSERT_TRUE(classified);
+  EXPECT_EQ(classified->number, 77U);
+  EXPECT_EQ(classified->time, milliseconds(3000));
+  const Inspected negative({bulk("me"), integer(12), bulk("string"), integer(-1), integer(-2)});
+  EXPECT_EQ(meaning(Verb::inspect, SetForm::plain, negative.array), "violation");
+}
+
+TEST(Classify, AFencedSetTellsLockAndNumberTogether) {
+  const auto of = [](std::vector<Value> values) {
+    const Inspected answer(std::move(values));
+    return meaning(Verb::set_fenced, SetForm::plain, answer.array);
+  };
+  EXPECT_EQ(of({integer(1), integer(5000)}), "granted #5000");
+  EXPECT_EQ(of({integer(2), integer(7000)}), "behind #7000");
+  EXPECT_EQ(of({integer(-1), bulk("you"), integer(12)}), "taken 'you' 12");
+  EXPECT_EQ(of({integer(-1), bulk(""), integer(-1)}), "taken");
+  EXPECT_EQ(of({integer(3), integer(7000)}), "violation");
+  EXPECT_EQ(of({integer(1), integer(-1)}), "violation");
+  EXPECT_EQ(of({integer(1), integer(std::int64_t{1} << 53)}), "violation");
+  EXPECT_EQ(of({integer(1)}), "violation");
+  EXPECT_EQ(of({integer(-1), bulk("you")}), "violation");
+}
+
+TEST(Classify, AClockIsReadInMicroseconds) {
+  const auto of = [](std::vector<Value> values) {
+    const Inspected answer(std::move(values));
+    return meaning(Verb::read_clock, SetForm::plain, answer.array);
+  };
+  EXPECT_EQ(of({bulk("17"), bulk("000042")}), "clock 17000042");
+  EXPECT_EQ(of({bulk("-17"), bulk("42")}), "violation");
+  EXPECT_EQ(of({bulk("17"), bulk("1000000")}), "violation");
+  EXPECT_EQ(of({bulk("17x"), bulk("42")}), "violation");
+  EXPECT_EQ(of({bulk("17")}), "violation");
+  EXPECT_EQ(of({integer(17), integer(42)}), "violation");
 }
 
 TEST(Classify, AKilledConnectionIsCounted) {

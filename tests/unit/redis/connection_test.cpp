@@ -6,6 +6,7 @@
 #include <string>
 
 #include "redis/encoder.hpp"
+#include "redis/loaded_scripts.hpp"
 #include "redlock/limits.hpp"
 #include "support/fake_server.hpp"
 #include "support/redis_connection.hpp"
@@ -69,7 +70,7 @@ TEST_F(ConnectionToFake, IsReadyWhenTheServerHasIdentifiedItself) {
   EXPECT_GT(owner_.ready->connection_id, 0);
   EXPECT_EQ(connection_->set_form(), SetForm::with_get);
   EXPECT_TRUE(connection_->ready());
-  EXPECT_EQ(server_.count("SCRIPT LOAD"), 3U);
+  EXPECT_EQ(server_.count("SCRIPT LOAD"), loaded_scripts.size());
 }
 
 TEST_F(ConnectionToFake, AnOlderServerIsAskedInThePlainForm) {

@@ -76,7 +76,31 @@ TEST(Encoder, ScriptsGoByDigestOrInFull) {
   EXPECT_EQ(encode(Verb::extend_or_set, ScriptForm::text),
             command({"EVAL", text(scripts::extend), "1", "r", "t0k", "30000", "1"}));
   EXPECT_EQ(encode(Verb::inspect, ScriptForm::digest),
-            command({"EVALSHA", sha1(scripts::inspect), "1", "r"}));
+            command({"EVALSHA", sha1(scripts::inspect), "3", "r", "redlock:fence:r",
+                     "redlock:node:quarantine"}));
+  EXPECT_EQ(encode(Verb::expire_orphan, ScriptForm::digest),
+            command({"EVALSHA", sha1(scripts::expire_orphan), "1", "r", "30000"}));
+}
+
+TEST(Encoder, AFencedSetCarriesItsNumber) {
+  Encoder encoder;
+  const auto encode = [&](Verb verb) {
+    return std::string(encoder.encode(verb, ScriptForm::digest, SetForm::plain, "r", token(),
+                                      milliseconds(30'000), 1'781'000'000'000'000));
+  };
+  using test::resp::command;
+  EXPECT_EQ(encode(Verb::set_fenced),
+            command({"EVALSHA", sha1(scripts::fence), "3", "r", "redlock:fence:r",
+                     "redlock:node:fence", "t0k", "1781000000000000", "30000"}));
+  EXPECT_EQ(encode(Verb::raise_fence),
+            command({"EVALSHA", sha1(scripts::fence), "3", "r", "redlock:fence:r",
+                     "redlock:node:fence", "t0k", "1781000000000000"}));
+}
+
+TEST(Encoder, AsksForTheTime) {
+  Encoder encoder;
+  EXPECT_EQ(encoder.encode(Verb::read_clock, ScriptForm::digest, SetForm::plain, {}, {}, {}),
+            test::resp::command({"TIME"}));
 }
 
 TEST(Encoder, TheOldConnectionIsKilledByItsId) {
@@ -102,7 +126,8 @@ TEST(Encoder, AUsedEncoderWritesWhatANewOneWrites) {
       for (const auto* resource : {"a", "b", "longer", "$1\r\nx", "b", "LONGER", "c"}) {
         for (const auto* letters : {"t0k", "tok", "an0ther", "t"}) {
           for (const auto verb : {Verb::set, Verb::set_and_ttl, Verb::extend, Verb::extend_or_set,
-                                  Verb::release, Verb::inspect, Verb::kill_old}) {
+                                  Verb::release, Verb::inspect, Verb::kill_old, Verb::set_fenced,
+                                  Verb::raise_fence, Verb::expire_orphan, Verb::read_clock}) {
             for (const int ttl : {5, 5, 5000, 6000}) {
               const Token token = Token::parse(letters).value();
               Encoder fresh;

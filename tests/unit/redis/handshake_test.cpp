@@ -2,10 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "redis/scripts_embedded.hpp"
+#include "redis/loaded_scripts.hpp"
 #include "support/resp.hpp"
 
 namespace redlock::redis {
@@ -25,10 +27,9 @@ std::string info(const std::string& version) {
 }
 
 std::string the_rest() {
-  std::string out = test::resp::command({"CLIENT", "ID"}) +
-                    test::resp::command({"INFO", "server"}) +
+  std::string out = test::resp::command({"CLIENT", "ID"}) + test::resp::command({"INFO"}) +
                     test::resp::command({"CLIENT", "SETNAME", "redlock"});
-  for (const auto& script : scripts::all_scripts) {
+  for (const auto& script : loaded_scripts) {
     out += test::resp::command({"SCRIPT", "LOAD", std::string(script.text)});
   }
   return out;
@@ -70,7 +71,9 @@ TEST(Handshake, IsDoneWhenEverythingIsAnswered) {
   EXPECT_EQ(handshake.take(bulk(info("7.0.15"))), Progress::more);
   EXPECT_EQ(handshake.take(error("NOPERM no CLIENT SETNAME")), Progress::more);
   EXPECT_EQ(handshake.take(error("LOADING")), Progress::more);
-  EXPECT_EQ(handshake.take(bulk("sha")), Progress::more);
+  for (std::size_t i = 2; i < loaded_scripts.size(); ++i) {
+    EXPECT_EQ(handshake.take(bulk("sha")), Progress::more);
+  }
   EXPECT_EQ(handshake.take(bulk("sha")), Progress::done);
   EXPECT_EQ(handshake.identity().run_id, "abc");
   EXPECT_EQ(handshake.identity().connection_id, 77);
@@ -103,9 +106,89 @@ TEST(Handshake, ARefusalNamesTheCommandAndTheReason) {
             "SELECT: ERR DB index is out of range");
   EXPECT_EQ(why({}, {error("NOAUTH Authentication required.")}),
             "CLIENT ID: NOAUTH Authentication required.");
-  EXPECT_EQ(why({}, {integer(1), error("NOPERM no INFO")}), "INFO server: NOPERM no INFO");
+  EXPECT_EQ(why({}, {integer(1), error("NOPERM no INFO")}), "INFO: NOPERM no INFO");
   EXPECT_EQ(why({}, {integer(1), bulk("# Server\r\nredis_version:7.0.0\r\n")}),
-            "INFO server: no run_id or no redis_version in it");
+            "INFO: no run_id or no redis_version in it");
+}
+
+TEST(Handshake, FindsOutWhoCanHaveNoVote) {
+  const auto unfit = [](const std::string& more) {
+    std::string out;
+    Handshake handshake({}, out);
+    EXPECT_EQ(handshake.take(integer(1)), Progress::more);
+    EXPECT_EQ(handshake.take(bulk(info("7.0.15") + more)), Progress::more);
+    return handshake.identity().unfit;
+  };
+  EXPECT_EQ(unfit("role:master\r\nmaxmemory_policy:noeviction\r\ncluster_enabled:0\r\n"), "");
+  EXPECT_EQ(unfit("role:slave\r\nmaster_host:m\r\nmaster_port:7\r\n"),
+            "it is a replica of m:7, and no independent master");
+  EXPECT_EQ(unfit("cluster_enabled:1\r\n"),
+            "it is a node of a cluster, which may move a key to another server");
+  EXPECT_EQ(unfit("maxmemory_policy:allkeys-lru\r\n"),
+            "it may evict locks: maxmemory-policy is allkeys-lru, must be noeviction");
+}
+
+/// Up to the guard's script, and its answer.
+struct Guarded {
+  explicit Guarded(const std::string& more = "") {
+    ConnectionTarget target;
+    target.guard = RestartGuard{3, std::chrono::seconds(30), std::chrono::milliseconds(30'302)};
+    handshake.emplace(target, out);
+    progress = handshake->take(integer(1));
+    progress = handshake->take(bulk(info("7.0.15") + more));
+    while (progress == Progress::more) progress = handshake->take(status("OK"));
+    if (progress != Progress::ask) return;
+    out.clear();
+    handshake->ask(out);
+  }
+  Progress take(std::vector<Value> values) {
+    Value array;
+    array.type = Value::Type::array;
+    for (const Value& value : values) array.elements.push_back(&value);
+    return handshake->take(array);
+  }
+  std::string out;
+  Progress progress{};
+  std::optional<Handshake> handshake;
+};
+
+TEST(Handshake, ComparesTheMarkerBeforeAVoteIsAskedFor) {
+  Guarded guarded;
+  EXPECT_EQ(guarded.progress, Progress::ask);
+  EXPECT_EQ(guarded.out,
+            test::resp::command({"EVAL", std::string(scripts::guard.text), "3",
+                                 "redlock:node:marker", "redlock:node:quarantine",
+                                 "redlock:node:fence", "abc", "3", "30000", "30302", "0"}));
+  EXPECT_EQ(guarded.take({integer(0), bulk("")}), Progress::done);
+  EXPECT_EQ(guarded.handshake->identity().quarantine, std::chrono::milliseconds(0));
+}
+
+TEST(Handshake, TellsHowLongANodeIsQuarantinedAndWhy) {
+  Guarded guarded;
+  EXPECT_EQ(guarded.take({integer(1234), bulk("restarted")}), Progress::done);
+  EXPECT_EQ(guarded.handshake->identity().quarantine, std::chrono::milliseconds(1234));
+  EXPECT_EQ(guarded.handshake->identity().quarantine_why,
+            "it restarted and may have forgotten leases that are still valid");
+}
+
+TEST(Handshake, TellsWhatDiffersFromTheDeploymentANodeBelongsTo) {
+  Guarded guarded;
+  EXPECT_EQ(guarded.take({integer(-1), integer(5), integer(9000)}), Progress::done);
+  EXPECT_EQ(guarded.handshake->identity().unfit,
+            "it belongs to a deployment of 5 nodes with a max TTL of 9000 ms; this client has 3 "
+            "nodes and 30000 ms");
+}
+
+TEST(Handshake, AGuardThatCanNotBeExecutedRefusesTheConnection) {
+  Guarded guarded;
+  EXPECT_EQ(guarded.handshake->take(error("OOM command not allowed")), Progress::refused);
+  EXPECT_EQ(guarded.handshake->why(), "restart guard: OOM command not allowed");
+  EXPECT_EQ(Guarded().handshake->take(status("OK")), Progress::malformed);
+  EXPECT_EQ(Guarded().take({integer(-2), bulk("")}), Progress::malformed);
+}
+
+TEST(Handshake, AnUnfitServerIsNotWrittenTo) {
+  EXPECT_EQ(Guarded("role:slave\r\n").progress, Progress::done);
 }
 
 TEST(Handshake, ARefusalNeverRepeatsThePassword) {

@@ -11,6 +11,7 @@
 
 #include "support/certificates.hpp"
 #include "support/eventually.hpp"
+#include "support/movable_clock.hpp"
 #include "support/process.hpp"
 #include "support/resp_client.hpp"
 #include "support/spawn.hpp"
@@ -140,6 +141,27 @@ TEST(RedisServerTest, MovesIntoAnotherObject) {
   EXPECT_EQ(third.pid(), pid);
   EXPECT_EQ(process_state(replaced), std::nullopt);
   EXPECT_EQ(third.command({"PING"}).string, "PONG");
+}
+
+TEST(RedisServerTest, UnderAMovableClockLeapsAndKeepsItsClockOverARestart) {
+  if (!MovableClock::available()) GTEST_SKIP() << "libfaketime is not installed";
+  using std::chrono::hours;
+  RedisServer server({.clock = ServerClock::movable});
+  const auto seconds_ahead = [&] {
+    return std::stoll(server.command({"TIME"}).elements.at(0).string) - ::time(nullptr);
+  };
+  EXPECT_NEAR(static_cast<double>(seconds_ahead()), 0, 30);
+  server.command({"SET", "k", "v", "PX", "600000"});
+  server.command({"SET", "long", "v", "PX", "36000000"});
+  server.move_clock(hours(1));
+  EXPECT_NEAR(static_cast<double>(seconds_ahead()), 3600, 30);
+  EXPECT_EQ(server.get("k"), std::nullopt);
+  EXPECT_EQ(server.get("long"), "v");
+  server.restart();
+  EXPECT_NEAR(static_cast<double>(seconds_ahead()), 3600, 30);
+  server.move_clock(-hours(1));
+  EXPECT_NEAR(static_cast<double>(seconds_ahead()), -3600, 30);
+  EXPECT_THROW(RedisServer().move_clock(hours(1)), std::runtime_error);
 }
 
 TEST(RedisServerTest, OutlivesTheThreadThatStartedIt) {

@@ -1,0 +1,256 @@
+#include "api/findings.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <chrono>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "core/admission.hpp"
+
+namespace redlock::api {
+namespace {
+
+using runtime::SurveyedNode;
+using std::chrono::nanoseconds;
+
+class Findings {
+ public:
+  explicit Findings(const ClientOptions& options) noexcept : options_(options) {}
+
+  void judge(const SurveyedNode& node);
+  void judge_duplicates(const std::vector<SurveyedNode>& nodes);
+  [[nodiscard]] std::vector<Finding> take() noexcept { return std::move(findings_); }
+
+ private:
+  void judge_access(const SurveyedNode& node);
+  void judge_kind(const SurveyedNode& node);
+  void judge_settings(const SurveyedNode& node);
+  void judge_clock(const SurveyedNode& node);
+  void judge_membership(const SurveyedNode& node);
+  void judge_quarantine(const SurveyedNode& node);
+  void add(const SurveyedNode& node, std::string id, std::string what, std::string why,
+           std::string mend) {
+    findings_.push_back(
+        {node.seen.url, std::move(id), std::move(what), std::move(why), std::move(mend)});
+  }
+
+  const ClientOptions& options_;
+  std::vector<Finding> findings_;
+};
+
+std::string count_of_nodes(std::uint64_t count) {
+  return std::to_string(count) + (count == 1 ? " node" : " nodes");
+}
+
+/// Each node's offset from the median: most clocks are right, and nobody knows whether ours is.
+void compare_clocks(std::vector<SurveyedNode>& nodes) {
+  std::vector<nanoseconds> clocks;
+  for (const SurveyedNode& node : nodes) {
+    if (node.clock) clocks.push_back(*node.clock);
+  }
+  if (clocks.empty()) return;
+  std::sort(clocks.begin(), clocks.end());
+  const nanoseconds low = clocks[(clocks.size() - 1) / 2];
+  const nanoseconds high = clocks[clocks.size() / 2];
+  const nanoseconds median = low + (high - low) / 2;
+  for (SurveyedNode& node : nodes) {
+    if (node.clock) node.seen.clock_offset = *node.clock - median;
+  }
+}
+
+bool too_old(const std::string& version) {
+  constexpr int oldest_major = 5;
+  int major = 0;
+  const auto parsed = std::from_chars(version.data(), version.data() + version.size(), major);
+  return parsed.ec == std::errc{} && major < oldest_major;
+}
+
+void Findings::judge(const SurveyedNode& node) {
+  judge_access(node);
+  const bool told = !node.seen.run_id.empty() || node.seen.loading;
+  if (!node.seen.reachable || !told) return;
+  if (node.seen.role == "sentinel") {
+    add(node, "sentinel", "This is a Redis Sentinel, not a data server.",
+        "It stores no keys, so it can not vote.",
+        "Name the master that it watches instead; its address is often the same with another "
+        "port.");
+    return;
+  }
+  judge_kind(node);
+  judge_settings(node);
+  judge_clock(node);
+  // What a replica says of this is about its master, and what a loading server says is nothing.
+  if (node.seen.role == "slave" || node.seen.loading) return;
+  judge_membership(node);
+  judge_quarantine(node);
+}
+
+void Findings::judge_access(const SurveyedNode& node) {
+  if (!node.denied.empty()) {
+    add(node, "auth",
+        "The server does not let us in, or not do what a client has to: " + node.denied +
+            (node.denied.ends_with('.') ? "" : "."),
+        "Clients with these credentials get no vote from it.",
+        node.denied.starts_with("NOPERM")
+            ? "Allow the user the commands that the server names, and the keys redlock:*, with ACL "
+              "SETUSER; or use another user."
+            : "Check the user and the password of this node: in its URL, or with --password-file.");
+  } else if (!node.seen.reachable) {
+    add(node, "unreachable", "It can not be asked: " + node.seen.problem + ".",
+        "It has no vote. Locks work as long as a majority of the nodes answers; with each one that "
+        "does not, less may go wrong elsewhere.",
+        "Check that the server runs, that host, port and database of its URL are right, and that "
+        "no firewall is in between.");
+  }
+}
+
+void Findings::judge_kind(const SurveyedNode& node) {
+  const NodeExamination& seen = node.seen;
+  if (seen.role == "slave") {
+    add(node, "replica", "This server is a replica of another one.",
+        "It copies its master late and can not vote: the two are one node.",
+        "Name the master instead, or make it a master of its own with REPLICAOF NO ONE.");
+  }
+  if (seen.cluster) {
+    add(node, "cluster", "This server is part of a Redis Cluster.",
+        "A cluster moves keys between servers and replaces masters by replicas that lag, so a vote "
+        "can be forgotten.",
+        "Use an independent server that was started with cluster-enabled no.");
+  }
+  if (seen.loading) {
+    add(node, "loading", "The server is still reading its data from disk.",
+        "It has no vote until that is done.",
+        "Wait, then look again. If it takes long, look into the server's log.");
+  }
+  if (too_old(seen.version)) {
+    add(node, "version", "The server's version is " + seen.version + "; 5.0 is the oldest one.",
+        "Older servers do not run the scripts that locks are made of.", "Upgrade the server.");
+  }
+}
+
+void Findings::judge_settings(const SurveyedNode& node) {
+  const NodeExamination& seen = node.seen;
+  if (!seen.maxmemory_policy.empty() && seen.maxmemory_policy != "noeviction") {
+    add(node, "evicting",
+        "The server throws keys away when memory is short (maxmemory-policy " +
+            seen.maxmemory_policy + ").",
+        "It could throw away a lock that somebody holds, and give it to the next one who asks.",
+        "CONFIG SET maxmemory-policy noeviction, and the same in its configuration file.");
+  }
+  const bool guarded = options_.guards.restart && !options_.guards.trust_durable;
+  if (!guarded && !seen.durable) {
+    add(node, "not-durable",
+        "The server answers before its data is on disk (persistence: " +
+            (seen.persistence.empty() ? std::string("unknown") : seen.persistence) + ").",
+        options_.guards.restart
+            ? "It was to keep its vote over a restart for being durable; as it is not, it sits out "
+              "a quarantine after each one."
+            : "The restart guard is off: a restart can make it forget a lock that somebody holds.",
+        options_.guards.restart ? "Set appendonly yes and appendfsync always; or do not trust "
+                                  "nodes to be durable (--durable)."
+                                : "Turn the restart guard on (--restart-guard), or set appendonly "
+                                  "yes and appendfsync always.");
+  }
+}
+
+void Findings::judge_clock(const SurveyedNode& node) {
+  if (!node.seen.clock_offset) return;
+  const nanoseconds offset = *node.seen.clock_offset;
+  const nanoseconds distance = offset < nanoseconds::zero() ? -offset : offset;
+  // By half of the round trip the offset itself may be wrong.
+  if (distance - node.seen.round_trip / 2 <= options_.guards.clock_bound) return;
+  add(node, "clock",
+      "Its clock is " + core::spoken(distance) +
+          (offset > nanoseconds::zero() ? " ahead of" : " behind") +
+          " the median of all nodes' clocks; " + core::spoken(options_.guards.clock_bound) +
+          " is allowed.",
+      "Locks end by the servers' clocks. When this one is set right, locks end early or late.",
+      "Run a time service (chrony, ntpd) on its machine, one that slews and does not step.");
+}
+
+void Findings::judge_membership(const SurveyedNode& node) {
+  if (!node.marker) return;
+  const runtime::Marker& marker = *node.marker;
+  const auto max_ttl = std::chrono::ceil<std::chrono::milliseconds>(options_.max_ttl);
+  std::string what;
+  if (marker.nodes != options_.nodes.size()) {
+    what = "It belongs to a deployment of " + count_of_nodes(marker.nodes) + ", but " +
+           std::to_string(options_.nodes.size()) + " are given here.";
+  }
+  if (marker.max_ttl != max_ttl) {
+    what += std::string(what.empty() ? "" : " ") + "Its deployment has a max TTL of " +
+            core::spoken(marker.max_ttl) + ", but " + core::spoken(max_ttl) + " is asked for here.";
+  }
+  if (what.empty()) return;
+  add(node, "membership", std::move(what),
+      "Clients that disagree about the nodes may both be granted a lock; with different max TTLs, "
+      "a node's quarantine may be too short.",
+      "Give every client the same nodes and the same max TTL. To change them, stop all clients, "
+      "wait until no lock is left, and run quorum-lock bootstrap.");
+}
+
+void Findings::judge_quarantine(const SurveyedNode& node) {
+  const nanoseconds left = node.seen.quarantine;
+  if (!options_.guards.restart || left == nanoseconds::zero()) return;
+  const bool endless = left == forever;
+  add(node, "quarantined",
+      endless ? "It is in quarantine, and the quarantine's end is missing."
+              : "It is in quarantine for another " + core::spoken(left) + ".",
+      "It came without its data, or is new, or its clock jumped. A lock that it has forgotten may "
+      "still be held, so it has no vote for new ones.",
+      std::string(endless ? "Have the server delete the key redlock:node:quarantine when no lock "
+                            "can be held any more"
+                          : "Wait: it ends by itself") +
+          ". For a new deployment that nobody uses yet: quorum-lock bootstrap.");
+}
+
+void Findings::judge_duplicates(const std::vector<SurveyedNode>& nodes) {
+  std::vector<std::string> told;
+  for (const SurveyedNode& node : nodes) {
+    const std::string& run_id = node.seen.run_id;
+    if (run_id.empty() || std::find(told.begin(), told.end(), run_id) != told.end()) continue;
+    told.push_back(run_id);
+    std::string urls;
+    std::size_t count = 0;
+    for (const SurveyedNode& other : nodes) {
+      if (other.seen.run_id != run_id) continue;
+      urls += (urls.empty() ? "" : ", ") + other.seen.url;
+      ++count;
+    }
+    if (count < 2) continue;
+    findings_.push_back({urls, "duplicate",
+                         "These are " + std::to_string(count) + " addresses of one server.",
+                         "One server has one vote: when it fails, all of them fail at once.",
+                         "Keep one of the addresses and name other servers in place of the rest."});
+  }
+}
+
+}  // namespace
+
+Examination judge(std::vector<SurveyedNode> nodes, const ClientOptions& options) {
+  compare_clocks(nodes);
+  Findings findings(options);
+  for (SurveyedNode& node : nodes) {
+    findings.judge(node);
+    const bool trusted = options.guards.trust_durable && node.seen.durable;
+    if (!options.guards.restart || trusted) node.seen.restarted = false;
+  }
+  findings.judge_duplicates(nodes);
+  Examination examination;
+  examination.findings = findings.take();
+  for (SurveyedNode& node : nodes) examination.nodes.push_back(std::move(node.seen));
+  return examination;
+}
+
+bool forbids_opening(std::string_view finding) noexcept {
+  constexpr std::array<std::string_view, 9> ids{"unreachable", "auth",    "duplicate",
+                                                "replica",     "cluster", "sentinel",
+                                                "evicting",    "loading", "version"};
+  return std::find(ids.begin(), ids.end(), finding) != ids.end();
+}
+
+}  // namespace redlock::api

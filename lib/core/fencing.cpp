@@ -1,0 +1,24 @@
+#include "core/fencing.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+
+namespace redlock::core {
+
+std::size_t FenceMemory::place_of(std::string_view resource) noexcept {
+  return std::hash<std::string_view>()(resource) % places;
+}
+
+void FenceMemory::note(std::string_view resource, std::uint64_t number) noexcept {
+  std::uint64_t& highest = highest_[place_of(resource)];
+  highest = std::max(highest, number);
+}
+
+std::uint64_t FenceMemory::propose(std::string_view resource, Duration wall_clock) const noexcept {
+  const auto microseconds = std::chrono::floor<std::chrono::microseconds>(wall_clock).count();
+  const std::uint64_t clock = microseconds > 0 ? static_cast<std::uint64_t>(microseconds) : 0;
+  return std::max(highest_[place_of(resource)] + 1, clock);
+}
+
+}  // namespace redlock::core

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "core/node_set.hpp"
+#include "core/time.hpp"
+
+namespace redlock::core {
+
+/// Numbers cross Lua, which keeps them as doubles: from here on not all are exact.
+inline constexpr std::uint64_t fence_limit = std::uint64_t{1} << 53U;
+
+/// How an attempt comes to its fencing token: a number that a quorum of nodes has acknowledged,
+/// each because all it had acknowledged before was smaller. Any two quorums share a node, so that
+/// every later token is larger, whatever the clocks do.
+struct Fencing {
+  std::uint64_t number = 0;   ///< asked for at the time; the token once it is granted
+  std::uint64_t highest = 0;  ///< of what nodes said that they have
+  unsigned rounds = 1;
+  NodeSet acknowledged;  ///< `number`
+  NodeSet asked;         ///< to raise theirs to `number`, not answered
+};
+
+/// The highest numbers seen, by resource, so that a client whose clock is behind needs its second
+/// round trip only once. A memory of fixed size: resources that share a place only make each
+/// other's numbers larger than they need be.
+class FenceMemory {
+ public:
+  void note(std::string_view resource, std::uint64_t number) noexcept;
+  /// What to ask for at `wall_clock`, the time since 1970.
+  [[nodiscard]] std::uint64_t propose(std::string_view resource,
+                                      Duration wall_clock) const noexcept;
+
+ private:
+  static constexpr std::size_t places = 1024;
+  [[nodiscard]] static std::size_t place_of(std::string_view resource) noexcept;
+  std::array<std::uint64_t, places> highest_{};
+};
+
+}  // namespace redlock::core

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <optional>
+
+#include "core/time.hpp"
+
+namespace redlock::core {
+
+/// One node's wall clock as seen from ours: keys expire by it. What matters is not where it stands
+/// but how it moves: a key lives too short by as much as the clock gains while it lives.
+class NodeClock {
+ public:
+  /// The node's clock was `time` somewhere between the two instants. Answers by how much it has
+  /// stepped forward since the sample before: zero, unless it gained more than the uncertainty of
+  /// both samples and the drift that every validity allows for; then the most it can be.
+  Duration observe(Instant sent, Instant received, Duration time) noexcept;
+
+  /// The node's clock less ours; none before the first sample. It only has a meaning in comparison.
+  [[nodiscard]] std::optional<Duration> offset() const noexcept;
+
+  /// All steps so far: what a key that was set at one value of it has lost at another.
+  [[nodiscard]] Duration stepped() const noexcept { return stepped_; }
+
+ private:
+  struct Sample {
+    Duration offset{};
+    Duration error{};
+    Instant at{};
+  };
+  std::optional<Sample> anchor_;  // what the next ones are compared with
+  Duration latest_{};
+  Duration stepped_{};
+};
+
+}  // namespace redlock::core

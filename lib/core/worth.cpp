@@ -1,0 +1,17 @@
+#include "core/worth.hpp"
+
+#include <algorithm>
+
+namespace redlock::core {
+
+Instant Worth::deadline(const StepMarks& now, std::size_t quorum) const noexcept {
+  if (nodes.size() < quorum) return Instant::min();
+  std::array<Duration, limits::nodes> lost{};
+  std::size_t count = 0;
+  nodes.each([&](NodeIndex node) { lost[count++] = now[node] - steps[node]; });
+  const auto nth = lost.begin() + static_cast<std::ptrdiff_t>(quorum - 1);
+  std::nth_element(lost.begin(), nth, lost.begin() + static_cast<std::ptrdiff_t>(count));
+  return later(until, -*nth);
+}
+
+}  // namespace redlock::core

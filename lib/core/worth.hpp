@@ -1,0 +1,28 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "core/node_set.hpp"
+#include "core/time.hpp"
+#include "redlock/limits.hpp"
+
+namespace redlock::core {
+
+/// How far each node's clock had stepped at an instant (`NodeClock::stepped`).
+using StepMarks = std::array<Duration, limits::nodes>;
+
+/// What a deadline rests on: the nodes of the round that won it. A node whose clock has stepped
+/// forward since lets its key expire early by as much.
+struct Worth {
+  std::uint16_t round = 0;
+  NodeSet nodes;      ///< that granted or extended in that round, stragglers too
+  StepMarks steps{};  ///< when it began
+  Instant until{};    ///< what it won, had no clock stepped
+
+  /// The latest instant at which a quorum of them still has the key.
+  [[nodiscard]] Instant deadline(const StepMarks& now, std::size_t quorum) const noexcept;
+};
+
+}  // namespace redlock::core

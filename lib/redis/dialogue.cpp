@@ -1,0 +1,124 @@
+#include "redis/dialogue.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "redis/encoder.hpp"
+#include "support/assert.hpp"
+
+namespace redlock::redis {
+namespace {
+
+Answer kept(const Value& value) {
+  Answer answer{value.type, value.integer, value.text, {}};
+  answer.elements.reserve(value.elements.size());
+  for (const Value* element : value.elements) answer.elements.push_back(kept(*element));
+  return answer;
+}
+
+/// A server that does not know AUTH repeats what came with it.
+std::string without_secrets(std::string message, const std::string& password) {
+  message.erase(std::min(message.find(", with args"), message.size()));
+  if (!password.empty() && message.find(password) != std::string::npos) {
+    message.erase(std::min(message.find(' '), message.size()));
+  }
+  return message;
+}
+
+}  // namespace
+
+void Questions::add(std::initializer_list<std::string_view> words) {
+  append_command(bytes_, words);
+  ++count_;
+}
+
+Dialogue::Dialogue(uv_loop_t* loop, ConnectionTarget target, DialogueOwner& owner)
+    : owner_(owner), target_(std::move(target)), stream_(loop, *this) {}
+
+void Dialogue::open() { stream_.open(target_.endpoint); }
+
+void Dialogue::ask(const Questions& questions) {
+  REDLOCK_ASSERT(state_ == State::idle);
+  state_ = State::asking;
+  expected_ = questions.count();
+  stream_.outbox().append(questions.bytes());
+  stream_.flush();
+}
+
+void Dialogue::close() {
+  if (state_ == State::closed) return;
+  state_ = State::closed;
+  stream_.close(uv::CloseMode::reset);
+}
+
+void Dialogue::on_open() noexcept {
+  Questions introduction;
+  if (!target_.user.empty()) {
+    introduction.add({"AUTH", target_.user, target_.password});
+  } else if (!target_.password.empty()) {
+    introduction.add({"AUTH", target_.password});
+  }
+  if (target_.db != 0) introduction.add({"SELECT", std::to_string(target_.db)});
+  state_ = State::idle;
+  if (introduction.count() == 0) {
+    owner_.on_greeted({});
+    return;
+  }
+  ask(introduction);
+  state_ = State::greeting;
+}
+
+void Dialogue::on_bytes(std::string_view bytes) noexcept {
+  reader_.feed(bytes);
+  read();
+  if (state_ == State::closed) return;
+  if (!reader_.malformed().empty()) {
+    end("protocol violation: " + std::string(reader_.malformed()));
+  } else if (state_ == State::idle && reader_.in_the_middle()) {
+    end("protocol violation: bytes that nobody asked for");
+  }
+}
+
+void Dialogue::read() {
+  while (const Value* value = reader_.next()) {
+    if (state_ == State::idle) {
+      end("protocol violation: an answer that nobody asked for");
+      return;
+    }
+    answers_.push_back(kept(*value));
+    reader_.recycle();
+    if (answers_.size() < expected_) continue;
+    const bool greeted = state_ == State::greeting;
+    state_ = State::idle;
+    if (greeted) {
+      take_greeting();
+    } else {
+      owner_.on_answers(std::exchange(answers_, {}));
+    }
+    if (state_ == State::closed) return;
+  }
+}
+
+void Dialogue::take_greeting() {
+  Greeting greeting;
+  const bool authenticated = !target_.user.empty() || !target_.password.empty();
+  for (std::size_t i = 0; i < answers_.size(); ++i) {
+    if (!answers_[i].is_error()) continue;
+    if (authenticated && i == 0) {
+      greeting.authentication = "AUTH: " + without_secrets(answers_[i].text, target_.password);
+    } else {
+      greeting.selection = "SELECT " + std::to_string(target_.db) + ": " + answers_[i].text;
+    }
+  }
+  answers_.clear();
+  owner_.on_greeted(greeting);
+}
+
+void Dialogue::on_failure(const uv::Failure& failure) noexcept { end(failure.message); }
+
+void Dialogue::end(const std::string& why) {
+  close();
+  owner_.on_end(why);
+}
+
+}  // namespace redlock::redis

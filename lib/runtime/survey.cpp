@@ -1,0 +1,292 @@
+#include "runtime/survey.hpp"
+
+#include <uv.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "core/admission.hpp"
+#include "redis/dialogue.hpp"
+#include "redis/keys.hpp"
+#include "redis/scripts_embedded.hpp"
+#include "redis/visible.hpp"
+#include "runtime/survey_facts.hpp"
+#include "uv/deadline_timer.hpp"
+
+namespace redlock::runtime {
+namespace {
+
+using redis::Answer;
+using redis::Value;
+using std::chrono::milliseconds;
+using std::chrono::nanoseconds;
+
+/// The quickest of so many exchanges says most about a clock, as its answer was under way least.
+constexpr std::size_t clock_samples = 5;
+
+}  // namespace
+
+/// One node, from connecting to the last step.
+class Survey::Visit final : private redis::DialogueOwner {
+ public:
+  Visit(uv_loop_t* loop, const std::string& url, redis::ConnectionTarget target, nanoseconds limit)
+      : limit_(limit),
+        timer_(loop, uv::Callback::to<&Visit::on_deadline>(*this)),
+        dialogue_(loop, std::move(target), *this) {
+    node_.seen.url = url;
+  }
+
+  [[nodiscard]] bool busy() const noexcept { return step_ != Step::idle; }
+  [[nodiscard]] const SurveyedNode& node() const noexcept { return node_; }
+  [[nodiscard]] const Search& search() const noexcept { return search_; }
+  [[nodiscard]] const std::string& problem() const noexcept { return problem_; }
+
+  void examine();
+  void find_lock(milliseconds longest);
+  void mark(std::size_t nodes, milliseconds max_ttl);
+
+ private:
+  enum class Step : std::uint8_t { idle, connecting, facts, clock, scanning, marking };
+
+  void on_greeted(const redis::Greeting& greeting) noexcept override;
+  void on_answers(std::vector<Answer> answers) noexcept override;
+  void on_end(const std::string& why) noexcept override;
+  void on_deadline() noexcept;
+
+  void ask_time();
+  void take_time(const Answer& answer);
+  void scan(const std::string& cursor);
+  void take_page(const Answer& answer);
+  void take_mark(const Answer& answer);
+  void begin(Step step);
+  void finish();
+  void fail(std::string why);
+
+  const nanoseconds limit_;
+  SurveyedNode node_;
+  Search search_;
+  std::string problem_;  // of the step at hand
+  std::string selection_;
+  milliseconds longest_{0};
+  std::size_t samples_ = 0;
+  nanoseconds asked_at_{0};
+  Step step_ = Step::idle;
+  bool gone_ = false;
+  uv::DeadlineTimer timer_;
+  redis::Dialogue dialogue_;
+};
+
+void Survey::Visit::begin(Step step) {
+  step_ = step;
+  problem_.clear();
+  timer_.arm(uv::DeadlineTimer::now() + limit_);
+}
+
+void Survey::Visit::finish() {
+  step_ = Step::idle;
+  timer_.disarm();
+}
+
+void Survey::Visit::fail(std::string why) {
+  gone_ = true;
+  dialogue_.close();
+  const Step failed = step_;
+  finish();
+  switch (failed) {
+    case Step::idle:
+      return;
+    case Step::connecting:
+    case Step::facts:
+    case Step::clock:
+      node_.seen.reachable = false;
+      node_.seen.problem = std::move(why);
+      return;
+    case Step::scanning:
+      search_.problem = std::move(why);
+      return;
+    case Step::marking:
+      problem_ = std::move(why);
+      return;
+  }
+}
+
+void Survey::Visit::on_deadline() noexcept { fail("no answer within " + core::spoken(limit_)); }
+
+void Survey::Visit::on_end(const std::string& why) noexcept { fail(why); }
+
+void Survey::Visit::examine() {
+  begin(Step::connecting);
+  dialogue_.open();
+}
+
+void Survey::Visit::on_greeted(const redis::Greeting& greeting) noexcept {
+  if (!greeting.authentication.empty()) {
+    node_.seen.reachable = true;
+    node_.seen.problem = greeting.authentication;
+    node_.denied = greeting.authentication;
+    dialogue_.close();
+    gone_ = true;
+    finish();
+    return;
+  }
+  selection_ = greeting.selection;
+  step_ = Step::facts;
+  dialogue_.ask(fact_questions());
+}
+
+void Survey::Visit::on_answers(std::vector<Answer> answers) noexcept {
+  switch (step_) {
+    case Step::facts:
+      take_facts(answers, node_);
+      // What is in another database is not about this deployment. A sentinel has none, and a
+      // cluster has one: there it is no problem of its own.
+      if (!selection_.empty() && node_.denied.empty() && node_.seen.role != "sentinel" &&
+          !node_.seen.cluster) {
+        node_.marker.reset();
+        node_.seen.marked = node_.seen.restarted = false;
+        node_.seen.quarantine = nanoseconds::zero();
+        fail(selection_);
+      } else {
+        ask_time();
+      }
+      return;
+    case Step::clock:
+      take_time(answers.front());
+      return;
+    case Step::scanning:
+      take_page(answers.front());
+      return;
+    case Step::marking:
+      take_mark(answers.front());
+      return;
+    case Step::idle:
+    case Step::connecting:
+      return;
+  }
+}
+
+void Survey::Visit::ask_time() {
+  step_ = Step::clock;
+  redis::Questions question;
+  question.add({"TIME"});
+  asked_at_ = uv::DeadlineTimer::now();
+  dialogue_.ask(question);
+}
+
+void Survey::Visit::take_time(const Answer& answer) {
+  const nanoseconds round_trip = uv::DeadlineTimer::now() - asked_at_;
+  if (is_denial(answer.text) && node_.denied.empty()) node_.denied = answer.text;
+  if (samples_ == 0 || round_trip < node_.seen.round_trip) {
+    node_.seen.round_trip = round_trip;
+    // Against the clock that nobody sets: a step of ours in between would look like one of theirs.
+    if (const auto told = server_time(answer)) node_.clock = *told - (asked_at_ + round_trip / 2);
+  }
+  if (++samples_ < clock_samples) {
+    ask_time();
+  } else {
+    finish();
+  }
+}
+
+void Survey::Visit::find_lock(milliseconds longest) {
+  longest_ = longest;
+  search_ = {};
+  begin(Step::scanning);
+  if (gone_) {
+    fail("the connection is gone");
+    return;
+  }
+  scan("0");
+}
+
+void Survey::Visit::scan(const std::string& cursor) {
+  redis::Questions question;
+  question.add({"EVAL", redis::scripts::find_lock.text, "0", cursor,
+                std::to_string(longest_.count()), redis::keys::node_prefix,
+                redis::keys::number_prefix});
+  timer_.arm(uv::DeadlineTimer::now() + limit_);
+  dialogue_.ask(question);
+}
+
+void Survey::Visit::take_page(const Answer& answer) {
+  if (answer.is_error()) {
+    search_.problem = answer.text;
+    finish();
+    return;
+  }
+  const auto& found = answer.elements;
+  if (answer.type != Value::Type::array || (found.size() != 1 && found.size() != 3)) {
+    fail("protocol violation: no page of keys");
+    return;
+  }
+  if (found.size() == 3) {
+    search_.lock = Search::Lock{redis::visible(found[1].text), milliseconds(found[2].integer)};
+    finish();
+  } else if (found[0].text == "0") {
+    finish();
+  } else {
+    scan(found[0].text);
+  }
+}
+
+void Survey::Visit::mark(std::size_t nodes, milliseconds max_ttl) {
+  begin(Step::marking);
+  if (gone_) {
+    fail("the connection is gone");
+    return;
+  }
+  const std::string marker =
+      node_.seen.run_id + " " + std::to_string(nodes) + " " + std::to_string(max_ttl.count());
+  redis::Questions question;
+  question.add({"EVAL", redis::scripts::open.text, "3", redis::keys::marker,
+                redis::keys::quarantine, redis::keys::fence, marker});
+  dialogue_.ask(question);
+}
+
+void Survey::Visit::take_mark(const Answer& answer) {
+  if (answer.is_error()) problem_ = answer.text;
+  finish();
+}
+
+Survey::Survey(const Configuration& configuration) {
+  const auto& settings = configuration.settings;
+  for (std::size_t i = 0; i < configuration.targets.size(); ++i) {
+    visits_.push_back(std::make_unique<Visit>(loop_.get(), settings.nodes[i],
+                                              configuration.targets[i], settings.longest_limit));
+  }
+}
+
+Survey::~Survey() = default;
+
+void Survey::run_until_idle() {
+  const auto busy = [](const std::unique_ptr<Visit>& visit) { return visit->busy(); };
+  while (std::any_of(visits_.begin(), visits_.end(), busy)) {
+    static_cast<void>(uv_run(loop_.get(), UV_RUN_ONCE));
+  }
+}
+
+std::vector<SurveyedNode> Survey::examine() {
+  for (const auto& visit : visits_) visit->examine();
+  run_until_idle();
+  std::vector<SurveyedNode> nodes;
+  for (const auto& visit : visits_) nodes.push_back(visit->node());
+  return nodes;
+}
+
+std::vector<Search> Survey::find_locks(milliseconds longest) {
+  for (const auto& visit : visits_) visit->find_lock(longest);
+  run_until_idle();
+  std::vector<Search> found;
+  for (const auto& visit : visits_) found.push_back(visit->search());
+  return found;
+}
+
+std::vector<std::string> Survey::mark(std::size_t nodes, milliseconds max_ttl) {
+  for (const auto& visit : visits_) visit->mark(nodes, max_ttl);
+  run_until_idle();
+  std::vector<std::string> problems;
+  for (const auto& visit : visits_) problems.push_back(visit->problem());
+  return problems;
+}
+
+}  // namespace redlock::runtime

@@ -1,0 +1,162 @@
+#include "runtime/survey_facts.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <string_view>
+
+#include "redis/keys.hpp"
+#include "redis/visible.hpp"
+
+namespace redlock::runtime {
+namespace {
+
+using redis::Answer;
+using redis::Value;
+using std::chrono::milliseconds;
+using std::chrono::nanoseconds;
+
+/// In the order in which fact_questions() asks.
+enum Fact : std::size_t { info, appendfsync, save, marker, quarantine, facts };
+
+constexpr std::size_t longest_field = 64;
+
+/// What follows `field` on its line of an INFO; empty if there is none.
+std::string field_of(std::string_view text, std::string_view field) {
+  while (!text.empty()) {
+    const std::size_t end = text.find('\n');
+    std::string_view line = text.substr(0, end);
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    if (line.starts_with(field) && line.substr(field.size()).starts_with(':')) {
+      return redis::visible(line.substr(field.size() + 1), longest_field);
+    }
+  }
+  return {};
+}
+
+template <typename Number>
+std::optional<Number> number_in(std::string_view text) {
+  Number number{};
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool whole = parsed.ec == std::errc{} && parsed.ptr == text.data() + text.size();
+  return whole ? std::optional(number) : std::nullopt;
+}
+
+/// The value that CONFIG GET answered; none where the server does not tell.
+std::optional<std::string> setting_in(const Answer& answer) {
+  if (answer.type != Value::Type::array || answer.elements.size() != 2) return std::nullopt;
+  return redis::visible(answer.elements[1].text, longest_field);
+}
+
+/// Anybody can write a number that would end nanoseconds of 64 bits.
+milliseconds countable(std::int64_t number) {
+  return std::min(milliseconds(number), milliseconds(2 * limits::longest_max_ttl));
+}
+
+void take_info(const std::string& text, NodeExamination& seen) {
+  const std::string mode = field_of(text, "redis_mode");
+  seen.version = field_of(text, "redis_version");
+  // A sentinel of any version says so in its mode; in its role only some do.
+  seen.role = mode == "sentinel" ? mode : field_of(text, "role");
+  seen.run_id = field_of(text, "run_id");
+  if (const auto uptime = number_in<std::int32_t>(field_of(text, "uptime_in_seconds"))) {
+    seen.uptime = std::chrono::seconds(*uptime);
+  }
+  seen.maxmemory_policy = field_of(text, "maxmemory_policy");
+  seen.cluster = mode == "cluster" || field_of(text, "cluster_enabled") == "1";
+  seen.loading = field_of(text, "loading") == "1" || field_of(text, "async_loading") == "1";
+}
+
+void take_persistence(const std::vector<Answer>& answers, NodeExamination& seen) {
+  const std::string aof_enabled = field_of(answers[info].text, "aof_enabled");
+  const auto fsync = setting_in(answers[appendfsync]);
+  const auto snapshots = setting_in(answers[save]);
+  if (aof_enabled == "1") {
+    seen.persistence = fsync ? "aof " + *fsync : "aof";
+    seen.durable = fsync == "always";
+  } else if (snapshots) {
+    seen.persistence = snapshots->empty() ? "none" : "rdb";
+  }
+}
+
+void take_errors(const std::vector<Answer>& answers, SurveyedNode& node) {
+  // What CONFIG keeps from us no client needs.
+  for (const std::size_t fact : {marker, quarantine}) {
+    const Answer& answer = answers[fact];
+    if (!answer.is_error()) continue;
+    if (answer.text.starts_with("LOADING")) node.seen.loading = true;
+    if (is_denial(answer.text) && node.denied.empty()) node.denied = answer.text;
+  }
+}
+
+}  // namespace
+
+std::optional<Marker> parse_marker(const std::string& text) {
+  const std::string_view all = text;
+  const std::size_t first = all.find(' ');
+  const std::size_t second = first == std::string_view::npos ? first : all.find(' ', first + 1);
+  if (first == 0 || second == std::string_view::npos) return std::nullopt;
+  const auto nodes = number_in<std::uint64_t>(all.substr(first + 1, second - first - 1));
+  const auto max_ttl = number_in<std::int64_t>(all.substr(second + 1));
+  if (!nodes || !max_ttl || *max_ttl < 0) return std::nullopt;
+  return Marker{redis::visible(all.substr(0, first), longest_field), *nodes, countable(*max_ttl)};
+}
+
+redis::Questions fact_questions() {
+  redis::Questions questions;
+  questions.add({"INFO"});
+  questions.add({"CONFIG", "GET", "appendfsync"});
+  questions.add({"CONFIG", "GET", "save"});
+  questions.add({"GET", redis::keys::marker});
+  questions.add({"PTTL", redis::keys::quarantine});
+  return questions;
+}
+
+bool is_denial(std::string_view error) noexcept {
+  constexpr std::array<std::string_view, 3> kinds{"NOAUTH", "WRONGPASS", "NOPERM"};
+  return std::any_of(kinds.begin(), kinds.end(),
+                     [error](std::string_view kind) { return error.starts_with(kind); });
+}
+
+void take_facts(const std::vector<Answer>& answers, SurveyedNode& node) {
+  NodeExamination& seen = node.seen;
+  const Answer& told = answers[info];
+  if (told.is_error() && is_denial(told.text)) {
+    seen.reachable = true;
+    seen.problem = told.text;
+    node.denied = told.text;
+    return;
+  }
+  if (told.is_error() && told.text.starts_with("LOADING")) {
+    seen.reachable = seen.loading = true;
+    return;
+  }
+  if (told.type != Value::Type::bulk) {
+    seen.problem = told.is_error() ? "INFO: " + told.text : "INFO was not answered with a text";
+    return;
+  }
+  seen.reachable = true;
+  take_info(told.text, seen);
+  take_persistence(answers, seen);
+  take_errors(answers, node);
+
+  if (answers[marker].type == Value::Type::bulk) node.marker = parse_marker(answers[marker].text);
+  seen.marked = node.marker.has_value();
+  seen.restarted = seen.marked && node.marker->run_id != seen.run_id;
+  const Answer& left = answers[quarantine];
+  if (left.type == Value::Type::integer && left.integer == -1) seen.quarantine = forever;
+  if (left.type == Value::Type::integer && left.integer > 0) {
+    seen.quarantine = countable(left.integer);
+  }
+}
+
+std::optional<nanoseconds> server_time(const Answer& answer) {
+  if (answer.type != Value::Type::array || answer.elements.size() != 2) return std::nullopt;
+  const auto seconds = number_in<std::uint32_t>(answer.elements[0].text);
+  const auto microseconds = number_in<std::uint32_t>(answer.elements[1].text);
+  if (!seconds || !microseconds) return std::nullopt;
+  return std::chrono::seconds(*seconds) + std::chrono::microseconds(*microseconds);
+}
+
+}  // namespace redlock::runtime

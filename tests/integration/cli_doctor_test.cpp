@@ -1,0 +1,153 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "integration/cli_tool.hpp"
+#include "integration/deployment.hpp"
+
+namespace redlock::test {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+/// The time limit does not matter to these tests, and a stalled machine must not reach it.
+ProcessResult tool(Words words, const std::string& nodes) {
+  words.insert(words.end(), {"--timeout", "20s", "--nodes", nodes});
+  // With the restart guard, as it is where nobody says otherwise.
+  return run_tool(std::move(words), {.environment = {"QUORUM_LOCK_RESTART_GUARD="}});
+}
+
+TEST(CliDoctor, TellsPeopleThatAllIsWell) {
+  Nodes nodes(3);
+  const ProcessResult result = tool({"doctor"}, nodes.joined_urls());
+  EXPECT_EQ(result.exit_code, 0) << result.errors;
+  EXPECT_EQ(result.errors, "");
+  EXPECT_THAT(result.output, HasSubstr("all is well\n"));
+  EXPECT_THAT(result.output, HasSubstr("no marker: new"));
+  for (const RedisServer& node : nodes) EXPECT_THAT(result.output, HasSubstr(node.url()));
+  EXPECT_THAT(result.output, Not(HasSubstr("\x1b"))) << "colours into a pipe";
+}
+
+TEST(CliDoctor, SaysInJsonWhatScriptsRelyOn) {
+  Nodes nodes(2);
+  const ProcessResult result = tool({"doctor", "--json"}, nodes.joined_urls());
+  EXPECT_EQ(result.exit_code, 0) << result.errors;
+  const Json json = json_of(result);
+  EXPECT_EQ(json.value("verdict", ""), "ok");
+  EXPECT_TRUE(json.at("problems").empty());
+  ASSERT_EQ(json.at("nodes").size(), 2U);
+  const Json& node = json.at("nodes").at(0);
+  EXPECT_EQ(node.value("url", ""), nodes[0].url());
+  EXPECT_TRUE(node.value("reachable", false));
+  EXPECT_TRUE(node.at("rtt_us").is_number_integer());
+  EXPECT_TRUE(node.at("version").is_string());
+  EXPECT_EQ(node.value("role", ""), "master");
+  EXPECT_EQ(node.value("run_id", ""), run_id_of(nodes[0]));
+  EXPECT_EQ(node.value("maxmemory_policy", ""), "noeviction");
+  EXPECT_FALSE(node.value("cluster", true));
+  EXPECT_TRUE(node.at("clock_offset_ms").is_number_integer());
+  EXPECT_EQ(node.value("quarantine_ms", -1), 0);
+}
+
+TEST(CliDoctor, ExitsWith1AndTellsWhatIsWrongAndHowToMendIt) {
+  Nodes nodes(2);
+  const RedisServer evicting({.arguments = {"--maxmemory-policy", "allkeys-lru"}});
+  nodes[1].kill();
+  const std::string urls = nodes.joined_urls() + "," + evicting.url();
+  const ProcessResult text = tool({"doctor"}, urls);
+  EXPECT_EQ(text.exit_code, 1);
+  EXPECT_THAT(text.output, HasSubstr("2 problems\n"));
+  EXPECT_THAT(text.output, HasSubstr("unreachable  " + nodes[1].url()));
+  EXPECT_THAT(text.output, HasSubstr("evicting  " + evicting.url()));
+  EXPECT_THAT(text.output, HasSubstr("CONFIG SET maxmemory-policy noeviction"));
+
+  const ProcessResult result = tool({"doctor", "--json"}, urls);
+  EXPECT_EQ(result.exit_code, 1);
+  const Json json = json_of(result);
+  EXPECT_EQ(json.value("verdict", ""), "problems");
+  ASSERT_EQ(json.at("problems").size(), 2U);
+  const Json& problem = json.at("problems").at(1);
+  EXPECT_EQ(problem.value("node", ""), evicting.url());
+  EXPECT_EQ(problem.value("id", ""), "evicting");
+  for (const char* field : {"what", "why", "mend"}) EXPECT_NE(problem.value(field, ""), "");
+  const Json& dead = json.at("nodes").at(1);
+  EXPECT_FALSE(dead.value("reachable", true));
+  EXPECT_TRUE(dead.at("version").is_null());
+}
+
+TEST(CliDoctor, TellsOnlyWhatIsWrongWhenQuiet) {
+  Nodes nodes(2);
+  EXPECT_EQ(tool({"doctor", "--quiet"}, nodes.joined_urls()).output, "");
+  nodes[1].kill();
+  const ProcessResult result = tool({"doctor", "--quiet"}, nodes.joined_urls());
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(result.output, HasSubstr(nodes[1].url()));
+  EXPECT_THAT(result.output, Not(HasSubstr(nodes[0].url())));
+}
+
+TEST(CliDoctor, TellsHowLongAQuarantineLasts) {
+  const RedisServer server;
+  quarantine_by_hand(server, 1);
+  const ProcessResult result = tool({"doctor", "--json"}, server.url());
+  EXPECT_EQ(result.exit_code, 1);
+  const Json json = json_of(result);
+  EXPECT_GT(json.at("nodes").at(0).value("quarantine_ms", 0), 0);
+  EXPECT_LE(json.at("nodes").at(0).value("quarantine_ms", 0), 600000);
+  EXPECT_EQ(json.at("problems").at(0).value("id", ""), "quarantined");
+}
+
+TEST(CliDoctor, OfOneServerTwiceIsWrongUsage) {
+  const ProcessResult result = tool({"doctor"}, "a:1,a:1");
+  EXPECT_EQ(result.exit_code, 64);
+  EXPECT_EQ(count_lines(result.errors), 1U) << result.errors;
+}
+
+TEST(CliBootstrap, OpensADeploymentThatTheDoctorThenCallsWell) {
+  Nodes nodes(3);
+  for (const RedisServer& node : nodes) quarantine_by_hand(node, 5);
+  const ProcessResult result = tool({"bootstrap", "--json"}, nodes.joined_urls());
+  EXPECT_EQ(result.exit_code, 0) << result.errors;
+  const Json json = json_of(result);
+  EXPECT_EQ(json.value("outcome", ""), "opened");
+  ASSERT_EQ(json.at("nodes").size(), 3U);
+  EXPECT_EQ(json.at("nodes").at(2).value("url", ""), nodes[2].url());
+  EXPECT_EQ(json.at("nodes").at(2).value("run_id", ""), run_id_of(nodes[2]));
+
+  const ProcessResult doctor = tool({"doctor"}, nodes.joined_urls());
+  EXPECT_EQ(doctor.exit_code, 0) << doctor.output;
+  EXPECT_THAT(doctor.output, HasSubstr("member"));
+}
+
+TEST(CliBootstrap, TellsPeopleALinePerNodeAndThatItIsOpen) {
+  Nodes nodes(3);
+  const ProcessResult result = tool({"bootstrap"}, nodes.joined_urls());
+  EXPECT_EQ(result.exit_code, 0) << result.errors;
+  EXPECT_EQ(count_lines(result.output), 4U) << result.output;
+  EXPECT_TRUE(result.output.ends_with("open\n")) << result.output;
+  EXPECT_EQ(tool({"bootstrap", "--quiet"}, nodes.joined_urls()).output, "");
+}
+
+TEST(CliBootstrap, ExitsWith75WhileAKeyCanBeALock) {
+  Nodes nodes(3);
+  nodes[2].command({"SET", "nightly", "somebody", "PX", "20000"});
+  const ProcessResult result = tool({"bootstrap", "--json"}, nodes.joined_urls());
+  EXPECT_EQ(result.exit_code, 75);
+  const Json json = json_of(result);
+  EXPECT_EQ(json.value("outcome", ""), "refused");
+  EXPECT_THAT(json.value("message", ""), HasSubstr("'nightly'"));
+  EXPECT_EQ(count_lines(result.errors), 1U) << result.errors;
+  EXPECT_EQ(nodes.count_held(marker_key), 0U);
+}
+
+TEST(CliBootstrap, ExitsWith69WhileANodeIsMissing) {
+  Nodes nodes(3);
+  nodes[0].kill();
+  const ProcessResult result = tool({"bootstrap", "--json"}, nodes.joined_urls());
+  EXPECT_EQ(result.exit_code, 69);
+  EXPECT_EQ(json_of(result).value("outcome", ""), "refused");
+  EXPECT_THAT(result.errors, HasSubstr(nodes[0].url()));
+  EXPECT_EQ(nodes.count_held(marker_key), 0U);
+}
+
+}  // namespace
+}  // namespace redlock::test

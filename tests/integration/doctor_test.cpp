@@ -1,0 +1,320 @@
+// examine() tells what is wrong with a deployment and changes nothing; bootstrap() opens a new one.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "integration/deployment.hpp"
+#include "redlock/deployment.hpp"
+#include "support/fake_server.hpp"
+
+namespace redlock::test {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::nanoseconds;
+using std::chrono::seconds;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+Examination examined(const ClientOptions& options) {
+  auto result = examine(options);
+  if (!result) throw std::runtime_error(result.error().message);
+  return *std::move(result);
+}
+
+std::vector<std::string> ids_of(const Examination& examination) {
+  std::vector<std::string> ids;
+  for (const Finding& finding : examination.findings) ids.push_back(finding.id);
+  return ids;
+}
+
+/// The findings beside two healthy nodes.
+std::vector<Finding> findings_of(const std::string& url) {
+  Nodes others(2);
+  auto urls = others.urls();
+  urls.push_back(url);
+  const Examination examination = examined(deployment(urls));
+  for (const Finding& finding : examination.findings) EXPECT_EQ(finding.node, url);
+  return examination.findings;
+}
+
+void expect_only(const std::string& url, const std::string& id, const std::string& words) {
+  const auto findings = findings_of(url);
+  ASSERT_EQ(findings.size(), 1U);
+  EXPECT_EQ(findings[0].id, id);
+  EXPECT_THAT(findings[0].what, HasSubstr(words));
+}
+
+TEST(Doctor, FindsNothingWrongWithNewNodesAndChangesNothing) {
+  Nodes nodes(3);
+  const Examination examination = examined(deployment(nodes.urls()));
+  EXPECT_THAT(ids_of(examination), IsEmpty());
+  ASSERT_EQ(examination.nodes.size(), 3U);
+  for (std::size_t i = 0; i < 3; ++i) {
+    const NodeExamination& node = examination.nodes[i];
+    EXPECT_EQ(node.url, nodes[i].url());
+    EXPECT_TRUE(node.reachable);
+    EXPECT_EQ(node.problem, "");
+    EXPECT_GT(node.round_trip, nanoseconds(0));
+    EXPECT_NE(node.version, "");
+    EXPECT_EQ(node.role, "master");
+    EXPECT_EQ(node.run_id, run_id_of(nodes[i]));
+    EXPECT_TRUE(node.uptime);
+    EXPECT_EQ(node.persistence, "none");
+    EXPECT_FALSE(node.durable);
+    EXPECT_EQ(node.maxmemory_policy, "noeviction");
+    EXPECT_FALSE(node.cluster);
+    EXPECT_FALSE(node.loading);
+    EXPECT_TRUE(node.clock_offset);
+    EXPECT_FALSE(node.marked);
+    EXPECT_EQ(node.quarantine, nanoseconds(0));
+    EXPECT_EQ(nodes[i].command({"DBSIZE"}).integer, 0);
+  }
+}
+
+TEST(Doctor, RefusesOptionsThatAreWrong) {
+  EXPECT_TRUE(failed_with(examine({}), Errc::invalid_argument));
+  EXPECT_TRUE(failed_with(bootstrap({}), Errc::invalid_argument));
+}
+
+TEST(Doctor, SeesOneServerBehindThreeAddresses) {
+  const RedisServer server;
+  const Examination examination =
+      examined(deployment({server.url(), by_name(server), server.unix_url()}));
+  ASSERT_THAT(ids_of(examination), ElementsAre("duplicate"));
+  EXPECT_EQ(examination.findings[0].node,
+            server.url() + ", " + by_name(server) + ", " + server.unix_url());
+}
+
+TEST(Doctor, SeesAReplica) {
+  const RedisServer master;
+  const RedisServer replica(
+      {.arguments = {"--replicaof", master.host(), std::to_string(master.port())}});
+  expect_only(replica.url(), "replica", "replica");
+}
+
+TEST(Doctor, SeesAClusterNode) {
+  const RedisServer server({.arguments = {"--cluster-enabled", "yes"}});
+  expect_only(server.url(), "cluster", "Cluster");
+  expect_only(server.url() + "/1", "cluster", "Cluster");
+}
+
+TEST(Doctor, SeesASentinel) {
+  const Sentinel sentinel;
+  expect_only(sentinel.url(), "sentinel", "Sentinel");
+  expect_only(sentinel.url() + "/1", "sentinel", "Sentinel");
+}
+
+TEST(Doctor, SeesAServerThatEvicts) {
+  const RedisServer server({.arguments = {"--maxmemory-policy", "allkeys-lru"}});
+  expect_only(server.url(), "evicting", "allkeys-lru");
+}
+
+TEST(Doctor, SeesADeadNode) {
+  RedisServer server;
+  server.kill();
+  expect_only(server.url(), "unreachable", "connection refused");
+}
+
+TEST(Doctor, GivesAHungNodeNoMoreThanItsLimit) {
+  RedisServer hung;
+  const RedisServer healthy;
+  hung.stop();
+  ClientOptions options = impatient({hung.url(), healthy.url()});
+  options.guards = {};
+  const Examination examination = examined(options);
+  hung.resume();
+  ASSERT_GE(examination.findings.size(), 1U);
+  EXPECT_EQ(examination.findings[0].node, hung.url());
+  EXPECT_EQ(examination.findings[0].id, "unreachable");
+  EXPECT_THAT(examination.findings[0].what, HasSubstr("no answer within 500 ms"));
+}
+
+TEST(Doctor, SeesThatSomethingElseThanRedisAnswers) {
+  FakeServer web([](const Command&) { return Answer::close("HTTP/1.1 400 Bad Request\r\n\r\n"); });
+  expect_only(web.url(), "unreachable", "protocol violation");
+}
+
+TEST(Doctor, SeesADatabaseThatIsNotThere) {
+  const RedisServer server;
+  const std::string url = server.url() + "/99";
+  expect_only(url, "unreachable", "SELECT 99");
+}
+
+TEST(Doctor, SeesAWrongPasswordAndAMissingOneAndNeverShowsEither) {
+  const RedisServer server({.password = "right"});
+  const std::string address = server.host() + ":" + std::to_string(server.port());
+  for (const std::string& credentials : {std::string(":wr0ng@"), std::string()}) {
+    const Examination examination = examined(deployment({"redis://" + credentials + address}));
+    ASSERT_THAT(ids_of(examination), ElementsAre("auth"));
+    EXPECT_EQ(examination.findings[0].node, "redis://" + address);
+    EXPECT_THAT(examination.findings[0].what, testing::Not(HasSubstr("wr0ng")));
+    EXPECT_TRUE(examination.nodes[0].reachable);
+  }
+  EXPECT_THAT(ids_of(examined(deployment({server.url()}))), IsEmpty());
+}
+
+TEST(Doctor, SeesAUserWhoMayNotSeeOurKeys) {
+  const RedisServer server;
+  server.command({"ACL", "SETUSER", "app", "on", ">pw", "~app:*", "+@all"});
+  const std::string address = server.host() + ":" + std::to_string(server.port());
+  const Examination examination = examined(deployment({"redis://app:pw@" + address}));
+  ASSERT_THAT(ids_of(examination), ElementsAre("auth"));
+  EXPECT_THAT(examination.findings[0].what, HasSubstr("NOPERM"));
+}
+
+TEST(Doctor, SeesAServerThatIsStillLoading) {
+  RedisServer server;
+  fill(server, 10000);
+  server.command({"SAVE"});
+  server.options().arguments = {"--key-load-delay", "10000",
+                                "--loading-process-events-interval-bytes", "1024"};
+  server.options().loading_grace = milliseconds(0);
+  server.restart();
+  expect_only(server.url(), "loading", "reading its data");
+}
+
+TEST(Doctor, TellsHowANodeKeepsItsData) {
+  const RedisServer everysec({.arguments = {"--appendonly", "yes"}});
+  const RedisServer always({.arguments = {"--appendonly", "yes", "--appendfsync", "always"}});
+  const RedisServer snapshots({.arguments = {"--save", "3600 1"}});
+  ClientOptions options = deployment({everysec.url(), always.url(), snapshots.url()});
+  options.guards.trust_durable = true;
+  const Examination examination = examined(options);
+  EXPECT_EQ(examination.nodes[0].persistence, "aof everysec");
+  EXPECT_EQ(examination.nodes[1].persistence, "aof always");
+  EXPECT_TRUE(examination.nodes[1].durable);
+  EXPECT_EQ(examination.nodes[2].persistence, "rdb");
+  EXPECT_THAT(ids_of(examination), ElementsAre("not-durable", "not-durable"));
+}
+
+TEST(Doctor, SeesAClockThatIsApartFromTheOthers) {
+  Nodes nodes(2);
+  FakeServer fake;
+  fake.on("TIME", [](const Command&) {
+    const auto now = std::chrono::system_clock::now().time_since_epoch() + seconds(100);
+    return resp::array(
+        {resp::bulk(std::to_string(std::chrono::floor<seconds>(now).count())), resp::bulk("0")});
+  });
+  const Examination examination =
+      examined(deployment({nodes[0].url(), fake.url(), nodes[1].url()}));
+  ASSERT_THAT(ids_of(examination), ElementsAre("clock"));
+  EXPECT_EQ(examination.findings[0].node, fake.url());
+  EXPECT_GT(*examination.nodes[1].clock_offset, seconds(50));
+  EXPECT_LT(*examination.nodes[0].clock_offset, seconds(50));
+}
+
+TEST(Doctor, SeesAQuarantine) {
+  const RedisServer server;
+  quarantine_by_hand(server, 3);
+  expect_only(server.url(), "quarantined", "quarantine for another");
+}
+
+TEST(Doctor, SeesANodeOfAnotherDeployment) {
+  const RedisServer server;
+  server.command({"SET", marker_key, run_id_of(server) + " 5 60000"});
+  expect_only(server.url(), "membership", "a deployment of 5 nodes");
+}
+
+TEST(Doctor, SeesThatANodeRestartedSinceItWasMarked) {
+  const RedisServer server;
+  server.command({"SET", marker_key, "another 1 30000"});
+  const Examination examination = examined(deployment({server.url()}));
+  EXPECT_THAT(ids_of(examination), IsEmpty());
+  EXPECT_TRUE(examination.nodes[0].restarted);
+}
+
+TEST(Bootstrap, MarksNewNodesAsMembersWithNothingToForget) {
+  Nodes nodes(3);
+  ClientOptions options = deployment(nodes.urls());
+  options.max_ttl = seconds(45);
+  const auto before = std::chrono::system_clock::now().time_since_epoch();
+  const auto opened = bootstrap(options);
+  ASSERT_TRUE(succeeded(opened));
+  EXPECT_THAT(ids_of(*opened), IsEmpty());
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_TRUE(opened->nodes[i].marked);
+    EXPECT_EQ(nodes[i].get(marker_key), run_id_of(nodes[i]) + " 3 45000");
+    EXPECT_EQ(nodes[i].pttl(quarantine_key), -2);
+    const Reply fence = nodes[i].command({"HMGET", fence_key, "old", "new", "at", "due"});
+    ASSERT_EQ(fence.elements.size(), 4U);
+    EXPECT_EQ(fence.elements[0].string, fence.elements[2].string);
+    EXPECT_EQ(fence.elements[1].string, fence.elements[2].string);
+    EXPECT_GE(std::chrono::microseconds(std::stoll(fence.elements[2].string)),
+              std::chrono::floor<std::chrono::microseconds>(before));
+    EXPECT_EQ(fence.elements[3].string, "0");
+  }
+}
+
+TEST(Bootstrap, EndsQuarantinesAndNeverLowersFencingNumbers) {
+  const RedisServer server;
+  quarantine_by_hand(server, 5);
+  server.command({"HSET", fence_key, "old", "5", "new", "8000000000000000", "at", "7", "due", "1"});
+  ASSERT_TRUE(succeeded(bootstrap(deployment({server.url()}))));
+  EXPECT_EQ(server.pttl(quarantine_key), -2);
+  const Reply fence = server.command({"HMGET", fence_key, "old", "new", "due"});
+  ASSERT_EQ(fence.elements.size(), 3U);
+  EXPECT_EQ(fence.elements[0].string, "8000000000000000");
+  EXPECT_EQ(fence.elements[1].string, "8000000000000000");
+  EXPECT_EQ(fence.elements[2].string, "0");
+  EXPECT_EQ(server.get(marker_key), run_id_of(server) + " 1 30000");
+}
+
+TEST(Bootstrap, OpensTheDatabaseThatTheUrlNamesAndLooksForLocksInNoOther) {
+  const RedisServer server;
+  server.command({"SET", "lock", "somebody", "PX", "20000"});
+  ASSERT_TRUE(succeeded(bootstrap(deployment({server.url() + "/2"}))));
+  EXPECT_FALSE(server.get(marker_key));
+}
+
+TEST(Bootstrap, RefusesWhileAnyKeyCanBeALock) {
+  Nodes nodes(3);
+  fill(nodes[1], 5000);
+  nodes[1].command({"SET", "bad\nname", "somebody", "PX", "20000"});
+  const auto refused = bootstrap(deployment(nodes.urls()));
+  ASSERT_TRUE(failed_with(refused, Errc::held));
+  EXPECT_THAT(refused.error().message, HasSubstr(nodes[1].url()));
+  EXPECT_THAT(refused.error().message, HasSubstr("name'"));
+  EXPECT_THAT(refused.error().message, testing::Not(HasSubstr("\n")));
+  EXPECT_EQ(nodes.count_held(marker_key), 0U);
+}
+
+TEST(Bootstrap, IsNotKeptByKeysThatCanBeNoLock) {
+  const RedisServer server;
+  server.command({"SET", "for ever", "v"});
+  server.command({"SET", "too long", "v", "PX", "3600000"});
+  server.command({"RPUSH", "list", "v"});
+  server.command({"PEXPIRE", "list", "20000"});
+  server.command({"SET", "redlock:fence:r", "7", "PX", "20000"});
+  quarantine_by_hand(server, 1);
+  server.command({"PEXPIRE", quarantine_key, "20000"});
+  EXPECT_TRUE(succeeded(bootstrap(deployment({server.url()}))));
+}
+
+TEST(Bootstrap, LooksForLocksOfTheDeploymentThatItReplaces) {
+  const RedisServer server;
+  server.command({"SET", marker_key, run_id_of(server) + " 1 3600000"});
+  server.command({"SET", "long", "somebody", "PX", "1800000"});
+  EXPECT_TRUE(failed_with(bootstrap(deployment({server.url()})), Errc::held));
+}
+
+TEST(Bootstrap, RefusesWhileANodeIsMissingOrUnfit) {
+  Nodes nodes(3);
+  nodes[2].kill();
+  auto refused = bootstrap(deployment(nodes.urls()));
+  ASSERT_TRUE(failed_with(refused, Errc::unavailable));
+  EXPECT_THAT(refused.error().message, HasSubstr(nodes[2].url()));
+
+  const RedisServer evicting({.arguments = {"--maxmemory-policy", "allkeys-lru"}});
+  refused = bootstrap(deployment({nodes[0].url(), nodes[1].url(), evicting.url()}));
+  ASSERT_TRUE(failed_with(refused, Errc::unavailable));
+  EXPECT_THAT(refused.error().message, HasSubstr("allkeys-lru"));
+
+  refused = bootstrap(deployment({nodes[0].url(), by_name(nodes[0])}));
+  ASSERT_TRUE(failed_with(refused, Errc::unavailable));
+  EXPECT_EQ(nodes.count_held(marker_key), 0U);
+}
+
+}  // namespace
+}  // namespace redlock::test

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "integration/library.hpp"
+#include "redis/keys.hpp"
+
+/// What the tests of guards and fencing have in common.
+namespace redlock::test {
+
+/// Short, because a quarantine is as long.
+inline constexpr auto short_max_ttl = std::chrono::seconds(3);
+
+[[nodiscard]] inline ClientOptions guarded(std::vector<std::string> urls) {
+  ClientOptions options = patient(std::move(urls));
+  options.guards.restart = true;
+  options.max_ttl = short_max_ttl;
+  return options;
+}
+
+[[nodiscard]] inline ClientOptions unguarded(std::vector<std::string> urls) {
+  ClientOptions options = patient(std::move(urls));
+  options.guards.restart = false;
+  return options;
+}
+
+/// Makes a new deployment of nodes that have just been started. Throws where it is refused.
+inline void open_deployment(const ClientOptions& options) {
+  const auto opened = bootstrap(options);
+  if (!opened) throw std::runtime_error("bootstrap: " + opened.error().message);
+}
+
+[[nodiscard]] inline bool quarantined(const RedisServer& node) {
+  return node.pttl(std::string(redis::keys::quarantine)) != -2;
+}
+
+/// How often a server has executed a command.
+[[nodiscard]] inline int calls(const RedisServer& node, const std::string& command) {
+  const std::string statistics = node.command({"INFO", "commandstats"}).string;
+  const std::string name = "cmdstat_" + command + ":calls=";
+  const auto found = statistics.find(name);
+  return found == std::string::npos ? 0 : std::stoi(statistics.substr(found + name.size()));
+}
+
+/// A lease that only the first two of three nodes have heard of: the third was taken, and is free
+/// afterwards. Any one of the two that forgets the lease could make another one with the third.
+[[nodiscard]] inline Result<Lease> acquire_on_first_two(Client& client, const Nodes& nodes,
+                                                        const std::string& resource,
+                                                        AcquireOptions options) {
+  const RedisServer& third = nodes[2];
+  third.command({"SET", resource, "somebody-else", "PX", "3600000"});
+  const int before = calls(third, "set");
+  auto lease = client.acquire(resource, std::move(options));
+  // Nobody waits for the third's refusal; the key must be there until then.
+  EXPECT_TRUE(eventually([&] { return calls(third, "set") > before; }));
+  third.command({"DEL", resource});
+  return lease;
+}
+
+/// Whatever the contender tries, it gets no lease before the other one is over; then it does.
+inline void expect_refused_until_over(Client& contender, const Lease& lease) {
+  const std::string resource = lease.resource();
+  // Attempts meet the moments around a reconnection; then one waits.
+  for (int i = 0; i < 20; ++i) {
+    const auto early = contender.try_acquire(resource, {.ttl = short_max_ttl});
+    ASSERT_FALSE(early && lease.valid()) << "two leases at once";
+  }
+  const auto granted = acquire_patiently(contender, resource, {.ttl = short_max_ttl});
+  ASSERT_TRUE(succeeded(granted));
+  EXPECT_FALSE(lease.valid()) << "two leases at once";
+}
+
+}  // namespace redlock::test

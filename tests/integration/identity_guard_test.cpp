@@ -1,0 +1,133 @@
+// Servers that are not what a node must be have no vote, and the reason is told.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "integration/guarded.hpp"
+#include "support/temp_dir.hpp"
+
+namespace redlock::test {
+namespace {
+
+using testing::AnyOf;
+using testing::HasSubstr;
+
+[[nodiscard]] std::string by_name(const RedisServer& server) {
+  return "redis://localhost:" + std::to_string(server.port());
+}
+
+/// An acquire is excluded because of this one node, and works without it.
+void expect_excluded(const std::string& url, const std::string& reason) {
+  {
+    Client client = make_client(unguarded({url}));
+    auto refused = client.try_acquire(fresh_resource());
+    ASSERT_TRUE(failed_with(refused, Errc::excluded));
+    const NodeReport& node = refused.error().round.nodes.at(0);
+    EXPECT_EQ(node.vote, Vote::excluded);
+    EXPECT_THAT(node.message, HasSubstr(reason));
+    EXPECT_THAT(refused.error().message, HasSubstr(node.message));
+    EXPECT_THAT(refused.error().message, HasSubstr(url));
+    EXPECT_THAT(refused.error().message, testing::Not(HasSubstr("\n")));
+  }
+  auto options = unguarded({url, shared_nodes()[0].url(), shared_nodes()[1].url()});
+  EventLog log;
+  options.on_node_event = log.listener();
+  Client client = make_client(options);
+  auto lease = client.try_acquire(fresh_resource());
+  ASSERT_TRUE(succeeded(lease));
+  EXPECT_NE(lease->report().nodes.at(0).vote, Vote::granted);
+  ASSERT_TRUE(log.wait_for(NodeEvent::Kind::excluded, 0));
+  EXPECT_THAT(log.last_message(NodeEvent::Kind::excluded, 0), HasSubstr(reason));
+  EXPECT_TRUE(succeeded(lease->release()));
+}
+
+TEST(IdentityGuard, AServerUnderThreeAddressesHasOneVote) {
+  const RedisServer server;
+  Client client = make_client(unguarded({server.url(), by_name(server), server.unix_url()}));
+  const auto resource = fresh_resource();
+  const auto twins_in = [&](const Error& error) {
+    return std::count_if(error.round.nodes.begin(), error.round.nodes.end(), [](const auto& node) {
+      return node.vote == Vote::excluded && node.message.find("same server") != std::string::npos;
+    });
+  };
+  // Decided as soon as there can be no majority, with who has been met by then.
+  const auto both_are_known = [&] {
+    const auto refused = client.try_acquire(resource);
+    if (refused) throw std::runtime_error("one server made a majority");
+    EXPECT_EQ(refused.error().code, Errc::excluded);
+    EXPECT_LE(votes(refused.error().round, Vote::granted), 1U);
+    return twins_in(refused.error()) == 2;
+  };
+  EXPECT_TRUE(eventually(both_are_known));
+  const auto refused = client.try_acquire(resource);
+  ASSERT_TRUE(failed_with(refused, Errc::excluded));
+  EXPECT_THAT(refused.error().message, AnyOf(HasSubstr("the same server as " + server.url()),
+                                             HasSubstr("the same server as " + by_name(server)),
+                                             HasSubstr("the same server as " + server.unix_url())));
+  EXPECT_TRUE(eventually([&] { return !server.get(resource); })) << "the one vote was taken back";
+}
+
+TEST(IdentityGuard, AServerUnderTwoAddressesDoesNotMakeAMajorityOfThree) {
+  const RedisServer twice;
+  RedisServer other;
+  Client client = make_client(unguarded({twice.url(), by_name(twice), other.url()}));
+  const auto resource = fresh_resource();
+  {
+    auto lease = client.try_acquire(resource);
+    ASSERT_TRUE(succeeded(lease));
+    EXPECT_TRUE(other.get(resource)) << "its vote is needed";
+  }
+  other.kill();
+  auto refused = client.try_acquire(resource);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().code, AnyOf(Errc::excluded, Errc::unavailable));
+}
+
+TEST(IdentityGuard, TheVoteMovesToTheOtherAddressWhenTheFirstIsGone) {
+  const RedisServer twice;
+  const RedisServer other;
+  Client client = make_client(unguarded({twice.url(), twice.unix_url(), other.url()}));
+  ASSERT_TRUE(succeeded(client.try_acquire(fresh_resource())));
+  for (int i = 0; i < 3; ++i) {
+    twice.command({"CLIENT", "KILL", "TYPE", "normal"});
+    EXPECT_TRUE(succeeded(acquire_patiently(client, fresh_resource())));
+  }
+}
+
+TEST(IdentityGuard, AReplicaHasNoVote) {
+  RedisServer replica({.arguments = {"--replica-read-only", "no"}});
+  ASSERT_TRUE(replica.command({"REPLICAOF", "127.0.0.1", std::to_string(shared_nodes()[4].port())})
+                  .is_ok());
+  // It would accept SET: nothing but this guard keeps it from voting.
+  expect_excluded(replica.url(), "replica");
+}
+
+TEST(IdentityGuard, ANodeOfAClusterHasNoVote) {
+  const RedisServer server({.arguments = {"--cluster-enabled", "yes"}});
+  expect_excluded(server.url(), "cluster");
+}
+
+TEST(IdentityGuard, ASentinelHasNoVote) {
+  const TempDir directory;
+  // A sentinel insists on a file for its configuration, which it rewrites.
+  const auto configuration = directory.write("sentinel.conf", "sentinel resolve-hostnames no\n");
+  const auto program =
+      directory.write("sentinel", "#!/bin/sh\nexec redis-server " + configuration.native() +
+                                      " --sentinel \"$@\"\n");
+  std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+  const RedisServer server({.program = program.native()});
+  expect_excluded(server.url(), "sentinel");
+}
+
+class EvictionPolicies : public testing::TestWithParam<const char*> {};
+
+TEST_P(EvictionPolicies, ThatMayEvictALockCostTheVote) {
+  const RedisServer server({.arguments = {"--maxmemory-policy", GetParam()}});
+  expect_excluded(server.url(), GetParam());
+}
+
+INSTANTIATE_TEST_SUITE_P(Some, EvictionPolicies,
+                         testing::Values("allkeys-lru", "volatile-ttl", "allkeys-random"));
+
+}  // namespace
+}  // namespace redlock::test

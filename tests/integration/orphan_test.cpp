@@ -1,0 +1,102 @@
+// Keys without an expiry, left by holders that died between SETNX and EXPIRE.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "integration/library.hpp"
+
+namespace redlock::test {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr auto repair = milliseconds(300);
+
+class Orphans : public testing::Test {
+ protected:
+  void TearDown() override {
+    for (const RedisServer& node : shared_nodes()) node.command({"DEL", resource_});
+  }
+  /// The same value everywhere, or another one on each node.
+  void leave_behind(const std::vector<std::string>& values) {
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      ASSERT_EQ(shared_nodes()[i].command({"SETNX", resource_, values[i]}).integer, 1);
+    }
+  }
+  [[nodiscard]] Client client() const { return make_client(patient(shared_urls(3))); }
+  [[nodiscard]] static AcquireOptions repairing(std::chrono::nanoseconds wait) {
+    AcquireOptions options{.wait = wait};
+    options.orphan_ttl = repair;
+    return options;
+  }
+
+  const std::string resource_ = fresh_resource();
+};
+
+TEST_F(Orphans, BlockForEverWhereNobodyAskedForARepair) {
+  leave_behind({"dead", "dead", "dead"});
+  Client client = Orphans::client();
+  EXPECT_TRUE(failed_with(client.try_acquire(resource_), Errc::held));
+  EXPECT_TRUE(failed_with(client.try_acquire_for(resource_, milliseconds(800)), Errc::held));
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(shared_nodes()[i].pttl(resource_), -1);
+  const auto inspection = client.inspect(resource_);
+  ASSERT_TRUE(succeeded(inspection));
+  EXPECT_EQ(inspection->holder, "dead");
+  EXPECT_EQ(inspection->nodes.at(0).remaining, std::nullopt);
+}
+
+TEST_F(Orphans, AreGivenAnExpiryAndTheLockIsAcquired) {
+  leave_behind({"dead", "dead", "dead"});
+  Client client = Orphans::client();
+  const auto lease = client.acquire(resource_, repairing(seconds(60)));
+  ASSERT_TRUE(succeeded(lease));
+  EXPECT_TRUE(lease->valid());
+  EXPECT_GE(shared_nodes().count_held_by(resource_, lease->token().str()), 2U);
+}
+
+TEST_F(Orphans, OfSeveralHoldersAreRepairedToo) {
+  leave_behind({"dead-1", "dead-2", "dead-3"});
+  Client client = Orphans::client();
+  EXPECT_TRUE(succeeded(client.acquire(resource_, repairing(seconds(60)))));
+}
+
+TEST_F(Orphans, AreRepairedByASingleAttemptForTheNextOne) {
+  leave_behind({"dead", "dead", "dead"});
+  Client client = Orphans::client();
+  EXPECT_TRUE(failed_with(client.try_acquire(resource_, repairing(seconds(0))), Errc::held));
+  EXPECT_TRUE(eventually([&] { return client.try_acquire(resource_).has_value(); }, seconds(30)));
+}
+
+TEST_F(Orphans, OnOneNodeAreRepairedWhileTheOthersAreLocked) {
+  leave_behind({"dead"});
+  Client client = Orphans::client();
+  const auto lease = client.acquire(resource_, repairing(seconds(60)));
+  ASSERT_TRUE(succeeded(lease));
+  EXPECT_TRUE(eventually([&] { return shared_nodes()[0].get(resource_) != "dead"; }, seconds(30)));
+}
+
+TEST_F(Orphans, KeysThatDoExpireAreNotTouched) {
+  for (std::size_t i = 0; i < 3; ++i) {
+    shared_nodes()[i].command({"SET", resource_, "alive", "PX", "3600000"});
+  }
+  Client client = Orphans::client();
+  EXPECT_TRUE(failed_with(client.acquire(resource_, repairing(milliseconds(800))), Errc::held));
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(shared_nodes()[i].get(resource_), "alive");
+    EXPECT_GT(shared_nodes()[i].pttl(resource_), 3'000'000);
+  }
+}
+
+TEST_F(Orphans, AFencedLeaseRepairsThemToo) {
+  leave_behind({"dead", "dead", "dead"});
+  Client client = Orphans::client();
+  auto options = repairing(seconds(60));
+  options.fencing = true;
+  const auto lease = client.acquire(resource_, std::move(options));
+  ASSERT_TRUE(succeeded(lease));
+  EXPECT_TRUE(lease->fencing_token());
+}
+
+}  // namespace
+}  // namespace redlock::test

@@ -1,0 +1,322 @@
+// Nodes that forgot what they had promised, and those that nobody has met yet.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <ostream>
+
+#include "integration/guarded.hpp"
+
+namespace redlock::test {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::minutes;
+using std::chrono::seconds;
+using testing::ContainsRegex;
+using testing::HasSubstr;
+
+class RestartGuard : public testing::Test {
+ protected:
+  [[nodiscard]] ClientOptions options() const { return guarded(nodes_.urls()); }
+  [[nodiscard]] Client client() const { return make_client(options()); }
+
+  Nodes nodes_{3, {.arguments = {"--repl-diskless-sync-delay", "0"}}};
+};
+
+TEST_F(RestartGuard, NodesThatNobodyHasMetHaveNoVoteAndSayHowToOpenThem) {
+  auto options = RestartGuard::options();
+  EventLog log;
+  options.on_node_event = log.listener();
+  Client client = make_client(options);
+  auto refused = client.try_acquire("r", {.ttl = short_max_ttl});
+  ASSERT_TRUE(failed_with(refused, Errc::excluded));
+  const std::string& message = refused.error().message;
+  EXPECT_THAT(message, HasSubstr("bootstrap"));
+  EXPECT_THAT(message, ContainsRegex("[0-9] m?s"));
+  ASSERT_GE(votes(refused.error().round, Vote::excluded), 2U);
+  for (std::size_t i = 0; i < 3; ++i) {
+    ASSERT_TRUE(log.wait_for(NodeEvent::Kind::excluded, i));
+    EXPECT_THAT(log.last_message(NodeEvent::Kind::excluded, i), ContainsRegex("[0-9] m?s"));
+    const NodeReport& node = refused.error().round.nodes.at(i);
+    if (node.vote != Vote::excluded) continue;
+    EXPECT_THAT(message, HasSubstr(node.url));
+    EXPECT_NE(node.message, "");
+    EXPECT_THAT(message, HasSubstr(node.message));
+  }
+  // Known to all by now: nobody is asked, and every vote is reported.
+  refused = client.try_acquire("r", {.ttl = short_max_ttl});
+  ASSERT_TRUE(failed_with(refused, Errc::excluded));
+  EXPECT_EQ(votes(refused.error().round, Vote::excluded), 3U);
+  EXPECT_EQ(nodes_.count_held("r"), 0U);
+
+  const auto inspection = client.inspect("r");
+  ASSERT_TRUE(succeeded(inspection));
+  for (const NodeInspection& node : inspection->nodes) {
+    EXPECT_GT(node.quarantine, seconds(0));
+    EXPECT_LE(node.quarantine, 2 * short_max_ttl);
+  }
+}
+
+TEST_F(RestartGuard, AWaitingAcquireGetsTheLockWhenTheQuarantineEnds) {
+  Client client = RestartGuard::client();
+  ASSERT_TRUE(failed_with(client.try_acquire("r", {.ttl = short_max_ttl}), Errc::excluded));
+  const auto lease = client.acquire("r", {.ttl = short_max_ttl, .wait = forever});
+  ASSERT_TRUE(succeeded(lease));
+  // On two of the three, and most of it has passed; to the millisecond, clocks may disagree.
+  const auto ended = std::count_if(nodes_.begin(), nodes_.end(), [](const RedisServer& node) {
+    return node.pttl(std::string(redis::keys::quarantine)) < 1000;
+  });
+  EXPECT_GE(ended, 2);
+}
+
+TEST_F(RestartGuard, AnOpenedDeploymentWorksAtOnceForEverybody) {
+  open_deployment(options());
+  for (int i = 0; i < 3; ++i) {
+    Client client = RestartGuard::client();
+    EXPECT_TRUE(succeeded(client.try_acquire(fresh_resource(), {.ttl = short_max_ttl})));
+  }
+}
+
+TEST_F(RestartGuard, WithoutItNewNodesVoteAtOnce) {
+  Client client = make_client(unguarded(nodes_.urls()));
+  EXPECT_TRUE(succeeded(client.try_acquire("r")));
+}
+
+TEST_F(RestartGuard, ARenewedLeaseOutlivesANodeThatForgotIt) {
+  open_deployment(options());
+  Client client = RestartGuard::client();
+  AcquireOptions acquire{.ttl = short_max_ttl};
+  acquire.renewal.emplace();
+  std::atomic<int> lost{0};
+  acquire.on_lost = [&](const Error&) { ++lost; };
+  const auto lease = client.try_acquire("r", std::move(acquire));
+  ASSERT_TRUE(succeeded(lease));
+  nodes_[0].restart(Data::wipe);
+  EXPECT_TRUE(eventually([&] { return quarantined(nodes_[0]); }, seconds(30)));
+  EXPECT_TRUE(eventually([&] { return nodes_[0].get("r") == lease->token().str(); }, seconds(30)))
+      << "the node was not given the key again";
+  EXPECT_TRUE(lease->valid());
+  EXPECT_EQ(lost, 0);
+}
+
+TEST_F(RestartGuard, TheOthersDoWithoutANodeThatForgot) {
+  open_deployment(options());
+  Client client = RestartGuard::client();
+  ASSERT_TRUE(succeeded(client.try_acquire("before", {.ttl = short_max_ttl})));
+  nodes_[0].restart(Data::wipe);
+  const auto lease = acquire_patiently(client, "r", {.ttl = short_max_ttl});
+  ASSERT_TRUE(succeeded(lease));
+  EXPECT_NE(lease->report().nodes.at(0).vote, Vote::granted);
+
+  ASSERT_TRUE(eventually([&] { return quarantined(nodes_[0]); }, seconds(30)));
+  Client stranger = RestartGuard::client();
+  const auto inspection = stranger.inspect("r");
+  ASSERT_TRUE(succeeded(inspection));
+  EXPECT_GT(inspection->nodes.at(0).quarantine, seconds(0));
+  EXPECT_EQ(inspection->nodes.at(1).quarantine, seconds(0));
+}
+
+TEST_F(RestartGuard, ANodeThatForgotVotesAgainAfterItsQuarantine) {
+  open_deployment(options());
+  Client client = RestartGuard::client();
+  nodes_[0].restart(Data::wipe);
+  ASSERT_TRUE(eventually([&] { return quarantined(nodes_[0]); }, seconds(30)));
+  ASSERT_TRUE(eventually([&] { return !quarantined(nodes_[0]); }, seconds(60)));
+  // Its vote is needed from here on.
+  nodes_[1].kill();
+  const auto lease = acquire_patiently(client, "r", {.ttl = short_max_ttl});
+  ASSERT_TRUE(succeeded(lease));
+  EXPECT_EQ(lease->report().nodes.at(0).vote, Vote::granted);
+}
+
+/// A way to lose a lock that was acknowledged.
+struct Oblivion {
+  const char* name;
+  std::function<void(RedisServer& node, std::optional<RedisServer>& replica)> before;
+  std::function<void(RedisServer& node, std::optional<RedisServer>& replica)> forget;
+};
+
+void PrintTo(const Oblivion& oblivion, std::ostream* stream) { *stream << oblivion.name; }
+
+/// A replica that was cut off from its master and promoted: it knows the marker, not the lock.
+void cut_off_a_replica(RedisServer& master, std::optional<RedisServer>& replica) {
+  master.command({"SET", "replicated", "1"});
+  replica.emplace();
+  replica->command({"REPLICAOF", master.host(), std::to_string(master.port())});
+  ASSERT_TRUE(eventually([&] { return replica->get("replicated") == "1"; }, seconds(30)));
+  ASSERT_TRUE(replica->command({"REPLICAOF", "NO", "ONE"}).is_ok());
+}
+
+const Oblivion killed_and_started_empty{
+    "KilledAndStartedEmpty", [](RedisServer&, std::optional<RedisServer>&) {},
+    [](RedisServer& node, std::optional<RedisServer>&) { node.restart(Data::wipe); }};
+
+const Oblivion started_from_an_older_snapshot{
+    "StartedFromAnOlderSnapshot",
+    [](RedisServer& node, std::optional<RedisServer>&) {
+      ASSERT_TRUE(node.command({"SAVE"}).is_ok());
+    },
+    [](RedisServer& node, std::optional<RedisServer>&) { node.restart(Data::keep); }};
+
+const Oblivion flushed_and_met_again{"FlushedAndMetAgain",
+                                     [](RedisServer&, std::optional<RedisServer>&) {},
+                                     [](RedisServer& node, std::optional<RedisServer>&) {
+                                       node.command({"FLUSHALL"});
+                                       node.command({"CLIENT", "KILL", "TYPE", "normal"});
+                                     }};
+
+const Oblivion replaced_by_a_promoted_replica{
+    "ReplacedByAPromotedReplica", cut_off_a_replica,
+    [](RedisServer& node, std::optional<RedisServer>& replica) {
+      node.kill();
+      const auto port = std::to_string(node.port());
+      ASSERT_TRUE(replica->command({"CONFIG", "SET", "port", port}).is_ok());
+    }};
+
+class Forgetting : public RestartGuard, public testing::WithParamInterface<Oblivion> {
+ protected:
+  void before() { GetParam().before(nodes_[0], replica_); }
+  void forget() { GetParam().forget(nodes_[0], replica_); }
+
+  std::optional<RedisServer> replica_;
+};
+
+TEST_P(Forgetting, ALockLetsNobodyElseInUntilItsLeaseIsOver) {
+  open_deployment(options());
+  ASSERT_NO_FATAL_FAILURE(before());
+  Client holder = client();
+  Client contender = client();
+  const auto lease = acquire_on_first_two(holder, nodes_, "r", {.ttl = short_max_ttl});
+  ASSERT_TRUE(succeeded(lease));
+  EXPECT_TRUE(contender.inspect("r")) << "it is to know the nodes before";
+  ASSERT_NO_FATAL_FAILURE(forget());
+  expect_refused_until_over(contender, *lease);
+}
+
+TEST_P(Forgetting, ALockIsNoReasonToLetAClientInThatHasNeverMetTheNode) {
+  open_deployment(options());
+  ASSERT_NO_FATAL_FAILURE(before());
+  Client holder = client();
+  const auto lease = acquire_on_first_two(holder, nodes_, "r", {.ttl = short_max_ttl});
+  ASSERT_TRUE(succeeded(lease));
+  ASSERT_NO_FATAL_FAILURE(forget());
+  Client contender = client();
+  expect_refused_until_over(contender, *lease);
+}
+
+TEST_P(Forgetting, ALockWithoutTheGuardMakesTwoHolders) {
+  ASSERT_NO_FATAL_FAILURE(before());
+  Client holder = make_client(unguarded(nodes_.urls()));
+  Client contender = make_client(unguarded(nodes_.urls()));
+  const auto lease = acquire_on_first_two(holder, nodes_, "r", {.ttl = seconds(30)});
+  ASSERT_TRUE(succeeded(lease));
+  ASSERT_NO_FATAL_FAILURE(forget());
+  const auto second = acquire_patiently(contender, "r", {.ttl = seconds(30)});
+  ASSERT_TRUE(succeeded(second));
+  EXPECT_TRUE(lease->valid()) << "this way of forgetting shows nothing";
+}
+
+INSTANTIATE_TEST_SUITE_P(Ways, Forgetting,
+                         testing::Values(killed_and_started_empty, started_from_an_older_snapshot,
+                                         flushed_and_met_again, replaced_by_a_promoted_replica),
+                         [](const auto& way) { return std::string(way.param.name); });
+
+TEST_F(RestartGuard, APromotedReplicaThatIsListedInsteadOfItsMasterHasNoVoteYet) {
+  open_deployment(options());
+  std::optional<RedisServer> replica;
+  ASSERT_NO_FATAL_FAILURE(cut_off_a_replica(nodes_[0], replica));
+  Client holder = client();
+  const auto lease = acquire_on_first_two(holder, nodes_, "r", {.ttl = short_max_ttl});
+  ASSERT_TRUE(succeeded(lease));
+  nodes_[0].kill();
+  Client contender = make_client(guarded({replica->url(), nodes_[1].url(), nodes_[2].url()}));
+  expect_refused_until_over(contender, *lease);
+}
+
+/// Nodes that write every command to disk before they answer.
+class DurableNodes : public testing::Test {
+ protected:
+  /// The first node restarts with its data; then the others' votes do not suffice.
+  void restart_first_and_kill_second() {
+    nodes_[0].restart(Data::keep);
+    nodes_[1].kill();
+  }
+
+  Nodes nodes_{3, {.arguments = {"--appendonly", "yes", "--appendfsync", "always"}}};
+};
+
+TEST_F(DurableNodes, KeepTheirVoteWhereTheyAreTrusted) {
+  auto options = guarded(nodes_.urls());
+  options.guards.trust_durable = true;
+  open_deployment(options);
+  Client holder = make_client(options);
+  auto lease = acquire_on_first_two(holder, nodes_, "r", {.ttl = short_max_ttl});
+  ASSERT_TRUE(succeeded(lease));
+  restart_first_and_kill_second();
+
+  Client client = make_client(options);
+  EXPECT_TRUE(succeeded(acquire_patiently(client, "other", {.ttl = short_max_ttl})));
+  EXPECT_FALSE(quarantined(nodes_[0]));
+  expect_refused_until_over(client, *lease);
+}
+
+TEST_F(DurableNodes, AreQuarantinedWhereTheyAreNotTrusted) {
+  const auto options = guarded(nodes_.urls());
+  open_deployment(options);
+  Client client = make_client(options);
+  restart_first_and_kill_second();
+  ASSERT_TRUE(eventually([&] { return quarantined(nodes_[0]); }, seconds(30)));
+  ASSERT_TRUE(eventually([&] { return !quarantined(nodes_[0]); }, seconds(60)));
+  EXPECT_TRUE(succeeded(acquire_patiently(client, "r", {.ttl = short_max_ttl})));
+}
+
+TEST_F(DurableNodes, AreQuarantinedWithoutTheirData) {
+  auto options = guarded(nodes_.urls());
+  options.guards.trust_durable = true;
+  open_deployment(options);
+  Client client = make_client(options);
+  nodes_[0].restart(Data::wipe);
+  EXPECT_TRUE(eventually([&] { return quarantined(nodes_[0]); }, seconds(30)));
+}
+
+TEST_F(RestartGuard, TrustInDurableNodesDoesNotExtendToOthers) {
+  auto options = RestartGuard::options();
+  options.guards.trust_durable = true;
+  open_deployment(options);
+  Client client = make_client(options);
+  // The marker survives.
+  ASSERT_TRUE(nodes_[0].command({"SAVE"}).is_ok());
+  nodes_[0].restart(Data::keep);
+  EXPECT_TRUE(eventually([&] { return quarantined(nodes_[0]); }, seconds(30)));
+}
+
+TEST_F(RestartGuard, AClientWithAnotherMaxTtlIsToldWhatDiffers) {
+  open_deployment(options());
+  auto other = options();
+  other.max_ttl = seconds(47);
+  Client client = make_client(other);
+  auto refused = client.try_acquire("r");
+  ASSERT_TRUE(failed_with(refused, Errc::excluded));
+  EXPECT_THAT(refused.error().message, HasSubstr("max TTL"));
+  EXPECT_THAT(refused.error().message, ContainsRegex("[^0-9]47(000 m| )s"));
+  EXPECT_THAT(refused.error().message, ContainsRegex("[^0-9]3(000 m| )s"));
+  EXPECT_EQ(nodes_.count_held("r"), 0U);
+  // It has not harmed those that do belong together.
+  Client member = RestartGuard::client();
+  EXPECT_TRUE(succeeded(member.try_acquire("r", {.ttl = short_max_ttl})));
+}
+
+TEST_F(RestartGuard, AClientWithFewerNodesIsToldWhatDiffers) {
+  open_deployment(options());
+  Client client = make_client(guarded({nodes_[0].url()}));
+  auto refused = client.try_acquire("r", {.ttl = short_max_ttl});
+  ASSERT_TRUE(failed_with(refused, Errc::excluded));
+  EXPECT_THAT(refused.error().message, ContainsRegex("[^0-9]3 nodes"));
+  EXPECT_THAT(refused.error().message, ContainsRegex("[^0-9]1 node"));
+  EXPECT_EQ(nodes_.count_held("r"), 0U);
+}
+
+}  // namespace
+}  // namespace redlock::test

@@ -1,0 +1,164 @@
+#include <algorithm>
+
+#include "simulation/simulation.hpp"
+
+namespace redlock::simulation {
+namespace {
+
+constexpr unsigned slot_bits = 4;
+
+}  // namespace
+
+std::uint64_t Simulation::request(std::uint32_t index, std::uint32_t slot) {
+  return (++clients_[index].requests << slot_bits) | slot;
+}
+
+Simulation::Slot* Simulation::slot_of(std::uint32_t index, core::RequestId request) {
+  const auto number = static_cast<std::uint64_t>(request);
+  const std::size_t slot = number & ((1U << slot_bits) - 1U);
+  Client& client = clients_[index];
+  return number == 0 || slot >= client.slots.size() ? nullptr : &client.slots[slot];
+}
+
+void Simulation::plan_act(std::uint32_t index, std::uint32_t slot, True in) {
+  const std::uint32_t name = index << slot_bits | slot;
+  plan(now_ + 1 + in, Kind::act, name, clients_[index].life);
+}
+
+void Simulation::plan_hold(std::uint32_t index, std::uint32_t slot) {
+  const Slot& mine = clients_[index].slots[slot];
+  const True left = clients_[index].clock.when(mine.valid_until) - now_;
+  if (healed_) return plan_act(index, slot, random_.below(1 * ms));
+  if (scenario_.last_millisecond && random_.per_mille(600)) {
+    return plan_act(index, slot, std::max<True>(0, left - random_.below(1 * ms)));
+  }
+  plan_act(index, slot, random_.below(std::max<True>(1, left)));
+}
+
+void Simulation::act(std::uint32_t name, std::uint32_t life) {
+  const std::uint32_t index = name >> slot_bits;
+  const std::uint32_t slot = name & ((1U << slot_bits) - 1U);
+  Client& client = clients_[index];
+  if (!client.alive || client.life != life || client.closing) return;
+  if (client.paused_until > now_) return plan(client.paused_until, Kind::act, name, life);
+  switch (client.slots[slot].phase) {
+    case Phase::idle:
+      return act_idle(index, slot);
+    case Phase::acquiring:
+      if (client.slots[slot].acquire == 0) return;
+      // A TTL that the round trip uses up is never granted, however long one waits.
+      if (healed_ && client.slots[slot].ttl >= enough()) return;
+      tell("client ", index, " cancels");
+      return step(index, core::Cancel{core::RequestId{client.slots[slot].acquire}});
+    case Phase::holding:
+      return act_holding(index, slot);
+    case Phase::handed_on:
+      return act_handed_on(index, slot);
+    case Phase::over:
+      return;
+  }
+}
+
+core::Duration Simulation::enough() const {
+  return std::chrono::ceil<std::chrono::milliseconds>(50 * core::Duration(scenario_.slowest)) +
+         std::chrono::milliseconds(10);
+}
+
+void Simulation::act_idle(std::uint32_t index, std::uint32_t slot) {
+  Slot& mine = clients_[index].slots[slot];
+  if (mine.served || mine.acquire + mine.extend + mine.release != 0) return;
+  mine.phase = Phase::acquiring;
+  mine.acquire = request(index, slot);
+  mine.resource = static_cast<std::size_t>(random_.below(static_cast<True>(scenario_.resources)));
+  resource_ = mine.resource == 0 ? "r0" : "r1";
+  core::Acquire event;
+  event.request = core::RequestId{mine.acquire};
+  event.resource = resource_;
+  event.ttl = std::chrono::milliseconds(
+      random_.between(scenario_.shortest_ttl_ms, scenario_.longest_ttl_ms));
+  if (random_.per_mille(600)) event.wait = event.ttl * random_.between(1, 10);
+  if (random_.per_mille(100)) event.wait = core::Duration::max();
+  if (random_.per_mille(300)) {
+    event.renewal.emplace();
+    event.renewal->max_renewals = static_cast<std::uint64_t>(random_.between(0, 10));
+    event.renewal->max_hold = event.ttl * random_.between(1, 6);
+  }
+  mine.fenced = random_.per_mille(scenario_.fencing_per_mille);
+  if (mine.fenced) event.fencing = clients_[index].wall_clock;
+  if (healed_) {
+    event.wait = core::Duration::max();
+    event.ttl = std::max<core::Duration>(event.ttl, enough());
+    event.renewal.reset();
+  }
+  mine.ttl = event.renewal ? std::min(event.ttl, event.renewal->max_hold) : event.ttl;
+  if (random_.per_mille(100)) {
+    plan_act(index, slot, random_.below(std::max<True>(1, event.ttl.count())));
+  }
+  step(index, event);
+}
+
+void Simulation::act_holding(std::uint32_t index, std::uint32_t slot) {
+  Client& client = clients_[index];
+  Slot& mine = client.slots[slot];
+  const std::int64_t dice = random_.below(1000);
+  if (!healed_ && scenario_.judged_by_votes && dice < 400 && mine.extend == 0) {
+    return hand_on(index, slot);
+  }
+  if (healed_ || dice < 450) return release(index, slot);
+  if (dice < 850) {
+    if (mine.extend == 0) {
+      mine.extend = request(index, slot);
+      const auto ttl = std::chrono::milliseconds(
+          random_.between(scenario_.shortest_ttl_ms, scenario_.longest_ttl_ms));
+      step(index, core::Extend{core::RequestId{mine.extend}, mine.lease, ttl});
+    }
+    if (mine.phase == Phase::holding) plan_hold(index, slot);
+    return;
+  }
+  if (dice < 920 || mine.extend != 0) return;  // runs into its deadline
+  hand_on(index, slot);
+}
+
+void Simulation::hand_on(std::uint32_t index, std::uint32_t slot) {
+  Client& client = clients_[index];
+  Slot& mine = client.slots[slot];
+  tell("client ", index, " hands ", mine.token % 10'000, " on");
+  checker_.abandoned(mine.token, now_);
+  mine.phase = Phase::handed_on;
+  step(index, core::Detach{mine.lease});
+  mine.lease = {};
+  // Whoever holds it now, and is told nothing, uses it to its end there.
+  const True left = client.clock.when(mine.valid_until) - now_;
+  plan_act(index, slot,
+           scenario_.judged_by_votes ? std::max<True>(0, left) : random_.below(scenario_.think));
+}
+
+void Simulation::release(std::uint32_t index, std::uint32_t slot) {
+  Client& client = clients_[index];
+  Slot& mine = client.slots[slot];
+  tell("client ", index, " releases ", mine.token % 10'000);
+  checker_.ended(mine.token, now_);
+  mine.phase = Phase::over;
+  mine.release = request(index, slot);
+  step(index, core::Release{core::RequestId{mine.release}, mine.lease});
+  mine.lease = {};
+}
+
+void Simulation::act_handed_on(std::uint32_t index, std::uint32_t slot) {
+  Slot& mine = clients_[index].slots[slot];
+  if (mine.extend + mine.release != 0) return;
+  const std::array<char, 16> digits = digits_of(mine.token);
+  const Token token = *Token::parse({digits.data(), digits.size()});
+  resource_ = mine.resource == 0 ? "r0" : "r1";
+  if (!healed_ && random_.per_mille(400)) {
+    mine.extend = request(index, slot);
+    const auto ttl = std::chrono::milliseconds(scenario_.shortest_ttl_ms);
+    return step(index, core::ExtendToken{core::RequestId{mine.extend}, resource_, token, ttl});
+  }
+  checker_.ended(mine.token, now_);
+  mine.phase = Phase::over;
+  mine.release = request(index, slot);
+  step(index, core::ReleaseToken{core::RequestId{mine.release}, resource_, token});
+}
+
+}  // namespace redlock::simulation

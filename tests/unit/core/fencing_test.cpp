@@ -1,0 +1,121 @@
+#include "core/fencing.hpp"
+
+#include <gtest/gtest.h>
+
+#include "harness.hpp"
+
+namespace redlock::core::test {
+namespace {
+
+std::uint64_t token_of(Harness& h) { return h.engine().claim(h.lease)->fencing->number; }
+
+TEST(FencingToken, takes_one_round_trip_when_a_quorum_acknowledges_the_number) {
+  Connected h(3);
+  EXPECT_EQ(h.acquire_fenced(1, 10s, 5000), "set-fenced t1 5000 -> 0 1 2");
+  EXPECT_EQ(h.numbered(0, Reply::granted, 5000), "");
+  EXPECT_EQ(h.numbered(1, Reply::granted, 5000), "acquired #1 until 9898ms");
+  EXPECT_EQ(token_of(h), 5000U);
+  EXPECT_EQ(h.engine().claim(h.lease)->fencing->rounds, 1U);
+}
+
+TEST(FencingToken, is_raised_above_all_numbers_of_the_nodes_where_the_lock_is_ours) {
+  Connected h(3);
+  h.acquire_fenced(1, 10s, 5000);
+  EXPECT_EQ(h.numbered(0, Reply::behind, 7000), "");
+  EXPECT_EQ(h.numbered(1, Reply::granted, 5000), "raise t1 7001 -> 0 1");
+  EXPECT_EQ(h.numbered(0, Reply::granted, 7001), "");
+  EXPECT_EQ(h.numbered(2, Reply::behind, 6000), "raise t1 7001 -> 2") << "a straggler joins in";
+  EXPECT_EQ(h.numbered(2, Reply::granted, 7001), "acquired #1 until 9898ms");
+  EXPECT_EQ(token_of(h), 7001U);
+}
+
+TEST(FencingToken, is_not_made_of_acknowledgements_of_different_numbers) {
+  Connected h(3);
+  h.acquire_fenced(1, 10s, 5000);
+  h.numbered(0, Reply::behind, 7000);
+  h.numbered(1, Reply::granted, 5000);
+  EXPECT_EQ(h.numbered(0, Reply::granted, 7001), "");
+  EXPECT_EQ(h.numbered(1, Reply::behind, 9000), "")
+      << "node 1 said yes to 5000 only; node 2 may still answer";
+  EXPECT_EQ(h.numbered(2, Reply::behind, 100), "raise t1 7001 -> 2");
+  EXPECT_EQ(h.numbered(2, Reply::behind, 9500), "raise t1 9501 -> 0 1 2");
+  h.numbered(0, Reply::granted, 9501);
+  EXPECT_EQ(h.numbered(1, Reply::granted, 9501), "acquired #1 until 9898ms");
+  EXPECT_EQ(token_of(h), 9501U);
+}
+
+TEST(FencingToken, makes_the_attempt_fail_when_too_few_nodes_can_acknowledge_it) {
+  Connected h(3);
+  h.acquire_fenced(1, 10s, 5000);
+  h.numbered(0, Reply::behind, 7000);
+  EXPECT_EQ(h.numbered(1, Reply::granted, 5000), "raise t1 7001 -> 0 1");
+  h.down(2);
+  EXPECT_EQ(h.down(1), "release t1 -> 0; failed #1 unavailable");
+}
+
+TEST(FencingToken, that_comes_too_late_is_no_lease) {
+  Connected h(1);
+  h.acquire_fenced(1, 100ms, 5000);
+  EXPECT_EQ(h.numbered(0, Reply::behind, 7000), "raise t1 7001 -> 0");
+  h.oversleep(98ms);
+  EXPECT_EQ(h.numbered(0, Reply::granted, 7001), "release t1 -> 0; failed #1 expired");
+}
+
+TEST(FencingToken, of_the_next_attempt_is_above_what_was_seen_even_if_the_clock_is_behind) {
+  Connected h(1);
+  h.acquire_fenced(1, 10s, 5000);
+  h.numbered(0, Reply::behind, 7000);
+  h.numbered(0, Reply::granted, 7001);
+  h.release(2);
+  h.answer(0, Reply::released);
+  EXPECT_EQ(h.acquire_fenced(3, 10s, 5000), "set-fenced t2 7002 -> 0");
+}
+
+TEST(FencingToken, is_not_changed_by_an_extend) {
+  Connected h(1);
+  h.acquire_fenced(1, 10s, 5000);
+  h.numbered(0, Reply::granted, 5000);
+  EXPECT_EQ(h.extend(2, 20s), "extend-or-set t1 -> 0");
+  h.answer(0, Reply::extended);
+  EXPECT_EQ(token_of(h), 5000U);
+}
+
+TEST(FencingToken, past_what_lua_can_count_is_refused) {
+  Connected h(1);
+  h.acquire_fenced(1, 10s, 5000);
+  EXPECT_EQ(h.numbered(0, Reply::behind, fence_limit - 1),
+            "release t1 -> 0; failed #1 unavailable");
+}
+
+TEST(FencingToken, script_that_a_node_does_not_know_is_not_sent_again_behind_the_release) {
+  Connected h(3);
+  h.acquire_fenced(1, 10s, 5000);
+  EXPECT_EQ(h.cancel(1), "release t1 -> 0 1 2; failed #1 cancelled");
+  EXPECT_EQ(h.answer(0, Reply::script_missing), "");
+}
+
+TEST(FenceMemory, proposes_the_clock_or_what_is_just_above_the_highest_number) {
+  FenceMemory memory;
+  EXPECT_EQ(memory.propose("r", 9us), 9U);
+  memory.note("r", 20);
+  memory.note("r", 15);
+  EXPECT_EQ(memory.propose("r", 9us), 21U);
+  EXPECT_EQ(memory.propose("r", 30us), 30U);
+  EXPECT_EQ(memory.propose("r", -5us), 21U) << "a clock before 1970";
+}
+
+TEST(Orphan, is_given_an_expiry_on_the_nodes_that_show_none) {
+  Connected h(3);
+  Acquire event;
+  event.request = RequestId{1};
+  event.resource = "resource";
+  event.ttl = 10s;
+  event.orphan_ttl = 300ms;
+  EXPECT_EQ(h.step(event), "set t1 -> 0 1 2");
+  EXPECT_EQ(h.answer(0, Reply::taken, "old", 5s), "");
+  EXPECT_EQ(h.answer(1, Reply::taken, "old"),
+            "expire-orphan t1 -> 1; release t1 -> 2; failed #1 held");
+}
+
+}  // namespace
+}  // namespace redlock::core::test

@@ -1,0 +1,268 @@
+#include <gtest/gtest.h>
+
+#include "core/node_clock.hpp"
+#include "core/worth.hpp"
+#include "harness.hpp"
+
+namespace redlock::core::test {
+namespace {
+
+Settings guarded(std::size_t nodes) {
+  Settings settings = Harness::settings_for(nodes);
+  settings.clock_guard = true;
+  settings.quarantine = 30s;
+  return settings;
+}
+
+/// Nodes whose clocks have been read once, all showing `start` then.
+struct Watched : Harness {
+  explicit Watched(std::size_t nodes) : Harness(guarded(nodes)) {
+    ready(*this);
+    for (NodeIndex node = 0; node < nodes; ++node) clock(node, start);
+  }
+  static constexpr Duration start = 1000000s;
+  /// What a clock in step shows now.
+  [[nodiscard]] Duration right() const { return start + now().time_since_epoch(); }
+};
+
+NodeUp quarantined(Duration left) {
+  NodeUp event;
+  event.quarantine = left;
+  event.quarantine_why = "it restarted";
+  return event;
+}
+
+TEST(RestartGuard, leaves_a_quarantined_node_out_of_new_leases_only) {
+  Harness h(3);
+  h.tick();
+  h.up(0);
+  h.up(1);
+  EXPECT_EQ(h.up_as(2, quarantined(5s)), "excluded 2");
+  EXPECT_EQ(h.acquire(1, 10s), "set t1 -> 0 1");
+  h.answers({0, 1}, Reply::granted);
+  EXPECT_EQ(h.extend(2, 10s), "extend-or-set t1 -> 0 1 2") << "a lease that stands is repaired";
+  EXPECT_EQ(h.engine().exclusion(2), "quarantined for 5 s more: it restarted");
+}
+
+TEST(RestartGuard, wakes_who_waits_when_the_quarantine_ends) {
+  Harness h(1);
+  h.tick();
+  h.up_as(0, quarantined(5s));
+  EXPECT_EQ(h.acquire(1, 10s), "failed #1 excluded");
+  EXPECT_EQ(h.acquire(2, 10s, 60s), "");
+  EXPECT_EQ(h.pass(4999ms), "") << "nothing is sent meanwhile";
+  EXPECT_EQ(h.pass(1ms), "set t1 -> 0");
+}
+
+TEST(RestartGuard, of_two_quarantines_the_longer_one_holds) {
+  Harness h(1);
+  h.tick();
+  h.up_as(0, quarantined(5s));
+  h.down(0);
+  h.up_as(0, quarantined(1s));
+  EXPECT_EQ(h.engine().link(0).quarantined_until(), Instant() + 5s);
+}
+
+TEST(IdentityGuard, an_unfit_node_has_no_vote_in_any_round) {
+  Harness h(3);
+  h.tick();
+  h.up(0);
+  h.up(1);
+  NodeUp replica;
+  replica.unfit = "it is a replica";
+  EXPECT_EQ(h.up_as(2, replica), "excluded 2");
+  EXPECT_EQ(h.acquire(1, 10s), "set t1 -> 0 1");
+  h.answers({0, 1}, Reply::granted);
+  EXPECT_EQ(h.extend(2, 10s), "extend-or-set t1 -> 0 1");
+  EXPECT_EQ(h.engine().exclusion(2), "it is a replica");
+}
+
+TEST(ClockGuard, reads_the_clocks_of_a_quorum_before_the_first_vote) {
+  Harness h(guarded(3));
+  h.tick();
+  EXPECT_EQ(h.acquire(1, 10s), "");
+  EXPECT_EQ(h.up(0), "read-clock -> 0");
+  EXPECT_EQ(h.up(1), "read-clock -> 1");
+  EXPECT_EQ(h.clock(0, 1000s), "");
+  EXPECT_EQ(h.clock(1, 1000s), "set t1 -> 0 1");
+  EXPECT_EQ(h.up(2), "read-clock -> 2");
+  EXPECT_EQ(h.clock(2, 1000s), "set t1 -> 2");
+}
+
+TEST(ClockGuard, waits_for_the_last_clock_of_a_quorum_that_needs_every_node) {
+  for (const std::size_t nodes : {2U, 4U}) {
+    Harness h(guarded(nodes));
+    h.tick();
+    h.acquire(1, 10s);
+    for (NodeIndex node = 0; node < nodes; ++node) h.up(node);
+    const std::size_t quorum = nodes / 2 + 1;
+    for (NodeIndex node = 0; node + 1U < quorum; ++node) EXPECT_EQ(h.clock(node, 1000s), "");
+    EXPECT_EQ(h.clock(static_cast<NodeIndex>(quorum - 1), 1000s).substr(0, 6), "set t1");
+  }
+}
+
+TEST(ClockGuard, reads_a_clock_again_in_the_same_write_and_ahead_of_a_request) {
+  Watched h(1);
+  EXPECT_EQ(h.acquire(1, 10s), "set t1 -> 0") << "read a moment ago";
+  h.answer(0, Reply::taken);
+  h.pass(5ms);
+  EXPECT_EQ(h.acquire(2, 10s), "read-clock -> 0; set t2 -> 0");
+}
+
+TEST(ClockGuard, reads_all_clocks_every_second_while_there_is_a_lease) {
+  Watched h(3);
+  h.hold(10s);
+  EXPECT_EQ(h.pass(999ms), "");
+  EXPECT_EQ(h.pass(1ms), "read-clock -> 0; read-clock -> 1; read-clock -> 2");
+  for (NodeIndex node = 0; node < 3; ++node) h.clock(node, h.right());
+  h.release(2);
+  h.answers({0, 1, 2}, Reply::released);
+  EXPECT_EQ(h.pass(10s), "") << "nobody relies on them";
+}
+
+TEST(ClockGuard, a_node_far_from_the_others_has_no_vote) {
+  Harness h(guarded(3));
+  h.tick();
+  for (NodeIndex node = 0; node < 3; ++node) h.up(node);
+  h.clock(0, 1000s);
+  h.clock(1, 1001s + 1ms);
+  EXPECT_EQ(h.clock(2, 1000s), "excluded 1");
+  EXPECT_EQ(h.acquire(1, 10s), "set t1 -> 0 2");
+}
+
+TEST(ClockGuard, of_two_nodes_that_differ_neither_is_believed) {
+  Harness h(guarded(2));
+  h.tick();
+  h.up(0);
+  h.up(1);
+  h.clock(0, 1000s);
+  h.clock(1, 5000s);
+  EXPECT_EQ(h.acquire(1, 10s), "failed #1 excluded");
+}
+
+TEST(ClockGuard, waits_for_the_third_node_to_tell_which_of_two_is_wrong) {
+  Harness h(guarded(3));
+  h.tick();
+  h.up(0);
+  h.up(1);
+  h.clock(0, 1000s);
+  h.clock(1, 5000s);
+  EXPECT_EQ(h.acquire(1, 10s), "");
+  h.up(2);
+  EXPECT_EQ(h.clock(2, 1000s), "set t1 -> 0 2");
+}
+
+TEST(ClockGuard, a_vote_behind_a_step_is_not_counted) {
+  Watched h(3);
+  h.pass(100ms);
+  EXPECT_EQ(h.acquire(1, 10s),
+            "read-clock -> 0; read-clock -> 1; read-clock -> 2; set t1 -> 0 1 2");
+  EXPECT_EQ(h.clock(0, h.right() + 500ms), "excluded 0");
+  EXPECT_EQ(h.answer(0, Reply::granted), "");
+  h.clock(1, h.right());
+  EXPECT_EQ(h.answer(1, Reply::granted), "") << "two granted, one of them counts";
+  h.clock(2, h.right());
+  EXPECT_EQ(h.answer(2, Reply::granted), "acquired #1 until 9998ms");
+}
+
+TEST(ClockGuard, a_step_takes_from_the_leases_that_need_the_node) {
+  Watched h(3);
+  h.acquire(1, 10s);
+  h.answers({0, 1}, Reply::granted);
+  h.answer(2, Reply::taken, "somebody");
+  h.pass(1s);
+  EXPECT_EQ(h.clock(0, h.right() + 3s), "excluded 0; extended until 6898ms");
+  EXPECT_EQ(h.clock(1, h.right()), "");
+  EXPECT_EQ(h.clock(2, h.right()), "");
+}
+
+TEST(ClockGuard, a_step_takes_nothing_while_a_quorum_of_other_nodes_has_the_key) {
+  Watched h(3);
+  h.hold(10s);
+  h.pass(1s);
+  EXPECT_EQ(h.clock(0, h.right() + 3600s), "excluded 0");
+  EXPECT_EQ(h.valid_until(), Instant() + 9898ms);
+}
+
+TEST(ClockGuard, tells_the_loss_when_the_steps_leave_nothing) {
+  Watched h(3);
+  h.hold(10s);
+  h.pass(1s);
+  h.clock(0, h.right() + 3600s);
+  h.clock(1, h.right() + 3600s);
+  EXPECT_EQ(h.pass(0ms), "lost; release t1 -> 0 1 2");
+}
+
+TEST(ClockGuard, an_extend_after_the_step_makes_the_node_worth_all_again) {
+  Watched h(1);
+  h.hold(10s);
+  h.pass(1s);
+  EXPECT_EQ(h.clock(0, h.right() + 3s), "excluded 0; extended until 6898ms");
+  h.extend(2, 10s);
+  h.answer(0, Reply::extended);
+  EXPECT_EQ(h.valid_until(), Instant() + 10898ms);
+}
+
+TEST(ClockGuard, a_step_back_changes_nothing) {
+  Watched h(3);
+  h.hold(10s);
+  h.pass(1s);
+  EXPECT_EQ(h.clock(0, h.right() - 500ms), "");
+  EXPECT_EQ(h.valid_until(), Instant() + 9898ms);
+}
+
+TEST(ClockGuard, a_node_that_does_not_tell_the_time_has_no_vote) {
+  Harness h(guarded(1));
+  h.tick();
+  h.up(0);
+  EXPECT_EQ(h.answer(0, Reply::error, "NOPERM"), "excluded 0");
+  EXPECT_EQ(h.acquire(1, 10s), "failed #1 excluded");
+  EXPECT_EQ(h.engine().exclusion(0), "its clock can not be read: NOPERM");
+}
+
+TEST(NodeClock, takes_no_step_for_what_the_round_trips_leave_uncertain) {
+  NodeClock clock;
+  const Instant start = Instant() + 100s;
+  EXPECT_EQ(clock.observe(start, start + 20ms, 1000s), 0ms);
+  EXPECT_EQ(clock.observe(start + 20ms, start + 40ms, 1000s + 40ms), 0ms);
+  EXPECT_EQ(clock.observe(start + 40ms, start + 60ms, 1000s + 40ms + 22ms), 0ms);
+  EXPECT_EQ(clock.stepped(), 0ms);
+}
+
+TEST(NodeClock, tells_a_step_from_a_difference) {
+  NodeClock clock;
+  const Instant start = Instant() + 100s;
+  clock.observe(start, start, 5000s);
+  EXPECT_EQ(clock.observe(start + 500ms, start + 500ms, 5000s + 500ms), 0ms);
+  EXPECT_EQ(clock.observe(start + 600ms, start + 600ms, 5000s + 1600ms), 1s);
+  EXPECT_EQ(clock.observe(start + 700ms, start + 700ms, 5000s + 1700ms), 0ms) << "told once";
+  EXPECT_EQ(clock.stepped(), 1s);
+}
+
+TEST(NodeClock, notices_a_clock_that_runs_too_fast) {
+  NodeClock clock;
+  Duration fast{};
+  for (int i = 0; i < 100; ++i) {
+    const Duration passed = i * 50ms;
+    clock.observe(Instant() + passed, Instant() + passed, 1000s + passed + passed / 20);
+    fast = passed / 20;
+  }
+  EXPECT_GE(clock.stepped(), fast - 60ms);
+}
+
+TEST(Worth, is_what_the_quorum_that_lasts_longest_has_in_common) {
+  Worth worth;
+  worth.nodes = NodeSet::first(3);
+  worth.until = Instant() + 10s;
+  StepMarks now{};
+  EXPECT_EQ(worth.deadline(now, 2), Instant() + 10s);
+  now[0] = 3s;
+  EXPECT_EQ(worth.deadline(now, 2), Instant() + 10s);
+  now[2] = 4s;
+  EXPECT_EQ(worth.deadline(now, 2), Instant() + 7s);
+  worth.nodes.remove(1);
+  EXPECT_EQ(worth.deadline(now, 2), Instant() + 6s);
+}
+
+}  // namespace
+}  // namespace redlock::core::test

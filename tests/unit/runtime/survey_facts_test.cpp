@@ -1,0 +1,148 @@
+#include "runtime/survey_facts.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+namespace redlock::runtime {
+namespace {
+
+using redis::Answer;
+using redis::Value;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+Answer bulk(std::string text) { return {Value::Type::bulk, 0, std::move(text), {}}; }
+Answer error(std::string text) { return {Value::Type::error, 0, std::move(text), {}}; }
+Answer integer(std::int64_t number) { return {Value::Type::integer, number, {}, {}}; }
+Answer pair(std::string first, std::string second) {
+  return {Value::Type::array, 0, {}, {bulk(std::move(first)), bulk(std::move(second))}};
+}
+
+std::string info(const std::string& more = {}) {
+  return "# Server\r\nredis_version:7.0.15\r\nredis_mode:standalone\r\nrun_id:abc\r\n"
+         "uptime_in_seconds:42\r\n# Persistence\r\nloading:0\r\naof_enabled:0\r\n# Replication\r\n"
+         "role:master\r\nmaxmemory_policy:noeviction\r\ncluster_enabled:0\r\n" +
+         more;
+}
+
+std::vector<Answer> answers() {
+  return {bulk(info()), pair("appendfsync", "everysec"), pair("save", ""), {}, integer(-2)};
+}
+
+SurveyedNode read(const std::vector<Answer>& told) {
+  SurveyedNode node;
+  take_facts(told, node);
+  return node;
+}
+
+TEST(SurveyFacts, AreOneAnswerPerQuestion) {
+  EXPECT_EQ(fact_questions().count(), answers().size());
+}
+
+TEST(SurveyFacts, OfAHealthyServerAreReadFromItsInfo) {
+  const SurveyedNode node = read(answers());
+  EXPECT_TRUE(node.seen.reachable);
+  EXPECT_EQ(node.seen.version, "7.0.15");
+  EXPECT_EQ(node.seen.role, "master");
+  EXPECT_EQ(node.seen.run_id, "abc");
+  EXPECT_EQ(node.seen.uptime, seconds(42));
+  EXPECT_EQ(node.seen.persistence, "none");
+  EXPECT_FALSE(node.seen.durable);
+  EXPECT_EQ(node.seen.maxmemory_policy, "noeviction");
+  EXPECT_FALSE(node.seen.cluster);
+  EXPECT_FALSE(node.seen.loading);
+  EXPECT_FALSE(node.seen.marked);
+  EXPECT_EQ(node.seen.quarantine, seconds(0));
+  EXPECT_EQ(node.denied, "");
+}
+
+TEST(SurveyFacts, CallAServerDurableOnlyWhenItWritesEveryCommandFirst) {
+  auto told = answers();
+  told[1] = pair("appendfsync", "always");
+  EXPECT_FALSE(read(told).seen.durable) << "the append-only file is off";
+  std::string text = told[0].text;
+  told[0].text = text.replace(text.find("aof_enabled:0"), 13, "aof_enabled:1");
+  EXPECT_TRUE(read(told).seen.durable);
+  EXPECT_EQ(read(told).seen.persistence, "aof always");
+  told[1] = pair("appendfsync", "everysec");
+  EXPECT_FALSE(read(told).seen.durable);
+  told[1] = error("ERR unknown command `CONFIG`, with args beginning with: `GET`, ");
+  EXPECT_FALSE(read(told).seen.durable);
+  EXPECT_EQ(read(told).seen.persistence, "aof");
+}
+
+TEST(SurveyFacts, OfASentinelSurviveThatItKnowsFewCommands) {
+  const Answer unknown = error("ERR unknown command 'GET'");
+  const SurveyedNode node =
+      read({bulk("redis_version:7.0.15\r\nredis_mode:sentinel\r\nrun_id:abc\r\n"), unknown, unknown,
+            unknown, unknown});
+  EXPECT_TRUE(node.seen.reachable);
+  EXPECT_EQ(node.seen.role, "sentinel");
+  EXPECT_EQ(node.denied, "");
+}
+
+TEST(SurveyFacts, OfALoadingServerSaySoWhateverItAnswers) {
+  auto told = answers();
+  told[3] = told[4] = error("LOADING Redis is loading the dataset in memory");
+  EXPECT_TRUE(read(told).seen.loading);
+  EXPECT_TRUE(read(told).seen.reachable);
+  told[0] = told[4];
+  EXPECT_TRUE(read(told).seen.loading);
+  EXPECT_TRUE(read(told).seen.reachable);
+}
+
+TEST(SurveyFacts, TellADeniedUserFromABrokenServer) {
+  auto told = answers();
+  told[0] = error("NOAUTH Authentication required.");
+  EXPECT_TRUE(read(told).seen.reachable);
+  EXPECT_EQ(read(told).denied, "NOAUTH Authentication required.");
+  told[0] = error("BUSY Redis is busy running a script.");
+  EXPECT_FALSE(read(told).seen.reachable);
+  EXPECT_EQ(read(told).denied, "");
+  told = answers();
+  told[1] = error("NOPERM no CONFIG for you");
+  EXPECT_EQ(read(told).denied, "") << "no client needs CONFIG";
+  told[3] = error("NOPERM No permissions to access a key");
+  EXPECT_EQ(read(told).denied, "NOPERM No permissions to access a key");
+}
+
+TEST(SurveyFacts, ReadMarkerAndQuarantine) {
+  auto told = answers();
+  told[3] = bulk("abc 5 30000");
+  told[4] = integer(1500);
+  SurveyedNode node = read(told);
+  EXPECT_TRUE(node.seen.marked);
+  EXPECT_FALSE(node.seen.restarted);
+  ASSERT_TRUE(node.marker);
+  EXPECT_EQ(node.marker->nodes, 5U);
+  EXPECT_EQ(node.marker->max_ttl, seconds(30));
+  EXPECT_EQ(node.seen.quarantine, milliseconds(1500));
+
+  told[3] = bulk("another 5 30000");
+  told[4] = integer(-1);
+  node = read(told);
+  EXPECT_TRUE(node.seen.restarted);
+  EXPECT_EQ(node.seen.quarantine, forever);
+}
+
+TEST(SurveyFacts, TakeForAMarkerWhatTheGuardWould) {
+  for (const char* text : {"", " ", "abc", "abc 5", "abc 5 ", "abc 5 x", " 5 30000", "abc -5 30000",
+                           "abc 5 30000 ", "abc 5 -30000", "a b 5 30000"}) {
+    EXPECT_FALSE(parse_marker(text)) << "'" << text << "'";
+  }
+  EXPECT_TRUE(parse_marker("abc 5 30000"));
+  EXPECT_TRUE(parse_marker("abc 15 9223372036854775807"));
+}
+
+TEST(SurveyFacts, ReadTheServersClock) {
+  EXPECT_EQ(server_time(pair("1700000000", "000042")),
+            seconds(1700000000) + std::chrono::microseconds(42));
+  EXPECT_FALSE(server_time(pair("soon", "0")));
+  EXPECT_FALSE(server_time(error("ERR unknown command 'TIME'")));
+}
+
+}  // namespace
+}  // namespace redlock::runtime

@@ -1,0 +1,201 @@
+#include "quorum-lock/examination.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "quorum-lock/duration.hpp"
+#include "quorum-lock/help.hpp"
+#include "quorum-lock/text.hpp"
+
+namespace redlock::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Colour = Style::Colour;
+
+std::string line(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+Json text_or_null(const std::string& text) {
+  return text.empty() ? Json(nullptr) : Json(as_utf8(text));
+}
+
+std::int64_t quarantine_ms(const NodeExamination& node) {
+  if (node.quarantine == forever) return -1;
+  return std::chrono::ceil<std::chrono::milliseconds>(node.quarantine).count();
+}
+
+Json node_json(const NodeExamination& node) {
+  Json json{{"url", as_utf8(node.url)}, {"reachable", node.reachable}};
+  const bool measured = node.round_trip.count() > 0;
+  json["rtt_us"] =
+      measured ? Json(std::chrono::round<std::chrono::microseconds>(node.round_trip).count())
+               : Json(nullptr);
+  json["version"] = text_or_null(node.version);
+  json["role"] = text_or_null(node.role);
+  json["run_id"] = text_or_null(node.run_id);
+  json["maxmemory_policy"] = text_or_null(node.maxmemory_policy);
+  json["cluster"] = node.run_id.empty() ? Json(nullptr) : Json(node.cluster);
+  json["clock_offset_ms"] =
+      node.clock_offset
+          ? Json(std::chrono::round<std::chrono::milliseconds>(*node.clock_offset).count())
+          : Json(nullptr);
+  json["quarantine_ms"] = quarantine_ms(node);
+  return json;
+}
+
+/// What is to be known before the lock is asked for, most important first.
+std::string state_of(const NodeExamination& node) {
+  if (!node.reachable) return "unreachable";
+  if (node.run_id.empty()) return "no access";
+  if (node.cluster) return "cluster";
+  if (node.role == "sentinel") return "no data server";
+  if (node.loading) return "loading";
+  if (node.quarantine == forever) return "quarantine without end";
+  if (node.quarantine.count() > 0) return "quarantine " + format_duration(node.quarantine);
+  if (node.restarted) return "restarted: quarantine at next connection";
+  return node.marked ? "member" : "no marker: new";
+}
+
+std::string signed_duration(std::chrono::nanoseconds duration) {
+  return duration.count() < 0 ? "-" + format_duration(-duration) : "+" + format_duration(duration);
+}
+
+std::string uptime_text(std::chrono::seconds uptime) {
+  using std::chrono::floor;
+  // Whole units: what matters is whether it was started minutes or months ago.
+  if (uptime >= std::chrono::hours(48)) {
+    return fmt::format("{} d", floor<std::chrono::hours>(uptime).count() / 24);
+  }
+  if (uptime >= std::chrono::hours(2)) {
+    return fmt::format("{} h", floor<std::chrono::hours>(uptime).count());
+  }
+  if (uptime >= std::chrono::minutes(2)) {
+    return fmt::format("{} min", floor<std::chrono::minutes>(uptime).count());
+  }
+  return fmt::format("{} s", uptime.count());
+}
+
+/// Characters, where µ has two bytes.
+std::size_t width_of(std::string_view text) {
+  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char byte) {
+    return (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U;
+  }));
+}
+
+constexpr std::size_t columns = 10;
+using Row = std::array<std::string, columns>;
+
+Row row_of(const NodeExamination& node) {
+  constexpr std::size_t enough_of_a_run_id = 8;
+  Row row{node.url,
+          node.round_trip.count() > 0 ? format_duration(node.round_trip) : "",
+          node.version,
+          node.role,
+          node.run_id.substr(0, enough_of_a_run_id),
+          node.uptime ? uptime_text(*node.uptime) : "",
+          node.persistence,
+          node.maxmemory_policy,
+          node.clock_offset ? signed_duration(*node.clock_offset) : "",
+          state_of(node)};
+  for (std::string& cell : row) cell = cell.empty() ? "-" : as_printable(cell);
+  return row;
+}
+
+/// In columns that are as wide as what stands in them.
+std::string table(const Style& style, const Examination& examination) {
+  std::vector<Row> rows{{"NODE", "RTT", "VERSION", "ROLE", "RUN ID", "UPTIME", "PERSISTENCE",
+                         "EVICTION", "CLOCK", "STATE"}};
+  for (const NodeExamination& node : examination.nodes) rows.push_back(row_of(node));
+  std::array<std::size_t, columns> widths{};
+  for (const Row& row : rows) {
+    for (std::size_t i = 0; i < columns; ++i)
+      widths.at(i) = std::max(widths.at(i), width_of(row.at(i)));
+  }
+  std::string out;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    std::string text;
+    for (std::size_t column = 0; column + 1 < columns; ++column) {
+      const std::string& cell = rows[i].at(column);
+      text += cell + std::string(widths.at(column) - width_of(cell) + 2, ' ');
+    }
+    text += rows[i].back();
+    const bool broken = i > 0 && !examination.nodes[i - 1].reachable;
+    out += style.paint(i == 0 ? Colour::faint : broken ? Colour::bad : Colour::plain, text) + '\n';
+  }
+  return out;
+}
+
+std::string finding_text(const Style& style, const Finding& finding) {
+  constexpr std::size_t column = 8;
+  std::string out =
+      fmt::format("\n{}  {}\n", style.paint(Colour::bad, finding.id), as_printable(finding.node));
+  out += "  what  " + wrapped(as_printable(finding.what), column);
+  out += "  why   " + wrapped(as_printable(finding.why), column);
+  out += "  mend  " + wrapped(as_printable(finding.mend), column);
+  return out;
+}
+
+}  // namespace
+
+std::string examination_json(const Examination& examination) {
+  Json json{{"verdict", examination.findings.empty() ? "ok" : "problems"}};
+  json["nodes"] = Json::array();
+  for (const NodeExamination& node : examination.nodes) json["nodes"].push_back(node_json(node));
+  json["problems"] = Json::array();
+  for (const Finding& finding : examination.findings) {
+    json["problems"].push_back({{"node", as_utf8(finding.node)},
+                                {"id", finding.id},
+                                {"what", as_utf8(finding.what)},
+                                {"why", as_utf8(finding.why)},
+                                {"mend", as_utf8(finding.mend)}});
+  }
+  return line(json);
+}
+
+std::string examination_text(const Style& style, const Settings& settings,
+                             const Examination& examination) {
+  const bool quiet = settings.detail == Settings::Detail::quiet;
+  std::string out = quiet ? std::string() : table(style, examination);
+  for (const Finding& finding : examination.findings) out += finding_text(style, finding);
+  if (quiet) return out;
+  const std::size_t count = examination.findings.size();
+  if (count == 0) return out + '\n' + style.paint(Colour::good, "all is well") + '\n';
+  return out + '\n' +
+         style.paint(Colour::bad, fmt::format("{} problem{}", count, count == 1 ? "" : "s")) + '\n';
+}
+
+std::string opened_json(const Examination& examination) {
+  Json json{{"outcome", "opened"}};
+  json["nodes"] = Json::array();
+  for (const NodeExamination& node : examination.nodes) {
+    json["nodes"].push_back({{"url", as_utf8(node.url)}, {"run_id", as_utf8(node.run_id)}});
+  }
+  return line(json);
+}
+
+std::string opened_text(const Style& style, const Settings& settings,
+                        const Examination& examination) {
+  if (settings.detail == Settings::Detail::quiet) return {};
+  std::string out;
+  for (const NodeExamination& node : examination.nodes) {
+    fmt::format_to(std::back_inserter(out), "  {}  run_id {}\n", as_printable(node.url),
+                   as_printable(node.run_id));
+  }
+  return out + style.paint(Colour::good, "open") + '\n';
+}
+
+std::string refused_json(std::string_view message) {
+  return line(Json{{"outcome", "refused"}, {"message", as_utf8(message)}});
+}
+
+}  // namespace redlock::cli

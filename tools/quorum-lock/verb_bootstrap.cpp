@@ -1,0 +1,38 @@
+#include <fmt/format.h>
+
+#include "quorum-lock/examination.hpp"
+#include "quorum-lock/exit_code.hpp"
+#include "quorum-lock/output.hpp"
+#include "quorum-lock/session.hpp"
+#include "quorum-lock/settings.hpp"
+#include "quorum-lock/text.hpp"
+#include "quorum-lock/usage_error.hpp"
+#include "quorum-lock/verb.hpp"
+
+namespace redlock::cli {
+
+int verb_bootstrap(const Arguments& given, const Signals& signals) {
+  const Settings settings = resolve_settings(given, NodesNeeded::required);
+  if (!given.words.empty()) {
+    throw UsageError(
+        fmt::format("'{}': bootstrap takes no resource", as_printable(given.words[0])));
+  }
+
+  Session session(settings, signals);
+  const EndOnSignal end_on_signal(signals, session);
+  const bool json = settings.format == Settings::Format::json;
+  const Result<Examination> opened = bootstrap(client_options(settings, session.nodes()));
+  if (!opened) {
+    print_error(opened.error().message);
+    // Wrong usage is no refusal: nobody was asked.
+    if (json && opened.error().code != Errc::invalid_argument &&
+        print_result(refused_json(opened.error().message)) != code(ExitCode::done)) {
+      return code(ExitCode::failure);
+    }
+    return code(exit_code_of(opened.error().code));
+  }
+  return print_result(json ? opened_json(*opened)
+                           : opened_text(Style::of_standard_output(), settings, *opened));
+}
+
+}  // namespace redlock::cli
