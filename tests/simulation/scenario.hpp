@@ -85,8 +85,8 @@ struct Scenario {
   /// What a clock that steps leaves uncovered, by design: a step is noticed at the next reading,
   /// which is a second after the one before by a client's clock, and a round trip.
   [[nodiscard]] True unnoticed() const noexcept { return 1'010 * ms + 4 * slowest; }
-  /// The same for a vote, which relies on a reading of the last 50 ms.
-  [[nodiscard]] True unnoticed_by_votes() const noexcept { return 51 * ms + 4 * slowest; }
+  /// The same for a vote, which relies on a reading of the last half millisecond.
+  [[nodiscard]] True unnoticed_by_votes() const noexcept { return 1 * ms + 4 * slowest; }
 
   bool last_millisecond = false;  ///< holders and contenders act around the deadline
   True think = 2 * ms;            ///< between a caller's locks

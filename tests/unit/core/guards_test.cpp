@@ -220,6 +220,16 @@ TEST(ClockGuard, a_node_that_does_not_tell_the_time_has_no_vote) {
   EXPECT_EQ(h.engine().exclusion(0), "its clock can not be read: NOPERM");
 }
 
+TEST(ClockGuard, asks_again_when_a_node_can_not_tell_the_time_just_now) {
+  Harness h(guarded(1));
+  h.tick();
+  h.acquire(1, 10s, 60s);
+  EXPECT_EQ(h.up(0), "read-clock -> 0");
+  EXPECT_EQ(h.answer(0, Reply::error, "BUSY Redis is busy running a script"), "");
+  EXPECT_EQ(h.pass(1s), "read-clock -> 0");
+  EXPECT_EQ(h.clock(0, 1000s), "set t1 -> 0");
+}
+
 TEST(NodeClock, takes_no_step_for_what_the_round_trips_leave_uncertain) {
   NodeClock clock;
   const Instant start = Instant() + 100s;
