@@ -33,7 +33,8 @@ function(redlock_configure_target target)
     POSITION_INDEPENDENT_CODE ON)
   target_compile_options(${target} PRIVATE
     -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion
-    -Wnon-virtual-dtor -Woverloaded-virtual -Wextra-semi)
+    -Wnon-virtual-dtor -Woverloaded-virtual -Wextra-semi
+    $<$<CXX_COMPILER_ID:Clang>:-Wreserved-identifier>)
   if(REDLOCK_WERROR)
     target_compile_options(${target} PRIVATE -Werror)
   endif()
@@ -52,6 +53,24 @@ function(redlock_configure_target target)
       target_compile_options(${target} PRIVATE -ffat-lto-objects)
     endif()
   endif()
+endfunction()
+
+# The standard library's headers are most of what a small file costs to compile. A build without this
+# (the one with clang) notices who forgot to include them.
+function(redlock_precompile_headers target)
+  if(NOT REDLOCK_PRECOMPILE)
+    return()
+  endif()
+  if(NOT TARGET redlock_precompiled)
+    set(empty "${PROJECT_BINARY_DIR}/precompiled.cpp")
+    file(CONFIGURE OUTPUT "${empty}" CONTENT "")
+    add_library(redlock_precompiled STATIC "${empty}")
+    redlock_configure_target(redlock_precompiled)
+    target_precompile_headers(redlock_precompiled PRIVATE
+      <algorithm> <array> <chrono> <cstdint> <cstring> <functional> <map> <memory> <optional>
+      <string> <string_view> <utility> <variant> <vector>)
+  endif()
+  target_precompile_headers(${target} REUSE_FROM redlock_precompiled)
 endfunction()
 
 # redlock_add_layer(core LINKS redlock_support): the static library redlock_<folder> of lib/<folder>.
@@ -83,6 +102,7 @@ function(redlock_add_layer folder)
   endif()
   add_library(${target} STATIC ${sources} ${headers})
   redlock_configure_target(${target})
+  redlock_precompile_headers(${target})
   target_include_directories(${target} PUBLIC
     "${PROJECT_SOURCE_DIR}/include" "${PROJECT_SOURCE_DIR}/lib")
   target_link_libraries(${target} PUBLIC ${links})

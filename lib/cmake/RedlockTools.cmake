@@ -18,6 +18,7 @@ list(REMOVE_ITEM redlock_tool_sources "${redlock_tool_main}")
 if(redlock_tool_sources)
   add_library(quorum_lock_parts STATIC ${redlock_tool_sources})
   redlock_configure_target(quorum_lock_parts)
+  redlock_precompile_headers(quorum_lock_parts)
   target_include_directories(quorum_lock_parts PUBLIC
     "${PROJECT_SOURCE_DIR}/tools" "${PROJECT_SOURCE_DIR}/include")
   target_link_libraries(quorum_lock_parts PUBLIC

@@ -61,7 +61,9 @@ class HostileServer : public testing::TestWithParam<Conduct> {
     options.on_node_event = log_.listener();
     return options;
   }
+  /// Both good ones must be there: a quorum of the fake server and one of them could not extend.
   void expect_a_lease(Client& client) {
+    ASSERT_TRUE(log_.wait_for(NodeEvent::Kind::up, 1) && log_.wait_for(NodeEvent::Kind::up, 2));
     auto lease = acquire_patiently(client, fresh_resource());
     ASSERT_TRUE(succeeded(lease));
     EXPECT_TRUE(succeeded(lease->extend(std::chrono::seconds(20))));
