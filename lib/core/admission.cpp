@@ -16,8 +16,8 @@ std::string spoken(Duration duration) {
 }
 
 std::optional<std::string> refuse_resource(std::string_view resource) {
-  if (resource.starts_with("redlock:node:") || resource.starts_with("redlock:fence:")) {
-    return "resource: names that begin with redlock:node: or redlock:fence: are the library's own";
+  if (resource.starts_with("redlock:node:")) {
+    return "resource: names that begin with redlock:node: are the library's own";
   }
   if (!resource.empty() && resource.size() <= limits::resource_bytes) return std::nullopt;
   return "resource: " + std::to_string(resource.size()) + " bytes; 1 to " +

@@ -103,6 +103,12 @@ class Engine {
   // engine_requests.cpp: what is sent for a claim, and what is made of the answers
   NodeSet ask(Claim& claim);
   NodeSet transmit(Claim& claim, Verb verb, NodeSet nodes, ScriptForm form);
+  NodeSet transmit_same(Claim& claim, Verb verb, NodeSet nodes, ScriptForm form);
+  /// Where a number needs no script: the node knows the commands, and would not refuse it.
+  [[nodiscard]] NodeSet can_number(std::uint64_t number) const;
+  void tend_numbers(NodeSet asked);
+  void tend_numbers(NodeSet nodes, ScriptForm form);
+  [[nodiscard]] static bool acknowledges(const Claim& claim, const Answer& answer);
   void take_answer(NodeIndex node, const Stamp& stamp, const Answer& answer, Vote failure);
   [[nodiscard]] static bool still_wanted(const Claim& claim, const Stamp& stamp);
   static void forget_key(Claim& claim, const Answer& answer);

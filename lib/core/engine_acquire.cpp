@@ -100,10 +100,11 @@ void Engine::start_attempt(Acquisition& acquisition) {
   claim.verb = acquisition.tell_remaining ? Verb::set_and_ttl : Verb::set;
   claim.orphan_ttl = acquisition.orphan_ttl;
   if (acquisition.fencing) {
-    claim.verb = Verb::set_fenced;
+    claim.verb = acquisition.tell_remaining ? Verb::set_numbered_and_ttl : Verb::set_numbered;
     const Duration wall_clock = now_.time_since_epoch() + *acquisition.fencing;
-    claim.fencing.emplace().number = fences_.propose(claim.resource, wall_clock);
-    fences_.note(claim.resource, claim.fencing->number);
+    Fencing& fencing = claim.fencing.emplace();
+    fencing.number = fencing.first = fences_.propose(claim.resource, wall_clock);
+    fences_.note(claim.resource, fencing.number);
   }
   claim.steps = steps();
   claim.round.begin(1, links_.size(), settings_.quorum, now_, acquisition.ttl);
@@ -233,7 +234,11 @@ void Engine::fire(Acquisition& acquisition) {
     case Acquisition::State::asking: {
       Claim& claim = *claims_.find(acquisition.claim.index, acquisition.claim.generation);
       // An earlier attempt knew more than one that was cut short.
-      if (!acquisition.has_last) keep_votes(acquisition, claim.round);
+      if (!acquisition.has_last) {
+        keep_votes(acquisition, claim.round);
+        // Who refused says more than who was not waited for.
+        if (!claim.round.with(Vote::refused).empty()) acquisition.why = claim.round.why_lost();
+      }
       clear(claim);
       return finish(acquisition, acquisition.why);
     }

@@ -69,6 +69,37 @@ void Engine::read_clocks_before(NodeSet nodes) {
   });
 }
 
+NodeSet Engine::can_number(std::uint64_t number) const {
+  NodeSet set;
+  for (std::size_t i = 0; i < links_.size(); ++i) {
+    const Link& link = links_[i];
+    if (!link.up() || !link.numbers() || !link.clock_known()) continue;
+    const Duration clock = now_.time_since_epoch() + *link.clock.offset();
+    if (number <= fence_number(clock + fence_lead)) set.add(static_cast<NodeIndex>(i));
+  }
+  return set;
+}
+
+void Engine::tend_numbers(NodeSet asked) {
+  NodeSet due;
+  asked.each([&](NodeIndex node) {
+    if (links_[node].tending_due()) due.add(node);
+  });
+  if (!due.empty()) tend_numbers(due, ScriptForm::digest);
+}
+
+void Engine::tend_numbers(NodeSet nodes, ScriptForm form) {
+  Command& command = emit(Command::Kind::send);
+  command.stamp.verb = Verb::tend_numbers;
+  command.form = form;
+  nodes.each([&](NodeIndex node) {
+    Link& link = links_[node];
+    if (!link.up() || link.congested()) return;
+    link.sent(command.stamp, now_);
+    command.nodes.add(node);
+  });
+}
+
 std::optional<Instant> Engine::next_clock_reading() const {
   if (!settings_.clock_guard || drain_until_) return std::nullopt;
   if (claims_.size() == 0 && acquisitions_.size() == 0) return std::nullopt;

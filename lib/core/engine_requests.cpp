@@ -27,6 +27,16 @@ NodeSet Engine::ask(Claim& claim) {
 }
 
 NodeSet Engine::transmit(Claim& claim, Verb verb, NodeSet nodes, ScriptForm form) {
+  if (!is_set_numbered(verb)) return transmit_same(claim, verb, nodes, form);
+  const NodeSet numbering = nodes & can_number(claim.fencing->first);
+  const NodeSet others = nodes - numbering;
+  const NodeSet sent = transmit_same(claim, verb, numbering, form) |
+                       transmit_same(claim, Verb::set_fenced, others, form);
+  tend_numbers(sent);
+  return sent;
+}
+
+NodeSet Engine::transmit_same(Claim& claim, Verb verb, NodeSet nodes, ScriptForm form) {
   if (is_set(verb)) read_clocks_before(nodes);
   NodeSet sent;
   Stamp stamp;
@@ -66,6 +76,10 @@ void Engine::take_answer(NodeIndex node, const Stamp& stamp, const Answer& answe
     if (answered) links_[node].killed();
     return;
   }
+  if (stamp.verb == Verb::tend_numbers) {
+    if (answer.reply == Reply::script_missing) tend_numbers(NodeSet::of(node), ScriptForm::text);
+    return;
+  }
   if (stamp.verb == Verb::read_clock) {
     if (answered) take_clock(node, answer, *took);
     return;
@@ -85,6 +99,8 @@ void Engine::take_answer(NodeIndex node, const Stamp& stamp, const Answer& answe
   switch (stamp.verb) {
     case Verb::set:
     case Verb::set_and_ttl:
+    case Verb::set_numbered:
+    case Verb::set_numbered_and_ttl:
     case Verb::set_fenced:
       note_set(*claim, answer);
       give_orphan_expiry(*claim, answer);
@@ -105,6 +121,7 @@ void Engine::take_answer(NodeIndex node, const Stamp& stamp, const Answer& answe
     case Verb::inspect:
     case Verb::kill_old:
     case Verb::read_clock:
+    case Verb::tend_numbers:
       break;
   }
   if (stamp.round == claim->round.number()) record(*claim, answer, failure, took);
@@ -150,17 +167,27 @@ void Engine::note_set(Claim& claim, const Answer& answer) {
   }
 }
 
+bool Engine::acknowledges(const Claim& claim, const Answer& answer) {
+  const Fencing& fencing = *claim.fencing;
+  if (answer.reply != Reply::granted) return false;
+  if (!is_set_numbered(answer.stamp.verb)) return answer.number == fencing.number;
+  // Commands of others may have come in between. If the key is still ours at the end it was so all
+  // the time, and nobody else's lease began: as if it had been one command.
+  const bool undivided = answer.text == claim.token.view();
+  return undivided && answer.number < fencing.first && fencing.first == fencing.number;
+}
+
 void Engine::note_number(Claim& claim, const Answer& answer) {
   Fencing& fencing = *claim.fencing;
   const NodeIndex node = answer.node;
   const bool raise = answer.stamp.verb == Verb::raise_fence;
   if (raise) fencing.asked.remove(node);
-  if (answer.reply == Reply::behind) {
+  if (answer.reply == Reply::behind || is_set_numbered(answer.stamp.verb)) {
     fencing.highest = std::max(fencing.highest, answer.number);
     fences_.note(claim.resource, answer.number);
   }
   if (claim.state != Claim::State::acquiring) return;
-  if (answer.reply == Reply::granted && answer.number == fencing.number) {
+  if (acknowledges(claim, answer)) {
     fencing.acknowledged.add(node);
   } else if (!raise && fencing.rounds > 1) {
     // It granted when the others had been asked for more already.

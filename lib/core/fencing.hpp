@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -13,16 +14,23 @@ namespace redlock::core {
 /// Numbers cross Lua, which keeps them as doubles: from here on not all are exact.
 inline constexpr std::uint64_t fence_limit = std::uint64_t{1} << 53U;
 
+/// So far ahead of a node's clock may a client's be (see fence.lua).
+inline constexpr Duration fence_lead = std::chrono::hours(24);
+
 /// How an attempt comes to its fencing token: a number that a quorum of nodes has acknowledged,
 /// each because all it had acknowledged before was smaller. Any two quorums share a node, so that
 /// every later token is larger, whatever the clocks do.
 struct Fencing {
   std::uint64_t number = 0;   ///< asked for at the time; the token once it is granted
+  std::uint64_t first = 0;    ///< asked for with the SET
   std::uint64_t highest = 0;  ///< of what nodes said that they have
   unsigned rounds = 1;
   NodeSet acknowledged;  ///< `number`
   NodeSet asked;         ///< to raise theirs to `number`, not answered
 };
+
+/// The number that stands for a wall clock, the time since 1970.
+[[nodiscard]] std::uint64_t fence_number(Duration wall_clock) noexcept;
 
 /// The highest numbers seen, by resource, so that a client whose clock is behind needs its second
 /// round trip only once. A memory of fixed size: resources that share a place only make each
@@ -30,7 +38,8 @@ struct Fencing {
 class FenceMemory {
  public:
   void note(std::string_view resource, std::uint64_t number) noexcept;
-  /// What to ask for at `wall_clock`, the time since 1970.
+  /// What to ask for at `wall_clock`, the time since 1970. What was seen counts up to a day ahead
+  /// of it, which is what nodes accept: beyond, it takes the second round trip.
   [[nodiscard]] std::uint64_t propose(std::string_view resource,
                                       Duration wall_clock) const noexcept;
 

@@ -30,6 +30,8 @@ void Link::came_up(const NodeUp& event, Instant now) {
   if (server_ != event.server) suspects_.clear();
   server_.assign(event.server);
   connection_ = event.connection;
+  numbers_ = event.numbers;
+  numbered_ = 0;
   unfit_.assign(event.unfit);
   if (event.quarantine > Duration::zero()) {
     quarantine(later(now, event.quarantine), event.quarantine_why);

@@ -56,6 +56,12 @@ class Link {
   /// The node whose server this one turned out to be too; it has no vote then.
   std::optional<NodeIndex> twin;
 
+  /// Whether the server understands set_numbered.
+  [[nodiscard]] bool numbers() const noexcept { return numbers_; }
+  /// To be asked after each number that was asked for here: true for the first of a connection and
+  /// every thousandth, so that what leaves is not less than what comes.
+  [[nodiscard]] bool tending_due() noexcept { return numbered_++ % 1000 == 0; }
+
   // --- guards ---
   /// Why it has no vote while this connection lasts; empty where it has one.
   [[nodiscard]] const std::string& unfit() const noexcept { return unfit_; }
@@ -106,6 +112,8 @@ class Link {
   Failure failure_;
   std::string server_;
   std::int64_t connection_ = 0;
+  bool numbers_ = false;
+  std::uint64_t numbered_ = 0;
   std::string unfit_;
   std::optional<Instant> quarantine_;
   std::string quarantine_why_;

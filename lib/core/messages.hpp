@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -29,21 +30,34 @@ struct ClaimId {
 
 /// What is asked of a node.
 enum class Verb : std::uint8_t {
-  set,            ///< SET resource token NX PX ttl
-  set_and_ttl,    ///< the same, and PTTL behind it: for whoever waits for a refusing holder
-  set_fenced,     ///< the same by a script that also takes a number, and always tells the holder
-  raise_fence,    ///< a higher number for a key that is ours
-  extend,         ///< raise the expiry of our key
-  extend_or_set,  ///< and give the key back to a node that lost it
-  release,        ///< compare and delete
-  inspect,        ///< holder and remaining TTL
-  expire_orphan,  ///< an expiry for a key that has none
-  kill_old,       ///< CLIENT KILL of the connection before this one; of no claim
-  read_clock,     ///< TIME; of no claim
+  set,           ///< SET resource token NX PX ttl
+  set_and_ttl,   ///< the same, and PTTL behind it: for whoever waits for a refusing holder
+  set_numbered,  ///< SET, the number there is, ours if it is higher, and whose key it is then
+  set_numbered_and_ttl,  ///< the same, and PTTL behind it
+  set_fenced,            ///< the same by a script, which tells more and costs the node more
+  raise_fence,           ///< a higher number for a key that is ours
+  extend,                ///< raise the expiry of our key
+  extend_or_set,         ///< and give the key back to a node that lost it
+  release,               ///< compare and delete
+  inspect,               ///< holder and remaining TTL
+  expire_orphan,         ///< an expiry for a key that has none
+  kill_old,              ///< CLIENT KILL of the connection before this one; of no claim
+  read_clock,            ///< TIME; of no claim
+  tend_numbers,          ///< forget what was numbered days ago; of no claim
 };
+inline constexpr std::size_t verbs = 14;
 
 [[nodiscard]] constexpr bool is_set(Verb verb) noexcept {
-  return verb == Verb::set || verb == Verb::set_and_ttl || verb == Verb::set_fenced;
+  return verb == Verb::set || verb == Verb::set_and_ttl || verb == Verb::set_numbered ||
+         verb == Verb::set_numbered_and_ttl || verb == Verb::set_fenced;
+}
+/// By commands of their own, where set_fenced and raise_fence are scripts.
+[[nodiscard]] constexpr bool is_set_numbered(Verb verb) noexcept {
+  return verb == Verb::set_numbered || verb == Verb::set_numbered_and_ttl;
+}
+/// Belongs to no claim: nobody waits for the answer.
+[[nodiscard]] constexpr bool is_upkeep(Verb verb) noexcept {
+  return verb == Verb::kill_old || verb == Verb::read_clock || verb == Verb::tend_numbers;
 }
 
 /// How a script is sent: by its digest, or in full where the node said that it does not know it.
@@ -60,7 +74,8 @@ struct Stamp {
 
 /// What a node answered, classified: every reply of a server has exactly one of these.
 enum class Reply : std::uint8_t {
-  granted,         ///< set: the key is ours now; fenced: and so is the number
+  granted,         ///< set: the key is ours now; fenced: and so is the number; numbered: `text`
+                   ///< is whose key it was at the end, `number` what there was before ours
   behind,          ///< fenced: the key is ours, its number is not below `number`
   taken,           ///< the key is somebody else's: `text` the holder where told, `remaining`
   extended,        ///< the key was ours, its expiry is now at least what was asked
@@ -68,7 +83,7 @@ enum class Reply : std::uint8_t {
   gone,            ///< there is no key
   released,        ///< the key was ours and is deleted
   found,           ///< inspect: `text` the holder, `remaining` its TTL
-  done,            ///< kill_old, expire_orphan
+  done,            ///< kill_old, expire_orphan, tend_numbers
   clock,           ///< read_clock: `time` is the node's wall clock
   script_missing,  ///< NOSCRIPT: nothing was executed
   error,           ///< nothing was executed, `text` is the server's message
@@ -139,6 +154,8 @@ struct NodeUp {
   NodeIndex node = 0;
   std::string_view server;
   std::int64_t connection = 0;
+  /// Whether it understands set_numbered.
+  bool numbers = false;
   /// Why it has no vote as long as this connection lasts; empty where it has one.
   std::string_view unfit{};
   /// How long it has none for new leases, and why.

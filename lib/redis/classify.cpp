@@ -1,5 +1,6 @@
 #include "redis/classify.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <chrono>
@@ -145,6 +146,42 @@ constexpr std::int64_t no_key = -2;
   return result;
 }
 
+/// A score as Redis writes it. What is no number of ours is as if no higher one could follow.
+[[nodiscard]] std::uint64_t number_of(const Value& score) noexcept {
+  constexpr std::uint64_t highest = core::fence_limit - 1;
+  double number = 0;
+  const char* end = score.text.data() + score.text.size();
+  const auto parsed = std::from_chars(score.text.data(), end, number);
+  const bool fits = parsed.ec == std::errc{} && parsed.ptr == end && number >= 0 &&
+                    number < static_cast<double>(highest);
+  return fits ? static_cast<std::uint64_t>(number) : highest;
+}
+
+/// SET; ZMSCORE of resource and floor; ZADD; GET; for some also PTTL.
+[[nodiscard]] std::optional<Classified> classify_numbered(
+    SetForm form, std::span<const Value* const> values) noexcept {
+  std::optional<Classified> result = values.size() == 5
+                                         ? classify_set_and_ttl(form, *values[0], *values[4])
+                                         : classify_set(form, *values[0]);
+  if (!result || result->reply != Reply::granted) return result;
+  const Value& scores = *values[1];
+  const Value& raised = *values[2];
+  const Value& holder = *values[3];
+  // Where something is missing, only the script can tell whether a number of ours is the highest.
+  result->reply = Reply::behind;
+  if (scores.type == Type::error) return result;
+  if (scores.type != Type::array || scores.elements.size() != 2) return std::nullopt;
+  for (const Value* score : scores.elements) {
+    if (score->type != Type::bulk && score->type != Type::nil) return std::nullopt;
+    if (score->type == Type::bulk) result->number = std::max(result->number, number_of(*score));
+  }
+  const bool has_floor = scores.elements[1]->type == Type::bulk;
+  if (!has_floor || raised.type != Type::integer || holder.type != Type::bulk) return result;
+  result->reply = Reply::granted;
+  result->text = holder_of(holder);
+  return result;
+}
+
 /// {1 or 2, number}, or {-1, holder, PTTL}.
 [[nodiscard]] std::optional<Classified> classify_fence(const Value& value) noexcept {
   if (value.type == Type::error) return error_of_script(value);
@@ -190,7 +227,8 @@ constexpr std::int64_t no_key = -2;
                     .time = std::chrono::seconds(parts[0]) + std::chrono::microseconds(parts[1])};
 }
 
-[[nodiscard]] std::optional<Classified> classify_orphan(const Value& value) noexcept {
+/// How much was changed.
+[[nodiscard]] std::optional<Classified> classify_count(const Value& value) noexcept {
   if (value.type == Type::error) return error_of_script(value);
   if (value.type != Type::integer) return std::nullopt;
   return Classified{.reply = Reply::done};
@@ -205,14 +243,18 @@ constexpr std::int64_t no_key = -2;
 
 }  // namespace
 
-std::optional<Classified> classify(core::Verb verb, SetForm form, const Value& first,
-                                   const Value* second) noexcept {
-  if ((second != nullptr) != (values_expected(verb) == 2)) return std::nullopt;
+std::optional<Classified> classify(core::Verb verb, SetForm form,
+                                   std::span<const Value* const> values) noexcept {
+  if (values.size() != values_expected(verb)) return std::nullopt;
+  const Value& first = *values[0];
   switch (verb) {
     case core::Verb::set:
       return classify_set(form, first);
     case core::Verb::set_and_ttl:
-      return classify_set_and_ttl(form, first, *second);
+      return classify_set_and_ttl(form, first, *values[1]);
+    case core::Verb::set_numbered:
+    case core::Verb::set_numbered_and_ttl:
+      return classify_numbered(form, values);
     case core::Verb::extend:
     case core::Verb::extend_or_set:
       return classify_extend(verb, first);
@@ -224,11 +266,13 @@ std::optional<Classified> classify(core::Verb verb, SetForm form, const Value& f
     case core::Verb::raise_fence:
       return classify_fence(first);
     case core::Verb::expire_orphan:
-      return classify_orphan(first);
+      return classify_count(first);
     case core::Verb::kill_old:
       return classify_kill(first);
     case core::Verb::read_clock:
       return classify_time(first);
+    case core::Verb::tend_numbers:
+      return classify_count(first);
   }
   return std::nullopt;
 }

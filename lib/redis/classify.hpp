@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
 
 #include "core/messages.hpp"
@@ -22,13 +23,34 @@ struct Classified {
 
 /// How many values answer a verb.
 [[nodiscard]] constexpr std::size_t values_expected(core::Verb verb) noexcept {
-  return verb == core::Verb::set_and_ttl ? 2 : 1;
+  switch (verb) {
+    case core::Verb::set_numbered_and_ttl:
+      return 5;
+    case core::Verb::set_numbered:
+      return 4;
+    case core::Verb::set_and_ttl:
+      return 2;
+    case core::Verb::set:
+    case core::Verb::set_fenced:
+    case core::Verb::raise_fence:
+    case core::Verb::extend:
+    case core::Verb::extend_or_set:
+    case core::Verb::release:
+    case core::Verb::inspect:
+    case core::Verb::expire_orphan:
+    case core::Verb::kill_old:
+    case core::Verb::read_clock:
+    case core::Verb::tend_numbers:
+      return 1;
+  }
+  return 1;
 }
+inline constexpr std::size_t most_values = 5;
 
 /// Total: every value has a meaning or none. Nothing: no Redis server answers the verb like this,
 /// so that it is not known whose answer it is, and the connection has to be closed.
-/// `second` is the answer of the verb's second command, null for verbs of one command.
-[[nodiscard]] std::optional<Classified> classify(core::Verb verb, SetForm form, const Value& first,
-                                                 const Value* second) noexcept;
+/// One value per command of the verb, in their order.
+[[nodiscard]] std::optional<Classified> classify(core::Verb verb, SetForm form,
+                                                 std::span<const Value* const> values) noexcept;
 
 }  // namespace redlock::redis

@@ -1,5 +1,6 @@
 #include "redis/connection.hpp"
 
+#include <span>
 #include <string>
 #include <utility>
 
@@ -48,7 +49,7 @@ void Connection::on_bytes(std::string_view bytes) noexcept {
   while (const Value* value = reader_.next()) {
     take(*value);
     if (destroyed) return;
-    if (first_of_two_ == nullptr) reader_.recycle();
+    if (values_taken_ == 0) reader_.recycle();
     if (state_ == State::closed) break;
   }
   destroyed_ = nullptr;
@@ -111,19 +112,16 @@ void Connection::take_answer(const Value& value) {
     return;
   }
   const core::Stamp stamp = unanswered_.front();
-  if (values_expected(stamp.verb) == 2 && first_of_two_ == nullptr) {
-    first_of_two_ = &value;
-    return;
-  }
-  const Value& first = first_of_two_ != nullptr ? *first_of_two_ : value;
-  const Value* second = first_of_two_ != nullptr ? &value : nullptr;
-  const std::optional<Classified> answer = classify(stamp.verb, set_form_, first, second);
+  values_[values_taken_++] = &value;
+  if (values_taken_ < values_expected(stamp.verb)) return;
+  const std::optional<Classified> answer =
+      classify(stamp.verb, set_form_, std::span(values_).first(values_taken_));
   if (!answer) {
     violated("an answer that does not fit the request");
     return;
   }
   unanswered_.pop();
-  first_of_two_ = nullptr;
+  values_taken_ = 0;
   owner_.on_answer(stamp, *answer);
 }
 

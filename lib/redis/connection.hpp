@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -88,7 +89,8 @@ class Connection final : private uv::StreamListener {
   SetForm set_form_ = SetForm::plain;
   std::optional<Handshake> handshake_;
   Ring<core::Stamp> unanswered_;
-  const Value* first_of_two_ = nullptr;  // in reader_, waiting for the second value of its request
+  std::array<const Value*, most_values> values_{};  // in reader_, of the request being answered
+  std::size_t values_taken_ = 0;
   ReplyReader reader_;
   bool* destroyed_ = nullptr;  // on the stack of on_bytes, for owners that destroy us in a call
   uv::Stream stream_;

@@ -65,13 +65,6 @@ void append_set(std::string& out, SetForm form, std::string_view resource, const
   }
 }
 
-void append_extend(std::string& out, core::ScriptForm form, std::string_view resource,
-                   const Token& token, core::Duration ttl, std::string_view repair) {
-  const auto [command, script] = call_of(scripts::extend, form);
-  const Decimal px = milliseconds_of(ttl);
-  append_command(out, {command, script, "1", resource, token.view(), px.view(), repair});
-}
-
 }  // namespace
 
 void append_command(std::string& out, std::initializer_list<std::string_view> words) {
@@ -112,82 +105,110 @@ std::size_t find_word(std::string_view bytes, std::size_t command, std::size_t w
 
 void Encoder::format(Frame& frame, core::Verb verb, std::string_view resource, const Token& token,
                      std::int64_t number) {
-  constexpr std::size_t of_set = 1;
+  constexpr std::size_t of_command = 1;
   constexpr std::size_t of_script = 3;
-  constexpr std::size_t of_fence = of_script + 3;
   std::string& bytes = frame.bytes;
   bytes.clear();
+  std::size_t names = 0;
+  /// Appends one command that names the resource as its `word`th; answers where it begins.
+  const auto append = [&](std::size_t word, std::initializer_list<std::string_view> words) {
+    const std::size_t begin = bytes.size();
+    append_command(bytes, words);
+    frame.resource_at.at(names++) = find_word(bytes, begin, word);
+    return begin;
+  };
+  const auto call = [&](const scripts::Script& script) {
+    return call_of(script, frame.script_form);
+  };
+  const auto extend = [&](std::string_view repair) {
+    const auto [command, script] = call(scripts::extend);
+    append(of_script, {command, script, "1", resource, token.view(),
+                       milliseconds_of(frame.ttl).view(), repair});
+  };
+  const auto set = [&] {
+    append_set(bytes, frame.set_form, resource, token, frame.ttl);
+    frame.resource_at.at(names++) = find_word(bytes, 0, of_command);
+  };
+  std::size_t token_word = 0;
   frame.number_at = 0;
-  std::size_t resource_word = of_script;
-  std::size_t token_word = of_script + 1;
-  const std::string number_key = std::string(keys::number_prefix).append(resource);
+  const Decimal digits(number);
   switch (verb) {
-    case core::Verb::set:
-      append_set(bytes, frame.set_form, resource, token, frame.ttl);
-      resource_word = of_set;
-      token_word = of_set + 1;
-      break;
-    case core::Verb::set_fenced: {
-      const auto [command, script] = call_of(scripts::fence, frame.script_form);
-      append_command(bytes, {command, script, "3", resource, number_key, keys::fence, token.view(),
-                             Decimal(number).view(), milliseconds_of(frame.ttl).view()});
-      token_word = of_fence;
-      break;
-    }
-    case core::Verb::raise_fence: {
-      const auto [command, script] = call_of(scripts::fence, frame.script_form);
-      append_command(bytes, {command, script, "3", resource, number_key, keys::fence, token.view(),
-                             Decimal(number).view()});
-      token_word = of_fence;
-      break;
-    }
-    case core::Verb::expire_orphan: {
-      const auto [command, script] = call_of(scripts::expire_orphan, frame.script_form);
-      append_command(bytes, {command, script, "1", resource, milliseconds_of(frame.ttl).view()});
-      break;
-    }
+    case core::Verb::kill_old:
+      append_command(bytes, {"CLIENT", "KILL", "ID", digits.view()});
+      return;
     case core::Verb::read_clock:
       append_command(bytes, {"TIME"});
       return;
-    case core::Verb::set_and_ttl:
-      append_set(bytes, frame.set_form, resource, token, frame.ttl);
-      frame.resource_at[1] = bytes.size();
-      append_command(bytes, {"PTTL", resource});
-      resource_word = of_set;
-      token_word = of_set + 1;
+    case core::Verb::tend_numbers: {
+      const auto [command, script] = call(scripts::tend);
+      append_command(bytes, {command, script, "1", keys::numbers});
+      return;
+    }
+    case core::Verb::set:
+      set();
+      token_word = of_command + 1;
       break;
+    case core::Verb::set_and_ttl:
+      set();
+      append(of_command, {"PTTL", resource});
+      token_word = of_command + 1;
+      break;
+    case core::Verb::set_numbered:
+    case core::Verb::set_numbered_and_ttl: {
+      set();
+      append(of_command + 1, {"ZMSCORE", keys::numbers, resource, ""});
+      const std::size_t raise =
+          append(of_command + 3, {"ZADD", keys::numbers, "GT", digits.view(), resource});
+      frame.number_at = find_word(bytes, raise, of_command + 2);
+      append(of_command, {"GET", resource});
+      if (verb == core::Verb::set_numbered_and_ttl) append(of_command, {"PTTL", resource});
+      token_word = of_command + 1;
+      break;
+    }
+    case core::Verb::set_fenced: {
+      const auto [command, script] = call(scripts::fence);
+      append(of_script, {command, script, "2", resource, keys::numbers, token.view(), digits.view(),
+                         milliseconds_of(frame.ttl).view()});
+      token_word = of_script + 2;
+      frame.number_at = find_word(bytes, 0, token_word + 1);
+      break;
+    }
+    case core::Verb::raise_fence: {
+      const auto [command, script] = call(scripts::fence);
+      append(of_script,
+             {command, script, "2", resource, keys::numbers, token.view(), digits.view()});
+      token_word = of_script + 2;
+      frame.number_at = find_word(bytes, 0, token_word + 1);
+      break;
+    }
     case core::Verb::extend:
-      append_extend(bytes, frame.script_form, resource, token, frame.ttl, "0");
+      extend("0");
+      token_word = of_script + 1;
       break;
     case core::Verb::extend_or_set:
-      append_extend(bytes, frame.script_form, resource, token, frame.ttl, "1");
+      extend("1");
+      token_word = of_script + 1;
       break;
     case core::Verb::release: {
-      const auto [command, script] = call_of(scripts::release, frame.script_form);
-      append_command(bytes, {command, script, "1", resource, token.view()});
+      const auto [command, script] = call(scripts::release);
+      append(of_script, {command, script, "1", resource, token.view()});
+      token_word = of_script + 1;
       break;
     }
     case core::Verb::inspect: {
-      const auto [command, script] = call_of(scripts::inspect, frame.script_form);
-      append_command(bytes, {command, script, "3", resource, number_key, keys::quarantine});
+      const auto [command, script] = call(scripts::inspect);
+      append(of_script, {command, script, "3", resource, keys::numbers, keys::quarantine});
       break;
     }
-    case core::Verb::kill_old:
-      append_command(bytes, {"CLIENT", "KILL", "ID", Decimal(number).view()});
-      return;
+    case core::Verb::expire_orphan: {
+      const auto [command, script] = call(scripts::expire_orphan);
+      append(of_script, {command, script, "1", resource, milliseconds_of(frame.ttl).view()});
+      break;
+    }
   }
-  frame.resource_at[0] = find_word(bytes, 0, resource_word);
-  const bool fenced = verb == core::Verb::set_fenced || verb == core::Verb::raise_fence;
-  if (verb == core::Verb::set_and_ttl) {
-    frame.resource_at[1] = find_word(bytes, frame.resource_at[1], of_set);
-  } else if (fenced || verb == core::Verb::inspect) {
-    frame.resource_at[1] = find_word(bytes, 0, resource_word + 1) + keys::number_prefix.size();
-  } else {
-    frame.resource_at[1] = frame.resource_at[0];
-  }
-  const bool has_token = verb != core::Verb::inspect && verb != core::Verb::expire_orphan;
-  frame.token_at = has_token ? find_word(bytes, 0, token_word) : 0;
-  if (fenced) frame.number_at = find_word(bytes, 0, token_word + 1);
+  std::fill(frame.resource_at.begin() + static_cast<std::ptrdiff_t>(names), frame.resource_at.end(),
+            frame.resource_at[0]);
+  frame.token_at = token_word != 0 ? find_word(bytes, 0, token_word) : 0;
 }
 
 std::string_view Encoder::encode(core::Verb verb, core::ScriptForm script_form, SetForm set_form,
@@ -197,7 +218,8 @@ std::string_view Encoder::encode(core::Verb verb, core::ScriptForm script_form, 
   const std::string_view letters = token.view();
   if (verb == core::Verb::read_clock && !frame.bytes.empty()) return frame.bytes;
   const Decimal digits(number);
-  const bool fits = !frame.bytes.empty() && verb != core::Verb::kill_old &&
+  const bool names_a_resource = !core::is_upkeep(verb);
+  const bool fits = !frame.bytes.empty() && names_a_resource &&
                     frame.number_size == digits.view().size() && frame.script_form == script_form &&
                     frame.set_form == set_form && frame.ttl == ttl &&
                     frame.resource_size == resource.size() && frame.token_size == letters.size();

@@ -41,7 +41,7 @@ class Encoder {
     std::size_t resource_size = 0;
     std::size_t token_size = 0;
     std::size_t number_size = 0;
-    std::array<std::size_t, 2> resource_at{};  // some name it twice
+    std::array<std::size_t, 5> resource_at{};  // some name it more than once
     std::size_t token_at = 0;
     std::size_t number_at = 0;
   };
@@ -49,7 +49,7 @@ class Encoder {
   static void format(Frame& frame, core::Verb verb, std::string_view resource, const Token& token,
                      std::int64_t number);
 
-  std::array<Frame, 11> frames_;  // one per verb
+  std::array<Frame, core::verbs> frames_;
 };
 
 }  // namespace redlock::redis

@@ -107,7 +107,7 @@ void Handshake::ask(std::string& out) {
   guard_.reset();
   const bool durable = guard.trust_durable && append_only_ && always_synced_;
   append_command(out,
-                 {"EVAL", scripts::guard.text, "3", keys::marker, keys::quarantine, keys::fence,
+                 {"EVAL", scripts::guard.text, "3", keys::marker, keys::quarantine, keys::numbers,
                   identity_.run_id, std::to_string(guard.nodes), in_milliseconds(guard.max_ttl),
                   in_milliseconds(guard.quarantine), durable ? "1" : "0"});
   expect(Step::guard);

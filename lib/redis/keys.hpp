@@ -7,11 +7,10 @@ namespace redlock::redis::keys {
 /// What a node keeps beside the locks, in the database that the locks are in.
 inline constexpr std::string_view marker = "redlock:node:marker";          // guard.lua
 inline constexpr std::string_view quarantine = "redlock:node:quarantine";  // guard.lua
-inline constexpr std::string_view fence = "redlock:node:fence";            // fence.lua
-/// Before a resource: its number, apart from the lock because it outlives it.
-inline constexpr std::string_view number_prefix = "redlock:fence:";
+/// Sorted set: resource → the highest fencing token it knows; "" → the floor. fence.lua
+inline constexpr std::string_view numbers = "redlock:node:numbers";
 
-/// No resource begins with one of these.
+/// No resource begins with this.
 inline constexpr std::string_view node_prefix = "redlock:node:";
 
 }  // namespace redlock::redis::keys

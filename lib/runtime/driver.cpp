@@ -117,6 +117,8 @@ void Driver::on_node_ready(NodeIndex node, const redis::ServerIdentity& identity
   event.node = node;
   event.server = identity.run_id;
   event.connection = identity.connection_id;
+  // What it is made of came with Redis 6.2 and 7.0.
+  event.numbers = identity.set_form == redis::SetForm::with_get;
   event.unfit = identity.unfit;
   event.quarantine = identity.quarantine;
   event.quarantine_why = identity.quarantine_why;

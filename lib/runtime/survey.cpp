@@ -202,8 +202,7 @@ void Survey::Visit::find_lock(milliseconds longest) {
 void Survey::Visit::scan(const std::string& cursor) {
   redis::Questions question;
   question.add({"EVAL", redis::scripts::find_lock.text, "0", cursor,
-                std::to_string(longest_.count()), redis::keys::node_prefix,
-                redis::keys::number_prefix});
+                std::to_string(longest_.count()), redis::keys::node_prefix});
   timer_.arm(uv::DeadlineTimer::now() + limit_);
   dialogue_.ask(question);
 }
@@ -239,7 +238,7 @@ void Survey::Visit::mark(std::size_t nodes, milliseconds max_ttl) {
       node_.seen.run_id + " " + std::to_string(nodes) + " " + std::to_string(max_ttl.count());
   redis::Questions question;
   question.add({"EVAL", redis::scripts::open.text, "3", redis::keys::marker,
-                redis::keys::quarantine, redis::keys::fence, marker});
+                redis::keys::quarantine, redis::keys::numbers, marker});
   dialogue_.ask(question);
 }
 

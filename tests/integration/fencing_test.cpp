@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "integration/guarded.hpp"
+#include "redis/keys.hpp"
 #include "support/process.hpp"
 
 namespace redlock::test {
@@ -167,6 +168,30 @@ TEST(Fencing, LeasesWithoutATokenInBetweenDoNotMatter) {
   const auto first = next_token(client, resource);
   EXPECT_TRUE(succeeded(acquire_patiently(client, resource)));
   EXPECT_GT(next_token(client, resource), first);
+}
+
+/// A sorted set's member and score, which is so long before now.
+void number(const RedisServer& server, const std::string& member, std::chrono::nanoseconds ago) {
+  const auto then = std::chrono::system_clock::now().time_since_epoch() - ago;
+  const auto score = std::chrono::duration_cast<std::chrono::microseconds>(then).count();
+  server.command({"ZADD", std::string(redis::keys::numbers), std::to_string(score), member});
+}
+
+TEST(Fencing, NumbersThatWereNotRaisedForTwoDaysLeaveNothingBehind) {
+  const RedisServer server;
+  const std::string key(redis::keys::numbers);
+  number(server, "", hours(72));
+  for (int i = 0; i < 500; ++i) number(server, "old" + std::to_string(i), hours(60));
+  number(server, "recent", hours(47));
+  // What has a floor already is not given another: so the first acquire takes one round trip.
+  Client client = make_client(unguarded({server.url()}));
+  EXPECT_GT(next_token(client, "r"), 0U);
+  EXPECT_TRUE(eventually([&] { return server.command({"ZCARD", key}).integer == 3; }));
+  EXPECT_FALSE(server.command({"ZSCORE", key, "recent"}).string.empty());
+  const auto floor = std::stoll(server.command({"ZSCORE", key, ""}).string);
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  EXPECT_GE(std::chrono::microseconds(floor), now - hours(49));
+  EXPECT_LE(std::chrono::microseconds(floor), now - hours(47));
 }
 
 TEST(Fencing, ClientsAnHourApartAreOrderedByTheirLeases) {

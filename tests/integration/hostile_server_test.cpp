@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "integration/library.hpp"
+#include "support/eventually.hpp"
 #include "support/fake_server.hpp"
 
 namespace redlock::test {
@@ -69,6 +70,13 @@ class HostileServer : public testing::TestWithParam<Conduct> {
     EXPECT_TRUE(succeeded(lease->extend(std::chrono::seconds(20))));
     EXPECT_TRUE(succeeded(lease->release()));
   }
+  /// The good ones may be so quick that the fake server, whose clock is read first, is not asked.
+  void expect_leases_until_told(Client& client) {
+    EXPECT_TRUE(eventually([&] {
+      expect_a_lease(client);
+      return HasFailure() || log_.count(GetParam().told, 0) > 0;
+    })) << "nobody was told";
+  }
   FakeServer fake_;
   EventLog log_;
 };
@@ -77,8 +85,7 @@ TEST_P(HostileServer, InAnswerToASetIsDropped) {
   fake_.on("SET", [](const Command&) { return GetParam().answer; });
   Client client = make_client(with_two_good_ones());
   ASSERT_TRUE(log_.wait_for(NodeEvent::Kind::up, 0));
-  expect_a_lease(client);
-  ASSERT_TRUE(log_.wait_for(GetParam().told, 0)) << "nobody was told";
+  expect_leases_until_told(client);
   expect_a_lease(client);
 
   // As the only node, it is an outage that says why.
@@ -96,8 +103,7 @@ TEST_P(HostileServer, InAnswerToAScriptIsDropped) {
   });
   Client client = make_client(with_two_good_ones());
   ASSERT_TRUE(log_.wait_for(NodeEvent::Kind::up, 0));
-  expect_a_lease(client);
-  EXPECT_TRUE(log_.wait_for(GetParam().told, 0));
+  expect_leases_until_told(client);
 }
 
 TEST_P(HostileServer, InAnswerToTheGreetingIsDropped) {

@@ -10,7 +10,6 @@ using core::Verb;
 namespace {
 
 constexpr std::int64_t day = 24 * hour / 1000;  // in microseconds
-constexpr std::int64_t two_days_ms = 48 * hour / ms;
 
 }  // namespace
 
@@ -23,7 +22,6 @@ bool ModelNode::knows(Script script, core::ScriptForm form) {
 void ModelNode::expire(std::size_t resource, True now) {
   const std::int64_t millis = clock.milliseconds(now);
   if (Key& key = memory_.keys[resource]; millis >= key.expires) key = {};
-  if (Number& number = memory_.numbers[resource]; millis >= number.expires) number = {};
 }
 
 Response ModelNode::execute(const Request& request, True now) {
@@ -34,6 +32,15 @@ Response ModelNode::execute(const Request& request, True now) {
     case Verb::set:
     case Verb::set_and_ttl:
       set(request, now, response);
+      break;
+    case Verb::set_numbered:
+    case Verb::set_numbered_and_ttl:
+      response = begin_numbered(request, now);
+      end_numbered(request, now, response);
+      break;
+    case Verb::tend_numbers:
+      response.reply = knows(Script::tend, request.form) ? Reply::done : Reply::script_missing;
+      if (response.reply == Reply::done) tend(now);
       break;
     case Verb::set_fenced:
     case Verb::raise_fence:
@@ -92,21 +99,41 @@ void ModelNode::set(const Request& request, True now, Response& response) {
   response.reply = Reply::granted;
 }
 
+Response ModelNode::begin_numbered(const Request& request, True now) {
+  expire(request.resource, now);
+  Response response;
+  response.stamp = request.stamp;
+  set(request, now, response);
+  if (response.reply != Reply::granted) return response;
+  if (!memory_.floor) response.reply = Reply::behind;
+  response.number = std::max(memory_.numbers[request.resource], memory_.floor.value_or(0));
+  return response;
+}
+
+void ModelNode::end_numbered(const Request& request, True now, Response& response) {
+  expire(request.resource, now);
+  std::int64_t& number = memory_.numbers[request.resource];
+  number = std::max(number, request.number);
+  if (response.reply != Reply::granted) return;
+  response.holder = holder(request.resource, now);
+  if (response.holder == 0) response.reply = Reply::behind;
+  if (mutant_ == Mutant::trust_the_set) response.holder = request.token;
+}
+
+void ModelNode::tend(True now) {
+  if (!memory_.floor) return;
+  memory_.floor = std::max(*memory_.floor, clock.local(now) / 1000 - 2 * day);
+  for (std::int64_t& number : memory_.numbers) {
+    if (number < *memory_.floor) number = 0;
+  }
+}
+
 void ModelNode::fence(const Request& request, True now, Response& response) {
   const std::int64_t micros = clock.local(now) / 1000;
   const std::int64_t millis = clock.milliseconds(now);
   const bool takes = request.stamp.verb == Verb::set_fenced;
   if (takes && request.number > micros + day) return;  // the error that names the clocks
-  Number& number = memory_.numbers[request.resource];
-  Mark mark = memory_.mark;
-  if (!mark.there || mark.due) {
-    const std::int64_t floor = mutant_ == Mutant::no_floor ? 0 : micros;
-    mark.old_highest = mark.new_highest = std::max(mark.there ? mark.new_highest : 0, floor);
-    mark.at = micros;
-  } else if (micros < mark.at || micros - mark.at > hour / 1000) {
-    mark.old_highest = mark.new_highest;
-    mark.at = micros;
-  }
+  if (!memory_.floor) memory_.floor = mutant_ == Mutant::no_floor ? 0 : micros;
   Key& key = memory_.keys[request.resource];
   const std::uint64_t there = holder(request.resource, now);
   if (takes ? there != 0 : there != request.token) {
@@ -116,35 +143,29 @@ void ModelNode::fence(const Request& request, True now, Response& response) {
     return;
   }
   if (takes) key = {request.token, millis + request.ttl_ms};
-  const std::int64_t last = std::max(number.value, mark.old_highest);
+  std::int64_t& number = memory_.numbers[request.resource];
+  const std::int64_t last = std::max(number, *memory_.floor);
   const bool rises = last < request.number;
-  if (rises) {
-    mark.new_highest = std::max(mark.new_highest, request.number);
-    number = {request.number, millis + std::max(two_days_ms, takes ? 2 * request.ttl_ms : 0)};
-  }
-  mark.there = true;
-  mark.due = false;
-  memory_.mark = mark;
+  if (rises) number = request.number;
   response.reply = rises ? Reply::granted : Reply::behind;
   response.number = rises ? request.number : last;
 }
 
 bool ModelNode::write_back_as_planted(const Request& request, True now, Response& response) {
-  Number& number = memory_.numbers[request.resource];
+  std::int64_t& number = memory_.numbers[request.resource];
   const bool raise = request.stamp.verb == Verb::raise_fence;
   const std::uint64_t there = holder(request.resource, now);
   if (mutant_ == Mutant::maximum_of_counters && !raise && there == 0) {
     // Said to be the number that was asked for; the driver makes the maximum of what was counted.
     memory_.keys[request.resource] = {request.token, clock.milliseconds(now) + request.ttl_ms};
-    response.counted = ++number.value;
+    response.counted = ++number;
   } else if (mutant_ == Mutant::unconditional_write_back && raise) {
-    number.value = request.number;
+    number = request.number;
   } else if (mutant_ == Mutant::count_unseen_numbers && raise && there == request.token) {
-    number.value = std::max(number.value, request.number);
+    number = std::max(number, request.number);
   } else {
     return false;
   }
-  number.expires = clock.milliseconds(now) + two_days_ms;
   response.reply = Reply::granted;
   response.number = request.number;
   return true;
@@ -156,7 +177,9 @@ std::int64_t ModelNode::guard(const GuardRequest& request, True now) {
     if (memory_.marker == 0 || !request.trusted) {
       const std::int64_t until = millis + request.quarantine_ms;
       memory_.quarantine_until = std::max(memory_.quarantine_until, until);
-      memory_.mark.due = true;
+      const std::int64_t end = clock.local(now) / 1000 + request.quarantine_ms * 1000;
+      const std::int64_t floor = mutant_ == Mutant::no_floor ? 0 : end;
+      memory_.floor = std::max(memory_.floor.value_or(0), floor);
     }
     memory_.marker = run;
   }

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 
 #include "core/messages.hpp"
 #include "simulation/clock.hpp"
@@ -19,6 +20,7 @@ struct Request {
   std::int64_t ttl_ms = 0;
   std::int64_t number = 0;  ///< kill_old: which connection; fenced: the number asked for
   bool last = false;        ///< a release after which nothing may come for this token
+  bool begun = false;       ///< numbered: the first half of its commands was executed
 };
 
 struct Response {
@@ -26,7 +28,7 @@ struct Response {
   core::Reply reply = core::Reply::error;
   std::uint64_t holder = 0;
   std::int64_t remaining_ms = -1;  ///< negative: not told
-  std::int64_t number = 0;         ///< fenced: the node's
+  std::int64_t number = 0;         ///< fenced: the node's; numbered: before it was raised
   std::int64_t time = 0;           ///< read_clock: nanoseconds
   std::int64_t counted = 0;        ///< a planted fault's: what INCR answered
 };
@@ -44,12 +46,16 @@ class ModelNode {
  public:
   ModelNode(Clock wall_clock, Mutant mutant) : clock(wall_clock), mutant_(mutant) {
     // As the verb leaves it that opens a new deployment.
-    const std::int64_t micros = clock.local(0) / 1000;
     memory_.marker = run;
-    memory_.mark = {true, false, micros, micros, micros};
+    memory_.floor = clock.local(0) / 1000;
   }
 
   [[nodiscard]] Response execute(const Request& request, True now);
+
+  /// The commands of a numbered SET are not one: others' may come between SET and ZMSCORE, and ZADD
+  /// and GET. What the second half answers is in `response`, of the first.
+  [[nodiscard]] Response begin_numbered(const Request& request, True now);
+  void end_numbered(const Request& request, True now, Response& response);
 
   bool running = true;
   True stopped_until = 0;
@@ -83,31 +89,21 @@ class ModelNode {
     std::uint64_t token = 0;
     std::int64_t expires = 0;  // by the node's clock, milliseconds; gone when that is reached
   };
-  struct Number {
-    std::int64_t value = 0;  // microseconds, as all of fence.lua's
-    std::int64_t expires = 0;
-  };
-  struct Mark {
-    bool there = false;
-    bool due = false;
-    std::int64_t old_highest = 0;
-    std::int64_t new_highest = 0;
-    std::int64_t at = 0;
-  };
   struct Memory {
     std::array<Key, most_resources> keys{};
-    std::array<Number, most_resources> numbers{};
-    Mark mark;
+    std::array<std::int64_t, most_resources> numbers{};  // microseconds; 0: none
+    std::optional<std::int64_t> floor;
     std::uint64_t marker = 0;  // the run_id it was made under; 0: none
     std::int64_t quarantine_until = 0;
   };
   /// What has expired is deleted when it is looked at: a clock set back does not revive it.
   void expire(std::size_t resource, True now);
-  enum class Script : std::uint8_t { fence, extend, release, inspect };
+  enum class Script : std::uint8_t { fence, extend, release, inspect, tend };
   [[nodiscard]] bool knows(Script script, core::ScriptForm form);
 
   void set(const Request& request, True now, Response& response);
   void fence(const Request& request, True now, Response& response);
+  void tend(True now);
   [[nodiscard]] bool write_back_as_planted(const Request& request, True now, Response& response);
   void extend(const Request& request, True now, Response& response);
   void release(const Request& request, True now, Response& response);
@@ -116,7 +112,7 @@ class ModelNode {
   Mutant mutant_;
   Memory memory_;
   Memory saved_;
-  std::array<bool, 4> knows_{};
+  std::array<bool, 5> knows_{};
 };
 
 }  // namespace redlock::simulation

@@ -20,6 +20,9 @@ True sometimes(Random& random, std::int64_t per_mille, True from, True to) {
 void draw_guards(Scenario& s, std::uint64_t seed) {
   Random random(seed * 2);
   if (random.per_mille(600)) s.fencing_per_mille = random.per_mille(700) ? 1000 : 500;
+  Random numbers(seed * 3 + 7);
+  s.numbers = numbers.per_mille(800);
+  s.divided_per_mille = numbers.per_mille(500) ? numbers.between(1, 300) : 0;
   s.restart_guard = random.per_mille(600);
   if (s.restart_guard) {
     s.snapshot_per_mille = random.between(0, 700);
@@ -47,7 +50,7 @@ void draw_guards(Scenario& s, std::uint64_t seed) {
 void step_clocks(Scenario& s, Random& random) {
   s.between_breaks = s.between_crashes = s.between_stops = s.between_partitions = 0;
   s.between_pauses = s.between_saves = s.late = 0;
-  s.tail_per_mille = s.error_per_mille = 0;
+  s.tail_per_mille = s.error_per_mille = s.divided_per_mille = 0;
   s.extreme_rates = s.last_millisecond = false;
   s.shortest_limit = 100 * ms;
   s.longest_limit = 1'000 * ms;
@@ -147,6 +150,20 @@ Scenario Scenario::draw(std::uint64_t seed, Mutant mutant) {
   if (of_its_own) {
     s.between_clock_steps = 0;
     s.any_clocks = s.judged_by_votes = false;
+  }
+  const bool of_a_script = mutant == Mutant::maximum_of_counters ||
+                           mutant == Mutant::unconditional_write_back ||
+                           mutant == Mutant::count_unseen_numbers;
+  if (of_a_script) s.numbers = false;
+  if (mutant == Mutant::trust_the_set) {
+    // A number has to be raised after the key is gone and somebody else has had it.
+    s.any_clocks = s.numbers = true;
+    s.clock_guard = false;
+    s.fencing_per_mille = s.divided_per_mille = 1000;
+    s.between_clock_steps = 20 * ms;
+    s.resources = 1;
+    s.clients = 4;
+    s.nodes = s.quorum = 1;
   }
   if (mutant == Mutant::unconditional_write_back) {
     // A write-back has to arrive after the key has expired and somebody else has had it.

@@ -24,6 +24,7 @@ enum class Mutant : std::uint8_t {
   maximum_of_counters,       ///< fencing tokens are the maximum of an INCR on each node
   unconditional_write_back,  ///< nodes raise their number whoever has the key, and lower it too
   count_unseen_numbers,      ///< a node whose number was not told counts in the round that raises
+  trust_the_set,             ///< nodes do not look whose key it is when the number is raised
   no_floor,                  ///< a node that forgot its numbers begins at zero
   no_quarantine,             ///< nodes mark that they restarted, and vote at once
   no_clock_guard,            ///< nobody reads the nodes' clocks, and they leap
@@ -67,6 +68,8 @@ struct Scenario {
   bool durable = false;        ///< nodes forget nothing, and are trusted by the guard
 
   std::int64_t fencing_per_mille = 0;  ///< of the acquires
+  bool numbers = false;                ///< nodes understand numbered SETs
+  std::int64_t divided_per_mille = 0;  ///< of their numbered SETs: others come in between
   True node_skew = 0;                  ///< wall clocks are up to this apart from true time
   True client_skew = 0;
 

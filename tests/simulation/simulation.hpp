@@ -75,6 +75,7 @@ class Simulation {
     True last_reply = 0;
     std::int64_t quarantine_ms = 0;  // what the restart guard answered
     True not_before = 0;             // what a dropped connection still carries is executed late
+    Response half_done;              // to the request in front, if that has begun
     std::deque<Request> requests;
     std::deque<Response> replies;
   };
@@ -142,6 +143,8 @@ class Simulation {
   void reach(std::uint32_t client, const Event& event);
   void come_up(const Event& event);
   void send(std::uint32_t client, std::uint32_t node, const Request& request);
+  /// Whether only half of the request that came was executed; the rest waits.
+  [[nodiscard]] bool divides(Connection& connection);
   void arrive(std::uint32_t connection);
   void deliver(std::uint32_t connection);
   void observe(const Connection& connection, const Request& request, const Response& response);

@@ -73,7 +73,7 @@ void Simulation::send_all(std::uint32_t index, const Command& command) {
   request.form = command.form;
   request.number = command.number;
   const core::Claim* claim = nullptr;
-  if (command.kind == Command::Kind::send && command.stamp.verb != Verb::read_clock) {
+  if (command.kind == Command::Kind::send && !core::is_upkeep(command.stamp.verb)) {
     claim = client.engine->claim(command.stamp.claim);
     if (claim == nullptr) return checker_.violated("a request refers to no claim");
     request.token = number_of(claim->token.view());
@@ -90,8 +90,9 @@ void Simulation::send_all(std::uint32_t index, const Command& command) {
       asked = {client.clock.instant(now_), std::chrono::milliseconds(request.ttl_ms),
                command.stamp.round, now_, 0};
     }
-    const bool fenced =
-        command.stamp.verb == Verb::set_fenced || command.stamp.verb == Verb::raise_fence;
+    const bool fenced = command.stamp.verb == Verb::set_fenced ||
+                        command.stamp.verb == Verb::raise_fence ||
+                        core::is_set_numbered(command.stamp.verb);
     if (fenced) request.number = static_cast<std::int64_t>(claim->fencing->number);
   }
   command.nodes.each([&](core::NodeIndex node) {

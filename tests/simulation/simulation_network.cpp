@@ -96,6 +96,7 @@ void Simulation::come_up(const Event& event) {
   up.connection = connection.number;
   up.quarantine = std::chrono::milliseconds(connection.quarantine_ms);
   up.quarantine_why = "it restarted";
+  up.numbers = scenario_.numbers;
   step(connection.client, up);
 }
 
@@ -124,18 +125,23 @@ void Simulation::arrive(std::uint32_t index) {
     // Which connection is served first after the stop is anybody's guess.
     return plan(node.stopped_until + random_.below(1000), Kind::arrive, index);
   }
+  if (divides(connection)) return plan(connection.not_before, Kind::arrive, index);
   const Request request = connection.requests.front();
   connection.requests.pop_front();
   Response response;
   // A node that refuses TIME has no vote as long as the connection lasts: that is no passing fault.
-  const bool may_fail =
-      request.stamp.verb != Verb::kill_old && request.stamp.verb != Verb::read_clock;
+  const bool may_fail = !core::is_upkeep(request.stamp.verb) && !request.begun;
   if (may_fail && random_.per_mille(scenario_.error_per_mille)) {
     response.stamp = request.stamp;
     response.reply = Reply::error;
   } else {
     if (request.stamp.verb == Verb::kill_old) kill(connection, request.number);
-    response = node.execute(request, now_);
+    if (request.begun) {
+      response = connection.half_done;
+      node.end_numbered(request, now_, response);
+    } else {
+      response = node.execute(request, now_);
+    }
     observe(connection, request, response);
   }
   if (!connection.client_side || connection.broken) return;
@@ -145,13 +151,29 @@ void Simulation::arrive(std::uint32_t index) {
   plan(connection.last_reply, Kind::reply, index);
 }
 
+bool Simulation::divides(Connection& connection) {
+  Request& request = connection.requests.front();
+  const bool can = core::is_set_numbered(request.stamp.verb) && !request.begun;
+  if (!can || !random_.per_mille(scenario_.divided_per_mille)) return false;
+  connection.half_done = nodes_[connection.node].begin_numbered(request, now_);
+  request.begun = true;
+  if (connection.half_done.reply == Reply::granted || connection.half_done.reply == Reply::behind) {
+    checker_.key_written(request.token, connection.node);
+  }
+  connection.not_before = now_ + 1 + random_.below(scenario_.longest_ttl_ms * ms);
+  tell("node ", connection.node, " executes the first half of a numbered SET of ",
+       request.token % 10'000, " from client ", connection.client, "/", connection.number);
+  return true;
+}
+
 void Simulation::observe(const Connection& connection, const Request& request,
                          const Response& response) {
-  const bool fenced = request.stamp.verb == Verb::set_fenced;
+  const bool fenced =
+      request.stamp.verb == Verb::set_fenced || core::is_set_numbered(request.stamp.verb);
   const bool wrote = (response.reply == Reply::granted && is_set(request.stamp.verb)) ||
                      response.reply == Reply::repaired ||
                      (fenced && response.reply == Reply::behind);
-  if (wrote) checker_.key_written(request.token, connection.node);
+  if (wrote && !request.begun) checker_.key_written(request.token, connection.node);
   const bool told = response.reply == Reply::released || response.reply == Reply::gone ||
                     response.reply == Reply::taken;
   if (request.last && told) {

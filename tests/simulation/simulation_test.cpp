@@ -73,6 +73,7 @@ INSTANTIATE_TEST_SUITE_P(
         Planted{Mutant::maximum_of_counters, "maximum_of_counters", "invariant 2", 1000},
         Planted{Mutant::unconditional_write_back, "unconditional_write_back", "invariant 2", 3000},
         Planted{Mutant::count_unseen_numbers, "count_unseen_numbers", "invariant 2", 1000},
+        Planted{Mutant::trust_the_set, "trust_the_set", "invariant 2", 1000},
         Planted{Mutant::no_floor, "no_floor", "invariant 2", 1000},
         Planted{Mutant::no_quarantine, "no_quarantine", "invariant 1", 1000},
         Planted{Mutant::no_clock_guard, "no_clock_guard", "invariant 1", 1000}),

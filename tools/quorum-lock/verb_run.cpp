@@ -123,8 +123,13 @@ std::string loss_reason(const RunRequest& request, const Session& session, const
     return fmt::format("all {} renewals of --max-renewals are used up", *request.max_renewals);
   }
   const LossPlan plan = plan_loss(request.ttl, request.kill_after);
-  if (request.max_hold && held + plan.term_lead + request.ttl / 100 >= *request.max_hold) {
-    return fmt::format("--max-hold of {} is over", format_duration(*request.max_hold));
+  if (request.max_hold) {
+    // What was renewed so lately would have lived on, had it been allowed to.
+    const bool lately = ending.silence < request.ttl / 3 && held + request.ttl >= *request.max_hold;
+    const bool over = held + plan.term_lead + request.ttl / 100 >= *request.max_hold;
+    if (over || lately) {
+      return fmt::format("--max-hold of {} is over", format_duration(*request.max_hold));
+    }
   }
   std::string reason =
       fmt::format("no quorum of nodes renewed it for {}", format_duration(ending.silence));

@@ -1,4 +1,4 @@
--- KEYS: marker, quarantine, fence. ARGV: run_id, number of nodes, max TTL and quarantine in
+-- KEYS: marker, quarantine, numbers. ARGV: run_id, number of nodes, max TTL and quarantine in
 -- milliseconds, '1' if a node that restarted with its data keeps its vote.
 -- {quarantine left in milliseconds, or 0; why}, or {-1, nodes, max TTL} of another deployment.
 local marker = redis.call('get', KEYS[1])
@@ -16,8 +16,13 @@ if run_id ~= ARGV[1] then
     if left < tonumber(ARGV[4]) and left ~= -1 then
       redis.call('set', KEYS[2], run_id and 'restarted' or 'empty', 'PX', ARGV[4])
     end
-    -- What was numbered since this data was written is forgotten too (see fence.lua).
-    redis.call('hset', KEYS[3], 'due', '1')
+    -- Numbers may have been forgotten too: their floor is this node's clock at the quarantine's
+    -- end (see fence.lua). A floor only rises.
+    local time = redis.call('time')
+    local floor = time[1] * 1000000 + time[2] + ARGV[4] * 1000
+    if floor > (tonumber(redis.call('zscore', KEYS[3], '')) or 0) then
+      redis.call('zadd', KEYS[3], string.format('%.0f', floor), '')
+    end
   end
   redis.call('set', KEYS[1], ARGV[1] .. ' ' .. ARGV[2] .. ' ' .. ARGV[3])
 end

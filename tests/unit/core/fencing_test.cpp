@@ -80,6 +80,91 @@ TEST(FencingToken, is_not_changed_by_an_extend) {
   EXPECT_EQ(token_of(h), 5000U);
 }
 
+/// Three nodes whose clocks are known, and which understand numbers without a script.
+class Numbering : public testing::Test {
+ protected:
+  Numbering() {
+    static_cast<void>(h.tick());
+    for (NodeIndex node = 0; node < 3; ++node) {
+      NodeUp event;
+      event.numbers = true;
+      static_cast<void>(h.up_as(node, event));
+      static_cast<void>(h.clock(node, clocks));
+    }
+  }
+  static Settings settings() {
+    Settings settings = Harness::settings_for(3);
+    settings.clock_guard = true;
+    return settings;
+  }
+  void answer_all() {
+    for (NodeIndex node = 0; node < 3; ++node) {
+      while (h.open(node) > 0) h.answer(node, Reply::taken, "other");
+    }
+  }
+  static constexpr Duration clocks = 5000us;
+  static constexpr std::uint64_t day = 86'400'000'000;
+  Harness h{settings()};
+};
+
+TEST_F(Numbering, acknowledges_where_the_number_is_higher_and_the_key_is_still_ours) {
+  EXPECT_EQ(h.acquire_fenced(1, 10s, 5000), "set-numbered t1 5000 -> 0 1 2");
+  EXPECT_EQ(h.numbered(0, Reply::granted, 4999, "t1"), "");
+  EXPECT_EQ(h.numbered(1, Reply::granted, 0, "t1"), "acquired #1 until 9898ms");
+  EXPECT_EQ(token_of(h), 5000U);
+  EXPECT_EQ(h.engine().claim(h.lease)->fencing->rounds, 1U);
+}
+
+TEST_F(Numbering, does_not_acknowledge_its_own_number) {
+  h.acquire_fenced(1, 10s, 5000);
+  EXPECT_EQ(h.numbered(0, Reply::granted, 5000, "t1"), "");
+  EXPECT_EQ(h.numbered(1, Reply::granted, 4000, "t1"), "raise t1 5001 -> 0 1");
+}
+
+TEST_F(Numbering, does_not_acknowledge_where_somebody_else_came_in_between) {
+  for (const auto* holder : {"", "other"}) {
+    const std::string before = h.acquire_fenced(1, 10s, 5000);
+    const std::string token = before.substr(before.find('t', 4), 2);
+    h.numbered(0, Reply::granted, 4000, holder);
+    EXPECT_NE(h.numbered(1, Reply::granted, 4000, token).find("raise"), std::string::npos);
+    h.cancel(1);
+    for (NodeIndex node = 0; node < 3; ++node) {
+      while (h.open(node) > 0) h.answer(node, Reply::taken);
+    }
+  }
+}
+
+TEST_F(Numbering, is_finished_by_the_script_where_the_number_is_not_the_highest) {
+  h.acquire_fenced(1, 10s, 5000);
+  h.numbered(0, Reply::granted, 7000, "t1");
+  EXPECT_EQ(h.numbered(1, Reply::granted, 4000, "t1"), "raise t1 7001 -> 0 1");
+  EXPECT_EQ(h.numbered(2, Reply::granted, 4000, "t1"), "raise t1 7001 -> 2")
+      << "what was lower than 5000 says nothing of 7001";
+  h.numbered(2, Reply::granted, 7001);
+  EXPECT_EQ(h.numbered(0, Reply::granted, 7001), "acquired #1 until 9898ms");
+  EXPECT_EQ(token_of(h), 7001U);
+}
+
+TEST_F(Numbering, is_the_scripts_where_the_node_would_refuse_the_number) {
+  EXPECT_EQ(h.acquire_fenced(1, 10s, 5000 + static_cast<std::int64_t>(day)),
+            "set-numbered t1 86400005000 -> 0 1 2");
+  h.cancel(1);
+  for (NodeIndex node = 0; node < 3; ++node) h.answers({node, node}, Reply::taken);
+  EXPECT_EQ(h.acquire_fenced(2, 10s, 5001 + static_cast<std::int64_t>(day)),
+            "set-fenced t2 86400005001 -> 0 1 2");
+}
+
+TEST_F(Numbering, is_tended_by_the_first_of_a_connection_and_every_thousandth) {
+  for (std::uint64_t i = 1; i <= 1000; ++i) {
+    const std::string sent = h.acquire_fenced(i, 10s, static_cast<std::int64_t>(5000 + i));
+    ASSERT_NE(sent.find("set-numbered"), std::string::npos) << sent;
+    answer_all();
+  }
+  h.acquire_fenced(2000, 10s, 9000);
+  answer_all();
+  EXPECT_EQ(h.tended(), 6U);
+}
+
 TEST(FencingToken, past_what_lua_can_count_is_refused) {
   Connected h(1);
   h.acquire_fenced(1, 10s, 5000);
@@ -92,6 +177,13 @@ TEST(FencingToken, script_that_a_node_does_not_know_is_not_sent_again_behind_the
   h.acquire_fenced(1, 10s, 5000);
   EXPECT_EQ(h.cancel(1), "release t1 -> 0 1 2; failed #1 cancelled");
   EXPECT_EQ(h.answer(0, Reply::script_missing), "");
+}
+
+TEST(FenceMemory, proposes_nothing_that_the_nodes_would_refuse) {
+  FenceMemory memory;
+  const Duration clock = 5s;
+  memory.note("r", fence_number(clock + fence_lead) + 7);
+  EXPECT_EQ(memory.propose("r", clock), fence_number(clock + fence_lead));
 }
 
 TEST(FenceMemory, proposes_the_clock_or_what_is_just_above_the_highest_number) {

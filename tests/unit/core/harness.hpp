@@ -65,6 +65,7 @@ class Harness {
     std::string text;
     for (const Command& command : out_) {
       note(command);
+      if (command.stamp.verb == Verb::tend_numbers) continue;  // see tended()
       if (!text.empty()) text += "; ";
       text += describe(command);
     }
@@ -141,15 +142,23 @@ class Harness {
     }
     const Stamp stamp = open_[node].front();
     open_[node].pop_front();
-    return step(Answer{node, stamp, reply, text, remaining});
+    const std::string out = step(Answer{node, stamp, reply, text, remaining});
+    answer_tending(node);
+    return out;
   }
-  std::string numbered(NodeIndex node, Reply reply, std::uint64_t number) {
+  /// To a fenced or numbered SET or a raise; `holder` is whose key it was at the end.
+  std::string numbered(NodeIndex node, Reply reply, std::uint64_t number,
+                       std::string_view holder = {}) {
     const Stamp stamp = open_[node].front();
     open_[node].pop_front();
-    Answer event{node, stamp, reply};
+    Answer event{node, stamp, reply, holder};
     event.number = number;
-    return step(event);
+    const std::string out = step(event);
+    answer_tending(node);
+    return out;
   }
+  /// How often a node was asked to tend its numbers, and answered.
+  [[nodiscard]] std::size_t tended() const { return tended_; }
   /// Answers read-clock: what the node's clock shows.
   std::string clock(NodeIndex node, Duration time) {
     const Stamp stamp = open_[node].front();
@@ -208,6 +217,14 @@ class Harness {
   }
 
  private:
+  void answer_tending(NodeIndex node) {
+    while (!open_[node].empty() && open_[node].front().verb == Verb::tend_numbers) {
+      const Stamp stamp = open_[node].front();
+      open_[node].pop_front();
+      step(Answer{node, stamp, Reply::done});
+      ++tended_;
+    }
+  }
   static void append(std::string& all, const std::string& more) {
     if (more.empty()) return;
     if (!all.empty()) all += "; ";
@@ -243,6 +260,11 @@ class Harness {
       case Verb::set:
       case Verb::set_and_ttl:
         return "set";
+      case Verb::set_numbered:
+      case Verb::set_numbered_and_ttl:
+        return "set-numbered";
+      case Verb::tend_numbers:
+        return "tend";
       case Verb::set_fenced:
         return "set-fenced";
       case Verb::raise_fence:
@@ -302,12 +324,15 @@ class Harness {
       case Command::Kind::disconnect:
         return "disconnect" + list(command.nodes);
       case Command::Kind::send: {
-        if (command.stamp.verb == Verb::read_clock) return "read-clock ->" + list(command.nodes);
+        if (is_upkeep(command.stamp.verb)) {
+          return verb(command.stamp.verb) + " ->" + list(command.nodes);
+        }
         const Claim* claim = engine_.claim(command.stamp.claim);
-        const std::string number =
-            command.stamp.verb == Verb::set_fenced || command.stamp.verb == Verb::raise_fence
-                ? " " + std::to_string(claim->fencing->number)
-                : "";
+        const std::string number = command.stamp.verb == Verb::set_fenced ||
+                                           command.stamp.verb == Verb::raise_fence ||
+                                           is_set_numbered(command.stamp.verb)
+                                       ? " " + std::to_string(claim->fencing->number)
+                                       : "";
         return verb(command.stamp.verb) + " " + (claim == nullptr ? "?" : claim->token.str()) +
                number + (command.form == ScriptForm::text ? " in full ->" : " ->") +
                list(command.nodes);
@@ -338,6 +363,7 @@ class Harness {
   NodeSet connecting_;
   Engine engine_;
   Instant now_{};
+  std::size_t tended_ = 0;
   std::int64_t connection_ = 100;
   std::vector<Command> out_;
 };

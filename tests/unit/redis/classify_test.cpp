@@ -19,10 +19,13 @@ using core::Verb;
 using std::chrono::milliseconds;
 using Type = Value::Type;
 
-constexpr std::array every_verb{Verb::set,           Verb::set_and_ttl,   Verb::set_fenced,
-                                Verb::raise_fence,   Verb::extend,        Verb::release,
-                                Verb::inspect,       Verb::extend_or_set, Verb::kill_old,
-                                Verb::expire_orphan, Verb::read_clock};
+constexpr std::array every_verb{Verb::set,          Verb::set_and_ttl,
+                                Verb::set_fenced,   Verb::raise_fence,
+                                Verb::extend,       Verb::release,
+                                Verb::inspect,      Verb::extend_or_set,
+                                Verb::kill_old,     Verb::expire_orphan,
+                                Verb::read_clock,   Verb::set_numbered,
+                                Verb::tend_numbers, Verb::set_numbered_and_ttl};
 constexpr std::array every_form{SetForm::plain, SetForm::with_get};
 
 Value status(std::string text) { return {.type = Type::status, .text = std::move(text)}; }
@@ -32,6 +35,13 @@ Value integer(std::int64_t number) {
   return {.type = Type::integer, .integer = number, .text = {}};
 }
 Value nil() { return {}; }
+
+std::optional<Classified> classify(Verb verb, SetForm form, const Value& first,
+                                   const Value* second) {
+  std::vector<const Value*> values{&first};
+  if (second != nullptr) values.push_back(second);
+  return redis::classify(verb, form, values);
+}
 
 /// Owns what an array points to.
 struct Inspected {
@@ -170,8 +180,8 @@ TEST(Classify, ErrorsAreKeptWordForWord) {
     for (const Verb verb : every_verb) {
       for (const SetForm form : every_form) {
         const Value value = error(text);
-        const auto answer =
-            classify(verb, form, value, verb == Verb::set_and_ttl ? &value : nullptr);
+        const std::vector<const Value*> values(values_expected(verb), &value);
+        const auto answer = redis::classify(verb, form, values);
         ASSERT_TRUE(answer);
         EXPECT_EQ(answer->reply, Reply::error);
         EXPECT_EQ(answer->text, text);
@@ -257,6 +267,66 @@ TEST(Classify, AFencedSetTellsLockAndNumberTogether) {
   EXPECT_EQ(of({integer(-1), bulk("you")}), "violation");
 }
 
+class ClassifyNumbered : public testing::Test {
+ protected:
+  [[nodiscard]] std::string meaning_of(const Value& set, const Value& number, const Value& floor,
+                                       const Value& raised, const Value& holder) const {
+    const Inspected scores({number, floor});
+    return meaning(classify(Verb::set_numbered, {&set, &scores.array, &raised, &holder}));
+  }
+  [[nodiscard]] static std::optional<Classified> classify(Verb verb,
+                                                          std::vector<const Value*> values) {
+    return redis::classify(verb, SetForm::with_get, values);
+  }
+  const Value granted_ = nil();
+  const Value one_ = integer(1);
+  const Value zero_ = integer(0);
+};
+
+TEST_F(ClassifyNumbered, TellsTheHighestThereWasAndWhoHasTheKeyNow) {
+  EXPECT_EQ(meaning_of(granted_, bulk("5000"), bulk("40"), zero_, bulk("me")),
+            "granted #5000 'me'");
+  EXPECT_EQ(meaning_of(granted_, nil(), bulk("40"), one_, bulk("me")), "granted #40 'me'");
+  EXPECT_EQ(meaning_of(granted_, bulk("1.781e+15"), bulk("0"), zero_, bulk("me")),
+            "granted #1781000000000000 'me'");
+}
+
+TEST_F(ClassifyNumbered, WhatIsMissingLeavesTheNumberOpen) {
+  const Value refusal = error("NOPERM");
+  EXPECT_EQ(meaning_of(granted_, bulk("5000"), nil(), zero_, bulk("me")), "behind #5000");
+  EXPECT_EQ(meaning_of(granted_, nil(), nil(), one_, bulk("me")), "behind");
+  EXPECT_EQ(meaning_of(granted_, bulk("5"), bulk("4"), refusal, bulk("me")), "behind #5");
+  EXPECT_EQ(meaning_of(granted_, bulk("5"), bulk("4"), zero_, nil()), "behind #5");
+  EXPECT_EQ(meaning(classify(Verb::set_numbered, {&granted_, &refusal, &zero_, &one_})), "behind");
+}
+
+TEST_F(ClassifyNumbered, ANumberThatIsNoneOfOursIsTheHighest) {
+  for (const auto* score : {"-1", "inf", "nan", "1e300", "9007199254740992", "x", ""}) {
+    EXPECT_EQ(meaning_of(granted_, bulk(score), bulk("0"), zero_, bulk("me")),
+              "granted #9007199254740991 'me'")
+        << score;
+  }
+}
+
+TEST_F(ClassifyNumbered, ARefusalIsThatOfTheSet) {
+  EXPECT_EQ(meaning_of(bulk("you"), bulk("5"), bulk("4"), zero_, bulk("you")), "taken 'you'");
+  EXPECT_EQ(meaning_of(error("OOM x"), bulk("5"), bulk("4"), zero_, nil()), "error 'OOM x'");
+  const Inspected scores({nil(), nil()});
+  const Value holder = bulk("you");
+  const Value left = integer(7);
+  EXPECT_EQ(meaning(classify(Verb::set_numbered_and_ttl,
+                             {&holder, &scores.array, &one_, &holder, &left})),
+            "taken 'you' 7");
+}
+
+TEST_F(ClassifyNumbered, OtherShapesAreViolations) {
+  EXPECT_EQ(meaning_of(granted_, integer(5), bulk("4"), zero_, bulk("me")), "violation");
+  EXPECT_EQ(meaning_of(granted_, bulk("5"), integer(4), zero_, bulk("me")), "violation");
+  EXPECT_EQ(meaning(classify(Verb::set_numbered, {&granted_, &granted_, &zero_, &one_})),
+            "violation");
+  EXPECT_EQ(meaning(classify(Verb::set_numbered, {&granted_})), "violation");
+}
+
 TEST(Classify, AClockIsReadInMicroseconds) {
   const auto of = [](std::vector<Value> values) {
     const Inspected answer(std::move(values));
@@ -290,7 +360,7 @@ TEST(Classify, IsTotalOverVerbsFormsAndKindsOfValuesAndNeverInventsAGrant) {
         for (const Value& second : values) seconds.push_back(&second);
         for (const Value* second : seconds) {
           const auto answer = classify(verb, form, first, second);
-          if ((second != nullptr) != (values_expected(verb) == 2)) {
+          if ((second != nullptr ? 2U : 1U) != values_expected(verb)) {
             EXPECT_FALSE(answer);
             continue;
           }

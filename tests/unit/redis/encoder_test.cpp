@@ -76,7 +76,7 @@ TEST(Encoder, ScriptsGoByDigestOrInFull) {
   EXPECT_EQ(encode(Verb::extend_or_set, ScriptForm::text),
             command({"EVAL", text(scripts::extend), "1", "r", "t0k", "30000", "1"}));
   EXPECT_EQ(encode(Verb::inspect, ScriptForm::digest),
-            command({"EVALSHA", sha1(scripts::inspect), "3", "r", "redlock:fence:r",
+            command({"EVALSHA", sha1(scripts::inspect), "3", "r", "redlock:node:numbers",
                      "redlock:node:quarantine"}));
   EXPECT_EQ(encode(Verb::expire_orphan, ScriptForm::digest),
             command({"EVALSHA", sha1(scripts::expire_orphan), "1", "r", "30000"}));
@@ -90,11 +90,33 @@ TEST(Encoder, AFencedSetCarriesItsNumber) {
   };
   using test::resp::command;
   EXPECT_EQ(encode(Verb::set_fenced),
-            command({"EVALSHA", sha1(scripts::fence), "3", "r", "redlock:fence:r",
-                     "redlock:node:fence", "t0k", "1781000000000000", "30000"}));
+            command({"EVALSHA", sha1(scripts::fence), "2", "r", "redlock:node:numbers", "t0k",
+                     "1781000000000000", "30000"}));
   EXPECT_EQ(encode(Verb::raise_fence),
-            command({"EVALSHA", sha1(scripts::fence), "3", "r", "redlock:fence:r",
-                     "redlock:node:fence", "t0k", "1781000000000000"}));
+            command({"EVALSHA", sha1(scripts::fence), "2", "r", "redlock:node:numbers", "t0k",
+                     "1781000000000000"}));
+}
+
+TEST(Encoder, ANumberedSetReadsRaisesAndLooksAgain) {
+  Encoder encoder;
+  const auto encode = [&](Verb verb) {
+    return std::string(encoder.encode(verb, ScriptForm::digest, SetForm::with_get, "r", token(),
+                                      milliseconds(30'000), 1'781'000'000'000'000));
+  };
+  using test::resp::command;
+  const std::string commands =
+      command({"SET", "r", "t0k", "NX", "PX", "30000", "GET"}) +
+      command({"ZMSCORE", "redlock:node:numbers", "r", ""}) +
+      command({"ZADD", "redlock:node:numbers", "GT", "1781000000000000", "r"}) +
+      command({"GET", "r"});
+  EXPECT_EQ(encode(Verb::set_numbered), commands);
+  EXPECT_EQ(encode(Verb::set_numbered_and_ttl), commands + command({"PTTL", "r"}));
+}
+
+TEST(Encoder, NumbersAreTended) {
+  Encoder encoder;
+  EXPECT_EQ(encoder.encode(Verb::tend_numbers, ScriptForm::digest, SetForm::plain, {}, {}, {}),
+            test::resp::command({"EVALSHA", sha1(scripts::tend), "1", "redlock:node:numbers"}));
 }
 
 TEST(Encoder, AsksForTheTime) {
@@ -125,9 +147,11 @@ TEST(Encoder, AUsedEncoderWritesWhatANewOneWrites) {
     for (const SetForm set_form : {SetForm::plain, SetForm::with_get}) {
       for (const auto* resource : {"a", "b", "longer", "$1\r\nx", "b", "LONGER", "c"}) {
         for (const auto* letters : {"t0k", "tok", "an0ther", "t"}) {
-          for (const auto verb : {Verb::set, Verb::set_and_ttl, Verb::extend, Verb::extend_or_set,
-                                  Verb::release, Verb::inspect, Verb::kill_old, Verb::set_fenced,
-                                  Verb::raise_fence, Verb::expire_orphan, Verb::read_clock}) {
+          for (const auto verb :
+               {Verb::set, Verb::set_and_ttl, Verb::extend, Verb::extend_or_set, Verb::release,
+                Verb::inspect, Verb::kill_old, Verb::set_fenced, Verb::raise_fence,
+                Verb::expire_orphan, Verb::read_clock, Verb::set_numbered,
+                Verb::set_numbered_and_ttl, Verb::tend_numbers}) {
             for (const int ttl : {5, 5, 5000, 6000}) {
               const Token token = Token::parse(letters).value();
               Encoder fresh;

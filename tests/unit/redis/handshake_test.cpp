@@ -158,7 +158,7 @@ TEST(Handshake, ComparesTheMarkerBeforeAVoteIsAskedFor) {
   EXPECT_EQ(guarded.out,
             test::resp::command({"EVAL", std::string(scripts::guard.text), "3",
                                  "redlock:node:marker", "redlock:node:quarantine",
-                                 "redlock:node:fence", "abc", "3", "30000", "30302", "0"}));
+                                 "redlock:node:numbers", "abc", "3", "30000", "30302", "0"}));
   EXPECT_EQ(guarded.take({integer(0), bulk("")}), Progress::done);
   EXPECT_EQ(guarded.handshake->identity().quarantine, std::chrono::milliseconds(0));
 }
