@@ -2,7 +2,8 @@
 # libuv and hiredis are there for the floor that `bench` measures the library against.
 
 file(GLOB redlock_tool_sources CONFIGURE_DEPENDS
-  "${PROJECT_SOURCE_DIR}/tools/quorum-lock/*.cpp" "${PROJECT_SOURCE_DIR}/tools/bench/*.cpp")
+  "${PROJECT_SOURCE_DIR}/tools/quorum-lock/*.cpp" "${PROJECT_SOURCE_DIR}/tools/bench/*.cpp"
+  "${PROJECT_SOURCE_DIR}/tools/chaos/*.cpp")
 if(NOT redlock_tool_sources)
   return()
 endif()
@@ -15,15 +16,35 @@ find_package(tomlplusplus REQUIRED)
 # All but main(), so that unit tests can link it too.
 set(redlock_tool_main "${PROJECT_SOURCE_DIR}/tools/quorum-lock/main.cpp")
 list(REMOVE_ITEM redlock_tool_sources "${redlock_tool_main}")
+
+# The checker of chaos runs shares nothing with the library that it judges: it is not even shown the
+# library's headers.
+file(GLOB redlock_checker_sources CONFIGURE_DEPENDS
+  "${PROJECT_SOURCE_DIR}/tools/chaos/checker*.cpp")
+if(redlock_checker_sources)
+  list(REMOVE_ITEM redlock_tool_sources ${redlock_checker_sources})
+  add_library(quorum_lock_chaos_checker STATIC ${redlock_checker_sources})
+  redlock_configure_target(quorum_lock_chaos_checker)
+  target_include_directories(quorum_lock_chaos_checker PUBLIC "${PROJECT_SOURCE_DIR}/tools")
+endif()
 if(redlock_tool_sources)
   add_library(quorum_lock_parts STATIC ${redlock_tool_sources})
   redlock_configure_target(quorum_lock_parts)
-  redlock_precompile_headers(quorum_lock_parts)
+  target_compile_options(quorum_lock_parts PRIVATE ${REDLOCK_QUICK_FLAGS})
+  if(REDLOCK_PRECOMPILE)
+    # CLI11 and fmt are most of what a file costs here.
+    target_precompile_headers(quorum_lock_parts PRIVATE
+      <CLI/CLI.hpp> <fmt/format.h> <algorithm> <chrono> <functional> <memory> <optional> <string>
+      <string_view> <vector>)
+  endif()
   target_include_directories(quorum_lock_parts PUBLIC
     "${PROJECT_SOURCE_DIR}/tools" "${PROJECT_SOURCE_DIR}/include")
   target_link_libraries(quorum_lock_parts PUBLIC
     CLI11::CLI11 fmt::fmt nlohmann_json::nlohmann_json tomlplusplus::tomlplusplus
     PkgConfig::redlock_libuv PkgConfig::redlock_hiredis Threads::Threads)
+  if(TARGET quorum_lock_chaos_checker)
+    target_link_libraries(quorum_lock_parts PUBLIC quorum_lock_chaos_checker)
+  endif()
   if(TARGET redlock_static)
     target_link_libraries(quorum_lock_parts PUBLIC redlock_static)
   elseif(TARGET redlock)
@@ -43,5 +64,6 @@ file(GLOB redlock_storage_sources CONFIGURE_DEPENDS
 if(redlock_storage_sources AND TARGET quorum_lock_parts)
   add_executable(fenced-storage ${redlock_storage_sources})
   redlock_configure_target(fenced-storage)
+  target_compile_options(fenced-storage PRIVATE ${REDLOCK_QUICK_FLAGS})
   target_link_libraries(fenced-storage PRIVATE quorum_lock_parts)
 endif()

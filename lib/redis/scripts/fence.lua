@@ -16,7 +16,8 @@ if ARGV[3] or not floor then
   end
   if not floor then
     floor = now
-    call('zadd', KEYS[2], string.format('%.0f', floor), '')
+    call('zadd', KEYS[2], string.format('%.0f', floor), '',
+      'inf', 'redlock:node: so long a name that Redis keeps a skip list, not a list')
   end
 end
 

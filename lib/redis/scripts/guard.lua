@@ -21,7 +21,8 @@ if run_id ~= ARGV[1] then
     local time = redis.call('time')
     local floor = time[1] * 1000000 + time[2] + ARGV[4] * 1000
     if floor > (tonumber(redis.call('zscore', KEYS[3], '')) or 0) then
-      redis.call('zadd', KEYS[3], string.format('%.0f', floor), '')
+      redis.call('zadd', KEYS[3], string.format('%.0f', floor), '',
+        'inf', 'redlock:node: so long a name that Redis keeps a skip list, not a list')
     end
   end
   redis.call('set', KEYS[1], ARGV[1] .. ' ' .. ARGV[2] .. ' ' .. ARGV[3])

@@ -9,7 +9,8 @@ if not floor then
 end
 if floor < horizon then
   floor = horizon
-  redis.call('zadd', KEYS[1], string.format('%.0f', floor), '')
+  redis.call('zadd', KEYS[1], string.format('%.0f', floor), '',
+    'inf', 'redlock:node: so long a name that Redis keeps a skip list, not a list')
 end
 local past = redis.call('zrangebyscore', KEYS[1], '-inf', string.format('(%.0f', floor),
   'LIMIT', 0, 1000)
