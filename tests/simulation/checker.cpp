@@ -32,6 +32,7 @@ void Checker::granted(std::uint64_t token, std::size_t resource, True began, Tru
   });
   if (find(token) != nullptr) violated("a token was granted twice");
   if (until <= now) violated("invariant 6: a lease was handed out that was over already");
+  tokens_[token].granted = true;
   leases_.push_back({token, resource, until, now, began});
   check_alone(leases_.back(), now);
 }
@@ -148,6 +149,12 @@ void Checker::key_written(std::uint64_t token, std::size_t node) {
 
 void Checker::release_executed(std::uint64_t token, std::size_t node) {
   tokens_[token].released_on |= 1U << node;
+}
+
+void Checker::found_at_the_end(std::uint64_t token) {
+  if (token == 0 || tokens_[token].abandoned || tokens_[token].restored) return;
+  violated("invariant 4: a key of " + std::to_string(token % 10'000) +
+           " was left though nothing is asked for any more");
 }
 
 void Checker::release_answered(std::uint64_t token, std::size_t still_there) {

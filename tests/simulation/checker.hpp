@@ -54,6 +54,11 @@ class Checker {
   void abandoned(std::uint64_t token, True now);
   /// A node came back with what it had saved: the key may be there behind its release.
   void restored(std::uint64_t token) { tokens_[token].restored = true; }
+  /// Left by a process that died before it was granted anything: only its expiry ends it.
+  void left(std::uint64_t token) { tokens_[token].abandoned = true; }
+  /// Nothing is asked for any more, and this has the key; 0: nobody.
+  void found_at_the_end(std::uint64_t token);
+  [[nodiscard]] bool was_granted(std::uint64_t token) { return tokens_[token].granted; }
   void key_written(std::uint64_t token, std::size_t node);
   void release_executed(std::uint64_t token, std::size_t node);
   void release_answered(std::uint64_t token, std::size_t still_there);
@@ -70,6 +75,7 @@ class Checker {
     True began;
   };
   struct Trail {
+    bool granted = false;
     bool abandoned = false;
     bool ended = false;
     bool restored = false;

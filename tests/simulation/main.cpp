@@ -11,6 +11,7 @@
 #include <iostream>
 #include <string_view>
 
+#include "simulation/planted.hpp"
 #include "simulation/seeds.hpp"
 
 namespace {
@@ -53,10 +54,28 @@ extern "C" void name_the_seed(int) {
   std::signal(SIGABRT, SIG_DFL);
 }
 
+/// Whether each deliberate fault is noticed. Exit code 1 if one is not.
+int show_mutants() {
+  int code = 0;
+  for (const auto& fault : redlock::simulation::planted) {
+    const auto verdict =
+        redlock::simulation::run_seeds({.count = fault.budget, .mutant = fault.mutant});
+    if (verdict.failing_seed == 0) {
+      code = 1;
+      std::cout << "MISSED  " << fault.name << " in " << verdict.seeds << " seeds" << std::endl;
+    } else {
+      std::cout << "caught  " << fault.name << " by seed " << verdict.failing_seed << ": "
+                << verdict.violation << std::endl;
+    }
+  }
+  return code;
+}
+
 int usage() {
   std::cerr << "simulation_tests                        the tests\n"
                "simulation_tests --soak [FIRST [COUNT]]  seeds until one fails; COUNT 0: for ever\n"
-               "simulation_tests --seed SEED             the story of one seed\n";
+               "simulation_tests --seed SEED             the story of one seed\n"
+               "simulation_tests --mutants               deliberate faults: caught or missed\n";
   return 2;
 }
 
@@ -74,6 +93,7 @@ int main(int count, char** words) {
                                                SIZE_MAX - 1);
     return 0;
   }
+  if (count == 2 && std::string_view(words[1]) == "--mutants") return show_mutants();
   ::testing::InitGoogleTest(&count, words);
   return count > 1 ? usage() : RUN_ALL_TESTS();
 }

@@ -54,15 +54,19 @@ class SeededRandomness final : public core::Randomness {
  public:
   explicit SeededRandomness(std::uint64_t seed) : random_(seed) {}
   [[nodiscard]] Token token() override {
-    const std::array<char, 16> digits = digits_of(random_.next());
+    if (!repeat_tokens_ || !random_.per_mille(300)) last_ = random_.next();
+    const std::array<char, 16> digits = digits_of(last_);
     return *Token::parse({digits.data(), digits.size()});
   }
+  void repeat_tokens(bool yes) noexcept { repeat_tokens_ = yes; }
   [[nodiscard]] core::Duration between(core::Duration from, core::Duration to) override {
     return core::Duration(random_.between(from.count(), to.count()));
   }
 
  private:
   Random random_;
+  std::uint64_t last_ = 1;
+  bool repeat_tokens_ = false;
 };
 
 }  // namespace redlock::simulation

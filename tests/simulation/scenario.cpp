@@ -151,6 +151,11 @@ Scenario Scenario::draw(std::uint64_t seed, Mutant mutant) {
     s.between_clock_steps = 0;
     s.any_clocks = s.judged_by_votes = false;
   }
+  if (mutant == Mutant::half_quorum) {
+    s.nodes = random.per_mille(500) ? 2 : 4;
+    s.quorum = core::majority(s.nodes);
+  }
+  if (mutant == Mutant::clock_stops_in_pauses) s.between_pauses = 20 * ms;
   const bool of_a_script = mutant == Mutant::maximum_of_counters ||
                            mutant == Mutant::unconditional_write_back ||
                            mutant == Mutant::count_unseen_numbers;

@@ -28,6 +28,12 @@ enum class Mutant : std::uint8_t {
   no_floor,                  ///< a node that forgot its numbers begins at zero
   no_quarantine,             ///< nodes mark that they restarted, and vote at once
   no_clock_guard,            ///< nobody reads the nodes' clocks, and they leap
+  half_quorum,               ///< half of the nodes is enough
+  no_release_on_failure,     ///< attempts that fail leave their keys
+  release_before_set,        ///< a release overtakes the SET, on another connection
+  reused_token,              ///< one attempt in three goes by the token of the one before
+  count_repaired,            ///< an extend counts nodes that had lost the key
+  clock_stops_in_pauses,     ///< clients go by CLOCK_MONOTONIC, and are suspended
 };
 
 /// What one seed is made of: drawn anew for each, so that every mix of faults comes up.

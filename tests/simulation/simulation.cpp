@@ -135,9 +135,11 @@ void Simulation::begin_client(std::uint32_t index) {
   client.closing = false;
   client.timer_at = never;
   client.randomness = std::make_unique<SeededRandomness>(random_.next());
+  client.randomness->repeat_tokens(scenario_.mutant == Mutant::reused_token);
+  client.tokens.clear();
   core::Settings settings;
   for (std::size_t i = 0; i < nodes_.size(); ++i) settings.nodes.push_back(std::to_string(i));
-  settings.quorum = scenario_.quorum;
+  settings.quorum = scenario_.mutant == Mutant::half_quorum ? nodes_.size() / 2 : scenario_.quorum;
   settings.shortest_limit = core::Duration(scenario_.shortest_limit);
   settings.longest_limit = core::Duration(scenario_.longest_limit);
   settings.max_ttl = std::chrono::milliseconds(scenario_.longest_ttl_ms);
@@ -161,6 +163,7 @@ void Simulation::end_client(std::uint32_t index) {
   for (Slot& slot : client.slots) {
     if (slot.token != 0) checker_.abandoned(slot.token, now_);
   }
+  for (const std::uint64_t token : client.tokens) checker_.left(token);
   for (std::int64_t& connection : client.connection) {
     if (connection >= 0) drop_client_side(static_cast<std::uint32_t>(connection));
     connection = -1;
@@ -196,9 +199,10 @@ void Simulation::fault(std::size_t kind) {
       cut_until_[index * nodes_.size() + node] = now_ + random_.below(2 * scenario_.longest_limit);
       return tell("client ", index, " and node ", node, " are cut apart");
     case 4:
-      client.paused_until =
-          std::max(client.paused_until, now_ + random_.below(2 * scenario_.longest_ttl_ms * ms));
-      return tell("client ", index, " pauses until ", client.paused_until / 1000);
+      if (client.paused_until > now_) return;
+      client.paused_until = now_ + random_.below(2 * scenario_.longest_ttl_ms * ms);
+      tell("client ", index, " pauses until ", client.paused_until / 1000);
+      return stop_clock(client);
     case 5:
       return fault_of_client(index);
     case 6:
@@ -206,6 +210,15 @@ void Simulation::fault(std::size_t kind) {
       return nodes_[node].save();
     default:
       return step_clock(node);
+  }
+}
+
+void Simulation::stop_clock(Client& client) {
+  if (scenario_.mutant != Mutant::clock_stops_in_pauses) return;
+  client.clock.move(now_ - client.paused_until);
+  for (Slot& slot : client.slots) {
+    if (slot.phase != Phase::holding) continue;
+    checker_.extended(slot.token, now_, client.clock.when(slot.valid_until));
   }
 }
 
@@ -297,6 +310,11 @@ void Simulation::check_the_end() {
   stop_ = all_served() || now_ >= patience_ends_;
   if (!stop_) return plan(now_ + 20 * ms, Kind::timeout, 0);
   checker_.check_overlaps();
+  for (const ModelNode& node : nodes_) {
+    for (std::size_t resource = 0; resource < scenario_.resources; ++resource) {
+      checker_.found_at_the_end(node.holder(resource, now_));
+    }
+  }
   for (std::uint32_t i = 0; i < clients_.size(); ++i) {
     const Client& client = clients_[i];
     if (!client.alive || client.closing) checker_.violated("a client did not come back");

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <queue>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -102,6 +103,7 @@ class Simulation {
     std::uint16_t round = 0;
     True began = 0;
     std::int64_t counted = 0;  // a planted fault's: the highest so far
+    core::NodeSet had_it;      // nodes that said so to an extend
   };
   struct Client {
     Clock clock;
@@ -114,6 +116,7 @@ class Simulation {
     std::unique_ptr<SeededRandomness> randomness;
     std::unique_ptr<core::Engine> engine;
     std::vector<Slot> slots;
+    std::set<std::uint64_t> tokens;        // that this process sent a SET with
     std::vector<std::uint32_t> attempt;    // per node: names the current connection attempt
     std::vector<std::int64_t> connection;  // per node: index, or -1
     std::vector<std::pair<core::ClaimId, Asked>> asked;  // by claim index
@@ -129,6 +132,7 @@ class Simulation {
   void fault(std::size_t kind);
   void fault_of_client(std::uint32_t client);
   void step_clock(std::uint32_t node);
+  void stop_clock(Client& client);
   void move_clock(std::uint32_t node, True by);
   [[nodiscard]] True may_step_again(std::uint32_t node) const;
   void heal();
@@ -158,6 +162,7 @@ class Simulation {
   void step(std::uint32_t client, const core::Event& event);
   void carry_out(std::uint32_t client, const core::Command& command);
   void send_all(std::uint32_t client, const core::Command& command);
+  [[nodiscard]] Request as_planted(std::uint32_t client, core::NodeIndex node, Request request);
   void acquired(std::uint32_t client, const core::Command& command);
   void numbered(const Client& client, Slot& slot, const core::Claim& claim);
   void extended(std::uint32_t client, const core::Command& command);

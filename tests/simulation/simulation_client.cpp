@@ -88,31 +88,43 @@ void Simulation::send_all(std::uint32_t index, const Command& command) {
     if (id != claim->id() || asked.round != command.stamp.round) {
       id = claim->id();
       asked = {client.clock.instant(now_), std::chrono::milliseconds(request.ttl_ms),
-               command.stamp.round, now_, 0};
+               command.stamp.round, now_, 0, {}};
     }
     const bool fenced = command.stamp.verb == Verb::set_fenced ||
                         command.stamp.verb == Verb::raise_fence ||
                         core::is_set_numbered(command.stamp.verb);
     if (fenced) request.number = static_cast<std::int64_t>(claim->fencing->number);
   }
-  command.nodes.each([&](core::NodeIndex node) {
-    if (scenario_.mutant == Mutant::drop_release_behind_set &&
-        request.stamp.verb == Verb::release) {
-      const std::int64_t connection = client.connection[node];
-      const auto& waiting = connections_[static_cast<std::size_t>(connection)].requests;
-      const bool behind = std::any_of(waiting.begin(), waiting.end(), [&](const Request& other) {
-        return other.token == request.token;
-      });
-      if (behind) {
-        // As if the node had nothing: no answer may overtake the SET's, so it is asked about
-        // nobody.
-        Request harmless = request;
-        harmless.token = 1;
-        return send(index, node, harmless);
-      }
-    }
-    send(index, node, request);
-  });
+  if (is_set(command.stamp.verb)) client.tokens.insert(request.token);
+  command.nodes.each(
+      [&](core::NodeIndex node) { send(index, node, as_planted(index, node, request)); });
+}
+
+Request Simulation::as_planted(std::uint32_t index, core::NodeIndex node, Request request) {
+  const Mutant mutant = scenario_.mutant;
+  if (request.stamp.verb != Verb::release) return request;
+  // As if the node had nothing: no answer may overtake the SET's, so it is asked about nobody.
+  Request harmless = request;
+  harmless.token = 1;
+  harmless.last = false;
+  if (mutant == Mutant::no_release_on_failure && !checker_.was_granted(request.token)) {
+    return harmless;
+  }
+  if (mutant != Mutant::drop_release_behind_set && mutant != Mutant::release_before_set) {
+    return request;
+  }
+  const Connection& connection =
+      connections_[static_cast<std::size_t>(clients_[index].connection[node])];
+  const bool behind =
+      std::any_of(connection.requests.begin(), connection.requests.end(),
+                  [&](const Request& other) { return other.token == request.token; });
+  if (!behind) return request;
+  if (mutant == Mutant::release_before_set && nodes_[node].running) {
+    request.form = core::ScriptForm::text;
+    observe(connection, request, nodes_[node].execute(request, now_));
+  }
+  harmless.last = mutant == Mutant::drop_release_behind_set && request.last;
+  return harmless;
 }
 
 void Simulation::acquired(std::uint32_t index, const Command& command) {
@@ -174,6 +186,9 @@ void Simulation::extended(std::uint32_t index, const Command& command) {
     }
     if (!deceived() || command.valid_until > slot.valid_until) {
       slot.valid_until = command.valid_until;
+    }
+    if (asked.had_it.size() < scenario_.quorum) {
+      checker_.violated("an extend rests on nodes that had lost the key");
     }
     if (slot.fenced && client.engine->claim(slot.lease)->fencing->number != slot.number) {
       checker_.violated("a fencing token changed while the lease was held");

@@ -209,6 +209,14 @@ void Simulation::deliver(std::uint32_t index) {
     auto& [id, asked] = clients_[connection.client].asked[response.stamp.claim.index];
     if (id == response.stamp.claim) asked.counted = std::max(asked.counted, response.counted);
   }
+  if (response.reply == Reply::extended) {
+    auto& [id, asked] = clients_[connection.client].asked[response.stamp.claim.index];
+    const bool current = id == response.stamp.claim && asked.round == response.stamp.round;
+    if (current) asked.had_it.add(answer.node);
+  }
+  if (scenario_.mutant == Mutant::count_repaired && response.reply == Reply::repaired) {
+    answer.reply = Reply::extended;
+  }
   const bool refused = response.reply == Reply::taken && is_set(response.stamp.verb);
   if (scenario_.mutant == Mutant::grant_a_refusal && refused && random_.per_mille(10)) {
     answer.reply = Reply::granted;

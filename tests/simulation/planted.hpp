@@ -1,0 +1,48 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <ostream>
+
+#include "simulation/scenario.hpp"
+
+namespace redlock::simulation {
+
+/// A deliberate fault, what the checker says of it, and within how many seeds.
+struct Planted {
+  Mutant mutant;
+  const char* name;
+  const char* finding;  ///< a part of what the checker says
+  std::uint64_t budget;
+
+  friend void PrintTo(const Planted& fault, std::ostream* out) { *out << fault.name; }
+};
+
+/// Two more break an assertion of the core instead: see PlantedFaultDeathTest.
+inline constexpr std::array planted{
+    Planted{Mutant::drop_release_behind_set, "drop_release_behind_set", "invariant 4", 1000},
+    Planted{Mutant::validity_from_last_reply, "validity_from_last_reply", "invariant 1", 1000},
+    Planted{Mutant::no_drift_margin, "no_drift_margin", "invariant 1", 3000},
+    Planted{Mutant::ignore_kill, "ignore_kill", "behind its release", 1000},
+    Planted{Mutant::fast_server_clocks, "fast_server_clocks", "invariant 1", 1000},
+    Planted{Mutant::forget_at_once, "forget_at_once", "invariant 1", 1000},
+    Planted{Mutant::release_without_compare, "release_without_compare", "invariant 1", 1000},
+    Planted{Mutant::set_without_nx, "set_without_nx", "invariant 1", 1000},
+    Planted{Mutant::grant_a_refusal, "grant_a_refusal", "invariant 1", 1000},
+    Planted{Mutant::sleepy_driver, "sleepy_driver", "late", 1000},
+    Planted{Mutant::forget_answer, "forget_answer", "answered", 5000},
+    Planted{Mutant::maximum_of_counters, "maximum_of_counters", "invariant 2", 1000},
+    Planted{Mutant::unconditional_write_back, "unconditional_write_back", "invariant 2", 3000},
+    Planted{Mutant::count_unseen_numbers, "count_unseen_numbers", "invariant 2", 1000},
+    Planted{Mutant::trust_the_set, "trust_the_set", "invariant 2", 1000},
+    Planted{Mutant::no_floor, "no_floor", "invariant 2", 1000},
+    Planted{Mutant::no_quarantine, "no_quarantine", "invariant 1", 1000},
+    Planted{Mutant::no_clock_guard, "no_clock_guard", "invariant 1", 1000},
+    Planted{Mutant::no_release_on_failure, "no_release_on_failure", "invariant 4", 1000},
+    Planted{Mutant::release_before_set, "release_before_set", "invariant 4", 1000},
+    Planted{Mutant::reused_token, "reused_token", "", 1000},
+    Planted{Mutant::count_repaired, "count_repaired", "lost the key", 3000},
+    Planted{Mutant::clock_stops_in_pauses, "clock_stops_in_pauses", "invariant 1", 1000},
+};
+
+}  // namespace redlock::simulation
