@@ -59,6 +59,7 @@ struct Claim {
   std::vector<QueuedExtend> queued;  ///< extends asked for while one is under way
 
   NodeSet may_hold;   ///< nodes that may have our key: set or asked to, and not known to lack it
+  NodeSet kept;       ///< nodes whose key of ours was set as a vote and was never missed since
   NodeSet unasked;    ///< first contact: asked as soon as they are up
   NodeSet setting;    ///< SET sent, not answered
   NodeSet clearing;   ///< release sent, not answered
@@ -89,7 +90,7 @@ struct Claim {
     finished = false;
     requests.clear();
     queued.clear();
-    may_hold = unasked = setting = clearing = owed = uncertain = in_full = NodeSet();
+    may_hold = kept = unasked = setting = clearing = owed = uncertain = in_full = NodeSet();
     unanswered = 0;
     fencing.reset();
     orphan_ttl.reset();

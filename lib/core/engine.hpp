@@ -107,7 +107,7 @@ class Engine {
   /// Where a number needs no script: the node knows the commands, and would not refuse it.
   [[nodiscard]] NodeSet can_number(std::uint64_t number) const;
   void tend_numbers(NodeSet asked);
-  void tend_numbers(NodeSet nodes, ScriptForm form);
+  [[nodiscard]] bool extend_counts(const Claim& claim, NodeIndex node) const;
   [[nodiscard]] static bool acknowledges(const Claim& claim, const Answer& answer);
   void take_answer(NodeIndex node, const Stamp& stamp, const Answer& answer, Vote failure);
   [[nodiscard]] static bool still_wanted(const Claim& claim, const Stamp& stamp);

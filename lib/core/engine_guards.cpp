@@ -27,6 +27,14 @@ bool Engine::may_vote(NodeIndex node) const {
   return clocks_compared_ && links_[node].clock_known() && !links_[node].clock_far;
 }
 
+bool Engine::extend_counts(const Claim& claim, NodeIndex node) const {
+  // What a node has forgotten may be somebody's vote, and counted yet: a key that was set there in
+  // its quarantine, by a repair or a late SET, is a new vote and no old one.
+  const Link& link = links_[node];
+  const bool quarantined = link.quarantined_until() && now_ < *link.quarantined_until();
+  return !quarantined || claim.kept.has(node);
+}
+
 NodeSet Engine::candidates() const {
   NodeSet set;
   for (std::size_t i = 0; i < links_.size(); ++i) {
@@ -83,21 +91,15 @@ NodeSet Engine::can_number(std::uint64_t number) const {
 void Engine::tend_numbers(NodeSet asked) {
   NodeSet due;
   asked.each([&](NodeIndex node) {
-    if (links_[node].tending_due()) due.add(node);
+    if (!links_[node].congested() && links_[node].tending_due()) due.add(node);
   });
-  if (!due.empty()) tend_numbers(due, ScriptForm::digest);
-}
-
-void Engine::tend_numbers(NodeSet nodes, ScriptForm form) {
+  if (due.empty()) return;
   Command& command = emit(Command::Kind::send);
+  command.nodes = due;
   command.stamp.verb = Verb::tend_numbers;
-  command.form = form;
-  nodes.each([&](NodeIndex node) {
-    Link& link = links_[node];
-    if (!link.up() || link.congested()) return;
-    link.sent(command.stamp, now_);
-    command.nodes.add(node);
-  });
+  // So seldom that it is not worth another round trip where the digest is not known.
+  command.form = ScriptForm::text;
+  due.each([&](NodeIndex node) { links_[node].sent(command.stamp, now_); });
 }
 
 std::optional<Instant> Engine::next_clock_reading() const {

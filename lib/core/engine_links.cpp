@@ -173,6 +173,7 @@ void Engine::drop(NodeIndex node, Vote vote, std::string_view why) {
     take_answer(node, *stamp, answer, vote);
   }
   claims_.each([&](Claim& claim) {
+    claim.kept.remove(node);
     if (claim.finished || !claim.unasked.has(node)) return;
     claim.unasked.remove(node);
     if (claim.verb == Verb::release) claim.owed.add(node);

@@ -76,10 +76,7 @@ void Engine::take_answer(NodeIndex node, const Stamp& stamp, const Answer& answe
     if (answered) links_[node].killed();
     return;
   }
-  if (stamp.verb == Verb::tend_numbers) {
-    if (answer.reply == Reply::script_missing) tend_numbers(NodeSet::of(node), ScriptForm::text);
-    return;
-  }
+  if (stamp.verb == Verb::tend_numbers) return;
   if (stamp.verb == Verb::read_clock) {
     if (answered) take_clock(node, answer, *took);
     return;
@@ -148,6 +145,9 @@ void Engine::note_set(Claim& claim, const Answer& answer) {
     case Reply::granted:
     case Reply::behind:
       if (claim.fencing) note_number(claim, answer);
+      if (may_vote(answer.node)) claim.kept.add(answer.node);
+      // It may have been set only now, and a release of it may be refused.
+      claim.keys_gone_by = std::max(claim.keys_gone_by, gone_by(now_, claim.round.ttl()));
       if (answer.stamp.round == claim.worth.round && claim.state == Claim::State::held) {
         claim.worth.nodes.add(answer.node);
       }
@@ -208,8 +208,11 @@ void Engine::forget_key(Claim& claim, const Answer& answer) {
 
 void Engine::note_extend(Claim& claim, const Answer& answer) {
   if (answer.reply == Reply::failed) claim.uncertain.add(answer.node);
-  if (answer.reply == Reply::extended && answer.stamp.round == claim.worth.round) {
-    claim.worth.nodes.add(answer.node);
+  if (answer.reply == Reply::extended && extend_counts(claim, answer.node)) {
+    claim.kept.add(answer.node);
+    if (answer.stamp.round == claim.worth.round) claim.worth.nodes.add(answer.node);
+  } else if (answer.reply != Reply::error && answer.reply != Reply::script_missing) {
+    claim.kept.remove(answer.node);
   }
   // An error leaves whatever was there; only a node that says so does not have our key.
   if (answer.reply == Reply::gone || answer.reply == Reply::taken) forget_key(claim, answer);
@@ -258,6 +261,8 @@ void Engine::record(Claim& claim, const Answer& answer, Vote failure,
       if (!may_vote(node)) return vote_of_absent(round, node);
       return round.record(node, Vote::granted, {{}, took, {}});
     case Reply::extended:
+      if (!extend_counts(claim, node)) return vote_of_absent(round, node);
+      return round.record(node, Vote::granted, {{}, took, {}});
     case Reply::released:
       return round.record(node, Vote::granted, {{}, took, {}});
     case Reply::gone:

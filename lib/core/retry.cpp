@@ -27,7 +27,11 @@ Instant next_try(Instant now, Errc why, const Round& lost, unsigned attempts, Du
   const std::optional<Duration> free_in = why == Errc::held ? lost.free_in() : std::nullopt;
   // A millisecond past the expiry: the servers count in milliseconds, and a key that is almost gone
   // refuses.
-  if (free_in) return later(now, std::min(pause, *free_in + std::chrono::milliseconds(1)));
+  // Shortened before it is added to: a key may be there for longer than a duration can say.
+  if (free_in) {
+    const Duration gone = std::min(pause, *free_in) + std::chrono::milliseconds(1);
+    return later(now, std::min(pause, gone));
+  }
   return later(now, pause);
 }
 

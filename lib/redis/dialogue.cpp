@@ -19,10 +19,10 @@ Answer kept(const Value& value) {
 /// A server that does not know AUTH repeats what came with it.
 std::string without_secrets(std::string message, const std::string& password) {
   message.erase(std::min(message.find(", with args"), message.size()));
-  if (!password.empty() && message.find(password) != std::string::npos) {
-    message.erase(std::min(message.find(' '), message.size()));
-  }
-  return message;
+  if (password.empty() || message.find(password) == std::string::npos) return message;
+  message.erase(std::min(message.find(' '), message.size()));
+  if (message.find(password) == std::string::npos) return message;
+  return "an error with the password in it";
 }
 
 }  // namespace

@@ -64,10 +64,9 @@ namespace {
 [[nodiscard]] std::string_view without_secrets(std::string_view message,
                                                std::string_view password) noexcept {
   message = message.substr(0, message.find(", with args"));
-  if (!password.empty() && message.find(password) != std::string_view::npos) {
-    return message.substr(0, message.find(' '));
-  }
-  return message;
+  if (password.empty() || message.find(password) == std::string_view::npos) return message;
+  const std::string_view kind = message.substr(0, message.find(' '));
+  return kind.find(password) == std::string_view::npos ? kind : "an error with the password in it";
 }
 
 }  // namespace

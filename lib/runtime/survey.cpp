@@ -214,11 +214,15 @@ void Survey::Visit::take_page(const Answer& answer) {
     return;
   }
   const auto& found = answer.elements;
-  if (answer.type != Value::Type::array || (found.size() != 1 && found.size() != 3)) {
+  // A lock that lasts longer was not asked for, and may be no number of nanoseconds.
+  const bool has_lock = found.size() == 3 && found[1].type == Value::Type::bulk &&
+                        found[2].type == Value::Type::integer && found[2].integer > 0 &&
+                        found[2].integer <= longest_.count();
+  if (answer.type != Value::Type::array || (found.size() != 1 && !has_lock)) {
     fail("protocol violation: no page of keys");
     return;
   }
-  if (found.size() == 3) {
+  if (has_lock) {
     search_.lock = Search::Lock{redis::visible(found[1].text), milliseconds(found[2].integer)};
     finish();
   } else if (found[0].text == "0") {

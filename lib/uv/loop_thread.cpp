@@ -113,6 +113,8 @@ void LoopThread::begin_waiting() noexcept {
 void LoopThread::end_waiting() noexcept {
   const std::lock_guard lock(mutex_);
   --waiting_;
+  // The thread may sleep inside the loop by now, where it is of no use to anybody who borrows.
+  if (waiting_ == 0 && turning_ && !borrowed_ && wakeup_) wakeup_->notify();
 }
 
 void LoopThread::wake(std::unique_lock<std::mutex> lock) noexcept {

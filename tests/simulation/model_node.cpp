@@ -90,7 +90,9 @@ void ModelNode::set(const Request& request, True now, Response& response) {
   if (there != 0 && mutant_ != Mutant::set_without_nx) {
     response.reply = Reply::taken;
     response.holder = there;
-    if (request.stamp.verb == Verb::set_and_ttl) {
+    const bool tells =
+        request.stamp.verb == Verb::set_and_ttl || request.stamp.verb == Verb::set_numbered_and_ttl;
+    if (tells) {
       response.remaining_ms = key.expires - clock.milliseconds(now);
     }
     return;
@@ -139,7 +141,7 @@ void ModelNode::fence(const Request& request, True now, Response& response) {
   if (takes ? there != 0 : there != request.token) {
     response.reply = Reply::taken;
     response.holder = there;
-    if (there != 0) response.remaining_ms = key.expires - millis;
+    response.remaining_ms = there != 0 ? key.expires - millis : 0;
     return;
   }
   if (takes) key = {request.token, millis + request.ttl_ms};

@@ -78,6 +78,12 @@ class ModelNode {
 
   Clock clock;
 
+  /// Below which no number is acknowledged, in microseconds.
+  [[nodiscard]] std::optional<std::int64_t>& floor() noexcept { return memory_.floor; }
+  [[nodiscard]] std::int64_t number(std::size_t resource) const {
+    return memory_.numbers[resource];
+  }
+
   /// Whose key is there now; 0: nobody's.
   [[nodiscard]] std::uint64_t holder(std::size_t resource, True now) const {
     const Key& key = memory_.keys[resource];

@@ -215,7 +215,7 @@ void Simulation::fault(std::size_t kind) {
 
 void Simulation::stop_clock(Client& client) {
   if (scenario_.mutant != Mutant::clock_stops_in_pauses) return;
-  client.clock.move(now_ - client.paused_until);
+  client.clock.move(client.clock.local(now_) - client.clock.local(client.paused_until));
   for (Slot& slot : client.slots) {
     if (slot.phase != Phase::holding) continue;
     checker_.extended(slot.token, now_, client.clock.when(slot.valid_until));
@@ -278,6 +278,7 @@ void Simulation::heal() {
   healed_ = true;
   scenario_.tail_per_mille = 0;
   scenario_.error_per_mille = 0;
+  scenario_.divided_per_mille = 0;
   for (std::uint32_t i = 0; i < nodes_.size(); ++i) nodes_[i].stopped_until = 0;
   std::fill(cut_until_.begin(), cut_until_.end(), 0);
   for (std::uint32_t i = 0; i < clients_.size(); ++i) {
@@ -311,6 +312,7 @@ void Simulation::check_the_end() {
   if (!stop_) return plan(now_ + 20 * ms, Kind::timeout, 0);
   checker_.check_overlaps();
   for (const ModelNode& node : nodes_) {
+    if (!all_served()) break;
     for (std::size_t resource = 0; resource < scenario_.resources; ++resource) {
       checker_.found_at_the_end(node.holder(resource, now_));
     }

@@ -11,6 +11,9 @@ using core::Verb;
 void Simulation::step(std::uint32_t index, const core::Event& event) {
   Client& client = clients_[index];
   if (!client.alive || !checker_.violation().empty()) return;
+  const bool stands_still =
+      scenario_.mutant == Mutant::clock_stops_in_pauses && client.paused_until > now_;
+  if (stands_still) return;
   commands_.clear();
   const core::Instant now = client.clock.instant(now_);
   client.engine->step(now, event, commands_);
@@ -87,8 +90,12 @@ void Simulation::send_all(std::uint32_t index, const Command& command) {
     auto& [id, asked] = client.asked[claim->index];
     if (id != claim->id() || asked.round != command.stamp.round) {
       id = claim->id();
-      asked = {client.clock.instant(now_), std::chrono::milliseconds(request.ttl_ms),
-               command.stamp.round, now_, 0, {}};
+      asked = {client.clock.instant(now_),
+               std::chrono::milliseconds(request.ttl_ms),
+               command.stamp.round,
+               now_,
+               0,
+               {}};
     }
     const bool fenced = command.stamp.verb == Verb::set_fenced ||
                         command.stamp.verb == Verb::raise_fence ||

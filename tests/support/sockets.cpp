@@ -17,19 +17,6 @@
 #include <stdexcept>
 #include <system_error>
 
-#if defined(__SANITIZE_THREAD__)
-// libuv closes descriptors by bare system calls, which ThreadSanitizer does not see: when a number
-// is used again, it takes who opens or closes it for a race with the loop that had it before.
-extern "C" __attribute__((visibility("default"))) const char* __tsan_default_suppressions();
-extern "C" const char* __tsan_default_suppressions() {
-  return "race:interceptor_close$\n"
-         "race:interceptor_closedir$\n"
-         "race:interceptor_epoll_create1$\n"
-         "race:interceptor_eventfd$\n"
-         "race:interceptor_socket$\n";
-}
-#endif
-
 namespace redlock::test {
 namespace {
 

@@ -84,6 +84,26 @@ TEST(Acquire, tells_who_holds_the_lock_and_for_how_long) {
   EXPECT_EQ(round.vote(2).remaining, 400ms);
 }
 
+TEST(Acquire, waits_for_a_key_that_is_there_for_longer_than_a_duration_can_say) {
+  Connected h(1);
+  h.acquire(1, 10s, 20s);
+  h.answer(0, Reply::taken, "other", Duration::max());
+  EXPECT_GT(h.until_deadline(), 0ms) << "not at once, again and again";
+}
+
+TEST(Acquire, that_failed_does_not_forget_a_key_that_was_set_late) {
+  Connected h(3);
+  h.acquire(1, 100ms);
+  EXPECT_EQ(h.answers({0, 1}, Reply::taken, "other"), "release t1 -> 2; failed #1 held");
+  h.pass(90ms);
+  h.answer(2, Reply::granted);
+  h.answer(2, Reply::error, "BUSY");
+  h.pass(60ms);
+  EXPECT_EQ(h.engine().claims(), 1U) << "150 ms after the first, 60 ms after the last could be set";
+  h.pass(60ms);
+  EXPECT_EQ(h.settled(), "yes");
+}
+
 TEST(Acquire, is_split_when_nobody_can_have_a_majority) {
   Connected h(5);
   h.acquire(1, 10s);

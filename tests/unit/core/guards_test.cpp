@@ -44,6 +44,36 @@ TEST(RestartGuard, leaves_a_quarantined_node_out_of_new_leases_only) {
   EXPECT_EQ(h.engine().exclusion(2), "quarantined for 5 s more: it restarted");
 }
 
+TEST(RestartGuard, does_not_count_a_key_that_was_given_back_in_the_quarantine) {
+  Harness h(3);
+  h.tick();
+  h.up(0);
+  h.up(1);
+  h.up_as(2, quarantined(30s));
+  h.acquire(1, 10s);
+  h.answers({0, 1}, Reply::granted);
+  h.extend(2, 10s);
+  h.answer(2, Reply::repaired);
+  EXPECT_EQ(h.answers({0, 1}, Reply::extended), "extended until 9898ms; extended #2 until 9898ms");
+  h.down(1);
+  // Somebody may count what node 2 has forgotten: so it is no vote of ours before that is over.
+  h.extend(3, 10s);
+  h.answer(0, Reply::extended);
+  EXPECT_EQ(h.answer(2, Reply::extended), "failed #3 unavailable");
+  EXPECT_EQ(h.commands().back().round->vote(2).vote, Vote::excluded);
+}
+
+TEST(RestartGuard, counts_a_key_that_was_there_before_a_quarantine_and_never_missed) {
+  Watched h(1);
+  h.acquire(1, 20s);
+  h.answer(0, Reply::granted);
+  h.pass(1s);
+  h.clock(0, h.right() + 3s);
+  h.extend(2, 20s);
+  while (h.open(0) > 1) h.clock(0, h.right() + 3s);
+  EXPECT_NE(h.answer(0, Reply::extended).find("extended #2"), std::string::npos);
+}
+
 TEST(RestartGuard, wakes_who_waits_when_the_quarantine_ends) {
   Harness h(1);
   h.tick();

@@ -142,7 +142,7 @@ TEST_F(StreamTest, sends_eight_mebibytes_in_order_to_a_slow_reader) {
   const std::size_t half = all.size() / 2;
   send(std::string_view(all).substr(0, half));
   send(std::string_view(all).substr(half));
-  EXPECT_GT(stream->unsent(), half) << "the kernel took everything: no backlog to test";
+  EXPECT_GE(stream->unsent(), half) << "the kernel took everything: no backlog to test";
   EXPECT_EQ(stream->outbox().size(), half) << "later bytes wait behind those in flight";
 
   server.start_reading();
