@@ -1,0 +1,134 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "core/fencing.hpp"
+#include "core/messages.hpp"
+#include "fuzz/fuzz.hpp"
+#include "redis/classify.hpp"
+#include "redlock/limits.hpp"
+
+/// The one place that knows how answers are handed to classify(), and what may come out of it.
+namespace redlock::fuzz {
+
+inline constexpr std::array every_form{redis::SetForm::plain, redis::SetForm::with_get};
+
+/// By which letter an input names a verb. A new verb is an error of the compiler here.
+[[nodiscard]] constexpr char letter_of(core::Verb verb) noexcept {
+  switch (verb) {
+    case core::Verb::set:
+      return 's';
+    case core::Verb::set_and_ttl:
+      return 't';
+    case core::Verb::set_numbered:
+      return 'n';
+    case core::Verb::set_numbered_and_ttl:
+      return 'm';
+    case core::Verb::set_fenced:
+      return 'f';
+    case core::Verb::raise_fence:
+      return 'r';
+    case core::Verb::extend:
+      return 'e';
+    case core::Verb::extend_or_set:
+      return 'x';
+    case core::Verb::release:
+      return 'd';
+    case core::Verb::inspect:
+      return 'i';
+    case core::Verb::expire_orphan:
+      return 'o';
+    case core::Verb::kill_old:
+      return 'k';
+    case core::Verb::read_clock:
+      return 'c';
+    case core::Verb::tend_numbers:
+      return 'w';
+  }
+  return '?';
+}
+
+template <typename Visit>
+void each_verb(Visit&& visit) {
+  for (std::size_t i = 0; i < core::verbs; ++i) visit(static_cast<core::Verb>(i));
+}
+
+[[nodiscard]] inline std::optional<core::Verb> verb_of(char letter) {
+  std::optional<core::Verb> found;
+  each_verb([&](core::Verb verb) {
+    if (letter_of(verb) == letter) found = verb;
+  });
+  return found;
+}
+
+/// Whether the number that is sent with it, or comes back, is a fencing token.
+[[nodiscard]] constexpr bool is_numbered(core::Verb verb) noexcept {
+  return core::is_set_numbered(verb) || verb == core::Verb::set_fenced ||
+         verb == core::Verb::raise_fence;
+}
+
+/// `values` are as many as values_expected() says.
+[[nodiscard]] inline std::optional<redis::Classified> classified(
+    core::Verb verb, redis::SetForm form, const std::vector<const redis::Value*>& values) {
+  return redis::classify(verb, form, values);
+}
+
+[[nodiscard]] constexpr bool may_answer(core::Verb verb, core::Reply reply) noexcept {
+  using core::Reply;
+  using core::Verb;
+  const bool extends = verb == Verb::extend || verb == Verb::extend_or_set;
+  const bool sets = core::is_set(verb) || verb == Verb::raise_fence;
+  switch (reply) {
+    case Reply::granted:
+      return sets;
+    case Reply::behind:
+      return is_numbered(verb);
+    case Reply::taken:
+      return sets || extends || verb == Verb::release;
+    case Reply::extended:
+      return extends;
+    case Reply::repaired:
+      return verb == Verb::extend_or_set;
+    case Reply::gone:
+      return extends || verb == Verb::release || verb == Verb::inspect;
+    case Reply::released:
+      return verb == Verb::release;
+    case Reply::found:
+      return verb == Verb::inspect;
+    case Reply::done:
+      return verb == Verb::kill_old || verb == Verb::expire_orphan || verb == Verb::tend_numbers;
+    case Reply::clock:
+      return verb == Verb::read_clock;
+    case Reply::script_missing:
+      return extends || verb == Verb::release || verb == Verb::inspect ||
+             verb == Verb::set_fenced || verb == Verb::raise_fence || verb == Verb::expire_orphan ||
+             verb == Verb::tend_numbers;
+    case Reply::error:
+      return true;
+    case Reply::failed:
+      return false;
+  }
+  return false;
+}
+
+/// What the core may rely on, whatever a server has sent.
+inline void check_meaning(core::Verb verb, const redis::Classified& answer) {
+  using core::Reply;
+  REDLOCK_ASSERT(may_answer(verb, answer.reply));
+  REDLOCK_ASSERT(!is_numbered(verb) || answer.number < core::fence_limit);
+  if (answer.remaining) REDLOCK_ASSERT(*answer.remaining >= core::Duration::zero());
+  REDLOCK_ASSERT(answer.time >= core::Duration::zero());
+  const bool message = answer.reply == Reply::error || answer.reply == Reply::script_missing;
+  if (message) {
+    REDLOCK_ASSERT(harmless(answer.text));
+  } else {
+    // A holder: one byte more than a token has is enough to be nobody's.
+    REDLOCK_ASSERT(answer.text.size() <= limits::token_bytes + 1);
+  }
+}
+
+}  // namespace redlock::fuzz

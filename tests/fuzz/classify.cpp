@@ -1,0 +1,34 @@
+// Values of any shape as answers to every verb. The input is a stream of values as a server sends
+// them; every verb is answered by every run of as many of them as it takes.
+
+#include "redis/classify.hpp"
+
+#include <vector>
+
+#include "fuzz/answering.hpp"
+#include "fuzz/fuzz.hpp"
+#include "redis/reply.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace redlock;
+  using namespace redlock::fuzz;
+  constexpr std::size_t most_values = 12;
+  redis::ReplyReader reader;
+  reader.feed(Input(data, size).rest());
+  std::vector<const redis::Value*> values;
+  while (const redis::Value* value = reader.next()) {
+    values.push_back(value);
+    if (values.size() == most_values) break;
+  }
+  each_verb([&](core::Verb verb) {
+    const auto expected = static_cast<std::ptrdiff_t>(redis::values_expected(verb));
+    for (auto first = values.begin(); values.end() - first >= expected; ++first) {
+      const std::vector<const redis::Value*> run(first, first + expected);
+      for (const redis::SetForm form : every_form) {
+        const auto answer = classified(verb, form, run);
+        if (answer) check_meaning(verb, *answer);
+      }
+    }
+  });
+  return 0;
+}

@@ -1,0 +1,364 @@
+// The engine between callers and servers that do what they want: requests, connections that come
+// and go, time, and every answer that classify() lets through, in any order that its contract
+// allows. Each byte decides one thing; see Driver::act().
+
+#include <algorithm>
+#include <array>
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/engine.hpp"
+#include "fuzz/answering.hpp"
+#include "fuzz/fuzz.hpp"
+#include "fuzz/sayings.hpp"
+#include "redis/reply.hpp"
+#include "redlock/options.hpp"
+#include "runtime/explain.hpp"
+#include "simulation/random.hpp"
+
+namespace redlock::fuzz {
+namespace {
+
+using core::Command;
+using core::NodeIndex;
+using std::chrono::milliseconds;
+
+constexpr std::array<core::Duration, 12> spans{
+    core::Duration(0),   core::Duration(1'000), core::Duration(400'000), milliseconds(1),
+    milliseconds(20),    milliseconds(100),     milliseconds(300),       milliseconds(1000),
+    milliseconds(9'000), milliseconds(30'000),  milliseconds(40'000),    std::chrono::hours(48)};
+constexpr std::array<core::Duration, 6> ttls{milliseconds(1),     milliseconds(2),
+                                             milliseconds(50),    milliseconds(1000),
+                                             milliseconds(10000), milliseconds(30000)};
+constexpr std::array<std::string_view, 3> resources{"a", "b", "c"};
+constexpr auto wall_epoch = std::chrono::seconds(1'700'000'000);
+
+class Driver {
+ public:
+  explicit Driver(Input& input)
+      : input_(input),
+        randomness_(input.byte()),
+        nodes_(1 + input.below(5)),
+        engine_(settings_for(nodes_.size(), input), randomness_) {}
+
+  void run() {
+    step(core::TimePassed{});
+    while (!input_.empty() && !drained_) act();
+    // Every byte may have been a request, and every request waits for a retry or two.
+    if (!shut_down_) shut_down(milliseconds(500));
+    for (int i = 0; i < 1000 && !drained_; ++i) let_pass();
+    REDLOCK_ASSERT(drained_);
+    for (const auto& [request, open] : requests_) REDLOCK_ASSERT(!open);
+  }
+
+ private:
+  struct Open {
+    core::Stamp stamp;
+    core::ScriptForm form{};
+    std::uint64_t number = 0;
+    std::string token;
+  };
+  struct Node {
+    enum class State { idle, connecting, up } state = State::idle;
+    std::deque<Open> open{};
+    redis::SetForm form = redis::SetForm::plain;
+    std::int64_t connection = 0;
+  };
+
+  static core::Settings settings_for(std::size_t nodes, Input& input) {
+    core::Settings settings;
+    for (std::size_t i = 0; i < nodes; ++i) settings.nodes.push_back("node" + std::to_string(i));
+    const std::size_t majority = nodes / 2 + 1;
+    const std::uint8_t choices = input.byte();
+    settings.quorum = std::min(nodes, majority + (choices & 1U));
+    settings.clock_guard = (choices & 2U) != 0;
+    settings.max_unanswered = (choices & 4U) != 0 ? 3 : settings.max_unanswered;
+    settings.shortest_limit = milliseconds(50);
+    settings.longest_limit = milliseconds(200);
+    return settings;
+  }
+
+  void act() {
+    constexpr std::size_t most_requests = 200;
+    const std::size_t what = input_.below(24);
+    if (what < 8) return answer(node());
+    if (what < 10) return come_up(node());
+    if (what == 10) return go_down(node());
+    if (what < 13) return pass(spans[input_.below(spans.size())]);
+    if (what == 13) return let_pass();
+    if (requests_.size() >= most_requests) return;
+    switch (what) {
+      case 14:
+      case 15:
+        return acquire();
+      case 16:
+        return step(core::Extend{request(), lease(), ttl()});
+      case 17:
+        return step(core::Release{request(), lease()});
+      case 18:
+        return step(core::Detach{lease()});
+      case 19:
+        return step(core::ExtendToken{request(), resource(), token(), ttl()});
+      case 20:
+        return step(core::ReleaseToken{request(), resource(), token()});
+      case 21:
+        return step(core::Inspect{request(), resource()});
+      case 22:
+        return step(core::Cancel{core::RequestId{1 + input_.below(requests_.size() + 1)}});
+      default:
+        if (input_.below(16) == 0 && !shut_down_) shut_down(spans[input_.below(8)]);
+        return;
+    }
+  }
+
+  // --- what bytes stand for ---
+  NodeIndex node() { return static_cast<NodeIndex>(input_.below(nodes_.size())); }
+  core::Duration ttl() { return ttls[input_.below(ttls.size())]; }
+  std::string_view resource() { return resources[input_.below(resources.size())]; }
+  core::RequestId request() {
+    const std::uint64_t number = requests_.size() + 1;
+    requests_[number] = true;
+    return core::RequestId{number};
+  }
+  /// Of those that were granted at any time: a caller may be late.
+  core::ClaimId lease() {
+    const std::size_t which = input_.byte();
+    return leases_.empty() ? core::ClaimId{} : leases_[which % leases_.size()];
+  }
+  Token token() {
+    const std::size_t which = input_.byte();
+    if (tokens_.empty()) return Token::parse("other").value();
+    return Token::parse(tokens_[which % tokens_.size()]).value();
+  }
+
+  // --- events ---
+  void acquire() {
+    const std::uint8_t how = input_.byte();
+    core::Acquire event;
+    event.request = request();
+    event.resource = resource();
+    event.ttl = ttl();
+    if ((how & 1U) != 0) event.wait = spans[input_.below(spans.size())];
+    event.tell_remaining = (how & 2U) != 0;
+    if ((how & 4U) != 0) event.fencing = wall_epoch;
+    if ((how & 8U) != 0) event.renewal = core::RenewalLimits{input_.byte(), ttl()};
+    if ((how & 16U) != 0) event.renewal = core::RenewalLimits{3, forever};
+    if ((how & 32U) != 0) event.orphan_ttl = ttl();
+    if ((how & 64U) != 0) event.wait = forever;
+    step(event);
+  }
+
+  void come_up(NodeIndex index) {
+    Node& node = nodes_[index];
+    const std::uint8_t how = input_.byte();
+    if (node.state != Node::State::connecting) return;
+    node.state = Node::State::up;
+    node.form = (how & 1U) != 0 ? redis::SetForm::with_get : redis::SetForm::plain;
+    node.connection = ++connections_;
+    const std::string server = "server" + std::to_string((how & 2U) != 0 ? how % 5 : index + 10);
+    core::NodeUp event;
+    event.node = index;
+    event.server = server;
+    event.connection = node.connection;
+    event.numbers = node.form == redis::SetForm::with_get;
+    if ((how & 0x0cU) == 0x0cU) event.unfit = "unfit";
+    if ((how & 0x30U) == 0x30U) {
+      event.quarantine = ttls[how % ttls.size()];
+      event.quarantine_why = "restarted";
+    }
+    step(event);
+  }
+
+  void go_down(NodeIndex index) {
+    Node& node = nodes_[index];
+    if (node.state == Node::State::idle) return;
+    end(index, core::NodeDown::Cause::unreachable);
+  }
+
+  void end(NodeIndex index, core::NodeDown::Cause cause) {
+    nodes_[index].state = Node::State::idle;
+    nodes_[index].open.clear();
+    step(core::NodeDown{index, cause, "gone"});
+  }
+
+  void answer(NodeIndex index) {
+    Node& node = nodes_[index];
+    if (node.state != Node::State::up || node.open.empty()) return;
+    const Open asked = node.open.front();
+    node.open.pop_front();
+    const core::Verb verb = asked.stamp.verb;
+    const auto wall = std::chrono::floor<std::chrono::seconds>(now_.time_since_epoch());
+    const Words words{asked.number, asked.token, (wall_epoch + wall).count()};
+    std::vector<const redis::Value*> values;
+    reader_.recycle();
+    for (std::size_t i = 0; i < redis::values_expected(verb); ++i) {
+      reader_.feed(said(sayings[input_.below(sayings.size())], words));
+      values.push_back(reader_.next());
+      REDLOCK_ASSERT(values.back() != nullptr);
+    }
+    const auto meaning = classified(verb, node.form, values);
+    if (!meaning) return end(index, core::NodeDown::Cause::error);
+    core::Answer event{index, asked.stamp, meaning->reply, meaning->text, meaning->remaining};
+    event.number = meaning->number;
+    event.time = meaning->time;
+    answering_ = asked;
+    answered_by_ = index;
+    step(event);
+    answering_.reset();
+  }
+
+  void pass(core::Duration by) {
+    now_ = core::later(now_, by);
+    step(core::TimePassed{});
+  }
+
+  /// As a driver that wakes up in time.
+  void let_pass() {
+    if (const auto next = engine_.next_deadline()) now_ = std::max(now_, *next);
+    step(core::TimePassed{});
+  }
+
+  void shut_down(core::Duration grace) {
+    shut_down_ = true;
+    step(core::Shutdown{grace});
+  }
+
+  // --- what is commanded ---
+  void step(const core::Event& event) {
+    if (drained_) return;
+    commands_.clear();
+    engine_.step(now_, event, commands_);
+    for (const Command& command : commands_) carry_out(command);
+  }
+
+  void carry_out(const Command& command) {
+    switch (command.kind) {
+      case Command::Kind::connect:
+        return command.nodes.each([&](NodeIndex index) {
+          REDLOCK_ASSERT(nodes_.at(index).state == Node::State::idle);
+          nodes_[index].state = Node::State::connecting;
+        });
+      case Command::Kind::disconnect:
+        return command.nodes.each([&](NodeIndex index) {
+          REDLOCK_ASSERT(nodes_.at(index).state != Node::State::idle);
+          nodes_[index].state = Node::State::idle;
+          nodes_[index].open.clear();
+        });
+      case Command::Kind::send:
+      case Command::Kind::kill_old:
+        return send(command);
+      case Command::Kind::acquired:
+        acquired(command);
+        tell(command);
+        return answered(command.request);
+      case Command::Kind::extended:
+        REDLOCK_ASSERT(command.valid_until > now_);
+        if (command.request != core::RequestId::none) answered(command.request);
+        return;
+      case Command::Kind::released:
+      case Command::Kind::inspected:
+      case Command::Kind::failed:
+        tell(command);
+        return answered(command.request);
+      case Command::Kind::lost:
+        REDLOCK_ASSERT(is_lease(command.stamp.claim));
+        return;
+      case Command::Kind::excluded:
+        return command.nodes.each(
+            [&](NodeIndex index) { REDLOCK_ASSERT(harmless(engine_.exclusion(index))); });
+      case Command::Kind::drained:
+        REDLOCK_ASSERT(shut_down_ && !drained_);
+        drained_ = true;
+        return;
+    }
+  }
+
+  void send(const Command& command) {
+    Open open;
+    open.stamp = command.stamp;
+    open.form = command.form;
+    const core::Claim* claim = engine_.claim(command.stamp.claim);
+    REDLOCK_ASSERT((claim == nullptr) == core::is_upkeep(command.stamp.verb));
+    if (claim != nullptr) {
+      open.token = claim->token.view();
+      REDLOCK_ASSERT(!is_numbered(command.stamp.verb) || claim->fencing);
+      if (claim->fencing) open.number = claim->fencing->number;
+      // What Lua and sorted sets can not tell apart must never be a fencing token.
+      REDLOCK_ASSERT(!is_numbered(command.stamp.verb) || open.number < core::fence_limit);
+      REDLOCK_ASSERT(command.stamp.verb != core::Verb::expire_orphan || claim->orphan_ttl);
+    }
+    command.nodes.each([&](NodeIndex index) {
+      REDLOCK_ASSERT(nodes_.at(index).state == Node::State::up);
+      // A node that never knows a script would be sent it for ever.
+      const bool again = answering_ && answering_->stamp == open.stamp && answered_by_ == index;
+      const bool in_full = open.form == core::ScriptForm::text;
+      REDLOCK_ASSERT(!again || !in_full || answering_->form != core::ScriptForm::text);
+      nodes_[index].open.push_back(open);
+    });
+  }
+
+  void acquired(const Command& command) {
+    REDLOCK_ASSERT(command.valid_until > now_);
+    const core::Claim* claim = engine_.claim(command.stamp.claim);
+    REDLOCK_ASSERT(claim != nullptr && claim->state == core::Claim::State::held);
+    REDLOCK_ASSERT(command.round != nullptr);
+    REDLOCK_ASSERT(command.round->granted().size() >= engine_.settings().quorum);
+    REDLOCK_ASSERT(!claim->fencing || claim->fencing->number < core::fence_limit);
+    leases_.push_back(command.stamp.claim);
+    tokens_.emplace_back(claim->token.view());
+  }
+
+  /// What the caller is told of the round.
+  void tell(const Command& command) {
+    if (command.round == nullptr) return;
+    const std::vector<std::string>& urls = engine_.settings().nodes;
+    RoundReport report = runtime::report_round(*command.round, urls, command.elapsed, {});
+    for (const NodeReport& node : report.nodes) REDLOCK_ASSERT(harmless(node.message));
+    const Error error = runtime::explain(command.code, "resource", std::move(report));
+    REDLOCK_ASSERT(harmless(error.message) && error.message.size() < 4000);
+    if (command.kind == Command::Kind::inspected) {
+      const Inspection inspection = runtime::report_inspection(*command.round, urls);
+      REDLOCK_ASSERT(inspection.nodes.size() == urls.size());
+    }
+  }
+
+  [[nodiscard]] bool is_lease(core::ClaimId id) const {
+    return std::find(leases_.begin(), leases_.end(), id) != leases_.end();
+  }
+
+  void answered(core::RequestId request) {
+    const auto found = requests_.find(static_cast<std::uint64_t>(request));
+    REDLOCK_ASSERT(found != requests_.end() && found->second);
+    found->second = false;
+  }
+
+  Input& input_;
+  simulation::SeededRandomness randomness_;
+  std::vector<Node> nodes_;
+  core::Engine engine_;
+  core::Instant now_{std::chrono::seconds(100)};
+  std::vector<Command> commands_;
+  std::map<std::uint64_t, bool> requests_;  // whether it is still to be answered
+  std::vector<core::ClaimId> leases_;
+  std::vector<std::string> tokens_;
+  std::int64_t connections_ = 0;
+  redis::ReplyReader reader_;
+  std::optional<Open> answering_;
+  NodeIndex answered_by_ = 0;
+  bool shut_down_ = false;
+  bool drained_ = false;
+};
+
+}  // namespace
+}  // namespace redlock::fuzz
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace redlock::fuzz;
+  Input input(data, size);
+  Driver(input).run();
+  return 0;
+}

@@ -1,0 +1,274 @@
+// The node that the simulator proves things about, against the real one: the same requests to both
+// must get the same answers.
+
+#include "simulation/model_node.hpp"
+
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <chrono>
+#include <sstream>
+
+#include "integration/guarded.hpp"
+#include "redis/classify.hpp"
+#include "redis/encoder.hpp"
+#include "redis/keys.hpp"
+#include "redis/scripts_embedded.hpp"
+#include "simulation/random.hpp"
+#include "support/movable_clock.hpp"
+#include "support/sockets.hpp"
+
+namespace redlock::test {
+namespace {
+
+using Answered = core::Reply;
+using core::ScriptForm;
+using core::Verb;
+using simulation::ModelNode;
+using simulation::Request;
+using simulation::Response;
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr std::array verbs{
+    Verb::set,        Verb::set_and_ttl, Verb::set_numbered, Verb::set_numbered_and_ttl,
+    Verb::set_fenced, Verb::raise_fence, Verb::extend,       Verb::extend_or_set,
+    Verb::release,    Verb::inspect,     Verb::tend_numbers,
+};
+constexpr std::array<std::string_view, 11> verb_names{
+    "set",        "set_and_ttl", "set_numbered", "set_numbered_and_ttl",
+    "set_fenced", "raise_fence", "extend",       "extend_or_set",
+    "release",    "inspect",     "tend_numbers"};
+/// Leaps are of whole seconds: a key's end and a look at it are half a second apart.
+constexpr std::array<std::int64_t, 3> ttls_ms{10'500, 30'500, 60'500};
+
+/// What both answered, in the same words.
+struct Said {
+  Answered reply = Answered::error;
+  std::string holder{};
+  std::int64_t number = 0;
+  std::optional<milliseconds> remaining{};
+};
+
+[[nodiscard]] std::string text_of(const Said& said) {
+  std::ostringstream out;
+  out << "reply " << static_cast<int>(said.reply) << " holder '" << said.holder << "' number "
+      << said.number;
+  if (said.remaining) out << " for " << said.remaining->count() << " ms";
+  return out.str();
+}
+
+/// Times and numbers that come from a clock were read a moment apart.
+[[nodiscard]] bool same(const Said& real, const Said& model) {
+  constexpr auto moment = milliseconds(300);
+  const auto near = [](auto a, auto b, auto by) { return a - b <= by && b - a <= by; };
+  if (real.reply != model.reply || real.holder != model.holder) return false;
+  if (!near(real.number, model.number, microseconds(moment).count())) return false;
+  if (real.remaining.has_value() != model.remaining.has_value()) return false;
+  return !real.remaining || near(*real.remaining, *model.remaining, moment);
+}
+
+/// One connection, asked and answered in turns.
+class Wire {
+ public:
+  explicit Wire(const RedisServer& server)
+      : socket_(connect_tcp(server.host(), server.port(), seconds(10))) {}
+
+  [[nodiscard]] std::optional<Said> ask(std::string_view bytes, Verb verb) {
+    EXPECT_EQ(::send(socket_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL),
+              static_cast<ssize_t>(bytes.size()));
+    std::vector<const redis::Value*> values;
+    while (values.size() < redis::values_expected(verb)) {
+      if (const redis::Value* value = reader_.next()) {
+        values.push_back(value);
+        continue;
+      }
+      pollfd ready{socket_.get(), POLLIN, 0};
+      std::array<char, 4096> buffer{};
+      if (::poll(&ready, 1, 10'000) != 1) return std::nullopt;
+      const auto size = ::recv(socket_.get(), buffer.data(), buffer.size(), 0);
+      if (size <= 0) return std::nullopt;
+      reader_.feed({buffer.data(), static_cast<std::size_t>(size)});
+    }
+    const auto what = redis::classify(verb, redis::SetForm::with_get, values);
+    if (!what) return std::nullopt;
+    Said said{what->reply, std::string(what->text), static_cast<std::int64_t>(what->number), {}};
+    if (what->remaining) said.remaining = std::chrono::round<milliseconds>(*what->remaining);
+    if (said.reply == Answered::error || said.reply == Answered::script_missing)
+      said.holder.clear();
+    reader_.recycle();
+    return said;
+  }
+
+ private:
+  Fd socket_;
+  redis::ReplyReader reader_;
+};
+
+class ModelAgainstServer : public testing::TestWithParam<std::uint64_t> {
+ protected:
+  void SetUp() override {
+    if (!MovableClock::available()) GTEST_SKIP() << "libfaketime is not installed";
+    RedisServerOptions options;
+    options.clock = ServerClock::movable;
+    server_.emplace(std::move(options));
+    begin_anew();
+  }
+
+  /// Both empty, and with the same clock from now on.
+  void begin_anew() {
+    server_->command({"FLUSHALL"});
+    server_->command({"SCRIPT", "FLUSH"});
+    wire_.emplace(*server_);
+    model_.emplace(simulation::Clock(0, 0), simulation::Mutant::none);
+    model_->forget();
+  }
+
+  /// The server's clock, in nanoseconds: the model's true time.
+  [[nodiscard]] simulation::True now() const {
+    const auto time = server_->command({"TIME"});
+    return (std::stoll(time.elements[0].string) * 1'000'000 + std::stoll(time.elements[1].string)) *
+           1000;
+  }
+
+  void step() {
+    const std::int64_t dice = random_.below(100);
+    if (dice < 5) return leap();
+    if (dice < 6) return restart();
+    if (dice < 10) return guard();
+    ask();
+  }
+
+  void ask() {
+    const auto which = static_cast<std::size_t>(random_.below(verbs.size()));
+    Request request;
+    request.stamp.verb = verbs[which];
+    request.form = random_.per_mille(100) ? ScriptForm::text : ScriptForm::digest;
+    request.resource = static_cast<std::uint8_t>(random_.below(2));
+    request.token = 1 + static_cast<std::uint64_t>(random_.below(3));
+    request.ttl_ms = ttls_ms[static_cast<std::size_t>(random_.below(ttls_ms.size()))];
+    const simulation::True at = now();
+    request.number = proposal(at);
+    const std::string resource = "r" + std::to_string(request.resource);
+    const auto digits = simulation::digits_of(request.token);
+    const Token token = *Token::parse({digits.data(), digits.size()});
+    const auto real =
+        wire_->ask(encoder_.encode(request.stamp.verb, request.form, redis::SetForm::with_get,
+                                   resource, token, milliseconds(request.ttl_ms), request.number),
+                   request.stamp.verb);
+    const Said model = said_by_model(request, at);
+    ASSERT_TRUE(real) << verb_names[which];
+    learn(*real);
+    if (same(*real, model)) return keep_floor();
+    // A key that ended in the moment between the two looks proves nothing.
+    if (ends_about(at)) return begin_anew();
+    ADD_FAILURE() << verb_names[which] << " of " << request.token << " on " << resource << ", TTL "
+                  << request.ttl_ms << ", number " << request.number
+                  << "\n  server: " << text_of(*real) << "\n  model:  " << text_of(model);
+  }
+
+  [[nodiscard]] Said said_by_model(const Request& request, simulation::True at) {
+    const Response response = model_->execute(request, at);
+    Said said{response.reply, {}, response.number, {}};
+    const bool tells = response.holder != 0;
+    const auto digits = simulation::digits_of(response.holder);
+    if (tells) said.holder.assign(digits.data(), digits.size());
+    if (response.remaining_ms >= 0) said.remaining = milliseconds(response.remaining_ms);
+    const bool inspected = response.reply == Answered::gone || response.reply == Answered::found;
+    if (request.stamp.verb == Verb::inspect && inspected) {
+      said.number = model_->number(request.resource);
+    }
+    if (response.reply == Answered::gone && request.stamp.verb == Verb::inspect) {
+      said.remaining.reset();
+    }
+    return said;
+  }
+
+  /// Around what is there, or anywhere; now and then what a node must refuse.
+  [[nodiscard]] std::int64_t proposal(simulation::True at) {
+    const std::int64_t micros = at / 1000;
+    const std::int64_t hour = simulation::hour / 1000;
+    const std::int64_t dice = random_.below(100);
+    if (dice < 40 && last_number_ > 0) return last_number_ + random_.between(-1, 1);
+    if (dice < 50) return micros + 30 * hour;
+    return micros + random_.between(-hour, hour);
+  }
+  void learn(const Said& real) {
+    if (real.number > 0) last_number_ = real.number;
+  }
+
+  /// The first floor is the node's clock, read a moment apart: from there on both go by one.
+  void keep_floor() {
+    const auto score = server_->command({"ZSCORE", std::string(redis::keys::numbers), ""});
+    const bool there = score.kind == Reply::Kind::string;
+    ASSERT_EQ(there, model_->floor().has_value());
+    if (!there) return;
+    const std::int64_t floor = std::stoll(score.string);
+    ASSERT_LT(std::abs(floor - *model_->floor()), 300'000);
+    model_->floor() = floor;
+  }
+
+  [[nodiscard]] bool ends_about(simulation::True at) {
+    constexpr simulation::True moment = 300 * simulation::ms;
+    for (std::size_t resource = 0; resource < 2; ++resource) {
+      if (model_->holder(resource, at - moment) != model_->holder(resource, at + moment)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  void leap() {
+    // Forward only: a server may or may not have deleted what has ended, and a clock set back would
+    // show it.
+    clock_ += seconds(random_.between(1, 20));
+    server_->move_clock(clock_);
+  }
+
+  void restart() {
+    const bool keeps = random_.per_mille(500);
+    if (keeps) server_->command({"SAVE"});
+    server_->restart(keeps ? Data::keep : Data::wipe);
+    wire_.emplace(*server_);
+    model_->start_again();
+    if (!keeps) model_->forget();
+  }
+
+  void guard() {
+    const milliseconds quarantine(20'500);
+    const bool trusted = random_.per_mille(300);
+    const std::string info = server_->command({"INFO", "server"}).string;
+    const std::size_t begin = info.find("run_id:") + 7;
+    const std::string run_id = info.substr(begin, info.find('\r', begin) - begin);
+    const auto real = server_->command(
+        {"EVAL", std::string(redis::scripts::guard.text), "3", std::string(redis::keys::marker),
+         std::string(redis::keys::quarantine), std::string(redis::keys::numbers), run_id, "3",
+         "20000", std::to_string(quarantine.count()), trusted ? "1" : "0"});
+    const std::int64_t model = model_->guard({quarantine.count(), trusted}, now());
+    ASSERT_EQ(real.elements.size(), 2U);
+    EXPECT_LT(std::abs(real.elements[0].integer - model), 500);
+    keep_floor();
+  }
+
+  std::optional<RedisServer> server_;
+  simulation::Random random_{GetParam()};
+  redis::Encoder encoder_;
+  std::optional<Wire> wire_;
+  std::optional<ModelNode> model_;
+  seconds clock_{0};
+  std::int64_t last_number_ = 0;
+};
+
+TEST_P(ModelAgainstServer, AnswersTheSame) {
+  for (int i = 0; i < 1500 && !HasFailure(); ++i) {
+    SCOPED_TRACE("request " + std::to_string(i) + " of seed " + std::to_string(GetParam()));
+    step();
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, ModelAgainstServer, testing::Range<std::uint64_t>(1, 5));
+
+}  // namespace
+}  // namespace redlock::test
