@@ -52,7 +52,6 @@ INSTANTIATE_TEST_SUITE_P(
         WrongUsage{"doctor_of_a_resource", {"doctor", "r", "--nodes", node}, "'r'"},
         WrongUsage{"bootstrap_without_nodes", {"bootstrap"}, "--nodes"},
         WrongUsage{"bootstrap_of_a_resource", {"bootstrap", "r", "--nodes", node}, "'r'"},
-        WrongUsage{"chaos", {"chaos"}, "not available in this version"},
         WrongUsage{"elect", {"elect", "x"}, "not available in this version"},
         WrongUsage{"top", {"top"}, "not available in this version"}),
     name_of);

@@ -4,10 +4,11 @@
 _quorum_lock() {
   local current=${COMP_WORDS[COMP_CWORD]}
   local previous=${COMP_WORDS[COMP_CWORD - 1]}
-  local verbs="run acquire extend release inspect break doctor bootstrap bench"
+  local verbs="run acquire extend release inspect break doctor bootstrap bench chaos"
   local values=" --nodes --config --local --quorum --password-file --cacert --cert --key --timeout
     --max-ttl --restart-guard --ttl --wait --token --max-hold --max-renewals --kill-after --mode
-    --in-flight --nodes-count --duration --repetitions --clock-bound --orphan-ttl "
+    --in-flight --nodes-count --duration --repetitions --clock-bound --orphan-ttl
+    --clients --faults --seed --html --keep --check "
   local options="--nodes --config --local --quorum --password-file --cacert --cert --key --timeout
     --max-ttl --restart-guard --durable --clock-bound --json --quiet --verbose --help --version"
   local verb="" index word
@@ -33,9 +34,20 @@ _quorum_lock() {
   done
 
   case $previous in
-    --config | --password-file | --cacert | --cert | --key)
+    --config | --password-file | --cacert | --cert | --key | --html)
       mapfile -t COMPREPLY < <(compgen -f -- "$current")
       compopt -o filenames 2> /dev/null
+      return
+      ;;
+    --keep | --check)
+      mapfile -t COMPREPLY < <(compgen -d -- "$current")
+      compopt -o filenames 2> /dev/null
+      return
+      ;;
+    --faults)
+      mapfile -t COMPREPLY < <(compgen -W "kill pause partition clock restart slow" -- "${current##*,}")
+      # What stands before the last comma stays.
+      [[ $current == *,* ]] && COMPREPLY=("${COMPREPLY[@]/#/${current%,*},}")
       return
       ;;
     --mode)
@@ -63,6 +75,7 @@ _quorum_lock() {
     extend) options+=" --token --ttl" ;;
     release) options+=" --token" ;;
     break) options+=" --yes" ;;
+    chaos) options+=" --clients --duration --faults --seed --html --keep --check" ;;
     bench)
       options+=" --mode --in-flight --nodes-count --duration --repetitions --async --blocking --floor --guards"
       ;;

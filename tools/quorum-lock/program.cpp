@@ -12,6 +12,7 @@
 #include <variant>
 #include <vector>
 
+#include "chaos/contender.hpp"
 #include "quorum-lock/command_line.hpp"
 #include "quorum-lock/exit_code.hpp"
 #include "quorum-lock/output.hpp"
@@ -63,10 +64,11 @@ Verb verb_function(std::string_view name) {
     std::string_view name;
     Verb function;
   };
-  static constexpr Entry entries[] = {
-      {"run", verb_run},         {"acquire", verb_acquire},     {"extend", verb_extend},
-      {"release", verb_release}, {"inspect", verb_inspect},     {"break", verb_break},
-      {"doctor", verb_doctor},   {"bootstrap", verb_bootstrap}, {"bench", verb_bench}};
+  static constexpr Entry entries[] = {{"run", verb_run},         {"acquire", verb_acquire},
+                                      {"extend", verb_extend},   {"release", verb_release},
+                                      {"inspect", verb_inspect}, {"break", verb_break},
+                                      {"doctor", verb_doctor},   {"bootstrap", verb_bootstrap},
+                                      {"bench", verb_bench},     {"chaos", verb_chaos}};
   for (const Entry& entry : entries) {
     if (entry.name == name) return entry.function;
   }
@@ -74,6 +76,9 @@ Verb verb_function(std::string_view name) {
 }
 
 int run_checked(const std::vector<std::string>& words) {
+  if (!words.empty() && words.front() == chaos::contender_verb) {
+    return chaos::run_contender({words.begin() + 1, words.end()});
+  }
   const auto parsed = parse_command_line(words);
   if (const auto* request = std::get_if<TextRequest>(&parsed)) return print_result(request->text);
   const auto& command_line = std::get<CommandLine>(parsed);

@@ -1,0 +1,202 @@
+#include "chaos/checker.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "chaos/checker_history.hpp"
+#include "support/temp_dir.hpp"
+
+namespace redlock::chaos {
+namespace {
+
+using Kinds = std::vector<std::string>;
+
+/// Histories by hand. Instants count from 1000; TTLs are 500.
+class ChaosChecker : public ::testing::Test {
+ protected:
+  void SetUp() override { write("run", "run 7 5 2 a,b 1000 5000000000 kill,pause\n"); }
+
+  void write(const std::string& name, const std::string& content) const {
+    std::ofstream(folder_.path() / (name + ".history")) << content;
+  }
+  void counter(const std::string& resource, const std::string& content) const {
+    std::ofstream(folder_.path() / counter_file_name(resource)) << content;
+  }
+
+  [[nodiscard]] History history() const { return read_history(folder_.path()); }
+
+  [[nodiscard]] Kinds kinds() const {
+    Kinds kinds;
+    for (const Violation& violation : judge(history()).violations) kinds.push_back(violation.kind);
+    return kinds;
+  }
+
+  test::TempDir folder_;
+};
+
+TEST_F(ChaosChecker, TakesLeasesThatFollowEachOther) {
+  write("contender-0.0",
+        "granted 1 a 1900 2000 2400 500 10\nused 1 2100\ntrying 1 2150\nwrote 1 2151\n"
+        "ended 1 2200 released\n");
+  write("contender-1.0", "granted 1 a 2100 2201 2600 500 11\nended 1 2700 lost\n");
+  counter("a", "00000000000000000001 00000000000000000011\n");
+  EXPECT_EQ(kinds(), Kinds{});
+  EXPECT_TRUE(judge(history()).good(history()));
+  EXPECT_EQ(history().leases.size(), 2U);
+  EXPECT_EQ(judge(history()).updates, 1U);
+}
+
+TEST_F(ChaosChecker, FindsTwoLeasesAtOnce) {
+  write("contender-0.0", "granted 1 a 1900 2000 2400 500 10\n");
+  write("contender-1.0", "granted 1 a 2100 2399 2600 500 11\n");
+  EXPECT_EQ(kinds(), Kinds{"overlap"});
+  EXPECT_FALSE(judge(history()).good(history()));
+}
+
+TEST_F(ChaosChecker, TakesLeasesAtOnceOnTwoResources) {
+  write("contender-0.0", "granted 1 a 1900 2000 2400 500 10\n");
+  write("contender-1.0", "granted 1 b 2100 2300 2600 500 10\n");
+  EXPECT_EQ(kinds(), Kinds{});
+}
+
+TEST_F(ChaosChecker, FindsAnOverlapBehindAShorterLeaseInBetween) {
+  write("contender-0.0", "granted 1 a 1900 2000 2400 500 10\n");
+  write("contender-1.0",
+        "granted 1 a 2001 2010 2400 500 11\nended 1 2020 released\n"
+        "granted 2 a 2301 2310 2600 500 12\n");
+  EXPECT_EQ(kinds(), (Kinds{"overlap", "overlap"}));
+}
+
+TEST_F(ChaosChecker, CountsARenewedLeaseToItsLastDeadline) {
+  write("contender-0.0", "granted 1 a 1900 2000 2400 500 10\ndeadline 1 2200 2650\n");
+  write("contender-1.0", "granted 1 a 2100 2500 2600 500 11\n");
+  EXPECT_EQ(kinds(), Kinds{"overlap"});
+}
+
+TEST_F(ChaosChecker, CountsALeaseThatWasCutShortOnlyToItsNewDeadline) {
+  write("contender-0.0", "granted 1 a 1900 2000 2400 500 10\ndeadline 1 2200 2250\n");
+  write("contender-1.0", "granted 1 a 2100 2300 2600 500 11\n");
+  EXPECT_EQ(kinds(), Kinds{});
+}
+
+TEST_F(ChaosChecker, LeavesOutALeaseThatWasOverBeforeItsProcessKnew) {
+  write("contender-0.0", "granted 1 a 1900 2500 2400 500 10\n");
+  write("contender-1.0", "granted 1 a 2410 2420 2600 500 11\n");
+  EXPECT_EQ(kinds(), Kinds{});
+}
+
+TEST_F(ChaosChecker, FindsALaterLeaseWithoutALargerToken) {
+  write("contender-0.0", "granted 1 a 1900 2000 2400 500 10\nended 1 2100 released\n");
+  write("contender-1.0", "granted 1 a 2100 2200 2600 500 10\n");
+  EXPECT_EQ(kinds(), Kinds{"token-order"});
+}
+
+TEST_F(ChaosChecker, FindsALeaseThatIsCalledValidBehindItsDeadline) {
+  write("contender-0.0", "granted 1 a 1900 2000 2400 500 10\nused 1 2399\nused 1 2400\n");
+  EXPECT_EQ(kinds(), Kinds{"used-after-end"});
+}
+
+TEST_F(ChaosChecker, FindsALeaseThatIsCalledValidAfterItsLoss) {
+  write("contender-0.0", "granted 1 a 1900 2000 2400 500 10\nended 1 2300 lost\nused 1 2310\n");
+  EXPECT_EQ(kinds(), Kinds{"used-after-end"});
+}
+
+TEST_F(ChaosChecker, FindsADeadlineBeyondTheTtl) {
+  write("contender-0.0", "granted 1 a 1900 2000 2501 500 10\n");
+  write("contender-1.0", "granted 1 b 1900 2000 2400 500 10\ndeadline 1 2200 2701\n");
+  EXPECT_EQ(kinds(), (Kinds{"too-long", "too-long"}));
+}
+
+TEST_F(ChaosChecker, FindsAHolderWhomTheCounterRefused) {
+  write("contender-0.0",
+        "granted 1 a 1900 2000 2400 500 10\ntrying 1 2100\nrefused 1 2101\novertaken 1 2102\n");
+  EXPECT_EQ(kinds(), Kinds{"overtaken"});
+}
+
+TEST_F(ChaosChecker, TakesAStaleWriteThatWasRefused) {
+  write("contender-0.0", "granted 1 a 1900 2000 2400 500 10\ntrying 1 2399\nrefused 1 2900\n");
+  EXPECT_EQ(kinds(), Kinds{});
+  EXPECT_EQ(judge(history()).refusals, 1U);
+}
+
+TEST_F(ChaosChecker, CountsLostUpdates) {
+  write("contender-0.0",
+        "granted 1 a 1900 2000 2400 500 10\n"
+        "trying 1 2100\nwrote 1 2101\ntrying 1 2110\nwrote 1 2111\n");
+  counter("a", "00000000000000000001 00000000000000000010\n");
+  EXPECT_EQ(kinds(), Kinds{"lost-update"});
+  EXPECT_EQ(judge(history()).lost_updates, 1U);
+}
+
+TEST_F(ChaosChecker, AllowsForAnUpdateWhoseWriterWasKilledBeforeItCouldTell) {
+  write("contender-0.0", "granted 1 a 1900 2000 2400 500 10\ntrying 1 2100\n");
+  counter("a", "00000000000000000001 00000000000000000010\n");
+  EXPECT_EQ(kinds(), Kinds{});
+  counter("a", "00000000000000000002 00000000000000000010\n");
+  EXPECT_EQ(kinds(), Kinds{"lost-update"});
+}
+
+TEST_F(ChaosChecker, FindsWhoGotNothingAfterEverythingWasHealed) {
+  write("run", "run 7 5 2 a,b 1000 5000000000 kill,pause\nhealed 3000\n");
+  write("contender-0.0", "granted 1 a 3000 3001 3400 500 10\ngranted 2 b 3000 3002 3400 500 10\n");
+  write("contender-1.0", "granted 1 a 1900 2000 2400 500 9\ngranted 2 b 3500 3600 3900 500 11\n");
+  EXPECT_EQ(kinds(), Kinds{"no-progress"});
+  // The one that took the place of a killed one counts for it.
+  write("contender-1.1", "granted 1 a 4000 4001 4400 500 12\n");
+  EXPECT_EQ(kinds(), Kinds{});
+}
+
+TEST_F(ChaosChecker, FindsAContenderThatEndedByItself) {
+  write("run", "run 7 5 2 a,b 1000 5000000000 kill\ndied 1 2000 signal-6\n");
+  write("contender-0.0", "granted 1 a 1900 2000 2400 500 10\n");
+  EXPECT_EQ(kinds(), Kinds{"died"});
+}
+
+TEST_F(ChaosChecker, AcceptsThatTheLastLineWasBeingWritten) {
+  write("contender-0.0", "granted 1 a 1900 2000 2400 500 10\nended 1 21");
+  EXPECT_EQ(kinds(), Kinds{});
+  EXPECT_EQ(history().leases.at(0).ended, std::nullopt);
+}
+
+TEST_F(ChaosChecker, FindsARecordThatCanNotBeUnderstood) {
+  const std::string sound = "granted 1 a 1900 2000 2400 500 10\n";
+  for (const std::string broken :
+       {"granted 2 a 1900 2000 x 500 10\n", "granted 1 a 1900 2000 2400 500 10\n",
+        "granted 2 a 1900 2000\n", "used 3 2000\n", "ended 1 2000 somehow\n", "used 1 2000 more\n",
+        "\n", "whatever 1 2\n"}) {
+    write("contender-0.0", sound + broken + "used 1 2100\n");
+    EXPECT_EQ(kinds(), Kinds{"unreadable"}) << broken;
+  }
+}
+
+TEST_F(ChaosChecker, IsNotSatisfiedWithoutAnyLease) {
+  EXPECT_EQ(kinds(), Kinds{});
+  EXPECT_FALSE(judge(history()).good(history()));
+}
+
+TEST_F(ChaosChecker, ReadsWhatWasBroken) {
+  write("run",
+        "run 7 5 2 a,b 1000 5000000000 kill,pause\n"
+        "fault kill killed-empty 2 0 1500 1900\nfault partition link-held 1 3 1600 1700\n");
+  const History read = history();
+  ASSERT_EQ(read.faults.size(), 2U);
+  EXPECT_EQ(read.faults[0].what, "killed-empty");
+  EXPECT_EQ(read.faults[1].contenders, 3U);
+  EXPECT_EQ(read.seed, 7U);
+  EXPECT_EQ(read.resources, (std::vector<std::string>{"a", "b"}));
+}
+
+TEST(ChaosHistory, OfAFolderWithoutARunIsAnError) {
+  const test::TempDir folder;
+  EXPECT_THROW(static_cast<void>(read_history(folder.path())), std::runtime_error);
+  EXPECT_THROW(static_cast<void>(read_history("/nowhere")), std::runtime_error);
+}
+
+}  // namespace
+}  // namespace redlock::chaos

@@ -1,0 +1,129 @@
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <stdexcept>
+#include <string>
+
+#include "chaos/fault_proxy.hpp"
+#include "support/eventually.hpp"
+#include "support/fake_server.hpp"
+#include "support/resp_client.hpp"
+
+namespace redlock::chaos {
+namespace {
+
+using namespace std::chrono_literals;
+using test::eventually;
+using test::RespClient;
+
+/// A server that counts what it executes, behind a link.
+class ChaosProxy : public ::testing::Test {
+ protected:
+  [[nodiscard]] RespClient connect() const { return RespClient::tcp(port_); }
+
+  std::atomic<int> executed_{0};
+  test::FakeServer server_{[this](const test::Command&) {
+    ++executed_;
+    return test::Answer("$26\r\nabcdefghijklmnopqrstuvwxyz\r\n");
+  }};
+  FaultProxy proxy_;
+  std::uint16_t port_ = proxy_.add(server_.port());
+};
+
+constexpr const char* command = "*1\r\n$4\r\nECHO\r\n";
+constexpr const char* answer = "abcdefghijklmnopqrstuvwxyz";
+
+TEST_F(ChaosProxy, ForwardsBothWays) {
+  RespClient client = connect();
+  for (int i = 1; i <= 100; ++i) {
+    EXPECT_EQ(client.call({"ECHO"}).string, answer);
+    EXPECT_EQ(executed_, i);
+  }
+}
+
+TEST_F(ChaosProxy, DeliversLateWhatItHeldBack) {
+  RespClient client = connect();
+  static_cast<void>(client.call({"ECHO"}));
+  proxy_.set(0, {LinkMode::hold});
+  client.send_raw(command);
+  client.set_limit(100ms);
+  EXPECT_THROW(static_cast<void>(client.read()), std::runtime_error);
+  EXPECT_EQ(executed_, 1);
+  // Also of a client that has given up meanwhile.
+  client.reset();
+  proxy_.set(0, {});
+  EXPECT_TRUE(eventually([this] { return executed_ == 2; }));
+}
+
+TEST_F(ChaosProxy, HoldsBackRepliesOnly) {
+  RespClient client = connect();
+  proxy_.set(0, {LinkMode::hold_replies});
+  client.send_raw(command);
+  EXPECT_TRUE(eventually([this] { return executed_ == 1; }));
+  proxy_.set(0, {});
+  EXPECT_EQ(client.read().string, answer);
+}
+
+TEST_F(ChaosProxy, ResetsAConnectionWhoseRepliesItLost) {
+  RespClient client = connect();
+  proxy_.set(0, {LinkMode::lose_replies});
+  client.send_raw(command);
+  EXPECT_TRUE(eventually([this] { return executed_ == 1; }));
+  // The reply has left the server when its next one is asked for.
+  RespClient other = connect();
+  other.send_raw(command);
+  EXPECT_TRUE(eventually([this] { return executed_ == 2; }));
+  EXPECT_FALSE(client.stale());
+  EXPECT_TRUE(eventually([&] {
+    proxy_.set(0, {LinkMode::lose_replies});
+    proxy_.set(0, {});
+    return client.stale();
+  }));
+  EXPECT_EQ(connect().call({"ECHO"}).string, answer);
+}
+
+TEST_F(ChaosProxy, RefusesOldAndNewConnections) {
+  RespClient client = connect();
+  static_cast<void>(client.call({"ECHO"}));
+  proxy_.set(0, {LinkMode::refuse});
+  EXPECT_TRUE(eventually([&] { return client.stale(); }));
+  EXPECT_THROW(static_cast<void>(connect().call({"ECHO"})), std::runtime_error);
+  EXPECT_EQ(executed_, 1);
+  proxy_.set(0, {});
+  EXPECT_EQ(connect().call({"ECHO"}).string, answer);
+}
+
+TEST_F(ChaosProxy, DeliversAllOfWhatItSlowsDown) {
+  for (const LinkRule rule :
+       {LinkRule{LinkMode::delay, 20ms}, LinkRule{LinkMode::trickle_replies}}) {
+    proxy_.set(0, rule);
+    RespClient client = connect();
+    for (int i = 0; i < 3; ++i) EXPECT_EQ(client.call({"ECHO"}).string, answer);
+  }
+}
+
+TEST_F(ChaosProxy, CutsAReplyInTheMiddle) {
+  RespClient client = connect();
+  proxy_.set(0, {LinkMode::cut_replies});
+  client.send_raw(command);
+  EXPECT_THROW(static_cast<void>(client.read()), std::runtime_error);
+  EXPECT_EQ(executed_, 1);
+}
+
+TEST_F(ChaosProxy, TellsOneLinkFromAnother) {
+  const std::uint16_t second = proxy_.add(server_.port());
+  proxy_.set(0, {LinkMode::refuse});
+  EXPECT_EQ(RespClient::tcp(second).call({"ECHO"}).string, answer);
+}
+
+TEST_F(ChaosProxy, EndsAClientsConnectionWithItsServer) {
+  server_.on("QUIT", [](const test::Command&) { return test::Answer::close(); });
+  RespClient client = connect();
+  client.send_raw("*1\r\n$4\r\nQUIT\r\n");
+  EXPECT_TRUE(eventually([&] { return client.stale(); }));
+}
+
+}  // namespace
+}  // namespace redlock::chaos

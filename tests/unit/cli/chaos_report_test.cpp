@@ -1,0 +1,72 @@
+#include "chaos/report.hpp"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "support/temp_dir.hpp"
+
+namespace redlock::chaos {
+namespace {
+
+/// Of a run in which `second` is what contender 1 recorded.
+History history_with(const std::string& second) {
+  const test::TempDir folder;
+  std::ofstream(folder.path() / "run.history")
+      << "run 7 5 2 a 1000 2500000000 kill\nfault kill killed-empty 2 0 1500 1900\n"
+         "fault partition link-held 1 3 1600 1700\n";
+  std::ofstream(folder.path() / "contender-0.0.history")
+      << "granted 1 a 1000000 2000000 900000000 1000000000 10\n";
+  std::ofstream(folder.path() / "contender-1.0.history") << second;
+  return read_history(folder.path());
+}
+
+const std::string overlapping = "granted 1 a 3000000 4000000 900000000 1000000000 <11>\n";
+
+TEST(ChaosReport, TellsTheVerdictInTheJson) {
+  const History history = history_with("failed a 1 2 held\n");
+  const auto json = nlohmann::json::parse(json_report(history, judge(history), Ending::complete));
+  EXPECT_EQ(json.at("verdict"), "ok");
+  EXPECT_EQ(json.at("leases"), 1);
+  EXPECT_TRUE(json.at("violations").empty());
+  EXPECT_EQ(json.at("faults").at("kill"), 1);
+  EXPECT_EQ(json.at("faults").at("partition"), 1);
+  EXPECT_EQ(json.at("faults").at("clock"), 0);
+  EXPECT_EQ(json.at("lost_updates"), 0);
+  EXPECT_EQ(json.at("seed"), 7);
+  EXPECT_DOUBLE_EQ(json.at("duration_s"), 2.5);
+  EXPECT_EQ(json.at("not_granted").at("held"), 1);
+}
+
+TEST(ChaosReport, TellsViolations) {
+  const History history = history_with("granted 1 a 3000000 4000000 900000000 1000000000 11\n");
+  const Judgement judgement = judge(history);
+  const auto json = nlohmann::json::parse(json_report(history, judgement, Ending::complete));
+  EXPECT_EQ(json.at("verdict"), "violated");
+  EXPECT_EQ(json.at("violations").at(0).at("kind"), "overlap");
+  EXPECT_EQ(json.at("violations").at(0).at("resource"), "a");
+  EXPECT_EQ(text_report(history, judgement, Ending::complete).verdict, "violated: 1 times");
+}
+
+TEST(ChaosReport, GivesTheCommandThatRepeatsTheRun) {
+  EXPECT_EQ(repeat_command(history_with("")),
+            "quorum-lock chaos --clients 2 --duration 2500ms --faults kill --seed 7");
+}
+
+TEST(ChaosReport, IsAPageThatNeedsNothingElse) {
+  const History history = history_with(overlapping);
+  const std::string page = html_report(history, judge(history), Ending::complete);
+  EXPECT_TRUE(page.starts_with("<!doctype html>"));
+  EXPECT_EQ(page.find("http"), std::string::npos);
+  EXPECT_EQ(page.find("src="), std::string::npos);
+  for (const char* part : {"contender 1", "node 4", "killed-empty", "unreadable", "&lt;11&gt;",
+                           "--seed 7", "violated"}) {
+    EXPECT_NE(page.find(part), std::string::npos) << part;
+  }
+  EXPECT_EQ(page.find("<11>"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace redlock::chaos

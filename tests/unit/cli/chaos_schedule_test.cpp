@@ -1,0 +1,146 @@
+#include "chaos/schedule.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <set>
+#include <vector>
+
+#include "chaos/terms.hpp"
+
+namespace redlock::chaos {
+namespace {
+
+using namespace std::chrono_literals;
+
+const std::set<FaultKind> every_kind(std::begin(all_fault_kinds), std::end(all_fault_kinds));
+
+ScheduleRequest request_of(std::uint64_t seed, Offset length = 10s) {
+  ScheduleRequest request;
+  request.seed = seed;
+  request.kinds = every_kind;
+  request.length = length;
+  return request;
+}
+
+bool same(const Fault& a, const Fault& b) {
+  return a.form == b.form && a.node == b.node && a.contenders == b.contenders &&
+         a.begin == b.begin && a.end == b.end && a.amount == b.amount;
+}
+
+/// A fault of the server itself, not of the links to it.
+bool of_node(const Fault& fault) { return fault.node && fault.contenders == 0; }
+
+bool forgets(const Fault& fault) {
+  return fault.form == FaultForm::node_killed_empty ||
+         fault.form == FaultForm::node_restarted_empty;
+}
+
+TEST(ChaosSchedule, IsTheSameForTheSameSeed) {
+  const auto one = make_schedule(request_of(42));
+  const auto two = make_schedule(request_of(42));
+  EXPECT_TRUE(std::equal(one.begin(), one.end(), two.begin(), two.end(), same));
+  const auto other = make_schedule(request_of(43));
+  EXPECT_FALSE(std::equal(one.begin(), one.end(), other.begin(), other.end(), same));
+}
+
+TEST(ChaosSchedule, BreaksEveryKindAndHealsItInTime) {
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    std::set<FaultKind> kinds;
+    Offset before{0};
+    for (const Fault& fault : make_schedule(request_of(seed, 3s))) {
+      kinds.insert(kind_of(fault.form));
+      EXPECT_LE(before, fault.begin);
+      EXPECT_LE(fault.begin, fault.end);
+      EXPECT_LE(fault.end, 3s);
+      before = fault.begin;
+    }
+    EXPECT_EQ(kinds, every_kind) << "seed " << seed;
+  }
+}
+
+TEST(ChaosSchedule, BreaksOnlyWhatWasAskedFor) {
+  ScheduleRequest request = request_of(5);
+  request.kinds = {FaultKind::slow};
+  const auto faults = make_schedule(request);
+  EXPECT_FALSE(faults.empty());
+  for (const Fault& fault : faults) EXPECT_EQ(kind_of(fault.form), FaultKind::slow);
+  request.kinds = {};
+  EXPECT_TRUE(make_schedule(request).empty());
+}
+
+TEST(ChaosSchedule, BreaksANodeOnceAtATimeAndAMajorityOnlyByForgetting) {
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    const auto faults = make_schedule(request_of(seed));
+    for (const Fault& fault : faults) {
+      if (!of_node(fault)) continue;
+      std::set<std::size_t> broken = {*fault.node};
+      for (const Fault& other : faults) {
+        if (&other == &fault || !of_node(other) || other.end == other.begin) continue;
+        if (other.begin > fault.begin || other.end <= fault.begin) continue;
+        EXPECT_NE(other.node, fault.node) << "seed " << seed;
+        if (!forgets(other)) broken.insert(*other.node);
+      }
+      if (fault.end > fault.begin && !forgets(fault)) {
+        EXPECT_LE(broken.size(), 2U) << "seed " << seed;
+      }
+    }
+  }
+}
+
+TEST(ChaosSchedule, MovesOneClockAtATimeAndLetsEveryLeaseEndFirst) {
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    Offset until{0};
+    for (const Fault& fault : make_schedule(request_of(seed, 30s))) {
+      if (kind_of(fault.form) != FaultKind::clock) continue;
+      EXPECT_GE(fault.begin, until) << "seed " << seed;
+      until = fault.end;
+      if (fault.form != FaultForm::clock_leaps) continue;
+      EXPECT_GE(fault.end - fault.begin, max_ttl);
+      // A new client must notice; fencing tokens survive only what is below a quarantine.
+      EXPECT_GT(fault.amount, 2 * clock_bound);
+      EXPECT_LT(fault.amount, max_ttl);
+    }
+  }
+}
+
+TEST(ChaosSchedule, MovesNoClockOfANodeThatMayStillBeQuarantined) {
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    const auto faults = make_schedule(request_of(seed, 30s));
+    for (const Fault& clock : faults) {
+      if (kind_of(clock.form) != FaultKind::clock) continue;
+      for (const Fault& loss : faults) {
+        const FaultKind kind = kind_of(loss.form);
+        const bool forgets = kind == FaultKind::kill || (kind == FaultKind::restart &&
+                                                         loss.form != FaultForm::scripts_flushed);
+        if (!forgets || loss.node != clock.node || loss.begin > clock.begin) continue;
+        EXPECT_GE(clock.begin, loss.end + max_ttl) << "seed " << seed;
+      }
+    }
+  }
+}
+
+TEST(ChaosSchedule, FitsAnyNumberOfNodesAndContenders) {
+  for (const std::size_t nodes : {1U, 2U, 3U, 15U}) {
+    for (const std::size_t contenders : {1U, 2U, 32U}) {
+      ScheduleRequest request = request_of(nodes * 100 + contenders);
+      request.nodes = nodes;
+      request.contenders = contenders;
+      for (const Fault& fault : make_schedule(request)) {
+        EXPECT_LT(fault.node.value_or(0), nodes);
+        EXPECT_EQ(fault.contenders >> contenders, 0U);
+      }
+    }
+  }
+}
+
+TEST(ChaosSchedule, KnowsItsKindsByName) {
+  for (const FaultKind kind : all_fault_kinds) EXPECT_EQ(fault_kind(to_string(kind)), kind);
+  EXPECT_EQ(fault_kind("fire"), std::nullopt);
+  EXPECT_EQ(list_of(every_kind), "kill,pause,partition,clock,restart,slow");
+}
+
+}  // namespace
+}  // namespace redlock::chaos

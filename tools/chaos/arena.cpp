@@ -1,0 +1,270 @@
+#include "chaos/arena.hpp"
+
+#include <fmt/format.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <optional>
+#include <stdexcept>
+#include <utility>
+#include <variant>
+
+#include "chaos/terms.hpp"
+#include "quorum-lock/child_process.hpp"
+#include "quorum-lock/loopback_server.hpp"
+#include "redlock/deployment.hpp"
+
+namespace redlock::chaos {
+namespace {
+
+std::string url_of(std::uint16_t port) { return fmt::format("redis://127.0.0.1:{}", port); }
+
+/// None: the form is not about links.
+std::optional<LinkMode> mode_of(FaultForm form) noexcept {
+  switch (form) {
+    case FaultForm::link_held:
+      return LinkMode::hold;
+    case FaultForm::replies_held:
+      return LinkMode::hold_replies;
+    case FaultForm::replies_lost:
+      return LinkMode::lose_replies;
+    case FaultForm::link_refused:
+      return LinkMode::refuse;
+    case FaultForm::link_delayed:
+      return LinkMode::delay;
+    case FaultForm::replies_trickle:
+      return LinkMode::trickle_replies;
+    case FaultForm::replies_cut:
+      return LinkMode::cut_replies;
+    case FaultForm::node_killed_empty:
+    case FaultForm::node_killed_with_data:
+    case FaultForm::contender_killed:
+    case FaultForm::node_stopped:
+    case FaultForm::contender_stopped:
+    case FaultForm::clients_paused:
+    case FaultForm::clients_killed:
+    case FaultForm::clock_leaps:
+    case FaultForm::clock_set_back:
+    case FaultForm::node_restarted:
+    case FaultForm::node_restarted_empty:
+    case FaultForm::scripts_flushed:
+    case FaultForm::memory_full:
+      return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Arena::Arena(const ArenaRequest& request, const cli::Signals& signals)
+    : request_(request),
+      signals_(signals),
+      clock_bases_(request.nodes),
+      contenders_(request.contenders) {
+  for (std::size_t node = 0; node < request.nodes; ++node) {
+    servers_.push_back(std::make_unique<FaultServer>(request.servers / fmt::format("node-{}", node),
+                                                     request.clocks, signals));
+  }
+  for (const auto& server : servers_) {
+    for (Contender& contender : contenders_) {
+      contender.urls.push_back(url_of(proxy_.add(server->port())));
+    }
+  }
+  open_deployment();
+}
+
+Arena::~Arena() {
+  for (Contender& contender : contenders_) end(contender);
+}
+
+void Arena::open_deployment() const {
+  std::vector<std::string> nodes;
+  for (const auto& server : servers_) nodes.push_back(url_of(server->port()));
+  const auto opened = bootstrap(contender_options(std::move(nodes)));
+  if (!opened) throw std::runtime_error("chaos: " + opened.error().message);
+}
+
+void Arena::start_contenders() {
+  for (std::size_t place = 0; place < contenders_.size(); ++place) start_contender(place);
+}
+
+void Arena::start_contender(std::size_t place) {
+  Contender& contender = contenders_[place];
+  ContenderRequest contender_request;
+  contender_request.folder = request_.histories;
+  contender_request.place = place;
+  contender_request.generation = contender.generation++;
+  contender_request.seed = request_.seed * 1'000'003 + place * 1009 + contender_request.generation;
+  contender_request.resources = request_.resources;
+  contender_request.nodes = contender.urls;
+  cli::ChildRequest request;
+  request.program = "/proc/self/exe";
+  request.arguments = words_of(contender_request);
+  request.arguments.insert(request.arguments.begin(), "quorum-lock");
+  request.environment = cli::environment_with({}, {"QUORUM_LOCK_NODES"});
+  request.streams = cli::ChildRequest::Streams::none;
+  const auto started = cli::ChildProcess::start(request, signals_);
+  if (const int* error = std::get_if<int>(&started)) {
+    throw std::runtime_error(
+        fmt::format("chaos: a contender can not be started: {}", std::strerror(*error)));
+  }
+  contender.pid = std::get<cli::ChildProcess>(started).pid();
+  contender.state = Contender::State::running;
+}
+
+void Arena::end(Contender& contender) noexcept {
+  if (contender.pid > 0) cli::kill_and_reap(contender.pid);
+  contender.pid = -1;
+}
+
+void Arena::begin(const Fault& fault) {
+  if (const auto mode = mode_of(fault.form)) {
+    set_links(fault, {*mode, fault.amount});
+  } else if (fault.node) {
+    break_node(fault, *servers_[*fault.node]);
+  } else {
+    break_contender(fault);
+  }
+}
+
+void Arena::heal(const Fault& fault) {
+  if (mode_of(fault.form)) {
+    set_links(fault, {});
+  } else if (fault.node) {
+    mend_node(fault, *servers_[*fault.node]);
+  } else {
+    mend_contender(fault);
+  }
+}
+
+void Arena::set_links(const Fault& fault, LinkRule rule) {
+  for (std::size_t place = 0; place < contenders_.size(); ++place) {
+    if ((fault.contenders >> place & 1U) == 0) continue;
+    proxy_.set(*fault.node * contenders_.size() + place, rule);
+  }
+}
+
+void Arena::break_node(const Fault& fault, FaultServer& server) {
+  switch (fault.form) {
+    case FaultForm::node_killed_empty:
+      return server.kill(FaultServer::Data::forgotten);
+    case FaultForm::node_killed_with_data:
+      return server.kill(FaultServer::Data::kept);
+    case FaultForm::node_restarted:
+      return server.shut_down(FaultServer::Data::kept);
+    case FaultForm::node_restarted_empty:
+      return server.shut_down(FaultServer::Data::forgotten);
+    case FaultForm::node_stopped:
+      return server.stop();
+    case FaultForm::clients_paused:
+      return server.command(fmt::format("CLIENT PAUSE {} ALL", (fault.end - fault.begin).count()));
+    case FaultForm::clients_killed:
+      return server.command("CLIENT KILL TYPE normal");
+    case FaultForm::scripts_flushed:
+      return server.command("SCRIPT FLUSH");
+    case FaultForm::memory_full:
+      return server.command("CONFIG SET maxmemory 1");
+    case FaultForm::clock_leaps:
+      return server.move_clock(clock_bases_[*fault.node] + fault.amount);
+    case FaultForm::clock_set_back:
+      // Never forward again: so small a leap is nothing that a new client could notice.
+      clock_bases_[*fault.node] = std::min(clock_bases_[*fault.node], -fault.amount);
+      return server.move_clock(clock_bases_[*fault.node]);
+    case FaultForm::contender_killed:
+    case FaultForm::contender_stopped:
+    case FaultForm::link_held:
+    case FaultForm::replies_held:
+    case FaultForm::replies_lost:
+    case FaultForm::link_refused:
+    case FaultForm::link_delayed:
+    case FaultForm::replies_trickle:
+    case FaultForm::replies_cut:
+      return;
+  }
+}
+
+void Arena::mend_node(const Fault& fault, FaultServer& server) {
+  switch (fault.form) {
+    case FaultForm::node_killed_empty:
+    case FaultForm::node_killed_with_data:
+    case FaultForm::node_restarted:
+    case FaultForm::node_restarted_empty:
+      return server.start();
+    case FaultForm::node_stopped:
+      return server.go_on();
+    case FaultForm::memory_full:
+      return server.command("CONFIG SET maxmemory 0");
+    case FaultForm::clock_leaps:
+      return server.move_clock(clock_bases_[*fault.node]);
+    case FaultForm::clients_paused:
+    case FaultForm::clients_killed:
+    case FaultForm::scripts_flushed:
+    case FaultForm::clock_set_back:
+    case FaultForm::contender_killed:
+    case FaultForm::contender_stopped:
+    case FaultForm::link_held:
+    case FaultForm::replies_held:
+    case FaultForm::replies_lost:
+    case FaultForm::link_refused:
+    case FaultForm::link_delayed:
+    case FaultForm::replies_trickle:
+    case FaultForm::replies_cut:
+      return;
+  }
+}
+
+std::size_t Arena::one_of(const Fault& fault) const noexcept {
+  std::size_t place = 0;
+  while (place + 1 < contenders_.size() && (fault.contenders >> place & 1U) == 0) ++place;
+  return place;
+}
+
+void Arena::break_contender(const Fault& fault) {
+  Contender& contender = contenders_[one_of(fault)];
+  if (contender.state != Contender::State::running) return;
+  if (fault.form == FaultForm::contender_stopped) {
+    static_cast<void>(::kill(contender.pid, SIGSTOP));
+    return;
+  }
+  end(contender);
+  contender.state = Contender::State::killed;
+}
+
+void Arena::mend_contender(const Fault& fault) {
+  const std::size_t place = one_of(fault);
+  if (fault.form == FaultForm::contender_killed) {
+    start_contender(place);
+  } else if (contenders_[place].state == Contender::State::running) {
+    static_cast<void>(::kill(contenders_[place].pid, SIGCONT));
+  }
+}
+
+void Arena::look_after(const Recorder& recorder) {
+  for (const auto& server : servers_) server->look_after();
+  for (std::size_t place = 0; place < contenders_.size(); ++place) {
+    Contender& contender = contenders_[place];
+    int status = 0;
+    if (contender.state != Contender::State::running ||
+        ::waitpid(contender.pid, &status, WNOHANG) != contender.pid) {
+      continue;
+    }
+    contender.pid = -1;
+    contender.state = Contender::State::done;
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) continue;
+    recorder.write(fmt::format("died {} {} {}", place, boot_now(),
+                               WIFEXITED(status) ? fmt::format("exit-{}", WEXITSTATUS(status))
+                                                 : fmt::format("signal-{}", WTERMSIG(status))));
+    start_contender(place);
+  }
+}
+
+bool Arena::all_done() const noexcept {
+  return std::all_of(contenders_.begin(), contenders_.end(), [](const Contender& contender) {
+    return contender.state == Contender::State::done;
+  });
+}
+
+}  // namespace redlock::chaos

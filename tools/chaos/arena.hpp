@@ -1,0 +1,77 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "chaos/contender.hpp"
+#include "chaos/fault_proxy.hpp"
+#include "chaos/fault_server.hpp"
+#include "chaos/recorder.hpp"
+#include "chaos/schedule.hpp"
+#include "quorum-lock/signals.hpp"
+
+namespace redlock::chaos {
+
+struct ArenaRequest {
+  std::filesystem::path servers{};    ///< a folder for what the servers write
+  std::filesystem::path histories{};  ///< a folder for what the contenders record
+  std::uint64_t seed = 1;
+  std::size_t nodes = 5;
+  std::size_t contenders = 4;
+  std::vector<std::string> resources{};
+  FaultServer::WallClock clocks = FaultServer::WallClock::machine;
+};
+
+/// Servers, contenders, a link between each two of them, and the hands that break them. All
+/// processes are gone when this object is. Used from the main thread.
+class Arena {
+ public:
+  /// Starts the servers and opens the deployment. Throws std::runtime_error.
+  Arena(const ArenaRequest& request, const cli::Signals& signals);
+  ~Arena();
+  Arena(const Arena&) = delete;
+  Arena& operator=(const Arena&) = delete;
+
+  void start_contenders();
+
+  void begin(const Fault& fault);
+  void heal(const Fault& fault);
+
+  /// Takes note of contenders that have ended, and starts again what should run. Those that ended
+  /// well are done.
+  void look_after(const Recorder& recorder);
+  [[nodiscard]] bool all_done() const noexcept;
+
+ private:
+  struct Contender {
+    pid_t pid = -1;
+    std::size_t generation = 0;
+    enum class State { absent, running, killed, done } state = State::absent;
+    std::vector<std::string> urls{};
+  };
+
+  void open_deployment() const;
+  void start_contender(std::size_t place);
+  static void end(Contender& contender) noexcept;
+  void break_node(const Fault& fault, FaultServer& server);
+  void mend_node(const Fault& fault, FaultServer& server);
+  void set_links(const Fault& fault, LinkRule rule);
+  void break_contender(const Fault& fault);
+  void mend_contender(const Fault& fault);
+  [[nodiscard]] std::size_t one_of(const Fault& fault) const noexcept;
+
+  const ArenaRequest& request_;
+  const cli::Signals& signals_;
+  std::vector<std::unique_ptr<FaultServer>> servers_{};
+  std::vector<Offset> clock_bases_;
+  FaultProxy proxy_{};
+  std::vector<Contender> contenders_;
+};
+
+}  // namespace redlock::chaos

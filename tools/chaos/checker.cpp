@@ -1,0 +1,178 @@
+#include "chaos/checker.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <set>
+#include <utility>
+
+namespace redlock::chaos {
+namespace {
+
+/// "12.345 s" into the run.
+std::string when(const History& history, BootTime at) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3f s", static_cast<double>(at - history.begin) / 1e9);
+  return text;
+}
+
+std::string span_of(const History& history, const LeaseRecord& lease) {
+  return lease.name + " (" + when(history, lease.granted) + " to " + when(history, lease.end()) +
+         ", token " + std::to_string(lease.token) + ")";
+}
+
+using ByResource = std::map<std::string, std::vector<const LeaseRecord*>>;
+
+/// Leases that were over when their process learned of them protect nothing and are left out: when
+/// they were granted is not known well enough to order them among the others.
+ByResource ordered(const History& history) {
+  ByResource result;
+  for (const LeaseRecord& lease : history.leases) {
+    if (lease.granted < lease.end()) result[lease.resource].push_back(&lease);
+  }
+  for (auto& [resource, leases] : result) {
+    std::stable_sort(leases.begin(), leases.end(),
+                     [](const auto* a, const auto* b) { return a->granted < b->granted; });
+  }
+  return result;
+}
+
+class Judge {
+ public:
+  explicit Judge(const History& history) : history_(history) {}
+
+  Judgement run() {
+    for (const std::string& line : history_.unreadable) add("unreadable", {}, line, 0);
+    for (const auto& [resource, leases] : ordered(history_)) {
+      overlaps(resource, leases);
+      token_order(resource, leases);
+    }
+    for (const LeaseRecord& lease : history_.leases) promises_of(lease);
+    counters();
+    progress();
+    for (const DeathRecord& death : history_.deaths) {
+      add("died", {},
+          "contender " + std::to_string(death.contender) + " ended by itself: " + death.how,
+          death.at);
+    }
+    std::stable_sort(judgement_.violations.begin(), judgement_.violations.end(),
+                     [](const auto& a, const auto& b) { return a.at < b.at; });
+    return std::move(judgement_);
+  }
+
+ private:
+  void add(std::string kind, std::string resource, std::string what, BootTime at) {
+    judgement_.violations.push_back({std::move(kind), std::move(resource), std::move(what), at});
+  }
+
+  void overlaps(const std::string& resource, const std::vector<const LeaseRecord*>& leases) {
+    const LeaseRecord* longest = nullptr;
+    for (const LeaseRecord* lease : leases) {
+      if (longest != nullptr && lease->granted < longest->end()) {
+        add("overlap", resource,
+            span_of(history_, *longest) + " and " + span_of(history_, *lease) +
+                " are valid at once",
+            lease->granted);
+      }
+      if (longest == nullptr || lease->end() > longest->end()) longest = lease;
+    }
+  }
+
+  void token_order(const std::string& resource, const std::vector<const LeaseRecord*>& leases) {
+    const LeaseRecord* highest = nullptr;
+    for (const LeaseRecord* lease : leases) {
+      if (highest != nullptr && lease->token <= highest->token) {
+        add("token-order", resource,
+            span_of(history_, *lease) + " has no larger token than the earlier " +
+                span_of(history_, *highest),
+            lease->granted);
+      }
+      if (highest == nullptr || lease->token > highest->token) highest = lease;
+    }
+  }
+
+  void promises_of(const LeaseRecord& lease) {
+    // The round that won a deadline began before anybody could see it.
+    for (const auto& [seen, deadline] : lease.told) {
+      if (deadline <= seen + lease.ttl) continue;
+      add("too-long", lease.resource,
+          lease.name + " is valid for longer than its TTL from " + when(history_, seen) + " on",
+          seen);
+    }
+    for (const BootTime at : lease.used) {
+      if (at < lease.best_deadline && (!lease.lost || at <= *lease.lost)) continue;
+      add("used-after-end", lease.resource,
+          lease.name + " was called valid at " + when(history_, at) + ", but it ended at " +
+              when(history_, std::min(lease.best_deadline, lease.lost.value_or(at))),
+          at);
+    }
+    for (const BootTime at : lease.overtaken) {
+      add("overtaken", lease.resource,
+          lease.name + " is valid, but the counter has seen a larger token at " +
+              when(history_, at),
+          at);
+    }
+  }
+
+  void counters() {
+    struct Sum {
+      std::uint64_t tried = 0;
+      std::uint64_t wrote = 0;
+      std::uint64_t refused = 0;
+    };
+    std::map<std::string, Sum> sums;
+    for (const std::string& resource : history_.resources) sums[resource] = {};
+    for (const LeaseRecord& lease : history_.leases) {
+      Sum& sum = sums[lease.resource];
+      sum.tried += lease.tried;
+      sum.wrote += lease.wrote;
+      sum.refused += lease.refused;
+    }
+    for (const auto& [resource, sum] : sums) {
+      judgement_.updates += sum.wrote;
+      judgement_.refusals += sum.refused;
+      const auto found = history_.counters.find(resource);
+      const std::uint64_t value = found == history_.counters.end() ? 0 : found->second;
+      if (value < sum.wrote) {
+        judgement_.lost_updates += sum.wrote - value;
+        add("lost-update", resource,
+            std::to_string(sum.wrote) + " updates were written, the counter holds " +
+                std::to_string(value),
+            0);
+      }
+      // Who is killed between writing and telling leaves an update that nobody told of.
+      if (value > sum.wrote && value - sum.wrote > sum.tried - sum.wrote - sum.refused) {
+        add("lost-update", resource,
+            "the counter holds " + std::to_string(value) + ", more than the " +
+                std::to_string(sum.wrote) + " updates that were written",
+            0);
+      }
+    }
+  }
+
+  void progress() {
+    if (!history_.healed) return;
+    std::set<std::pair<std::size_t, std::string>> got;
+    for (const LeaseRecord& lease : history_.leases) {
+      if (lease.granted >= *history_.healed) got.emplace(lease.contender, lease.resource);
+    }
+    for (std::size_t contender = 0; contender < history_.contenders; ++contender) {
+      for (const std::string& resource : history_.resources) {
+        if (got.contains({contender, resource})) continue;
+        add("no-progress", resource,
+            "contender " + std::to_string(contender) +
+                " did not get it after everything was healed",
+            *history_.healed);
+      }
+    }
+  }
+
+  const History& history_;
+  Judgement judgement_{};
+};
+
+}  // namespace
+
+Judgement judge(const History& history) { return Judge(history).run(); }
+
+}  // namespace redlock::chaos

@@ -1,0 +1,115 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+/// What a chaos run left in its folder, read back. Shares no code with the library that it judges:
+/// only the standard library is included here and in checker.cpp.
+///
+/// A history is a text file; a line is a record, its words are separated by one blank, instants are
+/// nanoseconds of one machine-wide clock (CLOCK_BOOTTIME):
+///
+///   granted  LEASE RESOURCE ASKED GRANTED DEADLINE TTL TOKEN   the library said yes at GRANTED
+///   deadline LEASE AT DEADLINE      it told another deadline, first seen at AT
+///   used     LEASE AT               asked at AT, it said that the lease is valid
+///   trying   LEASE AT               a guarded update is about to be written
+///   wrote    LEASE AT               the counter file took it
+///   refused  LEASE AT               the counter file did not: it has a larger token
+///   overtaken LEASE AT              it has, although the lease is valid before and after
+///   ended    LEASE AT HOW           released (about to be) or lost (the library said so)
+///   failed   RESOURCE ASKED AT WHY  an acquire that was not granted
+///
+/// And of the run, in run.history:
+///
+///   run SEED NODES CONTENDERS RESOURCES BEGIN DURATION KINDS
+///   fault KIND WHAT NODE CONTENDERS BEGIN END    NODE -1: none; CONTENDERS a set of bits
+///   healed AT
+///   died CONTENDER AT HOW           a contender that ended by itself and should not have
+///   finished AT
+namespace redlock::chaos {
+
+/// Nanoseconds since the machine was started.
+using BootTime = std::int64_t;
+
+struct LeaseRecord {
+  std::size_t contender = 0;  ///< its place in the run; a killed one and who replaced it share it
+  std::string name{};         ///< the file and the number in it, for people
+  std::string resource{};
+  BootTime asked = 0;
+  BootTime granted = 0;
+  BootTime deadline = 0;       ///< the last that was told
+  BootTime best_deadline = 0;  ///< the latest that was ever told
+  BootTime ttl = 0;
+  std::uint64_t token = 0;
+  std::optional<BootTime> ended{};
+  std::optional<BootTime> lost{};  ///< set as well as `ended` when the library said so
+  std::vector<BootTime> used{};
+  std::vector<BootTime> overtaken{};
+  std::vector<std::pair<BootTime, BootTime>> told{};  ///< seen at, deadline; the first one too
+  std::uint64_t tried = 0;
+  std::uint64_t wrote = 0;
+  std::uint64_t refused = 0;
+
+  /// When it is over for certain: what a holder that died never told ends at its deadline.
+  [[nodiscard]] BootTime end() const noexcept {
+    return ended && *ended < deadline ? *ended : deadline;
+  }
+};
+
+struct FailureRecord {
+  std::size_t contender = 0;
+  std::string resource{};
+  BootTime asked = 0;
+  BootTime at = 0;
+  std::string why{};
+};
+
+struct FaultRecord {
+  std::string kind{};
+  std::string what{};
+  int node = -1;
+  std::uint64_t contenders = 0;
+  BootTime begin = 0;
+  BootTime end = 0;
+};
+
+struct DeathRecord {
+  std::size_t contender = 0;
+  BootTime at = 0;
+  std::string how{};
+};
+
+struct History {
+  std::uint64_t seed = 0;
+  std::size_t nodes = 0;
+  std::size_t contenders = 0;
+  std::vector<std::string> resources{};
+  BootTime begin = 0;
+  BootTime duration = 0;  ///< that was asked for
+  std::string kinds{};    ///< of the faults that were asked for
+  std::optional<BootTime> healed{};
+  std::optional<BootTime> finished{};
+  std::vector<LeaseRecord> leases{};
+  std::vector<FailureRecord> failures{};
+  std::vector<FaultRecord> faults{};
+  std::vector<DeathRecord> deaths{};
+  std::map<std::string, std::uint64_t> counters{};  ///< what the counter files hold in the end
+  std::vector<std::string> unreadable{};            ///< "FILE:LINE: text"
+};
+
+/// The name of a resource's counter file within the folder.
+[[nodiscard]] std::string counter_file_name(std::string_view resource);
+
+/// Reads every *.history and counter file of the folder. A last line without its line end was being
+/// written when its process was killed, and counts as not there. Throws std::runtime_error when the
+/// folder or run.history can not be read.
+[[nodiscard]] History read_history(const std::filesystem::path& folder);
+
+}  // namespace redlock::chaos

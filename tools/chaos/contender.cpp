@@ -1,0 +1,267 @@
+#include "chaos/contender.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stdexcept>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "chaos/checker_history.hpp"
+#include "chaos/counter_file.hpp"
+#include "chaos/recorder.hpp"
+#include "chaos/terms.hpp"
+#include "quorum-lock/arguments.hpp"
+#include "quorum-lock/descriptor.hpp"
+#include "redlock/client.hpp"
+
+namespace redlock::chaos {
+namespace {
+
+using std::chrono::milliseconds;
+
+/// The loss of a lease may be told by the loop's thread before its grant is recorded by ours.
+class LossNote {
+ public:
+  LossNote(const Recorder& recorder, std::uint64_t lease) : recorder_(recorder), lease_(lease) {}
+
+  void lost() {
+    const std::lock_guard lock(mutex_);
+    lost_at_ = boot_now();
+    if (granted_) record();
+  }
+  void granted(std::string_view record_of_grant) {
+    const std::lock_guard lock(mutex_);
+    recorder_.write(record_of_grant);
+    granted_ = true;
+    if (lost_at_) record();
+  }
+
+ private:
+  void record() const { recorder_.write(fmt::format("ended {} {} lost", lease_, *lost_at_)); }
+
+  const Recorder& recorder_;
+  const std::uint64_t lease_;
+  std::mutex mutex_;
+  std::optional<std::int64_t> lost_at_;
+  bool granted_ = false;
+};
+
+/// A lease in use: what the library says of it is recorded each time it is asked.
+class Holding {
+ public:
+  Holding(const Recorder& recorder, std::uint64_t number, Lease lease)
+      : recorder_(recorder),
+        number_(number),
+        lease_(std::move(lease)),
+        told_(lease_.valid_until()) {}
+
+  [[nodiscard]] Lease& lease() noexcept { return lease_; }
+  [[nodiscard]] std::uint64_t token() const { return lease_.fencing_token().value_or(0); }
+
+  [[nodiscard]] bool valid() {
+    const std::int64_t asked = boot_now();
+    const bool valid = lease_.valid();
+    const auto until = lease_.valid_until();
+    if (until != told_) {
+      recorder_.write(fmt::format("deadline {} {} {}", number_, boot_now(), nanoseconds(until)));
+      told_ = until;
+    }
+    if (valid) record("used", asked);
+    return valid;
+  }
+
+  /// For the moment before the release is sent.
+  void ends() const { recorder_.write(fmt::format("ended {} {} released", number_, boot_now())); }
+
+  void record(std::string_view what) const { record(what, boot_now()); }
+
+ private:
+  void record(std::string_view what, std::int64_t at) const {
+    recorder_.write(fmt::format("{} {} {}", what, number_, at));
+  }
+
+  const Recorder& recorder_;
+  std::uint64_t number_;
+  Lease lease_;
+  BootClock::time_point told_;
+};
+
+class Contender {
+ public:
+  Contender(const ContenderRequest& request, Client client)
+      : request_(request),
+        recorder_(request.folder /
+                  fmt::format("contender-{}.{}.history", request.place, request.generation)),
+        dice_(request.seed),
+        client_(std::move(client)) {
+    for (const std::string& resource : request.resources) {
+      counters_.emplace_back(request.folder / counter_file_name(resource));
+    }
+  }
+
+  void run() {
+    while (!healed()) {
+      const std::size_t resource = dice_.below(request_.resources.size());
+      if (!hold_once(resource, dice_.between(milliseconds{0}, milliseconds{300}))) {
+        pause(milliseconds{1}, milliseconds{20});
+      }
+    }
+    // Everybody at once, and each begins with another one.
+    for (std::size_t i = 0; i < request_.resources.size(); ++i) {
+      const std::size_t resource = (i + request_.place) % request_.resources.size();
+      while (!hold_once(resource, milliseconds{2000})) pause(milliseconds{1}, milliseconds{50});
+    }
+  }
+
+ private:
+  [[nodiscard]] bool healed() const {
+    struct stat status {};
+    return ::stat((request_.folder / healed_file).c_str(), &status) == 0;
+  }
+
+  void pause(milliseconds least, milliseconds most) {
+    std::this_thread::sleep_for(dice_.between(least, most));
+  }
+
+  bool hold_once(std::size_t resource, milliseconds wait) {
+    const std::string& name = request_.resources[resource];
+    const std::uint64_t number = ++leases_;
+    const auto note = std::make_shared<LossNote>(recorder_, number);
+    AcquireOptions options;
+    const milliseconds ttl = dice_.between(shortest_ttl, longest_ttl);
+    options.ttl = ttl;
+    options.wait = wait;
+    options.fencing = true;
+    if (dice_.one_in(2)) options.renewal = RenewalOptions{};
+    options.on_lost = [note](const Error&) { note->lost(); };
+
+    const std::int64_t asked = boot_now();
+    auto lease = client_.acquire(name, std::move(options));
+    const std::int64_t answered = boot_now();
+    if (!lease) {
+      recorder_.write(
+          fmt::format("failed {} {} {} {}", name, asked, answered, to_string(lease.error().code)));
+      return false;
+    }
+    note->granted(fmt::format("granted {} {} {} {} {} {} {}", number, name, asked, answered,
+                              nanoseconds(lease->valid_until()),
+                              std::chrono::nanoseconds(ttl).count(),
+                              lease->fencing_token().value_or(0)));
+    Holding holding(recorder_, number, std::move(*lease));
+    use(holding, counters_[resource], ttl);
+    part_with(holding);
+    return true;
+  }
+
+  void use(Holding& holding, CounterFile& counter, milliseconds ttl) {
+    const std::int64_t updates = dice_.between(1, 4);
+    for (std::int64_t i = 0; i < updates && holding.valid(); ++i) {
+      if (!update(holding, counter)) return;
+      if (dice_.one_in(5)) static_cast<void>(holding.lease().extend(ttl));
+      pause(milliseconds{0}, milliseconds{12});
+    }
+    // Some keep what they have until it ends; where it is renewed, for a while.
+    if (!dice_.one_in(6)) return;
+    const std::int64_t enough = boot_now() + 1'000'000 * ttl.count();
+    while (holding.valid() && boot_now() < enough) pause(milliseconds{5}, milliseconds{20});
+  }
+
+  /// False: no more of them.
+  bool update(Holding& holding, CounterFile& counter) {
+    const auto value = counter.read(holding.token());
+    if (!value) return overtaken(holding);
+    pause(milliseconds{0}, milliseconds{3});
+    if (!holding.valid()) return false;
+    holding.record("trying");
+    // Room for being stopped between the look and the write: only the token helps then.
+    if (dice_.one_in(3)) pause(milliseconds{1}, milliseconds{8});
+    if (counter.write(*value + 1, holding.token()) == CounterFile::Written::refused) {
+      holding.record("refused");
+      return overtaken(holding);
+    }
+    holding.record("wrote");
+    return true;
+  }
+
+  /// Somebody had a newer lease, while ours was valid before: it must be over by now.
+  static bool overtaken(Holding& holding) {
+    if (holding.valid()) holding.record("overtaken");
+    return false;
+  }
+
+  void part_with(Holding& holding) {
+    if (!holding.valid()) return;
+    holding.ends();
+    if (dice_.one_in(20)) {
+      static_cast<void>(holding.lease().detach());
+    } else if (!dice_.one_in(4)) {
+      static_cast<void>(holding.lease().release());
+    }
+  }
+
+  const ContenderRequest& request_;
+  Recorder recorder_;
+  Dice dice_;
+  std::vector<CounterFile> counters_{};
+  std::uint64_t leases_ = 0;
+  // Last: the loop's thread records losses until it is gone.
+  Client client_;
+};
+
+ContenderRequest parse(const std::vector<std::string>& words) {
+  if (words.size() != 6) throw std::invalid_argument("a contender has six arguments");
+  ContenderRequest request;
+  request.folder = words[0];
+  request.place = std::stoul(words[1]);
+  request.generation = std::stoul(words[2]);
+  request.seed = std::stoull(words[3]);
+  request.resources = cli::split_list(words[4]);
+  request.nodes = cli::split_list(words[5]);
+  return request;
+}
+
+/// What the library may say before it aborts; standard error belongs to the run.
+void redirect_errors(const ContenderRequest& request) {
+  const auto log =
+      request.folder / fmt::format("contender-{}.{}.log", request.place, request.generation);
+  const cli::Descriptor file(::open(log.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+  if (!file.valid() || ::dup2(file.get(), STDERR_FILENO) < 0) {
+    throw std::system_error(errno, std::generic_category(), log.string());
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> words_of(const ContenderRequest& request) {
+  return {contender_verb,
+          request.folder.string(),
+          std::to_string(request.place),
+          std::to_string(request.generation),
+          std::to_string(request.seed),
+          fmt::format("{}", fmt::join(request.resources, ",")),
+          fmt::format("{}", fmt::join(request.nodes, ","))};
+}
+
+int run_contender(const std::vector<std::string>& words) {
+  const ContenderRequest request = parse(words);
+  redirect_errors(request);
+  auto client = Client::create(contender_options(request.nodes));
+  if (!client) {
+    fmt::print(stderr, "{}\n", client.error().message);
+    return 1;
+  }
+  Contender(request, std::move(*client)).run();
+  return 0;
+}
+
+}  // namespace redlock::chaos

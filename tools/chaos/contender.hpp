@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace redlock::chaos {
+
+/// A contender is this program again, under a verb that no help names.
+inline constexpr const char* contender_verb = "chaos-contender";
+
+struct ContenderRequest {
+  std::filesystem::path folder{};  ///< of the histories and the counters
+  std::size_t place = 0;
+  std::size_t generation = 0;
+  std::uint64_t seed = 0;
+  std::vector<std::string> resources{};
+  std::vector<std::string> nodes{};
+};
+
+/// The words behind the program's name.
+[[nodiscard]] std::vector<std::string> words_of(const ContenderRequest& request);
+
+/// Takes leases, uses and records them until all is healed; then every resource once more. Gives
+/// the exit code.
+[[nodiscard]] int run_contender(const std::vector<std::string>& words);
+
+}  // namespace redlock::chaos

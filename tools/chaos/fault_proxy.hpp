@@ -1,0 +1,50 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace redlock::chaos {
+
+/// How a link treats what passes it. A link that lost bytes resets its connections when it is set
+/// to `pass` again: nothing may go missing in the middle of a TCP stream.
+enum class LinkMode {
+  pass,
+  hold,             ///< keep everything back; it arrives when the link passes again
+  hold_replies,     ///< the same for what the server says
+  lose_replies,     ///< requests arrive, replies never do
+  refuse,           ///< reset what is connected, and whoever connects
+  delay,            ///< everything arrives later
+  trickle_replies,  ///< a few bytes at a time
+  cut_replies,      ///< a part of the next reply, then a reset
+};
+
+struct LinkRule {
+  LinkMode mode = LinkMode::pass;
+  std::chrono::milliseconds delay{0};
+};
+
+/// Forwards loopback ports to servers, one a link, and misbehaves on demand. What a client sent
+/// before it closed or reset its connection still reaches the server, as from a network that
+/// delivers late. All links share one thread with a libuv loop.
+class FaultProxy {
+ public:
+  FaultProxy();
+  ~FaultProxy();
+  FaultProxy(const FaultProxy&) = delete;
+  FaultProxy& operator=(const FaultProxy&) = delete;
+
+  /// A port of its own on 127.0.0.1 that leads to this one. Throws std::runtime_error.
+  [[nodiscard]] std::uint16_t add(std::uint16_t target_port);
+
+  /// Links count from zero in the order in which they were added. In force when it returns.
+  void set(std::size_t link, LinkRule rule);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace redlock::chaos

@@ -1,0 +1,131 @@
+#include "chaos/fault_server.hpp"
+
+#include <fmt/format.h>
+
+#include <csignal>
+#include <cstring>
+#include <stdexcept>
+#include <system_error>
+#include <thread>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "chaos/fault_clock.hpp"
+#include "quorum-lock/child_process.hpp"
+#include "quorum-lock/loopback_server.hpp"
+
+namespace redlock::chaos {
+namespace {
+
+constexpr auto start_limit = std::chrono::seconds{10};
+constexpr auto end_limit = std::chrono::seconds{2};
+constexpr auto pace = std::chrono::milliseconds{2};
+
+}  // namespace
+
+FaultServer::FaultServer(std::filesystem::path folder, WallClock clock, const cli::Signals& signals)
+    : folder_(std::move(folder)), clock_(clock), signals_(signals) {
+  const cli::FoundProgram server = cli::find_program("redis-server");
+  if (server.problem != 0) {
+    throw std::runtime_error(
+        "chaos: redis-server is not installed (not found in PATH): install Redis");
+  }
+  program_ = server.path;
+  std::filesystem::create_directories(folder_ / "data");
+  if (clock_ == WallClock::movable) FaultClock::move(folder_ / "clock", {});
+  const auto deadline = std::chrono::steady_clock::now() + start_limit;
+  port_ = cli::pick_loopback_port();
+  launch();
+  while (!cli::answers_as(port_, pid_)) {
+    if (std::chrono::steady_clock::now() > deadline) {
+      gone(Data::forgotten);
+      throw std::runtime_error("chaos: redis-server does not answer");
+    }
+    std::this_thread::sleep_for(pace);
+    if (!cli::has_ended(pid_)) continue;
+    gone(Data::forgotten);
+    port_ = cli::pick_loopback_port();
+    launch();
+  }
+}
+
+FaultServer::~FaultServer() {
+  if (pid_ > 0) gone(Data::kept);
+}
+
+void FaultServer::launch() {
+  cli::ChildRequest request;
+  request.program = program_;
+  request.arguments = {"redis-server",
+                       "--port",
+                       std::to_string(port_),
+                       "--bind",
+                       "127.0.0.1",
+                       "--save",
+                       "",
+                       "--appendonly",
+                       "yes",
+                       "--appendfsync",
+                       "no",
+                       "--daemonize",
+                       "no",
+                       "--dir",
+                       (folder_ / "data").string(),
+                       "--logfile",
+                       (folder_ / "log").string()};
+  request.environment = cli::environment_with(clock_ == WallClock::movable
+                                                  ? FaultClock::environment(folder_ / "clock")
+                                                  : std::vector<std::string>{},
+                                              {"QUORUM_LOCK_NODES"});
+  request.streams = cli::ChildRequest::Streams::none;
+  const auto started = cli::ChildProcess::start(request, signals_);
+  if (const int* error = std::get_if<int>(&started)) {
+    throw std::runtime_error(
+        fmt::format("chaos: {} can not be started: {}", program_, std::strerror(*error)));
+  }
+  pid_ = std::get<cli::ChildProcess>(started).pid();
+}
+
+void FaultServer::gone(Data data) {
+  cli::kill_and_reap(pid_);
+  if (clock_ == WallClock::movable) FaultClock::remove_traces(pid_);
+  pid_ = -1;
+  if (data == Data::kept) return;
+  std::error_code ignored;
+  std::filesystem::remove_all(folder_ / "data", ignored);
+  std::filesystem::create_directories(folder_ / "data", ignored);
+}
+
+void FaultServer::kill(Data data) { gone(data); }
+
+void FaultServer::shut_down(Data data) {
+  static_cast<void>(::kill(pid_, SIGTERM));
+  const auto deadline = std::chrono::steady_clock::now() + end_limit;
+  while (!cli::has_ended(pid_) && std::chrono::steady_clock::now() < deadline) {
+    std::this_thread::sleep_for(pace);
+  }
+  gone(data);
+}
+
+void FaultServer::start() { launch(); }
+
+void FaultServer::look_after() {
+  if (pid_ < 0 || !cli::has_ended(pid_)) return;
+  gone(Data::kept);
+  launch();
+}
+
+void FaultServer::stop() const noexcept { static_cast<void>(::kill(pid_, SIGSTOP)); }
+void FaultServer::go_on() const noexcept { static_cast<void>(::kill(pid_, SIGCONT)); }
+
+void FaultServer::move_clock(std::chrono::milliseconds from_machine) {
+  FaultClock::move(folder_ / "clock", from_machine);
+}
+
+void FaultServer::command(std::string_view line) const {
+  // Whether it was done shows in what the node does.
+  static_cast<void>(cli::ask_loopback_server(port_, line, ""));
+}
+
+}  // namespace redlock::chaos

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "quorum-lock/signals.hpp"
+
+namespace redlock::chaos {
+
+/// A redis-server that is there to be broken: it writes what it has to an append-only file, and
+/// comes back at the same port. The kernel kills it if this process dies. Used from the main
+/// thread.
+class FaultServer {
+ public:
+  enum class WallClock { machine, movable };
+
+  /// Starts it and waits for its first answer. Throws std::runtime_error.
+  FaultServer(std::filesystem::path folder, WallClock clock, const cli::Signals& signals);
+  ~FaultServer();
+  FaultServer(const FaultServer&) = delete;
+  FaultServer& operator=(const FaultServer&) = delete;
+
+  [[nodiscard]] std::uint16_t port() const noexcept { return port_; }
+
+  enum class Data { kept, forgotten };
+  /// With SIGKILL, at once.
+  void kill(Data data);
+  /// With SIGTERM, and some time to write what it has.
+  void shut_down(Data data);
+  /// Does not wait for its first answer.
+  void start();
+
+  /// If it has ended although nobody asked for that: the port was taken. Starts it again.
+  void look_after();
+
+  void stop() const noexcept;
+  void go_on() const noexcept;
+
+  /// The clock less the machine's.
+  void move_clock(std::chrono::milliseconds from_machine);
+
+  /// Sends a command and waits for its answer, for a moment at most.
+  void command(std::string_view line) const;
+
+ private:
+  void launch();
+  void gone(Data data);
+
+  std::filesystem::path folder_;
+  WallClock clock_;
+  const cli::Signals& signals_;
+  std::string program_;
+  std::uint16_t port_ = 0;
+  pid_t pid_ = -1;
+};
+
+}  // namespace redlock::chaos

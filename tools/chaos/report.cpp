@@ -1,0 +1,164 @@
+#include "chaos/report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "chaos/schedule.hpp"
+#include "quorum-lock/duration.hpp"
+#include "quorum-lock/text.hpp"
+
+namespace redlock::chaos {
+namespace {
+
+// Ordered, so that people find the verdict first.
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t most_violations_told = 20;
+
+double seconds(BootTime duration) { return static_cast<double>(duration) / 1e9; }
+
+template <typename Counts>
+std::string listed(const Counts& counts) {
+  std::string text;
+  for (const auto& [name, count] : counts) {
+    if (count == 0) continue;
+    fmt::format_to(std::back_inserter(text), "{}{} {}", text.empty() ? "" : ", ", name, count);
+  }
+  return text.empty() ? "none" : text;
+}
+
+std::string duration_of(double microseconds) {
+  return cli::format_duration(
+      std::chrono::nanoseconds{static_cast<std::int64_t>(microseconds * 1000)});
+}
+
+}  // namespace
+
+std::string_view verdict(const History& history, const Judgement& judgement, Ending ending) {
+  if (!judgement.violations.empty()) return "violated";
+  if (ending == Ending::interrupted) return "interrupted";
+  return history.leases.empty() ? "no lease" : "ok";
+}
+
+Latencies acquire_latencies(const History& history) {
+  std::vector<double> all;
+  for (const LeaseRecord& lease : history.leases) {
+    all.push_back(static_cast<double>(lease.granted - lease.asked) / 1e3);
+  }
+  Latencies result;
+  result.count = all.size();
+  if (all.empty()) return result;
+  std::sort(all.begin(), all.end());
+  const auto at = [&all](double share) {
+    return all[std::min(all.size() - 1,
+                        static_cast<std::size_t>(share * static_cast<double>(all.size())))];
+  };
+  result.p50 = at(0.50);
+  result.p90 = at(0.90);
+  result.p99 = at(0.99);
+  result.most = all.back();
+  return result;
+}
+
+std::map<std::string, std::size_t> fault_counts(const History& history) {
+  std::map<std::string, std::size_t> counts;
+  for (const FaultKind kind : all_fault_kinds) counts[std::string(to_string(kind))] = 0;
+  for (const FaultRecord& fault : history.faults) ++counts[fault.kind];
+  return counts;
+}
+
+std::map<std::string, std::size_t> failure_counts(const History& history) {
+  std::map<std::string, std::size_t> counts;
+  for (const FailureRecord& failure : history.failures) ++counts[failure.why];
+  return counts;
+}
+
+std::string repeat_command(const History& history) {
+  std::string command = "quorum-lock chaos";
+  if (history.nodes != 5) command += fmt::format(" --local {}", history.nodes);
+  const auto milliseconds = history.duration / 1'000'000;
+  const std::string duration = milliseconds % 1000 == 0 ? fmt::format("{}s", milliseconds / 1000)
+                                                        : fmt::format("{}ms", milliseconds);
+  return command + fmt::format(" --clients {} --duration {} --faults {} --seed {}",
+                               history.contenders, duration, history.kinds, history.seed);
+}
+
+std::string json_report(const History& history, const Judgement& judgement, Ending ending) {
+  Json json{{"verdict", std::string(verdict(history, judgement, ending))},
+            {"leases", history.leases.size()}};
+  json["violations"] = Json::array();
+  for (const Violation& violation : judgement.violations) {
+    Json entry{{"kind", violation.kind}};
+    if (!violation.resource.empty()) entry["resource"] = violation.resource;
+    entry["what"] = cli::as_utf8(violation.what);
+    if (violation.at != 0) entry["at_s"] = seconds(violation.at - history.begin);
+    json["violations"].push_back(std::move(entry));
+  }
+  json["faults"] = Json::object();
+  const auto counts = fault_counts(history);
+  for (const FaultKind kind : all_fault_kinds) {
+    const std::string name(to_string(kind));
+    json["faults"][name] = counts.at(name);
+  }
+  json["lost_updates"] = judgement.lost_updates;
+  json["seed"] = history.seed;
+  if (history.duration % 1'000'000'000 == 0) {
+    json["duration_s"] = history.duration / 1'000'000'000;
+  } else {
+    json["duration_s"] = seconds(history.duration);
+  }
+  json["nodes"] = history.nodes;
+  json["clients"] = history.contenders;
+  json["updates"] = judgement.updates;
+  const Latencies latencies = acquire_latencies(history);
+  json["acquire_p50_us"] = std::llround(latencies.p50);
+  json["acquire_p99_us"] = std::llround(latencies.p99);
+  json["not_granted"] = Json::object();
+  for (const auto& [why, count] : failure_counts(history)) json["not_granted"][why] = count;
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+TextReport text_report(const History& history, const Judgement& judgement, Ending ending) {
+  TextReport report;
+  const Latencies latencies = acquire_latencies(history);
+  report.facts = fmt::format(
+      "{} leases on {} resources, {} contenders, {} nodes\n"
+      "acquired after   p50 {}, p90 {}, p99 {}, at most {}\n"
+      "not granted      {}\n"
+      "guarded updates  {} written, {} refused by their token, {} lost\n"
+      "faults           {}\n"
+      "seed             {}    again: {}\n",
+      history.leases.size(), history.resources.size(), history.contenders, history.nodes,
+      duration_of(latencies.p50), duration_of(latencies.p90), duration_of(latencies.p99),
+      duration_of(latencies.most), listed(failure_counts(history)), judgement.updates,
+      judgement.refusals, judgement.lost_updates, listed(fault_counts(history)), history.seed,
+      repeat_command(history));
+  for (std::size_t i = 0; i < judgement.violations.size(); ++i) {
+    if (i == most_violations_told) {
+      report.facts += fmt::format("and {} more\n", judgement.violations.size() - i);
+      break;
+    }
+    const Violation& violation = judgement.violations[i];
+    report.facts += fmt::format("violated: {}{}{}: {}\n", violation.kind,
+                                violation.resource.empty() ? "" : " of ", violation.resource,
+                                cli::as_printable(violation.what));
+  }
+  const std::string_view word = verdict(history, judgement, ending);
+  if (word == "ok") {
+    report.verdict = "ok: nothing was violated";
+  } else if (word == "violated") {
+    report.verdict = fmt::format("violated: {} times", judgement.violations.size());
+  } else if (word == "interrupted") {
+    report.verdict = "interrupted: nothing was violated until then";
+  } else {
+    report.verdict = "no lease was granted, so there was nothing to violate";
+  }
+  return report;
+}
+
+}  // namespace redlock::chaos

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "chaos/checker.hpp"
+#include "chaos/checker_history.hpp"
+
+namespace redlock::chaos {
+
+/// For the text of a page.
+[[nodiscard]] std::string escaped(std::string_view text);
+
+/// "0, 2", "all", or empty.
+[[nodiscard]] std::string contenders_of(const FaultRecord& fault, std::size_t contenders);
+
+/// The holders of each resource over what was broken, as SVG with its legend.
+[[nodiscard]] std::string timeline(const History& history, const Judgement& judgement);
+
+}  // namespace redlock::chaos

@@ -1,0 +1,203 @@
+#include "chaos/run.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <poll.h>
+
+#include <unistd.h>
+#include <algorithm>
+#include <csignal>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <utility>
+
+#include "chaos/arena.hpp"
+#include "chaos/recorder.hpp"
+#include "chaos/terms.hpp"
+
+namespace redlock::chaos {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr std::size_t resource_count = 3;
+constexpr milliseconds look_every{50};
+/// Quarantines, the ends of leases, backoffs: what a healed deployment may need before everybody
+/// has had everything, on a machine with other things to do.
+constexpr milliseconds progress_limit{20'000};
+
+milliseconds fault_time(milliseconds duration) {
+  return duration - std::min(milliseconds{2500}, duration / 4);
+}
+
+/// What is broken now, and until when.
+struct Open {
+  Fault fault;
+  std::int64_t begun = 0;
+};
+
+class Conductor {
+ public:
+  Conductor(const RunRequest& request, const cli::Signals& signals)
+      : request_(request), signals_(signals), recorder_(request.histories / "run.history") {}
+
+  int run() {
+    ArenaRequest arena_request;
+    arena_request.servers = request_.servers;
+    arena_request.histories = request_.histories;
+    arena_request.seed = request_.seed;
+    arena_request.nodes = request_.nodes;
+    arena_request.contenders = request_.contenders;
+    for (std::size_t i = 0; i < resource_count; ++i) {
+      arena_request.resources.push_back(fmt::format("chaos-{}", static_cast<char>('a' + i)));
+    }
+    if (request_.kinds.contains(FaultKind::clock)) {
+      arena_request.clocks = FaultServer::WallClock::movable;
+    }
+    Arena arena(arena_request, signals_);
+    begin_ = boot_now();
+    recorder_.write(fmt::format("run {} {} {} {} {} {} {}", request_.seed, request_.nodes,
+                                request_.contenders, fmt::join(arena_request.resources, ","),
+                                begin_, std::chrono::nanoseconds(request_.duration).count(),
+                                list_of(request_.kinds)));
+    arena.start_contenders();
+    if (const int signal = break_and_mend(arena)) return signal;
+    recorder_.write(fmt::format("healed {}", boot_now()));
+    tell("everything is healed");
+    // Behind the record: what a contender does as the first thing counts.
+    if (!std::ofstream(request_.histories / healed_file)) {
+      throw std::runtime_error("chaos: the folder of the histories can not be written");
+    }
+    const int signal = wait_for_progress(arena);
+    recorder_.write(fmt::format("finished {}", boot_now()));
+    return signal;
+  }
+
+ private:
+  int break_and_mend(Arena& arena) {
+    const std::vector<Fault> faults = schedule_of(request_);
+    auto next = faults.begin();
+    while (next != faults.end() || !open_.empty() || now() < fault_time(request_.duration)) {
+      const auto mended =
+          std::min_element(open_.begin(), open_.end(),
+                           [](const Open& a, const Open& b) { return a.fault.end < b.fault.end; });
+      milliseconds due = now() + look_every;
+      if (next != faults.end()) due = std::min(due, next->begin);
+      if (mended != open_.end()) due = std::min(due, mended->fault.end);
+      if (const int signal = wait_until(arena, due)) {
+        for (const Open& open : open_) record(open);
+        return signal;
+      }
+      // Mended first: what begins now may be about the same node.
+      if (mended != open_.end() && mended->fault.end <= now()) {
+        arena.heal(mended->fault);
+        record(*mended);
+        open_.erase(mended);
+      } else if (next != faults.end() && next->begin <= now()) {
+        begin(arena, *next++);
+      }
+      show();
+    }
+    return 0;
+  }
+
+  void begin(Arena& arena, const Fault& fault) {
+    const Open open{fault, boot_now()};
+    tell(describe(fault));
+    arena.begin(fault);
+    if (fault.end > fault.begin) {
+      open_.push_back(open);
+    } else {
+      record(open);
+    }
+  }
+
+  int wait_for_progress(Arena& arena) {
+    const milliseconds limit = now() + progress_limit;
+    while (!arena.all_done() && now() < limit) {
+      if (const int signal = wait_until(arena, now() + look_every)) return signal;
+      show();
+    }
+    return 0;
+  }
+
+  /// The number of the signal that ends the run, or 0.
+  int wait_until(Arena& arena, milliseconds due) {
+    for (;;) {
+      arena.look_after(recorder_);
+      while (const auto signal = signals_.take()) {
+        if (*signal == SIGTSTP) static_cast<void>(::kill(::getpid(), SIGSTOP));
+        if (cli::ends_process(*signal)) return *signal;
+      }
+      const milliseconds left = due - now();
+      if (left <= milliseconds{0}) return 0;
+      pollfd watched{signals_.fd(), POLLIN, 0};
+      // An interrupted wait is only an early look.
+      static_cast<void>(::poll(&watched, 1, static_cast<int>(left.count())));
+    }
+  }
+
+  void record(const Open& open) const {
+    const Fault& fault = open.fault;
+    recorder_.write(fmt::format(
+        "fault {} {} {} {} {} {}", to_string(kind_of(fault.form)), to_string(fault.form),
+        fault.node ? static_cast<int>(*fault.node) : -1, fault.contenders, open.begun, boot_now()));
+  }
+
+  [[nodiscard]] std::string describe(const Fault& fault) const {
+    std::string text = fmt::format("{:7.3f} s  {}", static_cast<double>(now().count()) / 1e3,
+                                   to_string(fault.form));
+    if (fault.node) text += fmt::format(", node {}", *fault.node);
+    for (std::size_t place = 0; place < request_.contenders; ++place) {
+      if ((fault.contenders >> place & 1U) != 0) text += fmt::format(", contender {}", place);
+    }
+    if (fault.amount.count() > 0) text += fmt::format(", by {} ms", fault.amount.count());
+    if (fault.end > fault.begin) {
+      text += fmt::format(", for {} ms", (fault.end - fault.begin).count());
+    }
+    return text;
+  }
+
+  void tell(std::string_view line) const {
+    if (request_.tell) request_.tell(line);
+  }
+
+  void show() const {
+    if (!request_.show) return;
+    std::string broken;
+    for (const Open& open : open_) {
+      fmt::format_to(std::back_inserter(broken), "{}{}", broken.empty() ? "" : ", ",
+                     to_string(open.fault.form));
+    }
+    request_.show(now(), broken.empty() ? "nothing is broken" : broken);
+  }
+
+  [[nodiscard]] milliseconds now() const {
+    return std::chrono::duration_cast<milliseconds>(std::chrono::nanoseconds{boot_now() - begin_});
+  }
+
+  const RunRequest& request_;
+  const cli::Signals& signals_;
+  Recorder recorder_;
+  std::int64_t begin_ = 0;
+  std::vector<Open> open_{};
+};
+
+}  // namespace
+
+std::vector<Fault> schedule_of(const RunRequest& request) {
+  ScheduleRequest schedule;
+  schedule.seed = request.seed;
+  schedule.kinds = request.kinds;
+  schedule.nodes = request.nodes;
+  schedule.contenders = request.contenders;
+  schedule.length = fault_time(request.duration);
+  return make_schedule(schedule);
+}
+
+int run(const RunRequest& request, const cli::Signals& signals) {
+  return Conductor(request, signals).run();
+}
+
+}  // namespace redlock::chaos

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <set>
+#include <string_view>
+#include <vector>
+
+#include "chaos/schedule.hpp"
+#include "quorum-lock/signals.hpp"
+
+namespace redlock::chaos {
+
+struct RunRequest {
+  std::filesystem::path servers{};    ///< an empty folder; its content is of no use afterwards
+  std::filesystem::path histories{};  ///< an empty folder; what the checker reads
+  std::uint64_t seed = 1;
+  std::size_t nodes = 5;
+  std::size_t contenders = 4;
+  std::chrono::milliseconds duration{};
+  std::set<FaultKind> kinds{};
+  /// What happens, a line each.
+  std::function<void(std::string_view)> tell{};
+  /// How much of the time is over, and what is broken now.
+  std::function<void(std::chrono::milliseconds, std::string_view)> show{};
+};
+
+/// The schedule that a run follows.
+[[nodiscard]] std::vector<Fault> schedule_of(const RunRequest& request);
+
+/// Runs, heals everything, waits until every contender has had every resource once more or the time
+/// for that is over, and ends everything. Gives the number of the signal that ended it before, or
+/// 0. From the main thread. Throws std::runtime_error when servers or contenders can not be
+/// started.
+[[nodiscard]] int run(const RunRequest& request, const cli::Signals& signals);
+
+}  // namespace redlock::chaos

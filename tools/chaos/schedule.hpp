@@ -1,0 +1,83 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace redlock::chaos {
+
+enum class FaultKind { kill, pause, partition, clock, restart, slow };
+inline constexpr FaultKind all_fault_kinds[] = {FaultKind::kill,      FaultKind::pause,
+                                                FaultKind::partition, FaultKind::clock,
+                                                FaultKind::restart,   FaultKind::slow};
+
+[[nodiscard]] std::string_view to_string(FaultKind kind) noexcept;
+[[nodiscard]] std::optional<FaultKind> fault_kind(std::string_view name) noexcept;
+/// "kill,pause,…"
+[[nodiscard]] std::string list_of(const std::set<FaultKind>& kinds);
+
+/// What exactly is broken. Of a node, of a contender, or of the links between a node and some
+/// contenders.
+enum class FaultForm {
+  node_killed_empty,      ///< SIGKILL; comes back without data
+  node_killed_with_data,  ///< SIGKILL; comes back with what it had written
+  contender_killed,       ///< SIGKILL; another one takes its place
+  node_stopped,           ///< SIGSTOP, then SIGCONT
+  contender_stopped,
+  clients_paused,  ///< CLIENT PAUSE
+  link_held,       ///< nothing passes, all arrives in the end: half-open for who gave up
+  replies_held,    ///< requests are executed, their replies arrive late
+  replies_lost,    ///< requests are executed, their replies never arrive
+  link_refused,    ///< connections are reset, and new ones too
+  clients_killed,  ///< CLIENT KILL
+  clock_leaps,     ///< forward, and back when no key from before the leap is left
+  clock_set_back,  ///< a little, for good
+  node_restarted,  ///< an orderly end; comes back with its data
+  node_restarted_empty,
+  scripts_flushed,  ///< SCRIPT FLUSH
+  link_delayed,
+  replies_trickle,
+  replies_cut,  ///< the connection is reset in the middle of a reply
+  memory_full,  ///< maxmemory is reached: every SET is refused
+};
+
+[[nodiscard]] std::string_view to_string(FaultForm form) noexcept;
+[[nodiscard]] FaultKind kind_of(FaultForm form) noexcept;
+
+using Offset = std::chrono::milliseconds;  ///< from the start of the run
+
+struct Fault {
+  FaultForm form = FaultForm::link_held;
+  std::optional<std::size_t> node{};
+  std::uint64_t contenders = 0;  ///< a set of bits: whom it meets
+  Offset begin{};
+  Offset end{};     ///< healed then; the same as `begin` where nothing lasts
+  Offset amount{};  ///< of a delay, of a clock's step
+};
+
+struct ScheduleRequest {
+  std::uint64_t seed = 1;
+  std::set<FaultKind> kinds{};
+  std::size_t nodes = 5;
+  std::size_t contenders = 4;
+  Offset length{};  ///< everything is healed by then
+};
+
+/// The faults of a run by their beginning. The same request gives the same schedule. It keeps to
+/// what the library promises to survive, and leaves a quorum of nodes most of the time, so that
+/// there is something to violate:
+/// - a node has one fault of its own at a time, and none for a quarantine after it lost its data;
+///   a minority has one, but that now and then a majority forgets all at once;
+/// - one clock is moved at a time. A leap is so large that also a client that has just met the node
+///   takes it for wrong, smaller than a quarantine (fencing tokens), and lasts until every lease
+///   from before it is over.
+/// Where it can, it aims: around a fault that loses keys, contenders are cut off from so many other
+/// nodes that leases rest on bare quorums.
+[[nodiscard]] std::vector<Fault> make_schedule(const ScheduleRequest& request);
+
+}  // namespace redlock::chaos

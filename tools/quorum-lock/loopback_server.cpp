@@ -1,0 +1,104 @@
+#include "quorum-lock/loopback_server.hpp"
+
+#include <arpa/inet.h>
+#include <fmt/format.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <random>
+#include <stdexcept>
+
+#include "quorum-lock/descriptor.hpp"
+
+namespace redlock::cli {
+namespace {
+
+sockaddr_in loopback(std::uint16_t port) {
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(port);
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  return address;
+}
+
+bool is_free(std::uint16_t port) {
+  const Descriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const sockaddr_in address = loopback(port);
+  return socket.valid() &&
+         ::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+}
+
+}  // namespace
+
+// Below the kernel's ephemeral range: a port from there may be given to any outgoing connection
+// between our look and the server's start.
+std::uint16_t pick_loopback_port() {
+  std::random_device source;
+  std::uniform_int_distribution<std::uint16_t> ports(10'000, 32'000);
+  for (int attempt = 0; attempt < 1000; ++attempt) {
+    const std::uint16_t port = ports(source);
+    if (is_free(port)) return port;
+  }
+  throw std::runtime_error("--local: no free port found on loopback");
+}
+
+std::string make_temporary_directory() {
+  const char* parent = std::getenv("TMPDIR");
+  std::string name =
+      std::string(parent != nullptr && *parent != '\0' ? parent : "/tmp") + "/quorum-lock-XXXXXX";
+  if (::mkdtemp(name.data()) == nullptr) {
+    throw std::runtime_error(
+        fmt::format("--local: no directory can be made as {}: {}", name, std::strerror(errno)));
+  }
+  return name;
+}
+
+std::string ask_loopback_server(std::uint16_t port, std::string_view line,
+                                std::string_view wanted) {
+  const Descriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const sockaddr_in address = loopback(port);
+  const std::string question = std::string(line) + "\r\n";
+  if (!socket.valid() ||
+      ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
+      ::send(socket.get(), question.data(), question.size(), MSG_NOSIGNAL) !=
+          static_cast<ssize_t>(question.size())) {
+    return {};
+  }
+  std::string answer;
+  std::array<char, 4096> buffer{};
+  while (answer.find(wanted) == std::string::npos ||
+         answer.find("\r\n", answer.find(wanted)) == std::string::npos) {
+    pollfd readable{socket.get(), POLLIN, 0};
+    if (::poll(&readable, 1, 1000) <= 0) return {};
+    const ssize_t count = ::recv(socket.get(), buffer.data(), buffer.size(), 0);
+    if (count <= 0) return {};
+    answer.append(buffer.data(), static_cast<std::size_t>(count));
+  }
+  return answer;
+}
+
+bool answers_as(std::uint16_t port, pid_t pid) {
+  const std::string ours = fmt::format("process_id:{}\r\n", pid);
+  return ask_loopback_server(port, "INFO server", "process_id:").find(ours) != std::string::npos;
+}
+
+bool has_ended(pid_t pid) {
+  siginfo_t info{};
+  return ::waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOHANG | WNOWAIT) != 0 ||
+         info.si_pid == pid;
+}
+
+void kill_and_reap(pid_t pid) noexcept {
+  static_cast<void>(::kill(pid, SIGKILL));
+  while (::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
+  }
+}
+
+}  // namespace redlock::cli
