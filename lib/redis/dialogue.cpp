@@ -1,9 +1,9 @@
 #include "redis/dialogue.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "redis/encoder.hpp"
+#include "redis/visible.hpp"
 #include "support/assert.hpp"
 
 namespace redlock::redis {
@@ -14,15 +14,6 @@ Answer kept(const Value& value) {
   answer.elements.reserve(value.elements.size());
   for (const Value* element : value.elements) answer.elements.push_back(kept(*element));
   return answer;
-}
-
-/// A server that does not know AUTH repeats what came with it.
-std::string without_secrets(std::string message, const std::string& password) {
-  message.erase(std::min(message.find(", with args"), message.size()));
-  if (password.empty() || message.find(password) == std::string::npos) return message;
-  message.erase(std::min(message.find(' '), message.size()));
-  if (message.find(password) == std::string::npos) return message;
-  return "an error with the password in it";
 }
 
 }  // namespace
@@ -105,7 +96,8 @@ void Dialogue::take_greeting() {
   for (std::size_t i = 0; i < answers_.size(); ++i) {
     if (!answers_[i].is_error()) continue;
     if (authenticated && i == 0) {
-      greeting.authentication = "AUTH: " + without_secrets(answers_[i].text, target_.password);
+      greeting.authentication = "AUTH: ";
+      greeting.authentication += without_secrets(answers_[i].text, target_.password);
     } else {
       greeting.selection = "SELECT " + std::to_string(target_.db) + ": " + answers_[i].text;
     }

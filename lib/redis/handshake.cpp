@@ -60,15 +60,6 @@ namespace {
   return parsed.ec == std::errc{} && major >= first_with_get ? SetForm::with_get : SetForm::plain;
 }
 
-/// Some errors repeat the words of the command, and AUTH's are secret.
-[[nodiscard]] std::string_view without_secrets(std::string_view message,
-                                               std::string_view password) noexcept {
-  message = message.substr(0, message.find(", with args"));
-  if (password.empty() || message.find(password) == std::string_view::npos) return message;
-  const std::string_view kind = message.substr(0, message.find(' '));
-  return kind.find(password) == std::string_view::npos ? kind : "an error with the password in it";
-}
-
 }  // namespace
 
 Handshake::Handshake(const ConnectionTarget& target, std::string& out)

@@ -57,4 +57,11 @@ std::string visible(std::string_view text, std::size_t limit) {
   return out;
 }
 
+std::string_view without_secrets(std::string_view message, std::string_view password) noexcept {
+  message = message.substr(0, message.find(", with args"));
+  if (password.empty() || message.find(password) == std::string_view::npos) return message;
+  const std::string_view kind = message.substr(0, message.find(' '));
+  return kind.find(password) == std::string_view::npos ? kind : "an error with the password in it";
+}
+
 }  // namespace redlock::redis

@@ -15,4 +15,9 @@ void append_visible(std::string& out, std::string_view text, std::size_t limit);
 
 [[nodiscard]] std::string visible(std::string_view text, std::size_t limit = message_bytes);
 
+/// What may be shown of an error: some repeat the words of the command, and AUTH's are secret. Lies
+/// in `message`, or is a constant.
+[[nodiscard]] std::string_view without_secrets(std::string_view message,
+                                               std::string_view password) noexcept;
+
 }  // namespace redlock::redis

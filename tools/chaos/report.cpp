@@ -32,12 +32,12 @@ std::string listed(const Counts& counts) {
   return text.empty() ? "none" : text;
 }
 
+}  // namespace
+
 std::string duration_of(double microseconds) {
   return cli::format_duration(
       std::chrono::nanoseconds{static_cast<std::int64_t>(microseconds * 1000)});
 }
-
-}  // namespace
 
 std::string_view verdict(const History& history, const Judgement& judgement, Ending ending) {
   if (!judgement.violations.empty()) return "violated";

@@ -29,6 +29,8 @@ struct Latencies {
 };
 [[nodiscard]] Latencies acquire_latencies(const History& history);
 
+[[nodiscard]] std::string duration_of(double microseconds);
+
 /// Executed faults of each kind; all kinds are there.
 [[nodiscard]] std::map<std::string, std::size_t> fault_counts(const History& history);
 

@@ -16,11 +16,6 @@ namespace {
 
 using Out = std::back_insert_iterator<std::string>;
 
-std::string duration_of(double microseconds) {
-  return cli::format_duration(
-      std::chrono::nanoseconds{static_cast<std::int64_t>(microseconds * 1000)});
-}
-
 /// In two or three digits, for a narrow place.
 std::string round_duration(double microseconds) {
   if (microseconds < 1e3) return fmt::format("{:.0f} µs", microseconds);

@@ -13,6 +13,7 @@
 
 #include "quorum-lock/duration.hpp"
 #include "quorum-lock/help.hpp"
+#include "quorum-lock/json_line.hpp"
 #include "quorum-lock/text.hpp"
 
 namespace redlock::cli {
@@ -20,10 +21,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 using Colour = Style::Colour;
-
-std::string line(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
-}
 
 Json text_or_null(const std::string& text) {
   return text.empty() ? Json(nullptr) : Json(as_utf8(text));
@@ -159,7 +156,7 @@ std::string examination_json(const Examination& examination) {
                                 {"why", as_utf8(finding.why)},
                                 {"mend", as_utf8(finding.mend)}});
   }
-  return line(json);
+  return json_line(json);
 }
 
 std::string examination_text(const Style& style, const Settings& settings,
@@ -180,7 +177,7 @@ std::string opened_json(const Examination& examination) {
   for (const NodeExamination& node : examination.nodes) {
     json["nodes"].push_back({{"url", as_utf8(node.url)}, {"run_id", as_utf8(node.run_id)}});
   }
-  return line(json);
+  return json_line(json);
 }
 
 std::string opened_text(const Style& style, const Settings& settings,
@@ -195,7 +192,7 @@ std::string opened_text(const Style& style, const Settings& settings,
 }
 
 std::string refused_json(std::string_view message) {
-  return line(Json{{"outcome", "refused"}, {"message", as_utf8(message)}});
+  return json_line(Json{{"outcome", "refused"}, {"message", as_utf8(message)}});
 }
 
 }  // namespace redlock::cli

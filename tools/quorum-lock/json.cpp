@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <nlohmann/json.hpp>
 
+#include "quorum-lock/json_line.hpp"
 #include "quorum-lock/text.hpp"
 
 namespace redlock::cli {
@@ -18,10 +19,6 @@ std::int64_t milliseconds(std::chrono::nanoseconds duration) {
 
 std::int64_t microseconds(std::chrono::nanoseconds duration) {
   return std::chrono::round<std::chrono::microseconds>(duration).count();
-}
-
-std::string line(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 Json node_json(const NodeReport& node) {
@@ -80,7 +77,7 @@ std::string round_json(std::string_view outcome, std::string_view resource,
   json["quorum"] = round.quorum;
   json["nodes"] = Json::array();
   for (const NodeReport& node : round.nodes) json["nodes"].push_back(node_json(node));
-  return line(json);
+  return json_line(json);
 }
 
 std::string acquired_json(std::string_view resource, const Lease& lease) {
@@ -94,7 +91,7 @@ std::string inspection_json(std::string_view resource, const Inspection& inspect
             {"state", std::string(to_string(inspection.state))}};
   json["holder"] = inspection.holder.empty() ? Json(nullptr) : Json(as_utf8(inspection.holder));
   json["nodes"] = inspected_nodes(inspection);
-  return line(json);
+  return json_line(json);
 }
 
 std::string break_json(std::string_view outcome, std::string_view resource,
@@ -103,7 +100,7 @@ std::string break_json(std::string_view outcome, std::string_view resource,
   json["tokens"] = Json::array();
   for (const std::string& token : tokens) json["tokens"].push_back(as_utf8(token));
   json["nodes"] = inspected_nodes(inspection);
-  return line(json);
+  return json_line(json);
 }
 
 std::optional<std::string_view> outcome_of(Errc errc) noexcept {
