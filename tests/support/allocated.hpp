@@ -11,7 +11,12 @@
 #endif
 
 #ifdef REDLOCK_TEST_SANITIZED
+#if defined(__clang__)
 #include <sanitizer/allocator_interface.h>
+#else
+// In the library of g++'s sanitizers too, but Debian's g++ comes without this header.
+extern "C" std::size_t __sanitizer_get_current_allocated_bytes();
+#endif
 #else
 #include <unistd.h>
 
