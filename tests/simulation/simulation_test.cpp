@@ -12,7 +12,7 @@ namespace {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr std::uint64_t seeds_of_a_test = 300;
 #else
-constexpr std::uint64_t seeds_of_a_test = 3000;
+constexpr std::uint64_t seeds_of_a_test = 10'000;
 #endif
 
 TEST(Simulation, keeps_every_promise_under_thousands_of_mixes_of_faults) {

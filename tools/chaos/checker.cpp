@@ -94,7 +94,7 @@ class Judge {
   void promises_of(const LeaseRecord& lease) {
     // The round that won a deadline began before anybody could see it.
     for (const auto& [seen, deadline] : lease.told) {
-      if (deadline <= seen + lease.ttl) continue;
+      if (deadline - lease.ttl <= seen) continue;
       add("too-long", lease.resource,
           lease.name + " is valid for longer than its TTL from " + when(history_, seen) + " on",
           seen);
