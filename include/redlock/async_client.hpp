@@ -3,9 +3,11 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <stop_token>
 #include <string_view>
 
 #include "redlock/callback.hpp"
+#include "redlock/coroutine.hpp"
 #include "redlock/counters.hpp"
 #include "redlock/export.hpp"
 #include "redlock/inspection.hpp"
@@ -21,9 +23,6 @@ namespace redlock {
 namespace api {
 class ClientCore;
 }  // namespace api
-
-/// Names a call in flight, for `cancel`. Zero names none.
-enum class RequestId : std::uint64_t {};
 
 /// The asynchronous interface: any number of calls in flight over one connection per node.
 ///
@@ -74,6 +73,18 @@ class REDLOCK_EXPORT AsyncClient {
   /// Asks every node what it stores for the resource; answers when all have answered or missed
   /// their time limit. Errors: closed, forked, invalid_argument.
   void inspect(std::string_view resource, Callback<void(Result<Inspection>)> done);
+
+  /// The same calls to be awaited: `co_await client.acquire("invoice/42")`. See Awaitable, also for
+  /// where to make the options.
+  [[nodiscard]] Awaitable<Lease> acquire(std::string_view resource);
+  [[nodiscard]] Awaitable<Lease> acquire(std::string_view resource, AcquireOptions options,
+                                         std::stop_token stop = {});
+  [[nodiscard]] Awaitable<RoundReport> extend(const Lease& lease, std::chrono::nanoseconds ttl);
+  [[nodiscard]] Awaitable<RoundReport> release(Lease lease);
+  [[nodiscard]] Awaitable<RoundReport> extend(std::string_view resource, const Token& token,
+                                              std::chrono::nanoseconds ttl);
+  [[nodiscard]] Awaitable<RoundReport> release(std::string_view resource, const Token& token);
+  [[nodiscard]] Awaitable<Inspection> inspect(std::string_view resource);
 
   /// Ends an acquire that has not answered yet: it answers `cancelled`, and what its attempts left
   /// on the nodes is released. Too late is harmless.

@@ -12,10 +12,29 @@
 
 namespace redlock {
 
+/// What is stored for a resource.
+enum class LockKind {
+  none,       ///< nothing
+  exclusive,  ///< a token
+  shared,     ///< readers
+  reentrant,  ///< the holds of one owner
+  interval,   ///< nobody's: taken until the interval is over (`AcquireOptions::at_least`)
+  other,      ///< a key that is no lock of ours, and blocks all the same
+};
+
+/// What nodes store where nobody holds a resource but its interval is not over. By this token it
+/// can be released all the same.
+inline constexpr std::string_view interval_token = "redlock:cooldown";
+
 /// What one node stores for a resource.
 struct NodeInspection {
-  std::string url;                    ///< without the password
-  std::optional<std::string> holder;  ///< the token stored there; none: free there, or see `error`
+  std::string url;  ///< without the password
+  LockKind kind = LockKind::none;
+  /// The token stored there, the owner of a reentrant lock, empty of the other kinds; none: free
+  /// there, or see `error`.
+  std::optional<std::string> holder;
+  std::uint32_t holds = 0;                            ///< shared, reentrant: how many
+  bool has_token = false;                             ///< the token that was asked about is there
   std::optional<std::chrono::nanoseconds> remaining;  ///< none: the key has no expiry
   /// The last fencing token that the node acknowledged; none: never one, or long ago.
   std::optional<std::uint64_t> fencing;
@@ -31,11 +50,13 @@ struct Inspection {
     split,  ///< tokens are on too many nodes for anybody to get a quorum, none of them has one
   };
   State state = State::free;
-  std::string holder;  ///< held: the token; split: the one on most nodes
+  LockKind kind = LockKind::none;  ///< of the key on most nodes
+  std::string holder;              ///< held: the token or the owner; split: the one on most nodes
   std::size_t quorum = 0;
   std::vector<NodeInspection> nodes;
 };
 
 [[nodiscard]] REDLOCK_EXPORT std::string_view to_string(Inspection::State state) noexcept;
+[[nodiscard]] REDLOCK_EXPORT std::string_view to_string(LockKind kind) noexcept;
 
 }  // namespace redlock

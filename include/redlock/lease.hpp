@@ -6,6 +6,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 #include "redlock/clock.hpp"
 #include "redlock/export.hpp"
@@ -38,7 +39,10 @@ class [[nodiscard]] REDLOCK_EXPORT Lease {
   Lease& operator=(const Lease&) = delete;
   ~Lease();
 
+  /// Of a semaphore it is the place: "jobs#3".
   [[nodiscard]] const std::string& resource() const noexcept;
+  /// All of them, the first first, where `AcquireOptions::also` asked for several.
+  [[nodiscard]] std::vector<std::string> resources() const;
   [[nodiscard]] const Token& token() const noexcept;
 
   /// The number to send along with every write that the lock protects, so that the storage can

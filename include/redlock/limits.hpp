@@ -13,8 +13,17 @@ inline constexpr std::size_t nodes = 15;
 /// node at every attempt.
 inline constexpr std::size_t resource_bytes = 8192;
 
-/// Our tokens have 40 characters; other Redlock clients use up to 36. Room for both.
-inline constexpr std::size_t token_bytes = 64;
+/// Resources of one lease: each is named to every node in one script.
+inline constexpr std::size_t resources = 64;
+
+/// Places of a semaphore: a node that refuses one tells which of the others are free.
+inline constexpr std::size_t permits = 256;
+
+/// The owner of a reentrant lock, and the name of a candidate for leadership.
+inline constexpr std::size_t name_bytes = 80;
+
+/// Our tokens have 40 characters, and may end with a name; other Redlock clients use up to 36.
+inline constexpr std::size_t token_bytes = 128;
 
 /// Redis counts expiry in milliseconds; anything finer can not be asked for.
 inline constexpr std::chrono::milliseconds shortest_ttl{1};

@@ -52,9 +52,7 @@ class REDLOCK_EXPORT Mutex {
   }
   template <typename Clock, typename Duration>
   [[nodiscard]] bool try_lock_until(const std::chrono::time_point<Clock, Duration>& deadline) {
-    // In a type that is wide enough for the beginning and the end of time.
-    return try_lock_within(
-        saturated(Wide(deadline.time_since_epoch()) - Wide(Clock::now().time_since_epoch())));
+    return try_lock_within(time_left(deadline));
   }
 
   /// Releases without waiting for the answers. Never throws; unlocking what was lost is harmless.
@@ -70,8 +68,15 @@ class REDLOCK_EXPORT Mutex {
   [[nodiscard]] const Lease& lease() const noexcept { return lease_; }
 
  private:
+  friend class SharedMutex;
+  // Wide enough for the beginning and the end of time.
   using Wide = std::chrono::duration<long double, std::nano>;
 
+  template <typename Clock, typename Duration>
+  [[nodiscard]] static std::chrono::nanoseconds time_left(
+      const std::chrono::time_point<Clock, Duration>& deadline) {
+    return saturated(Wide(deadline.time_since_epoch()) - Wide(Clock::now().time_since_epoch()));
+  }
   template <typename Rep, typename Period>
   [[nodiscard]] static std::chrono::nanoseconds saturated(
       const std::chrono::duration<Rep, Period>& wait) {

@@ -1,19 +1,23 @@
 #pragma once
 
 /// Everything at once. Each header also stands alone.
-#include "redlock/async_client.hpp"  // IWYU pragma: export
-#include "redlock/callback.hpp"      // IWYU pragma: export
-#include "redlock/client.hpp"        // IWYU pragma: export
-#include "redlock/clock.hpp"         // IWYU pragma: export
-#include "redlock/counters.hpp"      // IWYU pragma: export
-#include "redlock/deployment.hpp"    // IWYU pragma: export
-#include "redlock/error.hpp"         // IWYU pragma: export
-#include "redlock/inspection.hpp"    // IWYU pragma: export
-#include "redlock/lease.hpp"         // IWYU pragma: export
-#include "redlock/limits.hpp"        // IWYU pragma: export
-#include "redlock/mutex.hpp"         // IWYU pragma: export
-#include "redlock/options.hpp"       // IWYU pragma: export
-#include "redlock/report.hpp"        // IWYU pragma: export
-#include "redlock/result.hpp"        // IWYU pragma: export
-#include "redlock/token.hpp"         // IWYU pragma: export
-#include "redlock/version.hpp"       // IWYU pragma: export
+#include "redlock/async_client.hpp"     // IWYU pragma: export
+#include "redlock/callback.hpp"         // IWYU pragma: export
+#include "redlock/client.hpp"           // IWYU pragma: export
+#include "redlock/clock.hpp"            // IWYU pragma: export
+#include "redlock/coroutine.hpp"        // IWYU pragma: export
+#include "redlock/counters.hpp"         // IWYU pragma: export
+#include "redlock/deployment.hpp"       // IWYU pragma: export
+#include "redlock/election.hpp"         // IWYU pragma: export
+#include "redlock/error.hpp"            // IWYU pragma: export
+#include "redlock/inspection.hpp"       // IWYU pragma: export
+#include "redlock/lease.hpp"            // IWYU pragma: export
+#include "redlock/limits.hpp"           // IWYU pragma: export
+#include "redlock/mutex.hpp"            // IWYU pragma: export
+#include "redlock/options.hpp"          // IWYU pragma: export
+#include "redlock/recursive_mutex.hpp"  // IWYU pragma: export
+#include "redlock/report.hpp"           // IWYU pragma: export
+#include "redlock/result.hpp"           // IWYU pragma: export
+#include "redlock/shared_mutex.hpp"     // IWYU pragma: export
+#include "redlock/token.hpp"            // IWYU pragma: export
+#include "redlock/version.hpp"          // IWYU pragma: export

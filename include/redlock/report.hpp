@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -29,7 +30,8 @@ struct NodeReport {
   std::string url;  ///< as configured, without the password
   Vote vote = Vote::pending;
   std::optional<std::chrono::nanoseconds> round_trip;  ///< absent where nothing was answered
-  std::string holder;  ///< refused: the token stored there, where the server told
+  std::string holder;  ///< refused: the token stored there, where the server told; `shared` where
+                       ///< readers are, `writer` where one waits, `owner NAME`
   std::optional<std::chrono::nanoseconds> remaining;  ///< refused: what is left of its TTL
   std::string message;  ///< timeout, unreachable, error, excluded: why
 };
@@ -40,7 +42,10 @@ struct RoundReport {
   std::chrono::nanoseconds ttl{0};       ///< what the nodes were asked for
   std::chrono::nanoseconds elapsed{0};   ///< first byte of the call's first round to the decision
   std::chrono::nanoseconds validity{0};  ///< what was left at the decision; 0 where none was gained
-  std::vector<NodeReport> nodes;         ///< in the order in which they were configured
+  /// A release of a hold that others may have as well: how many of them are left, as far as the
+  /// nodes tell that answered. Zero only when there is none.
+  std::optional<std::uint32_t> holds_left{};
+  std::vector<NodeReport> nodes;  ///< in the order in which they were configured
 };
 
 }  // namespace redlock

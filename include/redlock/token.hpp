@@ -17,7 +17,7 @@ namespace redlock {
 ///
 /// The library's own tokens are 160 random bits as 40 hexadecimal digits, fresh for every attempt
 /// (https://redis.io/docs/latest/develop/use/patterns/distributed-locks/ asks for 20 random bytes).
-/// Tokens of other Redlock clients are any 1 to 64 bytes and are taken as they are.
+/// Tokens of other Redlock clients are any 1 to 128 bytes and are taken as they are.
 ///
 /// A type of its own, so that a token given where a resource belongs does not compile.
 /// Thread safety: a value.
@@ -36,6 +36,12 @@ class Token {
 
   [[nodiscard]] std::string_view view() const noexcept { return {bytes_.data(), size_}; }
   [[nodiscard]] std::string str() const { return std::string(view()); }
+  /// What `AcquireOptions::name` put behind the 40 digits and a colon; empty where nothing is.
+  [[nodiscard]] std::string_view name() const noexcept {
+    constexpr std::size_t digits = 40;
+    const bool named = size_ > digits && bytes_[digits] == ':';
+    return named ? view().substr(digits + 1) : std::string_view();
+  }
   [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
 
   friend bool operator==(const Token& a, const Token& b) noexcept { return a.view() == b.view(); }

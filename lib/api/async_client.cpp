@@ -1,5 +1,7 @@
 #include "redlock/async_client.hpp"
 
+#include <memory>
+#include <string>
 #include <utility>
 
 #include "api/client_core.hpp"
@@ -58,7 +60,72 @@ void AsyncClient::release(std::string_view resource, const Token& token,
 }
 
 void AsyncClient::inspect(std::string_view resource, Callback<void(Result<Inspection>)> done) {
-  core_->inspect(resource, std::move(done));
+  core_->inspect(resource, {}, std::move(done));
+}
+
+Awaitable<Lease> AsyncClient::acquire(std::string_view resource) {
+  return acquire(resource, AcquireOptions{}, std::stop_token{});
+}
+
+Awaitable<Lease> AsyncClient::acquire(std::string_view resource, AcquireOptions options,
+                                      std::stop_token stop) {
+  // Shared only because std::function wants to be copied.
+  const auto once = std::make_shared<AcquireOptions>(std::move(options));
+  const auto core = core_;
+  return Awaitable<Lease>(
+      [core, once, resource = std::string(resource)](Awaitable<Lease>::Done done) {
+        return core->acquire(resource, std::move(*once), std::move(done));
+      },
+      [core](RequestId request) { core->cancel(request); }, std::move(stop));
+}
+
+namespace {
+
+/// A call that can not be cancelled.
+template <typename Value, typename Begin>
+Awaitable<Value> to_await(Begin begin) {
+  return Awaitable<Value>(
+      [begin = std::move(begin)](typename Awaitable<Value>::Done done) {
+        begin(std::move(done));
+        return RequestId{};
+      },
+      nullptr, {});
+}
+
+}  // namespace
+
+Awaitable<RoundReport> AsyncClient::extend(const Lease& lease, std::chrono::nanoseconds ttl) {
+  return to_await<RoundReport>([core = core_, cell = api::LeaseCell::of(lease), ttl](auto done) {
+    (cell ? cell->core() : *core).extend(cell, ttl, std::move(done));
+  });
+}
+
+Awaitable<RoundReport> AsyncClient::release(Lease lease) {
+  const auto held = std::make_shared<Lease>(std::move(lease));
+  return to_await<RoundReport>([core = core_, held](auto done) {
+    const auto cell = api::LeaseCell::take(std::move(*held));
+    (cell ? cell->core() : *core).release(cell, std::move(done));
+  });
+}
+
+Awaitable<RoundReport> AsyncClient::extend(std::string_view resource, const Token& token,
+                                           std::chrono::nanoseconds ttl) {
+  return to_await<RoundReport>(
+      [core = core_, resource = std::string(resource), token, ttl](auto done) {
+        core->extend(resource, token, ttl, std::move(done));
+      });
+}
+
+Awaitable<RoundReport> AsyncClient::release(std::string_view resource, const Token& token) {
+  return to_await<RoundReport>([core = core_, resource = std::string(resource), token](auto done) {
+    core->release(resource, token, std::move(done));
+  });
+}
+
+Awaitable<Inspection> AsyncClient::inspect(std::string_view resource) {
+  return to_await<Inspection>([core = core_, resource = std::string(resource)](auto done) {
+    core->inspect(resource, {}, std::move(done));
+  });
 }
 
 void AsyncClient::cancel(RequestId request) { core_->cancel(request); }

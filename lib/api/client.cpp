@@ -83,18 +83,21 @@ Result<Inspection> Client::inspect(std::string_view resource) {
   const auto core = core_;
   if (auto why = core->refuse_blocking_call()) return *std::move(why);
   return api::wait_for<Inspection>(
-      *core, [&](api::InspectDone done) { core->inspect(resource, std::move(done)); });
+      *core, [&](api::InspectDone done) { core->inspect(resource, {}, std::move(done)); });
 }
 
 Result<bool> Client::is_held_by(std::string_view resource, const Token& token) {
   // A key of another type has no token, which is not to be taken for holding the empty one.
   if (token.empty()) return Error{Errc::invalid_argument, "token: empty", {}};
-  auto inspection = inspect(resource);
+  const auto core = core_;
+  if (auto why = core->refuse_blocking_call()) return *std::move(why);
+  auto inspection = api::wait_for<Inspection>(
+      *core, [&](api::InspectDone done) { core->inspect(resource, token, std::move(done)); });
   if (!inspection) return std::move(inspection).error();
   std::size_t votes = 0;
   std::size_t unknown = 0;
   for (const NodeInspection& node : inspection->nodes) {
-    votes += node.holder && *node.holder == token.view() ? 1U : 0U;
+    votes += node.has_token ? 1U : 0U;
     unknown += node.error.empty() ? 0U : 1U;
   }
   if (votes >= inspection->quorum) return true;

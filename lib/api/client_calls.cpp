@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <string>
 #include <utility>
 
 #include "api/client_core.hpp"
@@ -10,6 +12,12 @@ namespace {
 
 core::Acquire::Renewal to_core(const RenewalOptions& options) {
   return {options.max_renewals, options.max_hold};
+}
+
+/// Who may hold the resource too.
+std::string group_of(const AcquireOptions& options) {
+  if (options.shared) return "shared";
+  return options.owner.empty() ? std::string() : "owner " + options.owner;
 }
 
 Error forked_error() { return runtime::explain(Errc::forked, {}, {}); }
@@ -93,14 +101,14 @@ void ClientCore::release(std::string_view resource, const Token& token, RoundDon
   });
 }
 
-void ClientCore::inspect(std::string_view resource, InspectDone done) {
+void ClientCore::inspect(std::string_view resource, const Token& token, InspectDone done) {
   if (forked()) {
     if (done) done(forked_error());
     return;
   }
-  if (directly()) return begin_inspect(resource, std::move(done));
-  enqueue([this, resource = std::string(resource), done = std::move(done)]() mutable {
-    begin_inspect(resource, std::move(done));
+  if (directly()) return begin_inspect(resource, token, std::move(done));
+  enqueue([this, resource = std::string(resource), token, done = std::move(done)]() mutable {
+    begin_inspect(resource, token, std::move(done));
   });
 }
 
@@ -165,6 +173,7 @@ void ClientCore::begin_acquire(RequestId request, std::string_view resource, Acq
   Pending& call = *find(event.request);
   call.request = request;
   call.on_lost = std::move(options.on_lost);
+  call.on_at_risk = std::move(options.on_at_risk);
   event.resource = resource;
   event.ttl = std::chrono::floor<std::chrono::milliseconds>(options.ttl);
   event.wait = options.wait;
@@ -174,6 +183,15 @@ void ClientCore::begin_acquire(RequestId request, std::string_view resource, Acq
   if (options.orphan_ttl) {
     event.orphan_ttl = std::chrono::floor<std::chrono::milliseconds>(*options.orphan_ttl);
   }
+  std::erase(options.also, resource);
+  std::sort(options.also.begin(), options.also.end());
+  options.also.erase(std::unique(options.also.begin(), options.also.end()), options.also.end());
+  event.also = options.also;
+  const std::string group = group_of(options);
+  event.group = group;
+  event.name = options.name;
+  event.at_least = options.at_least;
+  event.places = static_cast<std::uint32_t>(options.permits.value_or(0));
   if (options.fencing) {
     const auto wall_clock = std::chrono::system_clock::now().time_since_epoch();
     event.fencing = wall_clock - runtime::boot_now().time_since_epoch();
@@ -235,11 +253,12 @@ void ClientCore::begin_release_token(std::string_view resource, const Token& tok
   driver_->step(event);
 }
 
-void ClientCore::begin_inspect(std::string_view resource, InspectDone done) {
+void ClientCore::begin_inspect(std::string_view resource, const Token& token, InspectDone done) {
   if (refused(core::refuse_resource(resource), resource, done)) return;
   core::Inspect event;
   event.request = remember(resource, std::move(done));
   event.resource = resource;
+  event.token = token;
   driver_->step(event);
 }
 

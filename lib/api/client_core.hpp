@@ -5,6 +5,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -57,7 +58,8 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
   void extend(std::string_view resource, const Token& token, std::chrono::nanoseconds ttl,
               RoundDone done);
   void release(std::string_view resource, const Token& token, RoundDone done);
-  void inspect(std::string_view resource, InspectDone done);
+  /// `token`: is it among those that hold? May be empty.
+  void inspect(std::string_view resource, const Token& token, InspectDone done);
   void cancel(RequestId request);
   void close(Callback<void()> done);
 
@@ -102,6 +104,7 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
     std::string resource;
     std::variant<std::monostate, AcquireDone, RoundDone, InspectDone> done;
     Callback<void(const Error&)> on_lost;
+    std::function<void(std::chrono::nanoseconds)> on_at_risk;
   };
 
   template <typename Done, typename Value>
@@ -113,9 +116,12 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
     std::shared_ptr<LeaseCell> cell;
     Error error;
   };
+  struct Risk {
+    std::shared_ptr<LeaseCell> cell;
+  };
   using Completion =
       std::variant<Call<AcquireDone, Result<Lease>>, Call<RoundDone, Result<RoundReport>>,
-                   Call<InspectDone, Result<Inspection>>, Loss, NodeEvent>;
+                   Call<InspectDone, Result<Inspection>>, Loss, Risk, NodeEvent>;
 
   // client_core.cpp: threads, jobs, the end
   void open(uv_loop_t* loop, uv::LoopThread::Lending lending);
@@ -139,7 +145,7 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
   void begin_extend_token(std::string_view resource, const Token& token,
                           std::chrono::nanoseconds ttl, RoundDone done);
   void begin_release_token(std::string_view resource, const Token& token, RoundDone done);
-  void begin_inspect(std::string_view resource, InspectDone done);
+  void begin_inspect(std::string_view resource, const Token& token, InspectDone done);
   template <typename Done>
   core::RequestId remember(std::string_view resource, Done done);
   template <typename Done>
@@ -159,6 +165,7 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
   void on_inspected(const core::Command& command);
   void on_failed(const core::Command& command);
   void on_lost(const core::Command& command);
+  void on_at_risk(const core::Command& command);
   [[nodiscard]] Pending* find(core::RequestId request) noexcept;
   void run_completions();
   void run(Completion& completion) noexcept;

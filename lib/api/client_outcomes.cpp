@@ -28,6 +28,8 @@ void ClientCore::on_outcome(core::Instant now, const Command& command) noexcept 
       return on_failed(command);
     case Command::Kind::lost:
       return on_lost(command);
+    case Command::Kind::at_risk:
+      return on_at_risk(command);
     case Command::Kind::connect:
     case Command::Kind::disconnect:
     case Command::Kind::send:
@@ -42,8 +44,9 @@ void ClientCore::on_acquired(core::Instant now, const Command& command) {
   Pending* call = find(command.request);
   REDLOCK_ASSERT(call != nullptr);
   const core::Claim* claim = driver_->engine().claim(command.stamp.claim);
-  auto cell = std::make_shared<LeaseCell>(shared_from_this(), command, *claim,
-                                          command.valid_until - now, std::move(call->on_lost));
+  auto cell =
+      std::make_shared<LeaseCell>(shared_from_this(), command, *claim, command.valid_until - now,
+                                  std::move(call->on_lost), std::move(call->on_at_risk));
   if (claim->fencing) {
     auto& counter = claim->fencing->rounds == 1 ? fenced_in_one_round_ : fenced_in_more_rounds_;
     counter.fetch_add(1, std::memory_order_relaxed);
@@ -72,18 +75,20 @@ void ClientCore::on_extended(core::Instant now, const Command& command) {
 void ClientCore::on_released(const Command& command) {
   Pending* call = find(command.request);
   REDLOCK_ASSERT(call != nullptr);
+  RoundReport report = runtime::report_round(*command.round, urls(), command.elapsed, {});
+  report.holds_left = driver_->engine().claim(command.stamp.claim)->holds_left;
   completions_.emplace_back(Call<RoundDone, Result<RoundReport>>{
-      std::get<RoundDone>(std::move(call->done)),
-      runtime::report_round(*command.round, urls(), command.elapsed, {})});
+      std::get<RoundDone>(std::move(call->done)), std::move(report)});
   pending_.give_back(*call);
 }
 
 void ClientCore::on_inspected(const Command& command) {
   Pending* call = find(command.request);
   REDLOCK_ASSERT(call != nullptr);
-  completions_.emplace_back(
-      Call<InspectDone, Result<Inspection>>{std::get<InspectDone>(std::move(call->done)),
-                                            runtime::report_inspection(*command.round, urls())});
+  const std::string_view token = driver_->engine().claim(command.stamp.claim)->token.view();
+  completions_.emplace_back(Call<InspectDone, Result<Inspection>>{
+      std::get<InspectDone>(std::move(call->done)),
+      runtime::report_inspection(*command.round, urls(), token)});
   pending_.give_back(*call);
 }
 
@@ -120,6 +125,13 @@ void ClientCore::on_lost(const Command& command) {
   completions_.emplace_back(Loss{cell, std::move(error)});
 }
 
+void ClientCore::on_at_risk(const Command& command) {
+  const core::ClaimId claim = command.stamp.claim;
+  if (claim.index >= held_.size() || held_[claim.index].generation != claim.generation) return;
+  const auto& cell = held_[claim.index].cell;
+  if (cell && cell->wants_warnings()) completions_.emplace_back(Risk{cell});
+}
+
 void ClientCore::on_node_event(NodeEvent event) noexcept {
   if (configuration_.on_node_event) completions_.emplace_back(std::move(event));
 }
@@ -146,8 +158,9 @@ void ClientCore::run_completions() {
     for_the_thread_.clear();
   }
   for (Completion& completion : running_completions_) {
-    const bool users =
-        std::holds_alternative<Loss>(completion) || std::holds_alternative<NodeEvent>(completion);
+    const bool users = std::holds_alternative<Loss>(completion) ||
+                       std::holds_alternative<Risk>(completion) ||
+                       std::holds_alternative<NodeEvent>(completion);
     if (users && led()) {
       for_the_thread_.push_back(std::move(completion));
     } else {
@@ -165,6 +178,8 @@ void ClientCore::run(Completion& completion) noexcept {
           configuration_.on_node_event(what);
         } else if constexpr (std::is_same_v<std::remove_cvref_t<decltype(what)>, Loss>) {
           what.cell->tell_loss(what.error);
+        } else if constexpr (std::is_same_v<std::remove_cvref_t<decltype(what)>, Risk>) {
+          what.cell->tell_risk();
         } else {
           if (what.done) what.done(std::move(what.value));
         }

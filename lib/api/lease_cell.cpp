@@ -10,13 +10,16 @@ namespace redlock::api {
 
 LeaseCell::LeaseCell(std::shared_ptr<ClientCore> core, const core::Command& granted,
                      const core::Claim& claim, std::chrono::nanoseconds validity,
-                     Callback<void(const Error&)> on_lost)
+                     Callback<void(const Error&)> on_lost,
+                     std::function<void(std::chrono::nanoseconds)> on_at_risk)
     : core_(std::move(core)),
       claim_(claim.id()),
       resource_(claim.resource),
+      also_(claim.also),
       token_(claim.token),
       valid_until_(granted.valid_until.time_since_epoch().count()),
       on_lost_(std::move(on_lost)),
+      on_at_risk_(std::move(on_at_risk)),
       quorum_(claim.round.quorum()),
       nodes_(claim.round.nodes()),
       ttl_(claim.round.ttl()),
@@ -59,6 +62,12 @@ bool LeaseCell::end() noexcept {
 bool LeaseCell::lose() noexcept {
   State live = State::live;
   return state_.compare_exchange_strong(live, State::lost, std::memory_order_acq_rel);
+}
+
+void LeaseCell::tell_risk() noexcept {
+  // It may have been renewed, released or lost since.
+  const auto left = valid_until() - BootClock::now();
+  if (live() && left > left.zero()) on_at_risk_(left);
 }
 
 void LeaseCell::tell_loss(const Error& error) noexcept {

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -25,7 +26,8 @@ class LeaseCell {
  public:
   LeaseCell(std::shared_ptr<ClientCore> core, const core::Command& granted,
             const core::Claim& claim, std::chrono::nanoseconds validity,
-            Callback<void(const Error&)> on_lost);
+            Callback<void(const Error&)> on_lost,
+            std::function<void(std::chrono::nanoseconds)> on_at_risk);
 
   [[nodiscard]] static Lease make_lease(std::shared_ptr<LeaseCell> cell) noexcept {
     return Lease(std::move(cell));
@@ -42,6 +44,7 @@ class LeaseCell {
   [[nodiscard]] const std::shared_ptr<ClientCore>& shared_core() noexcept { return core_; }
   [[nodiscard]] core::ClaimId claim() const noexcept { return claim_; }
   [[nodiscard]] const std::string& resource() const noexcept { return resource_; }
+  [[nodiscard]] const std::vector<std::string>& also() const noexcept { return also_; }
   [[nodiscard]] const Token& token() const noexcept { return token_; }
   [[nodiscard]] std::optional<std::uint64_t> fencing_token() const noexcept { return fencing_; }
   [[nodiscard]] RoundReport report() const;
@@ -65,6 +68,8 @@ class LeaseCell {
   /// owes `tell_loss`, which runs the holder's code.
   [[nodiscard]] bool lose() noexcept;
   void tell_loss(const Error& error) noexcept;
+  [[nodiscard]] bool wants_warnings() const noexcept { return on_at_risk_ != nullptr; }
+  void tell_risk() noexcept;
   [[nodiscard]] std::stop_token lost() const;
 
  private:
@@ -77,11 +82,13 @@ class LeaseCell {
   std::shared_ptr<ClientCore> core_;
   core::ClaimId claim_;
   std::string resource_;
+  std::vector<std::string> also_;
   Token token_;
   std::optional<std::uint64_t> fencing_;
   std::atomic<std::chrono::nanoseconds::rep> valid_until_;
   std::atomic<State> state_{State::live};
   Callback<void(const Error&)> on_lost_;
+  std::function<void(std::chrono::nanoseconds)> on_at_risk_;
 
   // The granting round. Words are kept only where a node had something to say: the usual lease
   // costs no string.

@@ -4,6 +4,8 @@
 #include <system_error>
 #include <utility>
 
+#include "api/mutex_errors.hpp"
+
 namespace redlock {
 namespace {
 
@@ -38,6 +40,10 @@ bool mended_by_waiting(Errc code) {
 }
 
 }  // namespace
+
+void api::raise_unless_waiting_mends(const Error& error) {
+  if (!mended_by_waiting(error.code)) raise(error);
+}
 
 Mutex::Mutex(Client& client, std::string resource, MutexOptions options)
     : client_(client), resource_(std::move(resource)), options_(options) {}
@@ -83,7 +89,7 @@ bool Mutex::obtain(std::chrono::nanoseconds wait, const std::stop_token& stop) {
     return true;
   }
   leave();
-  if (!mended_by_waiting(lease.error().code)) raise(lease.error());
+  api::raise_unless_waiting_mends(lease.error());
   return false;
 }
 

@@ -55,6 +55,24 @@ std::string_view to_string(Errc code) noexcept {
   return "unknown";
 }
 
+std::string_view to_string(LockKind kind) noexcept {
+  switch (kind) {
+    case LockKind::none:
+      return "none";
+    case LockKind::exclusive:
+      return "exclusive";
+    case LockKind::shared:
+      return "shared";
+    case LockKind::reentrant:
+      return "reentrant";
+    case LockKind::interval:
+      return "interval";
+    case LockKind::other:
+      return "other";
+  }
+  return "unknown";
+}
+
 std::string_view to_string(Inspection::State state) noexcept {
   switch (state) {
     case Inspection::State::free:

@@ -1,4 +1,5 @@
-# Embeds FOLDER/*.lua in one generated header: for release.lua,
+# Embeds FOLDER/*.lua in one generated header. The first line of a script may be "-- with: NAME": then
+# FOLDER/parts/NAME.lua comes in its place. For release.lua,
 #   inline constexpr Script release{"release", R"lua(…)lua", "<SHA-1 of the text>"};
 # in namespace redlock::redis::scripts, and all_scripts, an array of them all.
 #
@@ -10,12 +11,13 @@ if(NOT CMAKE_SCRIPT_MODE_FILE)
   function(redlock_embed_scripts target)
     cmake_parse_arguments(PARSE_ARGV 1 arg "" "FOLDER;HEADER" "")
     file(GLOB scripts CONFIGURE_DEPENDS "${arg_FOLDER}/*.lua")
+    file(GLOB parts CONFIGURE_DEPENDS "${arg_FOLDER}/parts/*.lua")
     set(header "${PROJECT_BINARY_DIR}/generated/${arg_HEADER}")
     add_custom_command(
       OUTPUT "${header}"
       COMMAND "${CMAKE_COMMAND}" "-DHEADER=${header}" "-DSCRIPTS=${scripts}"
               -P "${redlock_embed_scripts_file}"
-      DEPENDS ${scripts} "${redlock_embed_scripts_file}"
+      DEPENDS ${scripts} ${parts} "${redlock_embed_scripts_file}"
       COMMENT "Embedding the Lua scripts"
       VERBATIM)
     get_target_property(type ${target} TYPE)
@@ -39,6 +41,17 @@ set(reserved and asm auto break case catch char class const continue default del
     enum export extern false float for if inline int long namespace new not operator or private
     public register return short signed sizeof static struct switch template this throw true try
     typedef union unsigned using virtual void volatile while xor)
+
+function(redlock_read_text file result)
+  file(READ "${file}" text)
+  file(SHA1 "${file}" sha1)
+  string(SHA1 text_sha1 "${text}")
+  if(NOT text_sha1 STREQUAL sha1)
+    message(FATAL_ERROR "${file}: not a plain text file")
+  endif()
+  set(${result} "${text}" PARENT_SCOPE)
+endfunction()
+
 set(definitions "")
 set(names "")
 foreach(script IN LISTS SCRIPTS)
@@ -47,20 +60,23 @@ foreach(script IN LISTS SCRIPTS)
   if(name IN_LIST reserved)
     string(APPEND name "_")
   endif()
-  file(READ "${script}" text)
-  file(SHA1 "${script}" sha1)
-  # The server hashes the bytes it is sent. Whatever could make the literal differ from the file is
+  # The server hashes the bytes it is sent. Whatever could make the literal differ from the files is
   # refused here; the hash of what was read is compared with the hash of the file.
-  string(SHA1 text_sha1 "${text}")
-  if(NOT text_sha1 STREQUAL sha1)
-    message(FATAL_ERROR "${script}: not a plain text file")
+  redlock_read_text("${script}" text)
+  if(text MATCHES "^-- with: ([a-z]+)\n")
+    string(LENGTH "${CMAKE_MATCH_0}" first_line)
+    get_filename_component(folder "${script}" DIRECTORY)
+    redlock_read_text("${folder}/parts/${CMAKE_MATCH_1}.lua" part)
+    string(SUBSTRING "${text}" ${first_line} -1 text)
+    string(PREPEND text "${part}")
   endif()
+  string(SHA1 sha1 "${text}")
   string(FIND "${text}" ")lua\"" delimiter)
   string(FIND "${text}" "\r" carriage_return)
   if(NOT delimiter EQUAL -1 OR NOT carriage_return EQUAL -1)
     message(FATAL_ERROR "${script}: contains )lua\" or a carriage return")
   endif()
-  file(SIZE "${script}" size)
+  string(LENGTH "${text}" size)  # in bytes
   string(APPEND definitions
     "inline constexpr Script ${name}{\"${file_name}\", R\"lua(${text})lua\",\n"
     "    \"${sha1}\"};\n"

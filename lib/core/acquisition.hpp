@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/messages.hpp"
 #include "core/round.hpp"
@@ -27,6 +28,11 @@ struct Acquisition {
   State state = State::gathering;
   RequestId request{};
   std::string resource;
+  std::vector<std::string> also;
+  std::string group;
+  std::string name;
+  Duration at_least{};
+  std::uint32_t places = 0;
   Duration ttl{};
   bool tell_remaining = false;
   std::optional<Acquire::Renewal> renewal;
@@ -36,6 +42,11 @@ struct Acquisition {
   std::optional<Instant> give_up;  ///< none: one attempt
   std::optional<Instant> first_round;
   unsigned attempts = 0;
+  bool by_script = false;  ///< something is in the way that SET can not deal with
+
+  std::uint32_t place = 0;                ///< asked for now
+  std::uint32_t moves = 0;                ///< from place to place, since the last pause
+  std::vector<std::uint8_t> free_places;  ///< how many nodes told that it is free
   ClaimId claim{};
   Instant next_try{};
 

@@ -30,6 +30,56 @@ std::optional<std::string> refuse_ttl(const Settings& settings, Duration ttl) {
          spoken(settings.max_ttl) + " is allowed";
 }
 
+namespace {
+
+std::optional<std::string> refuse_kind(const AcquireOptions& options) {
+  const int sharing =
+      (options.shared ? 1 : 0) + (options.owner.empty() ? 0 : 1) + (options.permits ? 1 : 0);
+  if (sharing > 1) return "shared, owner, permits: only one of them at a time is allowed";
+  if (options.owner.size() > limits::name_bytes) {
+    return "owner: " + std::to_string(options.owner.size()) + " bytes; 1 to " +
+           std::to_string(limits::name_bytes) + " are allowed";
+  }
+  if (options.name.size() > limits::name_bytes) {
+    return "name: " + std::to_string(options.name.size()) + " bytes; at most " +
+           std::to_string(limits::name_bytes) + " are allowed";
+  }
+  if (options.permits && (*options.permits < 1 || *options.permits > limits::permits)) {
+    return "permits: " + std::to_string(*options.permits) + "; 1 to " +
+           std::to_string(limits::permits) + " are allowed";
+  }
+  if (options.at_least < Duration::zero() || options.at_least > limits::longest_max_ttl) {
+    return "at least: " + spoken(options.at_least) + "; 0 to " + spoken(limits::longest_max_ttl) +
+           " is allowed";
+  }
+  const bool exclusive = !options.shared && options.owner.empty();
+  if (options.at_least > Duration::zero() && !exclusive) {
+    return "at least: not for readers and owners";
+  }
+  if (options.fencing && sharing > 0) {
+    return "fencing: not for readers, owners and places, of which there may be several";
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> refuse_more(const AcquireOptions& options) {
+  if (options.also.empty()) return std::nullopt;
+  if (options.also.size() >= limits::resources) {
+    return "resources: " + std::to_string(options.also.size() + 1) + "; at most " +
+           std::to_string(limits::resources) + " are allowed";
+  }
+  for (const std::string& other : options.also) {
+    if (auto why = refuse_resource(other)) return why;
+  }
+  const bool plain = !options.shared && options.owner.empty() && !options.permits;
+  if (!plain || options.orphan_ttl) {
+    return "resources: several are not allowed with shared, owner, permits or an orphan TTL";
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
 std::optional<std::string> refuse_acquire(const Settings& settings, std::string_view resource,
                                           const AcquireOptions& options) {
   if (auto why = refuse_resource(resource)) return why;
@@ -37,6 +87,8 @@ std::optional<std::string> refuse_acquire(const Settings& settings, std::string_
   if (options.orphan_ttl) {
     if (auto why = refuse_ttl(settings, *options.orphan_ttl)) return "orphan " + *why;
   }
+  if (auto why = refuse_kind(options)) return why;
+  if (auto why = refuse_more(options)) return why;
   if (options.wait < Duration::zero()) return "wait: negative; zero or more is allowed";
   if (options.renewal && options.renewal->max_hold < limits::shortest_ttl) {
     return "max hold: " + spoken(options.renewal->max_hold) + "; " + spoken(limits::shortest_ttl) +

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -46,6 +47,8 @@ struct Claim {
   Task task = Task::none;
   bool finished = false;
   std::string resource;
+  std::vector<std::string> also;  ///< more resources, taken and given back with it
+  std::string group;              ///< who may hold it at the same time; empty: nobody else
   Token token;
 
   Round round;
@@ -70,10 +73,17 @@ struct Claim {
 
   std::optional<Fencing> fencing;
   std::optional<Duration> orphan_ttl;
+  Duration at_least{};  ///< for how long nobody else may have it, from `granted_at` on
+  Duration keep_out{};  ///< new readers, where readers are in the way
+  std::uint32_t places = 0;
+  std::uint32_t place = 0;
+  bool is_hold = false;                     ///< a visit: a node said so
+  std::optional<std::uint32_t> holds_left;  ///< the most that a node told of when ours was given up
 
   StepMarks steps{};  ///< the nodes' clocks when the round began
   Worth worth;        ///< what the deadline rests on
   Instant valid_until{};
+  std::optional<Instant> granted_at;
   Instant keys_gone_by{};  ///< when the nodes have forgotten every key that was set in time
   Instant owed_again_at{};
   Renewal renewal;
@@ -82,6 +92,17 @@ struct Claim {
   Duration elapsed{};             ///< first byte of the call's first round to the decision
 
   [[nodiscard]] ClaimId id() const noexcept { return {index, generation}; }
+
+  /// For how long a release is to keep everybody out yet: nobody was in where nothing was granted.
+  [[nodiscard]] Duration cooldown(Instant now) const {
+    if (!granted_at) return Duration::zero();
+    return std::max(Duration::zero(), later(*granted_at, at_least) - now);
+  }
+  /// For how long the nodes are to keep the key: its crashed holder keeps everybody out as well.
+  [[nodiscard]] Duration time_to_ask(Verb asked, Instant now) const {
+    if (asked == Verb::expire_orphan) return *orphan_ttl;
+    return std::max(round.ttl(), granted_at ? cooldown(now) : at_least);
+  }
 
   /// Makes a reused slot new, keeping what its members have allocated.
   void reset() {
@@ -92,8 +113,15 @@ struct Claim {
     queued.clear();
     may_hold = kept = unasked = setting = clearing = owed = uncertain = in_full = NodeSet();
     unanswered = 0;
+    also.clear();
+    group.clear();
     fencing.reset();
     orphan_ttl.reset();
+    at_least = keep_out = Duration::zero();
+    places = place = 0;
+    is_hold = false;
+    holds_left.reset();
+    granted_at.reset();
     worth = Worth();
     keys_gone_by = owed_again_at = Instant{};
     renewal = Renewal();

@@ -113,6 +113,7 @@ class Engine {
   [[nodiscard]] static bool still_wanted(const Claim& claim, const Stamp& stamp);
   static void forget_key(Claim& claim, const Answer& answer);
   void note_set(Claim& claim, const Answer& answer);
+  void note_obstacle(const Claim& claim, const Answer& answer);
   void note_number(Claim& claim, const Answer& answer);
   void give_orphan_expiry(Claim& claim, const Answer& answer);
   void note_extend(Claim& claim, const Answer& answer);
@@ -120,11 +121,19 @@ class Engine {
   void record(Claim& claim, const Answer& answer, Vote failure, std::optional<Duration> took);
   void judge(Claim& claim);
 
+  // engine_places.cpp: one of several places
+  static void note_free_places(Acquisition& acquisition, std::string_view free);
+  void choose_place(Acquisition& acquisition);
+  [[nodiscard]] bool may_change_place(const Acquisition& acquisition) const;
+
   // engine_acquire.cpp: attempts, waiting
   void try_again(Acquisition& acquisition);
   void start_attempt(Acquisition& acquisition);
   void judge_attempt(Claim& claim);
   void grant(Claim& claim);
+  [[nodiscard]] static Verb verb_for(const Acquisition& acquisition);
+  void propose_number(Claim& claim, Duration wall_clock);
+  void remember_number(const Claim& claim, std::uint64_t number);
   void raise_number(Claim& claim);
   void judge_number(Claim& claim);
   void lose_attempt(Claim& claim, Errc why);
@@ -148,6 +157,7 @@ class Engine {
   void clear(Claim& claim);
   void send_owed(Claim& claim);
   void lose(Claim& claim);
+  void warn(Claim& claim);
   void fire(Claim& claim);
   void retime(Claim& claim);
   void settle(Claim& claim);

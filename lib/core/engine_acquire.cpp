@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "core/engine.hpp"
+#include "core/places.hpp"
 #include "core/retry.hpp"
 #include "core/validity.hpp"
 #include "support/assert.hpp"
@@ -23,6 +24,14 @@ void Engine::on(const Acquire& event) {
   }
   acquisition.tell_remaining =
       event.tell_remaining || event.wait > Duration::zero() || event.orphan_ttl.has_value();
+  acquisition.also.assign(event.also.begin(), event.also.end());
+  acquisition.group.assign(event.group);
+  acquisition.name.assign(event.name);
+  acquisition.at_least = event.at_least;
+  acquisition.places = event.places;
+  acquisition.free_places.assign(event.places, 0);
+  acquisition.moves = 0;
+  acquisition.by_script = !event.also.empty();
   acquisition.fencing = event.fencing;
   acquisition.orphan_ttl = event.orphan_ttl;
   acquisition.give_up.reset();
@@ -88,8 +97,28 @@ Claim& Engine::new_claim(std::string_view resource, const Token& token) {
   return claim;
 }
 
+namespace {
+
+Token named(const Token& token, std::string_view name) {
+  if (name.empty()) return token;
+  return Token::parse(token.str() + ':' + std::string(name)).value_or(token);
+}
+
+}  // namespace
+
+Verb Engine::verb_for(const Acquisition& acquisition) {
+  if (!acquisition.group.empty()) return Verb::enter;
+  if (acquisition.places > 0) return Verb::take_place;
+  if (acquisition.by_script) return Verb::take;
+  if (acquisition.fencing) {
+    return acquisition.tell_remaining ? Verb::set_numbered_and_ttl : Verb::set_numbered;
+  }
+  return acquisition.tell_remaining ? Verb::set_and_ttl : Verb::set;
+}
+
 void Engine::start_attempt(Acquisition& acquisition) {
-  Claim& claim = new_claim(acquisition.resource, random_->token());
+  if (acquisition.places > 0) choose_place(acquisition);
+  Claim& claim = new_claim(acquisition.resource, named(random_->token(), acquisition.name));
   if (!acquisition.first_round) acquisition.first_round = now_;
   ++acquisition.attempts;
   acquisition.claim = claim.id();
@@ -97,14 +126,20 @@ void Engine::start_attempt(Acquisition& acquisition) {
   claim.acquisition = acquisition.index;
   claim.state = Claim::State::acquiring;
   claim.task = Claim::Task::acquire;
-  claim.verb = acquisition.tell_remaining ? Verb::set_and_ttl : Verb::set;
+  claim.verb = verb_for(acquisition);
+  claim.also = acquisition.also;
+  claim.group = acquisition.group;
+  claim.at_least = acquisition.at_least;
+  claim.places = acquisition.places;
+  if (claim.places > 0) claim.resource = place_name(acquisition.resource, acquisition.place);
+  if (acquisition.give_up && claim.verb == Verb::take) {
+    // Longer than it takes to look again, and no longer than somebody waits.
+    const Duration look = settings_.longest_limit + std::chrono::seconds(1);
+    claim.keep_out = std::min(look, *acquisition.give_up - now_);
+  }
   claim.orphan_ttl = acquisition.orphan_ttl;
   if (acquisition.fencing) {
-    claim.verb = acquisition.tell_remaining ? Verb::set_numbered_and_ttl : Verb::set_numbered;
-    const Duration wall_clock = now_.time_since_epoch() + *acquisition.fencing;
-    Fencing& fencing = claim.fencing.emplace();
-    fencing.number = fencing.first = fences_.propose(claim.resource, wall_clock);
-    fences_.note(claim.resource, fencing.number);
+    propose_number(claim, now_.time_since_epoch() + *acquisition.fencing);
   }
   claim.steps = steps();
   claim.round.begin(1, links_.size(), settings_.quorum, now_, acquisition.ttl);
@@ -131,10 +166,26 @@ void Engine::judge_attempt(Claim& claim) {
   }
 }
 
+void Engine::propose_number(Claim& claim, Duration wall_clock) {
+  Fencing& fencing = claim.fencing.emplace();
+  // One number for all of several resources, so above what was seen of each.
+  fencing.number = fences_.propose(claim.resource, wall_clock);
+  for (const std::string& other : claim.also) {
+    fencing.number = std::max(fencing.number, fences_.propose(other, wall_clock));
+  }
+  fencing.first = fencing.number;
+  remember_number(claim, fencing.number);
+}
+
+void Engine::remember_number(const Claim& claim, std::uint64_t number) {
+  fences_.note(claim.resource, number);
+  for (const std::string& other : claim.also) fences_.note(other, number);
+}
+
 void Engine::raise_number(Claim& claim) {
   Fencing& fencing = *claim.fencing;
   fencing.number = std::max(fencing.highest, fencing.number) + 1;
-  fences_.note(claim.resource, fencing.number);
+  remember_number(claim, fencing.number);
   fencing.acknowledged = NodeSet();
   ++fencing.rounds;
   fencing.asked =
@@ -172,6 +223,7 @@ void Engine::grant(Claim& claim) {
   Acquisition& acquisition = acquisitions_.at(claim.acquisition);
   claim.state = Claim::State::held;
   claim.task = Claim::Task::none;
+  claim.granted_at = now_;
   claim.elapsed = now_ - acquisition.first_round.value_or(now_);
   claim.renewal.begin(acquisition.renewal, claim.round.start(), acquisition.ttl);
   retime(claim);
@@ -193,6 +245,10 @@ void Engine::lose_attempt(Claim& claim, Errc why) {
   keep_votes(acquisition, claim.round);
   acquisition.why = why;
   clear(claim);
+  if (may_change_place(acquisition)) {
+    ++acquisition.moves;
+    return try_again(acquisition);
+  }
   pause_or_fail(acquisition);
 }
 
@@ -205,6 +261,7 @@ void Engine::pause_or_fail(Acquisition& acquisition) {
     if (link.up()) slowest = std::max(slowest, link.round_trip());
   }
   acquisition.state = Acquisition::State::pausing;
+  acquisition.moves = 0;
   acquisition.next_try =
       next_try(now_, acquisition.why, acquisition.last, acquisition.attempts, slowest, *random_);
   timers_.set(timer_of(acquisition), std::min(acquisition.next_try, *acquisition.give_up));

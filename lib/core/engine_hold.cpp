@@ -90,9 +90,9 @@ void Engine::extend_won(Claim& claim) {
     } else {
       claim.renewal.follow(claim.valid_until);
     }
-  } else {
+  } else if (!claim.is_hold) {
     // Only now: giving the key back before a quorum has shown to have it would revive a lock that
-    // was lost.
+    // was lost. Not a hold: whose it was, nobody knows here.
     const NodeSet without = claim.round.with(Vote::refused);
     without.each([&](NodeIndex node) {
       if (!claim.round.vote(node).text.empty()) return;  // somebody else's
@@ -142,6 +142,8 @@ void Engine::begin_release(Claim& claim, RequestId request) {
     claim.requests.push_back(request);
     claim.task = Claim::Task::release;
   }
+  // How many holds are left is to be told by a quorum.
+  if (!claim.group.empty()) claim.may_hold = NodeSet::first(links_.size());
   const NodeSet held = claim.may_hold;
   clear(claim);
   if (request == RequestId::none) return;
@@ -264,6 +266,7 @@ void Engine::on(const Inspect& event) {
   claim.state = Claim::State::visiting;
   claim.task = Claim::Task::inspect;
   claim.verb = Verb::inspect;
+  claim.token = event.token;
   claim.requests.push_back(event.request);
   claim.round.begin(1, links_.size(), settings_.quorum, now_, Duration::zero());
   ask(claim);
@@ -296,6 +299,15 @@ void Engine::lose(Claim& claim) {
   clear(claim);
 }
 
+void Engine::warn(Claim& claim) {
+  const auto at = claim.renewal.warn_at(claim.valid_until);
+  if (!at || now_ < *at) return;
+  claim.renewal.warned(claim.valid_until);
+  Command& command = emit(Command::Kind::at_risk);
+  command.stamp.claim = claim.id();
+  command.valid_until = claim.valid_until;
+}
+
 void Engine::fire(Claim& claim) {
   if (claim.finished) return;
   switch (claim.state) {
@@ -305,9 +317,10 @@ void Engine::fire(Claim& claim) {
       break;
     case Claim::State::held:
       if (now_ >= claim.valid_until) return lose(claim);
+      warn(claim);
       if (claim.task == Claim::Task::none && !claim.queued.empty()) {
         start_queued_extend(claim);
-      } else if (claim.task == Claim::Task::none) {
+      } else if (claim.task == Claim::Task::none && claim.renewal.is_due(now_)) {
         if (const auto ttl = claim.renewal.ask(now_, claim.valid_until)) {
           begin_extend(claim, Verb::extend_or_set, *ttl);
         }
@@ -331,7 +344,7 @@ void Engine::retime(Claim& claim) {
       at = claim.valid_until;
       break;
     case Claim::State::held:
-      at = claim.valid_until;
+      at = earlier(claim.valid_until, claim.renewal.warn_at(claim.valid_until));
       if (claim.task == Claim::Task::none) {
         // Not within the step that decided: its commands refer to the round that is begun anew.
         at = earlier(at, claim.queued.empty() ? claim.renewal.due() : now_);

@@ -30,8 +30,8 @@ NodeSet Engine::transmit(Claim& claim, Verb verb, NodeSet nodes, ScriptForm form
   if (!is_set_numbered(verb)) return transmit_same(claim, verb, nodes, form);
   const NodeSet numbering = nodes & can_number(claim.fencing->first);
   const NodeSet others = nodes - numbering;
-  const NodeSet sent = transmit_same(claim, verb, numbering, form) |
-                       transmit_same(claim, Verb::set_fenced, others, form);
+  const NodeSet sent =
+      transmit_same(claim, verb, numbering, form) | transmit_same(claim, Verb::take, others, form);
   tend_numbers(sent);
   return sent;
 }
@@ -53,7 +53,7 @@ NodeSet Engine::transmit_same(Claim& claim, Verb verb, NodeSet nodes, ScriptForm
   if (is_set(verb) || verb == Verb::extend || verb == Verb::extend_or_set) {
     const bool ours = claim.state == Claim::State::acquiring || claim.state == Claim::State::held;
     if (ours) claim.may_hold = claim.may_hold | sent;
-    claim.keys_gone_by = std::max(claim.keys_gone_by, gone_by(now_, claim.round.ttl()));
+    claim.keys_gone_by = std::max(claim.keys_gone_by, gone_by(now_, claim.time_to_ask(verb, now_)));
   }
   if (is_set(verb)) claim.setting = claim.setting | sent;
   Command& command = emit(Command::Kind::send);
@@ -98,7 +98,9 @@ void Engine::take_answer(NodeIndex node, const Stamp& stamp, const Answer& answe
     case Verb::set_and_ttl:
     case Verb::set_numbered:
     case Verb::set_numbered_and_ttl:
-    case Verb::set_fenced:
+    case Verb::take:
+    case Verb::take_place:
+    case Verb::enter:
       note_set(*claim, answer);
       give_orphan_expiry(*claim, answer);
       break;
@@ -127,8 +129,10 @@ void Engine::take_answer(NodeIndex node, const Stamp& stamp, const Answer& answe
 }
 
 bool Engine::still_wanted(const Claim& claim, const Stamp& stamp) {
-  // Sent again behind a release it would set what was released.
-  if (stamp.verb == Verb::set_fenced) return claim.state == Claim::State::acquiring;
+  // Sent again behind a release it would set what was released. A lease in its first round gives a
+  // late node its key all the same.
+  const bool first_round = claim.state == Claim::State::held && stamp.round == claim.round.number();
+  if (is_taking_script(stamp.verb)) return claim.state == Claim::State::acquiring || first_round;
   if (stamp.verb != Verb::extend_or_set) return true;
   // Sent again behind a release it would revive what was released. Behind the next round's extend
   // it would be counted there, and that one finds out for itself. A visit never releases.
@@ -147,13 +151,17 @@ void Engine::note_set(Claim& claim, const Answer& answer) {
       if (claim.fencing) note_number(claim, answer);
       if (may_vote(answer.node)) claim.kept.add(answer.node);
       // It may have been set only now, and a release of it may be refused.
-      claim.keys_gone_by = std::max(claim.keys_gone_by, gone_by(now_, claim.round.ttl()));
+      claim.keys_gone_by =
+          std::max(claim.keys_gone_by, gone_by(now_, claim.time_to_ask(answer.stamp.verb, now_)));
       if (answer.stamp.round == claim.worth.round && claim.state == Claim::State::held) {
         claim.worth.nodes.add(answer.node);
       }
       break;
-    case Reply::clock:
     case Reply::taken:
+      if (claim.state == Claim::State::acquiring) note_obstacle(claim, answer);
+      forget_key(claim, answer);
+      break;
+    case Reply::clock:
     case Reply::error:
     case Reply::extended:
     case Reply::repaired:
@@ -165,6 +173,14 @@ void Engine::note_set(Claim& claim, const Answer& answer) {
       forget_key(claim, answer);
       break;
   }
+}
+
+void Engine::note_obstacle(const Claim& claim, const Answer& answer) {
+  Acquisition& acquisition = acquisitions_.at(claim.acquisition);
+  if (claim.places > 0) return note_free_places(acquisition, answer.text);
+  // No string, or a server that does not tell: readers may be in the way, and only a script can ask
+  // them to make room.
+  if (answer.text.empty()) acquisition.by_script = true;
 }
 
 bool Engine::acknowledges(const Claim& claim, const Answer& answer) {
@@ -184,7 +200,7 @@ void Engine::note_number(Claim& claim, const Answer& answer) {
   if (raise) fencing.asked.remove(node);
   if (answer.reply == Reply::behind || is_set_numbered(answer.stamp.verb)) {
     fencing.highest = std::max(fencing.highest, answer.number);
-    fences_.note(claim.resource, answer.number);
+    remember_number(claim, answer.number);
   }
   if (claim.state != Claim::State::acquiring) return;
   if (acknowledges(claim, answer)) {
@@ -214,10 +230,11 @@ void Engine::note_extend(Claim& claim, const Answer& answer) {
   } else if (answer.reply != Reply::error && answer.reply != Reply::script_missing) {
     claim.kept.remove(answer.node);
   }
+  claim.is_hold = claim.is_hold || answer.holds.has_value();
   // An error leaves whatever was there; only a node that says so does not have our key.
   if (answer.reply == Reply::gone || answer.reply == Reply::taken) forget_key(claim, answer);
   const bool straggler_of_a_won_visit =
-      answer.stamp.verb == Verb::extend && claim.task == Claim::Task::none &&
+      answer.stamp.verb == Verb::extend && !claim.is_hold && claim.task == Claim::Task::none &&
       claim.round.verdict() == Verdict::won && now_ < claim.valid_until;
   if (straggler_of_a_won_visit && answer.reply == Reply::gone) {
     transmit(claim, Verb::extend_or_set, NodeSet::of(answer.node), ScriptForm::digest);
@@ -227,6 +244,9 @@ void Engine::note_extend(Claim& claim, const Answer& answer) {
 void Engine::note_release(Claim& claim, const Answer& answer) {
   const NodeIndex node = answer.node;
   claim.clearing.remove(node);
+  if (answer.reply == Reply::released && answer.holds) {
+    claim.holds_left = std::max(claim.holds_left.value_or(0), answer.holds->count);
+  }
   if (answer.reply == Reply::released || answer.reply == Reply::gone ||
       answer.reply == Reply::taken) {
     claim.may_hold.remove(node);
@@ -268,15 +288,23 @@ void Engine::record(Claim& claim, const Answer& answer, Vote failure,
     case Reply::gone:
       // To an inspection a free node is the good answer.
       if (claim.task == Claim::Task::inspect) {
-        return round.record(node, Vote::granted, {{}, took, {}, answer.number, answer.time});
+        return round.record(node, Vote::granted, {{}, took, {}, answer.number, answer.time, {}});
       }
       return round.record(node, Vote::refused, {{}, took, Duration::zero()});
     case Reply::repaired:
       return round.record(node, Vote::refused, {{}, took, Duration::zero()});
     case Reply::taken:
-    case Reply::found:
       return round.record(node, Vote::refused,
-                          {answer.text, took, answer.remaining, answer.number, answer.time});
+                          {claim.places > 0 ? std::string_view() : answer.text,
+                           took,
+                           answer.remaining,
+                           answer.number,
+                           answer.time,
+                           {}});
+    case Reply::found:
+      return round.record(
+          node, Vote::refused,
+          {answer.text, took, answer.remaining, answer.number, answer.time, answer.holds});
     case Reply::error:
     case Reply::script_missing:
     case Reply::clock:

@@ -3,10 +3,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <variant>
 
+#include "core/holds.hpp"
 #include "core/node_set.hpp"
 #include "core/time.hpp"
 #include "redlock/error.hpp"
@@ -34,24 +36,32 @@ enum class Verb : std::uint8_t {
   set_and_ttl,   ///< the same, and PTTL behind it: for whoever waits for a refusing holder
   set_numbered,  ///< SET, the number there is, ours if it is higher, and whose key it is then
   set_numbered_and_ttl,  ///< the same, and PTTL behind it
-  set_fenced,            ///< the same by a script, which tells more and costs the node more
-  raise_fence,           ///< a higher number for a key that is ours
-  extend,                ///< raise the expiry of our key
-  extend_or_set,         ///< and give the key back to a node that lost it
-  release,               ///< compare and delete
-  inspect,               ///< holder and remaining TTL
-  expire_orphan,         ///< an expiry for a key that has none
-  kill_old,              ///< CLIENT KILL of the connection before this one; of no claim
-  read_clock,            ///< TIME; of no claim
-  tend_numbers,          ///< forget what was numbered days ago; of no claim
+  take,         ///< the same by a script, which costs the node more: also several resources, all or
+                ///< none, and where readers are in the way
+  take_place,   ///< one of several keys; a refusal tells which are free
+  enter,        ///< a hold of a resource that others of the same group may hold too
+  raise_fence,  ///< a higher number for a key that is ours
+  extend,       ///< raise the expiry of our key
+  extend_or_set,  ///< and give the key back to a node that lost it
+  release,        ///< compare and delete
+  inspect,        ///< holder and remaining TTL
+  expire_orphan,  ///< an expiry for a key that has none
+  kill_old,       ///< CLIENT KILL of the connection before this one; of no claim
+  read_clock,     ///< TIME; of no claim
+  tend_numbers,   ///< forget what was numbered days ago; of no claim
 };
-inline constexpr std::size_t verbs = 14;
+inline constexpr std::size_t verbs = 16;
 
+/// Asks for the lock by a script.
+[[nodiscard]] constexpr bool is_taking_script(Verb verb) noexcept {
+  return verb == Verb::take || verb == Verb::take_place || verb == Verb::enter;
+}
+/// Asks for the lock.
 [[nodiscard]] constexpr bool is_set(Verb verb) noexcept {
   return verb == Verb::set || verb == Verb::set_and_ttl || verb == Verb::set_numbered ||
-         verb == Verb::set_numbered_and_ttl || verb == Verb::set_fenced;
+         verb == Verb::set_numbered_and_ttl || is_taking_script(verb);
 }
-/// By commands of their own, where set_fenced and raise_fence are scripts.
+/// By commands of their own, where take and raise_fence are scripts.
 [[nodiscard]] constexpr bool is_set_numbered(Verb verb) noexcept {
   return verb == Verb::set_numbered || verb == Verb::set_numbered_and_ttl;
 }
@@ -75,14 +85,17 @@ struct Stamp {
 /// What a node answered, classified: every reply of a server has exactly one of these.
 enum class Reply : std::uint8_t {
   granted,         ///< set: the key is ours now; fenced: and so is the number; numbered: `text`
-                   ///< is whose key it was at the end, `number` what there was before ours
+                   ///< is whose key it was at the end, `number` what there was before ours; enter:
+                   ///< `holds` of the group
   behind,          ///< fenced: the key is ours, its number is not below `number`
-  taken,           ///< the key is somebody else's: `text` the holder where told, `remaining`
-  extended,        ///< the key was ours, its expiry is now at least what was asked
+  taken,           ///< the key is somebody else's: `text` the holder where told, `remaining`;
+                   ///< take_place: `text` is a digit per place, 1 where it is free
+  extended,        ///< the key was ours, its expiry is now at least what was asked; `holds` where
+                   ///< it is one of several
   repaired,        ///< the key was gone and is ours again
   gone,            ///< there is no key
-  released,        ///< the key was ours and is deleted
-  found,           ///< inspect: `text` the holder, `remaining` its TTL
+  released,        ///< the key was ours and is deleted; `holds` that are left where it was shared
+  found,           ///< inspect: `text` the holder or the group, `remaining` its TTL
   done,            ///< kill_old, expire_orphan, tend_numbers
   clock,           ///< read_clock: `time` is the node's wall clock
   script_missing,  ///< NOSCRIPT: nothing was executed
@@ -107,6 +120,11 @@ struct Acquire {
   /// A fencing token is wanted: the caller's wall clock less its CLOCK_BOOTTIME.
   std::optional<Duration> fencing{};
   std::optional<Duration> orphan_ttl{};
+  std::span<const std::string> also{};  ///< more resources: all or none
+  std::string_view group{};             ///< who may hold it at the same time; empty: nobody else
+  Duration at_least{};                  ///< for how long nobody else may have it, held or not
+  std::string_view name{};              ///< stored behind the token
+  std::uint32_t places = 0;             ///< take one of so many; 0: the resource itself
 };
 struct Extend {
   RequestId request{};
@@ -135,6 +153,7 @@ struct ReleaseToken {
 struct Inspect {
   RequestId request{};
   std::string_view resource;
+  Token token{};  ///< is it among those that hold? Empty: nobody asks
 };
 struct Cancel {
   RequestId request{};
@@ -146,7 +165,8 @@ struct Answer {
   std::string_view text{};
   std::optional<Duration> remaining{};
   std::uint64_t number = 0;  ///< fenced: the node's; inspect: the same
-  Duration time{};           ///< read_clock; inspect: what is left of a quarantine
+  std::optional<Holds> holds{};
+  Duration time{};  ///< read_clock; inspect: what is left of a quarantine
 };
 /// A connection is ready for requests. `server` is the server's run_id: it changes with every start
 /// of the server's process; `connection` is what CLIENT ID answered.
@@ -193,6 +213,7 @@ struct Command {
     released,    ///< `request`: no majority is taken by it any more
     inspected,   ///< `request`: every node answered or failed
     failed,      ///< `request` did not get what it asked for: `code`
+    at_risk,     ///< `stamp.claim` ends soon, though it is to be renewed
     lost,        ///< the lease `stamp.claim` reached its deadline
     excluded,    ///< a guard took the vote of `nodes`
     drained,     ///< nothing is left to wait for

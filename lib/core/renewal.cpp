@@ -13,6 +13,7 @@ constexpr Duration shortest_pause = std::chrono::milliseconds(1);
 
 void Renewal::begin(const std::optional<Acquire::Renewal>& limits, Instant acquired, Duration ttl) {
   wanted_ = limits.has_value();
+  warns_ = wanted_;
   due_.reset();
   if (!wanted_) return;
   ttl_ = ttl;
@@ -34,6 +35,11 @@ std::optional<Duration> Renewal::ask(Instant now, Instant valid_until) noexcept 
     follow(valid_until);
   }
   return std::nullopt;
+}
+
+std::optional<Instant> Renewal::warn_at(Instant valid_until) const noexcept {
+  if (!warns_ || warned_of_ == valid_until) return std::nullopt;
+  return later(valid_until, -(ttl_ / 3));
 }
 
 void Renewal::succeeded(Instant round_start) noexcept {

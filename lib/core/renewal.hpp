@@ -14,13 +14,22 @@ namespace redlock::core {
 class Renewal {
  public:
   void begin(const std::optional<Acquire::Renewal>& limits, Instant acquired, Duration ttl);
-  void end() noexcept { due_.reset(); }
+  void end() noexcept {
+    due_.reset();
+    warns_ = false;
+  }
 
   /// When to ask next; none while an extend is under way, and when a limit was reached.
   [[nodiscard]] std::optional<Instant> due() const noexcept { return due_; }
+  [[nodiscard]] bool is_due(Instant now) const noexcept { return due_ && now >= *due_; }
 
   /// The TTL to ask for now: shorter near the maximum hold, none where that gains nothing.
   [[nodiscard]] std::optional<Duration> ask(Instant now, Instant valid_until) noexcept;
+
+  /// When the holder is to be warned that the deadline comes near: with a third of the TTL left,
+  /// when a renewal has failed for as long, or none is to come any more. Once for each deadline.
+  [[nodiscard]] std::optional<Instant> warn_at(Instant valid_until) const noexcept;
+  void warned(Instant valid_until) noexcept { warned_of_ = valid_until; }
 
   void succeeded(Instant round_start) noexcept;
   /// An extend by hand does the work of the next renewal as far as it raised the deadline, and is
@@ -30,6 +39,8 @@ class Renewal {
 
  private:
   bool wanted_ = false;
+  bool warns_ = false;
+  std::optional<Instant> warned_of_;
   Duration ttl_{};
   std::uint64_t left_ = 0;
   Instant hold_until_{};

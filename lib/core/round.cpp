@@ -38,6 +38,7 @@ void Round::record(NodeIndex node, Vote vote, const Details& details) {
   mine.text.assign(details.text);
   mine.number = details.number;
   mine.quarantine = details.quarantine;
+  mine.holds = details.holds;
   (vote == Vote::granted ? granted_ : denied_).add(node);
   if (verdict_ == Verdict::pending) {
     verdict_ = core::verdict({nodes_, quorum_, granted_.size(), denied_.size()});

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/holds.hpp"
 #include "core/node_set.hpp"
 #include "core/quorum.hpp"
 #include "core/time.hpp"
@@ -22,6 +23,7 @@ struct NodeVote {
   std::string text;
   std::uint64_t number = 0;  ///< inspect: the resource's number
   Duration quarantine{};     ///< inspect: what is left of it
+  std::optional<Holds> holds;
 };
 
 /// The votes of one round. Each node's first vote counts and is final; the verdict, once given,
@@ -37,6 +39,7 @@ class Round {
     std::optional<Duration> remaining{};
     std::uint64_t number = 0;
     Duration quarantine{};
+    std::optional<Holds> holds{};
   };
   void record(NodeIndex node, Vote vote, const Details& details);
 

@@ -18,8 +18,8 @@ using Type = Value::Type;
 constexpr std::int64_t no_expiry = -1;
 constexpr std::int64_t no_key = -2;
 
-/// Longer values are no token of any client, so one byte more than a token can have is enough to
-/// make sure that what is left of it equals none.
+/// Longer values are no token of any client and no group, so one byte more than a token can have is
+/// enough to make sure that what is left of it equals none.
 [[nodiscard]] std::string_view holder_of(const Value& value) noexcept {
   return std::string_view(value.text).substr(0, limits::token_bytes + 1);
 }
@@ -84,9 +84,28 @@ constexpr std::int64_t no_key = -2;
   return error_of(value);
 }
 
+/// Of a hold, one of several: how many there are.
+[[nodiscard]] std::optional<core::Holds> holds_of(const Value& count) noexcept {
+  if (count.type != Type::integer || count.integer < 0 || count.integer > UINT32_MAX) {
+    return std::nullopt;
+  }
+  return core::Holds{.count = static_cast<std::uint32_t>(count.integer)};
+}
+
+/// {1, holds}
+[[nodiscard]] std::optional<Classified> classify_hold(Reply reply, const Value& value) noexcept {
+  if (value.elements.size() != 2) return std::nullopt;
+  const Value& what = *value.elements[0];
+  Classified result{.reply = reply};
+  result.holds = holds_of(*value.elements[1]);
+  const bool done = what.type == Type::integer && what.integer == 1 && result.holds;
+  return done ? std::optional(result) : std::nullopt;
+}
+
 [[nodiscard]] std::optional<Classified> classify_extend(core::Verb verb,
                                                         const Value& value) noexcept {
   if (value.type == Type::error) return error_of_script(value);
+  if (value.type == Type::array) return classify_hold(Reply::extended, value);
   if (value.type != Type::integer) return std::nullopt;
   switch (value.integer) {
     case 1:
@@ -106,6 +125,7 @@ constexpr std::int64_t no_key = -2;
 
 [[nodiscard]] std::optional<Classified> classify_release(const Value& value) noexcept {
   if (value.type == Type::error) return error_of_script(value);
+  if (value.type == Type::array) return classify_hold(Reply::released, value);
   if (value.type != Type::integer) return std::nullopt;
   switch (value.integer) {
     case 1:
@@ -121,7 +141,9 @@ constexpr std::int64_t no_key = -2;
 
 [[nodiscard]] std::optional<Classified> classify_inspect(const Value& value) noexcept {
   if (value.type == Type::error) return error_of_script(value);
-  if (value.type != Type::array || value.elements.size() != 5) return std::nullopt;
+  if (value.type != Type::array) return std::nullopt;
+  const bool of_holds = value.elements.size() == 8;
+  if (!of_holds && value.elements.size() != 5) return std::nullopt;
   const Value& holder = *value.elements[0];
   const Value& pttl = *value.elements[1];
   const Value& kind = *value.elements[2];
@@ -143,6 +165,14 @@ constexpr std::int64_t no_key = -2;
   if (holder.type == Type::bulk) result.text = holder_of(holder);
   result.reply = Reply::found;
   result.remaining = duration_of(pttl);
+  if (!of_holds) return result;
+  const Value& group = *value.elements[5];
+  const Value& mine = *value.elements[7];
+  result.holds = holds_of(*value.elements[6]);
+  const bool flag = mine.type == Type::integer && (mine.integer == 0 || mine.integer == 1);
+  if (group.type != Type::bulk || !result.holds || !flag) return std::nullopt;
+  result.text = holder_of(group);
+  result.holds->asked_for = mine.integer == 1;
   return result;
 }
 
@@ -182,6 +212,37 @@ constexpr std::int64_t no_key = -2;
   return result;
 }
 
+/// {-1, holder, PTTL}
+[[nodiscard]] std::optional<Classified> classify_refusal(const Value& value) noexcept {
+  if (value.elements.size() != 3 || value.elements[1]->type != Type::bulk) return std::nullopt;
+  const Value& pttl = *value.elements[2];
+  if (!is_duration(pttl)) return std::nullopt;
+  return Classified{
+      .reply = Reply::taken, .text = holder_of(*value.elements[1]), .remaining = duration_of(pttl)};
+}
+
+/// {1, holds}, or {-1, whose, how long}.
+[[nodiscard]] std::optional<Classified> classify_enter(const Value& value) noexcept {
+  if (value.type == Type::error) return error_of_script(value);
+  if (value.type != Type::array || value.elements.empty()) return std::nullopt;
+  const Value& what = *value.elements[0];
+  if (what.type == Type::integer && what.integer == -1) return classify_refusal(value);
+  return classify_hold(Reply::granted, value);
+}
+
+/// {1, ''}, or {-1, which places are free, how long until the next is}.
+[[nodiscard]] std::optional<Classified> classify_place(const Value& value) noexcept {
+  if (value.type == Type::error) return error_of_script(value);
+  if (value.type != Type::array || value.elements.size() < 2) return std::nullopt;
+  const Value& what = *value.elements[0];
+  if (what.type != Type::integer) return std::nullopt;
+  if (what.integer == 1 && value.elements.size() == 2) return Classified{.reply = Reply::granted};
+  if (what.integer != -1) return std::nullopt;
+  std::optional<Classified> result = classify_refusal(value);
+  if (result) result->text = std::string_view(value.elements[1]->text).substr(0, limits::permits);
+  return result;
+}
+
 /// {1 or 2, number}, or {-1, holder, PTTL}.
 [[nodiscard]] std::optional<Classified> classify_fence(const Value& value) noexcept {
   if (value.type == Type::error) return error_of_script(value);
@@ -189,13 +250,7 @@ constexpr std::int64_t no_key = -2;
   const Value& what = *value.elements[0];
   const Value& second = *value.elements[1];
   if (what.type != Type::integer) return std::nullopt;
-  if (what.integer == -1) {
-    if (value.elements.size() != 3 || second.type != Type::bulk) return std::nullopt;
-    const Value& pttl = *value.elements[2];
-    if (!is_duration(pttl)) return std::nullopt;
-    return Classified{
-        .reply = Reply::taken, .text = holder_of(second), .remaining = duration_of(pttl)};
-  }
+  if (what.integer == -1) return classify_refusal(value);
   if (value.elements.size() != 2 || second.type != Type::integer) return std::nullopt;
   if (second.integer < 0 || static_cast<std::uint64_t>(second.integer) >= core::fence_limit) {
     return std::nullopt;
@@ -262,7 +317,11 @@ std::optional<Classified> classify(core::Verb verb, SetForm form,
       return classify_release(first);
     case core::Verb::inspect:
       return classify_inspect(first);
-    case core::Verb::set_fenced:
+    case core::Verb::take_place:
+      return classify_place(first);
+    case core::Verb::enter:
+      return classify_enter(first);
+    case core::Verb::take:
     case core::Verb::raise_fence:
       return classify_fence(first);
     case core::Verb::expire_orphan:

@@ -19,6 +19,7 @@ struct Classified {
   std::optional<core::Duration> remaining{};
   std::uint64_t number = 0;
   core::Duration time{};
+  std::optional<core::Holds> holds{};
 };
 
 /// How many values answer a verb.
@@ -31,7 +32,9 @@ struct Classified {
     case core::Verb::set_and_ttl:
       return 2;
     case core::Verb::set:
-    case core::Verb::set_fenced:
+    case core::Verb::take:
+    case core::Verb::take_place:
+    case core::Verb::enter:
     case core::Verb::raise_fence:
     case core::Verb::extend:
     case core::Verb::extend_or_set:

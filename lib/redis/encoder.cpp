@@ -8,7 +8,9 @@
 #include <chrono>
 #include <memory>
 #include <new>
+#include <vector>
 
+#include "core/places.hpp"
 #include "redis/keys.hpp"
 #include "redis/scripts_embedded.hpp"
 
@@ -35,6 +37,11 @@ class Decimal {
 
 [[nodiscard]] Decimal milliseconds_of(core::Duration ttl) noexcept {
   return Decimal(std::chrono::floor<std::chrono::milliseconds>(ttl).count());
+}
+
+/// So long nobody may have it: not a fraction less.
+[[nodiscard]] Decimal milliseconds_rounded_up(core::Duration duration) noexcept {
+  return Decimal(std::chrono::ceil<std::chrono::milliseconds>(duration).count());
 }
 
 struct ScriptCall {
@@ -67,10 +74,10 @@ void append_set(std::string& out, SetForm form, std::string_view resource, const
 
 }  // namespace
 
-void append_command(std::string& out, std::initializer_list<std::string_view> words) {
-  constexpr std::size_t most_words = 16;
-  std::array<const char*, most_words> starts{};
-  std::array<std::size_t, most_words> sizes{};
+void append_command(std::string& out, std::span<const std::string_view> words) {
+  constexpr std::size_t most_words = limits::resources + 16;
+  std::array<const char*, most_words> starts;
+  std::array<std::size_t, most_words> sizes;
   std::size_t count = 0;
   for (const std::string_view word : words) {
     starts.at(count) = word.data();
@@ -104,7 +111,7 @@ std::size_t find_word(std::string_view bytes, std::size_t command, std::size_t w
 }  // namespace
 
 void Encoder::format(Frame& frame, core::Verb verb, std::string_view resource, const Token& token,
-                     std::int64_t number) {
+                     std::int64_t number, const Terms& terms) {
   constexpr std::size_t of_command = 1;
   constexpr std::size_t of_script = 3;
   std::string& bytes = frame.bytes;
@@ -120,16 +127,30 @@ void Encoder::format(Frame& frame, core::Verb verb, std::string_view resource, c
   const auto call = [&](const scripts::Script& script) {
     return call_of(script, frame.script_form);
   };
-  const auto extend = [&](std::string_view repair) {
-    const auto [command, script] = call(scripts::extend);
-    append(of_script, {command, script, "1", resource, token.view(),
-                       milliseconds_of(frame.ttl).view(), repair});
+  /// A script for the resource, and those that are taken with it: `first` is a key before them. The
+  /// token is its first argument.
+  std::size_t token_word = 0;
+  const auto append_script = [&](const scripts::Script& script, std::string_view first,
+                                 std::initializer_list<std::string_view> arguments) {
+    const auto [command, name] = call(script);
+    const std::size_t keys = terms.also.size() + (first.empty() ? 1U : 2U);
+    const Decimal key_count(static_cast<std::int64_t>(keys));
+    std::vector<std::string_view> words{command, name, key_count.view()};
+    if (!first.empty()) words.push_back(first);
+    const std::size_t of_resource = words.size();
+    words.push_back(resource);
+    words.insert(words.end(), terms.also.begin(), terms.also.end());
+    token_word = words.size();
+    words.push_back(token.view());
+    words.insert(words.end(), arguments.begin(), arguments.end());
+    append_command(bytes, words);
+    frame.resource_at.at(names++) = find_word(bytes, 0, of_resource);
   };
+  const Decimal ttl = milliseconds_of(frame.ttl);
   const auto set = [&] {
     append_set(bytes, frame.set_form, resource, token, frame.ttl);
     frame.resource_at.at(names++) = find_word(bytes, 0, of_command);
   };
-  std::size_t token_word = 0;
   frame.number_at = 0;
   const Decimal digits(number);
   switch (verb) {
@@ -165,44 +186,45 @@ void Encoder::format(Frame& frame, core::Verb verb, std::string_view resource, c
       token_word = of_command + 1;
       break;
     }
-    case core::Verb::set_fenced: {
-      const auto [command, script] = call(scripts::fence);
-      append(of_script, {command, script, "2", resource, keys::numbers, token.view(), digits.view(),
-                         milliseconds_of(frame.ttl).view()});
-      token_word = of_script + 2;
-      frame.number_at = find_word(bytes, 0, token_word + 1);
+    case core::Verb::take: {
+      const Decimal keep_out = milliseconds_of(terms.keep_out);
+      append_script(scripts::take, keys::numbers, {ttl.view(), digits.view(), keep_out.view()});
+      frame.number_at = find_word(bytes, 0, token_word + 2);
       break;
     }
-    case core::Verb::raise_fence: {
-      const auto [command, script] = call(scripts::fence);
-      append(of_script,
-             {command, script, "2", resource, keys::numbers, token.view(), digits.view()});
-      token_word = of_script + 2;
-      frame.number_at = find_word(bytes, 0, token_word + 1);
+    case core::Verb::take_place: {
+      const Decimal places(terms.places);
+      append_script(scripts::place, {}, {ttl.view(), core::places_prefix(resource), places.view()});
       break;
     }
+    case core::Verb::enter:
+      append_script(scripts::enter, {}, {ttl.view(), terms.group});
+      break;
+    case core::Verb::raise_fence:
+      append_script(scripts::fence, keys::numbers, {digits.view()});
+      frame.number_at = find_word(bytes, 0, token_word + 1);
+      break;
     case core::Verb::extend:
-      extend("0");
-      token_word = of_script + 1;
+      append_script(scripts::extend, {}, {ttl.view(), ""});
       break;
     case core::Verb::extend_or_set:
-      extend("1");
-      token_word = of_script + 1;
+      append_script(scripts::extend, {}, {ttl.view(), terms.group.empty() ? "key" : terms.group});
       break;
     case core::Verb::release: {
-      const auto [command, script] = call(scripts::release);
-      append(of_script, {command, script, "1", resource, token.view()});
-      token_word = of_script + 1;
+      const Decimal cooldown = milliseconds_rounded_up(terms.cooldown);
+      append_script(scripts::release, {}, {cooldown.view()});
       break;
     }
     case core::Verb::inspect: {
       const auto [command, script] = call(scripts::inspect);
-      append(of_script, {command, script, "3", resource, keys::numbers, keys::quarantine});
+      append(of_script,
+             {command, script, "3", resource, keys::numbers, keys::quarantine, token.view()});
+      token_word = of_script + 3;
       break;
     }
     case core::Verb::expire_orphan: {
       const auto [command, script] = call(scripts::expire_orphan);
-      append(of_script, {command, script, "1", resource, milliseconds_of(frame.ttl).view()});
+      append(of_script, {command, script, "1", resource, ttl.view()});
       break;
     }
   }
@@ -213,13 +235,14 @@ void Encoder::format(Frame& frame, core::Verb verb, std::string_view resource, c
 
 std::string_view Encoder::encode(core::Verb verb, core::ScriptForm script_form, SetForm set_form,
                                  std::string_view resource, const Token& token, core::Duration ttl,
-                                 std::int64_t number) {
+                                 std::int64_t number, const Terms& terms) {
   Frame& frame = frames_.at(static_cast<std::size_t>(verb));
   const std::string_view letters = token.view();
   if (verb == core::Verb::read_clock && !frame.bytes.empty()) return frame.bytes;
   const Decimal digits(number);
   const bool names_a_resource = !core::is_upkeep(verb);
-  const bool fits = !frame.bytes.empty() && names_a_resource &&
+  const bool plain = terms.none();
+  const bool fits = plain && frame.plain && !frame.bytes.empty() && names_a_resource &&
                     frame.number_size == digits.view().size() && frame.script_form == script_form &&
                     frame.set_form == set_form && frame.ttl == ttl &&
                     frame.resource_size == resource.size() && frame.token_size == letters.size();
@@ -241,7 +264,8 @@ std::string_view Encoder::encode(core::Verb verb, core::ScriptForm script_form, 
   frame.ttl = ttl;
   frame.resource_size = resource.size();
   frame.token_size = letters.size();
-  format(frame, verb, resource, token, number);
+  frame.plain = plain;
+  format(frame, verb, resource, token, number, terms);
   return frame.bytes;
 }
 

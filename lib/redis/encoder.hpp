@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -14,7 +15,24 @@
 namespace redlock::redis {
 
 /// Appends one command in Redis' wire format.
-void append_command(std::string& out, std::initializer_list<std::string_view> words);
+void append_command(std::string& out, std::span<const std::string_view> words);
+inline void append_command(std::string& out, std::initializer_list<std::string_view> words) {
+  append_command(out, std::span(words.begin(), words.size()));
+}
+
+/// What makes a lock other than exclusive, of one resource and free when it is released.
+struct Terms {
+  std::span<const std::string> also{};  ///< more resources
+  std::string_view group{};             ///< who may hold it too
+  core::Duration cooldown{};            ///< release: nobody may have it yet
+  core::Duration keep_out{};            ///< take: new readers, where readers are in the way
+  std::uint32_t places = 0;             ///< take_place: of how many
+
+  [[nodiscard]] bool none() const noexcept {
+    return also.empty() && group.empty() && cooldown == core::Duration::zero() &&
+           keep_out == core::Duration::zero() && places == 0;
+  }
+};
 
 /// Turns a request of the core into bytes: once per round and form, for any number of connections.
 ///
@@ -30,11 +48,12 @@ class Encoder {
   [[nodiscard]] std::string_view encode(core::Verb verb, core::ScriptForm script_form,
                                         SetForm set_form, std::string_view resource,
                                         const Token& token, core::Duration ttl,
-                                        std::int64_t number = 0);
+                                        std::int64_t number = 0, const Terms& terms = {});
 
  private:
   struct Frame {
     std::string bytes{};
+    bool plain = false;  ///< without terms: then it can be written over
     core::ScriptForm script_form{};
     SetForm set_form{};
     core::Duration ttl{};
@@ -47,7 +66,7 @@ class Encoder {
   };
 
   static void format(Frame& frame, core::Verb verb, std::string_view resource, const Token& token,
-                     std::int64_t number);
+                     std::int64_t number, const Terms& terms);
 
   std::array<Frame, core::verbs> frames_;
 };

@@ -2,6 +2,8 @@
 
 #include <string_view>
 
+#include "redlock/inspection.hpp"
+
 namespace redlock::redis::keys {
 
 /// What a node keeps beside the locks, in the database that the locks are in.
@@ -9,6 +11,9 @@ inline constexpr std::string_view marker = "redlock:node:marker";          // gu
 inline constexpr std::string_view quarantine = "redlock:node:quarantine";  // guard.lua
 /// Sorted set: resource → the highest fencing token it knows; "" → the floor. fence.lua
 inline constexpr std::string_view numbers = "redlock:node:numbers";
+
+/// What is at a resource that nobody holds and nobody may have yet. release.lua
+inline constexpr std::string_view cooldown = interval_token;
 
 /// No resource begins with this.
 inline constexpr std::string_view node_prefix = "redlock:node:";

@@ -63,7 +63,7 @@ void Driver::carry_out(core::Instant now, const Command& command) {
       });
       return;
     case Command::Kind::send:
-      return command.stamp.claim.generation == 0 ? send_plain(command) : send(command);
+      return command.stamp.claim.generation == 0 ? send_plain(command) : send(now, command);
     case Command::Kind::kill_old:
       return send_plain(command);
     case Command::Kind::excluded:
@@ -75,25 +75,31 @@ void Driver::carry_out(core::Instant now, const Command& command) {
     case Command::Kind::released:
     case Command::Kind::inspected:
     case Command::Kind::failed:
+    case Command::Kind::at_risk:
     case Command::Kind::lost:
       return listener_.on_outcome(now, command);
   }
 }
 
-void Driver::send(const Command& command) {
+void Driver::send(core::Instant now, const Command& command) {
   const core::Claim* claim = engine_.claim(command.stamp.claim);
   REDLOCK_ASSERT(claim != nullptr);
+  redis::Terms terms;
+  terms.also = claim->also;
+  terms.group = claim->group;
+  terms.cooldown = claim->cooldown(now);
+  terms.keep_out = claim->keep_out;
+  terms.places = claim->places;
   std::array<std::string_view, 2> encoded{};
   command.nodes.each([&](NodeIndex node) {
     redis::Connection& connection = nodes_[node]->connection();
     const redis::SetForm form = connection.set_form();
     const auto which = static_cast<std::size_t>(form);
     if (encoded[which].empty()) {
-      const bool orphan = command.stamp.verb == core::Verb::expire_orphan;
       encoded[which] = encoders_[which].encode(
           command.stamp.verb, command.form, form, claim->resource, claim->token,
-          orphan ? *claim->orphan_ttl : claim->round.ttl(),
-          claim->fencing ? static_cast<std::int64_t>(claim->fencing->number) : 0);
+          claim->time_to_ask(command.stamp.verb, now),
+          claim->fencing ? static_cast<std::int64_t>(claim->fencing->number) : 0, terms);
     }
     connection.send(encoded[which], command.stamp);
   });

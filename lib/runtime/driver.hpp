@@ -23,8 +23,8 @@ namespace redlock::runtime {
 /// only from `on_turn_end`, and calls the user's code only there.
 class DriverListener {
  public:
-  /// `command` is one of acquired, extended, released, inspected, failed, lost; its round and claim
-  /// live until the call returns.
+  /// `command` is one of acquired, extended, released, inspected, failed, at_risk, lost; its round
+  /// and claim live until the call returns.
   virtual void on_outcome(core::Instant now, const core::Command& command) noexcept = 0;
   virtual void on_node_event(NodeEvent event) noexcept = 0;
   /// Nothing is left to wait for; the driver may be destroyed from the next `on_turn_end` on.
@@ -73,7 +73,7 @@ class Driver final : private NodeOwner {
                     redis::Conduct conduct) noexcept override;
 
   void carry_out(core::Instant now, const core::Command& command);
-  void send(const core::Command& command);
+  void send(core::Instant now, const core::Command& command);
   void send_plain(const core::Command& command);
   void report_excluded(const core::Command& command);
   void report(core::NodeIndex node, NodeEvent::Kind kind, std::string message);

@@ -6,7 +6,9 @@
 #include <utility>
 
 #include "core/admission.hpp"
+#include "redis/keys.hpp"
 #include "redis/visible.hpp"
+#include "redlock/token.hpp"
 
 namespace redlock::runtime {
 namespace {
@@ -62,6 +64,9 @@ std::string counted(const RoundReport& report) {
 
 std::string short_holder(std::string_view holder) {
   if (holder.empty()) return "unknown";
+  if (holder.starts_with("owner ")) return redis::visible(holder);
+  const auto token = Token::parse(holder);
+  if (token && !token->name().empty()) return redis::visible(token->name());
   std::string text = redis::visible(holder.substr(0, shown_holder_bytes));
   if (holder.size() > shown_holder_bytes) text += "…";
   return text;
@@ -191,7 +196,38 @@ Error explain(Errc code, std::string_view resource, RoundReport report) {
   return Error{code, std::move(message), std::move(report)};
 }
 
-Inspection report_inspection(const core::Round& round, const std::vector<std::string>& urls) {
+namespace {
+
+void describe(const core::NodeVote& vote, std::string_view token, NodeInspection& node) {
+  constexpr std::string_view owner = "owner ";
+  node.remaining = vote.remaining;
+  node.holder.emplace();
+  if (vote.holds) {
+    node.holds = vote.holds->count;
+    node.has_token = vote.holds->asked_for;
+    const bool owned = vote.text.starts_with(owner);
+    node.kind = owned ? LockKind::reentrant : LockKind::shared;
+    if (owned) node.holder = vote.text.substr(owner.size());
+  } else if (vote.text == redis::keys::cooldown) {
+    node.kind = LockKind::interval;
+  } else if (vote.text.empty()) {
+    node.kind = LockKind::other;
+  } else {
+    node.kind = LockKind::exclusive;
+    node.holder = vote.text;
+    node.has_token = vote.text == token;
+  }
+}
+
+/// Two nodes that store the same.
+bool agree(const NodeInspection& a, const NodeInspection& b) {
+  return a.kind == b.kind && a.holder == b.holder;
+}
+
+}  // namespace
+
+Inspection report_inspection(const core::Round& round, const std::vector<std::string>& urls,
+                             std::string_view token) {
   Inspection inspection;
   inspection.quorum = round.quorum();
   for (std::size_t i = 0; i < urls.size(); ++i) {
@@ -199,8 +235,7 @@ Inspection report_inspection(const core::Round& round, const std::vector<std::st
     NodeInspection node;
     node.url = urls[i];
     if (vote.vote == Vote::refused) {
-      node.holder = vote.text;
-      node.remaining = vote.remaining;
+      describe(vote, token, node);
     } else if (vote.vote != Vote::granted) {
       node.error = vote.text;
     }
@@ -208,20 +243,26 @@ Inspection report_inspection(const core::Round& round, const std::vector<std::st
     node.quarantine = vote.quarantine;
     inspection.nodes.push_back(std::move(node));
   }
-  inspection.holder = round.leading_holder();
   std::size_t taken = 0;
   std::size_t most = 0;
+  const NodeInspection* leader = nullptr;
   for (const NodeInspection& node : inspection.nodes) {
     if (!node.holder) continue;
     ++taken;
-    most += *node.holder == inspection.holder ? 1U : 0U;
+    const auto same = static_cast<std::size_t>(
+        std::count_if(inspection.nodes.begin(), inspection.nodes.end(),
+                      [&](const NodeInspection& other) { return agree(node, other); }));
+    if (same <= most) continue;
+    most = same;
+    leader = &node;
   }
-  if (most >= inspection.quorum) {
-    inspection.state = Inspection::State::held;
-  } else if (taken > urls.size() - inspection.quorum) {
-    inspection.state = Inspection::State::split;
-  } else {
-    inspection.holder.clear();
+  const bool held = most >= inspection.quorum;
+  const bool split = !held && taken > urls.size() - inspection.quorum;
+  if (held) inspection.state = Inspection::State::held;
+  if (split) inspection.state = Inspection::State::split;
+  if (held || split) {
+    inspection.kind = leader->kind;
+    inspection.holder = *leader->holder;
   }
   return inspection;
 }

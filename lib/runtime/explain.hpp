@@ -23,7 +23,9 @@ namespace redlock::runtime {
 /// holder a91f…, 4.2 s left". `report` has no nodes where nothing was sent.
 [[nodiscard]] Error explain(Errc code, std::string_view resource, RoundReport report);
 
+/// `token`: the one that was asked about, or empty.
 [[nodiscard]] Inspection report_inspection(const core::Round& round,
-                                           const std::vector<std::string>& urls);
+                                           const std::vector<std::string>& urls,
+                                           std::string_view token);
 
 }  // namespace redlock::runtime

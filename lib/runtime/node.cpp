@@ -30,6 +30,7 @@ void Node::on_answer(const core::Stamp& stamp, const redis::Classified& what) no
   answer.remaining = what.remaining;
   answer.number = what.number;
   answer.time = what.time;
+  answer.holds = what.holds;
   owner_.on_node_answer(answer);
 }
 

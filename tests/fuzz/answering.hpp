@@ -28,8 +28,12 @@ inline constexpr std::array every_form{redis::SetForm::plain, redis::SetForm::wi
       return 'n';
     case core::Verb::set_numbered_and_ttl:
       return 'm';
-    case core::Verb::set_fenced:
+    case core::Verb::take:
       return 'f';
+    case core::Verb::take_place:
+      return 'p';
+    case core::Verb::enter:
+      return 'j';
     case core::Verb::raise_fence:
       return 'r';
     case core::Verb::extend:
@@ -67,8 +71,7 @@ void each_verb(Visit&& visit) {
 
 /// Whether the number that is sent with it, or comes back, is a fencing token.
 [[nodiscard]] constexpr bool is_numbered(core::Verb verb) noexcept {
-  return core::is_set_numbered(verb) || verb == core::Verb::set_fenced ||
-         verb == core::Verb::raise_fence;
+  return core::is_set_numbered(verb) || verb == core::Verb::take || verb == core::Verb::raise_fence;
 }
 
 /// `values` are as many as values_expected() says.
@@ -105,8 +108,8 @@ void each_verb(Visit&& visit) {
       return verb == Verb::read_clock;
     case Reply::script_missing:
       return extends || verb == Verb::release || verb == Verb::inspect ||
-             verb == Verb::set_fenced || verb == Verb::raise_fence || verb == Verb::expire_orphan ||
-             verb == Verb::tend_numbers;
+             core::is_taking_script(verb) || verb == Verb::raise_fence ||
+             verb == Verb::expire_orphan || verb == Verb::tend_numbers;
     case Reply::error:
       return true;
     case Reply::failed:
@@ -126,8 +129,10 @@ inline void check_meaning(core::Verb verb, const redis::Classified& answer) {
   if (message) {
     REDLOCK_ASSERT(harmless(answer.text));
   } else {
-    // A holder: one byte more than a token has is enough to be nobody's.
-    REDLOCK_ASSERT(answer.text.size() <= limits::token_bytes + 1);
+    // A holder: one byte more than a token has is enough to be nobody's. Or a digit per place.
+    const std::size_t longest =
+        verb == core::Verb::take_place ? limits::permits : limits::token_bytes + 1;
+    REDLOCK_ASSERT(answer.text.size() <= longest);
   }
 }
 

@@ -149,7 +149,18 @@ class Driver {
     if ((how & 16U) != 0) event.renewal = core::RenewalLimits{3, forever};
     if ((how & 32U) != 0) event.orphan_ttl = ttl();
     if ((how & 64U) != 0) event.wait = forever;
+    if ((how & 128U) != 0) draw_terms(event);
     step(event);
+  }
+
+  void draw_terms(core::Acquire& event) {
+    static const std::vector<std::string> more{"more", "and more"};
+    const std::uint8_t which = input_.byte();
+    if ((which & 3U) == 0) event.also = more;
+    if ((which & 3U) == 1) event.group = (which & 4U) != 0 ? "shared" : "owner somebody";
+    if ((which & 3U) == 2) event.places = 1U + which / 4U;
+    if ((which & 3U) == 3) event.at_least = spans[which / 4U % spans.size()];
+    if (!event.group.empty() || event.places > 0) event.fencing.reset();
   }
 
   void come_up(NodeIndex index) {
@@ -205,6 +216,7 @@ class Driver {
     core::Answer event{index, asked.stamp, meaning->reply, meaning->text, meaning->remaining};
     event.number = meaning->number;
     event.time = meaning->time;
+    event.holds = meaning->holds;
     answering_ = asked;
     answered_by_ = index;
     step(event);
@@ -264,6 +276,7 @@ class Driver {
       case Command::Kind::failed:
         tell(command);
         return answered(command.request);
+      case Command::Kind::at_risk:
       case Command::Kind::lost:
         REDLOCK_ASSERT(is_lease(command.stamp.claim));
         return;
@@ -285,7 +298,9 @@ class Driver {
     REDLOCK_ASSERT((claim == nullptr) == core::is_upkeep(command.stamp.verb));
     if (claim != nullptr) {
       open.token = claim->token.view();
-      REDLOCK_ASSERT(!is_numbered(command.stamp.verb) || claim->fencing);
+      const bool by_number = core::is_set_numbered(command.stamp.verb) ||
+                             command.stamp.verb == core::Verb::raise_fence;
+      REDLOCK_ASSERT(!by_number || claim->fencing);
       if (claim->fencing) open.number = claim->fencing->number;
       // What Lua and sorted sets can not tell apart must never be a fencing token.
       REDLOCK_ASSERT(!is_numbered(command.stamp.verb) || open.number < core::fence_limit);
@@ -321,7 +336,7 @@ class Driver {
     const Error error = runtime::explain(command.code, "resource", std::move(report));
     REDLOCK_ASSERT(harmless(error.message) && error.message.size() < 4000);
     if (command.kind == Command::Kind::inspected) {
-      const Inspection inspection = runtime::report_inspection(*command.round, urls);
+      const Inspection inspection = runtime::report_inspection(*command.round, urls, {});
       REDLOCK_ASSERT(inspection.nodes.size() == urls.size());
     }
   }

@@ -52,7 +52,7 @@ INSTANTIATE_TEST_SUITE_P(
         WrongUsage{"doctor_of_a_resource", {"doctor", "r", "--nodes", node}, "'r'"},
         WrongUsage{"bootstrap_without_nodes", {"bootstrap"}, "--nodes"},
         WrongUsage{"bootstrap_of_a_resource", {"bootstrap", "r", "--nodes", node}, "'r'"},
-        WrongUsage{"elect", {"elect", "x"}, "not available in this version"},
+        WrongUsage{"elect", {"elect", "--nodes", node}, "RESOURCE"},
         WrongUsage{"top", {"top"}, "not available in this version"}),
     name_of);
 
@@ -124,26 +124,26 @@ INSTANTIATE_TEST_SUITE_P(
         WrongUsage{
             "release_empty_token", {"release", "r", "--token", "", "--nodes", node}, "--token"},
         WrongUsage{"release_long_token",
-                   {"release", "r", "--token", std::string(65, 't'), "--nodes", node},
+                   {"release", "r", "--token", std::string(129, 't'), "--nodes", node},
                    "--token"},
         WrongUsage{"run_without_command", {"run", "r", "--nodes", node}, "COMMAND"},
         WrongUsage{
             "run_with_nothing_behind_the_dashes", {"run", "r", "--nodes", node, "--"}, "COMMAND"},
-        WrongUsage{"run_several",
-                   {"run", "r", "s", "--nodes", node, "--", "true"},
-                   "not available in this version"},
+        WrongUsage{"run_several_shared",
+                   {"run", "r", "s", "--shared", "--nodes", node, "--", "true"},
+                   "--shared: not with several resources"},
         WrongUsage{"run_permits",
-                   {"run", "r", "--permits", "2", "--nodes", node, "--", "true"},
-                   "--permits: not available"},
+                   {"run", "r", "--permits", "257", "--nodes", node, "--", "true"},
+                   "--permits"},
         WrongUsage{"run_at_least",
-                   {"run", "r", "--at-least", "2s", "--nodes", node, "--", "true"},
-                   "--at-least: not available"},
+                   {"run", "r", "--at-least", "9000h", "--nodes", node, "--", "true"},
+                   "--at-least"},
         WrongUsage{"run_owner",
-                   {"run", "r", "--owner", "me", "--nodes", node, "--", "true"},
-                   "--owner: not available"},
-        WrongUsage{"run_shared",
-                   {"run", "r", "--shared", "--nodes", node, "--", "true"},
-                   "--shared: not available"},
+                   {"run", "r", "--owner", std::string(81, 'x'), "--nodes", node, "--", "true"},
+                   "--owner: has 81 bytes"},
+        WrongUsage{"run_shared_and_owner",
+                   {"run", "r", "--shared", "--owner", "me", "--nodes", node, "--", "true"},
+                   "--owner: not together with --shared"},
         WrongUsage{"run_max_hold_zero",
                    {"run", "r", "--max-hold", "0s", "--nodes", node, "--", "true"},
                    "--max-hold"},
@@ -209,14 +209,13 @@ TEST(CliUsage, TheRestartGuardIsCheckedAndAccepted) {
 
 TEST(CliHelp, EveryVerbHasExamples) {
   for (const std::string verb :
-       {"run", "acquire", "extend", "release", "inspect", "break", "bench"}) {
+       {"run", "acquire", "extend", "release", "inspect", "break", "bench", "elect"}) {
     const ProcessResult result = run_tool({verb, "--help"});
     EXPECT_EQ(result.exit_code, 0);
     EXPECT_EQ(result.errors, "");
     EXPECT_NE(result.output.find("Usage: quorum-lock " + verb), std::string::npos);
     EXPECT_NE(result.output.find("Examples:"), std::string::npos) << verb;
     EXPECT_NE(result.output.find("--nodes"), std::string::npos) << verb;
-    EXPECT_EQ(result.output.find("--shared"), std::string::npos) << "not there yet";
   }
 }
 

@@ -92,6 +92,15 @@ template <typename T>
                     [vote](const NodeReport& node) { return node.vote == vote; }));
 }
 
+/// The holder that refusing nodes told of: not all nodes are waited for.
+template <typename T>
+[[nodiscard]] std::string who_refused(const Result<T>& refused) {
+  for (const NodeReport& node : refused.error().round.nodes) {
+    if (node.vote == Vote::refused) return node.holder;
+  }
+  return "nobody";
+}
+
 [[nodiscard]] inline std::string hex_token(char digit = 'f') { return std::string(40, digit); }
 
 /// Node events, collected from the loop's thread.

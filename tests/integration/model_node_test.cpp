@@ -33,14 +33,17 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 constexpr std::array verbs{
-    Verb::set,        Verb::set_and_ttl, Verb::set_numbered, Verb::set_numbered_and_ttl,
-    Verb::set_fenced, Verb::raise_fence, Verb::extend,       Verb::extend_or_set,
-    Verb::release,    Verb::inspect,     Verb::tend_numbers,
+    Verb::set,        Verb::set_and_ttl, Verb::set_numbered,  Verb::set_numbered_and_ttl,
+    Verb::take,       Verb::raise_fence, Verb::extend,        Verb::extend_or_set,
+    Verb::release,    Verb::inspect,     Verb::tend_numbers,  Verb::enter,
+    Verb::take_place, Verb::enter,       Verb::extend_or_set, Verb::release,
 };
-constexpr std::array<std::string_view, 11> verb_names{
-    "set",        "set_and_ttl", "set_numbered", "set_numbered_and_ttl",
-    "set_fenced", "raise_fence", "extend",       "extend_or_set",
-    "release",    "inspect",     "tend_numbers"};
+constexpr std::array<std::string_view, verbs.size()> verb_names{
+    "set",        "set_and_ttl", "set_numbered",  "set_numbered_and_ttl",
+    "take",       "raise_fence", "extend",        "extend_or_set",
+    "release",    "inspect",     "tend_numbers",  "enter",
+    "take_place", "enter",       "extend_or_set", "release"};
+constexpr std::array<std::string_view, 4> groups{"", "shared", "owner a", "owner b"};
 /// Leaps are of whole seconds: a key's end and a look at it are half a second apart.
 constexpr std::array<std::int64_t, 3> ttls_ms{10'500, 30'500, 60'500};
 
@@ -50,12 +53,14 @@ struct Said {
   std::string holder{};
   std::int64_t number = 0;
   std::optional<milliseconds> remaining{};
+  std::uint32_t holds = 0;
+  bool has_token = false;
 };
 
 [[nodiscard]] std::string text_of(const Said& said) {
   std::ostringstream out;
   out << "reply " << static_cast<int>(said.reply) << " holder '" << said.holder << "' number "
-      << said.number;
+      << said.number << " holds " << said.holds << (said.has_token ? " with" : " without");
   if (said.remaining) out << " for " << said.remaining->count() << " ms";
   return out.str();
 }
@@ -65,6 +70,7 @@ struct Said {
   constexpr auto moment = milliseconds(300);
   const auto near = [](auto a, auto b, auto by) { return a - b <= by && b - a <= by; };
   if (real.reply != model.reply || real.holder != model.holder) return false;
+  if (real.holds != model.holds || real.has_token != model.has_token) return false;
   if (!near(real.number, model.number, microseconds(moment).count())) return false;
   if (real.remaining.has_value() != model.remaining.has_value()) return false;
   return !real.remaining || near(*real.remaining, *model.remaining, moment);
@@ -95,6 +101,10 @@ class Wire {
     const auto what = redis::classify(verb, redis::SetForm::with_get, values);
     if (!what) return std::nullopt;
     Said said{what->reply, std::string(what->text), static_cast<std::int64_t>(what->number), {}};
+    if (what->holds) {
+      said.holds = what->holds->count;
+      said.has_token = what->holds->asked_for;
+    }
     if (what->remaining) said.remaining = std::chrono::round<milliseconds>(*what->remaining);
     if (said.reply == Answered::error || said.reply == Answered::script_missing)
       said.holder.clear();
@@ -151,13 +161,22 @@ class ModelAgainstServer : public testing::TestWithParam<std::uint64_t> {
     request.ttl_ms = ttls_ms[static_cast<std::size_t>(random_.below(ttls_ms.size()))];
     const simulation::True at = now();
     request.number = proposal(at);
-    const std::string resource = "r" + std::to_string(request.resource);
+    const std::string resource = "r#" + std::to_string(request.resource);
+    draw_terms(request);
+    const std::vector<std::string> also(request.both ? 1 : 0,
+                                        request.resource == 0 ? "r#1" : "r#0");
+    redis::Terms terms;
+    terms.also = also;
+    terms.group = groups[request.group];
+    terms.keep_out = milliseconds(request.keep_out_ms);
+    terms.cooldown = milliseconds(request.cooldown_ms);
+    terms.places = request.places;
     const auto digits = simulation::digits_of(request.token);
     const Token token = *Token::parse({digits.data(), digits.size()});
-    const auto real =
-        wire_->ask(encoder_.encode(request.stamp.verb, request.form, redis::SetForm::with_get,
-                                   resource, token, milliseconds(request.ttl_ms), request.number),
-                   request.stamp.verb);
+    const auto real = wire_->ask(
+        encoder_.encode(request.stamp.verb, request.form, redis::SetForm::with_get, resource, token,
+                        milliseconds(request.ttl_ms), request.number, terms),
+        request.stamp.verb);
     const Said model = said_by_model(request, at);
     ASSERT_TRUE(real) << verb_names[which];
     learn(*real);
@@ -165,16 +184,47 @@ class ModelAgainstServer : public testing::TestWithParam<std::uint64_t> {
     // A key that ended in the moment between the two looks proves nothing.
     if (ends_about(at)) return begin_anew();
     ADD_FAILURE() << verb_names[which] << " of " << request.token << " on " << resource << ", TTL "
-                  << request.ttl_ms << ", number " << request.number
-                  << "\n  server: " << text_of(*real) << "\n  model:  " << text_of(model);
+                  << request.ttl_ms << ", number " << request.number << ", group " << request.group
+                  << (request.both ? ", both" : "") << ", keeps out for " << request.keep_out_ms
+                  << ", cools down for " << request.cooldown_ms << "\n  server: " << text_of(*real)
+                  << "\n  model:  " << text_of(model);
+  }
+
+  void draw_terms(Request& request) {
+    const Verb verb = request.stamp.verb;
+    const bool script = verb == Verb::take || verb == Verb::raise_fence || verb == Verb::extend ||
+                        verb == Verb::extend_or_set || verb == Verb::release;
+    request.both = script && random_.per_mille(300);
+    if (verb == Verb::take && random_.per_mille(300)) request.number = 0;
+    if (verb == Verb::take && random_.per_mille(500)) request.keep_out_ms = 5'500;
+    if (verb == Verb::release && random_.per_mille(200)) request.cooldown_ms = 15'500;
+    if (verb == Verb::take_place) request.places = simulation::most_resources;
+    if (verb == Verb::enter) request.group = static_cast<std::uint64_t>(random_.between(1, 3));
+    if (verb == Verb::extend_or_set && !request.both) {
+      request.group = static_cast<std::uint64_t>(random_.below(4));
+    }
+  }
+
+  /// Tokens are digits, groups and the cooldown have names.
+  [[nodiscard]] static std::string name_of(std::uint64_t holder) {
+    if (holder == simulation::cooldown) return std::string(redis::keys::cooldown);
+    const auto digits = simulation::digits_of(holder);
+    return {digits.data(), digits.size()};
   }
 
   [[nodiscard]] Said said_by_model(const Request& request, simulation::True at) {
     const Response response = model_->execute(request, at);
     Said said{response.reply, {}, response.number, {}};
-    const bool tells = response.holder != 0;
-    const auto digits = simulation::digits_of(response.holder);
-    if (tells) said.holder.assign(digits.data(), digits.size());
+    if (response.holder != 0) said.holder = name_of(response.holder);
+    if (response.group != 0) said.holder = groups[response.group];
+    if (response.writer) said.holder = "writer";
+    if (request.stamp.verb == Verb::take_place && response.reply == Answered::taken) {
+      said.holder.assign(response.free.data(), response.free.size());
+    }
+    if (response.holds) {
+      said.holds = response.holds->count;
+      said.has_token = response.holds->asked_for;
+    }
     if (response.remaining_ms >= 0) said.remaining = milliseconds(response.remaining_ms);
     const bool inspected = response.reply == Answered::gone || response.reply == Answered::found;
     if (request.stamp.verb == Verb::inspect && inspected) {
@@ -213,7 +263,7 @@ class ModelAgainstServer : public testing::TestWithParam<std::uint64_t> {
   [[nodiscard]] bool ends_about(simulation::True at) {
     constexpr simulation::True moment = 300 * simulation::ms;
     for (std::size_t resource = 0; resource < 2; ++resource) {
-      if (model_->holder(resource, at - moment) != model_->holder(resource, at + moment)) {
+      if (model_->ends_within(resource, at - moment, at + moment)) {
         return true;
       }
     }

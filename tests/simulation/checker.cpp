@@ -4,13 +4,14 @@
 #include <iterator>
 
 #include "core/fencing.hpp"
+#include "simulation/model_node.hpp"
 
 namespace redlock::simulation {
 
 void Checker::check_alone(const Lease& lease, True now) {
   if (any_clocks_ || judged_at_the_end()) return;
   for (const Lease& other : leases_) {
-    if (other.token == lease.token || other.resource != lease.resource) continue;
+    if (!exclude_each_other(lease, other)) continue;
     if (other.until <= now || lease.until <= now) continue;
     violated("invariant 1: two leases on one resource are valid at once, for " +
              std::to_string((std::min(other.until, lease.until) - now) / 1000) + " us");
@@ -23,7 +24,20 @@ Checker::Lease* Checker::find(std::uint64_t token) {
   return found == leases_.end() ? nullptr : &*found;
 }
 
-void Checker::granted(std::uint64_t token, std::size_t resource, True began, True now, True until) {
+void Checker::check_interval(const Grant& grant) {
+  True& taken_until = taken_until_[grant.resources];
+  if (interval_ppm_ >= 0 && grant.now < taken_until) {
+    violated("an interval was not kept: granted " +
+             std::to_string((taken_until - grant.now) / 1000) + " us before its end");
+  }
+  // From its first request on the nodes count, by clocks that may be fast.
+  const True kept = grant.at_least - grant.at_least / 1'000'000 * (interval_ppm_ + 1) - 1 * ms;
+  taken_until = grant.began + kept;
+}
+
+void Checker::granted(const Grant& grant) {
+  const auto [token, resources, group, at_least, began, now, until] = grant;
+  if (at_least > 0) check_interval(grant);
   ++grants_;
   // What nobody can hold any more is only in the way.
   std::erase_if(leases_, [&](const Lease& lease) {
@@ -33,7 +47,7 @@ void Checker::granted(std::uint64_t token, std::size_t resource, True began, Tru
   if (find(token) != nullptr) violated("a token was granted twice");
   if (until <= now) violated("invariant 6: a lease was handed out that was over already");
   tokens_[token].granted = true;
-  leases_.push_back({token, resource, until, now, began});
+  leases_.push_back({token, resources, group, until, now, began});
   check_alone(leases_.back(), now);
 }
 
@@ -92,7 +106,7 @@ void Checker::check_overlaps() {
   past_.insert(past_.end(), leases_.begin(), leases_.end());
   for (const Lease& a : past_) {
     for (const Lease& b : past_) {
-      if (a.token == b.token || a.resource != b.resource || a.from > b.from) continue;
+      if (!exclude_each_other(a, b) || a.from > b.from) continue;
       const True until = std::min(a.until, b.until);
       if (b.from >= until || a_step_explains(b, until)) continue;
       violated("invariant 1: " + std::to_string(a.token % 10'000) + " and " +
@@ -152,7 +166,8 @@ void Checker::release_executed(std::uint64_t token, std::size_t node) {
 }
 
 void Checker::found_at_the_end(std::uint64_t token) {
-  if (token == 0 || tokens_[token].abandoned || tokens_[token].restored) return;
+  if (token == 0 || token == cooldown || tokens_[token].abandoned || tokens_[token].restored)
+    return;
   violated("invariant 4: a key of " + std::to_string(token % 10'000) +
            " was left though nothing is asked for any more");
 }

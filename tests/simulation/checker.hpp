@@ -23,9 +23,20 @@ class Checker {
   [[nodiscard]] const std::string& violation() const { return violation_; }
 
   // --- leases (invariants 1 and 6) ---
+  /// No node forgets and no clock is wrong by more than `ppm`: then intervals are kept.
+  void expect_intervals(std::int64_t ppm) { interval_ppm_ = ppm; }
   /// `until` is the true moment at which the holder's own clock shows the deadline.
   /// `began` is when the attempt sent its first request.
-  void granted(std::uint64_t token, std::size_t resource, True began, True now, True until);
+  struct Grant {
+    std::uint64_t token = 0;
+    std::uint32_t resources = 0;  ///< a bit for each
+    std::uint64_t group = 0;      ///< who may hold it at the same time; 0: nobody
+    True at_least = 0;            ///< for how long nobody else may be granted it
+    True began = 0;
+    True now = 0;
+    True until = 0;
+  };
+  void granted(const Grant& grant);
   void extended(std::uint64_t token, True now, True until);
   /// The holder gave it back or handed it on and acts on it no more.
   void ended(std::uint64_t token, True now);
@@ -69,7 +80,8 @@ class Checker {
  private:
   struct Lease {
     std::uint64_t token;
-    std::size_t resource;
+    std::uint32_t resources;
+    std::uint64_t group;
     True until;
     True from;
     True began;
@@ -88,6 +100,12 @@ class Checker {
   [[nodiscard]] bool judged_at_the_end() const { return overlap_window_ + vote_window_ > 0; }
   [[nodiscard]] bool a_step_explains(const Lease& later, True until) const;
   void put_away(std::uint64_t token, True now);
+  /// Whether they may not be valid at once.
+  [[nodiscard]] static bool exclude_each_other(const Lease& a, const Lease& b) {
+    if (a.token == b.token || (a.resources & b.resources) == 0) return false;
+    return a.group == 0 || a.group != b.group;
+  }
+  void check_interval(const Grant& grant);
   void check_alone(const Lease& lease, True now);
   [[nodiscard]] Lease* find(std::uint64_t token);
 
@@ -99,9 +117,11 @@ class Checker {
   True overlap_window_ = 0;
   True vote_window_ = 0;
   bool any_clocks_ = false;
+  std::int64_t interval_ppm_ = -1;
   std::map<std::uint64_t, Trail> tokens_;
   std::map<std::size_t, std::vector<Numbered>> numbered_;  // by resource
   std::set<std::pair<std::size_t, std::uint64_t>> numbers_;
+  std::map<std::uint32_t, True> taken_until_;  // by resources: for the sake of an interval
   std::uint64_t grants_ = 0;
   std::uint64_t losses_ = 0;
   std::string violation_;

@@ -21,13 +21,59 @@ bool ModelNode::knows(Script script, core::ScriptForm form) {
 
 void ModelNode::expire(std::size_t resource, True now) {
   const std::int64_t millis = clock.milliseconds(now);
-  if (Key& key = memory_.keys[resource]; millis >= key.expires) key = {};
+  if (Key& key = memory_.keys[resource]; millis >= key.last()) key = {};
+}
+
+std::int64_t ModelNode::Key::last() const {
+  std::int64_t last = std::max(expires, writer);
+  for (const auto& [holder, ends] : holds) last = std::max(last, ends);
+  return last;
+}
+
+void ModelNode::look(Key& key, True now) {
+  const std::int64_t millis = clock.milliseconds(now);
+  std::erase_if(key.holds, [&](const auto& hold) { return hold.second <= millis; });
+  if (key.writer <= millis) key.writer = 0;
+}
+
+std::int64_t ModelNode::held_for(const Key& key, True now) const {
+  std::int64_t last = 0;
+  for (const auto& [token, ends] : key.holds) last = std::max(last, ends);
+  return last - clock.milliseconds(now);
+}
+
+std::vector<std::uint64_t> ModelNode::holders(std::size_t resource, True now) const {
+  std::vector<std::uint64_t> all;
+  if (const std::uint64_t alone = holder(resource, now); alone != 0) all.push_back(alone);
+  for (const auto& [token, ends] : memory_.keys[resource].holds) {
+    if (clock.milliseconds(now) < ends) all.push_back(token);
+  }
+  return all;
+}
+
+bool ModelNode::ends_within(std::size_t resource, True from, True until) const {
+  const Key& key = memory_.keys[resource];
+  const auto ends = [&](std::int64_t at) {
+    return clock.milliseconds(from) < at && at <= clock.milliseconds(until);
+  };
+  return ends(key.expires) || ends(key.writer) ||
+         std::any_of(key.holds.begin(), key.holds.end(),
+                     [&](const auto& hold) { return ends(hold.second); });
+}
+
+bool ModelNode::has(std::size_t resource, std::uint64_t token, True now) const {
+  const std::vector<std::uint64_t> all = holders(resource, now);
+  return std::find(all.begin(), all.end(), token) != all.end();
 }
 
 Response ModelNode::execute(const Request& request, True now) {
-  expire(request.resource, now);
+  for (std::size_t resource = 0; resource < most_resources; ++resource) expire(resource, now);
   Response response;
   response.stamp = request.stamp;
+  const auto by_script = [&](Script script, auto&& what) {
+    if (knows(script, request.form)) return what();
+    response.reply = Reply::script_missing;
+  };
   switch (request.stamp.verb) {
     case Verb::set:
     case Verb::set_and_ttl:
@@ -42,35 +88,31 @@ Response ModelNode::execute(const Request& request, True now) {
       response.reply = knows(Script::tend, request.form) ? Reply::done : Reply::script_missing;
       if (response.reply == Reply::done) tend(now);
       break;
-    case Verb::set_fenced:
+    case Verb::enter:
+      by_script(Script::enter, [&] { enter(request, now, response); });
+      break;
+    case Verb::take_place:
+      by_script(Script::place, [&] { take_place(request, now, response); });
+      break;
+    case Verb::take:
+      by_script(Script::take, [&] {
+        if (!write_back_as_planted(request, now, response)) take(request, now, response);
+      });
+      break;
     case Verb::raise_fence:
-      if (!knows(Script::fence, request.form)) {
-        response.reply = Reply::script_missing;
-      } else if (!write_back_as_planted(request, now, response)) {
-        fence(request, now, response);
-      }
+      by_script(Script::fence, [&] {
+        if (!write_back_as_planted(request, now, response)) fence(request, now, response);
+      });
       break;
     case Verb::extend:
     case Verb::extend_or_set:
-      if (!knows(Script::extend, request.form)) {
-        response.reply = Reply::script_missing;
-      } else {
-        extend(request, now, response);
-      }
+      by_script(Script::extend, [&] { extend(request, now, response); });
       break;
     case Verb::release:
-      if (!knows(Script::release, request.form)) {
-        response.reply = Reply::script_missing;
-      } else {
-        release(request, now, response);
-      }
+      by_script(Script::release, [&] { release(request, now, response); });
       break;
     case Verb::inspect:
-      if (!knows(Script::inspect, request.form)) {
-        response.reply = Reply::script_missing;
-      } else {
-        inspect(request, now, response);
-      }
+      by_script(Script::inspect, [&] { inspect(request, now, response); });
       break;
     case Verb::expire_orphan:
     case Verb::kill_old:
@@ -87,17 +129,19 @@ Response ModelNode::execute(const Request& request, True now) {
 void ModelNode::set(const Request& request, True now, Response& response) {
   const std::uint64_t there = holder(request.resource, now);
   Key& key = memory_.keys[request.resource];
-  if (there != 0 && mutant_ != Mutant::set_without_nx) {
+  if ((there != 0 || key.group != 0) && mutant_ != Mutant::set_without_nx) {
     response.reply = Reply::taken;
     response.holder = there;
     const bool tells =
         request.stamp.verb == Verb::set_and_ttl || request.stamp.verb == Verb::set_numbered_and_ttl;
     if (tells) {
-      response.remaining_ms = key.expires - clock.milliseconds(now);
+      response.remaining_ms = key.last() - clock.milliseconds(now);
     }
     return;
   }
-  key = {request.token, clock.milliseconds(now) + request.ttl_ms};
+  key = {};
+  key.token = request.token;
+  key.expires = clock.milliseconds(now) + request.ttl_ms;
   response.reply = Reply::granted;
 }
 
@@ -130,27 +174,119 @@ void ModelNode::tend(True now) {
   }
 }
 
-void ModelNode::fence(const Request& request, True now, Response& response) {
-  const std::int64_t micros = clock.local(now) / 1000;
+void ModelNode::enter(const Request& request, True now, Response& response) {
   const std::int64_t millis = clock.milliseconds(now);
-  const bool takes = request.stamp.verb == Verb::set_fenced;
-  if (takes && request.number > micros + day) return;  // the error that names the clocks
-  if (!memory_.floor) memory_.floor = mutant_ == Mutant::no_floor ? 0 : micros;
   Key& key = memory_.keys[request.resource];
-  const std::uint64_t there = holder(request.resource, now);
-  if (takes ? there != 0 : there != request.token) {
-    response.reply = Reply::taken;
-    response.holder = there;
-    response.remaining_ms = there != 0 ? key.expires - millis : 0;
+  response.reply = Reply::taken;
+  response.holder = key.token;
+  response.remaining_ms = key.expires - millis;
+  if (key.token != 0) return;
+  look(key, now);
+  response.group = key.group;
+  response.remaining_ms = held_for(key, now);
+  const bool mine = key.group == request.group || mutant_ == Mutant::readers_let_all_in;
+  if (key.group != 0 && !mine && !key.holds.empty()) return;
+  response.group = 0;
+  response.writer = true;
+  response.remaining_ms = key.writer - millis;
+  if (key.writer != 0 && request.group == 1) return;
+  response.writer = false;
+  if (key.group != request.group) key = {};
+  key.group = request.group;
+  key.holds[request.token] = millis + request.ttl_ms;
+  response.reply = Reply::granted;
+  response.remaining_ms = -1;
+  response.holds = core::Holds{.count = static_cast<std::uint32_t>(key.holds.size())};
+}
+
+void ModelNode::take_place(const Request& request, True now, Response& response) {
+  const std::int64_t millis = clock.milliseconds(now);
+  std::size_t place = request.resource;
+  if (mutant_ == Mutant::count_permits) {
+    // Any place, as long as not all are taken: so many tokens and no more are on this node.
+    while (place < request.places && memory_.keys[place].token != 0) ++place;
+    if (place == request.places) place = 0;
+  }
+  if (Key& key = memory_.keys[place]; key.last() == 0) {
+    key.token = request.token;
+    key.expires = millis + request.ttl_ms;
+    response.reply = Reply::granted;
     return;
   }
-  if (takes) key = {request.token, millis + request.ttl_ms};
-  std::int64_t& number = memory_.numbers[request.resource];
-  const std::int64_t last = std::max(number, *memory_.floor);
+  response.reply = Reply::taken;
+  for (std::uint32_t i = 0; i < request.places; ++i) {
+    const Key& key = memory_.keys[i];
+    const bool free = key.last() == 0;
+    response.free[i] = free ? '1' : '0';
+    if (free) continue;
+    const std::int64_t left = key.last() - millis;
+    if (response.remaining_ms < 0 || left < response.remaining_ms) response.remaining_ms = left;
+  }
+}
+
+bool ModelNode::is_taken(Key& key, const Request& request, True now, Response& response) {
+  const std::int64_t millis = clock.milliseconds(now);
+  response.reply = Reply::taken;
+  response.holder = key.token;
+  response.remaining_ms = key.expires - millis;
+  if (key.token != 0) return true;
+  look(key, now);
+  if (key.holds.empty()) return false;
+  response.group = key.group;
+  response.remaining_ms = held_for(key, now);
+  if (key.group == 1 && request.keep_out_ms > 0) key.writer = millis + request.keep_out_ms;
+  return mutant_ != Mutant::writer_ignores_readers;
+}
+
+void ModelNode::take(const Request& request, True now, Response& response) {
+  const std::int64_t micros = clock.local(now) / 1000;
+  if (request.number > micros + day) return;  // the error that names the clocks
+  if (request.number > 0 && !memory_.floor) {
+    memory_.floor = mutant_ == Mutant::no_floor ? 0 : micros;
+  }
+  const std::size_t other = 1U - request.resource;
+  if (is_taken(memory_.keys[request.resource], request, now, response)) return;
+  if (request.both && is_taken(memory_.keys[other], request, now, response)) return;
+  response.holder = response.group = 0;
+  response.remaining_ms = -1;
+  std::int64_t last = memory_.floor.value_or(0);
+  for (std::size_t resource = 0; resource < most_resources; ++resource) {
+    if (resource == other && !request.both) continue;
+    Key& key = memory_.keys[resource];
+    key = {};
+    key.token = request.token;
+    key.expires = clock.milliseconds(now) + request.ttl_ms;
+    last = std::max(last, memory_.numbers[resource]);
+  }
+  response.reply = Reply::granted;
+  if (request.number > 0) raise(request, last, response);
+}
+
+void ModelNode::raise(const Request& request, std::int64_t last, Response& response) {
   const bool rises = last < request.number;
-  if (rises) number = request.number;
+  if (rises) memory_.numbers[request.resource] = request.number;
+  if (rises && request.both) memory_.numbers[1U - request.resource] = request.number;
   response.reply = rises ? Reply::granted : Reply::behind;
   response.number = rises ? request.number : last;
+}
+
+void ModelNode::fence(const Request& request, True now, Response& response) {
+  const std::int64_t micros = clock.local(now) / 1000;
+  if (!memory_.floor) memory_.floor = mutant_ == Mutant::no_floor ? 0 : micros;
+  std::int64_t last = *memory_.floor;
+  for (std::size_t i = 0; i < (request.both ? 2U : 1U); ++i) {
+    const std::size_t resource = i == 0 ? request.resource : 1U - request.resource;
+    const Key& key = memory_.keys[resource];
+    if (key.token != request.token) {
+      response.reply = Reply::taken;
+      response.holder = key.token;
+      const std::int64_t ends = key.last();
+      response.remaining_ms = ends > 0 ? ends - clock.milliseconds(now) : 0;
+      return;
+    }
+    last = std::max(last, memory_.numbers[resource]);
+  }
+  raise(request, last, response);
 }
 
 bool ModelNode::write_back_as_planted(const Request& request, True now, Response& response) {
@@ -159,7 +295,8 @@ bool ModelNode::write_back_as_planted(const Request& request, True now, Response
   const std::uint64_t there = holder(request.resource, now);
   if (mutant_ == Mutant::maximum_of_counters && !raise && there == 0) {
     // Said to be the number that was asked for; the driver makes the maximum of what was counted.
-    memory_.keys[request.resource] = {request.token, clock.milliseconds(now) + request.ttl_ms};
+    memory_.keys[request.resource].token = request.token;
+    memory_.keys[request.resource].expires = clock.milliseconds(now) + request.ttl_ms;
     response.counted = ++number;
   } else if (mutant_ == Mutant::unconditional_write_back && raise) {
     number = request.number;
@@ -189,37 +326,108 @@ std::int64_t ModelNode::guard(const GuardRequest& request, True now) {
 }
 
 void ModelNode::extend(const Request& request, True now, Response& response) {
-  const std::uint64_t there = holder(request.resource, now);
-  Key& key = memory_.keys[request.resource];
-  const std::int64_t expires = clock.milliseconds(now) + request.ttl_ms;
-  if (there == request.token) {
-    key.expires = std::max(key.expires, expires);
-    response.reply = Reply::extended;
-  } else if (there != 0) {
+  Key& mine = memory_.keys[request.resource];
+  if (request.group != 0 || (mine.group != 0 && !request.both))
+    return extend_hold(request, now, response);
+  const std::int64_t ends = clock.milliseconds(now) + request.ttl_ms;
+  bool gone = false;
+  for (std::size_t i = 0; i < (request.both ? 2U : 1U); ++i) {
+    Key& key = memory_.keys[i == 0 ? request.resource : 1U - request.resource];
+    look(key, now);
     response.reply = Reply::taken;
-  } else if (request.stamp.verb == Verb::extend_or_set) {
-    key = {request.token, expires};
-    response.reply = Reply::repaired;
-  } else {
-    response.reply = Reply::gone;
+    if (key.token != 0 ? key.token != request.token : !key.holds.empty()) return;
+    gone = gone || key.token == 0;
   }
+  response.reply = gone ? Reply::gone : Reply::extended;
+  if (gone && request.stamp.verb != Verb::extend_or_set) return;
+  for (std::size_t i = 0; i < (request.both ? 2U : 1U); ++i) {
+    Key& key = memory_.keys[i == 0 ? request.resource : 1U - request.resource];
+    if (key.token == 0) key = {};
+    key.token = request.token;
+    key.expires = std::max(key.expires, ends);
+  }
+  if (gone) response.reply = Reply::repaired;
+}
+
+void ModelNode::extend_hold(const Request& request, True now, Response& response) {
+  Key& key = memory_.keys[request.resource];
+  const std::int64_t ends = clock.milliseconds(now) + request.ttl_ms;
+  const bool repairs = request.stamp.verb == Verb::extend_or_set;
+  const bool ours = key.token != 0 && key.token == request.token;
+  response.reply = ours ? Reply::extended : Reply::taken;
+  if (ours) key.expires = std::max(key.expires, ends);
+  if (key.token != 0) return;
+  const bool none = key.group == 0;
+  look(key, now);
+  if (const auto mine = key.holds.find(request.token); mine != key.holds.end()) {
+    response.holds = core::Holds{.count = static_cast<std::uint32_t>(key.holds.size())};
+    mine->second = std::max(mine->second, ends);
+    response.reply = Reply::extended;
+    return;
+  }
+  // Whoever extends by the token alone does not know the group.
+  const std::uint64_t group = repairs ? request.group : 0;
+  if (!none && key.group != group && !key.holds.empty()) return;
+  response.reply = Reply::gone;
+  if (!repairs || (key.writer != 0 && group == 1)) return;
+  response.reply = Reply::repaired;
+  if (key.group != group) key = {};
+  if (group == 0) {
+    key.token = request.token;
+    key.expires = ends;
+    return;
+  }
+  key.group = group;
+  key.holds[request.token] = ends;
 }
 
 void ModelNode::release(const Request& request, True now, Response& response) {
-  const std::uint64_t there = holder(request.resource, now);
-  if (there == request.token || (there != 0 && mutant_ == Mutant::release_without_compare)) {
-    memory_.keys[request.resource] = {};
+  if (memory_.keys[request.resource].group != 0 && !request.both)
+    return leave(request, now, response);
+  response.reply = Reply::gone;
+  for (std::size_t i = 0; i < (request.both ? 2U : 1U); ++i) {
+    Key& key = memory_.keys[i == 0 ? request.resource : 1U - request.resource];
+    look(key, now);
+    const bool deletes = key.token == request.token ||
+                         (key.token != 0 && mutant_ == Mutant::release_without_compare);
+    if (deletes) {
+      response.reply = Reply::released;
+      key = {};
+      if (request.cooldown_ms > 0) {
+        key.token = cooldown;
+        key.expires = clock.milliseconds(now) + request.cooldown_ms;
+      }
+    } else if ((key.token != 0 || !key.holds.empty()) && response.reply == Reply::gone) {
+      response.reply = Reply::taken;
+    }
+  }
+}
+
+void ModelNode::leave(const Request& request, True now, Response& response) {
+  Key& key = memory_.keys[request.resource];
+  look(key, now);
+  if (key.holds.erase(request.token) == 1) {
     response.reply = Reply::released;
+    response.holds = core::Holds{.count = static_cast<std::uint32_t>(key.holds.size())};
+    if (key.holds.empty() && key.writer == 0) key = {};
   } else {
-    response.reply = there == 0 ? Reply::gone : Reply::taken;
+    response.reply = key.holds.empty() ? Reply::gone : Reply::taken;
   }
 }
 
 void ModelNode::inspect(const Request& request, True now, Response& response) const {
-  response.holder = holder(request.resource, now);
-  response.reply = response.holder == 0 ? Reply::gone : Reply::found;
-  if (response.holder != 0) {
-    response.remaining_ms = memory_.keys[request.resource].expires - clock.milliseconds(now);
+  const Key& key = memory_.keys[request.resource];
+  const std::int64_t millis = clock.milliseconds(now);
+  response.holder = key.token;
+  response.group = key.group;
+  response.reply = key.token + key.group == 0 ? Reply::gone : Reply::found;
+  if (response.reply == Reply::found) response.remaining_ms = key.last() - millis;
+  if (key.group == 0) return;
+  response.holds.emplace();
+  for (const auto& [token, ends] : key.holds) {
+    if (ends <= millis) continue;
+    ++response.holds->count;
+    response.holds->asked_for = response.holds->asked_for || token == request.token;
   }
 }
 

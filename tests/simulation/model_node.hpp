@@ -2,7 +2,9 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <vector>
 
 #include "core/messages.hpp"
 #include "simulation/clock.hpp"
@@ -12,6 +14,9 @@ namespace redlock::simulation {
 
 inline constexpr std::size_t most_resources = 2;
 
+/// Whose key nobody's is: a resource that is free only when its interval is over.
+inline constexpr std::uint64_t cooldown = ~std::uint64_t{0};
+
 struct Request {
   core::Stamp stamp;
   core::ScriptForm form = core::ScriptForm::digest;
@@ -19,18 +24,27 @@ struct Request {
   std::uint64_t token = 0;
   std::int64_t ttl_ms = 0;
   std::int64_t number = 0;  ///< kill_old: which connection; fenced: the number asked for
-  bool last = false;        ///< a release after which nothing may come for this token
-  bool begun = false;       ///< numbered: the first half of its commands was executed
+  bool both = false;        ///< the other resource as well: all or none
+  std::uint64_t group = 0;  ///< who may hold it too; 1: readers, others: owners
+  std::int64_t keep_out_ms = 0;
+  std::int64_t cooldown_ms = 0;
+  std::uint32_t places = 0;
+  bool last = false;   ///< a release after which nothing may come for this token
+  bool begun = false;  ///< numbered: the first half of its commands was executed
 };
 
 struct Response {
   core::Stamp stamp;
   core::Reply reply = core::Reply::error;
   std::uint64_t holder = 0;
+  std::uint64_t group = 0;         ///< whose holds are there instead
+  bool writer = false;             ///< or that a writer waits
   std::int64_t remaining_ms = -1;  ///< negative: not told
   std::int64_t number = 0;         ///< fenced: the node's; numbered: before it was raised
   std::int64_t time = 0;           ///< read_clock: nanoseconds
-  std::int64_t counted = 0;        ///< a planted fault's: what INCR answered
+  std::optional<core::Holds> holds{};
+  std::array<char, most_resources> free{};  ///< take_place refused: which are
+  std::int64_t counted = 0;                 ///< a planted fault's: what INCR answered
 };
 
 /// What the restart guard asks for on each connection.
@@ -84,16 +98,26 @@ class ModelNode {
     return memory_.numbers[resource];
   }
 
-  /// Whose key is there now; 0: nobody's.
+  /// Whose key is there now; 0: nobody's, or one of several holders.
   [[nodiscard]] std::uint64_t holder(std::size_t resource, True now) const {
     const Key& key = memory_.keys[resource];
     return key.token != 0 && clock.milliseconds(now) < key.expires ? key.token : 0;
   }
+  /// All whose key is there now.
+  [[nodiscard]] std::vector<std::uint64_t> holders(std::size_t resource, True now) const;
+  /// Whether anything that is there ends between two moments.
+  [[nodiscard]] bool ends_within(std::size_t resource, True from, True until) const;
+  [[nodiscard]] bool has(std::size_t resource, std::uint64_t token, True now) const;
 
  private:
+  // Instants by the node's clock, milliseconds; over when they are reached.
   struct Key {
     std::uint64_t token = 0;
-    std::int64_t expires = 0;  // by the node's clock, milliseconds; gone when that is reached
+    std::int64_t expires = 0;
+    std::uint64_t group = 0;                      // or: who may hold it,
+    std::map<std::uint64_t, std::int64_t> holds;  // who does, until when,
+    std::int64_t writer = 0;                      // and until when new readers are kept out
+    [[nodiscard]] std::int64_t last() const;
   };
   struct Memory {
     std::array<Key, most_resources> keys{};
@@ -104,10 +128,20 @@ class ModelNode {
   };
   /// What has expired is deleted when it is looked at: a clock set back does not revive it.
   void expire(std::size_t resource, True now);
-  enum class Script : std::uint8_t { fence, extend, release, inspect, tend };
+  enum class Script : std::uint8_t { fence, extend, release, inspect, tend, take, place, enter };
   [[nodiscard]] bool knows(Script script, core::ScriptForm form);
 
+  /// Forgets the holds that have ended, as every script does that meets them.
+  void look(Key& key, True now);
+  [[nodiscard]] std::int64_t held_for(const Key& key, True now) const;
   void set(const Request& request, True now, Response& response);
+  void enter(const Request& request, True now, Response& response);
+  void take_place(const Request& request, True now, Response& response);
+  [[nodiscard]] bool is_taken(Key& key, const Request& request, True now, Response& response);
+  void take(const Request& request, True now, Response& response);
+  void extend_hold(const Request& request, True now, Response& response);
+  void leave(const Request& request, True now, Response& response);
+  void raise(const Request& request, std::int64_t last, Response& response);
   void fence(const Request& request, True now, Response& response);
   void tend(True now);
   [[nodiscard]] bool write_back_as_planted(const Request& request, True now, Response& response);
@@ -118,7 +152,7 @@ class ModelNode {
   Mutant mutant_;
   Memory memory_;
   Memory saved_;
-  std::array<bool, 5> knows_{};
+  std::array<bool, 8> knows_{};
 };
 
 }  // namespace redlock::simulation

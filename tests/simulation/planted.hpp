@@ -34,7 +34,7 @@ inline constexpr std::array planted{
     Planted{Mutant::maximum_of_counters, "maximum_of_counters", "invariant 2", 1000},
     Planted{Mutant::unconditional_write_back, "unconditional_write_back", "invariant 2", 3000},
     Planted{Mutant::count_unseen_numbers, "count_unseen_numbers", "invariant 2", 1000},
-    Planted{Mutant::trust_the_set, "trust_the_set", "invariant 2", 1000},
+    Planted{Mutant::trust_the_set, "trust_the_set", "invariant 2", 20000},
     Planted{Mutant::no_floor, "no_floor", "invariant 2", 1000},
     Planted{Mutant::no_quarantine, "no_quarantine", "invariant 1", 1000},
     Planted{Mutant::no_clock_guard, "no_clock_guard", "invariant 1", 1000},
@@ -43,6 +43,10 @@ inline constexpr std::array planted{
     Planted{Mutant::reused_token, "reused_token", "", 1000},
     Planted{Mutant::count_repaired, "count_repaired", "lost the key", 3000},
     Planted{Mutant::clock_stops_in_pauses, "clock_stops_in_pauses", "invariant 1", 1000},
+    Planted{Mutant::readers_let_all_in, "readers_let_all_in", "invariant 1", 1000},
+    Planted{Mutant::writer_ignores_readers, "writer_ignores_readers", "invariant 1", 1000},
+    Planted{Mutant::count_permits, "count_permits", "invariant", 1000},
+    Planted{Mutant::release_at_once, "release_at_once", "interval", 1000},
 };
 
 }  // namespace redlock::simulation

@@ -89,6 +89,35 @@ void draw_clocks(Scenario& s, std::uint64_t seed) {
   }
 }
 
+void draw_kind(Scenario& s, std::uint64_t seed) {
+  Random random(seed * 5 + 11);
+  const bool of_a_kind = s.mutant >= Mutant::readers_let_all_in;
+  if (s.mutant != Mutant::none && !of_a_kind) return;
+  constexpr std::array kinds{Wanted::readers, Wanted::owners, Wanted::several, Wanted::places,
+                             Wanted::interval};
+  if (random.per_mille(450)) s.kind = kinds[static_cast<std::size_t>(random.below(5))];
+  if (s.mutant == Mutant::readers_let_all_in) s.kind = Wanted::owners;
+  if (s.mutant == Mutant::writer_ignores_readers) s.kind = Wanted::readers;
+  if (s.mutant == Mutant::writer_never_waits) s.kind = Wanted::readers;
+  if (s.mutant == Mutant::count_permits) s.kind = Wanted::places;
+  if (s.mutant == Mutant::release_at_once) s.kind = Wanted::interval;
+  switch (s.kind) {
+    case Wanted::exclusive:
+      return;
+    case Wanted::several:
+    case Wanted::places:
+      s.resources = 2;
+      break;
+    case Wanted::interval:
+      s.longest_interval_ms = random.between(1, 3 * s.longest_ttl_ms);
+      break;
+    case Wanted::readers:
+    case Wanted::owners:
+      break;
+  }
+  if (of_a_kind) s.clients = 4;
+}
+
 }  // namespace
 
 Scenario Scenario::draw(std::uint64_t seed, Mutant mutant) {
@@ -138,6 +167,7 @@ Scenario Scenario::draw(std::uint64_t seed, Mutant mutant) {
   }
   draw_guards(s, seed);
   draw_clocks(s, seed);
+  draw_kind(s, seed);
   if (mutant == Mutant::fast_server_clocks) s.server_ppm = 100'000;
   if (mutant == Mutant::forget_at_once) {
     s.between_crashes = 30 * ms;

@@ -34,6 +34,21 @@ enum class Mutant : std::uint8_t {
   reused_token,              ///< one attempt in three goes by the token of the one before
   count_repaired,            ///< an extend counts nodes that had lost the key
   clock_stops_in_pauses,     ///< clients go by CLOCK_MONOTONIC, and are suspended
+  readers_let_all_in,        ///< nodes do not ask whose holds are there
+  writer_ignores_readers,    ///< nodes let a writer in among readers
+  count_permits,             ///< a semaphore counts to k on each node
+  release_at_once,           ///< a release frees a resource before its interval is over
+  writer_never_waits,        ///< nodes forget that a writer waits
+};
+
+/// What the callers of a seed ask for.
+enum class Wanted : std::uint8_t {
+  exclusive,
+  readers,   ///< readers, and writers
+  owners,    ///< one of two owners, or nobody in particular
+  several,   ///< one resource or both
+  places,    ///< one of two places
+  interval,  ///< taken for longer than it is held
 };
 
 /// What one seed is made of: drawn anew for each, so that every mix of faults comes up.
@@ -96,6 +111,9 @@ struct Scenario {
   [[nodiscard]] True unnoticed() const noexcept { return 1'010 * ms + 4 * slowest; }
   /// The same for a vote, which relies on a reading of the last half millisecond.
   [[nodiscard]] True unnoticed_by_votes() const noexcept { return 1 * ms + 4 * slowest; }
+
+  Wanted kind = Wanted::exclusive;
+  std::int64_t longest_interval_ms = 0;
 
   bool last_millisecond = false;  ///< holders and contenders act around the deadline
   True think = 2 * ms;            ///< between a caller's locks

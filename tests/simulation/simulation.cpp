@@ -30,6 +30,10 @@ Simulation::Simulation(const Scenario& scenario, std::uint64_t seed)
         wall_epoch + random_.between(-scenario_.node_skew, scenario_.node_skew);
     nodes_.emplace_back(Clock(base, ppm), scenario_.mutant);
   }
+  const bool forgets = scenario_.between_crashes > 0 && scenario_.data_loss_per_mille > 0;
+  if (!forgets && scenario_.between_clock_steps == 0) {
+    checker_.expect_intervals(std::max(scenario_.server_ppm, scenario_.client_ppm));
+  }
   stepped_.resize(scenario_.nodes);
   if (scenario_.any_clocks) {
     checker_.expect_any_clocks();
@@ -290,7 +294,9 @@ void Simulation::heal() {
   }
   // Time for every key of a dead client to expire, for every reconnect, and for everybody's turn.
   const True patience = 3 * scenario_.longest_ttl_ms * ms + 10'000 * ms + 4 * scenario_.late +
-                        4 * scenario_.longest_step;
+                        4 * scenario_.longest_step +
+                        static_cast<True>(scenario_.clients * scenario_.slots + 1) *
+                            scenario_.longest_interval_ms * ms;
   patience_ends_ = now_ + patience;
   plan(now_, Kind::timeout, 0);
 }
@@ -314,7 +320,9 @@ void Simulation::check_the_end() {
   for (const ModelNode& node : nodes_) {
     if (!all_served()) break;
     for (std::size_t resource = 0; resource < scenario_.resources; ++resource) {
-      checker_.found_at_the_end(node.holder(resource, now_));
+      for (const std::uint64_t token : node.holders(resource, now_)) {
+        checker_.found_at_the_end(token);
+      }
     }
   }
   for (std::uint32_t i = 0; i < clients_.size(); ++i) {

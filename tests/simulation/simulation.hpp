@@ -90,6 +90,9 @@ class Simulation {
     core::ClaimId lease{};
     std::uint64_t token = 0;
     std::size_t resource = 0;
+    std::uint32_t resources = 0;  // a bit for each
+    std::uint64_t group = 0;
+    core::Duration at_least{};
     core::Instant valid_until{};
     core::Duration ttl{};
     True lowered_at = 0;
@@ -161,6 +164,8 @@ class Simulation {
   // simulation_client.cpp: drivers
   void step(std::uint32_t client, const core::Event& event);
   void carry_out(std::uint32_t client, const core::Command& command);
+  [[nodiscard]] static std::uint8_t resource_of(const core::Claim& claim);
+  [[nodiscard]] static std::uint64_t group_of(std::string_view group);
   void send_all(std::uint32_t client, const core::Command& command);
   [[nodiscard]] Request as_planted(std::uint32_t client, core::NodeIndex node, Request request);
   void acquired(std::uint32_t client, const core::Command& command);
@@ -172,6 +177,8 @@ class Simulation {
   // simulation_callers.cpp: whoever wants locks
   void act(std::uint32_t client, std::uint32_t slot);
   void act_idle(std::uint32_t client, std::uint32_t slot);
+  void draw_terms(Slot& slot, core::Acquire& event);
+  [[nodiscard]] std::string name_of(std::size_t resource) const;
   void act_holding(std::uint32_t client, std::uint32_t slot);
   void act_handed_on(std::uint32_t client, std::uint32_t slot);
   void hand_on(std::uint32_t client, std::uint32_t slot);
@@ -209,6 +216,7 @@ class Simulation {
   std::vector<True> cut_until_;  // partitions, by client × node
   std::vector<core::Command> commands_;
   std::string resource_;
+  std::vector<std::string> also_;
   std::string* story_ = nullptr;
 };
 

@@ -64,6 +64,39 @@ core::Duration Simulation::enough() const {
          std::chrono::milliseconds(10);
 }
 
+void Simulation::draw_terms(Slot& slot, core::Acquire& event) {
+  constexpr std::array<std::string_view, 4> groups{"", "shared", "owner a", "owner b"};
+  slot.group = 0;
+  slot.at_least = core::Duration::zero();
+  slot.resources = 1U << slot.resource;
+  switch (scenario_.kind) {
+    case Wanted::exclusive:
+      return;
+    case Wanted::readers:
+      slot.group = random_.per_mille(600) ? 1 : 0;
+      break;
+    case Wanted::owners:
+      slot.group = random_.per_mille(800) ? static_cast<std::uint64_t>(random_.between(2, 3)) : 0;
+      break;
+    case Wanted::several:
+      if (random_.per_mille(500)) break;
+      slot.resources = 3;
+      also_ = {slot.resource == 0 ? "r1" : "r0"};
+      event.also = also_;
+      break;
+    case Wanted::places:
+      slot.resource = 0;
+      event.resource = "r0";
+      event.places = most_resources;
+      break;
+    case Wanted::interval:
+      slot.at_least = std::chrono::milliseconds(random_.between(1, scenario_.longest_interval_ms));
+      event.at_least = slot.at_least;
+      break;
+  }
+  event.group = groups[slot.group];
+}
+
 void Simulation::act_idle(std::uint32_t index, std::uint32_t slot) {
   Slot& mine = clients_[index].slots[slot];
   if (mine.served || mine.acquire + mine.extend + mine.release != 0) return;
@@ -83,7 +116,9 @@ void Simulation::act_idle(std::uint32_t index, std::uint32_t slot) {
     event.renewal->max_renewals = static_cast<std::uint64_t>(random_.between(0, 10));
     event.renewal->max_hold = event.ttl * random_.between(1, 6);
   }
-  mine.fenced = random_.per_mille(scenario_.fencing_per_mille);
+  draw_terms(mine, event);
+  const bool several_hold = mine.group != 0 || scenario_.kind == Wanted::places;
+  mine.fenced = random_.per_mille(scenario_.fencing_per_mille) && !several_hold;
   if (mine.fenced) event.fencing = clients_[index].wall_clock;
   if (healed_) {
     event.wait = core::Duration::max();
@@ -119,9 +154,16 @@ void Simulation::act_holding(std::uint32_t index, std::uint32_t slot) {
   hand_on(index, slot);
 }
 
+std::string Simulation::name_of(std::size_t resource) const {
+  if (scenario_.kind == Wanted::places) return "r0#" + std::to_string(resource);
+  return "r" + std::to_string(resource);
+}
+
 void Simulation::hand_on(std::uint32_t index, std::uint32_t slot) {
   Client& client = clients_[index];
   Slot& mine = client.slots[slot];
+  // A token is handed on with one resource, and without its interval.
+  if (mine.resources == 3 || mine.at_least > core::Duration::zero()) return release(index, slot);
   tell("client ", index, " hands ", mine.token % 10'000, " on");
   checker_.abandoned(mine.token, now_);
   mine.phase = Phase::handed_on;
@@ -149,7 +191,7 @@ void Simulation::act_handed_on(std::uint32_t index, std::uint32_t slot) {
   if (mine.extend + mine.release != 0) return;
   const std::array<char, 16> digits = digits_of(mine.token);
   const Token token = *Token::parse({digits.data(), digits.size()});
-  resource_ = mine.resource == 0 ? "r0" : "r1";
+  resource_ = name_of(mine.resource);
   if (!healed_ && random_.per_mille(400)) {
     mine.extend = request(index, slot);
     const auto ttl = std::chrono::milliseconds(scenario_.shortest_ttl_ms);

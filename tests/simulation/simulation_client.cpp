@@ -56,6 +56,7 @@ void Simulation::carry_out(std::uint32_t index, const Command& command) {
       return answered(index, command);
     case Command::Kind::lost:
       return lost(index, command);
+    case Command::Kind::at_risk:
     case Command::Kind::excluded:
       return;
     case Command::Kind::drained:
@@ -69,6 +70,17 @@ void Simulation::carry_out(std::uint32_t index, const Command& command) {
   }
 }
 
+std::uint8_t Simulation::resource_of(const core::Claim& claim) {
+  // The digit at the end, of a place too.
+  return static_cast<std::uint8_t>(claim.resource.back() - '0');
+}
+
+std::uint64_t Simulation::group_of(std::string_view group) {
+  if (group.empty()) return 0;
+  if (group == "shared") return 1;
+  return group.back() == 'a' ? 2 : 3;
+}
+
 void Simulation::send_all(std::uint32_t index, const Command& command) {
   Client& client = clients_[index];
   Request request;
@@ -80,8 +92,20 @@ void Simulation::send_all(std::uint32_t index, const Command& command) {
     claim = client.engine->claim(command.stamp.claim);
     if (claim == nullptr) return checker_.violated("a request refers to no claim");
     request.token = number_of(claim->token.view());
-    request.resource = static_cast<std::uint8_t>(claim->resource[1] - '0');
-    request.ttl_ms = std::chrono::floor<std::chrono::milliseconds>(claim->round.ttl()).count();
+    request.resource = resource_of(*claim);
+    const core::Instant now = client.clock.instant(now_);
+    request.ttl_ms =
+        std::chrono::floor<std::chrono::milliseconds>(claim->time_to_ask(command.stamp.verb, now))
+            .count();
+    request.both = !claim->also.empty();
+    request.group = group_of(claim->group);
+    request.keep_out_ms = std::chrono::floor<std::chrono::milliseconds>(claim->keep_out).count();
+    if (scenario_.mutant == Mutant::writer_never_waits) request.keep_out_ms = 0;
+    if (scenario_.mutant != Mutant::release_at_once) {
+      request.cooldown_ms =
+          std::chrono::ceil<std::chrono::milliseconds>(claim->cooldown(now)).count();
+    }
+    request.places = claim->places;
     // A node whose SET was too late is cleaned while the lease stands, and may be repaired after
     // that.
     request.last =
@@ -91,16 +115,17 @@ void Simulation::send_all(std::uint32_t index, const Command& command) {
     if (id != claim->id() || asked.round != command.stamp.round) {
       id = claim->id();
       asked = {client.clock.instant(now_),
-               std::chrono::milliseconds(request.ttl_ms),
+               std::chrono::floor<std::chrono::milliseconds>(claim->round.ttl()),
                command.stamp.round,
                now_,
                0,
                {}};
     }
-    const bool fenced = command.stamp.verb == Verb::set_fenced ||
-                        command.stamp.verb == Verb::raise_fence ||
-                        core::is_set_numbered(command.stamp.verb);
-    if (fenced) request.number = static_cast<std::int64_t>(claim->fencing->number);
+    const bool numbering = command.stamp.verb == Verb::take ||
+                           command.stamp.verb == Verb::raise_fence ||
+                           core::is_set_numbered(command.stamp.verb);
+    if (numbering && claim->fencing)
+      request.number = static_cast<std::int64_t>(claim->fencing->number);
   }
   if (is_set(command.stamp.verb)) client.tokens.insert(request.token);
   command.nodes.each(
@@ -156,9 +181,14 @@ void Simulation::acquired(std::uint32_t index, const Command& command) {
     slot->valid_until = core::valid_until(client.clock.instant(now_), asked.ttl);
   }
   if (scenario_.mutant == Mutant::no_drift_margin) slot->valid_until = asked.at + asked.ttl;
-  tell("client ", index, " is granted ", slot->token % 10'000, " on r", slot->resource);
-  checker_.granted(slot->token, slot->resource, asked.began, now_,
-                   client.clock.when(slot->valid_until));
+  if (scenario_.kind == Wanted::places) {
+    slot->resource = resource_of(*claim);
+    slot->resources = 1U << slot->resource;
+  }
+  tell("client ", index, " is granted ", slot->token % 10'000, " on r", slot->resource,
+       slot->resources == 3 ? " and the other" : "", " in group ", slot->group);
+  checker_.granted({slot->token, slot->resources, slot->group, slot->at_least.count(), asked.began,
+                    now_, client.clock.when(slot->valid_until)});
   if (slot->fenced) numbered(client, *slot, *claim);
   plan_hold(index, static_cast<std::uint32_t>(slot - client.slots.data()));
 }
@@ -171,7 +201,10 @@ void Simulation::numbered(const Client& client, Slot& slot, const core::Claim& c
                                    ? static_cast<std::uint64_t>(asked.counted)
                                    : slot.number;
   tell("its fencing token is ", number);
-  checker_.numbered(slot.resource, number, asked.began, now_);
+  for (std::size_t resource = 0; resource < most_resources; ++resource) {
+    if (((slot.resources >> resource) & 1U) == 0) continue;
+    checker_.numbered(resource, number, asked.began, now_);
+  }
 }
 
 void Simulation::extended(std::uint32_t index, const Command& command) {
@@ -228,7 +261,7 @@ void Simulation::answered(std::uint32_t index, const Command& command) {
   if (command.kind == Command::Kind::released) {
     std::size_t there = 0;
     for (const ModelNode& node : nodes_) {
-      there += node.holder(slot->resource, now_) == slot->token ? 1U : 0U;
+      there += node.has(slot->resource, slot->token, now_) ? 1U : 0U;
     }
     checker_.release_answered(slot->token, there);
   }

@@ -168,8 +168,7 @@ bool Simulation::divides(Connection& connection) {
 
 void Simulation::observe(const Connection& connection, const Request& request,
                          const Response& response) {
-  const bool fenced =
-      request.stamp.verb == Verb::set_fenced || core::is_set_numbered(request.stamp.verb);
+  const bool fenced = request.stamp.verb == Verb::take || core::is_set_numbered(request.stamp.verb);
   const bool wrote = (response.reply == Reply::granted && is_set(request.stamp.verb)) ||
                      response.reply == Reply::repaired ||
                      (fenced && response.reply == Reply::behind);
@@ -200,6 +199,10 @@ void Simulation::deliver(std::uint32_t index) {
   }
   if (response.remaining_ms >= 0)
     answer.remaining = std::chrono::milliseconds(response.remaining_ms);
+  if (response.stamp.verb == Verb::take_place && response.reply == Reply::taken) {
+    answer.text = {response.free.data(), response.free.size()};
+  }
+  answer.holds = response.holds;
   answer.number = static_cast<std::uint64_t>(response.number);
   answer.time = core::Duration(response.time);
   if (scenario_.mutant == Mutant::count_unseen_numbers && response.reply == Reply::behind) {
@@ -272,7 +275,7 @@ void Simulation::crash(std::uint32_t index) {
   if (finds_snapshot) {
     node.restore();
     for (std::size_t resource = 0; resource < scenario_.resources; ++resource) {
-      if (const auto token = node.holder(resource, now_); token != 0) checker_.restored(token);
+      for (const auto token : node.holders(resource, now_)) checker_.restored(token);
     }
   } else if (forgets) {
     node.forget();

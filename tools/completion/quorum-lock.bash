@@ -4,11 +4,11 @@
 _quorum_lock() {
   local current=${COMP_WORDS[COMP_CWORD]}
   local previous=${COMP_WORDS[COMP_CWORD - 1]}
-  local verbs="run acquire extend release inspect break doctor bootstrap bench chaos"
+  local verbs="run acquire extend release inspect break doctor bootstrap bench chaos elect"
   local values=" --nodes --config --local --quorum --password-file --cacert --cert --key --timeout
     --max-ttl --restart-guard --ttl --wait --token --max-hold --max-renewals --kill-after --mode
     --in-flight --nodes-count --duration --repetitions --clock-bound --orphan-ttl
-    --clients --faults --seed --html --keep --check "
+    --clients --faults --seed --html --keep --check --permits --owner --at-least --name "
   local options="--nodes --config --local --quorum --password-file --cacert --cert --key --timeout
     --max-ttl --restart-guard --durable --clock-bound --json --quiet --verbose --help --version"
   local verb="" index word
@@ -16,7 +16,7 @@ _quorum_lock() {
   COMPREPLY=()
   for ((index = 1; index < COMP_CWORD; index++)); do
     word=${COMP_WORDS[index]}
-    if [[ $word == -- && $verb == run ]]; then
+    if [[ $word == -- && ($verb == run || $verb == elect) ]]; then
       # Behind the dashes is somebody else's command line.
       if declare -F _command_offset > /dev/null; then
         _command_offset $((index + 1))
@@ -58,7 +58,7 @@ _quorum_lock() {
       mapfile -t COMPREPLY < <(compgen -W "off 30s" -- "$current")
       return
       ;;
-    --ttl | --wait | --timeout | --max-ttl | --clock-bound | --orphan-ttl | --max-hold | --kill-after | --duration)
+    --ttl | --wait | --timeout | --max-ttl | --clock-bound | --orphan-ttl | --max-hold | --kill-after | --at-least | --duration)
       mapfile -t COMPREPLY < <(compgen -W "250ms 1s 10s 30s 2m" -- "$current")
       return
       ;;
@@ -70,7 +70,8 @@ _quorum_lock() {
   [[ $values == *[[:space:]]"$previous"[[:space:]]* ]] && return
 
   case $verb in
-    run) options+=" --ttl --wait --max-hold --max-renewals --kill-after --fencing --orphan-ttl --" ;;
+    run) options+=" --ttl --wait --max-hold --max-renewals --kill-after --fencing --orphan-ttl --shared --permits --owner --at-least --" ;;
+    elect) options+=" --name --ttl --wait --kill-after --observe --" ;;
     acquire) options+=" --ttl --wait --fencing --orphan-ttl" ;;
     extend) options+=" --token --ttl" ;;
     release) options+=" --token" ;;

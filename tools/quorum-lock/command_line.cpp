@@ -154,7 +154,8 @@ std::variant<CommandLine, TextRequest> parse_command_line(const std::vector<std:
     }
     result.arguments.words.push_back(word);
   }
-  auto& behind = result.verb->name == "run" ? result.arguments.command : result.arguments.words;
+  const bool runs = result.verb->name == "run" || result.verb->name == "elect";
+  auto& behind = runs ? result.arguments.command : result.arguments.words;
   behind.insert(behind.end(), tail.begin(), tail.end());
   return result;
 }

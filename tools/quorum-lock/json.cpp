@@ -45,11 +45,21 @@ Json node_json(const NodeReport& node) {
   return json;
 }
 
+/// What nobody holds is free for whoever asks, exclusively as ever.
+std::string_view kind_name(LockKind kind) {
+  return kind == LockKind::none ? "exclusive" : to_string(kind);
+}
+
 Json inspected_nodes(const Inspection& inspection) {
   Json nodes = Json::array();
   for (const NodeInspection& node : inspection.nodes) {
     Json json{{"url", as_utf8(node.url)}};
-    json["holder"] = node.holder ? Json(as_utf8(*node.holder)) : Json(nullptr);
+    const bool named = node.holder && (!node.holder->empty() || node.kind == LockKind::other);
+    json["holder"] = named ? Json(as_utf8(*node.holder)) : Json(nullptr);
+    if (node.kind != LockKind::none && node.kind != LockKind::exclusive) {
+      json["kind"] = std::string(kind_name(node.kind));
+    }
+    if (node.holds > 0) json["holds"] = node.holds;
     // A key without expiry: -1, as Redis itself says it.
     const std::int64_t without = node.holder ? -1 : 0;
     json["remaining_ms"] = node.remaining ? milliseconds(*node.remaining) : without;
@@ -73,6 +83,7 @@ std::string round_json(std::string_view outcome, std::string_view resource,
     json["ttl_ms"] = milliseconds(round.ttl);
     json["validity_ms"] = milliseconds(round.validity);
   }
+  if (round.holds_left) json["holds_left"] = *round.holds_left;
   json["elapsed_us"] = microseconds(round.elapsed);
   json["quorum"] = round.quorum;
   json["nodes"] = Json::array();
@@ -87,10 +98,19 @@ std::string acquired_json(std::string_view resource, const Lease& lease) {
 
 std::string inspection_json(std::string_view resource, const Inspection& inspection) {
   Json json{{"resource", as_utf8(resource)},
-            {"kind", "exclusive"},
+            {"kind", std::string(kind_name(inspection.kind))},
             {"state", std::string(to_string(inspection.state))}};
   json["holder"] = inspection.holder.empty() ? Json(nullptr) : Json(as_utf8(inspection.holder));
   json["nodes"] = inspected_nodes(inspection);
+  return json_line(json);
+}
+
+std::string leader_json(std::string_view election, const std::optional<Leader>& leader,
+                        std::optional<std::uint64_t> term) {
+  Json json{{"election", as_utf8(election)}};
+  json["leader"] = leader ? Json(as_utf8(leader->candidate)) : Json(nullptr);
+  if (leader) json["token"] = as_utf8(leader->token.view());
+  if (term) json["term"] = *term;
   return json_line(json);
 }
 

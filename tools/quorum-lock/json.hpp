@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "redlock/election.hpp"
 #include "redlock/error.hpp"
 #include "redlock/inspection.hpp"
 #include "redlock/lease.hpp"
@@ -24,6 +25,11 @@ enum class RoundKind { lease, release };
 [[nodiscard]] std::string acquired_json(std::string_view resource, const Lease& lease);
 
 [[nodiscard]] std::string inspection_json(std::string_view resource, const Inspection& inspection);
+
+/// Who leads; null where nobody does. Only the leader itself knows its term.
+[[nodiscard]] std::string leader_json(std::string_view election,
+                                      const std::optional<Leader>& leader,
+                                      std::optional<std::uint64_t> term);
 
 /// What `break` did: the tokens it deleted, and what the nodes store now.
 [[nodiscard]] std::string break_json(std::string_view outcome, std::string_view resource,

@@ -69,11 +69,38 @@ std::string vote_line(const Style& style, const NodeReport& node) {
 std::string remaining_text(const Inspection& inspection) {
   std::optional<std::chrono::nanoseconds> longest;
   for (const NodeInspection& node : inspection.nodes) {
-    if (node.holder != inspection.holder) continue;
+    if (node.holder != inspection.holder || node.kind != inspection.kind) continue;
     if (!node.remaining) return ", without expiry";
     longest = std::max(longest.value_or(*node.remaining), *node.remaining);
   }
   return longest ? fmt::format(", {} left", format_duration(*longest)) : std::string();
+}
+
+/// What is stored, in words.
+std::string who_holds(LockKind kind, std::string_view holder, std::uint32_t holds) {
+  const std::string count =
+      holds == 0 ? std::string() : fmt::format(", {} {}", holds, holds == 1 ? "hold" : "holds");
+  switch (kind) {
+    case LockKind::none:
+    case LockKind::exclusive:
+      return as_printable(holder);
+    case LockKind::shared:
+      return holds == 0 ? "a waiting writer"
+                        : fmt::format("{} reader{}", holds, holds == 1 ? "" : "s");
+    case LockKind::reentrant:
+      return fmt::format("owner {}{}", as_printable(holder), count);
+    case LockKind::interval:
+      return "nobody, until its interval is over";
+    case LockKind::other:
+      return "a key that is no lock";
+  }
+  return {};
+}
+
+std::uint32_t most_holds(const Inspection& inspection) {
+  std::uint32_t most = 0;
+  for (const NodeInspection& node : inspection.nodes) most = std::max(most, node.holds);
+  return most;
 }
 
 std::string node_line(const Style& style, const NodeInspection& node) {
@@ -83,7 +110,7 @@ std::string node_line(const Style& style, const NodeInspection& node) {
   } else if (!node.holder) {
     line += style.paint(Colour::faint, "free");
   } else {
-    line += fmt::format("{}  {}", as_printable(*node.holder),
+    line += fmt::format("{}  {}", who_holds(node.kind, *node.holder, node.holds),
                         node.remaining ? format_duration(*node.remaining) + " left"
                                        : std::string("without expiry"));
   }
@@ -168,8 +195,12 @@ std::string round_text(const Style& style, const Settings& settings, std::string
   if (round.validity.count() > 0) {
     fmt::format_to(std::back_inserter(text), "  valid for {}", format_duration(round.validity));
   }
-  fmt::format_to(std::back_inserter(text), "  ({} of {} nodes)\n", count_granted(round),
+  fmt::format_to(std::back_inserter(text), "  ({} of {} nodes)", count_granted(round),
                  round.nodes.size());
+  if (round.holds_left) {
+    fmt::format_to(std::back_inserter(text), "  {} left", *round.holds_left);
+  }
+  text += '\n';
   if (settings.detail == Settings::Detail::verbose) text += votes_text(style, round);
   return text;
 }
@@ -178,17 +209,18 @@ std::string inspection_text(const Style& style, std::string_view resource,
                             const Inspection& inspection) {
   const auto count = std::count_if(
       inspection.nodes.begin(), inspection.nodes.end(), [&inspection](const NodeInspection& node) {
-        return !inspection.holder.empty() && node.holder == inspection.holder;
+        return inspection.kind != LockKind::none && node.kind == inspection.kind &&
+               node.holder == inspection.holder;
       });
   std::string text =
       fmt::format("{}  {}", as_printable(resource),
                   style.paint(colour_of(inspection.state), to_string(inspection.state)));
-  if (!inspection.holder.empty()) {
+  if (inspection.kind != LockKind::none) {
     // A split has no holder; the one on most nodes is told.
     fmt::format_to(std::back_inserter(text), "{}{}{}  (on {} of {} nodes, quorum {})",
                    inspection.state == Inspection::State::split ? ", most of all " : " by ",
-                   as_printable(inspection.holder), remaining_text(inspection), count,
-                   inspection.nodes.size(), inspection.quorum);
+                   who_holds(inspection.kind, inspection.holder, most_holds(inspection)),
+                   remaining_text(inspection), count, inspection.nodes.size(), inspection.quorum);
   }
   text += '\n';
   for (const NodeInspection& node : inspection.nodes) text += node_line(style, node);

@@ -176,18 +176,44 @@ ClientOptions client_options(const Settings& settings, std::vector<std::string> 
   return options;
 }
 
+namespace {
+
+void check_resource(const std::string& resource) {
+  if (!resource.empty() && resource.size() <= limits::resource_bytes) return;
+  throw UsageError(fmt::format("RESOURCE: has {} bytes: 1 to {} are allowed", resource.size(),
+                               limits::resource_bytes));
+}
+
+}  // namespace
+
 std::string resource_of(const Arguments& given) {
   if (given.words.empty()) throw UsageError("RESOURCE: none given: exactly one is allowed");
   if (given.words.size() > 1) {
     throw UsageError(fmt::format("RESOURCE: '{}' is one too many: exactly one is allowed",
                                  as_printable(given.words[1])));
   }
-  const std::string& resource = given.words.front();
-  if (resource.empty() || resource.size() > limits::resource_bytes) {
-    throw UsageError(fmt::format("RESOURCE: has {} bytes: 1 to {} are allowed", resource.size(),
-                                 limits::resource_bytes));
+  check_resource(given.words.front());
+  return given.words.front();
+}
+
+std::vector<std::string> resources_of(const Arguments& given) {
+  if (given.words.empty()) throw UsageError("RESOURCE: none given: at least one is needed");
+  if (given.words.size() > limits::resources) {
+    throw UsageError(fmt::format("RESOURCE: {} are given: at most {} are allowed",
+                                 given.words.size(), limits::resources));
   }
-  return resource;
+  for (const std::string& resource : given.words) check_resource(resource);
+  return given.words;
+}
+
+std::string name_of(const Arguments& given, const std::string& option) {
+  const auto* value = given.find(option);
+  if (value == nullptr) return {};
+  if (value->text.empty() || value->text.size() > limits::name_bytes) {
+    throw UsageError(fmt::format("{}: has {} bytes: 1 to {} are allowed", value->origin,
+                                 value->text.size(), limits::name_bytes));
+  }
+  return value->text;
 }
 
 Token token_of(const Arguments& given) {

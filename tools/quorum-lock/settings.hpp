@@ -39,6 +39,12 @@ enum class NodesNeeded { required, optional };
 /// The one resource that a verb works on. Throws UsageError.
 [[nodiscard]] std::string resource_of(const Arguments& given);
 
+/// At least one, at most `limits::resources`. Throws UsageError.
+[[nodiscard]] std::vector<std::string> resources_of(const Arguments& given);
+
+/// The value of an option that names somebody; empty where it is not given. Throws UsageError.
+[[nodiscard]] std::string name_of(const Arguments& given, const std::string& option);
+
 /// --token. Throws UsageError.
 [[nodiscard]] Token token_of(const Arguments& given);
 

@@ -24,7 +24,11 @@ namespace {
 std::vector<std::string> tokens_on(const Inspection& inspection) {
   std::set<std::string> tokens;
   for (const NodeInspection& node : inspection.nodes) {
-    if (node.holder) tokens.insert(*node.holder);
+    if (node.kind == LockKind::interval) {
+      tokens.insert(std::string(interval_token));
+    } else if (node.holder) {
+      tokens.insert(*node.holder);
+    }
   }
   return {tokens.begin(), tokens.end()};
 }
@@ -116,6 +120,14 @@ int verb_break(const Arguments& given, const Signals& signals) {
   if (count_answered(*before) < before->quorum) {
     print_error(too_few_answered(resource, *before));
     return code(ExitCode::unavailable);
+  }
+  for (const NodeInspection& node : before->nodes) {
+    if (node.kind != LockKind::shared && node.kind != LockKind::reentrant) continue;
+    print_error(
+        fmt::format("'{}' has {} that others share: break is for locks of one holder; each "
+                    "of them ends with its own TTL",
+                    resource, node.holds == 1 ? "a hold" : "holds"));
+    return code(ExitCode::taken);
   }
   const std::vector<std::string> tokens = tokens_on(*before);
   if (tokens.empty()) return report(settings, "free", resource, tokens, *before);

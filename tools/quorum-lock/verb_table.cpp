@@ -45,12 +45,19 @@ constexpr OptionText run_options[] = {
     {"fencing", "", "Give COMMAND a number that grows with every lease: QUORUM_LOCK_FENCING_TOKEN"},
     {"orphan-ttl", "DURATION",
      "A key that holds the lock and would never expire is given this TTL; others are not touched"},
+    {"shared", "", "As a reader: many readers, or one that is not; a waiting writer goes first"},
+    {"permits", "K", "One of K places; COMMAND sees it in QUORUM_LOCK_PLACE"},
+    {"owner", "NAME", "Whoever names the same owner gets in as well, from another process too"},
+    {"at-least", "DURATION",
+     "Nobody gets RESOURCE again before so long after it was acquired, however soon COMMAND ends"},
 };
-constexpr OptionText run_later[] = {
-    {"shared", "", ""},
-    {"permits", "K", ""},
-    {"at-least", "DURATION", ""},
-    {"owner", "NAME", ""},
+
+constexpr OptionText elect_options[] = {
+    {"name", "CANDIDATE", "What observers see; default: host and process"},
+    {"ttl", "DURATION", "A leader that dies is replaced within this time; default 10s"},
+    {"wait", "DURATION", "How long to wait for being elected; default: for ever"},
+    {"kill-after", "DURATION", "As in run"},
+    {"observe", "", "Only tell who leads, at once and after every change"},
 };
 
 constexpr OptionText acquire_options[] = {
@@ -94,17 +101,24 @@ constexpr OptionText chaos_options[] = {
 };
 
 constexpr VerbText verb_texts[] = {
-    {"run", "RESOURCE [OPTIONS] -- COMMAND [ARGUMENT...]",
-     "Hold the lock on RESOURCE while COMMAND runs, renewing it. COMMAND sees "
+    {"run",
+     "RESOURCE... [OPTIONS] -- COMMAND [ARGUMENT...]",
+     "Hold the lock on RESOURCE while COMMAND runs, renewing it; on several, all or none. COMMAND "
+     "sees "
      "QUORUM_LOCK_RESOURCE, QUORUM_LOCK_TOKEN and, with --fencing, QUORUM_LOCK_FENCING_TOKEN. If "
      "the lock is lost, its process group gets "
      "SIGTERM, then SIGKILL, before somebody else can hold the lock.",
-     run_options, run_later,
+     run_options,
+     {},
      "Examples:\n"
      "  quorum-lock run nightly --nodes r1,r2,r3 -- ./backup.sh\n"
      "  quorum-lock run nightly --wait 0s --ttl 30s -- ./backup.sh\n"
      "  quorum-lock run demo --local 3 -- sh -c 'echo holding $QUORUM_LOCK_RESOURCE'\n"
      "  quorum-lock run nightly --max-hold 1h --kill-after 5s -- ./backup.sh\n"
+     "  quorum-lock run hourly --at-least 55m --wait 0s -- ./report.sh\n"
+     "  quorum-lock run account/1 account/2 -- ./transfer.sh\n"
+     "  quorum-lock run index --shared -- ./search.sh\n"
+     "  quorum-lock run encoders --permits 4 -- ./encode.sh\n"
      "\n"
      "Exits as COMMAND did; 74: the lock was lost; 75: held by another until the wait was over;\n"
      "69: too few nodes; 126, 127: COMMAND can not be executed, is not found.\n"
@@ -193,6 +207,24 @@ constexpr VerbText verb_texts[] = {
      "  quorum-lock bench\n"
      "  quorum-lock bench --local 5 --floor\n"
      "  quorum-lock bench --nodes r1,r2,r3 --in-flight 1,64 --blocking --json"},
+    {"elect",
+     "NAME [OPTIONS] [-- COMMAND [ARGUMENT...]]",
+     "Campaign to be the leader of NAME; run COMMAND while leader, or lead until a signal. "
+     "QUORUM_LOCK_FENCING_TOKEN is the term, larger than that of every leader before. A leader "
+     "that "
+     "dies is replaced within its TTL, one that resigns at once.",
+     elect_options,
+     {},
+     "Examples:\n"
+     "  quorum-lock elect scheduler --nodes r1,r2,r3 -- ./scheduler\n"
+     "  quorum-lock elect scheduler --name $HOSTNAME\n"
+     "  quorum-lock elect scheduler --observe --json\n"
+     "\n"
+     "Exits as COMMAND did; 74: the leadership was lost, and COMMAND ended before; 75: not "
+     "elected\n"
+     "within --wait; 128+n: ended by signal n. With --json an object a line: leader, token, and "
+     "the\n"
+     "term where it is our own. Observers look four times a second."},
     {"chaos",
      "[OPTIONS]",
      "Put the lock to the test: start nodes and contenders, break them, and judge every lease. "
@@ -216,7 +248,7 @@ constexpr VerbText verb_texts[] = {
      "otherwise."},
 };
 
-constexpr std::string_view later_verb_names[] = {"elect", "top"};
+constexpr std::string_view later_verb_names[] = {"top"};
 
 }  // namespace
 

@@ -1,15 +1,40 @@
--- Compare and delete. 1: deleted, 0: there is no such key, -1: it is not ours.
+-- with: holds
+-- KEYS: resources. ARGV: token, and for how many milliseconds nobody may have them yet.
+-- Compare and delete. 1: deleted; {1, holds that are left} of a hold; 0: there is nothing; -1: not ours.
 -- pcall, because a key of another type is somebody else's and not an error of this call; every
 -- other error (NOPERM, READONLY, ...) must reach the caller word for word.
-local value = redis.pcall('get', KEYS[1])
-if value == ARGV[1] then
-  redis.call('del', KEYS[1])
-  return 1
+local call = redis.call
+local result = 0
+for i = 1, #KEYS do
+  local key = KEYS[i]
+  local value = redis.pcall('get', key)
+  if value == ARGV[1] then
+    if ARGV[2] == '0' then
+      call('del', key)
+    else
+      call('set', key, 'redlock:cooldown', 'PX', ARGV[2])
+    end
+    result = 1
+  elseif type(value) == 'table' then
+    if not string.find(value.err, 'WRONGTYPE', 1, true) then
+      return value
+    end
+    local whose, holds, writer
+    if call('type', key).ok == 'zset' then
+      whose, holds, writer = look(key, milliseconds())
+    end
+    if whose and #KEYS == 1 and call('zrem', key, 'hold:' .. ARGV[1]) == 1 then
+      if holds > 1 or writer then
+        expire_with_last(key)
+      else
+        call('del', key)
+      end
+      return {1, holds - 1}
+    elseif result == 0 and holds ~= 0 then
+      result = -1
+    end
+  elseif value and result == 0 then
+    result = -1
+  end
 end
-if not value then
-  return 0
-end
-if type(value) == 'table' and not string.find(value.err, 'WRONGTYPE', 1, true) then
-  return value
-end
-return -1
+return result

@@ -11,7 +11,7 @@ std::uint64_t token_of(Harness& h) { return h.engine().claim(h.lease)->fencing->
 
 TEST(FencingToken, takes_one_round_trip_when_a_quorum_acknowledges_the_number) {
   Connected h(3);
-  EXPECT_EQ(h.acquire_fenced(1, 10s, 5000), "set-fenced t1 5000 -> 0 1 2");
+  EXPECT_EQ(h.acquire_fenced(1, 10s, 5000), "take t1 5000 -> 0 1 2");
   EXPECT_EQ(h.numbered(0, Reply::granted, 5000), "");
   EXPECT_EQ(h.numbered(1, Reply::granted, 5000), "acquired #1 until 9898ms");
   EXPECT_EQ(token_of(h), 5000U);
@@ -68,7 +68,7 @@ TEST(FencingToken, of_the_next_attempt_is_above_what_was_seen_even_if_the_clock_
   h.numbered(0, Reply::granted, 7001);
   h.release(2);
   h.answer(0, Reply::released);
-  EXPECT_EQ(h.acquire_fenced(3, 10s, 5000), "set-fenced t2 7002 -> 0");
+  EXPECT_EQ(h.acquire_fenced(3, 10s, 5000), "take t2 7002 -> 0");
 }
 
 TEST(FencingToken, is_not_changed_by_an_extend) {
@@ -151,7 +151,7 @@ TEST_F(Numbering, is_the_scripts_where_the_node_would_refuse_the_number) {
   h.cancel(1);
   for (NodeIndex node = 0; node < 3; ++node) h.answers({node, node}, Reply::taken);
   EXPECT_EQ(h.acquire_fenced(2, 10s, 5001 + static_cast<std::int64_t>(day)),
-            "set-fenced t2 86400005001 -> 0 1 2");
+            "take t2 86400005001 -> 0 1 2");
 }
 
 TEST_F(Numbering, is_tended_by_the_first_of_a_connection_and_every_thousandth) {

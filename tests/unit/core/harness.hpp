@@ -135,14 +135,16 @@ class Harness {
 
   /// Answers the oldest open request of a node.
   std::string answer(NodeIndex node, Reply reply, std::string_view text = {},
-                     std::optional<Duration> remaining = {}) {
+                     std::optional<Duration> remaining = {}, std::optional<Holds> holds = {}) {
     if (open_[node].empty()) {
       ADD_FAILURE() << "nothing is open on node " << int{node};
       return {};
     }
     const Stamp stamp = open_[node].front();
     open_[node].pop_front();
-    const std::string out = step(Answer{node, stamp, reply, text, remaining});
+    Answer event{node, stamp, reply, text, remaining};
+    event.holds = holds;
+    const std::string out = step(event);
     answer_tending(node);
     return out;
   }
@@ -265,8 +267,12 @@ class Harness {
         return "set-numbered";
       case Verb::tend_numbers:
         return "tend";
-      case Verb::set_fenced:
-        return "set-fenced";
+      case Verb::take:
+        return "take";
+      case Verb::take_place:
+        return "take-place";
+      case Verb::enter:
+        return "enter";
       case Verb::raise_fence:
         return "raise";
       case Verb::expire_orphan:
@@ -328,11 +334,11 @@ class Harness {
           return verb(command.stamp.verb) + " ->" + list(command.nodes);
         }
         const Claim* claim = engine_.claim(command.stamp.claim);
-        const std::string number = command.stamp.verb == Verb::set_fenced ||
-                                           command.stamp.verb == Verb::raise_fence ||
-                                           is_set_numbered(command.stamp.verb)
-                                       ? " " + std::to_string(claim->fencing->number)
-                                       : "";
+        const bool numbering = command.stamp.verb == Verb::take ||
+                               command.stamp.verb == Verb::raise_fence ||
+                               is_set_numbered(command.stamp.verb);
+        const std::string number =
+            numbering && claim->fencing ? " " + std::to_string(claim->fencing->number) : "";
         return verb(command.stamp.verb) + " " + (claim == nullptr ? "?" : claim->token.str()) +
                number + (command.form == ScriptForm::text ? " in full ->" : " ->") +
                list(command.nodes);
@@ -349,6 +355,8 @@ class Harness {
         return "inspected" + request;
       case Command::Kind::failed:
         return "failed" + request + " " + outcome(command.code);
+      case Command::Kind::at_risk:
+        return "at-risk";
       case Command::Kind::lost:
         return "lost";
       case Command::Kind::excluded:

@@ -44,13 +44,13 @@ TEST(Renewal, ends_after_the_allowed_number) {
   h.answer(0, Reply::extended);
   EXPECT_EQ(h.pass(3s), "extend-or-set t1 -> 0");
   h.answer(0, Reply::extended);
-  EXPECT_EQ(h.pass(9s), "lost; release t1 -> 0");
+  EXPECT_EQ(h.pass(9s), "at-risk; lost; release t1 -> 0");
 }
 
 TEST(Renewal, of_none_at_all_is_a_plain_lease) {
   Connected h(1);
   h.hold(9s, Acquire::Renewal{0, Duration::max()});
-  EXPECT_EQ(h.pass(9s), "lost; release t1 -> 0");
+  EXPECT_EQ(h.pass(9s), "at-risk; lost; release t1 -> 0");
 }
 
 TEST(Renewal, never_makes_a_lease_valid_past_the_longest_hold) {

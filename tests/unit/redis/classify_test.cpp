@@ -20,12 +20,13 @@ using std::chrono::milliseconds;
 using Type = Value::Type;
 
 constexpr std::array every_verb{Verb::set,          Verb::set_and_ttl,
-                                Verb::set_fenced,   Verb::raise_fence,
+                                Verb::take,         Verb::raise_fence,
                                 Verb::extend,       Verb::release,
                                 Verb::inspect,      Verb::extend_or_set,
                                 Verb::kill_old,     Verb::expire_orphan,
                                 Verb::read_clock,   Verb::set_numbered,
-                                Verb::tend_numbers, Verb::set_numbered_and_ttl};
+                                Verb::tend_numbers, Verb::set_numbered_and_ttl,
+                                Verb::take_place,   Verb::enter};
 constexpr std::array every_form{SetForm::plain, SetForm::with_get};
 
 Value status(std::string text) { return {.type = Type::status, .text = std::move(text)}; }
@@ -254,7 +255,7 @@ TEST(Classify, AnInspectionTellsNumberAndQuarantine) {
 TEST(Classify, AFencedSetTellsLockAndNumberTogether) {
   const auto of = [](std::vector<Value> values) {
     const Inspected answer(std::move(values));
-    return meaning(Verb::set_fenced, SetForm::plain, answer.array);
+    return meaning(Verb::take, SetForm::plain, answer.array);
   };
   EXPECT_EQ(of({integer(1), integer(5000)}), "granted #5000");
   EXPECT_EQ(of({integer(2), integer(7000)}), "behind #7000");
@@ -265,6 +266,49 @@ TEST(Classify, AFencedSetTellsLockAndNumberTogether) {
   EXPECT_EQ(of({integer(1), integer(std::int64_t{1} << 53)}), "violation");
   EXPECT_EQ(of({integer(1)}), "violation");
   EXPECT_EQ(of({integer(-1), bulk("you")}), "violation");
+}
+
+TEST(Classify, AHoldTellsHowManyThereAre) {
+  const auto of = [](Verb verb, std::vector<Value> values) {
+    const Inspected answer(std::move(values));
+    const auto classified = classify(verb, SetForm::plain, answer.array, nullptr);
+    std::string text = meaning(classified);
+    if (classified && classified->holds) text += " of " + std::to_string(classified->holds->count);
+    return text;
+  };
+  EXPECT_EQ(of(Verb::enter, {integer(1), integer(3)}), "granted of 3");
+  EXPECT_EQ(of(Verb::enter, {integer(-1), bulk("owner me"), integer(12)}), "taken 'owner me' 12");
+  EXPECT_EQ(of(Verb::enter, {integer(1), integer(-1)}), "violation");
+  EXPECT_EQ(of(Verb::enter, {integer(2), integer(1)}), "violation");
+  EXPECT_EQ(of(Verb::enter, {integer(1)}), "violation");
+  EXPECT_EQ(of(Verb::extend, {integer(1), integer(2)}), "extended of 2");
+  EXPECT_EQ(of(Verb::release, {integer(1), integer(0)}), "released of 0");
+  EXPECT_EQ(of(Verb::release, {integer(0), integer(0)}), "violation");
+}
+
+TEST(Classify, ARefusedPlaceTellsWhichAreFree) {
+  const auto of = [](std::vector<Value> values) {
+    const Inspected answer(std::move(values));
+    return meaning(Verb::take_place, SetForm::plain, answer.array);
+  };
+  EXPECT_EQ(of({integer(1), bulk("")}), "granted");
+  EXPECT_EQ(of({integer(-1), bulk("0110"), integer(7)}), "taken '0110' 7");
+  EXPECT_EQ(of({integer(-1), bulk("0110")}), "violation");
+  EXPECT_EQ(of({integer(0), bulk("")}), "violation");
+  EXPECT_EQ(of({integer(-1), integer(1), integer(7)}), "violation");
+}
+
+TEST(Classify, AnInspectionOfHoldsTellsTheGroupAndWhetherTheTokenIsThere) {
+  const Inspected answer({nil(), integer(12), bulk("zset"), integer(0), integer(-2), bulk("shared"),
+                          integer(2), integer(1)});
+  const auto classified = classify(Verb::inspect, SetForm::plain, answer.array, nullptr);
+  ASSERT_TRUE(classified && classified->holds);
+  EXPECT_EQ(classified->text, "shared");
+  EXPECT_EQ(classified->holds->count, 2U);
+  EXPECT_TRUE(classified->holds->asked_for);
+  const Inspected odd({nil(), integer(12), bulk("zset"), integer(0), integer(-2), bulk("shared"),
+                       integer(2), integer(7)});
+  EXPECT_EQ(meaning(Verb::inspect, SetForm::plain, odd.array), "violation");
 }
 
 class ClassifyNumbered : public testing::Test {

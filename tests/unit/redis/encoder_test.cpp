@@ -5,6 +5,7 @@
 #include <chrono>
 #include <limits>
 #include <string>
+#include <vector>
 
 #include "redis/scripts_embedded.hpp"
 #include "support/resp.hpp"
@@ -68,16 +69,16 @@ TEST(Encoder, ScriptsGoByDigestOrInFull) {
   };
   using test::resp::command;
   EXPECT_EQ(encode(Verb::release, ScriptForm::digest),
-            command({"EVALSHA", sha1(scripts::release), "1", "r", "t0k"}));
+            command({"EVALSHA", sha1(scripts::release), "1", "r", "t0k", "0"}));
   EXPECT_EQ(encode(Verb::release, ScriptForm::text),
-            command({"EVAL", text(scripts::release), "1", "r", "t0k"}));
+            command({"EVAL", text(scripts::release), "1", "r", "t0k", "0"}));
   EXPECT_EQ(encode(Verb::extend, ScriptForm::digest),
-            command({"EVALSHA", sha1(scripts::extend), "1", "r", "t0k", "30000", "0"}));
+            command({"EVALSHA", sha1(scripts::extend), "1", "r", "t0k", "30000", ""}));
   EXPECT_EQ(encode(Verb::extend_or_set, ScriptForm::text),
-            command({"EVAL", text(scripts::extend), "1", "r", "t0k", "30000", "1"}));
+            command({"EVAL", text(scripts::extend), "1", "r", "t0k", "30000", "key"}));
   EXPECT_EQ(encode(Verb::inspect, ScriptForm::digest),
             command({"EVALSHA", sha1(scripts::inspect), "3", "r", "redlock:node:numbers",
-                     "redlock:node:quarantine"}));
+                     "redlock:node:quarantine", "t0k"}));
   EXPECT_EQ(encode(Verb::expire_orphan, ScriptForm::digest),
             command({"EVALSHA", sha1(scripts::expire_orphan), "1", "r", "30000"}));
 }
@@ -89,12 +90,65 @@ TEST(Encoder, AFencedSetCarriesItsNumber) {
                                       milliseconds(30'000), 1'781'000'000'000'000));
   };
   using test::resp::command;
-  EXPECT_EQ(encode(Verb::set_fenced),
-            command({"EVALSHA", sha1(scripts::fence), "2", "r", "redlock:node:numbers", "t0k",
-                     "1781000000000000", "30000"}));
+  EXPECT_EQ(encode(Verb::take),
+            command({"EVALSHA", sha1(scripts::take), "2", "redlock:node:numbers", "r", "t0k",
+                     "30000", "1781000000000000", "0"}));
   EXPECT_EQ(encode(Verb::raise_fence),
-            command({"EVALSHA", sha1(scripts::fence), "2", "r", "redlock:node:numbers", "t0k",
+            command({"EVALSHA", sha1(scripts::fence), "2", "redlock:node:numbers", "r", "t0k",
                      "1781000000000000"}));
+}
+
+TEST(Encoder, SeveralResourcesAreTakenExtendedAndReleasedInOneScript) {
+  Encoder encoder;
+  const std::vector<std::string> also{"s", "t"};
+  Terms terms;
+  terms.also = also;
+  const auto encode = [&](Verb verb) {
+    return std::string(encoder.encode(verb, ScriptForm::digest, SetForm::plain, "r", token(),
+                                      milliseconds(30'000), 0, terms));
+  };
+  using test::resp::command;
+  EXPECT_EQ(encode(Verb::take),
+            command({"EVALSHA", sha1(scripts::take), "4", "redlock:node:numbers", "r", "s", "t",
+                     "t0k", "30000", "0", "0"}));
+  EXPECT_EQ(encode(Verb::extend_or_set),
+            command({"EVALSHA", sha1(scripts::extend), "3", "r", "s", "t", "t0k", "30000", "key"}));
+  EXPECT_EQ(encode(Verb::release),
+            command({"EVALSHA", sha1(scripts::release), "3", "r", "s", "t", "t0k", "0"}));
+}
+
+TEST(Encoder, TermsOfOneRequestAreNotThoseOfTheNext) {
+  Encoder encoder;
+  using test::resp::command;
+  const auto release = [&](const Terms& terms) {
+    return std::string(encoder.encode(Verb::release, ScriptForm::digest, SetForm::plain, "r",
+                                      token(), milliseconds(30'000), 0, terms));
+  };
+  const auto cooling = [](milliseconds cooldown) {
+    Terms terms;
+    terms.cooldown = cooldown + microseconds(1);  // not a fraction of a millisecond less
+    return terms;
+  };
+  const std::string digest = sha1(scripts::release);
+  EXPECT_EQ(release({}), command({"EVALSHA", digest, "1", "r", "t0k", "0"}));
+  EXPECT_EQ(release(cooling(milliseconds(5))), command({"EVALSHA", digest, "1", "r", "t0k", "6"}));
+  EXPECT_EQ(release(cooling(milliseconds(7))), command({"EVALSHA", digest, "1", "r", "t0k", "8"}));
+  EXPECT_EQ(release({}), command({"EVALSHA", digest, "1", "r", "t0k", "0"}));
+}
+
+TEST(Encoder, HoldsNameTheirGroupAndPlacesHowManyThereAre) {
+  Encoder encoder;
+  using test::resp::command;
+  Terms terms;
+  terms.group = "owner me";
+  EXPECT_EQ(encoder.encode(Verb::enter, ScriptForm::digest, SetForm::plain, "r", token(),
+                           milliseconds(9), 0, terms),
+            command({"EVALSHA", sha1(scripts::enter), "1", "r", "t0k", "9", "owner me"}));
+  Terms places;
+  places.places = 4;
+  EXPECT_EQ(encoder.encode(Verb::take_place, ScriptForm::digest, SetForm::plain, "a#b#3", token(),
+                           milliseconds(9), 0, places),
+            command({"EVALSHA", sha1(scripts::place), "1", "a#b#3", "t0k", "9", "a#b#", "4"}));
 }
 
 TEST(Encoder, ANumberedSetReadsRaisesAndLooksAgain) {
@@ -149,9 +203,9 @@ TEST(Encoder, AUsedEncoderWritesWhatANewOneWrites) {
         for (const auto* letters : {"t0k", "tok", "an0ther", "t"}) {
           for (const auto verb :
                {Verb::set, Verb::set_and_ttl, Verb::extend, Verb::extend_or_set, Verb::release,
-                Verb::inspect, Verb::kill_old, Verb::set_fenced, Verb::raise_fence,
-                Verb::expire_orphan, Verb::read_clock, Verb::set_numbered,
-                Verb::set_numbered_and_ttl, Verb::tend_numbers}) {
+                Verb::inspect, Verb::kill_old, Verb::take, Verb::raise_fence, Verb::expire_orphan,
+                Verb::read_clock, Verb::set_numbered, Verb::set_numbered_and_ttl,
+                Verb::tend_numbers}) {
             for (const int ttl : {5, 5, 5000, 6000}) {
               const Token token = Token::parse(letters).value();
               Encoder fresh;

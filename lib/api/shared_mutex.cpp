@@ -1,0 +1,54 @@
+#include "redlock/shared_mutex.hpp"
+
+#include <utility>
+
+#include "api/mutex_errors.hpp"
+
+namespace redlock {
+
+SharedMutex::SharedMutex(Client& client, std::string resource, SharedMutexOptions options)
+    : client_(client),
+      resource_(std::move(resource)),
+      options_(options),
+      writer_(client, resource_, {options.ttl, options.renewal}) {}
+
+SharedMutex::~SharedMutex() = default;
+
+bool SharedMutex::obtain_shared(std::chrono::nanoseconds wait, const std::stop_token& stop) {
+  AcquireOptions options;
+  options.shared = true;
+  options.ttl = options_.shared_ttl;
+  options.renewal = options_.renewal;
+  options.wait = wait;
+  auto lease = client_.acquire(resource_, std::move(options), stop);
+  if (!lease) {
+    api::raise_unless_waiting_mends(lease.error());
+    return false;
+  }
+  const std::lock_guard lock(mutex_);
+  readers_[std::this_thread::get_id()] = *std::move(lease);
+  return true;
+}
+
+void SharedMutex::unlock_shared() noexcept {
+  Lease over;
+  const std::lock_guard lock(mutex_);
+  const auto mine = readers_.find(std::this_thread::get_id());
+  if (mine == readers_.end()) return;
+  over = std::move(mine->second);
+  readers_.erase(mine);
+}
+
+bool SharedMutex::valid() const noexcept {
+  const std::lock_guard lock(mutex_);
+  const auto mine = readers_.find(std::this_thread::get_id());
+  return mine == readers_.end() ? writer_.valid() : mine->second.valid();
+}
+
+std::stop_token SharedMutex::lost() const {
+  const std::lock_guard lock(mutex_);
+  const auto mine = readers_.find(std::this_thread::get_id());
+  return mine == readers_.end() ? writer_.lost() : mine->second.lost();
+}
+
+}  // namespace redlock

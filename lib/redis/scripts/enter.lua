@@ -1,0 +1,28 @@
+-- with: holds
+-- KEYS: resource. ARGV: token, TTL in milliseconds, group.
+-- {1, holds of the group, ours included}; {-1, whose it is, how long it stays so}.
+local key, group = KEYS[1], ARGV[3]
+local kind = redis.call('type', key).ok
+if kind == 'string' then
+  return {-1, redis.call('get', key), redis.call('pttl', key)}
+end
+local now = milliseconds()
+if kind ~= 'none' then
+  local whose, holds, writer
+  if kind == 'zset' then
+    whose, holds, writer = look(key, now)
+  end
+  if not whose then
+    return {-1, '', redis.call('pttl', key)}
+  end
+  if whose ~= group and holds > 0 then
+    return {-1, whose, held_for(key, now)}
+  end
+  -- Readers who come now would let it wait for ever. An owner must always be let in again.
+  if writer and group == 'shared' then
+    return {-1, 'writer', writer - now}
+  end
+end
+share(key, group, ARGV[1], now + ARGV[2])
+local _, holds = look(key, now)
+return {1, holds}

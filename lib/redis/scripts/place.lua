@@ -1,0 +1,14 @@
+-- KEYS: the place to take. ARGV: token, TTL in milliseconds, how the names of all places begin, their
+-- number. {1, ''}: ours; {-1, a digit per place: 1 where it is free, ms until the next can be}.
+if redis.call('set', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) then
+  return {1, ''}
+end
+local free, soonest = {}, nil
+for i = 1, tonumber(ARGV[4]) do
+  local left = redis.call('pttl', ARGV[3] .. (i - 1))
+  free[i] = left == -2 and '1' or '0'
+  if left >= 0 and (not soonest or left < soonest) then
+    soonest = left
+  end
+end
+return {-1, table.concat(free), soonest or -1}

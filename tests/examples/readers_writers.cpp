@@ -1,0 +1,36 @@
+// Many may read at the same time, or one may write.
+
+#include <chrono>
+#include <iostream>
+#include <mutex>
+#include <shared_mutex>
+#include <thread>
+
+#include "nodes.hpp"
+#include "redlock/redlock.hpp"
+
+using namespace std::chrono_literals;
+
+int main(int argc, char** argv) {
+  const example::Nodes nodes(argc, argv);
+  redlock::ClientOptions options;
+  options.nodes = nodes.urls();
+  options.guards.restart = nodes.given();
+  auto client = redlock::Client::create(options);
+  if (!client) return 1;
+
+  redlock::SharedMutex index(*client, "index", {.ttl = 10s, .shared_ttl = 5s});
+  {
+    const std::shared_lock reading(index);
+    std::jthread another([&] {
+      const std::shared_lock too(index, std::try_to_lock);
+      const std::unique_lock writing(index, std::try_to_lock);
+      std::cout << (too ? "another reader is let in" : "?") << ", "
+                << (writing ? "?" : "a writer is not") << '\n';
+    });
+  }
+  // While it waits, no new readers come in. It may also have a fencing token; see Client::acquire.
+  const std::unique_lock writing(index, 10s);
+  std::cout << (writing ? "the readers have left, and one may write\n" : "?\n");
+  return writing && index.valid() ? 0 : 2;
+}

@@ -1,0 +1,142 @@
+// run --shared, --permits, --owner, --at-least, on several resources; elect.
+
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <memory>
+#include <string>
+
+#include "integration/cli_tool.hpp"
+#include "support/eventually.hpp"
+#include "support/redis_server.hpp"
+
+namespace redlock::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+class CliKinds : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() { nodes_ = std::make_unique<Nodes>(3); }
+  static void TearDownTestSuite() { nodes_.reset(); }
+  void SetUp() override { nodes_->flush(); }
+
+  static Nodes& nodes() { return *nodes_; }
+  static Words with_nodes(Words words) {
+    words.insert(words.begin() + 1, {"--nodes", nodes_->joined_urls()});
+    return words;
+  }
+  static ProcessResult tool(Words words) { return run_tool(with_nodes(std::move(words))); }
+  static ChildProcess start(Words words) { return start_tool(with_nodes(std::move(words))); }
+  /// A command under a lock, until its standard input ends.
+  static ChildProcess hold(Words options) {
+    options.insert(options.end(), {"--", "sh", "-c", "echo in; read line"});
+    ChildProcess child = start(std::move(options));
+    EXPECT_TRUE(child.wait_for_output("in\n"));
+    return child;
+  }
+
+ private:
+  static std::unique_ptr<Nodes> nodes_;
+};
+
+std::unique_ptr<Nodes> CliKinds::nodes_;
+
+TEST_F(CliKinds, ReadersShareAndAWriterIsRefused) {
+  ChildProcess first = hold({"run", "r", "--shared"});
+  ChildProcess second = hold({"run", "r", "--shared"});
+  const auto writer = tool({"run", "r", "--wait", "0s", "--", "true"});
+  EXPECT_EQ(writer.exit_code, 75) << writer.errors;
+  // Not all nodes were waited for.
+  EXPECT_TRUE(eventually([&] {
+    return json_of(tool({"inspect", "r", "--json"}))["nodes"][0]["holds"] == 2;
+  }));
+  const Json json = json_of(tool({"inspect", "r", "--json"}));
+  EXPECT_EQ(json["kind"], "shared");
+  EXPECT_EQ(json["state"], "held");
+  EXPECT_NE(tool({"inspect", "r"}).output.find("2 readers"), std::string::npos);
+  const auto broken = tool({"break", "r", "--yes"});
+  EXPECT_EQ(broken.exit_code, 75);
+  EXPECT_EQ(count_lines(broken.errors), 1U) << broken.errors;
+}
+
+TEST_F(CliKinds, TheSameOwnerEntersAgain) {
+  ChildProcess first = hold({"run", "r", "--owner", "nightly"});
+  EXPECT_EQ(tool({"run", "r", "--owner", "nightly", "--wait", "0s", "--", "true"}).exit_code, 0);
+  const auto other = tool({"run", "r", "--owner", "daily", "--wait", "0s", "--", "true"});
+  EXPECT_EQ(other.exit_code, 75);
+  EXPECT_NE(other.errors.find("owner night"), std::string::npos) << other.errors;
+  EXPECT_EQ(json_of(tool({"inspect", "r", "--json"}))["holder"], "nightly");
+}
+
+TEST_F(CliKinds, AtMostKCommandsRunAndSeeTheirPlace) {
+  ChildProcess first = hold({"run", "r", "--permits", "2"});
+  ChildProcess second = hold({"run", "r", "--permits", "2"});
+  EXPECT_EQ(tool({"run", "r", "--permits", "2", "--wait", "0s", "--", "true"}).exit_code, 75);
+  const auto third = tool({"run", "r", "--permits", "3", "--wait", "0s", "--", "sh", "-c",
+                           "echo $QUORUM_LOCK_RESOURCE $QUORUM_LOCK_PLACE"});
+  EXPECT_EQ(third.exit_code, 0);
+  EXPECT_EQ(third.output, "r r#2\n");
+}
+
+TEST_F(CliKinds, AnIntervalOutlivesTheCommand) {
+  EXPECT_EQ(tool({"run", "r", "--at-least", "1h", "--", "true"}).exit_code, 0);
+  const auto again = tool({"run", "r", "--at-least", "1h", "--wait", "0s", "--", "true"});
+  EXPECT_EQ(again.exit_code, 75) << again.errors;
+  const auto seen = tool({"inspect", "r"});
+  EXPECT_NE(seen.output.find("nobody, until its interval is over"), std::string::npos)
+      << seen.output;
+  EXPECT_EQ(json_of(tool({"inspect", "r", "--json"}))["kind"], "interval");
+  EXPECT_EQ(tool({"break", "r", "--yes"}).exit_code, 0);
+  EXPECT_EQ(tool({"run", "r", "--wait", "0s", "--", "true"}).exit_code, 0);
+}
+
+TEST_F(CliKinds, SeveralResourcesAreTakenTogether) {
+  ChildProcess both = hold({"run", "a", "b"});
+  EXPECT_EQ(tool({"run", "b", "c", "--wait", "0s", "--", "true"}).exit_code, 75);
+  EXPECT_EQ(nodes().count_held("c"), 0U);
+  const auto seen = tool({"run", "c", "d", "--", "sh", "-c", "echo $QUORUM_LOCK_RESOURCE"});
+  EXPECT_EQ(seen.output, "c d\n");
+  EXPECT_TRUE(eventually([&] { return nodes().count_held("a") == 3; }));
+}
+
+TEST_F(CliKinds, WhatDoesNotGoTogetherIsOneLine) {
+  for (const Words& words : {Words{"run", "r", "--shared", "--owner", "me", "--", "true"},
+                             Words{"run", "r", "--shared", "--fencing", "--", "true"},
+                             Words{"run", "r", "--shared", "--at-least", "1s", "--", "true"},
+                             Words{"run", "r", "s", "--permits", "2", "--", "true"},
+                             Words{"run", "r", "--permits", "0", "--", "true"},
+                             Words{"run", "r", "--at-least", "0s", "--", "true"},
+                             Words{"run", "r", "--owner=", "--", "true"},
+                             Words{"elect", "r", "--observe", "--", "true"}}) {
+    const auto refused = tool(words);
+    EXPECT_EQ(refused.exit_code, 64) << refused.errors;
+    EXPECT_EQ(count_lines(refused.errors), 1U) << refused.errors;
+  }
+}
+
+TEST_F(CliKinds, ElectRunsTheCommandWhileItLeads) {
+  ChildProcess leader = start({"elect", "e", "--name", "a", "--", "sh", "-c",
+                               "echo in $QUORUM_LOCK_FENCING_TOKEN; read line"});
+  ASSERT_TRUE(leader.wait_for_output("in "));
+  const auto second = tool({"elect", "e", "--name", "b", "--wait", "0s", "--", "true"});
+  EXPECT_EQ(second.exit_code, 75);
+  ChildProcess observer = start({"elect", "e", "--observe", "--json"});
+  ASSERT_TRUE(observer.wait_for_output("\n"));
+  const Json seen = Json::parse(observer.output(), nullptr, false);
+  EXPECT_EQ(seen["leader"], "a") << observer.output();
+}
+
+TEST_F(CliKinds, ElectWithoutACommandLeadsUntilASignalAndResigns) {
+  ChildProcess leader = start({"elect", "e", "--name", "a"});
+  ASSERT_TRUE(leader.wait_for_output("elected e  a  term "));
+  EXPECT_TRUE(eventually([&] { return nodes().count_held("e") == 3; }));
+  leader.signal(SIGTERM);
+  const auto end = leader.wait();
+  ASSERT_TRUE(end);
+  EXPECT_EQ(end->code, 128 + SIGTERM);
+  EXPECT_EQ(nodes().count_held("e"), 0U);
+}
+
+}  // namespace
+}  // namespace redlock::test

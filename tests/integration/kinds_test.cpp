@@ -1,0 +1,574 @@
+// Locks other than the exclusive one, on real servers: readers and writers, owners, intervals,
+// several resources, semaphores. Two of five nodes are killed where that is what is tested.
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <mutex>
+#include <set>
+#include <shared_mutex>
+#include <thread>
+
+#include "integration/library.hpp"
+
+namespace redlock::test {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+class Kinds : public testing::Test {
+ protected:
+  [[nodiscard]] Result<Lease> take(AcquireOptions options) {
+    options.ttl = seconds(20);
+    return client_.acquire(resource_, std::move(options));
+  }
+  [[nodiscard]] Result<Lease> read() { return take({.shared = true}); }
+  [[nodiscard]] Result<Lease> own(const std::string& owner) { return take({.owner = owner}); }
+  /// On how many nodes anything is.
+  [[nodiscard]] static std::size_t count(const std::string& key) {
+    std::size_t nodes = 0;
+    for (RedisServer& node : shared_nodes()) {
+      nodes += node.command({"EXISTS", key}).integer == 1 ? 1U : 0U;
+    }
+    return nodes;
+  }
+
+  Client client_ = make_client(patient(shared_urls(5)));
+  Client other_ = make_client(patient(shared_urls(5)));
+  std::string resource_ = fresh_resource();
+};
+
+// --- readers and writers (S11) -----------------------------------------------------------------
+
+class S11 : public Kinds {};
+
+TEST_F(S11, ManyReadersOrOneWriter) {
+  auto first = read();
+  auto second = read();
+  ASSERT_TRUE(succeeded(first));
+  ASSERT_TRUE(succeeded(second));
+  const auto writer = take({});
+  ASSERT_TRUE(failed_with(writer, Errc::held));
+  EXPECT_TRUE(succeeded(first->release()));
+  EXPECT_TRUE(failed_with(take({}), Errc::held)) << "each holder removes only itself";
+  EXPECT_TRUE(succeeded(second->release()));
+  const auto alone = take({});
+  ASSERT_TRUE(succeeded(alone));
+  const auto late = read();
+  ASSERT_TRUE(failed_with(late, Errc::held));
+  EXPECT_EQ(who_refused(late), alone->token().view());
+}
+
+TEST_F(S11, OneKeyAResource) {
+  const auto first = read();
+  const auto second = read();
+  ASSERT_TRUE(succeeded(second));
+  for (RedisServer& node : shared_nodes()) {
+    // Two readers, and that it is theirs; not all nodes were waited for.
+    EXPECT_TRUE(eventually([&] { return node.command({"ZCARD", resource_}).integer == 3; }));
+    EXPECT_EQ(node.command({"TYPE", resource_}).string, "zset");
+  }
+}
+
+TEST_F(S11, AReaderThatDiesIsForgottenAfterItsOwnExpiry) {
+  auto quick = client_.acquire(resource_, {.ttl = milliseconds(300), .shared = true});
+  auto slow = read();
+  ASSERT_TRUE(succeeded(quick));
+  ASSERT_TRUE(succeeded(slow));
+  const Token dead = quick->detach();
+  const auto is_there = [&] { return client_.is_held_by(resource_, dead); };
+  EXPECT_TRUE(eventually([&] { return succeeded(is_there()) && !is_there().value(); }));
+  EXPECT_EQ(client_.is_held_by(resource_, slow->token()).value(), true);
+  EXPECT_TRUE(failed_with(take({}), Errc::held)) << "the other one still reads";
+}
+
+TEST_F(S11, AWaitingWriterKeepsNewReadersOutAndGoesNext) {
+  auto reader = read();
+  ASSERT_TRUE(succeeded(reader));
+  std::optional<Result<Lease>> writer;
+  std::jthread waiting(
+      [&] { writer = other_.acquire(resource_, {.ttl = seconds(20), .wait = seconds(60)}); });
+  ASSERT_TRUE(eventually([&] { return failed_with(read(), Errc::held); }, seconds(30)));
+  EXPECT_TRUE(succeeded(reader->extend(seconds(20)))) << "who reads already may go on";
+  EXPECT_TRUE(succeeded(reader->release()));
+  waiting.join();
+  EXPECT_TRUE(succeeded(*writer));
+}
+
+TEST_F(S11, AReaderIsExtendedAndReleasedByItsToken) {
+  auto reader = read();
+  ASSERT_TRUE(succeeded(reader));
+  const Token token = reader->detach();
+  EXPECT_TRUE(succeeded(client_.extend(resource_, token, seconds(25))));
+  EXPECT_TRUE(
+      failed_with(client_.release(resource_, *Token::parse(hex_token())), Errc::not_holder));
+  EXPECT_TRUE(succeeded(client_.release(resource_, token)));
+  EXPECT_EQ(count(resource_), 0U);
+  EXPECT_TRUE(failed_with(client_.extend(resource_, token, seconds(25)), Errc::not_holder));
+}
+
+TEST_F(S11, WritersHaveFencingTokensAndReadersNone) {
+  EXPECT_TRUE(failed_with(take({.fencing = true, .shared = true}), Errc::invalid_argument));
+  auto first = take({.fencing = true});
+  ASSERT_TRUE(succeeded(first));
+  const auto number = *first->fencing_token();
+  ASSERT_TRUE(succeeded(first->release()));
+  auto reader = read();
+  ASSERT_TRUE(succeeded(reader));
+  std::jthread leaving([&] {
+    EXPECT_TRUE(eventually([&] { return failed_with(read(), Errc::held); }, seconds(30)));
+    EXPECT_TRUE(succeeded(reader->release()));
+  });
+  const auto second =
+      other_.acquire(resource_, {.ttl = seconds(20), .wait = seconds(60), .fencing = true});
+  ASSERT_TRUE(succeeded(second));
+  EXPECT_GT(*second->fencing_token(), number);
+}
+
+TEST_F(S11, StandardLocksWorkWithASharedMutex) {
+  SharedMutex mutex(client_, resource_, {.ttl = seconds(20), .shared_ttl = seconds(10)});
+  {
+    const std::shared_lock here(mutex);
+    EXPECT_TRUE(mutex.valid());
+    std::jthread([&] {
+      const std::shared_lock there(mutex, std::try_to_lock);
+      EXPECT_TRUE(there.owns_lock());
+      const std::unique_lock writer(mutex, std::try_to_lock);
+      EXPECT_FALSE(writer.owns_lock());
+    }).join();
+  }
+  EXPECT_FALSE(mutex.valid());
+  ASSERT_TRUE(eventually([&] { return count(resource_) == 0; }));
+  const std::unique_lock writer(mutex, seconds(30));
+  ASSERT_TRUE(writer.owns_lock());
+  EXPECT_TRUE(mutex.valid());
+  std::jthread([&] {
+    const std::shared_lock reader(mutex, milliseconds(1));
+    EXPECT_FALSE(reader.owns_lock());
+  }).join();
+}
+
+TEST_F(S11, ThreadsThatReadAndWriteNeverMeet) {
+  SharedMutex mutex(client_, resource_, {.ttl = seconds(30), .shared_ttl = seconds(30)});
+  std::atomic<int> readers{0};
+  std::atomic<int> writers{0};
+  std::atomic<int> most{0};
+  {
+    std::vector<std::jthread> threads;
+    for (int t = 0; t < 6; ++t) {
+      threads.emplace_back([&, writes = t < 2] {
+        for (int i = 0; i < 5; ++i) {
+          if (writes) {
+            const std::unique_lock lock(mutex);
+            EXPECT_EQ(writers.fetch_add(1), 0);
+            EXPECT_EQ(readers.load(), 0);
+            writers.fetch_sub(1);
+          } else {
+            const std::shared_lock lock(mutex);
+            const int now = readers.fetch_add(1) + 1;
+            EXPECT_EQ(writers.load(), 0);
+            int seen = most.load();
+            while (seen < now && !most.compare_exchange_weak(seen, now)) {
+            }
+            std::this_thread::yield();
+            readers.fetch_sub(1);
+          }
+        }
+      });
+    }
+  }
+  EXPECT_GE(most.load(), 1);
+}
+
+// --- reentrant on the server (S5) --------------------------------------------------------------
+
+class S5 : public Kinds {};
+
+TEST_F(S5, TheSameOwnerEntersAgainFromAnotherProcessToo) {
+  const auto first = own("import");
+  const auto second = other_.acquire(resource_, {.ttl = seconds(20), .owner = "import"});
+  ASSERT_TRUE(succeeded(first));
+  ASSERT_TRUE(succeeded(second));
+  EXPECT_NE(first->token(), second->token()) << "each hold has an id of its own";
+  const auto stranger = own("export");
+  ASSERT_TRUE(failed_with(stranger, Errc::held));
+  EXPECT_EQ(who_refused(stranger), "owner import");
+  EXPECT_TRUE(failed_with(take({}), Errc::held));
+  EXPECT_TRUE(failed_with(read(), Errc::held));
+}
+
+TEST_F(S5, EachLeaveAnswersTheHoldsThatRemain) {
+  auto first = own("import");
+  auto second = own("import");
+  auto third = own("import");
+  ASSERT_TRUE(succeeded(third));
+  for (const auto& [lease, left] : {std::pair{&second, 2U}, {&first, 1U}, {&third, 0U}}) {
+    const auto released = (*lease)->release();
+    ASSERT_TRUE(succeeded(released));
+    EXPECT_EQ(released->holds_left, left);
+  }
+  EXPECT_TRUE(succeeded(own("export")));
+}
+
+TEST_F(S5, ALeaveByAStrangerIsToldApart) {
+  auto lease = own("import");
+  ASSERT_TRUE(succeeded(lease));
+  EXPECT_TRUE(
+      failed_with(client_.release(resource_, *Token::parse(hex_token())), Errc::not_holder));
+  const Token token = lease->detach();
+  const auto released = client_.release(resource_, token);
+  ASSERT_TRUE(succeeded(released));
+  EXPECT_EQ(released->holds_left, 0U);
+  // Its answer was lost, say, and it is asked for again: it counted once.
+  EXPECT_TRUE(failed_with(client_.release(resource_, token), Errc::not_holder));
+}
+
+TEST_F(S5, IsShownInWords) {
+  const auto first = own("import");
+  const auto second = own("import");
+  ASSERT_TRUE(succeeded(second));
+  const auto seen = client_.inspect(resource_);
+  ASSERT_TRUE(succeeded(seen));
+  EXPECT_EQ(seen->state, Inspection::State::held);
+  EXPECT_EQ(seen->kind, LockKind::reentrant);
+  EXPECT_EQ(seen->holder, "import");
+  EXPECT_TRUE(eventually([&] {
+    const auto again = client_.inspect(resource_);
+    return again && again->nodes.front().holds == 2U;
+  }));
+  EXPECT_EQ(client_.is_held_by(resource_, first->token()).value(), true);
+  EXPECT_EQ(client_.is_held_by(resource_, *Token::parse(hex_token())).value(), false);
+}
+
+// --- reentrant in the client (S7) --------------------------------------------------------------
+
+/// How many commands the servers have executed.
+[[nodiscard]] std::int64_t commands_executed(Nodes& nodes) {
+  std::int64_t all = 0;
+  for (RedisServer& node : nodes) {
+    const std::string stats = node.command({"INFO", "commandstats"}).string;
+    for (const std::string_view what : {"cmdstat_set:calls=", "cmdstat_evalsha:calls="}) {
+      const std::size_t at = stats.find(what);
+      if (at != std::string::npos) all += std::stoll(stats.substr(at + what.size()));
+    }
+  }
+  return all;
+}
+
+TEST(S7, TheSecondLockOfAThreadCostsNoRoundTripAndOnlyTheLastUnlockReleases) {
+  Nodes nodes(3);
+  Client client = make_client(patient(nodes.urls()));
+  RecursiveMutex mutex(client, "r", {.ttl = seconds(30)});
+  mutex.lock();
+  ASSERT_TRUE(eventually([&] { return nodes.count_held("r") == 3; }));
+  const std::int64_t before = commands_executed(nodes);
+  mutex.lock();
+  EXPECT_TRUE(mutex.try_lock());
+  EXPECT_TRUE(mutex.try_lock_for(seconds(1)));
+  EXPECT_EQ(mutex.holds(), 4U);
+  std::jthread([&] {
+    EXPECT_EQ(mutex.holds(), 0U);
+    mutex.unlock();  // not its own: harmless
+    EXPECT_FALSE(mutex.try_lock());
+  }).join();
+  mutex.unlock();
+  mutex.unlock();
+  mutex.unlock();
+  EXPECT_TRUE(mutex.valid());
+  EXPECT_EQ(commands_executed(nodes), before);
+  mutex.unlock();
+  EXPECT_TRUE(eventually([&] { return nodes.count_held("r") == 0; }));
+}
+
+// --- interval (S3) -----------------------------------------------------------------------------
+
+class S3 : public Kinds {};
+
+TEST_F(S3, WithinAnIntervalItIsObtainedOnceEvenIfReleasedEarly) {
+  auto lease = take({.at_least = seconds(600)});
+  ASSERT_TRUE(succeeded(lease));
+  ASSERT_TRUE(eventually([&] { return count(resource_) == 5; }));
+  ASSERT_TRUE(succeeded(lease->release()));
+  const auto again = other_.acquire(resource_, {.at_least = seconds(600)});
+  ASSERT_TRUE(failed_with(again, Errc::held));
+  EXPECT_EQ(who_refused(again), interval_token);
+  const auto seen = client_.inspect(resource_);
+  ASSERT_TRUE(succeeded(seen));
+  EXPECT_EQ(seen->kind, LockKind::interval);
+  EXPECT_EQ(seen->state, Inspection::State::held);
+  for (const NodeInspection& node : seen->nodes) {
+    ASSERT_TRUE(node.remaining);
+    EXPECT_GT(*node.remaining, seconds(500)) << "longer than max TTL is allowed";
+    EXPECT_LE(*node.remaining, seconds(600));
+  }
+}
+
+TEST_F(S3, ACrashedHolderKeepsTheIntervalToo) {
+  {
+    auto lease = client_.acquire(resource_, {.ttl = milliseconds(50), .at_least = seconds(600)});
+    ASSERT_TRUE(succeeded(lease));
+    static_cast<void>(lease->detach());  // as if its process were gone
+  }
+  EXPECT_TRUE(eventually([&] {
+    const auto left = shared_nodes()[0].pttl(resource_);
+    return left > 500'000 && left < 599'900;  // past the lease's own TTL
+  }));
+  EXPECT_TRUE(failed_with(other_.try_acquire(resource_), Errc::held));
+}
+
+TEST_F(S3, AfterTheIntervalItIsFree) {
+  auto lease = take({.at_least = milliseconds(300)});
+  ASSERT_TRUE(succeeded(lease));
+  ASSERT_TRUE(succeeded(lease->release()));
+  EXPECT_TRUE(failed_with(other_.try_acquire(resource_), Errc::held));
+  EXPECT_TRUE(succeeded(other_.acquire(resource_, {.wait = seconds(30)})));
+}
+
+TEST_F(S3, WhoIsRefusedLeavesNothingThatKeepsOthersOut) {
+  const auto holder = take({});
+  ASSERT_TRUE(succeeded(holder));
+  const auto its_nodes = [&] {
+    return shared_nodes().count_held_by(resource_, holder->token().str());
+  };
+  ASSERT_TRUE(eventually([&] { return its_nodes() == 5; })) << "not all nodes were waited for";
+  EXPECT_TRUE(failed_with(other_.acquire(resource_, {.at_least = seconds(600)}), Errc::held));
+  EXPECT_EQ(its_nodes(), 5U);
+}
+
+// --- several resources (P6) --------------------------------------------------------------------
+
+class P6 : public Kinds {
+ protected:
+  const std::string second_ = fresh_resource();
+  const std::string third_ = fresh_resource();
+};
+
+TEST_F(P6, AllOrNone) {
+  auto other = client_.acquire(second_);
+  ASSERT_TRUE(succeeded(other));
+  const auto refused = take({.also = {second_, third_}});
+  ASSERT_TRUE(failed_with(refused, Errc::held));
+  EXPECT_EQ(who_refused(refused), other->token().view());
+  EXPECT_EQ(count(resource_) + count(third_), 0U);
+  ASSERT_TRUE(succeeded(other->release()));
+  auto all = take({.fencing = true, .also = {third_, second_, third_, resource_}});
+  ASSERT_TRUE(succeeded(all));
+  EXPECT_EQ(all->resources().size(), 3U) << "one named twice is taken once";
+  EXPECT_TRUE(all->fencing_token());
+  for (const std::string& name : {resource_, second_, third_}) {
+    EXPECT_TRUE(
+        eventually([&] { return shared_nodes().count_held_by(name, all->token().str()) == 5U; }));
+  }
+  ASSERT_TRUE(succeeded(all->extend(seconds(25))));
+  ASSERT_TRUE(succeeded(all->release()));
+  EXPECT_TRUE(eventually([&] { return count(resource_) + count(second_) + count(third_) == 0; }));
+}
+
+TEST_F(P6, EachResourceHasATokenAboveItsOwn) {
+  auto alone = client_.acquire(third_, {.fencing = true});
+  ASSERT_TRUE(succeeded(alone));
+  const auto number = *alone->fencing_token();
+  ASSERT_TRUE(succeeded(alone->release()));
+  auto all = take({.fencing = true, .also = {third_}});
+  ASSERT_TRUE(succeeded(all));
+  EXPECT_GT(*all->fencing_token(), number);
+  const auto together = *all->fencing_token();
+  ASSERT_TRUE(succeeded(all->release()));
+  auto again = client_.acquire(third_, {.fencing = true});
+  ASSERT_TRUE(succeeded(again));
+  EXPECT_GT(*again->fencing_token(), together);
+}
+
+TEST_F(P6, WhateverTheOrderNobodyWaitsForEver) {
+  std::atomic<int> inside{0};
+  std::vector<std::jthread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&, t] {
+      Client client = make_client(patient(shared_urls(5)));
+      for (int i = 0; i < 5; ++i) {
+        AcquireOptions options{.ttl = seconds(30), .wait = seconds(120)};
+        options.also = {t % 2 == 0 ? second_ : resource_, third_};
+        auto lease = client.acquire(t % 2 == 0 ? resource_ : second_, std::move(options));
+        ASSERT_TRUE(succeeded(lease));
+        EXPECT_EQ(inside.fetch_add(1), 0);
+        inside.fetch_sub(1);
+        ASSERT_TRUE(succeeded(lease->release()));
+      }
+    });
+  }
+}
+
+// --- semaphore (P7) ----------------------------------------------------------------------------
+
+class P7 : public Kinds {
+ protected:
+  [[nodiscard]] Result<Lease> enter(std::size_t permits) { return take({.permits = permits}); }
+};
+
+TEST_F(P7, AsManyAsThereArePlacesAndNoMore) {
+  std::vector<Lease> leases;
+  std::set<std::string> places;
+  for (int i = 0; i < 4; ++i) {
+    auto lease = enter(4);
+    ASSERT_TRUE(succeeded(lease)) << i;
+    places.insert(lease->resource());
+    leases.push_back(*std::move(lease));
+  }
+  EXPECT_EQ(places.size(), 4U);
+  EXPECT_TRUE(places.contains(resource_ + "#0"));
+  EXPECT_TRUE(failed_with(enter(4), Errc::held));
+  ASSERT_TRUE(succeeded(leases[1].release()));
+  const auto next = enter(4);
+  ASSERT_TRUE(succeeded(next)) << "one attempt finds the one place that is free";
+}
+
+TEST_F(P7, WhoWaitsGetsAPlaceThatIsGivenBack) {
+  auto first = enter(1);
+  ASSERT_TRUE(succeeded(first));
+  std::jthread leaving([&] { static_cast<void>(first->release()); });
+  EXPECT_TRUE(succeeded(
+      other_.acquire(resource_, {.ttl = seconds(20), .wait = seconds(60), .permits = 1})));
+}
+
+TEST_F(P7, ManyContendersAreNeverMoreThanThePlaces) {
+  std::atomic<int> inside{0};
+  std::atomic<int> most{0};
+  {
+    std::vector<std::jthread> threads;
+    for (int t = 0; t < 8; ++t) {
+      threads.emplace_back([&] {
+        for (int i = 0; i < 4; ++i) {
+          auto lease =
+              client_.acquire(resource_, {.ttl = seconds(30), .wait = seconds(120), .permits = 2});
+          ASSERT_TRUE(succeeded(lease));
+          const int now = inside.fetch_add(1) + 1;
+          int seen = most.load();
+          while (seen < now && !most.compare_exchange_weak(seen, now)) {
+          }
+          std::this_thread::yield();
+          inside.fetch_sub(1);
+          ASSERT_TRUE(succeeded(lease->release()));
+        }
+      });
+    }
+  }
+  EXPECT_LE(most.load(), 2);
+}
+
+// --- a minority of nodes killed ----------------------------------------------------------------
+
+TEST(KindsOverTheLoss, OfTwoOfFiveNodesGoOn) {
+  Nodes nodes(5);
+  Client client = make_client(impatient(nodes.urls()));
+  const auto take = [&](AcquireOptions options) {
+    options.ttl = seconds(20);
+    return acquire_patiently(client, "r", std::move(options));
+  };
+  auto reader = take({.shared = true});
+  auto owner = acquire_patiently(client, "owned", {.ttl = seconds(20), .owner = "me"});
+  ASSERT_TRUE(succeeded(reader));
+  ASSERT_TRUE(succeeded(owner));
+  // Not all nodes were waited for.
+  for (RedisServer& node : nodes) {
+    ASSERT_TRUE(eventually([&] { return node.command({"EXISTS", "r", "owned"}).integer == 2; }));
+  }
+  nodes[0].kill();
+  nodes[3].kill();
+  EXPECT_TRUE(succeeded(reader->extend(seconds(20))));
+  auto second = take({.shared = true});
+  ASSERT_TRUE(succeeded(second));
+  EXPECT_TRUE(failed_with(client.try_acquire("r"), Errc::held));
+  auto again = acquire_patiently(client, "owned", {.ttl = seconds(20), .owner = "me"});
+  ASSERT_TRUE(succeeded(again));
+  const auto left = owner->release();
+  ASSERT_TRUE(succeeded(left));
+  EXPECT_EQ(left->holds_left, 1U);
+  EXPECT_TRUE(succeeded(acquire_patiently(client, "a", {.ttl = seconds(20), .also = {"b", "c"}})));
+  std::vector<Lease> places;
+  for (int i = 0; i < 3; ++i) {
+    auto place = acquire_patiently(client, "s", {.ttl = seconds(20), .permits = 3});
+    ASSERT_TRUE(succeeded(place));
+    places.push_back(*std::move(place));
+  }
+  EXPECT_TRUE(failed_with(client.acquire("s", {.permits = 3}), Errc::held));
+}
+
+TEST(KindsOverTheLoss, OfItsKeysAHoldIsGivenBackToANodeThatReturns) {
+  Nodes nodes(3);
+  Client client = make_client(impatient(nodes.urls()));
+  auto reader = acquire_patiently(client, "r", {.ttl = seconds(20), .shared = true});
+  ASSERT_TRUE(succeeded(reader));
+  ASSERT_TRUE(eventually([&] { return nodes[1].command({"ZCARD", "r"}).integer == 2; }));
+  nodes[1].kill();
+  nodes[1].restart(Data::wipe);
+  EXPECT_TRUE(eventually([&] {
+    return reader->extend(seconds(20)) && nodes[1].command({"ZCARD", "r"}).integer == 2;
+  }));
+}
+
+// --- bad input ---------------------------------------------------------------------------------
+
+TEST_F(Kinds, WhatDoesNotGoTogetherIsRefusedInOneLine) {
+  const auto why = [&](AcquireOptions options) {
+    const auto refused = client_.acquire(resource_, std::move(options));
+    EXPECT_TRUE(failed_with(refused, Errc::invalid_argument));
+    return refused ? std::string() : refused.error().message;
+  };
+  EXPECT_EQ(why({.shared = true, .owner = "me"}),
+            "shared, owner, permits: only one of them at a time is allowed");
+  EXPECT_EQ(why({.owner = std::string(81, 'x')}), "owner: 81 bytes; 1 to 80 are allowed");
+  EXPECT_EQ(why({.permits = 0}), "permits: 0; 1 to 256 are allowed");
+  EXPECT_EQ(why({.permits = 257}), "permits: 257; 1 to 256 are allowed");
+  EXPECT_EQ(why({.shared = true, .at_least = seconds(1)}), "at least: not for readers and owners");
+  EXPECT_EQ(why({.at_least = seconds(-1)}).substr(0, 9), "at least:");
+  EXPECT_EQ(why({.also = std::vector<std::string>(64, "x")}),
+            "resources: 65; at most 64 are allowed");
+  EXPECT_EQ(why({.also = {""}}).substr(0, 9), "resource:");
+  EXPECT_EQ(why({.permits = 2, .also = {"x"}}),
+            "resources: several are not allowed with shared, owner, permits or an orphan TTL");
+  EXPECT_EQ(why({.name = std::string(81, 'x')}), "name: 81 bytes; at most 80 are allowed");
+  EXPECT_EQ(count(resource_), 0U);
+}
+
+TEST_F(Kinds, AForeignSortedSetIsNeitherTakenNorTouched) {
+  for (RedisServer& node : shared_nodes()) {
+    ASSERT_EQ(node.command({"ZADD", resource_, "1", "one", "2", "two"}).integer, 2);
+  }
+  EXPECT_TRUE(failed_with(read(), Errc::held));
+  EXPECT_TRUE(failed_with(own("me"), Errc::held));
+  EXPECT_TRUE(failed_with(take({.also = {"x"}}), Errc::held));
+  EXPECT_TRUE(failed_with(client_.release(resource_, *Token::parse("one")), Errc::not_holder));
+  for (RedisServer& node : shared_nodes()) {
+    EXPECT_EQ(node.command({"ZCARD", resource_}).integer, 2);
+    EXPECT_EQ(node.command({"PTTL", resource_}).integer, -1);
+  }
+}
+
+// --- watchdog (S4) -----------------------------------------------------------------------------
+
+TEST(S4, TheHolderIsWarnedAheadOfTheLossWhileRenewalsFail) {
+  Nodes nodes(3);
+  Client client = make_client(impatient(nodes.urls()));
+  std::atomic<int> warnings{0};
+  std::atomic<bool> lost{false};
+  std::atomic<bool> warned_after_loss{false};
+  AcquireOptions options{.ttl = seconds(3), .renewal = RenewalOptions{}};
+  options.on_at_risk = [&](std::chrono::nanoseconds left) {
+    EXPECT_GT(left, left.zero());
+    EXPECT_LE(left, seconds(1));
+    ++warnings;
+    warned_after_loss = lost.load();
+  };
+  options.on_lost = [&](const Error&) { lost = true; };
+  const auto lease = acquire_patiently(client, "r", std::move(options));
+  ASSERT_TRUE(succeeded(lease));
+  nodes[0].kill();
+  nodes[1].kill();
+  EXPECT_TRUE(eventually([&] { return lost.load(); }, seconds(30)));
+  EXPECT_EQ(warnings.load(), 1);
+  EXPECT_FALSE(warned_after_loss.load());
+}
+
+}  // namespace
+}  // namespace redlock::test

@@ -1,0 +1,240 @@
+// Locks other than the exclusive one: what is asked for, and what refusals lead to.
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "harness.hpp"
+
+namespace redlock::core::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+Acquire asking(std::uint64_t request, Duration wait = 0ms) {
+  Acquire event;
+  event.request = RequestId{request};
+  event.resource = "resource";
+  event.ttl = 9s;
+  event.wait = wait;
+  return event;
+}
+
+const Claim& claim_of(Connected& h) {
+  for (const Command& command : h.commands()) {
+    if (const Claim* claim = h.engine().claim(command.stamp.claim)) return *claim;
+  }
+  ADD_FAILURE() << "no claim";
+  std::abort();
+}
+
+std::string held_by(Connected& h, NodeIndex node, std::string_view text,
+                    std::optional<Holds> holds = {}) {
+  return h.answer(node, Reply::released, text, {}, holds);
+}
+
+TEST(Reader, enters_and_leaves_every_node_that_it_may_be_on) {
+  Connected h(3);
+  Acquire event = asking(1);
+  event.group = "shared";
+  EXPECT_EQ(h.step(event), "enter t1 -> 0 1 2");
+  EXPECT_EQ(h.answers({0, 1}, Reply::granted), "acquired #1 until 8908ms");
+  EXPECT_EQ(h.release(2), "release t1 -> 0 1 2");
+}
+
+TEST(Reader, enters_a_node_that_does_not_know_the_script_and_answers_after_the_grant) {
+  Connected h(3);
+  Acquire event = asking(1);
+  event.group = "shared";
+  h.step(event);
+  h.answers({0, 1}, Reply::granted);
+  EXPECT_EQ(h.answer(2, Reply::script_missing), "enter t1 in full -> 2");
+  h.answer(2, Reply::granted);
+  EXPECT_EQ(h.release(2), "release t1 -> 0 1 2");
+}
+
+TEST(Reader, is_not_sent_in_full_behind_its_release) {
+  Connected h(3);
+  Acquire event = asking(1);
+  event.group = "shared";
+  h.step(event);
+  h.answers({0, 1}, Reply::granted);
+  h.release(2);
+  EXPECT_EQ(h.answer(2, Reply::script_missing), "");
+}
+
+TEST(Owner, is_told_the_most_holds_that_a_quorum_knows_of) {
+  Connected h(3);
+  Acquire event = asking(1);
+  event.group = "owner me";
+  h.step(event);
+  h.answers({0, 1}, Reply::granted);
+  h.answer(2, Reply::taken, "owner you");
+  // The node that refused it may know of other holds.
+  EXPECT_EQ(h.release(2), "release t1 -> 0 1 2");
+  EXPECT_EQ(held_by(h, 0, "", Holds{0, false}), "");
+  EXPECT_EQ(held_by(h, 1, "", Holds{2, false}), "released #2");
+  EXPECT_EQ(claim_of(h).holds_left, 2U);
+}
+
+TEST(Writer, asks_readers_to_make_room_once_it_has_met_them) {
+  Connected h(3);
+  EXPECT_EQ(h.step(asking(1, 5s)), "set t1 -> 0 1 2");
+  // Not a string: nobody's token is there.
+  EXPECT_EQ(h.answers({0, 1}, Reply::taken, "", 9s), "release t1 -> 2");
+  const std::string again = h.pass(60ms);
+  EXPECT_EQ(again, "take t2 -> 0 1 2");
+  EXPECT_GT(claim_of(h).keep_out, 1s);
+  EXPECT_LT(claim_of(h).keep_out, 3s);
+}
+
+TEST(Writer, keeps_nobody_out_for_longer_than_it_waits) {
+  Connected h(1);
+  h.step(asking(1, 100ms));
+  h.answer(0, Reply::taken, "", 9s);
+  EXPECT_EQ(h.pass(60ms), "take t2 -> 0");
+  EXPECT_LE(claim_of(h).keep_out, 100ms);
+}
+
+TEST(Writer, that_is_refused_by_a_token_goes_on_with_the_plain_command) {
+  Connected h(1);
+  h.step(asking(1, 5s));
+  h.answer(0, Reply::taken, "somebody", 9s);
+  EXPECT_EQ(h.pass(60ms), "set t2 -> 0");
+}
+
+TEST(SeveralResources, are_asked_for_at_once_and_share_a_number) {
+  Connected h(3);
+  const std::vector<std::string> also{"second", "third"};
+  Acquire event = asking(1);
+  event.also = also;
+  event.fencing = 5ms - h.now().time_since_epoch();
+  EXPECT_EQ(h.step(event), "take t1 5000 -> 0 1 2");
+  h.numbered(0, Reply::granted, 5000);
+  EXPECT_EQ(h.numbered(1, Reply::granted, 5000), "acquired #1 until 8908ms");
+  EXPECT_EQ(claim_of(h).also, also);
+}
+
+TEST(Interval, is_asked_for_with_the_key_and_kept_by_the_release) {
+  Connected h(1);
+  Acquire event = asking(1);
+  event.at_least = 1h;
+  EXPECT_EQ(h.step(event), "set t1 -> 0");
+  EXPECT_EQ(claim_of(h).time_to_ask(Verb::set, h.now()), 1h) << "a crashed holder keeps it too";
+  h.answer(0, Reply::granted);
+  EXPECT_EQ(h.valid_until(), Instant(8908ms)) << "the lease itself is as long as any";
+  h.pass(1s);
+  EXPECT_EQ(h.release(2), "release t1 -> 0");
+  EXPECT_EQ(claim_of(h).cooldown(h.now()), 1h - 1s);
+}
+
+TEST(Interval, of_an_attempt_that_was_not_granted_keeps_nobody_out) {
+  Connected h(3);
+  Acquire event = asking(1);
+  event.at_least = 1h;
+  h.step(event);
+  h.answer(0, Reply::granted);
+  h.answer(1, Reply::taken, "somebody");
+  EXPECT_EQ(h.answer(2, Reply::taken, "somebody"), "release t1 -> 0; failed #1 held");
+  EXPECT_EQ(claim_of(h).cooldown(h.now()), 0s);
+}
+
+TEST(Interval, that_is_over_lets_the_release_free_the_resource) {
+  Connected h(1);
+  Acquire event = asking(1);
+  event.at_least = 2s;
+  h.step(event);
+  h.answer(0, Reply::granted);
+  h.pass(3s);
+  h.release(2);
+  EXPECT_EQ(claim_of(h).cooldown(h.now()), 0s);
+}
+
+class Places : public testing::Test {
+ protected:
+  [[nodiscard]] static Acquire asking_for(std::uint32_t places, Duration wait = 0ms) {
+    Acquire event = asking(1, wait);
+    event.places = places;
+    return event;
+  }
+  [[nodiscard]] static std::string place(Connected& h) { return claim_of(h).resource; }
+};
+
+TEST_F(Places, are_locks_of_their_own) {
+  Connected h(1);
+  EXPECT_EQ(h.step(asking_for(3)), "take-place t1 -> 0");
+  EXPECT_EQ(place(h).substr(0, 9), "resource#");
+  EXPECT_EQ(h.answer(0, Reply::granted), "acquired #1 until 8908ms");
+}
+
+TEST_F(Places, that_a_quorum_calls_free_are_tried_at_once_even_by_one_attempt) {
+  Connected h(3);
+  h.step(asking_for(3));
+  const std::string first = place(h);
+  h.answer(0, Reply::taken, "010");
+  const std::string out = h.answer(1, Reply::taken, "011");
+  EXPECT_EQ(out, "release t1 -> 2; take-place t2 -> 0 1 2");
+  for (const Command& command : h.commands()) {
+    if (command.stamp.verb != Verb::take_place) continue;
+    EXPECT_EQ(h.engine().claim(command.stamp.claim)->resource, "resource#1");
+  }
+}
+
+TEST_F(Places, are_all_taken_where_no_quorum_calls_one_free) {
+  Connected h(3);
+  h.step(asking_for(2));
+  h.answer(0, Reply::taken, "01");
+  EXPECT_EQ(h.answer(1, Reply::taken, "10"), "release t1 -> 2; failed #1 held");
+}
+
+TEST_F(Places, are_not_tried_for_ever_by_one_attempt) {
+  Connected h(1);
+  std::string out = h.step(asking_for(3));
+  int tries = 0;
+  while (out.find("failed") == std::string::npos && ++tries < 100) {
+    out = h.answer(0, Reply::taken, "111");
+  }
+  EXPECT_EQ(tries, 4);
+}
+
+TEST(Warning, comes_once_when_a_third_is_left_and_nothing_was_renewed) {
+  Connected h(1);
+  h.hold(9s, Acquire::Renewal{UINT64_MAX, Duration::max()});
+  h.pass(3s);
+  h.answer(0, Reply::extended);  // until 11908ms
+  EXPECT_EQ(h.pass(3s), "extend-or-set t1 -> 0");
+  h.answer(0, Reply::error, "LOADING");
+  std::string seen;
+  while (h.now() < Instant(11'900ms)) {
+    const std::string out =
+        h.pass(std::min<Duration>(h.until_deadline(), Instant(11'900ms) - h.now()));
+    if (h.open(0) > 0) h.answer(0, Reply::error, "LOADING");
+    if (out.find("at-risk") != std::string::npos) {
+      seen += out;
+      EXPECT_EQ(h.now(), Instant(8908ms));
+    }
+  }
+  EXPECT_EQ(seen, "at-risk");
+}
+
+TEST(Warning, does_not_come_without_renewal_and_not_after_a_release) {
+  Connected plain(1);
+  plain.hold(9s);
+  EXPECT_EQ(plain.pass(8900ms), "");
+  Connected released(1);
+  released.hold(9s, Acquire::Renewal{0, Duration::max()});
+  released.release(2);
+  released.answer(0, Reply::released);
+  EXPECT_EQ(released.pass(20s), "");
+}
+
+TEST(Name, stands_behind_the_token) {
+  Connected h(1);
+  Acquire event = asking(1);
+  event.name = "host/7";
+  EXPECT_EQ(h.step(event), "set t1:host/7 -> 0");
+}
+
+}  // namespace
+}  // namespace redlock::core::test

@@ -1,0 +1,193 @@
+#include "quorum-lock/held_command.hpp"
+
+#include <fmt/format.h>
+#include <sys/wait.h>
+
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+#include "quorum-lock/acquisition.hpp"
+#include "quorum-lock/child_process.hpp"
+#include "quorum-lock/duration.hpp"
+#include "quorum-lock/exit_code.hpp"
+#include "quorum-lock/loss_plan.hpp"
+#include "quorum-lock/output.hpp"
+#include "quorum-lock/session.hpp"
+#include "quorum-lock/supervisor.hpp"
+#include "quorum-lock/terminal.hpp"
+#include "quorum-lock/text.hpp"
+
+namespace redlock::cli {
+namespace {
+
+AcquireOptions acquire_options(const HeldCommand& request) {
+  const auto& terms = request.terms;
+  AcquireOptions options;
+  options.ttl = terms.ttl;
+  options.wait = terms.wait;
+  options.fencing = terms.fencing;
+  options.orphan_ttl = terms.orphan_ttl;
+  options.name = terms.name;
+  options.shared = terms.shared;
+  options.owner = terms.owner;
+  options.permits = terms.permits;
+  options.at_least = terms.at_least;
+  options.also = terms.also;
+  options.refusal_detail = AcquireOptions::RefusalDetail::holder_and_remaining;
+  RenewalOptions renewal;
+  if (request.max_hold) renewal.max_hold = *request.max_hold;
+  if (request.max_renewals) renewal.max_renewals = *request.max_renewals;
+  options.renewal = renewal;
+  return options;
+}
+
+std::string join(const std::vector<std::string>& nodes) {
+  std::string list;
+  for (const std::string& node : nodes) list += (list.empty() ? "" : ",") + node;
+  return list;
+}
+
+std::vector<std::string> command_environment(const HeldCommand& request, const Session& session,
+                                             const Lease& lease) {
+  std::vector<std::string> additions = {"QUORUM_LOCK_RESOURCE=" + request.resource,
+                                        "QUORUM_LOCK_TOKEN=" + lease.token().str()};
+  std::vector<std::string_view> removals;
+  if (request.terms.permits) {
+    additions.push_back("QUORUM_LOCK_PLACE=" + lease.resource());
+  } else {
+    removals.emplace_back("QUORUM_LOCK_PLACE");
+  }
+  if (const auto number = lease.fencing_token()) {
+    additions.push_back("QUORUM_LOCK_FENCING_TOKEN=" + std::to_string(*number));
+  } else {
+    // Somebody else's must not be taken for ours.
+    removals.emplace_back("QUORUM_LOCK_FENCING_TOKEN");
+  }
+  if (session.is_local()) {
+    additions.push_back("QUORUM_LOCK_NODES=" + join(session.nodes()));
+  } else if (const char* nodes = std::getenv("QUORUM_LOCK_NODES")) {
+    // The command and its children need not know it, and /proc shows the environment.
+    for (const std::string& node : split_list(nodes)) {
+      if (has_password(node)) removals.emplace_back("QUORUM_LOCK_NODES");
+    }
+  }
+  return environment_with(additions, removals);
+}
+
+int report_start_failure(const std::string& command, int error) {
+  print_error(fmt::format("COMMAND: '{}' can not be executed: {}", command, std::strerror(error)));
+  return code(error == ENOENT ? ExitCode::not_found : ExitCode::not_executable);
+}
+
+/// Why the lease was not renewed, as far as can be told from here.
+std::string loss_reason(const HeldCommand& request, const Session& session, const Ending& ending,
+                        std::chrono::nanoseconds held) {
+  if (request.max_renewals && ending.renewals >= *request.max_renewals) {
+    return fmt::format("all {} renewals of --max-renewals are used up", *request.max_renewals);
+  }
+  const LossPlan plan = plan_loss(request.terms.ttl, request.kill_after);
+  if (request.max_hold) {
+    // What was renewed so lately would have lived on, had it been allowed to.
+    const bool lately =
+        ending.silence < request.terms.ttl / 3 && held + request.terms.ttl >= *request.max_hold;
+    const bool over = held + plan.term_lead + request.terms.ttl / 100 >= *request.max_hold;
+    if (over || lately) {
+      return fmt::format("--max-hold of {} is over", format_duration(*request.max_hold));
+    }
+  }
+  std::string reason =
+      fmt::format("no quorum of nodes renewed it for {}", format_duration(ending.silence));
+  const std::string down = session.watch().describe_down();
+  if (!down.empty()) reason += "; " + down;
+  return reason;
+}
+
+std::string how_it_ended(const Ending& ending) {
+  if (ending.last_signal == SIGKILL) return "the command was ended with SIGKILL";
+  if (ending.last_signal == SIGTERM) return "the command was ended with SIGTERM";
+  return "the command had ended by then";
+}
+
+int command_exit_code(int wait_status) {
+  return WIFSIGNALED(wait_status) ? code_of_signal(WTERMSIG(wait_status))
+                                  : WEXITSTATUS(wait_status);
+}
+
+/// The lock was the command's to the end, as far as this process knows; the nodes have the last
+/// word.
+int release(const HeldCommand& request, Lease& lease, int exit_code) {
+  const Result<RoundReport> released = lease.release();
+  if (released) return exit_code;
+  if (released.error().code == Errc::not_holder) {
+    print_error(fmt::format("lost '{}' while the command ran: {}", request.resource,
+                            released.error().message));
+    return code(ExitCode::lost);
+  }
+  print_note(request.settings, fmt::format("not released everywhere, it stays until its TTL: {}",
+                                           released.error().message));
+  return exit_code;
+}
+
+int hold_and_run(const HeldCommand& request, const std::string& program, const Session& session,
+                 Lease& lease, const Signals& signals) {
+  const Terminal terminal;
+  ChildRequest child_request;
+  child_request.program = program;
+  child_request.arguments = request.command;
+  child_request.environment = command_environment(request, session, lease);
+  child_request.terminal = terminal.for_new_command();
+  const auto acquired_at = BootClock::now();
+  const auto started = ChildProcess::start(child_request, signals);
+  if (const int* error = std::get_if<int>(&started)) {
+    static_cast<void>(lease.release());
+    return report_start_failure(request.command.front(), *error);
+  }
+  const auto& child = std::get<ChildProcess>(started);
+  Supervisor supervisor(lease, request.terms.ttl, plan_loss(request.terms.ttl, request.kill_after),
+                        child, signals, terminal);
+  const Ending ending = supervisor.run();
+  const auto held = BootClock::now() - acquired_at;
+  terminal.take_back_from(child.pid());
+  if (WIFSIGNALED(ending.wait_status) || ending.lock == Ending::Lock::lost) {
+    terminal.restore_modes();
+  }
+  const int exit_code = command_exit_code(ending.wait_status);
+  if (ending.lock == Ending::Lock::kept) return release(request, lease, exit_code);
+
+  print_error(fmt::format("lost '{}' after {}: {}; {}", request.resource, format_duration(held),
+                          loss_reason(request, session, ending, held), how_it_ended(ending)));
+  // What is left of it on the nodes would only block others; that it is lost is known.
+  static_cast<void>(lease.release());
+  return code(ExitCode::lost);
+}
+
+}  // namespace
+
+int run_under_lock(const HeldCommand& request, const Signals& signals) {
+  // Before the lock is taken: a typing error must not make others wait.
+  const FoundProgram program = find_program(request.command.front());
+  if (program.problem != 0) return report_start_failure(request.command.front(), program.problem);
+
+  Session session(request.settings, signals);
+  Result<Client> client = session.connect();
+  if (!client) return report_failure(request.settings, request.resource, client.error());
+  Acquisition acquisition =
+      acquire_until_signal(client.value(), request.first, acquire_options(request), signals);
+  if (acquisition.signal != 0) return code_of_signal(acquisition.signal);
+  if (!acquisition.lease) {
+    return report_failure(request.settings, request.resource, acquisition.lease.error());
+  }
+  if (request.settings.detail == Settings::Detail::verbose) {
+    print_error(fmt::format("acquired '{}', token {}", acquisition.lease->resource(),
+                            acquisition.lease->token().view()));
+  }
+  return hold_and_run(request, program.path, session, acquisition.lease.value(), signals);
+}
+
+}  // namespace redlock::cli
