@@ -24,8 +24,8 @@ enum class RequestId : std::uint64_t {};
 ///     Result<Lease> lease =
 ///         co_await client.acquire("invoice/42", std::move(options), stop).via(post);
 ///
-/// Options are made in a statement of their own: g++ 12 destroys twice what is made by `{.ttl =
-/// 20s}` within an expression that awaits.
+/// Options, and a `post` that owns what it captures, are made in statements of their own: g++ 12
+/// destroys twice what `{.ttl = 20s}` or a lambda makes within an expression that awaits.
 ///
 /// The coroutine goes on where the answer comes, on the client's loop thread, and must not block
 /// there; or where `post` takes it, which is called there with the coroutine's handle and has it
@@ -44,7 +44,7 @@ class [[nodiscard]] Awaitable {
       : start_(std::move(start)), cancel_(std::move(cancel)), stop_(std::move(stop)) {}
 
   [[nodiscard]] Awaitable&& via(Post post) && {
-    call_->post = std::move(post);
+    call_->post.swap(post);
     return std::move(*this);
   }
 

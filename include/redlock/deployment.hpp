@@ -60,7 +60,8 @@ struct Examination {
 
 /// Opens a new deployment: marks every node as having nothing to forget, so that none has to sit
 /// out a quarantine. Refused, and nothing is changed, unless every node answers, is a fit one, and
-/// holds nothing that can be a lock: a string whose expiry is within max TTL, the old or the new.
+/// holds nothing that can be a lock: a string whose expiry is within max TTL, the old or the new,
+/// or later with one of our tokens, and holds of readers and owners.
 ///
 /// Only for a deployment that no client holds a lease in. Also how N or max TTL of one are changed.
 /// Blocks for as long as it takes to look through all keys. Errors: invalid_argument; unavailable,

@@ -67,7 +67,7 @@ bool LeaseCell::lose() noexcept {
 void LeaseCell::tell_risk() noexcept {
   // It may have been renewed, released or lost since.
   const auto left = valid_until() - BootClock::now();
-  if (live() && left > left.zero()) on_at_risk_(left);
+  if (live() && left > std::chrono::nanoseconds::zero()) on_at_risk_(left);
 }
 
 void LeaseCell::tell_loss(const Error& error) noexcept {

@@ -244,7 +244,9 @@ void Engine::note_extend(Claim& claim, const Answer& answer) {
 void Engine::note_release(Claim& claim, const Answer& answer) {
   const NodeIndex node = answer.node;
   claim.clearing.remove(node);
-  if (answer.reply == Reply::released && answer.holds) {
+  // Of an exclusive lock that is gone, others may hold the resource: that is not ours to count.
+  const bool shared = !claim.group.empty() || claim.task == Claim::Task::release_by_token;
+  if (answer.holds && shared) {
     claim.holds_left = std::max(claim.holds_left.value_or(0), answer.holds->count);
   }
   if (answer.reply == Reply::released || answer.reply == Reply::gone ||

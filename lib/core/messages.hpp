@@ -94,7 +94,8 @@ enum class Reply : std::uint8_t {
                    ///< it is one of several
   repaired,        ///< the key was gone and is ours again
   gone,            ///< there is no key
-  released,        ///< the key was ours and is deleted; `holds` that are left where it was shared
+  released,        ///< the key was ours and is deleted; of this and of the other answers to a
+                   ///< release: `holds` that are left where it was shared
   found,           ///< inspect: `text` the holder or the group, `remaining` its TTL
   done,            ///< kill_old, expire_orphan, tend_numbers
   clock,           ///< read_clock: `time` is the node's wall clock

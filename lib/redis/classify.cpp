@@ -125,15 +125,24 @@ constexpr std::int64_t no_key = -2;
 
 [[nodiscard]] std::optional<Classified> classify_release(const Value& value) noexcept {
   if (value.type == Type::error) return error_of_script(value);
-  if (value.type == Type::array) return classify_hold(Reply::released, value);
-  if (value.type != Type::integer) return std::nullopt;
-  switch (value.integer) {
+  const bool of_holds = value.type == Type::array && value.elements.size() == 2;
+  const Value& what = of_holds ? *value.elements[0] : value;
+  if (what.type != Type::integer) return std::nullopt;
+  Classified result;
+  if (of_holds) {
+    result.holds = holds_of(*value.elements[1]);
+    if (!result.holds) return std::nullopt;
+  }
+  switch (what.integer) {
     case 1:
-      return Classified{.reply = Reply::released};
+      result.reply = Reply::released;
+      return result;
     case 0:
-      return Classified{.reply = Reply::gone};
+      result.reply = Reply::gone;
+      return result;
     case -1:
-      return Classified{.reply = Reply::taken};
+      result.reply = Reply::taken;
+      return result;
     default:
       return std::nullopt;
   }

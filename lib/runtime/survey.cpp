@@ -214,10 +214,12 @@ void Survey::Visit::take_page(const Answer& answer) {
     return;
   }
   const auto& found = answer.elements;
-  // A lock that lasts longer was not asked for, and may be no number of nanoseconds.
+  // A lock that lasts longer than any interval was not asked for, and may be no number of
+  // nanoseconds.
+  constexpr auto longest = std::chrono::duration_cast<milliseconds>(limits::longest_max_ttl);
   const bool has_lock = found.size() == 3 && found[1].type == Value::Type::bulk &&
                         found[2].type == Value::Type::integer && found[2].integer > 0 &&
-                        found[2].integer <= longest_.count();
+                        found[2].integer <= longest.count();
   if (answer.type != Value::Type::array || (found.size() != 1 && !has_lock)) {
     fail("protocol violation: no page of keys");
     return;

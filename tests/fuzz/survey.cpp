@@ -106,7 +106,7 @@ void survey(const runtime::Configuration& configuration, Server& server) {
     if (!search.lock) continue;
     check_shown(search.lock->key);
     check_shown(core::spoken(search.lock->left));
-    REDLOCK_ASSERT(search.lock->left.count() >= 0 && search.lock->left <= longest_lock);
+    REDLOCK_ASSERT(search.lock->left.count() >= 0 && search.lock->left <= limits::longest_max_ttl);
   }
   for (const std::string& problem : survey.mark(3, longest_lock)) check_shown(problem);
   server.stop();

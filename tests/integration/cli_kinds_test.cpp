@@ -77,6 +77,12 @@ TEST_F(CliKinds, AtMostKCommandsRunAndSeeTheirPlace) {
                            "echo $QUORUM_LOCK_RESOURCE $QUORUM_LOCK_PLACE"});
   EXPECT_EQ(third.exit_code, 0);
   EXPECT_EQ(third.output, "r r#2\n");
+  const auto seen = tool({"inspect", "r", "--permits", "3"});
+  EXPECT_NE(seen.output.find("2 of 3 places taken"), std::string::npos) << seen.output;
+  const Json json = json_of(tool({"inspect", "r", "--permits", "2", "--json"}));
+  EXPECT_EQ(json["kind"], "semaphore");
+  EXPECT_EQ(json["state"], "held");
+  EXPECT_EQ(json["places"].size(), 2U);
 }
 
 TEST_F(CliKinds, AnIntervalOutlivesTheCommand) {
@@ -136,6 +142,22 @@ TEST_F(CliKinds, ElectWithoutACommandLeadsUntilASignalAndResigns) {
   ASSERT_TRUE(end);
   EXPECT_EQ(end->code, 128 + SIGTERM);
   EXPECT_EQ(nodes().count_held("e"), 0U);
+}
+
+// --- S10: fine-grained locks ---
+
+TEST(CliMarket, AddsUpHoweverItIsKeptConsistent) {
+  const auto result =
+      run_tool({"bench", "--mode", "market", "--local", "1", "--duration", "200ms", "--json"});
+  ASSERT_EQ(result.exit_code, 0) << result.errors;
+  const Json json = json_of(result);
+  ASSERT_EQ(json["rows"].size(), 9U);
+  for (const Json& row : json["rows"]) {
+    EXPECT_GT(row["listed"].get<int>(), 0) << row;
+    if (row["method"] == "lock_per_item") {
+      EXPECT_EQ(row["retries"], 0) << row;
+    }
+  }
 }
 
 }  // namespace

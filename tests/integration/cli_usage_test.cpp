@@ -155,7 +155,8 @@ INSTANTIATE_TEST_SUITE_P(
                    "--kill-after"},
         WrongUsage{
             "bench_handoff", {"bench", "--mode", "handoff"}, "not available in this version"},
-        WrongUsage{"bench_market", {"bench", "--mode", "market"}, "not available in this version"},
+        WrongUsage{"bench_market_floor", {"bench", "--mode", "market", "--floor"}, "--floor"},
+        WrongUsage{"bench_market_nodes", {"bench", "--mode", "market", "--nodes", node}, "--nodes"},
         WrongUsage{"bench_unknown_mode", {"bench", "--mode", "x"}, "--mode"},
         WrongUsage{"bench_html", {"bench", "--html", "f"}, "--html: not available"},
         WrongUsage{"bench_zero_in_flight", {"bench", "--in-flight", "1,0"}, "--in-flight"},

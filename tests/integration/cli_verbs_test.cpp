@@ -249,10 +249,10 @@ TEST_F(CliVerbs, BreakDoesNotGuessWithoutATerminal) {
 }
 
 TEST_F(CliVerbs, BreakRefusesAValueThatIsNoToken) {
-  store_everywhere("r", std::string(65, 'x'));
+  store_everywhere("r", std::string(129, 'x'));
   const ProcessResult result = tool({"break", "r", "--yes"});
   EXPECT_EQ(result.exit_code, 64);
-  EXPECT_NE(result.errors.find("65 bytes"), std::string::npos) << result.errors;
+  EXPECT_NE(result.errors.find("129 bytes"), std::string::npos) << result.errors;
   EXPECT_EQ(nodes().count_held("r"), 3U);
 }
 

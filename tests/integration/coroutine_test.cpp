@@ -96,8 +96,8 @@ TEST_F(P9, EveryCallCanBeAwaited) {
 Detached on_executor(AsyncClient& client, std::string resource, Executor& executor,
                      std::promise<std::thread::id>& done) {
   const auto shared = std::make_shared<Executor*>(&executor);
-  auto lease = co_await client.acquire(resource).via(
-      [shared](std::coroutine_handle<> coroutine) { (*shared)->post(coroutine); });
+  const auto post = [shared](std::coroutine_handle<> coroutine) { (*shared)->post(coroutine); };
+  auto lease = co_await client.acquire(resource).via(post);
   if (!lease) std::terminate();
   done.set_value(std::this_thread::get_id());
 }

@@ -507,6 +507,31 @@ TEST(KindsOverTheLoss, OfItsKeysAHoldIsGivenBackToANodeThatReturns) {
   }));
 }
 
+// --- opening a deployment ----------------------------------------------------------------------
+
+TEST(KindsAndBootstrap, HoldsAndIntervalsAreFoundAsLocksAre) {
+  Nodes nodes(3);
+  ClientOptions options = patient(nodes.urls());
+  options.guards.restart = true;
+  const auto refused_for = [&](AcquireOptions terms) {
+    Client client = make_client(patient(nodes.urls()));
+    terms.ttl = seconds(20);
+    const auto lease = client.acquire("r", std::move(terms));
+    EXPECT_TRUE(succeeded(lease));
+    const auto opened = bootstrap(options);
+    EXPECT_TRUE(failed_with(opened, Errc::held));
+    return !opened && opened.error().message.find("'r'") != std::string::npos;
+  };
+  EXPECT_TRUE(refused_for({.shared = true}));
+  nodes.flush();
+  EXPECT_TRUE(refused_for({.owner = "me"}));
+  nodes.flush();
+  EXPECT_TRUE(refused_for({.at_least = seconds(600)}));
+  // What is left of an interval is nobody's, and a value of somebody else's is no lock.
+  nodes[0].command({"SET", "s", "somebody else's", "PX", "600000"});
+  EXPECT_TRUE(succeeded(bootstrap(options)));
+}
+
 // --- bad input ---------------------------------------------------------------------------------
 
 TEST_F(Kinds, WhatDoesNotGoTogetherIsRefusedInOneLine) {

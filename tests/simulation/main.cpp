@@ -11,6 +11,7 @@
 #include <iostream>
 #include <string_view>
 
+#include "simulation/minimal.hpp"
 #include "simulation/planted.hpp"
 #include "simulation/seeds.hpp"
 
@@ -29,7 +30,7 @@ int soak(std::uint64_t first, std::uint64_t count) {
     events += verdict.events;
     if (verdict.failing_seed != 0) {
       std::cout << redlock::simulation::story_of(verdict.failing_seed) << "again: --seed "
-                << verdict.failing_seed << '\n';
+                << verdict.failing_seed << ", shorter: --minimize " << verdict.failing_seed << '\n';
       return 1;
     }
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
@@ -71,10 +72,22 @@ int show_mutants() {
   return code;
 }
 
+int show_minimal(std::uint64_t seed) {
+  const auto minimal = redlock::simulation::minimal_story(seed);
+  if (minimal.seed == 0) {
+    std::cout << "seed " << seed << " keeps every promise\n";
+    return 0;
+  }
+  std::cout << minimal.story << minimal.violation << "\nof seed " << seed
+            << " this is left: " << minimal.left << '\n';
+  return 1;
+}
+
 int usage() {
   std::cerr << "simulation_tests                        the tests\n"
                "simulation_tests --soak [FIRST [COUNT]]  seeds until one fails; COUNT 0: for ever\n"
                "simulation_tests --seed SEED             the story of one seed\n"
+               "simulation_tests --minimize SEED         the least that breaks the same promise\n"
                "simulation_tests --mutants               deliberate faults: caught or missed\n";
   return 2;
 }
@@ -93,6 +106,7 @@ int main(int count, char** words) {
                                                SIZE_MAX - 1);
     return 0;
   }
+  if (count == 3 && std::string_view(words[1]) == "--minimize") return show_minimal(number(2, 1));
   if (count == 2 && std::string_view(words[1]) == "--mutants") return show_mutants();
   ::testing::InitGoogleTest(&count, words);
   return count > 1 ? usage() : RUN_ALL_TESTS();

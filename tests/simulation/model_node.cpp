@@ -412,6 +412,7 @@ void ModelNode::leave(const Request& request, True now, Response& response) {
     if (key.holds.empty() && key.writer == 0) key = {};
   } else {
     response.reply = key.holds.empty() ? Reply::gone : Reply::taken;
+    response.holds = core::Holds{.count = static_cast<std::uint32_t>(key.holds.size())};
   }
 }
 

@@ -98,7 +98,6 @@ void draw_kind(Scenario& s, std::uint64_t seed) {
   if (random.per_mille(450)) s.kind = kinds[static_cast<std::size_t>(random.below(5))];
   if (s.mutant == Mutant::readers_let_all_in) s.kind = Wanted::owners;
   if (s.mutant == Mutant::writer_ignores_readers) s.kind = Wanted::readers;
-  if (s.mutant == Mutant::writer_never_waits) s.kind = Wanted::readers;
   if (s.mutant == Mutant::count_permits) s.kind = Wanted::places;
   if (s.mutant == Mutant::release_at_once) s.kind = Wanted::interval;
   switch (s.kind) {

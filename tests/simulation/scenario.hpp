@@ -38,7 +38,6 @@ enum class Mutant : std::uint8_t {
   writer_ignores_readers,    ///< nodes let a writer in among readers
   count_permits,             ///< a semaphore counts to k on each node
   release_at_once,           ///< a release frees a resource before its interval is over
-  writer_never_waits,        ///< nodes forget that a writer waits
 };
 
 /// What the callers of a seed ask for.

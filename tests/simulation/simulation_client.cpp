@@ -100,7 +100,6 @@ void Simulation::send_all(std::uint32_t index, const Command& command) {
     request.both = !claim->also.empty();
     request.group = group_of(claim->group);
     request.keep_out_ms = std::chrono::floor<std::chrono::milliseconds>(claim->keep_out).count();
-    if (scenario_.mutant == Mutant::writer_never_waits) request.keep_out_ms = 0;
     if (scenario_.mutant != Mutant::release_at_once) {
       request.cooldown_ms =
           std::chrono::ceil<std::chrono::milliseconds>(claim->cooldown(now)).count();

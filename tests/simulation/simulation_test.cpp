@@ -3,6 +3,7 @@
 #include <ostream>
 #include <string>
 
+#include "simulation/minimal.hpp"
 #include "simulation/planted.hpp"
 #include "simulation/seeds.hpp"
 
@@ -49,6 +50,16 @@ TEST_P(PlantedFault, is_found) {
 
 INSTANTIATE_TEST_SUITE_P(Mutants, PlantedFault, ::testing::ValuesIn(planted),
                          [](const auto& instance) { return std::string(instance.param.name); });
+
+TEST(MinimalStory, keeps_the_failure_and_little_else) {
+  const Mutant mutant = Mutant::release_without_compare;
+  const Verdict verdict = run_seeds({.count = 1000, .mutant = mutant});
+  ASSERT_NE(verdict.failing_seed, 0U);
+  const MinimalStory minimal = minimal_story(verdict.failing_seed, mutant);
+  EXPECT_NE(minimal.violation.find("invariant 1"), std::string::npos);
+  EXPECT_LT(minimal.lines, 100U) << minimal.story;
+  EXPECT_EQ(minimal_story(verdict.failing_seed, mutant).story, minimal.story);
+}
 
 TEST(PlantedFaultDeathTest, half_of_the_nodes_are_no_quorum) {
   EXPECT_DEATH(static_cast<void>(run_seeds({.count = 10, .mutant = Mutant::half_quorum})),

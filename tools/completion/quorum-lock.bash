@@ -51,7 +51,7 @@ _quorum_lock() {
       return
       ;;
     --mode)
-      mapfile -t COMPREPLY < <(compgen -W "cycle" -- "$current")
+      mapfile -t COMPREPLY < <(compgen -W "cycle market" -- "$current")
       return
       ;;
     --restart-guard)
@@ -75,6 +75,7 @@ _quorum_lock() {
     acquire) options+=" --ttl --wait --fencing --orphan-ttl" ;;
     extend) options+=" --token --ttl" ;;
     release) options+=" --token" ;;
+    inspect) options+=" --permits" ;;
     break) options+=" --yes" ;;
     chaos) options+=" --clients --duration --faults --seed --html --keep --check" ;;
     bench)

@@ -1,5 +1,6 @@
 #include "quorum-lock/json.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <nlohmann/json.hpp>
@@ -96,13 +97,42 @@ std::string acquired_json(std::string_view resource, const Lease& lease) {
                     lease.fencing_token());
 }
 
-std::string inspection_json(std::string_view resource, const Inspection& inspection) {
+namespace {
+
+Json inspected(std::string_view resource, const Inspection& inspection) {
   Json json{{"resource", as_utf8(resource)},
             {"kind", std::string(kind_name(inspection.kind))},
             {"state", std::string(to_string(inspection.state))}};
   json["holder"] = inspection.holder.empty() ? Json(nullptr) : Json(as_utf8(inspection.holder));
   json["nodes"] = inspected_nodes(inspection);
+  return json;
+}
+
+}  // namespace
+
+std::string inspection_json(std::string_view resource, const Inspection& inspection) {
+  return json_line(inspected(resource, inspection));
+}
+
+std::string semaphore_json(std::string_view resource, const std::vector<PlaceInspection>& places) {
+  const std::size_t held = count_taken(places);
+  Json json{{"resource", as_utf8(resource)},
+            {"kind", "semaphore"},
+            {"state", held < places.size() ? "free" : "held"},
+            {"permits", places.size()},
+            {"held", held}};
+  json["places"] = Json::array();
+  for (const PlaceInspection& place : places) {
+    json["places"].push_back(inspected(place.name, place.inspection));
+  }
   return json_line(json);
+}
+
+std::size_t count_taken(const std::vector<PlaceInspection>& places) {
+  return static_cast<std::size_t>(
+      std::count_if(places.begin(), places.end(), [](const PlaceInspection& place) {
+        return place.inspection.state != Inspection::State::free;
+      }));
 }
 
 std::string leader_json(std::string_view election, const std::optional<Leader>& leader,

@@ -26,6 +26,16 @@ enum class RoundKind { lease, release };
 
 [[nodiscard]] std::string inspection_json(std::string_view resource, const Inspection& inspection);
 
+/// One place of a semaphore.
+struct PlaceInspection {
+  std::string name;
+  Inspection inspection;
+};
+/// How many of them nobody can have now.
+[[nodiscard]] std::size_t count_taken(const std::vector<PlaceInspection>& places);
+[[nodiscard]] std::string semaphore_json(std::string_view resource,
+                                         const std::vector<PlaceInspection>& places);
+
 /// Who leads; null where nobody does. Only the leader itself knows its term.
 [[nodiscard]] std::string leader_json(std::string_view election,
                                       const std::optional<Leader>& leader,

@@ -227,6 +227,20 @@ std::string inspection_text(const Style& style, std::string_view resource,
   return text;
 }
 
+std::string semaphore_text(const Style& style, std::string_view resource,
+                           const std::vector<PlaceInspection>& places) {
+  const std::size_t taken = count_taken(places);
+  const bool full = taken == places.size();
+  std::string text = fmt::format(
+      "{}  {}  {} of {} places taken\n", as_printable(resource),
+      style.paint(full ? Style::Colour::warning : Style::Colour::good, full ? "full" : "free"),
+      taken, places.size());
+  for (const PlaceInspection& place : places) {
+    text += inspection_text(style, place.name, place.inspection);
+  }
+  return text;
+}
+
 std::string votes_text(const Style& style, const RoundReport& round) {
   std::string text;
   for (const NodeReport& node : round.nodes) text += vote_line(style, node);

@@ -2,7 +2,9 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "quorum-lock/json.hpp"
 #include "quorum-lock/settings.hpp"
 #include "redlock/inspection.hpp"
 #include "redlock/lease.hpp"
@@ -41,6 +43,9 @@ void print_note(const Settings& settings, std::string_view line);
                                      const RoundReport& round);
 [[nodiscard]] std::string inspection_text(const Style& style, std::string_view resource,
                                           const Inspection& inspection);
+
+[[nodiscard]] std::string semaphore_text(const Style& style, std::string_view resource,
+                                         const std::vector<PlaceInspection>& places);
 
 /// The votes of a round, a line each.
 [[nodiscard]] std::string votes_text(const Style& style, const RoundReport& round);

@@ -14,6 +14,7 @@
 #include "quorum-lock/cycle_bench.hpp"
 #include "quorum-lock/endpoint.hpp"
 #include "quorum-lock/exit_code.hpp"
+#include "quorum-lock/market_bench.hpp"
 #include "quorum-lock/output.hpp"
 #include "quorum-lock/progress.hpp"
 #include "quorum-lock/session.hpp"
@@ -42,12 +43,12 @@ struct BenchRequest {
 
 void check_mode(const Arguments& given) {
   const std::string mode = given.text("mode").value_or("cycle");
-  if (mode == "handoff" || mode == "market") {
+  if (mode == "handoff") {
     throw UsageError(fmt::format("--mode: {} is not available in this version", mode));
   }
   if (mode != "cycle") {
     throw UsageError(
-        fmt::format("--mode: '{}' is not known: allowed is cycle", as_printable(mode)));
+        fmt::format("--mode: '{}' is not known: allowed are cycle and market", as_printable(mode)));
   }
 }
 
@@ -235,6 +236,7 @@ int report(const BenchRequest& request, const std::vector<BenchRow>& rows) {
 }  // namespace
 
 int verb_bench(const Arguments& given, const Signals& signals) {
+  if (given.text("mode") == "market") return run_market_bench(given, signals);
   const BenchRequest request = read_request(given);
   const Session session(request.settings, signals);
   // Before anything is measured: a wrong URL must be told as wrong usage.

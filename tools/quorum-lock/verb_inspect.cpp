@@ -1,7 +1,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <iterator>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "quorum-lock/exit_code.hpp"
 #include "quorum-lock/json.hpp"
@@ -31,14 +35,39 @@ std::string too_few_answered(const std::string& resource, const Inspection& insp
   return line;
 }
 
+namespace {
+
+/// Every place is a lock of its own.
+int inspect_places(Client& client, const Settings& settings, const std::string& resource,
+                   std::uint64_t permits) {
+  std::vector<PlaceInspection> places;
+  for (std::uint64_t place = 0; place < permits; ++place) {
+    const std::string name = fmt::format("{}#{}", resource, place);
+    Result<Inspection> inspection = client.inspect(name);
+    if (!inspection) return report_failure(settings, resource, inspection.error());
+    if (count_answered(*inspection) < inspection->quorum) {
+      print_error(too_few_answered(name, *inspection));
+      return code(ExitCode::unavailable);
+    }
+    places.push_back({name, *std::move(inspection)});
+  }
+  return print_result(settings.format == Settings::Format::json
+                          ? semaphore_json(resource, places)
+                          : semaphore_text(Style::of_standard_output(), resource, places));
+}
+
+}  // namespace
+
 int verb_inspect(const Arguments& given, const Signals& signals) {
   const Settings settings = resolve_settings(given, NodesNeeded::required);
   const std::string resource = resource_of(given);
+  const auto permits = given.number("permits", 1, limits::permits);
 
   Session session(settings, signals);
   const EndOnSignal end_on_signal(signals, session);
   Result<Client> client = session.connect();
   if (!client) return report_failure(settings, resource, client.error());
+  if (permits) return inspect_places(*client, settings, resource, *permits);
   const Result<Inspection> inspection = client->inspect(resource);
   if (!inspection) return report_failure(settings, resource, inspection.error());
 

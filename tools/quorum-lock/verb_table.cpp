@@ -73,10 +73,14 @@ constexpr OptionText extend_options[] = {
     {"ttl", "DURATION", "How long the lock stays, from now on; never shortens"},
 };
 constexpr OptionText release_options[] = {{"token", "T", "The token that acquire printed"}};
+constexpr OptionText inspect_options[] = {{"permits", "K", "Show the K places of a semaphore"}};
 constexpr OptionText break_options[] = {{"yes", "", "Do not ask"}};
 
 constexpr OptionText bench_options[] = {
-    {"mode", "MODE", "What to measure; in this version: cycle (acquire, then release)"},
+    {"mode", "MODE",
+     "What to measure: cycle (acquire, then release; default), or market (sellers and buyers of "
+     "items, "
+     "kept consistent by WATCH, by one lock, by a lock per item)"},
     {"in-flight", "LIST", "Locks in flight at once; default 1,16,64"},
     {"nodes-count", "LIST", "How many of the nodes to use; default 1,3,5"},
     {"duration", "DURATION", "Of one repetition of one side; default 2s"},
@@ -149,9 +153,9 @@ constexpr VerbText verb_texts[] = {
      "Examples:\n"
      "  quorum-lock release invoice/42 --token \"$token\""},
     {"inspect",
-     "RESOURCE",
+     "RESOURCE [--permits K]",
      "Show what every node stores for RESOURCE, and the verdict: free, held or split.",
-     {},
+     inspect_options,
      {},
      "Examples:\n"
      "  quorum-lock inspect invoice/42 --nodes r1,r2,r3\n"
@@ -195,7 +199,8 @@ constexpr VerbText verb_texts[] = {
      "  quorum-lock bootstrap --nodes r1,r2,r3\n"
      "  quorum-lock bootstrap --nodes r1,r2,r3,r4,r5 --max-ttl 1m\n"
      "\n"
-     "A lock could be any string that expires within --max-ttl. Also how the nodes or --max-ttl of "
+     "A lock could be any string that expires within --max-ttl, or holds of readers. Also how the "
+     "nodes or --max-ttl of "
      "a\n"
      "deployment are changed: stop all its clients first, and wait until no lock is left.\n"
      "Exits with 69 when a node is missing or unfit, with 75 when a key can be a lock; the nodes "
@@ -206,6 +211,7 @@ constexpr VerbText verb_texts[] = {
      "Examples:\n"
      "  quorum-lock bench\n"
      "  quorum-lock bench --local 5 --floor\n"
+     "  quorum-lock bench --mode market --duration 10s\n"
      "  quorum-lock bench --nodes r1,r2,r3 --in-flight 1,64 --blocking --json"},
     {"elect",
      "NAME [OPTIONS] [-- COMMAND [ARGUMENT...]]",

@@ -1,6 +1,7 @@
 -- with: holds
 -- KEYS: resources. ARGV: token, and for how many milliseconds nobody may have them yet.
--- Compare and delete. 1: deleted; {1, holds that are left} of a hold; 0: there is nothing; -1: not ours.
+-- Compare and delete. 1: deleted; 0: there is nothing; -1: not ours; where there are or were holds, the
+-- same with their number: {1, holds that are left}.
 -- pcall, because a key of another type is somebody else's and not an error of this call; every
 -- other error (NOPERM, READONLY, ...) must reach the caller word for word.
 local call = redis.call
@@ -23,7 +24,10 @@ for i = 1, #KEYS do
     if call('type', key).ok == 'zset' then
       whose, holds, writer = look(key, milliseconds())
     end
-    if whose and #KEYS == 1 and call('zrem', key, 'hold:' .. ARGV[1]) == 1 then
+    if whose and #KEYS == 1 then
+      if call('zrem', key, 'hold:' .. ARGV[1]) == 0 then
+        return {holds == 0 and 0 or -1, holds}
+      end
       if holds > 1 or writer then
         expire_with_last(key)
       else

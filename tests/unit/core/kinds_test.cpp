@@ -78,6 +78,20 @@ TEST(Owner, is_told_the_most_holds_that_a_quorum_knows_of) {
   EXPECT_EQ(claim_of(h).holds_left, 2U);
 }
 
+TEST(Owner, is_told_of_holds_by_nodes_that_did_not_have_its_own) {
+  Connected h(3);
+  Acquire event = asking(1);
+  event.group = "owner me";
+  h.step(event);
+  h.answers({0, 1}, Reply::granted);
+  h.answer(2, Reply::taken, "owner me");
+  h.release(2);
+  EXPECT_EQ(held_by(h, 0, "", Holds{0, false}), "");
+  // It has another hold, which stands on node 1 and here.
+  EXPECT_EQ(h.answer(2, Reply::taken, "", {}, Holds{1, false}), "released #2");
+  EXPECT_EQ(claim_of(h).holds_left, 1U);
+}
+
 TEST(Writer, asks_readers_to_make_room_once_it_has_met_them) {
   Connected h(3);
   EXPECT_EQ(h.step(asking(1, 5s)), "set t1 -> 0 1 2");

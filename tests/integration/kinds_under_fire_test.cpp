@@ -1,0 +1,152 @@
+// Each kind of lock, contended for by clients of their own while nodes are stopped, killed and come
+// back empty. What was held when is written down, and judged afterwards.
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <map>
+#include <mutex>
+#include <random>
+#include <thread>
+
+#include "integration/library.hpp"
+
+namespace redlock::test {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+/// A lease as its holder saw it: nobody acts on it before `from` or from `until` on.
+struct Held {
+  BootClock::time_point from;
+  BootClock::time_point until;
+  std::string resource;
+  std::string group;  ///< who may hold it at the same time; empty: nobody
+};
+
+struct FireKind {
+  const char* name;
+  /// What a turn asks for besides TTL and wait; answers the group.
+  std::string (*draw)(std::minstd_rand& random, AcquireOptions& options);
+
+  friend void PrintTo(const FireKind& kind, std::ostream* out) { *out << kind.name; }
+};
+
+std::string as_reader_or_writer(std::minstd_rand& random, AcquireOptions& options) {
+  options.shared = random() % 3 != 0;
+  return options.shared ? "readers" : "";
+}
+std::string as_owner(std::minstd_rand& random, AcquireOptions& options) {
+  options.owner = random() % 2 == 0 ? "a" : "b";
+  return options.owner;
+}
+std::string of_several(std::minstd_rand& random, AcquireOptions& options) {
+  if (random() % 2 == 0) options.also = {"another", "and another"};
+  return "";
+}
+std::string of_places(std::minstd_rand& /*random*/, AcquireOptions& options) {
+  options.permits = 2;
+  return "";
+}
+
+class KindsUnderFire : public testing::TestWithParam<FireKind> {
+ protected:
+  [[nodiscard]] ClientOptions client_options() {
+    ClientOptions options = impatient(nodes_.urls());
+    options.guards.restart = true;
+    options.max_ttl = seconds(3);
+    return options;
+  }
+
+  void contend(unsigned number) {
+    Client client = make_client(client_options());
+    std::minstd_rand random(number);
+    while (!over_) {
+      AcquireOptions options{.ttl = seconds(2), .wait = seconds(5)};
+      const std::string group = GetParam().draw(random, options);
+      const bool backwards = !options.also.empty() && random() % 2 == 0;
+      std::string resource = "r";
+      if (backwards) std::swap(resource, options.also.front());
+      auto lease = client.acquire(resource, std::move(options));
+      if (!lease) continue;
+      const auto from = BootClock::now();
+      std::this_thread::yield();
+      const auto until = std::min(BootClock::now(), lease->valid_until());
+      ++grants_;
+      {
+        const std::lock_guard lock(mutex_);
+        for (const std::string& name : lease->resources()) {
+          history_.push_back({from, until, name, group});
+        }
+      }
+      static_cast<void>(lease->release());
+    }
+  }
+
+  /// Faults are over when the contenders have got on under them.
+  void expect_progress(const char* under) {
+    const int before = grants_;
+    EXPECT_TRUE(eventually([&] { return grants_ >= before + 20; }, seconds(60))) << under;
+  }
+
+  void break_nodes() {
+    expect_progress("nothing");
+    nodes_[0].stop();
+    expect_progress("one node stopped");
+    nodes_[1].kill();
+    expect_progress("one node stopped, one killed");
+    nodes_[0].resume();
+    expect_progress("one node killed");
+    nodes_[1].restart(Data::wipe);
+    expect_progress("one node back, empty");
+    nodes_[2].kill();
+    nodes_[2].restart(Data::wipe);
+    expect_progress("another one back, empty");
+  }
+
+  void judge() {
+    std::map<std::string, std::vector<Held>> by_resource;
+    for (const Held& held : history_) by_resource[held.resource].push_back(held);
+    for (const auto& [resource, leases] : by_resource) {
+      for (const Held& a : leases) {
+        for (const Held& b : leases) {
+          if (&a == &b || a.from > b.from || b.from >= a.until) continue;
+          EXPECT_TRUE(!a.group.empty() && a.group == b.group)
+              << resource << ": '" << a.group << "' and '" << b.group << "' at once";
+        }
+      }
+    }
+    if (GetParam().draw == of_places) {
+      EXPECT_LE(by_resource.size(), 2U) << "places";
+    }
+  }
+
+  Nodes nodes_{5};
+  std::atomic<bool> over_{false};
+  std::atomic<int> grants_{0};
+  std::mutex mutex_;
+  std::vector<Held> history_;  // guarded by mutex_
+};
+
+TEST_P(KindsUnderFire, KeepsItsPromise) {
+  const auto opened = bootstrap(client_options());
+  ASSERT_TRUE(succeeded(opened));
+  {
+    std::vector<std::jthread> contenders;
+    for (unsigned i = 1; i <= 4; ++i) contenders.emplace_back([this, i] { contend(i); });
+    break_nodes();
+    over_ = true;
+  }
+  judge();
+}
+
+INSTANTIATE_TEST_SUITE_P(Kinds, KindsUnderFire,
+                         testing::Values(FireKind{"readers_and_writers", as_reader_or_writer},
+                                         FireKind{"owners", as_owner},
+                                         FireKind{"several", of_several},
+                                         FireKind{"places", of_places}),
+                         [](const auto& instance) { return std::string(instance.param.name); });
+
+}  // namespace
+}  // namespace redlock::test

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <variant>
+
+#include "bench/cycle_result.hpp"
+#include "bench/histogram.hpp"
+
+namespace redlock::bench {
+
+/// The game market of "Redis in Action": sellers list items, buyers buy them, and an item, its
+/// seller and its buyer must change together. What keeps them consistent is what is compared.
+enum class MarketMethod {
+  watch,          ///< WATCH, MULTI, EXEC, and again when somebody was quicker
+  coarse_lock,    ///< one lock for the whole market
+  lock_per_item,  ///< a lock for each item
+};
+
+[[nodiscard]] std::string_view to_string(MarketMethod method) noexcept;
+
+struct MarketSettings {
+  Endpoint data{};  ///< the server that has the market; it is emptied first
+  MarketMethod method = MarketMethod::watch;
+  std::size_t sellers = 1;
+  std::size_t buyers = 1;
+  std::chrono::nanoseconds duration{0};
+  const std::atomic<int>* stop = nullptr;  ///< not zero: end early
+  /// Acquires; what it answers releases. Nothing: not acquired in time. Called from many threads.
+  std::function<std::function<void()>(const std::string&)> lock{};
+};
+
+struct MarketResult {
+  std::uint64_t listed = 0;
+  std::uint64_t bought = 0;
+  std::uint64_t retries = 0;  ///< done in vain: somebody was quicker, or the lock did not come
+  std::chrono::nanoseconds elapsed{0};
+  Histogram purchase;
+  /// What the server has in the end does not add up: sold twice, lost, or money made.
+  std::string wrong{};
+};
+
+/// The figures, or the sentence that says why there are none.
+[[nodiscard]] std::variant<MarketResult, std::string> run_market(const MarketSettings& settings);
+
+}  // namespace redlock::bench
