@@ -27,7 +27,11 @@ NodeSet Engine::ask(Claim& claim) {
 }
 
 NodeSet Engine::transmit(Claim& claim, Verb verb, NodeSet nodes, ScriptForm form) {
-  if (!is_set_numbered(verb)) return transmit_same(claim, verb, nodes, form);
+  if (!is_set_numbered(verb)) {
+    const NodeSet asked = transmit_same(claim, verb, nodes, form);
+    if (verb == Verb::take && claim.fencing) tend_numbers(asked);
+    return asked;
+  }
   const NodeSet numbering = nodes & can_number(claim.fencing->first);
   const NodeSet others = nodes - numbering;
   const NodeSet sent =

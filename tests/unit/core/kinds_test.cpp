@@ -127,7 +127,8 @@ TEST(SeveralResources, are_asked_for_at_once_and_share_a_number) {
   EXPECT_EQ(h.step(event), "take t1 5000 -> 0 1 2");
   h.numbered(0, Reply::granted, 5000);
   EXPECT_EQ(h.numbered(1, Reply::granted, 5000), "acquired #1 until 8908ms");
-  EXPECT_EQ(claim_of(h).also, also);
+  EXPECT_EQ(h.engine().claim(h.lease)->also, also);
+  EXPECT_EQ(h.tended(), 2U) << "the numbers of those that answered";
 }
 
 TEST(Interval, is_asked_for_with_the_key_and_kept_by_the_release) {
