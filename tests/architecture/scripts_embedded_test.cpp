@@ -37,9 +37,10 @@ TEST(EmbeddedScripts, AreTheFilesByteForByteWithTheirParts) {
   for (const auto& script : redis::scripts::all_scripts) {
     std::string text = text_of(std::string(script.name));
     constexpr std::string_view with = "-- with: ";
-    if (text.starts_with(with)) {
-      const std::size_t end = text.find('\n');
-      text = text_of("parts/" + text.substr(with.size(), end - with.size())) + text.substr(end + 1);
+    if (const std::size_t at = text.find(with); at != std::string::npos) {
+      const std::size_t name = at + with.size();
+      const std::size_t end = text.find('\n', at);
+      text.replace(at, end + 1 - at, text_of("parts/" + text.substr(name, end - name)));
     }
     EXPECT_EQ(script.text, text) << script.name;
   }

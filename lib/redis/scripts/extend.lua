@@ -1,9 +1,25 @@
--- with: holds
 -- KEYS: resources. ARGV: token, TTL in milliseconds, and how a node that lost them gets them back: ''
 -- not at all, 'key' as keys of their own, else as a hold of the group of that name.
 -- 1: ours, and they now live at least that long; {1, holds}: the same of a hold; 2: something was gone
 -- and is ours again; 0: gone; -1: not ours.
 local call = redis.call
+
+-- Only ever raised: a late short extend must not undo a longer one, and -1 (no expiry) is longer
+-- than any. Compared here because PEXPIRE ... GT exists from Redis 7.0 only.
+local function raise(key)
+  local left = call('pttl', key)
+  if left ~= -1 and left < tonumber(ARGV[2]) then
+    call('pexpire', key, ARGV[2])
+  end
+end
+
+-- The usual case, ahead of functions that cost the node time to define.
+if #KEYS == 1 and redis.pcall('get', KEYS[1]) == ARGV[1] then
+  raise(KEYS[1])
+  return 1
+end
+
+-- with: holds
 local holding, gone = nil, {}
 for i = 1, #KEYS do
   local key = KEYS[i]
@@ -38,8 +54,6 @@ end
 if #gone > 0 and ARGV[3] == '' then
   return 0
 end
--- Only ever raised: a late short extend must not undo a longer one, and -1 (no expiry) is longer
--- than any. Compared here because PEXPIRE ... GT exists from Redis 7.0 only.
 if holding then
   local ends = milliseconds() + ARGV[2]
   if tonumber(call('zscore', KEYS[1], 'hold:' .. ARGV[1])) < ends then
@@ -56,9 +70,6 @@ for _, key in ipairs(gone) do
   end
 end
 for i = 1, #KEYS do
-  local left = call('pttl', KEYS[i])
-  if left ~= -1 and left < tonumber(ARGV[2]) then
-    call('pexpire', KEYS[i], ARGV[2])
-  end
+  raise(KEYS[i])
 end
 return #gone > 0 and 2 or 1
