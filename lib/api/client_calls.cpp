@@ -27,18 +27,19 @@ Error no_lease_error() { return Error{Errc::not_holder, "there is no lease", {}}
 
 // --- any thread -------------------------------------------------------------------------------
 
-RequestId ClientCore::acquire(std::string_view resource, AcquireOptions options, AcquireDone done) {
+RequestId ClientCore::acquire(std::string_view resource, AcquireOptions&& options,
+                              AcquireDone done) {
   if (forked()) {
     if (done) done(forked_error());
     return RequestId{};
   }
   const RequestId request{next_request_.fetch_add(1, std::memory_order_relaxed)};
   if (directly()) {
-    begin_acquire(request, resource, std::move(options), std::move(done));
+    begin_acquire(request, resource, options, std::move(done));
   } else {
     enqueue([this, request, resource = std::string(resource), options = std::move(options),
              done = std::move(done)]() mutable {
-      begin_acquire(request, resource, std::move(options), std::move(done));
+      begin_acquire(request, resource, options, std::move(done));
     });
   }
   return request;
@@ -163,8 +164,8 @@ bool ClientCore::refused(const std::optional<std::string>& why, std::string_view
   return false;
 }
 
-void ClientCore::begin_acquire(RequestId request, std::string_view resource, AcquireOptions options,
-                               AcquireDone done) {
+void ClientCore::begin_acquire(RequestId request, std::string_view resource,
+                               AcquireOptions& options, AcquireDone done) {
   if (refused(core::refuse_acquire(configuration_.settings, resource, options), resource, done)) {
     return;
   }
@@ -183,9 +184,11 @@ void ClientCore::begin_acquire(RequestId request, std::string_view resource, Acq
   if (options.orphan_ttl) {
     event.orphan_ttl = std::chrono::floor<std::chrono::milliseconds>(*options.orphan_ttl);
   }
-  std::erase(options.also, resource);
-  std::sort(options.also.begin(), options.also.end());
-  options.also.erase(std::unique(options.also.begin(), options.also.end()), options.also.end());
+  if (!options.also.empty()) {
+    std::erase(options.also, resource);
+    std::sort(options.also.begin(), options.also.end());
+    options.also.erase(std::unique(options.also.begin(), options.also.end()), options.also.end());
+  }
   event.also = options.also;
   const std::string group = group_of(options);
   event.group = group;
