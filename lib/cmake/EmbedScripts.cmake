@@ -1,4 +1,4 @@
-# Embeds FOLDER/*.lua in one generated header. One line of a script may be "-- with: NAME": then
+# Embeds FOLDER/*.lua in one generated header. Where a line of a script is "-- with: NAME",
 # FOLDER/parts/NAME.lua comes in its place. For release.lua,
 #   inline constexpr Script release{"release", R"lua(…)lua", "<SHA-1 of the text>"};
 # in namespace redlock::redis::scripts, and all_scripts, an array of them all.
@@ -63,12 +63,12 @@ foreach(script IN LISTS SCRIPTS)
   # The server hashes the bytes it is sent. Whatever could make the literal differ from the files is
   # refused here; the hash of what was read is compared with the hash of the file.
   redlock_read_text("${script}" text)
-  if(text MATCHES "-- with: ([a-z]+)\n")
+  while(text MATCHES "-- with: ([a-z]+)\n")
     set(line "${CMAKE_MATCH_0}")
     get_filename_component(folder "${script}" DIRECTORY)
     redlock_read_text("${folder}/parts/${CMAKE_MATCH_1}.lua" part)
     string(REPLACE "${line}" "${part}" text "${text}")
-  endif()
+  endwhile()
   string(SHA1 sha1 "${text}")
   string(FIND "${text}" ")lua\"" delimiter)
   string(FIND "${text}" "\r" carriage_return)

@@ -42,6 +42,7 @@ struct Acquisition {
   std::optional<Instant> give_up;  ///< none: one attempt
   std::optional<Instant> first_round;
   unsigned attempts = 0;
+  unsigned setbacks = 0;   ///< attempts lost since it was last told to look
   bool by_script = false;  ///< something is in the way that SET can not deal with
 
   std::uint32_t place = 0;                ///< asked for now
@@ -49,6 +50,10 @@ struct Acquisition {
   std::vector<std::uint8_t> free_places;  ///< how many nodes told that it is free
   ClaimId claim{};
   Instant next_try{};
+
+  bool listening = false;  ///< for the keys that are in its way
+  NodeSet told_by;         ///< nodes that told of all of them before the last attempt was sent
+  NodeSet heard;           ///< that told since
 
   Errc why = Errc::unavailable;  ///< of the last lost attempt
   bool has_last = false;

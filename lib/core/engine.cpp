@@ -80,6 +80,8 @@ void Engine::reap() {
     acquisitions_.give_back(acquisitions_.at(index));
   }
   finished_acquisitions_.clear();
+  for (const std::string& key : unlistened_) hints_.forget(key);
+  unlistened_.clear();
 }
 
 Command& Engine::emit(Command::Kind kind) {

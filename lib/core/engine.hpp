@@ -3,11 +3,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/acquisition.hpp"
 #include "core/claim.hpp"
+#include "core/hints.hpp"
 #include "core/link.hpp"
 #include "core/messages.hpp"
 #include "core/pool.hpp"
@@ -63,6 +65,9 @@ class Engine {
   void on(const Answer&);
   void on(const NodeUp&);
   void on(const NodeDown&);
+  void on(const Telling&);
+  void on(const Hint&);
+  void on(const Deaf&);
   void on(const TimePassed&);
   void on(const Shutdown&);
   void fire_due();
@@ -126,6 +131,23 @@ class Engine {
   void choose_place(Acquisition& acquisition);
   [[nodiscard]] bool may_change_place(const Acquisition& acquisition) const;
 
+  // engine_waiting.cpp: nodes tell when to look again
+  [[nodiscard]] static bool worth_listening(const Acquisition& acquisition);
+  void listen(Acquisition& acquisition);
+  void stop_listening(Acquisition& acquisition);
+  void ask_to_tell(NodeSet nodes);
+  void note_hinting(NodeIndex node, const Answer& answer);
+  [[nodiscard]] NodeSet telling(const Acquisition& acquisition);
+  [[nodiscard]] bool is_told(const Acquisition& acquisition);
+  [[nodiscard]] bool heard_enough(const Acquisition& acquisition) const;
+  void look_once_told(Acquisition& acquisition);
+  enum class Visited : std::uint8_t { more, enough };
+  template <typename Visit>
+  void each_waiter(const Hints::Key& key, Visit&& visit);
+  void wake(const Hints::Key& key);
+  void pass_on(const Acquisition& acquisition);
+  void wake_deaf(NodeIndex node);
+
   // engine_acquire.cpp: attempts, waiting
   void try_again(Acquisition& acquisition);
   void start_attempt(Acquisition& acquisition);
@@ -174,6 +196,9 @@ class Engine {
   std::vector<std::uint32_t> finished_claims_;
   std::vector<std::uint32_t> finished_acquisitions_;
 
+  Hints hints_;
+  std::vector<std::uint32_t> waiters_;   ///< kept for what it has allocated
+  std::vector<std::string> unlistened_;  ///< forgotten at the next step: commands name them
   FenceMemory fences_;
   bool clocks_compared_ = false;
 

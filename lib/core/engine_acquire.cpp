@@ -36,7 +36,8 @@ void Engine::on(const Acquire& event) {
   acquisition.orphan_ttl = event.orphan_ttl;
   acquisition.give_up.reset();
   if (event.wait > Duration::zero()) acquisition.give_up = later(now_, event.wait);
-  acquisition.attempts = 0;
+  acquisition.attempts = acquisition.setbacks = 0;
+  acquisition.told_by = acquisition.heard = NodeSet();
   acquisition.first_round.reset();
   acquisition.has_last = false;
   acquisition.why = Errc::unavailable;
@@ -70,6 +71,7 @@ void Engine::try_again(Acquisition& acquisition) {
   // Too few could vote: nothing is sent, so nothing has to be released.
   note_absent(acquisition);
   ++acquisition.attempts;
+  ++acquisition.setbacks;
   acquisition.why = acquisition.last.why_lost();
   pause_or_fail(acquisition);
 }
@@ -121,6 +123,9 @@ void Engine::start_attempt(Acquisition& acquisition) {
   Claim& claim = new_claim(acquisition.resource, named(random_->token(), acquisition.name));
   if (!acquisition.first_round) acquisition.first_round = now_;
   ++acquisition.attempts;
+  ++acquisition.setbacks;
+  acquisition.told_by = telling(acquisition);
+  acquisition.heard = NodeSet();
   acquisition.claim = claim.id();
   acquisition.state = Acquisition::State::asking;
   claim.acquisition = acquisition.index;
@@ -236,6 +241,7 @@ void Engine::grant(Claim& claim) {
   command.valid_until = claim.valid_until;
 
   acquisition.state = Acquisition::State::over;
+  stop_listening(acquisition);
   timers_.set(timer_of(acquisition), std::nullopt);
   finished_acquisitions_.push_back(acquisition.index);
 }
@@ -262,8 +268,13 @@ void Engine::pause_or_fail(Acquisition& acquisition) {
   }
   acquisition.state = Acquisition::State::pausing;
   acquisition.moves = 0;
+  if (worth_listening(acquisition)) listen(acquisition);
+  const bool told = is_told(acquisition);
   acquisition.next_try =
-      next_try(now_, acquisition.why, acquisition.last, acquisition.attempts, slowest, *random_);
+      told && heard_enough(acquisition)
+          ? now_
+          : next_try(now_, acquisition.why, acquisition.last, acquisition.setbacks, slowest,
+                     told ? Told::yes : Told::no, *random_);
   timers_.set(timer_of(acquisition), std::min(acquisition.next_try, *acquisition.give_up));
 }
 
@@ -274,6 +285,11 @@ void Engine::finish(Acquisition& acquisition, Errc code) {
   if (acquisition.has_last) command.round = &acquisition.last;
   if (acquisition.first_round) command.elapsed = now_ - *acquisition.first_round;
   acquisition.state = Acquisition::State::over;
+  if (acquisition.listening) {
+    stop_listening(acquisition);
+    // Who waits behind it was not woken by what it heard.
+    pass_on(acquisition);
+  }
   timers_.set(timer_of(acquisition), std::nullopt);
   finished_acquisitions_.push_back(acquisition.index);
 }

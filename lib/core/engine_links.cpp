@@ -181,6 +181,11 @@ void Engine::drop(NodeIndex node, Vote vote, std::string_view why) {
     judge(claim);
     settle(claim);
   });
+  if (hints_.lost(node)) {
+    emit(Command::Kind::stop_listening).nodes = NodeSet::of(node);
+    wake_deaf(node);
+  }
+  links_[node].hinting.until = links_[node].hinting.asked_at = Instant::min();
   wake_gathering();
 }
 

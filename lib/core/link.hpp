@@ -80,6 +80,14 @@ class Link {
   [[nodiscard]] Instant clock_read_at() const noexcept { return clock_read_at_; }
   void reading_clock(Instant now) noexcept { clock_read_at_ = now; }
 
+  // --- hints ---
+  /// Whether whoever gives a key up here tells who listens.
+  struct Hinting {
+    Instant asked_at = Instant::min();
+    Instant until = Instant::min();       ///< told for sure
+    Instant deaf_until = Instant::min();  ///< it is of no use to listen
+  } hinting;
+
   // --- requests in flight, in the order in which they were sent ---
   [[nodiscard]] bool congested() const noexcept { return count_ >= settings_->max_unanswered; }
   [[nodiscard]] std::size_t unanswered() const noexcept { return count_; }

@@ -49,8 +49,9 @@ enum class Verb : std::uint8_t {
   kill_old,       ///< CLIENT KILL of the connection before this one; of no claim
   read_clock,     ///< TIME; of no claim
   tend_numbers,   ///< forget what was numbered days ago; of no claim
+  ask_to_tell,    ///< whoever gives a key up is to tell who listens; of no claim
 };
-inline constexpr std::size_t verbs = 16;
+inline constexpr std::size_t verbs = 17;
 
 /// Asks for the lock by a script.
 [[nodiscard]] constexpr bool is_taking_script(Verb verb) noexcept {
@@ -67,7 +68,8 @@ inline constexpr std::size_t verbs = 16;
 }
 /// Belongs to no claim: nobody waits for the answer.
 [[nodiscard]] constexpr bool is_upkeep(Verb verb) noexcept {
-  return verb == Verb::kill_old || verb == Verb::read_clock || verb == Verb::tend_numbers;
+  return verb == Verb::kill_old || verb == Verb::read_clock || verb == Verb::tend_numbers ||
+         verb == Verb::ask_to_tell;
 }
 
 /// How a script is sent: by its digest, or in full where the node said that it does not know it.
@@ -97,7 +99,7 @@ enum class Reply : std::uint8_t {
   released,        ///< the key was ours and is deleted; of this and of the other answers to a
                    ///< release: `holds` that are left where it was shared
   found,           ///< inspect: `text` the holder or the group, `remaining` its TTL
-  done,            ///< kill_old, expire_orphan, tend_numbers
+  done,            ///< kill_old, expire_orphan, tend_numbers, ask_to_tell
   clock,           ///< read_clock: `time` is the node's wall clock
   script_missing,  ///< NOSCRIPT: nothing was executed
   error,           ///< nothing was executed, `text` is the server's message
@@ -190,6 +192,20 @@ struct NodeDown {
   enum class Cause : std::uint8_t { unreachable, error } cause = Cause::unreachable;
   std::string_view why;
 };
+/// From now on the node tells when `key` is given up there; follows Command::Kind::listen.
+struct Telling {
+  NodeIndex node = 0;
+  std::string_view key;
+};
+/// `key` was given up at the node just now, by somebody.
+struct Hint {
+  NodeIndex node = 0;
+  std::string_view key;
+};
+/// The node tells nothing any more, of no key, until it is asked again.
+struct Deaf {
+  NodeIndex node = 0;
+};
 /// Harmless when nothing was due.
 struct TimePassed {};
 /// Ends all requests, releases all leases; answered by Command::Kind::drained.
@@ -197,8 +213,9 @@ struct Shutdown {
   Duration grace{};
 };
 
-using Event = std::variant<Acquire, Extend, Release, Detach, ExtendToken, ReleaseToken, Inspect,
-                           Cancel, Answer, NodeUp, NodeDown, TimePassed, Shutdown>;
+using Event =
+    std::variant<Acquire, Extend, Release, Detach, ExtendToken, ReleaseToken, Inspect, Cancel,
+                 Answer, NodeUp, NodeDown, Telling, Hint, Deaf, TimePassed, Shutdown>;
 
 // --- commands -------------------------------------------------------------------------------
 
@@ -217,7 +234,10 @@ struct Command {
     at_risk,     ///< `stamp.claim` ends soon, though it is to be renewed
     lost,        ///< the lease `stamp.claim` reached its deadline
     excluded,    ///< a guard took the vote of `nodes`
-    drained,     ///< nothing is left to wait for
+    listen,      ///< have `nodes` tell when `key` is given up; one Telling each, or Deaf
+    unlisten,    ///< not any more
+    stop_listening,  ///< to anything, at `nodes`; nothing follows
+    drained,         ///< nothing is left to wait for
   };
   Kind kind{};
   NodeSet nodes{};
@@ -227,6 +247,8 @@ struct Command {
   RequestId request{};
   std::int64_t number = 0;
 
+  /// Listen and unlisten: lives until the next step.
+  const std::string* key = nullptr;
   /// The round that decided; none where nothing was sent. Lives until the next step.
   const Round* round = nullptr;
   Duration elapsed{};

@@ -8,6 +8,9 @@ namespace {
 constexpr Duration shortest_scale = std::chrono::microseconds(100);
 constexpr Duration longest_pause = std::chrono::milliseconds(50);
 constexpr Duration longest_outage_pause = std::chrono::milliseconds(250);
+// Of who is told when to look: hints get lost. Two commands a look are less than one a second.
+constexpr Duration shortest_sleep = std::chrono::milliseconds(2400);
+constexpr Duration longest_sleep = std::chrono::milliseconds(3200);
 
 Duration backoff(unsigned attempts, Duration scale, Duration longest, Randomness& random) {
   const unsigned doublings = std::min(attempts, 12U);
@@ -18,12 +21,13 @@ Duration backoff(unsigned attempts, Duration scale, Duration longest, Randomness
 }  // namespace
 
 Instant next_try(Instant now, Errc why, const Round& lost, unsigned attempts, Duration round_trip,
-                 Randomness& random) {
+                 Told told, Randomness& random) {
   if (why == Errc::unavailable || why == Errc::excluded) {
     return later(now,
                  backoff(attempts, std::chrono::milliseconds(2), longest_outage_pause, random));
   }
-  const Duration pause = backoff(attempts, round_trip, longest_pause, random);
+  const Duration pause = told == Told::yes ? random.between(shortest_sleep, longest_sleep)
+                                           : backoff(attempts, round_trip, longest_pause, random);
   const std::optional<Duration> free_in = why == Errc::held ? lost.free_in() : std::nullopt;
   // A millisecond past the expiry: the servers count in milliseconds, and a key that is almost gone
   // refuses.

@@ -1,20 +1,26 @@
 #pragma once
 
+#include <cstdint>
+
 #include "core/randomness.hpp"
 #include "core/round.hpp"
 #include "core/time.hpp"
 
 namespace redlock::core {
 
+/// Whether nodes tell when what is in the way is given up.
+enum class Told : std::uint8_t { no, yes };
+
 /// When a waiting acquire tries again after a lost attempt.
 ///
-/// Held: when q nodes can be free by what the refusals told, looking in between with a jittered
-/// backoff from the scale of the round trip up to 50 ms. Split, expired: jittered backoff on the
-/// same scale, not a fixed 50 to 250 ms: contenders that met once must only miss each other by a
-/// round trip. Unavailable, excluded: bounded backoff; a node that comes back ends it early.
+/// Held: when q nodes can be free by what the refusals told. In between it is told when to look, or
+/// else looks with a jittered backoff from the scale of the round trip up to 50 ms. Split, expired:
+/// jittered backoff on the same scale, not a fixed 50 to 250 ms: contenders that met once must only
+/// miss each other by a round trip. Unavailable, excluded: bounded backoff; a node that comes back
+/// ends it early.
 ///
 /// `attempts` is how many were lost so far, `round_trip` the slowest voter's.
 [[nodiscard]] Instant next_try(Instant now, Errc why, const Round& lost, unsigned attempts,
-                               Duration round_trip, Randomness& random);
+                               Duration round_trip, Told told, Randomness& random);
 
 }  // namespace redlock::core

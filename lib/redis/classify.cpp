@@ -298,6 +298,20 @@ constexpr std::int64_t no_key = -2;
   return Classified{.reply = Reply::done};
 }
 
+/// Two SETs.
+[[nodiscard]] std::optional<Classified> classify_asked(const Value& waiters,
+                                                       const Value& awaited) noexcept {
+  Classified result{.reply = Reply::done};
+  for (const Value* value : {&waiters, &awaited}) {
+    if (value->type == Type::error) {
+      result = error_of(*value);
+    } else if (value->type != Type::status || value->text != "OK") {
+      return std::nullopt;
+    }
+  }
+  return result;
+}
+
 [[nodiscard]] std::optional<Classified> classify_kill(const Value& value) noexcept {
   if (value.type == Type::error) return error_of(value);
   // The number of connections killed: none, if it was dead already.
@@ -341,6 +355,8 @@ std::optional<Classified> classify(core::Verb verb, SetForm form,
       return classify_time(first);
     case core::Verb::tend_numbers:
       return classify_count(first);
+    case core::Verb::ask_to_tell:
+      return classify_asked(first, *values[1]);
   }
   return std::nullopt;
 }

@@ -30,6 +30,7 @@ struct Classified {
     case core::Verb::set_numbered:
       return 4;
     case core::Verb::set_and_ttl:
+    case core::Verb::ask_to_tell:
       return 2;
     case core::Verb::set:
     case core::Verb::take:

@@ -10,6 +10,7 @@
 #include <new>
 #include <vector>
 
+#include "core/hints.hpp"
 #include "core/places.hpp"
 #include "redis/keys.hpp"
 #include "redis/scripts_embedded.hpp"
@@ -163,6 +164,12 @@ void Encoder::format(Frame& frame, core::Verb verb, std::string_view resource, c
     case core::Verb::tend_numbers: {
       const auto [command, script] = call(scripts::tend);
       append_command(bytes, {command, script, "1", keys::numbers});
+      return;
+    }
+    case core::Verb::ask_to_tell: {
+      const Decimal px = milliseconds_of(core::tells_for);
+      append_command(bytes, {"SET", keys::waiters, "", "PX", px.view()});
+      append_command(bytes, {"SET", keys::awaited, "", "PX", px.view()});
       return;
     }
     case core::Verb::set:

@@ -30,6 +30,7 @@ Driver::~Driver() {
   for (const auto& node : nodes_) {
     const bool clean = node->ready() && node->connection().unanswered() == 0;
     node->disconnect(clean ? uv::CloseMode::graceful : uv::CloseMode::reset);
+    node->stop_listening();
   }
   if (destroyed_ != nullptr) *destroyed_ = true;
 }
@@ -68,6 +69,12 @@ void Driver::carry_out(core::Instant now, const Command& command) {
       return send_plain(command);
     case Command::Kind::excluded:
       return report_excluded(command);
+    case Command::Kind::listen:
+      return command.nodes.each([&](NodeIndex node) { nodes_[node]->listen(*command.key); });
+    case Command::Kind::unlisten:
+      return command.nodes.each([&](NodeIndex node) { nodes_[node]->unlisten(*command.key); });
+    case Command::Kind::stop_listening:
+      return command.nodes.each([&](NodeIndex node) { nodes_[node]->stop_listening(); });
     case Command::Kind::drained:
       return listener_.on_drained();
     case Command::Kind::acquired:
@@ -143,6 +150,16 @@ void Driver::on_node_down(NodeIndex node, core::NodeDown::Cause cause, std::stri
   event.why = why;
   step(event);
 }
+
+void Driver::on_node_telling(NodeIndex node, std::string_view key) noexcept {
+  step(core::Telling{node, key});
+}
+
+void Driver::on_node_hint(NodeIndex node, std::string_view key) noexcept {
+  step(core::Hint{node, key});
+}
+
+void Driver::on_node_deaf(NodeIndex node) noexcept { step(core::Deaf{node}); }
 
 void Driver::report_excluded(const Command& command) {
   command.nodes.each(

@@ -39,4 +39,29 @@ void Node::on_down(core::NodeDown::Cause cause, std::string_view why,
   owner_.on_node_down(index_, cause, why, conduct);
 }
 
+void Node::listen(std::string_view key) {
+  if (!subscriber_ || subscriber_->closed()) {
+    redis::SubscriberOwner& owner = *this;
+    subscriber_ = std::make_unique<redis::Subscriber>(loop_, target_, owner);
+    subscriber_->open();
+  }
+  subscriber_->listen(key);
+}
+
+void Node::unlisten(std::string_view key) {
+  if (subscriber_) subscriber_->unlisten(key);
+}
+
+void Node::stop_listening() {
+  if (subscriber_) subscriber_->close();
+}
+
+void Node::on_telling(std::string_view resource) noexcept {
+  owner_.on_node_telling(index_, resource);
+}
+
+void Node::on_hint(std::string_view resource) noexcept { owner_.on_node_hint(index_, resource); }
+
+void Node::on_deaf(std::string_view /*why*/) noexcept { owner_.on_node_deaf(index_); }
+
 }  // namespace redlock::runtime

@@ -7,6 +7,7 @@
 
 #include "core/messages.hpp"
 #include "redis/connection.hpp"
+#include "redis/subscriber.hpp"
 
 namespace redlock::runtime {
 
@@ -17,13 +18,17 @@ class NodeOwner {
   virtual void on_node_answer(const core::Answer& answer) noexcept = 0;
   virtual void on_node_down(core::NodeIndex node, core::NodeDown::Cause cause, std::string_view why,
                             redis::Conduct conduct) noexcept = 0;
+  virtual void on_node_telling(core::NodeIndex node, std::string_view key) noexcept = 0;
+  virtual void on_node_hint(core::NodeIndex node, std::string_view key) noexcept = 0;
+  virtual void on_node_deaf(core::NodeIndex node) noexcept = 0;
 
  protected:
   ~NodeOwner() = default;
 };
 
-/// One configured node and the connection to it at the time, one after the other.
-class Node final : private redis::ConnectionOwner {
+/// One configured node and the connection to it at the time, one after the other; and another one
+/// to listen on, as long as somebody waits for what is locked there.
+class Node final : private redis::ConnectionOwner, private redis::SubscriberOwner {
  public:
   Node(uv_loop_t* loop, core::NodeIndex index, redis::ConnectionTarget target, NodeOwner& owner);
   Node(const Node&) = delete;
@@ -33,6 +38,9 @@ class Node final : private redis::ConnectionOwner {
   void connect();
   void disconnect(uv::CloseMode mode);
   [[nodiscard]] redis::Connection& connection() noexcept { return *connection_; }
+  void listen(std::string_view key);
+  void unlisten(std::string_view key);
+  void stop_listening();
   [[nodiscard]] bool ready() const noexcept { return connection_ && connection_->ready(); }
 
   /// Whether the last news reported of it was that it is down: retries are no news.
@@ -43,12 +51,16 @@ class Node final : private redis::ConnectionOwner {
   void on_answer(const core::Stamp& stamp, const redis::Classified& what) noexcept override;
   void on_down(core::NodeDown::Cause cause, std::string_view why,
                redis::Conduct conduct) noexcept override;
+  void on_telling(std::string_view resource) noexcept override;
+  void on_hint(std::string_view resource) noexcept override;
+  void on_deaf(std::string_view why) noexcept override;
 
   uv_loop_t* loop_;
   core::NodeIndex index_;
   redis::ConnectionTarget target_;
   NodeOwner& owner_;
   std::unique_ptr<redis::Connection> connection_;
+  std::unique_ptr<redis::Subscriber> subscriber_;
 };
 
 }  // namespace redlock::runtime

@@ -37,7 +37,7 @@ TEST(EmbeddedScripts, AreTheFilesByteForByteWithTheirParts) {
   for (const auto& script : redis::scripts::all_scripts) {
     std::string text = text_of(std::string(script.name));
     constexpr std::string_view with = "-- with: ";
-    if (const std::size_t at = text.find(with); at != std::string::npos) {
+    for (std::size_t at = 0; (at = text.find(with)) != std::string::npos;) {
       const std::size_t name = at + with.size();
       const std::size_t end = text.find('\n', at);
       text.replace(at, end + 1 - at, text_of("parts/" + text.substr(name, end - name)));

@@ -52,6 +52,8 @@ inline constexpr std::array every_form{redis::SetForm::plain, redis::SetForm::wi
       return 'c';
     case core::Verb::tend_numbers:
       return 'w';
+    case core::Verb::ask_to_tell:
+      return 'a';
   }
   return '?';
 }
@@ -103,7 +105,8 @@ void each_verb(Visit&& visit) {
     case Reply::found:
       return verb == Verb::inspect;
     case Reply::done:
-      return verb == Verb::kill_old || verb == Verb::expire_orphan || verb == Verb::tend_numbers;
+      return verb == Verb::kill_old || verb == Verb::expire_orphan || verb == Verb::tend_numbers ||
+             verb == Verb::ask_to_tell;
     case Reply::clock:
       return verb == Verb::read_clock;
     case Reply::script_missing:

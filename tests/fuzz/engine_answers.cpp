@@ -84,7 +84,7 @@ class Driver {
 
   void act() {
     constexpr std::size_t most_requests = 200;
-    const std::size_t what = input_.below(24);
+    const std::size_t what = input_.below(27);
     if (what < 8) return answer(node());
     if (what < 10) return come_up(node());
     if (what == 10) return go_down(node());
@@ -109,6 +109,12 @@ class Driver {
         return step(core::Inspect{request(), resource()});
       case 22:
         return step(core::Cancel{core::RequestId{1 + input_.below(requests_.size() + 1)}});
+      case 23:
+        return step(core::Telling{node(), resource()});
+      case 24:
+        return step(core::Hint{node(), resource()});
+      case 25:
+        return step(core::Deaf{node()});
       default:
         if (input_.below(16) == 0 && !shut_down_) shut_down(spans[input_.below(8)]);
         return;
@@ -283,6 +289,12 @@ class Driver {
       case Command::Kind::excluded:
         return command.nodes.each(
             [&](NodeIndex index) { REDLOCK_ASSERT(harmless(engine_.exclusion(index))); });
+      case Command::Kind::listen:
+      case Command::Kind::unlisten:
+        REDLOCK_ASSERT(command.key != nullptr && !command.nodes.empty());
+        return;
+      case Command::Kind::stop_listening:
+        return;
       case Command::Kind::drained:
         REDLOCK_ASSERT(shut_down_ && !drained_);
         drained_ = true;

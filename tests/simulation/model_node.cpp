@@ -1,6 +1,9 @@
 #include "simulation/model_node.hpp"
 
 #include <algorithm>
+#include <chrono>
+
+#include "core/hints.hpp"
 
 namespace redlock::simulation {
 
@@ -117,6 +120,11 @@ Response ModelNode::execute(const Request& request, True now) {
     case Verb::expire_orphan:
     case Verb::kill_old:
       response.reply = Reply::done;
+      break;
+    case Verb::ask_to_tell:
+      response.reply = Reply::done;
+      memory_.tells_until =
+          clock.milliseconds(now) + core::tells_for / std::chrono::milliseconds(1);
       break;
     case Verb::read_clock:
       response.reply = Reply::clock;
@@ -396,11 +404,17 @@ void ModelNode::release(const Request& request, True now, Response& response) {
       if (request.cooldown_ms > 0) {
         key.token = cooldown;
         key.expires = clock.milliseconds(now) + request.cooldown_ms;
+      } else {
+        tell(i == 0 ? request.resource : 1U - request.resource, now, response);
       }
     } else if ((key.token != 0 || !key.holds.empty()) && response.reply == Reply::gone) {
       response.reply = Reply::taken;
     }
   }
+}
+
+void ModelNode::tell(std::size_t resource, True now, Response& response) const {
+  if (clock.milliseconds(now) < memory_.tells_until) response.freed |= 1U << resource;
 }
 
 void ModelNode::leave(const Request& request, True now, Response& response) {
@@ -410,6 +424,7 @@ void ModelNode::leave(const Request& request, True now, Response& response) {
     response.reply = Reply::released;
     response.holds = core::Holds{.count = static_cast<std::uint32_t>(key.holds.size())};
     if (key.holds.empty() && key.writer == 0) key = {};
+    tell(request.resource, now, response);
   } else {
     response.reply = key.holds.empty() ? Reply::gone : Reply::taken;
     response.holds = core::Holds{.count = static_cast<std::uint32_t>(key.holds.size())};

@@ -45,6 +45,7 @@ struct Response {
   std::optional<core::Holds> holds{};
   std::array<char, most_resources> free{};  ///< take_place refused: which are
   std::int64_t counted = 0;                 ///< a planted fault's: what INCR answered
+  std::uint32_t freed = 0;                  ///< what those who listen are told of: a bit for each
 };
 
 /// What the restart guard asks for on each connection.
@@ -125,6 +126,7 @@ class ModelNode {
     std::optional<std::int64_t> floor;
     std::uint64_t marker = 0;  // the run_id it was made under; 0: none
     std::int64_t quarantine_until = 0;
+    std::int64_t tells_until = 0;
   };
   /// What has expired is deleted when it is looked at: a clock set back does not revive it.
   void expire(std::size_t resource, True now);
@@ -141,6 +143,7 @@ class ModelNode {
   void take(const Request& request, True now, Response& response);
   void extend_hold(const Request& request, True now, Response& response);
   void leave(const Request& request, True now, Response& response);
+  void tell(std::size_t resource, True now, Response& response) const;
   void raise(const Request& request, std::int64_t last, Response& response);
   void fence(const Request& request, True now, Response& response);
   void tend(True now);

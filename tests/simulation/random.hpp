@@ -33,9 +33,10 @@ class Random {
   std::uint64_t state_;
 };
 
-/// A token of the simulation: 16 digits, so that a model node stores a number.
-[[nodiscard]] inline std::array<char, 16> digits_of(std::uint64_t token) {
-  std::array<char, 16> digits{};
+/// A token of the simulation: as long as real ones, of which a model node stores a number.
+using Digits = std::array<char, 40>;
+[[nodiscard]] inline Digits digits_of(std::uint64_t token) {
+  Digits digits{};
   for (std::size_t i = digits.size(); i-- > 0; token /= 16) {
     digits[i] = "0123456789abcdef"[token % 16];
   }
@@ -55,7 +56,7 @@ class SeededRandomness final : public core::Randomness {
   explicit SeededRandomness(std::uint64_t seed) : random_(seed) {}
   [[nodiscard]] Token token() override {
     if (!repeat_tokens_ || !random_.per_mille(300)) last_ = random_.next();
-    const std::array<char, 16> digits = digits_of(last_);
+    const Digits digits = digits_of(last_);
     return *Token::parse({digits.data(), digits.size()});
   }
   void repeat_tokens(bool yes) noexcept { repeat_tokens_ = yes; }

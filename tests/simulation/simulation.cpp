@@ -43,6 +43,7 @@ Simulation::Simulation(const Scenario& scenario, std::uint64_t seed)
     checker_.allow_overlap_after_steps(scenario_.unnoticed());
   }
   cut_until_.resize(scenario_.nodes * scenario_.clients);
+  ears_.resize(scenario_.nodes * scenario_.clients);
   clients_.resize(scenario_.clients);
   for (std::uint32_t i = 0; i < clients_.size(); ++i) {
     clients_[i].clock = Clock(random_.below(1'000 * ms), rate(scenario_.client_ppm));
@@ -123,6 +124,11 @@ void Simulation::happen(const Event& event) {
       return heal();
     case Kind::set_right:
       return move_clock(event.a, -stepped_[event.a].by);
+    case Kind::subscribe:
+    case Kind::telling:
+    case Kind::hint:
+    case Kind::deaf:
+      return hear(event);
     case Kind::timeout:
       return check_the_end();
   }
@@ -172,6 +178,7 @@ void Simulation::end_client(std::uint32_t index) {
     if (connection >= 0) drop_client_side(static_cast<std::uint32_t>(connection));
     connection = -1;
   }
+  for (std::uint32_t node = 0; node < nodes_.size(); ++node) stop_listening(index, node);
   for (std::uint32_t& attempt : client.attempt) ++attempt;
   plan(now_ + random_.below(50 * ms), Kind::reborn, index);
 }

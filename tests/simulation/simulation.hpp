@@ -8,6 +8,7 @@
 #include <queue>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/engine.hpp"
@@ -18,6 +19,9 @@
 #include "simulation/scenario.hpp"
 
 namespace redlock::simulation {
+
+/// Who may share a resource; the first is nobody.
+inline constexpr std::array<std::string_view, 4> groups{"", "shared", "owner a", "owner b"};
 
 /// One seed's world: model nodes, a network, clients that each drive a real engine, and a checker.
 /// One seed decides everything; nothing reads a clock or the kernel's randomness.
@@ -50,6 +54,10 @@ class Simulation {
     fault,    // the next one of a kind
     heal,
     set_right,  // a node's clock that had stepped
+    subscribe,  // a wish to be told reaches a node
+    telling,    // it is confirmed
+    hint,       // something was given up
+    deaf,       // nothing more is told
     timeout,    // is everybody served, and if not, is the patience at its end?
   };
   struct Event {
@@ -79,6 +87,13 @@ class Simulation {
     Response half_done;              // to the request in front, if that has begun
     std::deque<Request> requests;
     std::deque<Response> replies;
+  };
+
+  /// On which a client listens to a node.
+  struct Ear {
+    bool open = false;
+    std::uint32_t generation = 0;
+    std::uint32_t resources = 0;  // a bit for each that the node tells of
   };
 
   enum class Phase : std::uint8_t { idle, acquiring, holding, handed_on, over };
@@ -161,10 +176,20 @@ class Simulation {
   void crash(std::uint32_t node);
   void greet(Connection& connection);
 
+  // simulation_hints.cpp: what nodes tell
+  [[nodiscard]] Ear& ear(std::uint32_t client, std::uint32_t node);
+  void plan_for_ear(True at, Kind kind, std::uint32_t client, std::uint32_t node,
+                    std::size_t resource);
+  void listen(std::uint32_t client, std::uint32_t node, std::size_t resource);
+  void stop_listening(std::uint32_t client, std::uint32_t node);
+  void break_ear(std::uint32_t client, std::uint32_t node);
+  void hear(const Event& event);
+  void tell_listeners(std::uint32_t node, std::uint32_t resources);
+
   // simulation_client.cpp: drivers
   void step(std::uint32_t client, const core::Event& event);
   void carry_out(std::uint32_t client, const core::Command& command);
-  [[nodiscard]] static std::uint8_t resource_of(const core::Claim& claim);
+  [[nodiscard]] static std::uint8_t resource_of(std::string_view key);
   [[nodiscard]] static std::uint64_t group_of(std::string_view group);
   void send_all(std::uint32_t client, const core::Command& command);
   [[nodiscard]] Request as_planted(std::uint32_t client, core::NodeIndex node, Request request);
@@ -213,6 +238,7 @@ class Simulation {
   std::vector<Stepped> stepped_;  // by node
   std::vector<Client> clients_;
   std::deque<Connection> connections_;
+  std::vector<Ear> ears_;        // by client × node
   std::vector<True> cut_until_;  // partitions, by client × node
   std::vector<core::Command> commands_;
   std::string resource_;

@@ -65,7 +65,6 @@ core::Duration Simulation::enough() const {
 }
 
 void Simulation::draw_terms(Slot& slot, core::Acquire& event) {
-  constexpr std::array<std::string_view, 4> groups{"", "shared", "owner a", "owner b"};
   slot.group = 0;
   slot.at_least = core::Duration::zero();
   slot.resources = 1U << slot.resource;
@@ -189,7 +188,7 @@ void Simulation::release(std::uint32_t index, std::uint32_t slot) {
 void Simulation::act_handed_on(std::uint32_t index, std::uint32_t slot) {
   Slot& mine = clients_[index].slots[slot];
   if (mine.extend + mine.release != 0) return;
-  const std::array<char, 16> digits = digits_of(mine.token);
+  const Digits digits = digits_of(mine.token);
   const Token token = *Token::parse({digits.data(), digits.size()});
   resource_ = name_of(mine.resource);
   if (!healed_ && random_.per_mille(400)) {

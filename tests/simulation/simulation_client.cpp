@@ -56,6 +56,12 @@ void Simulation::carry_out(std::uint32_t index, const Command& command) {
       return answered(index, command);
     case Command::Kind::lost:
       return lost(index, command);
+    case Command::Kind::listen:
+      return command.nodes.each(
+          [&](core::NodeIndex node) { listen(index, node, resource_of(*command.key)); });
+    case Command::Kind::stop_listening:
+      return command.nodes.each([&](core::NodeIndex node) { stop_listening(index, node); });
+    case Command::Kind::unlisten:
     case Command::Kind::at_risk:
     case Command::Kind::excluded:
       return;
@@ -70,9 +76,9 @@ void Simulation::carry_out(std::uint32_t index, const Command& command) {
   }
 }
 
-std::uint8_t Simulation::resource_of(const core::Claim& claim) {
+std::uint8_t Simulation::resource_of(std::string_view key) {
   // The digit at the end, of a place too.
-  return static_cast<std::uint8_t>(claim.resource.back() - '0');
+  return static_cast<std::uint8_t>(key.back() - '0');
 }
 
 std::uint64_t Simulation::group_of(std::string_view group) {
@@ -92,7 +98,7 @@ void Simulation::send_all(std::uint32_t index, const Command& command) {
     claim = client.engine->claim(command.stamp.claim);
     if (claim == nullptr) return checker_.violated("a request refers to no claim");
     request.token = number_of(claim->token.view());
-    request.resource = resource_of(*claim);
+    request.resource = resource_of(claim->resource);
     const core::Instant now = client.clock.instant(now_);
     request.ttl_ms =
         std::chrono::floor<std::chrono::milliseconds>(claim->time_to_ask(command.stamp.verb, now))
@@ -181,7 +187,7 @@ void Simulation::acquired(std::uint32_t index, const Command& command) {
   }
   if (scenario_.mutant == Mutant::no_drift_margin) slot->valid_until = asked.at + asked.ttl;
   if (scenario_.kind == Wanted::places) {
-    slot->resource = resource_of(*claim);
+    slot->resource = resource_of(claim->resource);
     slot->resources = 1U << slot->resource;
   }
   tell("client ", index, " is granted ", slot->token % 10'000, " on r", slot->resource,

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "redlock/inspection.hpp"
 #include "simulation/simulation.hpp"
 
 namespace redlock::simulation {
@@ -143,6 +144,7 @@ void Simulation::arrive(std::uint32_t index) {
       response = node.execute(request, now_);
     }
     observe(connection, request, response);
+    tell_listeners(connection.node, response.freed);
   }
   if (!connection.client_side || connection.broken) return;
   connection.replies.push_back(response);
@@ -192,10 +194,16 @@ void Simulation::deliver(std::uint32_t index) {
   answer.node = static_cast<core::NodeIndex>(connection.node);
   answer.stamp = response.stamp;
   answer.reply = response.reply;
-  std::array<char, 16> digits{};
-  if (response.holder != 0) {
+  Digits digits{};
+  if (response.holder == cooldown) {
+    answer.text = interval_token;
+  } else if (response.holder != 0) {
     digits = digits_of(response.holder);
     answer.text = {digits.data(), digits.size()};
+  } else if (response.reply == Reply::taken && response.writer) {
+    answer.text = "writer";
+  } else if (response.reply == Reply::taken) {
+    answer.text = groups[response.group];
   }
   if (response.remaining_ms >= 0)
     answer.remaining = std::chrono::milliseconds(response.remaining_ms);
@@ -245,6 +253,7 @@ void Simulation::break_connection(std::uint32_t index) {
   if (connection.broken) return;
   connection.broken = true;
   tell("the connection of client ", connection.client, " and node ", connection.node, " breaks");
+  if (random_.per_mille(500)) break_ear(connection.client, connection.node);
   const auto requests = random_.below(static_cast<True>(connection.requests.size()) + 1);
   connection.requests.resize(static_cast<std::size_t>(requests));
   connection.not_before = now_ + random_.below(scenario_.late + 1);
@@ -289,6 +298,7 @@ void Simulation::crash(std::uint32_t index) {
   tell("node ", index, " crashes",
        finds_snapshot ? " and goes back to what it saved" : (forgets ? " and forgets" : ""));
   plan(now_ + away, Kind::restart, index);
+  for (std::uint32_t i = 0; i < clients_.size(); ++i) break_ear(i, index);
   for (std::uint32_t i = 0; i < clients_.size(); ++i) {
     const std::int64_t connection = clients_[i].connection[index];
     if (connection >= 0) break_connection(static_cast<std::uint32_t>(connection));

@@ -1,25 +1,35 @@
 -- KEYS: resources. ARGV: token, and for how many milliseconds nobody may have them yet.
 -- Compare and delete. 1: deleted; 0: there is nothing; -1: not ours; where there are or were holds, the
--- same with their number: {1, holds that are left}.
+-- same with their number: {1, holds that are left}. Whoever listens is told.
 -- pcall, because a key of another type is somebody else's and not an error of this call; every
 -- other error (NOPERM, READONLY, ...) must reach the caller word for word.
 local call = redis.call
 
 -- The usual case, ahead of functions that cost the node time to define.
+local deleted
 if #KEYS == 1 and ARGV[2] == '0' then
   local value = redis.pcall('get', KEYS[1])
   if value == ARGV[1] then
-    call('del', KEYS[1])
-    return 1
+    deleted = redis.pcall('del', KEYS[1], 'redlock:node:awaited')
+    if deleted == 1 then
+      return 1
+    end
   elseif not value then
     return 0
   end
+end
+
+-- with: waiters
+if deleted == 2 then
+  tell(KEYS[1])
+  return 1
 end
 
 -- with: holds
 local function give_up(key)
   if ARGV[2] == '0' then
     call('del', key)
+    tell_if_awaited(key)
   else
     call('set', key, 'redlock:cooldown', 'PX', ARGV[2])
   end
@@ -49,6 +59,7 @@ for i = 1, #KEYS do
       else
         call('del', key)
       end
+      tell_if_awaited(key)
       return {1, holds - 1}
     elseif result == 0 and holds ~= 0 then
       result = -1

@@ -66,11 +66,19 @@ class Harness {
     for (const Command& command : out_) {
       note(command);
       if (command.stamp.verb == Verb::tend_numbers) continue;  // see tended()
+      if (command.stamp.verb == Verb::ask_to_tell) continue;   // see marked()
+      const bool about_hints = command.kind == Command::Kind::listen ||
+                               command.kind == Command::Kind::unlisten ||
+                               command.kind == Command::Kind::stop_listening;
+      if (about_hints && !shows_hints) continue;
       if (!text.empty()) text += "; ";
       text += describe(command);
     }
+    answer_marks(text);
     return text;
   }
+  /// Where a test is about them.
+  bool shows_hints = false;
   std::string tick() { return step(TimePassed{}); }
 
   /// Lets time pass as a driver does: a step at every deadline in between.
@@ -159,6 +167,15 @@ class Harness {
     answer_tending(node);
     return out;
   }
+  /// How often a node was asked to have releases tell, and answered.
+  [[nodiscard]] std::size_t marked() const { return marked_; }
+  std::string telling(std::initializer_list<int> nodes, std::string_view key) {
+    std::string all;
+    for (const int node : nodes) append(all, step(Telling{static_cast<NodeIndex>(node), key}));
+    return all;
+  }
+  std::string hint(NodeIndex node, std::string_view key) { return step(Hint{node, key}); }
+  std::string deaf(NodeIndex node) { return step(Deaf{node}); }
   /// How often a node was asked to tend its numbers, and answered.
   [[nodiscard]] std::size_t tended() const { return tended_; }
   /// Answers read-clock: what the node's clock shows.
@@ -219,6 +236,16 @@ class Harness {
   }
 
  private:
+  void answer_marks(std::string& text) {
+    for (NodeIndex node = 0; node < open_.size(); ++node) {
+      while (!open_[node].empty() && open_[node].front().verb == Verb::ask_to_tell) {
+        const Stamp stamp = open_[node].front();
+        open_[node].pop_front();
+        ++marked_;
+        append(text, step(Answer{node, stamp, Reply::done}));
+      }
+    }
+  }
   void answer_tending(NodeIndex node) {
     while (!open_[node].empty() && open_[node].front().verb == Verb::tend_numbers) {
       const Stamp stamp = open_[node].front();
@@ -267,6 +294,8 @@ class Harness {
         return "set-numbered";
       case Verb::tend_numbers:
         return "tend";
+      case Verb::ask_to_tell:
+        return "mark";
       case Verb::take:
         return "take";
       case Verb::take_place:
@@ -361,6 +390,12 @@ class Harness {
         return "lost";
       case Command::Kind::excluded:
         return "excluded" + list(command.nodes);
+      case Command::Kind::listen:
+        return "listen " + *command.key + " ->" + list(command.nodes);
+      case Command::Kind::unlisten:
+        return "unlisten " + *command.key + " ->" + list(command.nodes);
+      case Command::Kind::stop_listening:
+        return "stop-listening" + list(command.nodes);
       case Command::Kind::drained:
         return "drained";
     }
@@ -372,6 +407,7 @@ class Harness {
   Engine engine_;
   Instant now_{};
   std::size_t tended_ = 0;
+  std::size_t marked_ = 0;
   std::int64_t connection_ = 100;
   std::vector<Command> out_;
 };

@@ -26,7 +26,8 @@ constexpr std::array every_verb{Verb::set,          Verb::set_and_ttl,
                                 Verb::kill_old,     Verb::expire_orphan,
                                 Verb::read_clock,   Verb::set_numbered,
                                 Verb::tend_numbers, Verb::set_numbered_and_ttl,
-                                Verb::take_place,   Verb::enter};
+                                Verb::take_place,   Verb::enter,
+                                Verb::ask_to_tell};
 constexpr std::array every_form{SetForm::plain, SetForm::with_get};
 
 Value status(std::string text) { return {.type = Type::status, .text = std::move(text)}; }

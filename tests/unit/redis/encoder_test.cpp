@@ -173,6 +173,14 @@ TEST(Encoder, NumbersAreTended) {
             test::resp::command({"EVALSHA", sha1(scripts::tend), "1", "redlock:node:numbers"}));
 }
 
+TEST(Encoder, ReleasesAreAskedToTell) {
+  using test::resp::command;
+  Encoder encoder;
+  EXPECT_EQ(encoder.encode(Verb::ask_to_tell, ScriptForm::digest, SetForm::plain, {}, {}, {}),
+            command({"SET", "redlock:node:waiters", "", "PX", "30000"}) +
+                command({"SET", "redlock:node:awaited", "", "PX", "30000"}));
+}
+
 TEST(Encoder, AsksForTheTime) {
   Encoder encoder;
   EXPECT_EQ(encoder.encode(Verb::read_clock, ScriptForm::digest, SetForm::plain, {}, {}, {}),
@@ -205,7 +213,7 @@ TEST(Encoder, AUsedEncoderWritesWhatANewOneWrites) {
                {Verb::set, Verb::set_and_ttl, Verb::extend, Verb::extend_or_set, Verb::release,
                 Verb::inspect, Verb::kill_old, Verb::take, Verb::raise_fence, Verb::expire_orphan,
                 Verb::read_clock, Verb::set_numbered, Verb::set_numbered_and_ttl,
-                Verb::tend_numbers}) {
+                Verb::tend_numbers, Verb::ask_to_tell}) {
             for (const int ttl : {5, 5, 5000, 6000}) {
               const Token token = Token::parse(letters).value();
               Encoder fresh;

@@ -1,0 +1,94 @@
+#include "redis/subscriber.hpp"
+
+#include <utility>
+
+#include "redis/encoder.hpp"
+#include "redis/keys.hpp"
+#include "redis/visible.hpp"
+
+namespace redlock::redis {
+
+Subscriber::Subscriber(uv_loop_t* loop, ConnectionTarget target, SubscriberOwner& owner)
+    : owner_(owner), target_(std::move(target)), stream_(loop, *this) {}
+
+Subscriber::~Subscriber() {
+  if (destroyed_ != nullptr) *destroyed_ = true;
+}
+
+void Subscriber::open() {
+  // Ahead of everything, so it is written when the connection is there.
+  authenticating_ = !target_.password.empty() || !target_.user.empty();
+  if (!target_.user.empty()) {
+    append_command(stream_.outbox(), {"AUTH", target_.user, target_.password});
+  } else if (authenticating_) {
+    append_command(stream_.outbox(), {"AUTH", target_.password});
+  }
+  stream_.open(target_.endpoint);
+}
+
+void Subscriber::listen(std::string_view resource) { command("SUBSCRIBE", resource); }
+
+void Subscriber::unlisten(std::string_view resource) { command("UNSUBSCRIBE", resource); }
+
+void Subscriber::command(std::string_view verb, std::string_view resource) {
+  if (closed_) return;
+  const std::string channel = std::string(keys::free_channel) + std::string(resource);
+  append_command(stream_.outbox(), {verb, channel});
+  stream_.flush();
+}
+
+void Subscriber::close() {
+  if (closed_) return;
+  closed_ = true;
+  stream_.close(uv::CloseMode::reset);
+}
+
+void Subscriber::on_open() noexcept { stream_.flush(); }
+
+void Subscriber::on_bytes(std::string_view bytes) noexcept {
+  bool destroyed = false;
+  destroyed_ = &destroyed;
+  reader_.feed(bytes);
+  while (const Value* value = reader_.next()) {
+    take(*value);
+    if (destroyed) return;
+    reader_.recycle();
+    if (closed_) break;
+  }
+  destroyed_ = nullptr;
+  if (!closed_ && !reader_.malformed().empty()) end(reader_.malformed());
+}
+
+void Subscriber::take(const Value& value) {
+  using Type = Value::Type;
+  if (value.type == Type::error) return end(without_secrets(value.text, target_.password));
+  if (authenticating_) {
+    authenticating_ = false;
+    if (value.type != Type::status) end("an answer that does not fit AUTH");
+    return;
+  }
+  const bool fits = value.type == Type::array && value.elements.size() == 3 &&
+                    value.elements[0]->type == Type::bulk;
+  if (!fits) return end("an answer that does not fit SUBSCRIBE");
+  const std::string& kind = value.elements[0]->text;
+  std::string_view channel = value.elements[1]->text;
+  if (!channel.starts_with(keys::free_channel)) return;
+  channel.remove_prefix(keys::free_channel.size());
+  if (kind == "subscribe") {
+    owner_.on_telling(channel);
+  } else if (kind == "message") {
+    owner_.on_hint(channel);
+  }
+}
+
+void Subscriber::on_failure(const uv::Failure& failure) noexcept {
+  const std::string why = failure.message;
+  end(why);
+}
+
+void Subscriber::end(std::string_view why) {
+  close();
+  owner_.on_deaf(why);
+}
+
+}  // namespace redlock::redis
