@@ -60,15 +60,14 @@ void Subscriber::on_bytes(std::string_view bytes) noexcept {
 }
 
 void Subscriber::take(const Value& value) {
-  using Type = Value::Type;
-  if (value.type == Type::error) return end(without_secrets(value.text, target_.password));
+  if (value.type == Value::Type::error) return end(without_secrets(value.text, target_.password));
   if (authenticating_) {
     authenticating_ = false;
-    if (value.type != Type::status) end("an answer that does not fit AUTH");
+    if (value.type != Value::Type::status) end("an answer that does not fit AUTH");
     return;
   }
-  const bool fits = value.type == Type::array && value.elements.size() == 3 &&
-                    value.elements[0]->type == Type::bulk;
+  const bool fits = value.type == Value::Type::array && value.elements.size() == 3 &&
+                    value.elements[0]->type == Value::Type::bulk;
   if (!fits) return end("an answer that does not fit SUBSCRIBE");
   const std::string& kind = value.elements[0]->text;
   std::string_view channel = value.elements[1]->text;
