@@ -36,7 +36,6 @@ void ClientCore::on_outcome(core::Instant now, const Command& command) noexcept 
     case Command::Kind::kill_old:
     case Command::Kind::excluded:
     case Command::Kind::listen:
-    case Command::Kind::unlisten:
     case Command::Kind::stop_listening:
     case Command::Kind::drained:
       REDLOCK_ASSERT(false && "a command of the driver's own");

@@ -51,9 +51,9 @@ struct Acquisition {
   ClaimId claim{};
   Instant next_try{};
 
-  bool listening = false;  ///< for the keys that are in its way
-  NodeSet told_by;         ///< nodes that told of all of them before the last attempt was sent
-  NodeSet heard;           ///< that told since
+  bool in_line = false;         ///< with others of ours, for the keys that are in its way
+  NodeSet heard;                ///< nodes that told, since the last look, that it is free
+  std::optional<Instant> look;  ///< after what was told, though not by enough nodes
 
   Errc why = Errc::unavailable;  ///< of the last lost attempt
   bool has_last = false;

@@ -80,8 +80,8 @@ void Engine::reap() {
     acquisitions_.give_back(acquisitions_.at(index));
   }
   finished_acquisitions_.clear();
-  for (const std::string& key : unlistened_) hints_.forget(key);
-  unlistened_.clear();
+  for (const std::uint32_t key : left_) hints_.forget(key);
+  left_.clear();
 }
 
 Command& Engine::emit(Command::Kind kind) {

@@ -49,6 +49,8 @@ class Engine {
   [[nodiscard]] const Link& link(NodeIndex node) const { return links_[node]; }
   /// Why a node that is up has no vote for new leases; empty where it has one.
   [[nodiscard]] std::string exclusion(NodeIndex node) const;
+  /// By what name the nodes tell us; empty before Command::Kind::listen.
+  [[nodiscard]] const Token& ear() const noexcept { return ear_; }
   [[nodiscard]] std::size_t claims() const noexcept { return claims_.size(); }
 
  private:
@@ -65,7 +67,7 @@ class Engine {
   void on(const Answer&);
   void on(const NodeUp&);
   void on(const NodeDown&);
-  void on(const Telling&);
+  void on(const Listening&);
   void on(const Hint&);
   void on(const Deaf&);
   void on(const TimePassed&);
@@ -132,21 +134,23 @@ class Engine {
   [[nodiscard]] bool may_change_place(const Acquisition& acquisition) const;
 
   // engine_waiting.cpp: nodes tell when to look again
-  [[nodiscard]] static bool worth_listening(const Acquisition& acquisition);
-  void listen(Acquisition& acquisition);
-  void stop_listening(Acquisition& acquisition);
-  void ask_to_tell(NodeSet nodes);
-  void note_hinting(NodeIndex node, const Answer& answer);
-  [[nodiscard]] NodeSet telling(const Acquisition& acquisition);
+  enum class Anew : std::uint8_t { no, yes };
+  enum class Next : std::uint8_t { no, told };
+  enum class Left : std::uint8_t { granted, failed };
+  enum class Visited : std::uint8_t { more, enough };
+  [[nodiscard]] static bool worth_waiting(const Acquisition& acquisition);
+  void wait_in_line(Acquisition& acquisition);
+  void stand_in_queue(Hints::Entry& entry, NodeSet nodes, Anew anew);
+  void leave_line(Acquisition& acquisition, Left left);
+  void leave_queue(Hints::Entry& entry, Next next);
+  void note_queued(NodeIndex node, const Stamp& stamp, const Answer& answer);
   [[nodiscard]] bool is_told(const Acquisition& acquisition);
   [[nodiscard]] bool heard_enough(const Acquisition& acquisition) const;
-  void look_once_told(Acquisition& acquisition);
-  enum class Visited : std::uint8_t { more, enough };
   template <typename Visit>
   void each_waiter(const Hints::Key& key, Visit&& visit);
-  void wake(const Hints::Key& key);
-  void pass_on(const Acquisition& acquisition);
-  void wake_deaf(NodeIndex node);
+  void hear(const Hints::Key& key, NodeIndex node);
+  void wake(const Hints::Key& key, std::uint32_t before);
+  void wake_deaf();
 
   // engine_acquire.cpp: attempts, waiting
   void try_again(Acquisition& acquisition);
@@ -162,6 +166,8 @@ class Engine {
   static void keep_votes(Acquisition& acquisition, const Round& round);
   void note_absent(Acquisition& acquisition);
   void pause_or_fail(Acquisition& acquisition);
+  void plan_next_try(Acquisition& acquisition);
+  [[nodiscard]] Duration slowest_round_trip() const;
   void finish(Acquisition& acquisition, Errc code);
   void fire(Acquisition& acquisition);
 
@@ -197,8 +203,8 @@ class Engine {
   std::vector<std::uint32_t> finished_acquisitions_;
 
   Hints hints_;
-  std::vector<std::uint32_t> waiters_;   ///< kept for what it has allocated
-  std::vector<std::string> unlistened_;  ///< forgotten at the next step: commands name them
+  std::vector<std::uint32_t> left_;  ///< keys to be forgotten at the next step: commands name them
+  Token ear_;
   FenceMemory fences_;
   bool clocks_compared_ = false;
 

@@ -37,7 +37,6 @@ void Engine::on(const Acquire& event) {
   acquisition.give_up.reset();
   if (event.wait > Duration::zero()) acquisition.give_up = later(now_, event.wait);
   acquisition.attempts = acquisition.setbacks = 0;
-  acquisition.told_by = acquisition.heard = NodeSet();
   acquisition.first_round.reset();
   acquisition.has_last = false;
   acquisition.why = Errc::unavailable;
@@ -59,6 +58,9 @@ void Engine::on(const Cancel& event) {
 }
 
 void Engine::try_again(Acquisition& acquisition) {
+  // From here on it counts what is told of later.
+  acquisition.heard = NodeSet();
+  acquisition.look.reset();
   const std::size_t usable = voters().size();
   if (usable >= settings_.quorum) return start_attempt(acquisition);
   // While first contact goes on with some nodes, the clocks of the others can not be compared yet,
@@ -124,8 +126,6 @@ void Engine::start_attempt(Acquisition& acquisition) {
   if (!acquisition.first_round) acquisition.first_round = now_;
   ++acquisition.attempts;
   ++acquisition.setbacks;
-  acquisition.told_by = telling(acquisition);
-  acquisition.heard = NodeSet();
   acquisition.claim = claim.id();
   acquisition.state = Acquisition::State::asking;
   claim.acquisition = acquisition.index;
@@ -241,7 +241,7 @@ void Engine::grant(Claim& claim) {
   command.valid_until = claim.valid_until;
 
   acquisition.state = Acquisition::State::over;
-  stop_listening(acquisition);
+  leave_line(acquisition, Left::granted);
   timers_.set(timer_of(acquisition), std::nullopt);
   finished_acquisitions_.push_back(acquisition.index);
 }
@@ -262,20 +262,27 @@ void Engine::pause_or_fail(Acquisition& acquisition) {
   if (!acquisition.give_up || now_ >= *acquisition.give_up) {
     return finish(acquisition, acquisition.why);
   }
+  acquisition.state = Acquisition::State::pausing;
+  acquisition.moves = 0;
+  if (worth_waiting(acquisition)) wait_in_line(acquisition);
+  plan_next_try(acquisition);
+}
+
+void Engine::plan_next_try(Acquisition& acquisition) {
+  const Told told = is_told(acquisition) ? Told::yes : Told::no;
+  if (told == Told::yes && heard_enough(acquisition)) acquisition.look = now_;
+  acquisition.next_try = next_try(now_, acquisition.why, acquisition.last, acquisition.setbacks,
+                                  slowest_round_trip(), told, *random_);
+  if (acquisition.look) acquisition.next_try = std::min(acquisition.next_try, *acquisition.look);
+  timers_.set(timer_of(acquisition), std::min(acquisition.next_try, *acquisition.give_up));
+}
+
+Duration Engine::slowest_round_trip() const {
   Duration slowest{};
   for (const Link& link : links_) {
     if (link.up()) slowest = std::max(slowest, link.round_trip());
   }
-  acquisition.state = Acquisition::State::pausing;
-  acquisition.moves = 0;
-  if (worth_listening(acquisition)) listen(acquisition);
-  const bool told = is_told(acquisition);
-  acquisition.next_try =
-      told && heard_enough(acquisition)
-          ? now_
-          : next_try(now_, acquisition.why, acquisition.last, acquisition.setbacks, slowest,
-                     told ? Told::yes : Told::no, *random_);
-  timers_.set(timer_of(acquisition), std::min(acquisition.next_try, *acquisition.give_up));
+  return slowest;
 }
 
 void Engine::finish(Acquisition& acquisition, Errc code) {
@@ -285,11 +292,7 @@ void Engine::finish(Acquisition& acquisition, Errc code) {
   if (acquisition.has_last) command.round = &acquisition.last;
   if (acquisition.first_round) command.elapsed = now_ - *acquisition.first_round;
   acquisition.state = Acquisition::State::over;
-  if (acquisition.listening) {
-    stop_listening(acquisition);
-    // Who waits behind it was not woken by what it heard.
-    pass_on(acquisition);
-  }
+  leave_line(acquisition, Left::failed);
   timers_.set(timer_of(acquisition), std::nullopt);
   finished_acquisitions_.push_back(acquisition.index);
 }

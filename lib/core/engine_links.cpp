@@ -181,11 +181,10 @@ void Engine::drop(NodeIndex node, Vote vote, std::string_view why) {
     judge(claim);
     settle(claim);
   });
-  if (hints_.lost(node)) {
-    emit(Command::Kind::stop_listening).nodes = NodeSet::of(node);
-    wake_deaf(node);
-  }
-  links_[node].hinting.until = links_[node].hinting.asked_at = Instant::min();
+  if (link.ear.wanted) emit(Command::Kind::stop_listening).nodes = NodeSet::of(node);
+  link.ear.wanted = link.ear.open = false;
+  hints_.lost(node);
+  wake_deaf();
   wake_gathering();
 }
 

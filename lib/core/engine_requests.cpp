@@ -81,7 +81,8 @@ void Engine::take_answer(NodeIndex node, const Stamp& stamp, const Answer& answe
     return;
   }
   if (stamp.verb == Verb::tend_numbers) return;
-  if (stamp.verb == Verb::ask_to_tell) return note_hinting(node, answer);
+  if (stamp.verb == Verb::stand_in_queue) return note_queued(node, stamp, answer);
+  if (stamp.verb == Verb::leave_queue) return;
   if (stamp.verb == Verb::read_clock) {
     if (answered) take_clock(node, answer, *took);
     return;
@@ -126,7 +127,8 @@ void Engine::take_answer(NodeIndex node, const Stamp& stamp, const Answer& answe
     case Verb::kill_old:
     case Verb::read_clock:
     case Verb::tend_numbers:
-    case Verb::ask_to_tell:
+    case Verb::stand_in_queue:
+    case Verb::leave_queue:
       break;
   }
   if (stamp.round == claim->round.number()) record(*claim, answer, failure, took);

@@ -12,10 +12,13 @@ namespace {
 /// Who is in the way of more keys than these looks again and again instead.
 constexpr std::size_t most_keys = 16;
 
-constexpr Duration asked_again_after = tells_for / 3;
-/// Of what a node promised: its clock need not run as ours does.
-constexpr Duration counted_on_for = tells_for - std::chrono::seconds(5);
+constexpr Duration queued_again_after = queued_for / 3;
 constexpr Duration deaf_for = std::chrono::seconds(5);
+
+/// Where nodes do not agree whose turn it is, they may do so a moment later; and who is second
+/// waits for the first to come.
+constexpr Duration shortest_patience = std::chrono::milliseconds(1);
+constexpr int patience_of_the_second = 4;
 
 std::size_t keys_of(const Acquisition& acquisition) {
   return acquisition.places > 0 ? acquisition.places : 1 + acquisition.also.size();
@@ -33,164 +36,187 @@ void each_key(const Acquisition& acquisition, Visit&& visit) {
   }
 }
 
+/// Several that wait for the same may be let in.
+bool makes_room(const Acquisition& acquisition) {
+  return !acquisition.group.empty() || acquisition.places > 0;
+}
+
 }  // namespace
 
-bool Engine::worth_listening(const Acquisition& acquisition) {
+bool Engine::worth_waiting(const Acquisition& acquisition) {
   if (acquisition.why != Errc::held || keys_of(acquisition) > most_keys) return false;
   return acquisition.places > 0 || tells_when_free(acquisition.last.leading_holder());
 }
 
-void Engine::listen(Acquisition& acquisition) {
+void Engine::wait_in_line(Acquisition& acquisition) {
   NodeSet able;
+  NodeSet mute;
   for (std::size_t i = 0; i < links_.size(); ++i) {
-    const Link& link = links_[i];
-    if (link.up() && link.hinting.deaf_until <= now_) able.add(static_cast<NodeIndex>(i));
+    Link& link = links_[i];
+    if (!link.up() || link.ear.deaf_until > now_) continue;
+    able.add(static_cast<NodeIndex>(i));
+    if (!link.ear.wanted) mute.add(static_cast<NodeIndex>(i));
+    link.ear.wanted = true;
   }
-  if (able.size() < settings_.quorum) return;
+  if (!mute.empty()) {
+    if (ear_.empty()) ear_ = random_->token();
+    emit(Command::Kind::listen).nodes = mute;
+  }
   each_key(acquisition, [&](const std::string& key) {
-    Hints::Keys::value_type& entry =
-        acquisition.listening ? *hints_.find(key) : hints_.wait(key, acquisition.index);
-    const NodeSet ask = able - entry.second.asked;
-    if (ask.empty()) return;
-    entry.second.asked = entry.second.asked | ask;
-    Command& command = emit(Command::Kind::listen);
-    command.nodes = ask;
-    command.key = &entry.first;
+    Hints::Entry& entry =
+        acquisition.in_line ? *hints_.find(key) : hints_.wait(key, acquisition.index);
+    if (later(entry.second.asked_at, queued_again_after) <= now_) entry.second.asked = NodeSet();
+    stand_in_queue(entry, able - entry.second.asked, Anew::no);
   });
-  acquisition.listening = true;
-  ask_to_tell(able);
+  acquisition.in_line = true;
 }
 
-void Engine::stop_listening(Acquisition& acquisition) {
-  if (!acquisition.listening) return;
-  acquisition.listening = false;
-  each_key(acquisition, [&](const std::string& key) {
-    Hints::Keys::value_type* const given_up = hints_.stop(key, acquisition.index);
-    if (given_up == nullptr) return;
-    Command& command = emit(Command::Kind::unlisten);
-    command.nodes = given_up->second.asked;
-    command.key = &given_up->first;
-    given_up->second.asked = given_up->second.telling = NodeSet();
-    unlistened_.push_back(given_up->first);
-  });
-}
-
-void Engine::ask_to_tell(NodeSet nodes) {
-  NodeSet due;
+void Engine::stand_in_queue(Hints::Entry& entry, NodeSet nodes, Anew anew) {
+  Hints::Key& key = entry.second;
+  NodeSet asked;
   nodes.each([&](NodeIndex node) {
-    Link& link = links_[node];
-    if (link.congested() || later(link.hinting.asked_at, asked_again_after) > now_) return;
-    link.hinting.asked_at = now_;
-    due.add(node);
+    // What is told before we listen would be lost, and they are asked again when we do.
+    if (links_[node].ear.open && !links_[node].congested()) asked.add(node);
   });
-  if (due.empty()) return;
+  if (asked.empty()) return;
+  if (key.asked.empty()) key.asked_at = now_;
+  key.asked = key.asked | asked;
   Command& command = emit(Command::Kind::send);
-  command.nodes = due;
-  command.stamp.verb = Verb::ask_to_tell;
-  due.each([&](NodeIndex node) { links_[node].sent(command.stamp, now_); });
+  command.nodes = asked;
+  command.stamp.verb = Verb::stand_in_queue;
+  command.stamp.claim.index = key.id;
+  command.key = &entry.first;
+  command.number = anew == Anew::yes ? 1 : 0;
+  asked.each([&](NodeIndex node) { links_[node].sent(command.stamp, now_); });
 }
 
-void Engine::note_hinting(NodeIndex node, const Answer& answer) {
-  if (answer.reply != Reply::done) return;
-  Link::Hinting& hinting = links_[node].hinting;
-  hinting.until = later(hinting.asked_at, counted_on_for);
-  acquisitions_.each([this](Acquisition& acquisition) { look_once_told(acquisition); });
+void Engine::leave_line(Acquisition& acquisition, Left left) {
+  if (!acquisition.in_line) return;
+  acquisition.in_line = false;
+  each_key(acquisition, [&](const std::string& key) {
+    Hints::Entry& entry = hints_.stop(key, acquisition.index);
+    if (!entry.second.waiters.empty()) {
+      // Who came later is to have a turn before others of ours.
+      if (left == Left::granted) return stand_in_queue(entry, entry.second.queued, Anew::yes);
+      // Whoever is behind it was not woken by what it heard.
+      return wake(entry.second, 0);
+    }
+    leave_queue(entry, left == Left::granted && makes_room(acquisition) ? Next::told : Next::no);
+  });
 }
 
-NodeSet Engine::telling(const Acquisition& acquisition) {
+void Engine::leave_queue(Hints::Entry& entry, Next next) {
   NodeSet nodes;
-  if (!acquisition.listening) return nodes;
-  for (std::size_t i = 0; i < links_.size(); ++i) {
-    const Link& link = links_[i];
-    if (link.up() && link.hinting.until > now_) nodes.add(static_cast<NodeIndex>(i));
-  }
-  each_key(acquisition,
-           [&](const std::string& key) { nodes = nodes & hints_.find(key)->second.telling; });
-  return nodes;
+  entry.second.asked.each([&](NodeIndex node) {
+    if (links_[node].up() && !links_[node].congested()) nodes.add(node);
+  });
+  entry.second.asked = entry.second.queued = NodeSet();
+  left_.push_back(entry.second.id);
+  if (nodes.empty()) return;
+  Command& command = emit(Command::Kind::send);
+  command.nodes = nodes;
+  command.stamp.verb = Verb::leave_queue;
+  command.stamp.claim.index = entry.second.id;
+  command.key = &entry.first;
+  command.number = next == Next::told ? 1 : 0;
+  nodes.each([&](NodeIndex node) { links_[node].sent(command.stamp, now_); });
+}
+
+void Engine::note_queued(NodeIndex node, const Stamp& stamp, const Answer& answer) {
+  Hints::Entry* const entry = hints_.find(stamp.claim.index);
+  const bool queued = answer.reply == Reply::taken || answer.reply == Reply::gone;
+  if (entry == nullptr || !queued || !entry->second.asked.has(node)) return;
+  entry->second.queued.add(node);
+  if (answer.reply == Reply::gone) hear(entry->second, node);
+  each_waiter(entry->second, [this](Acquisition& acquisition) {
+    if (acquisition.state != Acquisition::State::pausing || acquisition.look) return Visited::more;
+    if (is_told(acquisition)) plan_next_try(acquisition);
+    return Visited::more;
+  });
+  fire_due();
 }
 
 bool Engine::is_told(const Acquisition& acquisition) {
-  if (!acquisition.listening || !worth_listening(acquisition)) return false;
-  // Told from before the last look on: nothing that was given up since can have been missed.
-  return (acquisition.told_by & telling(acquisition)).size() >= settings_.quorum;
+  if (!acquisition.in_line || !worth_waiting(acquisition)) return false;
+  NodeSet nodes;
+  for (std::size_t i = 0; i < links_.size(); ++i) {
+    if (links_[i].up() && links_[i].ear.open) nodes.add(static_cast<NodeIndex>(i));
+  }
+  each_key(acquisition,
+           [&](const std::string& key) { nodes = nodes & hints_.find(key)->second.queued; });
+  return nodes.size() >= settings_.quorum;
 }
 
 bool Engine::heard_enough(const Acquisition& acquisition) const {
   return (acquisition.heard | acquisition.last.granted()).size() >= settings_.quorum;
 }
 
-void Engine::look_once_told(Acquisition& acquisition) {
-  if (acquisition.state != Acquisition::State::pausing || !acquisition.listening) return;
-  // What was given up while nobody told has to be looked for once.
-  if (acquisition.told_by.size() >= settings_.quorum) return;
-  if (telling(acquisition).size() >= settings_.quorum) try_again(acquisition);
-}
-
 template <typename Visit>
 void Engine::each_waiter(const Hints::Key& key, Visit&& visit) {
-  // Looking may end an acquisition, and so change who waits.
-  std::vector<std::uint32_t> waiters = std::move(waiters_);
-  waiters.assign(key.waiters.begin(), key.waiters.end());
-  for (const std::uint32_t index : waiters) {
+  for (const std::uint32_t index : key.waiters) {
     Acquisition& acquisition = acquisitions_.at(index);
-    if (acquisition.listening && visit(acquisition) == Visited::enough) break;
+    if (acquisition.in_line && visit(acquisition) == Visited::enough) return;
   }
-  waiters_ = std::move(waiters);
 }
 
-void Engine::wake(const Hints::Key& key) {
-  each_waiter(key, [this](Acquisition& acquisition) {
-    if (acquisition.state == Acquisition::State::pausing) {
-      if (!is_told(acquisition) || !heard_enough(acquisition)) return Visited::more;
-      acquisition.setbacks = 0;
-      // At the next deadline, which is now: one that ends wakes another, and that one may end too.
-      timers_.set(timer_of(acquisition), now_);
-    }
-    // One of us, who comes first, is enough to find out, unless several may be let in.
-    const bool alone = acquisition.group.empty() && acquisition.places == 0;
-    return alone ? Visited::enough : Visited::more;
-  });
-}
-
-void Engine::pass_on(const Acquisition& acquisition) {
-  each_key(acquisition, [&](const std::string& key) {
-    const Hints::Keys::value_type* const entry = hints_.find(key);
-    if (entry != nullptr) wake(entry->second);
-  });
-}
-
-void Engine::on(const Telling& event) {
-  Hints::Keys::value_type* const entry = hints_.find(event.key);
-  if (entry == nullptr || !entry->second.asked.has(event.node)) return;
-  entry->second.telling.add(event.node);
-  each_waiter(entry->second, [this](Acquisition& acquisition) {
-    look_once_told(acquisition);
+void Engine::hear(const Hints::Key& key, NodeIndex node) {
+  each_waiter(key, [node](Acquisition& acquisition) {
+    acquisition.heard.add(node);
     return Visited::more;
   });
 }
 
-void Engine::on(const Hint& event) {
-  Hints::Keys::value_type* const entry = hints_.find(event.key);
-  if (entry == nullptr) return;
-  for (const std::uint32_t index : entry->second.waiters) {
-    acquisitions_.at(index).heard.add(event.node);
+void Engine::wake(const Hints::Key& key, std::uint32_t before) {
+  each_waiter(key, [&](Acquisition& acquisition) {
+    // One of us, who comes first, is enough to find out, unless several may be let in.
+    const Visited visited = makes_room(acquisition) ? Visited::more : Visited::enough;
+    if (acquisition.state != Acquisition::State::pausing) return visited;
+    if (!is_told(acquisition)) return Visited::more;
+    if (heard_enough(acquisition)) {
+      acquisition.setbacks = 0;
+      acquisition.look = now_;
+    } else if (before > 0 || !acquisition.heard.empty()) {
+      const Duration patience = std::max(shortest_patience, 2 * slowest_round_trip()) *
+                                (before > 0 ? patience_of_the_second : 1);
+      const Instant look = later(now_, random_->between(patience, 2 * patience));
+      acquisition.look = std::min(look, acquisition.look.value_or(look));
+    } else {
+      return visited;
+    }
+    plan_next_try(acquisition);
+    return visited;
+  });
+}
+
+void Engine::on(const Listening& event) {
+  Link& link = links_[event.node];
+  if (!link.ear.wanted || link.ear.open) return;
+  link.ear.open = true;
+  for (Hints::Entry& entry : hints_.all()) {
+    if (entry.second.waiters.empty() || !link.up()) continue;
+    stand_in_queue(entry, NodeSet::of(event.node), Anew::no);
   }
-  wake(entry->second);
+}
+
+void Engine::on(const Hint& event) {
+  Hints::Entry* const entry = hints_.find(event.key);
+  if (entry == nullptr) return;
+  if (event.before == 0) hear(entry->second, event.node);
+  wake(entry->second, event.before);
   fire_due();
 }
 
 void Engine::on(const Deaf& event) {
-  links_[event.node].hinting.deaf_until = later(now_, deaf_for);
-  if (hints_.lost(event.node)) wake_deaf(event.node);
+  links_[event.node].ear = {false, false, later(now_, deaf_for)};
+  hints_.lost(event.node);
+  wake_deaf();
 }
 
-void Engine::wake_deaf(NodeIndex node) {
-  acquisitions_.each([&](Acquisition& acquisition) {
-    if (!acquisition.listening || !acquisition.told_by.has(node)) return;
-    acquisition.told_by.remove(node);
-    const bool asleep = acquisition.state == Acquisition::State::pausing;
+void Engine::wake_deaf() {
+  acquisitions_.each([this](Acquisition& acquisition) {
+    const bool asleep = acquisition.in_line && acquisition.state == Acquisition::State::pausing;
     // It may have missed what it slept for.
-    if (asleep && acquisition.told_by.size() < settings_.quorum) try_again(acquisition);
+    if (asleep && worth_waiting(acquisition) && !is_told(acquisition)) plan_next_try(acquisition);
   });
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "redlock/inspection.hpp"
+#include "support/assert.hpp"
 
 namespace redlock::core {
 namespace {
@@ -25,49 +26,46 @@ bool tells_when_free(std::string_view holder) {
   return std::all_of(digits.begin(), digits.end(), is_hexadecimal);
 }
 
-Hints::Keys::value_type& Hints::wait(std::string_view key, std::uint32_t waiter) {
-  Keys::value_type* entry = find(key);
+Hints::Entry& Hints::wait(std::string_view key, std::uint32_t waiter) {
+  Entry* entry = find(key);
   if (entry == nullptr) {
     entry = &*keys_.try_emplace(std::string(key)).first;
-  } else if (entry->second.waiters.empty()) {
-    std::erase(idle_, entry);
+    entry->second.id = ++last_id_;
+    by_id_.emplace(last_id_, entry);
   }
   entry->second.waiters.push_back(waiter);
   return *entry;
 }
 
-Hints::Keys::value_type* Hints::stop(std::string_view key, std::uint32_t waiter) {
-  Keys::value_type* const entry = find(key);
-  if (entry == nullptr) return nullptr;
+Hints::Entry& Hints::stop(std::string_view key, std::uint32_t waiter) {
+  Entry* const entry = find(key);
+  REDLOCK_ASSERT(entry != nullptr);
   std::erase(entry->second.waiters, waiter);
-  if (!entry->second.waiters.empty()) return nullptr;
-  idle_.push_back(entry);
-  if (idle_.size() <= most_idle) return nullptr;
-  Keys::value_type* const oldest = idle_.front();
-  idle_.erase(idle_.begin());
-  return oldest;
+  return *entry;
 }
 
-Hints::Keys::value_type* Hints::find(std::string_view key) {
+Hints::Entry* Hints::find(std::string_view key) {
   const auto at = keys_.find(key);
   return at == keys_.end() ? nullptr : &*at;
 }
 
-void Hints::forget(std::string_view key) {
-  const auto at = keys_.find(key);
-  if (at == keys_.end() || !at->second.waiters.empty()) return;
-  std::erase(idle_, &*at);
-  keys_.erase(at);
+Hints::Entry* Hints::find(std::uint32_t id) {
+  const auto at = by_id_.find(id);
+  return at == by_id_.end() ? nullptr : at->second;
 }
 
-bool Hints::lost(NodeIndex node) {
-  bool asked = false;
+void Hints::forget(std::uint32_t id) {
+  const Entry* const entry = find(id);
+  if (entry == nullptr || !entry->second.waiters.empty() || keys_.size() <= most_idle) return;
+  by_id_.erase(id);
+  keys_.erase(keys_.find(entry->first));
+}
+
+void Hints::lost(NodeIndex node) {
   for (auto& [name, key] : keys_) {
-    asked = asked || key.asked.has(node);
     key.asked.remove(node);
-    key.telling.remove(node);
+    key.queued.remove(node);
   }
-  return asked;
 }
 
 }  // namespace redlock::core

@@ -81,12 +81,12 @@ class Link {
   void reading_clock(Instant now) noexcept { clock_read_at_ = now; }
 
   // --- hints ---
-  /// Whether whoever gives a key up here tells who listens.
-  struct Hinting {
-    Instant asked_at = Instant::min();
-    Instant until = Instant::min();       ///< told for sure
+  /// Whether we hear what the node tells.
+  struct Ear {
+    bool wanted = false;
+    bool open = false;
     Instant deaf_until = Instant::min();  ///< it is of no use to listen
-  } hinting;
+  } ear;
 
   // --- requests in flight, in the order in which they were sent ---
   [[nodiscard]] bool congested() const noexcept { return count_ >= settings_->max_unanswered; }

@@ -42,16 +42,17 @@ enum class Verb : std::uint8_t {
   enter,        ///< a hold of a resource that others of the same group may hold too
   raise_fence,  ///< a higher number for a key that is ours
   extend,       ///< raise the expiry of our key
-  extend_or_set,  ///< and give the key back to a node that lost it
-  release,        ///< compare and delete
-  inspect,        ///< holder and remaining TTL
-  expire_orphan,  ///< an expiry for a key that has none
-  kill_old,       ///< CLIENT KILL of the connection before this one; of no claim
-  read_clock,     ///< TIME; of no claim
-  tend_numbers,   ///< forget what was numbered days ago; of no claim
-  ask_to_tell,    ///< whoever gives a key up is to tell who listens; of no claim
+  extend_or_set,   ///< and give the key back to a node that lost it
+  release,         ///< compare and delete
+  inspect,         ///< holder and remaining TTL
+  expire_orphan,   ///< an expiry for a key that has none
+  kill_old,        ///< CLIENT KILL of the connection before this one; of no claim
+  read_clock,      ///< TIME; of no claim
+  tend_numbers,    ///< forget what was numbered days ago; of no claim
+  stand_in_queue,  ///< among those who wait for a key, to be told when it is our turn; of no claim
+  leave_queue,     ///< of no claim
 };
-inline constexpr std::size_t verbs = 17;
+inline constexpr std::size_t verbs = 18;
 
 /// Asks for the lock by a script.
 [[nodiscard]] constexpr bool is_taking_script(Verb verb) noexcept {
@@ -66,10 +67,14 @@ inline constexpr std::size_t verbs = 17;
 [[nodiscard]] constexpr bool is_set_numbered(Verb verb) noexcept {
   return verb == Verb::set_numbered || verb == Verb::set_numbered_and_ttl;
 }
+/// Of no claim: the stamp's index names the key.
+[[nodiscard]] constexpr bool is_about_queue(Verb verb) noexcept {
+  return verb == Verb::stand_in_queue || verb == Verb::leave_queue;
+}
 /// Belongs to no claim: nobody waits for the answer.
 [[nodiscard]] constexpr bool is_upkeep(Verb verb) noexcept {
   return verb == Verb::kill_old || verb == Verb::read_clock || verb == Verb::tend_numbers ||
-         verb == Verb::ask_to_tell;
+         is_about_queue(verb);
 }
 
 /// How a script is sent: by its digest, or in full where the node said that it does not know it.
@@ -91,15 +96,16 @@ enum class Reply : std::uint8_t {
                    ///< `holds` of the group
   behind,          ///< fenced: the key is ours, its number is not below `number`
   taken,           ///< the key is somebody else's: `text` the holder where told, `remaining`;
-                   ///< take_place: `text` is a digit per place, 1 where it is free
+                   ///< take_place: `text` is a digit per place, 1 where it is free; stand_in_queue:
+                   ///< we stand there
   extended,        ///< the key was ours, its expiry is now at least what was asked; `holds` where
                    ///< it is one of several
   repaired,        ///< the key was gone and is ours again
-  gone,            ///< there is no key
+  gone,            ///< there is no key; stand_in_queue: we stand there all the same
   released,        ///< the key was ours and is deleted; of this and of the other answers to a
                    ///< release: `holds` that are left where it was shared
   found,           ///< inspect: `text` the holder or the group, `remaining` its TTL
-  done,            ///< kill_old, expire_orphan, tend_numbers, ask_to_tell
+  done,            ///< kill_old, expire_orphan, tend_numbers, leave_queue
   clock,           ///< read_clock: `time` is the node's wall clock
   script_missing,  ///< NOSCRIPT: nothing was executed
   error,           ///< nothing was executed, `text` is the server's message
@@ -192,17 +198,17 @@ struct NodeDown {
   enum class Cause : std::uint8_t { unreachable, error } cause = Cause::unreachable;
   std::string_view why;
 };
-/// From now on the node tells when `key` is given up there; follows Command::Kind::listen.
-struct Telling {
+/// From now on we hear what the node tells us; follows Command::Kind::listen.
+struct Listening {
   NodeIndex node = 0;
-  std::string_view key;
 };
-/// `key` was given up at the node just now, by somebody.
+/// `key` was given up at the node just now, and we are told before others.
 struct Hint {
   NodeIndex node = 0;
   std::string_view key;
+  std::uint32_t before = 0;  ///< how many stand before us, and were told too
 };
-/// The node tells nothing any more, of no key, until it is asked again.
+/// We hear nothing of the node any more; also instead of Listening.
 struct Deaf {
   NodeIndex node = 0;
 };
@@ -215,7 +221,7 @@ struct Shutdown {
 
 using Event =
     std::variant<Acquire, Extend, Release, Detach, ExtendToken, ReleaseToken, Inspect, Cancel,
-                 Answer, NodeUp, NodeDown, Telling, Hint, Deaf, TimePassed, Shutdown>;
+                 Answer, NodeUp, NodeDown, Listening, Hint, Deaf, TimePassed, Shutdown>;
 
 // --- commands -------------------------------------------------------------------------------
 
@@ -234,9 +240,8 @@ struct Command {
     at_risk,     ///< `stamp.claim` ends soon, though it is to be renewed
     lost,        ///< the lease `stamp.claim` reached its deadline
     excluded,    ///< a guard took the vote of `nodes`
-    listen,      ///< have `nodes` tell when `key` is given up; one Telling each, or Deaf
-    unlisten,    ///< not any more
-    stop_listening,  ///< to anything, at `nodes`; nothing follows
+    listen,      ///< to what `nodes` tell by the name of Engine::ear(); one Listening each, or Deaf
+    stop_listening,  ///< nothing follows
     drained,         ///< nothing is left to wait for
   };
   Kind kind{};
@@ -247,7 +252,7 @@ struct Command {
   RequestId request{};
   std::int64_t number = 0;
 
-  /// Listen and unlisten: lives until the next step.
+  /// Stand_in_queue and leave_queue: lives until the next step.
   const std::string* key = nullptr;
   /// The round that decided; none where nothing was sent. Lives until the next step.
   const Round* round = nullptr;

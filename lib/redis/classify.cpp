@@ -298,18 +298,11 @@ constexpr std::int64_t no_key = -2;
   return Classified{.reply = Reply::done};
 }
 
-/// Two SETs.
-[[nodiscard]] std::optional<Classified> classify_asked(const Value& waiters,
-                                                       const Value& awaited) noexcept {
-  Classified result{.reply = Reply::done};
-  for (const Value* value : {&waiters, &awaited}) {
-    if (value->type == Type::error) {
-      result = error_of(*value);
-    } else if (value->type != Type::status || value->text != "OK") {
-      return std::nullopt;
-    }
-  }
-  return result;
+/// Whether the resource is taken.
+[[nodiscard]] std::optional<Classified> classify_queued(const Value& value) noexcept {
+  if (value.type == Type::error) return error_of_script(value);
+  if (value.type != Type::integer || value.integer < 0 || value.integer > 1) return std::nullopt;
+  return Classified{.reply = value.integer == 1 ? Reply::taken : Reply::gone};
 }
 
 [[nodiscard]] std::optional<Classified> classify_kill(const Value& value) noexcept {
@@ -354,9 +347,10 @@ std::optional<Classified> classify(core::Verb verb, SetForm form,
     case core::Verb::read_clock:
       return classify_time(first);
     case core::Verb::tend_numbers:
+    case core::Verb::leave_queue:
       return classify_count(first);
-    case core::Verb::ask_to_tell:
-      return classify_asked(first, *values[1]);
+    case core::Verb::stand_in_queue:
+      return classify_queued(first);
   }
   return std::nullopt;
 }

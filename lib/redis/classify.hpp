@@ -30,7 +30,6 @@ struct Classified {
     case core::Verb::set_numbered:
       return 4;
     case core::Verb::set_and_ttl:
-    case core::Verb::ask_to_tell:
       return 2;
     case core::Verb::set:
     case core::Verb::take:
@@ -45,6 +44,8 @@ struct Classified {
     case core::Verb::kill_old:
     case core::Verb::read_clock:
     case core::Verb::tend_numbers:
+    case core::Verb::stand_in_queue:
+    case core::Verb::leave_queue:
       return 1;
   }
   return 1;

@@ -166,10 +166,16 @@ void Encoder::format(Frame& frame, core::Verb verb, std::string_view resource, c
       append_command(bytes, {command, script, "1", keys::numbers});
       return;
     }
-    case core::Verb::ask_to_tell: {
-      const Decimal px = milliseconds_of(core::tells_for);
-      append_command(bytes, {"SET", keys::waiters, "", "PX", px.view()});
-      append_command(bytes, {"SET", keys::awaited, "", "PX", px.view()});
+    case core::Verb::stand_in_queue: {
+      const auto [command, script] = call(scripts::queue);
+      const Decimal remember = milliseconds_of(core::queued_for);
+      append_command(
+          bytes, {command, script, "1", resource, token.view(), remember.view(), digits.view()});
+      return;
+    }
+    case core::Verb::leave_queue: {
+      const auto [command, script] = call(scripts::leave);
+      append_command(bytes, {command, script, "1", resource, token.view(), digits.view()});
       return;
     }
     case core::Verb::set:

@@ -12,13 +12,9 @@ inline constexpr std::string_view quarantine = "redlock:node:quarantine";  // gu
 /// Sorted set: resource → the highest fencing token it knows; "" → the floor. fence.lua
 inline constexpr std::string_view numbers = "redlock:node:numbers";
 
-/// Somebody listens for what is given up: deleted together with a resource, which is how a release
-/// learns of it at no cost, and put back for as long as the other is there. release.lua
-inline constexpr std::string_view awaited = "redlock:node:awaited";
-inline constexpr std::string_view waiters = "redlock:node:waiters";
-
-/// Where it is told that a resource was given up: behind this, the resource. release.lua
-inline constexpr std::string_view free_channel = "redlock:free:";
+/// Where who waits is told of a resource: behind this, who. A message is how many were told before
+/// it, one digit, and the resource. release.lua
+inline constexpr std::string_view wake_channel = "redlock:wake:";
 
 /// What is at a resource that nobody holds and nobody may have yet. release.lua
 inline constexpr std::string_view cooldown = interval_token;

@@ -8,33 +8,26 @@
 
 namespace redlock::redis {
 
-Subscriber::Subscriber(uv_loop_t* loop, ConnectionTarget target, SubscriberOwner& owner)
-    : owner_(owner), target_(std::move(target)), stream_(loop, *this) {}
+Subscriber::Subscriber(uv_loop_t* loop, ConnectionTarget target, std::string_view name,
+                       SubscriberOwner& owner)
+    : owner_(owner),
+      target_(std::move(target)),
+      channel_(std::string(keys::wake_channel) + std::string(name)),
+      stream_(loop, *this) {}
 
 Subscriber::~Subscriber() {
   if (destroyed_ != nullptr) *destroyed_ = true;
 }
 
 void Subscriber::open() {
-  // Ahead of everything, so it is written when the connection is there.
   authenticating_ = !target_.password.empty() || !target_.user.empty();
   if (!target_.user.empty()) {
     append_command(stream_.outbox(), {"AUTH", target_.user, target_.password});
   } else if (authenticating_) {
     append_command(stream_.outbox(), {"AUTH", target_.password});
   }
+  append_command(stream_.outbox(), {"SUBSCRIBE", channel_});
   stream_.open(target_.endpoint);
-}
-
-void Subscriber::listen(std::string_view resource) { command("SUBSCRIBE", resource); }
-
-void Subscriber::unlisten(std::string_view resource) { command("UNSUBSCRIBE", resource); }
-
-void Subscriber::command(std::string_view verb, std::string_view resource) {
-  if (closed_) return;
-  const std::string channel = std::string(keys::free_channel) + std::string(resource);
-  append_command(stream_.outbox(), {verb, channel});
-  stream_.flush();
 }
 
 void Subscriber::close() {
@@ -69,15 +62,13 @@ void Subscriber::take(const Value& value) {
   const bool fits = value.type == Value::Type::array && value.elements.size() == 3 &&
                     value.elements[0]->type == Value::Type::bulk;
   if (!fits) return end("an answer that does not fit SUBSCRIBE");
-  const std::string& kind = value.elements[0]->text;
-  std::string_view channel = value.elements[1]->text;
-  if (!channel.starts_with(keys::free_channel)) return;
-  channel.remove_prefix(keys::free_channel.size());
-  if (kind == "subscribe") {
-    owner_.on_telling(channel);
-  } else if (kind == "message") {
-    owner_.on_hint(channel);
-  }
+  if (value.elements[1]->text != channel_) return;
+  if (value.elements[0]->text == "subscribe") return owner_.on_listening();
+  std::string_view message = value.elements[2]->text;
+  if (message.empty() || message.front() < '0' || message.front() > '9') return;
+  const auto before = static_cast<std::uint32_t>(message.front() - '0');
+  message.remove_prefix(1);
+  owner_.on_hint(message, before);
 }
 
 void Subscriber::on_failure(const uv::Failure& failure) noexcept {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -14,10 +14,10 @@ namespace redlock::redis {
 /// or destruction. May call, close or destroy the subscriber from inside any call.
 class SubscriberOwner {
  public:
-  /// What is told about `resource` from now on arrives.
-  virtual void on_telling(std::string_view resource) noexcept = 0;
-  /// `resource` was given up.
-  virtual void on_hint(std::string_view resource) noexcept = 0;
+  /// What is told from now on arrives.
+  virtual void on_listening() noexcept = 0;
+  /// `resource` was given up; `before` others were told before us.
+  virtual void on_hint(std::string_view resource, std::uint32_t before) noexcept = 0;
   /// The last call: the connection is gone. `why` is one line.
   virtual void on_deaf(std::string_view why) noexcept = 0;
 
@@ -25,22 +25,20 @@ class SubscriberOwner {
   ~SubscriberOwner() = default;
 };
 
-/// One connection that listens for resources being given up: a server takes nothing else on it.
+/// One connection that listens to what waiters are told: a server takes nothing else on it.
 /// Knows no time; opened once, closed once. Belongs to the loop's thread.
 class Subscriber final : private uv::StreamListener {
  public:
-  Subscriber(uv_loop_t* loop, ConnectionTarget target, SubscriberOwner& owner);
+  /// `name` is by what name we are told.
+  Subscriber(uv_loop_t* loop, ConnectionTarget target, std::string_view name,
+             SubscriberOwner& owner);
   /// Closes by reset.
   ~Subscriber();
   Subscriber(const Subscriber&) = delete;
   Subscriber& operator=(const Subscriber&) = delete;
 
-  /// Once; on_deaf follows, if it can not be kept.
+  /// Once; on_listening follows, or on_deaf.
   void open();
-
-  /// Also before the connection is made. on_telling follows.
-  void listen(std::string_view resource);
-  void unlisten(std::string_view resource);
 
   void close();
   [[nodiscard]] bool closed() const noexcept { return closed_; }
@@ -50,12 +48,12 @@ class Subscriber final : private uv::StreamListener {
   void on_bytes(std::string_view bytes) noexcept override;
   void on_failure(const uv::Failure& failure) noexcept override;
 
-  void command(std::string_view verb, std::string_view resource);
   void take(const Value& value);
   void end(std::string_view why);
 
   SubscriberOwner& owner_;
   ConnectionTarget target_;
+  std::string channel_;
   bool closed_ = false;
   bool authenticating_ = false;
   ReplyReader reader_;

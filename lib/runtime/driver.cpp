@@ -70,9 +70,8 @@ void Driver::carry_out(core::Instant now, const Command& command) {
     case Command::Kind::excluded:
       return report_excluded(command);
     case Command::Kind::listen:
-      return command.nodes.each([&](NodeIndex node) { nodes_[node]->listen(*command.key); });
-    case Command::Kind::unlisten:
-      return command.nodes.each([&](NodeIndex node) { nodes_[node]->unlisten(*command.key); });
+      return command.nodes.each(
+          [&](NodeIndex node) { nodes_[node]->listen(engine_.ear().view()); });
     case Command::Kind::stop_listening:
       return command.nodes.each([&](NodeIndex node) { nodes_[node]->stop_listening(); });
     case Command::Kind::drained:
@@ -116,9 +115,11 @@ void Driver::send(core::Instant now, const Command& command) {
 void Driver::send_plain(const Command& command) {
   command.nodes.each([&](NodeIndex node) {
     redis::Connection& connection = nodes_[node]->connection();
-    connection.send(encoders_[0].encode(command.stamp.verb, command.form, connection.set_form(), {},
-                                        {}, {}, command.number),
-                    command.stamp);
+    connection.send(
+        encoders_[0].encode(command.stamp.verb, command.form, connection.set_form(),
+                            command.key != nullptr ? std::string_view(*command.key) : "",
+                            engine_.ear(), {}, command.number),
+        command.stamp);
   });
   dirty_ = dirty_ | command.nodes;
 }
@@ -151,13 +152,9 @@ void Driver::on_node_down(NodeIndex node, core::NodeDown::Cause cause, std::stri
   step(event);
 }
 
-void Driver::on_node_telling(NodeIndex node, std::string_view key) noexcept {
-  step(core::Telling{node, key});
-}
+void Driver::on_node_listening(NodeIndex node) noexcept { step(core::Listening{node}); }
 
-void Driver::on_node_hint(NodeIndex node, std::string_view key) noexcept {
-  step(core::Hint{node, key});
-}
+void Driver::on_node_hint(const core::Hint& hint) noexcept { step(hint); }
 
 void Driver::on_node_deaf(NodeIndex node) noexcept { step(core::Deaf{node}); }
 

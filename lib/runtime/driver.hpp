@@ -71,8 +71,8 @@ class Driver final : private NodeOwner {
   void on_node_answer(const core::Answer& answer) noexcept override;
   void on_node_down(core::NodeIndex node, core::NodeDown::Cause cause, std::string_view why,
                     redis::Conduct conduct) noexcept override;
-  void on_node_telling(core::NodeIndex node, std::string_view key) noexcept override;
-  void on_node_hint(core::NodeIndex node, std::string_view key) noexcept override;
+  void on_node_listening(core::NodeIndex node) noexcept override;
+  void on_node_hint(const core::Hint& hint) noexcept override;
   void on_node_deaf(core::NodeIndex node) noexcept override;
 
   void carry_out(core::Instant now, const core::Command& command);

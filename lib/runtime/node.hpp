@@ -2,6 +2,7 @@
 
 #include <uv.h>
 
+#include <cstdint>
 #include <memory>
 #include <string_view>
 
@@ -18,8 +19,8 @@ class NodeOwner {
   virtual void on_node_answer(const core::Answer& answer) noexcept = 0;
   virtual void on_node_down(core::NodeIndex node, core::NodeDown::Cause cause, std::string_view why,
                             redis::Conduct conduct) noexcept = 0;
-  virtual void on_node_telling(core::NodeIndex node, std::string_view key) noexcept = 0;
-  virtual void on_node_hint(core::NodeIndex node, std::string_view key) noexcept = 0;
+  virtual void on_node_listening(core::NodeIndex node) noexcept = 0;
+  virtual void on_node_hint(const core::Hint& hint) noexcept = 0;
   virtual void on_node_deaf(core::NodeIndex node) noexcept = 0;
 
  protected:
@@ -27,7 +28,7 @@ class NodeOwner {
 };
 
 /// One configured node and the connection to it at the time, one after the other; and another one
-/// to listen on, as long as somebody waits for what is locked there.
+/// to listen on, once somebody has waited for what is locked there.
 class Node final : private redis::ConnectionOwner, private redis::SubscriberOwner {
  public:
   Node(uv_loop_t* loop, core::NodeIndex index, redis::ConnectionTarget target, NodeOwner& owner);
@@ -38,8 +39,7 @@ class Node final : private redis::ConnectionOwner, private redis::SubscriberOwne
   void connect();
   void disconnect(uv::CloseMode mode);
   [[nodiscard]] redis::Connection& connection() noexcept { return *connection_; }
-  void listen(std::string_view key);
-  void unlisten(std::string_view key);
+  void listen(std::string_view name);
   void stop_listening();
   [[nodiscard]] bool ready() const noexcept { return connection_ && connection_->ready(); }
 
@@ -51,8 +51,8 @@ class Node final : private redis::ConnectionOwner, private redis::SubscriberOwne
   void on_answer(const core::Stamp& stamp, const redis::Classified& what) noexcept override;
   void on_down(core::NodeDown::Cause cause, std::string_view why,
                redis::Conduct conduct) noexcept override;
-  void on_telling(std::string_view resource) noexcept override;
-  void on_hint(std::string_view resource) noexcept override;
+  void on_listening() noexcept override;
+  void on_hint(std::string_view resource, std::uint32_t before) noexcept override;
   void on_deaf(std::string_view why) noexcept override;
 
   uv_loop_t* loop_;

@@ -52,8 +52,10 @@ inline constexpr std::array every_form{redis::SetForm::plain, redis::SetForm::wi
       return 'c';
     case core::Verb::tend_numbers:
       return 'w';
-    case core::Verb::ask_to_tell:
+    case core::Verb::stand_in_queue:
       return 'a';
+    case core::Verb::leave_queue:
+      return 'b';
   }
   return '?';
 }
@@ -93,26 +95,28 @@ void each_verb(Visit&& visit) {
     case Reply::behind:
       return is_numbered(verb);
     case Reply::taken:
-      return sets || extends || verb == Verb::release;
+      return sets || extends || verb == Verb::release || verb == Verb::stand_in_queue;
     case Reply::extended:
       return extends;
     case Reply::repaired:
       return verb == Verb::extend_or_set;
     case Reply::gone:
-      return extends || verb == Verb::release || verb == Verb::inspect;
+      return extends || verb == Verb::release || verb == Verb::inspect ||
+             verb == Verb::stand_in_queue;
     case Reply::released:
       return verb == Verb::release;
     case Reply::found:
       return verb == Verb::inspect;
     case Reply::done:
       return verb == Verb::kill_old || verb == Verb::expire_orphan || verb == Verb::tend_numbers ||
-             verb == Verb::ask_to_tell;
+             verb == Verb::leave_queue;
     case Reply::clock:
       return verb == Verb::read_clock;
     case Reply::script_missing:
       return extends || verb == Verb::release || verb == Verb::inspect ||
              core::is_taking_script(verb) || verb == Verb::raise_fence ||
-             verb == Verb::expire_orphan || verb == Verb::tend_numbers;
+             verb == Verb::expire_orphan || verb == Verb::tend_numbers ||
+             core::is_about_queue(verb);
     case Reply::error:
       return true;
     case Reply::failed:

@@ -110,9 +110,9 @@ class Driver {
       case 22:
         return step(core::Cancel{core::RequestId{1 + input_.below(requests_.size() + 1)}});
       case 23:
-        return step(core::Telling{node(), resource()});
+        return step(core::Listening{node()});
       case 24:
-        return step(core::Hint{node(), resource()});
+        return step(core::Hint{node(), resource(), input_.byte()});
       case 25:
         return step(core::Deaf{node()});
       default:
@@ -290,8 +290,7 @@ class Driver {
         return command.nodes.each(
             [&](NodeIndex index) { REDLOCK_ASSERT(harmless(engine_.exclusion(index))); });
       case Command::Kind::listen:
-      case Command::Kind::unlisten:
-        REDLOCK_ASSERT(command.key != nullptr && !command.nodes.empty());
+        REDLOCK_ASSERT(!engine_.ear().empty() && !command.nodes.empty());
         return;
       case Command::Kind::stop_listening:
         return;

@@ -41,17 +41,23 @@ class ReleaseScript : public testing::Test {
     client_.send_raw(encoded(Verb::release, "r", token, terms));
     return client_.read();
   }
-  void mark() {
-    client_.send_raw(encoded(Verb::ask_to_tell, "", ""));
-    ASSERT_TRUE(client_.read().is_ok());
-    ASSERT_TRUE(client_.read().is_ok());
+  /// Whether the resource is taken.
+  std::int64_t queue(const std::string& who, const std::string& resource = "r") {
+    client_.send_raw(encoded(Verb::stand_in_queue, resource, who));
+    return client_.read().integer;
   }
-  void listen(const std::string& resource) {
-    ASSERT_EQ(ear_.call({"SUBSCRIBE", "redlock:free:" + resource}).elements.size(), 3U);
+  void leave(const std::string& who) {
+    client_.send_raw(encoded(Verb::leave_queue, "r", who));
+    EXPECT_EQ(client_.read().integer, 0);
   }
+  void listen(const std::string& who) {
+    ASSERT_EQ(ear_.call({"SUBSCRIBE", "redlock:wake:" + who}).elements.size(), 3U);
+  }
+  /// Who was told, and what.
   [[nodiscard]] std::string heard() {
     const Reply message = ear_.read();
-    return message.elements.size() == 3 ? message.elements[1].string : "nothing";
+    if (message.elements.size() != 3) return "nothing";
+    return message.elements[1].string.substr(13) + ": " + message.elements[2].string;
   }
   void hold(const std::string& resource, const std::string& token) {
     ASSERT_TRUE(client_.call({"SET", resource, token, "PX", "60000"}).is_ok());
@@ -62,37 +68,56 @@ class ReleaseScript : public testing::Test {
   RespClient ear_ = RespClient::unix_socket(server_.unix_path());
 };
 
-TEST_F(ReleaseScript, TellsWhoListens) {
-  listen("r");
-  mark();
-  for (int i = 0; i < 2; ++i) {
-    hold("r", "me");
-    EXPECT_EQ(release("me").integer, 1);
-    EXPECT_EQ(heard(), "redlock:free:r");
-    EXPECT_EQ(server_.get("r"), std::nullopt);
+TEST_F(ReleaseScript, TellsWhoCameFirstAndTheSecond) {
+  hold("r", "me");
+  for (const std::string who : {"a", "b", "c"}) {
+    listen(who);
+    EXPECT_EQ(queue(who), 1);
   }
+  EXPECT_EQ(queue("a"), 1) << "who asks again keeps the place";
+  EXPECT_EQ(release("me").integer, 1);
+  EXPECT_EQ(server_.get("r"), std::nullopt);
+  EXPECT_EQ(heard(), "a: 0r");
+  EXPECT_EQ(heard(), "b: 1r");
+  leave("a");  // it is free: whatever a was told of is for the others
+  EXPECT_EQ(heard(), "b: 0r");
+  EXPECT_EQ(heard(), "c: 1r");
+  hold("r", "me");
+  leave("b");
+  EXPECT_EQ(release("me").integer, 1);
+  EXPECT_EQ(heard(), "c: 0r");
 }
 
-TEST_F(ReleaseScript, TellsNobodyWhereNobodyAsked) {
+TEST_F(ReleaseScript, DropsWhoDoesNotListen) {
+  hold("r", "me");
+  for (const std::string who : {"a", "b", "c", "d"}) queue(who);
+  listen("c");
+  listen("d");
+  EXPECT_EQ(release("me").integer, 1);
+  EXPECT_EQ(heard(), "c: 0r");
+  EXPECT_EQ(heard(), "d: 1r");
+  EXPECT_EQ(server_.command({"ZCARD", "redlock:node:queue:r"}).integer, 2);
+}
+
+TEST_F(ReleaseScript, WhoComesToAFreeResourceIsToldThatItIsFree) { EXPECT_EQ(queue("a"), 0); }
+
+TEST_F(ReleaseScript, TellsNobodyWhereNobodyWaits) {
   const auto before = calls(server_, "publish");
   hold("r", "me");
   EXPECT_EQ(release("me").integer, 1);
   EXPECT_EQ(calls(server_, "publish"), before);
 }
 
-TEST_F(ReleaseScript, TellsNobodyAnyMoreWhenNobodyWaits) {
-  mark();
+TEST_F(ReleaseScript, LooksForNobodyAnyMoreWhenNobodyHasWaitedForLong) {
+  queue("a");
   server_.command({"DEL", "redlock:node:waiters"});
-  const auto before = calls(server_, "publish");
-  for (int i = 0; i < 3; ++i) {
-    hold("r", "me");
-    EXPECT_EQ(release("me").integer, 1);
-  }
-  EXPECT_EQ(calls(server_, "publish"), before + 1) << "the first found the mark";
+  hold("r", "me");
+  EXPECT_EQ(release("me").integer, 1);
+  EXPECT_EQ(server_.get("redlock:node:awaited"), std::nullopt);
 }
 
 TEST_F(ReleaseScript, DoesNotTellOfWhatItDoesNotGiveUp) {
-  mark();
+  queue("a");
   const auto before = calls(server_, "publish");
   hold("r", "another");
   EXPECT_EQ(release("me").integer, -1);
@@ -103,39 +128,43 @@ TEST_F(ReleaseScript, DoesNotTellOfWhatItDoesNotGiveUp) {
 }
 
 TEST_F(ReleaseScript, TellsOfEachOfSeveralResources) {
-  listen("r");
-  mark();
-  listen("s");
+  listen("a");
+  queue("a", "r");
+  queue("a", "s");
   hold("r", "me");
   hold("s", "me");
   const std::vector<std::string> also{"s"};
   EXPECT_EQ(release("me", {.also = also}).integer, 1);
-  EXPECT_EQ(heard(), "redlock:free:r");
-  EXPECT_EQ(heard(), "redlock:free:s");
+  EXPECT_EQ(heard(), "a: 0r");
+  EXPECT_EQ(heard(), "a: 0s");
 }
 
 TEST_F(ReleaseScript, TellsOfEveryHoldThatIsGivenUp) {
-  listen("r");
-  mark();
   for (const std::string token : {"a", "b"}) {
     client_.send_raw(encoded(Verb::enter, "r", token, {.group = "shared"}));
     ASSERT_EQ(client_.read().elements.size(), 2U);
   }
+  listen("w");
+  queue("w");
   EXPECT_EQ(release("a").elements.at(1).integer, 1);
-  EXPECT_EQ(heard(), "redlock:free:r");
+  EXPECT_EQ(heard(), "w: 0r");
   EXPECT_EQ(release("b").elements.at(1).integer, 0);
-  EXPECT_EQ(heard(), "redlock:free:r");
+  EXPECT_EQ(heard(), "w: 0r");
 }
 
 TEST_F(ReleaseScript, ReleasesAllTheSameWhereItMayTellNothing) {
   server_.command({"ACL", "SETUSER", "narrow", "on", ">pw", "~r", "+@all", "resetchannels"});
-  mark();
+  queue("a");
   RespClient narrow = RespClient::unix_socket(server_.unix_path());
   ASSERT_TRUE(narrow.call({"AUTH", "narrow", "pw"}).is_ok());
   hold("r", "me");
   narrow.send_raw(encoded(Verb::release, "r", "me"));
   EXPECT_EQ(narrow.read().integer, 1);
   EXPECT_EQ(server_.get("r"), std::nullopt);
+  server_.command({"ACL", "SETUSER", "narrow", "~*"});
+  hold("r", "me");
+  narrow.send_raw(encoded(Verb::release, "r", "me"));
+  EXPECT_EQ(narrow.read().integer, 1) << "without channels";
 }
 
 class Hints : public testing::Test {
@@ -144,11 +173,10 @@ class Hints : public testing::Test {
     return std::async(std::launch::async,
                       [this, wait] { return waiter_.acquire(resource_, {.wait = wait}); });
   }
-  [[nodiscard]] bool all_are_listened_to() {
+  [[nodiscard]] bool stand_in_all_queues(std::int64_t count = 1) {
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
-      const Reply count =
-          nodes_[i].command({"PUBSUB", "NUMSUB", "redlock:free:" + std::string(resource_)});
-      if (count.elements.at(1).integer == 0) return false;
+      const Reply queued = nodes_[i].command({"ZCARD", "redlock:node:queue:" + resource_});
+      if (queued.integer != count) return false;
     }
     return true;
   }
@@ -164,8 +192,8 @@ TEST_F(Hints, WhoWaitsHardlyAsks) {
   auto lease = holder_.try_acquire(resource_, {.ttl = seconds(30)});
   ASSERT_TRUE(succeeded(lease));
   auto waiting = in_background(forever);
-  ASSERT_TRUE(eventually([&] { return all_are_listened_to(); }));
-  // A look once the nodes tell, and then one in more than two seconds.
+  ASSERT_TRUE(eventually([&] { return stand_in_all_queues(); }));
+  // One look in more than two seconds.
   EXPECT_TRUE(eventually([&] {
     const auto before = looks();
     std::this_thread::sleep_for(seconds(1));
@@ -182,7 +210,7 @@ TEST_F(Hints, ServeAllWhoWaitInOneProcess) {
   constexpr int waiters = 8;
   std::vector<std::future<Result<Lease>>> waiting;
   for (int i = 0; i < waiters; ++i) waiting.push_back(in_background(forever));
-  ASSERT_TRUE(eventually([&] { return all_are_listened_to(); }));
+  ASSERT_TRUE(eventually([&] { return stand_in_all_queues(); }));
   ASSERT_TRUE(succeeded(lease->release()));
   int served = 0;
   while (served < waiters) {
@@ -214,7 +242,7 @@ TEST_F(Hints, WakeAWaiterOverDeadNodesAndANodeThatCameBack) {
   ASSERT_TRUE(succeeded(lease));
   ASSERT_TRUE(eventually([&] { return nodes_.count_held_by("r", lease->token().str()) == 3; }));
   auto waiting = in_background(forever);
-  ASSERT_TRUE(eventually([&] { return all_are_listened_to(); }));
+  ASSERT_TRUE(eventually([&] { return stand_in_all_queues(); }));
   nodes_[0].kill();
   ASSERT_TRUE(succeeded(lease->release()));
   EXPECT_TRUE(succeeded(waiting.get()));
@@ -228,7 +256,7 @@ TEST_F(Hints, FollowAWriterAndItsReaders) {
   };
   auto first = std::async(std::launch::async, read);
   auto second = std::async(std::launch::async, read);
-  ASSERT_TRUE(eventually([&] { return all_are_listened_to(); }));
+  ASSERT_TRUE(eventually([&] { return stand_in_all_queues(); }));
   ASSERT_TRUE(succeeded(writer->release()));
   auto a = first.get();
   auto b = second.get();

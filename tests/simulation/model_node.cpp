@@ -1,9 +1,6 @@
 #include "simulation/model_node.hpp"
 
 #include <algorithm>
-#include <chrono>
-
-#include "core/hints.hpp"
 
 namespace redlock::simulation {
 
@@ -121,10 +118,11 @@ Response ModelNode::execute(const Request& request, True now) {
     case Verb::kill_old:
       response.reply = Reply::done;
       break;
-    case Verb::ask_to_tell:
-      response.reply = Reply::done;
-      memory_.tells_until =
-          clock.milliseconds(now) + core::tells_for / std::chrono::milliseconds(1);
+    case Verb::stand_in_queue:
+      stand_in_queue(request, response);
+      break;
+    case Verb::leave_queue:
+      leave_queue(request, response);
       break;
     case Verb::read_clock:
       response.reply = Reply::clock;
@@ -405,7 +403,7 @@ void ModelNode::release(const Request& request, True now, Response& response) {
         key.token = cooldown;
         key.expires = clock.milliseconds(now) + request.cooldown_ms;
       } else {
-        tell(i == 0 ? request.resource : 1U - request.resource, now, response);
+        response.freed |= 1U << (i == 0 ? request.resource : 1U - request.resource);
       }
     } else if ((key.token != 0 || !key.holds.empty()) && response.reply == Reply::gone) {
       response.reply = Reply::taken;
@@ -413,8 +411,21 @@ void ModelNode::release(const Request& request, True now, Response& response) {
   }
 }
 
-void ModelNode::tell(std::size_t resource, True now, Response& response) const {
-  if (clock.milliseconds(now) < memory_.tells_until) response.freed |= 1U << resource;
+void ModelNode::stand_in_queue(const Request& request, Response& response) {
+  std::vector<std::uint64_t>& waiters = memory_.queues[request.resource];
+  if (request.number == 1) std::erase(waiters, request.token);
+  if (std::find(waiters.begin(), waiters.end(), request.token) == waiters.end()) {
+    waiters.push_back(request.token);
+  }
+  const bool free = memory_.keys[request.resource].last() == 0;
+  response.reply = free ? Reply::gone : Reply::taken;
+}
+
+void ModelNode::leave_queue(const Request& request, Response& response) {
+  std::erase(memory_.queues[request.resource], request.token);
+  response.reply = Reply::done;
+  const bool free = memory_.keys[request.resource].last() == 0;
+  if (free || request.number == 1) response.freed |= 1U << request.resource;
 }
 
 void ModelNode::leave(const Request& request, True now, Response& response) {
@@ -424,7 +435,7 @@ void ModelNode::leave(const Request& request, True now, Response& response) {
     response.reply = Reply::released;
     response.holds = core::Holds{.count = static_cast<std::uint32_t>(key.holds.size())};
     if (key.holds.empty() && key.writer == 0) key = {};
-    tell(request.resource, now, response);
+    response.freed |= 1U << request.resource;
   } else {
     response.reply = key.holds.empty() ? Reply::gone : Reply::taken;
     response.holds = core::Holds{.count = static_cast<std::uint32_t>(key.holds.size())};

@@ -45,7 +45,7 @@ struct Response {
   std::optional<core::Holds> holds{};
   std::array<char, most_resources> free{};  ///< take_place refused: which are
   std::int64_t counted = 0;                 ///< a planted fault's: what INCR answered
-  std::uint32_t freed = 0;                  ///< what those who listen are told of: a bit for each
+  std::uint32_t freed = 0;                  ///< what those who wait are told of: a bit for each
 };
 
 /// What the restart guard asks for on each connection.
@@ -99,6 +99,11 @@ class ModelNode {
     return memory_.numbers[resource];
   }
 
+  /// Who waits, in the order in which they are told; whoever tells drops those that do not listen.
+  [[nodiscard]] std::vector<std::uint64_t>& queue(std::size_t resource) {
+    return memory_.queues[resource];
+  }
+
   /// Whose key is there now; 0: nobody's, or one of several holders.
   [[nodiscard]] std::uint64_t holder(std::size_t resource, True now) const {
     const Key& key = memory_.keys[resource];
@@ -126,7 +131,7 @@ class ModelNode {
     std::optional<std::int64_t> floor;
     std::uint64_t marker = 0;  // the run_id it was made under; 0: none
     std::int64_t quarantine_until = 0;
-    std::int64_t tells_until = 0;
+    std::array<std::vector<std::uint64_t>, most_resources> queues{};  // who waits
   };
   /// What has expired is deleted when it is looked at: a clock set back does not revive it.
   void expire(std::size_t resource, True now);
@@ -143,7 +148,8 @@ class ModelNode {
   void take(const Request& request, True now, Response& response);
   void extend_hold(const Request& request, True now, Response& response);
   void leave(const Request& request, True now, Response& response);
-  void tell(std::size_t resource, True now, Response& response) const;
+  void stand_in_queue(const Request& request, Response& response);
+  void leave_queue(const Request& request, Response& response);
   void raise(const Request& request, std::int64_t last, Response& response);
   void fence(const Request& request, True now, Response& response);
   void tend(True now);

@@ -125,7 +125,7 @@ void Simulation::happen(const Event& event) {
     case Kind::set_right:
       return move_clock(event.a, -stepped_[event.a].by);
     case Kind::subscribe:
-    case Kind::telling:
+    case Kind::listening:
     case Kind::hint:
     case Kind::deaf:
       return hear(event);

@@ -55,7 +55,7 @@ class Simulation {
     heal,
     set_right,  // a node's clock that had stepped
     subscribe,  // a wish to be told reaches a node
-    telling,    // it is confirmed
+    listening,  // it is confirmed
     hint,       // something was given up
     deaf,       // nothing more is told
     timeout,    // is everybody served, and if not, is the patience at its end?
@@ -91,9 +91,8 @@ class Simulation {
 
   /// On which a client listens to a node.
   struct Ear {
-    bool open = false;
+    enum class State : std::uint8_t { closed, opening, open } state = State::closed;
     std::uint32_t generation = 0;
-    std::uint32_t resources = 0;  // a bit for each that the node tells of
   };
 
   enum class Phase : std::uint8_t { idle, acquiring, holding, handed_on, over };
@@ -179,12 +178,14 @@ class Simulation {
   // simulation_hints.cpp: what nodes tell
   [[nodiscard]] Ear& ear(std::uint32_t client, std::uint32_t node);
   void plan_for_ear(True at, Kind kind, std::uint32_t client, std::uint32_t node,
-                    std::size_t resource);
-  void listen(std::uint32_t client, std::uint32_t node, std::size_t resource);
+                    std::uint32_t what);
+  void listen(std::uint32_t client, std::uint32_t node);
   void stop_listening(std::uint32_t client, std::uint32_t node);
   void break_ear(std::uint32_t client, std::uint32_t node);
   void hear(const Event& event);
-  void tell_listeners(std::uint32_t node, std::uint32_t resources);
+  /// As whom a client process stands in queues.
+  [[nodiscard]] std::uint64_t waiter(std::uint32_t client) const;
+  void tell_waiters(std::uint32_t node, std::uint32_t resources);
 
   // simulation_client.cpp: drivers
   void step(std::uint32_t client, const core::Event& event);

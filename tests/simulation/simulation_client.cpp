@@ -57,11 +57,9 @@ void Simulation::carry_out(std::uint32_t index, const Command& command) {
     case Command::Kind::lost:
       return lost(index, command);
     case Command::Kind::listen:
-      return command.nodes.each(
-          [&](core::NodeIndex node) { listen(index, node, resource_of(*command.key)); });
+      return command.nodes.each([&](core::NodeIndex node) { listen(index, node); });
     case Command::Kind::stop_listening:
       return command.nodes.each([&](core::NodeIndex node) { stop_listening(index, node); });
-    case Command::Kind::unlisten:
     case Command::Kind::at_risk:
     case Command::Kind::excluded:
       return;
@@ -131,6 +129,10 @@ void Simulation::send_all(std::uint32_t index, const Command& command) {
                            core::is_set_numbered(command.stamp.verb);
     if (numbering && claim->fencing)
       request.number = static_cast<std::int64_t>(claim->fencing->number);
+  }
+  if (core::is_about_queue(command.stamp.verb)) {
+    request.resource = resource_of(*command.key);
+    request.token = waiter(index);
   }
   if (is_set(command.stamp.verb)) client.tokens.insert(request.token);
   command.nodes.each(

@@ -144,7 +144,7 @@ void Simulation::arrive(std::uint32_t index) {
       response = node.execute(request, now_);
     }
     observe(connection, request, response);
-    tell_listeners(connection.node, response.freed);
+    tell_waiters(connection.node, response.freed);
   }
   if (!connection.client_side || connection.broken) return;
   connection.replies.push_back(response);

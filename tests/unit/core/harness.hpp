@@ -66,15 +66,14 @@ class Harness {
     for (const Command& command : out_) {
       note(command);
       if (command.stamp.verb == Verb::tend_numbers) continue;  // see tended()
-      if (command.stamp.verb == Verb::ask_to_tell) continue;   // see marked()
       const bool about_hints = command.kind == Command::Kind::listen ||
-                               command.kind == Command::Kind::unlisten ||
-                               command.kind == Command::Kind::stop_listening;
+                               command.kind == Command::Kind::stop_listening ||
+                               is_about_queue(command.stamp.verb);
       if (about_hints && !shows_hints) continue;
       if (!text.empty()) text += "; ";
       text += describe(command);
     }
-    answer_marks(text);
+    if (!shows_hints) answer_about_queues();
     return text;
   }
   /// Where a test is about them.
@@ -167,14 +166,14 @@ class Harness {
     answer_tending(node);
     return out;
   }
-  /// How often a node was asked to have releases tell, and answered.
-  [[nodiscard]] std::size_t marked() const { return marked_; }
-  std::string telling(std::initializer_list<int> nodes, std::string_view key) {
+  std::string listening(std::initializer_list<int> nodes) {
     std::string all;
-    for (const int node : nodes) append(all, step(Telling{static_cast<NodeIndex>(node), key}));
+    for (const int node : nodes) append(all, step(Listening{static_cast<NodeIndex>(node)}));
     return all;
   }
-  std::string hint(NodeIndex node, std::string_view key) { return step(Hint{node, key}); }
+  std::string hint(NodeIndex node, std::string_view key, std::uint32_t before = 0) {
+    return step(Hint{node, key, before});
+  }
   std::string deaf(NodeIndex node) { return step(Deaf{node}); }
   /// How often a node was asked to tend its numbers, and answered.
   [[nodiscard]] std::size_t tended() const { return tended_; }
@@ -236,13 +235,12 @@ class Harness {
   }
 
  private:
-  void answer_marks(std::string& text) {
+  void answer_about_queues() {
     for (NodeIndex node = 0; node < open_.size(); ++node) {
-      while (!open_[node].empty() && open_[node].front().verb == Verb::ask_to_tell) {
+      while (!open_[node].empty() && is_about_queue(open_[node].front().verb)) {
         const Stamp stamp = open_[node].front();
         open_[node].pop_front();
-        ++marked_;
-        append(text, step(Answer{node, stamp, Reply::done}));
+        step(Answer{node, stamp, Reply::error});
       }
     }
   }
@@ -294,8 +292,10 @@ class Harness {
         return "set-numbered";
       case Verb::tend_numbers:
         return "tend";
-      case Verb::ask_to_tell:
-        return "mark";
+      case Verb::stand_in_queue:
+        return "queue";
+      case Verb::leave_queue:
+        return "leave";
       case Verb::take:
         return "take";
       case Verb::take_place:
@@ -359,6 +359,10 @@ class Harness {
       case Command::Kind::disconnect:
         return "disconnect" + list(command.nodes);
       case Command::Kind::send: {
+        if (is_about_queue(command.stamp.verb)) {
+          return verb(command.stamp.verb) + " " + *command.key +
+                 (command.number == 1 ? " anew ->" : " ->") + list(command.nodes);
+        }
         if (is_upkeep(command.stamp.verb)) {
           return verb(command.stamp.verb) + " ->" + list(command.nodes);
         }
@@ -391,9 +395,7 @@ class Harness {
       case Command::Kind::excluded:
         return "excluded" + list(command.nodes);
       case Command::Kind::listen:
-        return "listen " + *command.key + " ->" + list(command.nodes);
-      case Command::Kind::unlisten:
-        return "unlisten " + *command.key + " ->" + list(command.nodes);
+        return "listen" + list(command.nodes);
       case Command::Kind::stop_listening:
         return "stop-listening" + list(command.nodes);
       case Command::Kind::drained:
@@ -407,7 +409,6 @@ class Harness {
   Engine engine_;
   Instant now_{};
   std::size_t tended_ = 0;
-  std::size_t marked_ = 0;
   std::int64_t connection_ = 100;
   std::vector<Command> out_;
 };

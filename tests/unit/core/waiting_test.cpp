@@ -1,4 +1,4 @@
-// Waiting without looking again and again: nodes tell when what is in the way is given up.
+// Waiting without looking again and again: nodes keep a queue, and tell whose turn it is.
 
 #include <gtest/gtest.h>
 
@@ -14,14 +14,13 @@ using namespace std::chrono_literals;
 
 const std::string holder(40, 'a');
 
-/// Three nodes, refused by `whose`, which is there for ten seconds; the nodes tell, and were looked
-/// at once more.
-struct Listening : Connected {
-  explicit Listening(const std::string& whose = holder) : Connected(3) {
+/// Three nodes, and `whose` key on all of them for ten seconds; refused there once.
+struct Refused : Connected {
+  explicit Refused(const std::string& whose = holder) : Connected(3) {
     shows_hints = true;
     random.shortest = true;
-    acquire(1, 10s, 60s);
-    refuse(whose);
+    begun = acquire(1, 10s, 60s);
+    after_refusal = refuse(whose);
   }
   /// The third is asked to undo what it refused all the same.
   std::string refuse(const std::string& whose) {
@@ -30,71 +29,91 @@ struct Listening : Connected {
     answer(2, Reply::gone);
     return out;
   }
+  std::string begun;
+  std::string after_refusal;
 };
 
-TEST(Hints, begins_to_listen_when_it_was_refused) {
-  Connected h(3);
-  h.shows_hints = true;
-  h.acquire(1, 10s, 60s);
-  EXPECT_EQ(h.answer(0, Reply::taken, holder, 10s), "");
-  EXPECT_EQ(h.answer(1, Reply::taken, holder, 10s), "release t1 -> 2; listen resource -> 0 1 2");
-  EXPECT_EQ(h.answer(2, Reply::taken, holder, 10s), "");
-  h.answer(2, Reply::gone);
-  EXPECT_EQ(h.marked(), 3U);
+/// As Refused, and in the queues of all nodes.
+struct Queued : Refused {
+  explicit Queued(const std::string& whose = holder) : Refused(whose) {
+    listening({0, 1, 2});
+    answers({0, 1, 2}, Reply::taken);
+  }
+};
+
+TEST(Queues, are_for_who_was_refused_and_waits) {
+  Refused h;
+  EXPECT_EQ(h.after_refusal, "release t1 -> 2; listen 0 1 2");
+  EXPECT_EQ(h.engine().ear().str(), "t2");
+  EXPECT_EQ(h.listening({0}), "queue resource -> 0");
+  EXPECT_EQ(h.listening({0}), "") << "once";
 }
 
-TEST(Hints, a_single_attempt_does_not_listen) {
+TEST(Queues, are_not_for_a_single_attempt) {
   Connected h(3);
   h.shows_hints = true;
   h.acquire(1, 10s);
   EXPECT_EQ(h.answers({0, 1}, Reply::taken, holder, 10s), "release t1 -> 2; failed #1 held");
 }
 
-TEST(Hints, looks_once_when_enough_nodes_tell) {
-  Listening h;
-  EXPECT_EQ(h.telling({0}, "resource"), "");
-  EXPECT_EQ(h.telling({1}, "resource"), "set t2 -> 0 1 2") << "it may have been missed so far";
-  EXPECT_EQ(h.telling({2}, "resource"), "");
-}
-
-/// As Listening, and looked once since the nodes tell.
-struct Asleep : Listening {
-  explicit Asleep(const std::string& whose = holder) : Listening(whose) {
-    telling({0, 1, 2}, "resource");
-    refuse(whose);
-  }
-};
-
-TEST(Hints, sleeps_while_it_is_told) {
-  Asleep h;
+TEST(Queues, let_sleep_who_stands_in_a_quorum_of_them) {
+  Refused h;
+  h.listening({0, 1});
+  EXPECT_EQ(h.until_deadline(), 100us) << "until then it looks again soon";
+  h.answer(0, Reply::taken);
+  EXPECT_EQ(h.until_deadline(), 100us);
+  h.answer(1, Reply::taken);
   EXPECT_EQ(h.pass(2390ms), "");
-  EXPECT_EQ(h.pass(20ms), "set t3 -> 0 1 2") << "a hint may be lost";
+  EXPECT_EQ(h.pass(20ms), "set t3 -> 0 1 2") << "what is told may be lost";
 }
 
-TEST(Hints, looks_at_once_when_a_quorum_told) {
-  Asleep h;
+TEST(Queues, tell_who_comes_when_it_is_free_already) {
+  Refused h;
+  h.listening({0, 1, 2});
+  EXPECT_EQ(h.answer(0, Reply::gone), "");
+  EXPECT_EQ(h.answer(1, Reply::gone), "set t3 -> 0 1 2");
+}
+
+TEST(Queues, have_the_first_look_when_a_quorum_told) {
+  Queued h;
   EXPECT_EQ(h.hint(0, "resource"), "");
   EXPECT_EQ(h.hint(0, "resource"), "") << "one node, twice";
   EXPECT_EQ(h.hint(1, "another"), "");
   EXPECT_EQ(h.hint(2, "resource"), "set t3 -> 0 1 2");
 }
 
-TEST(Hints, nodes_that_had_let_it_in_need_not_tell) {
+TEST(Queues, that_disagree_have_it_look_a_moment_later) {
+  Queued h;
+  EXPECT_EQ(h.hint(0, "resource"), "");
+  EXPECT_EQ(h.pass(900us), "");
+  EXPECT_EQ(h.pass(100us), "set t3 -> 0 1 2");
+}
+
+TEST(Queues, have_the_second_look_when_the_first_may_not_have_come) {
+  Queued h;
+  EXPECT_EQ(h.hint(0, "resource", 1) + h.hint(1, "resource", 1) + h.hint(2, "resource", 1), "");
+  EXPECT_EQ(h.pass(3900us), "");
+  EXPECT_EQ(h.pass(100us), "set t3 -> 0 1 2");
+}
+
+TEST(Queues, of_nodes_that_had_let_it_in_need_not_tell) {
   Connected h(3);
   h.shows_hints = true;
   h.acquire(1, 10s, 60s);
   h.answers({0, 1}, Reply::taken, holder, 10s);
   h.answer(2, Reply::granted);
   h.answer(2, Reply::released);
-  h.telling({0, 1, 2}, "resource");
+  h.listening({0, 1});
+  h.answers({0, 1}, Reply::taken);
+  h.pass(3200ms);
   h.answer(2, Reply::granted);
   h.answers({0, 1}, Reply::taken, holder, 10s);
   h.answer(2, Reply::released);
-  EXPECT_EQ(h.hint(1, "resource"), "set t3 -> 0 1 2");
+  EXPECT_EQ(h.hint(1, "resource"), "set t4 -> 0 1 2");
 }
 
-TEST(Hints, what_is_told_while_it_looks_is_not_lost) {
-  Asleep h;
+TEST(Queues, tell_what_is_not_lost_while_it_looks) {
+  Queued h;
   EXPECT_EQ(h.pass(2400ms), "set t3 -> 0 1 2");
   h.hint(0, "resource");
   h.hint(1, "resource");
@@ -102,64 +121,91 @@ TEST(Hints, what_is_told_while_it_looks_is_not_lost) {
   EXPECT_EQ(h.tick(), "set t4 -> 0 1 2");
 }
 
-TEST(Hints, locks_of_others_are_looked_at_again_and_again) {
-  Listening h("another client's");
+TEST(Queues, are_not_for_locks_of_others) {
+  Refused h("another client's");
+  EXPECT_EQ(h.after_refusal, "release t1 -> 2");
   EXPECT_NE(h.pass(60ms), "");
 }
 
-TEST(Hints, for_an_interval_sleeps_until_it_is_over) {
-  Asleep h("redlock:cooldown");
+TEST(Queues, are_for_an_interval_too) {
+  Queued h("redlock:cooldown");
   EXPECT_EQ(h.pass(1s), "");
 }
 
-TEST(Hints, without_enough_nodes_that_tell_it_looks_again_and_again) {
-  Listening h;
-  h.telling({0}, "resource");
-  EXPECT_NE(h.pass(60ms), "");
-}
-
-TEST(Hints, is_woken_by_the_end_of_a_subscription) {
-  Asleep h;
+TEST(Queues, wake_who_hears_them_no_more) {
+  Queued h;
   EXPECT_EQ(h.deaf(2), "") << "two are enough";
-  EXPECT_EQ(h.deaf(1), "set t3 -> 0 1 2");
+  EXPECT_EQ(h.pass(100ms), "");
+  EXPECT_EQ(h.deaf(1), "");
+  EXPECT_EQ(h.pass(50ms), "set t3 -> 0 1 2");
   EXPECT_EQ(h.refuse(holder), "release t3 -> 2") << "nobody is asked again at once";
-  EXPECT_NE(h.pass(60ms), "");
 }
 
-TEST(Hints, a_node_that_comes_back_is_asked_to_tell_again) {
-  Asleep h;
+TEST(Queues, of_a_node_that_comes_back_are_entered_again) {
+  Queued h;
   EXPECT_EQ(h.down(2), "stop-listening 2");
-  EXPECT_EQ(h.up(2), "");
-  EXPECT_EQ(h.down(1), "stop-listening 1; set t3 -> 0 2");
-  EXPECT_EQ(h.answers({0, 2}, Reply::taken, holder, 10s), "release t3 -> 2; listen resource -> 2");
+  h.up(2);
+  EXPECT_EQ(h.down(1), "stop-listening 1");
+  EXPECT_EQ(h.pass(50ms).find("set t3 -> 0 2"), 0U);
+  EXPECT_EQ(h.answers({0, 2}, Reply::taken, holder, 10s), "release t3 -> 2; listen 2");
+  EXPECT_EQ(h.listening({2}), "queue resource -> 2");
 }
 
-TEST(Hints, the_first_of_several_looks_for_all) {
-  Asleep h;
-  h.acquire(2, 10s, 60s);
-  h.refuse(holder);
-  EXPECT_EQ(h.pass(1ms), "set t4 -> 0 1 2") << "they told before it looked for the first time";
-  h.refuse(holder);
-  h.hint(0, "resource");
-  EXPECT_EQ(h.hint(1, "resource"), "set t5 -> 0 1 2") << "the other one sleeps on";
-  EXPECT_EQ(h.cancel(1), "release t5 -> 0 1 2; failed #1 cancelled");
-  EXPECT_EQ(h.pass(0ms), "set t6 -> 0 1 2") << "whoever is behind it was told as well";
-}
-
-TEST(Hints, stops_when_it_is_over_and_is_asked_again_where_many_others_were_waited_for) {
-  Asleep h;
+TEST(Queues, are_left_by_who_was_let_in) {
+  Queued h;
   h.hint(0, "resource");
   h.hint(1, "resource");
-  EXPECT_EQ(h.answers({0, 1}, Reply::granted), "acquired #1 until 9898ms");
-  Hints hints;
-  for (std::uint32_t i = 0; i < 33; ++i) {
-    hints.wait(std::to_string(i), i);
-    const auto* const given_up = hints.stop(std::to_string(i), i);
-    EXPECT_EQ(given_up == nullptr ? "" : given_up->first, i < 32 ? "" : "0");
-  }
+  EXPECT_EQ(h.answers({0, 1}, Reply::granted), "acquired #1 until 9898ms; leave resource -> 0 1 2");
 }
 
-TEST(Hints, knows_who_tells) {
+TEST(Queues, are_left_by_who_gives_up) {
+  Queued h;
+  EXPECT_EQ(h.cancel(1), "failed #1 cancelled; leave resource -> 0 1 2");
+}
+
+TEST(Queues, are_entered_once_for_all_of_one_client_who_take_turns) {
+  Queued h;
+  h.acquire(2, 10s, 60s);
+  EXPECT_EQ(h.refuse(holder), "release t3 -> 2") << "they know";
+  h.hint(0, "resource");
+  EXPECT_EQ(h.hint(1, "resource"), "set t4 -> 0 1 2") << "the other one sleeps on";
+  EXPECT_EQ(h.answers({0, 1}, Reply::granted),
+            "acquired #1 until 9898ms; queue resource anew -> 0 1 2");
+}
+
+TEST(Queues, pass_a_turn_on_that_nobody_took) {
+  Queued h;
+  h.acquire(2, 10s, 60s);
+  h.refuse(holder);
+  h.hint(0, "resource");
+  EXPECT_EQ(h.hint(1, "resource"), "set t4 -> 0 1 2");
+  EXPECT_EQ(h.cancel(1), "release t4 -> 0 1 2; failed #1 cancelled");
+  EXPECT_EQ(h.tick(), "set t5 -> 0 1 2") << "whoever is behind it was told as well";
+}
+
+TEST(Queues, are_entered_again_before_nodes_forget) {
+  Queued h;
+  std::string asked;
+  for (int i = 0; i < 5; ++i) {
+    h.pass(2400ms);
+    asked = h.refuse(holder);
+  }
+  EXPECT_NE(asked.find("queue resource -> 0 1 2"), std::string::npos) << asked;
+}
+
+TEST(Hints, are_forgotten_but_for_a_few_keys) {
+  Hints hints;
+  for (std::uint32_t i = 0; i < 100; ++i) {
+    const std::uint32_t id = hints.wait(std::to_string(i), i).second.id;
+    hints.forget(id);
+    EXPECT_NE(hints.find(id), nullptr) << "somebody waits";
+    hints.stop(std::to_string(i), i);
+    hints.forget(id);
+  }
+  EXPECT_EQ(hints.all().size(), 32U);
+}
+
+TEST(Hints, come_from_our_own_locks) {
   EXPECT_TRUE(tells_when_free(holder));
   EXPECT_TRUE(tells_when_free(holder + ":a name"));
   EXPECT_TRUE(tells_when_free("shared"));

@@ -19,15 +19,24 @@ using core::Verb;
 using std::chrono::milliseconds;
 using Type = Value::Type;
 
-constexpr std::array every_verb{Verb::set,          Verb::set_and_ttl,
-                                Verb::take,         Verb::raise_fence,
-                                Verb::extend,       Verb::release,
-                                Verb::inspect,      Verb::extend_or_set,
-                                Verb::kill_old,     Verb::expire_orphan,
-                                Verb::read_clock,   Verb::set_numbered,
-                                Verb::tend_numbers, Verb::set_numbered_and_ttl,
-                                Verb::take_place,   Verb::enter,
-                                Verb::ask_to_tell};
+constexpr std::array every_verb{Verb::set,
+                                Verb::set_and_ttl,
+                                Verb::take,
+                                Verb::raise_fence,
+                                Verb::extend,
+                                Verb::release,
+                                Verb::inspect,
+                                Verb::extend_or_set,
+                                Verb::kill_old,
+                                Verb::expire_orphan,
+                                Verb::read_clock,
+                                Verb::set_numbered,
+                                Verb::tend_numbers,
+                                Verb::set_numbered_and_ttl,
+                                Verb::take_place,
+                                Verb::enter,
+                                Verb::stand_in_queue,
+                                Verb::leave_queue};
 constexpr std::array every_form{SetForm::plain, SetForm::with_get};
 
 Value status(std::string text) { return {.type = Type::status, .text = std::move(text)}; }

@@ -173,12 +173,16 @@ TEST(Encoder, NumbersAreTended) {
             test::resp::command({"EVALSHA", sha1(scripts::tend), "1", "redlock:node:numbers"}));
 }
 
-TEST(Encoder, ReleasesAreAskedToTell) {
+TEST(Encoder, QueuesAreOfAResource) {
   using test::resp::command;
   Encoder encoder;
-  EXPECT_EQ(encoder.encode(Verb::ask_to_tell, ScriptForm::digest, SetForm::plain, {}, {}, {}),
-            command({"SET", "redlock:node:waiters", "", "PX", "30000"}) +
-                command({"SET", "redlock:node:awaited", "", "PX", "30000"}));
+  const auto encoded = [&](Verb verb) {
+    return encoder.encode(verb, ScriptForm::digest, SetForm::plain, "r", token(), {}, 1);
+  };
+  EXPECT_EQ(encoded(Verb::stand_in_queue),
+            command({"EVALSHA", sha1(scripts::queue), "1", "r", "t0k", "30000", "1"}));
+  EXPECT_EQ(encoded(Verb::leave_queue),
+            command({"EVALSHA", sha1(scripts::leave), "1", "r", "t0k", "1"}));
 }
 
 TEST(Encoder, AsksForTheTime) {
@@ -213,7 +217,7 @@ TEST(Encoder, AUsedEncoderWritesWhatANewOneWrites) {
                {Verb::set, Verb::set_and_ttl, Verb::extend, Verb::extend_or_set, Verb::release,
                 Verb::inspect, Verb::kill_old, Verb::take, Verb::raise_fence, Verb::expire_orphan,
                 Verb::read_clock, Verb::set_numbered, Verb::set_numbered_and_ttl,
-                Verb::tend_numbers, Verb::ask_to_tell}) {
+                Verb::tend_numbers, Verb::stand_in_queue, Verb::leave_queue}) {
             for (const int ttl : {5, 5, 5000, 6000}) {
               const Token token = Token::parse(letters).value();
               Encoder fresh;

@@ -16,22 +16,26 @@ namespace {
 using test::FakeServer;
 namespace resp = test::resp;
 
-std::string told(const std::string& kind, const std::string& channel) {
-  return resp::array({resp::bulk(kind), resp::bulk(channel),
-                      kind == "message" ? resp::bulk("") : resp::integer(1)});
+const std::string channel = "redlock:wake:me";
+
+std::string message(const std::string& text, const std::string& where = channel) {
+  return resp::array({resp::bulk("message"), resp::bulk(where), resp::bulk(text)});
+}
+std::string subscribed(const std::string& where = channel) {
+  return resp::array({resp::bulk("subscribe"), resp::bulk(where), resp::integer(1)});
 }
 
 struct Listener final : SubscriberOwner {
-  void on_telling(std::string_view resource) noexcept override { telling.emplace_back(resource); }
-  void on_hint(std::string_view resource) noexcept override {
-    hints.emplace_back(resource);
+  void on_listening() noexcept override { ++listening; }
+  void on_hint(std::string_view resource, std::uint32_t before) noexcept override {
+    hints.push_back(std::to_string(before) + " " + std::string(resource));
     if (on_first) on_first();
   }
   void on_deaf(std::string_view what) noexcept override {
     ++ends;
     why = what;
   }
-  std::vector<std::string> telling;
+  int listening = 0;
   std::vector<std::string> hints;
   std::function<void()> on_first;
   int ends = 0;
@@ -42,16 +46,19 @@ class SubscriberToFake : public testing::Test {
  protected:
   SubscriberToFake() {
     server_.on("SUBSCRIBE", [](const test::Command& command) -> test::Answer {
-      return told("subscribe", command.at(1));
+      return subscribed(command.at(1));
     });
   }
   void open() { open_as(tcp_target(server_.port())); }
   void open_as(ConnectionTarget target) {
-    subscriber_ = std::make_unique<Subscriber>(loop_.get(), std::move(target), owner_);
+    subscriber_ = std::make_unique<Subscriber>(loop_.get(), std::move(target), "me", owner_);
     subscriber_->open();
   }
   void answer_subscribe(const std::string& bytes) {
     server_.on("SUBSCRIBE", [bytes](const test::Command&) -> test::Answer { return bytes; });
+  }
+  [[nodiscard]] bool listens() {
+    return run_until(loop_, [&] { return owner_.listening > 0; });
   }
   [[nodiscard]] bool ended() {
     return run_until(loop_, [&] { return owner_.ends > 0; });
@@ -65,13 +72,10 @@ class SubscriberToFake : public testing::Test {
 
 TEST_F(SubscriberToFake, TellsWhatItIsTold) {
   open();
-  subscriber_->listen("a");
-  subscriber_->listen("b c");
-  ASSERT_TRUE(run_until(loop_, [&] { return owner_.telling.size() == 2; }));
-  EXPECT_EQ(owner_.telling, (std::vector<std::string>{"a", "b c"}));
-  server_.push(told("message", "redlock:free:b c"));
-  ASSERT_TRUE(run_until(loop_, [&] { return !owner_.hints.empty(); }));
-  EXPECT_EQ(owner_.hints.front(), "b c");
+  ASSERT_TRUE(listens());
+  server_.push(message("0b c") + message("1a"));
+  ASSERT_TRUE(run_until(loop_, [&] { return owner_.hints.size() == 2; }));
+  EXPECT_EQ(owner_.hints, (std::vector<std::string>{"0 b c", "1 a"}));
   EXPECT_EQ(owner_.ends, 0);
 }
 
@@ -81,15 +85,13 @@ TEST_F(SubscriberToFake, SaysWhoItIsFirst) {
   target.password = "secret";
   server_.on("AUTH", [](const test::Command&) -> test::Answer { return resp::status("OK"); });
   open_as(target);
-  subscriber_->listen("a");
-  ASSERT_TRUE(run_until(loop_, [&] { return !owner_.telling.empty(); }));
+  ASSERT_TRUE(listens());
   EXPECT_EQ(server_.commands().front(), (test::Command{"AUTH", "me", "secret"}));
 }
 
 TEST_F(SubscriberToFake, EndsWhereItIsRefused) {
   answer_subscribe(resp::error("NOPERM this user has no permissions to access a channel"));
   open();
-  subscriber_->listen("a");
   ASSERT_TRUE(ended());
   EXPECT_TRUE(owner_.why.starts_with("NOPERM")) << owner_.why;
   EXPECT_TRUE(subscriber_->closed());
@@ -108,8 +110,7 @@ TEST_F(SubscriberToFake, DoesNotRepeatAPassword) {
 
 TEST_F(SubscriberToFake, EndsWithTheConnection) {
   open();
-  subscriber_->listen("a");
-  ASSERT_TRUE(run_until(loop_, [&] { return !owner_.telling.empty(); }));
+  ASSERT_TRUE(listens());
   server_.reset_connections();
   ASSERT_TRUE(ended());
   EXPECT_EQ(owner_.ends, 1);
@@ -131,29 +132,25 @@ TEST_F(SubscriberToFake, EndsOverWhatIsNoAnswerToIt) {
     owner_ = {};
     answer_subscribe(answer);
     open();
-    subscriber_->listen("a");
     EXPECT_TRUE(ended());
-    EXPECT_TRUE(owner_.telling.empty());
+    EXPECT_EQ(owner_.listening, 0);
   }
 }
 
-TEST_F(SubscriberToFake, IgnoresWhatIsToldOfOtherChannels) {
+TEST_F(SubscriberToFake, IgnoresWhatItCanNotUse) {
   open();
-  subscriber_->listen("a");
-  ASSERT_TRUE(run_until(loop_, [&] { return !owner_.telling.empty(); }));
-  server_.push(told("message", "news") + told("punsubscribe", "redlock:free:a") +
-               resp::array({resp::bulk("message"), resp::integer(1), resp::nil()}) +
-               told("message", "redlock:free:a"));
+  ASSERT_TRUE(listens());
+  server_.push(message("0a", "news") + message("") + message("a") +
+               resp::array({resp::bulk("message"), resp::integer(1), resp::nil()}) + message("0b"));
   ASSERT_TRUE(run_until(loop_, [&] { return !owner_.hints.empty(); }));
-  EXPECT_EQ(owner_.hints, std::vector<std::string>{"a"});
+  EXPECT_EQ(owner_.hints, std::vector<std::string>{"0 b"});
 }
 
 TEST_F(SubscriberToFake, MayBeDestroyedInACall) {
   open();
-  subscriber_->listen("a");
   owner_.on_first = [&] { subscriber_.reset(); };
-  ASSERT_TRUE(run_until(loop_, [&] { return !owner_.telling.empty(); }));
-  server_.push(told("message", "redlock:free:a") + told("message", "redlock:free:a"));
+  ASSERT_TRUE(listens());
+  server_.push(message("0a") + message("0a"));
   ASSERT_TRUE(run_until(loop_, [&] { return !subscriber_; }));
   EXPECT_EQ(owner_.hints.size(), 1U);
 }
