@@ -33,7 +33,10 @@ struct NodeInspection {
   /// The token stored there, the owner of a reentrant lock, empty of the other kinds; none: free
   /// there, or see `error`.
   std::optional<std::string> holder;
-  std::uint32_t holds = 0;                            ///< shared, reentrant: how many
+  std::uint32_t holds = 0;  ///< shared, reentrant: how many
+  /// Shared, reentrant: by which they can be released. Those of the `limits::holds_told` holds that
+  /// end first.
+  std::vector<std::string> tokens;
   bool has_token = false;                             ///< the token that was asked about is there
   std::optional<std::chrono::nanoseconds> remaining;  ///< none: the key has no expiry
   /// The last fencing token that the node acknowledged; none: never one, or long ago.

@@ -19,6 +19,10 @@ inline constexpr std::size_t resources = 64;
 /// Places of a semaphore: a node that refuses one tells which of the others are free.
 inline constexpr std::size_t permits = 256;
 
+/// Holds whose tokens one look at a resource tells, those that end first: a crowd of readers must
+/// not make an answer large.
+inline constexpr std::size_t holds_told = 256;
+
 /// The owner of a reentrant lock, and the name of a candidate for leadership.
 inline constexpr std::size_t name_bytes = 80;
 

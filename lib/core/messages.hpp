@@ -104,7 +104,8 @@ enum class Reply : std::uint8_t {
   gone,            ///< there is no key; stand_in_queue: we stand there all the same
   released,        ///< the key was ours and is deleted; of this and of the other answers to a
                    ///< release: `holds` that are left where it was shared
-  found,           ///< inspect: `text` the holder or the group, `remaining` its TTL
+  found,           ///< inspect: `text` the holder, `remaining` its TTL; with `holds`, `text` is
+                   ///< their group and tokens, see take_text()
   done,            ///< kill_old, expire_orphan, tend_numbers, leave_queue
   clock,           ///< read_clock: `time` is the node's wall clock
   script_missing,  ///< NOSCRIPT: nothing was executed

@@ -15,7 +15,8 @@
 
 namespace redlock::core {
 
-/// One node's vote in a round. `text` is the holder of a refusal, else the reason.
+/// One node's vote in a round. `text` is the holder of a refusal, else the reason; of an inspection
+/// with holds see Reply::found.
 struct NodeVote {
   Vote vote = Vote::pending;
   std::optional<Duration> round_trip;

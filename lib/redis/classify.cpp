@@ -6,6 +6,7 @@
 #include <chrono>
 
 #include "core/fencing.hpp"
+#include "core/texts.hpp"
 #include "redlock/limits.hpp"
 
 namespace redlock::redis {
@@ -148,6 +149,16 @@ constexpr std::int64_t no_key = -2;
   }
 }
 
+/// A group and tokens, none longer than holder_of() would leave it.
+[[nodiscard]] bool are_texts_of_holds(std::string_view texts) noexcept {
+  std::size_t count = 0;
+  while (const auto text = core::take_text(texts)) {
+    if (text->size() > limits::token_bytes + 1) return false;
+    ++count;
+  }
+  return texts.empty() && count >= 1 && count <= 1 + limits::holds_told;
+}
+
 [[nodiscard]] std::optional<Classified> classify_inspect(const Value& value) noexcept {
   if (value.type == Type::error) return error_of_script(value);
   if (value.type != Type::array) return std::nullopt;
@@ -175,12 +186,13 @@ constexpr std::int64_t no_key = -2;
   result.reply = Reply::found;
   result.remaining = duration_of(pttl);
   if (!of_holds) return result;
-  const Value& group = *value.elements[5];
+  const Value& texts = *value.elements[5];
   const Value& mine = *value.elements[7];
   result.holds = holds_of(*value.elements[6]);
   const bool flag = mine.type == Type::integer && (mine.integer == 0 || mine.integer == 1);
-  if (group.type != Type::bulk || !result.holds || !flag) return std::nullopt;
-  result.text = holder_of(group);
+  if (texts.type != Type::bulk || !are_texts_of_holds(texts.text)) return std::nullopt;
+  if (!result.holds || !flag) return std::nullopt;
+  result.text = texts.text;
   result.holds->asked_for = mine.integer == 1;
   return result;
 }

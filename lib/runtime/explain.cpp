@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/admission.hpp"
+#include "core/texts.hpp"
 #include "redis/keys.hpp"
 #include "redis/visible.hpp"
 #include "redlock/token.hpp"
@@ -205,9 +206,12 @@ void describe(const core::NodeVote& vote, std::string_view token, NodeInspection
   if (vote.holds) {
     node.holds = vote.holds->count;
     node.has_token = vote.holds->asked_for;
-    const bool owned = vote.text.starts_with(owner);
+    std::string_view texts = vote.text;
+    const std::string_view group = core::take_text(texts).value_or(std::string_view());
+    const bool owned = group.starts_with(owner);
     node.kind = owned ? LockKind::reentrant : LockKind::shared;
-    if (owned) node.holder = vote.text.substr(owner.size());
+    if (owned) node.holder = group.substr(owner.size());
+    while (const auto held = core::take_text(texts)) node.tokens.emplace_back(*held);
   } else if (vote.text == redis::keys::cooldown) {
     node.kind = LockKind::interval;
   } else if (vote.text.empty()) {

@@ -136,9 +136,12 @@ inline void check_meaning(core::Verb verb, const redis::Classified& answer) {
   if (message) {
     REDLOCK_ASSERT(harmless(answer.text));
   } else {
-    // A holder: one byte more than a token has is enough to be nobody's. Or a digit per place.
-    const std::size_t longest =
-        verb == core::Verb::take_place ? limits::permits : limits::token_bytes + 1;
+    // A holder: one byte more than a token has is enough to be nobody's. Or a digit per place, or a
+    // group and tokens behind their lengths.
+    constexpr std::size_t most_texts = 1 + limits::holds_told;
+    std::size_t longest = limits::token_bytes + 1;
+    if (verb == core::Verb::take_place) longest = limits::permits;
+    if (verb == core::Verb::inspect && answer.holds) longest = most_texts * (longest + 4);
     REDLOCK_ASSERT(answer.text.size() <= longest);
   }
 }

@@ -10,7 +10,7 @@ namespace redlock::fuzz {
 
 /// What servers may say. # stands for the number that was asked for, ~ and ^ for the one before (^:
 /// in a bulk), @ for the token and ! for the time in seconds, both in a bulk.
-inline constexpr std::array<std::string_view, 43> sayings{
+inline constexpr std::array<std::string_view, 46> sayings{
     "+OK\r\n",
     "$-1\r\n",
     ":1\r\n",
@@ -53,7 +53,10 @@ inline constexpr std::array<std::string_view, 43> sayings{
     "*0\r\n",
     "*1\r\n:1\r\n",
     "$1\r\n0\r\n",
-    ":3\r\n"};
+    ":3\r\n",
+    "*8\r\n$-1\r\n:700\r\n$4\r\nzset\r\n:0\r\n:-2\r\n$16\r\n6:shared1:a0:1:b\r\n:3\r\n:0\r\n",
+    "*8\r\n$-1\r\n:700\r\n$4\r\nzset\r\n:0\r\n:-2\r\n$10\r\n8:owner me\r\n:0\r\n:1\r\n",
+    "*8\r\n$-1\r\n:700\r\n$4\r\nzset\r\n:0\r\n:-2\r\n$12\r\n6:shared9:a0\r\n:1\r\n:0\r\n"};
 
 /// What the signs stand for.
 struct Words {

@@ -10,6 +10,7 @@
 #include <chrono>
 #include <sstream>
 
+#include "core/texts.hpp"
 #include "integration/guarded.hpp"
 #include "redis/classify.hpp"
 #include "redis/encoder.hpp"
@@ -55,6 +56,7 @@ struct Said {
   std::optional<milliseconds> remaining{};
   std::uint32_t holds = 0;
   bool has_token = false;
+  std::vector<std::string> tokens{};
 };
 
 [[nodiscard]] std::string text_of(const Said& said) {
@@ -62,6 +64,7 @@ struct Said {
   out << "reply " << static_cast<int>(said.reply) << " holder '" << said.holder << "' number "
       << said.number << " holds " << said.holds << (said.has_token ? " with" : " without");
   if (said.remaining) out << " for " << said.remaining->count() << " ms";
+  for (const std::string& token : said.tokens) out << ' ' << token;
   return out.str();
 }
 
@@ -71,9 +74,17 @@ struct Said {
   const auto near = [](auto a, auto b, auto by) { return a - b <= by && b - a <= by; };
   if (real.reply != model.reply || real.holder != model.holder) return false;
   if (real.holds != model.holds || real.has_token != model.has_token) return false;
+  if (real.tokens != model.tokens) return false;
   if (!near(real.number, model.number, microseconds(moment).count())) return false;
   if (real.remaining.has_value() != model.remaining.has_value()) return false;
   return !real.remaining || near(*real.remaining, *model.remaining, moment);
+}
+
+/// A group and tokens, which the model does not tell in the order of their ends.
+void tell_texts(std::string_view texts, Said& said) {
+  said.holder = core::take_text(texts).value_or("none");
+  while (const auto token = core::take_text(texts)) said.tokens.emplace_back(*token);
+  std::sort(said.tokens.begin(), said.tokens.end());
 }
 
 /// One connection, asked and answered in turns.
@@ -104,6 +115,7 @@ class Wire {
     if (what->holds) {
       said.holds = what->holds->count;
       said.has_token = what->holds->asked_for;
+      if (what->reply == Answered::found) tell_texts(what->text, said);
     }
     if (what->remaining) said.remaining = std::chrono::round<milliseconds>(*what->remaining);
     if (said.reply == Answered::error || said.reply == Answered::script_missing)
@@ -172,7 +184,8 @@ class ModelAgainstServer : public testing::TestWithParam<std::uint64_t> {
     terms.cooldown = milliseconds(request.cooldown_ms);
     terms.places = request.places;
     const auto digits = simulation::digits_of(request.token);
-    const Token token = *Token::parse({digits.data(), digits.size()});
+    const bool about_nobody = request.token == 0;
+    const Token token = about_nobody ? Token() : *Token::parse({digits.data(), digits.size()});
     const auto real = wire_->ask(
         encoder_.encode(request.stamp.verb, request.form, redis::SetForm::with_get, resource, token,
                         milliseconds(request.ttl_ms), request.number, terms),
@@ -198,6 +211,7 @@ class ModelAgainstServer : public testing::TestWithParam<std::uint64_t> {
     if (verb == Verb::take && random_.per_mille(300)) request.number = 0;
     if (verb == Verb::take && random_.per_mille(500)) request.keep_out_ms = 5'500;
     if (verb == Verb::release && random_.per_mille(200)) request.cooldown_ms = 15'500;
+    if (verb == Verb::inspect && random_.per_mille(500)) request.token = 0;
     if (verb == Verb::take_place) request.places = simulation::most_resources;
     if (verb == Verb::enter) request.group = static_cast<std::uint64_t>(random_.between(1, 3));
     if (verb == Verb::extend_or_set && !request.both) {
@@ -229,6 +243,11 @@ class ModelAgainstServer : public testing::TestWithParam<std::uint64_t> {
     const bool inspected = response.reply == Answered::gone || response.reply == Answered::found;
     if (request.stamp.verb == Verb::inspect && inspected) {
       said.number = model_->number(request.resource);
+      const bool tells = response.holds && request.token == 0;
+      const auto holders = model_->holders(request.resource, at);
+      for (std::size_t i = 0; tells && i < holders.size(); ++i) {
+        said.tokens.push_back(name_of(holders[i]));
+      }
     }
     if (response.reply == Answered::gone && request.stamp.verb == Verb::inspect) {
       said.remaining.reset();

@@ -61,6 +61,7 @@ Json inspected_nodes(const Inspection& inspection) {
       json["kind"] = std::string(kind_name(node.kind));
     }
     if (node.holds > 0) json["holds"] = node.holds;
+    for (const std::string& token : node.tokens) json["tokens"].push_back(as_utf8(token));
     // A key without expiry: -1, as Redis itself says it.
     const std::int64_t without = node.holder ? -1 : 0;
     json["remaining_ms"] = node.remaining ? milliseconds(*node.remaining) : without;

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <iterator>
+#include <map>
 
 #include "quorum-lock/duration.hpp"
 #include "quorum-lock/text.hpp"
@@ -122,6 +123,24 @@ std::string node_line(const Style& style, const NodeInspection& node) {
   return line;
 }
 
+/// Of a lock that several hold: by which tokens, each on how many nodes.
+std::string holds_text(const Inspection& inspection) {
+  std::map<std::string_view, std::size_t> nodes_with;
+  for (const NodeInspection& node : inspection.nodes) {
+    for (const std::string& token : node.tokens) ++nodes_with[token];
+  }
+  std::string text;
+  for (const auto& [token, count] : nodes_with) {
+    text += fmt::format("  token {}  (on {} of {} nodes)\n", as_printable(token), count,
+                        inspection.nodes.size());
+  }
+  const std::size_t holds = most_holds(inspection);
+  if (holds > nodes_with.size() && !nodes_with.empty()) {
+    text += fmt::format("  and {} more\n", holds - nodes_with.size());
+  }
+  return text;
+}
+
 }  // namespace
 
 Style Style::of_standard_output() {
@@ -224,7 +243,7 @@ std::string inspection_text(const Style& style, std::string_view resource,
   }
   text += '\n';
   for (const NodeInspection& node : inspection.nodes) text += node_line(style, node);
-  return text;
+  return text + holds_text(inspection);
 }
 
 std::string semaphore_text(const Style& style, std::string_view resource,

@@ -311,16 +311,42 @@ TEST(Classify, ARefusedPlaceTellsWhichAreFree) {
 }
 
 TEST(Classify, AnInspectionOfHoldsTellsTheGroupAndWhetherTheTokenIsThere) {
-  const Inspected answer({nil(), integer(12), bulk("zset"), integer(0), integer(-2), bulk("shared"),
-                          integer(2), integer(1)});
+  const Inspected answer({nil(), integer(12), bulk("zset"), integer(0), integer(-2),
+                          bulk("6:shared"), integer(2), integer(1)});
   const auto classified = classify(Verb::inspect, SetForm::plain, answer.array, nullptr);
   ASSERT_TRUE(classified && classified->holds);
-  EXPECT_EQ(classified->text, "shared");
+  EXPECT_EQ(classified->text, "6:shared");
   EXPECT_EQ(classified->holds->count, 2U);
   EXPECT_TRUE(classified->holds->asked_for);
-  const Inspected odd({nil(), integer(12), bulk("zset"), integer(0), integer(-2), bulk("shared"),
+  const Inspected odd({nil(), integer(12), bulk("zset"), integer(0), integer(-2), bulk("6:shared"),
                        integer(2), integer(7)});
   EXPECT_EQ(meaning(Verb::inspect, SetForm::plain, odd.array), "violation");
+}
+
+TEST(Classify, AnInspectionOfHoldsTellsSoManyTokensAndNoLongerOnes) {
+  const auto of = [](const std::string& texts) {
+    const Inspected answer({nil(), integer(12), bulk("zset"), integer(0), integer(-2), bulk(texts),
+                            integer(2), integer(0)});
+    return meaning(Verb::inspect, SetForm::plain, answer.array);
+  };
+  const auto texts = [](std::size_t count, const std::string& text) {
+    std::string all = "6:shared";
+    for (std::size_t i = 0; i < count; ++i) all += text;
+    return all;
+  };
+  const std::string longest =
+      std::to_string(limits::token_bytes + 1) + ":" + std::string(limits::token_bytes + 1, 'x');
+  const std::string longer =
+      std::to_string(limits::token_bytes + 2) + ":" + std::string(limits::token_bytes + 2, 'x');
+  for (const std::string& good :
+       {texts(0, ""), texts(1, "3:a:b"), texts(2, "0:"), texts(limits::holds_told, longest)}) {
+    EXPECT_EQ(of(good), "found '" + good + "' 12");
+  }
+  for (const std::string& bad :
+       {std::string(), texts(limits::holds_told + 1, "1:x"), texts(1, longer), texts(1, "x"),
+        texts(1, "3:ab"), texts(1, "3"), texts(1, "-1:"), texts(1, "99999999999999999999:x")}) {
+    EXPECT_EQ(of(bad), "violation") << bad;
+  }
 }
 
 class ClassifyNumbered : public testing::Test {
