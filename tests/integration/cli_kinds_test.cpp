@@ -2,13 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <csignal>
 #include <memory>
 #include <string>
 
 #include "integration/cli_tool.hpp"
-#include "support/eventually.hpp"
-#include "support/redis_server.hpp"
+#include "integration/library.hpp"
 
 namespace redlock::test {
 namespace {
@@ -55,9 +55,98 @@ TEST_F(CliKinds, ReadersShareAndAWriterIsRefused) {
   EXPECT_EQ(json["kind"], "shared");
   EXPECT_EQ(json["state"], "held");
   EXPECT_NE(tool({"inspect", "r"}).output.find("2 readers"), std::string::npos);
+}
+
+/// Locks of holders that are gone.
+class CliBreaksHolds : public CliKinds {
+ protected:
+  /// Waits until it is on all nodes: a straggler would come back behind the break.
+  std::string leave(const std::string& resource, AcquireOptions options) {
+    options.ttl = 20s;
+    auto lease = client_.acquire(resource, std::move(options));
+    EXPECT_TRUE(succeeded(lease));
+    EXPECT_TRUE(eventually([&] {
+      const auto seen = client_.inspect(resource);
+      return seen && std::all_of(seen->nodes.begin(), seen->nodes.end(), [&](const auto& node) {
+               const auto& all = node.tokens;
+               return std::find(all.begin(), all.end(), lease->token().str()) != all.end();
+             });
+    }));
+    return lease->detach().str();
+  }
+  static void leave_a_crowd(const std::string& resource, int size) {
+    const auto ends = std::chrono::system_clock::now().time_since_epoch() + 60s;
+    const std::string score = std::to_string(ends / 1ms);
+    Command words{"ZADD", resource, "0", "group:shared"};
+    for (int i = 0; i < size; ++i) words.insert(words.end(), {score, "hold:" + std::to_string(i)});
+    for (RedisServer& node : nodes()) node.command(words);
+  }
+  static std::size_t count(const std::string& resource) {
+    std::size_t there = 0;
+    for (RedisServer& node : nodes()) there += node.command({"EXISTS", resource}).integer == 1;
+    return there;
+  }
+
+  Client client_ = make_client(patient(nodes().urls()));
+};
+
+TEST_F(CliBreaksHolds, ReadersByTheirTokensAndTheWriterIsNext) {
+  std::vector<std::string> tokens{leave("r", {.shared = true}), leave("r", {.shared = true})};
+  std::sort(tokens.begin(), tokens.end());
+  const std::string elsewhere = leave("s", {.shared = true});
+  const auto seen = tool({"inspect", "r"});
+  EXPECT_NE(seen.output.find("token " + tokens[0] + "  (on 3 of 3 nodes)"), std::string::npos)
+      << seen.output;
+  for (const Json& node : json_of(tool({"inspect", "r", "--json"}))["nodes"]) {
+    std::vector<std::string> told = node["tokens"];
+    std::sort(told.begin(), told.end());
+    EXPECT_EQ(told, tokens);
+  }
+
+  const auto broken = tool({"break", "r", "--yes", "--json"});
+  EXPECT_EQ(broken.exit_code, 0) << broken.errors;
+  EXPECT_NE(broken.errors.find(tokens[1]), std::string::npos) << broken.errors;
+  EXPECT_EQ(json_of(broken)["outcome"], "released");
+  EXPECT_EQ(json_of(broken)["tokens"], Json(tokens));
+  EXPECT_EQ(count("r"), 0U);
+  EXPECT_EQ(tool({"run", "r", "--wait", "0s", "--", "true"}).exit_code, 0);
+  EXPECT_EQ(tool({"run", "s", "--wait", "0s", "--", "true"}).exit_code, 75);
+  EXPECT_EQ(json_of(tool({"inspect", "s", "--json"}))["nodes"][0]["tokens"][0], elsewhere);
+}
+
+TEST_F(CliBreaksHolds, AnOwnersAndTheNextOwnerGetsIn) {
+  const std::string token = leave("r", {.owner = "nightly"});
+  EXPECT_EQ(tool({"run", "r", "--owner", "daily", "--wait", "0s", "--", "true"}).exit_code, 75);
   const auto broken = tool({"break", "r", "--yes"});
-  EXPECT_EQ(broken.exit_code, 75);
-  EXPECT_EQ(count_lines(broken.errors), 1U) << broken.errors;
+  EXPECT_EQ(broken.exit_code, 0) << broken.errors;
+  EXPECT_NE(broken.output.find("by owner nightly, 1 hold"), std::string::npos) << broken.output;
+  EXPECT_NE(broken.output.find("broken r  token " + token), std::string::npos) << broken.output;
+  EXPECT_EQ(tool({"run", "r", "--owner", "daily", "--wait", "0s", "--", "true"}).exit_code, 0);
+}
+
+TEST_F(CliBreaksHolds, OfACrowdThoseThatItShows) {
+  leave_a_crowd("r", 300);
+  const Json json = json_of(tool({"inspect", "r", "--json"}));
+  EXPECT_EQ(json["nodes"][0]["holds"], 300);
+  EXPECT_EQ(json["nodes"][0]["tokens"].size(), limits::holds_told);
+  const auto first = tool({"break", "r", "--yes"});
+  EXPECT_EQ(first.exit_code, 75);
+  EXPECT_NE(first.output.find("and 44 more"), std::string::npos);
+  EXPECT_EQ(count_lines(first.errors), 1U) << first.errors;
+  EXPECT_EQ(count("r"), 3U);
+  EXPECT_EQ(tool({"break", "r", "--yes"}).exit_code, 0);
+  EXPECT_EQ(count("r"), 0U);
+}
+
+TEST_F(CliBreaksHolds, NothingWhereOneOfThemIsNoToken) {
+  leave_a_crowd("r", 2);
+  for (RedisServer& node : nodes()) {
+    node.command({"ZADD", "r", "9999999999999", "hold:" + std::string(200, 'x')});
+  }
+  const auto refused = tool({"break", "r", "--yes"});
+  EXPECT_EQ(refused.exit_code, 64);
+  EXPECT_NE(refused.errors.find("129 bytes"), std::string::npos) << refused.errors;
+  EXPECT_EQ(json_of(tool({"inspect", "r", "--json"}))["nodes"][0]["holds"], 3);
 }
 
 TEST_F(CliKinds, TheSameOwnerEntersAgain) {

@@ -24,13 +24,29 @@ namespace {
 std::vector<std::string> tokens_on(const Inspection& inspection) {
   std::set<std::string> tokens;
   for (const NodeInspection& node : inspection.nodes) {
-    if (node.kind == LockKind::interval) {
-      tokens.insert(std::string(interval_token));
-    } else if (node.holder) {
-      tokens.insert(*node.holder);
+    switch (node.kind) {
+      case LockKind::none:
+        break;
+      case LockKind::exclusive:
+      case LockKind::other:
+        tokens.insert(node.holder.value_or(std::string()));
+        break;
+      case LockKind::shared:
+      case LockKind::reentrant:
+        tokens.insert(node.tokens.begin(), node.tokens.end());
+        break;
+      case LockKind::interval:
+        tokens.insert(std::string(interval_token));
+        break;
     }
   }
   return {tokens.begin(), tokens.end()};
+}
+
+/// Of a crowd, a look tells only some.
+bool has_untold(const Inspection& inspection) {
+  return std::any_of(inspection.nodes.begin(), inspection.nodes.end(),
+                     [](const NodeInspection& node) { return node.holds > node.tokens.size(); });
 }
 
 bool any_still_there(const std::vector<std::string>& tokens, const Inspection& inspection) {
@@ -76,17 +92,17 @@ int report(const Settings& settings, std::string_view outcome, const std::string
 /// a quorum is released too, but the release itself has to call that "not the holder".
 int break_tokens(Client& client, const Settings& settings, const std::string& resource,
                  const std::vector<std::string>& tokens) {
+  for (const std::string& text : tokens) {
+    if (Token::parse(text)) continue;
+    print_error(fmt::format(
+        "RESOURCE: '{}' holds a value of {} bytes, no lock token has more than {}: delete it "
+        "with redis-cli if it is not wanted",
+        resource, text.size(), limits::token_bytes));
+    return code(ExitCode::usage);
+  }
   std::string problem;
   for (const std::string& text : tokens) {
-    const auto token = Token::parse(text);
-    if (!token) {
-      print_error(fmt::format(
-          "RESOURCE: '{}' holds a value of {} bytes, no lock token has more than {}: delete it "
-          "with redis-cli if it is not wanted",
-          resource, text.size(), limits::token_bytes));
-      return code(ExitCode::usage);
-    }
-    const Result<RoundReport> released = client.release(resource, *token);
+    const Result<RoundReport> released = client.release(resource, *Token::parse(text));
     if (!released && released.error().code != Errc::not_holder) problem = released.error().message;
   }
   const Result<Inspection> after = client.inspect(resource);
@@ -121,14 +137,6 @@ int verb_break(const Arguments& given, const Signals& signals) {
     print_error(too_few_answered(resource, *before));
     return code(ExitCode::unavailable);
   }
-  for (const NodeInspection& node : before->nodes) {
-    if (node.kind != LockKind::shared && node.kind != LockKind::reentrant) continue;
-    print_error(
-        fmt::format("'{}' has {} that others share: break is for locks of one holder; each "
-                    "of them ends with its own TTL",
-                    resource, node.holds == 1 ? "a hold" : "holds"));
-    return code(ExitCode::taken);
-  }
   const std::vector<std::string> tokens = tokens_on(*before);
   if (tokens.empty()) return report(settings, "free", resource, tokens, *before);
   if (settings.detail != Settings::Detail::quiet || !sure) {
@@ -144,7 +152,10 @@ int verb_break(const Arguments& given, const Signals& signals) {
     print_error(fmt::format("'{}' was left as it is", resource));
     return code(ExitCode::taken);
   }
-  return break_tokens(client.value(), settings, resource, tokens);
+  const int broken = break_tokens(client.value(), settings, resource, tokens);
+  if (broken != code(ExitCode::done) || !has_untold(*before)) return broken;
+  print_error(fmt::format("'{}' has more holders than were shown: break it again", resource));
+  return code(ExitCode::taken);
 }
 
 }  // namespace redlock::cli

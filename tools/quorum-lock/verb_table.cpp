@@ -162,8 +162,8 @@ constexpr VerbText verb_texts[] = {
      "  quorum-lock inspect invoice/42 --json | jq -r .state"},
     {"break",
      "RESOURCE [--yes]",
-     "Release the lock on RESOURCE although somebody else holds it. Shows who does, asks, and "
-     "deletes exactly the tokens that were shown.",
+     "Release the lock on RESOURCE although others hold it: one holder, readers, or an owner. "
+     "Shows who does, asks, and deletes exactly the tokens that were shown.",
      break_options,
      {},
      "Examples:\n"
