@@ -22,13 +22,16 @@ struct Held {
   BootClock::time_point from;
   BootClock::time_point until;
   std::string resource;
-  std::string group;  ///< who may hold it at the same time; empty: nobody
+  std::string group;            ///< who may hold it at the same time; empty: nobody
+  BootClock::time_point began;  ///< nothing was asked for it before
+  std::chrono::nanoseconds at_least{0};
 };
 
 struct FireKind {
   const char* name;
   /// What a turn asks for besides TTL and wait; answers the group.
   std::string (*draw)(std::minstd_rand& random, AcquireOptions& options);
+  int grants = 20;  ///< until a fault is over
 
   friend void PrintTo(const FireKind& kind, std::ostream* out) { *out << kind.name; }
 };
@@ -50,6 +53,13 @@ std::string of_places(std::minstd_rand& /*random*/, AcquireOptions& options) {
   return "";
 }
 
+std::string of_an_interval(std::minstd_rand& /*random*/, AcquireOptions& options) {
+  // Longer than the lease: a holder that is gone keeps others out as well.
+  options.ttl = milliseconds(200);
+  options.at_least = milliseconds(250);
+  return "";
+}
+
 class KindsUnderFire : public testing::TestWithParam<FireKind> {
  protected:
   [[nodiscard]] ClientOptions client_options() {
@@ -68,26 +78,36 @@ class KindsUnderFire : public testing::TestWithParam<FireKind> {
       const bool backwards = !options.also.empty() && random() % 2 == 0;
       std::string resource = "r";
       if (backwards) std::swap(resource, options.also.front());
+      const auto ttl = options.ttl;
+      const auto at_least = options.at_least;
       auto lease = client.acquire(resource, std::move(options));
       if (!lease) continue;
       const auto from = BootClock::now();
+      // No later than the granting round began: drift is taken off as well.
+      const auto began = lease->valid_until() - ttl;
       std::this_thread::yield();
       const auto until = std::min(BootClock::now(), lease->valid_until());
       ++grants_;
       {
         const std::lock_guard lock(mutex_);
         for (const std::string& name : lease->resources()) {
-          history_.push_back({from, until, name, group});
+          history_.push_back({from, until, name, group, began, at_least});
         }
       }
-      static_cast<void>(lease->release());
+      if (at_least > at_least.zero() && random() % 4 == 0) {
+        // As if the holder had died.
+        static_cast<void>(lease->detach());
+      } else {
+        static_cast<void>(lease->release());
+      }
     }
   }
 
   /// Faults are over when the contenders have got on under them.
   void expect_progress(const char* under) {
     const int before = grants_;
-    EXPECT_TRUE(eventually([&] { return grants_ >= before + 20; }, seconds(60))) << under;
+    EXPECT_TRUE(eventually([&] { return grants_ >= before + GetParam().grants; }, seconds(60)))
+        << under;
   }
 
   void break_nodes() {
@@ -108,7 +128,8 @@ class KindsUnderFire : public testing::TestWithParam<FireKind> {
   void judge() {
     std::map<std::string, std::vector<Held>> by_resource;
     for (const Held& held : history_) by_resource[held.resource].push_back(held);
-    for (const auto& [resource, leases] : by_resource) {
+    for (auto& [resource, leases] : by_resource) {
+      judge_intervals(leases);
       for (const Held& a : leases) {
         for (const Held& b : leases) {
           if (&a == &b || a.from > b.from || b.from >= a.until) continue;
@@ -119,6 +140,16 @@ class KindsUnderFire : public testing::TestWithParam<FireKind> {
     }
     if (GetParam().draw == of_places) {
       EXPECT_LE(by_resource.size(), 2U) << "places";
+    }
+  }
+
+  /// The nodes keep it for so long from when they were asked, which is after `began`, and nobody
+  /// has it before they answered, which is before `from`.
+  static void judge_intervals(std::vector<Held>& leases) {
+    std::sort(leases.begin(), leases.end(),
+              [](const Held& a, const Held& b) { return a.began < b.began; });
+    for (std::size_t i = 1; i < leases.size(); ++i) {
+      EXPECT_GE(leases[i].from - leases[i - 1].began, leases[i - 1].at_least) << "an interval";
     }
   }
 
@@ -145,7 +176,8 @@ INSTANTIATE_TEST_SUITE_P(Kinds, KindsUnderFire,
                          testing::Values(FireKind{"readers_and_writers", as_reader_or_writer},
                                          FireKind{"owners", as_owner},
                                          FireKind{"several", of_several},
-                                         FireKind{"places", of_places}),
+                                         FireKind{"places", of_places},
+                                         FireKind{"interval", of_an_interval, 3}),
                          [](const auto& instance) { return std::string(instance.param.name); });
 
 }  // namespace
