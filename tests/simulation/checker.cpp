@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "core/fencing.hpp"
 #include "simulation/model_node.hpp"
@@ -16,6 +17,21 @@ void Checker::check_alone(const Lease& lease, True now) {
     violated("invariant 1: two leases on one resource are valid at once, for " +
              std::to_string((std::min(other.until, lease.until) - now) / 1000) + " us");
   }
+}
+
+Checker::Trail& Checker::trail(std::uint64_t token) {
+  if (auto older = older_tokens_.extract(token)) tokens_.insert(std::move(older));
+  const auto [found, is_new] = tokens_.try_emplace(token);
+  if (is_new) ++heard_of_;
+  return found->second;
+}
+
+void Checker::forget_old_tokens(True now) {
+  // Longer than anything is late, and than any key lives.
+  constexpr True memory = 20'000 * ms;
+  if (now < forget_at_) return;
+  forget_at_ = now + memory;
+  older_tokens_ = std::exchange(tokens_, {});
 }
 
 Checker::Lease* Checker::find(std::uint64_t token) {
@@ -39,21 +55,23 @@ void Checker::granted(const Grant& grant) {
   const auto [token, resources, group, at_least, began, now, until] = grant;
   if (at_least > 0) check_interval(grant);
   ++grants_;
+  ++by_group_[group];
+  forget_old_tokens(now);
   // What nobody can hold any more is only in the way.
   std::erase_if(leases_, [&](const Lease& lease) {
     return !judged_at_the_end() && lease.until <= now &&
-           (tokens_[lease.token].ended || tokens_[lease.token].abandoned);
+           (trail(lease.token).ended || trail(lease.token).abandoned);
   });
   if (find(token) != nullptr) violated("a token was granted twice");
   if (until <= now) violated("invariant 6: a lease was handed out that was over already");
-  tokens_[token].granted = true;
+  trail(token).granted = true;
   leases_.push_back({token, resources, group, until, now, began});
   check_alone(leases_.back(), now);
 }
 
 void Checker::extended(std::uint64_t token, True now, True until) {
   Lease* lease = find(token);
-  if (lease == nullptr || tokens_[token].ended) {
+  if (lease == nullptr || trail(token).ended) {
     return violated("invariant 6: a lease that was over was extended");
   }
   if (until < lease->until) violated("an extend lowered the deadline");
@@ -62,14 +80,14 @@ void Checker::extended(std::uint64_t token, True now, True until) {
 }
 
 void Checker::ended(std::uint64_t token, True now) {
-  Trail& trail = tokens_[token];
-  if (trail.ended) violated("a lease ended twice");
-  trail.ended = true;
+  Trail& mine = trail(token);
+  if (mine.ended) violated("a lease ended twice");
+  mine.ended = true;
   put_away(token, now);
 }
 
 void Checker::abandoned(std::uint64_t token, True now) {
-  tokens_[token].abandoned = true;
+  trail(token).abandoned = true;
   // Nobody reads clocks for it any more, and nobody acts on it by the deadline that it had here.
   if (overlap_window_ > 0) put_away(token, now);
 }
@@ -120,7 +138,7 @@ void Checker::check_overlaps() {
 void Checker::lost(std::uint64_t token, True now) {
   ++losses_;
   const Lease* lease = find(token);
-  if (lease == nullptr || tokens_[token].ended) {
+  if (lease == nullptr || trail(token).ended) {
     return violated("invariant 6: a loss was told of what was no lease, or twice");
   }
   if (now < lease->until) violated("invariant 6: a loss was told before the deadline");
@@ -134,7 +152,8 @@ void Checker::numbered(std::size_t resource, std::uint64_t number, True began, T
   std::vector<Numbered>& all = numbered_[resource];
   const std::uint64_t highest = all.empty() ? 0 : all.back().highest;
   std::uint64_t before = highest;
-  if (any_clocks_ || judged_at_the_end()) {
+  const bool out_of_order = any_clocks_ || judged_at_the_end();
+  if (out_of_order) {
     // While a lease can be lost to a clock that steps, two attempts may each have a node first:
     // their order is not that of the grants. Who begins after a grant meets its number all the
     // same.
@@ -146,34 +165,36 @@ void Checker::numbered(std::size_t resource, std::uint64_t number, True began, T
     violated("invariant 2: a fencing token is not above that of a lease granted before, by " +
              std::to_string(before - number));
   }
-  if (!numbers_.emplace(resource, number).second) {
+  if (!out_of_order) {
+    // Above all others, and so told apart from them; of those the last one is enough.
+    all.clear();
+  } else if (!numbers_.emplace(resource, number).second) {
     violated("invariant 2: a fencing token was given out twice");
   }
   all.push_back({now, std::max(highest, number)});
 }
 
 void Checker::key_written(std::uint64_t token, std::size_t node) {
-  const Trail& trail = tokens_[token];
-  if (trail.abandoned) return;
-  if (((trail.released_on >> node) & 1U) != 0) {
+  const Trail& mine = trail(token);
+  if (mine.abandoned) return;
+  if (((mine.released_on >> node) & 1U) != 0) {
     violated("invariant 4: a key came back on node " + std::to_string(node) +
              " behind its release");
   }
 }
 
 void Checker::release_executed(std::uint64_t token, std::size_t node) {
-  tokens_[token].released_on |= 1U << node;
+  trail(token).released_on |= 1U << node;
 }
 
 void Checker::found_at_the_end(std::uint64_t token) {
-  if (token == 0 || token == cooldown || tokens_[token].abandoned || tokens_[token].restored)
-    return;
+  if (token == 0 || token == cooldown || trail(token).abandoned || trail(token).restored) return;
   violated("invariant 4: a key of " + std::to_string(token % 10'000) +
            " was left though nothing is asked for any more");
 }
 
 void Checker::release_answered(std::uint64_t token, std::size_t still_there) {
-  if (tokens_[token].restored) return;
+  if (trail(token).restored) return;
   // Whoever needs `quorum_` of all nodes is blocked when more than the rest of them are taken.
   if (still_there > nodes_ - quorum_) {
     violated("invariant 4: a release was answered while a majority was taken by " +

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <set>
@@ -69,13 +70,19 @@ class Checker {
   void left(std::uint64_t token) { tokens_[token].abandoned = true; }
   /// Nothing is asked for any more, and this has the key; 0: nobody.
   void found_at_the_end(std::uint64_t token);
-  [[nodiscard]] bool was_granted(std::uint64_t token) { return tokens_[token].granted; }
+  [[nodiscard]] bool was_granted(std::uint64_t token) { return trail(token).granted; }
   void key_written(std::uint64_t token, std::size_t node);
   void release_executed(std::uint64_t token, std::size_t node);
   void release_answered(std::uint64_t token, std::size_t still_there);
 
   [[nodiscard]] std::uint64_t grants() const { return grants_; }
   [[nodiscard]] std::uint64_t losses() const { return losses_; }
+  /// By who may hold it at the same time.
+  [[nodiscard]] const std::array<std::uint64_t, 4>& grants_by_group() const { return by_group_; }
+  [[nodiscard]] std::size_t tokens_heard_of() const { return heard_of_; }
+  [[nodiscard]] std::size_t tokens_remembered() const {
+    return tokens_.size() + older_tokens_.size();
+  }
 
  private:
   struct Lease {
@@ -93,10 +100,13 @@ class Checker {
     bool restored = false;
     std::uint32_t released_on = 0;  // a bit per node that executed a release
   };
+  using Trails = std::map<std::uint64_t, Trail>;
   struct Numbered {
     True at;
     std::uint64_t highest;  // of all that were granted until then
   };
+  [[nodiscard]] Trail& trail(std::uint64_t token);
+  void forget_old_tokens(True now);
   [[nodiscard]] bool judged_at_the_end() const { return overlap_window_ + vote_window_ > 0; }
   [[nodiscard]] bool a_step_explains(const Lease& later, True until) const;
   void put_away(std::uint64_t token, True now);
@@ -118,11 +128,15 @@ class Checker {
   True vote_window_ = 0;
   bool any_clocks_ = false;
   std::int64_t interval_ppm_ = -1;
-  std::map<std::uint64_t, Trail> tokens_;
+  Trails tokens_;        // heard of since others were forgotten,
+  Trails older_tokens_;  // or not since then: the next to be forgotten
+  True forget_at_ = 0;
+  std::size_t heard_of_ = 0;
   std::map<std::size_t, std::vector<Numbered>> numbered_;  // by resource
   std::set<std::pair<std::size_t, std::uint64_t>> numbers_;
   std::map<std::uint32_t, True> taken_until_;  // by resources: for the sake of an interval
   std::uint64_t grants_ = 0;
+  std::array<std::uint64_t, 4> by_group_{};
   std::uint64_t losses_ = 0;
   std::string violation_;
 };

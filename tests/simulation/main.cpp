@@ -17,17 +17,24 @@
 
 namespace {
 
-using redlock::simulation::Seeds;
+using redlock::simulation::Length;
 
 /// Exit codes: 0 every promise kept, 1 one was broken, 2 misused; a crash is the shell's.
-int soak(std::uint64_t first, std::uint64_t count) {
-  constexpr std::uint64_t batch = 1000;
+int soak(Length length, std::uint64_t first, std::uint64_t count) {
+  const bool is_long = length == Length::minutes;
+  const std::uint64_t batch = is_long ? redlock::simulation::kinds : 1000;
   std::uint64_t events = 0;
   const auto start = std::chrono::steady_clock::now();
   for (std::uint64_t done = 0; count == 0 || done < count; done += batch) {
     const std::uint64_t size = count == 0 ? batch : std::min(batch, count - done);
-    const auto verdict = redlock::simulation::run_seeds({.first = first + done, .count = size});
+    const auto verdict =
+        redlock::simulation::run_seeds({.first = first + done, .count = size, .length = length});
     events += verdict.events;
+    if (verdict.failing_seed != 0 && is_long) {
+      std::cout << redlock::simulation::long_story_of(verdict.failing_seed) << "again: --long "
+                << verdict.failing_seed << " 1\n";
+      return 1;
+    }
     if (verdict.failing_seed != 0) {
       std::cout << redlock::simulation::story_of(verdict.failing_seed) << "again: --seed "
                 << verdict.failing_seed << ", shorter: --minimize " << verdict.failing_seed << '\n';
@@ -86,6 +93,7 @@ int show_minimal(std::uint64_t seed) {
 int usage() {
   std::cerr << "simulation_tests                        the tests\n"
                "simulation_tests --soak [FIRST [COUNT]]  seeds until one fails; COUNT 0: for ever\n"
+               "simulation_tests --long [FIRST [COUNT]]  the same, each minutes of every fault\n"
                "simulation_tests --seed SEED             the story of one seed\n"
                "simulation_tests --minimize SEED         the least that breaks the same promise\n"
                "simulation_tests --mutants               deliberate faults: caught or missed\n";
@@ -99,7 +107,12 @@ int main(int count, char** words) {
   const auto number = [&](int at, std::uint64_t otherwise) {
     return at < count ? std::strtoull(words[at], nullptr, 10) : otherwise;
   };
-  if (count > 1 && std::string_view(words[1]) == "--soak") return soak(number(2, 1), number(3, 0));
+  if (count > 1 && std::string_view(words[1]) == "--soak") {
+    return soak(Length::seconds, number(2, 1), number(3, 0));
+  }
+  if (count > 1 && std::string_view(words[1]) == "--long") {
+    return soak(Length::minutes, number(2, 1), number(3, 0));
+  }
   if (count > 1 && std::string_view(words[1]) == "--seed") {
     if (count != 3) return usage();
     std::cout << redlock::simulation::story_of(number(2, 1), redlock::simulation::Mutant::none,

@@ -215,4 +215,58 @@ Scenario Scenario::draw(std::uint64_t seed, Mutant mutant) {
   return s;
 }
 
+Scenario Scenario::draw_long(std::uint64_t seed) {
+  Random random(seed * 7 + 3);
+  Scenario s;
+  s.kind = static_cast<Wanted>(seed % kinds);
+  constexpr std::array<std::size_t, 5> sizes{3, 4, 5, 5, 7};
+  s.nodes = sizes[static_cast<std::size_t>(random.below(5))];
+  s.quorum = core::majority(s.nodes);
+  s.clients = static_cast<std::size_t>(random.between(4, 6));
+  s.slots = static_cast<std::size_t>(random.between(1, 2));
+  s.resources = s.kind == Wanted::several || s.kind == Wanted::places ? 2 : 1;
+  s.chaos = random.between(180'000, 240'000) * ms;
+
+  s.fastest = random.between(50'000, 1 * ms);
+  s.slowest = s.fastest * random.between(1, 5);
+  s.tail_per_mille = random.between(1, 30);
+  s.tail = random.between(1 * ms, 200 * ms);
+  s.shortest_limit = random.between(20, 100) * ms;
+  s.longest_limit = std::max(s.shortest_limit * random.between(1, 5), 12 * s.slowest);
+  s.shortest_ttl_ms = random.between(20, 100);
+  s.longest_ttl_ms = random.between(300, 800);
+  if (s.kind == Wanted::interval) {
+    // As long as the restart guard waits, so that it is kept whoever forgets.
+    s.longest_interval_ms = random.between(1, s.longest_ttl_ms);
+  }
+  s.last_millisecond = random.per_mille(500);
+  s.think = random.between(1, 20) * ms;
+
+  s.between_breaks = random.between(100, 1'000) * ms;
+  // A node that forgot has no vote for the longest TTL: a majority should have one now and then.
+  s.between_crashes = random.between(2, 10) * s.longest_ttl_ms * ms;
+  s.between_stops = random.between(500, 4'000) * ms;
+  s.between_partitions = random.between(200, 2'000) * ms;
+  s.between_pauses = random.between(500, 4'000) * ms;
+  s.between_client_ends = random.between(1'000, 6'000) * ms;
+  s.error_per_mille = random.between(1, 20);
+  s.late = random.between(1, 500) * ms;
+  s.restart_guard = true;
+  s.data_loss_per_mille = random.between(100, 700);
+  s.snapshot_per_mille = random.between(0, 700);
+  s.between_saves = random.between(50, 500) * ms;
+
+  // Over minutes, clocks at the edge of the allowance would be seconds apart: too far for the clock
+  // guard, and for the floor of fencing tokens where nodes forget.
+  constexpr std::int64_t ordinary_ppm = 200;
+  s.server_ppm = s.client_ppm = ordinary_ppm;
+  s.clock_guard = random.per_mille(500);
+  const True rates = (s.chaos + 60'000 * ms) / 1'000'000 * 2 * ordinary_ppm + 1 * ms;
+  s.node_skew = s.client_skew = random.below((s.longest_ttl_ms * ms - rates) / 2);
+  s.fencing_per_mille = random.per_mille(700) ? random.between(1, 1000) : 0;
+  s.numbers = random.per_mille(800);
+  s.divided_per_mille = random.below(100);
+  return s;
+}
+
 }  // namespace redlock::simulation

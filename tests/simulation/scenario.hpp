@@ -49,6 +49,7 @@ enum class Wanted : std::uint8_t {
   places,    ///< one of two places
   interval,  ///< taken for longer than it is held
 };
+inline constexpr std::size_t kinds = 6;
 
 /// What one seed is made of: drawn anew for each, so that every mix of faults comes up.
 struct Scenario {
@@ -121,6 +122,9 @@ struct Scenario {
   Mutant mutant = Mutant::none;
 
   [[nodiscard]] static Scenario draw(std::uint64_t seed, Mutant mutant = Mutant::none);
+  /// Minutes of every fault but clocks that step, under the restart guard; seeds take turns at the
+  /// kinds.
+  [[nodiscard]] static Scenario draw_long(std::uint64_t seed);
 };
 
 }  // namespace redlock::simulation

@@ -9,6 +9,20 @@ namespace {
 std::atomic<std::uint64_t> running{0};
 std::string told;
 
+std::string story_of(std::uint64_t seed, const Scenario& scenario, std::size_t lines) {
+  running = seed;
+  told.clear();
+  const auto outcome = Simulation(scenario, seed).run(&told);
+  const std::string story = std::exchange(told, {});
+  std::size_t begin = story.size();
+  for (std::size_t line = 0; line <= lines && begin != std::string::npos && begin > 0; ++line) {
+    begin = story.rfind('\n', begin - 1);
+  }
+  if (begin == std::string::npos || begin == 0) begin = 0;
+  return "seed " + std::to_string(seed) + ":\n" + story.substr(begin) + "\n" +
+         (outcome.violation.empty() ? "every promise was kept" : outcome.violation) + "\n";
+}
+
 }  // namespace
 
 std::uint64_t running_seed() noexcept { return running; }
@@ -18,7 +32,8 @@ Verdict run_seeds(const Seeds& seeds) {
   Verdict verdict;
   for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
     running = seed;
-    const Scenario scenario = Scenario::draw(seed, seeds.mutant);
+    const Scenario scenario = seeds.length == Length::minutes ? Scenario::draw_long(seed)
+                                                              : Scenario::draw(seed, seeds.mutant);
     Simulation::Outcome outcome = Simulation(scenario, seed).run();
     ++verdict.seeds;
     verdict.events += outcome.events;
@@ -37,17 +52,11 @@ Verdict run_seeds(const Seeds& seeds) {
 }
 
 std::string story_of(std::uint64_t seed, Mutant mutant, std::size_t lines) {
-  running = seed;
-  told.clear();
-  const auto outcome = Simulation(Scenario::draw(seed, mutant), seed).run(&told);
-  const std::string story = std::exchange(told, {});
-  std::size_t begin = story.size();
-  for (std::size_t line = 0; line <= lines && begin != std::string::npos && begin > 0; ++line) {
-    begin = story.rfind('\n', begin - 1);
-  }
-  if (begin == std::string::npos || begin == 0) begin = 0;
-  return "seed " + std::to_string(seed) + ":\n" + story.substr(begin) + "\n" +
-         (outcome.violation.empty() ? "every promise was kept" : outcome.violation) + "\n";
+  return story_of(seed, Scenario::draw(seed, mutant), lines);
+}
+
+std::string long_story_of(std::uint64_t seed, std::size_t lines) {
+  return story_of(seed, Scenario::draw_long(seed), lines);
 }
 
 }  // namespace redlock::simulation

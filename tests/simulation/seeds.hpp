@@ -8,10 +8,14 @@
 
 namespace redlock::simulation {
 
+/// Of a scenario: a second or some, or minutes (Scenario::draw_long).
+enum class Length : std::uint8_t { seconds, minutes };
+
 struct Seeds {
   std::uint64_t first = 1;
   std::uint64_t count = 0;
   Mutant mutant = Mutant::none;
+  Length length = Length::seconds;
 };
 
 struct Verdict {
@@ -35,5 +39,6 @@ struct Verdict {
 /// The end of the story of a seed, for people.
 [[nodiscard]] std::string story_of(std::uint64_t seed, Mutant mutant = Mutant::none,
                                    std::size_t lines = 80);
+[[nodiscard]] std::string long_story_of(std::uint64_t seed, std::size_t lines = 80);
 
 }  // namespace redlock::simulation

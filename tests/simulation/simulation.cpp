@@ -31,7 +31,9 @@ Simulation::Simulation(const Scenario& scenario, std::uint64_t seed)
     nodes_.emplace_back(Clock(base, ppm), scenario_.mutant);
   }
   const bool forgets = scenario_.between_crashes > 0 && scenario_.data_loss_per_mille > 0;
-  if (!forgets && scenario_.between_clock_steps == 0) {
+  const bool kept_by_guard =
+      scenario_.restart_guard && scenario_.longest_interval_ms <= scenario_.longest_ttl_ms;
+  if ((!forgets || kept_by_guard) && scenario_.between_clock_steps == 0) {
     checker_.expect_intervals(std::max(scenario_.server_ppm, scenario_.client_ppm));
   }
   stepped_.resize(scenario_.nodes);
@@ -69,6 +71,9 @@ Simulation::Outcome Simulation::run(std::string* story) {
         print_, static_cast<std::uint64_t>(event.at) * 16 + static_cast<std::uint64_t>(event.kind));
     print_ = mixed(print_, (std::uint64_t{event.a} << 32U) | event.b);
     happen(event);
+    if (!names_a_connection(event.kind)) continue;
+    --connections_[event.a].planned;
+    forget_if_over(event.a);
   }
   if (!stop_) checker_.violated("nothing was left to happen");
   Outcome outcome;
@@ -76,11 +81,15 @@ Simulation::Outcome Simulation::run(std::string* story) {
   outcome.events = events_;
   outcome.grants = checker_.grants();
   outcome.losses = checker_.losses();
+  outcome.grants_by_group = checker_.grants_by_group();
   outcome.print = print_;
+  outcome.tokens = checker_.tokens_heard_of();
+  outcome.remembered = checker_.tokens_remembered() + connections_.size();
   return outcome;
 }
 
 void Simulation::plan(True at, Kind kind, std::size_t a, std::size_t b) {
+  if (names_a_connection(kind)) ++connections_[a].planned;
   queue_.push(
       Event{at, ++planned_, kind, static_cast<std::uint32_t>(a), static_cast<std::uint32_t>(b)});
 }

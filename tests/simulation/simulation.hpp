@@ -34,7 +34,10 @@ class Simulation {
     std::uint64_t events = 0;
     std::uint64_t grants = 0;
     std::uint64_t losses = 0;
+    std::array<std::uint64_t, 4> grants_by_group{};
     std::uint64_t print = 0;  ///< of everything that happened: equal for equal runs
+    std::size_t tokens = 0;
+    std::size_t remembered = 0;  ///< tokens and connections, at the end
   };
   /// Tells the story line by line where `story` is given.
   Outcome run(std::string* story = nullptr);
@@ -72,6 +75,7 @@ class Simulation {
   };
 
   struct Connection {
+    std::uint32_t planned = 0;  // events that name it
     std::uint32_t client = 0;
     std::uint32_t node = 0;
     std::uint32_t life = 0;  // the client process it belongs to
@@ -141,6 +145,9 @@ class Simulation {
   };
 
   // simulation.cpp: what happens
+  [[nodiscard]] static bool names_a_connection(Kind kind) {
+    return kind == Kind::arrive || kind == Kind::reply || kind == Kind::ended || kind == Kind::up;
+  }
   void plan(True at, Kind kind, std::size_t a, std::size_t b = 0);
   void happen(const Event& event);
   [[nodiscard]] core::Duration quarantine() const;
@@ -170,6 +177,8 @@ class Simulation {
   void deliver(std::uint32_t connection);
   void observe(const Connection& connection, const Request& request, const Response& response);
   void drop_client_side(std::uint32_t connection);
+  /// Makes room for another one, where nothing is on its way any more.
+  void forget_if_over(std::uint32_t connection);
   void break_connection(std::uint32_t connection);
   void kill(const Connection& by, std::int64_t number);
   void crash(std::uint32_t node);
@@ -239,8 +248,9 @@ class Simulation {
   std::vector<Stepped> stepped_;  // by node
   std::vector<Client> clients_;
   std::deque<Connection> connections_;
-  std::vector<Ear> ears_;        // by client × node
-  std::vector<True> cut_until_;  // partitions, by client × node
+  std::vector<std::uint32_t> forgotten_;  // of them
+  std::vector<Ear> ears_;                 // by client × node
+  std::vector<True> cut_until_;           // partitions, by client × node
   std::vector<core::Command> commands_;
   std::string resource_;
   std::vector<std::string> also_;
@@ -260,6 +270,9 @@ void Simulation::tell(const Parts&... parts) {
   *story_ += std::to_string(now_ / 1000) + " us: ";
   ((*story_ += text(parts)), ...);
   *story_ += '\n';
+  // The end is what matters.
+  constexpr std::size_t longest = 256'000'000;
+  if (story_->size() > longest) story_->erase(0, longest / 2);
 }
 
 }  // namespace redlock::simulation

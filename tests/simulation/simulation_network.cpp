@@ -52,14 +52,21 @@ void Simulation::reach(std::uint32_t client, const Event& event) {
   if (server.stopped_until > now_)
     return plan(server.stopped_until, Kind::connect, event.a, event.b);
   if (!server.running) return plan(now_ + delay(), Kind::refused, event.a, event.b);
-  Connection& connection = connections_.emplace_back();
+  if (forgotten_.empty()) {
+    forgotten_.push_back(static_cast<std::uint32_t>(connections_.size()));
+    connections_.emplace_back();
+  }
+  const std::uint32_t index = forgotten_.back();
+  forgotten_.pop_back();
+  Connection& connection = connections_[index];
+  connection = {};
   connection.client = client;
   connection.node = node;
   connection.life = target.life;
   connection.run = server.run;
   connection.number = ++server.connections;
   greet(connection);
-  plan(now_ + 3 * delay(), Kind::up, connections_.size() - 1, event.b);
+  plan(now_ + 3 * delay(), Kind::up, index, event.b);
 }
 
 void Simulation::greet(Connection& connection) {
@@ -246,6 +253,14 @@ void Simulation::drop_client_side(std::uint32_t index) {
   const auto kept = random_.below(static_cast<True>(connection.requests.size()) + 1);
   connection.requests.resize(static_cast<std::size_t>(kept));
   connection.not_before = now_ + random_.below(scenario_.late + 1);
+  forget_if_over(index);
+}
+
+void Simulation::forget_if_over(std::uint32_t index) {
+  Connection& connection = connections_[index];
+  if (connection.client_side || connection.planned > 0) return;
+  connection.run = 0;
+  forgotten_.push_back(index);
 }
 
 void Simulation::break_connection(std::uint32_t index) {

@@ -1,7 +1,9 @@
 #include <gtest/gtest.h>
 
+#include <array>
 #include <ostream>
 #include <string>
+#include <vector>
 
 #include "simulation/minimal.hpp"
 #include "simulation/planted.hpp"
@@ -11,10 +13,12 @@ namespace redlock::simulation {
 namespace {
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr std::uint64_t seeds_of_a_test = 300;
+constexpr bool sanitized = true;
 #else
-constexpr std::uint64_t seeds_of_a_test = 10'000;
+constexpr bool sanitized = false;
 #endif
+constexpr std::uint64_t seeds_of_a_test = sanitized ? 300 : 10'000;
+constexpr std::uint64_t long_seeds_of_a_kind = sanitized ? 1 : 4;
 
 TEST(Simulation, keeps_every_promise_under_thousands_of_mixes_of_faults) {
   const Verdict verdict = run_seeds({.first = 1, .count = seeds_of_a_test});
@@ -35,6 +39,55 @@ TEST(Simulation, is_decided_by_its_seed_alone) {
   EXPECT_EQ(one.print, two.print);
   EXPECT_EQ(first, second);
   EXPECT_NE(Simulation(scenario, 4712).run().print, one.print);
+}
+
+constexpr std::array<const char*, kinds> kind_names{"exclusive", "readers", "owners",
+                                                    "several",   "places",  "interval"};
+
+std::vector<std::size_t> groups_of(Wanted kind) {
+  if (kind == Wanted::readers) return {0, 1};
+  if (kind == Wanted::owners) return {0, 2, 3};
+  return {0};
+}
+
+/// Minutes of every fault at once, for the kind whose turn it is.
+class Minutes : public ::testing::TestWithParam<std::uint64_t> {};
+
+TEST_P(Minutes, keep_every_promise_and_serve_everybody) {
+  std::uint64_t events = 0;
+  for (std::uint64_t seed = GetParam(); seed < long_seeds_of_a_kind * kinds; seed += kinds) {
+    const Scenario scenario = Scenario::draw_long(seed);
+    const auto outcome = Simulation(scenario, seed).run();
+    ASSERT_EQ(outcome.violation, "") << long_story_of(seed);
+    events += outcome.events;
+    // Everybody gets on, whatever is broken.
+    const auto minutes = static_cast<std::uint64_t>(scenario.chaos / (60'000 * ms));
+    EXPECT_GT(outcome.grants, 50 * minutes) << seed;
+    EXPECT_GT(outcome.losses, minutes) << seed;
+    for (const std::size_t group : groups_of(scenario.kind)) {
+      EXPECT_GT(outcome.grants_by_group.at(group), 10 * minutes)
+          << "group " << group << ", " << seed;
+    }
+    // Hours would take no more memory.
+    EXPECT_LT(outcome.remembered, outcome.tokens / 2) << seed;
+  }
+  RecordProperty("events", static_cast<int>(events));
+}
+
+INSTANTIATE_TEST_SUITE_P(Kinds, Minutes, ::testing::Range<std::uint64_t>(0, kinds),
+                         [](const auto& instance) {
+                           return kind_names.at(instance.param % kinds);
+                         });
+
+TEST(MinutesWithAFault, do_not_go_by_unnoticed) {
+  constexpr std::array<Mutant, kinds> faults{
+      Mutant::set_without_nx, Mutant::writer_ignores_readers, Mutant::readers_let_all_in,
+      Mutant::set_without_nx, Mutant::count_permits,          Mutant::release_at_once};
+  for (std::uint64_t seed = 0; seed < kinds; ++seed) {
+    Scenario scenario = Scenario::draw_long(seed);
+    scenario.mutant = faults.at(seed);
+    EXPECT_NE(Simulation(scenario, seed).run().violation, "") << kind_names.at(seed);
+  }
 }
 
 class PlantedFault : public ::testing::TestWithParam<Planted> {};
