@@ -60,6 +60,12 @@ TEST(CliChaos, FindsNothingWrongAmongAllFaults) {
   EXPECT_EQ(json.value("seed", 0), 20);
   EXPECT_EQ(json.value("duration_s", 0), 5);
   for (const std::string& kind : every_kind()) EXPECT_GT(json.at("faults").value(kind, 0), 0);
+  int others = 0;
+  for (const char* kind : {"readers", "owners", "several", "places"}) {
+    others += json.at("locks").at(kind).get<int>();
+  }
+  EXPECT_GT(json.at("locks").value("exclusive", 0), 0);
+  EXPECT_GT(others, 0);
 
   EXPECT_TRUE(content_of(page).ends_with("</html>\n"));
   // Nothing is left but what was asked for.
@@ -76,6 +82,13 @@ TEST(CliChaos, FindsNothingWrongAmongAllFaults) {
   const ProcessResult broken = run_tool({"chaos", "--check", histories});
   EXPECT_EQ(broken.exit_code, 1) << broken.output;
   EXPECT_NE(broken.output.find("violated: overlap of chaos-a"), std::string::npos) << broken.output;
+
+  // And a reader among all those who are none.
+  std::ofstream(histories / "contender-2.99.history")
+      << "granted 1 chaos-b 0 1 " << INT64_MAX << " " << INT64_MAX << " 0 readers\n";
+  const ProcessResult read = run_tool({"chaos", "--check", histories});
+  EXPECT_EQ(read.exit_code, 1) << read.output;
+  EXPECT_NE(read.output.find("violated: overlap of chaos-b"), std::string::npos) << read.output;
 }
 
 TEST(CliChaos, SparesWhatItWasNotAskedToBreak) {

@@ -17,8 +17,10 @@ std::string when(const History& history, BootTime at) {
 }
 
 std::string span_of(const History& history, const LeaseRecord& lease) {
+  const std::string who =
+      lease.group.empty() ? "token " + std::to_string(lease.token) : lease.group;
   return lease.name + " (" + when(history, lease.granted) + " to " + when(history, lease.end()) +
-         ", token " + std::to_string(lease.token) + ")";
+         ", " + who + ")";
 }
 
 using ByResource = std::map<std::string, std::vector<const LeaseRecord*>>;
@@ -28,7 +30,9 @@ using ByResource = std::map<std::string, std::vector<const LeaseRecord*>>;
 ByResource ordered(const History& history) {
   ByResource result;
   for (const LeaseRecord& lease : history.leases) {
-    if (lease.granted < lease.end()) result[lease.resource].push_back(&lease);
+    if (lease.granted >= lease.end()) continue;
+    result[lease.resource].push_back(&lease);
+    for (const std::string& resource : lease.also) result[resource].push_back(&lease);
   }
   for (auto& [resource, leases] : result) {
     std::stable_sort(leases.begin(), leases.end(),
@@ -45,6 +49,7 @@ class Judge {
     for (const std::string& line : history_.unreadable) add("unreadable", {}, line, 0);
     for (const auto& [resource, leases] : ordered(history_)) {
       overlaps(resource, leases);
+      places(resource, leases);
       token_order(resource, leases);
     }
     for (const LeaseRecord& lease : history_.leases) promises_of(lease);
@@ -66,21 +71,35 @@ class Judge {
   }
 
   void overlaps(const std::string& resource, const std::vector<const LeaseRecord*>& leases) {
-    const LeaseRecord* longest = nullptr;
+    std::map<std::string, const LeaseRecord*> longest;  // by group
     for (const LeaseRecord* lease : leases) {
-      if (longest != nullptr && lease->granted < longest->end()) {
+      for (const auto& [group, earlier] : longest) {
+        const bool share = !group.empty() && group == lease->group;
+        if (share || lease->granted >= earlier->end()) continue;
         add("overlap", resource,
-            span_of(history_, *longest) + " and " + span_of(history_, *lease) +
+            span_of(history_, *earlier) + " and " + span_of(history_, *lease) +
                 " are valid at once",
             lease->granted);
       }
-      if (longest == nullptr || lease->end() > longest->end()) longest = lease;
+      const LeaseRecord*& mine = longest[lease->group];
+      if (mine == nullptr || lease->end() > mine->end()) mine = lease;
     }
+  }
+
+  void places(const std::string& resource, const std::vector<const LeaseRecord*>& leases) {
+    const auto place = place_of(resource);
+    if (!place || *place < history_.places) return;
+    add("no-place", resource,
+        leases.front()->name + " has a place of a semaphore with " +
+            std::to_string(history_.places),
+        leases.front()->granted);
   }
 
   void token_order(const std::string& resource, const std::vector<const LeaseRecord*>& leases) {
     const LeaseRecord* highest = nullptr;
     for (const LeaseRecord* lease : leases) {
+      // Of what others may hold too, nobody has one.
+      if (!lease->group.empty() || place_of(resource)) continue;
       if (highest != nullptr && lease->token <= highest->token) {
         add("token-order", resource,
             span_of(history_, *lease) + " has no larger token than the earlier " +
@@ -123,6 +142,7 @@ class Judge {
     std::map<std::string, Sum> sums;
     for (const std::string& resource : history_.resources) sums[resource] = {};
     for (const LeaseRecord& lease : history_.leases) {
+      if (place_of(lease.resource)) continue;
       Sum& sum = sums[lease.resource];
       sum.tried += lease.tried;
       sum.wrote += lease.wrote;
@@ -154,7 +174,9 @@ class Judge {
     if (!history_.healed) return;
     std::set<std::pair<std::size_t, std::string>> got;
     for (const LeaseRecord& lease : history_.leases) {
-      if (lease.granted >= *history_.healed) got.emplace(lease.contender, lease.resource);
+      if (lease.granted < *history_.healed || !lease.group.empty()) continue;
+      got.emplace(lease.contender, lease.resource);
+      for (const std::string& resource : lease.also) got.emplace(lease.contender, resource);
     }
     for (std::size_t contender = 0; contender < history_.contenders; ++contender) {
       for (const std::string& resource : history_.resources) {

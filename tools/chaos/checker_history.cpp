@@ -35,6 +35,17 @@ class Words {
 
   BootTime instant() { return number<BootTime>(); }
 
+  /// Separated by commas.
+  std::vector<std::string> texts() {
+    std::vector<std::string> all;
+    std::istringstream stream(text());
+    for (std::string one; std::getline(stream, one, ',');) all.push_back(one);
+    if (all.empty()) sound_ = false;
+    return all;
+  }
+
+  [[nodiscard]] bool more() const noexcept { return !rest_.empty(); }
+
   [[nodiscard]] bool sound_to_the_end() const noexcept { return sound_ && rest_.empty(); }
 
  private:
@@ -56,6 +67,7 @@ class FileReader {
     if (kind == "failed") return failed(words);
     if (kind == "run") return run(words);
     if (kind == "fault") return fault(words);
+    if (kind == "places") return places(words);
     if (kind == "healed") return instant(words, history_.healed);
     if (kind == "finished") return instant(words, history_.finished);
     if (kind == "died") return died(words);
@@ -68,14 +80,17 @@ class FileReader {
     const auto number = words.number<std::uint64_t>();
     lease.contender = contender_;
     lease.name = name_ + "#" + std::to_string(number);
-    lease.resource = words.text();
+    lease.also = words.texts();
     lease.asked = words.instant();
     lease.granted = words.instant();
     lease.deadline = lease.best_deadline = words.instant();
     lease.ttl = words.instant();
     lease.token = words.number<std::uint64_t>();
+    if (words.more()) lease.group = words.text();
     lease.told.emplace_back(lease.granted, lease.deadline);
     if (!words.sound_to_the_end() || leases_.contains(number)) return false;
+    lease.resource = lease.also.front();
+    lease.also.erase(lease.also.begin());
     leases_[number] = history_.leases.size();
     history_.leases.push_back(std::move(lease));
     return true;
@@ -134,7 +149,7 @@ class FileReader {
     const auto seed = words.number<std::uint64_t>();
     const auto nodes = words.number<std::size_t>();
     const auto contenders = words.number<std::size_t>();
-    const std::string resources = words.text();
+    std::vector<std::string> resources = words.texts();
     const BootTime begin = words.instant();
     const BootTime duration = words.instant();
     std::string kinds = words.text();
@@ -145,8 +160,7 @@ class FileReader {
     history_.nodes = nodes;
     history_.contenders = contenders;
     history_.begin = begin;
-    std::istringstream stream(resources);
-    for (std::string name; std::getline(stream, name, ',');) history_.resources.push_back(name);
+    history_.resources = std::move(resources);
     return true;
   }
 
@@ -170,6 +184,13 @@ class FileReader {
     death.how = words.text();
     if (!words.sound_to_the_end()) return false;
     history_.deaths.push_back(std::move(death));
+    return true;
+  }
+
+  bool places(Words& words) {
+    const auto places = words.number<std::size_t>();
+    if (!words.sound_to_the_end()) return false;
+    history_.places = places;
     return true;
   }
 
@@ -218,6 +239,14 @@ void read_file(const std::filesystem::path& path, History& history) {
 }
 
 }  // namespace
+
+std::optional<std::size_t> place_of(std::string_view resource) {
+  const std::size_t mark = resource.rfind('#');
+  if (mark == std::string_view::npos) return std::nullopt;
+  std::size_t place = 0;
+  std::from_chars(resource.data() + mark + 1, resource.data() + resource.size(), place);
+  return place;
+}
 
 std::string counter_file_name(std::string_view resource) {
   std::string name(resource);

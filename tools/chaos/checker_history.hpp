@@ -16,7 +16,10 @@
 /// A history is a text file; a line is a record, its words are separated by one blank, instants are
 /// nanoseconds of one machine-wide clock (CLOCK_BOOTTIME):
 ///
-///   granted  LEASE RESOURCE ASKED GRANTED DEADLINE TTL TOKEN   the library said yes at GRANTED
+///   granted  LEASE RESOURCES ASKED GRANTED DEADLINE TTL TOKEN [GROUP]
+///                                   the library said yes at GRANTED; RESOURCES separated by
+///                                   commas, "a#1" a place of a semaphore; GROUP who may hold it at
+///                                   the same time, nobody where it is absent
 ///   deadline LEASE AT DEADLINE      it told another deadline, first seen at AT
 ///   used     LEASE AT               asked at AT, it said that the lease is valid
 ///   trying   LEASE AT               a guarded update is about to be written
@@ -30,6 +33,7 @@
 ///
 ///   run SEED NODES CONTENDERS RESOURCES BEGIN DURATION KINDS
 ///   fault KIND WHAT NODE CONTENDERS BEGIN END    NODE -1: none; CONTENDERS a set of bits
+///   places K                        that a semaphore has
 ///   healed AT
 ///   died CONTENDER AT HOW           a contender that ended by itself and should not have
 ///   finished AT
@@ -42,12 +46,14 @@ struct LeaseRecord {
   std::size_t contender = 0;  ///< its place in the run; a killed one and who replaced it share it
   std::string name{};         ///< the file and the number in it, for people
   std::string resource{};
+  std::vector<std::string> also{};  ///< more of them, held all or none
+  std::string group{};              ///< who may hold it at the same time; empty: nobody
   BootTime asked = 0;
   BootTime granted = 0;
   BootTime deadline = 0;       ///< the last that was told
   BootTime best_deadline = 0;  ///< the latest that was ever told
   BootTime ttl = 0;
-  std::uint64_t token = 0;
+  std::uint64_t token = 0;  ///< 0: none, as of what several may hold
   std::optional<BootTime> ended{};
   std::optional<BootTime> lost{};  ///< set as well as `ended` when the library said so
   std::vector<BootTime> used{};
@@ -92,8 +98,9 @@ struct History {
   std::size_t contenders = 0;
   std::vector<std::string> resources{};
   BootTime begin = 0;
-  BootTime duration = 0;  ///< that was asked for
-  std::string kinds{};    ///< of the faults that were asked for
+  BootTime duration = 0;   ///< that was asked for
+  std::string kinds{};     ///< of the faults that were asked for
+  std::size_t places = 0;  ///< of a semaphore
   std::optional<BootTime> healed{};
   std::optional<BootTime> finished{};
   std::vector<LeaseRecord> leases{};
@@ -103,6 +110,9 @@ struct History {
   std::map<std::string, std::uint64_t> counters{};  ///< what the counter files hold in the end
   std::vector<std::string> unreadable{};            ///< "FILE:LINE: text"
 };
+
+/// Which place of a semaphore it is; none: no place.
+[[nodiscard]] std::optional<std::size_t> place_of(std::string_view resource);
 
 /// The name of a resource's counter file within the folder.
 [[nodiscard]] std::string counter_file_name(std::string_view resource);

@@ -96,6 +96,9 @@ class Holding {
   BootClock::time_point told_;
 };
 
+/// Which lock of the family a turn takes.
+enum class Kind { alone, several, reader, owner, place };
+
 class Contender {
  public:
   Contender(const ContenderRequest& request, Client client)
@@ -112,14 +115,17 @@ class Contender {
   void run() {
     while (!healed()) {
       const std::size_t resource = dice_.below(request_.resources.size());
-      if (!hold_once(resource, dice_.between(milliseconds{0}, milliseconds{300}))) {
+      const Kind kind = draw_kind();
+      if (!hold_once(resource, kind, dice_.between(milliseconds{0}, milliseconds{300}))) {
         pause(milliseconds{1}, milliseconds{20});
       }
     }
     // Everybody at once, and each begins with another one.
     for (std::size_t i = 0; i < request_.resources.size(); ++i) {
       const std::size_t resource = (i + request_.place) % request_.resources.size();
-      while (!hold_once(resource, milliseconds{2000})) pause(milliseconds{1}, milliseconds{50});
+      while (!hold_once(resource, Kind::alone, milliseconds{2000})) {
+        pause(milliseconds{1}, milliseconds{50});
+      }
     }
   }
 
@@ -133,7 +139,37 @@ class Contender {
     std::this_thread::sleep_for(dice_.between(least, most));
   }
 
-  bool hold_once(std::size_t resource, milliseconds wait) {
+  Kind draw_kind() {
+    const std::size_t dice = dice_.below(20);
+    if (dice < 8) return Kind::alone;
+    if (dice < 12) return Kind::several;
+    if (dice < 15) return Kind::reader;
+    return dice < 18 ? Kind::owner : Kind::place;
+  }
+
+  /// Who may hold it at the same time; empty: nobody. Holds that others may have have no number.
+  std::string ask_for(Kind kind, std::size_t resource, AcquireOptions& options) {
+    options.fencing = kind == Kind::alone || kind == Kind::several;
+    switch (kind) {
+      case Kind::alone:
+        return {};
+      case Kind::several:
+        options.also = {request_.resources[(resource + 1) % request_.resources.size()]};
+        return {};
+      case Kind::reader:
+        options.shared = true;
+        return "readers";
+      case Kind::owner:
+        options.owner = dice_.one_in(2) ? "x" : "y";
+        return "owner-" + options.owner;
+      case Kind::place:
+        options.permits = places;
+        return {};
+    }
+    return {};
+  }
+
+  bool hold_once(std::size_t resource, Kind kind, milliseconds wait) {
     const std::string& name = request_.resources[resource];
     const std::uint64_t number = ++leases_;
     const auto note = std::make_shared<LossNote>(recorder_, number);
@@ -141,7 +177,7 @@ class Contender {
     const milliseconds ttl = dice_.between(shortest_ttl, longest_ttl);
     options.ttl = ttl;
     options.wait = wait;
-    options.fencing = true;
+    const std::string group = ask_for(kind, resource, options);
     if (dice_.one_in(2)) options.renewal = RenewalOptions{};
     options.on_lost = [note](const Error&) { note->lost(); };
 
@@ -153,10 +189,10 @@ class Contender {
           fmt::format("failed {} {} {} {}", name, asked, answered, to_string(lease.error().code)));
       return false;
     }
-    note->granted(fmt::format("granted {} {} {} {} {} {} {}", number, name, asked, answered,
-                              nanoseconds(lease->valid_until()),
-                              std::chrono::nanoseconds(ttl).count(),
-                              lease->fencing_token().value_or(0)));
+    note->granted(fmt::format(
+        "granted {} {} {} {} {} {} {}{}{}", number, fmt::join(lease->resources(), ","), asked,
+        answered, nanoseconds(lease->valid_until()), std::chrono::nanoseconds(ttl).count(),
+        lease->fencing_token().value_or(0), group.empty() ? "" : " ", group));
     Holding holding(recorder_, number, std::move(*lease));
     use(holding, counters_[resource], ttl);
     part_with(holding);
@@ -166,7 +202,8 @@ class Contender {
   void use(Holding& holding, CounterFile& counter, milliseconds ttl) {
     const std::int64_t updates = dice_.between(1, 4);
     for (std::int64_t i = 0; i < updates && holding.valid(); ++i) {
-      if (!update(holding, counter)) return;
+      // Without a number, the counter could not tell who is late.
+      if (holding.token() != 0 && !update(holding, counter)) return;
       if (dice_.one_in(5)) static_cast<void>(holding.lease().extend(ttl));
       pause(milliseconds{0}, milliseconds{12});
     }

@@ -72,6 +72,23 @@ std::map<std::string, std::size_t> fault_counts(const History& history) {
   return counts;
 }
 
+std::map<std::string, std::size_t> lock_counts(const History& history) {
+  std::map<std::string, std::size_t> counts{
+      {"exclusive", 0}, {"several", 0}, {"readers", 0}, {"owners", 0}, {"places", 0}};
+  for (const LeaseRecord& lease : history.leases) {
+    if (lease.group == "readers") {
+      ++counts["readers"];
+    } else if (!lease.group.empty()) {
+      ++counts["owners"];
+    } else if (place_of(lease.resource)) {
+      ++counts["places"];
+    } else {
+      ++counts[lease.also.empty() ? "exclusive" : "several"];
+    }
+  }
+  return counts;
+}
+
 std::map<std::string, std::size_t> failure_counts(const History& history) {
   std::map<std::string, std::size_t> counts;
   for (const FailureRecord& failure : history.failures) ++counts[failure.why];
@@ -90,7 +107,8 @@ std::string repeat_command(const History& history) {
 
 std::string json_report(const History& history, const Judgement& judgement, Ending ending) {
   Json json{{"verdict", std::string(verdict(history, judgement, ending))},
-            {"leases", history.leases.size()}};
+            {"leases", history.leases.size()},
+            {"locks", lock_counts(history)}};
   json["violations"] = Json::array();
   for (const Violation& violation : judgement.violations) {
     Json entry{{"kind", violation.kind}};
@@ -128,16 +146,17 @@ TextReport text_report(const History& history, const Judgement& judgement, Endin
   const Latencies latencies = acquire_latencies(history);
   report.facts = fmt::format(
       "{} leases on {} resources, {} contenders, {} nodes\n"
+      "locks            {}\n"
       "acquired after   p50 {}, p90 {}, p99 {}, at most {}\n"
       "not granted      {}\n"
       "guarded updates  {} written, {} refused by their token, {} lost\n"
       "faults           {}\n"
       "seed             {}    again: {}\n",
       history.leases.size(), history.resources.size(), history.contenders, history.nodes,
-      duration_of(latencies.p50), duration_of(latencies.p90), duration_of(latencies.p99),
-      duration_of(latencies.most), listed(failure_counts(history)), judgement.updates,
-      judgement.refusals, judgement.lost_updates, listed(fault_counts(history)), history.seed,
-      repeat_command(history));
+      listed(lock_counts(history)), duration_of(latencies.p50), duration_of(latencies.p90),
+      duration_of(latencies.p99), duration_of(latencies.most), listed(failure_counts(history)),
+      judgement.updates, judgement.refusals, judgement.lost_updates, listed(fault_counts(history)),
+      history.seed, repeat_command(history));
   for (std::size_t i = 0; i < judgement.violations.size(); ++i) {
     if (i == most_violations_told) {
       report.facts += fmt::format("and {} more\n", judgement.violations.size() - i);

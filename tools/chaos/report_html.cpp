@@ -156,6 +156,7 @@ std::string html_report(const History& history, const Judgement& judgement, Endi
   page += timeline(history, judgement);
   histogram(page, history);
   page += "<section class=\"columns\">\n";
+  counts_table(page, "Locks", lock_counts(history));
   counts_table(page, "Faults", fault_counts(history));
   counts_table(page, "Not granted", failure_counts(history));
   page += "</section>\n";

@@ -52,7 +52,7 @@ svg text.in { fill: #fff; font-size: 10px; pointer-events: none; }
 .bar { fill: var(--bar); } .histogram { max-width: 760px; width: 100%; }
 .kill { fill: var(--kill); } .pause { fill: var(--pause); } .partition { fill: var(--partition); }
 .clock { fill: var(--clock); } .restart { fill: var(--restart); } .slow { fill: var(--slow); }
-.link { opacity: 0.55; }
+.link { opacity: 0.55; } .shared { opacity: 0.6; }
 .c0 { fill: #3b76c4; } .c1 { fill: #e08a1e; } .c2 { fill: #2f9e6e; } .c3 { fill: #b8478f; }
 .c4 { fill: #7b68c8; } .c5 { fill: #a0682f; } .c6 { fill: #2c9aa8; } .c7 { fill: #d0574b; }
 .legend { display: flex; flex-wrap: wrap; gap: 0.3rem 1.1rem; margin: 0.6rem 0; font-size: 0.85rem;

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "chaos/schedule.hpp"
@@ -29,6 +31,11 @@ double seconds_of(const History& history) {
   return static_cast<double>(last - history.begin) / 1e9 + 0.1;
 }
 
+std::string terms_of(const LeaseRecord& lease) {
+  if (!lease.group.empty()) return "among " + lease.group;
+  return lease.token == 0 ? "no token" : fmt::format("token {}", lease.token);
+}
+
 class Timeline {
  public:
   Timeline(const History& history, const Judgement& judgement)
@@ -36,7 +43,7 @@ class Timeline {
 
   std::string draw() {
     group("LOCKS");
-    for (const std::string& resource : history_.resources) {
+    for (const std::string& resource : lanes()) {
       lane(resource);
       leases_of(resource, y_);
       next_lane();
@@ -67,6 +74,15 @@ class Timeline {
   }
 
  private:
+  /// Places have lanes of their own, where anybody had one.
+  [[nodiscard]] std::set<std::string> lanes() const {
+    std::set<std::string> all(history_.resources.begin(), history_.resources.end());
+    for (const LeaseRecord& lease : history_.leases) {
+      if (place_of(lease.resource)) all.insert(lease.resource);
+    }
+    return all;
+  }
+
   void group(std::string_view name) {
     fmt::format_to(Out(labels_), "<text class=\"group\" x=\"10\" y=\"{}\">{}</text>\n", y_ - 7,
                    name);
@@ -87,16 +103,19 @@ class Timeline {
 
   void leases_of(const std::string& resource, double y) {
     for (const LeaseRecord& lease : history_.leases) {
-      if (lease.resource != resource || lease.end() <= lease.granted) continue;
+      const bool is_on =
+          lease.resource == resource ||
+          std::find(lease.also.begin(), lease.also.end(), resource) != lease.also.end();
+      if (!is_on || lease.end() <= lease.granted) continue;
       const double from = x(lease.granted);
       fmt::format_to(
           Out(marks_),
-          "<rect class=\"c{}\" x=\"{:.2f}\" y=\"{}\" width=\"{:.2f}\" height=\"{}\" rx=\"1.5\">"
-          "<title>{}: contender {}, {:.3f} s to {:.3f} s, token {}, {}</title></rect>\n",
-          lease.contender % colours, from, y + 2, std::max(1.2, x(lease.end()) - from),
-          lane_height - 4, escaped(lease.name), lease.contender,
-          static_cast<double>(lease.granted - history_.begin) / 1e9,
-          static_cast<double>(lease.end() - history_.begin) / 1e9, lease.token,
+          "<rect class=\"c{}{}\" x=\"{:.2f}\" y=\"{}\" width=\"{:.2f}\" height=\"{}\" rx=\"1.5\">"
+          "<title>{}: contender {}, {:.3f} s to {:.3f} s, {}, {}</title></rect>\n",
+          lease.contender % colours, lease.group.empty() ? "" : " shared", from, y + 2,
+          std::max(1.2, x(lease.end()) - from), lane_height - 4, escaped(lease.name),
+          lease.contender, static_cast<double>(lease.granted - history_.begin) / 1e9,
+          static_cast<double>(lease.end() - history_.begin) / 1e9, escaped(terms_of(lease)),
           lease.lost    ? "lost"
           : lease.ended ? "released"
                         : "ran out");

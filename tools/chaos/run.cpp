@@ -61,6 +61,7 @@ class Conductor {
                                 request_.contenders, fmt::join(arena_request.resources, ","),
                                 begin_, std::chrono::nanoseconds(request_.duration).count(),
                                 list_of(request_.kinds)));
+    recorder_.write(fmt::format("places {}", places));
     arena.start_contenders();
     if (const int signal = break_and_mend(arena)) return signal;
     recorder_.write(fmt::format("healed {}", boot_now()));

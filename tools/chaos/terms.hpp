@@ -20,6 +20,9 @@ inline constexpr std::chrono::milliseconds max_ttl{1000};
 /// Clocks are moved by much more, so that also a client that has just met the node notices.
 inline constexpr std::chrono::milliseconds clock_bound{100};
 
+/// Of each resource, taken as a semaphore.
+inline constexpr std::size_t places = 2;
+
 /// Its presence tells the contenders that nothing is broken any more.
 inline constexpr const char* healed_file = "healed";
 

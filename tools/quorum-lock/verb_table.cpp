@@ -233,7 +233,8 @@ constexpr VerbText verb_texts[] = {
      "term where it is our own. Observers look four times a second."},
     {"chaos",
      "[OPTIONS]",
-     "Put the lock to the test: start nodes and contenders, break them, and judge every lease. "
+     "Put the locks to the test: start nodes and contenders, break them, and judge every lease: "
+     "exclusive ones, of readers, of two owners, of two resources at once, of two places. "
      "Contenders are processes, and reach each node through a proxy of their own; servers and "
      "contenders are killed, stopped and restarted, connections are cut, held back and slowed "
      "down, clocks leap. --local says how many nodes, 5 otherwise.",
@@ -244,10 +245,10 @@ constexpr VerbText verb_texts[] = {
      "  quorum-lock chaos --duration 1m --clients 8 --html chaos.html\n"
      "  quorum-lock chaos --faults kill,partition --seed 7 --json\n"
      "\n"
-     "Violations: two leases on a resource at once, a later lease without a larger fencing token, "
-     "a\n"
-     "lease called valid after its end, a lost update in a file that the locks guard, a contender\n"
-     "that gets nothing after everything was healed. The judge shares no code with the library.\n"
+     "Violations: two leases on a resource at once that may not share it, a later lease without a\n"
+     "larger fencing token, a lease called valid after its end, a lost update in a file that the\n"
+     "locks guard, a contender that gets nothing after everything was healed. The judge shares no\n"
+     "code with the library.\n"
      "The same seed breaks the same things at the same times; what the processes make of it "
      "differs.\n"
      "Exits with 0 when nothing was violated and at least one lease was granted, with 1 "

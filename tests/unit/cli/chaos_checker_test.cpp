@@ -91,6 +91,45 @@ TEST_F(ChaosChecker, LeavesOutALeaseThatWasOverBeforeItsProcessKnew) {
   EXPECT_EQ(kinds(), Kinds{});
 }
 
+TEST_F(ChaosChecker, TakesLeasesOfOneGroupAtOnceAndNobodyElses) {
+  write("contender-0.0", "granted 1 a 1900 2000 2400 500 0 readers\n");
+  write("contender-1.0", "granted 1 a 2100 2200 2600 500 0 readers\n");
+  EXPECT_EQ(kinds(), Kinds{});
+  write("contender-1.1", "granted 1 a 2100 2300 2600 500 0 owner-x\n");
+  EXPECT_EQ(kinds(), (Kinds{"overlap"})) << "with the longer one of the readers";
+  write("contender-1.1", "granted 1 a 2100 2500 2800 500 11\n");
+  EXPECT_EQ(kinds(), (Kinds{"overlap"})) << "with the reader that is left";
+}
+
+TEST_F(ChaosChecker, FindsOverlapsOnEachOfSeveralResources) {
+  write("contender-0.0", "granted 1 a,b 1900 2000 2400 500 10\n");
+  write("contender-1.0", "granted 1 b 2100 2200 2600 500 11\n");
+  EXPECT_EQ(kinds(), Kinds{"overlap"});
+}
+
+TEST_F(ChaosChecker, FindsTwoOnAPlaceAndAPlaceTooMany) {
+  write("run", "run 7 5 2 a,b 1000 5000000000 kill,pause\nplaces 2\n");
+  write("contender-0.0", "granted 1 a#0 1900 2000 2400 500 0\n");
+  write("contender-1.0", "granted 1 a#1 1900 2000 2400 500 0\ngranted 2 a 1900 2000 2400 500 10\n");
+  EXPECT_EQ(kinds(), Kinds{});
+  write("contender-1.1", "granted 1 a#1 2100 2200 2600 500 0\n");
+  EXPECT_EQ(kinds(), Kinds{"overlap"});
+  write("contender-1.1", "granted 1 a#2 2100 2200 2600 500 0\n");
+  EXPECT_EQ(kinds(), Kinds{"no-place"});
+}
+
+TEST_F(ChaosChecker, AHoldThatIsSharedIsNoProgress) {
+  write("run", "run 7 5 1 a 1000 5000000000 kill,pause\nhealed 3000\n");
+  write("contender-0.0", "granted 1 a 3000 3001 3400 500 0 readers\n");
+  EXPECT_EQ(kinds(), Kinds{"no-progress"});
+}
+
+TEST_F(ChaosChecker, FindsAnExclusiveLeaseWithoutAToken) {
+  write("contender-0.0", "granted 1 a 1900 2000 2400 500 10\nended 1 2100 released\n");
+  write("contender-1.0", "granted 1 a 2100 2200 2600 500 0\n");
+  EXPECT_EQ(kinds(), Kinds{"token-order"});
+}
+
 TEST_F(ChaosChecker, FindsALaterLeaseWithoutALargerToken) {
   write("contender-0.0", "granted 1 a 1900 2000 2400 500 10\nended 1 2100 released\n");
   write("contender-1.0", "granted 1 a 2100 2200 2600 500 10\n");

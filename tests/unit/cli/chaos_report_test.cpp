@@ -40,6 +40,16 @@ TEST(ChaosReport, TellsTheVerdictInTheJson) {
   EXPECT_EQ(json.at("not_granted").at("held"), 1);
 }
 
+TEST(ChaosReport, CountsTheKindsOfLocks) {
+  const History history = history_with(
+      "granted 1 b 1 2 9 9 0 readers\ngranted 2 c 1 2 9 9 0 owner-x\ngranted 3 d#0 1 2 9 9 0\n"
+      "granted 4 e,f 1 2 9 9 3\n");
+  const auto json = nlohmann::json::parse(json_report(history, judge(history), Ending::complete));
+  for (const char* kind : {"exclusive", "readers", "owners", "several", "places"}) {
+    EXPECT_EQ(json.at("locks").at(kind), 1) << kind;
+  }
+}
+
 TEST(ChaosReport, TellsViolations) {
   const History history = history_with("granted 1 a 3000000 4000000 900000000 1000000000 11\n");
   const Judgement judgement = judge(history);
