@@ -59,7 +59,7 @@ void Checker::granted(const Grant& grant) {
   forget_old_tokens(now);
   // What nobody can hold any more is only in the way.
   std::erase_if(leases_, [&](const Lease& lease) {
-    return !judged_at_the_end() && lease.until <= now &&
+    return !judged_at_the_end() && lease.until <= grant.now &&
            (trail(lease.token).ended || trail(lease.token).abandoned);
   });
   if (find(token) != nullptr) violated("a token was granted twice");

@@ -1,11 +1,14 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <optional>
 #include <random>
+#include <string_view>
 #include <vector>
 
 #include "core/pool.hpp"
 #include "core/quorum.hpp"
+#include "core/texts.hpp"
 #include "core/timer_heap.hpp"
 #include "core/validity.hpp"
 
@@ -155,6 +158,24 @@ TEST(Pool, keeps_addresses_and_visits_the_living_while_it_grows) {
   });
   EXPECT_EQ(pool.size(), 1001U);
   EXPECT_EQ(pool.find(first.index, first.generation), &first);
+}
+
+TEST(Texts, are_taken_off_one_by_one_whatever_is_in_them) {
+  std::string_view texts = "6:shared0:5:a:1:b";
+  EXPECT_EQ(take_text(texts), "shared");
+  EXPECT_EQ(take_text(texts), "");
+  EXPECT_EQ(take_text(texts), "a:1:b");
+  EXPECT_EQ(take_text(texts), std::nullopt);
+  EXPECT_TRUE(texts.empty());
+}
+
+TEST(Texts, that_are_none_stay_as_they_are) {
+  for (const std::string_view none :
+       {"", ":", "x", "1", "1:", "-1:a", "3:ab", "99999999999999999999:a"}) {
+    std::string_view texts = none;
+    EXPECT_EQ(take_text(texts), std::nullopt) << none;
+    EXPECT_EQ(texts, none);
+  }
 }
 
 }  // namespace
