@@ -6,6 +6,7 @@
 #include <charconv>
 #include <new>
 
+#include "redis/short_reply.hpp"
 #include "redis/visible.hpp"
 #include "redlock/limits.hpp"
 
@@ -53,12 +54,7 @@ struct ReplyReader::Builder {
     if (++reader.values_in_reply_ > values_per_reply) {
       return refuse(reader, "a reply of too many values");
     }
-    if (reader.used_ == reader.pool_.size()) reader.pool_.emplace_back();
-    Value& value = reader.pool_[reader.used_++];
-    value.type = type;
-    value.integer = 0;
-    value.text.clear();
-    value.elements.clear();
+    Value& value = reader.take(type);
     if (task->parent != nullptr) static_cast<Value*>(task->parent->obj)->elements.push_back(&value);
     return &value;
   }
@@ -165,14 +161,68 @@ ReplyReader::~ReplyReader() = default;
 
 void ReplyReader::feed(std::string_view bytes) {
   if (!malformed_.empty() || bytes.empty()) return;
+  // What hiredis has begun with it also ends.
+  if (partial_) return leave_to_hiredis(bytes);
+  input_.append(bytes);
+}
+
+void ReplyReader::leave_to_hiredis(std::string_view bytes) {
   partial_ = true;
   if (redisReaderFeed(reader_.get(), bytes.data(), bytes.size()) != REDIS_OK) {
     malformed_ = "no memory for the reply";
   }
 }
 
+Value& ReplyReader::take(Value::Type type) {
+  if (used_ == pool_.size()) pool_.push_back(std::make_unique<Value>());
+  Value& value = *pool_[used_++];
+  value.type = type;
+  value.integer = 0;
+  value.text.clear();
+  value.elements.clear();
+  return value;
+}
+
+/// Nothing is taken where the next value is not short, or not complete.
+const Value* ReplyReader::next_short() {
+  const std::string_view rest = std::string_view(input_).substr(read_);
+  const std::size_t used = used_;
+  Value& value = take(Value::Type::nil);
+  std::size_t size = read_short_value(rest, value);
+  if (const std::size_t elements = size == 0 ? read_short_array(rest) : 0; elements > 0) {
+    size = short_array_header;
+    value.type = Value::Type::array;
+    while (value.elements.size() < elements) {
+      Value& element = take(Value::Type::nil);
+      const std::size_t more = read_short_value(rest.substr(size), element);
+      size = more == 0 ? 0 : size + more;
+      if (size == 0) break;
+      value.elements.push_back(&element);
+    }
+  }
+  if (size == 0) {
+    used_ = used;
+    return nullptr;
+  }
+  read_ += size;
+  if (read_ == input_.size()) forget_input();
+  return &value;
+}
+
+void ReplyReader::forget_input() noexcept {
+  input_.clear();
+  read_ = 0;
+}
+
 const Value* ReplyReader::next() {
   if (!malformed_.empty()) return nullptr;
+  if (!input_.empty()) {
+    if (const Value* value = next_short()) return value;
+    leave_to_hiredis(std::string_view(input_).substr(read_));
+    forget_input();
+    if (!malformed_.empty()) return nullptr;
+  }
+  if (!partial_) return nullptr;
   void* value = nullptr;
   if (redisReaderGetReply(reader_.get(), &value) != REDIS_OK) {
     malformed_ = visible(refusal_ != nullptr ? refusal_ : reader_->errstr);
@@ -193,7 +243,7 @@ std::string_view ReplyReader::waiting() const noexcept {
   return {reader_->buf + reader_->pos, reader_->len - reader_->pos};
 }
 
-bool ReplyReader::in_the_middle() const noexcept { return partial_; }
+bool ReplyReader::in_the_middle() const noexcept { return partial_ || !input_.empty(); }
 
 void ReplyReader::refuse_what_can_not_end() {
   const std::string_view rest = waiting();
@@ -215,7 +265,7 @@ void ReplyReader::refuse_what_can_not_end() {
 
 void ReplyReader::recycle() noexcept {
   for (std::size_t index = 0; index < used_; ++index) {
-    Value& value = pool_[index];
+    Value& value = *pool_[index];
     if (value.text.capacity() > kept_capacity) value.text = std::string();
   }
   used_ = 0;

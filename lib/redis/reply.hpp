@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -25,6 +24,9 @@ struct Value {
 /// that nothing is allocated per answer, and with bounds on everything a broken or hostile server
 /// could make grow. What it does not accept is a protocol violation: nothing after it can be told
 /// apart, so the connection has to be closed.
+///
+/// The short answers that a lock cycle consists of are read without hiredis, where they lie
+/// complete; everything else, and what is malformed, is left to it.
 class ReplyReader {
  public:
   ReplyReader();
@@ -53,12 +55,18 @@ class ReplyReader {
     void operator()(redisReader* reader) const noexcept;
   };
 
+  [[nodiscard]] const Value* next_short();
+  void leave_to_hiredis(std::string_view bytes);
+  void forget_input() noexcept;
+  [[nodiscard]] Value& take(Value::Type type);
   void refuse_what_can_not_end();
   [[nodiscard]] std::string_view waiting() const noexcept;
 
   std::unique_ptr<redisReader, FreeReader> reader_;
-  std::deque<Value> pool_;  // the first used_ are in use; a deque, because pointers must stay valid
+  std::vector<std::unique_ptr<Value>> pool_;  // the first used_ are in use; pointers stay valid
   std::size_t used_ = 0;
+  std::string input_;     // what hiredis has not been given
+  std::size_t read_ = 0;  // so much of it is done with
   std::size_t values_in_reply_ = 0;
   std::size_t bytes_in_reply_ = 0;
   bool partial_ =

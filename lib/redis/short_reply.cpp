@@ -1,0 +1,92 @@
+#include "redis/short_reply.hpp"
+
+#include <algorithm>
+#include <cstdint>
+
+namespace redlock::redis {
+namespace {
+
+constexpr std::size_t line_end_size = 2;
+// Tokens and names fit; what is longer is seldom.
+constexpr std::int64_t longest_bulk = 256;
+
+bool ends_at(std::string_view bytes, std::size_t at) noexcept {
+  return bytes.size() >= at + line_end_size && bytes[at] == '\r' && bytes[at + 1] == '\n';
+}
+
+struct Number {
+  std::int64_t value = 0;
+  std::size_t end = 0;  // behind its line; 0: none, or not in the form in which Redis writes it
+};
+
+Number read_number(std::string_view bytes) noexcept {
+  constexpr std::size_t most_digits = 18;  // all of them fit
+  const bool negative = bytes.size() > 1 && bytes[1] == '-';
+  const std::size_t first = negative ? 2 : 1;
+  const std::size_t last = std::min(bytes.size(), first + most_digits);
+  Number number;
+  std::size_t at = first;
+  for (; at < last && bytes[at] >= '0' && bytes[at] <= '9'; ++at) {
+    number.value = number.value * 10 + (bytes[at] - '0');
+  }
+  if (at == first || !ends_at(bytes, at)) return {};
+  const bool needless_zero = bytes[first] == '0' && (negative || at > first + 1);
+  if (needless_zero) return {};
+  if (negative) number.value = -number.value;
+  number.end = at + line_end_size;
+  return number;
+}
+
+std::size_t read_bulk(std::string_view bytes, Value& value) {
+  const Number length = read_number(bytes);
+  if (length.end == 0) return 0;
+  if (length.value == -1) {
+    value.type = Value::Type::nil;
+    return length.end;
+  }
+  if (length.value < 0 || length.value > longest_bulk) return 0;
+  const auto size = static_cast<std::size_t>(length.value);
+  if (!ends_at(bytes, length.end + size)) return 0;
+  value.type = Value::Type::bulk;
+  value.text.assign(bytes.data() + length.end, size);
+  return length.end + size + line_end_size;
+}
+
+std::size_t read_integer(std::string_view bytes, Value& value) noexcept {
+  const Number number = read_number(bytes);
+  if (number.end == 0) return 0;
+  value.type = Value::Type::integer;
+  value.integer = number.value;
+  return number.end;
+}
+
+std::size_t read_status(std::string_view bytes, Value& value) {
+  constexpr std::string_view ok = "+OK\r\n";
+  if (!bytes.starts_with(ok)) return 0;
+  value.type = Value::Type::status;
+  value.text.assign("OK");
+  return ok.size();
+}
+
+}  // namespace
+
+std::size_t read_short_value(std::string_view bytes, Value& value) {
+  if (bytes.empty()) return 0;
+  switch (bytes[0]) {
+    case '$':
+      return read_bulk(bytes, value);
+    case ':':
+      return read_integer(bytes, value);
+    case '+':
+      return read_status(bytes, value);
+    default:
+      return 0;
+  }
+}
+
+std::size_t read_short_array(std::string_view bytes) noexcept {
+  if (bytes.size() < short_array_header || bytes[0] != '*' || !ends_at(bytes, 2)) return 0;
+  return bytes[1] >= '1' && bytes[1] <= '9' ? static_cast<std::size_t>(bytes[1] - '0') : 0;
+}
+
+}  // namespace redlock::redis

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+#include "redis/reply.hpp"
+
+namespace redlock::redis {
+
+/// Reads the value that `bytes` begin with, if it is complete and what almost every request is
+/// answered with: `+OK`, a number, a short bulk, the null bulk, each in the one form in which Redis
+/// writes it. Answers how many bytes it took; 0 says nothing: something else, incomplete, or
+/// malformed, and then `value` is as it was. `value` is to be fresh.
+[[nodiscard]] std::size_t read_short_value(std::string_view bytes, Value& value);
+
+/// How many elements the array has that `bytes` begin with: 1 to 9, which are announced by
+/// `short_array_header` bytes; else 0.
+[[nodiscard]] std::size_t read_short_array(std::string_view bytes) noexcept;
+inline constexpr std::size_t short_array_header = 4;
+
+}  // namespace redlock::redis

@@ -1,0 +1,162 @@
+#include "redis/short_reply.hpp"
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <string>
+#include <vector>
+
+#include "redis/reply.hpp"
+#include "redis/visible.hpp"
+#include "support/resp.hpp"
+
+namespace redlock::redis {
+namespace {
+
+using Type = Value::Type;
+using test::resp::array;
+using test::resp::bulk;
+using test::resp::integer;
+
+std::string shown(const Value& value) {
+  std::string out = std::to_string(static_cast<int>(value.type)) + " " +
+                    std::to_string(value.integer) + " " + visible(value.text, 512);
+  for (const Value* element : value.elements) out += " (" + shown(*element) + ")";
+  return out;
+}
+
+/// Its size is that of `bytes`, with anything behind it, and with less of it it is none.
+Value read_whole(const std::string& bytes) {
+  Value value;
+  EXPECT_EQ(read_short_value(bytes, value), bytes.size()) << visible(bytes);
+  Value again;
+  EXPECT_EQ(read_short_value(bytes + "\r\n:1", again), bytes.size()) << visible(bytes);
+  EXPECT_EQ(shown(again), shown(value));
+  for (std::size_t size = 0; size < bytes.size(); ++size) {
+    Value untouched;
+    EXPECT_EQ(read_short_value(std::string_view(bytes).substr(0, size), untouched), 0U);
+    EXPECT_EQ(shown(untouched), shown(Value()));
+  }
+  return value;
+}
+
+std::size_t size_of_value(std::string_view bytes) {
+  Value value;
+  return read_short_value(bytes, value);
+}
+
+TEST(ShortReply, IsWhatALockCycleIsAnsweredWith) {
+  EXPECT_EQ(read_whole("$-1\r\n").type, Type::nil);
+  EXPECT_EQ(read_whole("+OK\r\n").text, "OK");
+  EXPECT_EQ(read_whole(":1\r\n").integer, 1);
+  EXPECT_EQ(read_whole(":0\r\n").integer, 0);
+  EXPECT_EQ(read_whole(":-2\r\n").integer, -2);
+  EXPECT_EQ(read_whole(":999999999999999999\r\n").integer, 999'999'999'999'999'999);
+  EXPECT_EQ(read_whole(bulk("")).text, "");
+  EXPECT_EQ(read_whole(bulk("a\r\nb")).text, "a\r\nb");
+  EXPECT_EQ(read_whole(bulk(std::string(256, 'x'))).text, std::string(256, 'x'));
+}
+
+TEST(ShortReply, IsNothingThatMayBeMalformedOrLarge) {
+  for (const std::string bytes : {"",
+                                  "\r\n",
+                                  "+\r\n",
+                                  "+OKAY\r\n",
+                                  "+QUEUED\r\n",
+                                  "-ERR x\r\n",
+                                  "*-1\r\n",
+                                  "*0\r\n",
+                                  "_\r\n",
+                                  "$-2\r\n",
+                                  "$-01\r\n",
+                                  "$00\r\n\r\n",
+                                  "$03\r\nabc\r\n",
+                                  "$+3\r\nabc\r\n",
+                                  "$3\r\nabcXX",
+                                  "$3\r\nabcd\r\n",
+                                  "$3\nabc\r\n",
+                                  "$3\r\nab\r\n\r\n",
+                                  "$\r\n",
+                                  "$-\r\n",
+                                  ":\r\n",
+                                  ":-\r\n",
+                                  ":+1\r\n",
+                                  ":-0\r\n",
+                                  ":01\r\n",
+                                  ":-01\r\n",
+                                  ":1\n\r",
+                                  ":1 \r\n",
+                                  ":9223372036854775807\r\n",
+                                  ":1000000000000000000\r\n"}) {
+    EXPECT_EQ(size_of_value(bytes), 0U) << visible(bytes);
+  }
+  EXPECT_EQ(size_of_value(bulk(std::string(257, 'x'))), 0U);
+  EXPECT_EQ(size_of_value("$999999999999999999\r\nx\r\n"), 0U);
+}
+
+TEST(ShortReply, AnArrayIsAnnouncedByOneDigit) {
+  EXPECT_EQ(read_short_array("*1\r\n"), 1U);
+  EXPECT_EQ(read_short_array("*9\r\n$-1"), 9U);
+  for (const std::string bytes :
+       {"", "*", "*1", "*1\r", "*0\r\n", "*10\r\n", "*-1\r\n", "*x\r\n", "$1\r\n", "*1\n\r"}) {
+    EXPECT_EQ(read_short_array(bytes), 0U) << visible(bytes);
+  }
+}
+
+std::string any_of(std::mt19937& random, const std::vector<std::string>& all) {
+  return all[random() % all.size()];
+}
+
+/// One byte at a time nothing is ever complete, and hiredis reads it all.
+std::vector<std::string> read_in_pieces(std::string_view bytes, std::size_t longest,
+                                        std::mt19937& random) {
+  ReplyReader reader;
+  std::vector<std::string> values;
+  while (!bytes.empty()) {
+    const std::string_view piece = bytes.substr(0, 1 + random() % longest);
+    bytes.remove_prefix(piece.size());
+    reader.feed(piece);
+    while (const Value* value = reader.next()) {
+      values.push_back(shown(*value));
+      reader.recycle();
+    }
+  }
+  if (reader.in_the_middle()) values.emplace_back("more");
+  values.emplace_back(reader.malformed());
+  return values;
+}
+
+TEST(ShortReply, IsReadByTheReaderAsHiredisReadsIt) {
+  std::mt19937 random(7);
+  const std::vector<std::string> simple{"$-1\r\n",
+                                        "+OK\r\n",
+                                        ":1\r\n",
+                                        ":-1\r\n",
+                                        ":9223372036854775807\r\n",
+                                        bulk(""),
+                                        bulk(std::string(40, 'a')),
+                                        bulk(std::string(300, 'b')),
+                                        "*-1\r\n",
+                                        "-ERR no\r\n"};
+  for (int round = 0; round < 2'000; ++round) {
+    std::string bytes;
+    for (auto count = 1 + random() % 12; count > 0; --count) {
+      if (random() % 3 != 0) {
+        bytes += any_of(random, simple);
+        continue;
+      }
+      std::vector<std::string> elements(random() % 12);
+      for (std::string& element : elements) element = any_of(random, simple);
+      if (random() % 8 == 0) elements.push_back(array({integer(1), bulk("x")}));
+      bytes += array(elements);
+    }
+    if (random() % 2 == 0) bytes[random() % bytes.size()] = "\r\n0-:$*x"[random() % 8];
+    if (random() % 4 == 0) bytes.resize(random() % bytes.size());
+    const auto by_hiredis = read_in_pieces(bytes, 1, random);
+    ASSERT_EQ(read_in_pieces(bytes, bytes.size() + 1, random), by_hiredis) << visible(bytes);
+    ASSERT_EQ(read_in_pieces(bytes, 20, random), by_hiredis) << visible(bytes);
+  }
+}
+
+}  // namespace
+}  // namespace redlock::redis
