@@ -43,24 +43,13 @@ struct Claim {
   std::uint32_t generation = 0;
   bool live = false;
 
+  // Every answer reads from here to the votes: next to each other, that is what is in the cache.
   State state = State::settling;
   Task task = Task::none;
   bool finished = false;
-  std::string resource;
-  std::vector<std::string> also;  ///< more resources, taken and given back with it
-  std::string group;              ///< who may hold it at the same time; empty: nobody else
-  Token token;
-
-  Round round;
-  Verb verb = Verb::set;            ///< what nodes that come up during the round are asked
-  std::vector<RequestId> requests;  ///< who waits for the round
-
-  struct QueuedExtend {
-    RequestId request;
-    Duration ttl;
-  };
-  std::vector<QueuedExtend> queued;  ///< extends asked for while one is under way
-
+  Verb verb = Verb::set;  ///< what nodes that come up during the round are asked
+  bool is_hold = false;   ///< a visit: a node said so
+  std::uint32_t unanswered = 0;
   NodeSet may_hold;   ///< nodes that may have our key: set or asked to, and not known to lack it
   NodeSet kept;       ///< nodes whose key of ours was set as a vote and was never missed since
   NodeSet unasked;    ///< first contact: asked as soon as they are up
@@ -69,22 +58,33 @@ struct Claim {
   NodeSet owed;       ///< release still to be delivered
   NodeSet uncertain;  ///< the connection broke with a request unanswered: it may be executed yet
   NodeSet in_full;    ///< the script was sent in full, the node did not know its digest
-  std::uint32_t unanswered = 0;
-
+  Instant valid_until{};
+  Instant keys_gone_by{};  ///< when the nodes have forgotten every key that was set in time
+  Duration at_least{};     ///< for how long nobody else may have it, from `granted_at` on
+  std::optional<Instant> granted_at;
   std::optional<Fencing> fencing;
+  Round round;
+  Worth worth;        ///< what the deadline rests on
+  StepMarks steps{};  ///< the nodes' clocks when the round began
+
+  std::string resource;
+  std::vector<std::string> also;  ///< more resources, taken and given back with it
+  std::string group;              ///< who may hold it at the same time; empty: nobody else
+  Token token;
+
+  std::vector<RequestId> requests;  ///< who waits for the round
+  struct QueuedExtend {
+    RequestId request;
+    Duration ttl;
+  };
+  std::vector<QueuedExtend> queued;  ///< extends asked for while one is under way
+
   std::optional<Duration> orphan_ttl;
-  Duration at_least{};  ///< for how long nobody else may have it, from `granted_at` on
   Duration keep_out{};  ///< new readers, where readers are in the way
   std::uint32_t places = 0;
   std::uint32_t place = 0;
-  bool is_hold = false;                     ///< a visit: a node said so
   std::optional<std::uint32_t> holds_left;  ///< the most that a node told of when ours was given up
 
-  StepMarks steps{};  ///< the nodes' clocks when the round began
-  Worth worth;        ///< what the deadline rests on
-  Instant valid_until{};
-  std::optional<Instant> granted_at;
-  Instant keys_gone_by{};  ///< when the nodes have forgotten every key that was set in time
   Instant owed_again_at{};
   Renewal renewal;
 

@@ -161,7 +161,7 @@ void Engine::note_set(Claim& claim, const Answer& answer) {
       // It may have been set only now, and a release of it may be refused.
       claim.keys_gone_by =
           std::max(claim.keys_gone_by, gone_by(now_, claim.time_to_ask(answer.stamp.verb, now_)));
-      if (answer.stamp.round == claim.worth.round && claim.state == Claim::State::held) {
+      if (claim.state == Claim::State::held && answer.stamp.round == claim.worth.round) {
         claim.worth.nodes.add(answer.node);
       }
       break;
@@ -221,7 +221,7 @@ void Engine::note_number(Claim& claim, const Answer& answer) {
 }
 
 void Engine::give_orphan_expiry(Claim& claim, const Answer& answer) {
-  if (!claim.orphan_ttl || answer.reply != Reply::taken || answer.remaining) return;
+  if (answer.reply != Reply::taken || answer.remaining || !claim.orphan_ttl) return;
   transmit(claim, Verb::expire_orphan, NodeSet::of(answer.node), ScriptForm::digest);
 }
 
@@ -253,8 +253,7 @@ void Engine::note_release(Claim& claim, const Answer& answer) {
   const NodeIndex node = answer.node;
   claim.clearing.remove(node);
   // Of an exclusive lock that is gone, others may hold the resource: that is not ours to count.
-  const bool shared = !claim.group.empty() || claim.task == Claim::Task::release_by_token;
-  if (answer.holds && shared) {
+  if (answer.holds && (!claim.group.empty() || claim.task == Claim::Task::release_by_token)) {
     claim.holds_left = std::max(claim.holds_left.value_or(0), answer.holds->count);
   }
   if (answer.reply == Reply::released || answer.reply == Reply::gone ||
@@ -289,12 +288,12 @@ void Engine::record(Claim& claim, const Answer& answer, Vote failure,
     case Reply::behind:
       // A guard may have spoken since it was asked.
       if (!may_vote(node)) return vote_of_absent(round, node);
-      return round.record(node, Vote::granted, {{}, took, {}});
+      return round.record_grant(node, took);
     case Reply::extended:
       if (!extend_counts(claim, node)) return vote_of_absent(round, node);
-      return round.record(node, Vote::granted, {{}, took, {}});
+      return round.record_grant(node, took);
     case Reply::released:
-      return round.record(node, Vote::granted, {{}, took, {}});
+      return round.record_grant(node, took);
     case Reply::gone:
       // To an inspection a free node is the good answer.
       if (claim.task == Claim::Task::inspect) {

@@ -15,39 +15,69 @@ void Round::begin(std::uint16_t number, std::size_t nodes, std::size_t quorum, I
   quorum_ = quorum;
   granted_ = NodeSet();
   denied_ = NodeSet();
+  wordy_ = NodeSet();
   verdict_ = Verdict::pending;
   start_ = start;
   ttl_ = ttl;
-  for (std::size_t node = 0; node < nodes; ++node) {
-    NodeVote& vote = votes_[node];
-    vote.vote = Vote::pending;
-    vote.round_trip.reset();
-    vote.remaining.reset();
-    vote.text.clear();  // keeps its capacity: no allocation per round in steady state
-  }
+  for (std::size_t node = 0; node < nodes; ++node) votes_[node] = Brief();
 }
 
 void Round::record(NodeIndex node, Vote vote, const Details& details) {
+  if (count(node, vote, details.round_trip) && !details.plain()) note_words(node, details);
+}
+
+void Round::record_grant(NodeIndex node, std::optional<Duration> round_trip) {
+  static_cast<void>(count(node, Vote::granted, round_trip));
+}
+
+/// Whether it was the node's first vote.
+bool Round::count(NodeIndex node, Vote vote, std::optional<Duration> round_trip) {
   REDLOCK_ASSERT(node < nodes_);
   REDLOCK_ASSERT(vote != Vote::pending);
-  NodeVote& mine = votes_[node];
-  if (mine.vote != Vote::pending) return;
+  Brief& mine = votes_[node];
+  if (mine.vote != Vote::pending) return false;
   mine.vote = vote;
-  mine.round_trip = details.round_trip;
-  mine.remaining = details.remaining;
-  mine.text.assign(details.text);
-  mine.number = details.number;
-  mine.quarantine = details.quarantine;
-  mine.holds = details.holds;
+  mine.round_trip = round_trip;
   (vote == Vote::granted ? granted_ : denied_).add(node);
   if (verdict_ == Verdict::pending) {
     verdict_ = core::verdict({nodes_, quorum_, granted_.size(), denied_.size()});
   }
+  return true;
+}
+
+void Round::note_words(NodeIndex node, const Details& details) {
+  // Of all nodes at once, and kept: no allocation per round in steady state.
+  if (words_.size() < nodes_) words_.resize(nodes_);
+  Words& words = words_[node];
+  words.remaining = details.remaining;
+  words.text.assign(details.text);
+  words.number = details.number;
+  words.quarantine = details.quarantine;
+  words.holds = details.holds;
+  wordy_.add(node);
+}
+
+NodeVote Round::vote(NodeIndex node) const {
+  NodeVote vote{votes_[node].vote, votes_[node].round_trip};
+  if (!wordy_.has(node)) return vote;
+  const Words& words = words_[node];
+  vote.remaining = words.remaining;
+  vote.text = words.text;
+  vote.number = words.number;
+  vote.quarantine = words.quarantine;
+  vote.holds = words.holds;
+  return vote;
+}
+
+std::string_view Round::text(NodeIndex node) const noexcept {
+  return wordy_.has(node) ? std::string_view(words_[node].text) : std::string_view();
 }
 
 NodeSet Round::with(Vote vote) const noexcept {
+  if (vote == Vote::granted) return granted_;
+  if (vote == Vote::pending) return pending();
   NodeSet set;
-  NodeSet::first(nodes_).each([&](NodeIndex node) {
+  denied_.each([&](NodeIndex node) {
     if (votes_[node].vote == vote) set.add(node);
   });
   return set;
@@ -55,7 +85,7 @@ NodeSet Round::with(Vote vote) const noexcept {
 
 std::size_t Round::refusals_of(std::string_view holder) const {
   std::size_t count = 0;
-  with(Vote::refused).each([&](NodeIndex node) { count += votes_[node].text == holder ? 1U : 0U; });
+  with(Vote::refused).each([&](NodeIndex node) { count += text(node) == holder ? 1U : 0U; });
   return count;
 }
 
@@ -64,11 +94,11 @@ std::string_view Round::leading_holder() const {
   std::size_t most = 0;
   with(Vote::refused).each([&](NodeIndex node) {
     // Servers before 7.0 do not tell: theirs may be anybody's.
-    if (votes_[node].text.empty()) return;
-    const std::size_t count = refusals_of(votes_[node].text);
+    if (text(node).empty()) return;
+    const std::size_t count = refusals_of(text(node));
     if (count > most) {
       most = count;
-      leader = votes_[node].text;
+      leader = text(node);
     }
   });
   return leader;
@@ -95,7 +125,7 @@ std::optional<Duration> Round::free_in() const {
   std::array<Duration, limits::nodes> left{};
   std::size_t known = 0;
   NodeSet::first(nodes_).each([&](NodeIndex node) {
-    const NodeVote& vote = votes_[node];
+    const NodeVote vote = this->vote(node);
     if (vote.vote == Vote::granted) left[known++] = Duration::zero();
     if (vote.vote == Vote::refused && vote.remaining) left[known++] = *vote.remaining;
   });

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/holds.hpp"
 #include "core/node_set.hpp"
@@ -15,16 +16,16 @@
 
 namespace redlock::core {
 
-/// One node's vote in a round. `text` is the holder of a refusal, else the reason; of an inspection
-/// with holds see Reply::found.
+/// One node's vote in a round. `text` is the holder of a refusal, else the reason, and lies in the
+/// round; of an inspection with holds see Reply::found.
 struct NodeVote {
   Vote vote = Vote::pending;
-  std::optional<Duration> round_trip;
-  std::optional<Duration> remaining;
-  std::string text;
+  std::optional<Duration> round_trip{};
+  std::optional<Duration> remaining{};
+  std::string_view text{};
   std::uint64_t number = 0;  ///< inspect: the resource's number
   Duration quarantine{};     ///< inspect: what is left of it
-  std::optional<Holds> holds;
+  std::optional<Holds> holds{};
 };
 
 /// The votes of one round. Each node's first vote counts and is final; the verdict, once given,
@@ -41,8 +42,14 @@ class Round {
     std::uint64_t number = 0;
     Duration quarantine{};
     std::optional<Holds> holds{};
+
+    [[nodiscard]] bool plain() const noexcept {
+      return text.empty() && !remaining && number == 0 && quarantine == Duration::zero() && !holds;
+    }
   };
   void record(NodeIndex node, Vote vote, const Details& details);
+  /// The same for a grant without a word.
+  void record_grant(NodeIndex node, std::optional<Duration> round_trip);
 
   [[nodiscard]] Verdict verdict() const noexcept { return verdict_; }
   [[nodiscard]] std::uint16_t number() const noexcept { return number_; }
@@ -50,7 +57,7 @@ class Round {
   [[nodiscard]] Duration ttl() const noexcept { return ttl_; }
   [[nodiscard]] std::size_t nodes() const noexcept { return nodes_; }
   [[nodiscard]] std::size_t quorum() const noexcept { return quorum_; }
-  [[nodiscard]] const NodeVote& vote(NodeIndex node) const { return votes_[node]; }
+  [[nodiscard]] NodeVote vote(NodeIndex node) const;
   [[nodiscard]] NodeSet with(Vote vote) const noexcept;
   [[nodiscard]] NodeSet pending() const noexcept {
     return NodeSet::first(nodes_) - granted_ - denied_;
@@ -68,17 +75,36 @@ class Round {
   [[nodiscard]] std::string_view leading_holder() const;
 
  private:
+  [[nodiscard]] bool count(NodeIndex node, Vote vote, std::optional<Duration> round_trip);
+  void note_words(NodeIndex node, const Details& details);
+  [[nodiscard]] std::string_view text(NodeIndex node) const noexcept;
   [[nodiscard]] std::size_t refusals_of(std::string_view holder) const;
 
-  std::array<NodeVote, limits::nodes> votes_;
+  struct Brief {
+    Vote vote = Vote::pending;
+    std::optional<Duration> round_trip;
+  };
+  /// What a node that simply grants does not say.
+  struct Words {
+    std::optional<Duration> remaining;
+    std::string text;
+    std::uint64_t number = 0;
+    Duration quarantine{};
+    std::optional<Holds> holds;
+  };
+
   std::uint16_t number_ = 0;
-  std::size_t nodes_ = 0;
-  std::size_t quorum_ = 0;
   NodeSet granted_;
   NodeSet denied_;
+  NodeSet wordy_;  // whose words_ belong to this round
   Verdict verdict_ = Verdict::pending;
+  std::size_t nodes_ = 0;
+  std::size_t quorum_ = 0;
   Instant start_{};
   Duration ttl_{};
+  std::array<Brief, limits::nodes> votes_;
+  std::vector<Words>
+      words_;  // apart, so that the usual round is small; made by the first that has any
 };
 
 }  // namespace redlock::core

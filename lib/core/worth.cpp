@@ -8,7 +8,13 @@ Instant Worth::deadline(const StepMarks& now, std::size_t quorum) const noexcept
   if (nodes.size() < quorum) return Instant::min();
   std::array<Duration, limits::nodes> lost{};
   std::size_t count = 0;
-  nodes.each([&](NodeIndex node) { lost[count++] = now[node] - steps[node]; });
+  bool stepped = false;
+  nodes.each([&](NodeIndex node) {
+    lost[count] = now[node] - steps[node];
+    stepped = stepped || lost[count] != Duration::zero();
+    ++count;
+  });
+  if (!stepped) return until;
   const auto nth = lost.begin() + static_cast<std::ptrdiff_t>(quorum - 1);
   std::nth_element(lost.begin(), nth, lost.begin() + static_cast<std::ptrdiff_t>(count));
   return later(until, -*nth);

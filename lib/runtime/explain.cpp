@@ -235,7 +235,7 @@ Inspection report_inspection(const core::Round& round, const std::vector<std::st
   Inspection inspection;
   inspection.quorum = round.quorum();
   for (std::size_t i = 0; i < urls.size(); ++i) {
-    const core::NodeVote& vote = round.vote(static_cast<core::NodeIndex>(i));
+    const core::NodeVote vote = round.vote(static_cast<core::NodeIndex>(i));
     NodeInspection node;
     node.url = urls[i];
     if (vote.vote == Vote::refused) {
