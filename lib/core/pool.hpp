@@ -2,7 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
+#include <memory>
 #include <vector>
 
 namespace redlock::core {
@@ -15,11 +15,11 @@ class Pool {
  public:
   [[nodiscard]] T& take() {
     if (free_.empty()) {
-      slots_.emplace_back();
-      slots_.back().index = static_cast<std::uint32_t>(slots_.size() - 1);
-      free_.push_back(slots_.back().index);
+      slots_.push_back(std::make_unique<T>());
+      slots_.back()->index = static_cast<std::uint32_t>(slots_.size() - 1);
+      free_.push_back(slots_.back()->index);
     }
-    T& slot = slots_[free_.back()];
+    T& slot = *slots_[free_.back()];
     free_.pop_back();
     if (++slot.generation == 0) slot.generation = 1;  // 0 names none
     slot.live = true;
@@ -35,13 +35,13 @@ class Pool {
 
   [[nodiscard]] T* find(std::uint32_t index, std::uint32_t generation) noexcept {
     if (index >= slots_.size()) return nullptr;
-    T& slot = slots_[index];
+    T& slot = *slots_[index];
     return slot.live && slot.generation == generation ? &slot : nullptr;
   }
   [[nodiscard]] const T* find(std::uint32_t index, std::uint32_t generation) const noexcept {
     return const_cast<Pool*>(this)->find(index, generation);
   }
-  [[nodiscard]] T& at(std::uint32_t index) noexcept { return slots_[index]; }
+  [[nodiscard]] T& at(std::uint32_t index) noexcept { return *slots_[index]; }
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
   /// In the order of the slots. `visit` may take and give back slots: new ones may or may not be
@@ -49,12 +49,13 @@ class Pool {
   template <typename Visit>
   void each(Visit&& visit) {
     for (std::size_t i = 0; i < slots_.size(); ++i) {
-      if (slots_[i].live) visit(slots_[i]);
+      if (slots_[i]->live) visit(*slots_[i]);
     }
   }
 
  private:
-  std::deque<T> slots_;
+  // A deque's index is a division, and a slot is looked up for every answer.
+  std::vector<std::unique_ptr<T>> slots_;
   std::vector<std::uint32_t> free_;
   std::size_t size_ = 0;
 };
