@@ -20,6 +20,7 @@
 #include "redlock/async_client.hpp"
 #include "redlock/counters.hpp"
 #include "runtime/driver.hpp"
+#include "runtime/kept_round.hpp"
 #include "uv/loop_thread.hpp"
 #include "uv/wakeup.hpp"
 
@@ -112,6 +113,12 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
     Done done;
     Value value;
   };
+  /// Its report is made when it is told: the strings of one are gone before the next's are made.
+  struct Released {
+    RoundDone done;
+    runtime::KeptRound round;
+    std::optional<std::uint32_t> holds_left;
+  };
   struct Loss {
     std::shared_ptr<LeaseCell> cell;
     Error error;
@@ -121,7 +128,7 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
   };
   using Completion =
       std::variant<Call<AcquireDone, Result<Lease>>, Call<RoundDone, Result<RoundReport>>,
-                   Call<InspectDone, Result<Inspection>>, Loss, Risk, NodeEvent>;
+                   Call<InspectDone, Result<Inspection>>, Released, Loss, Risk, NodeEvent>;
 
   // client_core.cpp: threads, jobs, the end
   void open(uv_loop_t* loop, uv::LoopThread::Lending lending);

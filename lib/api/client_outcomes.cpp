@@ -77,10 +77,9 @@ void ClientCore::on_extended(core::Instant now, const Command& command) {
 void ClientCore::on_released(const Command& command) {
   Pending* call = find(command.request);
   REDLOCK_ASSERT(call != nullptr);
-  RoundReport report = runtime::report_round(*command.round, urls(), command.elapsed, {});
-  report.holds_left = driver_->engine().claim(command.stamp.claim)->holds_left;
-  completions_.emplace_back(Call<RoundDone, Result<RoundReport>>{
-      std::get<RoundDone>(std::move(call->done)), std::move(report)});
+  completions_.emplace_back(Released{std::get<RoundDone>(std::move(call->done)),
+                                     {*command.round, urls(), command.elapsed, {}},
+                                     driver_->engine().claim(command.stamp.claim)->holds_left});
   pending_.give_back(*call);
 }
 
@@ -182,6 +181,11 @@ void ClientCore::run(Completion& completion) noexcept {
           what.cell->tell_loss(what.error);
         } else if constexpr (std::is_same_v<std::remove_cvref_t<decltype(what)>, Risk>) {
           what.cell->tell_risk();
+        } else if constexpr (std::is_same_v<std::remove_cvref_t<decltype(what)>, Released>) {
+          if (!what.done) return;
+          RoundReport report = what.round.report(urls());
+          report.holds_left = what.holds_left;
+          what.done(std::move(report));
         } else {
           if (what.done) what.done(std::move(what.value));
         }

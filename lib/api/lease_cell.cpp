@@ -4,7 +4,6 @@
 
 #include "api/client_core.hpp"
 #include "runtime/boot_time.hpp"
-#include "runtime/explain.hpp"
 
 namespace redlock::api {
 
@@ -20,39 +19,11 @@ LeaseCell::LeaseCell(std::shared_ptr<ClientCore> core, const core::Command& gran
       valid_until_(granted.valid_until.time_since_epoch().count()),
       on_lost_(std::move(on_lost)),
       on_at_risk_(std::move(on_at_risk)),
-      quorum_(claim.round.quorum()),
-      nodes_(claim.round.nodes()),
-      ttl_(claim.round.ttl()),
-      elapsed_(granted.elapsed),
-      validity_(validity) {
+      granting_round_(claim.round, core_->urls(), granted.elapsed, validity) {
   if (claim.fencing) fencing_ = claim.fencing->number;
-  bool wordy = false;
-  for (std::size_t i = 0; i < nodes_; ++i) {
-    const core::NodeVote& vote = claim.round.vote(static_cast<core::NodeIndex>(i));
-    briefs_[i] = {vote.vote, vote.round_trip};
-    wordy = wordy || (vote.vote != Vote::granted && vote.vote != Vote::pending);
-  }
-  if (wordy) {
-    wordy_ = runtime::report_round(claim.round, core_->urls(), elapsed_, validity_).nodes;
-  }
 }
 
-RoundReport LeaseCell::report() const {
-  RoundReport report;
-  report.quorum = quorum_;
-  report.ttl = ttl_;
-  report.elapsed = elapsed_;
-  report.validity = validity_;
-  report.nodes = wordy_;
-  if (!wordy_.empty()) return report;
-  for (std::size_t i = 0; i < nodes_; ++i) {
-    NodeReport& node = report.nodes.emplace_back();
-    node.url = core_->urls()[i];
-    node.vote = briefs_[i].vote;
-    node.round_trip = briefs_[i].round_trip;
-  }
-  return report;
-}
+RoundReport LeaseCell::report() const { return granting_round_.report(core_->urls()); }
 
 bool LeaseCell::end() noexcept {
   State live = State::live;

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -16,6 +15,7 @@
 #include "core/engine.hpp"
 #include "redlock/lease.hpp"
 #include "redlock/options.hpp"
+#include "runtime/kept_round.hpp"
 
 namespace redlock::api {
 
@@ -74,10 +74,6 @@ class LeaseCell {
 
  private:
   enum class State : std::uint8_t { live, ended, lost };
-  struct Brief {
-    Vote vote = Vote::pending;
-    std::optional<std::chrono::nanoseconds> round_trip;
-  };
 
   std::shared_ptr<ClientCore> core_;
   core::ClaimId claim_;
@@ -90,15 +86,7 @@ class LeaseCell {
   Callback<void(const Error&)> on_lost_;
   std::function<void(std::chrono::nanoseconds)> on_at_risk_;
 
-  // The granting round. Words are kept only where a node had something to say: the usual lease
-  // costs no string.
-  std::size_t quorum_ = 0;
-  std::size_t nodes_ = 0;
-  std::chrono::nanoseconds ttl_{};
-  std::chrono::nanoseconds elapsed_{};
-  std::chrono::nanoseconds validity_{};
-  std::array<Brief, limits::nodes> briefs_;
-  std::vector<NodeReport> wordy_;
+  runtime::KeptRound granting_round_;
 
   // Most holders never ask for it, so it is made when the first one does.
   mutable std::mutex lost_mutex_;
