@@ -139,7 +139,7 @@ void Driver::on_node_ready(NodeIndex node, const redis::ServerIdentity& identity
   step(event);
 }
 
-void Driver::on_node_answer(const core::Answer& answer) noexcept { step(answer); }
+void Driver::on_node_answer(const core::Event& answer) noexcept { step(answer); }
 
 void Driver::on_node_down(NodeIndex node, core::NodeDown::Cause cause, std::string_view why,
                           redis::Conduct conduct) noexcept {

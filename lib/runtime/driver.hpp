@@ -68,7 +68,7 @@ class Driver final : private NodeOwner {
 
  private:
   void on_node_ready(core::NodeIndex node, const redis::ServerIdentity& identity) noexcept override;
-  void on_node_answer(const core::Answer& answer) noexcept override;
+  void on_node_answer(const core::Event& answer) noexcept override;
   void on_node_down(core::NodeIndex node, core::NodeDown::Cause cause, std::string_view why,
                     redis::Conduct conduct) noexcept override;
   void on_node_listening(core::NodeIndex node) noexcept override;

@@ -1,6 +1,7 @@
 #include "runtime/node.hpp"
 
 #include <utility>
+#include <variant>
 
 namespace redlock::runtime {
 
@@ -22,7 +23,9 @@ void Node::on_ready(const redis::ServerIdentity& identity) noexcept {
 }
 
 void Node::on_answer(const core::Stamp& stamp, const redis::Classified& what) noexcept {
-  core::Answer answer;
+  // Made where it is going to be read: this is what the driver does most.
+  core::Event event(std::in_place_type<core::Answer>);
+  auto& answer = *std::get_if<core::Answer>(&event);
   answer.node = index_;
   answer.stamp = stamp;
   answer.reply = what.reply;
@@ -31,7 +34,7 @@ void Node::on_answer(const core::Stamp& stamp, const redis::Classified& what) no
   answer.number = what.number;
   answer.time = what.time;
   answer.holds = what.holds;
-  owner_.on_node_answer(answer);
+  owner_.on_node_answer(event);
 }
 
 void Node::on_down(core::NodeDown::Cause cause, std::string_view why,

@@ -16,7 +16,8 @@ class NodeOwner {
  public:
   virtual void on_node_ready(core::NodeIndex node,
                              const redis::ServerIdentity& identity) noexcept = 0;
-  virtual void on_node_answer(const core::Answer& answer) noexcept = 0;
+  /// `answer` is a core::Answer.
+  virtual void on_node_answer(const core::Event& answer) noexcept = 0;
   virtual void on_node_down(core::NodeIndex node, core::NodeDown::Cause cause, std::string_view why,
                             redis::Conduct conduct) noexcept = 0;
   virtual void on_node_listening(core::NodeIndex node) noexcept = 0;
