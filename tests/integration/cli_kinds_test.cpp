@@ -97,7 +97,8 @@ TEST_F(CliBreaksHolds, ReadersByTheirTokensAndTheWriterIsNext) {
   const auto seen = tool({"inspect", "r"});
   EXPECT_NE(seen.output.find("token " + tokens[0] + "  (on 3 of 3 nodes)"), std::string::npos)
       << seen.output;
-  for (const Json& node : json_of(tool({"inspect", "r", "--json"}))["nodes"]) {
+  const Json json = json_of(tool({"inspect", "r", "--json"}));
+  for (const Json& node : json["nodes"]) {
     std::vector<std::string> told = node["tokens"];
     std::sort(told.begin(), told.end());
     EXPECT_EQ(told, tokens);
