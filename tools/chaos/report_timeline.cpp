@@ -191,7 +191,8 @@ class Timeline {
     }
     return page +
            "<span>Thin bars: the links between a node and some contenders. Leases have the "
-           "colour of their contender; rest the pointer on anything to read more.</span></p>\n";
+           "colour of their contender, a paler one where others may hold it too; rest the pointer "
+           "on anything to read more.</span></p>\n";
   }
 
   const History& history_;
