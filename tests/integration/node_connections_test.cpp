@@ -99,7 +99,7 @@ TEST_F(NodeConnections, ASetThatWasExecutedWithoutAnAnswerIsTakenBack) {
 
 TEST_F(NodeConnections, AGrantedLeaseTakesBackWhatItDoesNotKnowOf) {
   Client client = NodeConnections::client();
-  ASSERT_TRUE(succeeded(client.try_acquire(fresh_resource())));
+  ASSERT_TRUE(log_.wait_for(NodeEvent::Kind::up, 2));
   proxies_[2]->drop_replies();
   auto lease = client.try_acquire(resource_, {.ttl = ages});
   ASSERT_TRUE(succeeded(lease));
