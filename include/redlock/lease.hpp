@@ -79,7 +79,8 @@ class [[nodiscard]] REDLOCK_EXPORT Lease {
   Result<RoundReport> release();
 
   /// Ends renewal and ownership and leaves the key on the nodes until its TTL has passed or
-  /// somebody releases the token: for handing a lock to another process.
+  /// somebody releases the token: for handing a lock to another process. An interval
+  /// (`AcquireOptions::at_least`) does not outlive such a release.
   [[nodiscard]] Token detach() noexcept;
 
  private:

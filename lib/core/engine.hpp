@@ -166,7 +166,7 @@ class Engine {
   static void keep_votes(Acquisition& acquisition, const Round& round);
   void note_absent(Acquisition& acquisition);
   void pause_or_fail(Acquisition& acquisition);
-  void plan_next_try(Acquisition& acquisition);
+  void plan_next_try(Acquisition& acquisition, Instant at_latest = Instant::max());
   [[nodiscard]] Duration slowest_round_trip() const;
   void finish(Acquisition& acquisition, Errc code);
   void fire(Acquisition& acquisition);

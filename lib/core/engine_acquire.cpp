@@ -268,12 +268,13 @@ void Engine::pause_or_fail(Acquisition& acquisition) {
   plan_next_try(acquisition);
 }
 
-void Engine::plan_next_try(Acquisition& acquisition) {
+void Engine::plan_next_try(Acquisition& acquisition, Instant at_latest) {
   const Told told = is_told(acquisition) ? Told::yes : Told::no;
   if (told == Told::yes && heard_enough(acquisition)) acquisition.look = now_;
   acquisition.next_try = next_try(now_, acquisition.why, acquisition.last, acquisition.setbacks,
                                   slowest_round_trip(), told, *random_);
-  if (acquisition.look) acquisition.next_try = std::min(acquisition.next_try, *acquisition.look);
+  acquisition.next_try =
+      std::min({acquisition.next_try, acquisition.look.value_or(at_latest), at_latest});
   timers_.set(timer_of(acquisition), std::min(acquisition.next_try, *acquisition.give_up));
 }
 

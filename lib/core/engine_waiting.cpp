@@ -215,8 +215,10 @@ void Engine::on(const Deaf& event) {
 void Engine::wake_deaf() {
   acquisitions_.each([this](Acquisition& acquisition) {
     const bool asleep = acquisition.in_line && acquisition.state == Acquisition::State::pausing;
-    // It may have missed what it slept for.
-    if (asleep && worth_waiting(acquisition) && !is_told(acquisition)) plan_next_try(acquisition);
+    if (!asleep || !worth_waiting(acquisition) || is_told(acquisition)) return;
+    // It may have missed what it slept for. Who looks soon anyway is not put off: nodes may come
+    // and go more often than that.
+    plan_next_try(acquisition, acquisition.next_try);
   });
 }
 

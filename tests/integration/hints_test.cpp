@@ -3,11 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <future>
 #include <string>
 
 #include "integration/library.hpp"
 #include "redis/encoder.hpp"
+#include "support/certificates.hpp"
 #include "support/resp_client.hpp"
 
 namespace redlock::test {
@@ -269,6 +271,65 @@ TEST_F(Hints, FollowAWriterAndItsReaders) {
   ASSERT_TRUE(succeeded(b->release()));
   EXPECT_TRUE(succeeded(next.get()));
 }
+
+/// However a node is reached, and whoever we are there: who waits stands in its queue.
+struct Way {
+  const char* name;
+  std::function<std::string(const RedisServer&)> url;
+  bool may_listen = true;
+  friend void PrintTo(const Way& way, std::ostream* out) { *out << way.name; }
+};
+
+class HintsOver : public testing::TestWithParam<Way> {
+ protected:
+  [[nodiscard]] static RedisServerOptions server_options() {
+    RedisServerOptions options;
+    options.password = "s3cret";
+    options.tls.emplace();
+    options.tls->certificate = certificates().server.certificate;
+    options.tls->key = certificates().server.key;
+    options.tls->ca = certificates().ca;
+    return options;
+  }
+  RedisServer server_{server_options()};
+};
+
+TEST_P(HintsOver, WhoWaitsIsTold) {
+  server_.command({"ACL", "SETUSER", "mute", "on", ">pw", "~*", "+@all", "resetchannels"});
+  ClientOptions options = patient({GetParam().url(server_)});
+  if (options.nodes.front().starts_with("rediss:")) options.tls.ca_file = certificates().ca;
+  Client holder = make_client(options);
+  Client waiter = make_client(options);
+  auto lease = holder.try_acquire("r", {.ttl = seconds(30)});
+  ASSERT_TRUE(succeeded(lease));
+  const auto before = calls(server_, "publish");
+  auto waiting = std::async(std::launch::async, [&] {
+    return waiter.acquire("r", {.ttl = seconds(30), .wait = forever});
+  });
+  const auto told = [&] { return calls(server_, "zadd") > 0; };
+  if (GetParam().may_listen) {
+    ASSERT_TRUE(eventually(told));
+  } else {
+    ASSERT_TRUE(eventually([&] { return calls(server_, "set") > 20; }));
+    EXPECT_FALSE(told());
+  }
+  ASSERT_TRUE(succeeded(lease->release()));
+  EXPECT_TRUE(succeeded(waiting.get()));
+  EXPECT_EQ(calls(server_, "publish") > before, GetParam().may_listen);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Ways, HintsOver,
+    testing::Values(Way{"TcpWithAPassword", [](const RedisServer& server) { return server.url(); }},
+                    Way{"Tls", [](const RedisServer& server) { return server.tls_url(); }},
+                    Way{"AnotherDatabase",
+                        [](const RedisServer& server) { return server.url() + "/3"; }},
+                    Way{"AUserWithoutChannels",
+                        [](const RedisServer& server) {
+                          return "redis://mute:pw@127.0.0.1:" + std::to_string(server.port());
+                        },
+                        false}),
+    [](const auto& instance) { return std::string(instance.param.name); });
 
 }  // namespace
 }  // namespace redlock::test

@@ -141,6 +141,23 @@ TEST(Queues, wake_who_hears_them_no_more) {
   EXPECT_EQ(h.refuse(holder), "release t3 -> 2") << "nobody is asked again at once";
 }
 
+TEST(Queues, that_come_and_go_put_nobody_off) {
+  Queued h;
+  h.random.shortest = false;
+  h.deaf(1);
+  h.deaf(2);
+  for (int i = 0; i < 12; ++i) {
+    h.pass(51ms);
+    h.refuse(holder);
+  }
+  std::string looks;
+  for (int i = 0; i < 60; ++i) {
+    h.deaf(static_cast<NodeIndex>(i % 3));
+    looks += h.pass(1ms);
+  }
+  EXPECT_NE(looks.find("set "), std::string::npos) << "50 ms is the longest pause";
+}
+
 TEST(Queues, of_a_node_that_comes_back_are_entered_again) {
   Queued h;
   EXPECT_EQ(h.down(2), "stop-listening 2");
