@@ -139,7 +139,7 @@ void Engine::start_attempt(Acquisition& acquisition) {
   if (claim.places > 0) claim.resource = place_name(acquisition.resource, acquisition.place);
   if (acquisition.give_up && claim.verb == Verb::take) {
     // Longer than it takes to look again, and no longer than somebody waits.
-    const Duration look = settings_.longest_limit + std::chrono::seconds(1);
+    const Duration look = longest_sleep + settings_.longest_limit;
     claim.keep_out = std::min(look, *acquisition.give_up - now_);
   }
   claim.orphan_ttl = acquisition.orphan_ttl;

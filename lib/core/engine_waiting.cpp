@@ -62,11 +62,15 @@ void Engine::wait_in_line(Acquisition& acquisition) {
     if (ear_.empty()) ear_ = random_->token();
     emit(Command::Kind::listen).nodes = mute;
   }
+  const bool makes_way = acquisition.last.leading_holder() == "writer";
   each_key(acquisition, [&](const std::string& key) {
     Hints::Entry& entry =
         acquisition.in_line ? *hints_.find(key) : hints_.wait(key, acquisition.index);
     if (later(entry.second.asked_at, queued_again_after) <= now_) entry.second.asked = NodeSet();
-    stand_in_queue(entry, able - entry.second.asked, Anew::no);
+    const NodeSet late = able - entry.second.asked;
+    stand_in_queue(entry, late, Anew::no);
+    // A writer who waits goes first, and has to be told first.
+    if (makes_way) stand_in_queue(entry, able - late, Anew::yes);
   });
   acquisition.in_line = true;
 }

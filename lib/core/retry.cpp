@@ -10,7 +10,6 @@ constexpr Duration longest_pause = std::chrono::milliseconds(50);
 constexpr Duration longest_outage_pause = std::chrono::milliseconds(250);
 // Of who is told when to look: hints get lost. Two commands a look are less than one a second.
 constexpr Duration shortest_sleep = std::chrono::milliseconds(2400);
-constexpr Duration longest_sleep = std::chrono::milliseconds(3200);
 
 Duration backoff(unsigned attempts, Duration scale, Duration longest, Randomness& random) {
   const unsigned doublings = std::min(attempts, 12U);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 
 #include "core/randomness.hpp"
@@ -7,6 +8,9 @@
 #include "core/time.hpp"
 
 namespace redlock::core {
+
+/// How long who is told when to look sleeps all the same, at most.
+inline constexpr Duration longest_sleep = std::chrono::milliseconds(3200);
 
 /// Whether nodes tell when what is in the way is given up.
 enum class Told : std::uint8_t { no, yes };

@@ -134,8 +134,8 @@ int run_market_bench(const Arguments& given, const Signals& signals) {
         market.lock = [&client](const std::string& resource) -> std::function<void()> {
           auto lease = client->try_acquire_for(resource, std::chrono::seconds{10});
           if (!lease) return nullptr;
-          const auto held = std::make_shared<Lease>(*std::move(lease));
-          return [held] { static_cast<void>(held->release()); };
+          // It goes out of scope: nobody has to wait for the answer to the release.
+          return [held = std::make_shared<Lease>(*std::move(lease))]() mutable { held.reset(); };
         };
         auto outcome = bench::run_market(market);
         if (auto* why = std::get_if<std::string>(&outcome)) {

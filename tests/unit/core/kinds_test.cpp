@@ -99,8 +99,8 @@ TEST(Writer, asks_readers_to_make_room_once_it_has_met_them) {
   EXPECT_EQ(h.answers({0, 1}, Reply::taken, "", 9s), "release t1 -> 2");
   const std::string again = h.pass(60ms);
   EXPECT_EQ(again, "take t2 -> 0 1 2");
-  EXPECT_GT(claim_of(h).keep_out, 1s);
-  EXPECT_LT(claim_of(h).keep_out, 3s);
+  EXPECT_GT(claim_of(h).keep_out, 3200ms) << "it may sleep as long";
+  EXPECT_LT(claim_of(h).keep_out, 5s);
 }
 
 TEST(Writer, keeps_nobody_out_for_longer_than_it_waits) {

@@ -200,6 +200,13 @@ TEST(Queues, pass_a_turn_on_that_nobody_took) {
   EXPECT_EQ(h.tick(), "set t5 -> 0 1 2") << "whoever is behind it was told as well";
 }
 
+TEST(Queues, have_readers_stand_behind_a_writer_that_waits) {
+  Queued h("shared");
+  h.pass(2400ms);
+  EXPECT_EQ(h.answers({0, 1}, Reply::taken, "writer", 3s),
+            "release t3 -> 2; queue resource anew -> 0 1 2");
+}
+
 TEST(Queues, are_entered_again_before_nodes_forget) {
   Queued h;
   std::string asked;
