@@ -3,9 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <functional>
 #include <future>
 #include <string>
+#include <thread>
 
 #include "integration/library.hpp"
 #include "redis/encoder.hpp"
@@ -239,7 +241,26 @@ TEST_F(Hints, AreDoneWithoutWhereTheyAreForbidden) {
   EXPECT_TRUE(succeeded(waiting.get()));
 }
 
-TEST_F(Hints, WakeAWaiterOverDeadNodesAndANodeThatCameBack) {
+TEST_F(Hints, HandOverAtOnceAndNotAtTheNextLook) {
+  std::atomic<int> turns{0};
+  std::jthread taking_turns([&](const std::stop_token& stop) {
+    while (turns < 20 && !stop.stop_requested()) {
+      auto lease = holder_.acquire(resource_, {.ttl = seconds(30), .wait = seconds(30)});
+      ASSERT_TRUE(succeeded(lease));
+      auto waiting = in_background(seconds(30));
+      ASSERT_TRUE(eventually([&] { return stand_in_all_queues(); }));
+      ASSERT_TRUE(succeeded(lease->release()));
+      auto next = waiting.get();
+      ASSERT_TRUE(succeeded(next));
+      ASSERT_TRUE(succeeded(next->release()));
+      ++turns;
+    }
+  });
+  // A look comes after 2.4 s at the earliest: 20 of them would take 48 s.
+  EXPECT_TRUE(eventually([&] { return turns == 20; }, seconds(30)));
+}
+
+TEST_F(Hints, WakeAWaiterOverADeadNode) {
   auto lease = holder_.try_acquire(resource_, {.ttl = seconds(30)});
   ASSERT_TRUE(succeeded(lease));
   ASSERT_TRUE(eventually([&] { return nodes_.count_held_by("r", lease->token().str()) == 3; }));
