@@ -5,6 +5,7 @@
 #include <chrono>
 #include <string_view>
 
+#include "redis/authentication.hpp"
 #include "redis/encoder.hpp"
 #include "redis/keys.hpp"
 #include "redis/loaded_scripts.hpp"
@@ -64,13 +65,7 @@ namespace {
 
 Handshake::Handshake(const ConnectionTarget& target, std::string& out)
     : password_(target.password), guard_(target.guard) {
-  if (!target.user.empty()) {
-    append_command(out, {"AUTH", target.user, target.password});
-    expect(Step::authenticate);
-  } else if (!target.password.empty()) {
-    append_command(out, {"AUTH", target.password});
-    expect(Step::authenticate);
-  }
+  if (append_authentication(out, target)) expect(Step::authenticate);
   if (target.db != 0) {
     append_command(out, {"SELECT", std::to_string(target.db)});
     expect(Step::select);

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "redis/authentication.hpp"
 #include "redis/encoder.hpp"
 #include "redis/keys.hpp"
 #include "redis/visible.hpp"
@@ -20,12 +21,7 @@ Subscriber::~Subscriber() {
 }
 
 void Subscriber::open() {
-  authenticating_ = !target_.password.empty() || !target_.user.empty();
-  if (!target_.user.empty()) {
-    append_command(stream_.outbox(), {"AUTH", target_.user, target_.password});
-  } else if (authenticating_) {
-    append_command(stream_.outbox(), {"AUTH", target_.password});
-  }
+  authenticating_ = append_authentication(stream_.outbox(), target_);
   append_command(stream_.outbox(), {"SUBSCRIBE", channel_});
   stream_.open(target_.endpoint);
 }

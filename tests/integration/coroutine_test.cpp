@@ -5,28 +5,17 @@
 #include <condition_variable>
 #include <coroutine>
 #include <deque>
-#include <exception>
 #include <future>
 #include <mutex>
 #include <thread>
 
+#include "integration/detached.hpp"
 #include "integration/library.hpp"
 
 namespace redlock::test {
 namespace {
 
 using std::chrono::seconds;
-
-/// The least a coroutine needs: begins at once, and nobody waits for its end but its promise.
-struct Detached {
-  struct promise_type {
-    Detached get_return_object() { return {}; }
-    std::suspend_never initial_suspend() noexcept { return {}; }
-    std::suspend_never final_suspend() noexcept { return {}; }
-    void return_void() {}
-    void unhandled_exception() { std::terminate(); }
-  };
-};
 
 /// An executor with one thread.
 class Executor {

@@ -15,6 +15,7 @@
 #include <sstream>
 #include <thread>
 
+#include "integration/detached.hpp"
 #include "integration/library.hpp"
 #include "support/process.hpp"
 
@@ -128,17 +129,6 @@ TEST_P(MinorityKilled, ARecursiveMutexIsReenteredByItsThreadAlone) {
   });
   EXPECT_EQ(counter_.value(), writes_);
 }
-
-/// The least a coroutine needs: begins at once, and nobody waits for its end.
-struct Detached {
-  struct promise_type {
-    Detached get_return_object() { return {}; }
-    std::suspend_never initial_suspend() noexcept { return {}; }
-    std::suspend_never final_suspend() noexcept { return {}; }
-    void return_void() {}
-    void unhandled_exception() { std::terminate(); }
-  };
-};
 
 /// All that a coroutine refers to; it outlives them.
 struct Shared {
