@@ -1,0 +1,287 @@
+/* How a deployment is opened: by `bootstrap`, and by the clients when all members are blank
+ * (ARCHITECTURE: Membership). Everybody does the same: read the markers of all nodes of the own
+ * list; take the id that is active, else the first one that is joining, else a fresh one; make
+ * the others join it; verify that all markers are as they were read or written; make them active.
+ * Every writing is a compare-and-set. Any of them that fails, and any crash: from the beginning.
+ *
+ * Two rounds and one border of time, as in members.pml. Adoption is at one stroke.
+ *
+ * BEFORE: a deployment that is there already, on the nodes of PRESENT. BOOTSTRAP: its nodes may
+ * be made to join something else if no locks are there, and if the list leaves out fewer than q of
+ * its members. CALM: is there an end? From some moment on nothing is lost, and one opener is
+ * alone: it must never end without having written, unless a quorum is active. */
+#ifndef OPENERS
+#define OPENERS 2
+#endif
+#define NODES 4
+#ifndef LIST1
+#define LIST1 7
+#endif
+#ifndef LIST2
+#define LIST2 11
+#endif
+#ifndef LIST3
+#define LIST3 7
+#endif
+#ifndef LOSSES
+#define LOSSES 0
+#endif
+/* D4 is what was there before. */
+#ifndef PRESENT
+#define PRESENT 7
+#endif
+#define LIST(o) ((o) == 0 -> LIST1 : ((o) == 1 -> LIST2 : LIST3))
+#define MEMBERS(d) ((d) == 4 -> PRESENT : LIST((d) - 1))
+#define SIZE(set) \
+  (((set) & 1) + (((set) >> 1) & 1) + (((set) >> 2) & 1) + (((set) >> 3) & 1))
+#define QUORUM(d) (SIZE(MEMBERS(d)) / 2 + 1)
+#define BIT(k) (1 << (k))
+#define EACH_NODE(step) \
+  :: d_step { step(0) } \
+  :: d_step { step(1) } \
+  :: d_step { step(2) } \
+  :: d_step { step(3) }
+#define blank 0
+#define joining 1
+#define voting 2
+byte state[NODES], id[NODES];
+bit quarantined[NODES], taken[NODES];
+bit begun, ready, calm, wrote;
+byte round[2], votes[2];
+byte losses;
+byte stage[OPENERS], at[OPENERS], seen[OPENERS], aim[OPENERS];
+bit act[OPENERS];
+byte x;
+#if OPENERS == 3
+#define UNSEE(k) \
+  seen[0] = seen[0] & ~BIT(k); seen[1] = seen[1] & ~BIT(k); seen[2] = seen[2] & ~BIT(k)
+#elif OPENERS == 2
+#define UNSEE(k) seen[0] = seen[0] & ~BIT(k); seen[1] = seen[1] & ~BIT(k)
+#else
+#define UNSEE(k) seen[0] = seen[0] & ~BIT(k)
+#endif
+#define WRITE(k, s, d) state[k] = s; id[k] = d; UNSEE(k)
+
+#define c _pid
+inline begin_round(d) {
+#ifdef CALM
+  false ->
+#endif
+  ready && round[c] == 0 && (begun || c == 0) ->
+  round[c] = d; begun = 1; printf("client %d asks under D%d\n", c + 1, d)
+}
+inline vote(k) {
+  round[c] != 0 && state[k] == voting && id[k] == round[c] && !quarantined[k] && !taken[k] &&
+    !(votes[c] & BIT(k)) ->
+  taken[k] = 1; votes[c] = votes[c] | BIT(k);
+  printf("node %d votes for client %d\n", k + 1, c + 1);
+  if
+  :: SIZE(votes[c]) >= QUORUM(round[c]) ->
+     printf("client %d is granted a lease under D%d\n", c + 1, round[c]);
+     votes[c] = votes[c] | BIT(7);
+     if
+     :: (votes[1 - c] & BIT(7)) ->
+        printf("WRONG: two leases are valid at one instant\n"); assert(false)
+     :: else
+     fi
+  :: else
+  fi
+}
+active [2] proctype Client() {
+  ready;
+end: do
+  :: atomic { if
+    :: d_step { begin_round(1) }
+    :: d_step { begin_round(2) }
+#if OPENERS == 3
+    :: d_step { begin_round(3) }
+#endif
+#ifdef BEFORE
+    :: d_step { begin_round(4) }
+#endif
+    EACH_NODE(vote)
+    fi }
+  od
+}
+#undef c
+#define o (_pid - 2)
+#define K at[o]
+#define MINE LIST(o)
+#define TO_NEXT do :: K < NODES && !(MINE & BIT(K)) -> K++ :: else -> break od
+#define FIRST_OF K = 0; TO_NEXT
+#define NEXT_OF K++; TO_NEXT
+#define GOOD(k) (!(LIST1 & BIT(k)) || state[k] == voting)
+#define IS(k, d) (state[k] == voting && id[k] == d)
+#define HAVE(d) (IS(0, d) + IS(1, d) + IS(2, d) + IS(3, d))
+#define WELL \
+  (GOOD(0) && GOOD(1) && GOOD(2) && GOOD(3) || \
+   HAVE(1) >= QUORUM(1) || HAVE(2) >= QUORUM(2) || HAVE(3) >= QUORUM(3))
+#define STOP stage[o] = 0; K = 0; seen[o] = 0; aim[o] = 0; act[o] = 0; \
+  if \
+  :: calm && o == 0 && !wrote && !(WELL) -> \
+     printf("WRONG: an opener ends without progress, and the deployment stays closed\n"); \
+     assert(false) \
+  :: else \
+  fi
+#ifdef NO_CAS
+#define UNTOUCHED(k) true
+#else
+#define UNTOUCHED(k) (seen[o] & BIT(k))
+#endif
+#define SAMELIST(d) (MEMBERS(d) == MINE)
+inline begin() {
+  stage[o] == 0 && (!calm || o == 0) ->
+  stage[o] = 1; wrote = 0; FIRST_OF;
+  printf("opener %d begins\n", o + 1)
+}
+#ifdef BOOTSTRAP
+#define MAY_CLOSE(k) \
+  (SIZE(MEMBERS(id[k]) & ~MINE) < QUORUM(id[k]) && !SAMELIST(id[k]))
+#else
+#define MAY_CLOSE(k) false
+#endif
+#ifdef TWO_STOP
+#define TWO_JOIN (aim[o] != 0 && aim[o] != id[K])
+#else
+#define TWO_JOIN false
+#endif
+inline scan() {
+  stage[o] == 1 ->
+  seen[o] = seen[o] | BIT(K);
+  printf("opener %d reads node %d: %d D%d\n", o + 1, K + 1, state[K], id[K]);
+  if
+  :: state[K] == blank -> NEXT_OF
+  :: state[K] == voting && SAMELIST(id[K]) && id[K] != 4 && !(act[o] && aim[o] != id[K]) ->
+     act[o] = 1; aim[o] = id[K]; NEXT_OF
+  :: state[K] == joining && SAMELIST(id[K]) && id[K] != 4 && !TWO_JOIN ->
+     if :: aim[o] == 0 -> aim[o] = id[K] :: else fi; NEXT_OF
+  :: state[K] == voting && (id[K] == 4 || !SAMELIST(id[K])) && MAY_CLOSE(K) && !taken[K] ->
+     NEXT_OF
+  :: else -> STOP
+  fi;
+  if
+  :: stage[o] == 1 && K == NODES ->
+     stage[o] = 2; FIRST_OF;
+     if
+     :: aim[o] == 0 -> aim[o] = o + 1
+     :: else
+     fi;
+#ifdef ACTIVE_STOPS
+     if :: act[o] -> STOP :: else fi
+#endif
+  :: else
+  fi
+}
+#ifdef NO_VERIFY
+#define AFTER_JOIN 4
+#else
+#define AFTER_JOIN 3
+#endif
+#define ON(next) NEXT_OF; if :: K == NODES -> FIRST_OF; stage[o] = next :: else fi
+inline join() {
+  stage[o] == 2 ->
+  if
+  :: !UNTOUCHED(K) -> STOP
+  :: UNTOUCHED(K) && id[K] == aim[o] -> ON(AFTER_JOIN)
+  :: UNTOUCHED(K) && id[K] != aim[o] ->
+     wrote = 1;
+#ifdef ONE_PHASE
+     WRITE(K, voting, aim[o]);
+#ifndef NO_QUARANTINE
+     quarantined[K] = begun;
+#endif
+#else
+     WRITE(K, joining, aim[o]);
+#endif
+     seen[o] = seen[o] | BIT(K);
+     printf("opener %d: node %d is joining D%d\n", o + 1, K + 1, aim[o]);
+     ON(AFTER_JOIN)
+  fi
+}
+inline verify() {
+  stage[o] == 3 ->
+  if
+  :: seen[o] & BIT(K) -> printf("opener %d verifies node %d\n", o + 1, K + 1); ON(4)
+  :: else -> STOP
+  fi
+}
+inline activate() {
+  stage[o] == 4 ->
+  if
+  :: !UNTOUCHED(K) -> STOP
+  :: else ->
+     if
+     :: state[K] == joining && id[K] == aim[o] || !(seen[o] & BIT(K)) ->
+        WRITE(K, voting, aim[o]); seen[o] = seen[o] | BIT(K); wrote = 1;
+#ifndef NO_QUARANTINE
+        quarantined[K] = begun;
+#endif
+        printf("opener %d: node %d is D%d\n", o + 1, K + 1, aim[o])
+     :: else
+     fi;
+     ON(5);
+     if
+     :: stage[o] == 5 -> stage[o] = 0; K = 0; seen[o] = 0; aim[o] = 0; act[o] = 0
+     :: else
+     fi
+  fi
+}
+inline crash() {
+  stage[o] != 0 && !calm ->
+  stage[o] = 0; K = 0; seen[o] = 0; aim[o] = 0; act[o] = 0;
+  printf("opener %d crashes\n", o + 1)
+}
+active [OPENERS] proctype Opener() {
+  ready;
+end: do
+  :: atomic { if
+    :: d_step { begin() }
+    :: d_step { scan() }
+    :: d_step { join() }
+    :: d_step { verify() }
+    :: d_step { activate() }
+    :: d_step { crash() }
+    fi }
+  od
+}
+inline lose(k) {
+  losses < LOSSES && !calm ->
+  losses++; WRITE(k, blank, 0); quarantined[k] = begun; taken[k] = 0;
+  printf("node %d loses its data\n", k + 1)
+}
+#define ADOPTABLE(k, d) (state[k] == blank && (MEMBERS(d) & BIT(k)) && HAVE(d) >= QUORUM(d))
+inline adopt(k) {
+  ADOPTABLE(k, 1) || ADOPTABLE(k, 2) || ADOPTABLE(k, 3) || ADOPTABLE(k, 4) ->
+  x = (ADOPTABLE(k, 1) -> 1 : (ADOPTABLE(k, 2) -> 2 : (ADOPTABLE(k, 3) -> 3 : 4)));
+  WRITE(k, voting, x); quarantined[k] = begun; x = 0;
+  printf("node %d is adopted\n", k + 1)
+}
+active proctype Environment() {
+  d_step {
+#ifdef BEFORE
+    do
+    :: x < NODES ->
+       if
+       :: (PRESENT & BIT(x)) -> state[x] = voting; id[x] = 4
+       :: else
+       fi;
+       x++
+    :: else -> break
+    od;
+    x = 0;
+#endif
+    ready = true
+  }
+end: do
+  :: atomic { if
+    :: false -> skip
+#if LOSSES > 0
+    EACH_NODE(lose)
+#endif
+    EACH_NODE(adopt)
+#ifdef CALM
+    :: d_step { !calm && stage[0] == 0 -> calm = 1 }
+#endif
+    fi }
+  od
+}
