@@ -27,9 +27,9 @@ class ClientCore;
 /// The asynchronous interface: any number of calls in flight over one connection per node.
 ///
 /// Every call answers through its callback exactly once, on the client's loop thread, later and
-/// never inside the call itself; only after the client is closed, or in a forked child, there is
-/// nobody left to do so, and the call answers at once. Callbacks must not block; they may call the
-/// client again, and destroy it.
+/// never inside the call itself. A client that is closed, was moved from, or belongs to the parent
+/// process of a forked child has no such thread: it answers inside the call, with `closed` or
+/// `forked`. Callbacks must not block; they may call the client again, and destroy it.
 ///
 /// Thread safety: with its own loop thread, all members may be called from any thread. On a
 /// caller's loop, only from the thread that runs it. Leases may be used from any thread either way.
@@ -74,6 +74,10 @@ class REDLOCK_EXPORT AsyncClient {
   /// their time limit. Errors: closed, forked, invalid_argument.
   void inspect(std::string_view resource, Callback<void(Result<Inspection>)> done);
 
+  /// See `Client::ownership`.
+  void ownership(std::string_view resource, const Token& token,
+                 Callback<void(Result<Ownership>)> done);
+
   /// The same calls to be awaited: `co_await client.acquire("invoice/42")`. See Awaitable, also for
   /// where to make the options.
   [[nodiscard]] Awaitable<Lease> acquire(std::string_view resource);
@@ -85,6 +89,7 @@ class REDLOCK_EXPORT AsyncClient {
                                               std::chrono::nanoseconds ttl);
   [[nodiscard]] Awaitable<RoundReport> release(std::string_view resource, const Token& token);
   [[nodiscard]] Awaitable<Inspection> inspect(std::string_view resource);
+  [[nodiscard]] Awaitable<Ownership> ownership(std::string_view resource, const Token& token);
 
   /// Ends an acquire that has not answered yet: it answers `cancelled`, and what its attempts left
   /// on the nodes is released. Too late is harmless.
@@ -93,9 +98,11 @@ class REDLOCK_EXPORT AsyncClient {
   /// Thread-safe; a snapshot.
   [[nodiscard]] Counters counters() const noexcept;
 
-  /// Ends every call with `closed`, releases every lease, waits for the answers of the nodes that
-  /// answer (at most one node time limit) and closes the connections.
-  void close(Callback<void()> done);
+  /// Ends every call with `closed`, releases every lease, waits until every release has been
+  /// answered, at most one node time limit, and closes the connections. A node that went away in
+  /// the meantime is connected to again for what may be left there. The report names the nodes
+  /// where releases could not be delivered; there, keys stay until they expire.
+  void close(Callback<void(const CloseReport&)> done);
 
  private:
   explicit AsyncClient(std::shared_ptr<api::ClientCore> core) noexcept;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <concepts>
+#include <cstddef>
 #include <memory>
 #include <type_traits>
 #include <utility>
@@ -8,12 +10,58 @@ namespace redlock {
 
 template <typename Signature>
 class Callback;
+template <typename Signature>
+class SharedCallback;
+
+/// What both kinds of callback have in common.
+namespace callback_detail {
+
+/// Whether a callable may hold nothing: a `std::function`, a function pointer. A lambda compares
+/// with a null pointer as well, but cannot be made from one.
+template <typename Callable>
+concept Nullable = std::is_constructible_v<Callable, std::nullptr_t> &&
+    requires(const Callable& callable) {
+  { callable == nullptr } -> std::convertible_to<bool>;
+};
+
+template <typename... Arguments>
+class Target {
+ public:
+  Target() = default;
+  Target(const Target&) = delete;
+  Target& operator=(const Target&) = delete;
+  virtual ~Target() = default;
+  virtual void call(Arguments... arguments) = 0;
+};
+
+template <typename Callable, typename... Arguments>
+class Holder final : public Target<Arguments...> {
+ public:
+  explicit Holder(const Callable& from) : callable_(from) {}
+  explicit Holder(Callable&& from) : callable_(std::move(from)) {}
+  void call(Arguments... arguments) override { callable_(std::forward<Arguments>(arguments)...); }
+
+ private:
+  Callable callable_;
+};
+
+template <typename Callable>
+[[nodiscard]] bool holds_nothing(const Callable& callable) noexcept {
+  if constexpr (Nullable<Callable>) {
+    return callable == nullptr;
+  } else {
+    return false;
+  }
+}
+
+}  // namespace callback_detail
 
 /// A move-only function object, called at most once by this library: a stand-in for
 /// `std::move_only_function`, which C++20 does not have. Callables are free to own what can only
 /// be moved, a `Lease` for one.
 ///
-/// What a callback throws ends the program (`noexcept`): there is no caller to catch it.
+/// Made from an empty `std::function` or a null pointer it is empty, and an empty one counts as no
+/// callback. What a callback throws ends the program (`noexcept`): there is no caller to catch it.
 /// Thread safety: a value; it is called on the client's loop thread.
 template <typename... Arguments>
 class Callback<void(Arguments...)> {
@@ -23,35 +71,57 @@ class Callback<void(Arguments...)> {
 
   template <typename Callable>
     requires(!std::is_same_v<std::remove_cvref_t<Callable>, Callback> &&
-             std::is_invocable_v<Callable&, Arguments...>)
-  Callback(Callable&& callable)
-      : target_(std::make_unique<Target<std::remove_cvref_t<Callable>>>(
-            std::forward<Callable>(callable))) {}
+             std::is_invocable_v<std::decay_t<Callable>&, Arguments...>)
+  Callback(Callable&& callable) {
+    if (callback_detail::holds_nothing<std::decay_t<Callable>>(callable)) return;
+    target_ = std::make_unique<callback_detail::Holder<std::decay_t<Callable>, Arguments...>>(
+        std::forward<Callable>(callable));
+  }
 
   [[nodiscard]] explicit operator bool() const noexcept { return target_ != nullptr; }
+  friend bool operator==(const Callback& callback, std::nullptr_t) noexcept { return !callback; }
 
+  /// Not of an empty one.
   void operator()(Arguments... arguments) noexcept {
     target_->call(std::forward<Arguments>(arguments)...);
   }
 
  private:
-  struct Base {
-    Base() = default;
-    Base(const Base&) = delete;
-    Base& operator=(const Base&) = delete;
-    virtual ~Base() = default;
-    virtual void call(Arguments... arguments) = 0;
-  };
+  std::unique_ptr<callback_detail::Target<Arguments...>> target_;
+};
+
+/// A function object that can be copied whatever it owns, because all copies share the one
+/// callable: what stands in options that are used more than once.
+///
+/// Otherwise as Callback. Clients call it on their loop threads: a callable that is given to
+/// several clients may be called by several threads at once.
+template <typename... Arguments>
+class SharedCallback<void(Arguments...)> {
+ public:
+  SharedCallback() noexcept = default;
+  SharedCallback(std::nullptr_t) noexcept {}
 
   template <typename Callable>
-  struct Target final : Base {
-    explicit Target(const Callable& from) : callable(from) {}
-    explicit Target(Callable&& from) : callable(std::move(from)) {}
-    void call(Arguments... arguments) override { callable(std::forward<Arguments>(arguments)...); }
-    Callable callable;
-  };
+    requires(!std::is_same_v<std::remove_cvref_t<Callable>, SharedCallback> &&
+             std::is_invocable_v<std::decay_t<Callable>&, Arguments...>)
+  SharedCallback(Callable&& callable) {
+    if (callback_detail::holds_nothing<std::decay_t<Callable>>(callable)) return;
+    target_ = std::make_shared<callback_detail::Holder<std::decay_t<Callable>, Arguments...>>(
+        std::forward<Callable>(callable));
+  }
 
-  std::unique_ptr<Base> target_;
+  [[nodiscard]] explicit operator bool() const noexcept { return target_ != nullptr; }
+  friend bool operator==(const SharedCallback& callback, std::nullptr_t) noexcept {
+    return !callback;
+  }
+
+  /// Not of an empty one.
+  void operator()(Arguments... arguments) const noexcept {
+    target_->call(std::forward<Arguments>(arguments)...);
+  }
+
+ private:
+  std::shared_ptr<callback_detail::Target<Arguments...>> target_;
 };
 
 }  // namespace redlock

@@ -23,7 +23,8 @@ class ClientCore;
 /// The blocking interface, a façade on the asynchronous one: same core, same connections.
 ///
 /// Thread safety: all members may be called from any number of threads at once. After `fork()` the
-/// child's copy refuses every call with `forked`; the parent's is not disturbed.
+/// child's copy refuses every call with `forked`; the parent's is not disturbed. A client that was
+/// moved from refuses every call with `closed`.
 class REDLOCK_EXPORT Client {
  public:
   /// Connects in the background; the first call waits for as many nodes as it needs. Nothing is
@@ -35,9 +36,15 @@ class REDLOCK_EXPORT Client {
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
 
-  /// Ends every blocked call with `closed`, releases every lease, waits for the nodes that answer,
-  /// for at most one node time limit.
+  /// Closes, see `close`.
   ~Client();
+
+  /// Ends every blocked call with `closed`, releases every lease, waits until every release has
+  /// been answered, at most one node time limit, and closes the connections. A node that went away
+  /// in the meantime is connected to again for what may be left there. The report names the nodes
+  /// where releases could not be delivered; there, keys stay until they expire. Errors: forked,
+  /// would_block.
+  Result<CloseReport> close();
 
   /// Tries until granted, for as long as `options.wait` says; `stop` ends it early (`cancelled`).
   /// Errors: held, split, unavailable, expired, excluded, cancelled, closed, forked, would_block,
@@ -72,8 +79,9 @@ class REDLOCK_EXPORT Client {
   /// What every node stores for the resource.
   [[nodiscard]] Result<Inspection> inspect(std::string_view resource);
 
-  /// Whether a quorum of nodes has this token under the resource now.
-  [[nodiscard]] Result<bool> is_held_by(std::string_view resource, const Token& token);
+  /// Whether this token holds the resource now: `client.ownership(…) == Ownership::held`. Errors as
+  /// `inspect`; unavailable where too few nodes answer to tell.
+  [[nodiscard]] Result<Ownership> ownership(std::string_view resource, const Token& token);
 
   /// Thread-safe; a snapshot.
   [[nodiscard]] Counters counters() const noexcept;

@@ -82,7 +82,8 @@ class REDLOCK_EXPORT Election {
 
   /// Calls `changed` in this thread with who leads, first at once and then after every change,
   /// until `stop`. While too few nodes tell, nothing is known to have changed. Errors: closed,
-  /// forked, would_block, invalid_argument; never `cancelled`: then it answers how often it called.
+  /// forked, would_block, invalid_argument (also an empty `changed`); never `cancelled`: then it
+  /// answers how often it called.
   [[nodiscard]] Result<std::uint64_t> observe(
       const std::function<void(const std::optional<Leader>&)>& changed,
       const std::stop_token& stop);

@@ -59,7 +59,15 @@ struct Inspection {
   std::vector<NodeInspection> nodes;
 };
 
+/// Whether a token holds a resource now. An enumeration, because the `Result` of a bool would be
+/// true for "no" as well.
+enum class Ownership {
+  not_held,  ///< too few nodes have the token for it to hold the resource
+  held,      ///< a quorum of nodes has it
+};
+
 [[nodiscard]] REDLOCK_EXPORT std::string_view to_string(Inspection::State state) noexcept;
 [[nodiscard]] REDLOCK_EXPORT std::string_view to_string(LockKind kind) noexcept;
+[[nodiscard]] REDLOCK_EXPORT std::string_view to_string(Ownership ownership) noexcept;
 
 }  // namespace redlock

@@ -69,7 +69,9 @@ class [[nodiscard]] REDLOCK_EXPORT Lease {
 
   /// Asks for `ttl` from now on, blocking until a quorum of the nodes that still had the key has
   /// answered. It never shortens a lease. A failure takes nothing away: the lease stands until its
-  /// old deadline. Errors: not_holder, unavailable, closed, forked, would_block, invalid_argument.
+  /// old deadline. The limits of `AcquireOptions::renewal` bind it too: it counts as a renewal, and
+  /// asks for no more than `max_hold` leaves. Errors: not_holder, unavailable, limit_reached (by
+  /// those limits), closed, forked, would_block, invalid_argument.
   [[nodiscard]] Result<RoundReport> extend(std::chrono::nanoseconds ttl);
 
   /// Deletes the key on all nodes where it is still ours, blocking until no majority is taken by it

@@ -29,8 +29,21 @@ inline constexpr std::size_t name_bytes = 80;
 /// Our tokens have 40 characters, and may end with a name; other Redlock clients use up to 36.
 inline constexpr std::size_t token_bytes = 128;
 
-/// Redis counts expiry in milliseconds; anything finer can not be asked for.
-inline constexpr std::chrono::milliseconds shortest_ttl{1};
+/// What the clocks of nodes and clients may run apart over a TTL: one percent, and 2 ms for the
+/// granularity of expiry (CLOCK_DRIFT_FACTOR of the Redis document and its constant). A lease is
+/// valid for its TTL less this.
+[[nodiscard]] constexpr std::chrono::nanoseconds clock_drift(
+    std::chrono::nanoseconds ttl) noexcept {
+  return ttl / 100 + std::chrono::milliseconds(2);
+}
+
+/// The least TTL that leaves any validity. Redis counts expiry in whole milliseconds; of a shorter
+/// one, clock drift takes everything, so that no acquire could ever succeed.
+inline constexpr std::chrono::milliseconds shortest_ttl = [] {
+  std::chrono::milliseconds ttl{1};
+  while (ttl <= clock_drift(ttl)) ++ttl;
+  return ttl;
+}();
 
 /// What is asked for where the caller names no TTL.
 inline constexpr std::chrono::milliseconds default_ttl{10'000};

@@ -28,10 +28,11 @@ struct TlsOptions {
 /// Something an operator may want to see about a node. `message` is one line.
 struct NodeEvent {
   enum class Kind {
-    up,        ///< connected, authenticated, identified
-    down,      ///< the connection ended or could not be made; tried again in the background
-    protocol,  ///< it sent what a Redis server does not send; the connection was closed
-    excluded,  ///< a guard took its vote away
+    up,           ///< connected, authenticated, identified
+    down,         ///< the connection ended or could not be made; tried again in the background
+    protocol,     ///< it sent what a Redis server does not send; the connection was closed
+    excluded,     ///< a guard took its vote away
+    undelivered,  ///< the client closed before releases could be delivered to it
   };
   Kind kind = Kind::up;
   std::size_t node = 0;  ///< position in ClientOptions::nodes
@@ -98,14 +99,17 @@ struct ClientOptions {
 };
 
 /// Keeps a lease alive until it is released. Renewal starts when a third of the TTL has passed.
+/// Extends by hand count as renewals, and neither limit lets them reach further.
 struct RenewalOptions {
   std::uint64_t max_renewals = UINT64_MAX;      ///< after so many the lease runs out
   std::chrono::nanoseconds max_hold = forever;  ///< never valid longer than this after acquisition
 };
 
-/// One acquire call.
+/// What an acquire call asks for. A value: copies may be used for any number of calls, and share
+/// what `on_lost` owns.
 struct AcquireOptions {
-  /// How long the nodes keep the lock unless it is extended; whole milliseconds count.
+  /// How long the nodes keep the lock unless it is extended; whole milliseconds count, at least
+  /// `limits::shortest_ttl`.
   std::chrono::nanoseconds ttl = limits::default_ttl;
 
   /// How long to keep trying while somebody else holds the lock or too few nodes answer. Zero: one
@@ -127,8 +131,9 @@ struct AcquireOptions {
   bool fencing = false;
 
   /// A key that blocks the resource and has no expiry at all (a holder that died between SETNX and
-  /// EXPIRE) is given this one, on every node. Keys that have one are not touched. None: it blocks
-  /// until somebody deletes it.
+  /// EXPIRE) is given this one, on every node. Only a string of at most `limits::token_bytes` bytes
+  /// can be such a key: data of other types, longer values, and keys that have an expiry are not
+  /// touched. None: it blocks until somebody deletes it.
   std::optional<std::chrono::nanoseconds> orphan_ttl{};
 
   /// Who holds it, for people: up to `limits::name_bytes` bytes that are stored behind the token's
@@ -166,9 +171,10 @@ struct AcquireOptions {
   /// gets what is left; it must not block.
   std::function<void(std::chrono::nanoseconds)> on_at_risk{};
 
-  /// Called once, on the client's loop thread, when the deadline passes without a renewal: from
-  /// then on somebody else may hold the lock. Never called after a release. It must not block.
-  Callback<void(const Error&)> on_lost{};
+  /// Called once per lease, on the client's loop thread, when the deadline passes without a
+  /// renewal: from then on somebody else may hold the lock. Never called after a release. It must
+  /// not block.
+  SharedCallback<void(const Error&)> on_lost{};
 };
 
 }  // namespace redlock

@@ -48,4 +48,16 @@ struct RoundReport {
   std::vector<NodeReport> nodes;  ///< in the order in which they were configured
 };
 
+/// What a client left behind when it was closed.
+struct CloseReport {
+  /// A node that did not answer in time. What is locked there stays so until it expires, or until
+  /// the release, which may have been sent, is executed after all.
+  struct Undelivered {
+    std::size_t node = 0;  ///< position in ClientOptions::nodes
+    std::string url{};     ///< without the password
+    std::size_t releases = 0;
+  };
+  std::vector<Undelivered> undelivered{};
+};
+
 }  // namespace redlock

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <concepts>
 #include <cstdlib>
 #include <utility>
 #include <variant>
@@ -33,6 +34,12 @@ class [[nodiscard]] Result {
   [[nodiscard]] T&& operator*() && noexcept { return std::move(*this).value(); }
   [[nodiscard]] T* operator->() noexcept { return checked_value(); }
   [[nodiscard]] const T* operator->() const noexcept { return &value(); }
+
+  /// Whether there is a value, and it is this one: `client.ownership(…) == Ownership::held`.
+  [[nodiscard]] friend bool operator==(const Result& result,
+                                       const T& value) requires std::equality_comparable<T> {
+    return result.has_value() && result.value() == value;
+  }
 
   [[nodiscard]] Error& error() & noexcept { return *checked_error(); }
   [[nodiscard]] const Error& error() const& noexcept {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <map>
 #include <mutex>
@@ -40,18 +41,21 @@ class REDLOCK_EXPORT SharedMutex {
   ~SharedMutex();
 
   /// As a writer; see Mutex for what blocks, throws and answers false.
-  void lock() { writer_.lock(); }
-  [[nodiscard]] bool lock(const std::stop_token& stop) { return writer_.lock(stop); }
-  [[nodiscard]] bool try_lock() { return writer_.try_lock(); }
+  void lock() {
+    writer_.lock();
+    static_cast<void>(became_writer(true));
+  }
+  [[nodiscard]] bool lock(const std::stop_token& stop) { return became_writer(writer_.lock(stop)); }
+  [[nodiscard]] bool try_lock() { return became_writer(writer_.try_lock()); }
   template <typename Rep, typename Period>
   [[nodiscard]] bool try_lock_for(const std::chrono::duration<Rep, Period>& wait) {
-    return writer_.try_lock_for(wait);
+    return became_writer(writer_.try_lock_for(wait));
   }
   template <typename Clock, typename Duration>
   [[nodiscard]] bool try_lock_until(const std::chrono::time_point<Clock, Duration>& deadline) {
-    return writer_.try_lock_until(deadline);
+    return became_writer(writer_.try_lock_until(deadline));
   }
-  void unlock() noexcept { writer_.unlock(); }
+  void unlock() noexcept;
 
   /// As a reader, in the same way.
   void lock_shared() { static_cast<void>(obtain_shared(forever, {})); }
@@ -72,19 +76,23 @@ class REDLOCK_EXPORT SharedMutex {
   void unlock_shared() noexcept;
 
   /// Whether the calling thread holds it, as the writer or a reader, and the deadline has not
-  /// passed.
+  /// passed. False in every other thread, whoever holds it.
   [[nodiscard]] bool valid() const noexcept;
 
-  /// Signalled when the calling thread's reader lease is lost; the writer's where it has none.
+  /// Signalled when the calling thread's lease is lost, the writer's or a reader's. Of a thread
+  /// that holds none it never is. Other threads of the holder's work may be given it.
   [[nodiscard]] std::stop_token lost() const;
 
  private:
+  [[nodiscard]] bool became_writer(bool locked) noexcept;
+  [[nodiscard]] bool is_writer() const noexcept;
   [[nodiscard]] bool obtain_shared(std::chrono::nanoseconds wait, const std::stop_token& stop);
 
   Client& client_;
   std::string resource_;
   SharedMutexOptions options_;
   Mutex writer_;
+  std::atomic<std::thread::id> writing_{};  // only its own thread ever finds itself there
   mutable std::mutex mutex_;
   std::map<std::thread::id, Lease> readers_;  // guarded by mutex_
 };

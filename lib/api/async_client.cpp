@@ -5,8 +5,81 @@
 #include <utility>
 
 #include "api/client_core.hpp"
+#include "api/ownership.hpp"
+#include "runtime/explain.hpp"
 
 namespace redlock {
+namespace {
+
+using api::AcquireDone;
+using api::InspectDone;
+using api::RoundDone;
+using Core = std::shared_ptr<api::ClientCore>;
+
+/// Whether a call has a client to go to. One that was moved from has no core, and answers here.
+template <typename Done>
+[[nodiscard]] bool is_open(const Core& core, std::string_view resource, Done& done) {
+  if (core) return true;
+  if (done) done(runtime::explain(Errc::closed, resource, {}));
+  return false;
+}
+
+RequestId acquire(const Core& core, std::string_view resource, AcquireOptions&& options,
+                  AcquireDone done) {
+  if (!is_open(core, resource, done)) return RequestId{};
+  return core->acquire(resource, std::move(options), std::move(done));
+}
+
+/// A lease knows its client; without one, `core` answers that there is none.
+void extend(const Core& core, const std::shared_ptr<api::LeaseCell>& cell,
+            std::chrono::nanoseconds ttl, RoundDone done) {
+  const Core& its_own = cell ? cell->shared_core() : core;
+  if (is_open(its_own, {}, done)) its_own->extend(cell, ttl, std::move(done));
+}
+
+void release(const Core& core, const std::shared_ptr<api::LeaseCell>& cell, RoundDone done) {
+  const Core& its_own = cell ? cell->shared_core() : core;
+  if (is_open(its_own, {}, done)) its_own->release(cell, std::move(done));
+}
+
+void extend(const Core& core, std::string_view resource, const Token& token,
+            std::chrono::nanoseconds ttl, RoundDone done) {
+  if (is_open(core, resource, done)) core->extend(resource, token, ttl, std::move(done));
+}
+
+void release(const Core& core, std::string_view resource, const Token& token, RoundDone done) {
+  if (is_open(core, resource, done)) core->release(resource, token, std::move(done));
+}
+
+void inspect(const Core& core, std::string_view resource, InspectDone done) {
+  if (is_open(core, resource, done)) core->inspect(resource, std::nullopt, std::move(done));
+}
+
+void ownership(const Core& core, std::string_view resource, const Token& token,
+               Callback<void(Result<Ownership>)> done) {
+  if (!is_open(core, resource, done)) return;
+  core->inspect(resource, token,
+                [done = std::move(done)](const Result<Inspection>& inspection) mutable {
+                  if (done) done(api::judge_ownership(inspection));
+                });
+}
+
+void cancel(const Core& core, RequestId request) {
+  if (core) core->cancel(request);
+}
+
+/// A call that cannot be cancelled.
+template <typename Value, typename Begin>
+Awaitable<Value> to_await(Begin begin) {
+  return Awaitable<Value>(
+      [begin = std::move(begin)](typename Awaitable<Value>::Done done) {
+        begin(std::move(done));
+        return RequestId{};
+      },
+      nullptr, {});
+}
+
+}  // namespace
 
 Result<AsyncClient> AsyncClient::create(ClientOptions options) {
   return create(std::move(options), nullptr);
@@ -35,32 +108,35 @@ AsyncClient::~AsyncClient() {
 
 RequestId AsyncClient::acquire(std::string_view resource, AcquireOptions options,
                                Callback<void(Result<Lease>)> done) {
-  return core_->acquire(resource, std::move(options), std::move(done));
+  return redlock::acquire(core_, resource, std::move(options), std::move(done));
 }
 
 void AsyncClient::extend(const Lease& lease, std::chrono::nanoseconds ttl,
                          Callback<void(Result<RoundReport>)> done) {
-  const auto& cell = api::LeaseCell::of(lease);
-  (cell ? cell->core() : *core_).extend(cell, ttl, std::move(done));
+  redlock::extend(core_, api::LeaseCell::of(lease), ttl, std::move(done));
 }
 
 void AsyncClient::release(Lease lease, Callback<void(Result<RoundReport>)> done) {
-  const auto cell = api::LeaseCell::take(std::move(lease));
-  (cell ? cell->core() : *core_).release(cell, std::move(done));
+  redlock::release(core_, api::LeaseCell::take(std::move(lease)), std::move(done));
 }
 
 void AsyncClient::extend(std::string_view resource, const Token& token,
                          std::chrono::nanoseconds ttl, Callback<void(Result<RoundReport>)> done) {
-  core_->extend(resource, token, ttl, std::move(done));
+  redlock::extend(core_, resource, token, ttl, std::move(done));
 }
 
 void AsyncClient::release(std::string_view resource, const Token& token,
                           Callback<void(Result<RoundReport>)> done) {
-  core_->release(resource, token, std::move(done));
+  redlock::release(core_, resource, token, std::move(done));
 }
 
 void AsyncClient::inspect(std::string_view resource, Callback<void(Result<Inspection>)> done) {
-  core_->inspect(resource, {}, std::move(done));
+  redlock::inspect(core_, resource, std::move(done));
+}
+
+void AsyncClient::ownership(std::string_view resource, const Token& token,
+                            Callback<void(Result<Ownership>)> done) {
+  redlock::ownership(core_, resource, token, std::move(done));
 }
 
 Awaitable<Lease> AsyncClient::acquire(std::string_view resource) {
@@ -69,69 +145,64 @@ Awaitable<Lease> AsyncClient::acquire(std::string_view resource) {
 
 Awaitable<Lease> AsyncClient::acquire(std::string_view resource, AcquireOptions options,
                                       std::stop_token stop) {
-  // Shared only because std::function wants to be copied.
-  const auto once = std::make_shared<AcquireOptions>(std::move(options));
-  const auto core = core_;
   return Awaitable<Lease>(
-      [core, once, resource = std::string(resource)](Awaitable<Lease>::Done done) {
-        return core->acquire(resource, std::move(*once), std::move(done));
+      [core = core_, options = std::move(options),
+       resource = std::string(resource)](AcquireDone done) mutable {
+        return redlock::acquire(core, resource, std::move(options), std::move(done));
       },
-      [core](RequestId request) { core->cancel(request); }, std::move(stop));
+      [core = core_](RequestId request) { redlock::cancel(core, request); }, std::move(stop));
 }
-
-namespace {
-
-/// A call that can not be cancelled.
-template <typename Value, typename Begin>
-Awaitable<Value> to_await(Begin begin) {
-  return Awaitable<Value>(
-      [begin = std::move(begin)](typename Awaitable<Value>::Done done) {
-        begin(std::move(done));
-        return RequestId{};
-      },
-      nullptr, {});
-}
-
-}  // namespace
 
 Awaitable<RoundReport> AsyncClient::extend(const Lease& lease, std::chrono::nanoseconds ttl) {
-  return to_await<RoundReport>([core = core_, cell = api::LeaseCell::of(lease), ttl](auto done) {
-    (cell ? cell->core() : *core).extend(cell, ttl, std::move(done));
-  });
+  return to_await<RoundReport>(
+      [core = core_, cell = api::LeaseCell::of(lease), ttl](RoundDone done) {
+        redlock::extend(core, cell, ttl, std::move(done));
+      });
 }
 
 Awaitable<RoundReport> AsyncClient::release(Lease lease) {
+  // Shared only because std::function wants to be copied.
   const auto held = std::make_shared<Lease>(std::move(lease));
-  return to_await<RoundReport>([core = core_, held](auto done) {
-    const auto cell = api::LeaseCell::take(std::move(*held));
-    (cell ? cell->core() : *core).release(cell, std::move(done));
+  return to_await<RoundReport>([core = core_, held](RoundDone done) {
+    redlock::release(core, api::LeaseCell::take(std::move(*held)), std::move(done));
   });
 }
 
 Awaitable<RoundReport> AsyncClient::extend(std::string_view resource, const Token& token,
                                            std::chrono::nanoseconds ttl) {
   return to_await<RoundReport>(
-      [core = core_, resource = std::string(resource), token, ttl](auto done) {
-        core->extend(resource, token, ttl, std::move(done));
+      [core = core_, resource = std::string(resource), token, ttl](RoundDone done) {
+        redlock::extend(core, resource, token, ttl, std::move(done));
       });
 }
 
 Awaitable<RoundReport> AsyncClient::release(std::string_view resource, const Token& token) {
-  return to_await<RoundReport>([core = core_, resource = std::string(resource), token](auto done) {
-    core->release(resource, token, std::move(done));
-  });
+  return to_await<RoundReport>(
+      [core = core_, resource = std::string(resource), token](RoundDone done) {
+        redlock::release(core, resource, token, std::move(done));
+      });
 }
 
 Awaitable<Inspection> AsyncClient::inspect(std::string_view resource) {
-  return to_await<Inspection>([core = core_, resource = std::string(resource)](auto done) {
-    core->inspect(resource, {}, std::move(done));
+  return to_await<Inspection>([core = core_, resource = std::string(resource)](InspectDone done) {
+    redlock::inspect(core, resource, std::move(done));
   });
 }
 
-void AsyncClient::cancel(RequestId request) { core_->cancel(request); }
+Awaitable<Ownership> AsyncClient::ownership(std::string_view resource, const Token& token) {
+  return to_await<Ownership>([core = core_, resource = std::string(resource),
+                              token](Callback<void(Result<Ownership>)> done) {
+    redlock::ownership(core, resource, token, std::move(done));
+  });
+}
 
-void AsyncClient::close(Callback<void()> done) { core_->close(std::move(done)); }
+void AsyncClient::cancel(RequestId request) { redlock::cancel(core_, request); }
 
-Counters AsyncClient::counters() const noexcept { return core_->counters(); }
+void AsyncClient::close(Callback<void(const CloseReport&)> done) {
+  if (core_) return core_->close(std::move(done));
+  if (done) done({});
+}
+
+Counters AsyncClient::counters() const noexcept { return core_ ? core_->counters() : Counters{}; }
 
 }  // namespace redlock

@@ -1,12 +1,25 @@
 #include "redlock/client.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "api/client_core.hpp"
+#include "api/ownership.hpp"
 #include "api/waiter.hpp"
+#include "runtime/explain.hpp"
 
 namespace redlock {
+namespace {
+
+/// Why a blocking call cannot be made. A client that was moved from has no core.
+std::optional<Error> refuse(const std::shared_ptr<api::ClientCore>& core,
+                            std::string_view resource) {
+  if (!core) return runtime::explain(Errc::closed, resource, {});
+  return core->refuse_blocking_call();
+}
+
+}  // namespace
 
 Result<Client> Client::create(ClientOptions options) {
   auto core =
@@ -33,7 +46,7 @@ Client::~Client() {
 Result<Lease> Client::acquire(std::string_view resource, AcquireOptions options,
                               const std::stop_token& stop) {
   const auto core = core_;
-  if (auto why = core->refuse_blocking_call()) return *std::move(why);
+  if (auto why = refuse(core, resource)) return *std::move(why);
   return api::wait_for<Lease>(
       *core,
       [&](api::AcquireDone done) {
@@ -67,48 +80,41 @@ Result<Lease> Client::try_acquire_until(std::string_view resource, BootClock::ti
 Result<RoundReport> Client::extend(std::string_view resource, const Token& token,
                                    std::chrono::nanoseconds ttl) {
   const auto core = core_;
-  if (auto why = core->refuse_blocking_call()) return *std::move(why);
+  if (auto why = refuse(core, resource)) return *std::move(why);
   return api::wait_for<RoundReport>(
       *core, [&](api::RoundDone done) { core->extend(resource, token, ttl, std::move(done)); });
 }
 
 Result<RoundReport> Client::release(std::string_view resource, const Token& token) {
   const auto core = core_;
-  if (auto why = core->refuse_blocking_call()) return *std::move(why);
+  if (auto why = refuse(core, resource)) return *std::move(why);
   return api::wait_for<RoundReport>(
       *core, [&](api::RoundDone done) { core->release(resource, token, std::move(done)); });
 }
 
 Result<Inspection> Client::inspect(std::string_view resource) {
   const auto core = core_;
-  if (auto why = core->refuse_blocking_call()) return *std::move(why);
-  return api::wait_for<Inspection>(
-      *core, [&](api::InspectDone done) { core->inspect(resource, {}, std::move(done)); });
+  if (auto why = refuse(core, resource)) return *std::move(why);
+  return api::wait_for<Inspection>(*core, [&](api::InspectDone done) {
+    core->inspect(resource, std::nullopt, std::move(done));
+  });
 }
 
-Result<bool> Client::is_held_by(std::string_view resource, const Token& token) {
-  // A key of another type has no token, which is not to be taken for holding the empty one.
-  if (token.empty()) return Error{Errc::invalid_argument, "token: empty", {}};
+Result<Ownership> Client::ownership(std::string_view resource, const Token& token) {
   const auto core = core_;
-  if (auto why = core->refuse_blocking_call()) return *std::move(why);
-  auto inspection = api::wait_for<Inspection>(
-      *core, [&](api::InspectDone done) { core->inspect(resource, token, std::move(done)); });
-  if (!inspection) return std::move(inspection).error();
-  std::size_t votes = 0;
-  std::size_t unknown = 0;
-  for (const NodeInspection& node : inspection->nodes) {
-    votes += node.has_token ? 1U : 0U;
-    unknown += node.error.empty() ? 0U : 1U;
-  }
-  if (votes >= inspection->quorum) return true;
-  if (votes + unknown < inspection->quorum) return false;
-  return Error{Errc::unavailable,
-               "unknown: " + std::to_string(votes) + " nodes have the token, " +
-                   std::to_string(unknown) + " did not answer, " +
-                   std::to_string(inspection->quorum) + " needed",
-               {}};
+  if (auto why = refuse(core, resource)) return *std::move(why);
+  return api::judge_ownership(api::wait_for<Inspection>(
+      *core, [&](api::InspectDone done) { core->inspect(resource, token, std::move(done)); }));
 }
 
-Counters Client::counters() const noexcept { return core_->counters(); }
+Result<CloseReport> Client::close() {
+  const auto core = core_;
+  if (auto why = refuse(core, {})) return *std::move(why);
+  return api::wait_for<CloseReport>(*core, [&](Callback<void(Result<CloseReport>)> done) {
+    core->close([done = std::move(done)](const CloseReport& report) mutable { done(report); });
+  });
+}
+
+Counters Client::counters() const noexcept { return core_ ? core_->counters() : Counters{}; }
 
 }  // namespace redlock

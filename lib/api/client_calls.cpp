@@ -102,7 +102,8 @@ void ClientCore::release(std::string_view resource, const Token& token, RoundDon
   });
 }
 
-void ClientCore::inspect(std::string_view resource, const Token& token, InspectDone done) {
+void ClientCore::inspect(std::string_view resource, const std::optional<Token>& token,
+                         InspectDone done) {
   if (forked()) {
     if (done) done(forked_error());
     return;
@@ -173,8 +174,7 @@ void ClientCore::begin_acquire(RequestId request, std::string_view resource,
   event.request = remember(resource, std::move(done));
   Pending& call = *find(event.request);
   call.request = request;
-  call.on_lost = std::move(options.on_lost);
-  call.on_at_risk = std::move(options.on_at_risk);
+  call.callbacks = {std::move(options.on_lost), std::move(options.on_at_risk)};
   event.resource = resource;
   event.ttl = std::chrono::floor<std::chrono::milliseconds>(options.ttl);
   event.wait = options.wait;
@@ -217,7 +217,8 @@ void ClientCore::forget(const LeaseCell& cell) noexcept {
   if (cell.claim().index >= held_.size()) return;
   Held& held = held_[cell.claim().index];
   // The slot may be another lease's by now.
-  if (held.generation == cell.claim().generation) held.cell.reset();
+  if (held.generation != cell.claim().generation) return;
+  if (const auto ended = std::exchange(held.cell, nullptr)) spend(ended->take_callbacks());
 }
 
 void ClientCore::begin_release(const std::shared_ptr<LeaseCell>& cell, RoundDone done) {
@@ -256,12 +257,16 @@ void ClientCore::begin_release_token(std::string_view resource, const Token& tok
   driver_->step(event);
 }
 
-void ClientCore::begin_inspect(std::string_view resource, const Token& token, InspectDone done) {
-  if (refused(core::refuse_resource(resource), resource, done)) return;
+void ClientCore::begin_inspect(std::string_view resource, const std::optional<Token>& token,
+                               InspectDone done) {
+  auto why = core::refuse_resource(resource);
+  // A key of another type has no token, which is not to be taken for holding the empty one.
+  if (!why && token && token->empty()) why = "token: empty";
+  if (refused(why, resource, done)) return;
   core::Inspect event;
   event.request = remember(resource, std::move(done));
   event.resource = resource;
-  event.token = token;
+  event.token = token.value_or(Token());
   driver_->step(event);
 }
 

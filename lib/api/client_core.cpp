@@ -104,9 +104,9 @@ void ClientCore::run_jobs() noexcept {
   running_jobs_.clear();
 }
 
-void ClientCore::begin_close(Callback<void()> done) {
+void ClientCore::begin_close(CloseDone done) {
   if (!driver_) {
-    if (done) done();
+    if (done) done(close_report_);
     return;
   }
   if (done) closers_.push_back(std::move(done));
@@ -119,7 +119,9 @@ void ClientCore::begin_close(Callback<void()> done) {
 void ClientCore::end_all_leases() noexcept {
   // No loss: whoever closes a client gives its leases up.
   for (Held& held : held_) {
-    if (held.cell) static_cast<void>(held.cell->end());
+    if (!held.cell) continue;
+    static_cast<void>(held.cell->end());
+    spend(held.cell->take_callbacks());
     held.cell.reset();
   }
 }
@@ -148,14 +150,14 @@ void ClientCore::answer_the_rest() noexcept {
   // A callback has destroyed its client: the turn that called it goes on from there.
   if (running_) return;
   while (!completions_.empty()) run_completions();
-  std::vector<Callback<void()>> closers;
+  std::vector<CloseDone> closers;
   closers.swap(closers_);
-  for (Callback<void()>& done : closers) done();
+  for (CloseDone& done : closers) done(close_report_);
 }
 
-void ClientCore::close(Callback<void()> done) {
+void ClientCore::close(CloseDone done) {
   if (forked()) {
-    if (done) done();
+    if (done) done({});
     return;
   }
   if (directly()) return begin_close(std::move(done));
@@ -173,7 +175,7 @@ void ClientCore::shut_down() noexcept {
     return;
   }
   const auto closed = std::make_shared<std::binary_semaphore>(0);
-  close([closed] { closed->release(); });
+  close([closed](const CloseReport&) { closed->release(); });
   closed->acquire();
   thread_->stop();
 }

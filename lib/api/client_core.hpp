@@ -28,6 +28,7 @@ namespace redlock::api {
 
 using AcquireDone = Callback<void(Result<Lease>)>;
 using RoundDone = Callback<void(Result<RoundReport>)>;
+using CloseDone = Callback<void(const CloseReport&)>;
 using InspectDone = Callback<void(Result<Inspection>)>;
 
 /// What both public clients share. Calls from other threads become jobs for the loop's thread;
@@ -59,10 +60,10 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
   void extend(std::string_view resource, const Token& token, std::chrono::nanoseconds ttl,
               RoundDone done);
   void release(std::string_view resource, const Token& token, RoundDone done);
-  /// `token`: is it among those that hold? May be empty.
-  void inspect(std::string_view resource, const Token& token, InspectDone done);
+  /// `token`: is it among those that hold?
+  void inspect(std::string_view resource, const std::optional<Token>& token, InspectDone done);
   void cancel(RequestId request);
-  void close(Callback<void()> done);
+  void close(CloseDone done);
 
   /// The end of a public client object: closes and waits where there is a thread to wait for, drops
   /// everything where there is none. In a forked child it touches nothing.
@@ -104,8 +105,7 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
     RequestId request{};
     std::string resource;
     std::variant<std::monostate, AcquireDone, RoundDone, InspectDone> done;
-    Callback<void(const Error&)> on_lost;
-    std::function<void(std::chrono::nanoseconds)> on_at_risk;
+    LeaseCallbacks callbacks;
   };
 
   template <typename Done, typename Value>
@@ -126,9 +126,14 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
   struct Risk {
     std::shared_ptr<LeaseCell> cell;
   };
+  /// Of a call or a lease that is over. What they captured ends with them, which is the user's
+  /// code.
+  struct Spent {
+    LeaseCallbacks callbacks;
+  };
   using Completion =
       std::variant<Call<AcquireDone, Result<Lease>>, Call<RoundDone, Result<RoundReport>>,
-                   Call<InspectDone, Result<Inspection>>, Released, Loss, Risk, NodeEvent>;
+                   Call<InspectDone, Result<Inspection>>, Released, Loss, Risk, Spent, NodeEvent>;
 
   // client_core.cpp: threads, jobs, the end
   void open(uv_loop_t* loop, uv::LoopThread::Lending lending);
@@ -140,7 +145,7 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
   void tear_down() noexcept;
   void answer_the_rest() noexcept;
   void end_all_leases() noexcept;
-  void begin_close(Callback<void()> done);
+  void begin_close(CloseDone done);
 
   // client_calls.cpp: calls on the loop's thread
   void begin_acquire(RequestId request, std::string_view resource, AcquireOptions& options,
@@ -152,7 +157,8 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
   void begin_extend_token(std::string_view resource, const Token& token,
                           std::chrono::nanoseconds ttl, RoundDone done);
   void begin_release_token(std::string_view resource, const Token& token, RoundDone done);
-  void begin_inspect(std::string_view resource, const Token& token, InspectDone done);
+  void begin_inspect(std::string_view resource, const std::optional<Token>& token,
+                     InspectDone done);
   template <typename Done>
   core::RequestId remember(std::string_view resource, Done done);
   template <typename Done>
@@ -164,6 +170,7 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
   // client_outcomes.cpp: what the driver reports, and telling whoever waits
   void on_outcome(core::Instant now, const core::Command& command) noexcept override;
   void on_node_event(NodeEvent event) noexcept override;
+  void on_undelivered(core::NodeIndex node, std::size_t releases) noexcept override;
   void on_drained() noexcept override;
   void on_turn_end() noexcept override;
   void on_acquired(core::Instant now, const core::Command& command);
@@ -174,6 +181,8 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
   void on_lost(const core::Command& command);
   void on_at_risk(const core::Command& command);
   [[nodiscard]] Pending* find(core::RequestId request) noexcept;
+  void give_back(Pending& call);
+  void spend(LeaseCallbacks callbacks);
   void run_completions();
   void run(Completion& completion) noexcept;
   [[nodiscard]] bool deadline_near() const noexcept;
@@ -205,7 +214,8 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
   bool running_ = false;
   bool closing_ = false;
   bool drained_ = false;
-  std::vector<Callback<void()>> closers_;
+  std::vector<CloseDone> closers_;
+  CloseReport close_report_;
 };
 
 }  // namespace redlock::api

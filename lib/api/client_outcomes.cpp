@@ -14,6 +14,16 @@ ClientCore::Pending* ClientCore::find(core::RequestId request) noexcept {
   return pending_.find(static_cast<std::uint32_t>(id), static_cast<std::uint32_t>(id >> 32U));
 }
 
+void ClientCore::give_back(Pending& call) {
+  spend(std::exchange(call.callbacks, {}));
+  pending_.give_back(call);
+}
+
+void ClientCore::spend(LeaseCallbacks callbacks) {
+  // Not here, in the middle of a step: what they captured may be a lease.
+  if (!callbacks.none()) completions_.emplace_back(Spent{std::move(callbacks)});
+}
+
 void ClientCore::on_outcome(core::Instant now, const Command& command) noexcept {
   switch (command.kind) {
     case Command::Kind::acquired:
@@ -37,6 +47,7 @@ void ClientCore::on_outcome(core::Instant now, const Command& command) noexcept 
     case Command::Kind::excluded:
     case Command::Kind::listen:
     case Command::Kind::stop_listening:
+    case Command::Kind::undelivered:
     case Command::Kind::drained:
       REDLOCK_ASSERT(false && "a command of the driver's own");
   }
@@ -48,7 +59,7 @@ void ClientCore::on_acquired(core::Instant now, const Command& command) {
   const core::Claim* claim = driver_->engine().claim(command.stamp.claim);
   auto cell =
       std::make_shared<LeaseCell>(shared_from_this(), command, *claim, command.valid_until - now,
-                                  std::move(call->on_lost), std::move(call->on_at_risk));
+                                  std::exchange(call->callbacks, {}));
   if (claim->fencing) {
     auto& counter = claim->fencing->rounds == 1 ? fenced_in_one_round_ : fenced_in_more_rounds_;
     counter.fetch_add(1, std::memory_order_relaxed);
@@ -57,7 +68,7 @@ void ClientCore::on_acquired(core::Instant now, const Command& command) {
   held_[claim->index] = {claim->generation, cell};
   completions_.emplace_back(Call<AcquireDone, Result<Lease>>{
       std::get<AcquireDone>(std::move(call->done)), LeaseCell::make_lease(std::move(cell))});
-  pending_.give_back(*call);
+  give_back(*call);
 }
 
 void ClientCore::on_extended(core::Instant now, const Command& command) {
@@ -71,7 +82,7 @@ void ClientCore::on_extended(core::Instant now, const Command& command) {
   completions_.emplace_back(Call<RoundDone, Result<RoundReport>>{
       std::get<RoundDone>(std::move(call->done)),
       runtime::report_round(*command.round, urls(), command.elapsed, command.valid_until - now)});
-  pending_.give_back(*call);
+  give_back(*call);
 }
 
 void ClientCore::on_released(const Command& command) {
@@ -80,7 +91,7 @@ void ClientCore::on_released(const Command& command) {
   completions_.emplace_back(Released{std::get<RoundDone>(std::move(call->done)),
                                      {*command.round, urls(), command.elapsed, {}},
                                      driver_->engine().claim(command.stamp.claim)->holds_left});
-  pending_.give_back(*call);
+  give_back(*call);
 }
 
 void ClientCore::on_inspected(const Command& command) {
@@ -90,7 +101,7 @@ void ClientCore::on_inspected(const Command& command) {
   completions_.emplace_back(Call<InspectDone, Result<Inspection>>{
       std::get<InspectDone>(std::move(call->done)),
       runtime::report_inspection(*command.round, urls(), token)});
-  pending_.give_back(*call);
+  give_back(*call);
 }
 
 void ClientCore::on_failed(const Command& command) {
@@ -101,6 +112,10 @@ void ClientCore::on_failed(const Command& command) {
     report = runtime::report_round(*command.round, urls(), command.elapsed, {});
   }
   Error error = runtime::explain(command.code, call->resource, std::move(report));
+  const bool extends = std::holds_alternative<RoundDone>(call->done);
+  if (extends && command.code == Errc::limit_reached) {
+    error.message = runtime::explain_spent_renewals(call->resource);
+  }
   if (auto* done = std::get_if<AcquireDone>(&call->done)) {
     completions_.emplace_back(Call<AcquireDone, Result<Lease>>{std::move(*done), std::move(error)});
   } else if (auto* round_done = std::get_if<RoundDone>(&call->done)) {
@@ -110,7 +125,7 @@ void ClientCore::on_failed(const Command& command) {
     completions_.emplace_back(
         Call<InspectDone, Result<Inspection>>{std::move(*inspect_done), std::move(error)});
   }
-  pending_.give_back(*call);
+  give_back(*call);
 }
 
 void ClientCore::on_lost(const Command& command) {
@@ -137,6 +152,10 @@ void ClientCore::on_node_event(NodeEvent event) noexcept {
   if (configuration_.on_node_event) completions_.emplace_back(std::move(event));
 }
 
+void ClientCore::on_undelivered(core::NodeIndex node, std::size_t releases) noexcept {
+  close_report_.undelivered.push_back({node, urls()[node], releases});
+}
+
 void ClientCore::on_drained() noexcept { drained_ = true; }
 
 void ClientCore::on_turn_end() noexcept {
@@ -159,9 +178,9 @@ void ClientCore::run_completions() {
     for_the_thread_.clear();
   }
   for (Completion& completion : running_completions_) {
-    const bool users = std::holds_alternative<Loss>(completion) ||
-                       std::holds_alternative<Risk>(completion) ||
-                       std::holds_alternative<NodeEvent>(completion);
+    const bool users =
+        std::holds_alternative<Loss>(completion) || std::holds_alternative<Risk>(completion) ||
+        std::holds_alternative<Spent>(completion) || std::holds_alternative<NodeEvent>(completion);
     if (users && led()) {
       for_the_thread_.push_back(std::move(completion));
     } else {
@@ -181,6 +200,8 @@ void ClientCore::run(Completion& completion) noexcept {
           what.cell->tell_loss(what.error);
         } else if constexpr (std::is_same_v<std::remove_cvref_t<decltype(what)>, Risk>) {
           what.cell->tell_risk();
+        } else if constexpr (std::is_same_v<std::remove_cvref_t<decltype(what)>, Spent>) {
+          what.callbacks = {};
         } else if constexpr (std::is_same_v<std::remove_cvref_t<decltype(what)>, Released>) {
           if (!what.done) return;
           RoundReport report = what.round.report(urls());

@@ -1,95 +1,89 @@
 #include "redlock/deployment.hpp"
 
 #include <algorithm>
-#include <cstddef>
+#include <chrono>
+#include <set>
 #include <string>
 #include <system_error>
 #include <utility>
 #include <vector>
 
 #include "api/findings.hpp"
-#include "core/admission.hpp"
+#include "api/member_run.hpp"
 #include "runtime/configuration.hpp"
 #include "runtime/survey.hpp"
 
 namespace redlock {
 namespace {
 
+using core::MemberWish;
 using std::chrono::milliseconds;
 
 Error no_descriptor(const std::system_error& problem) {
   return Error{
-      Errc::limit_reached, std::string("the nodes can not be asked: ") + problem.what(), {}};
+      Errc::limit_reached, std::string("the nodes cannot be asked: ") + problem.what(), {}};
 }
 
-Error refused(Errc code, const std::string& why) {
-  return Error{code, "not opened, nothing was changed: " + why, {}};
+/// What all calls on a deployment have in common.
+struct Request {
+  MemberWish wish;
+  api::NodeUrls urls;
+};
+
+Result<Request> make_request(const ClientOptions& options, MemberWish::Kind kind) {
+  const auto configuration = runtime::configure(options);
+  if (!configuration) return configuration.error();
+  Request request;
+  request.wish.kind = kind;
+  for (const std::string& url : options.nodes) {
+    auto name = api::name_node(request.urls, url);
+    if (!name) return std::move(name).error();
+    request.wish.members.push_back(*std::move(name));
+  }
+  std::sort(request.wish.members.begin(), request.wish.members.end());
+  request.wish.max_ttl = std::chrono::ceil<milliseconds>(options.max_ttl);
+  request.wish.shortest_quarantine = std::chrono::ceil<milliseconds>(
+      options.guards.quarantine.value_or(std::chrono::nanoseconds(0)));
+  return request;
 }
 
-/// Which nodes are unfit, and why; empty: none.
-std::string describe_unfit(const Examination& examination) {
-  std::string text;
-  for (const Finding& finding : examination.findings) {
-    if (!api::forbids_opening(finding.id)) continue;
-    if (!text.empty()) text += ' ';
-    text += finding.node + ": " + finding.what;
+/// Asks until the members that markers name have all been asked.
+Result<Membership> survey_members(const ClientOptions& options, const Request& request) {
+  std::set<std::string> names(request.wish.members.begin(), request.wish.members.end());
+  api::NodeTargets targets;
+  while (true) {
+    const auto configuration = api::survey_configuration(request.urls, names, options, targets);
+    if (!configuration) return configuration.error();
+    const auto nodes = runtime::Survey(*configuration).examine();
+    const auto observed = api::observe(nodes, api::judge(nodes, options));
+    const auto unseen = core::unseen_members(observed);
+    if (unseen.empty()) return api::read_membership(observed);
+    names.insert(unseen.begin(), unseen.end());
   }
-  return text;
 }
 
-/// Locks of the deployment that is replaced may have been for longer than ours ever will be.
-milliseconds longest_lock(const std::vector<runtime::SurveyedNode>& nodes,
-                          const ClientOptions& options) {
-  auto longest = std::chrono::ceil<milliseconds>(options.max_ttl);
-  for (const runtime::SurveyedNode& node : nodes) {
-    if (node.marker) longest = std::max(longest, node.marker->max_ttl);
+Result<Membership> change_members(const ClientOptions& options, const ChangeOptions& change,
+                                  MemberWish::Kind kind, const std::string& leaving,
+                                  const std::string& entering) {
+  auto request = make_request(options, kind);
+  if (!request) return std::move(request).error();
+  for (const auto& [url, name] : {std::pair(&leaving, &request->wish.leaving),
+                                  std::pair(&entering, &request->wish.entering)}) {
+    if (url->empty()) continue;
+    auto parsed = api::name_node(request->urls, *url);
+    if (!parsed) return std::move(parsed).error();
+    *name = *std::move(parsed);
   }
-  return longest;
-}
-
-/// The refusal that a search for locks comes to, if any.
-std::optional<Error> refuse_search(const std::vector<runtime::Search>& searches,
-                                   const std::vector<runtime::SurveyedNode>& nodes) {
-  std::string failed;
-  for (std::size_t i = 0; i < searches.size(); ++i) {
-    if (searches[i].problem.empty()) continue;
-    failed += (failed.empty() ? "" : "; ") + nodes[i].seen.url + ": " + searches[i].problem;
+  if (request->wish.leaving == request->wish.entering) {
+    return Error{Errc::invalid_argument, "a node cannot replace itself", {}};
   }
-  for (std::size_t i = 0; i < searches.size(); ++i) {
-    if (!searches[i].lock) continue;
-    return refused(Errc::held, nodes[i].seen.url + " has the key '" + searches[i].lock->key +
-                                   "', which may be a lock: it ends in " +
-                                   core::spoken(searches[i].lock->left) +
-                                   ". Wait until no lock is held, or give locks a database of "
-                                   "their own");
+  try {
+    api::MemberRun run(options, change, request->wish, request->urls);
+    if (auto error = run.run()) return *std::move(error);
+    return survey_members(options, *request);
+  } catch (const std::system_error& problem) {
+    return no_descriptor(problem);
   }
-  if (failed.empty()) return std::nullopt;
-  return refused(Errc::unavailable, "the keys could not be looked through: " + failed);
-}
-
-Result<Examination> open_deployment(const runtime::Configuration& configuration,
-                                    const ClientOptions& options) {
-  runtime::Survey survey(configuration);
-  const std::vector<runtime::SurveyedNode> nodes = survey.examine();
-  const std::string unfit = describe_unfit(api::judge(nodes, options));
-  if (!unfit.empty()) return refused(Errc::unavailable, unfit);
-  if (auto error = refuse_search(survey.find_locks(longest_lock(nodes, options)), nodes)) {
-    return *std::move(error);
-  }
-
-  const std::vector<std::string> problems =
-      survey.mark(nodes.size(), std::chrono::ceil<milliseconds>(options.max_ttl));
-  std::string failed;
-  for (std::size_t i = 0; i < problems.size(); ++i) {
-    if (problems[i].empty()) continue;
-    failed += (failed.empty() ? "" : "; ") + nodes[i].seen.url + ": " + problems[i];
-  }
-  if (!failed.empty()) {
-    return Error{Errc::unavailable,
-                 "opened, but not on all nodes; mend these and open again: " + failed,
-                 {}};
-  }
-  return api::judge(runtime::Survey(configuration).examine(), options);
 }
 
 }  // namespace
@@ -104,14 +98,41 @@ Result<Examination> examine(const ClientOptions& options) {
   }
 }
 
-Result<Examination> bootstrap(const ClientOptions& options) {
-  const auto configuration = runtime::configure(options);
-  if (!configuration) return configuration.error();
+Result<Examination> bootstrap(const ClientOptions& options, const ChangeOptions& change) {
+  auto request = make_request(options, MemberWish::Kind::bootstrap);
+  if (!request) return std::move(request).error();
   try {
-    return open_deployment(*configuration, options);
+    api::MemberRun run(options, change, request->wish, request->urls);
+    if (auto error = run.run()) return *std::move(error);
   } catch (const std::system_error& problem) {
     return no_descriptor(problem);
   }
+  return examine(options);
+}
+
+Result<Membership> members(const ClientOptions& options) {
+  const auto request = make_request(options, MemberWish::Kind::add);
+  if (!request) return request.error();
+  try {
+    return survey_members(options, *request);
+  } catch (const std::system_error& problem) {
+    return no_descriptor(problem);
+  }
+}
+
+Result<Membership> replace_member(const ClientOptions& options, const std::string& leaving,
+                                  const std::string& entering, const ChangeOptions& change) {
+  return change_members(options, change, MemberWish::Kind::replace, leaving, entering);
+}
+
+Result<Membership> add_member(const ClientOptions& options, const std::string& entering,
+                              const ChangeOptions& change) {
+  return change_members(options, change, MemberWish::Kind::add, {}, entering);
+}
+
+Result<Membership> remove_member(const ClientOptions& options, const std::string& leaving,
+                                 const ChangeOptions& change) {
+  return change_members(options, change, MemberWish::Kind::remove, leaving, {});
 }
 
 }  // namespace redlock

@@ -77,6 +77,7 @@ Result<std::optional<Leader>> Election::leader() {
 
 Result<std::uint64_t> Election::observe(
     const std::function<void(const std::optional<Leader>&)>& changed, const std::stop_token& stop) {
+  if (!changed) return Error{Errc::invalid_argument, "changed: empty; a callback is needed", {}};
   std::uint64_t changes = 0;
   std::optional<Leader> last;
   while (!stop.stop_requested()) {

@@ -9,7 +9,10 @@
 #include <string>
 #include <utility>
 
+#include "api/member_findings.hpp"
+#include "api/member_run.hpp"
 #include "core/admission.hpp"
+#include "core/fencing.hpp"
 
 namespace redlock::api {
 namespace {
@@ -30,6 +33,7 @@ class Findings {
   void judge_kind(const SurveyedNode& node);
   void judge_settings(const SurveyedNode& node);
   void judge_clock(const SurveyedNode& node);
+  void judge_fencing(const SurveyedNode& node);
   void judge_membership(const SurveyedNode& node);
   void judge_quarantine(const SurveyedNode& node);
   void add(const SurveyedNode& node, std::string id, std::string what, std::string why,
@@ -41,10 +45,6 @@ class Findings {
   const ClientOptions& options_;
   std::vector<Finding> findings_;
 };
-
-std::string count_of_nodes(std::uint64_t count) {
-  return std::to_string(count) + (count == 1 ? " node" : " nodes");
-}
 
 /// Each node's offset from the median: most clocks are right, and nobody knows whether ours is.
 void compare_clocks(std::vector<SurveyedNode>& nodes) {
@@ -85,6 +85,7 @@ void Findings::judge(const SurveyedNode& node) {
   judge_clock(node);
   // What a replica says of this is about its master, and what a loading server says is nothing.
   if (node.seen.role == "slave" || node.seen.loading) return;
+  judge_fencing(node);
   judge_membership(node);
   judge_quarantine(node);
 }
@@ -172,25 +173,41 @@ void Findings::judge_clock(const SurveyedNode& node) {
       "Run a time service (chrony, ntpd) on its machine, one that slews and does not step.");
 }
 
+void Findings::judge_fencing(const SurveyedNode& node) {
+  if (!node.fencing_ahead || !node.seen.clock_offset) return;
+  const nanoseconds ahead = *node.fencing_ahead + *node.seen.clock_offset;
+  if (ahead <= core::fence_reach) return;
+  const auto hours = std::chrono::floor<std::chrono::hours>(ahead).count();
+  add(node, "fencing-floor",
+      "It acknowledges no fencing token below a floor that is " + std::to_string(hours) +
+          " hours ahead of the nodes' clocks: its clock was once as far ahead, or is.",
+      "The other nodes refuse so large a number. Fencing and elections go on without this node's "
+      "vote while enough others are up, and fail or leap to such numbers when they are not.",
+      "Set its clock right. If no fencing token so large was ever handed out (quorum-lock inspect "
+      "shows the numbers), delete its keys redlock:node:numbers and redlock:node:marker: it begins "
+      "anew, behind a quarantine. Else wait until the clocks have caught up.");
+}
+
 void Findings::judge_membership(const SurveyedNode& node) {
+  const bool replicated = node.seen.replicas > 0;
+  if (replicated) {
+    add(node, "replicas",
+        std::to_string(node.seen.replicas) +
+            (node.seen.replicas == 1 ? " replica is" : " replicas are") + " attached to it.",
+        "A replica that is promoted, and hands the role back later, has forgotten votes. Clients "
+        "notice that only where the server has client tracking (Redis 6 and later).",
+        "Do not promote the replicas of a node. For copies of the data, use its backups.");
+  }
   if (!node.marker) return;
-  const runtime::Marker& marker = *node.marker;
   const auto max_ttl = std::chrono::ceil<std::chrono::milliseconds>(options_.max_ttl);
-  std::string what;
-  if (marker.nodes != options_.nodes.size()) {
-    what = "It belongs to a deployment of " + count_of_nodes(marker.nodes) + ", but " +
-           std::to_string(options_.nodes.size()) + " are given here.";
-  }
-  if (marker.max_ttl != max_ttl) {
-    what += std::string(what.empty() ? "" : " ") + "Its deployment has a max TTL of " +
-            core::spoken(marker.max_ttl) + ", but " + core::spoken(max_ttl) + " is asked for here.";
-  }
-  if (what.empty()) return;
-  add(node, "membership", std::move(what),
-      "Clients that disagree about the nodes may both be granted a lock; with different max TTLs, "
-      "a node's quarantine may be too short.",
-      "Give every client the same nodes and the same max TTL. To change them, stop all clients, "
-      "wait until no lock is left, and run quorum-lock bootstrap.");
+  if (node.marker->max_ttl == max_ttl) return;
+  add(node, "membership",
+      "Its deployment has a max TTL of " + core::spoken(node.marker->max_ttl) + ", but " +
+          core::spoken(max_ttl) + " is asked for here.",
+      "With different max TTLs, a node's quarantine may be too short, so that a client gets no "
+      "vote from it.",
+      "Give every client the same max TTL. To change it, stop all clients, wait until no lock is "
+      "left, and run quorum-lock bootstrap.");
 }
 
 void Findings::judge_quarantine(const SurveyedNode& node) {
@@ -242,7 +259,15 @@ Examination judge(std::vector<SurveyedNode> nodes, const ClientOptions& options)
   findings.judge_duplicates(nodes);
   Examination examination;
   examination.findings = findings.take();
-  for (SurveyedNode& node : nodes) examination.nodes.push_back(std::move(node.seen));
+  const auto observed = observe(nodes, examination);
+  for (Finding& finding : judge_members(observed, options)) {
+    examination.findings.push_back(std::move(finding));
+  }
+  const Membership membership = read_membership(observed);
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    nodes[i].seen.membership = membership.nodes[i].state;
+    examination.nodes.push_back(std::move(nodes[i].seen));
+  }
   return examination;
 }
 

@@ -9,16 +9,14 @@ namespace redlock::api {
 
 LeaseCell::LeaseCell(std::shared_ptr<ClientCore> core, const core::Command& granted,
                      const core::Claim& claim, std::chrono::nanoseconds validity,
-                     Callback<void(const Error&)> on_lost,
-                     std::function<void(std::chrono::nanoseconds)> on_at_risk)
+                     LeaseCallbacks callbacks)
     : core_(std::move(core)),
       claim_(claim.id()),
       resource_(claim.resource),
       also_(claim.also),
       token_(claim.token),
       valid_until_(granted.valid_until.time_since_epoch().count()),
-      on_lost_(std::move(on_lost)),
-      on_at_risk_(std::move(on_at_risk)),
+      callbacks_(std::move(callbacks)),
       granting_round_(claim.round, core_->urls(), granted.elapsed, validity) {
   if (claim.fencing) fencing_ = claim.fencing->number;
 }
@@ -35,10 +33,10 @@ bool LeaseCell::lose() noexcept {
   return state_.compare_exchange_strong(live, State::lost, std::memory_order_acq_rel);
 }
 
-void LeaseCell::tell_risk() noexcept {
+void LeaseCell::tell_risk() const noexcept {
   // It may have been renewed, released or lost since.
   const auto left = valid_until() - BootClock::now();
-  if (live() && left > std::chrono::nanoseconds::zero()) on_at_risk_(left);
+  if (live() && left > std::chrono::nanoseconds::zero()) callbacks_.on_at_risk(left);
 }
 
 void LeaseCell::tell_loss(const Error& error) noexcept {
@@ -48,7 +46,8 @@ void LeaseCell::tell_loss(const Error& error) noexcept {
     source = lost_source_;
   }
   if (source) source->request_stop();  // runs the holder's callbacks: not under the lock
-  if (on_lost_) on_lost_(error);
+  LeaseCallbacks callbacks = take_callbacks();
+  if (callbacks.on_lost) callbacks.on_lost(error);
 }
 
 std::stop_token LeaseCell::lost() const {

@@ -21,13 +21,19 @@ namespace redlock::api {
 
 class ClientCore;
 
+/// What the holder wants to be told.
+struct LeaseCallbacks {
+  SharedCallback<void(const Error&)> on_lost;
+  std::function<void(std::chrono::nanoseconds)> on_at_risk;
+
+  [[nodiscard]] bool none() const noexcept { return !on_lost && !on_at_risk; }
+};
+
 /// What a Lease points to: written on the loop's thread, read from any.
 class LeaseCell {
  public:
   LeaseCell(std::shared_ptr<ClientCore> core, const core::Command& granted,
-            const core::Claim& claim, std::chrono::nanoseconds validity,
-            Callback<void(const Error&)> on_lost,
-            std::function<void(std::chrono::nanoseconds)> on_at_risk);
+            const core::Claim& claim, std::chrono::nanoseconds validity, LeaseCallbacks callbacks);
 
   [[nodiscard]] static Lease make_lease(std::shared_ptr<LeaseCell> cell) noexcept {
     return Lease(std::move(cell));
@@ -68,8 +74,11 @@ class LeaseCell {
   /// owes `tell_loss`, which runs the holder's code.
   [[nodiscard]] bool lose() noexcept;
   void tell_loss(const Error& error) noexcept;
-  [[nodiscard]] bool wants_warnings() const noexcept { return on_at_risk_ != nullptr; }
-  void tell_risk() noexcept;
+  [[nodiscard]] bool wants_warnings() const noexcept { return callbacks_.on_at_risk != nullptr; }
+  /// The loop's thread's, when the lease is over: what they captured must not live as long as the
+  /// Lease object does.
+  [[nodiscard]] LeaseCallbacks take_callbacks() noexcept { return std::exchange(callbacks_, {}); }
+  void tell_risk() const noexcept;
   [[nodiscard]] std::stop_token lost() const;
 
  private:
@@ -83,8 +92,7 @@ class LeaseCell {
   std::optional<std::uint64_t> fencing_;
   std::atomic<std::chrono::nanoseconds::rep> valid_until_;
   std::atomic<State> state_{State::live};
-  Callback<void(const Error&)> on_lost_;
-  std::function<void(std::chrono::nanoseconds)> on_at_risk_;
+  LeaseCallbacks callbacks_;
 
   runtime::KeptRound granting_round_;
 

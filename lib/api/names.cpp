@@ -55,6 +55,16 @@ std::string_view to_string(Errc code) noexcept {
   return "unknown";
 }
 
+std::string_view to_string(Ownership ownership) noexcept {
+  switch (ownership) {
+    case Ownership::not_held:
+      return "not_held";
+    case Ownership::held:
+      return "held";
+  }
+  return "unknown";
+}
+
 std::string_view to_string(LockKind kind) noexcept {
   switch (kind) {
     case LockKind::none:

@@ -14,6 +14,21 @@ SharedMutex::SharedMutex(Client& client, std::string resource, SharedMutexOption
 
 SharedMutex::~SharedMutex() = default;
 
+bool SharedMutex::became_writer(bool locked) noexcept {
+  if (locked) writing_.store(std::this_thread::get_id(), std::memory_order_relaxed);
+  return locked;
+}
+
+bool SharedMutex::is_writer() const noexcept {
+  return writing_.load(std::memory_order_relaxed) == std::this_thread::get_id();
+}
+
+void SharedMutex::unlock() noexcept {
+  // First: another thread may be the writer as soon as the mutex is free.
+  writing_.store({}, std::memory_order_relaxed);
+  writer_.unlock();
+}
+
 bool SharedMutex::obtain_shared(std::chrono::nanoseconds wait, const std::stop_token& stop) {
   AcquireOptions options;
   options.shared = true;
@@ -42,13 +57,15 @@ void SharedMutex::unlock_shared() noexcept {
 bool SharedMutex::valid() const noexcept {
   const std::lock_guard lock(mutex_);
   const auto mine = readers_.find(std::this_thread::get_id());
-  return mine == readers_.end() ? writer_.valid() : mine->second.valid();
+  if (mine != readers_.end()) return mine->second.valid();
+  return is_writer() && writer_.valid();
 }
 
 std::stop_token SharedMutex::lost() const {
   const std::lock_guard lock(mutex_);
   const auto mine = readers_.find(std::this_thread::get_id());
-  return mine == readers_.end() ? writer_.lost() : mine->second.lost();
+  if (mine != readers_.end()) return mine->second.lost();
+  return is_writer() ? writer_.lost() : std::stop_token();
 }
 
 }  // namespace redlock

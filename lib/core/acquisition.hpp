@@ -45,15 +45,19 @@ struct Acquisition {
   unsigned setbacks = 0;   ///< attempts lost since it was last told to look
   bool by_script = false;  ///< something is in the way that SET can not deal with
 
+  bool keeps_out = false;  ///< a writer that may wait: its attempts keep new readers out
+  bool reserved = false;   ///< and did so
+
   std::uint32_t place = 0;                ///< asked for now
   std::uint32_t moves = 0;                ///< from place to place, since the last pause
   std::vector<std::uint8_t> free_places;  ///< how many nodes told that it is free
   ClaimId claim{};
   Instant next_try{};
 
-  bool in_line = false;         ///< with others of ours, for the keys that are in its way
-  NodeSet heard;                ///< nodes that told, since the last look, that it is free
-  std::optional<Instant> look;  ///< after what was told, though not by enough nodes
+  bool in_line = false;          ///< with others of ours, for the keys that are in its way
+  std::uint64_t blocked_by = 0;  ///< which of several resources is, from 1 on; 0: `resource`
+  NodeSet heard;                 ///< nodes that told, since the last look, that it is free
+  std::optional<Instant> look;   ///< after what was told, though not by enough nodes
 
   Errc why = Errc::unavailable;  ///< of the last lost attempt
   bool has_last = false;

@@ -71,6 +71,7 @@ struct Claim {
   std::vector<std::string> also;  ///< more resources, taken and given back with it
   std::string group;              ///< who may hold it at the same time; empty: nobody else
   Token token;
+  std::string deployment;  ///< whose votes the round counts
 
   std::vector<RequestId> requests;  ///< who waits for the round
   struct QueuedExtend {
@@ -115,6 +116,7 @@ struct Claim {
     unanswered = 0;
     also.clear();
     group.clear();
+    deployment.clear();
     fencing.reset();
     orphan_ttl.reset();
     at_least = keep_out = Duration::zero();

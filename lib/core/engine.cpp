@@ -1,6 +1,7 @@
 #include "core/engine.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <utility>
 #include <variant>
 
@@ -11,6 +12,10 @@ namespace redlock::core {
 namespace {
 
 constexpr Duration longest_greeting = std::chrono::milliseconds(100);
+
+/// So many connections of one node may end while the client closes. One that refuses them all, or
+/// answers with nonsense, is not worth waiting for until the end of its limit.
+constexpr std::uint8_t most_connections_while_closing = 5;
 
 }  // namespace
 namespace {
@@ -124,7 +129,49 @@ void Engine::on(const Shutdown& shutdown) {
     fail_requests(claim, Errc::closed, &claim.round);
     clear(claim);
   });
-  for (Link& link : links_) link.stop_retrying();
+  const NodeSet indeterminate = to_be_delivered();
+  for (std::size_t i = 0; i < links_.size(); ++i) {
+    const bool needed = links_[i].up() || indeterminate.has(static_cast<NodeIndex>(i));
+    if (needed) {
+      links_[i].retry_now(now_);
+    } else {
+      links_[i].stop_retrying();
+    }
+  }
+}
+
+NodeSet Engine::undelivered(const Claim& claim) {
+  if (claim.finished) return {};
+  const bool by_token = claim.verb == Verb::release;
+  return claim.owed | claim.clearing | (by_token ? claim.may_hold : NodeSet());
+}
+
+NodeSet Engine::to_be_delivered() {
+  // What a node has that went away expires. A request that may be executed yet, long after we are
+  // gone, is worth another connection.
+  NodeSet nodes;
+  claims_.each([&](const Claim& claim) {
+    if (!claim.finished) nodes = nodes | (claim.owed & (claim.uncertain | up()));
+  });
+  return nodes - given_up_;
+}
+
+void Engine::note_drop_while_closing(NodeIndex node) {
+  if (!drain_until_ || ++drops_while_closing_[node] < most_connections_while_closing) return;
+  given_up_.add(node);
+  links_[node].stop_retrying();
+}
+
+void Engine::report_undelivered() {
+  for (std::size_t i = 0; i < links_.size(); ++i) {
+    const auto node = static_cast<NodeIndex>(i);
+    std::int64_t releases = 0;
+    claims_.each([&](const Claim& claim) { releases += undelivered(claim).has(node) ? 1 : 0; });
+    if (releases == 0) continue;
+    Command& command = emit(Command::Kind::undelivered);
+    command.nodes = NodeSet::of(node);
+    command.number = releases;
+  }
 }
 
 void Engine::report_drained() {
@@ -133,6 +180,7 @@ void Engine::report_drained() {
     for (const Link& link : links_) {
       if (link.unanswered() > 0) return;
     }
+    if (!to_be_delivered().empty()) return;
     // A detached lease still goes to nodes whose first contact is a moment away; a hung one is not
     // waited for.
     bool waiting = false;
@@ -142,6 +190,8 @@ void Engine::report_drained() {
     if (waiting) return;
   }
   drained_ = true;
+  for (Link& link : links_) link.stop_retrying();
+  report_undelivered();
   claims_.each([this](Claim& claim) {
     if (!claim.finished) fail_requests(claim, Errc::closed, &claim.round);
   });

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -27,7 +28,8 @@ namespace redlock::core {
 ///  3. sends each request in one piece and in order per connection, and answers each with exactly
 ///     one Answer, in the same order; requests open on a connection that ended are not answered,
 ///     NodeDown (or the engine's own `disconnect`) covers them;
-///  4. after the steps of a turn asks `next_deadline()` and steps with TimePassed when it has come,
+///  4. steps it with TurnEnd where nodes are uncovered() before what was commanded leaves;
+///  5. after the steps of a turn asks `next_deadline()` and steps with TimePassed when it has come,
 ///     *after* reading what has arrived: answers that are there must not be taken for missing.
 ///
 /// step() never blocks, never calls out and, in steady state, never allocates.
@@ -49,6 +51,8 @@ class Engine {
   [[nodiscard]] const Link& link(NodeIndex node) const { return links_[node]; }
   /// Why a node that is up has no vote for new leases; empty where it has one.
   [[nodiscard]] std::string exclusion(NodeIndex node) const;
+  /// Nodes that were asked for a vote since the last TurnEnd.
+  [[nodiscard]] NodeSet uncovered() const noexcept { return uncovered_; }
   /// By what name the nodes tell us; empty before Command::Kind::listen.
   [[nodiscard]] const Token& ear() const noexcept { return ear_; }
   [[nodiscard]] std::size_t claims() const noexcept { return claims_.size(); }
@@ -71,10 +75,17 @@ class Engine {
   void on(const Hint&);
   void on(const Deaf&);
   void on(const TimePassed&);
+  void on(const TurnEnd&);
   void on(const Shutdown&);
   void fire_due();
   void reap();
   void report_drained();
+  /// Where something of it may be left that a release is to remove.
+  [[nodiscard]] static NodeSet undelivered(const Claim& claim);
+  /// Nodes that a closing client waits for.
+  [[nodiscard]] NodeSet to_be_delivered();
+  void report_undelivered();
+  void note_drop_while_closing(NodeIndex node);
   Command& emit(Command::Kind kind);
   void fail(RequestId request, Errc code, const Round* round);
   void fail_requests(Claim& claim, Errc code, const Round* round);
@@ -91,6 +102,7 @@ class Engine {
   void wake_after_outage();
   [[nodiscard]] NodeSet up() const;
   [[nodiscard]] NodeSet voters() const;
+  [[nodiscard]] NodeSet voters(std::string_view deployment) const;
   [[nodiscard]] NodeSet unsettled() const;
   void vote_of_absent(Round& round, NodeIndex node);
 
@@ -102,10 +114,26 @@ class Engine {
   void read_clocks_before(NodeSet nodes);
   void read_clocks_due();
   [[nodiscard]] std::optional<Instant> next_clock_reading() const;
-  void take_clock(NodeIndex node, const Answer& answer, Duration took);
+  void take_clock(NodeIndex node, const Answer& answer, const Arrival& arrival);
   void compare_clocks();
   void step_forward(NodeIndex node, Duration step);
   [[nodiscard]] StepMarks steps() const;
+
+  // engine_marker.cpp: what a node remembers
+  /// Whose votes a round counts, and how many make a quorum of them.
+  struct Ballot {
+    std::string_view deployment{};
+    std::size_t quorum = 0;
+  };
+  [[nodiscard]] Ballot ballot() const;
+  /// Empty: its deployment is the one whose votes count.
+  [[nodiscard]] std::string why_not_counted(NodeIndex node) const;
+  [[nodiscard]] bool counts_for(const Claim& claim, NodeIndex node) const;
+  void begin_round(Claim& claim, std::uint16_t number, Duration ttl);
+  void judge_marker(NodeIndex node);
+  void take_marker(const Answer& marker);
+  void count_held_back(NodeIndex node);
+  void end_connection(NodeIndex node, Vote vote, std::string_view why);
 
   // engine_requests.cpp: what is sent for a claim, and what is made of the answers
   NodeSet ask(Claim& claim);
@@ -116,11 +144,13 @@ class Engine {
   void tend_numbers(NodeSet asked);
   [[nodiscard]] bool extend_counts(const Claim& claim, NodeIndex node) const;
   [[nodiscard]] static bool acknowledges(const Claim& claim, const Answer& answer);
-  void take_answer(NodeIndex node, const Stamp& stamp, const Answer& answer, Vote failure);
+  void take_answer(const Answer& answer, Vote failure, std::optional<Arrival> arrival);
   [[nodiscard]] static bool still_wanted(const Claim& claim, const Stamp& stamp);
   static void forget_key(Claim& claim, const Answer& answer);
   void note_set(Claim& claim, const Answer& answer);
   void note_obstacle(const Claim& claim, const Answer& answer);
+  [[nodiscard]] bool is_left_out(Claim& claim, const Answer& answer) const;
+  [[nodiscard]] static std::string why_left_out(const Claim& claim, std::uint64_t number);
   void note_number(Claim& claim, const Answer& answer);
   void give_orphan_expiry(Claim& claim, const Answer& answer);
   void note_extend(Claim& claim, const Answer& answer);
@@ -134,15 +164,18 @@ class Engine {
   [[nodiscard]] bool may_change_place(const Acquisition& acquisition) const;
 
   // engine_waiting.cpp: nodes tell when to look again
-  enum class Anew : std::uint8_t { no, yes };
-  enum class Next : std::uint8_t { no, told };
+  /// As queue.lua and leave.lua number them.
+  enum class Queued : std::uint8_t { once = 0, at_the_back = 1, at_the_front = 2 };
+  enum class Leave : std::uint8_t { quietly = 0, notifying = 1, unreserved = 2 };
   enum class Left : std::uint8_t { granted, failed };
   enum class Visited : std::uint8_t { more, enough };
   [[nodiscard]] static bool worth_waiting(const Acquisition& acquisition);
   void wait_in_line(Acquisition& acquisition);
-  void stand_in_queue(Hints::Entry& entry, NodeSet nodes, Anew anew);
+  /// Of a client that is queued once for all of its waiters, and has to move.
+  [[nodiscard]] Queued place_in_queue(const Hints::Key& key);
+  void stand_in_queue(Hints::Entry& entry, NodeSet nodes, Queued where);
   void leave_line(Acquisition& acquisition, Left left);
-  void leave_queue(Hints::Entry& entry, Next next);
+  void leave_queue(Hints::Entry& entry, Leave how);
   void note_queued(NodeIndex node, const Stamp& stamp, const Answer& answer);
   [[nodiscard]] bool is_told(const Acquisition& acquisition);
   [[nodiscard]] bool heard_enough(const Acquisition& acquisition) const;
@@ -153,6 +186,7 @@ class Engine {
   void wake_deaf();
 
   // engine_acquire.cpp: attempts, waiting
+  [[nodiscard]] bool has_room() const;
   void try_again(Acquisition& acquisition);
   void start_attempt(Acquisition& acquisition);
   void judge_attempt(Claim& claim);
@@ -160,6 +194,7 @@ class Engine {
   [[nodiscard]] static Verb verb_for(const Acquisition& acquisition);
   void propose_number(Claim& claim, Duration wall_clock);
   void remember_number(const Claim& claim, std::uint64_t number);
+  void forget_number(const Claim& claim);
   void raise_number(Claim& claim);
   void judge_number(Claim& claim);
   void lose_attempt(Claim& claim, Errc why);
@@ -175,13 +210,14 @@ class Engine {
   Claim& new_claim(std::string_view resource, const Token& token);
   void begin_extend(Claim& claim, Verb verb, Duration ttl);
   void judge_extend(Claim& claim);
-  void extend_won(Claim& claim);
+  void extend_won(Claim& claim, const Worth& worth, Instant deadline);
   void start_queued_extend(Claim& claim);
   void begin_release(Claim& claim, RequestId request);
   void judge_release(Claim& claim);
   void judge_release_by_token(Claim& claim);
   void release_decided(Claim& claim, std::optional<Errc> problem);
   void judge_inspect(Claim& claim);
+  void end_lease(Claim& claim);
   void clear(Claim& claim);
   void send_owed(Claim& claim);
   void lose(Claim& claim);
@@ -198,6 +234,7 @@ class Engine {
   std::vector<Link> links_;
   Pool<Claim> claims_;
   Pool<Acquisition> acquisitions_;
+  std::size_t held_ = 0;  ///< of the claims: leases
   TimerHeap timers_;
   std::vector<std::uint32_t> finished_claims_;
   std::vector<std::uint32_t> finished_acquisitions_;
@@ -206,9 +243,12 @@ class Engine {
   std::vector<std::uint32_t> left_;  ///< keys to be forgotten at the next step: commands name them
   Token ear_;
   FenceMemory fences_;
+  NodeSet uncovered_;
   bool clocks_compared_ = false;
 
   std::optional<Instant> drain_until_;
+  std::array<std::uint8_t, limits::nodes> drops_while_closing_{};
+  NodeSet given_up_;  ///< while closing: nothing more is delivered there
   Instant greet_until_ = Instant::min();
   bool drained_ = false;
 

@@ -10,9 +10,7 @@ namespace redlock::core {
 
 void Engine::on(const Acquire& event) {
   if (drain_until_) return fail(event.request, Errc::closed, nullptr);
-  if (claims_.size() + acquisitions_.size() >= limits::operations) {
-    return fail(event.request, Errc::limit_reached, nullptr);
-  }
+  if (!has_room()) return fail(event.request, Errc::limit_reached, nullptr);
   Acquisition& acquisition = acquisitions_.take();
   acquisition.request = event.request;
   acquisition.resource.assign(event.resource);
@@ -32,6 +30,9 @@ void Engine::on(const Acquire& event) {
   acquisition.free_places.assign(event.places, 0);
   acquisition.moves = 0;
   acquisition.by_script = !event.also.empty();
+  acquisition.keeps_out = event.wait > Duration::zero() && event.group.empty() && event.places == 0;
+  acquisition.reserved = false;
+  acquisition.blocked_by = 0;
   acquisition.fencing = event.fencing;
   acquisition.orphan_ttl = event.orphan_ttl;
   acquisition.give_up.reset();
@@ -42,6 +43,13 @@ void Engine::on(const Acquire& event) {
   acquisition.why = Errc::unavailable;
   acquisition.state = Acquisition::State::pausing;
   try_again(acquisition);
+}
+
+bool Engine::has_room() const {
+  // An attempt is its acquisition's, and what is only being cleaned up is no lease any more: that
+  // has as much room again.
+  const std::size_t most = settings_.max_operations;
+  return acquisitions_.size() + held_ < most && claims_.size() < 2 * most;
 }
 
 void Engine::on(const Cancel& event) {
@@ -61,11 +69,12 @@ void Engine::try_again(Acquisition& acquisition) {
   // From here on it counts what is told of later.
   acquisition.heard = NodeSet();
   acquisition.look.reset();
-  const std::size_t usable = voters().size();
-  if (usable >= settings_.quorum) return start_attempt(acquisition);
+  const Ballot ballot = this->ballot();
+  const std::size_t usable = voters(ballot.deployment).size();
+  if (usable >= ballot.quorum) return start_attempt(acquisition);
   // While first contact goes on with some nodes, the clocks of the others can not be compared yet,
   // or one that seems far off may turn out to be the right one.
-  if (!unsettled().empty() && candidates().size() >= settings_.quorum) {
+  if (!unsettled().empty() && candidates().size() >= ballot.quorum) {
     acquisition.state = Acquisition::State::gathering;
     timers_.set(timer_of(acquisition), acquisition.give_up);
     return;
@@ -84,11 +93,15 @@ void Engine::keep_votes(Acquisition& acquisition, const Round& round) {
 }
 
 void Engine::note_absent(Acquisition& acquisition) {
-  acquisition.last.begin(0, links_.size(), settings_.quorum, now_, acquisition.ttl);
+  const Ballot ballot = this->ballot();
+  acquisition.last.begin(0, links_.size(), ballot.quorum, now_, acquisition.ttl);
   acquisition.has_last = true;
   NodeSet::first(links_.size()).each([&](NodeIndex node) {
     // Nothing speaks against one whose clock could only not be compared: it was not asked.
-    if (may_vote_but_for_clock(node) && !links_[node].clock_far) return;
+    const std::string_view own = links_[node].deployment();
+    const bool same = own.empty() || own == ballot.deployment;
+    const bool known = ballot.quorum <= links_.size();
+    if (may_vote_but_for_clock(node) && !links_[node].clock_far && same && known) return;
     vote_of_absent(acquisition.last, node);
   });
 }
@@ -137,7 +150,7 @@ void Engine::start_attempt(Acquisition& acquisition) {
   claim.at_least = acquisition.at_least;
   claim.places = acquisition.places;
   if (claim.places > 0) claim.resource = place_name(acquisition.resource, acquisition.place);
-  if (acquisition.give_up && claim.verb == Verb::take) {
+  if (acquisition.keeps_out) {
     // Longer than it takes to look again, and no longer than somebody waits.
     const Duration look = longest_sleep + settings_.longest_limit;
     claim.keep_out = std::min(look, *acquisition.give_up - now_);
@@ -147,7 +160,7 @@ void Engine::start_attempt(Acquisition& acquisition) {
     propose_number(claim, now_.time_since_epoch() + *acquisition.fencing);
   }
   claim.steps = steps();
-  claim.round.begin(1, links_.size(), settings_.quorum, now_, acquisition.ttl);
+  begin_round(claim, 1, acquisition.ttl);
   claim.valid_until = valid_until(now_, acquisition.ttl);
   timers_.set(timer_of(acquisition), acquisition.give_up);
   ask(claim);
@@ -179,12 +192,20 @@ void Engine::propose_number(Claim& claim, Duration wall_clock) {
     fencing.number = std::max(fencing.number, fences_.propose(other, wall_clock));
   }
   fencing.first = fencing.number;
+  fencing.reach = fence_number(wall_clock + fence_reach);
   remember_number(claim, fencing.number);
 }
 
 void Engine::remember_number(const Claim& claim, std::uint64_t number) {
+  // What is beyond reach is not proposed, and must not hide what is within.
+  if (number > claim.fencing->reach) return;
   fences_.note(claim.resource, number);
   for (const std::string& other : claim.also) fences_.note(other, number);
+}
+
+void Engine::forget_number(const Claim& claim) {
+  fences_.forget(claim.resource);
+  for (const std::string& other : claim.also) fences_.forget(other);
 }
 
 void Engine::raise_number(Claim& claim) {
@@ -200,17 +221,17 @@ void Engine::raise_number(Claim& claim) {
 void Engine::judge_number(Claim& claim) {
   Fencing& fencing = *claim.fencing;
   if (now_ >= claim.valid_until) return lose_attempt(claim, Errc::expired);
-  if (fencing.acknowledged.size() >= settings_.quorum) return grant(claim);
+  if (fencing.acknowledged.size() >= claim.round.quorum()) return grant(claim);
   const std::uint64_t next = std::max(fencing.highest, fencing.number) + 1;
-  if (next >= fence_limit) return lose_attempt(claim, Errc::unavailable);
+  if (next >= fence_limit) return lose_attempt(claim, Errc::excluded);
   // The first round is over when the lock is ours; a later one when it can not win any more and
   // nothing of it is under way, so that no answer to it can be taken for one to the next.
   if (fencing.rounds == 1) raise_number(claim);
   const std::size_t possible =
       fencing.acknowledged.size() + fencing.asked.size() + claim.round.pending().size();
-  if (possible >= settings_.quorum) return;
+  if (possible >= claim.round.quorum()) return;
   const NodeSet reachable = claim.round.granted() & up();
-  if (reachable.size() >= settings_.quorum) {
+  if (reachable.size() >= claim.round.quorum()) {
     if (!fencing.asked.empty()) return;
     if (fencing.highest >= fencing.number) return raise_number(claim);
   }
@@ -218,19 +239,22 @@ void Engine::judge_number(Claim& claim) {
 }
 
 void Engine::grant(Claim& claim) {
-  REDLOCK_ASSERT(claim.round.granted().size() >= settings_.quorum);
+  REDLOCK_ASSERT(claim.round.granted().size() >= claim.round.quorum());
   REDLOCK_ASSERT(now_ < claim.valid_until);
-  claim.worth = {claim.round.number(), claim.round.granted() & voters(), claim.steps,
-                 claim.valid_until};
-  if (claim.worth.nodes.size() < settings_.quorum) return lose_attempt(claim, Errc::excluded);
-  claim.valid_until = claim.worth.deadline(steps(), settings_.quorum);
+  claim.worth = {claim.round.number(), claim.round.granted() & voters(claim.deployment),
+                 claim.steps, claim.valid_until, claim.round.quorum()};
+  if (claim.worth.nodes.size() < claim.worth.votes_needed)
+    return lose_attempt(claim, Errc::excluded);
+  claim.valid_until = claim.worth.deadline(steps(), claim.worth.votes_needed);
   if (now_ >= claim.valid_until) return lose_attempt(claim, Errc::expired);
   Acquisition& acquisition = acquisitions_.at(claim.acquisition);
   claim.state = Claim::State::held;
+  ++held_;
   claim.task = Claim::Task::none;
   claim.granted_at = now_;
   claim.elapsed = now_ - acquisition.first_round.value_or(now_);
   claim.renewal.begin(acquisition.renewal, claim.round.start(), acquisition.ttl);
+  if (claim.valid_until < claim.worth.until) claim.renewal.hurry(now_);
   retime(claim);
 
   Command& command = emit(Command::Kind::acquired);

@@ -17,7 +17,7 @@ constexpr Duration reading_for_leases = std::chrono::seconds(1);
 
 bool Engine::may_vote_but_for_clock(NodeIndex node) const {
   const Link& link = links_[node];
-  if (!link.up() || link.twin || !link.unfit().empty()) return false;
+  if (!link.up() || link.twin || !link.unfit().empty() || !link.vote_denied().empty()) return false;
   return !link.quarantined_until() || now_ >= *link.quarantined_until();
 }
 
@@ -32,7 +32,7 @@ bool Engine::extend_counts(const Claim& claim, NodeIndex node) const {
   // its quarantine, by a repair or a late SET, is a new vote and no old one.
   const Link& link = links_[node];
   const bool quarantined = link.quarantined_until() && now_ < *link.quarantined_until();
-  return !quarantined || claim.kept.has(node);
+  return counts_for(claim, node) && (!quarantined || claim.kept.has(node));
 }
 
 NodeSet Engine::candidates() const {
@@ -48,10 +48,12 @@ std::string Engine::exclusion(NodeIndex node) const {
   const Link& link = links_[node];
   if (link.twin) return "the same server as " + settings_.nodes[*link.twin];
   if (!link.unfit().empty()) return link.unfit();
+  if (!link.vote_denied().empty()) return link.vote_denied();
   if (link.quarantined_until() && now_ < *link.quarantined_until()) {
     return "quarantined for " + spoken(*link.quarantined_until() - now_) +
            " more: " + link.quarantine_why();
   }
+  if (std::string why = why_not_counted(node); !why.empty()) return why;
   if (link.clock_far) {
     return "its clock is more than " + spoken(settings_.clock_bound) +
            " from the median of the nodes' clocks";
@@ -107,7 +109,9 @@ std::optional<Instant> Engine::next_clock_reading() const {
   if (claims_.size() == 0 && acquisitions_.size() == 0) return std::nullopt;
   std::optional<Instant> next;
   for (const Link& link : links_) {
-    if (!link.up() || !link.unfit().empty()) continue;
+    // A node that owes too many answers is asked nothing; the limit of the oldest one is what comes
+    // next there.
+    if (!link.up() || !link.unfit().empty() || link.congested()) continue;
     next = earlier(next, later(link.clock_read_at(), reading_for_leases));
   }
   return next;
@@ -121,7 +125,7 @@ void Engine::read_clocks_due() {
   }
 }
 
-void Engine::take_clock(NodeIndex node, const Answer& answer, Duration took) {
+void Engine::take_clock(NodeIndex node, const Answer& answer, const Arrival& arrival) {
   Link& link = links_[node];
   if (answer.reply != Reply::clock) {
     // BUSY or LOADING pass, and it is asked again.
@@ -134,7 +138,7 @@ void Engine::take_clock(NodeIndex node, const Answer& answer, Duration took) {
     return wake_gathering();
   }
   const bool first = !link.clock_known();
-  const Duration step = link.clock.observe(now_ - took, now_, answer.time);
+  const Duration step = link.clock.observe(arrival.at - arrival.took, arrival.at, answer.time);
   compare_clocks();
   if (step > Duration::zero()) step_forward(node, step);
   if (!first) return;
@@ -185,9 +189,10 @@ void Engine::step_forward(NodeIndex node, Duration step) {
   const StepMarks marks = steps();
   claims_.each([&](Claim& claim) {
     if (claim.finished || claim.state != Claim::State::held) return;
-    const Instant until = claim.worth.deadline(marks, settings_.quorum);
+    const Instant until = claim.worth.deadline(marks, claim.worth.votes_needed);
     if (until >= claim.valid_until) return;
     claim.valid_until = until;
+    claim.renewal.hurry(now_);
     Command& command = emit(Command::Kind::extended);
     command.stamp.claim = claim.id();
     command.round = &claim.round;

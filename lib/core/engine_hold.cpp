@@ -24,27 +24,31 @@ void Engine::on(const Extend& event) {
 }
 
 void Engine::start_queued_extend(Claim& claim) {
-  Duration ttl{};
+  Duration longest{};
+  for (const Claim::QueuedExtend& queued : claim.queued) longest = std::max(longest, queued.ttl);
+  const std::optional<Duration> ttl = claim.renewal.allow(now_, longest);
   for (const Claim::QueuedExtend& queued : claim.queued) {
-    ttl = std::max(ttl, queued.ttl);
-    claim.requests.push_back(queued.request);
+    if (ttl) {
+      claim.requests.push_back(queued.request);
+    } else {
+      fail(queued.request, Errc::limit_reached, nullptr);
+    }
   }
   claim.queued.clear();
-  begin_extend(claim, Verb::extend_or_set, ttl);
+  if (ttl) begin_extend(claim, Verb::extend_or_set, *ttl);
 }
 
 void Engine::begin_extend(Claim& claim, Verb verb, Duration ttl) {
   claim.task = Claim::Task::extend;
   claim.verb = verb;
   claim.unasked = NodeSet();
-  claim.round.begin(after(claim.round.number()), links_.size(), settings_.quorum, now_, ttl);
+  begin_round(claim, after(claim.round.number()), ttl);
   claim.steps = steps();
   ask(claim);
   if (claim.state == Claim::State::held) {
     // A node in first contact is given the key by a later extend; this round does not wait for it.
-    claim.unasked.each([&](NodeIndex node) {
-      claim.round.record(node, Vote::unreachable, {"not connected yet"});
-    });
+    claim.unasked.each(
+        [&](NodeIndex node) { claim.round.record(node, Vote::unreachable, {not_connected_yet}); });
     claim.unasked = NodeSet();
   }
   judge(claim);
@@ -56,13 +60,18 @@ void Engine::judge_extend(Claim& claim) {
   if (verdict == Verdict::pending) return;
   claim.task = Claim::Task::none;
   const bool visit = claim.state == Claim::State::visiting;
+  const Worth worth{claim.round.number(), claim.round.granted(), claim.steps,
+                    valid_until(claim.round.start(), claim.round.ttl()), claim.round.quorum()};
+  const Instant deadline = worth.deadline(steps(), worth.votes_needed);
+  // A step that was noticed during the round takes from a visit as it does from a lease.
+  if (verdict == Verdict::won && visit) claim.valid_until = std::min(claim.valid_until, deadline);
   if (verdict == Verdict::won && visit && now_ >= claim.valid_until) {
     fail_requests(claim, Errc::expired, &claim.round);
   } else if (verdict == Verdict::won) {
-    extend_won(claim);
+    extend_won(claim, worth, deadline);
   } else {
     const std::size_t refused = claim.round.with(Vote::refused).size();
-    const bool not_ours = refused > settings_.nodes.size() - settings_.quorum;
+    const bool not_ours = refused + claim.round.quorum() > settings_.nodes.size();
     for (const RequestId request : claim.requests) {
       fail(request, not_ours ? Errc::not_holder : Errc::unavailable, &claim.round);
     }
@@ -75,21 +84,19 @@ void Engine::judge_extend(Claim& claim) {
   retime(claim);
 }
 
-void Engine::extend_won(Claim& claim) {
-  const Instant until = valid_until(claim.round.start(), claim.round.ttl());
+void Engine::extend_won(Claim& claim, const Worth& worth, Instant deadline) {
   if (claim.state == Claim::State::held) {
     REDLOCK_ASSERT(now_ < claim.valid_until);
-    const Worth won{claim.round.number(), claim.round.granted(), claim.steps, until};
-    const Instant deadline = won.deadline(steps(), settings_.quorum);
     if (deadline > claim.valid_until) {
-      claim.worth = won;
+      claim.worth = worth;
       claim.valid_until = deadline;
     }
     if (claim.requests.empty()) {
       claim.renewal.succeeded(claim.round.start());
     } else {
-      claim.renewal.follow(claim.valid_until);
+      claim.renewal.extended_by_hand(claim.valid_until);
     }
+    if (deadline < worth.until) claim.renewal.hurry(now_);
   } else if (!claim.is_hold) {
     // Only now: giving the key back before a quorum has shown to have it would revive a lock that
     // was lost. Not a hold: whose it was, nobody knows here.
@@ -118,7 +125,7 @@ void Engine::on(const ExtendToken& event) {
   Claim& claim = new_claim(event.resource, event.token);
   claim.state = Claim::State::visiting;
   claim.requests.push_back(event.request);
-  claim.round.begin(0, links_.size(), settings_.quorum, now_, event.ttl);
+  begin_round(claim, 0, event.ttl);
   claim.valid_until = valid_until(now_, event.ttl);
   begin_extend(claim, Verb::extend, event.ttl);
 }
@@ -136,8 +143,7 @@ void Engine::on(const Release& event) {
 }
 
 void Engine::begin_release(Claim& claim, RequestId request) {
-  claim.round.begin(after(claim.round.number()), links_.size(), settings_.quorum, now_,
-                    claim.round.ttl());
+  begin_round(claim, after(claim.round.number()), claim.round.ttl());
   if (request != RequestId::none) {
     claim.requests.push_back(request);
     claim.task = Claim::Task::release;
@@ -151,19 +157,33 @@ void Engine::begin_release(Claim& claim, RequestId request) {
     claim.round.record(node, Vote::refused, {});
   });
   (claim.owed - claim.clearing).each([&](NodeIndex node) {
+    // A node that is up was not asked because it owes too many answers, whoever may vote there.
+    if (links_[node].up()) claim.round.record(node, Vote::timeout, {too_many_unanswered});
+    if (links_[node].fresh()) claim.round.record(node, Vote::unreachable, {not_connected_yet});
     vote_of_absent(claim.round, node);
-    claim.round.record(node, Vote::timeout, {"too many requests unanswered"});
   });
   judge(claim);
   settle(claim);
 }
 
-void Engine::clear(Claim& claim) {
-  if (claim.task != Claim::Task::release) claim.task = Claim::Task::none;
-  // Renewal ends before the release is sent, so that a late one can not revive the key.
+void Engine::end_lease(Claim& claim) {
+  if (claim.state == Claim::State::held) --held_;
+  // Renewal ends before a release is sent, so that a late one can not revive the key.
   claim.renewal.end();
   claim.state = Claim::State::settling;
+}
+
+void Engine::clear(Claim& claim) {
+  if (claim.task != Claim::Task::release) claim.task = Claim::Task::none;
+  end_lease(claim);
   claim.unasked = NodeSet();
+  if (claim.cooldown(now_) > Duration::zero()) {
+    // Every node keeps what is left of the interval, also one that missed the lease: else one that
+    // forgets could make a free majority with those. A node that cannot be reached is not owed it
+    // for as long as an interval may be.
+    claim.may_hold = NodeSet::first(links_.size());
+    claim.keys_gone_by = std::min(claim.keys_gone_by, gone_by(now_, settings_.max_ttl));
+  }
   claim.owed = claim.may_hold;
   send_owed(claim);
   retime(claim);
@@ -175,7 +195,9 @@ void Engine::send_owed(Claim& claim) {
       transmit(claim, Verb::release, claim.owed - claim.clearing, ScriptForm::digest);
   claim.clearing = claim.clearing | sent;
   claim.owed = claim.owed - sent;
-  claim.owed_again_at = later(now_, settings_.longest_limit);
+  // Whoever closes does not wait longer than that.
+  const Duration pause = drain_until_ ? settings_.longest_limit / 16 : settings_.longest_limit;
+  claim.owed_again_at = later(now_, pause);
 }
 
 void Engine::judge_release(Claim& claim) {
@@ -183,7 +205,7 @@ void Engine::judge_release(Claim& claim) {
   const std::size_t released = claim.round.granted().size();
   const std::size_t clean = released + claim.round.with(Vote::refused).size();
   const bool complete = claim.round.pending().empty();
-  if (clean >= settings_.quorum && (released > 0 || complete)) {
+  if (clean >= claim.round.quorum() && (released > 0 || complete)) {
     return release_decided(claim, released > 0 ? std::nullopt : std::optional(Errc::not_holder));
   }
   if (complete) release_decided(claim, Errc::unavailable);
@@ -207,7 +229,7 @@ void Engine::on(const ReleaseToken& event) {
   claim.task = Claim::Task::release_by_token;
   claim.verb = Verb::release;
   claim.requests.push_back(event.request);
-  claim.round.begin(1, links_.size(), settings_.quorum, now_, settings_.max_ttl);
+  begin_round(claim, 1, settings_.max_ttl);
   claim.keys_gone_by = gone_by(now_, settings_.max_ttl);
   claim.may_hold = NodeSet::first(links_.size());
   const NodeSet asked = ask(claim);
@@ -219,13 +241,13 @@ void Engine::on(const ReleaseToken& event) {
 void Engine::judge_release_by_token(Claim& claim) {
   const std::size_t released = claim.round.granted().size();
   const std::size_t refused = claim.round.with(Vote::refused).size();
-  if (released >= settings_.quorum) return release_decided(claim, std::nullopt);
+  if (released >= claim.round.quorum()) return release_decided(claim, std::nullopt);
   // Nodes that did not answer may have had it: only the others prove that it had no majority.
-  if (settings_.nodes.size() - refused < settings_.quorum) {
+  if (settings_.nodes.size() - refused < claim.round.quorum()) {
     return release_decided(claim, Errc::not_holder);
   }
   if (!claim.round.pending().empty()) return;
-  const bool clean = released > 0 && released + refused >= settings_.quorum;
+  const bool clean = released > 0 && released + refused >= claim.round.quorum();
   release_decided(claim, clean ? std::nullopt : std::optional(Errc::unavailable));
 }
 
@@ -251,8 +273,7 @@ void Engine::on(const Detach& event) {
   if (claim == nullptr || claim->state != Claim::State::held) return;
   fail_requests(*claim, Errc::cancelled, &claim->round);
   claim->task = Claim::Task::none;
-  claim->renewal.end();
-  claim->state = Claim::State::settling;
+  end_lease(*claim);
   claim->may_hold = NodeSet();
   retime(*claim);
   settle(*claim);
@@ -268,7 +289,7 @@ void Engine::on(const Inspect& event) {
   claim.verb = Verb::inspect;
   claim.token = event.token;
   claim.requests.push_back(event.request);
-  claim.round.begin(1, links_.size(), settings_.quorum, now_, Duration::zero());
+  begin_round(claim, 1, Duration::zero());
   ask(claim);
   judge(claim);
   settle(claim);

@@ -29,6 +29,15 @@ NodeSet Engine::voters() const {
   return set;
 }
 
+NodeSet Engine::voters(std::string_view deployment) const {
+  NodeSet set;
+  voters().each([&](NodeIndex node) {
+    const std::string_view own = links_[node].deployment();
+    if (own.empty() || own == deployment) set.add(node);
+  });
+  return set;
+}
+
 NodeSet Engine::unsettled() const {
   NodeSet set;
   for (std::size_t i = 0; i < links_.size(); ++i) {
@@ -65,6 +74,7 @@ void Engine::tend_links() {
       emit(Command::Kind::disconnect).nodes = NodeSet::of(node);
       drop(node, Vote::timeout, "no connection within " + in_milliseconds(settings_.longest_limit));
     }
+    if (link.role_check_due(now_)) end_connection(node, Vote::error, link.unfit());
     if (link.retry_due(now_)) {
       link.connecting(now_);
       emit(Command::Kind::connect).nodes = NodeSet::of(node);
@@ -92,7 +102,11 @@ void Engine::on(const NodeUp& event) {
   const NodeIndex node = event.node;
   links_[node].came_up(event, now_);
   find_twin(node);
-  if (!links_[node].unfit().empty() || links_[node].quarantined_until()) report_exclusion(node);
+  judge_marker(node);
+  const Link& link = links_[node];
+  const bool no_vote = !link.unfit().empty() || !link.vote_denied().empty() ||
+                       link.quarantined_until() || !why_not_counted(node).empty();
+  if (no_vote) report_exclusion(node);
   kill_suspects(node);
   read_clock(node);
   compare_clocks();
@@ -144,7 +158,8 @@ void Engine::serve_claims_of(NodeIndex node) {
     const bool votes = is_set(claim.verb);
     if (votes && unsettled().has(node)) return;  // asked again when its clock is known
     claim.unasked.remove(node);
-    if (votes ? !may_vote(node) : links_[node].twin.has_value()) {
+    const bool has_vote = may_vote(node) && counts_for(claim, node);
+    if (votes ? !has_vote : links_[node].twin.has_value()) {
       vote_of_absent(claim.round, node);
     } else {
       transmit(claim, claim.verb, NodeSet::of(node), ScriptForm::digest);
@@ -157,6 +172,8 @@ void Engine::serve_claims_of(NodeIndex node) {
 void Engine::drop(NodeIndex node, Vote vote, std::string_view why) {
   Link& link = links_[node];
   link.went_down(now_, vote, why, *random_);
+  note_drop_while_closing(node);
+  uncovered_.remove(node);
   // Its server may be reached by another address of the list, which has the vote from now on.
   // Of several, one: the first becomes the others' twin.
   for (std::size_t i = 0; i < links_.size(); ++i) {
@@ -170,7 +187,7 @@ void Engine::drop(NodeIndex node, Vote vote, std::string_view why) {
     answer.stamp = *stamp;
     answer.reply = Reply::failed;
     answer.text = link.failure().why;
-    take_answer(node, *stamp, answer, vote);
+    take_answer(answer, vote, std::nullopt);
   }
   claims_.each([&](Claim& claim) {
     claim.kept.remove(node);
@@ -195,7 +212,8 @@ void Engine::wake_gathering() {
 }
 
 void Engine::wake_after_outage() {
-  if (voters().size() < settings_.quorum) return;
+  const Ballot ballot = this->ballot();
+  if (voters(ballot.deployment).size() < ballot.quorum) return;
   acquisitions_.each([&](Acquisition& acquisition) {
     if (acquisition.state != Acquisition::State::pausing) return;
     const Errc why = acquisition.why;

@@ -1,10 +1,23 @@
 #include <algorithm>
+#include <array>
 
 #include "core/engine.hpp"
 #include "core/validity.hpp"
 #include "support/assert.hpp"
 
 namespace redlock::core {
+namespace {
+
+/// By a server that is a replica, or about to have other data, also where a script met it.
+bool says_no_master(std::string_view error) {
+  constexpr std::array<std::string_view, 3> codes{"READONLY ", "MASTERDOWN ", "LOADING "};
+  return std::any_of(codes.begin(), codes.end(), [&](std::string_view code) {
+    const std::size_t at = error.find(code);
+    return at == 0 || (at != std::string_view::npos && error[at - 1] == '-');
+  });
+}
+
+}  // namespace
 
 NodeSet Engine::ask(Claim& claim) {
   NodeSet askable;
@@ -12,13 +25,14 @@ NodeSet Engine::ask(Claim& claim) {
     const Link& link = links_[node];
     if (link.fresh()) {
       claim.unasked.add(node);
-    } else if (!link.up() || link.twin || (is_set(claim.verb) && !may_vote(node))) {
+    } else if (!link.up() || link.twin ||
+               (is_set(claim.verb) && !(may_vote(node) && counts_for(claim, node)))) {
       if (is_set(claim.verb) && unsettled().has(node)) return claim.unasked.add(node);
       vote_of_absent(claim.round, node);
     } else if (claim.task == Claim::Task::extend && !link.unfit().empty()) {
       vote_of_absent(claim.round, node);
     } else if (link.congested()) {
-      claim.round.record(node, Vote::timeout, {"too many requests unanswered"});
+      claim.round.record(node, Vote::timeout, {too_many_unanswered});
     } else {
       askable.add(node);
     }
@@ -53,6 +67,7 @@ NodeSet Engine::transmit_same(Claim& claim, Verb verb, NodeSet nodes, ScriptForm
     sent.add(node);
   });
   if (sent.empty()) return sent;
+  if (settings_.restart_guard && is_vote(verb)) uncovered_ = uncovered_ | sent;
   claim.unanswered += static_cast<std::uint32_t>(sent.size());
   if (is_set(verb) || verb == Verb::extend || verb == Verb::extend_or_set) {
     const bool ours = claim.state == Claim::State::acquiring || claim.state == Claim::State::held;
@@ -69,22 +84,33 @@ NodeSet Engine::transmit_same(Claim& claim, Verb verb, NodeSet nodes, ScriptForm
 
 void Engine::on(const Answer& answer) {
   REDLOCK_ASSERT(answer.reply != Reply::failed);
-  take_answer(answer.node, answer.stamp, answer, Vote::unreachable);
+  if (answer.reply == Reply::error && says_no_master(answer.text)) {
+    // What it was just now, and whether it kept its data: the next handshake finds out.
+    return end_connection(answer.node, Vote::error, answer.text);
+  }
+  if (answer.stamp.verb == Verb::read_marker) return take_marker(answer);
+  Link& link = links_[answer.node];
+  if (link.holds_back() || (settings_.restart_guard && is_vote(answer.stamp.verb))) {
+    return link.hold_back(answer, now_);
+  }
+  take_answer(answer, Vote::unreachable, link.answered(answer.stamp, now_));
 }
 
-void Engine::take_answer(NodeIndex node, const Stamp& stamp, const Answer& answer, Vote failure) {
+void Engine::take_answer(const Answer& answer, Vote failure, std::optional<Arrival> arrival) {
+  const NodeIndex node = answer.node;
+  const Stamp& stamp = answer.stamp;
   const bool answered = answer.reply != Reply::failed;
   std::optional<Duration> took;
-  if (answered) took = links_[node].answered(stamp, now_);
+  if (arrival) took = arrival->took;
   if (stamp.verb == Verb::kill_old) {
     if (answered) links_[node].killed();
     return;
   }
   if (stamp.verb == Verb::tend_numbers) return;
   if (stamp.verb == Verb::stand_in_queue) return note_queued(node, stamp, answer);
-  if (stamp.verb == Verb::leave_queue) return;
+  if (stamp.verb == Verb::leave_queue || stamp.verb == Verb::read_marker) return;
   if (stamp.verb == Verb::read_clock) {
-    if (answered) take_clock(node, answer, *took);
+    if (answered) take_clock(node, answer, *arrival);
     return;
   }
   Claim* claim = claims_.find(stamp.claim.index, stamp.claim.generation);
@@ -129,6 +155,7 @@ void Engine::take_answer(NodeIndex node, const Stamp& stamp, const Answer& answe
     case Verb::tend_numbers:
     case Verb::stand_in_queue:
     case Verb::leave_queue:
+    case Verb::read_marker:
       break;
   }
   if (stamp.round == claim->round.number()) record(*claim, answer, failure, took);
@@ -157,7 +184,7 @@ void Engine::note_set(Claim& claim, const Answer& answer) {
     case Reply::granted:
     case Reply::behind:
       if (claim.fencing) note_number(claim, answer);
-      if (may_vote(answer.node)) claim.kept.add(answer.node);
+      if (may_vote(answer.node) && counts_for(claim, answer.node)) claim.kept.add(answer.node);
       // It may have been set only now, and a release of it may be refused.
       claim.keys_gone_by =
           std::max(claim.keys_gone_by, gone_by(now_, claim.time_to_ask(answer.stamp.verb, now_)));
@@ -169,14 +196,18 @@ void Engine::note_set(Claim& claim, const Answer& answer) {
       if (claim.state == Claim::State::acquiring) note_obstacle(claim, answer);
       forget_key(claim, answer);
       break;
-    case Reply::clock:
     case Reply::error:
+      if (claim.fencing && answer.text.starts_with("FENCE")) forget_number(claim);
+      forget_key(claim, answer);
+      break;
+    case Reply::clock:
     case Reply::extended:
     case Reply::repaired:
     case Reply::gone:
     case Reply::released:
     case Reply::found:
     case Reply::done:
+    case Reply::marker:
     case Reply::script_missing:
       forget_key(claim, answer);
       break;
@@ -186,9 +217,10 @@ void Engine::note_set(Claim& claim, const Answer& answer) {
 void Engine::note_obstacle(const Claim& claim, const Answer& answer) {
   Acquisition& acquisition = acquisitions_.at(claim.acquisition);
   if (claim.places > 0) return note_free_places(acquisition, answer.text);
-  // No string, or a server that does not tell: readers may be in the way, and only a script can ask
-  // them to make room.
-  if (answer.text.empty()) acquisition.by_script = true;
+  // Holds, or a server that does not name the holder: readers may be in the way, and only a script
+  // can keep new ones out. Where nodes differ, some are asked by a script before others.
+  const bool holds = answer.text == "shared" || answer.text.starts_with("owner ");
+  if (answer.text.empty() || holds) acquisition.by_script = true;
 }
 
 bool Engine::acknowledges(const Claim& claim, const Answer& answer) {
@@ -201,11 +233,34 @@ bool Engine::acknowledges(const Claim& claim, const Answer& answer) {
   return undivided && answer.number < fencing.first && fencing.first == fencing.number;
 }
 
+bool Engine::is_left_out(Claim& claim, const Answer& answer) const {
+  Fencing& fencing = *claim.fencing;
+  const bool told = answer.reply == Reply::behind || is_set_numbered(answer.stamp.verb);
+  if (!told || answer.number <= fencing.reach || claim.state != Claim::State::acquiring) {
+    return fencing.left_out.has(answer.node);
+  }
+  // To raise the others above it would take them along, once and for all. Nothing can be raised
+  // above the end of all numbers.
+  const NodeSet others = (claim.round.granted() & up()) | claim.round.pending();
+  const NodeSet rest = others - NodeSet::of(answer.node) - fencing.left_out;
+  const bool at_the_end = answer.number + 1 >= fence_limit;
+  if (at_the_end || rest.size() >= claim.round.quorum()) fencing.left_out.add(answer.node);
+  return fencing.left_out.has(answer.node);
+}
+
+std::string Engine::why_left_out(const Claim& claim, std::uint64_t number) {
+  if (number + 1 >= fence_limit) return "its fencing numbers have come to their end";
+  const auto ahead = std::chrono::microseconds(number - claim.fencing->reach) + fence_reach;
+  const auto hours = std::chrono::floor<std::chrono::hours>(ahead).count();
+  return "its fencing numbers are " + std::to_string(hours) + " hours ahead of our clock";
+}
+
 void Engine::note_number(Claim& claim, const Answer& answer) {
   Fencing& fencing = *claim.fencing;
   const NodeIndex node = answer.node;
   const bool raise = answer.stamp.verb == Verb::raise_fence;
   if (raise) fencing.asked.remove(node);
+  if (is_left_out(claim, answer)) return;
   if (answer.reply == Reply::behind || is_set_numbered(answer.stamp.verb)) {
     fencing.highest = std::max(fencing.highest, answer.number);
     remember_number(claim, answer.number);
@@ -287,7 +342,10 @@ void Engine::record(Claim& claim, const Answer& answer, Vote failure,
     case Reply::granted:
     case Reply::behind:
       // A guard may have spoken since it was asked.
-      if (!may_vote(node)) return vote_of_absent(round, node);
+      if (!may_vote(node) || !counts_for(claim, node)) return vote_of_absent(round, node);
+      if (claim.fencing && claim.fencing->left_out.has(node)) {
+        return round.record(node, Vote::excluded, {why_left_out(claim, answer.number), took, {}});
+      }
       return round.record_grant(node, took);
     case Reply::extended:
       if (!extend_counts(claim, node)) return vote_of_absent(round, node);
@@ -318,6 +376,7 @@ void Engine::record(Claim& claim, const Answer& answer, Vote failure,
     case Reply::script_missing:
     case Reply::clock:
     case Reply::done:
+    case Reply::marker:
       return round.record(node, Vote::error, {answer.text, took, {}});
     case Reply::failed:
       return round.record(node, failure, {answer.text, {}, {}});

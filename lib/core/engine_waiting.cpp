@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <chrono>
 #include <string>
+#include <vector>
 
 #include "core/engine.hpp"
 #include "core/hints.hpp"
@@ -21,19 +22,34 @@ constexpr Duration shortest_patience = std::chrono::milliseconds(1);
 constexpr int patience_of_the_second = 4;
 
 std::size_t keys_of(const Acquisition& acquisition) {
-  return acquisition.places > 0 ? acquisition.places : 1 + acquisition.also.size();
+  return std::max<std::size_t>(acquisition.places, 1);
+}
+
+/// Of several resources, the one in the way on most of the nodes that refused.
+std::uint64_t find_blocking(const Acquisition& acquisition) {
+  if (acquisition.also.empty()) return 0;
+  std::vector<std::size_t> nodes(acquisition.also.size() + 2);
+  acquisition.last.with(Vote::refused).each([&](NodeIndex node) {
+    const std::uint64_t which = acquisition.last.vote(node).number;
+    if (which < nodes.size()) ++nodes[which];
+  });
+  return static_cast<std::uint64_t>(std::max_element(nodes.begin(), nodes.end()) - nodes.begin());
 }
 
 template <typename Visit>
 void each_key(const Acquisition& acquisition, Visit&& visit) {
-  if (acquisition.places == 0) {
-    visit(acquisition.resource);
-    for (const std::string& other : acquisition.also) visit(other);
-    return;
-  }
+  // Of several resources it waits for one at a time: notified of one that it cannot use, it would
+  // keep from the next in that queue what it was notified of.
+  if (acquisition.blocked_by > 1) return visit(acquisition.also[acquisition.blocked_by - 2]);
+  if (acquisition.places == 0) return visit(acquisition.resource);
   for (std::uint32_t place = 0; place < acquisition.places; ++place) {
     visit(place_name(acquisition.resource, place));
   }
+}
+
+/// A writer, which keeps new readers out while it waits for those that hold the resource.
+bool is_kept_out_by_readers(const Acquisition& acquisition) {
+  return acquisition.keeps_out && acquisition.last.leading_holder() == "shared";
 }
 
 /// Several that wait for the same may be let in.
@@ -49,6 +65,13 @@ bool Engine::worth_waiting(const Acquisition& acquisition) {
 }
 
 void Engine::wait_in_line(Acquisition& acquisition) {
+  if (const std::uint64_t blocking = find_blocking(acquisition);
+      blocking != acquisition.blocked_by) {
+    leave_line(acquisition, Left::failed);
+    acquisition.blocked_by = blocking;
+    acquisition.reserved = false;
+    acquisition.heard = NodeSet();
+  }
   NodeSet able;
   NodeSet mute;
   for (std::size_t i = 0; i < links_.size(); ++i) {
@@ -63,19 +86,43 @@ void Engine::wait_in_line(Acquisition& acquisition) {
     emit(Command::Kind::listen).nodes = mute;
   }
   const bool makes_way = acquisition.last.leading_holder() == "writer";
+  const bool goes_first = is_kept_out_by_readers(acquisition);
+  acquisition.reserved = acquisition.reserved || goes_first;
   each_key(acquisition, [&](const std::string& key) {
     Hints::Entry& entry =
         acquisition.in_line ? *hints_.find(key) : hints_.wait(key, acquisition.index);
     if (later(entry.second.asked_at, queued_again_after) <= now_) entry.second.asked = NodeSet();
     const NodeSet late = able - entry.second.asked;
-    stand_in_queue(entry, late, Anew::no);
-    // A writer who waits goes first, and has to be told first.
-    if (makes_way) stand_in_queue(entry, able - late, Anew::yes);
+    // A writer that keeps readers out is next, and has to be notified first.
+    if (goes_first) {
+      stand_in_queue(entry, able, Queued::at_the_front);
+    } else if (makes_way) {
+      stand_in_queue(entry, able, place_in_queue(entry.second));
+    } else {
+      stand_in_queue(entry, late, Queued::once);
+    }
   });
   acquisition.in_line = true;
 }
 
-void Engine::stand_in_queue(Hints::Entry& entry, NodeSet nodes, Anew anew) {
+template <typename Visit>
+void Engine::each_waiter(const Hints::Key& key, Visit&& visit) {
+  for (const std::uint32_t index : key.waiters) {
+    Acquisition& acquisition = acquisitions_.at(index);
+    if (acquisition.in_line && visit(acquisition) == Visited::enough) return;
+  }
+}
+
+Engine::Queued Engine::place_in_queue(const Hints::Key& key) {
+  Queued place = Queued::at_the_back;
+  each_waiter(key, [&](const Acquisition& acquisition) {
+    if (acquisition.reserved) place = Queued::at_the_front;
+    return Visited::more;
+  });
+  return place;
+}
+
+void Engine::stand_in_queue(Hints::Entry& entry, NodeSet nodes, Queued where) {
   Hints::Key& key = entry.second;
   NodeSet asked;
   nodes.each([&](NodeIndex node) {
@@ -90,7 +137,7 @@ void Engine::stand_in_queue(Hints::Entry& entry, NodeSet nodes, Anew anew) {
   command.stamp.verb = Verb::stand_in_queue;
   command.stamp.claim.index = key.id;
   command.key = &entry.first;
-  command.number = anew == Anew::yes ? 1 : 0;
+  command.number = static_cast<std::int64_t>(where);
   asked.each([&](NodeIndex node) { links_[node].sent(command.stamp, now_); });
 }
 
@@ -99,17 +146,27 @@ void Engine::leave_line(Acquisition& acquisition, Left left) {
   acquisition.in_line = false;
   each_key(acquisition, [&](const std::string& key) {
     Hints::Entry& entry = hints_.stop(key, acquisition.index);
-    if (!entry.second.waiters.empty()) {
+    const bool others_wait = !entry.second.waiters.empty();
+    if (acquisition.reserved) {
+      const NodeSet queued = entry.second.queued;
+      leave_queue(entry, Leave::unreserved);
+      if (others_wait) stand_in_queue(entry, queued, place_in_queue(entry.second));
+      return;
+    }
+    if (others_wait) {
       // Who came later is to have a turn before others of ours.
-      if (left == Left::granted) return stand_in_queue(entry, entry.second.queued, Anew::yes);
+      if (left == Left::granted) {
+        return stand_in_queue(entry, entry.second.queued, place_in_queue(entry.second));
+      }
       // Whoever is behind it was not woken by what it heard.
       return wake(entry.second, 0);
     }
-    leave_queue(entry, left == Left::granted && makes_room(acquisition) ? Next::told : Next::no);
+    const bool others_enter = left == Left::granted && makes_room(acquisition);
+    leave_queue(entry, others_enter ? Leave::notifying : Leave::quietly);
   });
 }
 
-void Engine::leave_queue(Hints::Entry& entry, Next next) {
+void Engine::leave_queue(Hints::Entry& entry, Leave how) {
   NodeSet nodes;
   entry.second.asked.each([&](NodeIndex node) {
     if (links_[node].up() && !links_[node].congested()) nodes.add(node);
@@ -122,7 +179,7 @@ void Engine::leave_queue(Hints::Entry& entry, Next next) {
   command.stamp.verb = Verb::leave_queue;
   command.stamp.claim.index = entry.second.id;
   command.key = &entry.first;
-  command.number = next == Next::told ? 1 : 0;
+  command.number = static_cast<std::int64_t>(how);
   nodes.each([&](NodeIndex node) { links_[node].sent(command.stamp, now_); });
 }
 
@@ -153,14 +210,6 @@ bool Engine::is_told(const Acquisition& acquisition) {
 
 bool Engine::heard_enough(const Acquisition& acquisition) const {
   return (acquisition.heard | acquisition.last.granted()).size() >= settings_.quorum;
-}
-
-template <typename Visit>
-void Engine::each_waiter(const Hints::Key& key, Visit&& visit) {
-  for (const std::uint32_t index : key.waiters) {
-    Acquisition& acquisition = acquisitions_.at(index);
-    if (acquisition.in_line && visit(acquisition) == Visited::enough) return;
-  }
 }
 
 void Engine::hear(const Hints::Key& key, NodeIndex node) {
@@ -198,7 +247,7 @@ void Engine::on(const Listening& event) {
   link.ear.open = true;
   for (Hints::Entry& entry : hints_.all()) {
     if (entry.second.waiters.empty() || !link.up()) continue;
-    stand_in_queue(entry, NodeSet::of(event.node), Anew::no);
+    stand_in_queue(entry, NodeSet::of(event.node), Queued::once);
   }
 }
 

@@ -20,10 +20,12 @@ void FenceMemory::note(std::string_view resource, std::uint64_t number) noexcept
   highest = std::max(highest, number);
 }
 
+void FenceMemory::forget(std::string_view resource) noexcept { highest_[place_of(resource)] = 0; }
+
 std::uint64_t FenceMemory::propose(std::string_view resource, Duration wall_clock) const noexcept {
   const std::uint64_t clock = fence_number(wall_clock);
   const std::uint64_t seen = highest_[place_of(resource)] + 1;
-  return std::max(clock, std::min(seen, fence_number(wall_clock + fence_lead)));
+  return seen <= fence_number(wall_clock + fence_reach) ? std::max(clock, seen) : clock;
 }
 
 }  // namespace redlock::core

@@ -9,6 +9,7 @@ namespace {
 
 constexpr Duration first_retry = std::chrono::milliseconds(10);
 constexpr Duration longest_retry = std::chrono::seconds(1);
+constexpr Duration replica_look = std::chrono::seconds(5);
 
 // Each try that broke with requests unanswered adds one; a node that fails so often has long
 // dropped the oldest.
@@ -33,6 +34,11 @@ void Link::came_up(const NodeUp& event, Instant now) {
   numbers_ = event.numbers;
   numbered_ = 0;
   unfit_.assign(event.unfit);
+  role_check_at_.reset();
+  if (event.replica) role_check_at_ = later(now, replica_look);
+  marker_text_.assign(event.marker);
+  marker_ = parse_marker(event.marker);
+  vote_denied_.clear();
   if (event.quarantine > Duration::zero()) {
     quarantine(later(now, event.quarantine), event.quarantine_why);
   }
@@ -61,6 +67,7 @@ void Link::went_down(Instant now, Vote vote, std::string_view why, Randomness& r
   // longest (Karn's algorithm backs off for the same reason).
   if (vote == Vote::timeout) measured_ = false;
   state_ = State::down;
+  held_count_ = held_taken_ = 0;
   twin.reset();
   failure_.vote = vote;
   failure_.why.assign(why);
@@ -71,9 +78,19 @@ void Link::went_down(Instant now, Vote vote, std::string_view why, Randomness& r
   if (retrying_) retry_at_ = later(now, random.between(base / 2, base));
 }
 
+void Link::retry_soon(Instant now) noexcept {
+  // failures_ counts this one already.
+  if (retrying_ && failures_ <= 1) retry_at_ = now;
+}
+
 void Link::stop_retrying() noexcept {
   retrying_ = false;
   retry_at_.reset();
+}
+
+void Link::retry_now(Instant now) noexcept {
+  failures_ = 0;
+  if (retry_at_) retry_at_ = now;
 }
 
 void Link::killed() noexcept {
@@ -92,8 +109,8 @@ void Link::sent(const Stamp& stamp, Instant now) {
   ++count_;
 }
 
-Duration Link::answered(const Stamp& stamp, Instant now) {
-  REDLOCK_ASSERT(count_ > 0);
+Arrival Link::answered(const Stamp& stamp, Instant now) {
+  REDLOCK_ASSERT(count_ > 0 && held_count_ == 0);
   const Sent& oldest = ring_[head_];
   REDLOCK_ASSERT(oldest.stamp == stamp);
   const Duration round_trip = now - oldest.at;
@@ -103,7 +120,35 @@ Duration Link::answered(const Stamp& stamp, Instant now) {
   // nothing must not be tried at the pace of a healthy one.
   failures_ = 0;
   measure(round_trip);
-  return round_trip;
+  return {now, round_trip};
+}
+
+void Link::hold_back(const Answer& answer, Instant now) {
+  REDLOCK_ASSERT(held_count_ < count_ && held_taken_ == 0);
+  const Sent& sent = ring_[(head_ + held_count_) & (ring_.size() - 1)];
+  REDLOCK_ASSERT(sent.stamp == answer.stamp);
+  if (held_.size() == held_count_) held_.emplace_back();
+  HeldBack& held = held_[held_count_++];
+  held.stamp = answer.stamp;
+  held.reply = answer.reply;
+  held.text.assign(answer.text);
+  held.remaining = answer.remaining;
+  held.number = answer.number;
+  held.holds = answer.holds;
+  held.time = answer.time;
+  held.arrival = {now, now - sent.at};
+  measure(held.arrival.took);
+}
+
+const Link::HeldBack* Link::take_held_back() noexcept {
+  if (held_count_ == 0) {
+    held_taken_ = 0;
+    return nullptr;
+  }
+  head_ = (head_ + 1) & (ring_.size() - 1);
+  --count_;
+  --held_count_;
+  return &held_[held_taken_++];
 }
 
 std::optional<Stamp> Link::take_unanswered() noexcept {
@@ -136,8 +181,8 @@ Duration Link::limit() const noexcept {
 
 std::optional<Instant> Link::deadline() const noexcept {
   if (state_ == State::up) {
-    if (count_ == 0) return quarantine_;
-    return earlier(quarantine_, later(ring_[head_].at, limit()));
+    const std::optional<Instant> own = earlier(quarantine_, role_check_at_);
+    return count_ == 0 ? own : earlier(own, later(ring_[head_].at, limit()));
   }
   if (connecting_since_) return later(*connecting_since_, settings_->longest_limit);
   return retry_at_;
@@ -149,6 +194,10 @@ bool Link::answer_overdue(Instant now) const noexcept {
 
 bool Link::connect_overdue(Instant now) const noexcept {
   return connecting_since_ && now >= later(*connecting_since_, settings_->longest_limit);
+}
+
+bool Link::role_check_due(Instant now) const noexcept {
+  return state_ == State::up && role_check_at_ && now >= *role_check_at_;
 }
 
 bool Link::retry_due(Instant now) const noexcept { return retry_at_ && now >= *retry_at_; }

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/marker.hpp"
 #include "core/messages.hpp"
 #include "core/node_clock.hpp"
 #include "core/randomness.hpp"
@@ -14,6 +15,17 @@
 #include "core/time.hpp"
 
 namespace redlock::core {
+
+/// Why a node that is up is not asked: see Link::congested().
+inline constexpr std::string_view too_many_unanswered = "too many requests unanswered";
+/// Why a node in first contact is not waited for.
+inline constexpr std::string_view not_connected_yet = "not connected yet";
+
+/// When an answer came, and how long it took.
+struct Arrival {
+  Instant at{};
+  Duration took{};
+};
 
 /// What the core knows of one node's connection: whether it is usable, how fast it answers, what it
 /// still owes an answer to, and when to try again.
@@ -25,7 +37,7 @@ class Link {
     down,   ///< known to be down: a failure at once, reconnected in the background
   };
 
-  explicit Link(const Settings& settings) : settings_(&settings) {}
+  explicit Link(const Settings& settings) : clock(settings.max_ttl), settings_(&settings) {}
 
   [[nodiscard]] State state() const noexcept { return state_; }
   [[nodiscard]] bool up() const noexcept { return state_ == State::up; }
@@ -42,6 +54,10 @@ class Link {
   };
   void went_down(Instant now, Vote vote, std::string_view why, Randomness& random);
   void stop_retrying() noexcept;
+  /// At once, unless the last connection failed too.
+  void retry_soon(Instant now) noexcept;
+  /// A connection that is waited for with a retry is tried at once.
+  void retry_now(Instant now) noexcept;
   [[nodiscard]] const Failure& failure() const noexcept { return failure_; }
 
   /// The server's run_id as of the last time the node was up; empty before.
@@ -66,6 +82,19 @@ class Link {
   /// Why it has no vote while this connection lasts; empty where it has one.
   [[nodiscard]] const std::string& unfit() const noexcept { return unfit_; }
   void declare_unfit(std::string_view why) { unfit_.assign(why); }
+
+  /// The node's membership record as the handshake saw it, word for word.
+  [[nodiscard]] const std::string& marker_text() const noexcept { return marker_text_; }
+  /// None: it has none, or none of ours.
+  [[nodiscard]] const std::optional<Marker>& marker() const noexcept { return marker_; }
+  /// Whose member it is; empty: of no deployment that anybody opened.
+  [[nodiscard]] std::string_view deployment() const noexcept {
+    return marker_ ? std::string_view(marker_->deployment) : std::string_view();
+  }
+  /// Why the record gives it no vote, though leases that stand are extended and released there;
+  /// empty where it gives one.
+  [[nodiscard]] const std::string& vote_denied() const noexcept { return vote_denied_; }
+  void deny_vote(std::string_view why) { vote_denied_.assign(why); }
 
   /// No vote for new leases until then.
   [[nodiscard]] std::optional<Instant> quarantined_until() const noexcept { return quarantine_; }
@@ -93,9 +122,31 @@ class Link {
   [[nodiscard]] std::size_t unanswered() const noexcept { return count_; }
   void sent(const Stamp& stamp, Instant now);
   /// Takes the oldest request, which must be the one that was answered; answers its round trip.
-  [[nodiscard]] Duration answered(const Stamp& stamp, Instant now);
+  [[nodiscard]] Arrival answered(const Stamp& stamp, Instant now);
   /// Takes the oldest request of a connection that is no more.
   [[nodiscard]] std::optional<Stamp> take_unanswered() noexcept;
+
+  /// An answer that does not count yet: a vote, or what came behind one, before the marker behind
+  /// it was read. Until it counts, its request is unanswered.
+  struct HeldBack {
+    Stamp stamp{};
+    Reply reply{};
+    std::string text{};
+    std::optional<Duration> remaining{};
+    std::uint64_t number = 0;
+    std::optional<Holds> holds{};
+    Duration time{};
+    Arrival arrival{};
+
+    [[nodiscard]] Answer answer(NodeIndex node) const {
+      return {node, stamp, reply, text, remaining, number, holds, time};
+    }
+  };
+  [[nodiscard]] bool holds_back() const noexcept { return held_count_ > 0; }
+  void hold_back(const Answer& answer, Instant now);
+  /// The oldest, whose request is answered from now on; null: no more. Lives until the next
+  /// hold_back().
+  [[nodiscard]] const HeldBack* take_held_back() noexcept;
 
   // --- time ---
   /// How long an answer may take: follows the measured round trip within the bounds of the
@@ -107,6 +158,8 @@ class Link {
   [[nodiscard]] bool answer_overdue(Instant now) const noexcept;
   [[nodiscard]] bool connect_overdue(Instant now) const noexcept;
   [[nodiscard]] bool retry_due(Instant now) const noexcept;
+  /// A replica's role is only seen by a handshake.
+  [[nodiscard]] bool role_check_due(Instant now) const noexcept;
 
  private:
   struct Sent {
@@ -123,6 +176,10 @@ class Link {
   bool numbers_ = false;
   std::uint64_t numbered_ = 0;
   std::string unfit_;
+  std::optional<Instant> role_check_at_;
+  std::string marker_text_;
+  std::optional<Marker> marker_;
+  std::string vote_denied_;
   std::optional<Instant> quarantine_;
   std::string quarantine_why_;
   Instant clock_read_at_ = Instant::min();
@@ -131,6 +188,9 @@ class Link {
   std::vector<Sent> ring_;  // its size is a power of two
   std::size_t head_ = 0;
   std::size_t count_ = 0;
+  std::vector<HeldBack> held_;  // kept, so that their texts are used again
+  std::size_t held_count_ = 0;  // of the oldest in ring_
+  std::size_t held_taken_ = 0;
 
   bool retrying_ = true;
   bool measured_ = false;

@@ -51,8 +51,9 @@ enum class Verb : std::uint8_t {
   tend_numbers,    ///< forget what was numbered days ago; of no claim
   stand_in_queue,  ///< among those who wait for a key, to be told when it is our turn; of no claim
   leave_queue,     ///< of no claim
+  read_marker,     ///< GET of the marker, behind votes; of no claim
 };
-inline constexpr std::size_t verbs = 18;
+inline constexpr std::size_t verbs = 19;
 
 /// Asks for the lock by a script.
 [[nodiscard]] constexpr bool is_taking_script(Verb verb) noexcept {
@@ -74,7 +75,13 @@ inline constexpr std::size_t verbs = 18;
 /// Belongs to no claim: nobody waits for the answer.
 [[nodiscard]] constexpr bool is_upkeep(Verb verb) noexcept {
   return verb == Verb::kill_old || verb == Verb::read_clock || verb == Verb::tend_numbers ||
-         is_about_queue(verb);
+         verb == Verb::read_marker || is_about_queue(verb);
+}
+/// Its answer counts only if the node's marker is unchanged behind it: what was forgotten before
+/// the request was executed may be somebody else's vote.
+[[nodiscard]] constexpr bool is_vote(Verb verb) noexcept {
+  return is_set(verb) || verb == Verb::raise_fence || verb == Verb::extend ||
+         verb == Verb::extend_or_set;
 }
 
 /// How a script is sent: by its digest, or in full where the node said that it does not know it.
@@ -107,6 +114,7 @@ enum class Reply : std::uint8_t {
   found,           ///< inspect: `text` the holder, `remaining` its TTL; with `holds`, `text` is
                    ///< their group and tokens, see take_text()
   done,            ///< kill_old, expire_orphan, tend_numbers, leave_queue
+  marker,          ///< read_marker: `text` is the node's marker, empty where there is none
   clock,           ///< read_clock: `time` is the node's wall clock
   script_missing,  ///< NOSCRIPT: nothing was executed
   error,           ///< nothing was executed, `text` is the server's message
@@ -188,6 +196,10 @@ struct NodeUp {
   bool numbers = false;
   /// Why it has no vote as long as this connection lasts; empty where it has one.
   std::string_view unfit{};
+  /// It is a replica, which may become a master again.
+  bool replica = false;
+  /// The node's membership record, word for word (marker.hpp); empty: it has none.
+  std::string_view marker{};
   /// How long it has none for new leases, and why.
   Duration quarantine{};
   std::string_view quarantine_why{};
@@ -215,6 +227,9 @@ struct Deaf {
 };
 /// Harmless when nothing was due.
 struct TimePassed {};
+/// All that was commanded until now leaves in one write per node: the request that covers its votes
+/// comes last. Harmless where Engine::uncovered() is empty.
+struct TurnEnd {};
 /// Ends all requests, releases all leases; answered by Command::Kind::drained.
 struct Shutdown {
   Duration grace{};
@@ -222,7 +237,7 @@ struct Shutdown {
 
 using Event =
     std::variant<Acquire, Extend, Release, Detach, ExtendToken, ReleaseToken, Inspect, Cancel,
-                 Answer, NodeUp, NodeDown, Listening, Hint, Deaf, TimePassed, Shutdown>;
+                 Answer, NodeUp, NodeDown, Listening, Hint, Deaf, TimePassed, TurnEnd, Shutdown>;
 
 // --- commands -------------------------------------------------------------------------------
 
@@ -243,6 +258,7 @@ struct Command {
     excluded,    ///< a guard took the vote of `nodes`
     listen,      ///< to what `nodes` tell by the name of Engine::ear(); one Listening each, or Deaf
     stop_listening,  ///< nothing follows
+    undelivered,     ///< with drained: `number` releases did not reach `nodes`
     drained,         ///< nothing is left to wait for
   };
   Kind kind{};

@@ -1,5 +1,7 @@
 #include "core/node_clock.hpp"
 
+#include <algorithm>
+
 #include "core/validity.hpp"
 
 namespace redlock::core {
@@ -30,7 +32,8 @@ Duration NodeClock::observe(Instant sent, Instant received, Duration time) noexc
   if (forward || backward || sharper || received - anchor_->at >= anchored_for) anchor_ = sample;
   if (!forward) return Duration::zero();
   const Duration step = gained + uncertain;
-  stepped_ += step;
+  const Duration counted = std::min(step, most_);
+  stepped_ = stepped_ > uncountable - counted ? uncountable : stepped_ + counted;
   return step;
 }
 

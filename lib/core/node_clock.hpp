@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "core/time.hpp"
+#include "redlock/limits.hpp"
 
 namespace redlock::core {
 
@@ -10,6 +11,9 @@ namespace redlock::core {
 /// but how it moves: a key lives too short by as much as the clock gains while it lives.
 class NodeClock {
  public:
+  /// No key lives longer than `longest_ttl`, so a larger step counts as one of that size.
+  explicit NodeClock(Duration longest_ttl = limits::longest_max_ttl) : most_(longest_ttl) {}
+
   /// The node's clock was `time` somewhere between the two instants. Answers by how much it has
   /// stepped forward since the sample before: zero, unless it gained more than the uncertainty of
   /// both samples and the drift that every validity allows for; then the most it can be.
@@ -20,6 +24,9 @@ class NodeClock {
 
   /// All steps so far: what a key that was set at one value of it has lost at another.
   [[nodiscard]] Duration stepped() const noexcept { return stepped_; }
+  /// The value of `stepped` from which on it cannot count any more: the node is trusted with no
+  /// key.
+  static constexpr Duration uncountable = Duration::max();
 
  private:
   struct Sample {
@@ -27,6 +34,7 @@ class NodeClock {
     Duration error{};
     Instant at{};
   };
+  Duration most_;
   std::optional<Sample> anchor_;  // what the next ones are compared with
   Duration latest_{};
   Duration stepped_{};

@@ -25,7 +25,7 @@ struct Tally {
 /// four nodes with a quorum of three, two denials are the end.
 [[nodiscard]] constexpr Verdict verdict(const Tally& tally) noexcept {
   if (tally.granted >= tally.quorum) return Verdict::won;
-  if (tally.denied > tally.nodes - tally.quorum) return Verdict::lost;
+  if (tally.denied + tally.quorum > tally.nodes) return Verdict::lost;
   return Verdict::pending;
 }
 

@@ -12,7 +12,7 @@ constexpr Duration shortest_pause = std::chrono::milliseconds(1);
 }  // namespace
 
 void Renewal::begin(const std::optional<Acquire::Renewal>& limits, Instant acquired, Duration ttl) {
-  wanted_ = limits.has_value();
+  wanted_ = limited_ = limits.has_value();
   warns_ = wanted_;
   due_.reset();
   if (!wanted_) return;
@@ -44,12 +44,34 @@ std::optional<Instant> Renewal::warn_at(Instant valid_until) const noexcept {
 
 void Renewal::succeeded(Instant round_start) noexcept {
   if (!wanted_) return;
-  --left_;
-  if (left_ == 0) {
-    wanted_ = false;
-    return;
-  }
-  due_ = later(round_start, ttl_ / 3);
+  count();
+  if (wanted_) due_ = later(round_start, ttl_ / 3);
+}
+
+void Renewal::count() noexcept {
+  if (left_ > 0) --left_;
+  if (left_ > 0) return;
+  wanted_ = false;
+  due_.reset();
+}
+
+void Renewal::extended_by_hand(Instant valid_until) noexcept {
+  if (!limited_) return;
+  count();
+  follow(valid_until);
+}
+
+std::optional<Duration> Renewal::allow(Instant now, Duration ttl) const noexcept {
+  if (!limited_) return ttl;
+  if (left_ == 0) return std::nullopt;
+  if (hold_until_ != Instant::max()) ttl = std::min(ttl, hold_until_ - now);
+  ttl = std::chrono::floor<std::chrono::milliseconds>(ttl);
+  if (ttl < limits::shortest_ttl) return std::nullopt;
+  return ttl;
+}
+
+void Renewal::hurry(Instant now) noexcept {
+  if (due_) due_ = std::min(*due_, now);
 }
 
 void Renewal::follow(Instant valid_until) noexcept {

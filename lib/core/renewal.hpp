@@ -32,16 +32,26 @@ class Renewal {
   void warned(Instant valid_until) noexcept { warned_of_ = valid_until; }
 
   void succeeded(Instant round_start) noexcept;
-  /// An extend by hand does the work of the next renewal as far as it raised the deadline, and is
-  /// none.
-  void follow(Instant valid_until) noexcept;
+  /// An extend by hand counts as a renewal, and does the work of the next one as far as it raised
+  /// the deadline.
+  void extended_by_hand(Instant valid_until) noexcept;
   void failed(Instant now, Instant valid_until) noexcept;
+  /// The deadline was lowered: what the next renewal was planned by is no longer true.
+  void hurry(Instant now) noexcept;
+
+  /// The TTL that an extend by hand may ask for now, which the limits bind as well; none when one
+  /// of them is reached.
+  [[nodiscard]] std::optional<Duration> allow(Instant now, Duration ttl) const noexcept;
 
  private:
+  void count() noexcept;
+  void follow(Instant valid_until) noexcept;
+
   bool wanted_ = false;
   bool warns_ = false;
   std::optional<Instant> warned_of_;
   Duration ttl_{};
+  bool limited_ = false;
   std::uint64_t left_ = 0;
   Instant hold_until_{};
   std::optional<Instant> due_;

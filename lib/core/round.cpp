@@ -9,7 +9,8 @@ namespace redlock::core {
 void Round::begin(std::uint16_t number, std::size_t nodes, std::size_t quorum, Instant start,
                   Duration ttl) {
   REDLOCK_ASSERT(nodes >= 1 && nodes <= limits::nodes);
-  REDLOCK_ASSERT(quorum >= majority(nodes) && quorum <= nodes);
+  // Above the nodes where this client knows too few members of a deployment: it can not win.
+  REDLOCK_ASSERT(quorum >= majority(nodes));
   number_ = number;
   nodes_ = nodes;
   quorum_ = quorum;
@@ -108,7 +109,7 @@ Errc Round::why_lost() const {
   const std::size_t excluded = with(Vote::excluded).size();
   const std::size_t refused = with(Vote::refused).size();
   const std::size_t failed = denied_.size() - excluded - refused;
-  const std::size_t spare = nodes_ - quorum_;
+  const std::size_t spare = nodes_ - std::min(nodes_, quorum_);
   if (failed > spare) return Errc::unavailable;
   if (failed + excluded > spare) return excluded > 0 ? Errc::excluded : Errc::unavailable;
   // Somebody may own a majority unless our own grants prove that nobody does: nodes not heard from,
@@ -129,6 +130,10 @@ std::optional<Duration> Round::free_in() const {
     if (vote.vote == Vote::granted) left[known++] = Duration::zero();
     if (vote.vote == Vote::refused && vote.remaining) left[known++] = *vote.remaining;
   });
+  // With an even number of nodes, half of them decide that a round is lost.
+  for (std::size_t i = pending().size(); i > 0 && known < quorum_; --i) {
+    left[known++] = Duration::zero();
+  }
   if (known < quorum_) return std::nullopt;
   const auto end = left.begin() + static_cast<std::ptrdiff_t>(known);
   const auto nth = left.begin() + static_cast<std::ptrdiff_t>(quorum_ - 1);

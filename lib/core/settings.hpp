@@ -18,9 +18,12 @@ struct Settings {
   Duration max_ttl = limits::default_max_ttl;
   /// How long a node whose clock stepped has no vote.
   Duration quarantine = limits::default_max_ttl;
+  /// Votes count only with the membership record that the handshake saw (marker.hpp).
+  bool restart_guard = false;
   bool clock_guard = false;
   Duration clock_bound = std::chrono::seconds(1);
   std::size_t max_unanswered = limits::unanswered_per_node;
+  std::size_t max_operations = limits::operations;
 };
 
 }  // namespace redlock::core

@@ -1,14 +1,12 @@
 #pragma once
 
 #include "core/time.hpp"
+#include "redlock/limits.hpp"
 
 namespace redlock::core {
 
-/// What the nodes' clocks may run apart over a TTL: 1 % of it, and 2 ms for the granularity of
-/// expiry and for short TTLs (the Redis document's CLOCK_DRIFT_FACTOR and its constant).
-[[nodiscard]] constexpr Duration drift(Duration ttl) noexcept {
-  return ttl / 100 + std::chrono::milliseconds(2);
-}
+/// What the nodes' clocks may run apart over a TTL.
+[[nodiscard]] constexpr Duration drift(Duration ttl) noexcept { return limits::clock_drift(ttl); }
 
 /// The deadline of a lease whose granting round began at `start`. The one place where it is
 /// computed: everybody else hands the instant on, since a remaining duration that is added to a

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/node_clock.hpp"
+
 namespace redlock::core {
 
 Instant Worth::deadline(const StepMarks& now, std::size_t quorum) const noexcept {
@@ -10,7 +12,8 @@ Instant Worth::deadline(const StepMarks& now, std::size_t quorum) const noexcept
   std::size_t count = 0;
   bool stepped = false;
   nodes.each([&](NodeIndex node) {
-    lost[count] = now[node] - steps[node];
+    const bool countable = now[node] != NodeClock::uncountable;
+    lost[count] = countable ? now[node] - steps[node] : Duration::max();
     stepped = stepped || lost[count] != Duration::zero();
     ++count;
   });

@@ -17,9 +17,10 @@ using StepMarks = std::array<Duration, limits::nodes>;
 /// forward since lets its key expire early by as much.
 struct Worth {
   std::uint16_t round = 0;
-  NodeSet nodes;      ///< that granted or extended in that round, stragglers too
-  StepMarks steps{};  ///< when it began
-  Instant until{};    ///< what it won, had no clock stepped
+  NodeSet nodes;                 ///< that granted or extended in that round, stragglers too
+  StepMarks steps{};             ///< when it began
+  Instant until{};               ///< what it won, had no clock stepped
+  std::size_t votes_needed = 0;  ///< a quorum of the round
 
   /// The latest instant at which a quorum of them still has the key.
   [[nodiscard]] Instant deadline(const StepMarks& now, std::size_t quorum) const noexcept;

@@ -234,8 +234,9 @@ constexpr std::int64_t no_key = -2;
 }
 
 /// {-1, holder, PTTL}
-[[nodiscard]] std::optional<Classified> classify_refusal(const Value& value) noexcept {
-  if (value.elements.size() != 3 || value.elements[1]->type != Type::bulk) return std::nullopt;
+[[nodiscard]] std::optional<Classified> classify_refusal(const Value& value,
+                                                         std::size_t size = 3) noexcept {
+  if (value.elements.size() != size || value.elements[1]->type != Type::bulk) return std::nullopt;
   const Value& pttl = *value.elements[2];
   if (!is_duration(pttl)) return std::nullopt;
   return Classified{
@@ -264,14 +265,25 @@ constexpr std::int64_t no_key = -2;
   return result;
 }
 
-/// {1 or 2, number}, or {-1, holder, PTTL}.
+/// {-1, holder, PTTL, which of the resources}
+[[nodiscard]] std::optional<Classified> classify_refused_take(const Value& value) noexcept {
+  if (value.elements.size() != 4) return classify_refusal(value);  // of a fencing number
+  const Value& which = *value.elements[3];
+  if (which.type != Type::integer || which.integer < 1) return std::nullopt;
+  if (static_cast<std::size_t>(which.integer) > limits::resources) return std::nullopt;
+  std::optional<Classified> result = classify_refusal(value, 4);
+  if (result) result->number = static_cast<std::uint64_t>(which.integer);
+  return result;
+}
+
+/// {1 or 2, number}, or a refusal.
 [[nodiscard]] std::optional<Classified> classify_fence(const Value& value) noexcept {
   if (value.type == Type::error) return error_of_script(value);
   if (value.type != Type::array || value.elements.size() < 2) return std::nullopt;
   const Value& what = *value.elements[0];
   const Value& second = *value.elements[1];
   if (what.type != Type::integer) return std::nullopt;
-  if (what.integer == -1) return classify_refusal(value);
+  if (what.integer == -1) return classify_refused_take(value);
   if (value.elements.size() != 2 || second.type != Type::integer) return std::nullopt;
   if (second.integer < 0 || static_cast<std::uint64_t>(second.integer) >= core::fence_limit) {
     return std::nullopt;
@@ -315,6 +327,13 @@ constexpr std::int64_t no_key = -2;
   if (value.type == Type::error) return error_of_script(value);
   if (value.type != Type::integer || value.integer < 0 || value.integer > 1) return std::nullopt;
   return Classified{.reply = value.integer == 1 ? Reply::taken : Reply::gone};
+}
+
+[[nodiscard]] std::optional<Classified> classify_marker(const Value& value) noexcept {
+  if (value.type == Type::error) return error_of(value);
+  if (value.type == Type::nil) return Classified{.reply = Reply::marker};
+  if (value.type != Type::bulk) return std::nullopt;
+  return Classified{.reply = Reply::marker, .text = value.text};
 }
 
 [[nodiscard]] std::optional<Classified> classify_kill(const Value& value) noexcept {
@@ -363,6 +382,8 @@ std::optional<Classified> classify(core::Verb verb, SetForm form,
       return classify_count(first);
     case core::Verb::stand_in_queue:
       return classify_queued(first);
+    case core::Verb::read_marker:
+      return classify_marker(first);
   }
   return std::nullopt;
 }

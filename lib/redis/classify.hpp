@@ -46,6 +46,7 @@ struct Classified {
     case core::Verb::tend_numbers:
     case core::Verb::stand_in_queue:
     case core::Verb::leave_queue:
+    case core::Verb::read_marker:
       return 1;
   }
   return 1;

@@ -92,6 +92,7 @@ void Connection::take_greeting(const Value& value) {
       // The owner may destroy us in the call and still hold what it was told.
       const ServerIdentity identity = handshake_->identity();
       handshake_.reset();
+      stream_.server_works();
       owner_.on_ready(identity);
       return;
     }

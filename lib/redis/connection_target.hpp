@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstddef>
 #include <optional>
 #include <string>
 
@@ -11,10 +10,11 @@ namespace redlock::redis {
 
 /// What the restart guard compares and writes (scripts/guard.lua).
 struct RestartGuard {
-  std::size_t nodes = 0;  ///< of the deployment
   core::Duration max_ttl{};
   core::Duration quarantine{};
   bool trust_durable = false;
+  std::string name{};         ///< of the node, as the client's other nodes may know it
+  std::string incarnation{};  ///< of a marker that is written; fresh for each connection
 };
 
 /// Which server, as whom, which database.

@@ -161,6 +161,9 @@ void Encoder::format(Frame& frame, core::Verb verb, std::string_view resource, c
     case core::Verb::read_clock:
       append_command(bytes, {"TIME"});
       return;
+    case core::Verb::read_marker:
+      append_command(bytes, {"GET", keys::marker});
+      return;
     case core::Verb::tend_numbers: {
       const auto [command, script] = call(scripts::tend);
       append_command(bytes, {command, script, "1", keys::numbers});
@@ -237,7 +240,8 @@ void Encoder::format(Frame& frame, core::Verb verb, std::string_view resource, c
     }
     case core::Verb::expire_orphan: {
       const auto [command, script] = call(scripts::expire_orphan);
-      append(of_script, {command, script, "1", resource, ttl.view()});
+      const Decimal longest(static_cast<std::int64_t>(limits::token_bytes));
+      append(of_script, {command, script, "1", resource, ttl.view(), longest.view()});
       break;
     }
   }
@@ -251,7 +255,8 @@ std::string_view Encoder::encode(core::Verb verb, core::ScriptForm script_form, 
                                  std::int64_t number, const Terms& terms) {
   Frame& frame = frames_.at(static_cast<std::size_t>(verb));
   const std::string_view letters = token.view();
-  if (verb == core::Verb::read_clock && !frame.bytes.empty()) return frame.bytes;
+  const bool always_same = verb == core::Verb::read_clock || verb == core::Verb::read_marker;
+  if (always_same && !frame.bytes.empty()) return frame.bytes;
   const Decimal digits(number);
   const bool names_a_resource = !core::is_upkeep(verb);
   const bool plain = terms.none();

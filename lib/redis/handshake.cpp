@@ -5,6 +5,7 @@
 #include <chrono>
 #include <string_view>
 
+#include "core/marker.hpp"
 #include "redis/authentication.hpp"
 #include "redis/encoder.hpp"
 #include "redis/keys.hpp"
@@ -85,18 +86,21 @@ Handshake::Handshake(const ConnectionTarget& target, std::string& out)
     append_command(out, {"CONFIG", "GET", "appendfsync"});
     expect(Step::fsync);
   }
+  if (!guard_) {
+    append_command(out, {"GET", keys::marker});
+    expect(Step::marker);
+  }
 }
 
 void Handshake::ask(std::string& out) {
   const RestartGuard guard = *guard_;
   guard_.reset();
   const bool durable = guard.trust_durable && append_only_ && always_synced_;
-  append_command(out,
-                 {"EVAL", scripts::guard.text, "3", keys::marker, keys::quarantine, keys::numbers,
-                  identity_.run_id, std::to_string(guard.nodes), in_milliseconds(guard.max_ttl),
-                  in_milliseconds(guard.quarantine), durable ? "1" : "0"});
+  append_command(out, {"EVAL", scripts::guard.text, "3", keys::marker, keys::quarantine,
+                       keys::numbers, identity_.run_id, replid_, in_milliseconds(guard.max_ttl),
+                       in_milliseconds(guard.quarantine), durable ? "durable" : "volatile",
+                       core::is_member_name(guard.name) ? guard.name : "-", guard.incarnation});
   expect(Step::guard);
-  asked_ = guard;
 }
 
 void Handshake::expect(Step step) { steps_.at(expected_++) = step; }
@@ -127,6 +131,8 @@ Handshake::Progress Handshake::take(const Value& answer) {
         always_synced_ = answer.elements[1]->text == "always";
       }
       return advance();
+    case Step::marker:
+      return take_marker(answer);
     case Step::guard:
       if (is_error) return refuse(step, answer);
       return take_guard(answer);
@@ -140,33 +146,39 @@ Handshake::Progress Handshake::advance() noexcept {
   return guard_ && identity_.unfit.empty() ? Progress::ask : Progress::done;
 }
 
+Handshake::Progress Handshake::take_marker(const Value& answer) {
+  // A server that does not let us read it is taken to have none, as if it were new.
+  if (answer.type == Value::Type::bulk && answer.text.size() <= core::marker_bytes) {
+    identity_.marker = answer.text;
+  }
+  return advance();
+}
+
 Handshake::Progress Handshake::take_guard(const Value& answer) {
-  if (answer.type != Value::Type::array || answer.elements.size() < 2) {
+  if (answer.type != Value::Type::array || answer.elements.size() != 3) {
     return malformed(Step::guard);
   }
-  const Value& left = *answer.elements[0];
-  const Value& second = *answer.elements[1];
-  if (left.type != Value::Type::integer) return malformed(Step::guard);
-  if (left.integer == -1) {
-    if (answer.elements.size() != 3 || second.type != Value::Type::integer ||
-        answer.elements[2]->type != Value::Type::integer) {
-      return malformed(Step::guard);
-    }
-    identity_.unfit = "it belongs to a deployment of " + std::to_string(second.integer) +
-                      " nodes with a max TTL of " + std::to_string(answer.elements[2]->integer) +
-                      " ms; this client has " + std::to_string(asked_.nodes) + " nodes and " +
-                      in_milliseconds(asked_.max_ttl) + " ms";
-    return advance();
-  }
-  if (left.integer < 0 || second.type != Value::Type::bulk) return malformed(Step::guard);
+  const Value& marker = *answer.elements[0];
+  const Value& left = *answer.elements[1];
+  const Value& why = *answer.elements[2];
+  const bool well_formed = marker.type == Value::Type::bulk && !marker.text.empty() &&
+                           left.type == Value::Type::integer && left.integer >= 0 &&
+                           why.type == Value::Type::bulk;
+  if (!well_formed) return malformed(Step::guard);
+  identity_.marker = marker.text;
   // No quarantine that we asked for is longer, and a forged one must not overflow.
   constexpr std::int64_t longest = std::chrono::milliseconds(limits::longest_max_ttl).count() * 2;
   identity_.quarantine = std::chrono::milliseconds(std::min(left.integer, longest));
-  if (left.integer > 0) {
+  if (left.integer == 0) return advance();
+  if (why.text == "restarted") {
+    identity_.quarantine_why = "it restarted and may have forgotten leases that are still valid";
+  } else if (why.text == "role") {
     identity_.quarantine_why =
-        second.text == "restarted"
-            ? "it restarted and may have forgotten leases that are still valid"
-            : "it is new or has lost its data, and may have forgotten leases that are still valid";
+        "it was a replica for a while, or took over from its master, and may have forgotten leases "
+        "that are still valid";
+  } else {
+    identity_.quarantine_why =
+        "it is new or has lost its data, and may have forgotten leases that are still valid";
   }
   return advance();
 }
@@ -181,7 +193,11 @@ Handshake::Progress Handshake::take_info(const std::string& text) {
   }
   identity_.set_form = set_form_of(identity_.version);
   identity_.unfit = unfit_for_votes(text);
+  identity_.replica = field_of(text, "role:") == "slave";
   append_only_ = field_of(text, "aof_enabled:") == "1";
+  replid_ = visible(field_of(text, "master_replid:"), longest_field);
+  // Before Redis 4.0 there is none, and a change of role is not noticed.
+  if (replid_.empty()) replid_ = identity_.run_id;
   return advance();
 }
 
@@ -201,6 +217,7 @@ Handshake::Progress Handshake::refuse(Step step, const Value& error) {
       why_ = "INFO: ";
       break;
     case Step::fsync:
+    case Step::marker:
     case Step::guard:
       why_ = "restart guard: ";
       break;
@@ -219,6 +236,7 @@ Handshake::Progress Handshake::malformed(Step step) {
       why_ = "CLIENT ID was not answered with a number";
       break;
     case Step::fsync:
+    case Step::marker:
     case Step::guard:
       why_ = "the restart guard's script was not answered as it is written";
       break;

@@ -19,15 +19,17 @@ struct ServerIdentity {
   std::string version;             ///< e.g. "7.0.15"
   SetForm set_form = SetForm::plain;
   std::string unfit{};          ///< why it can have no vote at all; empty where it can
+  bool replica = false;         ///< and that is because it is a replica now
+  std::string marker{};         ///< word for word, see core::Marker; empty where there is none
   core::Duration quarantine{};  ///< how long it has no vote for new leases
   std::string quarantine_why{};
 };
 
 /// What is said on a new connection before anything else, pipelined in one write: AUTH, SELECT,
-/// CLIENT ID, INFO, CLIENT SETNAME, SCRIPT LOAD of each of `loaded_scripts`. A server that is
-/// LOADING answers all that matters of it. Then, if the server is fit, the restart guard's script
-/// in a second write: it needs the run_id. Where that can not be executed the connection is
-/// refused, and tried again.
+/// CLIENT ID, INFO, CLIENT SETNAME, SCRIPT LOAD of each of `loaded_scripts`; without the restart
+/// guard also GET of the marker. A server that is LOADING answers all that matters of it. Then, if
+/// the server is fit, the restart guard's script in a second write: it needs the run_id. Where that
+/// can not be executed the connection is refused, and tried again.
 class Handshake {
  public:
   enum class Progress : std::uint8_t {
@@ -58,6 +60,7 @@ class Handshake {
     info,
     ignored,
     fsync,
+    marker,
     guard,
   };
 
@@ -66,6 +69,7 @@ class Handshake {
   [[nodiscard]] Progress malformed(Step step);
   [[nodiscard]] Progress advance() noexcept;
   [[nodiscard]] Progress take_info(const std::string& text);
+  [[nodiscard]] Progress take_marker(const Value& answer);
   [[nodiscard]] Progress take_guard(const Value& answer);
 
   std::array<Step, 20> steps_{};
@@ -73,9 +77,9 @@ class Handshake {
   std::size_t taken_ = 0;
   std::string password_;               // looked for in refusals
   std::optional<RestartGuard> guard_;  // until asked
-  RestartGuard asked_;
   bool append_only_ = false;
   bool always_synced_ = false;
+  std::string replid_;
   ServerIdentity identity_;
   std::string why_;
 };

@@ -7,8 +7,8 @@ namespace redlock::redis {
 namespace {
 
 constexpr std::size_t line_end_size = 2;
-// Tokens and names fit; what is longer is seldom.
-constexpr std::int64_t longest_bulk = 256;
+// Tokens, names and markers fit; what is longer is seldom.
+constexpr std::int64_t longest_bulk = 1024;
 
 bool ends_at(std::string_view bytes, std::size_t at) noexcept {
   return bytes.size() >= at + line_end_size && bytes[at] == '\r' && bytes[at + 1] == '\n';

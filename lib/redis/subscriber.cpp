@@ -32,7 +32,11 @@ void Subscriber::close() {
   stream_.close(uv::CloseMode::reset);
 }
 
-void Subscriber::on_open() noexcept { stream_.flush(); }
+void Subscriber::on_open() noexcept {
+  // Whether the server is a good one is for the other connection to find out.
+  stream_.server_works();
+  stream_.flush();
+}
 
 void Subscriber::on_bytes(std::string_view bytes) noexcept {
   bool destroyed = false;

@@ -9,8 +9,8 @@ namespace redlock::redis {
 /// How much of a server's message is kept. Redis' own are shorter than half of this.
 inline constexpr std::size_t message_bytes = 512;
 
-/// Appends at most `limit` bytes that stand for `text`, on one line and without control characters:
-/// what a server (or a hostile one) sends ends up in logs and on terminals.
+/// Appends at most `limit` bytes that stand for `text`, on one line and without control and format
+/// characters: what a server (or a hostile one) sends ends up in logs and on terminals.
 void append_visible(std::string& out, std::string_view text, std::size_t limit);
 
 [[nodiscard]] std::string visible(std::string_view text, std::size_t limit = message_bytes);

@@ -128,10 +128,11 @@ Result<Configuration> configure(ClientOptions options) {
     configuration.targets.push_back(make_target(url, options, *tls));
     if (options.guards.restart) {
       configuration.targets.back().guard = redis::RestartGuard{
-          urls->size(), options.max_ttl, *quarantine, options.guards.trust_durable};
+          options.max_ttl, *quarantine, options.guards.trust_durable, url.display(), {}};
     }
   }
   configuration.settings.quarantine = *quarantine;
+  configuration.settings.restart_guard = options.guards.restart;
   configuration.settings.clock_guard = options.guards.clock;
   configuration.settings.clock_bound = options.guards.clock_bound;
   configuration.settings.quorum = quorum;
@@ -140,6 +141,25 @@ Result<Configuration> configure(ClientOptions options) {
   configuration.settings.max_ttl = options.max_ttl;
   configuration.on_node_event = std::move(options.on_node_event);
   return configuration;
+}
+
+Result<std::string> name_of_node(const std::string& url) {
+  const auto parsed = redis::parse_node_url(url);
+  if (!parsed) return parsed.error();
+  return parsed->display();
+}
+
+Result<redis::ConnectionTarget> configure_target(const std::string& url,
+                                                 const ClientOptions& options) {
+  const auto parsed = redis::parse_node_url(url);
+  if (!parsed) return parsed.error();
+  TlsShared shared;
+  if (parsed->tls) {
+    auto tls = make_tls(options.tls, {*parsed});
+    if (!tls) return std::move(tls).error();
+    shared = *std::move(tls);
+  }
+  return make_target(*parsed, options, shared);
 }
 
 }  // namespace redlock::runtime

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "core/settings.hpp"
@@ -20,5 +21,12 @@ struct Configuration {
 
 /// Errors: invalid_argument, with one line that names the option and what is allowed.
 [[nodiscard]] Result<Configuration> configure(ClientOptions options);
+
+/// The URL without user and password, as a marker names a node. Errors: invalid_argument.
+[[nodiscard]] Result<std::string> name_of_node(const std::string& url);
+
+/// How to reach a node that need not be one of the options', with their credentials and TLS files.
+[[nodiscard]] Result<redis::ConnectionTarget> configure_target(const std::string& url,
+                                                               const ClientOptions& options);
 
 }  // namespace redlock::runtime

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "runtime/boot_time.hpp"
@@ -53,7 +54,7 @@ void Driver::step(const core::Event& event) {
 void Driver::carry_out(core::Instant now, const Command& command) {
   switch (command.kind) {
     case Command::Kind::connect:
-      command.nodes.each([&](NodeIndex node) { nodes_[node]->connect(); });
+      command.nodes.each([&](NodeIndex node) { nodes_[node]->connect(randomness_.token().str()); });
       return;
     case Command::Kind::disconnect:
       command.nodes.each([&](NodeIndex node) {
@@ -74,6 +75,8 @@ void Driver::carry_out(core::Instant now, const Command& command) {
           [&](NodeIndex node) { nodes_[node]->listen(engine_.ear().view()); });
     case Command::Kind::stop_listening:
       return command.nodes.each([&](NodeIndex node) { nodes_[node]->stop_listening(); });
+    case Command::Kind::undelivered:
+      return report_undelivered(command);
     case Command::Kind::drained:
       return listener_.on_drained();
     case Command::Kind::acquired:
@@ -134,6 +137,8 @@ void Driver::on_node_ready(NodeIndex node, const redis::ServerIdentity& identity
   // What it is made of came with Redis 6.2 and 7.0.
   event.numbers = identity.set_form == redis::SetForm::with_get;
   event.unfit = identity.unfit;
+  event.replica = identity.replica;
+  event.marker = identity.marker;
   event.quarantine = identity.quarantine;
   event.quarantine_why = identity.quarantine_why;
   step(event);
@@ -161,6 +166,17 @@ void Driver::on_node_deaf(NodeIndex node) noexcept { step(core::Deaf{node}); }
 void Driver::report_excluded(const Command& command) {
   command.nodes.each(
       [&](NodeIndex node) { report(node, NodeEvent::Kind::excluded, engine_.exclusion(node)); });
+}
+
+void Driver::report_undelivered(const Command& command) {
+  const auto releases = static_cast<std::size_t>(command.number);
+  command.nodes.each([&](NodeIndex node) {
+    report(node, NodeEvent::Kind::undelivered,
+           std::to_string(releases) + (releases == 1 ? " release was" : " releases were") +
+               " not delivered before the client closed: what is locked there stays so until it "
+               "expires");
+    listener_.on_undelivered(node, releases);
+  });
 }
 
 void Driver::report(NodeIndex node, NodeEvent::Kind kind, std::string message) {
@@ -195,6 +211,7 @@ void Driver::on_turn() noexcept {
   listener_.on_turn_end();
   if (destroyed) return;
   destroyed_ = nullptr;
+  if (!engine_.uncovered().empty()) step(core::TurnEnd{});
   in_turn_end_ = false;
   dirty_.each([&](NodeIndex node) {
     if (nodes_[node]->ready()) nodes_[node]->connection().flush();

@@ -27,6 +27,8 @@ class DriverListener {
   /// and claim live until the call returns.
   virtual void on_outcome(core::Instant now, const core::Command& command) noexcept = 0;
   virtual void on_node_event(NodeEvent event) noexcept = 0;
+  /// So many releases did not reach a node before the end.
+  virtual void on_undelivered(core::NodeIndex node, std::size_t releases) noexcept = 0;
   /// Nothing is left to wait for; the driver may be destroyed from the next `on_turn_end` on.
   virtual void on_drained() noexcept = 0;
   /// Once a turn of the loop in which anything happened, before the loop polls again. May destroy
@@ -79,6 +81,7 @@ class Driver final : private NodeOwner {
   void send(core::Instant now, const core::Command& command);
   void send_plain(const core::Command& command);
   void report_excluded(const core::Command& command);
+  void report_undelivered(const core::Command& command);
   void report(core::NodeIndex node, NodeEvent::Kind kind, std::string message);
   void on_deadline() noexcept;
   void on_turn() noexcept;

@@ -197,6 +197,11 @@ Error explain(Errc code, std::string_view resource, RoundReport report) {
   return Error{code, std::move(message), std::move(report)};
 }
 
+std::string explain_spent_renewals(std::string_view resource) {
+  return "limit reached for" + quoted(resource) +
+         ": the lease's max renewals or max hold allow no further extend";
+}
+
 namespace {
 
 void describe(const core::NodeVote& vote, std::string_view token, NodeInspection& node) {

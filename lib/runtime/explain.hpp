@@ -22,6 +22,8 @@ namespace redlock::runtime {
 /// One line with the numbers in it: "held on 'invoice/42': granted 1, refused 3, failed 1 of 5;
 /// holder a91f…, 4.2 s left". `report` has no nodes where nothing was sent.
 [[nodiscard]] Error explain(Errc code, std::string_view resource, RoundReport report);
+/// An extend by hand that its lease's RenewalOptions do not allow.
+[[nodiscard]] std::string explain_spent_renewals(std::string_view resource);
 
 /// `token`: the one that was asked about, or empty.
 [[nodiscard]] Inspection report_inspection(const core::Round& round,

@@ -6,9 +6,12 @@
 namespace redlock::runtime {
 
 Node::Node(uv_loop_t* loop, core::NodeIndex index, redis::ConnectionTarget target, NodeOwner& owner)
-    : loop_(loop), index_(index), target_(std::move(target)), owner_(owner) {}
+    : loop_(loop), index_(index), resolver_(loop), target_(std::move(target)), owner_(owner) {
+  target_.endpoint.resolver = &resolver_;
+}
 
-void Node::connect() {
+void Node::connect(std::string incarnation) {
+  if (target_.guard) target_.guard->incarnation = std::move(incarnation);
   redis::ConnectionOwner& owner = *this;
   connection_ = std::make_unique<redis::Connection>(loop_, target_, owner);
   connection_->open();

@@ -4,11 +4,13 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <string_view>
 
 #include "core/messages.hpp"
 #include "redis/connection.hpp"
 #include "redis/subscriber.hpp"
+#include "uv/resolver.hpp"
 
 namespace redlock::runtime {
 
@@ -37,7 +39,8 @@ class Node final : private redis::ConnectionOwner, private redis::SubscriberOwne
   Node& operator=(const Node&) = delete;
   ~Node() = default;
 
-  void connect();
+  /// `incarnation` names what the handshake may have to write.
+  void connect(std::string incarnation);
   void disconnect(uv::CloseMode mode);
   [[nodiscard]] redis::Connection& connection() noexcept { return *connection_; }
   void listen(std::string_view name);
@@ -58,6 +61,7 @@ class Node final : private redis::ConnectionOwner, private redis::SubscriberOwne
 
   uv_loop_t* loop_;
   core::NodeIndex index_;
+  uv::Resolver resolver_;  // outlives the connections
   redis::ConnectionTarget target_;
   NodeOwner& owner_;
   std::unique_ptr<redis::Connection> connection_;

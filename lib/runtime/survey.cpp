@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/admission.hpp"
+#include "core/marker.hpp"
 #include "redis/dialogue.hpp"
 #include "redis/keys.hpp"
 #include "redis/scripts_embedded.hpp"
@@ -39,11 +40,11 @@ class Survey::Visit final : private redis::DialogueOwner {
   [[nodiscard]] bool busy() const noexcept { return step_ != Step::idle; }
   [[nodiscard]] const SurveyedNode& node() const noexcept { return node_; }
   [[nodiscard]] const Search& search() const noexcept { return search_; }
-  [[nodiscard]] const std::string& problem() const noexcept { return problem_; }
+  [[nodiscard]] const Marked& marked() const noexcept { return marked_; }
 
   void examine();
   void find_lock(milliseconds longest);
-  void mark(std::size_t nodes, milliseconds max_ttl);
+  void mark(const core::WriteMarker& write);
 
  private:
   enum class Step : std::uint8_t { idle, connecting, facts, clock, scanning, marking };
@@ -65,7 +66,7 @@ class Survey::Visit final : private redis::DialogueOwner {
   const nanoseconds limit_;
   SurveyedNode node_;
   Search search_;
-  std::string problem_;  // of the step at hand
+  Marked marked_;
   std::string selection_;
   milliseconds longest_{0};
   std::size_t samples_ = 0;
@@ -78,7 +79,6 @@ class Survey::Visit final : private redis::DialogueOwner {
 
 void Survey::Visit::begin(Step step) {
   step_ = step;
-  problem_.clear();
   timer_.arm(uv::DeadlineTimer::now() + limit_);
 }
 
@@ -105,7 +105,7 @@ void Survey::Visit::fail(std::string why) {
       search_.problem = std::move(why);
       return;
     case Step::marking:
-      problem_ = std::move(why);
+      marked_.problem = std::move(why);
       return;
   }
 }
@@ -143,6 +143,7 @@ void Survey::Visit::on_answers(std::vector<Answer> answers) noexcept {
       if (!selection_.empty() && node_.denied.empty() && node_.seen.role != "sentinel" &&
           !node_.seen.cluster) {
         node_.marker.reset();
+        node_.marker_text.clear();
         node_.seen.marked = node_.seen.restarted = false;
         node_.seen.quarantine = nanoseconds::zero();
         fail(selection_);
@@ -176,10 +177,15 @@ void Survey::Visit::ask_time() {
 void Survey::Visit::take_time(const Answer& answer) {
   const nanoseconds round_trip = uv::DeadlineTimer::now() - asked_at_;
   if (is_denial(answer.text) && node_.denied.empty()) node_.denied = answer.text;
+  if (const auto told = server_time(answer)) {
+    node_.time = std::chrono::floor<std::chrono::microseconds>(*told);
+  }
   if (samples_ == 0 || round_trip < node_.seen.round_trip) {
     node_.seen.round_trip = round_trip;
     // Against the clock that nobody sets: a step of ours in between would look like one of theirs.
-    if (const auto told = server_time(answer)) node_.clock = *told - (asked_at_ + round_trip / 2);
+    const auto told = server_time(answer);
+    if (told) node_.clock = *told - (asked_at_ + round_trip / 2);
+    if (told && node_.fencing_floor) node_.fencing_ahead = *node_.fencing_floor - *told;
   }
   if (++samples_ < clock_samples) {
     ask_time();
@@ -234,22 +240,35 @@ void Survey::Visit::take_page(const Answer& answer) {
   }
 }
 
-void Survey::Visit::mark(std::size_t nodes, milliseconds max_ttl) {
+void Survey::Visit::mark(const core::WriteMarker& write) {
+  marked_ = {};
   begin(Step::marking);
   if (gone_) {
     fail("the connection is gone");
     return;
   }
-  const std::string marker =
-      node_.seen.run_id + " " + std::to_string(nodes) + " " + std::to_string(max_ttl.count());
   redis::Questions question;
-  question.add({"EVAL", redis::scripts::open.text, "3", redis::keys::marker,
-                redis::keys::quarantine, redis::keys::numbers, marker});
+  question.add({"EVAL", redis::scripts::mark.text, "3", redis::keys::marker,
+                redis::keys::quarantine, redis::keys::numbers, write.expected,
+                core::format_marker(write.marker), std::to_string(write.quarantine.count()),
+                "membership"});
   dialogue_.ask(question);
 }
 
 void Survey::Visit::take_mark(const Answer& answer) {
-  if (answer.is_error()) problem_ = answer.text;
+  const auto& told = answer.elements;
+  if (answer.is_error()) {
+    marked_.refused = answer.text;
+    finish();
+    return;
+  }
+  if (answer.type != Value::Type::array || told.size() != 3 ||
+      told[0].type != Value::Type::integer || told[1].type != Value::Type::bulk) {
+    fail("protocol violation: no answer to a compare-and-set");
+    return;
+  }
+  marked_.written = told[0].integer == 1;
+  marked_.text = told[1].text;
   finish();
 }
 
@@ -286,12 +305,10 @@ std::vector<Search> Survey::find_locks(milliseconds longest) {
   return found;
 }
 
-std::vector<std::string> Survey::mark(std::size_t nodes, milliseconds max_ttl) {
-  for (const auto& visit : visits_) visit->mark(nodes, max_ttl);
+Marked Survey::mark(std::size_t node, const core::WriteMarker& write) {
+  visits_[node]->mark(write);
   run_until_idle();
-  std::vector<std::string> problems;
-  for (const auto& visit : visits_) problems.push_back(visit->problem());
-  return problems;
+  return visits_[node]->marked();
 }
 
 }  // namespace redlock::runtime

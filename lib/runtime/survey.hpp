@@ -7,29 +7,28 @@
 #include <string>
 #include <vector>
 
+#include "core/marker.hpp"
+#include "core/member_change.hpp"
 #include "redlock/deployment.hpp"
 #include "runtime/configuration.hpp"
 #include "uv/loop.hpp"
 
 namespace redlock::runtime {
 
-/// What a marker says: see guard.lua.
-struct Marker {
-  std::string run_id{};
-  std::uint64_t nodes = 0;
-  std::chrono::milliseconds max_ttl{0};
-};
-
-/// None: nothing that guard.lua would take for one.
-[[nodiscard]] std::optional<Marker> parse_marker(const std::string& text);
-
 /// What one node told, not judged yet and not compared with the others.
 struct SurveyedNode {
-  NodeExamination seen{};  ///< but for clock_offset, which takes all nodes
-  std::string denied{};    ///< what it keeps from us, in its own words
-  std::optional<Marker> marker{};
+  NodeExamination seen{};                           ///< but for clock_offset, which takes all nodes
+  std::string denied{};                             ///< what it keeps from us, in its own words
+  std::string marker_text{};                        ///< as it is kept; empty: none
+  std::optional<core::Marker> marker{};             ///< none: nothing that is one of ours
+  std::string replid{};                             ///< the server's replication id
+  std::optional<std::chrono::microseconds> time{};  ///< its own clock, since 1970
   /// The node's clock, seen from this machine's; of worth only beside those of other nodes.
   std::optional<std::chrono::nanoseconds> clock{};
+  /// Below which it acknowledges no fencing token: a time since 1970.
+  std::optional<std::chrono::nanoseconds> fencing_floor{};
+  /// How far that is ahead of its own clock.
+  std::optional<std::chrono::nanoseconds> fencing_ahead{};
 };
 
 /// What a search for locks came to on one node; both none: there is nothing.
@@ -40,6 +39,14 @@ struct Search {
     std::chrono::milliseconds left{0};
   };
   std::optional<Lock> lock{};
+};
+
+/// What a compare-and-set of a marker came to.
+struct Marked {
+  std::string problem{};  ///< no answer: nobody knows whether it was written
+  std::string refused{};  ///< the server's error
+  bool written = false;
+  std::string text{};  ///< the marker that is there now
 };
 
 /// Asks all nodes at once, on a loop and connections of its own, and blocks until all have answered
@@ -59,8 +66,8 @@ class Survey {
   /// Strings that expire within `longest`, and are none of ours.
   [[nodiscard]] std::vector<Search> find_locks(std::chrono::milliseconds longest);
 
-  /// Marks every node and ends its quarantine. Per node: empty, or why it could not be done.
-  [[nodiscard]] std::vector<std::string> mark(std::size_t nodes, std::chrono::milliseconds max_ttl);
+  /// Compares and sets the marker of one node.
+  [[nodiscard]] Marked mark(std::size_t node, const core::WriteMarker& write);
 
  private:
   class Visit;

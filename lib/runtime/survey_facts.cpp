@@ -5,6 +5,8 @@
 #include <charconv>
 #include <string_view>
 
+#include "core/fencing.hpp"
+#include "core/marker.hpp"
 #include "redis/keys.hpp"
 #include "redis/visible.hpp"
 
@@ -17,7 +19,7 @@ using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 
 /// In the order in which fact_questions() asks.
-enum Fact : std::size_t { info, appendfsync, save, marker, quarantine, facts };
+enum Fact : std::size_t { info, appendfsync, save, marker, quarantine, floor, facts };
 
 constexpr std::size_t longest_field = 64;
 
@@ -54,6 +56,14 @@ milliseconds countable(std::int64_t number) {
   return std::min(milliseconds(number), milliseconds(2 * limits::longest_max_ttl));
 }
 
+/// A score in microseconds since 1970; 'inf' too, which is as far away as can be counted.
+nanoseconds time_in(const std::string& score) {
+  constexpr auto end = static_cast<double>(core::fence_limit);
+  const auto number = number_in<double>(score);
+  const double microseconds = number && *number < end ? *number : end;
+  return std::chrono::microseconds(static_cast<std::int64_t>(std::max(microseconds, 0.0)));
+}
+
 void take_info(const std::string& text, NodeExamination& seen) {
   const std::string mode = field_of(text, "redis_mode");
   seen.version = field_of(text, "redis_version");
@@ -64,6 +74,7 @@ void take_info(const std::string& text, NodeExamination& seen) {
     seen.uptime = std::chrono::seconds(*uptime);
   }
   seen.maxmemory_policy = field_of(text, "maxmemory_policy");
+  seen.replicas = number_in<std::size_t>(field_of(text, "connected_slaves")).value_or(0);
   seen.cluster = mode == "cluster" || field_of(text, "cluster_enabled") == "1";
   seen.loading = field_of(text, "loading") == "1" || field_of(text, "async_loading") == "1";
 }
@@ -92,17 +103,6 @@ void take_errors(const std::vector<Answer>& answers, SurveyedNode& node) {
 
 }  // namespace
 
-std::optional<Marker> parse_marker(const std::string& text) {
-  const std::string_view all = text;
-  const std::size_t first = all.find(' ');
-  const std::size_t second = first == std::string_view::npos ? first : all.find(' ', first + 1);
-  if (first == 0 || second == std::string_view::npos) return std::nullopt;
-  const auto nodes = number_in<std::uint64_t>(all.substr(first + 1, second - first - 1));
-  const auto max_ttl = number_in<std::int64_t>(all.substr(second + 1));
-  if (!nodes || !max_ttl || *max_ttl < 0) return std::nullopt;
-  return Marker{redis::visible(all.substr(0, first), longest_field), *nodes, countable(*max_ttl)};
-}
-
 redis::Questions fact_questions() {
   redis::Questions questions;
   questions.add({"INFO"});
@@ -110,6 +110,7 @@ redis::Questions fact_questions() {
   questions.add({"CONFIG", "GET", "save"});
   questions.add({"GET", redis::keys::marker});
   questions.add({"PTTL", redis::keys::quarantine});
+  questions.add({"ZSCORE", redis::keys::numbers, ""});
   return questions;
 }
 
@@ -138,17 +139,24 @@ void take_facts(const std::vector<Answer>& answers, SurveyedNode& node) {
   }
   seen.reachable = true;
   take_info(told.text, seen);
+  node.replid = field_of(told.text, "master_replid");
+  if (node.replid.empty()) node.replid = seen.run_id;
   take_persistence(answers, seen);
   take_errors(answers, node);
 
-  if (answers[marker].type == Value::Type::bulk) node.marker = parse_marker(answers[marker].text);
-  seen.marked = node.marker.has_value();
-  seen.restarted = seen.marked && node.marker->run_id != seen.run_id;
+  if (answers[marker].type == Value::Type::bulk) {
+    node.marker_text = answers[marker].text;
+    node.marker = core::parse_marker(node.marker_text);
+  }
+  seen.marked = node.marker && !node.marker->deployment.empty();
+  seen.restarted =
+      node.marker && (node.marker->run_id != seen.run_id || node.marker->replid != node.replid);
   const Answer& left = answers[quarantine];
   if (left.type == Value::Type::integer && left.integer == -1) seen.quarantine = forever;
   if (left.type == Value::Type::integer && left.integer > 0) {
     seen.quarantine = countable(left.integer);
   }
+  if (answers[floor].type == Value::Type::bulk) node.fencing_floor = time_in(answers[floor].text);
 }
 
 std::optional<nanoseconds> server_time(const Answer& answer) {

@@ -3,6 +3,7 @@
 #include <sys/socket.h>
 
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,6 +16,10 @@ class Address {
   explicit Address(const sockaddr_storage& storage) noexcept : storage_(storage) {}
   [[nodiscard]] const sockaddr* get() const noexcept {
     return reinterpret_cast<const sockaddr*>(&storage_);
+  }
+  /// What an address does not use of its storage is zero.
+  friend bool operator==(const Address& a, const Address& b) noexcept {
+    return std::memcmp(&a.storage_, &b.storage_, sizeof a.storage_) == 0;
   }
 
  private:

@@ -39,6 +39,7 @@ class Stream::Connection final : public std::enable_shared_from_this<Connection>
   void open(const Endpoint& endpoint);
   void flush();
   void close(CloseMode mode);
+  void server_works() noexcept;
 
   [[nodiscard]] std::string& outbox() noexcept { return outbox_; }
   [[nodiscard]] std::size_t unsent() const noexcept;
@@ -67,7 +68,8 @@ class Stream::Connection final : public std::enable_shared_from_this<Connection>
   StreamListener* listener_;
   Phase phase_ = Phase::fresh;
   Endpoint endpoint_;
-  std::optional<Resolver> resolver_;
+  std::optional<Resolver> own_resolver_;
+  Resolver* resolver_ = nullptr;  // null where there is nothing to resolve
   Addresses addresses_;
   std::size_t next_address_ = 0;
   std::optional<Socket> socket_;
@@ -97,8 +99,8 @@ void Stream::Connection::open(const Endpoint& endpoint) {
   }
   phase_ = Phase::resolving;
   if (endpoint_.host.empty()) return on_resolved("it is empty", {});
-  resolver_.emplace(loop_, static_cast<ResolverListener&>(*this));
-  if (!resolver_->start(endpoint_.host, endpoint_.port)) on_resolved("no thread for it", {});
+  resolver_ = endpoint_.resolver != nullptr ? endpoint_.resolver : &own_resolver_.emplace(loop_);
+  resolver_->resolve(endpoint_.host, endpoint_.port, *this);
 }
 
 void Stream::Connection::connect_unix() {
@@ -125,7 +127,9 @@ void Stream::Connection::connect_next(int previous_status) {
   phase_ = Phase::connecting;
   while (next_address_ < addresses_.size()) {
     socket_.emplace(loop_, Socket::Kind::tcp, static_cast<SocketListener&>(*this));
-    previous_status = socket_->connect(addresses_[next_address_++]);
+    const Address& address = addresses_[next_address_++];
+    if (resolver_ != nullptr) resolver_->trying(address);
+    previous_status = socket_->connect(address);
     if (previous_status == 0) return;
   }
   fail(FailureKind::connect, uv_strerror(previous_status));
@@ -337,7 +341,9 @@ void Stream::Connection::close(CloseMode mode) {
   phase_ = Phase::closed;
   listener_ = nullptr;
   report_.reset();
-  resolver_.reset();
+  if (resolver_ != nullptr) resolver_->forget(*this);
+  resolver_ = nullptr;
+  own_resolver_.reset();
   if (socket_) socket_->close(mode);
 }
 
@@ -347,6 +353,12 @@ Stream::Stream(uv_loop_t* loop, StreamListener& listener)
 Stream::~Stream() { connection_->close(CloseMode::reset); }
 
 void Stream::open(const Endpoint& endpoint) { connection_->open(endpoint); }
+
+void Stream::Connection::server_works() noexcept {
+  if (resolver_ != nullptr && next_address_ > 0) resolver_->works(addresses_[next_address_ - 1]);
+}
+
+void Stream::server_works() noexcept { connection_->server_works(); }
 
 std::string& Stream::outbox() noexcept { return connection_->outbox(); }
 

@@ -13,6 +13,8 @@
 
 namespace redlock::uv {
 
+class Resolver;
+
 /// Where a server listens.
 struct Endpoint {
   using Kind = Socket::Kind;
@@ -22,6 +24,9 @@ struct Endpoint {
   std::uint16_t port = 0;                   ///< tcp
   std::string path;                         ///< unix_socket
   std::shared_ptr<const TlsContext> tls{};  ///< tcp; null: plain
+  /// tcp: shared by the streams to this server, and outlives them. Null: every stream has its own,
+  /// and begins at the first address.
+  Resolver* resolver = nullptr;
 };
 
 enum class FailureKind {
@@ -68,6 +73,10 @@ class Stream {
   /// Once. Looks the name up unless it is a literal and tries its addresses in turn; sets no time
   /// limit (close() is the way to give up).
   void open(const Endpoint& endpoint);
+
+  /// After on_open: the server answers as one should. The next stream of the endpoint's resolver
+  /// starts at this address; without this, at the one behind it.
+  void server_works() noexcept;
 
   /// Bytes to send are appended here, plain also under TLS. What is appended before on_open waits
   /// for the first flush() after it.

@@ -32,7 +32,7 @@ int main(int argc, char** argv) {
         return;
       }
       client->release(*std::move(lease), [&](redlock::Result<redlock::RoundReport> released) {
-        if (released && ++done == locks) client->close([] {});
+        if (released && ++done == locks) client->close([](const redlock::CloseReport&) {});
       });
     });
   }

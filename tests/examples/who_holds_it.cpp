@@ -35,6 +35,6 @@ int main(int argc, char** argv) {
   if (!inspection) return 4;
   std::cout << to_string(inspection->state) << " by " << inspection->holder << '\n';
 
-  auto mine = client->is_held_by("printer", lease->token());
-  return mine && *mine && second.error().code == redlock::Errc::held ? 0 : 5;
+  const bool mine = client->ownership("printer", lease->token()) == redlock::Ownership::held;
+  return mine && second.error().code == redlock::Errc::held ? 0 : 5;
 }

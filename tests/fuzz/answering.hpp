@@ -56,6 +56,8 @@ inline constexpr std::array every_form{redis::SetForm::plain, redis::SetForm::wi
       return 'a';
     case core::Verb::leave_queue:
       return 'b';
+    case core::Verb::read_marker:
+      return 'm';
   }
   return '?';
 }
@@ -112,6 +114,8 @@ void each_verb(Visit&& visit) {
              verb == Verb::leave_queue;
     case Reply::clock:
       return verb == Verb::read_clock;
+    case Reply::marker:
+      return verb == Verb::read_marker;
     case Reply::script_missing:
       return extends || verb == Verb::release || verb == Verb::inspect ||
              core::is_taking_script(verb) || verb == Verb::raise_fence ||
@@ -141,6 +145,7 @@ inline void check_meaning(core::Verb verb, const redis::Classified& answer) {
     constexpr std::size_t most_texts = 1 + limits::holds_told;
     std::size_t longest = limits::token_bytes + 1;
     if (verb == core::Verb::take_place) longest = limits::permits;
+    if (verb == core::Verb::read_marker) longest = limits::reply_bytes;
     if (verb == core::Verb::inspect && answer.holds) longest = most_texts * (longest + 4);
     REDLOCK_ASSERT(answer.text.size() <= longest);
   }

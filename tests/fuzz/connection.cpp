@@ -40,7 +40,7 @@ redis::ConnectionTarget target_of(std::string_view letters) {
   if (has('D')) target.db = 3;
   if (has('G')) {
     target.guard =
-        redis::RestartGuard{3, std::chrono::seconds(30), std::chrono::seconds(31), has('T')};
+        redis::RestartGuard{std::chrono::seconds(30), std::chrono::seconds(31), has('T'), "a", "i"};
   }
   return target;
 }

@@ -294,6 +294,9 @@ class Driver {
         return;
       case Command::Kind::stop_listening:
         return;
+      case Command::Kind::undelivered:
+        REDLOCK_ASSERT(shut_down_ && !drained_ && command.number > 0);
+        return;
       case Command::Kind::drained:
         REDLOCK_ASSERT(shut_down_ && !drained_);
         drained_ = true;

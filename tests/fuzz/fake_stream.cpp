@@ -65,6 +65,8 @@ void Stream::flush() {
 
 std::size_t Stream::unsent() const noexcept { return connection_->outbox.size(); }
 
+void Stream::server_works() noexcept {}
+
 void Stream::close(CloseMode /*mode*/) { connection_->listener = nullptr; }
 
 }  // namespace redlock::uv

@@ -30,7 +30,9 @@ namespace redlock::fuzz {
   if (word == "CLIENT" && command.at(1) == "ID") return resp::integer(7);
   if (word == "CONFIG") return resp::array({resp::bulk("appendfsync"), resp::bulk("always")});
   if (word == "SCRIPT") return resp::bulk("0123456789012345678901234567890123456789");
-  if (word == "EVAL" || word == "EVALSHA") return resp::array({resp::integer(0), resp::bulk("")});
+  if (word == "EVAL" || word == "EVALSHA") {
+    return resp::array({resp::bulk("marker"), resp::integer(0), resp::bulk("")});
+  }
   return resp::status("OK");
 }
 

@@ -30,7 +30,8 @@ void check_shown(const std::string& text) {
 void shake_hands(std::string_view info) {
   std::string asked;
   redis::ConnectionTarget target;
-  target.guard = redis::RestartGuard{3, std::chrono::seconds(30), std::chrono::seconds(31), true};
+  target.guard =
+      redis::RestartGuard{std::chrono::seconds(30), std::chrono::seconds(31), true, "a", "i"};
   redis::Handshake handshake(target, asked);
   auto progress = redis::Handshake::Progress::more;
   redis::ReplyReader reader;
@@ -77,7 +78,8 @@ void check_seen(const runtime::SurveyedNode& node) {
   REDLOCK_ASSERT(seen.quarantine >= std::chrono::nanoseconds::zero());
   REDLOCK_ASSERT(seen.quarantine == forever || seen.quarantine < longest_time);
   if (!node.marker) return;
-  check_shown(node.marker->run_id);
+  check_shown(node.marker->self);
+  for (const std::string& member : node.marker->members) check_shown(member);
   REDLOCK_ASSERT(node.marker->max_ttl.count() >= 0 && node.marker->max_ttl < longest_time);
 }
 

@@ -108,7 +108,11 @@ void survey(const runtime::Configuration& configuration, Server& server) {
     check_shown(core::spoken(search.lock->left));
     REDLOCK_ASSERT(search.lock->left.count() >= 0 && search.lock->left <= limits::longest_max_ttl);
   }
-  for (const std::string& problem : survey.mark(3, longest_lock)) check_shown(problem);
+  core::WriteMarker write;
+  write.marker.incarnation = write.marker.run_id = write.marker.replid = "1";
+  const runtime::Marked marked = survey.mark(0, write);
+  check_shown(marked.problem);
+  check_shown(marked.refused);
   server.stop();
 }
 

@@ -62,7 +62,7 @@ class AsyncOnCallersLoop : public testing::Test {
   [[nodiscard]] AsyncClient client() { return on_loop(loop_, patient(shared_urls(3))); }
   void close(AsyncClient& client) {
     bool closed = false;
-    client.close([&] { closed = true; });
+    client.close([&](const CloseReport&) { closed = true; });
     EXPECT_TRUE(loop_.run_until([&] { return closed; }));
   }
   AppLoop loop_;
@@ -106,15 +106,38 @@ TEST_F(AsyncOnCallersLoop, ACallAnswersLaterAndNotInside) {
     EXPECT_EQ(inspection->holder, lease.token().view());
     ++answers;
   });
+  client.ownership(resource_, lease.token(), [&](Result<Ownership> ownership) {
+    EXPECT_FALSE(inside);
+    EXPECT_EQ(ownership, Ownership::held);
+    ++answers;
+  });
+  client.ownership(resource_, Token(), [&](Result<Ownership> refused) {
+    EXPECT_FALSE(inside);
+    EXPECT_TRUE(failed_with(refused, Errc::invalid_argument));
+    ++answers;
+  });
   inside = false;
-  ASSERT_TRUE(loop_.run_until([&] { return answers == 5; }));
+  ASSERT_TRUE(loop_.run_until([&] { return answers == 7; }));
   client.release(std::move(lease), [&](Result<RoundReport> released) {
     EXPECT_TRUE(succeeded(released));
     ++answers;
   });
-  ASSERT_TRUE(loop_.run_until([&] { return answers == 6; }));
+  ASSERT_TRUE(loop_.run_until([&] { return answers == 8; }));
   close(client);
-  EXPECT_EQ(answers, 6);
+  EXPECT_EQ(answers, 8);
+}
+
+TEST_F(AsyncOnCallersLoop, AnEmptyFunctionIsNoCallback) {
+  AsyncClient client = AsyncOnCallersLoop::client();
+  client.acquire(resource_, {}, std::function<void(Result<Lease>)>());
+  client.release(Lease(), std::function<void(Result<RoundReport>)>());
+  client.inspect("", std::function<void(Result<Inspection>)>());
+  client.ownership(resource_, *Token::parse(hex_token()), std::function<void(Result<Ownership>)>());
+  bool answered = false;
+  client.inspect(resource_, [&](Result<Inspection>) { answered = true; });
+  EXPECT_TRUE(loop_.run_until([&] { return answered; }));
+  close(client);
+  client.close(std::function<void(const CloseReport&)>());
 }
 
 TEST_F(AsyncOnCallersLoop, HoldsThousandsOfLocksAtOnce) {
@@ -170,8 +193,8 @@ TEST_F(AsyncOnCallersLoop, CloseAnswersEverythingAndLeavesTheLoopEmpty) {
       });
     }
     int closed = 0;
-    client.close([&] { ++closed; });
-    client.close([&] { ++closed; });  // twice is harmless
+    client.close([&](const CloseReport&) { ++closed; });
+    client.close([&](const CloseReport&) { ++closed; });  // twice is harmless
     client.acquire(resource_, {}, [&](Result<Lease> lease) {
       EXPECT_TRUE(failed_with(lease, Errc::closed));
       ++answered;
@@ -191,7 +214,7 @@ TEST_F(AsyncOnCallersLoop, CloseAnswersEverythingAndLeavesTheLoopEmpty) {
       EXPECT_TRUE(failed_with(inspection, Errc::closed));
       ++answered;
     });
-    client.close([&] { ++closed; });
+    client.close([&](const CloseReport&) { ++closed; });
     client.cancel(RequestId{1});
     EXPECT_EQ(uv_run(loop_.get(), UV_RUN_DEFAULT), 0);
     EXPECT_EQ(answered, 13);
@@ -268,7 +291,7 @@ TEST_F(AsyncOnCallersLoop, ACallbackMayCloseAndReleaseAtOnce) {
   bool closed = false;
   client.acquire(resource_, {}, [&](Result<Lease> lease) {
     ASSERT_TRUE(succeeded(lease));
-    client.close([&] { closed = true; });
+    client.close([&](const CloseReport&) { closed = true; });
     client.release(*std::move(lease), [&](Result<RoundReport> report) {
       EXPECT_TRUE(failed_with(report, Errc::closed));
       ++answers;

@@ -37,7 +37,7 @@ TEST_F(AsyncOnOwnThread, AnswersOnItsThreadExactlyOnce) {
 
 TEST_F(AsyncOnOwnThread, AnswersThatComeAfterCloseSayClosedFromManyThreads) {
   std::promise<void> closed;
-  client_.close([&] { closed.set_value(); });
+  client_.close([&](const CloseReport&) { closed.set_value(); });
   closed.get_future().wait();
   std::atomic<int> answers{0};
   {

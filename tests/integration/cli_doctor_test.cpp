@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <initializer_list>
+
 #include "integration/cli_tool.hpp"
 #include "integration/deployment.hpp"
 
@@ -19,17 +21,23 @@ ProcessResult tool(Words words, const std::string& nodes) {
 
 TEST(CliDoctor, TellsPeopleThatAllIsWell) {
   Nodes nodes(3);
+  const ProcessResult before = tool({"doctor"}, nodes.joined_urls());
+  EXPECT_EQ(before.exit_code, 1) << before.errors;
+  EXPECT_THAT(before.output, HasSubstr("not-bootstrapped"));
+  EXPECT_THAT(before.output, HasSubstr("no marker: new"));
+  ASSERT_EQ(tool({"bootstrap"}, nodes.joined_urls()).exit_code, 0);
   const ProcessResult result = tool({"doctor"}, nodes.joined_urls());
   EXPECT_EQ(result.exit_code, 0) << result.errors;
   EXPECT_EQ(result.errors, "");
   EXPECT_THAT(result.output, HasSubstr("all is well\n"));
-  EXPECT_THAT(result.output, HasSubstr("no marker: new"));
+  EXPECT_THAT(result.output, HasSubstr("member"));
   for (const RedisServer& node : nodes) EXPECT_THAT(result.output, HasSubstr(node.url()));
   EXPECT_THAT(result.output, Not(HasSubstr("\x1b"))) << "colours into a pipe";
 }
 
 TEST(CliDoctor, SaysInJsonWhatScriptsRelyOn) {
   Nodes nodes(2);
+  ASSERT_EQ(tool({"bootstrap"}, nodes.joined_urls()).exit_code, 0);
   const ProcessResult result = tool({"doctor", "--json"}, nodes.joined_urls());
   EXPECT_EQ(result.exit_code, 0) << result.errors;
   const Json json = json_of(result);
@@ -47,13 +55,22 @@ TEST(CliDoctor, SaysInJsonWhatScriptsRelyOn) {
   EXPECT_FALSE(node.value("cluster", true));
   EXPECT_TRUE(node.at("clock_offset_ms").is_number_integer());
   EXPECT_EQ(node.value("quarantine_ms", -1), 0);
+  EXPECT_EQ(node.value("membership", ""), "member");
+  EXPECT_EQ(node.value("replicas", -1), 0);
 }
 
 TEST(CliDoctor, ExitsWith1AndTellsWhatIsWrongAndHowToMendIt) {
   Nodes nodes(2);
   const RedisServer evicting({.arguments = {"--maxmemory-policy", "allkeys-lru"}});
-  nodes[1].kill();
   const std::string urls = nodes.joined_urls() + "," + evicting.url();
+  for (const RedisServer* node : std::initializer_list<const RedisServer*>{&nodes[0], &evicting}) {
+    node->command({"SET", marker_key,
+                   marker_of(*node,
+                             {node->url(), nodes[1].url(),
+                              node == &evicting ? nodes[0].url() : evicting.url()},
+                             std::chrono::seconds(30))});
+  }
+  nodes[1].kill();
   const ProcessResult text = tool({"doctor"}, urls);
   EXPECT_EQ(text.exit_code, 1);
   EXPECT_THAT(text.output, HasSubstr("2 problems\n"));
@@ -76,7 +93,8 @@ TEST(CliDoctor, ExitsWith1AndTellsWhatIsWrongAndHowToMendIt) {
 }
 
 TEST(CliDoctor, TellsOnlyWhatIsWrongWhenQuiet) {
-  Nodes nodes(2);
+  Nodes nodes(3);
+  ASSERT_EQ(tool({"bootstrap"}, nodes.joined_urls()).exit_code, 0);
   EXPECT_EQ(tool({"doctor", "--quiet"}, nodes.joined_urls()).output, "");
   nodes[1].kill();
   const ProcessResult result = tool({"doctor", "--quiet"}, nodes.joined_urls());
@@ -104,7 +122,7 @@ TEST(CliDoctor, OfOneServerTwiceIsWrongUsage) {
 
 TEST(CliBootstrap, OpensADeploymentThatTheDoctorThenCallsWell) {
   Nodes nodes(3);
-  for (const RedisServer& node : nodes) quarantine_by_hand(node, 5);
+  for (const RedisServer& node : nodes) blank_by_hand(node);
   const ProcessResult result = tool({"bootstrap", "--json"}, nodes.joined_urls());
   EXPECT_EQ(result.exit_code, 0) << result.errors;
   const Json json = json_of(result);

@@ -13,6 +13,7 @@
 #include "integration/cli_tool.hpp"
 #include "redlock/clock.hpp"
 #include "support/eventually.hpp"
+#include "support/programs.hpp"
 #include "support/redis_server.hpp"
 #include "support/temp_dir.hpp"
 
@@ -253,17 +254,17 @@ TEST_F(CliRun, ALockThatWentToSomebodyElseEndsTheCommandWith74) {
 }
 
 TEST_F(CliRun, ALockThatWasBrokenBeforeTheCommandEndedIs74) {
-  const ProcessResult result =
-      run_shell({}, std::string(QUORUM_LOCK_BINARY) + " break r --yes --quiet --nodes " +
-                        nodes().joined_urls());
+  const ProcessResult result = run_shell(
+      {}, quorum_lock_program() + " break r --yes --quiet --nodes " + nodes().joined_urls());
   EXPECT_EQ(result.exit_code, 74) << result.errors;
   EXPECT_EQ(count_lines(result.errors), 1U) << result.errors;
 }
 
 TEST_F(CliRun, AStoppedCommandIsEndedToo) {
-  ChildProcess child = start_shell({"--ttl", "500ms", "--max-hold", "1s"},
-                                   "trap 'echo asked; exit' TERM; echo ready; kill -STOP $$; "
-                                   "while :; do sleep 0.02; done");
+  // Time enough between SIGTERM and SIGKILL to answer on a busy machine.
+  ChildProcess child = start_shell(
+      {"--ttl", "30s", "--max-hold", "16s", "--kill-after", "15s"},
+      "trap 'echo asked; exit' TERM; echo ready; kill -STOP $$; while :; do sleep 0.02; done");
   ASSERT_TRUE(child.wait_for_output("ready"));
   EXPECT_EQ(child.wait(), (ExitStatus{74, 0}));
   EXPECT_NE(child.output().find("asked"), std::string::npos) << child.output();

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "support/process.hpp"
+#include "support/programs.hpp"
 
 namespace redlock::test {
 
@@ -17,7 +18,7 @@ using Json = nlohmann::json;
 using Words = std::vector<std::string>;
 
 inline Words tool_words(Words arguments) {
-  arguments.insert(arguments.begin(), QUORUM_LOCK_BINARY);
+  arguments.insert(arguments.begin(), quorum_lock_program());
   return arguments;
 }
 

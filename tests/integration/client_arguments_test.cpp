@@ -172,18 +172,20 @@ TEST_F(CallArguments, AResourceHasOneTo8192Bytes) {
     expect_refused(client_.extend(bad, token_, seconds(1)), words);
     expect_refused(client_.release(bad, token_), words);
     expect_refused(client_.inspect(bad), words);
-    expect_refused(client_.is_held_by(bad, token_), words);
+    expect_refused(client_.ownership(bad, token_), words);
   }
 }
 
-TEST_F(CallArguments, ATtlIsAtLeastAMillisecondAndAtMostTheMaxTtl) {
+TEST_F(CallArguments, ATtlIsAtLeastWhatLeavesValidityAndAtMostTheMaxTtl) {
   for (const nanoseconds bad :
        {nanoseconds(0), nanoseconds(-1), nanoseconds(milliseconds(-5)), nanoseconds(999'999),
+        nanoseconds(milliseconds(1)), nanoseconds(milliseconds(2)), nanoseconds(2'999'999),
         nanoseconds::max(), nanoseconds::min(), nanoseconds(seconds(30)) + nanoseconds(1)}) {
     expect_refused(client_.try_acquire("r", {.ttl = bad}), "ttl: ");
     expect_refused(client_.extend("r", token_, bad), "ttl: ");
   }
   expect_refused(client_.try_acquire("r", {.ttl = seconds(31)}), "the max TTL of 30 s");
+  expect_refused(client_.try_acquire("r", {.ttl = milliseconds(2)}), "ttl: 2 ms; 3 ms to ");
 }
 
 TEST_F(CallArguments, AWaitIsNotNegativeButATimeThatHasPassedIsOneAttempt) {
@@ -191,7 +193,7 @@ TEST_F(CallArguments, AWaitIsNotNegativeButATimeThatHasPassedIsOneAttempt) {
   expect_refused(client_.acquire("r", {.wait = nanoseconds::min()}), "wait: negative");
 }
 
-TEST_F(CallArguments, AMaxHoldIsAMillisecondAtLeast) {
+TEST_F(CallArguments, AMaxHoldIsPositive) {
   AcquireOptions options;
   options.renewal.emplace();
   options.renewal->max_hold = nanoseconds(0);

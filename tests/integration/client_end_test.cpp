@@ -25,6 +25,42 @@ using std::chrono::seconds;
       std::distance(std::filesystem::directory_iterator(directory), {}));
 }
 
+TEST(ClientEnd, OfACallLeavesNothingThatItsCallbacksCaptured) {
+  // Nobody is there: the call is refused without a node.
+  AsyncClient client = *AsyncClient::create({.nodes = {"127.0.0.1:1"}});
+  auto captured = std::make_shared<int>(0);
+  const std::weak_ptr<int> alive = captured;
+  AcquireOptions options;
+  options.on_lost = [captured](const Error&) {};
+  options.on_at_risk = [captured](std::chrono::nanoseconds) {};
+  captured.reset();
+  std::promise<void> answered;
+  client.acquire("r", std::move(options), [&](const Result<Lease>&) { answered.set_value(); });
+  answered.get_future().wait();
+  EXPECT_TRUE(eventually([&] { return alive.expired(); }));
+}
+
+TEST(ClientEnd, OfALeaseLeavesNothingThatItsCallbacksCaptured) {
+  AsyncClient client = *AsyncClient::create(patient(shared_urls(1)));
+  for (const bool releases : {true, false}) {
+    auto captured = std::make_shared<int>(0);
+    const std::weak_ptr<int> alive = captured;
+    AcquireOptions options{.ttl = milliseconds(300)};
+    options.on_lost = [captured](const Error&) {};
+    captured.reset();
+    std::promise<Result<Lease>> answered;
+    client.acquire(fresh_resource(), std::move(options),
+                   [&](Result<Lease> lease) { answered.set_value(std::move(lease)); });
+    auto lease = answered.get_future().get();
+    ASSERT_TRUE(succeeded(lease));
+    EXPECT_FALSE(alive.expired());
+    if (releases) static_cast<void>(lease->release());
+    // The lease object is still there.
+    EXPECT_TRUE(eventually([&] { return alive.expired(); }));
+    EXPECT_FALSE(lease->valid());
+  }
+}
+
 TEST(ClientEnd, AnswersBlockedCallsAndReleasesWhatIsHeld) {
   const auto held = fresh_resource();
   const auto waited = fresh_resource();

@@ -1,10 +1,12 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <string>
 #include <vector>
 
+#include "core/marker.hpp"
 #include "integration/library.hpp"
 #include "redis/keys.hpp"
 #include "support/temp_dir.hpp"
@@ -27,10 +29,14 @@ inline const std::string numbers_key{redis::keys::numbers};
   return "redis://localhost:" + std::to_string(server.port());
 }
 
-[[nodiscard]] inline std::string run_id_of(const RedisServer& server) {
-  const std::string info = server.command({"INFO", "server"}).string;
-  const std::size_t begin = info.find("run_id:") + 7;
+[[nodiscard]] inline std::string field_of(const RedisServer& server, const std::string& section,
+                                          const std::string& field) {
+  const std::string info = server.command({"INFO", section}).string;
+  const std::size_t begin = info.find(field + ":") + field.size() + 1;
   return info.substr(begin, info.find('\r', begin) - begin);
+}
+[[nodiscard]] inline std::string run_id_of(const RedisServer& server) {
+  return field_of(server, "server", "run_id");
 }
 
 /// Keys that are no locks.
@@ -39,9 +45,39 @@ inline void fill(const RedisServer& server, int keys) {
                   std::to_string(keys)});
 }
 
-/// What guard.lua leaves on a node that is new to it.
+/// The marker of a member; the server is the first of the members.
+[[nodiscard]] inline std::string marker_of(const RedisServer& server,
+                                           std::vector<std::string> members,
+                                           std::chrono::milliseconds max_ttl) {
+  core::Marker marker;
+  marker.state = core::Marker::State::active;
+  marker.incarnation = "i";
+  marker.deployment = "D";
+  marker.run_id = run_id_of(server);
+  marker.replid = field_of(server, "replication", "master_replid");
+  marker.max_ttl = max_ttl;
+  marker.self = members.front();
+  marker.members = std::move(members);
+  std::sort(marker.members.begin(), marker.members.end());
+  return core::format_marker(marker) + " 1";
+}
+
+/// What a client leaves on a node that is new to it.
+inline void blank_by_hand(const RedisServer& server) {
+  core::Marker marker;
+  marker.incarnation = "i";
+  marker.run_id = run_id_of(server);
+  marker.replid = field_of(server, "replication", "master_replid");
+  marker.max_ttl = std::chrono::seconds(30);
+  server.command({"SET", marker_key, core::format_marker(marker) + " 1"});
+  server.command({"SET", quarantine_key, "empty", "PX", "600000"});
+}
+
+/// A member whose vote does not count for a while.
 inline void quarantine_by_hand(const RedisServer& server, std::size_t nodes) {
-  server.command({"SET", marker_key, run_id_of(server) + " " + std::to_string(nodes) + " 30000"});
+  std::vector<std::string> members{server.url()};
+  while (members.size() < nodes) members.push_back("other" + std::to_string(members.size()));
+  server.command({"SET", marker_key, marker_of(server, members, std::chrono::seconds(30))});
   server.command({"SET", quarantine_key, "empty", "PX", "600000"});
 }
 

@@ -13,6 +13,7 @@
 #include "redlock/deployment.hpp"
 #include "support/eventually.hpp"
 #include "support/process.hpp"
+#include "support/programs.hpp"
 #include "support/redis_server.hpp"
 #include "support/temp_dir.hpp"
 
@@ -20,7 +21,7 @@ namespace redlock::test {
 namespace {
 
 ProcessResult run_storage(Words arguments, RunOptions options = {}) {
-  arguments.insert(arguments.begin(), FENCED_STORAGE_BINARY);
+  arguments.insert(arguments.begin(), fenced_storage_program());
   return run_process(std::move(arguments), std::move(options));
 }
 
@@ -116,7 +117,7 @@ TEST(FencedStorageDemo, WorksOnGivenNodes) {
 
 TEST(FencedStorageDemo, ASignalEndsItWithItsServersAndItsStoppedHolder) {
   const TempDir directory;
-  ChildProcess child({FENCED_STORAGE_BINARY, "demo"},
+  ChildProcess child({fenced_storage_program(), "demo"},
                      {.environment = {"TMPDIR=" + directory.path().string()}});
   ASSERT_TRUE(child.wait_for_output("is stopped by SIGSTOP")) << child.errors();
   const auto holder = static_cast<pid_t>(number_behind(child.output(), "(process "));
@@ -173,7 +174,7 @@ TEST(FencedStorage, OfConcurrentWritesTheOneWithTheLargestTokenStands) {
   const RedisServer server;
   std::vector<ChildProcess> writers;
   for (const int token : {4, 8, 1, 7, 3, 6, 2, 5}) {
-    writers.emplace_back(Words{FENCED_STORAGE_BINARY, "--storage", server.url(), "write", "k",
+    writers.emplace_back(Words{fenced_storage_program(), "--storage", server.url(), "write", "k",
                                "of " + std::to_string(token), "--token", std::to_string(token)});
   }
   for (ChildProcess& writer : writers) {
@@ -199,6 +200,26 @@ TEST(FencedStorage, TakesAnyUrlOfARedisAndAnyValue) {
   EXPECT_EQ(read_from("127.0.0.1:" + std::to_string(open.port()), "k"), "v\n");
 }
 
+TEST(FencedStorage, TakesItsPasswordFromAFileAndItsUrlFromTheEnvironment) {
+  RedisServerOptions options;
+  options.password = "very-secret";
+  const RedisServer server(options);
+  const std::string address = "127.0.0.1:" + std::to_string(server.port());
+  const TempDir directory;
+  const std::string file = directory.write("password", "very-secret\n").string();
+  const ProcessResult written = run_storage(
+      {"--storage", address, "--password-file", file, "write", "k", "v", "--token", "1"});
+  EXPECT_EQ(written.exit_code, 0) << written.errors;
+  const ProcessResult read = run_storage(
+      {"read", "k"}, {.environment = {"FENCED_STORAGE_URL=redis://:very-secret@" + address}});
+  EXPECT_EQ(read.output, "v\n") << read.errors;
+
+  const ProcessResult both = run_storage(
+      {"--storage", "redis://:very-secret@" + address, "--password-file", file, "read", "k"});
+  EXPECT_EQ(both.exit_code, 64);
+  EXPECT_EQ(both.errors.find("very-secret"), std::string::npos) << both.errors;
+}
+
 TEST(FencedStorage, TellsWhatIsWrongWithTheStorage) {
   const RedisServer server;
   EXPECT_EQ(run_storage({"--storage", server.url(), "read", "k"}).exit_code, 1);
@@ -221,7 +242,7 @@ TEST(FencedStorage, IsGuardedByTheTokenThatQuorumLockHandsOn) {
       "\"$0\" --storage \"$1\" write report \"$2\" --token \"$QUORUM_LOCK_FENCING_TOKEN\"";
   const auto run_with_lock = [&](const std::string& value) {
     return run_tool({"run", "report", "--local", "3", "--restart-guard", "off", "--fencing", "--",
-                     "sh", "-c", script, FENCED_STORAGE_BINARY, server.url(), value});
+                     "sh", "-c", script, fenced_storage_program(), server.url(), value});
   };
   const ProcessResult result = run_with_lock("v1");
   EXPECT_EQ(result.exit_code, 0) << result.errors;
@@ -293,6 +314,11 @@ INSTANTIATE_TEST_SUITE_P(
         wrong_url("word_as_port", "redis://a:b"), wrong_url("no_host", "redis://:6379"),
         wrong_url("bad_database", "redis://a:1/x"), wrong_url("relative_socket", "unix://run"),
         wrong_url("bad_escape", "redis://:%zz@a"),
+        WrongStorageUsage{"no_password_file",
+                          {"--storage", nowhere, "--password-file", "/nowhere", "read", "k"},
+                          "--password-file"},
+        WrongStorageUsage{
+            "demo_with_a_password", {"--password-file", "/dev/null", "demo"}, "--password-file"},
         WrongStorageUsage{"demo_on_a_storage", {"--storage", nowhere, "demo"}, "--storage"},
         WrongStorageUsage{"demo_with_a_word", {"demo", "now"}, "now"}),
     [](const auto& tested) { return tested.param.name; });

@@ -52,7 +52,7 @@ TEST_F(Fork, TheChildsCopyRefusesEveryCall) {
               if (!forked(client_.try_acquire("x"))) return 1;
               if (!forked(client_.acquire("x", {.wait = forever}))) return 2;
               if (!forked(client_.inspect(resource_))) return 3;
-              if (!forked(client_.is_held_by(resource_, lease->token()))) return 4;
+              if (!forked(client_.ownership(resource_, lease->token()))) return 4;
               if (!forked(client_.release(resource_, lease->token()))) return 5;
               if (!forked(client_.extend(resource_, lease->token(), seconds(1)))) return 6;
               if (!forked(lease->extend(seconds(1)))) return 7;
@@ -149,7 +149,7 @@ TEST_F(Fork, AnAsynchronousClientAnswersForkedAtOnce) {
               client.extend("x", *Token::parse("t"), seconds(1), nullptr);
               client.cancel(RequestId{1});
               int closed = 0;
-              client.close([&] { ++closed; });
+              client.close([&](const CloseReport&) { ++closed; });
               if (closed != 1) return 99;
               return answers;
             }),

@@ -40,6 +40,18 @@ inline void open_deployment(const ClientOptions& options) {
   return node.pttl(std::string(redis::keys::quarantine)) != -2;
 }
 
+/// Waits until a client has met a node that was started without its data. The quarantine that
+/// begins then may be over before a test on a busy machine looks, so this does not ask for the
+/// quarantine.
+[[nodiscard]] inline bool soon_met(const RedisServer& node) {
+  return eventually([&] { return node.get(std::string(redis::keys::marker)).has_value(); },
+                    std::chrono::seconds(30));
+}
+
+[[nodiscard]] inline bool soon_out_of_quarantine(const RedisServer& node) {
+  return soon_met(node) && eventually([&] { return !quarantined(node); }, std::chrono::seconds(60));
+}
+
 /// How often a server has executed a command.
 [[nodiscard]] inline int calls(const RedisServer& node, const std::string& command) {
   const std::string statistics = node.command({"INFO", "commandstats"}).string;

@@ -11,6 +11,7 @@
 
 #include "integration/library.hpp"
 #include "redis/encoder.hpp"
+#include "redis/keys.hpp"
 #include "support/certificates.hpp"
 #include "support/resp_client.hpp"
 
@@ -35,23 +36,25 @@ class ReleaseScript : public testing::Test {
   void SetUp() override { server_.command({"FLUSHALL"}); }
 
   static std::string encoded(Verb verb, const std::string& resource, const std::string& token,
-                             const redis::Terms& terms = {}) {
+                             const redis::Terms& terms = {}, std::int64_t number = 0) {
     redis::Encoder encoder;
     return std::string(encoder.encode(verb, ScriptForm::text, redis::SetForm::plain, resource,
                                       token.empty() ? Token() : Token::parse(token).value(),
-                                      seconds(60), 0, terms));
+                                      seconds(60), number, terms));
   }
   Reply release(const std::string& token, const redis::Terms& terms = {}) {
     client_.send_raw(encoded(Verb::release, "r", token, terms));
     return client_.read();
   }
-  /// Whether the resource is taken.
-  std::int64_t queue(const std::string& who, const std::string& resource = "r") {
-    client_.send_raw(encoded(Verb::stand_in_queue, resource, who));
+  /// Whether to wait for a notification. `where`: see queue.lua.
+  std::int64_t queue(const std::string& who, const std::string& resource = "r",
+                     std::int64_t where = 0) {
+    client_.send_raw(encoded(Verb::stand_in_queue, resource, who, {}, where));
     return client_.read().integer;
   }
-  void leave(const std::string& who) {
-    client_.send_raw(encoded(Verb::leave_queue, "r", who));
+  /// `how`: see leave.lua.
+  void leave(const std::string& who, std::int64_t how = 0) {
+    client_.send_raw(encoded(Verb::leave_queue, "r", who, {}, how));
     EXPECT_EQ(client_.read().integer, 0);
   }
   void listen(const std::string& who) {
@@ -125,10 +128,82 @@ TEST_F(ReleaseScript, DoesNotTellOfWhatItDoesNotGiveUp) {
   const auto before = calls(server_, "publish");
   hold("r", "another");
   EXPECT_EQ(release("me").integer, -1);
-  hold("r", "me");
-  EXPECT_EQ(release("me", {.cooldown = seconds(60)}).integer, 1);
   EXPECT_EQ(calls(server_, "publish"), before);
   EXPECT_EQ(server_.get("redlock:node:awaited"), "");
+}
+
+TEST_F(ReleaseScript, TellsThatOnlyTheRestOfAnIntervalIsLeft) {
+  hold("r", "me");
+  listen("a");
+  EXPECT_EQ(queue("a"), 1);
+  EXPECT_EQ(release("me", {.cooldown = seconds(60)}).integer, 1);
+  EXPECT_EQ(heard(), "a: 0r") << "who waits has to learn when the interval is over";
+  EXPECT_EQ(server_.get("r"), redis::keys::cooldown);
+  EXPECT_EQ(queue("b"), 0) << "and who comes now, too";
+}
+
+TEST_F(ReleaseScript, LeavesTheRestOfAnIntervalAlsoWhereTheKeyWasMissing) {
+  EXPECT_EQ(release("me", {.cooldown = seconds(60)}).integer, 0);
+  EXPECT_EQ(server_.get("r"), redis::keys::cooldown);
+  EXPECT_GT(server_.command({"PTTL", "r"}).integer, 50'000);
+  EXPECT_EQ(release("me", {.cooldown = seconds(900)}).integer, -1);
+  EXPECT_LE(server_.command({"PTTL", "r"}).integer, 60'000) << "and makes none longer";
+}
+
+/// A reader's hold, and a writer that was refused because of it and keeps new readers out.
+class WaitingWriter : public ReleaseScript {
+ protected:
+  void SetUp() override {
+    ReleaseScript::SetUp();
+    client_.send_raw(encoded(Verb::enter, "r", "reader", {.group = "shared"}));
+    ASSERT_EQ(client_.read().elements.size(), 2U);
+    client_.send_raw(encoded(Verb::take, "r", "writer", {.keep_out = seconds(60)}));
+    ASSERT_EQ(client_.read().elements.size(), 4U);
+  }
+};
+
+TEST_F(WaitingWriter, IsNotifiedAheadOfReadersWhenTheLastOneLeaves) {
+  for (const std::string who : {"a", "w"}) listen(who);
+  EXPECT_EQ(queue("a", "r", 1), 1);
+  EXPECT_EQ(queue("w", "r", 2), 1);
+  EXPECT_EQ(release("reader").elements.at(1).integer, 0);
+  EXPECT_EQ(heard(), "w: 0r");
+  EXPECT_EQ(heard(), "a: 1r");
+}
+
+TEST_F(WaitingWriter, FindsTheResourceFreeWhereItsReservationIsAllThatIsLeft) {
+  EXPECT_EQ(release("reader").elements.at(1).integer, 0);
+  EXPECT_EQ(server_.command({"EXISTS", "r"}).integer, 1);
+  EXPECT_EQ(queue("w", "r", 2), 0);
+  EXPECT_EQ(queue("a", "r", 1), 1) << "a reader has to wait for the writer";
+}
+
+TEST_F(WaitingWriter, LetsReadersInWhenItGivesUp) {
+  for (const std::string who : {"a", "w"}) listen(who);
+  queue("a", "r", 1);
+  queue("w", "r", 2);
+  leave("w", 2);
+  EXPECT_EQ(server_.command({"ZSCORE", "r", "writer"}).kind, Reply::Kind::nil);
+  queue("w", "r", 2);
+  client_.send_raw(encoded(Verb::take, "r", "writer", {.keep_out = seconds(60)}));
+  ASSERT_EQ(client_.read().elements.size(), 4U);
+  EXPECT_EQ(release("reader").elements.at(1).integer, 0);
+  EXPECT_EQ(heard(), "w: 0r");
+  EXPECT_EQ(heard(), "a: 1r");
+  leave("w", 2);
+  EXPECT_EQ(heard(), "a: 0r");
+  EXPECT_EQ(server_.command({"EXISTS", "r"}).integer, 0);
+}
+
+TEST_F(WaitingWriter, IsQueuedBehindWritersThatCameBefore) {
+  for (const std::string who : {"v", "w"}) listen(who);
+  queue("a", "r", 0);
+  queue("v", "r", 2);
+  queue("w", "r", 2);
+  queue("v", "r", 2);
+  EXPECT_EQ(release("reader").elements.at(1).integer, 0);
+  EXPECT_EQ(heard(), "v: 0r");
+  EXPECT_EQ(heard(), "w: 1r");
 }
 
 TEST_F(ReleaseScript, TellsOfEachOfSeveralResources) {

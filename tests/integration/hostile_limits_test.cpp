@@ -70,10 +70,17 @@ INSTANTIATE_TEST_SUITE_P(Replies, HostileLimits,
 
 class HostileGreeting : public testing::Test {
  protected:
+  static constexpr const char* marker = "redlock2 blank i - abc abc 30000 volatile - - 1";
+  static std::string guard_answer() {
+    return resp::array({resp::bulk(marker), resp::integer(0), resp::bulk("")});
+  }
+
   /// Hangs up behind every byte of the answer to `word`; behind the last one, nothing is wrong.
   void hang_up_everywhere(const std::string& word, const std::string& answer) {
     FakeServer fake;
-    fake.on("EVAL", [](const Command&) { return resp::array({resp::integer(0), resp::bulk("")}); });
+    fake.on("EVAL", [](const Command&) { return guard_answer(); });
+    // Behind every vote, the marker that the handshake saw.
+    fake.on("GET", [](const Command&) { return resp::bulk(marker); });
     std::atomic<std::size_t> bytes{0};
     fake.on(word, [&](const Command&) -> Answer {
       if (bytes < answer.size()) return Answer::close(answer.substr(0, bytes));
@@ -97,7 +104,7 @@ TEST_F(HostileGreeting, ClosingAtEveryByteOfEveryAnswerIsOnlyAnOutage) {
   hang_up_everywhere("INFO", resp::bulk("redis_version:7.0.15\r\nrun_id:abc\r\nrole:master\r\n"));
   hang_up_everywhere("CLIENT SETNAME", resp::status("OK"));
   hang_up_everywhere("SCRIPT LOAD", resp::bulk(std::string(40, 'a')));
-  hang_up_everywhere("EVAL", resp::array({resp::integer(0), resp::bulk("restarted")}));
+  hang_up_everywhere("EVAL", guard_answer());
 }
 
 TEST_F(HostileGreeting, ClosingAtEveryByteOfEveryAnswerEndsAnExamination) {

@@ -77,9 +77,9 @@ TEST_F(S11, AReaderThatDiesIsForgottenAfterItsOwnExpiry) {
   ASSERT_TRUE(succeeded(quick));
   ASSERT_TRUE(succeeded(slow));
   const Token dead = quick->detach();
-  const auto is_there = [&] { return client_.is_held_by(resource_, dead); };
-  EXPECT_TRUE(eventually([&] { return succeeded(is_there()) && !is_there().value(); }));
-  EXPECT_EQ(client_.is_held_by(resource_, slow->token()).value(), true);
+  EXPECT_TRUE(
+      eventually([&] { return client_.ownership(resource_, dead) == Ownership::not_held; }));
+  EXPECT_EQ(client_.ownership(resource_, slow->token()), Ownership::held);
   EXPECT_TRUE(failed_with(take({}), Errc::held)) << "the other one still reads";
 }
 
@@ -147,6 +147,39 @@ TEST_F(S11, StandardLocksWorkWithASharedMutex) {
     const std::shared_lock reader(mutex, milliseconds(1));
     EXPECT_FALSE(reader.owns_lock());
   }).join();
+}
+
+TEST_F(S11, ASharedMutexIsValidOnlyForTheThreadThatHoldsIt) {
+  SharedMutex mutex(client_, resource_, {.ttl = seconds(20), .shared_ttl = seconds(20)});
+  const auto elsewhere = [&] {
+    bool valid = true;
+    bool may_be_lost = true;
+    std::jthread([&] {
+      valid = mutex.valid();
+      may_be_lost = mutex.lost().stop_possible();
+    }).join();
+    EXPECT_FALSE(may_be_lost);
+    return valid;
+  };
+  using Ways = std::vector<std::function<bool()>>;
+  const auto soon = [] { return BootClock::now() + seconds(30); };
+  for (const auto& lock :
+       Ways{[&] { return mutex.lock(), true; }, [&] { return mutex.lock(std::stop_token()); },
+            [&] { return mutex.try_lock_for(seconds(30)); },
+            [&] { return mutex.try_lock_until(soon()); }}) {
+    ASSERT_TRUE(lock());
+    EXPECT_TRUE(mutex.valid());
+    EXPECT_TRUE(mutex.lost().stop_possible());
+    EXPECT_FALSE(elsewhere()) << "the writer is another thread";
+    mutex.unlock();
+    EXPECT_FALSE(mutex.valid());
+    EXPECT_FALSE(mutex.lost().stop_possible());
+  }
+  mutex.lock_shared();
+  EXPECT_TRUE(mutex.valid());
+  EXPECT_FALSE(elsewhere()) << "the reader is another thread";
+  mutex.unlock_shared();
+  EXPECT_FALSE(mutex.valid());
 }
 
 TEST_F(S11, ThreadsThatReadAndWriteNeverMeet) {
@@ -237,8 +270,8 @@ TEST_F(S5, IsShownInWords) {
     const auto again = client_.inspect(resource_);
     return again && again->nodes.front().holds == 2U;
   }));
-  EXPECT_EQ(client_.is_held_by(resource_, first->token()).value(), true);
-  EXPECT_EQ(client_.is_held_by(resource_, *Token::parse(hex_token())).value(), false);
+  EXPECT_EQ(client_.ownership(resource_, first->token()), Ownership::held);
+  EXPECT_EQ(client_.ownership(resource_, *Token::parse(hex_token())), Ownership::not_held);
 }
 
 // --- reentrant in the client (S7) --------------------------------------------------------------
@@ -527,7 +560,11 @@ TEST(KindsAndBootstrap, HoldsAndIntervalsAreFoundAsLocksAre) {
   EXPECT_TRUE(refused_for({.owner = "me"}));
   nodes.flush();
   EXPECT_TRUE(refused_for({.at_least = seconds(600)}));
-  // What is left of an interval is nobody's, and a value of somebody else's is no lock.
+  // What is left of an interval is nobody's, and keeps everybody out all the same.
+  const auto cooling_down = bootstrap(options);
+  EXPECT_TRUE(failed_with(cooling_down, Errc::held));
+  nodes.flush();
+  // A value of somebody else's is no lock.
   nodes[0].command({"SET", "s", "somebody else's", "PX", "600000"});
   EXPECT_TRUE(succeeded(bootstrap(options)));
 }

@@ -18,7 +18,7 @@ struct Losses {
   std::atomic<int> count{0};
   std::mutex mutex;
   std::string message;
-  [[nodiscard]] Callback<void(const Error&)> listener() {
+  [[nodiscard]] SharedCallback<void(const Error&)> listener() {
     return [this](const Error& error) {
       const std::lock_guard lock(mutex);
       message = error.message;
@@ -114,6 +114,28 @@ TEST_F(LeaseLoss, ComesAtTheDeadlineWhereNobodyRenews) {
   EXPECT_GE(BootClock::now(), deadline);
   EXPECT_FALSE(lease->valid());
   EXPECT_TRUE(eventually([&] { return shared_nodes().count_held(resource_) == 0; }));
+}
+
+TEST_F(LeaseLoss, IsToldOfEveryLeaseOfOptionsThatAreUsedAgain) {
+  Client client = LeaseLoss::client();
+  AcquireOptions options{.ttl = milliseconds(300)};
+  std::atomic<int> told{0};
+  options.on_lost = [&told, owned = std::make_unique<int>(1)](const Error&) { told += *owned; };
+  const auto first = client.try_acquire(resource_ + ":1", options);
+  const auto second = client.try_acquire(resource_ + ":2", options);
+  ASSERT_TRUE(succeeded(first));
+  ASSERT_TRUE(succeeded(second));
+  EXPECT_TRUE(eventually([&] { return told == 2; }, seconds(30)));
+}
+
+TEST_F(LeaseLoss, WithAnEmptyCallbackIsToldToNobody) {
+  Client client = LeaseLoss::client();
+  AcquireOptions options{.ttl = milliseconds(300)};
+  options.on_lost = std::function<void(const Error&)>();
+  options.on_at_risk = std::function<void(std::chrono::nanoseconds)>();
+  const auto lease = client.try_acquire(resource_, options);
+  ASSERT_TRUE(succeeded(lease));
+  EXPECT_TRUE(eventually([&] { return lease->lost().stop_requested(); }, seconds(30)));
 }
 
 TEST_F(LeaseLoss, IsPutOffByRenewals) {

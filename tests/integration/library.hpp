@@ -143,6 +143,21 @@ class EventLog {
   std::shared_ptr<State> state_ = std::make_shared<State>();
 };
 
+/// Waits until one lease is on all of the first `count` servers, which are the client's nodes: only
+/// then is the client connected to each of them, knows its clock and lets it vote. Before that it
+/// sends no SET to a node, so a test that disturbs the node would disturb nothing.
+[[nodiscard]] inline bool all_nodes_vote(Client& client, const Nodes& nodes, std::size_t count) {
+  return eventually(
+      [&] {
+        const std::string resource = fresh_resource();
+        const auto lease = client.try_acquire(resource);
+        // A node that was left out of this lease may be part of the next one.
+        return lease && eventually([&] { return nodes.count_held(resource) == count; },
+                                   std::chrono::milliseconds(200));
+      },
+      std::chrono::seconds(30));
+}
+
 /// Acquires until it works: for a client whose connections are still being made again.
 [[nodiscard]] inline Result<Lease> acquire_patiently(Client& client, const std::string& resource,
                                                      AcquireOptions options = {}) {

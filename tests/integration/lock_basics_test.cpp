@@ -137,7 +137,7 @@ TEST_P(LockOverNodes, ADetachedTokenIsExtendedAndReleasedByAnotherClient) {
   EXPECT_FALSE(lease->valid());
   EXPECT_EQ(held_by(resource, token), GetParam());
 
-  EXPECT_TRUE(succeeded(second.is_held_by(resource, token)));
+  EXPECT_EQ(second.ownership(resource, token), Ownership::held);
   auto extended = second.extend(resource, token, seconds(30));
   ASSERT_TRUE(succeeded(extended));
   EXPECT_GT(extended->validity, seconds(20));
@@ -178,12 +178,8 @@ TEST_P(LockOverNodes, AnInspectionTellsWhatEveryNodeStores) {
     ASSERT_TRUE(node.remaining);
     EXPECT_LE(*node.remaining, limits::default_ttl);
   }
-  auto mine = client.is_held_by(resource, lease->token());
-  ASSERT_TRUE(succeeded(mine));
-  EXPECT_TRUE(*mine);
-  auto foreign = client.is_held_by(resource, *Token::parse(hex_token()));
-  ASSERT_TRUE(succeeded(foreign));
-  EXPECT_FALSE(*foreign);
+  EXPECT_EQ(client.ownership(resource, lease->token()), Ownership::held);
+  EXPECT_EQ(client.ownership(resource, *Token::parse(hex_token())), Ownership::not_held);
 }
 
 TEST_P(LockOverNodes, WithoutATtlTheDefaultIsAskedFor) {

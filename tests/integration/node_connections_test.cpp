@@ -14,10 +14,10 @@ namespace {
 using std::chrono::minutes;
 using std::chrono::seconds;
 
-constexpr auto ages = minutes(10);
-
 class NodeConnections : public testing::Test {
  protected:
+  static constexpr auto ages = minutes(10);
+
   NodeConnections() {
     for (std::size_t i = 0; i < 3; ++i) {
       proxies_.push_back(std::make_unique<TcpProxy>(shared_nodes()[i].port()));
@@ -99,7 +99,7 @@ TEST_F(NodeConnections, ASetThatWasExecutedWithoutAnAnswerIsTakenBack) {
 
 TEST_F(NodeConnections, AGrantedLeaseTakesBackWhatItDoesNotKnowOf) {
   Client client = NodeConnections::client();
-  ASSERT_TRUE(log_.wait_for(NodeEvent::Kind::up, 2));
+  ASSERT_TRUE(all_nodes_vote(client, shared_nodes(), 3));
   proxies_[2]->drop_replies();
   auto lease = client.try_acquire(resource_, {.ttl = ages});
   ASSERT_TRUE(succeeded(lease));

@@ -15,11 +15,11 @@ using std::chrono::minutes;
 using std::chrono::seconds;
 using testing::HasSubstr;
 
-/// Long enough that nothing in these tests is gone because it expired.
-constexpr auto ages = minutes(10);
-
 class NodeOutages : public testing::Test {
  protected:
+  /// Long enough that nothing in these tests is gone because it expired.
+  static constexpr auto ages = minutes(10);
+
   static void SetUpTestSuite() { nodes_ = std::make_unique<Nodes>(5); }
   static void TearDownTestSuite() { nodes_.reset(); }
   void TearDown() override {
@@ -43,16 +43,8 @@ class NodeOutages : public testing::Test {
   [[nodiscard]] static bool soon_held(const std::string& resource, std::size_t count) {
     return eventually([&] { return nodes_->count_held(resource) == count; }, seconds(30));
   }
-  /// All nodes have answered this client since the last trouble.
-  [[nodiscard]] static bool all_vote_again(Client& client) {
-    return eventually(
-        [&] {
-          const auto resource = fresh_resource();
-          auto lease = client.try_acquire(resource);
-          return lease &&
-                 eventually([&] { return nodes_->count_held(resource) == 5; }, milliseconds(200));
-        },
-        seconds(30));
+  [[nodiscard]] static bool all_vote(Client& client) {
+    return all_nodes_vote(client, *nodes_, nodes_->size());
   }
 
   static std::unique_ptr<Nodes> nodes_;
@@ -98,7 +90,7 @@ INSTANTIATE_TEST_SUITE_P(OneAndTwoOfFive, NodesKilled, testing::Values(1, 2));
 
 TEST_F(NodeOutages, ThreeKilledOfFiveAreAnOutageThatNamesThem) {
   Client client = make_client(patient(nodes_->urls()));
-  ASSERT_TRUE(all_vote_again(client));
+  ASSERT_TRUE(all_vote(client));
   for (std::size_t i = 0; i < 3; ++i) (*nodes_)[i].kill();
   const auto resource = fresh_resource();
   // The limits are twenty seconds: nobody waits for the dead.
@@ -119,7 +111,7 @@ TEST_F(NodeOutages, AClientCreatedDuringAnOutageSaysSoAtOnceAndWorksLater) {
   ASSERT_TRUE(succeeded(inspection));
   EXPECT_NE(inspection->nodes.at(0).error, "");
   EXPECT_TRUE(
-      failed_with(client.is_held_by(fresh_resource(), *Token::parse("t")), Errc::unavailable));
+      failed_with(client.ownership(fresh_resource(), *Token::parse("t")), Errc::unavailable));
   (*nodes_)[0].start();
   EXPECT_TRUE(succeeded(acquire_patiently(client, fresh_resource())));
 }
@@ -138,7 +130,7 @@ TEST_F(NodeOutages, StoppedNodesAreNotWaitedFor) {
   auto options = patient(nodes_->urls());
   options.shortest_node_limit = options.longest_node_limit = ages;
   Client client = make_client(options);
-  ASSERT_TRUE(all_vote_again(client));
+  ASSERT_TRUE(all_vote(client));
   (*nodes_)[1].stop();
   (*nodes_)[3].stop();
   const auto resource = fresh_resource();
@@ -158,7 +150,7 @@ TEST_F(NodeOutages, ThreeStoppedOfFiveAreAnOutageThatLeavesNothingBehind) {
   EventLog log;
   options.on_node_event = log.listener();
   Client client = make_client(options);
-  ASSERT_TRUE(all_vote_again(client));
+  ASSERT_TRUE(all_vote(client));
   for (std::size_t i = 0; i < 3; ++i) (*nodes_)[i].stop();
   const auto resource = fresh_resource();
   auto refused = client.try_acquire(resource, {.ttl = ages});
@@ -168,7 +160,7 @@ TEST_F(NodeOutages, ThreeStoppedOfFiveAreAnOutageThatLeavesNothingBehind) {
     EXPECT_THAT(refused.error().message, HasSubstr((*nodes_)[i].url() + ": no answer within"));
   }
   for (std::size_t i = 0; i < 3; ++i) (*nodes_)[i].resume();
-  ASSERT_TRUE(all_vote_again(client));
+  ASSERT_TRUE(all_vote(client));
   EXPECT_TRUE(soon_gone(resource));
 }
 
@@ -177,7 +169,7 @@ TEST_F(NodeOutages, ALateSetIsNotLeftBehindWhenTheLeaseIsReleasedMeanwhile) {
   EventLog log;
   options.on_node_event = log.listener();
   Client client = make_client(options);
-  ASSERT_TRUE(all_vote_again(client));
+  ASSERT_TRUE(all_vote(client));
   (*nodes_)[0].stop();
   (*nodes_)[4].stop();
   const auto resource = fresh_resource();
@@ -188,7 +180,7 @@ TEST_F(NodeOutages, ALateSetIsNotLeftBehindWhenTheLeaseIsReleasedMeanwhile) {
   ASSERT_TRUE(succeeded(lease->release()));
   (*nodes_)[0].resume();
   (*nodes_)[4].resume();
-  ASSERT_TRUE(all_vote_again(client));
+  ASSERT_TRUE(all_vote(client));
   EXPECT_TRUE(soon_gone(resource));
 }
 
@@ -197,12 +189,12 @@ TEST_F(NodeOutages, ALateSetOverAUnixSocketIsTakenBack) {
   std::vector<std::string> urls;
   for (const RedisServer& node : *nodes_) urls.push_back(node.unix_url());
   Client client = make_client(with_long_ttl(impatient(urls)));
-  ASSERT_TRUE(all_vote_again(client));
+  ASSERT_TRUE(all_vote(client));
   for (std::size_t i = 0; i < 3; ++i) (*nodes_)[i].stop();
   const auto resource = fresh_resource();
   ASSERT_TRUE(failed_with(client.try_acquire(resource, {.ttl = ages}), Errc::unavailable));
   for (std::size_t i = 0; i < 3; ++i) (*nodes_)[i].resume();
-  ASSERT_TRUE(all_vote_again(client));
+  ASSERT_TRUE(all_vote(client));
   EXPECT_TRUE(soon_gone(resource));
 }
 
@@ -211,7 +203,7 @@ TEST_F(NodeOutages, NodesThatReturnAreUsedAgainWithoutHelp) {
   EventLog log;
   options.on_node_event = log.listener();
   Client client = make_client(options);
-  ASSERT_TRUE(all_vote_again(client));
+  ASSERT_TRUE(all_vote(client));
   for (std::size_t round = 1; round <= 2; ++round) {
     for (const std::size_t i : {std::size_t{0}, std::size_t{1}}) (*nodes_)[i].kill();
     ASSERT_TRUE(log.wait_for(NodeEvent::Kind::down, 0, round));
@@ -263,6 +255,54 @@ TEST_F(NodeOutages, ALeaseWhoseNodesForgotItIsNotExtended) {
   // They have it again now, and count from the next round on.
   EXPECT_TRUE(succeeded(lease->extend(seconds(30))));
   EXPECT_TRUE(succeeded(lease->release()));
+}
+
+/// How many lock cycles with one node stopped; the keys are named so that all can be looked for.
+std::vector<std::string> cycle_beside_a_stopped_node(Client& client) {
+  std::vector<std::string> resources;
+  for (int i = 0; i < 100; ++i) {
+    resources.push_back(fresh_resource());
+    auto lease = client.try_acquire(resources.back(), {.ttl = minutes(10)});
+    EXPECT_TRUE(succeeded(lease));
+    if (!lease) break;
+    EXPECT_TRUE(succeeded(lease->release()));
+  }
+  return resources;
+}
+
+TEST_F(NodeOutages, AClientThatClosesDeliversWhatAStoppedNodeMayExecuteYet) {
+  // A limit that the node keeps, though it stands still for a while.
+  ClientOptions options = with_long_ttl(patient(nodes_->urls()));
+  options.shortest_node_limit = options.longest_node_limit = seconds(60);
+  Client client = make_client(std::move(options));
+  ASSERT_TRUE(all_vote(client));
+  (*nodes_)[0].stop();
+  const auto resources = cycle_beside_a_stopped_node(client);
+  auto closing = std::async(std::launch::async, [&] { return client.close(); });
+  EXPECT_EQ(closing.wait_for(milliseconds(50)), std::future_status::timeout);
+  (*nodes_)[0].resume();
+  const auto report = closing.get();
+  ASSERT_TRUE(succeeded(report));
+  EXPECT_TRUE(report->undelivered.empty());
+  for (const auto& resource : resources) EXPECT_EQ((*nodes_)[0].get(resource), std::nullopt);
+  EXPECT_TRUE(failed_with(client.try_acquire("r"), Errc::closed));
+}
+
+TEST_F(NodeOutages, AClientThatClosesNamesANodeThatItCouldNotReach) {
+  EventLog log;
+  ClientOptions options = with_long_ttl(impatient(nodes_->urls()));
+  options.on_node_event = log.listener();
+  Client client = make_client(std::move(options));
+  ASSERT_TRUE(all_vote(client));
+  (*nodes_)[0].stop();
+  static_cast<void>(cycle_beside_a_stopped_node(client));
+  const auto report = client.close();
+  ASSERT_TRUE(succeeded(report));
+  ASSERT_EQ(report->undelivered.size(), 1U);
+  EXPECT_EQ(report->undelivered[0].node, 0U);
+  EXPECT_EQ(report->undelivered[0].url, (*nodes_)[0].url());
+  EXPECT_GT(report->undelivered[0].releases, 0U);
+  EXPECT_EQ(log.count(NodeEvent::Kind::undelivered, 0), 1U);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string_view>
 #include <thread>
 
 #include "integration/library.hpp"
@@ -96,7 +97,7 @@ TEST_F(NodeStates, FlushedScriptsAreSentAgain) {
     EXPECT_GT(server_->pttl(resource), 10'000);
     server_->command({"SCRIPT", "FLUSH"});
     EXPECT_TRUE(succeeded(client.inspect(resource)));
-    EXPECT_EQ(*client.is_held_by(resource, lease->token()), true);
+    EXPECT_EQ(client.ownership(resource, lease->token()), Ownership::held);
     server_->command({"SCRIPT", "FLUSH"});
     EXPECT_TRUE(succeeded(lease->release()));
     EXPECT_EQ(server_->get(resource), std::nullopt);
@@ -152,6 +153,11 @@ TEST_P(NodeErrors, AreTheVoteInTheServersWords) {
   const NodeReport vote = vote_of_only_node(fake.url());
   EXPECT_EQ(vote.vote, Vote::error);
   EXPECT_EQ(vote.message, GetParam());
+  // These end the connection, so that what was asked on it counts as unanswered.
+  const std::string_view error = GetParam();
+  const bool no_master = error.starts_with("LOADING ") || error.starts_with("READONLY ") ||
+                         error.starts_with("MASTERDOWN ");
+  if (no_master) return;
   EXPECT_TRUE(vote.round_trip);
   EXPECT_EQ(fake.count("EVALSHA"), 0U) << "it was told that nothing was executed";
 }

@@ -88,6 +88,28 @@ TEST_F(Orphans, KeysThatDoExpireAreNotTouched) {
   }
 }
 
+TEST_F(Orphans, DataThatIsNoTokenIsNotTouched) {
+  const std::string too_long(limits::token_bytes + 1, 'x');
+  const std::vector<std::vector<std::string>> data{{"RPUSH", resource_, "a"},
+                                                   {"HSET", resource_, "field", "value"},
+                                                   {"SADD", resource_, "member"},
+                                                   {"ZADD", resource_, "1", "member"},
+                                                   {"XADD", resource_, "*", "field", "value"},
+                                                   {"SET", resource_, too_long},
+                                                   {"SET", resource_, ""}};
+  Client client = Orphans::client();
+  for (const auto& command : data) {
+    for (std::size_t i = 0; i < 3; ++i) shared_nodes()[i].command(command);
+    EXPECT_TRUE(failed_with(client.acquire(resource_, repairing(seconds(0))), Errc::held));
+    // Its requests are answered before this one's.
+    EXPECT_TRUE(succeeded(client.inspect(resource_)));
+    for (std::size_t i = 0; i < 3; ++i) {
+      EXPECT_EQ(shared_nodes()[i].pttl(resource_), -1) << command.front();
+      shared_nodes()[i].command({"DEL", resource_});
+    }
+  }
+}
+
 TEST_F(Orphans, AFencedLeaseRepairsThemToo) {
   leave_behind({"dead", "dead", "dead"});
   Client client = Orphans::client();

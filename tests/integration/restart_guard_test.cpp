@@ -140,6 +140,15 @@ struct Oblivion {
 
 void PrintTo(const Oblivion& oblivion, std::ostream* stream) { *stream << oblivion.name; }
 
+/// The first replica gives a master another replication id, as a change of role does. Afterwards
+/// others come and go.
+void have_had_a_replica(RedisServer& master) {
+  const RedisServer replica;
+  master.command({"SET", "first", "1"});
+  replica.command({"REPLICAOF", master.host(), std::to_string(master.port())});
+  ASSERT_TRUE(eventually([&] { return replica.get("first") == "1"; }, seconds(30)));
+}
+
 /// A replica that was cut off from its master and promoted: it knows the marker, not the lock.
 void cut_off_a_replica(RedisServer& master, std::optional<RedisServer>& replica) {
   master.command({"SET", "replicated", "1"});
@@ -167,6 +176,27 @@ const Oblivion flushed_and_met_again{"FlushedAndMetAgain",
                                        node.command({"CLIENT", "KILL", "TYPE", "normal"});
                                      }};
 
+const Oblivion flushed_on_a_connection_that_stays{
+    "FlushedOnAConnectionThatStays", [](RedisServer&, std::optional<RedisServer>&) {},
+    [](RedisServer& node, std::optional<RedisServer>&) { node.command({"FLUSHALL"}); }};
+
+/// It keeps its process and its connections, and nothing else.
+const Oblivion a_replica_of_an_empty_server_for_a_while{
+    "AReplicaOfAnEmptyServerForAWhile",
+    [](RedisServer&, std::optional<RedisServer>& other) {
+      other.emplace(RedisServerOptions{.arguments = {"--repl-diskless-sync-delay", "0"}});
+    },
+    [](RedisServer& node, std::optional<RedisServer>& other) {
+      node.command({"REPLICAOF", other->host(), std::to_string(other->port())});
+      ASSERT_TRUE(eventually(
+          [&] {
+            return node.command({"INFO", "replication"}).string.find("master_link_status:up") !=
+                   std::string::npos;
+          },
+          seconds(30)));
+      ASSERT_TRUE(node.command({"REPLICAOF", "NO", "ONE"}).is_ok());
+    }};
+
 const Oblivion replaced_by_a_promoted_replica{
     "ReplacedByAPromotedReplica", cut_off_a_replica,
     [](RedisServer& node, std::optional<RedisServer>& replica) {
@@ -184,6 +214,7 @@ class Forgetting : public RestartGuard, public testing::WithParamInterface<Obliv
 };
 
 TEST_P(Forgetting, ALockLetsNobodyElseInUntilItsLeaseIsOver) {
+  ASSERT_NO_FATAL_FAILURE(have_had_a_replica(nodes_[0]));
   open_deployment(options());
   ASSERT_NO_FATAL_FAILURE(before());
   Client holder = client();
@@ -196,6 +227,7 @@ TEST_P(Forgetting, ALockLetsNobodyElseInUntilItsLeaseIsOver) {
 }
 
 TEST_P(Forgetting, ALockIsNoReasonToLetAClientInThatHasNeverMetTheNode) {
+  ASSERT_NO_FATAL_FAILURE(have_had_a_replica(nodes_[0]));
   open_deployment(options());
   ASSERT_NO_FATAL_FAILURE(before());
   Client holder = client();
@@ -220,10 +252,13 @@ TEST_P(Forgetting, ALockWithoutTheGuardMakesTwoHolders) {
 
 INSTANTIATE_TEST_SUITE_P(Ways, Forgetting,
                          testing::Values(killed_and_started_empty, started_from_an_older_snapshot,
-                                         flushed_and_met_again, replaced_by_a_promoted_replica),
+                                         flushed_and_met_again, replaced_by_a_promoted_replica,
+                                         flushed_on_a_connection_that_stays,
+                                         a_replica_of_an_empty_server_for_a_while),
                          [](const auto& way) { return std::string(way.param.name); });
 
 TEST_F(RestartGuard, APromotedReplicaThatIsListedInsteadOfItsMasterHasNoVoteYet) {
+  ASSERT_NO_FATAL_FAILURE(have_had_a_replica(nodes_[0]));
   open_deployment(options());
   std::optional<RedisServer> replica;
   ASSERT_NO_FATAL_FAILURE(cut_off_a_replica(nodes_[0], replica));

@@ -49,6 +49,12 @@ void Checker::check_interval(const Grant& grant) {
   // From its first request on the nodes count, by clocks that may be fast.
   const True kept = grant.at_least - grant.at_least / 1'000'000 * (interval_ppm_ + 1) - 1 * ms;
   taken_until = grant.began + kept;
+  last_interval_[grant.resources] = grant.token;
+}
+
+std::uint32_t Checker::interval_released_on(std::size_t resource) {
+  const auto last = last_interval_.find(1U << resource);
+  return last == last_interval_.end() ? 0 : trail(last->second).released_on;
 }
 
 void Checker::granted(const Grant& grant) {
@@ -181,6 +187,16 @@ void Checker::key_written(std::uint64_t token, std::size_t node) {
     violated("invariant 4: a key came back on node " + std::to_string(node) +
              " behind its release");
   }
+}
+
+void Checker::closed(std::uint64_t token, std::size_t node, bool there) {
+  Trail& mine = trail(token);
+  if (mine.abandoned || mine.restored) return;
+  if (there) {
+    violated("invariant 4: a client closed and left a key on node " + std::to_string(node) +
+             " without a word");
+  }
+  mine.released_on |= 1U << node;
 }
 
 void Checker::release_executed(std::uint64_t token, std::size_t node) {

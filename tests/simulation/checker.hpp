@@ -68,8 +68,12 @@ class Checker {
   void restored(std::uint64_t token) { tokens_[token].restored = true; }
   /// Left by a process that died before it was granted anything: only its expiry ends it.
   void left(std::uint64_t token) { tokens_[token].abandoned = true; }
+  /// By a client that closed and did not say that it left anything on that node.
+  void closed(std::uint64_t token, std::size_t node, bool there);
   /// Nothing is asked for any more, and this has the key; 0: nobody.
   void found_at_the_end(std::uint64_t token);
+  /// Bits for the nodes that executed the release of the last interval granted on a resource.
+  [[nodiscard]] std::uint32_t interval_released_on(std::size_t resource);
   [[nodiscard]] bool was_granted(std::uint64_t token) { return trail(token).granted; }
   void key_written(std::uint64_t token, std::size_t node);
   void release_executed(std::uint64_t token, std::size_t node);
@@ -134,6 +138,7 @@ class Checker {
   std::size_t heard_of_ = 0;
   std::map<std::size_t, std::vector<Numbered>> numbered_;  // by resource
   std::set<std::pair<std::size_t, std::uint64_t>> numbers_;
+  std::map<std::uint32_t, std::uint64_t> last_interval_;  // token, by resources
   std::map<std::uint32_t, True> taken_until_;  // by resources: for the sake of an interval
   std::uint64_t grants_ = 0;
   std::array<std::uint64_t, 4> by_group_{};

@@ -19,10 +19,14 @@ namespace {
 
 using redlock::simulation::Length;
 
+/// Of a story: every line.
+constexpr std::size_t whole = SIZE_MAX - 1;
+
 /// Exit codes: 0 every promise kept, 1 one was broken, 2 misused; a crash is the shell's.
 int soak(Length length, std::uint64_t first, std::uint64_t count) {
   const bool is_long = length == Length::minutes;
-  const std::uint64_t batch = is_long ? redlock::simulation::kinds : 1000;
+  constexpr std::uint64_t kinds = redlock::simulation::kinds;
+  const std::uint64_t batch = length == Length::seconds ? 1000 : (is_long ? kinds : 10 * kinds);
   std::uint64_t events = 0;
   const auto start = std::chrono::steady_clock::now();
   for (std::uint64_t done = 0; count == 0 || done < count; done += batch) {
@@ -30,9 +34,10 @@ int soak(Length length, std::uint64_t first, std::uint64_t count) {
     const auto verdict =
         redlock::simulation::run_seeds({.first = first + done, .count = size, .length = length});
     events += verdict.events;
-    if (verdict.failing_seed != 0 && is_long) {
-      std::cout << redlock::simulation::long_story_of(verdict.failing_seed) << "again: --long "
-                << verdict.failing_seed << " 1\n";
+    if (verdict.failing_seed != 0 && length != Length::seconds) {
+      std::cout << redlock::simulation::story_of(verdict.failing_seed, length)
+                << "again: " << (is_long ? "--long " : "--steady ") << verdict.failing_seed << " 1"
+                << (is_long ? "" : ", whole: --steady-seed SEED") << '\n';
       return 1;
     }
     if (verdict.failing_seed != 0) {
@@ -44,7 +49,9 @@ int soak(Length length, std::uint64_t first, std::uint64_t count) {
     std::cout << "seeds " << first << " to " << first + done + size - 1 << ": kept; " << events
               << " events, "
               << static_cast<std::uint64_t>(static_cast<double>(events) / took.count())
-              << " a second" << std::endl;
+              << " a second; without faults the longest wait was "
+              << verdict.longest_wait / redlock::simulation::ms << " ms, the longest idle stretch "
+              << verdict.longest_idle / redlock::simulation::ms << " ms" << std::endl;
   }
   return 0;
 }
@@ -94,7 +101,9 @@ int usage() {
   std::cerr << "simulation_tests                        the tests\n"
                "simulation_tests --soak [FIRST [COUNT]]  seeds until one fails; COUNT 0: for ever\n"
                "simulation_tests --long [FIRST [COUNT]]  the same, each minutes of every fault\n"
+               "simulation_tests --steady [FIRST [COUNT]] the same, each seconds without a fault\n"
                "simulation_tests --seed SEED             the story of one seed\n"
+               "simulation_tests --steady-seed SEED      the same, of one without a fault\n"
                "simulation_tests --minimize SEED         the least that breaks the same promise\n"
                "simulation_tests --mutants               deliberate faults: caught or missed\n";
   return 2;
@@ -113,10 +122,16 @@ int main(int count, char** words) {
   if (count > 1 && std::string_view(words[1]) == "--long") {
     return soak(Length::minutes, number(2, 1), number(3, 0));
   }
+  if (count > 1 && std::string_view(words[1]) == "--steady") {
+    return soak(Length::steady, number(2, 1), number(3, 0));
+  }
   if (count > 1 && std::string_view(words[1]) == "--seed") {
     if (count != 3) return usage();
-    std::cout << redlock::simulation::story_of(number(2, 1), redlock::simulation::Mutant::none,
-                                               SIZE_MAX - 1);
+    std::cout << redlock::simulation::story_of(number(2, 1), Length::seconds, whole);
+    return 0;
+  }
+  if (count == 3 && std::string_view(words[1]) == "--steady-seed") {
+    std::cout << redlock::simulation::story_of(number(2, 1), Length::steady, whole);
     return 0;
   }
   if (count == 3 && std::string_view(words[1]) == "--minimize") return show_minimal(number(2, 1));

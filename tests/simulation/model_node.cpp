@@ -1,6 +1,9 @@
 #include "simulation/model_node.hpp"
 
 #include <algorithm>
+#include <optional>
+
+#include "core/marker.hpp"
 
 namespace redlock::simulation {
 
@@ -70,6 +73,12 @@ Response ModelNode::execute(const Request& request, True now) {
   for (std::size_t resource = 0; resource < most_resources; ++resource) expire(resource, now);
   Response response;
   response.stamp = request.stamp;
+  if (now < read_only_until && request.stamp.verb != Verb::read_marker &&
+      request.stamp.verb != Verb::read_clock && request.stamp.verb != Verb::kill_old) {
+    response.reply = Reply::error;
+    response.read_only = true;
+    return response;
+  }
   const auto by_script = [&](Script script, auto&& what) {
     if (knows(script, request.form)) return what();
     response.reply = Reply::script_missing;
@@ -119,10 +128,14 @@ Response ModelNode::execute(const Request& request, True now) {
       response.reply = Reply::done;
       break;
     case Verb::stand_in_queue:
-      stand_in_queue(request, response);
+      stand_in_queue(request, now, response);
       break;
     case Verb::leave_queue:
-      leave_queue(request, response);
+      leave_queue(request, now, response);
+      break;
+    case Verb::read_marker:
+      response.reply = Reply::marker;
+      response.marker = memory_.marker;
       break;
     case Verb::read_clock:
       response.reply = Reply::clock;
@@ -137,7 +150,7 @@ void ModelNode::set(const Request& request, True now, Response& response) {
   Key& key = memory_.keys[request.resource];
   if ((there != 0 || key.group != 0) && mutant_ != Mutant::set_without_nx) {
     response.reply = Reply::taken;
-    response.holder = there;
+    if (version != Servers::old) response.holder = there;
     const bool tells =
         request.stamp.verb == Verb::set_and_ttl || request.stamp.verb == Verb::set_numbered_and_ttl;
     if (tells) {
@@ -251,8 +264,11 @@ void ModelNode::take(const Request& request, True now, Response& response) {
     memory_.floor = mutant_ == Mutant::no_floor ? 0 : micros;
   }
   const std::size_t other = 1U - request.resource;
+  response.number = 1;
   if (is_taken(memory_.keys[request.resource], request, now, response)) return;
+  if (mutant_ != Mutant::says_the_first_key) response.number = 2;
   if (request.both && is_taken(memory_.keys[other], request, now, response)) return;
+  response.number = 0;
   response.holder = response.group = 0;
   response.remaining_ms = -1;
   std::int64_t last = memory_.floor.value_or(0);
@@ -316,19 +332,35 @@ bool ModelNode::write_back_as_planted(const Request& request, True now, Response
   return true;
 }
 
-std::int64_t ModelNode::guard(const GuardRequest& request, True now) {
+GuardResponse ModelNode::guard(const GuardRequest& request, True now) {
   const std::int64_t millis = clock.milliseconds(now);
-  if (memory_.marker != run) {
-    if (memory_.marker == 0 || !request.trusted) {
-      const std::int64_t until = millis + request.quarantine_ms;
-      memory_.quarantine_until = std::max(memory_.quarantine_until, until);
-      const std::int64_t end = clock.local(now) / 1000 + request.quarantine_ms * 1000;
+  const std::optional<core::Marker> there = core::parse_marker(memory_.marker);
+  const bool own = there && there->run_id == request.run_id && there->replid == request.replid;
+  if (!own) {
+    core::Marker marker = there.value_or(core::Marker{});
+    const bool keeps = there && request.trusted && marker.durable && !marker.self.empty() &&
+                       marker.self == request.name;
+    if (!keeps) {
+      const std::int64_t old = there ? there->max_ttl.count() : 0;
+      const std::int64_t quarantine_ms =
+          std::max(request.quarantine_ms, there ? old + (old + 99) / 100 + 2 : 0);
+      memory_.quarantine_until = std::max(memory_.quarantine_until, millis + quarantine_ms);
+      const std::int64_t end = clock.local(now) / 1000 + quarantine_ms * 1000;
       const std::int64_t floor = mutant_ == Mutant::no_floor ? 0 : end;
       memory_.floor = std::max(memory_.floor.value_or(0), floor);
+      marker.state = core::Marker::State::blank;
+      marker.deployment.clear();
+      marker.members.clear();
+      marker.self = request.name;
+      marker.max_ttl = std::chrono::milliseconds(std::max(old, request.max_ttl_ms));
     }
-    memory_.marker = run;
+    marker.incarnation = request.incarnation;
+    marker.run_id = request.run_id;
+    marker.replid = request.replid;
+    marker.durable = request.trusted;
+    memory_.marker = core::format_marker(marker) + ' ' + std::to_string(clock.local(now) / 1000);
   }
-  return std::max<std::int64_t>(0, memory_.quarantine_until - millis);
+  return {memory_.marker, std::max<std::int64_t>(0, memory_.quarantine_until - millis)};
 }
 
 void ModelNode::extend(const Request& request, True now, Response& response) {
@@ -402,30 +434,60 @@ void ModelNode::release(const Request& request, True now, Response& response) {
       if (request.cooldown_ms > 0) {
         key.token = cooldown;
         key.expires = clock.milliseconds(now) + request.cooldown_ms;
-      } else {
-        response.freed |= 1U << (i == 0 ? request.resource : 1U - request.resource);
+        if (mutant_ == Mutant::cooldown_untold) continue;
       }
+      response.freed |= 1U << (i == 0 ? request.resource : 1U - request.resource);
+    } else if (key.last() == 0 && request.cooldown_ms > 0) {
+      if (mutant_ == Mutant::cooldown_where_the_key_was) continue;
+      key.token = cooldown;
+      key.expires = clock.milliseconds(now) + request.cooldown_ms;
     } else if ((key.token != 0 || !key.holds.empty()) && response.reply == Reply::gone) {
       response.reply = Reply::taken;
     }
   }
 }
 
-void ModelNode::stand_in_queue(const Request& request, Response& response) {
-  std::vector<std::uint64_t>& waiters = memory_.queues[request.resource];
-  if (request.number == 1) std::erase(waiters, request.token);
-  if (std::find(waiters.begin(), waiters.end(), request.token) == waiters.end()) {
-    waiters.push_back(request.token);
-  }
-  const bool free = memory_.keys[request.resource].last() == 0;
-  response.reply = free ? Reply::gone : Reply::taken;
+bool ModelNode::has_holder(std::size_t resource, True now) {
+  Key& key = memory_.keys[resource];
+  if (mutant_ == Mutant::a_mark_is_a_holder) return key.last() != 0;
+  if (key.token != 0) return key.token != cooldown;
+  look(key, now);
+  return !key.holds.empty();
 }
 
-void ModelNode::leave_queue(const Request& request, Response& response) {
+void ModelNode::stand_in_queue(const Request& request, True now, Response& response) {
+  std::vector<std::uint64_t>& waiters = memory_.queues[request.resource];
+  std::set<std::uint64_t>& in_front = memory_.in_front[request.resource];
+  const bool writer = request.number == 2 && mutant_ != Mutant::writers_queue_behind;
+  const auto mine = std::find(waiters.begin(), waiters.end(), request.token);
+  if (mine == waiters.end()) in_front.erase(request.token);
+  const bool moves = writer ? !in_front.contains(request.token) : request.number == 1;
+  if (mine == waiters.end() || moves) {
+    std::erase(waiters, request.token);
+    in_front.erase(request.token);
+    const auto behind = std::find_if(waiters.begin(), waiters.end(), [&](std::uint64_t other) {
+      return !in_front.contains(other);
+    });
+    waiters.insert(writer ? behind : waiters.end(), request.token);
+    if (writer) in_front.insert(request.token);
+  }
+  const Key& key = memory_.keys[request.resource];
+  const bool reserved = key.writer != 0 && request.number == 1;
+  const bool waits = has_holder(request.resource, now) || reserved;
+  response.reply = waits ? Reply::taken : Reply::gone;
+}
+
+void ModelNode::leave_queue(const Request& request, True now, Response& response) {
   std::erase(memory_.queues[request.resource], request.token);
   response.reply = Reply::done;
-  const bool free = memory_.keys[request.resource].last() == 0;
-  if (free || request.number == 1) response.freed |= 1U << request.resource;
+  Key& key = memory_.keys[request.resource];
+  if (request.number == 2 && key.writer != 0) {
+    look(key, now);
+    key.writer = 0;
+    if (key.holds.empty()) key = {};
+  }
+  const bool notifies = request.number == 1 || !has_holder(request.resource, now);
+  if (notifies) response.freed |= 1U << request.resource;
 }
 
 void ModelNode::leave(const Request& request, True now, Response& response) {

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "core/messages.hpp"
@@ -44,14 +46,25 @@ struct Response {
   std::int64_t time = 0;           ///< read_clock: nanoseconds
   std::optional<core::Holds> holds{};
   std::array<char, most_resources> free{};  ///< take_place refused: which are
+  std::string marker{};                     ///< read_marker
+  bool read_only = false;                   ///< an error: it is a replica
   std::int64_t counted = 0;                 ///< a planted fault's: what INCR answered
   std::uint32_t freed = 0;                  ///< what those who wait are told of: a bit for each
 };
 
 /// What the restart guard asks for on each connection.
 struct GuardRequest {
+  std::string run_id{};
+  std::string replid{};
+  std::int64_t max_ttl_ms = 0;
   std::int64_t quarantine_ms = 0;
   bool trusted = false;  ///< a node that restarted with its data keeps its vote
+  std::string name{};
+  std::string incarnation{};
+};
+struct GuardResponse {
+  std::string marker{};
+  std::int64_t quarantine_ms = 0;
 };
 
 /// A Redis master as the protocol sees it: keys that expire by its own wall clock, a run_id,
@@ -61,7 +74,6 @@ class ModelNode {
  public:
   ModelNode(Clock wall_clock, Mutant mutant) : clock(wall_clock), mutant_(mutant) {
     // As the verb leaves it that opens a new deployment.
-    memory_.marker = run;
     memory_.floor = clock.local(0) / 1000;
   }
 
@@ -75,16 +87,29 @@ class ModelNode {
   bool running = true;
   True stopped_until = 0;
   std::uint64_t run = 1;
+  std::uint64_t role = 1;  ///< another replication id for each
+  True read_only_until = 0;
   std::int64_t connections = 0;
 
   void start_again() {
     ++run;
+    ++role;
+    read_only_until = 0;
     connections = 0;
     knows_ = {};
   }
 
-  /// guard.lua: how much is left of the node's quarantine, in milliseconds.
-  [[nodiscard]] std::int64_t guard(const GuardRequest& request, True now);
+  /// guard.lua: the marker, and how much is left of the node's quarantine.
+  [[nodiscard]] GuardResponse guard(const GuardRequest& request, True now);
+  [[nodiscard]] std::string& marker() noexcept { return memory_.marker; }
+
+  /// REPLICAOF somebody with nothing, and NO ONE at that instant: the process and its connections
+  /// stay. Until then it takes no writes.
+  void change_role(True until) {
+    forget();
+    ++role;
+    read_only_until = until;
+  }
 
   /// What a restart without its data finds, and one with what was last saved.
   void forget() { memory_ = {}; }
@@ -92,6 +117,7 @@ class ModelNode {
   void restore() { memory_ = saved_; }
 
   Clock clock;
+  Servers version = Servers::by_scripts;
 
   /// Below which no number is acknowledged, in microseconds.
   [[nodiscard]] std::optional<std::int64_t>& floor() noexcept { return memory_.floor; }
@@ -129,9 +155,10 @@ class ModelNode {
     std::array<Key, most_resources> keys{};
     std::array<std::int64_t, most_resources> numbers{};  // microseconds; 0: none
     std::optional<std::int64_t> floor;
-    std::uint64_t marker = 0;  // the run_id it was made under; 0: none
+    std::string marker;  // word for word; empty: none
     std::int64_t quarantine_until = 0;
-    std::array<std::vector<std::uint64_t>, most_resources> queues{};  // who waits
+    std::array<std::vector<std::uint64_t>, most_resources> queues{};  // who waits, and
+    std::array<std::set<std::uint64_t>, most_resources> in_front{};   // ahead of all others
   };
   /// What has expired is deleted when it is looked at: a clock set back does not revive it.
   void expire(std::size_t resource, True now);
@@ -148,8 +175,10 @@ class ModelNode {
   void take(const Request& request, True now, Response& response);
   void extend_hold(const Request& request, True now, Response& response);
   void leave(const Request& request, True now, Response& response);
-  void stand_in_queue(const Request& request, Response& response);
-  void leave_queue(const Request& request, Response& response);
+  /// Whether it has a holder, whose release will notify those that wait.
+  [[nodiscard]] bool has_holder(std::size_t resource, True now);
+  void stand_in_queue(const Request& request, True now, Response& response);
+  void leave_queue(const Request& request, True now, Response& response);
   void raise(const Request& request, std::int64_t last, Response& response);
   void fence(const Request& request, True now, Response& response);
   void tend(True now);

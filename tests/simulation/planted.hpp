@@ -43,10 +43,18 @@ inline constexpr std::array planted{
     Planted{Mutant::reused_token, "reused_token", "", 1000},
     Planted{Mutant::count_repaired, "count_repaired", "lost the key", 3000},
     Planted{Mutant::clock_stops_in_pauses, "clock_stops_in_pauses", "invariant 1", 1000},
+    Planted{Mutant::no_marker_behind_votes, "no_marker_behind_votes", "invariant 1", 1000},
+    Planted{Mutant::marker_ahead_of_votes, "marker_ahead_of_votes", "invariant 1", 3000},
     Planted{Mutant::readers_let_all_in, "readers_let_all_in", "invariant 1", 1000},
     Planted{Mutant::writer_ignores_readers, "writer_ignores_readers", "invariant 1", 1000},
     Planted{Mutant::count_permits, "count_permits", "invariant", 1000},
     Planted{Mutant::release_at_once, "release_at_once", "interval", 1000},
+    Planted{Mutant::cooldown_where_the_key_was, "cooldown_where_the_key_was", "interval", 2000},
+    Planted{Mutant::a_mark_is_a_holder, "a_mark_is_a_holder", "was free for", 200},
+    Planted{Mutant::writers_queue_behind, "writers_queue_behind", "was free for", 200},
+    Planted{Mutant::cooldown_untold, "cooldown_untold", "was free for", 200},
+    Planted{Mutant::says_the_first_key, "says_the_first_key", "was free for", 200},
+    Planted{Mutant::fenced_writer_lets_in, "fenced_writer_lets_in", "waited for", 200},
 };
 
 }  // namespace redlock::simulation

@@ -16,12 +16,17 @@ True sometimes(Random& random, std::int64_t per_mille, True from, True to) {
   return random.per_mille(per_mille) ? random.between(from, to) : 0;
 }
 
+Servers draw_servers(Random& random) {
+  return random.per_mille(600) ? Servers::modern
+                               : static_cast<Servers>(random.below(server_versions));
+}
+
 /// Of a stream of its own, so that the mixes of faults above stay what they are.
 void draw_guards(Scenario& s, std::uint64_t seed) {
   Random random(seed * 2);
   if (random.per_mille(600)) s.fencing_per_mille = random.per_mille(700) ? 1000 : 500;
   Random numbers(seed * 3 + 7);
-  s.numbers = numbers.per_mille(800);
+  s.servers = draw_servers(numbers);
   s.divided_per_mille = numbers.per_mille(500) ? numbers.between(1, 300) : 0;
   s.restart_guard = random.per_mille(600);
   if (s.restart_guard) {
@@ -29,8 +34,12 @@ void draw_guards(Scenario& s, std::uint64_t seed) {
     s.between_saves = random.between(20, 300) * ms;
     s.durable = random.per_mille(100);
     if (s.durable) s.data_loss_per_mille = 0;
+    Random wipes(seed * 13 + 5);
+    s.between_flushes = sometimes(wipes, 400, 30 * ms, 600 * ms);
+    s.between_role_changes = sometimes(wipes, 400, 30 * ms, 600 * ms);
   }
-  const bool forgets = s.between_crashes > 0 && s.data_loss_per_mille > 0;
+  const bool wiped = s.between_flushes + s.between_role_changes > 0;
+  const bool forgets = wiped || (s.between_crashes > 0 && s.data_loss_per_mille > 0);
   if (s.fencing_per_mille > 0 && forgets) {
     // A node that forgot begins at its own clock. So clocks must be apart by less than it had no
     // vote, at its return: what their rates add until then, and a millisecond for numbers that
@@ -50,6 +59,7 @@ void draw_guards(Scenario& s, std::uint64_t seed) {
 void step_clocks(Scenario& s, Random& random) {
   s.between_breaks = s.between_crashes = s.between_stops = s.between_partitions = 0;
   s.between_pauses = s.between_saves = s.late = 0;
+  s.between_flushes = s.between_role_changes = 0;
   s.tail_per_mille = s.error_per_mille = s.divided_per_mille = 0;
   s.extreme_rates = s.last_millisecond = false;
   s.shortest_limit = 100 * ms;
@@ -80,7 +90,7 @@ void draw_clocks(Scenario& s, std::uint64_t seed) {
   if (dice < 200) {
     s.any_clocks = true;
     s.between_clock_steps = random.between(10, 100) * ms;
-    s.data_loss_per_mille = 0;
+    s.data_loss_per_mille = s.between_flushes = s.between_role_changes = 0;
     s.fencing_per_mille = 1000;
   }
   if (dice < 250 || dice > 800) {
@@ -89,15 +99,96 @@ void draw_clocks(Scenario& s, std::uint64_t seed) {
   }
 }
 
+/// One node's clock was set wrong by days, and its fencing numbers are as far ahead: the others are
+/// enough to go on. Not where nodes forget, whose numbers begin at their clocks again.
+void draw_wild_clock(Scenario& s, std::uint64_t seed) {
+  Random random(seed * 13 + 5);
+  const bool wiped = s.between_flushes + s.between_role_changes > 0;
+  const bool forgets = wiped || (s.between_crashes > 0 && s.data_loss_per_mille > 0);
+  const bool others_suffice = s.quorum < s.nodes;
+  const bool steps = s.between_clock_steps > 0 || s.any_clocks;
+  if (s.mutant != Mutant::none || s.steady || s.fencing_per_mille == 0) return;
+  if (forgets || steps || !others_suffice || !random.per_mille(500)) return;
+  s.wild_skew = random.between(2, 30) * 24 * hour;
+  s.endless_floor = random.per_mille(300);
+}
+
+/// Several callers that lock again and again, and nothing that could keep them waiting.
+void be_steady(Scenario& s, Random& random) {
+  s.between_breaks = s.between_crashes = s.between_stops = s.between_partitions = 0;
+  s.between_pauses = s.between_client_ends = s.between_saves = s.between_clock_steps = 0;
+  s.between_flushes = s.between_role_changes = 0;
+  s.tail_per_mille = s.error_per_mille = s.divided_per_mille = 0;
+  s.data_loss_per_mille = s.snapshot_per_mille = 0;
+  s.late = 0;
+  s.extreme_rates = s.last_millisecond = s.any_clocks = s.judged_by_votes = false;
+  s.node_skew = std::min(s.node_skew, 100 * ms);
+  s.clients = static_cast<std::size_t>(random.between(2, 8));
+  s.slots = static_cast<std::size_t>(random.between(1, 2));
+  s.fastest = random.between(200'000, 1 * ms);
+  s.slowest = s.fastest * random.between(1, 3);
+  s.shortest_limit = 100 * ms;
+  s.longest_limit = 1'000 * ms;
+  // Only a release may end a hold.
+  s.shortest_ttl_ms = random.between(5'000, 10'000);
+  s.longest_ttl_ms = s.shortest_ttl_ms + random.between(0, 10'000);
+  s.longest_hold = random.between(1, 8) * ms;
+  s.think = random.between(1, 5) * ms;
+  s.readers_per_mille = random.per_mille(500) ? 600 : random.between(500, 950);
+  s.chaos = 5'000 * ms;
+}
+
+/// Connections break, so that nodes miss requests, and nodes forget (see Simulation::may_forget).
+void let_one_forget(Scenario& s, Random& random) {
+  s.one_forgets = true;
+  s.between_stops = s.between_partitions = s.between_pauses = s.between_saves = 0;
+  s.between_client_ends = s.between_clock_steps = s.late = 0;
+  s.between_flushes = s.between_role_changes = 0;
+  s.tail_per_mille = s.error_per_mille = s.snapshot_per_mille = 0;
+  s.any_clocks = s.judged_by_votes = s.durable = s.last_millisecond = false;
+  s.fencing_per_mille = 0;
+  constexpr std::array<std::size_t, 3> sizes{3, 4, 5};
+  s.nodes = sizes[static_cast<std::size_t>(random.below(3))];
+  s.quorum = core::majority(s.nodes);
+  s.between_breaks = random.between(5, 50) * ms;
+  s.between_crashes = random.between(5, 50) * ms;
+  s.data_loss_per_mille = 1000;
+  s.shortest_ttl_ms = random.between(30, 100);
+  s.longest_ttl_ms = s.shortest_ttl_ms + random.between(0, 50);
+  s.longest_interval_ms = 5 * s.longest_ttl_ms;
+  s.chaos = 4'000 * ms;
+}
+
 void draw_kind(Scenario& s, std::uint64_t seed) {
   Random random(seed * 5 + 11);
   const bool of_a_kind = s.mutant >= Mutant::readers_let_all_in;
   if (s.mutant != Mutant::none && !of_a_kind) return;
-  constexpr std::array kinds{Wanted::readers, Wanted::owners, Wanted::several, Wanted::places,
-                             Wanted::interval};
-  if (random.per_mille(450)) s.kind = kinds[static_cast<std::size_t>(random.below(5))];
+  constexpr std::array others{Wanted::readers, Wanted::owners, Wanted::several, Wanted::places,
+                              Wanted::interval};
+  if (random.per_mille(450)) s.kind = others[static_cast<std::size_t>(random.below(5))];
+  if (s.steady) {
+    be_steady(s, random);
+    if (s.kind == Wanted::exclusive) s.kind = static_cast<Wanted>(random.below(kinds));
+  }
   if (s.mutant == Mutant::readers_let_all_in) s.kind = Wanted::owners;
   if (s.mutant == Mutant::writer_ignores_readers) s.kind = Wanted::readers;
+  if (s.mutant == Mutant::says_the_first_key) s.kind = Wanted::several;
+  if (s.mutant == Mutant::cooldown_untold) s.kind = Wanted::interval;
+  if (s.mutant == Mutant::cooldown_where_the_key_was) s.kind = Wanted::interval;
+  const bool of_writers = s.mutant == Mutant::a_mark_is_a_holder ||
+                          s.mutant == Mutant::writers_queue_behind ||
+                          s.mutant == Mutant::fenced_writer_lets_in;
+  if (of_writers) s.kind = Wanted::readers;
+  if (s.mutant == Mutant::fenced_writer_lets_in) {
+    s.fencing_per_mille = 1000;
+    s.servers = Servers::by_scripts;
+    // Holds overlap, so that there are readers always.
+    s.clients = 8;
+    s.slots = 2;
+    s.readers_per_mille = 950;
+    s.longest_hold = 30 * ms;
+    s.think = 1 * ms;
+  }
   if (s.mutant == Mutant::count_permits) s.kind = Wanted::places;
   if (s.mutant == Mutant::release_at_once) s.kind = Wanted::interval;
   switch (s.kind) {
@@ -108,21 +199,44 @@ void draw_kind(Scenario& s, std::uint64_t seed) {
       s.resources = 2;
       break;
     case Wanted::interval:
-      s.longest_interval_ms = random.between(1, 3 * s.longest_ttl_ms);
+      if (s.mutant == Mutant::cooldown_where_the_key_was ||
+          (s.mutant == Mutant::none && !s.steady && random.per_mille(300))) {
+        return let_one_forget(s, random);
+      }
+      s.longest_interval_ms =
+          s.steady ? random.between(1, 30) : random.between(1, 3 * s.longest_ttl_ms);
       break;
     case Wanted::readers:
     case Wanted::owners:
       break;
   }
-  if (of_a_kind) s.clients = 4;
+  if (of_a_kind && !s.steady) s.clients = 4;
 }
 
 }  // namespace
 
+True Scenario::longest_wait() const noexcept { return 2'000 * ms; }
+
 Scenario Scenario::draw(std::uint64_t seed, Mutant mutant) {
-  Random random(seed * 2 + 1);
   Scenario s;
   s.mutant = mutant;
+  Random random(seed * 13 + 17);
+  s.steady =
+      mutant >= Mutant::a_mark_is_a_holder || (mutant == Mutant::none && random.per_mille(30));
+  s.draw_rest(seed);
+  return s;
+}
+
+Scenario Scenario::draw_steady(std::uint64_t seed) {
+  Scenario s;
+  s.steady = true;
+  s.draw_rest(seed);
+  return s;
+}
+
+void Scenario::draw_rest(std::uint64_t seed) {
+  Scenario& s = *this;
+  Random random(seed * 2 + 1);
   constexpr std::array<std::size_t, 10> sizes{1, 2, 3, 3, 3, 4, 5, 5, 5, 7};
   s.nodes = sizes[static_cast<std::size_t>(random.below(10))];
   s.quorum = core::majority(s.nodes);
@@ -167,13 +281,16 @@ Scenario Scenario::draw(std::uint64_t seed, Mutant mutant) {
   draw_guards(s, seed);
   draw_clocks(s, seed);
   draw_kind(s, seed);
+  draw_wild_clock(s, seed);
   if (mutant == Mutant::fast_server_clocks) s.server_ppm = 100'000;
   if (mutant == Mutant::forget_at_once) {
     s.between_crashes = 30 * ms;
     s.data_loss_per_mille = 1000;
     s.restart_guard = s.durable = false;
   }
-  const bool of_its_own = mutant == Mutant::unconditional_write_back ||
+  const bool of_markers =
+      mutant == Mutant::no_marker_behind_votes || mutant == Mutant::marker_ahead_of_votes;
+  const bool of_its_own = of_markers || mutant == Mutant::unconditional_write_back ||
                           mutant == Mutant::forget_at_once || mutant == Mutant::no_floor ||
                           mutant == Mutant::no_quarantine;
   if (of_its_own) {
@@ -191,10 +308,11 @@ Scenario Scenario::draw(std::uint64_t seed, Mutant mutant) {
   const bool of_a_script = mutant == Mutant::maximum_of_counters ||
                            mutant == Mutant::unconditional_write_back ||
                            mutant == Mutant::count_unseen_numbers;
-  if (of_a_script) s.numbers = false;
+  if (of_a_script) s.servers = Servers::by_scripts;
   if (mutant == Mutant::trust_the_set) {
     // A number has to be raised after the key is gone and somebody else has had it.
-    s.any_clocks = s.numbers = true;
+    s.any_clocks = true;
+    s.servers = Servers::modern;
     s.clock_guard = false;
     s.fencing_per_mille = s.divided_per_mille = 1000;
     s.between_clock_steps = 20 * ms;
@@ -209,13 +327,27 @@ Scenario Scenario::draw(std::uint64_t seed, Mutant mutant) {
     s.clients = 4;
     s.between_partitions = s.between_client_ends = 20 * ms;
   }
+  if (of_markers) {
+    s.nodes = 3;
+    s.quorum = 2;
+    s.clients = 4;
+    s.resources = s.slots = 1;
+    s.restart_guard = true;
+    s.durable = s.clock_guard = false;
+    s.fencing_per_mille = 0;
+    s.between_flushes = 20 * ms;
+    s.between_role_changes = 0;
+    s.data_loss_per_mille = 0;
+    s.shortest_ttl_ms = s.longest_ttl_ms = 100;
+    s.last_millisecond = false;
+    if (mutant == Mutant::marker_ahead_of_votes) s.tail_per_mille = 200;
+  }
   if (mutant == Mutant::no_floor || mutant == Mutant::no_quarantine) {
     s.between_crashes = 30 * ms;
     s.data_loss_per_mille = 1000;
     s.restart_guard = true;
     s.durable = false;
   }
-  return s;
 }
 
 Scenario Scenario::draw_long(std::uint64_t seed) {
@@ -258,6 +390,8 @@ Scenario Scenario::draw_long(std::uint64_t seed) {
   s.data_loss_per_mille = random.between(100, 700);
   s.snapshot_per_mille = random.between(0, 700);
   s.between_saves = random.between(50, 500) * ms;
+  s.between_flushes = random.between(4, 20) * s.longest_ttl_ms * ms;
+  s.between_role_changes = random.between(4, 20) * s.longest_ttl_ms * ms;
 
   // Over minutes, clocks at the edge of the allowance would be seconds apart: too far for the clock
   // guard, and for the floor of fencing tokens where nodes forget.
@@ -267,7 +401,7 @@ Scenario Scenario::draw_long(std::uint64_t seed) {
   const True rates = (s.chaos + 60'000 * ms) / 1'000'000 * 2 * ordinary_ppm + 1 * ms;
   s.node_skew = s.client_skew = random.below((s.longest_ttl_ms * ms - rates) / 2);
   s.fencing_per_mille = random.per_mille(700) ? random.between(1, 1000) : 0;
-  s.numbers = random.per_mille(800);
+  s.servers = draw_servers(random);
   s.divided_per_mille = random.below(100);
   return s;
 }

@@ -9,36 +9,53 @@ namespace redlock::simulation {
 /// Planted faults outside the core, which the checkers must find. One at a time.
 enum class Mutant : std::uint8_t {
   none,
-  drop_release_behind_set,   ///< the driver drops a release that follows an unanswered SET
-  validity_from_last_reply,  ///< the driver counts the validity from the last answer
-  no_drift_margin,           ///< the driver adds to the validity what was taken off for drift
-  ignore_kill,               ///< nodes answer CLIENT KILL and do nothing
-  fast_server_clocks,        ///< nodes' clocks run beyond the drift allowance
-  forget_at_once,            ///< a crashed node is back at once without its data
-  release_without_compare,   ///< nodes delete whatever key there is
-  set_without_nx,            ///< nodes overwrite
-  grant_a_refusal,           ///< the driver takes one refusal in a hundred for a grant
-  answer_twice,              ///< the driver delivers answers twice
-  sleepy_driver,             ///< the driver sleeps through its deadlines
-  forget_answer,             ///< the driver drops an answer to the caller
-  maximum_of_counters,       ///< fencing tokens are the maximum of an INCR on each node
-  unconditional_write_back,  ///< nodes raise their number whoever has the key, and lower it too
-  count_unseen_numbers,      ///< a node whose number was not told counts in the round that raises
-  trust_the_set,             ///< nodes do not look whose key it is when the number is raised
-  no_floor,                  ///< a node that forgot its numbers begins at zero
-  no_quarantine,             ///< nodes mark that they restarted, and vote at once
-  no_clock_guard,            ///< nobody reads the nodes' clocks, and they leap
-  half_quorum,               ///< half of the nodes is enough
-  no_release_on_failure,     ///< attempts that fail leave their keys
-  release_before_set,        ///< a release overtakes the SET, on another connection
-  reused_token,              ///< one attempt in three goes by the token of the one before
-  count_repaired,            ///< an extend counts nodes that had lost the key
-  clock_stops_in_pauses,     ///< clients go by CLOCK_MONOTONIC, and are suspended
-  readers_let_all_in,        ///< nodes do not ask whose holds are there
-  writer_ignores_readers,    ///< nodes let a writer in among readers
-  count_permits,             ///< a semaphore counts to k on each node
-  release_at_once,           ///< a release frees a resource before its interval is over
+  drop_release_behind_set,     ///< the driver drops a release that follows an unanswered SET
+  validity_from_last_reply,    ///< the driver counts the validity from the last answer
+  no_drift_margin,             ///< the driver adds to the validity what was taken off for drift
+  ignore_kill,                 ///< nodes answer CLIENT KILL and do nothing
+  fast_server_clocks,          ///< nodes' clocks run beyond the drift allowance
+  forget_at_once,              ///< a crashed node is back at once without its data
+  release_without_compare,     ///< nodes delete whatever key there is
+  set_without_nx,              ///< nodes overwrite
+  grant_a_refusal,             ///< the driver takes one refusal in a hundred for a grant
+  answer_twice,                ///< the driver delivers answers twice
+  sleepy_driver,               ///< the driver sleeps through its deadlines
+  forget_answer,               ///< the driver drops an answer to the caller
+  maximum_of_counters,         ///< fencing tokens are the maximum of an INCR on each node
+  unconditional_write_back,    ///< nodes raise their number whoever has the key, and lower it too
+  count_unseen_numbers,        ///< a node whose number was not told counts in the round that raises
+  trust_the_set,               ///< nodes do not look whose key it is when the number is raised
+  no_floor,                    ///< a node that forgot its numbers begins at zero
+  no_quarantine,               ///< nodes mark that they restarted, and vote at once
+  no_clock_guard,              ///< nobody reads the nodes' clocks, and they leap
+  half_quorum,                 ///< half of the nodes is enough
+  no_release_on_failure,       ///< attempts that fail leave their keys
+  release_before_set,          ///< a release overtakes the SET, on another connection
+  reused_token,                ///< one attempt in three goes by the token of the one before
+  count_repaired,              ///< an extend counts nodes that had lost the key
+  clock_stops_in_pauses,       ///< clients go by CLOCK_MONOTONIC, and are suspended
+  no_marker_behind_votes,      ///< nobody sees that a node forgot on a connection that stays
+  marker_ahead_of_votes,       ///< the marker is read when the request is sent, not behind it
+  readers_let_all_in,          ///< nodes do not ask whose holds are there
+  writer_ignores_readers,      ///< nodes let a writer in among readers
+  count_permits,               ///< a semaphore counts to k on each node
+  release_at_once,             ///< a release frees a resource before its interval is over
+  cooldown_where_the_key_was,  ///< a release leaves no cooldown where the key was missing
+  a_mark_is_a_holder,          ///< nodes take a waiting writer's reservation for somebody's lease
+  writers_queue_behind,        ///< a writer that keeps readers out is queued behind them
+  cooldown_untold,             ///< nodes do not notify when a release leaves a cooldown
+  says_the_first_key,          ///< nodes say of several resources that the first is in the way
+  fenced_writer_lets_in,       ///< a waiting writer that wants a fencing token keeps no reader out
 };
+
+/// Versions of servers, which understand different forms of a request.
+enum class Servers : std::uint8_t {
+  modern,      ///< a refused SET names the holder; fencing numbers by plain commands
+  by_scripts,  ///< a refused SET names the holder; fencing numbers by scripts
+  old,         ///< a refused SET names nobody; fencing numbers by scripts
+  mixed,       ///< each node another version
+};
+inline constexpr std::size_t server_versions = 4;
 
 /// What the callers of a seed ask for.
 enum class Wanted : std::uint8_t {
@@ -79,6 +96,8 @@ struct Scenario {
   True between_partitions = 0;
   True between_pauses = 0;
   True between_client_ends = 0;
+  True between_flushes = 0;       ///< nodes forget everything, and their connections stay
+  True between_role_changes = 0;  ///< the same, with another replication id and READONLY
   std::int64_t error_per_mille = 0;
   std::int64_t data_loss_per_mille = 0;  ///< of the crashes
   std::int64_t snapshot_per_mille = 0;   ///< of those: come back with what was last saved
@@ -89,10 +108,12 @@ struct Scenario {
   bool durable = false;        ///< nodes forget nothing, and are trusted by the guard
 
   std::int64_t fencing_per_mille = 0;  ///< of the acquires
-  bool numbers = false;                ///< nodes understand numbered SETs
+  Servers servers = Servers::by_scripts;
   std::int64_t divided_per_mille = 0;  ///< of their numbered SETs: others come in between
   True node_skew = 0;                  ///< wall clocks are up to this apart from true time
   True client_skew = 0;
+  True wild_skew = 0;          ///< of one node's wall clock, by days
+  bool endless_floor = false;  ///< of that node's fencing numbers: nothing is above it
 
   bool clock_guard = false;
   True between_clock_steps = 0;
@@ -114,6 +135,19 @@ struct Scenario {
 
   Wanted kind = Wanted::exclusive;
   std::int64_t longest_interval_ms = 0;
+  std::int64_t readers_per_mille = 600;  ///< of the acquires, where there are readers
+
+  /// Nothing fails, and clients lock again and again: then waits are bounded, and no resource is
+  /// free for long while a caller waits for it.
+  bool steady = false;
+  True longest_hold = 1 * ms;  ///< steady only
+  [[nodiscard]] True round_trip() const noexcept { return 2 * slowest; }
+  [[nodiscard]] True longest_idle() const noexcept { return 20 * ms + 60 * round_trip(); }
+  [[nodiscard]] True longest_wait() const noexcept;
+
+  /// Nodes miss requests, and one forgets within an interval once its holder has released it
+  /// everywhere: that breaks no interval.
+  bool one_forgets = false;
 
   bool last_millisecond = false;  ///< holders and contenders act around the deadline
   True think = 2 * ms;            ///< between a caller's locks
@@ -122,9 +156,14 @@ struct Scenario {
   Mutant mutant = Mutant::none;
 
   [[nodiscard]] static Scenario draw(std::uint64_t seed, Mutant mutant = Mutant::none);
+  [[nodiscard]] static Scenario draw_steady(std::uint64_t seed);
   /// Minutes of every fault but clocks that step, under the restart guard; seeds take turns at the
   /// kinds.
   [[nodiscard]] static Scenario draw_long(std::uint64_t seed);
+
+ private:
+  /// All that depends neither on `mutant` nor on `steady` alone.
+  void draw_rest(std::uint64_t seed);
 };
 
 }  // namespace redlock::simulation

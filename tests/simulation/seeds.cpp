@@ -1,5 +1,6 @@
 #include "simulation/seeds.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <utility>
 
@@ -23,6 +24,18 @@ std::string story_of(std::uint64_t seed, const Scenario& scenario, std::size_t l
          (outcome.violation.empty() ? "every promise was kept" : outcome.violation) + "\n";
 }
 
+Scenario scenario_of(std::uint64_t seed, Mutant mutant, Length length) {
+  switch (length) {
+    case Length::seconds:
+      break;
+    case Length::minutes:
+      return Scenario::draw_long(seed);
+    case Length::steady:
+      return Scenario::draw_steady(seed);
+  }
+  return Scenario::draw(seed, mutant);
+}
+
 }  // namespace
 
 std::uint64_t running_seed() noexcept { return running; }
@@ -32,13 +45,14 @@ Verdict run_seeds(const Seeds& seeds) {
   Verdict verdict;
   for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
     running = seed;
-    const Scenario scenario = seeds.length == Length::minutes ? Scenario::draw_long(seed)
-                                                              : Scenario::draw(seed, seeds.mutant);
+    const Scenario scenario = scenario_of(seed, seeds.mutant, seeds.length);
     Simulation::Outcome outcome = Simulation(scenario, seed).run();
     ++verdict.seeds;
     verdict.events += outcome.events;
     verdict.grants += outcome.grants;
     verdict.losses += outcome.losses;
+    verdict.longest_wait = std::max(verdict.longest_wait, outcome.longest_wait);
+    verdict.longest_idle = std::max(verdict.longest_idle, outcome.longest_idle);
     if (outcome.violation.empty() && seed % 100 == 0 &&
         Simulation(scenario, seed).run().print != outcome.print) {
       outcome.violation = "the seed did not decide everything: a second run went another way";
@@ -55,8 +69,8 @@ std::string story_of(std::uint64_t seed, Mutant mutant, std::size_t lines) {
   return story_of(seed, Scenario::draw(seed, mutant), lines);
 }
 
-std::string long_story_of(std::uint64_t seed, std::size_t lines) {
-  return story_of(seed, Scenario::draw_long(seed), lines);
+std::string story_of(std::uint64_t seed, Length length, std::size_t lines) {
+  return story_of(seed, scenario_of(seed, Mutant::none, length), lines);
 }
 
 }  // namespace redlock::simulation

@@ -8,8 +8,9 @@
 
 namespace redlock::simulation {
 
-/// Of a scenario: a second or some, or minutes (Scenario::draw_long).
-enum class Length : std::uint8_t { seconds, minutes };
+/// Of a scenario: a second or some, minutes (Scenario::draw_long), or seconds without a fault
+/// (Scenario::draw_steady).
+enum class Length : std::uint8_t { seconds, minutes, steady };
 
 struct Seeds {
   std::uint64_t first = 1;
@@ -23,6 +24,8 @@ struct Verdict {
   std::uint64_t events = 0;
   std::uint64_t grants = 0;
   std::uint64_t losses = 0;
+  True longest_wait = 0;           ///< without faults
+  True longest_idle = 0;           ///< of a resource that a caller waited for, without faults
   std::uint64_t failing_seed = 0;  ///< the first one; 0: none
   std::string violation;
 };
@@ -39,6 +42,6 @@ struct Verdict {
 /// The end of the story of a seed, for people.
 [[nodiscard]] std::string story_of(std::uint64_t seed, Mutant mutant = Mutant::none,
                                    std::size_t lines = 80);
-[[nodiscard]] std::string long_story_of(std::uint64_t seed, std::size_t lines = 80);
+[[nodiscard]] std::string story_of(std::uint64_t seed, Length length, std::size_t lines = 80);
 
 }  // namespace redlock::simulation

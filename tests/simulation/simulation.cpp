@@ -2,12 +2,13 @@
 
 #include <algorithm>
 
+#include "core/marker.hpp"
 #include "core/validity.hpp"
 
 namespace redlock::simulation {
 namespace {
 
-constexpr std::size_t fault_kinds = 8;
+constexpr std::size_t fault_kinds = 10;
 
 std::uint64_t mixed(std::uint64_t print, std::uint64_t with) {
   print ^= with + 0x9e3779b97f4a7c15U + (print << 6U) + (print >> 2U);
@@ -17,7 +18,10 @@ std::uint64_t mixed(std::uint64_t print, std::uint64_t with) {
 }  // namespace
 
 Simulation::Simulation(const Scenario& scenario, std::uint64_t seed)
-    : scenario_(scenario), random_(seed), checker_(scenario.nodes, scenario.quorum) {
+    : scenario_(scenario),
+      random_(seed),
+      checker_(scenario.nodes, scenario.quorum),
+      progress_(scenario.kind == Wanted::places ? most_resources : 1) {
   const auto rate = [&](std::int64_t most) {
     if (most == 0) return std::int64_t{0};
     if (!scenario_.extreme_rates) return random_.between(-most, most);
@@ -28,12 +32,20 @@ Simulation::Simulation(const Scenario& scenario, std::uint64_t seed)
     if (scenario_.mutant == Mutant::fast_server_clocks) ppm = scenario_.server_ppm;
     const std::int64_t base =
         wall_epoch + random_.between(-scenario_.node_skew, scenario_.node_skew);
-    nodes_.emplace_back(Clock(base, ppm), scenario_.mutant);
+    const True wild = i == 0 ? scenario_.wild_skew : 0;
+    nodes_.emplace_back(Clock(base + wild, ppm), scenario_.mutant);
+    nodes_.back().version = scenario_.servers == Servers::mixed
+                                ? static_cast<Servers>(random_.below(server_versions - 1))
+                                : scenario_.servers;
   }
-  const bool forgets = scenario_.between_crashes > 0 && scenario_.data_loss_per_mille > 0;
+  open_deployment();
+  if (scenario_.endless_floor) nodes_[0].floor() = (std::int64_t{1} << 53U) - 1;
+  const bool wiped = scenario_.between_flushes + scenario_.between_role_changes > 0;
+  const bool forgets =
+      wiped || (scenario_.between_crashes > 0 && scenario_.data_loss_per_mille > 0);
   const bool kept_by_guard =
       scenario_.restart_guard && scenario_.longest_interval_ms <= scenario_.longest_ttl_ms;
-  if ((!forgets || kept_by_guard) && scenario_.between_clock_steps == 0) {
+  if ((!forgets || kept_by_guard || scenario_.one_forgets) && scenario_.between_clock_steps == 0) {
     checker_.expect_intervals(std::max(scenario_.server_ppm, scenario_.client_ppm));
   }
   stepped_.resize(scenario_.nodes);
@@ -60,6 +72,24 @@ Simulation::Simulation(const Scenario& scenario, std::uint64_t seed)
   plan(scenario_.chaos, Kind::heal, 0);
 }
 
+void Simulation::open_deployment() {
+  if (!scenario_.restart_guard) return;
+  core::Marker marker;
+  marker.state = core::Marker::State::active;
+  marker.incarnation = "opened";
+  marker.deployment = "deployment";
+  marker.max_ttl = std::chrono::milliseconds(scenario_.longest_ttl_ms);
+  marker.durable = scenario_.durable;
+  for (std::size_t i = 0; i < nodes_.size(); ++i) marker.members.push_back(std::to_string(i));
+  std::sort(marker.members.begin(), marker.members.end());
+  for (std::uint32_t i = 0; i < nodes_.size(); ++i) {
+    marker.run_id = run_id_of(i);
+    marker.replid = "role1";
+    marker.self = std::to_string(i);
+    nodes_[i].marker() = core::format_marker(marker) + " 1";
+  }
+}
+
 Simulation::Outcome Simulation::run(std::string* story) {
   story_ = story;
   while (!queue_.empty() && !stop_ && checker_.violation().empty()) {
@@ -84,6 +114,10 @@ Simulation::Outcome Simulation::run(std::string* story) {
   outcome.grants_by_group = checker_.grants_by_group();
   outcome.print = print_;
   outcome.tokens = checker_.tokens_heard_of();
+  if (scenario_.steady) {
+    outcome.longest_wait = progress_.longest_wait();
+    outcome.longest_idle = progress_.longest_idle();
+  }
   outcome.remembered = checker_.tokens_remembered() + connections_.size();
   return outcome;
 }
@@ -114,6 +148,15 @@ void Simulation::happen(const Event& event) {
         return plan(client.paused_until, Kind::timer, event.a, event.b);
       if (client.timer_at <= event.at) client.timer_at = never;
       return step(event.a, core::TimePassed{});
+    }
+    case Kind::turn: {
+      Client& client = clients_[event.a];
+      if (!client.alive || event.b != client.life) return;
+      if (client.paused_until > now_) {
+        return plan(client.paused_until, Kind::turn, event.a, event.b);
+      }
+      client.turn_ends = false;
+      return step(event.a, core::TurnEnd{});
     }
     case Kind::act:
       return act(event.a, event.b);
@@ -153,9 +196,11 @@ void Simulation::begin_client(std::uint32_t index) {
   ++client.life;
   client.closing = false;
   client.timer_at = never;
+  client.turn_ends = false;
   client.randomness = std::make_unique<SeededRandomness>(random_.next());
   client.randomness->repeat_tokens(scenario_.mutant == Mutant::reused_token);
   client.tokens.clear();
+  client.undelivered = {};
   core::Settings settings;
   for (std::size_t i = 0; i < nodes_.size(); ++i) settings.nodes.push_back(std::to_string(i));
   settings.quorum = scenario_.mutant == Mutant::half_quorum ? nodes_.size() / 2 : scenario_.quorum;
@@ -163,6 +208,7 @@ void Simulation::begin_client(std::uint32_t index) {
   settings.longest_limit = core::Duration(scenario_.longest_limit);
   settings.max_ttl = std::chrono::milliseconds(scenario_.longest_ttl_ms);
   settings.quarantine = quarantine();
+  settings.restart_guard = scenario_.restart_guard;
   settings.clock_guard = scenario_.clock_guard && scenario_.mutant != Mutant::no_clock_guard;
   client.engine = std::make_unique<core::Engine>(std::move(settings), *client.randomness);
   client.slots.assign(scenario_.slots, Slot{});
@@ -194,9 +240,10 @@ void Simulation::end_client(std::uint32_t index) {
 
 True Simulation::between_faults(std::size_t kind) const {
   const std::array<True, fault_kinds> means{
-      scenario_.between_breaks,     scenario_.between_crashes,    scenario_.between_stops,
-      scenario_.between_partitions, scenario_.between_pauses,     scenario_.between_client_ends,
-      scenario_.between_saves,      scenario_.between_clock_steps};
+      scenario_.between_breaks,      scenario_.between_crashes,     scenario_.between_stops,
+      scenario_.between_partitions,  scenario_.between_pauses,      scenario_.between_client_ends,
+      scenario_.between_saves,       scenario_.between_clock_steps, scenario_.between_flushes,
+      scenario_.between_role_changes};
   return means[kind];
 }
 
@@ -228,8 +275,17 @@ void Simulation::fault(std::size_t kind) {
     case 6:
       tell("node ", node, " saves");
       return nodes_[node].save();
-    default:
+    case 7:
       return step_clock(node);
+    case 8:
+      if (!nodes_[node].running) return;
+      tell("node ", node, " is flushed");
+      return nodes_[node].forget();
+    default:
+      if (!nodes_[node].running) return;
+      tell("node ", node, " changes its role");
+      // Often it is back before anybody has asked it for anything.
+      return nodes_[node].change_role(now_ + (random_.per_mille(500) ? 0 : random_.below(20 * ms)));
   }
 }
 
@@ -280,7 +336,8 @@ void Simulation::fault_of_client(std::uint32_t index) {
   if (random_.per_mille(700)) return end_client(index);
   tell("client ", index, " closes");
   client.closing = true;
-  step(index, core::Shutdown{core::Duration(random_.below(20 * ms))});
+  const True patience = random_.per_mille(500) ? scenario_.longest_limit : random_.below(20 * ms);
+  step(index, core::Shutdown{core::Duration(patience)});
   for (Slot& slot : client.slots) {
     if (slot.phase != Phase::holding) continue;
     checker_.ended(slot.token, now_);
@@ -294,6 +351,8 @@ void Simulation::heal() {
     stop_ = true;
     return;
   }
+  progress_.end(now_);
+  check_progress();
   tell("everything is healed");
   healed_ = true;
   scenario_.tail_per_mille = 0;
@@ -317,6 +376,23 @@ void Simulation::heal() {
   plan(now_, Kind::timeout, 0);
 }
 
+void Simulation::check_progress() {
+  if (!scenario_.steady) return;
+  if (progress_.longest_idle() > scenario_.longest_idle()) {
+    checker_.violated("a resource was free for " + in_round_trips(progress_.longest_idle()) +
+                      " while a caller waited for it, without faults");
+  }
+  if (progress_.longest_wait() > scenario_.longest_wait()) {
+    checker_.violated("a caller waited for " + in_round_trips(progress_.longest_wait()) +
+                      ", without faults");
+  }
+}
+
+std::string Simulation::in_round_trips(True duration) const {
+  return std::to_string(duration / 1000) + " us (" +
+         std::to_string(duration / scenario_.round_trip()) + " round trips)";
+}
+
 bool Simulation::all_served() const {
   for (const Client& client : clients_) {
     if (!client.alive || client.closing || client.engine->claims() > 0) return false;
@@ -332,6 +408,8 @@ void Simulation::check_the_end() {
   for (std::uint32_t i = 0; i < clients_.size(); ++i) step(i, core::TimePassed{});
   stop_ = all_served() || now_ >= patience_ends_;
   if (!stop_) return plan(now_ + 20 * ms, Kind::timeout, 0);
+  progress_.end(now_);
+  check_progress();
   checker_.check_overlaps();
   for (const ModelNode& node : nodes_) {
     if (!all_served()) break;

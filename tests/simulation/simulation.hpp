@@ -15,6 +15,7 @@
 #include "simulation/checker.hpp"
 #include "simulation/clock.hpp"
 #include "simulation/model_node.hpp"
+#include "simulation/progress.hpp"
 #include "simulation/random.hpp"
 #include "simulation/scenario.hpp"
 
@@ -35,6 +36,8 @@ class Simulation {
     std::uint64_t grants = 0;
     std::uint64_t losses = 0;
     std::array<std::uint64_t, 4> grants_by_group{};
+    True longest_wait = 0;    ///< steady only
+    True longest_idle = 0;    ///< of a resource that a caller waited for; steady only
     std::uint64_t print = 0;  ///< of everything that happened: equal for equal runs
     std::size_t tokens = 0;
     std::size_t remembered = 0;  ///< tokens and connections, at the end
@@ -56,6 +59,7 @@ class Simulation {
     reborn,   // a client process starts again
     fault,    // the next one of a kind
     heal,
+    turn,       // a client's turn ends, and what it commanded is covered
     set_right,  // a node's clock that had stepped
     subscribe,  // a wish to be told reaches a node
     listening,  // it is confirmed
@@ -86,6 +90,8 @@ class Simulation {
     bool broken = false;  // nothing more goes in, and nothing comes back for what is on its way
     True last_request = 0;
     True last_reply = 0;
+    std::string marker_ahead;        // the node's when the last vote was sent
+    std::string marker;              // what the handshake saw
     std::int64_t quarantine_ms = 0;  // what the restart guard answered
     True not_before = 0;             // what a dropped connection still carries is executed late
     Response half_done;              // to the request in front, if that has begun
@@ -111,6 +117,7 @@ class Simulation {
     std::uint32_t resources = 0;  // a bit for each
     std::uint64_t group = 0;
     core::Duration at_least{};
+    True granted_at = 0;
     core::Instant valid_until{};
     core::Duration ttl{};
     True lowered_at = 0;
@@ -134,10 +141,12 @@ class Simulation {
     bool closing = false;
     True paused_until = 0;
     True timer_at = never;
+    bool turn_ends = false;  // is planned
     std::unique_ptr<SeededRandomness> randomness;
     std::unique_ptr<core::Engine> engine;
     std::vector<Slot> slots;
     std::set<std::uint64_t> tokens;        // that this process sent a SET with
+    core::NodeSet undelivered;             // nodes that a closing client said it left keys on
     std::vector<std::uint32_t> attempt;    // per node: names the current connection attempt
     std::vector<std::int64_t> connection;  // per node: index, or -1
     std::vector<std::pair<core::ClaimId, Asked>> asked;  // by claim index
@@ -151,6 +160,7 @@ class Simulation {
   void plan(True at, Kind kind, std::size_t a, std::size_t b = 0);
   void happen(const Event& event);
   [[nodiscard]] core::Duration quarantine() const;
+  void open_deployment();
   void begin_client(std::uint32_t index);
   void end_client(std::uint32_t index);
   void fault(std::size_t kind);
@@ -161,6 +171,8 @@ class Simulation {
   [[nodiscard]] True may_step_again(std::uint32_t node) const;
   void heal();
   [[nodiscard]] bool all_served() const;
+  void check_progress();
+  [[nodiscard]] std::string in_round_trips(True duration) const;
   void check_the_end();
   [[nodiscard]] True between_faults(std::size_t kind) const;
 
@@ -181,8 +193,12 @@ class Simulation {
   void forget_if_over(std::uint32_t connection);
   void break_connection(std::uint32_t connection);
   void kill(const Connection& by, std::int64_t number);
+  /// Where one node forgets within an interval, and no other did.
+  [[nodiscard]] bool may_forget();
   void crash(std::uint32_t node);
   void greet(Connection& connection);
+  [[nodiscard]] std::string run_id_of(std::uint32_t node) const;
+  [[nodiscard]] Response as_planted(const Connection& connection, Response response);
 
   // simulation_hints.cpp: what nodes tell
   [[nodiscard]] Ear& ear(std::uint32_t client, std::uint32_t node);
@@ -198,7 +214,9 @@ class Simulation {
 
   // simulation_client.cpp: drivers
   void step(std::uint32_t client, const core::Event& event);
+  void end_turn(std::uint32_t client);
   void carry_out(std::uint32_t client, const core::Command& command);
+  void end_closed(std::uint32_t client);
   [[nodiscard]] static std::uint8_t resource_of(std::string_view key);
   [[nodiscard]] static std::uint64_t group_of(std::string_view group);
   void send_all(std::uint32_t client, const core::Command& command);
@@ -220,6 +238,11 @@ class Simulation {
   void release(std::uint32_t client, std::uint32_t slot);
   void plan_act(std::uint32_t client, std::uint32_t slot, True in);
   void plan_hold(std::uint32_t client, std::uint32_t slot);
+  void draw_steady(const Slot& slot, core::Acquire& event);
+  /// How `progress_` names a caller, and what it locks.
+  [[nodiscard]] static std::uint32_t caller(std::uint32_t client, std::uint32_t slot);
+  [[nodiscard]] std::uint32_t counted(const Slot& slot) const;
+  void freed(const Slot& slot);
   [[nodiscard]] core::Duration enough() const;
   /// The holder goes by a deadline of its own, and does not listen to the engine's.
   [[nodiscard]] bool deceived() const;
@@ -232,10 +255,12 @@ class Simulation {
   Scenario scenario_;
   Random random_;
   Checker checker_;
+  Progress progress_;
   True now_ = 0;
   bool healed_ = false;
   bool stop_ = false;
   True patience_ends_ = never;
+  True forgot_until_ = 0;  // the interval in which a node forgot
   std::uint64_t events_ = 0;
   std::uint64_t planned_ = 0;
   std::uint64_t print_ = 0;

@@ -29,6 +29,7 @@ void Simulation::plan_hold(std::uint32_t index, std::uint32_t slot) {
   const Slot& mine = clients_[index].slots[slot];
   const True left = clients_[index].clock.when(mine.valid_until) - now_;
   if (healed_) return plan_act(index, slot, random_.below(1 * ms));
+  if (scenario_.steady) return plan_act(index, slot, random_.below(scenario_.longest_hold));
   if (scenario_.last_millisecond && random_.per_mille(600)) {
     return plan_act(index, slot, std::max<True>(0, left - random_.below(1 * ms)));
   }
@@ -72,7 +73,7 @@ void Simulation::draw_terms(Slot& slot, core::Acquire& event) {
     case Wanted::exclusive:
       return;
     case Wanted::readers:
-      slot.group = random_.per_mille(600) ? 1 : 0;
+      slot.group = random_.per_mille(scenario_.readers_per_mille) ? 1 : 0;
       break;
     case Wanted::owners:
       slot.group = random_.per_mille(800) ? static_cast<std::uint64_t>(random_.between(2, 3)) : 0;
@@ -96,6 +97,33 @@ void Simulation::draw_terms(Slot& slot, core::Acquire& event) {
   event.group = groups[slot.group];
 }
 
+void Simulation::draw_steady(const Slot& slot, core::Acquire& event) {
+  event.renewal.reset();
+  const std::int64_t dice = random_.below(1000);
+  if (dice < 850) {
+    event.wait = core::Duration::max();
+  } else if (dice < 950) {
+    event.wait = core::Duration(random_.between(5 * ms, 60 * ms)) + slot.at_least;
+  } else {
+    event.wait = core::Duration::zero();
+  }
+}
+
+std::uint32_t Simulation::caller(std::uint32_t client, std::uint32_t slot) {
+  return client << slot_bits | slot;
+}
+
+std::uint32_t Simulation::counted(const Slot& slot) const {
+  return scenario_.kind == Wanted::places ? 1 : slot.resources;
+}
+
+void Simulation::freed(const Slot& slot) {
+  // What clocks may add to an interval.
+  const True interval = slot.at_least.count() + slot.at_least.count() / 100 + 2 * ms;
+  const bool has_interval = slot.at_least > core::Duration::zero();
+  progress_.freed(counted(slot), has_interval ? std::max(now_, slot.granted_at + interval) : now_);
+}
+
 void Simulation::act_idle(std::uint32_t index, std::uint32_t slot) {
   Slot& mine = clients_[index].slots[slot];
   if (mine.served || mine.acquire + mine.extend + mine.release != 0) return;
@@ -116,6 +144,7 @@ void Simulation::act_idle(std::uint32_t index, std::uint32_t slot) {
     event.renewal->max_hold = event.ttl * random_.between(1, 6);
   }
   draw_terms(mine, event);
+  if (scenario_.steady) draw_steady(mine, event);
   const bool several_hold = mine.group != 0 || scenario_.kind == Wanted::places;
   mine.fenced = random_.per_mille(scenario_.fencing_per_mille) && !several_hold;
   if (mine.fenced) event.fencing = clients_[index].wall_clock;
@@ -125,7 +154,10 @@ void Simulation::act_idle(std::uint32_t index, std::uint32_t slot) {
     event.renewal.reset();
   }
   mine.ttl = event.renewal ? std::min(event.ttl, event.renewal->max_hold) : event.ttl;
-  if (random_.per_mille(100)) {
+  if (scenario_.steady && event.wait == core::Duration::max()) {
+    progress_.waits(caller(index, slot), counted(mine), now_);
+  }
+  if (!scenario_.steady && random_.per_mille(100)) {
     plan_act(index, slot, random_.below(std::max<True>(1, event.ttl.count())));
   }
   step(index, event);
@@ -138,7 +170,7 @@ void Simulation::act_holding(std::uint32_t index, std::uint32_t slot) {
   if (!healed_ && scenario_.judged_by_votes && dice < 400 && mine.extend == 0) {
     return hand_on(index, slot);
   }
-  if (healed_ || dice < 450) return release(index, slot);
+  if (healed_ || scenario_.steady || dice < 450) return release(index, slot);
   if (dice < 850) {
     if (mine.extend == 0) {
       mine.extend = request(index, slot);
@@ -179,6 +211,7 @@ void Simulation::release(std::uint32_t index, std::uint32_t slot) {
   Slot& mine = client.slots[slot];
   tell("client ", index, " releases ", mine.token % 10'000);
   checker_.ended(mine.token, now_);
+  freed(mine);
   mine.phase = Phase::over;
   mine.release = request(index, slot);
   step(index, core::Release{core::RequestId{mine.release}, mine.lease});

@@ -21,6 +21,7 @@ void Simulation::step(std::uint32_t index, const core::Event& event) {
     if (client.alive) carry_out(index, command);
   }
   if (!client.alive) return;
+  end_turn(index);
   const auto next = client.engine->next_deadline();
   if (!next) return;
   True at = std::max(now_, client.clock.when(*next));
@@ -28,6 +29,17 @@ void Simulation::step(std::uint32_t index, const core::Event& event) {
   if (at >= client.timer_at) return;
   client.timer_at = at;
   plan(at, Kind::timer, index, client.life);
+}
+
+void Simulation::end_turn(std::uint32_t index) {
+  Client& client = clients_[index];
+  if (client.engine->uncovered().empty() || client.turn_ends) return;
+  // Several events make a turn now and then.
+  if (random_.per_mille(300)) {
+    client.turn_ends = true;
+    return plan(now_ + 1 + random_.below(100'000), Kind::turn, index, client.life);
+  }
+  step(index, core::TurnEnd{});
 }
 
 void Simulation::carry_out(std::uint32_t index, const Command& command) {
@@ -70,8 +82,30 @@ void Simulation::carry_out(std::uint32_t index, const Command& command) {
           checker_.violated("a request was not answered by the shutdown");
         }
       }
-      return end_client(index);
+      return end_closed(index);
+    case Command::Kind::undelivered:
+      client.undelivered = client.undelivered | command.nodes;
+      return;
   }
+}
+
+void Simulation::end_closed(std::uint32_t index) {
+  Client& client = clients_[index];
+  for (const std::uint64_t token : client.tokens) {
+    for (std::size_t node = 0; node < nodes_.size(); ++node) {
+      if (client.undelivered.has(static_cast<core::NodeIndex>(node))) {
+        checker_.left(token);
+        continue;
+      }
+      bool there = false;
+      for (std::size_t resource = 0; resource < most_resources; ++resource) {
+        there = there || nodes_[node].has(resource, token, now_);
+      }
+      checker_.closed(token, node, there);
+    }
+  }
+  client.tokens.clear();
+  end_client(index);
 }
 
 std::uint8_t Simulation::resource_of(std::string_view key) {
@@ -103,7 +137,9 @@ void Simulation::send_all(std::uint32_t index, const Command& command) {
             .count();
     request.both = !claim->also.empty();
     request.group = group_of(claim->group);
-    request.keep_out_ms = std::chrono::floor<std::chrono::milliseconds>(claim->keep_out).count();
+    if (scenario_.mutant != Mutant::fenced_writer_lets_in || !claim->fencing) {
+      request.keep_out_ms = std::chrono::floor<std::chrono::milliseconds>(claim->keep_out).count();
+    }
     if (scenario_.mutant != Mutant::release_at_once) {
       request.cooldown_ms =
           std::chrono::ceil<std::chrono::milliseconds>(claim->cooldown(now)).count();
@@ -179,6 +215,7 @@ void Simulation::acquired(std::uint32_t index, const Command& command) {
   slot->token = number_of(claim->token.view());
   slot->ttl = claim->round.ttl();
   slot->valid_until = command.valid_until;
+  slot->granted_at = now_;
   slot->lowered_at = 0;
   const Asked& asked = client.asked[claim->index].second;
   if (command.valid_until > core::valid_until(asked.at, asked.ttl)) {
@@ -196,8 +233,11 @@ void Simulation::acquired(std::uint32_t index, const Command& command) {
        slot->resources == 3 ? " and the other" : "", " in group ", slot->group);
   checker_.granted({slot->token, slot->resources, slot->group, slot->at_least.count(), asked.began,
                     now_, client.clock.when(slot->valid_until)});
+  const auto at = static_cast<std::uint32_t>(slot - client.slots.data());
+  progress_.granted(caller(index, at), counted(*slot), now_);
+  check_progress();
   if (slot->fenced) numbered(client, *slot, *claim);
-  plan_hold(index, static_cast<std::uint32_t>(slot - client.slots.data()));
+  plan_hold(index, at);
 }
 
 void Simulation::numbered(const Client& client, Slot& slot, const core::Claim& claim) {
@@ -255,6 +295,7 @@ void Simulation::answered(std::uint32_t index, const Command& command) {
   if (slot->acquire == number) {
     slot->acquire = 0;
     slot->phase = Phase::idle;
+    progress_.gives_up(caller(index, at));
     tell("client ", index, " fails to acquire: ", static_cast<int>(command.code));
     return plan_act(index, at, random_.below(scenario_.think));
   }

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 
 #include "redlock/inspection.hpp"
 #include "simulation/simulation.hpp"
@@ -51,7 +52,8 @@ void Simulation::reach(std::uint32_t client, const Event& event) {
   ModelNode& server = nodes_[node];
   if (server.stopped_until > now_)
     return plan(server.stopped_until, Kind::connect, event.a, event.b);
-  if (!server.running) return plan(now_ + delay(), Kind::refused, event.a, event.b);
+  const bool serves = server.running && server.read_only_until <= now_;
+  if (!serves) return plan(now_ + delay(), Kind::refused, event.a, event.b);
   if (forgotten_.empty()) {
     forgotten_.push_back(static_cast<std::uint32_t>(connections_.size()));
     connections_.emplace_back();
@@ -69,13 +71,24 @@ void Simulation::reach(std::uint32_t client, const Event& event) {
   plan(now_ + 3 * delay(), Kind::up, index, event.b);
 }
 
+std::string Simulation::run_id_of(std::uint32_t node) const {
+  return std::to_string(node) + "/" + std::to_string(nodes_[node].run);
+}
+
 void Simulation::greet(Connection& connection) {
   if (!scenario_.restart_guard) return;
   GuardRequest request;
+  request.run_id = run_id_of(connection.node);
+  request.replid = "role" + std::to_string(nodes_[connection.node].role);
+  request.max_ttl_ms = scenario_.longest_ttl_ms;
+  request.name = std::to_string(connection.node);
+  request.incarnation = clients_[connection.client].randomness->token().str();
   request.quarantine_ms = std::chrono::ceil<std::chrono::milliseconds>(quarantine()).count();
   if (scenario_.mutant == Mutant::no_quarantine) request.quarantine_ms = 0;
   request.trusted = scenario_.durable;
-  connection.quarantine_ms = nodes_[connection.node].guard(request, now_);
+  GuardResponse guarded = nodes_[connection.node].guard(request, now_);
+  connection.quarantine_ms = guarded.quarantine_ms;
+  connection.marker = std::move(guarded.marker);
   if (connection.quarantine_ms == 0) return;
   tell("node ", connection.node, " tells client ", connection.client, " of ",
        connection.quarantine_ms, " ms of quarantine");
@@ -98,13 +111,15 @@ void Simulation::come_up(const Event& event) {
   client.connection[node] = event.a;
   tell("client ", connection.client, " is connected to node ", node, " as ", connection.number);
   const std::string server = std::to_string(node) + "/" + std::to_string(connection.run);
+  const std::string marker = connection.marker;
   core::NodeUp up;
   up.node = static_cast<core::NodeIndex>(node);
   up.server = server;
   up.connection = connection.number;
   up.quarantine = std::chrono::milliseconds(connection.quarantine_ms);
   up.quarantine_why = "it restarted";
-  up.numbers = scenario_.numbers;
+  up.marker = marker;
+  up.numbers = nodes_[node].version == Servers::modern;
   step(connection.client, up);
 }
 
@@ -115,6 +130,7 @@ void Simulation::send(std::uint32_t client, std::uint32_t node, const Request& r
   if (index < 0) return checker_.violated("a request was sent to a node that is not up");
   Connection& connection = connections_[static_cast<std::size_t>(index)];
   if (connection.broken) return;
+  if (core::is_vote(request.stamp.verb)) connection.marker_ahead = nodes_[node].marker();
   connection.requests.push_back(request);
   connection.last_request = std::max(connection.last_request, transit(client, node));
   plan(connection.last_request, Kind::arrive, static_cast<std::size_t>(index));
@@ -184,7 +200,9 @@ void Simulation::observe(const Connection& connection, const Request& request,
   if (wrote && !request.begun) checker_.key_written(request.token, connection.node);
   const bool told = response.reply == Reply::released || response.reply == Reply::gone ||
                     response.reply == Reply::taken;
-  if (request.last && told) {
+  // Where another attempt's key is, no cooldown is left, and one more node is free when that ends.
+  const bool counts = !scenario_.one_forgets || response.reply != Reply::taken;
+  if (request.last && told && counts) {
     checker_.release_executed(request.token, connection.node);
   }
   tell("node ", connection.node, " executes verb ", static_cast<int>(request.stamp.verb), " of ",
@@ -192,10 +210,18 @@ void Simulation::observe(const Connection& connection, const Request& request,
        ": reply ", static_cast<int>(response.reply), fenced ? " at " : " ", response.number);
 }
 
+Response Simulation::as_planted(const Connection& connection, Response response) {
+  if (response.stamp.verb != Verb::read_marker) return response;
+  // As if it was not read, or had arrived before the vote.
+  if (scenario_.mutant == Mutant::no_marker_behind_votes) response.marker = connection.marker;
+  if (scenario_.mutant == Mutant::marker_ahead_of_votes) response.marker = connection.marker_ahead;
+  return response;
+}
+
 void Simulation::deliver(std::uint32_t index) {
   Connection& connection = connections_[index];
   if (!connection.client_side || connection.replies.empty()) return;
-  const Response response = connection.replies.front();
+  const Response response = as_planted(connection, connection.replies.front());
   connection.replies.pop_front();
   core::Answer answer;
   answer.node = static_cast<core::NodeIndex>(connection.node);
@@ -207,6 +233,10 @@ void Simulation::deliver(std::uint32_t index) {
   } else if (response.holder != 0) {
     digits = digits_of(response.holder);
     answer.text = {digits.data(), digits.size()};
+  } else if (response.reply == Reply::marker) {
+    answer.text = response.marker;
+  } else if (response.read_only) {
+    answer.text = "READONLY You can't write against a read only replica.";
   } else if (response.reply == Reply::taken && response.writer) {
     answer.text = "writer";
   } else if (response.reply == Reply::taken) {
@@ -288,12 +318,23 @@ void Simulation::kill(const Connection& by, std::int64_t number) {
   }
 }
 
+bool Simulation::may_forget() {
+  if (!scenario_.one_forgets) return true;
+  if (now_ < forgot_until_) return false;
+  const std::uint32_t everywhere = (1U << nodes_.size()) - 1U;
+  for (std::size_t resource = 0; resource < scenario_.resources; ++resource) {
+    if (checker_.interval_released_on(resource) != everywhere) return false;
+  }
+  forgot_until_ = now_ + 2 * scenario_.longest_interval_ms * ms;
+  return true;
+}
+
 void Simulation::crash(std::uint32_t index) {
   ModelNode& node = nodes_[index];
   if (!node.running) return;
   node.running = false;
   node.stopped_until = 0;
-  const bool forgets = random_.per_mille(scenario_.data_loss_per_mille);
+  const bool forgets = random_.per_mille(scenario_.data_loss_per_mille) && may_forget();
   True away = 1 * ms + random_.below(100 * ms);
   const bool finds_snapshot = forgets && random_.per_mille(scenario_.snapshot_per_mille);
   if (finds_snapshot) {

@@ -118,7 +118,7 @@ class Soak {
   }
 
   void end() {
-    if (++ended_ == in_flight) client_->close([] {});
+    if (++ended_ == in_flight) client_->close([](const CloseReport&) {});
   }
 
   void read() {

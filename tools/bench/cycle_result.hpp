@@ -18,6 +18,7 @@ struct Endpoint {
   std::string host;
   std::uint16_t port = 6379;
   std::string unix_path;
+  std::string password;
 };
 
 /// One run of lock cycles (acquire, then release). It ends at whichever limit comes first; at least

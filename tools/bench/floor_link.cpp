@@ -66,6 +66,19 @@ FileDescriptor connect_tcp(const Endpoint& node) {
   return {};
 }
 
+/// Whether the node accepts the password, or needs none.
+bool authenticate(int fd, const std::string& password) {
+  if (password.empty()) return true;
+  const std::string command =
+      "*2\r\n$4\r\nAUTH\r\n$" + std::to_string(password.size()) + "\r\n" + password + "\r\n";
+  constexpr std::string_view wanted = "+OK\r\n";
+  std::array<char, wanted.size()> reply{};
+  return send(fd, command.data(), command.size(), MSG_NOSIGNAL) ==
+             static_cast<ssize_t>(command.size()) &&
+         recv(fd, reply.data(), reply.size(), MSG_WAITALL) == static_cast<ssize_t>(reply.size()) &&
+         std::string_view(reply.data(), reply.size()) == wanted;
+}
+
 /// Returns the script's digest, or nothing if the node refuses or stays silent.
 std::string load_script(int fd) {
   std::string command = "*3\r\n$6\r\nSCRIPT\r\n$4\r\nLOAD\r\n$";
@@ -117,7 +130,8 @@ std::variant<FloorLinks, std::string> open_floor_links(const CycleSettings& sett
   std::size_t ready = 0;
   for (const Endpoint& node : settings.nodes) {
     FileDescriptor fd = node.unix_path.empty() ? connect_tcp(node) : connect_unix(node.unix_path);
-    const std::string sha = fd.valid() ? load_script(fd.get()) : std::string{};
+    const bool open = fd.valid() && authenticate(fd.get(), node.password);
+    const std::string sha = open ? load_script(fd.get()) : std::string{};
     if (sha.empty() || !limit_waiting(fd.get(), timeval{})) {
       links.sockets.emplace_back();
       continue;

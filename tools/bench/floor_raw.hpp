@@ -7,7 +7,7 @@ namespace redlock::bench {
 /// The same exchange as `run_floor_uv` with epoll, `send`, `recv` and a parser that knows only the
 /// replies of these two commands: what the kernel and the servers cost by themselves.
 ///
-/// Blocks the calling thread. Plain connections only: no TLS, no AUTH.
+/// Blocks the calling thread. Plain connections only: no TLS.
 [[nodiscard]] CycleOutcome run_floor_raw(const CycleSettings& settings);
 
 }  // namespace redlock::bench

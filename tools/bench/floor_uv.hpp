@@ -9,7 +9,7 @@ namespace redlock::bench {
 /// validity, no deadlines, no retries). libuv streams, one `uv_try_write` per node and loop turn
 /// for all locks in flight, replies through hiredis' `redisReader`.
 ///
-/// Blocks the calling thread on a loop of its own. Plain connections only: no TLS, no AUTH.
+/// Blocks the calling thread on a loop of its own. Plain connections only: no TLS.
 [[nodiscard]] CycleOutcome run_floor_uv(const CycleSettings& settings);
 
 }  // namespace redlock::bench

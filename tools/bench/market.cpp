@@ -37,6 +37,7 @@ class Shop {
     if (context_ == nullptr || context_->err != 0) {
       throw std::runtime_error("the market's server can not be reached");
     }
+    if (!at.password.empty()) static_cast<void>(ask({"AUTH", at.password}));
   }
 
   void send(std::initializer_list<std::string_view> words) {

@@ -39,6 +39,8 @@ std::optional<LinkMode> mode_of(FaultForm form) noexcept {
       return LinkMode::trickle_replies;
     case FaultForm::replies_cut:
       return LinkMode::cut_replies;
+    case FaultForm::requests_cut:
+      return LinkMode::cut_requests;
     case FaultForm::node_killed_empty:
     case FaultForm::node_killed_with_data:
     case FaultForm::contender_killed:
@@ -52,6 +54,8 @@ std::optional<LinkMode> mode_of(FaultForm form) noexcept {
     case FaultForm::node_restarted_empty:
     case FaultForm::scripts_flushed:
     case FaultForm::memory_full:
+    case FaultForm::node_demoted:
+    case FaultForm::node_flushed:
       return std::nullopt;
   }
   return std::nullopt;
@@ -77,6 +81,7 @@ Arena::Arena(const ArenaRequest& request, const cli::Signals& signals)
 }
 
 Arena::~Arena() {
+  if (operator_pid_ > 0) cli::kill_and_reap(operator_pid_);
   for (Contender& contender : contenders_) end(contender);
 }
 
@@ -121,6 +126,8 @@ void Arena::end(Contender& contender) noexcept {
 }
 
 void Arena::begin(const Fault& fault) {
+  // What does not last is not healed.
+  if (fault.begin == fault.end) needs_operator_ = needs_operator_ || fault.needs_operator;
   if (const auto mode = mode_of(fault.form)) {
     set_links(fault, {*mode, fault.amount});
   } else if (fault.node) {
@@ -131,6 +138,7 @@ void Arena::begin(const Fault& fault) {
 }
 
 void Arena::heal(const Fault& fault) {
+  needs_operator_ = needs_operator_ || fault.needs_operator;
   if (mode_of(fault.form)) {
     set_links(fault, {});
   } else if (fault.node) {
@@ -167,6 +175,10 @@ void Arena::break_node(const Fault& fault, FaultServer& server) {
       return server.command("SCRIPT FLUSH");
     case FaultForm::memory_full:
       return server.command("CONFIG SET maxmemory 1");
+    case FaultForm::node_demoted:
+      return server.command(fmt::format("REPLICAOF 127.0.0.1 {}", other_port(*fault.node)));
+    case FaultForm::node_flushed:
+      return server.command("FLUSHALL");
     case FaultForm::clock_leaps:
       return server.move_clock(clock_bases_[*fault.node] + fault.amount);
     case FaultForm::clock_set_back:
@@ -182,6 +194,7 @@ void Arena::break_node(const Fault& fault, FaultServer& server) {
     case FaultForm::link_delayed:
     case FaultForm::replies_trickle:
     case FaultForm::replies_cut:
+    case FaultForm::requests_cut:
       return;
   }
 }
@@ -197,6 +210,8 @@ void Arena::mend_node(const Fault& fault, FaultServer& server) {
       return server.go_on();
     case FaultForm::memory_full:
       return server.command("CONFIG SET maxmemory 0");
+    case FaultForm::node_demoted:
+      return server.command("REPLICAOF NO ONE");
     case FaultForm::clock_leaps:
       return server.move_clock(clock_bases_[*fault.node]);
     case FaultForm::clients_paused:
@@ -212,8 +227,40 @@ void Arena::mend_node(const Fault& fault, FaultServer& server) {
     case FaultForm::link_delayed:
     case FaultForm::replies_trickle:
     case FaultForm::replies_cut:
+    case FaultForm::requests_cut:
+    case FaultForm::node_flushed:
       return;
   }
+}
+
+std::uint16_t Arena::other_port(std::size_t node) const {
+  // Of a single node no other is there: it only refuses to write for a while.
+  return servers_[(node + 1) % servers_.size()]->port();
+}
+
+void Arena::call_operator() {
+  constexpr auto pace = std::chrono::milliseconds{300};
+  if (operator_pid_ > 0) {
+    int status = 0;
+    if (::waitpid(operator_pid_, &status, WNOHANG) != operator_pid_) return;
+    operator_pid_ = -1;
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) needs_operator_ = false;
+  }
+  const auto now = std::chrono::steady_clock::now();
+  if (!needs_operator_ || now < operator_called_ + pace) return;
+  operator_called_ = now;
+  cli::ChildRequest request;
+  request.program = "/proc/self/exe";
+  request.arguments = {"quorum-lock", "bootstrap", "--quiet", "--max-ttl",
+                       fmt::format("{}ms", max_ttl.count())};
+  std::string nodes;
+  for (const auto& server : servers_) {
+    nodes += (nodes.empty() ? "" : ",") + url_of(server->port());
+  }
+  request.environment = cli::environment_with({"QUORUM_LOCK_NODES=" + nodes}, {});
+  request.streams = cli::ChildRequest::Streams::none;
+  const auto started = cli::ChildProcess::start(request, signals_);
+  if (const auto* child = std::get_if<cli::ChildProcess>(&started)) operator_pid_ = child->pid();
 }
 
 std::size_t Arena::one_of(const Fault& fault) const noexcept {
@@ -244,6 +291,7 @@ void Arena::mend_contender(const Fault& fault) {
 
 void Arena::look_after(const Recorder& recorder) {
   for (const auto& server : servers_) server->look_after();
+  call_operator();
   for (std::size_t place = 0; place < contenders_.size(); ++place) {
     Contender& contender = contenders_[place];
     int status = 0;

@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -65,6 +66,10 @@ class Arena {
   void break_contender(const Fault& fault);
   void mend_contender(const Fault& fault);
   [[nodiscard]] std::size_t one_of(const Fault& fault) const noexcept;
+  [[nodiscard]] std::uint16_t other_port(std::size_t node) const;
+  /// Opens a deployment that clients cannot repair, again and again until it succeeds: as its
+  /// operator would, with `quorum-lock bootstrap`.
+  void call_operator();
 
   const ArenaRequest& request_;
   const cli::Signals& signals_;
@@ -72,6 +77,9 @@ class Arena {
   std::vector<Offset> clock_bases_;
   FaultProxy proxy_{};
   std::vector<Contender> contenders_;
+  bool needs_operator_ = false;
+  pid_t operator_pid_ = -1;
+  std::chrono::steady_clock::time_point operator_called_{};
 };
 
 }  // namespace redlock::chaos

@@ -51,10 +51,12 @@ class Judge {
       overlaps(resource, leases);
       places(resource, leases);
       token_order(resource, leases);
+      too_soon(resource, leases);
     }
     for (const LeaseRecord& lease : history_.leases) promises_of(lease);
     counters();
     progress();
+    waits();
     for (const DeathRecord& death : history_.deaths) {
       add("died", {},
           "contender " + std::to_string(death.contender) + " ended by itself: " + death.how,
@@ -98,8 +100,8 @@ class Judge {
   void token_order(const std::string& resource, const std::vector<const LeaseRecord*>& leases) {
     const LeaseRecord* highest = nullptr;
     for (const LeaseRecord* lease : leases) {
-      // Of what others may hold too, nobody has one.
-      if (!lease->group.empty() || place_of(resource)) continue;
+      // Not every lease asks for one.
+      if (lease->token == 0) continue;
       if (highest != nullptr && lease->token <= highest->token) {
         add("token-order", resource,
             span_of(history_, *lease) + " has no larger token than the earlier " +
@@ -107,6 +109,38 @@ class Judge {
             lease->granted);
       }
       if (highest == nullptr || lease->token > highest->token) highest = lease;
+    }
+  }
+
+  /// An interval is counted by the nodes' clocks from the moment they were asked.
+  void too_soon(const std::string& resource, const std::vector<const LeaseRecord*>& leases) {
+    const auto found = history_.intervals.find(resource);
+    if (found == history_.intervals.end()) return;
+    constexpr BootTime drift_constant = 2'000'000;
+    const BootTime least = found->second - found->second / 100 - drift_constant;
+    for (std::size_t i = 1; i < leases.size(); ++i) {
+      if (leases[i]->granted >= leases[i - 1]->asked + least) continue;
+      add("too-soon", resource,
+          span_of(history_, *leases[i]) + " follows " + span_of(history_, *leases[i - 1]) +
+              " within the interval",
+          leases[i]->granted);
+    }
+  }
+
+  void waits() {
+    judgement_.waiting = waiting_of(history_);
+    const Waiting& waiting = judgement_.waiting;
+    if (waiting.longest_wait > longest_fair_wait) {
+      add("starved", waiting.waited_for,
+          "a call waited for " + std::to_string(waiting.longest_wait / 1'000'000) +
+              " ms while nothing was broken",
+          waiting.waited_at);
+    }
+    if (waiting.longest_idle > longest_fair_wait) {
+      add("idle", waiting.idle_resource,
+          "it stood free for " + std::to_string(waiting.longest_idle / 1'000'000) +
+              " ms while it was waited for and nothing was broken",
+          waiting.idle_at);
     }
   }
 
@@ -142,7 +176,8 @@ class Judge {
     std::map<std::string, Sum> sums;
     for (const std::string& resource : history_.resources) sums[resource] = {};
     for (const LeaseRecord& lease : history_.leases) {
-      if (place_of(lease.resource)) continue;
+      const auto& counted = history_.resources;
+      if (std::find(counted.begin(), counted.end(), lease.resource) == counted.end()) continue;
       Sum& sum = sums[lease.resource];
       sum.tried += lease.tried;
       sum.wrote += lease.wrote;

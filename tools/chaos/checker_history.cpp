@@ -68,6 +68,7 @@ class FileReader {
     if (kind == "run") return run(words);
     if (kind == "fault") return fault(words);
     if (kind == "places") return places(words);
+    if (kind == "interval") return interval(words);
     if (kind == "healed") return instant(words, history_.healed);
     if (kind == "finished") return instant(words, history_.finished);
     if (kind == "died") return died(words);
@@ -191,6 +192,14 @@ class FileReader {
     const auto places = words.number<std::size_t>();
     if (!words.sound_to_the_end()) return false;
     history_.places = places;
+    return true;
+  }
+
+  bool interval(Words& words) {
+    std::string resource = words.text();
+    const BootTime duration = words.instant();
+    if (!words.sound_to_the_end()) return false;
+    history_.intervals[std::move(resource)] = duration;
     return true;
   }
 

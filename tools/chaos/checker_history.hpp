@@ -27,13 +27,15 @@
 ///   refused  LEASE AT               the counter file did not: it has a larger token
 ///   overtaken LEASE AT              it has, although the lease is valid before and after
 ///   ended    LEASE AT HOW           released (about to be) or lost (the library said so)
-///   failed   RESOURCE ASKED AT WHY  an acquire that was not granted
+///   failed   RESOURCES ASKED AT WHY an acquire that was not granted; "a#" some permit of a
+///   semaphore
 ///
 /// And of the run, in run.history:
 ///
 ///   run SEED NODES CONTENDERS RESOURCES BEGIN DURATION KINDS
 ///   fault KIND WHAT NODE CONTENDERS BEGIN END    NODE -1: none; CONTENDERS a set of bits
 ///   places K                        that a semaphore has
+///   interval RESOURCE DURATION      it is granted at most once within this
 ///   healed AT
 ///   died CONTENDER AT HOW           a contender that ended by itself and should not have
 ///   finished AT
@@ -98,9 +100,10 @@ struct History {
   std::size_t contenders = 0;
   std::vector<std::string> resources{};
   BootTime begin = 0;
-  BootTime duration = 0;   ///< that was asked for
-  std::string kinds{};     ///< of the faults that were asked for
-  std::size_t places = 0;  ///< of a semaphore
+  BootTime duration = 0;                        ///< that was asked for
+  std::string kinds{};                          ///< of the faults that were asked for
+  std::size_t places = 0;                       ///< of a semaphore
+  std::map<std::string, BootTime> intervals{};  ///< resources that are granted once within this
   std::optional<BootTime> healed{};
   std::optional<BootTime> finished{};
   std::vector<LeaseRecord> leases{};

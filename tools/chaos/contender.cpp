@@ -12,6 +12,7 @@
 #include <mutex>
 #include <optional>
 #include <stdexcept>
+#include <stop_token>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -23,6 +24,7 @@
 #include "quorum-lock/arguments.hpp"
 #include "quorum-lock/descriptor.hpp"
 #include "redlock/client.hpp"
+#include "redlock/election.hpp"
 
 namespace redlock::chaos {
 namespace {
@@ -97,7 +99,7 @@ class Holding {
 };
 
 /// Which lock of the family a turn takes.
-enum class Kind { alone, several, reader, owner, place };
+enum class Kind { alone, several, reader, owner, place, interval };
 
 class Contender {
  public:
@@ -116,9 +118,9 @@ class Contender {
     while (!healed()) {
       const std::size_t resource = dice_.below(request_.resources.size());
       const Kind kind = draw_kind();
-      if (!hold_once(resource, kind, dice_.between(milliseconds{0}, milliseconds{300}))) {
-        pause(milliseconds{1}, milliseconds{20});
-      }
+      const bool granted =
+          dice_.one_in(20) ? lead_once(draw_wait()) : hold_once(resource, kind, draw_wait());
+      if (!granted) pause(milliseconds{1}, milliseconds{10});
     }
     // Everybody at once, and each begins with another one.
     for (std::size_t i = 0; i < request_.resources.size(); ++i) {
@@ -142,16 +144,28 @@ class Contender {
   Kind draw_kind() {
     const std::size_t dice = dice_.below(20);
     if (dice < 8) return Kind::alone;
-    if (dice < 12) return Kind::several;
-    if (dice < 15) return Kind::reader;
-    return dice < 18 ? Kind::owner : Kind::place;
+    if (dice < 11) return Kind::several;
+    if (dice < 14) return Kind::reader;
+    if (dice < 17) return Kind::owner;
+    return dice < 19 ? Kind::place : Kind::interval;
+  }
+
+  /// Some only ask, some wait for a moment, and some until they are served.
+  milliseconds draw_wait() {
+    if (dice_.one_in(6)) return milliseconds{0};
+    return dice_.one_in(3) ? milliseconds{4000} : dice_.between(milliseconds{1}, milliseconds{300});
   }
 
   /// Who may hold it at the same time; empty: nobody. Holds that others may have have no number.
   std::string ask_for(Kind kind, std::size_t resource, AcquireOptions& options) {
-    options.fencing = kind == Kind::alone || kind == Kind::several;
+    const bool can_be_fenced =
+        kind == Kind::alone || kind == Kind::several || kind == Kind::interval;
+    options.fencing = can_be_fenced && !dice_.one_in(4);
     switch (kind) {
       case Kind::alone:
+        return {};
+      case Kind::interval:
+        options.at_least = interval;
         return {};
       case Kind::several:
         options.also = {request_.resources[(resource + 1) % request_.resources.size()]};
@@ -170,7 +184,8 @@ class Contender {
   }
 
   bool hold_once(std::size_t resource, Kind kind, milliseconds wait) {
-    const std::string& name = request_.resources[resource];
+    const std::string name =
+        kind == Kind::interval ? interval_resource : request_.resources[resource];
     const std::uint64_t number = ++leases_;
     const auto note = std::make_shared<LossNote>(recorder_, number);
     AcquireOptions options;
@@ -179,36 +194,76 @@ class Contender {
     options.wait = wait;
     const std::string group = ask_for(kind, resource, options);
     if (dice_.one_in(2)) options.renewal = RenewalOptions{};
+    const bool fenced = options.fencing;
+    std::string asked_for = name;
+    for (const std::string& other : options.also) asked_for += "," + other;
+    if (options.permits > 0) asked_for += "#";
     options.on_lost = [note](const Error&) { note->lost(); };
 
     const std::int64_t asked = boot_now();
     auto lease = client_.acquire(name, std::move(options));
     const std::int64_t answered = boot_now();
     if (!lease) {
-      recorder_.write(
-          fmt::format("failed {} {} {} {}", name, asked, answered, to_string(lease.error().code)));
+      failed(asked_for, asked, answered, lease.error());
       return false;
     }
     note->granted(fmt::format(
         "granted {} {} {} {} {} {} {}{}{}", number, fmt::join(lease->resources(), ","), asked,
         answered, nanoseconds(lease->valid_until()), std::chrono::nanoseconds(ttl).count(),
-        lease->fencing_token().value_or(0), group.empty() ? "" : " ", group));
+        fenced ? lease->fencing_token().value() : 0, group.empty() ? "" : " ", group));
     Holding holding(recorder_, number, std::move(*lease));
-    use(holding, counters_[resource], ttl);
+    use(holding, kind == Kind::interval ? nullptr : &counters_[resource], ttl);
     part_with(holding);
     return true;
   }
 
-  void use(Holding& holding, CounterFile& counter, milliseconds ttl) {
-    const std::int64_t updates = dice_.between(1, 4);
+  bool lead_once(milliseconds wait) {
+    ElectionOptions options;
+    options.candidate = fmt::format("{}.{}", request_.place, request_.generation);
+    const milliseconds ttl = dice_.between(shortest_ttl, longest_ttl);
+    options.ttl = ttl;
+    Election election(client_, election_resource, options);
+    const std::uint64_t number = ++leases_;
+    const std::int64_t asked = boot_now();
+    auto leadership = election.campaign_for(wait);
+    const std::int64_t answered = boot_now();
+    if (!leadership) {
+      failed(election_resource, asked, answered, leadership.error());
+      return false;
+    }
+    const Lease& lease = leadership->lease();
+    recorder_.write(fmt::format("granted {} {} {} {} {} {} {}", number, election_resource, asked,
+                                answered, nanoseconds(lease.valid_until()),
+                                std::chrono::nanoseconds(ttl).count(), leadership->term()));
+    const std::stop_callback lost(leadership->lost(), [this, number] {
+      recorder_.write(fmt::format("ended {} {} lost", number, boot_now()));
+    });
+    for (std::int64_t i = dice_.between(1, 6); i > 0 && leadership->valid(); --i) {
+      pause(milliseconds{0}, milliseconds{6});
+    }
+    if (!leadership->valid()) return true;
+    recorder_.write(fmt::format("ended {} {} released", number, boot_now()));
+    if (dice_.one_in(2)) static_cast<void>(leadership->resign());
+    return true;
+  }
+
+  void failed(std::string_view resource, std::int64_t asked, std::int64_t answered,
+              const Error& error) {
+    recorder_.write(
+        fmt::format("failed {} {} {} {}", resource, asked, answered, to_string(error.code)));
+  }
+
+  void use(Holding& holding, CounterFile* counter, milliseconds ttl) {
+    const std::int64_t updates = dice_.between(1, 3);
     for (std::int64_t i = 0; i < updates && holding.valid(); ++i) {
       // Without a number, the counter could not tell who is late.
-      if (holding.token() != 0 && !update(holding, counter)) return;
+      const bool fenced = holding.token() != 0 && counter != nullptr;
+      if (fenced && !update(holding, *counter)) return;
       if (dice_.one_in(5)) static_cast<void>(holding.lease().extend(ttl));
-      pause(milliseconds{0}, milliseconds{12});
+      pause(milliseconds{0}, milliseconds{4});
     }
     // Some keep what they have until it ends; where it is renewed, for a while.
-    if (!dice_.one_in(6)) return;
+    if (!dice_.one_in(30)) return;
     const std::int64_t enough = boot_now() + 1'000'000 * ttl.count();
     while (holding.valid() && boot_now() < enough) pause(milliseconds{5}, milliseconds{20});
   }
@@ -239,7 +294,7 @@ class Contender {
   void part_with(Holding& holding) {
     if (!holding.valid()) return;
     holding.ends();
-    if (dice_.one_in(20)) {
+    if (dice_.one_in(60)) {
       static_cast<void>(holding.lease().detach());
     } else if (!dice_.one_in(4)) {
       static_cast<void>(holding.lease().release());

@@ -19,6 +19,7 @@ enum class LinkMode {
   delay,            ///< everything arrives later
   trickle_replies,  ///< a few bytes at a time
   cut_replies,      ///< a part of the next reply, then a reset
+  cut_requests,     ///< a part of what the client sends next, then the end
 };
 
 struct LinkRule {

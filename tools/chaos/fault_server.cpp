@@ -37,7 +37,7 @@ FaultServer::FaultServer(std::filesystem::path folder, WallClock clock, const cl
   const auto deadline = std::chrono::steady_clock::now() + start_limit;
   port_ = cli::pick_loopback_port();
   launch();
-  while (!cli::answers_as(port_, pid_)) {
+  while (!cli::answers_as({.port = port_}, pid_)) {
     if (std::chrono::steady_clock::now() > deadline) {
       gone(Data::forgotten);
       throw std::runtime_error("chaos: redis-server does not answer");
@@ -57,22 +57,11 @@ FaultServer::~FaultServer() {
 void FaultServer::launch() {
   cli::ChildRequest request;
   request.program = program_;
-  request.arguments = {"redis-server",
-                       "--port",
-                       std::to_string(port_),
-                       "--bind",
-                       "127.0.0.1",
-                       "--save",
-                       "",
-                       "--appendonly",
-                       "yes",
-                       "--appendfsync",
-                       "no",
-                       "--daemonize",
-                       "no",
-                       "--dir",
-                       (folder_ / "data").string(),
-                       "--logfile",
+  request.arguments = {"redis-server", "--port", std::to_string(port_), "--bind", "127.0.0.1",
+                       "--save", "", "--appendonly", "yes", "--appendfsync", "no",
+                       // Another node may become our replica, and must not wait for more.
+                       "--repl-diskless-sync", "yes", "--repl-diskless-sync-delay", "0",
+                       "--daemonize", "no", "--dir", (folder_ / "data").string(), "--logfile",
                        (folder_ / "log").string()};
   request.environment = cli::environment_with(clock_ == WallClock::movable
                                                   ? FaultClock::environment(folder_ / "clock")
@@ -125,7 +114,7 @@ void FaultServer::move_clock(std::chrono::milliseconds from_machine) {
 
 void FaultServer::command(std::string_view line) const {
   // Whether it was done shows in what the node does.
-  static_cast<void>(cli::ask_loopback_server(port_, line, ""));
+  static_cast<void>(cli::ask_server({.port = port_}, line, ""));
 }
 
 }  // namespace redlock::chaos

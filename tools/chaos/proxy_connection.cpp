@@ -97,6 +97,11 @@ void ProxyConnection::received(Pipe& pipe, std::string_view bytes) {
     reset();
     return;
   }
+  if (!is_replies(pipe) && rule_.mode == LinkMode::cut_requests) {
+    pipe.queue.push_back({due, std::string(bytes.substr(0, bytes.size() / 2))});
+    ended(pipe);
+    return;
+  }
   if (is_replies(pipe) && rule_.mode == LinkMode::trickle_replies) {
     auto next = pipe.queue.empty() ? due : std::max(due, pipe.queue.back().due + trickle_pace);
     for (; !bytes.empty(); next += trickle_pace) {

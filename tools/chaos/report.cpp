@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "chaos/schedule.hpp"
+#include "chaos/terms.hpp"
 #include "quorum-lock/duration.hpp"
 #include "quorum-lock/text.hpp"
 
@@ -30,6 +31,11 @@ std::string listed(const Counts& counts) {
     fmt::format_to(std::back_inserter(text), "{}{} {}", text.empty() ? "" : ", ", name, count);
   }
   return text.empty() ? "none" : text;
+}
+
+double leases_per_second(const History& history) {
+  const BootTime whole = history.finished.value_or(history.begin) - history.begin;
+  return whole > 0 ? static_cast<double>(history.leases.size()) / seconds(whole) : 0;
 }
 
 }  // namespace
@@ -73,8 +79,9 @@ std::map<std::string, std::size_t> fault_counts(const History& history) {
 }
 
 std::map<std::string, std::size_t> lock_counts(const History& history) {
-  std::map<std::string, std::size_t> counts{
-      {"exclusive", 0}, {"several", 0}, {"readers", 0}, {"owners", 0}, {"places", 0}};
+  std::map<std::string, std::size_t> counts{{"exclusive", 0}, {"several", 0}, {"readers", 0},
+                                            {"owners", 0},    {"places", 0},  {"intervals", 0},
+                                            {"leaders", 0}};
   for (const LeaseRecord& lease : history.leases) {
     if (lease.group == "readers") {
       ++counts["readers"];
@@ -82,6 +89,10 @@ std::map<std::string, std::size_t> lock_counts(const History& history) {
       ++counts["owners"];
     } else if (place_of(lease.resource)) {
       ++counts["places"];
+    } else if (history.intervals.contains(lease.resource)) {
+      ++counts["intervals"];
+    } else if (lease.resource == election_resource) {
+      ++counts["leaders"];
     } else {
       ++counts[lease.also.empty() ? "exclusive" : "several"];
     }
@@ -136,6 +147,9 @@ std::string json_report(const History& history, const Judgement& judgement, Endi
   const Latencies latencies = acquire_latencies(history);
   json["acquire_p50_us"] = std::llround(latencies.p50);
   json["acquire_p99_us"] = std::llround(latencies.p99);
+  json["longest_wait_ms"] = judgement.waiting.longest_wait / 1'000'000;
+  json["longest_idle_ms"] = judgement.waiting.longest_idle / 1'000'000;
+  json["leases_per_s"] = std::llround(leases_per_second(history));
   json["not_granted"] = Json::object();
   for (const auto& [why, count] : failure_counts(history)) json["not_granted"][why] = count;
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
@@ -148,15 +162,20 @@ TextReport text_report(const History& history, const Judgement& judgement, Endin
       "{} leases on {} resources, {} contenders, {} nodes\n"
       "locks            {}\n"
       "acquired after   p50 {}, p90 {}, p99 {}, at most {}\n"
+      "while all is well  waited at most {}, free while waited for at most {}; {:.0f} leases/s in "
+      "all\n"
       "not granted      {}\n"
       "guarded updates  {} written, {} refused by their token, {} lost\n"
       "faults           {}\n"
       "seed             {}    again: {}\n",
       history.leases.size(), history.resources.size(), history.contenders, history.nodes,
       listed(lock_counts(history)), duration_of(latencies.p50), duration_of(latencies.p90),
-      duration_of(latencies.p99), duration_of(latencies.most), listed(failure_counts(history)),
-      judgement.updates, judgement.refusals, judgement.lost_updates, listed(fault_counts(history)),
-      history.seed, repeat_command(history));
+      duration_of(latencies.p99), duration_of(latencies.most),
+      duration_of(static_cast<double>(judgement.waiting.longest_wait) / 1e3),
+      duration_of(static_cast<double>(judgement.waiting.longest_idle) / 1e3),
+      leases_per_second(history), listed(failure_counts(history)), judgement.updates,
+      judgement.refusals, judgement.lost_updates, listed(fault_counts(history)), history.seed,
+      repeat_command(history));
   for (std::size_t i = 0; i < judgement.violations.size(); ++i) {
     if (i == most_violations_told) {
       report.facts += fmt::format("and {} more\n", judgement.violations.size() - i);

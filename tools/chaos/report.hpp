@@ -34,8 +34,8 @@ struct Latencies {
 /// Executed faults of each kind; all kinds are there.
 [[nodiscard]] std::map<std::string, std::size_t> fault_counts(const History& history);
 
-/// Leases by what they were of: "exclusive", "several", "readers", "owners", "places"; all are
-/// there.
+/// Leases by what they were of: "exclusive", "several", "readers", "owners", "places", "intervals",
+/// "leaders"; all are there.
 [[nodiscard]] std::map<std::string, std::size_t> lock_counts(const History& history);
 
 /// Acquires that were not granted, by the reason that the library gave.

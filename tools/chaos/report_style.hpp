@@ -11,14 +11,14 @@ inline constexpr std::string_view report_style = R"css(
   --paper: #fbfaf7; --sheet: #ffffff; --ink: #1d2330; --pale: #6b7280; --line: #e3e1da;
   --lane: #f3f1eb; --good: #12805c; --bad: #c0262d; --bar: #4a72b8; --healed: #12805c14;
   --kill: #c0262d; --pause: #d9822b; --partition: #7a4fb5; --clock: #0e7c9e; --restart: #a8763e;
-  --slow: #8a9a2b;
+  --slow: #8a9a2b; --role: #3f6fd1;
 }
 @media (prefers-color-scheme: dark) {
   :root {
     --paper: #14171d; --sheet: #1b1f27; --ink: #e6e8ec; --pale: #949cab; --line: #2d333f;
     --lane: #20252e; --good: #3fc796; --bad: #ff6b6b; --bar: #6f97dd; --healed: #3fc79618;
     --kill: #ff6b6b; --pause: #f0a04b; --partition: #ab86e0; --clock: #45b8dc; --restart: #cf9f68;
-    --slow: #b6c850;
+    --slow: #b6c850; --role: #7ea6ff;
   }
 }
 * { box-sizing: border-box; }
@@ -51,7 +51,7 @@ svg text.in { fill: #fff; font-size: 10px; pointer-events: none; }
 .violation { stroke: var(--bad); stroke-width: 2; } .violation-mark { fill: var(--bad); }
 .bar { fill: var(--bar); } .histogram { max-width: 760px; width: 100%; }
 .kill { fill: var(--kill); } .pause { fill: var(--pause); } .partition { fill: var(--partition); }
-.clock { fill: var(--clock); } .restart { fill: var(--restart); } .slow { fill: var(--slow); }
+.clock { fill: var(--clock); } .restart { fill: var(--restart); } .slow { fill: var(--slow); } .role { fill: var(--role); }
 .link { opacity: 0.55; } .shared { opacity: 0.6; }
 .c0 { fill: #3b76c4; } .c1 { fill: #e08a1e; } .c2 { fill: #2f9e6e; } .c3 { fill: #b8478f; }
 .c4 { fill: #7b68c8; } .c5 { fill: #a0682f; } .c6 { fill: #2c9aa8; } .c7 { fill: #d0574b; }

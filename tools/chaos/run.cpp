@@ -62,6 +62,8 @@ class Conductor {
                                 begin_, std::chrono::nanoseconds(request_.duration).count(),
                                 list_of(request_.kinds)));
     recorder_.write(fmt::format("places {}", places));
+    recorder_.write(fmt::format("interval {} {}", interval_resource,
+                                std::chrono::nanoseconds(interval).count()));
     arena.start_contenders();
     if (const int signal = break_and_mend(arena)) return signal;
     recorder_.write(fmt::format("healed {}", boot_now()));

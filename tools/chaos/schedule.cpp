@@ -36,7 +36,10 @@ constexpr FormText form_texts[] = {
     {FaultForm::link_delayed, FaultKind::slow, "link-delayed"},
     {FaultForm::replies_trickle, FaultKind::slow, "replies-trickle"},
     {FaultForm::replies_cut, FaultKind::slow, "replies-cut"},
+    {FaultForm::requests_cut, FaultKind::slow, "requests-cut"},
     {FaultForm::memory_full, FaultKind::slow, "memory-full"},
+    {FaultForm::node_demoted, FaultKind::role, "demoted"},
+    {FaultForm::node_flushed, FaultKind::role, "flushed"},
 };
 
 const FormText& text_of(FaultForm form) noexcept {
@@ -62,6 +65,7 @@ Target target_of(FaultForm form) noexcept {
     case FaultForm::link_delayed:
     case FaultForm::replies_trickle:
     case FaultForm::replies_cut:
+    case FaultForm::requests_cut:
       return Target::links;
     case FaultForm::node_killed_empty:
     case FaultForm::node_killed_with_data:
@@ -74,6 +78,8 @@ Target target_of(FaultForm form) noexcept {
     case FaultForm::node_restarted_empty:
     case FaultForm::scripts_flushed:
     case FaultForm::memory_full:
+    case FaultForm::node_demoted:
+    case FaultForm::node_flushed:
       return Target::node;
   }
   return Target::node;
@@ -84,6 +90,7 @@ milliseconds lasting(FaultForm form, Dice& dice) {
     case FaultForm::clients_killed:
     case FaultForm::scripts_flushed:
     case FaultForm::clock_set_back:
+    case FaultForm::node_flushed:
       return milliseconds{0};
     case FaultForm::clock_leaps:
       // Back only when every lease from before the leap is over: a client that did not look in
@@ -106,7 +113,9 @@ milliseconds lasting(FaultForm form, Dice& dice) {
     case FaultForm::link_delayed:
     case FaultForm::replies_trickle:
     case FaultForm::replies_cut:
+    case FaultForm::requests_cut:
     case FaultForm::memory_full:
+    case FaultForm::node_demoted:
       return dice.between(milliseconds{80}, milliseconds{1000});
   }
   return milliseconds{0};
@@ -116,6 +125,7 @@ bool costs_data_or_clock(FaultForm form) noexcept {
   switch (kind_of(form)) {
     case FaultKind::kill:
     case FaultKind::clock:
+    case FaultKind::role:
       return true;
     case FaultKind::restart:
       return form != FaultForm::scripts_flushed;
@@ -128,7 +138,8 @@ bool costs_data_or_clock(FaultForm form) noexcept {
 }
 
 bool forgets(FaultForm form) noexcept {
-  return form == FaultForm::node_killed_empty || form == FaultForm::node_restarted_empty;
+  return form == FaultForm::node_killed_empty || form == FaultForm::node_restarted_empty ||
+         form == FaultForm::node_demoted || form == FaultForm::node_flushed;
 }
 
 milliseconds amount_of(FaultForm form, Dice& dice) {
@@ -142,9 +153,20 @@ milliseconds amount_of(FaultForm form, Dice& dice) {
     case FaultKind::pause:
     case FaultKind::partition:
     case FaultKind::restart:
+    case FaultKind::role:
       return milliseconds{0};
   }
   return milliseconds{0};
+}
+
+// Long runs alternate between these two. Shorter ones are calm only at their end.
+constexpr milliseconds stormy_for{9000};
+constexpr milliseconds calm_for{4000};
+
+/// When the calm stretch begins that is the next one, or under way, at `now`.
+Offset calm_from(Offset now) {
+  const auto rounds = now / (stormy_for + calm_for);
+  return rounds * (stormy_for + calm_for) + stormy_for;
 }
 
 class Planner {
@@ -172,14 +194,17 @@ class Planner {
                           [](FaultKind kind) { return kind == FaultKind::clock; });
     Offset now{100};
     for (const FaultKind kind : first) {
-      for (int attempt = 0; attempt < 20; ++attempt) {
+      for (int attempt = 0; attempt < 100; ++attempt) {
         if (add(pick(kind), now)) break;
+        // A minority is broken already.
+        if (attempt % 5 == 4) now += milliseconds{100};
       }
       now += dice_.between(milliseconds{20}, milliseconds{150});
     }
     while (!forms_.empty() && now < request_.length) {
       static_cast<void>(add(forms_[dice_.below(forms_.size())], now));
       now += dice_.between(milliseconds{10}, milliseconds{220});
+      if (now >= calm_from(now)) now = calm_from(now) + calm_for;
     }
     std::stable_sort(faults_.begin(), faults_.end(),
                      [](const Fault& a, const Fault& b) { return a.begin < b.begin; });
@@ -202,7 +227,7 @@ class Planner {
     fault.begin = begin;
     fault.end = begin + lasting(form, dice_);
     fault.amount = amount_of(form, dice_);
-    if (fault.end > request_.length) return false;
+    if (fault.end > std::min(request_.length, calm_from(begin))) return false;
     switch (target_of(form)) {
       case Target::node:
         return on_node(fault);
@@ -229,6 +254,8 @@ class Planner {
       if (clock_busy_ > fault.begin || request_.nodes == 1) return false;
       clock_busy_ = fault.end;
     }
+    // One of two is never taken back without an operator.
+    fault.needs_operator = costs_data_or_clock(fault.form) && request_.nodes == 2;
     node_busy_[node] = fault.end + (costs_data_or_clock(fault.form) ? aftermath : Offset{0});
     fault.node = node;
     faults_.push_back(fault);
@@ -238,6 +265,7 @@ class Planner {
 
   /// What the restart guard is there for. No lease is granted until the quarantines are over.
   bool majority_forgets(Fault& fault) {
+    fault.needs_operator = true;
     std::size_t left = request_.nodes / 2 + 1;
     for (std::size_t node = 0; node < request_.nodes && left > 0; ++node) {
       if (node_busy_[node] > fault.begin) continue;
@@ -261,7 +289,7 @@ class Planner {
     cut.form = forms[dice_.below(std::size(forms))];
     cut.begin =
         std::max(Offset{0}, fault.begin - dice_.between(milliseconds{50}, milliseconds{400}));
-    cut.end = std::min(request_.length,
+    cut.end = std::min(std::min(request_.length, calm_from(fault.begin)),
                        fault.begin + dice_.between(milliseconds{100}, milliseconds{600}));
     const std::uint64_t everybody = (std::uint64_t{1} << request_.contenders) - 1;
     const auto met =
@@ -347,6 +375,8 @@ std::string_view to_string(FaultKind kind) noexcept {
       return "restart";
     case FaultKind::slow:
       return "slow";
+    case FaultKind::role:
+      return "role";
   }
   return "";
 }

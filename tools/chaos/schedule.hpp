@@ -11,10 +11,10 @@
 
 namespace redlock::chaos {
 
-enum class FaultKind { kill, pause, partition, clock, restart, slow };
-inline constexpr FaultKind all_fault_kinds[] = {FaultKind::kill,      FaultKind::pause,
-                                                FaultKind::partition, FaultKind::clock,
-                                                FaultKind::restart,   FaultKind::slow};
+enum class FaultKind { kill, pause, partition, clock, restart, slow, role };
+inline constexpr FaultKind all_fault_kinds[] = {
+    FaultKind::kill,    FaultKind::pause, FaultKind::partition, FaultKind::clock,
+    FaultKind::restart, FaultKind::slow,  FaultKind::role};
 
 [[nodiscard]] std::string_view to_string(FaultKind kind) noexcept;
 [[nodiscard]] std::optional<FaultKind> fault_kind(std::string_view name) noexcept;
@@ -42,8 +42,11 @@ enum class FaultForm {
   scripts_flushed,  ///< SCRIPT FLUSH
   link_delayed,
   replies_trickle,
-  replies_cut,  ///< the connection is reset in the middle of a reply
-  memory_full,  ///< maxmemory is reached: every SET is refused
+  replies_cut,   ///< the connection is reset in the middle of a reply
+  requests_cut,  ///< the connection is reset in the middle of a request
+  memory_full,   ///< maxmemory is reached: every SET is refused
+  node_demoted,  ///< REPLICAOF another node, then NO ONE: its data are gone, its connections stay
+  node_flushed,  ///< FLUSHALL: the same at once
 };
 
 [[nodiscard]] std::string_view to_string(FaultForm form) noexcept;
@@ -58,6 +61,8 @@ struct Fault {
   Offset begin{};
   Offset end{};     ///< healed then; the same as `begin` where nothing lasts
   Offset amount{};  ///< of a delay, of a clock's step
+  /// One of several that cost a majority its memory: only an operator can open it again.
+  bool needs_operator = false;
 };
 
 struct ScheduleRequest {
@@ -76,6 +81,7 @@ struct ScheduleRequest {
 /// - one clock is moved at a time. A leap is so large that also a client that has just met the node
 ///   takes it for wrong, smaller than a quarantine (fencing tokens), and lasts until every lease
 ///   from before it is over.
+/// Long runs have calm stretches, in which nothing is broken, so that waiting can be judged.
 /// Where it can, it aims: around a fault that loses keys, contenders are cut off from so many other
 /// nodes that leases rest on bare quorums.
 [[nodiscard]] std::vector<Fault> make_schedule(const ScheduleRequest& request);

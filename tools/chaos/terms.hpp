@@ -23,6 +23,12 @@ inline constexpr std::chrono::milliseconds clock_bound{100};
 /// Of each resource, taken as a semaphore.
 inline constexpr std::size_t places = 2;
 
+/// Within this a resource is granted at most once; no longer than the guards cover.
+inline constexpr std::chrono::milliseconds interval{600};
+/// Resources that are not taken in any other way.
+inline constexpr const char* interval_resource = "chaos-interval";
+inline constexpr const char* election_resource = "chaos-election";
+
 /// Its presence tells the contenders that nothing is broken any more.
 inline constexpr const char* healed_file = "healed";
 

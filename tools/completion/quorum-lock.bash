@@ -4,7 +4,7 @@
 _quorum_lock() {
   local current=${COMP_WORDS[COMP_CWORD]}
   local previous=${COMP_WORDS[COMP_CWORD - 1]}
-  local verbs="run acquire extend release inspect break doctor bootstrap bench chaos elect"
+  local verbs="run acquire extend release inspect break doctor bootstrap members bench chaos elect"
   local values=" --nodes --config --local --quorum --password-file --cacert --cert --key --timeout
     --max-ttl --restart-guard --ttl --wait --token --max-hold --max-renewals --kill-after --mode
     --in-flight --nodes-count --duration --repetitions --clock-bound --orphan-ttl
@@ -45,7 +45,7 @@ _quorum_lock() {
       return
       ;;
     --faults)
-      mapfile -t COMPREPLY < <(compgen -W "kill pause partition clock restart slow" -- "${current##*,}")
+      mapfile -t COMPREPLY < <(compgen -W "kill pause partition clock restart slow role" -- "${current##*,}")
       # What stands before the last comma stays.
       [[ $current == *,* ]] && COMPREPLY=("${COMPREPLY[@]/#/${current%,*},}")
       return
@@ -86,6 +86,8 @@ _quorum_lock() {
     mapfile -t COMPREPLY < <(compgen -W "$options" -- "$current")
   elif [[ -z $verb ]]; then
     mapfile -t COMPREPLY < <(compgen -W "$verbs" -- "$current")
+  elif [[ $previous == members ]]; then
+    mapfile -t COMPREPLY < <(compgen -W "show replace add remove" -- "$current")
   fi
 }
 

@@ -5,10 +5,12 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
+#include <cstdlib>
 #include <string_view>
 #include <utility>
 
 #include "fenced-storage/storage.hpp"
+#include "quorum-lock/password_file.hpp"
 #include "quorum-lock/text.hpp"
 #include "quorum-lock/usage_error.hpp"
 
@@ -37,7 +39,10 @@ Verbs:
 
 Options:
   --storage URL   redis://[user[:password]@]host[:port][/db], unix:///path[?db=n] or host[:port]:
-                  a Redis of its own, not one of the lock's nodes
+                  a Redis of its own, not one of the lock's nodes; default: $FENCED_STORAGE_URL
+  --password-file FILE
+                  the storage's password is the first line of FILE. Others on this machine can read
+                  the command line of a process: a password in --storage is not secret there
   --token N       the fencing token of the lease that protects the write: $QUORUM_LOCK_FENCING_TOKEN
                   under quorum-lock run --fencing, lease.fencing_token() in C++
   --nodes URLS    demo: the lock's nodes; without it the demonstration starts three of its own
@@ -52,12 +57,16 @@ Examples:
   fenced-storage demo
   fenced-storage demo --unfenced
   fenced-storage --storage redis://127.0.0.1:6379 write report v1 --token 7
+  fenced-storage --storage redis://10.0.0.9 --password-file /etc/storage.pw read report
   quorum-lock run report --fencing -- sh -c \
     'fenced-storage --storage redis://10.0.0.9 write report v1 --token "$QUORUM_LOCK_FENCING_TOKEN"'
 )";
 
+constexpr const char* url_variable = "FENCED_STORAGE_URL";
+
 struct Given {
   std::string storage{};
+  std::string password_file{};
   std::string key{};
   std::string value{};
   std::string token{};
@@ -78,8 +87,22 @@ std::uint64_t parse_token(const std::string& text) {
 }
 
 StorageUrl require_storage(const CLI::App& app, const Given& given) {
-  if (app.count("--storage") == 0) throw cli::UsageError("--storage: must be given");
-  return parse_storage_url(given.storage);
+  std::string text = given.storage;
+  if (app.count("--storage") == 0) {
+    const char* variable = std::getenv(url_variable);
+    if (variable == nullptr || *variable == '\0') {
+      throw cli::UsageError(fmt::format("--storage: must be given, or {}", url_variable));
+    }
+    text = variable;
+  }
+  StorageUrl url = parse_storage_url(text);
+  if (app.count("--password-file") > 0) {
+    if (!url.password.empty()) {
+      throw cli::UsageError("--password-file: not together with a password in the URL");
+    }
+    url.password = cli::read_password_file(given.password_file, "--password-file");
+  }
+  return url;
 }
 
 std::vector<std::string> split_at_commas(const std::string& text) {
@@ -126,6 +149,7 @@ Request parse_command_line(std::vector<std::string> words) {
   CLI::App app("", "fenced-storage");
   app.set_help_flag("--help,-h");
   app.add_option("--storage", given.storage);
+  app.add_option("--password-file", given.password_file);
   app.fallthrough();
 
   CLI::App& write = *app.add_subcommand("write");
@@ -146,8 +170,10 @@ Request parse_command_line(std::vector<std::string> words) {
   }
   if (read.parsed()) return ReadRequest{require_storage(app, given), given.key};
   if (!demo.parsed()) throw cli::UsageError("VERB: none given: allowed are write, read, demo");
-  if (app.count("--storage") > 0) {
-    throw cli::UsageError("--storage: not with demo, which starts a storage of its own");
+  for (const char* option : {"--storage", "--password-file"}) {
+    if (app.count(option) == 0) continue;
+    throw cli::UsageError(
+        fmt::format("{}: not with demo, which starts a storage of its own", option));
   }
   DemoRequest request;
   if (demo.count("--nodes") > 0) request.nodes = split_at_commas(given.nodes);

@@ -157,7 +157,7 @@ bench::CycleOutcome run_async_cycles(const CycleLoad& load) {
   AsyncLanes lanes(load, client);
   bool closed = false;
   lanes.start([&client, &loop, &closed] {
-    client.close([&loop, &closed] {
+    client.close([&loop, &closed](const CloseReport&) {
       closed = true;
       ::uv_stop(loop.get());
     });

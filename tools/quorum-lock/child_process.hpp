@@ -38,10 +38,6 @@ class ChildProcess {
 
   [[nodiscard]] pid_t pid() const noexcept { return pid_; }
 
-  /// To all processes of the group; nothing happens when there are none.
-  void signal_group(int signal) const noexcept;
-  [[nodiscard]] bool group_exists() const noexcept;
-
  private:
   explicit ChildProcess(pid_t pid) noexcept : pid_(pid) {}
   pid_t pid_;

@@ -15,6 +15,14 @@ std::optional<bench::Endpoint> plain_endpoint(std::string_view url) {
   }
   if (url.starts_with(tcp_scheme)) url.remove_prefix(tcp_scheme.size());
   if (url.ends_with('/')) url.remove_suffix(1);
+  const std::size_t at = url.find('@');
+  if (at != std::string_view::npos) {
+    if (!url.starts_with(':') || url.substr(0, at).find('%') != std::string_view::npos) {
+      return std::nullopt;
+    }
+    endpoint.password = url.substr(1, at - 1);
+    url.remove_prefix(at + 1);
+  }
   if (url.empty() || url.find_first_of("/@?%") != std::string_view::npos) return std::nullopt;
 
   std::string_view port;

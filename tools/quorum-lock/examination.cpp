@@ -47,6 +47,8 @@ Json node_json(const NodeExamination& node) {
           ? Json(std::chrono::round<std::chrono::milliseconds>(*node.clock_offset).count())
           : Json(nullptr);
   json["quarantine_ms"] = quarantine_ms(node);
+  json["membership"] = to_string(node.membership);
+  json["replicas"] = node.run_id.empty() ? Json(nullptr) : Json(node.replicas);
   return json;
 }
 
@@ -60,7 +62,7 @@ std::string state_of(const NodeExamination& node) {
   if (node.quarantine == forever) return "quarantine without end";
   if (node.quarantine.count() > 0) return "quarantine " + format_duration(node.quarantine);
   if (node.restarted) return "restarted: quarantine at next connection";
-  return node.marked ? "member" : "no marker: new";
+  return node.marked ? std::string(to_string(node.membership)) : "no marker: new";
 }
 
 std::string signed_duration(std::chrono::nanoseconds duration) {

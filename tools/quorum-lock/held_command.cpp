@@ -16,6 +16,7 @@
 #include "quorum-lock/child_process.hpp"
 #include "quorum-lock/duration.hpp"
 #include "quorum-lock/exit_code.hpp"
+#include "quorum-lock/guarded_command.hpp"
 #include "quorum-lock/loss_plan.hpp"
 #include "quorum-lock/output.hpp"
 #include "quorum-lock/session.hpp"
@@ -97,21 +98,47 @@ std::string loss_reason(const HeldCommand& request, const Session& session, cons
     const bool lately =
         ending.silence < request.terms.ttl / 3 && held + request.terms.ttl >= *request.max_hold;
     const bool over = held + plan.term_lead + request.terms.ttl / 100 >= *request.max_hold;
-    if (over || lately) {
+    if (over || (lately && ending.shortened.count() == 0)) {
       return fmt::format("--max-hold of {} is over", format_duration(*request.max_hold));
     }
   }
   std::string reason =
       fmt::format("no quorum of nodes renewed it for {}", format_duration(ending.silence));
+  if (ending.shortened.count() > 0) {
+    reason += fmt::format(", and nodes took back {} of it: a clock set forward, or a key gone",
+                          format_duration(ending.shortened));
+  }
   const std::string down = session.watch().describe_down();
   if (!down.empty()) reason += "; " + down;
   return reason;
 }
 
+std::string name_of_signal(int signal) {
+  const char* name = ::sigabbrev_np(signal);
+  return name != nullptr ? fmt::format("SIG{}", name) : fmt::format("signal {}", signal);
+}
+
+/// What became of the command itself: only what its wait status says.
 std::string how_it_ended(const Ending& ending) {
-  if (ending.last_signal == SIGKILL) return "the command was ended with SIGKILL";
-  if (ending.last_signal == SIGTERM) return "the command was ended with SIGTERM";
-  return "the command had ended by then";
+  if (!ending.wait_status) {
+    return ending.remains == Ending::Remains::beyond_our_rights
+               ? "the command still runs: it may not be signalled"
+               : "the command still runs: SIGKILL has not ended it";
+  }
+  const int status = *ending.wait_status;
+  if (WIFSIGNALED(status)) {
+    return "the command was ended by " + name_of_signal(WTERMSIG(status));
+  }
+  if (ending.sent == Ending::Sent::nothing) return "the command had ended by then";
+  return fmt::format("the command ended with exit code {} {}", WEXITSTATUS(status),
+                     ending.sent == Ending::Sent::kill ? "before SIGKILL" : "after SIGTERM");
+}
+
+std::string what_remains(const Ending& ending) {
+  if (!ending.wait_status || ending.remains == Ending::Remains::none) return {};
+  return ending.remains == Ending::Remains::beyond_our_rights
+             ? "; what it has started still runs: it may not be signalled"
+             : "; what it has started still runs: SIGKILL has not ended it";
 }
 
 int command_exit_code(int wait_status) {
@@ -134,37 +161,55 @@ int release(const HeldCommand& request, Lease& lease, int exit_code) {
   return exit_code;
 }
 
+/// The errno where the command could not be started.
+std::variant<Ending, int> supervise(const HeldCommand& request, const ChildRequest& child,
+                                    const Lease& lease, const Signals& signals,
+                                    const Terminal& terminal) {
+  auto started = GuardedCommand::start(child, signals);
+  if (const int* error = std::get_if<int>(&started)) return *error;
+  auto& command = std::get<GuardedCommand>(started);
+  Supervisor supervisor(lease, request.terms.ttl, plan_loss(request.terms.ttl, request.kill_after),
+                        command, signals, terminal);
+  const Ending ending = supervisor.run();
+  terminal.take_back_from(command.pid());
+  return ending;
+}
+
+int report_loss(const HeldCommand& request, const Session& session, Lease& lease,
+                const Ending& ending, std::chrono::nanoseconds held) {
+  print_error(fmt::format("lost '{}' after {}: {}; {}{}", request.resource, format_duration(held),
+                          loss_reason(request, session, ending, held), how_it_ended(ending),
+                          what_remains(ending)));
+  if (ending.wait_status && ending.remains == Ending::Remains::none) {
+    // What is left of it on the nodes would only block others; that it is lost is known.
+    static_cast<void>(lease.release());
+  } else {
+    // It keeps others out for as long as it lasts, beside a command that still runs.
+    static_cast<void>(lease.detach());
+  }
+  return code(ExitCode::lost);
+}
+
 int hold_and_run(const HeldCommand& request, const std::string& program, const Session& session,
                  Lease& lease, const Signals& signals) {
   const Terminal terminal;
-  ChildRequest child_request;
-  child_request.program = program;
-  child_request.arguments = request.command;
-  child_request.environment = command_environment(request, session, lease);
-  child_request.terminal = terminal.for_new_command();
+  ChildRequest child;
+  child.program = program;
+  child.arguments = request.command;
+  child.environment = command_environment(request, session, lease);
+  child.terminal = terminal.for_new_command();
   const auto acquired_at = BootClock::now();
-  const auto started = ChildProcess::start(child_request, signals);
-  if (const int* error = std::get_if<int>(&started)) {
+  const auto supervised = supervise(request, child, lease, signals, terminal);
+  if (const int* error = std::get_if<int>(&supervised)) {
     static_cast<void>(lease.release());
     return report_start_failure(request.command.front(), *error);
   }
-  const auto& child = std::get<ChildProcess>(started);
-  Supervisor supervisor(lease, request.terms.ttl, plan_loss(request.terms.ttl, request.kill_after),
-                        child, signals, terminal);
-  const Ending ending = supervisor.run();
+  const auto& ending = std::get<Ending>(supervised);
   const auto held = BootClock::now() - acquired_at;
-  terminal.take_back_from(child.pid());
-  if (WIFSIGNALED(ending.wait_status) || ending.lock == Ending::Lock::lost) {
-    terminal.restore_modes();
-  }
-  const int exit_code = command_exit_code(ending.wait_status);
-  if (ending.lock == Ending::Lock::kept) return release(request, lease, exit_code);
-
-  print_error(fmt::format("lost '{}' after {}: {}; {}", request.resource, format_duration(held),
-                          loss_reason(request, session, ending, held), how_it_ended(ending)));
-  // What is left of it on the nodes would only block others; that it is lost is known.
-  static_cast<void>(lease.release());
-  return code(ExitCode::lost);
+  const bool lost = ending.lock == Ending::Lock::lost;
+  if (lost || WIFSIGNALED(*ending.wait_status)) terminal.restore_modes();
+  return lost ? report_loss(request, session, lease, ending, held)
+              : release(request, lease, command_exit_code(*ending.wait_status));
 }
 
 }  // namespace

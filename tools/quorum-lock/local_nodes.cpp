@@ -1,20 +1,23 @@
 #include "quorum-lock/local_nodes.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <chrono>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <random>
 #include <stdexcept>
 #include <string_view>
 #include <thread>
 #include <variant>
 
 #include "quorum-lock/child_process.hpp"
-#include "quorum-lock/loopback_server.hpp"
+#include "quorum-lock/descriptor.hpp"
 #include "quorum-lock/text.hpp"
 
 namespace redlock::cli {
@@ -23,9 +26,39 @@ namespace {
 constexpr auto start_limit = std::chrono::seconds{10};
 constexpr int port_attempts = 20;
 
+/// 128 bits of the kernel's randomness.
+std::string make_password() {
+  std::random_device source;
+  std::string password;
+  for (int i = 0; i < 4; ++i) password += fmt::format("{:08x}", source());
+  return password;
+}
+
+/// As a word in the server's configuration file.
+std::string as_configuration_word(std::string_view text) {
+  std::string word = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') word += '\\';
+    word += c;
+  }
+  return word + '"';
+}
+
+/// Nobody but its owner can read it, from the moment when it is there.
+void write_private_file(const std::string& path, const std::string& content) {
+  const Descriptor file(
+      ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, S_IRUSR | S_IWUSR));
+  if (!file.valid() ||
+      ::write(file.get(), content.data(), content.size()) != static_cast<ssize_t>(content.size())) {
+    throw std::runtime_error(
+        fmt::format("--local: {} cannot be written: {}", path, std::strerror(errno)));
+  }
+}
+
 }  // namespace
 
-LocalNodes::LocalNodes(std::size_t count, const Signals& signals) {
+LocalNodes::LocalNodes(std::size_t count, const Signals& signals, Reach reach)
+    : reach_(reach), password_(reach == Reach::loopback ? make_password() : std::string()) {
   const FoundProgram server = find_program("redis-server");
   if (server.problem != 0) {
     throw std::runtime_error(
@@ -35,7 +68,10 @@ LocalNodes::LocalNodes(std::size_t count, const Signals& signals) {
   directory_ = make_temporary_directory();
   try {
     nodes_.resize(count);
-    for (Node& node : nodes_) launch(node, server.path, signals);
+    for (std::size_t i = 0; i < count; ++i) {
+      nodes_[i].number = i + 1;
+      launch(nodes_[i], server.path, signals);
+    }
     for (Node& node : nodes_) {
       for (int attempt = 1; !wait_until_ready(node); ++attempt) {
         if (attempt == port_attempts) {
@@ -56,24 +92,24 @@ LocalNodes::LocalNodes(std::size_t count, const Signals& signals) {
 LocalNodes::~LocalNodes() { end(); }
 
 void LocalNodes::launch(Node& node, const std::string& program, const Signals& signals) {
-  node.port = pick_loopback_port();
+  std::string configuration;
+  if (reach_ == Reach::unix_sockets) {
+    node.address.path = file_of(node, "sock");
+    configuration = fmt::format("port 0\nunixsocket {}\nunixsocketperm 700\n",
+                                as_configuration_word(node.address.path));
+  } else {
+    node.address = {{}, pick_loopback_port(), password_};
+    configuration =
+        fmt::format("port {}\nbind 127.0.0.1\nrequirepass {}\n", node.address.port, password_);
+  }
+  configuration +=
+      fmt::format("save \"\"\nappendonly no\ndaemonize no\ndir {}\nlogfile {}\n",
+                  as_configuration_word(directory_), as_configuration_word(file_of(node, "log")));
+  write_private_file(file_of(node, "conf"), configuration);
+
   ChildRequest request;
   request.program = program;
-  request.arguments = {"redis-server",
-                       "--port",
-                       std::to_string(node.port),
-                       "--bind",
-                       "127.0.0.1",
-                       "--save",
-                       "",
-                       "--appendonly",
-                       "no",
-                       "--daemonize",
-                       "no",
-                       "--dir",
-                       directory_,
-                       "--logfile",
-                       fmt::format("{}/{}.log", directory_, node.port)};
+  request.arguments = {"redis-server", file_of(node, "conf")};
   request.environment = environment_with({}, {"QUORUM_LOCK_NODES"});
   request.streams = ChildRequest::Streams::none;
   const auto started = ChildProcess::start(request, signals);
@@ -87,7 +123,7 @@ void LocalNodes::launch(Node& node, const std::string& program, const Signals& s
 bool LocalNodes::wait_until_ready(const Node& node) const {
   const auto deadline = std::chrono::steady_clock::now() + start_limit;
   while (!has_ended(node.pid)) {
-    if (answers_as(node.port, node.pid)) return true;
+    if (answers_as(node.address, node.pid)) return true;
     if (std::chrono::steady_clock::now() > deadline) {
       throw std::runtime_error(
           fmt::format("--local: redis-server does not answer: {}", log_of(node)));
@@ -97,8 +133,12 @@ bool LocalNodes::wait_until_ready(const Node& node) const {
   return false;
 }
 
+std::string LocalNodes::file_of(const Node& node, std::string_view ending) const {
+  return fmt::format("{}/{}.{}", directory_, node.number, ending);
+}
+
 std::string LocalNodes::log_of(const Node& node) const {
-  std::ifstream file(fmt::format("{}/{}.log", directory_, node.port));
+  std::ifstream file(file_of(node, "log"));
   std::string last = "it left no log";
   for (std::string line; std::getline(file, line);) {
     if (!line.empty()) last = line;
@@ -108,8 +148,24 @@ std::string LocalNodes::log_of(const Node& node) const {
 
 std::vector<std::string> LocalNodes::urls() const {
   std::vector<std::string> urls;
-  for (const Node& node : nodes_) urls.push_back(fmt::format("redis://127.0.0.1:{}", node.port));
+  for (const Node& node : nodes_) {
+    const ServerAddress& address = node.address;
+    urls.push_back(address.path.empty()
+                       ? fmt::format("redis://:{}@127.0.0.1:{}", address.password, address.port)
+                       : "unix://" + address.path);
+  }
   return urls;
+}
+
+void LocalNodes::clear() const {
+  for (const Node& node : nodes_) {
+    // A connection that was closed with commands in it would still be served.
+    const std::string answer =
+        ask_server(node.address, "CLIENT KILL TYPE normal\r\nFLUSHALL\r\nPING", "PONG");
+    if (answer.empty()) {
+      throw std::runtime_error(fmt::format("--local: node {} does not answer", node.number));
+    }
+  }
 }
 
 void LocalNodes::end() noexcept {

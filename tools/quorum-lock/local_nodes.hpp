@@ -3,43 +3,56 @@
 #include <sys/types.h>
 
 #include <cstddef>
-#include <cstdint>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "quorum-lock/loopback_server.hpp"
 #include "quorum-lock/signals.hpp"
 
 namespace redlock::cli {
 
-/// Private redis-server processes on loopback, without persistence, in a temporary directory. They
-/// and the directory are gone when this object is; the kernel ends the servers if this process is
-/// killed. Start it from the main thread.
+/// Private redis-server processes without persistence, in a temporary directory. No other user of
+/// the machine gets in. They and the directory are gone when this object is; the kernel ends the
+/// servers if this process is killed. Start it from the main thread.
 class LocalNodes {
  public:
+  /// On Unix sockets in the directory, which only this user can enter; or on loopback ports behind
+  /// a password that stands in no argument list, for those who measure TCP.
+  enum class Reach { unix_sockets, loopback };
+
   /// Returns when all of them answer. Throws std::runtime_error with one line that says what is
   /// missing.
-  LocalNodes(std::size_t count, const Signals& signals);
+  LocalNodes(std::size_t count, const Signals& signals, Reach reach = Reach::unix_sockets);
   ~LocalNodes();
   LocalNodes(const LocalNodes&) = delete;
   LocalNodes& operator=(const LocalNodes&) = delete;
 
+  /// With the password where there is one.
   [[nodiscard]] std::vector<std::string> urls() const;
+
+  /// Cuts all connections to the servers, and makes them forget everything.
+  void clear() const;
 
   /// Ends the servers and removes the directory. May be called from any thread, more than once.
   void end() noexcept;
 
  private:
   struct Node {
+    std::size_t number = 0;
     pid_t pid = -1;
-    std::uint16_t port = 0;
+    ServerAddress address{};
   };
 
   void launch(Node& node, const std::string& program, const Signals& signals);
   /// False: the server has ended, most likely because the port was taken.
   [[nodiscard]] bool wait_until_ready(const Node& node) const;
+  [[nodiscard]] std::string file_of(const Node& node, std::string_view ending) const;
   [[nodiscard]] std::string log_of(const Node& node) const;
 
+  Reach reach_;
+  std::string password_;
   std::mutex mutex_;
   std::string directory_;
   std::vector<Node> nodes_;

@@ -5,9 +5,12 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <array>
+#include <cctype>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
@@ -35,6 +38,35 @@ bool is_free(std::uint16_t port) {
          ::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
 }
 
+Descriptor connect_to(const ServerAddress& server) {
+  const bool is_unix = !server.path.empty();
+  Descriptor socket(::socket(is_unix ? AF_UNIX : AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  int connected = -1;
+  if (is_unix) {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    if (server.path.size() >= sizeof address.sun_path) return {};
+    server.path.copy(address.sun_path, server.path.size());
+    connected =
+        ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address);
+  } else {
+    const sockaddr_in address = loopback(server.port);
+    connected =
+        ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address);
+  }
+  if (connected != 0) return {};
+  return socket;
+}
+
+/// A socket's path has 107 bytes, and stands in a URL, and that in a list.
+bool is_fit_for_sockets(std::string_view directory) {
+  constexpr std::size_t longest = 80;
+  return directory.size() <= longest && directory.starts_with('/') &&
+         std::all_of(directory.begin(), directory.end(), [](unsigned char c) {
+           return std::isalnum(c) != 0 || c == '/' || c == '.' || c == '_' || c == '-';
+         });
+}
+
 }  // namespace
 
 // Below the kernel's ephemeral range: a port from there may be given to any outgoing connection
@@ -52,7 +84,8 @@ std::uint16_t pick_loopback_port() {
 std::string make_temporary_directory() {
   const char* parent = std::getenv("TMPDIR");
   std::string name =
-      std::string(parent != nullptr && *parent != '\0' ? parent : "/tmp") + "/quorum-lock-XXXXXX";
+      std::string(parent != nullptr && is_fit_for_sockets(parent) ? parent : "/tmp") +
+      "/quorum-lock-XXXXXX";
   if (::mkdtemp(name.data()) == nullptr) {
     throw std::runtime_error(
         fmt::format("--local: no directory can be made as {}: {}", name, std::strerror(errno)));
@@ -60,15 +93,14 @@ std::string make_temporary_directory() {
   return name;
 }
 
-std::string ask_loopback_server(std::uint16_t port, std::string_view line,
-                                std::string_view wanted) {
-  const Descriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  const sockaddr_in address = loopback(port);
-  const std::string question = std::string(line) + "\r\n";
-  if (!socket.valid() ||
-      ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
-      ::send(socket.get(), question.data(), question.size(), MSG_NOSIGNAL) !=
-          static_cast<ssize_t>(question.size())) {
+std::string ask_server(const ServerAddress& server, std::string_view line,
+                       std::string_view wanted) {
+  const Descriptor socket = connect_to(server);
+  std::string question;
+  if (!server.password.empty()) question = "AUTH " + server.password + "\r\n";
+  question.append(line).append("\r\n");
+  if (!socket.valid() || ::send(socket.get(), question.data(), question.size(), MSG_NOSIGNAL) !=
+                             static_cast<ssize_t>(question.size())) {
     return {};
   }
   std::string answer;
@@ -84,9 +116,9 @@ std::string ask_loopback_server(std::uint16_t port, std::string_view line,
   return answer;
 }
 
-bool answers_as(std::uint16_t port, pid_t pid) {
+bool answers_as(const ServerAddress& server, pid_t pid) {
   const std::string ours = fmt::format("process_id:{}\r\n", pid);
-  return ask_loopback_server(port, "INFO server", "process_id:").find(ours) != std::string::npos;
+  return ask_server(server, "INFO server", "process_id:").find(ours) != std::string::npos;
 }
 
 bool has_ended(pid_t pid) {

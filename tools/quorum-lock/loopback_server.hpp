@@ -8,22 +8,29 @@
 
 namespace redlock::cli {
 
-/// What is needed to run private servers on loopback.
+/// What is needed to run private servers on this machine.
+
+struct ServerAddress {
+  std::string path{};  ///< of a Unix socket, in place of the port
+  std::uint16_t port = 0;
+  std::string password{};
+};
 
 /// A port that is free now. Throws std::runtime_error.
 [[nodiscard]] std::uint16_t pick_loopback_port();
 
-/// In TMPDIR or /tmp. Throws std::runtime_error.
+/// Only this user can enter it. In TMPDIR, or in /tmp where TMPDIR's name is too long or too
+/// unusual for the URL of a Unix socket. Throws std::runtime_error.
 [[nodiscard]] std::string make_temporary_directory();
 
-/// What the server on this port answers to a line, up to a line of the answer that has `wanted` in
-/// it; empty when nobody answers within a second.
-[[nodiscard]] std::string ask_loopback_server(std::uint16_t port, std::string_view line,
-                                              std::string_view wanted);
+/// What the server answers to a line, up to a line of the answer that has `wanted` in it; empty
+/// when nobody answers within a second.
+[[nodiscard]] std::string ask_server(const ServerAddress& server, std::string_view line,
+                                     std::string_view wanted);
 
-/// Whether the server on this port is this process: another one that was quicker to take the port
-/// would answer too.
-[[nodiscard]] bool answers_as(std::uint16_t port, pid_t pid);
+/// Whether the server there is this process: another one that was quicker to take the port would
+/// answer too.
+[[nodiscard]] bool answers_as(const ServerAddress& server, pid_t pid);
 
 /// Whether a child has ended; it is left to be reaped, so that its number stays ours.
 [[nodiscard]] bool has_ended(pid_t pid);

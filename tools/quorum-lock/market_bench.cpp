@@ -109,7 +109,7 @@ int run_market_bench(const Arguments& given, const Signals& signals) {
   }
   settings.local = nodes + 1;
 
-  const Session session(settings, signals);
+  const Session session(settings, signals, LocalNodes::Reach::loopback);
   std::vector<std::string> lock_nodes = session.nodes();
   const auto data = plain_endpoint(lock_nodes.back());
   lock_nodes.pop_back();

@@ -26,6 +26,8 @@ std::string_view name_of(NodeEvent::Kind kind) {
       return "protocol error";
     case NodeEvent::Kind::excluded:
       return "excluded";
+    case NodeEvent::Kind::undelivered:
+      return "undelivered";
   }
   return "";
 }
@@ -59,10 +61,10 @@ std::string NodeWatch::describe_down() const {
   return text;
 }
 
-Session::Session(const Settings& settings, const Signals& signals)
+Session::Session(const Settings& settings, const Signals& signals, LocalNodes::Reach reach)
     : settings_(settings), watch_(std::make_shared<NodeWatch>(settings.detail)) {
   if (settings.local) {
-    local_ = std::make_unique<LocalNodes>(*settings.local, signals);
+    local_ = std::make_unique<LocalNodes>(*settings.local, signals, reach);
     nodes_ = local_->urls();
     open_deployment();
   } else {
@@ -81,6 +83,10 @@ Result<Client> Session::connect() {
   ClientOptions options = client_options(settings_, nodes_);
   options.on_node_event = [watch = watch_](const NodeEvent& event) { watch->on_event(event); };
   return Client::create(std::move(options));
+}
+
+void Session::clear_local_nodes() const {
+  if (local_) local_->clear();
 }
 
 void Session::end_local_nodes() noexcept {

@@ -36,7 +36,8 @@ class NodeWatch {
 class Session {
  public:
   /// Throws std::runtime_error when private nodes can not be started.
-  Session(const Settings& settings, const Signals& signals);
+  Session(const Settings& settings, const Signals& signals,
+          LocalNodes::Reach reach = LocalNodes::Reach::unix_sockets);
 
   /// Makes the client. An error here is wrong usage; nothing has been sent.
   [[nodiscard]] Result<Client> connect();
@@ -44,6 +45,9 @@ class Session {
   [[nodiscard]] const std::vector<std::string>& nodes() const noexcept { return nodes_; }
   [[nodiscard]] bool is_local() const noexcept { return local_ != nullptr; }
   [[nodiscard]] const NodeWatch& watch() const noexcept { return *watch_; }
+
+  /// Makes private nodes forget everything; throws std::runtime_error. Given nodes are left alone.
+  void clear_local_nodes() const;
 
   /// Removes what the session started; for the moment before the process ends abruptly.
   void end_local_nodes() noexcept;

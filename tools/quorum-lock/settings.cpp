@@ -67,22 +67,6 @@ void resolve_nodes(const Arguments& given, const Arguments& file, Settings& sett
   }
 }
 
-std::string read_password(const std::string& path, const std::string& origin) {
-  errno = 0;
-  std::ifstream file(path);
-  std::string line;
-  if (!file || !std::getline(file, line)) {
-    throw UsageError(fmt::format("{}: '{}' can not be read: {}", origin, as_printable(path),
-                                 errno != 0 ? std::strerror(errno) : "it is empty"));
-  }
-  if (line.ends_with('\r')) line.pop_back();
-  if (line.empty()) {
-    throw UsageError(
-        fmt::format("{}: the first line of '{}' must be the password", origin, as_printable(path)));
-  }
-  return line;
-}
-
 std::string readable_file(const Arguments& given, const std::string& name) {
   const auto path = given.text(name);
   if (!path) return {};
@@ -130,7 +114,7 @@ Settings resolve_settings(Arguments given, NodesNeeded nodes_needed) {
         "FILE, or try --local N");
   }
   if (const auto path = given.text("password-file")) {
-    settings.password = read_password(*path, given.find("password-file")->origin);
+    settings.password = read_password_file(*path, given.find("password-file")->origin);
   }
   resolve_tls(given, settings.tls);
   settings.timeout = given.positive_duration("timeout");
@@ -139,8 +123,8 @@ Settings resolve_settings(Arguments given, NodesNeeded nodes_needed) {
       limits::default_max_ttl, settings.guards.quarantine.value_or(forever));
   settings.max_ttl = given.positive_duration("max-ttl").value_or(default_max_ttl);
   if (settings.max_ttl < limits::shortest_ttl || settings.max_ttl > limits::longest_max_ttl) {
-    throw UsageError(fmt::format("{}: allowed is 1ms to {}h", given.find("max-ttl")->origin,
-                                 limits::longest_max_ttl.count()));
+    throw UsageError(fmt::format("{}: allowed is {}ms to {}h", given.find("max-ttl")->origin,
+                                 limits::shortest_ttl.count(), limits::longest_max_ttl.count()));
   }
   if (settings.guards.quarantine && (*settings.guards.quarantine < settings.max_ttl ||
                                      *settings.guards.quarantine > limits::longest_max_ttl)) {
@@ -230,8 +214,9 @@ Token token_of(const Arguments& given) {
 std::optional<std::chrono::nanoseconds> ttl_of(const Arguments& given, const Settings& settings) {
   const auto ttl = given.duration("ttl");
   if (ttl && (*ttl < limits::shortest_ttl || *ttl > settings.max_ttl)) {
-    throw UsageError(fmt::format("--ttl: {} is not allowed: 1 ms to {}, which is --max-ttl",
-                                 format_duration(*ttl), format_duration(settings.max_ttl)));
+    throw UsageError(fmt::format("--ttl: {} is not allowed: {} to {}, which is --max-ttl",
+                                 format_duration(*ttl), format_duration(limits::shortest_ttl),
+                                 format_duration(settings.max_ttl)));
   }
   return ttl;
 }
@@ -240,8 +225,9 @@ std::optional<std::chrono::nanoseconds> orphan_ttl_of(const Arguments& given,
                                                       const Settings& settings) {
   const auto ttl = given.duration("orphan-ttl");
   if (ttl && (*ttl < limits::shortest_ttl || *ttl > settings.max_ttl)) {
-    throw UsageError(fmt::format("--orphan-ttl: {} is not allowed: 1 ms to {}, which is --max-ttl",
-                                 format_duration(*ttl), format_duration(settings.max_ttl)));
+    throw UsageError(fmt::format("--orphan-ttl: {} is not allowed: {} to {}, which is --max-ttl",
+                                 format_duration(*ttl), format_duration(limits::shortest_ttl),
+                                 format_duration(settings.max_ttl)));
   }
   return ttl;
 }

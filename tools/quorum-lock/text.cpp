@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
@@ -35,8 +36,32 @@ CodePoint decode(std::string_view bytes) {
   return {value, length};
 }
 
+struct Range {
+  std::uint32_t first;
+  std::uint32_t last;
+};
+
+/// Controls, and what Unicode calls format controls: some reorder the text around them, the others
+/// cannot be seen.
+constexpr Range escaped_ranges[] = {
+    {0x00, 0x1F},       {0x7F, 0x9F}, {0xAD, 0xAD},  // soft hyphen
+    {0x61C, 0x61C},                                  // Arabic letter mark
+    {0x180E, 0x180E},                                // Mongolian vowel separator
+    {0x200B, 0x200F},                                // zero width, direction marks
+    {0x2028, 0x202E},    // line and paragraph separators, embeddings, overrides
+    {0x2060, 0x206F},    // word joiner, invisible operators, isolates
+    {0xFEFF, 0xFEFF},    // byte order mark
+    {0xFFF9, 0xFFFB},    // interlinear annotation
+    {0x1BCA0, 0x1BCA3},  // shorthand
+    {0x1D173, 0x1D17A},  // musical notation
+    {0xE0000, 0xE0FFF},  // tags, variation selectors
+};
+
 bool is_control(std::uint32_t code_point) {
-  return code_point < 0x20 || (code_point >= 0x7F && code_point < 0xA0);
+  return std::any_of(std::begin(escaped_ranges), std::end(escaped_ranges),
+                     [code_point](const Range& range) {
+                       return code_point >= range.first && code_point <= range.last;
+                     });
 }
 
 enum class Controls { kept, escaped };

@@ -9,8 +9,8 @@ namespace redlock::cli {
 /// stays valid and different tokens stay different.
 [[nodiscard]] std::string as_utf8(std::string_view bytes);
 
-/// As `as_utf8`, with control characters written as `\xNN` too: a token must not be able to drive
-/// the terminal or to fake a second line.
+/// As `as_utf8`, with control and format characters written as `\xNN` too: a token must not be able
+/// to drive the terminal, to fake a second line, or to reorder or hide the text around it.
 [[nodiscard]] std::string as_printable(std::string_view bytes);
 
 /// A URL without the password in it.

@@ -15,6 +15,7 @@ namespace redlock::cli {
 [[nodiscard]] int verb_break(const Arguments& given, const Signals& signals);
 [[nodiscard]] int verb_doctor(const Arguments& given, const Signals& signals);
 [[nodiscard]] int verb_bootstrap(const Arguments& given, const Signals& signals);
+[[nodiscard]] int verb_members(const Arguments& given, const Signals& signals);
 [[nodiscard]] int verb_bench(const Arguments& given, const Signals& signals);
 [[nodiscard]] int verb_elect(const Arguments& given, const Signals& signals);
 [[nodiscard]] int verb_chaos(const Arguments& given, const Signals& signals);

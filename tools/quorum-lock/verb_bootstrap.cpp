@@ -2,6 +2,7 @@
 
 #include "quorum-lock/examination.hpp"
 #include "quorum-lock/exit_code.hpp"
+#include "quorum-lock/membership.hpp"
 #include "quorum-lock/output.hpp"
 #include "quorum-lock/session.hpp"
 #include "quorum-lock/settings.hpp"
@@ -21,7 +22,13 @@ int verb_bootstrap(const Arguments& given, const Signals& signals) {
   Session session(settings, signals);
   const EndOnSignal end_on_signal(signals, session);
   const bool json = settings.format == Settings::Format::json;
-  const Result<Examination> opened = bootstrap(client_options(settings, session.nodes()));
+  ChangeOptions change;
+  change.on_progress = [&settings](const ChangeProgress& progress) {
+    if (progress.kind == ChangeProgress::Kind::waiting) {
+      print_note(settings, progress_text(progress));
+    }
+  };
+  const Result<Examination> opened = bootstrap(client_options(settings, session.nodes()), change);
   if (!opened) {
     print_error(opened.error().message);
     // Wrong usage is no refusal: nobody was asked.

@@ -11,8 +11,8 @@ constexpr OptionText globals[] = {
      "TOML file with these options under the same names, e.g. nodes = [\"...\"]. The command line "
      "wins over the environment, the environment over the file"},
     {"local", "N",
-     "Start 1 to 15 private redis-server processes on loopback for the length of this command "
-     "and use them"},
+     "Start 1 to 15 private redis-server processes for the length of this command and use them; no "
+     "other user of this machine can reach them"},
     {"quorum", "Q", "Votes that make a lock; default: a majority of the nodes"},
     {"password-file", "FILE", "File whose first line is the password for nodes whose URL has none"},
     {"cacert", "FILE", "CA certificates for rediss:// (PEM); default: the system's"},
@@ -40,7 +40,8 @@ constexpr OptionText run_options[] = {
     {"max-hold", "DURATION", "Never hold the lock longer than this; COMMAND is ended before"},
     {"max-renewals", "K", "Renew at most K times, then COMMAND is ended"},
     {"kill-after", "DURATION",
-     "Time between SIGTERM and SIGKILL when the lock is lost; default: so that the command is "
+     "Longest time between SIGTERM and SIGKILL when the lock is lost; default: so that the command "
+     "is "
      "gone before the lock ends"},
     {"fencing", "", "Give COMMAND a number that grows with every lease: QUORUM_LOCK_FENCING_TOKEN"},
     {"orphan-ttl", "DURATION",
@@ -96,7 +97,7 @@ constexpr OptionText chaos_options[] = {
     {"clients", "C", "How many contenders, each a process; 1 to 32, default 4"},
     {"duration", "DURATION", "2s to 1h, default 15s; then everybody must get every lock once more"},
     {"faults", "LIST",
-     "What to break: kill, pause, partition, clock, restart, slow; default: all. clock needs "
+     "What to break: kill, pause, partition, clock, restart, slow, role; default: all. clock needs "
      "libfaketime"},
     {"seed", "S", "Repeats the schedule of the faults; default: any"},
     {"html", "FILE", "Write a page that draws who held what over what was broken"},
@@ -197,15 +198,38 @@ constexpr VerbText verb_texts[] = {
      {},
      "Examples:\n"
      "  quorum-lock bootstrap --nodes r1,r2,r3\n"
-     "  quorum-lock bootstrap --nodes r1,r2,r3,r4,r5 --max-ttl 1m\n"
+     "  quorum-lock bootstrap --nodes r1,r2,r3 --max-ttl 1m\n"
      "\n"
-     "A lock could be any string that expires within --max-ttl, or holds of readers. Also how the "
-     "nodes or --max-ttl of "
-     "a\n"
-     "deployment are changed: stop all its clients first, and wait until no lock is left.\n"
+     "A lock could be any string that expires within --max-ttl, or holds of readers. Also how "
+     "--max-ttl\n"
+     "of a deployment is changed: stop all its clients first, and wait until no lock is left; its "
+     "nodes\n"
+     "then have no vote for max TTL. To change the nodes, see members. May be killed and run "
+     "again.\n"
      "Exits with 69 when a node is missing or unfit, with 75 when a key can be a lock; the nodes "
      "are\n"
      "then as they were."},
+    {"members",
+     "[show] | replace OLD NEW | add URL | remove URL",
+     "Show who belongs to the deployment, by the nodes' own markers; or change that, one node at a "
+     "time. Says what it waits for. May be killed at any time: the same command finishes the "
+     "change.",
+     {},
+     {},
+     "Examples:\n"
+     "  quorum-lock members --nodes r1,r2,r3\n"
+     "  quorum-lock members replace redis://r3 redis://r4 --nodes r1,r2,r3\n"
+     "  quorum-lock members add redis://r4 --nodes r1\n"
+     "  quorum-lock members remove redis://r4 --json\n"
+     "\n"
+     "One of --nodes is enough: it names the others. Nodes that are known from markers only are\n"
+     "reached with --password-file and the TLS files. In this version clients do not follow a "
+     "change:\n"
+     "stop those with the old list before it, and start them with the new one.\n"
+     "A change waits until max TTL has passed since the one before. replace can replace a node "
+     "that is\n"
+     "gone; all other members must be there. A single node cannot be replaced: add, then remove.\n"
+     "Exits with 69 when a node is missing or another change is under way, which it names."},
     {"bench", "[OPTIONS]", "Measure lock cycles. Starts its own nodes unless --nodes are given.",
      bench_options, bench_later,
      "Examples:\n"
@@ -234,10 +258,11 @@ constexpr VerbText verb_texts[] = {
     {"chaos",
      "[OPTIONS]",
      "Put the locks to the test: start nodes and contenders, break them, and judge every lease: "
-     "exclusive ones, of readers, of two owners, of two resources at once, of two places. "
+     "exclusive ones, of readers, of two owners, of two resources at once, of two places, of an "
+     "interval, of an election. "
      "Contenders are processes, and reach each node through a proxy of their own; servers and "
      "contenders are killed, stopped and restarted, connections are cut, held back and slowed "
-     "down, clocks leap. --local says how many nodes, 5 otherwise.",
+     "down, clocks leap, nodes change their role. --local says how many nodes, 5 otherwise.",
      chaos_options,
      {},
      "Examples:\n"

@@ -21,7 +21,8 @@ for i = 2, #KEYS do
 end
 -- Strict: that is what makes an answer of 1 worth something.
 if last >= f then
-  return {2, last}
+  -- 'inf' is no integer: what comes close to 2^53 is as good as that.
+  return {2, math.min(last, 9007199254740991)}
 end
 for i = 2, #KEYS do
   call('zadd', KEYS[1], ARGV[2], KEYS[i])

@@ -1,6 +1,6 @@
 -- ARGV: cursor, longest expiry of a lock in milliseconds, and how our own keys begin.
 -- {next cursor}, or {next cursor, key, PTTL} with one that can be a lock: a string that expires so soon, or
--- later with one of our tokens (an interval), or holds.
+-- later with one of our tokens or as what is left of an interval, or holds.
 local function can_be_a_lock(key, left)
   local kind = redis.call('type', key).ok
   if kind == 'zset' then
@@ -18,6 +18,9 @@ local function can_be_a_lock(key, left)
     return false
   end
   local value = redis.call('getrange', key, 0, 40)
+  if value == 'redlock:cooldown' then
+    return true
+  end
   return string.match(value, '^%x+:?$') ~= nil and #string.match(value, '^%x+') == 40
 end
 

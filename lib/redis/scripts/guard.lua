@@ -1,34 +1,50 @@
--- KEYS: marker, quarantine, numbers. ARGV: run_id, number of nodes, max TTL and quarantine in
--- milliseconds, '1' if a node that restarted with its data keeps its vote.
--- {quarantine left in milliseconds, or 0; why}, or {-1, nodes, max TTL} of another deployment.
+-- KEYS: marker, quarantine, numbers. ARGV: run_id; replication id; longest TTL and quarantine of the client in
+-- milliseconds; 'durable' if the node says that it loses nothing, else 'volatile'; by which name the client reaches
+-- it; a fresh incarnation.
+-- {the marker that is there now, quarantine left in milliseconds, why}. See lib/core/marker.hpp for the format.
 local marker = redis.call('get', KEYS[1])
-local run_id, nodes, longest = nil, nil, nil
+local state, id, run_id, replid, longest, durable, self, members
 if marker then
-  run_id, nodes, longest = string.match(marker, '^(%S+) (%d+) (%d+)$')
+  state, id, run_id, replid, longest, durable, self, members = string.match(marker,
+    '^redlock2 (%l+) %S+ (%S+) (%S+) (%S+) (%d+) (%l+) (%S+) (%S+) %d+$')
+  longest = tonumber(longest)
 end
-if run_id and (nodes ~= ARGV[2] or longest ~= ARGV[3]) then
-  return {-1, tonumber(nodes), tonumber(longest)}
+if longest and longest > 31536000000 then
+  longest = nil -- a year: see limits::longest_max_ttl
 end
-if run_id ~= ARGV[1] then
-  if not (run_id and ARGV[5] == '1') then
-    -- First, so that a failure in between leaves no marker without it.
-    local left = redis.call('pttl', KEYS[2])
-    if left < tonumber(ARGV[4]) and left ~= -1 then
-      redis.call('set', KEYS[2], run_id and 'restarted' or 'empty', 'PX', ARGV[4])
+if not (longest and run_id == ARGV[1] and replid == ARGV[2]) then
+  local time = redis.call('time')
+  local now = time[1] * 1000000 + time[2]
+  -- By its name, because the marker of another node may have come with that node's data.
+  local keeps = longest and ARGV[5] == 'durable' and durable == 'durable'
+    and self ~= '-' and self == ARGV[6]
+  if not keeps then
+    local quarantine = tonumber(ARGV[4])
+    if longest then
+      quarantine = math.max(quarantine, math.ceil(longest + longest / 100 + 2))
     end
-    -- Numbers may have been forgotten too: their floor is this node's clock at the quarantine's
-    -- end (see fence.lua). A floor only rises.
-    local time = redis.call('time')
-    local floor = time[1] * 1000000 + time[2] + ARGV[4] * 1000
+    local why = not longest and 'empty' or run_id ~= ARGV[1] and 'restarted' or 'role'
+    -- First, so that a failure in between leaves no marker without it. A quarantine is never made shorter.
+    local left = redis.call('pttl', KEYS[2])
+    if left < quarantine and left ~= -1 then
+      redis.call('set', KEYS[2], why, 'PX', string.format('%.0f', quarantine))
+    end
+    -- Numbers may have been forgotten too: their floor is this node's clock at the quarantine's end (see fence.lua). A
+    -- floor only rises.
+    local floor = now + quarantine * 1000
     if floor > (tonumber(redis.call('zscore', KEYS[3], '')) or 0) then
       redis.call('zadd', KEYS[3], string.format('%.0f', floor), '',
         'inf', 'redlock:node: so long a name that Redis keeps a skip list, not a list')
     end
+    state, id, self, members = 'blank', '-', ARGV[6], '-'
+    longest = math.max(longest or 0, tonumber(ARGV[3]))
   end
-  redis.call('set', KEYS[1], ARGV[1] .. ' ' .. ARGV[2] .. ' ' .. ARGV[3])
+  marker = table.concat({'redlock2', state, ARGV[7], id, ARGV[1], ARGV[2], string.format('%.0f', longest), ARGV[5],
+    self, members, string.format('%.0f', now)}, ' ')
+  redis.call('set', KEYS[1], marker)
 end
 local left = redis.call('pttl', KEYS[2])
 if left == -2 then
-  return {0, ''}
+  return {marker, 0, ''}
 end
-return {left == -1 and tonumber(ARGV[4]) or left, redis.call('get', KEYS[2]) or ''}
+return {marker, left == -1 and tonumber(ARGV[4]) or left, redis.call('get', KEYS[2]) or ''}

@@ -7,7 +7,7 @@
 local key = KEYS[1]
 local kind = redis.call('type', key).ok
 local number = redis.pcall('zscore', KEYS[2], key)
-number = type(number) == 'string' and tonumber(number) or 0
+number = type(number) == 'string' and math.min(tonumber(number), 9007199254740991) or 0
 local left = redis.call('pttl', key)
 local quarantine = redis.call('pttl', KEYS[3])
 if kind == 'string' then

@@ -1,4 +1,5 @@
--- KEYS: resources. ARGV: token, and for how many milliseconds nobody may have them yet.
+-- KEYS: resources. ARGV: token, and for how many milliseconds nobody may have them yet, also where they are
+-- missing.
 -- Compare and delete. 1: deleted; 0: there is nothing; -1: not ours; where there are or were holds, the
 -- same with their number: {1, holds that are left}. Whoever listens is told.
 -- pcall, because a key of another type is somebody else's and not an error of this call; every
@@ -29,10 +30,11 @@ end
 local function give_up(key)
   if ARGV[2] == '0' then
     call('del', key)
-    tell_if_awaited(key)
   else
+    -- Those that wait learn from the key how long the interval still is.
     call('set', key, 'redlock:cooldown', 'PX', ARGV[2])
   end
+  tell_if_awaited(key)
 end
 
 local result = 0
@@ -64,6 +66,9 @@ for i = 1, #KEYS do
     elseif result == 0 and holds ~= 0 then
       result = -1
     end
+  elseif not value and ARGV[2] ~= '0' then
+    -- This node missed the lease: its interval counts here all the same.
+    call('set', key, 'redlock:cooldown', 'NX', 'PX', ARGV[2])
   elseif value and result == 0 then
     result = -1
   end

@@ -2,7 +2,8 @@
 -- KEYS: numbers, resources. ARGV: token, TTL in milliseconds, number f or '0', and for how long new
 -- readers are kept out where readers are in the way, in milliseconds.
 -- All resources or none. {1, f}: ours, and their numbers F were below f and are f now; {2, F}: ours, and
--- F, the highest of them, is not below f; {-1, holder, ms}: one is not ours, for so long.
+-- F, the highest of them, is not below f; {-1, holder, ms, which}: that one, from 1 on, is not ours, for so
+-- long.
 -- Numbers are microseconds, so that all stay integers below 2^53.
 local call = redis.call
 local f = tonumber(ARGV[3])
@@ -26,12 +27,12 @@ for i = 2, #KEYS do
   local key = KEYS[i]
   local kind = call('type', key).ok
   if kind == 'string' then
-    return {-1, call('get', key), call('pttl', key)}
+    return {-1, call('get', key), call('pttl', key), i - 1}
   elseif kind == 'zset' then
     local now = milliseconds()
     local whose, holds = look(key, now)
     if not whose then
-      return {-1, '', call('pttl', key)}
+      return {-1, '', call('pttl', key), i - 1}
     end
     if holds > 0 then
       local left = held_for(key, now)
@@ -39,10 +40,10 @@ for i = 2, #KEYS do
         call('zadd', key, string.format('%.0f', now + ARGV[4]), 'writer')
         expire_with_last(key)
       end
-      return {-1, whose, left}
+      return {-1, whose, left, i - 1}
     end
   elseif kind ~= 'none' then
-    return {-1, '', call('pttl', key)}
+    return {-1, '', call('pttl', key), i - 1}
   end
 end
 for i = 2, #KEYS do
@@ -58,7 +59,8 @@ for i = 2, #KEYS do
 end
 -- Strict: that is what makes an answer of 1 worth something.
 if last >= f then
-  return {2, last}
+  -- 'inf' is no integer: what comes close to 2^53 is as good as that.
+  return {2, math.min(last, 9007199254740991)}
 end
 for i = 2, #KEYS do
   call('zadd', KEYS[1], ARGV[3], KEYS[i])

@@ -26,7 +26,7 @@ SurveyedNode healthy(const std::string& name) {
   node.seen.run_id = "run-of-" + name;
   node.seen.persistence = "none";
   node.seen.maxmemory_policy = "noeviction";
-  node.clock = seconds(1'000'000);
+  node.clock = node.time = seconds(1'000'000);
   return node;
 }
 
@@ -39,6 +39,7 @@ ClientOptions options_for(std::size_t count) {
 std::vector<std::string> ids_of(const Examination& examination) {
   std::vector<std::string> ids;
   for (const Finding& finding : examination.findings) {
+    if (finding.id == "not-bootstrapped") continue;  // most nodes of these tests are new
     EXPECT_NE(finding.node, "");
     EXPECT_NE(finding.what, "");
     EXPECT_NE(finding.why, "");
@@ -174,22 +175,128 @@ TEST(Findings, DoNotBlameAClockForTheTimeThatItsAnswerWasUnderWay) {
   EXPECT_THAT(ids_of(judge(nodes, options_for(3))), IsEmpty());
 }
 
-TEST(Findings, TellWhatOfAMembershipDiffers) {
-  SurveyedNode node = healthy("a");
-  node.seen.marked = true;
-  node.marker = runtime::Marker{node.seen.run_id, 1, seconds(30)};
-  EXPECT_THAT(ids_of(judge_one(node)), IsEmpty());
+core::Marker marker_of(const SurveyedNode& node, core::Marker::State state, std::string deployment,
+                       std::vector<std::string> members) {
+  core::Marker marker;
+  marker.state = state;
+  marker.incarnation = "i";
+  marker.deployment = std::move(deployment);
+  marker.run_id = node.seen.run_id;
+  marker.replid = node.replid;
+  marker.max_ttl = seconds(30);
+  marker.self = state == core::Marker::State::blank ? "" : node.seen.url;
+  marker.members = std::move(members);
+  return marker;
+}
 
-  node.marker->nodes = 5;
-  Examination examination = judge_one(node);
-  ASSERT_THAT(ids_of(examination), ElementsAre("membership"));
-  EXPECT_THAT(examination.findings[0].what, HasSubstr("a deployment of 5 nodes"));
-  EXPECT_THAT(examination.findings[0].what, testing::Not(HasSubstr("max TTL")));
+void mark(SurveyedNode& node, core::Marker::State state, const std::string& deployment,
+          const std::vector<std::string>& members) {
+  node.marker = marker_of(node, state, deployment, members);
+  node.marker_text = core::format_marker(*node.marker) + " 1";
+  node.seen.marked = !deployment.empty();
+}
 
-  node.marker->max_ttl = seconds(60);
-  examination = judge_one(node);
+constexpr auto active = core::Marker::State::active;
+constexpr auto blank = core::Marker::State::blank;
+constexpr auto joining = core::Marker::State::joining;
+
+std::vector<std::string> urls(const std::string& letters) {
+  std::vector<std::string> members;
+  for (const char letter : letters) members.push_back(std::string("redis://") + letter);
+  return members;
+}
+
+/// Nodes a, b, c, … as members of one deployment.
+std::vector<SurveyedNode> members_of(const std::string& letters, const std::string& deployment) {
+  std::vector<SurveyedNode> nodes;
+  for (const char letter : letters) {
+    nodes.push_back(healthy(std::string(1, letter)));
+    mark(nodes.back(), active, deployment, urls(letters));
+  }
+  return nodes;
+}
+
+TEST(Findings, TellThatTheMaxTtlDiffers) {
+  auto nodes = members_of("a", "1.d");
+  EXPECT_THAT(ids_of(judge(nodes, options_for(1))), IsEmpty());
+  nodes[0].marker->max_ttl = seconds(60);
+  const Examination examination = judge(nodes, options_for(1));
   ASSERT_THAT(ids_of(examination), ElementsAre("membership"));
   EXPECT_THAT(examination.findings[0].what, HasSubstr("max TTL of 60 s"));
+}
+
+TEST(Findings, TellThatNoNodeHasAMarkerAndHowToOpenThem) {
+  const Examination examination = judge({healthy("a"), healthy("b")}, options_for(2));
+  ASSERT_EQ(examination.findings.size(), 1U);
+  EXPECT_EQ(examination.findings[0].id, "not-bootstrapped");
+  EXPECT_EQ(examination.findings[0].node, "redis://a, redis://b");
+  EXPECT_THAT(examination.findings[0].mend, HasSubstr("quorum-lock bootstrap"));
+  ClientOptions unguarded = options_for(2);
+  unguarded.guards.restart = false;
+  auto durable = healthy("a");
+  durable.seen.durable = true;
+  EXPECT_THAT(judge({durable}, unguarded).findings, IsEmpty());
+}
+
+TEST(Findings, NameTheCommandThatResumesAChange) {
+  auto nodes = members_of("abc", "1.d");
+  nodes.push_back(healthy("d"));
+  mark(nodes[3], joining, "2.e", urls("abd"));
+  Examination examination = judge(nodes, options_for(4));
+  ASSERT_THAT(ids_of(examination), ElementsAre("other-deployment"));
+  EXPECT_THAT(examination.findings[0].mend,
+              HasSubstr("quorum-lock members replace redis://c redis://d"));
+  EXPECT_EQ(examination.nodes[3].membership, MemberReport::State::joining);
+
+  mark(nodes[0], active, "2.e", urls("abd"));
+  nodes.pop_back();
+  examination = judge(nodes, options_for(3));
+  ASSERT_THAT(ids_of(examination), ElementsAre("other-deployment"));
+  EXPECT_THAT(examination.findings[0].mend,
+              HasSubstr("quorum-lock members replace redis://c redis://d"));
+}
+
+TEST(Findings, TellThatTheListIsOldAndThatAReplacedNodeStillRuns) {
+  auto nodes = members_of("abc", "1.d");
+  mark(nodes[0], active, "2.e", urls("abd"));
+  mark(nodes[1], active, "2.e", urls("abd"));
+  const Examination examination = judge(nodes, options_for(3));
+  ASSERT_THAT(ids_of(examination), ElementsAre("other-deployment", "stale-client"));
+  EXPECT_EQ(examination.findings[0].node, "redis://c");
+  EXPECT_THAT(examination.findings[1].what, HasSubstr("redis://d"));
+  EXPECT_THAT(examination.findings[1].mend, HasSubstr("--nodes redis://a,redis://b,redis://d"));
+  EXPECT_EQ(examination.nodes[2].membership, MemberReport::State::removed);
+}
+
+TEST(Findings, KnowAMemberByAnotherName) {
+  auto nodes = members_of("abc", "1.d");
+  nodes[2].seen.url = "redis://cc";
+  EXPECT_THAT(ids_of(judge(nodes, options_for(3))), IsEmpty());
+}
+
+TEST(Findings, TellWhyABlankNodeIsNotTakenBack) {
+  auto nodes = members_of("abc", "1.d");
+  mark(nodes[2], blank, "", {});
+  EXPECT_THAT(ids_of(judge(nodes, options_for(3))), IsEmpty()) << "the others take it back";
+  mark(nodes[1], blank, "", {});
+  const Examination few = judge(nodes, options_for(3));
+  ASSERT_THAT(ids_of(few), ElementsAre("membership", "membership"));
+  EXPECT_THAT(few.findings[0].what, HasSubstr("too few other nodes"));
+
+  nodes = members_of("abc", "1.d");
+  nodes.push_back(healthy("d"));
+  mark(nodes[3], blank, "", {});
+  const Examination stranger = judge(nodes, options_for(4));
+  ASSERT_THAT(ids_of(stranger), ElementsAre("membership", "stale-client"));
+  EXPECT_EQ(stranger.findings[0].node, "redis://d");
+}
+
+TEST(Findings, NameNodesWithReplicas) {
+  auto nodes = members_of("a", "1.d");
+  nodes[0].seen.replicas = 2;
+  const Examination examination = judge(nodes, options_for(1));
+  ASSERT_THAT(ids_of(examination), ElementsAre("replicas"));
+  EXPECT_THAT(examination.findings[0].what, HasSubstr("2 replicas"));
 }
 
 TEST(Findings, TellHowLongAQuarantineStillLasts) {
@@ -210,7 +317,8 @@ TEST(Findings, DoNotReadAReplicasCopyOfItsMastersMarker) {
   SurveyedNode node = healthy("a");
   node.seen.role = "slave";
   node.seen.quarantine = seconds(12);
-  node.marker = runtime::Marker{"another", 7, seconds(1)};
+  node.marker = core::Marker{};
+  node.marker_text = "of its master";
   EXPECT_THAT(ids_of(judge_one(node)), ElementsAre("replica"));
 }
 
@@ -224,6 +332,22 @@ TEST(Findings, CallANodeRestartedOnlyWhereThatCostsAVote) {
   EXPECT_FALSE(judge_one(node, options).nodes[0].restarted);
   options.guards.restart = false;
   EXPECT_FALSE(judge_one(node, options).nodes[0].restarted);
+}
+
+TEST(Findings, NameANodeWhoseFencingNumbersAreFarAheadOfTheNodesClocks) {
+  std::vector<SurveyedNode> nodes{healthy("a"), healthy("b"), healthy("c")};
+  for (SurveyedNode& node : nodes) node.fencing_ahead = seconds(30);
+  EXPECT_THAT(ids_of(judge(nodes, options_for(3))), IsEmpty()) << "as behind a quarantine";
+  nodes[1].fencing_ahead = std::chrono::hours(30);
+  Examination examination = judge(nodes, options_for(3));
+  ASSERT_THAT(ids_of(examination), ElementsAre("fencing-floor"));
+  EXPECT_EQ(examination.findings[0].node, "redis://b");
+  EXPECT_THAT(examination.findings[0].what, HasSubstr("30 hours ahead"));
+  // Its own clock is wrong by as much: the floor is not ahead of that, but of the others'.
+  nodes[1].fencing_ahead = seconds(0);
+  *nodes[1].clock += std::chrono::hours(30);
+  examination = judge(nodes, options_for(3));
+  EXPECT_THAT(ids_of(examination), ElementsAre("clock", "fencing-floor"));
 }
 
 TEST(Findings, ForbidOpeningUnlessWaitingOrOpeningMendsThem) {

@@ -56,7 +56,9 @@ TEST(CliEndpoint, UnderstandsWhatTheFloorCanSpeakTo) {
   EXPECT_EQ(plain_endpoint("host")->port, 6379);
   EXPECT_EQ(plain_endpoint("redis://[::1]:7001/")->host, "::1");
   EXPECT_EQ(plain_endpoint("unix:///run/redis.sock")->unix_path, "/run/redis.sock");
-  for (const auto* url : {"rediss://host", "redis://:secret@host", "redis://host/3",
+  EXPECT_EQ(plain_endpoint("redis://:secret@host:7001")->password, "secret");
+  EXPECT_EQ(plain_endpoint("redis://:secret@host:7001")->port, 7001);
+  for (const auto* url : {"rediss://host", "redis://me:secret@host", "redis://host/3",
                           "unix:///run/redis.sock?db=1", "host:x", "host:70000", ""}) {
     EXPECT_FALSE(plain_endpoint(url)) << url;
   }

@@ -124,10 +124,45 @@ TEST_F(ChaosChecker, AHoldThatIsSharedIsNoProgress) {
   EXPECT_EQ(kinds(), Kinds{"no-progress"});
 }
 
-TEST_F(ChaosChecker, FindsAnExclusiveLeaseWithoutAToken) {
+TEST_F(ChaosChecker, OrdersOnlyLeasesThatAskedForAToken) {
   write("contender-0.0", "granted 1 a 1900 2000 2400 500 10\nended 1 2100 released\n");
-  write("contender-1.0", "granted 1 a 2100 2200 2600 500 0\n");
-  EXPECT_EQ(kinds(), Kinds{"token-order"});
+  write("contender-1.0",
+        "granted 1 a 2100 2200 2600 500 0\nended 1 2300 released\n"
+        "granted 2 a 2300 2400 2800 500 11\n");
+  EXPECT_EQ(kinds(), Kinds{});
+}
+
+TEST_F(ChaosChecker, FindsTwoLeasesWithinAnInterval) {
+  write("run", "run 7 5 2 a,b 1000 5000000000 kill,pause\ninterval i 900000000\n");
+  const std::string first = "granted 1 i 1000 1000 501000 500000 10\nended 1 2000 released\n";
+  write("contender-0.0", first + "granted 2 i 1000 890000000 890500000 500000 11\n");
+  EXPECT_EQ(kinds(), Kinds{});
+  write("contender-0.0", first + "granted 2 i 1000 880000000 880500000 500000 11\n");
+  EXPECT_EQ(kinds(), Kinds{"too-soon"});
+}
+
+TEST_F(ChaosChecker, FindsWhoWaitsAndWhatStandsFreeWhileNothingIsBroken) {
+  const std::string whole = "run 7 5 2 a,b 0 5000000000 kill,pause\nfinished 60000000000\n";
+  write("run", whole);
+  // Somebody had it for eleven seconds of the twelve that the other one waited.
+  write("contender-0.0", "granted 1 a 0 1000 11000000000 20000000000 10\n");
+  write("contender-1.0", "granted 1 a 0 12000000000 12500000000 500000000 11\n");
+  EXPECT_EQ(kinds(), Kinds{"starved"});
+  EXPECT_EQ(judge(history()).waiting.longest_wait, 12'000'000'000);
+  EXPECT_EQ(judge(history()).waiting.longest_idle, 1'000'000'000);
+  // Nobody had it.
+  write("contender-0.0", "failed a 0 11000000000 held\n");
+  EXPECT_EQ(kinds(), (Kinds{"starved", "idle"}));
+  // Something was broken in between.
+  write("run", whole + "fault kill killed-empty 2 0 5000000000 6000000000\n");
+  EXPECT_EQ(kinds(), Kinds{});
+  // Permits and intervals may stand free, and one of several resources may.
+  write("run", whole + "interval i 900000000\n");
+  write("contender-0.0",
+        "failed i 0 11000000000 held\nfailed a# 0 11000000000 held\n"
+        "failed a,b 0 11000000000 held\n");
+  write("contender-1.0", "");
+  EXPECT_EQ(kinds(), Kinds{});
 }
 
 TEST_F(ChaosChecker, FindsALaterLeaseWithoutALargerToken) {

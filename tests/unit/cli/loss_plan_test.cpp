@@ -13,7 +13,7 @@ using namespace std::chrono_literals;
 TEST(CliLossPlan, EndsTheCommandBeforeTheValidityByDefault) {
   for (const std::chrono::nanoseconds ttl : {1ms, 300ms, 10'000ms, 3'600'000ms}) {
     const LossPlan plan = plan_loss(ttl, std::nullopt);
-    EXPECT_LT(plan.kill_after, plan.term_lead);
+    EXPECT_EQ(plan.kill_after + plan.margin, plan.term_lead);
     EXPECT_LE(plan.term_lead, ttl / 5);
     EXPECT_LE(plan.term_lead, 2s);
   }

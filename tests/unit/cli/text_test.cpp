@@ -28,6 +28,22 @@ TEST(CliText, KeepsControlCharactersFromTheTerminalOnly) {
   EXPECT_EQ(as_utf8(std::string_view("\0", 1)), std::string(1, '\0'));
 }
 
+TEST(CliText, KeepsCharactersThatReorderOrHideTextFromTheTerminal) {
+  EXPECT_EQ(as_printable("a\u202egnp.exe"), "a\\xe2\\x80\\xaegnp.exe");
+  EXPECT_EQ(as_printable("\u2066"), "\\xe2\\x81\\xa6");
+  EXPECT_EQ(as_printable("\U000E0041"), "\\xf3\\xa0\\x81\\x81");
+  for (const char* format : {"\u00ad", "\u061c", "\u180e", "\u200b", "\u200d", "\u200e", "\u200f",
+                             "\u2028", "\u2029", "\u202a", "\u202b", "\u202c", "\u202d", "\u2060",
+                             "\u2067", "\u2068", "\u2069", "\u206f", "\ufeff", "\ufff9"}) {
+    EXPECT_EQ(as_printable(format).find(format), std::string::npos) << as_printable(format);
+    EXPECT_EQ(as_utf8(format), format);
+  }
+  // Their neighbours are ordinary text.
+  for (const char* text : {"\u00ae", "\u061b", "\u061e", "\u2010", "\u2027", "\u2030", "\u2070"}) {
+    EXPECT_EQ(as_printable(text), text);
+  }
+}
+
 TEST(CliText, FindsPasswords) {
   EXPECT_TRUE(has_password("redis://:secret@host"));
   EXPECT_TRUE(has_password("rediss://user:secret@host:1/2"));

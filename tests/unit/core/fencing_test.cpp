@@ -168,8 +168,62 @@ TEST_F(Numbering, is_tended_by_the_first_of_a_connection_and_every_thousandth) {
 TEST(FencingToken, past_what_lua_can_count_is_refused) {
   Connected h(1);
   h.acquire_fenced(1, 10s, 5000);
-  EXPECT_EQ(h.numbered(0, Reply::behind, fence_limit - 1),
-            "release t1 -> 0; failed #1 unavailable");
+  EXPECT_EQ(h.numbered(0, Reply::behind, fence_limit - 1), "release t1 -> 0; failed #1 excluded");
+}
+
+/// Far beyond what other nodes would accept of a client whose clock shows 5000.
+constexpr std::uint64_t far = 30 * std::uint64_t{86'400'000'000};
+
+TEST(FencingToken, leaves_out_a_node_whose_numbers_are_far_ahead_while_the_others_suffice) {
+  Connected h(3);
+  h.acquire_fenced(1, 10s, 5000);
+  EXPECT_EQ(h.numbered(0, Reply::behind, far), "");
+  EXPECT_EQ(h.numbered(1, Reply::granted, 5000), "") << "it takes nobody along";
+  EXPECT_EQ(h.numbered(2, Reply::granted, 5000), "acquired #1 until 9898ms");
+  EXPECT_EQ(token_of(h), 5000U);
+  const NodeVote vote = h.engine().claim(h.lease)->round.vote(0);
+  EXPECT_EQ(vote.vote, Vote::excluded);
+  EXPECT_EQ(vote.text, "its fencing numbers are 719 hours ahead of our clock");
+  EXPECT_EQ(h.release(2), "release t1 -> 0 1 2");
+  h.answers({0, 1, 2}, Reply::released);
+  EXPECT_EQ(h.acquire_fenced(3, 10s, 6000), "take t2 6000 -> 0 1 2") << "nor is it proposed";
+}
+
+TEST(FencingToken, is_raised_above_numbers_far_ahead_where_no_quorum_is_possible_without_them) {
+  Connected h(3);
+  h.down(2);
+  h.acquire_fenced(1, 10s, 5000);
+  EXPECT_EQ(h.numbered(0, Reply::behind, far), "");
+  EXPECT_EQ(h.numbered(1, Reply::granted, 5000), "raise t1 2592000000001 -> 0 1");
+  h.numbered(0, Reply::granted, far + 1);
+  EXPECT_EQ(h.numbered(1, Reply::granted, far + 1), "acquired #1 until 9898ms");
+  EXPECT_EQ(token_of(h), far + 1);
+  h.release(2);
+  h.answers({0, 1}, Reply::released);
+  EXPECT_EQ(h.acquire_fenced(3, 10s, 6000), "take t2 6000 -> 0 1");
+}
+
+TEST(FencingToken, leaves_out_a_node_whose_numbers_turn_out_to_be_far_ahead_when_they_are_raised) {
+  Connected h(3);
+  h.acquire_fenced(1, 10s, 5000);
+  h.numbered(0, Reply::behind, 7000);
+  EXPECT_EQ(h.numbered(1, Reply::granted, 5000), "raise t1 7001 -> 0 1");
+  EXPECT_EQ(h.numbered(2, Reply::granted, 5000), "raise t1 7001 -> 2");
+  EXPECT_EQ(h.numbered(0, Reply::behind, far), "");
+  h.numbered(1, Reply::granted, 7001);
+  EXPECT_EQ(h.numbered(2, Reply::granted, 7001), "acquired #1 until 9898ms");
+}
+
+TEST(FencingToken, that_was_refused_for_being_too_far_ahead_is_not_asked_for_again) {
+  Connected h(1);
+  h.acquire_fenced(1, 10s, 5000);
+  h.numbered(0, Reply::behind, 7000);
+  h.numbered(0, Reply::granted, 7001);
+  h.release(2);
+  h.answer(0, Reply::released);
+  EXPECT_EQ(h.acquire_fenced(3, 10s, 5000), "take t2 7002 -> 0");
+  h.answer(0, Reply::error, "FENCE the number asked for is more than a day ahead of this node");
+  EXPECT_EQ(h.acquire_fenced(4, 10s, 5000), "take t3 5000 -> 0");
 }
 
 TEST(FencingToken, script_that_a_node_does_not_know_is_not_sent_again_behind_the_release) {
@@ -183,7 +237,7 @@ TEST(FenceMemory, proposes_nothing_that_the_nodes_would_refuse) {
   FenceMemory memory;
   const Duration clock = 5s;
   memory.note("r", fence_number(clock + fence_lead) + 7);
-  EXPECT_EQ(memory.propose("r", clock), fence_number(clock + fence_lead));
+  EXPECT_EQ(memory.propose("r", clock), fence_number(clock));
 }
 
 TEST(FenceMemory, proposes_the_clock_or_what_is_just_above_the_highest_number) {

@@ -233,6 +233,45 @@ TEST(ClockGuard, an_extend_after_the_step_makes_the_node_worth_all_again) {
   EXPECT_EQ(h.valid_until(), Instant() + 10898ms);
 }
 
+TEST(ClockGuard, a_deadline_that_a_step_lowered_makes_the_renewal_due_at_once) {
+  Watched h(1);
+  h.hold(9s, Acquire::Renewal{UINT64_MAX, Duration::max()});
+  h.pass(1s);
+  // What is left ends before a third of the TTL has passed, when the renewal was planned.
+  EXPECT_EQ(h.clock(0, h.right() + 6500ms), "excluded 0; extended until 2408ms");
+  EXPECT_EQ(h.pass(0ms), "at-risk; extend-or-set t1 -> 0");
+  EXPECT_EQ(h.answer(0, Reply::extended), "extended until 9908ms");
+}
+
+TEST(ClockGuard, a_step_during_a_renewal_makes_the_next_one_due_at_once) {
+  Watched h(3);
+  h.hold(9s, Acquire::Renewal{UINT64_MAX, Duration::max()});
+  for (int second = 1; second <= 2; ++second) {
+    h.pass(1s);
+    for (NodeIndex node = 0; node < 3; ++node) h.clock(node, h.right());
+  }
+  EXPECT_TRUE(h.pass(1s).starts_with("extend-or-set t1 -> 0 1 2; read-clock -> 0"));
+  h.answer(0, Reply::extended);
+  EXPECT_EQ(h.clock(0, h.right() + 5s), "excluded 0");
+  EXPECT_EQ(h.answer(1, Reply::extended), "extended until 8908ms") << "of 11908 ms 5 s are gone";
+  EXPECT_EQ(h.pass(0ms), "extend-or-set t1 -> 0 1 2");
+}
+
+TEST(ClockGuard, a_step_during_an_extend_by_token_takes_from_what_it_won) {
+  Watched h(3);
+  h.pass(1s);
+  ExtendToken event;
+  event.request = RequestId{7};
+  event.resource = "resource";
+  event.token = *Token::parse("theirs");
+  event.ttl = 10s;
+  EXPECT_EQ(h.step(event), "extend theirs -> 0 1 2");
+  EXPECT_EQ(h.tick(), "read-clock -> 0; read-clock -> 1; read-clock -> 2");
+  EXPECT_EQ(h.answer(0, Reply::extended), "");
+  EXPECT_EQ(h.clock(0, h.right() + 3s), "excluded 0");
+  EXPECT_EQ(h.answer(1, Reply::extended), "extended until 7898ms; extended #7 until 7898ms");
+}
+
 TEST(ClockGuard, a_step_back_changes_nothing) {
   Watched h(3);
   h.hold(10s);
@@ -260,6 +299,20 @@ TEST(ClockGuard, asks_again_when_a_node_can_not_tell_the_time_just_now) {
   EXPECT_EQ(h.clock(0, 1000s), "set t1 -> 0");
 }
 
+TEST(ClockGuard, plans_no_reading_that_a_congested_node_can_not_be_sent) {
+  Settings settings = guarded(1);
+  settings.max_unanswered = 1;
+  settings.shortest_limit = settings.longest_limit = 5s;
+  Harness h(settings);
+  h.tick();
+  h.up(0);
+  h.clock(0, 1000s);
+  EXPECT_EQ(h.acquire(1, 30s, 60s), "set t1 -> 0");
+  h.oversleep(3s);
+  EXPECT_EQ(h.tick(), "") << "a reading is due, and has no room";
+  EXPECT_EQ(h.until_deadline(), 2s) << "the limit of what is unanswered";
+}
+
 TEST(NodeClock, takes_no_step_for_what_the_round_trips_leave_uncertain) {
   NodeClock clock;
   const Instant start = Instant() + 100s;
@@ -277,6 +330,38 @@ TEST(NodeClock, tells_a_step_from_a_difference) {
   EXPECT_EQ(clock.observe(start + 600ms, start + 600ms, 5000s + 1600ms), 1s);
   EXPECT_EQ(clock.observe(start + 700ms, start + 700ms, 5000s + 1700ms), 0ms) << "told once";
   EXPECT_EQ(clock.stepped(), 1s);
+}
+
+TEST(NodeClock, that_steps_between_far_instants_for_ever_is_trusted_with_no_key) {
+  constexpr Duration far = 8'000'000'000s;
+  NodeClock clock(30s);
+  Instant now = Instant() + 100s;
+  const auto to_and_fro = [&] {
+    clock.observe(now, now, 1s);
+    now += 1ms;
+    EXPECT_GT(clock.observe(now, now, far), 7'000'000'000s);
+    now += 1ms;
+  };
+  to_and_fro();
+  EXPECT_EQ(clock.stepped(), 30s) << "more than any key can lose counts as much as that";
+  to_and_fro();
+  EXPECT_EQ(clock.stepped(), 60s);
+
+  NodeClock wild(limits::longest_max_ttl);
+  for (int i = 0; i < 400; ++i) {
+    const Duration before = wild.stepped();
+    wild.observe(now, now, 1s);
+    wild.observe(now, now, far);
+    EXPECT_GE(wild.stepped(), before);
+  }
+  Worth worth;
+  worth.nodes = NodeSet::first(1);
+  worth.until = Instant() + 10s;
+  worth.steps[0] = wild.stepped();
+  StepMarks marks{};
+  marks[0] = wild.stepped();
+  EXPECT_EQ(wild.stepped(), NodeClock::uncountable);
+  EXPECT_LT(worth.deadline(marks, 1), Instant());
 }
 
 TEST(NodeClock, notices_a_clock_that_runs_too_fast) {

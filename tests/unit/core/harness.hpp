@@ -79,6 +79,7 @@ class Harness {
   /// Where a test is about them.
   bool shows_hints = false;
   std::string tick() { return step(TimePassed{}); }
+  std::string end_turn() { return step(TurnEnd{}); }
 
   /// Lets time pass as a driver does: a step at every deadline in between.
   std::string pass(Duration by) {
@@ -318,8 +319,16 @@ class Harness {
         return "inspect";
       case Verb::kill_old:
         return "kill";
+      case Verb::read_marker:
+        return "read-marker";
     }
     return "?";
+  }
+  /// See queue.lua and leave.lua.
+  static std::string how(const Command& command) {
+    const bool leaves = command.stamp.verb == Verb::leave_queue;
+    if (command.number == 2) return leaves ? " and let readers in" : " in front";
+    return command.number == 1 ? " anew" : "";
   }
   static std::string outcome(Errc code) {
     switch (code) {
@@ -360,8 +369,8 @@ class Harness {
         return "disconnect" + list(command.nodes);
       case Command::Kind::send: {
         if (is_about_queue(command.stamp.verb)) {
-          return verb(command.stamp.verb) + " " + *command.key +
-                 (command.number == 1 ? " anew ->" : " ->") + list(command.nodes);
+          return verb(command.stamp.verb) + " " + *command.key + how(command) + " ->" +
+                 list(command.nodes);
         }
         if (is_upkeep(command.stamp.verb)) {
           return verb(command.stamp.verb) + " ->" + list(command.nodes);
@@ -398,6 +407,8 @@ class Harness {
         return "listen" + list(command.nodes);
       case Command::Kind::stop_listening:
         return "stop-listening" + list(command.nodes);
+      case Command::Kind::undelivered:
+        return "undelivered " + std::to_string(command.number) + " ->" + list(command.nodes);
       case Command::Kind::drained:
         return "drained";
     }

@@ -108,6 +108,26 @@ TEST(Renewal, is_not_put_off_by_extends_by_hand_that_raise_nothing) {
   EXPECT_EQ(h.pass(100ms), "extend-or-set t1 -> 0");
 }
 
+TEST(Renewal, limits_bind_an_extend_by_hand_too) {
+  Connected h(1);
+  h.hold(9s, Acquire::Renewal{UINT64_MAX, 20s});
+  h.pass(2s);
+  h.extend(2, 30s);
+  // As if the 18 s that are left of the hold had been asked for.
+  EXPECT_EQ(h.answer(0, Reply::extended), "extended until 19818ms; extended #2 until 19818ms");
+}
+
+TEST(Renewal, counts_an_extend_by_hand_and_refuses_one_too_many) {
+  Connected h(1);
+  h.hold(9s, Acquire::Renewal{2, Duration::max()});
+  h.extend(2, 9s);
+  h.answer(0, Reply::extended);
+  EXPECT_EQ(h.pass(3s), "extend-or-set t1 -> 0");
+  h.answer(0, Reply::extended);
+  EXPECT_EQ(h.extend(3, 9s), "failed #3 limit_reached");
+  EXPECT_EQ(h.pass(9s), "at-risk; lost; release t1 -> 0");
+}
+
 TEST(Renewal, ends_before_the_release_is_sent) {
   Connected h(3);
   h.hold(9s, without_limits);

@@ -103,6 +103,16 @@ TEST(Writer, asks_readers_to_make_room_once_it_has_met_them) {
   EXPECT_LT(claim_of(h).keep_out, 5s);
 }
 
+TEST(Writer, with_a_fencing_number_keeps_readers_out_where_the_number_goes_by_a_script) {
+  Connected h(3);
+  Acquire event = asking(1, 5s);
+  event.fencing = 5ms - h.now().time_since_epoch();
+  EXPECT_EQ(h.step(event), "take t1 5000 -> 0 1 2");
+  EXPECT_GT(claim_of(h).keep_out, 3200ms);
+  EXPECT_EQ(h.answers({0, 1}, Reply::taken, "shared", 9s), "release t1 -> 2");
+  EXPECT_EQ(h.pass(60ms).substr(0, 4), "take") << "where the server knows plain commands, too";
+}
+
 TEST(Writer, keeps_nobody_out_for_longer_than_it_waits) {
   Connected h(1);
   h.step(asking(1, 100ms));
@@ -142,6 +152,16 @@ TEST(Interval, is_asked_for_with_the_key_and_kept_by_the_release) {
   h.pass(1s);
   EXPECT_EQ(h.release(2), "release t1 -> 0");
   EXPECT_EQ(claim_of(h).cooldown(h.now()), 1h - 1s);
+}
+
+TEST(Interval, is_kept_by_nodes_that_missed_the_lease) {
+  Connected h(3);
+  Acquire event = asking(1);
+  event.at_least = 1h;
+  h.step(event);
+  h.answers({0, 1}, Reply::granted);
+  h.answer(2, Reply::error);
+  EXPECT_EQ(h.release(2), "release t1 -> 0 1 2");
 }
 
 TEST(Interval, of_an_attempt_that_was_not_granted_keeps_nobody_out) {

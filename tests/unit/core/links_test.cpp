@@ -116,6 +116,36 @@ TEST(Congestion, of_a_majority_is_unavailable) {
   EXPECT_EQ(h.acquire(2, 10s), "failed #2 unavailable");
 }
 
+TEST(Congestion, is_what_a_release_that_finds_no_room_says) {
+  Settings settings = Harness::settings_for(1);
+  settings.max_unanswered = 1;
+  settings.clock_guard = true;
+  Harness h(settings);
+  h.tick();
+  h.up(0);
+  h.clock(0, 1000s);
+  h.hold(10s);
+  h.step(Inspect{RequestId{2}, "other", {}});
+  EXPECT_EQ(h.release(3), "failed #3 unavailable");
+  EXPECT_EQ(h.commands().back().round->vote(0).vote, Vote::timeout);
+  EXPECT_EQ(h.commands().back().round->vote(0).text, "too many requests unanswered");
+}
+
+TEST(Operations, may_be_exactly_as_many_as_the_limit) {
+  Settings settings = Harness::settings_for(1);
+  settings.max_operations = 3;
+  Connected h(settings);
+  EXPECT_EQ(h.acquire(1, 10s), "set t1 -> 0");
+  EXPECT_EQ(h.acquire(2, 10s), "set t2 -> 0");
+  h.answer(0, Reply::granted);
+  EXPECT_EQ(h.acquire(3, 10s), "set t3 -> 0") << "an attempt is not counted beside its acquire";
+  EXPECT_EQ(h.acquire(4, 10s), "failed #4 limit_reached");
+  h.answers({0, 0}, Reply::granted);
+  EXPECT_EQ(h.acquire(5, 10s), "failed #5 limit_reached");
+  EXPECT_EQ(h.release(6), "release t3 -> 0");
+  EXPECT_EQ(h.acquire(7, 10s), "set t4 -> 0") << "what is being cleaned up is no lease any more";
+}
+
 TEST(Twins, have_one_vote) {
   Harness h(3);
   h.tick();
@@ -229,7 +259,49 @@ TEST(Shutdown, does_not_wait_longer_than_its_grace) {
   Connected h(1);
   h.hold(10s);
   EXPECT_EQ(h.step(Shutdown{50ms}), "release t1 -> 0");
-  EXPECT_EQ(h.pass(50ms), "drained");
+  EXPECT_EQ(h.pass(50ms), "undelivered 1 -> 0; drained");
+}
+
+/// A lock cycle that was answered while node 2 hung, which then went away.
+struct Forgotten : Connected {
+  Forgotten() : Connected(3) {
+    acquire(1, 10s);
+    answers({0, 1}, Reply::granted);
+    release(2);
+    answers({0, 1}, Reply::released);
+    down(2);
+  }
+};
+
+TEST(Shutdown, delivers_what_may_be_left_on_a_node_that_went_away) {
+  Forgotten h;
+  EXPECT_EQ(h.step(Shutdown{1s}), "");
+  EXPECT_EQ(h.tick(), "connect 2") << "at once";
+  EXPECT_EQ(h.up(2), "kill 103 -> 2; release t1 -> 2");
+  EXPECT_EQ(h.answer(2, Reply::done), "");
+  EXPECT_EQ(h.answer(2, Reply::released), "drained");
+}
+
+TEST(Shutdown, says_what_it_could_not_deliver) {
+  Forgotten h;
+  h.step(Shutdown{1s});
+  EXPECT_TRUE(h.pass(1s).ends_with("undelivered 1 -> 2; drained"));
+  EXPECT_EQ(h.down(2), "") << "nobody is connected to any more";
+  EXPECT_EQ(h.pass(10s), "");
+}
+
+TEST(Shutdown, waits_until_releases_that_found_no_room_are_sent) {
+  Settings settings = Harness::settings_for(1);
+  settings.max_unanswered = 1;
+  Connected h(settings);
+  for (std::uint64_t i = 1; i <= 2; ++i) {
+    h.acquire(i, 10s);
+    h.answer(0, Reply::granted);
+  }
+  EXPECT_EQ(h.step(Shutdown{1s}), "release t1 -> 0");
+  EXPECT_EQ(h.answer(0, Reply::released), "");
+  EXPECT_EQ(h.pass(100ms), "release t2 -> 0");
+  EXPECT_EQ(h.answer(0, Reply::released), "drained");
 }
 
 TEST(Shutdown, gives_a_detached_lease_to_a_node_in_first_contact_and_waits_for_no_hung_one) {

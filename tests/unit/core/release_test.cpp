@@ -181,6 +181,23 @@ TEST(Release, of_several_claims_that_do_not_fit_on_a_new_connection_is_never_for
   EXPECT_EQ(h.settled(), "yes");
 }
 
+TEST(Release, of_a_hold_waits_for_no_node_in_first_contact) {
+  Harness h(3);
+  h.tick();
+  h.up(0);
+  h.up(1);
+  Acquire event;
+  event.request = RequestId{1};
+  event.resource = "resource";
+  event.ttl = 10s;
+  event.group = "shared";
+  EXPECT_EQ(h.step(event), "enter t1 -> 0 1");
+  h.answers({0, 1}, Reply::granted);
+  EXPECT_EQ(h.release(2), "release t1 -> 0 1");
+  h.answer(0, Reply::error, "LOADING");
+  EXPECT_EQ(h.answer(1, Reply::released), "failed #2 unavailable");
+}
+
 TEST(Release, whose_script_is_unknown_is_sent_in_full_once) {
   Connected h(1);
   h.hold(10s);

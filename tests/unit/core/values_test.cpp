@@ -30,6 +30,8 @@ TEST(Validity, of_a_ttl_that_is_all_drift_is_none) {
   EXPECT_LT(valid_until(at(5s), 1ms), at(5s));
   EXPECT_LT(valid_until(at(5s), 2ms), at(5s));
   EXPECT_GT(valid_until(at(5s), 3ms), at(5s));
+  EXPECT_LE(valid_until(at(5s), limits::shortest_ttl - 1ms), at(5s));
+  EXPECT_GT(valid_until(at(5s), limits::shortest_ttl), at(5s));
 }
 
 TEST(Validity, saturates_at_the_ends_of_time_instead_of_wrapping) {

@@ -200,11 +200,50 @@ TEST(Queues, pass_a_turn_on_that_nobody_took) {
   EXPECT_EQ(h.tick(), "set t5 -> 0 1 2") << "whoever is behind it was told as well";
 }
 
+Acquire reading(std::uint64_t request) {
+  Acquire event;
+  event.request = RequestId{request};
+  event.resource = "resource";
+  event.ttl = 10s;
+  event.wait = 60s;
+  event.group = "shared";
+  return event;
+}
+
+/// A reader that met a writer's lease, queued on all nodes.
+struct QueuedReader : Connected {
+  QueuedReader() : Connected(3) {
+    shows_hints = true;
+    random.shortest = true;
+    step(reading(1));
+    answers({0, 1}, Reply::taken, holder, 10s);
+    answer(2, Reply::taken, holder, 10s);
+    answer(2, Reply::gone);
+    listening({0, 1, 2});
+    answers({0, 1, 2}, Reply::taken);
+  }
+};
+
 TEST(Queues, have_readers_stand_behind_a_writer_that_waits) {
-  Queued h("shared");
+  QueuedReader h;
   h.pass(2400ms);
   EXPECT_EQ(h.answers({0, 1}, Reply::taken, "writer", 3s),
             "release t3 -> 2; queue resource anew -> 0 1 2");
+}
+
+TEST(Queues, have_a_writer_first_that_keeps_readers_out_and_let_readers_in_when_it_leaves) {
+  Queued h("shared");
+  h.pass(2400ms);
+  EXPECT_EQ(h.answers({0, 1}, Reply::taken, "shared", 3s),
+            "release t3 -> 2; queue resource in front -> 0 1 2");
+  EXPECT_EQ(h.cancel(1), "failed #1 cancelled; leave resource and let readers in -> 0 1 2");
+}
+
+TEST(Queues, keep_the_place_of_a_writer_when_a_reader_of_the_same_client_makes_way) {
+  Queued h("shared");
+  h.step(reading(2));
+  EXPECT_EQ(h.answers({0, 1}, Reply::taken, "writer", 3s),
+            "release t3 -> 2; queue resource in front -> 0 1 2");
 }
 
 TEST(Queues, are_entered_again_before_nodes_forget) {

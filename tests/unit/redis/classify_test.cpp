@@ -36,7 +36,8 @@ constexpr std::array every_verb{Verb::set,
                                 Verb::take_place,
                                 Verb::enter,
                                 Verb::stand_in_queue,
-                                Verb::leave_queue};
+                                Verb::leave_queue,
+                                Verb::read_marker};
 constexpr std::array every_form{SetForm::plain, SetForm::with_get};
 
 Value status(std::string text) { return {.type = Type::status, .text = std::move(text)}; }
@@ -95,6 +96,9 @@ std::string meaning(const std::optional<Classified>& answer) {
       break;
     case Reply::done:
       out = "done";
+      break;
+    case Reply::marker:
+      out = "marker";
       break;
     case Reply::error:
       out = "error";
@@ -271,6 +275,10 @@ TEST(Classify, AFencedSetTellsLockAndNumberTogether) {
   EXPECT_EQ(of({integer(2), integer(7000)}), "behind #7000");
   EXPECT_EQ(of({integer(-1), bulk("you"), integer(12)}), "taken 'you' 12");
   EXPECT_EQ(of({integer(-1), bulk(""), integer(-1)}), "taken");
+  EXPECT_EQ(of({integer(-1), bulk("you"), integer(12), integer(2)}), "taken #2 'you' 12")
+      << "the second of several resources";
+  EXPECT_EQ(of({integer(-1), bulk("you"), integer(12), integer(0)}), "violation");
+  EXPECT_EQ(of({integer(-1), bulk("you"), integer(12), bulk("")}), "violation");
   EXPECT_EQ(of({integer(3), integer(7000)}), "violation");
   EXPECT_EQ(of({integer(1), integer(-1)}), "violation");
   EXPECT_EQ(of({integer(1), integer(std::int64_t{1} << 53)}), "violation");

@@ -80,7 +80,7 @@ TEST(Encoder, ScriptsGoByDigestOrInFull) {
             command({"EVALSHA", sha1(scripts::inspect), "3", "r", "redlock:node:numbers",
                      "redlock:node:quarantine", "t0k"}));
   EXPECT_EQ(encode(Verb::expire_orphan, ScriptForm::digest),
-            command({"EVALSHA", sha1(scripts::expire_orphan), "1", "r", "30000"}));
+            command({"EVALSHA", sha1(scripts::expire_orphan), "1", "r", "30000", "128"}));
 }
 
 TEST(Encoder, AFencedSetCarriesItsNumber) {
@@ -217,7 +217,7 @@ TEST(Encoder, AUsedEncoderWritesWhatANewOneWrites) {
                {Verb::set, Verb::set_and_ttl, Verb::extend, Verb::extend_or_set, Verb::release,
                 Verb::inspect, Verb::kill_old, Verb::take, Verb::raise_fence, Verb::expire_orphan,
                 Verb::read_clock, Verb::set_numbered, Verb::set_numbered_and_ttl,
-                Verb::tend_numbers, Verb::stand_in_queue, Verb::leave_queue}) {
+                Verb::tend_numbers, Verb::stand_in_queue, Verb::leave_queue, Verb::read_marker}) {
             for (const int ttl : {5, 5, 5000, 6000}) {
               const Token token = Token::parse(letters).value();
               Encoder fresh;

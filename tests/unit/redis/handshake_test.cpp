@@ -23,7 +23,8 @@ Value integer(std::int64_t number) {
 }
 
 std::string info(const std::string& version) {
-  return "# Server\r\nredis_version:" + version + "\r\nredis_mode:standalone\r\nrun_id:abc\r\n";
+  return "# Server\r\nredis_version:" + version +
+         "\r\nredis_mode:standalone\r\nrun_id:abc\r\nmaster_replid:repl\r\n";
 }
 
 std::string the_rest() {
@@ -32,7 +33,7 @@ std::string the_rest() {
   for (const auto& script : loaded_scripts) {
     out += test::resp::command({"SCRIPT", "LOAD", std::string(script.text)});
   }
-  return out;
+  return out + test::resp::command({"GET", "redlock:node:marker"});
 }
 
 ServerIdentity identify(const std::string& version) {
@@ -74,7 +75,8 @@ TEST(Handshake, IsDoneWhenEverythingIsAnswered) {
   for (std::size_t i = 2; i < loaded_scripts.size(); ++i) {
     EXPECT_EQ(handshake.take(bulk("sha")), Progress::more);
   }
-  EXPECT_EQ(handshake.take(bulk("sha")), Progress::done);
+  EXPECT_EQ(handshake.take(bulk("sha")), Progress::more);
+  EXPECT_EQ(handshake.take(error("NOPERM")), Progress::done);
   EXPECT_EQ(handshake.identity().run_id, "abc");
   EXPECT_EQ(handshake.identity().connection_id, 77);
   EXPECT_EQ(handshake.identity().version, "7.0.15");
@@ -132,7 +134,8 @@ TEST(Handshake, FindsOutWhoCanHaveNoVote) {
 struct Guarded {
   explicit Guarded(const std::string& more = "") {
     ConnectionTarget target;
-    target.guard = RestartGuard{3, std::chrono::seconds(30), std::chrono::milliseconds(30'302)};
+    target.guard = RestartGuard{std::chrono::seconds(30), std::chrono::milliseconds(30'302), false,
+                                "redis://a", "fresh"};
     handshake.emplace(target, out);
     progress = handshake->take(integer(1));
     progress = handshake->take(bulk(info("7.0.15") + more));
@@ -155,28 +158,33 @@ struct Guarded {
 TEST(Handshake, ComparesTheMarkerBeforeAVoteIsAskedFor) {
   Guarded guarded;
   EXPECT_EQ(guarded.progress, Progress::ask);
-  EXPECT_EQ(guarded.out,
-            test::resp::command({"EVAL", std::string(scripts::guard.text), "3",
-                                 "redlock:node:marker", "redlock:node:quarantine",
-                                 "redlock:node:numbers", "abc", "3", "30000", "30302", "0"}));
-  EXPECT_EQ(guarded.take({integer(0), bulk("")}), Progress::done);
+  EXPECT_EQ(guarded.out, test::resp::command({"EVAL", std::string(scripts::guard.text), "3",
+                                              "redlock:node:marker", "redlock:node:quarantine",
+                                              "redlock:node:numbers", "abc", "repl", "30000",
+                                              "30302", "volatile", "redis://a", "fresh"}));
+  EXPECT_EQ(guarded.take({bulk("redlock2 …"), integer(0), bulk("")}), Progress::done);
+  EXPECT_EQ(guarded.handshake->identity().marker, "redlock2 …");
   EXPECT_EQ(guarded.handshake->identity().quarantine, std::chrono::milliseconds(0));
 }
 
 TEST(Handshake, TellsHowLongANodeIsQuarantinedAndWhy) {
   Guarded guarded;
-  EXPECT_EQ(guarded.take({integer(1234), bulk("restarted")}), Progress::done);
+  EXPECT_EQ(guarded.take({bulk("m"), integer(1234), bulk("restarted")}), Progress::done);
   EXPECT_EQ(guarded.handshake->identity().quarantine, std::chrono::milliseconds(1234));
   EXPECT_EQ(guarded.handshake->identity().quarantine_why,
             "it restarted and may have forgotten leases that are still valid");
 }
 
-TEST(Handshake, TellsWhatDiffersFromTheDeploymentANodeBelongsTo) {
-  Guarded guarded;
-  EXPECT_EQ(guarded.take({integer(-1), integer(5), integer(9000)}), Progress::done);
-  EXPECT_EQ(guarded.handshake->identity().unfit,
-            "it belongs to a deployment of 5 nodes with a max TTL of 9000 ms; this client has 3 "
-            "nodes and 30000 ms");
+TEST(Handshake, WithoutTheGuardTheMarkerIsOnlyRead) {
+  std::string out;
+  Handshake handshake({}, out);
+  static_cast<void>(handshake.take(integer(1)));
+  static_cast<void>(handshake.take(bulk(info("7.0.15"))));
+  for (std::size_t i = 0; i <= loaded_scripts.size(); ++i) {
+    EXPECT_EQ(handshake.take(status("OK")), Progress::more);
+  }
+  EXPECT_EQ(handshake.take(bulk("redlock2 …")), Progress::done);
+  EXPECT_EQ(handshake.identity().marker, "redlock2 …");
 }
 
 TEST(Handshake, AGuardThatCanNotBeExecutedRefusesTheConnection) {
@@ -184,7 +192,7 @@ TEST(Handshake, AGuardThatCanNotBeExecutedRefusesTheConnection) {
   EXPECT_EQ(guarded.handshake->take(error("OOM command not allowed")), Progress::refused);
   EXPECT_EQ(guarded.handshake->why(), "restart guard: OOM command not allowed");
   EXPECT_EQ(Guarded().handshake->take(status("OK")), Progress::malformed);
-  EXPECT_EQ(Guarded().take({integer(-2), bulk("")}), Progress::malformed);
+  EXPECT_EQ(Guarded().take({bulk("m"), integer(-2), bulk("")}), Progress::malformed);
 }
 
 TEST(Handshake, AnUnfitServerIsNotWrittenTo) {

@@ -13,7 +13,20 @@ TEST(Visible, OrdinaryTextStaysWordForWord) {
 
 TEST(Visible, ControlCharactersBecomeEscapes) {
   EXPECT_EQ(visible(std::string("a\0b\x1b[2Jc\x7f\r\n\t", 12)), "a\\x00b\\x1b[2Jc\\x7f\\r\\n\\t");
-  EXPECT_EQ(visible("x\xc2\x9b"), "x\xc2\\x9b");
+  EXPECT_EQ(visible("x\xc2\x9b"), "x\\xc2\\x9b");
+}
+
+TEST(Visible, CharactersThatReorderOrHideTextBecomeEscapes) {
+  EXPECT_EQ(visible("a\u202egnp.exe"), "a\\xe2\\x80\\xaegnp.exe");
+  EXPECT_EQ(visible("\U000E0041b"), "\\xf3\\xa0\\x81\\x81b");
+  for (const char* format : {"\u00ad", "\u061c", "\u180e", "\u200b", "\u200f", "\u2028", "\u202a",
+                             "\u2060", "\u2066", "\u2069", "\ufeff", "\ufff9"}) {
+    EXPECT_EQ(visible(format).find(format), std::string::npos) << visible(format);
+  }
+  // Their neighbours, and what is cut off, are kept.
+  for (const char* text : {"\u00ae", "\u061b", "\u2010", "\u2027", "\u2070", "\xe2\x80", "\xff"}) {
+    EXPECT_EQ(visible(text), text);
+  }
 }
 
 TEST(Visible, WhatIsLongerThanTheLimitIsCutAndSaysSo) {

@@ -24,12 +24,13 @@ Answer pair(std::string first, std::string second) {
 std::string info(const std::string& more = {}) {
   return "# Server\r\nredis_version:7.0.15\r\nredis_mode:standalone\r\nrun_id:abc\r\n"
          "uptime_in_seconds:42\r\n# Persistence\r\nloading:0\r\naof_enabled:0\r\n# Replication\r\n"
-         "role:master\r\nmaxmemory_policy:noeviction\r\ncluster_enabled:0\r\n" +
+         "role:master\r\nmaster_replid:xyz\r\nconnected_slaves:2\r\nmaxmemory_policy:"
+         "noeviction\r\ncluster_enabled:0\r\n" +
          more;
 }
 
 std::vector<Answer> answers() {
-  return {bulk(info()), pair("appendfsync", "everysec"), pair("save", ""), {}, integer(-2)};
+  return {bulk(info()), pair("appendfsync", "everysec"), pair("save", ""), {}, integer(-2), {}};
 }
 
 SurveyedNode read(const std::vector<Answer>& told) {
@@ -42,11 +43,22 @@ TEST(SurveyFacts, AreOneAnswerPerQuestion) {
   EXPECT_EQ(fact_questions().count(), answers().size());
 }
 
+TEST(SurveyFacts, HoldTheFloorOfFencingNumbersAsATime) {
+  auto told = answers();
+  EXPECT_EQ(read(told).fencing_floor, std::nullopt);
+  told.back() = bulk("1781000000000000");
+  EXPECT_EQ(read(told).fencing_floor, seconds(1'781'000'000));
+  told.back() = bulk("inf");
+  EXPECT_GT(read(told).fencing_floor, std::chrono::hours(24 * 365 * 200));
+}
+
 TEST(SurveyFacts, OfAHealthyServerAreReadFromItsInfo) {
   const SurveyedNode node = read(answers());
   EXPECT_TRUE(node.seen.reachable);
   EXPECT_EQ(node.seen.version, "7.0.15");
   EXPECT_EQ(node.seen.role, "master");
+  EXPECT_EQ(node.replid, "xyz");
+  EXPECT_EQ(node.seen.replicas, 2U);
   EXPECT_EQ(node.seen.run_id, "abc");
   EXPECT_EQ(node.seen.uptime, seconds(42));
   EXPECT_EQ(node.seen.persistence, "none");
@@ -78,7 +90,7 @@ TEST(SurveyFacts, OfASentinelSurviveThatItKnowsFewCommands) {
   const Answer unknown = error("ERR unknown command 'GET'");
   const SurveyedNode node =
       read({bulk("redis_version:7.0.15\r\nredis_mode:sentinel\r\nrun_id:abc\r\n"), unknown, unknown,
-            unknown, unknown});
+            unknown, unknown, unknown});
   EXPECT_TRUE(node.seen.reachable);
   EXPECT_EQ(node.seen.role, "sentinel");
   EXPECT_EQ(node.denied, "");
@@ -111,30 +123,41 @@ TEST(SurveyFacts, TellADeniedUserFromABrokenServer) {
 
 TEST(SurveyFacts, ReadMarkerAndQuarantine) {
   auto told = answers();
-  told[3] = bulk("abc 5 30000");
+  told[3] = bulk("redlock2 active i1 D abc xyz 30000 volatile a a,b,c,d,e 1");
   told[4] = integer(1500);
   SurveyedNode node = read(told);
   EXPECT_TRUE(node.seen.marked);
   EXPECT_FALSE(node.seen.restarted);
   ASSERT_TRUE(node.marker);
-  EXPECT_EQ(node.marker->nodes, 5U);
+  EXPECT_EQ(node.marker->members.size(), 5U);
   EXPECT_EQ(node.marker->max_ttl, seconds(30));
   EXPECT_EQ(node.seen.quarantine, milliseconds(1500));
 
-  told[3] = bulk("another 5 30000");
+  told[3] = bulk("redlock2 active i1 D another xyz 30000 volatile a a,b,c,d,e 1");
   told[4] = integer(-1);
   node = read(told);
   EXPECT_TRUE(node.seen.restarted);
   EXPECT_EQ(node.seen.quarantine, forever);
 }
 
-TEST(SurveyFacts, TakeForAMarkerWhatTheGuardWould) {
-  for (const char* text : {"", " ", "abc", "abc 5", "abc 5 ", "abc 5 x", " 5 30000", "abc -5 30000",
-                           "abc 5 30000 ", "abc 5 -30000", "a b 5 30000"}) {
-    EXPECT_FALSE(parse_marker(text)) << "'" << text << "'";
-  }
-  EXPECT_TRUE(parse_marker("abc 5 30000"));
-  EXPECT_TRUE(parse_marker("abc 15 9223372036854775807"));
+TEST(SurveyFacts, ABlankMarkerIsOfNoDeployment) {
+  auto told = answers();
+  told[3] = bulk("redlock2 blank i1 - abc xyz 30000 volatile - - 1");
+  EXPECT_TRUE(read(told).marker);
+  EXPECT_FALSE(read(told).seen.marked);
+}
+
+TEST(SurveyFacts, KeepTheMarkerAsItIsEvenIfItIsNoneOfOurs) {
+  auto told = answers();
+  told[3] = bulk("abc 5 30000");
+  EXPECT_FALSE(read(told).marker) << "of an earlier version";
+  EXPECT_EQ(read(told).marker_text, "abc 5 30000");
+}
+
+TEST(SurveyFacts, ANodeThatChangedItsRoleSinceItWasMarkedCountsAsRestarted) {
+  auto told = answers();
+  told[3] = bulk("redlock2 active i1 D abc another 30000 volatile a a,b,c 1");
+  EXPECT_TRUE(read(told).seen.restarted);
 }
 
 TEST(SurveyFacts, ReadTheServersClock) {

@@ -1,0 +1,159 @@
+#include "api/member_findings.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "core/quorum.hpp"
+
+namespace redlock::api {
+namespace {
+
+using core::Deployment;
+using core::Marker;
+using core::ObservedNode;
+
+using Names = std::vector<std::string>;
+
+std::string list_of(const Names& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+Names names_of(const std::vector<ObservedNode>& nodes) {
+  Names names;
+  for (const ObservedNode& node : nodes) names.push_back(node.name);
+  return names;
+}
+
+bool is_marked(const ObservedNode& node) { return !node.text.empty(); }
+bool is_usable(const ObservedNode& node) { return node.problem.empty(); }
+
+/// The member that the node at this URL is, which clients may know by another name.
+std::string member_name(const ObservedNode& node, const Deployment& deployment) {
+  const Marker* marker = core::fresh_marker(node);
+  const bool carries = marker != nullptr && marker->deployment == deployment.id;
+  return carries ? marker->self : node.name;
+}
+
+/// The deployment of which a quorum of the members was seen.
+std::optional<Deployment> serving(const std::vector<ObservedNode>& nodes) {
+  // By the members' own names, not by those of the options.
+  std::vector<ObservedNode> renamed = nodes;
+  for (ObservedNode& node : renamed) {
+    const Marker* marker = core::fresh_marker(node);
+    if (marker != nullptr && !marker->self.empty()) node.name = marker->self;
+  }
+  for (const Deployment& deployment : core::without_ended(core::deployments_of(renamed))) {
+    if (deployment.active.size() >= core::majority(deployment.members.size())) return deployment;
+  }
+  return std::nullopt;
+}
+
+Finding not_bootstrapped(const std::vector<ObservedNode>& nodes) {
+  return {list_of(names_of(nodes)), "not-bootstrapped",
+          "No node has a marker: the deployment was not opened yet, or all its nodes have lost "
+          "their data.",
+          "The first clients to connect open it by themselves, but only after a quarantine of max "
+          "TTL, because a lock that the nodes have forgotten may still be held.",
+          "For new nodes: run quorum-lock bootstrap once, with the nodes that all clients name."};
+}
+
+Finding unfinished(const std::vector<ObservedNode>& nodes, const core::MemberWish& wish) {
+  Names concerned;
+  for (const ObservedNode& node : nodes) {
+    const Marker* marker = core::fresh_marker(node);
+    if (marker != nullptr && marker->state != Marker::State::blank) concerned.push_back(node.name);
+  }
+  const bool opens = wish.kind == core::MemberWish::Kind::bootstrap;
+  return {list_of(concerned), "other-deployment",
+          opens ? "The deployment is not completely opened."
+                : "A change of the members is not finished: the nodes belong to different "
+                  "deployments, or one of them is still joining.",
+          "Votes of different deployments do not count together, so that fewer nodes may fail "
+          "than usual, or no lock can be acquired at all. A node that is joining or opening has no "
+          "vote.",
+          "Finish it: quorum-lock " + core::command_of(wish) + "."};
+}
+
+std::vector<Finding> judge_nodes(const std::vector<ObservedNode>& nodes,
+                                 const std::optional<Deployment>& current) {
+  std::vector<Finding> findings;
+  for (const ObservedNode& node : nodes) {
+    const Marker* marker = core::fresh_marker(node);
+    if (marker == nullptr || !is_usable(node)) continue;
+    const bool named = current && current->has_member(node.name);
+    if (marker->state == Marker::State::blank && !named) {
+      findings.push_back(
+          {node.name, "membership",
+           current ? "It is blank, and no member of the deployment of the others."
+                   : "It is blank, and too few other nodes know which deployment it belongs to.",
+           "It has no vote until it is a member.",
+           current ? "Make it a member with quorum-lock members add or replace, or take it off the "
+                     "list."
+                   : "If all nodes have lost their data, clients open the deployment again as soon "
+                     "as all nodes answer. Otherwise stop all clients, wait until no lock is left, "
+                     "and run quorum-lock bootstrap."});
+    }
+    const bool removed =
+        marker->state == Marker::State::active && current && marker->deployment != current->id;
+    if (removed) {
+      findings.push_back({node.name, "other-deployment",
+                          "It was replaced or removed, and still runs with its old membership.",
+                          "Its votes count for nobody. It is harmless, and easily mistaken for a "
+                          "member.",
+                          "Stop it and take it off the list, or take it back with quorum-lock "
+                          "members add " +
+                              node.name + "."});
+    }
+  }
+  return findings;
+}
+
+/// Members that no node of the list is, and nodes of the list that are no members.
+std::optional<Finding> judge_list(const std::vector<ObservedNode>& nodes,
+                                  const Deployment& current) {
+  Names extra;
+  Names missing = current.members;
+  for (const ObservedNode& node : nodes) {
+    const std::string name = member_name(node, current);
+    if (!current.has_member(name)) extra.push_back(node.name);
+    missing.erase(std::remove(missing.begin(), missing.end(), name), missing.end());
+  }
+  if (extra.empty() && missing.empty()) return std::nullopt;
+  std::string what = "The list of nodes is not the list of members.";
+  if (!missing.empty()) what += " Not in the list: " + list_of(missing) + ".";
+  if (!extra.empty()) what += " No members: " + list_of(extra) + ".";
+  std::string members = list_of(current.members);
+  members.erase(std::remove(members.begin(), members.end(), ' '), members.end());
+  return Finding{list_of(extra.empty() ? missing : extra), "stale-client", std::move(what),
+                 "Clients with different lists may both be granted a lock.",
+                 "Give clients the members: --nodes " + members};
+}
+
+}  // namespace
+
+std::vector<Finding> judge_members(const std::vector<ObservedNode>& nodes,
+                                   const ClientOptions& options) {
+  std::vector<ObservedNode> usable;
+  std::copy_if(nodes.begin(), nodes.end(), std::back_inserter(usable), is_usable);
+  if (usable.empty()) return {};
+  if (std::none_of(usable.begin(), usable.end(), is_marked)) {
+    if (!options.guards.restart) return {};
+    return {not_bootstrapped(usable)};
+  }
+  if (const auto wish = core::change_under_way(usable)) return {unfinished(usable, *wish)};
+  const auto current = serving(usable);
+  std::vector<Finding> findings = judge_nodes(usable, current);
+  // Where too few members are in the list, the list may be what is wrong.
+  const auto alive = core::without_ended(core::deployments_of(usable));
+  const auto known = current ? current : alive.size() == 1 ? std::optional(alive[0]) : std::nullopt;
+  if (!known) return findings;
+  if (auto stale = judge_list(nodes, *known)) findings.push_back(*std::move(stale));
+  return findings;
+}
+
+}  // namespace redlock::api

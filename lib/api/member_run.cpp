@@ -1,0 +1,235 @@
+#include "api/member_run.hpp"
+
+#include <algorithm>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <utility>
+#include <variant>
+
+#include "api/findings.hpp"
+#include "core/admission.hpp"
+#include "runtime/kernel_randomness.hpp"
+
+namespace redlock::api {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::nanoseconds;
+
+/// How often a node is asked again while nobody knows for how long it is not there.
+constexpr milliseconds retry_interval{200};
+/// The longest that a wait goes on without asking the nodes: the reason may go earlier.
+constexpr milliseconds longest_slice{1000};
+
+/// Sleeps, unless it is stopped.
+void pause_for(nanoseconds duration, const std::stop_token& stop) {
+  std::mutex mutex;
+  std::condition_variable_any nobody_notifies;
+  std::unique_lock lock(mutex);
+  nobody_notifies.wait_for(lock, stop, duration, [] { return false; });
+}
+
+std::string random_word() {
+  runtime::KernelRandomness randomness;
+  return std::string(randomness.token().str());
+}
+
+/// Why the node cannot be written; empty: it can.
+std::string problem_of(const std::string& url, const Examination& judged) {
+  std::string text;
+  for (const Finding& finding : judged.findings) {
+    const bool about_it = (", " + finding.node + ", ").find(", " + url + ", ") != std::string::npos;
+    if (!about_it || !forbids_opening(finding.id)) continue;
+    text += (text.empty() ? "" : " ") + finding.what;
+  }
+  return text;
+}
+
+std::string action_of(const core::WriteMarker& write) {
+  const std::string members = std::to_string(write.marker.members.size()) + " members";
+  switch (write.marker.state) {
+    case core::Marker::State::joining:
+      return "it joins the deployment of " + members;
+    case core::Marker::State::opening:
+      return "it waits for the deployment of " + members + " to be opened";
+    case core::Marker::State::blank:
+    case core::Marker::State::active:
+      break;
+  }
+  return write.quarantine > milliseconds(0)
+             ? "it is a member of " + members + " and votes in " + core::spoken(write.quarantine)
+             : "it is a member of " + members;
+}
+
+}  // namespace
+
+Result<std::string> name_node(NodeUrls& urls, const std::string& url) {
+  auto name = runtime::name_of_node(url);
+  if (name && !core::is_member_name(*name)) {
+    return Error{
+        Errc::invalid_argument, "node '" + *name + "' has no name that a marker can keep", {}};
+  }
+  if (name) urls.emplace(*name, url);
+  return name;
+}
+
+Result<runtime::Configuration> survey_configuration(const NodeUrls& urls,
+                                                    const std::set<std::string>& names,
+                                                    const ClientOptions& options,
+                                                    NodeTargets& targets) {
+  runtime::Configuration configuration;
+  configuration.settings.longest_limit = options.longest_node_limit;
+  for (const std::string& name : names) {
+    auto target = targets.find(name);
+    if (target == targets.end()) {
+      const auto known = urls.find(name);
+      auto made = runtime::configure_target(known == urls.end() ? name : known->second, options);
+      if (!made) return std::move(made).error();
+      target = targets.emplace(name, *std::move(made)).first;
+    }
+    configuration.settings.nodes.push_back(name);
+    configuration.targets.push_back(target->second);
+  }
+  return configuration;
+}
+
+std::vector<core::ObservedNode> observe(const std::vector<runtime::SurveyedNode>& nodes,
+                                        const Examination& judged) {
+  std::vector<core::ObservedNode> observed;
+  for (const runtime::SurveyedNode& node : nodes) {
+    core::ObservedNode& one = observed.emplace_back();
+    one.name = node.seen.url;
+    one.problem = problem_of(node.seen.url, judged);
+    if (one.problem.empty() && !node.time) one.problem = "It does not tell its clock.";
+    one.run_id = node.seen.run_id;
+    one.replid = node.replid;
+    one.clock = node.time.value_or(std::chrono::microseconds(0));
+    one.text = node.marker_text;
+    one.marker = node.marker;
+    one.quarantine = node.seen.quarantine == forever
+                         ? milliseconds::max()
+                         : std::chrono::ceil<milliseconds>(node.seen.quarantine);
+    one.durable = node.seen.durable;
+  }
+  return observed;
+}
+
+MemberRun::MemberRun(const ClientOptions& options, const ChangeOptions& change,
+                     core::MemberWish wish, NodeUrls urls)
+    : options_(options),
+      change_options_(change),
+      wish_(std::move(wish)),
+      urls_(std::move(urls)),
+      names_(wish_.members.begin(), wish_.members.end()),
+      change_(wish_, random_word()),
+      patience_left_(change.patience) {}
+
+std::optional<Error> MemberRun::run() {
+  while (!done_) {
+    if (change_options_.stop.stop_requested()) return fail(Errc::cancelled, "cancelled");
+    const auto configuration = survey_configuration(urls_, names_, options_, targets_);
+    if (!configuration) return configuration.error();
+    survey_ = std::make_unique<runtime::Survey>(*configuration);
+    const auto nodes = survey_->examine();
+    const auto step = change_.next(observe(nodes, judge(nodes, options_)), random_word());
+    auto error = std::visit([this](const auto& chosen) { return take(chosen); }, step);
+    if (error) return error;
+  }
+  return std::nullopt;
+}
+
+std::optional<Error> MemberRun::take(const core::SurveyAgain& step) {
+  names_.insert(step.nodes.begin(), step.nodes.end());
+  return std::nullopt;
+}
+
+std::optional<Error> MemberRun::take(const core::SearchLocks& step) {
+  const auto searches = survey_->find_locks(step.longest);
+  std::string failed;
+  std::string held;
+  auto name = names_.begin();
+  for (const runtime::Search& search : searches) {
+    if (!search.problem.empty()) {
+      failed += (failed.empty() ? "the keys could not be looked through: " : "; ") + *name + ": " +
+                search.problem;
+    }
+    if (search.lock && held.empty()) {
+      held = *name + " has the key '" + search.lock->key + "', which may be a lock: it ends in " +
+             core::spoken(search.lock->left) +
+             ". Wait until no lock is held, or give locks a database of their own";
+    }
+    ++name;
+  }
+  change_.searched(std::move(held), std::move(failed));
+  return std::nullopt;
+}
+
+std::optional<Error> MemberRun::take(const core::WriteMarker& step) {
+  if (change_options_.on_progress) {
+    change_options_.on_progress(
+        {ChangeProgress::Kind::writing, step.node, action_of(step), std::nullopt});
+  }
+  const auto index = std::distance(names_.begin(), names_.find(step.node));
+  const runtime::Marked marked = survey_->mark(static_cast<std::size_t>(index), step);
+  if (!marked.refused.empty()) {
+    return fail(Errc::unavailable, step.node + ": " + marked.refused);
+  }
+  waiting_for_.clear();
+  if (marked.written) {
+    patience_left_ = change_options_.patience;
+    change_.wrote(step.node, marked.text);
+  } else if (!marked.problem.empty()) {
+    return take(core::WaitFor{core::WaitFor::Cause::missing, step.node, marked.problem, {}});
+  }
+  return std::nullopt;
+}
+
+std::optional<Error> MemberRun::take(const core::WaitFor& step) {
+  const bool missing = step.cause == core::WaitFor::Cause::missing;
+  if (missing && (!change_.is_under_way() || patience_left_ <= nanoseconds(0))) {
+    return fail(Errc::unavailable, step.node + ": " + step.why);
+  }
+  if (change_options_.on_progress && waiting_for_ != step.node + step.why) {
+    waiting_for_ = step.node + step.why;
+    ChangeProgress progress{ChangeProgress::Kind::waiting, step.node, step.why, std::nullopt};
+    if (!missing) progress.left = step.left;
+    change_options_.on_progress(progress);
+  }
+  const milliseconds slice = missing ? retry_interval : std::min(step.left, longest_slice);
+  if (missing) patience_left_ -= slice;
+  pause_for(slice, change_options_.stop);
+  return std::nullopt;
+}
+
+std::optional<Error> MemberRun::take(const core::ChangeDone& /*step*/) {
+  done_ = true;
+  return std::nullopt;
+}
+
+std::optional<Error> MemberRun::take(const core::ChangeRefused& step) {
+  const std::string why = step.why + (step.remedy.empty() ? "" : ". " + step.remedy);
+  switch (step.reason) {
+    case core::ChangeRefused::Reason::wish:
+      return Error{Errc::invalid_argument, why, {}};
+    case core::ChangeRefused::Reason::held:
+      return fail(Errc::held, why);
+    case core::ChangeRefused::Reason::state:
+      break;
+  }
+  return fail(Errc::unavailable, why);
+}
+
+Error MemberRun::fail(Errc code, const std::string& why) const {
+  if (change_.is_under_way()) {
+    std::string text = "half done: " + why;
+    if (text.ends_with('.')) text.pop_back();
+    return Error{code, text + ". Resume with: quorum-lock " + core::command_of(wish_), {}};
+  }
+  const bool opens = wish_.kind == core::MemberWish::Kind::bootstrap;
+  return Error{
+      code, (opens ? "not opened, nothing was changed: " : "nothing was changed: ") + why, {}};
+}
+
+}  // namespace redlock::api

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/member_change.hpp"
+#include "redlock/deployment.hpp"
+#include "redlock/result.hpp"
+#include "runtime/configuration.hpp"
+#include "runtime/survey.hpp"
+
+namespace redlock::api {
+
+/// The URLs by which nodes are reached, by their names: those that the caller gave carry
+/// credentials, those from markers do not.
+using NodeUrls = std::map<std::string, std::string>;
+
+/// The canonical name of a URL; remembers the URL under it.
+[[nodiscard]] Result<std::string> name_node(NodeUrls& urls, const std::string& url);
+
+/// Connection targets by name. Making one with TLS reads the certificate store.
+using NodeTargets = std::map<std::string, redis::ConnectionTarget>;
+
+/// A survey of these nodes, with the options' credentials and time limits. Errors:
+/// invalid_argument.
+[[nodiscard]] Result<runtime::Configuration> survey_configuration(
+    const NodeUrls& urls, const std::set<std::string>& names, const ClientOptions& options,
+    NodeTargets& targets);
+
+/// What a decider needs of the nodes; `judged` tells which of them are unfit.
+[[nodiscard]] std::vector<core::ObservedNode> observe(
+    const std::vector<runtime::SurveyedNode>& nodes, const Examination& judged);
+
+/// Who belongs together, from one survey of all of them.
+[[nodiscard]] Membership read_membership(const std::vector<core::ObservedNode>& nodes);
+
+/// Drives a change to its end.
+class MemberRun {
+ public:
+  MemberRun(const ClientOptions& options, const ChangeOptions& change, core::MemberWish wish,
+            NodeUrls urls);
+
+  /// None: done.
+  [[nodiscard]] std::optional<Error> run();
+
+ private:
+  [[nodiscard]] std::optional<Error> take(const core::SurveyAgain& step);
+  [[nodiscard]] std::optional<Error> take(const core::SearchLocks& step);
+  [[nodiscard]] std::optional<Error> take(const core::WriteMarker& step);
+  [[nodiscard]] std::optional<Error> take(const core::WaitFor& step);
+  [[nodiscard]] std::optional<Error> take(const core::ChangeDone& step);
+  [[nodiscard]] std::optional<Error> take(const core::ChangeRefused& step);
+
+  [[nodiscard]] Error fail(Errc code, const std::string& why) const;
+
+  const ClientOptions& options_;
+  const ChangeOptions& change_options_;
+  const core::MemberWish wish_;
+  NodeUrls urls_;
+  NodeTargets targets_;
+  std::set<std::string> names_;
+  core::MemberChange change_;
+  std::unique_ptr<runtime::Survey> survey_;
+  std::string waiting_for_;
+  std::chrono::nanoseconds patience_left_;
+  bool done_ = false;
+};
+
+}  // namespace redlock::api

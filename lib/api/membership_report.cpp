@@ -1,0 +1,93 @@
+// Who belongs together, for people.
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "api/member_run.hpp"
+
+namespace redlock {
+namespace api {
+namespace {
+
+using core::Deployment;
+using core::Marker;
+using core::ObservedNode;
+
+const Deployment* current_of(const std::vector<Deployment>& alive) {
+  const auto best =
+      std::max_element(alive.begin(), alive.end(), [](const Deployment& a, const Deployment& b) {
+        return std::pair(a.active.size(), core::generation_of(a.id)) <
+               std::pair(b.active.size(), core::generation_of(b.id));
+      });
+  return best == alive.end() ? nullptr : &*best;
+}
+
+MemberReport::State state_of(const ObservedNode& node, const std::vector<Deployment>& alive) {
+  using State = MemberReport::State;
+  if (!node.problem.empty()) return State::unreachable;
+  const Marker* marker = core::fresh_marker(node);
+  if (marker == nullptr) return State::unmarked;
+  switch (marker->state) {
+    case Marker::State::blank:
+      return State::blank;
+    case Marker::State::opening:
+      return State::opening;
+    case Marker::State::joining:
+      return State::joining;
+    case Marker::State::active:
+      break;
+  }
+  const bool in_use = std::any_of(
+      alive.begin(), alive.end(),
+      [marker](const Deployment& deployment) { return deployment.id == marker->deployment; });
+  return in_use ? State::member : State::removed;
+}
+
+}  // namespace
+
+Membership read_membership(const std::vector<ObservedNode>& nodes) {
+  Membership membership;
+  const auto alive = core::without_ended(core::deployments_of(nodes));
+  if (const Deployment* current = current_of(alive)) {
+    membership.deployment = current->id;
+    membership.members = current->members;
+    membership.max_ttl = current->max_ttl;
+  }
+  for (const ObservedNode& node : nodes) {
+    MemberReport& report = membership.nodes.emplace_back();
+    report.url = node.name;
+    report.state = state_of(node, alive);
+    report.problem = node.problem;
+    if (const Marker* marker = core::fresh_marker(node)) report.deployment = marker->deployment;
+    report.quarantine = node.quarantine == std::chrono::milliseconds::max()
+                            ? forever
+                            : std::chrono::nanoseconds(node.quarantine);
+  }
+  if (const auto wish = core::change_under_way(nodes)) membership.resume = core::command_of(*wish);
+  return membership;
+}
+
+}  // namespace api
+
+std::string_view to_string(MemberReport::State state) noexcept {
+  switch (state) {
+    case MemberReport::State::member:
+      return "member";
+    case MemberReport::State::joining:
+      return "joining";
+    case MemberReport::State::opening:
+      return "opening";
+    case MemberReport::State::blank:
+      return "blank";
+    case MemberReport::State::unmarked:
+      return "unmarked";
+    case MemberReport::State::removed:
+      return "removed";
+    case MemberReport::State::unreachable:
+      return "unreachable";
+  }
+  return "";
+}
+
+}  // namespace redlock

@@ -1,0 +1,279 @@
+#include "core/enrolment.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include "core/quorum.hpp"
+#include "core/validity.hpp"
+
+namespace redlock::core {
+namespace {
+
+using State = Marker::State;
+
+bool is(const NodeView& node, State state) {
+  return node.usable && node.marker != nullptr && node.marker->state == state;
+}
+
+bool carries(const NodeView& node, const Marker& deployment) {
+  return is(node, State::active) && node.marker->deployment == deployment.deployment;
+}
+
+bool is_member(std::string_view name, const Marker& deployment) {
+  return std::binary_search(deployment.members.begin(), deployment.members.end(), name,
+                            std::less<>());
+}
+
+NodeSet carriers(std::span<const NodeView> nodes, const Marker& deployment) {
+  NodeSet found;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    if (carries(nodes[i], deployment)) found.add(static_cast<NodeIndex>(i));
+  }
+  return found;
+}
+
+/// A name that means another machine on every machine.
+bool is_local(std::string_view name) {
+  constexpr std::string_view hosts[] = {"localhost", "127.", "[::1]"};
+  const std::size_t scheme = name.find("://");
+  const std::string_view rest = scheme == std::string_view::npos ? name : name.substr(scheme + 3);
+  return name.starts_with("unix:") ||
+         std::any_of(std::begin(hosts), std::end(hosts),
+                     [&](std::string_view host) { return rest.starts_with(host); });
+}
+
+/// Which member of the deployment the node at this URL is; empty: none, or another node is. What
+/// its own marker once said here counts for more than the URL. A local URL says nothing, but where
+/// all members are local to one machine.
+std::string_view name_in(const Marker& deployment, const NodeView& node,
+                         std::span<const NodeView> nodes) {
+  const auto& members = deployment.members;
+  const bool means_one_machine =
+      !is_local(node.name) || std::all_of(members.begin(), members.end(), is_local);
+  std::string_view name = node.known_as;
+  if (name.empty() && means_one_machine) name = node.name;
+  if (name.empty() || !is_member(name, deployment)) return {};
+  const bool claimed = std::any_of(nodes.begin(), nodes.end(), [&](const NodeView& other) {
+    return carries(other, deployment) && other.marker->self == name;
+  });
+  return claimed ? std::string_view() : name;
+}
+
+/// So many other members prove that the deployment was not superseded: of one that was, only the
+/// node that was left out may still carry the id. Of two members nobody can be adopted.
+std::size_t proof_of(const Marker& deployment) { return majority(deployment.members.size()); }
+
+Marker follow_up(const Marker& marker, Randomness& random) {
+  Marker next = marker;
+  next.incarnation = random.token().str();
+  return next;
+}
+
+}  // namespace
+
+Enrolment::Enrolment(Duration max_ttl, Duration own_quarantine)
+    : max_ttl_(max_ttl), own_quarantine_(own_quarantine) {}
+
+Duration Enrolment::quarantine(std::span<const NodeView> nodes) const {
+  Duration longest = own_quarantine_;
+  for (const NodeView& node : nodes) {
+    if (node.marker == nullptr) continue;
+    const Duration max_ttl = node.marker->max_ttl;
+    longest = std::max(longest, max_ttl + drift(max_ttl));
+  }
+  return longest;
+}
+
+Enrolment::Step Enrolment::next(std::span<const NodeView> nodes, Randomness& random) {
+  const Step adoption = adopt(nodes, random);
+  return std::holds_alternative<Nothing>(adoption) ? open(nodes, random) : adoption;
+}
+
+/// Which of these nodes have not been read again since the markers of these nodes are what they
+/// are.
+NodeSet Enrolment::confirm(std::span<const NodeView> nodes, NodeSet which) {
+  std::vector<std::string> incarnations(nodes.size());
+  which.each([&](NodeIndex node) { incarnations[node] = nodes[node].marker->incarnation; });
+  if (incarnations != pass_) {
+    pass_ = std::move(incarnations);
+    confirmed_ = NodeSet();
+  }
+  return which - confirmed_;
+}
+
+namespace {
+
+/// A deployment that has enough members here to take back the node.
+struct Adopter {
+  const Marker* deployment = nullptr;
+  std::string_view name{};  ///< that the node gets
+  NodeSet carriers{};
+};
+
+std::optional<Adopter> find_adopter(std::span<const NodeView> nodes, const NodeView& node,
+                                    Duration max_ttl) {
+  for (const NodeView& other : nodes) {
+    if (!is(other, State::active)) continue;
+    const Marker& deployment = *other.marker;
+    const Adopter adopter{&deployment, name_in(deployment, node, nodes),
+                          carriers(nodes, deployment)};
+    if (deployment.max_ttl != max_ttl || adopter.carriers.size() < proof_of(deployment)) continue;
+    if (is(node, State::blank) && !adopter.name.empty()) return adopter;
+    // Its opening was completed without it.
+    if (is(node, State::opening) && node.marker->deployment == deployment.deployment) {
+      return adopter;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Enrolment::Step Enrolment::adopt(std::span<const NodeView> nodes, Randomness& random) {
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    const auto node = static_cast<NodeIndex>(i);
+    const std::optional<Adopter> adopter = find_adopter(nodes, nodes[i], max_ttl_);
+    if (!adopter) continue;
+    const NodeSet unconfirmed =
+        confirm(nodes, adopter->carriers | NodeSet::of(node)) - NodeSet::of(node);
+    const NodeSet confirmed = adopter->carriers - unconfirmed;
+    if (confirmed.size() < proof_of(*adopter->deployment)) return Confirm{unconfirmed};
+    if (is(nodes[i], State::opening)) return activate(nodes, NodeSet::of(node), random);
+    Write write;
+    write.node = node;
+    write.marker = follow_up(*nodes[i].marker, random);
+    write.marker.state = State::active;
+    write.marker.deployment = adopter->deployment->deployment;
+    write.marker.max_ttl = adopter->deployment->max_ttl;
+    write.marker.members = adopter->deployment->members;
+    write.marker.self = adopter->name;
+    write.quarantine = quarantine(nodes);
+    return write;
+  }
+  return Nothing{};
+}
+
+namespace {
+
+/// The opening that is under way at all of these nodes, begun or not; none: there is none that this
+/// client may have a part in. `begun` is none where every node is blank.
+struct Opening {
+  const Marker* begun = nullptr;
+  NodeSet blank;
+  NodeSet opening;
+  NodeSet active;
+};
+
+std::optional<Opening> find_opening(std::span<const NodeView> nodes) {
+  Opening found;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    const auto node = static_cast<NodeIndex>(i);
+    if (!nodes[i].usable || nodes[i].marker == nullptr) return std::nullopt;
+    const Marker& marker = *nodes[i].marker;
+    switch (marker.state) {
+      case State::joining:
+        return std::nullopt;
+      case State::blank:
+        found.blank.add(node);
+        continue;
+      case State::opening:
+        found.opening.add(node);
+        break;
+      case State::active:
+        found.active.add(node);
+        break;
+    }
+    // Two openings that met, or a deployment that some node remembers: an operator decides.
+    if (found.begun != nullptr && found.begun->deployment != marker.deployment) return std::nullopt;
+    found.begun = &marker;
+  }
+  return found;
+}
+
+/// By run_id, which is the same for all clients, whatever names they know the nodes by: of two that
+/// open at once, one fails at its first writing.
+NodeIndex first_of(NodeSet which, std::span<const NodeView> nodes) {
+  std::optional<NodeIndex> first;
+  which.each([&](NodeIndex node) {
+    if (!first || nodes[node].marker->run_id < nodes[*first].marker->run_id) first = node;
+  });
+  return first.value_or(NodeIndex{0});
+}
+
+std::vector<std::string> names_of(std::span<const NodeView> nodes) {
+  std::vector<std::string> names;
+  for (const NodeView& node : nodes) names.emplace_back(node.name);
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+bool can_be_members(const std::vector<std::string>& names) {
+  return std::all_of(names.begin(), names.end(),
+                     [](const std::string& name) { return is_member_name(name); }) &&
+         std::adjacent_find(names.begin(), names.end()) == names.end();
+}
+
+}  // namespace
+
+Enrolment::Step Enrolment::open(std::span<const NodeView> nodes, Randomness& random) {
+  const std::optional<Opening> found = find_opening(nodes);
+  if (!found) return Nothing{};
+  if (found->begun != nullptr && found->begun->max_ttl != max_ttl_) return Nothing{};
+
+  if (!found->active.empty()) {
+    // The first is activated only after all were confirmed to be opening, so that the others may
+    // follow. Not beside a node that lost its marker: it may have been of a later deployment.
+    const bool may_follow = found->blank.empty() && !found->opening.empty();
+    return may_follow ? activate(nodes, found->opening, random) : Step(Nothing{});
+  }
+
+  if (!found->blank.empty()) {
+    const std::vector<std::string> names = names_of(nodes);
+    if (!can_be_members(names)) return Nothing{};
+    if (found->begun != nullptr && found->begun->members != names) return Nothing{};
+    Write write;
+    write.node = first_of(found->blank, nodes);
+    write.marker = follow_up(*nodes[write.node].marker, random);
+    write.marker.state = State::opening;
+    write.marker.deployment =
+        found->begun != nullptr ? found->begun->deployment : random.token().str();
+    write.marker.max_ttl = std::chrono::ceil<std::chrono::milliseconds>(max_ttl_);
+    write.marker.members = names;
+    write.marker.self = nodes[write.node].name;
+    return write;
+  }
+
+  const NodeSet unconfirmed = confirm(nodes, found->opening);
+  if (!unconfirmed.empty()) return Confirm{unconfirmed};
+  return activate(nodes, found->opening, random);
+}
+
+Enrolment::Step Enrolment::activate(std::span<const NodeView> nodes, NodeSet which,
+                                    Randomness& random) const {
+  Write write;
+  write.node = first_of(which, nodes);
+  write.marker = follow_up(*nodes[write.node].marker, random);
+  write.marker.state = State::active;
+  write.quarantine = quarantine(nodes);
+  return write;
+}
+
+std::vector<std::string> unknown_members(std::span<const NodeView> nodes) {
+  for (const NodeView& node : nodes) {
+    if (!is(node, State::active)) continue;
+    const Marker& deployment = *node.marker;
+    if (carriers(nodes, deployment).size() < majority(deployment.members.size())) continue;
+    std::vector<std::string> unknown;
+    for (const std::string& member : deployment.members) {
+      const bool known = std::any_of(nodes.begin(), nodes.end(), [&](const NodeView& other) {
+        return other.name == member || other.known_as == member ||
+               (carries(other, deployment) && other.marker->self == member);
+      });
+      if (!known) unknown.push_back(member);
+    }
+    return unknown;
+  }
+  return {};
+}
+
+}  // namespace redlock::core

@@ -1,0 +1,89 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "core/marker.hpp"
+#include "core/node_set.hpp"
+#include "core/randomness.hpp"
+#include "core/time.hpp"
+
+namespace redlock::core {
+
+/// What a client knows of one configured node.
+struct NodeView {
+  std::string_view name{};  ///< its URL without user and password
+  /// Connected, fit to vote, no duplicate of another. What `marker` says of others is no use.
+  bool usable = false;
+  const Marker* marker = nullptr;  ///< as last read on this connection; none: unusable
+  /// Which member an active marker said that the node at this URL is, on this or an earlier
+  /// connection; empty: none did. Clients may know a node by another name than the members list.
+  std::string_view known_as{};
+};
+
+/// How nodes that belong to no deployment become members without an operator:
+///
+///  - *Adoption*: a node that lost its marker is taken back by the deployment that still has enough
+///    members and names it. Never because the client's own list says so: lists may be out of date.
+///    The others are read again after the blank marker was seen: what they said before proves
+///    nothing about the deployment that the node has forgotten.
+///  - *Opening*: a deployment of which no node has a marker is opened in two phases, so that at
+///    most one id can ever become active, whatever lists other clients have. Every node is first
+///    marked `opening`; once all were read again and are all marked alike, each becomes active
+///    behind a quarantine. A client that finds an opening half done goes on with it.
+///
+/// Every writing is a compare-and-set of the marker in the view. Nothing here may be decided from
+/// what the client remembers of a node's marker on an earlier connection, but for `known_as`.
+class Enrolment {
+ public:
+  /// `own_quarantine` lasts as long as a lease of this client can; `max_ttl` is the client's.
+  Enrolment(Duration max_ttl, Duration own_quarantine);
+
+  struct Nothing {
+    friend bool operator==(Nothing, Nothing) = default;
+  };
+  /// Replace the node's marker by this one, if it is still the one in the view.
+  struct Write {
+    NodeIndex node = 0;
+    Marker marker{};
+    Duration quarantine{};  ///< begins with the writing; zero: leave it as it is
+  };
+  /// Read these nodes' markers again, and call confirmed() for each that is still the one in the
+  /// view. (One that is not ends the connection, so that the view changes.) Reading twice does no
+  /// harm.
+  struct Confirm {
+    NodeSet nodes{};
+  };
+  using Step = std::variant<Nothing, Write, Confirm>;
+
+  /// What to do next. To be asked again after every change of the view, also after one's own
+  /// writing, and after confirmed(); one Write may be under way at a time.
+  [[nodiscard]] Step next(std::span<const NodeView> nodes, Randomness& random);
+  /// The node's marker was read again, and is the one in the view.
+  void confirmed(NodeIndex node) noexcept { confirmed_.add(node); }
+
+ private:
+  [[nodiscard]] Step adopt(std::span<const NodeView> nodes, Randomness& random);
+  [[nodiscard]] NodeSet confirm(std::span<const NodeView> nodes, NodeSet which);
+  [[nodiscard]] Step open(std::span<const NodeView> nodes, Randomness& random);
+  [[nodiscard]] Step activate(std::span<const NodeView> nodes, NodeSet which,
+                              Randomness& random) const;
+  [[nodiscard]] Duration quarantine(std::span<const NodeView> nodes) const;
+
+  Duration max_ttl_;
+  Duration own_quarantine_;
+  /// The incarnations that the pass of confirmation under way is about, by node, and which of these
+  /// nodes were confirmed.
+  std::vector<std::string> pass_;
+  NodeSet confirmed_;
+};
+
+/// Members of the deployment that a majority of its members carries here which no node of the view
+/// is: a client with an old list should connect to them too. Empty: none, or no such deployment.
+[[nodiscard]] std::vector<std::string> unknown_members(std::span<const NodeView> nodes);
+
+}  // namespace redlock::core

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "redlock/limits.hpp"
+
+/// What a node keeps about itself and its deployment: one string, compared as a whole.
+namespace redlock::core {
+
+/// The membership record of one node. A vote counts only while the node keeps the very record that
+/// the client saw when it connected, so every writing draws a new incarnation, and every writing is
+/// a compare-and-set (mark.lua). The rules are in ARCHITECTURE.md, *Membership*.
+struct Marker {
+  enum class State : std::uint8_t {
+    blank,    ///< belongs to no deployment that it remembers: no vote
+    opening,  ///< a whole deployment is being opened, by clients or `bootstrap`: no vote yet
+    joining,  ///< it is being added to a deployment by an operator, who alone may end this: no vote
+    active,   ///< a member; votes unless it is quarantined
+  };
+
+  State state = State::blank;
+  std::string incarnation{};             ///< random, drawn anew for each writing
+  std::string deployment{};              ///< random, drawn for each set of members; blank: empty
+  std::string run_id{};                  ///< of the server process that was marked
+  std::string replid{};                  ///< its replication id: a change of role changes it
+  std::chrono::milliseconds max_ttl{0};  ///< the longest lease of the deployment
+  bool durable = false;                  ///< the node said that it loses nothing when it was marked
+  std::string self{};                    ///< which of `members` this node is; blank: may be empty
+  std::vector<std::string> members{};    ///< URLs without user and password, sorted; blank: empty
+  /// When it was written, by the node's own clock, since 1970. mark.lua and guard.lua append it.
+  std::chrono::microseconds written_at{0};
+
+  friend bool operator==(const Marker&, const Marker&) = default;
+};
+
+/// No marker is longer; what is longer is no marker.
+inline constexpr std::size_t marker_bytes = 8192;
+
+/// A name that can stand in a marker: what a URL without user and password consists of, no spaces,
+/// no commas, at most 255 bytes, not "-".
+[[nodiscard]] bool is_member_name(std::string_view name) noexcept;
+
+/// As stored, but for `written_at`, which the script appends behind a space.
+/// Precondition: ids are not empty and without spaces (`deployment` may be empty), names are
+/// is_member_name().
+[[nodiscard]] std::string format_marker(const Marker& marker);
+
+/// None: nothing that format_marker() wrote and a script completed. The marker of an earlier
+/// version is none.
+[[nodiscard]] std::optional<Marker> parse_marker(std::string_view text);
+
+}  // namespace redlock::core

@@ -1,0 +1,177 @@
+// MemberChange for MemberWish::Kind::bootstrap: a deployment is opened in two phases. Once every
+// node of the list was seen to be opening, no other deployment has a vote left on any of them.
+
+#include <algorithm>
+#include <utility>
+
+#include "core/member_change.hpp"
+#include "core/member_change_scene.hpp"
+#include "core/quorum.hpp"
+
+namespace redlock::core {
+namespace {
+
+using std::chrono::milliseconds;
+
+bool has_name(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+/// Members of the marker's deployment that none of these nodes is, whatever their names.
+std::size_t count_left_out(const std::vector<ObservedNode>& nodes, const Marker& marker) {
+  return static_cast<std::size_t>(
+      std::count_if(marker.members.begin(), marker.members.end(), [&](const std::string& member) {
+        return std::none_of(nodes.begin(), nodes.end(), [&](const ObservedNode& node) {
+          const bool known_as = node.marker && node.marker->deployment == marker.deployment &&
+                                node.marker->self == member;
+          return node.name == member || known_as;
+        });
+      }));
+}
+
+std::string list_of(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+bool is_open(const ChangeScene& scene, const Deployment& deployment) {
+  return deployment.active.size() == deployment.members.size() &&
+         std::all_of(scene.nodes.begin(), scene.nodes.end(), [&](const ObservedNode& node) {
+           return has_name(deployment.active, node.name);
+         });
+}
+
+}  // namespace
+
+void MemberChange::searched(std::string held, std::string failed) {
+  searched_ = true;
+  held_ = std::move(held);
+  search_failed_ = std::move(failed);
+}
+
+MemberStep MemberChange::open(const ChangeScene& scene) {
+  for (const ObservedNode& node : scene.nodes) {
+    if (!node.problem.empty()) return await_missing(scene, node.name);
+  }
+  if (auto refused = refuse_list(scene)) return *std::move(refused);
+  for (const Deployment& deployment : scene.alive) {
+    if (deployment.members == wish_.members && deployment.max_ttl == wish_.max_ttl &&
+        is_open(scene, deployment)) {
+      return ChangeDone{deployment.id, deployment.members};
+    }
+  }
+  if (!searched_) {
+    milliseconds longest = wish_.max_ttl;
+    for (const ObservedNode& node : scene.nodes) {
+      if (node.marker) longest = std::max(longest, node.marker->max_ttl);
+    }
+    return SearchLocks{longest};
+  }
+  if (!held_.empty()) return ChangeRefused{ChangeRefused::Reason::held, held_, {}};
+  if (!search_failed_.empty()) return refuse_change(search_failed_, {});
+  note_ids(scene);
+  return open_as(scene, deployment_to_open(scene));
+}
+
+std::optional<MemberStep> MemberChange::refuse_list(const ChangeScene& scene) const {
+  for (const ObservedNode& node : scene.nodes) {
+    if (!node.marker || node.marker->state == Marker::State::blank) continue;
+    if (auto refused = refuse_marker(scene, node)) return refused;
+  }
+  return std::nullopt;
+}
+
+std::optional<MemberStep> MemberChange::refuse_marker(const ChangeScene& scene,
+                                                      const ObservedNode& node) const {
+  const Marker& marker = *node.marker;
+  const std::size_t left_out = count_left_out(scene.nodes, marker);
+  if (left_out >= majority(marker.members.size())) {
+    return refuse_change(node.name + " belongs to a deployment of which the list leaves out " +
+                             std::to_string(left_out) + " of " +
+                             std::to_string(marker.members.size()) +
+                             " nodes, which may go on without it: " + list_of(marker.members),
+                         "Name its nodes too, or remove " + node.name +
+                             " from it. If nobody uses it any more, "
+                             "delete the key redlock:node:marker of " +
+                             node.name);
+  }
+  if (fresh_marker(node) == nullptr) return std::nullopt;
+  if (marker.state == Marker::State::joining) {
+    const bool lost = std::all_of(scene.all.begin(), scene.all.end(),
+                                  [](const Deployment& other) { return other.active.empty(); });
+    if (!lost || marker.members != wish_.members) {
+      return refuse_change(node.name + " is joining a deployment",
+                           resume_by(change_under_way(scene.nodes)));
+    }
+  }
+  const bool other_opening = marker.state == Marker::State::opening &&
+                             (marker.members != wish_.members || marker.max_ttl != wish_.max_ttl);
+  if (other_opening) {
+    return refuse_change("another bootstrap is under way on " + node.name,
+                         resume_by(change_under_way(scene.nodes)));
+  }
+  return std::nullopt;
+}
+
+/// Whether there may be leases, from a deployment of which a marker tells or another run that has
+/// opened this one already.
+void MemberChange::note_ids(const ChangeScene& scene) {
+  for (const ObservedNode& node : scene.nodes) {
+    const bool blank =
+        node.text.empty() || (node.marker && node.marker->state == Marker::State::blank);
+    const auto known = seen_.find(node.name);
+    const bool ours = known != seen_.end() && known->second == node.text;
+    if (!blank && !ours) had_id_ = true;
+    if (node.marker) longest_ = std::max(longest_, node.marker->max_ttl);
+  }
+}
+
+Deployment MemberChange::deployment_to_open(const ChangeScene& scene) const {
+  Deployment target;
+  std::uint64_t generation = 0;
+  for (const ObservedNode& node : scene.nodes) {
+    if (node.marker) generation = std::max(generation, generation_of(node.marker->deployment));
+  }
+  for (const Deployment& other : scene.all) {
+    if (other.opening.empty()) continue;
+    // Of two that runs of the same wish have begun, all runs choose the same one.
+    const bool better = target.id.empty() || other.active.size() > target.active.size() ||
+                        (other.active.size() == target.active.size() && other.id < target.id);
+    if (better) target = other;
+  }
+  if (target.id.empty()) {
+    target.id = next_id(generation, random_);
+    target.members = wish_.members;
+    target.max_ttl = wish_.max_ttl;
+  }
+  return target;
+}
+
+MemberStep MemberChange::open_as(const ChangeScene& scene, const Deployment& target) {
+  // From the opening on, so that a run that goes on after a crash knows of it too: by then no
+  // marker tells for how long there may be leases.
+  milliseconds quarantine = quarantine_for(std::max(longest_, target.max_ttl), wish_);
+  for (const ObservedNode& node : scene.nodes) {
+    const bool ends = node.quarantine != milliseconds::max();
+    if (ends) quarantine = std::max(quarantine, node.quarantine);
+  }
+  for (const std::string& name : wish_.members) {
+    if (!target.is_carried_by(name)) {
+      return mark_node(scene, target, name, Marker::State::opening,
+                       had_id_ ? quarantine : milliseconds(-1));
+    }
+  }
+  under_way_ = true;
+  if (!verify(scene, wish_.members)) return SurveyAgain{};
+  for (const std::string& name : wish_.members) {
+    if (!has_name(target.opening, name)) continue;
+    // A node that this run has opened before may have forgotten a lease of since then.
+    const bool may_have_leases = had_id_ || has_name(activated_, name);
+    return mark_node(scene, target, name, Marker::State::active,
+                     may_have_leases ? quarantine : milliseconds(0));
+  }
+  return ChangeDone{target.id, target.members};
+}
+
+}  // namespace redlock::core

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "core/member_change.hpp"
+
+/// What the files of MemberChange share.
+namespace redlock::core {
+
+/// One survey, read.
+struct ChangeScene {
+  const std::vector<ObservedNode>& nodes;
+  std::string incarnation;
+  std::vector<Deployment> all;
+  std::vector<Deployment> alive;  ///< without_ended()
+};
+
+/// The compare-and-set that marks the node as it was seen.
+[[nodiscard]] WriteMarker mark_node(const ChangeScene& scene, const Deployment& deployment,
+                                    const std::string& name, Marker::State state,
+                                    std::chrono::milliseconds quarantine);
+
+[[nodiscard]] ChangeRefused refuse_change(std::string why, std::string remedy);
+
+/// How to resume this; none: only bootstrap helps.
+[[nodiscard]] std::string resume_by(const std::optional<MemberWish>& wish);
+
+[[nodiscard]] WaitFor await_missing(const ChangeScene& scene, const std::string& name);
+
+}  // namespace redlock::core

@@ -1,0 +1,229 @@
+#include "core/membership.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <iterator>
+
+#include "core/validity.hpp"
+
+namespace redlock::core {
+namespace {
+
+using std::chrono::milliseconds;
+
+bool contains(const std::vector<std::string>& names, std::string_view name) noexcept {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+void insert_name(std::vector<std::string>& names, const std::string& name) {
+  if (!contains(names, name)) names.push_back(name);
+}
+
+std::vector<std::string> sorted(std::vector<std::string> names) {
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  return names;
+}
+
+/// Whether a member of both carries `deployment`.
+bool shared_member_carries(const Deployment& deployment, const Deployment& other) {
+  return std::any_of(deployment.members.begin(), deployment.members.end(),
+                     [&](const std::string& member) {
+                       return other.has_member(member) && deployment.is_carried_by(member);
+                     });
+}
+
+/// A node that is joining carries an id that nobody else carries yet: that is a beginning, unless
+/// the other id is as late.
+bool is_ended_by(const Deployment& deployment, const Deployment& other) {
+  if (shared_member_carries(deployment, other)) return false;
+  // NOLINTNEXTLINE(readability-suspicious-call-argument): the other way round
+  if (!shared_member_carries(other, deployment)) return false;
+  return deployment.joining.empty() || generation_of(deployment.id) <= generation_of(other.id);
+}
+
+/// How one set of members becomes another one, if one change does it.
+std::optional<MemberWish> difference(const Deployment& from, const Deployment& to) {
+  std::vector<std::string> leaving;
+  std::vector<std::string> entering;
+  std::set_difference(from.members.begin(), from.members.end(), to.members.begin(),
+                      to.members.end(), std::back_inserter(leaving));
+  std::set_difference(to.members.begin(), to.members.end(), from.members.begin(),
+                      from.members.end(), std::back_inserter(entering));
+  if (leaving.size() > 1 || entering.size() > 1 || leaving.size() + entering.size() == 0) {
+    return std::nullopt;
+  }
+  MemberWish wish;
+  wish.kind = leaving.empty()    ? MemberWish::Kind::add
+              : entering.empty() ? MemberWish::Kind::remove
+                                 : MemberWish::Kind::replace;
+  if (!leaving.empty()) wish.leaving = leaving.front();
+  if (!entering.empty()) wish.entering = entering.front();
+  return wish;
+}
+
+MemberWish bootstrap_of(const Deployment& deployment) {
+  MemberWish wish;
+  wish.kind = MemberWish::Kind::bootstrap;
+  wish.members = deployment.members;
+  wish.max_ttl = deployment.max_ttl;
+  return wish;
+}
+
+std::vector<std::string>& carriers_like(Deployment& deployment, Marker::State state) {
+  switch (state) {
+    case Marker::State::joining:
+      return deployment.joining;
+    case Marker::State::opening:
+      return deployment.opening;
+    case Marker::State::blank:
+    case Marker::State::active:
+      break;
+  }
+  return deployment.active;
+}
+
+}  // namespace
+
+const Marker* fresh_marker(const ObservedNode& node) noexcept {
+  if (!node.marker) return nullptr;
+  const Marker& marker = *node.marker;
+  return marker.run_id == node.run_id && marker.replid == node.replid ? &marker : nullptr;
+}
+
+const Marker* valid_marker(const ObservedNode& node) noexcept {
+  const Marker* marker = fresh_marker(node);
+  if (marker == nullptr) return nullptr;
+  const bool names_it = marker->state == Marker::State::blank || marker->self == node.name;
+  return names_it ? marker : nullptr;
+}
+
+const ObservedNode* find_node(const std::vector<ObservedNode>& nodes,
+                              std::string_view name) noexcept {
+  const auto node = std::find_if(nodes.begin(), nodes.end(),
+                                 [name](const ObservedNode& other) { return other.name == name; });
+  return node == nodes.end() ? nullptr : &*node;
+}
+
+std::vector<std::string> unseen_members(const std::vector<ObservedNode>& nodes) {
+  std::vector<std::string> unseen;
+  for (const ObservedNode& node : nodes) {
+    if (!node.marker) continue;
+    for (const std::string& member : node.marker->members) {
+      if (find_node(nodes, member) == nullptr) insert_name(unseen, member);
+    }
+  }
+  return unseen;
+}
+
+bool Deployment::has_member(std::string_view name) const noexcept {
+  return contains(members, name);
+}
+
+bool Deployment::is_carried_by(std::string_view name) const noexcept {
+  return contains(active, name) || contains(joining, name) || contains(opening, name);
+}
+
+std::vector<Deployment> deployments_of(const std::vector<ObservedNode>& nodes) {
+  std::vector<Deployment> deployments;
+  for (const ObservedNode& node : nodes) {
+    const Marker* marker = valid_marker(node);
+    if (marker == nullptr || marker->state == Marker::State::blank) continue;
+    auto known =
+        std::find_if(deployments.begin(), deployments.end(),
+                     [marker](const Deployment& other) { return other.id == marker->deployment; });
+    if (known == deployments.end()) {
+      deployments.push_back({marker->deployment, marker->members, marker->max_ttl, {}, {}, {}});
+      known = std::prev(deployments.end());
+    }
+    known->max_ttl = std::max(known->max_ttl, marker->max_ttl);
+    carriers_like(*known, marker->state).push_back(node.name);
+  }
+  return deployments;
+}
+
+std::vector<Deployment> without_ended(const std::vector<Deployment>& deployments) {
+  std::vector<Deployment> alive;
+  for (const Deployment& deployment : deployments) {
+    const bool ended =
+        std::any_of(deployments.begin(), deployments.end(), [&](const Deployment& other) {
+          return other.id != deployment.id && is_ended_by(deployment, other);
+        });
+    if (!ended) alive.push_back(deployment);
+  }
+  return alive;
+}
+
+std::uint64_t generation_of(std::string_view id) noexcept {
+  std::uint64_t generation = 0;
+  const auto [end, problem] = std::from_chars(id.data(), id.data() + id.size(), generation);
+  const bool numbered = problem == std::errc{} && end != id.data() + id.size() && *end == '.';
+  return numbered ? generation : 0;
+}
+
+std::string next_id(std::uint64_t generation, std::string_view random) {
+  return std::to_string(generation + 1) + '.' + std::string(random);
+}
+
+std::string command_of(const MemberWish& wish) {
+  switch (wish.kind) {
+    case MemberWish::Kind::replace:
+      return "members replace " + wish.leaving + ' ' + wish.entering;
+    case MemberWish::Kind::add:
+      return "members add " + wish.entering;
+    case MemberWish::Kind::remove:
+      return "members remove " + wish.leaving;
+    case MemberWish::Kind::bootstrap:
+      break;
+  }
+  std::string command = "bootstrap --nodes ";
+  for (const std::string& member : wish.members) {
+    if (&member != &wish.members.front()) command += ',';
+    command += member;
+  }
+  return command + " --max-ttl " + std::to_string(wish.max_ttl.count()) + "ms";
+}
+
+std::vector<std::string> members_after(const std::vector<std::string>& members,
+                                       const MemberWish& wish) {
+  std::vector<std::string> after;
+  for (const std::string& member : members) {
+    if (member != wish.leaving) after.push_back(member);
+  }
+  if (!wish.entering.empty()) after.push_back(wish.entering);
+  return sorted(std::move(after));
+}
+
+std::optional<MemberWish> change_under_way(const std::vector<ObservedNode>& nodes) {
+  const auto all = deployments_of(nodes);
+  auto alive = without_ended(all);
+  std::sort(alive.begin(), alive.end(), [](const Deployment& a, const Deployment& b) {
+    return generation_of(a.id) < generation_of(b.id);
+  });
+  if (alive.empty()) return std::nullopt;
+  const Deployment& last = alive.back();
+  for (const Deployment& deployment : alive) {
+    if (!deployment.opening.empty()) return bootstrap_of(deployment);
+  }
+  if (alive.size() == 1 && last.joining.empty()) return std::nullopt;
+  // NOLINTNEXTLINE(modernize-loop-convert): clang 14 cannot compile std::views::reverse
+  for (auto from = all.rbegin(); from != all.rend(); ++from) {
+    const bool earlier = generation_of(from->id) < generation_of(last.id);
+    if (auto wish = earlier ? difference(*from, last) : std::nullopt) return wish;
+  }
+  if (last.joining.size() == 1 && !last.active.empty()) {
+    // Everybody else has the new id already, so nobody knows any more whom the node replaces.
+    MemberWish wish;
+    wish.kind = MemberWish::Kind::add;
+    wish.entering = last.joining.front();
+    return wish;
+  }
+  return bootstrap_of(last);
+}
+
+milliseconds quarantine_for(milliseconds max_ttl, const MemberWish& wish) noexcept {
+  const Duration shortest = max_ttl + drift(max_ttl);
+  return std::max(std::chrono::ceil<milliseconds>(shortest), wish.shortest_quarantine);
+}
+
+}  // namespace redlock::core

@@ -1,0 +1,93 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/marker.hpp"
+
+/// What the markers of several nodes say together: which deployments there are, which of them are
+/// over, and which change is under way.
+namespace redlock::core {
+
+/// What a survey saw of one node.
+struct ObservedNode {
+  std::string name{};     ///< its URL without user and password
+  std::string problem{};  ///< why it cannot be written: no answer, a replica, …; empty: none
+  std::string run_id{};
+  std::string replid{};
+  std::chrono::microseconds clock{0};       ///< its own, since 1970
+  std::string text{};                       ///< the marker as the node keeps it; empty: none
+  std::optional<Marker> marker{};           ///< `text` parsed
+  std::chrono::milliseconds quarantine{0};  ///< what is left; max(): its end is missing
+  bool durable = false;
+};
+
+/// The marker, provided that the server process that keeps it is the one that was marked.
+[[nodiscard]] const Marker* fresh_marker(const ObservedNode& node) noexcept;
+
+/// The same, provided that it is about the node of this name. Blank markers need not name it.
+[[nodiscard]] const Marker* valid_marker(const ObservedNode& node) noexcept;
+
+[[nodiscard]] const ObservedNode* find_node(const std::vector<ObservedNode>& nodes,
+                                            std::string_view name) noexcept;
+
+/// Members that markers name and the survey has not seen.
+[[nodiscard]] std::vector<std::string> unseen_members(const std::vector<ObservedNode>& nodes);
+
+/// A deployment, as far as nodes carry its id.
+struct Deployment {
+  std::string id{};
+  std::vector<std::string> members{};  ///< sorted
+  std::chrono::milliseconds max_ttl{0};
+  std::vector<std::string> active{};   ///< nodes that are active in it
+  std::vector<std::string> joining{};  ///< nodes that are joining it
+  std::vector<std::string> opening{};  ///< nodes that wait for the others to open it
+
+  [[nodiscard]] bool has_member(std::string_view name) const noexcept;
+  [[nodiscard]] bool is_carried_by(std::string_view name) const noexcept;
+};
+
+/// All deployments that a valid marker names.
+[[nodiscard]] std::vector<Deployment> deployments_of(const std::vector<ObservedNode>& nodes);
+
+/// Without those that are over: another one has taken all members that both have and that carry
+/// either. A removed node goes on carrying such an id.
+[[nodiscard]] std::vector<Deployment> without_ended(const std::vector<Deployment>& deployments);
+
+/// An id begins with a number that each change raises, so that two ids tell which came later even
+/// when the node that began the change is gone. An id without one counts as 0.
+[[nodiscard]] std::uint64_t generation_of(std::string_view id) noexcept;
+[[nodiscard]] std::string next_id(std::uint64_t generation, std::string_view random);
+
+/// What an operator asks for.
+struct MemberWish {
+  enum class Kind : std::uint8_t { replace, add, remove, bootstrap };
+
+  Kind kind = Kind::replace;
+  std::string leaving{};                 ///< replace, remove
+  std::string entering{};                ///< replace, add
+  std::vector<std::string> members{};    ///< bootstrap: the list; else: nodes to begin with
+  std::chrono::milliseconds max_ttl{0};  ///< bootstrap
+  /// No quarantine is shorter. Zero: max TTL and its drift.
+  std::chrono::milliseconds shortest_quarantine{0};
+};
+
+/// As the command line says it: "members replace OLD NEW".
+[[nodiscard]] std::string command_of(const MemberWish& wish);
+
+/// The members after the wish; sorted.
+[[nodiscard]] std::vector<std::string> members_after(const std::vector<std::string>& members,
+                                                     const MemberWish& wish);
+
+/// The change that is under way and how to resume it; none: no change is.
+[[nodiscard]] std::optional<MemberWish> change_under_way(const std::vector<ObservedNode>& nodes);
+
+/// How long a node may remember a lease of the deployment less than others do.
+[[nodiscard]] std::chrono::milliseconds quarantine_for(std::chrono::milliseconds max_ttl,
+                                                       const MemberWish& wish) noexcept;
+
+}  // namespace redlock::core

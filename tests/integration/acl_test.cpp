@@ -1,0 +1,204 @@
+// What README tells an operator to allow is enough: every kind of lock and every call, as a user
+// who may do exactly that. The server itself says what it refused (ACL LOG), so that nothing is
+// missed that the library does without.
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <future>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "integration/library.hpp"
+#include "support/programs.hpp"
+
+namespace redlock::test {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+/// The blocks of README that give a user rights, line by line and word by word.
+[[nodiscard]] std::vector<std::vector<Command>> documented_rights() {
+  std::ifstream readme(readme_file());
+  std::vector<std::vector<Command>> blocks;
+  bool inside = false;
+  for (std::string line; std::getline(readme, line);) {
+    if (!line.starts_with("ACL SETUSER ")) {
+      inside = false;
+      continue;
+    }
+    if (!inside) blocks.emplace_back();
+    inside = true;
+    std::istringstream words(line);
+    Command command;
+    for (std::string word; words >> word;) command.push_back(word);
+    blocks.back().push_back(std::move(command));
+  }
+  return blocks;
+}
+
+class DocumentedAcl : public testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_EQ(blocks_.size(), 2U) << "README has one block for all, and one for operators";
+    allow(blocks_[0]);
+    for (const RedisServer& node : nodes_) {
+      // No locks, which bootstrap has to find out.
+      node.command({"SET", "app:cache", "value", "PX", "600000000"});
+      node.command({"ZADD", "app:scores", "1", "somebody"});
+    }
+    client_.emplace(make_client(options()));
+    other_.emplace(make_client(options()));
+  }
+  void TearDown() override {
+    for (const RedisServer& node : nodes_) {
+      for (const Reply& refused : node.command({"ACL", "LOG"}).elements) {
+        ADD_FAILURE() << "refused: " << refused;
+      }
+    }
+  }
+
+  void allow(const std::vector<Command>& rights) {
+    for (const Command& command : rights) {
+      for (const RedisServer& node : nodes_) {
+        const Reply reply = node.command(command);
+        ASSERT_TRUE(reply.is_ok()) << command.back() << ": " << reply.string;
+      }
+    }
+  }
+  [[nodiscard]] ClientOptions options() const {
+    ClientOptions options = patient(nodes_.urls());
+    options.user = "locker";
+    options.password = "SECRET";
+    return options;
+  }
+  /// Whatever the first one asks for, the second gets it when it is given up.
+  void hand_over(const std::string& resource, const AcquireOptions& first, AcquireOptions second) {
+    auto held = acquire_patiently(*client_, resource, first);
+    ASSERT_TRUE(succeeded(held)) << resource;
+    second.wait = seconds(60);
+    std::stop_source stop;
+    auto waiting = std::async(std::launch::async, [&, asked = second] {
+      return other_->acquire(resource, asked, stop.get_token());
+    });
+    EXPECT_TRUE(eventually([&] { return is_queued(resource); }, seconds(30))) << resource;
+    EXPECT_TRUE(succeeded(held->extend(seconds(20))));
+    EXPECT_TRUE(succeeded(held->release()));
+    auto next = waiting.get();
+    ASSERT_TRUE(succeeded(next)) << resource;
+    EXPECT_TRUE(succeeded(next->extend(seconds(20))));
+    EXPECT_TRUE(succeeded(client_->inspect(resource)));
+    EXPECT_TRUE(succeeded(client_->ownership(resource, next->token())));
+    EXPECT_TRUE(succeeded(next->release()));
+  }
+  [[nodiscard]] bool is_queued(const std::string& resource) const {
+    return nodes_[0].command({"EXISTS", "redlock:node:queue:" + resource}).integer == 1;
+  }
+
+  Nodes nodes_{3};
+  std::vector<std::vector<Command>> blocks_ = documented_rights();
+  std::optional<Client> client_;
+  std::optional<Client> other_;
+};
+
+TEST_F(DocumentedAcl, SufficesForExclusiveLocksWithAndWithoutFencing) {
+  AcquireOptions fenced;
+  fenced.fencing = true;
+  hand_over("app:plain", {}, {});
+  hand_over("app:fenced", fenced, fenced);
+  AcquireOptions several;
+  several.also = {"app:second", "app:third"};
+  hand_over("app:several", several, several);
+  several.fencing = true;
+  hand_over("app:several-fenced", several, several);
+  AcquireOptions interval;
+  interval.at_least = milliseconds(50);
+  hand_over("app:interval", interval, interval);
+}
+
+TEST_F(DocumentedAcl, SufficesForReadersOwnersAndPermits) {
+  AcquireOptions shared;
+  shared.shared = true;
+  AcquireOptions fenced;
+  fenced.fencing = true;
+  hand_over("app:read", shared, {});
+  hand_over("app:read-fenced", shared, fenced);
+  hand_over("app:write", {}, shared);
+  AcquireOptions owner;
+  owner.owner = "import";
+  hand_over("app:owner", owner, {});
+  AcquireOptions permit;
+  permit.permits = 1;
+  auto first = client_->acquire("app:permits", permit);
+  ASSERT_TRUE(succeeded(first));
+  EXPECT_TRUE(failed_with(other_->try_acquire("app:permits", permit), Errc::held));
+  EXPECT_TRUE(succeeded(first->release()));
+}
+
+TEST_F(DocumentedAcl, SufficesForElections) {
+  Election election(*client_, "app:leader", {.candidate = "a"});
+  Election rival(*other_, "app:leader", {.candidate = "b"});
+  auto leader = election.campaign();
+  ASSERT_TRUE(succeeded(leader));
+  EXPECT_TRUE(failed_with(rival.try_campaign(), Errc::held));
+  const auto seen = rival.leader();
+  ASSERT_TRUE(succeeded(seen));
+  EXPECT_TRUE(*seen && (*seen)->candidate == "a");
+  EXPECT_TRUE(succeeded(leader->resign()));
+}
+
+TEST_F(DocumentedAcl, SufficesForTokensAndOrphans) {
+  auto lease = client_->try_acquire("app:token");
+  ASSERT_TRUE(succeeded(lease));
+  const Token token = lease->detach();
+  EXPECT_TRUE(succeeded(other_->extend("app:token", token, seconds(20))));
+  EXPECT_EQ(other_->ownership("app:token", token), Ownership::held);
+  EXPECT_TRUE(succeeded(other_->release("app:token", token)));
+
+  for (const RedisServer& node : nodes_) node.command({"SET", "app:orphan", "left behind"});
+  AcquireOptions orphan;
+  orphan.orphan_ttl = milliseconds(100);
+  orphan.wait = seconds(60);
+  EXPECT_TRUE(succeeded(client_->acquire("app:orphan", orphan)));
+}
+
+TEST_F(DocumentedAcl, SufficesForNodesThatAreDisconnectedAndComeBack) {
+  EventLog log;
+  ClientOptions hasty = impatient(nodes_.urls());
+  hasty.user = "locker";
+  hasty.password = "SECRET";
+  hasty.on_node_event = log.listener();
+  Client client = make_client(hasty);
+  ASSERT_TRUE(log.wait_for(NodeEvent::Kind::up, 0));
+  nodes_[0].stop();
+  // Until a request to it was given up, so that its connection has to be killed.
+  EXPECT_TRUE(eventually(
+      [&] {
+        static_cast<void>(client.try_acquire("app:outage"));
+        return log.count(NodeEvent::Kind::down, 0) > 0;
+      },
+      seconds(30)));
+  nodes_[0].resume();
+  EXPECT_TRUE(log.wait_for(NodeEvent::Kind::up, 0, 2));
+  EXPECT_TRUE(succeeded(acquire_patiently(client, "app:outage")));
+}
+
+TEST_F(DocumentedAcl, SufficesForOperatorsAndGuards) {
+  allow(blocks_[1]);
+  ClientOptions guarded = options();
+  guarded.guards.restart = true;
+  guarded.guards.trust_durable = true;
+  EXPECT_TRUE(succeeded(examine(guarded)));
+  const auto opened = bootstrap(guarded);
+  ASSERT_TRUE(succeeded(opened));
+  for (const NodeExamination& node : opened->nodes) EXPECT_TRUE(node.marked) << node.url;
+  Client client = make_client(guarded);
+  EXPECT_TRUE(succeeded(acquire_patiently(client, "app:guarded")));
+  EXPECT_TRUE(succeeded(examine(guarded)));
+}
+
+}  // namespace
+}  // namespace redlock::test

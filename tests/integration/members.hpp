@@ -1,0 +1,44 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "integration/deployment.hpp"
+#include "redlock/deployment.hpp"
+
+namespace redlock::test {
+
+inline constexpr std::chrono::milliseconds short_max_ttl{1000};
+
+[[nodiscard]] inline ClientOptions options_of(std::vector<std::string> urls) {
+  ClientOptions options = deployment(std::move(urls));
+  options.max_ttl = short_max_ttl;
+  return options;
+}
+
+/// Five nodes, some of which are opened as a deployment.
+class Members : public testing::Test {
+ protected:
+  void open(std::size_t count) {
+    auto urls = nodes_.urls();
+    urls.resize(count);
+    ASSERT_TRUE(succeeded(bootstrap(options_of(urls))));
+    initial_ = urls;
+  }
+
+  [[nodiscard]] std::vector<std::string> urls(const std::vector<std::size_t>& indices) const {
+    std::vector<std::string> chosen;
+    for (const std::size_t index : indices) chosen.push_back(nodes_[index].url());
+    return chosen;
+  }
+
+  Nodes nodes_{5};
+  std::vector<std::string> initial_;
+};
+
+}  // namespace redlock::test

@@ -1,0 +1,167 @@
+// The members of a deployment are changed one node at a time, and a change that was cut off at any
+// step is resumed.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <stop_token>
+
+#include "integration/members.hpp"
+#include "redlock/deployment.hpp"
+
+namespace redlock::test {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::nanoseconds;
+using std::chrono::seconds;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::UnorderedElementsAreArray;
+
+Membership members_of(const ClientOptions& options) {
+  auto membership = members(options);
+  if (!membership) throw std::runtime_error(membership.error().message);
+  return *std::move(membership);
+}
+
+TEST_F(Members, AreToldByAnyOfThem) {
+  open(3);
+  const Membership membership = members_of(options_of({nodes_[1].url()}));
+  EXPECT_THAT(membership.members, UnorderedElementsAreArray(initial_));
+  EXPECT_EQ(membership.max_ttl, short_max_ttl);
+  EXPECT_EQ(membership.resume, "");
+  ASSERT_EQ(membership.nodes.size(), 3U);
+  for (const MemberReport& node : membership.nodes) {
+    EXPECT_EQ(node.state, MemberReport::State::member);
+    EXPECT_EQ(node.deployment, membership.deployment);
+  }
+  EXPECT_EQ(members_of(options_of({nodes_[4].url()})).deployment, "");
+}
+
+TEST_F(Members, AreReplacedAddedAndRemoved) {
+  open(3);
+  auto changed = replace_member(options_of(initial_), nodes_[2].url(), nodes_[3].url());
+  ASSERT_TRUE(succeeded(changed));
+  EXPECT_THAT(changed->members, UnorderedElementsAreArray(urls({0, 1, 3})));
+  changed = add_member(options_of(initial_), nodes_[4].url());
+  ASSERT_TRUE(succeeded(changed));
+  EXPECT_THAT(changed->members, UnorderedElementsAreArray(urls({0, 1, 3, 4})));
+  changed = remove_member(options_of(initial_), nodes_[0].url());
+  ASSERT_TRUE(succeeded(changed));
+  EXPECT_THAT(changed->members, UnorderedElementsAreArray(urls({1, 3, 4})));
+  EXPECT_TRUE(succeeded(remove_member(options_of(initial_), nodes_[0].url()))) << "once more";
+}
+
+TEST_F(Members, ThatAreGoneAreReplaced) {
+  open(3);
+  nodes_[0].kill();
+  const auto changed = replace_member(options_of(initial_), nodes_[0].url(), nodes_[3].url());
+  ASSERT_TRUE(succeeded(changed));
+  EXPECT_THAT(changed->members, UnorderedElementsAreArray(urls({1, 2, 3})));
+}
+
+TEST_F(Members, AreNotChangedWhileAnotherOneIsMissing) {
+  open(3);
+  nodes_[1].kill();
+  const auto refused = replace_member(options_of(initial_), nodes_[0].url(), nodes_[3].url());
+  ASSERT_TRUE(failed_with(refused, Errc::unavailable));
+  EXPECT_THAT(refused.error().message, HasSubstr(nodes_[1].url()));
+  EXPECT_THAT(refused.error().message, HasSubstr("nothing was changed"));
+  EXPECT_FALSE(nodes_[3].get(marker_key));
+}
+
+TEST_F(Members, AreWaitedForAndTheWaitIsTold) {
+  open(3);
+  std::vector<ChangeProgress> waits;
+  ChangeOptions change;
+  change.on_progress = [&](const ChangeProgress& progress) {
+    if (progress.kind == ChangeProgress::Kind::waiting) waits.push_back(progress);
+  };
+  ASSERT_TRUE(
+      succeeded(replace_member(options_of(initial_), nodes_[2].url(), nodes_[3].url(), change)));
+  ASSERT_TRUE(
+      succeeded(replace_member(options_of(initial_), nodes_[3].url(), nodes_[2].url(), change)));
+  ASSERT_FALSE(waits.empty()) << "two changes within one max TTL";
+  ASSERT_TRUE(waits.back().left);
+  EXPECT_GT(*waits.back().left, nanoseconds(0));
+}
+
+TEST_F(Members, AreNotChangedByACallThatIsCancelled) {
+  open(3);
+  std::stop_source stop;
+  stop.request_stop();
+  ChangeOptions change;
+  change.stop = stop.get_token();
+  const auto cancelled =
+      replace_member(options_of(initial_), nodes_[2].url(), nodes_[3].url(), change);
+  ASSERT_TRUE(failed_with(cancelled, Errc::cancelled));
+  EXPECT_FALSE(nodes_[3].get(marker_key));
+}
+
+/// Calls a change again and again, each time cut off one writing later, until it is done.
+template <typename Change>
+int cut_off_at_every_step(const Change& change) {
+  struct Cut {};
+  for (int steps = 0;; ++steps) {
+    int writings = 0;
+    ChangeOptions options;
+    options.on_progress = [&](const ChangeProgress& progress) {
+      if (progress.kind == ChangeProgress::Kind::writing && writings++ == steps) throw Cut();
+    };
+    try {
+      if (!succeeded(change(options))) return -1;
+      return steps;
+    } catch (const Cut&) {
+    }
+  }
+}
+
+TEST_F(Members, AreResumedAfterEachStep) {
+  open(3);
+  EXPECT_GT(cut_off_at_every_step([&](const ChangeOptions& change) {
+              return replace_member(options_of(initial_), nodes_[2].url(), nodes_[3].url(), change);
+            }),
+            0);
+  EXPECT_GT(cut_off_at_every_step([&](const ChangeOptions& change) {
+              return add_member(options_of(initial_), nodes_[4].url(), change);
+            }),
+            0);
+  EXPECT_GT(cut_off_at_every_step([&](const ChangeOptions& change) {
+              return remove_member(options_of(initial_), nodes_[4].url(), change);
+            }),
+            0);
+  EXPECT_THAT(members_of(options_of(initial_)).members, UnorderedElementsAreArray(urls({0, 1, 3})));
+}
+
+TEST_F(Members, AreResumedByTheCommandThatIsTold) {
+  open(3);
+  struct Cut {};
+  ChangeOptions cut;
+  int writings = 0;
+  cut.on_progress = [&writings](const ChangeProgress& progress) {
+    if (progress.kind == ChangeProgress::Kind::writing && writings++ == 2) throw Cut();
+  };
+  EXPECT_THROW(static_cast<void>(
+                   replace_member(options_of(initial_), nodes_[2].url(), nodes_[3].url(), cut)),
+               Cut);
+  const std::string told = "members replace " + nodes_[2].url() + " " + nodes_[3].url();
+  EXPECT_EQ(members_of(options_of(initial_)).resume, told);
+  const auto other = add_member(options_of(initial_), nodes_[4].url());
+  ASSERT_TRUE(failed_with(other, Errc::unavailable));
+  EXPECT_THAT(other.error().message, HasSubstr(told));
+  EXPECT_TRUE(succeeded(replace_member(options_of(initial_), nodes_[2].url(), nodes_[3].url())));
+}
+
+TEST_F(Members, ThatWereChangedAreNamedByTheDoctor) {
+  open(3);
+  ASSERT_TRUE(succeeded(replace_member(options_of(initial_), nodes_[2].url(), nodes_[3].url())));
+  const auto examination = examine(options_of(initial_));
+  ASSERT_TRUE(succeeded(examination));
+  std::vector<std::string> ids;
+  for (const Finding& finding : examination->findings) ids.push_back(finding.id);
+  EXPECT_THAT(ids, ElementsAre("other-deployment", "stale-client"));
+}
+
+}  // namespace
+}  // namespace redlock::test

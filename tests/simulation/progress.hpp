@@ -1,0 +1,89 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+
+#include "simulation/clock.hpp"
+#include "simulation/model_node.hpp"
+
+namespace redlock::simulation {
+
+/// Measures, in true time, how long callers wait, and how long a resource is free while a caller
+/// waits for it. Permits of a semaphore count as one resource of that capacity.
+class Progress {
+ public:
+  explicit Progress(std::size_t capacity) : capacity_(capacity) {}
+
+  void waits(std::uint32_t caller, std::uint32_t resources, True now) {
+    waiting_[caller] = {resources, now};
+  }
+  void gives_up(std::uint32_t caller) { waiting_.erase(caller); }
+
+  void granted(std::uint32_t caller, std::uint32_t resources, True now) {
+    measure(resources, now);
+    if (const auto mine = waiting_.find(caller); mine != waiting_.end()) {
+      longest_wait_ = std::max(longest_wait_, now - mine->second.since);
+      waiting_.erase(mine);
+    }
+    each(resources, [](Resource& resource) { ++resource.holders; });
+  }
+  /// Nobody may have the resources before `free_at`, which is later than now for an interval.
+  void freed(std::uint32_t resources, True free_at) {
+    each(resources, [&](Resource& resource) {
+      --resource.holders;
+      resource.free_since = std::max(resource.free_since, free_at);
+    });
+  }
+  /// Counts those that still wait.
+  void end(True now) {
+    measure(~0U, now);
+    for (const auto& [caller, wait] : waiting_) {
+      longest_wait_ = std::max(longest_wait_, now - wait.since);
+    }
+  }
+
+  [[nodiscard]] True longest_wait() const { return longest_wait_; }
+  [[nodiscard]] True longest_idle() const { return longest_idle_; }
+
+ private:
+  struct Resource {
+    std::size_t holders = 0;
+    True free_since = 0;
+  };
+  struct Wait {
+    std::uint32_t resources = 0;  ///< a bit for each
+    True since = 0;
+  };
+
+  template <typename Visit>
+  void each(std::uint32_t resources, Visit&& visit) {
+    for (std::size_t i = 0; i < resources_.size(); ++i) {
+      if (((resources >> i) & 1U) != 0) visit(resources_[i]);
+    }
+  }
+
+  /// Ends the idle stretch of every waiting caller whose resources were all free until now.
+  void measure(std::uint32_t resources, True now) {
+    for (const auto& [caller, wait] : waiting_) {
+      if ((wait.resources & resources) == 0) continue;
+      bool free = true;
+      True since = wait.since;
+      each(wait.resources, [&](const Resource& resource) {
+        free = free && resource.holders < capacity_;
+        since = std::max(since, resource.free_since);
+      });
+      if (free) longest_idle_ = std::max(longest_idle_, now - since);
+    }
+  }
+
+  std::size_t capacity_;
+  std::array<Resource, most_resources> resources_{};
+  std::map<std::uint32_t, Wait> waiting_;
+  True longest_wait_ = 0;
+  True longest_idle_ = 0;
+};
+
+}  // namespace redlock::simulation

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string>
+
+/// Programs of this very build that tests run, and files of the project that they read. Empty: not
+/// built here.
+namespace redlock::test {
+
+[[nodiscard]] std::string quorum_lock_program();
+[[nodiscard]] std::string fenced_storage_program();
+/// A client with a wall clock of its own.
+[[nodiscard]] std::string skewed_client_program();
+/// A command that an ordinary user may not signal.
+[[nodiscard]] std::string other_user_program();
+[[nodiscard]] std::string readme_file();
+
+}  // namespace redlock::test

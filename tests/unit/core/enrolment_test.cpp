@@ -1,0 +1,404 @@
+#include "core/enrolment.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/quorum.hpp"
+
+namespace redlock::core::test {
+namespace {
+
+using namespace std::chrono_literals;
+using State = Marker::State;
+
+constexpr auto max_ttl = 30s;
+constexpr auto quarantine = 31s;
+
+class CountingRandomness final : public Randomness {
+ public:
+  Token token() override { return Token::parse("id" + std::to_string(++last_)).value(); }
+  Duration between(Duration from, Duration /*to*/) override { return from; }
+
+ private:
+  std::uint64_t last_ = 0;
+};
+
+Marker blank_marker(const std::string& run_id, Randomness& random) {
+  Marker marker;
+  marker.incarnation = random.token().str();
+  marker.run_id = run_id;
+  marker.replid = "r" + run_id;
+  marker.max_ttl = max_ttl;
+  return marker;
+}
+
+Marker member(const std::string& run_id, const std::string& deployment, const std::string& self,
+              std::vector<std::string> members, Randomness& random) {
+  Marker marker = blank_marker(run_id, random);
+  marker.state = State::active;
+  marker.deployment = deployment;
+  marker.self = self;
+  marker.members = std::move(members);
+  return marker;
+}
+
+/// Some nodes, seen by a client that sees all of them as they are.
+class Enrolling : public testing::Test {
+ protected:
+  void node(const std::string& name, Marker marker) {
+    names_.push_back(name);
+    markers_.push_back(std::move(marker));
+    usable_.push_back(true);
+    known_as_.emplace_back();
+  }
+  std::vector<NodeView> views() const {
+    std::vector<NodeView> views;
+    for (std::size_t i = 0; i < names_.size(); ++i) {
+      views.push_back({names_[i], usable_[i], &markers_[i], known_as_[i]});
+    }
+    return views;
+  }
+  Enrolment::Step next() { return enrolment_.next(views(), random_); }
+  /// What is written next, all that is to be read again having been read.
+  std::optional<Enrolment::Write> next_write_when_confirmed() {
+    for (Enrolment::Step step = next(); std::holds_alternative<Enrolment::Confirm>(step);
+         step = next()) {
+      std::get<Enrolment::Confirm>(step).nodes.each(
+          [this](NodeIndex node) { enrolment_.confirmed(node); });
+    }
+    return next_write();
+  }
+  std::optional<Enrolment::Write> next_write() {
+    const Enrolment::Step step = next();
+    const auto* write = std::get_if<Enrolment::Write>(&step);
+    return write != nullptr ? std::optional(*write) : std::nullopt;
+  }
+
+  CountingRandomness random_;
+  std::vector<std::string> names_;
+  std::vector<Marker> markers_;
+  std::vector<bool> usable_;
+  std::vector<std::string> known_as_;
+  Enrolment enrolment_{max_ttl, quarantine};
+};
+
+TEST_F(Enrolling, a_blank_node_is_adopted_by_a_quorum_of_others_that_name_it) {
+  node("a", member("1", "d", "a", {"a", "b", "c"}, random_));
+  node("b", blank_marker("2", random_));
+  EXPECT_FALSE(next_write_when_confirmed()) << "one of three proves nothing";
+  node("c", member("3", "d", "c", {"a", "b", "c"}, random_));
+  const Enrolment::Step confirm = next();
+  ASSERT_TRUE(std::holds_alternative<Enrolment::Confirm>(confirm)) << "they may have moved on";
+  EXPECT_EQ(std::get<Enrolment::Confirm>(confirm).nodes, NodeSet::of(0) | NodeSet::of(2));
+  const auto write = next_write_when_confirmed();
+  ASSERT_TRUE(write);
+  EXPECT_EQ(write->node, 1);
+  EXPECT_EQ(write->marker.state, State::active);
+  EXPECT_EQ(write->marker.deployment, "d");
+  EXPECT_EQ(write->marker.self, "b");
+  EXPECT_EQ(write->marker.run_id, "2");
+  EXPECT_NE(write->marker.incarnation, markers_[1].incarnation);
+  EXPECT_GE(write->quarantine, quarantine);
+}
+
+TEST_F(Enrolling, a_blank_node_that_the_members_do_not_name_is_not_adopted) {
+  node("a", member("1", "d", "a", {"a", "c", "e"}, random_));
+  node("b", blank_marker("2", random_));
+  node("c", member("3", "d", "c", {"a", "c", "e"}, random_));
+  EXPECT_FALSE(next_write_when_confirmed());
+  // Unless its own marker once said at this address that it is a member.
+  known_as_[1] = "e";
+  const auto write = next_write_when_confirmed();
+  ASSERT_TRUE(write);
+  EXPECT_EQ(write->marker.self, "e");
+}
+
+TEST_F(Enrolling, a_name_that_another_node_claims_is_not_given_twice) {
+  node("a", member("1", "d", "a", {"a", "b", "c"}, random_));
+  node("b", blank_marker("2", random_));
+  node("z", member("3", "d", "b", {"a", "b", "c"}, random_));
+  EXPECT_FALSE(next_write_when_confirmed());
+}
+
+TEST_F(Enrolling, of_two_nodes_none_is_adopted) {
+  // The other one may be what was left out of the deployment that this one has forgotten.
+  node("a", member("1", "d", "a", {"a", "b"}, random_));
+  node("b", blank_marker("2", random_));
+  EXPECT_FALSE(next_write_when_confirmed());
+}
+
+TEST_F(Enrolling, the_quarantine_is_as_long_as_the_longest_lease_of_any_marker) {
+  node("a", member("1", "d", "a", {"a", "b", "c"}, random_));
+  node("b", blank_marker("2", random_));
+  node("c", member("3", "d", "c", {"a", "b", "c"}, random_));
+  markers_[1].max_ttl = 60s;
+  EXPECT_GE(next_write_when_confirmed().value().quarantine, 60s);
+}
+
+TEST_F(Enrolling, a_node_that_an_operator_adds_is_left_alone) {
+  node("a", member("1", "d", "a", {"a", "b", "c"}, random_));
+  node("b", member("2", "d", "b", {"a", "b", "c"}, random_));
+  node("c", member("3", "d", "c", {"a", "b", "c"}, random_));
+  markers_[2].state = State::joining;
+  EXPECT_FALSE(next_write_when_confirmed());
+}
+
+TEST_F(Enrolling, what_a_node_once_was_counts_for_more_than_its_url) {
+  node("a", member("1", "d", "a", {"a", "b", "c"}, random_));
+  node("b", blank_marker("2", random_));
+  node("c", member("3", "d", "c", {"a", "b", "c"}, random_));
+  known_as_[1] = "e";
+  EXPECT_FALSE(next_write_when_confirmed());
+}
+
+TEST_F(Enrolling, a_local_url_is_a_name_only_where_all_members_are_local) {
+  const std::string local = "redis://127.0.0.1:7002";
+  node("a", member("1", "d", "a", {"a", "b", local}, random_));
+  node(local, blank_marker("2", random_));
+  node("b", member("3", "d", "b", {"a", "b", local}, random_));
+  EXPECT_FALSE(next_write_when_confirmed());
+  const std::vector<std::string> all = {local, "redis://localhost:7003", "unix:///a"};
+  markers_[0] = member("1", "d", all[1], all, random_);
+  markers_[2] = member("3", "d", all[2], all, random_);
+  EXPECT_TRUE(next_write_when_confirmed());
+}
+
+TEST_F(Enrolling, a_deployment_is_opened_only_when_every_node_is_there_and_blank) {
+  node("a", blank_marker("2", random_));
+  node("b", blank_marker("1", random_));
+  usable_[0] = false;
+  EXPECT_FALSE(next_write());
+  usable_[0] = true;
+  const auto first = next_write();
+  ASSERT_TRUE(first);
+  EXPECT_EQ(first->node, 1) << "by run_id";
+  EXPECT_EQ(first->marker.state, State::opening);
+  EXPECT_EQ(first->marker.self, "b");
+  EXPECT_EQ(first->marker.members, (std::vector<std::string>{"a", "b"}));
+  markers_[0] = member("2", "d", "a", {"a", "c", "e"}, random_);
+  EXPECT_FALSE(next_write());
+}
+
+TEST_F(Enrolling, nodes_are_activated_only_after_all_were_read_again) {
+  node("a", blank_marker("1", random_));
+  node("b", blank_marker("2", random_));
+  for (int i = 0; i < 2; ++i) {
+    const auto write = next_write();
+    ASSERT_TRUE(write);
+    EXPECT_EQ(write->quarantine, Duration::zero());
+    markers_[write->node] = write->marker;
+  }
+  EXPECT_EQ(markers_[0].deployment, markers_[1].deployment);
+  const Enrolment::Step confirm = next();
+  ASSERT_TRUE(std::holds_alternative<Enrolment::Confirm>(confirm));
+  EXPECT_EQ(std::get<Enrolment::Confirm>(confirm).nodes, NodeSet::first(2));
+  enrolment_.confirmed(0);
+  const Enrolment::Step rest = next();
+  ASSERT_TRUE(std::holds_alternative<Enrolment::Confirm>(rest));
+  EXPECT_EQ(std::get<Enrolment::Confirm>(rest).nodes, NodeSet::of(1));
+  enrolment_.confirmed(1);
+  for (int i = 0; i < 2; ++i) {
+    const auto write = next_write();
+    ASSERT_TRUE(write);
+    EXPECT_EQ(write->marker.state, State::active);
+    EXPECT_GE(write->quarantine, quarantine);
+    markers_[write->node] = write->marker;
+  }
+  EXPECT_TRUE(std::holds_alternative<Enrolment::Nothing>(next()));
+}
+
+TEST_F(Enrolling, a_pass_of_confirmation_begins_anew_when_a_marker_changed_in_it) {
+  node("a", blank_marker("1", random_));
+  node("b", blank_marker("2", random_));
+  for (int i = 0; i < 2; ++i) {
+    const auto write = next_write();
+    ASSERT_TRUE(write);
+    markers_[write->node] = write->marker;
+  }
+  ASSERT_TRUE(std::holds_alternative<Enrolment::Confirm>(next()));
+  enrolment_.confirmed(0);
+  markers_[0].incarnation = "another";
+  enrolment_.confirmed(1);
+  const Enrolment::Step again = next();
+  ASSERT_TRUE(std::holds_alternative<Enrolment::Confirm>(again));
+  EXPECT_EQ(std::get<Enrolment::Confirm>(again).nodes, NodeSet::first(2));
+}
+
+TEST_F(Enrolling, a_half_done_opening_is_not_gone_on_with_beside_a_node_that_forgot) {
+  node("a", member("1", "d", "a", {"a", "b", "c"}, random_));
+  node("b", member("2", "d", "b", {"a", "b", "c"}, random_));
+  node("c", member("3", "d", "c", {"a", "b", "c"}, random_));
+  markers_[2].state = State::opening;
+  EXPECT_TRUE(next_write_when_confirmed()) << "two of three are active";
+  markers_[1].state = State::opening;
+  EXPECT_TRUE(next_write_when_confirmed()) << "all are here, and of one opening";
+  markers_[1] = blank_marker("4", random_);
+  EXPECT_FALSE(next_write_when_confirmed());
+}
+
+TEST_F(Enrolling, members_that_the_list_does_not_have_are_found_by_a_majority_of_markers) {
+  node("a", member("1", "d", "a", {"a", "b", "c"}, random_));
+  EXPECT_TRUE(unknown_members(views()).empty());
+  node("alias", member("2", "d", "b", {"a", "b", "c"}, random_));
+  EXPECT_EQ(unknown_members(views()), std::vector<std::string>{"c"});
+  node("c", blank_marker("3", random_));
+  EXPECT_TRUE(unknown_members(views()).empty());
+}
+
+// --- many clients, crashes and lost data, in any order ----------------------------------------
+
+/// Nodes that lose their data, and clients that have different lists and views that are out of
+/// date, each of which carries out one step at a time, or forgets everything.
+class Crowd {
+ public:
+  static constexpr std::size_t clients = 3;
+
+  /// `spare`: nodes that only some lists have in place of another.
+  Crowd(std::size_t members, std::size_t spare, std::uint32_t seed) : dice_(seed) {
+    for (std::size_t i = 0; i < members + spare; ++i) {
+      names_.emplace_back(1, static_cast<char>('a' + i));
+      nodes_.emplace_back();
+      lose_data(i);
+    }
+    for (std::size_t i = 0; i < clients; ++i) {
+      clients_.emplace_back();
+      for (std::size_t node = 0; node < members; ++node) lists_[i].push_back(node);
+      if (spare > 0 && i > 0) lists_[i].back() = members + draw(spare);
+    }
+  }
+
+  std::size_t draw(std::size_t below) { return dice_() % below; }
+  std::size_t draw_node() { return draw(nodes_.size()); }
+
+  void lose_data(std::size_t node) {
+    nodes_[node] = blank_marker(std::to_string(dice_()), random_);
+  }
+  void look(std::size_t client, std::size_t node) {
+    Client& who = clients_[client];
+    who.seen[node] = nodes_[node];
+    if (nodes_[node].state == State::active) who.known_as[node] = nodes_[node].self;
+  }
+  void lose_sight(std::size_t client, std::size_t node) { clients_[client].seen.erase(node); }
+  void crash(std::size_t client) { clients_[client] = Client(); }
+
+  void act(std::size_t client) {
+    Client& who = clients_[client];
+    const std::vector<std::size_t>& list = lists_[client];
+    std::vector<NodeView> views;
+    for (const std::size_t node : list) {
+      const auto seen = who.seen.find(node);
+      const Marker* marker = seen != who.seen.end() ? &seen->second : nullptr;
+      views.push_back({names_[node], marker != nullptr, marker, who.known_as[node]});
+    }
+    const Enrolment::Step step = who.enrolment.next(views, random_);
+    if (const auto* write = std::get_if<Enrolment::Write>(&step)) {
+      const std::size_t node = list[write->node];
+      if (nodes_[node] == who.seen[node]) nodes_[node] = write->marker;
+      look(client, node);
+    } else if (const auto* confirm = std::get_if<Enrolment::Confirm>(&step)) {
+      confirm->nodes.each([&](NodeIndex index) { who.to_confirm[list[index]] = index; });
+    }
+  }
+  void confirm_one(std::size_t client, std::size_t node) {
+    Client& who = clients_[client];
+    const auto found = who.to_confirm.find(node);
+    if (found == who.to_confirm.end()) return;
+    const NodeIndex index = found->second;
+    who.to_confirm.erase(found);
+    const auto seen = who.seen.find(node);
+    if (seen != who.seen.end() && nodes_[node] == seen->second) {
+      who.enrolment.confirmed(index);
+    } else {
+      lose_sight(client, node);
+    }
+  }
+  void run_alone(std::size_t client) {
+    for (int i = 0; i < 50; ++i) {
+      for (std::size_t node = 0; node < nodes_.size(); ++node) look(client, node);
+      act(client);
+      for (std::size_t node = 0; node < nodes_.size(); ++node) confirm_one(client, node);
+    }
+  }
+  /// Something that may happen at any time but a loss of data.
+  void do_anything() {
+    const std::size_t client = draw(clients);
+    const std::size_t node = draw_node();
+    const std::size_t what = draw(64);
+    if (what == 0) {
+      crash(client);
+    } else if (what < 4) {
+      lose_sight(client, node);
+    } else if (what < 20) {
+      look(client, node);
+    } else if (what < 36) {
+      confirm_one(client, node);
+    } else {
+      act(client);
+    }
+  }
+
+  [[nodiscard]] std::size_t active() const {
+    return static_cast<std::size_t>(
+        std::count_if(nodes_.begin(), nodes_.end(),
+                      [](const Marker& marker) { return marker.state == State::active; }));
+  }
+  /// How many ids a majority of their own members carries.
+  [[nodiscard]] std::size_t ids_with_a_quorum() const {
+    std::map<std::string, std::size_t> votes;
+    std::size_t found = 0;
+    for (const Marker& marker : nodes_) {
+      if (marker.state != State::active) continue;
+      if (++votes[marker.deployment] == majority(marker.members.size())) ++found;
+    }
+    return found;
+  }
+
+ private:
+  struct Client {
+    std::map<std::size_t, Marker> seen;
+    std::map<std::size_t, std::string> known_as;
+    std::map<std::size_t, NodeIndex> to_confirm;
+    Enrolment enrolment{max_ttl, quarantine};
+  };
+  std::mt19937 dice_;
+  CountingRandomness random_;
+  std::vector<std::string> names_;
+  std::vector<Marker> nodes_;
+  std::vector<Client> clients_;
+  std::array<std::vector<std::size_t>, clients> lists_;
+};
+
+TEST(EnrolmentOfManyClients, opens_the_deployment_whoever_crashed_on_the_way) {
+  for (std::uint32_t seed = 0; seed < 600; ++seed) {
+    const std::size_t nodes = 1 + seed % 5;
+    Crowd crowd(nodes, 0, seed);
+    for (int i = 0; i < 100; ++i) {
+      crowd.do_anything();
+      ASSERT_LE(crowd.ids_with_a_quorum(), 1U) << "seed " << seed;
+    }
+    crowd.run_alone(0);
+    EXPECT_EQ(crowd.active(), nodes) << "seed " << seed;
+  }
+}
+
+TEST(EnrolmentOfManyClients, with_different_lists_never_gives_two_deployments_a_quorum) {
+  for (std::uint32_t seed = 0; seed < 2'000; ++seed) {
+    Crowd crowd(3 + seed % 3, 1, seed);
+    for (int i = 0; i < 200; ++i) {
+      if (crowd.draw(24) == 0) crowd.lose_data(crowd.draw_node());
+      crowd.do_anything();
+      ASSERT_LE(crowd.ids_with_a_quorum(), 1U) << "seed " << seed;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace redlock::core::test

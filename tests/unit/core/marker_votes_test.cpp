@@ -1,0 +1,233 @@
+#include <gtest/gtest.h>
+
+#include "core/marker.hpp"
+#include "harness.hpp"
+
+namespace redlock::core::test {
+namespace {
+
+Settings guarded(std::size_t nodes) {
+  Settings settings = Harness::settings_for(nodes);
+  settings.restart_guard = true;
+  return settings;
+}
+
+/// A member of the one deployment that there is.
+std::string marker_of(NodeIndex node, std::string_view incarnation = "i") {
+  Marker marker;
+  marker.state = Marker::State::active;
+  marker.incarnation = incarnation;
+  marker.deployment = "D";
+  marker.run_id = "server" + std::to_string(node);
+  marker.replid = "r";
+  marker.max_ttl = std::chrono::milliseconds(30s);
+  marker.members = {"node0", "node1", "node2"};
+  marker.self = "node" + std::to_string(node);
+  return format_marker(marker) + " 1";
+}
+
+/// Nodes that remember what they promised: three members, connected.
+struct Remembering : Harness {
+  Remembering() : Harness(guarded(3)) {
+    tick();
+    for (NodeIndex node = 0; node < 3; ++node) come_up(node);
+  }
+  std::string come_up(NodeIndex node, std::string_view incarnation = "i") {
+    const std::string marker = marker_of(node, incarnation);
+    NodeUp event;
+    event.marker = marker;
+    return up_as(node, event);
+  }
+  /// The answer to read-marker.
+  std::string unchanged(NodeIndex node) { return answer(node, Reply::marker, marker_of(node)); }
+};
+
+TEST(MarkerBehindVotes, OneReadingBehindTheLastVoteOfATurnCoversThemAll) {
+  Remembering h;
+  EXPECT_EQ(h.acquire(1, 10s), "set t1 -> 0 1 2");
+  EXPECT_EQ(h.acquire(2, 10s), "set t2 -> 0 1 2");
+  EXPECT_EQ(h.end_turn(), "read-marker -> 0 1 2");
+  EXPECT_EQ(h.end_turn(), "");
+}
+
+TEST(MarkerBehindVotes, AVoteCountsWhenTheMarkerBehindItIsUnchanged) {
+  Remembering h;
+  h.acquire(1, 10s);
+  h.end_turn();
+  EXPECT_EQ(h.answers({0, 1}, Reply::granted), "");
+  EXPECT_EQ(h.unchanged(0), "");
+  EXPECT_EQ(h.unchanged(1), "acquired #1 until 9898ms");
+}
+
+TEST(MarkerBehindVotes, ANodeThatForgotBeforeItGrantedHasNoVoteAndIsAskedAnewAtOnce) {
+  Remembering h;
+  h.acquire(1, 10s);
+  h.end_turn();
+  h.answers({0, 1}, Reply::granted);
+  h.unchanged(0);
+  EXPECT_EQ(h.answer(1, Reply::marker, ""), "disconnect 1");
+  EXPECT_EQ(h.until_deadline(), 0s);
+  EXPECT_EQ(h.tick(), "connect 1");
+  // Node 2 decides: what node 1 said counts for nothing.
+  h.answer(2, Reply::taken, "other");
+  EXPECT_EQ(h.unchanged(2).find("acquired"), std::string::npos);
+}
+
+TEST(MarkerBehindVotes, AMarkerThatWasWrittenAnewIsAnotherOne) {
+  Remembering h;
+  h.acquire(1, 10s);
+  h.end_turn();
+  h.answer(0, Reply::granted);
+  EXPECT_EQ(h.answer(0, Reply::marker, marker_of(0, "another")), "disconnect 0");
+}
+
+TEST(MarkerBehindVotes, AnExtendCountsOnlyWithItsMarkerToo) {
+  Remembering h;
+  h.acquire(1, 10s);
+  h.end_turn();
+  h.answers({0, 1}, Reply::granted);
+  h.unchanged(0);
+  h.unchanged(1);
+  h.extend(2, 10s);
+  EXPECT_EQ(h.end_turn(), "read-marker -> 0 1 2");
+  EXPECT_EQ(h.answers({0, 1}, Reply::extended), "");
+  h.unchanged(0);
+  EXPECT_EQ(h.answer(1, Reply::marker, ""), "disconnect 1") << "one vote is no quorum";
+}
+
+TEST(MarkerBehindVotes, WhatComesBehindAVoteWaitsForItsTurn) {
+  Remembering h;
+  h.acquire(1, 10s);
+  h.cancel(1);
+  h.end_turn();
+  EXPECT_EQ(h.answer(0, Reply::granted), "");
+  EXPECT_EQ(h.answer(0, Reply::released), "");
+  EXPECT_EQ(h.unchanged(0), "");
+  EXPECT_EQ(h.open(0), 0U);
+}
+
+TEST(MarkerBehindVotes, AReplicaOrOneThatLoadsItsDataEndsTheConnection) {
+  for (const char* error :
+       {"READONLY You can't write against a read only replica.",
+        "MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.",
+        "LOADING Redis is loading the dataset in memory",
+        "ERR Error running script: @user_script: 1: -READONLY You can't write"}) {
+    Remembering h;
+    h.acquire(1, 10s);
+    h.end_turn();
+    EXPECT_EQ(h.answer(0, Reply::error, error), "disconnect 0") << error;
+  }
+  Remembering h;
+  h.acquire(1, 10s);
+  h.end_turn();
+  EXPECT_EQ(h.answer(0, Reply::error, "OOM command not allowed"), "");
+}
+
+TEST(MarkerBehindVotes, AReplicaIsLookedAtAgainLater) {
+  Harness h(guarded(1));
+  h.tick();
+  NodeUp replica;
+  replica.unfit = "it is a replica";
+  replica.replica = true;
+  h.up_as(0, replica);
+  EXPECT_EQ(h.pass(4s), "");
+  EXPECT_EQ(h.pass(1s), "disconnect 0; connect 0");
+}
+
+TEST(MarkerBehindVotes, WithoutTheRestartGuardNothingIsRead) {
+  Connected h(3);
+  h.acquire(1, 10s);
+  EXPECT_EQ(h.end_turn(), "");
+  EXPECT_EQ(h.answers({0, 1}, Reply::granted), "acquired #1 until 9898ms");
+}
+
+/// Three nodes, one of which an operator has put into another deployment already.
+struct Mixed : Harness {
+  explicit Mixed(std::size_t nodes, std::initializer_list<std::pair<int, std::string>> members)
+      : Harness(guarded(nodes)) {
+    tick();
+    for (const auto& [node, deployment] : members) {
+      const std::string marker = member(static_cast<NodeIndex>(node), deployment);
+      NodeUp event;
+      event.marker = marker;
+      up_as(static_cast<NodeIndex>(node), event);
+    }
+  }
+  /// "D" has three members, "E" has five.
+  static std::string member(NodeIndex node, const std::string& deployment) {
+    std::string marker = marker_of(node);
+    marker.replace(marker.find(" D "), 3, " " + deployment + " ");
+    if (deployment == "E") marker.replace(marker.find("node0,"), 6, "a,b,node0,");
+    return marker;
+  }
+};
+
+TEST(DeploymentIds, OneRoundCountsTheVotesOfOneDeployment) {
+  Mixed h(3, {{0, "E"}, {1, "D"}, {2, "D"}});
+  EXPECT_EQ(h.acquire(1, 10s), "set t1 -> 1 2");
+  h.end_turn();
+  h.answers({1, 2}, Reply::granted);
+  h.answer(1, Reply::marker, Mixed::member(1, "D"));
+  EXPECT_EQ(h.answer(2, Reply::marker, Mixed::member(2, "D")), "acquired #1 until 9898ms");
+  EXPECT_EQ(h.engine().exclusion(0), "it belongs to another deployment than most of the nodes");
+  // The lease is kept there too, but that is no vote for it.
+  h.extend(2, 10s);
+  h.end_turn();
+  EXPECT_EQ(h.answer(0, Reply::extended) + h.answer(1, Reply::extended), "");
+  h.answer(0, Reply::marker, Mixed::member(0, "E"));
+  EXPECT_EQ(h.answer(1, Reply::marker, Mixed::member(1, "D")), "");
+  EXPECT_EQ(h.commands().size(), 0U);
+}
+
+TEST(DeploymentIds, TheQuorumIsOfTheMembersThatTheNodesName) {
+  Mixed h(3, {{0, "E"}, {1, "E"}, {2, "E"}});
+  EXPECT_EQ(h.acquire(1, 10s), "set t1 -> 0 1 2");
+  h.end_turn();
+  h.answers({0, 1}, Reply::granted);
+  h.answer(0, Reply::marker, Mixed::member(0, "E"));
+  EXPECT_EQ(h.answer(1, Reply::marker, Mixed::member(1, "E")), "") << "two of five";
+  h.answer(2, Reply::granted);
+  EXPECT_EQ(h.answer(2, Reply::marker, Mixed::member(2, "E")), "acquired #1 until 9898ms");
+}
+
+TEST(DeploymentIds, AClientThatKnowsTooFewMembersIsToldSo) {
+  Mixed h(1, {{0, "D"}});
+  EXPECT_EQ(h.acquire(1, 10s), "failed #1 excluded") << "one of three";
+  EXPECT_EQ(h.engine().exclusion(0),
+            "it belongs to a deployment of 3 nodes; this client has 1 node");
+}
+
+TEST(DeploymentIds, NodesOfNoDeploymentCountForAnyUntilTheyAreAdopted) {
+  Harness h(guarded(3));
+  h.tick();
+  const std::string member = marker_of(0);
+  NodeUp event;
+  event.marker = member;
+  h.up_as(0, event);
+  const std::string blank = "redlock2 blank i - s r 30000 volatile - - 1";
+  event.marker = blank;
+  h.up_as(1, event);
+  h.up_as(2, event);
+  EXPECT_EQ(h.acquire(1, 10s), "set t1 -> 0 1 2");
+}
+
+TEST(MarkerBehindVotes, AJoiningNodeHasNoVoteAndAnotherMaxTtlNeither) {
+  Harness h(guarded(3));
+  h.tick();
+  std::string marker = marker_of(0);
+  marker.replace(marker.find("active"), 6, "joining");
+  NodeUp event;
+  event.marker = marker;
+  EXPECT_EQ(h.up_as(0, event), "excluded 0");
+  EXPECT_EQ(h.engine().exclusion(0), "it is joining a deployment");
+  h.down(0);
+  marker = marker_of(0);
+  marker.replace(marker.find("30000"), 5, "60000");
+  event.marker = marker;
+  h.up_as(0, event);
+  EXPECT_EQ(h.engine().exclusion(0),
+            "it belongs to a deployment with a max TTL of 60 s; this client has 30 s");
+}
+
+}  // namespace
+}  // namespace redlock::core::test

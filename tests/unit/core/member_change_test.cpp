@@ -1,0 +1,499 @@
+// An operator that changes the members, run to its end over model nodes: killed after every step,
+// beside another one, with nodes that die, while clients could be granted leases all the time.
+
+#include "core/member_change.hpp"
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <string>
+#include <vector>
+
+#include "unit/core/member_world.hpp"
+
+namespace redlock::core::test {
+namespace {
+
+using Kind = MemberWish::Kind;
+
+struct Case {
+  Names before;
+  MemberWish wish;
+  Names after;
+};
+
+/// Every kind of change, with the leaving node first, in the middle and last.
+std::vector<Case> cases() {
+  std::vector<Case> all;
+  for (std::size_t count = 1; count <= 5; ++count) {
+    const Names before = names_up_to(count);
+    const std::string entering = name_of(count + 1);
+    const auto put = [&](MemberWish wish) {
+      Names after = members_after(before, wish);
+      all.push_back({before, std::move(wish), std::move(after)});
+    };
+    put(wish_of(Kind::add, "", entering, before));
+    for (std::size_t i = 1; i <= count && count > 1; ++i) {
+      put(wish_of(Kind::replace, name_of(i), entering, before));
+      put(wish_of(Kind::remove, name_of(i), "", before));
+    }
+  }
+  return all;
+}
+
+std::string title(const Case& change) {
+  return command_of(change.wish) + " of " + std::to_string(change.before.size());
+}
+
+/// All members serve the same deployment, once its quarantines are over.
+void expect_made(World& world, const Case& change) {
+  world.let_clients_act();
+  world.now += 2 * full_quarantine;
+  world.let_clients_act();
+  world.now += 2 * full_quarantine;
+  world.let_clients_act();
+  EXPECT_TRUE(world.serves(change.after)) << world.describe();
+}
+
+World world_of(const Case& change) {
+  World world(change.before.size() + 2);
+  world.found(change.before, "7.d");
+  return world;
+}
+
+TEST(MemberChange, is_made_one_node_at_a_time) {
+  for (const Case& change : cases()) {
+    SCOPED_TRACE(title(change));
+    World world = world_of(change);
+    Operator run(world, change.wish);
+    const auto done = run.done();
+    ASSERT_TRUE(done);
+    EXPECT_EQ(done->members, change.after);
+    EXPECT_EQ(generation_of(done->deployment), 8U);
+    const bool enters = !change.wish.entering.empty();
+    EXPECT_EQ(run.writes.size(), change.after.size() + (enters ? 1U : 0U));
+    if (enters) {
+      EXPECT_EQ(run.writes.front().node, change.wish.entering);
+      EXPECT_EQ(run.writes.front().marker.state, Marker::State::joining);
+      EXPECT_EQ(run.writes.back().node, change.wish.entering);
+      EXPECT_EQ(run.writes.back().quarantine, full_quarantine);
+    }
+    EXPECT_TRUE(run.waits.empty());
+    expect_made(world, change);
+  }
+}
+
+TEST(MemberChange, that_was_made_is_found_made) {
+  for (const Case& change : cases()) {
+    SCOPED_TRACE(title(change));
+    World world = world_of(change);
+    ASSERT_TRUE(Operator(world, change.wish).done());
+    Operator again(world, change.wish);
+    EXPECT_TRUE(again.done());
+    EXPECT_TRUE(again.writes.empty());
+  }
+}
+
+TEST(MemberChange, that_is_killed_after_any_step_is_resumed_by_the_same_wish) {
+  for (const Case& change : cases()) {
+    for (int steps = 0;; ++steps) {
+      SCOPED_TRACE(title(change) + ", killed after step " + std::to_string(steps));
+      World world = world_of(change);
+      Operator killed(world, change.wish);
+      for (int i = 0; i < steps; ++i) killed.step();
+      if (killed.has_ended()) break;
+      const auto done = Operator(world, change.wish).done();
+      ASSERT_TRUE(done) << world.describe();
+      EXPECT_EQ(done->members, change.after);
+      expect_made(world, change);
+    }
+  }
+}
+
+TEST(MemberChange, that_is_killed_is_resumed_by_the_command_that_the_markers_tell) {
+  for (const Case& change : cases()) {
+    for (int steps = 0;; ++steps) {
+      SCOPED_TRACE(title(change) + ", killed after step " + std::to_string(steps));
+      World world = world_of(change);
+      Operator killed(world, change.wish);
+      for (int i = 0; i < steps; ++i) killed.step();
+      if (killed.has_ended()) break;
+      std::set<std::string> all(change.before.begin(), change.before.end());
+      if (!change.wish.entering.empty()) all.insert(change.wish.entering);
+      const auto told = change_under_way(world.survey(all));
+      if (!told) continue;
+      EXPECT_EQ(command_of(*told), command_of(change.wish));
+    }
+  }
+}
+
+TEST(MemberChange, goes_on_beside_another_run_of_the_same_wish_at_every_point) {
+  for (const Case& change : cases()) {
+    if (change.before.size() > 3) continue;
+    for (int first = 0; first < 16; ++first) {
+      for (int second = 0; second < 16; ++second) {
+        SCOPED_TRACE(title(change) + " " + std::to_string(first) + "/" + std::to_string(second));
+        World world = world_of(change);
+        Operator a(world, change.wish);
+        Operator b(world, change.wish);
+        for (int i = 0; i < first; ++i) a.step();
+        for (int i = 0; i < second; ++i) b.step();
+        EXPECT_TRUE(a.done());
+        EXPECT_TRUE(b.done());
+        expect_made(world, change);
+      }
+    }
+  }
+}
+
+TEST(MemberChange, of_two_that_differ_one_is_made_at_every_interleaving) {
+  const Names before = names_up_to(3);
+  const std::vector<MemberWish> wishes{
+      wish_of(Kind::replace, "n1", "n4", before), wish_of(Kind::replace, "n3", "n5", before),
+      wish_of(Kind::add, "", "n4", before), wish_of(Kind::remove, "n1", "", before),
+      wish_of(Kind::remove, "n2", "", before)};
+  for (const MemberWish& one : wishes) {
+    for (const MemberWish& other : wishes) {
+      if (&one == &other) continue;
+      for (int first = 0; first < 12; ++first) {
+        for (int second = 0; second < 12; ++second) {
+          for (int third = 0; third < 2; ++third) {
+            SCOPED_TRACE(command_of(one) + " against " + command_of(other) + " " +
+                         std::to_string(first) + "/" + std::to_string(second) + "/" +
+                         std::to_string(third));
+            World world(5);
+            world.found(before, "7.d");
+            Operator a(world, one);
+            Operator b(world, other);
+            for (int i = 0; i < first; ++i) a.step();
+            for (int i = 0; i < second; ++i) b.step();
+            for (int i = 0; i < third; ++i) a.step();
+            b.run();
+            a.run();
+            // Each begins again, until both are made or cannot be meant any more.
+            for (int i = 0; i < 3; ++i) {
+              Operator(world, one).run();
+              Operator(world, other).run();
+            }
+            const bool stuck = change_under_way(world.survey({"n1", "n2", "n3", "n4", "n5"})) &&
+                               !Operator(world, one).done() && !Operator(world, other).done();
+            EXPECT_FALSE(stuck) << world.describe();
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(MemberChange, survives_that_any_node_forgets_everything_at_any_point) {
+  for (const Case& change : cases()) {
+    for (std::size_t victim = 1; victim <= change.before.size() + 1; ++victim) {
+      if (change.before.size() < 3) continue;  // of two, none can take the other one back
+      for (int steps = 0;; ++steps) {
+        SCOPED_TRACE(title(change) + ", " + name_of(victim) + " forgets after step " +
+                     std::to_string(steps));
+        World world = world_of(change);
+        Operator run(world, change.wish);
+        for (int i = 0; i < steps; ++i) run.step();
+        if (run.has_ended()) break;
+        world.restart_empty(name_of(victim));
+        world.let_clients_act();
+        run.run();
+        world.let_clients_act();
+        const auto done = Operator(world, change.wish).done();
+        ASSERT_TRUE(done) << world.describe();
+        expect_made(world, change);
+      }
+    }
+  }
+}
+
+TEST(MemberChange, waits_for_a_member_that_is_down_and_goes_on_when_it_is_back) {
+  for (const Case& change : cases()) {
+    for (const std::string& victim : change.after) {
+      for (int steps = 0;; ++steps) {
+        SCOPED_TRACE(title(change) + ", " + victim + " down after step " + std::to_string(steps));
+        World world = world_of(change);
+        Operator run(world, change.wish);
+        for (int i = 0; i < steps; ++i) run.step();
+        if (run.has_ended()) break;
+        world.at(victim).up = false;
+        run.run();
+        if (const auto* refused = std::get_if<ChangeRefused>(&run.run())) {
+          ADD_FAILURE() << refused->why;
+        }
+        world.at(victim).up = true;
+        ASSERT_TRUE(Operator(world, change.wish).done()) << world.describe();
+        expect_made(world, change);
+      }
+    }
+  }
+}
+
+TEST(MemberChange, replaces_a_node_that_died_while_it_entered) {
+  for (const Case& change : cases()) {
+    if (change.wish.entering.empty() || change.after.size() < 3) continue;
+    for (int steps = 0;; ++steps) {
+      SCOPED_TRACE(title(change) + ", dead after step " + std::to_string(steps));
+      World world = world_of(change);
+      Operator run(world, change.wish);
+      for (int i = 0; i < steps; ++i) run.step();
+      if (run.has_ended()) break;
+      world.at(change.wish.entering).up = false;
+      const MemberStep& end = run.run();
+      const bool waits = std::holds_alternative<WaitFor>(end);
+      const bool others_have_it =
+          world.marker(change.after.front()).members == change.after && waits;
+      if (!others_have_it) continue;
+      const std::string next = name_of(change.before.size() + 2);
+      const Case then{
+          change.after, wish_of(Kind::replace, change.wish.entering, next, {"n1", "n2"}),
+          members_after(change.after, wish_of(Kind::replace, change.wish.entering, next, {}))};
+      Operator again(world, then.wish);
+      ASSERT_TRUE(again.done()) << world.describe();
+      EXPECT_FALSE(again.waits.empty()) << "within a quarantine of the change before";
+      expect_made(world, then);
+    }
+  }
+}
+
+TEST(MemberChange, can_be_taken_back_later_with_the_node_that_was_removed) {
+  const Case there{
+      names_up_to(3), wish_of(Kind::replace, "n3", "n4", names_up_to(3)), {"n1", "n2", "n4"}};
+  World world = world_of(there);
+  ASSERT_TRUE(Operator(world, there.wish).done());
+  const Case back{there.after, wish_of(Kind::replace, "n4", "n3", there.after), names_up_to(3)};
+  Operator run(world, back.wish);
+  ASSERT_TRUE(run.done());
+  EXPECT_FALSE(run.waits.empty()) << "two changes within one quarantine are not safe";
+  expect_made(world, back);
+}
+
+TEST(MemberChange, begins_only_when_every_marker_is_old_enough_by_its_own_clock) {
+  World world(4);
+  world.found(names_up_to(3), "7.d");
+  world.write("n2", world.marker("n2"), milliseconds(-1));
+  Operator run(world, wish_of(Kind::replace, "n3", "n4", {"n1"}));
+  run.step();
+  while (run.waits.empty() && run.step()) EXPECT_TRUE(run.writes.empty());
+  ASSERT_EQ(run.waits.size(), 1U);
+  EXPECT_EQ(run.waits[0].node, "n2");
+  EXPECT_EQ(run.waits[0].cause, WaitFor::Cause::age);
+  EXPECT_EQ(run.waits[0].left, full_quarantine + milliseconds(1));
+  EXPECT_TRUE(run.done());
+}
+
+TEST(MemberChange, waits_while_a_member_is_quarantined_so_that_there_is_no_outage) {
+  World world(4);
+  world.found(names_up_to(3), "7.d");
+  world.at("n1").quarantined_until = world.now + milliseconds(700);
+  Operator run(world, wish_of(Kind::replace, "n3", "n4", {"n1"}));
+  ASSERT_TRUE(run.done());
+  ASSERT_EQ(run.waits.size(), 1U);
+  EXPECT_EQ(run.waits[0].cause, WaitFor::Cause::quarantine);
+}
+
+TEST(MemberChange, finds_all_members_from_one) {
+  World world(6);
+  world.found(names_up_to(5), "7.d");
+  EXPECT_TRUE(Operator(world, wish_of(Kind::replace, "n1", "n6", {"n5"})).done());
+}
+
+TEST(MemberChange, refuses_what_cannot_be_meant) {
+  World world(5);
+  world.found(names_up_to(3), "7.d");
+  const auto expect_usage = [&](const MemberWish& wish) {
+    Operator run(world, wish);
+    const auto refused = run.refused();
+    ASSERT_TRUE(refused) << command_of(wish);
+    EXPECT_EQ(refused->reason, ChangeRefused::Reason::wish);
+    EXPECT_TRUE(run.writes.empty());
+  };
+  expect_usage(wish_of(Kind::replace, "n4", "n5", {"n1"}));
+  expect_usage(wish_of(Kind::replace, "n1", "n2", {"n1"}));
+  World single(2);
+  single.found(names_up_to(1), "7.d");
+  Operator run(single, wish_of(Kind::replace, "n1", "n2", {"n1"}));
+  ASSERT_TRUE(run.refused());
+  EXPECT_EQ(run.refused()->reason, ChangeRefused::Reason::wish);
+  Operator last(single, wish_of(Kind::remove, "n1", "", {"n1"}));
+  ASSERT_TRUE(last.refused());
+}
+
+TEST(MemberChange, refuses_a_node_of_another_deployment) {
+  World world(6);
+  world.found(names_up_to(3), "7.d");
+  Marker other;
+  other.state = Marker::State::active;
+  other.deployment = "9.e";
+  other.members = {"n4", "n5", "n6"};
+  other.self = "n4";
+  world.write("n4", other, milliseconds(-1));
+  Operator run(world, wish_of(Kind::replace, "n3", "n4", {"n1"}));
+  ASSERT_TRUE(run.refused());
+  EXPECT_EQ(run.refused()->reason, ChangeRefused::Reason::state);
+  EXPECT_TRUE(run.writes.empty());
+}
+
+TEST(MemberChange, refuses_beside_a_deployment_that_is_not_there) {
+  World world(4);
+  Operator run(world, wish_of(Kind::add, "", "n4", names_up_to(3)));
+  ASSERT_TRUE(run.refused());
+  EXPECT_TRUE(run.writes.empty());
+}
+
+TEST(MemberBootstrap, opens_new_nodes_without_a_quarantine) {
+  for (std::size_t count = 1; count <= 5; ++count) {
+    World world(count);
+    Operator run(world, wish_of(Kind::bootstrap, "", "", names_up_to(count)));
+    ASSERT_TRUE(run.done());
+    EXPECT_TRUE(world.serves(names_up_to(count))) << world.describe();
+    EXPECT_EQ(run.writes.size(), 2 * count);
+    Operator again(world, wish_of(Kind::bootstrap, "", "", names_up_to(count)));
+    ASSERT_TRUE(again.done());
+    EXPECT_TRUE(again.writes.empty());
+  }
+}
+
+TEST(MemberBootstrap, ends_the_quarantine_of_blank_nodes) {
+  World world(3);
+  world.let_clients_act();
+  ASSERT_TRUE(Operator(world, wish_of(Kind::bootstrap, "", "", names_up_to(3))).done());
+  EXPECT_TRUE(world.serves(names_up_to(3)));
+}
+
+TEST(MemberBootstrap, that_is_killed_after_any_step_is_resumed) {
+  for (const bool known : {false, true}) {
+    for (int steps = 0;; ++steps) {
+      SCOPED_TRACE(std::to_string(steps) + (known ? " known" : " new"));
+      World world(5);
+      if (known) world.found(names_up_to(3), "7.d");
+      const MemberWish wish = wish_of(Kind::bootstrap, "", "", names_up_to(5));
+      Operator killed(world, wish);
+      for (int i = 0; i < steps; ++i) killed.step();
+      if (killed.has_ended()) break;
+      ASSERT_TRUE(Operator(world, wish).done()) << world.describe();
+      world.now += full_quarantine;
+      EXPECT_TRUE(world.serves(names_up_to(5)));
+    }
+  }
+}
+
+TEST(MemberBootstrap, of_known_nodes_is_quarantined_for_their_longest_lease) {
+  World world(3);
+  Marker marker;
+  marker.state = Marker::State::active;
+  marker.deployment = "d";
+  marker.members = {"n1"};
+  marker.self = "n1";
+  marker.max_ttl = milliseconds(5000);
+  world.write("n1", marker, milliseconds(-1));
+  const MemberWish wish = wish_of(Kind::bootstrap, "", "", names_up_to(3));
+  Operator run(world, wish);
+  while (run.writes.size() < 4) ASSERT_TRUE(run.step());
+  ASSERT_TRUE(Operator(world, wish).done()) << "another run knows it too";
+  for (const std::string& name : names_up_to(3)) {
+    EXPECT_EQ(world.at(name).quarantined_until - world.now, milliseconds(5052)) << name;
+  }
+}
+
+TEST(MemberBootstrap, goes_on_beside_another_one_at_every_point) {
+  for (const bool known : {false, true}) {
+    for (int first = 0; first < 16; ++first) {
+      for (int second = 0; second < 16; ++second) {
+        World world(3);
+        if (known) world.found({"n1", "n2"}, "7.d");
+        const MemberWish wish = wish_of(Kind::bootstrap, "", "", names_up_to(3));
+        Operator a(world, wish);
+        Operator b(world, wish);
+        for (int i = 0; i < first; ++i) a.step();
+        for (int i = 0; i < second; ++i) b.step();
+        ASSERT_TRUE(a.done());
+        ASSERT_TRUE(b.done());
+        world.now += full_quarantine;
+        EXPECT_TRUE(world.serves(names_up_to(3)));
+      }
+    }
+  }
+}
+
+TEST(MemberBootstrap, refuses_lists_that_leave_a_quorum_out) {
+  World world(5);
+  world.found(names_up_to(3), "7.d");
+  Operator two_out(world, wish_of(Kind::bootstrap, "", "", {"n3", "n4", "n5"}));
+  ASSERT_TRUE(two_out.refused());
+  EXPECT_TRUE(two_out.writes.empty());
+  Operator one_out(world, wish_of(Kind::bootstrap, "", "", {"n2", "n3", "n4"}));
+  EXPECT_TRUE(one_out.done());
+}
+
+TEST(MemberBootstrap, refuses_while_a_change_is_under_way_and_names_it) {
+  World world(4);
+  world.found(names_up_to(3), "7.d");
+  const MemberWish change = wish_of(Kind::replace, "n3", "n4", {"n1"});
+  Operator killed(world, change);
+  while (killed.writes.size() < 2) ASSERT_TRUE(killed.step());
+  Operator run(world, wish_of(Kind::bootstrap, "", "", names_up_to(4)));
+  ASSERT_TRUE(run.refused());
+  EXPECT_NE(run.refused()->remedy.find("members replace n3 n4"), std::string::npos);
+  EXPECT_TRUE(run.writes.empty());
+}
+
+TEST(MemberBootstrap, refuses_while_there_are_locks_and_while_a_node_is_missing) {
+  World world(3);
+  const MemberWish wish = wish_of(Kind::bootstrap, "", "", names_up_to(3));
+  Operator run(world, wish);
+  run.held = "n1 has a lock";
+  ASSERT_TRUE(run.refused());
+  EXPECT_EQ(run.refused()->reason, ChangeRefused::Reason::held);
+  EXPECT_TRUE(run.writes.empty());
+  world.at("n2").up = false;
+  EXPECT_TRUE(std::holds_alternative<WaitFor>(Operator(world, wish).run()));
+}
+
+/// Operators that crash and compete, nodes that die, forget and come back, clients that adopt, at
+/// random; in the end the wish is made.
+TEST(MemberChange, is_safe_and_is_made_whatever_happens_meanwhile) {
+  const auto all = cases();
+  for (unsigned seed = 0; seed < 300; ++seed) {
+    std::mt19937 random(seed);
+    const auto pick = [&random](std::size_t count) { return random() % count; };
+    const Case& change = all[pick(all.size())];
+    SCOPED_TRACE("seed " + std::to_string(seed) + ": " + title(change));
+    World world = world_of(change);
+    std::vector<std::optional<Operator>> runs(2);
+    std::size_t lost = 0;
+    for (int i = 0; i < 60; ++i) {
+      auto& run = runs[pick(2)];
+      const std::string node = name_of(1 + pick(change.before.size() + 1));
+      switch (pick(12)) {
+        case 0:
+          run.reset();
+          break;
+        case 1:
+          if (change.before.size() >= 3 && lost++ < 1) world.restart_empty(node);
+          break;
+        case 2:
+          world.let_clients_act();
+          break;
+        case 3:
+          world.at(node).up = !world.at(node).up;
+          break;
+        case 4:
+          world.now += milliseconds(pick(600));
+          break;
+        default:
+          if (!run || run->has_ended()) run.emplace(world, change.wish);
+          run->step();
+      }
+    }
+    for (std::size_t i = 1; i <= change.before.size() + 1; ++i) world.at(name_of(i)).up = true;
+    world.let_clients_act();
+    EXPECT_TRUE(Operator(world, change.wish).done()) << world.describe();
+    expect_made(world, change);
+    if (HasFailure()) return;
+  }
+}
+
+}  // namespace
+}  // namespace redlock::core::test

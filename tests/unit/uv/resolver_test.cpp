@@ -1,0 +1,211 @@
+#include "uv/resolver.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <latch>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "uv/stream.hpp"
+#include "uv_test_support.hpp"
+
+namespace redlock::uv::test {
+namespace {
+
+constexpr std::uint16_t port = 7000;
+
+[[nodiscard]] Address address(const std::string& host) { return *parse_literal(host, port); }
+
+[[nodiscard]] Addresses addresses(const std::vector<std::string>& hosts) {
+  Addresses list;
+  for (const std::string& host : hosts) list.push_back(address(host));
+  return list;
+}
+
+class Waiter final : public ResolverListener {
+ public:
+  void on_resolved(const char* why, Addresses what) noexcept override {
+    ++answers;
+    problem = why == nullptr ? "" : why;
+    found = std::move(what);
+  }
+  int answers = 0;
+  std::string problem;
+  Addresses found;
+};
+
+/// Counts the lookups, and answers none of them before `answer()`.
+class NameServer {
+ public:
+  [[nodiscard]] HostLookup lookup(Addresses found) const {
+    return [state = state_, found = std::move(found)](const std::string&, std::uint16_t) {
+      ++state->asked;
+      state->answering.wait();
+      return ResolvedHost{nullptr, found};
+    };
+  }
+  void answer() { state_->answering.count_down(); }
+  [[nodiscard]] int asked() const { return state_->asked; }
+
+ private:
+  // Shared, because a lookup may outlive the test.
+  struct State {
+    std::atomic<int> asked{0};
+    std::latch answering{1};
+  };
+  std::shared_ptr<State> state_ = std::make_shared<State>();
+};
+
+class ResolverTest : public testing::Test {
+ protected:
+  void resolve(Resolver& resolver, Waiter& waiter) { resolver.resolve("host", port, waiter); }
+  [[nodiscard]] bool answered(const Waiter& waiter) {
+    return run_until(loop, [&] { return waiter.answers > 0; });
+  }
+  Loop loop;
+  NameServer names;
+};
+
+TEST_F(ResolverTest, runs_one_lookup_for_all_who_ask_while_it_hangs) {
+  Resolver resolver(loop.get(), names.lookup(addresses({"127.0.0.1"})));
+  Waiter first;
+  Waiter second;
+  Waiter gave_up;
+  resolve(resolver, first);
+  resolve(resolver, gave_up);
+  resolver.forget(gave_up);
+  resolve(resolver, second);
+  names.answer();
+  ASSERT_TRUE(answered(first) && answered(second));
+  EXPECT_EQ(names.asked(), 1);
+  EXPECT_EQ(first.found, addresses({"127.0.0.1"}));
+  EXPECT_EQ(second.found, addresses({"127.0.0.1"}));
+  EXPECT_EQ(gave_up.answers, 0);
+}
+
+TEST_F(ResolverTest, runs_no_second_thread_for_tries_that_were_given_up) {
+  Resolver resolver(loop.get(), names.lookup(addresses({"127.0.0.1"})));
+  for (int tries = 0; tries < 100; ++tries) {
+    Waiter waiter;
+    resolve(resolver, waiter);
+    resolver.forget(waiter);
+  }
+  Waiter last;
+  resolve(resolver, last);
+  names.answer();
+  ASSERT_TRUE(answered(last));
+  EXPECT_EQ(names.asked(), 1);
+}
+
+TEST_F(ResolverTest, keeps_an_answer_that_comes_after_everybody_gave_up_for_the_next) {
+  Resolver resolver(loop.get(), names.lookup(addresses({"127.0.0.1"})));
+  Waiter gave_up;
+  resolve(resolver, gave_up);
+  resolver.forget(gave_up);
+  names.answer();
+  // The answer is there once the loop has nothing left to wait for.
+  uv_run(loop.get(), UV_RUN_DEFAULT);
+  Waiter next;
+  resolve(resolver, next);
+  EXPECT_EQ(next.answers, 1) << "without another lookup";
+  EXPECT_EQ(names.asked(), 1);
+
+  Waiter later;
+  resolve(resolver, later);
+  EXPECT_EQ(later.answers, 0) << "an answer is used once: addresses change";
+  ASSERT_TRUE(answered(later));
+  EXPECT_EQ(names.asked(), 2);
+}
+
+TEST_F(ResolverTest, starts_behind_the_address_that_was_tried_last_unless_it_works) {
+  names.answer();
+  Addresses told = addresses({"127.0.0.1", "127.0.0.2", "127.0.0.3"});
+  Resolver resolver(loop.get(), [&](const std::string&, std::uint16_t) {
+    return ResolvedHost{nullptr, told};
+  });
+  const auto order = [&] {
+    Waiter waiter;
+    resolve(resolver, waiter);
+    EXPECT_TRUE(answered(waiter));
+    return waiter.found;
+  };
+  EXPECT_EQ(order(), addresses({"127.0.0.1", "127.0.0.2", "127.0.0.3"}));
+  resolver.trying(address("127.0.0.1"));
+  EXPECT_EQ(order(), addresses({"127.0.0.2", "127.0.0.3", "127.0.0.1"}));
+  resolver.trying(address("127.0.0.2"));
+  resolver.works(address("127.0.0.2"));
+  EXPECT_EQ(order(), addresses({"127.0.0.2", "127.0.0.3", "127.0.0.1"}));
+  resolver.trying(address("127.0.0.2"));
+  EXPECT_EQ(order(), addresses({"127.0.0.3", "127.0.0.1", "127.0.0.2"})) << "it hangs by now";
+  resolver.trying(address("127.0.0.3"));
+  EXPECT_EQ(order(), addresses({"127.0.0.1", "127.0.0.2", "127.0.0.3"}));
+
+  // Name servers rotate what they tell: the address counts, not its place.
+  told = addresses({"127.0.0.3", "127.0.0.1", "127.0.0.2"});
+  EXPECT_EQ(order(), addresses({"127.0.0.1", "127.0.0.2", "127.0.0.3"}));
+  told = addresses({"127.0.0.8", "127.0.0.9"});
+  EXPECT_EQ(order(), addresses({"127.0.0.8", "127.0.0.9"})) << "the last one is gone";
+}
+
+TEST_F(ResolverTest, tells_what_the_name_server_said) {
+  Resolver resolver(loop.get(), [](const std::string&, std::uint16_t) {
+    return ResolvedHost{"no such host", {}};
+  });
+  Waiter waiter;
+  resolve(resolver, waiter);
+  ASSERT_TRUE(answered(waiter));
+  EXPECT_EQ(waiter.problem, "no such host");
+}
+
+TEST_F(ResolverTest, runs_a_bounded_number_of_lookups_in_a_process) {
+  Waiter waiter;
+  for (std::size_t i = 0; i < most_lookups; ++i) {
+    // Destroyed at once, as by a client that ends; the lookup goes on hanging.
+    Resolver resolver(loop.get(), names.lookup({}));
+    resolve(resolver, waiter);
+    resolver.forget(waiter);
+  }
+  EXPECT_EQ(waiter.answers, 0);
+  Resolver one_too_many(loop.get(), names.lookup(addresses({"127.0.0.1"})));
+  resolve(one_too_many, waiter);
+  EXPECT_EQ(waiter.problem, "too many other lookups hang");
+
+  names.answer();
+  EXPECT_TRUE(run_until(loop, [&] {
+    Waiter again;
+    resolve(one_too_many, again);
+    one_too_many.forget(again);
+    return again.problem.empty();
+  }));
+}
+
+TEST_F(ResolverTest, takes_a_stream_past_an_address_that_hangs) {
+  names.answer();
+  LoopbackServer hangs(loop, LoopbackServer::Ip{"127.0.0.1"});
+  LoopbackServer answers(loop, LoopbackServer::Ip{"127.0.0.1"});
+  Resolver resolver(loop.get(), [&](const std::string&, std::uint16_t) {
+    return ResolvedHost{
+        nullptr,
+        {*parse_literal("127.0.0.1", hangs.port()), *parse_literal("127.0.0.1", answers.port())}};
+  });
+  Endpoint endpoint = hangs.endpoint("host");
+  endpoint.resolver = &resolver;
+  const auto reach = [&](LoopbackServer& server, bool works) {
+    const int before = server.accepted;
+    Recorder recorder;
+    Stream stream(loop.get(), recorder);
+    stream.open(endpoint);
+    EXPECT_TRUE(run_until(loop, [&] { return server.accepted > before && recorder.opened > 0; }));
+    if (works) stream.server_works();
+    stream.close(CloseMode::reset);
+  };
+  reach(hangs, false);
+  reach(answers, true);
+  reach(answers, false);
+  reach(hangs, false);
+}
+
+}  // namespace
+}  // namespace redlock::uv::test

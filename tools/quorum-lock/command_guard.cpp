@@ -1,0 +1,195 @@
+#include "quorum-lock/command_guard.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+
+#include "quorum-lock/guarded_command.hpp"
+
+namespace redlock::cli {
+namespace {
+
+/// How long the guard sleeps between two rounds of killing: what dies leaves children of its own.
+constexpr int quick_sweep_ms = 2;
+constexpr int patient_sweep_ms = 100;
+constexpr int quick_sweeps = 500;
+
+void send_message(int link, const void* message, std::size_t size) noexcept {
+  // Nobody is left to be told when it cannot be sent.
+  static_cast<void>(::send(link, message, size, MSG_NOSIGNAL));
+}
+
+void close_all_from(unsigned first) noexcept {
+  if (::syscall(SYS_close_range, first, ~0U, 0U) == 0) return;
+  const long end = ::sysconf(_SC_OPEN_MAX);
+  for (long fd = first; fd < end; ++fd) static_cast<void>(::close(static_cast<int>(fd)));
+}
+
+class Guard {
+ public:
+  Guard(pid_t command, int link, int signals) noexcept
+      : command_(command), link_(link), signals_(signals) {}
+
+  [[noreturn]] void run() noexcept {
+    reap();
+    for (;;) {
+      // A link that has ended would be readable for ever.
+      std::array<pollfd, 2> watched = {pollfd{signals_, POLLIN, 0},
+                                       pollfd{holder_ == Holder::there ? link_ : -1, POLLIN, 0}};
+      static_cast<void>(::poll(watched.data(), watched.size(), timeout()));
+      signalfd_siginfo info{};
+      while (::read(signals_, &info, sizeof info) > 0) {
+      }
+      if (watched[1].revents != 0) take_order();
+      if (killing_ == Killing::yes) sweep();
+      reap();
+    }
+  }
+
+ private:
+  enum class Holder { there, gone };
+  enum class Killing { no, yes };
+
+  [[nodiscard]] int timeout() const noexcept {
+    if (killing_ == Killing::no) return -1;
+    return sweeps_ < quick_sweeps ? quick_sweep_ms : patient_sweep_ms;
+  }
+
+  void tell(CommandEvent::Kind kind, int value) const noexcept {
+    const CommandEvent event{kind, value};
+    if (holder_ == Holder::there) send_message(link_, &event, sizeof event);
+  }
+
+  void take_order() noexcept {
+    GuardOrder order{};
+    const ssize_t count = ::recv(link_, &order, sizeof order, MSG_DONTWAIT);
+    if (count < 0 && (errno == EAGAIN || errno == EINTR)) return;
+    if (count != static_cast<ssize_t>(sizeof order)) {
+      holder_ = Holder::gone;
+    } else if (order == GuardOrder::dismiss) {
+      ::_exit(0);
+    }
+    if (killing_ == Killing::no) {
+      killing_ = Killing::yes;
+      // At once, as one: the tree is then gone through for what has left the group.
+      if (!reaped_) static_cast<void>(::kill(-command_, SIGKILL));
+    }
+  }
+
+  /// Kills every child. Theirs become ours, and are met in the next round.
+  void sweep() noexcept {
+    ++sweeps_;
+    const int list = ::open("/proc/thread-self/children", O_RDONLY | O_CLOEXEC);
+    if (list < 0) {
+      // A kernel without it: the group is all that can be found.
+      static_cast<void>(::kill(-command_, SIGKILL));
+      return;
+    }
+    std::array<char, 4096> text{};
+    pid_t pid = 0;
+    ssize_t count = 0;
+    while ((count = ::read(list, text.data(), text.size())) > 0) {
+      for (ssize_t i = 0; i < count; ++i) {
+        const char c = text[static_cast<std::size_t>(i)];
+        if (c >= '0' && c <= '9') {
+          pid = pid * 10 + (c - '0');
+        } else if (pid != 0) {
+          end_child(pid);
+          pid = 0;
+        }
+      }
+    }
+    static_cast<void>(::close(list));
+  }
+
+  void end_child(pid_t pid) noexcept {
+    if (::kill(pid, SIGKILL) == 0 || errno != EPERM) return;
+    if (refused_ != pid) tell(CommandEvent::Kind::refused, pid);
+    refused_ = pid;
+  }
+
+  void reap() noexcept {
+    for (;;) {
+      int status = 0;
+      const pid_t pid = ::waitpid(-1, &status, WNOHANG | WUNTRACED);
+      if (pid == 0) return;
+      if (pid < 0) {
+        if (errno == EINTR) continue;
+        on_nothing_left();
+        return;
+      }
+      if (pid != command_) continue;
+      if (WIFSTOPPED(status)) {
+        tell(CommandEvent::Kind::stopped, WSTOPSIG(status));
+      } else {
+        reaped_ = true;
+        tell(CommandEvent::Kind::ended, status);
+      }
+    }
+  }
+
+  void on_nothing_left() noexcept {
+    if (holder_ == Holder::gone) ::_exit(0);
+    killing_ = Killing::no;
+    if (told_end_) return;
+    told_end_ = true;
+    tell(CommandEvent::Kind::nothing_left, 0);
+  }
+
+  pid_t command_;
+  int link_;
+  int signals_;
+  Holder holder_ = Holder::there;
+  Killing killing_ = Killing::no;
+  int sweeps_ = 0;
+  pid_t refused_ = 0;
+  bool reaped_ = false;
+  bool told_end_ = false;
+};
+
+[[noreturn]] void fail_to_start(int link) noexcept {
+  const pid_t failure = -errno;
+  send_message(link, &failure, sizeof failure);
+  ::_exit(1);
+}
+
+}  // namespace
+
+void guard_command(const ExecPlan& plan, int link) noexcept {
+  sigset_t all;
+  ::sigfillset(&all);
+  if (::sigprocmask(SIG_SETMASK, &all, nullptr) != 0 || ::setpgid(0, 0) != 0 ||
+      ::prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) {
+    fail_to_start(link);
+  }
+  // Not by the name of the holder: `killall -9 quorum-lock` must leave somebody who ends commands.
+  static_cast<void>(::prctl(PR_SET_NAME, "lock-guard"));
+  const pid_t self = ::getpid();
+  const pid_t command = ::fork();
+  if (command < 0) fail_to_start(link);
+  if (command == 0) plan.become(self);
+  static_cast<void>(::setpgid(command, command));
+  send_message(link, &command, sizeof command);
+
+  // Nothing of the holder's may be kept open: its connections, and pipes whose readers wait.
+  if (::dup2(link, 0) < 0) ::_exit(1);
+  close_all_from(1);
+  sigset_t child;
+  ::sigemptyset(&child);
+  ::sigaddset(&child, SIGCHLD);
+  const int signals = ::signalfd(-1, &child, SFD_NONBLOCK);
+  // The kernel kills the command with us.
+  if (signals < 0) ::_exit(1);
+  Guard(command, 0, signals).run();
+}
+
+}  // namespace redlock::cli

@@ -1,0 +1,90 @@
+#include "quorum-lock/membership.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "quorum-lock/duration.hpp"
+#include "quorum-lock/json_line.hpp"
+#include "quorum-lock/text.hpp"
+
+namespace redlock::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Colour = Style::Colour;
+
+std::string state_text(const MemberReport& node) {
+  std::string text(to_string(node.state));
+  if (!node.problem.empty()) return text + ": " + as_printable(node.problem);
+  if (node.quarantine == forever) return text + ", quarantine without end";
+  if (node.quarantine.count() > 0) text += ", votes in " + format_duration(node.quarantine);
+  return text;
+}
+
+}  // namespace
+
+std::string membership_json(const Membership& membership) {
+  Json json{{"outcome", "members"}};
+  json["deployment"] = membership.deployment.empty() ? Json(nullptr) : Json(membership.deployment);
+  json["members"] = Json::array();
+  for (const std::string& member : membership.members) json["members"].push_back(as_utf8(member));
+  json["max_ttl_ms"] = membership.max_ttl.count();
+  json["nodes"] = Json::array();
+  for (const MemberReport& node : membership.nodes) {
+    const bool endless = node.quarantine == forever;
+    json["nodes"].push_back(
+        {{"url", as_utf8(node.url)},
+         {"state", to_string(node.state)},
+         {"deployment", node.deployment.empty() ? Json(nullptr) : Json(as_utf8(node.deployment))},
+         {"quarantine_ms",
+          endless ? -1 : std::chrono::ceil<std::chrono::milliseconds>(node.quarantine).count()},
+         {"problem", node.problem.empty() ? Json(nullptr) : Json(as_utf8(node.problem))}});
+  }
+  json["resume"] = membership.resume.empty() ? Json(nullptr) : Json(as_utf8(membership.resume));
+  return json_line(json);
+}
+
+std::string membership_text(const Style& style, const Settings& settings,
+                            const Membership& membership) {
+  std::string out;
+  if (settings.detail == Settings::Detail::quiet) {
+    for (const std::string& member : membership.members) out += as_printable(member) + '\n';
+    return out;
+  }
+  std::size_t width = 0;
+  for (const MemberReport& node : membership.nodes) width = std::max(width, node.url.size());
+  for (const MemberReport& node : membership.nodes) {
+    fmt::format_to(std::back_inserter(out), "  {:<{}}  {}\n", as_printable(node.url), width,
+                   state_text(node));
+  }
+  if (!membership.resume.empty()) {
+    return out + style.paint(Colour::warning, "a change is not finished; resume it with: ") +
+           "quorum-lock " + as_printable(membership.resume) + '\n';
+  }
+  if (membership.deployment.empty()) {
+    return out + style.paint(Colour::warning, "no deployment: see quorum-lock doctor") + '\n';
+  }
+  const std::size_t count = membership.members.size();
+  return out + style.paint(Colour::good, fmt::format("{} member{}", count, count == 1 ? "" : "s")) +
+         '\n';
+}
+
+std::string progress_text(const ChangeProgress& progress) {
+  const std::string node = as_printable(progress.node);
+  const std::string what = as_printable(progress.what);
+  switch (progress.kind) {
+    case ChangeProgress::Kind::writing:
+      return fmt::format("writing {}: {}", node, what);
+    case ChangeProgress::Kind::waiting:
+      break;
+  }
+  const std::string left =
+      progress.left ? fmt::format(" ({} left)", format_duration(*progress.left)) : std::string();
+  return fmt::format("waiting for {}: {}{}", node, what, left);
+}
+
+}  // namespace redlock::cli

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <string>
+
+#include "quorum-lock/output.hpp"
+#include "redlock/deployment.hpp"
+
+namespace redlock::cli {
+
+/// What `members` prints.
+[[nodiscard]] std::string membership_json(const Membership& membership);
+[[nodiscard]] std::string membership_text(const Style& style, const Settings& settings,
+                                          const Membership& membership);
+
+/// One line: what a change does next.
+[[nodiscard]] std::string progress_text(const ChangeProgress& progress);
+
+}  // namespace redlock::cli
