@@ -12,6 +12,7 @@
 
 #include "quorum-lock/config.hpp"
 #include "quorum-lock/duration.hpp"
+#include "quorum-lock/password_file.hpp"
 #include "quorum-lock/text.hpp"
 #include "quorum-lock/usage_error.hpp"
 
