@@ -13,17 +13,17 @@
 
 namespace redlock::test {
 
-inline constexpr std::chrono::milliseconds short_max_ttl{1000};
-
-[[nodiscard]] inline ClientOptions options_of(std::vector<std::string> urls) {
-  ClientOptions options = deployment(std::move(urls));
-  options.max_ttl = short_max_ttl;
-  return options;
-}
-
 /// Five nodes, some of which are opened as a deployment.
 class Members : public testing::Test {
  protected:
+  static constexpr std::chrono::milliseconds short_max_ttl{1000};
+
+  [[nodiscard]] static ClientOptions options_of(std::vector<std::string> urls) {
+    ClientOptions options = deployment(std::move(urls));
+    options.max_ttl = short_max_ttl;
+    return options;
+  }
+
   void open(std::size_t count) {
     auto urls = nodes_.urls();
     urls.resize(count);
