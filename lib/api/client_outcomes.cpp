@@ -44,6 +44,7 @@ void ClientCore::on_outcome(core::Instant now, const Command& command) noexcept 
     case Command::Kind::disconnect:
     case Command::Kind::send:
     case Command::Kind::kill_old:
+    case Command::Kind::write_marker:
     case Command::Kind::excluded:
     case Command::Kind::listen:
     case Command::Kind::stop_listening:

@@ -30,7 +30,9 @@ bool only_takes_away(const Event& event) {
 }  // namespace
 
 Engine::Engine(Settings settings, Randomness& random)
-    : settings_(std::move(settings)), random_(&random) {
+    : settings_(std::move(settings)),
+      random_(&random),
+      enrolment_(settings_.max_ttl, settings_.quarantine) {
   REDLOCK_ASSERT(!settings_.nodes.empty() && settings_.nodes.size() <= limits::nodes);
   REDLOCK_ASSERT(settings_.quorum >= majority(settings_.nodes.size()));
   REDLOCK_ASSERT(settings_.quorum <= settings_.nodes.size());
@@ -48,6 +50,7 @@ void Engine::step(Instant now, const Event& event, std::vector<Command>& out) {
   if (takes_away) handle(event);
   fire_due();
   if (!takes_away) handle(event);
+  enrol();
   report_drained();
   out_ = nullptr;
 }
@@ -61,6 +64,7 @@ std::optional<Instant> Engine::next_deadline() const {
   if (const TimerHeap::Entry* top = timers_.top()) next = top->at;
   for (const Link& link : links_) next = earlier(next, link.deadline());
   next = earlier(next, next_clock_reading());
+  if (!drain_until_) next = earlier(next, enrol_again_at_);
   if (!drained_) next = earlier(next, now_ < greet_until_ ? greet_until_ : drain_until_);
   return next;
 }

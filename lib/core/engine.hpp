@@ -10,6 +10,7 @@
 
 #include "core/acquisition.hpp"
 #include "core/claim.hpp"
+#include "core/enrolment.hpp"
 #include "core/hints.hpp"
 #include "core/link.hpp"
 #include "core/messages.hpp"
@@ -128,12 +129,28 @@ class Engine {
   [[nodiscard]] Ballot ballot() const;
   /// Empty: its deployment is the one whose votes count.
   [[nodiscard]] std::string why_not_counted(NodeIndex node) const;
+  [[nodiscard]] bool belongs_to(NodeIndex node, std::string_view deployment) const;
   [[nodiscard]] bool counts_for(const Claim& claim, NodeIndex node) const;
   void begin_round(Claim& claim, std::uint16_t number, Duration ttl);
   void judge_marker(NodeIndex node);
+  void look_at_marker(NodeIndex node);
   void take_marker(const Answer& marker);
   void count_held_back(NodeIndex node);
   void end_connection(NodeIndex node, Vote vote, std::string_view why);
+
+  // engine_enrolment.cpp: nodes that become members without an operator
+  [[nodiscard]] std::vector<NodeView> node_views() const;
+  void enrol();
+  void watch_markers();
+  void write_marker(const Enrolment::Write& write);
+  void confirm_markers(const Enrolment::Confirm& confirm);
+  void take_confirmation(NodeIndex node, const Stamp& stamp);
+  void take_marker_written(const Answer& answer);
+  void note_marker_refused(NodeIndex node);
+  /// That a node has no vote is told once nothing is done about it.
+  void note_enrolment(NodeIndex node);
+  void forget_enrolment(NodeIndex node);
+  void report_unenrolled();
 
   // engine_requests.cpp: what is sent for a claim, and what is made of the answers
   NodeSet ask(Claim& claim);
@@ -244,6 +261,13 @@ class Engine {
   Token ear_;
   FenceMemory fences_;
   NodeSet uncovered_;
+  Enrolment enrolment_;
+  bool enrolment_due_ = false;
+  std::optional<MarkerWrite> writing_marker_;
+  NodeSet confirming_;  ///< read again, and not answered
+  std::uint16_t confirming_pass_ = 0;
+  NodeSet unenrolled_;
+  std::optional<Instant> enrol_again_at_;
   bool clocks_compared_ = false;
 
   std::optional<Instant> drain_until_;

@@ -98,10 +98,8 @@ void Engine::note_absent(Acquisition& acquisition) {
   acquisition.has_last = true;
   NodeSet::first(links_.size()).each([&](NodeIndex node) {
     // Nothing speaks against one whose clock could only not be compared: it was not asked.
-    const std::string_view own = links_[node].deployment();
-    const bool same = own.empty() || own == ballot.deployment;
-    const bool known = ballot.quorum <= links_.size();
-    if (may_vote_but_for_clock(node) && !links_[node].clock_far && same && known) return;
+    const bool counts = belongs_to(node, ballot.deployment) && ballot.quorum <= links_.size();
+    if (may_vote_but_for_clock(node) && !links_[node].clock_far && counts) return;
     vote_of_absent(acquisition.last, node);
   });
 }

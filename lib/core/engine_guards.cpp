@@ -48,11 +48,13 @@ std::string Engine::exclusion(NodeIndex node) const {
   const Link& link = links_[node];
   if (link.twin) return "the same server as " + settings_.nodes[*link.twin];
   if (!link.unfit().empty()) return link.unfit();
-  if (!link.vote_denied().empty()) return link.vote_denied();
   if (link.quarantined_until() && now_ < *link.quarantined_until()) {
-    return "quarantined for " + spoken(*link.quarantined_until() - now_) +
-           " more: " + link.quarantine_why();
+    std::string why = "quarantined for " + spoken(*link.quarantined_until() - now_) +
+                      " more: " + link.quarantine_why();
+    if (!link.vote_denied().empty()) why += "; " + link.vote_denied();
+    return why;
   }
+  if (!link.vote_denied().empty()) return link.vote_denied();
   if (std::string why = why_not_counted(node); !why.empty()) return why;
   if (link.clock_far) {
     return "its clock is more than " + spoken(settings_.clock_bound) +

@@ -32,8 +32,7 @@ NodeSet Engine::voters() const {
 NodeSet Engine::voters(std::string_view deployment) const {
   NodeSet set;
   voters().each([&](NodeIndex node) {
-    const std::string_view own = links_[node].deployment();
-    if (own.empty() || own == deployment) set.add(node);
+    if (belongs_to(node, deployment)) set.add(node);
   });
   return set;
 }
@@ -75,6 +74,7 @@ void Engine::tend_links() {
       drop(node, Vote::timeout, "no connection within " + in_milliseconds(settings_.longest_limit));
     }
     if (link.role_check_due(now_)) end_connection(node, Vote::error, link.unfit());
+    if (link.marker_look_due(now_)) look_at_marker(node);
     if (link.retry_due(now_)) {
       link.connecting(now_);
       emit(Command::Kind::connect).nodes = NodeSet::of(node);
@@ -106,7 +106,12 @@ void Engine::on(const NodeUp& event) {
   const Link& link = links_[node];
   const bool no_vote = !link.unfit().empty() || !link.vote_denied().empty() ||
                        link.quarantined_until() || !why_not_counted(node).empty();
-  if (no_vote) report_exclusion(node);
+  if (!link.vote_denied().empty()) {
+    note_enrolment(node);
+  } else if (no_vote) {
+    report_exclusion(node);
+  }
+  enrolment_due_ = true;
   kill_suspects(node);
   read_clock(node);
   compare_clocks();
@@ -174,6 +179,7 @@ void Engine::drop(NodeIndex node, Vote vote, std::string_view why) {
   link.went_down(now_, vote, why, *random_);
   note_drop_while_closing(node);
   uncovered_.remove(node);
+  forget_enrolment(node);
   // Its server may be reached by another address of the list, which has the vote from now on.
   // Of several, one: the first becomes the others' twin.
   for (std::size_t i = 0; i < links_.size(); ++i) {

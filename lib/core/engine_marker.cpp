@@ -20,8 +20,11 @@ void Engine::judge_marker(NodeIndex node) {
   if (!marker) return;
   switch (marker->state) {
     case Marker::State::blank:
-      // For now, a node without a deployment votes for everybody once its quarantine is over.
-      break;
+      // Without the guard, nodes that no client with one has met are as good as any.
+      if (settings_.restart_guard) {
+        link.deny_vote(no_deployment);
+      }
+      return;
     case Marker::State::opening:
       return link.deny_vote("its deployment is being opened");
     case Marker::State::joining:
@@ -60,8 +63,9 @@ Engine::Ballot Engine::ballot() const {
 std::string Engine::why_not_counted(NodeIndex node) const {
   const Ballot ballot = this->ballot();
   const Link& link = links_[node];
-  if (!link.deployment().empty() && link.deployment() != ballot.deployment) {
-    return "it belongs to another deployment than most of the nodes";
+  if (!belongs_to(node, ballot.deployment)) {
+    return link.deployment().empty() ? "it belongs to no deployment, and others do"
+                                     : "it belongs to another deployment than most of the nodes";
   }
   if (ballot.quorum <= links_.size() || !link.marker()) return {};
   return "it belongs to a deployment of " + std::to_string(link.marker()->members.size()) +
@@ -69,11 +73,12 @@ std::string Engine::why_not_counted(NodeIndex node) const {
          (links_.size() == 1 ? " node" : " nodes");
 }
 
+bool Engine::belongs_to(NodeIndex node, std::string_view deployment) const {
+  return links_[node].vote_denied().empty() && links_[node].deployment() == deployment;
+}
+
 bool Engine::counts_for(const Claim& claim, NodeIndex node) const {
-  // For now, a node of no deployment counts for any once its quarantine is over: with adoption it
-  // has no vote at all.
-  const std::string_view deployment = links_[node].deployment();
-  return deployment.empty() || deployment == claim.deployment;
+  return belongs_to(node, claim.deployment);
 }
 
 void Engine::begin_round(Claim& claim, std::uint16_t number, Duration ttl) {
@@ -93,6 +98,14 @@ void Engine::on(const TurnEnd&) {
   uncovered_ = NodeSet();
 }
 
+void Engine::look_at_marker(NodeIndex node) {
+  if (drain_until_) return;
+  Command& command = emit(Command::Kind::send);
+  command.nodes = NodeSet::of(node);
+  command.stamp.verb = Verb::read_marker;
+  links_[node].sent(command.stamp, now_);
+}
+
 void Engine::take_marker(const Answer& marker) {
   Link& link = links_[marker.node];
   if (marker.reply != Reply::marker) {
@@ -106,6 +119,7 @@ void Engine::take_marker(const Answer& marker) {
   }
   count_held_back(marker.node);
   static_cast<void>(link.answered(marker.stamp, now_));
+  take_confirmation(marker.node, marker.stamp);
 }
 
 void Engine::count_held_back(NodeIndex node) {

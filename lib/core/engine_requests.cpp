@@ -89,6 +89,7 @@ void Engine::on(const Answer& answer) {
     return end_connection(answer.node, Vote::error, answer.text);
   }
   if (answer.stamp.verb == Verb::read_marker) return take_marker(answer);
+  if (answer.reply == Reply::marker) return take_marker_written(answer);
   Link& link = links_[answer.node];
   if (link.holds_back() || (settings_.restart_guard && is_vote(answer.stamp.verb))) {
     return link.hold_back(answer, now_);
@@ -109,6 +110,7 @@ void Engine::take_answer(const Answer& answer, Vote failure, std::optional<Arriv
   if (stamp.verb == Verb::tend_numbers) return;
   if (stamp.verb == Verb::stand_in_queue) return note_queued(node, stamp, answer);
   if (stamp.verb == Verb::leave_queue || stamp.verb == Verb::read_marker) return;
+  if (stamp.verb == Verb::write_marker) return note_marker_refused(node);
   if (stamp.verb == Verb::read_clock) {
     if (answered) take_clock(node, answer, *arrival);
     return;
@@ -156,6 +158,7 @@ void Engine::take_answer(const Answer& answer, Vote failure, std::optional<Arriv
     case Verb::stand_in_queue:
     case Verb::leave_queue:
     case Verb::read_marker:
+    case Verb::write_marker:
       break;
   }
   if (stamp.round == claim->round.number()) record(*claim, answer, failure, took);

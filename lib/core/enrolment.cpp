@@ -96,6 +96,7 @@ NodeSet Enrolment::confirm(std::span<const NodeView> nodes, NodeSet which) {
   which.each([&](NodeIndex node) { incarnations[node] = nodes[node].marker->incarnation; });
   if (incarnations != pass_) {
     pass_ = std::move(incarnations);
+    if (++pass_number_ == 0) ++pass_number_;
     confirmed_ = NodeSet();
   }
   return which - confirmed_;
@@ -137,7 +138,8 @@ Enrolment::Step Enrolment::adopt(std::span<const NodeView> nodes, Randomness& ra
     const NodeSet unconfirmed =
         confirm(nodes, adopter->carriers | NodeSet::of(node)) - NodeSet::of(node);
     const NodeSet confirmed = adopter->carriers - unconfirmed;
-    if (confirmed.size() < proof_of(*adopter->deployment)) return Confirm{unconfirmed};
+    if (confirmed.size() < proof_of(*adopter->deployment))
+      return Confirm{unconfirmed, pass_number_};
     if (is(nodes[i], State::opening)) return activate(nodes, NodeSet::of(node), random);
     Write write;
     write.node = node;
@@ -155,39 +157,61 @@ Enrolment::Step Enrolment::adopt(std::span<const NodeView> nodes, Randomness& ra
 
 namespace {
 
-/// The opening that is under way at all of these nodes, begun or not; none: there is none that this
-/// client may have a part in. `begun` is none where every node is blank.
+/// What the nodes say of the opening of their deployment. `begun` is none where every node is
+/// blank.
 struct Opening {
-  const Marker* begun = nullptr;
+  const Marker* begun = nullptr;  ///< the one to go on with
   NodeSet blank;
+  NodeSet other;  ///< opening, with another id
   NodeSet opening;
   NodeSet active;
 };
 
+/// The active one; else, as all clients choose, the opening one whose id comes first.
+const Marker* opening_to_follow(std::span<const NodeView> nodes) {
+  const Marker* chosen = nullptr;
+  for (const NodeView& node : nodes) {
+    if (is(node, State::active)) return node.marker;
+    if (!is(node, State::opening)) continue;
+    if (chosen == nullptr || node.marker->deployment < chosen->deployment) chosen = node.marker;
+  }
+  return chosen;
+}
+
+/// None: there is none that this client may have a part in.
 std::optional<Opening> find_opening(std::span<const NodeView> nodes) {
   Opening found;
+  found.begun = opening_to_follow(nodes);
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     const auto node = static_cast<NodeIndex>(i);
     if (!nodes[i].usable || nodes[i].marker == nullptr) return std::nullopt;
     const Marker& marker = *nodes[i].marker;
+    const bool of_it = found.begun != nullptr && marker.deployment == found.begun->deployment;
     switch (marker.state) {
       case State::joining:
         return std::nullopt;
       case State::blank:
         found.blank.add(node);
-        continue;
+        break;
       case State::opening:
-        found.opening.add(node);
+        (of_it ? found.opening : found.other).add(node);
         break;
       case State::active:
+        // Two deployments, or one that other nodes do not remember: an operator decides.
+        if (!of_it) return std::nullopt;
         found.active.add(node);
         break;
     }
-    // Two openings that met, or a deployment that some node remembers: an operator decides.
-    if (found.begun != nullptr && found.begun->deployment != marker.deployment) return std::nullopt;
-    found.begun = &marker;
   }
   return found;
+}
+
+/// Whether the nodes of the view are all members of the opening, and there is no other member.
+bool are_all_members(std::span<const NodeView> nodes, const Marker& opening) {
+  std::vector<std::string_view> selves;
+  for (const NodeView& node : nodes) selves.emplace_back(node.marker->self);
+  std::sort(selves.begin(), selves.end());
+  return std::equal(selves.begin(), selves.end(), opening.members.begin(), opening.members.end());
 }
 
 /// By run_id, which is the same for all clients, whatever names they know the nodes by: of two that
@@ -223,29 +247,37 @@ Enrolment::Step Enrolment::open(std::span<const NodeView> nodes, Randomness& ran
   if (!found->active.empty()) {
     // The first is activated only after all were confirmed to be opening, so that the others may
     // follow. Not beside a node that lost its marker: it may have been of a later deployment.
-    const bool may_follow = found->blank.empty() && !found->opening.empty();
+    const bool may_follow = (found->blank | found->other).empty() && !found->opening.empty();
     return may_follow ? activate(nodes, found->opening, random) : Step(Nothing{});
   }
 
-  if (!found->blank.empty()) {
-    const std::vector<std::string> names = names_of(nodes);
-    if (!can_be_members(names)) return Nothing{};
-    if (found->begun != nullptr && found->begun->members != names) return Nothing{};
-    Write write;
-    write.node = first_of(found->blank, nodes);
-    write.marker = follow_up(*nodes[write.node].marker, random);
-    write.marker.state = State::opening;
-    write.marker.deployment =
-        found->begun != nullptr ? found->begun->deployment : random.token().str();
-    write.marker.max_ttl = std::chrono::ceil<std::chrono::milliseconds>(max_ttl_);
-    write.marker.members = names;
-    write.marker.self = nodes[write.node].name;
-    return write;
+  if (const NodeSet to_mark = found->blank | found->other; !to_mark.empty()) {
+    return mark_opening(nodes, to_mark, found->begun, random);
   }
-
+  if (!are_all_members(nodes, *found->begun)) return Nothing{};
   const NodeSet unconfirmed = confirm(nodes, found->opening);
-  if (!unconfirmed.empty()) return Confirm{unconfirmed};
+  if (!unconfirmed.empty()) return Confirm{unconfirmed, pass_number_};
   return activate(nodes, found->opening, random);
+}
+
+Enrolment::Step Enrolment::mark_opening(std::span<const NodeView> nodes, NodeSet which,
+                                        const Marker* begun, Randomness& random) const {
+  const std::vector<std::string> names = names_of(nodes);
+  if (!can_be_members(names)) return Nothing{};
+  // Openings of another list are another deployment's.
+  const bool is_ours = std::all_of(nodes.begin(), nodes.end(), [&](const NodeView& node) {
+    return is(node, State::blank) || node.marker->members == names;
+  });
+  if (!is_ours) return Nothing{};
+  Write write;
+  write.node = first_of(which, nodes);
+  write.marker = follow_up(*nodes[write.node].marker, random);
+  write.marker.state = State::opening;
+  write.marker.deployment = begun != nullptr ? begun->deployment : random.token().str();
+  write.marker.max_ttl = std::chrono::ceil<std::chrono::milliseconds>(max_ttl_);
+  write.marker.members = names;
+  write.marker.self = nodes[write.node].name;
+  return write;
 }
 
 Enrolment::Step Enrolment::activate(std::span<const NodeView> nodes, NodeSet which,

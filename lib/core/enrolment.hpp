@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -34,7 +35,8 @@ struct NodeView {
 ///  - *Opening*: a deployment of which no node has a marker is opened in two phases, so that at
 ///    most one id can ever become active, whatever lists other clients have. Every node is first
 ///    marked `opening`; once all were read again and are all marked alike, each becomes active
-///    behind a quarantine. A client that finds an opening half done goes on with it.
+///    behind a quarantine. A client that finds an opening half done goes on with it; of two that
+///    met, with the id that comes first.
 ///
 /// Every writing is a compare-and-set of the marker in the view. Nothing here may be decided from
 /// what the client remembers of a node's marker on an earlier connection, but for `known_as`.
@@ -54,22 +56,27 @@ class Enrolment {
   };
   /// Read these nodes' markers again, and call confirmed() for each that is still the one in the
   /// view. (One that is not ends the connection, so that the view changes.) Reading twice does no
-  /// harm.
+  /// harm. A reading confirms only for the pass in which it was asked for.
   struct Confirm {
     NodeSet nodes{};
+    std::uint16_t pass = 0;  ///< never 0
   };
   using Step = std::variant<Nothing, Write, Confirm>;
 
   /// What to do next. To be asked again after every change of the view, also after one's own
   /// writing, and after confirmed(); one Write may be under way at a time.
   [[nodiscard]] Step next(std::span<const NodeView> nodes, Randomness& random);
-  /// The node's marker was read again, and is the one in the view.
-  void confirmed(NodeIndex node) noexcept { confirmed_.add(node); }
+  /// The node's marker was read again in this pass, and is the one in the view.
+  void confirmed(NodeIndex node, std::uint16_t pass) noexcept {
+    if (pass == pass_number_) confirmed_.add(node);
+  }
 
  private:
   [[nodiscard]] Step adopt(std::span<const NodeView> nodes, Randomness& random);
   [[nodiscard]] NodeSet confirm(std::span<const NodeView> nodes, NodeSet which);
   [[nodiscard]] Step open(std::span<const NodeView> nodes, Randomness& random);
+  [[nodiscard]] Step mark_opening(std::span<const NodeView> nodes, NodeSet which,
+                                  const Marker* begun, Randomness& random) const;
   [[nodiscard]] Step activate(std::span<const NodeView> nodes, NodeSet which,
                               Randomness& random) const;
   [[nodiscard]] Duration quarantine(std::span<const NodeView> nodes) const;
@@ -79,6 +86,7 @@ class Enrolment {
   /// The incarnations that the pass of confirmation under way is about, by node, and which of these
   /// nodes were confirmed.
   std::vector<std::string> pass_;
+  std::uint16_t pass_number_ = 0;
   NodeSet confirmed_;
 };
 

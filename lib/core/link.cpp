@@ -10,6 +10,7 @@ namespace {
 constexpr Duration first_retry = std::chrono::milliseconds(10);
 constexpr Duration longest_retry = std::chrono::seconds(1);
 constexpr Duration replica_look = std::chrono::seconds(5);
+constexpr Duration marker_look = std::chrono::seconds(1);
 
 // Each try that broke with requests unanswered adds one; a node that fails so often has long
 // dropped the oldest.
@@ -36,13 +37,19 @@ void Link::came_up(const NodeUp& event, Instant now) {
   unfit_.assign(event.unfit);
   role_check_at_.reset();
   if (event.replica) role_check_at_ = later(now, replica_look);
-  marker_text_.assign(event.marker);
-  marker_ = parse_marker(event.marker);
-  vote_denied_.clear();
+  take_marker(event.marker);
+  marker_look_at_.reset();
   if (event.quarantine > Duration::zero()) {
     quarantine(later(now, event.quarantine), event.quarantine_why);
   }
   connecting_since_.reset();
+}
+
+void Link::take_marker(std::string_view text) {
+  marker_text_.assign(text);
+  marker_ = parse_marker(text);
+  vote_denied_.clear();
+  if (marker_ && marker_->state == Marker::State::active) known_as_ = marker_->self;
 }
 
 void Link::quarantine(Instant until, std::string_view why) {
@@ -181,7 +188,8 @@ Duration Link::limit() const noexcept {
 
 std::optional<Instant> Link::deadline() const noexcept {
   if (state_ == State::up) {
-    const std::optional<Instant> own = earlier(quarantine_, role_check_at_);
+    const std::optional<Instant> own =
+        earlier(earlier(quarantine_, role_check_at_), marker_look_at_);
     return count_ == 0 ? own : earlier(own, later(ring_[head_].at, limit()));
   }
   if (connecting_since_) return later(*connecting_since_, settings_->longest_limit);
@@ -198,6 +206,20 @@ bool Link::connect_overdue(Instant now) const noexcept {
 
 bool Link::role_check_due(Instant now) const noexcept {
   return state_ == State::up && role_check_at_ && now >= *role_check_at_;
+}
+
+void Link::watch_marker(bool wanted, Instant now) noexcept {
+  if (!wanted || !up()) {
+    marker_look_at_.reset();
+  } else if (!marker_look_at_) {
+    marker_look_at_ = later(now, marker_look);
+  }
+}
+
+bool Link::marker_look_due(Instant now) noexcept {
+  if (state_ != State::up || !marker_look_at_ || now < *marker_look_at_) return false;
+  marker_look_at_ = later(now, marker_look);
+  return true;
 }
 
 bool Link::retry_due(Instant now) const noexcept { return retry_at_ && now >= *retry_at_; }

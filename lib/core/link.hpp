@@ -20,6 +20,9 @@ namespace redlock::core {
 inline constexpr std::string_view too_many_unanswered = "too many requests unanswered";
 /// Why a node in first contact is not waited for.
 inline constexpr std::string_view not_connected_yet = "not connected yet";
+/// Why a node with a blank marker is not asked.
+inline constexpr std::string_view no_deployment =
+    "it belongs to no deployment: it is new, or forgot which";
 
 /// When an answer came, and how long it took.
 struct Arrival {
@@ -95,6 +98,13 @@ class Link {
   /// empty where it gives one.
   [[nodiscard]] const std::string& vote_denied() const noexcept { return vote_denied_; }
   void deny_vote(std::string_view why) { vote_denied_.assign(why); }
+  /// It has another one now.
+  void take_marker(std::string_view text);
+  /// Which member an active marker said that the node is, on this or an earlier connection.
+  [[nodiscard]] const std::string& known_as() const noexcept { return known_as_; }
+  /// Its marker is looked at again and again: what others make of it they tell nobody.
+  void watch_marker(bool wanted, Instant now) noexcept;
+  [[nodiscard]] bool marker_look_due(Instant now) noexcept;
 
   /// No vote for new leases until then.
   [[nodiscard]] std::optional<Instant> quarantined_until() const noexcept { return quarantine_; }
@@ -180,6 +190,8 @@ class Link {
   std::string marker_text_;
   std::optional<Marker> marker_;
   std::string vote_denied_;
+  std::string known_as_;
+  std::optional<Instant> marker_look_at_;
   std::optional<Instant> quarantine_;
   std::string quarantine_why_;
   Instant clock_read_at_ = Instant::min();

@@ -51,9 +51,10 @@ enum class Verb : std::uint8_t {
   tend_numbers,    ///< forget what was numbered days ago; of no claim
   stand_in_queue,  ///< among those who wait for a key, to be told when it is our turn; of no claim
   leave_queue,     ///< of no claim
-  read_marker,     ///< GET of the marker, behind votes; of no claim
+  read_marker,     ///< GET of the marker, behind votes or to confirm it; of no claim
+  write_marker,    ///< compare-and-set of the marker, by mark.lua; of no claim
 };
-inline constexpr std::size_t verbs = 19;
+inline constexpr std::size_t verbs = 20;
 
 /// Asks for the lock by a script.
 [[nodiscard]] constexpr bool is_taking_script(Verb verb) noexcept {
@@ -75,7 +76,7 @@ inline constexpr std::size_t verbs = 19;
 /// Belongs to no claim: nobody waits for the answer.
 [[nodiscard]] constexpr bool is_upkeep(Verb verb) noexcept {
   return verb == Verb::kill_old || verb == Verb::read_clock || verb == Verb::tend_numbers ||
-         verb == Verb::read_marker || is_about_queue(verb);
+         verb == Verb::read_marker || verb == Verb::write_marker || is_about_queue(verb);
 }
 /// Its answer counts only if the node's marker is unchanged behind it: what was forgotten before
 /// the request was executed may be somebody else's vote.
@@ -114,7 +115,8 @@ enum class Reply : std::uint8_t {
   found,           ///< inspect: `text` the holder, `remaining` its TTL; with `holds`, `text` is
                    ///< their group and tokens, see take_text()
   done,            ///< kill_old, expire_orphan, tend_numbers, leave_queue
-  marker,          ///< read_marker: `text` is the node's marker, empty where there is none
+  marker,          ///< read_marker, write_marker: `text` is the node's marker, empty where there
+                   ///< is none; write_marker: `time` is what is left of its quarantine
   clock,           ///< read_clock: `time` is the node's wall clock
   script_missing,  ///< NOSCRIPT: nothing was executed
   error,           ///< nothing was executed, `text` is the server's message
@@ -184,7 +186,7 @@ struct Answer {
   std::optional<Duration> remaining{};
   std::uint64_t number = 0;  ///< fenced: the node's; inspect: the same
   std::optional<Holds> holds{};
-  Duration time{};  ///< read_clock; inspect: what is left of a quarantine
+  Duration time{};  ///< read_clock; inspect, write_marker: what is left of a quarantine
 };
 /// A connection is ready for requests. `server` is the server's run_id: it changes with every start
 /// of the server's process; `connection` is what CLIENT ID answered.
@@ -241,22 +243,31 @@ using Event =
 
 // --- commands -------------------------------------------------------------------------------
 
+/// Replaces a node's marker, if it is still the expected one.
+struct MarkerWrite {
+  NodeIndex node = 0;
+  std::string expected{};
+  std::string text{};     ///< as format_marker() has it
+  Duration quarantine{};  ///< begins with the writing; zero: it stays as it is
+};
+
 struct Command {
   enum class Kind : std::uint8_t {
-    connect,     ///< begin to connect `nodes`; NodeUp or NodeDown follows
-    disconnect,  ///< flush the connection of `nodes`, drop it with a reset; nothing follows
-    send,        ///< send `stamp.verb` to `nodes`, in the order of the commands; one Answer each
-    kill_old,    ///< send CLIENT KILL ID `number`; one Answer
-    acquired,    ///< `request` has the lease `stamp.claim`
-    extended,    ///< `stamp.claim` has another deadline; `request` may be none (renewal, or a
-                 ///< node's clock that stepped: then it is earlier)
-    released,    ///< `request`: no majority is taken by it any more
-    inspected,   ///< `request`: every node answered or failed
-    failed,      ///< `request` did not get what it asked for: `code`
-    at_risk,     ///< `stamp.claim` ends soon, though it is to be renewed
-    lost,        ///< the lease `stamp.claim` reached its deadline
-    excluded,    ///< a guard took the vote of `nodes`
-    listen,      ///< to what `nodes` tell by the name of Engine::ear(); one Listening each, or Deaf
+    connect,       ///< begin to connect `nodes`; NodeUp or NodeDown follows
+    disconnect,    ///< flush the connection of `nodes`, drop it with a reset; nothing follows
+    send,          ///< send `stamp.verb` to `nodes`, in the order of the commands; one Answer each
+    kill_old,      ///< send CLIENT KILL ID `number`; one Answer
+    write_marker,  ///< send what `marker` says; one Answer
+    acquired,      ///< `request` has the lease `stamp.claim`
+    extended,      ///< `stamp.claim` has another deadline; `request` may be none (renewal, or a
+                   ///< node's clock that stepped: then it is earlier)
+    released,      ///< `request`: no majority is taken by it any more
+    inspected,     ///< `request`: every node answered or failed
+    failed,        ///< `request` did not get what it asked for: `code`
+    at_risk,       ///< `stamp.claim` ends soon, though it is to be renewed
+    lost,          ///< the lease `stamp.claim` reached its deadline
+    excluded,      ///< a guard took the vote of `nodes`
+    listen,  ///< to what `nodes` tell by the name of Engine::ear(); one Listening each, or Deaf
     stop_listening,  ///< nothing follows
     undelivered,     ///< with drained: `number` releases did not reach `nodes`
     drained,         ///< nothing is left to wait for
@@ -271,6 +282,8 @@ struct Command {
 
   /// Stand_in_queue and leave_queue: lives until the next step.
   const std::string* key = nullptr;
+  /// Write_marker: lives until the next step.
+  const MarkerWrite* marker = nullptr;
   /// The round that decided; none where nothing was sent. Lives until the next step.
   const Round* round = nullptr;
   Duration elapsed{};

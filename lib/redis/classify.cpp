@@ -336,6 +336,20 @@ constexpr std::int64_t no_key = -2;
   return Classified{.reply = Reply::marker, .text = value.text};
 }
 
+/// {written, the marker, quarantine left}: who wrote it does not matter.
+[[nodiscard]] std::optional<Classified> classify_marker_written(const Value& value) noexcept {
+  if (value.type == Type::error) return error_of(value);
+  if (value.type != Type::array || value.elements.size() != 3) return std::nullopt;
+  const Value& marker = *value.elements[1];
+  const Value& left = *value.elements[2];
+  if (marker.type != Type::bulk || left.type != Type::integer) return std::nullopt;
+  // One without an end, which no client begins: as long as any.
+  constexpr std::int64_t longest = std::chrono::milliseconds(limits::longest_max_ttl).count() * 2;
+  const std::int64_t milliseconds = left.integer < 0 ? longest : std::min(left.integer, longest);
+  return Classified{
+      .reply = Reply::marker, .text = marker.text, .time = std::chrono::milliseconds(milliseconds)};
+}
+
 [[nodiscard]] std::optional<Classified> classify_kill(const Value& value) noexcept {
   if (value.type == Type::error) return error_of(value);
   // The number of connections killed: none, if it was dead already.
@@ -384,6 +398,8 @@ std::optional<Classified> classify(core::Verb verb, SetForm form,
       return classify_queued(first);
     case core::Verb::read_marker:
       return classify_marker(first);
+    case core::Verb::write_marker:
+      return classify_marker_written(first);
   }
   return std::nullopt;
 }

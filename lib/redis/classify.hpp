@@ -47,6 +47,7 @@ struct Classified {
     case core::Verb::stand_in_queue:
     case core::Verb::leave_queue:
     case core::Verb::read_marker:
+    case core::Verb::write_marker:
       return 1;
   }
   return 1;

@@ -164,6 +164,9 @@ void Encoder::format(Frame& frame, core::Verb verb, std::string_view resource, c
     case core::Verb::read_marker:
       append_command(bytes, {"GET", keys::marker});
       return;
+    case core::Verb::write_marker:
+      // Once in the life of a node: see marker_write().
+      return;
     case core::Verb::tend_numbers: {
       const auto [command, script] = call(scripts::tend);
       append_command(bytes, {command, script, "1", keys::numbers});
@@ -285,6 +288,17 @@ std::string_view Encoder::encode(core::Verb verb, core::ScriptForm script_form, 
   frame.plain = plain;
   format(frame, verb, resource, token, number, terms);
   return frame.bytes;
+}
+
+std::string marker_write(const core::MarkerWrite& write) {
+  std::string bytes;
+  const std::string quarantine =
+      write.quarantine > core::Duration::zero()
+          ? std::to_string(std::chrono::ceil<std::chrono::milliseconds>(write.quarantine).count())
+          : "-1";
+  append_command(bytes, {"EVAL", scripts::mark.text, "3", keys::marker, keys::quarantine,
+                         keys::numbers, write.expected, write.text, quarantine, ""});
+  return bytes;
 }
 
 }  // namespace redlock::redis

@@ -71,4 +71,7 @@ class Encoder {
   std::array<Frame, core::verbs> frames_;
 };
 
+/// The request of core::Verb::write_marker.
+[[nodiscard]] std::string marker_write(const core::MarkerWrite& write);
+
 }  // namespace redlock::redis

@@ -89,6 +89,10 @@ Handshake::Handshake(const ConnectionTarget& target, std::string& out)
   if (!guard_) {
     append_command(out, {"GET", keys::marker});
     expect(Step::marker);
+    append_command(out, {"GET", keys::quarantine});
+    expect(Step::quarantine_why);
+    append_command(out, {"PTTL", keys::quarantine});
+    expect(Step::quarantine);
   }
 }
 
@@ -133,6 +137,15 @@ Handshake::Progress Handshake::take(const Value& answer) {
       return advance();
     case Step::marker:
       return take_marker(answer);
+    case Step::quarantine_why:
+      // Without the guard, what nodes forgot is of no interest; what an operator changed is.
+      joined_ = answer.type == Value::Type::bulk && answer.text == keys::quarantine_of_change;
+      return advance();
+    case Step::quarantine:
+      if (joined_ && answer.type == Value::Type::integer && answer.integer != -2) {
+        take_quarantine(answer.integer, keys::quarantine_of_change);
+      }
+      return advance();
     case Step::guard:
       if (is_error) return refuse(step, answer);
       return take_guard(answer);
@@ -166,21 +179,23 @@ Handshake::Progress Handshake::take_guard(const Value& answer) {
                            why.type == Value::Type::bulk;
   if (!well_formed) return malformed(Step::guard);
   identity_.marker = marker.text;
-  // No quarantine that we asked for is longer, and a forged one must not overflow.
-  constexpr std::int64_t longest = std::chrono::milliseconds(limits::longest_max_ttl).count() * 2;
-  identity_.quarantine = std::chrono::milliseconds(std::min(left.integer, longest));
-  if (left.integer == 0) return advance();
-  if (why.text == "restarted") {
-    identity_.quarantine_why = "it restarted and may have forgotten leases that are still valid";
-  } else if (why.text == "role") {
-    identity_.quarantine_why =
-        "it was a replica for a while, or took over from its master, and may have forgotten leases "
-        "that are still valid";
-  } else {
-    identity_.quarantine_why =
-        "it is new or has lost its data, and may have forgotten leases that are still valid";
-  }
+  take_quarantine(left.integer, why.text);
   return advance();
+}
+
+void Handshake::take_quarantine(std::int64_t left, std::string_view why) {
+  // No quarantine that we asked for is longer, and a forged one must not overflow. One without an
+  // end is as long as any.
+  constexpr std::int64_t longest = std::chrono::milliseconds(limits::longest_max_ttl).count() * 2;
+  identity_.quarantine = std::chrono::milliseconds(left < 0 ? longest : std::min(left, longest));
+  if (left == 0) return;
+  std::string_view what = "it is new or has lost its data";
+  if (why == "restarted") what = "it restarted";
+  if (why == "role") what = "it was a replica for a while, or took over from its master";
+  if (why == "enrolled") what = "it became a member just now";
+  if (why == keys::quarantine_of_change) what = "an operator changed the members";
+  identity_.quarantine_why = what;
+  identity_.quarantine_why += " and may have forgotten leases that are still valid";
 }
 
 Handshake::Progress Handshake::take_info(const std::string& text) {
@@ -218,6 +233,8 @@ Handshake::Progress Handshake::refuse(Step step, const Value& error) {
       break;
     case Step::fsync:
     case Step::marker:
+    case Step::quarantine_why:
+    case Step::quarantine:
     case Step::guard:
       why_ = "restart guard: ";
       break;
@@ -237,6 +254,8 @@ Handshake::Progress Handshake::malformed(Step step) {
       break;
     case Step::fsync:
     case Step::marker:
+    case Step::quarantine_why:
+    case Step::quarantine:
     case Step::guard:
       why_ = "the restart guard's script was not answered as it is written";
       break;

@@ -61,6 +61,8 @@ class Handshake {
     ignored,
     fsync,
     marker,
+    quarantine_why,
+    quarantine,
     guard,
   };
 
@@ -71,12 +73,14 @@ class Handshake {
   [[nodiscard]] Progress take_info(const std::string& text);
   [[nodiscard]] Progress take_marker(const Value& answer);
   [[nodiscard]] Progress take_guard(const Value& answer);
+  void take_quarantine(std::int64_t left, std::string_view why);
 
   std::array<Step, 20> steps_{};
   std::size_t expected_ = 0;
   std::size_t taken_ = 0;
   std::string password_;               // looked for in refusals
   std::optional<RestartGuard> guard_;  // until asked
+  bool joined_ = false;                // its quarantine began with a change of members
   bool append_only_ = false;
   bool always_synced_ = false;
   std::string replid_;

@@ -9,6 +9,8 @@ namespace redlock::redis::keys {
 /// What a node keeps beside the locks, in the database that the locks are in.
 inline constexpr std::string_view marker = "redlock:node:marker";          // guard.lua
 inline constexpr std::string_view quarantine = "redlock:node:quarantine";  // guard.lua
+/// What the latter says where an operator's change of the members began it.
+inline constexpr std::string_view quarantine_of_change = "membership";
 /// Sorted set: resource → the highest fencing token it knows; "" → the floor. fence.lua
 inline constexpr std::string_view numbers = "redlock:node:numbers";
 

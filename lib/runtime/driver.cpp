@@ -68,6 +68,8 @@ void Driver::carry_out(core::Instant now, const Command& command) {
       return command.stamp.claim.generation == 0 ? send_plain(command) : send(now, command);
     case Command::Kind::kill_old:
       return send_plain(command);
+    case Command::Kind::write_marker:
+      return write_marker(command);
     case Command::Kind::excluded:
       return report_excluded(command);
     case Command::Kind::listen:
@@ -125,6 +127,12 @@ void Driver::send_plain(const Command& command) {
         command.stamp);
   });
   dirty_ = dirty_ | command.nodes;
+}
+
+void Driver::write_marker(const Command& command) {
+  const NodeIndex node = command.marker->node;
+  nodes_[node]->connection().send(redis::marker_write(*command.marker), command.stamp);
+  dirty_.add(node);
 }
 
 void Driver::on_node_ready(NodeIndex node, const redis::ServerIdentity& identity) noexcept {

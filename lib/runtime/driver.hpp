@@ -80,6 +80,7 @@ class Driver final : private NodeOwner {
   void carry_out(core::Instant now, const core::Command& command);
   void send(core::Instant now, const core::Command& command);
   void send_plain(const core::Command& command);
+  void write_marker(const core::Command& command);
   void report_excluded(const core::Command& command);
   void report_undelivered(const core::Command& command);
   void report(core::NodeIndex node, NodeEvent::Kind kind, std::string message);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/admission.hpp"
+#include "core/link.hpp"
 #include "core/texts.hpp"
 #include "redis/keys.hpp"
 #include "redis/visible.hpp"
@@ -119,7 +120,13 @@ std::string about_quarantine(const RoundReport& report) {
       left = std::max(left.value_or(std::chrono::nanoseconds::zero()), *node.remaining);
     }
   }
-  if (!left) return {};
+  if (!left) {
+    const bool closed =
+        std::any_of(report.nodes.begin(), report.nodes.end(), [](const NodeReport& node) {
+          return node.vote == Vote::excluded && node.message == core::no_deployment;
+        });
+    return closed ? "; if that lasts, `quorum-lock doctor` says what to do" : "";
+  }
   return "; wait " + core::spoken(*left) +
          ", or, if no lease can be left, open the deployment with `quorum-lock bootstrap`; on a "
          "developer's machine the restart guard can be off";

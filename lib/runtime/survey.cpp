@@ -251,7 +251,7 @@ void Survey::Visit::mark(const core::WriteMarker& write) {
   question.add({"EVAL", redis::scripts::mark.text, "3", redis::keys::marker,
                 redis::keys::quarantine, redis::keys::numbers, write.expected,
                 core::format_marker(write.marker), std::to_string(write.quarantine.count()),
-                "membership"});
+                redis::keys::quarantine_of_change});
   dialogue_.ask(question);
 }
 

@@ -58,6 +58,8 @@ inline constexpr std::array every_form{redis::SetForm::plain, redis::SetForm::wi
       return 'b';
     case core::Verb::read_marker:
       return 'm';
+    case core::Verb::write_marker:
+      return 'M';
   }
   return '?';
 }
@@ -115,7 +117,7 @@ void each_verb(Visit&& visit) {
     case Reply::clock:
       return verb == Verb::read_clock;
     case Reply::marker:
-      return verb == Verb::read_marker;
+      return verb == Verb::read_marker || verb == Verb::write_marker;
     case Reply::script_missing:
       return extends || verb == Verb::release || verb == Verb::inspect ||
              core::is_taking_script(verb) || verb == Verb::raise_fence ||
@@ -145,7 +147,7 @@ inline void check_meaning(core::Verb verb, const redis::Classified& answer) {
     constexpr std::size_t most_texts = 1 + limits::holds_told;
     std::size_t longest = limits::token_bytes + 1;
     if (verb == core::Verb::take_place) longest = limits::permits;
-    if (verb == core::Verb::read_marker) longest = limits::reply_bytes;
+    if (answer.reply == Reply::marker) longest = limits::reply_bytes;
     if (verb == core::Verb::inspect && answer.holds) longest = most_texts * (longest + 4);
     REDLOCK_ASSERT(answer.text.size() <= longest);
   }

@@ -268,6 +268,7 @@ class Driver {
         });
       case Command::Kind::send:
       case Command::Kind::kill_old:
+      case Command::Kind::write_marker:
         return send(command);
       case Command::Kind::acquired:
         acquired(command);

@@ -40,6 +40,11 @@ inline void open_deployment(const ClientOptions& options) {
   return node.pttl(std::string(redis::keys::quarantine)) != -2;
 }
 
+/// Whether it is an active member of a deployment.
+[[nodiscard]] inline bool is_member(const RedisServer& node) {
+  return node.get(std::string(redis::keys::marker)).value_or("").starts_with("redlock2 active ");
+}
+
 /// Waits until a client has met a node that was started without its data. The quarantine that
 /// begins then may be over before a test on a busy machine looks, so this does not ask for the
 /// quarantine.

@@ -70,7 +70,8 @@ INSTANTIATE_TEST_SUITE_P(Replies, HostileLimits,
 
 class HostileGreeting : public testing::Test {
  protected:
-  static constexpr const char* marker = "redlock2 blank i - abc abc 30000 volatile - - 1";
+  /// Of a deployment of this one node, whatever its address is.
+  static constexpr const char* marker = "redlock2 active i D abc abc 30000 volatile a a 1";
   static std::string guard_answer() {
     return resp::array({resp::bulk(marker), resp::integer(0), resp::bulk("")});
   }

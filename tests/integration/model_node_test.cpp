@@ -162,7 +162,8 @@ class ModelAgainstServer : public testing::TestWithParam<std::uint64_t> {
     const std::int64_t dice = random_.below(100);
     if (dice < 5) return leap();
     if (dice < 6) return restart();
-    if (dice < 10) return guard();
+    if (dice < 8) return guard();
+    if (dice < 10) return mark();
     ask();
   }
 
@@ -329,8 +330,38 @@ class ModelAgainstServer : public testing::TestWithParam<std::uint64_t> {
     const simulation::GuardResponse model = model_->guard(request, now());
     ASSERT_EQ(real.elements.size(), 3U);
     EXPECT_LT(std::abs(real.elements[1].integer - model.quarantine_ms), 500);
-    const auto left = [](const std::string& marker) { return marker.substr(0, marker.rfind(' ')); };
-    EXPECT_EQ(left(real.elements[0].string), left(model.marker));
+    EXPECT_EQ(without_time(real.elements[0].string), without_time(model.marker));
+    keep_floor();
+  }
+
+  [[nodiscard]] static std::string without_time(const std::string& marker) {
+    return marker.substr(0, marker.rfind(' '));
+  }
+
+  /// A compare-and-set of the marker, as clients send it.
+  void mark() {
+    const bool meets = random_.per_mille(700);
+    const bool quarantines = random_.per_mille(500);
+    core::MarkerWrite write;
+    write.expected = meets ? model_->marker() : "another";
+    write.text = "redlock2 blank i" + std::to_string(random_.below(1'000'000)) +
+                 " - run repl 20000 volatile - -";
+    if (quarantines) write.quarantine = milliseconds(random_.between(1'000, 20'000));
+    simulation::Request request;
+    request.stamp.verb = core::Verb::write_marker;
+    request.write = write;
+    const simulation::Response model = model_->execute(request, now());
+    const std::string there = server_->get(std::string(redis::keys::marker)).value_or("");
+    const auto left = std::chrono::ceil<milliseconds>(write.quarantine).count();
+    const auto real =
+        server_->command({"EVAL", std::string(redis::scripts::mark.text), "3",
+                          std::string(redis::keys::marker), std::string(redis::keys::quarantine),
+                          std::string(redis::keys::numbers), meets ? there : write.expected,
+                          write.text, quarantines ? std::to_string(left) : "-1", ""});
+    ASSERT_EQ(real.elements.size(), 3U);
+    EXPECT_EQ(real.elements[0].integer, meets ? 1 : 0);
+    EXPECT_EQ(without_time(real.elements[1].string), without_time(model.marker));
+    EXPECT_LT(std::abs(real.elements[2].integer - model.time / 1'000'000), 500);
     keep_floor();
   }
 

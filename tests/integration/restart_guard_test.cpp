@@ -298,11 +298,17 @@ TEST_F(DurableNodes, KeepTheirVoteWhereTheyAreTrusted) {
 }
 
 TEST_F(DurableNodes, AreQuarantinedWhereTheyAreNotTrusted) {
-  const auto options = guarded(nodes_.urls());
+  auto options = guarded(nodes_.urls());
+  EventLog log;
+  options.on_node_event = log.listener();
   open_deployment(options);
   Client client = make_client(options);
-  restart_first_and_kill_second();
-  ASSERT_TRUE(eventually([&] { return quarantined(nodes_[0]); }, seconds(30)));
+  nodes_[0].restart(Data::keep);
+  ASSERT_TRUE(eventually([&] { return is_member(nodes_[0]); }, seconds(30)))
+      << "two others take it back";
+  ASSERT_TRUE(log.wait_for(NodeEvent::Kind::excluded, 0));
+  EXPECT_THAT(log.last_message(NodeEvent::Kind::excluded, 0), HasSubstr("quarantined"));
+  nodes_[1].kill();
   ASSERT_TRUE(eventually([&] { return !quarantined(nodes_[0]); }, seconds(60)));
   EXPECT_TRUE(succeeded(acquire_patiently(client, "r", {.ttl = short_max_ttl})));
 }

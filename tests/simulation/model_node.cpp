@@ -137,6 +137,9 @@ Response ModelNode::execute(const Request& request, True now) {
       response.reply = Reply::marker;
       response.marker = memory_.marker;
       break;
+    case Verb::write_marker:
+      write_marker(request.write, now, response);
+      break;
     case Verb::read_clock:
       response.reply = Reply::clock;
       response.time = clock.local(now);
@@ -344,10 +347,7 @@ GuardResponse ModelNode::guard(const GuardRequest& request, True now) {
       const std::int64_t old = there ? there->max_ttl.count() : 0;
       const std::int64_t quarantine_ms =
           std::max(request.quarantine_ms, there ? old + (old + 99) / 100 + 2 : 0);
-      memory_.quarantine_until = std::max(memory_.quarantine_until, millis + quarantine_ms);
-      const std::int64_t end = clock.local(now) / 1000 + quarantine_ms * 1000;
-      const std::int64_t floor = mutant_ == Mutant::no_floor ? 0 : end;
-      memory_.floor = std::max(memory_.floor.value_or(0), floor);
+      quarantine(quarantine_ms, now);
       marker.state = core::Marker::State::blank;
       marker.deployment.clear();
       marker.members.clear();
@@ -518,6 +518,31 @@ void ModelNode::inspect(const Request& request, True now, Response& response) co
     ++response.holds->count;
     response.holds->asked_for = response.holds->asked_for || token == request.token;
   }
+}
+
+void ModelNode::quarantine(std::int64_t milliseconds, True now) {
+  memory_.quarantine_until =
+      std::max(memory_.quarantine_until, clock.milliseconds(now) + milliseconds);
+  const std::int64_t end = clock.local(now) / 1000 + milliseconds * 1000;
+  const std::int64_t floor = mutant_ == Mutant::no_floor ? 0 : end;
+  memory_.floor = std::max(memory_.floor.value_or(0), floor);
+}
+
+bool ModelNode::has_keys(True now) const {
+  return std::any_of(memory_.keys.begin(), memory_.keys.end(),
+                     [&](const Key& key) { return clock.milliseconds(now) < key.last(); });
+}
+
+void ModelNode::write_marker(const core::MarkerWrite& write, True now, Response& response) {
+  if (memory_.marker == write.expected) {
+    const auto milliseconds = std::chrono::ceil<std::chrono::milliseconds>(write.quarantine);
+    if (write.quarantine > core::Duration::zero()) quarantine(milliseconds.count(), now);
+    memory_.marker = write.text + ' ' + std::to_string(clock.local(now) / 1000);
+  }
+  response.reply = Reply::marker;
+  response.marker = memory_.marker;
+  response.time =
+      ms * std::max<std::int64_t>(0, memory_.quarantine_until - clock.milliseconds(now));
 }
 
 }  // namespace redlock::simulation

@@ -31,8 +31,9 @@ struct Request {
   std::int64_t keep_out_ms = 0;
   std::int64_t cooldown_ms = 0;
   std::uint32_t places = 0;
-  bool last = false;   ///< a release after which nothing may come for this token
-  bool begun = false;  ///< numbered: the first half of its commands was executed
+  bool last = false;          ///< a release after which nothing may come for this token
+  bool begun = false;         ///< numbered: the first half of its commands was executed
+  core::MarkerWrite write{};  ///< write_marker
 };
 
 struct Response {
@@ -43,10 +44,10 @@ struct Response {
   bool writer = false;             ///< or that a writer waits
   std::int64_t remaining_ms = -1;  ///< negative: not told
   std::int64_t number = 0;         ///< fenced: the node's; numbered: before it was raised
-  std::int64_t time = 0;           ///< read_clock: nanoseconds
+  std::int64_t time = 0;           ///< nanoseconds; write_marker: what is left of a quarantine
   std::optional<core::Holds> holds{};
   std::array<char, most_resources> free{};  ///< take_place refused: which are
-  std::string marker{};                     ///< read_marker
+  std::string marker{};                     ///< read_marker, write_marker
   bool read_only = false;                   ///< an error: it is a replica
   std::int64_t counted = 0;                 ///< a planted fault's: what INCR answered
   std::uint32_t freed = 0;                  ///< what those who wait are told of: a bit for each
@@ -102,6 +103,11 @@ class ModelNode {
   /// guard.lua: the marker, and how much is left of the node's quarantine.
   [[nodiscard]] GuardResponse guard(const GuardRequest& request, True now);
   [[nodiscard]] std::string& marker() noexcept { return memory_.marker; }
+  [[nodiscard]] const std::string& marker() const noexcept { return memory_.marker; }
+  /// No vote for at least so long, and no fencing number below the node's clock at its end.
+  void quarantine(std::int64_t milliseconds, True now);
+  /// Whether anything is locked there.
+  [[nodiscard]] bool has_keys(True now) const;
 
   /// REPLICAOF somebody with nothing, and NO ONE at that instant: the process and its connections
   /// stay. Until then it takes no writes.
@@ -186,6 +192,7 @@ class ModelNode {
   void extend(const Request& request, True now, Response& response);
   void release(const Request& request, True now, Response& response);
   void inspect(const Request& request, True now, Response& response) const;
+  void write_marker(const core::MarkerWrite& write, True now, Response& response);
 
   Mutant mutant_;
   Memory memory_;

@@ -8,6 +8,9 @@
 namespace redlock::simulation {
 namespace {
 
+/// So often an operator looks whether the clients are helpless.
+constexpr True operator_looks = 50 * ms;
+
 constexpr std::size_t fault_kinds = 10;
 
 std::uint64_t mixed(std::uint64_t print, std::uint64_t with) {
@@ -69,25 +72,9 @@ Simulation::Simulation(const Scenario& scenario, std::uint64_t seed)
     const True mean = between_faults(kind);
     if (mean > 0) plan(random_.below(2 * mean), Kind::fault, kind);
   }
+  const bool becomes_blank = forgets || scenario_.between_crashes > 0;
+  if (scenario_.restart_guard && becomes_blank) plan(operator_looks, Kind::operate, 0);
   plan(scenario_.chaos, Kind::heal, 0);
-}
-
-void Simulation::open_deployment() {
-  if (!scenario_.restart_guard) return;
-  core::Marker marker;
-  marker.state = core::Marker::State::active;
-  marker.incarnation = "opened";
-  marker.deployment = "deployment";
-  marker.max_ttl = std::chrono::milliseconds(scenario_.longest_ttl_ms);
-  marker.durable = scenario_.durable;
-  for (std::size_t i = 0; i < nodes_.size(); ++i) marker.members.push_back(std::to_string(i));
-  std::sort(marker.members.begin(), marker.members.end());
-  for (std::uint32_t i = 0; i < nodes_.size(); ++i) {
-    marker.run_id = run_id_of(i);
-    marker.replid = "role1";
-    marker.self = std::to_string(i);
-    nodes_[i].marker() = core::format_marker(marker) + " 1";
-  }
 }
 
 Simulation::Outcome Simulation::run(std::string* story) {
@@ -174,6 +161,9 @@ void Simulation::happen(const Event& event) {
       return plan(now_ + 1 + random_.below(2 * between_faults(event.a)), Kind::fault, event.a);
     case Kind::heal:
       return heal();
+    case Kind::operate:
+      operate();
+      return plan(now_ + operator_looks, Kind::operate, 0);
     case Kind::set_right:
       return move_clock(event.a, -stepped_[event.a].by);
     case Kind::subscribe:

@@ -61,6 +61,7 @@ class Simulation {
     heal,
     turn,       // a client's turn ends, and what it commanded is covered
     set_right,  // a node's clock that had stepped
+    operate,    // an operator looks whether the deployment is closed
     subscribe,  // a wish to be told reaches a node
     listening,  // it is confirmed
     hint,       // something was given up
@@ -161,6 +162,10 @@ class Simulation {
   void happen(const Event& event);
   [[nodiscard]] core::Duration quarantine() const;
   void open_deployment();
+  // simulation_operator.cpp: who opens what the clients cannot
+  void write_markers(std::string_view deployment, std::string_view incarnation);
+  [[nodiscard]] bool closed_for_clients() const;
+  void operate();
   void begin_client(std::uint32_t index);
   void end_client(std::uint32_t index);
   void fault(std::size_t kind);
@@ -198,6 +203,7 @@ class Simulation {
   void crash(std::uint32_t node);
   void greet(Connection& connection);
   [[nodiscard]] std::string run_id_of(std::uint32_t node) const;
+  [[nodiscard]] std::string replid_of(std::uint32_t node) const;
   [[nodiscard]] Response as_planted(const Connection& connection, Response response);
 
   // simulation_hints.cpp: what nodes tell
@@ -260,7 +266,8 @@ class Simulation {
   bool healed_ = false;
   bool stop_ = false;
   True patience_ends_ = never;
-  True forgot_until_ = 0;  // the interval in which a node forgot
+  std::uint32_t opened_ = 0;  // how often an operator did
+  True forgot_until_ = 0;     // the interval in which a node forgot
   std::uint64_t events_ = 0;
   std::uint64_t planned_ = 0;
   std::uint64_t print_ = 0;

@@ -57,6 +57,7 @@ void Simulation::carry_out(std::uint32_t index, const Command& command) {
       });
     case Command::Kind::send:
     case Command::Kind::kill_old:
+    case Command::Kind::write_marker:
       return send_all(index, command);
     case Command::Kind::acquired:
       return acquired(index, command);
@@ -165,6 +166,10 @@ void Simulation::send_all(std::uint32_t index, const Command& command) {
                            core::is_set_numbered(command.stamp.verb);
     if (numbering && claim->fencing)
       request.number = static_cast<std::int64_t>(claim->fencing->number);
+  }
+  if (command.marker != nullptr) {
+    request.write = *command.marker;
+    if (scenario_.mutant == Mutant::no_quarantine) request.write.quarantine = {};
   }
   if (core::is_about_queue(command.stamp.verb)) {
     request.resource = resource_of(*command.key);

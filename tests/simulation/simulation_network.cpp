@@ -75,11 +75,15 @@ std::string Simulation::run_id_of(std::uint32_t node) const {
   return std::to_string(node) + "/" + std::to_string(nodes_[node].run);
 }
 
+std::string Simulation::replid_of(std::uint32_t node) const {
+  return "role" + std::to_string(nodes_[node].role);
+}
+
 void Simulation::greet(Connection& connection) {
   if (!scenario_.restart_guard) return;
   GuardRequest request;
   request.run_id = run_id_of(connection.node);
-  request.replid = "role" + std::to_string(nodes_[connection.node].role);
+  request.replid = replid_of(connection.node);
   request.max_ttl_ms = scenario_.longest_ttl_ms;
   request.name = std::to_string(connection.node);
   request.incarnation = clients_[connection.client].randomness->token().str();

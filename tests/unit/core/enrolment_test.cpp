@@ -67,12 +67,14 @@ class Enrolling : public testing::Test {
     return views;
   }
   Enrolment::Step next() { return enrolment_.next(views(), random_); }
+  void confirm(const Enrolment::Confirm& step) {
+    step.nodes.each([&](NodeIndex node) { enrolment_.confirmed(node, step.pass); });
+  }
   /// What is written next, all that is to be read again having been read.
   std::optional<Enrolment::Write> next_write_when_confirmed() {
     for (Enrolment::Step step = next(); std::holds_alternative<Enrolment::Confirm>(step);
          step = next()) {
-      std::get<Enrolment::Confirm>(step).nodes.each(
-          [this](NodeIndex node) { enrolment_.confirmed(node); });
+      confirm(std::get<Enrolment::Confirm>(step));
     }
     return next_write();
   }
@@ -200,11 +202,12 @@ TEST_F(Enrolling, nodes_are_activated_only_after_all_were_read_again) {
   const Enrolment::Step confirm = next();
   ASSERT_TRUE(std::holds_alternative<Enrolment::Confirm>(confirm));
   EXPECT_EQ(std::get<Enrolment::Confirm>(confirm).nodes, NodeSet::first(2));
-  enrolment_.confirmed(0);
+  const std::uint16_t pass = std::get<Enrolment::Confirm>(confirm).pass;
+  enrolment_.confirmed(0, pass);
   const Enrolment::Step rest = next();
   ASSERT_TRUE(std::holds_alternative<Enrolment::Confirm>(rest));
   EXPECT_EQ(std::get<Enrolment::Confirm>(rest).nodes, NodeSet::of(1));
-  enrolment_.confirmed(1);
+  enrolment_.confirmed(1, pass);
   for (int i = 0; i < 2; ++i) {
     const auto write = next_write();
     ASSERT_TRUE(write);
@@ -223,11 +226,18 @@ TEST_F(Enrolling, a_pass_of_confirmation_begins_anew_when_a_marker_changed_in_it
     ASSERT_TRUE(write);
     markers_[write->node] = write->marker;
   }
-  ASSERT_TRUE(std::holds_alternative<Enrolment::Confirm>(next()));
-  enrolment_.confirmed(0);
+  const Enrolment::Step first = next();
+  ASSERT_TRUE(std::holds_alternative<Enrolment::Confirm>(first));
+  const std::uint16_t pass = std::get<Enrolment::Confirm>(first).pass;
+  enrolment_.confirmed(0, pass);
   markers_[0].incarnation = "another";
-  enrolment_.confirmed(1);
-  const Enrolment::Step again = next();
+  enrolment_.confirmed(1, pass);
+  Enrolment::Step again = next();
+  ASSERT_TRUE(std::holds_alternative<Enrolment::Confirm>(again));
+  EXPECT_EQ(std::get<Enrolment::Confirm>(again).nodes, NodeSet::first(2));
+  // Read for the pass before: it says nothing of what is there now.
+  enrolment_.confirmed(1, pass);
+  again = next();
   ASSERT_TRUE(std::holds_alternative<Enrolment::Confirm>(again));
   EXPECT_EQ(std::get<Enrolment::Confirm>(again).nodes, NodeSet::first(2));
 }
@@ -241,6 +251,30 @@ TEST_F(Enrolling, a_half_done_opening_is_not_gone_on_with_beside_a_node_that_for
   markers_[1].state = State::opening;
   EXPECT_TRUE(next_write_when_confirmed()) << "all are here, and of one opening";
   markers_[1] = blank_marker("4", random_);
+  EXPECT_FALSE(next_write_when_confirmed());
+}
+
+TEST_F(Enrolling, of_two_openings_that_met_one_is_gone_on_with) {
+  node("a", member("1", "y", "a", {"a", "b", "c"}, random_));
+  node("b", member("2", "x", "b", {"a", "b", "c"}, random_));
+  node("c", blank_marker("3", random_));
+  markers_[0].state = markers_[1].state = State::opening;
+  for (int i = 0; i < 2; ++i) {
+    const auto write = next_write();
+    ASSERT_TRUE(write);
+    EXPECT_EQ(write->marker.deployment, "x") << "which all clients choose";
+    EXPECT_EQ(write->marker.state, State::opening);
+    markers_[write->node] = write->marker;
+  }
+  EXPECT_EQ(next_write_when_confirmed().value().marker.state, State::active);
+}
+
+TEST_F(Enrolling, an_opening_of_another_list_is_left_alone) {
+  node("a", member("1", "x", "a", {"a", "b", "c"}, random_));
+  node("b", member("2", "x", "b", {"a", "b", "c"}, random_));
+  markers_[0].state = markers_[1].state = State::opening;
+  EXPECT_FALSE(next_write_when_confirmed()) << "c may have become active elsewhere";
+  node("d", blank_marker("4", random_));
   EXPECT_FALSE(next_write_when_confirmed());
 }
 
@@ -304,18 +338,20 @@ class Crowd {
       if (nodes_[node] == who.seen[node]) nodes_[node] = write->marker;
       look(client, node);
     } else if (const auto* confirm = std::get_if<Enrolment::Confirm>(&step)) {
-      confirm->nodes.each([&](NodeIndex index) { who.to_confirm[list[index]] = index; });
+      confirm->nodes.each([&](NodeIndex index) {
+        who.to_confirm[list[index]] = {index, confirm->pass};
+      });
     }
   }
   void confirm_one(std::size_t client, std::size_t node) {
     Client& who = clients_[client];
     const auto found = who.to_confirm.find(node);
     if (found == who.to_confirm.end()) return;
-    const NodeIndex index = found->second;
+    const auto [index, pass] = found->second;
     who.to_confirm.erase(found);
     const auto seen = who.seen.find(node);
     if (seen != who.seen.end() && nodes_[node] == seen->second) {
-      who.enrolment.confirmed(index);
+      who.enrolment.confirmed(index, pass);
     } else {
       lose_sight(client, node);
     }
@@ -365,7 +401,7 @@ class Crowd {
   struct Client {
     std::map<std::size_t, Marker> seen;
     std::map<std::size_t, std::string> known_as;
-    std::map<std::size_t, NodeIndex> to_confirm;
+    std::map<std::size_t, std::pair<NodeIndex, std::uint16_t>> to_confirm;
     Enrolment enrolment{max_ttl, quarantine};
   };
   std::mt19937 dice_;

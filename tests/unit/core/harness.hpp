@@ -187,6 +187,15 @@ class Harness {
     event.time = time;
     return step(event);
   }
+  /// Answers write-marker: what the node keeps now, and what is left of its quarantine.
+  std::string marker_answer(NodeIndex node, std::string_view marker, Duration quarantine) {
+    const Stamp stamp = open_[node].front();
+    EXPECT_EQ(stamp.verb, Verb::write_marker);
+    open_[node].pop_front();
+    Answer event{node, stamp, Reply::marker, marker};
+    event.time = quarantine;
+    return step(event);
+  }
   /// A connection with what the handshake found out.
   std::string up_as(NodeIndex node, NodeUp event) {
     while (!connecting_.has(node)) pass(until_deadline());
@@ -260,8 +269,9 @@ class Harness {
   }
 
   void note(const Command& command) {
-    const bool asks =
-        command.kind == Command::Kind::send || command.kind == Command::Kind::kill_old;
+    const bool asks = command.kind == Command::Kind::send ||
+                      command.kind == Command::Kind::kill_old ||
+                      command.kind == Command::Kind::write_marker;
     command.nodes.each([&](NodeIndex node) {
       if (asks) open_[node].push_back(command.stamp);
       if (command.kind == Command::Kind::connect) connecting_.add(node);
@@ -321,6 +331,8 @@ class Harness {
         return "kill";
       case Verb::read_marker:
         return "read-marker";
+      case Verb::write_marker:
+        return "write-marker";
     }
     return "?";
   }
@@ -385,6 +397,8 @@ class Harness {
                number + (command.form == ScriptForm::text ? " in full ->" : " ->") +
                list(command.nodes);
       }
+      case Command::Kind::write_marker:
+        return "write-marker" + list(command.nodes);
       case Command::Kind::kill_old:
         return "kill " + std::to_string(command.number) + " ->" + list(command.nodes);
       case Command::Kind::acquired:

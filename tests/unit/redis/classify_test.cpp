@@ -37,7 +37,8 @@ constexpr std::array every_verb{Verb::set,
                                 Verb::enter,
                                 Verb::stand_in_queue,
                                 Verb::leave_queue,
-                                Verb::read_marker};
+                                Verb::read_marker,
+                                Verb::write_marker};
 constexpr std::array every_form{SetForm::plain, SetForm::with_get};
 
 Value status(std::string text) { return {.type = Type::status, .text = std::move(text)}; }

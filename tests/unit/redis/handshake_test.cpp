@@ -33,7 +33,9 @@ std::string the_rest() {
   for (const auto& script : loaded_scripts) {
     out += test::resp::command({"SCRIPT", "LOAD", std::string(script.text)});
   }
-  return out + test::resp::command({"GET", "redlock:node:marker"});
+  return out + test::resp::command({"GET", "redlock:node:marker"}) +
+         test::resp::command({"GET", "redlock:node:quarantine"}) +
+         test::resp::command({"PTTL", "redlock:node:quarantine"});
 }
 
 ServerIdentity identify(const std::string& version) {
@@ -76,6 +78,7 @@ TEST(Handshake, IsDoneWhenEverythingIsAnswered) {
     EXPECT_EQ(handshake.take(bulk("sha")), Progress::more);
   }
   EXPECT_EQ(handshake.take(bulk("sha")), Progress::more);
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(handshake.take(error("NOPERM")), Progress::more);
   EXPECT_EQ(handshake.take(error("NOPERM")), Progress::done);
   EXPECT_EQ(handshake.identity().run_id, "abc");
   EXPECT_EQ(handshake.identity().connection_id, 77);
@@ -175,7 +178,8 @@ TEST(Handshake, TellsHowLongANodeIsQuarantinedAndWhy) {
             "it restarted and may have forgotten leases that are still valid");
 }
 
-TEST(Handshake, WithoutTheGuardTheMarkerIsOnlyRead) {
+/// What a client without the guard finds out of a node.
+ServerIdentity identity_without_guard(const Value& why, std::int64_t left) {
   std::string out;
   Handshake handshake({}, out);
   static_cast<void>(handshake.take(integer(1)));
@@ -183,8 +187,26 @@ TEST(Handshake, WithoutTheGuardTheMarkerIsOnlyRead) {
   for (std::size_t i = 0; i <= loaded_scripts.size(); ++i) {
     EXPECT_EQ(handshake.take(status("OK")), Progress::more);
   }
-  EXPECT_EQ(handshake.take(bulk("redlock2 …")), Progress::done);
-  EXPECT_EQ(handshake.identity().marker, "redlock2 …");
+  EXPECT_EQ(handshake.take(bulk("redlock2 …")), Progress::more);
+  EXPECT_EQ(handshake.take(why), Progress::more);
+  EXPECT_EQ(handshake.take(integer(left)), Progress::done);
+  return handshake.identity();
+}
+
+TEST(Handshake, WithoutTheGuardTheMarkerIsOnlyRead) {
+  const ServerIdentity identity = identity_without_guard({}, -2);
+  EXPECT_EQ(identity.marker, "redlock2 …");
+  EXPECT_EQ(identity.quarantine, std::chrono::milliseconds(0));
+}
+
+TEST(Handshake, WithoutTheGuardOnlyTheQuarantineOfAChangeOfTheMembersCounts) {
+  EXPECT_EQ(identity_without_guard(bulk("restarted"), 1234).quarantine,
+            std::chrono::milliseconds(0));
+  const ServerIdentity changed = identity_without_guard(bulk("membership"), 1234);
+  EXPECT_EQ(changed.quarantine, std::chrono::milliseconds(1234));
+  EXPECT_NE(changed.quarantine_why.find("an operator changed the members"), std::string::npos);
+  EXPECT_GT(identity_without_guard(bulk("membership"), -1).quarantine, std::chrono::hours(24))
+      << "without an end";
 }
 
 TEST(Handshake, AGuardThatCanNotBeExecutedRefusesTheConnection) {

@@ -1,0 +1,161 @@
+#include <chrono>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/engine.hpp"
+#include "support/assert.hpp"
+
+/// What Enrolment decides is carried out: one writing at a time, and readings that confirm it.
+namespace redlock::core {
+namespace {
+
+/// A node that refuses to be written is asked again after so long.
+constexpr Duration after_refusal = std::chrono::seconds(1);
+
+}  // namespace
+
+std::vector<NodeView> Engine::node_views() const {
+  std::vector<NodeView> views(links_.size());
+  for (std::size_t i = 0; i < links_.size(); ++i) {
+    const Link& link = links_[i];
+    NodeView& view = views[i];
+    view.name = settings_.nodes[i];
+    view.usable = link.up() && !link.twin && link.unfit().empty();
+    if (link.up() && link.marker()) view.marker = &*link.marker();
+    view.known_as = link.known_as();
+  }
+  return views;
+}
+
+void Engine::enrol() {
+  if (enrol_again_at_ && now_ >= *enrol_again_at_) {
+    enrol_again_at_.reset();
+    enrolment_due_ = true;
+  }
+  if (!enrolment_due_ || drain_until_) return;
+  watch_markers();
+  const bool waits = writing_marker_.has_value() || enrol_again_at_.has_value();
+  if (waits && settings_.restart_guard) return;
+  enrolment_due_ = false;
+  if (!settings_.restart_guard) return report_unenrolled();
+  const Enrolment::Step step = enrolment_.next(node_views(), *random_);
+  if (const auto* write = std::get_if<Enrolment::Write>(&step)) {
+    write_marker(*write);
+  } else if (const auto* confirm = std::get_if<Enrolment::Confirm>(&step)) {
+    confirm_markers(*confirm);
+  } else {
+    report_unenrolled();
+  }
+}
+
+void Engine::watch_markers() {
+  // Votes show a marker that changed. Where none are asked for, only a look does.
+  const Ballot ballot = this->ballot();
+  std::size_t members = 0;
+  for (std::size_t i = 0; i < links_.size(); ++i) {
+    const bool counts = links_[i].up() && belongs_to(static_cast<NodeIndex>(i), ballot.deployment);
+    members += counts ? 1 : 0;
+  }
+  const bool closed = members < ballot.quorum;
+  for (std::size_t i = 0; i < links_.size(); ++i) {
+    Link& link = links_[i];
+    const bool counts = belongs_to(static_cast<NodeIndex>(i), ballot.deployment);
+    link.watch_marker(link.unfit().empty() && (closed || !counts), now_);
+  }
+}
+
+void Engine::write_marker(const Enrolment::Write& write) {
+  Link& link = links_[write.node];
+  writing_marker_ =
+      MarkerWrite{write.node, link.marker_text(), format_marker(write.marker), write.quarantine};
+  Command& command = emit(Command::Kind::write_marker);
+  command.nodes = NodeSet::of(write.node);
+  command.stamp.verb = Verb::write_marker;
+  command.marker = &*writing_marker_;
+  link.sent(command.stamp, now_);
+}
+
+void Engine::confirm_markers(const Enrolment::Confirm& confirm) {
+  if (confirm.pass != confirming_pass_) {
+    confirming_pass_ = confirm.pass;
+    confirming_ = NodeSet();
+  }
+  const NodeSet unread = confirm.nodes - confirming_;
+  if (unread.empty()) return;
+  confirming_ = confirming_ | unread;
+  Command& command = emit(Command::Kind::send);
+  command.nodes = unread;
+  command.stamp.verb = Verb::read_marker;
+  command.stamp.round = confirm.pass;
+  unread.each([&](NodeIndex node) { links_[node].sent(command.stamp, now_); });
+}
+
+void Engine::take_confirmation(NodeIndex node, const Stamp& stamp) {
+  if (stamp.round == 0 || stamp.round != confirming_pass_) return;
+  confirming_.remove(node);
+  enrolment_.confirmed(node, stamp.round);
+  enrolment_due_ = true;
+}
+
+void Engine::take_marker_written(const Answer& answer) {
+  const NodeIndex node = answer.node;
+  Link& link = links_[node];
+  REDLOCK_ASSERT(writing_marker_ && writing_marker_->node == node);
+  writing_marker_.reset();
+  enrolment_due_ = true;
+  // Whoever was first, it is the same server that told us what it was, or another handshake is due.
+  const std::optional<Marker> marker = parse_marker(answer.text);
+  const bool same = marker && link.marker() && marker->run_id == link.marker()->run_id &&
+                    marker->replid == link.marker()->replid;
+  if (!same) return end_connection(node, Vote::error, "its membership record changed");
+  // It had no vote until now: what was asked before counts for nothing.
+  count_held_back(node);
+  static_cast<void>(link.answered(answer.stamp, now_));
+  // What it may have forgotten, or was asked as another member, is worth nothing any more.
+  claims_.each([&](Claim& claim) { claim.kept.remove(node); });
+  link.take_marker(answer.text);
+  if (answer.time > Duration::zero()) {
+    const bool known = link.quarantined_until() && now_ < *link.quarantined_until();
+    link.quarantine(later(now_, answer.time),
+                    known ? std::string(link.quarantine_why())
+                          : std::string("it became a member just now and may have forgotten "
+                                        "leases that are still valid"));
+  }
+  judge_marker(node);
+  serve_claims_of(node);
+  if (!link.vote_denied().empty()) {
+    unenrolled_.add(node);
+  } else if (!may_vote(node)) {
+    report_exclusion(node);
+  }
+  wake_after_outage();
+}
+
+void Engine::note_marker_refused(NodeIndex node) {
+  if (!writing_marker_ || writing_marker_->node != node) return;
+  writing_marker_.reset();
+  enrol_again_at_ = later(now_, after_refusal);
+  report_unenrolled();
+}
+
+void Engine::note_enrolment(NodeIndex node) {
+  unenrolled_.add(node);
+  enrolment_due_ = true;
+}
+
+void Engine::forget_enrolment(NodeIndex node) {
+  confirming_.remove(node);
+  unenrolled_.remove(node);
+  if (writing_marker_ && writing_marker_->node == node) writing_marker_.reset();
+  enrolment_due_ = true;
+}
+
+void Engine::report_unenrolled() {
+  const NodeSet waiting = std::exchange(unenrolled_, NodeSet());
+  waiting.each([&](NodeIndex node) {
+    if (links_[node].up() && !links_[node].vote_denied().empty()) report_exclusion(node);
+  });
+}
+
+}  // namespace redlock::core

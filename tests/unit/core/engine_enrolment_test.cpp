@@ -1,0 +1,197 @@
+// Clients take back nodes that forgot their deployment, and open deployments that all nodes forgot.
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "core/marker.hpp"
+#include "harness.hpp"
+
+namespace redlock::core::test {
+namespace {
+
+/// Three nodes that keep their markers as mark.lua does.
+struct Enrolling : Harness {
+  Enrolling() : Harness(settings()) { tick(); }
+
+  static Settings settings() {
+    Settings settings = Harness::settings_for(3);
+    settings.restart_guard = true;
+    settings.quarantine = 31s;
+    return settings;
+  }
+  static Marker blank(NodeIndex node) {
+    Marker marker;
+    marker.incarnation = "i";
+    marker.run_id = "server" + std::to_string(node);
+    marker.replid = "r";
+    marker.max_ttl = std::chrono::milliseconds(30s);
+    return marker;
+  }
+  static Marker member(NodeIndex node) {
+    Marker marker = blank(node);
+    marker.state = Marker::State::active;
+    marker.deployment = "D";
+    marker.members = {"node0", "node1", "node2"};
+    marker.self = "node" + std::to_string(node);
+    return marker;
+  }
+  std::string come_up(NodeIndex node, const Marker& marker, Duration quarantine = {}) {
+    markers[node] = format_marker(marker) + " 1";
+    NodeUp event;
+    event.marker = markers[node];
+    event.quarantine = quarantine;
+    event.quarantine_why = "it restarted";
+    return up_as(node, event);
+  }
+  /// The answer to read-marker.
+  std::string read(NodeIndex node) { return answer(node, Reply::marker, markers[node]); }
+  /// What the engine wants to write now.
+  [[nodiscard]] Marker to_write() const {
+    for (const Command& command : commands()) {
+      if (command.marker != nullptr) return parse_marker(command.marker->text + " 2").value();
+    }
+    ADD_FAILURE() << "nothing is written";
+    return {};
+  }
+  /// The node writes it, as nobody else was faster.
+  std::string write(NodeIndex node, const Marker& marker, Duration quarantine) {
+    markers[node] = format_marker(marker) + " 2";
+    return answer_written(node, quarantine);
+  }
+  /// The answer to write-marker, whoever wrote.
+  std::string answer_written(NodeIndex node, Duration quarantine) {
+    return marker_answer(node, markers[node], quarantine);
+  }
+
+  std::map<NodeIndex, std::string> markers;
+};
+
+TEST(EngineEnrolment, ANodeThatForgotIsTakenBackOnceTheOthersWereReadAgain) {
+  Enrolling h;
+  h.come_up(0, Enrolling::member(0));
+  h.come_up(1, Enrolling::member(1));
+  EXPECT_EQ(h.come_up(2, Enrolling::blank(2), 31s), "read-marker -> 0 1");
+  EXPECT_EQ(h.read(0), "");
+  EXPECT_EQ(h.read(1), "write-marker 2");
+  const Marker marker = h.to_write();
+  EXPECT_EQ(marker.deployment, "D");
+  EXPECT_EQ(marker.self, "node2");
+  EXPECT_EQ(h.write(2, marker, 31s), "excluded 2") << "once, when it is clear why";
+  EXPECT_EQ(h.engine().exclusion(2), "quarantined for 31 s more: it restarted");
+  h.pass(31s);
+  EXPECT_EQ(h.acquire(1, 10s), "set t2 -> 0 1 2");
+}
+
+TEST(EngineEnrolment, WhoeverWritesFirstIsBelieved) {
+  Enrolling h;
+  h.come_up(0, Enrolling::member(0));
+  h.come_up(1, Enrolling::member(1));
+  h.come_up(2, Enrolling::blank(2));
+  h.read(0);
+  h.read(1);
+  Marker other = Enrolling::member(2);
+  other.incarnation = "another";
+  h.markers[2] = format_marker(other) + " 3";
+  EXPECT_EQ(h.answer_written(2, 31s), "excluded 2");
+  // But not that it is another process now: that is for the next handshake.
+  h.down(2);
+  Marker blank = Enrolling::blank(2);
+  blank.incarnation = "j";
+  h.come_up(2, blank);
+  h.read(0);
+  h.read(1);
+  other.run_id = "another";
+  h.markers[2] = format_marker(other) + " 3";
+  EXPECT_EQ(h.answer_written(2, 31s), "disconnect 2");
+}
+
+TEST(EngineEnrolment, ANodeThatCannotBeWrittenIsAskedAgainAfterASecond) {
+  Enrolling h;
+  h.come_up(0, Enrolling::member(0));
+  h.come_up(1, Enrolling::member(1));
+  h.come_up(2, Enrolling::blank(2));
+  h.read(0);
+  EXPECT_EQ(h.read(1), "write-marker 2");
+  EXPECT_EQ(h.answer(2, Reply::error, "OOM command not allowed"), "excluded 2");
+  EXPECT_EQ(h.pass(1s), "read-marker -> 2; write-marker 2");
+}
+
+TEST(EngineEnrolment, OneOfThreeTakesNobodyBack) {
+  Enrolling h;
+  h.come_up(0, Enrolling::member(0));
+  EXPECT_EQ(h.come_up(1, Enrolling::blank(1)), "excluded 1");
+  EXPECT_EQ(h.come_up(2, Enrolling::blank(2)), "excluded 2");
+  EXPECT_EQ(h.acquire(1, 10s), "failed #1 excluded");
+  EXPECT_EQ(h.engine().exclusion(1), "it belongs to no deployment: it is new, or forgot which");
+  // Others, or an operator, may do what this client cannot.
+  EXPECT_EQ(h.pass(1s), "read-marker -> 0; read-marker -> 1; read-marker -> 2");
+}
+
+TEST(EngineEnrolment, ADeploymentThatAllNodesForgotIsOpenedInTwoPhases) {
+  Enrolling h;
+  h.come_up(0, Enrolling::blank(0), 31s);
+  h.come_up(1, Enrolling::blank(1), 31s);
+  EXPECT_EQ(h.come_up(2, Enrolling::blank(2), 31s), "write-marker 0");
+  std::string deployment;
+  for (NodeIndex node = 0; node < 3; ++node) {
+    const Marker marker = h.to_write();
+    EXPECT_EQ(marker.state, Marker::State::opening);
+    EXPECT_TRUE(deployment.empty() || deployment == marker.deployment);
+    deployment = marker.deployment;
+    const std::string next = h.write(node, marker, 31s);
+    EXPECT_EQ(next, node < 2 ? "write-marker " + std::to_string(node + 1) : "read-marker -> 0 1 2");
+  }
+  h.read(0);
+  h.read(1);
+  EXPECT_EQ(h.read(2), "write-marker 0");
+  EXPECT_EQ(h.to_write().state, Marker::State::active);
+  EXPECT_EQ(h.write(0, h.to_write(), 31s), "excluded 0; write-marker 1");
+  // From here on it is as if the third had forgotten.
+  EXPECT_EQ(h.write(1, h.to_write(), 31s), "excluded 1; read-marker -> 0 1");
+  h.read(0);
+  EXPECT_EQ(h.read(1), "write-marker 2");
+  EXPECT_EQ(h.write(2, h.to_write(), 31s), "excluded 2");
+  EXPECT_EQ(h.acquire(1, 10s), "failed #1 excluded") << "quarantined";
+  h.pass(31s);
+  EXPECT_EQ(h.acquire(2, 10s).substr(0, 4), "set ");
+}
+
+TEST(EngineEnrolment, WhatWasKeptBeforeTheNodeForgotIsWorthNothing) {
+  // A lease on nodes 0 and 1. Node 1 forgets it and is taken back: an extend there proves nothing.
+  Enrolling h;
+  for (NodeIndex node = 0; node < 3; ++node) h.come_up(node, Enrolling::member(node));
+  h.acquire(1, 10s);
+  h.end_turn();
+  h.answers({0, 1}, Reply::granted);
+  h.answer(2, Reply::taken);
+  h.read(0);
+  EXPECT_EQ(h.read(1).substr(0, 11), "acquired #1");
+  h.read(2);
+  h.down(1);
+  h.come_up(1, Enrolling::blank(1), 31s);
+  h.read(0);
+  h.read(2);
+  h.write(1, h.to_write(), 31s);
+  EXPECT_EQ(h.extend(2, 10s), "extend-or-set t1 -> 0 1 2");
+  h.end_turn();
+  for (NodeIndex node = 0; node < 2; ++node) h.answer(node, Reply::extended);
+  h.answer(2, Reply::gone);
+  h.read(0);
+  h.read(1);
+  EXPECT_NE(h.read(2).find("failed #2"), std::string::npos);
+}
+
+TEST(EngineEnrolment, NothingIsWrittenWithoutTheGuard) {
+  Settings settings = Enrolling::settings();
+  settings.restart_guard = false;
+  Harness h(settings);
+  h.tick();
+  NodeUp event;
+  const std::string marker = format_marker(Enrolling::blank(0)) + " 1";
+  event.marker = marker;
+  for (NodeIndex node = 0; node < 3; ++node) EXPECT_EQ(h.up_as(node, event), "");
+}
+
+}  // namespace
+}  // namespace redlock::core::test
