@@ -33,9 +33,12 @@ struct NodeEvent {
     protocol,     ///< it sent what a Redis server does not send; the connection was closed
     excluded,     ///< a guard took its vote away
     undelivered,  ///< the client closed before releases could be delivered to it
+    learned,      ///< a member that ClientOptions::nodes does not name, told by a majority of the
+                  ///< members: the list is out of date. The client connects to it, with the
+                  ///< credentials of the options
   };
   Kind kind = Kind::up;
-  std::size_t node = 0;  ///< position in ClientOptions::nodes
+  std::size_t node = 0;  ///< position in ClientOptions::nodes, or behind its end: learned
   std::string url{};     ///< without the password
   std::string message{};
 };

@@ -23,7 +23,9 @@ void abandon(std::shared_ptr<ClientCore> core) {
 }  // namespace
 
 ClientCore::ClientCore(Key, runtime::Configuration configuration)
-    : configuration_(std::move(configuration)), fork_generation_(support::fork_generation()) {}
+    : configuration_(std::move(configuration)),
+      urls_{configuration_.settings.nodes},
+      fork_generation_(support::fork_generation()) {}
 
 ClientCore::~ClientCore() = default;
 

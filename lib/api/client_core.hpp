@@ -5,6 +5,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -90,9 +91,8 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
     return {fenced_in_one_round_.load(std::memory_order_relaxed),
             fenced_in_more_rounds_.load(std::memory_order_relaxed)};
   }
-  [[nodiscard]] const std::vector<std::string>& urls() const noexcept {
-    return configuration_.settings.nodes;
-  }
+  /// Of all nodes that are known by now. On the loop only; what it refers to stays as it is.
+  [[nodiscard]] const std::vector<std::string>& urls() const noexcept { return urls_.back(); }
 
  private:
   using Job = Callback<void()>;
@@ -188,6 +188,7 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
   [[nodiscard]] bool deadline_near() const noexcept;
 
   runtime::Configuration configuration_;
+  std::deque<std::vector<std::string>> urls_;  // as they were learned; the last is today's
   const std::uint64_t fork_generation_;
   std::atomic<std::uint64_t> next_request_{1};
   std::atomic<std::uint64_t> fenced_in_one_round_{0};

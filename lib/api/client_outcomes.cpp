@@ -46,6 +46,7 @@ void ClientCore::on_outcome(core::Instant now, const Command& command) noexcept 
     case Command::Kind::kill_old:
     case Command::Kind::write_marker:
     case Command::Kind::excluded:
+    case Command::Kind::learned:
     case Command::Kind::listen:
     case Command::Kind::stop_listening:
     case Command::Kind::undelivered:
@@ -150,6 +151,12 @@ void ClientCore::on_at_risk(const Command& command) {
 }
 
 void ClientCore::on_node_event(NodeEvent event) noexcept {
+  if (event.kind == NodeEvent::Kind::learned) {
+    // Reports refer to the names of their own time.
+    std::vector<std::string> urls = urls_.back();
+    urls.push_back(event.url);
+    urls_.push_back(std::move(urls));
+  }
   if (configuration_.on_node_event) completions_.emplace_back(std::move(event));
 }
 
@@ -205,7 +212,7 @@ void ClientCore::run(Completion& completion) noexcept {
           what.callbacks = {};
         } else if constexpr (std::is_same_v<std::remove_cvref_t<decltype(what)>, Released>) {
           if (!what.done) return;
-          RoundReport report = what.round.report(urls());
+          RoundReport report = what.round.report();
           report.holds_left = what.holds_left;
           what.done(std::move(report));
         } else {

@@ -21,7 +21,7 @@ LeaseCell::LeaseCell(std::shared_ptr<ClientCore> core, const core::Command& gran
   if (claim.fencing) fencing_ = claim.fencing->number;
 }
 
-RoundReport LeaseCell::report() const { return granting_round_.report(core_->urls()); }
+RoundReport LeaseCell::report() const { return granting_round_.report(); }
 
 bool LeaseCell::end() noexcept {
   State live = State::live;

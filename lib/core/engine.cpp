@@ -32,11 +32,14 @@ bool only_takes_away(const Event& event) {
 Engine::Engine(Settings settings, Randomness& random)
     : settings_(std::move(settings)),
       random_(&random),
+      configured_(settings_.nodes.size()),
       enrolment_(settings_.max_ttl, settings_.quarantine) {
   REDLOCK_ASSERT(!settings_.nodes.empty() && settings_.nodes.size() <= limits::nodes);
   REDLOCK_ASSERT(settings_.quorum >= majority(settings_.nodes.size()));
   REDLOCK_ASSERT(settings_.quorum <= settings_.nodes.size());
-  links_.reserve(settings_.nodes.size());
+  // Members are added, and neither names nor links move.
+  settings_.nodes.reserve(limits::nodes);
+  links_.reserve(limits::nodes);
   for (std::size_t i = 0; i < settings_.nodes.size(); ++i) links_.emplace_back(settings_);
 }
 

@@ -44,6 +44,7 @@ class Engine {
   void step(Instant now, const Event& event, std::vector<Command>& out);
   [[nodiscard]] std::optional<Instant> next_deadline() const;
 
+  /// Its nodes are those that were named, and behind them what was learned.
   [[nodiscard]] const Settings& settings() const noexcept { return settings_; }
   /// None when the name is stale.
   [[nodiscard]] const Claim* claim(ClaimId id) const {
@@ -142,6 +143,7 @@ class Engine {
   [[nodiscard]] std::vector<NodeView> node_views() const;
   void enrol();
   void watch_markers();
+  void learn_members();
   void write_marker(const Enrolment::Write& write);
   void confirm_markers(const Enrolment::Confirm& confirm);
   void take_confirmation(NodeIndex node, const Stamp& stamp);
@@ -249,6 +251,7 @@ class Engine {
   Settings settings_;
   Randomness* random_;
   std::vector<Link> links_;
+  std::size_t configured_;  ///< of the links; behind them are those that were learned
   Pool<Claim> claims_;
   Pool<Acquisition> acquisitions_;
   std::size_t held_ = 0;  ///< of the claims: leases

@@ -35,6 +35,7 @@ void Engine::enrol() {
   }
   if (!enrolment_due_ || drain_until_) return;
   watch_markers();
+  learn_members();
   const bool waits = writing_marker_.has_value() || enrol_again_at_.has_value();
   if (waits && settings_.restart_guard) return;
   enrolment_due_ = false;
@@ -62,6 +63,16 @@ void Engine::watch_markers() {
     Link& link = links_[i];
     const bool counts = belongs_to(static_cast<NodeIndex>(i), ballot.deployment);
     link.watch_marker(link.unfit().empty() && (closed || !counts), now_);
+  }
+}
+
+void Engine::learn_members() {
+  for (const std::string& name : unknown_members(node_views())) {
+    if (links_.size() == limits::nodes) return;
+    const auto node = static_cast<NodeIndex>(links_.size());
+    settings_.nodes.push_back(name);
+    links_.emplace_back(settings_);
+    emit(Command::Kind::learned).nodes = NodeSet::of(node);
   }
 }
 

@@ -74,7 +74,10 @@ std::string Engine::why_not_counted(NodeIndex node) const {
 }
 
 bool Engine::belongs_to(NodeIndex node, std::string_view deployment) const {
-  return links_[node].vote_denied().empty() && links_[node].deployment() == deployment;
+  const Link& link = links_[node];
+  // The configured quorum is one of the configured nodes.
+  if (deployment.empty() && node >= configured_) return false;
+  return link.vote_denied().empty() && link.deployment() == deployment;
 }
 
 bool Engine::counts_for(const Claim& claim, NodeIndex node) const {

@@ -267,6 +267,7 @@ struct Command {
     at_risk,       ///< `stamp.claim` ends soon, though it is to be renewed
     lost,          ///< the lease `stamp.claim` reached its deadline
     excluded,      ///< a guard took the vote of `nodes`
+    learned,       ///< `nodes` are members that the settings did not name; connected like others
     listen,  ///< to what `nodes` tell by the name of Engine::ear(); one Listening each, or Deaf
     stop_listening,  ///< nothing follows
     undelivered,     ///< with drained: `number` releases did not reach `nodes`

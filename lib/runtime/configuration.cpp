@@ -123,14 +123,31 @@ Result<Configuration> configure(ClientOptions options) {
   if (!tls) return std::move(tls).error();
 
   Configuration configuration;
+  const auto guard_of = [options, quarantine = *quarantine](const std::string& name) {
+    std::optional<redis::RestartGuard> guard;
+    if (options.guards.restart) {
+      guard =
+          redis::RestartGuard{options.max_ttl, quarantine, options.guards.trust_durable, name, {}};
+    }
+    return guard;
+  };
   for (const redis::NodeUrl& url : *urls) {
     configuration.settings.nodes.push_back(url.display());
     configuration.targets.push_back(make_target(url, options, *tls));
-    if (options.guards.restart) {
-      configuration.targets.back().guard = redis::RestartGuard{
-          options.max_ttl, *quarantine, options.guards.trust_durable, url.display(), {}};
-    }
+    configuration.targets.back().guard = guard_of(url.display());
   }
+  configuration.reach = [options, guard_of, first = configuration.targets.front()](
+                            const std::string& name) -> Result<redis::ConnectionTarget> {
+    auto target = configure_target(name, options);
+    if (!target) return target;
+    // Where the options' URLs say who we are.
+    if (target->user.empty() && target->password.empty()) {
+      target->user = first.user;
+      target->password = first.password;
+    }
+    target->guard = guard_of(name);
+    return target;
+  };
   configuration.settings.quarantine = *quarantine;
   configuration.settings.restart_guard = options.guards.restart;
   configuration.settings.clock_guard = options.guards.clock;

@@ -17,6 +17,8 @@ struct Configuration {
   core::Settings settings;
   std::vector<redis::ConnectionTarget> targets;  ///< in the order of settings.nodes
   std::function<void(const NodeEvent&)> on_node_event;
+  /// How to reach a member that the options do not name.
+  std::function<Result<redis::ConnectionTarget>(const std::string& name)> reach;
 };
 
 /// Errors: invalid_argument, with one line that names the option and what is allowed.

@@ -14,7 +14,9 @@ using core::Command;
 using core::NodeIndex;
 
 Driver::Driver(uv_loop_t* loop, const Configuration& configuration, DriverListener& listener)
-    : listener_(listener),
+    : loop_(loop),
+      listener_(listener),
+      reach_(configuration.reach),
       engine_(configuration.settings, randomness_),
       hook_(loop, uv::Callback::to<&Driver::on_turn>(*this)),
       timer_(loop, uv::Callback::to<&Driver::on_deadline>(*this)) {
@@ -72,6 +74,8 @@ void Driver::carry_out(core::Instant now, const Command& command) {
       return write_marker(command);
     case Command::Kind::excluded:
       return report_excluded(command);
+    case Command::Kind::learned:
+      return add_nodes(command);
     case Command::Kind::listen:
       return command.nodes.each(
           [&](NodeIndex node) { nodes_[node]->listen(engine_.ear().view()); });
@@ -170,6 +174,19 @@ void Driver::on_node_listening(NodeIndex node) noexcept { step(core::Listening{n
 void Driver::on_node_hint(const core::Hint& hint) noexcept { step(hint); }
 
 void Driver::on_node_deaf(NodeIndex node) noexcept { step(core::Deaf{node}); }
+
+void Driver::add_nodes(const Command& command) {
+  command.nodes.each([&](NodeIndex node) {
+    const std::string& name = engine_.settings().nodes[node];
+    // A name that came from a node need not be one of ours: then it is never reached.
+    const auto target = reach_ ? reach_(name) : Result<redis::ConnectionTarget>(Error{});
+    NodeOwner& owner = *this;
+    nodes_.push_back(
+        std::make_unique<Node>(loop_, node, target ? *target : redis::ConnectionTarget{}, owner));
+    report(node, NodeEvent::Kind::learned,
+           "it is a member, and the list of nodes does not name it: the list is out of date");
+  });
+}
 
 void Driver::report_excluded(const Command& command) {
   command.nodes.each(

@@ -5,6 +5,7 @@
 #include <array>
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -81,6 +82,7 @@ class Driver final : private NodeOwner {
   void send(core::Instant now, const core::Command& command);
   void send_plain(const core::Command& command);
   void write_marker(const core::Command& command);
+  void add_nodes(const core::Command& command);
   void report_excluded(const core::Command& command);
   void report_undelivered(const core::Command& command);
   void report(core::NodeIndex node, NodeEvent::Kind kind, std::string message);
@@ -88,7 +90,9 @@ class Driver final : private NodeOwner {
   void on_turn() noexcept;
   void arm();
 
+  uv_loop_t* loop_;
   DriverListener& listener_;
+  std::function<Result<redis::ConnectionTarget>(const std::string& name)> reach_;
   KernelRandomness randomness_;
   core::Engine engine_;
   std::array<redis::Encoder, 2> encoders_;  // one per form of SET

@@ -192,8 +192,8 @@ RoundReport report_round(const core::Round& round, const std::vector<std::string
   report.ttl = round.ttl();
   report.elapsed = elapsed;
   report.validity = std::max(validity, core::Duration::zero());
-  report.nodes.reserve(urls.size());
-  for (std::size_t i = 0; i < urls.size(); ++i) {
+  report.nodes.reserve(round.nodes());
+  for (std::size_t i = 0; i < round.nodes(); ++i) {
     report.nodes.push_back(report_node(round.vote(static_cast<core::NodeIndex>(i)), urls[i]));
   }
   return report;
@@ -246,7 +246,7 @@ Inspection report_inspection(const core::Round& round, const std::vector<std::st
                              std::string_view token) {
   Inspection inspection;
   inspection.quorum = round.quorum();
-  for (std::size_t i = 0; i < urls.size(); ++i) {
+  for (std::size_t i = 0; i < round.nodes(); ++i) {
     const core::NodeVote vote = round.vote(static_cast<core::NodeIndex>(i));
     NodeInspection node;
     node.url = urls[i];

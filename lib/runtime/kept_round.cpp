@@ -8,7 +8,9 @@ namespace redlock::runtime {
 
 KeptRound::KeptRound(const core::Round& round, const std::vector<std::string>& urls,
                      core::Duration elapsed, core::Duration validity)
-    : quorum_(round.quorum()),
+    : urls_(&urls),
+      nodes_(round.nodes()),
+      quorum_(round.quorum()),
       ttl_(round.ttl()),
       elapsed_(elapsed),
       validity_(std::max(validity, core::Duration::zero())),
@@ -20,7 +22,7 @@ KeptRound::KeptRound(const core::Round& round, const std::vector<std::string>& u
   wordy_ = report_round(round, urls, elapsed, validity).nodes;
 }
 
-RoundReport KeptRound::report(const std::vector<std::string>& urls) const {
+RoundReport KeptRound::report() const {
   RoundReport report;
   report.quorum = quorum_;
   report.ttl = ttl_;
@@ -28,10 +30,10 @@ RoundReport KeptRound::report(const std::vector<std::string>& urls) const {
   report.validity = validity_;
   report.nodes = wordy_;
   if (!wordy_.empty()) return report;
-  report.nodes.resize(urls.size());
-  for (std::size_t i = 0; i < urls.size(); ++i) {
+  report.nodes.resize(nodes_);
+  for (std::size_t i = 0; i < nodes_; ++i) {
     NodeReport& node = report.nodes[i];
-    node.url = urls[i];
+    node.url = (*urls_)[i];
     if (!granted_.has(static_cast<core::NodeIndex>(i))) continue;
     node.vote = Vote::granted;
     node.round_trip = round_trips_[i];

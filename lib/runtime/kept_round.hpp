@@ -17,13 +17,15 @@ namespace redlock::runtime {
 /// a node had something to say, so that the usual round costs no string.
 class KeptRound {
  public:
+  /// `urls` lives longer, and is not changed.
   KeptRound(const core::Round& round, const std::vector<std::string>& urls, core::Duration elapsed,
             core::Duration validity);
 
-  /// `urls`: the same as before.
-  [[nodiscard]] RoundReport report(const std::vector<std::string>& urls) const;
+  [[nodiscard]] RoundReport report() const;
 
  private:
+  const std::vector<std::string>* urls_;
+  std::size_t nodes_;
   std::size_t quorum_;
   core::Duration ttl_;
   core::Duration elapsed_;

@@ -290,6 +290,9 @@ class Driver {
       case Command::Kind::excluded:
         return command.nodes.each(
             [&](NodeIndex index) { REDLOCK_ASSERT(harmless(engine_.exclusion(index))); });
+      case Command::Kind::learned:
+        nodes_.emplace_back();
+        return;
       case Command::Kind::listen:
         REDLOCK_ASSERT(!engine_.ear().empty() && !command.nodes.empty());
         return;

@@ -75,6 +75,7 @@ void Simulation::carry_out(std::uint32_t index, const Command& command) {
       return command.nodes.each([&](core::NodeIndex node) { stop_listening(index, node); });
     case Command::Kind::at_risk:
     case Command::Kind::excluded:
+    case Command::Kind::learned:
       return;
     case Command::Kind::drained:
       if (!client.closing) return checker_.violated("an open client was drained");

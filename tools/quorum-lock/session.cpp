@@ -28,6 +28,8 @@ std::string_view name_of(NodeEvent::Kind kind) {
       return "excluded";
     case NodeEvent::Kind::undelivered:
       return "undelivered";
+    case NodeEvent::Kind::learned:
+      return "learned";
   }
   return "";
 }
@@ -39,9 +41,13 @@ void NodeWatch::on_event(const NodeEvent& event) {
     const std::lock_guard lock(mutex_);
     if (event.kind == NodeEvent::Kind::up) {
       down_.erase(event.url);
-    } else {
+    } else if (event.kind != NodeEvent::Kind::learned) {
       down_[event.url] = event.message;
     }
+  }
+  const bool is_warning = event.kind == NodeEvent::Kind::learned;
+  if (is_warning && detail_ == Settings::Detail::normal) {
+    print_error(fmt::format("warning: {}: {}", event.url, event.message));
   }
   if (detail_ == Settings::Detail::verbose) {
     print_error(fmt::format("{} {}{}{}", event.url, name_of(event.kind),

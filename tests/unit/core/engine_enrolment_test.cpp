@@ -193,5 +193,24 @@ TEST(EngineEnrolment, NothingIsWrittenWithoutTheGuard) {
   for (NodeIndex node = 0; node < 3; ++node) EXPECT_EQ(h.up_as(node, event), "");
 }
 
+TEST(EngineEnrolment, AMemberThatTheListDoesNotNameIsLearnedAndConnectedTo) {
+  Enrolling h;
+  Marker marker = Enrolling::member(0);
+  marker.members = {"node0", "node1", "node9"};
+  h.come_up(0, marker);
+  marker.run_id = "server1";
+  marker.self = "node1";
+  EXPECT_EQ(h.come_up(1, marker), "learned 3") << "a majority of the members tells it";
+  EXPECT_EQ(h.engine().settings().nodes.at(3), "node9");
+  EXPECT_EQ(h.tick(), "connect 3");
+  marker.run_id = "server3";
+  marker.self = "node9";
+  h.come_up(3, marker);
+  Marker former = Enrolling::member(2);
+  former.deployment = "C";
+  EXPECT_EQ(h.come_up(2, former), "excluded 2") << "it left";
+  EXPECT_EQ(h.acquire(1, 10s), "set t1 -> 0 1 3");
+}
+
 }  // namespace
 }  // namespace redlock::core::test

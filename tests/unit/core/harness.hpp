@@ -269,6 +269,7 @@ class Harness {
   }
 
   void note(const Command& command) {
+    if (command.kind == Command::Kind::learned) open_.emplace_back();
     const bool asks = command.kind == Command::Kind::send ||
                       command.kind == Command::Kind::kill_old ||
                       command.kind == Command::Kind::write_marker;
@@ -417,6 +418,8 @@ class Harness {
         return "lost";
       case Command::Kind::excluded:
         return "excluded" + list(command.nodes);
+      case Command::Kind::learned:
+        return "learned" + list(command.nodes);
       case Command::Kind::listen:
         return "listen" + list(command.nodes);
       case Command::Kind::stop_listening:

@@ -23,7 +23,7 @@ core::Round begun() {
 
 /// What is told later is what could have been told at once.
 void expect_kept(const core::Round& round, core::Duration validity) {
-  const RoundReport kept = KeptRound(round, urls, 3ms, validity).report(urls);
+  const RoundReport kept = KeptRound(round, urls, 3ms, validity).report();
   const RoundReport told = report_round(round, urls, 3ms, validity);
   EXPECT_EQ(kept.quorum, told.quorum);
   EXPECT_EQ(kept.ttl, told.ttl);
