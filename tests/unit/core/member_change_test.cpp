@@ -1,5 +1,11 @@
 // An operator that changes the members, run to its end over model nodes: killed after every step,
 // beside another one, with nodes that die, while clients could be granted leases all the time.
+//
+// Covered without gaps: every change of one to five nodes (cases()), and for each of them a crash,
+// a node that forgets and a node that is down, after every step of the operator. Two operators:
+// after every pair of steps at which both are still at work, for three nodes and less. Everything
+// at once is drawn at random. After each write the ledger of World compares all leases that were
+// possible.
 
 #include "core/member_change.hpp"
 
@@ -130,14 +136,18 @@ TEST(MemberChange, that_is_killed_is_resumed_by_the_command_that_the_markers_tel
 TEST(MemberChange, goes_on_beside_another_run_of_the_same_wish_at_every_point) {
   for (const Case& change : cases()) {
     if (change.before.size() > 3) continue;
-    for (int first = 0; first < 16; ++first) {
-      for (int second = 0; second < 16; ++second) {
+    bool first_ended = false;
+    for (int first = 0; !first_ended; ++first) {
+      bool second_ended = false;
+      for (int second = 0; !second_ended; ++second) {
         SCOPED_TRACE(title(change) + " " + std::to_string(first) + "/" + std::to_string(second));
         World world = world_of(change);
         Operator a(world, change.wish);
         Operator b(world, change.wish);
         for (int i = 0; i < first; ++i) a.step();
+        first_ended = a.has_ended();
         for (int i = 0; i < second; ++i) b.step();
+        second_ended = b.has_ended();
         EXPECT_TRUE(a.done());
         EXPECT_TRUE(b.done());
         expect_made(world, change);
@@ -155,8 +165,10 @@ TEST(MemberChange, of_two_that_differ_one_is_made_at_every_interleaving) {
   for (const MemberWish& one : wishes) {
     for (const MemberWish& other : wishes) {
       if (&one == &other) continue;
-      for (int first = 0; first < 12; ++first) {
-        for (int second = 0; second < 12; ++second) {
+      bool first_ended = false;
+      for (int first = 0; !first_ended; ++first) {
+        bool second_ended = false;
+        for (int second = 0; !second_ended; ++second) {
           for (int third = 0; third < 2; ++third) {
             SCOPED_TRACE(command_of(one) + " against " + command_of(other) + " " +
                          std::to_string(first) + "/" + std::to_string(second) + "/" +
@@ -166,7 +178,9 @@ TEST(MemberChange, of_two_that_differ_one_is_made_at_every_interleaving) {
             Operator a(world, one);
             Operator b(world, other);
             for (int i = 0; i < first; ++i) a.step();
+            first_ended = a.has_ended();
             for (int i = 0; i < second; ++i) b.step();
+            second_ended = b.has_ended();
             for (int i = 0; i < third; ++i) a.step();
             b.run();
             a.run();

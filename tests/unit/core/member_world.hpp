@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <chrono>
 #include <cstdint>
@@ -11,6 +12,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -33,14 +35,22 @@ struct ModelNode {
   bool up = true;
   int process = 1;  // a new one has a new run_id
   int memory = 1;   // what it forgot is of an earlier one
-  std::string text{};
   milliseconds quarantined_until{0};
+  /// What a survey reads but for the times. Kept parsed, because there are many more surveys than
+  /// writes.
+  ObservedNode seen{};
 };
 
 /// Nodes n1, n2, … that all have the same clock.
 class World {
  public:
-  explicit World(std::size_t count) : nodes_(count) {}
+  explicit World(std::size_t count) : nodes_(count) {
+    for (std::size_t i = 0; i < count; ++i) {
+      nodes_[i].seen.name = name_of(i + 1);
+      nodes_[i].seen.replid = "r";
+      nodes_[i].seen.run_id = run_id(nodes_[i]);
+    }
+  }
 
   milliseconds now{1'000'000};
 
@@ -64,10 +74,10 @@ class World {
              std::optional<milliseconds> written_at = {}) {
     ModelNode& node = at(name);
     marker.incarnation = fresh();
-    marker.run_id = run_id(name);
-    marker.replid = "r";
+    marker.run_id = node.seen.run_id;
+    marker.replid = node.seen.replid;
     if (marker.max_ttl.count() == 0) marker.max_ttl = max_ttl;
-    node.text = format_marker(marker) + ' ' + micros(written_at.value_or(now));
+    keep(node, format_marker(marker) + ' ' + micros(written_at.value_or(now)));
     if (quarantine.count() > 0) quarantine_from_now(node, quarantine);
   }
 
@@ -75,19 +85,17 @@ class World {
 
   std::vector<ObservedNode> survey(const std::set<std::string>& names) {
     std::vector<ObservedNode> seen;
+    seen.reserve(names.size());
     for (const std::string& name : names) {
       const ModelNode& node = at(name);
-      ObservedNode& observed = seen.emplace_back();
-      observed.name = name;
       if (!node.up) {
+        ObservedNode& observed = seen.emplace_back();
+        observed.name = name;
         observed.problem = "no answer";
         continue;
       }
-      observed.run_id = run_id(name);
-      observed.replid = "r";
+      ObservedNode& observed = seen.emplace_back(node.seen);
       observed.clock = now;
-      observed.text = node.text;
-      observed.marker = parse_marker(node.text);
       observed.quarantine = std::max(milliseconds(0), node.quarantined_until - now);
     }
     return seen;
@@ -96,57 +104,59 @@ class World {
   /// What mark.lua does. Empty: it has not written.
   std::string compare_and_set(const WriteMarker& write) {
     ModelNode& node = at(write.node);
-    if (!node.up || node.text != write.expected) return {};
+    if (!node.up || node.seen.text != write.expected) return {};
     if (write.quarantine.count() == 0) node.quarantined_until = milliseconds(0);
     if (write.quarantine.count() > 0) quarantine_from_now(node, write.quarantine);
-    node.text = format_marker(write.marker) + ' ' + micros(now);
+    keep(node, format_marker(write.marker) + ' ' + micros(now));
     note_possible_leases();
-    return node.text;
+    return node.seen.text;
   }
 
   void restart_empty(const std::string& name) {
     ModelNode& node = at(name);
-    node = ModelNode{true, node.process + 1, node.memory + 1, {}, {}};
+    node.up = true;
+    ++node.process;
+    ++node.memory;
+    node.quarantined_until = milliseconds(0);
+    node.seen.run_id = run_id(node);
+    keep(node, {});
   }
 
   /// What clients do by themselves: they mark blank what has forgotten, and the members of a
   /// deployment take a blank one back.
   void let_clients_act() {
-    for (std::size_t i = 1; i <= nodes_.size(); ++i) {
-      const std::string name = name_of(i);
-      const auto seen = survey({name});
-      if (!at(name).up) continue;
-      if (fresh_marker(seen[0]) == nullptr) write(name, Marker{}, full_quarantine);
-      if (parse_marker(at(name).text)->state == Marker::State::blank) adopt(name);
+    for (ModelNode& node : nodes_) {
+      if (!node.up) continue;
+      if (fresh_marker(node.seen) == nullptr) write(node.seen.name, Marker{}, full_quarantine);
+      if (node.seen.marker->state == Marker::State::blank) adopt(node);
     }
     note_possible_leases();
   }
 
   [[nodiscard]] Marker marker(const std::string& name) {
-    return parse_marker(at(name).text).value_or(Marker{});
+    return at(name).seen.marker.value_or(Marker{});
   }
 
   [[nodiscard]] bool serves(const Names& members) {
-    std::size_t votes = 0;
-    for (const std::string& name : members) {
+    return std::all_of(members.begin(), members.end(), [&](const std::string& name) {
       const Marker own = marker(name);
-      const bool same = own.members == members && own.deployment == marker(members[0]).deployment;
-      votes += same && can_vote(name) ? 1U : 0U;
-    }
-    return votes == members.size();
+      return own.members == members && own.deployment == marker(members[0]).deployment &&
+             can_vote(at(name));
+    });
   }
 
   [[nodiscard]] std::string describe() {
     std::string text;
     for (std::size_t i = 1; i <= nodes_.size(); ++i) {
-      text += name_of(i) + (at(name_of(i)).up ? "  " : " (down)  ") + at(name_of(i)).text + '\n';
+      const ModelNode& node = nodes_[i - 1];
+      text += name_of(i) + (node.up ? "  " : " (down)  ") + node.seen.text + '\n';
     }
     return text;
   }
 
  private:
   struct Lease {
-    std::vector<int> memory;  // by node; 0: no vote of it
+    std::array<int, 8> memory{};  // by node; 0: no vote of it
     milliseconds until{0};
     std::string id{};
   };
@@ -154,33 +164,36 @@ class World {
   static std::string micros(milliseconds time) {
     return std::to_string(std::chrono::microseconds(time).count());
   }
-  std::string run_id(const std::string& name) {
-    return name + "-" + std::to_string(at(name).process);
+  static std::string run_id(const ModelNode& node) {
+    return node.seen.name + "-" + std::to_string(node.process);
+  }
+  static void keep(ModelNode& node, std::string text) {
+    node.seen.text = std::move(text);
+    node.seen.marker = parse_marker(node.seen.text);
   }
   void quarantine_from_now(ModelNode& node, milliseconds quarantine) const {
     node.quarantined_until = std::max(node.quarantined_until, now + quarantine);
   }
-  bool can_vote(const std::string& name) {
-    if (!at(name).up || at(name).quarantined_until > now) return false;
-    const auto seen = survey({name});
-    const Marker* own = valid_marker(seen[0]);
-    return own != nullptr && own->state == Marker::State::active;
+  /// The marker, if it is active.
+  static const Marker* active_marker(const ModelNode& node) {
+    const Marker* own = node.up ? valid_marker(node.seen) : nullptr;
+    return own != nullptr && own->state == Marker::State::active ? own : nullptr;
+  }
+  [[nodiscard]] bool can_vote(const ModelNode& node) const {
+    return node.quarantined_until <= now && active_marker(node) != nullptr;
   }
 
-  void adopt(const std::string& name) {
-    for (std::size_t i = 1; i <= nodes_.size(); ++i) {
-      const Marker other = marker(name_of(i));
-      if (other.state != Marker::State::active) continue;
+  void adopt(const ModelNode& node) {
+    const std::string& name = node.seen.name;
+    for (const ModelNode& carrier : nodes_) {
+      if (!carrier.seen.marker || carrier.seen.marker->state != Marker::State::active) continue;
+      const Marker& other = *carrier.seen.marker;
       const bool named = std::count(other.members.begin(), other.members.end(), name) > 0;
-      std::size_t votes = 0;
-      for (std::size_t j = 1; j <= nodes_.size(); ++j) {
-        const auto seen = survey({name_of(j)});
-        const Marker* own = valid_marker(seen[0]);
-        const bool carries = own != nullptr && own->state == Marker::State::active &&
-                             own->deployment == other.deployment;
-        votes += carries && j != std::stoul(name.substr(1)) ? 1U : 0U;
-      }
-      if (!named || votes < majority(other.members.size())) continue;
+      const auto votes = std::count_if(nodes_.begin(), nodes_.end(), [&](const ModelNode& voter) {
+        const Marker* own = active_marker(voter);
+        return own != nullptr && own->deployment == other.deployment && &voter != &node;
+      });
+      if (!named || static_cast<std::size_t>(votes) < majority(other.members.size())) continue;
       Marker taken = other;
       taken.self = name;
       write(name, taken, full_quarantine);
@@ -191,20 +204,25 @@ class World {
   /// Clients that are granted a lease now, with every possible set of votes, must meet every lease
   /// that was possible before and is valid yet: on a node that remembers it.
   void note_possible_leases() {
-    std::map<std::string, std::vector<std::size_t>> voters;
-    std::map<std::string, std::size_t> quorum;
+    std::erase_if(leases_, [this](const Lease& lease) { return lease.until <= now; });
+    struct Voters {
+      std::vector<std::size_t> nodes;
+      std::size_t quorum = 0;
+    };
+    std::map<std::string_view, Voters> voters;
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
-      const std::string name = name_of(i + 1);
-      if (!can_vote(name)) continue;
-      voters[marker(name).deployment].push_back(i);
-      quorum[marker(name).deployment] = majority(marker(name).members.size());
+      if (!can_vote(nodes_[i])) continue;
+      const Marker& own = *nodes_[i].seen.marker;
+      voters[own.deployment].nodes.push_back(i);
+      voters[own.deployment].quorum = majority(own.members.size());
     }
-    for (const auto& [id, nodes] : voters) {
+    for (const auto& [id, of_id] : voters) {
+      const auto& [nodes, quorum] = of_id;
       for (std::uint32_t set = 0; set < (1U << nodes.size()); ++set) {
-        if (static_cast<std::size_t>(std::popcount(set)) != quorum[id]) continue;
-        Lease lease{std::vector<int>(nodes_.size()), now + max_ttl, id};
+        if (static_cast<std::size_t>(std::popcount(set)) != quorum) continue;
+        Lease lease{{}, now + max_ttl, std::string(id)};
         for (std::size_t k = 0; k < nodes.size(); ++k) {
-          if ((set >> k & 1U) != 0) lease.memory[nodes[k]] = nodes_[nodes[k]].memory;
+          if ((set >> k & 1U) != 0) lease.memory.at(nodes[k]) = nodes_[nodes[k]].memory;
         }
         note(lease);
       }
@@ -219,7 +237,6 @@ class World {
       }
     }
     for (const Lease& other : leases_) {
-      if (other.until <= now) continue;
       bool meet = false;
       for (std::size_t i = 0; i < nodes_.size(); ++i) {
         meet = meet || (lease.memory[i] != 0 && lease.memory[i] == other.memory[i]);
