@@ -150,7 +150,8 @@ void Engine::on(const Shutdown& shutdown) {
 NodeSet Engine::undelivered(const Claim& claim) {
   if (claim.finished) return {};
   const bool by_token = claim.verb == Verb::release;
-  return claim.owed | claim.clearing | (by_token ? claim.may_hold : NodeSet());
+  const NodeSet ours = (claim.owed | claim.clearing) & (claim.may_hold | claim.uncertain);
+  return by_token ? ours | claim.may_hold : ours;
 }
 
 NodeSet Engine::to_be_delivered() {

@@ -174,6 +174,8 @@ class Engine {
   void give_orphan_expiry(Claim& claim, const Answer& answer);
   void note_extend(Claim& claim, const Answer& answer);
   void note_release(Claim& claim, const Answer& answer);
+  /// The release was executed where our key is not.
+  void note_cooldown(Claim& claim, const Answer& answer);
   void record(Claim& claim, const Answer& answer, Vote failure, std::optional<Duration> took);
   void judge(Claim& claim);
 
@@ -239,6 +241,7 @@ class Engine {
   void end_lease(Claim& claim);
   void clear(Claim& claim);
   void send_owed(Claim& claim);
+  [[nodiscard]] Duration owed_pause() const;
   void lose(Claim& claim);
   void warn(Claim& claim);
   void fire(Claim& claim);

@@ -190,14 +190,21 @@ void Engine::clear(Claim& claim) {
   if (claim.task == Claim::Task::none) settle(claim);
 }
 
+Duration Engine::owed_pause() const {
+  // Whoever closes does not wait longer than that.
+  return drain_until_ ? settings_.longest_limit / 16 : settings_.longest_limit;
+}
+
 void Engine::send_owed(Claim& claim) {
+  // When the interval is over, nothing is owed to a node that does not have our key.
+  if (claim.cooldown(now_) == Duration::zero()) {
+    claim.owed = claim.owed & (claim.may_hold | claim.uncertain);
+  }
   const NodeSet sent =
       transmit(claim, Verb::release, claim.owed - claim.clearing, ScriptForm::digest);
   claim.clearing = claim.clearing | sent;
   claim.owed = claim.owed - sent;
-  // Whoever closes does not wait longer than that.
-  const Duration pause = drain_until_ ? settings_.longest_limit / 16 : settings_.longest_limit;
-  claim.owed_again_at = later(now_, pause);
+  claim.owed_again_at = later(now_, owed_pause());
 }
 
 void Engine::judge_release(Claim& claim) {

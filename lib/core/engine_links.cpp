@@ -156,8 +156,10 @@ void Engine::serve_claims_of(NodeIndex node) {
     if (claim.finished) return;
     if (claim.owed.has(node)) {
       send_owed(claim);
-      // What did not fit behind so many others has to be sent later.
+      // What did not fit behind so many others has to be sent later; the rest of an interval that
+      // is over by now needs not be sent.
       retime(claim);
+      settle(claim);
     }
     if (!claim.unasked.has(node)) return;
     const bool votes = is_set(claim.verb);

@@ -319,11 +319,11 @@ void Engine::note_release(Claim& claim, const Answer& answer) {
     claim.may_hold.remove(node);
     claim.owed.remove(node);
     claim.uncertain.remove(node);
-    return;
   }
   // Undone behind a SET that was never counted (see undo_behind_sets); the lease itself stands.
   const bool stands = claim.state == Claim::State::held || claim.state == Claim::State::acquiring;
-  if (stands || !claim.may_hold.has(node)) return;
+  if (stands) return;
+  if (!claim.may_hold.has(node)) return note_cooldown(claim, answer);
   claim.owed.add(node);
   if (answer.reply == Reply::failed) {
     claim.uncertain.add(node);
@@ -335,6 +335,16 @@ void Engine::note_release(Claim& claim, const Answer& answer) {
     claim.keys_gone_by = std::max(claim.keys_gone_by, gone_by(now_, settings_.max_ttl));
   }
   claim.owed_again_at = later(now_, links_[node].limit());
+}
+
+void Engine::note_cooldown(Claim& claim, const Answer& answer) {
+  const bool written = answer.reply == Reply::released || answer.reply == Reply::gone;
+  if (written || claim.cooldown(now_) == Duration::zero()) return;
+  // The key of another attempt is in the way, mostly for a moment only: the node is asked again,
+  // less and less often.
+  claim.owed.add(answer.node);
+  const Duration pause = std::max(links_[answer.node].limit(), (now_ - claim.round.start()) / 2);
+  claim.owed_again_at = later(now_, std::min(pause, owed_pause()));
 }
 
 void Engine::record(Claim& claim, const Answer& answer, Vote failure,

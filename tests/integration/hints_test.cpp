@@ -146,8 +146,16 @@ TEST_F(ReleaseScript, LeavesTheRestOfAnIntervalAlsoWhereTheKeyWasMissing) {
   EXPECT_EQ(release("me", {.cooldown = seconds(60)}).integer, 0);
   EXPECT_EQ(server_.get("r"), redis::keys::cooldown);
   EXPECT_GT(server_.command({"PTTL", "r"}).integer, 50'000);
-  EXPECT_EQ(release("me", {.cooldown = seconds(900)}).integer, -1);
-  EXPECT_LE(server_.command({"PTTL", "r"}).integer, 60'000) << "and makes none longer";
+  EXPECT_EQ(release("me", {.cooldown = seconds(30)}).integer, 0);
+  EXPECT_GT(server_.command({"PTTL", "r"}).integer, 50'000) << "and makes none shorter";
+  EXPECT_EQ(release("me", {.cooldown = seconds(900)}).integer, 0);
+  EXPECT_GT(server_.command({"PTTL", "r"}).integer, 800'000) << "whose, nobody knows";
+}
+
+TEST_F(ReleaseScript, LeavesNoRestOfAnIntervalWhereSomebodyElsesKeyIs) {
+  hold("r", "other");
+  EXPECT_EQ(release("me", {.cooldown = seconds(60)}).integer, -1);
+  EXPECT_EQ(server_.get("r"), "other");
 }
 
 /// A reader's hold, and a writer that was refused because of it and keeps new readers out.
@@ -176,6 +184,13 @@ TEST_F(WaitingWriter, FindsTheResourceFreeWhereItsReservationIsAllThatIsLeft) {
   EXPECT_EQ(server_.command({"EXISTS", "r"}).integer, 1);
   EXPECT_EQ(queue("w", "r", 2), 0);
   EXPECT_EQ(queue("a", "r", 1), 1) << "a reader has to wait for the writer";
+}
+
+TEST_F(WaitingWriter, GivesWayToTheRestOfAnInterval) {
+  EXPECT_EQ(release("me", {.cooldown = seconds(60)}).elements.at(0).integer, -1);
+  EXPECT_EQ(release("reader").elements.at(1).integer, 0);
+  EXPECT_EQ(release("me", {.cooldown = seconds(60)}).integer, 0);
+  EXPECT_EQ(server_.get("r"), redis::keys::cooldown);
 }
 
 TEST_F(WaitingWriter, LetsReadersInWhenItGivesUp) {

@@ -420,8 +420,12 @@ void ModelNode::extend_hold(const Request& request, True now, Response& response
 }
 
 void ModelNode::release(const Request& request, True now, Response& response) {
-  if (memory_.keys[request.resource].group != 0 && !request.both)
+  Key& mine = memory_.keys[request.resource];
+  look(mine, now);
+  const bool waits_for_interval = mine.holds.empty() && request.cooldown_ms > 0;
+  if (mine.group != 0 && !request.both && !waits_for_interval) {
     return leave(request, now, response);
+  }
   response.reply = Reply::gone;
   for (std::size_t i = 0; i < (request.both ? 2U : 1U); ++i) {
     Key& key = memory_.keys[i == 0 ? request.resource : 1U - request.resource];
@@ -437,10 +441,14 @@ void ModelNode::release(const Request& request, True now, Response& response) {
         if (mutant_ == Mutant::cooldown_untold) continue;
       }
       response.freed |= 1U << (i == 0 ? request.resource : 1U - request.resource);
-    } else if (key.last() == 0 && request.cooldown_ms > 0) {
+    } else if ((key.token == 0 || key.token == cooldown) && key.holds.empty() &&
+               request.cooldown_ms > 0) {
       if (mutant_ == Mutant::cooldown_where_the_key_was) continue;
+      const std::int64_t ends = clock.milliseconds(now) + request.cooldown_ms;
+      const std::int64_t known = key.token == cooldown ? key.expires : 0;
+      key = {};
       key.token = cooldown;
-      key.expires = clock.milliseconds(now) + request.cooldown_ms;
+      key.expires = std::max(known, ends);
     } else if ((key.token != 0 || !key.holds.empty()) && response.reply == Reply::gone) {
       response.reply = Reply::taken;
     }

@@ -204,7 +204,8 @@ void Simulation::observe(const Connection& connection, const Request& request,
   if (wrote && !request.begun) checker_.key_written(request.token, connection.node);
   const bool told = response.reply == Reply::released || response.reply == Reply::gone ||
                     response.reply == Reply::taken;
-  // Where another attempt's key is, no cooldown is left, and one more node is free when that ends.
+  // Where another attempt's key is in the way, the rest of the interval is written later, and one
+  // more node can be free until then.
   const bool counts = !scenario_.one_forgets || response.reply != Reply::taken;
   if (request.last && told && counts) {
     checker_.release_executed(request.token, connection.node);

@@ -52,7 +52,10 @@ for i = 1, #KEYS do
     if call('type', key).ok == 'zset' then
       whose, holds, writer = look(key, milliseconds())
     end
-    if whose and #KEYS == 1 then
+    if holds == 0 and ARGV[2] ~= '0' then
+      -- Only a writer that waits for readers, and has to wait for the interval as well.
+      call('set', key, 'redlock:cooldown', 'PX', ARGV[2])
+    elseif whose and #KEYS == 1 then
       if call('zrem', key, 'hold:' .. ARGV[1]) == 0 then
         return {holds == 0 and 0 or -1, holds}
       end
@@ -66,9 +69,11 @@ for i = 1, #KEYS do
     elseif result == 0 and holds ~= 0 then
       result = -1
     end
-  elseif not value and ARGV[2] ~= '0' then
-    -- This node missed the lease: its interval counts here all the same.
-    call('set', key, 'redlock:cooldown', 'NX', 'PX', ARGV[2])
+  elseif ARGV[2] ~= '0' and (not value or value == 'redlock:cooldown') then
+    -- This node missed the lease: its interval counts here all the same, also behind an older one.
+    if call('pttl', key) < tonumber(ARGV[2]) then
+      call('set', key, 'redlock:cooldown', 'PX', ARGV[2])
+    end
   elseif value and result == 0 then
     result = -1
   end

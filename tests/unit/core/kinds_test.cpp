@@ -175,6 +175,84 @@ TEST(Interval, of_an_attempt_that_was_not_granted_keeps_nobody_out) {
   EXPECT_EQ(claim_of(h).cooldown(h.now()), 0s);
 }
 
+/// Released, where another attempt's key was in the way on node 2.
+class BlockedInterval : public testing::Test {
+ protected:
+  explicit BlockedInterval(Duration at_least = 1h) {
+    Acquire event = asking(1);
+    event.at_least = at_least;
+    h.step(event);
+    h.answers({0, 1}, Reply::granted);
+    h.answer(2, Reply::taken, "somebody");
+    EXPECT_EQ(h.release(2), "release t1 -> 0 1 2");
+    EXPECT_EQ(h.answers({0, 1}, Reply::released), "released #2") << "does not wait for node 2";
+    EXPECT_EQ(h.answer(2, Reply::taken), "");
+  }
+  /// Everything that node 2 is asked for that long, and it refuses.
+  std::size_t refused_within(Duration time) {
+    const Instant end = later(h.now(), time);
+    std::size_t refused = 0;
+    while (h.now() < end) {
+      h.pass(std::min(h.until_deadline(), end - h.now()));
+      for (; h.open(2) > 0; ++refused) h.answer(2, Reply::taken);
+    }
+    return refused;
+  }
+  Connected h{3};
+};
+
+TEST_F(BlockedInterval, is_written_as_soon_as_the_other_key_is_gone) {
+  EXPECT_EQ(h.pass(100ms), "release t1 -> 2");
+  h.answer(2, Reply::taken);
+  EXPECT_EQ(h.pass(100ms), "release t1 -> 2");
+  h.answer(2, Reply::gone);
+  EXPECT_EQ(h.settled(), "yes");
+}
+
+TEST_F(BlockedInterval, is_written_when_the_node_is_back) {
+  h.down(2);
+  EXPECT_EQ(h.up(2), "release t1 -> 2");
+  h.answer(2, Reply::gone);
+  EXPECT_EQ(h.settled(), "yes");
+}
+
+TEST_F(BlockedInterval, is_given_up_when_keys_of_that_time_are_gone) {
+  const std::size_t refused = refused_within(32s);
+  EXPECT_GT(refused, 20U);
+  EXPECT_LT(refused, 100U) << "a node is not asked again and again at once";
+  EXPECT_EQ(h.settled(), "yes");
+}
+
+TEST_F(BlockedInterval, is_tried_again_while_the_client_closes_but_does_not_count_as_left_behind) {
+  EXPECT_EQ(h.step(Shutdown{500ms}), "");
+  EXPECT_GT(refused_within(499ms), 3U);
+  EXPECT_EQ(h.pass(1ms), "drained");
+}
+
+TEST_F(BlockedInterval, that_was_written_lets_the_client_close) {
+  h.step(Shutdown{500ms});
+  EXPECT_EQ(h.pass(100ms), "release t1 -> 2");
+  EXPECT_EQ(h.answer(2, Reply::gone), "drained");
+}
+
+class ShortBlockedInterval : public BlockedInterval {
+ protected:
+  ShortBlockedInterval() : BlockedInterval(2s) {}
+};
+
+TEST_F(ShortBlockedInterval, is_given_up_when_it_is_over) {
+  EXPECT_GT(refused_within(2s), 2U);
+  EXPECT_EQ(refused_within(2s), 0U);
+  EXPECT_EQ(h.settled(), "yes");
+}
+
+TEST_F(ShortBlockedInterval, is_not_written_on_a_node_that_comes_back_when_it_is_over) {
+  h.down(2);
+  h.pass(3s);
+  EXPECT_EQ(h.up(2).find("release"), std::string::npos);
+  EXPECT_EQ(h.settled(), "yes");
+}
+
 TEST(Interval, that_is_over_lets_the_release_free_the_resource) {
   Connected h(1);
   Acquire event = asking(1);
