@@ -3,7 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
+#include <atomic>
 #include <future>
+#include <numeric>
 #include <thread>
 
 #include "integration/library.hpp"
@@ -118,6 +121,33 @@ TEST_F(LockWaiting, ManyWaitersAllGetTheirTurn) {
     }
   }
   EXPECT_EQ(turns, waiters);
+}
+
+TEST_F(LockWaiting, OfAWriterAndItsReadersLeavesNoFreeLockIdle) {
+  std::array<std::atomic<int>, 8> turns{};  // the first one's are the writer's
+  std::atomic<bool> enough = false;
+  const auto total = [&] { return std::accumulate(turns.begin(), turns.end(), 0); };
+  {
+    std::vector<std::jthread> threads;
+    for (std::size_t i = 0; i < turns.size(); ++i) {
+      threads.emplace_back([&, i] {
+        Client client = make_client(patient(shared_urls(3)));
+        while (!enough) {
+          auto lease = client.acquire(resource_, {.wait = seconds(60), .shared = i > 0});
+          ASSERT_TRUE(succeeded(lease));
+          std::this_thread::sleep_for(milliseconds(1));  // what the lock is for
+          ASSERT_TRUE(succeeded(lease->release()));
+          ++turns.at(i);
+        }
+      });
+    }
+    // Where nobody is notified, the lock is idle until the next retry, which comes after 2.4 s at
+    // the earliest: at most 500 turns in this time. A slow machine makes a thousand in a few
+    // seconds.
+    EXPECT_TRUE(eventually([&] { return total() >= 1000 && turns.front() >= 20; }, seconds(60)))
+        << total() << " turns, " << turns.front() << " of them the writer's";
+    enough = true;
+  }
 }
 
 TEST_F(LockWaiting, DisturbsNobodyOnOtherResources) {
