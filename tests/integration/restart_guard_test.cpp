@@ -273,13 +273,16 @@ TEST_F(RestartGuard, APromotedReplicaThatIsListedInsteadOfItsMasterHasNoVoteYet)
 /// Nodes that write every command to disk before they answer.
 class DurableNodes : public testing::Test {
  protected:
+  [[nodiscard]] static std::vector<std::string> syncing(const std::string& when) {
+    return {"--appendonly", "yes", "--appendfsync", when};
+  }
   /// The first node restarts with its data; then the others' votes do not suffice.
   void restart_first_and_kill_second() {
     nodes_[0].restart(Data::keep);
     nodes_[1].kill();
   }
 
-  Nodes nodes_{3, {.arguments = {"--appendonly", "yes", "--appendfsync", "always"}}};
+  Nodes nodes_{3, {.arguments = syncing("always")}};
 };
 
 TEST_F(DurableNodes, KeepTheirVoteWhereTheyAreTrusted) {
@@ -319,6 +322,21 @@ TEST_F(DurableNodes, AreQuarantinedWithoutTheirData) {
   open_deployment(options);
   Client client = make_client(options);
   nodes_[0].restart(Data::wipe);
+  EXPECT_TRUE(eventually([&] { return quarantined(nodes_[0]); }, seconds(30)));
+}
+
+TEST_F(DurableNodes, AreQuarantinedWhereTheyWereMarkedAsOthers) {
+  nodes_[0].options().arguments = syncing("everysec");
+  nodes_[0].restart(Data::wipe);
+  auto options = guarded(nodes_.urls());
+  options.guards.trust_durable = true;
+  open_deployment(options);
+  nodes_[0].options().arguments = syncing("always");
+  nodes_[0].terminate();
+  nodes_[0].start(Data::keep);
+  ASSERT_TRUE(nodes_[0].get(std::string(redis::keys::marker))) << "nothing is forgotten but locks";
+  ASSERT_FALSE(quarantined(nodes_[0]));
+  Client client = make_client(options);
   EXPECT_TRUE(eventually([&] { return quarantined(nodes_[0]); }, seconds(30)));
 }
 
