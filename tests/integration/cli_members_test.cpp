@@ -13,12 +13,13 @@ namespace {
 using std::chrono::seconds;
 using testing::HasSubstr;
 
-ProcessResult tool(Words words, const std::string& nodes) {
-  words.insert(words.end(), {"--timeout", "20s", "--max-ttl", "1s", "--nodes", nodes});
-  return run_tool(std::move(words), {.environment = {"QUORUM_LOCK_RESTART_GUARD="}});
-}
-
-class CliMembers : public Members {};
+class CliMembers : public Members {
+ protected:
+  static ProcessResult tool(Words words, const std::string& nodes) {
+    words.insert(words.end(), {"--timeout", "20s", "--max-ttl", "1s", "--nodes", nodes});
+    return run_tool(std::move(words), {.environment = {"QUORUM_LOCK_RESTART_GUARD="}});
+  }
+};
 
 TEST_F(CliMembers, AreShownAndChanged) {
   open(3);

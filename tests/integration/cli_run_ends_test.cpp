@@ -22,11 +22,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-bool gone(pid_t pid) {
-  const auto state = process_state(pid);
-  return !state || *state == 'Z';
-}
-
 /// The numbers in a text.
 std::vector<pid_t> pids_in(const std::string& text) {
   std::istringstream stream(text);

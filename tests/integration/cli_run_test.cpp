@@ -22,11 +22,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-bool gone(pid_t pid) {
-  const auto state = process_state(pid);
-  return !state || *state == 'Z';
-}
-
 std::vector<std::string> lines_of(const std::string& text) {
   std::istringstream stream(text);
   std::vector<std::string> lines;

@@ -48,6 +48,12 @@ inline std::vector<std::string> tool_environment(std::vector<std::string> additi
   return ChildProcess(tool_words(std::move(arguments)), std::move(options));
 }
 
+/// Whether the process has ended.
+[[nodiscard]] inline bool gone(pid_t pid) {
+  const auto state = process_state(pid);
+  return !state || *state == 'Z';
+}
+
 /// Standard output must be one JSON value and nothing else; a discarded value fails every look.
 [[nodiscard]] inline Json json_of(const ProcessResult& result) {
   Json json = Json::parse(result.output, nullptr, false);

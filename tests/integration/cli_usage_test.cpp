@@ -34,10 +34,10 @@ TEST_P(CliWrongUsage, IsOneLineThatNamesTheArgumentAnd64) {
 }
 
 // Nobody listens at port 1, so a command line that was let through would show as 69.
-const std::string node = "127.0.0.1:1";
+const std::string closed_port = "127.0.0.1:1";
 
 WrongUsage acquire(std::string name, const Words& more, std::string named) {
-  Words words = {"acquire", "r", "--nodes", node};
+  Words words = {"acquire", "r", "--nodes", closed_port};
   words.insert(words.end(), more.begin(), more.end());
   return {std::move(name), words, std::move(named)};
 }
@@ -49,15 +49,17 @@ INSTANTIATE_TEST_SUITE_P(
         WrongUsage{"unknown_global_option", {"--colour", "acquire"}, "--colour"},
         WrongUsage{"verb_option_before_the_verb", {"--ttl", "1s", "acquire"}, "--ttl"},
         WrongUsage{"doctor_without_nodes", {"doctor"}, "--nodes"},
-        WrongUsage{"doctor_of_a_resource", {"doctor", "r", "--nodes", node}, "'r'"},
+        WrongUsage{"doctor_of_a_resource", {"doctor", "r", "--nodes", closed_port}, "'r'"},
         WrongUsage{"bootstrap_without_nodes", {"bootstrap"}, "--nodes"},
-        WrongUsage{"bootstrap_of_a_resource", {"bootstrap", "r", "--nodes", node}, "'r'"},
+        WrongUsage{"bootstrap_of_a_resource", {"bootstrap", "r", "--nodes", closed_port}, "'r'"},
         WrongUsage{"members_without_nodes", {"members"}, "--nodes"},
-        WrongUsage{"members_of_a_resource", {"members", "r", "--nodes", node}, "'r'"},
-        WrongUsage{"members_replace_one", {"members", "replace", "r", "--nodes", node}, "OLD NEW"},
-        WrongUsage{"members_add_two", {"members", "add", "a", "b", "--nodes", node}, "URL"},
-        WrongUsage{"members_add_nonsense", {"members", "add", "http://x", "--nodes", node}, "http"},
-        WrongUsage{"elect", {"elect", "--nodes", node}, "RESOURCE"},
+        WrongUsage{"members_of_a_resource", {"members", "r", "--nodes", closed_port}, "'r'"},
+        WrongUsage{
+            "members_replace_one", {"members", "replace", "r", "--nodes", closed_port}, "OLD NEW"},
+        WrongUsage{"members_add_two", {"members", "add", "a", "b", "--nodes", closed_port}, "URL"},
+        WrongUsage{
+            "members_add_nonsense", {"members", "add", "http://x", "--nodes", closed_port}, "http"},
+        WrongUsage{"elect", {"elect", "--nodes", closed_port}, "RESOURCE"},
         WrongUsage{"top", {"top"}, "not available in this version"}),
     name_of);
 
@@ -74,7 +76,8 @@ INSTANTIATE_TEST_SUITE_P(
         WrongUsage{"same_twice", {"acquire", "r", "--nodes", "a:1,b:1,a:1"}, "a:1"},
         WrongUsage{
             "too_many", {"acquire", "r", "--nodes", "a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p"}, "--nodes"},
-        WrongUsage{"local_and_given", {"acquire", "r", "--nodes", node, "--local", "3"}, "--local"},
+        WrongUsage{
+            "local_and_given", {"acquire", "r", "--nodes", closed_port, "--local", "3"}, "--local"},
         WrongUsage{"local_none", {"acquire", "r", "--local", "0"}, "--local"},
         WrongUsage{"local_too_many", {"acquire", "r", "--local", "16"}, "--local"},
         WrongUsage{"local_no_number", {"acquire", "r", "--local", "three"}, "--local"},
@@ -120,57 +123,64 @@ INSTANTIATE_TEST_SUITE_P(
 INSTANTIATE_TEST_SUITE_P(
     Verbs, CliWrongUsage,
     ::testing::Values(
-        WrongUsage{"no_resource", {"acquire", "--nodes", node}, "RESOURCE"},
-        WrongUsage{"empty_resource", {"acquire", "", "--nodes", node}, "RESOURCE"},
-        WrongUsage{
-            "long_resource", {"acquire", std::string(8193, 'x'), "--nodes", node}, "RESOURCE"},
-        WrongUsage{
-            "extend_without_token", {"extend", "r", "--ttl", "1s", "--nodes", node}, "--token"},
-        WrongUsage{"extend_without_ttl", {"extend", "r", "--token", "t", "--nodes", node}, "--ttl"},
-        WrongUsage{"release_without_token", {"release", "r", "--nodes", node}, "--token"},
-        WrongUsage{
-            "release_empty_token", {"release", "r", "--token", "", "--nodes", node}, "--token"},
-        WrongUsage{"release_long_token",
-                   {"release", "r", "--token", std::string(129, 't'), "--nodes", node},
+        WrongUsage{"no_resource", {"acquire", "--nodes", closed_port}, "RESOURCE"},
+        WrongUsage{"empty_resource", {"acquire", "", "--nodes", closed_port}, "RESOURCE"},
+        WrongUsage{"long_resource",
+                   {"acquire", std::string(8193, 'x'), "--nodes", closed_port},
+                   "RESOURCE"},
+        WrongUsage{"extend_without_token",
+                   {"extend", "r", "--ttl", "1s", "--nodes", closed_port},
                    "--token"},
-        WrongUsage{"run_without_command", {"run", "r", "--nodes", node}, "COMMAND"},
         WrongUsage{
-            "run_with_nothing_behind_the_dashes", {"run", "r", "--nodes", node, "--"}, "COMMAND"},
+            "extend_without_ttl", {"extend", "r", "--token", "t", "--nodes", closed_port}, "--ttl"},
+        WrongUsage{"release_without_token", {"release", "r", "--nodes", closed_port}, "--token"},
+        WrongUsage{"release_empty_token",
+                   {"release", "r", "--token", "", "--nodes", closed_port},
+                   "--token"},
+        WrongUsage{"release_long_token",
+                   {"release", "r", "--token", std::string(129, 't'), "--nodes", closed_port},
+                   "--token"},
+        WrongUsage{"run_without_command", {"run", "r", "--nodes", closed_port}, "COMMAND"},
+        WrongUsage{"run_with_nothing_behind_the_dashes",
+                   {"run", "r", "--nodes", closed_port, "--"},
+                   "COMMAND"},
         WrongUsage{"run_several_shared",
-                   {"run", "r", "s", "--shared", "--nodes", node, "--", "true"},
+                   {"run", "r", "s", "--shared", "--nodes", closed_port, "--", "true"},
                    "--shared: not with several resources"},
         WrongUsage{"run_permits",
-                   {"run", "r", "--permits", "257", "--nodes", node, "--", "true"},
+                   {"run", "r", "--permits", "257", "--nodes", closed_port, "--", "true"},
                    "--permits"},
         WrongUsage{"run_at_least",
-                   {"run", "r", "--at-least", "9000h", "--nodes", node, "--", "true"},
+                   {"run", "r", "--at-least", "9000h", "--nodes", closed_port, "--", "true"},
                    "--at-least"},
-        WrongUsage{"run_owner",
-                   {"run", "r", "--owner", std::string(81, 'x'), "--nodes", node, "--", "true"},
-                   "--owner: has 81 bytes"},
+        WrongUsage{
+            "run_owner",
+            {"run", "r", "--owner", std::string(81, 'x'), "--nodes", closed_port, "--", "true"},
+            "--owner: has 81 bytes"},
         WrongUsage{"run_shared_and_owner",
-                   {"run", "r", "--shared", "--owner", "me", "--nodes", node, "--", "true"},
+                   {"run", "r", "--shared", "--owner", "me", "--nodes", closed_port, "--", "true"},
                    "--owner: not together with --shared"},
         WrongUsage{"run_max_hold_zero",
-                   {"run", "r", "--max-hold", "0s", "--nodes", node, "--", "true"},
+                   {"run", "r", "--max-hold", "0s", "--nodes", closed_port, "--", "true"},
                    "--max-hold"},
         WrongUsage{"run_max_renewals_word",
-                   {"run", "r", "--max-renewals", "x", "--nodes", node, "--", "true"},
+                   {"run", "r", "--max-renewals", "x", "--nodes", closed_port, "--", "true"},
                    "--max-renewals"},
         WrongUsage{"run_kill_after_bare",
-                   {"run", "r", "--kill-after", "5", "--nodes", node, "--", "true"},
+                   {"run", "r", "--kill-after", "5", "--nodes", closed_port, "--", "true"},
                    "--kill-after"},
         WrongUsage{
             "bench_handoff", {"bench", "--mode", "handoff"}, "not available in this version"},
         WrongUsage{"bench_market_floor", {"bench", "--mode", "market", "--floor"}, "--floor"},
-        WrongUsage{"bench_market_nodes", {"bench", "--mode", "market", "--nodes", node}, "--nodes"},
+        WrongUsage{
+            "bench_market_nodes", {"bench", "--mode", "market", "--nodes", closed_port}, "--nodes"},
         WrongUsage{"bench_unknown_mode", {"bench", "--mode", "x"}, "--mode"},
         WrongUsage{"bench_html", {"bench", "--html", "f"}, "--html: not available"},
         WrongUsage{"bench_zero_in_flight", {"bench", "--in-flight", "1,0"}, "--in-flight"},
         WrongUsage{"bench_empty_entry", {"bench", "--in-flight", "1,"}, "--in-flight"},
         WrongUsage{"bench_too_many_nodes", {"bench", "--nodes-count", "16"}, "--nodes-count"},
         WrongUsage{"bench_more_nodes_than_given",
-                   {"bench", "--nodes", node, "--nodes-count", "3"},
+                   {"bench", "--nodes", closed_port, "--nodes-count", "3"},
                    "--nodes-count"},
         WrongUsage{"bench_both", {"bench", "--async", "--blocking"}, "--async"},
         WrongUsage{"bench_resource", {"bench", "r"}, "'r'"}),
@@ -211,7 +221,8 @@ TEST(CliUsage, TheConfigurationRefusesWhatItDoesNotKnow) {
 TEST(CliUsage, TheRestartGuardIsCheckedAndAccepted) {
   for (const std::string value : {"off", "30s"}) {
     // 69: it was let through, and nobody is there.
-    EXPECT_EQ(run_tool({"acquire", "r", "--nodes", node, "--restart-guard", value}).exit_code, 69);
+    EXPECT_EQ(
+        run_tool({"acquire", "r", "--nodes", closed_port, "--restart-guard", value}).exit_code, 69);
   }
 }
 

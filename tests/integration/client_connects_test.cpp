@@ -22,7 +22,7 @@ using testing::Not;
 }
 
 /// The vote of a client's only node.
-[[nodiscard]] NodeReport refusal(ClientOptions options) {
+[[nodiscard]] NodeReport only_vote(ClientOptions options) {
   Client client = make_client(std::move(options));
   auto lease = client.try_acquire(fresh_resource());
   EXPECT_TRUE(failed_with(lease, Errc::unavailable));
@@ -70,7 +70,7 @@ TEST_F(ClientPassword, BelongsToAnAclUser) {
 }
 
 TEST_F(ClientPassword, IsAnErrorInTheServersWordsWhenItIsWrong) {
-  const auto vote = refusal(patient({at_server(":n0tmys3cret@")}));
+  const auto vote = only_vote(patient({at_server(":n0tmys3cret@")}));
   EXPECT_EQ(vote.vote, Vote::error);
   EXPECT_THAT(vote.message, HasSubstr("WRONGPASS invalid username-password pair"));
   EXPECT_THAT(vote.message, Not(HasSubstr("n0tmys3cret")));
@@ -78,13 +78,13 @@ TEST_F(ClientPassword, IsAnErrorInTheServersWordsWhenItIsWrong) {
 }
 
 TEST_F(ClientPassword, IsMissedInTheServersWords) {
-  const auto vote = refusal(patient({at_server("")}));
+  const auto vote = only_vote(patient({at_server("")}));
   EXPECT_EQ(vote.vote, Vote::error);
   EXPECT_THAT(vote.message, HasSubstr("NOAUTH Authentication required"));
 }
 
 TEST_F(ClientPassword, OfAUserWhoMayNotSetIsAnErrorOfTheCommand) {
-  const auto vote = refusal(patient({at_server("reader:r3ader@")}));
+  const auto vote = only_vote(patient({at_server("reader:r3ader@")}));
   EXPECT_EQ(vote.vote, Vote::error);
   EXPECT_THAT(vote.message, HasSubstr("NOPERM"));
 }
@@ -128,14 +128,14 @@ TEST(ClientAddress, MayNameADatabase) {
 }
 
 TEST(ClientAddress, MayNameADatabaseThatIsNotThere) {
-  const auto vote = refusal(patient({shared_nodes()[0].url() + "/99"}));
+  const auto vote = only_vote(patient({shared_nodes()[0].url() + "/99"}));
   EXPECT_EQ(vote.vote, Vote::error);
   EXPECT_THAT(vote.message, HasSubstr("DB index is out of range"));
 }
 
 TEST(ClientAddress, MayBeAUnixSocket) {
   EXPECT_TRUE(locks(patient({shared_nodes()[0].unix_url()})));
-  const auto vote = refusal(patient({"unix:///there/is/no.sock"}));
+  const auto vote = only_vote(patient({"unix:///there/is/no.sock"}));
   EXPECT_EQ(vote.vote, Vote::unreachable);
   EXPECT_THAT(vote.message, HasSubstr("no such file"));
 }
@@ -146,7 +146,7 @@ TEST(ClientAddress, MayBeAHostName) {
 }
 
 TEST(ClientAddress, MayBeAHostNameThatNobodyKnows) {
-  const auto vote = refusal(patient({"redis://no-such-host.invalid:6379"}));
+  const auto vote = only_vote(patient({"redis://no-such-host.invalid:6379"}));
   EXPECT_EQ(vote.vote, Vote::unreachable);
   EXPECT_FALSE(vote.message.empty());
 }
@@ -166,7 +166,7 @@ TEST(ClientAddress, MayBeAnIpv6Address) {
 TEST(ClientAddress, MayBeOneWhereNobodyListens) {
   RedisServer gone;
   gone.kill();
-  const auto vote = refusal(patient({gone.url()}));
+  const auto vote = only_vote(patient({gone.url()}));
   EXPECT_EQ(vote.vote, Vote::unreachable);
   EXPECT_THAT(vote.message, HasSubstr("refused"));
 }
@@ -217,19 +217,19 @@ TEST_F(ClientTls, LocksOverAVerifiedConnection) {
 }
 
 TEST_F(ClientTls, RefusesACertificateOfAnotherAuthority) {
-  const auto vote = refusal(trusting(certificates().other_ca, server_->tls_url()));
+  const auto vote = only_vote(trusting(certificates().other_ca, server_->tls_url()));
   EXPECT_EQ(vote.vote, Vote::unreachable);
   EXPECT_THAT(vote.message, HasSubstr("certificate"));
 }
 
 TEST_F(ClientTls, RefusesWhatTheSystemsStoreDoesNotVouchFor) {
-  const auto vote = refusal(patient({server_->tls_url()}));
+  const auto vote = only_vote(patient({server_->tls_url()}));
   EXPECT_EQ(vote.vote, Vote::unreachable);
   EXPECT_THAT(vote.message, HasSubstr("certificate"));
 }
 
 TEST_F(ClientTls, RefusesACertificateForAnotherHost) {
-  const auto vote = refusal(trusting(certificates().ca, elsewhere_->tls_url()));
+  const auto vote = only_vote(trusting(certificates().ca, elsewhere_->tls_url()));
   EXPECT_EQ(vote.vote, Vote::unreachable);
   EXPECT_THAT(vote.message, testing::AnyOf(HasSubstr("host"), HasSubstr("IP address")));
 }
@@ -243,11 +243,11 @@ TEST_F(ClientTls, GivesItsCertificateWhereOneIsDemandedAndItsPasswordToo) {
   options.password = "pass";
   EXPECT_TRUE(locks(options));
   options.password = "wrong";
-  EXPECT_THAT(refusal(options).message, HasSubstr("WRONGPASS"));
+  EXPECT_THAT(only_vote(options).message, HasSubstr("WRONGPASS"));
 }
 
 TEST_F(ClientTls, IsRefusedWithoutTheCertificateThatIsDemanded) {
-  const auto vote = refusal(trusting(certificates().ca, guarded_->tls_url()));
+  const auto vote = only_vote(trusting(certificates().ca, guarded_->tls_url()));
   EXPECT_EQ(vote.vote, Vote::unreachable);
   EXPECT_FALSE(vote.message.empty());
 }
@@ -256,17 +256,17 @@ TEST_F(ClientTls, IsRefusedWithACertificateOfAnotherAuthority) {
   auto options = trusting(certificates().ca, guarded_->tls_url());
   options.tls.certificate_file = certificates().other_ca_client.certificate;
   options.tls.key_file = certificates().other_ca_client.key;
-  EXPECT_EQ(refusal(options).vote, Vote::unreachable);
+  EXPECT_EQ(only_vote(options).vote, Vote::unreachable);
 }
 
 TEST_F(ClientTls, TellsAPlainServerFromATlsServer) {
   // TLS spoken to the plain port, which waits for more of it, and plain Redis to the TLS port.
   auto options = impatient({host_url("rediss", "127.0.0.1", server_->port())});
   options.tls.ca_file = certificates().ca;
-  const auto tls = refusal(options);
+  const auto tls = only_vote(options);
   EXPECT_NE(tls.vote, Vote::granted);
   EXPECT_FALSE(tls.message.empty());
-  const auto plain = refusal(impatient({host_url("redis", "127.0.0.1", server_->tls_port())}));
+  const auto plain = only_vote(impatient({host_url("redis", "127.0.0.1", server_->tls_port())}));
   EXPECT_NE(plain.vote, Vote::granted);
   EXPECT_FALSE(plain.message.empty());
 }

@@ -58,16 +58,16 @@ struct SkewedClient {
 };
 
 /// A lease as its holder saw it.
-struct Held {
+struct FencedLease {
   std::int64_t begin = 0;
   std::int64_t end = 0;
   std::uint64_t token = 0;
 };
 
-[[nodiscard]] std::vector<Held> leases_in(const std::string& output) {
-  std::vector<Held> leases;
+[[nodiscard]] std::vector<FencedLease> leases_in(const std::string& output) {
+  std::vector<FencedLease> leases;
   std::istringstream stream(output.substr(0, output.rfind('\n') + 1));
-  for (Held held; stream >> held.begin >> held.end >> held.token;) leases.push_back(held);
+  for (FencedLease held; stream >> held.begin >> held.end >> held.token;) leases.push_back(held);
   return leases;
 }
 
@@ -276,12 +276,12 @@ TEST_F(FencingAfterLoss, OfAllNodesAtOnceTokensStillIncrease) {
 }
 
 /// Every token is larger than all of leases that ended before its own began.
-void expect_ordered(std::vector<Held> leases) {
+void expect_ordered(std::vector<FencedLease> leases) {
   std::sort(leases.begin(), leases.end(),
-            [](const Held& a, const Held& b) { return a.begin < b.begin; });
+            [](const FencedLease& a, const FencedLease& b) { return a.begin < b.begin; });
   for (std::size_t i = 1; i < leases.size(); ++i) {
-    const Held& before = leases[i - 1];
-    const Held& after = leases[i];
+    const FencedLease& before = leases[i - 1];
+    const FencedLease& after = leases[i];
     EXPECT_LE(before.end, after.begin) << "two leases at once, numbers " << i - 1 << " and " << i;
     EXPECT_LT(before.token, after.token) << "leases number " << i - 1 << " and " << i;
   }
@@ -308,7 +308,7 @@ TEST(FencingUnderChaos, TokensOfClientsWithWrongClocksFollowTheLeasesWhileNodesF
                              .words());
   }
   const auto all_leases = [&] {
-    std::vector<Held> leases;
+    std::vector<FencedLease> leases;
     for (const ChildProcess& client : clients) {
       const auto some = leases_in(client.output());
       leases.insert(leases.end(), some.begin(), some.end());

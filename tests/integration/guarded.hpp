@@ -57,7 +57,7 @@ inline void open_deployment(const ClientOptions& options) {
   return soon_met(node) && eventually([&] { return !quarantined(node); }, std::chrono::seconds(60));
 }
 
-/// How often a server has executed a command.
+/// How often a server has executed a command, by itself or in a script.
 [[nodiscard]] inline int calls(const RedisServer& node, const std::string& command) {
   const std::string statistics = node.command({"INFO", "commandstats"}).string;
   const std::string name = "cmdstat_" + command + ":calls=";

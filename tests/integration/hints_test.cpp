@@ -9,7 +9,7 @@
 #include <string>
 #include <thread>
 
-#include "integration/library.hpp"
+#include "integration/guarded.hpp"
 #include "redis/encoder.hpp"
 #include "redis/keys.hpp"
 #include "support/certificates.hpp"
@@ -22,14 +22,6 @@ using core::ScriptForm;
 using core::Verb;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
-
-/// How often a server executed a command, by itself or in a script.
-std::int64_t calls(const RedisServer& server, const std::string& command) {
-  const std::string info = server.command({"INFO", "commandstats"}).string;
-  const std::string name = "cmdstat_" + command + ":calls=";
-  const std::size_t at = info.find(name);
-  return at == std::string::npos ? 0 : std::stoll(info.substr(at + name.size()));
-}
 
 class ReleaseScript : public testing::Test {
  protected:
@@ -274,7 +266,7 @@ class Hints : public testing::Test {
     }
     return true;
   }
-  [[nodiscard]] std::int64_t looks() { return calls(nodes_[0], "set"); }
+  [[nodiscard]] int looks() { return calls(nodes_[0], "set"); }
 
   Nodes nodes_{3};
   Client holder_ = make_client(patient(nodes_.urls()));

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "integration/deployment.hpp"
 #include "integration/guarded.hpp"
 #include "support/temp_dir.hpp"
 
@@ -11,10 +12,6 @@ namespace {
 
 using testing::AnyOf;
 using testing::HasSubstr;
-
-[[nodiscard]] std::string by_name(const RedisServer& server) {
-  return "redis://localhost:" + std::to_string(server.port());
-}
 
 /// An acquire is excluded because of this one node, and works without it.
 void expect_excluded(const std::string& url, const std::string& reason) {

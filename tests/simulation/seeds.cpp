@@ -10,7 +10,7 @@ namespace {
 std::atomic<std::uint64_t> running{0};
 std::string told;
 
-std::string story_of(std::uint64_t seed, const Scenario& scenario, std::size_t lines) {
+std::string tell_story(std::uint64_t seed, const Scenario& scenario, std::size_t lines) {
   running = seed;
   told.clear();
   const auto outcome = Simulation(scenario, seed).run(&told);
@@ -66,11 +66,11 @@ Verdict run_seeds(const Seeds& seeds) {
 }
 
 std::string story_of(std::uint64_t seed, Mutant mutant, std::size_t lines) {
-  return story_of(seed, Scenario::draw(seed, mutant), lines);
+  return tell_story(seed, Scenario::draw(seed, mutant), lines);
 }
 
 std::string story_of(std::uint64_t seed, Length length, std::size_t lines) {
-  return story_of(seed, scenario_of(seed, Mutant::none, length), lines);
+  return tell_story(seed, scenario_of(seed, Mutant::none, length), lines);
 }
 
 }  // namespace redlock::simulation

@@ -24,10 +24,6 @@ constexpr unsigned lowest_port = 20000;
 constexpr unsigned smallest_choice = 1000;
 constexpr int reservation_attempts = 500;
 
-[[noreturn]] void fail(const std::string& what) {
-  throw std::system_error(errno, std::generic_category(), what);
-}
-
 sockaddr_in tcp_address(const std::string& address, std::uint16_t port) {
   sockaddr_in result{};
   result.sin_family = AF_INET;
@@ -58,12 +54,13 @@ unsigned random_port() {
 
 Fd new_socket(int family) {
   Fd socket(::socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (!socket.valid()) fail("socket");
+  if (!socket.valid()) throw_errno("socket");
   return socket;
 }
 
 void set_option(const Fd& socket, int level, int option, int value) {
-  if (::setsockopt(socket.get(), level, option, &value, sizeof value) != 0) fail("setsockopt");
+  if (::setsockopt(socket.get(), level, option, &value, sizeof value) != 0)
+    throw_errno("setsockopt");
 }
 
 Fd bind_tcp(const std::string& address, std::uint16_t port) {
@@ -71,7 +68,7 @@ Fd bind_tcp(const std::string& address, std::uint16_t port) {
   set_option(socket, SOL_SOCKET, SO_REUSEADDR, 1);
   const auto where = tcp_address(address, port);
   if (::bind(socket.get(), generic(where), sizeof where) != 0) {
-    fail("bind " + address + ":" + std::to_string(port));
+    throw_errno("bind " + address + ":" + std::to_string(port));
   }
   return socket;
 }
@@ -80,7 +77,7 @@ std::uint16_t bound_port(const Fd& socket) {
   sockaddr_in where{};
   socklen_t size = sizeof where;
   if (::getsockname(socket.get(), reinterpret_cast<sockaddr*>(&where), &size) != 0) {
-    fail("getsockname");
+    throw_errno("getsockname");
   }
   return ntohs(where.sin_port);
 }
@@ -95,7 +92,7 @@ Fd claim_port(std::uint16_t port) {
   const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
   Fd claim = new_socket(AF_UNIX);
   if (::bind(claim.get(), generic(where), size) == 0) return claim;
-  if (errno != EADDRINUSE) fail("bind " + name);
+  if (errno != EADDRINUSE) throw_errno("bind " + name);
   return Fd();
 }
 
@@ -103,12 +100,16 @@ void finish_connect(const Fd& socket, std::chrono::milliseconds limit, const std
   pollfd entry{socket.get(), POLLOUT, 0};
   const int ready = ::poll(&entry, 1, static_cast<int>(limit.count()));
   errno = ready == 0 ? ETIMEDOUT : errno;
-  if (ready <= 0) fail("connect " + what);
+  if (ready <= 0) throw_errno("connect " + what);
   errno = pending_error(socket);
-  if (errno != 0) fail("connect " + what);
+  if (errno != 0) throw_errno("connect " + what);
 }
 
 }  // namespace
+
+void throw_errno(const std::string& what) {
+  throw std::system_error(errno, std::generic_category(), what);
+}
 
 Fd& Fd::operator=(Fd&& other) noexcept {
   if (this != &other) {
@@ -138,7 +139,7 @@ PortReservation reserve_port(const std::string& address) {
 
 Fd listen_on(const std::string& address, std::uint16_t port) {
   Fd listener = bind_tcp(address, port);
-  if (::listen(listener.get(), SOMAXCONN) != 0) fail("listen");
+  if (::listen(listener.get(), SOMAXCONN) != 0) throw_errno("listen");
   return listener;
 }
 
@@ -153,7 +154,7 @@ Fd begin_connect_tcp(const std::string& address, std::uint16_t port) {
   set_option(socket, IPPROTO_TCP, TCP_NODELAY, 1);
   const auto where = tcp_address(address, port);
   if (::connect(socket.get(), generic(where), sizeof where) != 0 && errno != EINPROGRESS) {
-    fail("connect " + address + ":" + std::to_string(port));
+    throw_errno("connect " + address + ":" + std::to_string(port));
   }
   return socket;
 }
@@ -170,7 +171,7 @@ Fd connect_unix(const std::string& path, std::chrono::milliseconds limit) {
   if (path.size() >= sizeof where.sun_path) throw std::invalid_argument("path too long: " + path);
   std::memcpy(where.sun_path, path.data(), path.size());
   Fd socket = new_socket(AF_UNIX);
-  if (::connect(socket.get(), generic(where), sizeof where) != 0) fail("connect " + path);
+  if (::connect(socket.get(), generic(where), sizeof where) != 0) throw_errno("connect " + path);
   finish_connect(socket, limit, path);
   return socket;
 }
@@ -190,7 +191,7 @@ void close_with_reset(Fd& socket) noexcept {
 }
 
 WakeUp::WakeUp() : fd_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
-  if (!fd_.valid()) fail("eventfd");
+  if (!fd_.valid()) throw_errno("eventfd");
 }
 
 void WakeUp::notify() noexcept {

@@ -8,6 +8,9 @@
 
 namespace redlock::test {
 
+/// Throws std::system_error with errno.
+[[noreturn]] void throw_errno(const std::string& what);
+
 /// Owns a file descriptor.
 class Fd {
  public:

@@ -26,10 +26,6 @@
 namespace redlock::test {
 namespace {
 
-[[noreturn]] void fail(const std::string& what) {
-  throw std::system_error(errno, std::generic_category(), what);
-}
-
 std::string find_program(const std::string& name) {
   if (name.find('/') != std::string::npos) return name;
   const char* path = std::getenv("PATH");
@@ -41,7 +37,7 @@ std::string find_program(const std::string& name) {
     rest = end == std::string_view::npos ? std::string_view() : rest.substr(end + 1);
   }
   errno = ENOENT;
-  fail("no such program: " + name);
+  throw_errno("no such program: " + name);
 }
 
 std::string_view variable_name(std::string_view entry) { return entry.substr(0, entry.find('=')); }
@@ -70,7 +66,7 @@ std::vector<char*> pointers(std::vector<std::string>& strings) {
 Fd high_copy(int fd) {
   const Fd null(fd >= 0 ? -1 : ::open("/dev/null", O_RDWR | O_CLOEXEC));
   Fd copy(::fcntl(fd >= 0 ? fd : null.get(), F_DUPFD_CLOEXEC, 3));
-  if (!copy.valid()) fail("dup");
+  if (!copy.valid()) throw_errno("dup");
   return copy;
 }
 
@@ -134,12 +130,12 @@ pid_t fork_and_exec(const SpawnRequest& request) {
   prepared.environment_pointers = pointers(prepared.environment);
 
   std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) fail("pipe");
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) throw_errno("pipe");
   const Fd error_source(ends[0]);
   Fd error_sink(ends[1]);
   if (error_sink.get() < 3) error_sink = high_copy(error_sink.get());
   const pid_t pid = ::fork();
-  if (pid < 0) fail("fork");
+  if (pid < 0) throw_errno("fork");
   if (pid == 0) become(prepared, error_sink.get());
   error_sink.reset();
   int error = 0;
@@ -150,7 +146,7 @@ pid_t fork_and_exec(const SpawnRequest& request) {
   if (count == 0) return pid;
   ::waitpid(pid, nullptr, 0);
   errno = error;
-  fail("start " + prepared.program);
+  throw_errno("start " + prepared.program);
 }
 
 class Spawner {

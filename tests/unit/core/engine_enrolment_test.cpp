@@ -11,8 +11,8 @@ namespace redlock::core::test {
 namespace {
 
 /// Three nodes that keep their markers as mark.lua does.
-struct Enrolling : Harness {
-  Enrolling() : Harness(settings()) { tick(); }
+struct EnrollingClient : Harness {
+  EnrollingClient() : Harness(settings()) { tick(); }
 
   static Settings settings() {
     Settings settings = Harness::settings_for(3);
@@ -68,10 +68,10 @@ struct Enrolling : Harness {
 };
 
 TEST(EngineEnrolment, ANodeThatForgotIsTakenBackOnceTheOthersWereReadAgain) {
-  Enrolling h;
-  h.come_up(0, Enrolling::member(0));
-  h.come_up(1, Enrolling::member(1));
-  EXPECT_EQ(h.come_up(2, Enrolling::blank(2), 31s), "read-marker -> 0 1");
+  EnrollingClient h;
+  h.come_up(0, EnrollingClient::member(0));
+  h.come_up(1, EnrollingClient::member(1));
+  EXPECT_EQ(h.come_up(2, EnrollingClient::blank(2), 31s), "read-marker -> 0 1");
   EXPECT_EQ(h.read(0), "");
   EXPECT_EQ(h.read(1), "write-marker 2");
   const Marker marker = h.to_write();
@@ -84,19 +84,19 @@ TEST(EngineEnrolment, ANodeThatForgotIsTakenBackOnceTheOthersWereReadAgain) {
 }
 
 TEST(EngineEnrolment, WhoeverWritesFirstIsBelieved) {
-  Enrolling h;
-  h.come_up(0, Enrolling::member(0));
-  h.come_up(1, Enrolling::member(1));
-  h.come_up(2, Enrolling::blank(2));
+  EnrollingClient h;
+  h.come_up(0, EnrollingClient::member(0));
+  h.come_up(1, EnrollingClient::member(1));
+  h.come_up(2, EnrollingClient::blank(2));
   h.read(0);
   h.read(1);
-  Marker other = Enrolling::member(2);
+  Marker other = EnrollingClient::member(2);
   other.incarnation = "another";
   h.markers[2] = format_marker(other) + " 3";
   EXPECT_EQ(h.answer_written(2, 31s), "excluded 2");
   // But not that it is another process now: that is for the next handshake.
   h.down(2);
-  Marker blank = Enrolling::blank(2);
+  Marker blank = EnrollingClient::blank(2);
   blank.incarnation = "j";
   h.come_up(2, blank);
   h.read(0);
@@ -107,10 +107,10 @@ TEST(EngineEnrolment, WhoeverWritesFirstIsBelieved) {
 }
 
 TEST(EngineEnrolment, ANodeThatCannotBeWrittenIsAskedAgainAfterASecond) {
-  Enrolling h;
-  h.come_up(0, Enrolling::member(0));
-  h.come_up(1, Enrolling::member(1));
-  h.come_up(2, Enrolling::blank(2));
+  EnrollingClient h;
+  h.come_up(0, EnrollingClient::member(0));
+  h.come_up(1, EnrollingClient::member(1));
+  h.come_up(2, EnrollingClient::blank(2));
   h.read(0);
   EXPECT_EQ(h.read(1), "write-marker 2");
   EXPECT_EQ(h.answer(2, Reply::error, "OOM command not allowed"), "excluded 2");
@@ -118,10 +118,10 @@ TEST(EngineEnrolment, ANodeThatCannotBeWrittenIsAskedAgainAfterASecond) {
 }
 
 TEST(EngineEnrolment, OneOfThreeTakesNobodyBack) {
-  Enrolling h;
-  h.come_up(0, Enrolling::member(0));
-  EXPECT_EQ(h.come_up(1, Enrolling::blank(1)), "excluded 1");
-  EXPECT_EQ(h.come_up(2, Enrolling::blank(2)), "excluded 2");
+  EnrollingClient h;
+  h.come_up(0, EnrollingClient::member(0));
+  EXPECT_EQ(h.come_up(1, EnrollingClient::blank(1)), "excluded 1");
+  EXPECT_EQ(h.come_up(2, EnrollingClient::blank(2)), "excluded 2");
   EXPECT_EQ(h.acquire(1, 10s), "failed #1 excluded");
   EXPECT_EQ(h.engine().exclusion(1), "it belongs to no deployment: it is new, or forgot which");
   // Others, or an operator, may do what this client cannot.
@@ -129,10 +129,10 @@ TEST(EngineEnrolment, OneOfThreeTakesNobodyBack) {
 }
 
 TEST(EngineEnrolment, ADeploymentThatAllNodesForgotIsOpenedInTwoPhases) {
-  Enrolling h;
-  h.come_up(0, Enrolling::blank(0), 31s);
-  h.come_up(1, Enrolling::blank(1), 31s);
-  EXPECT_EQ(h.come_up(2, Enrolling::blank(2), 31s), "write-marker 0");
+  EnrollingClient h;
+  h.come_up(0, EnrollingClient::blank(0), 31s);
+  h.come_up(1, EnrollingClient::blank(1), 31s);
+  EXPECT_EQ(h.come_up(2, EnrollingClient::blank(2), 31s), "write-marker 0");
   std::string deployment;
   for (NodeIndex node = 0; node < 3; ++node) {
     const Marker marker = h.to_write();
@@ -159,8 +159,8 @@ TEST(EngineEnrolment, ADeploymentThatAllNodesForgotIsOpenedInTwoPhases) {
 
 TEST(EngineEnrolment, WhatWasKeptBeforeTheNodeForgotIsWorthNothing) {
   // A lease on nodes 0 and 1. Node 1 forgets it and is taken back: an extend there proves nothing.
-  Enrolling h;
-  for (NodeIndex node = 0; node < 3; ++node) h.come_up(node, Enrolling::member(node));
+  EnrollingClient h;
+  for (NodeIndex node = 0; node < 3; ++node) h.come_up(node, EnrollingClient::member(node));
   h.acquire(1, 10s);
   h.end_turn();
   h.answers({0, 1}, Reply::granted);
@@ -169,7 +169,7 @@ TEST(EngineEnrolment, WhatWasKeptBeforeTheNodeForgotIsWorthNothing) {
   EXPECT_EQ(h.read(1).substr(0, 11), "acquired #1");
   h.read(2);
   h.down(1);
-  h.come_up(1, Enrolling::blank(1), 31s);
+  h.come_up(1, EnrollingClient::blank(1), 31s);
   h.read(0);
   h.read(2);
   h.write(1, h.to_write(), 31s);
@@ -183,12 +183,12 @@ TEST(EngineEnrolment, WhatWasKeptBeforeTheNodeForgotIsWorthNothing) {
 }
 
 TEST(EngineEnrolment, NothingIsWrittenWithoutTheGuard) {
-  Settings settings = Enrolling::settings();
+  Settings settings = EnrollingClient::settings();
   settings.restart_guard = false;
   Harness h(settings);
   h.tick();
   NodeUp event;
-  const std::string marker = format_marker(Enrolling::blank(0)) + " 1";
+  const std::string marker = format_marker(EnrollingClient::blank(0)) + " 1";
   event.marker = marker;
   for (NodeIndex node = 0; node < 3; ++node) EXPECT_EQ(h.up_as(node, event), "");
 }

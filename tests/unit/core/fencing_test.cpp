@@ -172,12 +172,12 @@ TEST(FencingToken, past_what_lua_can_count_is_refused) {
 }
 
 /// Far beyond what other nodes would accept of a client whose clock shows 5000.
-constexpr std::uint64_t far = 30 * std::uint64_t{86'400'000'000};
+constexpr std::uint64_t far_ahead = 30 * std::uint64_t{86'400'000'000};
 
 TEST(FencingToken, leaves_out_a_node_whose_numbers_are_far_ahead_while_the_others_suffice) {
   Connected h(3);
   h.acquire_fenced(1, 10s, 5000);
-  EXPECT_EQ(h.numbered(0, Reply::behind, far), "");
+  EXPECT_EQ(h.numbered(0, Reply::behind, far_ahead), "");
   EXPECT_EQ(h.numbered(1, Reply::granted, 5000), "") << "it takes nobody along";
   EXPECT_EQ(h.numbered(2, Reply::granted, 5000), "acquired #1 until 9898ms");
   EXPECT_EQ(token_of(h), 5000U);
@@ -193,11 +193,11 @@ TEST(FencingToken, is_raised_above_numbers_far_ahead_where_no_quorum_is_possible
   Connected h(3);
   h.down(2);
   h.acquire_fenced(1, 10s, 5000);
-  EXPECT_EQ(h.numbered(0, Reply::behind, far), "");
+  EXPECT_EQ(h.numbered(0, Reply::behind, far_ahead), "");
   EXPECT_EQ(h.numbered(1, Reply::granted, 5000), "raise t1 2592000000001 -> 0 1");
-  h.numbered(0, Reply::granted, far + 1);
-  EXPECT_EQ(h.numbered(1, Reply::granted, far + 1), "acquired #1 until 9898ms");
-  EXPECT_EQ(token_of(h), far + 1);
+  h.numbered(0, Reply::granted, far_ahead + 1);
+  EXPECT_EQ(h.numbered(1, Reply::granted, far_ahead + 1), "acquired #1 until 9898ms");
+  EXPECT_EQ(token_of(h), far_ahead + 1);
   h.release(2);
   h.answers({0, 1}, Reply::released);
   EXPECT_EQ(h.acquire_fenced(3, 10s, 6000), "take t2 6000 -> 0 1");
@@ -209,7 +209,7 @@ TEST(FencingToken, leaves_out_a_node_whose_numbers_turn_out_to_be_far_ahead_when
   h.numbered(0, Reply::behind, 7000);
   EXPECT_EQ(h.numbered(1, Reply::granted, 5000), "raise t1 7001 -> 0 1");
   EXPECT_EQ(h.numbered(2, Reply::granted, 5000), "raise t1 7001 -> 2");
-  EXPECT_EQ(h.numbered(0, Reply::behind, far), "");
+  EXPECT_EQ(h.numbered(0, Reply::behind, far_ahead), "");
   h.numbered(1, Reply::granted, 7001);
   EXPECT_EQ(h.numbered(2, Reply::granted, 7001), "acquired #1 until 9898ms");
 }

@@ -7,7 +7,7 @@
 namespace redlock::core::test {
 namespace {
 
-Settings guarded(std::size_t nodes) {
+Settings with_clock_guard(std::size_t nodes) {
   Settings settings = Harness::settings_for(nodes);
   settings.clock_guard = true;
   settings.quarantine = 30s;
@@ -16,7 +16,7 @@ Settings guarded(std::size_t nodes) {
 
 /// Nodes whose clocks have been read once, all showing `start` then.
 struct Watched : Harness {
-  explicit Watched(std::size_t nodes) : Harness(guarded(nodes)) {
+  explicit Watched(std::size_t nodes) : Harness(with_clock_guard(nodes)) {
     ready(*this);
     for (NodeIndex node = 0; node < nodes; ++node) clock(node, start);
   }
@@ -108,7 +108,7 @@ TEST(IdentityGuard, an_unfit_node_has_no_vote_in_any_round) {
 }
 
 TEST(ClockGuard, reads_the_clocks_of_a_quorum_before_the_first_vote) {
-  Harness h(guarded(3));
+  Harness h(with_clock_guard(3));
   h.tick();
   EXPECT_EQ(h.acquire(1, 10s), "");
   EXPECT_EQ(h.up(0), "read-clock -> 0");
@@ -121,7 +121,7 @@ TEST(ClockGuard, reads_the_clocks_of_a_quorum_before_the_first_vote) {
 
 TEST(ClockGuard, waits_for_the_last_clock_of_a_quorum_that_needs_every_node) {
   for (const std::size_t nodes : {2U, 4U}) {
-    Harness h(guarded(nodes));
+    Harness h(with_clock_guard(nodes));
     h.tick();
     h.acquire(1, 10s);
     for (NodeIndex node = 0; node < nodes; ++node) h.up(node);
@@ -151,7 +151,7 @@ TEST(ClockGuard, reads_all_clocks_every_second_while_there_is_a_lease) {
 }
 
 TEST(ClockGuard, a_node_far_from_the_others_has_no_vote) {
-  Harness h(guarded(3));
+  Harness h(with_clock_guard(3));
   h.tick();
   for (NodeIndex node = 0; node < 3; ++node) h.up(node);
   h.clock(0, 1000s);
@@ -161,7 +161,7 @@ TEST(ClockGuard, a_node_far_from_the_others_has_no_vote) {
 }
 
 TEST(ClockGuard, of_two_nodes_that_differ_neither_is_believed) {
-  Harness h(guarded(2));
+  Harness h(with_clock_guard(2));
   h.tick();
   h.up(0);
   h.up(1);
@@ -171,7 +171,7 @@ TEST(ClockGuard, of_two_nodes_that_differ_neither_is_believed) {
 }
 
 TEST(ClockGuard, waits_for_the_third_node_to_tell_which_of_two_is_wrong) {
-  Harness h(guarded(3));
+  Harness h(with_clock_guard(3));
   h.tick();
   h.up(0);
   h.up(1);
@@ -281,7 +281,7 @@ TEST(ClockGuard, a_step_back_changes_nothing) {
 }
 
 TEST(ClockGuard, a_node_that_does_not_tell_the_time_has_no_vote) {
-  Harness h(guarded(1));
+  Harness h(with_clock_guard(1));
   h.tick();
   h.up(0);
   EXPECT_EQ(h.answer(0, Reply::error, "NOPERM"), "excluded 0");
@@ -290,7 +290,7 @@ TEST(ClockGuard, a_node_that_does_not_tell_the_time_has_no_vote) {
 }
 
 TEST(ClockGuard, asks_again_when_a_node_can_not_tell_the_time_just_now) {
-  Harness h(guarded(1));
+  Harness h(with_clock_guard(1));
   h.tick();
   h.acquire(1, 10s, 60s);
   EXPECT_EQ(h.up(0), "read-clock -> 0");
@@ -300,7 +300,7 @@ TEST(ClockGuard, asks_again_when_a_node_can_not_tell_the_time_just_now) {
 }
 
 TEST(ClockGuard, plans_no_reading_that_a_congested_node_can_not_be_sent) {
-  Settings settings = guarded(1);
+  Settings settings = with_clock_guard(1);
   settings.max_unanswered = 1;
   settings.shortest_limit = settings.longest_limit = 5s;
   Harness h(settings);

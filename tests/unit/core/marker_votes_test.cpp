@@ -6,7 +6,7 @@
 namespace redlock::core::test {
 namespace {
 
-Settings guarded(std::size_t nodes) {
+Settings with_restart_guard(std::size_t nodes) {
   Settings settings = Harness::settings_for(nodes);
   settings.restart_guard = true;
   return settings;
@@ -28,7 +28,7 @@ std::string marker_of(NodeIndex node, std::string_view incarnation = "i") {
 
 /// Nodes that remember what they promised: three members, connected.
 struct Remembering : Harness {
-  Remembering() : Harness(guarded(3)) {
+  Remembering() : Harness(with_restart_guard(3)) {
     tick();
     for (NodeIndex node = 0; node < 3; ++node) come_up(node);
   }
@@ -124,7 +124,7 @@ TEST(MarkerBehindVotes, AReplicaOrOneThatLoadsItsDataEndsTheConnection) {
 }
 
 TEST(MarkerBehindVotes, AReplicaIsLookedAtAgainLater) {
-  Harness h(guarded(1));
+  Harness h(with_restart_guard(1));
   h.tick();
   NodeUp replica;
   replica.unfit = "it is a replica";
@@ -144,7 +144,7 @@ TEST(MarkerBehindVotes, WithoutTheRestartGuardNothingIsRead) {
 /// Three nodes, one of which an operator has put into another deployment already.
 struct Mixed : Harness {
   explicit Mixed(std::size_t nodes, std::initializer_list<std::pair<int, std::string>> members)
-      : Harness(guarded(nodes)) {
+      : Harness(with_restart_guard(nodes)) {
     tick();
     for (const auto& [node, deployment] : members) {
       const std::string marker = member(static_cast<NodeIndex>(node), deployment);
@@ -198,7 +198,7 @@ TEST(DeploymentIds, AClientThatKnowsTooFewMembersIsToldSo) {
 }
 
 TEST(DeploymentIds, WithoutTheGuardBlankNodesCountOnlyAmongThemselves) {
-  Settings settings = guarded(3);
+  Settings settings = with_restart_guard(3);
   settings.restart_guard = false;
   Harness h(settings);
   h.tick();
@@ -214,7 +214,7 @@ TEST(DeploymentIds, WithoutTheGuardBlankNodesCountOnlyAmongThemselves) {
 }
 
 TEST(MarkerBehindVotes, AJoiningNodeHasNoVoteAndAnotherMaxTtlNeither) {
-  Harness h(guarded(3));
+  Harness h(with_restart_guard(3));
   h.tick();
   std::string marker = marker_of(0);
   marker.replace(marker.find("active"), 6, "joining");

@@ -24,7 +24,7 @@ namespace redlock::core::test {
 
 using std::chrono::milliseconds;
 
-inline constexpr milliseconds max_ttl{1000};
+inline constexpr milliseconds world_max_ttl{1000};
 inline constexpr milliseconds full_quarantine{1012};
 
 using Names = std::vector<std::string>;
@@ -76,7 +76,7 @@ class World {
     marker.incarnation = fresh();
     marker.run_id = node.seen.run_id;
     marker.replid = node.seen.replid;
-    if (marker.max_ttl.count() == 0) marker.max_ttl = max_ttl;
+    if (marker.max_ttl.count() == 0) marker.max_ttl = world_max_ttl;
     keep(node, format_marker(marker) + ' ' + micros(written_at.value_or(now)));
     if (quarantine.count() > 0) quarantine_from_now(node, quarantine);
   }
@@ -220,7 +220,7 @@ class World {
       const auto& [nodes, quorum] = of_id;
       for (std::uint32_t set = 0; set < (1U << nodes.size()); ++set) {
         if (static_cast<std::size_t>(std::popcount(set)) != quorum) continue;
-        Lease lease{{}, now + max_ttl, std::string(id)};
+        Lease lease{{}, now + world_max_ttl, std::string(id)};
         for (std::size_t k = 0; k < nodes.size(); ++k) {
           if ((set >> k & 1U) != 0) lease.memory.at(nodes[k]) = nodes_[nodes[k]].memory;
         }
@@ -325,7 +325,7 @@ inline MemberWish wish_of(MemberWish::Kind kind, std::string leaving, std::strin
   wish.leaving = std::move(leaving);
   wish.entering = std::move(entering);
   wish.members = std::move(members);
-  wish.max_ttl = max_ttl;
+  wish.max_ttl = world_max_ttl;
   return wish;
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "redlock/limits.hpp"
+#include "unit/redis/values.hpp"
 
 namespace redlock::redis {
 namespace {
@@ -41,12 +42,6 @@ constexpr std::array every_verb{Verb::set,
                                 Verb::write_marker};
 constexpr std::array every_form{SetForm::plain, SetForm::with_get};
 
-Value status(std::string text) { return {.type = Type::status, .text = std::move(text)}; }
-Value error(std::string text) { return {.type = Type::error, .text = std::move(text)}; }
-Value bulk(std::string text) { return {.type = Type::bulk, .text = std::move(text)}; }
-Value integer(std::int64_t number) {
-  return {.type = Type::integer, .integer = number, .text = {}};
-}
 Value nil() { return {}; }
 
 std::optional<Classified> classify(Verb verb, SetForm form, const Value& first,

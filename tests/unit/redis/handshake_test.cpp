@@ -9,18 +9,12 @@
 
 #include "redis/loaded_scripts.hpp"
 #include "support/resp.hpp"
+#include "unit/redis/values.hpp"
 
 namespace redlock::redis {
 namespace {
 
 using Progress = Handshake::Progress;
-
-Value status(std::string text) { return {.type = Value::Type::status, .text = std::move(text)}; }
-Value error(std::string text) { return {.type = Value::Type::error, .text = std::move(text)}; }
-Value bulk(std::string text) { return {.type = Value::Type::bulk, .text = std::move(text)}; }
-Value integer(std::int64_t number) {
-  return {.type = Value::Type::integer, .integer = number, .text = {}};
-}
 
 std::string info(const std::string& version) {
   return "# Server\r\nredis_version:" + version +

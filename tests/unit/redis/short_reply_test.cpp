@@ -14,14 +14,12 @@ namespace redlock::redis {
 namespace {
 
 using Type = Value::Type;
-using test::resp::array;
-using test::resp::bulk;
-using test::resp::integer;
+namespace resp = test::resp;
 
-std::string shown(const Value& value) {
+std::string written_out(const Value& value) {
   std::string out = std::to_string(static_cast<int>(value.type)) + " " +
                     std::to_string(value.integer) + " " + visible(value.text, 512);
-  for (const Value* element : value.elements) out += " (" + shown(*element) + ")";
+  for (const Value* element : value.elements) out += " (" + written_out(*element) + ")";
   return out;
 }
 
@@ -31,11 +29,11 @@ Value read_whole(const std::string& bytes) {
   EXPECT_EQ(read_short_value(bytes, value), bytes.size()) << visible(bytes);
   Value again;
   EXPECT_EQ(read_short_value(bytes + "\r\n:1", again), bytes.size()) << visible(bytes);
-  EXPECT_EQ(shown(again), shown(value));
+  EXPECT_EQ(written_out(again), written_out(value));
   for (std::size_t size = 0; size < bytes.size(); ++size) {
     Value untouched;
     EXPECT_EQ(read_short_value(std::string_view(bytes).substr(0, size), untouched), 0U);
-    EXPECT_EQ(shown(untouched), shown(Value()));
+    EXPECT_EQ(written_out(untouched), written_out(Value()));
   }
   return value;
 }
@@ -52,9 +50,9 @@ TEST(ShortReply, IsWhatALockCycleIsAnsweredWith) {
   EXPECT_EQ(read_whole(":0\r\n").integer, 0);
   EXPECT_EQ(read_whole(":-2\r\n").integer, -2);
   EXPECT_EQ(read_whole(":999999999999999999\r\n").integer, 999'999'999'999'999'999);
-  EXPECT_EQ(read_whole(bulk("")).text, "");
-  EXPECT_EQ(read_whole(bulk("a\r\nb")).text, "a\r\nb");
-  EXPECT_EQ(read_whole(bulk(std::string(256, 'x'))).text, std::string(256, 'x'));
+  EXPECT_EQ(read_whole(resp::bulk("")).text, "");
+  EXPECT_EQ(read_whole(resp::bulk("a\r\nb")).text, "a\r\nb");
+  EXPECT_EQ(read_whole(resp::bulk(std::string(256, 'x'))).text, std::string(256, 'x'));
 }
 
 TEST(ShortReply, IsNothingThatMayBeMalformedOrLarge) {
@@ -90,7 +88,7 @@ TEST(ShortReply, IsNothingThatMayBeMalformedOrLarge) {
                                   ":1000000000000000000\r\n"}) {
     EXPECT_EQ(size_of_value(bytes), 0U) << visible(bytes);
   }
-  EXPECT_EQ(size_of_value(bulk(std::string(1025, 'x'))), 0U);
+  EXPECT_EQ(size_of_value(resp::bulk(std::string(1025, 'x'))), 0U);
   EXPECT_EQ(size_of_value("$999999999999999999\r\nx\r\n"), 0U);
 }
 
@@ -117,7 +115,7 @@ std::vector<std::string> read_in_pieces(std::string_view bytes, std::size_t long
     bytes.remove_prefix(piece.size());
     reader.feed(piece);
     while (const Value* value = reader.next()) {
-      values.push_back(shown(*value));
+      values.push_back(written_out(*value));
       reader.recycle();
     }
   }
@@ -133,9 +131,9 @@ TEST(ShortReply, IsReadByTheReaderAsHiredisReadsIt) {
                                         ":1\r\n",
                                         ":-1\r\n",
                                         ":9223372036854775807\r\n",
-                                        bulk(""),
-                                        bulk(std::string(40, 'a')),
-                                        bulk(std::string(300, 'b')),
+                                        resp::bulk(""),
+                                        resp::bulk(std::string(40, 'a')),
+                                        resp::bulk(std::string(300, 'b')),
                                         "*-1\r\n",
                                         "-ERR no\r\n"};
   for (int round = 0; round < 2'000; ++round) {
@@ -147,8 +145,8 @@ TEST(ShortReply, IsReadByTheReaderAsHiredisReadsIt) {
       }
       std::vector<std::string> elements(random() % 12);
       for (std::string& element : elements) element = any_of(random, simple);
-      if (random() % 8 == 0) elements.push_back(array({integer(1), bulk("x")}));
-      bytes += array(elements);
+      if (random() % 8 == 0) elements.push_back(resp::array({resp::integer(1), resp::bulk("x")}));
+      bytes += resp::array(elements);
     }
     if (random() % 2 == 0) bytes[random() % bytes.size()] = "\r\n0-:$*x"[random() % 8];
     if (random() % 4 == 0) bytes.resize(random() % bytes.size());
