@@ -194,8 +194,8 @@ TEST(EngineEnrolment, NothingIsWrittenWithoutTheGuard) {
 }
 
 TEST(EngineEnrolment, AMemberThatTheListDoesNotNameIsLearnedAndConnectedTo) {
-  Enrolling h;
-  Marker marker = Enrolling::member(0);
+  EnrollingClient h;
+  Marker marker = EnrollingClient::member(0);
   marker.members = {"node0", "node1", "node9"};
   h.come_up(0, marker);
   marker.run_id = "server1";
@@ -206,7 +206,7 @@ TEST(EngineEnrolment, AMemberThatTheListDoesNotNameIsLearnedAndConnectedTo) {
   marker.run_id = "server3";
   marker.self = "node9";
   h.come_up(3, marker);
-  Marker former = Enrolling::member(2);
+  Marker former = EnrollingClient::member(2);
   former.deployment = "C";
   EXPECT_EQ(h.come_up(2, former), "excluded 2") << "it left";
   EXPECT_EQ(h.acquire(1, 10s), "set t1 -> 0 1 3");
