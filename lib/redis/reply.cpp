@@ -6,6 +6,7 @@
 #include <charconv>
 #include <new>
 
+#include "redis/resp3.hpp"
 #include "redis/short_reply.hpp"
 #include "redis/visible.hpp"
 #include "redlock/limits.hpp"
@@ -151,7 +152,8 @@ void ReplyReader::FreeReader::operator()(redisReader* reader) const noexcept {
   redisReaderFree(reader);
 }
 
-ReplyReader::ReplyReader() : reader_(redisReaderCreateWithFunctions(Builder::functions())) {
+ReplyReader::ReplyReader(Protocol protocol)
+    : protocol_(protocol), reader_(redisReaderCreateWithFunctions(Builder::functions())) {
   if (!reader_) throw std::bad_alloc();
   reader_->privdata = this;
   reader_->maxbuf = kept_buffer;
@@ -188,13 +190,13 @@ const Value* ReplyReader::next_short() {
   const std::string_view rest = std::string_view(input_).substr(read_);
   const std::size_t used = used_;
   Value& value = take(Value::Type::nil);
-  std::size_t size = read_short_value(rest, value);
+  std::size_t size = read_short_value(rest, value, protocol_);
   if (const std::size_t elements = size == 0 ? read_short_array(rest) : 0; elements > 0) {
     size = short_array_header;
     value.type = Value::Type::array;
     while (value.elements.size() < elements) {
       Value& element = take(Value::Type::nil);
-      const std::size_t more = read_short_value(rest.substr(size), element);
+      const std::size_t more = read_short_value(rest.substr(size), element, protocol_);
       size = more == 0 ? 0 : size + more;
       if (size == 0) break;
       value.elements.push_back(&element);
@@ -211,18 +213,56 @@ const Value* ReplyReader::next_short() {
 
 void ReplyReader::forget_input() noexcept {
   input_.clear();
+  if (input_.capacity() > kept_buffer) input_ = std::string();
   read_ = 0;
+}
+
+/// hiredis is given complete values only, in RESP2.
+const Value* ReplyReader::next_translated() {
+  translated_.clear();
+  const Resp3 found = translate_resp3(std::string_view(input_).substr(read_), translated_);
+  switch (found.kind) {
+    case Resp3::Kind::incomplete:
+      input_.erase(0, read_);
+      read_ = 0;
+      if (input_.size() > limits::reply_bytes + line_bytes) malformed_ = "a reply too large";
+      return nullptr;
+    case Resp3::Kind::malformed:
+      malformed_ = found.why;
+      return nullptr;
+    case Resp3::Kind::reply:
+    case Resp3::Kind::push:
+      break;
+  }
+  read_ += found.size;
+  if (read_ == input_.size()) forget_input();
+  leave_to_hiredis(translated_);
+  if (translated_.capacity() > kept_buffer) translated_ = std::string();
+  if (!malformed_.empty()) return nullptr;
+  // The first that is taken for a reply is what the others are in.
+  const std::size_t outermost = used_;
+  const Value* const value = next_of_hiredis();
+  if (value == nullptr) {
+    if (malformed_.empty()) malformed_ = "a reply that can not be read";
+    return nullptr;
+  }
+  if (found.kind == Resp3::Kind::push) pool_[outermost]->type = Value::Type::push;
+  return value;
 }
 
 const Value* ReplyReader::next() {
   if (!malformed_.empty()) return nullptr;
   if (!input_.empty()) {
     if (const Value* value = next_short()) return value;
+    if (protocol_ == Protocol::resp3) return next_translated();
     leave_to_hiredis(std::string_view(input_).substr(read_));
     forget_input();
     if (!malformed_.empty()) return nullptr;
   }
-  if (!partial_) return nullptr;
+  return partial_ ? next_of_hiredis() : nullptr;
+}
+
+const Value* ReplyReader::next_of_hiredis() {
   void* value = nullptr;
   if (redisReaderGetReply(reader_.get(), &value) != REDIS_OK) {
     malformed_ = visible(refusal_ != nullptr ? refusal_ : reader_->errstr);
@@ -243,7 +283,10 @@ std::string_view ReplyReader::waiting() const noexcept {
   return {reader_->buf + reader_->pos, reader_->len - reader_->pos};
 }
 
-bool ReplyReader::in_the_middle() const noexcept { return partial_ || !input_.empty(); }
+bool ReplyReader::in_the_middle() const noexcept {
+  if (input_.empty()) return partial_;
+  return protocol_ == Protocol::resp2 || input_[read_] != '>';
+}
 
 void ReplyReader::refuse_what_can_not_end() {
   const std::string_view rest = waiting();

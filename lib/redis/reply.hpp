@@ -11,9 +11,20 @@ struct redisReader;
 
 namespace redlock::redis {
 
-/// One value of a server's answer (RESP2).
+/// What a server may say: RESP3 after HELLO 3 only.
+enum class Protocol : std::uint8_t { resp2, resp3 };
+
+/// One value of a server's answer, as in RESP2; see translate_resp3().
 struct Value {
-  enum class Type : std::uint8_t { status, error, integer, bulk, nil, array };
+  enum class Type : std::uint8_t {
+    status,
+    error,
+    integer,
+    bulk,
+    nil,
+    array,
+    push,  ///< an array that nobody asked for
+  };
   Type type = Type::nil;
   std::int64_t integer = 0;
   std::string text{};  ///< status, bulk: as sent; error: made fit to be shown, see append_visible()
@@ -29,7 +40,8 @@ struct Value {
 /// complete; everything else, and what is malformed, is left to it.
 class ReplyReader {
  public:
-  ReplyReader();
+  /// What the server says in RESP2 is read in either protocol.
+  explicit ReplyReader(Protocol protocol = Protocol::resp2);
   ~ReplyReader();
   ReplyReader(const ReplyReader&) = delete;
   ReplyReader& operator=(const ReplyReader&) = delete;
@@ -43,7 +55,7 @@ class ReplyReader {
   /// Why nothing more can be read; empty as long as all is well.
   [[nodiscard]] std::string_view malformed() const noexcept { return malformed_; }
 
-  /// Whether bytes of an incomplete value are waiting for the rest.
+  /// Whether bytes of an incomplete answer are waiting for the rest; a push is none.
   [[nodiscard]] bool in_the_middle() const noexcept;
 
   /// Takes all values back; every `Value` is invalid from here on.
@@ -56,17 +68,21 @@ class ReplyReader {
   };
 
   [[nodiscard]] const Value* next_short();
+  [[nodiscard]] const Value* next_translated();
+  [[nodiscard]] const Value* next_of_hiredis();
   void leave_to_hiredis(std::string_view bytes);
   void forget_input() noexcept;
   [[nodiscard]] Value& take(Value::Type type);
   void refuse_what_can_not_end();
   [[nodiscard]] std::string_view waiting() const noexcept;
 
+  Protocol protocol_;
   std::unique_ptr<redisReader, FreeReader> reader_;
   std::vector<std::unique_ptr<Value>> pool_;  // the first used_ are in use; pointers stay valid
   std::size_t used_ = 0;
   std::string input_;     // what hiredis has not been given
   std::size_t read_ = 0;  // so much of it is done with
+  std::string translated_;
   std::size_t values_in_reply_ = 0;
   std::size_t bytes_in_reply_ = 0;
   bool partial_ =

@@ -68,11 +68,31 @@ std::size_t read_status(std::string_view bytes, Value& value) {
   return ok.size();
 }
 
+std::size_t read_null(std::string_view bytes, Value& value) noexcept {
+  if (!ends_at(bytes, 1)) return 0;
+  value.type = Value::Type::nil;
+  return 1 + line_end_size;
+}
+
+/// Letter by letter, as the bulk that RESP2 makes of it.
+std::size_t read_double(std::string_view bytes, Value& value) {
+  constexpr std::size_t longest = 32;
+  const std::size_t end = bytes.substr(0, longest).find('\r');
+  if (end == std::string_view::npos || !ends_at(bytes, end)) return 0;
+  value.type = Value::Type::bulk;
+  value.text.assign(bytes.data() + 1, end - 1);
+  return end + line_end_size;
+}
+
 }  // namespace
 
-std::size_t read_short_value(std::string_view bytes, Value& value) {
+std::size_t read_short_value(std::string_view bytes, Value& value, Protocol protocol) {
   if (bytes.empty()) return 0;
   switch (bytes[0]) {
+    case '_':
+      return protocol == Protocol::resp3 ? read_null(bytes, value) : 0;
+    case ',':
+      return protocol == Protocol::resp3 ? read_double(bytes, value) : 0;
     case '$':
       return read_bulk(bytes, value);
     case ':':

@@ -11,6 +11,7 @@
 namespace redlock::fuzz {
 namespace {
 
+using redis::Protocol;
 using redis::ReplyReader;
 using redis::Value;
 
@@ -27,7 +28,9 @@ struct Read {
 void check_value(const Value& value, std::size_t depth, std::string& shown) {
   REDLOCK_ASSERT(depth <= 4);
   REDLOCK_ASSERT(value.text.size() <= limits::reply_bytes);
-  REDLOCK_ASSERT(value.type == Value::Type::array || value.elements.empty());
+  const bool has_elements = value.type == Value::Type::array || value.type == Value::Type::push;
+  REDLOCK_ASSERT(has_elements || value.elements.empty());
+  REDLOCK_ASSERT(value.type != Value::Type::push || depth == 0);
   REDLOCK_ASSERT(value.elements.size() <= 64);
   if (value.type == Value::Type::error) {
     REDLOCK_ASSERT(harmless(value.text) && value.text.size() <= redis::message_bytes);
@@ -47,8 +50,8 @@ void drain(ReplyReader& reader, Read& read) {
   }
 }
 
-Read read_in(Pieces pieces) {
-  ReplyReader reader;
+Read read_in(Pieces pieces, Protocol protocol) {
+  ReplyReader reader(protocol);
   Read read;
   while (!pieces.empty() && reader.malformed().empty()) {
     reader.feed(pieces.next());
@@ -66,8 +69,8 @@ Read read_in(Pieces pieces) {
   return read;
 }
 
-Read read_at_once(std::string_view bytes) {
-  ReplyReader reader;
+Read read_at_once(std::string_view bytes, Protocol protocol) {
+  ReplyReader reader(protocol);
   Read read;
   reader.feed(bytes);
   drain(reader, read);
@@ -85,7 +88,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::uint8_t seed = input.byte();
   const std::string_view bytes = input.rest();
   if (bytes.size() >= longest_line) return 0;
-  const Read in_pieces = read_in(Pieces(bytes, seed));
-  REDLOCK_ASSERT(in_pieces == read_at_once(bytes));
+  for (const redlock::redis::Protocol protocol :
+       {redlock::redis::Protocol::resp2, redlock::redis::Protocol::resp3}) {
+    const Read in_pieces = read_in(Pieces(bytes, seed), protocol);
+    REDLOCK_ASSERT(in_pieces == read_at_once(bytes, protocol));
+  }
   return 0;
 }

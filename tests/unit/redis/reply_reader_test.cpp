@@ -9,39 +9,10 @@
 #include "redis/visible.hpp"
 #include "redlock/limits.hpp"
 #include "support/resp.hpp"
+#include "support/shown_values.hpp"
 
 namespace redlock::redis {
 namespace {
-
-std::string shown(const Value& value) {
-  switch (value.type) {
-    case Value::Type::status:
-      return "+" + value.text;
-    case Value::Type::error:
-      return "-" + value.text;
-    case Value::Type::integer:
-      return ":" + std::to_string(value.integer);
-    case Value::Type::bulk:
-      return "$" + visible(value.text, 64);
-    case Value::Type::nil:
-      return "nil";
-    case Value::Type::array: {
-      std::string out = "[";
-      for (const Value* element : value.elements) out += shown(*element) + " ";
-      return out + "]";
-    }
-  }
-  return "?";
-}
-
-std::vector<std::string> drain(ReplyReader& reader) {
-  std::vector<std::string> values;
-  while (const Value* value = reader.next()) {
-    values.push_back(shown(*value));
-    reader.recycle();
-  }
-  return values;
-}
 
 /// Feeds all at once; what is malformed is the last element.
 std::vector<std::string> read(std::string_view bytes) {
