@@ -10,7 +10,10 @@
 namespace redlock::redis {
 
 Connection::Connection(uv_loop_t* loop, ConnectionTarget target, ConnectionOwner& owner)
-    : owner_(owner), target_(std::move(target)), stream_(loop, *this) {}
+    : owner_(owner),
+      target_(std::move(target)),
+      reader_(target_.guard ? Protocol::resp3 : Protocol::resp2),
+      stream_(loop, *this) {}
 
 Connection::~Connection() {
   if (destroyed_ != nullptr) *destroyed_ = true;
@@ -64,6 +67,7 @@ void Connection::on_bytes(std::string_view bytes) noexcept {
 void Connection::take(const Value& value) {
   // A stream delivers bytes only between on_open and close.
   REDLOCK_ASSERT(state_ == State::shaking_hands || state_ == State::ready);
+  if (value.type == Value::Type::push) return take_push(value);
   switch (state_) {
     case State::shaking_hands:
       take_greeting(value);
@@ -124,6 +128,17 @@ void Connection::take_answer(const Value& value) {
   unanswered_.pop();
   values_taken_ = 0;
   owner_.on_answer(stamp, *answer);
+}
+
+void Connection::take_push(const Value& value) {
+  // Whatever else a server may say unasked means nothing to us.
+  const bool invalidation = value.elements.size() == 2 && value.elements[0]->text == "invalidate";
+  if (!invalidation) return;
+  const bool of_keys = value.elements[1]->type == Value::Type::array;
+  go_down(core::NodeDown::Cause::error,
+          of_keys ? "its membership record changed: it may have forgotten what it was asked"
+                  : "its data was flushed or replaced: it may have forgotten what it was asked",
+          Conduct::proper);
 }
 
 void Connection::on_failure(const uv::Failure& failure) noexcept {

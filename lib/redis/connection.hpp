@@ -37,8 +37,11 @@ class ConnectionOwner {
   ~ConnectionOwner() = default;
 };
 
-/// One connection to one server, opened once, closed once. Answers carry the stamp of their
-/// request; Redis answers in order, so that the oldest unanswered request is always the one meant.
+/// One connection to one server, opened once, closed once. Where the restart guard is on and the
+/// server can, it tells us when it loses its data or its marker is written, and the connection
+/// ends: before any answer to what is executed after that (see Handshake). Answers carry the stamp
+/// of their request; Redis answers in order, so that the oldest unanswered request is always the
+/// one meant.
 ///
 /// Knows no time: limits are the core's. Belongs to the loop's thread. Sending and answering
 /// allocate nothing once the buffers have grown.
@@ -80,6 +83,7 @@ class Connection final : private uv::StreamListener {
   void take(const Value& value);
   void take_greeting(const Value& value);
   void take_answer(const Value& value);
+  void take_push(const Value& value);
   void violated(std::string_view how);
   void go_down(core::NodeDown::Cause cause, std::string_view why, Conduct conduct);
 

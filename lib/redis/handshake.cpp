@@ -73,6 +73,13 @@ Handshake::Handshake(const ConnectionTarget& target, std::string& out)
   }
   append_command(out, {"CLIENT", "ID"});
   expect(Step::client_id);
+  if (guard_) {
+    append_command(out, {"HELLO", "3"});
+    expect(Step::ignored);
+    // OPTIN: not what votes read. NOLOOP: not what we write ourselves.
+    append_command(out, {"CLIENT", "TRACKING", "ON", "OPTIN", "NOLOOP"});
+    expect(Step::tracking);
+  }
   append_command(out, {"INFO"});
   expect(Step::info);
   append_command(out, {"CLIENT", "SETNAME", "redlock"});
@@ -105,6 +112,12 @@ void Handshake::ask(std::string& out) {
                        in_milliseconds(guard.quarantine), durable ? "durable" : "volatile",
                        core::is_member_name(guard.name) ? guard.name : "-", guard.incarnation});
   expect(Step::guard);
+  // Redis 6.0 would tell us of our own scripts' writes too.
+  if (!tracks_ || identity_.set_form != SetForm::with_get) return;
+  append_command(out, {"CLIENT", "CACHING", "YES"});
+  expect(Step::ignored);
+  append_command(out, {"GET", keys::marker});
+  expect(Step::marker_again);
 }
 
 void Handshake::expect(Step step) { steps_.at(expected_++) = step; }
@@ -122,6 +135,9 @@ Handshake::Progress Handshake::take(const Value& answer) {
       if (is_error) return refuse(step, answer);
       if (answer.type != Value::Type::integer || answer.integer <= 0) return malformed(step);
       identity_.connection_id = answer.integer;
+      return advance();
+    case Step::tracking:
+      tracks_ = answer.type == Value::Type::status;
       return advance();
     case Step::info:
       if (is_error) return refuse(step, answer);
@@ -149,6 +165,9 @@ Handshake::Progress Handshake::take(const Value& answer) {
     case Step::guard:
       if (is_error) return refuse(step, answer);
       return take_guard(answer);
+    case Step::marker_again:
+      if (is_error) return refuse(step, answer);
+      return take_marker_again(answer);
   }
   return malformed(step);
 }
@@ -198,6 +217,13 @@ void Handshake::take_quarantine(std::int64_t left, std::string_view why) {
   identity_.quarantine_why += " and may have forgotten leases that are still valid";
 }
 
+Handshake::Progress Handshake::take_marker_again(const Value& answer) {
+  const bool same = answer.type == Value::Type::bulk && answer.text == identity_.marker;
+  if (same) return advance();
+  why_ = "its membership record changed while it was read";
+  return Progress::refused;
+}
+
 Handshake::Progress Handshake::take_info(const std::string& text) {
   constexpr std::size_t longest_field = 64;
   identity_.run_id = visible(field_of(text, "run_id:"), longest_field);
@@ -229,6 +255,7 @@ Handshake::Progress Handshake::refuse(Step step, const Value& error) {
       break;
     case Step::info:
     case Step::ignored:
+    case Step::tracking:
       why_ = "INFO: ";
       break;
     case Step::fsync:
@@ -236,6 +263,7 @@ Handshake::Progress Handshake::refuse(Step step, const Value& error) {
     case Step::quarantine_why:
     case Step::quarantine:
     case Step::guard:
+    case Step::marker_again:
       why_ = "restart guard: ";
       break;
   }
@@ -257,10 +285,12 @@ Handshake::Progress Handshake::malformed(Step step) {
     case Step::quarantine_why:
     case Step::quarantine:
     case Step::guard:
+    case Step::marker_again:
       why_ = "the restart guard's script was not answered as it is written";
       break;
     case Step::info:
     case Step::ignored:
+    case Step::tracking:
       why_ = "INFO was not answered with a text";
       break;
   }

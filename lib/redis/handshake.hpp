@@ -30,6 +30,11 @@ struct ServerIdentity {
 /// guard also GET of the marker. A server that is LOADING answers all that matters of it. Then, if
 /// the server is fit, the restart guard's script in a second write: it needs the run_id. Where that
 /// can not be executed the connection is refused, and tried again.
+///
+/// With the restart guard, HELLO 3 and CLIENT TRACKING come ahead of INFO: from then on a server
+/// that knows them says so when it is flushed or loads the data of a master, and what INFO said is
+/// not out of date. Behind the script the marker is read once more, by a GET that the server is to
+/// remember: it says so when it is written by others. Whoever refuses any of it goes on without.
 class Handshake {
  public:
   enum class Progress : std::uint8_t {
@@ -57,6 +62,7 @@ class Handshake {
     authenticate,
     select,
     client_id,
+    tracking,
     info,
     ignored,
     fsync,
@@ -64,6 +70,7 @@ class Handshake {
     quarantine_why,
     quarantine,
     guard,
+    marker_again,
   };
 
   void expect(Step step);
@@ -74,13 +81,15 @@ class Handshake {
   [[nodiscard]] Progress take_marker(const Value& answer);
   [[nodiscard]] Progress take_guard(const Value& answer);
   void take_quarantine(std::int64_t left, std::string_view why);
+  [[nodiscard]] Progress take_marker_again(const Value& answer);
 
-  std::array<Step, 20> steps_{};
+  std::array<Step, 24> steps_{};
   std::size_t expected_ = 0;
   std::size_t taken_ = 0;
   std::string password_;               // looked for in refusals
   std::optional<RestartGuard> guard_;  // until asked
   bool joined_ = false;                // its quarantine began with a change of members
+  bool tracks_ = false;
   bool append_only_ = false;
   bool always_synced_ = false;
   std::string replid_;

@@ -28,6 +28,7 @@ namespace redlock::fuzz {
   const std::string& word = command.at(0);
   if (word == "INFO") return resp::bulk(info);
   if (word == "CLIENT" && command.at(1) == "ID") return resp::integer(7);
+  if (word == "GET") return resp::bulk("marker");
   if (word == "CONFIG") return resp::array({resp::bulk("appendfsync"), resp::bulk("always")});
   if (word == "SCRIPT") return resp::bulk("0123456789012345678901234567890123456789");
   if (word == "EVAL" || word == "EVALSHA") {

@@ -129,13 +129,17 @@ TEST(Handshake, FindsOutWhoCanHaveNoVote) {
 
 /// Up to the guard's script, and its answer.
 struct Guarded {
-  explicit Guarded(const std::string& more = "") {
+  explicit Guarded(const std::string& more = "",
+                   const Value& tracking = error("ERR unknown command"),
+                   const std::string& version = "7.0.15") {
     ConnectionTarget target;
     target.guard = RestartGuard{std::chrono::seconds(30), std::chrono::milliseconds(30'302), false,
                                 "redis://a", "fresh"};
     handshake.emplace(target, out);
     progress = handshake->take(integer(1));
-    progress = handshake->take(bulk(info("7.0.15") + more));
+    progress = handshake->take(error("ERR unknown command 'HELLO'"));
+    progress = handshake->take(tracking);
+    progress = handshake->take(bulk(info(version) + more));
     while (progress == Progress::more) progress = handshake->take(status("OK"));
     if (progress != Progress::ask) return;
     out.clear();
@@ -162,6 +166,45 @@ TEST(Handshake, ComparesTheMarkerBeforeAVoteIsAskedFor) {
   EXPECT_EQ(guarded.take({bulk("redlock2 …"), integer(0), bulk("")}), Progress::done);
   EXPECT_EQ(guarded.handshake->identity().marker, "redlock2 …");
   EXPECT_EQ(guarded.handshake->identity().quarantine, std::chrono::milliseconds(0));
+}
+
+TEST(Handshake, WithTheGuardTracksWhatTheNodeForgetsFromBeforeInfoOn) {
+  std::string out;
+  const Handshake handshake({.guard = RestartGuard{}}, out);
+  EXPECT_TRUE(out.starts_with(test::resp::command({"CLIENT", "ID"}) +
+                              test::resp::command({"HELLO", "3"}) +
+                              test::resp::command({"CLIENT", "TRACKING", "ON", "OPTIN", "NOLOOP"}) +
+                              test::resp::command({"INFO"})));
+}
+
+TEST(Handshake, TheMarkerThatIsTrackedIsTheOneOfTheGuard) {
+  const std::string tracking = test::resp::command({"CLIENT", "CACHING", "YES"}) +
+                               test::resp::command({"GET", "redlock:node:marker"});
+  Guarded same("", status("OK"));
+  EXPECT_TRUE(same.out.starts_with("*13\r\n$4\r\nEVAL\r\n"));
+  EXPECT_TRUE(same.out.ends_with(tracking));
+  EXPECT_EQ(same.take({bulk("m"), integer(0), bulk("")}), Progress::more);
+  EXPECT_EQ(same.handshake->take(status("OK")), Progress::more);
+  EXPECT_EQ(same.handshake->take(bulk("m")), Progress::done);
+  EXPECT_EQ(same.handshake->identity().marker, "m");
+
+  Guarded without_permission("", status("OK"));
+  EXPECT_EQ(without_permission.take({bulk("m"), integer(0), bulk("")}), Progress::more);
+  EXPECT_EQ(without_permission.handshake->take(error("NOPERM CACHING")), Progress::more);
+  EXPECT_EQ(without_permission.handshake->take(bulk("m")), Progress::done);
+
+  for (const Value& other : {bulk("n"), Value(), error("LOADING"), status("m")}) {
+    Guarded changed("", status("OK"));
+    EXPECT_EQ(changed.take({bulk("m"), integer(0), bulk("")}), Progress::more);
+    EXPECT_EQ(changed.handshake->take(status("OK")), Progress::more);
+    EXPECT_EQ(changed.handshake->take(other), Progress::refused);
+    EXPECT_NE(changed.handshake->why(), "");
+  }
+}
+
+TEST(Handshake, ServersThatTellOfOurOwnWritesTrackNoMarker) {
+  Guarded old("", status("OK"), "6.2.14");
+  EXPECT_EQ(old.take({bulk("m"), integer(0), bulk("")}), Progress::done);
 }
 
 TEST(Handshake, TellsHowLongANodeIsQuarantinedAndWhy) {
