@@ -86,6 +86,29 @@ TEST(Directed, nodes_that_forget_and_come_back_at_once_are_harmless_under_the_re
   EXPECT_GE(sum.grants, 250U);
 }
 
+/// Nodes that are given their role back by a replica that missed the last locks, with a marker that
+/// is none the wiser, on connections that stay.
+Scenario failbacks() {
+  Scenario s = calm();
+  s.between_failbacks = s.between_saves = 20 * ms;
+  s.longest_ttl_ms = 200;
+  s.clients = 4;
+  s.restart_guard = true;
+  return s;
+}
+
+TEST(Directed, nodes_that_say_that_they_got_their_role_back_are_harmless) {
+  const Sum sum = run(failbacks(), 100);
+  EXPECT_EQ(sum.violation, "");
+  EXPECT_GE(sum.grants, 250U);
+}
+
+TEST(Directed, nodes_that_get_their_role_back_unseen_hand_one_lock_to_two_holders) {
+  Scenario s = failbacks();
+  s.mutant = Mutant::no_tracking;
+  EXPECT_NE(run(s, 100).violation.find("invariant 1"), std::string::npos);
+}
+
 TEST(Directed, fencing_tokens_made_of_clocks_far_ahead_do_not_survive_nodes_that_forget) {
   // Where the order of tokens ends, by design: a node that forgot begins at its own clock, and that
   // is below what clients have made of theirs.

@@ -341,8 +341,8 @@ GuardResponse ModelNode::guard(const GuardRequest& request, True now) {
   const bool own = there && there->run_id == request.run_id && there->replid == request.replid;
   if (!own) {
     core::Marker marker = there.value_or(core::Marker{});
-    const bool keeps = there && request.trusted && marker.durable && !marker.self.empty() &&
-                       marker.self == request.name;
+    const bool keeps = there && there->run_id != request.run_id && request.trusted &&
+                       marker.durable && !marker.self.empty() && marker.self == request.name;
     if (!keeps) {
       const std::int64_t old = there ? there->max_ttl.count() : 0;
       const std::int64_t quarantine_ms =

@@ -117,6 +117,13 @@ class ModelNode {
     read_only_until = until;
   }
 
+  /// REPLICAOF a promoted replica, and NO ONE: what that had when it was cut off, marker and all.
+  void take_role_back(True until) {
+    restore();
+    ++role;
+    read_only_until = until;
+  }
+
   /// What a restart without its data finds, and one with what was last saved.
   void forget() { memory_ = {}; }
   void save() { saved_ = memory_; }

@@ -45,6 +45,7 @@ inline constexpr std::array planted{
     Planted{Mutant::clock_stops_in_pauses, "clock_stops_in_pauses", "invariant 1", 1000},
     Planted{Mutant::no_marker_behind_votes, "no_marker_behind_votes", "invariant 1", 1000},
     Planted{Mutant::marker_ahead_of_votes, "marker_ahead_of_votes", "invariant 1", 3000},
+    Planted{Mutant::no_tracking, "no_tracking", "invariant 1", 1000},
     Planted{Mutant::readers_let_all_in, "readers_let_all_in", "invariant 1", 1000},
     Planted{Mutant::writer_ignores_readers, "writer_ignores_readers", "invariant 1", 1000},
     Planted{Mutant::count_permits, "count_permits", "invariant", 1000},

@@ -159,6 +159,13 @@ void let_one_forget(Scenario& s, Random& random) {
   s.chaos = 4'000 * ms;
 }
 
+/// Where roles change anyway, so that nothing else has to be as it is where nodes forget.
+void draw_failbacks(Scenario& s, std::uint64_t seed) {
+  Random random(seed * 17 + 29);
+  if (s.mutant != Mutant::none || s.between_role_changes == 0) return;
+  s.between_failbacks = sometimes(random, 500, 30 * ms, 600 * ms);
+}
+
 void draw_kind(Scenario& s, std::uint64_t seed) {
   Random random(seed * 5 + 11);
   const bool of_a_kind = s.mutant >= Mutant::readers_let_all_in;
@@ -282,14 +289,15 @@ void Scenario::draw_rest(std::uint64_t seed) {
   draw_clocks(s, seed);
   draw_kind(s, seed);
   draw_wild_clock(s, seed);
+  draw_failbacks(s, seed);
   if (mutant == Mutant::fast_server_clocks) s.server_ppm = 100'000;
   if (mutant == Mutant::forget_at_once) {
     s.between_crashes = 30 * ms;
     s.data_loss_per_mille = 1000;
     s.restart_guard = s.durable = false;
   }
-  const bool of_markers =
-      mutant == Mutant::no_marker_behind_votes || mutant == Mutant::marker_ahead_of_votes;
+  const bool of_markers = mutant == Mutant::no_marker_behind_votes ||
+                          mutant == Mutant::marker_ahead_of_votes || mutant == Mutant::no_tracking;
   const bool of_its_own = of_markers || mutant == Mutant::unconditional_write_back ||
                           mutant == Mutant::forget_at_once || mutant == Mutant::no_floor ||
                           mutant == Mutant::no_quarantine;
@@ -341,6 +349,10 @@ void Scenario::draw_rest(std::uint64_t seed) {
     s.shortest_ttl_ms = s.longest_ttl_ms = 100;
     s.last_millisecond = false;
     if (mutant == Mutant::marker_ahead_of_votes) s.tail_per_mille = 200;
+    if (mutant == Mutant::no_tracking) {
+      s.between_flushes = 0;
+      s.between_failbacks = s.between_saves = 20 * ms;
+    }
   }
   if (mutant == Mutant::no_floor || mutant == Mutant::no_quarantine) {
     s.between_crashes = 30 * ms;
@@ -403,6 +415,8 @@ Scenario Scenario::draw_long(std::uint64_t seed) {
   s.fencing_per_mille = random.per_mille(700) ? random.between(1, 1000) : 0;
   s.servers = draw_servers(random);
   s.divided_per_mille = random.below(100);
+  Random failbacks(seed * 17 + 29);
+  s.between_failbacks = failbacks.between(8, 40) * s.longest_ttl_ms * ms;
   return s;
 }
 

@@ -36,6 +36,7 @@ enum class Mutant : std::uint8_t {
   clock_stops_in_pauses,       ///< clients go by CLOCK_MONOTONIC, and are suspended
   no_marker_behind_votes,      ///< nobody sees that a node forgot on a connection that stays
   marker_ahead_of_votes,       ///< the marker is read when the request is sent, not behind it
+  no_tracking,                 ///< nodes do not say that they loaded the data of another one
   readers_let_all_in,          ///< nodes do not ask whose holds are there
   writer_ignores_readers,      ///< nodes let a writer in among readers
   count_permits,               ///< a semaphore counts to k on each node
@@ -98,6 +99,7 @@ struct Scenario {
   True between_client_ends = 0;
   True between_flushes = 0;       ///< nodes forget everything, and their connections stay
   True between_role_changes = 0;  ///< the same, with another replication id and READONLY
+  True between_failbacks = 0;     ///< what was saved comes back with its marker; connections stay
   std::int64_t error_per_mille = 0;
   std::int64_t data_loss_per_mille = 0;  ///< of the crashes
   std::int64_t snapshot_per_mille = 0;   ///< of those: come back with what was last saved

@@ -11,7 +11,7 @@ namespace {
 /// So often an operator looks whether the clients are helpless.
 constexpr True operator_looks = 50 * ms;
 
-constexpr std::size_t fault_kinds = 10;
+constexpr std::size_t fault_kinds = 11;
 
 std::uint64_t mixed(std::uint64_t print, std::uint64_t with) {
   print ^= with + 0x9e3779b97f4a7c15U + (print << 6U) + (print >> 2U);
@@ -230,10 +230,10 @@ void Simulation::end_client(std::uint32_t index) {
 
 True Simulation::between_faults(std::size_t kind) const {
   const std::array<True, fault_kinds> means{
-      scenario_.between_breaks,      scenario_.between_crashes,     scenario_.between_stops,
-      scenario_.between_partitions,  scenario_.between_pauses,      scenario_.between_client_ends,
-      scenario_.between_saves,       scenario_.between_clock_steps, scenario_.between_flushes,
-      scenario_.between_role_changes};
+      scenario_.between_breaks,       scenario_.between_crashes,     scenario_.between_stops,
+      scenario_.between_partitions,   scenario_.between_pauses,      scenario_.between_client_ends,
+      scenario_.between_saves,        scenario_.between_clock_steps, scenario_.between_flushes,
+      scenario_.between_role_changes, scenario_.between_failbacks};
   return means[kind];
 }
 
@@ -271,11 +271,13 @@ void Simulation::fault(std::size_t kind) {
       if (!nodes_[node].running) return;
       tell("node ", node, " is flushed");
       return nodes_[node].forget();
-    default:
+    case 9:
       if (!nodes_[node].running) return;
       tell("node ", node, " changes its role");
       // Often it is back before anybody has asked it for anything.
       return nodes_[node].change_role(now_ + (random_.per_mille(500) ? 0 : random_.below(20 * ms)));
+    default:
+      return fail_back(node);
   }
 }
 

@@ -89,6 +89,7 @@ class Simulation {
     bool client_side = true;
     bool server_side = true;
     bool broken = false;  // nothing more goes in, and nothing comes back for what is on its way
+    bool invalidated = false;  // the client will hear that the node loaded other data
     True last_request = 0;
     True last_reply = 0;
     std::string marker_ahead;        // the node's when the last vote was sent
@@ -197,6 +198,8 @@ class Simulation {
   /// Makes room for another one, where nothing is on its way any more.
   void forget_if_over(std::uint32_t connection);
   void break_connection(std::uint32_t connection);
+  void restored(std::uint32_t node);
+  void fail_back(std::uint32_t node);
   void kill(const Connection& by, std::int64_t number);
   /// Where one node forgets within an interval, and no other did.
   [[nodiscard]] bool may_forget();

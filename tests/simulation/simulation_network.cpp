@@ -36,6 +36,7 @@ void Simulation::reach(std::uint32_t client, const Event& event) {
   if (event.kind == Kind::ended) {
     Connection& connection = connections_[event.a];
     if (!connection.client_side) return;
+    if (connection.invalidated) drop_client_side(event.a);
     connection.client_side = false;
     target.connection[connection.node] = -1;
     tell("client ", client, " sees its connection to node ", connection.node, " end");
@@ -108,7 +109,7 @@ void Simulation::come_up(const Event& event) {
     connection.client_side = false;
     return;
   }
-  if (!nodes_[node].running || nodes_[node].run != connection.run) {
+  if (!nodes_[node].running || nodes_[node].run != connection.run || connection.invalidated) {
     connection.client_side = false;
     return plan(now_, Kind::refused, connection.client * nodes_.size() + node, event.b);
   }
@@ -334,6 +335,32 @@ bool Simulation::may_forget() {
   return true;
 }
 
+void Simulation::restored(std::uint32_t node) {
+  for (std::size_t resource = 0; resource < scenario_.resources; ++resource) {
+    for (const auto token : nodes_[node].holders(resource, now_)) checker_.restored(token);
+  }
+}
+
+void Simulation::fail_back(std::uint32_t node) {
+  if (!nodes_[node].running) return;
+  tell("node ", node, " gets its role back from a replica");
+  nodes_[node].take_role_back(now_ + (random_.per_mille(500) ? 0 : random_.below(20 * ms)));
+  restored(node);
+  if (scenario_.mutant == Mutant::no_tracking) return;
+  for (std::uint32_t index = 0; index < connections_.size(); ++index) {
+    Connection& connection = connections_[index];
+    const bool tracks = connection.node == node && connection.run == nodes_[node].run &&
+                        connection.client_side && !connection.broken && !connection.invalidated;
+    if (!tracks) continue;
+    connection.invalidated = true;
+    // One that is not up yet ends when it would be.
+    if (clients_[connection.client].connection[node] != index) continue;
+    // Behind the answers to what came before, ahead of all others.
+    connection.last_reply = std::max(connection.last_reply, transit(connection.client, node));
+    plan(connection.last_reply, Kind::ended, index);
+  }
+}
+
 void Simulation::crash(std::uint32_t index) {
   ModelNode& node = nodes_[index];
   if (!node.running) return;
@@ -344,9 +371,7 @@ void Simulation::crash(std::uint32_t index) {
   const bool finds_snapshot = forgets && random_.per_mille(scenario_.snapshot_per_mille);
   if (finds_snapshot) {
     node.restore();
-    for (std::size_t resource = 0; resource < scenario_.resources; ++resource) {
-      for (const auto token : node.holders(resource, now_)) checker_.restored(token);
-    }
+    restored(index);
   } else if (forgets) {
     node.forget();
   }

@@ -15,8 +15,9 @@ end
 if not (longest and run_id == ARGV[1] and replid == ARGV[2]) then
   local time = redis.call('time')
   local now = time[1] * 1000000 + time[2]
-  -- By its name, because the marker of another node may have come with that node's data.
-  local keeps = longest and ARGV[5] == 'durable' and durable == 'durable'
+  -- By its name, because the marker of another node may have come with that node's data. Of this process, it came back
+  -- with the data of a master that this node was a replica of.
+  local keeps = longest and run_id ~= ARGV[1] and ARGV[5] == 'durable' and durable == 'durable'
     and self ~= '-' and self == ARGV[6]
   if not keeps then
     local quarantine = tonumber(ARGV[4])
