@@ -149,10 +149,20 @@ void have_had_a_replica(RedisServer& master) {
   ASSERT_TRUE(eventually([&] { return replica.get("first") == "1"; }, seconds(30)));
 }
 
+void become_replica_of(const RedisServer& node, const RedisServer& master) {
+  node.command({"REPLICAOF", master.host(), std::to_string(master.port())});
+  ASSERT_TRUE(eventually(
+      [&] {
+        return node.command({"INFO", "replication"}).string.find("master_link_status:up") !=
+               std::string::npos;
+      },
+      seconds(30)));
+}
+
 /// A replica that was cut off from its master and promoted: it knows the marker, not the lock.
 void cut_off_a_replica(RedisServer& master, std::optional<RedisServer>& replica) {
   master.command({"SET", "replicated", "1"});
-  replica.emplace();
+  replica.emplace(RedisServerOptions{.arguments = {"--repl-diskless-sync-delay", "0"}});
   replica->command({"REPLICAOF", master.host(), std::to_string(master.port())});
   ASSERT_TRUE(eventually([&] { return replica->get("replicated") == "1"; }, seconds(30)));
   ASSERT_TRUE(replica->command({"REPLICAOF", "NO", "ONE"}).is_ok());
@@ -165,7 +175,8 @@ const Oblivion killed_and_started_empty{
 const Oblivion started_from_an_older_snapshot{
     "StartedFromAnOlderSnapshot",
     [](RedisServer& node, std::optional<RedisServer>&) {
-      ASSERT_TRUE(node.command({"SAVE"}).is_ok());
+      // Not while its first replica is still being served.
+      ASSERT_TRUE(eventually([&] { return node.command({"SAVE"}).is_ok(); }, seconds(30)));
     },
     [](RedisServer& node, std::optional<RedisServer>&) { node.restart(Data::keep); }};
 
@@ -187,13 +198,7 @@ const Oblivion a_replica_of_an_empty_server_for_a_while{
       other.emplace(RedisServerOptions{.arguments = {"--repl-diskless-sync-delay", "0"}});
     },
     [](RedisServer& node, std::optional<RedisServer>& other) {
-      node.command({"REPLICAOF", other->host(), std::to_string(other->port())});
-      ASSERT_TRUE(eventually(
-          [&] {
-            return node.command({"INFO", "replication"}).string.find("master_link_status:up") !=
-                   std::string::npos;
-          },
-          seconds(30)));
+      ASSERT_NO_FATAL_FAILURE(become_replica_of(node, *other));
       ASSERT_TRUE(node.command({"REPLICAOF", "NO", "ONE"}).is_ok());
     }};
 
@@ -203,6 +208,17 @@ const Oblivion replaced_by_a_promoted_replica{
       node.kill();
       const auto port = std::to_string(node.port());
       ASSERT_TRUE(replica->command({"CONFIG", "SET", "port", port}).is_ok());
+    }};
+
+/// Process, connections and marker are the same as before.
+const Oblivion given_its_role_back_by_a_promoted_replica{
+    "GivenItsRoleBackByAPromotedReplica", cut_off_a_replica,
+    [](RedisServer& node, std::optional<RedisServer>& replica) {
+      const std::string marker(redis::keys::marker);
+      ASSERT_EQ(replica->get(marker), node.get(marker));
+      ASSERT_NO_FATAL_FAILURE(become_replica_of(node, *replica));
+      ASSERT_EQ(replica->get(marker), node.get(marker));
+      ASSERT_TRUE(node.command({"REPLICAOF", "NO", "ONE"}).is_ok());
     }};
 
 class Forgetting : public RestartGuard, public testing::WithParamInterface<Oblivion> {
@@ -254,7 +270,8 @@ INSTANTIATE_TEST_SUITE_P(Ways, Forgetting,
                          testing::Values(killed_and_started_empty, started_from_an_older_snapshot,
                                          flushed_and_met_again, replaced_by_a_promoted_replica,
                                          flushed_on_a_connection_that_stays,
-                                         a_replica_of_an_empty_server_for_a_while),
+                                         a_replica_of_an_empty_server_for_a_while,
+                                         given_its_role_back_by_a_promoted_replica),
                          [](const auto& way) { return std::string(way.param.name); });
 
 TEST_F(RestartGuard, APromotedReplicaThatIsListedInsteadOfItsMasterHasNoVoteYet) {
@@ -274,7 +291,7 @@ TEST_F(RestartGuard, APromotedReplicaThatIsListedInsteadOfItsMasterHasNoVoteYet)
 class DurableNodes : public testing::Test {
  protected:
   [[nodiscard]] static std::vector<std::string> syncing(const std::string& when) {
-    return {"--appendonly", "yes", "--appendfsync", when};
+    return {"--appendonly", "yes", "--appendfsync", when, "--repl-diskless-sync-delay", "0"};
   }
   /// The first node restarts with its data; then the others' votes do not suffice.
   void restart_first_and_kill_second() {
@@ -314,6 +331,21 @@ TEST_F(DurableNodes, AreQuarantinedWhereTheyAreNotTrusted) {
   nodes_[1].kill();
   ASSERT_TRUE(eventually([&] { return !quarantined(nodes_[0]); }, seconds(60)));
   EXPECT_TRUE(succeeded(acquire_patiently(client, "r", {.ttl = short_max_ttl})));
+}
+
+TEST_F(DurableNodes, AreNotTrustedWithTheDataOfAPromotedReplica) {
+  auto options = guarded(nodes_.urls());
+  options.guards.trust_durable = true;
+  ASSERT_NO_FATAL_FAILURE(have_had_a_replica(nodes_[0]));
+  open_deployment(options);
+  std::optional<RedisServer> replica;
+  ASSERT_NO_FATAL_FAILURE(cut_off_a_replica(nodes_[0], replica));
+  Client holder = make_client(options);
+  const auto lease = acquire_on_first_two(holder, nodes_, "r", {.ttl = short_max_ttl});
+  ASSERT_TRUE(succeeded(lease));
+  ASSERT_NO_FATAL_FAILURE(given_its_role_back_by_a_promoted_replica.forget(nodes_[0], replica));
+  Client contender = make_client(options);
+  expect_refused_until_over(contender, *lease);
 }
 
 TEST_F(DurableNodes, AreQuarantinedWithoutTheirData) {

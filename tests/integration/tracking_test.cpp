@@ -1,0 +1,79 @@
+// Nodes that say by themselves that they forgot, and those that cannot.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "integration/guarded.hpp"
+
+namespace redlock::test {
+namespace {
+
+using std::chrono::seconds;
+using testing::HasSubstr;
+
+const std::string marker(redis::keys::marker);
+
+class Tracking : public testing::Test {
+ protected:
+  /// Nobody asks for anything from here on.
+  void connect() {
+    ClientOptions options = guarded(nodes_.urls());
+    options.on_node_event = log_.listener();
+    client_.emplace(make_client(options));
+    ASSERT_TRUE(log_.wait_for(NodeEvent::Kind::up, 0));
+  }
+  void expect_news(const std::string& why) {
+    ASSERT_TRUE(log_.wait_for(NodeEvent::Kind::down, 0));
+    EXPECT_THAT(log_.last_message(NodeEvent::Kind::down, 0), HasSubstr(why));
+    EXPECT_TRUE(log_.wait_for(NodeEvent::Kind::up, 0, 2));
+  }
+
+  Nodes nodes_{1};
+  EventLog log_;
+  std::optional<Client> client_;
+};
+
+TEST_F(Tracking, AFlushIsTold) {
+  connect();
+  nodes_[0].command({"FLUSHALL"});
+  expect_news("flushed");
+  EXPECT_TRUE(quarantined(nodes_[0]));
+}
+
+TEST_F(Tracking, AWriteOfTheMarkerIsTold) {
+  connect();
+  nodes_[0].command({"DEL", marker});
+  expect_news("membership record changed");
+  EXPECT_TRUE(quarantined(nodes_[0]));
+}
+
+TEST_F(Tracking, ATrackedMarkerIsOneKeyAndVotesTrackNothingElse) {
+  const auto options = guarded(nodes_.urls());
+  open_deployment(options);
+  connect();
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_TRUE(succeeded(acquire_patiently(*client_, fresh_resource(), {.ttl = short_max_ttl})));
+  }
+  const std::string stats = nodes_[0].command({"INFO", "stats"}).string;
+  EXPECT_THAT(stats, HasSubstr("tracking_total_keys:1\r\n"));
+  EXPECT_EQ(log_.count(NodeEvent::Kind::down, 0), 0U);
+}
+
+TEST_F(Tracking, WhoMayNotTrackGoesOnWithout) {
+  for (const std::string word : {"-hello", "-client|tracking", "-client|caching"}) {
+    const auto right = [&](const std::string& change) {
+      ASSERT_TRUE(nodes_[0].command({"ACL", "SETUSER", "default", change}).is_ok());
+    };
+    ASSERT_NO_FATAL_FAILURE(right(word));
+    log_ = EventLog();
+    connect();
+    EXPECT_TRUE(succeeded(acquire_patiently(*client_, fresh_resource(), {.ttl = short_max_ttl})));
+    EXPECT_EQ(log_.count(NodeEvent::Kind::down, 0), 0U) << word;
+    ASSERT_NO_FATAL_FAILURE(right("+" + word.substr(1)));
+  }
+}
+
+}  // namespace
+}  // namespace redlock::test
