@@ -90,7 +90,8 @@ TEST(Directed, nodes_that_forget_and_come_back_at_once_are_harmless_under_the_re
 /// is none the wiser, on connections that stay.
 Scenario failbacks() {
   Scenario s = calm();
-  s.between_failbacks = s.between_saves = 20 * ms;
+  s.between_failbacks = 200 * ms;
+  s.between_saves = 20 * ms;
   s.longest_ttl_ms = 200;
   s.clients = 4;
   s.restart_guard = true;

@@ -159,10 +159,11 @@ void let_one_forget(Scenario& s, Random& random) {
   s.chaos = 4'000 * ms;
 }
 
-/// Where roles change anyway, so that nothing else has to be as it is where nodes forget.
+/// Where roles change anyway, so that nothing else has to be as it is where nodes forget. Not where
+/// nodes are trusted: what a replica had from before a restart looks like what the restart kept.
 void draw_failbacks(Scenario& s, std::uint64_t seed) {
   Random random(seed * 17 + 29);
-  if (s.mutant != Mutant::none || s.between_role_changes == 0) return;
+  if (s.mutant != Mutant::none || s.between_role_changes == 0 || s.durable) return;
   s.between_failbacks = sometimes(random, 500, 30 * ms, 600 * ms);
 }
 
