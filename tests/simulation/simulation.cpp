@@ -403,8 +403,11 @@ void Simulation::check_the_end() {
   progress_.end(now_);
   check_progress();
   checker_.check_overlaps();
+  // Of an interval that is longer than max TTL a node that was away keeps the key in place of the
+  // cooldown: it keeps others out for as long, and is not waited for.
+  const bool may_stay = scenario_.longest_interval_ms > scenario_.longest_ttl_ms;
   for (const ModelNode& node : nodes_) {
-    if (!all_served()) break;
+    if (!all_served() || may_stay) break;
     for (std::size_t resource = 0; resource < scenario_.resources; ++resource) {
       for (const std::uint64_t token : node.holders(resource, now_)) {
         checker_.found_at_the_end(token);

@@ -97,13 +97,13 @@ TEST(ShortReply, OfResp3IsAlsoItsNullAndADouble) {
     Value value;
     EXPECT_EQ(read_short_value(bytes, value), 0U) << "not in RESP2";
     const std::size_t size = read_short_value(bytes, value, Protocol::resp3);
-    return std::to_string(size) + ": " + shown(value);
+    return std::to_string(size) + ": " + written_out(value);
   };
-  const std::string none = "0: " + shown(Value());
-  EXPECT_EQ(read("_\r\n:1\r\n"), "3: " + shown(Value()));
-  EXPECT_EQ(read(",1.7e+15\r\n:1"), "10: " + shown({.type = Type::bulk, .text = "1.7e+15"}));
+  const std::string none = "0: " + written_out(Value());
+  EXPECT_EQ(read("_\r\n:1\r\n"), "3: " + written_out(Value()));
+  EXPECT_EQ(read(",1.7e+15\r\n:1"), "10: " + written_out({.type = Type::bulk, .text = "1.7e+15"}));
   EXPECT_EQ(read(",1790000000123456\r\n"),
-            "19: " + shown({.type = Type::bulk, .text = "1790000000123456"}));
+            "19: " + written_out({.type = Type::bulk, .text = "1790000000123456"}));
   for (const std::string bytes : {"_", "_\r", "_x\r\n", ",", ",1", ",1\r", ",1\rx", "#t\r\n"}) {
     EXPECT_EQ(read(bytes), none) << visible(bytes);
   }
