@@ -9,11 +9,11 @@ namespace redlock::redis {
 namespace {
 
 // Every limit is far above what the commands we send are answered with.
-constexpr std::size_t line_bytes = 16 * 1024;
+constexpr std::size_t longest_line = 16 * 1024;
 constexpr std::int64_t most_elements = 4096;
 constexpr std::size_t most_values = 4096;
 constexpr std::size_t deepest = 8;
-constexpr std::string_view line_end = "\r\n";
+constexpr std::string_view line_ending = "\r\n";
 constexpr std::string_view types = "+-:_#,($=!|>*~%";
 
 /// Reads one value twice: once to know that all of it is there, once to write it.
@@ -39,15 +39,15 @@ class Translation {
       case '+':
       case '-':
       case ':':
-        write(std::string_view(&type, 1), *line, line_end);
+        write(std::string_view(&type, 1), *line, line_ending);
         return true;
       case '_':
         if (!line->empty()) return refuse("a null that is something");
-        write("$-1", line_end);
+        write("$-1", line_ending);
         return true;
       case '#':
         if (*line != "t" && *line != "f") return refuse("a truth that is neither");
-        write(*line == "t" ? ":1" : ":0", line_end);
+        write(*line == "t" ? ":1" : ":0", line_ending);
         return true;
       case ',':
       case '(':
@@ -77,19 +77,19 @@ class Translation {
     constexpr std::size_t kind_of_text = 4;  // "txt:"
     const std::optional<std::int64_t> length = number(line);
     if (type == '$' && length == -1) {
-      write("$-1", line_end);
+      write("$-1", line_ending);
       return true;
     }
     if (!length || *length < 0) return refuse("a length that is none");
     const auto size = static_cast<std::size_t>(*length);
     if (size > limits::reply_bytes) return refuse("a reply too large");
-    if (bytes_.size() - at_ < size + line_end.size()) {
+    if (bytes_.size() - at_ < size + line_ending.size()) {
       return stop(Resp3::Kind::incomplete, nullptr);
     }
     std::string_view text = bytes_.substr(at_, size);
     at_ += size;
-    if (!bytes_.substr(at_).starts_with(line_end)) return refuse("a bulk whose length is wrong");
-    at_ += line_end.size();
+    if (!bytes_.substr(at_).starts_with(line_ending)) return refuse("a bulk whose length is wrong");
+    at_ += line_ending.size();
     if (type == '!') {
       write_error(text);
       return true;
@@ -105,7 +105,7 @@ class Translation {
   bool take_array(std::size_t depth, std::string_view line, std::int64_t values_each) {
     const std::optional<std::int64_t> count = number(line);
     if (count == -1 && values_each == 1) {
-      write("*-1", line_end);
+      write("*-1", line_ending);
       return true;
     }
     if (!count || *count < 0) return refuse("a length that is none");
@@ -113,10 +113,10 @@ class Translation {
     const std::int64_t elements = *count * values_each;
     std::string* const out = out_;
     if (in_map_) {
-      write("*0", line_end);
+      write("*0", line_ending);
       out_ = nullptr;
     } else {
-      write("*", std::to_string(elements), line_end);
+      write("*", std::to_string(elements), line_ending);
     }
     const bool outer = in_map_;
     in_map_ = in_map_ || values_each == 2;
@@ -147,16 +147,16 @@ class Translation {
   /// What stands behind the type, up to the end of the line.
   std::optional<std::string_view> take_line() {
     const std::string_view rest = bytes_.substr(at_ + 1);
-    const std::size_t end = rest.substr(0, line_bytes).find(line_end);
+    const std::size_t end = rest.substr(0, longest_line).find(line_ending);
     if (end == std::string_view::npos) {
-      if (rest.size() >= line_bytes) {
+      if (rest.size() >= longest_line) {
         refuse("a line without an end");
       } else {
         stop(Resp3::Kind::incomplete, nullptr);
       }
       return std::nullopt;
     }
-    at_ += 1 + end + line_end.size();
+    at_ += 1 + end + line_ending.size();
     return rest.substr(0, end);
   }
 
@@ -173,16 +173,16 @@ class Translation {
     if (out_ != nullptr) (out_->append(parts), ...);
   }
   void write_bulk(std::string_view text) {
-    write("$", std::to_string(text.size()), line_end, text, line_end);
+    write("$", std::to_string(text.size()), line_ending, text, line_ending);
   }
   /// Of one line, which no longer than it may be.
   void write_error(std::string_view text) {
     if (out_ == nullptr) return;
     out_->append("-");
-    for (const char c : text.substr(0, line_bytes / 2)) {
+    for (const char c : text.substr(0, longest_line / 2)) {
       out_->push_back(c == '\r' || c == '\n' ? ' ' : c);
     }
-    out_->append(line_end);
+    out_->append(line_ending);
   }
 
   bool stop(Resp3::Kind kind, const char* why) noexcept {
