@@ -43,7 +43,8 @@ Simulation::Simulation(const Scenario& scenario, std::uint64_t seed)
   }
   open_deployment();
   if (scenario_.endless_floor) nodes_[0].floor() = (std::int64_t{1} << 53U) - 1;
-  const bool wiped = scenario_.between_flushes + scenario_.between_role_changes > 0;
+  const bool wiped =
+      scenario_.between_flushes + scenario_.between_role_changes + scenario_.between_failbacks > 0;
   const bool forgets =
       wiped || (scenario_.between_crashes > 0 && scenario_.data_loss_per_mille > 0);
   const bool kept_by_guard =
