@@ -119,7 +119,7 @@ class Contender {
       const std::size_t resource = dice_.below(request_.resources.size());
       const Kind kind = draw_kind();
       const bool granted =
-          dice_.one_in(20) ? lead_once(draw_wait()) : hold_once(resource, kind, draw_wait());
+          dice_.one_in(40) ? lead_once(draw_wait()) : hold_once(resource, kind, draw_wait(kind));
       if (!granted) pause(milliseconds{1}, milliseconds{10});
     }
     // Everybody at once, and each begins with another one.
@@ -142,12 +142,17 @@ class Contender {
   }
 
   Kind draw_kind() {
-    const std::size_t dice = dice_.below(20);
-    if (dice < 8) return Kind::alone;
-    if (dice < 11) return Kind::several;
-    if (dice < 14) return Kind::reader;
-    if (dice < 17) return Kind::owner;
-    return dice < 19 ? Kind::place : Kind::interval;
+    const std::size_t dice = dice_.below(40);
+    if (dice < 17) return Kind::alone;
+    if (dice < 22) return Kind::several;
+    if (dice < 29) return Kind::reader;
+    if (dice < 35) return Kind::owner;
+    return dice < 39 ? Kind::place : Kind::interval;
+  }
+
+  /// Of an interval there is seldom more to wait for than its end.
+  milliseconds draw_wait(Kind kind) {
+    return kind == Kind::interval && !dice_.one_in(4) ? milliseconds{0} : draw_wait();
   }
 
   /// Some only ask, some wait for a moment, and some until they are served.
@@ -260,10 +265,10 @@ class Contender {
       const bool fenced = holding.token() != 0 && counter != nullptr;
       if (fenced && !update(holding, *counter)) return;
       if (dice_.one_in(5)) static_cast<void>(holding.lease().extend(ttl));
-      pause(milliseconds{0}, milliseconds{4});
+      pause(milliseconds{0}, milliseconds{2});
     }
     // Some keep what they have until it ends; where it is renewed, for a while.
-    if (!dice_.one_in(30)) return;
+    if (!dice_.one_in(150)) return;
     const std::int64_t enough = boot_now() + 1'000'000 * ttl.count();
     while (holding.valid() && boot_now() < enough) pause(milliseconds{5}, milliseconds{20});
   }
@@ -272,11 +277,11 @@ class Contender {
   bool update(Holding& holding, CounterFile& counter) {
     const auto value = counter.read(holding.token());
     if (!value) return overtaken(holding);
-    pause(milliseconds{0}, milliseconds{3});
+    pause(milliseconds{0}, milliseconds{2});
     if (!holding.valid()) return false;
     holding.record("trying");
     // Room for being stopped between the look and the write: only the token helps then.
-    if (dice_.one_in(3)) pause(milliseconds{1}, milliseconds{8});
+    if (dice_.one_in(6)) pause(milliseconds{1}, milliseconds{8});
     if (counter.write(*value + 1, holding.token()) == CounterFile::Written::refused) {
       holding.record("refused");
       return overtaken(holding);
@@ -294,7 +299,7 @@ class Contender {
   void part_with(Holding& holding) {
     if (!holding.valid()) return;
     holding.ends();
-    if (dice_.one_in(60)) {
+    if (dice_.one_in(300)) {
       static_cast<void>(holding.lease().detach());
     } else if (!dice_.one_in(4)) {
       static_cast<void>(holding.lease().release());
