@@ -193,6 +193,7 @@ void Engine::report_drained() {
     // waited for.
     bool waiting = false;
     if (now_ < greet_until_) {
+      waiting = may_still_enrol();
       claims_.each([&](Claim& claim) { waiting = waiting || !claim.unasked.empty(); });
     }
     if (waiting) return;

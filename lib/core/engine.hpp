@@ -151,6 +151,7 @@ class Engine {
   void note_marker_refused(NodeIndex node);
   /// That a node has no vote is told once nothing is done about it.
   void note_enrolment(NodeIndex node);
+  [[nodiscard]] bool may_still_enrol() const;
   void forget_enrolment(NodeIndex node);
   void report_unenrolled();
 

@@ -33,9 +33,11 @@ void Engine::enrol() {
     enrol_again_at_.reset();
     enrolment_due_ = true;
   }
-  if (!enrolment_due_ || drain_until_) return;
-  watch_markers();
-  learn_members();
+  if (!enrolment_due_ || drained_) return;
+  if (!drain_until_) {
+    watch_markers();
+    learn_members();
+  }
   const bool waits = writing_marker_.has_value() || enrol_again_at_.has_value();
   if (waits && settings_.restart_guard) return;
   enrolment_due_ = false;
@@ -148,6 +150,20 @@ void Engine::note_marker_refused(NodeIndex node) {
   writing_marker_.reset();
   enrol_again_at_ = later(now_, after_refusal);
   report_unenrolled();
+}
+
+bool Engine::may_still_enrol() const {
+  // A client that closes at once leaves no opening half done: the next one may be as quick.
+  bool waits = false;
+  bool denied = false;
+  for (const Link& link : links_) {
+    waits = waits || link.fresh();
+    const bool ours = link.up() && link.marker() && link.unfit().empty() &&
+                      (link.marker()->state == Marker::State::blank ||
+                       link.marker()->state == Marker::State::opening);
+    denied = denied || ours;
+  }
+  return settings_.restart_guard && waits && denied;
 }
 
 void Engine::note_enrolment(NodeIndex node) {

@@ -120,10 +120,11 @@ std::optional<Adopter> find_adopter(std::span<const NodeView> nodes, const NodeV
                           carriers(nodes, deployment)};
     if (deployment.max_ttl != max_ttl || adopter.carriers.size() < proof_of(deployment)) continue;
     if (is(node, State::blank) && !adopter.name.empty()) return adopter;
-    // Its opening was completed without it.
-    if (is(node, State::opening) && node.marker->deployment == deployment.deployment) {
-      return adopter;
-    }
+    if (!is(node, State::opening)) continue;
+    // Its opening was completed without it. Or it was marked by a client that did not know that the
+    // others are open already: of the same members, that opening has come to nothing.
+    const bool abandoned = node.marker->members == deployment.members && !adopter.name.empty();
+    if (node.marker->deployment == deployment.deployment || abandoned) return adopter;
   }
   return std::nullopt;
 }
@@ -140,7 +141,9 @@ Enrolment::Step Enrolment::adopt(std::span<const NodeView> nodes, Randomness& ra
     const NodeSet confirmed = adopter->carriers - unconfirmed;
     if (confirmed.size() < proof_of(*adopter->deployment))
       return Confirm{unconfirmed, pass_number_};
-    if (is(nodes[i], State::opening)) return activate(nodes, NodeSet::of(node), random);
+    const bool opened = is(nodes[i], State::opening) &&
+                        nodes[i].marker->deployment == adopter->deployment->deployment;
+    if (opened) return activate(nodes, NodeSet::of(node), random);
     Write write;
     write.node = node;
     write.marker = follow_up(*nodes[i].marker, random);

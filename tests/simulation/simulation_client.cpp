@@ -95,7 +95,9 @@ void Simulation::end_closed(std::uint32_t index) {
   Client& client = clients_[index];
   for (const std::uint64_t token : client.tokens) {
     for (std::size_t node = 0; node < nodes_.size(); ++node) {
-      if (client.undelivered.has(static_cast<core::NodeIndex>(node))) {
+      // Of clocks that leap by days nobody knows when a key is gone.
+      const bool told = client.undelivered.has(static_cast<core::NodeIndex>(node));
+      if (told || scenario_.any_clocks) {
         checker_.left(token);
         continue;
       }

@@ -212,5 +212,25 @@ TEST(EngineEnrolment, AMemberThatTheListDoesNotNameIsLearnedAndConnectedTo) {
   EXPECT_EQ(h.acquire(1, 10s), "set t1 -> 0 1 3");
 }
 
+TEST(EngineEnrolment, AClientThatClosesAtOnceLeavesNoOpeningHalfDone) {
+  EnrollingClient h;
+  h.come_up(0, EnrollingClient::blank(0));
+  h.come_up(1, EnrollingClient::blank(1));
+  EXPECT_EQ(h.step(Shutdown{1s}), "") << "the third node is a moment away";
+  EXPECT_EQ(h.come_up(2, EnrollingClient::blank(2)), "write-marker 0");
+  for (NodeIndex node = 0; node < 3; ++node) h.write(node, h.to_write(), 31s);
+  for (NodeIndex node = 0; node < 3; ++node) h.read(node);
+  h.write(0, h.to_write(), 31s);
+  h.write(1, h.to_write(), 31s);
+  h.read(0);
+  h.read(1);
+  EXPECT_EQ(h.write(2, h.to_write(), 31s), "excluded 2; drained");
+
+  EnrollingClient alone;
+  alone.come_up(0, EnrollingClient::blank(0));
+  EXPECT_EQ(alone.step(Shutdown{1s}), "");
+  EXPECT_NE(alone.pass(100ms).find("drained"), std::string::npos) << "but not for long";
+}
+
 }  // namespace
 }  // namespace redlock::core::test

@@ -254,6 +254,23 @@ TEST_F(Enrolling, a_half_done_opening_is_not_gone_on_with_beside_a_node_that_for
   EXPECT_FALSE(next_write_when_confirmed());
 }
 
+TEST_F(Enrolling, a_node_of_an_opening_that_came_to_nothing_is_taken_back) {
+  node("a", member("1", "d", "a", {"a", "b", "c"}, random_));
+  node("b", member("2", "d", "b", {"a", "b", "c"}, random_));
+  node("c", member("3", "x", "c", {"a", "b", "c"}, random_));
+  markers_[2].state = State::opening;
+  ASSERT_TRUE(std::holds_alternative<Enrolment::Confirm>(next()));
+  const auto write = next_write_when_confirmed();
+  ASSERT_TRUE(write);
+  EXPECT_EQ(write->node, 2);
+  EXPECT_EQ(write->marker.state, State::active);
+  EXPECT_EQ(write->marker.deployment, "d");
+  // One of other members may have been completed with those.
+  markers_[2] = member("3", "x", "c", {"c", "e", "f"}, random_);
+  markers_[2].state = State::opening;
+  EXPECT_FALSE(next_write_when_confirmed());
+}
+
 TEST_F(Enrolling, of_two_openings_that_met_one_is_gone_on_with) {
   node("a", member("1", "y", "a", {"a", "b", "c"}, random_));
   node("b", member("2", "x", "b", {"a", "b", "c"}, random_));
