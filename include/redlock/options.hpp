@@ -50,8 +50,10 @@ struct NodeEvent {
 /// keys, and the second address of a server never have a vote.
 struct GuardOptions {
   /// A node that restarted without its data may have forgotten a lease that is still valid. So it
-  /// has no vote for new leases until every such lease has ended. A node that nobody has met yet
-  /// can not be told from one that forgot everything: see `bootstrap`.
+  /// has no vote for new leases until every such lease has ended and it is a member of its
+  /// deployment again, which clients with this guard see to while a quorum of the other members
+  /// remembers it. A node that nobody has met yet can not be told from one that forgot everything:
+  /// see `bootstrap`.
   bool restart = true;
 
   /// How long that is: max TTL and a margin for drift, unless more is asked for here.

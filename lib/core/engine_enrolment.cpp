@@ -64,7 +64,9 @@ void Engine::watch_markers() {
   for (std::size_t i = 0; i < links_.size(); ++i) {
     Link& link = links_[i];
     const bool counts = belongs_to(static_cast<NodeIndex>(i), ballot.deployment);
-    link.watch_marker(link.unfit().empty() && (closed || !counts), now_);
+    // Without the guard, a node that does not let us read its marker is as good as a new one.
+    const bool has_marker = settings_.restart_guard || link.marker();
+    link.watch_marker(has_marker && link.unfit().empty() && (closed || !counts), now_);
   }
 }
 

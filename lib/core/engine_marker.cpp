@@ -56,7 +56,7 @@ Engine::Ballot Engine::ballot() const {
     best = &link;
     most = count;
   }
-  if (best == nullptr || best->deployment().empty()) return {{}, settings_.quorum};
+  if (best == nullptr) return {{}, settings_.quorum};
   return {best->deployment(), std::max(settings_.quorum, majority(best->marker()->members.size()))};
 }
 

@@ -191,6 +191,12 @@ TEST(EngineEnrolment, NothingIsWrittenWithoutTheGuard) {
   const std::string marker = format_marker(EnrollingClient::blank(0)) + " 1";
   event.marker = marker;
   for (NodeIndex node = 0; node < 3; ++node) EXPECT_EQ(h.up_as(node, event), "");
+
+  // Nor is a marker looked at where there was none to read, though too few nodes are there.
+  Harness alone(settings);
+  alone.tick();
+  alone.up(0);
+  EXPECT_EQ(alone.pass(2s).find("read-marker"), std::string::npos);
 }
 
 TEST(EngineEnrolment, AMemberThatTheListDoesNotNameIsLearnedAndConnectedTo) {
