@@ -97,6 +97,16 @@ int show_minimal(std::uint64_t seed) {
   return 1;
 }
 
+/// All that a seed decides, a line for each: two builds that behave alike print the same.
+int print_outcomes(std::uint64_t first, std::uint64_t count) {
+  for (std::uint64_t seed = first; seed < first + count; ++seed) {
+    const auto outcome = redlock::simulation::outcome_of(seed);
+    std::cout << seed << ' ' << outcome.print << ' ' << outcome.events << ' ' << outcome.grants
+              << ' ' << outcome.losses << ' ' << outcome.violation << '\n';
+  }
+  return 0;
+}
+
 int usage() {
   std::cerr << "simulation_tests                        the tests\n"
                "simulation_tests --soak [FIRST [COUNT]]  seeds until one fails; COUNT 0: for ever\n"
@@ -105,6 +115,7 @@ int usage() {
                "simulation_tests --seed SEED             the story of one seed\n"
                "simulation_tests --steady-seed SEED      the same, of one without a fault\n"
                "simulation_tests --minimize SEED         the least that breaks the same promise\n"
+               "simulation_tests --outcomes FIRST COUNT  a line for each: to compare builds\n"
                "simulation_tests --mutants               deliberate faults: caught or missed\n";
   return 2;
 }
@@ -133,6 +144,9 @@ int main(int count, char** words) {
   if (count == 3 && std::string_view(words[1]) == "--steady-seed") {
     std::cout << redlock::simulation::story_of(number(2, 1), Length::steady, whole);
     return 0;
+  }
+  if (count == 4 && std::string_view(words[1]) == "--outcomes") {
+    return print_outcomes(number(2, 1), number(3, 0));
   }
   if (count == 3 && std::string_view(words[1]) == "--minimize") return show_minimal(number(2, 1));
   if (count == 2 && std::string_view(words[1]) == "--mutants") return show_mutants();

@@ -41,6 +41,11 @@ Scenario scenario_of(std::uint64_t seed, Mutant mutant, Length length) {
 std::uint64_t running_seed() noexcept { return running; }
 std::string_view running_story() noexcept { return told; }
 
+Simulation::Outcome outcome_of(std::uint64_t seed) {
+  running = seed;
+  return Simulation(Scenario::draw(seed), seed).run();
+}
+
 Verdict run_seeds(const Seeds& seeds) {
   Verdict verdict;
   for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {

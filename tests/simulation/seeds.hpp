@@ -33,6 +33,9 @@ struct Verdict {
 /// Runs seeds until one fails; one in a hundred twice, to prove that a seed decides everything.
 [[nodiscard]] Verdict run_seeds(const Seeds& seeds);
 
+/// What came of one seed.
+[[nodiscard]] Simulation::Outcome outcome_of(std::uint64_t seed);
+
 /// The seed that runs now: an assertion that breaks in the core ends the program, and whoever
 /// handles the signal wants to name it.
 [[nodiscard]] std::uint64_t running_seed() noexcept;
