@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/fencing.hpp"
+#include "core/key_ledger.hpp"
 #include "core/messages.hpp"
 #include "core/node_set.hpp"
 #include "core/renewal.hpp"
@@ -50,17 +51,11 @@ struct Claim {
   Verb verb = Verb::set;  ///< what nodes that come up during the round are asked
   bool is_hold = false;   ///< a visit: a node said so
   std::uint32_t unanswered = 0;
-  NodeSet may_hold;   ///< nodes that may have our key: set or asked to, and not known to lack it
-  NodeSet kept;       ///< nodes whose key of ours was set as a vote and was never missed since
-  NodeSet unasked;    ///< first contact: asked as soon as they are up
-  NodeSet setting;    ///< SET sent, not answered
-  NodeSet clearing;   ///< release sent, not answered
-  NodeSet owed;       ///< release still to be delivered
-  NodeSet uncertain;  ///< the connection broke with a request unanswered: it may be executed yet
-  NodeSet in_full;    ///< the script was sent in full, the node did not know its digest
+  KeyLedger keys;   ///< what the token may have left on the nodes
+  NodeSet unasked;  ///< first contact: asked as soon as they are up
+  NodeSet in_full;  ///< the script was sent in full, the node did not know its digest
   Instant valid_until{};
-  Instant keys_gone_by{};  ///< when the nodes have forgotten every key that was set in time
-  Duration at_least{};     ///< for how long nobody else may have it, from `granted_at` on
+  Duration at_least{};  ///< for how long nobody else may have it, from `granted_at` on
   std::optional<Instant> granted_at;
   std::optional<Fencing> fencing;
   Round round;
@@ -83,10 +78,8 @@ struct Claim {
   std::optional<Duration> orphan_ttl;
   Duration keep_out{};  ///< new readers, where readers are in the way
   std::uint32_t places = 0;
-  std::uint32_t place = 0;
   std::optional<std::uint32_t> holds_left;  ///< the most that a node told of when ours was given up
 
-  Instant owed_again_at{};
   Renewal renewal;
 
   std::uint32_t acquisition = 0;  ///< acquiring: whose attempt this is
@@ -112,7 +105,8 @@ struct Claim {
     finished = false;
     requests.clear();
     queued.clear();
-    may_hold = kept = unasked = setting = clearing = owed = uncertain = in_full = NodeSet();
+    keys = KeyLedger();
+    unasked = in_full = NodeSet();
     unanswered = 0;
     also.clear();
     group.clear();
@@ -120,12 +114,11 @@ struct Claim {
     fencing.reset();
     orphan_ttl.reset();
     at_least = keep_out = Duration::zero();
-    places = place = 0;
+    places = 0;
     is_hold = false;
     holds_left.reset();
     granted_at.reset();
     worth = Worth();
-    keys_gone_by = owed_again_at = Instant{};
     renewal = Renewal();
     elapsed = Duration::zero();
   }

@@ -150,8 +150,8 @@ void Engine::on(const Shutdown& shutdown) {
 NodeSet Engine::undelivered(const Claim& claim) {
   if (claim.finished) return {};
   const bool by_token = claim.verb == Verb::release;
-  const NodeSet ours = (claim.owed | claim.clearing) & (claim.may_hold | claim.uncertain);
-  return by_token ? ours | claim.may_hold : ours;
+  const NodeSet ours = claim.keys.undelivered();
+  return by_token ? ours | claim.keys.present() : ours;
 }
 
 NodeSet Engine::to_be_delivered() {
@@ -159,7 +159,8 @@ NodeSet Engine::to_be_delivered() {
   // gone, is worth another connection.
   NodeSet nodes;
   claims_.each([&](const Claim& claim) {
-    if (!claim.finished) nodes = nodes | (claim.owed & (claim.uncertain | up()));
+    if (!claim.finished)
+      nodes = nodes | (claim.keys.to_release() & (claim.keys.indeterminate() | up()));
   });
   return nodes - given_up_;
 }

@@ -32,7 +32,7 @@ bool Engine::extend_counts(const Claim& claim, NodeIndex node) const {
   // its quarantine, by a repair or a late SET, is a new vote and no old one.
   const Link& link = links_[node];
   const bool quarantined = link.quarantined_until() && now_ < *link.quarantined_until();
-  return counts_for(claim, node) && (!quarantined || claim.kept.has(node));
+  return counts_for(claim, node) && (!quarantined || claim.keys.has_vote_of(node));
 }
 
 NodeSet Engine::candidates() const {

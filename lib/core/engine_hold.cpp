@@ -149,14 +149,14 @@ void Engine::begin_release(Claim& claim, RequestId request) {
     claim.task = Claim::Task::release;
   }
   // How many holds are left is to be told by a quorum.
-  if (!claim.group.empty()) claim.may_hold = NodeSet::first(links_.size());
-  const NodeSet held = claim.may_hold;
+  if (!claim.group.empty()) claim.keys.assume_present(NodeSet::first(links_.size()));
+  const NodeSet held = claim.keys.present();
   clear(claim);
   if (request == RequestId::none) return;
   (NodeSet::first(links_.size()) - held).each([&](NodeIndex node) {
     claim.round.record(node, Vote::refused, {});
   });
-  (claim.owed - claim.clearing).each([&](NodeIndex node) {
+  claim.keys.to_release().each([&](NodeIndex node) {
     // A node that is up was not asked because it owes too many answers, whoever may vote there.
     if (links_[node].up()) claim.round.record(node, Vote::timeout, {too_many_unanswered});
     if (links_[node].fresh()) claim.round.record(node, Vote::unreachable, {not_connected_yet});
@@ -181,10 +181,10 @@ void Engine::clear(Claim& claim) {
     // Every node keeps what is left of the interval, also one that missed the lease: else one that
     // forgets could make a free majority with those. A node that cannot be reached is not owed it
     // for as long as an interval may be.
-    claim.may_hold = NodeSet::first(links_.size());
-    claim.keys_gone_by = std::min(claim.keys_gone_by, gone_by(now_, settings_.max_ttl));
+    claim.keys.assume_present(NodeSet::first(links_.size()));
+    claim.keys.owe_until(gone_by(now_, settings_.max_ttl));
   }
-  claim.owed = claim.may_hold;
+  claim.keys.owe_release();
   send_owed(claim);
   retime(claim);
   if (claim.task == Claim::Task::none) settle(claim);
@@ -197,14 +197,10 @@ Duration Engine::owed_pause() const {
 
 void Engine::send_owed(Claim& claim) {
   // When the interval is over, nothing is owed to a node that does not have our key.
-  if (claim.cooldown(now_) == Duration::zero()) {
-    claim.owed = claim.owed & (claim.may_hold | claim.uncertain);
-  }
-  const NodeSet sent =
-      transmit(claim, Verb::release, claim.owed - claim.clearing, ScriptForm::digest);
-  claim.clearing = claim.clearing | sent;
-  claim.owed = claim.owed - sent;
-  claim.owed_again_at = later(now_, owed_pause());
+  if (claim.cooldown(now_) == Duration::zero()) claim.keys.forgive_absent();
+  claim.keys.release_sent(
+      transmit(claim, Verb::release, claim.keys.to_release(), ScriptForm::digest));
+  claim.keys.resend_at(later(now_, owed_pause()));
 }
 
 void Engine::judge_release(Claim& claim) {
@@ -237,10 +233,10 @@ void Engine::on(const ReleaseToken& event) {
   claim.verb = Verb::release;
   claim.requests.push_back(event.request);
   begin_round(claim, 1, settings_.max_ttl);
-  claim.keys_gone_by = gone_by(now_, settings_.max_ttl);
-  claim.may_hold = NodeSet::first(links_.size());
+  claim.keys.expires_by(gone_by(now_, settings_.max_ttl));
+  claim.keys.assume_present(NodeSet::first(links_.size()));
   const NodeSet asked = ask(claim);
-  claim.owed = claim.may_hold - asked - claim.unasked;
+  claim.keys.owe_release(claim.keys.present() - asked - claim.unasked);
   judge(claim);
   settle(claim);
 }
@@ -281,7 +277,7 @@ void Engine::on(const Detach& event) {
   fail_requests(*claim, Errc::cancelled, &claim->round);
   claim->task = Claim::Task::none;
   end_lease(*claim);
-  claim->may_hold = NodeSet();
+  claim->keys.hand_over();
   retime(*claim);
   settle(*claim);
 }
@@ -357,8 +353,8 @@ void Engine::fire(Claim& claim) {
     case Claim::State::visiting:
       break;
     case Claim::State::settling:
-      if (now_ >= claim.keys_gone_by) claim.owed = claim.owed & claim.uncertain;
-      if (now_ >= claim.owed_again_at) send_owed(claim);
+      claim.keys.expire(now_);
+      if (claim.keys.resend_due(now_)) send_owed(claim);
       break;
   }
   retime(claim);
@@ -380,13 +376,9 @@ void Engine::retime(Claim& claim) {
       break;
     case Claim::State::visiting:
       break;
-    case Claim::State::settling: {
-      if (claim.owed.empty()) break;
-      const bool expiring = !(claim.owed - claim.uncertain).empty();
-      if (expiring) at = claim.keys_gone_by;
-      if (!(claim.owed & up()).empty()) at = earlier(at, claim.owed_again_at);
+    case Claim::State::settling:
+      if (!claim.keys.clean()) at = claim.keys.next(up());
       break;
-    }
   }
   timers_.set(timer_of(claim), at);
 }
@@ -394,7 +386,7 @@ void Engine::retime(Claim& claim) {
 void Engine::settle(Claim& claim) {
   if (claim.finished || claim.state != Claim::State::settling) return;
   if (claim.task != Claim::Task::none || claim.unanswered > 0) return;
-  if (!claim.owed.empty()) return retime(claim);
+  if (!claim.keys.clean()) return retime(claim);
   if (!claim.unasked.empty()) return;
   timers_.set(timer_of(claim), std::nullopt);
   claim.finished = true;

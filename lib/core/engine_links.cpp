@@ -89,12 +89,11 @@ void Engine::undo_behind_sets(NodeIndex node) {
   // already taken is executed when a stopped server goes on, whether we are still there then or
   // not: so the release goes behind each SET that nobody will count.
   claims_.each([&](Claim& claim) {
-    if (claim.finished || !claim.setting.has(node) || claim.clearing.has(node)) return;
+    if (claim.finished || !claim.keys.wants_undo(node)) return;
     // A lease that stands, or was handed on, may be given the key there again by an extend: nothing
     // that deletes it may be on its way.
-    if (claim.state == Claim::State::held || !claim.may_hold.has(node)) return;
-    claim.clearing =
-        claim.clearing | transmit(claim, Verb::release, NodeSet::of(node), ScriptForm::digest);
+    if (claim.state == Claim::State::held) return;
+    claim.keys.undo_sent(transmit(claim, Verb::release, NodeSet::of(node), ScriptForm::digest));
   });
 }
 
@@ -154,7 +153,7 @@ void Engine::kill_suspects(NodeIndex node) {
 void Engine::serve_claims_of(NodeIndex node) {
   claims_.each([&](Claim& claim) {
     if (claim.finished) return;
-    if (claim.owed.has(node)) {
+    if (claim.keys.to_release().has(node)) {
       send_owed(claim);
       // What did not fit behind so many others has to be sent later; the rest of an interval that
       // is over by now needs not be sent.
@@ -198,10 +197,10 @@ void Engine::drop(NodeIndex node, Vote vote, std::string_view why) {
     take_answer(answer, vote, std::nullopt);
   }
   claims_.each([&](Claim& claim) {
-    claim.kept.remove(node);
+    claim.keys.vote_forgotten(node);
     if (claim.finished || !claim.unasked.has(node)) return;
     claim.unasked.remove(node);
-    if (claim.verb == Verb::release) claim.owed.add(node);
+    if (claim.verb == Verb::release) claim.keys.owe_release(NodeSet::of(node));
     vote_of_absent(claim.round, node);
     judge(claim);
     settle(claim);

@@ -17,6 +17,12 @@ bool says_no_master(std::string_view error) {
   });
 }
 
+KeyLedger::Release outcome_of_release(Reply reply) {
+  if (reply == Reply::failed) return KeyLedger::Release::unanswered;
+  const bool done = reply == Reply::released || reply == Reply::gone || reply == Reply::taken;
+  return done ? KeyLedger::Release::done : KeyLedger::Release::refused;
+}
+
 }  // namespace
 
 NodeSet Engine::ask(Claim& claim) {
@@ -71,10 +77,10 @@ NodeSet Engine::transmit_same(Claim& claim, Verb verb, NodeSet nodes, ScriptForm
   claim.unanswered += static_cast<std::uint32_t>(sent.size());
   if (is_set(verb) || verb == Verb::extend || verb == Verb::extend_or_set) {
     const bool ours = claim.state == Claim::State::acquiring || claim.state == Claim::State::held;
-    if (ours) claim.may_hold = claim.may_hold | sent;
-    claim.keys_gone_by = std::max(claim.keys_gone_by, gone_by(now_, claim.time_to_ask(verb, now_)));
+    if (ours) claim.keys.write_sent(sent);
+    claim.keys.expires_by(gone_by(now_, claim.time_to_ask(verb, now_)));
   }
-  if (is_set(verb)) claim.setting = claim.setting | sent;
+  if (is_set(verb)) claim.keys.set_sent(sent);
   Command& command = emit(Command::Kind::send);
   command.nodes = sent;
   command.stamp = stamp;
@@ -179,18 +185,17 @@ bool Engine::still_wanted(const Claim& claim, const Stamp& stamp) {
 }
 
 void Engine::note_set(Claim& claim, const Answer& answer) {
-  claim.setting.remove(answer.node);
+  claim.keys.set_answered(answer.node);
   switch (answer.reply) {
     case Reply::failed:
-      claim.uncertain.add(answer.node);
+      claim.keys.write_unanswered(answer.node);
       break;
     case Reply::granted:
     case Reply::behind:
       if (claim.fencing) note_number(claim, answer);
-      if (may_vote(answer.node) && counts_for(claim, answer.node)) claim.kept.add(answer.node);
+      if (may_vote(answer.node) && counts_for(claim, answer.node)) claim.keys.voted(answer.node);
       // It may have been set only now, and a release of it may be refused.
-      claim.keys_gone_by =
-          std::max(claim.keys_gone_by, gone_by(now_, claim.time_to_ask(answer.stamp.verb, now_)));
+      claim.keys.expires_by(gone_by(now_, claim.time_to_ask(answer.stamp.verb, now_)));
       if (claim.state == Claim::State::held && answer.stamp.round == claim.worth.round) {
         claim.worth.nodes.add(answer.node);
       }
@@ -285,16 +290,16 @@ void Engine::give_orphan_expiry(Claim& claim, const Answer& answer) {
 
 void Engine::forget_key(Claim& claim, const Answer& answer) {
   // Behind an answer to an earlier round, one may be under way that gives the node the key.
-  if (answer.stamp.round == claim.round.number()) claim.may_hold.remove(answer.node);
+  if (answer.stamp.round == claim.round.number()) claim.keys.absent(answer.node);
 }
 
 void Engine::note_extend(Claim& claim, const Answer& answer) {
-  if (answer.reply == Reply::failed) claim.uncertain.add(answer.node);
+  if (answer.reply == Reply::failed) claim.keys.write_unanswered(answer.node);
   if (answer.reply == Reply::extended && extend_counts(claim, answer.node)) {
-    claim.kept.add(answer.node);
+    claim.keys.voted(answer.node);
     if (answer.stamp.round == claim.worth.round) claim.worth.nodes.add(answer.node);
   } else if (answer.reply != Reply::error && answer.reply != Reply::script_missing) {
-    claim.kept.remove(answer.node);
+    claim.keys.vote_forgotten(answer.node);
   }
   claim.is_hold = claim.is_hold || answer.holds.has_value();
   // An error leaves whatever was there; only a node that says so does not have our key.
@@ -309,32 +314,18 @@ void Engine::note_extend(Claim& claim, const Answer& answer) {
 
 void Engine::note_release(Claim& claim, const Answer& answer) {
   const NodeIndex node = answer.node;
-  claim.clearing.remove(node);
+  const KeyLedger::Release outcome = outcome_of_release(answer.reply);
+  claim.keys.release_answered(node, outcome);
   // Of an exclusive lock that is gone, others may hold the resource: that is not ours to count.
   if (answer.holds && (!claim.group.empty() || claim.task == Claim::Task::release_by_token)) {
     claim.holds_left = std::max(claim.holds_left.value_or(0), answer.holds->count);
   }
-  if (answer.reply == Reply::released || answer.reply == Reply::gone ||
-      answer.reply == Reply::taken) {
-    claim.may_hold.remove(node);
-    claim.owed.remove(node);
-    claim.uncertain.remove(node);
-  }
   // Undone behind a SET that was never counted (see undo_behind_sets); the lease itself stands.
   const bool stands = claim.state == Claim::State::held || claim.state == Claim::State::acquiring;
   if (stands) return;
-  if (!claim.may_hold.has(node)) return note_cooldown(claim, answer);
-  claim.owed.add(node);
-  if (answer.reply == Reply::failed) {
-    claim.uncertain.add(node);
-  } else if (claim.uncertain.has(node)) {
-    // Whoever answers here was told to kill the connection in doubt first. Nothing more is
-    // executed; what was, expires: a node that answers with errors for ever must not be asked for
-    // ever.
-    claim.uncertain.remove(node);
-    claim.keys_gone_by = std::max(claim.keys_gone_by, gone_by(now_, settings_.max_ttl));
-  }
-  claim.owed_again_at = later(now_, links_[node].limit());
+  if (!claim.keys.present().has(node)) return note_cooldown(claim, answer);
+  claim.keys.release_again(node, outcome, gone_by(now_, settings_.max_ttl));
+  claim.keys.resend_at(later(now_, links_[node].limit()));
 }
 
 void Engine::note_cooldown(Claim& claim, const Answer& answer) {
@@ -342,9 +333,9 @@ void Engine::note_cooldown(Claim& claim, const Answer& answer) {
   if (written || claim.cooldown(now_) == Duration::zero()) return;
   // The key of another attempt is in the way, mostly for a moment only: the node is asked again,
   // less and less often.
-  claim.owed.add(answer.node);
+  claim.keys.owe_release(NodeSet::of(answer.node));
   const Duration pause = std::max(links_[answer.node].limit(), (now_ - claim.round.start()) / 2);
-  claim.owed_again_at = later(now_, std::min(pause, owed_pause()));
+  claim.keys.resend_at(later(now_, std::min(pause, owed_pause())));
 }
 
 void Engine::record(Claim& claim, const Answer& answer, Vote failure,

@@ -1,0 +1,32 @@
+#include "core/key_ledger.hpp"
+
+namespace redlock::core {
+
+void KeyLedger::release_answered(NodeIndex node, Release answer) noexcept {
+  release_in_flight_.remove(node);
+  if (answer != Release::done) return;
+  present_.remove(node);
+  owed_.remove(node);
+  indeterminate_.remove(node);
+}
+
+void KeyLedger::release_again(NodeIndex node, Release answer, Instant expired) noexcept {
+  owed_.add(node);
+  if (answer == Release::unanswered) return indeterminate_.add(node);
+  if (!indeterminate_.has(node)) return;
+  // The node was told to kill the indeterminate connection before it was asked this. Nothing more
+  // is executed, and what was expires: a node that always answers with errors must not be asked for
+  // ever.
+  indeterminate_.remove(node);
+  expires_by(expired);
+}
+
+std::optional<Instant> KeyLedger::next(NodeSet up) const noexcept {
+  if (owed_.empty()) return std::nullopt;
+  std::optional<Instant> at;
+  if (!(owed_ - indeterminate_).empty()) at = expired_by_;
+  if (!(owed_ & up).empty()) at = earlier(at, resend_at_);
+  return at;
+}
+
+}  // namespace redlock::core
