@@ -33,7 +33,8 @@ Engine::Engine(Settings settings, Randomness& random)
     : settings_(std::move(settings)),
       random_(&random),
       configured_(settings_.nodes.size()),
-      enrolment_(settings_.max_ttl, settings_.quarantine) {
+      enrolment_(settings_.max_ttl, settings_.quarantine),
+      outbox_(links_) {
   REDLOCK_ASSERT(!settings_.nodes.empty() && settings_.nodes.size() <= limits::nodes);
   REDLOCK_ASSERT(settings_.quorum >= majority(settings_.nodes.size()));
   REDLOCK_ASSERT(settings_.quorum <= settings_.nodes.size());
@@ -46,7 +47,7 @@ Engine::Engine(Settings settings, Randomness& random)
 void Engine::step(Instant now, const Event& event, std::vector<Command>& out) {
   REDLOCK_ASSERT(now >= now_);
   now_ = now;
-  out_ = &out;
+  outbox_.open(now, out);
   reap();
   // What is due comes first: an answer that arrives after the deadline must find the lease lost.
   const bool takes_away = only_takes_away(event);
@@ -55,7 +56,7 @@ void Engine::step(Instant now, const Event& event, std::vector<Command>& out) {
   if (!takes_away) handle(event);
   enrol();
   report_drained();
-  out_ = nullptr;
+  outbox_.close();
 }
 
 void Engine::handle(const Event& event) {
@@ -96,15 +97,9 @@ void Engine::reap() {
   left_.clear();
 }
 
-Command& Engine::emit(Command::Kind kind) {
-  Command& command = out_->emplace_back();
-  command.kind = kind;
-  return command;
-}
-
 void Engine::fail(RequestId request, Errc code, const Round* round) {
   if (request == RequestId::none) return;
-  Command& command = emit(Command::Kind::failed);
+  Command& command = outbox_.emit(Command::Kind::failed);
   command.request = request;
   command.code = code;
   command.round = round;
@@ -177,7 +172,7 @@ void Engine::report_undelivered() {
     std::int64_t releases = 0;
     claims_.each([&](const Claim& claim) { releases += undelivered(claim).has(node) ? 1 : 0; });
     if (releases == 0) continue;
-    Command& command = emit(Command::Kind::undelivered);
+    Command& command = outbox_.emit(Command::Kind::undelivered);
     command.nodes = NodeSet::of(node);
     command.number = releases;
   }
@@ -205,7 +200,7 @@ void Engine::report_drained() {
   claims_.each([this](Claim& claim) {
     if (!claim.finished) fail_requests(claim, Errc::closed, &claim.round);
   });
-  emit(Command::Kind::drained);
+  outbox_.emit(Command::Kind::drained);
 }
 
 }  // namespace redlock::core

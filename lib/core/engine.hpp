@@ -14,6 +14,7 @@
 #include "core/hints.hpp"
 #include "core/link.hpp"
 #include "core/messages.hpp"
+#include "core/outbox.hpp"
 #include "core/pool.hpp"
 #include "core/randomness.hpp"
 #include "core/settings.hpp"
@@ -88,7 +89,6 @@ class Engine {
   [[nodiscard]] NodeSet to_be_delivered();
   void report_undelivered();
   void note_drop_while_closing(NodeIndex node);
-  Command& emit(Command::Kind kind);
   void fail(RequestId request, Errc code, const Round* round);
   void fail_requests(Claim& claim, Errc code, const Round* round);
 
@@ -198,6 +198,7 @@ class Engine {
   void stand_in_queue(Hints::Entry& entry, NodeSet nodes, Queued where);
   void leave_line(Acquisition& acquisition, Left left);
   void leave_queue(Hints::Entry& entry, Leave how);
+  void send_about_queue(const Hints::Entry& entry, Verb verb, NodeSet nodes, std::int64_t how);
   void note_queued(NodeIndex node, const Stamp& stamp, const Answer& answer);
   [[nodiscard]] bool is_told(const Acquisition& acquisition);
   [[nodiscard]] bool heard_enough(const Acquisition& acquisition) const;
@@ -284,7 +285,7 @@ class Engine {
   bool drained_ = false;
 
   Instant now_ = Instant::min();
-  std::vector<Command>* out_ = nullptr;
+  Outbox outbox_;
 };
 
 }  // namespace redlock::core

@@ -255,7 +255,7 @@ void Engine::grant(Claim& claim) {
   if (claim.valid_until < claim.worth.until) claim.renewal.hurry(now_);
   retime(claim);
 
-  Command& command = emit(Command::Kind::acquired);
+  Command& command = outbox_.emit(Command::Kind::acquired);
   command.request = acquisition.request;
   command.stamp.claim = claim.id();
   command.round = &claim.round;
@@ -309,7 +309,7 @@ Duration Engine::slowest_round_trip() const {
 }
 
 void Engine::finish(Acquisition& acquisition, Errc code) {
-  Command& command = emit(Command::Kind::failed);
+  Command& command = outbox_.emit(Command::Kind::failed);
   command.request = acquisition.request;
   command.code = code;
   if (acquisition.has_last) command.round = &acquisition.last;

@@ -76,19 +76,15 @@ void Engine::learn_members() {
     const auto node = static_cast<NodeIndex>(links_.size());
     settings_.nodes.push_back(name);
     links_.emplace_back(settings_);
-    emit(Command::Kind::learned).nodes = NodeSet::of(node);
+    outbox_.emit(Command::Kind::learned, node);
   }
 }
 
 void Engine::write_marker(const Enrolment::Write& write) {
-  Link& link = links_[write.node];
-  writing_marker_ =
-      MarkerWrite{write.node, link.marker_text(), format_marker(write.marker), write.quarantine};
-  Command& command = emit(Command::Kind::write_marker);
-  command.nodes = NodeSet::of(write.node);
-  command.stamp.verb = Verb::write_marker;
-  command.marker = &*writing_marker_;
-  link.sent(command.stamp, now_);
+  writing_marker_ = MarkerWrite{write.node, links_[write.node].marker_text(),
+                                format_marker(write.marker), write.quarantine};
+  outbox_.send(NodeSet::of(write.node), Verb::write_marker, Command::Kind::write_marker).marker =
+      &*writing_marker_;
 }
 
 void Engine::confirm_markers(const Enrolment::Confirm& confirm) {
@@ -99,11 +95,10 @@ void Engine::confirm_markers(const Enrolment::Confirm& confirm) {
   const NodeSet unread = confirm.nodes - confirming_;
   if (unread.empty()) return;
   confirming_ = confirming_ | unread;
-  Command& command = emit(Command::Kind::send);
-  command.nodes = unread;
-  command.stamp.verb = Verb::read_marker;
-  command.stamp.round = confirm.pass;
-  unread.each([&](NodeIndex node) { links_[node].sent(command.stamp, now_); });
+  Stamp stamp;
+  stamp.verb = Verb::read_marker;
+  stamp.round = confirm.pass;
+  outbox_.send(unread, stamp);
 }
 
 void Engine::take_confirmation(NodeIndex node, const Stamp& stamp) {

@@ -67,10 +67,7 @@ void Engine::read_clock(NodeIndex node) {
   Link& link = links_[node];
   if (!settings_.clock_guard || !link.up() || link.congested() || !link.unfit().empty()) return;
   link.reading_clock(now_);
-  Command& command = emit(Command::Kind::send);
-  command.nodes = NodeSet::of(node);
-  command.stamp.verb = Verb::read_clock;
-  link.sent(command.stamp, now_);
+  outbox_.send(NodeSet::of(node), Verb::read_clock);
 }
 
 void Engine::read_clocks_before(NodeSet nodes) {
@@ -98,12 +95,8 @@ void Engine::tend_numbers(NodeSet asked) {
     if (!links_[node].congested() && links_[node].tending_due()) due.add(node);
   });
   if (due.empty()) return;
-  Command& command = emit(Command::Kind::send);
-  command.nodes = due;
-  command.stamp.verb = Verb::tend_numbers;
   // So seldom that it is not worth another round trip where the digest is not known.
-  command.form = ScriptForm::text;
-  due.each([&](NodeIndex node) { links_[node].sent(command.stamp, now_); });
+  outbox_.send(due, Verb::tend_numbers).form = ScriptForm::text;
 }
 
 std::optional<Instant> Engine::next_clock_reading() const {
@@ -195,7 +188,7 @@ void Engine::step_forward(NodeIndex node, Duration step) {
     if (until >= claim.valid_until) return;
     claim.valid_until = until;
     claim.renewal.hurry(now_);
-    Command& command = emit(Command::Kind::extended);
+    Command& command = outbox_.emit(Command::Kind::extended);
     command.stamp.claim = claim.id();
     command.round = &claim.round;
     command.valid_until = until;

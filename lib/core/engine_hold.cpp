@@ -112,10 +112,10 @@ void Engine::extend_won(Claim& claim, const Worth& worth, Instant deadline) {
   prototype.round = &claim.round;
   prototype.elapsed = now_ - claim.round.start();
   prototype.valid_until = claim.valid_until;
-  out_->push_back(prototype);  // the lease learns of its deadline before whoever waits does
+  outbox_.emit(prototype);  // the lease learns of its deadline before whoever waits does
   for (const RequestId request : claim.requests) {
     prototype.request = request;
-    out_->push_back(prototype);
+    outbox_.emit(prototype);
   }
   claim.requests.clear();
 }
@@ -262,7 +262,7 @@ void Engine::release_decided(Claim& claim, std::optional<Errc> problem) {
       fail(request, *problem, &claim.round);
       continue;
     }
-    Command& command = emit(Command::Kind::released);
+    Command& command = outbox_.emit(Command::Kind::released);
     command.request = request;
     command.stamp.claim = claim.id();
     command.round = &claim.round;
@@ -303,7 +303,7 @@ void Engine::judge_inspect(Claim& claim) {
   claim.task = Claim::Task::none;
   claim.state = Claim::State::settling;
   for (const RequestId request : claim.requests) {
-    Command& command = emit(Command::Kind::inspected);
+    Command& command = outbox_.emit(Command::Kind::inspected);
     command.request = request;
     command.stamp.claim = claim.id();
     command.round = &claim.round;
@@ -316,7 +316,7 @@ void Engine::judge_inspect(Claim& claim) {
 void Engine::lose(Claim& claim) {
   REDLOCK_ASSERT(claim.state == Claim::State::held && now_ >= claim.valid_until);
   fail_requests(claim, Errc::not_holder, &claim.round);
-  Command& command = emit(Command::Kind::lost);
+  Command& command = outbox_.emit(Command::Kind::lost);
   command.stamp.claim = claim.id();
   command.round = &claim.round;
   // A failed extend may have raised the expiry on a minority: without this it would outlive us.
@@ -327,7 +327,7 @@ void Engine::warn(Claim& claim) {
   const auto at = claim.renewal.warn_at(claim.valid_until);
   if (!at || now_ < *at) return;
   claim.renewal.warned(claim.valid_until);
-  Command& command = emit(Command::Kind::at_risk);
+  Command& command = outbox_.emit(Command::Kind::at_risk);
   command.stamp.claim = claim.id();
   command.valid_until = claim.valid_until;
 }

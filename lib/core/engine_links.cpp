@@ -67,17 +67,17 @@ void Engine::tend_links() {
     if (link.answer_overdue(now_)) {
       // Answers are unaccounted for from here on: the connection is of no more use.
       undo_behind_sets(node);
-      emit(Command::Kind::disconnect).nodes = NodeSet::of(node);
+      outbox_.emit(Command::Kind::disconnect, node);
       drop(node, Vote::timeout, "no answer within " + in_milliseconds(link.limit()));
     } else if (link.connect_overdue(now_)) {
-      emit(Command::Kind::disconnect).nodes = NodeSet::of(node);
+      outbox_.emit(Command::Kind::disconnect, node);
       drop(node, Vote::timeout, "no connection within " + in_milliseconds(settings_.longest_limit));
     }
     if (link.role_check_due(now_)) end_connection(node, Vote::error, link.unfit());
     if (link.marker_look_due(now_)) look_at_marker(node);
     if (link.retry_due(now_)) {
       link.connecting(now_);
-      emit(Command::Kind::connect).nodes = NodeSet::of(node);
+      outbox_.emit(Command::Kind::connect, node);
     }
     if (link.end_quarantine(now_)) wake_after_outage();
   }
@@ -136,17 +136,11 @@ void Engine::find_twin(NodeIndex node) {
   }
 }
 
-void Engine::report_exclusion(NodeIndex node) {
-  emit(Command::Kind::excluded).nodes = NodeSet::of(node);
-}
+void Engine::report_exclusion(NodeIndex node) { outbox_.emit(Command::Kind::excluded, node); }
 
 void Engine::kill_suspects(NodeIndex node) {
   for (const std::int64_t suspect : links_[node].suspects()) {
-    Command& command = emit(Command::Kind::kill_old);
-    command.nodes = NodeSet::of(node);
-    command.stamp.verb = Verb::kill_old;
-    command.number = suspect;
-    links_[node].sent(command.stamp, now_);
+    outbox_.send(NodeSet::of(node), Verb::kill_old, Command::Kind::kill_old).number = suspect;
   }
 }
 
@@ -205,7 +199,7 @@ void Engine::drop(NodeIndex node, Vote vote, std::string_view why) {
     judge(claim);
     settle(claim);
   });
-  if (link.ear.wanted) emit(Command::Kind::stop_listening).nodes = NodeSet::of(node);
+  if (link.ear.wanted) outbox_.emit(Command::Kind::stop_listening, node);
   link.ear.wanted = link.ear.open = false;
   hints_.lost(node);
   wake_deaf();

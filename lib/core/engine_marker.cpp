@@ -93,20 +93,13 @@ void Engine::begin_round(Claim& claim, std::uint16_t number, Duration ttl) {
 void Engine::on(const TurnEnd&) {
   uncovered_ = uncovered_ & up();
   if (uncovered_.empty()) return;
-  Command& command = emit(Command::Kind::send);
-  command.nodes = uncovered_;
-  command.stamp.verb = Verb::read_marker;
   // Sent to congested nodes too: there is one of these for many votes, and they wait for it.
-  uncovered_.each([&](NodeIndex node) { links_[node].sent(command.stamp, now_); });
+  outbox_.send(uncovered_, Verb::read_marker);
   uncovered_ = NodeSet();
 }
 
 void Engine::look_at_marker(NodeIndex node) {
-  if (drain_until_) return;
-  Command& command = emit(Command::Kind::send);
-  command.nodes = NodeSet::of(node);
-  command.stamp.verb = Verb::read_marker;
-  links_[node].sent(command.stamp, now_);
+  if (!drain_until_) outbox_.send(NodeSet::of(node), Verb::read_marker);
 }
 
 void Engine::take_marker(const Answer& marker) {
@@ -132,7 +125,7 @@ void Engine::count_held_back(NodeIndex node) {
 }
 
 void Engine::end_connection(NodeIndex node, Vote vote, std::string_view why) {
-  emit(Command::Kind::disconnect).nodes = NodeSet::of(node);
+  outbox_.emit(Command::Kind::disconnect, node);
   drop(node, vote, why);
   links_[node].retry_soon(now_);
 }

@@ -69,7 +69,6 @@ NodeSet Engine::transmit_same(Claim& claim, Verb verb, NodeSet nodes, ScriptForm
   stamp.verb = verb;
   nodes.each([&](NodeIndex node) {
     if (!links_[node].up() || links_[node].congested()) return;
-    links_[node].sent(stamp, now_);
     sent.add(node);
   });
   if (sent.empty()) return sent;
@@ -81,10 +80,7 @@ NodeSet Engine::transmit_same(Claim& claim, Verb verb, NodeSet nodes, ScriptForm
     claim.keys.expires_by(gone_by(now_, claim.time_to_ask(verb, now_)));
   }
   if (is_set(verb)) claim.keys.set_sent(sent);
-  Command& command = emit(Command::Kind::send);
-  command.nodes = sent;
-  command.stamp = stamp;
-  command.form = form;
+  outbox_.send(sent, stamp).form = form;
   return sent;
 }
 

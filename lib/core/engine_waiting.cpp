@@ -83,7 +83,7 @@ void Engine::wait_in_line(Acquisition& acquisition) {
   }
   if (!mute.empty()) {
     if (ear_.empty()) ear_ = random_->token();
-    emit(Command::Kind::listen).nodes = mute;
+    outbox_.emit(Command::Kind::listen).nodes = mute;
   }
   const bool makes_way = acquisition.last.leading_holder() == "writer";
   const bool goes_first = is_kept_out_by_readers(acquisition);
@@ -132,13 +132,7 @@ void Engine::stand_in_queue(Hints::Entry& entry, NodeSet nodes, Queued where) {
   if (asked.empty()) return;
   if (key.asked.empty()) key.asked_at = now_;
   key.asked = key.asked | asked;
-  Command& command = emit(Command::Kind::send);
-  command.nodes = asked;
-  command.stamp.verb = Verb::stand_in_queue;
-  command.stamp.claim.index = key.id;
-  command.key = &entry.first;
-  command.number = static_cast<std::int64_t>(where);
-  asked.each([&](NodeIndex node) { links_[node].sent(command.stamp, now_); });
+  send_about_queue(entry, Verb::stand_in_queue, asked, static_cast<std::int64_t>(where));
 }
 
 void Engine::leave_line(Acquisition& acquisition, Left left) {
@@ -174,13 +168,17 @@ void Engine::leave_queue(Hints::Entry& entry, Leave how) {
   entry.second.asked = entry.second.queued = NodeSet();
   left_.push_back(entry.second.id);
   if (nodes.empty()) return;
-  Command& command = emit(Command::Kind::send);
-  command.nodes = nodes;
-  command.stamp.verb = Verb::leave_queue;
-  command.stamp.claim.index = entry.second.id;
+  send_about_queue(entry, Verb::leave_queue, nodes, static_cast<std::int64_t>(how));
+}
+
+void Engine::send_about_queue(const Hints::Entry& entry, Verb verb, NodeSet nodes,
+                              std::int64_t how) {
+  Stamp stamp;
+  stamp.verb = verb;
+  stamp.claim.index = entry.second.id;
+  Command& command = outbox_.send(nodes, stamp);
   command.key = &entry.first;
-  command.number = static_cast<std::int64_t>(how);
-  nodes.each([&](NodeIndex node) { links_[node].sent(command.stamp, now_); });
+  command.number = how;
 }
 
 void Engine::note_queued(NodeIndex node, const Stamp& stamp, const Answer& answer) {
