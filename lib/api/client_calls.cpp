@@ -189,12 +189,12 @@ void ClientCore::begin_acquire(RequestId request, std::string_view resource,
     std::sort(options.also.begin(), options.also.end());
     options.also.erase(std::unique(options.also.begin(), options.also.end()), options.also.end());
   }
-  event.also = options.also;
+  event.more_resources = options.also;
   const std::string group = group_of(options);
   event.group = group;
   event.name = options.name;
-  event.at_least = options.at_least;
-  event.places = static_cast<std::uint32_t>(options.permits.value_or(0));
+  event.hold_at_least = options.at_least;
+  event.permits = static_cast<std::uint32_t>(options.permits.value_or(0));
   if (options.fencing) {
     const auto wall_clock = std::chrono::system_clock::now().time_since_epoch();
     event.fencing = wall_clock - runtime::boot_now().time_since_epoch();

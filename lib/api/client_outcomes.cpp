@@ -47,8 +47,8 @@ void ClientCore::on_outcome(core::Instant now, const Command& command) noexcept 
     case Command::Kind::write_marker:
     case Command::Kind::excluded:
     case Command::Kind::learned:
-    case Command::Kind::listen:
-    case Command::Kind::stop_listening:
+    case Command::Kind::subscribe:
+    case Command::Kind::unsubscribe:
     case Command::Kind::undelivered:
     case Command::Kind::drained:
       REDLOCK_ASSERT(false && "a command of the driver's own");

@@ -165,10 +165,10 @@ void Findings::judge_clock(const SurveyedNode& node) {
   // By half of the round trip the offset itself may be wrong.
   if (distance - node.seen.round_trip / 2 <= options_.guards.clock_bound) return;
   add(node, "clock",
-      "Its clock is " + core::spoken(distance) +
+      "Its clock is " + core::format_duration(distance) +
           (offset > nanoseconds::zero() ? " ahead of" : " behind") +
-          " the median of all nodes' clocks; " + core::spoken(options_.guards.clock_bound) +
-          " is allowed.",
+          " the median of all nodes' clocks; " +
+          core::format_duration(options_.guards.clock_bound) + " is allowed.",
       "Locks end by the servers' clocks. When this one is set right, locks end early or late.",
       "Run a time service (chrony, ntpd) on its machine, one that slews and does not step.");
 }
@@ -202,8 +202,8 @@ void Findings::judge_membership(const SurveyedNode& node) {
   const auto max_ttl = std::chrono::ceil<std::chrono::milliseconds>(options_.max_ttl);
   if (node.marker->max_ttl == max_ttl) return;
   add(node, "membership",
-      "Its deployment has a max TTL of " + core::spoken(node.marker->max_ttl) + ", but " +
-          core::spoken(max_ttl) + " is asked for here.",
+      "Its deployment has a max TTL of " + core::format_duration(node.marker->max_ttl) + ", but " +
+          core::format_duration(max_ttl) + " is asked for here.",
       "With different max TTLs, a node's quarantine may be too short, so that a client gets no "
       "vote from it.",
       "Give every client the same max TTL. To change it, stop all clients, wait until no lock is "
@@ -216,7 +216,7 @@ void Findings::judge_quarantine(const SurveyedNode& node) {
   const bool endless = left == forever;
   add(node, "quarantined",
       endless ? "It is in quarantine, and the quarantine's end is missing."
-              : "It is in quarantine for another " + core::spoken(left) + ".",
+              : "It is in quarantine for another " + core::format_duration(left) + ".",
       "It came without its data, or is new, or its clock jumped. A lock that it has forgotten may "
       "still be held, so it has no vote for new ones.",
       std::string(endless ? "Have the server delete the key redlock:node:quarantine when no lock "

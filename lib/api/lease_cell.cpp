@@ -12,8 +12,8 @@ LeaseCell::LeaseCell(std::shared_ptr<ClientCore> core, const core::Command& gran
                      LeaseCallbacks callbacks)
     : core_(std::move(core)),
       claim_(claim.id()),
-      resource_(claim.resource),
-      also_(claim.also),
+      resource_(claim.terms.resource),
+      also_(claim.terms.more_resources),
       token_(claim.token),
       valid_until_(granted.valid_until.time_since_epoch().count()),
       callbacks_(std::move(callbacks)),

@@ -58,9 +58,9 @@ std::string action_of(const core::WriteMarker& write) {
     case core::Marker::State::active:
       break;
   }
-  return write.quarantine > milliseconds(0)
-             ? "it is a member of " + members + " and votes in " + core::spoken(write.quarantine)
-             : "it is a member of " + members;
+  return write.quarantine > milliseconds(0) ? "it is a member of " + members + " and votes in " +
+                                                  core::format_duration(write.quarantine)
+                                            : "it is a member of " + members;
 }
 
 }  // namespace
@@ -157,7 +157,7 @@ std::optional<Error> MemberRun::take(const core::SearchLocks& step) {
     }
     if (search.lock && held.empty()) {
       held = *name + " has the key '" + search.lock->key + "', which may be a lock: it ends in " +
-             core::spoken(search.lock->left) +
+             core::format_duration(search.lock->left) +
              ". Wait until no lock is held, or give locks a database of their own";
     }
     ++name;

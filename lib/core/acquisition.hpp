@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "core/lock_terms.hpp"
 #include "core/messages.hpp"
 #include "core/round.hpp"
 #include "core/time.hpp"
@@ -14,9 +15,9 @@ namespace redlock::core {
 /// One acquire call: as many attempts as it takes, each a claim with a token of its own.
 struct Acquisition {
   enum class State : std::uint8_t {
-    gathering,  ///< waits for first contact with enough nodes
-    asking,     ///< an attempt is under way
-    pausing,    ///< between attempts
+    connecting,   ///< waits for first contact with enough nodes
+    in_round,     ///< an attempt is under way
+    backing_off,  ///< between attempts
     over,
   };
 
@@ -25,39 +26,32 @@ struct Acquisition {
   std::uint32_t generation = 0;
   bool live = false;
 
-  State state = State::gathering;
+  State state = State::connecting;
   RequestId request{};
-  std::string resource;
-  std::vector<std::string> also;
-  std::string group;
-  std::string name;
-  Duration at_least{};
-  std::uint32_t places = 0;
-  Duration ttl{};
+  LockTerms terms;
   bool tell_remaining = false;
   std::optional<Acquire::Renewal> renewal;
   std::optional<Duration> fencing;  ///< wall clock less boot clock
-  std::optional<Duration> orphan_ttl;
 
   std::optional<Instant> give_up;  ///< none: one attempt
   std::optional<Instant> first_round;
   unsigned attempts = 0;
-  unsigned setbacks = 0;   ///< attempts lost since it was last told to look
-  bool by_script = false;  ///< something is in the way that SET can not deal with
+  unsigned failed_attempts = 0;  ///< attempts lost since it was last told to look
+  bool by_script = false;        ///< something is in the way that SET can not deal with
 
-  bool keeps_out = false;  ///< a writer that may wait: its attempts keep new readers out
-  bool reserved = false;   ///< and did so
+  bool reserves = false;  ///< a writer that may wait: its attempts keep new readers out
+  bool reserved = false;  ///< and did so
 
-  std::uint32_t place = 0;                ///< asked for now
-  std::uint32_t moves = 0;                ///< from place to place, since the last pause
-  std::vector<std::uint8_t> free_places;  ///< how many nodes told that it is free
+  std::uint32_t permit = 0;                ///< asked for now
+  std::uint32_t moves = 0;                 ///< from permit to permit, since the last pause
+  std::vector<std::uint8_t> free_permits;  ///< how many nodes told that it is free
   ClaimId claim{};
   Instant next_try{};
 
-  bool in_line = false;          ///< with others of ours, for the keys that are in its way
-  std::uint64_t blocked_by = 0;  ///< which of several resources is, from 1 on; 0: `resource`
-  NodeSet heard;                 ///< nodes that told, since the last look, that it is free
-  std::optional<Instant> look;   ///< after what was told, though not by enough nodes
+  bool queued = false;              ///< with others of ours, for the keys that are in its way
+  std::uint64_t blocked_by = 0;     ///< which of several resources is, from 1 on; 0: `resource`
+  NodeSet notified_by;              ///< nodes that told, since the last look, that it is free
+  std::optional<Instant> retry_at;  ///< after what was told, though not by enough nodes
 
   Errc why = Errc::unavailable;  ///< of the last lost attempt
   bool has_last = false;

@@ -5,7 +5,7 @@
 
 namespace redlock::core {
 
-std::string spoken(Duration duration) {
+std::string format_duration(Duration duration) {
   using std::chrono::duration_cast;
   const bool seconds = duration >= std::chrono::seconds(1) || duration <= std::chrono::seconds(-1);
   const double number = seconds ? std::chrono::duration<double>(duration).count()
@@ -26,8 +26,8 @@ std::optional<std::string> refuse_resource(std::string_view resource) {
 
 std::optional<std::string> refuse_ttl(const Settings& settings, Duration ttl) {
   if (ttl >= limits::shortest_ttl && ttl <= settings.max_ttl) return std::nullopt;
-  return "ttl: " + spoken(ttl) + "; " + spoken(limits::shortest_ttl) + " to the max TTL of " +
-         spoken(settings.max_ttl) + " is allowed";
+  return "ttl: " + format_duration(ttl) + "; " + format_duration(limits::shortest_ttl) +
+         " to the max TTL of " + format_duration(settings.max_ttl) + " is allowed";
 }
 
 namespace {
@@ -49,15 +49,15 @@ std::optional<std::string> refuse_kind(const AcquireOptions& options) {
            std::to_string(limits::permits) + " are allowed";
   }
   if (options.at_least < Duration::zero() || options.at_least > limits::longest_max_ttl) {
-    return "at least: " + spoken(options.at_least) + "; 0 to " + spoken(limits::longest_max_ttl) +
-           " is allowed";
+    return "at least: " + format_duration(options.at_least) + "; 0 to " +
+           format_duration(limits::longest_max_ttl) + " is allowed";
   }
   const bool exclusive = !options.shared && options.owner.empty();
   if (options.at_least > Duration::zero() && !exclusive) {
     return "at least: not for readers and owners";
   }
   if (options.fencing && sharing > 0) {
-    return "fencing: not for readers, owners and places, of which there may be several";
+    return "fencing: not for readers, owners and permits, of which there may be several";
   }
   return std::nullopt;
 }
@@ -91,8 +91,8 @@ std::optional<std::string> refuse_acquire(const Settings& settings, std::string_
   if (auto why = refuse_more(options)) return why;
   if (options.wait < Duration::zero()) return "wait: negative; zero or more is allowed";
   if (options.renewal && options.renewal->max_hold < limits::shortest_ttl) {
-    return "max hold: " + spoken(options.renewal->max_hold) + "; " + spoken(limits::shortest_ttl) +
-           " or more is allowed";
+    return "max hold: " + format_duration(options.renewal->max_hold) + "; " +
+           format_duration(limits::shortest_ttl) + " or more is allowed";
   }
   return std::nullopt;
 }

@@ -19,6 +19,6 @@ namespace redlock::core {
                                                         const AcquireOptions& options);
 
 /// "250 ms", "1.5 s": for messages.
-[[nodiscard]] std::string spoken(Duration duration);
+[[nodiscard]] std::string format_duration(Duration duration);
 
 }  // namespace redlock::core

@@ -8,12 +8,13 @@
 
 #include "core/fencing.hpp"
 #include "core/key_ledger.hpp"
+#include "core/lock_terms.hpp"
 #include "core/messages.hpp"
 #include "core/node_set.hpp"
 #include "core/renewal.hpp"
 #include "core/round.hpp"
 #include "core/time.hpp"
-#include "core/worth.hpp"
+#include "core/validity_basis.hpp"
 #include "redlock/token.hpp"
 
 namespace redlock::core {
@@ -23,16 +24,16 @@ namespace redlock::core {
 /// node are the same thing at different ages.
 struct Claim {
   enum class State : std::uint8_t {
-    acquiring,  ///< the granting round is under way
-    held,       ///< a lease
-    visiting,   ///< a round about somebody else's token: extend or release by token, inspect
-    settling,   ///< over; waits for answers and for releases that are owed
+    acquiring,    ///< the granting round is under way
+    held,         ///< a lease
+    by_token,     ///< a round about somebody else's token: extend or release by token, inspect
+    cleaning_up,  ///< over; waits for answers and for releases that are owed
   };
   /// What the current round is to decide; none once it has.
   enum class Task : std::uint8_t {
     none,
     acquire,
-    number,  ///< the lock is ours, its fencing token is not decided
+    fence,  ///< the lock is ours, its fencing token is not decided
     extend,
     release,
     release_by_token,
@@ -45,7 +46,7 @@ struct Claim {
   bool live = false;
 
   // Every answer reads from here to the votes: next to each other, that is what is in the cache.
-  State state = State::settling;
+  State state = State::cleaning_up;
   Task task = Task::none;
   bool finished = false;
   Verb verb = Verb::set;  ///< what nodes that come up during the round are asked
@@ -55,16 +56,13 @@ struct Claim {
   NodeSet unasked;  ///< first contact: asked as soon as they are up
   NodeSet in_full;  ///< the script was sent in full, the node did not know its digest
   Instant valid_until{};
-  Duration at_least{};  ///< for how long nobody else may have it, from `granted_at` on
   std::optional<Instant> granted_at;
   std::optional<Fencing> fencing;
   Round round;
-  Worth worth;        ///< what the deadline rests on
-  StepMarks steps{};  ///< the nodes' clocks when the round began
+  ValidityBasis basis;  ///< what the deadline rests on
+  StepMarks steps{};    ///< the nodes' clocks when the round began
 
-  std::string resource;
-  std::vector<std::string> also;  ///< more resources, taken and given back with it
-  std::string group;              ///< who may hold it at the same time; empty: nobody else
+  LockTerms terms;
   Token token;
   std::string deployment;  ///< whose votes the round counts
 
@@ -75,9 +73,7 @@ struct Claim {
   };
   std::vector<QueuedExtend> queued;  ///< extends asked for while one is under way
 
-  std::optional<Duration> orphan_ttl;
-  Duration keep_out{};  ///< new readers, where readers are in the way
-  std::uint32_t places = 0;
+  Duration writer_reservation{};            ///< new readers, where readers are in the way
   std::optional<std::uint32_t> holds_left;  ///< the most that a node told of when ours was given up
 
   Renewal renewal;
@@ -90,17 +86,17 @@ struct Claim {
   /// For how long a release is to keep everybody out yet: nobody was in where nothing was granted.
   [[nodiscard]] Duration cooldown(Instant now) const {
     if (!granted_at) return Duration::zero();
-    return std::max(Duration::zero(), later(*granted_at, at_least) - now);
+    return std::max(Duration::zero(), later(*granted_at, terms.hold_at_least) - now);
   }
   /// For how long the nodes are to keep the key: its crashed holder keeps everybody out as well.
   [[nodiscard]] Duration time_to_ask(Verb asked, Instant now) const {
-    if (asked == Verb::expire_orphan) return *orphan_ttl;
-    return std::max(round.ttl(), granted_at ? cooldown(now) : at_least);
+    if (asked == Verb::expire_orphan) return *terms.orphan_ttl;
+    return std::max(round.ttl(), granted_at ? cooldown(now) : terms.hold_at_least);
   }
 
   /// Makes a reused slot new, keeping what its members have allocated.
   void reset() {
-    state = State::settling;
+    state = State::cleaning_up;
     task = Task::none;
     finished = false;
     requests.clear();
@@ -108,17 +104,13 @@ struct Claim {
     keys = KeyLedger();
     unasked = in_full = NodeSet();
     unanswered = 0;
-    also.clear();
-    group.clear();
     deployment.clear();
     fencing.reset();
-    orphan_ttl.reset();
-    at_least = keep_out = Duration::zero();
-    places = 0;
+    writer_reservation = Duration::zero();
     is_hold = false;
     holds_left.reset();
     granted_at.reset();
-    worth = Worth();
+    basis = ValidityBasis();
     renewal = Renewal();
     elapsed = Duration::zero();
   }

@@ -32,21 +32,18 @@ bool only_takes_away(const Event& event) {
 Engine::Engine(Settings settings, Randomness& random)
     : settings_(std::move(settings)),
       random_(&random),
-      configured_(settings_.nodes.size()),
+      nodes_(settings_),
       enrolment_(settings_.max_ttl, settings_.quarantine),
-      outbox_(links_) {
+      outbox_(nodes_) {
   REDLOCK_ASSERT(!settings_.nodes.empty() && settings_.nodes.size() <= limits::nodes);
   REDLOCK_ASSERT(settings_.quorum >= majority(settings_.nodes.size()));
   REDLOCK_ASSERT(settings_.quorum <= settings_.nodes.size());
-  // Members are added, and neither names nor links move.
-  settings_.nodes.reserve(limits::nodes);
-  links_.reserve(limits::nodes);
-  for (std::size_t i = 0; i < settings_.nodes.size(); ++i) links_.emplace_back(settings_);
 }
 
 void Engine::step(Instant now, const Event& event, std::vector<Command>& out) {
   REDLOCK_ASSERT(now >= now_);
   now_ = now;
+  nodes_.set_now(now);
   outbox_.open(now, out);
   reap();
   // What is due comes first: an answer that arrives after the deadline must find the lease lost.
@@ -66,7 +63,7 @@ void Engine::handle(const Event& event) {
 std::optional<Instant> Engine::next_deadline() const {
   std::optional<Instant> next;
   if (const TimerHeap::Entry* top = timers_.top()) next = top->at;
-  for (const Link& link : links_) next = earlier(next, link.deadline());
+  for (const Link& link : nodes_) next = earlier(next, link.deadline());
   next = earlier(next, next_clock_reading());
   if (!drain_until_) next = earlier(next, enrol_again_at_);
   if (!drained_) next = earlier(next, now_ < greet_until_ ? greet_until_ : drain_until_);
@@ -93,7 +90,7 @@ void Engine::reap() {
     acquisitions_.give_back(acquisitions_.at(index));
   }
   finished_acquisitions_.clear();
-  for (const std::uint32_t key : left_) hints_.forget(key);
+  for (const std::uint32_t key : left_) wait_queue_.forget(key);
   left_.clear();
 }
 
@@ -121,7 +118,7 @@ void Engine::on(const Shutdown& shutdown) {
   greet_until_ = std::min(*drain_until_, later(now_, longest_greeting));
   acquisitions_.each([this](Acquisition& acquisition) {
     if (acquisition.state == Acquisition::State::over) return;
-    if (acquisition.state == Acquisition::State::asking) {
+    if (acquisition.state == Acquisition::State::in_round) {
       clear(*claims_.find(acquisition.claim.index, acquisition.claim.generation));
     }
     finish(acquisition, Errc::closed);
@@ -132,12 +129,12 @@ void Engine::on(const Shutdown& shutdown) {
     clear(claim);
   });
   const NodeSet indeterminate = to_be_delivered();
-  for (std::size_t i = 0; i < links_.size(); ++i) {
-    const bool needed = links_[i].up() || indeterminate.has(static_cast<NodeIndex>(i));
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    const bool needed = nodes_[i].up() || indeterminate.has(static_cast<NodeIndex>(i));
     if (needed) {
-      links_[i].retry_now(now_);
+      nodes_[i].retry_now(now_);
     } else {
-      links_[i].stop_retrying();
+      nodes_[i].stop_retrying();
     }
   }
 }
@@ -155,7 +152,7 @@ NodeSet Engine::to_be_delivered() {
   NodeSet nodes;
   claims_.each([&](const Claim& claim) {
     if (!claim.finished)
-      nodes = nodes | (claim.keys.to_release() & (claim.keys.indeterminate() | up()));
+      nodes = nodes | (claim.keys.to_release() & (claim.keys.indeterminate() | nodes_.up()));
   });
   return nodes - given_up_;
 }
@@ -163,11 +160,11 @@ NodeSet Engine::to_be_delivered() {
 void Engine::note_drop_while_closing(NodeIndex node) {
   if (!drain_until_ || ++drops_while_closing_[node] < most_connections_while_closing) return;
   given_up_.add(node);
-  links_[node].stop_retrying();
+  nodes_[node].stop_retrying();
 }
 
 void Engine::report_undelivered() {
-  for (std::size_t i = 0; i < links_.size(); ++i) {
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
     const auto node = static_cast<NodeIndex>(i);
     std::int64_t releases = 0;
     claims_.each([&](const Claim& claim) { releases += undelivered(claim).has(node) ? 1 : 0; });
@@ -181,7 +178,7 @@ void Engine::report_undelivered() {
 void Engine::report_drained() {
   if (!drain_until_ || drained_) return;
   if (now_ < *drain_until_) {
-    for (const Link& link : links_) {
+    for (const Link& link : nodes_) {
       if (link.unanswered() > 0) return;
     }
     if (!to_be_delivered().empty()) return;
@@ -195,7 +192,7 @@ void Engine::report_drained() {
     if (waiting) return;
   }
   drained_ = true;
-  for (Link& link : links_) link.stop_retrying();
+  for (Link& link : nodes_) link.stop_retrying();
   report_undelivered();
   claims_.each([this](Claim& claim) {
     if (!claim.finished) fail_requests(claim, Errc::closed, &claim.round);

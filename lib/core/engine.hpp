@@ -11,15 +11,15 @@
 #include "core/acquisition.hpp"
 #include "core/claim.hpp"
 #include "core/enrolment.hpp"
-#include "core/hints.hpp"
-#include "core/link.hpp"
 #include "core/messages.hpp"
+#include "core/nodes.hpp"
 #include "core/outbox.hpp"
 #include "core/pool.hpp"
 #include "core/randomness.hpp"
 #include "core/settings.hpp"
 #include "core/time.hpp"
 #include "core/timer_heap.hpp"
+#include "core/wait_queue.hpp"
 
 namespace redlock::core {
 
@@ -51,13 +51,13 @@ class Engine {
   [[nodiscard]] const Claim* claim(ClaimId id) const {
     return claims_.find(id.index, id.generation);
   }
-  [[nodiscard]] const Link& link(NodeIndex node) const { return links_[node]; }
+  [[nodiscard]] const Link& link(NodeIndex node) const { return nodes_[node]; }
   /// Why a node that is up has no vote for new leases; empty where it has one.
-  [[nodiscard]] std::string exclusion(NodeIndex node) const;
+  [[nodiscard]] std::string exclusion(NodeIndex node) const { return nodes_.exclusion(node); }
   /// Nodes that were asked for a vote since the last TurnEnd.
   [[nodiscard]] NodeSet uncovered() const noexcept { return uncovered_; }
-  /// By what name the nodes tell us; empty before Command::Kind::listen.
-  [[nodiscard]] const Token& ear() const noexcept { return ear_; }
+  /// By what name the nodes tell us; empty before Command::Kind::subscribe.
+  [[nodiscard]] const Token& client_id() const noexcept { return client_id_; }
   [[nodiscard]] std::size_t claims() const noexcept { return claims_.size(); }
 
  private:
@@ -74,9 +74,9 @@ class Engine {
   void on(const Answer&);
   void on(const NodeUp&);
   void on(const NodeDown&);
-  void on(const Listening&);
-  void on(const Hint&);
-  void on(const Deaf&);
+  void on(const Subscribed&);
+  void on(const Notification&);
+  void on(const Unsubscribed&);
   void on(const TimePassed&);
   void on(const TurnEnd&);
   void on(const Shutdown&);
@@ -96,51 +96,29 @@ class Engine {
   void tend_links();
   void drop(NodeIndex node, Vote vote, std::string_view why);
   void undo_behind_sets(NodeIndex node);
-  void find_twin(NodeIndex node);
   void kill_suspects(NodeIndex node);
   void serve_claims_of(NodeIndex node);
-  void wake_gathering();
+  void retry_connecting();
   void report_exclusion(NodeIndex node);
   void wake_after_outage();
-  [[nodiscard]] NodeSet up() const;
-  [[nodiscard]] NodeSet voters() const;
-  [[nodiscard]] NodeSet voters(std::string_view deployment) const;
-  [[nodiscard]] NodeSet unsettled() const;
-  void vote_of_absent(Round& round, NodeIndex node);
 
   // engine_guards.cpp: whose vote counts, and for how much
-  [[nodiscard]] bool may_vote(NodeIndex node) const;
-  [[nodiscard]] bool may_vote_but_for_clock(NodeIndex node) const;
-  [[nodiscard]] NodeSet candidates() const;
   void read_clock(NodeIndex node);
   void read_clocks_before(NodeSet nodes);
   void read_clocks_due();
   [[nodiscard]] std::optional<Instant> next_clock_reading() const;
   void take_clock(NodeIndex node, const Answer& answer, const Arrival& arrival);
-  void compare_clocks();
   void step_forward(NodeIndex node, Duration step);
-  [[nodiscard]] StepMarks steps() const;
 
   // engine_marker.cpp: what a node remembers
-  /// Whose votes a round counts, and how many make a quorum of them.
-  struct Ballot {
-    std::string_view deployment{};
-    std::size_t quorum = 0;
-  };
-  [[nodiscard]] Ballot ballot() const;
-  /// Empty: its deployment is the one whose votes count.
-  [[nodiscard]] std::string why_not_counted(NodeIndex node) const;
-  [[nodiscard]] bool belongs_to(NodeIndex node, std::string_view deployment) const;
   [[nodiscard]] bool counts_for(const Claim& claim, NodeIndex node) const;
   void begin_round(Claim& claim, std::uint16_t number, Duration ttl);
-  void judge_marker(NodeIndex node);
   void look_at_marker(NodeIndex node);
   void take_marker(const Answer& marker);
   void count_held_back(NodeIndex node);
   void end_connection(NodeIndex node, Vote vote, std::string_view why);
 
   // engine_enrolment.cpp: nodes that become members without an operator
-  [[nodiscard]] std::vector<NodeView> node_views() const;
   void enrol();
   void watch_markers();
   void learn_members();
@@ -159,9 +137,7 @@ class Engine {
   NodeSet ask(Claim& claim);
   NodeSet transmit(Claim& claim, Verb verb, NodeSet nodes, ScriptForm form);
   NodeSet transmit_same(Claim& claim, Verb verb, NodeSet nodes, ScriptForm form);
-  /// Where a number needs no script: the node knows the commands, and would not refuse it.
-  [[nodiscard]] NodeSet can_number(std::uint64_t number) const;
-  void tend_numbers(NodeSet asked);
+  void prune_fencing_numbers(NodeSet asked);
   [[nodiscard]] bool extend_counts(const Claim& claim, NodeIndex node) const;
   [[nodiscard]] static bool acknowledges(const Claim& claim, const Answer& answer);
   void take_answer(const Answer& answer, Vote failure, std::optional<Arrival> arrival);
@@ -171,7 +147,7 @@ class Engine {
   void note_obstacle(const Claim& claim, const Answer& answer);
   [[nodiscard]] bool is_left_out(Claim& claim, const Answer& answer) const;
   [[nodiscard]] static std::string why_left_out(const Claim& claim, std::uint64_t number);
-  void note_number(Claim& claim, const Answer& answer);
+  void note_fencing_number(Claim& claim, const Answer& answer);
   void give_orphan_expiry(Claim& claim, const Answer& answer);
   void note_extend(Claim& claim, const Answer& answer);
   void note_release(Claim& claim, const Answer& answer);
@@ -180,10 +156,10 @@ class Engine {
   void record(Claim& claim, const Answer& answer, Vote failure, std::optional<Duration> took);
   void judge(Claim& claim);
 
-  // engine_places.cpp: one of several places
-  static void note_free_places(Acquisition& acquisition, std::string_view free);
-  void choose_place(Acquisition& acquisition);
-  [[nodiscard]] bool may_change_place(const Acquisition& acquisition) const;
+  // engine_permits.cpp: one of several permits
+  static void note_free_permits(Acquisition& acquisition, std::string_view free);
+  void choose_permit(Acquisition& acquisition);
+  [[nodiscard]] bool may_change_permit(const Acquisition& acquisition) const;
 
   // engine_waiting.cpp: nodes tell when to look again
   /// As queue.lua and leave.lua number them.
@@ -191,22 +167,22 @@ class Engine {
   enum class Leave : std::uint8_t { quietly = 0, notifying = 1, unreserved = 2 };
   enum class Left : std::uint8_t { granted, failed };
   enum class Visited : std::uint8_t { more, enough };
-  [[nodiscard]] static bool worth_waiting(const Acquisition& acquisition);
-  void wait_in_line(Acquisition& acquisition);
+  [[nodiscard]] static bool can_be_notified(const Acquisition& acquisition);
+  void join_wait_queue(Acquisition& acquisition);
   /// Of a client that is queued once for all of its waiters, and has to move.
-  [[nodiscard]] Queued place_in_queue(const Hints::Key& key);
-  void stand_in_queue(Hints::Entry& entry, NodeSet nodes, Queued where);
-  void leave_line(Acquisition& acquisition, Left left);
-  void leave_queue(Hints::Entry& entry, Leave how);
-  void send_about_queue(const Hints::Entry& entry, Verb verb, NodeSet nodes, std::int64_t how);
+  [[nodiscard]] Queued position_in_queue(const WaitQueue::Key& key);
+  void join_queue(WaitQueue::Entry& entry, NodeSet nodes, Queued where);
+  void leave_wait_queue(Acquisition& acquisition, Left left);
+  void leave_queue(WaitQueue::Entry& entry, Leave how);
+  void send_about_queue(const WaitQueue::Entry& entry, Verb verb, NodeSet nodes, std::int64_t how);
   void note_queued(NodeIndex node, const Stamp& stamp, const Answer& answer);
-  [[nodiscard]] bool is_told(const Acquisition& acquisition);
-  [[nodiscard]] bool heard_enough(const Acquisition& acquisition) const;
+  [[nodiscard]] bool will_be_notified(const Acquisition& acquisition);
+  [[nodiscard]] bool notified_by_quorum(const Acquisition& acquisition) const;
   template <typename Visit>
-  void each_waiter(const Hints::Key& key, Visit&& visit);
-  void hear(const Hints::Key& key, NodeIndex node);
-  void wake(const Hints::Key& key, std::uint32_t before);
-  void wake_deaf();
+  void each_waiter(const WaitQueue::Key& key, Visit&& visit);
+  void note_notified(const WaitQueue::Key& key, NodeIndex node);
+  void notify(const WaitQueue::Key& key, std::uint32_t before);
+  void retry_unsubscribed();
 
   // engine_acquire.cpp: attempts, waiting
   [[nodiscard]] bool has_room() const;
@@ -215,25 +191,24 @@ class Engine {
   void judge_attempt(Claim& claim);
   void grant(Claim& claim);
   [[nodiscard]] static Verb verb_for(const Acquisition& acquisition);
-  void propose_number(Claim& claim, Duration wall_clock);
-  void remember_number(const Claim& claim, std::uint64_t number);
-  void forget_number(const Claim& claim);
-  void raise_number(Claim& claim);
-  void judge_number(Claim& claim);
+  void propose_fencing_number(Claim& claim, Duration wall_clock);
+  void remember_fencing_number(const Claim& claim, std::uint64_t number);
+  void forget_fencing_number(const Claim& claim);
+  void raise_fencing_number(Claim& claim);
+  void judge_fencing(Claim& claim);
   void lose_attempt(Claim& claim, Errc why);
   static void keep_votes(Acquisition& acquisition, const Round& round);
   void note_absent(Acquisition& acquisition);
   void pause_or_fail(Acquisition& acquisition);
   void plan_next_try(Acquisition& acquisition, Instant at_latest = Instant::max());
-  [[nodiscard]] Duration slowest_round_trip() const;
   void finish(Acquisition& acquisition, Errc code);
   void fire(Acquisition& acquisition);
 
   // engine_hold.cpp: a lease's life after it was granted, and tokens that are not ours
-  Claim& new_claim(std::string_view resource, const Token& token);
+  Claim& new_claim(const Token& token);
   void begin_extend(Claim& claim, Verb verb, Duration ttl);
   void judge_extend(Claim& claim);
-  void extend_won(Claim& claim, const Worth& worth, Instant deadline);
+  void extend_won(Claim& claim, const ValidityBasis& basis, Instant deadline);
   void start_queued_extend(Claim& claim);
   void begin_release(Claim& claim, RequestId request);
   void judge_release(Claim& claim);
@@ -248,15 +223,14 @@ class Engine {
   void warn(Claim& claim);
   void fire(Claim& claim);
   void retime(Claim& claim);
-  void settle(Claim& claim);
+  void finish_if_clean(Claim& claim);
 
   static std::uint32_t timer_of(const Claim& claim) noexcept { return claim.index * 2; }
   static std::uint32_t timer_of(const Acquisition& a) noexcept { return a.index * 2 + 1; }
 
   Settings settings_;
   Randomness* random_;
-  std::vector<Link> links_;
-  std::size_t configured_;  ///< of the links; behind them are those that were learned
+  Nodes nodes_;
   Pool<Claim> claims_;
   Pool<Acquisition> acquisitions_;
   std::size_t held_ = 0;  ///< of the claims: leases
@@ -264,10 +238,10 @@ class Engine {
   std::vector<std::uint32_t> finished_claims_;
   std::vector<std::uint32_t> finished_acquisitions_;
 
-  Hints hints_;
+  WaitQueue wait_queue_;
   std::vector<std::uint32_t> left_;  ///< keys to be forgotten at the next step: commands name them
-  Token ear_;
-  FenceMemory fences_;
+  Token client_id_;
+  FencingNumbers fencing_numbers_;
   NodeSet uncovered_;
   Enrolment enrolment_;
   bool enrolment_due_ = false;
@@ -276,7 +250,6 @@ class Engine {
   std::uint16_t confirming_pass_ = 0;
   NodeSet unenrolled_;
   std::optional<Instant> enrol_again_at_;
-  bool clocks_compared_ = false;
 
   std::optional<Instant> drain_until_;
   std::array<std::uint8_t, limits::nodes> drops_while_closing_{};

@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "core/engine.hpp"
-#include "core/places.hpp"
+#include "core/permits.hpp"
 #include "core/retry.hpp"
 #include "core/validity.hpp"
 #include "support/assert.hpp"
@@ -13,35 +13,28 @@ void Engine::on(const Acquire& event) {
   if (!has_room()) return fail(event.request, Errc::limit_reached, nullptr);
   Acquisition& acquisition = acquisitions_.take();
   acquisition.request = event.request;
-  acquisition.resource.assign(event.resource);
-  acquisition.ttl = event.ttl;
+  acquisition.terms.assign(event);
   acquisition.renewal = event.renewal;
   // A lease that may not be held longer than this is not asked for longer either.
   if (event.renewal && event.renewal->max_hold < event.ttl) {
-    acquisition.ttl = std::chrono::floor<std::chrono::milliseconds>(event.renewal->max_hold);
+    acquisition.terms.ttl = std::chrono::floor<std::chrono::milliseconds>(event.renewal->max_hold);
   }
   acquisition.tell_remaining =
       event.tell_remaining || event.wait > Duration::zero() || event.orphan_ttl.has_value();
-  acquisition.also.assign(event.also.begin(), event.also.end());
-  acquisition.group.assign(event.group);
-  acquisition.name.assign(event.name);
-  acquisition.at_least = event.at_least;
-  acquisition.places = event.places;
-  acquisition.free_places.assign(event.places, 0);
+  acquisition.free_permits.assign(event.permits, 0);
   acquisition.moves = 0;
-  acquisition.by_script = !event.also.empty();
-  acquisition.keeps_out = event.wait > Duration::zero() && event.group.empty() && event.places == 0;
+  acquisition.by_script = !event.more_resources.empty();
+  acquisition.reserves = event.wait > Duration::zero() && event.group.empty() && event.permits == 0;
   acquisition.reserved = false;
   acquisition.blocked_by = 0;
   acquisition.fencing = event.fencing;
-  acquisition.orphan_ttl = event.orphan_ttl;
   acquisition.give_up.reset();
   if (event.wait > Duration::zero()) acquisition.give_up = later(now_, event.wait);
-  acquisition.attempts = acquisition.setbacks = 0;
+  acquisition.attempts = acquisition.failed_attempts = 0;
   acquisition.first_round.reset();
   acquisition.has_last = false;
   acquisition.why = Errc::unavailable;
-  acquisition.state = Acquisition::State::pausing;
+  acquisition.state = Acquisition::State::backing_off;
   try_again(acquisition);
 }
 
@@ -56,7 +49,7 @@ void Engine::on(const Cancel& event) {
   acquisitions_.each([&](Acquisition& acquisition) {
     if (acquisition.request != event.request) return;
     if (acquisition.state == Acquisition::State::over) return;
-    if (acquisition.state == Acquisition::State::asking) {
+    if (acquisition.state == Acquisition::State::in_round) {
       Claim& claim = *claims_.find(acquisition.claim.index, acquisition.claim.generation);
       keep_votes(acquisition, claim.round);
       clear(claim);
@@ -67,22 +60,22 @@ void Engine::on(const Cancel& event) {
 
 void Engine::try_again(Acquisition& acquisition) {
   // From here on it counts what is told of later.
-  acquisition.heard = NodeSet();
-  acquisition.look.reset();
-  const Ballot ballot = this->ballot();
-  const std::size_t usable = voters(ballot.deployment).size();
+  acquisition.notified_by = NodeSet();
+  acquisition.retry_at.reset();
+  const Nodes::Ballot ballot = nodes_.ballot();
+  const std::size_t usable = nodes_.voters(ballot.deployment).size();
   if (usable >= ballot.quorum) return start_attempt(acquisition);
   // While first contact goes on with some nodes, the clocks of the others can not be compared yet,
   // or one that seems far off may turn out to be the right one.
-  if (!unsettled().empty() && candidates().size() >= ballot.quorum) {
-    acquisition.state = Acquisition::State::gathering;
+  if (!nodes_.undetermined().empty() && nodes_.candidates().size() >= ballot.quorum) {
+    acquisition.state = Acquisition::State::connecting;
     timers_.set(timer_of(acquisition), acquisition.give_up);
     return;
   }
   // Too few could vote: nothing is sent, so nothing has to be released.
   note_absent(acquisition);
   ++acquisition.attempts;
-  ++acquisition.setbacks;
+  ++acquisition.failed_attempts;
   acquisition.why = acquisition.last.why_lost();
   pause_or_fail(acquisition);
 }
@@ -93,21 +86,21 @@ void Engine::keep_votes(Acquisition& acquisition, const Round& round) {
 }
 
 void Engine::note_absent(Acquisition& acquisition) {
-  const Ballot ballot = this->ballot();
-  acquisition.last.begin(0, links_.size(), ballot.quorum, now_, acquisition.ttl);
+  const Nodes::Ballot ballot = nodes_.ballot();
+  acquisition.last.begin(0, nodes_.size(), ballot.quorum, now_, acquisition.terms.ttl);
   acquisition.has_last = true;
-  NodeSet::first(links_.size()).each([&](NodeIndex node) {
+  nodes_.all().each([&](NodeIndex node) {
     // Nothing speaks against one whose clock could only not be compared: it was not asked.
-    const bool counts = belongs_to(node, ballot.deployment) && ballot.quorum <= links_.size();
-    if (may_vote_but_for_clock(node) && !links_[node].clock_far && counts) return;
-    vote_of_absent(acquisition.last, node);
+    const bool counts =
+        nodes_.belongs_to(node, ballot.deployment) && ballot.quorum <= nodes_.size();
+    if (nodes_.may_vote_but_for_clock(node) && !nodes_[node].clock_far && counts) return;
+    nodes_.record_absent(acquisition.last, node);
   });
 }
 
-Claim& Engine::new_claim(std::string_view resource, const Token& token) {
+Claim& Engine::new_claim(const Token& token) {
   Claim& claim = claims_.take();
   claim.reset();
-  claim.resource.assign(resource);
   claim.token = token;
   return claim;
 }
@@ -122,44 +115,41 @@ Token named(const Token& token, std::string_view name) {
 }  // namespace
 
 Verb Engine::verb_for(const Acquisition& acquisition) {
-  if (!acquisition.group.empty()) return Verb::enter;
-  if (acquisition.places > 0) return Verb::take_place;
+  if (!acquisition.terms.group.empty()) return Verb::enter;
+  if (acquisition.terms.permits > 0) return Verb::take_permit;
   if (acquisition.by_script) return Verb::take;
   if (acquisition.fencing) {
-    return acquisition.tell_remaining ? Verb::set_numbered_and_ttl : Verb::set_numbered;
+    return acquisition.tell_remaining ? Verb::set_fenced_and_ttl : Verb::set_fenced;
   }
   return acquisition.tell_remaining ? Verb::set_and_ttl : Verb::set;
 }
 
 void Engine::start_attempt(Acquisition& acquisition) {
-  if (acquisition.places > 0) choose_place(acquisition);
-  Claim& claim = new_claim(acquisition.resource, named(random_->token(), acquisition.name));
+  if (acquisition.terms.permits > 0) choose_permit(acquisition);
+  Claim& claim = new_claim(named(random_->token(), acquisition.terms.name));
+  claim.terms = acquisition.terms;
   if (!acquisition.first_round) acquisition.first_round = now_;
   ++acquisition.attempts;
-  ++acquisition.setbacks;
+  ++acquisition.failed_attempts;
   acquisition.claim = claim.id();
-  acquisition.state = Acquisition::State::asking;
+  acquisition.state = Acquisition::State::in_round;
   claim.acquisition = acquisition.index;
   claim.state = Claim::State::acquiring;
   claim.task = Claim::Task::acquire;
   claim.verb = verb_for(acquisition);
-  claim.also = acquisition.also;
-  claim.group = acquisition.group;
-  claim.at_least = acquisition.at_least;
-  claim.places = acquisition.places;
-  if (claim.places > 0) claim.resource = place_name(acquisition.resource, acquisition.place);
-  if (acquisition.keeps_out) {
+  if (claim.terms.permits > 0)
+    claim.terms.resource = permit_name(acquisition.terms.resource, acquisition.permit);
+  if (acquisition.reserves) {
     // Longer than it takes to look again, and no longer than somebody waits.
     const Duration look = longest_sleep + settings_.longest_limit;
-    claim.keep_out = std::min(look, *acquisition.give_up - now_);
+    claim.writer_reservation = std::min(look, *acquisition.give_up - now_);
   }
-  claim.orphan_ttl = acquisition.orphan_ttl;
   if (acquisition.fencing) {
-    propose_number(claim, now_.time_since_epoch() + *acquisition.fencing);
+    propose_fencing_number(claim, now_.time_since_epoch() + *acquisition.fencing);
   }
-  claim.steps = steps();
-  begin_round(claim, 1, acquisition.ttl);
-  claim.valid_until = valid_until(now_, acquisition.ttl);
+  claim.steps = nodes_.steps();
+  begin_round(claim, 1, acquisition.terms.ttl);
+  claim.valid_until = valid_until(now_, acquisition.terms.ttl);
   timers_.set(timer_of(acquisition), acquisition.give_up);
   ask(claim);
   retime(claim);
@@ -175,48 +165,48 @@ void Engine::judge_attempt(Claim& claim) {
       // A lease that is already over is worth nothing to its holder and blocks everybody else.
       if (now_ >= claim.valid_until) return lose_attempt(claim, Errc::expired);
       if (!claim.fencing) return grant(claim);
-      claim.task = Claim::Task::number;
-      return judge_number(claim);
+      claim.task = Claim::Task::fence;
+      return judge_fencing(claim);
     case Verdict::lost:
       return lose_attempt(claim, claim.round.why_lost());
   }
 }
 
-void Engine::propose_number(Claim& claim, Duration wall_clock) {
+void Engine::propose_fencing_number(Claim& claim, Duration wall_clock) {
   Fencing& fencing = claim.fencing.emplace();
   // One number for all of several resources, so above what was seen of each.
-  fencing.number = fences_.propose(claim.resource, wall_clock);
-  for (const std::string& other : claim.also) {
-    fencing.number = std::max(fencing.number, fences_.propose(other, wall_clock));
+  fencing.number = fencing_numbers_.propose(claim.terms.resource, wall_clock);
+  for (const std::string& other : claim.terms.more_resources) {
+    fencing.number = std::max(fencing.number, fencing_numbers_.propose(other, wall_clock));
   }
   fencing.first = fencing.number;
-  fencing.reach = fence_number(wall_clock + fence_reach);
-  remember_number(claim, fencing.number);
+  fencing.reach = fencing_number_at(wall_clock + fence_reach);
+  remember_fencing_number(claim, fencing.number);
 }
 
-void Engine::remember_number(const Claim& claim, std::uint64_t number) {
+void Engine::remember_fencing_number(const Claim& claim, std::uint64_t number) {
   // What is beyond reach is not proposed, and must not hide what is within.
   if (number > claim.fencing->reach) return;
-  fences_.note(claim.resource, number);
-  for (const std::string& other : claim.also) fences_.note(other, number);
+  fencing_numbers_.note(claim.terms.resource, number);
+  for (const std::string& other : claim.terms.more_resources) fencing_numbers_.note(other, number);
 }
 
-void Engine::forget_number(const Claim& claim) {
-  fences_.forget(claim.resource);
-  for (const std::string& other : claim.also) fences_.forget(other);
+void Engine::forget_fencing_number(const Claim& claim) {
+  fencing_numbers_.forget(claim.terms.resource);
+  for (const std::string& other : claim.terms.more_resources) fencing_numbers_.forget(other);
 }
 
-void Engine::raise_number(Claim& claim) {
+void Engine::raise_fencing_number(Claim& claim) {
   Fencing& fencing = *claim.fencing;
   fencing.number = std::max(fencing.highest, fencing.number) + 1;
-  remember_number(claim, fencing.number);
+  remember_fencing_number(claim, fencing.number);
   fencing.acknowledged = NodeSet();
   ++fencing.rounds;
   fencing.asked =
-      transmit(claim, Verb::raise_fence, claim.round.granted() & up(), ScriptForm::digest);
+      transmit(claim, Verb::raise_fence, claim.round.granted() & nodes_.up(), ScriptForm::digest);
 }
 
-void Engine::judge_number(Claim& claim) {
+void Engine::judge_fencing(Claim& claim) {
   Fencing& fencing = *claim.fencing;
   if (now_ >= claim.valid_until) return lose_attempt(claim, Errc::expired);
   if (fencing.acknowledged.size() >= claim.round.quorum()) return grant(claim);
@@ -224,14 +214,14 @@ void Engine::judge_number(Claim& claim) {
   if (next >= fence_limit) return lose_attempt(claim, Errc::excluded);
   // The first round is over when the lock is ours; a later one when it can not win any more and
   // nothing of it is under way, so that no answer to it can be taken for one to the next.
-  if (fencing.rounds == 1) raise_number(claim);
+  if (fencing.rounds == 1) raise_fencing_number(claim);
   const std::size_t possible =
       fencing.acknowledged.size() + fencing.asked.size() + claim.round.pending().size();
   if (possible >= claim.round.quorum()) return;
-  const NodeSet reachable = claim.round.granted() & up();
+  const NodeSet reachable = claim.round.granted() & nodes_.up();
   if (reachable.size() >= claim.round.quorum()) {
     if (!fencing.asked.empty()) return;
-    if (fencing.highest >= fencing.number) return raise_number(claim);
+    if (fencing.highest >= fencing.number) return raise_fencing_number(claim);
   }
   lose_attempt(claim, Errc::unavailable);
 }
@@ -239,11 +229,11 @@ void Engine::judge_number(Claim& claim) {
 void Engine::grant(Claim& claim) {
   REDLOCK_ASSERT(claim.round.granted().size() >= claim.round.quorum());
   REDLOCK_ASSERT(now_ < claim.valid_until);
-  claim.worth = {claim.round.number(), claim.round.granted() & voters(claim.deployment),
+  claim.basis = {claim.round.number(), claim.round.granted() & nodes_.voters(claim.deployment),
                  claim.steps, claim.valid_until, claim.round.quorum()};
-  if (claim.worth.nodes.size() < claim.worth.votes_needed)
+  if (claim.basis.nodes.size() < claim.basis.votes_needed)
     return lose_attempt(claim, Errc::excluded);
-  claim.valid_until = claim.worth.deadline(steps(), claim.worth.votes_needed);
+  claim.valid_until = claim.basis.deadline(nodes_.steps(), claim.basis.votes_needed);
   if (now_ >= claim.valid_until) return lose_attempt(claim, Errc::expired);
   Acquisition& acquisition = acquisitions_.at(claim.acquisition);
   claim.state = Claim::State::held;
@@ -251,8 +241,8 @@ void Engine::grant(Claim& claim) {
   claim.task = Claim::Task::none;
   claim.granted_at = now_;
   claim.elapsed = now_ - acquisition.first_round.value_or(now_);
-  claim.renewal.begin(acquisition.renewal, claim.round.start(), acquisition.ttl);
-  if (claim.valid_until < claim.worth.until) claim.renewal.hurry(now_);
+  claim.renewal.begin(acquisition.renewal, claim.round.start(), acquisition.terms.ttl);
+  if (claim.valid_until < claim.basis.until) claim.renewal.hurry(now_);
   retime(claim);
 
   Command& command = outbox_.emit(Command::Kind::acquired);
@@ -263,7 +253,7 @@ void Engine::grant(Claim& claim) {
   command.valid_until = claim.valid_until;
 
   acquisition.state = Acquisition::State::over;
-  leave_line(acquisition, Left::granted);
+  leave_wait_queue(acquisition, Left::granted);
   timers_.set(timer_of(acquisition), std::nullopt);
   finished_acquisitions_.push_back(acquisition.index);
 }
@@ -273,7 +263,7 @@ void Engine::lose_attempt(Claim& claim, Errc why) {
   keep_votes(acquisition, claim.round);
   acquisition.why = why;
   clear(claim);
-  if (may_change_place(acquisition)) {
+  if (may_change_permit(acquisition)) {
     ++acquisition.moves;
     return try_again(acquisition);
   }
@@ -284,28 +274,21 @@ void Engine::pause_or_fail(Acquisition& acquisition) {
   if (!acquisition.give_up || now_ >= *acquisition.give_up) {
     return finish(acquisition, acquisition.why);
   }
-  acquisition.state = Acquisition::State::pausing;
+  acquisition.state = Acquisition::State::backing_off;
   acquisition.moves = 0;
-  if (worth_waiting(acquisition)) wait_in_line(acquisition);
+  if (can_be_notified(acquisition)) join_wait_queue(acquisition);
   plan_next_try(acquisition);
 }
 
 void Engine::plan_next_try(Acquisition& acquisition, Instant at_latest) {
-  const Told told = is_told(acquisition) ? Told::yes : Told::no;
-  if (told == Told::yes && heard_enough(acquisition)) acquisition.look = now_;
-  acquisition.next_try = next_try(now_, acquisition.why, acquisition.last, acquisition.setbacks,
-                                  slowest_round_trip(), told, *random_);
+  const Notified notified = will_be_notified(acquisition) ? Notified::yes : Notified::no;
+  if (notified == Notified::yes && notified_by_quorum(acquisition)) acquisition.retry_at = now_;
   acquisition.next_try =
-      std::min({acquisition.next_try, acquisition.look.value_or(at_latest), at_latest});
+      next_try(now_, acquisition.why, acquisition.last, acquisition.failed_attempts,
+               nodes_.slowest_round_trip(), notified, *random_);
+  acquisition.next_try =
+      std::min({acquisition.next_try, acquisition.retry_at.value_or(at_latest), at_latest});
   timers_.set(timer_of(acquisition), std::min(acquisition.next_try, *acquisition.give_up));
-}
-
-Duration Engine::slowest_round_trip() const {
-  Duration slowest{};
-  for (const Link& link : links_) {
-    if (link.up()) slowest = std::max(slowest, link.round_trip());
-  }
-  return slowest;
 }
 
 void Engine::finish(Acquisition& acquisition, Errc code) {
@@ -315,7 +298,7 @@ void Engine::finish(Acquisition& acquisition, Errc code) {
   if (acquisition.has_last) command.round = &acquisition.last;
   if (acquisition.first_round) command.elapsed = now_ - *acquisition.first_round;
   acquisition.state = Acquisition::State::over;
-  leave_line(acquisition, Left::failed);
+  leave_wait_queue(acquisition, Left::failed);
   timers_.set(timer_of(acquisition), std::nullopt);
   finished_acquisitions_.push_back(acquisition.index);
 }
@@ -325,12 +308,12 @@ void Engine::fire(Acquisition& acquisition) {
   switch (acquisition.state) {
     case Acquisition::State::over:
       return;
-    case Acquisition::State::gathering:
+    case Acquisition::State::connecting:
       note_absent(acquisition);
       return finish(acquisition, Errc::unavailable);
-    case Acquisition::State::pausing:
+    case Acquisition::State::backing_off:
       return out_of_time ? finish(acquisition, acquisition.why) : try_again(acquisition);
-    case Acquisition::State::asking: {
+    case Acquisition::State::in_round: {
       Claim& claim = *claims_.find(acquisition.claim.index, acquisition.claim.generation);
       // An earlier attempt knew more than one that was cut short.
       if (!acquisition.has_last) {

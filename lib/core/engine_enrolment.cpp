@@ -15,19 +15,6 @@ constexpr Duration after_refusal = std::chrono::seconds(1);
 
 }  // namespace
 
-std::vector<NodeView> Engine::node_views() const {
-  std::vector<NodeView> views(links_.size());
-  for (std::size_t i = 0; i < links_.size(); ++i) {
-    const Link& link = links_[i];
-    NodeView& view = views[i];
-    view.name = settings_.nodes[i];
-    view.usable = link.up() && !link.twin && link.unfit().empty();
-    if (link.up() && link.marker()) view.marker = &*link.marker();
-    view.known_as = link.known_as();
-  }
-  return views;
-}
-
 void Engine::enrol() {
   if (enrol_again_at_ && now_ >= *enrol_again_at_) {
     enrol_again_at_.reset();
@@ -42,7 +29,7 @@ void Engine::enrol() {
   if (waits && settings_.restart_guard) return;
   enrolment_due_ = false;
   if (!settings_.restart_guard) return report_unenrolled();
-  const Enrolment::Step step = enrolment_.next(node_views(), *random_);
+  const Enrolment::Step step = enrolment_.next(nodes_.views(), *random_);
   if (const auto* write = std::get_if<Enrolment::Write>(&step)) {
     write_marker(*write);
   } else if (const auto* confirm = std::get_if<Enrolment::Confirm>(&step)) {
@@ -54,34 +41,32 @@ void Engine::enrol() {
 
 void Engine::watch_markers() {
   // Votes show a marker that changed. Where none are asked for, only a look does.
-  const Ballot ballot = this->ballot();
+  const Nodes::Ballot ballot = nodes_.ballot();
   std::size_t members = 0;
-  for (std::size_t i = 0; i < links_.size(); ++i) {
-    const bool counts = links_[i].up() && belongs_to(static_cast<NodeIndex>(i), ballot.deployment);
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    const bool counts =
+        nodes_[i].up() && nodes_.belongs_to(static_cast<NodeIndex>(i), ballot.deployment);
     members += counts ? 1 : 0;
   }
   const bool closed = members < ballot.quorum;
-  for (std::size_t i = 0; i < links_.size(); ++i) {
-    Link& link = links_[i];
-    const bool counts = belongs_to(static_cast<NodeIndex>(i), ballot.deployment);
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    Link& link = nodes_[i];
+    const bool counts = nodes_.belongs_to(static_cast<NodeIndex>(i), ballot.deployment);
     // Without the guard, a node that does not let us read its marker is as good as a new one.
     const bool has_marker = settings_.restart_guard || link.marker();
-    link.watch_marker(has_marker && link.unfit().empty() && (closed || !counts), now_);
+    link.watch_marker(has_marker && link.ineligible().empty() && (closed || !counts), now_);
   }
 }
 
 void Engine::learn_members() {
-  for (const std::string& name : unknown_members(node_views())) {
-    if (links_.size() == limits::nodes) return;
-    const auto node = static_cast<NodeIndex>(links_.size());
-    settings_.nodes.push_back(name);
-    links_.emplace_back(settings_);
-    outbox_.emit(Command::Kind::learned, node);
+  for (const std::string& name : unknown_members(nodes_.views())) {
+    if (nodes_.size() == limits::nodes) return;
+    outbox_.emit(Command::Kind::learned, nodes_.learn(name));
   }
 }
 
 void Engine::write_marker(const Enrolment::Write& write) {
-  writing_marker_ = MarkerWrite{write.node, links_[write.node].marker_text(),
+  writing_marker_ = MarkerWrite{write.node, nodes_[write.node].marker_text(),
                                 format_marker(write.marker), write.quarantine};
   outbox_.send(NodeSet::of(write.node), Verb::write_marker, Command::Kind::write_marker).marker =
       &*writing_marker_;
@@ -110,7 +95,7 @@ void Engine::take_confirmation(NodeIndex node, const Stamp& stamp) {
 
 void Engine::take_marker_written(const Answer& answer) {
   const NodeIndex node = answer.node;
-  Link& link = links_[node];
+  Link& link = nodes_[node];
   REDLOCK_ASSERT(writing_marker_ && writing_marker_->node == node);
   writing_marker_.reset();
   enrolment_due_ = true;
@@ -132,11 +117,11 @@ void Engine::take_marker_written(const Answer& answer) {
                           : std::string("it became a member just now and may have forgotten "
                                         "leases that are still valid"));
   }
-  judge_marker(node);
+  nodes_.judge_marker(node);
   serve_claims_of(node);
   if (!link.vote_denied().empty()) {
     unenrolled_.add(node);
-  } else if (!may_vote(node)) {
+  } else if (!nodes_.may_vote(node)) {
     report_exclusion(node);
   }
   wake_after_outage();
@@ -153,9 +138,9 @@ bool Engine::may_still_enrol() const {
   // A client that closes at once leaves no opening half done: the next one may be as quick.
   bool waits = false;
   bool denied = false;
-  for (const Link& link : links_) {
+  for (const Link& link : nodes_) {
     waits = waits || link.fresh();
-    const bool ours = link.up() && link.marker() && link.unfit().empty() &&
+    const bool ours = link.up() && link.marker() && link.ineligible().empty() &&
                       (link.marker()->state == Marker::State::blank ||
                        link.marker()->state == Marker::State::opening);
     denied = denied || ours;
@@ -178,7 +163,7 @@ void Engine::forget_enrolment(NodeIndex node) {
 void Engine::report_unenrolled() {
   const NodeSet waiting = std::exchange(unenrolled_, NodeSet());
   waiting.each([&](NodeIndex node) {
-    if (links_[node].up() && !links_[node].vote_denied().empty()) report_exclusion(node);
+    if (nodes_[node].up() && !nodes_[node].vote_denied().empty()) report_exclusion(node);
   });
 }
 

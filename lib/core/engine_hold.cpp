@@ -43,7 +43,7 @@ void Engine::begin_extend(Claim& claim, Verb verb, Duration ttl) {
   claim.verb = verb;
   claim.unasked = NodeSet();
   begin_round(claim, after(claim.round.number()), ttl);
-  claim.steps = steps();
+  claim.steps = nodes_.steps();
   ask(claim);
   if (claim.state == Claim::State::held) {
     // A node in first contact is given the key by a later extend; this round does not wait for it.
@@ -52,23 +52,24 @@ void Engine::begin_extend(Claim& claim, Verb verb, Duration ttl) {
     claim.unasked = NodeSet();
   }
   judge(claim);
-  settle(claim);
+  finish_if_clean(claim);
 }
 
 void Engine::judge_extend(Claim& claim) {
   const Verdict verdict = claim.round.verdict();
   if (verdict == Verdict::pending) return;
   claim.task = Claim::Task::none;
-  const bool visit = claim.state == Claim::State::visiting;
-  const Worth worth{claim.round.number(), claim.round.granted(), claim.steps,
-                    valid_until(claim.round.start(), claim.round.ttl()), claim.round.quorum()};
-  const Instant deadline = worth.deadline(steps(), worth.votes_needed);
+  const bool visit = claim.state == Claim::State::by_token;
+  const ValidityBasis basis{claim.round.number(), claim.round.granted(), claim.steps,
+                            valid_until(claim.round.start(), claim.round.ttl()),
+                            claim.round.quorum()};
+  const Instant deadline = basis.deadline(nodes_.steps(), basis.votes_needed);
   // A step that was noticed during the round takes from a visit as it does from a lease.
   if (verdict == Verdict::won && visit) claim.valid_until = std::min(claim.valid_until, deadline);
   if (verdict == Verdict::won && visit && now_ >= claim.valid_until) {
     fail_requests(claim, Errc::expired, &claim.round);
   } else if (verdict == Verdict::won) {
-    extend_won(claim, worth, deadline);
+    extend_won(claim, basis, deadline);
   } else {
     const std::size_t refused = claim.round.with(Vote::refused).size();
     const bool not_ours = refused + claim.round.quorum() > settings_.nodes.size();
@@ -80,15 +81,15 @@ void Engine::judge_extend(Claim& claim) {
     claim.renewal.failed(now_, claim.valid_until);
     claim.unasked = NodeSet();
   }
-  if (visit) claim.state = Claim::State::settling;
+  if (visit) claim.state = Claim::State::cleaning_up;
   retime(claim);
 }
 
-void Engine::extend_won(Claim& claim, const Worth& worth, Instant deadline) {
+void Engine::extend_won(Claim& claim, const ValidityBasis& basis, Instant deadline) {
   if (claim.state == Claim::State::held) {
     REDLOCK_ASSERT(now_ < claim.valid_until);
     if (deadline > claim.valid_until) {
-      claim.worth = worth;
+      claim.basis = basis;
       claim.valid_until = deadline;
     }
     if (claim.requests.empty()) {
@@ -96,7 +97,7 @@ void Engine::extend_won(Claim& claim, const Worth& worth, Instant deadline) {
     } else {
       claim.renewal.extended_by_hand(claim.valid_until);
     }
-    if (deadline < worth.until) claim.renewal.hurry(now_);
+    if (deadline < basis.until) claim.renewal.hurry(now_);
   } else if (!claim.is_hold) {
     // Only now: giving the key back before a quorum has shown to have it would revive a lock that
     // was lost. Not a hold: whose it was, nobody knows here.
@@ -122,8 +123,9 @@ void Engine::extend_won(Claim& claim, const Worth& worth, Instant deadline) {
 
 void Engine::on(const ExtendToken& event) {
   if (drain_until_) return fail(event.request, Errc::closed, nullptr);
-  Claim& claim = new_claim(event.resource, event.token);
-  claim.state = Claim::State::visiting;
+  Claim& claim = new_claim(event.token);
+  claim.terms.assign(event.resource);
+  claim.state = Claim::State::by_token;
   claim.requests.push_back(event.request);
   begin_round(claim, 0, event.ttl);
   claim.valid_until = valid_until(now_, event.ttl);
@@ -149,28 +151,26 @@ void Engine::begin_release(Claim& claim, RequestId request) {
     claim.task = Claim::Task::release;
   }
   // How many holds are left is to be told by a quorum.
-  if (!claim.group.empty()) claim.keys.assume_present(NodeSet::first(links_.size()));
+  if (!claim.terms.group.empty()) claim.keys.assume_present(nodes_.all());
   const NodeSet held = claim.keys.present();
   clear(claim);
   if (request == RequestId::none) return;
-  (NodeSet::first(links_.size()) - held).each([&](NodeIndex node) {
-    claim.round.record(node, Vote::refused, {});
-  });
+  (nodes_.all() - held).each([&](NodeIndex node) { claim.round.record(node, Vote::refused, {}); });
   claim.keys.to_release().each([&](NodeIndex node) {
     // A node that is up was not asked because it owes too many answers, whoever may vote there.
-    if (links_[node].up()) claim.round.record(node, Vote::timeout, {too_many_unanswered});
-    if (links_[node].fresh()) claim.round.record(node, Vote::unreachable, {not_connected_yet});
-    vote_of_absent(claim.round, node);
+    if (nodes_[node].up()) claim.round.record(node, Vote::timeout, {too_many_unanswered});
+    if (nodes_[node].fresh()) claim.round.record(node, Vote::unreachable, {not_connected_yet});
+    nodes_.record_absent(claim.round, node);
   });
   judge(claim);
-  settle(claim);
+  finish_if_clean(claim);
 }
 
 void Engine::end_lease(Claim& claim) {
   if (claim.state == Claim::State::held) --held_;
   // Renewal ends before a release is sent, so that a late one can not revive the key.
   claim.renewal.end();
-  claim.state = Claim::State::settling;
+  claim.state = Claim::State::cleaning_up;
 }
 
 void Engine::clear(Claim& claim) {
@@ -181,13 +181,13 @@ void Engine::clear(Claim& claim) {
     // Every node keeps what is left of the interval, also one that missed the lease: else one that
     // forgets could make a free majority with those. A node that cannot be reached is not owed it
     // for as long as an interval may be.
-    claim.keys.assume_present(NodeSet::first(links_.size()));
+    claim.keys.assume_present(nodes_.all());
     claim.keys.owe_until(gone_by(now_, settings_.max_ttl));
   }
   claim.keys.owe_release();
   send_owed(claim);
   retime(claim);
-  if (claim.task == Claim::Task::none) settle(claim);
+  if (claim.task == Claim::Task::none) finish_if_clean(claim);
 }
 
 Duration Engine::owed_pause() const {
@@ -217,28 +217,30 @@ void Engine::judge_release(Claim& claim) {
 void Engine::on(const ReleaseToken& event) {
   if (drain_until_) return fail(event.request, Errc::closed, nullptr);
   claims_.each([&](Claim& other) {
-    if (other.finished || other.token != event.token || other.resource != event.resource) return;
+    if (other.finished || other.token != event.token || other.terms.resource != event.resource)
+      return;
     // Else an extend that is under way would repair nodes behind their release, and one in first
     // contact would get the SET of a lease that was handed on.
     if (other.verb == Verb::extend) {
       other.valid_until = now_;
     } else if (other.task == Claim::Task::none) {
       other.unasked = NodeSet();
-      settle(other);
+      finish_if_clean(other);
     }
   });
-  Claim& claim = new_claim(event.resource, event.token);
-  claim.state = Claim::State::visiting;
+  Claim& claim = new_claim(event.token);
+  claim.terms.assign(event.resource);
+  claim.state = Claim::State::by_token;
   claim.task = Claim::Task::release_by_token;
   claim.verb = Verb::release;
   claim.requests.push_back(event.request);
   begin_round(claim, 1, settings_.max_ttl);
   claim.keys.expires_by(gone_by(now_, settings_.max_ttl));
-  claim.keys.assume_present(NodeSet::first(links_.size()));
+  claim.keys.assume_present(nodes_.all());
   const NodeSet asked = ask(claim);
   claim.keys.owe_release(claim.keys.present() - asked - claim.unasked);
   judge(claim);
-  settle(claim);
+  finish_if_clean(claim);
 }
 
 void Engine::judge_release_by_token(Claim& claim) {
@@ -256,7 +258,7 @@ void Engine::judge_release_by_token(Claim& claim) {
 
 void Engine::release_decided(Claim& claim, std::optional<Errc> problem) {
   claim.task = Claim::Task::none;
-  claim.state = Claim::State::settling;
+  claim.state = Claim::State::cleaning_up;
   for (const RequestId request : claim.requests) {
     if (problem) {
       fail(request, *problem, &claim.round);
@@ -279,15 +281,16 @@ void Engine::on(const Detach& event) {
   end_lease(*claim);
   claim->keys.hand_over();
   retime(*claim);
-  settle(*claim);
+  finish_if_clean(*claim);
 }
 
 // --- inspect ----------------------------------------------------------------------------------
 
 void Engine::on(const Inspect& event) {
   if (drain_until_) return fail(event.request, Errc::closed, nullptr);
-  Claim& claim = new_claim(event.resource, Token());
-  claim.state = Claim::State::visiting;
+  Claim& claim = new_claim(Token());
+  claim.terms.assign(event.resource);
+  claim.state = Claim::State::by_token;
   claim.task = Claim::Task::inspect;
   claim.verb = Verb::inspect;
   claim.token = event.token;
@@ -295,13 +298,13 @@ void Engine::on(const Inspect& event) {
   begin_round(claim, 1, Duration::zero());
   ask(claim);
   judge(claim);
-  settle(claim);
+  finish_if_clean(claim);
 }
 
 void Engine::judge_inspect(Claim& claim) {
   if (!claim.round.pending().empty()) return;
   claim.task = Claim::Task::none;
-  claim.state = Claim::State::settling;
+  claim.state = Claim::State::cleaning_up;
   for (const RequestId request : claim.requests) {
     Command& command = outbox_.emit(Command::Kind::inspected);
     command.request = request;
@@ -350,15 +353,15 @@ void Engine::fire(Claim& claim) {
         }
       }
       break;
-    case Claim::State::visiting:
+    case Claim::State::by_token:
       break;
-    case Claim::State::settling:
+    case Claim::State::cleaning_up:
       claim.keys.expire(now_);
       if (claim.keys.resend_due(now_)) send_owed(claim);
       break;
   }
   retime(claim);
-  settle(claim);
+  finish_if_clean(claim);
 }
 
 void Engine::retime(Claim& claim) {
@@ -374,17 +377,17 @@ void Engine::retime(Claim& claim) {
         at = earlier(at, claim.queued.empty() ? claim.renewal.due() : now_);
       }
       break;
-    case Claim::State::visiting:
+    case Claim::State::by_token:
       break;
-    case Claim::State::settling:
-      if (!claim.keys.clean()) at = claim.keys.next(up());
+    case Claim::State::cleaning_up:
+      if (!claim.keys.clean()) at = claim.keys.next(nodes_.up());
       break;
   }
   timers_.set(timer_of(claim), at);
 }
 
-void Engine::settle(Claim& claim) {
-  if (claim.finished || claim.state != Claim::State::settling) return;
+void Engine::finish_if_clean(Claim& claim) {
+  if (claim.finished || claim.state != Claim::State::cleaning_up) return;
   if (claim.task != Claim::Task::none || claim.unanswered > 0) return;
   if (!claim.keys.clean()) return retime(claim);
   if (!claim.unasked.empty()) return;

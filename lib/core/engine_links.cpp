@@ -13,57 +13,10 @@ std::string in_milliseconds(Duration duration) {
 
 }  // namespace
 
-NodeSet Engine::up() const {
-  NodeSet set;
-  for (std::size_t i = 0; i < links_.size(); ++i) {
-    if (links_[i].up()) set.add(static_cast<NodeIndex>(i));
-  }
-  return set;
-}
-
-NodeSet Engine::voters() const {
-  NodeSet set;
-  for (std::size_t i = 0; i < links_.size(); ++i) {
-    if (may_vote(static_cast<NodeIndex>(i))) set.add(static_cast<NodeIndex>(i));
-  }
-  return set;
-}
-
-NodeSet Engine::voters(std::string_view deployment) const {
-  NodeSet set;
-  voters().each([&](NodeIndex node) {
-    if (belongs_to(node, deployment)) set.add(node);
-  });
-  return set;
-}
-
-NodeSet Engine::unsettled() const {
-  NodeSet set;
-  for (std::size_t i = 0; i < links_.size(); ++i) {
-    const Link& link = links_[i];
-    const bool clock_unknown = link.up() && settings_.clock_guard && !link.clock_known();
-    if (link.fresh() || (clock_unknown && link.unfit().empty() && !link.twin)) {
-      set.add(static_cast<NodeIndex>(i));
-    }
-  }
-  return set;
-}
-
-void Engine::vote_of_absent(Round& round, NodeIndex node) {
-  const Link& link = links_[node];
-  if (link.state() == Link::State::down) {
-    round.record(node, link.failure().vote, {link.failure().why});
-  } else if (link.up()) {
-    std::optional<Duration> left;
-    if (link.quarantined_until()) left = *link.quarantined_until() - now_;
-    round.record(node, Vote::excluded, {exclusion(node), {}, left});
-  }
-}
-
 void Engine::tend_links() {
-  for (std::size_t i = 0; i < links_.size(); ++i) {
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
     const auto node = static_cast<NodeIndex>(i);
-    Link& link = links_[i];
+    Link& link = nodes_[i];
     if (link.answer_overdue(now_)) {
       // Answers are unaccounted for from here on: the connection is of no more use.
       undo_behind_sets(node);
@@ -73,7 +26,7 @@ void Engine::tend_links() {
       outbox_.emit(Command::Kind::disconnect, node);
       drop(node, Vote::timeout, "no connection within " + in_milliseconds(settings_.longest_limit));
     }
-    if (link.role_check_due(now_)) end_connection(node, Vote::error, link.unfit());
+    if (link.role_check_due(now_)) end_connection(node, Vote::error, link.ineligible());
     if (link.marker_look_due(now_)) look_at_marker(node);
     if (link.retry_due(now_)) {
       link.connecting(now_);
@@ -99,12 +52,12 @@ void Engine::undo_behind_sets(NodeIndex node) {
 
 void Engine::on(const NodeUp& event) {
   const NodeIndex node = event.node;
-  links_[node].came_up(event, now_);
-  find_twin(node);
-  judge_marker(node);
-  const Link& link = links_[node];
-  const bool no_vote = !link.unfit().empty() || !link.vote_denied().empty() ||
-                       link.quarantined_until() || !why_not_counted(node).empty();
+  nodes_[node].came_up(event, now_);
+  if (nodes_.find_duplicate(node)) report_exclusion(node);
+  nodes_.judge_marker(node);
+  const Link& link = nodes_[node];
+  const bool no_vote = !link.ineligible().empty() || !link.vote_denied().empty() ||
+                       link.quarantined_until() || !nodes_.why_not_counted(node).empty();
   if (!link.vote_denied().empty()) {
     note_enrolment(node);
   } else if (no_vote) {
@@ -113,9 +66,9 @@ void Engine::on(const NodeUp& event) {
   enrolment_due_ = true;
   kill_suspects(node);
   read_clock(node);
-  compare_clocks();
+  nodes_.compare_clocks().each([&](NodeIndex excluded) { report_exclusion(excluded); });
   serve_claims_of(node);
-  wake_gathering();
+  retry_connecting();
   wake_after_outage();
 }
 
@@ -124,22 +77,10 @@ void Engine::on(const NodeDown& event) {
        event.why);
 }
 
-void Engine::find_twin(NodeIndex node) {
-  // The address that was there first keeps the vote: changing it over in the middle of a round
-  // would count one server twice.
-  for (std::size_t i = 0; i < links_.size(); ++i) {
-    if (i == node || !links_[i].up() || links_[i].twin) continue;
-    if (links_[i].server() != links_[node].server()) continue;
-    links_[node].twin = static_cast<NodeIndex>(i);
-    report_exclusion(node);
-    return;
-  }
-}
-
 void Engine::report_exclusion(NodeIndex node) { outbox_.emit(Command::Kind::excluded, node); }
 
 void Engine::kill_suspects(NodeIndex node) {
-  for (const std::int64_t suspect : links_[node].suspects()) {
+  for (const std::int64_t suspect : nodes_[node].suspects()) {
     outbox_.send(NodeSet::of(node), Verb::kill_old, Command::Kind::kill_old).number = suspect;
   }
 }
@@ -152,35 +93,36 @@ void Engine::serve_claims_of(NodeIndex node) {
       // What did not fit behind so many others has to be sent later; the rest of an interval that
       // is over by now needs not be sent.
       retime(claim);
-      settle(claim);
+      finish_if_clean(claim);
     }
     if (!claim.unasked.has(node)) return;
     const bool votes = is_set(claim.verb);
-    if (votes && unsettled().has(node)) return;  // asked again when its clock is known
+    if (votes && nodes_.undetermined().has(node)) return;  // asked again when its clock is known
     claim.unasked.remove(node);
-    const bool has_vote = may_vote(node) && counts_for(claim, node);
-    if (votes ? !has_vote : links_[node].twin.has_value()) {
-      vote_of_absent(claim.round, node);
+    const bool has_vote = nodes_.may_vote(node) && counts_for(claim, node);
+    if (votes ? !has_vote : nodes_[node].duplicate_of.has_value()) {
+      nodes_.record_absent(claim.round, node);
     } else {
       transmit(claim, claim.verb, NodeSet::of(node), ScriptForm::digest);
     }
     judge(claim);
-    settle(claim);
+    finish_if_clean(claim);
   });
 }
 
 void Engine::drop(NodeIndex node, Vote vote, std::string_view why) {
-  Link& link = links_[node];
+  Link& link = nodes_[node];
   link.went_down(now_, vote, why, *random_);
   note_drop_while_closing(node);
   uncovered_.remove(node);
   forget_enrolment(node);
   // Its server may be reached by another address of the list, which has the vote from now on.
-  // Of several, one: the first becomes the others' twin.
-  for (std::size_t i = 0; i < links_.size(); ++i) {
-    if (links_[i].twin != node) continue;
-    links_[i].twin.reset();
-    find_twin(static_cast<NodeIndex>(i));
+  // Of several, one: the first becomes the others' duplicate.
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    if (nodes_[i].duplicate_of != node) continue;
+    nodes_[i].duplicate_of.reset();
+    const auto other = static_cast<NodeIndex>(i);
+    if (nodes_.find_duplicate(other)) report_exclusion(other);
   }
   while (const std::optional<Stamp> stamp = link.take_unanswered()) {
     Answer answer;
@@ -195,28 +137,28 @@ void Engine::drop(NodeIndex node, Vote vote, std::string_view why) {
     if (claim.finished || !claim.unasked.has(node)) return;
     claim.unasked.remove(node);
     if (claim.verb == Verb::release) claim.keys.owe_release(NodeSet::of(node));
-    vote_of_absent(claim.round, node);
+    nodes_.record_absent(claim.round, node);
     judge(claim);
-    settle(claim);
+    finish_if_clean(claim);
   });
-  if (link.ear.wanted) outbox_.emit(Command::Kind::stop_listening, node);
-  link.ear.wanted = link.ear.open = false;
-  hints_.lost(node);
-  wake_deaf();
-  wake_gathering();
+  if (link.subscription.wanted) outbox_.emit(Command::Kind::unsubscribe, node);
+  link.subscription.wanted = link.subscription.open = false;
+  wait_queue_.lost(node);
+  retry_unsubscribed();
+  retry_connecting();
 }
 
-void Engine::wake_gathering() {
+void Engine::retry_connecting() {
   acquisitions_.each([&](Acquisition& acquisition) {
-    if (acquisition.state == Acquisition::State::gathering) try_again(acquisition);
+    if (acquisition.state == Acquisition::State::connecting) try_again(acquisition);
   });
 }
 
 void Engine::wake_after_outage() {
-  const Ballot ballot = this->ballot();
-  if (voters(ballot.deployment).size() < ballot.quorum) return;
+  const Nodes::Ballot ballot = nodes_.ballot();
+  if (nodes_.voters(ballot.deployment).size() < ballot.quorum) return;
   acquisitions_.each([&](Acquisition& acquisition) {
-    if (acquisition.state != Acquisition::State::pausing) return;
+    if (acquisition.state != Acquisition::State::backing_off) return;
     const Errc why = acquisition.why;
     if (why == Errc::unavailable || why == Errc::excluded) try_again(acquisition);
   });

@@ -27,16 +27,16 @@ KeyLedger::Release outcome_of_release(Reply reply) {
 
 NodeSet Engine::ask(Claim& claim) {
   NodeSet askable;
-  NodeSet::first(links_.size()).each([&](NodeIndex node) {
-    const Link& link = links_[node];
+  nodes_.all().each([&](NodeIndex node) {
+    const Link& link = nodes_[node];
     if (link.fresh()) {
       claim.unasked.add(node);
-    } else if (!link.up() || link.twin ||
-               (is_set(claim.verb) && !(may_vote(node) && counts_for(claim, node)))) {
-      if (is_set(claim.verb) && unsettled().has(node)) return claim.unasked.add(node);
-      vote_of_absent(claim.round, node);
-    } else if (claim.task == Claim::Task::extend && !link.unfit().empty()) {
-      vote_of_absent(claim.round, node);
+    } else if (!link.up() || link.duplicate_of ||
+               (is_set(claim.verb) && !(nodes_.may_vote(node) && counts_for(claim, node)))) {
+      if (is_set(claim.verb) && nodes_.undetermined().has(node)) return claim.unasked.add(node);
+      nodes_.record_absent(claim.round, node);
+    } else if (claim.task == Claim::Task::extend && !link.ineligible().empty()) {
+      nodes_.record_absent(claim.round, node);
     } else if (link.congested()) {
       claim.round.record(node, Vote::timeout, {too_many_unanswered});
     } else {
@@ -47,16 +47,16 @@ NodeSet Engine::ask(Claim& claim) {
 }
 
 NodeSet Engine::transmit(Claim& claim, Verb verb, NodeSet nodes, ScriptForm form) {
-  if (!is_set_numbered(verb)) {
+  if (!is_set_fenced(verb)) {
     const NodeSet asked = transmit_same(claim, verb, nodes, form);
-    if (verb == Verb::take && claim.fencing) tend_numbers(asked);
+    if (verb == Verb::take && claim.fencing) prune_fencing_numbers(asked);
     return asked;
   }
-  const NodeSet numbering = nodes & can_number(claim.fencing->first);
+  const NodeSet numbering = nodes & nodes_.can_set_fenced(claim.fencing->first);
   const NodeSet others = nodes - numbering;
   const NodeSet sent =
       transmit_same(claim, verb, numbering, form) | transmit_same(claim, Verb::take, others, form);
-  tend_numbers(sent);
+  prune_fencing_numbers(sent);
   return sent;
 }
 
@@ -68,7 +68,7 @@ NodeSet Engine::transmit_same(Claim& claim, Verb verb, NodeSet nodes, ScriptForm
   stamp.round = claim.round.number();
   stamp.verb = verb;
   nodes.each([&](NodeIndex node) {
-    if (!links_[node].up() || links_[node].congested()) return;
+    if (!nodes_[node].up() || nodes_[node].congested()) return;
     sent.add(node);
   });
   if (sent.empty()) return sent;
@@ -92,7 +92,7 @@ void Engine::on(const Answer& answer) {
   }
   if (answer.stamp.verb == Verb::read_marker) return take_marker(answer);
   if (answer.reply == Reply::marker) return take_marker_written(answer);
-  Link& link = links_[answer.node];
+  Link& link = nodes_[answer.node];
   if (link.holds_back() || (settings_.restart_guard && is_vote(answer.stamp.verb))) {
     return link.hold_back(answer, now_);
   }
@@ -106,11 +106,11 @@ void Engine::take_answer(const Answer& answer, Vote failure, std::optional<Arriv
   std::optional<Duration> took;
   if (arrival) took = arrival->took;
   if (stamp.verb == Verb::kill_old) {
-    if (answered) links_[node].killed();
+    if (answered) nodes_[node].killed();
     return;
   }
-  if (stamp.verb == Verb::tend_numbers) return;
-  if (stamp.verb == Verb::stand_in_queue) return note_queued(node, stamp, answer);
+  if (stamp.verb == Verb::prune_fencing_numbers) return;
+  if (stamp.verb == Verb::join_queue) return note_queued(node, stamp, answer);
   if (stamp.verb == Verb::leave_queue || stamp.verb == Verb::read_marker) return;
   if (stamp.verb == Verb::write_marker) return note_marker_refused(node);
   if (stamp.verb == Verb::read_clock) {
@@ -132,20 +132,20 @@ void Engine::take_answer(const Answer& answer, Vote failure, std::optional<Arriv
   switch (stamp.verb) {
     case Verb::set:
     case Verb::set_and_ttl:
-    case Verb::set_numbered:
-    case Verb::set_numbered_and_ttl:
+    case Verb::set_fenced:
+    case Verb::set_fenced_and_ttl:
     case Verb::take:
-    case Verb::take_place:
+    case Verb::take_permit:
     case Verb::enter:
       note_set(*claim, answer);
       give_orphan_expiry(*claim, answer);
       break;
     case Verb::raise_fence:
-      note_number(*claim, answer);
+      note_fencing_number(*claim, answer);
       judge(*claim);
-      return settle(*claim);
+      return finish_if_clean(*claim);
     case Verb::expire_orphan:
-      return settle(*claim);
+      return finish_if_clean(*claim);
     case Verb::extend:
     case Verb::extend_or_set:
       note_extend(*claim, answer);
@@ -156,8 +156,8 @@ void Engine::take_answer(const Answer& answer, Vote failure, std::optional<Arriv
     case Verb::inspect:
     case Verb::kill_old:
     case Verb::read_clock:
-    case Verb::tend_numbers:
-    case Verb::stand_in_queue:
+    case Verb::prune_fencing_numbers:
+    case Verb::join_queue:
     case Verb::leave_queue:
     case Verb::read_marker:
     case Verb::write_marker:
@@ -165,7 +165,7 @@ void Engine::take_answer(const Answer& answer, Vote failure, std::optional<Arriv
   }
   if (stamp.round == claim->round.number()) record(*claim, answer, failure, took);
   judge(*claim);
-  settle(*claim);
+  finish_if_clean(*claim);
 }
 
 bool Engine::still_wanted(const Claim& claim, const Stamp& stamp) {
@@ -188,12 +188,13 @@ void Engine::note_set(Claim& claim, const Answer& answer) {
       break;
     case Reply::granted:
     case Reply::behind:
-      if (claim.fencing) note_number(claim, answer);
-      if (may_vote(answer.node) && counts_for(claim, answer.node)) claim.keys.voted(answer.node);
+      if (claim.fencing) note_fencing_number(claim, answer);
+      if (nodes_.may_vote(answer.node) && counts_for(claim, answer.node))
+        claim.keys.voted(answer.node);
       // It may have been set only now, and a release of it may be refused.
       claim.keys.expires_by(gone_by(now_, claim.time_to_ask(answer.stamp.verb, now_)));
-      if (claim.state == Claim::State::held && answer.stamp.round == claim.worth.round) {
-        claim.worth.nodes.add(answer.node);
+      if (claim.state == Claim::State::held && answer.stamp.round == claim.basis.round) {
+        claim.basis.nodes.add(answer.node);
       }
       break;
     case Reply::taken:
@@ -201,7 +202,7 @@ void Engine::note_set(Claim& claim, const Answer& answer) {
       forget_key(claim, answer);
       break;
     case Reply::error:
-      if (claim.fencing && answer.text.starts_with("FENCE")) forget_number(claim);
+      if (claim.fencing && answer.text.starts_with("FENCE")) forget_fencing_number(claim);
       forget_key(claim, answer);
       break;
     case Reply::clock:
@@ -220,7 +221,7 @@ void Engine::note_set(Claim& claim, const Answer& answer) {
 
 void Engine::note_obstacle(const Claim& claim, const Answer& answer) {
   Acquisition& acquisition = acquisitions_.at(claim.acquisition);
-  if (claim.places > 0) return note_free_places(acquisition, answer.text);
+  if (claim.terms.permits > 0) return note_free_permits(acquisition, answer.text);
   // Holds, or a server that does not name the holder: readers may be in the way, and only a script
   // can keep new ones out. Where nodes differ, some are asked by a script before others.
   const bool holds = answer.text == "shared" || answer.text.starts_with("owner ");
@@ -230,7 +231,7 @@ void Engine::note_obstacle(const Claim& claim, const Answer& answer) {
 bool Engine::acknowledges(const Claim& claim, const Answer& answer) {
   const Fencing& fencing = *claim.fencing;
   if (answer.reply != Reply::granted) return false;
-  if (!is_set_numbered(answer.stamp.verb)) return answer.number == fencing.number;
+  if (!is_set_fenced(answer.stamp.verb)) return answer.number == fencing.number;
   // Commands of others may have come in between. If the key is still ours at the end it was so all
   // the time, and nobody else's lease began: as if it had been one command.
   const bool undivided = answer.text == claim.token.view();
@@ -239,13 +240,13 @@ bool Engine::acknowledges(const Claim& claim, const Answer& answer) {
 
 bool Engine::is_left_out(Claim& claim, const Answer& answer) const {
   Fencing& fencing = *claim.fencing;
-  const bool told = answer.reply == Reply::behind || is_set_numbered(answer.stamp.verb);
+  const bool told = answer.reply == Reply::behind || is_set_fenced(answer.stamp.verb);
   if (!told || answer.number <= fencing.reach || claim.state != Claim::State::acquiring) {
     return fencing.left_out.has(answer.node);
   }
   // To raise the others above it would take them along, once and for all. Nothing can be raised
   // above the end of all numbers.
-  const NodeSet others = (claim.round.granted() & up()) | claim.round.pending();
+  const NodeSet others = (claim.round.granted() & nodes_.up()) | claim.round.pending();
   const NodeSet rest = others - NodeSet::of(answer.node) - fencing.left_out;
   const bool at_the_end = answer.number + 1 >= fence_limit;
   if (at_the_end || rest.size() >= claim.round.quorum()) fencing.left_out.add(answer.node);
@@ -259,15 +260,15 @@ std::string Engine::why_left_out(const Claim& claim, std::uint64_t number) {
   return "its fencing numbers are " + std::to_string(hours) + " hours ahead of our clock";
 }
 
-void Engine::note_number(Claim& claim, const Answer& answer) {
+void Engine::note_fencing_number(Claim& claim, const Answer& answer) {
   Fencing& fencing = *claim.fencing;
   const NodeIndex node = answer.node;
   const bool raise = answer.stamp.verb == Verb::raise_fence;
   if (raise) fencing.asked.remove(node);
   if (is_left_out(claim, answer)) return;
-  if (answer.reply == Reply::behind || is_set_numbered(answer.stamp.verb)) {
+  if (answer.reply == Reply::behind || is_set_fenced(answer.stamp.verb)) {
     fencing.highest = std::max(fencing.highest, answer.number);
-    remember_number(claim, answer.number);
+    remember_fencing_number(claim, answer.number);
   }
   if (claim.state != Claim::State::acquiring) return;
   if (acknowledges(claim, answer)) {
@@ -280,7 +281,7 @@ void Engine::note_number(Claim& claim, const Answer& answer) {
 }
 
 void Engine::give_orphan_expiry(Claim& claim, const Answer& answer) {
-  if (answer.reply != Reply::taken || answer.remaining || !claim.orphan_ttl) return;
+  if (answer.reply != Reply::taken || answer.remaining || !claim.terms.orphan_ttl) return;
   transmit(claim, Verb::expire_orphan, NodeSet::of(answer.node), ScriptForm::digest);
 }
 
@@ -293,7 +294,7 @@ void Engine::note_extend(Claim& claim, const Answer& answer) {
   if (answer.reply == Reply::failed) claim.keys.write_unanswered(answer.node);
   if (answer.reply == Reply::extended && extend_counts(claim, answer.node)) {
     claim.keys.voted(answer.node);
-    if (answer.stamp.round == claim.worth.round) claim.worth.nodes.add(answer.node);
+    if (answer.stamp.round == claim.basis.round) claim.basis.nodes.add(answer.node);
   } else if (answer.reply != Reply::error && answer.reply != Reply::script_missing) {
     claim.keys.vote_forgotten(answer.node);
   }
@@ -313,7 +314,7 @@ void Engine::note_release(Claim& claim, const Answer& answer) {
   const KeyLedger::Release outcome = outcome_of_release(answer.reply);
   claim.keys.release_answered(node, outcome);
   // Of an exclusive lock that is gone, others may hold the resource: that is not ours to count.
-  if (answer.holds && (!claim.group.empty() || claim.task == Claim::Task::release_by_token)) {
+  if (answer.holds && (!claim.terms.group.empty() || claim.task == Claim::Task::release_by_token)) {
     claim.holds_left = std::max(claim.holds_left.value_or(0), answer.holds->count);
   }
   // Undone behind a SET that was never counted (see undo_behind_sets); the lease itself stands.
@@ -321,7 +322,7 @@ void Engine::note_release(Claim& claim, const Answer& answer) {
   if (stands) return;
   if (!claim.keys.present().has(node)) return note_cooldown(claim, answer);
   claim.keys.release_again(node, outcome, gone_by(now_, settings_.max_ttl));
-  claim.keys.resend_at(later(now_, links_[node].limit()));
+  claim.keys.resend_at(later(now_, nodes_[node].limit()));
 }
 
 void Engine::note_cooldown(Claim& claim, const Answer& answer) {
@@ -330,7 +331,7 @@ void Engine::note_cooldown(Claim& claim, const Answer& answer) {
   // The key of another attempt is in the way, mostly for a moment only: the node is asked again,
   // less and less often.
   claim.keys.owe_release(NodeSet::of(answer.node));
-  const Duration pause = std::max(links_[answer.node].limit(), (now_ - claim.round.start()) / 2);
+  const Duration pause = std::max(nodes_[answer.node].limit(), (now_ - claim.round.start()) / 2);
   claim.keys.resend_at(later(now_, std::min(pause, owed_pause())));
 }
 
@@ -342,13 +343,14 @@ void Engine::record(Claim& claim, const Answer& answer, Vote failure,
     case Reply::granted:
     case Reply::behind:
       // A guard may have spoken since it was asked.
-      if (!may_vote(node) || !counts_for(claim, node)) return vote_of_absent(round, node);
+      if (!nodes_.may_vote(node) || !counts_for(claim, node))
+        return nodes_.record_absent(round, node);
       if (claim.fencing && claim.fencing->left_out.has(node)) {
         return round.record(node, Vote::excluded, {why_left_out(claim, answer.number), took, {}});
       }
       return round.record_grant(node, took);
     case Reply::extended:
-      if (!extend_counts(claim, node)) return vote_of_absent(round, node);
+      if (!extend_counts(claim, node)) return nodes_.record_absent(round, node);
       return round.record_grant(node, took);
     case Reply::released:
       return round.record_grant(node, took);
@@ -362,7 +364,7 @@ void Engine::record(Claim& claim, const Answer& answer, Vote failure,
       return round.record(node, Vote::refused, {{}, took, Duration::zero()});
     case Reply::taken:
       return round.record(node, Vote::refused,
-                          {claim.places > 0 ? std::string_view() : answer.text,
+                          {claim.terms.permits > 0 ? std::string_view() : answer.text,
                            took,
                            answer.remaining,
                            answer.number,
@@ -389,8 +391,8 @@ void Engine::judge(Claim& claim) {
       return;
     case Claim::Task::acquire:
       return judge_attempt(claim);
-    case Claim::Task::number:
-      return judge_number(claim);
+    case Claim::Task::fence:
+      return judge_fencing(claim);
     case Claim::Task::extend:
       return judge_extend(claim);
     case Claim::Task::release:

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "core/engine.hpp"
-#include "core/hints.hpp"
-#include "core/places.hpp"
+#include "core/permits.hpp"
+#include "core/wait_queue.hpp"
 
 namespace redlock::core {
 namespace {
@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t most_keys = 16;
 
 constexpr Duration queued_again_after = queued_for / 3;
-constexpr Duration deaf_for = std::chrono::seconds(5);
+constexpr Duration retry_after = std::chrono::seconds(5);
 
 /// Where nodes do not agree whose turn it is, they may do so a moment later; and who is second
 /// waits for the first to come.
@@ -22,13 +22,13 @@ constexpr Duration shortest_patience = std::chrono::milliseconds(1);
 constexpr int patience_of_the_second = 4;
 
 std::size_t keys_of(const Acquisition& acquisition) {
-  return std::max<std::size_t>(acquisition.places, 1);
+  return std::max<std::size_t>(acquisition.terms.permits, 1);
 }
 
 /// Of several resources, the one in the way on most of the nodes that refused.
 std::uint64_t find_blocking(const Acquisition& acquisition) {
-  if (acquisition.also.empty()) return 0;
-  std::vector<std::size_t> nodes(acquisition.also.size() + 2);
+  if (acquisition.terms.more_resources.empty()) return 0;
+  std::vector<std::size_t> nodes(acquisition.terms.more_resources.size() + 2);
   acquisition.last.with(Vote::refused).each([&](NodeIndex node) {
     const std::uint64_t which = acquisition.last.vote(node).number;
     if (which < nodes.size()) ++nodes[which];
@@ -40,130 +40,131 @@ template <typename Visit>
 void each_key(const Acquisition& acquisition, Visit&& visit) {
   // Of several resources it waits for one at a time: notified of one that it cannot use, it would
   // keep from the next in that queue what it was notified of.
-  if (acquisition.blocked_by > 1) return visit(acquisition.also[acquisition.blocked_by - 2]);
-  if (acquisition.places == 0) return visit(acquisition.resource);
-  for (std::uint32_t place = 0; place < acquisition.places; ++place) {
-    visit(place_name(acquisition.resource, place));
+  if (acquisition.blocked_by > 1)
+    return visit(acquisition.terms.more_resources[acquisition.blocked_by - 2]);
+  if (acquisition.terms.permits == 0) return visit(acquisition.terms.resource);
+  for (std::uint32_t permit = 0; permit < acquisition.terms.permits; ++permit) {
+    visit(permit_name(acquisition.terms.resource, permit));
   }
 }
 
 /// A writer, which keeps new readers out while it waits for those that hold the resource.
 bool is_kept_out_by_readers(const Acquisition& acquisition) {
-  return acquisition.keeps_out && acquisition.last.leading_holder() == "shared";
+  return acquisition.reserves && acquisition.last.leading_holder() == "shared";
 }
 
 /// Several that wait for the same may be let in.
 bool makes_room(const Acquisition& acquisition) {
-  return !acquisition.group.empty() || acquisition.places > 0;
+  return !acquisition.terms.group.empty() || acquisition.terms.permits > 0;
 }
 
 }  // namespace
 
-bool Engine::worth_waiting(const Acquisition& acquisition) {
+bool Engine::can_be_notified(const Acquisition& acquisition) {
   if (acquisition.why != Errc::held || keys_of(acquisition) > most_keys) return false;
-  return acquisition.places > 0 || tells_when_free(acquisition.last.leading_holder());
+  return acquisition.terms.permits > 0 || notifies_on_release(acquisition.last.leading_holder());
 }
 
-void Engine::wait_in_line(Acquisition& acquisition) {
+void Engine::join_wait_queue(Acquisition& acquisition) {
   if (const std::uint64_t blocking = find_blocking(acquisition);
       blocking != acquisition.blocked_by) {
-    leave_line(acquisition, Left::failed);
+    leave_wait_queue(acquisition, Left::failed);
     acquisition.blocked_by = blocking;
     acquisition.reserved = false;
-    acquisition.heard = NodeSet();
+    acquisition.notified_by = NodeSet();
   }
   NodeSet able;
   NodeSet mute;
-  for (std::size_t i = 0; i < links_.size(); ++i) {
-    Link& link = links_[i];
-    if (!link.up() || link.ear.deaf_until > now_) continue;
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    Link& link = nodes_[i];
+    if (!link.up() || link.subscription.retry_at > now_) continue;
     able.add(static_cast<NodeIndex>(i));
-    if (!link.ear.wanted) mute.add(static_cast<NodeIndex>(i));
-    link.ear.wanted = true;
+    if (!link.subscription.wanted) mute.add(static_cast<NodeIndex>(i));
+    link.subscription.wanted = true;
   }
   if (!mute.empty()) {
-    if (ear_.empty()) ear_ = random_->token();
-    outbox_.emit(Command::Kind::listen).nodes = mute;
+    if (client_id_.empty()) client_id_ = random_->token();
+    outbox_.emit(Command::Kind::subscribe).nodes = mute;
   }
-  const bool makes_way = acquisition.last.leading_holder() == "writer";
-  const bool goes_first = is_kept_out_by_readers(acquisition);
-  acquisition.reserved = acquisition.reserved || goes_first;
+  const bool is_reserved = acquisition.last.leading_holder() == "writer";
+  const bool reserves_it = is_kept_out_by_readers(acquisition);
+  acquisition.reserved = acquisition.reserved || reserves_it;
   each_key(acquisition, [&](const std::string& key) {
-    Hints::Entry& entry =
-        acquisition.in_line ? *hints_.find(key) : hints_.wait(key, acquisition.index);
+    WaitQueue::Entry& entry =
+        acquisition.queued ? *wait_queue_.find(key) : wait_queue_.wait(key, acquisition.index);
     if (later(entry.second.asked_at, queued_again_after) <= now_) entry.second.asked = NodeSet();
     const NodeSet late = able - entry.second.asked;
     // A writer that keeps readers out is next, and has to be notified first.
-    if (goes_first) {
-      stand_in_queue(entry, able, Queued::at_the_front);
-    } else if (makes_way) {
-      stand_in_queue(entry, able, place_in_queue(entry.second));
+    if (reserves_it) {
+      join_queue(entry, able, Queued::at_the_front);
+    } else if (is_reserved) {
+      join_queue(entry, able, position_in_queue(entry.second));
     } else {
-      stand_in_queue(entry, late, Queued::once);
+      join_queue(entry, late, Queued::once);
     }
   });
-  acquisition.in_line = true;
+  acquisition.queued = true;
 }
 
 template <typename Visit>
-void Engine::each_waiter(const Hints::Key& key, Visit&& visit) {
+void Engine::each_waiter(const WaitQueue::Key& key, Visit&& visit) {
   for (const std::uint32_t index : key.waiters) {
     Acquisition& acquisition = acquisitions_.at(index);
-    if (acquisition.in_line && visit(acquisition) == Visited::enough) return;
+    if (acquisition.queued && visit(acquisition) == Visited::enough) return;
   }
 }
 
-Engine::Queued Engine::place_in_queue(const Hints::Key& key) {
-  Queued place = Queued::at_the_back;
+Engine::Queued Engine::position_in_queue(const WaitQueue::Key& key) {
+  Queued position = Queued::at_the_back;
   each_waiter(key, [&](const Acquisition& acquisition) {
-    if (acquisition.reserved) place = Queued::at_the_front;
+    if (acquisition.reserved) position = Queued::at_the_front;
     return Visited::more;
   });
-  return place;
+  return position;
 }
 
-void Engine::stand_in_queue(Hints::Entry& entry, NodeSet nodes, Queued where) {
-  Hints::Key& key = entry.second;
+void Engine::join_queue(WaitQueue::Entry& entry, NodeSet nodes, Queued where) {
+  WaitQueue::Key& key = entry.second;
   NodeSet asked;
   nodes.each([&](NodeIndex node) {
     // What is told before we listen would be lost, and they are asked again when we do.
-    if (links_[node].ear.open && !links_[node].congested()) asked.add(node);
+    if (nodes_[node].subscription.open && !nodes_[node].congested()) asked.add(node);
   });
   if (asked.empty()) return;
   if (key.asked.empty()) key.asked_at = now_;
   key.asked = key.asked | asked;
-  send_about_queue(entry, Verb::stand_in_queue, asked, static_cast<std::int64_t>(where));
+  send_about_queue(entry, Verb::join_queue, asked, static_cast<std::int64_t>(where));
 }
 
-void Engine::leave_line(Acquisition& acquisition, Left left) {
-  if (!acquisition.in_line) return;
-  acquisition.in_line = false;
+void Engine::leave_wait_queue(Acquisition& acquisition, Left left) {
+  if (!acquisition.queued) return;
+  acquisition.queued = false;
   each_key(acquisition, [&](const std::string& key) {
-    Hints::Entry& entry = hints_.stop(key, acquisition.index);
+    WaitQueue::Entry& entry = wait_queue_.stop(key, acquisition.index);
     const bool others_wait = !entry.second.waiters.empty();
     if (acquisition.reserved) {
       const NodeSet queued = entry.second.queued;
       leave_queue(entry, Leave::unreserved);
-      if (others_wait) stand_in_queue(entry, queued, place_in_queue(entry.second));
+      if (others_wait) join_queue(entry, queued, position_in_queue(entry.second));
       return;
     }
     if (others_wait) {
       // Who came later is to have a turn before others of ours.
       if (left == Left::granted) {
-        return stand_in_queue(entry, entry.second.queued, place_in_queue(entry.second));
+        return join_queue(entry, entry.second.queued, position_in_queue(entry.second));
       }
-      // Whoever is behind it was not woken by what it heard.
-      return wake(entry.second, 0);
+      // Whoever is behind it was not woken by what it notified_by.
+      return notify(entry.second, 0);
     }
     const bool others_enter = left == Left::granted && makes_room(acquisition);
     leave_queue(entry, others_enter ? Leave::notifying : Leave::quietly);
   });
 }
 
-void Engine::leave_queue(Hints::Entry& entry, Leave how) {
+void Engine::leave_queue(WaitQueue::Entry& entry, Leave how) {
   NodeSet nodes;
   entry.second.asked.each([&](NodeIndex node) {
-    if (links_[node].up() && !links_[node].congested()) nodes.add(node);
+    if (nodes_[node].up() && !nodes_[node].congested()) nodes.add(node);
   });
   entry.second.asked = entry.second.queued = NodeSet();
   left_.push_back(entry.second.id);
@@ -171,7 +172,7 @@ void Engine::leave_queue(Hints::Entry& entry, Leave how) {
   send_about_queue(entry, Verb::leave_queue, nodes, static_cast<std::int64_t>(how));
 }
 
-void Engine::send_about_queue(const Hints::Entry& entry, Verb verb, NodeSet nodes,
+void Engine::send_about_queue(const WaitQueue::Entry& entry, Verb verb, NodeSet nodes,
                               std::int64_t how) {
   Stamp stamp;
   stamp.verb = verb;
@@ -182,55 +183,56 @@ void Engine::send_about_queue(const Hints::Entry& entry, Verb verb, NodeSet node
 }
 
 void Engine::note_queued(NodeIndex node, const Stamp& stamp, const Answer& answer) {
-  Hints::Entry* const entry = hints_.find(stamp.claim.index);
+  WaitQueue::Entry* const entry = wait_queue_.find(stamp.claim.index);
   const bool queued = answer.reply == Reply::taken || answer.reply == Reply::gone;
   if (entry == nullptr || !queued || !entry->second.asked.has(node)) return;
   entry->second.queued.add(node);
-  if (answer.reply == Reply::gone) hear(entry->second, node);
+  if (answer.reply == Reply::gone) note_notified(entry->second, node);
   each_waiter(entry->second, [this](Acquisition& acquisition) {
-    if (acquisition.state != Acquisition::State::pausing || acquisition.look) return Visited::more;
-    if (is_told(acquisition)) plan_next_try(acquisition);
+    if (acquisition.state != Acquisition::State::backing_off || acquisition.retry_at)
+      return Visited::more;
+    if (will_be_notified(acquisition)) plan_next_try(acquisition);
     return Visited::more;
   });
   fire_due();
 }
 
-bool Engine::is_told(const Acquisition& acquisition) {
-  if (!acquisition.in_line || !worth_waiting(acquisition)) return false;
+bool Engine::will_be_notified(const Acquisition& acquisition) {
+  if (!acquisition.queued || !can_be_notified(acquisition)) return false;
   NodeSet nodes;
-  for (std::size_t i = 0; i < links_.size(); ++i) {
-    if (links_[i].up() && links_[i].ear.open) nodes.add(static_cast<NodeIndex>(i));
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    if (nodes_[i].up() && nodes_[i].subscription.open) nodes.add(static_cast<NodeIndex>(i));
   }
   each_key(acquisition,
-           [&](const std::string& key) { nodes = nodes & hints_.find(key)->second.queued; });
+           [&](const std::string& key) { nodes = nodes & wait_queue_.find(key)->second.queued; });
   return nodes.size() >= settings_.quorum;
 }
 
-bool Engine::heard_enough(const Acquisition& acquisition) const {
-  return (acquisition.heard | acquisition.last.granted()).size() >= settings_.quorum;
+bool Engine::notified_by_quorum(const Acquisition& acquisition) const {
+  return (acquisition.notified_by | acquisition.last.granted()).size() >= settings_.quorum;
 }
 
-void Engine::hear(const Hints::Key& key, NodeIndex node) {
+void Engine::note_notified(const WaitQueue::Key& key, NodeIndex node) {
   each_waiter(key, [node](Acquisition& acquisition) {
-    acquisition.heard.add(node);
+    acquisition.notified_by.add(node);
     return Visited::more;
   });
 }
 
-void Engine::wake(const Hints::Key& key, std::uint32_t before) {
+void Engine::notify(const WaitQueue::Key& key, std::uint32_t before) {
   each_waiter(key, [&](Acquisition& acquisition) {
     // One of us, who comes first, is enough to find out, unless several may be let in.
     const Visited visited = makes_room(acquisition) ? Visited::more : Visited::enough;
-    if (acquisition.state != Acquisition::State::pausing) return visited;
-    if (!is_told(acquisition)) return Visited::more;
-    if (heard_enough(acquisition)) {
-      acquisition.setbacks = 0;
-      acquisition.look = now_;
-    } else if (before > 0 || !acquisition.heard.empty()) {
-      const Duration patience = std::max(shortest_patience, 2 * slowest_round_trip()) *
+    if (acquisition.state != Acquisition::State::backing_off) return visited;
+    if (!will_be_notified(acquisition)) return Visited::more;
+    if (notified_by_quorum(acquisition)) {
+      acquisition.failed_attempts = 0;
+      acquisition.retry_at = now_;
+    } else if (before > 0 || !acquisition.notified_by.empty()) {
+      const Duration patience = std::max(shortest_patience, 2 * nodes_.slowest_round_trip()) *
                                 (before > 0 ? patience_of_the_second : 1);
       const Instant look = later(now_, random_->between(patience, 2 * patience));
-      acquisition.look = std::min(look, acquisition.look.value_or(look));
+      acquisition.retry_at = std::min(look, acquisition.retry_at.value_or(look));
     } else {
       return visited;
     }
@@ -239,34 +241,34 @@ void Engine::wake(const Hints::Key& key, std::uint32_t before) {
   });
 }
 
-void Engine::on(const Listening& event) {
-  Link& link = links_[event.node];
-  if (!link.ear.wanted || link.ear.open) return;
-  link.ear.open = true;
-  for (Hints::Entry& entry : hints_.all()) {
+void Engine::on(const Subscribed& event) {
+  Link& link = nodes_[event.node];
+  if (!link.subscription.wanted || link.subscription.open) return;
+  link.subscription.open = true;
+  for (WaitQueue::Entry& entry : wait_queue_.all()) {
     if (entry.second.waiters.empty() || !link.up()) continue;
-    stand_in_queue(entry, NodeSet::of(event.node), Queued::once);
+    join_queue(entry, NodeSet::of(event.node), Queued::once);
   }
 }
 
-void Engine::on(const Hint& event) {
-  Hints::Entry* const entry = hints_.find(event.key);
+void Engine::on(const Notification& event) {
+  WaitQueue::Entry* const entry = wait_queue_.find(event.key);
   if (entry == nullptr) return;
-  if (event.before == 0) hear(entry->second, event.node);
-  wake(entry->second, event.before);
+  if (event.before == 0) note_notified(entry->second, event.node);
+  notify(entry->second, event.before);
   fire_due();
 }
 
-void Engine::on(const Deaf& event) {
-  links_[event.node].ear = {false, false, later(now_, deaf_for)};
-  hints_.lost(event.node);
-  wake_deaf();
+void Engine::on(const Unsubscribed& event) {
+  nodes_[event.node].subscription = {false, false, later(now_, retry_after)};
+  wait_queue_.lost(event.node);
+  retry_unsubscribed();
 }
 
-void Engine::wake_deaf() {
+void Engine::retry_unsubscribed() {
   acquisitions_.each([this](Acquisition& acquisition) {
-    const bool asleep = acquisition.in_line && acquisition.state == Acquisition::State::pausing;
-    if (!asleep || !worth_waiting(acquisition) || is_told(acquisition)) return;
+    const bool asleep = acquisition.queued && acquisition.state == Acquisition::State::backing_off;
+    if (!asleep || !can_be_notified(acquisition) || will_be_notified(acquisition)) return;
     // It may have missed what it slept for. Who looks soon anyway is not put off: nodes may come
     // and go more often than that.
     plan_next_try(acquisition, acquisition.next_try);

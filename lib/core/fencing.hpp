@@ -36,12 +36,12 @@ struct Fencing {
 };
 
 /// The number that stands for a wall clock, the time since 1970.
-[[nodiscard]] std::uint64_t fence_number(Duration wall_clock) noexcept;
+[[nodiscard]] std::uint64_t fencing_number_at(Duration wall_clock) noexcept;
 
 /// The highest numbers seen, by resource, so that a client whose clock is behind needs its second
-/// round trip only once. A memory of fixed size: resources that share a place only make each
+/// round trip only once. A memory of fixed size: resources that share a slot only make each
 /// other's numbers larger than they need be.
-class FenceMemory {
+class FencingNumbers {
  public:
   void note(std::string_view resource, std::uint64_t number) noexcept;
   /// A node refused what was seen for being too far ahead of its clock.
@@ -52,9 +52,9 @@ class FenceMemory {
                                       Duration wall_clock) const noexcept;
 
  private:
-  static constexpr std::size_t places = 1024;
-  [[nodiscard]] static std::size_t place_of(std::string_view resource) noexcept;
-  std::array<std::uint64_t, places> highest_{};
+  static constexpr std::size_t slots = 1024;
+  [[nodiscard]] static std::size_t slot_of(std::string_view resource) noexcept;
+  std::array<std::uint64_t, slots> highest_{};
 };
 
 }  // namespace redlock::core

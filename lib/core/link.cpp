@@ -32,9 +32,9 @@ void Link::came_up(const NodeUp& event, Instant now) {
   if (server_ != event.server) suspects_.clear();
   server_.assign(event.server);
   connection_ = event.connection;
-  numbers_ = event.numbers;
-  numbered_ = 0;
-  unfit_.assign(event.unfit);
+  can_fence_ = event.can_fence;
+  fenced_ = 0;
+  ineligible_.assign(event.ineligible);
   role_check_at_.reset();
   if (event.replica) role_check_at_ = later(now, replica_look);
   take_marker(event.marker);
@@ -75,7 +75,7 @@ void Link::went_down(Instant now, Vote vote, std::string_view why, Randomness& r
   if (vote == Vote::timeout) measured_ = false;
   state_ = State::down;
   held_count_ = held_taken_ = 0;
-  twin.reset();
+  duplicate_of.reset();
   failure_.vote = vote;
   failure_.why.assign(why);
   connecting_since_.reset();

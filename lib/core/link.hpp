@@ -73,18 +73,18 @@ class Link {
   void killed() noexcept;
 
   /// The node whose server this one turned out to be too; it has no vote then.
-  std::optional<NodeIndex> twin;
+  std::optional<NodeIndex> duplicate_of;
 
-  /// Whether the server understands set_numbered.
-  [[nodiscard]] bool numbers() const noexcept { return numbers_; }
+  /// Whether the server understands set_fenced.
+  [[nodiscard]] bool can_fence() const noexcept { return can_fence_; }
   /// To be asked after each number that was asked for here: true for the first of a connection and
   /// every thousandth, so that what leaves is not less than what comes.
-  [[nodiscard]] bool tending_due() noexcept { return numbered_++ % 1000 == 0; }
+  [[nodiscard]] bool pruning_due() noexcept { return fenced_++ % 1000 == 0; }
 
   // --- guards ---
   /// Why it has no vote while this connection lasts; empty where it has one.
-  [[nodiscard]] const std::string& unfit() const noexcept { return unfit_; }
-  void declare_unfit(std::string_view why) { unfit_.assign(why); }
+  [[nodiscard]] const std::string& ineligible() const noexcept { return ineligible_; }
+  void declare_ineligible(std::string_view why) { ineligible_.assign(why); }
 
   /// The node's membership record as the handshake saw it, word for word.
   [[nodiscard]] const std::string& marker_text() const noexcept { return marker_text_; }
@@ -121,11 +121,11 @@ class Link {
 
   // --- hints ---
   /// Whether we hear what the node tells.
-  struct Ear {
+  struct Subscription {
     bool wanted = false;
     bool open = false;
-    Instant deaf_until = Instant::min();  ///< it is of no use to listen
-  } ear;
+    Instant retry_at = Instant::min();  ///< it is of no use to listen
+  } subscription;
 
   // --- requests in flight, in the order in which they were sent ---
   [[nodiscard]] bool congested() const noexcept { return count_ >= settings_->max_unanswered; }
@@ -183,9 +183,9 @@ class Link {
   Failure failure_;
   std::string server_;
   std::int64_t connection_ = 0;
-  bool numbers_ = false;
-  std::uint64_t numbered_ = 0;
-  std::string unfit_;
+  bool can_fence_ = false;
+  std::uint64_t fenced_ = 0;
+  std::string ineligible_;
   std::optional<Instant> role_check_at_;
   std::string marker_text_;
   std::optional<Marker> marker_;

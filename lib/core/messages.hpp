@@ -32,51 +32,52 @@ struct ClaimId {
 
 /// What is asked of a node.
 enum class Verb : std::uint8_t {
-  set,           ///< SET resource token NX PX ttl
-  set_and_ttl,   ///< the same, and PTTL behind it: for whoever waits for a refusing holder
-  set_numbered,  ///< SET, the number there is, ours if it is higher, and whose key it is then
-  set_numbered_and_ttl,  ///< the same, and PTTL behind it
+  set,                 ///< SET resource token NX PX ttl
+  set_and_ttl,         ///< the same, and PTTL behind it: for whoever waits for a refusing holder
+  set_fenced,          ///< SET, the number there is, ours if it is higher, and whose key it is then
+  set_fenced_and_ttl,  ///< the same, and PTTL behind it
   take,         ///< the same by a script, which costs the node more: also several resources, all or
                 ///< none, and where readers are in the way
-  take_place,   ///< one of several keys; a refusal tells which are free
+  take_permit,  ///< one of several keys; a refusal tells which are free
   enter,        ///< a hold of a resource that others of the same group may hold too
   raise_fence,  ///< a higher number for a key that is ours
   extend,       ///< raise the expiry of our key
-  extend_or_set,   ///< and give the key back to a node that lost it
-  release,         ///< compare and delete
-  inspect,         ///< holder and remaining TTL
-  expire_orphan,   ///< an expiry for a key that has none
-  kill_old,        ///< CLIENT KILL of the connection before this one; of no claim
-  read_clock,      ///< TIME; of no claim
-  tend_numbers,    ///< forget what was numbered days ago; of no claim
-  stand_in_queue,  ///< among those who wait for a key, to be told when it is our turn; of no claim
-  leave_queue,     ///< of no claim
-  read_marker,     ///< GET of the marker, behind votes or to confirm it; of no claim
-  write_marker,    ///< compare-and-set of the marker, by mark.lua; of no claim
+  extend_or_set,          ///< and give the key back to a node that lost it
+  release,                ///< compare and delete
+  inspect,                ///< holder and remaining TTL
+  expire_orphan,          ///< an expiry for a key that has none
+  kill_old,               ///< CLIENT KILL of the connection before this one; of no claim
+  read_clock,             ///< TIME; of no claim
+  prune_fencing_numbers,  ///< forget what was numbered days ago; of no claim
+  join_queue,    ///< among those who wait for a key, to be told when it is our turn; of no claim
+  leave_queue,   ///< of no claim
+  read_marker,   ///< GET of the marker, behind votes or to confirm it; of no claim
+  write_marker,  ///< compare-and-set of the marker, by mark.lua; of no claim
 };
 inline constexpr std::size_t verbs = 20;
 
 /// Asks for the lock by a script.
 [[nodiscard]] constexpr bool is_taking_script(Verb verb) noexcept {
-  return verb == Verb::take || verb == Verb::take_place || verb == Verb::enter;
+  return verb == Verb::take || verb == Verb::take_permit || verb == Verb::enter;
 }
 /// Asks for the lock.
 [[nodiscard]] constexpr bool is_set(Verb verb) noexcept {
-  return verb == Verb::set || verb == Verb::set_and_ttl || verb == Verb::set_numbered ||
-         verb == Verb::set_numbered_and_ttl || is_taking_script(verb);
+  return verb == Verb::set || verb == Verb::set_and_ttl || verb == Verb::set_fenced ||
+         verb == Verb::set_fenced_and_ttl || is_taking_script(verb);
 }
 /// By commands of their own, where take and raise_fence are scripts.
-[[nodiscard]] constexpr bool is_set_numbered(Verb verb) noexcept {
-  return verb == Verb::set_numbered || verb == Verb::set_numbered_and_ttl;
+[[nodiscard]] constexpr bool is_set_fenced(Verb verb) noexcept {
+  return verb == Verb::set_fenced || verb == Verb::set_fenced_and_ttl;
 }
 /// Of no claim: the stamp's index names the key.
 [[nodiscard]] constexpr bool is_about_queue(Verb verb) noexcept {
-  return verb == Verb::stand_in_queue || verb == Verb::leave_queue;
+  return verb == Verb::join_queue || verb == Verb::leave_queue;
 }
 /// Belongs to no claim: nobody waits for the answer.
 [[nodiscard]] constexpr bool is_upkeep(Verb verb) noexcept {
-  return verb == Verb::kill_old || verb == Verb::read_clock || verb == Verb::tend_numbers ||
-         verb == Verb::read_marker || verb == Verb::write_marker || is_about_queue(verb);
+  return verb == Verb::kill_old || verb == Verb::read_clock ||
+         verb == Verb::prune_fencing_numbers || verb == Verb::read_marker ||
+         verb == Verb::write_marker || is_about_queue(verb);
 }
 /// Its answer counts only if the node's marker is unchanged behind it: what was forgotten before
 /// the request was executed may be somebody else's vote.
@@ -99,25 +100,25 @@ struct Stamp {
 
 /// What a node answered, classified: every reply of a server has exactly one of these.
 enum class Reply : std::uint8_t {
-  granted,         ///< set: the key is ours now; fenced: and so is the number; numbered: `text`
-                   ///< is whose key it was at the end, `number` what there was before ours; enter:
-                   ///< `holds` of the group
-  behind,          ///< fenced: the key is ours, its number is not below `number`
-  taken,           ///< the key is somebody else's: `text` the holder where told, `remaining`;
-                   ///< take_place: `text` is a digit per place, 1 where it is free; stand_in_queue:
-                   ///< we stand there
-  extended,        ///< the key was ours, its expiry is now at least what was asked; `holds` where
-                   ///< it is one of several
-  repaired,        ///< the key was gone and is ours again
-  gone,            ///< there is no key; stand_in_queue: we stand there all the same
-  released,        ///< the key was ours and is deleted; of this and of the other answers to a
-                   ///< release: `holds` that are left where it was shared
-  found,           ///< inspect: `text` the holder, `remaining` its TTL; with `holds`, `text` is
-                   ///< their group and tokens, see take_text()
-  done,            ///< kill_old, expire_orphan, tend_numbers, leave_queue
-  marker,          ///< read_marker, write_marker: `text` is the node's marker, empty where there
-                   ///< is none; write_marker: `time` is what is left of its quarantine
-  clock,           ///< read_clock: `time` is the node's wall clock
+  granted,   ///< set: the key is ours now; fenced: and so is the number; numbered: `text`
+             ///< is whose key it was at the end, `number` what there was before ours; enter:
+             ///< `holds` of the group
+  behind,    ///< fenced: the key is ours, its number is not below `number`
+  taken,     ///< the key is somebody else's: `text` the holder where told, `remaining`;
+             ///< take_permit: `text` is a digit for each permit, 1 where it is free; join_queue:
+             ///< we stand there
+  extended,  ///< the key was ours, its expiry is now at least what was asked; `holds` where
+             ///< it is one of several
+  repaired,  ///< the key was gone and is ours again
+  gone,      ///< there is no key; join_queue: we stand there all the same
+  released,  ///< the key was ours and is deleted; of this and of the other answers to a
+             ///< release: `holds` that are left where it was shared
+  found,     ///< inspect: `text` the holder, `remaining` its TTL; with `holds`, `text` is
+             ///< their group and tokens, see take_text()
+  done,      ///< kill_old, expire_orphan, prune_fencing_numbers, leave_queue
+  marker,    ///< read_marker, write_marker: `text` is the node's marker, empty where there
+             ///< is none; write_marker: `time` is what is left of its quarantine
+  clock,     ///< read_clock: `time` is the node's wall clock
   script_missing,  ///< NOSCRIPT: nothing was executed
   error,           ///< nothing was executed, `text` is the server's message
   failed,          ///< the connection ended with the request unanswered: executed or not
@@ -140,11 +141,11 @@ struct Acquire {
   /// A fencing token is wanted: the caller's wall clock less its CLOCK_BOOTTIME.
   std::optional<Duration> fencing{};
   std::optional<Duration> orphan_ttl{};
-  std::span<const std::string> also{};  ///< more resources: all or none
-  std::string_view group{};             ///< who may hold it at the same time; empty: nobody else
-  Duration at_least{};                  ///< for how long nobody else may have it, held or not
-  std::string_view name{};              ///< stored behind the token
-  std::uint32_t places = 0;             ///< take one of so many; 0: the resource itself
+  std::span<const std::string> more_resources{};  ///< more resources: all or none
+  std::string_view group{};   ///< who may hold it at the same time; empty: nobody else
+  Duration hold_at_least{};   ///< for how long nobody else may have it, held or not
+  std::string_view name{};    ///< stored behind the token
+  std::uint32_t permits = 0;  ///< take one of so many; 0: the resource itself
 };
 struct Extend {
   RequestId request{};
@@ -194,10 +195,10 @@ struct NodeUp {
   NodeIndex node = 0;
   std::string_view server;
   std::int64_t connection = 0;
-  /// Whether it understands set_numbered.
-  bool numbers = false;
+  /// Whether it understands set_fenced.
+  bool can_fence = false;
   /// Why it has no vote as long as this connection lasts; empty where it has one.
-  std::string_view unfit{};
+  std::string_view ineligible{};
   /// It is a replica, which may become a master again.
   bool replica = false;
   /// The node's membership record, word for word (marker.hpp); empty: it has none.
@@ -213,18 +214,18 @@ struct NodeDown {
   enum class Cause : std::uint8_t { unreachable, error } cause = Cause::unreachable;
   std::string_view why;
 };
-/// From now on we hear what the node tells us; follows Command::Kind::listen.
-struct Listening {
+/// From now on we hear what the node tells us; follows Command::Kind::subscribe.
+struct Subscribed {
   NodeIndex node = 0;
 };
 /// `key` was given up at the node just now, and we are told before others.
-struct Hint {
+struct Notification {
   NodeIndex node = 0;
   std::string_view key;
   std::uint32_t before = 0;  ///< how many stand before us, and were told too
 };
-/// We hear nothing of the node any more; also instead of Listening.
-struct Deaf {
+/// We hear nothing of the node any more; also instead of Subscribed.
+struct Unsubscribed {
   NodeIndex node = 0;
 };
 /// Harmless when nothing was due.
@@ -237,9 +238,9 @@ struct Shutdown {
   Duration grace{};
 };
 
-using Event =
-    std::variant<Acquire, Extend, Release, Detach, ExtendToken, ReleaseToken, Inspect, Cancel,
-                 Answer, NodeUp, NodeDown, Listening, Hint, Deaf, TimePassed, TurnEnd, Shutdown>;
+using Event = std::variant<Acquire, Extend, Release, Detach, ExtendToken, ReleaseToken, Inspect,
+                           Cancel, Answer, NodeUp, NodeDown, Subscribed, Notification, Unsubscribed,
+                           TimePassed, TurnEnd, Shutdown>;
 
 // --- commands -------------------------------------------------------------------------------
 
@@ -268,10 +269,11 @@ struct Command {
     lost,          ///< the lease `stamp.claim` reached its deadline
     excluded,      ///< a guard took the vote of `nodes`
     learned,       ///< `nodes` are members that the settings did not name; connected like others
-    listen,  ///< to what `nodes` tell by the name of Engine::ear(); one Listening each, or Deaf
-    stop_listening,  ///< nothing follows
-    undelivered,     ///< with drained: `number` releases did not reach `nodes`
-    drained,         ///< nothing is left to wait for
+    subscribe,    ///< to what `nodes` tell by the name of Engine::client_id(); one Subscribed each,
+                  ///< or Unsubscribed
+    unsubscribe,  ///< nothing follows
+    undelivered,  ///< with drained: `number` releases did not reach `nodes`
+    drained,      ///< nothing is left to wait for
   };
   Kind kind{};
   NodeSet nodes{};

@@ -2,9 +2,9 @@
 
 #include <vector>
 
-#include "core/link.hpp"
 #include "core/messages.hpp"
 #include "core/node_set.hpp"
+#include "core/nodes.hpp"
 #include "core/time.hpp"
 #include "support/assert.hpp"
 
@@ -14,7 +14,7 @@ namespace redlock::core {
 /// requests in flight on its connection: each answer finds exactly one entry.
 class Outbox {
  public:
-  explicit Outbox(std::vector<Link>& links) : links_(links) {}
+  explicit Outbox(Nodes& nodes) : nodes_(nodes) {}
 
   /// A step begins: its commands are appended to `commands`.
   void open(Instant now, std::vector<Command>& commands) noexcept {
@@ -34,23 +34,23 @@ class Outbox {
   void emit(Command::Kind kind, NodeIndex node) { emit(kind).nodes = NodeSet::of(node); }
 
   /// A request to each of these nodes, which are up. The command lives until the next one.
-  Command& send(NodeSet nodes, const Stamp& stamp, Command::Kind kind = Command::Kind::send) {
-    REDLOCK_ASSERT(!nodes.empty());
-    nodes.each([&](NodeIndex node) { links_[node].sent(stamp, now_); });
+  Command& send(NodeSet receivers, const Stamp& stamp, Command::Kind kind = Command::Kind::send) {
+    REDLOCK_ASSERT(!receivers.empty());
+    receivers.each([&](NodeIndex node) { nodes_[node].sent(stamp, now_); });
     Command& command = emit(kind);
-    command.nodes = nodes;
+    command.nodes = receivers;
     command.stamp = stamp;
     return command;
   }
   /// A request that belongs to no claim.
-  Command& send(NodeSet nodes, Verb verb, Command::Kind kind = Command::Kind::send) {
+  Command& send(NodeSet receivers, Verb verb, Command::Kind kind = Command::Kind::send) {
     Stamp stamp;
     stamp.verb = verb;
-    return send(nodes, stamp, kind);
+    return send(receivers, stamp, kind);
   }
 
  private:
-  std::vector<Link>& links_;
+  Nodes& nodes_;
   std::vector<Command>* commands_ = nullptr;
   Instant now_{};
 };

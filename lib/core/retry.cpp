@@ -20,13 +20,14 @@ Duration backoff(unsigned attempts, Duration scale, Duration longest, Randomness
 }  // namespace
 
 Instant next_try(Instant now, Errc why, const Round& lost, unsigned attempts, Duration round_trip,
-                 Told told, Randomness& random) {
+                 Notified notified, Randomness& random) {
   if (why == Errc::unavailable || why == Errc::excluded) {
     return later(now,
                  backoff(attempts, std::chrono::milliseconds(2), longest_outage_pause, random));
   }
-  const Duration pause = told == Told::yes ? random.between(shortest_sleep, longest_sleep)
-                                           : backoff(attempts, round_trip, longest_pause, random);
+  const Duration pause = notified == Notified::yes
+                             ? random.between(shortest_sleep, longest_sleep)
+                             : backoff(attempts, round_trip, longest_pause, random);
   const std::optional<Duration> free_in = why == Errc::held ? lost.free_in() : std::nullopt;
   // A millisecond past the expiry: the servers count in milliseconds, and a key that is almost gone
   // refuses.

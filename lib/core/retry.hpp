@@ -13,7 +13,7 @@ namespace redlock::core {
 inline constexpr Duration longest_sleep = std::chrono::milliseconds(3200);
 
 /// Whether nodes tell when what is in the way is given up.
-enum class Told : std::uint8_t { no, yes };
+enum class Notified : std::uint8_t { no, yes };
 
 /// When a waiting acquire tries again after a lost attempt.
 ///
@@ -25,6 +25,6 @@ enum class Told : std::uint8_t { no, yes };
 ///
 /// `attempts` is how many were lost so far, `round_trip` the slowest voter's.
 [[nodiscard]] Instant next_try(Instant now, Errc why, const Round& lost, unsigned attempts,
-                               Duration round_trip, Told told, Randomness& random);
+                               Duration round_trip, Notified notified, Randomness& random);
 
 }  // namespace redlock::core

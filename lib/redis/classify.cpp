@@ -252,7 +252,7 @@ constexpr std::int64_t no_key = -2;
   return classify_hold(Reply::granted, value);
 }
 
-/// {1, ''}, or {-1, which places are free, how long until the next is}.
+/// {1, ''}, or {-1, which permits are free, how long until the next is}.
 [[nodiscard]] std::optional<Classified> classify_place(const Value& value) noexcept {
   if (value.type == Type::error) return error_of_script(value);
   if (value.type != Type::array || value.elements.size() < 2) return std::nullopt;
@@ -368,8 +368,8 @@ std::optional<Classified> classify(core::Verb verb, SetForm form,
       return classify_set(form, first);
     case core::Verb::set_and_ttl:
       return classify_set_and_ttl(form, first, *values[1]);
-    case core::Verb::set_numbered:
-    case core::Verb::set_numbered_and_ttl:
+    case core::Verb::set_fenced:
+    case core::Verb::set_fenced_and_ttl:
       return classify_numbered(form, values);
     case core::Verb::extend:
     case core::Verb::extend_or_set:
@@ -378,7 +378,7 @@ std::optional<Classified> classify(core::Verb verb, SetForm form,
       return classify_release(first);
     case core::Verb::inspect:
       return classify_inspect(first);
-    case core::Verb::take_place:
+    case core::Verb::take_permit:
       return classify_place(first);
     case core::Verb::enter:
       return classify_enter(first);
@@ -391,10 +391,10 @@ std::optional<Classified> classify(core::Verb verb, SetForm form,
       return classify_kill(first);
     case core::Verb::read_clock:
       return classify_time(first);
-    case core::Verb::tend_numbers:
+    case core::Verb::prune_fencing_numbers:
     case core::Verb::leave_queue:
       return classify_count(first);
-    case core::Verb::stand_in_queue:
+    case core::Verb::join_queue:
       return classify_queued(first);
     case core::Verb::read_marker:
       return classify_marker(first);

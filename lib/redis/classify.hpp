@@ -25,15 +25,15 @@ struct Classified {
 /// How many values answer a verb.
 [[nodiscard]] constexpr std::size_t values_expected(core::Verb verb) noexcept {
   switch (verb) {
-    case core::Verb::set_numbered_and_ttl:
+    case core::Verb::set_fenced_and_ttl:
       return 5;
-    case core::Verb::set_numbered:
+    case core::Verb::set_fenced:
       return 4;
     case core::Verb::set_and_ttl:
       return 2;
     case core::Verb::set:
     case core::Verb::take:
-    case core::Verb::take_place:
+    case core::Verb::take_permit:
     case core::Verb::enter:
     case core::Verb::raise_fence:
     case core::Verb::extend:
@@ -43,8 +43,8 @@ struct Classified {
     case core::Verb::expire_orphan:
     case core::Verb::kill_old:
     case core::Verb::read_clock:
-    case core::Verb::tend_numbers:
-    case core::Verb::stand_in_queue:
+    case core::Verb::prune_fencing_numbers:
+    case core::Verb::join_queue:
     case core::Verb::leave_queue:
     case core::Verb::read_marker:
     case core::Verb::write_marker:

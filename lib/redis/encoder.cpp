@@ -10,8 +10,8 @@
 #include <new>
 #include <vector>
 
-#include "core/hints.hpp"
-#include "core/places.hpp"
+#include "core/permits.hpp"
+#include "core/wait_queue.hpp"
 #include "redis/keys.hpp"
 #include "redis/scripts_embedded.hpp"
 
@@ -134,13 +134,13 @@ void Encoder::format(Frame& frame, core::Verb verb, std::string_view resource, c
   const auto append_script = [&](const scripts::Script& script, std::string_view first,
                                  std::initializer_list<std::string_view> arguments) {
     const auto [command, name] = call(script);
-    const std::size_t keys = terms.also.size() + (first.empty() ? 1U : 2U);
+    const std::size_t keys = terms.more_resources.size() + (first.empty() ? 1U : 2U);
     const Decimal key_count(static_cast<std::int64_t>(keys));
     std::vector<std::string_view> words{command, name, key_count.view()};
     if (!first.empty()) words.push_back(first);
     const std::size_t of_resource = words.size();
     words.push_back(resource);
-    words.insert(words.end(), terms.also.begin(), terms.also.end());
+    words.insert(words.end(), terms.more_resources.begin(), terms.more_resources.end());
     token_word = words.size();
     words.push_back(token.view());
     words.insert(words.end(), arguments.begin(), arguments.end());
@@ -167,12 +167,12 @@ void Encoder::format(Frame& frame, core::Verb verb, std::string_view resource, c
     case core::Verb::write_marker:
       // Once in the life of a node: see marker_write().
       return;
-    case core::Verb::tend_numbers: {
-      const auto [command, script] = call(scripts::tend);
-      append_command(bytes, {command, script, "1", keys::numbers});
+    case core::Verb::prune_fencing_numbers: {
+      const auto [command, script] = call(scripts::prune);
+      append_command(bytes, {command, script, "1", keys::fencing_numbers});
       return;
     }
-    case core::Verb::stand_in_queue: {
+    case core::Verb::join_queue: {
       const auto [command, script] = call(scripts::queue);
       const Decimal remember = milliseconds_of(core::queued_for);
       append_command(
@@ -193,34 +193,36 @@ void Encoder::format(Frame& frame, core::Verb verb, std::string_view resource, c
       append(of_command, {"PTTL", resource});
       token_word = of_command + 1;
       break;
-    case core::Verb::set_numbered:
-    case core::Verb::set_numbered_and_ttl: {
+    case core::Verb::set_fenced:
+    case core::Verb::set_fenced_and_ttl: {
       set();
-      append(of_command + 1, {"ZMSCORE", keys::numbers, resource, ""});
+      append(of_command + 1, {"ZMSCORE", keys::fencing_numbers, resource, ""});
       const std::size_t raise =
-          append(of_command + 3, {"ZADD", keys::numbers, "GT", digits.view(), resource});
+          append(of_command + 3, {"ZADD", keys::fencing_numbers, "GT", digits.view(), resource});
       frame.number_at = find_word(bytes, raise, of_command + 2);
       append(of_command, {"GET", resource});
-      if (verb == core::Verb::set_numbered_and_ttl) append(of_command, {"PTTL", resource});
+      if (verb == core::Verb::set_fenced_and_ttl) append(of_command, {"PTTL", resource});
       token_word = of_command + 1;
       break;
     }
     case core::Verb::take: {
-      const Decimal keep_out = milliseconds_of(terms.keep_out);
-      append_script(scripts::take, keys::numbers, {ttl.view(), digits.view(), keep_out.view()});
+      const Decimal writer_reservation = milliseconds_of(terms.writer_reservation);
+      append_script(scripts::take, keys::fencing_numbers,
+                    {ttl.view(), digits.view(), writer_reservation.view()});
       frame.number_at = find_word(bytes, 0, token_word + 2);
       break;
     }
-    case core::Verb::take_place: {
-      const Decimal places(terms.places);
-      append_script(scripts::place, {}, {ttl.view(), core::places_prefix(resource), places.view()});
+    case core::Verb::take_permit: {
+      const Decimal permits(terms.permits);
+      append_script(scripts::permit, {},
+                    {ttl.view(), core::permits_prefix(resource), permits.view()});
       break;
     }
     case core::Verb::enter:
       append_script(scripts::enter, {}, {ttl.view(), terms.group});
       break;
     case core::Verb::raise_fence:
-      append_script(scripts::fence, keys::numbers, {digits.view()});
+      append_script(scripts::fence, keys::fencing_numbers, {digits.view()});
       frame.number_at = find_word(bytes, 0, token_word + 1);
       break;
     case core::Verb::extend:
@@ -236,8 +238,8 @@ void Encoder::format(Frame& frame, core::Verb verb, std::string_view resource, c
     }
     case core::Verb::inspect: {
       const auto [command, script] = call(scripts::inspect);
-      append(of_script,
-             {command, script, "3", resource, keys::numbers, keys::quarantine, token.view()});
+      append(of_script, {command, script, "3", resource, keys::fencing_numbers, keys::quarantine,
+                         token.view()});
       token_word = of_script + 3;
       break;
     }
@@ -297,7 +299,7 @@ std::string marker_write(const core::MarkerWrite& write) {
           ? std::to_string(std::chrono::ceil<std::chrono::milliseconds>(write.quarantine).count())
           : "-1";
   append_command(bytes, {"EVAL", scripts::mark.text, "3", keys::marker, keys::quarantine,
-                         keys::numbers, write.expected, write.text, quarantine, ""});
+                         keys::fencing_numbers, write.expected, write.text, quarantine, ""});
   return bytes;
 }
 

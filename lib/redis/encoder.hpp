@@ -22,15 +22,15 @@ inline void append_command(std::string& out, std::initializer_list<std::string_v
 
 /// What makes a lock other than exclusive, of one resource and free when it is released.
 struct Terms {
-  std::span<const std::string> also{};  ///< more resources
-  std::string_view group{};             ///< who may hold it too
-  core::Duration cooldown{};            ///< release: nobody may have it yet
-  core::Duration keep_out{};            ///< take: new readers, where readers are in the way
-  std::uint32_t places = 0;             ///< take_place: of how many
+  std::span<const std::string> more_resources{};  ///< more resources
+  std::string_view group{};                       ///< who may hold it too
+  core::Duration cooldown{};                      ///< release: nobody may have it yet
+  core::Duration writer_reservation{};  ///< take: new readers, where readers are in the way
+  std::uint32_t permits = 0;            ///< take_permit: of how many
 
   [[nodiscard]] bool none() const noexcept {
-    return also.empty() && group.empty() && cooldown == core::Duration::zero() &&
-           keep_out == core::Duration::zero() && places == 0;
+    return more_resources.empty() && group.empty() && cooldown == core::Duration::zero() &&
+           writer_reservation == core::Duration::zero() && permits == 0;
   }
 };
 

@@ -31,7 +31,7 @@ namespace {
 
 /// Why a server can not be one of N independent masters that keep what they are given; empty where
 /// it can. What it does not tell is taken to be well.
-[[nodiscard]] std::string unfit_for_votes(std::string_view info) {
+[[nodiscard]] std::string why_ineligible(std::string_view info) {
   constexpr std::size_t longest_word = 64;
   const std::string_view mode = field_of(info, "redis_mode:");
   if (mode == "sentinel") return "it is a sentinel, which keeps no keys";
@@ -107,10 +107,11 @@ void Handshake::ask(std::string& out) {
   const RestartGuard guard = *guard_;
   guard_.reset();
   const bool durable = guard.trust_durable && append_only_ && always_synced_;
-  append_command(out, {"EVAL", scripts::guard.text, "3", keys::marker, keys::quarantine,
-                       keys::numbers, identity_.run_id, replid_, in_milliseconds(guard.max_ttl),
-                       in_milliseconds(guard.quarantine), durable ? "durable" : "volatile",
-                       core::is_member_name(guard.name) ? guard.name : "-", guard.incarnation});
+  append_command(
+      out, {"EVAL", scripts::guard.text, "3", keys::marker, keys::quarantine, keys::fencing_numbers,
+            identity_.run_id, replid_, in_milliseconds(guard.max_ttl),
+            in_milliseconds(guard.quarantine), durable ? "durable" : "volatile",
+            core::is_member_name(guard.name) ? guard.name : "-", guard.incarnation});
   expect(Step::guard);
   // Redis 6.0 would tell us of our own scripts' writes too.
   if (!tracks_ || identity_.set_form != SetForm::with_get) return;
@@ -175,7 +176,7 @@ Handshake::Progress Handshake::take(const Value& answer) {
 Handshake::Progress Handshake::advance() noexcept {
   ++taken_;
   if (taken_ < expected_) return Progress::more;
-  return guard_ && identity_.unfit.empty() ? Progress::ask : Progress::done;
+  return guard_ && identity_.ineligible.empty() ? Progress::ask : Progress::done;
 }
 
 Handshake::Progress Handshake::take_marker(const Value& answer) {
@@ -233,7 +234,7 @@ Handshake::Progress Handshake::take_info(const std::string& text) {
     return Progress::refused;
   }
   identity_.set_form = set_form_of(identity_.version);
-  identity_.unfit = unfit_for_votes(text);
+  identity_.ineligible = why_ineligible(text);
   identity_.replica = field_of(text, "role:") == "slave";
   append_only_ = field_of(text, "aof_enabled:") == "1";
   replid_ = visible(field_of(text, "master_replid:"), longest_field);

@@ -18,7 +18,7 @@ struct ServerIdentity {
   std::int64_t connection_id = 0;  ///< what CLIENT ID answered
   std::string version;             ///< e.g. "7.0.15"
   SetForm set_form = SetForm::plain;
-  std::string unfit{};          ///< why it can have no vote at all; empty where it can
+  std::string ineligible{};     ///< why it can have no vote at all; empty where it can
   bool replica = false;         ///< and that is because it is a replica now
   std::string marker{};         ///< word for word, see core::Marker; empty where there is none
   core::Duration quarantine{};  ///< how long it has no vote for new leases

@@ -12,7 +12,7 @@ inline constexpr std::string_view quarantine = "redlock:node:quarantine";  // gu
 /// What the latter says where an operator's change of the members began it.
 inline constexpr std::string_view quarantine_of_change = "membership";
 /// Sorted set: resource → the highest fencing token it knows; "" → the floor. fence.lua
-inline constexpr std::string_view numbers = "redlock:node:numbers";
+inline constexpr std::string_view fencing_numbers = "redlock:node:numbers";
 
 /// Where who waits is told of a resource: behind this, who. A message is how many were told before
 /// it, one digit, and the resource. release.lua

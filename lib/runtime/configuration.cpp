@@ -23,13 +23,14 @@ std::optional<std::string> refuse_limits(const ClientOptions& options) {
   if (options.shortest_node_limit < std::chrono::milliseconds(1) ||
       options.longest_node_limit < options.shortest_node_limit ||
       options.longest_node_limit > std::chrono::hours(1)) {
-    return "node limits: " + core::spoken(options.shortest_node_limit) + " to " +
-           core::spoken(options.longest_node_limit) +
+    return "node limits: " + core::format_duration(options.shortest_node_limit) + " to " +
+           core::format_duration(options.longest_node_limit) +
            "; 1 ms to 1 h is allowed, the shortest not above the longest";
   }
   if (options.max_ttl < limits::shortest_ttl || options.max_ttl > limits::longest_max_ttl) {
-    return "max TTL: " + core::spoken(options.max_ttl) + "; " + core::spoken(limits::shortest_ttl) +
-           " to " + core::spoken(limits::longest_max_ttl) + " is allowed";
+    return "max TTL: " + core::format_duration(options.max_ttl) + "; " +
+           core::format_duration(limits::shortest_ttl) + " to " +
+           core::format_duration(limits::longest_max_ttl) + " is allowed";
   }
   return std::nullopt;
 }
@@ -92,9 +93,9 @@ Result<core::Duration> quarantine_of(const ClientOptions& options) {
   if (!options.guards.quarantine) return shortest;
   if (*options.guards.quarantine < options.max_ttl ||
       *options.guards.quarantine > limits::longest_max_ttl) {
-    return refuse("restart guard: " + core::spoken(*options.guards.quarantine) +
-                  "; the max TTL of " + core::spoken(options.max_ttl) + " to " +
-                  core::spoken(limits::longest_max_ttl) + " is allowed, or off");
+    return refuse("restart guard: " + core::format_duration(*options.guards.quarantine) +
+                  "; the max TTL of " + core::format_duration(options.max_ttl) + " to " +
+                  core::format_duration(limits::longest_max_ttl) + " is allowed, or off");
   }
   return std::max(shortest, *options.guards.quarantine);
 }
@@ -114,7 +115,7 @@ Result<Configuration> configure(ClientOptions options) {
                   " is allowed");
   }
   if (options.guards.clock_bound < std::chrono::milliseconds(1)) {
-    return refuse("clock bound: " + core::spoken(options.guards.clock_bound) +
+    return refuse("clock bound: " + core::format_duration(options.guards.clock_bound) +
                   "; 1 ms or more is allowed");
   }
   auto quarantine = quarantine_of(options);

@@ -33,7 +33,7 @@ Driver::~Driver() {
   for (const auto& node : nodes_) {
     const bool clean = node->ready() && node->connection().unanswered() == 0;
     node->disconnect(clean ? uv::CloseMode::graceful : uv::CloseMode::reset);
-    node->stop_listening();
+    node->unsubscribe();
   }
   if (destroyed_ != nullptr) *destroyed_ = true;
 }
@@ -76,11 +76,11 @@ void Driver::carry_out(core::Instant now, const Command& command) {
       return report_excluded(command);
     case Command::Kind::learned:
       return add_nodes(command);
-    case Command::Kind::listen:
+    case Command::Kind::subscribe:
       return command.nodes.each(
-          [&](NodeIndex node) { nodes_[node]->listen(engine_.ear().view()); });
-    case Command::Kind::stop_listening:
-      return command.nodes.each([&](NodeIndex node) { nodes_[node]->stop_listening(); });
+          [&](NodeIndex node) { nodes_[node]->subscribe(engine_.client_id().view()); });
+    case Command::Kind::unsubscribe:
+      return command.nodes.each([&](NodeIndex node) { nodes_[node]->unsubscribe(); });
     case Command::Kind::undelivered:
       return report_undelivered(command);
     case Command::Kind::drained:
@@ -100,11 +100,11 @@ void Driver::send(core::Instant now, const Command& command) {
   const core::Claim* claim = engine_.claim(command.stamp.claim);
   REDLOCK_ASSERT(claim != nullptr);
   redis::Terms terms;
-  terms.also = claim->also;
-  terms.group = claim->group;
+  terms.more_resources = claim->terms.more_resources;
+  terms.group = claim->terms.group;
   terms.cooldown = claim->cooldown(now);
-  terms.keep_out = claim->keep_out;
-  terms.places = claim->places;
+  terms.writer_reservation = claim->writer_reservation;
+  terms.permits = claim->terms.permits;
   std::array<std::string_view, 2> encoded{};
   command.nodes.each([&](NodeIndex node) {
     redis::Connection& connection = nodes_[node]->connection();
@@ -112,7 +112,7 @@ void Driver::send(core::Instant now, const Command& command) {
     const auto which = static_cast<std::size_t>(form);
     if (encoded[which].empty()) {
       encoded[which] = encoders_[which].encode(
-          command.stamp.verb, command.form, form, claim->resource, claim->token,
+          command.stamp.verb, command.form, form, claim->terms.resource, claim->token,
           claim->time_to_ask(command.stamp.verb, now),
           claim->fencing ? static_cast<std::int64_t>(claim->fencing->number) : 0, terms);
     }
@@ -127,7 +127,7 @@ void Driver::send_plain(const Command& command) {
     connection.send(
         encoders_[0].encode(command.stamp.verb, command.form, connection.set_form(),
                             command.key != nullptr ? std::string_view(*command.key) : "",
-                            engine_.ear(), {}, command.number),
+                            engine_.client_id(), {}, command.number),
         command.stamp);
   });
   dirty_ = dirty_ | command.nodes;
@@ -147,8 +147,8 @@ void Driver::on_node_ready(NodeIndex node, const redis::ServerIdentity& identity
   event.server = identity.run_id;
   event.connection = identity.connection_id;
   // What it is made of came with Redis 6.2 and 7.0.
-  event.numbers = identity.set_form == redis::SetForm::with_get;
-  event.unfit = identity.unfit;
+  event.can_fence = identity.set_form == redis::SetForm::with_get;
+  event.ineligible = identity.ineligible;
   event.replica = identity.replica;
   event.marker = identity.marker;
   event.quarantine = identity.quarantine;
@@ -169,11 +169,11 @@ void Driver::on_node_down(NodeIndex node, core::NodeDown::Cause cause, std::stri
   step(event);
 }
 
-void Driver::on_node_listening(NodeIndex node) noexcept { step(core::Listening{node}); }
+void Driver::on_node_subscribed(NodeIndex node) noexcept { step(core::Subscribed{node}); }
 
-void Driver::on_node_hint(const core::Hint& hint) noexcept { step(hint); }
+void Driver::on_node_notified(const core::Notification& hint) noexcept { step(hint); }
 
-void Driver::on_node_deaf(NodeIndex node) noexcept { step(core::Deaf{node}); }
+void Driver::on_node_unsubscribed(NodeIndex node) noexcept { step(core::Unsubscribed{node}); }
 
 void Driver::add_nodes(const Command& command) {
   command.nodes.each([&](NodeIndex node) {

@@ -96,7 +96,7 @@ std::string about_holder(const RoundReport& report) {
     if (node.vote != Vote::refused || node.holder != leader || !node.remaining) continue;
     left = std::max(left.value_or(std::chrono::nanoseconds::zero()), *node.remaining);
   }
-  if (left) text += ", " + core::spoken(*left) + " left";
+  if (left) text += ", " + core::format_duration(*left) + " left";
   return text;
 }
 
@@ -127,7 +127,7 @@ std::string about_quarantine(const RoundReport& report) {
         });
     return closed ? "; if that lasts, `quorum-lock doctor` says what to do" : "";
   }
-  return "; wait " + core::spoken(*left) +
+  return "; wait " + core::format_duration(*left) +
          ", or, if no lease can be left, open the deployment with `quorum-lock bootstrap`; on a "
          "developer's machine the restart guard can be off";
 }
@@ -148,8 +148,9 @@ std::string sentence(Errc code, std::string_view resource, const RoundReport& re
       return "unavailable for" + name + votes + ", " + std::to_string(report.quorum) + " needed" +
              about_failures(report);
     case Errc::expired:
-      return "expired while acquiring" + name + ": the TTL of " + core::spoken(report.ttl) +
-             " leaves nothing after " + core::spoken(report.elapsed) +
+      return "expired while acquiring" + name + ": the TTL of " +
+             core::format_duration(report.ttl) + " leaves nothing after " +
+             core::format_duration(report.elapsed) +
              " and the clock drift allowed for; raise the TTL";
     case Errc::excluded:
       return "too few voters for" + name + votes + ", " + std::to_string(report.quorum) +

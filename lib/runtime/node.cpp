@@ -45,22 +45,22 @@ void Node::on_down(core::NodeDown::Cause cause, std::string_view why,
   owner_.on_node_down(index_, cause, why, conduct);
 }
 
-void Node::listen(std::string_view name) {
+void Node::subscribe(std::string_view name) {
   redis::SubscriberOwner& owner = *this;
   subscriber_ = std::make_unique<redis::Subscriber>(loop_, target_, name, owner);
   subscriber_->open();
 }
 
-void Node::stop_listening() {
+void Node::unsubscribe() {
   if (subscriber_) subscriber_->close();
 }
 
-void Node::on_listening() noexcept { owner_.on_node_listening(index_); }
+void Node::on_listening() noexcept { owner_.on_node_subscribed(index_); }
 
 void Node::on_hint(std::string_view resource, std::uint32_t before) noexcept {
-  owner_.on_node_hint({index_, resource, before});
+  owner_.on_node_notified({index_, resource, before});
 }
 
-void Node::on_deaf(std::string_view /*why*/) noexcept { owner_.on_node_deaf(index_); }
+void Node::on_deaf(std::string_view /*why*/) noexcept { owner_.on_node_unsubscribed(index_); }
 
 }  // namespace redlock::runtime

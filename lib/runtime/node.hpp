@@ -22,9 +22,9 @@ class NodeOwner {
   virtual void on_node_answer(const core::Event& answer) noexcept = 0;
   virtual void on_node_down(core::NodeIndex node, core::NodeDown::Cause cause, std::string_view why,
                             redis::Conduct conduct) noexcept = 0;
-  virtual void on_node_listening(core::NodeIndex node) noexcept = 0;
-  virtual void on_node_hint(const core::Hint& hint) noexcept = 0;
-  virtual void on_node_deaf(core::NodeIndex node) noexcept = 0;
+  virtual void on_node_subscribed(core::NodeIndex node) noexcept = 0;
+  virtual void on_node_notified(const core::Notification& hint) noexcept = 0;
+  virtual void on_node_unsubscribed(core::NodeIndex node) noexcept = 0;
 
  protected:
   ~NodeOwner() = default;
@@ -43,8 +43,8 @@ class Node final : private redis::ConnectionOwner, private redis::SubscriberOwne
   void connect(std::string incarnation);
   void disconnect(uv::CloseMode mode);
   [[nodiscard]] redis::Connection& connection() noexcept { return *connection_; }
-  void listen(std::string_view name);
-  void stop_listening();
+  void subscribe(std::string_view name);
+  void unsubscribe();
   [[nodiscard]] bool ready() const noexcept { return connection_ && connection_->ready(); }
 
   /// Whether the last news reported of it was that it is down: retries are no news.

@@ -110,7 +110,9 @@ void Survey::Visit::fail(std::string why) {
   }
 }
 
-void Survey::Visit::on_deadline() noexcept { fail("no answer within " + core::spoken(limit_)); }
+void Survey::Visit::on_deadline() noexcept {
+  fail("no answer within " + core::format_duration(limit_));
+}
 
 void Survey::Visit::on_end(const std::string& why) noexcept { fail(why); }
 
@@ -249,7 +251,7 @@ void Survey::Visit::mark(const core::WriteMarker& write) {
   }
   redis::Questions question;
   question.add({"EVAL", redis::scripts::mark.text, "3", redis::keys::marker,
-                redis::keys::quarantine, redis::keys::numbers, write.expected,
+                redis::keys::quarantine, redis::keys::fencing_numbers, write.expected,
                 core::format_marker(write.marker), std::to_string(write.quarantine.count()),
                 redis::keys::quarantine_of_change});
   dialogue_.ask(question);

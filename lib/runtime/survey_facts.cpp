@@ -110,7 +110,7 @@ redis::Questions fact_questions() {
   questions.add({"CONFIG", "GET", "save"});
   questions.add({"GET", redis::keys::marker});
   questions.add({"PTTL", redis::keys::quarantine});
-  questions.add({"ZSCORE", redis::keys::numbers, ""});
+  questions.add({"ZSCORE", redis::keys::fencing_numbers, ""});
   return questions;
 }
 

@@ -24,13 +24,13 @@ inline constexpr std::array every_form{redis::SetForm::plain, redis::SetForm::wi
       return 's';
     case core::Verb::set_and_ttl:
       return 't';
-    case core::Verb::set_numbered:
+    case core::Verb::set_fenced:
       return 'n';
-    case core::Verb::set_numbered_and_ttl:
+    case core::Verb::set_fenced_and_ttl:
       return 'm';
     case core::Verb::take:
       return 'f';
-    case core::Verb::take_place:
+    case core::Verb::take_permit:
       return 'p';
     case core::Verb::enter:
       return 'j';
@@ -50,9 +50,9 @@ inline constexpr std::array every_form{redis::SetForm::plain, redis::SetForm::wi
       return 'k';
     case core::Verb::read_clock:
       return 'c';
-    case core::Verb::tend_numbers:
+    case core::Verb::prune_fencing_numbers:
       return 'w';
-    case core::Verb::stand_in_queue:
+    case core::Verb::join_queue:
       return 'a';
     case core::Verb::leave_queue:
       return 'b';
@@ -79,7 +79,7 @@ void each_verb(Visit&& visit) {
 
 /// Whether the number that is sent with it, or comes back, is a fencing token.
 [[nodiscard]] constexpr bool is_numbered(core::Verb verb) noexcept {
-  return core::is_set_numbered(verb) || verb == core::Verb::take || verb == core::Verb::raise_fence;
+  return core::is_set_fenced(verb) || verb == core::Verb::take || verb == core::Verb::raise_fence;
 }
 
 /// `values` are as many as values_expected() says.
@@ -99,21 +99,20 @@ void each_verb(Visit&& visit) {
     case Reply::behind:
       return is_numbered(verb);
     case Reply::taken:
-      return sets || extends || verb == Verb::release || verb == Verb::stand_in_queue;
+      return sets || extends || verb == Verb::release || verb == Verb::join_queue;
     case Reply::extended:
       return extends;
     case Reply::repaired:
       return verb == Verb::extend_or_set;
     case Reply::gone:
-      return extends || verb == Verb::release || verb == Verb::inspect ||
-             verb == Verb::stand_in_queue;
+      return extends || verb == Verb::release || verb == Verb::inspect || verb == Verb::join_queue;
     case Reply::released:
       return verb == Verb::release;
     case Reply::found:
       return verb == Verb::inspect;
     case Reply::done:
-      return verb == Verb::kill_old || verb == Verb::expire_orphan || verb == Verb::tend_numbers ||
-             verb == Verb::leave_queue;
+      return verb == Verb::kill_old || verb == Verb::expire_orphan ||
+             verb == Verb::prune_fencing_numbers || verb == Verb::leave_queue;
     case Reply::clock:
       return verb == Verb::read_clock;
     case Reply::marker:
@@ -121,7 +120,7 @@ void each_verb(Visit&& visit) {
     case Reply::script_missing:
       return extends || verb == Verb::release || verb == Verb::inspect ||
              core::is_taking_script(verb) || verb == Verb::raise_fence ||
-             verb == Verb::expire_orphan || verb == Verb::tend_numbers ||
+             verb == Verb::expire_orphan || verb == Verb::prune_fencing_numbers ||
              core::is_about_queue(verb);
     case Reply::error:
       return true;
@@ -142,11 +141,11 @@ inline void check_meaning(core::Verb verb, const redis::Classified& answer) {
   if (message) {
     REDLOCK_ASSERT(harmless(answer.text));
   } else {
-    // A holder: one byte more than a token has is enough to be nobody's. Or a digit per place, or a
-    // group and tokens behind their lengths.
+    // A holder: one byte more than a token has is enough to be nobody's. Or a digit for each
+    // permit, or a group and tokens behind their lengths.
     constexpr std::size_t most_texts = 1 + limits::holds_told;
     std::size_t longest = limits::token_bytes + 1;
-    if (verb == core::Verb::take_place) longest = limits::permits;
+    if (verb == core::Verb::take_permit) longest = limits::permits;
     if (answer.reply == Reply::marker) longest = limits::reply_bytes;
     if (verb == core::Verb::inspect && answer.holds) longest = most_texts * (longest + 4);
     REDLOCK_ASSERT(answer.text.size() <= longest);

@@ -96,7 +96,7 @@ class Client final : private redis::ConnectionOwner {
     REDLOCK_ASSERT(identity.quarantine >= core::Duration::zero());
     REDLOCK_ASSERT(identity.quarantine <= 2 * core::Duration(limits::longest_max_ttl));
     for (const std::string* text :
-         {&identity.run_id, &identity.version, &identity.unfit, &identity.quarantine_why}) {
+         {&identity.run_id, &identity.version, &identity.ineligible, &identity.quarantine_why}) {
       REDLOCK_ASSERT(harmless(*text) && text->size() < longest_message);
     }
     if (has('~')) return leave();

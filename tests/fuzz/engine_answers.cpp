@@ -110,11 +110,11 @@ class Driver {
       case 22:
         return step(core::Cancel{core::RequestId{1 + input_.below(requests_.size() + 1)}});
       case 23:
-        return step(core::Listening{node()});
+        return step(core::Subscribed{node()});
       case 24:
-        return step(core::Hint{node(), resource(), input_.byte()});
+        return step(core::Notification{node(), resource(), input_.byte()});
       case 25:
-        return step(core::Deaf{node()});
+        return step(core::Unsubscribed{node()});
       default:
         if (input_.below(16) == 0 && !shut_down_) shut_down(spans[input_.below(8)]);
         return;
@@ -162,11 +162,11 @@ class Driver {
   void draw_terms(core::Acquire& event) {
     static const std::vector<std::string> more{"more", "and more"};
     const std::uint8_t which = input_.byte();
-    if ((which & 3U) == 0) event.also = more;
+    if ((which & 3U) == 0) event.more_resources = more;
     if ((which & 3U) == 1) event.group = (which & 4U) != 0 ? "shared" : "owner somebody";
-    if ((which & 3U) == 2) event.places = 1U + which / 4U;
-    if ((which & 3U) == 3) event.at_least = spans[which / 4U % spans.size()];
-    if (!event.group.empty() || event.places > 0) event.fencing.reset();
+    if ((which & 3U) == 2) event.permits = 1U + which / 4U;
+    if ((which & 3U) == 3) event.hold_at_least = spans[which / 4U % spans.size()];
+    if (!event.group.empty() || event.permits > 0) event.fencing.reset();
   }
 
   void come_up(NodeIndex index) {
@@ -181,8 +181,8 @@ class Driver {
     event.node = index;
     event.server = server;
     event.connection = node.connection;
-    event.numbers = node.form == redis::SetForm::with_get;
-    if ((how & 0x0cU) == 0x0cU) event.unfit = "unfit";
+    event.can_fence = node.form == redis::SetForm::with_get;
+    if ((how & 0x0cU) == 0x0cU) event.ineligible = "ineligible";
     if ((how & 0x30U) == 0x30U) {
       event.quarantine = ttls[how % ttls.size()];
       event.quarantine_why = "restarted";
@@ -293,10 +293,10 @@ class Driver {
       case Command::Kind::learned:
         nodes_.emplace_back();
         return;
-      case Command::Kind::listen:
-        REDLOCK_ASSERT(!engine_.ear().empty() && !command.nodes.empty());
+      case Command::Kind::subscribe:
+        REDLOCK_ASSERT(!engine_.client_id().empty() && !command.nodes.empty());
         return;
-      case Command::Kind::stop_listening:
+      case Command::Kind::unsubscribe:
         return;
       case Command::Kind::undelivered:
         REDLOCK_ASSERT(shut_down_ && !drained_ && command.number > 0);
@@ -316,13 +316,13 @@ class Driver {
     REDLOCK_ASSERT((claim == nullptr) == core::is_upkeep(command.stamp.verb));
     if (claim != nullptr) {
       open.token = claim->token.view();
-      const bool by_number = core::is_set_numbered(command.stamp.verb) ||
-                             command.stamp.verb == core::Verb::raise_fence;
+      const bool by_number =
+          core::is_set_fenced(command.stamp.verb) || command.stamp.verb == core::Verb::raise_fence;
       REDLOCK_ASSERT(!by_number || claim->fencing);
       if (claim->fencing) open.number = claim->fencing->number;
       // What Lua and sorted sets can not tell apart must never be a fencing token.
       REDLOCK_ASSERT(!is_numbered(command.stamp.verb) || open.number < core::fence_limit);
-      REDLOCK_ASSERT(command.stamp.verb != core::Verb::expire_orphan || claim->orphan_ttl);
+      REDLOCK_ASSERT(command.stamp.verb != core::Verb::expire_orphan || claim->terms.orphan_ttl);
     }
     command.nodes.each([&](NodeIndex index) {
       REDLOCK_ASSERT(nodes_.at(index).state == Node::State::up);

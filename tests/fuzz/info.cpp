@@ -49,7 +49,7 @@ void shake_hands(std::string_view info) {
   }
   REDLOCK_ASSERT(progress == redis::Handshake::Progress::done);
   const redis::ServerIdentity& identity = handshake.identity();
-  for (const std::string* text : {&identity.run_id, &identity.version, &identity.unfit}) {
+  for (const std::string* text : {&identity.run_id, &identity.version, &identity.ineligible}) {
     check_shown(*text);
   }
   REDLOCK_ASSERT(!identity.run_id.empty() && !identity.version.empty());

@@ -105,7 +105,7 @@ void survey(const runtime::Configuration& configuration, Server& server) {
     check_shown(search.problem);
     if (!search.lock) continue;
     check_shown(search.lock->key);
-    check_shown(core::spoken(search.lock->left));
+    check_shown(core::format_duration(search.lock->left));
     REDLOCK_ASSERT(search.lock->left.count() >= 0 && search.lock->left <= limits::longest_max_ttl);
   }
   core::WriteMarker write;

@@ -175,12 +175,13 @@ TEST(Fencing, LeasesWithoutATokenInBetweenDoNotMatter) {
 void number(const RedisServer& server, const std::string& member, std::chrono::nanoseconds ago) {
   const auto then = std::chrono::system_clock::now().time_since_epoch() - ago;
   const auto score = std::chrono::duration_cast<std::chrono::microseconds>(then).count();
-  server.command({"ZADD", std::string(redis::keys::numbers), std::to_string(score), member});
+  server.command(
+      {"ZADD", std::string(redis::keys::fencing_numbers), std::to_string(score), member});
 }
 
 TEST(Fencing, NumbersThatWereNotRaisedForTwoDaysLeaveNothingBehind) {
   const RedisServer server;
-  const std::string key(redis::keys::numbers);
+  const std::string key(redis::keys::fencing_numbers);
   number(server, "", hours(72));
   for (int i = 0; i < 500; ++i) number(server, "old" + std::to_string(i), hours(60));
   number(server, "recent", hours(47));

@@ -35,18 +35,43 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 constexpr std::array verbs{
-    Verb::set,         Verb::set_and_ttl,    Verb::set_numbered,  Verb::set_numbered_and_ttl,
-    Verb::take,        Verb::raise_fence,    Verb::extend,        Verb::extend_or_set,
-    Verb::release,     Verb::inspect,        Verb::tend_numbers,  Verb::enter,
-    Verb::take_place,  Verb::enter,          Verb::extend_or_set, Verb::release,
-    Verb::leave_queue, Verb::stand_in_queue,
+    Verb::set,
+    Verb::set_and_ttl,
+    Verb::set_fenced,
+    Verb::set_fenced_and_ttl,
+    Verb::take,
+    Verb::raise_fence,
+    Verb::extend,
+    Verb::extend_or_set,
+    Verb::release,
+    Verb::inspect,
+    Verb::prune_fencing_numbers,
+    Verb::enter,
+    Verb::take_permit,
+    Verb::enter,
+    Verb::extend_or_set,
+    Verb::release,
+    Verb::leave_queue,
+    Verb::join_queue,
 };
-constexpr std::array<std::string_view, verbs.size()> verb_names{
-    "set",         "set_and_ttl",   "set_numbered",  "set_numbered_and_ttl",
-    "take",        "raise_fence",   "extend",        "extend_or_set",
-    "release",     "inspect",       "tend_numbers",  "enter",
-    "take_place",  "enter",         "extend_or_set", "release",
-    "leave_queue", "stand_in_queue"};
+constexpr std::array<std::string_view, verbs.size()> verb_names{"set",
+                                                                "set_and_ttl",
+                                                                "set_fenced",
+                                                                "set_fenced_and_ttl",
+                                                                "take",
+                                                                "raise_fence",
+                                                                "extend",
+                                                                "extend_or_set",
+                                                                "release",
+                                                                "inspect",
+                                                                "prune_fencing_numbers",
+                                                                "enter",
+                                                                "take_permit",
+                                                                "enter",
+                                                                "extend_or_set",
+                                                                "release",
+                                                                "leave_queue",
+                                                                "join_queue"};
 constexpr std::array<std::string_view, 4> groups{"", "shared", "owner a", "owner b"};
 /// Leaps are of whole seconds: a key's end and a look at it are half a second apart.
 constexpr std::array<std::int64_t, 3> ttls_ms{10'500, 30'500, 60'500};
@@ -184,11 +209,11 @@ class ModelAgainstServer : public testing::TestWithParam<std::uint64_t> {
     const std::vector<std::string> also(request.both ? 1 : 0,
                                         request.resource == 0 ? "r#1" : "r#0");
     redis::Terms terms;
-    terms.also = also;
+    terms.more_resources = also;
     terms.group = groups[request.group];
-    terms.keep_out = milliseconds(request.keep_out_ms);
+    terms.writer_reservation = milliseconds(request.writer_reservation_ms);
     terms.cooldown = milliseconds(request.cooldown_ms);
-    terms.places = request.places;
+    terms.permits = request.permits;
     const auto digits = simulation::digits_of(request.token);
     const bool about_nobody = request.token == 0;
     const Token token = about_nobody ? Token() : *Token::parse({digits.data(), digits.size()});
@@ -204,9 +229,9 @@ class ModelAgainstServer : public testing::TestWithParam<std::uint64_t> {
     if (ends_about(at)) return begin_anew();
     ADD_FAILURE() << verb_names[which] << " of " << request.token << " on " << resource << ", TTL "
                   << request.ttl_ms << ", number " << request.number << ", group " << request.group
-                  << (request.both ? ", both" : "") << ", keeps out for " << request.keep_out_ms
-                  << ", cools down for " << request.cooldown_ms << "\n  server: " << text_of(*real)
-                  << "\n  model:  " << text_of(model);
+                  << (request.both ? ", both" : "") << ", keeps out for "
+                  << request.writer_reservation_ms << ", cools down for " << request.cooldown_ms
+                  << "\n  server: " << text_of(*real) << "\n  model:  " << text_of(model);
   }
 
   void draw_terms(Request& request) {
@@ -215,10 +240,10 @@ class ModelAgainstServer : public testing::TestWithParam<std::uint64_t> {
                         verb == Verb::extend_or_set || verb == Verb::release;
     request.both = script && random_.per_mille(300);
     if (verb == Verb::take && random_.per_mille(300)) request.number = 0;
-    if (verb == Verb::take && random_.per_mille(500)) request.keep_out_ms = 5'500;
+    if (verb == Verb::take && random_.per_mille(500)) request.writer_reservation_ms = 5'500;
     if (verb == Verb::release && random_.per_mille(200)) request.cooldown_ms = 15'500;
     if (verb == Verb::inspect && random_.per_mille(500)) request.token = 0;
-    if (verb == Verb::take_place) request.places = simulation::most_resources;
+    if (verb == Verb::take_permit) request.permits = simulation::most_resources;
     if (verb == Verb::enter) request.group = static_cast<std::uint64_t>(random_.between(1, 3));
     if (verb == Verb::extend_or_set && !request.both) {
       request.group = static_cast<std::uint64_t>(random_.below(4));
@@ -238,7 +263,7 @@ class ModelAgainstServer : public testing::TestWithParam<std::uint64_t> {
     if (response.holder != 0) said.holder = name_of(response.holder);
     if (response.group != 0) said.holder = groups[response.group];
     if (response.writer) said.holder = "writer";
-    if (request.stamp.verb == Verb::take_place && response.reply == Answered::taken) {
+    if (request.stamp.verb == Verb::take_permit && response.reply == Answered::taken) {
       said.holder.assign(response.free.data(), response.free.size());
     }
     if (response.holds) {
@@ -276,7 +301,7 @@ class ModelAgainstServer : public testing::TestWithParam<std::uint64_t> {
 
   /// The first floor is the node's clock, read a moment apart: from there on both go by one.
   void keep_floor() {
-    const auto score = server_->command({"ZSCORE", std::string(redis::keys::numbers), ""});
+    const auto score = server_->command({"ZSCORE", std::string(redis::keys::fencing_numbers), ""});
     const bool there = score.kind == Reply::Kind::string;
     ASSERT_EQ(there, model_->floor().has_value());
     if (!there) return;
@@ -324,8 +349,8 @@ class ModelAgainstServer : public testing::TestWithParam<std::uint64_t> {
     request.incarnation = "i" + std::to_string(random_.below(1'000'000));
     const auto real = server_->command(
         {"EVAL", std::string(redis::scripts::guard.text), "3", std::string(redis::keys::marker),
-         std::string(redis::keys::quarantine), std::string(redis::keys::numbers), request.run_id,
-         request.replid, longest, std::to_string(request.quarantine_ms),
+         std::string(redis::keys::quarantine), std::string(redis::keys::fencing_numbers),
+         request.run_id, request.replid, longest, std::to_string(request.quarantine_ms),
          trusted ? "durable" : "volatile", request.name, request.incarnation});
     const simulation::GuardResponse model = model_->guard(request, now());
     ASSERT_EQ(real.elements.size(), 3U);
@@ -356,7 +381,7 @@ class ModelAgainstServer : public testing::TestWithParam<std::uint64_t> {
     const auto real =
         server_->command({"EVAL", std::string(redis::scripts::mark.text), "3",
                           std::string(redis::keys::marker), std::string(redis::keys::quarantine),
-                          std::string(redis::keys::numbers), meets ? there : write.expected,
+                          std::string(redis::keys::fencing_numbers), meets ? there : write.expected,
                           write.text, quarantines ? std::to_string(left) : "-1", ""});
     ASSERT_EQ(real.elements.size(), 3U);
     EXPECT_EQ(real.elements[0].integer, meets ? 1 : 0);

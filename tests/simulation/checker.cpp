@@ -151,7 +151,7 @@ void Checker::lost(std::uint64_t token, True now) {
   ended(token, now);
 }
 
-void Checker::numbered(std::size_t resource, std::uint64_t number, True began, True now) {
+void Checker::fenced(std::size_t resource, std::uint64_t number, True began, True now) {
   if (number == 0 || number >= core::fence_limit) {
     violated("invariant 2: a fencing token is not within 53 bits: " + std::to_string(number));
   }

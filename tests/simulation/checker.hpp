@@ -59,7 +59,7 @@ class Checker {
   void expect_any_clocks() { any_clocks_ = true; }
 
   // --- fencing tokens (invariant 2) ---
-  void numbered(std::size_t resource, std::uint64_t number, True began, True now);
+  void fenced(std::size_t resource, std::uint64_t number, True began, True now);
 
   // --- what is left on the nodes (invariant 4) ---
   /// Handed to another process or left by one that died: only its expiry ends it.

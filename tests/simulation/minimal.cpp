@@ -39,7 +39,7 @@ constexpr std::array<Reduction, 24> reductions{
     [](Scenario& s) { s.slots = 1; },
     [](Scenario& s) { s.clients = std::min<std::size_t>(s.clients, 2); },
     [](Scenario& s) {
-      if (s.kind != Wanted::several && s.kind != Wanted::places) s.resources = 1;
+      if (s.kind != Wanted::several && s.kind != Wanted::permits) s.resources = 1;
     },
     [](Scenario& s) {
       s.nodes = std::min<std::size_t>(s.nodes, 3);

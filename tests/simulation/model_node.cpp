@@ -88,20 +88,20 @@ Response ModelNode::execute(const Request& request, True now) {
     case Verb::set_and_ttl:
       set(request, now, response);
       break;
-    case Verb::set_numbered:
-    case Verb::set_numbered_and_ttl:
+    case Verb::set_fenced:
+    case Verb::set_fenced_and_ttl:
       response = begin_numbered(request, now);
       end_numbered(request, now, response);
       break;
-    case Verb::tend_numbers:
-      response.reply = knows(Script::tend, request.form) ? Reply::done : Reply::script_missing;
-      if (response.reply == Reply::done) tend(now);
+    case Verb::prune_fencing_numbers:
+      response.reply = knows(Script::prune, request.form) ? Reply::done : Reply::script_missing;
+      if (response.reply == Reply::done) prune(now);
       break;
     case Verb::enter:
       by_script(Script::enter, [&] { enter(request, now, response); });
       break;
-    case Verb::take_place:
-      by_script(Script::place, [&] { take_place(request, now, response); });
+    case Verb::take_permit:
+      by_script(Script::permit, [&] { take_permit(request, now, response); });
       break;
     case Verb::take:
       by_script(Script::take, [&] {
@@ -127,8 +127,8 @@ Response ModelNode::execute(const Request& request, True now) {
     case Verb::kill_old:
       response.reply = Reply::done;
       break;
-    case Verb::stand_in_queue:
-      stand_in_queue(request, now, response);
+    case Verb::join_queue:
+      join_queue(request, now, response);
       break;
     case Verb::leave_queue:
       leave_queue(request, now, response);
@@ -155,7 +155,7 @@ void ModelNode::set(const Request& request, True now, Response& response) {
     response.reply = Reply::taken;
     if (version != Servers::old) response.holder = there;
     const bool tells =
-        request.stamp.verb == Verb::set_and_ttl || request.stamp.verb == Verb::set_numbered_and_ttl;
+        request.stamp.verb == Verb::set_and_ttl || request.stamp.verb == Verb::set_fenced_and_ttl;
     if (tells) {
       response.remaining_ms = key.last() - clock.milliseconds(now);
     }
@@ -188,7 +188,7 @@ void ModelNode::end_numbered(const Request& request, True now, Response& respons
   if (mutant_ == Mutant::trust_the_set) response.holder = request.token;
 }
 
-void ModelNode::tend(True now) {
+void ModelNode::prune(True now) {
   if (!memory_.floor) return;
   memory_.floor = std::max(*memory_.floor, clock.local(now) / 1000 - 2 * day);
   for (std::int64_t& number : memory_.numbers) {
@@ -221,22 +221,22 @@ void ModelNode::enter(const Request& request, True now, Response& response) {
   response.holds = core::Holds{.count = static_cast<std::uint32_t>(key.holds.size())};
 }
 
-void ModelNode::take_place(const Request& request, True now, Response& response) {
+void ModelNode::take_permit(const Request& request, True now, Response& response) {
   const std::int64_t millis = clock.milliseconds(now);
-  std::size_t place = request.resource;
+  std::size_t permit = request.resource;
   if (mutant_ == Mutant::count_permits) {
-    // Any place, as long as not all are taken: so many tokens and no more are on this node.
-    while (place < request.places && memory_.keys[place].token != 0) ++place;
-    if (place == request.places) place = 0;
+    // Any permit, as long as not all are taken: so many tokens and no more are on this node.
+    while (permit < request.permits && memory_.keys[permit].token != 0) ++permit;
+    if (permit == request.permits) permit = 0;
   }
-  if (Key& key = memory_.keys[place]; key.last() == 0) {
+  if (Key& key = memory_.keys[permit]; key.last() == 0) {
     key.token = request.token;
     key.expires = millis + request.ttl_ms;
     response.reply = Reply::granted;
     return;
   }
   response.reply = Reply::taken;
-  for (std::uint32_t i = 0; i < request.places; ++i) {
+  for (std::uint32_t i = 0; i < request.permits; ++i) {
     const Key& key = memory_.keys[i];
     const bool free = key.last() == 0;
     response.free[i] = free ? '1' : '0';
@@ -256,7 +256,8 @@ bool ModelNode::is_taken(Key& key, const Request& request, True now, Response& r
   if (key.holds.empty()) return false;
   response.group = key.group;
   response.remaining_ms = held_for(key, now);
-  if (key.group == 1 && request.keep_out_ms > 0) key.writer = millis + request.keep_out_ms;
+  if (key.group == 1 && request.writer_reservation_ms > 0)
+    key.writer = millis + request.writer_reservation_ms;
   return mutant_ != Mutant::writer_ignores_readers;
 }
 
@@ -463,7 +464,7 @@ bool ModelNode::has_holder(std::size_t resource, True now) {
   return !key.holds.empty();
 }
 
-void ModelNode::stand_in_queue(const Request& request, True now, Response& response) {
+void ModelNode::join_queue(const Request& request, True now, Response& response) {
   std::vector<std::uint64_t>& waiters = memory_.queues[request.resource];
   std::set<std::uint64_t>& in_front = memory_.in_front[request.resource];
   const bool writer = request.number == 2 && mutant_ != Mutant::writers_queue_behind;

@@ -28,9 +28,9 @@ struct Request {
   std::int64_t number = 0;  ///< kill_old: which connection; fenced: the number asked for
   bool both = false;        ///< the other resource as well: all or none
   std::uint64_t group = 0;  ///< who may hold it too; 1: readers, others: owners
-  std::int64_t keep_out_ms = 0;
+  std::int64_t writer_reservation_ms = 0;
   std::int64_t cooldown_ms = 0;
-  std::uint32_t places = 0;
+  std::uint32_t permits = 0;
   bool last = false;          ///< a release after which nothing may come for this token
   bool begun = false;         ///< numbered: the first half of its commands was executed
   core::MarkerWrite write{};  ///< write_marker
@@ -46,7 +46,7 @@ struct Response {
   std::int64_t number = 0;         ///< fenced: the node's; numbered: before it was raised
   std::int64_t time = 0;           ///< nanoseconds; write_marker: what is left of a quarantine
   std::optional<core::Holds> holds{};
-  std::array<char, most_resources> free{};  ///< take_place refused: which are
+  std::array<char, most_resources> free{};  ///< take_permit refused: which are
   std::string marker{};                     ///< read_marker, write_marker
   bool read_only = false;                   ///< an error: it is a replica
   std::int64_t counted = 0;                 ///< a planted fault's: what INCR answered
@@ -175,7 +175,7 @@ class ModelNode {
   };
   /// What has expired is deleted when it is looked at: a clock set back does not revive it.
   void expire(std::size_t resource, True now);
-  enum class Script : std::uint8_t { fence, extend, release, inspect, tend, take, place, enter };
+  enum class Script : std::uint8_t { fence, extend, release, inspect, prune, take, permit, enter };
   [[nodiscard]] bool knows(Script script, core::ScriptForm form);
 
   /// Forgets the holds that have ended, as every script does that meets them.
@@ -183,18 +183,18 @@ class ModelNode {
   [[nodiscard]] std::int64_t held_for(const Key& key, True now) const;
   void set(const Request& request, True now, Response& response);
   void enter(const Request& request, True now, Response& response);
-  void take_place(const Request& request, True now, Response& response);
+  void take_permit(const Request& request, True now, Response& response);
   [[nodiscard]] bool is_taken(Key& key, const Request& request, True now, Response& response);
   void take(const Request& request, True now, Response& response);
   void extend_hold(const Request& request, True now, Response& response);
   void leave(const Request& request, True now, Response& response);
   /// Whether it has a holder, whose release will notify those that wait.
   [[nodiscard]] bool has_holder(std::size_t resource, True now);
-  void stand_in_queue(const Request& request, True now, Response& response);
+  void join_queue(const Request& request, True now, Response& response);
   void leave_queue(const Request& request, True now, Response& response);
   void raise(const Request& request, std::int64_t last, Response& response);
   void fence(const Request& request, True now, Response& response);
-  void tend(True now);
+  void prune(True now);
   [[nodiscard]] bool write_back_as_planted(const Request& request, True now, Response& response);
   void extend(const Request& request, True now, Response& response);
   void release(const Request& request, True now, Response& response);

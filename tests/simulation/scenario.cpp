@@ -171,7 +171,7 @@ void draw_kind(Scenario& s, std::uint64_t seed) {
   Random random(seed * 5 + 11);
   const bool of_a_kind = s.mutant >= Mutant::readers_let_all_in;
   if (s.mutant != Mutant::none && !of_a_kind) return;
-  constexpr std::array others{Wanted::readers, Wanted::owners, Wanted::several, Wanted::places,
+  constexpr std::array others{Wanted::readers, Wanted::owners, Wanted::several, Wanted::permits,
                               Wanted::interval};
   if (random.per_mille(450)) s.kind = others[static_cast<std::size_t>(random.below(5))];
   if (s.steady) {
@@ -197,13 +197,13 @@ void draw_kind(Scenario& s, std::uint64_t seed) {
     s.longest_hold = 30 * ms;
     s.think = 1 * ms;
   }
-  if (s.mutant == Mutant::count_permits) s.kind = Wanted::places;
+  if (s.mutant == Mutant::count_permits) s.kind = Wanted::permits;
   if (s.mutant == Mutant::release_at_once) s.kind = Wanted::interval;
   switch (s.kind) {
     case Wanted::exclusive:
       return;
     case Wanted::several:
-    case Wanted::places:
+    case Wanted::permits:
       s.resources = 2;
       break;
     case Wanted::interval:
@@ -372,7 +372,7 @@ Scenario Scenario::draw_long(std::uint64_t seed) {
   s.quorum = core::majority(s.nodes);
   s.clients = static_cast<std::size_t>(random.between(4, 6));
   s.slots = static_cast<std::size_t>(random.between(1, 2));
-  s.resources = s.kind == Wanted::several || s.kind == Wanted::places ? 2 : 1;
+  s.resources = s.kind == Wanted::several || s.kind == Wanted::permits ? 2 : 1;
   s.chaos = random.between(180'000, 240'000) * ms;
 
   s.fastest = random.between(50'000, 1 * ms);

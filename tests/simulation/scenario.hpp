@@ -64,7 +64,7 @@ enum class Wanted : std::uint8_t {
   readers,   ///< readers, and writers
   owners,    ///< one of two owners, or nobody in particular
   several,   ///< one resource or both
-  places,    ///< one of two places
+  permits,   ///< one of two permits
   interval,  ///< taken for longer than it is held
 };
 inline constexpr std::size_t kinds = 6;

@@ -24,7 +24,7 @@ Simulation::Simulation(const Scenario& scenario, std::uint64_t seed)
     : scenario_(scenario),
       random_(seed),
       checker_(scenario.nodes, scenario.quorum),
-      progress_(scenario.kind == Wanted::places ? most_resources : 1) {
+      progress_(scenario.kind == Wanted::permits ? most_resources : 1) {
   const auto rate = [&](std::int64_t most) {
     if (most == 0) return std::int64_t{0};
     if (!scenario_.extreme_rates) return random_.between(-most, most);
@@ -61,7 +61,7 @@ Simulation::Simulation(const Scenario& scenario, std::uint64_t seed)
     checker_.allow_overlap_after_steps(scenario_.unnoticed());
   }
   cut_until_.resize(scenario_.nodes * scenario_.clients);
-  ears_.resize(scenario_.nodes * scenario_.clients);
+  subscriptions_.resize(scenario_.nodes * scenario_.clients);
   clients_.resize(scenario_.clients);
   for (std::uint32_t i = 0; i < clients_.size(); ++i) {
     clients_[i].clock = Clock(random_.below(1'000 * ms), rate(scenario_.client_ppm));
@@ -168,10 +168,10 @@ void Simulation::happen(const Event& event) {
     case Kind::set_right:
       return move_clock(event.a, -stepped_[event.a].by);
     case Kind::subscribe:
-    case Kind::listening:
-    case Kind::hint:
-    case Kind::deaf:
-      return hear(event);
+    case Kind::subscribed:
+    case Kind::notified:
+    case Kind::unsubscribed:
+      return note_notified(event);
     case Kind::timeout:
       return check_the_end();
   }
@@ -224,7 +224,7 @@ void Simulation::end_client(std::uint32_t index) {
     if (connection >= 0) drop_client_side(static_cast<std::uint32_t>(connection));
     connection = -1;
   }
-  for (std::uint32_t node = 0; node < nodes_.size(); ++node) stop_listening(index, node);
+  for (std::uint32_t node = 0; node < nodes_.size(); ++node) unsubscribe(index, node);
   for (std::uint32_t& attempt : client.attempt) ++attempt;
   plan(now_ + random_.below(50 * ms), Kind::reborn, index);
 }

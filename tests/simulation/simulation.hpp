@@ -59,14 +59,14 @@ class Simulation {
     reborn,   // a client process starts again
     fault,    // the next one of a kind
     heal,
-    turn,       // a client's turn ends, and what it commanded is covered
-    set_right,  // a node's clock that had stepped
-    operate,    // an operator looks whether the deployment is closed
-    subscribe,  // a wish to be told reaches a node
-    listening,  // it is confirmed
-    hint,       // something was given up
-    deaf,       // nothing more is told
-    timeout,    // is everybody served, and if not, is the patience at its end?
+    turn,          // a client's turn ends, and what it commanded is covered
+    set_right,     // a node's clock that had stepped
+    operate,       // an operator looks whether the deployment is closed
+    subscribe,     // a wish to be told reaches a node
+    subscribed,    // it is confirmed
+    notified,      // something was given up
+    unsubscribed,  // nothing more is told
+    timeout,       // is everybody served, and if not, is the patience at its end?
   };
   struct Event {
     True at;
@@ -102,7 +102,7 @@ class Simulation {
   };
 
   /// On which a client listens to a node.
-  struct Ear {
+  struct Subscription {
     enum class State : std::uint8_t { closed, opening, open } state = State::closed;
     std::uint32_t generation = 0;
   };
@@ -209,17 +209,17 @@ class Simulation {
   [[nodiscard]] std::string replid_of(std::uint32_t node) const;
   [[nodiscard]] Response as_planted(const Connection& connection, Response response);
 
-  // simulation_hints.cpp: what nodes tell
-  [[nodiscard]] Ear& ear(std::uint32_t client, std::uint32_t node);
-  void plan_for_ear(True at, Kind kind, std::uint32_t client, std::uint32_t node,
-                    std::uint32_t what);
-  void listen(std::uint32_t client, std::uint32_t node);
-  void stop_listening(std::uint32_t client, std::uint32_t node);
-  void break_ear(std::uint32_t client, std::uint32_t node);
-  void hear(const Event& event);
+  // simulation_notifications.cpp: what nodes tell
+  [[nodiscard]] Subscription& subscription(std::uint32_t client, std::uint32_t node);
+  void plan_notification(True at, Kind kind, std::uint32_t client, std::uint32_t node,
+                         std::uint32_t what);
+  void subscribe(std::uint32_t client, std::uint32_t node);
+  void unsubscribe(std::uint32_t client, std::uint32_t node);
+  void break_subscription(std::uint32_t client, std::uint32_t node);
+  void note_notified(const Event& event);
   /// As whom a client process stands in queues.
   [[nodiscard]] std::uint64_t waiter(std::uint32_t client) const;
-  void tell_waiters(std::uint32_t node, std::uint32_t resources);
+  void notify_waiters(std::uint32_t node, std::uint32_t resources);
 
   // simulation_client.cpp: drivers
   void step(std::uint32_t client, const core::Event& event);
@@ -231,7 +231,7 @@ class Simulation {
   void send_all(std::uint32_t client, const core::Command& command);
   [[nodiscard]] Request as_planted(std::uint32_t client, core::NodeIndex node, Request request);
   void acquired(std::uint32_t client, const core::Command& command);
-  void numbered(const Client& client, Slot& slot, const core::Claim& claim);
+  void fenced(const Client& client, Slot& slot, const core::Claim& claim);
   void extended(std::uint32_t client, const core::Command& command);
   void answered(std::uint32_t client, const core::Command& command);
   void lost(std::uint32_t client, const core::Command& command);
@@ -283,12 +283,12 @@ class Simulation {
   std::vector<Stepped> stepped_;  // by node
   std::vector<Client> clients_;
   std::deque<Connection> connections_;
-  std::vector<std::uint32_t> forgotten_;  // of them
-  std::vector<Ear> ears_;                 // by client × node
-  std::vector<True> cut_until_;           // partitions, by client × node
+  std::vector<std::uint32_t> forgotten_;     // of them
+  std::vector<Subscription> subscriptions_;  // by client × node
+  std::vector<True> cut_until_;              // partitions, by client × node
   std::vector<core::Command> commands_;
   std::string resource_;
-  std::vector<std::string> also_;
+  std::vector<std::string> more_resources_;
   std::string* story_ = nullptr;
 };
 

@@ -81,17 +81,17 @@ void Simulation::draw_terms(Slot& slot, core::Acquire& event) {
     case Wanted::several:
       if (random_.per_mille(500)) break;
       slot.resources = 3;
-      also_ = {slot.resource == 0 ? "r1" : "r0"};
-      event.also = also_;
+      more_resources_ = {slot.resource == 0 ? "r1" : "r0"};
+      event.more_resources = more_resources_;
       break;
-    case Wanted::places:
+    case Wanted::permits:
       slot.resource = 0;
       event.resource = "r0";
-      event.places = most_resources;
+      event.permits = most_resources;
       break;
     case Wanted::interval:
       slot.at_least = std::chrono::milliseconds(random_.between(1, scenario_.longest_interval_ms));
-      event.at_least = slot.at_least;
+      event.hold_at_least = slot.at_least;
       break;
   }
   event.group = groups[slot.group];
@@ -114,7 +114,7 @@ std::uint32_t Simulation::caller(std::uint32_t client, std::uint32_t slot) {
 }
 
 std::uint32_t Simulation::counted(const Slot& slot) const {
-  return scenario_.kind == Wanted::places ? 1 : slot.resources;
+  return scenario_.kind == Wanted::permits ? 1 : slot.resources;
 }
 
 void Simulation::freed(const Slot& slot) {
@@ -145,7 +145,7 @@ void Simulation::act_idle(std::uint32_t index, std::uint32_t slot) {
   }
   draw_terms(mine, event);
   if (scenario_.steady) draw_steady(mine, event);
-  const bool several_hold = mine.group != 0 || scenario_.kind == Wanted::places;
+  const bool several_hold = mine.group != 0 || scenario_.kind == Wanted::permits;
   mine.fenced = random_.per_mille(scenario_.fencing_per_mille) && !several_hold;
   if (mine.fenced) event.fencing = clients_[index].wall_clock;
   if (healed_) {
@@ -186,7 +186,7 @@ void Simulation::act_holding(std::uint32_t index, std::uint32_t slot) {
 }
 
 std::string Simulation::name_of(std::size_t resource) const {
-  if (scenario_.kind == Wanted::places) return "r0#" + std::to_string(resource);
+  if (scenario_.kind == Wanted::permits) return "r0#" + std::to_string(resource);
   return "r" + std::to_string(resource);
 }
 

@@ -69,10 +69,10 @@ void Simulation::carry_out(std::uint32_t index, const Command& command) {
       return answered(index, command);
     case Command::Kind::lost:
       return lost(index, command);
-    case Command::Kind::listen:
-      return command.nodes.each([&](core::NodeIndex node) { listen(index, node); });
-    case Command::Kind::stop_listening:
-      return command.nodes.each([&](core::NodeIndex node) { stop_listening(index, node); });
+    case Command::Kind::subscribe:
+      return command.nodes.each([&](core::NodeIndex node) { subscribe(index, node); });
+    case Command::Kind::unsubscribe:
+      return command.nodes.each([&](core::NodeIndex node) { unsubscribe(index, node); });
     case Command::Kind::at_risk:
     case Command::Kind::excluded:
     case Command::Kind::learned:
@@ -113,7 +113,7 @@ void Simulation::end_closed(std::uint32_t index) {
 }
 
 std::uint8_t Simulation::resource_of(std::string_view key) {
-  // The digit at the end, of a place too.
+  // The digit at the end, of a permit too.
   return static_cast<std::uint8_t>(key.back() - '0');
 }
 
@@ -134,25 +134,26 @@ void Simulation::send_all(std::uint32_t index, const Command& command) {
     claim = client.engine->claim(command.stamp.claim);
     if (claim == nullptr) return checker_.violated("a request refers to no claim");
     request.token = number_of(claim->token.view());
-    request.resource = resource_of(claim->resource);
+    request.resource = resource_of(claim->terms.resource);
     const core::Instant now = client.clock.instant(now_);
     request.ttl_ms =
         std::chrono::floor<std::chrono::milliseconds>(claim->time_to_ask(command.stamp.verb, now))
             .count();
-    request.both = !claim->also.empty();
-    request.group = group_of(claim->group);
+    request.both = !claim->terms.more_resources.empty();
+    request.group = group_of(claim->terms.group);
     if (scenario_.mutant != Mutant::fenced_writer_lets_in || !claim->fencing) {
-      request.keep_out_ms = std::chrono::floor<std::chrono::milliseconds>(claim->keep_out).count();
+      request.writer_reservation_ms =
+          std::chrono::floor<std::chrono::milliseconds>(claim->writer_reservation).count();
     }
     if (scenario_.mutant != Mutant::release_at_once) {
       request.cooldown_ms =
           std::chrono::ceil<std::chrono::milliseconds>(claim->cooldown(now)).count();
     }
-    request.places = claim->places;
+    request.permits = claim->terms.permits;
     // A node whose SET was too late is cleaned while the lease stands, and may be repaired after
     // that.
     request.last =
-        command.stamp.verb == Verb::release && claim->state == core::Claim::State::settling;
+        command.stamp.verb == Verb::release && claim->state == core::Claim::State::cleaning_up;
     if (client.asked.size() <= claim->index) client.asked.resize(claim->index + 1);
     auto& [id, asked] = client.asked[claim->index];
     if (id != claim->id() || asked.round != command.stamp.round) {
@@ -166,7 +167,7 @@ void Simulation::send_all(std::uint32_t index, const Command& command) {
     }
     const bool numbering = command.stamp.verb == Verb::take ||
                            command.stamp.verb == Verb::raise_fence ||
-                           core::is_set_numbered(command.stamp.verb);
+                           core::is_set_fenced(command.stamp.verb);
     if (numbering && claim->fencing)
       request.number = static_cast<std::int64_t>(claim->fencing->number);
   }
@@ -233,8 +234,8 @@ void Simulation::acquired(std::uint32_t index, const Command& command) {
     slot->valid_until = core::valid_until(client.clock.instant(now_), asked.ttl);
   }
   if (scenario_.mutant == Mutant::no_drift_margin) slot->valid_until = asked.at + asked.ttl;
-  if (scenario_.kind == Wanted::places) {
-    slot->resource = resource_of(claim->resource);
+  if (scenario_.kind == Wanted::permits) {
+    slot->resource = resource_of(claim->terms.resource);
     slot->resources = 1U << slot->resource;
   }
   tell("client ", index, " is granted ", slot->token % 10'000, " on r", slot->resource,
@@ -244,11 +245,11 @@ void Simulation::acquired(std::uint32_t index, const Command& command) {
   const auto at = static_cast<std::uint32_t>(slot - client.slots.data());
   progress_.granted(caller(index, at), counted(*slot), now_);
   check_progress();
-  if (slot->fenced) numbered(client, *slot, *claim);
+  if (slot->fenced) fenced(client, *slot, *claim);
   plan_hold(index, at);
 }
 
-void Simulation::numbered(const Client& client, Slot& slot, const core::Claim& claim) {
+void Simulation::fenced(const Client& client, Slot& slot, const core::Claim& claim) {
   if (!claim.fencing) return checker_.violated("a lease has no fencing token that was asked for");
   slot.number = claim.fencing->number;
   const Asked& asked = client.asked[claim.index].second;
@@ -258,7 +259,7 @@ void Simulation::numbered(const Client& client, Slot& slot, const core::Claim& c
   tell("its fencing token is ", number);
   for (std::size_t resource = 0; resource < most_resources; ++resource) {
     if (((slot.resources >> resource) & 1U) == 0) continue;
-    checker_.numbered(resource, number, asked.began, now_);
+    checker_.fenced(resource, number, asked.began, now_);
   }
 }
 

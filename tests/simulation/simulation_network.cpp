@@ -124,7 +124,7 @@ void Simulation::come_up(const Event& event) {
   up.quarantine = std::chrono::milliseconds(connection.quarantine_ms);
   up.quarantine_why = "it restarted";
   up.marker = marker;
-  up.numbers = nodes_[node].version == Servers::modern;
+  up.can_fence = nodes_[node].version == Servers::modern;
   step(connection.client, up);
 }
 
@@ -172,7 +172,7 @@ void Simulation::arrive(std::uint32_t index) {
       response = node.execute(request, now_);
     }
     observe(connection, request, response);
-    tell_waiters(connection.node, response.freed);
+    notify_waiters(connection.node, response.freed);
   }
   if (!connection.client_side || connection.broken) return;
   connection.replies.push_back(response);
@@ -183,7 +183,7 @@ void Simulation::arrive(std::uint32_t index) {
 
 bool Simulation::divides(Connection& connection) {
   Request& request = connection.requests.front();
-  const bool can = core::is_set_numbered(request.stamp.verb) && !request.begun;
+  const bool can = core::is_set_fenced(request.stamp.verb) && !request.begun;
   if (!can || !random_.per_mille(scenario_.divided_per_mille)) return false;
   connection.half_done = nodes_[connection.node].begin_numbered(request, now_);
   request.begun = true;
@@ -198,7 +198,7 @@ bool Simulation::divides(Connection& connection) {
 
 void Simulation::observe(const Connection& connection, const Request& request,
                          const Response& response) {
-  const bool fenced = request.stamp.verb == Verb::take || core::is_set_numbered(request.stamp.verb);
+  const bool fenced = request.stamp.verb == Verb::take || core::is_set_fenced(request.stamp.verb);
   const bool wrote = (response.reply == Reply::granted && is_set(request.stamp.verb)) ||
                      response.reply == Reply::repaired ||
                      (fenced && response.reply == Reply::behind);
@@ -250,7 +250,7 @@ void Simulation::deliver(std::uint32_t index) {
   }
   if (response.remaining_ms >= 0)
     answer.remaining = std::chrono::milliseconds(response.remaining_ms);
-  if (response.stamp.verb == Verb::take_place && response.reply == Reply::taken) {
+  if (response.stamp.verb == Verb::take_permit && response.reply == Reply::taken) {
     answer.text = {response.free.data(), response.free.size()};
   }
   answer.holds = response.holds;
@@ -304,7 +304,7 @@ void Simulation::break_connection(std::uint32_t index) {
   if (connection.broken) return;
   connection.broken = true;
   tell("the connection of client ", connection.client, " and node ", connection.node, " breaks");
-  if (random_.per_mille(500)) break_ear(connection.client, connection.node);
+  if (random_.per_mille(500)) break_subscription(connection.client, connection.node);
   const auto requests = random_.below(static_cast<True>(connection.requests.size()) + 1);
   connection.requests.resize(static_cast<std::size_t>(requests));
   connection.not_before = now_ + random_.below(scenario_.late + 1);
@@ -384,7 +384,7 @@ void Simulation::crash(std::uint32_t index) {
   tell("node ", index, " crashes",
        finds_snapshot ? " and goes back to what it saved" : (forgets ? " and forgets" : ""));
   plan(now_ + away, Kind::restart, index);
-  for (std::uint32_t i = 0; i < clients_.size(); ++i) break_ear(i, index);
+  for (std::uint32_t i = 0; i < clients_.size(); ++i) break_subscription(i, index);
   for (std::uint32_t i = 0; i < clients_.size(); ++i) {
     const std::int64_t connection = clients_[i].connection[index];
     if (connection >= 0) break_connection(static_cast<std::uint32_t>(connection));

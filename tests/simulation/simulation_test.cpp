@@ -52,7 +52,7 @@ TEST(Simulation, is_decided_by_its_seed_alone) {
 }
 
 constexpr std::array<const char*, kinds> kind_names{"exclusive", "readers", "owners",
-                                                    "several",   "places",  "interval"};
+                                                    "several",   "permits", "interval"};
 
 std::vector<std::size_t> groups_of(Wanted kind) {
   if (kind == Wanted::readers) return {0, 1};

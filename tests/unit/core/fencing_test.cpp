@@ -12,8 +12,8 @@ std::uint64_t token_of(Harness& h) { return h.engine().claim(h.lease)->fencing->
 TEST(FencingToken, takes_one_round_trip_when_a_quorum_acknowledges_the_number) {
   Connected h(3);
   EXPECT_EQ(h.acquire_fenced(1, 10s, 5000), "take t1 5000 -> 0 1 2");
-  EXPECT_EQ(h.numbered(0, Reply::granted, 5000), "");
-  EXPECT_EQ(h.numbered(1, Reply::granted, 5000), "acquired #1 until 9898ms");
+  EXPECT_EQ(h.fenced(0, Reply::granted, 5000), "");
+  EXPECT_EQ(h.fenced(1, Reply::granted, 5000), "acquired #1 until 9898ms");
   EXPECT_EQ(token_of(h), 5000U);
   EXPECT_EQ(h.engine().claim(h.lease)->fencing->rounds, 1U);
 }
@@ -21,34 +21,34 @@ TEST(FencingToken, takes_one_round_trip_when_a_quorum_acknowledges_the_number) {
 TEST(FencingToken, is_raised_above_all_numbers_of_the_nodes_where_the_lock_is_ours) {
   Connected h(3);
   h.acquire_fenced(1, 10s, 5000);
-  EXPECT_EQ(h.numbered(0, Reply::behind, 7000), "");
-  EXPECT_EQ(h.numbered(1, Reply::granted, 5000), "raise t1 7001 -> 0 1");
-  EXPECT_EQ(h.numbered(0, Reply::granted, 7001), "");
-  EXPECT_EQ(h.numbered(2, Reply::behind, 6000), "raise t1 7001 -> 2") << "a straggler joins in";
-  EXPECT_EQ(h.numbered(2, Reply::granted, 7001), "acquired #1 until 9898ms");
+  EXPECT_EQ(h.fenced(0, Reply::behind, 7000), "");
+  EXPECT_EQ(h.fenced(1, Reply::granted, 5000), "raise t1 7001 -> 0 1");
+  EXPECT_EQ(h.fenced(0, Reply::granted, 7001), "");
+  EXPECT_EQ(h.fenced(2, Reply::behind, 6000), "raise t1 7001 -> 2") << "a straggler joins in";
+  EXPECT_EQ(h.fenced(2, Reply::granted, 7001), "acquired #1 until 9898ms");
   EXPECT_EQ(token_of(h), 7001U);
 }
 
 TEST(FencingToken, is_not_made_of_acknowledgements_of_different_numbers) {
   Connected h(3);
   h.acquire_fenced(1, 10s, 5000);
-  h.numbered(0, Reply::behind, 7000);
-  h.numbered(1, Reply::granted, 5000);
-  EXPECT_EQ(h.numbered(0, Reply::granted, 7001), "");
-  EXPECT_EQ(h.numbered(1, Reply::behind, 9000), "")
+  h.fenced(0, Reply::behind, 7000);
+  h.fenced(1, Reply::granted, 5000);
+  EXPECT_EQ(h.fenced(0, Reply::granted, 7001), "");
+  EXPECT_EQ(h.fenced(1, Reply::behind, 9000), "")
       << "node 1 said yes to 5000 only; node 2 may still answer";
-  EXPECT_EQ(h.numbered(2, Reply::behind, 100), "raise t1 7001 -> 2");
-  EXPECT_EQ(h.numbered(2, Reply::behind, 9500), "raise t1 9501 -> 0 1 2");
-  h.numbered(0, Reply::granted, 9501);
-  EXPECT_EQ(h.numbered(1, Reply::granted, 9501), "acquired #1 until 9898ms");
+  EXPECT_EQ(h.fenced(2, Reply::behind, 100), "raise t1 7001 -> 2");
+  EXPECT_EQ(h.fenced(2, Reply::behind, 9500), "raise t1 9501 -> 0 1 2");
+  h.fenced(0, Reply::granted, 9501);
+  EXPECT_EQ(h.fenced(1, Reply::granted, 9501), "acquired #1 until 9898ms");
   EXPECT_EQ(token_of(h), 9501U);
 }
 
 TEST(FencingToken, makes_the_attempt_fail_when_too_few_nodes_can_acknowledge_it) {
   Connected h(3);
   h.acquire_fenced(1, 10s, 5000);
-  h.numbered(0, Reply::behind, 7000);
-  EXPECT_EQ(h.numbered(1, Reply::granted, 5000), "raise t1 7001 -> 0 1");
+  h.fenced(0, Reply::behind, 7000);
+  EXPECT_EQ(h.fenced(1, Reply::granted, 5000), "raise t1 7001 -> 0 1");
   h.down(2);
   EXPECT_EQ(h.down(1), "release t1 -> 0; failed #1 unavailable");
 }
@@ -56,16 +56,16 @@ TEST(FencingToken, makes_the_attempt_fail_when_too_few_nodes_can_acknowledge_it)
 TEST(FencingToken, that_comes_too_late_is_no_lease) {
   Connected h(1);
   h.acquire_fenced(1, 100ms, 5000);
-  EXPECT_EQ(h.numbered(0, Reply::behind, 7000), "raise t1 7001 -> 0");
+  EXPECT_EQ(h.fenced(0, Reply::behind, 7000), "raise t1 7001 -> 0");
   h.oversleep(98ms);
-  EXPECT_EQ(h.numbered(0, Reply::granted, 7001), "release t1 -> 0; failed #1 expired");
+  EXPECT_EQ(h.fenced(0, Reply::granted, 7001), "release t1 -> 0; failed #1 expired");
 }
 
 TEST(FencingToken, of_the_next_attempt_is_above_what_was_seen_even_if_the_clock_is_behind) {
   Connected h(1);
   h.acquire_fenced(1, 10s, 5000);
-  h.numbered(0, Reply::behind, 7000);
-  h.numbered(0, Reply::granted, 7001);
+  h.fenced(0, Reply::behind, 7000);
+  h.fenced(0, Reply::granted, 7001);
   h.release(2);
   h.answer(0, Reply::released);
   EXPECT_EQ(h.acquire_fenced(3, 10s, 5000), "take t2 7002 -> 0");
@@ -74,7 +74,7 @@ TEST(FencingToken, of_the_next_attempt_is_above_what_was_seen_even_if_the_clock_
 TEST(FencingToken, is_not_changed_by_an_extend) {
   Connected h(1);
   h.acquire_fenced(1, 10s, 5000);
-  h.numbered(0, Reply::granted, 5000);
+  h.fenced(0, Reply::granted, 5000);
   EXPECT_EQ(h.extend(2, 20s), "extend-or-set t1 -> 0");
   h.answer(0, Reply::extended);
   EXPECT_EQ(token_of(h), 5000U);
@@ -87,7 +87,7 @@ class Numbering : public testing::Test {
     static_cast<void>(h.tick());
     for (NodeIndex node = 0; node < 3; ++node) {
       NodeUp event;
-      event.numbers = true;
+      event.can_fence = true;
       static_cast<void>(h.up_as(node, event));
       static_cast<void>(h.clock(node, clocks));
     }
@@ -108,25 +108,25 @@ class Numbering : public testing::Test {
 };
 
 TEST_F(Numbering, acknowledges_where_the_number_is_higher_and_the_key_is_still_ours) {
-  EXPECT_EQ(h.acquire_fenced(1, 10s, 5000), "set-numbered t1 5000 -> 0 1 2");
-  EXPECT_EQ(h.numbered(0, Reply::granted, 4999, "t1"), "");
-  EXPECT_EQ(h.numbered(1, Reply::granted, 0, "t1"), "acquired #1 until 9898ms");
+  EXPECT_EQ(h.acquire_fenced(1, 10s, 5000), "set-fenced t1 5000 -> 0 1 2");
+  EXPECT_EQ(h.fenced(0, Reply::granted, 4999, "t1"), "");
+  EXPECT_EQ(h.fenced(1, Reply::granted, 0, "t1"), "acquired #1 until 9898ms");
   EXPECT_EQ(token_of(h), 5000U);
   EXPECT_EQ(h.engine().claim(h.lease)->fencing->rounds, 1U);
 }
 
 TEST_F(Numbering, does_not_acknowledge_its_own_number) {
   h.acquire_fenced(1, 10s, 5000);
-  EXPECT_EQ(h.numbered(0, Reply::granted, 5000, "t1"), "");
-  EXPECT_EQ(h.numbered(1, Reply::granted, 4000, "t1"), "raise t1 5001 -> 0 1");
+  EXPECT_EQ(h.fenced(0, Reply::granted, 5000, "t1"), "");
+  EXPECT_EQ(h.fenced(1, Reply::granted, 4000, "t1"), "raise t1 5001 -> 0 1");
 }
 
 TEST_F(Numbering, does_not_acknowledge_where_somebody_else_came_in_between) {
   for (const auto* holder : {"", "other"}) {
     const std::string before = h.acquire_fenced(1, 10s, 5000);
     const std::string token = before.substr(before.find('t', 4), 2);
-    h.numbered(0, Reply::granted, 4000, holder);
-    EXPECT_NE(h.numbered(1, Reply::granted, 4000, token).find("raise"), std::string::npos);
+    h.fenced(0, Reply::granted, 4000, holder);
+    EXPECT_NE(h.fenced(1, Reply::granted, 4000, token).find("raise"), std::string::npos);
     h.cancel(1);
     for (NodeIndex node = 0; node < 3; ++node) {
       while (h.open(node) > 0) h.answer(node, Reply::taken);
@@ -136,18 +136,18 @@ TEST_F(Numbering, does_not_acknowledge_where_somebody_else_came_in_between) {
 
 TEST_F(Numbering, is_finished_by_the_script_where_the_number_is_not_the_highest) {
   h.acquire_fenced(1, 10s, 5000);
-  h.numbered(0, Reply::granted, 7000, "t1");
-  EXPECT_EQ(h.numbered(1, Reply::granted, 4000, "t1"), "raise t1 7001 -> 0 1");
-  EXPECT_EQ(h.numbered(2, Reply::granted, 4000, "t1"), "raise t1 7001 -> 2")
+  h.fenced(0, Reply::granted, 7000, "t1");
+  EXPECT_EQ(h.fenced(1, Reply::granted, 4000, "t1"), "raise t1 7001 -> 0 1");
+  EXPECT_EQ(h.fenced(2, Reply::granted, 4000, "t1"), "raise t1 7001 -> 2")
       << "what was lower than 5000 says nothing of 7001";
-  h.numbered(2, Reply::granted, 7001);
-  EXPECT_EQ(h.numbered(0, Reply::granted, 7001), "acquired #1 until 9898ms");
+  h.fenced(2, Reply::granted, 7001);
+  EXPECT_EQ(h.fenced(0, Reply::granted, 7001), "acquired #1 until 9898ms");
   EXPECT_EQ(token_of(h), 7001U);
 }
 
 TEST_F(Numbering, is_the_scripts_where_the_node_would_refuse_the_number) {
   EXPECT_EQ(h.acquire_fenced(1, 10s, 5000 + static_cast<std::int64_t>(day)),
-            "set-numbered t1 86400005000 -> 0 1 2");
+            "set-fenced t1 86400005000 -> 0 1 2");
   h.cancel(1);
   for (NodeIndex node = 0; node < 3; ++node) h.answers({node, node}, Reply::taken);
   EXPECT_EQ(h.acquire_fenced(2, 10s, 5001 + static_cast<std::int64_t>(day)),
@@ -157,18 +157,18 @@ TEST_F(Numbering, is_the_scripts_where_the_node_would_refuse_the_number) {
 TEST_F(Numbering, is_tended_by_the_first_of_a_connection_and_every_thousandth) {
   for (std::uint64_t i = 1; i <= 1000; ++i) {
     const std::string sent = h.acquire_fenced(i, 10s, static_cast<std::int64_t>(5000 + i));
-    ASSERT_NE(sent.find("set-numbered"), std::string::npos) << sent;
+    ASSERT_NE(sent.find("set-fenced"), std::string::npos) << sent;
     answer_all();
   }
   h.acquire_fenced(2000, 10s, 9000);
   answer_all();
-  EXPECT_EQ(h.tended(), 6U);
+  EXPECT_EQ(h.pruned(), 6U);
 }
 
 TEST(FencingToken, past_what_lua_can_count_is_refused) {
   Connected h(1);
   h.acquire_fenced(1, 10s, 5000);
-  EXPECT_EQ(h.numbered(0, Reply::behind, fence_limit - 1), "release t1 -> 0; failed #1 excluded");
+  EXPECT_EQ(h.fenced(0, Reply::behind, fence_limit - 1), "release t1 -> 0; failed #1 excluded");
 }
 
 /// Far beyond what other nodes would accept of a client whose clock shows 5000.
@@ -177,9 +177,9 @@ constexpr std::uint64_t far_ahead = 30 * std::uint64_t{86'400'000'000};
 TEST(FencingToken, leaves_out_a_node_whose_numbers_are_far_ahead_while_the_others_suffice) {
   Connected h(3);
   h.acquire_fenced(1, 10s, 5000);
-  EXPECT_EQ(h.numbered(0, Reply::behind, far_ahead), "");
-  EXPECT_EQ(h.numbered(1, Reply::granted, 5000), "") << "it takes nobody along";
-  EXPECT_EQ(h.numbered(2, Reply::granted, 5000), "acquired #1 until 9898ms");
+  EXPECT_EQ(h.fenced(0, Reply::behind, far_ahead), "");
+  EXPECT_EQ(h.fenced(1, Reply::granted, 5000), "") << "it takes nobody along";
+  EXPECT_EQ(h.fenced(2, Reply::granted, 5000), "acquired #1 until 9898ms");
   EXPECT_EQ(token_of(h), 5000U);
   const NodeVote vote = h.engine().claim(h.lease)->round.vote(0);
   EXPECT_EQ(vote.vote, Vote::excluded);
@@ -193,10 +193,10 @@ TEST(FencingToken, is_raised_above_numbers_far_ahead_where_no_quorum_is_possible
   Connected h(3);
   h.down(2);
   h.acquire_fenced(1, 10s, 5000);
-  EXPECT_EQ(h.numbered(0, Reply::behind, far_ahead), "");
-  EXPECT_EQ(h.numbered(1, Reply::granted, 5000), "raise t1 2592000000001 -> 0 1");
-  h.numbered(0, Reply::granted, far_ahead + 1);
-  EXPECT_EQ(h.numbered(1, Reply::granted, far_ahead + 1), "acquired #1 until 9898ms");
+  EXPECT_EQ(h.fenced(0, Reply::behind, far_ahead), "");
+  EXPECT_EQ(h.fenced(1, Reply::granted, 5000), "raise t1 2592000000001 -> 0 1");
+  h.fenced(0, Reply::granted, far_ahead + 1);
+  EXPECT_EQ(h.fenced(1, Reply::granted, far_ahead + 1), "acquired #1 until 9898ms");
   EXPECT_EQ(token_of(h), far_ahead + 1);
   h.release(2);
   h.answers({0, 1}, Reply::released);
@@ -206,19 +206,19 @@ TEST(FencingToken, is_raised_above_numbers_far_ahead_where_no_quorum_is_possible
 TEST(FencingToken, leaves_out_a_node_whose_numbers_turn_out_to_be_far_ahead_when_they_are_raised) {
   Connected h(3);
   h.acquire_fenced(1, 10s, 5000);
-  h.numbered(0, Reply::behind, 7000);
-  EXPECT_EQ(h.numbered(1, Reply::granted, 5000), "raise t1 7001 -> 0 1");
-  EXPECT_EQ(h.numbered(2, Reply::granted, 5000), "raise t1 7001 -> 2");
-  EXPECT_EQ(h.numbered(0, Reply::behind, far_ahead), "");
-  h.numbered(1, Reply::granted, 7001);
-  EXPECT_EQ(h.numbered(2, Reply::granted, 7001), "acquired #1 until 9898ms");
+  h.fenced(0, Reply::behind, 7000);
+  EXPECT_EQ(h.fenced(1, Reply::granted, 5000), "raise t1 7001 -> 0 1");
+  EXPECT_EQ(h.fenced(2, Reply::granted, 5000), "raise t1 7001 -> 2");
+  EXPECT_EQ(h.fenced(0, Reply::behind, far_ahead), "");
+  h.fenced(1, Reply::granted, 7001);
+  EXPECT_EQ(h.fenced(2, Reply::granted, 7001), "acquired #1 until 9898ms");
 }
 
 TEST(FencingToken, that_was_refused_for_being_too_far_ahead_is_not_asked_for_again) {
   Connected h(1);
   h.acquire_fenced(1, 10s, 5000);
-  h.numbered(0, Reply::behind, 7000);
-  h.numbered(0, Reply::granted, 7001);
+  h.fenced(0, Reply::behind, 7000);
+  h.fenced(0, Reply::granted, 7001);
   h.release(2);
   h.answer(0, Reply::released);
   EXPECT_EQ(h.acquire_fenced(3, 10s, 5000), "take t2 7002 -> 0");
@@ -233,15 +233,15 @@ TEST(FencingToken, script_that_a_node_does_not_know_is_not_sent_again_behind_the
   EXPECT_EQ(h.answer(0, Reply::script_missing), "");
 }
 
-TEST(FenceMemory, proposes_nothing_that_the_nodes_would_refuse) {
-  FenceMemory memory;
+TEST(FencingNumbers, proposes_nothing_that_the_nodes_would_refuse) {
+  FencingNumbers memory;
   const Duration clock = 5s;
-  memory.note("r", fence_number(clock + fence_lead) + 7);
-  EXPECT_EQ(memory.propose("r", clock), fence_number(clock));
+  memory.note("r", fencing_number_at(clock + fence_lead) + 7);
+  EXPECT_EQ(memory.propose("r", clock), fencing_number_at(clock));
 }
 
-TEST(FenceMemory, proposes_the_clock_or_what_is_just_above_the_highest_number) {
-  FenceMemory memory;
+TEST(FencingNumbers, proposes_the_clock_or_what_is_just_above_the_highest_number) {
+  FencingNumbers memory;
   EXPECT_EQ(memory.propose("r", 9us), 9U);
   memory.note("r", 20);
   memory.note("r", 15);

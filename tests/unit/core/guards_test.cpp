@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "core/node_clock.hpp"
-#include "core/worth.hpp"
+#include "core/validity_basis.hpp"
 #include "harness.hpp"
 
 namespace redlock::core::test {
@@ -99,7 +99,7 @@ TEST(IdentityGuard, an_unfit_node_has_no_vote_in_any_round) {
   h.up(0);
   h.up(1);
   NodeUp replica;
-  replica.unfit = "it is a replica";
+  replica.ineligible = "it is a replica";
   EXPECT_EQ(h.up_as(2, replica), "excluded 2");
   EXPECT_EQ(h.acquire(1, 10s), "set t1 -> 0 1");
   h.answers({0, 1}, Reply::granted);
@@ -354,14 +354,14 @@ TEST(NodeClock, that_steps_between_far_instants_for_ever_is_trusted_with_no_key)
     wild.observe(now, now, far);
     EXPECT_GE(wild.stepped(), before);
   }
-  Worth worth;
-  worth.nodes = NodeSet::first(1);
-  worth.until = Instant() + 10s;
-  worth.steps[0] = wild.stepped();
+  ValidityBasis basis;
+  basis.nodes = NodeSet::first(1);
+  basis.until = Instant() + 10s;
+  basis.steps[0] = wild.stepped();
   StepMarks marks{};
   marks[0] = wild.stepped();
   EXPECT_EQ(wild.stepped(), NodeClock::uncountable);
-  EXPECT_LT(worth.deadline(marks, 1), Instant());
+  EXPECT_LT(basis.deadline(marks, 1), Instant());
 }
 
 TEST(NodeClock, notices_a_clock_that_runs_too_fast) {
@@ -375,18 +375,18 @@ TEST(NodeClock, notices_a_clock_that_runs_too_fast) {
   EXPECT_GE(clock.stepped(), fast - 60ms);
 }
 
-TEST(Worth, is_what_the_quorum_that_lasts_longest_has_in_common) {
-  Worth worth;
-  worth.nodes = NodeSet::first(3);
-  worth.until = Instant() + 10s;
+TEST(ValidityBasis, is_what_the_quorum_that_lasts_longest_has_in_common) {
+  ValidityBasis basis;
+  basis.nodes = NodeSet::first(3);
+  basis.until = Instant() + 10s;
   StepMarks now{};
-  EXPECT_EQ(worth.deadline(now, 2), Instant() + 10s);
+  EXPECT_EQ(basis.deadline(now, 2), Instant() + 10s);
   now[0] = 3s;
-  EXPECT_EQ(worth.deadline(now, 2), Instant() + 10s);
+  EXPECT_EQ(basis.deadline(now, 2), Instant() + 10s);
   now[2] = 4s;
-  EXPECT_EQ(worth.deadline(now, 2), Instant() + 7s);
-  worth.nodes.remove(1);
-  EXPECT_EQ(worth.deadline(now, 2), Instant() + 6s);
+  EXPECT_EQ(basis.deadline(now, 2), Instant() + 7s);
+  basis.nodes.remove(1);
+  EXPECT_EQ(basis.deadline(now, 2), Instant() + 6s);
 }
 
 }  // namespace

@@ -65,19 +65,19 @@ class Harness {
     std::string text;
     for (const Command& command : out_) {
       note(command);
-      if (command.stamp.verb == Verb::tend_numbers) continue;  // see tended()
-      const bool about_hints = command.kind == Command::Kind::listen ||
-                               command.kind == Command::Kind::stop_listening ||
-                               is_about_queue(command.stamp.verb);
-      if (about_hints && !shows_hints) continue;
+      if (command.stamp.verb == Verb::prune_fencing_numbers) continue;  // see pruned()
+      const bool about_notifications = command.kind == Command::Kind::subscribe ||
+                                       command.kind == Command::Kind::unsubscribe ||
+                                       is_about_queue(command.stamp.verb);
+      if (about_notifications && !shows_notifications) continue;
       if (!text.empty()) text += "; ";
       text += describe(command);
     }
-    if (!shows_hints) answer_about_queues();
+    if (!shows_notifications) answer_about_queues();
     return text;
   }
   /// Where a test is about them.
-  bool shows_hints = false;
+  bool shows_notifications = false;
   std::string tick() { return step(TimePassed{}); }
   std::string end_turn() { return step(TurnEnd{}); }
 
@@ -153,31 +153,31 @@ class Harness {
     Answer event{node, stamp, reply, text, remaining};
     event.holds = holds;
     const std::string out = step(event);
-    answer_tending(node);
+    answer_pruning(node);
     return out;
   }
   /// To a fenced or numbered SET or a raise; `holder` is whose key it was at the end.
-  std::string numbered(NodeIndex node, Reply reply, std::uint64_t number,
-                       std::string_view holder = {}) {
+  std::string fenced(NodeIndex node, Reply reply, std::uint64_t number,
+                     std::string_view holder = {}) {
     const Stamp stamp = open_[node].front();
     open_[node].pop_front();
     Answer event{node, stamp, reply, holder};
     event.number = number;
     const std::string out = step(event);
-    answer_tending(node);
+    answer_pruning(node);
     return out;
   }
-  std::string listening(std::initializer_list<int> nodes) {
+  std::string subscribed(std::initializer_list<int> nodes) {
     std::string all;
-    for (const int node : nodes) append(all, step(Listening{static_cast<NodeIndex>(node)}));
+    for (const int node : nodes) append(all, step(Subscribed{static_cast<NodeIndex>(node)}));
     return all;
   }
-  std::string hint(NodeIndex node, std::string_view key, std::uint32_t before = 0) {
-    return step(Hint{node, key, before});
+  std::string notified(NodeIndex node, std::string_view key, std::uint32_t before = 0) {
+    return step(Notification{node, key, before});
   }
-  std::string deaf(NodeIndex node) { return step(Deaf{node}); }
-  /// How often a node was asked to tend its numbers, and answered.
-  [[nodiscard]] std::size_t tended() const { return tended_; }
+  std::string unsubscribed(NodeIndex node) { return step(Unsubscribed{node}); }
+  /// How often a node was asked to prune its fencing numbers, and answered.
+  [[nodiscard]] std::size_t pruned() const { return pruned_; }
   /// Answers read-clock: what the node's clock shows.
   std::string clock(NodeIndex node, Duration time) {
     const Stamp stamp = open_[node].front();
@@ -254,12 +254,12 @@ class Harness {
       }
     }
   }
-  void answer_tending(NodeIndex node) {
-    while (!open_[node].empty() && open_[node].front().verb == Verb::tend_numbers) {
+  void answer_pruning(NodeIndex node) {
+    while (!open_[node].empty() && open_[node].front().verb == Verb::prune_fencing_numbers) {
       const Stamp stamp = open_[node].front();
       open_[node].pop_front();
       step(Answer{node, stamp, Reply::done});
-      ++tended_;
+      ++pruned_;
     }
   }
   static void append(std::string& all, const std::string& more) {
@@ -299,19 +299,19 @@ class Harness {
       case Verb::set:
       case Verb::set_and_ttl:
         return "set";
-      case Verb::set_numbered:
-      case Verb::set_numbered_and_ttl:
-        return "set-numbered";
-      case Verb::tend_numbers:
+      case Verb::set_fenced:
+      case Verb::set_fenced_and_ttl:
+        return "set-fenced";
+      case Verb::prune_fencing_numbers:
         return "tend";
-      case Verb::stand_in_queue:
+      case Verb::join_queue:
         return "queue";
       case Verb::leave_queue:
         return "leave";
       case Verb::take:
         return "take";
-      case Verb::take_place:
-        return "take-place";
+      case Verb::take_permit:
+        return "take-permit";
       case Verb::enter:
         return "enter";
       case Verb::raise_fence:
@@ -391,7 +391,7 @@ class Harness {
         const Claim* claim = engine_.claim(command.stamp.claim);
         const bool numbering = command.stamp.verb == Verb::take ||
                                command.stamp.verb == Verb::raise_fence ||
-                               is_set_numbered(command.stamp.verb);
+                               is_set_fenced(command.stamp.verb);
         const std::string number =
             numbering && claim->fencing ? " " + std::to_string(claim->fencing->number) : "";
         return verb(command.stamp.verb) + " " + (claim == nullptr ? "?" : claim->token.str()) +
@@ -420,10 +420,10 @@ class Harness {
         return "excluded" + list(command.nodes);
       case Command::Kind::learned:
         return "learned" + list(command.nodes);
-      case Command::Kind::listen:
-        return "listen" + list(command.nodes);
-      case Command::Kind::stop_listening:
-        return "stop-listening" + list(command.nodes);
+      case Command::Kind::subscribe:
+        return "subscribe" + list(command.nodes);
+      case Command::Kind::unsubscribe:
+        return "unsubscribe" + list(command.nodes);
       case Command::Kind::undelivered:
         return "undelivered " + std::to_string(command.number) + " ->" + list(command.nodes);
       case Command::Kind::drained:
@@ -436,7 +436,7 @@ class Harness {
   NodeSet connecting_;
   Engine engine_;
   Instant now_{};
-  std::size_t tended_ = 0;
+  std::size_t pruned_ = 0;
   std::int64_t connection_ = 100;
   std::vector<Command> out_;
 };

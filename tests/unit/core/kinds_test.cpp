@@ -99,8 +99,8 @@ TEST(Writer, asks_readers_to_make_room_once_it_has_met_them) {
   EXPECT_EQ(h.answers({0, 1}, Reply::taken, "", 9s), "release t1 -> 2");
   const std::string again = h.pass(60ms);
   EXPECT_EQ(again, "take t2 -> 0 1 2");
-  EXPECT_GT(claim_of(h).keep_out, 3200ms) << "it may sleep as long";
-  EXPECT_LT(claim_of(h).keep_out, 5s);
+  EXPECT_GT(claim_of(h).writer_reservation, 3200ms) << "it may sleep as long";
+  EXPECT_LT(claim_of(h).writer_reservation, 5s);
 }
 
 TEST(Writer, with_a_fencing_number_keeps_readers_out_where_the_number_goes_by_a_script) {
@@ -108,7 +108,7 @@ TEST(Writer, with_a_fencing_number_keeps_readers_out_where_the_number_goes_by_a_
   Acquire event = asking(1, 5s);
   event.fencing = 5ms - h.now().time_since_epoch();
   EXPECT_EQ(h.step(event), "take t1 5000 -> 0 1 2");
-  EXPECT_GT(claim_of(h).keep_out, 3200ms);
+  EXPECT_GT(claim_of(h).writer_reservation, 3200ms);
   EXPECT_EQ(h.answers({0, 1}, Reply::taken, "shared", 9s), "release t1 -> 2");
   EXPECT_EQ(h.pass(60ms).substr(0, 4), "take") << "where the server knows plain commands, too";
 }
@@ -118,7 +118,7 @@ TEST(Writer, keeps_nobody_out_for_longer_than_it_waits) {
   h.step(asking(1, 100ms));
   h.answer(0, Reply::taken, "", 9s);
   EXPECT_EQ(h.pass(60ms), "take t2 -> 0");
-  EXPECT_LE(claim_of(h).keep_out, 100ms);
+  EXPECT_LE(claim_of(h).writer_reservation, 100ms);
 }
 
 TEST(Writer, that_is_refused_by_a_token_goes_on_with_the_plain_command) {
@@ -132,19 +132,19 @@ TEST(SeveralResources, are_asked_for_at_once_and_share_a_number) {
   Connected h(3);
   const std::vector<std::string> also{"second", "third"};
   Acquire event = asking(1);
-  event.also = also;
+  event.more_resources = also;
   event.fencing = 5ms - h.now().time_since_epoch();
   EXPECT_EQ(h.step(event), "take t1 5000 -> 0 1 2");
-  h.numbered(0, Reply::granted, 5000);
-  EXPECT_EQ(h.numbered(1, Reply::granted, 5000), "acquired #1 until 8908ms");
-  EXPECT_EQ(h.engine().claim(h.lease)->also, also);
-  EXPECT_EQ(h.tended(), 2U) << "the numbers of those that answered";
+  h.fenced(0, Reply::granted, 5000);
+  EXPECT_EQ(h.fenced(1, Reply::granted, 5000), "acquired #1 until 8908ms");
+  EXPECT_EQ(h.engine().claim(h.lease)->terms.more_resources, also);
+  EXPECT_EQ(h.pruned(), 2U) << "the numbers of those that answered";
 }
 
 TEST(Interval, is_asked_for_with_the_key_and_kept_by_the_release) {
   Connected h(1);
   Acquire event = asking(1);
-  event.at_least = 1h;
+  event.hold_at_least = 1h;
   EXPECT_EQ(h.step(event), "set t1 -> 0");
   EXPECT_EQ(claim_of(h).time_to_ask(Verb::set, h.now()), 1h) << "a crashed holder keeps it too";
   h.answer(0, Reply::granted);
@@ -157,7 +157,7 @@ TEST(Interval, is_asked_for_with_the_key_and_kept_by_the_release) {
 TEST(Interval, is_kept_by_nodes_that_missed_the_lease) {
   Connected h(3);
   Acquire event = asking(1);
-  event.at_least = 1h;
+  event.hold_at_least = 1h;
   h.step(event);
   h.answers({0, 1}, Reply::granted);
   h.answer(2, Reply::error);
@@ -167,7 +167,7 @@ TEST(Interval, is_kept_by_nodes_that_missed_the_lease) {
 TEST(Interval, of_an_attempt_that_was_not_granted_keeps_nobody_out) {
   Connected h(3);
   Acquire event = asking(1);
-  event.at_least = 1h;
+  event.hold_at_least = 1h;
   h.step(event);
   h.answer(0, Reply::granted);
   h.answer(1, Reply::taken, "somebody");
@@ -178,9 +178,9 @@ TEST(Interval, of_an_attempt_that_was_not_granted_keeps_nobody_out) {
 /// Released, where another attempt's key was in the way on node 2.
 class BlockedInterval : public testing::Test {
  protected:
-  explicit BlockedInterval(Duration at_least = 1h) {
+  explicit BlockedInterval(Duration hold_at_least = 1h) {
     Acquire event = asking(1);
-    event.at_least = at_least;
+    event.hold_at_least = hold_at_least;
     h.step(event);
     h.answers({0, 1}, Reply::granted);
     h.answer(2, Reply::taken, "somebody");
@@ -256,7 +256,7 @@ TEST_F(ShortBlockedInterval, is_not_written_on_a_node_that_comes_back_when_it_is
 TEST(Interval, that_is_over_lets_the_release_free_the_resource) {
   Connected h(1);
   Acquire event = asking(1);
-  event.at_least = 2s;
+  event.hold_at_least = 2s;
   h.step(event);
   h.answer(0, Reply::granted);
   h.pass(3s);
@@ -264,44 +264,44 @@ TEST(Interval, that_is_over_lets_the_release_free_the_resource) {
   EXPECT_EQ(claim_of(h).cooldown(h.now()), 0s);
 }
 
-class Places : public testing::Test {
+class Permits : public testing::Test {
  protected:
-  [[nodiscard]] static Acquire asking_for(std::uint32_t places, Duration wait = 0ms) {
+  [[nodiscard]] static Acquire asking_for(std::uint32_t permits, Duration wait = 0ms) {
     Acquire event = asking(1, wait);
-    event.places = places;
+    event.permits = permits;
     return event;
   }
-  [[nodiscard]] static std::string place(Connected& h) { return claim_of(h).resource; }
+  [[nodiscard]] static std::string permit(Connected& h) { return claim_of(h).terms.resource; }
 };
 
-TEST_F(Places, are_locks_of_their_own) {
+TEST_F(Permits, are_locks_of_their_own) {
   Connected h(1);
-  EXPECT_EQ(h.step(asking_for(3)), "take-place t1 -> 0");
-  EXPECT_EQ(place(h).substr(0, 9), "resource#");
+  EXPECT_EQ(h.step(asking_for(3)), "take-permit t1 -> 0");
+  EXPECT_EQ(permit(h).substr(0, 9), "resource#");
   EXPECT_EQ(h.answer(0, Reply::granted), "acquired #1 until 8908ms");
 }
 
-TEST_F(Places, that_a_quorum_calls_free_are_tried_at_once_even_by_one_attempt) {
+TEST_F(Permits, that_a_quorum_calls_free_are_tried_at_once_even_by_one_attempt) {
   Connected h(3);
   h.step(asking_for(3));
-  const std::string first = place(h);
+  const std::string first = permit(h);
   h.answer(0, Reply::taken, "010");
   const std::string out = h.answer(1, Reply::taken, "011");
-  EXPECT_EQ(out, "release t1 -> 2; take-place t2 -> 0 1 2");
+  EXPECT_EQ(out, "release t1 -> 2; take-permit t2 -> 0 1 2");
   for (const Command& command : h.commands()) {
-    if (command.stamp.verb != Verb::take_place) continue;
-    EXPECT_EQ(h.engine().claim(command.stamp.claim)->resource, "resource#1");
+    if (command.stamp.verb != Verb::take_permit) continue;
+    EXPECT_EQ(h.engine().claim(command.stamp.claim)->terms.resource, "resource#1");
   }
 }
 
-TEST_F(Places, are_all_taken_where_no_quorum_calls_one_free) {
+TEST_F(Permits, are_all_taken_where_no_quorum_calls_one_free) {
   Connected h(3);
   h.step(asking_for(2));
   h.answer(0, Reply::taken, "01");
   EXPECT_EQ(h.answer(1, Reply::taken, "10"), "release t1 -> 2; failed #1 held");
 }
 
-TEST_F(Places, are_not_tried_for_ever_by_one_attempt) {
+TEST_F(Permits, are_not_tried_for_ever_by_one_attempt) {
   Connected h(1);
   std::string out = h.step(asking_for(3));
   int tries = 0;

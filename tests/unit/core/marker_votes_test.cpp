@@ -127,7 +127,7 @@ TEST(MarkerBehindVotes, AReplicaIsLookedAtAgainLater) {
   Harness h(with_restart_guard(1));
   h.tick();
   NodeUp replica;
-  replica.unfit = "it is a replica";
+  replica.ineligible = "it is a replica";
   replica.replica = true;
   h.up_as(0, replica);
   EXPECT_EQ(h.pass(4s), "");

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "core/hints.hpp"
+#include "core/wait_queue.hpp"
 #include "unit/core/harness.hpp"
 
 namespace redlock::core::test {
@@ -17,7 +17,7 @@ const std::string holder(40, 'a');
 /// Three nodes, and `whose` key on all of them for ten seconds; refused there once.
 struct Refused : Connected {
   explicit Refused(const std::string& whose = holder) : Connected(3) {
-    shows_hints = true;
+    shows_notifications = true;
     random.shortest = true;
     begun = acquire(1, 10s, 60s);
     after_refusal = refuse(whose);
@@ -36,29 +36,29 @@ struct Refused : Connected {
 /// As Refused, and in the queues of all nodes.
 struct Queued : Refused {
   explicit Queued(const std::string& whose = holder) : Refused(whose) {
-    listening({0, 1, 2});
+    subscribed({0, 1, 2});
     answers({0, 1, 2}, Reply::taken);
   }
 };
 
 TEST(Queues, are_for_who_was_refused_and_waits) {
   Refused h;
-  EXPECT_EQ(h.after_refusal, "release t1 -> 2; listen 0 1 2");
-  EXPECT_EQ(h.engine().ear().str(), "t2");
-  EXPECT_EQ(h.listening({0}), "queue resource -> 0");
-  EXPECT_EQ(h.listening({0}), "") << "once";
+  EXPECT_EQ(h.after_refusal, "release t1 -> 2; subscribe 0 1 2");
+  EXPECT_EQ(h.engine().client_id().str(), "t2");
+  EXPECT_EQ(h.subscribed({0}), "queue resource -> 0");
+  EXPECT_EQ(h.subscribed({0}), "") << "once";
 }
 
 TEST(Queues, are_not_for_a_single_attempt) {
   Connected h(3);
-  h.shows_hints = true;
+  h.shows_notifications = true;
   h.acquire(1, 10s);
   EXPECT_EQ(h.answers({0, 1}, Reply::taken, holder, 10s), "release t1 -> 2; failed #1 held");
 }
 
 TEST(Queues, let_sleep_who_stands_in_a_quorum_of_them) {
   Refused h;
-  h.listening({0, 1});
+  h.subscribed({0, 1});
   EXPECT_EQ(h.until_deadline(), 100us) << "until then it looks again soon";
   h.answer(0, Reply::taken);
   EXPECT_EQ(h.until_deadline(), 100us);
@@ -69,54 +69,56 @@ TEST(Queues, let_sleep_who_stands_in_a_quorum_of_them) {
 
 TEST(Queues, tell_who_comes_when_it_is_free_already) {
   Refused h;
-  h.listening({0, 1, 2});
+  h.subscribed({0, 1, 2});
   EXPECT_EQ(h.answer(0, Reply::gone), "");
   EXPECT_EQ(h.answer(1, Reply::gone), "set t3 -> 0 1 2");
 }
 
 TEST(Queues, have_the_first_look_when_a_quorum_told) {
   Queued h;
-  EXPECT_EQ(h.hint(0, "resource"), "");
-  EXPECT_EQ(h.hint(0, "resource"), "") << "one node, twice";
-  EXPECT_EQ(h.hint(1, "another"), "");
-  EXPECT_EQ(h.hint(2, "resource"), "set t3 -> 0 1 2");
+  EXPECT_EQ(h.notified(0, "resource"), "");
+  EXPECT_EQ(h.notified(0, "resource"), "") << "one node, twice";
+  EXPECT_EQ(h.notified(1, "another"), "");
+  EXPECT_EQ(h.notified(2, "resource"), "set t3 -> 0 1 2");
 }
 
 TEST(Queues, that_disagree_have_it_look_a_moment_later) {
   Queued h;
-  EXPECT_EQ(h.hint(0, "resource"), "");
+  EXPECT_EQ(h.notified(0, "resource"), "");
   EXPECT_EQ(h.pass(900us), "");
   EXPECT_EQ(h.pass(100us), "set t3 -> 0 1 2");
 }
 
 TEST(Queues, have_the_second_look_when_the_first_may_not_have_come) {
   Queued h;
-  EXPECT_EQ(h.hint(0, "resource", 1) + h.hint(1, "resource", 1) + h.hint(2, "resource", 1), "");
+  EXPECT_EQ(
+      h.notified(0, "resource", 1) + h.notified(1, "resource", 1) + h.notified(2, "resource", 1),
+      "");
   EXPECT_EQ(h.pass(3900us), "");
   EXPECT_EQ(h.pass(100us), "set t3 -> 0 1 2");
 }
 
 TEST(Queues, of_nodes_that_had_let_it_in_need_not_tell) {
   Connected h(3);
-  h.shows_hints = true;
+  h.shows_notifications = true;
   h.acquire(1, 10s, 60s);
   h.answers({0, 1}, Reply::taken, holder, 10s);
   h.answer(2, Reply::granted);
   h.answer(2, Reply::released);
-  h.listening({0, 1});
+  h.subscribed({0, 1});
   h.answers({0, 1}, Reply::taken);
   h.pass(3200ms);
   h.answer(2, Reply::granted);
   h.answers({0, 1}, Reply::taken, holder, 10s);
   h.answer(2, Reply::released);
-  EXPECT_EQ(h.hint(1, "resource"), "set t4 -> 0 1 2");
+  EXPECT_EQ(h.notified(1, "resource"), "set t4 -> 0 1 2");
 }
 
 TEST(Queues, tell_what_is_not_lost_while_it_looks) {
   Queued h;
   EXPECT_EQ(h.pass(2400ms), "set t3 -> 0 1 2");
-  h.hint(0, "resource");
-  h.hint(1, "resource");
+  h.notified(0, "resource");
+  h.notified(1, "resource");
   EXPECT_EQ(h.answers({0, 1}, Reply::taken, holder, 10s), "release t3 -> 2");
   EXPECT_EQ(h.tick(), "set t4 -> 0 1 2");
 }
@@ -134,9 +136,9 @@ TEST(Queues, are_for_an_interval_too) {
 
 TEST(Queues, wake_who_hears_them_no_more) {
   Queued h;
-  EXPECT_EQ(h.deaf(2), "") << "two are enough";
+  EXPECT_EQ(h.unsubscribed(2), "") << "two are enough";
   EXPECT_EQ(h.pass(100ms), "");
-  EXPECT_EQ(h.deaf(1), "");
+  EXPECT_EQ(h.unsubscribed(1), "");
   EXPECT_EQ(h.pass(50ms), "set t3 -> 0 1 2");
   EXPECT_EQ(h.refuse(holder), "release t3 -> 2") << "nobody is asked again at once";
 }
@@ -144,15 +146,15 @@ TEST(Queues, wake_who_hears_them_no_more) {
 TEST(Queues, that_come_and_go_put_nobody_off) {
   Queued h;
   h.random.shortest = false;
-  h.deaf(1);
-  h.deaf(2);
+  h.unsubscribed(1);
+  h.unsubscribed(2);
   for (int i = 0; i < 12; ++i) {
     h.pass(51ms);
     h.refuse(holder);
   }
   std::string looks;
   for (int i = 0; i < 60; ++i) {
-    h.deaf(static_cast<NodeIndex>(i % 3));
+    h.unsubscribed(static_cast<NodeIndex>(i % 3));
     looks += h.pass(1ms);
   }
   EXPECT_NE(looks.find("set "), std::string::npos) << "50 ms is the longest pause";
@@ -160,18 +162,18 @@ TEST(Queues, that_come_and_go_put_nobody_off) {
 
 TEST(Queues, of_a_node_that_comes_back_are_entered_again) {
   Queued h;
-  EXPECT_EQ(h.down(2), "stop-listening 2");
+  EXPECT_EQ(h.down(2), "unsubscribe 2");
   h.up(2);
-  EXPECT_EQ(h.down(1), "stop-listening 1");
+  EXPECT_EQ(h.down(1), "unsubscribe 1");
   EXPECT_EQ(h.pass(50ms).find("set t3 -> 0 2"), 0U);
-  EXPECT_EQ(h.answers({0, 2}, Reply::taken, holder, 10s), "release t3 -> 2; listen 2");
-  EXPECT_EQ(h.listening({2}), "queue resource -> 2");
+  EXPECT_EQ(h.answers({0, 2}, Reply::taken, holder, 10s), "release t3 -> 2; subscribe 2");
+  EXPECT_EQ(h.subscribed({2}), "queue resource -> 2");
 }
 
 TEST(Queues, are_left_by_who_was_let_in) {
   Queued h;
-  h.hint(0, "resource");
-  h.hint(1, "resource");
+  h.notified(0, "resource");
+  h.notified(1, "resource");
   EXPECT_EQ(h.answers({0, 1}, Reply::granted), "acquired #1 until 9898ms; leave resource -> 0 1 2");
 }
 
@@ -184,8 +186,8 @@ TEST(Queues, are_entered_once_for_all_of_one_client_who_take_turns) {
   Queued h;
   h.acquire(2, 10s, 60s);
   EXPECT_EQ(h.refuse(holder), "release t3 -> 2") << "they know";
-  h.hint(0, "resource");
-  EXPECT_EQ(h.hint(1, "resource"), "set t4 -> 0 1 2") << "the other one sleeps on";
+  h.notified(0, "resource");
+  EXPECT_EQ(h.notified(1, "resource"), "set t4 -> 0 1 2") << "the other one sleeps on";
   EXPECT_EQ(h.answers({0, 1}, Reply::granted),
             "acquired #1 until 9898ms; queue resource anew -> 0 1 2");
 }
@@ -194,8 +196,8 @@ TEST(Queues, pass_a_turn_on_that_nobody_took) {
   Queued h;
   h.acquire(2, 10s, 60s);
   h.refuse(holder);
-  h.hint(0, "resource");
-  EXPECT_EQ(h.hint(1, "resource"), "set t4 -> 0 1 2");
+  h.notified(0, "resource");
+  EXPECT_EQ(h.notified(1, "resource"), "set t4 -> 0 1 2");
   EXPECT_EQ(h.cancel(1), "release t4 -> 0 1 2; failed #1 cancelled");
   EXPECT_EQ(h.tick(), "set t5 -> 0 1 2") << "whoever is behind it was told as well";
 }
@@ -213,13 +215,13 @@ Acquire reading(std::uint64_t request) {
 /// A reader that met a writer's lease, queued on all nodes.
 struct QueuedReader : Connected {
   QueuedReader() : Connected(3) {
-    shows_hints = true;
+    shows_notifications = true;
     random.shortest = true;
     step(reading(1));
     answers({0, 1}, Reply::taken, holder, 10s);
     answer(2, Reply::taken, holder, 10s);
     answer(2, Reply::gone);
-    listening({0, 1, 2});
+    subscribed({0, 1, 2});
     answers({0, 1, 2}, Reply::taken);
   }
 };
@@ -256,27 +258,27 @@ TEST(Queues, are_entered_again_before_nodes_forget) {
   EXPECT_NE(asked.find("queue resource -> 0 1 2"), std::string::npos) << asked;
 }
 
-TEST(Hints, are_forgotten_but_for_a_few_keys) {
-  Hints hints;
+TEST(WaitQueue, forgets_keys_but_for_a_few) {
+  WaitQueue queue;
   for (std::uint32_t i = 0; i < 100; ++i) {
-    const std::uint32_t id = hints.wait(std::to_string(i), i).second.id;
-    hints.forget(id);
-    EXPECT_NE(hints.find(id), nullptr) << "somebody waits";
-    hints.stop(std::to_string(i), i);
-    hints.forget(id);
+    const std::uint32_t id = queue.wait(std::to_string(i), i).second.id;
+    queue.forget(id);
+    EXPECT_NE(queue.find(id), nullptr) << "somebody waits";
+    queue.stop(std::to_string(i), i);
+    queue.forget(id);
   }
-  EXPECT_EQ(hints.all().size(), 32U);
+  EXPECT_EQ(queue.all().size(), 32U);
 }
 
-TEST(Hints, come_from_our_own_locks) {
-  EXPECT_TRUE(tells_when_free(holder));
-  EXPECT_TRUE(tells_when_free(holder + ":a name"));
-  EXPECT_TRUE(tells_when_free("shared"));
-  EXPECT_TRUE(tells_when_free("owner a"));
-  EXPECT_FALSE(tells_when_free(""));
-  EXPECT_FALSE(tells_when_free(holder + "a"));
-  EXPECT_FALSE(tells_when_free(holder.substr(1)));
-  EXPECT_FALSE(tells_when_free(std::string(40, 'G')));
+TEST(Notifications, come_from_our_own_locks) {
+  EXPECT_TRUE(notifies_on_release(holder));
+  EXPECT_TRUE(notifies_on_release(holder + ":a name"));
+  EXPECT_TRUE(notifies_on_release("shared"));
+  EXPECT_TRUE(notifies_on_release("owner a"));
+  EXPECT_FALSE(notifies_on_release(""));
+  EXPECT_FALSE(notifies_on_release(holder + "a"));
+  EXPECT_FALSE(notifies_on_release(holder.substr(1)));
+  EXPECT_FALSE(notifies_on_release(std::string(40, 'G')));
 }
 
 }  // namespace

@@ -31,12 +31,12 @@ constexpr std::array every_verb{Verb::set,
                                 Verb::kill_old,
                                 Verb::expire_orphan,
                                 Verb::read_clock,
-                                Verb::set_numbered,
-                                Verb::tend_numbers,
-                                Verb::set_numbered_and_ttl,
-                                Verb::take_place,
+                                Verb::set_fenced,
+                                Verb::prune_fencing_numbers,
+                                Verb::set_fenced_and_ttl,
+                                Verb::take_permit,
                                 Verb::enter,
-                                Verb::stand_in_queue,
+                                Verb::join_queue,
                                 Verb::leave_queue,
                                 Verb::read_marker,
                                 Verb::write_marker};
@@ -305,7 +305,7 @@ TEST(Classify, AHoldTellsHowManyThereAre) {
 TEST(Classify, ARefusedPlaceTellsWhichAreFree) {
   const auto of = [](std::vector<Value> values) {
     const Inspected answer(std::move(values));
-    return meaning(Verb::take_place, SetForm::plain, answer.array);
+    return meaning(Verb::take_permit, SetForm::plain, answer.array);
   };
   EXPECT_EQ(of({integer(1), bulk("")}), "granted");
   EXPECT_EQ(of({integer(-1), bulk("0110"), integer(7)}), "taken '0110' 7");
@@ -358,7 +358,7 @@ class ClassifyNumbered : public testing::Test {
   [[nodiscard]] std::string meaning_of(const Value& set, const Value& number, const Value& floor,
                                        const Value& raised, const Value& holder) const {
     const Inspected scores({number, floor});
-    return meaning(classify(Verb::set_numbered, {&set, &scores.array, &raised, &holder}));
+    return meaning(classify(Verb::set_fenced, {&set, &scores.array, &raised, &holder}));
   }
   [[nodiscard]] static std::optional<Classified> classify(Verb verb,
                                                           std::vector<const Value*> values) {
@@ -383,7 +383,7 @@ TEST_F(ClassifyNumbered, WhatIsMissingLeavesTheNumberOpen) {
   EXPECT_EQ(meaning_of(granted_, nil(), nil(), one_, bulk("me")), "behind");
   EXPECT_EQ(meaning_of(granted_, bulk("5"), bulk("4"), refusal, bulk("me")), "behind #5");
   EXPECT_EQ(meaning_of(granted_, bulk("5"), bulk("4"), zero_, nil()), "behind #5");
-  EXPECT_EQ(meaning(classify(Verb::set_numbered, {&granted_, &refusal, &zero_, &one_})), "behind");
+  EXPECT_EQ(meaning(classify(Verb::set_fenced, {&granted_, &refusal, &zero_, &one_})), "behind");
 }
 
 TEST_F(ClassifyNumbered, ANumberThatIsNoneOfOursIsTheHighest) {
@@ -400,17 +400,17 @@ TEST_F(ClassifyNumbered, ARefusalIsThatOfTheSet) {
   const Inspected scores({nil(), nil()});
   const Value holder = bulk("you");
   const Value left = integer(7);
-  EXPECT_EQ(meaning(classify(Verb::set_numbered_and_ttl,
-                             {&holder, &scores.array, &one_, &holder, &left})),
-            "taken 'you' 7");
+  EXPECT_EQ(
+      meaning(classify(Verb::set_fenced_and_ttl, {&holder, &scores.array, &one_, &holder, &left})),
+      "taken 'you' 7");
 }
 
 TEST_F(ClassifyNumbered, OtherShapesAreViolations) {
   EXPECT_EQ(meaning_of(granted_, integer(5), bulk("4"), zero_, bulk("me")), "violation");
   EXPECT_EQ(meaning_of(granted_, bulk("5"), integer(4), zero_, bulk("me")), "violation");
-  EXPECT_EQ(meaning(classify(Verb::set_numbered, {&granted_, &granted_, &zero_, &one_})),
+  EXPECT_EQ(meaning(classify(Verb::set_fenced, {&granted_, &granted_, &zero_, &one_})),
             "violation");
-  EXPECT_EQ(meaning(classify(Verb::set_numbered, {&granted_})), "violation");
+  EXPECT_EQ(meaning(classify(Verb::set_fenced, {&granted_})), "violation");
 }
 
 TEST(Classify, AClockIsReadInMicroseconds) {

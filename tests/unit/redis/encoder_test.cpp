@@ -102,7 +102,7 @@ TEST(Encoder, SeveralResourcesAreTakenExtendedAndReleasedInOneScript) {
   Encoder encoder;
   const std::vector<std::string> also{"s", "t"};
   Terms terms;
-  terms.also = also;
+  terms.more_resources = also;
   const auto encode = [&](Verb verb) {
     return std::string(encoder.encode(verb, ScriptForm::digest, SetForm::plain, "r", token(),
                                       milliseconds(30'000), 0, terms));
@@ -144,11 +144,11 @@ TEST(Encoder, HoldsNameTheirGroupAndPlacesHowManyThereAre) {
   EXPECT_EQ(encoder.encode(Verb::enter, ScriptForm::digest, SetForm::plain, "r", token(),
                            milliseconds(9), 0, terms),
             command({"EVALSHA", sha1(scripts::enter), "1", "r", "t0k", "9", "owner me"}));
-  Terms places;
-  places.places = 4;
-  EXPECT_EQ(encoder.encode(Verb::take_place, ScriptForm::digest, SetForm::plain, "a#b#3", token(),
-                           milliseconds(9), 0, places),
-            command({"EVALSHA", sha1(scripts::place), "1", "a#b#3", "t0k", "9", "a#b#", "4"}));
+  Terms permits;
+  permits.permits = 4;
+  EXPECT_EQ(encoder.encode(Verb::take_permit, ScriptForm::digest, SetForm::plain, "a#b#3", token(),
+                           milliseconds(9), 0, permits),
+            command({"EVALSHA", sha1(scripts::permit), "1", "a#b#3", "t0k", "9", "a#b#", "4"}));
 }
 
 TEST(Encoder, ANumberedSetReadsRaisesAndLooksAgain) {
@@ -163,14 +163,15 @@ TEST(Encoder, ANumberedSetReadsRaisesAndLooksAgain) {
       command({"ZMSCORE", "redlock:node:numbers", "r", ""}) +
       command({"ZADD", "redlock:node:numbers", "GT", "1781000000000000", "r"}) +
       command({"GET", "r"});
-  EXPECT_EQ(encode(Verb::set_numbered), commands);
-  EXPECT_EQ(encode(Verb::set_numbered_and_ttl), commands + command({"PTTL", "r"}));
+  EXPECT_EQ(encode(Verb::set_fenced), commands);
+  EXPECT_EQ(encode(Verb::set_fenced_and_ttl), commands + command({"PTTL", "r"}));
 }
 
 TEST(Encoder, NumbersAreTended) {
   Encoder encoder;
-  EXPECT_EQ(encoder.encode(Verb::tend_numbers, ScriptForm::digest, SetForm::plain, {}, {}, {}),
-            test::resp::command({"EVALSHA", sha1(scripts::tend), "1", "redlock:node:numbers"}));
+  EXPECT_EQ(
+      encoder.encode(Verb::prune_fencing_numbers, ScriptForm::digest, SetForm::plain, {}, {}, {}),
+      test::resp::command({"EVALSHA", sha1(scripts::prune), "1", "redlock:node:numbers"}));
 }
 
 TEST(Encoder, QueuesAreOfAResource) {
@@ -179,7 +180,7 @@ TEST(Encoder, QueuesAreOfAResource) {
   const auto encoded = [&](Verb verb) {
     return encoder.encode(verb, ScriptForm::digest, SetForm::plain, "r", token(), {}, 1);
   };
-  EXPECT_EQ(encoded(Verb::stand_in_queue),
+  EXPECT_EQ(encoded(Verb::join_queue),
             command({"EVALSHA", sha1(scripts::queue), "1", "r", "t0k", "30000", "1"}));
   EXPECT_EQ(encoded(Verb::leave_queue),
             command({"EVALSHA", sha1(scripts::leave), "1", "r", "t0k", "1"}));
@@ -216,8 +217,9 @@ TEST(Encoder, AUsedEncoderWritesWhatANewOneWrites) {
           for (const auto verb :
                {Verb::set, Verb::set_and_ttl, Verb::extend, Verb::extend_or_set, Verb::release,
                 Verb::inspect, Verb::kill_old, Verb::take, Verb::raise_fence, Verb::expire_orphan,
-                Verb::read_clock, Verb::set_numbered, Verb::set_numbered_and_ttl,
-                Verb::tend_numbers, Verb::stand_in_queue, Verb::leave_queue, Verb::read_marker}) {
+                Verb::read_clock, Verb::set_fenced, Verb::set_fenced_and_ttl,
+                Verb::prune_fencing_numbers, Verb::join_queue, Verb::leave_queue,
+                Verb::read_marker}) {
             for (const int ttl : {5, 5, 5000, 6000}) {
               const Token token = Token::parse(letters).value();
               Encoder fresh;

@@ -116,7 +116,7 @@ TEST(Handshake, FindsOutWhoCanHaveNoVote) {
     Handshake handshake({}, out);
     EXPECT_EQ(handshake.take(integer(1)), Progress::more);
     EXPECT_EQ(handshake.take(bulk(info("7.0.15") + more)), Progress::more);
-    return handshake.identity().unfit;
+    return handshake.identity().ineligible;
   };
   EXPECT_EQ(unfit("role:master\r\nmaxmemory_policy:noeviction\r\ncluster_enabled:0\r\n"), "");
   EXPECT_EQ(unfit("role:slave\r\nmaster_host:m\r\nmaster_port:7\r\n"),

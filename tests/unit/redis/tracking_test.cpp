@@ -119,7 +119,7 @@ TEST_F(TrackingConnection, ReadsNullsAndDoubles) {
   answer("ZMSCORE", "*2\r\n,1790000000123456\r\n,1.7e+15\r\n");
   answer("ZADD", ":1\r\n");
   answer("GET", resp::bulk("me"));
-  ask(Verb::set_numbered);
+  ask(Verb::set_fenced);
   ASSERT_TRUE(run_until(loop_, [&] { return !owner_.answers.empty() || owner_.downs > 0; }));
   ASSERT_EQ(owner_.answers.size(), 1U) << owner_.why;
   EXPECT_EQ(owner_.answers[0].reply, Reply::granted);

@@ -19,11 +19,11 @@ inline constexpr Duration queued_for = std::chrono::seconds(30);
 
 /// Whether who holds a key by this name tells those who wait when it is given up: our own tokens
 /// and groups do. Other clients' locks, which are plain keys too, have to be looked at again.
-[[nodiscard]] bool tells_when_free(std::string_view holder);
+[[nodiscard]] bool notifies_on_release(std::string_view holder);
 
 /// Who waits for which key, and which nodes know. What they tell is a hint: it says when to look
 /// again, and counts for nothing else.
-class Hints {
+class WaitQueue {
  public:
   struct Key {
     std::uint32_t id = 0;                ///< in the stamps of requests about it

@@ -41,7 +41,7 @@ class ReleaseScript : public testing::Test {
   /// Whether to wait for a notification. `where`: see queue.lua.
   std::int64_t queue(const std::string& who, const std::string& resource = "r",
                      std::int64_t where = 0) {
-    client_.send_raw(encoded(Verb::stand_in_queue, resource, who, {}, where));
+    client_.send_raw(encoded(Verb::join_queue, resource, who, {}, where));
     return client_.read().integer;
   }
   /// `how`: see leave.lua.
@@ -157,7 +157,7 @@ class WaitingWriter : public ReleaseScript {
     ReleaseScript::SetUp();
     client_.send_raw(encoded(Verb::enter, "r", "reader", {.group = "shared"}));
     ASSERT_EQ(client_.read().elements.size(), 2U);
-    client_.send_raw(encoded(Verb::take, "r", "writer", {.keep_out = seconds(60)}));
+    client_.send_raw(encoded(Verb::take, "r", "writer", {.writer_reservation = seconds(60)}));
     ASSERT_EQ(client_.read().elements.size(), 4U);
   }
 };
@@ -192,7 +192,7 @@ TEST_F(WaitingWriter, LetsReadersInWhenItGivesUp) {
   leave("w", 2);
   EXPECT_EQ(server_.command({"ZSCORE", "r", "writer"}).kind, Reply::Kind::nil);
   queue("w", "r", 2);
-  client_.send_raw(encoded(Verb::take, "r", "writer", {.keep_out = seconds(60)}));
+  client_.send_raw(encoded(Verb::take, "r", "writer", {.writer_reservation = seconds(60)}));
   ASSERT_EQ(client_.read().elements.size(), 4U);
   EXPECT_EQ(release("reader").elements.at(1).integer, 0);
   EXPECT_EQ(heard(), "w: 0r");
@@ -220,7 +220,7 @@ TEST_F(ReleaseScript, TellsOfEachOfSeveralResources) {
   hold("r", "me");
   hold("s", "me");
   const std::vector<std::string> also{"s"};
-  EXPECT_EQ(release("me", {.also = also}).integer, 1);
+  EXPECT_EQ(release("me", {.more_resources = also}).integer, 1);
   EXPECT_EQ(heard(), "a: 0r");
   EXPECT_EQ(heard(), "a: 0s");
 }

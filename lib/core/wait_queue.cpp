@@ -1,4 +1,4 @@
-#include "core/hints.hpp"
+#include "core/wait_queue.hpp"
 
 #include <algorithm>
 
@@ -17,7 +17,7 @@ bool is_hexadecimal(char letter) {
 
 }  // namespace
 
-bool tells_when_free(std::string_view holder) {
+bool notifies_on_release(std::string_view holder) {
   if (holder == "shared" || holder == "writer" || holder.starts_with("owner ")) return true;
   if (holder == interval_token) return true;
   if (holder.size() < random_digits) return false;
@@ -26,7 +26,7 @@ bool tells_when_free(std::string_view holder) {
   return std::all_of(digits.begin(), digits.end(), is_hexadecimal);
 }
 
-Hints::Entry& Hints::wait(std::string_view key, std::uint32_t waiter) {
+WaitQueue::Entry& WaitQueue::wait(std::string_view key, std::uint32_t waiter) {
   Entry* entry = find(key);
   if (entry == nullptr) {
     entry = &*keys_.try_emplace(std::string(key)).first;
@@ -37,31 +37,31 @@ Hints::Entry& Hints::wait(std::string_view key, std::uint32_t waiter) {
   return *entry;
 }
 
-Hints::Entry& Hints::stop(std::string_view key, std::uint32_t waiter) {
+WaitQueue::Entry& WaitQueue::stop(std::string_view key, std::uint32_t waiter) {
   Entry* const entry = find(key);
   REDLOCK_ASSERT(entry != nullptr);
   std::erase(entry->second.waiters, waiter);
   return *entry;
 }
 
-Hints::Entry* Hints::find(std::string_view key) {
+WaitQueue::Entry* WaitQueue::find(std::string_view key) {
   const auto at = keys_.find(key);
   return at == keys_.end() ? nullptr : &*at;
 }
 
-Hints::Entry* Hints::find(std::uint32_t id) {
+WaitQueue::Entry* WaitQueue::find(std::uint32_t id) {
   const auto at = by_id_.find(id);
   return at == by_id_.end() ? nullptr : at->second;
 }
 
-void Hints::forget(std::uint32_t id) {
+void WaitQueue::forget(std::uint32_t id) {
   const Entry* const entry = find(id);
   if (entry == nullptr || !entry->second.waiters.empty() || keys_.size() <= most_idle) return;
   by_id_.erase(id);
   keys_.erase(keys_.find(entry->first));
 }
 
-void Hints::lost(NodeIndex node) {
+void WaitQueue::lost(NodeIndex node) {
   for (auto& [name, key] : keys_) {
     key.asked.remove(node);
     key.queued.remove(node);

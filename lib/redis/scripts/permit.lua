@@ -1,5 +1,5 @@
--- KEYS: the place to take. ARGV: token, TTL in milliseconds, how the names of all places begin, their
--- number. {1, ''}: ours; {-1, a digit per place: 1 where it is free, ms until the next can be}.
+-- KEYS: the permit to take. ARGV: token, TTL in milliseconds, how the names of all permits begin, their
+-- number. {1, ''}: ours; {-1, a digit per permit: 1 where it is free, ms until the next can be}.
 if redis.call('set', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) then
   return {1, ''}
 end

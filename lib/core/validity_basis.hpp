@@ -15,7 +15,7 @@ using StepMarks = std::array<Duration, limits::nodes>;
 
 /// What a deadline rests on: the nodes of the round that won it. A node whose clock has stepped
 /// forward since lets its key expire early by as much.
-struct Worth {
+struct ValidityBasis {
   std::uint16_t round = 0;
   NodeSet nodes;                 ///< that granted or extended in that round, stragglers too
   StepMarks steps{};             ///< when it began

@@ -1,4 +1,4 @@
-#include "core/worth.hpp"
+#include "core/validity_basis.hpp"
 
 #include <algorithm>
 
@@ -6,7 +6,7 @@
 
 namespace redlock::core {
 
-Instant Worth::deadline(const StepMarks& now, std::size_t quorum) const noexcept {
+Instant ValidityBasis::deadline(const StepMarks& now, std::size_t quorum) const noexcept {
   if (nodes.size() < quorum) return Instant::min();
   std::array<Duration, limits::nodes> lost{};
   std::size_t count = 0;

@@ -1,0 +1,284 @@
+#include "core/nodes.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+
+#include "core/admission.hpp"
+#include "core/fencing.hpp"
+#include "core/quorum.hpp"
+
+namespace redlock::core {
+namespace {
+
+// So old may a reading be that a vote relies on: a step since then is not noticed.
+constexpr Duration reading_for_votes = std::chrono::microseconds(500);
+// And so old while there are leases and nothing else is sent.
+constexpr Duration reading_for_leases = std::chrono::seconds(1);
+
+}  // namespace
+
+Nodes::Nodes(Settings& settings) : settings_(settings), configured_(settings.nodes.size()) {
+  // Members are added, and neither names nor links move.
+  settings_.nodes.reserve(limits::nodes);
+  links_.reserve(limits::nodes);
+  for (std::size_t i = 0; i < configured_; ++i) links_.emplace_back(settings_);
+}
+
+NodeIndex Nodes::learn(std::string_view name) {
+  settings_.nodes.emplace_back(name);
+  links_.emplace_back(settings_);
+  return static_cast<NodeIndex>(links_.size() - 1);
+}
+
+// --- who is there
+// ---------------------------------------------------------------------------------
+
+NodeSet Nodes::up() const {
+  return where([&](NodeIndex node) { return links_[node].up(); });
+}
+
+NodeSet Nodes::undetermined() const {
+  return where([&](NodeIndex node) {
+    const Link& link = links_[node];
+    const bool clock_unknown = link.up() && settings_.clock_guard && !link.clock_known();
+    return link.fresh() || (clock_unknown && link.ineligible().empty() && !link.duplicate_of);
+  });
+}
+
+NodeSet Nodes::candidates() const {
+  return where(
+      [&](NodeIndex node) { return links_[node].fresh() || may_vote_but_for_clock(node); });
+}
+
+Duration Nodes::slowest_round_trip() const {
+  Duration slowest{};
+  for (const Link& link : links_) {
+    if (link.up()) slowest = std::max(slowest, link.round_trip());
+  }
+  return slowest;
+}
+
+// --- who may vote
+// ---------------------------------------------------------------------------------
+
+bool Nodes::is_quarantined(NodeIndex node) const {
+  const std::optional<Instant> until = links_[node].quarantined_until();
+  return until && now_ < *until;
+}
+
+bool Nodes::may_vote_but_for_clock(NodeIndex node) const {
+  const Link& link = links_[node];
+  return link.up() && !link.duplicate_of && link.ineligible().empty() &&
+         link.vote_denied().empty() && !is_quarantined(node);
+}
+
+bool Nodes::may_vote(NodeIndex node) const {
+  if (!may_vote_but_for_clock(node)) return false;
+  if (!settings_.clock_guard) return true;
+  return clocks_compared_ && links_[node].clock_known() && !links_[node].clock_far;
+}
+
+NodeSet Nodes::voters() const {
+  return where([&](NodeIndex node) { return may_vote(node); });
+}
+
+NodeSet Nodes::voters(std::string_view deployment) const {
+  return where([&](NodeIndex node) { return may_vote(node) && belongs_to(node, deployment); });
+}
+
+std::string Nodes::exclusion(NodeIndex node) const {
+  const Link& link = links_[node];
+  if (link.duplicate_of) return "the same server as " + settings_.nodes[*link.duplicate_of];
+  if (!link.ineligible().empty()) return link.ineligible();
+  if (is_quarantined(node)) {
+    std::string why = "quarantined for " + format_duration(*link.quarantined_until() - now_) +
+                      " more: " + link.quarantine_why();
+    if (!link.vote_denied().empty()) why += "; " + link.vote_denied();
+    return why;
+  }
+  if (!link.vote_denied().empty()) return link.vote_denied();
+  if (std::string why = why_not_counted(node); !why.empty()) return why;
+  if (link.clock_far) {
+    return "its clock is more than " + format_duration(settings_.clock_bound) +
+           " from the median of the nodes' clocks";
+  }
+  return "its clock is not known yet";
+}
+
+void Nodes::record_absent(Round& round, NodeIndex node) const {
+  const Link& link = links_[node];
+  if (link.state() == Link::State::down) {
+    round.record(node, link.failure().vote, {link.failure().why});
+  } else if (link.up()) {
+    std::optional<Duration> left;
+    if (link.quarantined_until()) left = *link.quarantined_until() - now_;
+    round.record(node, Vote::excluded, {exclusion(node), {}, left});
+  }
+}
+
+// --- deployments
+// ----------------------------------------------------------------------------------
+
+Nodes::Ballot Nodes::ballot() const {
+  // The deployment that most nodes carry which could vote: any other has no more votes here.
+  const Link* best = nullptr;
+  std::size_t most = 0;
+  for (const Link& link : links_) {
+    if (link.deployment().empty()) continue;
+    const auto could_vote = [](const Link& other) {
+      return other.up() && !other.duplicate_of && other.ineligible().empty() &&
+             other.vote_denied().empty();
+    };
+    if (!could_vote(link)) continue;
+    if (best != nullptr && link.deployment() == best->deployment()) continue;
+    const auto count = static_cast<std::size_t>(
+        std::count_if(links_.begin(), links_.end(), [&](const Link& other) {
+          return could_vote(other) && other.deployment() == link.deployment();
+        }));
+    if (count <= most) continue;
+    best = &link;
+    most = count;
+  }
+  if (best == nullptr) return {{}, settings_.quorum};
+  return {best->deployment(), std::max(settings_.quorum, majority(best->marker()->members.size()))};
+}
+
+bool Nodes::belongs_to(NodeIndex node, std::string_view deployment) const {
+  const Link& link = links_[node];
+  // The configured quorum is one of the configured nodes.
+  if (deployment.empty() && node >= configured_) return false;
+  return link.vote_denied().empty() && link.deployment() == deployment;
+}
+
+std::string Nodes::why_not_counted(NodeIndex node) const {
+  const Ballot ballot = this->ballot();
+  const Link& link = links_[node];
+  if (!belongs_to(node, ballot.deployment)) {
+    return link.deployment().empty() ? "it belongs to no deployment, and others do"
+                                     : "it belongs to another deployment than most of the nodes";
+  }
+  if (ballot.quorum <= links_.size() || !link.marker()) return {};
+  return "it belongs to a deployment of " + std::to_string(link.marker()->members.size()) +
+         " nodes; this client has " + std::to_string(links_.size()) +
+         (links_.size() == 1 ? " node" : " nodes");
+}
+
+void Nodes::judge_marker(NodeIndex node) {
+  Link& link = links_[node];
+  const std::optional<Marker>& marker = link.marker();
+  if (!link.ineligible().empty()) return;
+  if (settings_.restart_guard && !marker) {
+    return link.declare_ineligible("its membership record is missing or cannot be read");
+  }
+  if (!marker) return;
+  switch (marker->state) {
+    case Marker::State::blank:
+      // Without the guard, nodes that no client with one has met are as good as any.
+      if (settings_.restart_guard) link.deny_vote(no_deployment);
+      return;
+    case Marker::State::opening:
+      return link.deny_vote("its deployment is being opened");
+    case Marker::State::joining:
+      return link.deny_vote("it is joining a deployment");
+    case Marker::State::active:
+      break;
+  }
+  if (!settings_.restart_guard || marker->max_ttl == settings_.max_ttl) return;
+  link.declare_ineligible("it belongs to a deployment with a max TTL of " +
+                          format_duration(marker->max_ttl) + "; this client has " +
+                          format_duration(settings_.max_ttl));
+}
+
+std::vector<NodeView> Nodes::views() const {
+  std::vector<NodeView> views(links_.size());
+  for (std::size_t i = 0; i < links_.size(); ++i) {
+    const Link& link = links_[i];
+    NodeView& view = views[i];
+    view.name = settings_.nodes[i];
+    view.usable = link.up() && !link.duplicate_of && link.ineligible().empty();
+    if (link.up() && link.marker()) view.marker = &*link.marker();
+    view.known_as = link.known_as();
+  }
+  return views;
+}
+
+// --- duplicates
+// -----------------------------------------------------------------------------------
+
+bool Nodes::find_duplicate(NodeIndex node) {
+  // The address that was there first keeps the vote: changing it over in the middle of a round
+  // would count one server twice.
+  for (std::size_t i = 0; i < links_.size(); ++i) {
+    if (i == node || !links_[i].up() || links_[i].duplicate_of) continue;
+    if (links_[i].server() != links_[node].server()) continue;
+    links_[node].duplicate_of = static_cast<NodeIndex>(i);
+    return true;
+  }
+  return false;
+}
+
+// --- clocks
+// ---------------------------------------------------------------------------------------
+
+NodeSet Nodes::compare_clocks() {
+  NodeSet excluded;
+  if (!settings_.clock_guard) return excluded;
+  std::array<Duration, limits::nodes> offsets{};
+  std::size_t known = 0;
+  for (const Link& link : links_) {
+    const bool counts =
+        link.up() && link.clock_known() && !link.duplicate_of && link.ineligible().empty();
+    if (counts) offsets[known++] = *link.clock.offset();
+  }
+  clocks_compared_ = clocks_compared_ || known >= settings_.quorum;
+  if (known == 0) return excluded;
+  std::sort(offsets.begin(), offsets.begin() + static_cast<std::ptrdiff_t>(known));
+  const Duration low = offsets[(known - 1) / 2];
+  const Duration median = low + (offsets[known / 2] - low) / 2;
+  all().each([&](NodeIndex node) {
+    Link& link = links_[node];
+    if (!link.up() || !link.clock_known()) return;
+    const Duration distance = *link.clock.offset() - median;
+    const bool far = distance > settings_.clock_bound || distance < -settings_.clock_bound;
+    if (far && !link.clock_far && clocks_compared_) excluded.add(node);
+    link.clock_far = far;
+  });
+  return excluded;
+}
+
+bool Nodes::reading_is_old(NodeIndex node) const {
+  return now_ >= later(links_[node].clock_read_at(), reading_for_votes);
+}
+
+std::optional<Instant> Nodes::next_clock_reading() const {
+  std::optional<Instant> next;
+  for (const Link& link : links_) {
+    // A node that owes too many answers is asked nothing; the limit of the oldest one is what comes
+    // next there.
+    if (!link.up() || !link.ineligible().empty() || link.congested()) continue;
+    next = earlier(next, later(link.clock_read_at(), reading_for_leases));
+  }
+  return next;
+}
+
+bool Nodes::clock_reading_due(NodeIndex node) const {
+  return now_ >= later(links_[node].clock_read_at(), reading_for_leases);
+}
+
+StepMarks Nodes::steps() const {
+  StepMarks marks{};
+  for (std::size_t i = 0; i < links_.size(); ++i) marks[i] = links_[i].clock.stepped();
+  return marks;
+}
+
+NodeSet Nodes::can_set_fenced(std::uint64_t number) const {
+  return where([&](NodeIndex node) {
+    const Link& link = links_[node];
+    if (!link.up() || !link.can_fence() || !link.clock_known()) return false;
+    const Duration clock = now_.time_since_epoch() + *link.clock.offset();
+    return number <= fencing_number_at(clock + fence_lead);
+  });
+}
+
+}  // namespace redlock::core

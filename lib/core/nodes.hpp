@@ -1,0 +1,105 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/enrolment.hpp"
+#include "core/link.hpp"
+#include "core/node_set.hpp"
+#include "core/round.hpp"
+#include "core/settings.hpp"
+#include "core/time.hpp"
+#include "core/validity_basis.hpp"
+
+namespace redlock::core {
+
+/// Who is up, who may vote, and why not: the links to all nodes, their clocks and markers. Knows
+/// nothing of leases; what follows from a node's news for them is the engine's to decide.
+class Nodes {
+ public:
+  /// `settings` names the configured nodes, and grows with those that are learned.
+  explicit Nodes(Settings& settings);
+
+  /// A step begins.
+  void set_now(Instant now) noexcept { now_ = now; }
+
+  [[nodiscard]] std::size_t size() const noexcept { return links_.size(); }
+  [[nodiscard]] NodeSet all() const noexcept { return NodeSet::first(links_.size()); }
+  [[nodiscard]] Link& operator[](std::size_t node) noexcept { return links_[node]; }
+  [[nodiscard]] const Link& operator[](std::size_t node) const noexcept { return links_[node]; }
+  [[nodiscard]] auto begin() noexcept { return links_.begin(); }
+  [[nodiscard]] auto end() noexcept { return links_.end(); }
+  [[nodiscard]] auto begin() const noexcept { return links_.begin(); }
+  [[nodiscard]] auto end() const noexcept { return links_.end(); }
+  /// A member that the configuration does not name. It gets the last index.
+  NodeIndex learn(std::string_view name);
+
+  // --- who is there -----------------------------------------------------------------------------
+  [[nodiscard]] NodeSet up() const;
+  /// Whether they may vote is not known yet: in first contact, or their clock was not read.
+  [[nodiscard]] NodeSet undetermined() const;
+  /// May vote, or are undetermined.
+  [[nodiscard]] NodeSet candidates() const;
+  [[nodiscard]] Duration slowest_round_trip() const;
+
+  // --- who may vote -----------------------------------------------------------------------------
+  [[nodiscard]] bool may_vote(NodeIndex node) const;
+  [[nodiscard]] bool may_vote_but_for_clock(NodeIndex node) const;
+  [[nodiscard]] bool is_quarantined(NodeIndex node) const;
+  [[nodiscard]] NodeSet voters() const;
+  [[nodiscard]] NodeSet voters(std::string_view deployment) const;
+  /// Why a node that is up has no vote for new leases; empty where it has one.
+  [[nodiscard]] std::string exclusion(NodeIndex node) const;
+  /// The vote of a node that is not asked: down, or excluded.
+  void record_absent(Round& round, NodeIndex node) const;
+
+  // --- deployments ------------------------------------------------------------------------------
+  /// Whose votes a round counts, and how many make a quorum of them.
+  struct Ballot {
+    std::string_view deployment{};
+    std::size_t quorum = 0;
+  };
+  [[nodiscard]] Ballot ballot() const;
+  [[nodiscard]] bool belongs_to(NodeIndex node, std::string_view deployment) const;
+  /// Empty: the node's deployment is the one whose votes count.
+  [[nodiscard]] std::string why_not_counted(NodeIndex node) const;
+  /// The marker of a node that came up decides whether it may vote.
+  void judge_marker(NodeIndex node);
+  [[nodiscard]] std::vector<NodeView> views() const;
+
+  // --- duplicates -------------------------------------------------------------------------------
+  /// Whether another address already stands for the same server. That one keeps the vote.
+  [[nodiscard]] bool find_duplicate(NodeIndex node);
+
+  // --- clocks -----------------------------------------------------------------------------------
+  /// Compares all clocks with their median. Returns the nodes that lost their vote by it.
+  [[nodiscard]] NodeSet compare_clocks();
+  [[nodiscard]] bool reading_is_old(NodeIndex node) const;
+  /// When a clock is to be read while nothing else is sent.
+  [[nodiscard]] std::optional<Instant> next_clock_reading() const;
+  [[nodiscard]] bool clock_reading_due(NodeIndex node) const;
+  [[nodiscard]] StepMarks steps() const;
+  /// Nodes that take this fencing number without a script, and would not refuse it.
+  [[nodiscard]] NodeSet can_set_fenced(std::uint64_t number) const;
+
+ private:
+  template <typename Which>
+  [[nodiscard]] NodeSet where(Which&& which) const {
+    NodeSet set;
+    all().each([&](NodeIndex node) {
+      if (which(node)) set.add(node);
+    });
+    return set;
+  }
+
+  Settings& settings_;
+  std::vector<Link> links_;
+  std::size_t configured_;  ///< of the links; behind them are those that were learned
+  bool clocks_compared_ = false;
+  Instant now_ = Instant::min();
+};
+
+}  // namespace redlock::core

@@ -1,0 +1,88 @@
+#include "simulation/simulation.hpp"
+
+// Connections on which clients listen to what they are told: that may be late or lost.
+namespace redlock::simulation {
+
+Simulation::Subscription& Simulation::subscription(std::uint32_t client, std::uint32_t node) {
+  return subscriptions_[client * nodes_.size() + node];
+}
+
+void Simulation::plan_notification(True at, Kind kind, std::uint32_t client, std::uint32_t node,
+                                   std::uint32_t what) {
+  plan(at, kind, client * nodes_.size() + node, subscription(client, node).generation * 16 + what);
+}
+
+void Simulation::subscribe(std::uint32_t client, std::uint32_t node) {
+  Subscription& mine = subscription(client, node);
+  mine = {Subscription::State::opening, mine.generation + 1};
+  plan_notification(transit(client, node), Kind::subscribe, client, node, 0);
+}
+
+void Simulation::unsubscribe(std::uint32_t client, std::uint32_t node) {
+  Subscription& mine = subscription(client, node);
+  mine = {Subscription::State::closed, mine.generation + 1};
+}
+
+void Simulation::break_subscription(std::uint32_t client, std::uint32_t node) {
+  Subscription& mine = subscription(client, node);
+  if (mine.state == Subscription::State::closed) return;
+  // What was on its way is of the generation before, and lost.
+  mine = {Subscription::State::closed, mine.generation + 1};
+  plan_notification(transit(client, node), Kind::unsubscribed, client, node, 0);
+}
+
+void Simulation::note_notified(const Event& event) {
+  const auto count = static_cast<std::uint32_t>(nodes_.size());
+  const std::uint32_t client = event.a / count;
+  const std::uint32_t node = event.a % count;
+  Subscription& mine = subscription(client, node);
+  if (mine.generation != event.b / 16) return;
+  if (event.kind == Kind::subscribe) {
+    ModelNode& server = nodes_[node];
+    if (server.stopped_until > now_) {
+      return plan(server.stopped_until, event.kind, event.a, event.b);
+    }
+    if (!server.running) return break_subscription(client, node);
+    mine.state = Subscription::State::open;
+    return plan_notification(transit(client, node), Kind::subscribed, client, node, 0);
+  }
+  Client& target = clients_[client];
+  if (!target.alive) return;
+  if (target.paused_until > now_) {
+    return plan(target.paused_until, event.kind, event.a, event.b);
+  }
+  const auto index = static_cast<core::NodeIndex>(node);
+  if (event.kind == Kind::subscribed) return step(client, core::Subscribed{index});
+  if (event.kind == Kind::unsubscribed) return step(client, core::Unsubscribed{index});
+  const std::uint32_t what = event.b % 16;
+  const std::string key = name_of(what % most_resources);
+  tell("node ", node, " tells client ", client, " that ", key, " was given up, after ",
+       what / most_resources, " others");
+  step(client, core::Notification{index, key, what / static_cast<std::uint32_t>(most_resources)});
+}
+
+std::uint64_t Simulation::waiter(std::uint32_t client) const {
+  return std::uint64_t{clients_[client].life} * clients_.size() + client;
+}
+
+void Simulation::notify_waiters(std::uint32_t node, std::uint32_t resources) {
+  for (std::size_t resource = 0; resource < most_resources; ++resource) {
+    if (((resources >> resource) & 1U) == 0) continue;
+    std::vector<std::uint64_t>& queue = nodes_[node].queue(resource);
+    std::uint32_t told = 0;
+    while (told < 2 && told < queue.size()) {
+      const auto client = static_cast<std::uint32_t>(queue[told] % clients_.size());
+      const bool listens = queue[told] == waiter(client) &&
+                           subscription(client, node).state == Subscription::State::open;
+      if (!listens) {
+        queue.erase(queue.begin() + told);
+        continue;
+      }
+      const auto what = static_cast<std::uint32_t>(told * most_resources + resource);
+      plan_notification(transit(client, node), Kind::notified, client, node, what);
+      ++told;
+    }
+  }
+}
+
+}  // namespace redlock::simulation
