@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <set>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -102,6 +104,77 @@ TEST(CliChaos, SparesWhatItWasNotAskedToBreak) {
   EXPECT_EQ(result.output.find("kill"), std::string::npos) << result.output;
 }
 
+/// A script of the test's own, that is executable.
+std::filesystem::path script_in(const TempDir& directory, const std::string& text) {
+  auto path = directory.path() / "contender";
+  std::ofstream(path) << "#!/bin/sh\n" << text;
+  std::filesystem::permissions(path, std::filesystem::perms::owner_all);
+  return path;
+}
+
+TEST(CliChaos, AForeignContenderContendsForTheSameLocks) {
+  const TempDir directory;
+  const auto histories = directory.path() / "histories";
+  const std::string tools = std::filesystem::path(quorum_lock_program()).parent_path();
+  const ProcessResult result =
+      run_tool({"chaos", "--local", "3", "--clients", "2", "--duration", "4s", "--keep", histories,
+                "--contender-command", foreign_contender_script(), "--json"},
+               {.environment = {"PATH=" + tools + ":" + std::getenv("PATH"),
+                                "TMPDIR=" + directory.path().string()}});
+  EXPECT_EQ(result.exit_code, 0) << result.output << result.errors;
+  EXPECT_EQ(result.errors, "");
+  const Json json = json_of(result);
+  EXPECT_EQ(json.value("verdict", ""), "ok");
+  EXPECT_EQ(json.value("clients", 0), 2);
+  EXPECT_EQ(json.at("foreign").value("contender", 0), 2);
+  // At the very least, each resource once more after everything was healed.
+  EXPECT_GE(json.at("foreign").value("leases", 0), 3);
+  // It has no guard against nodes that forget.
+  for (const char* kind : {"clock", "role"}) EXPECT_EQ(json.at("faults").value(kind, -1), 0);
+  EXPECT_EQ(content_of(histories / "run.history").find("empty"), std::string::npos);
+  EXPECT_EQ(processes_of(directory.path()), 0U);
+}
+
+TEST(CliChaos, AForeignContenderThatCheatsIsFound) {
+  const TempDir directory;
+  // Claims everything for as long as there are no locks to ask for, and then goes.
+  const auto cheat = script_in(directory, R"(read -r up rest </proc/uptime
+now="${up%.*}${up#*.}"
+resource=${QUORUM_LOCK_CHAOS_RESOURCES%%,*}
+echo "granted 1 $resource ${now}0000000 ${now}0000000 $((now + 3600000))0000000 36000000000000 0" \
+  >>"$QUORUM_LOCK_CHAOS_HISTORY"
+)");
+  const ProcessResult result =
+      run_tool({"chaos", "--local", "3", "--clients", "2", "--duration", "2s", "--faults", "slow",
+                "--keep", directory.path() / "histories", "--contender-command", cheat, "--json"},
+               {.environment = {"TMPDIR=" + directory.path().string()}});
+  EXPECT_EQ(result.exit_code, 1) << result.output << result.errors;
+  const Json json = json_of(result);
+  std::set<std::string> found;
+  for (const Json& violation : json.at("violations")) {
+    found.insert(violation.value("kind", "") + " of " + violation.value("resource", ""));
+  }
+  EXPECT_TRUE(found.contains("overlap of chaos-a")) << result.output;
+  EXPECT_TRUE(found.contains("no-progress of chaos-b")) << result.output;
+}
+
+TEST(CliChaos, AForeignContenderThatFailsIsFound) {
+  const TempDir directory;
+  const auto histories = directory.path() / "histories";
+  const auto failing = script_in(directory, "echo 'module not found' >&2; exit 3\n");
+  ChildProcess child = start_tool({"chaos", "--local", "1", "--clients", "1", "--duration", "1m",
+                                   "--keep", histories, "--contender-command", failing},
+                                  {.environment = {"TMPDIR=" + directory.path().string()}});
+  ASSERT_TRUE(eventually([&] {
+    return content_of(histories / "run.history").find("died 1 ") != std::string::npos;
+  })) << child.errors();
+  child.signal(SIGINT);
+  EXPECT_EQ(child.wait(), (ExitStatus{128 + SIGINT, 0})) << child.errors();
+  EXPECT_NE(child.output().find("contender 1 ended by itself: exit-3"), std::string::npos)
+      << child.output();
+  EXPECT_EQ(content_of(histories / "contender-1.0.log"), "module not found\n");
+}
+
 TEST(CliChaos, AnInterruptEndsEverythingAndTellsWhatWasSeen) {
   for (const int signal : {SIGINT, SIGKILL}) {
     const TempDir directory;
@@ -141,6 +214,12 @@ TEST(CliChaos, RefusesWhatItCanNotDo) {
       {{"--check", folder}, "--check"},
       {{"--check", folder, "--keep", folder}, "--keep"},
       {{"--storm"}, "--storm"},
+      {{"--contender-command", "nowhere --x"}, "'nowhere' is not found"},
+      {{"--contender-command", "/etc/passwd"}, "'/etc/passwd' can not be executed"},
+      {{"--contender-command", " "}, "--contender-command"},
+      {{"--contender-command", "true", "--faults", "kill,role"}, "role is not allowed"},
+      {{"--contender-command", "true", "--faults", "clock"}, "clock is not allowed"},
+      {{"--contender-command", "true", "--check", folder}, "--contender-command"},
   };
   for (const auto& [words, named] : refused) {
     Words all = {"chaos"};

@@ -7,5 +7,6 @@ std::string fenced_storage_program() { return FENCED_STORAGE_BINARY; }
 std::string skewed_client_program() { return SKEWED_CLIENT_BINARY; }
 std::string other_user_program() { return OTHER_USER_BINARY; }
 std::string readme_file() { return README_FILE; }
+std::string foreign_contender_script() { return FOREIGN_CONTENDER; }
 
 }  // namespace redlock::test

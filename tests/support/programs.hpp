@@ -13,5 +13,7 @@ namespace redlock::test {
 /// A command that an ordinary user may not signal.
 [[nodiscard]] std::string other_user_program();
 [[nodiscard]] std::string readme_file();
+/// A contender of `quorum-lock chaos` that is not our own.
+[[nodiscard]] std::string foreign_contender_script();
 
 }  // namespace redlock::test

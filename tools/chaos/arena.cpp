@@ -105,6 +105,7 @@ void Arena::start_contender(std::size_t place) {
   contender_request.seed = request_.seed * 1'000'003 + place * 1009 + contender_request.generation;
   contender_request.resources = request_.resources;
   contender_request.nodes = contender.urls;
+  if (place + 1 == contenders_.size()) contender_request.foreign = request_.foreign;
   cli::ChildRequest request;
   request.program = "/proc/self/exe";
   request.arguments = words_of(contender_request);
@@ -121,7 +122,11 @@ void Arena::start_contender(std::size_t place) {
 }
 
 void Arena::end(Contender& contender) noexcept {
-  if (contender.pid > 0) cli::kill_and_reap(contender.pid);
+  if (contender.pid > 0) {
+    // A foreign one may have children.
+    static_cast<void>(::kill(-contender.pid, SIGKILL));
+    cli::kill_and_reap(contender.pid);
+  }
   contender.pid = -1;
 }
 
@@ -273,7 +278,7 @@ void Arena::break_contender(const Fault& fault) {
   Contender& contender = contenders_[one_of(fault)];
   if (contender.state != Contender::State::running) return;
   if (fault.form == FaultForm::contender_stopped) {
-    static_cast<void>(::kill(contender.pid, SIGSTOP));
+    static_cast<void>(::kill(-contender.pid, SIGSTOP));
     return;
   }
   end(contender);
@@ -285,7 +290,7 @@ void Arena::mend_contender(const Fault& fault) {
   if (fault.form == FaultForm::contender_killed) {
     start_contender(place);
   } else if (contenders_[place].state == Contender::State::running) {
-    static_cast<void>(::kill(contenders_[place].pid, SIGCONT));
+    static_cast<void>(::kill(-contenders_[place].pid, SIGCONT));
   }
 }
 

@@ -25,6 +25,7 @@ struct ArenaRequest {
   std::uint64_t seed = 1;
   std::size_t nodes = 5;
   std::size_t contenders = 4;
+  std::vector<std::string> foreign{};  ///< the command of the last contender; empty: it is ours
   std::vector<std::string> resources{};
   FaultServer::WallClock clocks = FaultServer::WallClock::machine;
 };

@@ -44,6 +44,11 @@ class Words {
     return all;
   }
 
+  std::string rest() {
+    if (rest_.empty()) sound_ = false;
+    return std::string(std::exchange(rest_, {}));
+  }
+
   [[nodiscard]] bool more() const noexcept { return !rest_.empty(); }
 
   [[nodiscard]] bool sound_to_the_end() const noexcept { return sound_ && rest_.empty(); }
@@ -69,6 +74,7 @@ class FileReader {
     if (kind == "fault") return fault(words);
     if (kind == "places") return places(words);
     if (kind == "interval") return interval(words);
+    if (kind == "foreign") return foreign(words);
     if (kind == "healed") return instant(words, history_.healed);
     if (kind == "finished") return instant(words, history_.finished);
     if (kind == "died") return died(words);
@@ -203,6 +209,15 @@ class FileReader {
     return true;
   }
 
+  bool foreign(Words& words) {
+    ForeignRecord record;
+    record.contender = words.number<std::size_t>();
+    record.command = words.rest();
+    if (!words.sound_to_the_end()) return false;
+    history_.foreign = std::move(record);
+    return true;
+  }
+
   static bool instant(Words& words, std::optional<BootTime>& into) {
     const BootTime at = words.instant();
     if (!words.sound_to_the_end()) return false;
@@ -261,6 +276,10 @@ std::string counter_file_name(std::string_view resource) {
   std::string name(resource);
   std::replace(name.begin(), name.end(), '/', '-');
   return name + ".counter";
+}
+
+std::string history_file_name(std::size_t place, std::size_t generation) {
+  return "contender-" + std::to_string(place) + "." + std::to_string(generation) + ".history";
 }
 
 History read_history(const std::filesystem::path& folder) {

@@ -36,6 +36,7 @@
 ///   fault KIND WHAT NODE CONTENDERS BEGIN END    NODE -1: none; CONTENDERS a set of bits
 ///   places K                        that a semaphore has
 ///   interval RESOURCE DURATION      it is granted at most once within this
+///   foreign PLACE COMMAND           this contender is not ours; its command to the end of the line
 ///   healed AT
 ///   died CONTENDER AT HOW           a contender that ended by itself and should not have
 ///   finished AT
@@ -94,6 +95,11 @@ struct DeathRecord {
   std::string how{};
 };
 
+struct ForeignRecord {
+  std::size_t contender = 0;
+  std::string command{};
+};
+
 struct History {
   std::uint64_t seed = 0;
   std::size_t nodes = 0;
@@ -104,6 +110,7 @@ struct History {
   std::string kinds{};                          ///< of the faults that were asked for
   std::size_t places = 0;                       ///< of a semaphore
   std::map<std::string, BootTime> intervals{};  ///< resources that are granted once within this
+  std::optional<ForeignRecord> foreign{};
   std::optional<BootTime> healed{};
   std::optional<BootTime> finished{};
   std::vector<LeaseRecord> leases{};
@@ -119,6 +126,10 @@ struct History {
 
 /// The name of a resource's counter file within the folder.
 [[nodiscard]] std::string counter_file_name(std::string_view resource);
+
+/// The name of a contender's history within the folder. A contender that was killed is followed by
+/// one of the next generation.
+[[nodiscard]] std::string history_file_name(std::size_t place, std::size_t generation);
 
 /// Reads every *.history and counter file of the folder. A last line without its line end was being
 /// written when its process was killed, and counts as not there. Throws std::runtime_error when the

@@ -19,6 +19,7 @@
 
 #include "chaos/checker_history.hpp"
 #include "chaos/counter_file.hpp"
+#include "chaos/foreign.hpp"
 #include "chaos/recorder.hpp"
 #include "chaos/terms.hpp"
 #include "quorum-lock/arguments.hpp"
@@ -105,8 +106,7 @@ class Contender {
  public:
   Contender(const ContenderRequest& request, Client client)
       : request_(request),
-        recorder_(request.folder /
-                  fmt::format("contender-{}.{}.history", request.place, request.generation)),
+        recorder_(request.folder / history_file_name(request.place, request.generation)),
         dice_(request.seed),
         client_(std::move(client)) {
     for (const std::string& resource : request.resources) {
@@ -282,7 +282,7 @@ class Contender {
     holding.record("trying");
     // Room for being stopped between the look and the write: only the token helps then.
     if (dice_.one_in(6)) pause(milliseconds{1}, milliseconds{8});
-    if (counter.write(*value + 1, holding.token()) == CounterFile::Written::refused) {
+    if (counter.write(*value, *value + 1, holding.token()) == CounterFile::Written::refused) {
       holding.record("refused");
       return overtaken(holding);
     }
@@ -316,7 +316,7 @@ class Contender {
 };
 
 ContenderRequest parse(const std::vector<std::string>& words) {
-  if (words.size() != 6) throw std::invalid_argument("a contender has six arguments");
+  if (words.size() < 6) throw std::invalid_argument("a contender has six arguments");
   ContenderRequest request;
   request.folder = words[0];
   request.place = std::stoul(words[1]);
@@ -324,6 +324,7 @@ ContenderRequest parse(const std::vector<std::string>& words) {
   request.seed = std::stoull(words[3]);
   request.resources = cli::split_list(words[4]);
   request.nodes = cli::split_list(words[5]);
+  request.foreign.assign(words.begin() + 6, words.end());
   return request;
 }
 
@@ -340,18 +341,21 @@ void redirect_errors(const ContenderRequest& request) {
 }  // namespace
 
 std::vector<std::string> words_of(const ContenderRequest& request) {
-  return {contender_verb,
-          request.folder.string(),
-          std::to_string(request.place),
-          std::to_string(request.generation),
-          std::to_string(request.seed),
-          fmt::format("{}", fmt::join(request.resources, ",")),
-          fmt::format("{}", fmt::join(request.nodes, ","))};
+  std::vector<std::string> words{contender_verb,
+                                 request.folder.string(),
+                                 std::to_string(request.place),
+                                 std::to_string(request.generation),
+                                 std::to_string(request.seed),
+                                 fmt::format("{}", fmt::join(request.resources, ",")),
+                                 fmt::format("{}", fmt::join(request.nodes, ","))};
+  words.insert(words.end(), request.foreign.begin(), request.foreign.end());
+  return words;
 }
 
 int run_contender(const std::vector<std::string>& words) {
   const ContenderRequest request = parse(words);
   redirect_errors(request);
+  if (!request.foreign.empty()) return become_foreign(request);
   auto client = Client::create(contender_options(request.nodes));
   if (!client) {
     fmt::print(stderr, "{}\n", client.error().message);

@@ -54,10 +54,11 @@ std::optional<std::uint64_t> CounterFile::read(std::uint64_t token) {
   return content.value;
 }
 
-CounterFile::Written CounterFile::write(std::uint64_t value, std::uint64_t token) {
+CounterFile::Written CounterFile::write(std::uint64_t from, std::uint64_t to, std::uint64_t token) {
   const Locked locked(file_.get());
-  if (load().token > token) return Written::refused;
-  store({value, token});
+  const Content content = load();
+  if (content.token > token || content.value != from) return Written::refused;
+  store({to, token});
   return Written::yes;
 }
 

@@ -13,6 +13,9 @@ namespace redlock::chaos {
 /// refused, so that an update can only be lost if the lock failed: a holder that was stopped
 /// between its look at the lease and its write finds the token of its successor, who has read
 /// before.
+///
+/// A foreign contender has no token, and leaves the one it finds. Its updates are compare-and-set
+/// on both numbers, and ours on the value: whoever wakes too late is refused.
 class CounterFile {
  public:
   /// Throws std::system_error.
@@ -21,7 +24,8 @@ class CounterFile {
   /// None: refused.
   [[nodiscard]] std::optional<std::uint64_t> read(std::uint64_t token);
   enum class Written { yes, refused };
-  [[nodiscard]] Written write(std::uint64_t value, std::uint64_t token);
+  /// Refused as well when the value is no longer `from`.
+  [[nodiscard]] Written write(std::uint64_t from, std::uint64_t to, std::uint64_t token);
 
  private:
   struct Content {

@@ -33,6 +33,17 @@ std::string listed(const Counts& counts) {
   return text.empty() ? "none" : text;
 }
 
+std::size_t our_contenders(const History& history) {
+  return history.contenders - (history.foreign ? 1 : 0);
+}
+
+/// As one word for a shell.
+std::string shell_word(std::string_view text) {
+  std::string word = "'";
+  for (const char c : text) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return cli::as_printable(word + "'");
+}
+
 double leases_per_second(const History& history) {
   const BootTime whole = history.finished.value_or(history.begin) - history.begin;
   return whole > 0 ? static_cast<double>(history.leases.size()) / seconds(whole) : 0;
@@ -100,6 +111,14 @@ std::map<std::string, std::size_t> lock_counts(const History& history) {
   return counts;
 }
 
+std::size_t foreign_leases(const History& history) {
+  if (!history.foreign) return 0;
+  return static_cast<std::size_t>(std::count_if(
+      history.leases.begin(), history.leases.end(), [&history](const LeaseRecord& lease) {
+        return lease.contender == history.foreign->contender;
+      }));
+}
+
 std::map<std::string, std::size_t> failure_counts(const History& history) {
   std::map<std::string, std::size_t> counts;
   for (const FailureRecord& failure : history.failures) ++counts[failure.why];
@@ -112,8 +131,10 @@ std::string repeat_command(const History& history) {
   const auto milliseconds = history.duration / 1'000'000;
   const std::string duration = milliseconds % 1000 == 0 ? fmt::format("{}s", milliseconds / 1000)
                                                         : fmt::format("{}ms", milliseconds);
-  return command + fmt::format(" --clients {} --duration {} --faults {} --seed {}",
-                               history.contenders, duration, history.kinds, history.seed);
+  command += fmt::format(" --clients {} --duration {} --faults {} --seed {}",
+                         our_contenders(history), duration, history.kinds, history.seed);
+  if (history.foreign) command += " --contender-command " + shell_word(history.foreign->command);
+  return command;
 }
 
 std::string json_report(const History& history, const Judgement& judgement, Ending ending) {
@@ -142,7 +163,12 @@ std::string json_report(const History& history, const Judgement& judgement, Endi
     json["duration_s"] = seconds(history.duration);
   }
   json["nodes"] = history.nodes;
-  json["clients"] = history.contenders;
+  json["clients"] = our_contenders(history);
+  if (history.foreign) {
+    json["foreign"] = {{"contender", history.foreign->contender},
+                       {"command", cli::as_utf8(history.foreign->command)},
+                       {"leases", foreign_leases(history)}};
+  }
   json["updates"] = judgement.updates;
   const Latencies latencies = acquire_latencies(history);
   json["acquire_p50_us"] = std::llround(latencies.p50);
@@ -176,6 +202,11 @@ TextReport text_report(const History& history, const Judgement& judgement, Endin
       leases_per_second(history), listed(failure_counts(history)), judgement.updates,
       judgement.refusals, judgement.lost_updates, listed(fault_counts(history)), history.seed,
       repeat_command(history));
+  if (history.foreign) {
+    report.facts +=
+        fmt::format("foreign          {} leases of contender {}: {}\n", foreign_leases(history),
+                    history.foreign->contender, cli::as_printable(history.foreign->command));
+  }
   for (std::size_t i = 0; i < judgement.violations.size(); ++i) {
     if (i == most_violations_told) {
       report.facts += fmt::format("and {} more\n", judgement.violations.size() - i);

@@ -49,6 +49,7 @@ class Conductor {
     arena_request.seed = request_.seed;
     arena_request.nodes = request_.nodes;
     arena_request.contenders = request_.contenders;
+    arena_request.foreign = request_.foreign;
     for (std::size_t i = 0; i < resource_count; ++i) {
       arena_request.resources.push_back(fmt::format("chaos-{}", static_cast<char>('a' + i)));
     }
@@ -64,6 +65,10 @@ class Conductor {
     recorder_.write(fmt::format("places {}", places));
     recorder_.write(fmt::format("interval {} {}", interval_resource,
                                 std::chrono::nanoseconds(interval).count()));
+    if (!request_.foreign.empty()) {
+      recorder_.write(
+          fmt::format("foreign {} {}", request_.contenders - 1, fmt::join(request_.foreign, " ")));
+    }
     arena.start_contenders();
     if (const int signal = break_and_mend(arena)) return signal;
     recorder_.write(fmt::format("healed {}", boot_now()));
@@ -195,6 +200,7 @@ std::vector<Fault> schedule_of(const RunRequest& request) {
   schedule.kinds = request.kinds;
   schedule.nodes = request.nodes;
   schedule.contenders = request.contenders;
+  schedule.forgetting = request.foreign.empty();
   schedule.length = fault_time(request.duration);
   return make_schedule(schedule);
 }

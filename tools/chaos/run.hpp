@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <functional>
 #include <set>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -19,7 +20,10 @@ struct RunRequest {
   std::filesystem::path histories{};  ///< an empty folder; what the checker reads
   std::uint64_t seed = 1;
   std::size_t nodes = 5;
-  std::size_t contenders = 4;
+  std::size_t contenders = 4;  ///< the foreign one among them
+  /// The words of a command that is the last contender; see foreign.hpp. Empty: all are ours.
+  /// Faults that make nodes forget are left out then.
+  std::vector<std::string> foreign{};
   std::chrono::milliseconds duration{};
   std::set<FaultKind> kinds{};
   /// What happens, a line each.

@@ -71,6 +71,9 @@ struct ScheduleRequest {
   std::size_t nodes = 5;
   std::size_t contenders = 4;
   Offset length{};  ///< everything is healed by then
+  /// Also faults that make a node forget keys, or end them early. Without them, clock and role have
+  /// no faults.
+  bool forgetting = true;
 };
 
 /// The faults of a run by their beginning. The same request gives the same schedule. It keeps to

@@ -77,7 +77,7 @@ _quorum_lock() {
     release) options+=" --token" ;;
     inspect) options+=" --permits" ;;
     break) options+=" --yes" ;;
-    chaos) options+=" --clients --duration --faults --seed --html --keep --check" ;;
+    chaos) options+=" --clients --duration --faults --seed --html --keep --check --contender-command" ;;
     bench)
       options+=" --mode --in-flight --nodes-count --duration --repetitions --async --blocking --floor --guards"
       ;;

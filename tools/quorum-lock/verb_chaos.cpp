@@ -8,10 +8,12 @@
 #include <optional>
 #include <random>
 #include <set>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "chaos/checker.hpp"
 #include "chaos/checker_history.hpp"
@@ -49,12 +51,46 @@ struct ChaosRequest {
   std::optional<std::filesystem::path> check{};
 };
 
+/// Other clients have no guard against nodes that forget.
+constexpr FaultKind forgetting_kinds[] = {FaultKind::clock, FaultKind::role};
+
+/// Of these, only what spares the keys is drawn where a foreign contender takes part.
+std::set<FaultKind> without_forgetting(std::set<FaultKind> kinds, const Arguments& given) {
+  for (const FaultKind kind : forgetting_kinds) {
+    if (given.find("faults") == nullptr) {
+      kinds.erase(kind);
+    } else if (kinds.contains(kind)) {
+      throw UsageError(fmt::format(
+          "--faults: {} is not allowed with --contender-command: other clients have no guard "
+          "against nodes that forget",
+          chaos::to_string(kind)));
+    }
+  }
+  return kinds;
+}
+
+/// Words between blanks; the first one is found along PATH.
+std::vector<std::string> foreign_command(const Arguments& given) {
+  const auto command = given.text("contender-command");
+  if (!command) return {};
+  std::vector<std::string> words;
+  std::istringstream stream(*command);
+  for (std::string word; stream >> word;) words.push_back(word);
+  if (words.empty()) throw UsageError("--contender-command: the command is empty");
+  const FoundProgram found = find_program(words.front());
+  if (found.problem != 0) {
+    throw UsageError(fmt::format("--contender-command: '{}' {}", as_printable(words.front()),
+                                 found.problem == EACCES ? "can not be executed" : "is not found"));
+  }
+  return words;
+}
+
 std::set<FaultKind> kinds_of(const Arguments& given, const Settings& settings) {
   std::set<FaultKind> kinds;
   const auto list = given.text("faults");
   if (!list) {
     kinds.insert(std::begin(chaos::all_fault_kinds), std::end(chaos::all_fault_kinds));
-    if (!chaos::FaultClock::available()) {
+    if (!chaos::FaultClock::available() && given.find("contender-command") == nullptr) {
       kinds.erase(FaultKind::clock);
       print_note(settings, "--faults: without clock: libfaketime is not installed");
     }
@@ -113,12 +149,22 @@ ChaosRequest read_request(const Arguments& given) {
   run.duration = std::chrono::duration_cast<std::chrono::milliseconds>(duration);
   run.seed = given.number("seed", 0, UINT64_MAX).value_or(std::random_device{}());
   run.kinds = kinds_of(given, request.settings);
+  run.foreign = foreign_command(given);
+  if (!run.foreign.empty()) {
+    run.kinds = without_forgetting(std::move(run.kinds), given);
+    ++run.contenders;
+  }
   request.html = given.text("html");
   if (const auto folder = given.text("check")) request.check = *folder;
+  if (request.check && !run.foreign.empty()) {
+    throw UsageError("--contender-command: not together with --check, which runs nothing");
+  }
   if (request.html) check_writable(*request.html);
   if (const auto folder = given.text("keep")) {
     if (request.check) throw UsageError("--keep: not together with --check, which runs nothing");
     request.keep = empty_folder(*folder);
+    // Processes with a current directory of their own are told of it.
+    request.keep = std::filesystem::absolute(*request.keep);
   }
   return request;
 }

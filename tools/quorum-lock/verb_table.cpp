@@ -103,6 +103,10 @@ constexpr OptionText chaos_options[] = {
     {"html", "FILE", "Write a page that draws who held what over what was broken"},
     {"keep", "FOLDER", "Leave the histories there; after a violation they are always left"},
     {"check", "FOLDER", "Run nothing, judge the histories that a run has left"},
+    {"contender-command", "COMMAND",
+     "One more contender, of another Redlock client: a program that takes the same locks, and "
+     "records them as quorum-lock(1) says. Nodes do not forget then: --faults without clock and "
+     "role"},
 };
 
 constexpr VerbText verb_texts[] = {
@@ -269,6 +273,7 @@ constexpr VerbText verb_texts[] = {
      "  quorum-lock chaos\n"
      "  quorum-lock chaos --duration 1m --clients 8 --html chaos.html\n"
      "  quorum-lock chaos --faults kill,partition --seed 7 --json\n"
+     "  quorum-lock chaos --contender-command 'node contender.mjs'\n"
      "\n"
      "Violations: two leases on a resource at once that may not share it, a later lease without a\n"
      "larger fencing token, a lease called valid after its end, a lost update in a file that the\n"

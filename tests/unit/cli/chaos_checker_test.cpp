@@ -266,6 +266,15 @@ TEST_F(ChaosChecker, ReadsWhatWasBroken) {
   EXPECT_EQ(read.resources, (std::vector<std::string>{"a", "b"}));
 }
 
+TEST_F(ChaosChecker, ReadsWhoIsForeign) {
+  write("run", "run 7 5 2 a 1000 5000000000 kill\nforeign 1 node contender.mjs 4\n");
+  const History read = history();
+  ASSERT_TRUE(read.foreign);
+  EXPECT_EQ(read.foreign->contender, 1U);
+  EXPECT_EQ(read.foreign->command, "node contender.mjs 4");
+  EXPECT_TRUE(read.unreadable.empty());
+}
+
 TEST(ChaosHistory, OfAFolderWithoutARunIsAnError) {
   const test::TempDir folder;
   EXPECT_THROW(static_cast<void>(read_history(folder.path())), std::runtime_error);

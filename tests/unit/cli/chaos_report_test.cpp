@@ -65,6 +65,24 @@ TEST(ChaosReport, GivesTheCommandThatRepeatsTheRun) {
             "quorum-lock chaos --clients 2 --duration 2500ms --faults kill --seed 7");
 }
 
+TEST(ChaosReport, TellsOfAForeignContender) {
+  History history = history_with("granted 1 b 1 2 9 9 0\ngranted 2 b 3 4 9 9 0\n");
+  EXPECT_FALSE(
+      nlohmann::json::parse(json_report(history, {}, Ending::complete)).contains("foreign"));
+  history.foreign = ForeignRecord{1, "node it's.mjs 4"};
+  const auto json = nlohmann::json::parse(json_report(history, {}, Ending::complete));
+  EXPECT_EQ(json.at("foreign").at("contender"), 1);
+  EXPECT_EQ(json.at("foreign").at("command"), "node it's.mjs 4");
+  EXPECT_EQ(json.at("foreign").at("leases"), 2);
+  EXPECT_EQ(json.at("clients"), 1);
+  EXPECT_TRUE(
+      repeat_command(history).ends_with("--clients 1 --duration 2500ms --faults kill --seed 7 "
+                                        "--contender-command 'node it'\\''s.mjs 4'"))
+      << repeat_command(history);
+  EXPECT_NE(text_report(history, {}, Ending::complete).facts.find("2 leases of contender 1"),
+            std::string::npos);
+}
+
 TEST(ChaosReport, IsAPageThatNeedsNothingElse) {
   const History history = history_with(overlapping);
   const std::string page = html_report(history, judge(history), Ending::complete);

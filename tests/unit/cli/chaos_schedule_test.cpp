@@ -72,6 +72,20 @@ TEST(ChaosSchedule, BreaksOnlyWhatWasAskedFor) {
   EXPECT_TRUE(make_schedule(request).empty());
 }
 
+TEST(ChaosSchedule, SparesTheKeysIfToldTo) {
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    ScheduleRequest request = request_of(seed);
+    request.forgetting = false;
+    std::set<FaultKind> kinds;
+    for (const Fault& fault : make_schedule(request)) {
+      kinds.insert(kind_of(fault.form));
+      EXPECT_FALSE(forgets(fault)) << "seed " << seed << ", " << to_string(fault.form);
+    }
+    EXPECT_EQ(kinds, (std::set<FaultKind>{FaultKind::kill, FaultKind::pause, FaultKind::partition,
+                                          FaultKind::restart, FaultKind::slow}));
+  }
+}
+
 TEST(ChaosSchedule, BreaksANodeOnceAtATimeAndAMajorityOnlyByForgetting) {
   for (std::uint64_t seed = 0; seed < 100; ++seed) {
     const auto faults = make_schedule(request_of(seed));
