@@ -298,6 +298,10 @@ void Engine::note_extend(Claim& claim, const Answer& answer) {
   } else if (answer.reply != Reply::error && answer.reply != Reply::script_missing) {
     claim.keys.vote_forgotten(answer.node);
   }
+  if (answer.reply == Reply::extended || answer.reply == Reply::repaired) {
+    // It may have been written only now, and a release of it may be refused.
+    claim.keys.expires_by(gone_by(now_, claim.time_to_ask(answer.stamp.verb, now_)));
+  }
   claim.is_hold = claim.is_hold || answer.holds.has_value();
   // An error leaves whatever was there; only a node that says so does not have our key.
   if (answer.reply == Reply::gone || answer.reply == Reply::taken) forget_key(claim, answer);

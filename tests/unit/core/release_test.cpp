@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "core/validity.hpp"
 #include "harness.hpp"
 
 namespace redlock::core::test {
@@ -146,6 +147,26 @@ TEST(Release, that_is_answered_with_an_error_is_tried_again_until_the_expiry) {
   }
   EXPECT_GE(tries, 90);
   EXPECT_LE(tries, 110);
+}
+
+TEST(Release, is_owed_until_what_was_extended_late_has_expired) {
+  Connected h(3);
+  h.hold(10s);
+  h.extend(2, 10s);
+  h.answers({0, 1}, Reply::extended);
+  h.release(3);
+  h.answers({0, 1}, Reply::released);
+  h.pass(90ms);
+  h.answer(2, Reply::repaired);  // its expiry may begin only now
+  h.answer(2, Reply::error, "BUSY");
+  Duration tried{};
+  while (h.engine().claims() > 0 && tried < 60s) {
+    tried += 10ms;
+    if (h.pass(10ms) == "release t1 -> 2") h.answer(2, Reply::error, "BUSY");
+    h.tick();
+  }
+  EXPECT_GE(tried, 10s + drift(10s));
+  EXPECT_LE(tried, 10s + drift(10s) + 20ms);
 }
 
 TEST(Release, in_doubt_that_is_answered_with_errors_is_not_tried_for_ever) {
