@@ -62,8 +62,8 @@ void ClientCore::on_acquired(core::Instant now, const Command& command) {
   auto cell =
       std::make_shared<LeaseCell>(shared_from_this(), command, *claim, command.valid_until - now,
                                   std::exchange(call->callbacks, {}));
-  if (claim->fencing) {
-    auto& counter = claim->fencing->rounds == 1 ? fenced_in_one_round_ : fenced_in_more_rounds_;
+  if (claim->fencing()) {
+    auto& counter = claim->fencing()->rounds == 1 ? fenced_in_one_round_ : fenced_in_more_rounds_;
     counter.fetch_add(1, std::memory_order_relaxed);
   }
   if (claim->index >= held_.size()) held_.resize(claim->index + std::size_t{1});

@@ -16,17 +16,25 @@
 #include "core/time.hpp"
 #include "core/validity_basis.hpp"
 #include "redlock/token.hpp"
+#include "support/assert.hpp"
 
 namespace redlock::core {
 
 /// One token and everything it may have left on the nodes, from the first SET until nothing of it
 /// can be there any more. An attempt that fails, a lease, and a release that is still owed to a
-/// node are the same thing at different ages.
+/// node are the same thing at different ages: its *phases*. What it was made for, its *purpose*,
+/// never changes.
 struct Claim {
-  enum class State : std::uint8_t {
+  enum class Purpose : std::uint8_t {
+    acquire,  ///< an attempt, and the lease that may come of it
+    extend,   ///< of somebody's lease, by its token
+    release,  ///< of somebody's lease, by its token
+    inspect,
+  };
+  enum class Phase : std::uint8_t {
     acquiring,    ///< the granting round is under way
     held,         ///< a lease
-    by_token,     ///< a round about somebody else's token: extend or release by token, inspect
+    by_token,     ///< a round about somebody else's token
     cleaning_up,  ///< over; waits for answers and for releases that are owed
   };
   /// What the current round is to decide; none once it has.
@@ -39,6 +47,21 @@ struct Claim {
     release_by_token,
     inspect,
   };
+  /// An attempt: what its acquisition gave it.
+  struct Attempt {
+    std::uint32_t acquisition = 0;
+    Duration writer_reservation{};  ///< for how long new readers are refused
+    std::optional<Fencing> fencing;
+  };
+  /// A lease.
+  struct Lease {
+    ValidityBasis basis;  ///< what the deadline rests on
+    Renewal renewal;
+  };
+  struct QueuedExtend {
+    RequestId request;
+    Duration ttl;
+  };
 
   // kept by Pool
   std::uint32_t index = 0;
@@ -46,42 +69,50 @@ struct Claim {
   bool live = false;
 
   // Every answer reads from here to the votes: next to each other, that is what is in the cache.
-  State state = State::cleaning_up;
+  Purpose purpose = Purpose::inspect;
+  Phase phase = Phase::cleaning_up;
   Task task = Task::none;
   bool finished = false;
-  Verb verb = Verb::set;  ///< what nodes that come up during the round are asked
-  bool is_hold = false;   ///< a visit: a node said so
+  bool is_hold = false;  ///< by token: a node said that it is one of several
   std::uint32_t unanswered = 0;
-  KeyLedger keys;   ///< what the token may have left on the nodes
-  NodeSet unasked;  ///< first contact: asked as soon as they are up
-  NodeSet in_full;  ///< the script was sent in full, the node did not know its digest
+  KeyLedger keys;  ///< what the token may have left on the nodes
   Instant valid_until{};
-  std::optional<Instant> granted_at;
-  std::optional<Fencing> fencing;
+  std::optional<Instant> granted_at;        ///< none: it never was a lease
+  std::optional<std::uint32_t> holds_left;  ///< the most that a node counted at the release
+
+  // --- the current round ---
+  Verb verb = Verb::set;  ///< what nodes that come up during the round are asked
+  NodeSet unasked;        ///< first contact: asked as soon as they are up
+  NodeSet in_full;        ///< the script was sent in full, the node did not know its digest
   Round round;
-  ValidityBasis basis;  ///< what the deadline rests on
-  StepMarks steps{};    ///< the nodes' clocks when the round began
+  StepMarks steps{};       ///< the nodes' clocks when it began
+  std::string deployment;  ///< whose votes it counts
 
   LockTerms terms;
   Token token;
-  std::string deployment;  ///< whose votes the round counts
 
-  std::vector<RequestId> requests;  ///< who waits for the round
-  struct QueuedExtend {
-    RequestId request;
-    Duration ttl;
-  };
+  std::vector<RequestId> requests;   ///< waiting for the round
   std::vector<QueuedExtend> queued;  ///< extends asked for while one is under way
 
-  Duration writer_reservation{};            ///< new readers, where readers are in the way
-  std::optional<std::uint32_t> holds_left;  ///< the most that a node told of when ours was given up
-
-  Renewal renewal;
-
-  std::uint32_t acquisition = 0;  ///< acquiring: whose attempt this is
-  Duration elapsed{};             ///< first byte of the call's first round to the decision
-
   [[nodiscard]] ClaimId id() const noexcept { return {index, generation}; }
+
+  /// Only of an attempt, and of what came of it.
+  [[nodiscard]] Attempt& attempt() noexcept {
+    REDLOCK_ASSERT(purpose == Purpose::acquire);
+    return attempt_;
+  }
+  [[nodiscard]] const Attempt& attempt() const noexcept {
+    return const_cast<Claim*>(this)->attempt();
+  }
+  /// Only while it is held.
+  [[nodiscard]] Lease& lease() noexcept {
+    REDLOCK_ASSERT(phase == Phase::held);
+    return lease_;
+  }
+  /// None: no fencing token was asked for.
+  [[nodiscard]] std::optional<Fencing>& fencing() noexcept { return attempt_.fencing; }
+  [[nodiscard]] const std::optional<Fencing>& fencing() const noexcept { return attempt_.fencing; }
+  [[nodiscard]] Duration writer_reservation() const noexcept { return attempt_.writer_reservation; }
 
   /// For how long a release is to keep everybody out yet: nobody was in where nothing was granted.
   [[nodiscard]] Duration cooldown(Instant now) const {
@@ -95,25 +126,27 @@ struct Claim {
   }
 
   /// Makes a reused slot new, keeping what its members have allocated.
-  void reset() {
-    state = State::cleaning_up;
+  void reset(Purpose what_for) {
+    purpose = what_for;
+    phase = what_for == Purpose::acquire ? Phase::acquiring : Phase::by_token;
     task = Task::none;
-    finished = false;
+    finished = is_hold = false;
+    unanswered = 0;
+    keys = KeyLedger();
+    valid_until = Instant{};
+    granted_at.reset();
+    holds_left.reset();
+    unasked = in_full = NodeSet();
+    deployment.clear();
     requests.clear();
     queued.clear();
-    keys = KeyLedger();
-    unasked = in_full = NodeSet();
-    unanswered = 0;
-    deployment.clear();
-    fencing.reset();
-    writer_reservation = Duration::zero();
-    is_hold = false;
-    holds_left.reset();
-    granted_at.reset();
-    basis = ValidityBasis();
-    renewal = Renewal();
-    elapsed = Duration::zero();
+    attempt_ = Attempt();
+    lease_ = Lease();
   }
+
+ private:
+  Attempt attempt_;
+  Lease lease_;
 };
 
 }  // namespace redlock::core

@@ -124,7 +124,7 @@ void Engine::on(const Shutdown& shutdown) {
     finish(acquisition, Errc::closed);
   });
   claims_.each([this](Claim& claim) {
-    if (claim.finished || claim.state != Claim::State::held) return;
+    if (claim.finished || claim.phase != Claim::Phase::held) return;
     fail_requests(claim, Errc::closed, &claim.round);
     clear(claim);
   });
@@ -141,9 +141,8 @@ void Engine::on(const Shutdown& shutdown) {
 
 NodeSet Engine::undelivered(const Claim& claim) {
   if (claim.finished) return {};
-  const bool by_token = claim.verb == Verb::release;
   const NodeSet ours = claim.keys.undelivered();
-  return by_token ? ours | claim.keys.present() : ours;
+  return claim.purpose == Claim::Purpose::release ? ours | claim.keys.present() : ours;
 }
 
 NodeSet Engine::to_be_delivered() {

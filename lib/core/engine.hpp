@@ -144,6 +144,7 @@ class Engine {
   [[nodiscard]] static bool still_wanted(const Claim& claim, const Stamp& stamp);
   static void forget_key(Claim& claim, const Answer& answer);
   void note_set(Claim& claim, const Answer& answer);
+  static void note_in_basis(Claim& claim, const Answer& answer);
   void note_obstacle(const Claim& claim, const Answer& answer);
   [[nodiscard]] bool is_left_out(Claim& claim, const Answer& answer) const;
   [[nodiscard]] static std::string why_left_out(const Claim& claim, std::uint64_t number);
@@ -205,7 +206,7 @@ class Engine {
   void fire(Acquisition& acquisition);
 
   // engine_hold.cpp: a lease's life after it was granted, and tokens that are not ours
-  Claim& new_claim(const Token& token);
+  Claim& new_claim(Claim::Purpose purpose, const Token& token);
   void begin_extend(Claim& claim, Verb verb, Duration ttl);
   void judge_extend(Claim& claim);
   void extend_won(Claim& claim, const ValidityBasis& basis, Instant deadline);

@@ -98,9 +98,9 @@ void Engine::note_absent(Acquisition& acquisition) {
   });
 }
 
-Claim& Engine::new_claim(const Token& token) {
+Claim& Engine::new_claim(Claim::Purpose purpose, const Token& token) {
   Claim& claim = claims_.take();
-  claim.reset();
+  claim.reset(purpose);
   claim.token = token;
   return claim;
 }
@@ -126,15 +126,15 @@ Verb Engine::verb_for(const Acquisition& acquisition) {
 
 void Engine::start_attempt(Acquisition& acquisition) {
   if (acquisition.terms.permits > 0) choose_permit(acquisition);
-  Claim& claim = new_claim(named(random_->token(), acquisition.terms.name));
+  Claim& claim =
+      new_claim(Claim::Purpose::acquire, named(random_->token(), acquisition.terms.name));
   claim.terms = acquisition.terms;
   if (!acquisition.first_round) acquisition.first_round = now_;
   ++acquisition.attempts;
   ++acquisition.failed_attempts;
   acquisition.claim = claim.id();
   acquisition.state = Acquisition::State::in_round;
-  claim.acquisition = acquisition.index;
-  claim.state = Claim::State::acquiring;
+  claim.attempt().acquisition = acquisition.index;
   claim.task = Claim::Task::acquire;
   claim.verb = verb_for(acquisition);
   if (claim.terms.permits > 0)
@@ -142,7 +142,7 @@ void Engine::start_attempt(Acquisition& acquisition) {
   if (acquisition.reserves) {
     // Longer than it takes to look again, and no longer than somebody waits.
     const Duration look = longest_sleep + settings_.longest_limit;
-    claim.writer_reservation = std::min(look, *acquisition.give_up - now_);
+    claim.attempt().writer_reservation = std::min(look, *acquisition.give_up - now_);
   }
   if (acquisition.fencing) {
     propose_fencing_number(claim, now_.time_since_epoch() + *acquisition.fencing);
@@ -157,14 +157,14 @@ void Engine::start_attempt(Acquisition& acquisition) {
 }
 
 void Engine::judge_attempt(Claim& claim) {
-  REDLOCK_ASSERT(claim.state == Claim::State::acquiring);
+  REDLOCK_ASSERT(claim.phase == Claim::Phase::acquiring);
   switch (claim.round.verdict()) {
     case Verdict::pending:
       return;
     case Verdict::won:
       // A lease that is already over is worth nothing to its holder and blocks everybody else.
       if (now_ >= claim.valid_until) return lose_attempt(claim, Errc::expired);
-      if (!claim.fencing) return grant(claim);
+      if (!claim.fencing()) return grant(claim);
       claim.task = Claim::Task::fence;
       return judge_fencing(claim);
     case Verdict::lost:
@@ -173,7 +173,7 @@ void Engine::judge_attempt(Claim& claim) {
 }
 
 void Engine::propose_fencing_number(Claim& claim, Duration wall_clock) {
-  Fencing& fencing = claim.fencing.emplace();
+  Fencing& fencing = claim.fencing().emplace();
   // One number for all of several resources, so above what was seen of each.
   fencing.number = fencing_numbers_.propose(claim.terms.resource, wall_clock);
   for (const std::string& other : claim.terms.more_resources) {
@@ -186,7 +186,7 @@ void Engine::propose_fencing_number(Claim& claim, Duration wall_clock) {
 
 void Engine::remember_fencing_number(const Claim& claim, std::uint64_t number) {
   // What is beyond reach is not proposed, and must not hide what is within.
-  if (number > claim.fencing->reach) return;
+  if (number > claim.fencing()->reach) return;
   fencing_numbers_.note(claim.terms.resource, number);
   for (const std::string& other : claim.terms.more_resources) fencing_numbers_.note(other, number);
 }
@@ -197,7 +197,7 @@ void Engine::forget_fencing_number(const Claim& claim) {
 }
 
 void Engine::raise_fencing_number(Claim& claim) {
-  Fencing& fencing = *claim.fencing;
+  Fencing& fencing = *claim.fencing();
   fencing.number = std::max(fencing.highest, fencing.number) + 1;
   remember_fencing_number(claim, fencing.number);
   fencing.acknowledged = NodeSet();
@@ -207,7 +207,7 @@ void Engine::raise_fencing_number(Claim& claim) {
 }
 
 void Engine::judge_fencing(Claim& claim) {
-  Fencing& fencing = *claim.fencing;
+  Fencing& fencing = *claim.fencing();
   if (now_ >= claim.valid_until) return lose_attempt(claim, Errc::expired);
   if (fencing.acknowledged.size() >= claim.round.quorum()) return grant(claim);
   const std::uint64_t next = std::max(fencing.highest, fencing.number) + 1;
@@ -229,27 +229,28 @@ void Engine::judge_fencing(Claim& claim) {
 void Engine::grant(Claim& claim) {
   REDLOCK_ASSERT(claim.round.granted().size() >= claim.round.quorum());
   REDLOCK_ASSERT(now_ < claim.valid_until);
-  claim.basis = {claim.round.number(), claim.round.granted() & nodes_.voters(claim.deployment),
-                 claim.steps, claim.valid_until, claim.round.quorum()};
-  if (claim.basis.nodes.size() < claim.basis.votes_needed)
-    return lose_attempt(claim, Errc::excluded);
-  claim.valid_until = claim.basis.deadline(nodes_.steps(), claim.basis.votes_needed);
+  const ValidityBasis basis{claim.round.number(),
+                            claim.round.granted() & nodes_.voters(claim.deployment), claim.steps,
+                            claim.valid_until, claim.round.quorum()};
+  if (basis.nodes.size() < basis.votes_needed) return lose_attempt(claim, Errc::excluded);
+  claim.valid_until = basis.deadline(nodes_.steps(), basis.votes_needed);
   if (now_ >= claim.valid_until) return lose_attempt(claim, Errc::expired);
-  Acquisition& acquisition = acquisitions_.at(claim.acquisition);
-  claim.state = Claim::State::held;
+  Acquisition& acquisition = acquisitions_.at(claim.attempt().acquisition);
+  claim.phase = Claim::Phase::held;
   ++held_;
   claim.task = Claim::Task::none;
   claim.granted_at = now_;
-  claim.elapsed = now_ - acquisition.first_round.value_or(now_);
-  claim.renewal.begin(acquisition.renewal, claim.round.start(), acquisition.terms.ttl);
-  if (claim.valid_until < claim.basis.until) claim.renewal.hurry(now_);
+  Claim::Lease& lease = claim.lease();
+  lease.basis = basis;
+  lease.renewal.begin(acquisition.renewal, claim.round.start(), acquisition.terms.ttl);
+  if (claim.valid_until < basis.until) lease.renewal.hurry(now_);
   retime(claim);
 
   Command& command = outbox_.emit(Command::Kind::acquired);
   command.request = acquisition.request;
   command.stamp.claim = claim.id();
   command.round = &claim.round;
-  command.elapsed = claim.elapsed;
+  command.elapsed = now_ - acquisition.first_round.value_or(now_);
   command.valid_until = claim.valid_until;
 
   acquisition.state = Acquisition::State::over;
@@ -259,7 +260,7 @@ void Engine::grant(Claim& claim) {
 }
 
 void Engine::lose_attempt(Claim& claim, Errc why) {
-  Acquisition& acquisition = acquisitions_.at(claim.acquisition);
+  Acquisition& acquisition = acquisitions_.at(claim.attempt().acquisition);
   keep_votes(acquisition, claim.round);
   acquisition.why = why;
   clear(claim);

@@ -85,11 +85,12 @@ void Engine::step_forward(NodeIndex node, Duration step) {
   if (!told) report_exclusion(node);
   const StepMarks marks = nodes_.steps();
   claims_.each([&](Claim& claim) {
-    if (claim.finished || claim.state != Claim::State::held) return;
-    const Instant until = claim.basis.deadline(marks, claim.basis.votes_needed);
+    if (claim.finished || claim.phase != Claim::Phase::held) return;
+    Claim::Lease& lease = claim.lease();
+    const Instant until = lease.basis.deadline(marks, lease.basis.votes_needed);
     if (until >= claim.valid_until) return;
     claim.valid_until = until;
-    claim.renewal.hurry(now_);
+    lease.renewal.hurry(now_);
     Command& command = outbox_.emit(Command::Kind::extended);
     command.stamp.claim = claim.id();
     command.round = &claim.round;

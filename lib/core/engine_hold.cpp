@@ -16,7 +16,7 @@ std::uint16_t after(std::uint16_t round) { return static_cast<std::uint16_t>(rou
 void Engine::on(const Extend& event) {
   Claim* claim = claims_.find(event.claim.index, event.claim.generation);
   if (drain_until_) return fail(event.request, Errc::closed, nullptr);
-  if (claim == nullptr || claim->state != Claim::State::held) {
+  if (claim == nullptr || claim->phase != Claim::Phase::held) {
     return fail(event.request, Errc::not_holder, nullptr);
   }
   claim->queued.push_back({event.request, event.ttl});
@@ -26,7 +26,7 @@ void Engine::on(const Extend& event) {
 void Engine::start_queued_extend(Claim& claim) {
   Duration longest{};
   for (const Claim::QueuedExtend& queued : claim.queued) longest = std::max(longest, queued.ttl);
-  const std::optional<Duration> ttl = claim.renewal.allow(now_, longest);
+  const std::optional<Duration> ttl = claim.lease().renewal.allow(now_, longest);
   for (const Claim::QueuedExtend& queued : claim.queued) {
     if (ttl) {
       claim.requests.push_back(queued.request);
@@ -45,7 +45,7 @@ void Engine::begin_extend(Claim& claim, Verb verb, Duration ttl) {
   begin_round(claim, after(claim.round.number()), ttl);
   claim.steps = nodes_.steps();
   ask(claim);
-  if (claim.state == Claim::State::held) {
+  if (claim.phase == Claim::Phase::held) {
     // A node in first contact is given the key by a later extend; this round does not wait for it.
     claim.unasked.each(
         [&](NodeIndex node) { claim.round.record(node, Vote::unreachable, {not_connected_yet}); });
@@ -59,14 +59,15 @@ void Engine::judge_extend(Claim& claim) {
   const Verdict verdict = claim.round.verdict();
   if (verdict == Verdict::pending) return;
   claim.task = Claim::Task::none;
-  const bool visit = claim.state == Claim::State::by_token;
+  const bool by_token = claim.phase == Claim::Phase::by_token;
   const ValidityBasis basis{claim.round.number(), claim.round.granted(), claim.steps,
                             valid_until(claim.round.start(), claim.round.ttl()),
                             claim.round.quorum()};
   const Instant deadline = basis.deadline(nodes_.steps(), basis.votes_needed);
-  // A step that was noticed during the round takes from a visit as it does from a lease.
-  if (verdict == Verdict::won && visit) claim.valid_until = std::min(claim.valid_until, deadline);
-  if (verdict == Verdict::won && visit && now_ >= claim.valid_until) {
+  // A step that was noticed during the round takes from a by_token as it does from a lease.
+  if (verdict == Verdict::won && by_token)
+    claim.valid_until = std::min(claim.valid_until, deadline);
+  if (verdict == Verdict::won && by_token && now_ >= claim.valid_until) {
     fail_requests(claim, Errc::expired, &claim.round);
   } else if (verdict == Verdict::won) {
     extend_won(claim, basis, deadline);
@@ -78,26 +79,27 @@ void Engine::judge_extend(Claim& claim) {
     }
     claim.requests.clear();
     // Nothing is released: what was granted stands until its deadline.
-    claim.renewal.failed(now_, claim.valid_until);
+    if (!by_token) claim.lease().renewal.failed(now_, claim.valid_until);
     claim.unasked = NodeSet();
   }
-  if (visit) claim.state = Claim::State::cleaning_up;
+  if (by_token) claim.phase = Claim::Phase::cleaning_up;
   retime(claim);
 }
 
 void Engine::extend_won(Claim& claim, const ValidityBasis& basis, Instant deadline) {
-  if (claim.state == Claim::State::held) {
+  if (claim.phase == Claim::Phase::held) {
     REDLOCK_ASSERT(now_ < claim.valid_until);
+    Claim::Lease& lease = claim.lease();
     if (deadline > claim.valid_until) {
-      claim.basis = basis;
+      lease.basis = basis;
       claim.valid_until = deadline;
     }
     if (claim.requests.empty()) {
-      claim.renewal.succeeded(claim.round.start());
+      lease.renewal.succeeded(claim.round.start());
     } else {
-      claim.renewal.extended_by_hand(claim.valid_until);
+      lease.renewal.extended_by_hand(claim.valid_until);
     }
-    if (deadline < basis.until) claim.renewal.hurry(now_);
+    if (deadline < basis.until) lease.renewal.hurry(now_);
   } else if (!claim.is_hold) {
     // Only now: giving the key back before a quorum has shown to have it would revive a lock that
     // was lost. Not a hold: whose it was, nobody knows here.
@@ -123,9 +125,8 @@ void Engine::extend_won(Claim& claim, const ValidityBasis& basis, Instant deadli
 
 void Engine::on(const ExtendToken& event) {
   if (drain_until_) return fail(event.request, Errc::closed, nullptr);
-  Claim& claim = new_claim(event.token);
+  Claim& claim = new_claim(Claim::Purpose::extend, event.token);
   claim.terms.assign(event.resource);
-  claim.state = Claim::State::by_token;
   claim.requests.push_back(event.request);
   begin_round(claim, 0, event.ttl);
   claim.valid_until = valid_until(now_, event.ttl);
@@ -136,7 +137,7 @@ void Engine::on(const ExtendToken& event) {
 
 void Engine::on(const Release& event) {
   Claim* claim = claims_.find(event.claim.index, event.claim.generation);
-  if (claim == nullptr || claim->state != Claim::State::held) {
+  if (claim == nullptr || claim->phase != Claim::Phase::held) {
     return fail(event.request, drain_until_ ? Errc::closed : Errc::not_holder, nullptr);
   }
   // Without their round: the release's begins in its place.
@@ -167,10 +168,9 @@ void Engine::begin_release(Claim& claim, RequestId request) {
 }
 
 void Engine::end_lease(Claim& claim) {
-  if (claim.state == Claim::State::held) --held_;
+  if (claim.phase == Claim::Phase::held) --held_;
   // Renewal ends before a release is sent, so that a late one can not revive the key.
-  claim.renewal.end();
-  claim.state = Claim::State::cleaning_up;
+  claim.phase = Claim::Phase::cleaning_up;
 }
 
 void Engine::clear(Claim& claim) {
@@ -221,16 +221,15 @@ void Engine::on(const ReleaseToken& event) {
       return;
     // Else an extend that is under way would repair nodes behind their release, and one in first
     // contact would get the SET of a lease that was handed on.
-    if (other.verb == Verb::extend) {
+    if (other.purpose == Claim::Purpose::extend) {
       other.valid_until = now_;
     } else if (other.task == Claim::Task::none) {
       other.unasked = NodeSet();
       finish_if_clean(other);
     }
   });
-  Claim& claim = new_claim(event.token);
+  Claim& claim = new_claim(Claim::Purpose::release, event.token);
   claim.terms.assign(event.resource);
-  claim.state = Claim::State::by_token;
   claim.task = Claim::Task::release_by_token;
   claim.verb = Verb::release;
   claim.requests.push_back(event.request);
@@ -258,7 +257,7 @@ void Engine::judge_release_by_token(Claim& claim) {
 
 void Engine::release_decided(Claim& claim, std::optional<Errc> problem) {
   claim.task = Claim::Task::none;
-  claim.state = Claim::State::cleaning_up;
+  claim.phase = Claim::Phase::cleaning_up;
   for (const RequestId request : claim.requests) {
     if (problem) {
       fail(request, *problem, &claim.round);
@@ -275,7 +274,7 @@ void Engine::release_decided(Claim& claim, std::optional<Errc> problem) {
 
 void Engine::on(const Detach& event) {
   Claim* claim = claims_.find(event.claim.index, event.claim.generation);
-  if (claim == nullptr || claim->state != Claim::State::held) return;
+  if (claim == nullptr || claim->phase != Claim::Phase::held) return;
   fail_requests(*claim, Errc::cancelled, &claim->round);
   claim->task = Claim::Task::none;
   end_lease(*claim);
@@ -288,12 +287,10 @@ void Engine::on(const Detach& event) {
 
 void Engine::on(const Inspect& event) {
   if (drain_until_) return fail(event.request, Errc::closed, nullptr);
-  Claim& claim = new_claim(Token());
+  Claim& claim = new_claim(Claim::Purpose::inspect, event.token);
   claim.terms.assign(event.resource);
-  claim.state = Claim::State::by_token;
   claim.task = Claim::Task::inspect;
   claim.verb = Verb::inspect;
-  claim.token = event.token;
   claim.requests.push_back(event.request);
   begin_round(claim, 1, Duration::zero());
   ask(claim);
@@ -304,7 +301,7 @@ void Engine::on(const Inspect& event) {
 void Engine::judge_inspect(Claim& claim) {
   if (!claim.round.pending().empty()) return;
   claim.task = Claim::Task::none;
-  claim.state = Claim::State::cleaning_up;
+  claim.phase = Claim::Phase::cleaning_up;
   for (const RequestId request : claim.requests) {
     Command& command = outbox_.emit(Command::Kind::inspected);
     command.request = request;
@@ -317,7 +314,7 @@ void Engine::judge_inspect(Claim& claim) {
 // --- time -------------------------------------------------------------------------------------
 
 void Engine::lose(Claim& claim) {
-  REDLOCK_ASSERT(claim.state == Claim::State::held && now_ >= claim.valid_until);
+  REDLOCK_ASSERT(claim.phase == Claim::Phase::held && now_ >= claim.valid_until);
   fail_requests(claim, Errc::not_holder, &claim.round);
   Command& command = outbox_.emit(Command::Kind::lost);
   command.stamp.claim = claim.id();
@@ -327,9 +324,9 @@ void Engine::lose(Claim& claim) {
 }
 
 void Engine::warn(Claim& claim) {
-  const auto at = claim.renewal.warn_at(claim.valid_until);
+  const auto at = claim.lease().renewal.warn_at(claim.valid_until);
   if (!at || now_ < *at) return;
-  claim.renewal.warned(claim.valid_until);
+  claim.lease().renewal.warned(claim.valid_until);
   Command& command = outbox_.emit(Command::Kind::at_risk);
   command.stamp.claim = claim.id();
   command.valid_until = claim.valid_until;
@@ -337,25 +334,25 @@ void Engine::warn(Claim& claim) {
 
 void Engine::fire(Claim& claim) {
   if (claim.finished) return;
-  switch (claim.state) {
-    case Claim::State::acquiring:
+  switch (claim.phase) {
+    case Claim::Phase::acquiring:
       // Undecided, and even a grant would come too late now.
       if (now_ >= claim.valid_until) return lose_attempt(claim, Errc::expired);
       break;
-    case Claim::State::held:
+    case Claim::Phase::held:
       if (now_ >= claim.valid_until) return lose(claim);
       warn(claim);
       if (claim.task == Claim::Task::none && !claim.queued.empty()) {
         start_queued_extend(claim);
-      } else if (claim.task == Claim::Task::none && claim.renewal.is_due(now_)) {
-        if (const auto ttl = claim.renewal.ask(now_, claim.valid_until)) {
+      } else if (claim.task == Claim::Task::none && claim.lease().renewal.is_due(now_)) {
+        if (const auto ttl = claim.lease().renewal.ask(now_, claim.valid_until)) {
           begin_extend(claim, Verb::extend_or_set, *ttl);
         }
       }
       break;
-    case Claim::State::by_token:
+    case Claim::Phase::by_token:
       break;
-    case Claim::State::cleaning_up:
+    case Claim::Phase::cleaning_up:
       claim.keys.expire(now_);
       if (claim.keys.resend_due(now_)) send_owed(claim);
       break;
@@ -366,20 +363,20 @@ void Engine::fire(Claim& claim) {
 
 void Engine::retime(Claim& claim) {
   std::optional<Instant> at;
-  switch (claim.state) {
-    case Claim::State::acquiring:
+  switch (claim.phase) {
+    case Claim::Phase::acquiring:
       at = claim.valid_until;
       break;
-    case Claim::State::held:
-      at = earlier(claim.valid_until, claim.renewal.warn_at(claim.valid_until));
+    case Claim::Phase::held:
+      at = earlier(claim.valid_until, claim.lease().renewal.warn_at(claim.valid_until));
       if (claim.task == Claim::Task::none) {
         // Not within the step that decided: its commands refer to the round that is begun anew.
-        at = earlier(at, claim.queued.empty() ? claim.renewal.due() : now_);
+        at = earlier(at, claim.queued.empty() ? claim.lease().renewal.due() : now_);
       }
       break;
-    case Claim::State::by_token:
+    case Claim::Phase::by_token:
       break;
-    case Claim::State::cleaning_up:
+    case Claim::Phase::cleaning_up:
       if (!claim.keys.clean()) at = claim.keys.next(nodes_.up());
       break;
   }
@@ -387,7 +384,7 @@ void Engine::retime(Claim& claim) {
 }
 
 void Engine::finish_if_clean(Claim& claim) {
-  if (claim.finished || claim.state != Claim::State::cleaning_up) return;
+  if (claim.finished || claim.phase != Claim::Phase::cleaning_up) return;
   if (claim.task != Claim::Task::none || claim.unanswered > 0) return;
   if (!claim.keys.clean()) return retime(claim);
   if (!claim.unasked.empty()) return;

@@ -45,7 +45,7 @@ void Engine::undo_behind_sets(NodeIndex node) {
     if (claim.finished || !claim.keys.wants_undo(node)) return;
     // A lease that stands, or was handed on, may be given the key there again by an extend: nothing
     // that deletes it may be on its way.
-    if (claim.state == Claim::State::held) return;
+    if (claim.phase == Claim::Phase::held) return;
     claim.keys.undo_sent(transmit(claim, Verb::release, NodeSet::of(node), ScriptForm::digest));
   });
 }
@@ -136,7 +136,7 @@ void Engine::drop(NodeIndex node, Vote vote, std::string_view why) {
     claim.keys.vote_forgotten(node);
     if (claim.finished || !claim.unasked.has(node)) return;
     claim.unasked.remove(node);
-    if (claim.verb == Verb::release) claim.keys.owe_release(NodeSet::of(node));
+    if (claim.purpose == Claim::Purpose::release) claim.keys.owe_release(NodeSet::of(node));
     nodes_.record_absent(claim.round, node);
     judge(claim);
     finish_if_clean(claim);

@@ -49,10 +49,10 @@ NodeSet Engine::ask(Claim& claim) {
 NodeSet Engine::transmit(Claim& claim, Verb verb, NodeSet nodes, ScriptForm form) {
   if (!is_set_fenced(verb)) {
     const NodeSet asked = transmit_same(claim, verb, nodes, form);
-    if (verb == Verb::take && claim.fencing) prune_fencing_numbers(asked);
+    if (verb == Verb::take && claim.fencing()) prune_fencing_numbers(asked);
     return asked;
   }
-  const NodeSet numbering = nodes & nodes_.can_set_fenced(claim.fencing->first);
+  const NodeSet numbering = nodes & nodes_.can_set_fenced(claim.fencing()->first);
   const NodeSet others = nodes - numbering;
   const NodeSet sent =
       transmit_same(claim, verb, numbering, form) | transmit_same(claim, Verb::take, others, form);
@@ -75,7 +75,7 @@ NodeSet Engine::transmit_same(Claim& claim, Verb verb, NodeSet nodes, ScriptForm
   if (settings_.restart_guard && is_vote(verb)) uncovered_ = uncovered_ | sent;
   claim.unanswered += static_cast<std::uint32_t>(sent.size());
   if (is_set(verb) || verb == Verb::extend || verb == Verb::extend_or_set) {
-    const bool ours = claim.state == Claim::State::acquiring || claim.state == Claim::State::held;
+    const bool ours = claim.phase == Claim::Phase::acquiring || claim.phase == Claim::Phase::held;
     if (ours) claim.keys.write_sent(sent);
     claim.keys.expires_by(gone_by(now_, claim.time_to_ask(verb, now_)));
   }
@@ -171,13 +171,13 @@ void Engine::take_answer(const Answer& answer, Vote failure, std::optional<Arriv
 bool Engine::still_wanted(const Claim& claim, const Stamp& stamp) {
   // Sent again behind a release it would set what was released. A lease in its first round gives a
   // late node its key all the same.
-  const bool first_round = claim.state == Claim::State::held && stamp.round == claim.round.number();
-  if (is_taking_script(stamp.verb)) return claim.state == Claim::State::acquiring || first_round;
+  const bool first_round = claim.phase == Claim::Phase::held && stamp.round == claim.round.number();
+  if (is_taking_script(stamp.verb)) return claim.phase == Claim::Phase::acquiring || first_round;
   if (stamp.verb != Verb::extend_or_set) return true;
   // Sent again behind a release it would revive what was released. Behind the next round's extend
-  // it would be counted there, and that one finds out for itself. A visit never releases.
-  const bool visit = claim.verb == Verb::extend;
-  return visit || (claim.state == Claim::State::held && stamp.round == claim.round.number());
+  // it would be counted there, and that one finds out for itself. A round by token never releases.
+  const bool by_token = claim.purpose == Claim::Purpose::extend;
+  return by_token || (claim.phase == Claim::Phase::held && stamp.round == claim.round.number());
 }
 
 void Engine::note_set(Claim& claim, const Answer& answer) {
@@ -188,21 +188,19 @@ void Engine::note_set(Claim& claim, const Answer& answer) {
       break;
     case Reply::granted:
     case Reply::behind:
-      if (claim.fencing) note_fencing_number(claim, answer);
+      if (claim.fencing()) note_fencing_number(claim, answer);
       if (nodes_.may_vote(answer.node) && counts_for(claim, answer.node))
         claim.keys.voted(answer.node);
       // It may have been set only now, and a release of it may be refused.
       claim.keys.expires_by(gone_by(now_, claim.time_to_ask(answer.stamp.verb, now_)));
-      if (claim.state == Claim::State::held && answer.stamp.round == claim.basis.round) {
-        claim.basis.nodes.add(answer.node);
-      }
+      note_in_basis(claim, answer);
       break;
     case Reply::taken:
-      if (claim.state == Claim::State::acquiring) note_obstacle(claim, answer);
+      if (claim.phase == Claim::Phase::acquiring) note_obstacle(claim, answer);
       forget_key(claim, answer);
       break;
     case Reply::error:
-      if (claim.fencing && answer.text.starts_with("FENCE")) forget_fencing_number(claim);
+      if (claim.fencing() && answer.text.starts_with("FENCE")) forget_fencing_number(claim);
       forget_key(claim, answer);
       break;
     case Reply::clock:
@@ -219,8 +217,15 @@ void Engine::note_set(Claim& claim, const Answer& answer) {
   }
 }
 
+void Engine::note_in_basis(Claim& claim, const Answer& answer) {
+  if (claim.phase != Claim::Phase::held) return;
+  // A straggler of the round that the deadline rests on: one more node that has the key.
+  ValidityBasis& basis = claim.lease().basis;
+  if (answer.stamp.round == basis.round) basis.nodes.add(answer.node);
+}
+
 void Engine::note_obstacle(const Claim& claim, const Answer& answer) {
-  Acquisition& acquisition = acquisitions_.at(claim.acquisition);
+  Acquisition& acquisition = acquisitions_.at(claim.attempt().acquisition);
   if (claim.terms.permits > 0) return note_free_permits(acquisition, answer.text);
   // Holds, or a server that does not name the holder: readers may be in the way, and only a script
   // can keep new ones out. Where nodes differ, some are asked by a script before others.
@@ -229,7 +234,7 @@ void Engine::note_obstacle(const Claim& claim, const Answer& answer) {
 }
 
 bool Engine::acknowledges(const Claim& claim, const Answer& answer) {
-  const Fencing& fencing = *claim.fencing;
+  const Fencing& fencing = *claim.fencing();
   if (answer.reply != Reply::granted) return false;
   if (!is_set_fenced(answer.stamp.verb)) return answer.number == fencing.number;
   // Commands of others may have come in between. If the key is still ours at the end it was so all
@@ -239,9 +244,9 @@ bool Engine::acknowledges(const Claim& claim, const Answer& answer) {
 }
 
 bool Engine::is_left_out(Claim& claim, const Answer& answer) const {
-  Fencing& fencing = *claim.fencing;
+  Fencing& fencing = *claim.fencing();
   const bool told = answer.reply == Reply::behind || is_set_fenced(answer.stamp.verb);
-  if (!told || answer.number <= fencing.reach || claim.state != Claim::State::acquiring) {
+  if (!told || answer.number <= fencing.reach || claim.phase != Claim::Phase::acquiring) {
     return fencing.left_out.has(answer.node);
   }
   // To raise the others above it would take them along, once and for all. Nothing can be raised
@@ -255,13 +260,13 @@ bool Engine::is_left_out(Claim& claim, const Answer& answer) const {
 
 std::string Engine::why_left_out(const Claim& claim, std::uint64_t number) {
   if (number + 1 >= fence_limit) return "its fencing numbers have come to their end";
-  const auto ahead = std::chrono::microseconds(number - claim.fencing->reach) + fence_reach;
+  const auto ahead = std::chrono::microseconds(number - claim.fencing()->reach) + fence_reach;
   const auto hours = std::chrono::floor<std::chrono::hours>(ahead).count();
   return "its fencing numbers are " + std::to_string(hours) + " hours ahead of our clock";
 }
 
 void Engine::note_fencing_number(Claim& claim, const Answer& answer) {
-  Fencing& fencing = *claim.fencing;
+  Fencing& fencing = *claim.fencing();
   const NodeIndex node = answer.node;
   const bool raise = answer.stamp.verb == Verb::raise_fence;
   if (raise) fencing.asked.remove(node);
@@ -270,7 +275,7 @@ void Engine::note_fencing_number(Claim& claim, const Answer& answer) {
     fencing.highest = std::max(fencing.highest, answer.number);
     remember_fencing_number(claim, answer.number);
   }
-  if (claim.state != Claim::State::acquiring) return;
+  if (claim.phase != Claim::Phase::acquiring) return;
   if (acknowledges(claim, answer)) {
     fencing.acknowledged.add(node);
   } else if (!raise && fencing.rounds > 1) {
@@ -294,7 +299,7 @@ void Engine::note_extend(Claim& claim, const Answer& answer) {
   if (answer.reply == Reply::failed) claim.keys.write_unanswered(answer.node);
   if (answer.reply == Reply::extended && extend_counts(claim, answer.node)) {
     claim.keys.voted(answer.node);
-    if (answer.stamp.round == claim.basis.round) claim.basis.nodes.add(answer.node);
+    note_in_basis(claim, answer);
   } else if (answer.reply != Reply::error && answer.reply != Reply::script_missing) {
     claim.keys.vote_forgotten(answer.node);
   }
@@ -305,10 +310,10 @@ void Engine::note_extend(Claim& claim, const Answer& answer) {
   claim.is_hold = claim.is_hold || answer.holds.has_value();
   // An error leaves whatever was there; only a node that says so does not have our key.
   if (answer.reply == Reply::gone || answer.reply == Reply::taken) forget_key(claim, answer);
-  const bool straggler_of_a_won_visit =
+  const bool straggler_of_a_won_round =
       answer.stamp.verb == Verb::extend && !claim.is_hold && claim.task == Claim::Task::none &&
       claim.round.verdict() == Verdict::won && now_ < claim.valid_until;
-  if (straggler_of_a_won_visit && answer.reply == Reply::gone) {
+  if (straggler_of_a_won_round && answer.reply == Reply::gone) {
     transmit(claim, Verb::extend_or_set, NodeSet::of(answer.node), ScriptForm::digest);
   }
 }
@@ -322,7 +327,7 @@ void Engine::note_release(Claim& claim, const Answer& answer) {
     claim.holds_left = std::max(claim.holds_left.value_or(0), answer.holds->count);
   }
   // Undone behind a SET that was never counted (see undo_behind_sets); the lease itself stands.
-  const bool stands = claim.state == Claim::State::held || claim.state == Claim::State::acquiring;
+  const bool stands = claim.phase == Claim::Phase::held || claim.phase == Claim::Phase::acquiring;
   if (stands) return;
   if (!claim.keys.present().has(node)) return note_cooldown(claim, answer);
   claim.keys.release_again(node, outcome, gone_by(now_, settings_.max_ttl));
@@ -349,7 +354,7 @@ void Engine::record(Claim& claim, const Answer& answer, Vote failure,
       // A guard may have spoken since it was asked.
       if (!nodes_.may_vote(node) || !counts_for(claim, node))
         return nodes_.record_absent(round, node);
-      if (claim.fencing && claim.fencing->left_out.has(node)) {
+      if (claim.fencing() && claim.fencing()->left_out.has(node)) {
         return round.record(node, Vote::excluded, {why_left_out(claim, answer.number), took, {}});
       }
       return round.record_grant(node, took);

@@ -103,7 +103,7 @@ void Driver::send(core::Instant now, const Command& command) {
   terms.more_resources = claim->terms.more_resources;
   terms.group = claim->terms.group;
   terms.cooldown = claim->cooldown(now);
-  terms.writer_reservation = claim->writer_reservation;
+  terms.writer_reservation = claim->writer_reservation();
   terms.permits = claim->terms.permits;
   std::array<std::string_view, 2> encoded{};
   command.nodes.each([&](NodeIndex node) {
@@ -114,7 +114,7 @@ void Driver::send(core::Instant now, const Command& command) {
       encoded[which] = encoders_[which].encode(
           command.stamp.verb, command.form, form, claim->terms.resource, claim->token,
           claim->time_to_ask(command.stamp.verb, now),
-          claim->fencing ? static_cast<std::int64_t>(claim->fencing->number) : 0, terms);
+          claim->fencing() ? static_cast<std::int64_t>(claim->fencing()->number) : 0, terms);
     }
     connection.send(encoded[which], command.stamp);
   });

@@ -318,8 +318,8 @@ class Driver {
       open.token = claim->token.view();
       const bool by_number =
           core::is_set_fenced(command.stamp.verb) || command.stamp.verb == core::Verb::raise_fence;
-      REDLOCK_ASSERT(!by_number || claim->fencing);
-      if (claim->fencing) open.number = claim->fencing->number;
+      REDLOCK_ASSERT(!by_number || claim->fencing());
+      if (claim->fencing()) open.number = claim->fencing()->number;
       // What Lua and sorted sets can not tell apart must never be a fencing token.
       REDLOCK_ASSERT(!is_numbered(command.stamp.verb) || open.number < core::fence_limit);
       REDLOCK_ASSERT(command.stamp.verb != core::Verb::expire_orphan || claim->terms.orphan_ttl);
@@ -337,10 +337,10 @@ class Driver {
   void acquired(const Command& command) {
     REDLOCK_ASSERT(command.valid_until > now_);
     const core::Claim* claim = engine_.claim(command.stamp.claim);
-    REDLOCK_ASSERT(claim != nullptr && claim->state == core::Claim::State::held);
+    REDLOCK_ASSERT(claim != nullptr && claim->phase == core::Claim::Phase::held);
     REDLOCK_ASSERT(command.round != nullptr);
     REDLOCK_ASSERT(command.round->granted().size() >= engine_.settings().quorum);
-    REDLOCK_ASSERT(!claim->fencing || claim->fencing->number < core::fence_limit);
+    REDLOCK_ASSERT(!claim->fencing() || claim->fencing()->number < core::fence_limit);
     leases_.push_back(command.stamp.claim);
     tokens_.emplace_back(claim->token.view());
   }

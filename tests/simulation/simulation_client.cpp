@@ -141,9 +141,9 @@ void Simulation::send_all(std::uint32_t index, const Command& command) {
             .count();
     request.both = !claim->terms.more_resources.empty();
     request.group = group_of(claim->terms.group);
-    if (scenario_.mutant != Mutant::fenced_writer_lets_in || !claim->fencing) {
+    if (scenario_.mutant != Mutant::fenced_writer_lets_in || !claim->fencing()) {
       request.writer_reservation_ms =
-          std::chrono::floor<std::chrono::milliseconds>(claim->writer_reservation).count();
+          std::chrono::floor<std::chrono::milliseconds>(claim->writer_reservation()).count();
     }
     if (scenario_.mutant != Mutant::release_at_once) {
       request.cooldown_ms =
@@ -153,7 +153,7 @@ void Simulation::send_all(std::uint32_t index, const Command& command) {
     // A node whose SET was too late is cleaned while the lease stands, and may be repaired after
     // that.
     request.last =
-        command.stamp.verb == Verb::release && claim->state == core::Claim::State::cleaning_up;
+        command.stamp.verb == Verb::release && claim->phase == core::Claim::Phase::cleaning_up;
     if (client.asked.size() <= claim->index) client.asked.resize(claim->index + 1);
     auto& [id, asked] = client.asked[claim->index];
     if (id != claim->id() || asked.round != command.stamp.round) {
@@ -168,8 +168,8 @@ void Simulation::send_all(std::uint32_t index, const Command& command) {
     const bool numbering = command.stamp.verb == Verb::take ||
                            command.stamp.verb == Verb::raise_fence ||
                            core::is_set_fenced(command.stamp.verb);
-    if (numbering && claim->fencing)
-      request.number = static_cast<std::int64_t>(claim->fencing->number);
+    if (numbering && claim->fencing())
+      request.number = static_cast<std::int64_t>(claim->fencing()->number);
   }
   if (command.marker != nullptr) {
     request.write = *command.marker;
@@ -250,8 +250,8 @@ void Simulation::acquired(std::uint32_t index, const Command& command) {
 }
 
 void Simulation::fenced(const Client& client, Slot& slot, const core::Claim& claim) {
-  if (!claim.fencing) return checker_.violated("a lease has no fencing token that was asked for");
-  slot.number = claim.fencing->number;
+  if (!claim.fencing()) return checker_.violated("a lease has no fencing token that was asked for");
+  slot.number = claim.fencing()->number;
   const Asked& asked = client.asked[claim.index].second;
   const std::uint64_t number = scenario_.mutant == Mutant::maximum_of_counters
                                    ? static_cast<std::uint64_t>(asked.counted)
@@ -286,7 +286,7 @@ void Simulation::extended(std::uint32_t index, const Command& command) {
     if (asked.had_it.size() < scenario_.quorum) {
       checker_.violated("an extend rests on nodes that had lost the key");
     }
-    if (slot.fenced && client.engine->claim(slot.lease)->fencing->number != slot.number) {
+    if (slot.fenced && client.engine->claim(slot.lease)->fencing()->number != slot.number) {
       checker_.violated("a fencing token changed while the lease was held");
     }
     tell("client ", index, " extended ", slot.token % 10'000);

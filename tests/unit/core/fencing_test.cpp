@@ -7,7 +7,7 @@
 namespace redlock::core::test {
 namespace {
 
-std::uint64_t token_of(Harness& h) { return h.engine().claim(h.lease)->fencing->number; }
+std::uint64_t token_of(Harness& h) { return h.engine().claim(h.lease)->fencing()->number; }
 
 TEST(FencingToken, takes_one_round_trip_when_a_quorum_acknowledges_the_number) {
   Connected h(3);
@@ -15,7 +15,7 @@ TEST(FencingToken, takes_one_round_trip_when_a_quorum_acknowledges_the_number) {
   EXPECT_EQ(h.fenced(0, Reply::granted, 5000), "");
   EXPECT_EQ(h.fenced(1, Reply::granted, 5000), "acquired #1 until 9898ms");
   EXPECT_EQ(token_of(h), 5000U);
-  EXPECT_EQ(h.engine().claim(h.lease)->fencing->rounds, 1U);
+  EXPECT_EQ(h.engine().claim(h.lease)->fencing()->rounds, 1U);
 }
 
 TEST(FencingToken, is_raised_above_all_numbers_of_the_nodes_where_the_lock_is_ours) {
@@ -112,7 +112,7 @@ TEST_F(Numbering, acknowledges_where_the_number_is_higher_and_the_key_is_still_o
   EXPECT_EQ(h.fenced(0, Reply::granted, 4999, "t1"), "");
   EXPECT_EQ(h.fenced(1, Reply::granted, 0, "t1"), "acquired #1 until 9898ms");
   EXPECT_EQ(token_of(h), 5000U);
-  EXPECT_EQ(h.engine().claim(h.lease)->fencing->rounds, 1U);
+  EXPECT_EQ(h.engine().claim(h.lease)->fencing()->rounds, 1U);
 }
 
 TEST_F(Numbering, does_not_acknowledge_its_own_number) {

@@ -393,7 +393,7 @@ class Harness {
                                command.stamp.verb == Verb::raise_fence ||
                                is_set_fenced(command.stamp.verb);
         const std::string number =
-            numbering && claim->fencing ? " " + std::to_string(claim->fencing->number) : "";
+            numbering && claim->fencing() ? " " + std::to_string(claim->fencing()->number) : "";
         return verb(command.stamp.verb) + " " + (claim == nullptr ? "?" : claim->token.str()) +
                number + (command.form == ScriptForm::text ? " in full ->" : " ->") +
                list(command.nodes);

@@ -99,8 +99,8 @@ TEST(Writer, asks_readers_to_make_room_once_it_has_met_them) {
   EXPECT_EQ(h.answers({0, 1}, Reply::taken, "", 9s), "release t1 -> 2");
   const std::string again = h.pass(60ms);
   EXPECT_EQ(again, "take t2 -> 0 1 2");
-  EXPECT_GT(claim_of(h).writer_reservation, 3200ms) << "it may sleep as long";
-  EXPECT_LT(claim_of(h).writer_reservation, 5s);
+  EXPECT_GT(claim_of(h).writer_reservation(), 3200ms) << "it may sleep as long";
+  EXPECT_LT(claim_of(h).writer_reservation(), 5s);
 }
 
 TEST(Writer, with_a_fencing_number_keeps_readers_out_where_the_number_goes_by_a_script) {
@@ -108,7 +108,7 @@ TEST(Writer, with_a_fencing_number_keeps_readers_out_where_the_number_goes_by_a_
   Acquire event = asking(1, 5s);
   event.fencing = 5ms - h.now().time_since_epoch();
   EXPECT_EQ(h.step(event), "take t1 5000 -> 0 1 2");
-  EXPECT_GT(claim_of(h).writer_reservation, 3200ms);
+  EXPECT_GT(claim_of(h).writer_reservation(), 3200ms);
   EXPECT_EQ(h.answers({0, 1}, Reply::taken, "shared", 9s), "release t1 -> 2");
   EXPECT_EQ(h.pass(60ms).substr(0, 4), "take") << "where the server knows plain commands, too";
 }
@@ -118,7 +118,7 @@ TEST(Writer, keeps_nobody_out_for_longer_than_it_waits) {
   h.step(asking(1, 100ms));
   h.answer(0, Reply::taken, "", 9s);
   EXPECT_EQ(h.pass(60ms), "take t2 -> 0");
-  EXPECT_LE(claim_of(h).writer_reservation, 100ms);
+  EXPECT_LE(claim_of(h).writer_reservation(), 100ms);
 }
 
 TEST(Writer, that_is_refused_by_a_token_goes_on_with_the_plain_command) {
