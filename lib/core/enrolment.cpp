@@ -192,19 +192,23 @@ struct Opening {
 /// Whether the nodes of the view are all members of the opening, and there is no other member.
 bool are_all_members(std::span<const NodeView> nodes, const Marker& opening) {
   std::vector<std::string_view> selves;
-  for (const NodeView& node : nodes) selves.emplace_back(node.marker->self);
+  for (const NodeView& node : nodes) {
+    if (!node.alias) selves.emplace_back(node.marker->self);
+  }
   std::sort(selves.begin(), selves.end());
   return std::equal(selves.begin(), selves.end(), opening.members.begin(), opening.members.end());
 }
 
-/// Whether all nodes are marked, for these members and with one id: names do not matter any more.
-bool is_marked_everywhere(std::span<const NodeView> nodes, const OwnOpening& own) {
-  const Marker* first = nodes.front().marker;
-  const bool alike = std::all_of(nodes.begin(), nodes.end(), [&](const NodeView& node) {
-    return is(node, State::opening) && node.marker->deployment == first->deployment &&
-           node.marker->max_ttl == own.max_ttl;
-  });
-  return alike && are_all_members(nodes, *first);
+/// The opening that all nodes carry and are the members of: names do not matter any more.
+const Marker* marked_everywhere(std::span<const NodeView> nodes, const OwnOpening& own) {
+  const Marker* first = nullptr;
+  for (const NodeView& node : nodes) {
+    if (node.alias) continue;
+    if (!is(node, State::opening) || node.marker->max_ttl != own.max_ttl) return nullptr;
+    if (first == nullptr) first = node.marker;
+    if (node.marker->deployment != first->deployment) return nullptr;
+  }
+  return first != nullptr && are_all_members(nodes, *first) ? first : nullptr;
 }
 
 /// The active one; else one that only lacks its last step; else, as all clients with this list
@@ -216,7 +220,8 @@ const Marker* opening_to_follow(std::span<const NodeView> nodes, const OwnOpenin
     if (!own.is_on(node)) continue;
     if (chosen == nullptr || node.marker->deployment < chosen->deployment) chosen = node.marker;
   }
-  return is_marked_everywhere(nodes, own) ? nodes.front().marker : chosen;
+  const Marker* complete = marked_everywhere(nodes, own);
+  return complete != nullptr ? complete : chosen;
 }
 
 /// None: there is none that this client may have a part in.
@@ -225,6 +230,7 @@ std::optional<Opening> find_opening(std::span<const NodeView> nodes, const OwnOp
   found.begun = opening_to_follow(nodes, own);
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     const auto node = static_cast<NodeIndex>(i);
+    if (nodes[i].alias) continue;
     if (!nodes[i].usable || nodes[i].marker == nullptr) return std::nullopt;
     const Marker& marker = *nodes[i].marker;
     const bool of_it = found.begun != nullptr && marker.deployment == found.begun->deployment;
@@ -260,7 +266,9 @@ NodeIndex first_of(NodeSet which, std::span<const NodeView> nodes) {
 
 std::vector<std::string> names_of(std::span<const NodeView> nodes) {
   std::vector<std::string> names;
-  for (const NodeView& node : nodes) names.emplace_back(node.name);
+  for (const NodeView& node : nodes) {
+    if (!node.alias) names.emplace_back(node.name);
+  }
   std::sort(names.begin(), names.end());
   return names;
 }
@@ -304,8 +312,13 @@ Enrolment::Step Enrolment::open(std::span<const NodeView> nodes, Randomness& ran
 /// concern.
 std::optional<Enrolment::Step> Enrolment::await_foreign(std::span<const NodeView> nodes,
                                                         NodeSet foreign, Randomness& random) {
-  std::vector<std::string> incarnations;
-  for (const NodeView& node : nodes) incarnations.push_back(node.marker->incarnation);
+  NodeSet all;
+  std::vector<std::string> incarnations(nodes.size());
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    if (nodes[i].alias) continue;
+    all.add(static_cast<NodeIndex>(i));
+    incarnations[i] = nodes[i].marker->incarnation;
+  }
   // Since the wait was over, this client may have written some of the nodes.
   bool abandoned = wait_over_;
   foreign.each([&](NodeIndex node) {
@@ -321,7 +334,7 @@ std::optional<Enrolment::Step> Enrolment::await_foreign(std::span<const NodeView
     return wait_;
   }
   // The view may be old, and the foreign opening be finished elsewhere by now.
-  const NodeSet unconfirmed = confirm(nodes, NodeSet::first(nodes.size()));
+  const NodeSet unconfirmed = confirm(nodes, all);
   if (!unconfirmed.empty()) return Confirm{unconfirmed, pass_number_};
   return std::nullopt;
 }

@@ -26,6 +26,8 @@ struct NodeView {
   /// Which member an active marker said that the node at this URL is, on this or an earlier
   /// connection; empty: none did. Clients may know a node by another name than the members list.
   std::string_view known_as{};
+  /// A name that was learned, of a node that is in the view by another: opening passes over it.
+  bool alias = false;
 };
 
 /// How nodes that belong to no deployment become members without an operator:

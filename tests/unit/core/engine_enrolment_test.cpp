@@ -53,6 +53,14 @@ struct EnrollingClient : Harness {
     event.quarantine_why = "it restarted";
     return up_as(node, event);
   }
+  /// By another name, the same server as node 2.
+  std::string come_up_as_twin(NodeIndex node, const Marker& marker) {
+    markers[node] = format_marker(marker) + " 1";
+    NodeUp event;
+    event.marker = markers[node];
+    event.server = "server2";
+    return up_as(node, event);
+  }
   /// The answer to read-marker.
   std::string read(NodeIndex node) { return answer(node, Reply::marker, markers[node]); }
   /// Lets time pass, and answers what is read meanwhile, until something is written.
@@ -284,6 +292,25 @@ TEST(EngineEnrolment, ANodeThatRefusesToBeMarkedEndsNoWait) {
   h.come_up(2, EnrollingClient::opening_elsewhere(2));
   EXPECT_EQ(h.look(2900ms).find("write-marker"), std::string::npos);
   EXPECT_NE(h.look(2s).find("write-marker 0"), std::string::npos);
+}
+
+TEST(EngineEnrolment, AnotherNameOfANodeThatWasLearnedDoesNotKeepTheDeploymentClosed) {
+  EnrollingClient h;
+  Marker marker = EnrollingClient::member(0);
+  marker.members = {"node0", "node1", "proxy2"};
+  h.come_up(0, marker);
+  marker.run_id = "server1";
+  marker.self = "node1";
+  EXPECT_EQ(h.come_up(1, marker), "learned 3");
+  h.tick();
+  marker.run_id = "server2";
+  marker.self = "proxy2";
+  h.come_up(2, marker);
+  h.come_up_as_twin(3, marker);
+  for (NodeIndex node = 0; node < 4; ++node) h.down(node);
+  for (NodeIndex node = 0; node < 3; ++node) h.come_up(node, EnrollingClient::blank(node));
+  const std::string opens = h.come_up_as_twin(3, EnrollingClient::blank(2));
+  EXPECT_NE(opens.find("write-marker 0"), std::string::npos) << opens;
 }
 
 TEST(EngineEnrolment, AClientThatClosesAtOnceLeavesNoOpeningHalfDone) {
