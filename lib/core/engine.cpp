@@ -65,7 +65,7 @@ std::optional<Instant> Engine::next_deadline() const {
   if (const TimerHeap::Entry* top = timers_.top()) next = top->at;
   for (const Link& link : nodes_) next = earlier(next, link.deadline());
   next = earlier(next, next_clock_reading());
-  if (!drain_until_) next = earlier(next, enrol_again_at_);
+  if (!drain_until_) next = earlier(next, earlier(enrol_again_at_, enrolment_waits_until_));
   if (!drained_) next = earlier(next, now_ < greet_until_ ? greet_until_ : drain_until_);
   return next;
 }

@@ -124,6 +124,7 @@ class Engine {
   void learn_members();
   void write_marker(const Enrolment::Write& write);
   void confirm_markers(const Enrolment::Confirm& confirm);
+  void await_opening(const Enrolment::Wait& wait);
   void take_confirmation(NodeIndex node, const Stamp& stamp);
   void take_marker_written(const Answer& answer);
   void note_marker_refused(NodeIndex node);
@@ -251,6 +252,8 @@ class Engine {
   std::uint16_t confirming_pass_ = 0;
   NodeSet unenrolled_;
   std::optional<Instant> enrol_again_at_;
+  std::optional<Instant> enrolment_waits_until_;
+  std::uint16_t enrolment_wait_ = 0;
 
   std::optional<Instant> drain_until_;
   std::array<std::uint8_t, limits::nodes> drops_while_closing_{};

@@ -20,6 +20,11 @@ void Engine::enrol() {
     enrol_again_at_.reset();
     enrolment_due_ = true;
   }
+  if (enrolment_waits_until_ && now_ >= *enrolment_waits_until_) {
+    enrolment_waits_until_.reset();
+    enrolment_.waited(enrolment_wait_);
+    enrolment_due_ = true;
+  }
   if (!enrolment_due_ || drained_) return;
   if (!drain_until_) {
     watch_markers();
@@ -35,6 +40,7 @@ void Engine::enrol() {
   } else if (const auto* confirm = std::get_if<Enrolment::Confirm>(&step)) {
     confirm_markers(*confirm);
   } else {
+    if (const auto* wait = std::get_if<Enrolment::Wait>(&step)) await_opening(*wait);
     report_unenrolled();
   }
 }
@@ -84,6 +90,12 @@ void Engine::confirm_markers(const Enrolment::Confirm& confirm) {
   stamp.verb = Verb::read_marker;
   stamp.round = confirm.pass;
   outbox_.send(unread, stamp);
+}
+
+void Engine::await_opening(const Enrolment::Wait& wait) {
+  if (wait.number == enrolment_wait_) return;
+  enrolment_wait_ = wait.number;
+  enrolment_waits_until_ = later(now_, wait.length);
 }
 
 void Engine::take_confirmation(NodeIndex node, const Stamp& stamp) {

@@ -1,6 +1,7 @@
 #include "core/enrolment.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <optional>
 
 #include "core/quorum.hpp"
@@ -10,6 +11,11 @@ namespace redlock::core {
 namespace {
 
 using State = Marker::State;
+
+/// For how long a foreign opening must stand still to be taken for abandoned. Each step of one
+/// takes a round trip; different waits keep two clients from replacing each other's.
+constexpr Duration shortest_wait = std::chrono::seconds(2);
+constexpr Duration longest_wait = std::chrono::seconds(3);
 
 bool is(const NodeView& node, State state) {
   return node.usable && node.marker != nullptr && node.marker->state == state;
@@ -72,7 +78,8 @@ Marker follow_up(const Marker& marker, Randomness& random) {
 }  // namespace
 
 Enrolment::Enrolment(Duration max_ttl, Duration own_quarantine)
-    : max_ttl_(max_ttl), own_quarantine_(own_quarantine) {}
+    : max_ttl_(std::chrono::ceil<std::chrono::milliseconds>(max_ttl)),
+      own_quarantine_(own_quarantine) {}
 
 Duration Enrolment::quarantine(std::span<const NodeView> nodes) const {
   Duration longest = own_quarantine_;
@@ -160,33 +167,70 @@ Enrolment::Step Enrolment::adopt(std::span<const NodeView> nodes, Randomness& ra
 
 namespace {
 
-/// What the nodes say of the opening of their deployment. `begun` is none where every node is
-/// blank.
+/// What a client's own opening says of all nodes.
+struct OwnOpening {
+  std::vector<std::string> members{};
+  std::chrono::milliseconds max_ttl{0};
+
+  [[nodiscard]] bool is_on(const NodeView& node) const {
+    return is(node, State::opening) && node.marker->members == members &&
+           node.marker->self == node.name && node.marker->max_ttl == max_ttl;
+  }
+};
+
+/// What the nodes say of the opening of their deployment. `begun` is none where no node carries
+/// one that this client may go on with.
 struct Opening {
   const Marker* begun = nullptr;  ///< the one to go on with
   NodeSet blank;
-  NodeSet other;  ///< opening, with another id
+  NodeSet other;    ///< opening, with another id
+  NodeSet foreign;  ///< of these: by a client with other names or another max TTL
   NodeSet opening;
   NodeSet active;
 };
 
-/// The active one; else, as all clients choose, the opening one whose id comes first.
-const Marker* opening_to_follow(std::span<const NodeView> nodes) {
+/// Whether the nodes of the view are all members of the opening, and there is no other member.
+bool are_all_members(std::span<const NodeView> nodes, const Marker& opening) {
+  std::vector<std::string_view> selves;
+  for (const NodeView& node : nodes) {
+    if (!node.alias) selves.emplace_back(node.marker->self);
+  }
+  std::sort(selves.begin(), selves.end());
+  return std::equal(selves.begin(), selves.end(), opening.members.begin(), opening.members.end());
+}
+
+/// The opening that all nodes carry and are the members of: names do not matter any more.
+const Marker* marked_everywhere(std::span<const NodeView> nodes, const OwnOpening& own) {
+  const Marker* first = nullptr;
+  for (const NodeView& node : nodes) {
+    if (node.alias) continue;
+    if (!is(node, State::opening) || node.marker->max_ttl != own.max_ttl) return nullptr;
+    if (first == nullptr) first = node.marker;
+    if (node.marker->deployment != first->deployment) return nullptr;
+  }
+  return first != nullptr && are_all_members(nodes, *first) ? first : nullptr;
+}
+
+/// The active one; else one that only lacks its last step; else, as all clients with this list
+/// choose, their opening whose id comes first.
+const Marker* opening_to_follow(std::span<const NodeView> nodes, const OwnOpening& own) {
   const Marker* chosen = nullptr;
   for (const NodeView& node : nodes) {
     if (is(node, State::active)) return node.marker;
-    if (!is(node, State::opening)) continue;
+    if (!own.is_on(node)) continue;
     if (chosen == nullptr || node.marker->deployment < chosen->deployment) chosen = node.marker;
   }
-  return chosen;
+  const Marker* complete = marked_everywhere(nodes, own);
+  return complete != nullptr ? complete : chosen;
 }
 
 /// None: there is none that this client may have a part in.
-std::optional<Opening> find_opening(std::span<const NodeView> nodes) {
+std::optional<Opening> find_opening(std::span<const NodeView> nodes, const OwnOpening& own) {
   Opening found;
-  found.begun = opening_to_follow(nodes);
+  found.begun = opening_to_follow(nodes, own);
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     const auto node = static_cast<NodeIndex>(i);
+    if (nodes[i].alias) continue;
     if (!nodes[i].usable || nodes[i].marker == nullptr) return std::nullopt;
     const Marker& marker = *nodes[i].marker;
     const bool of_it = found.begun != nullptr && marker.deployment == found.begun->deployment;
@@ -198,6 +242,7 @@ std::optional<Opening> find_opening(std::span<const NodeView> nodes) {
         break;
       case State::opening:
         (of_it ? found.opening : found.other).add(node);
+        if (!of_it && !own.is_on(nodes[i])) found.foreign.add(node);
         break;
       case State::active:
         // Two deployments, or one that other nodes do not remember: an operator decides.
@@ -207,14 +252,6 @@ std::optional<Opening> find_opening(std::span<const NodeView> nodes) {
     }
   }
   return found;
-}
-
-/// Whether the nodes of the view are all members of the opening, and there is no other member.
-bool are_all_members(std::span<const NodeView> nodes, const Marker& opening) {
-  std::vector<std::string_view> selves;
-  for (const NodeView& node : nodes) selves.emplace_back(node.marker->self);
-  std::sort(selves.begin(), selves.end());
-  return std::equal(selves.begin(), selves.end(), opening.members.begin(), opening.members.end());
 }
 
 /// By run_id, which is the same for all clients, whatever names they know the nodes by: of two that
@@ -229,7 +266,9 @@ NodeIndex first_of(NodeSet which, std::span<const NodeView> nodes) {
 
 std::vector<std::string> names_of(std::span<const NodeView> nodes) {
   std::vector<std::string> names;
-  for (const NodeView& node : nodes) names.emplace_back(node.name);
+  for (const NodeView& node : nodes) {
+    if (!node.alias) names.emplace_back(node.name);
+  }
   std::sort(names.begin(), names.end());
   return names;
 }
@@ -243,7 +282,8 @@ bool can_be_members(const std::vector<std::string>& names) {
 }  // namespace
 
 Enrolment::Step Enrolment::open(std::span<const NodeView> nodes, Randomness& random) {
-  const std::optional<Opening> found = find_opening(nodes);
+  const OwnOpening own{names_of(nodes), max_ttl_};
+  const std::optional<Opening> found = find_opening(nodes, own);
   if (!found) return Nothing{};
   if (found->begun != nullptr && found->begun->max_ttl != max_ttl_) return Nothing{};
 
@@ -255,6 +295,10 @@ Enrolment::Step Enrolment::open(std::span<const NodeView> nodes, Randomness& ran
   }
 
   if (const NodeSet to_mark = found->blank | found->other; !to_mark.empty()) {
+    if (!can_be_members(own.members)) return Nothing{};
+    if (!found->foreign.empty()) {
+      if (auto first = await_foreign(nodes, found->foreign, random)) return *std::move(first);
+    }
     return mark_opening(nodes, to_mark, found->begun, random);
   }
   if (!are_all_members(nodes, *found->begun)) return Nothing{};
@@ -263,22 +307,47 @@ Enrolment::Step Enrolment::open(std::span<const NodeView> nodes, Randomness& ran
   return activate(nodes, found->opening, random);
 }
 
+/// What is to be done before foreign openings may be overwritten; none: nothing any more. It keeps
+/// clients from overwriting each other for ever; that at most one id becomes active is not its
+/// concern.
+std::optional<Enrolment::Step> Enrolment::await_foreign(std::span<const NodeView> nodes,
+                                                        NodeSet foreign, Randomness& random) {
+  NodeSet all;
+  std::vector<std::string> incarnations(nodes.size());
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    if (nodes[i].alias) continue;
+    all.add(static_cast<NodeIndex>(i));
+    incarnations[i] = nodes[i].marker->incarnation;
+  }
+  // Since the wait was over, this client may have written some of the nodes.
+  bool abandoned = wait_over_;
+  foreign.each([&](NodeIndex node) {
+    abandoned = abandoned && node < awaited_.size() && incarnations[node] == awaited_[node];
+  });
+  if (!abandoned) {
+    if (incarnations != awaited_) {
+      awaited_ = std::move(incarnations);
+      if (++wait_.number == 0) ++wait_.number;
+      wait_.length = random.between(shortest_wait, longest_wait);
+      wait_over_ = false;
+    }
+    return wait_;
+  }
+  // The view may be old, and the foreign opening be finished elsewhere by now.
+  const NodeSet unconfirmed = confirm(nodes, all);
+  if (!unconfirmed.empty()) return Confirm{unconfirmed, pass_number_};
+  return std::nullopt;
+}
+
 Enrolment::Step Enrolment::mark_opening(std::span<const NodeView> nodes, NodeSet which,
                                         const Marker* begun, Randomness& random) const {
-  const std::vector<std::string> names = names_of(nodes);
-  if (!can_be_members(names)) return Nothing{};
-  // Openings of another list are another deployment's.
-  const bool is_ours = std::all_of(nodes.begin(), nodes.end(), [&](const NodeView& node) {
-    return is(node, State::blank) || node.marker->members == names;
-  });
-  if (!is_ours) return Nothing{};
   Write write;
   write.node = first_of(which, nodes);
   write.marker = follow_up(*nodes[write.node].marker, random);
   write.marker.state = State::opening;
   write.marker.deployment = begun != nullptr ? begun->deployment : random.token().str();
-  write.marker.max_ttl = std::chrono::ceil<std::chrono::milliseconds>(max_ttl_);
-  write.marker.members = names;
+  write.marker.max_ttl = max_ttl_;
+  write.marker.members = names_of(nodes);
   write.marker.self = nodes[write.node].name;
   return write;
 }

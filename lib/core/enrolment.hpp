@@ -1,7 +1,9 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -24,6 +26,8 @@ struct NodeView {
   /// Which member an active marker said that the node at this URL is, on this or an earlier
   /// connection; empty: none did. Clients may know a node by another name than the members list.
   std::string_view known_as{};
+  /// A name that was learned, of a node that is in the view by another: opening passes over it.
+  bool alias = false;
 };
 
 /// How nodes that belong to no deployment become members without an operator:
@@ -36,7 +40,9 @@ struct NodeView {
 ///    most one id can ever become active, whatever lists other clients have. Every node is first
 ///    marked `opening`; once all were read again and are all marked alike, each becomes active
 ///    behind a quarantine. A client that finds an opening half done goes on with it; of two that
-///    met, with the id that comes first.
+///    met, with the id that comes first. One that names the members or the longest lease otherwise
+///    is *foreign*: it is finished if it only lacks its last step. Else it is waited for, and
+///    replaced if nothing moves: whoever began it is gone, or waits as well.
 ///
 /// Every writing is a compare-and-set of the marker in the view. Nothing here may be decided from
 /// what the client remembers of a node's marker on an earlier connection, but for `known_as`.
@@ -61,7 +67,13 @@ class Enrolment {
     NodeSet nodes{};
     std::uint16_t pass = 0;  ///< never 0
   };
-  using Step = std::variant<Nothing, Write, Confirm>;
+  /// Call waited() after so long, but look for changes of the markers meanwhile, at least every
+  /// second: a foreign opening may be abandoned. The same wait may be asked for many times.
+  struct Wait {
+    Duration length{};
+    std::uint16_t number = 0;  ///< never 0
+  };
+  using Step = std::variant<Nothing, Write, Confirm, Wait>;
 
   /// What to do next. To be asked again after every change of the view, also after one's own
   /// writing, and after confirmed(); one Write may be under way at a time.
@@ -70,24 +82,34 @@ class Enrolment {
   void confirmed(NodeIndex node, std::uint16_t pass) noexcept {
     if (pass == pass_number_) confirmed_.add(node);
   }
+  /// The wait is over. One that a change of the view has ended counts for nothing.
+  void waited(std::uint16_t number) noexcept {
+    if (number == wait_.number) wait_over_ = true;
+  }
 
  private:
   [[nodiscard]] Step adopt(std::span<const NodeView> nodes, Randomness& random);
   [[nodiscard]] NodeSet confirm(std::span<const NodeView> nodes, NodeSet which);
   [[nodiscard]] Step open(std::span<const NodeView> nodes, Randomness& random);
+  [[nodiscard]] std::optional<Step> await_foreign(std::span<const NodeView> nodes, NodeSet foreign,
+                                                  Randomness& random);
   [[nodiscard]] Step mark_opening(std::span<const NodeView> nodes, NodeSet which,
                                   const Marker* begun, Randomness& random) const;
   [[nodiscard]] Step activate(std::span<const NodeView> nodes, NodeSet which,
                               Randomness& random) const;
   [[nodiscard]] Duration quarantine(std::span<const NodeView> nodes) const;
 
-  Duration max_ttl_;
+  std::chrono::milliseconds max_ttl_;
   Duration own_quarantine_;
   /// The incarnations that the pass of confirmation under way is about, by node, and which of these
   /// nodes were confirmed.
   std::vector<std::string> pass_;
   std::uint16_t pass_number_ = 0;
   NodeSet confirmed_;
+  /// The incarnations, by node, that the last wait is about.
+  std::vector<std::string> awaited_;
+  Wait wait_;
+  bool wait_over_ = false;
 };
 
 /// Members of the deployment that a majority of its members carries here which no node of the view

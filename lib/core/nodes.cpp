@@ -199,6 +199,8 @@ std::vector<NodeView> Nodes::views() const {
     view.usable = link.up() && !link.duplicate_of && link.ineligible().empty();
     if (link.up() && link.marker()) view.marker = &*link.marker();
     view.known_as = link.known_as();
+    const auto other = link.duplicate_of;
+    view.alias = other && (i >= configured_ || *other >= configured_);
   }
   return views;
 }

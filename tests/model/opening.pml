@@ -1,8 +1,13 @@
 /* How a deployment is opened: by `bootstrap`, and by the clients when all members are blank
  * (ARCHITECTURE: Membership). Everybody does the same: read the markers of all nodes of the own
- * list; take the id that is active, else the first one that is joining, else a fresh one; make
- * the others join it; verify that all markers are as they were read or written; make them active.
+ * list; take the id that is active, else the first one of the same list that is joining, else a
+ * fresh one; make the others join it, also where they are joining for another list; verify that all markers are as they were read or written; make them active.
  * Every writing is a compare-and-set. Any of them that fails, and any crash: from the beginning.
+ * Clients wait before they overwrite what joins for another list. Time is not modelled: here they
+ * may do it at any moment. All nodes joining one id that names them all: it is gone on with.
+ *
+ * NAMES: openers 1 and 2 have different names for the same nodes: to each, the id of the other is
+ * of another list.
  *
  * Two rounds and one border of time, as in members.pml. Adoption is at one stroke.
  *
@@ -128,7 +133,36 @@ end: do
 #else
 #define UNTOUCHED(k) (seen[o] & BIT(k))
 #endif
+#ifdef NAMES
+#define SAMELIST(d) (MEMBERS(d) == MINE && ((d) - 1 == o || (d) == 4))
+#else
 #define SAMELIST(d) (MEMBERS(d) == MINE)
+#endif
+/* Where an end is promised, the wait has shown that nobody else is at it. */
+#if defined(CALM) && defined(NAMES)
+#define UNDISTURBED (stage[1 - o] == 0)
+#define CALM_MAY_BEGIN (stage[0] == 0 && stage[1] == 0)
+#else
+#define UNDISTURBED true
+#define CALM_MAY_BEGIN (stage[0] == 0)
+#endif
+#ifdef FOREIGN_STOPS
+#define MAY_OVERWRITE(k) false
+#else
+#define MAY_OVERWRITE(k) (state[k] == joining && !SAMELIST(id[k]) && UNDISTURBED)
+#endif
+#define IN_MINE(k, what) ((MINE & BIT(k)) && (what))
+#define CARRIES(k, d) \
+  (!(MINE & BIT(k)) || (seen[o] & BIT(k)) && state[k] != blank && id[k] == (d))
+#define ALL_CARRY(d) \
+  (MEMBERS(d) == MINE && CARRIES(0, d) && CARRIES(1, d) && CARRIES(2, d) && CARRIES(3, d))
+#define CARRIED_BY_ALL (ALL_CARRY(1) -> 1 : (ALL_CARRY(2) -> 2 : (ALL_CARRY(3) -> 3 : 0)))
+/* Active for another list of the same nodes. */
+#define FOREIGN(k) \
+  (state[k] == voting && id[k] != 4 && MEMBERS(id[k]) == MINE && !SAMELIST(id[k]))
+#define ANY_FOREIGN \
+  (IN_MINE(0, FOREIGN(0)) || IN_MINE(1, FOREIGN(1)) || \
+   IN_MINE(2, FOREIGN(2)) || IN_MINE(3, FOREIGN(3)))
 inline begin() {
   stage[o] == 0 && (!calm || o == 0) ->
   stage[o] = 1; wrote = 0; FIRST_OF;
@@ -155,6 +189,7 @@ inline scan() {
      act[o] = 1; aim[o] = id[K]; NEXT_OF
   :: state[K] == joining && SAMELIST(id[K]) && id[K] != 4 && !TWO_JOIN ->
      if :: aim[o] == 0 -> aim[o] = id[K] :: else fi; NEXT_OF
+  :: MAY_OVERWRITE(K) || FOREIGN(K) -> NEXT_OF
   :: state[K] == voting && (id[K] == 4 || !SAMELIST(id[K])) && MAY_CLOSE(K) && !taken[K] ->
      NEXT_OF
   :: else -> STOP
@@ -163,7 +198,9 @@ inline scan() {
   :: stage[o] == 1 && K == NODES ->
      stage[o] = 2; FIRST_OF;
      if
-     :: aim[o] == 0 -> aim[o] = o + 1
+     :: CARRIED_BY_ALL != 0 -> aim[o] = CARRIED_BY_ALL
+     :: CARRIED_BY_ALL == 0 && ANY_FOREIGN -> STOP
+     :: CARRIED_BY_ALL == 0 && !(ANY_FOREIGN) && aim[o] == 0 -> aim[o] = o + 1
      :: else
      fi;
 #ifdef ACTIVE_STOPS
@@ -280,7 +317,7 @@ end: do
 #endif
     EACH_NODE(adopt)
 #ifdef CALM
-    :: d_step { !calm && stage[0] == 0 -> calm = 1 }
+    :: d_step { !calm && CALM_MAY_BEGIN -> calm = 1 }
 #endif
     fi }
   od

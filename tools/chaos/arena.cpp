@@ -1,6 +1,7 @@
 #include "chaos/arena.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/wait.h>
 
 #include <algorithm>
@@ -85,10 +86,14 @@ Arena::~Arena() {
   for (Contender& contender : contenders_) end(contender);
 }
 
+std::vector<std::string> Arena::server_urls() const {
+  std::vector<std::string> urls;
+  for (const auto& server : servers_) urls.push_back(url_of(server->port()));
+  return urls;
+}
+
 void Arena::open_deployment() const {
-  std::vector<std::string> nodes;
-  for (const auto& server : servers_) nodes.push_back(url_of(server->port()));
-  const auto opened = bootstrap(contender_options(std::move(nodes)));
+  const auto opened = bootstrap(contender_options(server_urls()));
   if (!opened) throw std::runtime_error("chaos: " + opened.error().message);
 }
 
@@ -258,14 +263,29 @@ void Arena::call_operator() {
   request.program = "/proc/self/exe";
   request.arguments = {"quorum-lock", "bootstrap", "--quiet", "--max-ttl",
                        fmt::format("{}ms", max_ttl.count())};
-  std::string nodes;
-  for (const auto& server : servers_) {
-    nodes += (nodes.empty() ? "" : ",") + url_of(server->port());
-  }
-  request.environment = cli::environment_with({"QUORUM_LOCK_NODES=" + nodes}, {});
+  request.environment = cli::environment_with(
+      {fmt::format("QUORUM_LOCK_NODES={}", fmt::join(server_urls(), ","))}, {});
   request.streams = cli::ChildRequest::Streams::none;
   const auto started = cli::ChildProcess::start(request, signals_);
   if (const auto* child = std::get_if<cli::ChildProcess>(&started)) operator_pid_ = child->pid();
+}
+
+bool Arena::is_closed_for_clients() const {
+  const auto examined = examine(contender_options(server_urls()));
+  if (!examined) return false;
+  const auto members = static_cast<std::size_t>(std::count_if(
+      examined->nodes.begin(), examined->nodes.end(),
+      [](const auto& node) { return node.membership == MemberReport::State::member; }));
+  return members > 0 && members <= servers_.size() / 2;
+}
+
+void Arena::look_at_markers() {
+  const auto now = std::chrono::steady_clock::now();
+  if (needs_operator_ || now < looked_ + std::chrono::seconds{1}) return;
+  looked_ = now;
+  const bool closed = is_closed_for_clients();
+  needs_operator_ = closed && was_closed_;
+  was_closed_ = closed && !needs_operator_;
 }
 
 std::size_t Arena::one_of(const Fault& fault) const noexcept {

@@ -50,6 +50,12 @@ class Arena {
   void look_after(const Recorder& recorder);
   [[nodiscard]] bool all_done() const noexcept;
 
+  /// To be called now and then once everything is healed. Calls the operator if two looks in a row,
+  /// a second apart, find that too few nodes remember their deployment for the clients to take the
+  /// others back. Never where none remembers one, half-done openings included: these are the
+  /// clients' own business, and a run in which they leave them must fail.
+  void look_at_markers();
+
  private:
   struct Contender {
     pid_t pid = -1;
@@ -71,6 +77,8 @@ class Arena {
   /// Opens a deployment that clients cannot repair, again and again until it succeeds: as its
   /// operator would, with `quorum-lock bootstrap`.
   void call_operator();
+  [[nodiscard]] bool is_closed_for_clients() const;
+  [[nodiscard]] std::vector<std::string> server_urls() const;
 
   const ArenaRequest& request_;
   const cli::Signals& signals_;
@@ -79,6 +87,8 @@ class Arena {
   FaultProxy proxy_{};
   std::vector<Contender> contenders_;
   bool needs_operator_ = false;
+  bool was_closed_ = false;
+  std::chrono::steady_clock::time_point looked_{};
   pid_t operator_pid_ = -1;
   std::chrono::steady_clock::time_point operator_called_{};
 };

@@ -124,6 +124,7 @@ class Conductor {
   int wait_for_progress(Arena& arena) {
     const milliseconds limit = now() + progress_limit;
     while (!arena.all_done() && now() < limit) {
+      arena.look_at_markers();
       if (const int signal = wait_until(arena, now() + look_every)) return signal;
       show();
     }

@@ -36,6 +36,15 @@ struct EnrollingClient : Harness {
     marker.self = "node" + std::to_string(node);
     return marker;
   }
+  /// As a client marked it that has other names for the same nodes.
+  static Marker opening_elsewhere(NodeIndex node) {
+    Marker marker = member(node);
+    marker.incarnation = "j";
+    marker.state = Marker::State::opening;
+    marker.members = {"proxy0", "proxy1", "proxy2"};
+    marker.self = "proxy" + std::to_string(node);
+    return marker;
+  }
   std::string come_up(NodeIndex node, const Marker& marker, Duration quarantine = {}) {
     markers[node] = format_marker(marker) + " 1";
     NodeUp event;
@@ -44,8 +53,34 @@ struct EnrollingClient : Harness {
     event.quarantine_why = "it restarted";
     return up_as(node, event);
   }
+  /// By another name, the same server as node 2.
+  std::string come_up_as_twin(NodeIndex node, const Marker& marker) {
+    markers[node] = format_marker(marker) + " 1";
+    NodeUp event;
+    event.marker = markers[node];
+    event.server = "server2";
+    return up_as(node, event);
+  }
   /// The answer to read-marker.
   std::string read(NodeIndex node) { return answer(node, Reply::marker, markers[node]); }
+  /// Lets time pass, and answers what is read meanwhile, until something is written.
+  std::string look(Duration by) {
+    constexpr Duration step = 100ms;
+    std::string text;
+    for (Duration passed{}; passed < by; passed += step) {
+      note(text, pass(step));
+      for (NodeIndex node = 0; node < 3; ++node) {
+        while (open(node) > 0 && text.find("write-marker") == std::string::npos) {
+          note(text, read(node));
+        }
+      }
+    }
+    return text;
+  }
+  static void note(std::string& text, const std::string& more) {
+    if (!text.empty() && !more.empty()) text += "; ";
+    text += more;
+  }
   /// What the engine wants to write now.
   [[nodiscard]] Marker to_write() const {
     for (const Command& command : commands()) {
@@ -216,6 +251,66 @@ TEST(EngineEnrolment, AMemberThatTheListDoesNotNameIsLearnedAndConnectedTo) {
   former.deployment = "C";
   EXPECT_EQ(h.come_up(2, former), "excluded 2") << "it left";
   EXPECT_EQ(h.acquire(1, 10s), "set t1 -> 0 1 3");
+}
+
+TEST(EngineEnrolment, AnAbandonedOpeningUnderOtherNamesIsReplaced) {
+  EnrollingClient h;
+  h.come_up(0, EnrollingClient::opening_elsewhere(0));
+  h.come_up(1, EnrollingClient::blank(1));
+  h.come_up(2, EnrollingClient::blank(2));
+  EXPECT_EQ(h.look(2900ms).find("write-marker"), std::string::npos);
+  // All are read once more, then the first is marked.
+  EXPECT_NE(h.look(100ms).find("read-marker -> 0 1 2; write-marker 0"), std::string::npos);
+  EXPECT_EQ(h.to_write().state, Marker::State::opening);
+  EXPECT_EQ(h.to_write().members, (std::vector<std::string>{"node0", "node1", "node2"}));
+  // What is left is blank: nobody has to be waited for any more.
+  EXPECT_EQ(h.write(0, h.to_write(), 31s), "write-marker 1");
+}
+
+TEST(EngineEnrolment, AnOpeningUnderOtherNamesThatGoesOnIsLeftAlone) {
+  EnrollingClient h;
+  h.come_up(0, EnrollingClient::opening_elsewhere(0));
+  h.come_up(1, EnrollingClient::blank(1));
+  h.come_up(2, EnrollingClient::blank(2));
+  h.look(1900ms);
+  h.down(2);
+  h.come_up(2, EnrollingClient::opening_elsewhere(2));
+  EXPECT_EQ(h.look(2900ms).find("write-marker"), std::string::npos) << "the wait began again";
+  h.down(1);
+  // The other client has marked all: whoever sees it may finish it.
+  EXPECT_EQ(h.come_up(1, EnrollingClient::opening_elsewhere(1)), "read-marker -> 0 1 2");
+}
+
+TEST(EngineEnrolment, ANodeThatRefusesToBeMarkedEndsNoWait) {
+  EnrollingClient h;
+  h.come_up(0, EnrollingClient::opening_elsewhere(0));
+  h.come_up(1, EnrollingClient::blank(1));
+  h.come_up(2, EnrollingClient::blank(2));
+  h.look(3s);
+  h.answer(0, Reply::error, "OOM command not allowed");
+  h.down(2);
+  h.come_up(2, EnrollingClient::opening_elsewhere(2));
+  EXPECT_EQ(h.look(2900ms).find("write-marker"), std::string::npos);
+  EXPECT_NE(h.look(2s).find("write-marker 0"), std::string::npos);
+}
+
+TEST(EngineEnrolment, AnotherNameOfANodeThatWasLearnedDoesNotKeepTheDeploymentClosed) {
+  EnrollingClient h;
+  Marker marker = EnrollingClient::member(0);
+  marker.members = {"node0", "node1", "proxy2"};
+  h.come_up(0, marker);
+  marker.run_id = "server1";
+  marker.self = "node1";
+  EXPECT_EQ(h.come_up(1, marker), "learned 3");
+  h.tick();
+  marker.run_id = "server2";
+  marker.self = "proxy2";
+  h.come_up(2, marker);
+  h.come_up_as_twin(3, marker);
+  for (NodeIndex node = 0; node < 4; ++node) h.down(node);
+  for (NodeIndex node = 0; node < 3; ++node) h.come_up(node, EnrollingClient::blank(node));
+  const std::string opens = h.come_up_as_twin(3, EnrollingClient::blank(2));
+  EXPECT_NE(opens.find("write-marker 0"), std::string::npos) << opens;
 }
 
 TEST(EngineEnrolment, AClientThatClosesAtOnceLeavesNoOpeningHalfDone) {

@@ -78,6 +78,29 @@ class Enrolling : public testing::Test {
     }
     return next_write();
   }
+  std::optional<Enrolment::Wait> next_wait() {
+    const Enrolment::Step step = next();
+    const auto* wait = std::get_if<Enrolment::Wait>(&step);
+    return wait != nullptr ? std::optional(*wait) : std::nullopt;
+  }
+  Marker opening(const std::string& run_id, const std::string& deployment, const std::string& self,
+                 std::vector<std::string> members) {
+    Marker marker = member(run_id, deployment, self, std::move(members), random_);
+    marker.state = State::opening;
+    return marker;
+  }
+  /// Carries out all that is written, without any further wait: all nodes belong together then.
+  void open_all(const std::vector<std::string>& members) {
+    while (const auto write = next_write_when_confirmed()) {
+      ASSERT_NE(markers_[write->node].state, State::active);
+      markers_[write->node] = write->marker;
+    }
+    for (const Marker& marker : markers_) {
+      EXPECT_EQ(marker.state, State::active);
+      EXPECT_EQ(marker.deployment, markers_[0].deployment);
+      EXPECT_EQ(marker.members, members);
+    }
+  }
   std::optional<Enrolment::Write> next_write() {
     const Enrolment::Step step = next();
     const auto* write = std::get_if<Enrolment::Write>(&step);
@@ -286,13 +309,102 @@ TEST_F(Enrolling, of_two_openings_that_met_one_is_gone_on_with) {
   EXPECT_EQ(next_write_when_confirmed().value().marker.state, State::active);
 }
 
-TEST_F(Enrolling, an_opening_of_another_list_is_left_alone) {
-  node("a", member("1", "x", "a", {"a", "b", "c"}, random_));
-  node("b", member("2", "x", "b", {"a", "b", "c"}, random_));
-  markers_[0].state = markers_[1].state = State::opening;
-  EXPECT_FALSE(next_write_when_confirmed()) << "c may have become active elsewhere";
+TEST_F(Enrolling, an_opening_of_another_list_is_waited_for_and_then_replaced) {
+  node("a", opening("1", "x", "a", {"a", "b", "c"}));
+  node("b", opening("2", "x", "b", {"a", "b", "c"}));
   node("d", blank_marker("4", random_));
-  EXPECT_FALSE(next_write_when_confirmed());
+  const auto wait = next_wait();
+  ASSERT_TRUE(wait);
+  EXPECT_GE(wait->length, 2s);
+  EXPECT_LE(wait->length, 3s);
+  EXPECT_EQ(next_wait().value().number, wait->number) << "asking again does not prolong it";
+  enrolment_.waited(wait->number);
+  EXPECT_TRUE(std::holds_alternative<Enrolment::Confirm>(next())) << "the view may be old";
+  open_all({"a", "b", "d"});
+}
+
+TEST_F(Enrolling, of_two_lists_the_other_client_being_dead_the_own_id_is_kept) {
+  // Two clients with two names for each node marked one node each.
+  node("a", opening("1", "x", "a", {"a", "b", "c"}));
+  node("b", opening("2", "w", "proxy-b", {"proxy-a", "proxy-b", "proxy-c"}));
+  node("c", blank_marker("3", random_));
+  enrolment_.waited(next_wait().value().number);
+  open_all({"a", "b", "c"});
+  EXPECT_EQ(markers_[0].deployment, "x");
+}
+
+TEST_F(Enrolling, a_wait_begins_again_when_a_marker_changes) {
+  node("a", opening("1", "x", "proxy-a", {"proxy-a", "proxy-b", "proxy-c"}));
+  node("b", blank_marker("2", random_));
+  node("c", blank_marker("3", random_));
+  const auto first = next_wait();
+  ASSERT_TRUE(first);
+  markers_[1] = opening("2", "x", "proxy-b", {"proxy-a", "proxy-b", "proxy-c"});
+  enrolment_.waited(first->number);
+  const auto second = next_wait();
+  ASSERT_TRUE(second);
+  EXPECT_NE(second->number, first->number);
+  // Nor does a wait for what was there before prove anything.
+  enrolment_.waited(first->number);
+  EXPECT_TRUE(next_wait());
+  enrolment_.waited(second->number);
+  const auto write = next_write_when_confirmed();
+  ASSERT_TRUE(write);
+  markers_[write->node] = write->marker;
+  // The other client is alive after all, and begins again.
+  markers_[0] = opening("1", "y", "proxy-a", {"proxy-a", "proxy-b", "proxy-c"});
+  EXPECT_TRUE(next_wait());
+}
+
+TEST_F(Enrolling, a_foreign_opening_on_all_its_members_is_finished_at_once) {
+  const std::vector<std::string> members = {"proxy-a", "proxy-b", "proxy-c"};
+  node("a", opening("1", "x", "proxy-a", members));
+  node("b", opening("2", "x", "proxy-b", members));
+  node("c", opening("3", "x", "proxy-c", members));
+  const auto write = next_write_when_confirmed();
+  ASSERT_TRUE(write);
+  EXPECT_EQ(write->marker.state, State::active);
+  EXPECT_EQ(write->marker.members, members);
+}
+
+TEST_F(Enrolling, a_rival_that_finishes_during_the_wait_is_left_alone) {
+  const std::vector<std::string> members = {"proxy-a", "proxy-b", "proxy-c"};
+  node("a", opening("1", "x", "proxy-a", members));
+  node("b", blank_marker("2", random_));
+  node("c", blank_marker("3", random_));
+  const auto wait = next_wait();
+  ASSERT_TRUE(wait);
+  markers_[0] = member("1", "x", "proxy-a", members, random_);
+  markers_[1] = member("2", "x", "proxy-b", members, random_);
+  markers_[2] = member("3", "x", "proxy-c", members, random_);
+  enrolment_.waited(wait->number);
+  EXPECT_TRUE(std::holds_alternative<Enrolment::Nothing>(next()));
+}
+
+TEST_F(Enrolling, the_same_names_for_other_nodes_are_another_list) {
+  node("a", opening("1", "x", "b", {"a", "b"}));
+  node("b", blank_marker("2", random_));
+  enrolment_.waited(next_wait().value().number);
+  open_all({"a", "b"});
+  EXPECT_NE(markers_[0].deployment, "x");
+}
+
+TEST_F(Enrolling, an_opening_with_another_max_ttl_is_waited_for_and_then_replaced) {
+  node("a", opening("1", "x", "a", {"a", "b"}));
+  node("b", opening("2", "x", "b", {"a", "b"}));
+  markers_[0].max_ttl = markers_[1].max_ttl = 60s;
+  enrolment_.waited(next_wait().value().number);
+  open_all({"a", "b"});
+  EXPECT_EQ(markers_[0].max_ttl, max_ttl);
+}
+
+TEST_F(Enrolling, a_foreign_opening_is_not_replaced_beside_active_or_joining_nodes) {
+  node("a", opening("1", "x", "a", {"a", "d", "e"}));
+  node("b", member("2", "y", "b", {"b", "d", "e"}, random_));
+  node("c", blank_marker("3", random_));
+  EXPECT_TRUE(std::holds_alternative<Enrolment::Nothing>(next()));
+  markers_[1].state = State::joining;
+  EXPECT_TRUE(std::holds_alternative<Enrolment::Nothing>(next()));
 }
 
 TEST_F(Enrolling, members_that_the_list_does_not_have_are_found_by_a_majority_of_markers) {
@@ -320,7 +432,7 @@ class Crowd {
       lose_data(i);
     }
     for (std::size_t i = 0; i < clients; ++i) {
-      clients_.emplace_back();
+      clients_.emplace_back().names = names_;
       for (std::size_t node = 0; node < members; ++node) lists_[i].push_back(node);
       if (spare > 0 && i > 0) lists_[i].back() = members + draw(spare);
     }
@@ -338,7 +450,18 @@ class Crowd {
     if (nodes_[node].state == State::active) who.known_as[node] = nodes_[node].self;
   }
   void lose_sight(std::size_t client, std::size_t node) { clients_[client].seen.erase(node); }
-  void crash(std::size_t client) { clients_[client] = Client(); }
+  void crash(std::size_t client) {
+    std::vector<std::string> names = std::move(clients_[client].names);
+    clients_[client] = Client();
+    clients_[client].names = std::move(names);
+  }
+  /// From now on each client has names of its own for the nodes.
+  void rename() {
+    for (std::size_t client = 0; client < clients; ++client) {
+      for (std::string& name : clients_[client].names) name += std::to_string(client);
+    }
+  }
+  void end_wait(std::size_t client) { clients_[client].enrolment.waited(clients_[client].wait); }
 
   void act(std::size_t client) {
     Client& who = clients_[client];
@@ -347,9 +470,10 @@ class Crowd {
     for (const std::size_t node : list) {
       const auto seen = who.seen.find(node);
       const Marker* marker = seen != who.seen.end() ? &seen->second : nullptr;
-      views.push_back({names_[node], marker != nullptr, marker, who.known_as[node]});
+      views.push_back({who.names[node], marker != nullptr, marker, who.known_as[node]});
     }
     const Enrolment::Step step = who.enrolment.next(views, random_);
+    if (const auto* wait = std::get_if<Enrolment::Wait>(&step)) who.wait = wait->number;
     if (const auto* write = std::get_if<Enrolment::Write>(&step)) {
       const std::size_t node = list[write->node];
       if (nodes_[node] == who.seen[node]) nodes_[node] = write->marker;
@@ -377,6 +501,7 @@ class Crowd {
     for (int i = 0; i < 50; ++i) {
       for (std::size_t node = 0; node < nodes_.size(); ++node) look(client, node);
       act(client);
+      end_wait(client);
       for (std::size_t node = 0; node < nodes_.size(); ++node) confirm_one(client, node);
     }
   }
@@ -391,7 +516,9 @@ class Crowd {
       lose_sight(client, node);
     } else if (what < 20) {
       look(client, node);
-    } else if (what < 36) {
+    } else if (what < 24) {
+      end_wait(client);
+    } else if (what < 40) {
       confirm_one(client, node);
     } else {
       act(client);
@@ -419,6 +546,8 @@ class Crowd {
     std::map<std::size_t, Marker> seen;
     std::map<std::size_t, std::string> known_as;
     std::map<std::size_t, std::pair<NodeIndex, std::uint16_t>> to_confirm;
+    std::vector<std::string> names;
+    std::uint16_t wait = 0;
     Enrolment enrolment{max_ttl, quarantine};
   };
   std::mt19937 dice_;
@@ -442,9 +571,24 @@ TEST(EnrolmentOfManyClients, opens_the_deployment_whoever_crashed_on_the_way) {
   }
 }
 
+TEST(EnrolmentOfManyClients, opens_it_whatever_names_those_had_who_crashed) {
+  for (std::uint32_t seed = 0; seed < 2'000; ++seed) {
+    const std::size_t nodes = 1 + seed % 5;
+    Crowd crowd(nodes, 0, seed);
+    crowd.rename();
+    for (int i = 0; i < 200; ++i) {
+      crowd.do_anything();
+      ASSERT_LE(crowd.ids_with_a_quorum(), 1U) << "seed " << seed;
+    }
+    crowd.run_alone(0);
+    EXPECT_EQ(crowd.active(), nodes) << "seed " << seed;
+  }
+}
+
 TEST(EnrolmentOfManyClients, with_different_lists_never_gives_two_deployments_a_quorum) {
   for (std::uint32_t seed = 0; seed < 2'000; ++seed) {
     Crowd crowd(3 + seed % 3, 1, seed);
+    if (seed % 2 == 0) crowd.rename();
     for (int i = 0; i < 200; ++i) {
       if (crowd.draw(24) == 0) crowd.lose_data(crowd.draw_node());
       crowd.do_anything();

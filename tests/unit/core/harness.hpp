@@ -203,7 +203,7 @@ class Harness {
     event.node = node;
     event.connection = ++connection_;
     const std::string server = "server" + std::to_string(node);
-    event.server = server;
+    if (event.server.empty()) event.server = server;
     return step(event);
   }
   /// The same answer from several nodes, one after the other.
