@@ -40,7 +40,6 @@ struct Acquisition {
   bool by_script = false;        ///< something is in the way that SET can not deal with
 
   bool reserves = false;  ///< a writer that may wait: its attempts keep new readers out
-  bool reserved = false;  ///< and did so
 
   std::uint32_t permit = 0;                ///< asked for now
   std::uint32_t moves = 0;                 ///< from permit to permit, since the last pause
@@ -48,10 +47,14 @@ struct Acquisition {
   ClaimId claim{};
   Instant next_try{};
 
-  bool queued = false;              ///< with others of ours, for the keys that are in its way
-  std::uint64_t blocked_by = 0;     ///< which of several resources is, from 1 on; 0: `resource`
-  NodeSet notified_by;              ///< nodes that told, since the last look, that it is free
-  std::optional<Instant> retry_at;  ///< after what was told, though not by enough nodes
+  /// While it waits for a notification.
+  struct Waiting {
+    bool queued = false;           ///< with others of ours, for the keys that are in its way
+    bool reserved = false;         ///< a writer that keeps new readers out
+    std::uint64_t blocked_by = 0;  ///< which of several resources is, from 1 on; 0: `resource`
+    NodeSet notified_by;           ///< since the last attempt
+    std::optional<Instant> retry_at;
+  } waiting;
 
   Errc why = Errc::unavailable;  ///< of the last lost attempt
   bool has_last = false;

@@ -73,6 +73,7 @@ struct Claim {
   Phase phase = Phase::cleaning_up;
   Task task = Task::none;
   bool finished = false;
+  bool touched = false;  ///< to be judged before the step is over
   bool is_hold = false;  ///< by token: a node said that it is one of several
   std::uint32_t unanswered = 0;
   KeyLedger keys;  ///< what the token may have left on the nodes
@@ -130,7 +131,7 @@ struct Claim {
     purpose = what_for;
     phase = what_for == Purpose::acquire ? Phase::acquiring : Phase::by_token;
     task = Task::none;
-    finished = is_hold = false;
+    finished = touched = is_hold = false;
     unanswered = 0;
     keys = KeyLedger();
     valid_until = Instant{};

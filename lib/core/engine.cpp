@@ -34,7 +34,8 @@ Engine::Engine(Settings settings, Randomness& random)
       random_(&random),
       nodes_(settings_),
       enrolment_(settings_.max_ttl, settings_.quarantine),
-      outbox_(nodes_) {
+      outbox_(nodes_),
+      wait_queue_(settings_, nodes_, outbox_, acquisitions_, random) {
   REDLOCK_ASSERT(!settings_.nodes.empty() && settings_.nodes.size() <= limits::nodes);
   REDLOCK_ASSERT(settings_.quorum >= majority(settings_.nodes.size()));
   REDLOCK_ASSERT(settings_.quorum <= settings_.nodes.size());
@@ -45,13 +46,22 @@ void Engine::step(Instant now, const Event& event, std::vector<Command>& out) {
   now_ = now;
   nodes_.set_now(now);
   outbox_.open(now, out);
+  wait_queue_.begin_step(now);
   reap();
   // What is due comes first: an answer that arrives after the deadline must find the lease lost.
   const bool takes_away = only_takes_away(event);
-  if (takes_away) handle(event);
+  if (takes_away) {
+    handle(event);
+    drain();
+  }
   fire_due();
-  if (!takes_away) handle(event);
+  drain();
+  if (!takes_away) {
+    handle(event);
+    drain();
+  }
   enrol();
+  drain();
   report_drained();
   outbox_.close();
 }
@@ -83,6 +93,40 @@ void Engine::fire_due() {
   }
 }
 
+void Engine::touch(Claim& claim) {
+  if (claim.touched) return;
+  claim.touched = true;
+  touched_.push_back(claim.index);
+}
+
+void Engine::drain() {
+  // First the rounds that can be decided, in the order in which answers came. That may begin other
+  // attempts, and wake acquisitions that wait.
+  std::vector<WaitQueue::Woken>& woken = wait_queue_.woken();
+  while (!touched_.empty() || !woken.empty()) {
+    for (std::size_t i = 0; i < touched_.size(); ++i) {
+      Claim& claim = claims_.at(touched_[i]);
+      claim.touched = false;
+      judge(claim);
+      finish_if_clean(claim);
+    }
+    touched_.clear();
+    for (std::size_t i = 0; i < woken.size(); ++i) {
+      Acquisition& acquisition = acquisitions_.at(woken[i].acquisition);
+      if (acquisition.state != Acquisition::State::backing_off) continue;
+      plan_next_try(acquisition, woken[i].at_latest);
+      if (woken[i].at_once && acquisition.next_try <= now_) fire(acquisition);
+    }
+    woken.clear();
+  }
+}
+
+void Engine::on(const Subscribed& event) { wait_queue_.subscribed(event.node); }
+
+void Engine::on(const Notification& event) { wait_queue_.notified(event); }
+
+void Engine::on(const Unsubscribed& event) { wait_queue_.unsubscribed(event.node); }
+
 void Engine::reap() {
   for (const std::uint32_t index : finished_claims_) claims_.give_back(claims_.at(index));
   finished_claims_.clear();
@@ -90,8 +134,6 @@ void Engine::reap() {
     acquisitions_.give_back(acquisitions_.at(index));
   }
   finished_acquisitions_.clear();
-  for (const std::uint32_t key : left_) wait_queue_.forget(key);
-  left_.clear();
 }
 
 void Engine::fail(RequestId request, Errc code, const Round* round) {

@@ -57,7 +57,7 @@ class Engine {
   /// Nodes that were asked for a vote since the last TurnEnd.
   [[nodiscard]] NodeSet uncovered() const noexcept { return uncovered_; }
   /// By what name the nodes tell us; empty before Command::Kind::subscribe.
-  [[nodiscard]] const Token& client_id() const noexcept { return client_id_; }
+  [[nodiscard]] const Token& client_id() const noexcept { return wait_queue_.client_id(); }
   [[nodiscard]] std::size_t claims() const noexcept { return claims_.size(); }
 
  private:
@@ -81,6 +81,9 @@ class Engine {
   void on(const TurnEnd&);
   void on(const Shutdown&);
   void fire_due();
+  /// What the step recorded about this claim may decide its round, or be the last it waited for.
+  void touch(Claim& claim);
+  void drain();
   void reap();
   void report_drained();
   /// Where something of it may be left that a release is to remove.
@@ -163,29 +166,6 @@ class Engine {
   void choose_permit(Acquisition& acquisition);
   [[nodiscard]] bool may_change_permit(const Acquisition& acquisition) const;
 
-  // engine_waiting.cpp: nodes tell when to look again
-  /// As queue.lua and leave.lua number them.
-  enum class Queued : std::uint8_t { once = 0, at_the_back = 1, at_the_front = 2 };
-  enum class Leave : std::uint8_t { quietly = 0, notifying = 1, unreserved = 2 };
-  enum class Left : std::uint8_t { granted, failed };
-  enum class Visited : std::uint8_t { more, enough };
-  [[nodiscard]] static bool can_be_notified(const Acquisition& acquisition);
-  void join_wait_queue(Acquisition& acquisition);
-  /// Of a client that is queued once for all of its waiters, and has to move.
-  [[nodiscard]] Queued position_in_queue(const WaitQueue::Key& key);
-  void join_queue(WaitQueue::Entry& entry, NodeSet nodes, Queued where);
-  void leave_wait_queue(Acquisition& acquisition, Left left);
-  void leave_queue(WaitQueue::Entry& entry, Leave how);
-  void send_about_queue(const WaitQueue::Entry& entry, Verb verb, NodeSet nodes, std::int64_t how);
-  void note_queued(NodeIndex node, const Stamp& stamp, const Answer& answer);
-  [[nodiscard]] bool will_be_notified(const Acquisition& acquisition);
-  [[nodiscard]] bool notified_by_quorum(const Acquisition& acquisition) const;
-  template <typename Visit>
-  void each_waiter(const WaitQueue::Key& key, Visit&& visit);
-  void note_notified(const WaitQueue::Key& key, NodeIndex node);
-  void notify(const WaitQueue::Key& key, std::uint32_t before);
-  void retry_unsubscribed();
-
   // engine_acquire.cpp: attempts, waiting
   [[nodiscard]] bool has_room() const;
   void try_again(Acquisition& acquisition);
@@ -237,12 +217,10 @@ class Engine {
   Pool<Acquisition> acquisitions_;
   std::size_t held_ = 0;  ///< of the claims: leases
   TimerHeap timers_;
+  std::vector<std::uint32_t> touched_;  ///< claims to be judged
   std::vector<std::uint32_t> finished_claims_;
   std::vector<std::uint32_t> finished_acquisitions_;
 
-  WaitQueue wait_queue_;
-  std::vector<std::uint32_t> left_;  ///< keys to be forgotten at the next step: commands name them
-  Token client_id_;
   FencingNumbers fencing_numbers_;
   NodeSet uncovered_;
   Enrolment enrolment_;
@@ -263,6 +241,7 @@ class Engine {
 
   Instant now_ = Instant::min();
   Outbox outbox_;
+  WaitQueue wait_queue_;
 };
 
 }  // namespace redlock::core

@@ -25,8 +25,7 @@ void Engine::on(const Acquire& event) {
   acquisition.moves = 0;
   acquisition.by_script = !event.more_resources.empty();
   acquisition.reserves = event.wait > Duration::zero() && event.group.empty() && event.permits == 0;
-  acquisition.reserved = false;
-  acquisition.blocked_by = 0;
+  acquisition.waiting = Acquisition::Waiting();
   acquisition.fencing = event.fencing;
   acquisition.give_up.reset();
   if (event.wait > Duration::zero()) acquisition.give_up = later(now_, event.wait);
@@ -60,8 +59,8 @@ void Engine::on(const Cancel& event) {
 
 void Engine::try_again(Acquisition& acquisition) {
   // From here on it counts what is told of later.
-  acquisition.notified_by = NodeSet();
-  acquisition.retry_at.reset();
+  acquisition.waiting.notified_by = NodeSet();
+  acquisition.waiting.retry_at.reset();
   const Nodes::Ballot ballot = nodes_.ballot();
   const std::size_t usable = nodes_.voters(ballot.deployment).size();
   if (usable >= ballot.quorum) return start_attempt(acquisition);
@@ -153,7 +152,7 @@ void Engine::start_attempt(Acquisition& acquisition) {
   timers_.set(timer_of(acquisition), acquisition.give_up);
   ask(claim);
   retime(claim);
-  judge(claim);
+  touch(claim);
 }
 
 void Engine::judge_attempt(Claim& claim) {
@@ -254,7 +253,7 @@ void Engine::grant(Claim& claim) {
   command.valid_until = claim.valid_until;
 
   acquisition.state = Acquisition::State::over;
-  leave_wait_queue(acquisition, Left::granted);
+  wait_queue_.leave(acquisition, WaitQueue::Left::granted);
   timers_.set(timer_of(acquisition), std::nullopt);
   finished_acquisitions_.push_back(acquisition.index);
 }
@@ -277,18 +276,22 @@ void Engine::pause_or_fail(Acquisition& acquisition) {
   }
   acquisition.state = Acquisition::State::backing_off;
   acquisition.moves = 0;
-  if (can_be_notified(acquisition)) join_wait_queue(acquisition);
+  if (WaitQueue::can_be_notified(acquisition)) wait_queue_.join(acquisition);
   plan_next_try(acquisition);
 }
 
 void Engine::plan_next_try(Acquisition& acquisition, Instant at_latest) {
-  const Notified notified = will_be_notified(acquisition) ? Notified::yes : Notified::no;
-  if (notified == Notified::yes && notified_by_quorum(acquisition)) acquisition.retry_at = now_;
+  const Notified notified =
+      wait_queue_.will_be_notified(acquisition) ? Notified::yes : Notified::no;
+  const bool is_its_turn = notified == Notified::yes &&
+                           wait_queue_.is_notified_by_quorum(acquisition) &&
+                           !wait_queue_.others_try(acquisition);
+  if (is_its_turn) acquisition.waiting.retry_at = now_;
   acquisition.next_try =
       next_try(now_, acquisition.why, acquisition.last, acquisition.failed_attempts,
                nodes_.slowest_round_trip(), notified, *random_);
   acquisition.next_try =
-      std::min({acquisition.next_try, acquisition.retry_at.value_or(at_latest), at_latest});
+      std::min({acquisition.next_try, acquisition.waiting.retry_at.value_or(at_latest), at_latest});
   timers_.set(timer_of(acquisition), std::min(acquisition.next_try, *acquisition.give_up));
 }
 
@@ -299,7 +302,7 @@ void Engine::finish(Acquisition& acquisition, Errc code) {
   if (acquisition.has_last) command.round = &acquisition.last;
   if (acquisition.first_round) command.elapsed = now_ - *acquisition.first_round;
   acquisition.state = Acquisition::State::over;
-  leave_wait_queue(acquisition, Left::failed);
+  wait_queue_.leave(acquisition, WaitQueue::Left::failed);
   timers_.set(timer_of(acquisition), std::nullopt);
   finished_acquisitions_.push_back(acquisition.index);
 }

@@ -51,8 +51,7 @@ void Engine::begin_extend(Claim& claim, Verb verb, Duration ttl) {
         [&](NodeIndex node) { claim.round.record(node, Vote::unreachable, {not_connected_yet}); });
     claim.unasked = NodeSet();
   }
-  judge(claim);
-  finish_if_clean(claim);
+  touch(claim);
 }
 
 void Engine::judge_extend(Claim& claim) {
@@ -163,8 +162,7 @@ void Engine::begin_release(Claim& claim, RequestId request) {
     if (nodes_[node].fresh()) claim.round.record(node, Vote::unreachable, {not_connected_yet});
     nodes_.record_absent(claim.round, node);
   });
-  judge(claim);
-  finish_if_clean(claim);
+  touch(claim);
 }
 
 void Engine::end_lease(Claim& claim) {
@@ -187,7 +185,7 @@ void Engine::clear(Claim& claim) {
   claim.keys.owe_release();
   send_owed(claim);
   retime(claim);
-  if (claim.task == Claim::Task::none) finish_if_clean(claim);
+  touch(claim);
 }
 
 Duration Engine::owed_pause() const {
@@ -225,7 +223,7 @@ void Engine::on(const ReleaseToken& event) {
       other.valid_until = now_;
     } else if (other.task == Claim::Task::none) {
       other.unasked = NodeSet();
-      finish_if_clean(other);
+      touch(other);
     }
   });
   Claim& claim = new_claim(Claim::Purpose::release, event.token);
@@ -238,8 +236,7 @@ void Engine::on(const ReleaseToken& event) {
   claim.keys.assume_present(nodes_.all());
   const NodeSet asked = ask(claim);
   claim.keys.owe_release(claim.keys.present() - asked - claim.unasked);
-  judge(claim);
-  finish_if_clean(claim);
+  touch(claim);
 }
 
 void Engine::judge_release_by_token(Claim& claim) {
@@ -280,7 +277,7 @@ void Engine::on(const Detach& event) {
   end_lease(*claim);
   claim->keys.hand_over();
   retime(*claim);
-  finish_if_clean(*claim);
+  touch(*claim);
 }
 
 // --- inspect ----------------------------------------------------------------------------------
@@ -294,8 +291,7 @@ void Engine::on(const Inspect& event) {
   claim.requests.push_back(event.request);
   begin_round(claim, 1, Duration::zero());
   ask(claim);
-  judge(claim);
-  finish_if_clean(claim);
+  touch(claim);
 }
 
 void Engine::judge_inspect(Claim& claim) {
@@ -358,7 +354,7 @@ void Engine::fire(Claim& claim) {
       break;
   }
   retime(claim);
-  finish_if_clean(claim);
+  touch(claim);
 }
 
 void Engine::retime(Claim& claim) {

@@ -93,7 +93,7 @@ void Engine::serve_claims_of(NodeIndex node) {
       // What did not fit behind so many others has to be sent later; the rest of an interval that
       // is over by now needs not be sent.
       retime(claim);
-      finish_if_clean(claim);
+      touch(claim);
     }
     if (!claim.unasked.has(node)) return;
     const bool votes = is_set(claim.verb);
@@ -105,8 +105,7 @@ void Engine::serve_claims_of(NodeIndex node) {
     } else {
       transmit(claim, claim.verb, NodeSet::of(node), ScriptForm::digest);
     }
-    judge(claim);
-    finish_if_clean(claim);
+    touch(claim);
   });
 }
 
@@ -138,13 +137,9 @@ void Engine::drop(NodeIndex node, Vote vote, std::string_view why) {
     claim.unasked.remove(node);
     if (claim.purpose == Claim::Purpose::release) claim.keys.owe_release(NodeSet::of(node));
     nodes_.record_absent(claim.round, node);
-    judge(claim);
-    finish_if_clean(claim);
+    touch(claim);
   });
-  if (link.subscription.wanted) outbox_.emit(Command::Kind::unsubscribe, node);
-  link.subscription.wanted = link.subscription.open = false;
-  wait_queue_.lost(node);
-  retry_unsubscribed();
+  wait_queue_.dropped(node);
   retry_connecting();
 }
 

@@ -110,7 +110,7 @@ void Engine::take_answer(const Answer& answer, Vote failure, std::optional<Arriv
     return;
   }
   if (stamp.verb == Verb::prune_fencing_numbers) return;
-  if (stamp.verb == Verb::join_queue) return note_queued(node, stamp, answer);
+  if (stamp.verb == Verb::join_queue) return wait_queue_.answered(node, stamp, answer);
   if (stamp.verb == Verb::leave_queue || stamp.verb == Verb::read_marker) return;
   if (stamp.verb == Verb::write_marker) return note_marker_refused(node);
   if (stamp.verb == Verb::read_clock) {
@@ -142,10 +142,9 @@ void Engine::take_answer(const Answer& answer, Vote failure, std::optional<Arriv
       break;
     case Verb::raise_fence:
       note_fencing_number(*claim, answer);
-      judge(*claim);
-      return finish_if_clean(*claim);
+      return touch(*claim);
     case Verb::expire_orphan:
-      return finish_if_clean(*claim);
+      return touch(*claim);
     case Verb::extend:
     case Verb::extend_or_set:
       note_extend(*claim, answer);
@@ -164,8 +163,7 @@ void Engine::take_answer(const Answer& answer, Vote failure, std::optional<Arriv
       break;
   }
   if (stamp.round == claim->round.number()) record(*claim, answer, failure, took);
-  judge(*claim);
-  finish_if_clean(*claim);
+  touch(*claim);
 }
 
 bool Engine::still_wanted(const Claim& claim, const Stamp& stamp) {

@@ -1,71 +1,315 @@
 #include "core/wait_queue.hpp"
 
 #include <algorithm>
+#include <chrono>
+#include <string>
+#include <vector>
 
-#include "redlock/inspection.hpp"
-#include "support/assert.hpp"
+#include "core/permits.hpp"
 
 namespace redlock::core {
 namespace {
 
-constexpr std::size_t most_idle = 32;
-constexpr std::size_t random_digits = 40;
+/// Who is in the way of more keys than these looks again and again instead.
+constexpr std::size_t most_keys = 16;
 
-bool is_hexadecimal(char letter) {
-  return (letter >= '0' && letter <= '9') || (letter >= 'a' && letter <= 'f');
+constexpr Duration queued_again_after = queued_for / 3;
+constexpr Duration retry_after = std::chrono::seconds(5);
+
+/// Where nodes do not agree whose turn it is, they may do so a moment later; and who is second
+/// waits for the first to come.
+constexpr Duration shortest_patience = std::chrono::milliseconds(1);
+constexpr int patience_of_the_second = 4;
+
+std::size_t keys_of(const Acquisition& acquisition) {
+  return std::max<std::size_t>(acquisition.terms.permits, 1);
+}
+
+/// Of several resources, the one in the way on most of the nodes that refused.
+std::uint64_t find_blocking(const Acquisition& acquisition) {
+  if (acquisition.terms.more_resources.empty()) return 0;
+  std::vector<std::size_t> nodes(acquisition.terms.more_resources.size() + 2);
+  acquisition.last.with(Vote::refused).each([&](NodeIndex node) {
+    const std::uint64_t which = acquisition.last.vote(node).number;
+    if (which < nodes.size()) ++nodes[which];
+  });
+  return static_cast<std::uint64_t>(std::max_element(nodes.begin(), nodes.end()) - nodes.begin());
+}
+
+template <typename Visit>
+void each_key(const Acquisition& acquisition, Visit&& visit) {
+  // Of several resources it waits for one at a time: notified of one that it cannot use, it would
+  // keep from the next in that queue what it was notified of.
+  if (acquisition.waiting.blocked_by > 1)
+    return visit(acquisition.terms.more_resources[acquisition.waiting.blocked_by - 2]);
+  if (acquisition.terms.permits == 0) return visit(acquisition.terms.resource);
+  for (std::uint32_t permit = 0; permit < acquisition.terms.permits; ++permit) {
+    visit(permit_name(acquisition.terms.resource, permit));
+  }
+}
+
+/// A writer, which keeps new readers out while it waits for those that hold the resource.
+bool is_kept_out_by_readers(const Acquisition& acquisition) {
+  return acquisition.reserves && acquisition.last.leading_holder() == "shared";
+}
+
+/// Several that wait for the same may be let in.
+bool makes_room(const Acquisition& acquisition) {
+  return !acquisition.terms.group.empty() || acquisition.terms.permits > 0;
 }
 
 }  // namespace
 
-bool notifies_on_release(std::string_view holder) {
-  if (holder == "shared" || holder == "writer" || holder.starts_with("owner ")) return true;
-  if (holder == interval_token) return true;
-  if (holder.size() < random_digits) return false;
-  if (holder.size() > random_digits && holder[random_digits] != ':') return false;
-  const std::string_view digits = holder.substr(0, random_digits);
-  return std::all_of(digits.begin(), digits.end(), is_hexadecimal);
+WaitQueue::WaitQueue(const Settings& settings, Nodes& nodes, Outbox& outbox,
+                     Pool<Acquisition>& acquisitions, Randomness& random)
+    : settings_(settings),
+      nodes_(nodes),
+      outbox_(outbox),
+      acquisitions_(acquisitions),
+      random_(random) {}
+
+void WaitQueue::begin_step(Instant now) {
+  now_ = now;
+  for (const std::uint32_t key : left_) keys_.forget(key);
+  left_.clear();
 }
 
-WaitQueue::Entry& WaitQueue::wait(std::string_view key, std::uint32_t waiter) {
-  Entry* entry = find(key);
-  if (entry == nullptr) {
-    entry = &*keys_.try_emplace(std::string(key)).first;
-    entry->second.id = ++last_id_;
-    by_id_.emplace(last_id_, entry);
+bool WaitQueue::can_be_notified(const Acquisition& acquisition) {
+  if (acquisition.why != Errc::held || keys_of(acquisition) > most_keys) return false;
+  return acquisition.terms.permits > 0 || notifies_on_release(acquisition.last.leading_holder());
+}
+
+NodeSet WaitQueue::subscribe() {
+  NodeSet able;
+  NodeSet mute;
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    Link& link = nodes_[i];
+    if (!link.up() || link.subscription.retry_at > now_) continue;
+    able.add(static_cast<NodeIndex>(i));
+    if (!link.subscription.wanted) mute.add(static_cast<NodeIndex>(i));
+    link.subscription.wanted = true;
   }
-  entry->second.waiters.push_back(waiter);
-  return *entry;
-}
-
-WaitQueue::Entry& WaitQueue::stop(std::string_view key, std::uint32_t waiter) {
-  Entry* const entry = find(key);
-  REDLOCK_ASSERT(entry != nullptr);
-  std::erase(entry->second.waiters, waiter);
-  return *entry;
-}
-
-WaitQueue::Entry* WaitQueue::find(std::string_view key) {
-  const auto at = keys_.find(key);
-  return at == keys_.end() ? nullptr : &*at;
-}
-
-WaitQueue::Entry* WaitQueue::find(std::uint32_t id) {
-  const auto at = by_id_.find(id);
-  return at == by_id_.end() ? nullptr : at->second;
-}
-
-void WaitQueue::forget(std::uint32_t id) {
-  const Entry* const entry = find(id);
-  if (entry == nullptr || !entry->second.waiters.empty() || keys_.size() <= most_idle) return;
-  by_id_.erase(id);
-  keys_.erase(keys_.find(entry->first));
-}
-
-void WaitQueue::lost(NodeIndex node) {
-  for (auto& [name, key] : keys_) {
-    key.asked.remove(node);
-    key.queued.remove(node);
+  if (!mute.empty()) {
+    if (client_id_.empty()) client_id_ = random_.token();
+    outbox_.emit(Command::Kind::subscribe).nodes = mute;
   }
+  return able;
+}
+
+void WaitQueue::join(Acquisition& acquisition) {
+  if (const std::uint64_t blocking = find_blocking(acquisition);
+      blocking != acquisition.waiting.blocked_by) {
+    leave(acquisition, Left::failed);
+    acquisition.waiting.blocked_by = blocking;
+    acquisition.waiting.reserved = false;
+    acquisition.waiting.notified_by = NodeSet();
+  }
+  const NodeSet able = subscribe();
+  const bool is_reserved = acquisition.last.leading_holder() == "writer";
+  const bool reserves_it = is_kept_out_by_readers(acquisition);
+  acquisition.waiting.reserved = acquisition.waiting.reserved || reserves_it;
+  each_key(acquisition, [&](const std::string& key) {
+    WaitedKeys::Entry& entry =
+        acquisition.waiting.queued ? *keys_.find(key) : keys_.wait(key, acquisition.index);
+    if (later(entry.second.asked_at, queued_again_after) <= now_) entry.second.asked = NodeSet();
+    const NodeSet late = able - entry.second.asked;
+    // A writer that keeps readers out is next, and has to be notified first.
+    if (reserves_it) {
+      join(entry, able, Position::at_the_front);
+    } else if (is_reserved) {
+      join(entry, able, position_in_queue(entry.second));
+    } else {
+      join(entry, late, Position::once);
+    }
+  });
+  acquisition.waiting.queued = true;
+}
+
+template <typename Visit>
+void WaitQueue::each_waiter(const WaitedKeys::Key& key, Visit&& visit) {
+  for (const std::uint32_t index : key.waiters) {
+    Acquisition& acquisition = acquisitions_.at(index);
+    if (acquisition.waiting.queued && visit(acquisition) == Visited::enough) return;
+  }
+}
+
+WaitQueue::Position WaitQueue::position_in_queue(const WaitedKeys::Key& key) {
+  Position position = Position::at_the_back;
+  each_waiter(key, [&](const Acquisition& acquisition) {
+    if (acquisition.waiting.reserved) position = Position::at_the_front;
+    return Visited::more;
+  });
+  return position;
+}
+
+void WaitQueue::join(WaitedKeys::Entry& entry, NodeSet nodes, Position where) {
+  WaitedKeys::Key& key = entry.second;
+  NodeSet asked;
+  nodes.each([&](NodeIndex node) {
+    // What is told before we listen would be lost, and they are asked again when we do.
+    if (nodes_[node].subscription.open && !nodes_[node].congested()) asked.add(node);
+  });
+  if (asked.empty()) return;
+  if (key.asked.empty()) key.asked_at = now_;
+  key.asked = key.asked | asked;
+  send(entry, Verb::join_queue, asked, static_cast<std::int64_t>(where));
+}
+
+void WaitQueue::leave(Acquisition& acquisition, Left left) {
+  if (!acquisition.waiting.queued) return;
+  acquisition.waiting.queued = false;
+  each_key(acquisition, [&](const std::string& key) {
+    WaitedKeys::Entry& entry = keys_.stop(key, acquisition.index);
+    const bool others_wait = !entry.second.waiters.empty();
+    if (acquisition.waiting.reserved) {
+      const NodeSet queued = entry.second.queued;
+      leave(entry, Leave::unreserved);
+      if (others_wait) join(entry, queued, position_in_queue(entry.second));
+      return;
+    }
+    if (others_wait) {
+      // Who came later is to have a turn before others of ours.
+      if (left == Left::granted) {
+        return join(entry, entry.second.queued, position_in_queue(entry.second));
+      }
+      // Whoever is behind it was not woken by its notification.
+      return wake(entry.second, 0, false);
+    }
+    const bool others_enter = left == Left::granted && makes_room(acquisition);
+    leave(entry, others_enter ? Leave::notifying : Leave::quietly);
+  });
+}
+
+void WaitQueue::leave(WaitedKeys::Entry& entry, Leave how) {
+  NodeSet nodes;
+  entry.second.asked.each([&](NodeIndex node) {
+    if (nodes_[node].up() && !nodes_[node].congested()) nodes.add(node);
+  });
+  entry.second.asked = entry.second.queued = NodeSet();
+  left_.push_back(entry.second.id);
+  if (nodes.empty()) return;
+  send(entry, Verb::leave_queue, nodes, static_cast<std::int64_t>(how));
+}
+
+void WaitQueue::send(const WaitedKeys::Entry& entry, Verb verb, NodeSet nodes, std::int64_t how) {
+  Stamp stamp;
+  stamp.verb = verb;
+  stamp.claim.index = entry.second.id;
+  Command& command = outbox_.send(nodes, stamp);
+  command.key = &entry.first;
+  command.number = how;
+}
+
+void WaitQueue::answered(NodeIndex node, const Stamp& stamp, const Answer& answer) {
+  WaitedKeys::Entry* const entry = keys_.find(stamp.claim.index);
+  const bool queued = answer.reply == Reply::taken || answer.reply == Reply::gone;
+  if (entry == nullptr || !queued || !entry->second.asked.has(node)) return;
+  entry->second.queued.add(node);
+  if (answer.reply == Reply::gone) note_notified(entry->second, node);
+  each_waiter(entry->second, [this](Acquisition& acquisition) {
+    if (acquisition.state != Acquisition::State::backing_off || acquisition.waiting.retry_at)
+      return Visited::more;
+    if (will_be_notified(acquisition)) woken_.push_back({acquisition.index, Instant::max(), true});
+    return Visited::more;
+  });
+}
+
+bool WaitQueue::will_be_notified(const Acquisition& acquisition) {
+  if (!acquisition.waiting.queued || !can_be_notified(acquisition)) return false;
+  NodeSet nodes;
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    if (nodes_[i].up() && nodes_[i].subscription.open) nodes.add(static_cast<NodeIndex>(i));
+  }
+  each_key(acquisition,
+           [&](const std::string& key) { nodes = nodes & keys_.find(key)->second.queued; });
+  return nodes.size() >= settings_.quorum;
+}
+
+bool WaitQueue::is_notified_by_quorum(const Acquisition& acquisition) const {
+  return (acquisition.waiting.notified_by | acquisition.last.granted()).size() >= settings_.quorum;
+}
+
+bool WaitQueue::others_try(const Acquisition& acquisition) {
+  if (makes_room(acquisition)) return false;
+  bool others = false;
+  each_key(acquisition, [&](const std::string& key) {
+    each_waiter(keys_.find(key)->second, [&](const Acquisition& other) {
+      others = others || (&other != &acquisition && other.state == Acquisition::State::in_round);
+      return others ? Visited::enough : Visited::more;
+    });
+  });
+  return others;
+}
+
+void WaitQueue::note_notified(const WaitedKeys::Key& key, NodeIndex node) {
+  each_waiter(key, [node](Acquisition& acquisition) {
+    acquisition.waiting.notified_by.add(node);
+    return Visited::more;
+  });
+}
+
+void WaitQueue::wake(const WaitedKeys::Key& key, std::uint32_t before, bool at_once) {
+  each_waiter(key, [&](Acquisition& acquisition) {
+    // One of us, who comes first, is enough to find out, unless several may be let in.
+    const Visited visited = makes_room(acquisition) ? Visited::more : Visited::enough;
+    if (acquisition.state != Acquisition::State::backing_off) return visited;
+    if (!will_be_notified(acquisition)) return Visited::more;
+    if (is_notified_by_quorum(acquisition)) {
+      acquisition.failed_attempts = 0;
+      acquisition.waiting.retry_at = now_;
+    } else if (before > 0 || !acquisition.waiting.notified_by.empty()) {
+      const Duration patience = std::max(shortest_patience, 2 * nodes_.slowest_round_trip()) *
+                                (before > 0 ? patience_of_the_second : 1);
+      const Instant look = later(now_, random_.between(patience, 2 * patience));
+      acquisition.waiting.retry_at = std::min(look, acquisition.waiting.retry_at.value_or(look));
+    } else {
+      return visited;
+    }
+    woken_.push_back({acquisition.index, Instant::max(), at_once});
+    return visited;
+  });
+}
+
+void WaitQueue::subscribed(NodeIndex node) {
+  Link& link = nodes_[node];
+  if (!link.subscription.wanted || link.subscription.open) return;
+  link.subscription.open = true;
+  for (WaitedKeys::Entry& entry : keys_.all()) {
+    if (entry.second.waiters.empty() || !link.up()) continue;
+    join(entry, NodeSet::of(node), Position::once);
+  }
+}
+
+void WaitQueue::notified(const Notification& event) {
+  WaitedKeys::Entry* const entry = keys_.find(event.key);
+  if (entry == nullptr) return;
+  if (event.before == 0) note_notified(entry->second, event.node);
+  wake(entry->second, event.before, true);
+}
+
+void WaitQueue::unsubscribed(NodeIndex node) {
+  nodes_[node].subscription = {false, false, later(now_, retry_after)};
+  keys_.lost(node);
+  wake_unsubscribed();
+}
+
+void WaitQueue::dropped(NodeIndex node) {
+  Link::Subscription& subscription = nodes_[node].subscription;
+  if (subscription.wanted) outbox_.emit(Command::Kind::unsubscribe, node);
+  subscription.wanted = subscription.open = false;
+  keys_.lost(node);
+  wake_unsubscribed();
+}
+
+void WaitQueue::wake_unsubscribed() {
+  acquisitions_.each([this](Acquisition& acquisition) {
+    const bool asleep =
+        acquisition.waiting.queued && acquisition.state == Acquisition::State::backing_off;
+    if (!asleep || !can_be_notified(acquisition) || will_be_notified(acquisition)) return;
+    // It may have missed what it slept for. Who looks soon anyway is not put off: nodes may come
+    // and go more often than that.
+    woken_.push_back({acquisition.index, acquisition.next_try});
+  });
 }
 
 }  // namespace redlock::core

@@ -1,60 +1,96 @@
 #pragma once
 
-#include <chrono>
 #include <cstdint>
-#include <functional>
-#include <map>
-#include <string>
-#include <string_view>
-#include <unordered_map>
 #include <vector>
 
+#include "core/acquisition.hpp"
+#include "core/messages.hpp"
 #include "core/node_set.hpp"
+#include "core/nodes.hpp"
+#include "core/outbox.hpp"
+#include "core/pool.hpp"
+#include "core/randomness.hpp"
+#include "core/settings.hpp"
 #include "core/time.hpp"
+#include "core/waited_keys.hpp"
+#include "redlock/token.hpp"
 
 namespace redlock::core {
 
-/// How long a node remembers that somebody waits.
-inline constexpr Duration queued_for = std::chrono::seconds(30);
-
-/// Whether who holds a key by this name tells those who wait when it is given up: our own tokens
-/// and groups do. Other clients' locks, which are plain keys too, have to be looked at again.
-[[nodiscard]] bool notifies_on_release(std::string_view holder);
-
-/// Who waits for which key, and which nodes know. What they tell is a hint: it says when to look
-/// again, and counts for nothing else.
+/// Which acquisitions wait for which key, on which nodes this client is queued for it, and whom a
+/// notification is for. A notification says when to try again; it counts for nothing else, so a
+/// lost one costs time only. Knows nothing of votes and tokens.
 class WaitQueue {
  public:
-  struct Key {
-    std::uint32_t id = 0;                ///< in the stamps of requests about it
-    NodeSet asked;                       ///< to let us stand in their queue
-    NodeSet queued;                      ///< let us: they tell when it is our turn
-    Instant asked_at = Instant::min();   ///< first of all
-    std::vector<std::uint32_t> waiters;  ///< acquisitions, in the order in which they came
+  WaitQueue(const Settings& settings, Nodes& nodes, Outbox& outbox, Pool<Acquisition>& acquisitions,
+            Randomness& random);
+
+  /// A step begins. What was left in the last one is forgotten: its commands named the keys.
+  void begin_step(Instant now);
+
+  /// An acquisition that was refused waits: it is queued on every node that can notify us.
+  void join(Acquisition& acquisition);
+  enum class Left : std::uint8_t { granted, failed };
+  void leave(Acquisition& acquisition, Left left);
+
+  /// Whether a quorum of nodes will notify it: then it need not ask again and again.
+  [[nodiscard]] bool will_be_notified(const Acquisition& acquisition);
+  [[nodiscard]] bool is_notified_by_quorum(const Acquisition& acquisition) const;
+  /// Whether another acquisition of this client already tries to get what it waits for. Two that
+  /// try at once would divide the nodes between them, and notify each other of it, again and again.
+  [[nodiscard]] bool others_try(const Acquisition& acquisition);
+  /// Whether the holder it waits for is one of ours, which notifies.
+  [[nodiscard]] static bool can_be_notified(const Acquisition& acquisition);
+
+  // --- events -----------------------------------------------------------------------------------
+  void subscribed(NodeIndex node);
+  void unsubscribed(NodeIndex node);
+  /// The connection to the node ended.
+  void dropped(NodeIndex node);
+  void notified(const Notification& event);
+  /// To a request to join or to leave a queue.
+  void answered(NodeIndex node, const Stamp& stamp, const Answer& answer);
+
+  /// An acquisition whose next attempt has to be planned anew, not later than `at_latest`.
+  struct Woken {
+    std::uint32_t acquisition = 0;
+    Instant at_latest = Instant::max();
+    bool at_once = false;  ///< a node notified it: it need not wait for the next step
   };
-  /// In an order of its own, so that a seed reproduces.
-  using Keys = std::map<std::string, Key, std::less<>>;
-  using Entry = Keys::value_type;
+  /// Since it was last asked, in the order in which they are to be served.
+  [[nodiscard]] std::vector<Woken>& woken() noexcept { return woken_; }
 
-  /// `waiter` waits for that key. An entry stays where it is until it is forgotten.
-  Entry& wait(std::string_view key, std::uint32_t waiter);
-  /// `waiter` does not wait any more.
-  Entry& stop(std::string_view key, std::uint32_t waiter);
-
-  [[nodiscard]] Entry* find(std::string_view key);
-  [[nodiscard]] Entry* find(std::uint32_t id);
-  [[nodiscard]] Keys& all() noexcept { return keys_; }
-
-  /// Unless somebody waits for it again. A few are kept for who locks them again and again.
-  void forget(std::uint32_t id);
-
-  /// The node does not tell anything any more.
-  void lost(NodeIndex node);
+  /// What names this client on the nodes; empty before it first subscribes.
+  [[nodiscard]] const Token& client_id() const noexcept { return client_id_; }
 
  private:
-  Keys keys_;
-  std::unordered_map<std::uint32_t, Entry*> by_id_;
-  std::uint32_t last_id_ = 0;
+  /// As queue.lua and leave.lua number them.
+  enum class Position : std::uint8_t { once = 0, at_the_back = 1, at_the_front = 2 };
+  enum class Leave : std::uint8_t { quietly = 0, notifying = 1, unreserved = 2 };
+  enum class Visited : std::uint8_t { more, enough };
+
+  [[nodiscard]] NodeSet subscribe();
+  /// Of a client that is queued once for all of its waiters, and has to move.
+  [[nodiscard]] Position position_in_queue(const WaitedKeys::Key& key);
+  void join(WaitedKeys::Entry& entry, NodeSet nodes, Position where);
+  void leave(WaitedKeys::Entry& entry, Leave how);
+  void send(const WaitedKeys::Entry& entry, Verb verb, NodeSet nodes, std::int64_t how);
+  template <typename Visit>
+  void each_waiter(const WaitedKeys::Key& key, Visit&& visit);
+  void note_notified(const WaitedKeys::Key& key, NodeIndex node);
+  void wake(const WaitedKeys::Key& key, std::uint32_t before, bool at_once);
+  void wake_unsubscribed();
+
+  const Settings& settings_;
+  Nodes& nodes_;
+  Outbox& outbox_;
+  Pool<Acquisition>& acquisitions_;
+  Randomness& random_;
+  Instant now_ = Instant::min();
+  WaitedKeys keys_;
+  std::vector<std::uint32_t> left_;  ///< keys to be forgotten at the next step: commands name them
+  std::vector<Woken> woken_;
+  Token client_id_;
 };
 
 }  // namespace redlock::core

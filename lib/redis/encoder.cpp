@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "core/permits.hpp"
-#include "core/wait_queue.hpp"
+#include "core/waited_keys.hpp"
 #include "redis/keys.hpp"
 #include "redis/scripts_embedded.hpp"
 

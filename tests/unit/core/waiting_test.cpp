@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "core/wait_queue.hpp"
+#include "core/waited_keys.hpp"
 #include "unit/core/harness.hpp"
 
 namespace redlock::core::test {
@@ -192,6 +192,21 @@ TEST(Queues, are_entered_once_for_all_of_one_client_who_take_turns) {
             "acquired #1 until 9898ms; queue resource anew -> 0 1 2");
 }
 
+TEST(Queues, let_one_of_a_client_try_at_a_time) {
+  Queued h;
+  h.acquire(2, 10s, 60s);
+  EXPECT_EQ(h.answers({0, 1, 2}, Reply::taken, holder, 50ms), "release t3 -> 2");
+  std::string second;
+  for (int passed = 0; passed < 200 && second.empty(); ++passed) second = h.pass(1ms);
+  EXPECT_EQ(second, "set t4 -> 0 1 2") << "what it saw runs out";
+  h.notified(0, "resource");
+  EXPECT_EQ(h.notified(1, "resource"), "set t5 -> 0 1 2") << "the first";
+  h.notified(0, "resource");
+  h.notified(1, "resource");
+  h.answers({0, 1}, Reply::taken, holder, 10s);
+  EXPECT_EQ(h.tick(), "") << "two that try would divide the nodes between them";
+}
+
 TEST(Queues, pass_a_turn_on_that_nobody_took) {
   Queued h;
   h.acquire(2, 10s, 60s);
@@ -258,8 +273,8 @@ TEST(Queues, are_entered_again_before_nodes_forget) {
   EXPECT_NE(asked.find("queue resource -> 0 1 2"), std::string::npos) << asked;
 }
 
-TEST(WaitQueue, forgets_keys_but_for_a_few) {
-  WaitQueue queue;
+TEST(WaitedKeys, forgets_keys_but_for_a_few) {
+  WaitedKeys queue;
   for (std::uint32_t i = 0; i < 100; ++i) {
     const std::uint32_t id = queue.wait(std::to_string(i), i).second.id;
     queue.forget(id);

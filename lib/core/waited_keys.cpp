@@ -1,0 +1,71 @@
+#include "core/waited_keys.hpp"
+
+#include <algorithm>
+
+#include "redlock/inspection.hpp"
+#include "support/assert.hpp"
+
+namespace redlock::core {
+namespace {
+
+constexpr std::size_t most_idle = 32;
+constexpr std::size_t random_digits = 40;
+
+bool is_hexadecimal(char letter) {
+  return (letter >= '0' && letter <= '9') || (letter >= 'a' && letter <= 'f');
+}
+
+}  // namespace
+
+bool notifies_on_release(std::string_view holder) {
+  if (holder == "shared" || holder == "writer" || holder.starts_with("owner ")) return true;
+  if (holder == interval_token) return true;
+  if (holder.size() < random_digits) return false;
+  if (holder.size() > random_digits && holder[random_digits] != ':') return false;
+  const std::string_view digits = holder.substr(0, random_digits);
+  return std::all_of(digits.begin(), digits.end(), is_hexadecimal);
+}
+
+WaitedKeys::Entry& WaitedKeys::wait(std::string_view key, std::uint32_t waiter) {
+  Entry* entry = find(key);
+  if (entry == nullptr) {
+    entry = &*keys_.try_emplace(std::string(key)).first;
+    entry->second.id = ++last_id_;
+    by_id_.emplace(last_id_, entry);
+  }
+  entry->second.waiters.push_back(waiter);
+  return *entry;
+}
+
+WaitedKeys::Entry& WaitedKeys::stop(std::string_view key, std::uint32_t waiter) {
+  Entry* const entry = find(key);
+  REDLOCK_ASSERT(entry != nullptr);
+  std::erase(entry->second.waiters, waiter);
+  return *entry;
+}
+
+WaitedKeys::Entry* WaitedKeys::find(std::string_view key) {
+  const auto at = keys_.find(key);
+  return at == keys_.end() ? nullptr : &*at;
+}
+
+WaitedKeys::Entry* WaitedKeys::find(std::uint32_t id) {
+  const auto at = by_id_.find(id);
+  return at == by_id_.end() ? nullptr : at->second;
+}
+
+void WaitedKeys::forget(std::uint32_t id) {
+  const Entry* const entry = find(id);
+  if (entry == nullptr || !entry->second.waiters.empty() || keys_.size() <= most_idle) return;
+  by_id_.erase(id);
+  keys_.erase(keys_.find(entry->first));
+}
+
+void WaitedKeys::lost(NodeIndex node) {
+  for (auto& [name, key] : keys_) {
+    key.asked.remove(node);
+    key.queued.remove(node);
+  }
+}
+
+}  // namespace redlock::core

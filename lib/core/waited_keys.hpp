@@ -1,0 +1,60 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "core/node_set.hpp"
+#include "core/time.hpp"
+
+namespace redlock::core {
+
+/// How long a node remembers that somebody waits.
+inline constexpr Duration queued_for = std::chrono::seconds(30);
+
+/// Whether who holds a key by this name tells those who wait when it is given up: our own tokens
+/// and groups do. Other clients' locks, which are plain keys too, have to be looked at again.
+[[nodiscard]] bool notifies_on_release(std::string_view holder);
+
+/// Who waits for which key, and which nodes know. What they tell is a hint: it says when to look
+/// again, and counts for nothing else.
+class WaitedKeys {
+ public:
+  struct Key {
+    std::uint32_t id = 0;                ///< in the stamps of requests about it
+    NodeSet asked;                       ///< to let us stand in their queue
+    NodeSet queued;                      ///< let us: they tell when it is our turn
+    Instant asked_at = Instant::min();   ///< first of all
+    std::vector<std::uint32_t> waiters;  ///< acquisitions, in the order in which they came
+  };
+  /// In an order of its own, so that a seed reproduces.
+  using Keys = std::map<std::string, Key, std::less<>>;
+  using Entry = Keys::value_type;
+
+  /// `waiter` waits for that key. An entry stays where it is until it is forgotten.
+  Entry& wait(std::string_view key, std::uint32_t waiter);
+  /// `waiter` does not wait any more.
+  Entry& stop(std::string_view key, std::uint32_t waiter);
+
+  [[nodiscard]] Entry* find(std::string_view key);
+  [[nodiscard]] Entry* find(std::uint32_t id);
+  [[nodiscard]] Keys& all() noexcept { return keys_; }
+
+  /// Unless somebody waits for it again. A few are kept for who locks them again and again.
+  void forget(std::uint32_t id);
+
+  /// The node does not tell anything any more.
+  void lost(NodeIndex node);
+
+ private:
+  Keys keys_;
+  std::unordered_map<std::uint32_t, Entry*> by_id_;
+  std::uint32_t last_id_ = 0;
+};
+
+}  // namespace redlock::core
