@@ -234,7 +234,9 @@ bool WaitQueue::others_try(const Acquisition& acquisition) {
   bool others = false;
   each_key(acquisition, [&](const std::string& key) {
     each_waiter(keys_.find(key)->second, [&](const Acquisition& other) {
-      others = others || (&other != &acquisition && other.state == Acquisition::State::in_round);
+      // A writer is not kept waiting by readers that try: they are refused until it had its turn.
+      const bool tries = other.state == Acquisition::State::in_round && !makes_room(other);
+      others = others || (&other != &acquisition && tries);
       return others ? Visited::enough : Visited::more;
     });
   });

@@ -36,8 +36,9 @@ class WaitQueue {
   /// Whether a quorum of nodes will notify it: then it need not ask again and again.
   [[nodiscard]] bool will_be_notified(const Acquisition& acquisition);
   [[nodiscard]] bool is_notified_by_quorum(const Acquisition& acquisition) const;
-  /// Whether another acquisition of this client already tries to get what it waits for. Two that
-  /// try at once would divide the nodes between them, and notify each other of it, again and again.
+  /// Whether another acquisition of this client already tries to get what it waits for, and only
+  /// one can. Two that try at once would divide the nodes between them, and notify each other of
+  /// it, again and again.
   [[nodiscard]] bool others_try(const Acquisition& acquisition);
   /// Whether the holder it waits for is one of ours, which notifies.
   [[nodiscard]] static bool can_be_notified(const Acquisition& acquisition);
