@@ -202,7 +202,7 @@ class Simulation {
   void fail_back(std::uint32_t node);
   void kill(const Connection& by, std::int64_t number);
   /// Where one node forgets within an interval, and no other did.
-  [[nodiscard]] bool may_forget();
+  [[nodiscard]] bool may_forget(std::uint32_t node);
   void crash(std::uint32_t node);
   void greet(Connection& connection);
   [[nodiscard]] std::string run_id_of(std::uint32_t node) const;

@@ -324,12 +324,15 @@ void Simulation::kill(const Connection& by, std::int64_t number) {
   }
 }
 
-bool Simulation::may_forget() {
+bool Simulation::may_forget(std::uint32_t node) {
   if (!scenario_.one_forgets) return true;
   if (now_ < forgot_until_) return false;
   const std::uint32_t everywhere = (1U << nodes_.size()) - 1U;
   for (std::size_t resource = 0; resource < scenario_.resources; ++resource) {
     if (checker_.interval_released_on(resource) != everywhere) return false;
+    // An attempt that may be granted yet is the next interval's vote.
+    const std::uint64_t holder = nodes_[node].holder(resource, now_);
+    if (holder != 0 && holder != cooldown) return false;
   }
   forgot_until_ = now_ + 2 * scenario_.longest_interval_ms * ms;
   return true;
@@ -366,7 +369,7 @@ void Simulation::crash(std::uint32_t index) {
   if (!node.running) return;
   node.running = false;
   node.stopped_until = 0;
-  const bool forgets = random_.per_mille(scenario_.data_loss_per_mille) && may_forget();
+  const bool forgets = random_.per_mille(scenario_.data_loss_per_mille) && may_forget(index);
   True away = 1 * ms + random_.below(100 * ms);
   const bool finds_snapshot = forgets && random_.per_mille(scenario_.snapshot_per_mille);
   if (finds_snapshot) {
