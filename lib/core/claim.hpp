@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -84,7 +85,9 @@ struct Claim {
   // --- the current round ---
   Verb verb = Verb::set;  ///< what nodes that come up during the round are asked
   NodeSet unasked;        ///< first contact: asked as soon as they are up
-  NodeSet in_full;        ///< the script was sent in full, the node did not know its digest
+  /// By verb: the script was sent in full, the node did not know its digest. Several may be
+  /// unanswered at once: a release is sent behind whatever is.
+  std::array<NodeSet, verbs> in_full{};
   Round round;
   StepMarks steps{};       ///< the nodes' clocks when it began
   std::string deployment;  ///< whose votes it counts
@@ -137,7 +140,8 @@ struct Claim {
     valid_until = Instant{};
     granted_at.reset();
     holds_left.reset();
-    unasked = in_full = NodeSet();
+    unasked = NodeSet();
+    in_full.fill(NodeSet());
     deployment.clear();
     requests.clear();
     queued.clear();

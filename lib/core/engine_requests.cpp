@@ -122,12 +122,13 @@ void Engine::take_answer(const Answer& answer, Vote failure, std::optional<Arriv
   REDLOCK_ASSERT(claim != nullptr && claim->unanswered > 0);
   --claim->unanswered;
 
-  const bool unknown_digest = answer.reply == Reply::script_missing && !claim->in_full.has(node);
+  NodeSet& in_full = claim->in_full[static_cast<std::size_t>(stamp.verb)];
+  const bool unknown_digest = answer.reply == Reply::script_missing && !in_full.has(node);
   if (unknown_digest && still_wanted(*claim, stamp)) {
-    claim->in_full.add(node);
+    in_full.add(node);
     if (!transmit(*claim, stamp.verb, NodeSet::of(node), ScriptForm::text).empty()) return;
   }
-  claim->in_full.remove(node);
+  in_full.remove(node);
 
   switch (stamp.verb) {
     case Verb::set:

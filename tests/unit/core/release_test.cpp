@@ -237,6 +237,15 @@ TEST(Release, of_a_failed_attempt_whose_script_is_unknown_is_sent_in_full) {
   EXPECT_EQ(h.settled(), "yes");
 }
 
+TEST(Release, is_sent_in_full_though_what_is_ahead_of_it_is_being_sent_in_full_too) {
+  Connected h(1);
+  h.acquire_fenced(1, 10s, 5000);
+  EXPECT_EQ(h.fenced(0, Reply::behind, 7000), "raise t1 7001 -> 0");
+  EXPECT_EQ(h.cancel(1), "release t1 -> 0; failed #1 cancelled");
+  EXPECT_EQ(h.answer(0, Reply::script_missing), "raise t1 7001 in full -> 0");
+  EXPECT_EQ(h.answer(0, Reply::script_missing), "release t1 in full -> 0");
+}
+
 TEST(ReleaseByToken, asks_all_nodes_and_needs_a_quorum_that_had_it) {
   Connected h(3);
   EXPECT_EQ(h.step(ReleaseToken{RequestId{1}, "r", *Token::parse("abc")}), "release abc -> 0 1 2");
