@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/acquisition.hpp"
@@ -59,6 +60,16 @@ class Engine {
   /// By what name the nodes tell us; empty before Command::Kind::subscribe.
   [[nodiscard]] const Token& client_id() const noexcept { return wait_queue_.client_id(); }
   [[nodiscard]] std::size_t claims() const noexcept { return claims_.size(); }
+  [[nodiscard]] std::size_t held() const noexcept { return held_; }
+  /// For tests: what holds in every state is checked from outside.
+  template <typename Visit>
+  void each_claim(Visit&& visit) const {
+    claims_.each(std::forward<Visit>(visit));
+  }
+  template <typename Visit>
+  void each_acquisition(Visit&& visit) const {
+    acquisitions_.each(std::forward<Visit>(visit));
+  }
 
  private:
   // engine.cpp: what happens when

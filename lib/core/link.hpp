@@ -136,6 +136,12 @@ class Link {
   /// Takes the oldest request of a connection that is no more.
   [[nodiscard]] std::optional<Stamp> take_unanswered() noexcept;
 
+  /// Their stamps, in the order in which they were sent.
+  template <typename Visit>
+  void each_unanswered(Visit&& visit) const {
+    for (std::size_t i = 0; i < count_; ++i) visit(ring_[(head_ + i) & (ring_.size() - 1)].stamp);
+  }
+
   /// An answer that does not count yet: a vote, or what came behind one, before the marker behind
   /// it was read. Until it counts, its request is unanswered.
   struct HeldBack {

@@ -52,6 +52,12 @@ class Pool {
       if (slots_[i]->live) visit(*slots_[i]);
     }
   }
+  template <typename Visit>
+  void each(Visit&& visit) const {
+    for (const std::unique_ptr<T>& slot : slots_) {
+      if (slot->live) visit(static_cast<const T&>(*slot));
+    }
+  }
 
  private:
   // A deque's index is a division, and a slot is looked up for every answer.

@@ -202,6 +202,7 @@ void Simulation::begin_client(std::uint32_t index) {
   settings.restart_guard = scenario_.restart_guard;
   settings.clock_guard = scenario_.clock_guard && scenario_.mutant != Mutant::no_clock_guard;
   client.engine = std::make_unique<core::Engine>(std::move(settings), *client.randomness);
+  client.invariants.reset();
   client.slots.assign(scenario_.slots, Slot{});
   client.attempt.resize(nodes_.size());
   client.connection.assign(nodes_.size(), -1);

@@ -14,6 +14,7 @@
 #include "core/engine.hpp"
 #include "simulation/checker.hpp"
 #include "simulation/clock.hpp"
+#include "simulation/invariants.hpp"
 #include "simulation/model_node.hpp"
 #include "simulation/progress.hpp"
 #include "simulation/random.hpp"
@@ -146,6 +147,7 @@ class Simulation {
     bool turn_ends = false;  // is planned
     std::unique_ptr<SeededRandomness> randomness;
     std::unique_ptr<core::Engine> engine;
+    Invariants invariants;  // of the engine
     std::vector<Slot> slots;
     std::set<std::uint64_t> tokens;        // that this process sent a SET with
     core::NodeSet undelivered;             // nodes that a closing client said it left keys on

@@ -17,6 +17,8 @@ void Simulation::step(std::uint32_t index, const core::Event& event) {
   commands_.clear();
   const core::Instant now = client.clock.instant(now_);
   client.engine->step(now, event, commands_);
+  client.invariants.check(*client.engine, now);
+  if (!client.invariants.broken().empty()) checker_.violated(client.invariants.broken());
   for (const Command& command : commands_) {
     if (client.alive) carry_out(index, command);
   }

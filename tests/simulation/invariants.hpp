@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "core/engine.hpp"
+
+namespace redlock::simulation {
+
+/// What holds for the state of every engine between two steps, and for two successive states. One
+/// sentence each; the first that is broken is kept.
+class Invariants {
+ public:
+  /// To be called after each step of the same engine.
+  void check(const core::Engine& engine, core::Instant now);
+  /// The engine's process died: the next one begins anew.
+  void reset() { before_.clear(); }
+  [[nodiscard]] const std::string& broken() const noexcept { return broken_; }
+
+ private:
+  void holds(bool rule, std::string_view sentence, const core::Claim& claim);
+  void check_state(const core::Engine& engine, const core::Claim& claim, core::Instant now);
+  void check_keys(const core::Claim& claim);
+  void check_change(const core::Claim& claim);
+
+  struct Before {
+    std::uint32_t generation = 0;
+    core::Claim::Purpose purpose{};
+    core::Claim::Phase phase{};
+    std::uint16_t round = 0;
+    std::string token;
+  };
+  std::map<std::uint32_t, Before> before_;  // by claim index
+  std::map<std::uint32_t, std::uint32_t> unanswered_;
+  std::string broken_;
+};
+
+}  // namespace redlock::simulation
