@@ -118,6 +118,10 @@ struct ChangeOptions {
 
   /// How long to wait, in the midst of a change, for a node that does not answer or is unfit.
   std::chrono::nanoseconds patience = std::chrono::seconds{10};
+
+  /// `bootstrap` only: nodes that look new are not, they lost their data. All nodes have no vote
+  /// until every lease that they may have forgotten has ended.
+  bool after_loss = false;
 };
 
 /// Who belongs to the deployment. Asks the nodes of the options and all members that their markers
@@ -151,8 +155,10 @@ struct ChangeOptions {
 /// of readers and owners. Refused as well while a change of the members is under way, and when a
 /// node belongs to a deployment of which the list leaves out a quorum.
 ///
-/// New nodes vote at once. Where a node belonged to a deployment before, all have no vote until
-/// every lease that the old one may have granted has ended. A deployment that is open already is
+/// New nodes vote at once. Where a node belonged to a deployment before, or
+/// `ChangeOptions::after_loss` is set, all have no vote until every lease that may have been granted
+/// before has ended. Nodes that all lost their data cannot be told from new ones: set `after_loss`
+/// for them. A deployment that is open already is
 /// left as it is. Blocks for as long as it takes to look through all keys. May be repeated after a
 /// crash. Errors: invalid_argument; unavailable, naming the nodes and why; held, naming the key;
 /// cancelled; limit_reached without a file descriptor.

@@ -101,6 +101,7 @@ Result<Examination> examine(const ClientOptions& options) {
 Result<Examination> bootstrap(const ClientOptions& options, const ChangeOptions& change) {
   auto request = make_request(options, MemberWish::Kind::bootstrap);
   if (!request) return std::move(request).error();
+  request->wish.after_loss = change.after_loss;
   try {
     api::MemberRun run(options, change, request->wish, request->urls);
     if (auto error = run.run()) return *std::move(error);

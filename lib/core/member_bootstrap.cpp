@@ -105,18 +105,14 @@ std::optional<MemberStep> MemberChange::refuse_marker(const ChangeScene& scene,
                            resume_by(change_under_way(scene.nodes)));
     }
   }
-  const bool other_opening = marker.state == Marker::State::opening &&
-                             (marker.members != wish_.members || marker.max_ttl != wish_.max_ttl);
-  if (other_opening) {
-    return refuse_change("another bootstrap is under way on " + node.name,
-                         resume_by(change_under_way(scene.nodes)));
-  }
+  // A node that is being opened as a member of another list has no vote: it is taken over.
   return std::nullopt;
 }
 
 /// Whether there may be leases, from a deployment of which a marker tells or another run that has
 /// opened this one already.
 void MemberChange::note_ids(const ChangeScene& scene) {
+  had_id_ = had_id_ || wish_.after_loss;
   for (const ObservedNode& node : scene.nodes) {
     const bool blank =
         node.text.empty() || (node.marker && node.marker->state == Marker::State::blank);
@@ -134,7 +130,8 @@ Deployment MemberChange::deployment_to_open(const ChangeScene& scene) const {
     if (node.marker) generation = std::max(generation, generation_of(node.marker->deployment));
   }
   for (const Deployment& other : scene.all) {
-    if (other.opening.empty()) continue;
+    const bool wanted = other.members == wish_.members && other.max_ttl == wish_.max_ttl;
+    if (other.opening.empty() || !wanted) continue;
     // Of two that runs of the same wish have begun, all runs choose the same one.
     const bool better = target.id.empty() || other.active.size() > target.active.size() ||
                         (other.active.size() == target.active.size() && other.id < target.id);

@@ -181,7 +181,8 @@ std::string command_of(const MemberWish& wish) {
     if (&member != &wish.members.front()) command += ',';
     command += member;
   }
-  return command + " --max-ttl " + std::to_string(wish.max_ttl.count()) + "ms";
+  command += " --max-ttl " + std::to_string(wish.max_ttl.count()) + "ms";
+  return wish.after_loss ? command + " --after-loss" : command;
 }
 
 std::vector<std::string> members_after(const std::vector<std::string>& members,

@@ -74,6 +74,7 @@ struct MemberWish {
   std::chrono::milliseconds max_ttl{0};  ///< bootstrap
   /// No quarantine is shorter. Zero: max TTL and its drift.
   std::chrono::milliseconds shortest_quarantine{0};
+  bool after_loss = false;  ///< bootstrap: the nodes may have forgotten leases
 };
 
 /// As the command line says it: "members replace OLD NEW".

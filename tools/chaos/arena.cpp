@@ -261,10 +261,14 @@ void Arena::call_operator() {
   operator_called_ = now;
   cli::ChildRequest request;
   request.program = "/proc/self/exe";
-  request.arguments = {"quorum-lock", "bootstrap", "--quiet", "--max-ttl",
-                       fmt::format("{}ms", max_ttl.count())};
-  request.environment = cli::environment_with(
-      {fmt::format("QUORUM_LOCK_NODES={}", fmt::join(server_urls(), ","))}, {});
+  request.arguments = {"quorum-lock",  "bootstrap", "--quiet",
+                       "--after-loss", "--max-ttl", fmt::format("{}ms", max_ttl.count())};
+  // A deployment that contenders opened names the nodes by their proxies: an operator who is told
+  // so takes these names.
+  const std::size_t list = operator_calls_++ % (contenders_.size() + 1);
+  const std::vector<std::string> nodes = list == 0 ? server_urls() : contenders_[list - 1].urls;
+  request.environment =
+      cli::environment_with({fmt::format("QUORUM_LOCK_NODES={}", fmt::join(nodes, ","))}, {});
   request.streams = cli::ChildRequest::Streams::none;
   const auto started = cli::ChildProcess::start(request, signals_);
   if (const auto* child = std::get_if<cli::ChildProcess>(&started)) operator_pid_ = child->pid();

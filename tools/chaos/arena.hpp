@@ -90,6 +90,7 @@ class Arena {
   bool was_closed_ = false;
   std::chrono::steady_clock::time_point looked_{};
   pid_t operator_pid_ = -1;
+  std::size_t operator_calls_ = 0;
   std::chrono::steady_clock::time_point operator_called_{};
 };
 

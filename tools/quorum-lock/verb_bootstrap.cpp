@@ -23,6 +23,7 @@ int verb_bootstrap(const Arguments& given, const Signals& signals) {
   const EndOnSignal end_on_signal(signals, session);
   const bool json = settings.format == Settings::Format::json;
   ChangeOptions change;
+  change.after_loss = given.flag("after-loss");
   change.on_progress = [&settings](const ChangeProgress& progress) {
     if (progress.kind == ChangeProgress::Kind::waiting) {
       print_note(settings, progress_text(progress));

@@ -75,6 +75,9 @@ constexpr OptionText extend_options[] = {
 };
 constexpr OptionText release_options[] = {{"token", "T", "The token that acquire printed"}};
 constexpr OptionText inspect_options[] = {{"permits", "K", "Show the K places of a semaphore"}};
+constexpr OptionText bootstrap_options[] = {
+    {"after-loss", "", "Nodes that look new are not: they lost their data"}};
+
 constexpr OptionText break_options[] = {{"yes", "", "Do not ask"}};
 
 constexpr OptionText bench_options[] = {
@@ -198,12 +201,16 @@ constexpr VerbText verb_texts[] = {
      "[OPTIONS]",
      "Open a new deployment, so that its nodes need not sit out a quarantine. Refused unless every "
      "node is fit, and none has a key that can be a lock.",
-     {},
+     bootstrap_options,
      {},
      "Examples:\n"
      "  quorum-lock bootstrap --nodes r1,r2,r3\n"
      "  quorum-lock bootstrap --nodes r1,r2,r3 --max-ttl 1m\n"
+     "  quorum-lock bootstrap --nodes r1,r2,r3 --after-loss\n"
      "\n"
+     "New nodes vote at once. If all nodes lost their data, they look new: with --after-loss none "
+     "has\n"
+     "a vote for max TTL, because leases that they forgot may still be valid.\n"
      "A lock could be any string that expires within --max-ttl, or holds of readers. Also how "
      "--max-ttl\n"
      "of a deployment is changed: stop all its clients first, and wait until no lock is left; its "

@@ -376,6 +376,17 @@ TEST(MemberBootstrap, ends_the_quarantine_of_blank_nodes) {
   EXPECT_TRUE(world.serves(names_up_to(3)));
 }
 
+TEST(MemberBootstrap, after_a_loss_quarantines_nodes_that_look_new) {
+  for (const bool met : {false, true}) {
+    World world(3);
+    if (met) world.let_clients_act();
+    MemberWish wish = wish_of(Kind::bootstrap, "", "", names_up_to(3));
+    wish.after_loss = true;
+    ASSERT_TRUE(Operator(world, wish).done());
+    EXPECT_FALSE(world.serves(names_up_to(3)));
+  }
+}
+
 TEST(MemberBootstrap, that_is_killed_after_any_step_is_resumed) {
   for (const bool known : {false, true}) {
     for (int steps = 0;; ++steps) {
@@ -390,6 +401,19 @@ TEST(MemberBootstrap, that_is_killed_after_any_step_is_resumed) {
       world.now += full_quarantine;
       EXPECT_TRUE(world.serves(names_up_to(5)));
     }
+  }
+}
+
+TEST(MemberBootstrap, takes_over_what_another_list_began_to_open) {
+  for (int steps = 0;; ++steps) {
+    SCOPED_TRACE(steps);
+    World world(4);
+    Operator killed(world, wish_of(Kind::bootstrap, "", "", {"n1", "n2", "n4"}));
+    for (int i = 0; i < steps; ++i) killed.step();
+    if (killed.has_ended() || world.serves({"n1", "n2", "n4"})) break;
+    ASSERT_TRUE(Operator(world, wish_of(Kind::bootstrap, "", "", names_up_to(3))).done());
+    world.now += full_quarantine;
+    EXPECT_TRUE(world.serves(names_up_to(3))) << world.describe();
   }
 }
 
