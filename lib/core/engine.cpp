@@ -61,7 +61,6 @@ void Engine::step(Instant now, const Event& event, std::vector<Command>& out) {
     drain();
   }
   enrol();
-  drain();
   report_drained();
   outbox_.close();
 }
@@ -99,7 +98,7 @@ void Engine::touch(Claim& claim) {
   touched_.push_back(claim.index);
 }
 
-void Engine::drain() {
+void Engine::judge_touched() {
   // First the rounds that can be decided, in the order in which answers came. That may begin other
   // attempts, and wake acquisitions that wait.
   std::vector<WaitQueue::Woken>& woken = wait_queue_.woken();

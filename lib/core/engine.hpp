@@ -94,7 +94,10 @@ class Engine {
   void fire_due();
   /// What the step recorded about this claim may decide its round, or be the last it waited for.
   void touch(Claim& claim);
-  void drain();
+  void drain() {
+    if (!touched_.empty() || !wait_queue_.woken().empty()) judge_touched();
+  }
+  void judge_touched();
   void reap();
   void report_drained();
   /// Where something of it may be left that a release is to remove.

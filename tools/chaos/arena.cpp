@@ -254,7 +254,15 @@ void Arena::call_operator() {
     int status = 0;
     if (::waitpid(operator_pid_, &status, WNOHANG) != operator_pid_) return;
     operator_pid_ = -1;
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) needs_operator_ = false;
+    const bool opened = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    if (opened) needs_operator_ = false;
+    // Contenders know the nodes as their proxies: a node that is a member by such a name, of a
+    // deployment that is no more, keeps the others out. Its operator is told to delete the marker.
+    operator_failures_ = opened ? 0 : operator_failures_ + 1;
+    if (operator_failures_ > 0 && operator_failures_ % 10 == 0 &&
+        count_members().value_or(servers_.size()) <= servers_.size() / 2) {
+      for (const auto& server : servers_) server->command("DEL redlock:node:marker");
+    }
   }
   const auto now = std::chrono::steady_clock::now();
   if (!needs_operator_ || now < operator_called_ + pace) return;
@@ -263,24 +271,24 @@ void Arena::call_operator() {
   request.program = "/proc/self/exe";
   request.arguments = {"quorum-lock",  "bootstrap", "--quiet",
                        "--after-loss", "--max-ttl", fmt::format("{}ms", max_ttl.count())};
-  // A deployment that contenders opened names the nodes by their proxies: an operator who is told
-  // so takes these names.
-  const std::size_t list = operator_calls_++ % (contenders_.size() + 1);
-  const std::vector<std::string> nodes = list == 0 ? server_urls() : contenders_[list - 1].urls;
-  request.environment =
-      cli::environment_with({fmt::format("QUORUM_LOCK_NODES={}", fmt::join(nodes, ","))}, {});
+  request.environment = cli::environment_with(
+      {fmt::format("QUORUM_LOCK_NODES={}", fmt::join(server_urls(), ","))}, {});
   request.streams = cli::ChildRequest::Streams::none;
   const auto started = cli::ChildProcess::start(request, signals_);
   if (const auto* child = std::get_if<cli::ChildProcess>(&started)) operator_pid_ = child->pid();
 }
 
-bool Arena::is_closed_for_clients() const {
+std::optional<std::size_t> Arena::count_members() const {
   const auto examined = examine(contender_options(server_urls()));
-  if (!examined) return false;
-  const auto members = static_cast<std::size_t>(std::count_if(
+  if (!examined) return std::nullopt;
+  return static_cast<std::size_t>(std::count_if(
       examined->nodes.begin(), examined->nodes.end(),
       [](const auto& node) { return node.membership == MemberReport::State::member; }));
-  return members > 0 && members <= servers_.size() / 2;
+}
+
+bool Arena::is_closed_for_clients() const {
+  const std::optional<std::size_t> members = count_members();
+  return members && *members > 0 && *members <= servers_.size() / 2;
 }
 
 void Arena::look_at_markers() {

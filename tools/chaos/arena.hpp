@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -77,6 +78,8 @@ class Arena {
   /// Opens a deployment that clients cannot repair, again and again until it succeeds: as its
   /// operator would, with `quorum-lock bootstrap`.
   void call_operator();
+  /// Of the nodes, how many are members; none: it could not be found out.
+  [[nodiscard]] std::optional<std::size_t> count_members() const;
   [[nodiscard]] bool is_closed_for_clients() const;
   [[nodiscard]] std::vector<std::string> server_urls() const;
 
@@ -90,7 +93,7 @@ class Arena {
   bool was_closed_ = false;
   std::chrono::steady_clock::time_point looked_{};
   pid_t operator_pid_ = -1;
-  std::size_t operator_calls_ = 0;
+  int operator_failures_ = 0;  ///< since it last succeeded
   std::chrono::steady_clock::time_point operator_called_{};
 };
 
