@@ -60,8 +60,8 @@ void Engine::step(Instant now, const Event& event, std::vector<Command>& out) {
     handle(event);
     drain();
   }
-  enrol();
-  report_drained();
+  if (enrolment_due_ || enrol_again_at_ || enrolment_waits_until_) enrol();
+  if (drain_until_) report_drained();
   outbox_.close();
 }
 
@@ -216,7 +216,7 @@ void Engine::report_undelivered() {
 }
 
 void Engine::report_drained() {
-  if (!drain_until_ || drained_) return;
+  if (drained_) return;
   if (now_ < *drain_until_) {
     for (const Link& link : nodes_) {
       if (link.unanswered() > 0) return;

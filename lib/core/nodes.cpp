@@ -139,6 +139,7 @@ Nodes::Ballot Nodes::ballot() const {
     if (count <= most) continue;
     best = &link;
     most = count;
+    if (2 * most > links_.size()) break;  // no other can have more
   }
   if (best == nullptr) return {{}, settings_.quorum};
   return {best->deployment(), std::max(settings_.quorum, majority(best->marker()->members.size()))};

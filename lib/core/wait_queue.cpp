@@ -68,8 +68,7 @@ WaitQueue::WaitQueue(const Settings& settings, Nodes& nodes, Outbox& outbox,
       acquisitions_(acquisitions),
       random_(random) {}
 
-void WaitQueue::begin_step(Instant now) {
-  now_ = now;
+void WaitQueue::forget_left() {
   for (const std::uint32_t key : left_) keys_.forget(key);
   left_.clear();
 }

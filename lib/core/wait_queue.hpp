@@ -26,7 +26,10 @@ class WaitQueue {
             Randomness& random);
 
   /// A step begins. What was left in the last one is forgotten: its commands named the keys.
-  void begin_step(Instant now);
+  void begin_step(Instant now) {
+    now_ = now;
+    if (!left_.empty()) forget_left();
+  }
 
   /// An acquisition that was refused waits: it is queued on every node that can notify us.
   void join(Acquisition& acquisition);
@@ -70,6 +73,7 @@ class WaitQueue {
   enum class Leave : std::uint8_t { quietly = 0, notifying = 1, unreserved = 2 };
   enum class Visited : std::uint8_t { more, enough };
 
+  void forget_left();
   [[nodiscard]] NodeSet subscribe();
   /// Of a client that is queued once for all of its waiters, and has to move.
   [[nodiscard]] Position position_in_queue(const WaitedKeys::Key& key);
