@@ -32,7 +32,7 @@ using NodeTargets = std::map<std::string, redis::ConnectionTarget>;
     const NodeUrls& urls, const std::set<std::string>& names, const ClientOptions& options,
     NodeTargets& targets);
 
-/// What a decider needs of the nodes; `judged` tells which of them are unfit.
+/// What a decider needs of the nodes; `judged` tells which of them are ineligible.
 [[nodiscard]] std::vector<core::ObservedNode> observe(
     const std::vector<runtime::SurveyedNode>& nodes, const Examination& judged);
 

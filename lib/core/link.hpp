@@ -119,12 +119,12 @@ class Link {
   [[nodiscard]] Instant clock_read_at() const noexcept { return clock_read_at_; }
   void reading_clock(Instant now) noexcept { clock_read_at_ = now; }
 
-  // --- hints ---
-  /// Whether we hear what the node tells.
+  // --- notifications ---
+  /// Whether the node's notifications arrive here.
   struct Subscription {
     bool wanted = false;
     bool open = false;
-    Instant retry_at = Instant::min();  ///< it is of no use to listen
+    Instant retry_at = Instant::min();  ///< it cannot be subscribed to before
   } subscription;
 
   // --- requests in flight, in the order in which they were sent ---

@@ -37,7 +37,7 @@ struct WaitFor {
   enum class Cause : std::uint8_t {
     age,         ///< the last change is too recent
     quarantine,  ///< the node has no vote yet
-    missing,     ///< the node does not answer or is unfit
+    missing,     ///< the node does not answer or is ineligible
   };
   Cause cause = Cause::age;
   std::string node{};

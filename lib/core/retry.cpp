@@ -8,7 +8,7 @@ namespace {
 constexpr Duration shortest_scale = std::chrono::microseconds(100);
 constexpr Duration longest_pause = std::chrono::milliseconds(50);
 constexpr Duration longest_outage_pause = std::chrono::milliseconds(250);
-// Of who is told when to look: hints get lost.
+// Of a waiter that will be notified: notifications get lost.
 constexpr Duration shortest_sleep = std::chrono::milliseconds(2400);
 
 Duration backoff(unsigned attempts, Duration scale, Duration longest, Randomness& random) {

@@ -9,19 +9,19 @@
 
 namespace redlock::core {
 
-/// How long who is told when to look sleeps all the same, at most.
+/// How long a waiter that will be notified sleeps at most.
 inline constexpr Duration longest_sleep = std::chrono::milliseconds(3200);
 
-/// Whether nodes tell when what is in the way is given up.
+/// Whether nodes notify the waiter when the holder releases.
 enum class Notified : std::uint8_t { no, yes };
 
 /// When a waiting acquire tries again after a lost attempt.
 ///
-/// Held: when q nodes can be free by what the refusals told. In between it is told when to look, or
-/// else looks with a jittered backoff from the scale of the round trip up to 50 ms. Split, expired:
-/// jittered backoff on the same scale, not a fixed 50 to 250 ms: contenders that met once must only
-/// miss each other by a round trip. Unavailable, excluded: bounded backoff; a node that comes back
-/// ends it early.
+/// Held: when q nodes can be free by the refusals' TTLs. Until then notifications wake it; without
+/// them it polls with a jittered backoff from the scale of the round trip up to 50 ms. Split,
+/// expired: jittered backoff on the same scale, not a fixed 50 to 250 ms: contenders that met once
+/// must only miss each other by a round trip. Unavailable, excluded: bounded backoff; a node that
+/// comes back ends it early.
 ///
 /// `attempts` is how many were lost so far, `round_trip` the slowest voter's.
 [[nodiscard]] Instant next_try(Instant now, Errc why, const Round& lost, unsigned attempts,

@@ -14,21 +14,20 @@
 
 namespace redlock::core {
 
-/// How long a node remembers that somebody waits.
+/// How long a node remembers that a client waits.
 inline constexpr Duration queued_for = std::chrono::seconds(30);
 
-/// Whether who holds a key by this name tells those who wait when it is given up: our own tokens
-/// and groups do. Other clients' locks, which are plain keys too, have to be looked at again.
+/// Whether a holder of this name notifies the waiters when it releases its key: our own tokens and
+/// groups do. Other clients' locks, which are plain keys too, have to be polled.
 [[nodiscard]] bool notifies_on_release(std::string_view holder);
 
-/// Who waits for which key, and which nodes know. What they tell is a hint: it says when to look
-/// again, and counts for nothing else.
+/// Which acquisitions wait for which key, and on which nodes this client is queued for it.
 class WaitedKeys {
  public:
   struct Key {
     std::uint32_t id = 0;                ///< in the stamps of requests about it
-    NodeSet asked;                       ///< to let us stand in their queue
-    NodeSet queued;                      ///< let us: they tell when it is our turn
+    NodeSet asked;                       ///< to queue us
+    NodeSet queued;                      ///< did: they notify us when it is our turn
     Instant asked_at = Instant::min();   ///< first of all
     std::vector<std::uint32_t> waiters;  ///< acquisitions, in the order in which they came
   };
@@ -48,7 +47,7 @@ class WaitedKeys {
   /// Unless somebody waits for it again. A few are kept for who locks them again and again.
   void forget(std::uint32_t id);
 
-  /// The node does not tell anything any more.
+  /// The node does not notify us any more.
   void lost(NodeIndex node);
 
  private:

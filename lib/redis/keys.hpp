@@ -14,8 +14,8 @@ inline constexpr std::string_view quarantine_of_change = "membership";
 /// Sorted set: resource → the highest fencing token it knows; "" → the floor. fence.lua
 inline constexpr std::string_view fencing_numbers = "redlock:node:numbers";
 
-/// Where who waits is told of a resource: behind this, who. A message is how many were told before
-/// it, one digit, and the resource. release.lua
+/// The channel of a waiting client: its id behind this. A message is how many clients were notified
+/// before it, one digit, and the resource. release.lua
 inline constexpr std::string_view wake_channel = "redlock:wake:";
 
 /// What is at a resource that nobody holds and nobody may have yet. release.lua

@@ -63,12 +63,12 @@ void Subscriber::take(const Value& value) {
                     value.elements[0]->type == Value::Type::bulk;
   if (!fits) return end("an answer that does not fit SUBSCRIBE");
   if (value.elements[1]->text != channel_) return;
-  if (value.elements[0]->text == "subscribe") return owner_.on_listening();
+  if (value.elements[0]->text == "subscribe") return owner_.on_subscribed();
   std::string_view message = value.elements[2]->text;
   if (message.empty() || message.front() < '0' || message.front() > '9') return;
   const auto before = static_cast<std::uint32_t>(message.front() - '0');
   message.remove_prefix(1);
-  owner_.on_hint(message, before);
+  owner_.on_notified(message, before);
 }
 
 void Subscriber::on_failure(const uv::Failure& failure) noexcept {
@@ -78,7 +78,7 @@ void Subscriber::on_failure(const uv::Failure& failure) noexcept {
 
 void Subscriber::end(std::string_view why) {
   close();
-  owner_.on_deaf(why);
+  owner_.on_unsubscribed(why);
 }
 
 }  // namespace redlock::redis

@@ -14,22 +14,22 @@ namespace redlock::redis {
 /// or destruction. May call, close or destroy the subscriber from inside any call.
 class SubscriberOwner {
  public:
-  /// What is told from now on arrives.
-  virtual void on_listening() noexcept = 0;
-  /// `resource` was given up; `before` others were told before us.
-  virtual void on_hint(std::string_view resource, std::uint32_t before) noexcept = 0;
+  /// Notifications arrive from now on.
+  virtual void on_subscribed() noexcept = 0;
+  /// `resource` was released; `before` others were notified before us.
+  virtual void on_notified(std::string_view resource, std::uint32_t before) noexcept = 0;
   /// The last call: the connection is gone. `why` is one line.
-  virtual void on_deaf(std::string_view why) noexcept = 0;
+  virtual void on_unsubscribed(std::string_view why) noexcept = 0;
 
  protected:
   ~SubscriberOwner() = default;
 };
 
-/// One connection that listens to what waiters are told: a server takes nothing else on it.
+/// One connection for the notifications of waiters: a server takes nothing else on it.
 /// Knows no time; opened once, closed once. Belongs to the loop's thread.
 class Subscriber final : private uv::StreamListener {
  public:
-  /// `name` is by what name we are told.
+  /// `name` is the client's id, which names its channel.
   Subscriber(uv_loop_t* loop, ConnectionTarget target, std::string_view name,
              SubscriberOwner& owner);
   /// Closes by reset.
@@ -37,7 +37,7 @@ class Subscriber final : private uv::StreamListener {
   Subscriber(const Subscriber&) = delete;
   Subscriber& operator=(const Subscriber&) = delete;
 
-  /// Once; on_listening follows, or on_deaf.
+  /// Once; on_subscribed follows, or on_unsubscribed.
   void open();
 
   void close();

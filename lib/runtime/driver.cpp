@@ -171,7 +171,9 @@ void Driver::on_node_down(NodeIndex node, core::NodeDown::Cause cause, std::stri
 
 void Driver::on_node_subscribed(NodeIndex node) noexcept { step(core::Subscribed{node}); }
 
-void Driver::on_node_notified(const core::Notification& hint) noexcept { step(hint); }
+void Driver::on_node_notified(const core::Notification& notification) noexcept {
+  step(notification);
+}
 
 void Driver::on_node_unsubscribed(NodeIndex node) noexcept { step(core::Unsubscribed{node}); }
 

@@ -75,7 +75,7 @@ class Driver final : private NodeOwner {
   void on_node_down(core::NodeIndex node, core::NodeDown::Cause cause, std::string_view why,
                     redis::Conduct conduct) noexcept override;
   void on_node_subscribed(core::NodeIndex node) noexcept override;
-  void on_node_notified(const core::Notification& hint) noexcept override;
+  void on_node_notified(const core::Notification& notification) noexcept override;
   void on_node_unsubscribed(core::NodeIndex node) noexcept override;
 
   void carry_out(core::Instant now, const core::Command& command);

@@ -55,12 +55,14 @@ void Node::unsubscribe() {
   if (subscriber_) subscriber_->close();
 }
 
-void Node::on_listening() noexcept { owner_.on_node_subscribed(index_); }
+void Node::on_subscribed() noexcept { owner_.on_node_subscribed(index_); }
 
-void Node::on_hint(std::string_view resource, std::uint32_t before) noexcept {
+void Node::on_notified(std::string_view resource, std::uint32_t before) noexcept {
   owner_.on_node_notified({index_, resource, before});
 }
 
-void Node::on_deaf(std::string_view /*why*/) noexcept { owner_.on_node_unsubscribed(index_); }
+void Node::on_unsubscribed(std::string_view /*why*/) noexcept {
+  owner_.on_node_unsubscribed(index_);
+}
 
 }  // namespace redlock::runtime

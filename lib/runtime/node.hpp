@@ -23,7 +23,7 @@ class NodeOwner {
   virtual void on_node_down(core::NodeIndex node, core::NodeDown::Cause cause, std::string_view why,
                             redis::Conduct conduct) noexcept = 0;
   virtual void on_node_subscribed(core::NodeIndex node) noexcept = 0;
-  virtual void on_node_notified(const core::Notification& hint) noexcept = 0;
+  virtual void on_node_notified(const core::Notification& notification) noexcept = 0;
   virtual void on_node_unsubscribed(core::NodeIndex node) noexcept = 0;
 
  protected:
@@ -31,7 +31,7 @@ class NodeOwner {
 };
 
 /// One configured node and the connection to it at the time, one after the other; and another one
-/// to listen on, once somebody has waited for what is locked there.
+/// for notifications, once a caller has waited for a lock there.
 class Node final : private redis::ConnectionOwner, private redis::SubscriberOwner {
  public:
   Node(uv_loop_t* loop, core::NodeIndex index, redis::ConnectionTarget target, NodeOwner& owner);
@@ -55,9 +55,9 @@ class Node final : private redis::ConnectionOwner, private redis::SubscriberOwne
   void on_answer(const core::Stamp& stamp, const redis::Classified& what) noexcept override;
   void on_down(core::NodeDown::Cause cause, std::string_view why,
                redis::Conduct conduct) noexcept override;
-  void on_listening() noexcept override;
-  void on_hint(std::string_view resource, std::uint32_t before) noexcept override;
-  void on_deaf(std::string_view why) noexcept override;
+  void on_subscribed() noexcept override;
+  void on_notified(std::string_view resource, std::uint32_t before) noexcept override;
+  void on_unsubscribed(std::string_view why) noexcept override;
 
   uv_loop_t* loop_;
   core::NodeIndex index_;

@@ -1,5 +1,5 @@
-// What README tells an operator to allow is enough: every kind of lock and every call, as a user
-// who may do exactly that. The server itself says what it refused (ACL LOG), so that nothing is
+// The rights that OPERATING.md names are enough: every kind of lock and every call, as a user with
+// exactly these. The server itself says what it refused (ACL LOG), so that nothing is
 // missed that the library does without.
 
 #include <gtest/gtest.h>
@@ -20,12 +20,12 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-/// The blocks of README that give a user rights, line by line and word by word.
+/// The blocks of OPERATING.md that give a user rights, line by line and word by word.
 [[nodiscard]] std::vector<std::vector<Command>> documented_rights() {
-  std::ifstream readme(readme_file());
+  std::ifstream guide(operating_guide());
   std::vector<std::vector<Command>> blocks;
   bool inside = false;
-  for (std::string line; std::getline(readme, line);) {
+  for (std::string line; std::getline(guide, line);) {
     if (!line.starts_with("ACL SETUSER ")) {
       inside = false;
       continue;
@@ -43,7 +43,7 @@ using std::chrono::seconds;
 class DocumentedAcl : public testing::Test {
  protected:
   void SetUp() override {
-    ASSERT_EQ(blocks_.size(), 2U) << "README has one block for all, and one for operators";
+    ASSERT_EQ(blocks_.size(), 2U) << "OPERATING.md has one block for all, and one for operators";
     allow(blocks_[0]);
     for (const RedisServer& node : nodes_) {
       // No locks, which bootstrap has to find out.

@@ -42,7 +42,7 @@ TEST(IdentityGuard, AServerUnderThreeAddressesHasOneVote) {
   const RedisServer server;
   Client client = make_client(unguarded({server.url(), by_name(server), server.unix_url()}));
   const auto resource = fresh_resource();
-  const auto twins_in = [&](const Error& error) {
+  const auto duplicates_in = [&](const Error& error) {
     return std::count_if(error.round.nodes.begin(), error.round.nodes.end(), [](const auto& node) {
       return node.vote == Vote::excluded && node.message.find("same server") != std::string::npos;
     });
@@ -53,7 +53,7 @@ TEST(IdentityGuard, AServerUnderThreeAddressesHasOneVote) {
     if (refused) throw std::runtime_error("one server made a majority");
     EXPECT_EQ(refused.error().code, Errc::excluded);
     EXPECT_LE(votes(refused.error().round, Vote::granted), 1U);
-    return twins_in(refused.error()) == 2;
+    return duplicates_in(refused.error()) == 2;
   };
   EXPECT_TRUE(eventually(both_are_known));
   const auto refused = client.try_acquire(resource);

@@ -253,7 +253,7 @@ TEST_F(ReleaseScript, ReleasesAllTheSameWhereItMayTellNothing) {
   EXPECT_EQ(narrow.read().integer, 1) << "without channels";
 }
 
-class Hints : public testing::Test {
+class Notifications : public testing::Test {
  protected:
   [[nodiscard]] auto in_background(std::chrono::nanoseconds wait) {
     return std::async(std::launch::async,
@@ -274,7 +274,7 @@ class Hints : public testing::Test {
   std::string resource_ = "r";
 };
 
-TEST_F(Hints, WhoWaitsHardlyAsks) {
+TEST_F(Notifications, LetAWaiterSleep) {
   auto lease = holder_.try_acquire(resource_, {.ttl = seconds(30)});
   ASSERT_TRUE(succeeded(lease));
   auto waiting = in_background(forever);
@@ -290,7 +290,7 @@ TEST_F(Hints, WhoWaitsHardlyAsks) {
   EXPECT_GE(calls(nodes_[0], "publish"), 1);
 }
 
-TEST_F(Hints, ServeAllWhoWaitInOneProcess) {
+TEST_F(Notifications, ServeAllWaitersOfOneProcess) {
   auto lease = holder_.try_acquire(resource_, {.ttl = seconds(30)});
   ASSERT_TRUE(succeeded(lease));
   constexpr int waiters = 8;
@@ -311,7 +311,7 @@ TEST_F(Hints, ServeAllWhoWaitInOneProcess) {
   }
 }
 
-TEST_F(Hints, AreDoneWithoutWhereTheyAreForbidden) {
+TEST_F(Notifications, AreReplacedByPollingWhereTheyAreForbidden) {
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     nodes_[i].command({"ACL", "SETUSER", "default", "-subscribe"});
   }
@@ -323,7 +323,7 @@ TEST_F(Hints, AreDoneWithoutWhereTheyAreForbidden) {
   EXPECT_TRUE(succeeded(waiting.get()));
 }
 
-TEST_F(Hints, HandOverAtOnceAndNotAtTheNextLook) {
+TEST_F(Notifications, HandOverAtOnceAndNotAtTheNextRetry) {
   std::atomic<int> turns{0};
   std::jthread taking_turns([&](const std::stop_token& stop) {
     while (turns < 20 && !stop.stop_requested()) {
@@ -342,7 +342,7 @@ TEST_F(Hints, HandOverAtOnceAndNotAtTheNextLook) {
   EXPECT_TRUE(eventually([&] { return turns == 20; }, seconds(30)));
 }
 
-TEST_F(Hints, WakeAWaiterOverADeadNode) {
+TEST_F(Notifications, WakeAWaiterOverADeadNode) {
   auto lease = holder_.try_acquire(resource_, {.ttl = seconds(30)});
   ASSERT_TRUE(succeeded(lease));
   ASSERT_TRUE(eventually([&] { return nodes_.count_held_by("r", lease->token().str()) == 3; }));
@@ -353,7 +353,7 @@ TEST_F(Hints, WakeAWaiterOverADeadNode) {
   EXPECT_TRUE(succeeded(waiting.get()));
 }
 
-TEST_F(Hints, FollowAWriterAndItsReaders) {
+TEST_F(Notifications, FollowAWriterAndItsReaders) {
   auto writer = holder_.try_acquire(resource_, {.ttl = seconds(30)});
   ASSERT_TRUE(succeeded(writer));
   const auto read = [&] {
@@ -383,7 +383,7 @@ struct Way {
   friend void PrintTo(const Way& way, std::ostream* out) { *out << way.name; }
 };
 
-class HintsOver : public testing::TestWithParam<Way> {
+class NotificationsOver : public testing::TestWithParam<Way> {
  protected:
   [[nodiscard]] static RedisServerOptions server_options() {
     RedisServerOptions options;
@@ -397,7 +397,7 @@ class HintsOver : public testing::TestWithParam<Way> {
   RedisServer server_{server_options()};
 };
 
-TEST_P(HintsOver, WhoWaitsIsTold) {
+TEST_P(NotificationsOver, ReachAWaiter) {
   server_.command({"ACL", "SETUSER", "mute", "on", ">pw", "~*", "+@all", "resetchannels"});
   ClientOptions options = patient({GetParam().url(server_)});
   if (options.nodes.front().starts_with("rediss:")) options.tls.ca_file = certificates().ca;
@@ -422,7 +422,7 @@ TEST_P(HintsOver, WhoWaitsIsTold) {
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    Ways, HintsOver,
+    Ways, NotificationsOver,
     testing::Values(Way{"TcpWithAPassword", [](const RedisServer& server) { return server.url(); }},
                     Way{"Tls", [](const RedisServer& server) { return server.tls_url(); }},
                     Way{"AnotherDatabase",

@@ -1,4 +1,4 @@
-/* Fencing tokens are unique and have the order of the leases (PROTOCOL: "Fencing token",
+/* Fencing tokens are unique and have the order of the leases (ARCHITECTURE: "Fencing tokens",
  * invariant 2).
  *
  * On a node, in one pipeline that is not atomic: (1) SET NX; (2) read last = max(F, floor);

@@ -1,4 +1,4 @@
-/* Mutual exclusion of exclusive leases, and that nothing stays behind (PROTOCOL: invariants 1
+/* Mutual exclusion of exclusive leases, and that nothing stays behind (ARCHITECTURE: invariants 1
  * and 4).
  *
  * N nodes, two clients that acquire, extend and release for ever. Time is discrete and relative

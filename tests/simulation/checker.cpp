@@ -9,12 +9,16 @@
 
 namespace redlock::simulation {
 
+std::string Checker::rule_of(const Lease& a, const Lease& b) {
+  return a.group == 0 && b.group == 0 ? "invariant 1: " : "invariant 3: ";
+}
+
 void Checker::check_alone(const Lease& lease, True now) {
   if (any_clocks_ || judged_at_the_end()) return;
   for (const Lease& other : leases_) {
     if (!exclude_each_other(lease, other)) continue;
     if (other.until <= now || lease.until <= now) continue;
-    violated("invariant 1: two leases on one resource are valid at once, for " +
+    violated(rule_of(lease, other) + "two leases on one resource are valid at once, for " +
              std::to_string((std::min(other.until, lease.until) - now) / 1000) + " us");
   }
 }
@@ -43,7 +47,7 @@ Checker::Lease* Checker::find(std::uint64_t token) {
 void Checker::check_interval(const Grant& grant) {
   True& taken_until = taken_until_[grant.resources];
   if (interval_ppm_ >= 0 && grant.now < taken_until) {
-    violated("an interval was not kept: granted " +
+    violated("invariant 3: an interval was not kept: granted " +
              std::to_string((taken_until - grant.now) / 1000) + " us before its end");
   }
   // From its first request on the nodes count, by clocks that may be fast.
@@ -68,7 +72,7 @@ void Checker::granted(const Grant& grant) {
     return !judged_at_the_end() && lease.until <= grant.now &&
            (trail(lease.token).ended || trail(lease.token).abandoned);
   });
-  if (find(token) != nullptr) violated("a token was granted twice");
+  if (find(token) != nullptr) violated("invariant 9: a token was granted twice");
   if (until <= now) violated("invariant 6: a lease was handed out that was over already");
   trail(token).granted = true;
   leases_.push_back({token, resources, group, until, now, began});
@@ -80,14 +84,14 @@ void Checker::extended(std::uint64_t token, True now, True until) {
   if (lease == nullptr || trail(token).ended) {
     return violated("invariant 6: a lease that was over was extended");
   }
-  if (until < lease->until) violated("an extend lowered the deadline");
+  if (until < lease->until) violated("invariant 6: an extend lowered the deadline");
   lease->until = std::max(lease->until, until);
   check_alone(*lease, now);
 }
 
 void Checker::ended(std::uint64_t token, True now) {
   Trail& mine = trail(token);
-  if (mine.ended) violated("a lease ended twice");
+  if (mine.ended) violated("invariant 6: a lease ended twice");
   mine.ended = true;
   put_away(token, now);
 }
@@ -133,7 +137,7 @@ void Checker::check_overlaps() {
       if (!exclude_each_other(a, b) || a.from > b.from) continue;
       const True until = std::min(a.until, b.until);
       if (b.from >= until || a_step_explains(b, until)) continue;
-      violated("invariant 1: " + std::to_string(a.token % 10'000) + " and " +
+      violated(rule_of(a, b) + std::to_string(a.token % 10'000) + " and " +
                std::to_string(b.token % 10'000) + " were both valid from " +
                std::to_string(b.from / 1000) + " to " + std::to_string(until / 1000) +
                " us, longer than a step of a clock may go unnoticed");
@@ -145,9 +149,9 @@ void Checker::lost(std::uint64_t token, True now) {
   ++losses_;
   const Lease* lease = find(token);
   if (lease == nullptr || trail(token).ended) {
-    return violated("invariant 6: a loss was told of what was no lease, or twice");
+    return violated("invariant 6: a loss was reported of what was no lease, or twice");
   }
-  if (now < lease->until) violated("invariant 6: a loss was told before the deadline");
+  if (now < lease->until) violated("invariant 6: a loss was reported before the deadline");
   ended(token, now);
 }
 

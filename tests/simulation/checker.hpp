@@ -13,7 +13,7 @@
 namespace redlock::simulation {
 
 /// Watches from outside, in true time, whether the promises are kept. The first broken one is kept
-/// as a sentence.
+/// as a sentence that begins with its number in ARCHITECTURE.md, *Invariants*.
 class Checker {
  public:
   Checker(std::size_t nodes, std::size_t quorum) : nodes_(nodes), quorum_(quorum) {}
@@ -23,7 +23,7 @@ class Checker {
   }
   [[nodiscard]] const std::string& violation() const { return violation_; }
 
-  // --- leases (invariants 1 and 6) ---
+  // --- leases (invariants 1, 3 and 6) ---
   /// No node forgets and no clock is wrong by more than `ppm`: then intervals are kept.
   void expect_intervals(std::int64_t ppm) { interval_ppm_ = ppm; }
   /// `until` is the true moment at which the holder's own clock shows the deadline.
@@ -119,6 +119,8 @@ class Checker {
     if (a.token == b.token || (a.resources & b.resources) == 0) return false;
     return a.group == 0 || a.group != b.group;
   }
+  /// The invariant that two such leases break together: holds have one of their own.
+  [[nodiscard]] static std::string rule_of(const Lease& a, const Lease& b);
   void check_interval(const Grant& grant);
   void check_alone(const Lease& lease, True now);
   [[nodiscard]] Lease* find(std::uint64_t token);

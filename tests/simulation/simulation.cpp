@@ -373,12 +373,13 @@ void Simulation::heal() {
 void Simulation::check_progress() {
   if (!scenario_.steady) return;
   if (progress_.longest_idle() > scenario_.longest_idle()) {
-    checker_.violated("a resource was free for " + in_round_trips(progress_.longest_idle()) +
+    checker_.violated("invariant 5: a resource was free for " +
+                      in_round_trips(progress_.longest_idle()) +
                       " while a caller waited for it, without faults");
   }
   if (progress_.longest_wait() > scenario_.longest_wait()) {
-    checker_.violated("a caller waited for " + in_round_trips(progress_.longest_wait()) +
-                      ", without faults");
+    checker_.violated("invariant 5: a caller waited for " +
+                      in_round_trips(progress_.longest_wait()) + ", without faults");
   }
 }
 
@@ -422,14 +423,14 @@ void Simulation::check_the_end() {
     for (const Slot& slot : client.slots) {
       const bool waits = slot.phase == Phase::acquiring && client.engine->claims() > 0;
       if (!waits && slot.acquire + slot.release + slot.extend != 0) {
-        checker_.violated("a request was never answered");
+        checker_.violated("invariant 7: a request was never answered");
       }
       if (!slot.served) {
         checker_.violated("invariant 5: a waiter of client " + std::to_string(i) +
                           " did not get the lock");
       }
     }
-    if (client.engine->claims() > 0) checker_.violated("a claim was never settled");
+    if (client.engine->claims() > 0) checker_.violated("invariant 4: a claim was never cleaned up");
   }
 }
 

@@ -83,7 +83,7 @@ void Simulation::carry_out(std::uint32_t index, const Command& command) {
       if (!client.closing) return checker_.violated("an open client was drained");
       for (const Slot& slot : client.slots) {
         if (slot.acquire + slot.extend + slot.release != 0) {
-          checker_.violated("a request was not answered by the shutdown");
+          checker_.violated("invariant 7: a request was not answered by the shutdown");
         }
       }
       return end_closed(index);
@@ -217,7 +217,7 @@ void Simulation::acquired(std::uint32_t index, const Command& command) {
   Client& client = clients_[index];
   Slot* slot = slot_of(index, command.request);
   if (slot == nullptr || slot->acquire != static_cast<std::uint64_t>(command.request)) {
-    return checker_.violated("a grant answers no request");
+    return checker_.violated("invariant 7: a grant answers no request");
   }
   const core::Claim* claim = client.engine->claim(command.stamp.claim);
   slot->acquire = 0;
@@ -230,7 +230,8 @@ void Simulation::acquired(std::uint32_t index, const Command& command) {
   slot->lowered_at = 0;
   const Asked& asked = client.asked[claim->index].second;
   if (command.valid_until > core::valid_until(asked.at, asked.ttl)) {
-    checker_.violated("a deadline is later than the start of the granting round allows");
+    checker_.violated(
+        "invariant 12: a deadline is later than the start of the granting round allows");
   }
   if (scenario_.mutant == Mutant::validity_from_last_reply) {
     slot->valid_until = core::valid_until(client.clock.instant(now_), asked.ttl);
@@ -252,7 +253,8 @@ void Simulation::acquired(std::uint32_t index, const Command& command) {
 }
 
 void Simulation::fenced(const Client& client, Slot& slot, const core::Claim& claim) {
-  if (!claim.fencing()) return checker_.violated("a lease has no fencing token that was asked for");
+  if (!claim.fencing())
+    return checker_.violated("invariant 2: a lease has no fencing token that was asked for");
   slot.number = claim.fencing()->number;
   const Asked& asked = client.asked[claim.index].second;
   const std::uint64_t number = scenario_.mutant == Mutant::maximum_of_counters
@@ -272,7 +274,8 @@ void Simulation::extended(std::uint32_t index, const Command& command) {
     const auto& [id, asked] = client.asked[command.stamp.claim.index];
     const core::Instant most = core::valid_until(asked.at, asked.ttl);
     if (id != slot.lease || command.valid_until > std::max(slot.valid_until, most)) {
-      checker_.violated("a deadline is later than the start of the extending round allows");
+      checker_.violated(
+          "invariant 12: a deadline is later than the start of the extending round allows");
     }
     const bool stepped = command.request == core::RequestId::none && scenario_.clock_guard;
     if (stepped && command.valid_until < slot.valid_until) {
@@ -286,10 +289,10 @@ void Simulation::extended(std::uint32_t index, const Command& command) {
       slot.valid_until = command.valid_until;
     }
     if (asked.had_it.size() < scenario_.quorum) {
-      checker_.violated("an extend rests on nodes that had lost the key");
+      checker_.violated("invariant 10: an extend rests on nodes that had lost the key");
     }
     if (slot.fenced && client.engine->claim(slot.lease)->fencing()->number != slot.number) {
-      checker_.violated("a fencing token changed while the lease was held");
+      checker_.violated("invariant 2: a fencing token changed while the lease was held");
     }
     tell("client ", index, " extended ", slot.token % 10'000);
     checker_.extended(slot.token, now_, client.clock.when(slot.valid_until));
@@ -301,7 +304,7 @@ void Simulation::answered(std::uint32_t index, const Command& command) {
   const auto number = static_cast<std::uint64_t>(command.request);
   if (scenario_.mutant == Mutant::forget_answer && number % 101 == 0) return;
   Slot* slot = slot_of(index, command.request);
-  if (slot == nullptr) return checker_.violated("an answer belongs to no request");
+  if (slot == nullptr) return checker_.violated("invariant 7: an answer belongs to no request");
   const auto at = static_cast<std::uint32_t>(slot - clients_[index].slots.data());
   if (slot->acquire == number) {
     slot->acquire = 0;
@@ -315,7 +318,8 @@ void Simulation::answered(std::uint32_t index, const Command& command) {
     if (slot->phase == Phase::handed_on) plan_act(index, at, random_.below(scenario_.think));
     return;
   }
-  if (slot->release != number) return checker_.violated("a request was answered twice");
+  if (slot->release != number)
+    return checker_.violated("invariant 7: a request was answered twice");
   slot->release = 0;
   if (command.kind == Command::Kind::released) {
     std::size_t there = 0;
@@ -344,7 +348,7 @@ void Simulation::lost(std::uint32_t index, const Command& command) {
     const True deadline = std::max(client.clock.when(slot.valid_until), slot.lowered_at);
     // Nothing but a pause of the whole process may keep the news from the holder.
     if (now_ > deadline && client.paused_until < deadline) {
-      checker_.violated("invariant 6: a loss was told late");
+      checker_.violated("invariant 6: a loss was reported late");
     }
     if (deceived()) {
       checker_.abandoned(slot.token, now_);
@@ -357,7 +361,7 @@ void Simulation::lost(std::uint32_t index, const Command& command) {
     if (healed_) slot.served = true;
     return plan_act(index, i, random_.below(scenario_.think));
   }
-  checker_.violated("invariant 6: a loss was told of what was no lease, or twice");
+  checker_.violated("invariant 6: a loss was reported of what was no lease, or twice");
 }
 
 }  // namespace redlock::simulation

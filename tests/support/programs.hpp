@@ -12,7 +12,7 @@ namespace redlock::test {
 [[nodiscard]] std::string skewed_client_program();
 /// A command that an ordinary user may not signal.
 [[nodiscard]] std::string other_user_program();
-[[nodiscard]] std::string readme_file();
+[[nodiscard]] std::string operating_guide();
 /// A contender of `quorum-lock chaos` that is not our own.
 [[nodiscard]] std::string foreign_contender_script();
 

@@ -21,7 +21,7 @@ constexpr OptionText globals[] = {
     {"timeout", "DURATION", "How long one node may take to answer; default 1s"},
     {"max-ttl", "DURATION", "Longest TTL that this deployment allows; default 30s"},
     {"restart-guard", "DURATION|off",
-     "How long a node that restarted, or that nobody has met yet, has no vote; not below the "
+     "How long a node that restarted, or that no client has met yet, has no vote; not below the "
      "max TTL; default: the max TTL. Alone, it sets the max TTL too. See bootstrap. Environment: "
      "QUORUM_LOCK_RESTART_GUARD"},
     {"durable", "",
@@ -31,11 +31,11 @@ constexpr OptionText globals[] = {
      "How far a node's clock may be from the others' before it has no vote; default 1s"},
     {"json", "", "One JSON object on standard output, nothing else there"},
     {"quiet", "", "Only what was asked for, and errors"},
-    {"verbose", "", "Tell on standard error what happens to the nodes"},
+    {"verbose", "", "Report on standard error what happens to the nodes"},
 };
 
 constexpr OptionText run_options[] = {
-    {"ttl", "DURATION", "How long a crash of ours blocks others; renewed meanwhile; default 10s"},
+    {"ttl", "DURATION", "How long a crash blocks others; renewed while COMMAND runs; default 10s"},
     {"wait", "DURATION", "How long to wait for the lock; default 30s, 0s: one attempt"},
     {"max-hold", "DURATION", "Never hold the lock longer than this; COMMAND is ended before"},
     {"max-renewals", "K", "Renew at most K times, then COMMAND is ended"},
@@ -45,20 +45,21 @@ constexpr OptionText run_options[] = {
      "gone before the lock ends"},
     {"fencing", "", "Give COMMAND a number that grows with every lease: QUORUM_LOCK_FENCING_TOKEN"},
     {"orphan-ttl", "DURATION",
-     "A key that holds the lock and would never expire is given this TTL; others are not touched"},
-    {"shared", "", "As a reader: many readers, or one that is not; a waiting writer goes first"},
-    {"permits", "K", "One of K places; COMMAND sees it in QUORUM_LOCK_PLACE"},
-    {"owner", "NAME", "Whoever names the same owner gets in as well, from another process too"},
+     "Give a key that holds the lock and has no expiry this TTL; others are not touched"},
+    {"shared", "", "Hold as a reader: many readers, or one writer; a waiting writer goes first"},
+    {"permits", "K", "Hold one of K permits; COMMAND finds its number in QUORUM_LOCK_PLACE"},
+    {"owner", "NAME", "Hold for this owner: every caller that names it is granted the lock too"},
     {"at-least", "DURATION",
-     "Nobody gets RESOURCE again before so long after it was acquired, however soon COMMAND ends"},
+     "Nobody else acquires RESOURCE for this time after it was acquired, even if COMMAND ends "
+     "sooner"},
 };
 
 constexpr OptionText elect_options[] = {
-    {"name", "CANDIDATE", "What observers see; default: host and process"},
+    {"name", "CANDIDATE", "The name that observers see; default: host and process"},
     {"ttl", "DURATION", "A leader that dies is replaced within this time; default 10s"},
-    {"wait", "DURATION", "How long to wait for being elected; default: for ever"},
+    {"wait", "DURATION", "How long to wait for being elected; default: forever"},
     {"kill-after", "DURATION", "As in run"},
-    {"observe", "", "Only tell who leads, at once and after every change"},
+    {"observe", "", "Only report the leader, at once and after every change"},
 };
 
 constexpr OptionText acquire_options[] = {
@@ -66,7 +67,7 @@ constexpr OptionText acquire_options[] = {
     {"wait", "DURATION", "How long to wait for the lock; default: one attempt"},
     {"fencing", "", "Also get a number that grows with every lease, for storage that checks it"},
     {"orphan-ttl", "DURATION",
-     "A key that holds the lock and would never expire is given this TTL; others are not touched"},
+     "Give a key that holds the lock and has no expiry this TTL; others are not touched"},
 };
 
 constexpr OptionText extend_options[] = {
@@ -74,7 +75,7 @@ constexpr OptionText extend_options[] = {
     {"ttl", "DURATION", "How long the lock stays, from now on; never shortens"},
 };
 constexpr OptionText release_options[] = {{"token", "T", "The token that acquire printed"}};
-constexpr OptionText inspect_options[] = {{"permits", "K", "Show the K places of a semaphore"}};
+constexpr OptionText inspect_options[] = {{"permits", "K", "Show the K permits of a semaphore"}};
 constexpr OptionText bootstrap_options[] = {
     {"after-loss", "", "Nodes that look new are not: they lost their data"}};
 
@@ -103,7 +104,7 @@ constexpr OptionText chaos_options[] = {
      "What to break: kill, pause, partition, clock, restart, slow, role; default: all. clock needs "
      "libfaketime"},
     {"seed", "S", "Repeats the schedule of the faults; default: any"},
-    {"html", "FILE", "Write a page that draws who held what over what was broken"},
+    {"html", "FILE", "Write a page that draws the leases over the faults"},
     {"keep", "FOLDER", "Leave the histories there; after a violation they are always left"},
     {"check", "FOLDER", "Run nothing, judge the histories that a run has left"},
     {"contender-command", "COMMAND",
@@ -119,7 +120,7 @@ constexpr VerbText verb_texts[] = {
      "sees "
      "QUORUM_LOCK_RESOURCE, QUORUM_LOCK_TOKEN and, with --fencing, QUORUM_LOCK_FENCING_TOKEN. If "
      "the lock is lost, its process group gets "
-     "SIGTERM, then SIGKILL, before somebody else can hold the lock.",
+     "SIGTERM, then SIGKILL, before another client can hold the lock.",
      run_options,
      {},
      "Examples:\n"
@@ -133,7 +134,7 @@ constexpr VerbText verb_texts[] = {
      "  quorum-lock run encoders --permits 4 -- ./encode.sh\n"
      "\n"
      "Exits as COMMAND did; 74: the lock was lost; 75: held by another until the wait was over;\n"
-     "69: too few nodes; 126, 127: COMMAND can not be executed, is not found.\n"
+     "69: too few nodes; 126, 127: COMMAND cannot be executed, is not found.\n"
      "COMMAND gets QUORUM_LOCK_NODES only if no password is in it. With --json an object is\n"
      "printed only when COMMAND was not run: standard output belongs to COMMAND."},
     {"acquire",
@@ -171,7 +172,7 @@ constexpr VerbText verb_texts[] = {
     {"break",
      "RESOURCE [--yes]",
      "Release the lock on RESOURCE although others hold it: one holder, readers, or an owner. "
-     "Shows who does, asks, and deletes exactly the tokens that were shown.",
+     "Shows the holders, asks, and deletes exactly the tokens that were shown.",
      break_options,
      {},
      "Examples:\n"
@@ -180,10 +181,10 @@ constexpr VerbText verb_texts[] = {
      "\n"
      "It is meant for locks whose holder is gone. A holder that is alive and renews takes the "
      "lock\n"
-     "back unless somebody else acquires it first; end that holder instead."},
+     "back unless another client acquires it first; end that holder instead."},
     {"doctor",
      "[OPTIONS]",
-     "Examine every node, and tell what is wrong, why it matters and how to mend it. Changes "
+     "Examine every node; report what is wrong, why it matters, and the remedy. Changes "
      "nothing.",
      {},
      {},
@@ -192,15 +193,15 @@ constexpr VerbText verb_texts[] = {
      "  quorum-lock doctor --nodes r1,r2,r3 --max-ttl 1m\n"
      "  quorum-lock doctor --json | jq -r '.problems[] | .node + \": \" + .what'\n"
      "\n"
-     "Give it the options that the clients have: they are part of what is examined. Clocks are\n"
+     "Give it the options that the clients have: they are examined too. Clocks are\n"
      "compared with each other, not with this machine's. A server that does not write each "
      "command\n"
-     "to disk is told of only where the restart guard does not make up for that.\n"
+     "to disk is reported only where the restart guard does not make up for that.\n"
      "Exits with 0 when all is well, with 1 when something is wrong."},
     {"bootstrap",
      "[OPTIONS]",
      "Open a new deployment, so that its nodes need not sit out a quarantine. Refused unless every "
-     "node is fit, and none has a key that can be a lock.",
+     "node is eligible, and none has a key that can be a lock.",
      bootstrap_options,
      {},
      "Examples:\n"
@@ -217,12 +218,13 @@ constexpr VerbText verb_texts[] = {
      "nodes\n"
      "then have no vote for max TTL. To change the nodes, see members. May be killed and run "
      "again.\n"
-     "Exits with 69 when a node is missing or unfit, with 75 when a key can be a lock; the nodes "
+     "Exits with 69 when a node is missing or ineligible, with 75 when a key can be a lock; the "
+     "nodes "
      "are\n"
      "then as they were."},
     {"members",
      "[show] | replace OLD NEW | add URL | remove URL",
-     "Show who belongs to the deployment, by the nodes' own markers; or change that, one node at a "
+     "Show the members of the deployment, by the nodes' own markers; or change them, one node at a "
      "time. Says what it waits for. May be killed at any time: the same command finishes the "
      "change.",
      {},
@@ -234,9 +236,9 @@ constexpr VerbText verb_texts[] = {
      "  quorum-lock members remove redis://r4 --json\n"
      "\n"
      "One of --nodes is enough: it names the others. Nodes that are known from markers only are\n"
-     "reached with --password-file and the TLS files. In this version clients do not follow a "
-     "change:\n"
-     "stop those with the old list before it, and start them with the new one.\n"
+     "reached with --password-file and the TLS files. Clients need not stop: one with the old "
+     "list\n"
+     "connects to the new members and reports that its list is out of date.\n"
      "A change waits until max TTL has passed since the one before. replace can replace a node "
      "that is\n"
      "gone; all other members must be there. A single node cannot be replaced: add, then remove.\n"
@@ -265,11 +267,11 @@ constexpr VerbText verb_texts[] = {
      "elected\n"
      "within --wait; 128+n: ended by signal n. With --json an object a line: leader, token, and "
      "the\n"
-     "term where it is our own. Observers look four times a second."},
+     "term where it is our own. Observers ask four times a second."},
     {"chaos",
      "[OPTIONS]",
      "Put the locks to the test: start nodes and contenders, break them, and judge every lease: "
-     "exclusive ones, of readers, of two owners, of two resources at once, of two places, of an "
+     "exclusive ones, of readers, of two owners, of two resources at once, of two permits, of an "
      "interval, of an election. "
      "Contenders are processes, and reach each node through a proxy of their own; servers and "
      "contenders are killed, stopped and restarted, connections are cut, held back and slowed "
@@ -319,7 +321,7 @@ std::string_view program_footer() noexcept {
          "  quorum-lock doctor\n"
          "  quorum-lock run demo --local 3 -- quorum-lock inspect demo\n"
          "\n"
-         "quorum-lock VERB --help tells more.";
+         "quorum-lock VERB --help says more.";
 }
 
 }  // namespace redlock::cli

@@ -54,7 +54,7 @@ struct EnrollingClient : Harness {
     return up_as(node, event);
   }
   /// By another name, the same server as node 2.
-  std::string come_up_as_twin(NodeIndex node, const Marker& marker) {
+  std::string come_up_as_duplicate(NodeIndex node, const Marker& marker) {
     markers[node] = format_marker(marker) + " 1";
     NodeUp event;
     event.marker = markers[node];
@@ -306,10 +306,10 @@ TEST(EngineEnrolment, AnotherNameOfANodeThatWasLearnedDoesNotKeepTheDeploymentCl
   marker.run_id = "server2";
   marker.self = "proxy2";
   h.come_up(2, marker);
-  h.come_up_as_twin(3, marker);
+  h.come_up_as_duplicate(3, marker);
   for (NodeIndex node = 0; node < 4; ++node) h.down(node);
   for (NodeIndex node = 0; node < 3; ++node) h.come_up(node, EnrollingClient::blank(node));
-  const std::string opens = h.come_up_as_twin(3, EnrollingClient::blank(2));
+  const std::string opens = h.come_up_as_duplicate(3, EnrollingClient::blank(2));
   EXPECT_NE(opens.find("write-marker 0"), std::string::npos) << opens;
 }
 

@@ -146,7 +146,7 @@ TEST(Operations, may_be_exactly_as_many_as_the_limit) {
   EXPECT_EQ(h.acquire(7, 10s), "set t4 -> 0") << "what is being cleaned up is no lease any more";
 }
 
-TEST(Twins, have_one_vote) {
+TEST(Duplicates, have_one_vote) {
   Harness h(3);
   h.tick();
   h.up(0, "same");
@@ -159,7 +159,7 @@ TEST(Twins, have_one_vote) {
   EXPECT_EQ(h.engine().claim(h.lease)->round.vote(1).text, "the same server as node0");
 }
 
-TEST(Twins, take_over_the_vote_when_the_first_address_fails) {
+TEST(Duplicates, take_over_the_vote_when_the_first_address_fails) {
   Harness h(3);
   h.tick();
   h.up(0, "same");
@@ -170,7 +170,7 @@ TEST(Twins, take_over_the_vote_when_the_first_address_fails) {
   EXPECT_EQ(h.up(0, "same"), "excluded 0") << "and keep it when the first one is back";
 }
 
-TEST(Twins, of_which_there_are_three_have_one_vote_after_the_first_failed) {
+TEST(Duplicates, of_which_there_are_three_have_one_vote_after_the_first_failed) {
   Harness h(5);
   h.tick();
   h.up(0, "same");
@@ -182,7 +182,7 @@ TEST(Twins, of_which_there_are_three_have_one_vote_after_the_first_failed) {
   EXPECT_EQ(h.acquire(1, 10s), "set t1 -> 1 3 4");
 }
 
-TEST(Twins, found_during_a_round_are_excluded_from_it) {
+TEST(Duplicates, found_during_a_round_are_excluded_from_it) {
   Harness h(3);
   h.tick();
   h.up(0, "same");

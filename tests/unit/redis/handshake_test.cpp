@@ -111,19 +111,19 @@ TEST(Handshake, ARefusalNamesTheCommandAndTheReason) {
 }
 
 TEST(Handshake, FindsOutWhoCanHaveNoVote) {
-  const auto unfit = [](const std::string& more) {
+  const auto ineligible = [](const std::string& more) {
     std::string out;
     Handshake handshake({}, out);
     EXPECT_EQ(handshake.take(integer(1)), Progress::more);
     EXPECT_EQ(handshake.take(bulk(info("7.0.15") + more)), Progress::more);
     return handshake.identity().ineligible;
   };
-  EXPECT_EQ(unfit("role:master\r\nmaxmemory_policy:noeviction\r\ncluster_enabled:0\r\n"), "");
-  EXPECT_EQ(unfit("role:slave\r\nmaster_host:m\r\nmaster_port:7\r\n"),
+  EXPECT_EQ(ineligible("role:master\r\nmaxmemory_policy:noeviction\r\ncluster_enabled:0\r\n"), "");
+  EXPECT_EQ(ineligible("role:slave\r\nmaster_host:m\r\nmaster_port:7\r\n"),
             "it is a replica of m:7, and no independent master");
-  EXPECT_EQ(unfit("cluster_enabled:1\r\n"),
+  EXPECT_EQ(ineligible("cluster_enabled:1\r\n"),
             "it is a node of a cluster, which may move a key to another server");
-  EXPECT_EQ(unfit("maxmemory_policy:allkeys-lru\r\n"),
+  EXPECT_EQ(ineligible("maxmemory_policy:allkeys-lru\r\n"),
             "it may evict locks: maxmemory-policy is allkeys-lru, must be noeviction");
 }
 

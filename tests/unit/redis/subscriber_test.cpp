@@ -26,17 +26,17 @@ std::string subscribed(const std::string& where = channel) {
 }
 
 struct Listener final : SubscriberOwner {
-  void on_listening() noexcept override { ++listening; }
-  void on_hint(std::string_view resource, std::uint32_t before) noexcept override {
-    hints.push_back(std::to_string(before) + " " + std::string(resource));
+  void on_subscribed() noexcept override { ++listening; }
+  void on_notified(std::string_view resource, std::uint32_t before) noexcept override {
+    notifications.push_back(std::to_string(before) + " " + std::string(resource));
     if (on_first) on_first();
   }
-  void on_deaf(std::string_view what) noexcept override {
+  void on_unsubscribed(std::string_view what) noexcept override {
     ++ends;
     why = what;
   }
   int listening = 0;
-  std::vector<std::string> hints;
+  std::vector<std::string> notifications;
   std::function<void()> on_first;
   int ends = 0;
   std::string why;
@@ -74,8 +74,8 @@ TEST_F(SubscriberToFake, TellsWhatItIsTold) {
   open();
   ASSERT_TRUE(listens());
   server_.push(message("0b c") + message("1a"));
-  ASSERT_TRUE(run_until(loop_, [&] { return owner_.hints.size() == 2; }));
-  EXPECT_EQ(owner_.hints, (std::vector<std::string>{"0 b c", "1 a"}));
+  ASSERT_TRUE(run_until(loop_, [&] { return owner_.notifications.size() == 2; }));
+  EXPECT_EQ(owner_.notifications, (std::vector<std::string>{"0 b c", "1 a"}));
   EXPECT_EQ(owner_.ends, 0);
 }
 
@@ -142,8 +142,8 @@ TEST_F(SubscriberToFake, IgnoresWhatItCanNotUse) {
   ASSERT_TRUE(listens());
   server_.push(message("0a", "news") + message("") + message("a") +
                resp::array({resp::bulk("message"), resp::integer(1), resp::nil()}) + message("0b"));
-  ASSERT_TRUE(run_until(loop_, [&] { return !owner_.hints.empty(); }));
-  EXPECT_EQ(owner_.hints, std::vector<std::string>{"0 b"});
+  ASSERT_TRUE(run_until(loop_, [&] { return !owner_.notifications.empty(); }));
+  EXPECT_EQ(owner_.notifications, std::vector<std::string>{"0 b"});
 }
 
 TEST_F(SubscriberToFake, MayBeDestroyedInACall) {
@@ -152,7 +152,7 @@ TEST_F(SubscriberToFake, MayBeDestroyedInACall) {
   ASSERT_TRUE(listens());
   server_.push(message("0a") + message("0a"));
   ASSERT_TRUE(run_until(loop_, [&] { return !subscriber_; }));
-  EXPECT_EQ(owner_.hints.size(), 1U);
+  EXPECT_EQ(owner_.notifications.size(), 1U);
 }
 
 }  // namespace

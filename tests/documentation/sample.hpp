@@ -1,0 +1,33 @@
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <shared_mutex>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "redlock/redlock.hpp"
+
+/// What the pages' C++ takes for granted: the reader's own program.
+namespace redlock::documentation {
+
+using namespace std::chrono_literals;
+
+inline int complain(std::string_view message) { return message.empty() ? 0 : 1; }
+inline bool work_is_left() { return false; }
+inline void work() {}
+
+struct Invoice {};
+struct Storage {
+  template <typename Number>
+  void write(const Invoice&, Number) {}
+};
+
+inline Invoice invoice;
+inline Storage storage;
+inline std::mutex another;
+
+}  // namespace redlock::documentation
