@@ -14,6 +14,7 @@
 #include "redlock/lease.hpp"
 #include "redlock/options.hpp"
 #include "redlock/result.hpp"
+#include "redlock/target.hpp"
 #include "redlock/token.hpp"
 
 struct uv_loop_s;
@@ -52,8 +53,7 @@ class REDLOCK_EXPORT AsyncClient {
 
   /// Errors: held, split, unavailable, expired, excluded, cancelled, closed, forked,
   /// invalid_argument, limit_reached.
-  RequestId acquire(std::string_view resource, AcquireOptions options,
-                    Callback<void(Result<Lease>)> done);
+  RequestId acquire(Target target, AcquireOptions options, Callback<void(Result<Lease>)> done);
 
   /// See `Lease::extend`. A lease of another client is that client's: it extends it and answers.
   void extend(const Lease& lease, std::chrono::nanoseconds ttl,
@@ -80,8 +80,8 @@ class REDLOCK_EXPORT AsyncClient {
 
   /// The same calls to be awaited: `co_await client.acquire("invoice/42")`. See Awaitable, also for
   /// where to make the options.
-  [[nodiscard]] Awaitable<Lease> acquire(std::string_view resource);
-  [[nodiscard]] Awaitable<Lease> acquire(std::string_view resource, AcquireOptions options,
+  [[nodiscard]] Awaitable<Lease> acquire(Target target);
+  [[nodiscard]] Awaitable<Lease> acquire(Target target, AcquireOptions options,
                                          std::stop_token stop = {});
   [[nodiscard]] Awaitable<RoundReport> extend(const Lease& lease, std::chrono::nanoseconds ttl);
   [[nodiscard]] Awaitable<RoundReport> release(Lease lease);

@@ -12,6 +12,7 @@
 #include "redlock/lease.hpp"
 #include "redlock/options.hpp"
 #include "redlock/result.hpp"
+#include "redlock/target.hpp"
 #include "redlock/token.hpp"
 
 namespace redlock {
@@ -49,21 +50,19 @@ class REDLOCK_EXPORT Client {
   /// Tries until granted, for as long as `options.wait` says; `stop` ends it early (`cancelled`).
   /// Errors: held, split, unavailable, expired, excluded, cancelled, closed, forked, would_block,
   /// invalid_argument, limit_reached.
-  [[nodiscard]] Result<Lease> acquire(std::string_view resource, AcquireOptions options = {},
+  [[nodiscard]] Result<Lease> acquire(Target target, AcquireOptions options = {},
                                       const std::stop_token& stop = {});
 
   /// One attempt, whatever `options.wait` says.
-  [[nodiscard]] Result<Lease> try_acquire(std::string_view resource, AcquireOptions options = {});
+  [[nodiscard]] Result<Lease> try_acquire(Target target, AcquireOptions options = {});
 
   /// `acquire` with a wait of `wait`, whatever `options.wait` says.
-  [[nodiscard]] Result<Lease> try_acquire_for(std::string_view resource,
-                                              std::chrono::nanoseconds wait,
+  [[nodiscard]] Result<Lease> try_acquire_for(Target target, std::chrono::nanoseconds wait,
                                               AcquireOptions options = {},
                                               const std::stop_token& stop = {});
 
   /// `acquire` until an instant, whatever `options.wait` says.
-  [[nodiscard]] Result<Lease> try_acquire_until(std::string_view resource,
-                                                BootClock::time_point deadline,
+  [[nodiscard]] Result<Lease> try_acquire_until(Target target, BootClock::time_point deadline,
                                                 AcquireOptions options = {},
                                                 const std::stop_token& stop = {});
 

@@ -18,7 +18,7 @@ enum class LockKind {
   exclusive,  ///< a token
   shared,     ///< readers
   reentrant,  ///< the holds of one owner
-  interval,   ///< nobody's: taken until the interval is over (`AcquireOptions::at_least`)
+  interval,   ///< nobody's: taken until the interval is over (`interval`)
   other,      ///< a key that is no lock of ours, and blocks all the same
 };
 

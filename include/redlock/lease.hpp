@@ -39,9 +39,9 @@ class [[nodiscard]] REDLOCK_EXPORT Lease {
   Lease& operator=(const Lease&) = delete;
   ~Lease();
 
-  /// Of a semaphore it is the place: "jobs#3".
+  /// For a `permit` target, the name of the permit: "jobs#3".
   [[nodiscard]] const std::string& resource() const noexcept;
-  /// All of them, the first first, where `AcquireOptions::also` asked for several.
+  /// All resources of an `all_of` target, the first one first.
   [[nodiscard]] std::vector<std::string> resources() const;
   [[nodiscard]] const Token& token() const noexcept;
 
@@ -82,7 +82,7 @@ class [[nodiscard]] REDLOCK_EXPORT Lease {
 
   /// Ends renewal and ownership and leaves the key on the nodes until its TTL has passed or
   /// somebody releases the token: for handing a lock to another process. An interval
-  /// (`AcquireOptions::at_least`) does not outlive such a release.
+  /// (`interval`) does not outlive such a release.
   [[nodiscard]] Token detach() noexcept;
 
  private:

@@ -9,6 +9,7 @@
 #include "redlock/client.hpp"
 #include "redlock/export.hpp"
 #include "redlock/lease.hpp"
+#include "redlock/target.hpp"
 
 namespace redlock {
 
@@ -30,7 +31,7 @@ struct MutexOptions {
 /// resource and process. The client must outlive it.
 class REDLOCK_EXPORT Mutex {
  public:
-  Mutex(Client& client, std::string resource, MutexOptions options = {});
+  Mutex(Client& client, Target target, MutexOptions options = {});
   Mutex(const Mutex&) = delete;
   Mutex& operator=(const Mutex&) = delete;
   ~Mutex();
@@ -90,7 +91,7 @@ class REDLOCK_EXPORT Mutex {
   void leave() noexcept;
 
   Client& client_;
-  std::string resource_;
+  Target target_;
   MutexOptions options_;
   mutable std::mutex local_mutex_;          // guards taken_, and lease_ where it changes
   std::condition_variable_any local_free_;  // not a std::timed_mutex: it can not be cancelled

@@ -110,8 +110,8 @@ struct RenewalOptions {
   std::chrono::nanoseconds max_hold = forever;  ///< never valid longer than this after acquisition
 };
 
-/// What an acquire call asks for. A value: copies may be used for any number of calls, and share
-/// what `on_lost` owns.
+/// The terms on which an acquire call asks for its Target. A value: copies may be used for any
+/// number of calls, and share what `on_lost` owns.
 struct AcquireOptions {
   /// How long the nodes keep the lock unless it is extended; whole milliseconds count, at least
   /// `limits::shortest_ttl`.
@@ -131,8 +131,8 @@ struct AcquireOptions {
 
   /// Give the lease a fencing token, `Lease::fencing_token()`: larger than that of every lease on
   /// the resource that was granted with one before it; one number for all of several resources.
-  /// Costs a second round trip when the clocks of the clients that compete are apart. Not for holds
-  /// that others may have as well: readers, owners and places.
+  /// Costs a second round trip when the clocks of the clients that compete are apart. Not for
+  /// `shared`, `owned` and `permit`, which may have several holders.
   bool fencing = false;
 
   /// A key that blocks the resource and has no expiry at all (a holder that died between SETNX and
@@ -144,32 +144,6 @@ struct AcquireOptions {
   /// Who holds it, for people: up to `limits::name_bytes` bytes that are stored behind the token's
   /// random part, so that whoever is refused and whoever inspects sees them (`Token::name`).
   std::string name{};
-
-  /// Hold it as a reader: many readers, or one that is not (a writer), who is whoever acquires the
-  /// same resource without this. Each reader has its own TTL. While a writer waits, new readers are
-  /// kept out, so that a stream of them does not starve it.
-  bool shared = false;
-
-  /// Hold it for this owner, 1 to `limits::name_bytes` bytes: whoever names the same one gets in as
-  /// well, from another process too, each with a lease of its own. `RoundReport::holds_left` of a
-  /// release tells how many remain.
-  std::string owner{};
-
-  /// One of so many places of a semaphore, each a lock of its own; all contenders should name the
-  /// same number, 1 to `limits::permits`. `Lease::resource()` is the place, "jobs#3". A semaphore
-  /// does not shut out a lock on the resource itself. None: no semaphore.
-  std::optional<std::size_t> permits{};
-
-  /// Nobody gets the resource again before so long after it was acquired, even if it is released at
-  /// once or the holder dies: once per interval over all contenders. It may be longer than max TTL,
-  /// but the guards do not wait for it: nodes that forget shorten it where a majority forgets. It
-  /// belongs to the lease: after `Lease::detach`, releasing the token frees the resource.
-  std::chrono::nanoseconds at_least{0};
-
-  /// More resources, all or none with the first: one lease, one token, at most `limits::resources`
-  /// in all. In whatever order contenders name theirs, none can keep another from getting on for
-  /// ever.
-  std::vector<std::string> also{};
 
   /// Called on the client's loop thread when only a third of the TTL is left and `renewal` has not
   /// raised the deadline: renewals fail, or have come to their limit. Once for each deadline. It

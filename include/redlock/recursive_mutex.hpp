@@ -11,18 +11,19 @@
 #include "redlock/export.hpp"
 #include "redlock/lease.hpp"
 #include "redlock/mutex.hpp"
+#include "redlock/target.hpp"
 
 namespace redlock {
 
 /// Reentrant in the client, per thread: a count in front of a Mutex. The second `lock()` of a
 /// thread costs no round trip, and only the last `unlock()` goes to the nodes. For re-entry from
-/// another process see `AcquireOptions::owner`.
+/// another process see `owned`.
 ///
 /// Re-entering proves nothing: the lease may have been lost since the first lock; ask `valid()`.
 /// Thread safety: all members may be called from any thread; a thread unlocks what it locked.
 class REDLOCK_EXPORT RecursiveMutex {
  public:
-  RecursiveMutex(Client& client, std::string resource, MutexOptions options = {});
+  RecursiveMutex(Client& client, Target target, MutexOptions options = {});
   RecursiveMutex(const RecursiveMutex&) = delete;
   RecursiveMutex& operator=(const RecursiveMutex&) = delete;
   ~RecursiveMutex();

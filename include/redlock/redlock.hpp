@@ -19,5 +19,6 @@
 #include "redlock/report.hpp"           // IWYU pragma: export
 #include "redlock/result.hpp"           // IWYU pragma: export
 #include "redlock/shared_mutex.hpp"     // IWYU pragma: export
+#include "redlock/target.hpp"           // IWYU pragma: export
 #include "redlock/token.hpp"            // IWYU pragma: export
 #include "redlock/version.hpp"          // IWYU pragma: export

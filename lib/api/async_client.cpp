@@ -24,10 +24,9 @@ template <typename Done>
   return false;
 }
 
-RequestId acquire(const Core& core, std::string_view resource, AcquireOptions&& options,
-                  AcquireDone done) {
-  if (!is_open(core, resource, done)) return RequestId{};
-  return core->acquire(resource, std::move(options), std::move(done));
+RequestId acquire(const Core& core, Target&& target, AcquireOptions&& options, AcquireDone done) {
+  if (!is_open(core, target.resource(), done)) return RequestId{};
+  return core->acquire(std::move(target), std::move(options), std::move(done));
 }
 
 /// A lease knows its client; without one, `core` answers that there is none.
@@ -106,9 +105,9 @@ AsyncClient::~AsyncClient() {
   if (core_) core_->shut_down();
 }
 
-RequestId AsyncClient::acquire(std::string_view resource, AcquireOptions options,
+RequestId AsyncClient::acquire(Target target, AcquireOptions options,
                                Callback<void(Result<Lease>)> done) {
-  return redlock::acquire(core_, resource, std::move(options), std::move(done));
+  return redlock::acquire(core_, std::move(target), std::move(options), std::move(done));
 }
 
 void AsyncClient::extend(const Lease& lease, std::chrono::nanoseconds ttl,
@@ -139,16 +138,15 @@ void AsyncClient::ownership(std::string_view resource, const Token& token,
   redlock::ownership(core_, resource, token, std::move(done));
 }
 
-Awaitable<Lease> AsyncClient::acquire(std::string_view resource) {
-  return acquire(resource, AcquireOptions{}, std::stop_token{});
+Awaitable<Lease> AsyncClient::acquire(Target target) {
+  return acquire(std::move(target), AcquireOptions{}, std::stop_token{});
 }
 
-Awaitable<Lease> AsyncClient::acquire(std::string_view resource, AcquireOptions options,
-                                      std::stop_token stop) {
+Awaitable<Lease> AsyncClient::acquire(Target target, AcquireOptions options, std::stop_token stop) {
   return Awaitable<Lease>(
-      [core = core_, options = std::move(options),
-       resource = std::string(resource)](AcquireDone done) mutable {
-        return redlock::acquire(core, resource, std::move(options), std::move(done));
+      [core = core_, target = std::move(target),
+       options = std::move(options)](AcquireDone done) mutable {
+        return redlock::acquire(core, std::move(target), std::move(options), std::move(done));
       },
       [core = core_](RequestId request) { redlock::cancel(core, request); }, std::move(stop));
 }

@@ -40,7 +40,7 @@ const std::string& Lease::resource() const noexcept {
 std::vector<std::string> Lease::resources() const {
   if (!cell_) return {};
   std::vector<std::string> all{cell_->resource()};
-  all.insert(all.end(), cell_->also().begin(), cell_->also().end());
+  all.insert(all.end(), cell_->more_resources().begin(), cell_->more_resources().end());
   return all;
 }
 

@@ -45,8 +45,8 @@ void api::raise_unless_waiting_mends(const Error& error) {
   if (!mended_by_waiting(error.code)) raise(error);
 }
 
-Mutex::Mutex(Client& client, std::string resource, MutexOptions options)
-    : client_(client), resource_(std::move(resource)), options_(options) {}
+Mutex::Mutex(Client& client, Target target, MutexOptions options)
+    : client_(client), target_(std::move(target)), options_(options) {}
 
 Mutex::~Mutex() = default;
 
@@ -82,7 +82,7 @@ bool Mutex::obtain(std::chrono::nanoseconds wait, const std::stop_token& stop) {
   if (wait != forever) {
     options.wait = std::max(wait - (BootClock::now() - began), std::chrono::nanoseconds::zero());
   }
-  auto lease = client_.acquire(resource_, std::move(options), stop);
+  auto lease = client_.acquire(target_, std::move(options), stop);
   if (lease) {
     const std::lock_guard lock(local_mutex_);
     lease_ = *std::move(lease);

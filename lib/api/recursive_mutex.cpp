@@ -4,8 +4,8 @@
 
 namespace redlock {
 
-RecursiveMutex::RecursiveMutex(Client& client, std::string resource, MutexOptions options)
-    : mutex_(client, std::move(resource), options) {}
+RecursiveMutex::RecursiveMutex(Client& client, Target target, MutexOptions options)
+    : mutex_(client, std::move(target), options) {}
 
 RecursiveMutex::~RecursiveMutex() = default;
 

@@ -31,11 +31,10 @@ void SharedMutex::unlock() noexcept {
 
 bool SharedMutex::obtain_shared(std::chrono::nanoseconds wait, const std::stop_token& stop) {
   AcquireOptions options;
-  options.shared = true;
   options.ttl = options_.shared_ttl;
   options.renewal = options_.renewal;
   options.wait = wait;
-  auto lease = client_.acquire(resource_, std::move(options), stop);
+  auto lease = client_.acquire(redlock::shared(resource_), std::move(options), stop);
   if (!lease) {
     api::raise_unless_waiting_mends(lease.error());
     return false;

@@ -133,7 +133,8 @@ TEST_F(LockWaiting, OfAWriterAndItsReadersLeavesNoFreeLockIdle) {
       threads.emplace_back([&, i] {
         Client client = make_client(patient(shared_urls(3)));
         while (!enough) {
-          auto lease = client.acquire(resource_, {.wait = seconds(60), .shared = i > 0});
+          auto lease =
+              client.try_acquire_for(i > 0 ? shared(resource_) : Target(resource_), seconds(60));
           ASSERT_TRUE(succeeded(lease));
           std::this_thread::sleep_for(milliseconds(1));  // what the lock is for
           ASSERT_TRUE(succeeded(lease->release()));

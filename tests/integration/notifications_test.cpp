@@ -357,7 +357,7 @@ TEST_F(Hints, FollowAWriterAndItsReaders) {
   auto writer = holder_.try_acquire(resource_, {.ttl = seconds(30)});
   ASSERT_TRUE(succeeded(writer));
   const auto read = [&] {
-    return waiter_.acquire(resource_, {.ttl = seconds(30), .wait = forever, .shared = true});
+    return waiter_.acquire(shared(resource_), {.ttl = seconds(30), .wait = forever});
   };
   auto first = std::async(std::launch::async, read);
   auto second = std::async(std::launch::async, read);

@@ -161,52 +161,52 @@ class Contender {
     return dice_.one_in(3) ? milliseconds{4000} : dice_.between(milliseconds{1}, milliseconds{300});
   }
 
-  /// Who may hold it at the same time; empty: nobody. Holds that others may have have no number.
-  std::string ask_for(Kind kind, std::size_t resource, AcquireOptions& options) {
-    const bool can_be_fenced =
-        kind == Kind::alone || kind == Kind::several || kind == Kind::interval;
-    options.fencing = can_be_fenced && !dice_.one_in(4);
+  Target draw_target(Kind kind, std::size_t resource) {
+    const std::string& name = request_.resources[resource];
     switch (kind) {
       case Kind::alone:
-        return {};
+        return name;
       case Kind::interval:
-        options.at_least = interval;
-        return {};
+        return redlock::interval(interval_resource, interval);
       case Kind::several:
-        options.also = {request_.resources[(resource + 1) % request_.resources.size()]};
-        return {};
+        return all_of({name, request_.resources[(resource + 1) % request_.resources.size()]});
       case Kind::reader:
-        options.shared = true;
-        return "readers";
+        return shared(name);
       case Kind::owner:
-        options.owner = dice_.one_in(2) ? "x" : "y";
-        return "owner-" + options.owner;
+        return owned(name, dice_.one_in(2) ? "x" : "y");
       case Kind::place:
-        options.permits = places;
-        return {};
+        return permit(name, places);
     }
-    return {};
+    return name;
+  }
+
+  /// Who may hold it at the same time; empty: nobody.
+  static std::string group_of(const Target& target) {
+    if (target.kind() == Target::Kind::shared) return "readers";
+    return target.kind() == Target::Kind::owned ? "owner-" + target.owner() : std::string();
   }
 
   bool hold_once(std::size_t resource, Kind kind, milliseconds wait) {
-    const std::string name =
-        kind == Kind::interval ? interval_resource : request_.resources[resource];
     const std::uint64_t number = ++leases_;
     const auto note = std::make_shared<LossNote>(recorder_, number);
     AcquireOptions options;
     const milliseconds ttl = dice_.between(shortest_ttl, longest_ttl);
     options.ttl = ttl;
     options.wait = wait;
-    const std::string group = ask_for(kind, resource, options);
+    const bool can_be_fenced =
+        kind == Kind::alone || kind == Kind::several || kind == Kind::interval;
+    options.fencing = can_be_fenced && !dice_.one_in(4);
+    const Target target = draw_target(kind, resource);
+    const std::string group = group_of(target);
     if (dice_.one_in(2)) options.renewal = RenewalOptions{};
     const bool fenced = options.fencing;
-    std::string asked_for = name;
-    for (const std::string& other : options.also) asked_for += "," + other;
-    if (options.permits > 0) asked_for += "#";
+    std::string asked_for = target.resource();
+    for (const std::string& other : target.more_resources()) asked_for += "," + other;
+    if (target.permits() > 0) asked_for += "#";
     options.on_lost = [note](const Error&) { note->lost(); };
 
     const std::int64_t asked = boot_now();
-    auto lease = client_.acquire(name, std::move(options));
+    auto lease = client_.acquire(target, std::move(options));
     const std::int64_t answered = boot_now();
     if (!lease) {
       failed(asked_for, asked, answered, lease.error());

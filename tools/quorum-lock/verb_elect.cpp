@@ -37,9 +37,8 @@ std::string default_candidate() {
 }
 
 int run_while_leader(const Candidacy& candidacy, const Arguments& given, const Signals& signals) {
-  HeldCommand request;
-  request.settings = candidacy.settings;
-  request.first = request.resource = candidacy.election;
+  HeldCommand request{.settings = candidacy.settings, .target = candidacy.election};
+  request.resource = candidacy.election;
   request.terms.ttl = candidacy.ttl;
   request.terms.wait = candidacy.wait;
   request.terms.fencing = true;
