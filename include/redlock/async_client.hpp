@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "redlock/callback.hpp"
+#include "redlock/clock.hpp"
 #include "redlock/coroutine.hpp"
 #include "redlock/counters.hpp"
 #include "redlock/export.hpp"
@@ -51,9 +52,16 @@ class REDLOCK_EXPORT AsyncClient {
   /// the loop until it has answered: destroying an open client there drops its connections.
   ~AsyncClient();
 
-  /// Errors: held, split, unavailable, expired, excluded, cancelled, closed, forked,
+  /// The four ways to acquire, as those of Client: `acquire` waits for as long as `options.wait`
+  /// allows, forever by default; `try_acquire` asks once; the others bound the wait. `cancel` ends
+  /// it. Errors: held, split, unavailable, expired, excluded, cancelled, closed, forked,
   /// invalid_argument, limit_reached.
   RequestId acquire(Target target, AcquireOptions options, Callback<void(Result<Lease>)> done);
+  RequestId try_acquire(Target target, AcquireOptions options, Callback<void(Result<Lease>)> done);
+  RequestId try_acquire_for(Target target, std::chrono::nanoseconds wait, AcquireOptions options,
+                            Callback<void(Result<Lease>)> done);
+  RequestId try_acquire_until(Target target, BootClock::time_point deadline, AcquireOptions options,
+                              Callback<void(Result<Lease>)> done);
 
   /// See `Lease::extend`. A lease of another client is that client's: it extends it and answers.
   void extend(const Lease& lease, std::chrono::nanoseconds ttl,
@@ -83,6 +91,15 @@ class REDLOCK_EXPORT AsyncClient {
   [[nodiscard]] Awaitable<Lease> acquire(Target target);
   [[nodiscard]] Awaitable<Lease> acquire(Target target, AcquireOptions options,
                                          std::stop_token stop = {});
+  [[nodiscard]] Awaitable<Lease> try_acquire(Target target);
+  [[nodiscard]] Awaitable<Lease> try_acquire(Target target, AcquireOptions options);
+  [[nodiscard]] Awaitable<Lease> try_acquire_for(Target target, std::chrono::nanoseconds wait);
+  [[nodiscard]] Awaitable<Lease> try_acquire_for(Target target, std::chrono::nanoseconds wait,
+                                                 AcquireOptions options, std::stop_token stop = {});
+  [[nodiscard]] Awaitable<Lease> try_acquire_until(Target target, BootClock::time_point deadline);
+  [[nodiscard]] Awaitable<Lease> try_acquire_until(Target target, BootClock::time_point deadline,
+                                                   AcquireOptions options,
+                                                   std::stop_token stop = {});
   [[nodiscard]] Awaitable<RoundReport> extend(const Lease& lease, std::chrono::nanoseconds ttl);
   [[nodiscard]] Awaitable<RoundReport> release(Lease lease);
   [[nodiscard]] Awaitable<RoundReport> extend(std::string_view resource, const Token& token,

@@ -47,21 +47,23 @@ class REDLOCK_EXPORT Client {
   /// would_block.
   Result<CloseReport> close();
 
-  /// Tries until granted, for as long as `options.wait` says; `stop` ends it early (`cancelled`).
-  /// Errors: held, split, unavailable, expired, excluded, cancelled, closed, forked, would_block,
-  /// invalid_argument, limit_reached.
+  /// Waits until the lock is granted, for as long as `options.wait` allows: forever by default.
+  /// `stop` ends the wait (`cancelled`). Errors: held, split, unavailable, expired, excluded,
+  /// cancelled, closed, forked, would_block, invalid_argument, limit_reached. With a `wait` of
+  /// `forever`, a lock that is held or unavailable is waited for and no error.
   [[nodiscard]] Result<Lease> acquire(Target target, AcquireOptions options = {},
                                       const std::stop_token& stop = {});
 
-  /// One attempt, whatever `options.wait` says.
+  /// Asks once and does not wait. Errors: as `acquire`, but never cancelled.
   [[nodiscard]] Result<Lease> try_acquire(Target target, AcquireOptions options = {});
 
-  /// `acquire` with a wait of `wait`, whatever `options.wait` says.
+  /// Waits for at most `wait`. A `wait` of zero or less is one attempt. Errors: as `acquire`.
   [[nodiscard]] Result<Lease> try_acquire_for(Target target, std::chrono::nanoseconds wait,
                                               AcquireOptions options = {},
                                               const std::stop_token& stop = {});
 
-  /// `acquire` until an instant, whatever `options.wait` says.
+  /// Waits until `deadline` at the latest. A deadline that has passed is one attempt. Errors: as
+  /// `acquire`.
   [[nodiscard]] Result<Lease> try_acquire_until(Target target, BootClock::time_point deadline,
                                                 AcquireOptions options = {},
                                                 const std::stop_token& stop = {});

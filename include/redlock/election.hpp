@@ -65,16 +65,21 @@ class REDLOCK_EXPORT Election {
  public:
   Election(Client& client, std::string name, ElectionOptions options = {});
 
-  /// Blocks until elected; outages are waited out. `stop` ends it (`cancelled`). Errors: cancelled,
-  /// closed, forked, would_block, invalid_argument, limit_reached.
+  /// Blocks until elected and waits out outages. `stop` ends the wait (`cancelled`). Errors:
+  /// cancelled, closed, forked, would_block, invalid_argument, limit_reached.
   [[nodiscard]] Result<Leadership> campaign(const std::stop_token& stop = {});
 
-  /// `campaign`, for no longer than `wait`. Also held, split, unavailable, excluded, expired.
-  [[nodiscard]] Result<Leadership> campaign_for(std::chrono::nanoseconds wait,
-                                                const std::stop_token& stop = {});
-
-  /// One attempt. Errors as `Client::acquire`; held tells who leads.
+  /// Asks once and does not wait. Errors: as `Client::try_acquire`; the message of held names the
+  /// leader.
   [[nodiscard]] Result<Leadership> try_campaign();
+
+  /// Waits for at most `wait`. Errors: as `Client::try_acquire_for`.
+  [[nodiscard]] Result<Leadership> try_campaign_for(std::chrono::nanoseconds wait,
+                                                    const std::stop_token& stop = {});
+
+  /// Waits until `deadline` at the latest. Errors: as `Client::try_acquire_until`.
+  [[nodiscard]] Result<Leadership> try_campaign_until(BootClock::time_point deadline,
+                                                      const std::stop_token& stop = {});
 
   /// Who leads now; none where nobody does. Errors: unavailable (too few nodes tell), closed,
   /// forked, would_block, invalid_argument.

@@ -117,9 +117,9 @@ struct AcquireOptions {
   /// `limits::shortest_ttl`.
   std::chrono::nanoseconds ttl = limits::default_ttl;
 
-  /// How long to keep trying while somebody else holds the lock or too few nodes answer. Zero: one
-  /// attempt. `forever`: until granted or cancelled.
-  std::chrono::nanoseconds wait{0};
+  /// How long `acquire` keeps trying while the lock is held or too few nodes answer. `forever`:
+  /// until it is granted or stopped. Zero: one attempt. The `try_` functions replace it.
+  std::chrono::nanoseconds wait = forever;
 
   /// Extend the lease in the background. None: it ends at its deadline unless extended by hand.
   std::optional<RenewalOptions> renewal{};

@@ -6,6 +6,7 @@
 
 #include "api/client_core.hpp"
 #include "api/ownership.hpp"
+#include "api/waiting.hpp"
 #include "runtime/explain.hpp"
 
 namespace redlock {
@@ -110,6 +111,23 @@ RequestId AsyncClient::acquire(Target target, AcquireOptions options,
   return redlock::acquire(core_, std::move(target), std::move(options), std::move(done));
 }
 
+RequestId AsyncClient::try_acquire(Target target, AcquireOptions options,
+                                   Callback<void(Result<Lease>)> done) {
+  return acquire(std::move(target), api::asking_once(std::move(options)), std::move(done));
+}
+
+RequestId AsyncClient::try_acquire_for(Target target, std::chrono::nanoseconds wait,
+                                       AcquireOptions options, Callback<void(Result<Lease>)> done) {
+  return acquire(std::move(target), api::waiting_for(std::move(options), wait), std::move(done));
+}
+
+RequestId AsyncClient::try_acquire_until(Target target, BootClock::time_point deadline,
+                                         AcquireOptions options,
+                                         Callback<void(Result<Lease>)> done) {
+  return try_acquire_for(std::move(target), api::wait_until(deadline), std::move(options),
+                         std::move(done));
+}
+
 void AsyncClient::extend(const Lease& lease, std::chrono::nanoseconds ttl,
                          Callback<void(Result<RoundReport>)> done) {
   redlock::extend(core_, api::LeaseCell::of(lease), ttl, std::move(done));
@@ -147,6 +165,40 @@ Awaitable<Lease> AsyncClient::acquire(Target target, AcquireOptions options, std
       [core = core_, target = std::move(target),
        options = std::move(options)](AcquireDone done) mutable {
         return redlock::acquire(core, std::move(target), std::move(options), std::move(done));
+      },
+      [core = core_](RequestId request) { redlock::cancel(core, request); }, std::move(stop));
+}
+
+Awaitable<Lease> AsyncClient::try_acquire(Target target) {
+  return try_acquire(std::move(target), AcquireOptions{});
+}
+
+Awaitable<Lease> AsyncClient::try_acquire(Target target, AcquireOptions options) {
+  return acquire(std::move(target), api::asking_once(std::move(options)));
+}
+
+Awaitable<Lease> AsyncClient::try_acquire_for(Target target, std::chrono::nanoseconds wait) {
+  return try_acquire_for(std::move(target), wait, AcquireOptions{});
+}
+
+Awaitable<Lease> AsyncClient::try_acquire_for(Target target, std::chrono::nanoseconds wait,
+                                              AcquireOptions options, std::stop_token stop) {
+  return acquire(std::move(target), api::waiting_for(std::move(options), wait), std::move(stop));
+}
+
+Awaitable<Lease> AsyncClient::try_acquire_until(Target target, BootClock::time_point deadline) {
+  return try_acquire_until(std::move(target), deadline, AcquireOptions{});
+}
+
+Awaitable<Lease> AsyncClient::try_acquire_until(Target target, BootClock::time_point deadline,
+                                                AcquireOptions options, std::stop_token stop) {
+  // What is left of the time counts when the call begins, which is when it is awaited.
+  return Awaitable<Lease>(
+      [core = core_, target = std::move(target), options = std::move(options),
+       deadline](AcquireDone done) mutable {
+        return redlock::acquire(core, std::move(target),
+                                api::waiting_for(std::move(options), api::wait_until(deadline)),
+                                std::move(done));
       },
       [core = core_](RequestId request) { redlock::cancel(core, request); }, std::move(stop));
 }

@@ -1,12 +1,12 @@
 #include "redlock/client.hpp"
 
-#include <algorithm>
 #include <optional>
 #include <utility>
 
 #include "api/client_core.hpp"
 #include "api/ownership.hpp"
 #include "api/waiter.hpp"
+#include "api/waiting.hpp"
 #include "runtime/explain.hpp"
 
 namespace redlock {
@@ -57,23 +57,17 @@ Result<Lease> Client::acquire(Target target, AcquireOptions options, const std::
 }
 
 Result<Lease> Client::try_acquire(Target target, AcquireOptions options) {
-  options.wait = std::chrono::nanoseconds::zero();
-  return acquire(std::move(target), std::move(options));
+  return acquire(std::move(target), api::asking_once(std::move(options)));
 }
 
 Result<Lease> Client::try_acquire_for(Target target, std::chrono::nanoseconds wait,
                                       AcquireOptions options, const std::stop_token& stop) {
-  options.wait = std::max(wait, std::chrono::nanoseconds::zero());
-  return acquire(std::move(target), std::move(options), stop);
+  return acquire(std::move(target), api::waiting_for(std::move(options), wait), stop);
 }
 
 Result<Lease> Client::try_acquire_until(Target target, BootClock::time_point deadline,
                                         AcquireOptions options, const std::stop_token& stop) {
-  const auto now = BootClock::now();
-  auto wait = std::chrono::nanoseconds::zero();
-  // Compared first: from a deadline at the beginning of time nothing can be subtracted.
-  if (deadline > now) wait = deadline == BootClock::time_point::max() ? forever : deadline - now;
-  return try_acquire_for(std::move(target), wait, std::move(options), stop);
+  return try_acquire_for(std::move(target), api::wait_until(deadline), std::move(options), stop);
 }
 
 Result<RoundReport> Client::extend(std::string_view resource, const Token& token,

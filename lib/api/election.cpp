@@ -19,6 +19,11 @@ void pause(std::chrono::nanoseconds duration, const std::stop_token& stop) {
   never.wait_for(lock, stop, duration, [] { return false; });
 }
 
+Result<Leadership> lead_with(Result<Lease> lease) {
+  if (!lease) return std::move(lease).error();
+  return Leadership(*std::move(lease));
+}
+
 }  // namespace
 
 Leadership::Leadership(Lease lease) noexcept : lease_(std::move(lease)) {}
@@ -39,20 +44,21 @@ AcquireOptions Election::terms() const {
 }
 
 Result<Leadership> Election::campaign(const std::stop_token& stop) {
-  return campaign_for(forever, stop);
-}
-
-Result<Leadership> Election::campaign_for(std::chrono::nanoseconds wait,
-                                          const std::stop_token& stop) {
-  auto lease = client_.try_acquire_for(name_, wait, terms(), stop);
-  if (!lease) return std::move(lease).error();
-  return Leadership(*std::move(lease));
+  return lead_with(client_.acquire(name_, terms(), stop));
 }
 
 Result<Leadership> Election::try_campaign() {
-  auto lease = client_.try_acquire(name_, terms());
-  if (!lease) return std::move(lease).error();
-  return Leadership(*std::move(lease));
+  return lead_with(client_.try_acquire(name_, terms()));
+}
+
+Result<Leadership> Election::try_campaign_for(std::chrono::nanoseconds wait,
+                                              const std::stop_token& stop) {
+  return lead_with(client_.try_acquire_for(name_, wait, terms(), stop));
+}
+
+Result<Leadership> Election::try_campaign_until(BootClock::time_point deadline,
+                                                const std::stop_token& stop) {
+  return lead_with(client_.try_acquire_until(name_, deadline, terms(), stop));
 }
 
 Result<std::optional<Leader>> Election::leader() {

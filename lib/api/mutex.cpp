@@ -1,6 +1,5 @@
 #include "redlock/mutex.hpp"
 
-#include <algorithm>
 #include <system_error>
 #include <utility>
 
@@ -78,11 +77,8 @@ bool Mutex::obtain(std::chrono::nanoseconds wait, const std::stop_token& stop) {
   AcquireOptions options;
   options.ttl = options_.ttl;
   options.renewal = options_.renewal;
-  options.wait = wait;
-  if (wait != forever) {
-    options.wait = std::max(wait - (BootClock::now() - began), std::chrono::nanoseconds::zero());
-  }
-  auto lease = client_.acquire(target_, std::move(options), stop);
+  const auto left = wait == forever ? forever : wait - (BootClock::now() - began);
+  auto lease = client_.try_acquire_for(target_, left, std::move(options), stop);
   if (lease) {
     const std::lock_guard lock(local_mutex_);
     lease_ = *std::move(lease);

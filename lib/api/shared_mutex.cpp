@@ -33,8 +33,7 @@ bool SharedMutex::obtain_shared(std::chrono::nanoseconds wait, const std::stop_t
   AcquireOptions options;
   options.ttl = options_.shared_ttl;
   options.renewal = options_.renewal;
-  options.wait = wait;
-  auto lease = client_.acquire(redlock::shared(resource_), std::move(options), stop);
+  auto lease = client_.try_acquire_for(redlock::shared(resource_), wait, std::move(options), stop);
   if (!lease) {
     api::raise_unless_waiting_mends(lease.error());
     return false;

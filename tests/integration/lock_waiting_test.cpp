@@ -43,7 +43,7 @@ TEST_F(LockWaiting, EndsWithTheLockWhenItsHolderDied) {
   ASSERT_TRUE(succeeded(lease));
   const auto deadline = lease->valid_until();
   static_cast<void>(lease->detach());  // nobody will release it
-  auto next = client_.acquire(resource_, {.wait = forever});
+  auto next = client_.acquire(resource_);
   ASSERT_TRUE(succeeded(next));
   EXPECT_GT(BootClock::now(), deadline) << "two leases at once";
 }
@@ -110,8 +110,8 @@ TEST_F(LockWaiting, ManyWaitersAllGetTheirTurn) {
     std::vector<std::jthread> threads;
     for (int i = 0; i < waiters; ++i) {
       threads.emplace_back([&, i] {
-        auto lease = clients[static_cast<std::size_t>(i % 4)].acquire(
-            resource_, {.ttl = seconds(30), .wait = forever});
+        auto lease =
+            clients[static_cast<std::size_t>(i % 4)].acquire(resource_, {.ttl = seconds(30)});
         ASSERT_TRUE(succeeded(lease));
         EXPECT_EQ(++inside, 1);
         ++turns;

@@ -230,7 +230,7 @@ class Contender {
     Election election(client_, election_resource, options);
     const std::uint64_t number = ++leases_;
     const std::int64_t asked = boot_now();
-    auto leadership = election.campaign_for(wait);
+    auto leadership = election.try_campaign_for(wait);
     const std::int64_t answered = boot_now();
     if (!leadership) {
       failed(election_resource, asked, answered, leadership.error());

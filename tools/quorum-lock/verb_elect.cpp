@@ -73,7 +73,7 @@ int lead(const Candidacy& candidacy, Client& client, const Signals& signals) {
   SignalWatcher watcher(signals, [&over](int) { over.request_stop(); });
   auto elected = candidacy.wait == forever
                      ? election.campaign(over.get_token())
-                     : election.campaign_for(candidacy.wait, over.get_token());
+                     : election.try_campaign_for(candidacy.wait, over.get_token());
   if (!elected) {
     const int signal = watcher.finish();
     if (signal != 0) return code_of_signal(signal);
