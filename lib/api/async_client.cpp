@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "api/awaitable.hpp"
 #include "api/client_core.hpp"
 #include "api/ownership.hpp"
 #include "api/waiting.hpp"
@@ -68,18 +69,33 @@ void cancel(const Core& core, RequestId request) {
   if (core) core->cancel(request);
 }
 
+/// `begin` takes what is called with the result, and names the call for `cancel`.
+template <typename Value, typename Begin>
+Awaitable<Value> to_await(const Core& core, Begin begin, std::stop_token stop) {
+  auto call = std::make_shared<typename Awaitable<Value>::Call>();
+  call->start = std::move(begin);
+  call->cancel = [core](RequestId request) { cancel(core, request); };
+  call->stop = std::move(stop);
+  return Awaitable<Value>(std::move(call));
+}
+
 /// A call that cannot be cancelled.
 template <typename Value, typename Begin>
 Awaitable<Value> to_await(Begin begin) {
-  return Awaitable<Value>(
-      [begin = std::move(begin)](typename Awaitable<Value>::Done done) {
-        begin(std::move(done));
-        return RequestId{};
-      },
-      nullptr, {});
+  auto call = std::make_shared<typename Awaitable<Value>::Call>();
+  call->start = [begin = std::move(begin)](Callback<void(Result<Value>)> done) {
+    begin(std::move(done));
+    return RequestId{};
+  };
+  return Awaitable<Value>(std::move(call));
 }
 
 }  // namespace
+
+template class Awaitable<Lease>;
+template class Awaitable<RoundReport>;
+template class Awaitable<Inspection>;
+template class Awaitable<Ownership>;
 
 Result<AsyncClient> AsyncClient::create(ClientOptions options) {
   return create(std::move(options), nullptr);
@@ -161,12 +177,13 @@ Awaitable<Lease> AsyncClient::acquire(Target target) {
 }
 
 Awaitable<Lease> AsyncClient::acquire(Target target, AcquireOptions options, std::stop_token stop) {
-  return Awaitable<Lease>(
+  return to_await<Lease>(
+      core_,
       [core = core_, target = std::move(target),
        options = std::move(options)](AcquireDone done) mutable {
         return redlock::acquire(core, std::move(target), std::move(options), std::move(done));
       },
-      [core = core_](RequestId request) { redlock::cancel(core, request); }, std::move(stop));
+      std::move(stop));
 }
 
 Awaitable<Lease> AsyncClient::try_acquire(Target target) {
@@ -193,14 +210,15 @@ Awaitable<Lease> AsyncClient::try_acquire_until(Target target, BootClock::time_p
 Awaitable<Lease> AsyncClient::try_acquire_until(Target target, BootClock::time_point deadline,
                                                 AcquireOptions options, std::stop_token stop) {
   // What is left of the time counts when the call begins, which is when it is awaited.
-  return Awaitable<Lease>(
+  return to_await<Lease>(
+      core_,
       [core = core_, target = std::move(target), options = std::move(options),
        deadline](AcquireDone done) mutable {
         return redlock::acquire(core, std::move(target),
                                 api::waiting_for(std::move(options), api::wait_until(deadline)),
                                 std::move(done));
       },
-      [core = core_](RequestId request) { redlock::cancel(core, request); }, std::move(stop));
+      std::move(stop));
 }
 
 Awaitable<RoundReport> AsyncClient::extend(const Lease& lease, std::chrono::nanoseconds ttl) {

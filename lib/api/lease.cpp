@@ -46,7 +46,7 @@ std::vector<std::string> Lease::resources() const {
 
 const Token& Lease::token() const noexcept { return cell_ ? cell_->token() : no_token; }
 
-std::optional<std::uint64_t> Lease::fencing_token() const noexcept {
+std::optional<FencingToken> Lease::fencing_token() const noexcept {
   return cell_ ? cell_->fencing_token() : std::nullopt;
 }
 

@@ -18,7 +18,7 @@ LeaseCell::LeaseCell(std::shared_ptr<ClientCore> core, const core::Command& gran
       valid_until_(granted.valid_until.time_since_epoch().count()),
       callbacks_(std::move(callbacks)),
       granting_round_(claim.round, core_->urls(), granted.elapsed, validity) {
-  if (claim.fencing()) fencing_ = claim.fencing()->number;
+  if (claim.fencing()) fencing_ = FencingToken(claim.fencing()->number);
 }
 
 RoundReport LeaseCell::report() const { return granting_round_.report(); }

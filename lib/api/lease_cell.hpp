@@ -54,7 +54,7 @@ class LeaseCell {
     return more_resources_;
   }
   [[nodiscard]] const Token& token() const noexcept { return token_; }
-  [[nodiscard]] std::optional<std::uint64_t> fencing_token() const noexcept { return fencing_; }
+  [[nodiscard]] std::optional<FencingToken> fencing_token() const noexcept { return fencing_; }
   [[nodiscard]] RoundReport report() const;
 
   [[nodiscard]] BootClock::time_point valid_until() const noexcept {
@@ -91,7 +91,7 @@ class LeaseCell {
   std::string resource_;
   std::vector<std::string> more_resources_;
   Token token_;
-  std::optional<std::uint64_t> fencing_;
+  std::optional<FencingToken> fencing_;
   std::atomic<std::chrono::nanoseconds::rep> valid_until_;
   std::atomic<State> state_{State::live};
   LeaseCallbacks callbacks_;

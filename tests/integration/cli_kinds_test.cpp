@@ -129,7 +129,7 @@ TEST_F(CliBreaksHolds, OfACrowdThoseThatItShows) {
   leave_a_crowd("r", 300);
   const Json json = json_of(tool({"inspect", "r", "--json"}));
   EXPECT_EQ(json["nodes"][0]["holds"], 300);
-  EXPECT_EQ(json["nodes"][0]["tokens"].size(), limits::holds_told);
+  EXPECT_EQ(json["nodes"][0]["tokens"].size(), limits::holds_listed);
   const auto first = tool({"break", "r", "--yes"});
   EXPECT_EQ(first.exit_code, 75);
   EXPECT_NE(first.output.find("and 44 more"), std::string::npos);

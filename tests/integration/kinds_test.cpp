@@ -573,44 +573,6 @@ TEST(KindsAndBootstrap, HoldsAndIntervalsAreFoundAsLocksAre) {
 
 // --- bad input ---------------------------------------------------------------------------------
 
-// What cannot be combined does not compile.
-template <typename Options>
-concept HasKinds = requires(Options options) {
-  options.shared;
-}
-|| requires(Options options) { options.owner; }
-|| requires(Options options) { options.permits; };
-template <typename Any>
-concept CanBeShared = requires(Any any) {
-  shared(any);
-};
-template <typename Any>
-concept CanBeOwned = requires(Any any) {
-  owned(any, "me");
-};
-template <typename Any>
-concept CanBePermit = requires(Any any) {
-  permit(any, 2);
-};
-template <typename Any>
-concept CanBeInterval = requires(Any any) {
-  interval(any, seconds(1));
-};
-template <typename Span>
-concept CanLastAtLeast = requires(Span span) {
-  shared("r", span);
-}
-|| requires(Span span) { owned("r", "me", span); };
-static_assert(!HasKinds<AcquireOptions>);
-static_assert(CanBeShared<std::string> && CanBeOwned<std::string> && CanBePermit<std::string> &&
-              CanBeInterval<std::string>);
-static_assert(!CanBeShared<Target> && !CanBeOwned<Target> && !CanBePermit<Target> &&
-              !CanBeInterval<Target>);
-static_assert(!CanLastAtLeast<seconds>);
-static_assert(!std::is_constructible_v<SharedMutex, Client&, Target>);
-static_assert(!std::is_constructible_v<Election, Client&, Target>);
-static_assert(!std::is_constructible_v<Target, std::nullptr_t>);
-
 TEST_F(Kinds, AnUnusableTargetIsRefusedInOneLine) {
   const auto why = [&](const Target& target, AcquireOptions options = {}) {
     const auto refused = client_.try_acquire(target, std::move(options));

@@ -59,6 +59,11 @@ class LossNote {
   bool granted_ = false;
 };
 
+/// 0: none.
+std::uint64_t number_of(std::optional<FencingToken> token) {
+  return token.value_or(FencingToken()).value();
+}
+
 /// A lease in use: what the library says of it is recorded each time it is asked.
 class Holding {
  public:
@@ -69,7 +74,7 @@ class Holding {
         told_(lease_.valid_until()) {}
 
   [[nodiscard]] Lease& lease() noexcept { return lease_; }
-  [[nodiscard]] std::uint64_t token() const { return lease_.fencing_token().value_or(0); }
+  [[nodiscard]] std::uint64_t token() const { return number_of(lease_.fencing_token()); }
 
   [[nodiscard]] bool valid() {
     const std::int64_t asked = boot_now();
@@ -199,7 +204,6 @@ class Contender {
     const Target target = draw_target(kind, resource);
     const std::string group = group_of(target);
     if (dice_.one_in(2)) options.renewal = RenewalOptions{};
-    const bool fenced = options.fencing;
     std::string asked_for = target.resource();
     for (const std::string& other : target.more_resources()) asked_for += "," + other;
     if (target.permits() > 0) asked_for += "#";
@@ -215,7 +219,7 @@ class Contender {
     note->granted(fmt::format(
         "granted {} {} {} {} {} {} {}{}{}", number, fmt::join(lease->resources(), ","), asked,
         answered, nanoseconds(lease->valid_until()), std::chrono::nanoseconds(ttl).count(),
-        fenced ? lease->fencing_token().value() : 0, group.empty() ? "" : " ", group));
+        number_of(lease->fencing_token()), group.empty() ? "" : " ", group));
     Holding holding(recorder_, number, std::move(*lease));
     use(holding, kind == Kind::interval ? nullptr : &counters_[resource], ttl);
     part_with(holding);
@@ -239,7 +243,7 @@ class Contender {
     const Lease& lease = leadership->lease();
     recorder_.write(fmt::format("granted {} {} {} {} {} {} {}", number, election_resource, asked,
                                 answered, nanoseconds(lease.valid_until()),
-                                std::chrono::nanoseconds(ttl).count(), leadership->term()));
+                                std::chrono::nanoseconds(ttl).count(), leadership->term().value()));
     const std::stop_callback lost(leadership->lost(), [this, number] {
       recorder_.write(fmt::format("ended {} {} lost", number, boot_now()));
     });

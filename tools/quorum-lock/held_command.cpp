@@ -60,7 +60,7 @@ std::vector<std::string> command_environment(const HeldCommand& request, const S
     removals.emplace_back("QUORUM_LOCK_PLACE");
   }
   if (const auto number = lease.fencing_token()) {
-    additions.push_back("QUORUM_LOCK_FENCING_TOKEN=" + std::to_string(*number));
+    additions.push_back("QUORUM_LOCK_FENCING_TOKEN=" + to_string(*number));
   } else {
     // Somebody else's must not be taken for ours.
     removals.emplace_back("QUORUM_LOCK_FENCING_TOKEN");

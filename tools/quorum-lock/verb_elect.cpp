@@ -61,7 +61,7 @@ std::string elected_text(const Candidacy& candidacy, const Leadership& leadershi
                        leadership.term());
   }
   return fmt::format("elected {}  {}  term {}\n", as_printable(candidacy.election),
-                     as_printable(candidacy.candidate), leadership.term());
+                     as_printable(candidacy.candidate), leadership.term().value());
 }
 
 int lead(const Candidacy& candidacy, Client& client, const Signals& signals) {

@@ -166,7 +166,7 @@ TEST_F(MovedFrom, a_lease_is_none) {
   }
   Leadership leadership{Lease()};
   const Leadership leader = std::move(leadership);
-  EXPECT_EQ(leadership.term(), 0U);
+  EXPECT_EQ(leadership.term(), FencingToken());
   EXPECT_FALSE(leader.valid() || leadership.valid());
   EXPECT_EQ(leadership.resign().error().code, Errc::not_holder);
 }
