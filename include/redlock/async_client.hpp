@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "redlock/callback.hpp"
+#include "redlock/clock.hpp"
 #include "redlock/coroutine.hpp"
 #include "redlock/counters.hpp"
 #include "redlock/export.hpp"
@@ -14,6 +15,7 @@
 #include "redlock/lease.hpp"
 #include "redlock/options.hpp"
 #include "redlock/result.hpp"
+#include "redlock/target.hpp"
 #include "redlock/token.hpp"
 
 struct uv_loop_s;
@@ -24,21 +26,29 @@ namespace api {
 class ClientCore;
 }  // namespace api
 
+extern template class Awaitable<Lease>;
+extern template class Awaitable<RoundReport>;
+extern template class Awaitable<Inspection>;
+extern template class Awaitable<Ownership>;
+
 /// The asynchronous interface: any number of calls in flight over one connection per node.
 ///
 /// Every call answers through its callback exactly once, on the client's loop thread, later and
 /// never inside the call itself. A client that is closed, was moved from, or belongs to the parent
 /// process of a forked child has no such thread: it answers inside the call, with `closed` or
-/// `forked`. Callbacks must not block; they may call the client again, and destroy it.
+/// `forked`. Callbacks must not block. They may call the client again, and destroy it. No function
+/// throws.
 ///
-/// Thread safety: with its own loop thread, all members may be called from any thread. On a
+/// Thread safety: with a loop thread of its own, all members may be called from any thread. On a
 /// caller's loop, only from the thread that runs it. Leases may be used from any thread either way.
 class REDLOCK_EXPORT AsyncClient {
  public:
-  /// A client with a loop thread of its own. Nothing is sent when an option is refused.
+  /// A client with a loop thread of its own. Nothing is sent if an option is refused. Errors:
+  /// invalid_argument; limit_reached without a file descriptor.
   [[nodiscard]] static Result<AsyncClient> create(ClientOptions options);
 
   /// A client on a loop that the caller runs (`uv_loop_t*`) and keeps until `close` has answered.
+  /// Errors: as above.
   [[nodiscard]] static Result<AsyncClient> create(ClientOptions options, uv_loop_s* loop);
 
   AsyncClient(AsyncClient&&) noexcept;
@@ -46,43 +56,60 @@ class REDLOCK_EXPORT AsyncClient {
   AsyncClient(const AsyncClient&) = delete;
   AsyncClient& operator=(const AsyncClient&) = delete;
 
-  /// Closes. With its own thread it waits as `close` does; on a caller's loop, call `close` and run
-  /// the loop until it has answered: destroying an open client there drops its connections.
+  /// Closes. With a thread of its own it waits as `close` does. On a caller's loop, call `close`
+  /// and run the loop until it has answered: destroying an open client there drops its connections.
   ~AsyncClient();
 
-  /// Errors: held, split, unavailable, expired, excluded, cancelled, closed, forked,
+  /// The four ways to acquire, as those of Client: `acquire` waits for as long as `options.wait`
+  /// allows, forever by default; `try_acquire` asks once; the others bound the wait. `cancel` ends
+  /// it. Errors: held, split, unavailable, expired, excluded, cancelled, closed, forked,
   /// invalid_argument, limit_reached.
-  RequestId acquire(std::string_view resource, AcquireOptions options,
-                    Callback<void(Result<Lease>)> done);
+  RequestId acquire(Target target, AcquireOptions options, Callback<void(Result<Lease>)> done);
+  RequestId try_acquire(Target target, AcquireOptions options, Callback<void(Result<Lease>)> done);
+  RequestId try_acquire_for(Target target, std::chrono::nanoseconds wait, AcquireOptions options,
+                            Callback<void(Result<Lease>)> done);
+  RequestId try_acquire_until(Target target, BootClock::time_point deadline, AcquireOptions options,
+                              Callback<void(Result<Lease>)> done);
 
-  /// See `Lease::extend`. A lease of another client is that client's: it extends it and answers.
+  /// See `Lease::extend`. The client that granted the lease extends it and answers. Errors: as
+  /// there, without would_block.
   void extend(const Lease& lease, std::chrono::nanoseconds ttl,
               Callback<void(Result<RoundReport>)> done);
 
-  /// See `Lease::release`. A lease of another client is that client's: it releases it and answers.
+  /// See `Lease::release`. The client that granted the lease releases it and answers. Errors: as
+  /// there, without would_block.
   void release(Lease lease, Callback<void(Result<RoundReport>)> done);
 
-  /// Extends by a token that was detached or got from another process. Errors as Lease::extend.
+  /// See `Client::extend`. Errors: as there, without would_block.
   void extend(std::string_view resource, const Token& token, std::chrono::nanoseconds ttl,
               Callback<void(Result<RoundReport>)> done);
 
-  /// Releases by a token that was detached or got from another process.
+  /// See `Client::release`. Errors: as there, without would_block.
   void release(std::string_view resource, const Token& token,
                Callback<void(Result<RoundReport>)> done);
 
-  /// Asks every node what it stores for the resource; answers when all have answered or missed
+  /// Asks every node what it stores for the resource. Answers when all have answered or missed
   /// their time limit. Errors: closed, forked, invalid_argument.
   void inspect(std::string_view resource, Callback<void(Result<Inspection>)> done);
 
-  /// See `Client::ownership`.
+  /// See `Client::ownership`. Errors: as there, without would_block.
   void ownership(std::string_view resource, const Token& token,
                  Callback<void(Result<Ownership>)> done);
 
   /// The same calls to be awaited: `co_await client.acquire("invoice/42")`. See Awaitable, also for
-  /// where to make the options.
-  [[nodiscard]] Awaitable<Lease> acquire(std::string_view resource);
-  [[nodiscard]] Awaitable<Lease> acquire(std::string_view resource, AcquireOptions options,
+  /// where to make the options. Errors: as those of the same name; a stop request is `cancelled`.
+  [[nodiscard]] Awaitable<Lease> acquire(Target target);
+  [[nodiscard]] Awaitable<Lease> acquire(Target target, AcquireOptions options,
                                          std::stop_token stop = {});
+  [[nodiscard]] Awaitable<Lease> try_acquire(Target target);
+  [[nodiscard]] Awaitable<Lease> try_acquire(Target target, AcquireOptions options);
+  [[nodiscard]] Awaitable<Lease> try_acquire_for(Target target, std::chrono::nanoseconds wait);
+  [[nodiscard]] Awaitable<Lease> try_acquire_for(Target target, std::chrono::nanoseconds wait,
+                                                 AcquireOptions options, std::stop_token stop = {});
+  [[nodiscard]] Awaitable<Lease> try_acquire_until(Target target, BootClock::time_point deadline);
+  [[nodiscard]] Awaitable<Lease> try_acquire_until(Target target, BootClock::time_point deadline,
+                                                   AcquireOptions options,
+                                                   std::stop_token stop = {});
   [[nodiscard]] Awaitable<RoundReport> extend(const Lease& lease, std::chrono::nanoseconds ttl);
   [[nodiscard]] Awaitable<RoundReport> release(Lease lease);
   [[nodiscard]] Awaitable<RoundReport> extend(std::string_view resource, const Token& token,
@@ -91,17 +118,17 @@ class REDLOCK_EXPORT AsyncClient {
   [[nodiscard]] Awaitable<Inspection> inspect(std::string_view resource);
   [[nodiscard]] Awaitable<Ownership> ownership(std::string_view resource, const Token& token);
 
-  /// Ends an acquire that has not answered yet: it answers `cancelled`, and what its attempts left
-  /// on the nodes is released. Too late is harmless.
+  /// Ends an acquire that has not answered yet: it answers `cancelled`, and everything that its
+  /// attempts left on the nodes is released. Cancelling too late is harmless.
   void cancel(RequestId request);
 
   /// Thread-safe; a snapshot.
   [[nodiscard]] Counters counters() const noexcept;
 
   /// Ends every call with `closed`, releases every lease, waits until every release has been
-  /// answered, at most one node time limit, and closes the connections. A node that went away in
-  /// the meantime is connected to again for what may be left there. The report names the nodes
-  /// where releases could not be delivered; there, keys stay until they expire.
+  /// answered, at most one node time limit, and closes the connections. To deliver releases it
+  /// reconnects to nodes that went away in the meantime. The report names the nodes where releases
+  /// could not be delivered: keys stay there until they expire. There are no errors.
   void close(Callback<void(const CloseReport&)> done);
 
  private:

@@ -13,11 +13,11 @@ class Callback;
 template <typename Signature>
 class SharedCallback;
 
-/// What both kinds of callback have in common.
+/// The common part of both kinds of callback.
 namespace callback_detail {
 
-/// Whether a callable may hold nothing: a `std::function`, a function pointer. A lambda compares
-/// with a null pointer as well, but cannot be made from one.
+/// A callable that may hold nothing: a `std::function`, a function pointer. A lambda compares with
+/// a null pointer as well, but cannot be made from one.
 template <typename Callable>
 concept Nullable = std::is_constructible_v<Callable, std::nullptr_t> &&
     requires(const Callable& callable) {
@@ -57,12 +57,12 @@ template <typename Callable>
 }  // namespace callback_detail
 
 /// A move-only function object, called at most once by this library: a stand-in for
-/// `std::move_only_function`, which C++20 does not have. Callables are free to own what can only
-/// be moved, a `Lease` for one.
+/// `std::move_only_function`, which C++20 does not have. Callables may own move-only objects, a
+/// `Lease` for one.
 ///
 /// Made from an empty `std::function` or a null pointer it is empty, and an empty one counts as no
-/// callback. What a callback throws ends the program (`noexcept`): there is no caller to catch it.
-/// Thread safety: a value; it is called on the client's loop thread.
+/// callback. An exception that leaves a callback ends the program (`noexcept`): no caller could
+/// catch it. Thread safety: a value. It is called on the client's loop thread.
 template <typename... Arguments>
 class Callback<void(Arguments...)> {
  public:
@@ -81,7 +81,7 @@ class Callback<void(Arguments...)> {
   [[nodiscard]] explicit operator bool() const noexcept { return target_ != nullptr; }
   friend bool operator==(const Callback& callback, std::nullptr_t) noexcept { return !callback; }
 
-  /// Not of an empty one.
+  /// Must not be empty.
   void operator()(Arguments... arguments) noexcept {
     target_->call(std::forward<Arguments>(arguments)...);
   }
@@ -90,11 +90,11 @@ class Callback<void(Arguments...)> {
   std::unique_ptr<callback_detail::Target<Arguments...>> target_;
 };
 
-/// A function object that can be copied whatever it owns, because all copies share the one
-/// callable: what stands in options that are used more than once.
+/// A function object whose copies share one callable, so that options that own a move-only object
+/// can be copied.
 ///
-/// Otherwise as Callback. Clients call it on their loop threads: a callable that is given to
-/// several clients may be called by several threads at once.
+/// Otherwise as Callback. Clients call it on their loop threads: several threads at once may call a
+/// callable that several clients have.
 template <typename... Arguments>
 class SharedCallback<void(Arguments...)> {
  public:
@@ -115,7 +115,7 @@ class SharedCallback<void(Arguments...)> {
     return !callback;
   }
 
-  /// Not of an empty one.
+  /// Must not be empty.
   void operator()(Arguments... arguments) const noexcept {
     target_->call(std::forward<Arguments>(arguments)...);
   }

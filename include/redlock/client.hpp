@@ -12,6 +12,7 @@
 #include "redlock/lease.hpp"
 #include "redlock/options.hpp"
 #include "redlock/result.hpp"
+#include "redlock/target.hpp"
 #include "redlock/token.hpp"
 
 namespace redlock {
@@ -20,15 +21,19 @@ namespace api {
 class ClientCore;
 }  // namespace api
 
-/// The blocking interface, a façade on the asynchronous one: same core, same connections.
+/// The blocking interface, a facade of the asynchronous one: same core, same connections. No
+/// function throws.
 ///
-/// Thread safety: all members may be called from any number of threads at once. After `fork()` the
-/// child's copy refuses every call with `forked`; the parent's is not disturbed. A client that was
-/// moved from refuses every call with `closed`.
+/// Thread safety: all members may be called from any number of threads at once. The callbacks of
+/// the options run on the client's loop thread, a thread of its own. On that thread every blocking
+/// call is refused with `would_block`. After `fork()` the child's copy refuses every call with
+/// `forked`, and the parent's is not disturbed. A client that was moved from refuses every call
+/// with `closed`.
 class REDLOCK_EXPORT Client {
  public:
-  /// Connects in the background; the first call waits for as many nodes as it needs. Nothing is
-  /// sent when an option is refused.
+  /// Connects in the background. The first call waits for as many nodes as it needs. Nothing is
+  /// sent if an option is refused. Errors: invalid_argument; limit_reached without a file
+  /// descriptor.
   [[nodiscard]] static Result<Client> create(ClientOptions options);
 
   Client(Client&&) noexcept;
@@ -40,47 +45,49 @@ class REDLOCK_EXPORT Client {
   ~Client();
 
   /// Ends every blocked call with `closed`, releases every lease, waits until every release has
-  /// been answered, at most one node time limit, and closes the connections. A node that went away
-  /// in the meantime is connected to again for what may be left there. The report names the nodes
-  /// where releases could not be delivered; there, keys stay until they expire. Errors: forked,
-  /// would_block.
+  /// been answered, at most one node time limit, and closes the connections. To deliver releases it
+  /// reconnects to nodes that went away in the meantime. The report names the nodes where releases
+  /// could not be delivered: keys stay there until they expire. Errors: closed (moved from),
+  /// forked, would_block.
   Result<CloseReport> close();
 
-  /// Tries until granted, for as long as `options.wait` says; `stop` ends it early (`cancelled`).
-  /// Errors: held, split, unavailable, expired, excluded, cancelled, closed, forked, would_block,
-  /// invalid_argument, limit_reached.
-  [[nodiscard]] Result<Lease> acquire(std::string_view resource, AcquireOptions options = {},
+  /// Waits until the lock is granted, for as long as `options.wait` allows: forever by default.
+  /// `stop` ends the wait (`cancelled`). Errors: held, split, unavailable, expired, excluded,
+  /// cancelled, closed, forked, would_block, invalid_argument, limit_reached. With a `wait` of
+  /// `forever`, a lock that is held or unavailable is waited for and no error.
+  [[nodiscard]] Result<Lease> acquire(Target target, AcquireOptions options = {},
                                       const std::stop_token& stop = {});
 
-  /// One attempt, whatever `options.wait` says.
-  [[nodiscard]] Result<Lease> try_acquire(std::string_view resource, AcquireOptions options = {});
+  /// Asks once and does not wait. Errors: as `acquire`, but never cancelled.
+  [[nodiscard]] Result<Lease> try_acquire(Target target, AcquireOptions options = {});
 
-  /// `acquire` with a wait of `wait`, whatever `options.wait` says.
-  [[nodiscard]] Result<Lease> try_acquire_for(std::string_view resource,
-                                              std::chrono::nanoseconds wait,
+  /// Waits for at most `wait`. A `wait` of zero or less is one attempt. Errors: as `acquire`.
+  [[nodiscard]] Result<Lease> try_acquire_for(Target target, std::chrono::nanoseconds wait,
                                               AcquireOptions options = {},
                                               const std::stop_token& stop = {});
 
-  /// `acquire` until an instant, whatever `options.wait` says.
-  [[nodiscard]] Result<Lease> try_acquire_until(std::string_view resource,
-                                                BootClock::time_point deadline,
+  /// Waits until `deadline` at the latest. A deadline that has passed is one attempt. Errors: as
+  /// `acquire`.
+  [[nodiscard]] Result<Lease> try_acquire_until(Target target, BootClock::time_point deadline,
                                                 AcquireOptions options = {},
                                                 const std::stop_token& stop = {});
 
-  /// Extends by a token that was detached or got from another process. See `Lease::extend`; nodes
-  /// that lost the key get it back only once a quorum has shown to have it. Also `expired`: a
-  /// quorum extended it, too late to be worth anything.
+  /// Extends by a token that was detached or came from another process. Nodes that lost the key get
+  /// it back only once a quorum has shown to have it. Errors: as `Lease::extend`, and expired: a
+  /// quorum extended it, too late to be of use.
   [[nodiscard]] Result<RoundReport> extend(std::string_view resource, const Token& token,
                                            std::chrono::nanoseconds ttl);
 
-  /// Releases by a token that was detached or got from another process. See `Lease::release`.
+  /// Releases by a token that was detached or came from another process. Errors: as
+  /// `Lease::release`.
   [[nodiscard]] Result<RoundReport> release(std::string_view resource, const Token& token);
 
-  /// What every node stores for the resource.
+  /// Asks every node what it stores for the resource. Errors: closed, forked, would_block,
+  /// invalid_argument.
   [[nodiscard]] Result<Inspection> inspect(std::string_view resource);
 
-  /// Whether this token holds the resource now: `client.ownership(…) == Ownership::held`. Errors as
-  /// `inspect`; unavailable where too few nodes answer to tell.
+  /// Whether this token holds the resource now: `client.ownership(…) == Ownership::held`. Errors:
+  /// as `inspect`, and unavailable if too few nodes answer to decide it.
   [[nodiscard]] Result<Ownership> ownership(std::string_view resource, const Token& token);
 
   /// Thread-safe; a snapshot.

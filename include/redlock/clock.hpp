@@ -10,7 +10,7 @@ namespace redlock {
 ///
 /// `std::chrono::steady_clock` is CLOCK_MONOTONIC on Linux and stands still while the machine is
 /// suspended; the TTLs on the servers do not. A lease measured with it would look valid after a
-/// night in suspend. Instants of the two clocks can not be mixed: it does not compile.
+/// night in suspend. Instants of the two clocks cannot be mixed: it does not compile.
 ///
 /// Thread safety: `now()` may be called from anywhere, signal handlers included.
 struct REDLOCK_EXPORT BootClock {

@@ -4,11 +4,8 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
-#include <stop_token>
-#include <utility>
 
-#include "redlock/callback.hpp"
+#include "redlock/export.hpp"
 #include "redlock/result.hpp"
 
 namespace redlock {
@@ -16,7 +13,7 @@ namespace redlock {
 /// Names a call in flight, for `AsyncClient::cancel`. Zero names none.
 enum class RequestId : std::uint64_t {};
 
-/// What `co_await` takes: a call of AsyncClient that begins when it is awaited, once.
+/// The operand of `co_await`: a call of AsyncClient that begins when it is awaited, once.
 ///
 ///     Result<Lease> lease = co_await client.acquire("invoice/42");
 ///
@@ -24,62 +21,35 @@ enum class RequestId : std::uint64_t {};
 ///     Result<Lease> lease =
 ///         co_await client.acquire("invoice/42", std::move(options), stop).via(post);
 ///
-/// Options, and a `post` that owns what it captures, are made in statements of their own: g++ 12
-/// destroys twice what `{.ttl = 20s}` or a lambda makes within an expression that awaits.
+/// Make options, the target of `all_of`, and a `post` that owns its captures in statements of their
+/// own: within an expression that awaits, g++ 12 destroys twice what `{.ttl = 20s}` or a lambda
+/// makes, and does not compile `all_of({"from", "to"})`.
 ///
-/// The coroutine goes on where the answer comes, on the client's loop thread, and must not block
-/// there; or where `post` takes it, which is called there with the coroutine's handle and has it
-/// resumed by whatever executor it belongs to. A stop request ends the call with `cancelled`.
+/// The coroutine is resumed on the client's loop thread and must not block there. With `via`,
+/// `post` is called on that thread with the coroutine's handle, and has it resumed by any executor.
+/// A stop request ends the call with `cancelled`. The errors are those of the call.
 ///
-/// The coroutine must not be destroyed while it awaits: stop the call, and let it come to its end.
+/// The coroutine must not be destroyed while it awaits: stop the call, and let it finish.
 template <typename Value>
-class [[nodiscard]] Awaitable {
+class [[nodiscard]] REDLOCK_EXPORT Awaitable {
  public:
-  using Done = Callback<void(Result<Value>)>;
-  using Start = std::function<RequestId(Done)>;
-  using Cancel = std::function<void(RequestId)>;
   using Post = std::function<void(std::coroutine_handle<>)>;
 
-  Awaitable(Start start, Cancel cancel, std::stop_token stop)
-      : start_(std::move(start)), cancel_(std::move(cancel)), stop_(std::move(stop)) {}
+  Awaitable(Awaitable&&) noexcept = default;
+  Awaitable& operator=(Awaitable&&) noexcept = default;
 
-  [[nodiscard]] Awaitable&& via(Post post) && {
-    call_->post.swap(post);
-    return std::move(*this);
-  }
+  [[nodiscard]] Awaitable&& via(Post post) &&;
 
   [[nodiscard]] bool await_ready() const noexcept { return false; }
+  void await_suspend(std::coroutine_handle<> coroutine);
+  [[nodiscard]] Result<Value> await_resume();
 
-  void await_suspend(std::coroutine_handle<> coroutine) {
-    // From the answer on, the coroutine may be gone, and this object with it: what is still to be
-    // done here is done with copies.
-    const std::shared_ptr<Call> call = call_;
-    const std::stop_token stop = std::move(stop_);
-    Cancel cancel = std::move(cancel_);
-    const Start start = std::move(start_);
-    const RequestId request = start([call, coroutine](Result<Value> result) {
-      call->result.emplace(std::move(result));
-      // Moved out: nothing of the call may be touched once the coroutine goes on.
-      if (const Post post = std::move(call->post)) return post(coroutine);
-      coroutine.resume();
-    });
-    if (!stop.stop_possible()) return;
-    call->on_stop.emplace(stop, [cancel = std::move(cancel), request] { cancel(request); });
-  }
-
-  [[nodiscard]] Result<Value> await_resume() { return *std::move(call_->result); }
+  /// The library makes them.
+  struct Call;
+  explicit Awaitable(std::shared_ptr<Call> call) noexcept;
 
  private:
-  struct Call {
-    std::optional<Result<Value>> result;
-    Post post;
-    std::optional<std::stop_callback<std::function<void()>>> on_stop;
-  };
-
-  Start start_;
-  Cancel cancel_;
-  std::stop_token stop_;
-  std::shared_ptr<Call> call_ = std::make_shared<Call>();
+  std::shared_ptr<Call> call_;
 };
 
 }  // namespace redlock

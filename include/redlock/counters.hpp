@@ -4,11 +4,11 @@
 
 namespace redlock {
 
-/// What a client has counted since it was created.
+/// Counts since the client was created.
 struct Counters {
   /// Leases with a fencing token that a quorum acknowledged in the acquire's only round trip.
   std::uint64_t fenced_in_one_round = 0;
-  /// Those that took another one, because a number was already as high: clocks that are apart.
+  /// Leases that took another round trip, because the clocks of the clients are apart.
   std::uint64_t fenced_in_more_rounds = 0;
 };
 

@@ -16,91 +16,136 @@
 /// A deployment as a whole: examining its nodes, opening it, and changing its members.
 namespace redlock {
 
-/// Where a node stands, by its own marker and those of the others.
+/// The membership of a node, by its own marker and those of the others.
 struct MemberReport {
   enum class State {
     member,       ///< votes, unless it is quarantined
     joining,      ///< a change that begins with it is not finished
-    opening,      ///< bootstrap, or the clients, have not finished to open the deployment
-    blank,        ///< has forgotten what it belonged to, or is new; the others take it back
+    opening,      ///< bootstrap, or the clients, have not finished opening the deployment
+    blank,        ///< has forgotten its deployment, or is new; the others take it back
     unmarked,     ///< has no marker: no client has met it since it lost its data or was started
     removed,      ///< belongs to a deployment that has replaced or removed it
-    unreachable,  ///< does not answer, or is no fit node
+    unreachable,  ///< does not answer, or cannot be a node
   };
 
   std::string url{};  ///< without user and password
   State state = State::unmarked;
   std::string problem{};     ///< unreachable: why
-  std::string deployment{};  ///< the id that it carries
-  /// How long it has no vote for new leases; `forever` where somebody took the end away.
+  std::string deployment{};  ///< the id in its marker
+  /// How long it has no vote for new leases. `forever`: the quarantine key has lost its expiry.
   std::chrono::nanoseconds quarantine{0};
 };
 
 /// "member", "joining", …
 [[nodiscard]] REDLOCK_EXPORT std::string_view to_string(MemberReport::State state) noexcept;
 
-/// What one node says of itself. What it did not tell is empty or none.
+/// The facts that one node reports about itself. A missing fact is empty, unknown or none.
 struct NodeExamination {
+  enum class Role {
+    unknown,
+    master,
+    replica,   ///< Redis says "slave"
+    sentinel,  ///< no data server
+  };
+  /// How data survives a restart, and how soon a command is written to disk.
+  enum class Persistence {
+    unknown,
+    none,
+    rdb,           ///< snapshots
+    aof,           ///< an append-only file; the server does not say when it is synced
+    aof_no,        ///< synced when the system likes
+    aof_everysec,  ///< synced every second
+    aof_always,    ///< synced before each answer
+  };
+
   std::string url{};  ///< without the password
   bool reachable = false;
-  std::string problem{};  ///< not reachable: why; reachable, but tells nothing: why
-  std::chrono::nanoseconds round_trip{0};  ///< the shortest of a few
+  std::string problem{};                   ///< why it is not reachable, or reports nothing
+  std::chrono::nanoseconds round_trip{0};  ///< the shortest of several
   std::string version{};
-  std::string role{};  ///< "master", "slave", "sentinel"
+  Role role = Role::unknown;
   std::string run_id{};
   std::optional<std::chrono::seconds> uptime{};
-  std::string persistence{};  ///< "none", "rdb", "aof everysec", "aof always", …
-  bool durable = false;       ///< it writes every command to disk before it answers
+  Persistence persistence = Persistence::unknown;
+  bool durable = false;  ///< writes every command to disk before it answers
   std::string maxmemory_policy{};
   bool cluster = false;
   bool loading = false;
   std::optional<std::chrono::nanoseconds> clock_offset{};  ///< from the median of all nodes
-  bool marked = false;                                     ///< it belongs to a deployment
-  /// Where it stands, by its own marker alone; unreachable: see `problem`.
+  bool marked = false;                                     ///< belongs to a deployment
+  /// By its own marker alone. Unreachable: see `problem`.
   MemberReport::State membership = MemberReport::State::unmarked;
   std::size_t replicas = 0;  ///< attached to it
-  bool restarted = false;    ///< since then: the next client to connect puts it into quarantine
-  /// How long it has no vote for new leases; `forever` where somebody took the end away.
+  bool restarted = false;    ///< since its marker was written: the next client quarantines it
+  /// How long it has no vote for new leases. `forever`: the quarantine key has lost its expiry.
   std::chrono::nanoseconds quarantine{0};
 };
 
-/// Something that is wrong. `not-durable` is reported only where the restart guard is off, or
-/// trusts durable nodes: with it, a node that may forget is fine by design.
+/// Redis's name for it with "replica" for "slave": "master", "replica", "sentinel", "unknown".
+[[nodiscard]] REDLOCK_EXPORT std::string_view to_string(NodeExamination::Role role) noexcept;
+/// "none", "rdb", "aof everysec", …
+[[nodiscard]] REDLOCK_EXPORT std::string_view to_string(
+    NodeExamination::Persistence persistence) noexcept;
+
+/// Something that is wrong.
 struct Finding {
-  std::string node{};  ///< the node's URL; of several, separated by ", "
-  /// unreachable, duplicate, replica, cluster, sentinel, evicting, loading, not-durable, clock,
-  /// quarantined, membership, version, auth, fencing-floor
-  std::string id{};
+  enum class Kind {
+    unreachable,
+    auth,              ///< the credentials are wrong, or the user may do too little
+    duplicate,         ///< several URLs of one server
+    replica,           ///< the server is a replica
+    cluster,           ///< the server is part of a Redis Cluster
+    sentinel,          ///< the server is a Redis Sentinel
+    evicting,          ///< the server removes keys when memory is short
+    loading,           ///< the server reads its data from disk
+    old_version,       ///< the server is too old
+    not_durable,       ///< reported only if the restart guard is off or trusts durable nodes: with
+                       ///< the guard, a node that may forget is fine by design
+    clock,             ///< too far from the median of all clocks
+    fencing_floor,     ///< fencing tokens of this node are ahead of the clocks
+    replicas,          ///< replicas are attached
+    membership,        ///< blank, or with another max TTL than the options
+    quarantined,       ///< no vote for new leases yet
+    not_bootstrapped,  ///< no node has a marker
+    other_deployment,  ///< nodes belong to different deployments, or a change is not finished
+    stale_client,      ///< the list of nodes is not the list of members
+  };
+
+  std::string node{};  ///< the node's URL; several are separated by ", "
+  Kind kind = Kind::unreachable;
   std::string what{};
-  std::string why{};   ///< why it matters
-  std::string mend{};  ///< what to do about it
+  std::string why{};     ///< why it matters
+  std::string remedy{};  ///< what to do about it
 };
+
+/// The identifier that `quorum-lock doctor` shows: "not-durable".
+[[nodiscard]] REDLOCK_EXPORT std::string_view to_string(Finding::Kind kind) noexcept;
 
 struct Examination {
   std::vector<NodeExamination> nodes{};  ///< in the order in which they were configured
-  std::vector<Finding> findings{};       ///< none: all is well
+  std::vector<Finding> findings{};       ///< none: nothing is wrong
 };
 
-/// Asks every node what it is, changes nothing. Blocks for a few round trips, at most the longest
-/// node limit per node, all at once. What is wrong with a node is a finding and no error. Errors:
+/// Asks every node for its facts and changes nothing. Blocks for a few round trips, at most the
+/// longest node limit, to all nodes at once. A problem of a node is a finding and no error. Errors:
 /// invalid_argument; limit_reached without a file descriptor.
 [[nodiscard]] REDLOCK_EXPORT Result<Examination> examine(const ClientOptions& options);
 
-/// Which nodes belong together, by their own markers.
+/// The members of the deployment, by their own markers.
 struct Membership {
   std::string deployment{};             ///< the id; empty: no node belongs to a deployment
   std::vector<std::string> members{};   ///< sorted
-  std::vector<MemberReport> nodes{};    ///< the members, and the nodes that were asked beside them
+  std::vector<MemberReport> nodes{};    ///< the members, and the other nodes that were asked
   std::chrono::milliseconds max_ttl{};  ///< the longest lease
-  /// How to resume the change that is under way, as arguments of `quorum-lock`: "members replace
-  /// OLD NEW". Empty: none is.
+  /// The arguments of `quorum-lock` that resume an unfinished change: "members replace OLD NEW".
+  /// Empty: there is none.
   std::string resume{};
 };
 
-/// What a change of the members does next. `what` is for people.
+/// The next step of a change of the members. `what` is for people.
 struct ChangeProgress {
   enum class Kind {
-    waiting,  ///< for `left`, or for the node; told once for each node and reason
+    waiting,  ///< for `left`, or for the node; reported once for each node and reason
     writing,  ///< the marker of the node, next
   };
   Kind kind = Kind::waiting;
@@ -110,34 +155,36 @@ struct ChangeProgress {
 };
 
 struct ChangeOptions {
-  /// Called on the calling thread. What it throws ends the call; the change can be resumed.
+  /// Called on the calling thread. An exception that it throws ends the call and reaches the
+  /// caller; the change can be resumed.
   std::function<void(const ChangeProgress&)> on_progress{};
 
   /// Ends the call with `cancelled`; the change can be resumed.
   std::stop_token stop{};
 
-  /// How long to wait, in the midst of a change, for a node that does not answer or is unfit.
+  /// How long to wait, in the midst of a change, for a node that does not answer or is ineligible.
   std::chrono::nanoseconds patience = std::chrono::seconds{10};
 
-  /// `bootstrap` only: nodes that look new are not, they lost their data. All nodes have no vote
-  /// until every lease that they may have forgotten has ended.
+  /// `bootstrap` only: the nodes look new, but have lost their data. No node votes until every
+  /// lease that they may have forgotten has ended.
   bool after_loss = false;
 };
 
-/// Who belongs to the deployment. Asks the nodes of the options and all members that their markers
-/// name, and changes nothing. Nodes that are known from markers only are reached with the
-/// credentials and TLS files of the options.
+/// Reads the membership of the deployment. Asks the nodes of the options and all members that their
+/// markers name, and changes nothing. The client reaches nodes that only markers name with the
+/// credentials and TLS files of the options. Blocks as `examine` does. Errors: invalid_argument;
+/// limit_reached without a file descriptor.
 [[nodiscard]] REDLOCK_EXPORT Result<Membership> members(const ClientOptions& options);
 
 /// Change the members, one node at a time. In this version clients do not follow a change: stop
 /// those with the old list before it, and start them with the new one. URLs may carry credentials.
-/// Where a call ends early, also by the death of the process, the same call resumes the change, and
-/// finishing it is the only way on.
+/// If a call ends early, or its process dies, the same call resumes the change. A change that has
+/// begun has to be finished.
 ///
-/// They wait until every lease from before the last change has ended (max TTL and its drift), and
-/// for members in quarantine. `replace_member` can replace a node that is gone; the other members
-/// must be there. Errors: invalid_argument; unavailable, naming the node or the other change that
-/// is under way, and how to resume; cancelled; limit_reached without a file descriptor.
+/// They block until every lease from before the last change has ended (max TTL and its drift), and
+/// until members leave quarantine. `replace_member` can replace a node that is gone; the other
+/// members must be reachable. Errors: invalid_argument; unavailable, naming the node or the
+/// unfinished change, and how to resume; cancelled; limit_reached without a file descriptor.
 [[nodiscard]] REDLOCK_EXPORT Result<Membership> replace_member(const ClientOptions& options,
                                                                const std::string& leaving,
                                                                const std::string& entering,
@@ -149,17 +196,16 @@ struct ChangeOptions {
                                                               const std::string& leaving,
                                                               const ChangeOptions& change = {});
 
-/// Opens a deployment: marks every node as a member, in two phases. Refused, and nothing is
-/// changed, unless every node answers, is a fit one, and holds nothing that can be a lock: a string
+/// Opens a deployment: marks every node as a member, in two phases. It is refused, and nothing is
+/// changed, unless every node answers, is eligible, and stores nothing that can be a lock: a string
 /// whose expiry is within max TTL, the old or the new, or later with one of our tokens, and holds
-/// of readers and owners. Refused as well while a change of the members is under way, and when a
-/// node belongs to a deployment of which the list leaves out a quorum.
+/// of readers and owners. It is refused as well while a change of the members is unfinished, and if
+/// a node belongs to a deployment of which the list leaves out a quorum.
 ///
-/// New nodes vote at once. Where a node belonged to a deployment before, or
-/// `ChangeOptions::after_loss` is set, all have no vote until every lease that may have been granted
-/// before has ended. Nodes that all lost their data cannot be told from new ones: set `after_loss`
-/// for them. A deployment that is open already is
-/// left as it is. Blocks for as long as it takes to look through all keys. May be repeated after a
+/// New nodes vote at once. If a node belonged to a deployment before, or
+/// `ChangeOptions::after_loss` is set, no node votes until every lease that may have been granted
+/// before has ended. Nodes that all lost their data look like new ones: set `after_loss` for them.
+/// An open deployment is left as it is. Blocks while it scans all keys. May be repeated after a
 /// crash. Errors: invalid_argument; unavailable, naming the nodes and why; held, naming the key;
 /// cancelled; limit_reached without a file descriptor.
 [[nodiscard]] REDLOCK_EXPORT Result<Examination> bootstrap(const ClientOptions& options,

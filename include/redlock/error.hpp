@@ -2,36 +2,58 @@
 
 #include <string>
 #include <string_view>
+#include <system_error>
+#include <type_traits>
 
 #include "redlock/export.hpp"
 #include "redlock/report.hpp"
 
 namespace redlock {
 
-/// Why an operation did not give what was asked, told apart by what to do next.
+/// Why an operation did not give what was asked, told apart by what to do next. An error code enum:
+/// it converts to `std::error_code`, and compares with the `std::errc` named in brackets.
 enum class Errc {
-  held,              ///< a majority belongs to somebody else: wait
-  split,             ///< contenders divided the nodes, nobody has a majority: try again soon
+  held = 1,          ///< a majority has another holder: wait [device_or_resource_busy]
+  split,             ///< contenders divided the nodes and none has a majority: try again soon
+                     ///< [device_or_resource_busy]
   unavailable,       ///< too few nodes answered: an outage; the votes say which and why
-  expired,           ///< a quorum granted, too late to be worth anything: raise the TTL
+                     ///< [host_unreachable]
+  expired,           ///< a quorum granted, too late to be worth anything: raise the TTL [timed_out]
   excluded,          ///< guards leave too few voters: the votes say which and why
-  not_holder,        ///< the lock is not (or no longer) this token's
-  cancelled,         ///< the caller cancelled
-  closed,            ///< the client is closed
+  not_holder,        ///< the lock is not, or no longer, this token's
+  cancelled,         ///< the caller cancelled [operation_canceled]
+  closed,            ///< the client is closed [operation_canceled]
   forked,            ///< the client belongs to the parent process: create one after fork()
+                     ///< [operation_not_permitted]
   would_block,       ///< a blocking call on the client's own loop thread would wait for itself
+                     ///< [resource_deadlock_would_occur]
   invalid_argument,  ///< nothing was sent; the message names the argument and what is allowed
+                     ///< [invalid_argument]
   limit_reached,     ///< one of `redlock::limits`; the message names it
+                     ///< [resource_unavailable_try_again]
 };
 
+/// The enumerator's name: "held".
 [[nodiscard]] REDLOCK_EXPORT std::string_view to_string(Errc code) noexcept;
 
-/// Carries why. The message is one line with the numbers in it, for people; code and round are for
-/// programs. Thread safety: a value.
+/// The category of `Errc`; its name is "redlock".
+[[nodiscard]] REDLOCK_EXPORT const std::error_category& error_category() noexcept;
+
+[[nodiscard]] inline std::error_code make_error_code(Errc code) noexcept {
+  return {static_cast<int>(code), error_category()};
+}
+
+/// Carries why. The message is one line with the numbers in it, for people. Code and round are for
+/// programs. It converts to the `std::error_code` of its code. Thread safety: a value.
 struct Error {
   Errc code = Errc::invalid_argument;
   std::string message;
-  RoundReport round{};  ///< the last round, with every node's vote; empty where none was sent
+  RoundReport round{};  ///< the last round, with every node's vote; empty if none was sent
+
+  operator std::error_code() const noexcept { return make_error_code(code); }
 };
 
 }  // namespace redlock
+
+template <>
+struct std::is_error_code_enum<redlock::Errc> : std::true_type {};

@@ -8,49 +8,49 @@
 #include <vector>
 
 #include "redlock/export.hpp"
+#include "redlock/fencing_token.hpp"
 #include "redlock/report.hpp"
 
 namespace redlock {
 
-/// What is stored for a resource.
+/// The kind of lock that is stored for a resource.
 enum class LockKind {
   none,       ///< nothing
   exclusive,  ///< a token
   shared,     ///< readers
   reentrant,  ///< the holds of one owner
-  interval,   ///< nobody's: taken until the interval is over (`AcquireOptions::at_least`)
-  other,      ///< a key that is no lock of ours, and blocks all the same
+  interval,   ///< no holder, but taken until the interval is over
+  other,      ///< a key that is no lock of this library, and blocks it nevertheless
 };
 
-/// What nodes store where nobody holds a resource but its interval is not over. By this token it
-/// can be released all the same.
+/// The token that nodes store for a resource without a holder whose interval is not over. It can be
+/// released by this token.
 inline constexpr std::string_view interval_token = "redlock:cooldown";
 
-/// What one node stores for a resource.
+/// The lock that one node stores for a resource.
 struct NodeInspection {
   std::string url;  ///< without the password
   LockKind kind = LockKind::none;
-  /// The token stored there, the owner of a reentrant lock, empty of the other kinds; none: free
+  /// The stored token, the owner of a reentrant lock, or empty for the other kinds. None: free
   /// there, or see `error`.
   std::optional<std::string> holder;
-  std::uint32_t holds = 0;  ///< shared, reentrant: how many
-  /// Shared, reentrant: by which they can be released. Those of the `limits::holds_told` holds that
-  /// end first.
+  std::uint32_t holds = 0;  ///< shared, reentrant: the number of holds
+  /// Shared, reentrant: the tokens of the `limits::holds_listed` holds that expire first.
   std::vector<std::string> tokens;
-  bool has_token = false;                             ///< the token that was asked about is there
+  bool has_token = false;                             ///< the token in question is stored there
   std::optional<std::chrono::nanoseconds> remaining;  ///< none: the key has no expiry
-  /// The last fencing token that the node acknowledged; none: never one, or long ago.
-  std::optional<std::uint64_t> fencing;
+  /// The last fencing token that the node acknowledged. None: never one, or long ago.
+  std::optional<FencingToken> fencing;
   std::chrono::nanoseconds quarantine{0};  ///< how long the node has no vote for new leases
-  std::string error;  ///< why nothing is known of this node; empty when it answered
+  std::string error;  ///< why nothing is known of this node; empty if it answered
 };
 
-/// What all nodes together say about a resource. A snapshot: it may be different a moment later.
+/// The locks on a resource over all nodes. A snapshot.
 struct Inspection {
   enum class State {
-    free,   ///< no token is on a quorum, and one can be had
+    free,   ///< no token is on a quorum, and one can be acquired
     held,   ///< one token is on a quorum of nodes
-    split,  ///< tokens are on too many nodes for anybody to get a quorum, none of them has one
+    split,  ///< tokens are on too many nodes for anybody to get a quorum, and none has one
   };
   State state = State::free;
   LockKind kind = LockKind::none;  ///< of the key on most nodes

@@ -9,19 +9,19 @@ namespace redlock::limits {
 /// A round is decided by a majority; more nodes cost latency and buy nothing past a handful.
 inline constexpr std::size_t nodes = 15;
 
-/// A Redis key may have 512 MiB; a lock's name that long is a mistake, and would be sent to every
+/// A Redis key may have 512 MiB. A lock's name that long is a mistake, and would be sent to every
 /// node at every attempt.
 inline constexpr std::size_t resource_bytes = 8192;
 
-/// Resources of one lease: each is named to every node in one script.
+/// Resources of one lease: one script per node names all of them.
 inline constexpr std::size_t resources = 64;
 
-/// Places of a semaphore: a node that refuses one tells which of the others are free.
+/// Permits of a semaphore: a node that refuses one lists the others that are free.
 inline constexpr std::size_t permits = 256;
 
-/// Holds whose tokens one look at a resource tells, those that end first: a crowd of readers must
-/// not make an answer large.
-inline constexpr std::size_t holds_told = 256;
+/// Holds whose tokens one inspection lists, those that expire first: a crowd of readers must not
+/// make an answer large.
+inline constexpr std::size_t holds_listed = 256;
 
 /// The owner of a reentrant lock, and the name of a candidate for leadership.
 inline constexpr std::size_t name_bytes = 80;
@@ -29,38 +29,38 @@ inline constexpr std::size_t name_bytes = 80;
 /// Our tokens have 40 characters, and may end with a name; other Redlock clients use up to 36.
 inline constexpr std::size_t token_bytes = 128;
 
-/// What the clocks of nodes and clients may run apart over a TTL: one percent, and 2 ms for the
-/// granularity of expiry (CLOCK_DRIFT_FACTOR of the Redis document and its constant). A lease is
-/// valid for its TTL less this.
+/// How far the clocks of nodes and clients may drift apart over a TTL: one percent, and 2 ms for
+/// the granularity of expiry (CLOCK_DRIFT_FACTOR of the Redis document and its constant). A lease
+/// is valid for its TTL less this.
 [[nodiscard]] constexpr std::chrono::nanoseconds clock_drift(
     std::chrono::nanoseconds ttl) noexcept {
   return ttl / 100 + std::chrono::milliseconds(2);
 }
 
-/// The least TTL that leaves any validity. Redis counts expiry in whole milliseconds; of a shorter
-/// one, clock drift takes everything, so that no acquire could ever succeed.
+/// The least TTL that leaves any validity. Redis counts expiry in whole milliseconds. Clock drift
+/// takes all of a shorter one, so that no acquire could ever succeed.
 inline constexpr std::chrono::milliseconds shortest_ttl = [] {
   std::chrono::milliseconds ttl{1};
   while (ttl <= clock_drift(ttl)) ++ttl;
   return ttl;
 }();
 
-/// What is asked for where the caller names no TTL.
+/// The TTL of a caller that names none.
 inline constexpr std::chrono::milliseconds default_ttl{10'000};
 
-/// The longest TTL a deployment may ask for, unless configured: the guards wait this long.
+/// The longest TTL that a caller may ask for, unless configured: the guards wait this long.
 inline constexpr std::chrono::milliseconds default_max_ttl{30'000};
 
-/// No deployment may configure a max TTL beyond this: a node that came back would be quarantined
-/// for as long, and instants would come near the end of 64-bit nanoseconds.
+/// The longest max TTL: a node that came back would be quarantined for as long, and instants would
+/// come near the end of 64-bit nanoseconds.
 inline constexpr std::chrono::hours longest_max_ttl{24 * 365};
 
-/// Acquisitions and leases alive at once in one client; past it a call is refused, so that a
+/// Acquisitions and leases alive at once in one client. Past it a call is refused, so that a
 /// caller's leak becomes an error and not an exhausted machine.
 inline constexpr std::size_t operations = 1'000'000;
 
-/// Requests that may be unanswered on one connection. A hung node is owed no more than this; past
-/// it, the node's vote is a failure at once.
+/// Requests that may be unanswered on one connection. Past it, the vote of the hung node is a
+/// failure at once.
 inline constexpr std::size_t unanswered_per_node = 8192;
 
 /// The largest answer accepted from a server. No answer this protocol asks for comes near it, so a

@@ -1,18 +1,17 @@
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
-#include <mutex>
+#include <memory>
 #include <stop_token>
-#include <string>
 
 #include "redlock/client.hpp"
 #include "redlock/export.hpp"
 #include "redlock/lease.hpp"
+#include "redlock/target.hpp"
 
 namespace redlock {
 
-/// What every acquisition of a Mutex asks for.
+/// The terms of every acquisition of a Mutex.
 struct MutexOptions {
   std::chrono::nanoseconds ttl = limits::default_ttl;  ///< also how long a crashed holder blocks
   RenewalOptions renewal{};                            ///< no limits: renewed while it is held
@@ -22,30 +21,34 @@ struct MutexOptions {
 /// `std::unique_lock`, `std::scoped_lock` and `std::lock` work with it. The lease is renewed while
 /// it is held.
 ///
-/// What it can not promise, and a std::mutex can: that you still hold it. Ask `valid()` or watch
-/// `lost()` where that matters. Not recursive.
+/// Unlike a std::mutex, it cannot promise that it is still held: the lease may have been lost. Ask
+/// `valid()` or watch `lost()` if that matters. Not recursive.
+///
+/// The locking functions throw, because the standard's lock guards have no other way to learn of an
+/// error: std::system_error with the code of the error, for an error that no waiting resolves,
+/// which is one of closed, forked, would_block, invalid_argument, limit_reached. Nothing else
+/// throws.
 ///
 /// Thread safety: all members may be called from any thread. Threads that share one Mutex object
-/// queue in the process first and only one of them contends at the nodes; use one object per
-/// resource and process. The client must outlive it.
+/// queue in the process first, and only one of them contends at the nodes. Use one object per
+/// resource and process. The client must outlive it. There are no callbacks.
 class REDLOCK_EXPORT Mutex {
  public:
-  Mutex(Client& client, std::string resource, MutexOptions options = {});
+  Mutex(Client& client, Target target, MutexOptions options = {});
   Mutex(const Mutex&) = delete;
   Mutex& operator=(const Mutex&) = delete;
   ~Mutex();
 
-  /// Blocks until held; outages are waited out. Throws std::system_error only for what waiting can
-  /// not mend: an invalid resource or TTL, a closed or forked client.
+  /// Blocks until held and waits out outages. Throws as described above.
   void lock();
 
-  /// As `lock`, ended by `stop`: then it answers false.
+  /// As `lock`. Returns false once `stop` is requested.
   [[nodiscard]] bool lock(const std::stop_token& stop);
 
-  /// One attempt. False: not held, for whatever reason; throws as `lock`.
+  /// Asks once. False: not held, for whatever reason. Throws as `lock`.
   [[nodiscard]] bool try_lock();
 
-  /// False only after the time has passed; throws as `lock`.
+  /// Returns false only after the time has passed. Throws as `lock`.
   template <typename Rep, typename Period>
   [[nodiscard]] bool try_lock_for(const std::chrono::duration<Rep, Period>& wait) {
     return try_lock_within(saturated(wait));
@@ -55,7 +58,7 @@ class REDLOCK_EXPORT Mutex {
     return try_lock_within(time_left(deadline));
   }
 
-  /// Releases without waiting for the answers. Never throws; unlocking what was lost is harmless.
+  /// Releases without waiting for the answers. Unlocking a lock that was lost is harmless.
   void unlock() noexcept;
 
   /// Whether the lease is held and its deadline has not passed.
@@ -65,7 +68,7 @@ class REDLOCK_EXPORT Mutex {
   [[nodiscard]] std::stop_token lost() const;
 
   /// The current lease. Call it while holding the lock.
-  [[nodiscard]] const Lease& lease() const noexcept { return lease_; }
+  [[nodiscard]] const Lease& lease() const noexcept;
 
  private:
   friend class SharedMutex;
@@ -86,16 +89,9 @@ class REDLOCK_EXPORT Mutex {
   }
   [[nodiscard]] bool try_lock_within(std::chrono::nanoseconds wait);
   [[nodiscard]] bool obtain(std::chrono::nanoseconds wait, const std::stop_token& stop);
-  [[nodiscard]] bool enter(std::chrono::nanoseconds wait, const std::stop_token& stop);
-  void leave() noexcept;
 
-  Client& client_;
-  std::string resource_;
-  MutexOptions options_;
-  mutable std::mutex local_mutex_;          // guards taken_, and lease_ where it changes
-  std::condition_variable_any local_free_;  // not a std::timed_mutex: it can not be cancelled
-  bool taken_ = false;
-  Lease lease_;
+  struct State;
+  std::unique_ptr<State> state_;
 };
 
 }  // namespace redlock

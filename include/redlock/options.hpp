@@ -14,78 +14,78 @@
 
 namespace redlock {
 
-/// A duration that never ends: wait until granted or cancelled.
+/// A duration that never ends: wait until granted or stopped.
 inline constexpr std::chrono::nanoseconds forever = std::chrono::nanoseconds::max();
 
 /// TLS for nodes whose URL says `rediss://`. The server's certificate and host name are always
 /// verified. Files are PEM.
 struct TlsOptions {
   std::string ca_file{};           ///< empty: the system's certificate store
-  std::string certificate_file{};  ///< the client's own, where the servers ask for one
+  std::string certificate_file{};  ///< the client's own, for servers that ask for one
   std::string key_file{};          ///< belongs to certificate_file
 };
 
-/// Something an operator may want to see about a node. `message` is one line.
+/// A change in the state of a node, for operators. `message` is one line.
 struct NodeEvent {
   enum class Kind {
     up,           ///< connected, authenticated, identified
-    down,         ///< the connection ended or could not be made; tried again in the background
-    protocol,     ///< it sent what a Redis server does not send; the connection was closed
+    down,         ///< the connection ended or failed; the client retries in the background
+    protocol,     ///< the node violated the Redis protocol; the connection was closed
     excluded,     ///< a guard took its vote away
     undelivered,  ///< the client closed before releases could be delivered to it
-    learned,      ///< a member that ClientOptions::nodes does not name, told by a majority of the
-                  ///< members: the list is out of date. The client connects to it, with the
+    learned,      ///< a majority of the members named a member that ClientOptions::nodes does not:
+                  ///< the list is out of date. The client connects to the member with the
                   ///< credentials of the options
   };
   Kind kind = Kind::up;
-  std::size_t node = 0;  ///< position in ClientOptions::nodes, or behind its end: learned
+  std::size_t node = 0;  ///< position in ClientOptions::nodes; past its end: a learned one
   std::string url{};     ///< without the password
   std::string message{};
 };
 
-/// Which votes count: the answers to nodes that forgot, and to clocks that jumped. A vote that does
-/// not count is reported as `Vote::excluded` with the reason.
+/// The guards decide which votes count after nodes forgot or clocks jumped. A vote that does not
+/// count is reported as `Vote::excluded` with the reason.
 ///
-/// The identity guard has no switch: a replica, a cluster or sentinel node, a server that evicts
-/// keys, and the second address of a server never have a vote.
+/// The identity guard cannot be switched off: a replica, a cluster or sentinel node, a server that
+/// evicts keys, and the second address of a server never have a vote.
 struct GuardOptions {
-  /// A node that restarted without its data may have forgotten a lease that is still valid. So it
-  /// has no vote for new leases until every such lease has ended and it is a member of its
-  /// deployment again, which clients with this guard see to while a quorum of the other members
-  /// remembers it. A node that nobody has met yet can not be told from one that forgot everything:
-  /// see `bootstrap`.
+  /// A node that restarted without its data may have forgotten a lease that is still valid. It has
+  /// no vote for new leases until every such lease has ended and it is a member of its deployment
+  /// again. Clients with this guard restore the membership while a quorum of the other members
+  /// remembers it. A new node and one that forgot everything look the same: see `bootstrap`.
   bool restart = true;
 
-  /// How long that is: max TTL and a margin for drift, unless more is asked for here.
+  /// The length of that quarantine: max TTL and a margin for drift, unless this is longer.
   std::optional<std::chrono::nanoseconds> quarantine{};
 
-  /// A node keeps its vote over a restart if its marker survived and it says that it writes every
-  /// command to disk before it answers (`appendonly yes`, `appendfsync always`).
+  /// A node keeps its vote over a restart if its marker survived and its configuration has every
+  /// command written to disk before the answer (`appendonly yes`, `appendfsync always`).
   bool trust_durable = false;
 
   /// A node whose clock stepped forward has let keys expire early: it has no vote for new leases
   /// for as long as a quarantine, and counts for less in leases that it granted before. See the
-  /// documentation for what this can not notice.
+  /// documentation for jumps that this cannot notice.
   bool clock = true;
 
   /// How far a node's clock may be from the median of all nodes' clocks.
   std::chrono::nanoseconds clock_bound = std::chrono::seconds{1};
 };
 
-/// What a client is made of. Every member has a default but `nodes`.
+/// The configuration of a client. Every member but `nodes` has a default.
 struct ClientOptions {
   /// 1 to `limits::nodes` independent Redis masters:
   /// `redis://[user[:password]@]host[:port][/db]`, `rediss://…` for TLS,
-  /// `unix:///path[?db=n]`, or a bare `host[:port]`. All clients that share locks must be given the
-  /// same nodes: clients whose lists differ need not meet in any node.
+  /// `unix:///path[?db=n]`, or a bare `host[:port]`. All clients that share locks must have the
+  /// same nodes: clients whose lists differ may have no node in common.
   std::vector<std::string> nodes{};
 
-  /// Votes that make a lease. None: a majority, ⌊N/2⌋ + 1. A smaller one is refused; a larger one
-  /// keeps leases safe while 2q − N − 1 nodes forget at once, and tolerates fewer that are down.
+  /// The votes that a lease needs. None: a majority, ⌊N/2⌋ + 1. A smaller quorum is refused. A
+  /// larger one keeps leases safe while 2q − N − 1 nodes forget at once, and tolerates fewer nodes
+  /// that are down.
   std::optional<std::size_t> quorum{};
 
-  std::string user{};      ///< ACL user for URLs that name none
-  std::string password{};  ///< for URLs that carry none
+  std::string user{};      ///< ACL user for URLs without one
+  std::string password{};  ///< for URLs without one
   TlsOptions tls{};
 
   /// How long one node may take to answer. The limit follows the measured round trip within these
@@ -99,85 +99,60 @@ struct ClientOptions {
 
   GuardOptions guards{};
 
-  /// Called on the client's loop thread; it must not block.
+  /// Called on the client's loop thread. It must not block.
   std::function<void(const NodeEvent&)> on_node_event{};
 };
 
 /// Keeps a lease alive until it is released. Renewal starts when a third of the TTL has passed.
-/// Extends by hand count as renewals, and neither limit lets them reach further.
+/// Calls of `Lease::extend` count as renewals, and both limits bind them too.
 struct RenewalOptions {
-  std::uint64_t max_renewals = UINT64_MAX;      ///< after so many the lease runs out
+  std::uint64_t max_renewals = UINT64_MAX;      ///< after that many the lease expires
   std::chrono::nanoseconds max_hold = forever;  ///< never valid longer than this after acquisition
 };
 
-/// What an acquire call asks for. A value: copies may be used for any number of calls, and share
-/// what `on_lost` owns.
+/// The terms on which an acquire call asks for its Target. A value: copies may be used for any
+/// number of calls, and share what `on_lost` owns.
 struct AcquireOptions {
-  /// How long the nodes keep the lock unless it is extended; whole milliseconds count, at least
+  /// How long the nodes keep the lock unless it is extended, in whole milliseconds and at least
   /// `limits::shortest_ttl`.
   std::chrono::nanoseconds ttl = limits::default_ttl;
 
-  /// How long to keep trying while somebody else holds the lock or too few nodes answer. Zero: one
-  /// attempt. `forever`: until granted or cancelled.
-  std::chrono::nanoseconds wait{0};
+  /// How long `acquire` keeps trying while the lock is held or too few nodes answer. `forever`:
+  /// until it is granted or stopped. Zero: one attempt. The `try_` functions replace it.
+  std::chrono::nanoseconds wait = forever;
 
-  /// Extend the lease in the background. None: it ends at its deadline unless extended by hand.
+  /// Extends the lease in the background. None: it ends at its deadline unless `extend` is called.
   std::optional<RenewalOptions> renewal{};
 
-  /// Have a refusing node tell for how long it is taken (one more command in the same write). A
-  /// waiting acquire always asks.
+  /// Asks refusing nodes for the remaining time too (one more command in the same write). An
+  /// acquire that waits always does.
   enum class RefusalDetail { holder, holder_and_remaining };
   RefusalDetail refusal_detail = RefusalDetail::holder;
 
-  /// Give the lease a fencing token, `Lease::fencing_token()`: larger than that of every lease on
-  /// the resource that was granted with one before it; one number for all of several resources.
-  /// Costs a second round trip when the clocks of the clients that compete are apart. Not for holds
-  /// that others may have as well: readers, owners and places.
+  /// Gives the lease a fencing token, `Lease::fencing_token()`, larger than that of every lease
+  /// granted with one before on the resource, or on any resource of `all_of`. Costs a second round
+  /// trip if the clocks of competing clients are apart. Not for `shared`, `owned` and `permit`,
+  /// which may have several holders.
   bool fencing = false;
 
-  /// A key that blocks the resource and has no expiry at all (a holder that died between SETNX and
-  /// EXPIRE) is given this one, on every node. Only a string of at most `limits::token_bytes` bytes
-  /// can be such a key: data of other types, longer values, and keys that have an expiry are not
-  /// touched. None: it blocks until somebody deletes it.
+  /// Repairs orphans: gives this expiry, on every node, to a key that blocks the resource and has
+  /// none (its holder died between SETNX and EXPIRE). Only a string of at most
+  /// `limits::token_bytes` bytes can be an orphan: data of other types, longer values, and keys
+  /// that have an expiry are not touched. None: the key blocks until somebody deletes it. Not for
+  /// several resources.
   std::optional<std::chrono::nanoseconds> orphan_ttl{};
 
-  /// Who holds it, for people: up to `limits::name_bytes` bytes that are stored behind the token's
-  /// random part, so that whoever is refused and whoever inspects sees them (`Token::name`).
+  /// The holder's name, for people: up to `limits::name_bytes` bytes that are stored behind the
+  /// token's random part. Refused callers and inspections see it (`Token::name`).
   std::string name{};
 
-  /// Hold it as a reader: many readers, or one that is not (a writer), who is whoever acquires the
-  /// same resource without this. Each reader has its own TTL. While a writer waits, new readers are
-  /// kept out, so that a stream of them does not starve it.
-  bool shared = false;
-
-  /// Hold it for this owner, 1 to `limits::name_bytes` bytes: whoever names the same one gets in as
-  /// well, from another process too, each with a lease of its own. `RoundReport::holds_left` of a
-  /// release tells how many remain.
-  std::string owner{};
-
-  /// One of so many places of a semaphore, each a lock of its own; all contenders should name the
-  /// same number, 1 to `limits::permits`. `Lease::resource()` is the place, "jobs#3". A semaphore
-  /// does not shut out a lock on the resource itself. None: no semaphore.
-  std::optional<std::size_t> permits{};
-
-  /// Nobody gets the resource again before so long after it was acquired, even if it is released at
-  /// once or the holder dies: once per interval over all contenders. It may be longer than max TTL,
-  /// but the guards do not wait for it: nodes that forget shorten it where a majority forgets. It
-  /// belongs to the lease: after `Lease::detach`, releasing the token frees the resource.
-  std::chrono::nanoseconds at_least{0};
-
-  /// More resources, all or none with the first: one lease, one token, at most `limits::resources`
-  /// in all. In whatever order contenders name theirs, none can keep another from getting on for
-  /// ever.
-  std::vector<std::string> also{};
-
-  /// Called on the client's loop thread when only a third of the TTL is left and `renewal` has not
-  /// raised the deadline: renewals fail, or have come to their limit. Once for each deadline. It
-  /// gets what is left; it must not block.
+  /// Called on the client's loop thread with the remaining time when only a third of the TTL is
+  /// left and `renewal` has not raised the deadline: renewals fail or have reached their limit.
+  /// Once for each deadline. It must not block.
   std::function<void(std::chrono::nanoseconds)> on_at_risk{};
 
   /// Called once per lease, on the client's loop thread, when the deadline passes without a
-  /// renewal: from then on somebody else may hold the lock. Never called after a release. It must
+  /// renewal: from then on the lock may have another holder. Never called after a release. It must
   /// not block.
   SharedCallback<void(const Error&)> on_lost{};
 };

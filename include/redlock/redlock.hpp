@@ -1,6 +1,15 @@
 #pragma once
 
-/// Everything at once. Each header also stands alone.
+/// Everything at once. Each header also stands alone, and compiles without exceptions and without
+/// run-time type information.
+///
+/// Binary interface: classes with behaviour (Client, Lease, Target, Mutex, …) hold one pointer, so
+/// that the shared library can change behind it. Options and reports are plain structs, and Token,
+/// FencingToken, Result and Callback are values: their layout is part of the interface.
+///
+/// Errors: functions return a Result, and every function's comment lists its errors. Only the
+/// mutex-like classes throw, because the standard's lock guards need it. Callbacks run on the
+/// client's loop thread unless their comment names another one.
 #include "redlock/async_client.hpp"     // IWYU pragma: export
 #include "redlock/callback.hpp"         // IWYU pragma: export
 #include "redlock/client.hpp"           // IWYU pragma: export
@@ -10,6 +19,7 @@
 #include "redlock/deployment.hpp"       // IWYU pragma: export
 #include "redlock/election.hpp"         // IWYU pragma: export
 #include "redlock/error.hpp"            // IWYU pragma: export
+#include "redlock/fencing_token.hpp"    // IWYU pragma: export
 #include "redlock/inspection.hpp"       // IWYU pragma: export
 #include "redlock/lease.hpp"            // IWYU pragma: export
 #include "redlock/limits.hpp"           // IWYU pragma: export
@@ -19,5 +29,6 @@
 #include "redlock/report.hpp"           // IWYU pragma: export
 #include "redlock/result.hpp"           // IWYU pragma: export
 #include "redlock/shared_mutex.hpp"     // IWYU pragma: export
+#include "redlock/target.hpp"           // IWYU pragma: export
 #include "redlock/token.hpp"            // IWYU pragma: export
 #include "redlock/version.hpp"          // IWYU pragma: export

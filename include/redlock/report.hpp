@@ -12,14 +12,14 @@
 
 namespace redlock {
 
-/// What one node said in one round. One vote per node and attempt.
+/// The answer of one node in one round. One vote per node and attempt.
 enum class Vote {
-  pending,      ///< not answered when the round was decided; nobody waited for it
-  granted,      ///< it did what was asked: set, extended or deleted our key
-  refused,      ///< the resource belongs to somebody else there, or is not ours any more
+  pending,      ///< no answer yet when the round was decided
+  granted,      ///< our key was set, extended or deleted
+  refused,      ///< the resource has another holder there, or is no longer ours
   timeout,      ///< no answer within the node's time limit
   unreachable,  ///< no connection
-  error,        ///< it answered with an error, kept word for word
+  error,        ///< the node answered with an error, kept word for word
   excluded,     ///< a guard does not let it vote
 };
 
@@ -29,29 +29,29 @@ enum class Vote {
 struct NodeReport {
   std::string url;  ///< as configured, without the password
   Vote vote = Vote::pending;
-  std::optional<std::chrono::nanoseconds> round_trip;  ///< absent where nothing was answered
-  std::string holder;  ///< refused: the token stored there, where the server told; `shared` where
-                       ///< readers are, `writer` where one waits, `owner NAME`
-  std::optional<std::chrono::nanoseconds> remaining;  ///< refused: what is left of its TTL
+  std::optional<std::chrono::nanoseconds> round_trip;  ///< none without an answer
+  std::string holder;  ///< refused: the token stored there, if the server says; `shared` for
+                       ///< readers, `writer` for a waiting writer, `owner NAME`
+  std::optional<std::chrono::nanoseconds> remaining;  ///< refused: the rest of the holder's TTL
   std::string message;  ///< timeout, unreachable, error, excluded: why
 };
 
-/// What happened in the round that decided an operation.
+/// The round that decided an operation.
 struct RoundReport {
   std::size_t quorum = 0;
-  std::chrono::nanoseconds ttl{0};       ///< what the nodes were asked for
+  std::chrono::nanoseconds ttl{0};       ///< the requested TTL
   std::chrono::nanoseconds elapsed{0};   ///< first byte of the call's first round to the decision
-  std::chrono::nanoseconds validity{0};  ///< what was left at the decision; 0 where none was gained
-  /// A release of a hold that others may have as well: how many of them are left, as far as the
-  /// nodes tell that answered. Zero only when there is none.
+  std::chrono::nanoseconds validity{0};  ///< left of the lease at the decision; 0 without a lease
+  /// Release of a `shared` or `owned` hold: how many holds remain, as far as the nodes that
+  /// answered know. Zero only if there is none.
   std::optional<std::uint32_t> holds_left{};
   std::vector<NodeReport> nodes;  ///< in the order in which they were configured
 };
 
-/// What a client left behind when it was closed.
+/// The releases that a client could not deliver before it was closed.
 struct CloseReport {
-  /// A node that did not answer in time. What is locked there stays so until it expires, or until
-  /// the release, which may have been sent, is executed after all.
+  /// A node that did not answer in time. Locks stay there until they expire, or until the node
+  /// executes a release that was sent after all.
   struct Undelivered {
     std::size_t node = 0;  ///< position in ClientOptions::nodes
     std::string url{};     ///< without the password

@@ -2,21 +2,42 @@
 
 #include <concepts>
 #include <cstdlib>
+#include <functional>
+#include <type_traits>
 #include <utility>
 #include <variant>
+#include <version>
+
+#if defined(__cpp_lib_expected)
+#include <expected>
+#endif
 
 #include "redlock/error.hpp"
 
 namespace redlock {
 
-/// A value, or the error that says why there is none. A small subset of `std::expected`, and never
-/// an alias of it: the binary interface must not depend on the user's `-std=`.
+template <typename T>
+class Result;
+
+namespace result_detail {
+template <typename Any>
+inline constexpr bool is_result = false;
+template <typename T>
+inline constexpr bool is_result<Result<T>> = true;
+}  // namespace result_detail
+
+/// A value, or the error that says why there is none. It has the functions of `std::expected` and
+/// converts to it where the standard library has it, but is never an alias of it: the binary
+/// interface must not depend on the user's `-std=`.
 ///
 /// Reading the value of an error, or the error of a value, is a programming mistake and aborts.
-/// Thread safety: a value.
+/// Nothing here throws. Thread safety: a value.
 template <typename T>
 class [[nodiscard]] Result {
  public:
+  using value_type = T;
+  using error_type = Error;
+
   // Implicit, so that functions can `return value;` or `return Error{…};`.
   Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}
   Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}
@@ -35,6 +56,16 @@ class [[nodiscard]] Result {
   [[nodiscard]] T* operator->() noexcept { return checked_value(); }
   [[nodiscard]] const T* operator->() const noexcept { return &value(); }
 
+  /// The value, or `other` in place of an error.
+  template <typename Other>
+  [[nodiscard]] T value_or(Other&& other) const& {
+    return has_value() ? value() : static_cast<T>(std::forward<Other>(other));
+  }
+  template <typename Other>
+  [[nodiscard]] T value_or(Other&& other) && {
+    return has_value() ? std::move(*this).value() : static_cast<T>(std::forward<Other>(other));
+  }
+
   /// Whether there is a value, and it is this one: `client.ownership(…) == Ownership::held`.
   [[nodiscard]] friend bool operator==(const Result& result,
                                        const T& value) requires std::equality_comparable<T> {
@@ -47,7 +78,66 @@ class [[nodiscard]] Result {
   }
   [[nodiscard]] Error&& error() && noexcept { return std::move(*checked_error()); }
 
+  /// Goes on with the value: `next` takes it and returns a Result. An error stays as it is.
+  template <typename Next>
+  [[nodiscard]] auto and_then(Next&& next) const& {
+    return chain(*this, std::forward<Next>(next));
+  }
+  template <typename Next>
+  [[nodiscard]] auto and_then(Next&& next) && {
+    return chain(std::move(*this), std::forward<Next>(next));
+  }
+
+  /// A Result of what `change` makes of the value. An error stays as it is.
+  template <typename Change>
+  [[nodiscard]] auto transform(Change&& change) const& {
+    return changed(*this, std::forward<Change>(change));
+  }
+  template <typename Change>
+  [[nodiscard]] auto transform(Change&& change) && {
+    return changed(std::move(*this), std::forward<Change>(change));
+  }
+
+  /// Goes on with the error: `next` takes it and returns a Result<T>. A value stays as it is.
+  template <typename Next>
+  [[nodiscard]] Result or_else(Next&& next) const& {
+    if (has_value()) return *this;
+    return std::invoke(std::forward<Next>(next), error());
+  }
+  template <typename Next>
+  [[nodiscard]] Result or_else(Next&& next) && {
+    if (has_value()) return std::move(*this);
+    return std::invoke(std::forward<Next>(next), std::move(*this).error());
+  }
+
+#if defined(__cpp_lib_expected)
+  operator std::expected<T, Error>() const& {
+    if (has_value()) return value();
+    return std::unexpected(error());
+  }
+  operator std::expected<T, Error>() && {
+    if (has_value()) return std::move(*this).value();
+    return std::unexpected(std::move(*this).error());
+  }
+#endif
+
  private:
+  template <typename Self, typename Next>
+  [[nodiscard]] static auto chain(Self&& self, Next&& next) {
+    using Answer =
+        std::remove_cvref_t<std::invoke_result_t<Next, decltype(std::forward<Self>(self).value())>>;
+    static_assert(result_detail::is_result<Answer>, "and_then() takes what returns a Result");
+    if (!self.has_value()) return Answer(std::forward<Self>(self).error());
+    return Answer(std::invoke(std::forward<Next>(next), std::forward<Self>(self).value()));
+  }
+  template <typename Self, typename Change>
+  [[nodiscard]] static auto changed(Self&& self, Change&& change) {
+    using Value = std::remove_cvref_t<
+        std::invoke_result_t<Change, decltype(std::forward<Self>(self).value())>>;
+    if (!self.has_value()) return Result<Value>(std::forward<Self>(self).error());
+    return Result<Value>(
+        std::invoke(std::forward<Change>(change), std::forward<Self>(self).value()));
+  }
   [[nodiscard]] T* checked_value() noexcept {
     T* value = std::get_if<0>(&state_);
     if (value == nullptr) std::abort();

@@ -13,13 +13,13 @@
 
 namespace redlock {
 
-/// What a node stores under the resource: proof of who holds it.
+/// The value that a node stores under the resource: it identifies the holder.
 ///
 /// The library's own tokens are 160 random bits as 40 hexadecimal digits, fresh for every attempt
 /// (https://redis.io/docs/latest/develop/use/patterns/distributed-locks/ asks for 20 random bytes).
 /// Tokens of other Redlock clients are any 1 to 128 bytes and are taken as they are.
 ///
-/// A type of its own, so that a token given where a resource belongs does not compile.
+/// A type of its own, so that a token in the place of a resource does not compile.
 /// Thread safety: a value.
 class Token {
  public:
@@ -36,7 +36,7 @@ class Token {
 
   [[nodiscard]] std::string_view view() const noexcept { return {bytes_.data(), size_}; }
   [[nodiscard]] std::string str() const { return std::string(view()); }
-  /// What `AcquireOptions::name` put behind the 40 digits and a colon; empty where nothing is.
+  /// The `AcquireOptions::name` behind the 40 digits and a colon. Empty if there is none.
   [[nodiscard]] std::string_view name() const noexcept {
     constexpr std::size_t digits = 40;
     const bool named = size_ > digits && bytes_[digits] == ':';

@@ -4,8 +4,10 @@
 #include <string>
 #include <utility>
 
+#include "api/awaitable.hpp"
 #include "api/client_core.hpp"
 #include "api/ownership.hpp"
+#include "api/waiting.hpp"
 #include "runtime/explain.hpp"
 
 namespace redlock {
@@ -24,10 +26,9 @@ template <typename Done>
   return false;
 }
 
-RequestId acquire(const Core& core, std::string_view resource, AcquireOptions&& options,
-                  AcquireDone done) {
-  if (!is_open(core, resource, done)) return RequestId{};
-  return core->acquire(resource, std::move(options), std::move(done));
+RequestId acquire(const Core& core, Target&& target, AcquireOptions&& options, AcquireDone done) {
+  if (!is_open(core, target.resource(), done)) return RequestId{};
+  return core->acquire(std::move(target), std::move(options), std::move(done));
 }
 
 /// A lease knows its client; without one, `core` answers that there is none.
@@ -68,18 +69,33 @@ void cancel(const Core& core, RequestId request) {
   if (core) core->cancel(request);
 }
 
+/// `begin` takes what is called with the result, and names the call for `cancel`.
+template <typename Value, typename Begin>
+Awaitable<Value> to_await(const Core& core, Begin begin, std::stop_token stop) {
+  auto call = std::make_shared<typename Awaitable<Value>::Call>();
+  call->start = std::move(begin);
+  call->cancel = [core](RequestId request) { cancel(core, request); };
+  call->stop = std::move(stop);
+  return Awaitable<Value>(std::move(call));
+}
+
 /// A call that cannot be cancelled.
 template <typename Value, typename Begin>
 Awaitable<Value> to_await(Begin begin) {
-  return Awaitable<Value>(
-      [begin = std::move(begin)](typename Awaitable<Value>::Done done) {
-        begin(std::move(done));
-        return RequestId{};
-      },
-      nullptr, {});
+  auto call = std::make_shared<typename Awaitable<Value>::Call>();
+  call->start = [begin = std::move(begin)](Callback<void(Result<Value>)> done) {
+    begin(std::move(done));
+    return RequestId{};
+  };
+  return Awaitable<Value>(std::move(call));
 }
 
 }  // namespace
+
+template class Awaitable<Lease>;
+template class Awaitable<RoundReport>;
+template class Awaitable<Inspection>;
+template class Awaitable<Ownership>;
 
 Result<AsyncClient> AsyncClient::create(ClientOptions options) {
   return create(std::move(options), nullptr);
@@ -106,9 +122,26 @@ AsyncClient::~AsyncClient() {
   if (core_) core_->shut_down();
 }
 
-RequestId AsyncClient::acquire(std::string_view resource, AcquireOptions options,
+RequestId AsyncClient::acquire(Target target, AcquireOptions options,
                                Callback<void(Result<Lease>)> done) {
-  return redlock::acquire(core_, resource, std::move(options), std::move(done));
+  return redlock::acquire(core_, std::move(target), std::move(options), std::move(done));
+}
+
+RequestId AsyncClient::try_acquire(Target target, AcquireOptions options,
+                                   Callback<void(Result<Lease>)> done) {
+  return acquire(std::move(target), api::asking_once(std::move(options)), std::move(done));
+}
+
+RequestId AsyncClient::try_acquire_for(Target target, std::chrono::nanoseconds wait,
+                                       AcquireOptions options, Callback<void(Result<Lease>)> done) {
+  return acquire(std::move(target), api::waiting_for(std::move(options), wait), std::move(done));
+}
+
+RequestId AsyncClient::try_acquire_until(Target target, BootClock::time_point deadline,
+                                         AcquireOptions options,
+                                         Callback<void(Result<Lease>)> done) {
+  return try_acquire_for(std::move(target), api::wait_until(deadline), std::move(options),
+                         std::move(done));
 }
 
 void AsyncClient::extend(const Lease& lease, std::chrono::nanoseconds ttl,
@@ -139,18 +172,53 @@ void AsyncClient::ownership(std::string_view resource, const Token& token,
   redlock::ownership(core_, resource, token, std::move(done));
 }
 
-Awaitable<Lease> AsyncClient::acquire(std::string_view resource) {
-  return acquire(resource, AcquireOptions{}, std::stop_token{});
+Awaitable<Lease> AsyncClient::acquire(Target target) {
+  return acquire(std::move(target), AcquireOptions{}, std::stop_token{});
 }
 
-Awaitable<Lease> AsyncClient::acquire(std::string_view resource, AcquireOptions options,
-                                      std::stop_token stop) {
-  return Awaitable<Lease>(
-      [core = core_, options = std::move(options),
-       resource = std::string(resource)](AcquireDone done) mutable {
-        return redlock::acquire(core, resource, std::move(options), std::move(done));
+Awaitable<Lease> AsyncClient::acquire(Target target, AcquireOptions options, std::stop_token stop) {
+  return to_await<Lease>(
+      core_,
+      [core = core_, target = std::move(target),
+       options = std::move(options)](AcquireDone done) mutable {
+        return redlock::acquire(core, std::move(target), std::move(options), std::move(done));
       },
-      [core = core_](RequestId request) { redlock::cancel(core, request); }, std::move(stop));
+      std::move(stop));
+}
+
+Awaitable<Lease> AsyncClient::try_acquire(Target target) {
+  return try_acquire(std::move(target), AcquireOptions{});
+}
+
+Awaitable<Lease> AsyncClient::try_acquire(Target target, AcquireOptions options) {
+  return acquire(std::move(target), api::asking_once(std::move(options)));
+}
+
+Awaitable<Lease> AsyncClient::try_acquire_for(Target target, std::chrono::nanoseconds wait) {
+  return try_acquire_for(std::move(target), wait, AcquireOptions{});
+}
+
+Awaitable<Lease> AsyncClient::try_acquire_for(Target target, std::chrono::nanoseconds wait,
+                                              AcquireOptions options, std::stop_token stop) {
+  return acquire(std::move(target), api::waiting_for(std::move(options), wait), std::move(stop));
+}
+
+Awaitable<Lease> AsyncClient::try_acquire_until(Target target, BootClock::time_point deadline) {
+  return try_acquire_until(std::move(target), deadline, AcquireOptions{});
+}
+
+Awaitable<Lease> AsyncClient::try_acquire_until(Target target, BootClock::time_point deadline,
+                                                AcquireOptions options, std::stop_token stop) {
+  // What is left of the time counts when the call begins, which is when it is awaited.
+  return to_await<Lease>(
+      core_,
+      [core = core_, target = std::move(target), options = std::move(options),
+       deadline](AcquireDone done) mutable {
+        return redlock::acquire(core, std::move(target),
+                                api::waiting_for(std::move(options), api::wait_until(deadline)),
+                                std::move(done));
+      },
+      std::move(stop));
 }
 
 Awaitable<RoundReport> AsyncClient::extend(const Lease& lease, std::chrono::nanoseconds ttl) {

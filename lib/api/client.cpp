@@ -1,12 +1,12 @@
 #include "redlock/client.hpp"
 
-#include <algorithm>
 #include <optional>
 #include <utility>
 
 #include "api/client_core.hpp"
 #include "api/ownership.hpp"
 #include "api/waiter.hpp"
+#include "api/waiting.hpp"
 #include "runtime/explain.hpp"
 
 namespace redlock {
@@ -43,38 +43,31 @@ Client::~Client() {
   if (core_) core_->shut_down();
 }
 
-Result<Lease> Client::acquire(std::string_view resource, AcquireOptions options,
-                              const std::stop_token& stop) {
+Result<Lease> Client::acquire(Target target, AcquireOptions options, const std::stop_token& stop) {
   const auto core = core_;
-  if (auto why = refuse(core, resource)) return *std::move(why);
+  if (auto why = refuse(core, target.resource())) return *std::move(why);
   return api::wait_for<Lease>(
       *core,
       [&](api::AcquireDone done) {
-        return core->acquire(resource, std::move(options), std::move(done));
+        return core->acquire(std::move(target), std::move(options), std::move(done));
       },
       [&](RequestId request) {
         return std::stop_callback(stop, [core, request] { core->cancel(request); });
       });
 }
 
-Result<Lease> Client::try_acquire(std::string_view resource, AcquireOptions options) {
-  options.wait = std::chrono::nanoseconds::zero();
-  return acquire(resource, std::move(options));
+Result<Lease> Client::try_acquire(Target target, AcquireOptions options) {
+  return acquire(std::move(target), api::asking_once(std::move(options)));
 }
 
-Result<Lease> Client::try_acquire_for(std::string_view resource, std::chrono::nanoseconds wait,
+Result<Lease> Client::try_acquire_for(Target target, std::chrono::nanoseconds wait,
                                       AcquireOptions options, const std::stop_token& stop) {
-  options.wait = std::max(wait, std::chrono::nanoseconds::zero());
-  return acquire(resource, std::move(options), stop);
+  return acquire(std::move(target), api::waiting_for(std::move(options), wait), stop);
 }
 
-Result<Lease> Client::try_acquire_until(std::string_view resource, BootClock::time_point deadline,
+Result<Lease> Client::try_acquire_until(Target target, BootClock::time_point deadline,
                                         AcquireOptions options, const std::stop_token& stop) {
-  const auto now = BootClock::now();
-  auto wait = std::chrono::nanoseconds::zero();
-  // Compared first: from a deadline at the beginning of time nothing can be subtracted.
-  if (deadline > now) wait = deadline == BootClock::time_point::max() ? forever : deadline - now;
-  return try_acquire_for(resource, wait, std::move(options), stop);
+  return try_acquire_for(std::move(target), api::wait_until(deadline), std::move(options), stop);
 }
 
 Result<RoundReport> Client::extend(std::string_view resource, const Token& token,

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "api/client_core.hpp"
 #include "core/admission.hpp"
@@ -14,10 +15,19 @@ core::Acquire::Renewal to_core(const RenewalOptions& options) {
   return {options.max_renewals, options.max_hold};
 }
 
-/// Who may hold the resource too.
-std::string group_of(const AcquireOptions& options) {
-  if (options.shared) return "shared";
-  return options.owner.empty() ? std::string() : "owner " + options.owner;
+/// The holders that do not exclude each other have this in common.
+std::string group_of(const Target& target) {
+  if (target.kind() == Target::Kind::shared) return "shared";
+  return target.kind() == Target::Kind::owned ? "owner " + target.owner() : std::string();
+}
+
+/// Each once, in one order for all contenders.
+std::vector<std::string> more_resources_of(const Target& target) {
+  std::vector<std::string> more = target.more_resources();
+  std::erase(more, target.resource());
+  std::sort(more.begin(), more.end());
+  more.erase(std::unique(more.begin(), more.end()), more.end());
+  return more;
 }
 
 Error forked_error() { return runtime::explain(Errc::forked, {}, {}); }
@@ -27,19 +37,18 @@ Error no_lease_error() { return Error{Errc::not_holder, "there is no lease", {}}
 
 // --- any thread -------------------------------------------------------------------------------
 
-RequestId ClientCore::acquire(std::string_view resource, AcquireOptions&& options,
-                              AcquireDone done) {
+RequestId ClientCore::acquire(Target&& target, AcquireOptions&& options, AcquireDone done) {
   if (forked()) {
     if (done) done(forked_error());
     return RequestId{};
   }
   const RequestId request{next_request_.fetch_add(1, std::memory_order_relaxed)};
   if (directly()) {
-    begin_acquire(request, resource, options, std::move(done));
+    begin_acquire(request, target, options, std::move(done));
   } else {
-    enqueue([this, request, resource = std::string(resource), options = std::move(options),
+    enqueue([this, request, target = std::move(target), options = std::move(options),
              done = std::move(done)]() mutable {
-      begin_acquire(request, resource, options, std::move(done));
+      begin_acquire(request, target, options, std::move(done));
     });
   }
   return request;
@@ -165,9 +174,10 @@ bool ClientCore::refused(const std::optional<std::string>& why, std::string_view
   return false;
 }
 
-void ClientCore::begin_acquire(RequestId request, std::string_view resource,
-                               AcquireOptions& options, AcquireDone done) {
-  if (refused(core::refuse_acquire(configuration_.settings, resource, options), resource, done)) {
+void ClientCore::begin_acquire(RequestId request, const Target& target, AcquireOptions& options,
+                               AcquireDone done) {
+  const std::string& resource = target.resource();
+  if (refused(core::refuse_acquire(configuration_.settings, target, options), resource, done)) {
     return;
   }
   core::Acquire event;
@@ -184,17 +194,13 @@ void ClientCore::begin_acquire(RequestId request, std::string_view resource,
   if (options.orphan_ttl) {
     event.orphan_ttl = std::chrono::floor<std::chrono::milliseconds>(*options.orphan_ttl);
   }
-  if (!options.also.empty()) {
-    std::erase(options.also, resource);
-    std::sort(options.also.begin(), options.also.end());
-    options.also.erase(std::unique(options.also.begin(), options.also.end()), options.also.end());
-  }
-  event.more_resources = options.also;
-  const std::string group = group_of(options);
+  const std::vector<std::string> more_resources = more_resources_of(target);
+  event.more_resources = more_resources;
+  const std::string group = group_of(target);
   event.group = group;
   event.name = options.name;
-  event.hold_at_least = options.at_least;
-  event.permits = static_cast<std::uint32_t>(options.permits.value_or(0));
+  event.hold_at_least = target.hold_at_least();
+  event.permits = static_cast<std::uint32_t>(target.permits());
   if (options.fencing) {
     const auto wall_clock = std::chrono::system_clock::now().time_since_epoch();
     event.fencing = wall_clock - runtime::boot_now().time_since_epoch();

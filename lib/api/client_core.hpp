@@ -53,7 +53,7 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
   ~ClientCore();
 
   // --- any thread ---
-  RequestId acquire(std::string_view resource, AcquireOptions&& options, AcquireDone done);
+  RequestId acquire(Target&& target, AcquireOptions&& options, AcquireDone done);
   void extend(const std::shared_ptr<LeaseCell>& cell, std::chrono::nanoseconds ttl, RoundDone done);
   /// Without `done`, nobody is told.
   void release(const std::shared_ptr<LeaseCell>& cell, RoundDone done);
@@ -148,7 +148,7 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
   void begin_close(CloseDone done);
 
   // client_calls.cpp: calls on the loop's thread
-  void begin_acquire(RequestId request, std::string_view resource, AcquireOptions& options,
+  void begin_acquire(RequestId request, const Target& target, AcquireOptions& options,
                      AcquireDone done);
   void begin_extend(const std::shared_ptr<LeaseCell>& cell, std::chrono::nanoseconds ttl,
                     RoundDone done);

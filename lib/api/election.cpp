@@ -19,44 +19,61 @@ void pause(std::chrono::nanoseconds duration, const std::stop_token& stop) {
   never.wait_for(lock, stop, duration, [] { return false; });
 }
 
+Result<Leadership> lead_with(Result<Lease> lease) {
+  if (!lease) return std::move(lease).error();
+  return Leadership(*std::move(lease));
+}
+
 }  // namespace
 
 Leadership::Leadership(Lease lease) noexcept : lease_(std::move(lease)) {}
 
-std::uint64_t Leadership::term() const noexcept { return lease_.fencing_token().value_or(0); }
+FencingToken Leadership::term() const noexcept {
+  return lease_.fencing_token().value_or(FencingToken());
+}
+
+struct Election::State {
+  Client& client;
+  std::string name;
+  ElectionOptions options;
+
+  [[nodiscard]] AcquireOptions terms() const {
+    AcquireOptions terms;
+    terms.name = options.candidate;
+    terms.ttl = options.ttl;
+    terms.renewal.emplace();
+    terms.fencing = true;
+    terms.on_at_risk = options.on_at_risk;
+    return terms;
+  }
+};
 
 Election::Election(Client& client, std::string name, ElectionOptions options)
-    : client_(client), name_(std::move(name)), options_(std::move(options)) {}
-
-AcquireOptions Election::terms() const {
-  AcquireOptions options;
-  options.name = options_.candidate;
-  options.ttl = options_.ttl;
-  options.renewal.emplace();
-  options.fencing = true;
-  options.on_at_risk = options_.on_at_risk;
-  return options;
-}
+    : state_(std::make_shared<const State>(State{client, std::move(name), std::move(options)})) {}
+Election::Election(const Election&) noexcept = default;
+Election& Election::operator=(const Election&) noexcept = default;
+Election::~Election() = default;
 
 Result<Leadership> Election::campaign(const std::stop_token& stop) {
-  return campaign_for(forever, stop);
-}
-
-Result<Leadership> Election::campaign_for(std::chrono::nanoseconds wait,
-                                          const std::stop_token& stop) {
-  auto lease = client_.try_acquire_for(name_, wait, terms(), stop);
-  if (!lease) return std::move(lease).error();
-  return Leadership(*std::move(lease));
+  return lead_with(state_->client.acquire(state_->name, state_->terms(), stop));
 }
 
 Result<Leadership> Election::try_campaign() {
-  auto lease = client_.try_acquire(name_, terms());
-  if (!lease) return std::move(lease).error();
-  return Leadership(*std::move(lease));
+  return lead_with(state_->client.try_acquire(state_->name, state_->terms()));
+}
+
+Result<Leadership> Election::try_campaign_for(std::chrono::nanoseconds wait,
+                                              const std::stop_token& stop) {
+  return lead_with(state_->client.try_acquire_for(state_->name, wait, state_->terms(), stop));
+}
+
+Result<Leadership> Election::try_campaign_until(BootClock::time_point deadline,
+                                                const std::stop_token& stop) {
+  return lead_with(state_->client.try_acquire_until(state_->name, deadline, state_->terms(), stop));
 }
 
 Result<std::optional<Leader>> Election::leader() {
-  auto inspection = client_.inspect(name_);
+  auto inspection = state_->client.inspect(state_->name);
   if (!inspection) return std::move(inspection).error();
   const auto silent = std::count_if(inspection->nodes.begin(), inspection->nodes.end(),
                                     [](const NodeInspection& node) { return !node.error.empty(); });
@@ -69,7 +86,7 @@ Result<std::optional<Leader>> Election::leader() {
   const std::size_t told = inspection->nodes.size() - static_cast<std::size_t>(silent);
   if (told >= inspection->quorum) return std::optional<Leader>();
   return Error{Errc::unavailable,
-               "unknown who leads '" + name_ + "': " + std::to_string(told) + " of " +
+               "unknown who leads '" + state_->name + "': " + std::to_string(told) + " of " +
                    std::to_string(inspection->nodes.size()) + " nodes answered, " +
                    std::to_string(inspection->quorum) + " needed",
                {}};
@@ -88,7 +105,7 @@ Result<std::uint64_t> Election::observe(
       ++changes;
       changed(last);
     }
-    pause(options_.look, stop);
+    pause(state_->options.poll_interval, stop);
   }
   return changes;
 }

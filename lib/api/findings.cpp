@@ -1,7 +1,6 @@
 #include "api/findings.hpp"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <chrono>
 #include <cstddef>
@@ -36,10 +35,9 @@ class Findings {
   void judge_fencing(const SurveyedNode& node);
   void judge_membership(const SurveyedNode& node);
   void judge_quarantine(const SurveyedNode& node);
-  void add(const SurveyedNode& node, std::string id, std::string what, std::string why,
-           std::string mend) {
-    findings_.push_back(
-        {node.seen.url, std::move(id), std::move(what), std::move(why), std::move(mend)});
+  void add(const SurveyedNode& node, Finding::Kind kind, std::string what, std::string why,
+           std::string remedy) {
+    findings_.push_back({node.seen.url, kind, std::move(what), std::move(why), std::move(remedy)});
   }
 
   const ClientOptions& options_;
@@ -73,8 +71,8 @@ void Findings::judge(const SurveyedNode& node) {
   judge_access(node);
   const bool told = !node.seen.run_id.empty() || node.seen.loading;
   if (!node.seen.reachable || !told) return;
-  if (node.seen.role == "sentinel") {
-    add(node, "sentinel", "This is a Redis Sentinel, not a data server.",
+  if (node.seen.role == NodeExamination::Role::sentinel) {
+    add(node, Finding::Kind::sentinel, "This is a Redis Sentinel, not a data server.",
         "It stores no keys, so it can not vote.",
         "Name the master that it watches instead; its address is often the same with another "
         "port.");
@@ -84,7 +82,7 @@ void Findings::judge(const SurveyedNode& node) {
   judge_settings(node);
   judge_clock(node);
   // What a replica says of this is about its master, and what a loading server says is nothing.
-  if (node.seen.role == "slave" || node.seen.loading) return;
+  if (node.seen.role == NodeExamination::Role::replica || node.seen.loading) return;
   judge_fencing(node);
   judge_membership(node);
   judge_quarantine(node);
@@ -92,7 +90,7 @@ void Findings::judge(const SurveyedNode& node) {
 
 void Findings::judge_access(const SurveyedNode& node) {
   if (!node.denied.empty()) {
-    add(node, "auth",
+    add(node, Finding::Kind::auth,
         "The server does not let us in, or not do what a client has to: " + node.denied +
             (node.denied.ends_with('.') ? "" : "."),
         "Clients with these credentials get no vote from it.",
@@ -101,7 +99,7 @@ void Findings::judge_access(const SurveyedNode& node) {
               "SETUSER; or use another user."
             : "Check the user and the password of this node: in its URL, or with --password-file.");
   } else if (!node.seen.reachable) {
-    add(node, "unreachable", "It can not be asked: " + node.seen.problem + ".",
+    add(node, Finding::Kind::unreachable, "It can not be asked: " + node.seen.problem + ".",
         "It has no vote. Locks work as long as a majority of the nodes answers; with each one that "
         "does not, less may go wrong elsewhere.",
         "Check that the server runs, that host, port and database of its URL are right, and that "
@@ -111,24 +109,25 @@ void Findings::judge_access(const SurveyedNode& node) {
 
 void Findings::judge_kind(const SurveyedNode& node) {
   const NodeExamination& seen = node.seen;
-  if (seen.role == "slave") {
-    add(node, "replica", "This server is a replica of another one.",
+  if (seen.role == NodeExamination::Role::replica) {
+    add(node, Finding::Kind::replica, "This server is a replica of another one.",
         "It copies its master late and can not vote: the two are one node.",
         "Name the master instead, or make it a master of its own with REPLICAOF NO ONE.");
   }
   if (seen.cluster) {
-    add(node, "cluster", "This server is part of a Redis Cluster.",
+    add(node, Finding::Kind::cluster, "This server is part of a Redis Cluster.",
         "A cluster moves keys between servers and replaces masters by replicas that lag, so a vote "
         "can be forgotten.",
         "Use an independent server that was started with cluster-enabled no.");
   }
   if (seen.loading) {
-    add(node, "loading", "The server is still reading its data from disk.",
+    add(node, Finding::Kind::loading, "The server is still reading its data from disk.",
         "It has no vote until that is done.",
         "Wait, then look again. If it takes long, look into the server's log.");
   }
   if (too_old(seen.version)) {
-    add(node, "version", "The server's version is " + seen.version + "; 5.0 is the oldest one.",
+    add(node, Finding::Kind::old_version,
+        "The server's version is " + seen.version + "; 5.0 is the oldest one.",
         "Older servers do not run the scripts that locks are made of.", "Upgrade the server.");
   }
 }
@@ -136,7 +135,7 @@ void Findings::judge_kind(const SurveyedNode& node) {
 void Findings::judge_settings(const SurveyedNode& node) {
   const NodeExamination& seen = node.seen;
   if (!seen.maxmemory_policy.empty() && seen.maxmemory_policy != "noeviction") {
-    add(node, "evicting",
+    add(node, Finding::Kind::evicting,
         "The server throws keys away when memory is short (maxmemory-policy " +
             seen.maxmemory_policy + ").",
         "It could throw away a lock that somebody holds, and give it to the next one who asks.",
@@ -144,9 +143,9 @@ void Findings::judge_settings(const SurveyedNode& node) {
   }
   const bool guarded = options_.guards.restart && !options_.guards.trust_durable;
   if (!guarded && !seen.durable) {
-    add(node, "not-durable",
+    add(node, Finding::Kind::not_durable,
         "The server answers before its data is on disk (persistence: " +
-            (seen.persistence.empty() ? std::string("unknown") : seen.persistence) + ").",
+            std::string(to_string(seen.persistence)) + ").",
         options_.guards.restart
             ? "It was to keep its vote over a restart for being durable; as it is not, it sits out "
               "a quarantine after each one."
@@ -164,7 +163,7 @@ void Findings::judge_clock(const SurveyedNode& node) {
   const nanoseconds distance = offset < nanoseconds::zero() ? -offset : offset;
   // By half of the round trip the offset itself may be wrong.
   if (distance - node.seen.round_trip / 2 <= options_.guards.clock_bound) return;
-  add(node, "clock",
+  add(node, Finding::Kind::clock,
       "Its clock is " + core::format_duration(distance) +
           (offset > nanoseconds::zero() ? " ahead of" : " behind") +
           " the median of all nodes' clocks; " +
@@ -178,7 +177,7 @@ void Findings::judge_fencing(const SurveyedNode& node) {
   const nanoseconds ahead = *node.fencing_ahead + *node.seen.clock_offset;
   if (ahead <= core::fence_reach) return;
   const auto hours = std::chrono::floor<std::chrono::hours>(ahead).count();
-  add(node, "fencing-floor",
+  add(node, Finding::Kind::fencing_floor,
       "It acknowledges no fencing token below a floor that is " + std::to_string(hours) +
           " hours ahead of the nodes' clocks: its clock was once as far ahead, or is.",
       "The other nodes refuse so large a number. Fencing and elections go on without this node's "
@@ -191,7 +190,7 @@ void Findings::judge_fencing(const SurveyedNode& node) {
 void Findings::judge_membership(const SurveyedNode& node) {
   const bool replicated = node.seen.replicas > 0;
   if (replicated) {
-    add(node, "replicas",
+    add(node, Finding::Kind::replicas,
         std::to_string(node.seen.replicas) +
             (node.seen.replicas == 1 ? " replica is" : " replicas are") + " attached to it.",
         "A replica that is promoted, and hands the role back later, has forgotten votes. Clients "
@@ -201,7 +200,7 @@ void Findings::judge_membership(const SurveyedNode& node) {
   if (!node.marker) return;
   const auto max_ttl = std::chrono::ceil<std::chrono::milliseconds>(options_.max_ttl);
   if (node.marker->max_ttl == max_ttl) return;
-  add(node, "membership",
+  add(node, Finding::Kind::membership,
       "Its deployment has a max TTL of " + core::format_duration(node.marker->max_ttl) + ", but " +
           core::format_duration(max_ttl) + " is asked for here.",
       "With different max TTLs, a node's quarantine may be too short, so that a client gets no "
@@ -214,7 +213,7 @@ void Findings::judge_quarantine(const SurveyedNode& node) {
   const nanoseconds left = node.seen.quarantine;
   if (!options_.guards.restart || left == nanoseconds::zero()) return;
   const bool endless = left == forever;
-  add(node, "quarantined",
+  add(node, Finding::Kind::quarantined,
       endless ? "It is in quarantine, and the quarantine's end is missing."
               : "It is in quarantine for another " + core::format_duration(left) + ".",
       "It came without its data, or is new, or its clock jumped. A lock that it has forgotten may "
@@ -239,7 +238,7 @@ void Findings::judge_duplicates(const std::vector<SurveyedNode>& nodes) {
       ++count;
     }
     if (count < 2) continue;
-    findings_.push_back({urls, "duplicate",
+    findings_.push_back({urls, Finding::Kind::duplicate,
                          "These are " + std::to_string(count) + " addresses of one server.",
                          "One server has one vote: when it fails, all of them fail at once.",
                          "Keep one of the addresses and name other servers in place of the rest."});
@@ -271,11 +270,30 @@ Examination judge(std::vector<SurveyedNode> nodes, const ClientOptions& options)
   return examination;
 }
 
-bool forbids_opening(std::string_view finding) noexcept {
-  constexpr std::array<std::string_view, 9> ids{"unreachable", "auth",    "duplicate",
-                                                "replica",     "cluster", "sentinel",
-                                                "evicting",    "loading", "version"};
-  return std::find(ids.begin(), ids.end(), finding) != ids.end();
+bool forbids_opening(Finding::Kind kind) noexcept {
+  switch (kind) {
+    case Finding::Kind::unreachable:
+    case Finding::Kind::auth:
+    case Finding::Kind::duplicate:
+    case Finding::Kind::replica:
+    case Finding::Kind::cluster:
+    case Finding::Kind::sentinel:
+    case Finding::Kind::evicting:
+    case Finding::Kind::loading:
+    case Finding::Kind::old_version:
+      return true;
+    case Finding::Kind::not_durable:
+    case Finding::Kind::clock:
+    case Finding::Kind::fencing_floor:
+    case Finding::Kind::replicas:
+    case Finding::Kind::membership:
+    case Finding::Kind::quarantined:
+    case Finding::Kind::not_bootstrapped:
+    case Finding::Kind::other_deployment:
+    case Finding::Kind::stale_client:
+      return false;
+  }
+  return false;
 }
 
 }  // namespace redlock::api

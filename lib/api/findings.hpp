@@ -1,6 +1,5 @@
 #pragma once
 
-#include <string_view>
 #include <vector>
 
 #include "redlock/deployment.hpp"
@@ -12,8 +11,8 @@ namespace redlock::api {
 [[nodiscard]] Examination judge(std::vector<runtime::SurveyedNode> nodes,
                                 const ClientOptions& options);
 
-/// Whether a node with this finding can be opened: of what no quarantine and no waiting mends, all
-/// must be gone, because an opened node votes at once.
-[[nodiscard]] bool forbids_opening(std::string_view finding) noexcept;
+/// Whether a node with this finding can be opened: a problem that
+/// neither a quarantine nor waiting resolves must be gone, because an opened node votes at once.
+[[nodiscard]] bool forbids_opening(Finding::Kind kind) noexcept;
 
 }  // namespace redlock::api

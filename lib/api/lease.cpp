@@ -40,13 +40,13 @@ const std::string& Lease::resource() const noexcept {
 std::vector<std::string> Lease::resources() const {
   if (!cell_) return {};
   std::vector<std::string> all{cell_->resource()};
-  all.insert(all.end(), cell_->also().begin(), cell_->also().end());
+  all.insert(all.end(), cell_->more_resources().begin(), cell_->more_resources().end());
   return all;
 }
 
 const Token& Lease::token() const noexcept { return cell_ ? cell_->token() : no_token; }
 
-std::optional<std::uint64_t> Lease::fencing_token() const noexcept {
+std::optional<FencingToken> Lease::fencing_token() const noexcept {
   return cell_ ? cell_->fencing_token() : std::nullopt;
 }
 

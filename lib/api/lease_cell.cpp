@@ -13,12 +13,12 @@ LeaseCell::LeaseCell(std::shared_ptr<ClientCore> core, const core::Command& gran
     : core_(std::move(core)),
       claim_(claim.id()),
       resource_(claim.terms.resource),
-      also_(claim.terms.more_resources),
+      more_resources_(claim.terms.more_resources),
       token_(claim.token),
       valid_until_(granted.valid_until.time_since_epoch().count()),
       callbacks_(std::move(callbacks)),
       granting_round_(claim.round, core_->urls(), granted.elapsed, validity) {
-  if (claim.fencing()) fencing_ = claim.fencing()->number;
+  if (claim.fencing()) fencing_ = FencingToken(claim.fencing()->number);
 }
 
 RoundReport LeaseCell::report() const { return granting_round_.report(); }

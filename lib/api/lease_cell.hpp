@@ -50,9 +50,11 @@ class LeaseCell {
   [[nodiscard]] const std::shared_ptr<ClientCore>& shared_core() noexcept { return core_; }
   [[nodiscard]] core::ClaimId claim() const noexcept { return claim_; }
   [[nodiscard]] const std::string& resource() const noexcept { return resource_; }
-  [[nodiscard]] const std::vector<std::string>& also() const noexcept { return also_; }
+  [[nodiscard]] const std::vector<std::string>& more_resources() const noexcept {
+    return more_resources_;
+  }
   [[nodiscard]] const Token& token() const noexcept { return token_; }
-  [[nodiscard]] std::optional<std::uint64_t> fencing_token() const noexcept { return fencing_; }
+  [[nodiscard]] std::optional<FencingToken> fencing_token() const noexcept { return fencing_; }
   [[nodiscard]] RoundReport report() const;
 
   [[nodiscard]] BootClock::time_point valid_until() const noexcept {
@@ -87,9 +89,9 @@ class LeaseCell {
   std::shared_ptr<ClientCore> core_;
   core::ClaimId claim_;
   std::string resource_;
-  std::vector<std::string> also_;
+  std::vector<std::string> more_resources_;
   Token token_;
-  std::optional<std::uint64_t> fencing_;
+  std::optional<FencingToken> fencing_;
   std::atomic<std::chrono::nanoseconds::rep> valid_until_;
   std::atomic<State> state_{State::live};
   LeaseCallbacks callbacks_;

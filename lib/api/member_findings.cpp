@@ -54,7 +54,7 @@ std::optional<Deployment> serving(const std::vector<ObservedNode>& nodes) {
 }
 
 Finding not_bootstrapped(const std::vector<ObservedNode>& nodes) {
-  return {list_of(names_of(nodes)), "not-bootstrapped",
+  return {list_of(names_of(nodes)), Finding::Kind::not_bootstrapped,
           "No node has a marker: the deployment was not opened yet, or all its nodes have lost "
           "their data.",
           "The first clients to connect open it by themselves, but only after a quarantine of max "
@@ -69,7 +69,7 @@ Finding unfinished(const std::vector<ObservedNode>& nodes, const core::MemberWis
     if (marker != nullptr && marker->state != Marker::State::blank) concerned.push_back(node.name);
   }
   const bool opens = wish.kind == core::MemberWish::Kind::bootstrap;
-  return {list_of(concerned), "other-deployment",
+  return {list_of(concerned), Finding::Kind::other_deployment,
           opens ? "The deployment is not completely opened."
                 : "A change of the members is not finished: the nodes belong to different "
                   "deployments, or one of them is still joining.",
@@ -88,7 +88,7 @@ std::vector<Finding> judge_nodes(const std::vector<ObservedNode>& nodes,
     const bool named = current && current->has_member(node.name);
     if (marker->state == Marker::State::blank && !named) {
       findings.push_back(
-          {node.name, "membership",
+          {node.name, Finding::Kind::membership,
            current ? "It is blank, and no member of the deployment of the others."
                    : "It is blank, and too few other nodes know which deployment it belongs to.",
            "It has no vote until it is a member.",
@@ -101,7 +101,7 @@ std::vector<Finding> judge_nodes(const std::vector<ObservedNode>& nodes,
     const bool removed =
         marker->state == Marker::State::active && current && marker->deployment != current->id;
     if (removed) {
-      findings.push_back({node.name, "other-deployment",
+      findings.push_back({node.name, Finding::Kind::other_deployment,
                           "It was replaced or removed, and still runs with its old membership.",
                           "Its votes count for nobody. It is harmless, and easily mistaken for a "
                           "member.",
@@ -129,8 +129,8 @@ std::optional<Finding> judge_list(const std::vector<ObservedNode>& nodes,
   if (!extra.empty()) what += " No members: " + list_of(extra) + ".";
   std::string members = list_of(current.members);
   members.erase(std::remove(members.begin(), members.end(), ' '), members.end());
-  return Finding{list_of(extra.empty() ? missing : extra), "stale-client", std::move(what),
-                 "Clients with different lists may both be granted a lock.",
+  return Finding{list_of(extra.empty() ? missing : extra), Finding::Kind::stale_client,
+                 std::move(what), "Clients with different lists may both be granted a lock.",
                  "Give clients the members: --nodes " + members};
 }
 

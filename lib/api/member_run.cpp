@@ -41,7 +41,7 @@ std::string problem_of(const std::string& url, const Examination& judged) {
   std::string text;
   for (const Finding& finding : judged.findings) {
     const bool about_it = (", " + finding.node + ", ").find(", " + url + ", ") != std::string::npos;
-    if (!about_it || !forbids_opening(finding.id)) continue;
+    if (!about_it || !forbids_opening(finding.kind)) continue;
     text += (text.empty() ? "" : " ") + finding.what;
   }
   return text;

@@ -1,6 +1,7 @@
 #include "redlock/mutex.hpp"
 
-#include <algorithm>
+#include <condition_variable>
+#include <mutex>
 #include <system_error>
 #include <utility>
 
@@ -9,17 +10,7 @@
 namespace redlock {
 namespace {
 
-/// What no waiting mends.
-[[noreturn]] void raise(const Error& error) {
-  std::errc code = std::errc::operation_canceled;
-  if (error.code == Errc::invalid_argument) code = std::errc::invalid_argument;
-  if (error.code == Errc::forked) code = std::errc::operation_not_permitted;
-  if (error.code == Errc::would_block) code = std::errc::resource_deadlock_would_occur;
-  if (error.code == Errc::limit_reached) code = std::errc::resource_unavailable_try_again;
-  throw std::system_error(std::make_error_code(code), error.message);
-}
-
-bool mended_by_waiting(Errc code) {
+bool helped_by_waiting(Errc code) {
   switch (code) {
     case Errc::held:
     case Errc::split:
@@ -41,55 +32,69 @@ bool mended_by_waiting(Errc code) {
 
 }  // namespace
 
-void api::raise_unless_waiting_mends(const Error& error) {
-  if (!mended_by_waiting(error.code)) raise(error);
+void api::raise_unless_waiting_helps(const Error& error) {
+  if (helped_by_waiting(error.code)) return;
+  throw std::system_error(error.code, error.message);
 }
 
-Mutex::Mutex(Client& client, std::string resource, MutexOptions options)
-    : client_(client), resource_(std::move(resource)), options_(options) {}
+struct Mutex::State {
+  State(Client& its_client, Target its_target, MutexOptions its_options)
+      : client(its_client), target(std::move(its_target)), options(its_options) {}
+
+  [[nodiscard]] bool enter(std::chrono::nanoseconds wait, const std::stop_token& stop);
+  void leave() noexcept;
+
+  Client& client;
+  const Target target;
+  const MutexOptions options;
+  mutable std::mutex local_mutex;          // guards taken, and lease where it changes
+  std::condition_variable_any local_free;  // not a std::timed_mutex: it cannot be cancelled
+  bool taken = false;
+  Lease lease;
+};
+
+Mutex::Mutex(Client& client, Target target, MutexOptions options)
+    : state_(std::make_unique<State>(client, std::move(target), options)) {}
 
 Mutex::~Mutex() = default;
 
-bool Mutex::enter(std::chrono::nanoseconds wait, const std::stop_token& stop) {
-  std::unique_lock lock(local_mutex_);
-  const auto free = [this] { return !taken_; };
+bool Mutex::State::enter(std::chrono::nanoseconds wait, const std::stop_token& stop) {
+  std::unique_lock lock(local_mutex);
+  const auto free = [this] { return !taken; };
   bool entered = false;
   const auto now = std::chrono::steady_clock::now();
   if (wait >= std::chrono::steady_clock::time_point::max() - now) {
-    entered = local_free_.wait(lock, stop, free);
+    entered = local_free.wait(lock, stop, free);
   } else {
-    entered = local_free_.wait_until(lock, stop, now + wait, free);
+    entered = local_free.wait_until(lock, stop, now + wait, free);
   }
-  if (entered) taken_ = true;
+  if (entered) taken = true;
   return entered;
 }
 
-void Mutex::leave() noexcept {
+void Mutex::State::leave() noexcept {
   {
-    const std::lock_guard lock(local_mutex_);
-    taken_ = false;
+    const std::lock_guard lock(local_mutex);
+    taken = false;
   }
-  local_free_.notify_one();
+  local_free.notify_one();
 }
 
 bool Mutex::obtain(std::chrono::nanoseconds wait, const std::stop_token& stop) {
   const auto began = BootClock::now();
-  if (!enter(wait, stop)) return false;
+  if (!state_->enter(wait, stop)) return false;
   AcquireOptions options;
-  options.ttl = options_.ttl;
-  options.renewal = options_.renewal;
-  options.wait = wait;
-  if (wait != forever) {
-    options.wait = std::max(wait - (BootClock::now() - began), std::chrono::nanoseconds::zero());
-  }
-  auto lease = client_.acquire(resource_, std::move(options), stop);
+  options.ttl = state_->options.ttl;
+  options.renewal = state_->options.renewal;
+  const auto left = wait == forever ? forever : wait - (BootClock::now() - began);
+  auto lease = state_->client.try_acquire_for(state_->target, left, std::move(options), stop);
   if (lease) {
-    const std::lock_guard lock(local_mutex_);
-    lease_ = *std::move(lease);
+    const std::lock_guard lock(state_->local_mutex);
+    state_->lease = *std::move(lease);
     return true;
   }
-  leave();
-  api::raise_unless_waiting_mends(lease.error());
+  state_->leave();
+  api::raise_unless_waiting_helps(lease.error());
   return false;
 }
 
@@ -104,22 +109,24 @@ bool Mutex::try_lock_within(std::chrono::nanoseconds wait) { return obtain(wait,
 void Mutex::unlock() noexcept {
   Lease over;
   {
-    const std::lock_guard lock(local_mutex_);
-    over = std::move(lease_);
+    const std::lock_guard lock(state_->local_mutex);
+    over = std::move(state_->lease);
   }
   // Before anybody else of this process may ask: the nodes then see the release first.
   over = Lease();
-  leave();
+  state_->leave();
 }
 
 bool Mutex::valid() const noexcept {
-  const std::lock_guard lock(local_mutex_);
-  return lease_.valid();
+  const std::lock_guard lock(state_->local_mutex);
+  return state_->lease.valid();
 }
 
 std::stop_token Mutex::lost() const {
-  const std::lock_guard lock(local_mutex_);
-  return lease_.lost();
+  const std::lock_guard lock(state_->local_mutex);
+  return state_->lease.lost();
 }
+
+const Lease& Mutex::lease() const noexcept { return state_->lease; }
 
 }  // namespace redlock

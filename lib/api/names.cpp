@@ -1,3 +1,7 @@
+#include <string>
+#include <system_error>
+
+#include "redlock/deployment.hpp"
 #include "redlock/error.hpp"
 #include "redlock/inspection.hpp"
 #include "redlock/report.hpp"
@@ -55,6 +59,77 @@ std::string_view to_string(Errc code) noexcept {
   return "unknown";
 }
 
+namespace {
+
+class Category final : public std::error_category {
+ public:
+  [[nodiscard]] const char* name() const noexcept override { return "redlock"; }
+
+  [[nodiscard]] std::string message(int value) const override {
+    switch (static_cast<Errc>(value)) {
+      case Errc::held:
+        return "held by somebody else";
+      case Errc::split:
+        return "contenders divided the nodes";
+      case Errc::unavailable:
+        return "too few nodes answered";
+      case Errc::expired:
+        return "granted too late to be of use";
+      case Errc::excluded:
+        return "guards leave too few voters";
+      case Errc::not_holder:
+        return "not the holder";
+      case Errc::cancelled:
+        return "cancelled";
+      case Errc::closed:
+        return "the client is closed";
+      case Errc::forked:
+        return "the client belongs to the parent process";
+      case Errc::would_block:
+        return "the call would wait for itself";
+      case Errc::invalid_argument:
+        return "invalid argument";
+      case Errc::limit_reached:
+        return "a limit is reached";
+    }
+    return "unknown";
+  }
+
+  [[nodiscard]] std::error_condition default_error_condition(int value) const noexcept override {
+    switch (static_cast<Errc>(value)) {
+      case Errc::held:
+      case Errc::split:
+        return std::errc::device_or_resource_busy;
+      case Errc::unavailable:
+        return std::errc::host_unreachable;
+      case Errc::expired:
+        return std::errc::timed_out;
+      case Errc::cancelled:
+      case Errc::closed:
+        return std::errc::operation_canceled;
+      case Errc::forked:
+        return std::errc::operation_not_permitted;
+      case Errc::would_block:
+        return std::errc::resource_deadlock_would_occur;
+      case Errc::invalid_argument:
+        return std::errc::invalid_argument;
+      case Errc::limit_reached:
+        return std::errc::resource_unavailable_try_again;
+      case Errc::excluded:
+      case Errc::not_holder:
+        break;
+    }
+    return {value, *this};
+  }
+};
+
+}  // namespace
+
+const std::error_category& error_category() noexcept {
+  static const Category category;
+  return category;
+}
+
 std::string_view to_string(Ownership ownership) noexcept {
   switch (ownership) {
     case Ownership::not_held:
@@ -91,6 +166,82 @@ std::string_view to_string(Inspection::State state) noexcept {
       return "held";
     case Inspection::State::split:
       return "split";
+  }
+  return "unknown";
+}
+
+std::string_view to_string(NodeExamination::Role role) noexcept {
+  switch (role) {
+    case NodeExamination::Role::unknown:
+      return "unknown";
+    case NodeExamination::Role::master:
+      return "master";
+    case NodeExamination::Role::replica:
+      return "replica";
+    case NodeExamination::Role::sentinel:
+      return "sentinel";
+  }
+  return "unknown";
+}
+
+std::string_view to_string(NodeExamination::Persistence persistence) noexcept {
+  switch (persistence) {
+    case NodeExamination::Persistence::unknown:
+      return "unknown";
+    case NodeExamination::Persistence::none:
+      return "none";
+    case NodeExamination::Persistence::rdb:
+      return "rdb";
+    case NodeExamination::Persistence::aof:
+      return "aof";
+    case NodeExamination::Persistence::aof_no:
+      return "aof no";
+    case NodeExamination::Persistence::aof_everysec:
+      return "aof everysec";
+    case NodeExamination::Persistence::aof_always:
+      return "aof always";
+  }
+  return "unknown";
+}
+
+std::string_view to_string(Finding::Kind kind) noexcept {
+  switch (kind) {
+    case Finding::Kind::unreachable:
+      return "unreachable";
+    case Finding::Kind::auth:
+      return "auth";
+    case Finding::Kind::duplicate:
+      return "duplicate";
+    case Finding::Kind::replica:
+      return "replica";
+    case Finding::Kind::cluster:
+      return "cluster";
+    case Finding::Kind::sentinel:
+      return "sentinel";
+    case Finding::Kind::evicting:
+      return "evicting";
+    case Finding::Kind::loading:
+      return "loading";
+    case Finding::Kind::old_version:
+      return "version";
+    case Finding::Kind::not_durable:
+      return "not-durable";
+    case Finding::Kind::clock:
+      return "clock";
+    case Finding::Kind::fencing_floor:
+      return "fencing-floor";
+    case Finding::Kind::replicas:
+      return "replicas";
+    case Finding::Kind::membership:
+      return "membership";
+    case Finding::Kind::quarantined:
+      return "quarantined";
+    case Finding::Kind::not_bootstrapped:
+      return "not-bootstrapped";
+    case Finding::Kind::other_deployment:
+      return "other-deployment";
+    case Finding::Kind::stale_client:
+      return "stale-client";
   }
   return "unknown";
 }

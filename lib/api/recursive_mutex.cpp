@@ -1,48 +1,71 @@
 #include "redlock/recursive_mutex.hpp"
 
+#include <atomic>
+#include <thread>
 #include <utility>
 
 namespace redlock {
 
-RecursiveMutex::RecursiveMutex(Client& client, std::string resource, MutexOptions options)
-    : mutex_(client, std::move(resource), options) {}
+struct RecursiveMutex::State {
+  State(Client& client, Target target, MutexOptions options)
+      : mutex(client, std::move(target), options) {}
+
+  [[nodiscard]] bool is_owner() const noexcept {
+    return owner.load(std::memory_order_relaxed) == std::this_thread::get_id();
+  }
+
+  Mutex mutex;
+  std::atomic<std::thread::id> owner{};  // only its own thread ever finds itself there
+  std::size_t count = 0;                 // the owner's
+};
+
+RecursiveMutex::RecursiveMutex(Client& client, Target target, MutexOptions options)
+    : state_(std::make_unique<State>(client, std::move(target), options)) {}
 
 RecursiveMutex::~RecursiveMutex() = default;
 
+Mutex& RecursiveMutex::mutex() noexcept { return state_->mutex; }
+
 bool RecursiveMutex::re_enter() noexcept {
-  if (owner_.load(std::memory_order_relaxed) != std::this_thread::get_id()) return false;
-  ++count_;
+  if (!state_->is_owner()) return false;
+  ++state_->count;
   return true;
 }
 
 bool RecursiveMutex::entered(bool locked) noexcept {
   if (!locked) return false;
-  owner_.store(std::this_thread::get_id(), std::memory_order_relaxed);
-  count_ = 1;
+  state_->owner.store(std::this_thread::get_id(), std::memory_order_relaxed);
+  state_->count = 1;
   return true;
 }
 
 void RecursiveMutex::lock() {
   if (re_enter()) return;
-  mutex_.lock();
+  mutex().lock();
   static_cast<void>(entered(true));
 }
 
 bool RecursiveMutex::lock(const std::stop_token& stop) {
-  return re_enter() || entered(mutex_.lock(stop));
+  return re_enter() || entered(mutex().lock(stop));
 }
 
-bool RecursiveMutex::try_lock() { return re_enter() || entered(mutex_.try_lock()); }
+bool RecursiveMutex::try_lock() { return re_enter() || entered(mutex().try_lock()); }
 
 void RecursiveMutex::unlock() noexcept {
-  if (owner_.load(std::memory_order_relaxed) != std::this_thread::get_id()) return;
-  if (--count_ > 0) return;
-  owner_.store({}, std::memory_order_relaxed);
-  mutex_.unlock();
+  if (!state_->is_owner()) return;
+  if (--state_->count > 0) return;
+  state_->owner.store({}, std::memory_order_relaxed);
+  state_->mutex.unlock();
 }
 
 std::size_t RecursiveMutex::holds() const noexcept {
-  return owner_.load(std::memory_order_relaxed) == std::this_thread::get_id() ? count_ : 0;
+  return state_->is_owner() ? state_->count : 0;
 }
+
+bool RecursiveMutex::valid() const noexcept { return state_->mutex.valid(); }
+
+std::stop_token RecursiveMutex::lost() const { return state_->mutex.lost(); }
+
+const Lease& RecursiveMutex::lease() const noexcept { return state_->mutex.lease(); }
 
 }  // namespace redlock

@@ -1,71 +1,115 @@
 #include "redlock/shared_mutex.hpp"
 
+#include <atomic>
+#include <map>
+#include <mutex>
+#include <thread>
 #include <utility>
 
 #include "api/mutex_errors.hpp"
 
 namespace redlock {
 
+struct SharedMutex::State {
+  State(Client& its_client, std::string resource, const SharedMutexOptions& its_options)
+      : client(its_client),
+        readers_target(shared(resource)),
+        options(its_options),
+        writer(its_client, std::move(resource), {its_options.ttl, its_options.renewal}) {}
+
+  [[nodiscard]] bool became_writer(bool locked) noexcept {
+    if (locked) writing.store(std::this_thread::get_id(), std::memory_order_relaxed);
+    return locked;
+  }
+  [[nodiscard]] bool is_writer() const noexcept {
+    return writing.load(std::memory_order_relaxed) == std::this_thread::get_id();
+  }
+  [[nodiscard]] bool obtain_shared(std::chrono::nanoseconds wait, const std::stop_token& stop);
+
+  Client& client;
+  const Target readers_target;
+  const SharedMutexOptions options;
+  Mutex writer;
+  std::atomic<std::thread::id> writing{};  // only its own thread ever finds itself there
+  mutable std::mutex mutex;
+  std::map<std::thread::id, Lease> readers;  // guarded by mutex
+};
+
 SharedMutex::SharedMutex(Client& client, std::string resource, SharedMutexOptions options)
-    : client_(client),
-      resource_(std::move(resource)),
-      options_(options),
-      writer_(client, resource_, {options.ttl, options.renewal}) {}
+    : state_(std::make_unique<State>(client, std::move(resource), options)) {}
 
 SharedMutex::~SharedMutex() = default;
 
-bool SharedMutex::became_writer(bool locked) noexcept {
-  if (locked) writing_.store(std::this_thread::get_id(), std::memory_order_relaxed);
-  return locked;
+void SharedMutex::lock() {
+  state_->writer.lock();
+  static_cast<void>(state_->became_writer(true));
 }
 
-bool SharedMutex::is_writer() const noexcept {
-  return writing_.load(std::memory_order_relaxed) == std::this_thread::get_id();
+bool SharedMutex::lock(const std::stop_token& stop) {
+  return state_->became_writer(state_->writer.lock(stop));
+}
+
+bool SharedMutex::try_lock() { return state_->became_writer(state_->writer.try_lock()); }
+
+bool SharedMutex::try_lock_within(std::chrono::nanoseconds wait) {
+  return state_->became_writer(state_->writer.try_lock_within(wait));
 }
 
 void SharedMutex::unlock() noexcept {
   // First: another thread may be the writer as soon as the mutex is free.
-  writing_.store({}, std::memory_order_relaxed);
-  writer_.unlock();
+  state_->writing.store({}, std::memory_order_relaxed);
+  state_->writer.unlock();
 }
 
-bool SharedMutex::obtain_shared(std::chrono::nanoseconds wait, const std::stop_token& stop) {
-  AcquireOptions options;
-  options.shared = true;
-  options.ttl = options_.shared_ttl;
-  options.renewal = options_.renewal;
-  options.wait = wait;
-  auto lease = client_.acquire(resource_, std::move(options), stop);
+bool SharedMutex::State::obtain_shared(std::chrono::nanoseconds wait, const std::stop_token& stop) {
+  AcquireOptions terms;
+  terms.ttl = options.shared_ttl;
+  terms.renewal = options.renewal;
+  auto lease = client.try_acquire_for(readers_target, wait, std::move(terms), stop);
   if (!lease) {
-    api::raise_unless_waiting_mends(lease.error());
+    api::raise_unless_waiting_helps(lease.error());
     return false;
   }
-  const std::lock_guard lock(mutex_);
-  readers_[std::this_thread::get_id()] = *std::move(lease);
+  const std::lock_guard lock(mutex);
+  readers[std::this_thread::get_id()] = *std::move(lease);
   return true;
+}
+
+void SharedMutex::lock_shared() { static_cast<void>(state_->obtain_shared(forever, {})); }
+
+bool SharedMutex::lock_shared(const std::stop_token& stop) {
+  return state_->obtain_shared(forever, stop);
+}
+
+bool SharedMutex::try_lock_shared() {
+  return state_->obtain_shared(std::chrono::nanoseconds::zero(), {});
+}
+
+bool SharedMutex::try_lock_shared_within(std::chrono::nanoseconds wait) {
+  return state_->obtain_shared(wait, {});
 }
 
 void SharedMutex::unlock_shared() noexcept {
   Lease over;
-  const std::lock_guard lock(mutex_);
-  const auto mine = readers_.find(std::this_thread::get_id());
-  if (mine == readers_.end()) return;
+  const std::lock_guard lock(state_->mutex);
+  const auto mine = state_->readers.find(std::this_thread::get_id());
+  if (mine == state_->readers.end()) return;
   over = std::move(mine->second);
-  readers_.erase(mine);
+  state_->readers.erase(mine);
 }
 
 bool SharedMutex::valid() const noexcept {
-  const std::lock_guard lock(mutex_);
-  const auto mine = readers_.find(std::this_thread::get_id());
-  if (mine != readers_.end()) return mine->second.valid();
-  return is_writer() && writer_.valid();
+  const std::lock_guard lock(state_->mutex);
+  const auto mine = state_->readers.find(std::this_thread::get_id());
+  if (mine != state_->readers.end()) return mine->second.valid();
+  return state_->is_writer() && state_->writer.valid();
 }
 
 std::stop_token SharedMutex::lost() const {
-  const std::lock_guard lock(mutex_);
-  const auto mine = readers_.find(std::this_thread::get_id());
-  if (mine != readers_.end()) return mine->second.lost();
-  return is_writer() ? writer_.lost() : std::stop_token();
+  const std::lock_guard lock(state_->mutex);
+  const auto mine = state_->readers.find(std::this_thread::get_id());
+  if (mine != state_->readers.end()) return mine->second.lost();
+  return state_->is_writer() ? state_->writer.lost() : std::stop_token();
 }
 
 }  // namespace redlock

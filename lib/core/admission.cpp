@@ -32,63 +32,61 @@ std::optional<std::string> refuse_ttl(const Settings& settings, Duration ttl) {
 
 namespace {
 
-std::optional<std::string> refuse_kind(const AcquireOptions& options) {
-  const int sharing =
-      (options.shared ? 1 : 0) + (options.owner.empty() ? 0 : 1) + (options.permits ? 1 : 0);
-  if (sharing > 1) return "shared, owner, permits: only one of them at a time is allowed";
-  if (options.owner.size() > limits::name_bytes) {
-    return "owner: " + std::to_string(options.owner.size()) + " bytes; 1 to " +
+std::optional<std::string> refuse_target(const Target& target) {
+  if (auto why = refuse_resource(target.resource())) return why;
+  const std::size_t owner = target.owner().size();
+  if (target.kind() == Target::Kind::owned && (owner < 1 || owner > limits::name_bytes)) {
+    return "owner: " + std::to_string(owner) + " bytes; 1 to " +
            std::to_string(limits::name_bytes) + " are allowed";
   }
-  if (options.name.size() > limits::name_bytes) {
-    return "name: " + std::to_string(options.name.size()) + " bytes; at most " +
-           std::to_string(limits::name_bytes) + " are allowed";
+  const std::size_t permits = target.permits();
+  if (target.kind() == Target::Kind::permit && (permits < 1 || permits > limits::permits)) {
+    return "permits: " + std::to_string(permits) + "; 1 to " + std::to_string(limits::permits) +
+           " are allowed";
   }
-  if (options.permits && (*options.permits < 1 || *options.permits > limits::permits)) {
-    return "permits: " + std::to_string(*options.permits) + "; 1 to " +
-           std::to_string(limits::permits) + " are allowed";
+  const std::size_t resources = target.more_resources().size() + 1;
+  if (resources > limits::resources) {
+    return "resources: " + std::to_string(resources) + "; at most " +
+           std::to_string(limits::resources) + " are allowed";
   }
-  if (options.at_least < Duration::zero() || options.at_least > limits::longest_max_ttl) {
-    return "at least: " + format_duration(options.at_least) + "; 0 to " +
+  for (const std::string& other : target.more_resources()) {
+    if (auto why = refuse_resource(other)) return why;
+  }
+  if (target.hold_at_least() < Duration::zero() ||
+      target.hold_at_least() > limits::longest_max_ttl) {
+    return "hold at least: " + format_duration(target.hold_at_least()) + "; 0 to " +
            format_duration(limits::longest_max_ttl) + " is allowed";
-  }
-  const bool exclusive = !options.shared && options.owner.empty();
-  if (options.at_least > Duration::zero() && !exclusive) {
-    return "at least: not for readers and owners";
-  }
-  if (options.fencing && sharing > 0) {
-    return "fencing: not for readers, owners and permits, of which there may be several";
   }
   return std::nullopt;
 }
 
-std::optional<std::string> refuse_more(const AcquireOptions& options) {
-  if (options.also.empty()) return std::nullopt;
-  if (options.also.size() >= limits::resources) {
-    return "resources: " + std::to_string(options.also.size() + 1) + "; at most " +
-           std::to_string(limits::resources) + " are allowed";
+/// The terms that not every target can have.
+std::optional<std::string> refuse_together(const Target& target, const AcquireOptions& options) {
+  const bool one_holder =
+      target.kind() == Target::Kind::exclusive || target.kind() == Target::Kind::all_of;
+  if (options.fencing && !one_holder) {
+    return "fencing: not for shared, owned and permit, which may have several holders";
   }
-  for (const std::string& other : options.also) {
-    if (auto why = refuse_resource(other)) return why;
-  }
-  const bool plain = !options.shared && options.owner.empty() && !options.permits;
-  if (!plain || options.orphan_ttl) {
-    return "resources: several are not allowed with shared, owner, permits or an orphan TTL";
+  if (options.orphan_ttl && !target.more_resources().empty()) {
+    return "orphan ttl: not for several resources";
   }
   return std::nullopt;
 }
 
 }  // namespace
 
-std::optional<std::string> refuse_acquire(const Settings& settings, std::string_view resource,
+std::optional<std::string> refuse_acquire(const Settings& settings, const Target& target,
                                           const AcquireOptions& options) {
-  if (auto why = refuse_resource(resource)) return why;
+  if (auto why = refuse_target(target)) return why;
   if (auto why = refuse_ttl(settings, options.ttl)) return why;
   if (options.orphan_ttl) {
     if (auto why = refuse_ttl(settings, *options.orphan_ttl)) return "orphan " + *why;
   }
-  if (auto why = refuse_kind(options)) return why;
-  if (auto why = refuse_more(options)) return why;
+  if (options.name.size() > limits::name_bytes) {
+    return "name: " + std::to_string(options.name.size()) + " bytes; at most " +
+           std::to_string(limits::name_bytes) + " are allowed";
+  }
+  if (auto why = refuse_together(target, options)) return why;
   if (options.wait < Duration::zero()) return "wait: negative; zero or more is allowed";
   if (options.renewal && options.renewal->max_hold < limits::shortest_ttl) {
     return "max hold: " + format_duration(options.renewal->max_hold) + "; " +

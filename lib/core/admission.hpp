@@ -7,6 +7,7 @@
 #include "core/settings.hpp"
 #include "core/time.hpp"
 #include "redlock/options.hpp"
+#include "redlock/target.hpp"
 
 namespace redlock::core {
 
@@ -15,7 +16,7 @@ namespace redlock::core {
 [[nodiscard]] std::optional<std::string> refuse_resource(std::string_view resource);
 [[nodiscard]] std::optional<std::string> refuse_ttl(const Settings& settings, Duration ttl);
 [[nodiscard]] std::optional<std::string> refuse_acquire(const Settings& settings,
-                                                        std::string_view resource,
+                                                        const Target& target,
                                                         const AcquireOptions& options);
 
 /// "250 ms", "1.5 s": for messages.

@@ -156,7 +156,7 @@ constexpr std::int64_t no_key = -2;
     if (text->size() > limits::token_bytes + 1) return false;
     ++count;
   }
-  return texts.empty() && count >= 1 && count <= 1 + limits::holds_told;
+  return texts.empty() && count >= 1 && count <= 1 + limits::holds_listed;
 }
 
 [[nodiscard]] std::optional<Classified> classify_inspect(const Value& value) noexcept {

@@ -256,7 +256,7 @@ Inspection report_inspection(const core::Round& round, const std::vector<std::st
     } else if (vote.vote != Vote::granted) {
       node.error = vote.text;
     }
-    if (vote.number != 0) node.fencing = vote.number;
+    if (vote.number != 0) node.fencing = FencingToken(vote.number);
     node.quarantine = vote.quarantine;
     inspection.nodes.push_back(std::move(node));
   }

@@ -142,8 +142,8 @@ void Survey::Visit::on_answers(std::vector<Answer> answers) noexcept {
       take_facts(answers, node_);
       // What is in another database is not about this deployment. A sentinel has none, and a
       // cluster has one: there it is no problem of its own.
-      if (!selection_.empty() && node_.denied.empty() && node_.seen.role != "sentinel" &&
-          !node_.seen.cluster) {
+      if (!selection_.empty() && node_.denied.empty() &&
+          node_.seen.role != NodeExamination::Role::sentinel && !node_.seen.cluster) {
         node_.marker.reset();
         node_.marker_text.clear();
         node_.seen.marked = node_.seen.restarted = false;

@@ -64,11 +64,23 @@ nanoseconds time_in(const std::string& score) {
   return std::chrono::microseconds(static_cast<std::int64_t>(std::max(microseconds, 0.0)));
 }
 
+NodeExamination::Role role_in(std::string_view word) {
+  if (word == "master") return NodeExamination::Role::master;
+  if (word == "slave") return NodeExamination::Role::replica;
+  return word == "sentinel" ? NodeExamination::Role::sentinel : NodeExamination::Role::unknown;
+}
+
+NodeExamination::Persistence persistence_with(std::string_view fsync) {
+  if (fsync == "always") return NodeExamination::Persistence::aof_always;
+  if (fsync == "everysec") return NodeExamination::Persistence::aof_everysec;
+  return fsync == "no" ? NodeExamination::Persistence::aof_no : NodeExamination::Persistence::aof;
+}
+
 void take_info(const std::string& text, NodeExamination& seen) {
   const std::string mode = field_of(text, "redis_mode");
   seen.version = field_of(text, "redis_version");
   // A sentinel of any version says so in its mode; in its role only some do.
-  seen.role = mode == "sentinel" ? mode : field_of(text, "role");
+  seen.role = role_in(mode == "sentinel" ? mode : field_of(text, "role"));
   seen.run_id = field_of(text, "run_id");
   if (const auto uptime = number_in<std::int32_t>(field_of(text, "uptime_in_seconds"))) {
     seen.uptime = std::chrono::seconds(*uptime);
@@ -84,10 +96,11 @@ void take_persistence(const std::vector<Answer>& answers, NodeExamination& seen)
   const auto fsync = setting_in(answers[appendfsync]);
   const auto snapshots = setting_in(answers[save]);
   if (aof_enabled == "1") {
-    seen.persistence = fsync ? "aof " + *fsync : "aof";
+    seen.persistence = persistence_with(fsync.value_or(std::string()));
     seen.durable = fsync == "always";
   } else if (snapshots) {
-    seen.persistence = snapshots->empty() ? "none" : "rdb";
+    seen.persistence =
+        snapshots->empty() ? NodeExamination::Persistence::none : NodeExamination::Persistence::rdb;
   }
 }
 

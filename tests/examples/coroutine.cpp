@@ -26,8 +26,8 @@ struct Task {
 
 Task work(redlock::AsyncClient& client, std::promise<int>& done) {
   // In a statement of its own: see Awaitable.
-  redlock::AcquireOptions options{.ttl = 10s, .wait = 5s};
-  auto lease = co_await client.acquire("invoice/42", std::move(options));
+  redlock::AcquireOptions options{.ttl = 10s};
+  auto lease = co_await client.try_acquire_for("invoice/42", 5s, std::move(options));
   if (!lease) co_return done.set_value(2);
   std::cout << "holding " << lease->resource() << '\n';
   const auto extended = co_await client.extend(*lease, 20s);

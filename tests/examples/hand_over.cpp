@@ -35,7 +35,7 @@ int main(int argc, char** argv) {
   {
     auto client = redlock::Client::create(options);
     if (!client) return 1;
-    auto lease = client->acquire("import", {.ttl = 10s, .wait = 5s});
+    auto lease = client->try_acquire_for("import", 5s, {.ttl = 10s});
     if (!lease) {
       std::cerr << lease.error().message << '\n';
       return 1;

@@ -17,7 +17,7 @@ int main(int argc, char** argv) {
   if (!client) return 1;
 
   const auto run_once = [&](const char* who) {
-    auto lease = client->acquire("hourly-report", {.ttl = 10s, .at_least = 55min});
+    auto lease = client->try_acquire(redlock::interval("hourly-report", 55min), {.ttl = 10s});
     if (!lease) {
       std::cout << who << ": somebody has done it in this hour\n";
       return false;

@@ -18,7 +18,7 @@ int main(int argc, char** argv) {
   if (!client) return 1;
 
   const auto enter = [&](const std::string& owner) {
-    return client->acquire("import", {.ttl = 10s, .owner = owner});
+    return client->try_acquire(redlock::owned("import", owner), {.ttl = 10s});
   };
   auto outer = enter("nightly");
   auto inner = enter("nightly");  // elsewhere, by whoever belongs to the same job

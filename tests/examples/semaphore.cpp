@@ -16,7 +16,9 @@ int main(int argc, char** argv) {
   auto client = redlock::Client::create(options);
   if (!client) return 1;
 
-  const auto enter = [&] { return client->acquire("encoders", {.ttl = 10s, .permits = 2}); };
+  const auto enter = [&] {
+    return client->try_acquire(redlock::permit("encoders", 2), {.ttl = 10s});
+  };
   auto one = enter();
   auto two = enter();
   if (!one || !two) return 2;

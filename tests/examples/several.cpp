@@ -4,7 +4,6 @@
 #include <iostream>
 #include <string>
 #include <thread>
-#include <utility>
 
 #include "nodes.hpp"
 #include "redlock/redlock.hpp"
@@ -20,9 +19,7 @@ int main(int argc, char** argv) {
   if (!client) return 1;
 
   const auto transfer = [&](const std::string& from, const std::string& to) {
-    redlock::AcquireOptions both{.ttl = 10s, .wait = 10s};
-    both.also = {to};
-    auto lease = client->acquire(from, std::move(both));
+    auto lease = client->try_acquire_for(redlock::all_of({from, to}), 10s, {.ttl = 10s});
     if (!lease) return false;
     std::cout << from << " and " << to << " are ours\n";
     return lease->valid();

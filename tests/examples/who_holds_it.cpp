@@ -19,7 +19,7 @@ int main(int argc, char** argv) {
   auto client = redlock::Client::create(options);
   if (!client) return 1;
 
-  auto lease = client->acquire("printer", {.ttl = 10s, .wait = 5s});
+  auto lease = client->try_acquire_for("printer", 5s, {.ttl = 10s});
   if (!lease) return 2;
 
   redlock::AcquireOptions ask;

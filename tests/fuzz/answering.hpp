@@ -143,7 +143,7 @@ inline void check_meaning(core::Verb verb, const redis::Classified& answer) {
   } else {
     // A holder: one byte more than a token has is enough to be nobody's. Or a digit for each
     // permit, or a group and tokens behind their lengths.
-    constexpr std::size_t most_texts = 1 + limits::holds_told;
+    constexpr std::size_t most_texts = 1 + limits::holds_listed;
     std::size_t longest = limits::token_bytes + 1;
     if (verb == core::Verb::take_permit) longest = limits::permits;
     if (answer.reply == Reply::marker) longest = limits::reply_bytes;

@@ -70,8 +70,8 @@ redis::Answer read_answer(std::string_view bytes) {
 
 void check_seen(const runtime::SurveyedNode& node) {
   const NodeExamination& seen = node.seen;
-  for (const std::string* text : {&seen.problem, &seen.version, &seen.role, &seen.run_id,
-                                  &seen.persistence, &seen.maxmemory_policy, &node.denied}) {
+  for (const std::string* text :
+       {&seen.problem, &seen.version, &seen.run_id, &seen.maxmemory_policy, &node.denied}) {
     check_shown(*text);
   }
   REDLOCK_ASSERT(seen.reachable || !seen.problem.empty());
@@ -92,8 +92,8 @@ void check_judgement(const runtime::SurveyedNode& node, const ClientOptions& opt
   const Examination examination = api::judge({node, other, node}, options);
   REDLOCK_ASSERT(examination.nodes.size() == 3);
   for (const Finding& finding : examination.findings) {
-    REDLOCK_ASSERT(!finding.id.empty() && !finding.node.empty());
-    for (const std::string* text : {&finding.what, &finding.why, &finding.mend}) {
+    REDLOCK_ASSERT(!to_string(finding.kind).empty() && !finding.node.empty());
+    for (const std::string* text : {&finding.what, &finding.why, &finding.remedy}) {
       check_shown(*text);
     }
   }

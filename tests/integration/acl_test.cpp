@@ -76,13 +76,14 @@ class DocumentedAcl : public testing::Test {
     return options;
   }
   /// Whatever the first one asks for, the second gets it when it is given up.
-  void hand_over(const std::string& resource, const AcquireOptions& first, AcquireOptions second) {
-    auto held = acquire_patiently(*client_, resource, first);
+  void hand_over(const Target& first, const Target& second, AcquireOptions first_options = {},
+                 AcquireOptions second_options = {}) {
+    const std::string& resource = first.resource();
+    auto held = acquire_patiently(*client_, first, std::move(first_options));
     ASSERT_TRUE(succeeded(held)) << resource;
-    second.wait = seconds(60);
     std::stop_source stop;
-    auto waiting = std::async(std::launch::async, [&, asked = second] {
-      return other_->acquire(resource, asked, stop.get_token());
+    auto waiting = std::async(std::launch::async, [&] {
+      return other_->try_acquire_for(second, seconds(60), second_options, stop.get_token());
     });
     EXPECT_TRUE(eventually([&] { return is_queued(resource); }, seconds(30))) << resource;
     EXPECT_TRUE(succeeded(held->extend(seconds(20))));
@@ -107,34 +108,26 @@ class DocumentedAcl : public testing::Test {
 TEST_F(DocumentedAcl, SufficesForExclusiveLocksWithAndWithoutFencing) {
   AcquireOptions fenced;
   fenced.fencing = true;
-  hand_over("app:plain", {}, {});
-  hand_over("app:fenced", fenced, fenced);
-  AcquireOptions several;
-  several.also = {"app:second", "app:third"};
-  hand_over("app:several", several, several);
-  several.fencing = true;
-  hand_over("app:several-fenced", several, several);
-  AcquireOptions interval;
-  interval.at_least = milliseconds(50);
-  hand_over("app:interval", interval, interval);
+  hand_over("app:plain", "app:plain");
+  hand_over("app:fenced", "app:fenced", fenced, fenced);
+  const Target several = all_of({"app:several", "app:second", "app:third"});
+  hand_over(several, several);
+  hand_over(several, several, fenced, fenced);
+  const Target for_a_moment = interval("app:interval", milliseconds(50));
+  hand_over(for_a_moment, for_a_moment);
 }
 
 TEST_F(DocumentedAcl, SufficesForReadersOwnersAndPermits) {
-  AcquireOptions shared;
-  shared.shared = true;
   AcquireOptions fenced;
   fenced.fencing = true;
-  hand_over("app:read", shared, {});
-  hand_over("app:read-fenced", shared, fenced);
-  hand_over("app:write", {}, shared);
-  AcquireOptions owner;
-  owner.owner = "import";
-  hand_over("app:owner", owner, {});
-  AcquireOptions permit;
-  permit.permits = 1;
-  auto first = client_->acquire("app:permits", permit);
+  hand_over(shared("app:read"), "app:read");
+  hand_over(shared("app:read-fenced"), "app:read-fenced", {}, fenced);
+  hand_over("app:write", shared("app:write"));
+  hand_over(owned("app:owner", "import"), "app:owner");
+  const Target only_permit = permit("app:permits", 1);
+  auto first = client_->try_acquire(only_permit);
   ASSERT_TRUE(succeeded(first));
-  EXPECT_TRUE(failed_with(other_->try_acquire("app:permits", permit), Errc::held));
+  EXPECT_TRUE(failed_with(other_->try_acquire(only_permit), Errc::held));
   EXPECT_TRUE(succeeded(first->release()));
 }
 

@@ -75,7 +75,7 @@ TEST_F(AsyncOnCallersLoop, ACallAnswersLaterAndNotInside) {
   int answers = 0;
   bool inside = true;
   const auto thread = std::this_thread::get_id();
-  client.acquire(resource_, {}, [&](Result<Lease> granted) {
+  client.try_acquire(resource_, {}, [&](Result<Lease> granted) {
     EXPECT_FALSE(inside);
     EXPECT_EQ(std::this_thread::get_id(), thread);
     ASSERT_TRUE(succeeded(granted));
@@ -87,7 +87,7 @@ TEST_F(AsyncOnCallersLoop, ACallAnswersLaterAndNotInside) {
 
   // Refusals too.
   inside = true;
-  client.acquire("", {}, [&](Result<Lease> refused) {
+  client.try_acquire("", {}, [&](Result<Lease> refused) {
     EXPECT_FALSE(inside);
     EXPECT_TRUE(failed_with(refused, Errc::invalid_argument));
     ++answers;
@@ -129,7 +129,7 @@ TEST_F(AsyncOnCallersLoop, ACallAnswersLaterAndNotInside) {
 
 TEST_F(AsyncOnCallersLoop, AnEmptyFunctionIsNoCallback) {
   AsyncClient client = AsyncOnCallersLoop::client();
-  client.acquire(resource_, {}, std::function<void(Result<Lease>)>());
+  client.try_acquire(resource_, {}, std::function<void(Result<Lease>)>());
   client.release(Lease(), std::function<void(Result<RoundReport>)>());
   client.inspect("", std::function<void(Result<Inspection>)>());
   client.ownership(resource_, *Token::parse(hex_token()), std::function<void(Result<Ownership>)>());
@@ -146,7 +146,7 @@ TEST_F(AsyncOnCallersLoop, HoldsThousandsOfLocksAtOnce) {
   std::vector<Lease> leases;
   int released = 0;
   for (int i = 0; i < count; ++i) {
-    client.acquire(resource_ + std::to_string(i), {}, [&](Result<Lease> granted) {
+    client.try_acquire(resource_ + std::to_string(i), {}, [&](Result<Lease> granted) {
       ASSERT_TRUE(succeeded(granted));
       leases.push_back(*std::move(granted));
     });
@@ -184,10 +184,10 @@ TEST_F(AsyncOnCallersLoop, CloseAnswersEverythingAndLeavesTheLoopEmpty) {
   Lease held;
   {
     AsyncClient client = AsyncOnCallersLoop::client();
-    client.acquire(resource_, {}, [&](Result<Lease> lease) { held = *std::move(lease); });
+    client.try_acquire(resource_, {}, [&](Result<Lease> lease) { held = *std::move(lease); });
     ASSERT_TRUE(loop_.run_until([&] { return held.valid(); }));
     for (int i = 0; i < 10; ++i) {
-      client.acquire(resource_, {.wait = forever}, [&](Result<Lease> lease) {
+      client.acquire(resource_, {}, [&](Result<Lease> lease) {
         EXPECT_TRUE(failed_with(lease, Errc::closed));
         ++answered;
       });
@@ -195,7 +195,7 @@ TEST_F(AsyncOnCallersLoop, CloseAnswersEverythingAndLeavesTheLoopEmpty) {
     int closed = 0;
     client.close([&](const CloseReport&) { ++closed; });
     client.close([&](const CloseReport&) { ++closed; });  // twice is harmless
-    client.acquire(resource_, {}, [&](Result<Lease> lease) {
+    client.try_acquire(resource_, {}, [&](Result<Lease> lease) {
       EXPECT_TRUE(failed_with(lease, Errc::closed));
       ++answered;
     });
@@ -206,7 +206,7 @@ TEST_F(AsyncOnCallersLoop, CloseAnswersEverythingAndLeavesTheLoopEmpty) {
     EXPECT_EQ(shared_nodes().count_held(resource_), 0U);
 
     // After the end there is nobody who could answer later.
-    client.acquire(resource_, {}, [&](Result<Lease> lease) {
+    client.try_acquire(resource_, {}, [&](Result<Lease> lease) {
       EXPECT_TRUE(failed_with(lease, Errc::closed));
       ++answered;
     });
@@ -228,7 +228,7 @@ TEST_F(AsyncOnCallersLoop, ADestroyedClientAnswersEverything) {
   {
     AsyncClient client = AsyncOnCallersLoop::client();
     for (int i = 0; i < 3; ++i) {
-      client.acquire(resource_, {}, [&](Result<Lease> lease) {
+      client.try_acquire(resource_, {}, [&](Result<Lease> lease) {
         EXPECT_TRUE(failed_with(lease, Errc::closed));
         ++answered;
       });
@@ -257,7 +257,7 @@ TEST_F(AsyncOnCallersLoop, AClientMayBeDestroyedInItsOwnCallback) {
     EXPECT_FALSE(outliving.back().extend(seconds(1)));
     EXPECT_FALSE(outliving.back().release());
   };
-  for (int i = 0; i < 50; ++i) client->acquire(resource_ + std::to_string(i), {}, done);
+  for (int i = 0; i < 50; ++i) client->try_acquire(resource_ + std::to_string(i), {}, done);
   EXPECT_EQ(uv_run(loop_.get(), UV_RUN_DEFAULT), 0);
   EXPECT_EQ(granted + refused, 50) << granted << " granted, " << refused << " refused";
   EXPECT_GE(granted, 1);
@@ -270,12 +270,12 @@ TEST_F(AsyncOnCallersLoop, AClientMayBeDestroyedBecauseALeaseIsLost) {
   auto client = std::make_unique<AsyncClient>(AsyncOnCallersLoop::client());
   Lease lease;
   int answers = 0;
-  client->acquire(resource_, {.ttl = milliseconds(100)}, [&](Result<Lease> granted) {
+  client->try_acquire(resource_, {.ttl = milliseconds(100)}, [&](Result<Lease> granted) {
     ASSERT_TRUE(succeeded(granted));
     lease = *std::move(granted);
   });
   ASSERT_TRUE(loop_.run_until([&] { return !lease.resource().empty(); }));
-  client->acquire(resource_ + ":other", {.wait = forever}, [&](Result<Lease>) { ++answers; });
+  client->acquire(resource_ + ":other", {}, [&](Result<Lease>) { ++answers; });
   const std::stop_callback on_loss(lease.lost(), [&] {
     client.reset();
     lease = Lease();
@@ -289,7 +289,7 @@ TEST_F(AsyncOnCallersLoop, ACallbackMayCloseAndReleaseAtOnce) {
   AsyncClient client = AsyncOnCallersLoop::client();
   int answers = 0;
   bool closed = false;
-  client.acquire(resource_, {}, [&](Result<Lease> lease) {
+  client.try_acquire(resource_, {}, [&](Result<Lease> lease) {
     ASSERT_TRUE(succeeded(lease));
     client.close([&](const CloseReport&) { closed = true; });
     client.release(*std::move(lease), [&](Result<RoundReport> report) {
@@ -309,11 +309,11 @@ TEST_F(AsyncOnCallersLoop, TwoClientsShareALoop) {
   AsyncClient second = client();
   Lease lease;
   bool refused = false;
-  first.acquire(resource_, {}, [&](Result<Lease> granted) {
+  first.try_acquire(resource_, {}, [&](Result<Lease> granted) {
     ASSERT_TRUE(succeeded(granted));
     lease = *std::move(granted);
-    second.acquire(resource_, {},
-                   [&](Result<Lease> other) { refused = failed_with(other, Errc::held); });
+    second.try_acquire(resource_, {},
+                       [&](Result<Lease> other) { refused = failed_with(other, Errc::held); });
   });
   ASSERT_TRUE(loop_.run_until([&] { return refused; }));
   // Released by the other client, which asks the lease's own.
@@ -349,7 +349,7 @@ TEST_F(AsyncOnCallersLoop, AnEmptyLeaseIsRefusedLikeAnyMistake) {
 
 TEST_F(AsyncOnCallersLoop, CallbacksMayBeLeftOut) {
   AsyncClient client = AsyncOnCallersLoop::client();
-  client.acquire(resource_, {}, nullptr);  // granted to nobody: released at once
+  client.try_acquire(resource_, {}, nullptr);  // granted to nobody: released at once
   client.inspect(resource_, nullptr);
   client.release(resource_, *Token::parse("t"), nullptr);
   client.extend(resource_, *Token::parse("t"), seconds(1), nullptr);
@@ -361,14 +361,13 @@ TEST_F(AsyncOnCallersLoop, ACallIsCancelledAndAnswersOnce) {
   AsyncClient holder = client();
   AsyncClient client = AsyncOnCallersLoop::client();
   Lease lease;
-  holder.acquire(resource_, {}, [&](Result<Lease> granted) { lease = *std::move(granted); });
+  holder.try_acquire(resource_, {}, [&](Result<Lease> granted) { lease = *std::move(granted); });
   ASSERT_TRUE(loop_.run_until([&] { return lease.valid(); }));
   int cancelled = 0;
-  const RequestId request =
-      client.acquire(resource_, {.wait = forever}, [&](Result<Lease> refused) {
-        EXPECT_TRUE(failed_with(refused, Errc::cancelled));
-        ++cancelled;
-      });
+  const RequestId request = client.acquire(resource_, {}, [&](Result<Lease> refused) {
+    EXPECT_TRUE(failed_with(refused, Errc::cancelled));
+    ++cancelled;
+  });
   client.cancel(request);
   EXPECT_EQ(cancelled, 0);
   ASSERT_TRUE(loop_.run_until([&] { return cancelled == 1; }));
@@ -383,7 +382,7 @@ TEST_F(AsyncOnCallersLoop, ACallIsCancelledAndAnswersOnce) {
 TEST_F(AsyncOnCallersLoop, ALeaseIsReleasedFromAnotherThread) {
   AsyncClient client = AsyncOnCallersLoop::client();
   Lease lease;
-  client.acquire(resource_, {}, [&](Result<Lease> granted) { lease = *std::move(granted); });
+  client.try_acquire(resource_, {}, [&](Result<Lease> granted) { lease = *std::move(granted); });
   ASSERT_TRUE(loop_.run_until([&] { return lease.valid(); }));
   auto released = std::async(std::launch::async, [&] { return lease.release(); });
   ASSERT_TRUE(

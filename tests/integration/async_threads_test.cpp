@@ -24,7 +24,7 @@ TEST_F(AsyncOnOwnThread, AnswersOnItsThreadExactlyOnce) {
   std::atomic<int> answers{0};
   const auto caller = std::this_thread::get_id();
   for (int i = 0; i < count; ++i) {
-    client_.acquire(resource_ + std::to_string(i % 100), {}, [&](Result<Lease> lease) {
+    client_.try_acquire(resource_ + std::to_string(i % 100), {}, [&](Result<Lease> lease) {
       EXPECT_NE(std::this_thread::get_id(), caller);
       if (!lease) {
         EXPECT_THAT(lease.error().code, testing::AnyOf(Errc::held, Errc::split));
@@ -45,7 +45,7 @@ TEST_F(AsyncOnOwnThread, AnswersThatComeAfterCloseSayClosedFromManyThreads) {
     for (int t = 0; t < 8; ++t) {
       threads.emplace_back([&] {
         for (int i = 0; i < 100; ++i) {
-          client_.acquire(resource_, {}, [&](Result<Lease> lease) {
+          client_.try_acquire(resource_, {}, [&](Result<Lease> lease) {
             EXPECT_TRUE(failed_with(lease, Errc::closed));
             ++answers;
           });
@@ -71,7 +71,7 @@ TEST_F(AsyncOnOwnThread, ClosingWhileManyThreadsCallAnswersEveryCall) {
         while (!done) {
           if (calls - answers > 100) continue;
           ++calls;
-          client_.acquire(resource_ + std::to_string(t), {}, [&](Result<Lease> lease) {
+          client_.try_acquire(resource_ + std::to_string(t), {}, [&](Result<Lease> lease) {
             if (!lease && lease.error().code == Errc::closed) done = true;
             ++answers;
           });
@@ -87,7 +87,7 @@ TEST_F(AsyncOnOwnThread, ClosingWhileManyThreadsCallAnswersEveryCall) {
 TEST_F(AsyncOnOwnThread, AClientMayBeDestroyedInItsOwnCallback) {
   auto client = std::make_unique<AsyncClient>(make_async_client(patient(shared_urls(3))));
   std::promise<void> destroyed;
-  client->acquire(resource_, {}, [&](Result<Lease> lease) {
+  client->try_acquire(resource_, {}, [&](Result<Lease> lease) {
     EXPECT_TRUE(succeeded(lease));
     client.reset();
     destroyed.set_value();
@@ -100,8 +100,8 @@ TEST_F(AsyncOnOwnThread, AnExtendByHandWithRenewalKeepsTheLater) {
   AcquireOptions options{.ttl = seconds(2)};
   options.renewal.emplace();
   std::promise<Lease> promise;
-  client_.acquire(resource_, std::move(options),
-                  [&](Result<Lease> lease) { promise.set_value(*std::move(lease)); });
+  client_.try_acquire(resource_, std::move(options),
+                      [&](Result<Lease> lease) { promise.set_value(*std::move(lease)); });
   Lease lease = promise.get_future().get();
   std::promise<void> extended;
   client_.extend(lease, seconds(30), [&](Result<RoundReport> report) {

@@ -61,9 +61,9 @@ TEST_F(CliKinds, ReadersShareAndAWriterIsRefused) {
 class CliBreaksHolds : public CliKinds {
  protected:
   /// Waits until it is on all nodes: a straggler would come back behind the break.
-  std::string leave(const std::string& resource, AcquireOptions options) {
-    options.ttl = 20s;
-    auto lease = client_.acquire(resource, std::move(options));
+  std::string leave(const Target& target) {
+    const std::string& resource = target.resource();
+    auto lease = client_.try_acquire(target, {.ttl = 20s});
     EXPECT_TRUE(succeeded(lease));
     EXPECT_TRUE(eventually([&] {
       const auto seen = client_.inspect(resource);
@@ -91,9 +91,9 @@ class CliBreaksHolds : public CliKinds {
 };
 
 TEST_F(CliBreaksHolds, ReadersByTheirTokensAndTheWriterIsNext) {
-  std::vector<std::string> tokens{leave("r", {.shared = true}), leave("r", {.shared = true})};
+  std::vector<std::string> tokens{leave(shared("r")), leave(shared("r"))};
   std::sort(tokens.begin(), tokens.end());
-  const std::string elsewhere = leave("s", {.shared = true});
+  const std::string elsewhere = leave(shared("s"));
   const auto seen = tool({"inspect", "r"});
   EXPECT_NE(seen.output.find("token " + tokens[0] + "  (on 3 of 3 nodes)"), std::string::npos)
       << seen.output;
@@ -116,7 +116,7 @@ TEST_F(CliBreaksHolds, ReadersByTheirTokensAndTheWriterIsNext) {
 }
 
 TEST_F(CliBreaksHolds, AnOwnersAndTheNextOwnerGetsIn) {
-  const std::string token = leave("r", {.owner = "nightly"});
+  const std::string token = leave(owned("r", "nightly"));
   EXPECT_EQ(tool({"run", "r", "--owner", "daily", "--wait", "0s", "--", "true"}).exit_code, 75);
   const auto broken = tool({"break", "r", "--yes"});
   EXPECT_EQ(broken.exit_code, 0) << broken.errors;
@@ -129,7 +129,7 @@ TEST_F(CliBreaksHolds, OfACrowdThoseThatItShows) {
   leave_a_crowd("r", 300);
   const Json json = json_of(tool({"inspect", "r", "--json"}));
   EXPECT_EQ(json["nodes"][0]["holds"], 300);
-  EXPECT_EQ(json["nodes"][0]["tokens"].size(), limits::holds_told);
+  EXPECT_EQ(json["nodes"][0]["tokens"].size(), limits::holds_listed);
   const auto first = tool({"break", "r", "--yes"});
   EXPECT_EQ(first.exit_code, 75);
   EXPECT_NE(first.output.find("and 44 more"), std::string::npos);

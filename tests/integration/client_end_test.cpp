@@ -35,7 +35,7 @@ TEST(ClientEnd, OfACallLeavesNothingThatItsCallbacksCaptured) {
   options.on_at_risk = [captured](std::chrono::nanoseconds) {};
   captured.reset();
   std::promise<void> answered;
-  client.acquire("r", std::move(options), [&](const Result<Lease>&) { answered.set_value(); });
+  client.try_acquire("r", std::move(options), [&](const Result<Lease>&) { answered.set_value(); });
   answered.get_future().wait();
   EXPECT_TRUE(eventually([&] { return alive.expired(); }));
 }
@@ -49,8 +49,8 @@ TEST(ClientEnd, OfALeaseLeavesNothingThatItsCallbacksCaptured) {
     options.on_lost = [captured](const Error&) {};
     captured.reset();
     std::promise<Result<Lease>> answered;
-    client.acquire(fresh_resource(), std::move(options),
-                   [&](Result<Lease> lease) { answered.set_value(std::move(lease)); });
+    client.try_acquire(fresh_resource(), std::move(options),
+                       [&](Result<Lease> lease) { answered.set_value(std::move(lease)); });
     auto lease = answered.get_future().get();
     ASSERT_TRUE(succeeded(lease));
     EXPECT_FALSE(alive.expired());
@@ -77,7 +77,7 @@ TEST(ClientEnd, AnswersBlockedCallsAndReleasesWhatIsHeld) {
     for (int i = 0; i < 5; ++i) {
       blocked.push_back(std::async(std::launch::async, [&begun, &waited, calling = client.get()] {
         ++begun;
-        auto refused = calling->acquire(waited, {.wait = forever});
+        auto refused = calling->acquire(waited, {});
         return refused ? Errc::held : refused.error().code;
       }));
     }
@@ -283,11 +283,10 @@ TEST(ClientLoad, AClientsWaitersAreBoundedByNoThread) {
   std::atomic<int> answers{0};
   std::vector<RequestId> requests;
   for (int i = 0; i < 300; ++i) {
-    requests.push_back(
-        asynchronous.acquire(resource, {.wait = forever}, [&](Result<Lease> refused) {
-          EXPECT_TRUE(failed_with(refused, Errc::cancelled));
-          ++answers;
-        }));
+    requests.push_back(asynchronous.acquire(resource, {}, [&](Result<Lease> refused) {
+      EXPECT_TRUE(failed_with(refused, Errc::cancelled));
+      ++answers;
+    }));
   }
   EXPECT_LE(entries_of("/proc/self/task"), threads + 1);
   for (const RequestId request : requests) asynchronous.cancel(request);

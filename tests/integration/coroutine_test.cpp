@@ -56,12 +56,16 @@ class P9 : public testing::Test {
 Detached all_calls(AsyncClient& client, std::string resource, std::promise<std::string>& done) {
   std::string said;
   AcquireOptions options{.ttl = seconds(20)};
-  auto lease = co_await client.acquire(resource, std::move(options));
+  auto lease = co_await client.try_acquire(resource, std::move(options));
   said += lease ? "acquired" : lease.error().message;
   const auto extended = co_await client.extend(*lease, seconds(25));
   said += extended ? ", extended" : extended.error().message;
-  const auto refused = co_await client.acquire(resource);
+  const auto refused = co_await client.try_acquire(resource);
   said += refused ? "!" : ", " + std::string(to_string(refused.error().code));
+  const auto late = co_await client.try_acquire_for(resource, std::chrono::milliseconds(1));
+  said += late ? "!" : ", " + std::string(to_string(late.error().code));
+  const auto too_late = co_await client.try_acquire_until(resource, BootClock::now());
+  said += too_late ? "!" : ", " + std::string(to_string(too_late.error().code));
   const auto seen = co_await client.inspect(resource);
   said += seen && seen->state == Inspection::State::held ? ", seen" : "?";
   const Token token = lease->detach();
@@ -79,7 +83,7 @@ TEST_F(P9, EveryCallCanBeAwaited) {
   std::promise<std::string> done;
   all_calls(client_, resource_, done);
   EXPECT_EQ(done.get_future().get(),
-            "acquired, extended, held, seen, by token, released, and again");
+            "acquired, extended, held, held, held, seen, by token, released, and again");
 }
 
 Detached on_executor(AsyncClient& client, std::string resource, Executor& executor,
@@ -100,14 +104,14 @@ TEST_F(P9, TheCoroutineGoesOnWhereItsExecutorTakesIt) {
 
 Detached waiting(AsyncClient& client, std::string resource, std::stop_token stop,
                  std::promise<Errc>& done) {
-  AcquireOptions options{.wait = forever};
+  AcquireOptions options{};
   const auto lease = co_await client.acquire(resource, std::move(options), std::move(stop));
   done.set_value(lease ? Errc::would_block : lease.error().code);
 }
 
 TEST_F(P9, AStopRequestEndsTheWaiting) {
   Client other = make_client(patient(shared_urls(3)));
-  const auto held = other.acquire(resource_, {.ttl = seconds(30)});
+  const auto held = other.try_acquire(resource_, {.ttl = seconds(30)});
   ASSERT_TRUE(succeeded(held));
   std::stop_source stop;
   std::promise<Errc> done;
@@ -118,7 +122,7 @@ TEST_F(P9, AStopRequestEndsTheWaiting) {
 
 TEST_F(P9, AStopThatCameBeforeIsSeen) {
   Client other = make_client(patient(shared_urls(3)));
-  const auto held = other.acquire(resource_, {.ttl = seconds(30)});
+  const auto held = other.try_acquire(resource_, {.ttl = seconds(30)});
   ASSERT_TRUE(succeeded(held));
   std::stop_source stop;
   stop.request_stop();
@@ -129,7 +133,7 @@ TEST_F(P9, AStopThatCameBeforeIsSeen) {
 
 TEST_F(P9, WhoAwaitsIsToldThatTheClientIsClosed) {
   Client other = make_client(patient(shared_urls(3)));
-  const auto held = other.acquire(resource_, {.ttl = seconds(30)});
+  const auto held = other.try_acquire(resource_, {.ttl = seconds(30)});
   ASSERT_TRUE(succeeded(held));
   std::promise<Errc> done;
   std::stop_source never;

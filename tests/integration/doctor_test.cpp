@@ -27,7 +27,7 @@ std::vector<std::string> ids_of(const Examination& examination) {
   std::vector<std::string> ids;
   for (const Finding& finding : examination.findings) {
     // Most servers of these tests are new.
-    if (finding.id != "not-bootstrapped") ids.push_back(finding.id);
+    if (finding.kind != Finding::Kind::not_bootstrapped) ids.emplace_back(to_string(finding.kind));
   }
   return ids;
 }
@@ -39,7 +39,9 @@ std::vector<Finding> findings_of(const std::string& url) {
   urls.push_back(url);
   std::vector<Finding> findings;
   for (Finding& finding : examined(deployment(urls)).findings) {
-    if (finding.id == "not-bootstrapped" || finding.id == "stale-client") continue;
+    if (finding.kind == Finding::Kind::not_bootstrapped ||
+        finding.kind == Finding::Kind::stale_client)
+      continue;
     EXPECT_EQ(finding.node, url);
     findings.push_back(std::move(finding));
   }
@@ -49,7 +51,7 @@ std::vector<Finding> findings_of(const std::string& url) {
 void expect_only(const std::string& url, const std::string& id, const std::string& words) {
   const auto findings = findings_of(url);
   ASSERT_EQ(findings.size(), 1U);
-  EXPECT_EQ(findings[0].id, id);
+  EXPECT_EQ(to_string(findings[0].kind), id);
   EXPECT_THAT(findings[0].what, HasSubstr(words));
 }
 
@@ -65,10 +67,10 @@ TEST(Doctor, FindsNothingWrongWithNewNodesAndChangesNothing) {
     EXPECT_EQ(node.problem, "");
     EXPECT_GT(node.round_trip, nanoseconds(0));
     EXPECT_NE(node.version, "");
-    EXPECT_EQ(node.role, "master");
+    EXPECT_EQ(node.role, NodeExamination::Role::master);
     EXPECT_EQ(node.run_id, run_id_of(nodes[i]));
     EXPECT_TRUE(node.uptime);
-    EXPECT_EQ(node.persistence, "none");
+    EXPECT_EQ(node.persistence, NodeExamination::Persistence::none);
     EXPECT_FALSE(node.durable);
     EXPECT_EQ(node.maxmemory_policy, "noeviction");
     EXPECT_FALSE(node.cluster);
@@ -134,7 +136,7 @@ TEST(Doctor, GivesAHungNodeNoMoreThanItsLimit) {
   hung.resume();
   ASSERT_GE(examination.findings.size(), 1U);
   EXPECT_EQ(examination.findings[0].node, hung.url());
-  EXPECT_EQ(examination.findings[0].id, "unreachable");
+  EXPECT_EQ(examination.findings[0].kind, Finding::Kind::unreachable);
   EXPECT_THAT(examination.findings[0].what, HasSubstr("no answer within 500 ms"));
 }
 
@@ -189,10 +191,10 @@ TEST(Doctor, TellsHowANodeKeepsItsData) {
   ClientOptions options = deployment({everysec.url(), always.url(), snapshots.url()});
   options.guards.trust_durable = true;
   const Examination examination = examined(options);
-  EXPECT_EQ(examination.nodes[0].persistence, "aof everysec");
-  EXPECT_EQ(examination.nodes[1].persistence, "aof always");
+  EXPECT_EQ(examination.nodes[0].persistence, NodeExamination::Persistence::aof_everysec);
+  EXPECT_EQ(examination.nodes[1].persistence, NodeExamination::Persistence::aof_always);
   EXPECT_TRUE(examination.nodes[1].durable);
-  EXPECT_EQ(examination.nodes[2].persistence, "rdb");
+  EXPECT_EQ(examination.nodes[2].persistence, NodeExamination::Persistence::rdb);
   EXPECT_THAT(ids_of(examination), ElementsAre("not-durable", "not-durable"));
 }
 

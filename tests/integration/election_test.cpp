@@ -20,7 +20,7 @@ class P8 : public testing::Test {
     ElectionOptions options;
     options.candidate = std::move(name);
     options.ttl = seconds(20);
-    options.look = milliseconds(5);
+    options.poll_interval = milliseconds(5);
     return options;
   }
 

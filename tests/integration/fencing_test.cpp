@@ -33,7 +33,7 @@ using testing::HasSubstr;
   const auto token = lease->fencing_token();
   EXPECT_TRUE(token);
   EXPECT_TRUE(succeeded(lease->release()));
-  return token.value_or(0);
+  return token.value_or(FencingToken()).value();
 }
 
 struct SkewedClient {
@@ -107,7 +107,7 @@ TEST(Fencing, ContendersGetDistinctTokens) {
   constexpr std::size_t leases_each = 20;
   const auto resource = fresh_resource();
   std::mutex mutex;
-  std::vector<std::uint64_t> tokens;
+  std::vector<FencingToken> tokens;
   std::vector<std::jthread> threads;
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([&] {
@@ -117,7 +117,7 @@ TEST(Fencing, ContendersGetDistinctTokens) {
         ASSERT_TRUE(succeeded(lease));
         const std::lock_guard lock(mutex);
         // Under the lock, so that this is the order of the leases.
-        tokens.push_back(lease->fencing_token().value_or(0));
+        tokens.push_back(lease->fencing_token().value_or(FencingToken()));
       }
     });
   }

@@ -50,7 +50,7 @@ TEST_F(Fork, TheChildsCopyRefusesEveryCall) {
   };
   EXPECT_EQ(in_child([&] {
               if (!forked(client_.try_acquire("x"))) return 1;
-              if (!forked(client_.acquire("x", {.wait = forever}))) return 2;
+              if (!forked(client_.acquire("x", {}))) return 2;
               if (!forked(client_.inspect(resource_))) return 3;
               if (!forked(client_.ownership(resource_, lease->token()))) return 4;
               if (!forked(client_.release(resource_, lease->token()))) return 5;
@@ -139,11 +139,11 @@ TEST_F(Fork, AnAsynchronousClientAnswersForkedAtOnce) {
               const auto count = [&answers](const auto& result) {
                 if (!result && result.error().code == Errc::forked) ++answers;
               };
-              client.acquire("x", {}, count);
+              client.try_acquire("x", {}, count);
               client.inspect("x", count);
               client.release("x", *Token::parse("t"), count);
               client.extend("x", *Token::parse("t"), seconds(1), count);
-              client.acquire("x", {}, nullptr);
+              client.try_acquire("x", {}, nullptr);
               client.inspect("x", nullptr);
               client.release("x", *Token::parse("t"), nullptr);
               client.extend("x", *Token::parse("t"), seconds(1), nullptr);

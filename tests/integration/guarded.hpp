@@ -73,7 +73,7 @@ inline void open_deployment(const ClientOptions& options) {
   const RedisServer& third = nodes[2];
   third.command({"SET", resource, "somebody-else", "PX", "3600000"});
   const int before = calls(third, "set");
-  auto lease = client.acquire(resource, std::move(options));
+  auto lease = client.try_acquire(resource, std::move(options));
   // Nobody waits for the third's refusal; the key must be there until then.
   EXPECT_TRUE(eventually([&] { return calls(third, "set") > before; }));
   third.command({"DEL", resource});

@@ -19,12 +19,14 @@ using std::chrono::seconds;
 
 class Kinds : public testing::Test {
  protected:
-  [[nodiscard]] Result<Lease> take(AcquireOptions options) {
+  [[nodiscard]] Result<Lease> take(const Target& target, AcquireOptions options = {}) {
     options.ttl = seconds(20);
-    return client_.acquire(resource_, std::move(options));
+    return client_.try_acquire(target, std::move(options));
   }
-  [[nodiscard]] Result<Lease> read() { return take({.shared = true}); }
-  [[nodiscard]] Result<Lease> own(const std::string& owner) { return take({.owner = owner}); }
+  [[nodiscard]] Result<Lease> read() { return take(shared(resource_)); }
+  [[nodiscard]] Result<Lease> own(const std::string& owner) {
+    return take(owned(resource_, owner));
+  }
   /// On how many nodes anything is.
   [[nodiscard]] static std::size_t count(const std::string& key) {
     std::size_t nodes = 0;
@@ -48,12 +50,12 @@ TEST_F(S11, ManyReadersOrOneWriter) {
   auto second = read();
   ASSERT_TRUE(succeeded(first));
   ASSERT_TRUE(succeeded(second));
-  const auto writer = take({});
+  const auto writer = take(resource_);
   ASSERT_TRUE(failed_with(writer, Errc::held));
   EXPECT_TRUE(succeeded(first->release()));
-  EXPECT_TRUE(failed_with(take({}), Errc::held)) << "each holder removes only itself";
+  EXPECT_TRUE(failed_with(take(resource_), Errc::held)) << "each holder removes only itself";
   EXPECT_TRUE(succeeded(second->release()));
-  const auto alone = take({});
+  const auto alone = take(resource_);
   ASSERT_TRUE(succeeded(alone));
   const auto late = read();
   ASSERT_TRUE(failed_with(late, Errc::held));
@@ -72,7 +74,7 @@ TEST_F(S11, OneKeyAResource) {
 }
 
 TEST_F(S11, AReaderThatDiesIsForgottenAfterItsOwnExpiry) {
-  auto quick = client_.acquire(resource_, {.ttl = milliseconds(300), .shared = true});
+  auto quick = client_.try_acquire(shared(resource_), {.ttl = milliseconds(300)});
   auto slow = read();
   ASSERT_TRUE(succeeded(quick));
   ASSERT_TRUE(succeeded(slow));
@@ -80,7 +82,7 @@ TEST_F(S11, AReaderThatDiesIsForgottenAfterItsOwnExpiry) {
   EXPECT_TRUE(
       eventually([&] { return client_.ownership(resource_, dead) == Ownership::not_held; }));
   EXPECT_EQ(client_.ownership(resource_, slow->token()), Ownership::held);
-  EXPECT_TRUE(failed_with(take({}), Errc::held)) << "the other one still reads";
+  EXPECT_TRUE(failed_with(take(resource_), Errc::held)) << "the other one still reads";
 }
 
 TEST_F(S11, AWaitingWriterKeepsNewReadersOutAndGoesNext) {
@@ -109,8 +111,8 @@ TEST_F(S11, AReaderIsExtendedAndReleasedByItsToken) {
 }
 
 TEST_F(S11, WritersHaveFencingTokensAndReadersNone) {
-  EXPECT_TRUE(failed_with(take({.fencing = true, .shared = true}), Errc::invalid_argument));
-  auto first = take({.fencing = true});
+  EXPECT_TRUE(failed_with(take(shared(resource_), {.fencing = true}), Errc::invalid_argument));
+  auto first = take(resource_, {.fencing = true});
   ASSERT_TRUE(succeeded(first));
   const auto number = *first->fencing_token();
   ASSERT_TRUE(succeeded(first->release()));
@@ -220,14 +222,14 @@ class S5 : public Kinds {};
 
 TEST_F(S5, TheSameOwnerEntersAgainFromAnotherProcessToo) {
   const auto first = own("import");
-  const auto second = other_.acquire(resource_, {.ttl = seconds(20), .owner = "import"});
+  const auto second = other_.try_acquire(owned(resource_, "import"), {.ttl = seconds(20)});
   ASSERT_TRUE(succeeded(first));
   ASSERT_TRUE(succeeded(second));
   EXPECT_NE(first->token(), second->token()) << "each hold has an id of its own";
   const auto stranger = own("export");
   ASSERT_TRUE(failed_with(stranger, Errc::held));
   EXPECT_EQ(who_refused(stranger), "owner import");
-  EXPECT_TRUE(failed_with(take({}), Errc::held));
+  EXPECT_TRUE(failed_with(take(resource_), Errc::held));
   EXPECT_TRUE(failed_with(read(), Errc::held));
 }
 
@@ -319,11 +321,11 @@ TEST(S7, TheSecondLockOfAThreadCostsNoRoundTripAndOnlyTheLastUnlockReleases) {
 class S3 : public Kinds {};
 
 TEST_F(S3, WithinAnIntervalItIsObtainedOnceEvenIfReleasedEarly) {
-  auto lease = take({.at_least = seconds(600)});
+  auto lease = take(interval(resource_, seconds(600)));
   ASSERT_TRUE(succeeded(lease));
   ASSERT_TRUE(eventually([&] { return count(resource_) == 5; }));
   ASSERT_TRUE(succeeded(lease->release()));
-  const auto again = other_.acquire(resource_, {.at_least = seconds(600)});
+  const auto again = other_.try_acquire(interval(resource_, seconds(600)));
   ASSERT_TRUE(failed_with(again, Errc::held));
   EXPECT_EQ(who_refused(again), interval_token);
   const auto seen = client_.inspect(resource_);
@@ -339,7 +341,7 @@ TEST_F(S3, WithinAnIntervalItIsObtainedOnceEvenIfReleasedEarly) {
 
 TEST_F(S3, ACrashedHolderKeepsTheIntervalToo) {
   {
-    auto lease = client_.acquire(resource_, {.ttl = milliseconds(50), .at_least = seconds(600)});
+    auto lease = client_.try_acquire(interval(resource_, seconds(600)), {.ttl = milliseconds(50)});
     ASSERT_TRUE(succeeded(lease));
     static_cast<void>(lease->detach());  // as if its process were gone
   }
@@ -351,7 +353,7 @@ TEST_F(S3, ACrashedHolderKeepsTheIntervalToo) {
 }
 
 TEST_F(S3, AfterTheIntervalItIsFree) {
-  auto lease = take({.at_least = milliseconds(300)});
+  auto lease = take(interval(resource_, milliseconds(300)));
   ASSERT_TRUE(succeeded(lease));
   ASSERT_TRUE(succeeded(lease->release()));
   EXPECT_TRUE(failed_with(other_.try_acquire(resource_), Errc::held));
@@ -359,13 +361,13 @@ TEST_F(S3, AfterTheIntervalItIsFree) {
 }
 
 TEST_F(S3, WhoIsRefusedLeavesNothingThatKeepsOthersOut) {
-  const auto holder = take({});
+  const auto holder = take(resource_);
   ASSERT_TRUE(succeeded(holder));
   const auto its_nodes = [&] {
     return shared_nodes().count_held_by(resource_, holder->token().str());
   };
   ASSERT_TRUE(eventually([&] { return its_nodes() == 5; })) << "not all nodes were waited for";
-  EXPECT_TRUE(failed_with(other_.acquire(resource_, {.at_least = seconds(600)}), Errc::held));
+  EXPECT_TRUE(failed_with(other_.try_acquire(interval(resource_, seconds(600))), Errc::held));
   EXPECT_EQ(its_nodes(), 5U);
 }
 
@@ -378,14 +380,14 @@ class P6 : public Kinds {
 };
 
 TEST_F(P6, AllOrNone) {
-  auto other = client_.acquire(second_);
+  auto other = client_.try_acquire(second_);
   ASSERT_TRUE(succeeded(other));
-  const auto refused = take({.also = {second_, third_}});
+  const auto refused = take(all_of({resource_, second_, third_}));
   ASSERT_TRUE(failed_with(refused, Errc::held));
   EXPECT_EQ(who_refused(refused), other->token().view());
   EXPECT_EQ(count(resource_) + count(third_), 0U);
   ASSERT_TRUE(succeeded(other->release()));
-  auto all = take({.fencing = true, .also = {third_, second_, third_, resource_}});
+  auto all = take(all_of({resource_, third_, second_, third_, resource_}), {.fencing = true});
   ASSERT_TRUE(succeeded(all));
   EXPECT_EQ(all->resources().size(), 3U) << "one named twice is taken once";
   EXPECT_TRUE(all->fencing_token());
@@ -399,16 +401,16 @@ TEST_F(P6, AllOrNone) {
 }
 
 TEST_F(P6, EachResourceHasATokenAboveItsOwn) {
-  auto alone = client_.acquire(third_, {.fencing = true});
+  auto alone = client_.try_acquire(third_, {.fencing = true});
   ASSERT_TRUE(succeeded(alone));
   const auto number = *alone->fencing_token();
   ASSERT_TRUE(succeeded(alone->release()));
-  auto all = take({.fencing = true, .also = {third_}});
+  auto all = take(all_of({resource_, third_}), {.fencing = true});
   ASSERT_TRUE(succeeded(all));
   EXPECT_GT(*all->fencing_token(), number);
   const auto together = *all->fencing_token();
   ASSERT_TRUE(succeeded(all->release()));
-  auto again = client_.acquire(third_, {.fencing = true});
+  auto again = client_.try_acquire(third_, {.fencing = true});
   ASSERT_TRUE(succeeded(again));
   EXPECT_GT(*again->fencing_token(), together);
 }
@@ -420,9 +422,9 @@ TEST_F(P6, WhateverTheOrderNobodyWaitsForEver) {
     threads.emplace_back([&, t] {
       Client client = make_client(patient(shared_urls(5)));
       for (int i = 0; i < 5; ++i) {
-        AcquireOptions options{.ttl = seconds(30), .wait = seconds(120)};
-        options.also = {t % 2 == 0 ? second_ : resource_, third_};
-        auto lease = client.acquire(t % 2 == 0 ? resource_ : second_, std::move(options));
+        const Target all = t % 2 == 0 ? all_of({resource_, second_, third_})
+                                      : all_of({second_, resource_, third_});
+        auto lease = client.acquire(all, {.ttl = seconds(30), .wait = seconds(120)});
         ASSERT_TRUE(succeeded(lease));
         EXPECT_EQ(inside.fetch_add(1), 0);
         inside.fetch_sub(1);
@@ -436,7 +438,9 @@ TEST_F(P6, WhateverTheOrderNobodyWaitsForEver) {
 
 class P7 : public Kinds {
  protected:
-  [[nodiscard]] Result<Lease> enter(std::size_t permits) { return take({.permits = permits}); }
+  [[nodiscard]] Result<Lease> enter(std::size_t permits) {
+    return take(permit(resource_, permits));
+  }
 };
 
 TEST_F(P7, AsManyAsThereArePlacesAndNoMore) {
@@ -460,8 +464,8 @@ TEST_F(P7, WhoWaitsGetsAPlaceThatIsGivenBack) {
   auto first = enter(1);
   ASSERT_TRUE(succeeded(first));
   std::jthread leaving([&] { static_cast<void>(first->release()); });
-  EXPECT_TRUE(succeeded(
-      other_.acquire(resource_, {.ttl = seconds(20), .wait = seconds(60), .permits = 1})));
+  EXPECT_TRUE(
+      succeeded(other_.acquire(permit(resource_, 1), {.ttl = seconds(20), .wait = seconds(60)})));
 }
 
 TEST_F(P7, ManyContendersAreNeverMoreThanThePlaces) {
@@ -473,7 +477,7 @@ TEST_F(P7, ManyContendersAreNeverMoreThanThePlaces) {
       threads.emplace_back([&] {
         for (int i = 0; i < 4; ++i) {
           auto lease =
-              client_.acquire(resource_, {.ttl = seconds(30), .wait = seconds(120), .permits = 2});
+              client_.acquire(permit(resource_, 2), {.ttl = seconds(30), .wait = seconds(120)});
           ASSERT_TRUE(succeeded(lease));
           const int now = inside.fetch_add(1) + 1;
           int seen = most.load();
@@ -494,12 +498,11 @@ TEST_F(P7, ManyContendersAreNeverMoreThanThePlaces) {
 TEST(KindsOverTheLoss, OfTwoOfFiveNodesGoOn) {
   Nodes nodes(5);
   Client client = make_client(impatient(nodes.urls()));
-  const auto take = [&](AcquireOptions options) {
-    options.ttl = seconds(20);
-    return acquire_patiently(client, "r", std::move(options));
+  const auto take = [&](const Target& target) {
+    return acquire_patiently(client, target, {.ttl = seconds(20)});
   };
-  auto reader = take({.shared = true});
-  auto owner = acquire_patiently(client, "owned", {.ttl = seconds(20), .owner = "me"});
+  auto reader = take(shared("r"));
+  auto owner = take(owned("owned", "me"));
   ASSERT_TRUE(succeeded(reader));
   ASSERT_TRUE(succeeded(owner));
   // Not all nodes were waited for.
@@ -509,28 +512,28 @@ TEST(KindsOverTheLoss, OfTwoOfFiveNodesGoOn) {
   nodes[0].kill();
   nodes[3].kill();
   EXPECT_TRUE(succeeded(reader->extend(seconds(20))));
-  auto second = take({.shared = true});
+  auto second = take(shared("r"));
   ASSERT_TRUE(succeeded(second));
   EXPECT_TRUE(failed_with(client.try_acquire("r"), Errc::held));
-  auto again = acquire_patiently(client, "owned", {.ttl = seconds(20), .owner = "me"});
+  auto again = take(owned("owned", "me"));
   ASSERT_TRUE(succeeded(again));
   const auto left = owner->release();
   ASSERT_TRUE(succeeded(left));
   EXPECT_EQ(left->holds_left, 1U);
-  EXPECT_TRUE(succeeded(acquire_patiently(client, "a", {.ttl = seconds(20), .also = {"b", "c"}})));
-  std::vector<Lease> places;
+  EXPECT_TRUE(succeeded(take(all_of({"a", "b", "c"}))));
+  std::vector<Lease> permits;
   for (int i = 0; i < 3; ++i) {
-    auto place = acquire_patiently(client, "s", {.ttl = seconds(20), .permits = 3});
-    ASSERT_TRUE(succeeded(place));
-    places.push_back(*std::move(place));
+    auto lease = take(permit("s", 3));
+    ASSERT_TRUE(succeeded(lease));
+    permits.push_back(*std::move(lease));
   }
-  EXPECT_TRUE(failed_with(client.acquire("s", {.permits = 3}), Errc::held));
+  EXPECT_TRUE(failed_with(client.try_acquire(permit("s", 3)), Errc::held));
 }
 
 TEST(KindsOverTheLoss, OfItsKeysAHoldIsGivenBackToANodeThatReturns) {
   Nodes nodes(3);
   Client client = make_client(impatient(nodes.urls()));
-  auto reader = acquire_patiently(client, "r", {.ttl = seconds(20), .shared = true});
+  auto reader = acquire_patiently(client, shared("r"), {.ttl = seconds(20)});
   ASSERT_TRUE(succeeded(reader));
   ASSERT_TRUE(eventually([&] { return nodes[1].command({"ZCARD", "r"}).integer == 2; }));
   nodes[1].kill();
@@ -546,20 +549,19 @@ TEST(KindsAndBootstrap, HoldsAndIntervalsAreFoundAsLocksAre) {
   Nodes nodes(3);
   ClientOptions options = patient(nodes.urls());
   options.guards.restart = true;
-  const auto refused_for = [&](AcquireOptions terms) {
+  const auto refused_for = [&](const Target& target) {
     Client client = make_client(patient(nodes.urls()));
-    terms.ttl = seconds(20);
-    const auto lease = client.acquire("r", std::move(terms));
+    const auto lease = client.try_acquire(target, {.ttl = seconds(20)});
     EXPECT_TRUE(succeeded(lease));
     const auto opened = bootstrap(options);
     EXPECT_TRUE(failed_with(opened, Errc::held));
     return !opened && opened.error().message.find("'r'") != std::string::npos;
   };
-  EXPECT_TRUE(refused_for({.shared = true}));
+  EXPECT_TRUE(refused_for(shared("r")));
   nodes.flush();
-  EXPECT_TRUE(refused_for({.owner = "me"}));
+  EXPECT_TRUE(refused_for(owned("r", "me")));
   nodes.flush();
-  EXPECT_TRUE(refused_for({.at_least = seconds(600)}));
+  EXPECT_TRUE(refused_for(interval("r", seconds(600))));
   // What is left of an interval is nobody's, and keeps everybody out all the same.
   const auto cooling_down = bootstrap(options);
   EXPECT_TRUE(failed_with(cooling_down, Errc::held));
@@ -571,25 +573,36 @@ TEST(KindsAndBootstrap, HoldsAndIntervalsAreFoundAsLocksAre) {
 
 // --- bad input ---------------------------------------------------------------------------------
 
-TEST_F(Kinds, WhatDoesNotGoTogetherIsRefusedInOneLine) {
-  const auto why = [&](AcquireOptions options) {
-    const auto refused = client_.acquire(resource_, std::move(options));
+TEST_F(Kinds, AnUnusableTargetIsRefusedInOneLine) {
+  const auto why = [&](const Target& target, AcquireOptions options = {}) {
+    const auto refused = client_.try_acquire(target, std::move(options));
     EXPECT_TRUE(failed_with(refused, Errc::invalid_argument));
     return refused ? std::string() : refused.error().message;
   };
-  EXPECT_EQ(why({.shared = true, .owner = "me"}),
-            "shared, owner, permits: only one of them at a time is allowed");
-  EXPECT_EQ(why({.owner = std::string(81, 'x')}), "owner: 81 bytes; 1 to 80 are allowed");
-  EXPECT_EQ(why({.permits = 0}), "permits: 0; 1 to 256 are allowed");
-  EXPECT_EQ(why({.permits = 257}), "permits: 257; 1 to 256 are allowed");
-  EXPECT_EQ(why({.shared = true, .at_least = seconds(1)}), "at least: not for readers and owners");
-  EXPECT_EQ(why({.at_least = seconds(-1)}).substr(0, 9), "at least:");
-  EXPECT_EQ(why({.also = std::vector<std::string>(64, "x")}),
+  EXPECT_EQ(why(owned(resource_, std::string(81, 'x'))), "owner: 81 bytes; 1 to 80 are allowed");
+  EXPECT_EQ(why(owned(resource_, "")), "owner: 0 bytes; 1 to 80 are allowed");
+  EXPECT_EQ(why(permit(resource_, 0)), "permits: 0; 1 to 256 are allowed");
+  EXPECT_EQ(why(permit(resource_, 257)), "permits: 257; 1 to 256 are allowed");
+  EXPECT_EQ(why(interval(resource_, seconds(-1))).substr(0, 14), "hold at least:");
+  EXPECT_EQ(why(permit(resource_, 2, seconds(-1))).substr(0, 14), "hold at least:");
+  EXPECT_EQ(why(all_of(std::vector<std::string>(65, "x"))),
             "resources: 65; at most 64 are allowed");
-  EXPECT_EQ(why({.also = {""}}).substr(0, 9), "resource:");
-  EXPECT_EQ(why({.permits = 2, .also = {"x"}}),
-            "resources: several are not allowed with shared, owner, permits or an orphan TTL");
-  EXPECT_EQ(why({.name = std::string(81, 'x')}), "name: 81 bytes; at most 80 are allowed");
+  const std::string no_name = "resource: 0 bytes; 1 to 8192 are allowed";
+  EXPECT_EQ(why(all_of({resource_, ""})), no_name);
+  EXPECT_EQ(why(all_of({})), no_name);
+  EXPECT_EQ(why(shared("")), no_name);
+  Target moved = resource_;
+  const Target kept = std::move(moved);
+  EXPECT_EQ(why(moved), no_name);  // NOLINT(bugprone-use-after-move)
+  EXPECT_EQ(kept.resource(), resource_);
+  EXPECT_EQ(why(all_of({resource_, "x"}), {.orphan_ttl = seconds(1)}),
+            "orphan ttl: not for several resources");
+  for (const Target& target : {shared(resource_), owned(resource_, "me"), permit(resource_, 2)}) {
+    EXPECT_EQ(why(target, {.fencing = true}),
+              "fencing: not for shared, owned and permit, which may have several holders");
+  }
+  EXPECT_EQ(why(resource_, {.name = std::string(81, 'x')}),
+            "name: 81 bytes; at most 80 are allowed");
   EXPECT_EQ(count(resource_), 0U);
 }
 
@@ -599,7 +612,7 @@ TEST_F(Kinds, AForeignSortedSetIsNeitherTakenNorTouched) {
   }
   EXPECT_TRUE(failed_with(read(), Errc::held));
   EXPECT_TRUE(failed_with(own("me"), Errc::held));
-  EXPECT_TRUE(failed_with(take({.also = {"x"}}), Errc::held));
+  EXPECT_TRUE(failed_with(take(all_of({resource_, "x"})), Errc::held));
   EXPECT_TRUE(failed_with(client_.release(resource_, *Token::parse("one")), Errc::not_holder));
   for (RedisServer& node : shared_nodes()) {
     EXPECT_EQ(node.command({"ZCARD", resource_}).integer, 2);

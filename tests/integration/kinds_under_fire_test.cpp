@@ -29,35 +29,28 @@ struct Held {
 
 struct FireKind {
   const char* name;
-  /// What a turn asks for besides TTL and wait; answers the group.
-  std::string (*draw)(std::minstd_rand& random, AcquireOptions& options);
+  Target (*draw)(std::minstd_rand& random);
+  std::chrono::nanoseconds ttl = seconds(2);
   int grants = 20;  ///< until a fault is over
 
   friend void PrintTo(const FireKind& kind, std::ostream* out) { *out << kind.name; }
 };
 
-std::string as_reader_or_writer(std::minstd_rand& random, AcquireOptions& options) {
-  options.shared = random() % 3 != 0;
-  return options.shared ? "readers" : "";
+Target as_reader_or_writer(std::minstd_rand& random) {
+  return random() % 3 != 0 ? shared("r") : Target("r");
 }
-std::string as_owner(std::minstd_rand& random, AcquireOptions& options) {
-  options.owner = random() % 2 == 0 ? "a" : "b";
-  return options.owner;
+Target as_owner(std::minstd_rand& random) { return owned("r", random() % 2 == 0 ? "a" : "b"); }
+Target of_several(std::minstd_rand& random) {
+  if (random() % 2 == 0) return "r";
+  return random() % 2 == 0 ? all_of({"r", "another", "and another"})
+                           : all_of({"another", "r", "and another"});
 }
-std::string of_several(std::minstd_rand& random, AcquireOptions& options) {
-  if (random() % 2 == 0) options.also = {"another", "and another"};
-  return "";
-}
-std::string of_places(std::minstd_rand& /*random*/, AcquireOptions& options) {
-  options.permits = 2;
-  return "";
-}
+Target of_permits(std::minstd_rand& /*random*/) { return permit("r", 2); }
+Target of_an_interval(std::minstd_rand& /*random*/) { return interval("r", milliseconds(250)); }
 
-std::string of_an_interval(std::minstd_rand& /*random*/, AcquireOptions& options) {
-  // Longer than the lease: a holder that is gone keeps others out as well.
-  options.ttl = milliseconds(200);
-  options.at_least = milliseconds(250);
-  return "";
+/// The holders that do not exclude each other have this in common; empty: it excludes all.
+std::string group_of(const Target& target) {
+  return target.kind() == Target::Kind::shared ? "readers" : target.owner();
 }
 
 class KindsUnderFire : public testing::TestWithParam<FireKind> {
@@ -73,14 +66,11 @@ class KindsUnderFire : public testing::TestWithParam<FireKind> {
     Client client = make_client(client_options());
     std::minstd_rand random(number);
     while (!over_) {
-      AcquireOptions options{.ttl = seconds(2), .wait = seconds(5)};
-      const std::string group = GetParam().draw(random, options);
-      const bool backwards = !options.also.empty() && random() % 2 == 0;
-      std::string resource = "r";
-      if (backwards) std::swap(resource, options.also.front());
-      const auto ttl = options.ttl;
-      const auto at_least = options.at_least;
-      auto lease = client.acquire(resource, std::move(options));
+      const Target target = GetParam().draw(random);
+      const std::string group = group_of(target);
+      const auto ttl = GetParam().ttl;
+      const auto at_least = target.hold_at_least();
+      auto lease = client.acquire(target, {.ttl = ttl, .wait = seconds(5)});
       if (!lease) continue;
       const auto from = BootClock::now();
       // No later than the granting round began: drift is taken off as well.
@@ -138,7 +128,7 @@ class KindsUnderFire : public testing::TestWithParam<FireKind> {
         }
       }
     }
-    if (GetParam().draw == of_places) {
+    if (GetParam().draw == of_permits) {
       EXPECT_LE(by_resource.size(), 2U) << "places";
     }
   }
@@ -172,13 +162,14 @@ TEST_P(KindsUnderFire, KeepsItsPromise) {
   judge();
 }
 
-INSTANTIATE_TEST_SUITE_P(Kinds, KindsUnderFire,
-                         testing::Values(FireKind{"readers_and_writers", as_reader_or_writer},
-                                         FireKind{"owners", as_owner},
-                                         FireKind{"several", of_several},
-                                         FireKind{"places", of_places},
-                                         FireKind{"interval", of_an_interval, 3}),
-                         [](const auto& instance) { return std::string(instance.param.name); });
+INSTANTIATE_TEST_SUITE_P(
+    Kinds, KindsUnderFire,
+    testing::Values(
+        FireKind{"readers_and_writers", as_reader_or_writer}, FireKind{"owners", as_owner},
+        FireKind{"several", of_several}, FireKind{"permits", of_permits},
+        // A shorter lease than the interval: a holder that is gone keeps others out as well.
+        FireKind{"interval", of_an_interval, milliseconds(200), 3}),
+    [](const auto& instance) { return std::string(instance.param.name); });
 
 }  // namespace
 }  // namespace redlock::test

@@ -159,10 +159,10 @@ class EventLog {
 }
 
 /// Acquires until it works: for a client whose connections are still being made again.
-[[nodiscard]] inline Result<Lease> acquire_patiently(Client& client, const std::string& resource,
+[[nodiscard]] inline Result<Lease> acquire_patiently(Client& client, const Target& target,
                                                      AcquireOptions options = {}) {
   options.wait = std::chrono::seconds(30);
-  return client.acquire(resource, std::move(options));
+  return client.acquire(target, std::move(options));
 }
 
 }  // namespace redlock::test

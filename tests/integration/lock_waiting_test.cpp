@@ -43,7 +43,7 @@ TEST_F(LockWaiting, EndsWithTheLockWhenItsHolderDied) {
   ASSERT_TRUE(succeeded(lease));
   const auto deadline = lease->valid_until();
   static_cast<void>(lease->detach());  // nobody will release it
-  auto next = client_.acquire(resource_, {.wait = forever});
+  auto next = client_.acquire(resource_);
   ASSERT_TRUE(succeeded(next));
   EXPECT_GT(BootClock::now(), deadline) << "two leases at once";
 }
@@ -110,8 +110,8 @@ TEST_F(LockWaiting, ManyWaitersAllGetTheirTurn) {
     std::vector<std::jthread> threads;
     for (int i = 0; i < waiters; ++i) {
       threads.emplace_back([&, i] {
-        auto lease = clients[static_cast<std::size_t>(i % 4)].acquire(
-            resource_, {.ttl = seconds(30), .wait = forever});
+        auto lease =
+            clients[static_cast<std::size_t>(i % 4)].acquire(resource_, {.ttl = seconds(30)});
         ASSERT_TRUE(succeeded(lease));
         EXPECT_EQ(++inside, 1);
         ++turns;
@@ -133,7 +133,8 @@ TEST_F(LockWaiting, OfAWriterAndItsReadersLeavesNoFreeLockIdle) {
       threads.emplace_back([&, i] {
         Client client = make_client(patient(shared_urls(3)));
         while (!enough) {
-          auto lease = client.acquire(resource_, {.wait = seconds(60), .shared = i > 0});
+          auto lease =
+              client.try_acquire_for(i > 0 ? shared(resource_) : Target(resource_), seconds(60));
           ASSERT_TRUE(succeeded(lease));
           std::this_thread::sleep_for(milliseconds(1));  // what the lock is for
           ASSERT_TRUE(succeeded(lease->release()));

@@ -159,7 +159,7 @@ TEST_F(Members, ThatWereChangedAreNamedByTheDoctor) {
   const auto examination = examine(options_of(initial_));
   ASSERT_TRUE(succeeded(examination));
   std::vector<std::string> ids;
-  for (const Finding& finding : examination->findings) ids.push_back(finding.id);
+  for (const Finding& finding : examination->findings) ids.emplace_back(to_string(finding.kind));
   EXPECT_THAT(ids, ElementsAre("other-deployment", "stale-client"));
 }
 

@@ -121,7 +121,7 @@ TEST_F(NodeConnections, ACommandThatArrivesLateIsKilledBeforeItsRelease) {
   proxies_[0]->set(Direction::requests, Flow::hold);
   std::stop_source stop;
   auto acquiring = std::async(std::launch::async, [&] {
-    return client.acquire(resource_, {.ttl = ages, .wait = forever}, stop.get_token());
+    return client.acquire(resource_, {.ttl = ages}, stop.get_token());
   });
   ASSERT_TRUE(eventually([&] { return proxies_[0]->request_bytes_received() > before; }));
   stop.request_stop();

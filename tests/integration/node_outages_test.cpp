@@ -119,8 +119,7 @@ TEST_F(NodeOutages, AClientCreatedDuringAnOutageSaysSoAtOnceAndWorksLater) {
 TEST_F(NodeOutages, AWaitingAcquireSitsAnOutageOut) {
   Client client = make_client(patient(nodes_->urls()));
   for (std::size_t i = 0; i < 3; ++i) (*nodes_)[i].kill();
-  auto waiting =
-      std::async(std::launch::async, [&] { return client.acquire("outage", {.wait = forever}); });
+  auto waiting = std::async(std::launch::async, [&] { return client.acquire("outage", {}); });
   (*nodes_)[1].start();
   EXPECT_TRUE(succeeded(waiting.get()));
 }

@@ -356,9 +356,7 @@ TEST_F(Notifications, WakeAWaiterOverADeadNode) {
 TEST_F(Notifications, FollowAWriterAndItsReaders) {
   auto writer = holder_.try_acquire(resource_, {.ttl = seconds(30)});
   ASSERT_TRUE(succeeded(writer));
-  const auto read = [&] {
-    return waiter_.acquire(resource_, {.ttl = seconds(30), .wait = forever, .shared = true});
-  };
+  const auto read = [&] { return waiter_.acquire(shared(resource_), {.ttl = seconds(30)}); };
   auto first = std::async(std::launch::async, read);
   auto second = std::async(std::launch::async, read);
   ASSERT_TRUE(eventually([&] { return stand_in_all_queues(); }));
@@ -367,9 +365,8 @@ TEST_F(Notifications, FollowAWriterAndItsReaders) {
   auto b = second.get();
   ASSERT_TRUE(succeeded(a));
   ASSERT_TRUE(succeeded(b));
-  auto next = std::async(std::launch::async, [&] {
-    return holder_.acquire(resource_, {.ttl = seconds(30), .wait = forever});
-  });
+  auto next = std::async(std::launch::async,
+                         [&] { return holder_.acquire(resource_, {.ttl = seconds(30)}); });
   ASSERT_TRUE(succeeded(a->release()));
   ASSERT_TRUE(succeeded(b->release()));
   EXPECT_TRUE(succeeded(next.get()));
@@ -406,9 +403,8 @@ TEST_P(NotificationsOver, ReachAWaiter) {
   auto lease = holder.try_acquire("r", {.ttl = seconds(30)});
   ASSERT_TRUE(succeeded(lease));
   const auto before = calls(server_, "publish");
-  auto waiting = std::async(std::launch::async, [&] {
-    return waiter.acquire("r", {.ttl = seconds(30), .wait = forever});
-  });
+  auto waiting =
+      std::async(std::launch::async, [&] { return waiter.acquire("r", {.ttl = seconds(30)}); });
   const auto told = [&] { return calls(server_, "zadd") > 0; };
   if (GetParam().may_listen) {
     ASSERT_TRUE(eventually(told));

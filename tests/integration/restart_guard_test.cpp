@@ -62,7 +62,7 @@ TEST_F(RestartGuard, NodesThatNobodyHasMetHaveNoVoteAndSayHowToOpenThem) {
 TEST_F(RestartGuard, AWaitingAcquireGetsTheLockWhenTheQuarantineEnds) {
   Client client = RestartGuard::client();
   ASSERT_TRUE(failed_with(client.try_acquire("r", {.ttl = short_max_ttl}), Errc::excluded));
-  const auto lease = client.acquire("r", {.ttl = short_max_ttl, .wait = forever});
+  const auto lease = client.acquire("r", {.ttl = short_max_ttl});
   ASSERT_TRUE(succeeded(lease));
   // On two of the three, and most of it has passed; to the millisecond, clocks may disagree.
   const auto ended = std::count_if(nodes_.begin(), nodes_.end(), [](const RedisServer& node) {

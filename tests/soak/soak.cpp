@@ -95,7 +95,7 @@ class Soak {
     // One in four is wanted by several at once, the others come once.
     const std::string resource =
         turn % 4 == 0 ? "hot/" + std::to_string(worker % 8) : "cold/" + std::to_string(turn);
-    client_->acquire(resource, std::move(options), [this, worker, turn](Result<Lease> lease) {
+    client_->try_acquire(resource, std::move(options), [this, worker, turn](Result<Lease> lease) {
       if (!lease) {
         ++(lease.error().code == Errc::unavailable ? failed_ : refused_);
         return next(worker);

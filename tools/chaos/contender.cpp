@@ -59,6 +59,11 @@ class LossNote {
   bool granted_ = false;
 };
 
+/// 0: none.
+std::uint64_t number_of(std::optional<FencingToken> token) {
+  return token.value_or(FencingToken()).value();
+}
+
 /// A lease in use: what the library says of it is recorded each time it is asked.
 class Holding {
  public:
@@ -69,7 +74,7 @@ class Holding {
         told_(lease_.valid_until()) {}
 
   [[nodiscard]] Lease& lease() noexcept { return lease_; }
-  [[nodiscard]] std::uint64_t token() const { return lease_.fencing_token().value_or(0); }
+  [[nodiscard]] std::uint64_t token() const { return number_of(lease_.fencing_token()); }
 
   [[nodiscard]] bool valid() {
     const std::int64_t asked = boot_now();
@@ -161,52 +166,51 @@ class Contender {
     return dice_.one_in(3) ? milliseconds{4000} : dice_.between(milliseconds{1}, milliseconds{300});
   }
 
-  /// Who may hold it at the same time; empty: nobody. Holds that others may have have no number.
-  std::string ask_for(Kind kind, std::size_t resource, AcquireOptions& options) {
-    const bool can_be_fenced =
-        kind == Kind::alone || kind == Kind::several || kind == Kind::interval;
-    options.fencing = can_be_fenced && !dice_.one_in(4);
+  Target draw_target(Kind kind, std::size_t resource) {
+    const std::string& name = request_.resources[resource];
     switch (kind) {
       case Kind::alone:
-        return {};
+        return name;
       case Kind::interval:
-        options.at_least = interval;
-        return {};
+        return redlock::interval(interval_resource, interval);
       case Kind::several:
-        options.also = {request_.resources[(resource + 1) % request_.resources.size()]};
-        return {};
+        return all_of({name, request_.resources[(resource + 1) % request_.resources.size()]});
       case Kind::reader:
-        options.shared = true;
-        return "readers";
+        return shared(name);
       case Kind::owner:
-        options.owner = dice_.one_in(2) ? "x" : "y";
-        return "owner-" + options.owner;
+        return owned(name, dice_.one_in(2) ? "x" : "y");
       case Kind::place:
-        options.permits = places;
-        return {};
+        return permit(name, places);
     }
-    return {};
+    return name;
+  }
+
+  /// Who may hold it at the same time; empty: nobody.
+  static std::string group_of(const Target& target) {
+    if (target.kind() == Target::Kind::shared) return "readers";
+    return target.kind() == Target::Kind::owned ? "owner-" + target.owner() : std::string();
   }
 
   bool hold_once(std::size_t resource, Kind kind, milliseconds wait) {
-    const std::string name =
-        kind == Kind::interval ? interval_resource : request_.resources[resource];
     const std::uint64_t number = ++leases_;
     const auto note = std::make_shared<LossNote>(recorder_, number);
     AcquireOptions options;
     const milliseconds ttl = dice_.between(shortest_ttl, longest_ttl);
     options.ttl = ttl;
     options.wait = wait;
-    const std::string group = ask_for(kind, resource, options);
+    const bool can_be_fenced =
+        kind == Kind::alone || kind == Kind::several || kind == Kind::interval;
+    options.fencing = can_be_fenced && !dice_.one_in(4);
+    const Target target = draw_target(kind, resource);
+    const std::string group = group_of(target);
     if (dice_.one_in(2)) options.renewal = RenewalOptions{};
-    const bool fenced = options.fencing;
-    std::string asked_for = name;
-    for (const std::string& other : options.also) asked_for += "," + other;
-    if (options.permits > 0) asked_for += "#";
+    std::string asked_for = target.resource();
+    for (const std::string& other : target.more_resources()) asked_for += "," + other;
+    if (target.permits() > 0) asked_for += "#";
     options.on_lost = [note](const Error&) { note->lost(); };
 
     const std::int64_t asked = boot_now();
-    auto lease = client_.acquire(name, std::move(options));
+    auto lease = client_.acquire(target, std::move(options));
     const std::int64_t answered = boot_now();
     if (!lease) {
       failed(asked_for, asked, answered, lease.error());
@@ -215,7 +219,7 @@ class Contender {
     note->granted(fmt::format(
         "granted {} {} {} {} {} {} {}{}{}", number, fmt::join(lease->resources(), ","), asked,
         answered, nanoseconds(lease->valid_until()), std::chrono::nanoseconds(ttl).count(),
-        fenced ? lease->fencing_token().value() : 0, group.empty() ? "" : " ", group));
+        number_of(lease->fencing_token()), group.empty() ? "" : " ", group));
     Holding holding(recorder_, number, std::move(*lease));
     use(holding, kind == Kind::interval ? nullptr : &counters_[resource], ttl);
     part_with(holding);
@@ -230,7 +234,7 @@ class Contender {
     Election election(client_, election_resource, options);
     const std::uint64_t number = ++leases_;
     const std::int64_t asked = boot_now();
-    auto leadership = election.campaign_for(wait);
+    auto leadership = election.try_campaign_for(wait);
     const std::int64_t answered = boot_now();
     if (!leadership) {
       failed(election_resource, asked, answered, leadership.error());
@@ -239,7 +243,7 @@ class Contender {
     const Lease& lease = leadership->lease();
     recorder_.write(fmt::format("granted {} {} {} {} {} {} {}", number, election_resource, asked,
                                 answered, nanoseconds(lease.valid_until()),
-                                std::chrono::nanoseconds(ttl).count(), leadership->term()));
+                                std::chrono::nanoseconds(ttl).count(), leadership->term().value()));
     const std::stop_callback lost(leadership->lost(), [this, number] {
       recorder_.write(fmt::format("ended {} {} lost", number, boot_now()));
     });

@@ -66,19 +66,21 @@ std::pair<Lease, std::uint64_t> acquire_and_write(const Scene& scene, Client& cl
                                                   std::uint64_t older, const Story& story) {
   auto lease = client.acquire(scene.name, {.wait = scene.wait, .fencing = true});
   if (!lease) throw DemoFailure(cli::exit_code_of(lease.error().code), lease.error().message);
-  const auto token = lease->fencing_token();
-  if (!token) throw DemoFailure(cli::ExitCode::failure, "the lease has no fencing token");
-  story.tell("B", fmt::format("acquires it, A's lease being over: fencing token {}, {}", *token,
-                              *token > older ? "larger than A's" : "NOT larger than A's"));
+  if (!lease->fencing_token()) {
+    throw DemoFailure(cli::ExitCode::failure, "the lease has no fencing token");
+  }
+  const std::uint64_t token = lease->fencing_token()->value();
+  story.tell("B", fmt::format("acquires it, A's lease being over: fencing token {}, {}", token,
+                              token > older ? "larger than A's" : "NOT larger than A's"));
 
   Storage storage(scene.storage);
   if (scene.fencing == DemoRequest::Fencing::ignored) {
-    storage.write_unfenced(scene.name, scene.newer_value, *token);
-  } else if (const auto newer = storage.write(scene.name, scene.newer_value, *token)) {
-    throw DemoFailure(cli::ExitCode::not_holder, "B is " + refusal(*token, *newer));
+    storage.write_unfenced(scene.name, scene.newer_value, token);
+  } else if (const auto newer = storage.write(scene.name, scene.newer_value, token)) {
+    throw DemoFailure(cli::ExitCode::not_holder, "B is " + refusal(token, *newer));
   }
   story.tell("B", fmt::format("writes \"{}\": written", scene.newer_value));
-  return {std::move(*lease), *token};
+  return {std::move(*lease), token};
 }
 
 int verdict(const Story& story, std::string_view late_write, std::string_view final_value,

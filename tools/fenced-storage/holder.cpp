@@ -74,23 +74,25 @@ void hold_and_write(const Scene& scene, const cli::Descriptor& reports,
   const auto lease =
       client->acquire(scene.name, {.ttl = scene.holder_ttl, .wait = scene.wait, .fencing = true});
   if (!lease) throw DemoFailure(cli::exit_code_of(lease.error().code), lease.error().message);
-  const auto token = lease->fencing_token();
-  if (!token) throw DemoFailure(cli::ExitCode::failure, "the lease has no fencing token");
+  if (!lease->fencing_token()) {
+    throw DemoFailure(cli::ExitCode::failure, "the lease has no fencing token");
+  }
+  const std::uint64_t token = lease->fencing_token()->value();
   Storage storage(scene.storage);
 
   // The check that every holder should make, and that is not enough: a pause can hit right here,
   // between it and the write. Asking again behind the pause would only move the gap.
   if (!lease->valid()) throw DemoFailure(cli::ExitCode::lost, "A lost its lease before the pause");
-  write_line(reports, fmt::format("{} {}", *token, lease->remaining().count()));
+  write_line(reports, fmt::format("{} {}", token, lease->remaining().count()));
   static_cast<void>(read_line(permission));
 
   if (scene.fencing == DemoRequest::Fencing::ignored) {
-    storage.write_unfenced(scene.name, scene.stale_value, *token);
+    storage.write_unfenced(scene.name, scene.stale_value, token);
     write_line(reports, "written");
     return;
   }
-  const auto newer = storage.write(scene.name, scene.stale_value, *token);
-  write_line(reports, newer ? refusal(*token, *newer) : "written");
+  const auto newer = storage.write(scene.name, scene.stale_value, token);
+  write_line(reports, newer ? refusal(token, *newer) : "written");
 }
 
 [[noreturn]] void be_holder(const Scene& scene, pid_t parent, const cli::Descriptor& reports,

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <string_view>
-
 #include "quorum-lock/signals.hpp"
 #include "redlock/client.hpp"
 
@@ -14,7 +12,7 @@ struct Acquisition {
 
 /// Acquires; a signal that ends a process ends the waiting, and whatever the attempts left on the
 /// nodes is released.
-[[nodiscard]] Acquisition acquire_until_signal(Client& client, std::string_view resource,
+[[nodiscard]] Acquisition acquire_until_signal(Client& client, Target target,
                                                AcquireOptions options, const Signals& signals);
 
 }  // namespace redlock::cli

@@ -52,8 +52,9 @@ class AsyncLanes {
       return;
     }
     lane.start = now;
-    client_.acquire(lane.resource, options_of_one(),
-                    [this, &lane](Result<Lease> lease) { on_acquired(lane, std::move(lease)); });
+    client_.try_acquire(lane.resource, options_of_one(), [this, &lane](Result<Lease> lease) {
+      on_acquired(lane, std::move(lease));
+    });
   }
 
   [[nodiscard]] AcquireOptions options_of_one() const {

@@ -26,7 +26,7 @@ bench::CycleResult run_lane(Client& client, const CycleLoad& load, const std::st
     AcquireOptions options;
     options.ttl = ttl;
     options.fencing = load.fencing;
-    Result<Lease> lease = client.acquire(resource, std::move(options));
+    Result<Lease> lease = client.try_acquire(resource, std::move(options));
     const auto acquired = Clock::now();
     const bool released = lease && lease->release();
     const auto end = Clock::now();

@@ -26,6 +26,17 @@ Json text_or_null(const std::string& text) {
   return text.empty() ? Json(nullptr) : Json(as_utf8(text));
 }
 
+/// The server's own word; empty: it did not say.
+std::string role_word(NodeExamination::Role role) {
+  if (role == NodeExamination::Role::unknown) return {};
+  return role == NodeExamination::Role::replica ? "slave" : std::string(to_string(role));
+}
+
+std::string persistence_word(NodeExamination::Persistence persistence) {
+  const bool unknown = persistence == NodeExamination::Persistence::unknown;
+  return unknown ? std::string() : std::string(to_string(persistence));
+}
+
 std::int64_t quarantine_ms(const NodeExamination& node) {
   if (node.quarantine == forever) return -1;
   return std::chrono::ceil<std::chrono::milliseconds>(node.quarantine).count();
@@ -38,7 +49,7 @@ Json node_json(const NodeExamination& node) {
       measured ? Json(std::chrono::round<std::chrono::microseconds>(node.round_trip).count())
                : Json(nullptr);
   json["version"] = text_or_null(node.version);
-  json["role"] = text_or_null(node.role);
+  json["role"] = text_or_null(role_word(node.role));
   json["run_id"] = text_or_null(node.run_id);
   json["maxmemory_policy"] = text_or_null(node.maxmemory_policy);
   json["cluster"] = node.run_id.empty() ? Json(nullptr) : Json(node.cluster);
@@ -57,7 +68,7 @@ std::string state_of(const NodeExamination& node) {
   if (!node.reachable) return "unreachable";
   if (node.run_id.empty()) return "no access";
   if (node.cluster) return "cluster";
-  if (node.role == "sentinel") return "no data server";
+  if (node.role == NodeExamination::Role::sentinel) return "no data server";
   if (node.loading) return "loading";
   if (node.quarantine == forever) return "quarantine without end";
   if (node.quarantine.count() > 0) return "quarantine " + format_duration(node.quarantine);
@@ -99,10 +110,10 @@ Row row_of(const NodeExamination& node) {
   Row row{node.url,
           node.round_trip.count() > 0 ? format_duration(node.round_trip) : "",
           node.version,
-          node.role,
+          role_word(node.role),
           node.run_id.substr(0, enough_of_a_run_id),
           node.uptime ? uptime_text(*node.uptime) : "",
-          node.persistence,
+          persistence_word(node.persistence),
           node.maxmemory_policy,
           node.clock_offset ? signed_duration(*node.clock_offset) : "",
           state_of(node)};
@@ -135,12 +146,12 @@ std::string table(const Style& style, const Examination& examination) {
 }
 
 std::string finding_text(const Style& style, const Finding& finding) {
-  constexpr std::size_t column = 8;
-  std::string out =
-      fmt::format("\n{}  {}\n", style.paint(Colour::bad, finding.id), as_printable(finding.node));
-  out += "  what  " + wrapped(as_printable(finding.what), column);
-  out += "  why   " + wrapped(as_printable(finding.why), column);
-  out += "  mend  " + wrapped(as_printable(finding.mend), column);
+  constexpr std::size_t column = 10;
+  std::string out = fmt::format("\n{}  {}\n", style.paint(Colour::bad, to_string(finding.kind)),
+                                as_printable(finding.node));
+  out += "  what    " + wrapped(as_printable(finding.what), column);
+  out += "  why     " + wrapped(as_printable(finding.why), column);
+  out += "  remedy  " + wrapped(as_printable(finding.remedy), column);
   return out;
 }
 
@@ -153,10 +164,11 @@ std::string examination_json(const Examination& examination) {
   json["problems"] = Json::array();
   for (const Finding& finding : examination.findings) {
     json["problems"].push_back({{"node", as_utf8(finding.node)},
-                                {"id", finding.id},
+                                {"id", std::string(to_string(finding.kind))},
                                 {"what", as_utf8(finding.what)},
                                 {"why", as_utf8(finding.why)},
-                                {"mend", as_utf8(finding.mend)}});
+                                {"mend", as_utf8(finding.remedy)},
+                                {"remedy", as_utf8(finding.remedy)}});
   }
   return json_line(json);
 }

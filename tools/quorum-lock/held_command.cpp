@@ -35,11 +35,6 @@ AcquireOptions acquire_options(const HeldCommand& request) {
   options.fencing = terms.fencing;
   options.orphan_ttl = terms.orphan_ttl;
   options.name = terms.name;
-  options.shared = terms.shared;
-  options.owner = terms.owner;
-  options.permits = terms.permits;
-  options.at_least = terms.at_least;
-  options.also = terms.also;
   options.refusal_detail = AcquireOptions::RefusalDetail::holder_and_remaining;
   RenewalOptions renewal;
   if (request.max_hold) renewal.max_hold = *request.max_hold;
@@ -59,13 +54,13 @@ std::vector<std::string> command_environment(const HeldCommand& request, const S
   std::vector<std::string> additions = {"QUORUM_LOCK_RESOURCE=" + request.resource,
                                         "QUORUM_LOCK_TOKEN=" + lease.token().str()};
   std::vector<std::string_view> removals;
-  if (request.terms.permits) {
+  if (request.target.kind() == Target::Kind::permit) {
     additions.push_back("QUORUM_LOCK_PLACE=" + lease.resource());
   } else {
     removals.emplace_back("QUORUM_LOCK_PLACE");
   }
   if (const auto number = lease.fencing_token()) {
-    additions.push_back("QUORUM_LOCK_FENCING_TOKEN=" + std::to_string(*number));
+    additions.push_back("QUORUM_LOCK_FENCING_TOKEN=" + to_string(*number));
   } else {
     // Somebody else's must not be taken for ours.
     removals.emplace_back("QUORUM_LOCK_FENCING_TOKEN");
@@ -223,7 +218,7 @@ int run_under_lock(const HeldCommand& request, const Signals& signals) {
   Result<Client> client = session.connect();
   if (!client) return report_failure(request.settings, request.resource, client.error());
   Acquisition acquisition =
-      acquire_until_signal(client.value(), request.first, acquire_options(request), signals);
+      acquire_until_signal(client.value(), request.target, acquire_options(request), signals);
   if (acquisition.signal != 0) return code_of_signal(acquisition.signal);
   if (!acquisition.lease) {
     return report_failure(request.settings, request.resource, acquisition.lease.error());

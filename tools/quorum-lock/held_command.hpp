@@ -1,7 +1,6 @@
 #pragma once
 
 #include <chrono>
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -9,33 +8,29 @@
 
 #include "quorum-lock/settings.hpp"
 #include "quorum-lock/signals.hpp"
+#include "redlock/target.hpp"
 
 namespace redlock::cli {
 
-/// What kind of lock: the part of AcquireOptions that a command line can say.
+/// The part of AcquireOptions that a command line can say.
 struct LockTerms {
   std::chrono::nanoseconds ttl{};
   std::chrono::nanoseconds wait{};
   bool fencing = false;
-  bool shared = false;
-  std::string owner{};
   std::string name{};
-  std::optional<std::size_t> permits{};
-  std::chrono::nanoseconds at_least{0};
-  std::vector<std::string> also{};  ///< resources behind the first
   std::optional<std::chrono::nanoseconds> orphan_ttl{};
 };
 
 /// A command and the lock that is to be held around it.
 struct HeldCommand {
   Settings settings;
-  std::string first;     ///< the first resource
-  std::string resource;  ///< all of them, for people and for the command
-  LockTerms terms;
-  std::vector<std::string> command;
-  std::optional<std::chrono::nanoseconds> max_hold;
-  std::optional<std::uint64_t> max_renewals;
-  std::optional<std::chrono::nanoseconds> kill_after;
+  Target target;
+  std::string resource{};  ///< all of them, for people and for the command
+  LockTerms terms{};
+  std::vector<std::string> command{};
+  std::optional<std::chrono::nanoseconds> max_hold{};
+  std::optional<std::uint64_t> max_renewals{};
+  std::optional<std::chrono::nanoseconds> kill_after{};
 };
 
 /// Acquires, runs the command, renews meanwhile, ends it in time when the lock is lost, releases.

@@ -65,7 +65,7 @@ Json inspected_nodes(const Inspection& inspection) {
     // A key without expiry: -1, as Redis itself says it.
     const std::int64_t without = node.holder ? -1 : 0;
     json["remaining_ms"] = node.remaining ? milliseconds(*node.remaining) : without;
-    json["fencing"] = node.fencing.value_or(0);
+    json["fencing"] = node.fencing.value_or(FencingToken()).value();
     if (node.quarantine.count() > 0) json["quarantine_ms"] = milliseconds(node.quarantine);
     if (!node.error.empty()) json["error"] = as_utf8(node.error);
     nodes.push_back(std::move(json));
@@ -77,10 +77,10 @@ Json inspected_nodes(const Inspection& inspection) {
 
 std::string round_json(std::string_view outcome, std::string_view resource,
                        const std::optional<Token>& token, const RoundReport& round, RoundKind kind,
-                       std::optional<std::uint64_t> fencing) {
+                       std::optional<FencingToken> fencing) {
   Json json{{"outcome", std::string(outcome)}, {"resource", as_utf8(resource)}};
   if (token) json["token"] = as_utf8(token->view());
-  if (fencing) json["fencing_token"] = *fencing;
+  if (fencing) json["fencing_token"] = fencing->value();
   if (kind == RoundKind::lease) {
     json["ttl_ms"] = milliseconds(round.ttl);
     json["validity_ms"] = milliseconds(round.validity);
@@ -137,11 +137,11 @@ std::size_t count_taken(const std::vector<PlaceInspection>& places) {
 }
 
 std::string leader_json(std::string_view election, const std::optional<Leader>& leader,
-                        std::optional<std::uint64_t> term) {
+                        std::optional<FencingToken> term) {
   Json json{{"election", as_utf8(election)}};
   json["leader"] = leader ? Json(as_utf8(leader->candidate)) : Json(nullptr);
   if (leader) json["token"] = as_utf8(leader->token.view());
-  if (term) json["term"] = *term;
+  if (term) json["term"] = term->value();
   return json_line(json);
 }
 

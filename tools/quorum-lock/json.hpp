@@ -21,7 +21,7 @@ enum class RoundKind { lease, release };
 [[nodiscard]] std::string round_json(std::string_view outcome, std::string_view resource,
                                      const std::optional<Token>& token, const RoundReport& round,
                                      RoundKind kind,
-                                     std::optional<std::uint64_t> fencing = std::nullopt);
+                                     std::optional<FencingToken> fencing = std::nullopt);
 [[nodiscard]] std::string acquired_json(std::string_view resource, const Lease& lease);
 
 [[nodiscard]] std::string inspection_json(std::string_view resource, const Inspection& inspection);
@@ -39,7 +39,7 @@ struct PlaceInspection {
 /// Who leads; null where nobody does. Only the leader itself knows its term.
 [[nodiscard]] std::string leader_json(std::string_view election,
                                       const std::optional<Leader>& leader,
-                                      std::optional<std::uint64_t> term);
+                                      std::optional<FencingToken> term);
 
 /// What `break` did: the tokens it deleted, and what the nodes store now.
 [[nodiscard]] std::string break_json(std::string_view outcome, std::string_view resource,

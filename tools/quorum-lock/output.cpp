@@ -115,7 +115,7 @@ std::string node_line(const Style& style, const NodeInspection& node) {
                         node.remaining ? format_duration(*node.remaining) + " left"
                                        : std::string("without expiry"));
   }
-  if (node.fencing) line += fmt::format("  fencing {}", *node.fencing);
+  if (node.fencing) line += fmt::format("  fencing {}", node.fencing->value());
   if (node.quarantine.count() > 0) {
     line += fmt::format("  quarantined for {}", format_duration(node.quarantine));
   }
@@ -191,7 +191,7 @@ void print_note(const Settings& settings, std::string_view line) {
 std::string acquired_text(const Style& style, const Settings& settings, std::string_view resource,
                           const Lease& lease) {
   const std::string number =
-      lease.fencing_token() ? std::to_string(*lease.fencing_token()) : std::string();
+      lease.fencing_token() ? to_string(*lease.fencing_token()) : std::string();
   if (settings.detail == Settings::Detail::quiet) {
     // Raw: what a script passes on must be the token itself.
     return lease.token().str() + (number.empty() ? "" : " " + number) + "\n";

@@ -37,9 +37,8 @@ std::string default_candidate() {
 }
 
 int run_while_leader(const Candidacy& candidacy, const Arguments& given, const Signals& signals) {
-  HeldCommand request;
-  request.settings = candidacy.settings;
-  request.first = request.resource = candidacy.election;
+  HeldCommand request{.settings = candidacy.settings, .target = candidacy.election};
+  request.resource = candidacy.election;
   request.terms.ttl = candidacy.ttl;
   request.terms.wait = candidacy.wait;
   request.terms.fencing = true;
@@ -62,7 +61,7 @@ std::string elected_text(const Candidacy& candidacy, const Leadership& leadershi
                        leadership.term());
   }
   return fmt::format("elected {}  {}  term {}\n", as_printable(candidacy.election),
-                     as_printable(candidacy.candidate), leadership.term());
+                     as_printable(candidacy.candidate), leadership.term().value());
 }
 
 int lead(const Candidacy& candidacy, Client& client, const Signals& signals) {
@@ -74,7 +73,7 @@ int lead(const Candidacy& candidacy, Client& client, const Signals& signals) {
   SignalWatcher watcher(signals, [&over](int) { over.request_stop(); });
   auto elected = candidacy.wait == forever
                      ? election.campaign(over.get_token())
-                     : election.campaign_for(candidacy.wait, over.get_token());
+                     : election.try_campaign_for(candidacy.wait, over.get_token());
   if (!elected) {
     const int signal = watcher.finish();
     if (signal != 0) return code_of_signal(signal);

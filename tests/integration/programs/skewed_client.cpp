@@ -85,7 +85,8 @@ int take(redlock::Client& client, const std::string& resource, std::chrono::mill
   const auto begin = BootClock::now();
   const auto end = std::min(BootClock::now(), lease->valid_until());
   std::printf("%lld %lld %llu\n", nanoseconds(begin), nanoseconds(end),
-              static_cast<unsigned long long>(lease->fencing_token().value_or(0)));
+              static_cast<unsigned long long>(
+                  lease->fencing_token().value_or(redlock::FencingToken()).value()));
   std::fflush(stdout);
   // The lease is over whatever the answer, and the next one will tell.
   static_cast<void>(lease->release());

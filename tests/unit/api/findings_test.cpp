@@ -22,9 +22,9 @@ SurveyedNode healthy(const std::string& name) {
   node.seen.url = "redis://" + name;
   node.seen.reachable = true;
   node.seen.version = "7.0.15";
-  node.seen.role = "master";
+  node.seen.role = NodeExamination::Role::master;
   node.seen.run_id = "run-of-" + name;
-  node.seen.persistence = "none";
+  node.seen.persistence = NodeExamination::Persistence::none;
   node.seen.maxmemory_policy = "noeviction";
   node.clock = node.time = seconds(1'000'000);
   return node;
@@ -39,12 +39,13 @@ ClientOptions options_for(std::size_t count) {
 std::vector<std::string> ids_of(const Examination& examination) {
   std::vector<std::string> ids;
   for (const Finding& finding : examination.findings) {
-    if (finding.id == "not-bootstrapped") continue;  // most nodes of these tests are new
+    if (finding.kind == Finding::Kind::not_bootstrapped)
+      continue;  // most nodes of these tests are new
     EXPECT_NE(finding.node, "");
     EXPECT_NE(finding.what, "");
     EXPECT_NE(finding.why, "");
-    EXPECT_NE(finding.mend, "");
-    ids.push_back(finding.id);
+    EXPECT_NE(finding.remedy, "");
+    ids.emplace_back(to_string(finding.kind));
   }
   return ids;
 }
@@ -74,17 +75,17 @@ TEST(Findings, OfANodeThatLetsNobodyInAreAboutThatAlone) {
   EXPECT_THAT(ids_of(judge_one(node)), ElementsAre("auth"));
 }
 
-TEST(Findings, TellAUserThatMayNotDoEnoughHowToMendThat) {
+TEST(Findings, TellAUserThatMayNotDoEnoughTheRemedy) {
   SurveyedNode node = healthy("a");
   node.denied = "NOPERM this user has no permissions to run the 'time' command";
   const Examination examination = judge_one(node);
   ASSERT_THAT(ids_of(examination), ElementsAre("auth"));
-  EXPECT_THAT(examination.findings[0].mend, HasSubstr("ACL SETUSER"));
+  EXPECT_THAT(examination.findings[0].remedy, HasSubstr("ACL SETUSER"));
 }
 
 TEST(Findings, ReportServersThatCanNotVote) {
   SurveyedNode replica = healthy("a");
-  replica.seen.role = "slave";
+  replica.seen.role = NodeExamination::Role::replica;
   EXPECT_THAT(ids_of(judge_one(replica)), ElementsAre("replica"));
 
   SurveyedNode cluster = healthy("a");
@@ -92,7 +93,7 @@ TEST(Findings, ReportServersThatCanNotVote) {
   EXPECT_THAT(ids_of(judge_one(cluster)), ElementsAre("cluster"));
 
   SurveyedNode sentinel = healthy("a");
-  sentinel.seen.role = "sentinel";
+  sentinel.seen.role = NodeExamination::Role::sentinel;
   sentinel.seen.maxmemory_policy = "";
   EXPECT_THAT(ids_of(judge_one(sentinel)), ElementsAre("sentinel"));
 
@@ -228,9 +229,9 @@ TEST(Findings, TellThatTheMaxTtlDiffers) {
 TEST(Findings, TellThatNoNodeHasAMarkerAndHowToOpenThem) {
   const Examination examination = judge({healthy("a"), healthy("b")}, options_for(2));
   ASSERT_EQ(examination.findings.size(), 1U);
-  EXPECT_EQ(examination.findings[0].id, "not-bootstrapped");
+  EXPECT_EQ(examination.findings[0].kind, Finding::Kind::not_bootstrapped);
   EXPECT_EQ(examination.findings[0].node, "redis://a, redis://b");
-  EXPECT_THAT(examination.findings[0].mend, HasSubstr("quorum-lock bootstrap"));
+  EXPECT_THAT(examination.findings[0].remedy, HasSubstr("quorum-lock bootstrap"));
   ClientOptions unguarded = options_for(2);
   unguarded.guards.restart = false;
   auto durable = healthy("a");
@@ -244,7 +245,7 @@ TEST(Findings, NameTheCommandThatResumesAChange) {
   mark(nodes[3], joining, "2.e", urls("abd"));
   Examination examination = judge(nodes, options_for(4));
   ASSERT_THAT(ids_of(examination), ElementsAre("other-deployment"));
-  EXPECT_THAT(examination.findings[0].mend,
+  EXPECT_THAT(examination.findings[0].remedy,
               HasSubstr("quorum-lock members replace redis://c redis://d"));
   EXPECT_EQ(examination.nodes[3].membership, MemberReport::State::joining);
 
@@ -252,7 +253,7 @@ TEST(Findings, NameTheCommandThatResumesAChange) {
   nodes.pop_back();
   examination = judge(nodes, options_for(3));
   ASSERT_THAT(ids_of(examination), ElementsAre("other-deployment"));
-  EXPECT_THAT(examination.findings[0].mend,
+  EXPECT_THAT(examination.findings[0].remedy,
               HasSubstr("quorum-lock members replace redis://c redis://d"));
 }
 
@@ -264,7 +265,7 @@ TEST(Findings, TellThatTheListIsOldAndThatAReplacedNodeStillRuns) {
   ASSERT_THAT(ids_of(examination), ElementsAre("other-deployment", "stale-client"));
   EXPECT_EQ(examination.findings[0].node, "redis://c");
   EXPECT_THAT(examination.findings[1].what, HasSubstr("redis://d"));
-  EXPECT_THAT(examination.findings[1].mend, HasSubstr("--nodes redis://a,redis://b,redis://d"));
+  EXPECT_THAT(examination.findings[1].remedy, HasSubstr("--nodes redis://a,redis://b,redis://d"));
   EXPECT_EQ(examination.nodes[2].membership, MemberReport::State::removed);
 }
 
@@ -305,17 +306,17 @@ TEST(Findings, TellHowLongAQuarantineStillLasts) {
   Examination examination = judge_one(node);
   ASSERT_THAT(ids_of(examination), ElementsAre("quarantined"));
   EXPECT_THAT(examination.findings[0].what, HasSubstr("12 s"));
-  EXPECT_THAT(examination.findings[0].mend, HasSubstr("bootstrap"));
+  EXPECT_THAT(examination.findings[0].remedy, HasSubstr("bootstrap"));
 
   node.seen.quarantine = forever;
   examination = judge_one(node);
   ASSERT_THAT(ids_of(examination), ElementsAre("quarantined"));
-  EXPECT_THAT(examination.findings[0].mend, HasSubstr("redlock:node:quarantine"));
+  EXPECT_THAT(examination.findings[0].remedy, HasSubstr("redlock:node:quarantine"));
 }
 
 TEST(Findings, DoNotReadAReplicasCopyOfItsMastersMarker) {
   SurveyedNode node = healthy("a");
-  node.seen.role = "slave";
+  node.seen.role = NodeExamination::Role::replica;
   node.seen.quarantine = seconds(12);
   node.marker = core::Marker{};
   node.marker_text = "of its master";
@@ -350,13 +351,15 @@ TEST(Findings, NameANodeWhoseFencingNumbersAreFarAheadOfTheNodesClocks) {
   EXPECT_THAT(ids_of(examination), ElementsAre("clock", "fencing-floor"));
 }
 
-TEST(Findings, ForbidOpeningUnlessWaitingOrOpeningMendsThem) {
-  for (const char* id : {"unreachable", "auth", "duplicate", "replica", "cluster", "sentinel",
-                         "evicting", "loading", "version"}) {
-    EXPECT_TRUE(forbids_opening(id)) << id;
+TEST(Findings, ForbidOpeningUnlessWaitingOrOpeningResolvesThem) {
+  using Kind = Finding::Kind;
+  for (const Kind kind :
+       {Kind::unreachable, Kind::auth, Kind::duplicate, Kind::replica, Kind::cluster,
+        Kind::sentinel, Kind::evicting, Kind::loading, Kind::old_version}) {
+    EXPECT_TRUE(forbids_opening(kind)) << to_string(kind);
   }
-  for (const char* id : {"quarantined", "membership", "clock", "not-durable"}) {
-    EXPECT_FALSE(forbids_opening(id)) << id;
+  for (const Kind kind : {Kind::quarantined, Kind::membership, Kind::clock, Kind::not_durable}) {
+    EXPECT_FALSE(forbids_opening(kind)) << to_string(kind);
   }
 }
 

@@ -51,7 +51,7 @@ class MovedFrom : public testing::Test {
 };
 
 TEST_F(MovedFrom, a_client_answers_closed) {
-  EXPECT_TRUE(is_closed(from_.acquire("r", {.wait = forever})));
+  EXPECT_TRUE(is_closed(from_.acquire("r")));
   EXPECT_TRUE(is_closed(from_.try_acquire("r")));
   EXPECT_TRUE(is_closed(from_.try_acquire_for("r", seconds(1))));
   EXPECT_TRUE(is_closed(from_.try_acquire_until("r", BootClock::time_point::max())));
@@ -76,6 +76,9 @@ TEST_F(MovedFrom, an_asynchronous_client_answers_closed_inside_the_call) {
     ++answers;
   };
   EXPECT_EQ(async_from_.acquire("r", {}, expect_closed), RequestId{});
+  EXPECT_EQ(async_from_.try_acquire("r", {}, expect_closed), RequestId{});
+  EXPECT_EQ(async_from_.try_acquire_for("r", seconds(1), {}, expect_closed), RequestId{});
+  EXPECT_EQ(async_from_.try_acquire_until("r", BootClock::now(), {}, expect_closed), RequestId{});
   async_from_.extend(Lease(), seconds(1), expect_closed);
   async_from_.release(Lease(), expect_closed);
   async_from_.extend("r", token_, seconds(1), expect_closed);
@@ -83,7 +86,7 @@ TEST_F(MovedFrom, an_asynchronous_client_answers_closed_inside_the_call) {
   async_from_.inspect("r", expect_closed);
   async_from_.ownership("r", token_, expect_closed);
   async_from_.close([&](const CloseReport&) { ++answers; });
-  EXPECT_EQ(answers, 8);
+  EXPECT_EQ(answers, 11);
 
   async_from_.cancel(RequestId{1});
   EXPECT_EQ(async_from_.counters().fenced_in_one_round, 0U);
@@ -107,6 +110,12 @@ Detached await_all(AsyncClient& client, Token token, std::stop_token stop, int& 
   Lease none;
   EXPECT_TRUE(is_closed(co_await client.acquire("r")));
   EXPECT_TRUE(is_closed(co_await client.acquire("r", options, stop)));
+  EXPECT_TRUE(is_closed(co_await client.try_acquire("r")));
+  EXPECT_TRUE(is_closed(co_await client.try_acquire("r", options)));
+  EXPECT_TRUE(is_closed(co_await client.try_acquire_for("r", seconds(1))));
+  EXPECT_TRUE(is_closed(co_await client.try_acquire_for("r", seconds(1), options, stop)));
+  EXPECT_TRUE(is_closed(co_await client.try_acquire_until("r", BootClock::now())));
+  EXPECT_TRUE(is_closed(co_await client.try_acquire_until("r", BootClock::now(), options, stop)));
   EXPECT_TRUE(is_closed(co_await client.extend(none, seconds(1))));
   EXPECT_TRUE(is_closed(co_await client.release(std::move(none))));
   EXPECT_TRUE(is_closed(co_await client.extend("r", token, seconds(1))));
@@ -138,6 +147,8 @@ TEST_F(MovedFrom, a_mutex_made_with_the_client_throws_and_an_election_answers_cl
   Election election(from_, "r", {.candidate = "c"});
   EXPECT_TRUE(is_closed(election.campaign()));
   EXPECT_TRUE(is_closed(election.try_campaign()));
+  EXPECT_TRUE(is_closed(election.try_campaign_for(seconds(1))));
+  EXPECT_TRUE(is_closed(election.try_campaign_until(BootClock::now())));
   EXPECT_TRUE(is_closed(election.leader()));
   EXPECT_TRUE(is_closed(election.observe([](const std::optional<Leader>&) {}, {})));
 }
@@ -155,7 +166,7 @@ TEST_F(MovedFrom, a_lease_is_none) {
   }
   Leadership leadership{Lease()};
   const Leadership leader = std::move(leadership);
-  EXPECT_EQ(leadership.term(), 0U);
+  EXPECT_EQ(leadership.term(), FencingToken());
   EXPECT_FALSE(leader.valid() || leadership.valid());
   EXPECT_EQ(leadership.resign().error().code, Errc::not_holder);
 }

@@ -343,11 +343,11 @@ TEST(Classify, AnInspectionOfHoldsTellsSoManyTokensAndNoLongerOnes) {
   const std::string longer =
       std::to_string(limits::token_bytes + 2) + ":" + std::string(limits::token_bytes + 2, 'x');
   for (const std::string& good :
-       {texts(0, ""), texts(1, "3:a:b"), texts(2, "0:"), texts(limits::holds_told, longest)}) {
+       {texts(0, ""), texts(1, "3:a:b"), texts(2, "0:"), texts(limits::holds_listed, longest)}) {
     EXPECT_EQ(of(good), "found '" + good + "' 12");
   }
   for (const std::string& bad :
-       {std::string(), texts(limits::holds_told + 1, "1:x"), texts(1, longer), texts(1, "x"),
+       {std::string(), texts(limits::holds_listed + 1, "1:x"), texts(1, longer), texts(1, "x"),
         texts(1, "3:ab"), texts(1, "3"), texts(1, "-1:"), texts(1, "99999999999999999999:x")}) {
     EXPECT_EQ(of(bad), "violation") << bad;
   }

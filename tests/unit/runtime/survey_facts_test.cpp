@@ -56,12 +56,12 @@ TEST(SurveyFacts, OfAHealthyServerAreReadFromItsInfo) {
   const SurveyedNode node = read(answers());
   EXPECT_TRUE(node.seen.reachable);
   EXPECT_EQ(node.seen.version, "7.0.15");
-  EXPECT_EQ(node.seen.role, "master");
+  EXPECT_EQ(node.seen.role, NodeExamination::Role::master);
   EXPECT_EQ(node.replid, "xyz");
   EXPECT_EQ(node.seen.replicas, 2U);
   EXPECT_EQ(node.seen.run_id, "abc");
   EXPECT_EQ(node.seen.uptime, seconds(42));
-  EXPECT_EQ(node.seen.persistence, "none");
+  EXPECT_EQ(node.seen.persistence, NodeExamination::Persistence::none);
   EXPECT_FALSE(node.seen.durable);
   EXPECT_EQ(node.seen.maxmemory_policy, "noeviction");
   EXPECT_FALSE(node.seen.cluster);
@@ -78,12 +78,12 @@ TEST(SurveyFacts, CallAServerDurableOnlyWhenItWritesEveryCommandFirst) {
   std::string text = told[0].text;
   told[0].text = text.replace(text.find("aof_enabled:0"), 13, "aof_enabled:1");
   EXPECT_TRUE(read(told).seen.durable);
-  EXPECT_EQ(read(told).seen.persistence, "aof always");
+  EXPECT_EQ(read(told).seen.persistence, NodeExamination::Persistence::aof_always);
   told[1] = pair("appendfsync", "everysec");
   EXPECT_FALSE(read(told).seen.durable);
   told[1] = error("ERR unknown command `CONFIG`, with args beginning with: `GET`, ");
   EXPECT_FALSE(read(told).seen.durable);
-  EXPECT_EQ(read(told).seen.persistence, "aof");
+  EXPECT_EQ(read(told).seen.persistence, NodeExamination::Persistence::aof);
 }
 
 TEST(SurveyFacts, OfASentinelSurviveThatItKnowsFewCommands) {
@@ -92,7 +92,7 @@ TEST(SurveyFacts, OfASentinelSurviveThatItKnowsFewCommands) {
       read({bulk("redis_version:7.0.15\r\nredis_mode:sentinel\r\nrun_id:abc\r\n"), unknown, unknown,
             unknown, unknown, unknown});
   EXPECT_TRUE(node.seen.reachable);
-  EXPECT_EQ(node.seen.role, "sentinel");
+  EXPECT_EQ(node.seen.role, NodeExamination::Role::sentinel);
   EXPECT_EQ(node.denied, "");
 }
 

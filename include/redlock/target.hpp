@@ -1,0 +1,104 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "redlock/export.hpp"
+
+namespace redlock {
+
+/// The lock that a call asks for. `AcquireOptions` says on which terms.
+///
+/// A string converts to the exclusive lock on the resource of that name. The functions below make
+/// the other kinds, which exclude each other:
+///
+///     client.acquire("invoice/42");
+///     client.acquire(redlock::shared("index"));
+///     client.acquire(redlock::owned("ledger", "nightly"));
+///     client.acquire(redlock::permit("encoders", 4));
+///     client.acquire(redlock::all_of({"from", "to"}));
+///     client.acquire(redlock::interval("hourly", 55min));
+///
+/// Making a target checks nothing. A call refuses an unusable one with `invalid_argument`, before
+/// anything is sent. A target that was moved from names no resource.
+///
+/// Thread safety: a value. Copies share one immutable description.
+class REDLOCK_EXPORT Target {
+ public:
+  enum class Kind {
+    exclusive,  ///< one holder
+    shared,     ///< many readers or one writer
+    owned,      ///< any number of holds of one owner
+    permit,     ///< one of the permits of a semaphore
+    all_of,     ///< several resources, all or none
+  };
+
+  // Implicit, so that a resource's name can be given wherever a target is expected.
+  Target(const char* resource);
+  Target(std::string_view resource);
+  Target(std::string resource);
+  Target(std::nullptr_t) = delete;
+  Target(const Target&) noexcept;
+  Target(Target&&) noexcept;
+  Target& operator=(const Target&) noexcept;
+  Target& operator=(Target&&) noexcept;
+  ~Target();
+
+  [[nodiscard]] Kind kind() const noexcept;
+  /// The first resource of `all_of`, the name of a semaphore.
+  [[nodiscard]] const std::string& resource() const noexcept;
+  /// The resources of `all_of` behind the first, as given.
+  [[nodiscard]] const std::vector<std::string>& more_resources() const noexcept;
+  /// Empty unless the target is `owned`.
+  [[nodiscard]] const std::string& owner() const noexcept;
+  /// Zero unless the target is a `permit`.
+  [[nodiscard]] std::size_t permits() const noexcept;
+  /// Zero: no interval.
+  [[nodiscard]] std::chrono::nanoseconds hold_at_least() const noexcept;
+
+ private:
+  friend struct TargetMaker;
+  struct Description;
+  explicit Target(Description description);
+
+  [[nodiscard]] const Description& description() const noexcept;
+
+  std::shared_ptr<const Description> description_;
+};
+
+/// A reader's hold: many readers, or one writer. A writer is any caller that acquires the resource
+/// without `shared`. Each reader has a TTL of its own. While a writer waits, the nodes admit no new
+/// readers, so that a stream of readers does not starve it.
+[[nodiscard]] REDLOCK_EXPORT Target shared(std::string resource);
+
+/// A hold of this owner, 1 to `limits::name_bytes` bytes. Every caller that names the same owner is
+/// granted a lease of its own, from other processes too. `RoundReport::holds_left` of a release
+/// says how many remain.
+[[nodiscard]] REDLOCK_EXPORT Target owned(std::string resource, std::string owner);
+
+/// One of the permits of a semaphore, 1 to `limits::permits`. All contenders should name the same
+/// number. Each permit is a lock of its own, and `Lease::resource()` names it: "jobs#3". A
+/// semaphore does not exclude a lock on the resource itself. For `hold_at_least` see `interval`;
+/// each permit has its own.
+[[nodiscard]] REDLOCK_EXPORT Target permit(std::string resource, std::size_t permits,
+                                           std::chrono::nanoseconds hold_at_least = {});
+
+/// Several resources, all or none: one lease, one token, at most `limits::resources`. Contenders
+/// may name them in any order without blocking each other forever. For `hold_at_least` see
+/// `interval`.
+[[nodiscard]] REDLOCK_EXPORT Target all_of(std::vector<std::string> resources,
+                                           std::chrono::nanoseconds hold_at_least = {});
+
+/// Once per interval over all contenders: nobody acquires the resource again until `hold_at_least`
+/// has passed since it was acquired, even if it is released at once or the holder dies. It may be
+/// longer than max TTL, but the guards do not wait for it: if a majority of the nodes forgets, the
+/// interval ends early. It belongs to the lease: after `Lease::detach`, releasing the token frees
+/// the resource.
+[[nodiscard]] REDLOCK_EXPORT Target interval(std::string resource,
+                                             std::chrono::nanoseconds hold_at_least);
+
+}  // namespace redlock
