@@ -162,6 +162,8 @@ class Engine {
   [[nodiscard]] static bool still_wanted(const Claim& claim, const Stamp& stamp);
   static void forget_key(Claim& claim, const Answer& answer);
   void note_set(Claim& claim, const Answer& answer);
+  /// A request that wrote the key was answered when nobody wants it any more.
+  void release_late(Claim& claim, NodeIndex node);
   static void note_in_basis(Claim& claim, const Answer& answer);
   void note_obstacle(const Claim& claim, const Answer& answer);
   [[nodiscard]] bool is_left_out(Claim& claim, const Answer& answer) const;

@@ -192,6 +192,7 @@ void Engine::note_set(Claim& claim, const Answer& answer) {
         claim.keys.voted(answer.node);
       // It may have been set only now, and a release of it may be refused.
       claim.keys.expires_by(gone_by(now_, claim.time_to_ask(answer.stamp.verb, now_)));
+      release_late(claim, answer.node);
       note_in_basis(claim, answer);
       break;
     case Reply::taken:
@@ -214,6 +215,15 @@ void Engine::note_set(Claim& claim, const Answer& answer) {
       forget_key(claim, answer);
       break;
   }
+}
+
+void Engine::release_late(Claim& claim, NodeIndex node) {
+  const bool over = claim.phase == Claim::Phase::cleaning_up;
+  if (!over || !claim.keys.wants_release(node)) return;
+  // Its release found no room behind the request, and was given up when the key had to be gone.
+  claim.keys.owe_release(NodeSet::of(node));
+  claim.keys.resend_at(now_);
+  retime(claim);
 }
 
 void Engine::note_in_basis(Claim& claim, const Answer& answer) {
@@ -305,6 +315,7 @@ void Engine::note_extend(Claim& claim, const Answer& answer) {
   if (answer.reply == Reply::extended || answer.reply == Reply::repaired) {
     // It may have been written only now, and a release of it may be refused.
     claim.keys.expires_by(gone_by(now_, claim.time_to_ask(answer.stamp.verb, now_)));
+    release_late(claim, answer.node);
   }
   claim.is_hold = claim.is_hold || answer.holds.has_value();
   // An error leaves whatever was there; only a node that says so does not have our key.

@@ -131,6 +131,19 @@ TEST(Congestion, is_what_a_release_that_finds_no_room_says) {
   EXPECT_EQ(h.commands().back().round->vote(0).text, "too many requests unanswered");
 }
 
+TEST(Congestion, of_a_node_that_sets_the_key_after_its_expiry_leaves_nothing_there) {
+  Settings settings = Harness::settings_for(3);
+  settings.max_unanswered = 1;
+  Connected h(settings);
+  h.acquire(1, 50ms);
+  h.answers({0, 1}, Reply::granted);
+  EXPECT_EQ(h.release(2), "release t1 -> 0 1") << "the third has no room";
+  h.answers({0, 1}, Reply::released);
+  h.pass(60ms);
+  h.answer(2, Reply::granted);  // only now: its TTL begins now
+  EXPECT_EQ(h.tick(), "release t1 -> 2");
+}
+
 TEST(Operations, may_be_exactly_as_many_as_the_limit) {
   Settings settings = Harness::settings_for(1);
   settings.max_operations = 3;
