@@ -77,7 +77,7 @@ NodeSet Engine::transmit_same(Claim& claim, Verb verb, NodeSet nodes, ScriptForm
   if (is_set(verb) || verb == Verb::extend || verb == Verb::extend_or_set) {
     const bool ours = claim.phase == Claim::Phase::acquiring || claim.phase == Claim::Phase::held;
     if (ours) claim.keys.write_sent(sent);
-    claim.keys.expires_by(gone_by(now_, claim.time_to_ask(verb, now_)));
+    claim.keys.asked_for(claim.time_to_ask(verb, now_), now_);
   }
   if (is_set(verb)) claim.keys.set_sent(sent);
   outbox_.send(sent, stamp).form = form;
@@ -191,7 +191,7 @@ void Engine::note_set(Claim& claim, const Answer& answer) {
       if (nodes_.may_vote(answer.node) && counts_for(claim, answer.node))
         claim.keys.voted(answer.node);
       // It may have been set only now, and a release of it may be refused.
-      claim.keys.expires_by(gone_by(now_, claim.time_to_ask(answer.stamp.verb, now_)));
+      claim.keys.written_by(now_);
       release_late(claim, answer.node);
       note_in_basis(claim, answer);
       break;
@@ -314,7 +314,7 @@ void Engine::note_extend(Claim& claim, const Answer& answer) {
   }
   if (answer.reply == Reply::extended || answer.reply == Reply::repaired) {
     // It may have been written only now, and a release of it may be refused.
-    claim.keys.expires_by(gone_by(now_, claim.time_to_ask(answer.stamp.verb, now_)));
+    claim.keys.written_by(now_);
     release_late(claim, answer.node);
   }
   claim.is_hold = claim.is_hold || answer.holds.has_value();

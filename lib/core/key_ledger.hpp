@@ -6,6 +6,7 @@
 
 #include "core/node_set.hpp"
 #include "core/time.hpp"
+#include "core/validity.hpp"
 
 namespace redlock::core {
 
@@ -28,6 +29,13 @@ class KeyLedger {
   void write_unanswered(NodeIndex node) noexcept { indeterminate_.add(node); }
   /// The node said that it does not have the key.
   void absent(NodeIndex node) noexcept { present_.remove(node); }
+  /// The key was asked for with this TTL.
+  void asked_for(Duration ttl, Instant now) noexcept {
+    longest_ = std::max(longest_, ttl);
+    expires_by(gone_by(now, ttl));
+  }
+  /// A node has written the key at some time until now, with any of the TTLs that were asked for.
+  void written_by(Instant now) noexcept { expires_by(gone_by(now, longest_)); }
   /// All nodes but the indeterminate ones have forgotten the key by then.
   void expires_by(Instant at) noexcept { expired_by_ = std::max(expired_by_, at); }
 
@@ -109,6 +117,7 @@ class KeyLedger {
   NodeSet release_in_flight_;  ///< release sent, not answered
   NodeSet owed_;               ///< a release is still to be delivered
   NodeSet indeterminate_;
+  Duration longest_{};  ///< of the TTLs that were asked for
   Instant expired_by_{};
   Instant resend_at_{};
 };

@@ -169,6 +169,28 @@ TEST(Release, is_owed_until_what_was_extended_late_has_expired) {
   EXPECT_LE(tried, 10s + drift(10s) + 20ms);
 }
 
+TEST(Release, is_owed_until_what_was_set_late_has_expired_though_extends_asked_for_less) {
+  Connected h(3);
+  h.acquire(1, 10s);
+  h.answers({0, 1}, Reply::granted);
+  h.extend(2, 1s);
+  h.answers({0, 1}, Reply::extended);
+  h.release(3);
+  h.answers({0, 1}, Reply::released);
+  h.pass(90ms);
+  h.answer(2, Reply::granted);
+  h.answer(2, Reply::extended);
+  h.answer(2, Reply::error, "BUSY");
+  Duration tried{};
+  while (h.engine().claims() > 0 && tried < 60s) {
+    tried += 10ms;
+    if (h.pass(10ms) == "release t1 -> 2") h.answer(2, Reply::error, "BUSY");
+    h.tick();
+  }
+  EXPECT_GE(tried, 10s);
+  EXPECT_LT(tried, 11s);
+}
+
 TEST(Release, in_doubt_that_is_answered_with_errors_is_not_tried_for_ever) {
   Connected h(3);
   h.acquire(1, 10s);
