@@ -103,18 +103,22 @@ void Engine::judge_touched() {
   // attempts, and wake acquisitions that wait.
   std::vector<WaitQueue::Woken>& woken = wait_queue_.woken();
   while (!touched_.empty() || !woken.empty()) {
-    for (std::size_t i = 0; i < touched_.size(); ++i) {
-      Claim& claim = claims_.at(touched_[i]);
+    // Both lists may grow meanwhile.
+    std::size_t next = 0;
+    while (next < touched_.size()) {
+      Claim& claim = claims_.at(touched_[next++]);
       claim.touched = false;
       judge(claim);
       finish_if_clean(claim);
     }
     touched_.clear();
-    for (std::size_t i = 0; i < woken.size(); ++i) {
-      Acquisition& acquisition = acquisitions_.at(woken[i].acquisition);
+    next = 0;
+    while (next < woken.size()) {
+      const WaitQueue::Woken one = woken[next++];
+      Acquisition& acquisition = acquisitions_.at(one.acquisition);
       if (acquisition.state != Acquisition::State::backing_off) continue;
-      plan_next_try(acquisition, woken[i].at_latest);
-      if (woken[i].at_once && acquisition.next_try <= now_) fire(acquisition);
+      plan_next_try(acquisition, one.at_latest);
+      if (one.at_once && acquisition.next_try <= now_) fire(acquisition);
     }
     woken.clear();
   }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "integration/cli_tool.hpp"
+#include "support/eventually.hpp"
 #include "support/fake_server.hpp"
 #include "support/programs.hpp"
 #include "support/redis_server.hpp"
@@ -48,7 +49,7 @@ TEST_F(CliVerbs, AcquireLeavesTheTokenThatItPrintsOnTheNodes) {
   ASSERT_EQ(count_lines(result.output), 1U);
   const std::string token = result.output.substr(0, result.output.size() - 1);
   EXPECT_EQ(token.size(), 40U);
-  EXPECT_EQ(nodes().count_held_by("invoice/42", token), 3U);
+  EXPECT_TRUE(eventually([&] { return nodes().count_held_by("invoice/42", token) == 3; }));
   EXPECT_EQ(result.errors, "");
 }
 
@@ -67,7 +68,7 @@ TEST_F(CliVerbs, TheJsonOfAcquireHasAllThatScriptsRelyOn) {
   const Json json = json_of(result);
   EXPECT_EQ(json.value("outcome", ""), "acquired");
   EXPECT_EQ(json.value("resource", ""), "r");
-  EXPECT_EQ(nodes().count_held_by("r", json.value("token", "")), 3U);
+  EXPECT_TRUE(eventually([&] { return nodes().count_held_by("r", json.value("token", "")) == 3; }));
   EXPECT_FALSE(json.contains("fencing_token"));
   EXPECT_EQ(json.value("ttl_ms", 0), 20000);
   EXPECT_GT(json.value("validity_ms", 0), 0);
@@ -106,7 +107,7 @@ TEST_F(CliVerbs, AHeldResourceIs75WithTheHolderAndItsRemainingTime) {
   }
   EXPECT_GE(refused, 2U);
   EXPECT_EQ(count_lines(result.errors), 1U) << result.errors;
-  EXPECT_EQ(nodes().count_held_by("r", "somebody"), 3U);
+  EXPECT_TRUE(eventually([&] { return nodes().count_held_by("r", "somebody") == 3; }));
 }
 
 TEST_F(CliVerbs, ADividedResourceIs75) {
@@ -161,7 +162,7 @@ TEST_F(CliVerbs, ExtendAndReleaseByAnotherTokenAre76AndChangeNothing) {
   EXPECT_EQ(released.exit_code, 76);
   EXPECT_EQ(json_of(released).value("outcome", ""), "not_holder");
   EXPECT_EQ(count_lines(released.errors), 1U) << released.errors;
-  EXPECT_EQ(nodes().count_held_by("r", "somebody"), 3U);
+  EXPECT_TRUE(eventually([&] { return nodes().count_held_by("r", "somebody") == 3; }));
 }
 
 TEST_F(CliVerbs, ReleaseFreesTheResource) {
@@ -253,7 +254,7 @@ TEST_F(CliVerbs, BreakDoesNotGuessWithoutATerminal) {
   const ProcessResult result = tool({"break", "r"});
   EXPECT_EQ(result.exit_code, 64);
   EXPECT_NE(result.errors.find("--yes"), std::string::npos) << result.errors;
-  EXPECT_EQ(nodes().count_held_by("r", "a"), 3U);
+  EXPECT_TRUE(eventually([&] { return nodes().count_held_by("r", "a") == 3; }));
 }
 
 TEST_F(CliVerbs, BreakRefusesAValueThatIsNoToken) {
@@ -261,7 +262,7 @@ TEST_F(CliVerbs, BreakRefusesAValueThatIsNoToken) {
   const ProcessResult result = tool({"break", "r", "--yes"});
   EXPECT_EQ(result.exit_code, 64);
   EXPECT_NE(result.errors.find("129 bytes"), std::string::npos) << result.errors;
-  EXPECT_EQ(nodes().count_held("r"), 3U);
+  EXPECT_TRUE(eventually([&] { return nodes().count_held("r") == 3; }));
 }
 
 TEST_F(CliVerbs, NodesComeFromCommandLineBeforeEnvironmentBeforeFile) {
@@ -287,14 +288,14 @@ TEST_F(CliVerbs, NodesComeFromCommandLineBeforeEnvironmentBeforeFile) {
 
 TEST_F(CliVerbs, AResourceMayBeCalledLikeAVerb) {
   EXPECT_EQ(tool({"acquire", "run"}).exit_code, 0);
-  EXPECT_EQ(nodes().count_held("run"), 3U);
+  EXPECT_TRUE(eventually([&] { return nodes().count_held("run") == 3; }));
 }
 
 TEST_F(CliVerbs, AResourceThatLooksLikeAnOptionStandsBehindTwoDashes) {
   const ProcessResult result =
       run_tool({"acquire", "--nodes", nodes().joined_urls(), "--", "--odd"});
   EXPECT_EQ(result.exit_code, 0) << result.errors;
-  EXPECT_EQ(nodes().count_held("--odd"), 3U);
+  EXPECT_TRUE(eventually([&] { return nodes().count_held("--odd") == 3; }));
 }
 
 TEST_F(CliVerbs, ALeaseGoesBackWhenItsTokenCanNotBePrinted) {

@@ -78,7 +78,8 @@ TEST_F(Fork, TheChildsDestructorsReleaseNothing) {
             }),
             0);
   EXPECT_TRUE(lease->valid());
-  EXPECT_EQ(shared_nodes().count_held_by(resource_, lease->token().str()), 3U);
+  EXPECT_TRUE(eventually(
+      [&] { return shared_nodes().count_held_by(resource_, lease->token().str()) == 3; }));
   EXPECT_TRUE(succeeded(client_.inspect(resource_)));
 }
 

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -10,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -60,6 +60,7 @@ int become_foreign(const ContenderRequest& request) {
   set_variable("QUORUM_LOCK_CHAOS_CLOCK_OFFSET_NS", std::to_string(boot_offset()));
   std::vector<std::string> words = request.foreign;
   std::vector<char*> pointers;
+  pointers.reserve(words.size() + 1);
   for (std::string& word : words) pointers.push_back(word.data());
   pointers.push_back(nullptr);
   ::execvp(pointers.front(), pointers.data());
