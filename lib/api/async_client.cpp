@@ -71,11 +71,11 @@ void cancel(const Core& core, RequestId request) {
 
 /// `begin` takes what is called with the result, and names the call for `cancel`.
 template <typename Value, typename Begin>
-Awaitable<Value> to_await(const Core& core, Begin begin, const std::stop_token& stop) {
+Awaitable<Value> to_await(const Core& core, Begin begin, std::stop_token stop) {
   auto call = std::make_shared<typename Awaitable<Value>::Call>();
   call->start = std::move(begin);
   call->cancel = [core](RequestId request) { cancel(core, request); };
-  call->stop = stop;
+  call->stop.swap(stop);
   return Awaitable<Value>(std::move(call));
 }
 
