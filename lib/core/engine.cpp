@@ -184,39 +184,10 @@ void Engine::on(const Shutdown& shutdown) {
   }
 }
 
-NodeSet Engine::undelivered(const Claim& claim) {
-  if (claim.finished) return {};
-  const NodeSet ours = claim.keys.undelivered();
-  return claim.purpose == Claim::Purpose::release ? ours | claim.keys.present() : ours;
-}
-
-NodeSet Engine::to_be_delivered() {
-  // What a node has that went away expires. A request that may be executed yet, long after we are
-  // gone, is worth another connection.
-  NodeSet nodes;
-  claims_.each([&](const Claim& claim) {
-    if (!claim.finished)
-      nodes = nodes | (claim.keys.to_release() & (claim.keys.indeterminate() | nodes_.up()));
-  });
-  return nodes - given_up_;
-}
-
 void Engine::note_drop_while_closing(NodeIndex node) {
   if (!drain_until_ || ++drops_while_closing_[node] < most_connections_while_closing) return;
   given_up_.add(node);
   nodes_[node].stop_retrying();
-}
-
-void Engine::report_undelivered() {
-  for (std::size_t i = 0; i < nodes_.size(); ++i) {
-    const auto node = static_cast<NodeIndex>(i);
-    std::int64_t releases = 0;
-    claims_.each([&](const Claim& claim) { releases += undelivered(claim).has(node) ? 1 : 0; });
-    if (releases == 0) continue;
-    Command& command = outbox_.emit(Command::Kind::undelivered);
-    command.nodes = NodeSet::of(node);
-    command.number = releases;
-  }
 }
 
 void Engine::report_drained() {

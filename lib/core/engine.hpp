@@ -100,11 +100,6 @@ class Engine {
   void judge_touched();
   void reap();
   void report_drained();
-  /// Where something of it may be left that a release is to remove.
-  [[nodiscard]] static NodeSet undelivered(const Claim& claim);
-  /// Nodes that a closing client waits for.
-  [[nodiscard]] NodeSet to_be_delivered();
-  void report_undelivered();
   void note_drop_while_closing(NodeIndex node);
   void fail(RequestId request, Errc code, const Round* round);
   void fail_requests(Claim& claim, Errc code, const Round* round);
@@ -112,14 +107,13 @@ class Engine {
   // engine_links.cpp: nodes that come and go
   void tend_links();
   void drop(NodeIndex node, Vote vote, std::string_view why);
-  void undo_behind_sets(NodeIndex node);
   void kill_suspects(NodeIndex node);
   void serve_claims_of(NodeIndex node);
   void retry_connecting();
   void report_exclusion(NodeIndex node);
   void wake_after_outage();
 
-  // engine_guards.cpp: whose vote counts, and for how much
+  // engine_clocks.cpp: how much the votes of nodes whose clocks step are worth
   void read_clock(NodeIndex node);
   void read_clocks_before(NodeSet nodes);
   void read_clocks_due();
@@ -155,25 +149,15 @@ class Engine {
   NodeSet ask(Claim& claim);
   NodeSet transmit(Claim& claim, Verb verb, NodeSet nodes, ScriptForm form);
   NodeSet transmit_same(Claim& claim, Verb verb, NodeSet nodes, ScriptForm form);
-  void prune_fencing_numbers(NodeSet asked);
   [[nodiscard]] bool extend_counts(const Claim& claim, NodeIndex node) const;
-  [[nodiscard]] static bool acknowledges(const Claim& claim, const Answer& answer);
   void take_answer(const Answer& answer, Vote failure, std::optional<Arrival> arrival);
   [[nodiscard]] static bool still_wanted(const Claim& claim, const Stamp& stamp);
   static void forget_key(Claim& claim, const Answer& answer);
   void note_set(Claim& claim, const Answer& answer);
-  /// A request that wrote the key was answered when nobody wants it any more.
-  void release_late(Claim& claim, NodeIndex node);
   static void note_in_basis(Claim& claim, const Answer& answer);
   void note_obstacle(const Claim& claim, const Answer& answer);
-  [[nodiscard]] bool is_left_out(Claim& claim, const Answer& answer) const;
-  [[nodiscard]] static std::string why_left_out(const Claim& claim, std::uint64_t number);
-  void note_fencing_number(Claim& claim, const Answer& answer);
   void give_orphan_expiry(Claim& claim, const Answer& answer);
   void note_extend(Claim& claim, const Answer& answer);
-  void note_release(Claim& claim, const Answer& answer);
-  /// The release was executed where our key is not.
-  void note_cooldown(Claim& claim, const Answer& answer);
   void record(Claim& claim, const Answer& answer, Vote failure, std::optional<Duration> took);
   void judge(Claim& claim);
 
@@ -189,11 +173,6 @@ class Engine {
   void judge_attempt(Claim& claim);
   void grant(Claim& claim);
   [[nodiscard]] static Verb verb_for(const Acquisition& acquisition);
-  void propose_fencing_number(Claim& claim, Duration wall_clock);
-  void remember_fencing_number(const Claim& claim, std::uint64_t number);
-  void forget_fencing_number(const Claim& claim);
-  void raise_fencing_number(Claim& claim);
-  void judge_fencing(Claim& claim);
   void lose_attempt(Claim& claim, Errc why);
   static void keep_votes(Acquisition& acquisition, const Round& round);
   void note_absent(Acquisition& acquisition);
@@ -202,21 +181,46 @@ class Engine {
   void finish(Acquisition& acquisition, Errc code);
   void fire(Acquisition& acquisition);
 
+  // engine_fencing.cpp: how an attempt comes to its fencing token
+  void prune_fencing_numbers(NodeSet asked);
+  [[nodiscard]] static bool acknowledges(const Claim& claim, const Answer& answer);
+  [[nodiscard]] bool is_left_out(Claim& claim, const Answer& answer) const;
+  [[nodiscard]] static std::string why_left_out(const Claim& claim, std::uint64_t number);
+  void note_fencing_number(Claim& claim, const Answer& answer);
+  void propose_fencing_number(Claim& claim, Duration wall_clock);
+  void remember_fencing_number(const Claim& claim, std::uint64_t number);
+  void forget_fencing_number(const Claim& claim);
+  void raise_fencing_number(Claim& claim);
+  void judge_fencing(Claim& claim);
+
+  // engine_release.cpp: how a lease ends, and its key leaves the nodes
+  void begin_release(Claim& claim, RequestId request);
+  void end_lease(Claim& claim);
+  void clear(Claim& claim);
+  void send_owed(Claim& claim);
+  [[nodiscard]] Duration owed_pause() const;
+  void judge_release(Claim& claim);
+  void judge_release_by_token(Claim& claim);
+  void release_decided(Claim& claim, std::optional<Errc> problem);
+  void note_release(Claim& claim, const Answer& answer);
+  /// The release was executed where our key is not.
+  void note_cooldown(Claim& claim, const Answer& answer);
+  /// A request that wrote the key was answered when nobody wants it any more.
+  void release_late(Claim& claim, NodeIndex node);
+  void undo_behind_sets(NodeIndex node);
+  /// Where something of it may be left that a release is to remove.
+  [[nodiscard]] static NodeSet undelivered(const Claim& claim);
+  /// Nodes that a closing client waits for.
+  [[nodiscard]] NodeSet to_be_delivered();
+  void report_undelivered();
+
   // engine_hold.cpp: a lease's life after it was granted, and tokens that are not ours
   Claim& new_claim(Claim::Purpose purpose, const Token& token);
   void begin_extend(Claim& claim, Verb verb, Duration ttl);
   void judge_extend(Claim& claim);
   void extend_won(Claim& claim, const ValidityBasis& basis, Instant deadline);
   void start_queued_extend(Claim& claim);
-  void begin_release(Claim& claim, RequestId request);
-  void judge_release(Claim& claim);
-  void judge_release_by_token(Claim& claim);
-  void release_decided(Claim& claim, std::optional<Errc> problem);
   void judge_inspect(Claim& claim);
-  void end_lease(Claim& claim);
-  void clear(Claim& claim);
-  void send_owed(Claim& claim);
-  [[nodiscard]] Duration owed_pause() const;
   void lose(Claim& claim);
   void warn(Claim& claim);
   void fire(Claim& claim);

@@ -171,60 +171,6 @@ void Engine::judge_attempt(Claim& claim) {
   }
 }
 
-void Engine::propose_fencing_number(Claim& claim, Duration wall_clock) {
-  Fencing& fencing = claim.fencing().emplace();
-  // One number for all of several resources, so above what was seen of each.
-  fencing.number = fencing_numbers_.propose(claim.terms.resource, wall_clock);
-  for (const std::string& other : claim.terms.more_resources) {
-    fencing.number = std::max(fencing.number, fencing_numbers_.propose(other, wall_clock));
-  }
-  fencing.first = fencing.number;
-  fencing.reach = fencing_number_at(wall_clock + fence_reach);
-  remember_fencing_number(claim, fencing.number);
-}
-
-void Engine::remember_fencing_number(const Claim& claim, std::uint64_t number) {
-  // What is beyond reach is not proposed, and must not hide what is within.
-  if (number > claim.fencing()->reach) return;
-  fencing_numbers_.note(claim.terms.resource, number);
-  for (const std::string& other : claim.terms.more_resources) fencing_numbers_.note(other, number);
-}
-
-void Engine::forget_fencing_number(const Claim& claim) {
-  fencing_numbers_.forget(claim.terms.resource);
-  for (const std::string& other : claim.terms.more_resources) fencing_numbers_.forget(other);
-}
-
-void Engine::raise_fencing_number(Claim& claim) {
-  Fencing& fencing = *claim.fencing();
-  fencing.number = std::max(fencing.highest, fencing.number) + 1;
-  remember_fencing_number(claim, fencing.number);
-  fencing.acknowledged = NodeSet();
-  ++fencing.rounds;
-  fencing.asked =
-      transmit(claim, Verb::raise_fence, claim.round.granted() & nodes_.up(), ScriptForm::digest);
-}
-
-void Engine::judge_fencing(Claim& claim) {
-  Fencing& fencing = *claim.fencing();
-  if (now_ >= claim.valid_until) return lose_attempt(claim, Errc::expired);
-  if (fencing.acknowledged.size() >= claim.round.quorum()) return grant(claim);
-  const std::uint64_t next = std::max(fencing.highest, fencing.number) + 1;
-  if (next >= fence_limit) return lose_attempt(claim, Errc::excluded);
-  // The first round is over when the lock is ours; a later one when it can not win any more and
-  // nothing of it is under way, so that no answer to it can be taken for one to the next.
-  if (fencing.rounds == 1) raise_fencing_number(claim);
-  const std::size_t possible =
-      fencing.acknowledged.size() + fencing.asked.size() + claim.round.pending().size();
-  if (possible >= claim.round.quorum()) return;
-  const NodeSet reachable = claim.round.granted() & nodes_.up();
-  if (reachable.size() >= claim.round.quorum()) {
-    if (!fencing.asked.empty()) return;
-    if (fencing.highest >= fencing.number) return raise_fencing_number(claim);
-  }
-  lose_attempt(claim, Errc::unavailable);
-}
-
 void Engine::grant(Claim& claim) {
   REDLOCK_ASSERT(claim.round.granted().size() >= claim.round.quorum());
   REDLOCK_ASSERT(now_ < claim.valid_until);

@@ -5,12 +5,6 @@
 #include "support/assert.hpp"
 
 namespace redlock::core {
-namespace {
-
-std::uint16_t after(std::uint16_t round) { return static_cast<std::uint16_t>(round + 1U); }
-
-}  // namespace
-
 // --- extend -----------------------------------------------------------------------------------
 
 void Engine::on(const Extend& event) {
@@ -42,7 +36,7 @@ void Engine::begin_extend(Claim& claim, Verb verb, Duration ttl) {
   claim.task = Claim::Task::extend;
   claim.verb = verb;
   claim.unasked = NodeSet();
-  begin_round(claim, after(claim.round.number()), ttl);
+  begin_round(claim, claim.round.next_number(), ttl);
   claim.steps = nodes_.steps();
   ask(claim);
   if (claim.phase == Claim::Phase::held) {
@@ -130,154 +124,6 @@ void Engine::on(const ExtendToken& event) {
   begin_round(claim, 0, event.ttl);
   claim.valid_until = valid_until(now_, event.ttl);
   begin_extend(claim, Verb::extend, event.ttl);
-}
-
-// --- release ----------------------------------------------------------------------------------
-
-void Engine::on(const Release& event) {
-  Claim* claim = claims_.find(event.claim.index, event.claim.generation);
-  if (claim == nullptr || claim->phase != Claim::Phase::held) {
-    return fail(event.request, drain_until_ ? Errc::closed : Errc::not_holder, nullptr);
-  }
-  // Without their round: the release's begins in its place.
-  fail_requests(*claim, Errc::cancelled, nullptr);
-  begin_release(*claim, event.request);
-}
-
-void Engine::begin_release(Claim& claim, RequestId request) {
-  begin_round(claim, after(claim.round.number()), claim.round.ttl());
-  if (request != RequestId::none) {
-    claim.requests.push_back(request);
-    claim.task = Claim::Task::release;
-  }
-  // How many holds are left is to be told by a quorum.
-  if (!claim.terms.group.empty()) claim.keys.assume_present(nodes_.all());
-  const NodeSet held = claim.keys.present();
-  clear(claim);
-  if (request == RequestId::none) return;
-  (nodes_.all() - held).each([&](NodeIndex node) { claim.round.record(node, Vote::refused, {}); });
-  claim.keys.to_release().each([&](NodeIndex node) {
-    // A node that is up was not asked because it owes too many answers, whoever may vote there.
-    if (nodes_[node].up()) claim.round.record(node, Vote::timeout, {too_many_unanswered});
-    if (nodes_[node].fresh()) claim.round.record(node, Vote::unreachable, {not_connected_yet});
-    nodes_.record_absent(claim.round, node);
-  });
-  touch(claim);
-}
-
-void Engine::end_lease(Claim& claim) {
-  if (claim.phase == Claim::Phase::held) --held_;
-  // Renewal ends before a release is sent, so that a late one can not revive the key.
-  claim.phase = Claim::Phase::cleaning_up;
-}
-
-void Engine::clear(Claim& claim) {
-  if (claim.task != Claim::Task::release) claim.task = Claim::Task::none;
-  end_lease(claim);
-  claim.unasked = NodeSet();
-  if (claim.cooldown(now_) > Duration::zero()) {
-    // Every node keeps what is left of the interval, also one that missed the lease: else one that
-    // forgets could make a free majority with those. A node that cannot be reached is not owed it
-    // for as long as an interval may be.
-    claim.keys.assume_present(nodes_.all());
-    claim.keys.owe_until(gone_by(now_, settings_.max_ttl));
-  }
-  claim.keys.owe_release();
-  send_owed(claim);
-  retime(claim);
-  touch(claim);
-}
-
-Duration Engine::owed_pause() const {
-  // Whoever closes does not wait longer than that.
-  return drain_until_ ? settings_.longest_limit / 16 : settings_.longest_limit;
-}
-
-void Engine::send_owed(Claim& claim) {
-  // When the interval is over, nothing is owed to a node that does not have our key.
-  if (claim.cooldown(now_) == Duration::zero()) claim.keys.forgive_absent();
-  claim.keys.release_sent(
-      transmit(claim, Verb::release, claim.keys.to_release(), ScriptForm::digest));
-  claim.keys.resend_at(later(now_, owed_pause()));
-}
-
-void Engine::judge_release(Claim& claim) {
-  // Enough: a majority is free of it, whatever the others will say.
-  const std::size_t released = claim.round.granted().size();
-  const std::size_t clean = released + claim.round.with(Vote::refused).size();
-  const bool complete = claim.round.pending().empty();
-  if (clean >= claim.round.quorum() && (released > 0 || complete)) {
-    return release_decided(claim, released > 0 ? std::nullopt : std::optional(Errc::not_holder));
-  }
-  if (complete) release_decided(claim, Errc::unavailable);
-}
-
-void Engine::on(const ReleaseToken& event) {
-  if (drain_until_) return fail(event.request, Errc::closed, nullptr);
-  claims_.each([&](Claim& other) {
-    if (other.finished || other.token != event.token || other.terms.resource != event.resource)
-      return;
-    // Else an extend that is under way would repair nodes behind their release, and one in first
-    // contact would get the SET of a lease that was handed on.
-    if (other.purpose == Claim::Purpose::extend) {
-      other.valid_until = now_;
-    } else if (other.task == Claim::Task::none) {
-      other.unasked = NodeSet();
-      touch(other);
-    }
-  });
-  Claim& claim = new_claim(Claim::Purpose::release, event.token);
-  claim.terms.assign(event.resource);
-  claim.task = Claim::Task::release_by_token;
-  claim.verb = Verb::release;
-  claim.requests.push_back(event.request);
-  begin_round(claim, 1, settings_.max_ttl);
-  claim.keys.expires_by(gone_by(now_, settings_.max_ttl));
-  claim.keys.assume_present(nodes_.all());
-  const NodeSet asked = ask(claim);
-  claim.keys.owe_release(claim.keys.present() - asked - claim.unasked);
-  touch(claim);
-}
-
-void Engine::judge_release_by_token(Claim& claim) {
-  const std::size_t released = claim.round.granted().size();
-  const std::size_t refused = claim.round.with(Vote::refused).size();
-  if (released >= claim.round.quorum()) return release_decided(claim, std::nullopt);
-  // Nodes that did not answer may have had it: only the others prove that it had no majority.
-  if (settings_.nodes.size() - refused < claim.round.quorum()) {
-    return release_decided(claim, Errc::not_holder);
-  }
-  if (!claim.round.pending().empty()) return;
-  const bool clean = released > 0 && released + refused >= claim.round.quorum();
-  release_decided(claim, clean ? std::nullopt : std::optional(Errc::unavailable));
-}
-
-void Engine::release_decided(Claim& claim, std::optional<Errc> problem) {
-  claim.task = Claim::Task::none;
-  claim.phase = Claim::Phase::cleaning_up;
-  for (const RequestId request : claim.requests) {
-    if (problem) {
-      fail(request, *problem, &claim.round);
-      continue;
-    }
-    Command& command = outbox_.emit(Command::Kind::released);
-    command.request = request;
-    command.stamp.claim = claim.id();
-    command.round = &claim.round;
-    command.elapsed = now_ - claim.round.start();
-  }
-  claim.requests.clear();
-}
-
-void Engine::on(const Detach& event) {
-  Claim* claim = claims_.find(event.claim.index, event.claim.generation);
-  if (claim == nullptr || claim->phase != Claim::Phase::held) return;
-  fail_requests(*claim, Errc::cancelled, &claim->round);
-  claim->task = Claim::Task::none;
-  end_lease(*claim);
-  claim->keys.hand_over();
-  retime(*claim);
-  touch(*claim);
 }
 
 // --- inspect ----------------------------------------------------------------------------------

@@ -37,19 +37,6 @@ void Engine::tend_links() {
   read_clocks_due();
 }
 
-void Engine::undo_behind_sets(NodeIndex node) {
-  // A reset throws away what this machine has not delivered yet. What the server's kernel has
-  // already taken is executed when a stopped server goes on, whether we are still there then or
-  // not: so the release goes behind each SET that nobody will count.
-  claims_.each([&](Claim& claim) {
-    if (claim.finished || !claim.keys.wants_undo(node)) return;
-    // A lease that stands, or was handed on, may be given the key there again by an extend: nothing
-    // that deletes it may be on its way.
-    if (claim.phase == Claim::Phase::held) return;
-    claim.keys.undo_sent(transmit(claim, Verb::release, NodeSet::of(node), ScriptForm::digest));
-  });
-}
-
 void Engine::on(const NodeUp& event) {
   const NodeIndex node = event.node;
   nodes_[node].came_up(event, now_);

@@ -17,12 +17,6 @@ bool says_no_master(std::string_view error) {
   });
 }
 
-KeyLedger::Release outcome_of_release(Reply reply) {
-  if (reply == Reply::failed) return KeyLedger::Release::unanswered;
-  const bool done = reply == Reply::released || reply == Reply::gone || reply == Reply::taken;
-  return done ? KeyLedger::Release::done : KeyLedger::Release::refused;
-}
-
 }  // namespace
 
 NodeSet Engine::ask(Claim& claim) {
@@ -97,6 +91,12 @@ void Engine::on(const Answer& answer) {
     return link.hold_back(answer, now_);
   }
   take_answer(answer, Vote::unreachable, link.answered(answer.stamp, now_));
+}
+
+bool Engine::extend_counts(const Claim& claim, NodeIndex node) const {
+  // What a node has forgotten may be somebody's vote, and counted yet: a key that was set there in
+  // its quarantine, by a repair or a late SET, is a new vote and no old one.
+  return counts_for(claim, node) && (!nodes_.is_quarantined(node) || claim.keys.has_vote_of(node));
 }
 
 void Engine::take_answer(const Answer& answer, Vote failure, std::optional<Arrival> arrival) {
@@ -217,15 +217,6 @@ void Engine::note_set(Claim& claim, const Answer& answer) {
   }
 }
 
-void Engine::release_late(Claim& claim, NodeIndex node) {
-  const bool over = claim.phase == Claim::Phase::cleaning_up;
-  if (!over || !claim.keys.wants_release(node)) return;
-  // Its release found no room behind the request, and was given up when the key had to be gone.
-  claim.keys.owe_release(NodeSet::of(node));
-  claim.keys.resend_at(now_);
-  retime(claim);
-}
-
 void Engine::note_in_basis(Claim& claim, const Answer& answer) {
   if (claim.phase != Claim::Phase::held) return;
   // A straggler of the round that the deadline rests on: one more node that has the key.
@@ -240,58 +231,6 @@ void Engine::note_obstacle(const Claim& claim, const Answer& answer) {
   // can keep new ones out. Where nodes differ, some are asked by a script before others.
   const bool holds = answer.text == "shared" || answer.text.starts_with("owner ");
   if (answer.text.empty() || holds) acquisition.by_script = true;
-}
-
-bool Engine::acknowledges(const Claim& claim, const Answer& answer) {
-  const Fencing& fencing = *claim.fencing();
-  if (answer.reply != Reply::granted) return false;
-  if (!is_set_fenced(answer.stamp.verb)) return answer.number == fencing.number;
-  // Commands of others may have come in between. If the key is still ours at the end it was so all
-  // the time, and nobody else's lease began: as if it had been one command.
-  const bool undivided = answer.text == claim.token.view();
-  return undivided && answer.number < fencing.first && fencing.first == fencing.number;
-}
-
-bool Engine::is_left_out(Claim& claim, const Answer& answer) const {
-  Fencing& fencing = *claim.fencing();
-  const bool told = answer.reply == Reply::behind || is_set_fenced(answer.stamp.verb);
-  if (!told || answer.number <= fencing.reach || claim.phase != Claim::Phase::acquiring) {
-    return fencing.left_out.has(answer.node);
-  }
-  // To raise the others above it would take them along, once and for all. Nothing can be raised
-  // above the end of all numbers.
-  const NodeSet others = (claim.round.granted() & nodes_.up()) | claim.round.pending();
-  const NodeSet rest = others - NodeSet::of(answer.node) - fencing.left_out;
-  const bool at_the_end = answer.number + 1 >= fence_limit;
-  if (at_the_end || rest.size() >= claim.round.quorum()) fencing.left_out.add(answer.node);
-  return fencing.left_out.has(answer.node);
-}
-
-std::string Engine::why_left_out(const Claim& claim, std::uint64_t number) {
-  if (number + 1 >= fence_limit) return "its fencing numbers have come to their end";
-  const auto ahead = std::chrono::microseconds(number - claim.fencing()->reach) + fence_reach;
-  const auto hours = std::chrono::floor<std::chrono::hours>(ahead).count();
-  return "its fencing numbers are " + std::to_string(hours) + " hours ahead of our clock";
-}
-
-void Engine::note_fencing_number(Claim& claim, const Answer& answer) {
-  Fencing& fencing = *claim.fencing();
-  const NodeIndex node = answer.node;
-  const bool raise = answer.stamp.verb == Verb::raise_fence;
-  if (raise) fencing.asked.remove(node);
-  if (is_left_out(claim, answer)) return;
-  if (answer.reply == Reply::behind || is_set_fenced(answer.stamp.verb)) {
-    fencing.highest = std::max(fencing.highest, answer.number);
-    remember_fencing_number(claim, answer.number);
-  }
-  if (claim.phase != Claim::Phase::acquiring) return;
-  if (acknowledges(claim, answer)) {
-    fencing.acknowledged.add(node);
-  } else if (!raise && fencing.rounds > 1) {
-    // It granted when the others had been asked for more already.
-    fencing.asked =
-        fencing.asked | transmit(claim, Verb::raise_fence, NodeSet::of(node), ScriptForm::digest);
-  }
 }
 
 void Engine::give_orphan_expiry(Claim& claim, const Answer& answer) {
@@ -326,32 +265,6 @@ void Engine::note_extend(Claim& claim, const Answer& answer) {
   if (straggler_of_a_won_round && answer.reply == Reply::gone) {
     transmit(claim, Verb::extend_or_set, NodeSet::of(answer.node), ScriptForm::digest);
   }
-}
-
-void Engine::note_release(Claim& claim, const Answer& answer) {
-  const NodeIndex node = answer.node;
-  const KeyLedger::Release outcome = outcome_of_release(answer.reply);
-  claim.keys.release_answered(node, outcome);
-  // Of an exclusive lock that is gone, others may hold the resource: that is not ours to count.
-  if (answer.holds && (!claim.terms.group.empty() || claim.task == Claim::Task::release_by_token)) {
-    claim.holds_left = std::max(claim.holds_left.value_or(0), answer.holds->count);
-  }
-  // Undone behind a SET that was never counted (see undo_behind_sets); the lease itself stands.
-  const bool stands = claim.phase == Claim::Phase::held || claim.phase == Claim::Phase::acquiring;
-  if (stands) return;
-  if (!claim.keys.present().has(node)) return note_cooldown(claim, answer);
-  claim.keys.release_again(node, outcome, gone_by(now_, settings_.max_ttl));
-  claim.keys.resend_at(later(now_, nodes_[node].limit()));
-}
-
-void Engine::note_cooldown(Claim& claim, const Answer& answer) {
-  const bool written = answer.reply == Reply::released || answer.reply == Reply::gone;
-  if (written || claim.cooldown(now_) == Duration::zero()) return;
-  // The key of another attempt is in the way, mostly for a moment only: the node is asked again,
-  // less and less often.
-  claim.keys.owe_release(NodeSet::of(answer.node));
-  const Duration pause = std::max(nodes_[answer.node].limit(), (now_ - claim.round.start()) / 2);
-  claim.keys.resend_at(later(now_, std::min(pause, owed_pause())));
 }
 
 void Engine::record(Claim& claim, const Answer& answer, Vote failure,

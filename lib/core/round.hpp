@@ -53,6 +53,10 @@ class Round {
 
   [[nodiscard]] Verdict verdict() const noexcept { return verdict_; }
   [[nodiscard]] std::uint16_t number() const noexcept { return number_; }
+  /// Of the round behind this one. Numbers wrap around.
+  [[nodiscard]] std::uint16_t next_number() const noexcept {
+    return static_cast<std::uint16_t>(number_ + 1U);
+  }
   [[nodiscard]] Instant start() const noexcept { return start_; }
   [[nodiscard]] Duration ttl() const noexcept { return ttl_; }
   [[nodiscard]] std::size_t nodes() const noexcept { return nodes_; }

@@ -7,12 +7,6 @@
 
 namespace redlock::core {
 
-bool Engine::extend_counts(const Claim& claim, NodeIndex node) const {
-  // What a node has forgotten may be somebody's vote, and counted yet: a key that was set there in
-  // its quarantine, by a repair or a late SET, is a new vote and no old one.
-  return counts_for(claim, node) && (!nodes_.is_quarantined(node) || claim.keys.has_vote_of(node));
-}
-
 void Engine::read_clock(NodeIndex node) {
   Link& link = nodes_[node];
   if (!settings_.clock_guard || !link.up() || link.congested() || !link.ineligible().empty())
@@ -27,16 +21,6 @@ void Engine::read_clocks_before(NodeSet nodes) {
   nodes.each([&](NodeIndex node) {
     if (nodes_.reading_is_old(node)) read_clock(node);
   });
-}
-
-void Engine::prune_fencing_numbers(NodeSet asked) {
-  NodeSet due;
-  asked.each([&](NodeIndex node) {
-    if (!nodes_[node].congested() && nodes_[node].pruning_due()) due.add(node);
-  });
-  if (due.empty()) return;
-  // So seldom that it is not worth another round trip where the digest is not known.
-  outbox_.send(due, Verb::prune_fencing_numbers).form = ScriptForm::text;
 }
 
 std::optional<Instant> Engine::next_clock_reading() const {

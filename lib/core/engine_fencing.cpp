@@ -1,0 +1,126 @@
+#include <algorithm>
+#include <chrono>
+#include <string>
+
+#include "core/engine.hpp"
+
+/// How an attempt comes to its fencing token: see Fencing.
+namespace redlock::core {
+
+void Engine::propose_fencing_number(Claim& claim, Duration wall_clock) {
+  Fencing& fencing = claim.fencing().emplace();
+  // One number for all of several resources, so above what was seen of each.
+  fencing.number = fencing_numbers_.propose(claim.terms.resource, wall_clock);
+  for (const std::string& other : claim.terms.more_resources) {
+    fencing.number = std::max(fencing.number, fencing_numbers_.propose(other, wall_clock));
+  }
+  fencing.first = fencing.number;
+  fencing.reach = fencing_number_at(wall_clock + fence_reach);
+  remember_fencing_number(claim, fencing.number);
+}
+
+void Engine::remember_fencing_number(const Claim& claim, std::uint64_t number) {
+  // What is beyond reach is not proposed, and must not hide what is within.
+  if (number > claim.fencing()->reach) return;
+  fencing_numbers_.note(claim.terms.resource, number);
+  for (const std::string& other : claim.terms.more_resources) fencing_numbers_.note(other, number);
+}
+
+void Engine::forget_fencing_number(const Claim& claim) {
+  fencing_numbers_.forget(claim.terms.resource);
+  for (const std::string& other : claim.terms.more_resources) fencing_numbers_.forget(other);
+}
+
+bool Engine::acknowledges(const Claim& claim, const Answer& answer) {
+  const Fencing& fencing = *claim.fencing();
+  if (answer.reply != Reply::granted) return false;
+  if (!is_set_fenced(answer.stamp.verb)) return answer.number == fencing.number;
+  // Commands of others may have come in between. If the key is still ours at the end it was so all
+  // the time, and nobody else's lease began: as if it had been one command.
+  const bool undivided = answer.text == claim.token.view();
+  return undivided && answer.number < fencing.first && fencing.first == fencing.number;
+}
+
+bool Engine::is_left_out(Claim& claim, const Answer& answer) const {
+  Fencing& fencing = *claim.fencing();
+  const bool told = answer.reply == Reply::behind || is_set_fenced(answer.stamp.verb);
+  if (!told || answer.number <= fencing.reach || claim.phase != Claim::Phase::acquiring) {
+    return fencing.left_out.has(answer.node);
+  }
+  // To raise the others above it would take them along, once and for all. Nothing can be raised
+  // above the end of all numbers.
+  const NodeSet others = (claim.round.granted() & nodes_.up()) | claim.round.pending();
+  const NodeSet rest = others - NodeSet::of(answer.node) - fencing.left_out;
+  const bool at_the_end = answer.number + 1 >= fence_limit;
+  if (at_the_end || rest.size() >= claim.round.quorum()) fencing.left_out.add(answer.node);
+  return fencing.left_out.has(answer.node);
+}
+
+std::string Engine::why_left_out(const Claim& claim, std::uint64_t number) {
+  if (number + 1 >= fence_limit) return "its fencing numbers have come to their end";
+  const auto ahead = std::chrono::microseconds(number - claim.fencing()->reach) + fence_reach;
+  const auto hours = std::chrono::floor<std::chrono::hours>(ahead).count();
+  return "its fencing numbers are " + std::to_string(hours) + " hours ahead of our clock";
+}
+
+void Engine::note_fencing_number(Claim& claim, const Answer& answer) {
+  Fencing& fencing = *claim.fencing();
+  const NodeIndex node = answer.node;
+  const bool raise = answer.stamp.verb == Verb::raise_fence;
+  if (raise) fencing.asked.remove(node);
+  if (is_left_out(claim, answer)) return;
+  if (answer.reply == Reply::behind || is_set_fenced(answer.stamp.verb)) {
+    fencing.highest = std::max(fencing.highest, answer.number);
+    remember_fencing_number(claim, answer.number);
+  }
+  if (claim.phase != Claim::Phase::acquiring) return;
+  if (acknowledges(claim, answer)) {
+    fencing.acknowledged.add(node);
+  } else if (!raise && fencing.rounds > 1) {
+    // It granted when the others had been asked for more already.
+    fencing.asked =
+        fencing.asked | transmit(claim, Verb::raise_fence, NodeSet::of(node), ScriptForm::digest);
+  }
+}
+
+void Engine::raise_fencing_number(Claim& claim) {
+  Fencing& fencing = *claim.fencing();
+  fencing.number = std::max(fencing.highest, fencing.number) + 1;
+  remember_fencing_number(claim, fencing.number);
+  fencing.acknowledged = NodeSet();
+  ++fencing.rounds;
+  fencing.asked =
+      transmit(claim, Verb::raise_fence, claim.round.granted() & nodes_.up(), ScriptForm::digest);
+}
+
+void Engine::judge_fencing(Claim& claim) {
+  Fencing& fencing = *claim.fencing();
+  if (now_ >= claim.valid_until) return lose_attempt(claim, Errc::expired);
+  if (fencing.acknowledged.size() >= claim.round.quorum()) return grant(claim);
+  const std::uint64_t next = std::max(fencing.highest, fencing.number) + 1;
+  if (next >= fence_limit) return lose_attempt(claim, Errc::excluded);
+  // The first round is over when the lock is ours; a later one when it can not win any more and
+  // nothing of it is under way, so that no answer to it can be taken for one to the next.
+  if (fencing.rounds == 1) raise_fencing_number(claim);
+  const std::size_t possible =
+      fencing.acknowledged.size() + fencing.asked.size() + claim.round.pending().size();
+  if (possible >= claim.round.quorum()) return;
+  const NodeSet reachable = claim.round.granted() & nodes_.up();
+  if (reachable.size() >= claim.round.quorum()) {
+    if (!fencing.asked.empty()) return;
+    if (fencing.highest >= fencing.number) return raise_fencing_number(claim);
+  }
+  lose_attempt(claim, Errc::unavailable);
+}
+
+void Engine::prune_fencing_numbers(NodeSet asked) {
+  NodeSet due;
+  asked.each([&](NodeIndex node) {
+    if (!nodes_[node].congested() && nodes_[node].pruning_due()) due.add(node);
+  });
+  if (due.empty()) return;
+  // So seldom that it is not worth another round trip where the digest is not known.
+  outbox_.send(due, Verb::prune_fencing_numbers).form = ScriptForm::text;
+}
+
+}  // namespace redlock::core

@@ -1,0 +1,245 @@
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+
+#include "core/engine.hpp"
+#include "core/validity.hpp"
+#include "support/assert.hpp"
+
+/// How a lease ends, and how its key leaves the nodes: with KeyLedger, all of who releases a key,
+/// and when.
+namespace redlock::core {
+namespace {
+
+KeyLedger::Release outcome_of_release(Reply reply) {
+  if (reply == Reply::failed) return KeyLedger::Release::unanswered;
+  const bool done = reply == Reply::released || reply == Reply::gone || reply == Reply::taken;
+  return done ? KeyLedger::Release::done : KeyLedger::Release::refused;
+}
+
+}  // namespace
+
+void Engine::on(const Release& event) {
+  Claim* claim = claims_.find(event.claim.index, event.claim.generation);
+  if (claim == nullptr || claim->phase != Claim::Phase::held) {
+    return fail(event.request, drain_until_ ? Errc::closed : Errc::not_holder, nullptr);
+  }
+  // Without their round: the release's begins in its place.
+  fail_requests(*claim, Errc::cancelled, nullptr);
+  begin_release(*claim, event.request);
+}
+
+void Engine::begin_release(Claim& claim, RequestId request) {
+  begin_round(claim, claim.round.next_number(), claim.round.ttl());
+  if (request != RequestId::none) {
+    claim.requests.push_back(request);
+    claim.task = Claim::Task::release;
+  }
+  // How many holds are left is to be told by a quorum.
+  if (!claim.terms.group.empty()) claim.keys.assume_present(nodes_.all());
+  const NodeSet held = claim.keys.present();
+  clear(claim);
+  if (request == RequestId::none) return;
+  (nodes_.all() - held).each([&](NodeIndex node) { claim.round.record(node, Vote::refused, {}); });
+  claim.keys.to_release().each([&](NodeIndex node) {
+    // A node that is up was not asked because it owes too many answers, whoever may vote there.
+    if (nodes_[node].up()) claim.round.record(node, Vote::timeout, {too_many_unanswered});
+    if (nodes_[node].fresh()) claim.round.record(node, Vote::unreachable, {not_connected_yet});
+    nodes_.record_absent(claim.round, node);
+  });
+  touch(claim);
+}
+
+void Engine::end_lease(Claim& claim) {
+  if (claim.phase == Claim::Phase::held) --held_;
+  // Renewal ends before a release is sent, so that a late one can not revive the key.
+  claim.phase = Claim::Phase::cleaning_up;
+}
+
+void Engine::clear(Claim& claim) {
+  if (claim.task != Claim::Task::release) claim.task = Claim::Task::none;
+  end_lease(claim);
+  claim.unasked = NodeSet();
+  if (claim.cooldown(now_) > Duration::zero()) {
+    // Every node keeps what is left of the interval, also one that missed the lease: else one that
+    // forgets could make a free majority with those. A node that cannot be reached is not owed it
+    // for as long as an interval may be.
+    claim.keys.assume_present(nodes_.all());
+    claim.keys.owe_until(gone_by(now_, settings_.max_ttl));
+  }
+  claim.keys.owe_release();
+  send_owed(claim);
+  retime(claim);
+  touch(claim);
+}
+
+Duration Engine::owed_pause() const {
+  // Whoever closes does not wait longer than that.
+  return drain_until_ ? settings_.longest_limit / 16 : settings_.longest_limit;
+}
+
+void Engine::send_owed(Claim& claim) {
+  // When the interval is over, nothing is owed to a node that does not have our key.
+  if (claim.cooldown(now_) == Duration::zero()) claim.keys.forgive_absent();
+  claim.keys.release_sent(
+      transmit(claim, Verb::release, claim.keys.to_release(), ScriptForm::digest));
+  claim.keys.resend_at(later(now_, owed_pause()));
+}
+
+void Engine::judge_release(Claim& claim) {
+  // Enough: a majority is free of it, whatever the others will say.
+  const std::size_t released = claim.round.granted().size();
+  const std::size_t clean = released + claim.round.with(Vote::refused).size();
+  const bool complete = claim.round.pending().empty();
+  if (clean >= claim.round.quorum() && (released > 0 || complete)) {
+    return release_decided(claim, released > 0 ? std::nullopt : std::optional(Errc::not_holder));
+  }
+  if (complete) release_decided(claim, Errc::unavailable);
+}
+
+void Engine::on(const ReleaseToken& event) {
+  if (drain_until_) return fail(event.request, Errc::closed, nullptr);
+  claims_.each([&](Claim& other) {
+    if (other.finished || other.token != event.token || other.terms.resource != event.resource)
+      return;
+    // Else an extend that is under way would repair nodes behind their release, and one in first
+    // contact would get the SET of a lease that was handed on.
+    if (other.purpose == Claim::Purpose::extend) {
+      other.valid_until = now_;
+    } else if (other.task == Claim::Task::none) {
+      other.unasked = NodeSet();
+      touch(other);
+    }
+  });
+  Claim& claim = new_claim(Claim::Purpose::release, event.token);
+  claim.terms.assign(event.resource);
+  claim.task = Claim::Task::release_by_token;
+  claim.verb = Verb::release;
+  claim.requests.push_back(event.request);
+  begin_round(claim, 1, settings_.max_ttl);
+  claim.keys.expires_by(gone_by(now_, settings_.max_ttl));
+  claim.keys.assume_present(nodes_.all());
+  const NodeSet asked = ask(claim);
+  claim.keys.owe_release(claim.keys.present() - asked - claim.unasked);
+  touch(claim);
+}
+
+void Engine::judge_release_by_token(Claim& claim) {
+  const std::size_t released = claim.round.granted().size();
+  const std::size_t refused = claim.round.with(Vote::refused).size();
+  if (released >= claim.round.quorum()) return release_decided(claim, std::nullopt);
+  // Nodes that did not answer may have had it: only the others prove that it had no majority.
+  if (settings_.nodes.size() - refused < claim.round.quorum()) {
+    return release_decided(claim, Errc::not_holder);
+  }
+  if (!claim.round.pending().empty()) return;
+  const bool clean = released > 0 && released + refused >= claim.round.quorum();
+  release_decided(claim, clean ? std::nullopt : std::optional(Errc::unavailable));
+}
+
+void Engine::release_decided(Claim& claim, std::optional<Errc> problem) {
+  claim.task = Claim::Task::none;
+  claim.phase = Claim::Phase::cleaning_up;
+  for (const RequestId request : claim.requests) {
+    if (problem) {
+      fail(request, *problem, &claim.round);
+      continue;
+    }
+    Command& command = outbox_.emit(Command::Kind::released);
+    command.request = request;
+    command.stamp.claim = claim.id();
+    command.round = &claim.round;
+    command.elapsed = now_ - claim.round.start();
+  }
+  claim.requests.clear();
+}
+
+void Engine::on(const Detach& event) {
+  Claim* claim = claims_.find(event.claim.index, event.claim.generation);
+  if (claim == nullptr || claim->phase != Claim::Phase::held) return;
+  fail_requests(*claim, Errc::cancelled, &claim->round);
+  claim->task = Claim::Task::none;
+  end_lease(*claim);
+  claim->keys.hand_over();
+  retime(*claim);
+  touch(*claim);
+}
+
+void Engine::note_release(Claim& claim, const Answer& answer) {
+  const NodeIndex node = answer.node;
+  const KeyLedger::Release outcome = outcome_of_release(answer.reply);
+  claim.keys.release_answered(node, outcome);
+  // Of an exclusive lock that is gone, others may hold the resource: that is not ours to count.
+  if (answer.holds && (!claim.terms.group.empty() || claim.task == Claim::Task::release_by_token)) {
+    claim.holds_left = std::max(claim.holds_left.value_or(0), answer.holds->count);
+  }
+  // Undone behind a SET that was never counted (see undo_behind_sets); the lease itself stands.
+  const bool stands = claim.phase == Claim::Phase::held || claim.phase == Claim::Phase::acquiring;
+  if (stands) return;
+  if (!claim.keys.present().has(node)) return note_cooldown(claim, answer);
+  claim.keys.release_again(node, outcome, gone_by(now_, settings_.max_ttl));
+  claim.keys.resend_at(later(now_, nodes_[node].limit()));
+}
+
+void Engine::note_cooldown(Claim& claim, const Answer& answer) {
+  const bool written = answer.reply == Reply::released || answer.reply == Reply::gone;
+  if (written || claim.cooldown(now_) == Duration::zero()) return;
+  // The key of another attempt is in the way, mostly for a moment only: the node is asked again,
+  // less and less often.
+  claim.keys.owe_release(NodeSet::of(answer.node));
+  const Duration pause = std::max(nodes_[answer.node].limit(), (now_ - claim.round.start()) / 2);
+  claim.keys.resend_at(later(now_, std::min(pause, owed_pause())));
+}
+
+void Engine::release_late(Claim& claim, NodeIndex node) {
+  const bool over = claim.phase == Claim::Phase::cleaning_up;
+  if (!over || !claim.keys.wants_release(node)) return;
+  // Its release found no room behind the request, and was given up when the key had to be gone.
+  claim.keys.owe_release(NodeSet::of(node));
+  claim.keys.resend_at(now_);
+  retime(claim);
+}
+
+void Engine::undo_behind_sets(NodeIndex node) {
+  // A reset throws away what this machine has not delivered yet. What the server's kernel has
+  // already taken is executed when a stopped server goes on, whether we are still there then or
+  // not: so the release goes behind each SET that nobody will count.
+  claims_.each([&](Claim& claim) {
+    if (claim.finished || !claim.keys.wants_undo(node)) return;
+    // A lease that stands, or was handed on, may be given the key there again by an extend: nothing
+    // that deletes it may be on its way.
+    if (claim.phase == Claim::Phase::held) return;
+    claim.keys.undo_sent(transmit(claim, Verb::release, NodeSet::of(node), ScriptForm::digest));
+  });
+}
+
+NodeSet Engine::undelivered(const Claim& claim) {
+  if (claim.finished) return {};
+  const NodeSet ours = claim.keys.undelivered();
+  return claim.purpose == Claim::Purpose::release ? ours | claim.keys.present() : ours;
+}
+
+NodeSet Engine::to_be_delivered() {
+  // What a node has that went away expires. A request that may be executed yet, long after we are
+  // gone, is worth another connection.
+  NodeSet nodes;
+  claims_.each([&](const Claim& claim) {
+    if (!claim.finished)
+      nodes = nodes | (claim.keys.to_release() & (claim.keys.indeterminate() | nodes_.up()));
+  });
+  return nodes - given_up_;
+}
+
+void Engine::report_undelivered() {
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    const auto node = static_cast<NodeIndex>(i);
+    std::int64_t releases = 0;
+    claims_.each([&](const Claim& claim) { releases += undelivered(claim).has(node) ? 1 : 0; });
+    if (releases == 0) continue;
+    Command& command = outbox_.emit(Command::Kind::undelivered);
+    command.nodes = NodeSet::of(node);
+    command.number = releases;
+  }
+}
+
+}  // namespace redlock::core
