@@ -40,7 +40,7 @@ Result<std::shared_ptr<ClientCore>> ClientCore::create(ClientOptions options, uv
     core->tear_down();
     core->thread_.reset();
     return Error{
-        Errc::limit_reached, std::string("the client can not be opened: ") + problem.what(), {}};
+        Errc::limit_reached, std::string("the client cannot be opened: ") + problem.what(), {}};
   }
   return core;
 }
@@ -171,7 +171,7 @@ void ClientCore::shut_down() noexcept {
   if (shut_down_.exchange(true)) return;
   if (!thread_) return tear_down();
   if (thread_->is_loop_thread()) {
-    // A client destroyed by one of its own callbacks: its thread can not wait for itself.
+    // A client destroyed by one of its own callbacks: its thread cannot wait for itself.
     shut_down_ = false;
     std::thread([core = shared_from_this()] { core->shut_down(); }).detach();
     return;

@@ -84,7 +84,7 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
   void begin_waiting() noexcept;
   void end_waiting() noexcept;
 
-  /// Why a call can not even be made from here, before anything is waited for.
+  /// Why a call cannot even be made from here, before anything is waited for.
   [[nodiscard]] std::optional<Error> refuse_blocking_call() const;
   [[nodiscard]] bool forked() const noexcept;
   [[nodiscard]] Counters counters() const noexcept {

@@ -172,7 +172,7 @@ void ClientCore::on_turn_end() noexcept {
   run_completions();
   if (!driver_) return answer_the_rest();
   // What the callbacks asked for may be answered already; the loop gets its turn first, so that
-  // somebody who tries again in every callback can not starve it.
+  // somebody who tries again in every callback cannot starve it.
   if (!completions_.empty()) driver_->request_turn_end();
   // A leader leaves the end to the thread, as it does the user's code.
   if (drained_ && completions_.empty() && !led()) tear_down();

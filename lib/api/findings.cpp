@@ -73,7 +73,7 @@ void Findings::judge(const SurveyedNode& node) {
   if (!node.seen.reachable || !told) return;
   if (node.seen.role == NodeExamination::Role::sentinel) {
     add(node, Finding::Kind::sentinel, "This is a Redis Sentinel, not a data server.",
-        "It stores no keys, so it can not vote.",
+        "It stores no keys, so it cannot vote.",
         "Name the master that it watches instead; its address is often the same with another "
         "port.");
     return;
@@ -99,7 +99,7 @@ void Findings::judge_access(const SurveyedNode& node) {
               "SETUSER; or use another user."
             : "Check the user and the password of this node: in its URL, or with --password-file.");
   } else if (!node.seen.reachable) {
-    add(node, Finding::Kind::unreachable, "It can not be asked: " + node.seen.problem + ".",
+    add(node, Finding::Kind::unreachable, "It cannot be asked: " + node.seen.problem + ".",
         "It has no vote. Locks work as long as a majority of the nodes answers; with each one that "
         "does not, less may go wrong elsewhere.",
         "Check that the server runs, that host, port and database of its URL are right, and that "
@@ -111,7 +111,7 @@ void Findings::judge_kind(const SurveyedNode& node) {
   const NodeExamination& seen = node.seen;
   if (seen.role == NodeExamination::Role::replica) {
     add(node, Finding::Kind::replica, "This server is a replica of another one.",
-        "It copies its master late and can not vote: the two are one node.",
+        "It copies its master late and cannot vote: the two are one node.",
         "Name the master instead, or make it a master of its own with REPLICAOF NO ONE.");
   }
   if (seen.cluster) {

@@ -36,14 +36,14 @@ struct Acquisition {
   std::optional<Instant> give_up;  ///< none: one attempt
   std::optional<Instant> first_round;
   unsigned attempts = 0;
-  unsigned failed_attempts = 0;  ///< attempts lost since it was last told to look
-  bool by_script = false;        ///< something is in the way that SET can not deal with
+  unsigned failed_attempts = 0;  ///< attempts lost since the last notification
+  bool by_script = false;        ///< a SET does not get past what is in the way
 
   bool reserves = false;  ///< a writer that may wait: its attempts keep new readers out
 
   std::uint32_t permit = 0;                ///< asked for now
   std::uint32_t moves = 0;                 ///< from permit to permit, since the last pause
-  std::vector<std::uint8_t> free_permits;  ///< how many nodes told that it is free
+  std::vector<std::uint8_t> free_permits;  ///< how many nodes said that it is free
   ClaimId claim{};
   Instant next_try{};
 

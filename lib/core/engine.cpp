@@ -20,8 +20,9 @@ constexpr std::uint8_t most_connections_while_closing = 5;
 }  // namespace
 namespace {
 
-/// Events that are not postponed to what is due: whoever gave a lease away is not told of its loss
-/// any more, even where the deadline has passed, and nothing may be sent to a node that is down.
+/// Events that are not postponed to what is due: the loss of a lease that was given away is not
+/// reported any more, even where the deadline has passed, and nothing may be sent to a node that is
+/// down.
 bool only_takes_away(const Event& event) {
   return std::holds_alternative<Release>(event) || std::holds_alternative<Detach>(event) ||
          std::holds_alternative<NodeDown>(event);

@@ -24,7 +24,7 @@
 
 namespace redlock::core {
 
-/// The whole algorithm, without sockets, threads or a clock. Whoever drives it
+/// The whole algorithm, without sockets, threads or a clock. Its driver
 ///  1. reads CLOCK_BOOTTIME right before each step: an older instant overstates validity;
 ///  2. steps it with one event, then carries out the appended commands in their order before the
 ///     next step (rounds and claims they refer to live until then);
@@ -139,7 +139,7 @@ class Engine {
   void take_confirmation(NodeIndex node, const Stamp& stamp);
   void take_marker_written(const Answer& answer);
   void note_marker_refused(NodeIndex node);
-  /// That a node has no vote is told once nothing is done about it.
+  /// That a node has no vote is reported once nothing is done about it.
   void note_enrolment(NodeIndex node);
   [[nodiscard]] bool may_still_enrol() const;
   void forget_enrolment(NodeIndex node);

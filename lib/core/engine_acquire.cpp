@@ -58,13 +58,13 @@ void Engine::on(const Cancel& event) {
 }
 
 void Engine::try_again(Acquisition& acquisition) {
-  // From here on it counts what is told of later.
+  // Notifications count from here on.
   acquisition.waiting.notified_by = NodeSet();
   acquisition.waiting.retry_at.reset();
   const Nodes::Ballot ballot = nodes_.ballot();
   const std::size_t usable = nodes_.voters(ballot.deployment).size();
   if (usable >= ballot.quorum) return start_attempt(acquisition);
-  // While first contact goes on with some nodes, the clocks of the others can not be compared yet,
+  // While first contact goes on with some nodes, the clocks of the others cannot be compared yet,
   // or one that seems far off may turn out to be the right one.
   if (!nodes_.undetermined().empty() && nodes_.candidates().size() >= ballot.quorum) {
     acquisition.state = Acquisition::State::connecting;
@@ -139,9 +139,9 @@ void Engine::start_attempt(Acquisition& acquisition) {
   if (claim.terms.permits > 0)
     claim.terms.resource = permit_name(acquisition.terms.resource, acquisition.permit);
   if (acquisition.reserves) {
-    // Longer than it takes to look again, and no longer than somebody waits.
-    const Duration look = longest_sleep + settings_.longest_limit;
-    claim.attempt().writer_reservation = std::min(look, *acquisition.give_up - now_);
+    // Longer than it takes until the next attempt, and no longer than the caller waits.
+    const Duration next_attempt = longest_sleep + settings_.longest_limit;
+    claim.attempt().writer_reservation = std::min(next_attempt, *acquisition.give_up - now_);
   }
   if (acquisition.fencing) {
     propose_fencing_number(claim, now_.time_since_epoch() + *acquisition.fencing);

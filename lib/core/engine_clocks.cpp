@@ -43,7 +43,7 @@ void Engine::take_clock(NodeIndex node, const Answer& answer, const Arrival& arr
     const bool for_good = answer.text.starts_with("NOPERM") ||
                           answer.text.find("unknown command") != std::string_view::npos;
     if (!for_good) return;
-    link.declare_ineligible("its clock can not be read: " + std::string(answer.text));
+    link.declare_ineligible("its clock cannot be read: " + std::string(answer.text));
     report_exclusion(node);
     serve_claims_of(node);
     return retry_connecting();
@@ -62,11 +62,11 @@ void Engine::take_clock(NodeIndex node, const Answer& answer, const Arrival& arr
 }
 
 void Engine::step_forward(NodeIndex node, Duration step) {
-  const bool told = nodes_[node].clock_far;
+  const bool reported = nodes_[node].clock_far;
   nodes_[node].quarantine(later(now_, settings_.quarantine), "its clock stepped forward by up to " +
                                                                  format_duration(step) +
                                                                  ", so keys there expire early");
-  if (!told) report_exclusion(node);
+  if (!reported) report_exclusion(node);
   const StepMarks marks = nodes_.steps();
   claims_.each([&](Claim& claim) {
     if (claim.finished || claim.phase != Claim::Phase::held) return;

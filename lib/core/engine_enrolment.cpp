@@ -46,7 +46,7 @@ void Engine::enrol() {
 }
 
 void Engine::watch_markers() {
-  // Votes show a marker that changed. Where none are asked for, only a look does.
+  // Votes show a marker that changed. Where none are asked for, the marker has to be read.
   const Nodes::Ballot ballot = nodes_.ballot();
   std::size_t members = 0;
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
@@ -111,7 +111,8 @@ void Engine::take_marker_written(const Answer& answer) {
   REDLOCK_ASSERT(writing_marker_ && writing_marker_->node == node);
   writing_marker_.reset();
   enrolment_due_ = true;
-  // Whoever was first, it is the same server that told us what it was, or another handshake is due.
+  // Ours or that of another client: it is the marker of the same server, or another handshake is
+  // due.
   const std::optional<Marker> marker = parse_marker(answer.text);
   const bool same = marker && link.marker() && marker->run_id == link.marker()->run_id &&
                     marker->replid == link.marker()->replid;

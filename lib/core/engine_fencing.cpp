@@ -43,8 +43,8 @@ bool Engine::acknowledges(const Claim& claim, const Answer& answer) {
 
 bool Engine::is_left_out(Claim& claim, const Answer& answer) const {
   Fencing& fencing = *claim.fencing();
-  const bool told = answer.reply == Reply::behind || is_set_fenced(answer.stamp.verb);
-  if (!told || answer.number <= fencing.reach || claim.phase != Claim::Phase::acquiring) {
+  const bool has_number = answer.reply == Reply::behind || is_set_fenced(answer.stamp.verb);
+  if (!has_number || answer.number <= fencing.reach || claim.phase != Claim::Phase::acquiring) {
     return fencing.left_out.has(answer.node);
   }
   // To raise the others above it would take them along, once and for all. Nothing can be raised
@@ -99,7 +99,7 @@ void Engine::judge_fencing(Claim& claim) {
   if (fencing.acknowledged.size() >= claim.round.quorum()) return grant(claim);
   const std::uint64_t next = std::max(fencing.highest, fencing.number) + 1;
   if (next >= fence_limit) return lose_attempt(claim, Errc::excluded);
-  // The first round is over when the lock is ours; a later one when it can not win any more and
+  // The first round is over when the lock is ours; a later one when it cannot win any more and
   // nothing of it is under way, so that no answer to it can be taken for one to the next.
   if (fencing.rounds == 1) raise_fencing_number(claim);
   const std::size_t possible =

@@ -108,7 +108,7 @@ void Engine::extend_won(Claim& claim, const ValidityBasis& basis, Instant deadli
   prototype.round = &claim.round;
   prototype.elapsed = now_ - claim.round.start();
   prototype.valid_until = claim.valid_until;
-  outbox_.emit(prototype);  // the lease learns of its deadline before whoever waits does
+  outbox_.emit(prototype);  // the lease learns of its deadline before the callers do
   for (const RequestId request : claim.requests) {
     prototype.request = request;
     outbox_.emit(prototype);

@@ -5,8 +5,8 @@
 namespace redlock::core {
 
 void Engine::note_free_permits(Acquisition& acquisition, std::string_view free) {
-  const std::size_t told = std::min(free.size(), acquisition.free_permits.size());
-  for (std::size_t permit = 0; permit < told; ++permit) {
+  const std::size_t known = std::min(free.size(), acquisition.free_permits.size());
+  for (std::size_t permit = 0; permit < known; ++permit) {
     if (free[permit] == '1') ++acquisition.free_permits[permit];
   }
 }
@@ -22,7 +22,7 @@ void Engine::choose_permit(Acquisition& acquisition) {
     acquisition.permit = permit;
     break;
   }
-  // What was told is old by the next attempt.
+  // The answers are old by the next attempt.
   std::fill(free.begin(), free.end(), std::uint8_t{0});
 }
 

@@ -35,14 +35,14 @@ void Engine::begin_release(Claim& claim, RequestId request) {
     claim.requests.push_back(request);
     claim.task = Claim::Task::release;
   }
-  // How many holds are left is to be told by a quorum.
+  // A quorum is to count the holds that are left.
   if (!claim.terms.group.empty()) claim.keys.assume_present(nodes_.all());
   const NodeSet held = claim.keys.present();
   clear(claim);
   if (request == RequestId::none) return;
   (nodes_.all() - held).each([&](NodeIndex node) { claim.round.record(node, Vote::refused, {}); });
   claim.keys.to_release().each([&](NodeIndex node) {
-    // A node that is up was not asked because it owes too many answers, whoever may vote there.
+    // A node that is up was not asked because it owes too many answers, whether it may vote or not.
     if (nodes_[node].up()) claim.round.record(node, Vote::timeout, {too_many_unanswered});
     if (nodes_[node].fresh()) claim.round.record(node, Vote::unreachable, {not_connected_yet});
     nodes_.record_absent(claim.round, node);
@@ -52,7 +52,7 @@ void Engine::begin_release(Claim& claim, RequestId request) {
 
 void Engine::end_lease(Claim& claim) {
   if (claim.phase == Claim::Phase::held) --held_;
-  // Renewal ends before a release is sent, so that a late one can not revive the key.
+  // Renewal ends before a release is sent, so that a late one cannot revive the key.
   claim.phase = Claim::Phase::cleaning_up;
 }
 
@@ -74,7 +74,7 @@ void Engine::clear(Claim& claim) {
 }
 
 Duration Engine::owed_pause() const {
-  // Whoever closes does not wait longer than that.
+  // A client that closes does not wait longer than that.
   return drain_until_ ? settings_.longest_limit / 16 : settings_.longest_limit;
 }
 

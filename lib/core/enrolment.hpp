@@ -42,7 +42,7 @@ struct NodeView {
 ///    behind a quarantine. A client that finds an opening half done goes on with it; of two that
 ///    met, with the id that comes first. One that names the members or the longest lease otherwise
 ///    is *foreign*: it is finished if it only lacks its last step. Else it is waited for, and
-///    replaced if nothing moves: whoever began it is gone, or waits as well.
+///    replaced if nothing moves: the client that began it is gone, or waits as well.
 ///
 /// Every writing is a compare-and-set of the marker in the view. Nothing here may be decided from
 /// what the client remembers of a node's marker on an earlier connection, but for `known_as`.

@@ -53,7 +53,7 @@ class KeyLedger {
   void assume_present(NodeSet nodes) noexcept { present_ = nodes; }
   /// Nothing is owed after this instant, though keys may last longer.
   void owe_until(Instant at) noexcept { expired_by_ = std::min(expired_by_, at); }
-  /// Whoever has the token now releases it.
+  /// The new owner of the token releases it.
   void hand_over() noexcept { present_ = NodeSet(); }
   /// Nothing more is owed to nodes that cannot have the key.
   void forgive_absent() noexcept { owed_ = owed_ & (present_ | indeterminate_); }

@@ -46,7 +46,7 @@ class Link {
   [[nodiscard]] bool up() const noexcept { return state_ == State::up; }
   [[nodiscard]] bool fresh() const noexcept { return state_ == State::fresh; }
 
-  /// The driver was told to connect.
+  /// The driver begins to connect.
   void connecting(Instant now) noexcept;
   void came_up(const NodeUp& event, Instant now);
 

@@ -33,12 +33,12 @@ struct ClaimId {
 /// What is asked of a node.
 enum class Verb : std::uint8_t {
   set,                 ///< SET resource token NX PX ttl
-  set_and_ttl,         ///< the same, and PTTL behind it: for whoever waits for a refusing holder
+  set_and_ttl,         ///< the same, and PTTL behind it: for a caller that waits for the holder
   set_fenced,          ///< SET, the number there is, ours if it is higher, and whose key it is then
   set_fenced_and_ttl,  ///< the same, and PTTL behind it
   take,         ///< the same by a script, which costs the node more: also several resources, all or
                 ///< none, and where readers are in the way
-  take_permit,  ///< one of several keys; a refusal tells which are free
+  take_permit,  ///< one of several keys; a refusal names those that are free
   enter,        ///< a hold of a resource that others of the same group may hold too
   raise_fence,  ///< a higher number for a key that is ours
   extend,       ///< raise the expiry of our key
@@ -49,10 +49,10 @@ enum class Verb : std::uint8_t {
   kill_old,               ///< CLIENT KILL of the connection before this one; of no claim
   read_clock,             ///< TIME; of no claim
   prune_fencing_numbers,  ///< forget what was numbered days ago; of no claim
-  join_queue,    ///< among those who wait for a key, to be told when it is our turn; of no claim
-  leave_queue,   ///< of no claim
-  read_marker,   ///< GET of the marker, behind votes or to confirm it; of no claim
-  write_marker,  ///< compare-and-set of the marker, by mark.lua; of no claim
+  join_queue,             ///< be queued for a key, to be notified in turn; of no claim
+  leave_queue,            ///< of no claim
+  read_marker,            ///< GET of the marker, behind votes or to confirm it; of no claim
+  write_marker,           ///< compare-and-set of the marker, by mark.lua; of no claim
 };
 inline constexpr std::size_t verbs = 20;
 
@@ -90,7 +90,7 @@ inline constexpr std::size_t verbs = 20;
 enum class ScriptForm : std::uint8_t { digest, text };
 
 /// Names one request on one connection. The answer comes back with the same stamp, so that a
-/// duplicate, stale or late answer can not be counted for another round.
+/// duplicate, stale or late answer cannot be counted for another round.
 struct Stamp {
   ClaimId claim{};
   std::uint16_t round = 0;
@@ -104,7 +104,7 @@ enum class Reply : std::uint8_t {
              ///< is whose key it was at the end, `number` what there was before ours; enter:
              ///< `holds` of the group
   behind,    ///< fenced: the key is ours, its number is not below `number`
-  taken,     ///< the key is somebody else's: `text` the holder where told, `remaining`;
+  taken,     ///< the key is somebody else's: `text` the holder where known, `remaining`;
              ///< take_permit: `text` is a digit for each permit, 1 where it is free; join_queue:
              ///< we stand there
   extended,  ///< the key was ours, its expiry is now at least what was asked; `holds` where
@@ -214,17 +214,17 @@ struct NodeDown {
   enum class Cause : std::uint8_t { unreachable, error } cause = Cause::unreachable;
   std::string_view why;
 };
-/// From now on we hear what the node tells us; follows Command::Kind::subscribe.
+/// Notifications of the node arrive from now on; follows Command::Kind::subscribe.
 struct Subscribed {
   NodeIndex node = 0;
 };
-/// `key` was given up at the node just now, and we are told before others.
+/// `key` was given up at the node just now.
 struct Notification {
   NodeIndex node = 0;
   std::string_view key;
-  std::uint32_t before = 0;  ///< how many stand before us, and were told too
+  std::uint32_t before = 0;  ///< waiters ahead of us that were notified too
 };
-/// We hear nothing of the node any more; also instead of Subscribed.
+/// Notifications of the node do not arrive any more; also instead of Subscribed.
 struct Unsubscribed {
   NodeIndex node = 0;
 };

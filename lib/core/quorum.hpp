@@ -21,7 +21,7 @@ struct Tally {
   std::size_t denied = 0;
 };
 
-/// Final as soon as the missing votes can not change it, in both directions. Even N decides too: of
+/// Final as soon as the missing votes cannot change it, in both directions. Even N decides too: of
 /// four nodes with a quorum of three, two denials are the end.
 [[nodiscard]] constexpr Verdict verdict(const Tally& tally) noexcept {
   if (tally.granted >= tally.quorum) return Verdict::won;

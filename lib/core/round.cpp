@@ -9,7 +9,7 @@ namespace redlock::core {
 void Round::begin(std::uint16_t number, std::size_t nodes, std::size_t quorum, Instant start,
                   Duration ttl) {
   REDLOCK_ASSERT(nodes >= 1 && nodes <= limits::nodes);
-  // Above the nodes where this client knows too few members of a deployment: it can not win. Below
+  // Above the nodes where this client knows too few members of a deployment: it cannot win. Below
   // their majority where some are no members: their votes are not recorded as grants.
   REDLOCK_ASSERT(quorum >= 1);
   number_ = number;

@@ -68,14 +68,14 @@ class Round {
   }
   [[nodiscard]] NodeSet granted() const noexcept { return granted_; }
 
-  /// Why a lost acquire round was lost, told apart by what to do next.
+  /// Why an acquire round was lost, distinguished by what to do next.
   [[nodiscard]] Errc why_lost() const;
 
   /// How long until q nodes can be free: the q-th smallest of what is left on each, where nodes
-  /// that granted are free at once. None where too few nodes told.
+  /// that granted are free at once. None where too few nodes said.
   [[nodiscard]] std::optional<Duration> free_in() const;
 
-  /// The holder on most of the refusing nodes; empty where none was told.
+  /// The holder on most of the refusing nodes; empty where none is known.
   [[nodiscard]] std::string_view leading_holder() const;
 
  private:

@@ -9,7 +9,7 @@
 
 namespace redlock::core {
 
-/// What an engine is told once. The driver has checked it.
+/// The configuration of an engine. The driver has checked it.
 struct Settings {
   std::vector<std::string> nodes;  ///< names for messages, without passwords
   std::size_t quorum = 1;

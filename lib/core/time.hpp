@@ -5,8 +5,8 @@
 
 namespace redlock::core {
 
-/// A clock without `now()`: the core is told the time, it can not ask. Mixing in another clock's
-/// instants does not compile.
+/// A clock without `now()`: the time is passed to the core, which cannot ask for it. Mixing in
+/// another clock's instants does not compile.
 struct DrivenClock {
   using duration = std::chrono::nanoseconds;
   using rep = duration::rep;

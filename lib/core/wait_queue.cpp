@@ -10,7 +10,7 @@
 namespace redlock::core {
 namespace {
 
-/// Who is in the way of more keys than these looks again and again instead.
+/// An acquisition that waits for more keys than these polls instead.
 constexpr std::size_t most_keys = 16;
 
 constexpr Duration queued_again_after = queued_for / 3;
@@ -145,7 +145,7 @@ void WaitQueue::join(WaitedKeys::Entry& entry, NodeSet nodes, Position where) {
   WaitedKeys::Key& key = entry.second;
   NodeSet asked;
   nodes.each([&](NodeIndex node) {
-    // What is told before we listen would be lost, and they are asked again when we do.
+    // A notification before we are subscribed would be lost. We are queued there once we are.
     if (nodes_[node].subscription.open && !nodes_[node].congested()) asked.add(node);
   });
   if (asked.empty()) return;
@@ -171,7 +171,7 @@ void WaitQueue::leave(Acquisition& acquisition, Left left) {
       if (left == Left::granted) {
         return join(entry, entry.second.queued, position_in_queue(entry.second));
       }
-      // Whoever is behind it was not woken by its notification.
+      // Waiters behind it were not woken by its notification.
       return wake(entry.second, 0, false);
     }
     const bool others_enter = left == Left::granted && makes_room(acquisition);
@@ -261,8 +261,8 @@ void WaitQueue::wake(const WaitedKeys::Key& key, std::uint32_t before, bool at_o
     } else if (before > 0 || !acquisition.waiting.notified_by.empty()) {
       const Duration patience = std::max(shortest_patience, 2 * nodes_.slowest_round_trip()) *
                                 (before > 0 ? patience_of_the_second : 1);
-      const Instant look = later(now_, random_.between(patience, 2 * patience));
-      acquisition.waiting.retry_at = std::min(look, acquisition.waiting.retry_at.value_or(look));
+      const Instant retry = later(now_, random_.between(patience, 2 * patience));
+      acquisition.waiting.retry_at = std::min(retry, acquisition.waiting.retry_at.value_or(retry));
     } else {
       return visited;
     }
@@ -307,8 +307,8 @@ void WaitQueue::wake_unsubscribed() {
     const bool asleep =
         acquisition.waiting.queued && acquisition.state == Acquisition::State::backing_off;
     if (!asleep || !can_be_notified(acquisition) || will_be_notified(acquisition)) return;
-    // It may have missed what it slept for. Who looks soon anyway is not put off: nodes may come
-    // and go more often than that.
+    // It may have missed its notification. An attempt that is due soon is not put off: nodes may
+    // come and go more often than that.
     woken_.push_back({acquisition.index, acquisition.next_try});
   });
 }

@@ -29,7 +29,7 @@ namespace {
   return {};
 }
 
-/// Why a server can not be one of N independent masters that keep what they are given; empty where
+/// Why a server cannot be one of N independent masters that keep what they are given; empty where
 /// it can. What it does not tell is taken to be well.
 [[nodiscard]] std::string why_ineligible(std::string_view info) {
   constexpr std::size_t longest_word = 64;

@@ -29,7 +29,7 @@ struct ServerIdentity {
 /// CLIENT ID, INFO, CLIENT SETNAME, SCRIPT LOAD of each of `loaded_scripts`; without the restart
 /// guard also GET of the marker. A server that is LOADING answers all that matters of it. Then, if
 /// the server is fit, the restart guard's script in a second write: it needs the run_id. Where that
-/// can not be executed the connection is refused, and tried again.
+/// cannot be executed the connection is refused, and tried again.
 ///
 /// With the restart guard, HELLO 3 and CLIENT TRACKING come ahead of INFO: from then on a server
 /// that knows them says so when it is flushed or loads the data of a master, and what INFO said is

@@ -243,7 +243,7 @@ const Value* ReplyReader::next_translated() {
   const std::size_t outermost = used_;
   const Value* const value = next_of_hiredis();
   if (value == nullptr) {
-    if (malformed_.empty()) malformed_ = "a reply that can not be read";
+    if (malformed_.empty()) malformed_ = "a reply that cannot be read";
     return nullptr;
   }
   if (found.kind == Resp3::Kind::push) pool_[outermost]->type = Value::Type::push;

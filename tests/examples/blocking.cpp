@@ -27,7 +27,7 @@ int main(int argc, char** argv) {
     return lease.error().code == redlock::Errc::held ? 2 : 3;
   }
 
-  // A lease is a promise about time: ask before each step that can not be undone.
+  // A lease is a promise about time: ask before each step that cannot be undone.
   if (!lease->valid()) return 4;
   std::cout << "holding " << lease->resource() << '\n';
 

@@ -320,7 +320,7 @@ class Driver {
           core::is_set_fenced(command.stamp.verb) || command.stamp.verb == core::Verb::raise_fence;
       REDLOCK_ASSERT(!by_number || claim->fencing());
       if (claim->fencing()) open.number = claim->fencing()->number;
-      // What Lua and sorted sets can not tell apart must never be a fencing token.
+      // What Lua and sorted sets cannot tell apart must never be a fencing token.
       REDLOCK_ASSERT(!is_numbered(command.stamp.verb) || open.number < core::fence_limit);
       REDLOCK_ASSERT(command.stamp.verb != core::Verb::expire_orphan || claim->terms.orphan_ttl);
     }

@@ -215,7 +215,7 @@ TEST(CliChaos, RefusesWhatItCanNotDo) {
       {{"--check", folder, "--keep", folder}, "--keep"},
       {{"--storm"}, "--storm"},
       {{"--contender-command", "nowhere --x"}, "'nowhere' is not found"},
-      {{"--contender-command", "/etc/passwd"}, "'/etc/passwd' can not be executed"},
+      {{"--contender-command", "/etc/passwd"}, "'/etc/passwd' cannot be executed"},
       {{"--contender-command", " "}, "--contender-command"},
       {{"--contender-command", "true", "--faults", "kill,role"}, "role is not allowed"},
       {{"--contender-command", "true", "--faults", "clock"}, "clock is not allowed"},

@@ -1,4 +1,4 @@
-// What a hostile server can not do with time and memory: make the client grow, or find a byte of
+// What a hostile server cannot do with time and memory: make the client grow, or find a byte of
 // the greeting after which hanging up is more than an outage.
 
 #include <gtest/gtest.h>

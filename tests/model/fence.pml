@@ -15,7 +15,7 @@
  * Two attempts are looked at, amid any number of others. What must hold is about pairs of
  * leases, so two are enough; of the others only this matters: they take keys that have vanished
  * (as if our SET came late), and raise F. F[k] here is what these two attempts have left on node
- * k, a lower bound of what is really there: it says who can not acknowledge; that a node which
+ * k, a lower bound of what is really there: it says who cannot acknowledge; that a node which
  * could does not, for what others left, is a step that is never taken. Where F has expired, the
  * floor is not below it; so it needs no place of its own.
  * What adds nothing but a larger F is left out, for a smaller F allows more: (3) after a refused
@@ -125,7 +125,7 @@ byte before[N];  /* the largest number of before the restart */
  * again.
  * EXACT, for what is wrong on purpose: nodes are behind by what these two attempts left, and a
  * client takes the largest number told and one, once the lock is its own on q nodes and the
- * number before can not win. Its counterexamples owe nothing to a client that is worse than it
+ * number before cannot win. Its counterexamples owe nothing to a client that is worse than it
  * has to be. */
 #ifdef EXACT
 byte told[2];
@@ -289,7 +289,7 @@ inline vanish(k) {
   owner[k] = 0
 }
 
-/* Attempts are alike, and nodes; see lock.pml. What can not matter any more is forgotten. */
+/* Attempts are alike, and nodes; see lock.pml. What cannot matter any more is forgotten. */
 #define FORGET(attempt, k) \
   if \
   :: owner[k] != attempt + 1 && \

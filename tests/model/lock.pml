@@ -77,7 +77,7 @@ byte restarts;
 #define excluded 3   /* the key is ours, but the node was in quarantine */
 #define behind 4     /* the SET, and the release behind it on the same connection */
 #define stranded 5   /* the SET on a connection that broke; the release is owed */
-#define releasing 6  /* the release alone: the SET was executed or can not be any more */
+#define releasing 6  /* the release alone: the SET was executed or cannot be any more */
 #define stray 7      /* the SET alone, which the client believes undone: never, unless on purpose */
 byte way[2 * N];
 
@@ -105,7 +105,7 @@ byte extend[2 * N];
   :: d_step { step(1) } \
   :: d_step { step(2) }
 
-/* What can not matter any more is forgotten, for fewer states: that a release is owed, or was,
+/* What cannot matter any more is forgotten, for fewer states: that a release is owed, or was,
  * where there is nothing to release and no extend on its way that could change that. */
 #define FORGET(client, k) \
   if \
@@ -282,7 +282,7 @@ inline break_connection(k) {
   printf("client %d loses its connection to node %d, the SET unanswered\n", c + 1, k + 1)
 }
 
-/* CLIENT KILL ID on the new connection: the SET of the old one can not be executed any more. */
+/* CLIENT KILL ID on the new connection: the SET of the old one cannot be executed any more. */
 inline kill_connection(k) {
   WAY(k) == stranded ->
   WAY(k) = releasing;

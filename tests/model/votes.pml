@@ -68,7 +68,7 @@ byte phase[2];
 #define EXTEND_FITS(k) MARKER_FITS(k)
 #endif
 
-/* The remembered marker is another one now; without incarnation, that can not be told. */
+/* The remembered marker is another one now; without incarnation, that cannot be told. */
 #define NOT_SAME(k) same[AT(0, k)] = 0; same[AT(1, k)] = 0
 
 /* Nodes are alike; see lock.pml. */

@@ -283,7 +283,7 @@ void Scenario::draw_rest(std::uint64_t seed) {
     s.think = random.between(1, 4) * ms;
     s.chaos = random.between(200, 600) * ms;
     s.shortest_limit = random.between(5, 50) * ms;
-    // A limit that a healthy node can not keep is a misconfiguration, no fault.
+    // A limit that a healthy node cannot keep is a misconfiguration, no fault.
     s.longest_limit = std::max(s.shortest_limit * random.between(1, 10), 12 * s.slowest);
   }
   draw_guards(s, seed);

@@ -54,8 +54,8 @@ struct ChildProcess::State {
 
   pid_t pid = -1;
   pid_t owner = ::getpid();
-  // Reaped only at the end: until then the pid, and the group named after it, can not be reused,
-  // and signals can not hit a stranger.
+  // Reaped only at the end: until then the pid, and the group named after it, cannot be reused,
+  // and signals cannot hit a stranger.
   std::optional<ExitStatus> status;
 
   mutable std::mutex mutex;

@@ -35,7 +35,7 @@ class Shop {
       : context_(at.unix_path.empty() ? redisConnect(at.host.c_str(), at.port)
                                       : redisConnectUnix(at.unix_path.c_str())) {
     if (context_ == nullptr || context_->err != 0) {
-      throw std::runtime_error("the market's server can not be reached");
+      throw std::runtime_error("the market's server cannot be reached");
     }
     if (!at.password.empty()) static_cast<void>(ask({"AUTH", at.password}));
   }

@@ -120,7 +120,7 @@ void Arena::start_contender(std::size_t place) {
   const auto started = cli::ChildProcess::start(request, signals_);
   if (const int* error = std::get_if<int>(&started)) {
     throw std::runtime_error(
-        fmt::format("chaos: a contender can not be started: {}", std::strerror(*error)));
+        fmt::format("chaos: a contender cannot be started: {}", std::strerror(*error)));
   }
   contender.pid = std::get<cli::ChildProcess>(started).pid();
   contender.state = Contender::State::running;

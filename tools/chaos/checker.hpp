@@ -20,7 +20,7 @@ struct Violation {
   /// lost-update: the counter holds less than was written. no-progress: a contender did not get a
   /// resource after everything was healed. starved, idle: while nothing was broken, a call waited,
   /// or a resource that was waited for stood free, for far too long. died: a contender ended by
-  /// itself. unreadable: a record that can not be understood.
+  /// itself. unreadable: a record that cannot be understood.
   std::string kind{};
   std::string resource{};  ///< empty where it is about none
   std::string what{};      ///< one line

@@ -233,7 +233,7 @@ class FileReader {
 
 std::string content_of(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
-  if (!file) throw std::runtime_error("'" + path.string() + "' can not be read");
+  if (!file) throw std::runtime_error("'" + path.string() + "' cannot be read");
   return {std::istreambuf_iterator<char>(file), {}};
 }
 

@@ -133,7 +133,7 @@ struct History {
 
 /// Reads every *.history and counter file of the folder. A last line without its line end was being
 /// written when its process was killed, and counts as not there. Throws std::runtime_error when the
-/// folder or run.history can not be read.
+/// folder or run.history cannot be read.
 [[nodiscard]] History read_history(const std::filesystem::path& folder);
 
 }  // namespace redlock::chaos

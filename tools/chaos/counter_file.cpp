@@ -42,7 +42,7 @@ class Locked {
 
 CounterFile::CounterFile(const std::filesystem::path& file)
     : file_(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644)) {
-  if (!file_.valid()) fail("the counter file can not be opened");
+  if (!file_.valid()) fail("the counter file cannot be opened");
 }
 
 std::optional<std::uint64_t> CounterFile::read(std::uint64_t token) {
@@ -65,7 +65,7 @@ CounterFile::Written CounterFile::write(std::uint64_t from, std::uint64_t to, st
 CounterFile::Content CounterFile::load() const {
   std::array<char, content_size> text{};
   const ssize_t count = ::pread(file_.get(), text.data(), text.size(), 0);
-  if (count < 0) fail("the counter file can not be read");
+  if (count < 0) fail("the counter file cannot be read");
   Content content;
   if (static_cast<std::size_t>(count) < text.size()) return content;
   std::from_chars(text.data(), text.data() + digits, content.value);
@@ -76,7 +76,7 @@ CounterFile::Content CounterFile::load() const {
 void CounterFile::store(Content content) const {
   const std::string text = fmt::format("{:020} {:020}\n", content.value, content.token);
   if (::pwrite(file_.get(), text.data(), text.size(), 0) != static_cast<ssize_t>(text.size())) {
-    fail("the counter file can not be written");
+    fail("the counter file cannot be written");
   }
 }
 

@@ -50,7 +50,7 @@ void FaultClock::move(const std::filesystem::path& file, std::chrono::millisecon
   std::ofstream stream(next, std::ios::trunc);
   stream << fmt::format("{:+.3f}s\n", std::chrono::duration<double>(from_machine).count());
   stream.close();
-  if (!stream) throw std::runtime_error(fmt::format("'{}' can not be written", next.native()));
+  if (!stream) throw std::runtime_error(fmt::format("'{}' cannot be written", next.native()));
   // The server sees either the old time or the new one.
   std::filesystem::rename(next, file);
 }

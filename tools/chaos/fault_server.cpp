@@ -71,7 +71,7 @@ void FaultServer::launch() {
   const auto started = cli::ChildProcess::start(request, signals_);
   if (const int* error = std::get_if<int>(&started)) {
     throw std::runtime_error(
-        fmt::format("chaos: {} can not be started: {}", program_, std::strerror(*error)));
+        fmt::format("chaos: {} cannot be started: {}", program_, std::strerror(*error)));
   }
   pid_ = std::get<cli::ChildProcess>(started).pid();
 }

@@ -24,7 +24,7 @@ void Recorder::write(std::string_view record) const {
   const std::string line = std::string(record) + '\n';
   if (::write(file_.get(), line.data(), line.size()) != static_cast<ssize_t>(line.size())) {
     // A history with holes proves nothing.
-    throw std::system_error(errno, std::generic_category(), "the history can not be written");
+    throw std::system_error(errno, std::generic_category(), "the history cannot be written");
   }
 }
 

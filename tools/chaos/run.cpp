@@ -75,7 +75,7 @@ class Conductor {
     tell("everything is healed");
     // Behind the record: what a contender does as the first thing counts.
     if (!std::ofstream(request_.histories / healed_file)) {
-      throw std::runtime_error("chaos: the folder of the histories can not be written");
+      throw std::runtime_error("chaos: the folder of the histories cannot be written");
     }
     const int signal = wait_for_progress(arena);
     recorder_.write(fmt::format("finished {}", boot_now()));

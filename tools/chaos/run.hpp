@@ -37,7 +37,7 @@ struct RunRequest {
 
 /// Runs, heals everything, waits until every contender has had every resource once more or the time
 /// for that is over, and ends everything. Gives the number of the signal that ended it before, or
-/// 0. From the main thread. Throws std::runtime_error when servers or contenders can not be
+/// 0. From the main thread. Throws std::runtime_error when servers or contenders cannot be
 /// started.
 [[nodiscard]] int run(const RunRequest& request, const cli::Signals& signals);
 

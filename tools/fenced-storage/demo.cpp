@@ -37,7 +37,7 @@ class Story {
 
   void line(const std::string& text) const {
     if (!cli::print(cli::as_printable(text) + '\n')) {
-      throw DemoFailure(cli::ExitCode::failure, "standard output can not be written");
+      throw DemoFailure(cli::ExitCode::failure, "standard output cannot be written");
     }
   }
 

@@ -6,7 +6,7 @@ namespace redlock::fenced {
 
 /// Tells, line by line, how a holder that was paused past the end of its lease writes late. The
 /// exit code is 0 only if the storage refused it and the newer value stands. Throws DemoFailure,
-/// and std::runtime_error when the servers can not be started. Call it from the main thread, before
+/// and std::runtime_error when the servers cannot be started. Call it from the main thread, before
 /// there is any other.
 [[nodiscard]] int run_demo(const DemoRequest& request);
 

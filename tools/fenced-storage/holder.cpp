@@ -165,7 +165,7 @@ Holder::Holding Holder::wait_until_holding() {
   const auto token = std::from_chars(line.data(), end, holding.token);
   if (token.ec != std::errc{} || token.ptr == end ||
       std::from_chars(token.ptr + 1, end, remaining).ec != std::errc{}) {
-    throw DemoFailure(cli::ExitCode::failure, "A reports what can not be understood: " + line);
+    throw DemoFailure(cli::ExitCode::failure, "A reports what cannot be understood: " + line);
   }
   holding.remaining = std::chrono::nanoseconds(remaining);
   return holding;
@@ -180,7 +180,7 @@ void Holder::pause() const {
     } while (changed < 0 && errno == EINTR);
   }
   if (changed != pid_ || !WIFSTOPPED(status)) {
-    throw DemoFailure(cli::ExitCode::failure, "A can not be stopped");
+    throw DemoFailure(cli::ExitCode::failure, "A cannot be stopped");
   }
 }
 

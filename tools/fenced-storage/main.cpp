@@ -23,14 +23,14 @@ using cli::code;
 using cli::ExitCode;
 
 int complain(std::string_view line, ExitCode exit_code) {
-  // There is nobody left to tell that standard error can not be written.
+  // There is nobody left to tell that standard error cannot be written.
   static_cast<void>(std::fputs(fmt::format("fenced-storage: {}\n", line).c_str(), stderr));
   return code(exit_code);
 }
 
 int say(const std::string& text) {
   return cli::print(text) ? code(ExitCode::done)
-                          : complain("standard output can not be written", ExitCode::failure);
+                          : complain("standard output cannot be written", ExitCode::failure);
 }
 
 int serve(const TextRequest& request) { return say(request.text); }
@@ -62,7 +62,7 @@ int run(int argc, char** argv) noexcept {
   try {
     // A storage that closes the connection must cost an error message, not the process.
     if (std::signal(SIGPIPE, SIG_IGN) == SIG_ERR) {
-      return complain("SIGPIPE can not be ignored", ExitCode::failure);
+      return complain("SIGPIPE cannot be ignored", ExitCode::failure);
     }
     const std::vector<std::string> words(argv + (argc > 0 ? 1 : 0), argv + argc);
     return std::visit([](const auto& request) { return serve(request); },

@@ -15,7 +15,7 @@ namespace redlock::fenced {
 /// Fencing tokens stay below this: beyond it Lua's numbers are no longer all integers.
 inline constexpr std::uint64_t fencing_token_end = std::uint64_t{1} << 53;
 
-/// The storage can not be reached, or it answered with an error. One line.
+/// The storage cannot be reached, or it answered with an error. One line.
 class StorageError : public std::runtime_error {
  public:
   explicit StorageError(const std::string& line) : std::runtime_error(line) {}

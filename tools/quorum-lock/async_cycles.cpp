@@ -15,7 +15,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 /// A lane is one lock in flight that runs one cycle after the other, all on one loop. What happens
-/// between two calls of the library is what a caller can not do with less: two looks at the clock
+/// between two calls of the library is what a caller cannot do with less: two looks at the clock
 /// and two histogram entries.
 class AsyncLanes {
  public:

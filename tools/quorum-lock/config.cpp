@@ -93,7 +93,7 @@ std::string read_text(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::ostringstream content;
   if (!file || !(content << file.rdbuf()).good()) {
-    throw UsageError(fmt::format("--config: '{}' can not be read: {}", as_printable(path),
+    throw UsageError(fmt::format("--config: '{}' cannot be read: {}", as_printable(path),
                                  errno != 0 ? std::strerror(errno) : "it is empty"));
   }
   return content.str();

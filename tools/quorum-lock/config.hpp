@@ -7,7 +7,7 @@
 namespace redlock::cli {
 
 /// Reads a TOML file whose keys are the names of the global options without their dashes. Throws
-/// UsageError when it can not be read or parsed, or holds a key or a type that is not known.
+/// UsageError when it cannot be read or parsed, or holds a key or a type that is not known.
 [[nodiscard]] Arguments read_config(const std::string& path);
 
 }  // namespace redlock::cli

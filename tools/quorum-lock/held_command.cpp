@@ -77,7 +77,7 @@ std::vector<std::string> command_environment(const HeldCommand& request, const S
 }
 
 int report_start_failure(const std::string& command, int error) {
-  print_error(fmt::format("COMMAND: '{}' can not be executed: {}", command, std::strerror(error)));
+  print_error(fmt::format("COMMAND: '{}' cannot be executed: {}", command, std::strerror(error)));
   return code(error == ENOENT ? ExitCode::not_found : ExitCode::not_executable);
 }
 

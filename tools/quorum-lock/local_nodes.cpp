@@ -115,7 +115,7 @@ void LocalNodes::launch(Node& node, const std::string& program, const Signals& s
   const auto started = ChildProcess::start(request, signals);
   if (const int* error = std::get_if<int>(&started)) {
     throw std::runtime_error(
-        fmt::format("--local: {} can not be started: {}", program, std::strerror(*error)));
+        fmt::format("--local: {} cannot be started: {}", program, std::strerror(*error)));
   }
   node.pid = std::get<ChildProcess>(started).pid();
 }
@@ -176,7 +176,7 @@ void LocalNodes::end() noexcept {
   }
   if (directory_.empty()) return;
   std::error_code ignored;
-  // A file that can not be removed is no reason to fail what the user asked for.
+  // A file that cannot be removed is no reason to fail what the user asked for.
   std::filesystem::remove_all(directory_, ignored);
   directory_.clear();
 }

@@ -178,7 +178,7 @@ bool print(std::string_view text) {
 
 void print_error(std::string_view line) {
   // One write, so that lines of several processes do not mix. Nobody is left to tell when standard
-  // error itself can not be written.
+  // error itself cannot be written.
   const std::string text = fmt::format("quorum-lock: {}\n", as_printable(line));
   static_cast<void>(std::fwrite(text.data(), 1, text.size(), stderr));
   static_cast<void>(std::fflush(stderr));

@@ -16,7 +16,7 @@ std::string read_password_file(const std::string& path, const std::string& origi
   std::ifstream file(path);
   std::string line;
   if (!file || !std::getline(file, line)) {
-    throw UsageError(fmt::format("{}: '{}' can not be read: {}", origin, as_printable(path),
+    throw UsageError(fmt::format("{}: '{}' cannot be read: {}", origin, as_printable(path),
                                  errno != 0 ? std::strerror(errno) : "it is empty"));
   }
   if (line.ends_with('\r')) line.pop_back();

@@ -35,7 +35,7 @@ class NodeWatch {
 /// The nodes of one command (started by it for --local) and a client to them.
 class Session {
  public:
-  /// Throws std::runtime_error when private nodes can not be started.
+  /// Throws std::runtime_error when private nodes cannot be started.
   Session(const Settings& settings, const Signals& signals,
           LocalNodes::Reach reach = LocalNodes::Reach::unix_sockets);
 
@@ -61,7 +61,7 @@ class Session {
   std::shared_ptr<NodeWatch> watch_;
 };
 
-/// For verbs whose calls are short and can not be cancelled: a signal ends the process at once.
+/// For verbs whose calls are short and cannot be cancelled: a signal ends the process at once.
 class EndOnSignal {
  public:
   EndOnSignal(const Signals& signals, Session& session);
@@ -75,7 +75,7 @@ class EndOnSignal {
 [[nodiscard]] int report_failure(const Settings& settings, std::string_view resource,
                                  const Error& error, RoundKind kind = RoundKind::lease);
 
-/// Prints a result; when it can not be written, says so and gives the exit code of a failure.
+/// Prints a result; when it cannot be written, says so and gives the exit code of a failure.
 [[nodiscard]] int print_result(std::string_view text);
 
 }  // namespace redlock::cli

@@ -73,7 +73,7 @@ std::string readable_file(const Arguments& given, const std::string& name) {
   if (!path) return {};
   errno = 0;
   if (!std::ifstream(*path)) {
-    throw UsageError(fmt::format("{}: '{}' can not be read: {}", given.find(name)->origin,
+    throw UsageError(fmt::format("{}: '{}' cannot be read: {}", given.find(name)->origin,
                                  as_printable(*path), std::strerror(errno)));
   }
   return *path;

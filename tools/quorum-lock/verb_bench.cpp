@@ -111,7 +111,7 @@ BenchRequest read_request(const Arguments& given) {
     for (const std::string& node : request.settings.nodes) {
       if (!plain_endpoint(node) || !request.settings.password.empty()) {
         throw UsageError(fmt::format(
-            "--floor: can not measure '{}': only nodes without TLS, user name and database number, "
+            "--floor: cannot measure '{}': only nodes without TLS, user name and database number, "
             "with the password in the URL",
             without_password(node)));
       }
@@ -185,7 +185,7 @@ class Bench {
     bench::CycleSettings settings;
     for (const std::string& url : first_nodes(row.nodes)) {
       const auto endpoint = plain_endpoint(url);
-      if (!endpoint) return fmt::format("--floor: can not connect to '{}'", without_password(url));
+      if (!endpoint) return fmt::format("--floor: cannot connect to '{}'", without_password(url));
       settings.nodes.push_back(*endpoint);
     }
     settings.in_flight = row.in_flight;

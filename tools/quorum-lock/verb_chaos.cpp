@@ -80,7 +80,7 @@ std::vector<std::string> foreign_command(const Arguments& given) {
   const FoundProgram found = find_program(words.front());
   if (found.problem != 0) {
     throw UsageError(fmt::format("--contender-command: '{}' {}", as_printable(words.front()),
-                                 found.problem == EACCES ? "can not be executed" : "is not found"));
+                                 found.problem == EACCES ? "cannot be executed" : "is not found"));
   }
   return words;
 }
@@ -112,7 +112,7 @@ std::filesystem::path empty_folder(const std::string& path) {
   std::error_code error;
   std::filesystem::create_directories(path, error);
   if (error || !std::filesystem::is_directory(path, error)) {
-    throw UsageError(fmt::format("--keep: '{}' can not be made a folder", as_printable(path)));
+    throw UsageError(fmt::format("--keep: '{}' cannot be made a folder", as_printable(path)));
   }
   if (!std::filesystem::is_empty(path, error) || error) {
     throw UsageError(fmt::format("--keep: '{}' is not an empty folder", as_printable(path)));
@@ -120,11 +120,11 @@ std::filesystem::path empty_folder(const std::string& path) {
   return path;
 }
 
-/// Before anything is started: a run whose report can not be written is a waste.
+/// Before anything is started: a run whose report cannot be written is a waste.
 void check_writable(const std::string& file) {
   errno = 0;
   if (!std::ofstream(file, std::ios::app)) {
-    throw UsageError(fmt::format("--html: '{}' can not be written: {}", as_printable(file),
+    throw UsageError(fmt::format("--html: '{}' cannot be written: {}", as_printable(file),
                                  std::strerror(errno)));
   }
 }
@@ -200,7 +200,7 @@ int report(const ChaosRequest& request, const chaos::History& history,
     file.close();
     if (!file) {
       throw std::runtime_error(
-          fmt::format("--html: '{}' can not be written", as_printable(*request.html)));
+          fmt::format("--html: '{}' cannot be written", as_printable(*request.html)));
     }
   }
   int printed = 0;

@@ -286,7 +286,7 @@ TEST(ClockGuard, a_node_that_does_not_tell_the_time_has_no_vote) {
   h.up(0);
   EXPECT_EQ(h.answer(0, Reply::error, "NOPERM"), "excluded 0");
   EXPECT_EQ(h.acquire(1, 10s), "failed #1 excluded");
-  EXPECT_EQ(h.engine().exclusion(0), "its clock can not be read: NOPERM");
+  EXPECT_EQ(h.engine().exclusion(0), "its clock cannot be read: NOPERM");
 }
 
 TEST(ClockGuard, asks_again_when_a_node_can_not_tell_the_time_just_now) {
