@@ -4,7 +4,6 @@
 
 #include "core/engine.hpp"
 #include "core/validity.hpp"
-#include "support/assert.hpp"
 
 /// How a lease ends, and how its key leaves the nodes: with KeyLedger, all of who releases a key,
 /// and when.

@@ -14,7 +14,7 @@ void KeyLedger::release_again(NodeIndex node, Release answer, Instant expired) n
   owed_.add(node);
   if (answer == Release::unanswered) return indeterminate_.add(node);
   if (!indeterminate_.has(node)) return;
-  // The node was told to kill the indeterminate connection before it was asked this. Nothing more
+  // The node was asked to kill the indeterminate connection first. Nothing more
   // is executed, and what was expires: a node that always answers with errors must not be asked for
   // ever.
   indeterminate_.remove(node);

@@ -71,11 +71,11 @@ class KeyLedger {
   [[nodiscard]] bool wants_undo(NodeIndex node) const noexcept {
     return set_in_flight_.has(node) && !release_in_flight_.has(node) && present_.has(node);
   }
+  void undo_sent(NodeSet nodes) noexcept { release_in_flight_ = release_in_flight_ | nodes; }
   /// The node has the key, and no release of it is owed or in flight.
   [[nodiscard]] bool wants_release(NodeIndex node) const noexcept {
     return present_.has(node) && !release_in_flight_.has(node) && !owed_.has(node);
   }
-  void undo_sent(NodeSet nodes) noexcept { release_in_flight_ = release_in_flight_ | nodes; }
 
   enum class Release : std::uint8_t {
     done,       ///< the node does not have the key

@@ -30,9 +30,9 @@ std::int64_t monotonic_now() noexcept {
 /// What to add to CLOCK_MONOTONIC, the only fine clock of some languages, to get the clock of the
 /// histories. The two differ by the time that the machine was suspended, until it is again.
 std::int64_t boot_offset() noexcept {
-  // A process that is interrupted between the looks would get too much.
+  // A process that is interrupted between the two readings would get too much.
   std::int64_t least = INT64_MAX;
-  for (int look = 0; look < 10; ++look) {
+  for (int reading = 0; reading < 10; ++reading) {
     const std::int64_t before = monotonic_now();
     const std::int64_t offset = boot_now() - before;
     if (offset < least) least = offset;
