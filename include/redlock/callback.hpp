@@ -1,5 +1,7 @@
 #pragma once
 
+#include "redlock/language.hpp"
+
 #include <concepts>
 #include <cstddef>
 #include <memory>
@@ -56,7 +58,7 @@ template <typename Callable>
 
 }  // namespace callback_detail
 
-/// A move-only function object, called at most once by this library: a stand-in for
+/// A move-only function object, called at most once by this library. It replaces
 /// `std::move_only_function`, which C++20 does not have. Callables may own move-only objects, a
 /// `Lease` for one.
 ///

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "redlock/language.hpp"
+
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -62,7 +64,9 @@ struct NodeExamination {
   bool reachable = false;
   std::string problem{};                   ///< why it is not reachable, or reports nothing
   std::chrono::nanoseconds round_trip{0};  ///< the shortest of several
-  std::string version{};
+  std::string version{};         ///< of Redis; a fork names the one that it is compatible with
+  std::string server{};          ///< "Redis", "Valkey", "Redict"; empty: it did not say
+  std::string server_version{};  ///< its own
   Role role = Role::unknown;
   std::string run_id{};
   std::optional<std::chrono::seconds> uptime{};
@@ -165,7 +169,7 @@ struct ChangeOptions {
   /// How long to wait, in the midst of a change, for a node that does not answer or is ineligible.
   std::chrono::nanoseconds patience = std::chrono::seconds{10};
 
-  /// `bootstrap` only: the nodes look new, but have lost their data. No node votes until every
+  /// `bootstrap` only: the nodes seem new, but have lost their data. No node votes until every
   /// lease that they may have forgotten has ended.
   bool after_loss = false;
 };
@@ -204,10 +208,10 @@ struct ChangeOptions {
 ///
 /// New nodes vote at once. If a node belonged to a deployment before, or
 /// `ChangeOptions::after_loss` is set, no node votes until every lease that may have been granted
-/// before has ended. Nodes that all lost their data look like new ones: set `after_loss` for them.
-/// An open deployment is left as it is. Blocks while it scans all keys. May be repeated after a
-/// crash. Errors: invalid_argument; unavailable, naming the nodes and why; held, naming the key;
-/// cancelled; limit_reached without a file descriptor.
+/// before has ended. Nodes that have all lost their data cannot be distinguished from new ones: set
+/// `after_loss` for them. An open deployment is left as it is. Blocks while it scans all keys. May
+/// be repeated after a crash. Errors: invalid_argument; unavailable, naming the nodes and why;
+/// held, naming the key; cancelled; limit_reached without a file descriptor.
 [[nodiscard]] REDLOCK_EXPORT Result<Examination> bootstrap(const ClientOptions& options,
                                                            const ChangeOptions& change = {});
 

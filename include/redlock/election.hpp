@@ -1,5 +1,7 @@
 #pragma once
 
+#include "redlock/language.hpp"
+
 #include <chrono>
 #include <cstdint>
 #include <functional>

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "redlock/language.hpp"
+
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -10,7 +12,7 @@
 
 namespace redlock {
 
-/// Why an operation did not give what was asked, told apart by what to do next. An error code enum:
+/// Why an operation failed. The values differ in what the caller can do next. An error code enum:
 /// it converts to `std::error_code`, and compares with the `std::errc` named in brackets.
 enum class Errc {
   held = 1,          ///< a majority has another holder: wait [device_or_resource_busy]
@@ -18,7 +20,7 @@ enum class Errc {
                      ///< [device_or_resource_busy]
   unavailable,       ///< too few nodes answered: an outage; the votes say which and why
                      ///< [host_unreachable]
-  expired,           ///< a quorum granted, too late to be worth anything: raise the TTL [timed_out]
+  expired,           ///< a quorum granted, too late for a valid lease: raise the TTL [timed_out]
   excluded,          ///< guards leave too few voters: the votes say which and why
   not_holder,        ///< the lock is not, or no longer, this token's
   cancelled,         ///< the caller cancelled [operation_canceled]

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "redlock/language.hpp"
+
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -52,7 +54,8 @@ struct GuardOptions {
   /// A node that restarted without its data may have forgotten a lease that is still valid. It has
   /// no vote for new leases until every such lease has ended and it is a member of its deployment
   /// again. Clients with this guard restore the membership while a quorum of the other members
-  /// remembers it. A new node and one that forgot everything look the same: see `bootstrap`.
+  /// remembers it. A new node cannot be distinguished from one that has lost everything: see
+  /// `bootstrap`.
   bool restart = true;
 
   /// The length of that quarantine: max TTL and a margin for drift, unless this is longer.
@@ -98,6 +101,11 @@ struct ClientOptions {
   std::chrono::nanoseconds max_ttl = limits::default_max_ttl;
 
   GuardOptions guards{};
+
+  /// Where a node compares without a script (Valkey 9.0, Redis 8.4), whether the lock's requests
+  /// use that: it costs the node less. A user who may run no scripts there is served so in any
+  /// case.
+  bool plain_commands = true;
 
   /// Called on the client's loop thread. It must not block.
   std::function<void(const NodeEvent&)> on_node_event{};

@@ -1,6 +1,8 @@
 #pragma once
 
-/// Everything at once. Each header also stands alone, and compiles without exceptions and without
+#include "redlock/language.hpp"
+
+/// All headers. Each of them can be included alone, and compiles without exceptions and without
 /// run-time type information.
 ///
 /// Binary interface: classes with behaviour (Client, Lease, Target, Mutex, …) hold one pointer, so

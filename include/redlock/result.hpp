@@ -1,5 +1,7 @@
 #pragma once
 
+#include "redlock/language.hpp"
+
 #include <concepts>
 #include <cstdlib>
 #include <functional>
@@ -124,11 +126,11 @@ class [[nodiscard]] Result {
  private:
   template <typename Self, typename Next>
   [[nodiscard]] static auto chain(Self&& self, Next&& next) {
-    using Answer =
+    using NextResult =
         std::remove_cvref_t<std::invoke_result_t<Next, decltype(std::forward<Self>(self).value())>>;
-    static_assert(result_detail::is_result<Answer>, "and_then() takes what returns a Result");
-    if (!self.has_value()) return Answer(std::forward<Self>(self).error());
-    return Answer(std::invoke(std::forward<Next>(next), std::forward<Self>(self).value()));
+    static_assert(result_detail::is_result<NextResult>, "and_then() takes what returns a Result");
+    if (!self.has_value()) return NextResult(std::forward<Self>(self).error());
+    return NextResult(std::invoke(std::forward<Next>(next), std::forward<Self>(self).value()));
   }
   template <typename Self, typename Change>
   [[nodiscard]] static auto changed(Self&& self, Change&& change) {

@@ -209,7 +209,7 @@ Awaitable<Lease> AsyncClient::try_acquire_until(Target target, BootClock::time_p
 
 Awaitable<Lease> AsyncClient::try_acquire_until(Target target, BootClock::time_point deadline,
                                                 AcquireOptions options, std::stop_token stop) {
-  // What is left of the time counts when the call begins, which is when it is awaited.
+  // The wait is computed when the call begins, which is when it is awaited.
   return to_await<Lease>(
       core_,
       [core = core_, target = std::move(target), options = std::move(options),

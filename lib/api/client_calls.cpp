@@ -130,7 +130,7 @@ void ClientCore::cancel(RequestId request) {
     pending_.each([&](Pending& call) {
       if (call.request != request) return;
       driver_->step(
-          core::Cancel{core::RequestId{(std::uint64_t{call.generation} << 32U) | call.index}});
+          core::Cancel{core::CallId{(std::uint64_t{call.generation} << 32U) | call.index}});
     });
   };
   if (directly()) return job();
@@ -140,12 +140,12 @@ void ClientCore::cancel(RequestId request) {
 // --- the loop's thread ------------------------------------------------------------------------
 
 template <typename Done>
-core::RequestId ClientCore::remember(std::string_view resource, Done done) {
+core::CallId ClientCore::remember(std::string_view resource, Done done) {
   Pending& call = pending_.take();
   call.request = RequestId{};
   call.resource.assign(resource);
   call.done = std::move(done);
-  return core::RequestId{(std::uint64_t{call.generation} << 32U) | call.index};
+  return core::CallId{(std::uint64_t{call.generation} << 32U) | call.index};
 }
 
 template <typename Value, typename Done>

@@ -78,10 +78,10 @@ std::optional<Error> ClientCore::refuse_blocking_call() const {
 }
 
 void ClientCore::enqueue(Job job) {
-  if (try_lead()) {
+  if (try_borrow_loop()) {
     job();
     end_turn();
-    return stop_leading();
+    return give_back_loop();
   }
   {
     const std::lock_guard lock(jobs_mutex_);
@@ -119,7 +119,7 @@ void ClientCore::begin_close(CloseDone done) {
 }
 
 void ClientCore::end_all_leases() noexcept {
-  // No loss: whoever closes a client gives its leases up.
+  // No loss: closing a client gives its leases up.
   for (Held& held : held_) {
     if (!held.cell) continue;
     static_cast<void>(held.cell->end());
@@ -139,11 +139,8 @@ void ClientCore::tear_down() noexcept {
   }
   for (Job& job : late) job();  // they find no driver, and answer that the client is closed
   pending_.each([this](Pending& call) {
-    core::Command failed;
-    failed.kind = core::Command::Kind::failed;
-    failed.code = Errc::closed;
-    failed.request = core::RequestId{(std::uint64_t{call.generation} << 32U) | call.index};
-    on_failed(failed);
+    const core::CallId request{(std::uint64_t{call.generation} << 32U) | call.index};
+    on_outcome({}, core::Failed{request, Errc::closed});
   });
   answer_the_rest();
 }

@@ -55,7 +55,7 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
   // --- any thread ---
   RequestId acquire(Target&& target, AcquireOptions&& options, AcquireDone done);
   void extend(const std::shared_ptr<LeaseCell>& cell, std::chrono::nanoseconds ttl, RoundDone done);
-  /// Without `done`, nobody is told.
+  /// Without `done`, the outcome is dropped.
   void release(const std::shared_ptr<LeaseCell>& cell, RoundDone done);
   void detach(const std::shared_ptr<LeaseCell>& cell);
   void extend(std::string_view resource, const Token& token, std::chrono::nanoseconds ttl,
@@ -72,15 +72,15 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
 
   // --- blocked callers (api/waiter.hpp) ---
   /// Whether this thread now turns the loop. No code of the user's runs on it.
-  [[nodiscard]] bool try_lead() noexcept;
-  /// The leader's: what the calls so far produced is sent and answered.
+  [[nodiscard]] bool try_borrow_loop() noexcept;
+  /// Of the borrower: what the calls so far produced is sent and answered.
   void end_turn() noexcept;
-  /// The leader's: whether it may wait for more itself.
-  [[nodiscard]] bool may_lead() const noexcept;
-  /// The leader's: waits for the next thing to happen, and handles it.
+  /// Of the borrower: whether it may wait for more itself.
+  [[nodiscard]] bool may_keep_loop() const noexcept;
+  /// Of the borrower: waits for the next event, and handles it.
   void turn() noexcept;
-  void stop_leading() noexcept;
-  /// From here until a callback on the loop ends it, somebody waits for an answer without leading.
+  void give_back_loop() noexcept;
+  /// From here until a callback on the loop ends it, a caller waits for an answer without the loop.
   void begin_waiting() noexcept;
   void end_waiting() noexcept;
 
@@ -110,10 +110,15 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
 
   template <typename Done, typename Value>
   struct Call {
+    /// A value that is made in place: g++ 14 takes the inspection of a moved error for
+    /// uninitialized.
+    template <typename From>
+    Call(Done answered, From&& from) : done(std::move(answered)), value(std::forward<From>(from)) {}
+
     Done done;
     Value value;
   };
-  /// Its report is made when it is told: the strings of one are gone before the next's are made.
+  /// Its report is made when it is delivered: its strings are gone before the next one's are made.
   struct Released {
     RoundDone done;
     runtime::KeptRound round;
@@ -139,7 +144,7 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
   void open(uv_loop_t* loop, uv::LoopThread::Lending lending);
   [[nodiscard]] bool on_loop_thread() const noexcept;
   [[nodiscard]] bool directly() const noexcept;
-  [[nodiscard]] bool led() const noexcept { return thread_ && thread_->is_borrowed(); }
+  [[nodiscard]] bool loop_is_borrowed() const noexcept { return thread_ && thread_->is_borrowed(); }
   void enqueue(Job job);
   void run_jobs() noexcept;
   void tear_down() noexcept;
@@ -160,27 +165,26 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
   void begin_inspect(std::string_view resource, const std::optional<Token>& token,
                      InspectDone done);
   template <typename Done>
-  core::RequestId remember(std::string_view resource, Done done);
+  core::CallId remember(std::string_view resource, Done done);
   template <typename Done>
   [[nodiscard]] bool refused(const std::optional<std::string>& why, std::string_view resource,
                              Done& done);
   template <typename Value, typename Done>
   void complete(Done done, Value value);
 
-  // client_outcomes.cpp: what the driver reports, and telling whoever waits
-  void on_outcome(core::Instant now, const core::Command& command) noexcept override;
+  // client_outcomes.cpp: what the driver reports, and answering the callers
+  void on_outcome(core::Instant now, const core::Acquired& outcome) noexcept override;
+  void on_outcome(core::Instant now, const core::Extended& outcome) noexcept override;
+  void on_outcome(core::Instant now, const core::Released& outcome) noexcept override;
+  void on_outcome(core::Instant now, const core::Inspected& outcome) noexcept override;
+  void on_outcome(core::Instant now, const core::Failed& outcome) noexcept override;
+  void on_outcome(core::Instant now, const core::AtRisk& outcome) noexcept override;
+  void on_outcome(core::Instant now, const core::Lost& outcome) noexcept override;
   void on_node_event(NodeEvent event) noexcept override;
   void on_undelivered(core::NodeIndex node, std::size_t releases) noexcept override;
   void on_drained() noexcept override;
   void on_turn_end() noexcept override;
-  void on_acquired(core::Instant now, const core::Command& command);
-  void on_extended(core::Instant now, const core::Command& command);
-  void on_released(const core::Command& command);
-  void on_inspected(const core::Command& command);
-  void on_failed(const core::Command& command);
-  void on_lost(const core::Command& command);
-  void on_at_risk(const core::Command& command);
-  [[nodiscard]] Pending* find(core::RequestId request) noexcept;
+  [[nodiscard]] Pending* find(core::CallId request) noexcept;
   void give_back(Pending& call);
   void spend(LeaseCallbacks callbacks);
   void run_completions();

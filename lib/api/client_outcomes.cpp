@@ -7,9 +7,7 @@
 
 namespace redlock::api {
 
-using core::Command;
-
-ClientCore::Pending* ClientCore::find(core::RequestId request) noexcept {
+ClientCore::Pending* ClientCore::find(core::CallId request) noexcept {
   const auto id = static_cast<std::uint64_t>(request);
   return pending_.find(static_cast<std::uint32_t>(id), static_cast<std::uint32_t>(id >> 32U));
 }
@@ -24,43 +22,12 @@ void ClientCore::spend(LeaseCallbacks callbacks) {
   if (!callbacks.none()) completions_.emplace_back(Spent{std::move(callbacks)});
 }
 
-void ClientCore::on_outcome(core::Instant now, const Command& command) noexcept {
-  switch (command.kind) {
-    case Command::Kind::acquired:
-      return on_acquired(now, command);
-    case Command::Kind::extended:
-      return on_extended(now, command);
-    case Command::Kind::released:
-      return on_released(command);
-    case Command::Kind::inspected:
-      return on_inspected(command);
-    case Command::Kind::failed:
-      return on_failed(command);
-    case Command::Kind::lost:
-      return on_lost(command);
-    case Command::Kind::at_risk:
-      return on_at_risk(command);
-    case Command::Kind::connect:
-    case Command::Kind::disconnect:
-    case Command::Kind::send:
-    case Command::Kind::kill_old:
-    case Command::Kind::write_marker:
-    case Command::Kind::excluded:
-    case Command::Kind::learned:
-    case Command::Kind::subscribe:
-    case Command::Kind::unsubscribe:
-    case Command::Kind::undelivered:
-    case Command::Kind::drained:
-      REDLOCK_ASSERT(false && "a command of the driver's own");
-  }
-}
-
-void ClientCore::on_acquired(core::Instant now, const Command& command) {
-  Pending* call = find(command.request);
+void ClientCore::on_outcome(core::Instant now, const core::Acquired& outcome) noexcept {
+  Pending* call = find(outcome.request);
   REDLOCK_ASSERT(call != nullptr);
-  const core::Claim* claim = driver_->engine().claim(command.stamp.claim);
+  const core::Claim* claim = driver_->engine().claim(outcome.claim);
   auto cell =
-      std::make_shared<LeaseCell>(shared_from_this(), command, *claim, command.valid_until - now,
+      std::make_shared<LeaseCell>(shared_from_this(), outcome, *claim, outcome.valid_until - now,
                                   std::exchange(call->callbacks, {}));
   if (claim->fencing()) {
     auto& counter = claim->fencing()->rounds == 1 ? fenced_in_one_round_ : fenced_in_more_rounds_;
@@ -73,49 +40,49 @@ void ClientCore::on_acquired(core::Instant now, const Command& command) {
   give_back(*call);
 }
 
-void ClientCore::on_extended(core::Instant now, const Command& command) {
-  const core::ClaimId claim = command.stamp.claim;
+void ClientCore::on_outcome(core::Instant now, const core::Extended& outcome) noexcept {
+  const core::ClaimId claim = outcome.claim;
   if (claim.index < held_.size() && held_[claim.index].cell &&
       held_[claim.index].generation == claim.generation) {
-    held_[claim.index].cell->set_valid_until(runtime::to_public(command.valid_until));
+    held_[claim.index].cell->set_valid_until(runtime::to_public(outcome.valid_until));
   }
-  Pending* call = find(command.request);
+  Pending* call = find(outcome.request);
   if (call == nullptr) return;
   completions_.emplace_back(Call<RoundDone, Result<RoundReport>>{
       std::get<RoundDone>(std::move(call->done)),
-      runtime::report_round(*command.round, urls(), command.elapsed, command.valid_until - now)});
+      runtime::report_round(*outcome.round, urls(), outcome.elapsed, outcome.valid_until - now)});
   give_back(*call);
 }
 
-void ClientCore::on_released(const Command& command) {
-  Pending* call = find(command.request);
+void ClientCore::on_outcome(core::Instant /*now*/, const core::Released& outcome) noexcept {
+  Pending* call = find(outcome.request);
   REDLOCK_ASSERT(call != nullptr);
   completions_.emplace_back(Released{std::get<RoundDone>(std::move(call->done)),
-                                     {*command.round, urls(), command.elapsed, {}},
-                                     driver_->engine().claim(command.stamp.claim)->holds_left});
+                                     {*outcome.round, urls(), outcome.elapsed, {}},
+                                     driver_->engine().claim(outcome.claim)->holds_left});
   give_back(*call);
 }
 
-void ClientCore::on_inspected(const Command& command) {
-  Pending* call = find(command.request);
+void ClientCore::on_outcome(core::Instant /*now*/, const core::Inspected& outcome) noexcept {
+  Pending* call = find(outcome.request);
   REDLOCK_ASSERT(call != nullptr);
-  const std::string_view token = driver_->engine().claim(command.stamp.claim)->token.view();
+  const std::string_view token = driver_->engine().claim(outcome.claim)->token.view();
   completions_.emplace_back(Call<InspectDone, Result<Inspection>>{
       std::get<InspectDone>(std::move(call->done)),
-      runtime::report_inspection(*command.round, urls(), token)});
+      runtime::report_inspection(*outcome.round, urls(), token)});
   give_back(*call);
 }
 
-void ClientCore::on_failed(const Command& command) {
-  Pending* call = find(command.request);
+void ClientCore::on_outcome(core::Instant /*now*/, const core::Failed& outcome) noexcept {
+  Pending* call = find(outcome.request);
   REDLOCK_ASSERT(call != nullptr);
   RoundReport report;
-  if (command.round != nullptr) {
-    report = runtime::report_round(*command.round, urls(), command.elapsed, {});
+  if (outcome.round != nullptr) {
+    report = runtime::report_round(*outcome.round, urls(), outcome.elapsed, {});
   }
-  Error error = runtime::explain(command.code, call->resource, std::move(report));
+  Error error = runtime::explain(outcome.code, call->resource, std::move(report));
   const bool extends = std::holds_alternative<RoundDone>(call->done);
-  if (extends && command.code == Errc::limit_reached) {
+  if (extends && outcome.code == Errc::limit_reached) {
     error.message = runtime::explain_spent_renewals(call->resource);
   }
   if (auto* done = std::get_if<AcquireDone>(&call->done)) {
@@ -124,27 +91,27 @@ void ClientCore::on_failed(const Command& command) {
     completions_.emplace_back(
         Call<RoundDone, Result<RoundReport>>{std::move(*round_done), std::move(error)});
   } else if (auto* inspect_done = std::get_if<InspectDone>(&call->done)) {
-    completions_.emplace_back(
-        Call<InspectDone, Result<Inspection>>{std::move(*inspect_done), std::move(error)});
+    completions_.emplace_back(std::in_place_type<Call<InspectDone, Result<Inspection>>>,
+                              std::move(*inspect_done), std::move(error));
   }
   give_back(*call);
 }
 
-void ClientCore::on_lost(const Command& command) {
-  const core::ClaimId claim = command.stamp.claim;
+void ClientCore::on_outcome(core::Instant /*now*/, const core::Lost& outcome) noexcept {
+  const core::ClaimId claim = outcome.claim;
   REDLOCK_ASSERT(claim.index < held_.size());
   Held& held = held_[claim.index];
   if (!held.cell || held.generation != claim.generation) return;
   const auto cell = std::exchange(held.cell, nullptr);
   if (!cell->lose()) return;
   Error error = runtime::explain(Errc::not_holder, cell->resource(),
-                                 runtime::report_round(*command.round, urls(), {}, {}));
+                                 runtime::report_round(*outcome.round, urls(), {}, {}));
   error.message = "lost the lease on '" + cell->resource() + "': its deadline passed";
   completions_.emplace_back(Loss{cell, std::move(error)});
 }
 
-void ClientCore::on_at_risk(const Command& command) {
-  const core::ClaimId claim = command.stamp.claim;
+void ClientCore::on_outcome(core::Instant /*now*/, const core::AtRisk& outcome) noexcept {
+  const core::ClaimId claim = outcome.claim;
   if (claim.index >= held_.size() || held_[claim.index].generation != claim.generation) return;
   const auto& cell = held_[claim.index].cell;
   if (cell && cell->wants_warnings()) completions_.emplace_back(Risk{cell});
@@ -175,13 +142,13 @@ void ClientCore::on_turn_end() noexcept {
   // somebody who tries again in every callback cannot starve it.
   if (!completions_.empty()) driver_->request_turn_end();
   // A leader leaves the end to the thread, as it does the user's code.
-  if (drained_ && completions_.empty() && !led()) tear_down();
+  if (drained_ && completions_.empty() && !loop_is_borrowed()) tear_down();
 }
 
 void ClientCore::run_completions() {
   running_ = true;
   running_completions_.swap(completions_);
-  if (!led()) {
+  if (!loop_is_borrowed()) {
     for (Completion& completion : for_the_thread_) run(completion);
     for_the_thread_.clear();
   }
@@ -189,7 +156,7 @@ void ClientCore::run_completions() {
     const bool users =
         std::holds_alternative<Loss>(completion) || std::holds_alternative<Risk>(completion) ||
         std::holds_alternative<Spent>(completion) || std::holds_alternative<NodeEvent>(completion);
-    if (users && led()) {
+    if (users && loop_is_borrowed()) {
       for_the_thread_.push_back(std::move(completion));
     } else {
       run(completion);

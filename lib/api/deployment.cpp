@@ -24,7 +24,7 @@ Error no_descriptor(const std::system_error& problem) {
       Errc::limit_reached, std::string("the nodes cannot be asked: ") + problem.what(), {}};
 }
 
-/// What all calls on a deployment have in common.
+/// The common part of all calls on a deployment.
 struct Request {
   MemberWish wish;
   api::NodeUrls urls;

@@ -83,10 +83,10 @@ Result<std::optional<Leader>> Election::leader() {
     leader.candidate = leader.token.name();
     return std::optional(std::move(leader));
   }
-  const std::size_t told = inspection->nodes.size() - static_cast<std::size_t>(silent);
-  if (told >= inspection->quorum) return std::optional<Leader>();
+  const std::size_t answered = inspection->nodes.size() - static_cast<std::size_t>(silent);
+  if (answered >= inspection->quorum) return std::optional<Leader>();
   return Error{Errc::unavailable,
-               "unknown who leads '" + state_->name + "': " + std::to_string(told) + " of " +
+               "unknown who leads '" + state_->name + "': " + std::to_string(answered) + " of " +
                    std::to_string(inspection->nodes.size()) + " nodes answered, " +
                    std::to_string(inspection->quorum) + " needed",
                {}};

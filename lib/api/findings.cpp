@@ -61,18 +61,24 @@ void compare_clocks(std::vector<SurveyedNode>& nodes) {
 }
 
 bool too_old(const std::string& version) {
-  constexpr int oldest_major = 5;
+  constexpr int oldest_major = 6;
   int major = 0;
   const auto parsed = std::from_chars(version.data(), version.data() + version.size(), major);
   return parsed.ec == std::errc{} && major < oldest_major;
 }
 
+/// "Valkey 7.2.4"
+std::string server_text(const NodeExamination& seen) {
+  const bool known = !seen.server.empty();
+  return known ? seen.server + ' ' + seen.server_version : "Redis " + seen.version;
+}
+
 void Findings::judge(const SurveyedNode& node) {
   judge_access(node);
-  const bool told = !node.seen.run_id.empty() || node.seen.loading;
-  if (!node.seen.reachable || !told) return;
+  const bool answered = !node.seen.run_id.empty() || node.seen.loading;
+  if (!node.seen.reachable || !answered) return;
   if (node.seen.role == NodeExamination::Role::sentinel) {
-    add(node, Finding::Kind::sentinel, "This is a Redis Sentinel, not a data server.",
+    add(node, Finding::Kind::sentinel, "This is a sentinel, not a data server.",
         "It stores no keys, so it cannot vote.",
         "Name the master that it watches instead; its address is often the same with another "
         "port.");
@@ -81,7 +87,7 @@ void Findings::judge(const SurveyedNode& node) {
   judge_kind(node);
   judge_settings(node);
   judge_clock(node);
-  // What a replica says of this is about its master, and what a loading server says is nothing.
+  // A replica reports its master's values, and a loading server reports none.
   if (node.seen.role == NodeExamination::Role::replica || node.seen.loading) return;
   judge_fencing(node);
   judge_membership(node);
@@ -123,12 +129,13 @@ void Findings::judge_kind(const SurveyedNode& node) {
   if (seen.loading) {
     add(node, Finding::Kind::loading, "The server is still reading its data from disk.",
         "It has no vote until that is done.",
-        "Wait, then look again. If it takes long, look into the server's log.");
+        "Wait, then run the examination again. If it takes long, read the server's log.");
   }
   if (too_old(seen.version)) {
     add(node, Finding::Kind::old_version,
-        "The server's version is " + seen.version + "; 5.0 is the oldest one.",
-        "Older servers do not run the scripts that locks are made of.", "Upgrade the server.");
+        "The server is " + server_text(seen) + "; Redis 6.0 is the oldest one that is supported.",
+        "An older server cannot tell clients that it lost its data, and no test runs on it.",
+        "Upgrade the server.");
   }
 }
 
@@ -225,11 +232,12 @@ void Findings::judge_quarantine(const SurveyedNode& node) {
 }
 
 void Findings::judge_duplicates(const std::vector<SurveyedNode>& nodes) {
-  std::vector<std::string> told;
+  std::vector<std::string> reported;
   for (const SurveyedNode& node : nodes) {
     const std::string& run_id = node.seen.run_id;
-    if (run_id.empty() || std::find(told.begin(), told.end(), run_id) != told.end()) continue;
-    told.push_back(run_id);
+    if (run_id.empty() || std::find(reported.begin(), reported.end(), run_id) != reported.end())
+      continue;
+    reported.push_back(run_id);
     std::string urls;
     std::size_t count = 0;
     for (const SurveyedNode& other : nodes) {

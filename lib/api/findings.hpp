@@ -7,7 +7,7 @@
 
 namespace redlock::api {
 
-/// What all nodes told, compared and judged. Pure.
+/// Compares and judges the answers of all nodes. Pure.
 [[nodiscard]] Examination judge(std::vector<runtime::SurveyedNode> nodes,
                                 const ClientOptions& options);
 

@@ -7,7 +7,7 @@
 
 namespace redlock::api {
 
-LeaseCell::LeaseCell(std::shared_ptr<ClientCore> core, const core::Command& granted,
+LeaseCell::LeaseCell(std::shared_ptr<ClientCore> core, const core::Acquired& granted,
                      const core::Claim& claim, std::chrono::nanoseconds validity,
                      LeaseCallbacks callbacks)
     : core_(std::move(core)),

@@ -21,7 +21,7 @@ namespace redlock::api {
 
 class ClientCore;
 
-/// What the holder wants to be told.
+/// What the holder wants to be called for.
 struct LeaseCallbacks {
   SharedCallback<void(const Error&)> on_lost;
   std::function<void(std::chrono::nanoseconds)> on_at_risk;
@@ -32,7 +32,7 @@ struct LeaseCallbacks {
 /// What a Lease points to: written on the loop's thread, read from any.
 class LeaseCell {
  public:
-  LeaseCell(std::shared_ptr<ClientCore> core, const core::Command& granted,
+  LeaseCell(std::shared_ptr<ClientCore> core, const core::Acquired& granted,
             const core::Claim& claim, std::chrono::nanoseconds validity, LeaseCallbacks callbacks);
 
   [[nodiscard]] static Lease make_lease(std::shared_ptr<LeaseCell> cell) noexcept {
@@ -70,9 +70,9 @@ class LeaseCell {
   [[nodiscard]] bool was_lost() const noexcept {
     return state_.load(std::memory_order_acquire) == State::lost;
   }
-  /// Ends the lease; whether it was live, which only one caller is ever told.
+  /// Ends the lease; whether it was live, which is true for one caller only.
   [[nodiscard]] bool end() noexcept;
-  /// The deadline passed; whether the lease was live, which only one caller is ever told. He then
+  /// The deadline passed; whether the lease was live, which is true for one caller only, who then
   /// owes `tell_loss`, which runs the holder's code.
   [[nodiscard]] bool lose() noexcept;
   void tell_loss(const Error& error) noexcept;

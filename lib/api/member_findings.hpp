@@ -7,7 +7,7 @@
 
 namespace redlock::api {
 
-/// What is wrong with who belongs together, by the markers. `nodes` are those of the options.
+/// The problems of the membership, as the markers show it. `nodes` are those of the options.
 [[nodiscard]] std::vector<Finding> judge_members(const std::vector<core::ObservedNode>& nodes,
                                                  const ClientOptions& options);
 

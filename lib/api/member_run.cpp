@@ -102,7 +102,7 @@ std::vector<core::ObservedNode> observe(const std::vector<runtime::SurveyedNode>
     core::ObservedNode& one = observed.emplace_back();
     one.name = node.seen.url;
     one.problem = problem_of(node.seen.url, judged);
-    if (one.problem.empty() && !node.time) one.problem = "It does not tell its clock.";
+    if (one.problem.empty() && !node.time) one.problem = "It does not report its clock.";
     one.run_id = node.seen.run_id;
     one.replid = node.replid;
     one.clock = node.time.value_or(std::chrono::microseconds(0));
@@ -152,7 +152,7 @@ std::optional<Error> MemberRun::take(const core::SearchLocks& step) {
   auto name = names_.begin();
   for (const runtime::Search& search : searches) {
     if (!search.problem.empty()) {
-      failed += (failed.empty() ? "the keys could not be looked through: " : "; ") + *name + ": " +
+      failed += (failed.empty() ? "the keys could not be scanned: " : "; ") + *name + ": " +
                 search.problem;
     }
     if (search.lock && held.empty()) {

@@ -32,11 +32,11 @@ using NodeTargets = std::map<std::string, redis::ConnectionTarget>;
     const NodeUrls& urls, const std::set<std::string>& names, const ClientOptions& options,
     NodeTargets& targets);
 
-/// What a decider needs of the nodes; `judged` tells which of them are ineligible.
+/// The nodes as a decider needs them; `judged` says which of them are ineligible.
 [[nodiscard]] std::vector<core::ObservedNode> observe(
     const std::vector<runtime::SurveyedNode>& nodes, const Examination& judged);
 
-/// Who belongs together, from one survey of all of them.
+/// The membership, from one survey of all nodes.
 [[nodiscard]] Membership read_membership(const std::vector<core::ObservedNode>& nodes);
 
 /// Drives a change to its end.

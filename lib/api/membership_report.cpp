@@ -1,4 +1,4 @@
-// Who belongs together, for people.
+// The membership as text.
 
 #include <algorithm>
 #include <string>

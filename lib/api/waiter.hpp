@@ -11,8 +11,8 @@
 
 namespace redlock::api {
 
-/// Where a blocked thread and the loop's thread meet. Shared, because the loop's thread may still
-/// be inside `release()` when the other one has already gone on.
+/// The result of a blocking call, passed from the loop's thread to the blocked one. Shared, because
+/// the loop's thread may still be inside `release()` when the other thread has already returned.
 template <typename Value>
 struct Waiter {
   std::optional<Result<Value>> result;  // the loop's thread's until `answered`
@@ -20,13 +20,13 @@ struct Waiter {
   std::binary_semaphore answered{0};
 };
 
-/// Starts an asynchronous call and blocks until it has answered. `begun` runs in between. Where
-/// nobody else turns the loop, the caller does: its own answer then costs no change of threads.
+/// Starts an asynchronous call and blocks until it has answered. `begun` runs in between. The
+/// caller borrows the loop if it is idle, and turns it: its answer then costs no change of threads.
 template <typename Value, typename Begin, typename Begun>
 [[nodiscard]] Result<Value> wait_for(ClientCore& core, Begin&& begin, Begun&& begun) {
   auto waiter = std::make_shared<Waiter<Value>>();
-  const bool leading = core.try_lead();
-  if (!leading) {
+  const bool borrowing = core.try_borrow_loop();
+  if (!borrowing) {
     waiter->waiting = true;
     core.begin_waiting();
   }
@@ -36,14 +36,14 @@ template <typename Value, typename Begin, typename Begun>
     waiter->answered.release();
   }));
   [[maybe_unused]] const auto while_waiting = begun(handle);
-  if (leading) {
+  if (borrowing) {
     core.end_turn();
-    while (!waiter->result && core.may_lead()) core.turn();
+    while (!waiter->result && core.may_keep_loop()) core.turn();
     if (!waiter->result) {
       waiter->waiting = true;
       core.begin_waiting();
     }
-    core.stop_leading();
+    core.give_back_loop();
   }
   waiter->answered.acquire();
   return *std::move(waiter->result);

@@ -9,8 +9,8 @@
 
 namespace redlock::api {
 
-/// What the `try_` functions make of the options: their own wait stands in for that of the options.
-/// A time that has passed is one attempt.
+/// The options of the `try_` functions: the wait of the call replaces that of the options. A time
+/// that has passed is one attempt.
 [[nodiscard]] inline AcquireOptions waiting_for(AcquireOptions options,
                                                 std::chrono::nanoseconds wait) {
   options.wait = std::max(wait, std::chrono::nanoseconds::zero());

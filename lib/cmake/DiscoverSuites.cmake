@@ -11,9 +11,6 @@ if(NOT DEFINED REDLOCK_SUITES_OF)
   function(redlock_discover_suites target)
     cmake_parse_arguments(PARSE_ARGV 1 arg "" "LABEL;TIMEOUT;PROCESSORS;ENVIRONMENT"
       "WAITING;LONG")
-    if(NOT arg_PROCESSORS)
-      set(arg_PROCESSORS 2)
-    endif()
     set(file "${CMAKE_CURRENT_BINARY_DIR}/${target}_suites.cmake")
     file(GENERATE OUTPUT "${file}" CONTENT "\
 set(REDLOCK_SUITES_OF [==[$<TARGET_FILE:${target}>]==])

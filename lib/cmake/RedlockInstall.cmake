@@ -35,6 +35,14 @@ install(FILES
 file(RELATIVE_PATH redlock_pc_prefix
   "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
 string(REGEX REPLACE "/$" "" redlock_pc_prefix "${redlock_pc_prefix}")
+# Debian has no libuv.a, or not under the name that libuv.pc leads to: its static library has a .pc
+# file of its own.
+pkg_check_modules(redlock_libuv_static QUIET libuv-static)
+if(redlock_libuv_static_FOUND)
+  set(redlock_pc_libuv libuv-static)
+else()
+  set(redlock_pc_libuv libuv)
+endif()
 if(REDLOCK_SHARED)
   set(redlock_pc_requires "Requires.private")
 else()

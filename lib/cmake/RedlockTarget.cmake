@@ -73,12 +73,24 @@ function(redlock_precompile_headers target)
   target_precompile_headers(${target} REUSE_FROM redlock_precompiled)
 endfunction()
 
+# What no standard has in common is in two files: NAME_linux.cpp, and NAME_posix.cpp for all other
+# systems. Drops from a list those of the other kind; some NAME_linux.cpp have no counterpart.
+function(redlock_choose_platform variable)
+  if(CMAKE_SYSTEM_NAME STREQUAL "Linux" AND NOT REDLOCK_PORTABLE)
+    list(FILTER ${variable} EXCLUDE REGEX "_posix(_test)?\\.cpp$")
+  else()
+    list(FILTER ${variable} EXCLUDE REGEX "_linux(_test)?\\.cpp$")
+  endif()
+  set(${variable} "${${variable}}" PARENT_SCOPE)
+endfunction()
+
 # redlock_add_layer(core LINKS redlock_support): the static library redlock_<folder> of lib/<folder>.
 # A folder that has no sources yet makes no target, a folder of headers an interface target.
 function(redlock_add_layer folder)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "LINKS")
   file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/lib/${folder}/*.cpp")
   file(GLOB headers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/lib/${folder}/*.hpp")
+  redlock_choose_platform(sources)
   if(NOT sources AND NOT headers)
     return()
   endif()
@@ -125,7 +137,9 @@ function(redlock_check_layer folder links)
   add_library(redlock_layer_check_${folder} MODULE $<TARGET_OBJECTS:redlock_${folder}>)
   set_target_properties(redlock_layer_check_${folder} PROPERTIES LINKER_LANGUAGE CXX)
   target_link_libraries(redlock_layer_check_${folder} PRIVATE ${links})
-  target_link_options(redlock_layer_check_${folder} PRIVATE -Wl,--no-undefined)
+  if(NOT APPLE)  # where it is the default
+    target_link_options(redlock_layer_check_${folder} PRIVATE -Wl,--no-undefined)
+  endif()
 endfunction()
 
 # The installed library, shared and static, from the objects of all layers.
@@ -141,7 +155,7 @@ function(redlock_add_library)
     add_library(redlock::redlock ALIAS redlock)
     set_target_properties(redlock PROPERTIES
       VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
-    if(NOT REDLOCK_SANITIZE)
+    if(NOT REDLOCK_SANITIZE AND NOT APPLE)
       target_link_options(redlock PRIVATE -Wl,--no-undefined)
     endif()
     list(APPEND kinds redlock)

@@ -4,6 +4,7 @@
 file(GLOB redlock_tool_sources CONFIGURE_DEPENDS
   "${PROJECT_SOURCE_DIR}/tools/quorum-lock/*.cpp" "${PROJECT_SOURCE_DIR}/tools/bench/*.cpp"
   "${PROJECT_SOURCE_DIR}/tools/chaos/*.cpp")
+redlock_choose_platform(redlock_tool_sources)
 if(NOT redlock_tool_sources)
   return()
 endif()
@@ -58,6 +59,8 @@ if(redlock_tool_sources)
   target_link_libraries(quorum_lock_parts PUBLIC
     CLI11::CLI11 fmt::fmt nlohmann_json::nlohmann_json tomlplusplus::tomlplusplus
     PkgConfig::redlock_libuv PkgConfig::redlock_hiredis Threads::Threads)
+  target_link_libraries(quorum_lock_parts PRIVATE redlock_clock)
+  add_dependencies(quorum_lock_parts redlock_clock_embedded)
   if(TARGET quorum_lock_chaos_checker)
     target_link_libraries(quorum_lock_parts PUBLIC quorum_lock_chaos_checker)
   endif()

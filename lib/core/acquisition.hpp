@@ -27,7 +27,7 @@ struct Acquisition {
   bool live = false;
 
   State state = State::connecting;
-  RequestId request{};
+  CallId request{};
   LockTerms terms;
   bool tell_remaining = false;
   std::optional<Acquire::Renewal> renewal;

@@ -53,6 +53,7 @@ struct Claim {
     std::uint32_t acquisition = 0;
     Duration writer_reservation{};  ///< for how long new readers are refused
     std::optional<Fencing> fencing;
+    bool contended = false;  ///< its acquisition was refused before: others may wait as well
   };
   /// A lease.
   struct Lease {
@@ -60,7 +61,7 @@ struct Claim {
     Renewal renewal;
   };
   struct QueuedExtend {
-    RequestId request;
+    CallId request;
     Duration ttl;
   };
 
@@ -95,7 +96,7 @@ struct Claim {
   LockTerms terms;
   Token token;
 
-  std::vector<RequestId> requests;   ///< waiting for the round
+  std::vector<CallId> requests;      ///< waiting for the round
   std::vector<QueuedExtend> queued;  ///< extends asked for while one is under way
 
   [[nodiscard]] ClaimId id() const noexcept { return {index, generation}; }
@@ -116,6 +117,7 @@ struct Claim {
   /// None: no fencing token was asked for.
   [[nodiscard]] std::optional<Fencing>& fencing() noexcept { return attempt_.fencing; }
   [[nodiscard]] const std::optional<Fencing>& fencing() const noexcept { return attempt_.fencing; }
+  [[nodiscard]] bool contended() const noexcept { return attempt_.contended; }
   [[nodiscard]] Duration writer_reservation() const noexcept { return attempt_.writer_reservation; }
 
   /// For how long a release is to keep everybody out yet: nobody was in where nothing was granted.
@@ -126,7 +128,10 @@ struct Claim {
   /// For how long the nodes are to keep the key: its crashed holder keeps everybody out as well.
   [[nodiscard]] Duration time_to_ask(Verb asked, Instant now) const {
     if (asked == Verb::expire_orphan) return *terms.orphan_ttl;
-    return std::max(round.ttl(), granted_at ? cooldown(now) : terms.hold_at_least);
+    const Duration ttl = std::max(round.ttl(), granted_at ? cooldown(now) : terms.hold_at_least);
+    // A plain command sets the expiry, where the script only raises it.
+    const bool plain = asked == Verb::extend_plain || asked == Verb::repair_plain;
+    return plain ? std::max(ttl, keys.longest_asked()) : ttl;
   }
 
   /// Makes a reused slot new, keeping what its members have allocated.

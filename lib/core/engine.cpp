@@ -140,17 +140,14 @@ void Engine::reap() {
   finished_acquisitions_.clear();
 }
 
-void Engine::fail(RequestId request, Errc code, const Round* round) {
-  if (request == RequestId::none) return;
-  Command& command = outbox_.emit(Command::Kind::failed);
-  command.request = request;
-  command.code = code;
-  command.round = round;
-  if (round != nullptr) command.elapsed = now_ - round->start();
+void Engine::fail(CallId request, Errc code, const Round* round) {
+  if (request == CallId::none) return;
+  outbox_.emit(
+      Failed{request, code, round, round != nullptr ? now_ - round->start() : Duration::zero()});
 }
 
 void Engine::fail_requests(Claim& claim, Errc code, const Round* round) {
-  for (const RequestId request : claim.requests) fail(request, code, round);
+  for (const CallId request : claim.requests) fail(request, code, round);
   claim.requests.clear();
   for (const Claim::QueuedExtend& queued : claim.queued) fail(queued.request, code, nullptr);
   claim.queued.clear();
@@ -213,7 +210,7 @@ void Engine::report_drained() {
   claims_.each([this](Claim& claim) {
     if (!claim.finished) fail_requests(claim, Errc::closed, &claim.round);
   });
-  outbox_.emit(Command::Kind::drained);
+  outbox_.emit(Drained{});
 }
 
 }  // namespace redlock::core

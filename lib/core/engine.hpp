@@ -11,8 +11,8 @@
 
 #include "core/acquisition.hpp"
 #include "core/claim.hpp"
+#include "core/commands.hpp"
 #include "core/enrolment.hpp"
-#include "core/messages.hpp"
 #include "core/nodes.hpp"
 #include "core/outbox.hpp"
 #include "core/pool.hpp"
@@ -57,7 +57,7 @@ class Engine {
   [[nodiscard]] std::string exclusion(NodeIndex node) const { return nodes_.exclusion(node); }
   /// Nodes that were asked for a vote since the last TurnEnd.
   [[nodiscard]] NodeSet uncovered() const noexcept { return uncovered_; }
-  /// By what name the nodes tell us; empty before Command::Kind::subscribe.
+  /// The channel on which nodes notify us; empty before the first Subscribe.
   [[nodiscard]] const Token& client_id() const noexcept { return wait_queue_.client_id(); }
   [[nodiscard]] std::size_t claims() const noexcept { return claims_.size(); }
   [[nodiscard]] std::size_t held() const noexcept { return held_; }
@@ -101,7 +101,7 @@ class Engine {
   void reap();
   void report_drained();
   void note_drop_while_closing(NodeIndex node);
-  void fail(RequestId request, Errc code, const Round* round);
+  void fail(CallId request, Errc code, const Round* round);
   void fail_requests(Claim& claim, Errc code, const Round* round);
 
   // engine_links.cpp: nodes that come and go
@@ -147,7 +147,7 @@ class Engine {
 
   // engine_requests.cpp: what is sent for a claim, and what is made of the answers
   NodeSet ask(Claim& claim);
-  NodeSet transmit(Claim& claim, Verb verb, NodeSet nodes, ScriptForm form);
+  NodeSet transmit_script(Claim& claim, Verb verb, NodeSet nodes, ScriptForm form);
   NodeSet transmit_same(Claim& claim, Verb verb, NodeSet nodes, ScriptForm form);
   [[nodiscard]] bool extend_counts(const Claim& claim, NodeIndex node) const;
   void take_answer(const Answer& answer, Vote failure, std::optional<Arrival> arrival);
@@ -160,6 +160,15 @@ class Engine {
   void note_extend(Claim& claim, const Answer& answer);
   void record(Claim& claim, const Answer& answer, Vote failure, std::optional<Duration> took);
   void judge(Claim& claim);
+
+  // engine_plain.cpp: plain commands in the place of scripts
+  NodeSet transmit(Claim& claim, Verb verb, NodeSet nodes, ScriptForm form);
+  [[nodiscard]] static std::optional<Verb> plain_form(const Claim& claim, Verb verb, Instant now);
+  [[nodiscard]] bool takes_plain(const Claim& claim, Verb plain, NodeIndex node) const;
+  [[nodiscard]] static std::optional<Answer> in_terms_of_scripts(const Claim& claim,
+                                                                 const Answer& answer);
+  bool send_as_script(Claim& claim, const Answer& answer);
+  void notify_queued(Claim& claim, NodeIndex node);
 
   // engine_permits.cpp: one of several permits
   static void note_free_permits(Acquisition& acquisition, std::string_view free);
@@ -194,7 +203,7 @@ class Engine {
   void judge_fencing(Claim& claim);
 
   // engine_release.cpp: how a lease ends, and its key leaves the nodes
-  void begin_release(Claim& claim, RequestId request);
+  void begin_release(Claim& claim, CallId request);
   void end_lease(Claim& claim);
   void clear(Claim& claim);
   void send_owed(Claim& claim);

@@ -134,6 +134,7 @@ void Engine::start_attempt(Acquisition& acquisition) {
   acquisition.claim = claim.id();
   acquisition.state = Acquisition::State::in_round;
   claim.attempt().acquisition = acquisition.index;
+  claim.attempt().contended = acquisition.failed_attempts > 1;
   claim.task = Claim::Task::acquire;
   claim.verb = verb_for(acquisition);
   if (claim.terms.permits > 0)
@@ -191,12 +192,8 @@ void Engine::grant(Claim& claim) {
   if (claim.valid_until < basis.until) lease.renewal.hurry(now_);
   retime(claim);
 
-  Command& command = outbox_.emit(Command::Kind::acquired);
-  command.request = acquisition.request;
-  command.stamp.claim = claim.id();
-  command.round = &claim.round;
-  command.elapsed = now_ - acquisition.first_round.value_or(now_);
-  command.valid_until = claim.valid_until;
+  outbox_.emit(Acquired{acquisition.request, claim.id(), &claim.round,
+                        now_ - acquisition.first_round.value_or(now_), claim.valid_until});
 
   acquisition.state = Acquisition::State::over;
   wait_queue_.leave(acquisition, WaitQueue::Left::granted);
@@ -242,11 +239,8 @@ void Engine::plan_next_try(Acquisition& acquisition, Instant at_latest) {
 }
 
 void Engine::finish(Acquisition& acquisition, Errc code) {
-  Command& command = outbox_.emit(Command::Kind::failed);
-  command.request = acquisition.request;
-  command.code = code;
-  if (acquisition.has_last) command.round = &acquisition.last;
-  if (acquisition.first_round) command.elapsed = now_ - *acquisition.first_round;
+  outbox_.emit(Failed{acquisition.request, code, acquisition.has_last ? &acquisition.last : nullptr,
+                      now_ - acquisition.first_round.value_or(now_)});
   acquisition.state = Acquisition::State::over;
   wait_queue_.leave(acquisition, WaitQueue::Left::failed);
   timers_.set(timer_of(acquisition), std::nullopt);

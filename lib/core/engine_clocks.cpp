@@ -12,7 +12,7 @@ void Engine::read_clock(NodeIndex node) {
   if (!settings_.clock_guard || !link.up() || link.congested() || !link.ineligible().empty())
     return;
   link.reading_clock(now_);
-  outbox_.send(NodeSet::of(node), Verb::read_clock);
+  outbox_.send(SendUpkeep{{NodeSet::of(node), upkeep(Verb::read_clock)}});
 }
 
 void Engine::read_clocks_before(NodeSet nodes) {
@@ -75,10 +75,7 @@ void Engine::step_forward(NodeIndex node, Duration step) {
     if (until >= claim.valid_until) return;
     claim.valid_until = until;
     lease.renewal.hurry(now_);
-    Command& command = outbox_.emit(Command::Kind::extended);
-    command.stamp.claim = claim.id();
-    command.round = &claim.round;
-    command.valid_until = until;
+    outbox_.emit(Extended{CallId::none, claim.id(), &claim.round, Duration::zero(), until});
     retime(claim);
   });
 }

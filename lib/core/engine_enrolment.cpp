@@ -67,15 +67,18 @@ void Engine::watch_markers() {
 void Engine::learn_members() {
   for (const std::string& name : unknown_members(nodes_.views())) {
     if (nodes_.size() == limits::nodes) return;
-    outbox_.emit(Command::Kind::learned, nodes_.learn(name));
+    outbox_.emit(NodeLearned{nodes_.learn(name)});
   }
 }
 
 void Engine::write_marker(const Enrolment::Write& write) {
-  writing_marker_ = MarkerWrite{write.node, nodes_[write.node].marker_text(),
-                                format_marker(write.marker), write.quarantine};
-  outbox_.send(NodeSet::of(write.node), Verb::write_marker, Command::Kind::write_marker).marker =
-      &*writing_marker_;
+  const Link& link = nodes_[write.node];
+  writing_marker_ =
+      MarkerWrite{write.node, link.marker_text(), format_marker(write.marker), write.quarantine,
+                  now_.time_since_epoch() + link.clock.offset().value_or(Duration::zero())};
+  const bool plain = !link.runs_scripts() && link.can_compare() && link.clock_known();
+  const Stamp stamp = upkeep(plain ? Verb::mark_plain : Verb::write_marker);
+  outbox_.send(SendMarker{{NodeSet::of(write.node), stamp}, &*writing_marker_});
 }
 
 void Engine::confirm_markers(const Enrolment::Confirm& confirm) {
@@ -86,10 +89,7 @@ void Engine::confirm_markers(const Enrolment::Confirm& confirm) {
   const NodeSet unread = confirm.nodes - confirming_;
   if (unread.empty()) return;
   confirming_ = confirming_ | unread;
-  Stamp stamp;
-  stamp.verb = Verb::read_marker;
-  stamp.round = confirm.pass;
-  outbox_.send(unread, stamp);
+  outbox_.send(SendUpkeep{{unread, upkeep(Verb::read_marker, confirm.pass)}});
 }
 
 void Engine::await_opening(const Enrolment::Wait& wait) {

@@ -34,16 +34,17 @@ void Engine::forget_fencing_number(const Claim& claim) {
 bool Engine::acknowledges(const Claim& claim, const Answer& answer) {
   const Fencing& fencing = *claim.fencing();
   if (answer.reply != Reply::granted) return false;
-  if (!is_set_fenced(answer.stamp.verb)) return answer.number == fencing.number;
+  if (!is_divided(answer.stamp.verb)) return answer.number == fencing.number;
   // Commands of others may have come in between. If the key is still ours at the end it was so all
   // the time, and nobody else's lease began: as if it had been one command.
   const bool undivided = answer.text == claim.token.view();
+  if (is_raise(answer.stamp.verb)) return undivided && answer.number < fencing.number;
   return undivided && answer.number < fencing.first && fencing.first == fencing.number;
 }
 
 bool Engine::is_left_out(Claim& claim, const Answer& answer) const {
   Fencing& fencing = *claim.fencing();
-  const bool has_number = answer.reply == Reply::behind || is_set_fenced(answer.stamp.verb);
+  const bool has_number = answer.reply == Reply::behind || is_divided(answer.stamp.verb);
   if (!has_number || answer.number <= fencing.reach || claim.phase != Claim::Phase::acquiring) {
     return fencing.left_out.has(answer.node);
   }
@@ -66,10 +67,10 @@ std::string Engine::why_left_out(const Claim& claim, std::uint64_t number) {
 void Engine::note_fencing_number(Claim& claim, const Answer& answer) {
   Fencing& fencing = *claim.fencing();
   const NodeIndex node = answer.node;
-  const bool raise = answer.stamp.verb == Verb::raise_fence;
+  const bool raise = is_raise(answer.stamp.verb);
   if (raise) fencing.asked.remove(node);
   if (is_left_out(claim, answer)) return;
-  if (answer.reply == Reply::behind || is_set_fenced(answer.stamp.verb)) {
+  if (answer.reply == Reply::behind || is_divided(answer.stamp.verb)) {
     fencing.highest = std::max(fencing.highest, answer.number);
     remember_fencing_number(claim, answer.number);
   }
@@ -120,7 +121,7 @@ void Engine::prune_fencing_numbers(NodeSet asked) {
   });
   if (due.empty()) return;
   // So seldom that it is not worth another round trip where the digest is not known.
-  outbox_.send(due, Verb::prune_fencing_numbers).form = ScriptForm::text;
+  outbox_.send(SendUpkeep{{due, upkeep(Verb::prune_fencing_numbers)}, ScriptForm::text});
 }
 
 }  // namespace redlock::core

@@ -67,11 +67,11 @@ void Engine::judge_extend(Claim& claim) {
   } else {
     const std::size_t refused = claim.round.with(Vote::refused).size();
     const bool not_ours = refused + claim.round.quorum() > settings_.nodes.size();
-    for (const RequestId request : claim.requests) {
+    for (const CallId request : claim.requests) {
       fail(request, not_ours ? Errc::not_holder : Errc::unavailable, &claim.round);
     }
     claim.requests.clear();
-    // Nothing is released: what was granted stands until its deadline.
+    // Nothing is released: what was granted lasts until its deadline.
     if (!by_token) claim.lease().renewal.failed(now_, claim.valid_until);
     claim.unasked = NodeSet();
   }
@@ -102,16 +102,12 @@ void Engine::extend_won(Claim& claim, const ValidityBasis& basis, Instant deadli
       transmit(claim, Verb::extend_or_set, NodeSet::of(node), ScriptForm::digest);
     });
   }
-  Command prototype;
-  prototype.kind = Command::Kind::extended;
-  prototype.stamp.claim = claim.id();
-  prototype.round = &claim.round;
-  prototype.elapsed = now_ - claim.round.start();
-  prototype.valid_until = claim.valid_until;
-  outbox_.emit(prototype);  // the lease learns of its deadline before the callers do
-  for (const RequestId request : claim.requests) {
-    prototype.request = request;
-    outbox_.emit(prototype);
+  Extended outcome{CallId::none, claim.id(), &claim.round, now_ - claim.round.start(),
+                   claim.valid_until};
+  outbox_.emit(outcome);  // the lease learns of its deadline before the callers do
+  for (const CallId request : claim.requests) {
+    outcome.request = request;
+    outbox_.emit(outcome);
   }
   claim.requests.clear();
 }
@@ -144,11 +140,8 @@ void Engine::judge_inspect(Claim& claim) {
   if (!claim.round.pending().empty()) return;
   claim.task = Claim::Task::none;
   claim.phase = Claim::Phase::cleaning_up;
-  for (const RequestId request : claim.requests) {
-    Command& command = outbox_.emit(Command::Kind::inspected);
-    command.request = request;
-    command.stamp.claim = claim.id();
-    command.round = &claim.round;
+  for (const CallId request : claim.requests) {
+    outbox_.emit(Inspected{request, claim.id(), &claim.round});
   }
   claim.requests.clear();
 }
@@ -158,9 +151,7 @@ void Engine::judge_inspect(Claim& claim) {
 void Engine::lose(Claim& claim) {
   REDLOCK_ASSERT(claim.phase == Claim::Phase::held && now_ >= claim.valid_until);
   fail_requests(claim, Errc::not_holder, &claim.round);
-  Command& command = outbox_.emit(Command::Kind::lost);
-  command.stamp.claim = claim.id();
-  command.round = &claim.round;
+  outbox_.emit(Lost{claim.id(), &claim.round});
   // A failed extend may have raised the expiry on a minority: without this it would outlive us.
   clear(claim);
 }
@@ -169,9 +160,7 @@ void Engine::warn(Claim& claim) {
   const auto at = claim.lease().renewal.warn_at(claim.valid_until);
   if (!at || now_ < *at) return;
   claim.lease().renewal.warned(claim.valid_until);
-  Command& command = outbox_.emit(Command::Kind::at_risk);
-  command.stamp.claim = claim.id();
-  command.valid_until = claim.valid_until;
+  outbox_.emit(AtRisk{claim.id()});
 }
 
 void Engine::fire(Claim& claim) {

@@ -20,17 +20,17 @@ void Engine::tend_links() {
     if (link.answer_overdue(now_)) {
       // Answers are unaccounted for from here on: the connection is of no more use.
       undo_behind_sets(node);
-      outbox_.emit(Command::Kind::disconnect, node);
+      outbox_.emit(Disconnect{node});
       drop(node, Vote::timeout, "no answer within " + in_milliseconds(link.limit()));
     } else if (link.connect_overdue(now_)) {
-      outbox_.emit(Command::Kind::disconnect, node);
+      outbox_.emit(Disconnect{node});
       drop(node, Vote::timeout, "no connection within " + in_milliseconds(settings_.longest_limit));
     }
     if (link.role_check_due(now_)) end_connection(node, Vote::error, link.ineligible());
     if (link.marker_look_due(now_)) look_at_marker(node);
     if (link.retry_due(now_)) {
       link.connecting(now_);
-      outbox_.emit(Command::Kind::connect, node);
+      outbox_.emit(Connect{node});
     }
     if (link.end_quarantine(now_)) wake_after_outage();
   }
@@ -64,11 +64,11 @@ void Engine::on(const NodeDown& event) {
        event.why);
 }
 
-void Engine::report_exclusion(NodeIndex node) { outbox_.emit(Command::Kind::excluded, node); }
+void Engine::report_exclusion(NodeIndex node) { outbox_.emit(NodeExcluded{node}); }
 
 void Engine::kill_suspects(NodeIndex node) {
   for (const std::int64_t suspect : nodes_[node].suspects()) {
-    outbox_.send(NodeSet::of(node), Verb::kill_old, Command::Kind::kill_old).number = suspect;
+    outbox_.send(KillOld{{NodeSet::of(node), upkeep(Verb::kill_old)}, suspect});
   }
 }
 
@@ -87,7 +87,7 @@ void Engine::serve_claims_of(NodeIndex node) {
     if (votes && nodes_.undetermined().has(node)) return;  // asked again when its clock is known
     claim.unasked.remove(node);
     const bool has_vote = nodes_.may_vote(node) && counts_for(claim, node);
-    if (votes ? !has_vote : nodes_[node].duplicate_of.has_value()) {
+    if (votes ? !has_vote : nodes_[node].duplicate_of().has_value()) {
       nodes_.record_absent(claim.round, node);
     } else {
       transmit(claim, claim.verb, NodeSet::of(node), ScriptForm::digest);
@@ -105,8 +105,8 @@ void Engine::drop(NodeIndex node, Vote vote, std::string_view why) {
   // Its server may be reached by another address of the list, which has the vote from now on.
   // Of several, one: the first becomes the others' duplicate.
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
-    if (nodes_[i].duplicate_of != node) continue;
-    nodes_[i].duplicate_of.reset();
+    if (nodes_[i].duplicate_of() != node) continue;
+    nodes_[i].set_duplicate_of(std::nullopt);
     const auto other = static_cast<NodeIndex>(i);
     if (nodes_.find_duplicate(other)) report_exclusion(other);
   }

@@ -24,12 +24,14 @@ void Engine::on(const TurnEnd&) {
   uncovered_ = uncovered_ & nodes_.up();
   if (uncovered_.empty()) return;
   // Sent to congested nodes too: there is one of these for many votes, and they wait for it.
-  outbox_.send(uncovered_, Verb::read_marker);
+  outbox_.send(SendUpkeep{{uncovered_, upkeep(Verb::read_marker)}});
   uncovered_ = NodeSet();
 }
 
 void Engine::look_at_marker(NodeIndex node) {
-  if (!drain_until_) outbox_.send(NodeSet::of(node), Verb::read_marker);
+  if (!drain_until_) {
+    outbox_.send(SendUpkeep{{NodeSet::of(node), upkeep(Verb::read_marker)}});
+  }
 }
 
 void Engine::take_marker(const Answer& marker) {
@@ -55,7 +57,7 @@ void Engine::count_held_back(NodeIndex node) {
 }
 
 void Engine::end_connection(NodeIndex node, Vote vote, std::string_view why) {
-  outbox_.emit(Command::Kind::disconnect, node);
+  outbox_.emit(Disconnect{node});
   drop(node, vote, why);
   nodes_[node].retry_soon(now_);
 }

@@ -28,9 +28,9 @@ void Engine::on(const Release& event) {
   begin_release(*claim, event.request);
 }
 
-void Engine::begin_release(Claim& claim, RequestId request) {
+void Engine::begin_release(Claim& claim, CallId request) {
   begin_round(claim, claim.round.next_number(), claim.round.ttl());
-  if (request != RequestId::none) {
+  if (request != CallId::none) {
     claim.requests.push_back(request);
     claim.task = Claim::Task::release;
   }
@@ -38,7 +38,7 @@ void Engine::begin_release(Claim& claim, RequestId request) {
   if (!claim.terms.group.empty()) claim.keys.assume_present(nodes_.all());
   const NodeSet held = claim.keys.present();
   clear(claim);
-  if (request == RequestId::none) return;
+  if (request == CallId::none) return;
   (nodes_.all() - held).each([&](NodeIndex node) { claim.round.record(node, Vote::refused, {}); });
   claim.keys.to_release().each([&](NodeIndex node) {
     // A node that is up was not asked because it owes too many answers, whether it may vote or not.
@@ -139,16 +139,12 @@ void Engine::judge_release_by_token(Claim& claim) {
 void Engine::release_decided(Claim& claim, std::optional<Errc> problem) {
   claim.task = Claim::Task::none;
   claim.phase = Claim::Phase::cleaning_up;
-  for (const RequestId request : claim.requests) {
+  for (const CallId request : claim.requests) {
     if (problem) {
       fail(request, *problem, &claim.round);
       continue;
     }
-    Command& command = outbox_.emit(Command::Kind::released);
-    command.request = request;
-    command.stamp.claim = claim.id();
-    command.round = &claim.round;
-    command.elapsed = now_ - claim.round.start();
+    outbox_.emit(Released{request, claim.id(), &claim.round, now_ - claim.round.start()});
   }
   claim.requests.clear();
 }
@@ -166,15 +162,16 @@ void Engine::on(const Detach& event) {
 
 void Engine::note_release(Claim& claim, const Answer& answer) {
   const NodeIndex node = answer.node;
+  if (answer.queued) notify_queued(claim, node);
   const KeyLedger::Release outcome = outcome_of_release(answer.reply);
   claim.keys.release_answered(node, outcome);
   // Of an exclusive lock that is gone, others may hold the resource: that is not ours to count.
   if (answer.holds && (!claim.terms.group.empty() || claim.task == Claim::Task::release_by_token)) {
     claim.holds_left = std::max(claim.holds_left.value_or(0), answer.holds->count);
   }
-  // Undone behind a SET that was never counted (see undo_behind_sets); the lease itself stands.
-  const bool stands = claim.phase == Claim::Phase::held || claim.phase == Claim::Phase::acquiring;
-  if (stands) return;
+  // Undone behind a SET that was never counted (see undo_behind_sets); the lease itself goes on.
+  const bool goes_on = claim.phase == Claim::Phase::held || claim.phase == Claim::Phase::acquiring;
+  if (goes_on) return;
   if (!claim.keys.present().has(node)) return note_cooldown(claim, answer);
   claim.keys.release_again(node, outcome, gone_by(now_, settings_.max_ttl));
   claim.keys.resend_at(later(now_, nodes_[node].limit()));
@@ -205,8 +202,8 @@ void Engine::undo_behind_sets(NodeIndex node) {
   // not: so the release goes behind each SET that nobody will count.
   claims_.each([&](Claim& claim) {
     if (claim.finished || !claim.keys.wants_undo(node)) return;
-    // A lease that stands, or was handed on, may be given the key there again by an extend: nothing
-    // that deletes it may be on its way.
+    // A lease that is held, or was handed on, may be given the key there again by an extend:
+    // nothing that deletes it may be on its way.
     if (claim.phase == Claim::Phase::held) return;
     claim.keys.undo_sent(transmit(claim, Verb::release, NodeSet::of(node), ScriptForm::digest));
   });
@@ -234,10 +231,7 @@ void Engine::report_undelivered() {
     const auto node = static_cast<NodeIndex>(i);
     std::int64_t releases = 0;
     claims_.each([&](const Claim& claim) { releases += undelivered(claim).has(node) ? 1 : 0; });
-    if (releases == 0) continue;
-    Command& command = outbox_.emit(Command::Kind::undelivered);
-    command.nodes = NodeSet::of(node);
-    command.number = releases;
+    if (releases != 0) outbox_.emit(Undelivered{node, releases});
   }
 }
 

@@ -25,7 +25,7 @@ NodeSet Engine::ask(Claim& claim) {
     const Link& link = nodes_[node];
     if (link.fresh()) {
       claim.unasked.add(node);
-    } else if (!link.up() || link.duplicate_of ||
+    } else if (!link.up() || link.duplicate_of() ||
                (is_set(claim.verb) && !(nodes_.may_vote(node) && counts_for(claim, node)))) {
       if (is_set(claim.verb) && nodes_.undetermined().has(node)) return claim.unasked.add(node);
       nodes_.record_absent(claim.round, node);
@@ -40,7 +40,7 @@ NodeSet Engine::ask(Claim& claim) {
   return transmit(claim, claim.verb, askable, ScriptForm::digest);
 }
 
-NodeSet Engine::transmit(Claim& claim, Verb verb, NodeSet nodes, ScriptForm form) {
+NodeSet Engine::transmit_script(Claim& claim, Verb verb, NodeSet nodes, ScriptForm form) {
   if (!is_set_fenced(verb)) {
     const NodeSet asked = transmit_same(claim, verb, nodes, form);
     if (verb == Verb::take && claim.fencing()) prune_fencing_numbers(asked);
@@ -68,13 +68,13 @@ NodeSet Engine::transmit_same(Claim& claim, Verb verb, NodeSet nodes, ScriptForm
   if (sent.empty()) return sent;
   if (settings_.restart_guard && is_vote(verb)) uncovered_ = uncovered_ | sent;
   claim.unanswered += static_cast<std::uint32_t>(sent.size());
-  if (is_set(verb) || verb == Verb::extend || verb == Verb::extend_or_set) {
+  if (is_set(verb) || is_extend(verb)) {
     const bool ours = claim.phase == Claim::Phase::acquiring || claim.phase == Claim::Phase::held;
     if (ours) claim.keys.write_sent(sent);
     claim.keys.asked_for(claim.time_to_ask(verb, now_), now_);
   }
   if (is_set(verb)) claim.keys.set_sent(sent);
-  outbox_.send(sent, stamp).form = form;
+  outbox_.send(Send{{sent, stamp}, form});
   return sent;
 }
 
@@ -112,7 +112,7 @@ void Engine::take_answer(const Answer& answer, Vote failure, std::optional<Arriv
   if (stamp.verb == Verb::prune_fencing_numbers) return;
   if (stamp.verb == Verb::join_queue) return wait_queue_.answered(node, stamp, answer);
   if (stamp.verb == Verb::leave_queue || stamp.verb == Verb::read_marker) return;
-  if (stamp.verb == Verb::write_marker) return note_marker_refused(node);
+  if (is_marker_write(stamp.verb)) return note_marker_refused(node);
   if (stamp.verb == Verb::read_clock) {
     if (answered) take_clock(node, answer, *arrival);
     return;
@@ -120,7 +120,11 @@ void Engine::take_answer(const Answer& answer, Vote failure, std::optional<Arriv
   Claim* claim = claims_.find(stamp.claim.index, stamp.claim.generation);
   // A claim outlives every request sent for it; an answer without one is an answer to nothing.
   REDLOCK_ASSERT(claim != nullptr && claim->unanswered > 0);
+  if (const auto plain = in_terms_of_scripts(*claim, answer)) {
+    return take_answer(*plain, failure, arrival);
+  }
   --claim->unanswered;
+  if (answer.reply == Reply::script_needed && send_as_script(*claim, answer)) return;
 
   NodeSet& in_full = claim->in_full[static_cast<std::size_t>(stamp.verb)];
   const bool unknown_digest = answer.reply == Reply::script_missing && !in_full.has(node);
@@ -138,19 +142,25 @@ void Engine::take_answer(const Answer& answer, Vote failure, std::optional<Arriv
     case Verb::take:
     case Verb::take_permit:
     case Verb::enter:
+    case Verb::set_all:
       note_set(*claim, answer);
       give_orphan_expiry(*claim, answer);
       break;
     case Verb::raise_fence:
+    case Verb::raise_plain:
       note_fencing_number(*claim, answer);
       return touch(*claim);
     case Verb::expire_orphan:
+    case Verb::notify:
       return touch(*claim);
     case Verb::extend:
     case Verb::extend_or_set:
+    case Verb::extend_plain:
+    case Verb::repair_plain:
       note_extend(*claim, answer);
       break;
     case Verb::release:
+    case Verb::release_plain:
       note_release(*claim, answer);
       break;
     case Verb::inspect:
@@ -161,6 +171,7 @@ void Engine::take_answer(const Answer& answer, Vote failure, std::optional<Arriv
     case Verb::leave_queue:
     case Verb::read_marker:
     case Verb::write_marker:
+    case Verb::mark_plain:
       break;
   }
   if (stamp.round == claim->round.number()) record(*claim, answer, failure, took);
@@ -172,7 +183,7 @@ bool Engine::still_wanted(const Claim& claim, const Stamp& stamp) {
   // late node its key all the same.
   const bool first_round = claim.phase == Claim::Phase::held && stamp.round == claim.round.number();
   if (is_taking_script(stamp.verb)) return claim.phase == Claim::Phase::acquiring || first_round;
-  if (stamp.verb != Verb::extend_or_set) return true;
+  if (!is_repair(stamp.verb)) return true;
   // Sent again behind a release it would revive what was released. Behind the next round's extend
   // it would be counted there, and that one finds out for itself. A round by token never releases.
   const bool by_token = claim.purpose == Claim::Purpose::extend;
@@ -212,6 +223,7 @@ void Engine::note_set(Claim& claim, const Answer& answer) {
     case Reply::done:
     case Reply::marker:
     case Reply::script_missing:
+    case Reply::script_needed:
       forget_key(claim, answer);
       break;
   }
@@ -248,7 +260,8 @@ void Engine::note_extend(Claim& claim, const Answer& answer) {
   if (answer.reply == Reply::extended && extend_counts(claim, answer.node)) {
     claim.keys.voted(answer.node);
     note_in_basis(claim, answer);
-  } else if (answer.reply != Reply::error && answer.reply != Reply::script_missing) {
+  } else if (answer.reply != Reply::error && answer.reply != Reply::script_missing &&
+             answer.reply != Reply::script_needed) {
     claim.keys.vote_forgotten(answer.node);
   }
   if (answer.reply == Reply::extended || answer.reply == Reply::repaired) {
@@ -260,8 +273,9 @@ void Engine::note_extend(Claim& claim, const Answer& answer) {
   // An error leaves whatever was there; only a node that says so does not have our key.
   if (answer.reply == Reply::gone || answer.reply == Reply::taken) forget_key(claim, answer);
   const bool straggler_of_a_won_round =
-      answer.stamp.verb == Verb::extend && !claim.is_hold && claim.task == Claim::Task::none &&
-      claim.round.verdict() == Verdict::won && now_ < claim.valid_until;
+      is_extend(answer.stamp.verb) && !is_repair(answer.stamp.verb) && !claim.is_hold &&
+      claim.task == Claim::Task::none && claim.round.verdict() == Verdict::won &&
+      now_ < claim.valid_until;
   if (straggler_of_a_won_round && answer.reply == Reply::gone) {
     transmit(claim, Verb::extend_or_set, NodeSet::of(answer.node), ScriptForm::digest);
   }
@@ -308,6 +322,7 @@ void Engine::record(Claim& claim, const Answer& answer, Vote failure,
           {answer.text, took, answer.remaining, answer.number, answer.time, answer.holds});
     case Reply::error:
     case Reply::script_missing:
+    case Reply::script_needed:
     case Reply::clock:
     case Reply::done:
     case Reply::marker:

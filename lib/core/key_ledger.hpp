@@ -34,6 +34,8 @@ class KeyLedger {
     longest_ = std::max(longest_, ttl);
     expires_by(gone_by(now, ttl));
   }
+  /// Of the TTLs that were asked for.
+  [[nodiscard]] Duration longest_asked() const noexcept { return longest_; }
   /// A node has written the key at some time until now, with any of the TTLs that were asked for.
   void written_by(Instant now) noexcept { expires_by(gone_by(now, longest_)); }
   /// All nodes but the indeterminate ones have forgotten the key by then.
@@ -117,7 +119,7 @@ class KeyLedger {
   NodeSet release_in_flight_;  ///< release sent, not answered
   NodeSet owed_;               ///< a release is still to be delivered
   NodeSet indeterminate_;
-  Duration longest_{};  ///< of the TTLs that were asked for
+  Duration longest_{};
   Instant expired_by_{};
   Instant resend_at_{};
 };

@@ -33,6 +33,9 @@ void Link::came_up(const NodeUp& event, Instant now) {
   server_.assign(event.server);
   connection_ = event.connection;
   can_fence_ = event.can_fence;
+  can_compare_ = event.can_compare;
+  can_set_all_ = event.can_set_all;
+  runs_scripts_ = event.runs_scripts;
   fenced_ = 0;
   ineligible_.assign(event.ineligible);
   role_check_at_.reset();
@@ -49,6 +52,7 @@ void Link::take_marker(std::string_view text) {
   marker_text_.assign(text);
   marker_ = parse_marker(text);
   vote_denied_.clear();
+  ++standing_;
   if (marker_ && marker_->state == Marker::State::active) known_as_ = marker_->self;
 }
 
@@ -75,7 +79,7 @@ void Link::went_down(Instant now, Vote vote, std::string_view why, Randomness& r
   if (vote == Vote::timeout) measured_ = false;
   state_ = State::down;
   held_count_ = held_taken_ = 0;
-  duplicate_of.reset();
+  set_duplicate_of(std::nullopt);
   failure_.vote = vote;
   failure_.why.assign(why);
   connecting_since_.reset();
@@ -143,6 +147,7 @@ void Link::hold_back(const Answer& answer, Instant now) {
   held.number = answer.number;
   held.holds = answer.holds;
   held.time = answer.time;
+  held.queued = answer.queued;
   held.arrival = {now, now - sent.at};
   measure(held.arrival.took);
 }

@@ -73,10 +73,28 @@ class Link {
   void killed() noexcept;
 
   /// The node whose server this one turned out to be too; it has no vote then.
-  std::optional<NodeIndex> duplicate_of;
+  [[nodiscard]] std::optional<NodeIndex> duplicate_of() const noexcept { return duplicate_of_; }
+  void set_duplicate_of(std::optional<NodeIndex> other) noexcept {
+    duplicate_of_ = other;
+    ++standing_;
+  }
+
+  /// Changes with everything that its membership or its right to vote depends on, apart from
+  /// clocks and quarantines.
+  [[nodiscard]] std::uint64_t standing() const noexcept { return standing_; }
 
   /// Whether the server understands set_fenced.
   [[nodiscard]] bool can_fence() const noexcept { return can_fence_; }
+  /// Whether it compares without a script.
+  [[nodiscard]] bool can_compare() const noexcept { return can_compare_; }
+  /// It turned out that we may not use this plain command.
+  void forget_plain(Verb verb) noexcept {
+    (verb == Verb::set_all ? can_set_all_ : can_compare_) = false;
+  }
+  /// Whether it understands set_all.
+  [[nodiscard]] bool can_set_all() const noexcept { return can_set_all_; }
+  /// Whether we may run scripts there.
+  [[nodiscard]] bool runs_scripts() const noexcept { return runs_scripts_; }
   /// To be asked after each number that was asked for here: true for the first of a connection and
   /// every thousandth, so that what leaves is not less than what comes.
   [[nodiscard]] bool pruning_due() noexcept { return fenced_++ % 1000 == 0; }
@@ -84,7 +102,10 @@ class Link {
   // --- guards ---
   /// Why it has no vote while this connection lasts; empty where it has one.
   [[nodiscard]] const std::string& ineligible() const noexcept { return ineligible_; }
-  void declare_ineligible(std::string_view why) { ineligible_.assign(why); }
+  void declare_ineligible(std::string_view why) {
+    ineligible_.assign(why);
+    ++standing_;
+  }
 
   /// The node's membership record as the handshake saw it, word for word.
   [[nodiscard]] const std::string& marker_text() const noexcept { return marker_text_; }
@@ -97,7 +118,10 @@ class Link {
   /// Why the record gives it no vote, though leases that stand are extended and released there;
   /// empty where it gives one.
   [[nodiscard]] const std::string& vote_denied() const noexcept { return vote_denied_; }
-  void deny_vote(std::string_view why) { vote_denied_.assign(why); }
+  void deny_vote(std::string_view why) {
+    vote_denied_.assign(why);
+    ++standing_;
+  }
   /// It has another one now.
   void take_marker(std::string_view text);
   /// Which member an active marker said that the node is, on this or an earlier connection.
@@ -152,10 +176,11 @@ class Link {
     std::uint64_t number = 0;
     std::optional<Holds> holds{};
     Duration time{};
+    bool queued = false;
     Arrival arrival{};
 
     [[nodiscard]] Answer answer(NodeIndex node) const {
-      return {node, stamp, reply, text, remaining, number, holds, time};
+      return {node, stamp, reply, text, remaining, number, holds, time, queued};
     }
   };
   [[nodiscard]] bool holds_back() const noexcept { return held_count_ > 0; }
@@ -187,9 +212,14 @@ class Link {
   const Settings* settings_;
   State state_ = State::fresh;
   Failure failure_;
+  std::uint64_t standing_ = 0;
+  std::optional<NodeIndex> duplicate_of_;
   std::string server_;
   std::int64_t connection_ = 0;
   bool can_fence_ = false;
+  bool can_compare_ = false;
+  bool can_set_all_ = false;
+  bool runs_scripts_ = true;
   std::uint64_t fenced_ = 0;
   std::string ineligible_;
   std::optional<Instant> role_check_at_;

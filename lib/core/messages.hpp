@@ -14,13 +14,11 @@
 #include "redlock/error.hpp"
 #include "redlock/token.hpp"
 
-/// What goes into the engine (events) and what comes out of it (commands).
+/// What goes into the engine: the events. What comes out of it: commands.hpp.
 namespace redlock::core {
 
-class Round;
-
 /// Names a call of the driver's; the engine only hands it back. Zero: nobody waits for the answer.
-enum class RequestId : std::uint64_t { none = 0 };
+enum class CallId : std::uint64_t { none = 0 };
 
 /// Names a claim: one token and everything it may have left on the nodes. A stale one is
 /// recognised by its generation.
@@ -42,8 +40,15 @@ enum class Verb : std::uint8_t {
   enter,        ///< a hold of a resource that others of the same group may hold too
   raise_fence,  ///< a higher number for a key that is ours
   extend,       ///< raise the expiry of our key
-  extend_or_set,          ///< and give the key back to a node that lost it
-  release,                ///< compare and delete
+  extend_or_set,  ///< and give the key back to a node that lost it
+  release,        ///< compare and delete
+  // Plain commands in the place of scripts, where the node knows them: see engine_plain.cpp.
+  release_plain,          ///< DELIFEQ, and whether anybody is queued
+  extend_plain,           ///< SET IFEQ: never for less time than before
+  repair_plain,           ///< the same, and SET NX behind it
+  raise_plain,            ///< what is behind the SET of set_fenced
+  set_all,                ///< MSETEX NX of several resources, and whose they are
+  notify,                 ///< the clients that are queued, behind a release_plain
   inspect,                ///< holder and remaining TTL
   expire_orphan,          ///< an expiry for a key that has none
   kill_old,               ///< CLIENT KILL of the connection before this one; of no claim
@@ -53,8 +58,9 @@ enum class Verb : std::uint8_t {
   leave_queue,            ///< of no claim
   read_marker,            ///< GET of the marker, behind votes or to confirm it; of no claim
   write_marker,           ///< compare-and-set of the marker, by mark.lua; of no claim
+  mark_plain,             ///< the same by a transaction; of no claim
 };
-inline constexpr std::size_t verbs = 20;
+inline constexpr std::size_t verbs = 27;
 
 /// Asks for the lock by a script.
 [[nodiscard]] constexpr bool is_taking_script(Verb verb) noexcept {
@@ -63,7 +69,24 @@ inline constexpr std::size_t verbs = 20;
 /// Asks for the lock.
 [[nodiscard]] constexpr bool is_set(Verb verb) noexcept {
   return verb == Verb::set || verb == Verb::set_and_ttl || verb == Verb::set_fenced ||
-         verb == Verb::set_fenced_and_ttl || is_taking_script(verb);
+         verb == Verb::set_fenced_and_ttl || verb == Verb::set_all || is_taking_script(verb);
+}
+/// Raises the expiry of a key.
+[[nodiscard]] constexpr bool is_extend(Verb verb) noexcept {
+  return verb == Verb::extend || verb == Verb::extend_or_set || verb == Verb::extend_plain ||
+         verb == Verb::repair_plain;
+}
+/// Gives the key to a node that lost it.
+[[nodiscard]] constexpr bool is_repair(Verb verb) noexcept {
+  return verb == Verb::extend_or_set || verb == Verb::repair_plain;
+}
+/// Raises the fencing number of a key that is ours.
+[[nodiscard]] constexpr bool is_raise(Verb verb) noexcept {
+  return verb == Verb::raise_fence || verb == Verb::raise_plain;
+}
+/// Its answer names the number that there was before, and whose key it was at the end.
+[[nodiscard]] constexpr bool is_divided(Verb verb) noexcept {
+  return verb == Verb::set_fenced || verb == Verb::set_fenced_and_ttl || verb == Verb::raise_plain;
 }
 /// By commands of their own, where take and raise_fence are scripts.
 [[nodiscard]] constexpr bool is_set_fenced(Verb verb) noexcept {
@@ -73,17 +96,20 @@ inline constexpr std::size_t verbs = 20;
 [[nodiscard]] constexpr bool is_about_queue(Verb verb) noexcept {
   return verb == Verb::join_queue || verb == Verb::leave_queue;
 }
+/// Replaces a marker.
+[[nodiscard]] constexpr bool is_marker_write(Verb verb) noexcept {
+  return verb == Verb::write_marker || verb == Verb::mark_plain;
+}
 /// Belongs to no claim: nobody waits for the answer.
 [[nodiscard]] constexpr bool is_upkeep(Verb verb) noexcept {
   return verb == Verb::kill_old || verb == Verb::read_clock ||
          verb == Verb::prune_fencing_numbers || verb == Verb::read_marker ||
-         verb == Verb::write_marker || is_about_queue(verb);
+         is_marker_write(verb) || is_about_queue(verb);
 }
 /// Its answer counts only if the node's marker is unchanged behind it: what was forgotten before
 /// the request was executed may be somebody else's vote.
 [[nodiscard]] constexpr bool is_vote(Verb verb) noexcept {
-  return is_set(verb) || verb == Verb::raise_fence || verb == Verb::extend ||
-         verb == Verb::extend_or_set;
+  return is_set(verb) || is_raise(verb) || is_extend(verb);
 }
 
 /// How a script is sent: by its digest, or in full where the node said that it does not know it.
@@ -97,6 +123,10 @@ struct Stamp {
   Verb verb = Verb::set;
   friend bool operator==(const Stamp&, const Stamp&) = default;
 };
+/// Of a request that belongs to no claim.
+[[nodiscard]] constexpr Stamp upkeep(Verb verb, std::uint16_t round = 0) noexcept {
+  return {{}, round, verb};
+}
 
 /// What a node answered, classified: every reply of a server has exactly one of these.
 enum class Reply : std::uint8_t {
@@ -106,11 +136,11 @@ enum class Reply : std::uint8_t {
   behind,    ///< fenced: the key is ours, its number is not below `number`
   taken,     ///< the key is somebody else's: `text` the holder where known, `remaining`;
              ///< take_permit: `text` is a digit for each permit, 1 where it is free; join_queue:
-             ///< we stand there
+             ///< we are queued
   extended,  ///< the key was ours, its expiry is now at least what was asked; `holds` where
              ///< it is one of several
   repaired,  ///< the key was gone and is ours again
-  gone,      ///< there is no key; join_queue: we stand there all the same
+  gone,      ///< there is no key; join_queue: we are queued all the same
   released,  ///< the key was ours and is deleted; of this and of the other answers to a
              ///< release: `holds` that are left where it was shared
   found,     ///< inspect: `text` the holder, `remaining` its TTL; with `holds`, `text` is
@@ -120,6 +150,7 @@ enum class Reply : std::uint8_t {
              ///< is none; write_marker: `time` is what is left of its quarantine
   clock,     ///< read_clock: `time` is the node's wall clock
   script_missing,  ///< NOSCRIPT: nothing was executed
+  script_needed,   ///< to a plain command, and nothing was executed: a script would know more
   error,           ///< nothing was executed, `text` is the server's message
   failed,          ///< the connection ended with the request unanswered: executed or not
 };
@@ -131,7 +162,7 @@ struct RenewalLimits {
   Duration max_hold{};
 };
 struct Acquire {
-  RequestId request{};
+  CallId request{};
   std::string_view resource;
   Duration ttl{};
   Duration wait{};
@@ -148,12 +179,12 @@ struct Acquire {
   std::uint32_t permits = 0;  ///< take one of so many; 0: the resource itself
 };
 struct Extend {
-  RequestId request{};
+  CallId request{};
   ClaimId claim{};
   Duration ttl{};
 };
 struct Release {
-  RequestId request{};
+  CallId request{};
   ClaimId claim{};
 };
 /// Ends ownership and leaves the keys.
@@ -161,23 +192,23 @@ struct Detach {
   ClaimId claim{};
 };
 struct ExtendToken {
-  RequestId request{};
+  CallId request{};
   std::string_view resource;
   Token token{};
   Duration ttl{};
 };
 struct ReleaseToken {
-  RequestId request{};
+  CallId request{};
   std::string_view resource;
   Token token{};
 };
 struct Inspect {
-  RequestId request{};
+  CallId request{};
   std::string_view resource;
   Token token{};  ///< is it among those that hold? Empty: nobody asks
 };
 struct Cancel {
-  RequestId request{};
+  CallId request{};
 };
 struct Answer {
   NodeIndex node = 0;
@@ -187,7 +218,8 @@ struct Answer {
   std::optional<Duration> remaining{};
   std::uint64_t number = 0;  ///< fenced: the node's; inspect: the same
   std::optional<Holds> holds{};
-  Duration time{};  ///< read_clock; inspect, write_marker: what is left of a quarantine
+  Duration time{};      ///< read_clock; inspect, write_marker: what is left of a quarantine
+  bool queued = false;  ///< release_plain: somebody is queued for the resource
 };
 /// A connection is ready for requests. `server` is the server's run_id: it changes with every start
 /// of the server's process; `connection` is what CLIENT ID answered.
@@ -197,6 +229,12 @@ struct NodeUp {
   std::int64_t connection = 0;
   /// Whether it understands set_fenced.
   bool can_fence = false;
+  /// Whether it compares without a script: release_plain, extend_plain.
+  bool can_compare = false;
+  /// Whether it understands set_all.
+  bool can_set_all = false;
+  /// Whether we may run scripts there.
+  bool runs_scripts = true;
   /// Why it has no vote as long as this connection lasts; empty where it has one.
   std::string_view ineligible{};
   /// It is a replica, which may become a master again.
@@ -214,7 +252,7 @@ struct NodeDown {
   enum class Cause : std::uint8_t { unreachable, error } cause = Cause::unreachable;
   std::string_view why;
 };
-/// Notifications of the node arrive from now on; follows Command::Kind::subscribe.
+/// Notifications of the node arrive from now on; follows a Subscribe.
 struct Subscribed {
   NodeIndex node = 0;
 };
@@ -233,7 +271,7 @@ struct TimePassed {};
 /// All that was commanded until now leaves in one write per node: the request that covers its votes
 /// comes last. Harmless where Engine::uncovered() is empty.
 struct TurnEnd {};
-/// Ends all requests, releases all leases; answered by Command::Kind::drained.
+/// Ends all requests, releases all leases; answered by Drained.
 struct Shutdown {
   Duration grace{};
 };
@@ -241,56 +279,5 @@ struct Shutdown {
 using Event = std::variant<Acquire, Extend, Release, Detach, ExtendToken, ReleaseToken, Inspect,
                            Cancel, Answer, NodeUp, NodeDown, Subscribed, Notification, Unsubscribed,
                            TimePassed, TurnEnd, Shutdown>;
-
-// --- commands -------------------------------------------------------------------------------
-
-/// Replaces a node's marker, if it is still the expected one.
-struct MarkerWrite {
-  NodeIndex node = 0;
-  std::string expected{};
-  std::string text{};     ///< as format_marker() has it
-  Duration quarantine{};  ///< begins with the writing; zero: it stays as it is
-};
-
-struct Command {
-  enum class Kind : std::uint8_t {
-    connect,       ///< begin to connect `nodes`; NodeUp or NodeDown follows
-    disconnect,    ///< flush the connection of `nodes`, drop it with a reset; nothing follows
-    send,          ///< send `stamp.verb` to `nodes`, in the order of the commands; one Answer each
-    kill_old,      ///< send CLIENT KILL ID `number`; one Answer
-    write_marker,  ///< send what `marker` says; one Answer
-    acquired,      ///< `request` has the lease `stamp.claim`
-    extended,      ///< `stamp.claim` has another deadline; `request` may be none (renewal, or a
-                   ///< node's clock that stepped: then it is earlier)
-    released,      ///< `request`: no majority is taken by it any more
-    inspected,     ///< `request`: every node answered or failed
-    failed,        ///< `request` did not get what it asked for: `code`
-    at_risk,       ///< `stamp.claim` ends soon, though it is to be renewed
-    lost,          ///< the lease `stamp.claim` reached its deadline
-    excluded,      ///< a guard took the vote of `nodes`
-    learned,       ///< `nodes` are members that the settings did not name; connected like others
-    subscribe,    ///< to what `nodes` tell by the name of Engine::client_id(); one Subscribed each,
-                  ///< or Unsubscribed
-    unsubscribe,  ///< nothing follows
-    undelivered,  ///< with drained: `number` releases did not reach `nodes`
-    drained,      ///< nothing is left to wait for
-  };
-  Kind kind{};
-  NodeSet nodes{};
-  ScriptForm form = ScriptForm::digest;
-  Errc code{};
-  Stamp stamp{};
-  RequestId request{};
-  std::int64_t number = 0;
-
-  /// Stand_in_queue and leave_queue: lives until the next step.
-  const std::string* key = nullptr;
-  /// Write_marker: lives until the next step.
-  const MarkerWrite* marker = nullptr;
-  /// The round that decided; none where nothing was sent. Lives until the next step.
-  const Round* round = nullptr;
-  Duration elapsed{};
-  Instant valid_until{};
-};
 
 }  // namespace redlock::core

@@ -7,7 +7,7 @@
 
 namespace redlock::core {
 
-/// One node's wall clock as seen from ours: keys expire by it. What matters is not where it stands
+/// One node's wall clock as seen from ours: keys expire by it. What matters is not what it shows
 /// but how it moves: a key lives too short by as much as the clock gains while it lives.
 class NodeClock {
  public:

@@ -31,8 +31,7 @@ NodeIndex Nodes::learn(std::string_view name) {
   return static_cast<NodeIndex>(links_.size() - 1);
 }
 
-// --- who is there
-// ---------------------------------------------------------------------------------
+// --- who is there --------------------------------------------------------------------------------
 
 NodeSet Nodes::up() const {
   return where([&](NodeIndex node) { return links_[node].up(); });
@@ -42,7 +41,7 @@ NodeSet Nodes::undetermined() const {
   return where([&](NodeIndex node) {
     const Link& link = links_[node];
     const bool clock_unknown = link.up() && settings_.clock_guard && !link.clock_known();
-    return link.fresh() || (clock_unknown && link.ineligible().empty() && !link.duplicate_of);
+    return link.fresh() || (clock_unknown && link.ineligible().empty() && !link.duplicate_of());
   });
 }
 
@@ -59,8 +58,7 @@ Duration Nodes::slowest_round_trip() const {
   return slowest;
 }
 
-// --- who may vote
-// ---------------------------------------------------------------------------------
+// --- who may vote --------------------------------------------------------------------------------
 
 bool Nodes::is_quarantined(NodeIndex node) const {
   const std::optional<Instant> until = links_[node].quarantined_until();
@@ -69,7 +67,7 @@ bool Nodes::is_quarantined(NodeIndex node) const {
 
 bool Nodes::may_vote_but_for_clock(NodeIndex node) const {
   const Link& link = links_[node];
-  return link.up() && !link.duplicate_of && link.ineligible().empty() &&
+  return link.up() && !link.duplicate_of() && link.ineligible().empty() &&
          link.vote_denied().empty() && !is_quarantined(node);
 }
 
@@ -89,7 +87,7 @@ NodeSet Nodes::voters(std::string_view deployment) const {
 
 std::string Nodes::exclusion(NodeIndex node) const {
   const Link& link = links_[node];
-  if (link.duplicate_of) return "the same server as " + settings_.nodes[*link.duplicate_of];
+  if (link.duplicate_of()) return "the same server as " + settings_.nodes[*link.duplicate_of()];
   if (!link.ineligible().empty()) return link.ineligible();
   if (is_quarantined(node)) {
     std::string why = "quarantined for " + format_duration(*link.quarantined_until() - now_) +
@@ -117,17 +115,26 @@ void Nodes::record_absent(Round& round, NodeIndex node) const {
   }
 }
 
-// --- deployments
-// ----------------------------------------------------------------------------------
+// --- deployments ---------------------------------------------------------------------------------
 
 Nodes::Ballot Nodes::ballot() const {
+  std::uint64_t standing = links_.size();  // which only grow, each of them
+  for (const Link& link : links_) standing += link.standing();
+  if (ballot_standing_ != standing) {
+    ballot_ = count_ballot();
+    ballot_standing_ = standing;
+  }
+  return ballot_;
+}
+
+Nodes::Ballot Nodes::count_ballot() const {
   // The deployment that most nodes carry which could vote: any other has no more votes here.
   const Link* best = nullptr;
   std::size_t most = 0;
   for (const Link& link : links_) {
     if (link.deployment().empty()) continue;
     const auto could_vote = [](const Link& other) {
-      return other.up() && !other.duplicate_of && other.ineligible().empty() &&
+      return other.up() && !other.duplicate_of() && other.ineligible().empty() &&
              other.vote_denied().empty();
     };
     if (!could_vote(link)) continue;
@@ -197,32 +204,30 @@ std::vector<NodeView> Nodes::views() const {
     const Link& link = links_[i];
     NodeView& view = views[i];
     view.name = settings_.nodes[i];
-    view.usable = link.up() && !link.duplicate_of && link.ineligible().empty();
+    view.usable = link.up() && !link.duplicate_of() && link.ineligible().empty();
     if (link.up() && link.marker()) view.marker = &*link.marker();
     view.known_as = link.known_as();
-    const auto other = link.duplicate_of;
+    const auto other = link.duplicate_of();
     view.alias = other && (i >= configured_ || *other >= configured_);
   }
   return views;
 }
 
-// --- duplicates
-// -----------------------------------------------------------------------------------
+// --- duplicates ----------------------------------------------------------------------------------
 
 bool Nodes::find_duplicate(NodeIndex node) {
   // The address that was there first keeps the vote: changing it over in the middle of a round
   // would count one server twice.
   for (std::size_t i = 0; i < links_.size(); ++i) {
-    if (i == node || !links_[i].up() || links_[i].duplicate_of) continue;
+    if (i == node || !links_[i].up() || links_[i].duplicate_of()) continue;
     if (links_[i].server() != links_[node].server()) continue;
-    links_[node].duplicate_of = static_cast<NodeIndex>(i);
+    links_[node].set_duplicate_of(static_cast<NodeIndex>(i));
     return true;
   }
   return false;
 }
 
-// --- clocks
-// ---------------------------------------------------------------------------------------
+// --- clocks --------------------------------------------------------------------------------------
 
 NodeSet Nodes::compare_clocks() {
   NodeSet excluded;
@@ -231,7 +236,7 @@ NodeSet Nodes::compare_clocks() {
   std::size_t known = 0;
   for (const Link& link : links_) {
     const bool counts =
-        link.up() && link.clock_known() && !link.duplicate_of && link.ineligible().empty();
+        link.up() && link.clock_known() && !link.duplicate_of() && link.ineligible().empty();
     if (counts) offsets[known++] = *link.clock.offset();
   }
   clocks_compared_ = clocks_compared_ || known >= settings_.quorum;

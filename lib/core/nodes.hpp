@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -71,7 +72,7 @@ class Nodes {
   [[nodiscard]] std::vector<NodeView> views() const;
 
   // --- duplicates -------------------------------------------------------------------------------
-  /// Whether another address already stands for the same server. That one keeps the vote.
+  /// Whether another address already names the same server. That one keeps the vote.
   [[nodiscard]] bool find_duplicate(NodeIndex node);
 
   // --- clocks -----------------------------------------------------------------------------------
@@ -95,10 +96,15 @@ class Nodes {
     return set;
   }
 
+  [[nodiscard]] Ballot count_ballot() const;
+
   Settings& settings_;
   std::vector<Link> links_;
   std::size_t configured_;  ///< of the links; behind them are those that were learned
   bool clocks_compared_ = false;
+  /// The ballot is asked for several times in each attempt, and seldom changes.
+  mutable Ballot ballot_{};
+  mutable std::optional<std::uint64_t> ballot_standing_;  ///< of all links, when it was counted
   Instant now_ = Instant::min();
 };
 

@@ -1,8 +1,9 @@
 #pragma once
 
+#include <type_traits>
 #include <vector>
 
-#include "core/messages.hpp"
+#include "core/commands.hpp"
 #include "core/node_set.hpp"
 #include "core/nodes.hpp"
 #include "core/time.hpp"
@@ -23,30 +24,19 @@ class Outbox {
   }
   void close() noexcept { commands_ = nullptr; }
 
-  /// A command that sends no request. Lives until the next one.
-  Command& emit(Command::Kind kind) {
-    Command& command = commands_->emplace_back();
-    command.kind = kind;
-    return command;
+  /// A command that sends no request.
+  template <class Message>
+  void emit(const Message& message) {
+    static_assert(!std::is_base_of_v<Request, Message>, "send() enters it");
+    commands_->emplace_back(message);
   }
-  void emit(const Command& command) { commands_->push_back(command); }
-  /// A command that is about one node.
-  void emit(Command::Kind kind, NodeIndex node) { emit(kind).nodes = NodeSet::of(node); }
 
-  /// A request to each of these nodes, which are up. The command lives until the next one.
-  Command& send(NodeSet receivers, const Stamp& stamp, Command::Kind kind = Command::Kind::send) {
-    REDLOCK_ASSERT(!receivers.empty());
-    receivers.each([&](NodeIndex node) { nodes_[node].sent(stamp, now_); });
-    Command& command = emit(kind);
-    command.nodes = receivers;
-    command.stamp = stamp;
-    return command;
-  }
-  /// A request that belongs to no claim.
-  Command& send(NodeSet receivers, Verb verb, Command::Kind kind = Command::Kind::send) {
-    Stamp stamp;
-    stamp.verb = verb;
-    return send(receivers, stamp, kind);
+  /// A request to each of its nodes, which are up.
+  template <class Message>
+  void send(const Message& message) {
+    REDLOCK_ASSERT(!message.nodes.empty());
+    message.nodes.each([&](NodeIndex node) { nodes_[node].sent(message.stamp, now_); });
+    commands_->emplace_back(message);
   }
 
  private:

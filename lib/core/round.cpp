@@ -85,22 +85,25 @@ NodeSet Round::with(Vote vote) const noexcept {
   return set;
 }
 
-std::size_t Round::refusals_of(std::string_view holder) const {
+std::size_t Round::naming(NodeSet nodes, std::string_view holder) const {
   std::size_t count = 0;
-  with(Vote::refused).each([&](NodeIndex node) { count += text(node) == holder ? 1U : 0U; });
+  nodes.each([&](NodeIndex node) { count += text(node) == holder ? 1U : 0U; });
   return count;
 }
 
 std::string_view Round::leading_holder() const {
   std::string_view leader;
   std::size_t most = 0;
-  with(Vote::refused).each([&](NodeIndex node) {
-    // Servers before 7.0 do not tell: theirs may be anybody's.
-    if (text(node).empty()) return;
-    const std::size_t count = refusals_of(text(node));
+  const NodeSet refused = with(Vote::refused);
+  refused.each([&](NodeIndex node) {
+    const std::string_view holder = text(node);
+    // Servers before 7.0 do not name the holder: theirs may be anybody's. And what a node before
+    // this one named was counted with that one.
+    if (holder.empty() || holder == leader) return;
+    const std::size_t count = naming(refused, holder);
     if (count > most) {
       most = count;
-      leader = text(node);
+      leader = holder;
     }
   });
   return leader;
@@ -108,7 +111,8 @@ std::string_view Round::leading_holder() const {
 
 Errc Round::why_lost() const {
   const std::size_t excluded = with(Vote::excluded).size();
-  const std::size_t refused = with(Vote::refused).size();
+  const NodeSet refusing = with(Vote::refused);
+  const std::size_t refused = refusing.size();
   const std::size_t failed = denied_.size() - excluded - refused;
   const std::size_t spare = nodes_ - std::min(nodes_, quorum_);
   if (failed > spare) return Errc::unavailable;
@@ -117,8 +121,8 @@ Errc Round::why_lost() const {
   // or that do not tell who holds them, may be the holder's, and dead ones too as long as none of
   // the living is free.
   const std::string_view leader = leading_holder();
-  std::size_t possible = refusals_of("") + pending().size();
-  if (!leader.empty()) possible += refusals_of(leader);
+  std::size_t possible = naming(refusing, "") + pending().size();
+  if (!leader.empty()) possible += naming(refusing, leader);
   if (granted_.empty()) possible += failed;
   return possible >= quorum_ ? Errc::held : Errc::split;
 }

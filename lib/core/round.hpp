@@ -82,7 +82,8 @@ class Round {
   [[nodiscard]] bool count(NodeIndex node, Vote vote, std::optional<Duration> round_trip);
   void note_words(NodeIndex node, const Details& details);
   [[nodiscard]] std::string_view text(NodeIndex node) const noexcept;
-  [[nodiscard]] std::size_t refusals_of(std::string_view holder) const;
+  /// How many of these nodes named this holder.
+  [[nodiscard]] std::size_t naming(NodeSet nodes, std::string_view holder) const;
 
   struct Brief {
     Vote vote = Vote::pending;

@@ -22,6 +22,8 @@ struct Settings {
   bool restart_guard = false;
   bool clock_guard = false;
   Duration clock_bound = std::chrono::seconds(1);
+  /// Plain commands in the place of scripts where both would do.
+  bool plain_commands = true;
   std::size_t max_unanswered = limits::unanswered_per_node;
   std::size_t max_operations = limits::operations;
 };

@@ -90,7 +90,7 @@ NodeSet WaitQueue::subscribe() {
   }
   if (!mute.empty()) {
     if (client_id_.empty()) client_id_ = random_.token();
-    outbox_.emit(Command::Kind::subscribe).nodes = mute;
+    outbox_.emit(Subscribe{mute});
   }
   return able;
 }
@@ -194,9 +194,7 @@ void WaitQueue::send(const WaitedKeys::Entry& entry, Verb verb, NodeSet nodes, s
   Stamp stamp;
   stamp.verb = verb;
   stamp.claim.index = entry.second.id;
-  Command& command = outbox_.send(nodes, stamp);
-  command.key = &entry.first;
-  command.number = how;
+  outbox_.send(SendToQueue{{nodes, stamp}, &entry.first, how});
 }
 
 void WaitQueue::answered(NodeIndex node, const Stamp& stamp, const Answer& answer) {
@@ -296,7 +294,7 @@ void WaitQueue::unsubscribed(NodeIndex node) {
 
 void WaitQueue::dropped(NodeIndex node) {
   Link::Subscription& subscription = nodes_[node].subscription;
-  if (subscription.wanted) outbox_.emit(Command::Kind::unsubscribe, node);
+  if (subscription.wanted) outbox_.emit(Unsubscribe{node});
   subscription.wanted = subscription.open = false;
   keys_.lost(node);
   wake_unsubscribed();

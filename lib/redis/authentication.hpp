@@ -6,8 +6,7 @@
 
 namespace redlock::redis {
 
-/// Appends AUTH for whoever the target says that we are. Answers whether there is anything to
-/// prove.
+/// Appends AUTH with the target's user and password. False if the target has neither.
 [[nodiscard]] bool append_authentication(std::string& out, const ConnectionTarget& target);
 
 }  // namespace redlock::redis

@@ -45,29 +45,31 @@ constexpr std::int64_t no_key = -2;
   return {.reply = Reply::error, .text = value.text};
 }
 
-[[nodiscard]] std::optional<Classified> classify_set(SetForm form, const Value& value) noexcept {
+[[nodiscard]] std::optional<Classified> classify_set(Dialect form, const Value& value) noexcept {
   switch (form) {
-    case SetForm::plain:
+    case Dialect::classic:
       if (value.type == Type::error) return error_of(value);
       if (value.type == Type::nil) return Classified{.reply = Reply::taken};
       if (value.type == Type::status && value.text == "OK") {
         return Classified{.reply = Reply::granted};
       }
       return std::nullopt;
-    case SetForm::with_get:
+    case Dialect::with_get:
+    case Dialect::with_delex:
       if (value.type == Type::nil) return Classified{.reply = Reply::granted};
       if (value.type == Type::bulk) {
         return Classified{.reply = Reply::taken, .text = holder_of(value)};
       }
       if (value.type != Type::error) return std::nullopt;
-      // The key exists and is no string: somebody's, though nobody's token can be told.
+      // The key exists and is not a string: the resource is taken, and the holder's token is
+      // unknown.
       if (value.text.starts_with("WRONGTYPE ")) return Classified{.reply = Reply::taken};
       return error_of(value);
   }
   return std::nullopt;
 }
 
-[[nodiscard]] std::optional<Classified> classify_set_and_ttl(SetForm form, const Value& set,
+[[nodiscard]] std::optional<Classified> classify_set_and_ttl(Dialect form, const Value& set,
                                                              const Value& pttl) noexcept {
   // PTTL may fail where SET did not (an ACL without it): then only the remaining time is unknown.
   if (pttl.type != Type::error && !is_duration(pttl)) return std::nullopt;
@@ -197,40 +199,101 @@ constexpr std::int64_t no_key = -2;
   return result;
 }
 
-/// A score as Redis writes it. What is no number of ours is as if no higher one could follow.
-[[nodiscard]] std::uint64_t number_of(const Value& score) noexcept {
-  constexpr std::uint64_t highest = core::fence_limit - 1;
-  double number = 0;
-  const char* end = score.text.data() + score.text.size();
-  const auto parsed = std::from_chars(score.text.data(), end, number);
-  const bool fits = parsed.ec == std::errc{} && parsed.ptr == end && number >= 0 &&
-                    number < static_cast<double>(highest);
-  return fits ? static_cast<std::uint64_t>(number) : highest;
-}
-
-/// SET; ZMSCORE of resource and floor; ZADD; GET; for some also PTTL.
-[[nodiscard]] std::optional<Classified> classify_numbered(
-    SetForm form, std::span<const Value* const> values) noexcept {
-  std::optional<Classified> result = values.size() == 5
-                                         ? classify_set_and_ttl(form, *values[0], *values[4])
-                                         : classify_set(form, *values[0]);
-  if (!result || result->reply != Reply::granted) return result;
-  const Value& scores = *values[1];
-  const Value& raised = *values[2];
-  const Value& holder = *values[3];
-  // Where something is missing, only the script can tell whether a number of ours is the highest.
+/// ZMSCORE of resource and floor; ZADD; GET.
+[[nodiscard]] std::optional<Classified> classify_raise(
+    std::span<const Value* const> values) noexcept {
+  const Value& scores = *values[0];
+  const Value& raised = *values[1];
+  const Value& holder = *values[2];
+  std::optional<Classified> result = Classified{};
+  // With a score missing, only the script can decide whether our number is the highest.
   result->reply = Reply::behind;
   if (scores.type == Type::error) return result;
   if (scores.type != Type::array || scores.elements.size() != 2) return std::nullopt;
   for (const Value* score : scores.elements) {
     if (score->type != Type::bulk && score->type != Type::nil) return std::nullopt;
-    if (score->type == Type::bulk) result->number = std::max(result->number, number_of(*score));
+    if (score->type == Type::bulk)
+      result->number = std::max(result->number, fencing_number_of(*score));
   }
   const bool has_floor = scores.elements[1]->type == Type::bulk;
   if (!has_floor || raised.type != Type::integer || holder.type != Type::bulk) return result;
   result->reply = Reply::granted;
   result->text = holder_of(holder);
   return result;
+}
+
+/// SET, then as classify_raise(); for some also PTTL.
+[[nodiscard]] std::optional<Classified> classify_numbered(
+    Dialect form, std::span<const Value* const> values) noexcept {
+  const std::optional<Classified> set = values.size() == 5
+                                            ? classify_set_and_ttl(form, *values[0], *values[4])
+                                            : classify_set(form, *values[0]);
+  if (!set || set->reply != Reply::granted) return set;
+  return classify_raise(values.subspan(1, 3));
+}
+
+/// What another command or a script may do all the same: the plain one is unknown here, forbidden,
+/// or for another type of key.
+[[nodiscard]] Classified error_of_plain(const Value& value) noexcept {
+  for (const std::string_view prefix : {"WRONGTYPE ", "NOPERM ", "OOM ", "ERR unknown command"}) {
+    if (value.text.starts_with(prefix)) return {.reply = Reply::script_needed, .text = value.text};
+  }
+  return error_of(value);
+}
+
+/// DELIFEQ or DELEX; EXISTS of the resource, and of its queue twice.
+[[nodiscard]] std::optional<Classified> classify_plain_release(const Value& deleted,
+                                                               const Value& left) noexcept {
+  // A user who may not ask for the queue may not notify it either.
+  const bool counted = left.type == Type::integer && left.integer >= 0 && left.integer <= 3;
+  if (!counted && left.type != Type::error) return std::nullopt;
+  if (deleted.type == Type::error) return error_of_plain(deleted);
+  if (deleted.type != Type::integer) return std::nullopt;
+  const bool taken = counted && left.integer % 2 == 1;
+  if (deleted.integer == 0) return Classified{.reply = taken ? Reply::taken : Reply::gone};
+  if (deleted.integer != 1) return std::nullopt;
+  return Classified{.reply = Reply::released, .queued = counted && left.integer >= 2};
+}
+
+/// SET … IFEQ … GET: whose key it was. The core compares that with the token.
+[[nodiscard]] std::optional<Classified> classify_plain_extend(const Value& value) noexcept {
+  if (value.type == Type::nil) return Classified{.reply = Reply::gone};
+  if (value.type == Type::bulk) {
+    return Classified{.reply = Reply::taken, .text = holder_of(value)};
+  }
+  if (value.type != Type::error) return std::nullopt;
+  if (value.text.starts_with("WRONGTYPE ")) return Classified{.reply = Reply::taken};
+  return error_of_plain(value);
+}
+
+/// The same; SET … NX GET.
+[[nodiscard]] std::optional<Classified> classify_plain_repair(Dialect form, const Value& extended,
+                                                              const Value& set) noexcept {
+  const auto first = classify_plain_extend(extended);
+  const auto second = classify_set(form, set);
+  if (!first || !second || first->reply != Reply::gone) return second ? first : second;
+  if (second->reply == Reply::granted) return Classified{.reply = Reply::repaired};
+  // Whose it became in between is not named: were it our own token, the key would have the TTL of
+  // an earlier request.
+  return second->reply == Reply::taken ? Classified{.reply = Reply::taken} : second;
+}
+
+/// MSETEX: 1 or 0; MGET: whose they are.
+[[nodiscard]] std::optional<Classified> classify_set_all(const Value& set,
+                                                         const Value& holders) noexcept {
+  if (holders.type != Type::array && holders.type != Type::error) return std::nullopt;
+  if (set.type == Type::error) return error_of_plain(set);
+  if (set.type != Type::integer || set.integer < 0 || set.integer > 1) return std::nullopt;
+  if (set.integer == 1) return Classified{.reply = Reply::granted};
+  Classified refused{.reply = Reply::taken};
+  if (holders.elements.size() > limits::resources) return std::nullopt;
+  for (std::size_t i = 0; i < holders.elements.size(); ++i) {
+    if (holders.elements[i]->type != Type::bulk) continue;
+    refused.text = holder_of(*holders.elements[i]);
+    refused.number = i + 1;
+    break;
+  }
+  return refused;
 }
 
 /// {-1, holder, PTTL}
@@ -294,25 +357,11 @@ constexpr std::int64_t no_key = -2;
   return std::nullopt;
 }
 
-/// {seconds, microseconds} since 1970, both as text.
 [[nodiscard]] std::optional<Classified> classify_time(const Value& value) noexcept {
   if (value.type == Type::error) return error_of(value);
-  if (value.type != Type::array || value.elements.size() != 2) return std::nullopt;
-  std::array<std::int64_t, 2> parts{};
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    const Value& part = *value.elements[i];
-    if (part.type != Type::bulk) return std::nullopt;
-    const char* end = part.text.data() + part.text.size();
-    const auto parsed = std::from_chars(part.text.data(), end, parts[i]);
-    if (parsed.ec != std::errc{} || parsed.ptr != end) return std::nullopt;
-  }
-  // Past the year 2255 nanoseconds do not fit.
-  constexpr std::int64_t longest = 9'000'000'000;
-  if (parts[0] < 0 || parts[0] > longest || parts[1] < 0 || parts[1] > 999'999) {
-    return std::nullopt;
-  }
-  return Classified{.reply = Reply::clock,
-                    .time = std::chrono::seconds(parts[0]) + std::chrono::microseconds(parts[1])};
+  const auto time = time_of(value);
+  if (!time) return std::nullopt;
+  return Classified{.reply = Reply::clock, .time = *time};
 }
 
 /// How much was changed.
@@ -336,6 +385,15 @@ constexpr std::int64_t no_key = -2;
   return Classified{.reply = Reply::marker, .text = value.text};
 }
 
+[[nodiscard]] Classified marker_and_quarantine(const Value& marker, const Value& left) noexcept {
+  // A quarantine without an end, which no client begins, is as long as any.
+  constexpr std::int64_t longest = std::chrono::milliseconds(limits::longest_max_ttl).count() * 2;
+  std::int64_t milliseconds = left.integer < 0 ? longest : std::min(left.integer, longest);
+  if (left.integer == no_key) milliseconds = 0;
+  return {
+      .reply = Reply::marker, .text = marker.text, .time = std::chrono::milliseconds(milliseconds)};
+}
+
 /// {written, the marker, quarantine left}: who wrote it does not matter.
 [[nodiscard]] std::optional<Classified> classify_marker_written(const Value& value) noexcept {
   if (value.type == Type::error) return error_of(value);
@@ -343,11 +401,22 @@ constexpr std::int64_t no_key = -2;
   const Value& marker = *value.elements[1];
   const Value& left = *value.elements[2];
   if (marker.type != Type::bulk || left.type != Type::integer) return std::nullopt;
-  // One without an end, which no client begins: as long as any.
-  constexpr std::int64_t longest = std::chrono::milliseconds(limits::longest_max_ttl).count() * 2;
-  const std::int64_t milliseconds = left.integer < 0 ? longest : std::min(left.integer, longest);
-  return Classified{
-      .reply = Reply::marker, .text = marker.text, .time = std::chrono::milliseconds(milliseconds)};
+  return marker_and_quarantine(marker, left);
+}
+
+/// MULTI; what six commands are queued with; EXEC: the last but one is the marker, the last the
+/// quarantine that is left.
+[[nodiscard]] std::optional<Classified> classify_marker_transaction(const Value& value) noexcept {
+  if (value.type == Type::error) return error_of(value);
+  if (value.type != Type::array || value.elements.size() != 6) return std::nullopt;
+  // A transaction goes on behind a command that failed.
+  for (const Value* done : value.elements) {
+    if (done->type == Type::error) return error_of(*done);
+  }
+  const Value& marker = *value.elements[4];
+  const Value& left = *value.elements[5];
+  if (marker.type != Type::bulk || !is_duration(left)) return std::nullopt;
+  return marker_and_quarantine(marker, left);
 }
 
 [[nodiscard]] std::optional<Classified> classify_kill(const Value& value) noexcept {
@@ -359,7 +428,36 @@ constexpr std::int64_t no_key = -2;
 
 }  // namespace
 
-std::optional<Classified> classify(core::Verb verb, SetForm form,
+std::uint64_t fencing_number_of(const Value& score) noexcept {
+  constexpr std::uint64_t highest = core::fence_limit - 1;
+  double number = 0;
+  const char* end = score.text.data() + score.text.size();
+  const auto parsed = std::from_chars(score.text.data(), end, number);
+  const bool fits = parsed.ec == std::errc{} && parsed.ptr == end && number >= 0 &&
+                    number < static_cast<double>(highest);
+  return fits ? static_cast<std::uint64_t>(number) : highest;
+}
+
+/// {seconds, microseconds} since 1970, both as text.
+std::optional<core::Duration> time_of(const Value& value) noexcept {
+  if (value.type != Type::array || value.elements.size() != 2) return std::nullopt;
+  std::array<std::int64_t, 2> parts{};
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const Value& part = *value.elements[i];
+    if (part.type != Type::bulk) return std::nullopt;
+    const char* end = part.text.data() + part.text.size();
+    const auto parsed = std::from_chars(part.text.data(), end, parts[i]);
+    if (parsed.ec != std::errc{} || parsed.ptr != end) return std::nullopt;
+  }
+  // Past the year 2255 nanoseconds do not fit.
+  constexpr std::int64_t longest = 9'000'000'000;
+  if (parts[0] < 0 || parts[0] > longest || parts[1] < 0 || parts[1] > 999'999) {
+    return std::nullopt;
+  }
+  return std::chrono::seconds(parts[0]) + std::chrono::microseconds(parts[1]);
+}
+
+std::optional<Classified> classify(core::Verb verb, Dialect form,
                                    std::span<const Value* const> values) noexcept {
   if (values.size() != values_expected(verb)) return std::nullopt;
   const Value& first = *values[0];
@@ -376,6 +474,19 @@ std::optional<Classified> classify(core::Verb verb, SetForm form,
       return classify_extend(verb, first);
     case core::Verb::release:
       return classify_release(first);
+    case core::Verb::release_plain:
+      return classify_plain_release(first, *values[1]);
+    case core::Verb::extend_plain:
+      return classify_plain_extend(first);
+    case core::Verb::repair_plain:
+      return classify_plain_repair(form, first, *values[1]);
+    case core::Verb::raise_plain:
+      if (values[1]->type == Type::error) return error_of(*values[1]);
+      return classify_raise(values);
+    case core::Verb::set_all:
+      return classify_set_all(first, *values[1]);
+    case core::Verb::notify:
+      return classify_count(first);
     case core::Verb::inspect:
       return classify_inspect(first);
     case core::Verb::take_permit:
@@ -400,6 +511,8 @@ std::optional<Classified> classify(core::Verb verb, SetForm form,
       return classify_marker(first);
     case core::Verb::write_marker:
       return classify_marker_written(first);
+    case core::Verb::mark_plain:
+      return classify_marker_transaction(*values[7]);
   }
   return std::nullopt;
 }

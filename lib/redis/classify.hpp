@@ -7,12 +7,12 @@
 #include <string_view>
 
 #include "core/messages.hpp"
+#include "redis/dialect.hpp"
 #include "redis/reply.hpp"
-#include "redis/set_form.hpp"
 
 namespace redlock::redis {
 
-/// What a server's answer means to the core. `text` lies in the value it was read from.
+/// A server's answer in the core's terms. `text` points into the value it was read from.
 struct Classified {
   core::Reply reply = core::Reply::error;
   std::string_view text{};
@@ -20,16 +20,24 @@ struct Classified {
   std::uint64_t number = 0;
   core::Duration time{};
   std::optional<core::Holds> holds{};
+  bool queued = false;
 };
 
 /// How many values answer a verb.
 [[nodiscard]] constexpr std::size_t values_expected(core::Verb verb) noexcept {
   switch (verb) {
+    case core::Verb::mark_plain:
+      return 8;
     case core::Verb::set_fenced_and_ttl:
       return 5;
     case core::Verb::set_fenced:
       return 4;
+    case core::Verb::raise_plain:
+      return 3;
     case core::Verb::set_and_ttl:
+    case core::Verb::release_plain:
+    case core::Verb::repair_plain:
+    case core::Verb::set_all:
       return 2;
     case core::Verb::set:
     case core::Verb::take:
@@ -39,6 +47,8 @@ struct Classified {
     case core::Verb::extend:
     case core::Verb::extend_or_set:
     case core::Verb::release:
+    case core::Verb::extend_plain:
+    case core::Verb::notify:
     case core::Verb::inspect:
     case core::Verb::expire_orphan:
     case core::Verb::kill_old:
@@ -52,12 +62,18 @@ struct Classified {
   }
   return 1;
 }
-inline constexpr std::size_t most_values = 5;
+inline constexpr std::size_t most_values = 8;
+
+/// A score of a fencing number. What is no number of ours is as if no higher one could follow.
+[[nodiscard]] std::uint64_t fencing_number_of(const Value& score) noexcept;
+
+/// What TIME answers, since 1970; none: no server answers TIME like this.
+[[nodiscard]] std::optional<core::Duration> time_of(const Value& value) noexcept;
 
 /// Total: every value has a meaning or none. Nothing: no Redis server answers the verb like this,
 /// so that it is not known whose answer it is, and the connection has to be closed.
 /// One value per command of the verb, in their order.
-[[nodiscard]] std::optional<Classified> classify(core::Verb verb, SetForm form,
+[[nodiscard]] std::optional<Classified> classify(core::Verb verb, Dialect form,
                                                  std::span<const Value* const> values) noexcept;
 
 }  // namespace redlock::redis

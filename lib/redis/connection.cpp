@@ -70,7 +70,7 @@ void Connection::take(const Value& value) {
   if (value.type == Value::Type::push) return take_push(value);
   switch (state_) {
     case State::shaking_hands:
-      take_greeting(value);
+      take_handshake(value);
       return;
     case State::ready:
       take_answer(value);
@@ -82,7 +82,7 @@ void Connection::take(const Value& value) {
   }
 }
 
-void Connection::take_greeting(const Value& value) {
+void Connection::take_handshake(const Value& value) {
   switch (handshake_->take(value)) {
     case Handshake::Progress::more:
       return;
@@ -92,8 +92,8 @@ void Connection::take_greeting(const Value& value) {
       return;
     case Handshake::Progress::done: {
       state_ = State::ready;
-      set_form_ = handshake_->identity().set_form;
-      // The owner may destroy us in the call and still hold what it was told.
+      dialect_ = handshake_->identity().dialect;
+      // The owner may destroy the connection in the call, and still use the identity.
       const ServerIdentity identity = handshake_->identity();
       handshake_.reset();
       stream_.server_works();
@@ -102,7 +102,7 @@ void Connection::take_greeting(const Value& value) {
     }
     case Handshake::Progress::refused: {
       const std::string why = handshake_->why();
-      go_down(core::NodeDown::Cause::error, why, Conduct::proper);
+      go_down(core::NodeDown::Cause::error, why, ProtocolError::none);
       return;
     }
     case Handshake::Progress::malformed:
@@ -120,7 +120,7 @@ void Connection::take_answer(const Value& value) {
   values_[values_taken_++] = &value;
   if (values_taken_ < values_expected(stamp.verb)) return;
   const std::optional<Classified> answer =
-      classify(stamp.verb, set_form_, std::span(values_).first(values_taken_));
+      classify(stamp.verb, dialect_, std::span(values_).first(values_taken_));
   if (!answer) {
     violated("an answer that does not fit the request");
     return;
@@ -131,29 +131,30 @@ void Connection::take_answer(const Value& value) {
 }
 
 void Connection::take_push(const Value& value) {
-  // Whatever else a server may say unasked means nothing to us.
+  // All other unsolicited messages of a server are ignored.
   const bool invalidation = value.elements.size() == 2 && value.elements[0]->text == "invalidate";
   if (!invalidation) return;
   const bool of_keys = value.elements[1]->type == Value::Type::array;
   go_down(core::NodeDown::Cause::error,
           of_keys ? "its membership record changed: it may have forgotten what it was asked"
                   : "its data was flushed or replaced: it may have forgotten what it was asked",
-          Conduct::proper);
+          ProtocolError::none);
 }
 
 void Connection::on_failure(const uv::Failure& failure) noexcept {
   const std::string why = failure.message;
-  go_down(core::NodeDown::Cause::unreachable, why, Conduct::proper);
+  go_down(core::NodeDown::Cause::unreachable, why, ProtocolError::none);
 }
 
 void Connection::violated(std::string_view how) {
   const std::string why = "protocol violation: " + std::string(how);
-  go_down(core::NodeDown::Cause::error, why, Conduct::violated_protocol);
+  go_down(core::NodeDown::Cause::error, why, ProtocolError::violation);
 }
 
-void Connection::go_down(core::NodeDown::Cause cause, std::string_view why, Conduct conduct) {
+void Connection::go_down(core::NodeDown::Cause cause, std::string_view why,
+                         ProtocolError protocol_error) {
   close(uv::CloseMode::reset);
-  owner_.on_down(cause, why, conduct);
+  owner_.on_down(cause, why, protocol_error);
 }
 
 }  // namespace redlock::redis

@@ -9,16 +9,16 @@
 #include "core/messages.hpp"
 #include "redis/classify.hpp"
 #include "redis/connection_target.hpp"
+#include "redis/dialect.hpp"
 #include "redis/handshake.hpp"
 #include "redis/reply.hpp"
 #include "redis/ring.hpp"
-#include "redis/set_form.hpp"
 #include "uv/stream.hpp"
 
 namespace redlock::redis {
 
-/// Whether the server kept to the protocol.
-enum class Conduct : std::uint8_t { proper, violated_protocol };
+/// Whether the server violated the protocol.
+enum class ProtocolError : std::uint8_t { none, violation };
 
 /// Is called on the loop only, never from inside a call to the connection, and never after close()
 /// or destruction. May send, flush, close or destroy the connection from inside any call.
@@ -31,19 +31,19 @@ class ConnectionOwner {
   virtual void on_answer(const core::Stamp& stamp, const Classified& answer) noexcept = 0;
   /// The last call: the connection is closed, what was unanswered remains so. `why` is one line.
   virtual void on_down(core::NodeDown::Cause cause, std::string_view why,
-                       Conduct conduct) noexcept = 0;
+                       ProtocolError protocol_error) noexcept = 0;
 
  protected:
   ~ConnectionOwner() = default;
 };
 
-/// One connection to one server, opened once, closed once. Where the restart guard is on and the
-/// server can, it tells us when it loses its data or its marker is written, and the connection
-/// ends: before any answer to what is executed after that (see Handshake). Answers carry the stamp
-/// of their request; Redis answers in order, so that the oldest unanswered request is always the
-/// one meant.
+/// One connection to one server, opened once, closed once. With the restart guard, a server that
+/// supports it notifies the connection when the server loses its data or its marker is written. The
+/// connection then closes, before any answer to a later command (see Handshake). Answers carry the
+/// stamp of their request; Redis answers in order, so an answer always belongs to the oldest
+/// unanswered request.
 ///
-/// Knows no time: limits are the core's. Belongs to the loop's thread. Sending and answering
+/// Has no time limits: these are the core's. Belongs to the loop's thread. Sending and answering
 /// allocate nothing once the buffers have grown.
 class Connection final : private uv::StreamListener {
  public:
@@ -58,7 +58,7 @@ class Connection final : private uv::StreamListener {
   /// Once; on_ready or on_down follows.
   void open();
 
-  /// Puts a request of `stamp.verb`, encoded in this connection's set_form(), into the outbox; only
+  /// Puts a request of `stamp.verb`, encoded in this connection's dialect(), into the outbox; only
   /// while ready().
   void send(std::string_view encoded, const core::Stamp& stamp);
 
@@ -70,7 +70,7 @@ class Connection final : private uv::StreamListener {
 
   [[nodiscard]] State state() const noexcept { return state_; }
   [[nodiscard]] bool ready() const noexcept { return state_ == State::ready; }
-  [[nodiscard]] SetForm set_form() const noexcept { return set_form_; }
+  [[nodiscard]] Dialect dialect() const noexcept { return dialect_; }
   [[nodiscard]] std::size_t unanswered() const noexcept { return unanswered_.size(); }
   /// Bytes that the kernel has not taken yet.
   [[nodiscard]] std::size_t unsent() const noexcept { return stream_.unsent(); }
@@ -81,16 +81,16 @@ class Connection final : private uv::StreamListener {
   void on_failure(const uv::Failure& failure) noexcept override;
 
   void take(const Value& value);
-  void take_greeting(const Value& value);
+  void take_handshake(const Value& value);
   void take_answer(const Value& value);
   void take_push(const Value& value);
   void violated(std::string_view how);
-  void go_down(core::NodeDown::Cause cause, std::string_view why, Conduct conduct);
+  void go_down(core::NodeDown::Cause cause, std::string_view why, ProtocolError protocol_error);
 
   ConnectionOwner& owner_;
   ConnectionTarget target_;
   State state_ = State::fresh;
-  SetForm set_form_ = SetForm::plain;
+  Dialect dialect_ = Dialect::classic;
   std::optional<Handshake> handshake_;
   Ring<core::Stamp> unanswered_;
   std::array<const Value*, most_values> values_{};  // in reader_, of the request being answered

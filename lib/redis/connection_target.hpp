@@ -8,7 +8,7 @@
 
 namespace redlock::redis {
 
-/// What the restart guard compares and writes (scripts/guard.lua).
+/// The values that the restart guard compares and writes (scripts/guard.lua).
 struct RestartGuard {
   core::Duration max_ttl{};
   core::Duration quarantine{};

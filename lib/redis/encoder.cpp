@@ -60,14 +60,15 @@ struct ScriptCall {
   return {};
 }
 
-void append_set(std::string& out, SetForm form, std::string_view resource, const Token& token,
+void append_set(std::string& out, Dialect form, std::string_view resource, const Token& token,
                 core::Duration ttl) {
   const Decimal px = milliseconds_of(ttl);
   switch (form) {
-    case SetForm::plain:
+    case Dialect::classic:
       append_command(out, {"SET", resource, token.view(), "NX", "PX", px.view()});
       return;
-    case SetForm::with_get:
+    case Dialect::with_get:
+    case Dialect::with_delex:
       append_command(out, {"SET", resource, token.view(), "NX", "PX", px.view(), "GET"});
       return;
   }
@@ -149,11 +150,18 @@ void Encoder::format(Frame& frame, core::Verb verb, std::string_view resource, c
   };
   const Decimal ttl = milliseconds_of(frame.ttl);
   const auto set = [&] {
-    append_set(bytes, frame.set_form, resource, token, frame.ttl);
+    append_set(bytes, frame.dialect, resource, token, frame.ttl);
     frame.resource_at.at(names++) = find_word(bytes, 0, of_command);
   };
   frame.number_at = 0;
   const Decimal digits(number);
+  const auto append_raise = [&] {
+    append(of_command + 1, {"ZMSCORE", keys::fencing_numbers, resource, ""});
+    const std::size_t raise =
+        append(of_command + 3, {"ZADD", keys::fencing_numbers, "GT", digits.view(), resource});
+    frame.number_at = find_word(bytes, raise, of_command + 2);
+    append(of_command, {"GET", resource});
+  };
   switch (verb) {
     case core::Verb::kill_old:
       append_command(bytes, {"CLIENT", "KILL", "ID", digits.view()});
@@ -165,6 +173,7 @@ void Encoder::format(Frame& frame, core::Verb verb, std::string_view resource, c
       append_command(bytes, {"GET", keys::marker});
       return;
     case core::Verb::write_marker:
+    case core::Verb::mark_plain:
       // Once in the life of a node: see marker_write().
       return;
     case core::Verb::prune_fencing_numbers: {
@@ -196,11 +205,7 @@ void Encoder::format(Frame& frame, core::Verb verb, std::string_view resource, c
     case core::Verb::set_fenced:
     case core::Verb::set_fenced_and_ttl: {
       set();
-      append(of_command + 1, {"ZMSCORE", keys::fencing_numbers, resource, ""});
-      const std::size_t raise =
-          append(of_command + 3, {"ZADD", keys::fencing_numbers, "GT", digits.view(), resource});
-      frame.number_at = find_word(bytes, raise, of_command + 2);
-      append(of_command, {"GET", resource});
+      append_raise();
       if (verb == core::Verb::set_fenced_and_ttl) append(of_command, {"PTTL", resource});
       token_word = of_command + 1;
       break;
@@ -236,6 +241,49 @@ void Encoder::format(Frame& frame, core::Verb verb, std::string_view resource, c
       append_script(scripts::release, {}, {cooldown.view()});
       break;
     }
+    case core::Verb::release_plain: {
+      if (frame.dialect == Dialect::with_delex) {
+        append(of_command, {"DELEX", resource, "IFEQ", token.view()});
+      } else {
+        append(of_command, {"DELIFEQ", resource, token.view()});
+      }
+      token_word = of_command + (frame.dialect == Dialect::with_delex ? 2U : 1U);
+      // What is named twice is counted twice: 1 for the resource, 2 for its queue.
+      const std::string queue = std::string(keys::queue_prefix).append(resource);
+      const std::size_t exists = append(of_command, {"EXISTS", resource, queue, queue});
+      for (const std::size_t word : {of_command + 1, of_command + 2}) {
+        frame.resource_at.at(names++) = find_word(bytes, exists, word) + keys::queue_prefix.size();
+      }
+      break;
+    }
+    case core::Verb::extend_plain:
+    case core::Verb::repair_plain: {
+      append_command(
+          bytes, {"SET", resource, token.view(), "IFEQ", token.view(), "GET", "PX", ttl.view()});
+      if (verb == core::Verb::repair_plain) set();
+      break;
+    }
+    case core::Verb::raise_plain:
+      append_raise();
+      break;
+    case core::Verb::set_all: {
+      const Decimal count(static_cast<std::int64_t>(terms.more_resources.size() + 1));
+      std::vector<std::string_view> words{"MSETEX", count.view(), resource, token.view()};
+      std::vector<std::string_view> names_of{"MGET", resource};
+      for (const std::string& other : terms.more_resources) {
+        words.insert(words.end(), {other, token.view()});
+        names_of.push_back(other);
+      }
+      words.insert(words.end(), {"NX", "PX", ttl.view()});
+      append_command(bytes, words);
+      append_command(bytes, names_of);
+      break;
+    }
+    case core::Verb::notify: {
+      const auto [command, script] = call(scripts::notify);
+      append(of_script, {command, script, "1", resource});
+      break;
+    }
     case core::Verb::inspect: {
       const auto [command, script] = call(scripts::inspect);
       append(of_script, {command, script, "3", resource, keys::fencing_numbers, keys::quarantine,
@@ -255,7 +303,7 @@ void Encoder::format(Frame& frame, core::Verb verb, std::string_view resource, c
   frame.token_at = token_word != 0 ? find_word(bytes, 0, token_word) : 0;
 }
 
-std::string_view Encoder::encode(core::Verb verb, core::ScriptForm script_form, SetForm set_form,
+std::string_view Encoder::encode(core::Verb verb, core::ScriptForm script_form, Dialect dialect,
                                  std::string_view resource, const Token& token, core::Duration ttl,
                                  std::int64_t number, const Terms& terms) {
   Frame& frame = frames_.at(static_cast<std::size_t>(verb));
@@ -264,10 +312,13 @@ std::string_view Encoder::encode(core::Verb verb, core::ScriptForm script_form, 
   if (always_same && !frame.bytes.empty()) return frame.bytes;
   const Decimal digits(number);
   const bool names_a_resource = !core::is_upkeep(verb);
-  const bool plain = terms.none();
+  // Some name the token more than once, and are seldom sent.
+  const bool one_token = verb != core::Verb::extend_plain && verb != core::Verb::repair_plain &&
+                         verb != core::Verb::set_all;
+  const bool plain = terms.none() && one_token;
   const bool fits = plain && frame.plain && !frame.bytes.empty() && names_a_resource &&
                     frame.number_size == digits.view().size() && frame.script_form == script_form &&
-                    frame.set_form == set_form && frame.ttl == ttl &&
+                    frame.dialect == dialect && frame.ttl == ttl &&
                     frame.resource_size == resource.size() && frame.token_size == letters.size();
   if (fits) {
     for (const std::size_t at : frame.resource_at) {
@@ -283,13 +334,45 @@ std::string_view Encoder::encode(core::Verb verb, core::ScriptForm script_form, 
   }
   frame.number_size = digits.view().size();
   frame.script_form = script_form;
-  frame.set_form = set_form;
+  frame.dialect = dialect;
   frame.ttl = ttl;
   frame.resource_size = resource.size();
   frame.token_size = letters.size();
   frame.plain = plain;
   format(frame, verb, resource, token, number, terms);
   return frame.bytes;
+}
+
+std::string marker_transaction(const core::MarkerWrite& write) {
+  using std::chrono::microseconds;
+  // The node's clock is known to within a round trip, and a floor may be higher than it has to be.
+  constexpr core::Duration margin = std::chrono::seconds(1);
+  std::string bytes;
+  append_command(bytes, {"MULTI"});
+  const std::array left{std::string_view("PTTL"), keys::quarantine};
+  if (write.quarantine > core::Duration::zero()) {
+    const auto floor =
+        std::chrono::ceil<microseconds>(write.node_clock + write.quarantine + margin);
+    const std::string milliseconds =
+        std::to_string(std::chrono::ceil<std::chrono::milliseconds>(write.quarantine).count());
+    append_command(bytes, {"SET", keys::quarantine, "enrolled", "NX", "PX", milliseconds});
+    append_command(bytes, {"PEXPIRE", keys::quarantine, milliseconds, "GT"});
+    append_command(bytes, {"ZADD", keys::fencing_numbers, "GT", std::to_string(floor.count()), "",
+                           "inf", keys::longest_number_name});
+  } else {
+    for (int i = 0; i < 3; ++i) append_command(bytes, left);
+  }
+  const std::string text =
+      write.text + ' ' + std::to_string(std::chrono::floor<microseconds>(write.node_clock).count());
+  if (write.expected.empty()) {
+    append_command(bytes, {"SET", keys::marker, text, "NX"});
+  } else {
+    append_command(bytes, {"SET", keys::marker, text, "IFEQ", write.expected});
+  }
+  append_command(bytes, {"GET", keys::marker});
+  append_command(bytes, left);
+  append_command(bytes, {"EXEC"});
+  return bytes;
 }
 
 std::string marker_write(const core::MarkerWrite& write) {

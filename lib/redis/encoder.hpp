@@ -8,8 +8,9 @@
 #include <string>
 #include <string_view>
 
+#include "core/commands.hpp"
 #include "core/messages.hpp"
-#include "redis/set_form.hpp"
+#include "redis/dialect.hpp"
 #include "redlock/token.hpp"
 
 namespace redlock::redis {
@@ -20,10 +21,10 @@ inline void append_command(std::string& out, std::initializer_list<std::string_v
   append_command(out, std::span(words.begin(), words.size()));
 }
 
-/// What makes a lock other than exclusive, of one resource and free when it is released.
+/// The terms of a lock that is not exclusive, has more than one resource, or has an interval.
 struct Terms {
   std::span<const std::string> more_resources{};  ///< more resources
-  std::string_view group{};                       ///< who may hold it too
+  std::string_view group{};                       ///< its members may share the lock
   core::Duration cooldown{};                      ///< release: nobody may have it yet
   core::Duration writer_reservation{};  ///< take: new readers, where readers are in the way
   std::uint32_t permits = 0;            ///< take_permit: of how many
@@ -41,12 +42,12 @@ struct Terms {
 /// written over the old ones.
 class Encoder {
  public:
-  /// What a verb does not need is ignored. TTLs are cut to whole milliseconds, Redis' unit;
-  /// validity must be computed from the TTL so cut, or a key could expire before the lease does.
-  /// `number` is the fencing token, or the connection to kill.
-  /// The view is valid until the next call.
+  /// Arguments that a verb does not need are ignored. TTLs are cut to whole milliseconds, Redis'
+  /// unit; validity must be computed from the TTL so cut, or a key could expire before the lease
+  /// does. `number` is the fencing token, or the connection to kill. The view is valid until the
+  /// next call.
   [[nodiscard]] std::string_view encode(core::Verb verb, core::ScriptForm script_form,
-                                        SetForm set_form, std::string_view resource,
+                                        Dialect dialect, std::string_view resource,
                                         const Token& token, core::Duration ttl,
                                         std::int64_t number = 0, const Terms& terms = {});
 
@@ -55,7 +56,7 @@ class Encoder {
     std::string bytes{};
     bool plain = false;  ///< without terms: then it can be written over
     core::ScriptForm script_form{};
-    SetForm set_form{};
+    Dialect dialect{};
     core::Duration ttl{};
     std::size_t resource_size = 0;
     std::size_t token_size = 0;
@@ -70,6 +71,10 @@ class Encoder {
 
   std::array<Frame, core::verbs> frames_;
 };
+
+/// The request of core::Verb::mark_plain. Where the marker is not the expected one, the node gets
+/// the quarantine all the same: a transaction cannot decide.
+[[nodiscard]] std::string marker_transaction(const core::MarkerWrite& write);
 
 /// The request of core::Verb::write_marker.
 [[nodiscard]] std::string marker_write(const core::MarkerWrite& write);

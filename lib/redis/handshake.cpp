@@ -7,42 +7,32 @@
 
 #include "core/marker.hpp"
 #include "redis/authentication.hpp"
+#include "redis/classify.hpp"
 #include "redis/encoder.hpp"
 #include "redis/keys.hpp"
 #include "redis/loaded_scripts.hpp"
 #include "redis/scripts_embedded.hpp"
+#include "redis/server_info.hpp"
 #include "redis/visible.hpp"
 #include "redlock/limits.hpp"
 
 namespace redlock::redis {
 namespace {
 
-/// What follows `field` on its line of an INFO; empty if there is none.
-[[nodiscard]] std::string_view field_of(std::string_view info, std::string_view field) noexcept {
-  while (!info.empty()) {
-    const std::size_t end = info.find('\n');
-    std::string_view line = info.substr(0, end);
-    info.remove_prefix(end == std::string_view::npos ? info.size() : end + 1);
-    if (line.ends_with('\r')) line.remove_suffix(1);
-    if (line.starts_with(field)) return line.substr(field.size());
-  }
-  return {};
-}
-
 /// Why a server cannot be one of N independent masters that keep what they are given; empty where
-/// it can. What it does not tell is taken to be well.
+/// it can. A field that INFO lacks counts as healthy.
 [[nodiscard]] std::string why_ineligible(std::string_view info) {
   constexpr std::size_t longest_word = 64;
-  const std::string_view mode = field_of(info, "redis_mode:");
+  const std::string_view mode = server_mode(info);
   if (mode == "sentinel") return "it is a sentinel, which keeps no keys";
-  if (mode == "cluster" || field_of(info, "cluster_enabled:") == "1") {
+  if (mode == "cluster" || info_field(info, "cluster_enabled") == "1") {
     return "it is a node of a cluster, which may move a key to another server";
   }
-  if (field_of(info, "role:") == "slave") {
-    return "it is a replica of " + visible(field_of(info, "master_host:"), longest_word) + ":" +
-           visible(field_of(info, "master_port:"), longest_word) + ", and no independent master";
+  if (info_field(info, "role") == "slave") {
+    return "it is a replica of " + visible(info_field(info, "master_host"), longest_word) + ":" +
+           visible(info_field(info, "master_port"), longest_word) + ", and no independent master";
   }
-  const std::string_view policy = field_of(info, "maxmemory_policy:");
+  const std::string_view policy = info_field(info, "maxmemory_policy");
   if (!policy.empty() && policy != "noeviction") {
     return "it may evict locks: maxmemory-policy is " + visible(policy, longest_word) +
            ", must be noeviction";
@@ -55,17 +45,19 @@ namespace {
 }
 
 /// SET … NX GET is an error before Redis 7.0.
-[[nodiscard]] SetForm set_form_of(std::string_view version) noexcept {
+[[nodiscard]] Dialect dialect_of(std::string_view version) noexcept {
   constexpr int first_with_get = 7;
   int major = 0;
   const auto parsed = std::from_chars(version.data(), version.data() + version.size(), major);
-  return parsed.ec == std::errc{} && major >= first_with_get ? SetForm::with_get : SetForm::plain;
+  return parsed.ec == std::errc{} && major >= first_with_get ? Dialect::with_get : Dialect::classic;
 }
 
 }  // namespace
 
 Handshake::Handshake(const ConnectionTarget& target, std::string& out)
-    : password_(target.password), guard_(target.guard) {
+    : password_(target.password),
+      next_(target.guard ? Guard::decide : Guard::none),
+      guard_(target.guard) {
   if (append_authentication(out, target)) expect(Step::authenticate);
   if (target.db != 0) {
     append_command(out, {"SELECT", std::to_string(target.db)});
@@ -82,12 +74,17 @@ Handshake::Handshake(const ConnectionTarget& target, std::string& out)
   }
   append_command(out, {"INFO"});
   expect(Step::info);
+  // An error before Redis 7.0. A pattern, because the names are few and COMMAND INFO is long.
+  for (const std::string_view pattern : {"del*", "msetex"}) {
+    append_command(out, {"COMMAND", "LIST", "FILTERBY", "PATTERN", pattern});
+    expect(Step::commands);
+  }
   append_command(out, {"CLIENT", "SETNAME", "redlock"});
   expect(Step::ignored);
   for (const scripts::Script& script : loaded_scripts) {
     // A server that refuses will answer NOSCRIPT later, and is then sent the text.
     append_command(out, {"SCRIPT", "LOAD", script.text});
-    expect(Step::ignored);
+    expect(Step::script);
   }
   if (guard_ && guard_->trust_durable) {
     append_command(out, {"CONFIG", "GET", "appendfsync"});
@@ -103,18 +100,102 @@ Handshake::Handshake(const ConnectionTarget& target, std::string& out)
   }
 }
 
+bool Handshake::durable() const noexcept {
+  return guard_->trust_durable && append_only_ && always_synced_;
+}
+
 void Handshake::ask(std::string& out) {
-  const RestartGuard guard = *guard_;
-  guard_.reset();
-  const bool durable = guard.trust_durable && append_only_ && always_synced_;
+  expected_ = taken_ = 0;
+  switch (next_) {
+    case Guard::none:
+      return;
+    case Guard::decide:
+      return run_guard(out);
+    case Guard::read:
+      return read_for_guard(out);
+    case Guard::write:
+      return write_for_guard(out);
+    case Guard::track:
+      return track_marker(out);
+  }
+}
+
+void Handshake::run_guard(std::string& out) {
   append_command(
       out, {"EVAL", scripts::guard.text, "3", keys::marker, keys::quarantine, keys::fencing_numbers,
-            identity_.run_id, replid_, in_milliseconds(guard.max_ttl),
-            in_milliseconds(guard.quarantine), durable ? "durable" : "volatile",
-            core::is_member_name(guard.name) ? guard.name : "-", guard.incarnation});
+            identity_.run_id, replid_, in_milliseconds(guard_->max_ttl),
+            in_milliseconds(guard_->quarantine), durable() ? "durable" : "volatile",
+            core::is_member_name(guard_->name) ? guard_->name : "-", guard_->incarnation});
   expect(Step::guard);
+  track_marker(out);
+}
+
+void Handshake::read_for_guard(std::string& out) {
+  append_command(out, {"WATCH", keys::marker, keys::quarantine, keys::fencing_numbers});
+  expect(Step::watch);
+  append_command(out, {"GET", keys::marker});
+  expect(Step::read_marker);
+  append_command(out, {"PTTL", keys::quarantine});
+  expect(Step::read_quarantine);
+  append_command(out, {"GET", keys::quarantine});
+  expect(Step::read_why);
+  append_command(out, {"ZSCORE", keys::fencing_numbers, ""});
+  expect(Step::read_floor);
+  append_command(out, {"TIME"});
+  expect(Step::read_time);
+  next_ = Guard::write;
+}
+
+void Handshake::write_for_guard(std::string& out) {
+  const auto milliseconds = [](core::Duration duration) {
+    return std::chrono::ceil<std::chrono::milliseconds>(duration);
+  };
+  const auto writes =
+      core::guard_node(reading_, {.run_id = identity_.run_id,
+                                  .replid = replid_,
+                                  .max_ttl = milliseconds(guard_->max_ttl),
+                                  .quarantine = milliseconds(guard_->quarantine),
+                                  .durable = durable(),
+                                  .name = core::is_member_name(guard_->name) ? guard_->name : "",
+                                  .incarnation = guard_->incarnation});
+  next_ = Guard::none;
+  const std::int64_t left = reading_.quarantine ? reading_.quarantine->count() : 0;
+  if (!writes) {
+    identity_.marker = read_marker_;
+    take_quarantine(left, read_why_);
+    append_command(out, {"UNWATCH"});
+    expect(Step::ignored);
+    return track_marker(out);
+  }
+  const auto queue = [&](std::initializer_list<std::string_view> command) {
+    append_command(out, command);
+    expect(Step::ignored);
+  };
+  queue({"MULTI"});
+  if (writes->quarantine) {
+    queue({"SET", keys::quarantine, writes->why, "PX", in_milliseconds(*writes->quarantine)});
+  }
+  if (writes->floor) {
+    queue({"ZADD", keys::fencing_numbers, std::to_string(*writes->floor), "", "inf",
+           keys::longest_number_name});
+  }
+  queue({"SET", keys::marker, writes->marker});
+  append_command(out, {"EXEC"});
+  expect(Step::written);
+  identity_.marker = writes->marker;
+  take_quarantine(writes->quarantine ? writes->quarantine->count() : left,
+                  writes->quarantine ? writes->why : std::string_view(read_why_));
+  if (tells()) next_ = Guard::track;
+}
+
+bool Handshake::tells() const noexcept {
   // Redis 6.0 would tell us of our own scripts' writes too.
-  if (!tracks_ || identity_.set_form != SetForm::with_get) return;
+  return tracks_ && identity_.dialect != Dialect::classic;
+}
+
+void Handshake::track_marker(std::string& out) {
+  next_ = Guard::none;
+  if (!tells()) return;
   append_command(out, {"CLIENT", "CACHING", "YES"});
   expect(Step::ignored);
   append_command(out, {"GET", keys::marker});
@@ -144,10 +225,16 @@ Handshake::Progress Handshake::take(const Value& answer) {
       if (is_error) return refuse(step, answer);
       if (answer.type != Value::Type::bulk) return malformed(step);
       return take_info(answer.text);
+    case Step::commands:
+      take_commands(answer);
+      return advance();
+    case Step::script:
+      if (is_error && answer.text.starts_with("NOPERM")) identity_.runs_scripts = false;
+      return advance();
     case Step::ignored:
       return advance();
     case Step::fsync:
-      // A server that does not tell is not trusted; that is all.
+      // A server that refuses CONFIG GET does not count as durable.
       if (answer.type == Value::Type::array && answer.elements.size() == 2) {
         always_synced_ = answer.elements[1]->text == "always";
       }
@@ -155,7 +242,7 @@ Handshake::Progress Handshake::take(const Value& answer) {
     case Step::marker:
       return take_marker(answer);
     case Step::quarantine_why:
-      // Without the guard, what nodes forgot is of no interest; what an operator changed is.
+      // Without the guard, lost data do not matter, but an operator's change of the members does.
       joined_ = answer.type == Value::Type::bulk && answer.text == keys::quarantine_of_change;
       return advance();
     case Step::quarantine:
@@ -164,19 +251,104 @@ Handshake::Progress Handshake::take(const Value& answer) {
       }
       return advance();
     case Step::guard:
-      if (is_error) return refuse(step, answer);
-      return take_guard(answer);
+    case Step::watch:
+    case Step::read_marker:
+    case Step::read_quarantine:
+    case Step::read_why:
+    case Step::read_floor:
+    case Step::read_time:
+    case Step::written:
     case Step::marker_again:
-      if (is_error) return refuse(step, answer);
-      return take_marker_again(answer);
+      return take_guard_step(step, answer);
   }
   return malformed(step);
+}
+
+Handshake::Progress Handshake::take_guard_step(Step step, const Value& answer) {
+  const bool is_error = answer.type == Value::Type::error;
+  if (is_error && step == Step::guard && answer.text.starts_with("NOPERM")) {
+    identity_.runs_scripts = false;
+    next_ = Guard::read;
+    return advance();
+  }
+  if (is_error) return refuse(step, answer);
+  switch (step) {
+    case Step::guard:
+      return take_guard(answer);
+    case Step::watch:
+      return advance();
+    case Step::written:
+      return take_written(answer);
+    case Step::marker_again:
+      return take_marker_again(answer);
+    default:
+      return take_reading(step, answer);
+  }
 }
 
 Handshake::Progress Handshake::advance() noexcept {
   ++taken_;
   if (taken_ < expected_) return Progress::more;
-  return guard_ && identity_.ineligible.empty() ? Progress::ask : Progress::done;
+  if (next_ == Guard::decide && !identity_.runs_scripts) next_ = Guard::read;
+  const bool more = next_ != Guard::none && identity_.ineligible.empty();
+  return more ? Progress::ask : Progress::done;
+}
+
+void Handshake::take_commands(const Value& answer) noexcept {
+  const auto knows = [&](std::string_view command) {
+    return std::any_of(answer.elements.begin(), answer.elements.end(),
+                       [&](const Value* name) { return name->text == command; });
+  };
+  const bool delex = knows("delex");
+  const bool delifeq = knows("delifeq");
+  identity_.can_compare = identity_.can_compare || delex || delifeq;
+  identity_.can_set_all = identity_.can_set_all || knows("msetex");
+  if (delex && !delifeq) identity_.dialect = Dialect::with_delex;
+}
+
+Handshake::Progress Handshake::take_reading(Step step, const Value& answer) {
+  const bool is_text = answer.type == Value::Type::bulk;
+  switch (step) {
+    case Step::read_marker:
+      read_marker_ = is_text ? answer.text : std::string();
+      reading_ = {.marker = read_marker_};
+      return advance();
+    case Step::read_quarantine:
+      if (answer.type != Value::Type::integer) return malformed(step);
+      if (answer.integer != -2) reading_.quarantine = std::chrono::milliseconds(answer.integer);
+      return advance();
+    case Step::read_why:
+      read_why_ = is_text ? answer.text : std::string();
+      return advance();
+    case Step::read_floor:
+      if (is_text) reading_.floor = fencing_number_of(answer);
+      return advance();
+    default:
+      break;
+  }
+  const auto time = time_of(answer);
+  if (!time) return malformed(step);
+  reading_.time = std::chrono::floor<std::chrono::microseconds>(*time);
+  return advance();
+}
+
+Handshake::Progress Handshake::take_written(const Value& answer) {
+  if (answer.type == Value::Type::array) {
+    // A transaction goes on behind a command that failed.
+    const auto failed =
+        std::find_if(answer.elements.begin(), answer.elements.end(),
+                     [](const Value* done) { return done->type == Value::Type::error; });
+    return failed == answer.elements.end() ? advance() : refuse(Step::written, **failed);
+  }
+  if (answer.type != Value::Type::nil) return malformed(Step::written);
+  // Another client was faster: what it wrote is read.
+  constexpr int most_transactions = 8;
+  if (++transactions_ == most_transactions) {
+    why_ = "its membership record changed while it was read";
+    return Progress::refused;
+  }
+  next_ = Guard::read;
+  return advance();
 }
 
 Handshake::Progress Handshake::take_marker(const Value& answer) {
@@ -219,6 +391,7 @@ void Handshake::take_quarantine(std::int64_t left, std::string_view why) {
 }
 
 Handshake::Progress Handshake::take_marker_again(const Value& answer) {
+  if (next_ == Guard::read) return advance();  // the script was refused, and named none
   const bool same = answer.type == Value::Type::bulk && answer.text == identity_.marker;
   if (same) return advance();
   why_ = "its membership record changed while it was read";
@@ -227,17 +400,18 @@ Handshake::Progress Handshake::take_marker_again(const Value& answer) {
 
 Handshake::Progress Handshake::take_info(const std::string& text) {
   constexpr std::size_t longest_field = 64;
-  identity_.run_id = visible(field_of(text, "run_id:"), longest_field);
-  identity_.version = visible(field_of(text, "redis_version:"), longest_field);
+  identity_.run_id = visible(info_field(text, "run_id"), longest_field);
+  identity_.version = visible(info_field(text, "redis_version"), longest_field);
+  identity_.product = product_text(text);
   if (identity_.run_id.empty() || identity_.version.empty()) {
     why_ = "INFO: no run_id or no redis_version in it";
     return Progress::refused;
   }
-  identity_.set_form = set_form_of(identity_.version);
+  identity_.dialect = dialect_of(identity_.version);
   identity_.ineligible = why_ineligible(text);
-  identity_.replica = field_of(text, "role:") == "slave";
-  append_only_ = field_of(text, "aof_enabled:") == "1";
-  replid_ = visible(field_of(text, "master_replid:"), longest_field);
+  identity_.replica = info_field(text, "role") == "slave";
+  append_only_ = info_field(text, "aof_enabled") == "1";
+  replid_ = visible(info_field(text, "master_replid"), longest_field);
   // Before Redis 4.0 there is none, and a change of role is not noticed.
   if (replid_.empty()) replid_ = identity_.run_id;
   return advance();
@@ -255,6 +429,8 @@ Handshake::Progress Handshake::refuse(Step step, const Value& error) {
       why_ = "CLIENT ID: ";
       break;
     case Step::info:
+    case Step::commands:
+    case Step::script:
     case Step::ignored:
     case Step::tracking:
       why_ = "INFO: ";
@@ -264,6 +440,13 @@ Handshake::Progress Handshake::refuse(Step step, const Value& error) {
     case Step::quarantine_why:
     case Step::quarantine:
     case Step::guard:
+    case Step::watch:
+    case Step::read_marker:
+    case Step::read_quarantine:
+    case Step::read_why:
+    case Step::read_floor:
+    case Step::read_time:
+    case Step::written:
     case Step::marker_again:
       why_ = "restart guard: ";
       break;
@@ -286,10 +469,19 @@ Handshake::Progress Handshake::malformed(Step step) {
     case Step::quarantine_why:
     case Step::quarantine:
     case Step::guard:
+    case Step::watch:
+    case Step::read_marker:
+    case Step::read_quarantine:
+    case Step::read_why:
+    case Step::read_floor:
+    case Step::read_time:
+    case Step::written:
     case Step::marker_again:
-      why_ = "the restart guard's script was not answered as it is written";
+      why_ = "the restart guard was not answered as it asks";
       break;
     case Step::info:
+    case Step::commands:
+    case Step::script:
     case Step::ignored:
     case Step::tracking:
       why_ = "INFO was not answered with a text";

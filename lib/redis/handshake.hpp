@@ -6,18 +6,23 @@
 #include <optional>
 #include <string>
 
+#include "core/restart_guard.hpp"
 #include "redis/connection_target.hpp"
+#include "redis/dialect.hpp"
 #include "redis/reply.hpp"
-#include "redis/set_form.hpp"
 
 namespace redlock::redis {
 
-/// Who answered.
+/// The identity of the server.
 struct ServerIdentity {
   std::string run_id;              ///< another one after every start of the server's process
   std::int64_t connection_id = 0;  ///< what CLIENT ID answered
-  std::string version;             ///< e.g. "7.0.15"
-  SetForm set_form = SetForm::plain;
+  std::string version;             ///< e.g. "7.0.15"; of a fork that of Redis it is compatible with
+  std::string product{};           ///< what it calls itself, e.g. "Valkey 9.1.2"
+  Dialect dialect = Dialect::classic;
+  bool can_compare = false;     ///< DELIFEQ or DELEX, and with either of them SET … IFEQ
+  bool can_set_all = false;     ///< MSETEX
+  bool runs_scripts = true;     ///< our user may
   std::string ineligible{};     ///< why it can have no vote at all; empty where it can
   bool replica = false;         ///< and that is because it is a replica now
   std::string marker{};         ///< word for word, see core::Marker; empty where there is none
@@ -25,16 +30,17 @@ struct ServerIdentity {
   std::string quarantine_why{};
 };
 
-/// What is said on a new connection before anything else, pipelined in one write: AUTH, SELECT,
-/// CLIENT ID, INFO, CLIENT SETNAME, SCRIPT LOAD of each of `loaded_scripts`; without the restart
-/// guard also GET of the marker. A server that is LOADING answers all that matters of it. Then, if
-/// the server is fit, the restart guard's script in a second write: it needs the run_id. Where that
-/// cannot be executed the connection is refused, and tried again.
+/// The first commands on a new connection, pipelined in one write: AUTH, SELECT, CLIENT ID, INFO,
+/// CLIENT SETNAME, SCRIPT LOAD of each of `loaded_scripts`; without the restart guard also GET of
+/// the marker. A server that is LOADING answers the commands that matter. Then, if the server is
+/// eligible, the restart guard's script in a second write: it needs the run_id. Where that cannot
+/// be executed the connection is refused, and tried again.
 ///
 /// With the restart guard, HELLO 3 and CLIENT TRACKING come ahead of INFO: from then on a server
 /// that knows them says so when it is flushed or loads the data of a master, and what INFO said is
-/// not out of date. Behind the script the marker is read once more, by a GET that the server is to
-/// remember: it says so when it is written by others. Whoever refuses any of it goes on without.
+/// not out of date. Behind the script the marker is read once more, by a GET that the server
+/// tracks: it reports a write by another client. A server that refuses any of these commands is
+/// used without it.
 class Handshake {
  public:
   enum class Progress : std::uint8_t {
@@ -64,12 +70,21 @@ class Handshake {
     client_id,
     tracking,
     info,
+    commands,
+    script,
     ignored,
     fsync,
     marker,
     quarantine_why,
     quarantine,
     guard,
+    watch,
+    read_marker,
+    read_quarantine,
+    read_why,
+    read_floor,
+    read_time,
+    written,
     marker_again,
   };
 
@@ -80,15 +95,38 @@ class Handshake {
   [[nodiscard]] Progress take_info(const std::string& text);
   [[nodiscard]] Progress take_marker(const Value& answer);
   [[nodiscard]] Progress take_guard(const Value& answer);
+  void take_commands(const Value& answer) noexcept;
+  void run_guard(std::string& out);
+  void read_for_guard(std::string& out);
+  void write_for_guard(std::string& out);
+  void track_marker(std::string& out);
+  [[nodiscard]] Progress take_guard_step(Step step, const Value& answer);
+  [[nodiscard]] Progress take_reading(Step step, const Value& answer);
+  [[nodiscard]] Progress take_written(const Value& answer);
+  [[nodiscard]] bool durable() const noexcept;
+  [[nodiscard]] bool tells() const noexcept;
   void take_quarantine(std::int64_t left, std::string_view why);
   [[nodiscard]] Progress take_marker_again(const Value& answer);
 
-  std::array<Step, 24> steps_{};
+  std::array<Step, 32> steps_{};
   std::size_t expected_ = 0;
   std::size_t taken_ = 0;
-  std::string password_;               // looked for in refusals
-  std::optional<RestartGuard> guard_;  // until asked
-  bool joined_ = false;                // its quarantine began with a change of members
+  std::string password_;  // removed from refusals
+  /// What the guard still has to do.
+  enum class Guard : std::uint8_t {
+    none,
+    decide,  ///< by guard.lua
+    read,    ///< or, where our user runs no scripts, by a transaction: see core::guard_node()
+    write,
+    track,  ///< the marker is read once more, so that the server reports its changes
+  };
+  Guard next_ = Guard::none;
+  std::optional<RestartGuard> guard_;
+  core::GuardReading reading_;
+  std::string read_marker_;
+  std::string read_why_;
+  int transactions_ = 0;
+  bool joined_ = false;  // its quarantine began with a change of members
   bool tracks_ = false;
   bool append_only_ = false;
   bool always_synced_ = false;

@@ -10,6 +10,6 @@ namespace redlock::redis {
 /// known. The others are sent in full, once.
 inline constexpr std::array loaded_scripts{
     scripts::extend,        scripts::release, scripts::inspect, scripts::fence,
-    scripts::expire_orphan, scripts::queue,   scripts::leave};
+    scripts::expire_orphan, scripts::queue,   scripts::leave,   scripts::notify};
 
 }  // namespace redlock::redis

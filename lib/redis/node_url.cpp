@@ -92,8 +92,8 @@ template <typename Number>
   return {text.substr(0, position), text.substr(position + 1)};
 }
 
-/// What may be shown of an authority without '@': somebody who forgot the host has written a
-/// password where the port belongs, so that only what looks like ports and addresses is shown.
+/// The part of an authority without '@' that may be shown. A user who forgot the host has written a
+/// password where the port belongs, so only ports and addresses are shown.
 [[nodiscard]] std::string shown_authority(std::string_view authority) {
   if (authority.starts_with('[')) return std::string(authority);
   const auto [host, rest] = split_at(authority, authority.find(':'));
@@ -131,7 +131,7 @@ template <typename Number>
   return visible(out, longest_shown);
 }
 
-/// What is wrong, or nothing.
+/// The problem; none: the URL is valid.
 using Complaint = std::optional<std::string>;
 
 [[nodiscard]] Complaint read_db(std::string_view text, NodeUrl& url) {
@@ -166,7 +166,7 @@ using Complaint = std::optional<std::string>;
 [[nodiscard]] Complaint read_host_and_port(std::string_view text, NodeUrl& url) {
   if (text.starts_with('[')) return read_bracketed_host(text, url);
   const std::size_t colon = text.find(':');
-  if (colon != text.rfind(':')) return "an IPv6 address has to stand in brackets";
+  if (colon != text.rfind(':')) return "an IPv6 address needs brackets";
   url.host = text.substr(0, colon);
   if (url.host.empty()) return "there is no host";
   if (url.host.size() > longest_host) return "the host is longer than 253 characters";

@@ -8,9 +8,9 @@
 
 namespace redlock::redis {
 
-/// Where a node is and who we are there:
+/// The address of a node and the user to authenticate as:
 /// `redis://[user[:password]@]host[:port][/db]`, `rediss://…` for TLS, `unix:///path[?db=n]`, or a
-/// bare `host[:port]`. IPv6 addresses stand in brackets; user, password and path may be
+/// bare `host[:port]`. IPv6 addresses are in brackets; user, password and path may be
 /// percent-encoded.
 struct NodeUrl {
   enum class Kind : std::uint8_t { tcp, unix_socket };

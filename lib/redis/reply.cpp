@@ -18,8 +18,8 @@ namespace {
 constexpr std::size_t elements_per_array = 64;
 constexpr std::size_t values_per_reply = 256;
 constexpr std::size_t array_depth = 4;
-// Status, error, number and length lines. hiredis looks for the end of an unfinished line from its
-// start whenever bytes arrive, so a long one costs the square of its length.
+// Status, error, number and length lines. hiredis searches an unfinished line from its start
+// whenever bytes arrive, so a long line costs the square of its length.
 constexpr std::size_t line_bytes = 16 * 1024;
 // A value that once held an INFO may keep its memory, one that held somebody's megabyte may not.
 constexpr std::size_t kept_capacity = 8 * 1024;
@@ -163,7 +163,7 @@ ReplyReader::~ReplyReader() = default;
 
 void ReplyReader::feed(std::string_view bytes) {
   if (!malformed_.empty() || bytes.empty()) return;
-  // What hiredis has begun with it also ends.
+  // hiredis has begun this reply and also reads its end.
   if (partial_) return leave_to_hiredis(bytes);
   input_.append(bytes);
 }

@@ -11,7 +11,7 @@ struct redisReader;
 
 namespace redlock::redis {
 
-/// What a server may say: RESP3 after HELLO 3 only.
+/// The protocol that a server may use: RESP3 after HELLO 3 only.
 enum class Protocol : std::uint8_t { resp2, resp3 };
 
 /// One value of a server's answer, as in RESP2; see translate_resp3().
@@ -33,14 +33,14 @@ struct Value {
 
 /// Cuts a server's bytes into values: hiredis' parser with a pool of values that are used again, so
 /// that nothing is allocated per answer, and with bounds on everything a broken or hostile server
-/// could make grow. What it does not accept is a protocol violation: nothing after it can be told
-/// apart, so the connection has to be closed.
+/// could make grow. Bytes that it does not accept are a protocol violation: the replies after them
+/// cannot be separated, so the connection has to be closed.
 ///
 /// The short answers that a lock cycle consists of are read without hiredis, where they lie
 /// complete; everything else, and what is malformed, is left to it.
 class ReplyReader {
  public:
-  /// What the server says in RESP2 is read in either protocol.
+  /// RESP2 replies are read in either protocol.
   explicit ReplyReader(Protocol protocol = Protocol::resp2);
   ~ReplyReader();
   ReplyReader(const ReplyReader&) = delete;

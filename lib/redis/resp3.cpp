@@ -144,7 +144,7 @@ class Translation {
     return true;
   }
 
-  /// What stands behind the type, up to the end of the line.
+  /// The rest of the line behind the type.
   std::optional<std::string_view> take_line() {
     const std::string_view rest = bytes_.substr(at_ + 1);
     const std::size_t end = rest.substr(0, longest_line).find(line_ending);

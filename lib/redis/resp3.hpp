@@ -7,7 +7,7 @@
 
 namespace redlock::redis {
 
-/// What a server's bytes begin with.
+/// The first reply in a server's bytes.
 struct Resp3 {
   enum class Kind : std::uint8_t {
     incomplete,
@@ -25,7 +25,7 @@ struct Resp3 {
 ///
 /// A null is the null bulk; a truth 1 or 0; a double, a big number and a verbatim text are bulks,
 /// letter by letter; a set, a push and a map are arrays, the map's of twice as many elements, of
-/// which arrays are left empty: what HELLO tells of modules has no end, and is of no use here.
+/// which arrays are left empty: the modules that HELLO lists are unbounded, and not used here.
 /// Attributes are left out.
 [[nodiscard]] Resp3 translate_resp3(std::string_view bytes, std::string& out);
 

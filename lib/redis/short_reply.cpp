@@ -7,7 +7,7 @@ namespace redlock::redis {
 namespace {
 
 constexpr std::size_t line_end_size = 2;
-// Tokens, names and markers fit; what is longer is seldom.
+// Tokens, names and markers fit; longer texts are rare.
 constexpr std::int64_t longest_bulk = 1024;
 
 bool ends_at(std::string_view bytes, std::size_t at) noexcept {

@@ -141,7 +141,7 @@ Result<Configuration> configure(ClientOptions options) {
                             const std::string& name) -> Result<redis::ConnectionTarget> {
     auto target = configure_target(name, options);
     if (!target) return target;
-    // Where the options' URLs say who we are.
+    // User and password come from the options' URLs.
     if (target->user.empty() && target->password.empty()) {
       target->user = first.user;
       target->password = first.password;
@@ -151,6 +151,7 @@ Result<Configuration> configure(ClientOptions options) {
   };
   configuration.settings.quarantine = *quarantine;
   configuration.settings.restart_guard = options.guards.restart;
+  configuration.settings.plain_commands = options.plain_commands;
   configuration.settings.clock_guard = options.guards.clock;
   configuration.settings.clock_bound = options.guards.clock_bound;
   configuration.settings.quorum = quorum;

@@ -4,13 +4,13 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <variant>
 
 #include "runtime/boot_time.hpp"
 #include "support/assert.hpp"
 
 namespace redlock::runtime {
 
-using core::Command;
 using core::NodeIndex;
 
 Driver::Driver(uv_loop_t* loop, const Configuration& configuration, DriverListener& listener)
@@ -44,76 +44,53 @@ void Driver::step(const core::Event& event) {
   // Commands refer to what lives until the next step: a step inside a step would pull it away.
   REDLOCK_ASSERT(!stepping_);
   stepping_ = true;
-  const core::Instant now = boot_now();
+  stepped_at_ = boot_now();
   commands_.clear();
-  engine_.step(now, event, commands_);
-  for (const Command& command : commands_) carry_out(now, command);
+  engine_.step(stepped_at_, event, commands_);
+  for (const core::Command& command : commands_) {
+    std::visit([this](const auto& alternative) { carry_out(alternative); }, command);
+  }
   stepping_ = false;
   // At the end of a turn everything is sent anyway; one more turn would be one more system call.
   if (!in_turn_end_) hook_.request();
 }
 
-void Driver::carry_out(core::Instant now, const Command& command) {
-  switch (command.kind) {
-    case Command::Kind::connect:
-      command.nodes.each([&](NodeIndex node) { nodes_[node]->connect(randomness_.token().str()); });
-      return;
-    case Command::Kind::disconnect:
-      command.nodes.each([&](NodeIndex node) {
-        // What was sent in this step still goes: a release behind a SET that was given up.
-        if (nodes_[node]->ready()) nodes_[node]->connection().flush();
-        nodes_[node]->disconnect(uv::CloseMode::reset);
-        report(node, NodeEvent::Kind::down, engine_.link(node).failure().why);
-      });
-      return;
-    case Command::Kind::send:
-      return command.stamp.claim.generation == 0 ? send_plain(command) : send(now, command);
-    case Command::Kind::kill_old:
-      return send_plain(command);
-    case Command::Kind::write_marker:
-      return write_marker(command);
-    case Command::Kind::excluded:
-      return report_excluded(command);
-    case Command::Kind::learned:
-      return add_nodes(command);
-    case Command::Kind::subscribe:
-      return command.nodes.each(
-          [&](NodeIndex node) { nodes_[node]->subscribe(engine_.client_id().view()); });
-    case Command::Kind::unsubscribe:
-      return command.nodes.each([&](NodeIndex node) { nodes_[node]->unsubscribe(); });
-    case Command::Kind::undelivered:
-      return report_undelivered(command);
-    case Command::Kind::drained:
-      return listener_.on_drained();
-    case Command::Kind::acquired:
-    case Command::Kind::extended:
-    case Command::Kind::released:
-    case Command::Kind::inspected:
-    case Command::Kind::failed:
-    case Command::Kind::at_risk:
-    case Command::Kind::lost:
-      return listener_.on_outcome(now, command);
-  }
+void Driver::carry_out(const core::Connect& command) {
+  nodes_[command.node]->connect(randomness_.token().str());
 }
 
-void Driver::send(core::Instant now, const Command& command) {
+void Driver::carry_out(const core::Disconnect& command) {
+  Node& node = *nodes_[command.node];
+  // What was sent in this step still goes: a release behind a SET that was given up.
+  if (node.ready()) node.connection().flush();
+  node.disconnect(uv::CloseMode::reset);
+  report(command.node, NodeEvent::Kind::down, engine_.link(command.node).failure().why);
+}
+
+void Driver::carry_out(const core::Subscribe& command) {
+  command.nodes.each([&](NodeIndex node) { nodes_[node]->subscribe(engine_.client_id().view()); });
+}
+
+void Driver::carry_out(const core::Unsubscribe& command) { nodes_[command.node]->unsubscribe(); }
+
+void Driver::carry_out(const core::Send& command) {
   const core::Claim* claim = engine_.claim(command.stamp.claim);
   REDLOCK_ASSERT(claim != nullptr);
   redis::Terms terms;
   terms.more_resources = claim->terms.more_resources;
   terms.group = claim->terms.group;
-  terms.cooldown = claim->cooldown(now);
+  terms.cooldown = claim->cooldown(stepped_at_);
   terms.writer_reservation = claim->writer_reservation();
   terms.permits = claim->terms.permits;
-  std::array<std::string_view, 2> encoded{};
+  std::array<std::string_view, redis::dialects> encoded{};
   command.nodes.each([&](NodeIndex node) {
     redis::Connection& connection = nodes_[node]->connection();
-    const redis::SetForm form = connection.set_form();
+    const redis::Dialect form = connection.dialect();
     const auto which = static_cast<std::size_t>(form);
     if (encoded[which].empty()) {
       encoded[which] = encoders_[which].encode(
           command.stamp.verb, command.form, form, claim->terms.resource, claim->token,
-          claim->time_to_ask(command.stamp.verb, now),
+          claim->time_to_ask(command.stamp.verb, stepped_at_),
           claim->fencing() ? static_cast<std::int64_t>(claim->fencing()->number) : 0, terms);
     }
     connection.send(encoded[which], command.stamp);
@@ -121,33 +98,76 @@ void Driver::send(core::Instant now, const Command& command) {
   dirty_ = dirty_ | command.nodes;
 }
 
-void Driver::send_plain(const Command& command) {
-  command.nodes.each([&](NodeIndex node) {
-    redis::Connection& connection = nodes_[node]->connection();
-    connection.send(
-        encoders_[0].encode(command.stamp.verb, command.form, connection.set_form(),
-                            command.key != nullptr ? std::string_view(*command.key) : "",
-                            engine_.client_id(), {}, command.number),
-        command.stamp);
-  });
-  dirty_ = dirty_ | command.nodes;
+void Driver::carry_out(const core::SendUpkeep& command) {
+  send_upkeep(command, command.form, {}, 0);
 }
 
-void Driver::write_marker(const Command& command) {
-  const NodeIndex node = command.marker->node;
-  nodes_[node]->connection().send(redis::marker_write(*command.marker), command.stamp);
+void Driver::carry_out(const core::SendToQueue& command) {
+  send_upkeep(command, core::ScriptForm::digest, *command.key, command.mode);
+}
+
+void Driver::carry_out(const core::KillOld& command) {
+  send_upkeep(command, core::ScriptForm::digest, {}, command.connection);
+}
+
+void Driver::send_upkeep(const core::Request& request, core::ScriptForm form, std::string_view key,
+                         std::int64_t number) {
+  request.nodes.each([&](NodeIndex node) {
+    redis::Connection& connection = nodes_[node]->connection();
+    connection.send(encoders_[0].encode(request.stamp.verb, form, connection.dialect(), key,
+                                        engine_.client_id(), {}, number),
+                    request.stamp);
+  });
+  dirty_ = dirty_ | request.nodes;
+}
+
+void Driver::carry_out(const core::SendMarker& command) {
+  const NodeIndex node = command.write->node;
+  const bool plain = command.stamp.verb == core::Verb::mark_plain;
+  nodes_[node]->connection().send(
+      plain ? redis::marker_transaction(*command.write) : redis::marker_write(*command.write),
+      command.stamp);
   dirty_.add(node);
 }
 
+void Driver::carry_out(const core::NodeExcluded& command) {
+  report(command.node, NodeEvent::Kind::excluded, engine_.exclusion(command.node));
+}
+
+void Driver::carry_out(const core::NodeLearned& command) {
+  const std::string& name = engine_.settings().nodes[command.node];
+  // A name that came from a node need not be one of ours: then it is never reached.
+  const auto target = reach_ ? reach_(name) : Result<redis::ConnectionTarget>(Error{});
+  NodeOwner& owner = *this;
+  nodes_.push_back(std::make_unique<Node>(loop_, command.node,
+                                          target ? *target : redis::ConnectionTarget{}, owner));
+  report(command.node, NodeEvent::Kind::learned,
+         "it is a member, and the list of nodes does not name it: the list is out of date");
+}
+
+void Driver::carry_out(const core::Undelivered& command) {
+  const auto releases = static_cast<std::size_t>(command.releases);
+  report(command.node, NodeEvent::Kind::undelivered,
+         std::to_string(releases) + (releases == 1 ? " release was" : " releases were") +
+             " not delivered before the client closed: what is locked there stays so until it "
+             "expires");
+  listener_.on_undelivered(command.node, releases);
+}
+
+void Driver::carry_out(const core::Drained&) { listener_.on_drained(); }
+
 void Driver::on_node_ready(NodeIndex node, const redis::ServerIdentity& identity) noexcept {
   nodes_[node]->reported_down = false;
-  report(node, NodeEvent::Kind::up, "Redis " + identity.version);
+  report(node, NodeEvent::Kind::up, identity.product);
   core::NodeUp event;
   event.node = node;
   event.server = identity.run_id;
   event.connection = identity.connection_id;
   // What it is made of came with Redis 6.2 and 7.0.
-  event.can_fence = identity.set_form == redis::SetForm::with_get;
+  event.can_fence = identity.dialect != redis::Dialect::classic;
+  event.can_compare = identity.can_compare;
+  event.can_set_all = identity.can_set_all;
+  event.runs_scripts = identity.runs_scripts;
   event.ineligible = identity.ineligible;
   event.replica = identity.replica;
   event.marker = identity.marker;
@@ -159,8 +179,8 @@ void Driver::on_node_ready(NodeIndex node, const redis::ServerIdentity& identity
 void Driver::on_node_answer(const core::Event& answer) noexcept { step(answer); }
 
 void Driver::on_node_down(NodeIndex node, core::NodeDown::Cause cause, std::string_view why,
-                          redis::Conduct conduct) noexcept {
-  const bool violated = conduct == redis::Conduct::violated_protocol;
+                          redis::ProtocolError protocol_error) noexcept {
+  const bool violated = protocol_error == redis::ProtocolError::violation;
   report(node, violated ? NodeEvent::Kind::protocol : NodeEvent::Kind::down, std::string(why));
   core::NodeDown event;
   event.node = node;
@@ -176,35 +196,6 @@ void Driver::on_node_notified(const core::Notification& notification) noexcept {
 }
 
 void Driver::on_node_unsubscribed(NodeIndex node) noexcept { step(core::Unsubscribed{node}); }
-
-void Driver::add_nodes(const Command& command) {
-  command.nodes.each([&](NodeIndex node) {
-    const std::string& name = engine_.settings().nodes[node];
-    // A name that came from a node need not be one of ours: then it is never reached.
-    const auto target = reach_ ? reach_(name) : Result<redis::ConnectionTarget>(Error{});
-    NodeOwner& owner = *this;
-    nodes_.push_back(
-        std::make_unique<Node>(loop_, node, target ? *target : redis::ConnectionTarget{}, owner));
-    report(node, NodeEvent::Kind::learned,
-           "it is a member, and the list of nodes does not name it: the list is out of date");
-  });
-}
-
-void Driver::report_excluded(const Command& command) {
-  command.nodes.each(
-      [&](NodeIndex node) { report(node, NodeEvent::Kind::excluded, engine_.exclusion(node)); });
-}
-
-void Driver::report_undelivered(const Command& command) {
-  const auto releases = static_cast<std::size_t>(command.number);
-  command.nodes.each([&](NodeIndex node) {
-    report(node, NodeEvent::Kind::undelivered,
-           std::to_string(releases) + (releases == 1 ? " release was" : " releases were") +
-               " not delivered before the client closed: what is locked there stays so until it "
-               "expires");
-    listener_.on_undelivered(node, releases);
-  });
-}
 
 void Driver::report(NodeIndex node, NodeEvent::Kind kind, std::string message) {
   if (kind == NodeEvent::Kind::down) {

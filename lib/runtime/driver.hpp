@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/engine.hpp"
@@ -24,9 +25,14 @@ namespace redlock::runtime {
 /// only from `on_turn_end`, and calls the user's code only there.
 class DriverListener {
  public:
-  /// `command` is one of acquired, extended, released, inspected, failed, at_risk, lost; its round
-  /// and claim live until the call returns.
-  virtual void on_outcome(core::Instant now, const core::Command& command) noexcept = 0;
+  /// The round and the claim of an outcome live until the call returns.
+  virtual void on_outcome(core::Instant now, const core::Acquired& outcome) noexcept = 0;
+  virtual void on_outcome(core::Instant now, const core::Extended& outcome) noexcept = 0;
+  virtual void on_outcome(core::Instant now, const core::Released& outcome) noexcept = 0;
+  virtual void on_outcome(core::Instant now, const core::Inspected& outcome) noexcept = 0;
+  virtual void on_outcome(core::Instant now, const core::Failed& outcome) noexcept = 0;
+  virtual void on_outcome(core::Instant now, const core::AtRisk& outcome) noexcept = 0;
+  virtual void on_outcome(core::Instant now, const core::Lost& outcome) noexcept = 0;
   virtual void on_node_event(NodeEvent event) noexcept = 0;
   /// So many releases did not reach a node before the end.
   virtual void on_undelivered(core::NodeIndex node, std::size_t releases) noexcept = 0;
@@ -61,7 +67,8 @@ class Driver final : private NodeOwner {
   /// Has `on_turn_end` called before the loop polls again.
   void request_turn_end() noexcept { hook_.request(); }
 
-  /// The end of a turn, now: what is to be sent leaves. For whoever turns the loop step by step.
+  /// The end of a turn, now: what is to be sent leaves. For callers that turn the loop step by
+  /// step.
   void end_turn() noexcept { hook_.serve(); }
 
   /// Whether a node takes less than is sent to it, so that libuv goes on writing by itself.
@@ -73,18 +80,31 @@ class Driver final : private NodeOwner {
   void on_node_ready(core::NodeIndex node, const redis::ServerIdentity& identity) noexcept override;
   void on_node_answer(const core::Event& answer) noexcept override;
   void on_node_down(core::NodeIndex node, core::NodeDown::Cause cause, std::string_view why,
-                    redis::Conduct conduct) noexcept override;
+                    redis::ProtocolError protocol_error) noexcept override;
   void on_node_subscribed(core::NodeIndex node) noexcept override;
   void on_node_notified(const core::Notification& notification) noexcept override;
   void on_node_unsubscribed(core::NodeIndex node) noexcept override;
 
-  void carry_out(core::Instant now, const core::Command& command);
-  void send(core::Instant now, const core::Command& command);
-  void send_plain(const core::Command& command);
-  void write_marker(const core::Command& command);
-  void add_nodes(const core::Command& command);
-  void report_excluded(const core::Command& command);
-  void report_undelivered(const core::Command& command);
+  void carry_out(const core::Connect& command);
+  void carry_out(const core::Disconnect& command);
+  void carry_out(const core::Subscribe& command);
+  void carry_out(const core::Unsubscribe& command);
+  void carry_out(const core::Send& command);
+  void carry_out(const core::SendUpkeep& command);
+  void carry_out(const core::SendToQueue& command);
+  void carry_out(const core::KillOld& command);
+  void carry_out(const core::SendMarker& command);
+  void carry_out(const core::NodeExcluded& command);
+  void carry_out(const core::NodeLearned& command);
+  void carry_out(const core::Undelivered& command);
+  void carry_out(const core::Drained& command);
+  /// An outcome: the listener's.
+  template <class Outcome>
+  void carry_out(const Outcome& outcome) {
+    listener_.on_outcome(stepped_at_, outcome);
+  }
+  void send_upkeep(const core::Request& request, core::ScriptForm form, std::string_view key,
+                   std::int64_t number);
   void report(core::NodeIndex node, NodeEvent::Kind kind, std::string message);
   void on_deadline() noexcept;
   void on_turn() noexcept;
@@ -95,9 +115,10 @@ class Driver final : private NodeOwner {
   std::function<Result<redis::ConnectionTarget>(const std::string& name)> reach_;
   KernelRandomness randomness_;
   core::Engine engine_;
-  std::array<redis::Encoder, 2> encoders_;  // one per form of SET
+  std::array<redis::Encoder, redis::dialects> encoders_;  // by dialect
   std::vector<core::Command> commands_;
   bool stepping_ = false;
+  core::Instant stepped_at_{};
   bool in_turn_end_ = false;
   bool time_passed_ = false;
   bool* destroyed_ = nullptr;  // on the stack of on_turn, for listeners that destroy us there

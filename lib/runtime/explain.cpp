@@ -112,7 +112,7 @@ std::string about_failures(const RoundReport& report) {
   return text;
 }
 
-/// What a user can do who meets new nodes for the first time.
+/// Advice for a user whose nodes are new.
 std::string about_quarantine(const RoundReport& report) {
   std::optional<std::chrono::nanoseconds> left;
   for (const NodeReport& node : report.nodes) {

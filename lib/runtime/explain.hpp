@@ -10,7 +10,7 @@
 #include "redlock/inspection.hpp"
 #include "redlock/report.hpp"
 
-/// What the core decided, in words and in public types.
+/// The core's decisions, as messages and in public types.
 namespace redlock::runtime {
 
 [[nodiscard]] NodeReport report_node(const core::NodeVote& vote, const std::string& url);

@@ -13,8 +13,8 @@
 
 namespace redlock::runtime {
 
-/// How a round went, kept small for whoever may ask for its report later: words are kept only where
-/// a node had something to say, so that the usual round costs no string.
+/// The outcome of a round, stored compactly until a caller asks for its report: a string is stored
+/// only if a node gave a reason, so that the usual round needs none.
 class KeptRound {
  public:
   /// `urls` lives longer, and is not changed.
@@ -32,7 +32,7 @@ class KeptRound {
   core::Duration validity_;
   core::NodeSet granted_;
   std::array<core::Duration, limits::nodes> round_trips_;  // of those that granted
-  std::vector<NodeReport> wordy_;                          // empty, or all there is to be told
+  std::vector<NodeReport> wordy_;                          // empty, or the report of all nodes
 };
 
 }  // namespace redlock::runtime

@@ -5,7 +5,7 @@
 
 namespace redlock::runtime {
 
-/// The engine's randomness in production: `getrandom`.
+/// The engine's randomness in production: the kernel's.
 class KernelRandomness final : public core::Randomness {
  public:
   [[nodiscard]] Token token() override;

@@ -37,12 +37,13 @@ void Node::on_answer(const core::Stamp& stamp, const redis::Classified& what) no
   answer.number = what.number;
   answer.time = what.time;
   answer.holds = what.holds;
+  answer.queued = what.queued;
   owner_.on_node_answer(event);
 }
 
 void Node::on_down(core::NodeDown::Cause cause, std::string_view why,
-                   redis::Conduct conduct) noexcept {
-  owner_.on_node_down(index_, cause, why, conduct);
+                   redis::ProtocolError protocol_error) noexcept {
+  owner_.on_node_down(index_, cause, why, protocol_error);
 }
 
 void Node::subscribe(std::string_view name) {

@@ -21,7 +21,7 @@ class NodeOwner {
   /// `answer` is a core::Answer.
   virtual void on_node_answer(const core::Event& answer) noexcept = 0;
   virtual void on_node_down(core::NodeIndex node, core::NodeDown::Cause cause, std::string_view why,
-                            redis::Conduct conduct) noexcept = 0;
+                            redis::ProtocolError protocol_error) noexcept = 0;
   virtual void on_node_subscribed(core::NodeIndex node) noexcept = 0;
   virtual void on_node_notified(const core::Notification& notification) noexcept = 0;
   virtual void on_node_unsubscribed(core::NodeIndex node) noexcept = 0;
@@ -54,7 +54,7 @@ class Node final : private redis::ConnectionOwner, private redis::SubscriberOwne
   void on_ready(const redis::ServerIdentity& identity) noexcept override;
   void on_answer(const core::Stamp& stamp, const redis::Classified& what) noexcept override;
   void on_down(core::NodeDown::Cause cause, std::string_view why,
-               redis::Conduct conduct) noexcept override;
+               redis::ProtocolError protocol_error) noexcept override;
   void on_subscribed() noexcept override;
   void on_notified(std::string_view resource, std::uint32_t before) noexcept override;
   void on_unsubscribed(std::string_view why) noexcept override;

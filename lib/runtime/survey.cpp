@@ -7,7 +7,7 @@
 
 #include "core/admission.hpp"
 #include "core/marker.hpp"
-#include "redis/dialogue.hpp"
+#include "redis/admin_connection.hpp"
 #include "redis/keys.hpp"
 #include "redis/scripts_embedded.hpp"
 #include "redis/visible.hpp"
@@ -17,7 +17,7 @@
 namespace redlock::runtime {
 namespace {
 
-using redis::Answer;
+using redis::OwnedValue;
 using redis::Value;
 using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
@@ -28,12 +28,12 @@ constexpr std::size_t clock_samples = 5;
 }  // namespace
 
 /// One node, from connecting to the last step.
-class Survey::Visit final : private redis::DialogueOwner {
+class Survey::Visit final : private redis::AdminConnectionOwner {
  public:
   Visit(uv_loop_t* loop, const std::string& url, redis::ConnectionTarget target, nanoseconds limit)
       : limit_(limit),
         timer_(loop, uv::Callback::to<&Visit::on_deadline>(*this)),
-        dialogue_(loop, std::move(target), *this) {
+        connection_(loop, std::move(target), *this) {
     node_.seen.url = url;
   }
 
@@ -49,16 +49,16 @@ class Survey::Visit final : private redis::DialogueOwner {
  private:
   enum class Step : std::uint8_t { idle, connecting, facts, clock, scanning, marking };
 
-  void on_greeted(const redis::Greeting& greeting) noexcept override;
-  void on_answers(std::vector<Answer> answers) noexcept override;
+  void on_auth_result(const redis::AuthResult& result) noexcept override;
+  void on_answers(std::vector<OwnedValue> answers) noexcept override;
   void on_end(const std::string& why) noexcept override;
   void on_deadline() noexcept;
 
   void ask_time();
-  void take_time(const Answer& answer);
+  void take_time(const OwnedValue& answer);
   void scan(const std::string& cursor);
-  void take_page(const Answer& answer);
-  void take_mark(const Answer& answer);
+  void take_page(const OwnedValue& answer);
+  void take_mark(const OwnedValue& answer);
   void begin(Step step);
   void finish();
   void fail(std::string why);
@@ -74,7 +74,7 @@ class Survey::Visit final : private redis::DialogueOwner {
   Step step_ = Step::idle;
   bool gone_ = false;
   uv::DeadlineTimer timer_;
-  redis::Dialogue dialogue_;
+  redis::AdminConnection connection_;
 };
 
 void Survey::Visit::begin(Step step) {
@@ -89,7 +89,7 @@ void Survey::Visit::finish() {
 
 void Survey::Visit::fail(std::string why) {
   gone_ = true;
-  dialogue_.close();
+  connection_.close();
   const Step failed = step_;
   finish();
   switch (failed) {
@@ -118,29 +118,29 @@ void Survey::Visit::on_end(const std::string& why) noexcept { fail(why); }
 
 void Survey::Visit::examine() {
   begin(Step::connecting);
-  dialogue_.open();
+  connection_.open();
 }
 
-void Survey::Visit::on_greeted(const redis::Greeting& greeting) noexcept {
-  if (!greeting.authentication.empty()) {
+void Survey::Visit::on_auth_result(const redis::AuthResult& result) noexcept {
+  if (!result.authentication.empty()) {
     node_.seen.reachable = true;
-    node_.seen.problem = greeting.authentication;
-    node_.denied = greeting.authentication;
-    dialogue_.close();
+    node_.seen.problem = result.authentication;
+    node_.denied = result.authentication;
+    connection_.close();
     gone_ = true;
     finish();
     return;
   }
-  selection_ = greeting.selection;
+  selection_ = result.selection;
   step_ = Step::facts;
-  dialogue_.ask(fact_questions());
+  connection_.ask(fact_questions());
 }
 
-void Survey::Visit::on_answers(std::vector<Answer> answers) noexcept {
+void Survey::Visit::on_answers(std::vector<OwnedValue> answers) noexcept {
   switch (step_) {
     case Step::facts:
       take_facts(answers, node_);
-      // What is in another database is not about this deployment. A sentinel has none, and a
+      // Keys in another database do not belong to this deployment. A sentinel has none, and a
       // cluster has one: there it is no problem of its own.
       if (!selection_.empty() && node_.denied.empty() &&
           node_.seen.role != NodeExamination::Role::sentinel && !node_.seen.cluster) {
@@ -173,21 +173,22 @@ void Survey::Visit::ask_time() {
   redis::Questions question;
   question.add({"TIME"});
   asked_at_ = uv::DeadlineTimer::now();
-  dialogue_.ask(question);
+  connection_.ask(question);
 }
 
-void Survey::Visit::take_time(const Answer& answer) {
+void Survey::Visit::take_time(const OwnedValue& answer) {
   const nanoseconds round_trip = uv::DeadlineTimer::now() - asked_at_;
   if (is_denial(answer.text) && node_.denied.empty()) node_.denied = answer.text;
-  if (const auto told = server_time(answer)) {
-    node_.time = std::chrono::floor<std::chrono::microseconds>(*told);
+  if (const auto time = server_time(answer)) {
+    node_.time = std::chrono::floor<std::chrono::microseconds>(*time);
   }
   if (samples_ == 0 || round_trip < node_.seen.round_trip) {
     node_.seen.round_trip = round_trip;
-    // Against the clock that nobody sets: a step of ours in between would look like one of theirs.
-    const auto told = server_time(answer);
-    if (told) node_.clock = *told - (asked_at_ + round_trip / 2);
-    if (told && node_.fencing_floor) node_.fencing_ahead = *node_.fencing_floor - *told;
+    // Against the clock that nobody sets: a step of this machine's clock in between would seem to
+    // be one of theirs.
+    const auto time = server_time(answer);
+    if (time) node_.clock = *time - (asked_at_ + round_trip / 2);
+    if (time && node_.fencing_floor) node_.fencing_ahead = *node_.fencing_floor - *time;
   }
   if (++samples_ < clock_samples) {
     ask_time();
@@ -212,10 +213,10 @@ void Survey::Visit::scan(const std::string& cursor) {
   question.add({"EVAL", redis::scripts::find_lock.text, "0", cursor,
                 std::to_string(longest_.count()), redis::keys::node_prefix});
   timer_.arm(uv::DeadlineTimer::now() + limit_);
-  dialogue_.ask(question);
+  connection_.ask(question);
 }
 
-void Survey::Visit::take_page(const Answer& answer) {
+void Survey::Visit::take_page(const OwnedValue& answer) {
   if (answer.is_error()) {
     search_.problem = answer.text;
     finish();
@@ -254,23 +255,23 @@ void Survey::Visit::mark(const core::WriteMarker& write) {
                 redis::keys::quarantine, redis::keys::fencing_numbers, write.expected,
                 core::format_marker(write.marker), std::to_string(write.quarantine.count()),
                 redis::keys::quarantine_of_change});
-  dialogue_.ask(question);
+  connection_.ask(question);
 }
 
-void Survey::Visit::take_mark(const Answer& answer) {
-  const auto& told = answer.elements;
+void Survey::Visit::take_mark(const OwnedValue& answer) {
+  const auto& elements = answer.elements;
   if (answer.is_error()) {
     marked_.refused = answer.text;
     finish();
     return;
   }
-  if (answer.type != Value::Type::array || told.size() != 3 ||
-      told[0].type != Value::Type::integer || told[1].type != Value::Type::bulk) {
+  if (answer.type != Value::Type::array || elements.size() != 3 ||
+      elements[0].type != Value::Type::integer || elements[1].type != Value::Type::bulk) {
     fail("protocol violation: no answer to a compare-and-set");
     return;
   }
-  marked_.written = told[0].integer == 1;
-  marked_.text = told[1].text;
+  marked_.written = elements[0].integer == 1;
+  marked_.text = elements[1].text;
   finish();
 }
 

@@ -15,7 +15,7 @@
 
 namespace redlock::runtime {
 
-/// What one node told, not judged yet and not compared with the others.
+/// The answers of one node, not judged and not compared with the others yet.
 struct SurveyedNode {
   NodeExamination seen{};                           ///< but for clock_offset, which takes all nodes
   std::string denied{};                             ///< what it keeps from us, in its own words
@@ -23,7 +23,7 @@ struct SurveyedNode {
   std::optional<core::Marker> marker{};             ///< none: nothing that is one of ours
   std::string replid{};                             ///< the server's replication id
   std::optional<std::chrono::microseconds> time{};  ///< its own clock, since 1970
-  /// The node's clock, seen from this machine's; of worth only beside those of other nodes.
+  /// The node's clock relative to this machine's; only the differences between nodes matter.
   std::optional<std::chrono::nanoseconds> clock{};
   /// Below which it acknowledges no fencing token: a time since 1970.
   std::optional<std::chrono::nanoseconds> fencing_floor{};
@@ -31,7 +31,7 @@ struct SurveyedNode {
   std::optional<std::chrono::nanoseconds> fencing_ahead{};
 };
 
-/// What a search for locks came to on one node; both none: there is nothing.
+/// The result of a search for locks on one node; both empty: there is none.
 struct Search {
   std::string problem{};
   struct Lock {
@@ -41,7 +41,7 @@ struct Search {
   std::optional<Lock> lock{};
 };
 
-/// What a compare-and-set of a marker came to.
+/// The result of a compare-and-set of a marker.
 struct Marked {
   std::string problem{};  ///< no answer: nobody knows whether it was written
   std::string refused{};  ///< the server's error

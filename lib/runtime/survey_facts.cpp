@@ -8,12 +8,13 @@
 #include "core/fencing.hpp"
 #include "core/marker.hpp"
 #include "redis/keys.hpp"
+#include "redis/server_info.hpp"
 #include "redis/visible.hpp"
 
 namespace redlock::runtime {
 namespace {
 
-using redis::Answer;
+using redis::OwnedValue;
 using redis::Value;
 using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
@@ -23,18 +24,9 @@ enum Fact : std::size_t { info, appendfsync, save, marker, quarantine, floor, fa
 
 constexpr std::size_t longest_field = 64;
 
-/// What follows `field` on its line of an INFO; empty if there is none.
+/// The value of `field` in an INFO, fit to be shown; empty if it is absent.
 std::string field_of(std::string_view text, std::string_view field) {
-  while (!text.empty()) {
-    const std::size_t end = text.find('\n');
-    std::string_view line = text.substr(0, end);
-    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-    if (line.ends_with('\r')) line.remove_suffix(1);
-    if (line.starts_with(field) && line.substr(field.size()).starts_with(':')) {
-      return redis::visible(line.substr(field.size() + 1), longest_field);
-    }
-  }
-  return {};
+  return redis::visible(redis::info_field(text, field), longest_field);
 }
 
 template <typename Number>
@@ -45,8 +37,8 @@ std::optional<Number> number_in(std::string_view text) {
   return whole ? std::optional(number) : std::nullopt;
 }
 
-/// The value that CONFIG GET answered; none where the server does not tell.
-std::optional<std::string> setting_in(const Answer& answer) {
+/// The value that CONFIG GET answered; none if the server refuses it.
+std::optional<std::string> setting_in(const OwnedValue& answer) {
   if (answer.type != Value::Type::array || answer.elements.size() != 2) return std::nullopt;
   return redis::visible(answer.elements[1].text, longest_field);
 }
@@ -77,10 +69,13 @@ NodeExamination::Persistence persistence_with(std::string_view fsync) {
 }
 
 void take_info(const std::string& text, NodeExamination& seen) {
-  const std::string mode = field_of(text, "redis_mode");
+  const std::string_view mode = redis::server_mode(text);
+  const redis::Product product = redis::product_in(text);
   seen.version = field_of(text, "redis_version");
+  seen.server_version = redis::visible(product.version, longest_field);
+  if (!seen.server_version.empty()) seen.server = product.name;
   // A sentinel of any version says so in its mode; in its role only some do.
-  seen.role = role_in(mode == "sentinel" ? mode : field_of(text, "role"));
+  seen.role = role_in(mode == "sentinel" ? mode : redis::info_field(text, "role"));
   seen.run_id = field_of(text, "run_id");
   if (const auto uptime = number_in<std::int32_t>(field_of(text, "uptime_in_seconds"))) {
     seen.uptime = std::chrono::seconds(*uptime);
@@ -91,7 +86,7 @@ void take_info(const std::string& text, NodeExamination& seen) {
   seen.loading = field_of(text, "loading") == "1" || field_of(text, "async_loading") == "1";
 }
 
-void take_persistence(const std::vector<Answer>& answers, NodeExamination& seen) {
+void take_persistence(const std::vector<OwnedValue>& answers, NodeExamination& seen) {
   const std::string aof_enabled = field_of(answers[info].text, "aof_enabled");
   const auto fsync = setting_in(answers[appendfsync]);
   const auto snapshots = setting_in(answers[save]);
@@ -104,10 +99,10 @@ void take_persistence(const std::vector<Answer>& answers, NodeExamination& seen)
   }
 }
 
-void take_errors(const std::vector<Answer>& answers, SurveyedNode& node) {
-  // What CONFIG keeps from us no client needs.
+void take_errors(const std::vector<OwnedValue>& answers, SurveyedNode& node) {
+  // No client needs the settings that the server refuses to show.
   for (const std::size_t fact : {marker, quarantine}) {
-    const Answer& answer = answers[fact];
+    const OwnedValue& answer = answers[fact];
     if (!answer.is_error()) continue;
     if (answer.text.starts_with("LOADING")) node.seen.loading = true;
     if (is_denial(answer.text) && node.denied.empty()) node.denied = answer.text;
@@ -133,26 +128,26 @@ bool is_denial(std::string_view error) noexcept {
                      [error](std::string_view kind) { return error.starts_with(kind); });
 }
 
-void take_facts(const std::vector<Answer>& answers, SurveyedNode& node) {
+void take_facts(const std::vector<OwnedValue>& answers, SurveyedNode& node) {
   NodeExamination& seen = node.seen;
-  const Answer& told = answers[info];
-  if (told.is_error() && is_denial(told.text)) {
+  const OwnedValue& reply = answers[info];
+  if (reply.is_error() && is_denial(reply.text)) {
     seen.reachable = true;
-    seen.problem = told.text;
-    node.denied = told.text;
+    seen.problem = reply.text;
+    node.denied = reply.text;
     return;
   }
-  if (told.is_error() && told.text.starts_with("LOADING")) {
+  if (reply.is_error() && reply.text.starts_with("LOADING")) {
     seen.reachable = seen.loading = true;
     return;
   }
-  if (told.type != Value::Type::bulk) {
-    seen.problem = told.is_error() ? "INFO: " + told.text : "INFO was not answered with a text";
+  if (reply.type != Value::Type::bulk) {
+    seen.problem = reply.is_error() ? "INFO: " + reply.text : "INFO was not answered with a text";
     return;
   }
   seen.reachable = true;
-  take_info(told.text, seen);
-  node.replid = field_of(told.text, "master_replid");
+  take_info(reply.text, seen);
+  node.replid = field_of(reply.text, "master_replid");
   if (node.replid.empty()) node.replid = seen.run_id;
   take_persistence(answers, seen);
   take_errors(answers, node);
@@ -164,7 +159,7 @@ void take_facts(const std::vector<Answer>& answers, SurveyedNode& node) {
   seen.marked = node.marker && !node.marker->deployment.empty();
   seen.restarted =
       node.marker && (node.marker->run_id != seen.run_id || node.marker->replid != node.replid);
-  const Answer& left = answers[quarantine];
+  const OwnedValue& left = answers[quarantine];
   if (left.type == Value::Type::integer && left.integer == -1) seen.quarantine = forever;
   if (left.type == Value::Type::integer && left.integer > 0) {
     seen.quarantine = countable(left.integer);
@@ -172,7 +167,7 @@ void take_facts(const std::vector<Answer>& answers, SurveyedNode& node) {
   if (answers[floor].type == Value::Type::bulk) node.fencing_floor = time_in(answers[floor].text);
 }
 
-std::optional<nanoseconds> server_time(const Answer& answer) {
+std::optional<nanoseconds> server_time(const OwnedValue& answer) {
   if (answer.type != Value::Type::array || answer.elements.size() != 2) return std::nullopt;
   const auto seconds = number_in<std::uint32_t>(answer.elements[0].text);
   const auto microseconds = number_in<std::uint32_t>(answer.elements[1].text);

@@ -4,22 +4,22 @@
 #include <optional>
 #include <vector>
 
-#include "redis/dialogue.hpp"
+#include "redis/admin_connection.hpp"
 #include "runtime/survey.hpp"
 
 namespace redlock::runtime {
 
-/// What a node is asked in one write. Each may be refused on its own: a sentinel knows few
-/// commands, a server that is loading answers few, a user may be allowed few.
+/// The commands that examine a node, sent with one write. Each may be refused on its own: a
+/// sentinel knows few commands, a server that is loading answers few, a user may be allowed few.
 [[nodiscard]] redis::Questions fact_questions();
 
 /// Reads the answers to them.
-void take_facts(const std::vector<redis::Answer>& answers, SurveyedNode& node);
+void take_facts(const std::vector<redis::OwnedValue>& answers, SurveyedNode& node);
 
-/// An error that is about who we are, not about what was asked.
+/// Whether the error is about the user, not about the command.
 [[nodiscard]] bool is_denial(std::string_view error) noexcept;
 
-/// What TIME answered; none: an error, or nonsense.
-[[nodiscard]] std::optional<std::chrono::nanoseconds> server_time(const redis::Answer& answer);
+/// The answer to TIME; none: an error, or malformed.
+[[nodiscard]] std::optional<std::chrono::nanoseconds> server_time(const redis::OwnedValue& answer);
 
 }  // namespace redlock::runtime

@@ -1,26 +1,14 @@
 #include "support/secure_random.hpp"
 
-#include <sys/random.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 
-#include "support/assert.hpp"
+#include "support/platform.hpp"
 
 namespace redlock::support {
 
 void SecureRandom::refill() noexcept {
-  std::size_t have = 0;
-  while (have < block_.size()) {
-    const ssize_t got = getrandom(block_.data() + have, block_.size() - have, 0);
-    if (got < 0) {
-      // Weaker randomness is no alternative: a token that can repeat deletes somebody else's lock.
-      REDLOCK_ASSERT(errno == EINTR);
-      continue;
-    }
-    have += static_cast<std::size_t>(got);
-  }
+  fill_random(block_);
   used_ = 0;
 }
 
@@ -29,7 +17,7 @@ void SecureRandom::fill(std::span<std::uint8_t> out) noexcept {
     if (used_ == block_.size()) refill();
     const std::size_t part = std::min(out.size(), block_.size() - used_);
     std::memcpy(out.data(), block_.data() + used_, part);
-    // What was handed out must not be found in this process's memory again.
+    // Bytes that were handed out must not stay in this process's memory.
     std::memset(block_.data() + used_, 0, part);
     used_ += part;
     out = out.subspan(part);

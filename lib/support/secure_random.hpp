@@ -7,7 +7,7 @@
 
 namespace redlock::support {
 
-/// Random bytes from the kernel (`getrandom`), fetched a block at a time: a system call for every
+/// Random bytes from the kernel, fetched a block at a time: a system call for every
 /// token would be one more in each lock cycle.
 ///
 /// Not for use on both sides of a `fork()`: the child would repeat the parent's block. A client is

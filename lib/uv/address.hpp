@@ -17,7 +17,7 @@ class Address {
   [[nodiscard]] const sockaddr* get() const noexcept {
     return reinterpret_cast<const sockaddr*>(&storage_);
   }
-  /// What an address does not use of its storage is zero.
+  /// The unused part of an address's storage is zero.
   friend bool operator==(const Address& a, const Address& b) noexcept {
     return std::memcmp(&a.storage_, &b.storage_, sizeof a.storage_) == 0;
   }
@@ -28,7 +28,7 @@ class Address {
 
 using Addresses = std::vector<Address>;
 
-/// Nothing if `host` is not an IP literal and has to be looked up.
+/// None if `host` is not an IP literal and has to be resolved.
 [[nodiscard]] std::optional<Address> parse_literal(const std::string& host, std::uint16_t port);
 
 }  // namespace redlock::uv

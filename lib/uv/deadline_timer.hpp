@@ -5,16 +5,14 @@
 #include <chrono>
 #include <optional>
 
+#include "uv/boot_timer.hpp"
 #include "uv/callback.hpp"
-#include "uv/handle.hpp"
 
 namespace redlock::uv {
 
-/// Calls back once when CLOCK_BOOTTIME reaches an instant. uv_timer_t is not used because it
-/// follows CLOCK_MONOTONIC, which stands still while the machine sleeps (the servers' TTLs do not),
-/// and because it counts in milliseconds.
+/// Calls back once when the boot clock (support::boot_time) reaches an instant, and never before.
 ///
-/// Lazy: moving the instant later, and disarming, cost no system call; the kernel's timer then
+/// Lazy: moving the instant later, and disarming, cost no system call; the system's timer then
 /// expires once for nothing and is set anew. Keeps the loop alive only while armed. Loop thread
 /// only. May be destroyed by its callback.
 class DeadlineTimer {
@@ -29,32 +27,17 @@ class DeadlineTimer {
   void arm(std::chrono::nanoseconds since_boot) noexcept;
   void disarm() noexcept;
 
-  /// CLOCK_BOOTTIME now.
+  /// The boot clock now.
   [[nodiscard]] static std::chrono::nanoseconds now() noexcept;
 
  private:
-  /// Closes the descriptor after the poll handle let go of it.
-  class TimerFd {
-   public:
-    TimerFd();
-    ~TimerFd();
-    TimerFd(const TimerFd&) = delete;
-    TimerFd& operator=(const TimerFd&) = delete;
-    [[nodiscard]] int get() const noexcept { return fd_; }
-
-   private:
-    int fd_;
-  };
-
-  static void on_readable(uv_poll_t* poll, int status, int events) noexcept;
   void expire() noexcept;
-  void set_kernel_timer(std::chrono::nanoseconds since_boot) noexcept;
+  void set_system_timer(std::chrono::nanoseconds since_boot) noexcept;
 
   Callback on_deadline_;
   std::optional<std::chrono::nanoseconds> wanted_;
-  std::optional<std::chrono::nanoseconds> set_in_kernel_;
-  TimerFd fd_;
-  Handle<uv_poll_t> poll_;
+  std::optional<std::chrono::nanoseconds> set_in_system_;
+  BootTimer timer_;
 };
 
 }  // namespace redlock::uv

@@ -13,8 +13,8 @@ inline void check(int status, const char* doing) {
   if (status < 0) throw std::system_error(-status, std::generic_category(), doing);
 }
 
-/// libuv refers to a handle's memory until its close callback ran, so the memory is given back
-/// there and not in the destructor of whoever owned the handle.
+/// libuv refers to a handle's memory until the close callback has run, so the callback frees the
+/// memory, and not the destructor of the handle's owner.
 template <class H>
 struct CloseHandle {
   void operator()(H* handle) const noexcept {

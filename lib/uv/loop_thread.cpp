@@ -1,17 +1,18 @@
 #include "uv/loop_thread.hpp"
 
 #include <poll.h>
-#include <pthread.h>
 
 #include <chrono>
 #include <utility>
+
 #include "support/assert.hpp"
+#include "support/platform.hpp"
 #include "uv/signals_blocked.hpp"
 
 namespace redlock::uv {
 namespace {
 
-/// How long the thread keeps out of the way of whoever borrows.
+/// How long the thread leaves the loop to borrowers.
 constexpr auto lending_pause = std::chrono::milliseconds(1);
 
 }  // namespace
@@ -25,8 +26,7 @@ LoopThread::~LoopThread() { stop(); }
 void LoopThread::start() {
   const SignalsBlocked blocked;
   thread_ = std::thread([this]() noexcept {
-    // Only a help for whoever looks at the threads of the process: a failure does no harm.
-    static_cast<void>(pthread_setname_np(pthread_self(), "redlock"));
+    support::name_this_thread("redlock");
     if (lending_ == Lending::never) {
       run();
     } else {
@@ -44,7 +44,7 @@ void LoopThread::run_and_lend() noexcept {
   std::uint64_t seen = 0;
   std::unique_lock lock(mutex_);
   while (true) {
-    // Whoever borrowed a moment ago is likely to come again.
+    // A caller that borrowed a moment ago is likely to borrow again.
     while (turning_ || (!wanted_ && loans_ != seen)) {
       seen = loans_;
       changed_.wait_for(lock, lending_pause);
@@ -52,8 +52,8 @@ void LoopThread::run_and_lend() noexcept {
     const bool wanted = std::exchange(wanted_, false);
     const int timeout = uv_backend_timeout(loop_.get());
     if (!wanted && waiting_ == 0 && timeout != 0) {
-      // Waiting outside the loop leaves it free to be borrowed. What happens in a loan wakes us
-      // here once at most; then we keep out of the way.
+      // Waiting outside the loop leaves it free for borrowers. An event during a loan wakes this
+      // thread at most once; then it leaves the loop to the borrower.
       watching_ = true;
       lock.unlock();
       pollfd watched{uv_backend_fd(loop_.get()), POLLIN, 0};
@@ -87,7 +87,8 @@ bool LoopThread::try_borrow() noexcept {
 }
 
 void LoopThread::give_back(bool at_once) noexcept {
-  // What the last turn began (a handle to watch, a timer, a handle to close) takes another turn.
+  // Anything that the last turn began (a handle to watch, a timer, a handle to close) needs another
+  // turn.
   const bool due = uv_backend_timeout(loop_.get()) >= 0;
   std::unique_lock lock(mutex_);
   borrowed_ = false;
@@ -142,7 +143,7 @@ void LoopThread::stop() noexcept {
 }
 
 void LoopThread::on_woken() noexcept {
-  // A borrower gives the loop back: what ends with the loop ends on its own thread.
+  // A borrower gives the loop back: everything that ends with the loop ends on its own thread.
   if (!stopping_ || borrowed_ || !wakeup_) return;
   on_stop_();
   const std::lock_guard lock(mutex_);

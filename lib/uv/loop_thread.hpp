@@ -23,15 +23,15 @@ namespace redlock::uv {
 ///
 /// A loop that may be lent is also turned by other threads, one at a time: a thread that would only
 /// wait for the loop's next callback borrows it and waits in the kernel itself, which saves it two
-/// changes of threads. "The loop's thread" is whoever turns it.
+/// changes of threads. "The loop's thread" is the thread that turns it.
 class LoopThread {
  public:
   enum class Lending : std::uint8_t { never, when_idle };
 
   /// `on_stop` runs once, on the loop's thread (or in stop() if the thread was never started), and
   /// destroys everything that keeps the loop alive. A notify() not served yet may be lost with its
-  /// Wakeup, so it looks itself at whatever those announce. Since the destructor may call it, what
-  /// it touches is declared before this object.
+  /// Wakeup, so `on_stop` checks itself for what a notify() would announce. The destructor may call
+  /// it, so everything it uses is declared before this object.
   explicit LoopThread(Callback on_stop, Lending lending = Lending::never);
   /// Calls stop().
   ~LoopThread();
@@ -68,8 +68,8 @@ class LoopThread {
   /// The thread takes the loop up as soon as it is free: called for what a Wakeup was notified of.
   void want() noexcept;
 
-  /// While there is somebody who waits for the loop without turning it, it is not lent. Ended
-  /// either by him or by a callback of the loop that answers him.
+  /// The loop is not lent while a thread waits for it without turning it. The waiting thread ends
+  /// this, or the callback of the loop that answers it.
   void begin_waiting() noexcept;
   void end_waiting() noexcept;
 

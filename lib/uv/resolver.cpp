@@ -79,7 +79,7 @@ ResolvedHost look_up_host(const std::string& host, std::uint16_t port) {
   return {nullptr, copy_addresses(found)};
 }
 
-/// What the two threads share, for as long as either needs it.
+/// Shared by the two threads, for as long as either needs it.
 struct Resolver::Lookup {
   std::string host;
   std::uint16_t port = 0;

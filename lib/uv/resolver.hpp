@@ -23,7 +23,7 @@ class ResolverListener {
   ~ResolverListener() = default;
 };
 
-/// What a lookup came to. `problem` is a constant; null where addresses were found.
+/// The result of a lookup. `problem` is a constant; null if addresses were found.
 struct ResolvedHost {
   const char* problem = nullptr;
   Addresses addresses{};
@@ -40,7 +40,8 @@ inline constexpr std::size_t most_lookups = 32;
 
 /// The addresses of one host name, looked up without blocking the loop, for the streams to one
 /// server, at once or one after another. It runs one lookup at a time, on a thread of its own; all
-/// who ask meanwhile get its result, and where they have given up it waits for the next who asks.
+/// streams that ask meanwhile get its result, and if all have given up, the next stream that asks
+/// gets it.
 ///
 /// It remembers which address was tried last and whether it worked: the next stream starts there,
 /// or at the address behind it. A host with an address that hangs is reached by the others.

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "support/assert.hpp"
+#include "support/platform.hpp"
 #include "uv/handle.hpp"
 
 namespace redlock::uv {
@@ -72,10 +73,11 @@ int Socket::start_reading() {
 }
 
 std::ptrdiff_t Socket::try_send(std::string_view bytes) noexcept {
-  // Not uv_try_write(), which is this call without MSG_NOSIGNAL: on a caller's loop a server that
+  // Not uv_try_write(), which may raise SIGPIPE: on a caller's loop a server that
   // went away must not end the caller's program with SIGPIPE.
   while (true) {
-    const ssize_t sent = ::send(state_->fd, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    const ssize_t sent =
+        ::send(state_->fd, bytes.data(), bytes.size(), support::send_without_sigpipe);
     if (sent >= 0) return sent;
     if (errno == EAGAIN || errno == EWOULDBLOCK || errno == ENOBUFS) return 0;
     if (errno != EINTR) return -errno;
@@ -111,6 +113,7 @@ void Socket::on_connect(uv_connect_t* request, int status) noexcept {
   auto* state = static_cast<State*>(request->handle->data);
   if (state->listener == nullptr) return;
   if (status == 0) status = uv_fileno(&state->handle, &state->fd);
+  if (status == 0) support::prevent_sigpipe(state->fd);
   state->listener->on_connected(status);
 }
 

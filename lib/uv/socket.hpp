@@ -14,9 +14,9 @@ namespace redlock::uv {
 /// How a connection ends.
 enum class CloseMode {
   graceful,  ///< what the kernel already took is still delivered
-  reset,     ///< TCP: SO_LINGER {1,0}, our kernel throws away what it has not delivered. What lies
-             ///< in the server's receive buffer is out of reach: Linux 6.18 lets a server read (and
-             ///< execute) that after the reset; on a Unix socket everything sent lies there
+  reset,     ///< TCP: SO_LINGER {1,0}, our kernel drops the bytes that it has not delivered. Bytes
+          ///< in the server's receive buffer are out of reach: Linux 6.18 lets a server read (and
+          ///< execute) them after the reset; on a Unix socket all sent bytes are there
 };
 
 /// Statuses are libuv's.

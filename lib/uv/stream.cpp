@@ -177,7 +177,7 @@ void Stream::Connection::on_read(std::string_view bytes) noexcept {
 
 void Stream::Connection::shake_hands() {
   const TlsSession::Status status = tls_->shake_hands();
-  // Also after a failure: the alert tells the server's log why.
+  // Also after a failure: the alert gives the reason to the server's log.
   send_ciphertext();
   if (phase_ != Phase::shaking_hands) return;
   switch (status) {

@@ -65,26 +65,26 @@ class StreamListener {
 class Stream {
  public:
   Stream(uv_loop_t* loop, StreamListener& listener);
-  /// Closes by reset. What libuv still needs lives on until the loop has run once more.
+  /// Closes by reset. The memory that libuv still needs is kept until the loop has run once more.
   ~Stream();
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
 
-  /// Once. Looks the name up unless it is a literal and tries its addresses in turn; sets no time
-  /// limit (close() is the way to give up).
+  /// Once. Resolves the name unless it is a literal, and tries its addresses in turn. Without a
+  /// time limit: the owner gives up by close().
   void open(const Endpoint& endpoint);
 
   /// After on_open: the server answers as one should. The next stream of the endpoint's resolver
   /// starts at this address; without this, at the one behind it.
   void server_works() noexcept;
 
-  /// Bytes to send are appended here, plain also under TLS. What is appended before on_open waits
-  /// for the first flush() after it.
+  /// Bytes to send are appended here, plain also under TLS. Bytes appended before on_open wait for
+  /// the first flush() after it.
   [[nodiscard]] std::string& outbox() noexcept;
 
-  /// Sends the outbox with one system call. What the kernel does not take goes when it can, in
-  /// order; later bytes gather in the outbox meanwhile and follow by themselves if flush() was
-  /// called for them. Does nothing unless open.
+  /// Sends the outbox with one system call. The bytes that the kernel does not take follow when it
+  /// can, in order; later bytes gather in the outbox meanwhile and follow by themselves if flush()
+  /// was called for them. Does nothing unless open.
   void flush();
 
   /// Bytes that the kernel has not taken yet (under TLS those already encrypted count as such).

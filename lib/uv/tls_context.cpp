@@ -11,7 +11,8 @@
 namespace redlock::uv {
 namespace {
 
-/// The oldest entry of OpenSSL's queue is the cause; the later ones say who passed it on.
+/// The oldest entry of OpenSSL's queue is the cause; the later ones are the callers that passed it
+/// on.
 std::string take_openssl_error() {
   const char* reason = ERR_reason_error_string(ERR_get_error());
   ERR_clear_error();
@@ -22,7 +23,7 @@ std::string cannot_load(const char* role, const std::string& file, const std::st
   return std::string("cannot load the ") + role + " '" + file + "': " + why;
 }
 
-/// OpenSSL reports a missing file as a nameless system error, hence our own look at it first.
+/// OpenSSL reports a missing file as a nameless system error, so the file is checked first.
 std::optional<std::string> unreadable(const char* role, const std::string& file) {
   errno = 0;
   const std::ifstream probe(file);

@@ -15,8 +15,8 @@ struct TlsFiles {
   std::string key_file;   ///< its private key, not encrypted
 };
 
-/// What all TLS connections to a deployment share: trusted authorities and the client certificate.
-/// Peers are always verified and TLS 1.2 is the oldest version spoken. Immutable, so threads may
+/// Shared by all TLS connections to a deployment: trusted authorities and the client certificate.
+/// Peers are always verified, and TLS 1.2 is the oldest version accepted. Immutable, so threads may
 /// share it.
 class TlsContext {
   struct Key {};

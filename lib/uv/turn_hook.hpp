@@ -23,8 +23,8 @@ class TurnHook {
   /// waiting for I/O.
   void request() noexcept;
 
-  /// Calls back now if that was requested, outside every callback of the loop: for whoever turns
-  /// the loop step by step.
+  /// Calls back now if that was requested, outside every callback of the loop: for a caller that
+  /// turns the loop step by step.
   void serve() noexcept;
 
  private:

@@ -1,6 +1,6 @@
-// What compiles against the public headers, and what does not: a build failure here is the test.
-// Compiled without exceptions and without run-time type information, as their users may do, and
-// once more with the newest standard.
+// Uses of the public headers that must compile, and some that must not: a build failure here is the
+// test. Compiled without exceptions and without run-time type information, as their users may do,
+// and once more with the newest standard.
 
 #include <chrono>
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace redlock {
 
-// What cannot be combined does not compile.
+// Kinds that cannot be combined do not compile.
 template <typename Options>
 concept HasKinds = requires(Options options) {
   options.shared;
@@ -54,7 +54,7 @@ static_assert(std::is_convertible_v<const char*, Target> &&
               std::is_convertible_v<std::string_view, Target> &&
               std::is_convertible_v<std::string, Target>);
 
-// One pointer each: what is behind it may change without a recompilation of their users.
+// One pointer each: their contents may change without a recompilation of their users.
 constexpr std::size_t pointer = sizeof(std::shared_ptr<int>);
 static_assert(sizeof(Client) <= pointer && sizeof(AsyncClient) <= pointer);
 static_assert(sizeof(Lease) <= pointer && sizeof(Leadership) <= pointer);

@@ -11,7 +11,7 @@
 
 #include "redlock/redlock.hpp"
 
-/// What the pages' C++ takes for granted: the reader's own program.
+/// The declarations that the pages' C++ assumes: the reader's own program.
 namespace redlock::documentation {
 
 using namespace std::chrono_literals;

@@ -10,7 +10,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// What the other process does with what it was given.
+/// The other process continues with the token that it received.
 int carry_on(const redlock::ClientOptions& options, const std::string& text) {
   auto client = redlock::Client::create(options);
   const auto token = redlock::Token::parse(text);

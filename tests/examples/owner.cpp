@@ -21,7 +21,7 @@ int main(int argc, char** argv) {
     return client->try_acquire(redlock::owned("import", owner), {.ttl = 10s});
   };
   auto outer = enter("nightly");
-  auto inner = enter("nightly");  // elsewhere, by whoever belongs to the same job
+  auto inner = enter("nightly");  // elsewhere, in a process of the same job
   if (!outer || !inner) return 2;
   const auto stranger = enter("daily");
   std::cout << stranger.error().message << '\n';  // held … holder owner nightl…

@@ -1,4 +1,4 @@
-// Ask who holds a lock, and tell people why there was none.
+// Ask who holds a lock, and report why it was not granted.
 
 #include <chrono>
 #include <iostream>

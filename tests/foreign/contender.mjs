@@ -121,7 +121,7 @@ function replace(file, from, to) {
 async function update(holding) {
   const file = `${folder}/${holding.resource.replaceAll("/", "-")}.counter`;
   const from = fs.readFileSync(file, "latin1").trimEnd();
-  // What was read before the lease ended is worth something.
+  // Only a value read before the lease ended counts.
   if (!holding.valid()) return;
   const [value, token] = from === "" ? ["0", "0"] : from.split(" ");
   const to = [BigInt(value) + 1n, BigInt(token)].map((n) => n.toString().padStart(20, "0"));

@@ -15,7 +15,8 @@
 /// The one place that knows how answers are handed to classify(), and what may come out of it.
 namespace redlock::fuzz {
 
-inline constexpr std::array every_form{redis::SetForm::plain, redis::SetForm::with_get};
+inline constexpr std::array every_form{redis::Dialect::classic, redis::Dialect::with_get,
+                                       redis::Dialect::with_delex};
 
 /// By which letter an input names a verb. A new verb is an error of the compiler here.
 [[nodiscard]] constexpr char letter_of(core::Verb verb) noexcept {
@@ -42,6 +43,18 @@ inline constexpr std::array every_form{redis::SetForm::plain, redis::SetForm::wi
       return 'x';
     case core::Verb::release:
       return 'd';
+    case core::Verb::release_plain:
+      return 'D';
+    case core::Verb::extend_plain:
+      return 'E';
+    case core::Verb::repair_plain:
+      return 'X';
+    case core::Verb::raise_plain:
+      return 'R';
+    case core::Verb::set_all:
+      return 'S';
+    case core::Verb::notify:
+      return 'N';
     case core::Verb::inspect:
       return 'i';
     case core::Verb::expire_orphan:
@@ -60,6 +73,8 @@ inline constexpr std::array every_form{redis::SetForm::plain, redis::SetForm::wi
       return 'm';
     case core::Verb::write_marker:
       return 'M';
+    case core::Verb::mark_plain:
+      return 'P';
   }
   return '?';
 }
@@ -79,49 +94,55 @@ void each_verb(Visit&& visit) {
 
 /// Whether the number that is sent with it, or comes back, is a fencing token.
 [[nodiscard]] constexpr bool is_numbered(core::Verb verb) noexcept {
-  return core::is_set_fenced(verb) || verb == core::Verb::take || verb == core::Verb::raise_fence;
+  return core::is_divided(verb) || verb == core::Verb::take || verb == core::Verb::raise_fence;
 }
 
 /// `values` are as many as values_expected() says.
 [[nodiscard]] inline std::optional<redis::Classified> classified(
-    core::Verb verb, redis::SetForm form, const std::vector<const redis::Value*>& values) {
+    core::Verb verb, redis::Dialect form, const std::vector<const redis::Value*>& values) {
   return redis::classify(verb, form, values);
 }
 
 [[nodiscard]] constexpr bool may_answer(core::Verb verb, core::Reply reply) noexcept {
   using core::Reply;
   using core::Verb;
-  const bool extends = verb == Verb::extend || verb == Verb::extend_or_set;
-  const bool sets = core::is_set(verb) || verb == Verb::raise_fence;
+  const bool extends = core::is_extend(verb);
+  const bool scripted_extend = verb == Verb::extend || verb == Verb::extend_or_set;
+  const bool sets = core::is_set(verb) || core::is_raise(verb);
+  const bool releases = verb == Verb::release || verb == Verb::release_plain;
   switch (reply) {
     case Reply::granted:
       return sets;
     case Reply::behind:
       return is_numbered(verb);
     case Reply::taken:
-      return sets || extends || verb == Verb::release || verb == Verb::join_queue;
+      return sets || extends || releases || verb == Verb::join_queue;
     case Reply::extended:
-      return extends;
+      return scripted_extend;
     case Reply::repaired:
-      return verb == Verb::extend_or_set;
+      return core::is_repair(verb);
     case Reply::gone:
-      return extends || verb == Verb::release || verb == Verb::inspect || verb == Verb::join_queue;
+      return extends || releases || verb == Verb::inspect || verb == Verb::join_queue;
     case Reply::released:
-      return verb == Verb::release;
+      return releases;
     case Reply::found:
       return verb == Verb::inspect;
     case Reply::done:
       return verb == Verb::kill_old || verb == Verb::expire_orphan ||
-             verb == Verb::prune_fencing_numbers || verb == Verb::leave_queue;
+             verb == Verb::prune_fencing_numbers || verb == Verb::leave_queue ||
+             verb == Verb::notify;
     case Reply::clock:
       return verb == Verb::read_clock;
     case Reply::marker:
-      return verb == Verb::read_marker || verb == Verb::write_marker;
+      return verb == Verb::read_marker || core::is_marker_write(verb);
     case Reply::script_missing:
-      return extends || verb == Verb::release || verb == Verb::inspect ||
-             core::is_taking_script(verb) || verb == Verb::raise_fence ||
+      return scripted_extend || verb == Verb::release || verb == Verb::inspect ||
+             verb == Verb::notify || core::is_taking_script(verb) || verb == Verb::raise_fence ||
              verb == Verb::expire_orphan || verb == Verb::prune_fencing_numbers ||
              core::is_about_queue(verb);
+    case Reply::script_needed:
+      return verb == Verb::release_plain || verb == Verb::extend_plain ||
+             verb == Verb::repair_plain || verb == Verb::set_all;
     case Reply::error:
       return true;
     case Reply::failed:
@@ -130,14 +151,15 @@ void each_verb(Visit&& visit) {
   return false;
 }
 
-/// What the core may rely on, whatever a server has sent.
+/// The guarantees to the core, for all bytes that a server may send.
 inline void check_meaning(core::Verb verb, const redis::Classified& answer) {
   using core::Reply;
   REDLOCK_ASSERT(may_answer(verb, answer.reply));
   REDLOCK_ASSERT(!is_numbered(verb) || answer.number < core::fence_limit);
   if (answer.remaining) REDLOCK_ASSERT(*answer.remaining >= core::Duration::zero());
   REDLOCK_ASSERT(answer.time >= core::Duration::zero());
-  const bool message = answer.reply == Reply::error || answer.reply == Reply::script_missing;
+  const bool message = answer.reply == Reply::error || answer.reply == Reply::script_missing ||
+                       answer.reply == Reply::script_needed;
   if (message) {
     REDLOCK_ASSERT(harmless(answer.text));
   } else {

@@ -24,7 +24,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const auto expected = static_cast<std::ptrdiff_t>(redis::values_expected(verb));
     for (auto first = values.begin(); values.end() - first >= expected; ++first) {
       const std::vector<const redis::Value*> run(first, first + expected);
-      for (const redis::SetForm form : every_form) {
+      for (const redis::Dialect form : every_form) {
         const auto answer = classified(verb, form, run);
         if (answer) check_meaning(verb, *answer);
       }

@@ -1,5 +1,5 @@
-// What a user may write: the command line, the environment and the configuration file of
-// quorum-lock, and the options of a client. Sections are separated by a line "--":
+// The input of a user: the command line, the environment and the configuration file of quorum-lock,
+// and the options of a client. Sections are separated by a line "--":
 //   words of the command line, one a line; QUORUM_LOCK_NODES; QUORUM_LOCK_RESTART_GUARD; the TOML
 //   file; options of a client as lines "name number", or "node URL".
 
@@ -122,7 +122,7 @@ void resolve(const std::vector<std::string>& words, std::string_view toml) {
   }
 }
 
-/// The last that was given counts; what is no number is none.
+/// The last one counts; a word that is no number counts as absent.
 void take_option(std::string_view line, ClientOptions& options) {
   const std::size_t space = line.find(' ');
   const std::string_view name = line.substr(0, space);

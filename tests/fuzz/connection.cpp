@@ -1,9 +1,9 @@
 // Arbitrary bytes from a server at every state of a connection: the library's own connection, on a
 // stream without a socket.
 //
-// First line: what the client is like, in letters.
+// First line: the kind of client, in letters.
 //   U P D G T   a user, a password, a database, the restart guard, which trusts durable nodes
-//   H O         the greeting is answered well before the bytes come; by a server of an older
+//   H O         the handshake is answered well before the bytes come; by a server of an older
 //   version
 //   + - ~       the owner closes in the first answer; destroys the connection there; when it is
 //   ready 0 … 9       how the bytes are cut into pieces s t n …     what is asked as soon as the
@@ -22,7 +22,7 @@
 #include "fuzz/answering.hpp"
 #include "fuzz/fake_stream.hpp"
 #include "fuzz/fuzz.hpp"
-#include "fuzz/greeting.hpp"
+#include "fuzz/handshake.hpp"
 #include "redis/encoder.hpp"
 #include "redis/visible.hpp"
 
@@ -82,7 +82,7 @@ class Client final : private redis::ConnectionOwner {
     stamp.verb = verb;
     stamp.round = ++round_;
     connection_->send(
-        encoder_.encode(verb, core::ScriptForm::digest, connection_->set_form(), "resource",
+        encoder_.encode(verb, core::ScriptForm::digest, connection_->dialect(), "resource",
                         Token::parse("me").value(), std::chrono::seconds(1), 5),
         stamp);
     asked_.push_back(stamp);
@@ -117,7 +117,7 @@ class Client final : private redis::ConnectionOwner {
   }
 
   void on_down(core::NodeDown::Cause /*cause*/, std::string_view why,
-               redis::Conduct /*conduct*/) noexcept override {
+               redis::ProtocolError /*protocol_error*/) noexcept override {
     REDLOCK_ASSERT(!down_ && !left_);
     down_ = true;
     REDLOCK_ASSERT(!why.empty() && why.size() < longest_message && harmless(why));
@@ -141,13 +141,14 @@ class Client final : private redis::ConnectionOwner {
   std::unique_ptr<redis::Connection> connection_;
 };
 
-void greet(const std::shared_ptr<Peer>& peer, const Client& client, std::string_view version) {
+void shake_hands(const std::shared_ptr<Peer>& peer, const Client& client,
+                 std::string_view version) {
   const std::string info = "redis_version:" + std::string(version) +
                            "\r\nrun_id:0123456789\r\nrole:master\r\naof_enabled:1\r\n";
   while (!client.ready() && !peer->closed() && !peer->received.empty()) {
     std::string answers;
     for (const test::Command& command : commands_in(std::exchange(peer->received, {}))) {
-      answers += greeting_answer(command, info);
+      answers += handshake_answer(command, info);
     }
     send(peer, answers);
   }
@@ -165,7 +166,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   Client client(letters);
   const std::shared_ptr<Peer> peer = newest_peer();
   accept(peer);
-  if (has('H')) greet(peer, client, has('O') ? "6.2.1" : "7.0.15");
+  if (has('H')) shake_hands(peer, client, has('O') ? "6.2.1" : "7.0.15");
   const std::size_t digit = letters.find_first_of("0123456789");
   Pieces pieces(input.rest(),
                 digit == letters.npos ? 0 : static_cast<std::uint8_t>(letters[digit]));

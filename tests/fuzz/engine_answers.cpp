@@ -65,7 +65,7 @@ class Driver {
   struct Node {
     enum class State { idle, connecting, up } state = State::idle;
     std::deque<Open> open{};
-    redis::SetForm form = redis::SetForm::plain;
+    redis::Dialect form = redis::Dialect::classic;
     std::int64_t connection = 0;
   };
 
@@ -108,7 +108,7 @@ class Driver {
       case 21:
         return step(core::Inspect{request(), resource()});
       case 22:
-        return step(core::Cancel{core::RequestId{1 + input_.below(requests_.size() + 1)}});
+        return step(core::Cancel{core::CallId{1 + input_.below(requests_.size() + 1)}});
       case 23:
         return step(core::Subscribed{node()});
       case 24:
@@ -121,14 +121,14 @@ class Driver {
     }
   }
 
-  // --- what bytes stand for ---
+  // --- the meaning of the bytes ---
   NodeIndex node() { return static_cast<NodeIndex>(input_.below(nodes_.size())); }
   core::Duration ttl() { return ttls[input_.below(ttls.size())]; }
   std::string_view resource() { return resources[input_.below(resources.size())]; }
-  core::RequestId request() {
+  core::CallId request() {
     const std::uint64_t number = requests_.size() + 1;
     requests_[number] = true;
-    return core::RequestId{number};
+    return core::CallId{number};
   }
   /// Of those that were granted at any time: a caller may be late.
   core::ClaimId lease() {
@@ -174,14 +174,16 @@ class Driver {
     const std::uint8_t how = input_.byte();
     if (node.state != Node::State::connecting) return;
     node.state = Node::State::up;
-    node.form = (how & 1U) != 0 ? redis::SetForm::with_get : redis::SetForm::plain;
+    node.form = (how & 1U) != 0 ? redis::Dialect::with_get : redis::Dialect::classic;
     node.connection = ++connections_;
     const std::string server = "server" + std::to_string((how & 2U) != 0 ? how % 5 : index + 10);
     core::NodeUp event;
     event.node = index;
     event.server = server;
     event.connection = node.connection;
-    event.can_fence = node.form == redis::SetForm::with_get;
+    event.can_fence = node.form != redis::Dialect::classic;
+    event.can_compare = event.can_set_all = event.can_fence && (how & 2U) != 0;
+    event.runs_scripts = (how & 4U) == 0;
     if ((how & 0x0cU) == 0x0cU) event.ineligible = "ineligible";
     if ((how & 0x30U) == 0x30U) {
       event.quarantine = ttls[how % ttls.size()];
@@ -250,81 +252,81 @@ class Driver {
     if (drained_) return;
     commands_.clear();
     engine_.step(now_, event, commands_);
-    for (const Command& command : commands_) carry_out(command);
-  }
-
-  void carry_out(const Command& command) {
-    switch (command.kind) {
-      case Command::Kind::connect:
-        return command.nodes.each([&](NodeIndex index) {
-          REDLOCK_ASSERT(nodes_.at(index).state == Node::State::idle);
-          nodes_[index].state = Node::State::connecting;
-        });
-      case Command::Kind::disconnect:
-        return command.nodes.each([&](NodeIndex index) {
-          REDLOCK_ASSERT(nodes_.at(index).state != Node::State::idle);
-          nodes_[index].state = Node::State::idle;
-          nodes_[index].open.clear();
-        });
-      case Command::Kind::send:
-      case Command::Kind::kill_old:
-      case Command::Kind::write_marker:
-        return send(command);
-      case Command::Kind::acquired:
-        acquired(command);
-        tell(command);
-        return answered(command.request);
-      case Command::Kind::extended:
-        REDLOCK_ASSERT(command.valid_until > now_);
-        if (command.request != core::RequestId::none) answered(command.request);
-        return;
-      case Command::Kind::released:
-      case Command::Kind::inspected:
-      case Command::Kind::failed:
-        tell(command);
-        return answered(command.request);
-      case Command::Kind::at_risk:
-      case Command::Kind::lost:
-        REDLOCK_ASSERT(is_lease(command.stamp.claim));
-        return;
-      case Command::Kind::excluded:
-        return command.nodes.each(
-            [&](NodeIndex index) { REDLOCK_ASSERT(harmless(engine_.exclusion(index))); });
-      case Command::Kind::learned:
-        nodes_.emplace_back();
-        return;
-      case Command::Kind::subscribe:
-        REDLOCK_ASSERT(!engine_.client_id().empty() && !command.nodes.empty());
-        return;
-      case Command::Kind::unsubscribe:
-        return;
-      case Command::Kind::undelivered:
-        REDLOCK_ASSERT(shut_down_ && !drained_ && command.number > 0);
-        return;
-      case Command::Kind::drained:
-        REDLOCK_ASSERT(shut_down_ && !drained_);
-        drained_ = true;
-        return;
+    for (const Command& command : commands_) {
+      std::visit([this](const auto& alternative) { carry_out(alternative); }, command);
     }
   }
 
-  void send(const Command& command) {
+  void carry_out(const core::Connect& command) {
+    REDLOCK_ASSERT(nodes_.at(command.node).state == Node::State::idle);
+    nodes_[command.node].state = Node::State::connecting;
+  }
+  void carry_out(const core::Disconnect& command) {
+    REDLOCK_ASSERT(nodes_.at(command.node).state != Node::State::idle);
+    nodes_[command.node].state = Node::State::idle;
+    nodes_[command.node].open.clear();
+  }
+  void carry_out(const core::Subscribe& command) {
+    REDLOCK_ASSERT(!engine_.client_id().empty() && !command.nodes.empty());
+  }
+  void carry_out(const core::Unsubscribe&) {}
+  void carry_out(const core::Send& command) { send(command, command.form); }
+  void carry_out(const core::SendUpkeep& command) { send(command, command.form); }
+  void carry_out(const core::Request& command) { send(command, core::ScriptForm::digest); }
+  void carry_out(const core::Acquired& outcome) {
+    acquired(outcome);
+    report(outcome.round, {}, outcome.elapsed);
+    answered(outcome.request);
+  }
+  void carry_out(const core::Extended& outcome) {
+    REDLOCK_ASSERT(outcome.valid_until > now_);
+    if (outcome.request != core::CallId::none) answered(outcome.request);
+  }
+  void carry_out(const core::Released& outcome) {
+    report(outcome.round, {}, outcome.elapsed);
+    answered(outcome.request);
+  }
+  void carry_out(const core::Inspected& outcome) {
+    const std::vector<std::string>& urls = engine_.settings().nodes;
+    const Inspection inspection = runtime::report_inspection(*outcome.round, urls, {});
+    REDLOCK_ASSERT(inspection.nodes.size() == urls.size());
+    answered(outcome.request);
+  }
+  void carry_out(const core::Failed& outcome) {
+    if (outcome.round != nullptr) report(outcome.round, outcome.code, outcome.elapsed);
+    answered(outcome.request);
+  }
+  void carry_out(const core::AtRisk& outcome) { REDLOCK_ASSERT(is_lease(outcome.claim)); }
+  void carry_out(const core::Lost& outcome) { REDLOCK_ASSERT(is_lease(outcome.claim)); }
+  void carry_out(const core::NodeExcluded& command) {
+    REDLOCK_ASSERT(harmless(engine_.exclusion(command.node)));
+  }
+  void carry_out(const core::NodeLearned&) { nodes_.emplace_back(); }
+  void carry_out(const core::Undelivered& command) {
+    REDLOCK_ASSERT(shut_down_ && !drained_ && command.releases > 0);
+  }
+  void carry_out(const core::Drained&) {
+    REDLOCK_ASSERT(shut_down_ && !drained_);
+    drained_ = true;
+  }
+
+  void send(const core::Request& request, core::ScriptForm form) {
     Open open;
-    open.stamp = command.stamp;
-    open.form = command.form;
-    const core::Claim* claim = engine_.claim(command.stamp.claim);
-    REDLOCK_ASSERT((claim == nullptr) == core::is_upkeep(command.stamp.verb));
+    open.stamp = request.stamp;
+    open.form = form;
+    const core::Claim* claim = engine_.claim(request.stamp.claim);
+    REDLOCK_ASSERT((claim == nullptr) == core::is_upkeep(request.stamp.verb));
     if (claim != nullptr) {
       open.token = claim->token.view();
       const bool by_number =
-          core::is_set_fenced(command.stamp.verb) || command.stamp.verb == core::Verb::raise_fence;
+          core::is_set_fenced(request.stamp.verb) || core::is_raise(request.stamp.verb);
       REDLOCK_ASSERT(!by_number || claim->fencing());
       if (claim->fencing()) open.number = claim->fencing()->number;
-      // What Lua and sorted sets cannot tell apart must never be a fencing token.
-      REDLOCK_ASSERT(!is_numbered(command.stamp.verb) || open.number < core::fence_limit);
-      REDLOCK_ASSERT(command.stamp.verb != core::Verb::expire_orphan || claim->terms.orphan_ttl);
+      // Numbers that Lua and sorted sets cannot distinguish must never be fencing tokens.
+      REDLOCK_ASSERT(!is_numbered(request.stamp.verb) || open.number < core::fence_limit);
+      REDLOCK_ASSERT(request.stamp.verb != core::Verb::expire_orphan || claim->terms.orphan_ttl);
     }
-    command.nodes.each([&](NodeIndex index) {
+    request.nodes.each([&](NodeIndex index) {
       REDLOCK_ASSERT(nodes_.at(index).state == Node::State::up);
       // A node that never knows a script would be sent it for ever.
       const bool again = answering_ && answering_->stamp == open.stamp && answered_by_ == index;
@@ -334,36 +336,30 @@ class Driver {
     });
   }
 
-  void acquired(const Command& command) {
-    REDLOCK_ASSERT(command.valid_until > now_);
-    const core::Claim* claim = engine_.claim(command.stamp.claim);
+  void acquired(const core::Acquired& outcome) {
+    REDLOCK_ASSERT(outcome.valid_until > now_);
+    const core::Claim* claim = engine_.claim(outcome.claim);
     REDLOCK_ASSERT(claim != nullptr && claim->phase == core::Claim::Phase::held);
-    REDLOCK_ASSERT(command.round != nullptr);
-    REDLOCK_ASSERT(command.round->granted().size() >= engine_.settings().quorum);
+    REDLOCK_ASSERT(outcome.round != nullptr);
+    REDLOCK_ASSERT(outcome.round->granted().size() >= engine_.settings().quorum);
     REDLOCK_ASSERT(!claim->fencing() || claim->fencing()->number < core::fence_limit);
-    leases_.push_back(command.stamp.claim);
+    leases_.push_back(outcome.claim);
     tokens_.emplace_back(claim->token.view());
   }
 
-  /// What the caller is told of the round.
-  void tell(const Command& command) {
-    if (command.round == nullptr) return;
-    const std::vector<std::string>& urls = engine_.settings().nodes;
-    RoundReport report = runtime::report_round(*command.round, urls, command.elapsed, {});
+  /// What the caller reads about the round.
+  void report(const core::Round* round, Errc code, core::Duration elapsed) {
+    RoundReport report = runtime::report_round(*round, engine_.settings().nodes, elapsed, {});
     for (const NodeReport& node : report.nodes) REDLOCK_ASSERT(harmless(node.message));
-    const Error error = runtime::explain(command.code, "resource", std::move(report));
+    const Error error = runtime::explain(code, "resource", std::move(report));
     REDLOCK_ASSERT(harmless(error.message) && error.message.size() < 4000);
-    if (command.kind == Command::Kind::inspected) {
-      const Inspection inspection = runtime::report_inspection(*command.round, urls, {});
-      REDLOCK_ASSERT(inspection.nodes.size() == urls.size());
-    }
   }
 
   [[nodiscard]] bool is_lease(core::ClaimId id) const {
     return std::find(leases_.begin(), leases_.end(), id) != leases_.end();
   }
 
-  void answered(core::RequestId request) {
+  void answered(core::CallId request) {
     const auto found = requests_.find(static_cast<std::uint64_t>(request));
     REDLOCK_ASSERT(found != requests_.end() && found->second);
     found->second = false;

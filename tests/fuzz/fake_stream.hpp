@@ -9,7 +9,7 @@
 namespace redlock::fuzz {
 
 /// The server's end of a uv::Stream. Targets that are linked with fake_stream.cpp have streams
-/// without sockets: who owns one is the library's own code and does not know.
+/// without sockets: its owner is the library's own code, unchanged.
 struct Peer {
   uv_loop_t* loop = nullptr;
   uv::StreamListener* listener = nullptr;  ///< null once the stream was closed
@@ -24,7 +24,7 @@ struct Peer {
 /// Of the stream that was made last.
 [[nodiscard]] std::shared_ptr<Peer> newest_peer();
 
-/// What the server does. Nothing happens on a stream that was closed.
+/// The actions of the server. They have no effect on a closed stream.
 void accept(const std::shared_ptr<Peer>& peer);
 void send(const std::shared_ptr<Peer>& peer, std::string_view bytes);
 void hang_up(const std::shared_ptr<Peer>& peer);

@@ -7,8 +7,8 @@
 
 #include "support/assert.hpp"
 
-/// What the targets have in common. A broken rule ends the program by REDLOCK_ASSERT: with
-/// libFuzzer that is a crash whose input is kept, in the replay of the corpus a test that fails.
+/// Shared by the targets. A broken rule ends the program by REDLOCK_ASSERT: with libFuzzer that is
+/// a crash whose input is kept, in the replay of the corpus a test that fails.
 namespace redlock::fuzz {
 
 /// The bytes that decide what happens. A byte that is not there is 0, so that every prefix of an

@@ -1,4 +1,4 @@
-// What a server tells about itself, as a client takes it (its INFO) and as an examination does (all
+// A server's description of itself, as a client takes it (its INFO) and as an examination does (all
 // of its answers). Sections are separated by a line "--": the text of INFO, then the answers to the
 // other questions of the examination as a server sends them.
 
@@ -9,8 +9,8 @@
 
 #include "api/findings.hpp"
 #include "fuzz/fuzz.hpp"
-#include "fuzz/greeting.hpp"
-#include "redis/dialogue.hpp"
+#include "fuzz/handshake.hpp"
+#include "redis/admin_connection.hpp"
 #include "redis/handshake.hpp"
 #include "redis/reply.hpp"
 #include "redis/visible.hpp"
@@ -37,7 +37,7 @@ void shake_hands(std::string_view info) {
   redis::ReplyReader reader;
   while (!asked.empty()) {
     for (const test::Command& command : commands_in(std::exchange(asked, {}))) {
-      reader.feed(greeting_answer(command, info));
+      reader.feed(handshake_answer(command, info));
       const redis::Value* answer = reader.next();
       if (answer == nullptr) return;  // too large
       progress = handshake.take(*answer);
@@ -55,17 +55,17 @@ void shake_hands(std::string_view info) {
   REDLOCK_ASSERT(!identity.run_id.empty() && !identity.version.empty());
 }
 
-redis::Answer kept(const redis::Value& value) {
-  redis::Answer answer{value.type, value.integer, value.text, {}};
+redis::OwnedValue kept(const redis::Value& value) {
+  redis::OwnedValue answer{value.type, value.integer, value.text, {}};
   for (const redis::Value* element : value.elements) answer.elements.push_back(kept(*element));
   return answer;
 }
 
-redis::Answer read_answer(std::string_view bytes) {
+redis::OwnedValue read_answer(std::string_view bytes) {
   redis::ReplyReader reader;
   reader.feed(bytes);
   const redis::Value* value = reader.next();
-  return value == nullptr ? redis::Answer{} : kept(*value);
+  return value == nullptr ? redis::OwnedValue{} : kept(*value);
 }
 
 void check_seen(const runtime::SurveyedNode& node) {
@@ -100,11 +100,11 @@ void check_judgement(const runtime::SurveyedNode& node, const ClientOptions& opt
 }
 
 void examine(std::string_view info, Input& input) {
-  std::vector<redis::Answer> answers;
+  std::vector<redis::OwnedValue> answers;
   for (const test::Command& command : commands_in(runtime::fact_questions().bytes())) {
     // An answer that is not given is nil.
     answers.push_back(command.at(0) == "INFO" && info != "-"
-                          ? redis::Answer{redis::Value::Type::bulk, 0, std::string(info), {}}
+                          ? redis::OwnedValue{redis::Value::Type::bulk, 0, std::string(info), {}}
                           : read_answer(input.until("\n--\n")));
   }
   runtime::SurveyedNode node;

@@ -32,7 +32,7 @@ std::size_t replay(const std::filesystem::path& folder) {
   }
   std::sort(files.begin(), files.end());
   for (const auto& path : files) {
-    // Told before, because a target that finds something does not come back.
+    // Printed before the call, because a target that finds a bug does not return.
     std::printf("%s\n", path.c_str());
     std::fflush(stdout);
     std::ifstream file(path, std::ios::binary);

@@ -8,8 +8,8 @@
 
 namespace redlock::fuzz {
 
-/// What servers may say. # stands for the number that was asked for, ~ and ^ for the one before (^:
-/// in a bulk), @ for the token and ! for the time in seconds, both in a bulk.
+/// Answers that servers may give. # is the number that was asked for, ~ and ^ for the one before
+/// (^: in a bulk), @ for the token and ! for the time in seconds, both in a bulk.
 inline constexpr std::array<std::string_view, 46> sayings{
     "+OK\r\n",
     "$-1\r\n",
@@ -58,7 +58,7 @@ inline constexpr std::array<std::string_view, 46> sayings{
     "*8\r\n$-1\r\n:700\r\n$4\r\nzset\r\n:0\r\n:-2\r\n$10\r\n8:owner me\r\n:0\r\n:1\r\n",
     "*8\r\n$-1\r\n:700\r\n$4\r\nzset\r\n:0\r\n:-2\r\n$12\r\n6:shared9:a0\r\n:1\r\n:0\r\n"};
 
-/// What the signs stand for.
+/// The meaning of the signs.
 struct Words {
   std::uint64_t number = 0;
   std::string token{};

@@ -18,7 +18,7 @@
 #include "core/admission.hpp"
 #include "fuzz/fake_stream.hpp"
 #include "fuzz/fuzz.hpp"
-#include "fuzz/greeting.hpp"
+#include "fuzz/handshake.hpp"
 #include "redis/visible.hpp"
 
 namespace redlock::fuzz {
@@ -46,8 +46,8 @@ class Server {
   static void on_turn(uv_idle_t* turns) noexcept { static_cast<Server*>(turns->data)->turn(); }
 
   void turn() {
-    if (!peer_->connected && !greeted_) {
-      greeted_ = true;
+    if (!peer_->connected && !handshake_begun_) {
+      handshake_begun_ = true;
       return accept(peer_);
     }
     if (healthy_) return answer_well();
@@ -72,7 +72,7 @@ class Server {
       } else if (word == "TIME") {
         answers += test::resp::array({test::resp::bulk("1700000000"), test::resp::bulk("0")});
       } else {
-        answers += greeting_answer(command, info);
+        answers += handshake_answer(command, info);
       }
     }
     if (!answers.empty()) return send(peer_, answers);
@@ -83,14 +83,14 @@ class Server {
 
   Input& input_;
   bool healthy_;
-  bool greeted_ = false;
+  bool handshake_begun_ = false;
   std::shared_ptr<Peer> peer_;
   uv_idle_t turns_{};
 };
 
 void check_shown(const std::string& text) {
   REDLOCK_ASSERT(harmless(text) && text.size() < 2 * redis::message_bytes);
-  // Who was sent the password may repeat it where it refuses it.
+  // A server that refuses the password may repeat it.
   if (text.starts_with("AUTH")) REDLOCK_ASSERT(text.find(password) == std::string::npos);
 }
 

@@ -40,11 +40,23 @@ using std::chrono::seconds;
   return blocks;
 }
 
+/// Without what Redis 6.0 lacks, as OPERATING.md says.
+[[nodiscard]] Command known_to(const RedisServer& node, Command command) {
+  if (node.is_since(6, 2)) return command;
+  std::erase_if(command, [](const std::string& word) {
+    return word == "resetchannels" || word == "+zmscore" || word.starts_with("&");
+  });
+  return command;
+}
+
 class DocumentedAcl : public testing::Test {
  protected:
   void SetUp() override {
-    ASSERT_EQ(blocks_.size(), 2U) << "OPERATING.md has one block for all, and one for operators";
+    ASSERT_EQ(blocks_.size(), 3U) << "OPERATING.md has a block for all, one for servers that "
+                                     "compare, and one for operators";
     allow(blocks_[0]);
+    const Reply known = nodes_[0].command({"COMMAND", "LIST", "FILTERBY", "PATTERN", "delifeq"});
+    if (!known.elements.empty()) allow(blocks_[1]);
     for (const RedisServer& node : nodes_) {
       // No locks, which bootstrap has to find out.
       node.command({"SET", "app:cache", "value", "PX", "600000000"});
@@ -64,7 +76,7 @@ class DocumentedAcl : public testing::Test {
   void allow(const std::vector<Command>& rights) {
     for (const Command& command : rights) {
       for (const RedisServer& node : nodes_) {
-        const Reply reply = node.command(command);
+        const Reply reply = node.command(known_to(node, command));
         ASSERT_TRUE(reply.is_ok()) << command.back() << ": " << reply.string;
       }
     }
@@ -75,7 +87,7 @@ class DocumentedAcl : public testing::Test {
     options.password = "SECRET";
     return options;
   }
-  /// Whatever the first one asks for, the second gets it when it is given up.
+  /// The second client gets each lock of the first one when that is released.
   void hand_over(const Target& first, const Target& second, AcquireOptions first_options = {},
                  AcquireOptions second_options = {}) {
     const std::string& resource = first.resource();
@@ -180,7 +192,7 @@ TEST_F(DocumentedAcl, SufficesForNodesThatAreDisconnectedAndComeBack) {
 }
 
 TEST_F(DocumentedAcl, SufficesForOperatorsAndGuards) {
-  allow(blocks_[1]);
+  allow(blocks_[2]);
   ClientOptions guarded = options();
   guarded.guards.restart = true;
   guarded.guards.trust_durable = true;

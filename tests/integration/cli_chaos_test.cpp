@@ -14,16 +14,13 @@
 
 #include "integration/cli_tool.hpp"
 #include "support/eventually.hpp"
-#include "support/movable_clock.hpp"
 #include "support/temp_dir.hpp"
 
 namespace redlock::test {
 namespace {
 
 std::vector<std::string> every_kind() {
-  std::vector<std::string> kinds = {"kill", "pause", "partition", "restart", "slow"};
-  if (MovableClock::available()) kinds.emplace_back("clock");
-  return kinds;
+  return {"kill", "pause", "partition", "restart", "slow", "clock"};
 }
 
 std::string content_of(const std::filesystem::path& path) {
@@ -63,7 +60,7 @@ TEST(CliChaos, FindsNothingWrongAmongAllFaults) {
   EXPECT_EQ(json.value("duration_s", 0), 5);
   for (const std::string& kind : every_kind()) EXPECT_GT(json.at("faults").value(kind, 0), 0);
   int others = 0;
-  for (const char* kind : {"readers", "owners", "several", "places"}) {
+  for (const char* kind : {"readers", "owners", "several", "permits"}) {
     others += json.at("locks").at(kind).get<int>();
   }
   EXPECT_GT(json.at("locks").value("exclusive", 0), 0);
@@ -230,6 +227,23 @@ TEST(CliChaos, RefusesWhatItCanNotDo) {
     EXPECT_EQ(count_lines(result.errors), 1U) << result.errors;
     EXPECT_NE(result.errors.find(named), std::string::npos) << result.errors;
   }
+}
+
+TEST(CliChaos, ServersThatFollowNoMovedClockAreToldAndNotTakenForMoved) {
+  const TempDir directory;
+  const TempDir tools;
+  const auto stubborn =
+      script_in(tools, "unset LD_PRELOAD; PATH=${PATH#*:} exec redis-server \"$@\"\n");
+  std::filesystem::rename(stubborn, tools.path() / "redis-server");
+  const std::string path = "PATH=" + tools.path().string() + ":" + std::getenv("PATH");
+  const std::vector<std::string> environment = {path, "TMPDIR=" + directory.path().string()};
+  const ProcessResult result =
+      run_tool({"chaos", "--duration", "2s", "--faults", "clock"}, {.environment = environment});
+  EXPECT_EQ(result.exit_code, 69) << result.output;
+  EXPECT_EQ(count_lines(result.errors), 1U) << result.errors;
+  EXPECT_NE(result.errors.find("follows no clock that is moved"), std::string::npos)
+      << result.errors;
+  EXPECT_EQ(processes_of(directory.path()), 0U);
 }
 
 TEST(CliChaos, AMissingServerProgramIsToldClearly) {

@@ -159,20 +159,22 @@ TEST_F(CliKinds, TheSameOwnerEntersAgain) {
   EXPECT_EQ(json_of(tool({"inspect", "r", "--json"}))["holder"], "nightly");
 }
 
-TEST_F(CliKinds, AtMostKCommandsRunAndSeeTheirPlace) {
+TEST_F(CliKinds, AtMostKCommandsRunAndSeeTheirPermit) {
   ChildProcess first = hold({"run", "r", "--permits", "2"});
   ChildProcess second = hold({"run", "r", "--permits", "2"});
   EXPECT_EQ(tool({"run", "r", "--permits", "2", "--wait", "0s", "--", "true"}).exit_code, 75);
   const auto third = tool({"run", "r", "--permits", "3", "--wait", "0s", "--", "sh", "-c",
-                           "echo $QUORUM_LOCK_RESOURCE $QUORUM_LOCK_PLACE"});
+                           "echo $QUORUM_LOCK_RESOURCE $QUORUM_LOCK_PERMIT $QUORUM_LOCK_PLACE"});
   EXPECT_EQ(third.exit_code, 0);
-  EXPECT_EQ(third.output, "r r#2\n");
+  EXPECT_EQ(third.output, "r r#2 r#2\n");
   const auto seen = tool({"inspect", "r", "--permits", "3"});
-  EXPECT_NE(seen.output.find("2 of 3 places taken"), std::string::npos) << seen.output;
+  EXPECT_NE(seen.output.find("2 of 3 permits taken"), std::string::npos) << seen.output;
   const Json json = json_of(tool({"inspect", "r", "--permits", "2", "--json"}));
   EXPECT_EQ(json["kind"], "semaphore");
   EXPECT_EQ(json["state"], "held");
-  EXPECT_EQ(json["places"].size(), 2U);
+  EXPECT_EQ(json["permits"], 2);
+  EXPECT_EQ(json["permit_states"].size(), 2U);
+  EXPECT_EQ(json["places"], json["permit_states"]) << "the name of before";
 }
 
 TEST_F(CliKinds, AnIntervalOutlivesTheCommand) {

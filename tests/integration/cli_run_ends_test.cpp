@@ -1,4 +1,4 @@
-// However `quorum-lock run` or the lease ends: what becomes of the command.
+// The end of the command when `quorum-lock run` or the lease ends, in all ways.
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,6 @@
 
 #include "integration/cli_tool.hpp"
 #include "support/eventually.hpp"
-#include "support/movable_clock.hpp"
 #include "support/programs.hpp"
 #include "support/redis_server.hpp"
 #include "support/temp_dir.hpp"
@@ -96,6 +95,20 @@ TEST_F(CliRunEnds, TheCommandDiesWithItsGuard) {
   EXPECT_EQ(nodes.count_held("r"), 0U);
 }
 
+TEST_F(CliRunEnds, TheCommandDiesEvenIfBothAreKilled) {
+  const Nodes nodes(1);
+  ChildProcess child = start(nodes, {}, {"sh", "-c", "echo $$; exec sleep 1000"});
+  ASSERT_TRUE(child.wait_for_output("\n"));
+  const pid_t command = pids_in(child.output()).at(0);
+  const pid_t guard = parent_of(command);
+  // Stopped, neither can do anything about the end of the other.
+  ASSERT_EQ(::kill(guard, SIGSTOP), 0);
+  child.signal(SIGSTOP);
+  ASSERT_EQ(::kill(guard, SIGKILL), 0);
+  child.signal(SIGKILL);
+  EXPECT_TRUE(eventually([command] { return gone(command); }));
+}
+
 TEST_F(CliRunEnds, ALossEndsWhatHasLeftTheProcessGroupToo) {
   const Nodes nodes(3);
   ChildProcess child = start(nodes, {"--ttl", "500ms", "--max-hold", "1s"}, {"sh", "-c", family});
@@ -121,7 +134,6 @@ TEST_F(CliRunEnds, OnlyWhatTheWaitStatusSaysIsClaimed) {
 }
 
 TEST_F(CliRunEnds, AClockStepThatTakesTheLeaseKillsTheCommandAtOnce) {
-  if (!MovableClock::available()) GTEST_SKIP() << "libfaketime is not installed";
   Nodes nodes(3, RedisServerOptions{.clock = ServerClock::movable});
   ChildProcess child =
       start(nodes, {"--ttl", "20s", "--kill-after", "8s"},

@@ -109,7 +109,7 @@ TEST_F(CliRun, ACommandThatCanNotBeExecutedIs126) {
   EXPECT_EQ(run({}, {file}).exit_code, 126);
   EXPECT_EQ(run({}, {directory.path().string()}).exit_code, 126);
 
-  // Passes the look beforehand and fails in exec itself: the lock must go back.
+  // Passes the check beforehand and fails in exec itself: the lock must be released.
   const std::filesystem::path bad = directory.write("bad", "#!/no/such/interpreter\n");
   std::filesystem::permissions(bad, std::filesystem::perms::owner_all);
   EXPECT_EQ(run({}, {bad.string()}).exit_code, 127);
@@ -293,7 +293,7 @@ TEST(CliRunOutage, ALostMajorityIs74AndTheWholeGroupIsGoneBeforeValidityEnds) {
   pid_t other = 0;
   pids >> shell >> other;
 
-  // Just renewed, so that no further renewal comes between this look and the end of the nodes.
+  // Just renewed, so that no further renewal comes between this check and the end of the nodes.
   ASSERT_TRUE(eventually([&] {
     for (const std::size_t node : {0U, 1U, 2U}) {
       if (nodes[node].pttl("r") < 5500) return false;

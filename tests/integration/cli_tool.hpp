@@ -22,8 +22,9 @@ inline Words tool_words(Words arguments) {
   return arguments;
 }
 
-/// An empty variable counts as none: what the tester has set must not reach the tests. The servers
-/// of most tests are new, and shared by commands that differ in N: no guard unless a test asks.
+/// An empty variable counts as none: the tester's own settings must not reach the tests. The
+/// servers of most tests are new, and shared by commands that differ in N: no guard unless a test
+/// asks.
 inline std::vector<std::string> tool_environment(std::vector<std::string> additions = {}) {
   const auto has = [&additions](std::string_view variable) {
     return std::any_of(additions.begin(), additions.end(),
@@ -54,7 +55,7 @@ inline std::vector<std::string> tool_environment(std::vector<std::string> additi
   return !state || *state == 'Z';
 }
 
-/// Standard output must be one JSON value and nothing else; a discarded value fails every look.
+/// Standard output must be one JSON value and nothing else; a discarded value fails every access.
 [[nodiscard]] inline Json json_of(const ProcessResult& result) {
   Json json = Json::parse(result.output, nullptr, false);
   EXPECT_TRUE(json.is_object()) << "output: " << result.output << "\nerrors: " << result.errors;

@@ -91,6 +91,7 @@ TEST_F(CliVerbs, TheJsonOfAcquireHasAllThatScriptsRelyOn) {
 }
 
 TEST_F(CliVerbs, AHeldResourceIs75WithTheHolderAndItsRemainingTime) {
+  if (!nodes()[0].is_since(7)) GTEST_SKIP() << "a refusal names no holder: row redis-7.0";
   store_everywhere("r", "somebody");
   const ProcessResult result = tool({"acquire", "r", "--json"});
   EXPECT_EQ(result.exit_code, 75);
@@ -123,7 +124,7 @@ TEST_F(CliVerbs, ADividedResourceIs75) {
 
 TEST_F(CliVerbs, ATtlThatIsShorterThanTheRoundIs69AndExpired) {
   FakeServer silent;
-  silent.on("SET", [](const Command&) { return Answer::silence(); });
+  silent.on("SET", [](const Command&) { return FakeAnswer::silence(); });
   // The validity of 97 ms ends before any node limit.
   const ProcessResult result = run_tool({"acquire", "r", "--ttl", "100ms", "--json", "--nodes",
                                          silent.url(), "--restart-guard", "off"});

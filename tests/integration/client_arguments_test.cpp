@@ -1,4 +1,4 @@
-// What is refused before anything is sent.
+// Arguments that are refused before anything is sent.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -146,7 +146,7 @@ class CallArguments : public testing::Test {
     fake_.clear_commands();
   }
   void TearDown() override {
-    // Whatever was sent is in front of what is sent now.
+    // Anything sent before arrives before this.
     static_cast<void>(client_.inspect("the last"));
     const auto commands = fake_.commands();
     ASSERT_FALSE(commands.empty());

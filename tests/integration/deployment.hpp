@@ -11,7 +11,7 @@
 #include "redis/keys.hpp"
 #include "support/temp_dir.hpp"
 
-/// What the tests of deployments as a whole have in common.
+/// Shared by the tests of deployments as a whole.
 namespace redlock::test {
 
 inline const std::string marker_key{redis::keys::marker};
@@ -62,7 +62,7 @@ inline void fill(const RedisServer& server, int keys) {
   return core::format_marker(marker) + " 1";
 }
 
-/// What a client leaves on a node that is new to it.
+/// The keys that a client leaves on a node that is new to it.
 inline void blank_by_hand(const RedisServer& server) {
   core::Marker marker;
   marker.incarnation = "i";
@@ -89,7 +89,7 @@ class Sentinel {
 
  private:
   [[nodiscard]] std::string write_program() const {
-    const auto configuration = directory_.write("sentinel.conf", "sentinel resolve-hostnames no\n");
+    const auto configuration = directory_.write("sentinel.conf", "");
     const auto program =
         directory_.write("sentinel", "#!/bin/sh\nexec redis-server " + configuration.native() +
                                          " --sentinel \"$@\"\n");

@@ -1,4 +1,4 @@
-// P8: campaign, observe, resign, told at once when leadership is lost or about to be.
+// P8: campaign, observe, resign; loss of leadership, or its risk, is reported at once.
 
 #include <gtest/gtest.h>
 

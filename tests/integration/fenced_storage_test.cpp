@@ -31,13 +31,13 @@ ProcessResult write_to(const std::string& url, const std::string& key, const std
       {"--storage", url, "write", "--token", std::to_string(token), "--", key, value});
 }
 
-/// What the storage prints for the key; its complaint where there is none.
+/// The storage's output for the key; its error message if there is none.
 std::string read_from(const std::string& url, const std::string& key) {
   const ProcessResult result = run_storage({"--storage", url, "read", key});
   return result.exit_code == 0 ? result.output : result.errors;
 }
 
-/// The number that stands behind `text`; 0 where there is none.
+/// The number behind `text`; 0 if there is none.
 std::uint64_t number_behind(const std::string& all, const std::string& text) {
   const std::size_t at = all.find(text);
   std::uint64_t number = 0;
@@ -52,7 +52,7 @@ std::string last_line(const std::string& text) {
   return text.substr(text.rfind('\n', text.size() - 2) + 1);
 }
 
-/// Whether the texts stand in `all`, one behind the other.
+/// Whether `all` contains the texts, in this order.
 ::testing::AssertionResult tells(const std::string& all, const std::vector<std::string>& texts) {
   std::size_t from = 0;
   for (const std::string& text : texts) {
@@ -73,11 +73,11 @@ TEST(FencedStorageDemo, APausedHoldersLateWriteIsRefused) {
   EXPECT_EQ(result.errors, "");
   EXPECT_TRUE(tells(result.output,
                     {"lock nodes: 3, of its own", "A        (process", "acquires the lock",
-                     "looks at its lease: valid", "is stopped by SIGSTOP", "B        acquires it",
+                     "checks its lease: valid", "is stopped by SIGSTOP", "B        acquires it",
                      "larger than A's", "\"newer, from B\": written", "goes on by SIGCONT",
                      "\"stale, from A\": refused: fencing token", "has \"newer, from B\""}));
   EXPECT_EQ(last_line(result.output),
-            "verdict: the stale write was refused and the newer value stands\n");
+            "verdict: the stale write was refused and the newer value is kept\n");
 
   const std::uint64_t stale =
       number_behind(result.output, "acquires the lock for 2.000 s: fencing token ");
@@ -126,7 +126,7 @@ TEST(FencedStorageDemo, ASignalEndsItWithItsServersAndItsStoppedHolder) {
   EXPECT_EQ(child.wait(), (ExitStatus{128 + SIGTERM, 0})) << child.errors();
   EXPECT_TRUE(std::filesystem::is_empty(directory.path()));
   EXPECT_TRUE(eventually([holder] {
-    // Whoever adopts it may be slow to reap it, or never do.
+    // The process that adopts it may reap it late or never.
     const auto state = process_state(holder);
     return !state || *state == 'Z';
   }));
@@ -251,7 +251,7 @@ TEST(FencedStorage, IsGuardedByTheTokenThatQuorumLockHandsOn) {
   EXPECT_EQ(write_to(server.url(), "report", "late", token - 1).exit_code, 76);
   EXPECT_EQ(read_from(server.url(), "report"), "v1\n");
 
-  // Whoever has seen a later lease is not overwritten by this one, and `run` passes the code on.
+  // A storage that has seen a later lease refuses this one, and `run` passes the code on.
   EXPECT_EQ(write_to(server.url(), "report", "v2", (std::uint64_t{1} << 53) - 1).exit_code, 0);
   const ProcessResult refused = run_with_lock("v3");
   EXPECT_EQ(refused.exit_code, 76);

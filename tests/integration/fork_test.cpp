@@ -22,7 +22,7 @@ constexpr bool threads_after_fork = true;
 #endif
 
 /// Runs `body` in a forked child and waits for it; what it returns is the exit code. gtest belongs
-/// to the parent, so the child tells by numbers.
+/// to the parent, so the child reports by numbers.
 template <typename Body>
 [[nodiscard]] int in_child(Body body) {
   const pid_t pid = ::fork();

@@ -11,7 +11,7 @@
 #include "integration/library.hpp"
 #include "redis/keys.hpp"
 
-/// What the tests of guards and fencing have in common.
+/// Shared by the tests of guards and fencing.
 namespace redlock::test {
 
 /// Short, because a quarantine is as long.
@@ -46,7 +46,7 @@ inline void open_deployment(const ClientOptions& options) {
 }
 
 /// Waits until a client has met a node that was started without its data. The quarantine that
-/// begins then may be over before a test on a busy machine looks, so this does not ask for the
+/// begins then may be over before a test on a busy machine checks, so this does not ask for the
 /// quarantine.
 [[nodiscard]] inline bool soon_met(const RedisServer& node) {
   return eventually([&] { return node.get(std::string(redis::keys::marker)).has_value(); },
@@ -80,7 +80,7 @@ inline void open_deployment(const ClientOptions& options) {
   return lease;
 }
 
-/// Whatever the contender tries, it gets no lease before the other one is over; then it does.
+/// The contender tries until it gets a lease, which must be after the end of the other one.
 inline void expect_refused_until_over(Client& contender, const Lease& lease) {
   const std::string resource = lease.resource();
   // Attempts meet the moments around a reconnection; then one waits.

@@ -1,5 +1,5 @@
-// What a hostile server cannot do with time and memory: make the client grow, or find a byte of
-// the greeting after which hanging up is more than an outage.
+// The limits of a hostile server in time and memory: it cannot make the client grow, or find a byte
+// of the handshake after which hanging up is more than an outage.
 
 #include <gtest/gtest.h>
 
@@ -15,12 +15,12 @@
 namespace redlock::test {
 namespace {
 
-/// What a client needs for a few connections, and what the fake server itself is about to send.
+/// The memory for a few connections, and for the bytes that the fake server is about to send.
 constexpr std::size_t most_growth = 32 * 1024 * 1024;
 
 /// From the answer to INFO on there is no end, whatever else was asked in the same write.
 [[nodiscard]] CommandHandler endless_from_info(const std::string& first) {
-  return [first, pouring = std::make_shared<bool>(false)](const Command& command) -> Answer {
+  return [first, pouring = std::make_shared<bool>(false)](const Command& command) -> FakeAnswer {
     const std::string filler(65536, 'x');
     if (command.at(0) == "CLIENT" && command.at(1) == "ID") {
       *pouring = false;  // another connection
@@ -28,9 +28,9 @@ constexpr std::size_t most_growth = 32 * 1024 * 1024;
     }
     if (command.at(0) == "INFO") {
       *pouring = true;
-      return Answer::endless(first, filler);
+      return FakeAnswer::endless(first, filler);
     }
-    return *pouring ? Answer::endless("", filler) : Answer(resp::status("OK"));
+    return *pouring ? FakeAnswer::endless("", filler) : FakeAnswer(resp::status("OK"));
   };
 }
 
@@ -68,7 +68,7 @@ INSTANTIATE_TEST_SUITE_P(Replies, HostileLimits,
                            return "Number" + std::to_string(tested.index);
                          });
 
-class HostileGreeting : public testing::Test {
+class HostileHandshake : public testing::Test {
  protected:
   /// Of a deployment of this one node, whatever its address is.
   static constexpr const char* marker = "redlock2 active i D abc abc 30000 volatile a a 1";
@@ -83,8 +83,8 @@ class HostileGreeting : public testing::Test {
     // Behind every vote, the marker that the handshake saw.
     fake.on("GET", [](const Command&) { return resp::bulk(marker); });
     std::atomic<std::size_t> bytes{0};
-    fake.on(word, [&](const Command&) -> Answer {
-      if (bytes < answer.size()) return Answer::close(answer.substr(0, bytes));
+    fake.on(word, [&](const Command&) -> FakeAnswer {
+      if (bytes < answer.size()) return FakeAnswer::close(answer.substr(0, bytes));
       return answer;
     });
     auto options = patient({fake.url()});
@@ -100,7 +100,7 @@ class HostileGreeting : public testing::Test {
   }
 };
 
-TEST_F(HostileGreeting, ClosingAtEveryByteOfEveryAnswerIsOnlyAnOutage) {
+TEST_F(HostileHandshake, ClosingAtEveryByteOfEveryAnswerIsOnlyAnOutage) {
   hang_up_everywhere("CLIENT ID", resp::integer(1234));
   hang_up_everywhere("INFO", resp::bulk("redis_version:7.0.15\r\nrun_id:abc\r\nrole:master\r\n"));
   hang_up_everywhere("CLIENT SETNAME", resp::status("OK"));
@@ -108,7 +108,7 @@ TEST_F(HostileGreeting, ClosingAtEveryByteOfEveryAnswerIsOnlyAnOutage) {
   hang_up_everywhere("EVAL", guard_answer());
 }
 
-TEST_F(HostileGreeting, ClosingAtEveryByteOfEveryAnswerEndsAnExamination) {
+TEST_F(HostileHandshake, ClosingAtEveryByteOfEveryAnswerEndsAnExamination) {
   const std::string info = resp::bulk("redis_version:7.0.15\r\nrun_id:abc\r\nrole:master\r\n");
   for (const auto& [word, answer] : {std::pair<std::string, std::string>{"INFO", info},
                                      {"CONFIG", resp::array({})},
@@ -117,8 +117,8 @@ TEST_F(HostileGreeting, ClosingAtEveryByteOfEveryAnswerEndsAnExamination) {
                                      {"TIME", resp::array({resp::bulk("17"), resp::bulk("4")})}}) {
     for (std::size_t bytes = 0; bytes < answer.size(); ++bytes) {
       FakeServer fake;
-      fake.on(word, [part = answer.substr(0, bytes)](const Command&) -> Answer {
-        return Answer::close(part);
+      fake.on(word, [part = answer.substr(0, bytes)](const Command&) -> FakeAnswer {
+        return FakeAnswer::close(part);
       });
       const auto examination = examine(patient({fake.url()}));
       ASSERT_TRUE(succeeded(examination)) << word << " " << bytes;
@@ -127,7 +127,7 @@ TEST_F(HostileGreeting, ClosingAtEveryByteOfEveryAnswerEndsAnExamination) {
   }
 }
 
-TEST_F(HostileGreeting, ALockThatNoSearchAskedForIsAViolation) {
+TEST_F(HostileHandshake, ALockThatNoSearchAskedForIsAViolation) {
   for (const char* page :
        {"*3\r\n$1\r\n0\r\n$4\r\nlock\r\n:9223372036854775807\r\n", "*3\r\n$1\r\n0\r\n*0\r\n+x\r\n",
         "*3\r\n$1\r\n0\r\n$4\r\nlock\r\n:-1\r\n", "*2\r\n$1\r\n0\r\n:1\r\n", "+OK\r\n"}) {

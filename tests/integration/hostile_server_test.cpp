@@ -1,5 +1,5 @@
 // Servers that do not speak the protocol, by accident or on purpose. Whatever they send, the client
-// neither crashes nor hangs, tells about it, and gets its lease from the others.
+// neither crashes nor hangs, reports it, and gets its lease from the others.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,13 +13,15 @@ namespace {
 
 using testing::HasSubstr;
 
-struct Conduct {
+struct Hostility {
   const char* name;
-  Answer answer;
+  FakeAnswer answer;
   NodeEvent::Kind told = NodeEvent::Kind::protocol;
 };
 
-std::ostream& operator<<(std::ostream& out, const Conduct& conduct) { return out << conduct.name; }
+std::ostream& operator<<(std::ostream& out, const Hostility& hostility) {
+  return out << hostility.name;
+}
 
 [[nodiscard]] std::string many(const std::string& text, std::size_t times) {
   std::string result;
@@ -27,19 +29,19 @@ std::ostream& operator<<(std::ostream& out, const Conduct& conduct) { return out
   return result;
 }
 
-[[nodiscard]] std::vector<Conduct> conducts() {
+[[nodiscard]] std::vector<Hostility> hostilities() {
   using Kind = NodeEvent::Kind;
   return {
       {"Garbage", "\x01\x02\xff garbage \r\n"},
       {"AnHttpAnswer", "HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n"},
-      {"AnEndlessBulk", Answer::endless("$1000000000\r\n", std::string(65536, 'x'))},
-      {"AnEndlessLine", Answer::endless("+", std::string(65536, 'x'))},
-      {"EndlessNothings", Answer::endless("", "\r\n\r\n\r\n\r\n")},
+      {"AnEndlessBulk", FakeAnswer::endless("$1000000000\r\n", std::string(65536, 'x'))},
+      {"AnEndlessLine", FakeAnswer::endless("+", std::string(65536, 'x'))},
+      {"EndlessNothings", FakeAnswer::endless("", "\r\n\r\n\r\n\r\n")},
       {"NestedArrays", many("*1\r\n", 100'000)},
       {"AHugeArray", "*2147483647\r\n"},
       {"AHugerArray", "*9223372036854775807\r\n"},
       {"ANegativeArray", "*-5\r\n"},
-      {"AnEndlessArray", Answer::endless("*1000000\r\n", many("$1\r\nx\r\n", 1000))},
+      {"AnEndlessArray", FakeAnswer::endless("*1000000\r\n", many("$1\r\nx\r\n", 1000))},
       {"ABulkLongerThanItSays", "$2\r\nabcdef\r\n"},
       {"ANegativeBulk", "$-7\r\nabc\r\n"},
       {"ANumberThatIsNone", ":twelve\r\n"},
@@ -49,12 +51,12 @@ std::ostream& operator<<(std::ostream& out, const Conduct& conduct) { return out
       {"AnEmptyArray", "*0\r\n"},
       {"ANumber", ":42\r\n"},
       {"AnOtherStatus", "+QUEUED\r\n"},
-      {"NoAnswerAndTheEnd", Answer::close(), Kind::down},
-      {"NoAnswerAndAReset", Answer::reset(), Kind::down},
+      {"NoAnswerAndTheEnd", FakeAnswer::close(), Kind::down},
+      {"NoAnswerAndAReset", FakeAnswer::reset(), Kind::down},
   };
 }
 
-class HostileServer : public testing::TestWithParam<Conduct> {
+class HostileServer : public testing::TestWithParam<Hostility> {
  protected:
   /// The fake server's vote is neither needed nor waited for.
   [[nodiscard]] ClientOptions with_two_good_ones() const {
@@ -78,7 +80,7 @@ class HostileServer : public testing::TestWithParam<Conduct> {
     EXPECT_TRUE(eventually([&] {
       expect_a_lease(client);
       return HasFailure() || log_.count(GetParam().told, 0) > 0;
-    })) << "nobody was told";
+    })) << "no node event came";
   }
   FakeServer fake_;
   EventLog log_;
@@ -102,14 +104,14 @@ TEST_P(HostileServer, InAnswerToASetIsDropped) {
 TEST_P(HostileServer, InAnswerToAScriptIsDropped) {
   fake_.on("EVALSHA", [](const Command&) {
     // Numbers are what scripts answer.
-    return GetParam().answer.bytes == ":42\r\n" ? Answer("+OK\r\n") : GetParam().answer;
+    return GetParam().answer.bytes == ":42\r\n" ? FakeAnswer("+OK\r\n") : GetParam().answer;
   });
   Client client = make_client(with_two_good_ones());
   ASSERT_TRUE(log_.wait_for(NodeEvent::Kind::up, 0));
   expect_leases_until_told(client);
 }
 
-TEST_P(HostileServer, InAnswerToTheGreetingIsDropped) {
+TEST_P(HostileServer, InAnswerToTheHandshakeIsDropped) {
   fake_.on("INFO", [](const Command&) { return GetParam().answer; });
   Client client = make_client(with_two_good_ones());
   expect_a_lease(client);
@@ -127,7 +129,7 @@ TEST_P(HostileServer, BeforeItWasAskedAnythingIsDropped) {
   expect_a_lease(client);
 }
 
-INSTANTIATE_TEST_SUITE_P(Conducts, HostileServer, testing::ValuesIn(conducts()),
+INSTANTIATE_TEST_SUITE_P(Hostilities, HostileServer, testing::ValuesIn(hostilities()),
                          [](const auto& tested) { return std::string(tested.param.name); });
 
 class HostileMoments : public testing::Test {
@@ -143,19 +145,20 @@ TEST_F(HostileMoments, ClosingAtEveryByteOfAnAnswerIsOnlyAnOutage) {
   fake_.on("EVALSHA", [](const Command&) { return resp::integer(0); });
   const std::string refusal = resp::bulk("holder");
   for (std::size_t bytes = 0; bytes < refusal.size(); ++bytes) {
-    fake_.on("SET", [&, bytes](const Command&) { return Answer::close(refusal.substr(0, bytes)); });
+    fake_.on("SET",
+             [&, bytes](const Command&) { return FakeAnswer::close(refusal.substr(0, bytes)); });
     ASSERT_TRUE(log_.wait_for(NodeEvent::Kind::up, 0, bytes + 1));
     EXPECT_TRUE(failed_with(client.try_acquire("r"), Errc::unavailable)) << bytes;
   }
-  fake_.on("SET", [&](const Command&) { return Answer::close(refusal); });
+  fake_.on("SET", [&](const Command&) { return FakeAnswer::close(refusal); });
   ASSERT_TRUE(log_.wait_for(NodeEvent::Kind::up, 0, refusal.size() + 1));
   EXPECT_TRUE(failed_with(client.try_acquire("r"), Errc::held));
 }
 
-TEST_F(HostileMoments, ClosingAtEveryCommandOfTheGreetingIsOnlyAnOutage) {
+TEST_F(HostileMoments, ClosingAtEveryCommandOfTheHandshakeIsOnlyAnOutage) {
   for (const std::string word : {"CLIENT ID", "INFO", "CLIENT SETNAME", "SCRIPT LOAD"}) {
     FakeServer fake;
-    fake.on(word, [](const Command&) { return Answer::close(); });
+    fake.on(word, [](const Command&) { return FakeAnswer::close(); });
     Client client = make_client(patient({fake.url()}));
     auto refused = client.try_acquire("r");
     ASSERT_TRUE(failed_with(refused, Errc::unavailable)) << word;
@@ -168,7 +171,7 @@ TEST_F(HostileMoments, ClosingAtEveryCommandOfTheGreetingIsOnlyAnOutage) {
 TEST_F(HostileMoments, AnAnswerGivenTwiceIsNotCountedForTheNextQuestion) {
   auto options = patient({fake_.url()});
   options.on_node_event = log_.listener();
-  fake_.on("SET", [](const Command&) { return Answer(resp::nil() + resp::nil()); });
+  fake_.on("SET", [](const Command&) { return FakeAnswer(resp::nil() + resp::nil()); });
   Client client = make_client(options);
   auto lease = client.try_acquire("r");
   if (lease) static_cast<void>(lease->detach());
@@ -189,7 +192,7 @@ TEST_F(HostileMoments, AnswersInTheSmallestPiecesAreUnderstood) {
 }
 
 TEST_F(HostileMoments, NoAnswerAtAllIsATimeout) {
-  fake_.on("SET", [](const Command&) { return Answer::silence(); });
+  fake_.on("SET", [](const Command&) { return FakeAnswer::silence(); });
   Client alone = make_client(impatient({fake_.url()}));
   auto refused = alone.try_acquire("r");
   ASSERT_TRUE(failed_with(refused, Errc::unavailable));
@@ -202,7 +205,7 @@ TEST_F(HostileMoments, NoAnswerAtAllIsATimeout) {
 }
 
 TEST_F(HostileMoments, AServerThatAcceptsAndSaysNothingIsATimeout) {
-  fake_.answer_all([](const Command&) { return Answer::silence(); });
+  fake_.answer_all([](const Command&) { return FakeAnswer::silence(); });
   Client alone = make_client(impatient({fake_.url()}));
   auto refused = alone.try_acquire("r");
   ASSERT_TRUE(failed_with(refused, Errc::unavailable));

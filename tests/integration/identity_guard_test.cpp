@@ -1,11 +1,10 @@
-// Servers that are not what a node must be have no vote, and the reason is told.
+// Servers that are ineligible as nodes have no vote, and the reason is reported.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "integration/deployment.hpp"
 #include "integration/guarded.hpp"
-#include "support/temp_dir.hpp"
 
 namespace redlock::test {
 namespace {
@@ -105,14 +104,7 @@ TEST(IdentityGuard, ANodeOfAClusterHasNoVote) {
 }
 
 TEST(IdentityGuard, ASentinelHasNoVote) {
-  const TempDir directory;
-  // A sentinel insists on a file for its configuration, which it rewrites.
-  const auto configuration = directory.write("sentinel.conf", "sentinel resolve-hostnames no\n");
-  const auto program =
-      directory.write("sentinel", "#!/bin/sh\nexec redis-server " + configuration.native() +
-                                      " --sentinel \"$@\"\n");
-  std::filesystem::permissions(program, std::filesystem::perms::owner_all);
-  const RedisServer server({.program = program.native()});
+  const Sentinel server;
   expect_excluded(server.url(), "sentinel");
 }
 

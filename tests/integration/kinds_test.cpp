@@ -327,7 +327,10 @@ TEST_F(S3, WithinAnIntervalItIsObtainedOnceEvenIfReleasedEarly) {
   ASSERT_TRUE(succeeded(lease->release()));
   const auto again = other_.try_acquire(interval(resource_, seconds(600)));
   ASSERT_TRUE(failed_with(again, Errc::held));
-  EXPECT_EQ(who_refused(again), interval_token);
+  // Redis 6.0 does not name what refuses.
+  if (shared_nodes()[0].is_since(7)) {
+    EXPECT_EQ(who_refused(again), interval_token);
+  }
   const auto seen = client_.inspect(resource_);
   ASSERT_TRUE(succeeded(seen));
   EXPECT_EQ(seen->kind, LockKind::interval);
@@ -443,21 +446,21 @@ class P7 : public Kinds {
   }
 };
 
-TEST_F(P7, AsManyAsThereArePlacesAndNoMore) {
+TEST_F(P7, AsManyAsThereArePermitsAndNoMore) {
   std::vector<Lease> leases;
-  std::set<std::string> places;
+  std::set<std::string> permits;
   for (int i = 0; i < 4; ++i) {
     auto lease = enter(4);
     ASSERT_TRUE(succeeded(lease)) << i;
-    places.insert(lease->resource());
+    permits.insert(lease->resource());
     leases.push_back(*std::move(lease));
   }
-  EXPECT_EQ(places.size(), 4U);
-  EXPECT_TRUE(places.contains(resource_ + "#0"));
+  EXPECT_EQ(permits.size(), 4U);
+  EXPECT_TRUE(permits.contains(resource_ + "#0"));
   EXPECT_TRUE(failed_with(enter(4), Errc::held));
   ASSERT_TRUE(succeeded(leases[1].release()));
   const auto next = enter(4);
-  ASSERT_TRUE(succeeded(next)) << "one attempt finds the one place that is free";
+  ASSERT_TRUE(succeeded(next)) << "one attempt finds the one permit that is free";
 }
 
 TEST_F(P7, WhoWaitsGetsAPlaceThatIsGivenBack) {
@@ -562,7 +565,7 @@ TEST(KindsAndBootstrap, HoldsAndIntervalsAreFoundAsLocksAre) {
   EXPECT_TRUE(refused_for(owned("r", "me")));
   nodes.flush();
   EXPECT_TRUE(refused_for(interval("r", seconds(600))));
-  // What is left of an interval is nobody's, and keeps everybody out all the same.
+  // The rest of an interval has no holder, and still excludes every caller.
   const auto cooling_down = bootstrap(options);
   EXPECT_TRUE(failed_with(cooling_down, Errc::held));
   nodes.flush();

@@ -1,5 +1,5 @@
 // Each kind of lock, contended for by clients of their own while nodes are stopped, killed and come
-// back empty. What was held when is written down, and judged afterwards.
+// back empty. The holds and their times are recorded, and judged afterwards.
 
 #include <gtest/gtest.h>
 
@@ -129,7 +129,7 @@ class KindsUnderFire : public testing::TestWithParam<FireKind> {
       }
     }
     if (GetParam().draw == of_permits) {
-      EXPECT_LE(by_resource.size(), 2U) << "places";
+      EXPECT_LE(by_resource.size(), 2U) << "permits";
     }
   }
 

@@ -17,7 +17,7 @@
 #include "support/eventually.hpp"
 #include "support/redis_server.hpp"
 
-/// What the tests of the library against real servers have in common.
+/// Shared by the tests of the library against real servers.
 namespace redlock::test {
 
 /// Five servers for all tests of this process that do not harm them.
@@ -92,7 +92,7 @@ template <typename T>
                     [vote](const NodeReport& node) { return node.vote == vote; }));
 }
 
-/// The holder that refusing nodes told of: not all nodes are waited for.
+/// The holder that refusing nodes reported: not all nodes are waited for.
 template <typename T>
 [[nodiscard]] std::string who_refused(const Result<T>& refused) {
   for (const NodeReport& node : refused.error().round.nodes) {

@@ -1,4 +1,4 @@
-// What is on the servers, as other Redlock clients see it.
+// The keys on the servers, as other Redlock clients see them.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -74,6 +74,10 @@ TEST_F(LockWaiting, EndsWithoutTheLockNoEarlierThanAsked) {
 TEST_F(LockWaiting, EndsWhenItIsCancelled) {
   const auto lease = holder_.try_acquire(resource_, {.ttl = seconds(30)});
   ASSERT_TRUE(succeeded(lease));
+  const auto held_everywhere = [&] {
+    return shared_nodes().count_held_by(resource_, lease->token().str()) == 3;
+  };
+  ASSERT_TRUE(eventually(held_everywhere)) << "or the waiter could take the third node";
   std::stop_source stop;
   auto waiting = in_background(forever, stop.get_token());
   EXPECT_EQ(waiting.wait_for(milliseconds(30)), std::future_status::timeout);
@@ -82,8 +86,7 @@ TEST_F(LockWaiting, EndsWhenItIsCancelled) {
   EXPECT_TRUE(failed_with(cancelled, Errc::cancelled));
   EXPECT_TRUE(failed_with(in_background(forever, stop.get_token()).get(), Errc::cancelled))
       << "stopped before it began";
-  EXPECT_TRUE(eventually(
-      [&] { return shared_nodes().count_held_by(resource_, lease->token().str()) == 3; }));
+  EXPECT_TRUE(eventually(held_everywhere));
 }
 
 TEST_F(LockWaiting, CancelledAtAnyMomentLeavesNothingBehind) {

@@ -20,7 +20,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-/// Who holds the lock, as all contenders of a test know it.
+/// The holder of the lock, shared by all contenders of a test.
 class Table {
  public:
   void granted(const Lease& lease) {
@@ -133,7 +133,7 @@ TEST_F(MembersUnderLoad, OldAndNewListsNeverHoldTheLockAtOnce) {
     return replace_member(options_of(initial_), nodes_[2].url(), nodes_[3].url(), change);
   });
   expect_that_all_go_on("after the change");
-  // The node that left still runs, and says what it was. Whoever lists it knows better.
+  // The node that left still runs, with its old marker. A client that lists it still ignores that.
   EXPECT_TRUE(eventually([&] { return contenders_[0]->learned() == 1; }, seconds(30)));
 }
 

@@ -1,5 +1,5 @@
-// What is built on the locks, with two of five nodes killed: before anybody asks, or under whoever
-// holds and waits. Each counter below would lose updates if two were inside at once.
+// The API built on the locks, with two of five nodes killed: before any request, or under a client
+// that holds and waits. Each counter below would lose updates if two were inside at once.
 
 #include <gtest/gtest.h>
 
@@ -146,7 +146,7 @@ Detached take_turns(AsyncClient& client, Shared& shared) {
     if (!lease) break;
     const int before = shared.counter.value();
     // Other coroutines run here, on this thread and on the other client's. Nodes that are killed
-    // may have had it: then the lease stands as it is.
+    // may have had it: then the lease is unchanged.
     static_cast<void>(co_await client.extend(*lease, seconds(20)));
     shared.counter.set(before + 1);
     ++shared.turns;

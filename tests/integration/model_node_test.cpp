@@ -10,6 +10,7 @@
 #include <chrono>
 #include <sstream>
 
+#include "core/restart_guard.hpp"
 #include "core/texts.hpp"
 #include "integration/deployment.hpp"
 #include "integration/guarded.hpp"
@@ -18,7 +19,7 @@
 #include "redis/keys.hpp"
 #include "redis/scripts_embedded.hpp"
 #include "simulation/random.hpp"
-#include "support/movable_clock.hpp"
+#include "support/eventually.hpp"
 #include "support/sockets.hpp"
 
 namespace redlock::test {
@@ -53,7 +54,16 @@ constexpr std::array verbs{
     Verb::release,
     Verb::leave_queue,
     Verb::join_queue,
+    // Of servers that know them.
+    Verb::release_plain,
+    Verb::extend_plain,
+    Verb::repair_plain,
+    Verb::raise_plain,
+    Verb::set_all,
 };
+/// The first ones, with SET … NX GET; clients ask older servers by the others.
+constexpr std::int64_t verbs_with_get = 4;
+constexpr std::size_t plain_verbs = 5;
 constexpr std::array<std::string_view, verbs.size()> verb_names{"set",
                                                                 "set_and_ttl",
                                                                 "set_fenced",
@@ -71,12 +81,17 @@ constexpr std::array<std::string_view, verbs.size()> verb_names{"set",
                                                                 "extend_or_set",
                                                                 "release",
                                                                 "leave_queue",
-                                                                "join_queue"};
+                                                                "join_queue",
+                                                                "release_plain",
+                                                                "extend_plain",
+                                                                "repair_plain",
+                                                                "raise_plain",
+                                                                "set_all"};
 constexpr std::array<std::string_view, 4> groups{"", "shared", "owner a", "owner b"};
-/// Leaps are of whole seconds: a key's end and a look at it are half a second apart.
+/// Leaps are of whole seconds: a key's end and a read of it are half a second apart.
 constexpr std::array<std::int64_t, 3> ttls_ms{10'500, 30'500, 60'500};
 
-/// What both answered, in the same words.
+/// The answers of both, in the same form.
 struct Said {
   Answered reply = Answered::error;
   std::string holder{};
@@ -108,7 +123,7 @@ struct Said {
   return !real.remaining || near(*real.remaining, *model.remaining, moment);
 }
 
-/// A group and tokens, which the model does not tell in the order of their ends.
+/// A group and tokens, which the model does not list in the order of their ends.
 void tell_texts(std::string_view texts, Said& said) {
   said.holder = core::take_text(texts).value_or("none");
   while (const auto token = core::take_text(texts)) said.tokens.emplace_back(*token);
@@ -137,7 +152,7 @@ class Wire {
       if (size <= 0) return std::nullopt;
       reader_.feed({buffer.data(), static_cast<std::size_t>(size)});
     }
-    const auto what = redis::classify(verb, redis::SetForm::with_get, values);
+    const auto what = redis::classify(verb, redis::Dialect::with_get, values);
     if (!what) return std::nullopt;
     Said said{what->reply, std::string(what->text), static_cast<std::int64_t>(what->number), {}};
     if (what->holds) {
@@ -146,8 +161,10 @@ class Wire {
       if (what->reply == Answered::found) tell_texts(what->text, said);
     }
     if (what->remaining) said.remaining = std::chrono::round<milliseconds>(*what->remaining);
-    if (said.reply == Answered::error || said.reply == Answered::script_missing)
-      said.holder.clear();
+    const bool has_message = said.reply == Answered::error ||
+                             said.reply == Answered::script_missing ||
+                             said.reply == Answered::script_needed;
+    if (has_message) said.holder.clear();
     reader_.recycle();
     return said;
   }
@@ -160,10 +177,12 @@ class Wire {
 class ModelAgainstServer : public testing::TestWithParam<std::uint64_t> {
  protected:
   void SetUp() override {
-    if (!MovableClock::available()) GTEST_SKIP() << "libfaketime is not installed";
     RedisServerOptions options;
     options.clock = ServerClock::movable;
     server_.emplace(std::move(options));
+    const Reply known = server_->command({"COMMAND", "LIST", "FILTERBY", "PATTERN", "delifeq"});
+    compares_ = !known.elements.empty();
+    gets_ = server_->is_since(7);
     begin_anew();
   }
 
@@ -193,7 +212,9 @@ class ModelAgainstServer : public testing::TestWithParam<std::uint64_t> {
   }
 
   void ask() {
-    const auto which = static_cast<std::size_t>(random_.below(verbs.size()));
+    const std::size_t known = verbs.size() - (compares_ ? 0 : plain_verbs);
+    const auto which = static_cast<std::size_t>(
+        random_.between(gets_ ? 0 : verbs_with_get, static_cast<std::int64_t>(known) - 1));
     Request request;
     request.stamp.verb = verbs[which];
     // Which of the queue's scripts a node knows is not modelled.
@@ -218,14 +239,14 @@ class ModelAgainstServer : public testing::TestWithParam<std::uint64_t> {
     const bool about_nobody = request.token == 0;
     const Token token = about_nobody ? Token() : *Token::parse({digits.data(), digits.size()});
     const auto real = wire_->ask(
-        encoder_.encode(request.stamp.verb, request.form, redis::SetForm::with_get, resource, token,
+        encoder_.encode(request.stamp.verb, request.form, redis::Dialect::with_get, resource, token,
                         milliseconds(request.ttl_ms), request.number, terms),
         request.stamp.verb);
     const Said model = said_by_model(request, at);
     ASSERT_TRUE(real) << verb_names[which];
     learn(*real);
     if (same(*real, model)) return keep_floor();
-    // A key that ended in the moment between the two looks proves nothing.
+    // A key that ended between the two reads proves nothing.
     if (ends_about(at)) return begin_anew();
     ADD_FAILURE() << verb_names[which] << " of " << request.token << " on " << resource << ", TTL "
                   << request.ttl_ms << ", number " << request.number << ", group " << request.group
@@ -236,8 +257,9 @@ class ModelAgainstServer : public testing::TestWithParam<std::uint64_t> {
 
   void draw_terms(Request& request) {
     const Verb verb = request.stamp.verb;
-    const bool script = verb == Verb::take || verb == Verb::raise_fence || verb == Verb::extend ||
-                        verb == Verb::extend_or_set || verb == Verb::release;
+    const bool script = verb == Verb::take || verb == Verb::set_all || verb == Verb::raise_fence ||
+                        verb == Verb::extend || verb == Verb::extend_or_set ||
+                        verb == Verb::release;
     request.both = script && random_.per_mille(300);
     if (verb == Verb::take && random_.per_mille(300)) request.number = 0;
     if (verb == Verb::take && random_.per_mille(500)) request.writer_reservation_ms = 5'500;
@@ -325,6 +347,12 @@ class ModelAgainstServer : public testing::TestWithParam<std::uint64_t> {
     // show it.
     clock_ += seconds(random_.between(1, 20));
     server_->move_clock(clock_);
+    // Valkey 9 counts by its monotonic clock between two looks at the wall clock.
+    ASSERT_TRUE(eventually([&] {
+      const auto machine = std::chrono::system_clock::now().time_since_epoch();
+      return std::chrono::abs(std::chrono::nanoseconds(now()) - machine - clock_) <
+             milliseconds(500);
+    }));
   }
 
   void restart() {
@@ -347,6 +375,8 @@ class ModelAgainstServer : public testing::TestWithParam<std::uint64_t> {
     request.trusted = trusted;
     request.name = random_.per_mille(800) ? "redis://a" : "redis://b";
     request.incarnation = "i" + std::to_string(random_.below(1'000'000));
+    const std::string before = server_->get(std::string(redis::keys::marker)).value_or("");
+    const auto by_client = guard_by_client(request, before);
     const auto real = server_->command(
         {"EVAL", std::string(redis::scripts::guard.text), "3", std::string(redis::keys::marker),
          std::string(redis::keys::quarantine), std::string(redis::keys::fencing_numbers),
@@ -356,7 +386,39 @@ class ModelAgainstServer : public testing::TestWithParam<std::uint64_t> {
     ASSERT_EQ(real.elements.size(), 3U);
     EXPECT_LT(std::abs(real.elements[1].integer - model.quarantine_ms), 500);
     EXPECT_EQ(without_time(real.elements[0].string), without_time(model.marker));
+    compare_with(by_client, before, real);
     keep_floor();
+  }
+
+  /// What a client writes that may run no script.
+  [[nodiscard]] std::optional<core::GuardWrites> guard_by_client(
+      const simulation::GuardRequest& request, const std::string& marker) const {
+    const auto left = server_->pttl(std::string(redis::keys::quarantine));
+    const auto floor = server_->command({"ZSCORE", std::string(redis::keys::fencing_numbers), ""});
+    core::GuardReading reading{.marker = marker};
+    if (left != -2) reading.quarantine = milliseconds(left);
+    if (floor.kind == Reply::Kind::string) reading.floor = std::stoull(floor.string);
+    reading.time = std::chrono::floor<microseconds>(std::chrono::nanoseconds(now()));
+    return core::guard_node(reading, {.run_id = request.run_id,
+                                      .replid = request.replid,
+                                      .max_ttl = milliseconds(request.max_ttl_ms),
+                                      .quarantine = milliseconds(request.quarantine_ms),
+                                      .durable = request.trusted,
+                                      .name = request.name,
+                                      .incarnation = request.incarnation});
+  }
+  void compare_with(const std::optional<core::GuardWrites>& writes, const std::string& before,
+                    const Reply& real) const {
+    const std::string& marker = real.elements[0].string;
+    EXPECT_EQ(without_time(writes ? writes->marker : before), without_time(marker));
+    if (!writes || !writes->quarantine) return;
+    EXPECT_LT(std::abs(real.elements[1].integer - writes->quarantine->count()), 500);
+    EXPECT_EQ(real.elements[2].string, writes->why);
+    const auto floor = server_->command({"ZSCORE", std::string(redis::keys::fencing_numbers), ""});
+    if (writes->floor) {
+      EXPECT_LT(std::abs(std::stoll(floor.string) - static_cast<std::int64_t>(*writes->floor)),
+                500'000);
+    }
   }
 
   [[nodiscard]] static std::string without_time(const std::string& marker) {
@@ -391,6 +453,8 @@ class ModelAgainstServer : public testing::TestWithParam<std::uint64_t> {
   }
 
   std::optional<RedisServer> server_;
+  bool compares_ = false;
+  bool gets_ = false;
   simulation::Random random_{GetParam()};
   redis::Encoder encoder_;
   std::optional<Wire> wire_;

@@ -1,4 +1,4 @@
-// Connections that break at the worst moment: what was executed without an answer is taken back.
+// Connections that break at the worst moment: a command executed without an answer is undone.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

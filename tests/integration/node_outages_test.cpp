@@ -125,7 +125,7 @@ TEST_F(NodeOutages, AWaitingAcquireSitsAnOutageOut) {
 }
 
 TEST_F(NodeOutages, StoppedNodesAreNotWaitedFor) {
-  // Whoever waited for a hung node would wait until the test is given up.
+  // A caller that waited for a hung node would wait until the test times out.
   auto options = patient(nodes_->urls());
   options.shortest_node_limit = options.longest_node_limit = ages;
   Client client = make_client(options);
@@ -256,7 +256,7 @@ TEST_F(NodeOutages, ALeaseWhoseNodesForgotItIsNotExtended) {
   EXPECT_TRUE(succeeded(lease->release()));
 }
 
-/// How many lock cycles with one node stopped; the keys are named so that all can be looked for.
+/// How many lock cycles with one node stopped; the keys are named so that all can be found.
 std::vector<std::string> cycle_beside_a_stopped_node(Client& client) {
   std::vector<std::string> resources;
   for (int i = 0; i < 100; ++i) {
@@ -270,7 +270,7 @@ std::vector<std::string> cycle_beside_a_stopped_node(Client& client) {
 }
 
 TEST_F(NodeOutages, AClientThatClosesDeliversWhatAStoppedNodeMayExecuteYet) {
-  // A limit that the node keeps, though it stands still for a while.
+  // A limit that the node keeps, though it is stopped for a while.
   ClientOptions options = with_long_ttl(patient(nodes_->urls()));
   options.shortest_node_limit = options.longest_node_limit = seconds(60);
   Client client = make_client(std::move(options));

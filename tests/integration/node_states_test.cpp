@@ -74,7 +74,7 @@ TEST_F(NodeStates, AServerThatMissesItsReplicasTakesNoLock) {
 
 TEST_F(NodeStates, AServerThatCanNotSaveTakesNoLock) {
   RedisServerOptions options;
-  options.arguments = {"--save", "3600 1"};
+  options.arguments = {"--save", "3600", "1"};
   RedisServer server(options);
   ASSERT_TRUE(server.command({"SET", "dirty", "1"}).is_ok());
   // Where it saves to is a directory by now.
@@ -159,7 +159,7 @@ TEST_P(NodeErrors, AreTheVoteInTheServersWords) {
                          error.starts_with("MASTERDOWN ");
   if (no_master) return;
   EXPECT_TRUE(vote.round_trip);
-  EXPECT_EQ(fake.count("EVALSHA"), 0U) << "it was told that nothing was executed";
+  EXPECT_EQ(fake.count("EVALSHA"), 0U) << "the answer says that nothing was executed";
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -178,7 +178,7 @@ INSTANTIATE_TEST_SUITE_P(
         "MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.",
         "NOPERM this user has no permissions to run the 'set' command", "ERR syntax error"));
 
-TEST(NodeHandshakes, AServerThatIsStillLoadingRefusesTheGreeting) {
+TEST(NodeHandshakes, AServerThatIsStillLoadingRefusesTheHandshake) {
   FakeServer fake;
   fake.on("INFO", [](const Command&) { return resp::error("LOADING Redis is loading"); });
   const NodeReport vote = vote_of_only_node(fake.url());

@@ -1,5 +1,4 @@
-// P5, its first half: who gives a lock up tells who listens, and who listens does not ask again and
-// again.
+// P5, its first half: a release notifies the waiters, and a waiter does not poll again.
 
 #include <gtest/gtest.h>
 
@@ -30,7 +29,7 @@ class ReleaseScript : public testing::Test {
   static std::string encoded(Verb verb, const std::string& resource, const std::string& token,
                              const redis::Terms& terms = {}, std::int64_t number = 0) {
     redis::Encoder encoder;
-    return std::string(encoder.encode(verb, ScriptForm::text, redis::SetForm::plain, resource,
+    return std::string(encoder.encode(verb, ScriptForm::text, redis::Dialect::classic, resource,
                                       token.empty() ? Token() : Token::parse(token).value(),
                                       seconds(60), number, terms));
   }
@@ -52,7 +51,7 @@ class ReleaseScript : public testing::Test {
   void listen(const std::string& who) {
     ASSERT_EQ(ear_.call({"SUBSCRIBE", "redlock:wake:" + who}).elements.size(), 3U);
   }
-  /// Who was told, and what.
+  /// The clients that were notified, and the notifications.
   [[nodiscard]] std::string heard() {
     const Reply message = ear_.read();
     if (message.elements.size() != 3) return "nothing";
@@ -73,12 +72,12 @@ TEST_F(ReleaseScript, TellsWhoCameFirstAndTheSecond) {
     listen(who);
     EXPECT_EQ(queue(who), 1);
   }
-  EXPECT_EQ(queue("a"), 1) << "who asks again keeps the place";
+  EXPECT_EQ(queue("a"), 1) << "a client that asks again keeps its position";
   EXPECT_EQ(release("me").integer, 1);
   EXPECT_EQ(server_.get("r"), std::nullopt);
   EXPECT_EQ(heard(), "a: 0r");
   EXPECT_EQ(heard(), "b: 1r");
-  leave("a");  // it is free: whatever a was told of is for the others
+  leave("a");  // it is free: the notification of a passes to the others
   EXPECT_EQ(heard(), "b: 0r");
   EXPECT_EQ(heard(), "c: 1r");
   hold("r", "me");
@@ -239,6 +238,7 @@ TEST_F(ReleaseScript, TellsOfEveryHoldThatIsGivenUp) {
 }
 
 TEST_F(ReleaseScript, ReleasesAllTheSameWhereItMayTellNothing) {
+  if (!server_.is_since(6, 2)) GTEST_SKIP() << "channels can be forbidden: row redis-7.0";
   server_.command({"ACL", "SETUSER", "narrow", "on", ">pw", "~r", "+@all", "resetchannels"});
   queue("a");
   RespClient narrow = RespClient::unix_socket(server_.unix_path());
@@ -266,7 +266,8 @@ class Notifications : public testing::Test {
     }
     return true;
   }
-  [[nodiscard]] int looks() { return calls(nodes_[0], "set"); }
+  /// By SET, or by the script that attempts are on Redis 6.0.
+  [[nodiscard]] int looks() { return calls(nodes_[0], nodes_[0].is_since(7) ? "set" : "type"); }
 
   Nodes nodes_{3};
   Client holder_ = make_client(patient(nodes_.urls()));
@@ -279,7 +280,7 @@ TEST_F(Notifications, LetAWaiterSleep) {
   ASSERT_TRUE(succeeded(lease));
   auto waiting = in_background(forever);
   ASSERT_TRUE(eventually([&] { return stand_in_all_queues(); }));
-  // One look in more than two seconds.
+  // One retry in more than two seconds.
   EXPECT_TRUE(eventually([&] {
     const auto before = looks();
     std::this_thread::sleep_for(seconds(1));
@@ -287,7 +288,7 @@ TEST_F(Notifications, LetAWaiterSleep) {
   }));
   ASSERT_TRUE(succeeded(lease->release()));
   EXPECT_TRUE(succeeded(waiting.get()));
-  EXPECT_GE(calls(nodes_[0], "publish"), 1);
+  EXPECT_TRUE(eventually([&] { return calls(nodes_[0], "publish") >= 1; }));
 }
 
 TEST_F(Notifications, ServeAllWaitersOfOneProcess) {
@@ -318,7 +319,7 @@ TEST_F(Notifications, AreReplacedByPollingWhereTheyAreForbidden) {
   auto lease = holder_.try_acquire(resource_, {.ttl = seconds(30)});
   ASSERT_TRUE(succeeded(lease));
   auto waiting = in_background(forever);
-  EXPECT_TRUE(eventually([&] { return looks() > 20; })) << "it looks again and again instead";
+  EXPECT_TRUE(eventually([&] { return looks() > 20; })) << "it polls instead";
   ASSERT_TRUE(succeeded(lease->release()));
   EXPECT_TRUE(succeeded(waiting.get()));
 }
@@ -338,7 +339,7 @@ TEST_F(Notifications, HandOverAtOnceAndNotAtTheNextRetry) {
       ++turns;
     }
   });
-  // A look comes after 2.4 s at the earliest: 20 of them would take 48 s.
+  // A retry comes after 2.4 s at the earliest: 20 of them would take 48 s.
   EXPECT_TRUE(eventually([&] { return turns == 20; }, seconds(30)));
 }
 
@@ -372,7 +373,7 @@ TEST_F(Notifications, FollowAWriterAndItsReaders) {
   EXPECT_TRUE(succeeded(next.get()));
 }
 
-/// However a node is reached, and whoever we are there: who waits stands in its queue.
+/// With every kind of connection and user, a waiter is queued on the node.
 struct Way {
   const char* name;
   std::function<std::string(const RedisServer&)> url;

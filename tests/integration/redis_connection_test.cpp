@@ -47,7 +47,7 @@ class RealConnection : public testing::Test {
                                 std::int64_t connection_id = 0) {
     Encoder encoder;
     connection_->send(
-        encoder.encode(verb, form, connection_->set_form(), "r", Token::parse(token).value(),
+        encoder.encode(verb, form, connection_->dialect(), "r", Token::parse(token).value(),
                        std::chrono::seconds(60), connection_id),
         {.claim = {}, .round = 0, .verb = verb});
     connection_->flush();
@@ -88,7 +88,7 @@ TEST_F(RealConnection, ALockLivesThroughAllItsVerbs) {
   EXPECT_EQ(ask(Verb::set, "other").reply, Reply::taken);
   const auto& refused = ask(Verb::set_and_ttl, "other");
   EXPECT_EQ(refused.reply, Reply::taken);
-  EXPECT_EQ(refused.text, connection_->set_form() == SetForm::with_get ? "me" : "");
+  EXPECT_EQ(refused.text, connection_->dialect() == Dialect::with_get ? "me" : "");
   ASSERT_TRUE(refused.remaining);
   EXPECT_GT(*refused.remaining, std::chrono::seconds(1));
   EXPECT_EQ(ask(Verb::extend, "me").reply, Reply::extended);
@@ -133,7 +133,11 @@ TEST_F(RealConnection, AServerOutOfMemorySaysSoWordForWord) {
   EXPECT_EQ(set.reply, Reply::error);
   EXPECT_TRUE(set.text.starts_with("OOM command not allowed")) << set.text;
   EXPECT_EQ(repair.reply, Reply::error);
-  EXPECT_TRUE(repair.text.starts_with("OOM ")) << repair.text;
+  // Redis 6.0 puts the place in the script in front.
+  const bool bare = server_->is_since(7);
+  EXPECT_TRUE(bare ? repair.text.starts_with("OOM ")
+                   : repair.text.find("-OOM ") != std::string::npos)
+      << repair.text;
   EXPECT_EQ(server_->get("r"), std::nullopt);
 }
 
@@ -157,7 +161,7 @@ TEST_F(RealConnection, AWrongPasswordIsAnErrorThatNamesItNot) {
   wrong.password = "wrong-horse";
   connect(wrong);
   EXPECT_EQ(owner_.cause, NodeDown::Cause::error);
-  EXPECT_EQ(owner_.conduct, Conduct::proper);
+  EXPECT_EQ(owner_.protocol_error, ProtocolError::none);
   EXPECT_TRUE(owner_.why.starts_with("AUTH: WRONGPASS ")) << owner_.why;
   EXPECT_EQ(owner_.why.find("horse"), std::string::npos);
 }

@@ -1,4 +1,4 @@
-// What the Lua scripts do on a real server, asked through the bytes that the library sends.
+// The effects of the Lua scripts on a real server, called with the bytes that the library sends.
 
 #include <gtest/gtest.h>
 
@@ -30,7 +30,7 @@ class Scripts : public testing::Test {
     redis::Encoder encoder;
     RespClient client = RespClient::unix_socket(server_->unix_path());
     client.send_raw(
-        encoder.encode(verb, form, redis::SetForm::plain, "r", Token::parse(token).value(), ttl));
+        encoder.encode(verb, form, redis::Dialect::classic, "r", Token::parse(token).value(), ttl));
     return client.read();
   }
   static std::int64_t number(Verb verb, const std::string& token,

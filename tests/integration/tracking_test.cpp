@@ -19,7 +19,7 @@ class Tracking : public testing::Test {
  protected:
   /// Nobody asks for anything from here on.
   void connect() {
-    // Open, so that the client has nothing to write: what it writes itself is not tracked.
+    // Open, so that the client has nothing to write: its own writes are not tracked.
     ClientOptions options = guarded(nodes_.urls());
     if (!opened_) open_deployment(options);
     opened_ = true;
@@ -32,6 +32,10 @@ class Tracking : public testing::Test {
     EXPECT_THAT(log_.last_message(NodeEvent::Kind::down, 0), HasSubstr(why));
     EXPECT_TRUE(log_.wait_for(NodeEvent::Kind::up, 0, 2));
   }
+
+  /// Redis 6.0 would tell us of our own scripts' writes too, and is not asked to.
+  [[nodiscard]] bool tracks_keys() const { return nodes_[0].is_since(7); }
+  static constexpr auto needs_tracked_keys = "keys are tracked: row redis-7.0 of the matrix";
 
   Nodes nodes_{1};
   EventLog log_;
@@ -47,6 +51,7 @@ TEST_F(Tracking, AFlushIsTold) {
 }
 
 TEST_F(Tracking, AWriteOfTheMarkerIsTold) {
+  if (!tracks_keys()) GTEST_SKIP() << needs_tracked_keys;
   connect();
   nodes_[0].command({"DEL", marker});
   expect_news("membership record changed");
@@ -54,6 +59,7 @@ TEST_F(Tracking, AWriteOfTheMarkerIsTold) {
 }
 
 TEST_F(Tracking, ATrackedMarkerIsOneKeyAndVotesTrackNothingElse) {
+  if (!tracks_keys()) GTEST_SKIP() << needs_tracked_keys;
   connect();
   for (int i = 0; i < 3; ++i) {
     EXPECT_TRUE(succeeded(acquire_patiently(*client_, fresh_resource(), {.ttl = short_max_ttl})));
@@ -64,6 +70,7 @@ TEST_F(Tracking, ATrackedMarkerIsOneKeyAndVotesTrackNothingElse) {
 }
 
 TEST_F(Tracking, WhoMayNotTrackGoesOnWithout) {
+  if (!nodes_[0].is_since(7)) GTEST_SKIP() << "subcommands can be forbidden: row redis-7.0";
   for (const std::string word : {"-hello", "-client|tracking", "-client|caching"}) {
     const auto right = [&](const std::string& change) {
       ASSERT_TRUE(nodes_[0].command({"ACL", "SETUSER", "default", change}).is_ok());

@@ -12,33 +12,33 @@
  * no time here. A request is executed at any later time or never; an answer that comes late is a
  * grant that comes late, one that is lost is one that never comes.
  *
- * Two attempts are looked at, amid any number of others. What must hold is about pairs of
+ * Two attempts are modelled, amid any number of others. The assertions are about pairs of
  * leases, so two are enough; of the others only this matters: they take keys that have vanished
  * (as if our SET came late), and raise F. F[k] here is what these two attempts have left on node
  * k, a lower bound of what is really there: it says who cannot acknowledge; that a node which
  * could does not, for what others left, is a step that is never taken. Where F has expired, the
  * floor is not below it; so it needs no place of its own.
- * What adds nothing but a larger F is left out, for a smaller F allows more: (3) after a refused
+ * Steps that only make F larger are left out, for a smaller F allows more: (3) after a refused
  * SET or on a node that is behind, and what is executed of a number that was given up.
  *
  * Checked when a lease is granted:
  *  unique  no other lease has its token;
  *  began   it is larger than the tokens of all leases that were granted before this attempt began;
  *  held    if the key is still there on q of the nodes that acknowledged, it is larger than the
- *          tokens of all leases that were granted before. Who is granted a lease before its
+ *          tokens of all leases that were granted before. A client that is granted a lease before its
  *          deadline has these keys, unless a clock leaps: so this is the order of the grants under
  *          sane clocks.
  * Without the condition of the last one (LITERAL) it is wrong: all answers may be under way to a
  * client whose keys are gone already while another one is granted a lease, with a larger token. */
 #define N 3
 #define QUORUM 2
-/* The largest number. Two attempts that raise once need four, to stand in every order. */
+/* The largest number. Two attempts that raise once need four, to have every order. */
 #ifndef TOP
 #define TOP 4
 #endif
 
 byte F[N];
-byte owner[N];  /* of the key: attempt + 1; 0: nobody who is looked at */
+byte owner[N];  /* of the key: attempt + 1; 0: none that is modelled */
 
 #define idle 0
 #define asking 1
@@ -54,7 +54,7 @@ bit later[2];   /* the other attempt was granted before this one began */
 #define compared 2      /* (2) was below f */
 #define raised 3        /* (3) */
 #define behind 4        /* the lock is ours, the number is not */
-#define acknowledged 5  /* (4), or the script: told, and there is no way back */
+#define acknowledged 5  /* (4), or the script: acknowledged, which is final */
 #define gone 6          /* no vote of this node any more */
 byte step[2 * N];
 
@@ -82,7 +82,7 @@ byte before[N];  /* the largest number of before the restart */
 #define FLOOR(k) before[k]
 #endif
 
-/* What is wrong on purpose. */
+/* The planted faults. */
 #ifdef NON_STRICT
 #define BELOW(k) (F[k] <= asked[a])
 #else
@@ -289,7 +289,7 @@ inline vanish(k) {
   owner[k] = 0
 }
 
-/* Attempts are alike, and nodes; see lock.pml. What cannot matter any more is forgotten. */
+/* Attempts are alike, and nodes; see lock.pml. State that cannot matter any more is forgotten. */
 #define FORGET(attempt, k) \
   if \
   :: owner[k] != attempt + 1 && \

@@ -70,7 +70,7 @@ byte restarts;
 #define COUNT_RESTART skip
 #endif
 
-/* What a client has on its way to a node, or may have there. */
+/* The state of a client's request on its way to a node, or on it. */
 #define clean 0      /* nothing, and nothing can come */
 #define sent 1       /* a SET that was not executed yet */
 #define granted 2    /* the vote is ours, or the node was repaired */
@@ -105,7 +105,7 @@ byte extend[2 * N];
   :: d_step { step(1) } \
   :: d_step { step(2) }
 
-/* What cannot matter any more is forgotten, for fewer states: that a release is owed, or was,
+/* State that cannot matter any more is forgotten, for fewer states: that a release is owed, or was,
  * where there is nothing to release and no extend on its way that could change that. */
 #define FORGET(client, k) \
   if \
@@ -117,7 +117,7 @@ byte extend[2 * N];
   fi
 
 /* Nodes are alike, and clients are: of all states that differ only in who is who, one is explored.
- * What is printed lets tests/model/run give everybody one name throughout a counterexample. */
+ * The output lets tests/model/run give each process one name throughout a counterexample. */
 int swap;
 #define SWAP(one, other) swap = one; one = other; other = swap
 /* All fields of a node, and what each client has there. */
@@ -247,7 +247,7 @@ inline lose() {
 #endif
 }
 
-/* Also a lease that is over: who was paused releases late. */
+/* Also a lease that is over: a client that was paused releases late. */
 inline release() {
   phase[c] == held && MAY_STOP ->
   printf("client %d releases its lease\n", c + 1);
@@ -330,7 +330,7 @@ inline begin_extend() {
  * forgot, by a repair or by a late SET: it is a new vote, which the guard forbids. An attempt of
  * somebody else may have been granted the vote that was forgotten, not know of the restart, and
  * win with it later (COUNT_QUARANTINED). If every client knew of a restart before it counted a
- * vote of the time before (NOTICE), these answers could be counted; but nothing tells a client
+ * vote of the time before (NOTICE), these answers could be counted; but nothing informs a client
  * that is paused or cut off. */
 #ifdef COUNT_QUARANTINED
 #define MAY_COUNT(k) true
@@ -376,7 +376,7 @@ inline win_extend() {
   end_extend(c)
 }
 
-/* Releases nothing. What is on its way stays on its way. */
+/* Releases nothing. Requests on their way stay on their way. */
 inline fail_extend() {
   extending[c] ->
   printf("client %d gives its extend up\n", c + 1);
@@ -469,7 +469,7 @@ inline readmit_early(k) {
   printf("node %d ends its quarantine, its clock runs ahead\n", k + 1)
 }
 
-/* What was on its way to the server process is lost with it; an answer that was given is not, and
+/* A request on its way to the server process is lost with it; an answer that was given is not, and
  * the client counts on it as long as it does not NOTICE. */
 inline lose_requests(k, client) {
 #ifdef NOTICE
@@ -519,7 +519,7 @@ end:
   (phase[client] == idle \
    && (owner[0] == client + 1 || owner[1] == client + 1 || owner[2] == client + 1))
 
-/* Looks at every state. */
+/* Checks every state. */
 active proctype Checker() {
 end:
   do

@@ -123,7 +123,7 @@ byte losses;
   seen[0] = seen[0] & ~BIT(k); seen[1] = seen[1] & ~BIT(k); \
   FORGET_TARGET(k)
 
-/* The two rounds. Who is first matters only where the clients differ. */
+/* The two rounds. Their order matters only if the clients differ. */
 #ifndef FIRST
 #define FIRST 0
 #endif
@@ -268,7 +268,7 @@ inline announce() {
 #else
 #define AFTER_PASS stage[o] = verifying; FIRST_OF(MEMBERS(WANTED))
 #endif
-/* What another run of the same change wrote stays as it is, so that runs do not disturb each
+/* The writes of another run of the same change are kept, so that runs do not disturb each
  * other. */
 #define PUT \
   if \

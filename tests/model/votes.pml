@@ -3,11 +3,11 @@
  *
  * Time: a key, a lease and a quarantine last for some time after a round began. So it is enough to
  * know which rounds are still before their deadline: a key may be gone, and a quarantine is over,
- * once the rounds of before are. What is late, a paused client or a message, is a step that is
+ * once the rounds of before are. A delay, of a paused client or a message, is a step that is
  * taken late. A round that is over leaves nothing: a key that stays longer excludes more.
  *
- * A marker is only told from another one. So there is no incarnation here, but who remembers the
- * present one. */
+ * A marker is only distinguished from another one. So the model has no incarnation, but which
+ * clients remember the present one. */
 #define NODES 3
 #define QUORUM 2
 #define EACH_NODE(step) \
@@ -29,13 +29,13 @@ byte losses;
 #define LOSSES 1
 #endif
 
-/* What a client remembers of a node since its handshake. */
+/* The client's memory of a node since its handshake. */
 #define AT(client, k) ((client) * NODES + (k))
 bit same[2 * NODES] = 1; /* the marker that is there, or was there before it was lost */
 byte until[2 * NODES];  /* its quarantine */
 bit met[2 * NODES] = 1;  /* had its handshake */
 
-/* What a client has on its way. */
+/* The client's requests on their way. */
 #define none 0
 #define asked 1
 #define looked 2    /* AHEAD: the marker was read before the SET */
@@ -68,7 +68,7 @@ byte phase[2];
 #define EXTEND_FITS(k) MARKER_FITS(k)
 #endif
 
-/* The remembered marker is another one now; without incarnation, that cannot be told. */
+/* The remembered marker is another one now; without incarnation, that cannot be seen. */
 #define NOT_SAME(k) same[AT(0, k)] = 0; same[AT(1, k)] = 0
 
 /* Nodes are alike; see lock.pml. */
@@ -147,7 +147,7 @@ inline execute_set(k) {
   printf("node %d executes the SET of client %d\n", k + 1, c + 1)
 }
 
-/* Behind the SET. The quarantine is over when the answer is looked at, or it is no vote. */
+/* Behind the SET. The quarantine is over when the answer is read, or it is no vote. */
 inline read_marker(k) {
   phase[c] != idle && MY(set, k) == executed && MARKER_FITS(k) && MY(until, k) == 0 ->
   MY(set, k) = counted; MY(kept, k) = 1;
@@ -229,7 +229,7 @@ inline win_extend() {
   printf("client %d has extended its lease\n", c + 1)
 }
 
-/* What was not answered yet is lost. */
+/* Requests that were not answered yet are lost. */
 inline fail_extend() {
   EXTENDS(c) ->
   DROP_ROUNDS(0, EXTEND_OF(c)); DROP_ROUNDS(1, EXTEND_OF(c)); DROP_ROUNDS(2, EXTEND_OF(c));

@@ -67,7 +67,7 @@ void Checker::granted(const Grant& grant) {
   ++grants_;
   ++by_group_[group];
   forget_old_tokens(now);
-  // What nobody can hold any more is only in the way.
+  // Leases that nobody can hold any more are dropped.
   std::erase_if(leases_, [&](const Lease& lease) {
     return !judged_at_the_end() && lease.until <= grant.now &&
            (trail(lease.token).ended || trail(lease.token).abandoned);
@@ -165,8 +165,8 @@ void Checker::fenced(std::size_t resource, std::uint64_t number, True began, Tru
   const bool out_of_order = any_clocks_ || judged_at_the_end();
   if (out_of_order) {
     // While a lease can be lost to a clock that steps, two attempts may each have a node first:
-    // their order is not that of the grants. Who begins after a grant meets its number all the
-    // same.
+    // their order is not that of the grants. A round that begins after a grant meets its number all
+    // the same.
     const auto later = std::lower_bound(all.begin(), all.end(), began,
                                         [](const Numbered& a, True at) { return a.at < at; });
     before = later == all.begin() ? 0 : std::prev(later)->highest;
@@ -176,7 +176,7 @@ void Checker::fenced(std::size_t resource, std::uint64_t number, True began, Tru
              std::to_string(before - number));
   }
   if (!out_of_order) {
-    // Above all others, and so told apart from them; of those the last one is enough.
+    // Above all others, and so distinct from them; of those the last one is enough.
     all.clear();
   } else if (!numbers_.emplace(resource, number).second) {
     violated("invariant 2: a fencing token was given out twice");
@@ -215,7 +215,8 @@ void Checker::found_at_the_end(std::uint64_t token) {
 
 void Checker::release_answered(std::uint64_t token, std::size_t still_there) {
   if (trail(token).restored) return;
-  // Whoever needs `quorum_` of all nodes is blocked when more than the rest of them are taken.
+  // A client that needs `quorum_` of all nodes is blocked when more than the rest of them are
+  // taken.
   if (still_there > nodes_ - quorum_) {
     violated("invariant 4: a release was answered while a majority was taken by " +
              std::to_string(token));

@@ -41,7 +41,7 @@ class Checker {
   void extended(std::uint64_t token, True now, True until);
   /// The holder gave it back or handed it on and acts on it no more.
   void ended(std::uint64_t token, True now);
-  /// The holder was told that a node's clock has stepped: the deadline is earlier.
+  /// A node's clock has stepped, and the holder was given an earlier deadline.
   void lowered(std::uint64_t token, True now, True until);
   void lost(std::uint64_t token, True now);
 

@@ -12,7 +12,7 @@ using True = std::int64_t;
 inline constexpr True never = std::numeric_limits<True>::max();
 inline constexpr True ms = 1'000'000;
 inline constexpr True hour = 3'600'000 * ms;
-/// What wall clocks show when a run begins: numbers of today's size, for fencing tokens are made
+/// The wall clocks at the beginning of a run: numbers of today's size, for fencing tokens are made
 /// of them.
 inline constexpr std::int64_t wall_epoch = 1'795'000'000'000 * ms;
 

@@ -44,8 +44,8 @@ TEST(Directed, without_faults_every_number_of_nodes_serves_everybody) {
 }
 
 TEST(Directed, a_majority_that_forgets_at_once_hands_one_lock_to_two_holders) {
-  // What the restart guard is for: without it, this is how the algorithm breaks, and the checker
-  // must see it.
+  // The case that the restart guard is for: without it, the algorithm breaks this way, and the
+  // checker must see it.
   Scenario s = calm();
   s.between_crashes = 20 * ms;
   s.data_loss_per_mille = 1000;

@@ -9,7 +9,7 @@
 
 namespace redlock::simulation {
 
-/// What holds for the state of every engine between two steps, and for two successive states. One
+/// The invariants of every engine's state between two steps, and of two successive states. One
 /// sentence each; the first that is broken is kept.
 class Invariants {
  public:

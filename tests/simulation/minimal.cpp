@@ -11,7 +11,7 @@ namespace redlock::simulation {
 namespace {
 
 /// A change to a scenario draws other random numbers from there on, so that the seed has to be
-/// looked for again: among so many.
+/// searched for again: among so many.
 constexpr std::uint64_t seeds_tried = 200;
 
 using Reduction = void (*)(Scenario&);

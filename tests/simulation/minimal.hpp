@@ -8,7 +8,7 @@
 namespace redlock::simulation {
 
 /// The story of a failing seed with everything taken away that the failure does not need: faults,
-/// clients, nodes, time. A seed decides which; the same call tells the same story.
+/// clients, nodes, time. A seed decides which; the same call gives the same story.
 struct MinimalStory {
   std::uint64_t seed =
       0;  ///< of the scenario that is left; 0: the seed that was given does not fail

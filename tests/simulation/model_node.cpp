@@ -69,6 +69,28 @@ bool ModelNode::has(std::size_t resource, std::uint64_t token, True now) const {
   return std::find(all.begin(), all.end(), token) != all.end();
 }
 
+bool ModelNode::is_script(Verb verb) {
+  switch (verb) {
+    case Verb::take:
+    case Verb::take_permit:
+    case Verb::enter:
+    case Verb::raise_fence:
+    case Verb::extend:
+    case Verb::extend_or_set:
+    case Verb::release:
+    case Verb::inspect:
+    case Verb::expire_orphan:
+    case Verb::prune_fencing_numbers:
+    case Verb::join_queue:
+    case Verb::leave_queue:
+    case Verb::notify:
+    case Verb::write_marker:
+      return true;
+    default:
+      return false;
+  }
+}
+
 Response ModelNode::execute(const Request& request, True now) {
   for (std::size_t resource = 0; resource < most_resources; ++resource) expire(resource, now);
   Response response;
@@ -79,6 +101,7 @@ Response ModelNode::execute(const Request& request, True now) {
     response.read_only = true;
     return response;
   }
+  if (!runs_scripts && is_script(request.stamp.verb)) return response;  // NOPERM
   const auto by_script = [&](Script script, auto&& what) {
     if (knows(script, request.form)) return what();
     response.reply = Reply::script_missing;
@@ -116,9 +139,29 @@ Response ModelNode::execute(const Request& request, True now) {
     case Verb::extend:
     case Verb::extend_or_set:
       by_script(Script::extend, [&] { extend(request, now, response); });
+      response.had_it = response.reply == Reply::extended;
       break;
     case Verb::release:
       by_script(Script::release, [&] { release(request, now, response); });
+      break;
+    case Verb::release_plain:
+      release_plain(request, now, response);
+      break;
+    case Verb::extend_plain:
+    case Verb::repair_plain:
+      extend_plain(request, now, response);
+      break;
+    case Verb::raise_plain:
+      response.number = std::max(memory_.numbers[request.resource], memory_.floor.value_or(0));
+      response.reply = memory_.floor ? Reply::granted : Reply::behind;
+      end_numbered(request, now, response);
+      break;
+    case Verb::set_all:
+      set_all(request, now, response);
+      break;
+    case Verb::notify:
+      response.reply = Reply::done;
+      response.freed = 1U << request.resource;
       break;
     case Verb::inspect:
       by_script(Script::inspect, [&] { inspect(request, now, response); });
@@ -138,6 +181,14 @@ Response ModelNode::execute(const Request& request, True now) {
       response.marker = memory_.marker;
       break;
     case Verb::write_marker:
+      write_marker(request.write, now, response);
+      break;
+    case Verb::mark_plain:
+      // A transaction cannot decide: the quarantine begins in any case.
+      if (request.write.quarantine > core::Duration::zero()) {
+        quarantine(std::chrono::ceil<std::chrono::milliseconds>(request.write.quarantine).count(),
+                   now);
+      }
       write_marker(request.write, now, response);
       break;
     case Verb::read_clock:
@@ -404,7 +455,7 @@ void ModelNode::extend_hold(const Request& request, True now, Response& response
     response.reply = Reply::extended;
     return;
   }
-  // Whoever extends by the token alone does not know the group.
+  // A caller that extends by the token alone does not know the group.
   const std::uint64_t group = repairs ? request.group : 0;
   if (!none && key.group != group && !key.holds.empty()) return;
   response.reply = Reply::gone;
@@ -454,6 +505,58 @@ void ModelNode::release(const Request& request, True now, Response& response) {
       response.reply = Reply::taken;
     }
   }
+}
+
+void ModelNode::release_plain(const Request& request, True now, Response& response) {
+  Key& key = memory_.keys[request.resource];
+  if (key.group != 0) {
+    response.reply = Reply::script_needed;  // WRONGTYPE
+    return;
+  }
+  const std::uint64_t there = holder(request.resource, now);
+  const bool deletes =
+      there != 0 && (there == request.token || mutant_ == Mutant::release_without_compare);
+  response.reply = deletes ? Reply::released : there != 0 ? Reply::taken : Reply::gone;
+  if (!deletes) return;
+  key = {};
+  response.queued = !queue(request.resource).empty();
+  if (mutant_ == Mutant::plain_release_is_quiet) response.queued = false;
+}
+
+void ModelNode::extend_plain(const Request& request, True now, Response& response) {
+  Key& key = memory_.keys[request.resource];
+  response.reply = Reply::taken;
+  if (key.group != 0) return;
+  const std::uint64_t there = holder(request.resource, now);
+  response.holder = there;
+  response.had_it = there == request.token;
+  if (response.had_it) key.expires = clock.milliseconds(now) + request.ttl_ms;
+  if (there != 0) return;
+  response.reply = Reply::gone;
+  if (request.stamp.verb != Verb::repair_plain) return;
+  set(request, now, response);
+  response.reply = Reply::repaired;
+}
+
+void ModelNode::set_all(const Request& request, True now, Response& response) {
+  response.reply = Reply::taken;
+  bool taken = false;
+  for (std::size_t i = 0; i < (request.both ? 2U : 1U); ++i) {
+    const std::size_t resource = i == 0 ? request.resource : 1U - request.resource;
+    const std::uint64_t there = holder(resource, now);
+    taken = taken || there != 0 || memory_.keys[resource].group != 0;
+    if (there == 0 || response.holder != 0) continue;
+    response.holder = there;
+    response.number = static_cast<std::int64_t>(i + 1);
+  }
+  if (taken) return;
+  for (std::size_t i = 0; i < (request.both ? 2U : 1U); ++i) {
+    Key& key = memory_.keys[i == 0 ? request.resource : 1U - request.resource];
+    key = {};
+    key.token = request.token;
+    key.expires = clock.milliseconds(now) + request.ttl_ms;
+  }
+  response.reply = Reply::granted;
 }
 
 bool ModelNode::has_holder(std::size_t resource, True now) {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/messages.hpp"
+#include "core/commands.hpp"
 #include "simulation/clock.hpp"
 #include "simulation/scenario.hpp"
 
@@ -16,7 +16,7 @@ namespace redlock::simulation {
 
 inline constexpr std::size_t most_resources = 2;
 
-/// Whose key nobody's is: a resource that is free only when its interval is over.
+/// The holder of a key without one: the resource is free only when its interval is over.
 inline constexpr std::uint64_t cooldown = ~std::uint64_t{0};
 
 struct Request {
@@ -42,7 +42,7 @@ struct Response {
   std::uint64_t holder = 0;
   std::uint64_t group = 0;         ///< whose holds are there instead
   bool writer = false;             ///< or that a writer waits
-  std::int64_t remaining_ms = -1;  ///< negative: not told
+  std::int64_t remaining_ms = -1;  ///< negative: unknown
   std::int64_t number = 0;         ///< fenced: the node's; numbered: before it was raised
   std::int64_t time = 0;           ///< nanoseconds; write_marker: what is left of a quarantine
   std::optional<core::Holds> holds{};
@@ -50,10 +50,12 @@ struct Response {
   std::string marker{};                     ///< read_marker, write_marker
   bool read_only = false;                   ///< an error: it is a replica
   std::int64_t counted = 0;                 ///< a planted fault's: what INCR answered
-  std::uint32_t freed = 0;                  ///< what those who wait are told of: a bit for each
+  bool had_it = false;                      ///< an extend found the key there
+  bool queued = false;                      ///< release_plain: clients are queued for the resource
+  std::uint32_t freed = 0;  ///< the resources that waiters are notified of: a bit for each
 };
 
-/// What the restart guard asks for on each connection.
+/// The restart guard's request on each connection.
 struct GuardRequest {
   std::string run_id{};
   std::string replid{};
@@ -81,7 +83,7 @@ class ModelNode {
   [[nodiscard]] Response execute(const Request& request, True now);
 
   /// The commands of a numbered SET are not one: others' may come between SET and ZMSCORE, and ZADD
-  /// and GET. What the second half answers is in `response`, of the first.
+  /// and GET. The answer of the second half is in the `response` of the first.
   [[nodiscard]] Response begin_numbered(const Request& request, True now);
   void end_numbered(const Request& request, True now, Response& response);
 
@@ -124,13 +126,15 @@ class ModelNode {
     read_only_until = until;
   }
 
-  /// What a restart without its data finds, and one with what was last saved.
+  /// A restart without data, and one with the data last saved.
   void forget() { memory_ = {}; }
   void save() { saved_ = memory_; }
   void restore() { memory_ = saved_; }
 
   Clock clock;
   Servers version = Servers::by_scripts;
+  bool compares = false;     ///< without a script, and sets several keys at once
+  bool runs_scripts = true;  ///< for the clients' user
 
   /// Below which no number is acknowledged, in microseconds.
   [[nodiscard]] std::optional<std::int64_t>& floor() noexcept { return memory_.floor; }
@@ -138,12 +142,13 @@ class ModelNode {
     return memory_.numbers[resource];
   }
 
-  /// Who waits, in the order in which they are told; whoever tells drops those that do not listen.
+  /// The waiters, in the order of their notifications; a notification drops those that are not
+  /// subscribed.
   [[nodiscard]] std::vector<std::uint64_t>& queue(std::size_t resource) {
     return memory_.queues[resource];
   }
 
-  /// Whose key is there now; 0: nobody's, or one of several holders.
+  /// The holder of the key; 0: none, or several.
   [[nodiscard]] std::uint64_t holder(std::size_t resource, True now) const {
     const Key& key = memory_.keys[resource];
     return key.token != 0 && clock.milliseconds(now) < key.expires ? key.token : 0;
@@ -173,7 +178,7 @@ class ModelNode {
     std::array<std::vector<std::uint64_t>, most_resources> queues{};  // who waits, and
     std::array<std::set<std::uint64_t>, most_resources> in_front{};   // ahead of all others
   };
-  /// What has expired is deleted when it is looked at: a clock set back does not revive it.
+  /// An expired key is deleted when it is read: a clock set back does not revive it.
   void expire(std::size_t resource, True now);
   enum class Script : std::uint8_t { fence, extend, release, inspect, prune, take, permit, enter };
   [[nodiscard]] bool knows(Script script, core::ScriptForm form);
@@ -197,6 +202,10 @@ class ModelNode {
   void prune(True now);
   [[nodiscard]] bool write_back_as_planted(const Request& request, True now, Response& response);
   void extend(const Request& request, True now, Response& response);
+  void release_plain(const Request& request, True now, Response& response);
+  void extend_plain(const Request& request, True now, Response& response);
+  void set_all(const Request& request, True now, Response& response);
+  [[nodiscard]] static bool is_script(core::Verb verb);
   void release(const Request& request, True now, Response& response);
   void inspect(const Request& request, True now, Response& response) const;
   void write_marker(const core::MarkerWrite& write, True now, Response& response);

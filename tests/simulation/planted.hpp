@@ -57,6 +57,8 @@ inline constexpr std::array planted{
     Planted{Mutant::cooldown_untold, "cooldown_untold", "invariant 5", 200},
     Planted{Mutant::says_the_first_key, "says_the_first_key", "invariant 5", 200},
     Planted{Mutant::fenced_writer_lets_in, "fenced_writer_lets_in", "invariant 5", 200},
+    Planted{Mutant::plain_extend_shortens, "plain_extend_shortens", "invariant 1", 1000},
+    Planted{Mutant::plain_release_is_quiet, "plain_release_is_quiet", "invariant 5", 200},
 };
 
 }  // namespace redlock::simulation

@@ -160,7 +160,8 @@ void let_one_forget(Scenario& s, Random& random) {
 }
 
 /// Where roles change anyway, so that nothing else has to be as it is where nodes forget. Not where
-/// nodes are trusted: what a replica had from before a restart looks like what the restart kept.
+/// nodes are trusted: data that a replica had from before a restart cannot be distinguished from
+/// data that the restart kept.
 void draw_failbacks(Scenario& s, std::uint64_t seed) {
   Random random(seed * 17 + 29);
   if (s.mutant != Mutant::none || s.between_role_changes == 0 || s.durable) return;
@@ -197,6 +198,12 @@ void draw_kind(Scenario& s, std::uint64_t seed) {
     s.longest_hold = 30 * ms;
     s.think = 1 * ms;
   }
+  if (s.mutant == Mutant::plain_release_is_quiet) s.kind = Wanted::exclusive;
+  if (s.mutant == Mutant::plain_extend_shortens) {
+    s.kind = Wanted::exclusive;
+    s.fencing_per_mille = 0;
+    s.restart_guard = false;
+  }
   if (s.mutant == Mutant::count_permits) s.kind = Wanted::permits;
   if (s.mutant == Mutant::release_at_once) s.kind = Wanted::interval;
   switch (s.kind) {
@@ -221,6 +228,22 @@ void draw_kind(Scenario& s, std::uint64_t seed) {
   if (of_a_kind && !s.steady) s.clients = 4;
 }
 
+/// Plain commands in the place of scripts.
+void draw_plain(Scenario& s, std::uint64_t seed) {
+  Random random(seed * 19 + 31);
+  const bool planted =
+      s.mutant == Mutant::plain_extend_shortens || s.mutant == Mutant::plain_release_is_quiet;
+  if (s.mutant != Mutant::none && !planted) return;
+  s.compares = planted || random.per_mille(400);
+  if (planted) s.servers = Servers::modern;
+  // A user who runs no scripts has exclusive locks only, and opens no deployment without clocks.
+  const bool exclusive = s.kind == Wanted::exclusive && (!s.restart_guard || s.clock_guard) &&
+                         s.fencing_per_mille == 0;
+  const bool all_compare = s.compares && s.servers == Servers::modern;
+  s.runs_scripts = !(all_compare && exclusive && random.per_mille(400));
+  if (s.mutant == Mutant::plain_extend_shortens) s.runs_scripts = false;
+}
+
 }  // namespace
 
 True Scenario::longest_wait() const noexcept { return 2'000 * ms; }
@@ -229,8 +252,8 @@ Scenario Scenario::draw(std::uint64_t seed, Mutant mutant) {
   Scenario s;
   s.mutant = mutant;
   Random random(seed * 13 + 17);
-  s.steady =
-      mutant >= Mutant::a_mark_is_a_holder || (mutant == Mutant::none && random.per_mille(30));
+  s.steady = (mutant >= Mutant::a_mark_is_a_holder && mutant != Mutant::plain_extend_shortens) ||
+             (mutant == Mutant::none && random.per_mille(30));
   s.draw_rest(seed);
   return s;
 }
@@ -291,6 +314,7 @@ void Scenario::draw_rest(std::uint64_t seed) {
   draw_kind(s, seed);
   draw_wild_clock(s, seed);
   draw_failbacks(s, seed);
+  draw_plain(s, seed);
   if (mutant == Mutant::fast_server_clocks) s.server_ppm = 100'000;
   if (mutant == Mutant::forget_at_once) {
     s.between_crashes = 30 * ms;
@@ -384,7 +408,7 @@ Scenario Scenario::draw_long(std::uint64_t seed) {
   s.shortest_ttl_ms = random.between(20, 100);
   s.longest_ttl_ms = random.between(300, 800);
   if (s.kind == Wanted::interval) {
-    // As long as the restart guard waits, so that it is kept whoever forgets.
+    // As long as the restart guard waits, so that it is kept when any node forgets.
     s.longest_interval_ms = random.between(1, s.longest_ttl_ms);
   }
   s.last_millisecond = random.per_mille(500);

@@ -22,9 +22,9 @@ enum class Mutant : std::uint8_t {
   sleepy_driver,               ///< the driver sleeps through its deadlines
   forget_answer,               ///< the driver drops an answer to the caller
   maximum_of_counters,         ///< fencing tokens are the maximum of an INCR on each node
-  unconditional_write_back,    ///< nodes raise their number whoever has the key, and lower it too
-  count_unseen_numbers,        ///< a node whose number was not told counts in the round that raises
-  trust_the_set,               ///< nodes do not look whose key it is when the number is raised
+  unconditional_write_back,    ///< nodes raise their number for any holder, and lower it too
+  count_unseen_numbers,        ///< a node whose number is unknown counts in the round that raises
+  trust_the_set,               ///< nodes do not check the holder when the number is raised
   no_floor,                    ///< a node that forgot its numbers begins at zero
   no_quarantine,               ///< nodes mark that they restarted, and vote at once
   no_clock_guard,              ///< nobody reads the nodes' clocks, and they leap
@@ -47,6 +47,8 @@ enum class Mutant : std::uint8_t {
   cooldown_untold,             ///< nodes do not notify when a release leaves a cooldown
   says_the_first_key,          ///< nodes say of several resources that the first is in the way
   fenced_writer_lets_in,       ///< a waiting writer that wants a fencing token keeps no reader out
+  plain_extend_shortens,       ///< a plain extend asks for the TTL of its round, however short
+  plain_release_is_quiet,      ///< a plain release does not say that clients are queued
 };
 
 /// Versions of servers, which understand different forms of a request.
@@ -58,7 +60,7 @@ enum class Servers : std::uint8_t {
 };
 inline constexpr std::size_t server_versions = 4;
 
-/// What the callers of a seed ask for.
+/// The requests of a seed's callers.
 enum class Wanted : std::uint8_t {
   exclusive,
   readers,   ///< readers, and writers
@@ -69,7 +71,7 @@ enum class Wanted : std::uint8_t {
 };
 inline constexpr std::size_t kinds = 6;
 
-/// What one seed is made of: drawn anew for each, so that every mix of faults comes up.
+/// The parameters of one seed: drawn anew for each, so that every mix of faults comes up.
 struct Scenario {
   std::size_t nodes = 5;
   std::size_t quorum = 3;
@@ -111,6 +113,8 @@ struct Scenario {
 
   std::int64_t fencing_per_mille = 0;  ///< of the acquires
   Servers servers = Servers::by_scripts;
+  bool compares = false;               ///< modern nodes compare without a script
+  bool runs_scripts = true;            ///< the clients' user may
   std::int64_t divided_per_mille = 0;  ///< of their numbered SETs: others come in between
   True node_skew = 0;                  ///< wall clocks are up to this apart from true time
   True client_skew = 0;
@@ -126,10 +130,10 @@ struct Scenario {
   bool any_clocks = false;
 
   /// Clocks only step forward, and nobody is new: then a vote that follows a step is not counted,
-  /// so that even holders who are told nothing are alone.
+  /// so that even holders without a notification are alone.
   bool judged_by_votes = false;
 
-  /// What a clock that steps leaves uncovered, by design: a step is noticed at the next reading,
+  /// The errors that a stepping clock can cause, by design: a step is noticed at the next reading,
   /// which is a second after the one before by a client's clock, and a round trip.
   [[nodiscard]] True unnoticed() const noexcept { return 1'010 * ms + 4 * slowest; }
   /// The same for a vote, which relies on a reading of the last half millisecond.

@@ -33,13 +33,13 @@ struct Verdict {
 /// Runs seeds until one fails; one in a hundred twice, to prove that a seed decides everything.
 [[nodiscard]] Verdict run_seeds(const Seeds& seeds);
 
-/// What came of one seed.
+/// The result of one seed.
 [[nodiscard]] Simulation::Outcome outcome_of(std::uint64_t seed);
 
-/// The seed that runs now: an assertion that breaks in the core ends the program, and whoever
-/// handles the signal wants to name it.
+/// The seed that runs now: an assertion that breaks in the core ends the program, and a process
+/// that handles the signal wants to name it.
 [[nodiscard]] std::uint64_t running_seed() noexcept;
-/// The story so far, where one is being told.
+/// The story so far, if one is recorded.
 [[nodiscard]] std::string_view running_story() noexcept;
 
 /// The end of the story of a seed, for people.

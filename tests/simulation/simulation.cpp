@@ -8,7 +8,7 @@
 namespace redlock::simulation {
 namespace {
 
-/// So often an operator looks whether the clients are helpless.
+/// How often an operator checks whether the clients need help.
 constexpr True operator_looks = 50 * ms;
 
 constexpr std::size_t fault_kinds = 11;
@@ -40,6 +40,8 @@ Simulation::Simulation(const Scenario& scenario, std::uint64_t seed)
     nodes_.back().version = scenario_.servers == Servers::mixed
                                 ? static_cast<Servers>(random_.below(server_versions - 1))
                                 : scenario_.servers;
+    nodes_.back().compares = scenario_.compares && nodes_.back().version == Servers::modern;
+    nodes_.back().runs_scripts = scenario_.runs_scripts;
   }
   open_deployment();
   if (scenario_.endless_floor) nodes_[0].floor() = (std::int64_t{1} << 53U) - 1;
@@ -399,7 +401,7 @@ bool Simulation::all_served() const {
 }
 
 void Simulation::check_the_end() {
-  // What is finished is given back by the next step.
+  // The next step gives back finished requests.
   for (std::uint32_t i = 0; i < clients_.size(); ++i) step(i, core::TimePassed{});
   stop_ = all_served() || now_ >= patience_ends_;
   if (!stop_) return plan(now_ + 20 * ms, Kind::timeout, 0);

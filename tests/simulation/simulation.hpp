@@ -22,7 +22,7 @@
 
 namespace redlock::simulation {
 
-/// Who may share a resource; the first is nobody.
+/// The groups that may share a resource; the first is none.
 inline constexpr std::array<std::string_view, 4> groups{"", "shared", "owner a", "owner b"};
 
 /// One seed's world: model nodes, a network, clients that each drive a real engine, and a checker.
@@ -43,7 +43,7 @@ class Simulation {
     std::size_t tokens = 0;
     std::size_t remembered = 0;  ///< tokens and connections, at the end
   };
-  /// Tells the story line by line where `story` is given.
+  /// Writes the story line by line if `story` is given.
   Outcome run(std::string* story = nullptr);
 
  private:
@@ -62,11 +62,11 @@ class Simulation {
     heal,
     turn,          // a client's turn ends, and what it commanded is covered
     set_right,     // a node's clock that had stepped
-    operate,       // an operator looks whether the deployment is closed
-    subscribe,     // a wish to be told reaches a node
+    operate,       // an operator checks whether the deployment is closed
+    subscribe,     // a subscription reaches a node
     subscribed,    // it is confirmed
     notified,      // something was given up
-    unsubscribed,  // nothing more is told
+    unsubscribed,  // no more notifications
     timeout,       // is everybody served, and if not, is the patience at its end?
   };
   struct Event {
@@ -90,7 +90,7 @@ class Simulation {
     bool client_side = true;
     bool server_side = true;
     bool broken = false;  // nothing more goes in, and nothing comes back for what is on its way
-    bool invalidated = false;  // the client will hear that the node loaded other data
+    bool invalidated = false;  // the client will be notified that the node loaded other data
     True last_request = 0;
     True last_reply = 0;
     std::string marker_ahead;        // the node's when the last vote was sent
@@ -165,7 +165,7 @@ class Simulation {
   void happen(const Event& event);
   [[nodiscard]] core::Duration quarantine() const;
   void open_deployment();
-  // simulation_operator.cpp: who opens what the clients cannot
+  // simulation_operator.cpp: opens a deployment when the clients cannot
   void write_markers(std::string_view deployment, std::string_view incarnation);
   [[nodiscard]] bool closed_for_clients() const;
   void operate();
@@ -211,7 +211,7 @@ class Simulation {
   [[nodiscard]] std::string replid_of(std::uint32_t node) const;
   [[nodiscard]] Response as_planted(const Connection& connection, Response response);
 
-  // simulation_notifications.cpp: what nodes tell
+  // simulation_notifications.cpp: the nodes' notifications
   [[nodiscard]] Subscription& subscription(std::uint32_t client, std::uint32_t node);
   void plan_notification(True at, Kind kind, std::uint32_t client, std::uint32_t node,
                          std::uint32_t what);
@@ -219,26 +219,44 @@ class Simulation {
   void unsubscribe(std::uint32_t client, std::uint32_t node);
   void break_subscription(std::uint32_t client, std::uint32_t node);
   void note_notified(const Event& event);
-  /// As whom a client process stands in queues.
+  /// The name under which a client process is queued.
   [[nodiscard]] std::uint64_t waiter(std::uint32_t client) const;
   void notify_waiters(std::uint32_t node, std::uint32_t resources);
 
   // simulation_client.cpp: drivers
   void step(std::uint32_t client, const core::Event& event);
   void end_turn(std::uint32_t client);
-  void carry_out(std::uint32_t client, const core::Command& command);
+  void carry_out(std::uint32_t client, const core::Connect& command);
+  void carry_out(std::uint32_t client, const core::Disconnect& command);
+  void carry_out(std::uint32_t client, const core::Subscribe& command);
+  void carry_out(std::uint32_t client, const core::Unsubscribe& command);
+  void carry_out(std::uint32_t client, const core::Send& command);
+  void carry_out(std::uint32_t client, const core::SendUpkeep& command);
+  void carry_out(std::uint32_t client, const core::SendToQueue& command);
+  void carry_out(std::uint32_t client, const core::KillOld& command);
+  void carry_out(std::uint32_t client, const core::SendMarker& command);
+  void carry_out(std::uint32_t client, const core::Acquired& command);
+  void carry_out(std::uint32_t client, const core::Extended& command);
+  void carry_out(std::uint32_t client, const core::Released& command);
+  void carry_out(std::uint32_t client, const core::Inspected& command);
+  void carry_out(std::uint32_t client, const core::Failed& command);
+  void carry_out(std::uint32_t client, const core::Lost& command);
+  void carry_out(std::uint32_t client, const core::Undelivered& command);
+  void carry_out(std::uint32_t client, const core::Drained& command);
+  void carry_out(std::uint32_t, const core::AtRisk&) {}
+  void carry_out(std::uint32_t, const core::NodeExcluded&) {}
+  void carry_out(std::uint32_t, const core::NodeLearned&) {}
   void end_closed(std::uint32_t client);
   [[nodiscard]] static std::uint8_t resource_of(std::string_view key);
   [[nodiscard]] static std::uint64_t group_of(std::string_view group);
-  void send_all(std::uint32_t client, const core::Command& command);
+  [[nodiscard]] static Request request_for(const core::Request& command,
+                                           core::ScriptForm form = core::ScriptForm::digest);
+  void send_all(std::uint32_t client, const core::Request& command, const Request& request);
   [[nodiscard]] Request as_planted(std::uint32_t client, core::NodeIndex node, Request request);
-  void acquired(std::uint32_t client, const core::Command& command);
   void fenced(const Client& client, Slot& slot, const core::Claim& claim);
-  void extended(std::uint32_t client, const core::Command& command);
-  void answered(std::uint32_t client, const core::Command& command);
-  void lost(std::uint32_t client, const core::Command& command);
+  void answered(std::uint32_t client, core::CallId request, Errc code = {}, bool released = false);
 
-  // simulation_callers.cpp: whoever wants locks
+  // simulation_callers.cpp: the callers that want locks
   void act(std::uint32_t client, std::uint32_t slot);
   void act_idle(std::uint32_t client, std::uint32_t slot);
   void draw_terms(Slot& slot, core::Acquire& event);
@@ -258,7 +276,7 @@ class Simulation {
   /// The holder goes by a deadline of its own, and does not listen to the engine's.
   [[nodiscard]] bool deceived() const;
   [[nodiscard]] std::uint64_t request(std::uint32_t client, std::uint32_t slot);
-  [[nodiscard]] Slot* slot_of(std::uint32_t client, core::RequestId request);
+  [[nodiscard]] Slot* slot_of(std::uint32_t client, core::CallId request);
 
   template <typename... Parts>
   void tell(const Parts&... parts);

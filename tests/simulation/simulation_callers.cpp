@@ -13,7 +13,7 @@ std::uint64_t Simulation::request(std::uint32_t index, std::uint32_t slot) {
   return (++clients_[index].requests << slot_bits) | slot;
 }
 
-Simulation::Slot* Simulation::slot_of(std::uint32_t index, core::RequestId request) {
+Simulation::Slot* Simulation::slot_of(std::uint32_t index, core::CallId request) {
   const auto number = static_cast<std::uint64_t>(request);
   const std::size_t slot = number & ((1U << slot_bits) - 1U);
   Client& client = clients_[index];
@@ -50,7 +50,7 @@ void Simulation::act(std::uint32_t name, std::uint32_t life) {
       // A TTL that the round trip uses up is never granted, however long one waits.
       if (healed_ && client.slots[slot].ttl >= enough()) return;
       tell("client ", index, " cancels");
-      return step(index, core::Cancel{core::RequestId{client.slots[slot].acquire}});
+      return step(index, core::Cancel{core::CallId{client.slots[slot].acquire}});
     case Phase::holding:
       return act_holding(index, slot);
     case Phase::handed_on:
@@ -118,7 +118,7 @@ std::uint32_t Simulation::counted(const Slot& slot) const {
 }
 
 void Simulation::freed(const Slot& slot) {
-  // What clocks may add to an interval.
+  // The error of the clocks in an interval.
   const True interval = slot.at_least.count() + slot.at_least.count() / 100 + 2 * ms;
   const bool has_interval = slot.at_least > core::Duration::zero();
   progress_.freed(counted(slot), has_interval ? std::max(now_, slot.granted_at + interval) : now_);
@@ -132,7 +132,7 @@ void Simulation::act_idle(std::uint32_t index, std::uint32_t slot) {
   mine.resource = static_cast<std::size_t>(random_.below(static_cast<True>(scenario_.resources)));
   resource_ = mine.resource == 0 ? "r0" : "r1";
   core::Acquire event;
-  event.request = core::RequestId{mine.acquire};
+  event.request = core::CallId{mine.acquire};
   event.resource = resource_;
   event.ttl = std::chrono::milliseconds(
       random_.between(scenario_.shortest_ttl_ms, scenario_.longest_ttl_ms));
@@ -176,7 +176,7 @@ void Simulation::act_holding(std::uint32_t index, std::uint32_t slot) {
       mine.extend = request(index, slot);
       const auto ttl = std::chrono::milliseconds(
           random_.between(scenario_.shortest_ttl_ms, scenario_.longest_ttl_ms));
-      step(index, core::Extend{core::RequestId{mine.extend}, mine.lease, ttl});
+      step(index, core::Extend{core::CallId{mine.extend}, mine.lease, ttl});
     }
     if (mine.phase == Phase::holding) plan_hold(index, slot);
     return;
@@ -200,7 +200,7 @@ void Simulation::hand_on(std::uint32_t index, std::uint32_t slot) {
   mine.phase = Phase::handed_on;
   step(index, core::Detach{mine.lease});
   mine.lease = {};
-  // Whoever holds it now, and is told nothing, uses it to its end there.
+  // The holder, without a notification, uses it to its end there.
   const True left = client.clock.when(mine.valid_until) - now_;
   plan_act(index, slot,
            scenario_.judged_by_votes ? std::max<True>(0, left) : random_.below(scenario_.think));
@@ -214,7 +214,7 @@ void Simulation::release(std::uint32_t index, std::uint32_t slot) {
   freed(mine);
   mine.phase = Phase::over;
   mine.release = request(index, slot);
-  step(index, core::Release{core::RequestId{mine.release}, mine.lease});
+  step(index, core::Release{core::CallId{mine.release}, mine.lease});
   mine.lease = {};
 }
 
@@ -227,12 +227,12 @@ void Simulation::act_handed_on(std::uint32_t index, std::uint32_t slot) {
   if (!healed_ && random_.per_mille(400)) {
     mine.extend = request(index, slot);
     const auto ttl = std::chrono::milliseconds(scenario_.shortest_ttl_ms);
-    return step(index, core::ExtendToken{core::RequestId{mine.extend}, resource_, token, ttl});
+    return step(index, core::ExtendToken{core::CallId{mine.extend}, resource_, token, ttl});
   }
   checker_.ended(mine.token, now_);
   mine.phase = Phase::over;
   mine.release = request(index, slot);
-  step(index, core::ReleaseToken{core::RequestId{mine.release}, resource_, token});
+  step(index, core::ReleaseToken{core::CallId{mine.release}, resource_, token});
 }
 
 }  // namespace redlock::simulation

@@ -5,7 +5,6 @@
 
 namespace redlock::simulation {
 
-using core::Command;
 using core::Verb;
 
 void Simulation::step(std::uint32_t index, const core::Event& event) {
@@ -19,8 +18,9 @@ void Simulation::step(std::uint32_t index, const core::Event& event) {
   client.engine->step(now, event, commands_);
   client.invariants.check(*client.engine, now);
   if (!client.invariants.broken().empty()) checker_.violated(client.invariants.broken());
-  for (const Command& command : commands_) {
-    if (client.alive) carry_out(index, command);
+  for (const core::Command& command : commands_) {
+    if (!client.alive) break;
+    std::visit([&](const auto& alternative) { carry_out(index, alternative); }, command);
   }
   if (!client.alive) return;
   end_turn(index);
@@ -44,53 +44,66 @@ void Simulation::end_turn(std::uint32_t index) {
   step(index, core::TurnEnd{});
 }
 
-void Simulation::carry_out(std::uint32_t index, const Command& command) {
+void Simulation::carry_out(std::uint32_t index, const core::Connect& command) {
+  connect(index, command.node);
+}
+
+void Simulation::carry_out(std::uint32_t index, const core::Disconnect& command) {
   Client& client = clients_[index];
-  switch (command.kind) {
-    case Command::Kind::connect:
-      return command.nodes.each([&](core::NodeIndex node) { connect(index, node); });
-    case Command::Kind::disconnect:
-      return command.nodes.each([&](core::NodeIndex node) {
-        ++client.attempt[node];
-        if (client.connection[node] < 0) return;
-        tell("client ", index, " drops its connection to node ", int{node});
-        drop_client_side(static_cast<std::uint32_t>(client.connection[node]));
-        client.connection[node] = -1;
-      });
-    case Command::Kind::send:
-    case Command::Kind::kill_old:
-    case Command::Kind::write_marker:
-      return send_all(index, command);
-    case Command::Kind::acquired:
-      return acquired(index, command);
-    case Command::Kind::extended:
-      return extended(index, command);
-    case Command::Kind::released:
-    case Command::Kind::inspected:
-    case Command::Kind::failed:
-      return answered(index, command);
-    case Command::Kind::lost:
-      return lost(index, command);
-    case Command::Kind::subscribe:
-      return command.nodes.each([&](core::NodeIndex node) { subscribe(index, node); });
-    case Command::Kind::unsubscribe:
-      return command.nodes.each([&](core::NodeIndex node) { unsubscribe(index, node); });
-    case Command::Kind::at_risk:
-    case Command::Kind::excluded:
-    case Command::Kind::learned:
-      return;
-    case Command::Kind::drained:
-      if (!client.closing) return checker_.violated("an open client was drained");
-      for (const Slot& slot : client.slots) {
-        if (slot.acquire + slot.extend + slot.release != 0) {
-          checker_.violated("invariant 7: a request was not answered by the shutdown");
-        }
-      }
-      return end_closed(index);
-    case Command::Kind::undelivered:
-      client.undelivered = client.undelivered | command.nodes;
-      return;
+  const core::NodeIndex node = command.node;
+  ++client.attempt[node];
+  if (client.connection[node] < 0) return;
+  tell("client ", index, " drops its connection to node ", int{node});
+  drop_client_side(static_cast<std::uint32_t>(client.connection[node]));
+  client.connection[node] = -1;
+}
+
+void Simulation::carry_out(std::uint32_t index, const core::Subscribe& command) {
+  command.nodes.each([&](core::NodeIndex node) { subscribe(index, node); });
+}
+
+void Simulation::carry_out(std::uint32_t index, const core::Unsubscribe& command) {
+  unsubscribe(index, command.node);
+}
+
+void Simulation::carry_out(std::uint32_t index, const core::SendUpkeep& command) {
+  send_all(index, command, request_for(command, command.form));
+}
+
+void Simulation::carry_out(std::uint32_t index, const core::SendToQueue& command) {
+  Request request = request_for(command);
+  request.number = command.mode;
+  request.resource = resource_of(*command.key);
+  request.token = waiter(index);
+  send_all(index, command, request);
+}
+
+void Simulation::carry_out(std::uint32_t index, const core::KillOld& command) {
+  Request request = request_for(command);
+  request.number = command.connection;
+  send_all(index, command, request);
+}
+
+void Simulation::carry_out(std::uint32_t index, const core::SendMarker& command) {
+  Request request = request_for(command);
+  request.write = *command.write;
+  if (scenario_.mutant == Mutant::no_quarantine) request.write.quarantine = {};
+  send_all(index, command, request);
+}
+
+void Simulation::carry_out(std::uint32_t index, const core::Drained&) {
+  const Client& client = clients_[index];
+  if (!client.closing) return checker_.violated("an open client was drained");
+  for (const Slot& slot : client.slots) {
+    if (slot.acquire + slot.extend + slot.release != 0) {
+      checker_.violated("invariant 7: a request was not answered by the shutdown");
+    }
   }
+  end_closed(index);
+}
+
+void Simulation::carry_out(std::uint32_t index, const core::Undelivered& command) {
+  clients_[index].undelivered.add(command.node);
 }
 
 void Simulation::end_closed(std::uint32_t index) {
@@ -125,70 +138,73 @@ std::uint64_t Simulation::group_of(std::string_view group) {
   return group.back() == 'a' ? 2 : 3;
 }
 
-void Simulation::send_all(std::uint32_t index, const Command& command) {
-  Client& client = clients_[index];
+Request Simulation::request_for(const core::Request& command, core::ScriptForm form) {
   Request request;
   request.stamp = command.stamp;
-  request.form = command.form;
-  request.number = command.number;
-  const core::Claim* claim = nullptr;
-  if (command.kind == Command::Kind::send && !core::is_upkeep(command.stamp.verb)) {
-    claim = client.engine->claim(command.stamp.claim);
-    if (claim == nullptr) return checker_.violated("a request refers to no claim");
-    request.token = number_of(claim->token.view());
-    request.resource = resource_of(claim->terms.resource);
-    const core::Instant now = client.clock.instant(now_);
-    request.ttl_ms =
-        std::chrono::floor<std::chrono::milliseconds>(claim->time_to_ask(command.stamp.verb, now))
-            .count();
-    request.both = !claim->terms.more_resources.empty();
-    request.group = group_of(claim->terms.group);
-    if (scenario_.mutant != Mutant::fenced_writer_lets_in || !claim->fencing()) {
-      request.writer_reservation_ms =
-          std::chrono::floor<std::chrono::milliseconds>(claim->writer_reservation()).count();
-    }
-    if (scenario_.mutant != Mutant::release_at_once) {
-      request.cooldown_ms =
-          std::chrono::ceil<std::chrono::milliseconds>(claim->cooldown(now)).count();
-    }
-    request.permits = claim->terms.permits;
-    // A node whose SET was too late is cleaned while the lease stands, and may be repaired after
-    // that.
-    request.last =
-        command.stamp.verb == Verb::release && claim->phase == core::Claim::Phase::cleaning_up;
-    if (client.asked.size() <= claim->index) client.asked.resize(claim->index + 1);
-    auto& [id, asked] = client.asked[claim->index];
-    if (id != claim->id() || asked.round != command.stamp.round) {
-      id = claim->id();
-      asked = {client.clock.instant(now_),
-               std::chrono::floor<std::chrono::milliseconds>(claim->round.ttl()),
-               command.stamp.round,
-               now_,
-               0,
-               {}};
-    }
-    const bool numbering = command.stamp.verb == Verb::take ||
-                           command.stamp.verb == Verb::raise_fence ||
-                           core::is_set_fenced(command.stamp.verb);
-    if (numbering && claim->fencing())
-      request.number = static_cast<std::int64_t>(claim->fencing()->number);
+  request.form = form;
+  return request;
+}
+
+void Simulation::carry_out(std::uint32_t index, const core::Send& command) {
+  Client& client = clients_[index];
+  Request request = request_for(command, command.form);
+  const core::Claim* claim = client.engine->claim(command.stamp.claim);
+  if (claim == nullptr) return checker_.violated("a request refers to no claim");
+  request.token = number_of(claim->token.view());
+  request.resource = resource_of(claim->terms.resource);
+  const core::Instant now = client.clock.instant(now_);
+  request.ttl_ms =
+      std::chrono::floor<std::chrono::milliseconds>(claim->time_to_ask(command.stamp.verb, now))
+          .count();
+  if (scenario_.mutant == Mutant::plain_extend_shortens && core::is_extend(command.stamp.verb)) {
+    request.ttl_ms = std::chrono::floor<std::chrono::milliseconds>(claim->round.ttl()).count();
   }
-  if (command.marker != nullptr) {
-    request.write = *command.marker;
-    if (scenario_.mutant == Mutant::no_quarantine) request.write.quarantine = {};
+  request.both = !claim->terms.more_resources.empty();
+  request.group = group_of(claim->terms.group);
+  if (scenario_.mutant != Mutant::fenced_writer_lets_in || !claim->fencing()) {
+    request.writer_reservation_ms =
+        std::chrono::floor<std::chrono::milliseconds>(claim->writer_reservation()).count();
   }
-  if (core::is_about_queue(command.stamp.verb)) {
-    request.resource = resource_of(*command.key);
-    request.token = waiter(index);
+  if (scenario_.mutant != Mutant::release_at_once) {
+    request.cooldown_ms =
+        std::chrono::ceil<std::chrono::milliseconds>(claim->cooldown(now)).count();
   }
+  request.permits = claim->terms.permits;
+  // A node whose SET was too late is cleaned while the lease is valid, and may be repaired after
+  // that.
+  request.last =
+      (command.stamp.verb == Verb::release || command.stamp.verb == Verb::release_plain) &&
+      claim->phase == core::Claim::Phase::cleaning_up;
+  if (client.asked.size() <= claim->index) client.asked.resize(claim->index + 1);
+  auto& [id, asked] = client.asked[claim->index];
+  if (id != claim->id() || asked.round != command.stamp.round) {
+    id = claim->id();
+    asked = {client.clock.instant(now_),
+             std::chrono::floor<std::chrono::milliseconds>(claim->round.ttl()),
+             command.stamp.round,
+             now_,
+             0,
+             {}};
+  }
+  const bool numbering = command.stamp.verb == Verb::take || core::is_raise(command.stamp.verb) ||
+                         core::is_set_fenced(command.stamp.verb);
+  if (numbering && claim->fencing())
+    request.number = static_cast<std::int64_t>(claim->fencing()->number);
   if (is_set(command.stamp.verb)) client.tokens.insert(request.token);
+  send_all(index, command, request);
+}
+
+void Simulation::send_all(std::uint32_t index, const core::Request& command,
+                          const Request& request) {
   command.nodes.each(
       [&](core::NodeIndex node) { send(index, node, as_planted(index, node, request)); });
 }
 
 Request Simulation::as_planted(std::uint32_t index, core::NodeIndex node, Request request) {
   const Mutant mutant = scenario_.mutant;
-  if (request.stamp.verb != Verb::release) return request;
+  const bool releases =
+      request.stamp.verb == Verb::release || request.stamp.verb == Verb::release_plain;
+  if (!releases) return request;
   // As if the node had nothing: no answer may overtake the SET's, so it is asked about nobody.
   Request harmless = request;
   harmless.token = 1;
@@ -213,16 +229,16 @@ Request Simulation::as_planted(std::uint32_t index, core::NodeIndex node, Reques
   return harmless;
 }
 
-void Simulation::acquired(std::uint32_t index, const Command& command) {
+void Simulation::carry_out(std::uint32_t index, const core::Acquired& command) {
   Client& client = clients_[index];
   Slot* slot = slot_of(index, command.request);
   if (slot == nullptr || slot->acquire != static_cast<std::uint64_t>(command.request)) {
     return checker_.violated("invariant 7: a grant answers no request");
   }
-  const core::Claim* claim = client.engine->claim(command.stamp.claim);
+  const core::Claim* claim = client.engine->claim(command.claim);
   slot->acquire = 0;
   slot->phase = Phase::holding;
-  slot->lease = command.stamp.claim;
+  slot->lease = command.claim;
   slot->token = number_of(claim->token.view());
   slot->ttl = claim->round.ttl();
   slot->valid_until = command.valid_until;
@@ -267,19 +283,19 @@ void Simulation::fenced(const Client& client, Slot& slot, const core::Claim& cla
   }
 }
 
-void Simulation::extended(std::uint32_t index, const Command& command) {
+void Simulation::carry_out(std::uint32_t index, const core::Extended& command) {
   Client& client = clients_[index];
   for (Slot& slot : client.slots) {
-    if (slot.lease != command.stamp.claim || slot.phase != Phase::holding) continue;
-    const auto& [id, asked] = client.asked[command.stamp.claim.index];
+    if (slot.lease != command.claim || slot.phase != Phase::holding) continue;
+    const auto& [id, asked] = client.asked[command.claim.index];
     const core::Instant most = core::valid_until(asked.at, asked.ttl);
     if (id != slot.lease || command.valid_until > std::max(slot.valid_until, most)) {
       checker_.violated(
           "invariant 12: a deadline is later than the start of the extending round allows");
     }
-    const bool stepped = command.request == core::RequestId::none && scenario_.clock_guard;
+    const bool stepped = command.request == core::CallId::none && scenario_.clock_guard;
     if (stepped && command.valid_until < slot.valid_until) {
-      tell("client ", index, " is told that ", slot.token % 10'000, " ends earlier");
+      tell("client ", index, " learns that ", slot.token % 10'000, " ends earlier");
       slot.valid_until = command.valid_until;
       slot.lowered_at = now_;
       checker_.lowered(slot.token, now_, client.clock.when(slot.valid_until));
@@ -297,20 +313,32 @@ void Simulation::extended(std::uint32_t index, const Command& command) {
     tell("client ", index, " extended ", slot.token % 10'000);
     checker_.extended(slot.token, now_, client.clock.when(slot.valid_until));
   }
-  if (command.request != core::RequestId::none) answered(index, command);
+  if (command.request != core::CallId::none) answered(index, command.request);
 }
 
-void Simulation::answered(std::uint32_t index, const Command& command) {
-  const auto number = static_cast<std::uint64_t>(command.request);
+void Simulation::carry_out(std::uint32_t index, const core::Released& command) {
+  answered(index, command.request, {}, true);
+}
+
+void Simulation::carry_out(std::uint32_t index, const core::Inspected& command) {
+  answered(index, command.request);
+}
+
+void Simulation::carry_out(std::uint32_t index, const core::Failed& command) {
+  answered(index, command.request, command.code);
+}
+
+void Simulation::answered(std::uint32_t index, core::CallId request, Errc code, bool released) {
+  const auto number = static_cast<std::uint64_t>(request);
   if (scenario_.mutant == Mutant::forget_answer && number % 101 == 0) return;
-  Slot* slot = slot_of(index, command.request);
+  Slot* slot = slot_of(index, request);
   if (slot == nullptr) return checker_.violated("invariant 7: an answer belongs to no request");
   const auto at = static_cast<std::uint32_t>(slot - clients_[index].slots.data());
   if (slot->acquire == number) {
     slot->acquire = 0;
     slot->phase = Phase::idle;
     progress_.gives_up(caller(index, at));
-    tell("client ", index, " fails to acquire: ", static_cast<int>(command.code));
+    tell("client ", index, " fails to acquire: ", static_cast<int>(code));
     return plan_act(index, at, random_.below(scenario_.think));
   }
   if (slot->extend == number) {
@@ -321,7 +349,7 @@ void Simulation::answered(std::uint32_t index, const Command& command) {
   if (slot->release != number)
     return checker_.violated("invariant 7: a request was answered twice");
   slot->release = 0;
-  if (command.kind == Command::Kind::released) {
+  if (released) {
     std::size_t there = 0;
     for (const ModelNode& node : nodes_) {
       there += node.has(slot->resource, slot->token, now_) ? 1U : 0U;
@@ -339,11 +367,11 @@ bool Simulation::deceived() const {
          scenario_.mutant == Mutant::no_drift_margin;
 }
 
-void Simulation::lost(std::uint32_t index, const Command& command) {
+void Simulation::carry_out(std::uint32_t index, const core::Lost& command) {
   Client& client = clients_[index];
   for (std::uint32_t i = 0; i < client.slots.size(); ++i) {
     Slot& slot = client.slots[i];
-    if (slot.lease != command.stamp.claim || slot.phase != Phase::holding) continue;
+    if (slot.lease != command.claim || slot.phase != Phase::holding) continue;
     tell("client ", index, " lost ", slot.token % 10'000);
     const True deadline = std::max(client.clock.when(slot.valid_until), slot.lowered_at);
     // Nothing but a pause of the whole process may keep the news from the holder.

@@ -95,7 +95,7 @@ void Simulation::greet(Connection& connection) {
   connection.quarantine_ms = guarded.quarantine_ms;
   connection.marker = std::move(guarded.marker);
   if (connection.quarantine_ms == 0) return;
-  tell("node ", connection.node, " tells client ", connection.client, " of ",
+  tell("node ", connection.node, " notifies client ", connection.client, " of ",
        connection.quarantine_ms, " ms of quarantine");
 }
 
@@ -125,6 +125,8 @@ void Simulation::come_up(const Event& event) {
   up.quarantine_why = "it restarted";
   up.marker = marker;
   up.can_fence = nodes_[node].version == Servers::modern;
+  up.can_compare = up.can_set_all = nodes_[node].compares;
+  up.runs_scripts = nodes_[node].runs_scripts;
   step(connection.client, up);
 }
 
@@ -254,6 +256,7 @@ void Simulation::deliver(std::uint32_t index) {
     answer.text = {response.free.data(), response.free.size()};
   }
   answer.holds = response.holds;
+  answer.queued = response.queued;
   answer.number = static_cast<std::uint64_t>(response.number);
   answer.time = core::Duration(response.time);
   if (scenario_.mutant == Mutant::count_unseen_numbers && response.reply == Reply::behind) {
@@ -263,7 +266,7 @@ void Simulation::deliver(std::uint32_t index) {
     auto& [id, asked] = clients_[connection.client].asked[response.stamp.claim.index];
     if (id == response.stamp.claim) asked.counted = std::max(asked.counted, response.counted);
   }
-  if (response.reply == Reply::extended) {
+  if (response.had_it) {
     auto& [id, asked] = clients_[connection.client].asked[response.stamp.claim.index];
     const bool current = id == response.stamp.claim && asked.round == response.stamp.round;
     if (current) asked.had_it.add(answer.node);
@@ -285,7 +288,7 @@ void Simulation::drop_client_side(std::uint32_t index) {
   Connection& connection = connections_[index];
   connection.client_side = false;
   connection.replies.clear();
-  // A reset discards what was not read; what was may be executed yet, and late.
+  // A reset discards commands that were not read; the others may still be executed, late.
   const auto kept = random_.below(static_cast<True>(connection.requests.size()) + 1);
   connection.requests.resize(static_cast<std::size_t>(kept));
   connection.not_before = now_ + random_.below(scenario_.late + 1);

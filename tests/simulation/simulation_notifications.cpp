@@ -1,6 +1,6 @@
 #include "simulation/simulation.hpp"
 
-// Connections on which clients listen to what they are told: that may be late or lost.
+// The clients' connections for notifications, which may be late or lost.
 namespace redlock::simulation {
 
 Simulation::Subscription& Simulation::subscription(std::uint32_t client, std::uint32_t node) {
@@ -26,7 +26,7 @@ void Simulation::unsubscribe(std::uint32_t client, std::uint32_t node) {
 void Simulation::break_subscription(std::uint32_t client, std::uint32_t node) {
   Subscription& mine = subscription(client, node);
   if (mine.state == Subscription::State::closed) return;
-  // What was on its way is of the generation before, and lost.
+  // Notifications on their way are of the generation before, and lost.
   mine = {Subscription::State::closed, mine.generation + 1};
   plan_notification(transit(client, node), Kind::unsubscribed, client, node, 0);
 }
@@ -56,7 +56,7 @@ void Simulation::note_notified(const Event& event) {
   if (event.kind == Kind::unsubscribed) return step(client, core::Unsubscribed{index});
   const std::uint32_t what = event.b % 16;
   const std::string key = name_of(what % most_resources);
-  tell("node ", node, " tells client ", client, " that ", key, " was given up, after ",
+  tell("node ", node, " notifies client ", client, " that ", key, " was given up, after ",
        what / most_resources, " others");
   step(client, core::Notification{index, key, what / static_cast<std::uint32_t>(most_resources)});
 }

@@ -6,9 +6,9 @@
 #include "core/quorum.hpp"
 #include "simulation/simulation.hpp"
 
-/// Who opens a deployment: at the beginning, and when too few nodes remember it for the clients to
-/// take the others back. `bootstrap` as the models have it, at one stroke: what happens between its
-/// writings is theirs.
+/// The operator opens a deployment: at the beginning, and when too few nodes remember it for the
+/// clients to take the others back. `bootstrap` as the models have it, at one stroke: what happens
+/// between its writings is theirs.
 namespace redlock::simulation {
 
 using core::Marker;

@@ -25,8 +25,9 @@ extern "C" std::size_t __sanitizer_get_current_allocated_bytes();
 
 namespace redlock::test {
 
-/// What this process has allocated now, by new or by malloc: hiredis does not go by new. Without a
-/// sanitizer, what it has in memory, which is more: the allocator keeps some of what was freed.
+/// The bytes that this process has allocated now, by new or by malloc: hiredis does not go by new.
+/// Without a sanitizer, what it has in memory, which is more: the allocator keeps some of what was
+/// freed.
 [[nodiscard]] inline std::size_t allocated_bytes() {
 #ifdef REDLOCK_TEST_SANITIZED
   return __sanitizer_get_current_allocated_bytes();

@@ -10,7 +10,7 @@
 namespace redlock::test {
 namespace {
 
-// A configuration of our own: what the machine's default one adds differs between distributions.
+// A configuration of our own: the machine's default one differs between distributions.
 constexpr std::string_view configuration = R"([req]
 distinguished_name = name
 prompt = no

@@ -9,7 +9,7 @@ struct KeyPair {
   std::filesystem::path key;
 };
 
-/// What a TLS test needs, as PEM files.
+/// The certificates and keys of a TLS test, as PEM files.
 struct Certificates {
   std::filesystem::path ca;
   /// For localhost, 127.0.0.1 and ::1.

@@ -16,7 +16,7 @@ template <typename Predicate>
   constexpr auto longest_pause = std::chrono::microseconds(5000);
   while (!predicate()) {
     if (std::chrono::steady_clock::now() >= deadline) {
-      // The machine may have stalled this thread during the last pause: one more look decides.
+      // The machine may have stalled this thread during the last pause: one more check decides.
       return predicate();
     }
     std::this_thread::sleep_for(pause);

@@ -134,7 +134,7 @@ std::string set(const Command& command) {
 
 }  // namespace
 
-Answer answer_like_redis(const FakeRedis& redis, const Command& command) {
+FakeAnswer answer_like_redis(const FakeRedis& redis, const Command& command) {
   const std::string verb = lower(command.at(0));
   const std::string second = command.size() > 1 ? lower(command[1]) : "";
   if (verb == "ping") return resp::status("PONG");
@@ -154,13 +154,14 @@ Answer answer_like_redis(const FakeRedis& redis, const Command& command) {
   if (verb == "script" && second == "load" && command.size() > 2) {
     return resp::bulk(sha1(command[2]));
   }
+  if (verb == "command") return resp::array({});  // it knows nothing newer
   if (verb == "evalsha") return resp::error("NOSCRIPT No matching script. Please use EVAL.");
   if (verb == "eval") return resp::nil();
   if (verb == "subscribe" || verb == "unsubscribe") return subscription(verb, command);
   if (verb == "role") {
     return resp::array({resp::bulk(redis.role), resp::integer(0), resp::array({})});
   }
-  if (verb == "quit") return Answer::close(resp::status("OK"));
+  if (verb == "quit") return FakeAnswer::close(resp::status("OK"));
   if (verb == "hello") {
     // Redis before 6.0 knows no HELLO; a client has to get along without RESP3.
     return resp::error("ERR unknown command 'HELLO', with args beginning with: ");

@@ -46,10 +46,10 @@ struct Connection {
   RespParser parser;
   std::string unsent;
   std::string filler;
-  Answer::Then then = Answer::Then::go_on;
+  FakeAnswer::Then then = FakeAnswer::Then::go_on;
   bool finished = false;
 
-  [[nodiscard]] bool ending() const noexcept { return then != Answer::Then::go_on; }
+  [[nodiscard]] bool ending() const noexcept { return then != FakeAnswer::Then::go_on; }
 };
 
 std::optional<Command> as_command(const Reply& value) {
@@ -64,8 +64,8 @@ std::optional<Command> as_command(const Reply& value) {
 
 }  // namespace
 
-Answer Answer::endless(std::string first, std::string filler) {
-  Answer answer(std::move(first));
+FakeAnswer FakeAnswer::endless(std::string first, std::string filler) {
+  FakeAnswer answer(std::move(first));
   answer.filler = std::move(filler);
   return answer;
 }
@@ -97,7 +97,7 @@ struct FakeServer::Impl {
   void answer(Connection& connection);
   void write_to(Connection& connection);
   CommandHandler record(const Command& command);
-  void end_all(Answer::Then how);
+  void end_all(FakeAnswer::Then how);
 };
 
 void FakeServer::Impl::accept_all() {
@@ -146,15 +146,15 @@ void FakeServer::Impl::answer(Connection& connection) {
       if (!value) return;
       const auto command = as_command(*value);
       if (!command) throw std::runtime_error("not a command");
-      // Called without the lock: a handler may look at the server it belongs to.
-      Answer made = record(*command)(*command);
+      // Called without the lock: a handler may use the server it belongs to.
+      FakeAnswer made = record(*command)(*command);
       connection.unsent += made.bytes;
       connection.filler = std::move(made.filler);
       connection.then = made.then;
     }
   } catch (const std::runtime_error&) {
     ++malformed;
-    connection.then = Answer::Then::close;
+    connection.then = FakeAnswer::Then::close;
   }
 }
 
@@ -180,7 +180,7 @@ void FakeServer::Impl::write_to(Connection& connection) {
     if (limit > 0 || !connection.filler.empty()) return;
   }
   if (!connection.ending()) return;
-  if (connection.then == Answer::Then::reset) close_with_reset(connection.socket);
+  if (connection.then == FakeAnswer::Then::reset) close_with_reset(connection.socket);
   connection.finished = true;
 }
 
@@ -188,7 +188,7 @@ void FakeServer::Impl::turn() {
   accept_all();
   for (auto& connection : connections) {
     read_from(connection);
-    // What was asked before the peer closed is seen, as a real server would.
+    // Commands sent before the peer closed are handled, as by a real server.
     answer(connection);
     if (!connection.finished) write_to(connection);
   }
@@ -201,16 +201,16 @@ void FakeServer::Impl::turn() {
     const int events = sending ? POLLIN | POLLOUT : POLLIN;
     entries.push_back({connection.socket.get(), static_cast<short>(events), 0});
   }
-  // An interrupted wait is only an early look.
+  // An interrupted wait only checks early.
   static_cast<void>(::poll(entries.data(), entries.size(), -1));
 }
 
-void FakeServer::Impl::end_all(Answer::Then how) {
+void FakeServer::Impl::end_all(FakeAnswer::Then how) {
   thread.call([this, how] {
     // Those that wait in the backlog count as connected for their clients.
     accept_all();
     for (auto& connection : connections) {
-      if (how == Answer::Then::reset) close_with_reset(connection.socket);
+      if (how == FakeAnswer::Then::reset) close_with_reset(connection.socket);
     }
     connections.clear();
     open = 0;
@@ -267,8 +267,8 @@ void FakeServer::push(std::string bytes) {
   });
 }
 
-void FakeServer::close_connections() { impl_->end_all(Answer::Then::close); }
-void FakeServer::reset_connections() { impl_->end_all(Answer::Then::reset); }
+void FakeServer::close_connections() { impl_->end_all(FakeAnswer::Then::close); }
+void FakeServer::reset_connections() { impl_->end_all(FakeAnswer::Then::reset); }
 
 void FakeServer::refuse() {
   impl_->thread.call([this] { impl_->listener.reset(); });

@@ -13,33 +13,33 @@
 
 namespace redlock::test {
 
-/// What the fake server does after a command: sends raw bytes (none: stays silent), then goes on,
+/// The fake server's action after a command: sends raw bytes (none: stays silent), then goes on,
 /// closes or resets the connection, or pours out `filler` for as long as the peer reads.
-struct Answer {
+struct FakeAnswer {
   enum class Then { go_on, close, reset };
 
   // Implicit, so that a handler may simply return text.
-  Answer(std::string text) : bytes(std::move(text)) {}  // NOLINT(google-explicit-constructor)
-  Answer(const char* text) : bytes(text) {}             // NOLINT(google-explicit-constructor)
-  Answer(std::string text, Then what) : bytes(std::move(text)), then(what) {}
+  FakeAnswer(std::string text) : bytes(std::move(text)) {}  // NOLINT(google-explicit-constructor)
+  FakeAnswer(const char* text) : bytes(text) {}             // NOLINT(google-explicit-constructor)
+  FakeAnswer(std::string text, Then what) : bytes(std::move(text)), then(what) {}
 
-  [[nodiscard]] static Answer silence() { return {""}; }
-  [[nodiscard]] static Answer close(std::string first = {}) {
+  [[nodiscard]] static FakeAnswer silence() { return {""}; }
+  [[nodiscard]] static FakeAnswer close(std::string first = {}) {
     return {std::move(first), Then::close};
   }
-  [[nodiscard]] static Answer reset(std::string first = {}) {
+  [[nodiscard]] static FakeAnswer reset(std::string first = {}) {
     return {std::move(first), Then::reset};
   }
-  [[nodiscard]] static Answer endless(std::string first, std::string filler);
+  [[nodiscard]] static FakeAnswer endless(std::string first, std::string filler);
 
   std::string bytes;
   Then then = Then::go_on;
   std::string filler{};
 };
 
-using CommandHandler = std::function<Answer(const Command&)>;
+using CommandHandler = std::function<FakeAnswer(const Command&)>;
 
-/// What the default handler pretends to be.
+/// The server that the default handler imitates.
 struct FakeRedis {
   std::string run_id = "0123456789abcdef0123456789abcdef01234567";
   std::string version = "7.0.15";
@@ -53,12 +53,12 @@ struct FakeRedis {
 
 /// A healthy, empty Redis 7.0 that forgets everything: handshake, INFO, CONFIG GET, SCRIPT LOAD
 /// (with the true SHA-1), EVALSHA → NOSCRIPT, SET → granted, GET → nil, PTTL → -2, SUBSCRIBE …
-[[nodiscard]] Answer answer_like_redis(const FakeRedis& redis, const Command& command);
+[[nodiscard]] FakeAnswer answer_like_redis(const FakeRedis& redis, const Command& command);
 
 /// A scripted TCP server on a loopback port, on a thread of its own. Commands are answered by the
 /// handler registered for their first word, else by the general handler, which imitates a healthy
 /// Redis unless replaced. Handlers run on the server's thread and must not throw.
-/// All members may be called from any thread; what they change holds for the next command.
+/// All members may be called from any thread; a change applies from the next command on.
 class FakeServer {
  public:
   explicit FakeServer(FakeRedis redis = {});
@@ -91,7 +91,7 @@ class FakeServer {
   void refuse();
   void accept();
 
-  /// What was asked, in order of arrival, on all connections.
+  /// The commands, in order of arrival, on all connections.
   [[nodiscard]] std::vector<Command> commands() const;
   /// How many commands began with this word (or these two).
   [[nodiscard]] std::size_t count(const std::string& word) const;

@@ -38,7 +38,7 @@ void LoopThread::call(const std::function<void()>& task) {
 void LoopThread::run() {
   std::unique_lock lock(mutex_);
   while (!ending_) {
-    // Drained before the tasks are looked at: a task that comes later leaves its own wake-up.
+    // Drained before the tasks are run: a task that comes later leaves its own wake-up.
     wake_.drain();
     while (!tasks_.empty()) {
       const auto* task = tasks_.front();

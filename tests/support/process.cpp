@@ -42,7 +42,7 @@ void make_non_blocking(const Fd& fd) {
 }
 
 char state_letter(const std::string& stat) {
-  // The program's name stands in parentheses and may itself contain some.
+  // The program's name is in parentheses and may itself contain some.
   const auto end = stat.rfind(')');
   return end != std::string::npos && end + 2 < stat.size() ? stat[end + 2] : '\0';
 }
@@ -236,8 +236,8 @@ std::optional<ExitStatus> ChildProcess::wait(std::chrono::milliseconds limit) {
     return state_->status.has_value();
   };
   if (!eventually(ended, limit)) return std::nullopt;
-  // A grandchild may keep the pipes open: what the program itself wrote is there already, so one
-  // full pass of the reader is enough, and waiting for the end of the stream could last for ever.
+  // A grandchild may keep the pipes open: the program's own output is there already, so one full
+  // pass of the reader is enough, and waiting for the end of the stream could last for ever.
   const unsigned request = ++state_->drain_requests;
   state_->wake.notify();
   const bool drained = eventually([&] { return state_->drains_done >= request; });

@@ -47,7 +47,7 @@ class ChildProcess {
   void write_input(std::string_view bytes);
   void close_input();
 
-  /// What it has written until now.
+  /// Its output until now.
   [[nodiscard]] std::string output() const;
   [[nodiscard]] std::string errors() const;
   /// Waits until standard output (standard error) contains `text`.

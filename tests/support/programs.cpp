@@ -5,6 +5,7 @@ namespace redlock::test {
 std::string quorum_lock_program() { return QUORUM_LOCK_BINARY; }
 std::string fenced_storage_program() { return FENCED_STORAGE_BINARY; }
 std::string skewed_client_program() { return SKEWED_CLIENT_BINARY; }
+std::string clock_preload() { return CLOCK_PRELOAD; }
 std::string other_user_program() { return OTHER_USER_BINARY; }
 std::string operating_guide() { return OPERATING_GUIDE; }
 std::string foreign_contender_script() { return FOREIGN_CONTENDER; }

@@ -10,6 +10,8 @@ namespace redlock::test {
 [[nodiscard]] std::string fenced_storage_program();
 /// A client with a wall clock of its own.
 [[nodiscard]] std::string skewed_client_program();
+/// The library that moves the wall clock of the program that it is preloaded into.
+[[nodiscard]] std::string clock_preload();
 /// A command that an ordinary user may not signal.
 [[nodiscard]] std::string other_user_program();
 [[nodiscard]] std::string operating_guide();

@@ -33,11 +33,11 @@ class Recorder final : public ConnectionOwner {
     if (react) react();
   }
   void on_down(core::NodeDown::Cause why_cause, std::string_view why_text,
-               Conduct why_conduct) noexcept override {
+               ProtocolError what) noexcept override {
     ++downs;
     cause = why_cause;
     why = why_text;
-    conduct = why_conduct;
+    protocol_error = what;
     if (react) react();
   }
 
@@ -46,7 +46,7 @@ class Recorder final : public ConnectionOwner {
   int downs = 0;
   core::NodeDown::Cause cause{};
   std::string why;
-  Conduct conduct{};
+  ProtocolError protocol_error{};
   std::function<void()> react;  ///< called inside every call
 };
 

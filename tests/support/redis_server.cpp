@@ -8,13 +8,16 @@
 #include <cerrno>
 #include <csignal>
 #include <mutex>
+#include <optional>
+#include <sstream>
 #include <stdexcept>
 #include <system_error>
 #include <utility>
 
+#include "clock/clock_file.hpp"
 #include "support/eventually.hpp"
-#include "support/movable_clock.hpp"
 #include "support/process.hpp"
+#include "support/programs.hpp"
 #include "support/resp_client.hpp"
 #include "support/sockets.hpp"
 #include "support/spawn.hpp"
@@ -41,7 +44,7 @@ struct RedisServer::Impl {
   TempDir directory;
   PortReservation port;
   PortReservation tls_port;
-  std::optional<MovableClock> clock;
+  std::optional<wall_clock::ClockFile> clock;
   mutable std::mutex process_mutex;
   mutable std::atomic<pid_t> pid{-1};
   std::size_t log_start = 0;
@@ -61,7 +64,6 @@ struct RedisServer::Impl {
   Progress ask() const;
   bool alive() const;
   void end(int signal);
-  void forget_process() const;
   RespClient connect(std::chrono::milliseconds limit) const;
   std::vector<std::string> command_line() const;
   [[noreturn]] void fail(const std::string& what) const;
@@ -110,7 +112,8 @@ std::vector<std::string> RedisServer::Impl::command_line() const {
 
 void RedisServer::Impl::launch() {
   std::filesystem::create_directories(data_directory());
-  // What a killed server left would otherwise accept nobody and look like a dead server.
+  // The socket of a killed server would otherwise refuse connections, as if the new server were
+  // dead.
   std::error_code ignored;
   std::filesystem::remove(socket_file(), ignored);
   const Fd log(::open(log_file().c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
@@ -121,7 +124,7 @@ void RedisServer::Impl::launch() {
   auto environment = options.environment;
   if (options.clock == ServerClock::movable) {
     if (!clock) clock.emplace(directory.path() / "clock");
-    const auto more = clock->environment();
+    const auto more = clock->environment(clock_preload());
     environment.insert(environment.end(), more.begin(), more.end());
   }
   pid = spawn({.arguments = command_line(),
@@ -135,13 +138,8 @@ bool RedisServer::Impl::alive() const {
   const std::lock_guard lock(process_mutex);
   if (pid < 0) return false;
   if (::waitpid(pid, nullptr, WNOHANG) == 0) return true;
-  forget_process();
-  return false;
-}
-
-void RedisServer::Impl::forget_process() const {
-  if (clock) MovableClock::remove_traces(pid);
   pid = -1;
+  return false;
 }
 
 RedisServer::Impl::Progress RedisServer::Impl::ask() const {
@@ -191,7 +189,7 @@ void RedisServer::Impl::end(int signal) {
     ::kill(pid, SIGKILL);
     ::waitpid(pid, nullptr, 0);
   }
-  forget_process();
+  pid = -1;
 }
 
 RespClient RedisServer::Impl::connect(std::chrono::milliseconds limit) const {
@@ -200,7 +198,7 @@ RespClient RedisServer::Impl::connect(std::chrono::milliseconds limit) const {
     const auto reply = connection.call({"AUTH", options.password});
     if (!reply.is_ok()) throw std::runtime_error("AUTH refused: " + reply.string);
   }
-  // Lets a test tell this connection from those under test; a refusal is the test's own ACL.
+  // Lets a test distinguish this connection from those under test; a refusal is the test's own ACL.
   connection.call({"CLIENT", "SETNAME", "test-observer"});
   return connection;
 }
@@ -320,6 +318,18 @@ std::optional<std::string> RedisServer::get(const std::string& key) const {
   auto reply = command({"GET", key});
   if (reply.is_error()) throw std::runtime_error("GET " + key + ": " + reply.string);
   return reply.is_nil() ? std::nullopt : std::optional(std::move(reply.string));
+}
+
+bool RedisServer::is_since(int major, int minor) const {
+  constexpr std::string_view field = "redis_version:";
+  const std::string info = command({"INFO", "server"}).string;
+  const auto begin = info.find(field);
+  if (begin == std::string::npos) throw std::runtime_error("INFO names no version: " + info);
+  std::istringstream version(info.substr(begin + field.size()));
+  std::pair<int, int> seen;
+  char dot{};
+  version >> seen.first >> dot >> seen.second;
+  return seen >= std::pair(major, minor);
 }
 
 std::int64_t RedisServer::pttl(const std::string& key) const {

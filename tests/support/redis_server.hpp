@@ -22,7 +22,7 @@ enum class ServerClock { of_the_machine, movable };
 struct TlsOptions {
   std::filesystem::path certificate{};
   std::filesystem::path key{};
-  /// What the server checks client certificates against.
+  /// The authority that signs client certificates.
   std::filesystem::path ca{};
   ClientCertificates clients = ClientCertificates::not_asked_for;
 };
@@ -38,7 +38,7 @@ struct RedisServerOptions {
   std::string password{};
   /// Opens a TLS port besides the plain one.
   std::optional<TlsOptions> tls{};
-  /// movable: see RedisServer::move_clock(). Needs MovableClock::available().
+  /// movable: see RedisServer::move_clock().
   ServerClock clock = ServerClock::of_the_machine;
   std::string program{"redis-server"};
   std::chrono::milliseconds start_limit = std::chrono::seconds(30);
@@ -88,7 +88,7 @@ class RedisServer {
 
   void kill();       ///< SIGKILL; returns when the process is gone
   void terminate();  ///< SIGTERM, an orderly end; returns when the process is gone
-  void stop();       ///< SIGSTOP; returns when every thread stands still
+  void stop();       ///< SIGSTOP; returns when every thread has stopped
   void resume();     ///< SIGCONT
   /// Starts again on the same ports, after kill() or terminate().
   void start(Data data = Data::keep);
@@ -104,6 +104,10 @@ class RedisServer {
   Reply command(const Command& words,
                 std::chrono::milliseconds limit = std::chrono::seconds(10)) const;
   [[nodiscard]] std::optional<std::string> get(const std::string& key) const;
+  /// Whether it is Redis of this version or later, or a fork that is compatible with one. A test of
+  /// what older servers lack is skipped there, and names the row of the matrix (tests/servers) that
+  /// it needs.
+  [[nodiscard]] bool is_since(int major, int minor = 0) const;
   /// Milliseconds left; -1 without expiry, -2 without the key.
   [[nodiscard]] std::int64_t pttl(const std::string& key) const;
 

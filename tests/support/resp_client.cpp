@@ -54,7 +54,7 @@ Reply RespClient::read() {
     std::array<char, 16384> buffer;
     const auto received = ::recv(socket_.get(), buffer.data(), buffer.size(), 0);
     if (received > 0) {
-      // A peer that never pauses must not keep the limit from being looked at.
+      // The limit must be checked even if the peer never pauses.
       if (std::chrono::steady_clock::now() >= deadline) throw std::runtime_error(too_late);
       parser_.feed({buffer.data(), static_cast<std::size_t>(received)});
     } else if (received == 0) {

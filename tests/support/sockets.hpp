@@ -64,7 +64,7 @@ class PortReservation {
 /// Closes with a reset instead of an orderly end, dropping what is unsent.
 void close_with_reset(Fd& socket) noexcept;
 
-/// Makes a thread that sleeps in poll() look up.
+/// Wakes a thread that sleeps in poll().
 class WakeUp {
  public:
   WakeUp();

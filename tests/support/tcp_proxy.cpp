@@ -207,7 +207,7 @@ int TcpProxy::Impl::poll_timeout() const {
   auto wait = std::optional<std::chrono::milliseconds>();
   const auto consider = [&](const Pipe& pipe, const Rule& rule) {
     const auto due = pipe.next_due();
-    // What is due already waits for the sink to become writable, or for its rule to change.
+    // Bytes that are due wait for the sink to become writable, or for its rule to change.
     if (!due || rule.flow != Flow::pass || *due <= now) return;
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(*due - now);
     wait = wait ? std::min(*wait, left) : left;
@@ -237,7 +237,7 @@ void TcpProxy::Impl::turn() {
     watch(connection.requests, request_rule, connection.client.get(), connection.target.get());
     watch(connection.replies, reply_rule, connection.target.get(), connection.client.get());
   }
-  // An interrupted wait is only an early look.
+  // An interrupted wait only checks early.
   static_cast<void>(::poll(entries.data(), entries.size(), poll_timeout()));
 }
 

@@ -30,10 +30,10 @@ class TcpProxy {
   void pass() { set(Direction::both, Flow::pass); }
   void hold() { set(Direction::both, Flow::hold); }
   void drop_replies() { set(Direction::replies, Flow::drop); }
-  /// Holds back every piece for this long; what is under way already keeps its time.
+  /// Holds back every piece for this long; pieces under way keep their time.
   void set_delay(Direction direction, std::chrono::milliseconds delay);
 
-  /// Resets all connections, on both sides; what was held back is lost. Returns when done.
+  /// Resets all connections, on both sides; bytes held back are lost. Returns when done.
   void cut();
   /// From now on connecting is refused / possible again, at the same port.
   void refuse();
@@ -45,7 +45,7 @@ class TcpProxy {
   /// Bytes delivered to the target / to clients.
   [[nodiscard]] std::size_t request_bytes() const;
   [[nodiscard]] std::size_t reply_bytes() const;
-  /// Bytes received from clients / from the target, delivered or not: the latter tell that a
+  /// Bytes received from clients / from the target, delivered or not: the latter show that a
   /// command was executed.
   [[nodiscard]] std::size_t request_bytes_received() const;
   [[nodiscard]] std::size_t reply_bytes_received() const;

@@ -40,6 +40,8 @@ struct CycleResult {
   std::chrono::nanoseconds elapsed{0};
   /// User plus system time that the client spent during `elapsed`.
   std::chrono::nanoseconds cpu{0};
+  /// The same of all nodes together; zero where they are not ours.
+  std::chrono::nanoseconds node_cpu{0};
   Histogram acquire;
   Histogram cycle;
   /// Of fenced cycles: how many got their fencing token in the acquire's only round trip.
@@ -52,6 +54,9 @@ struct CycleResult {
   }
   [[nodiscard]] double client_cpu_us_per_cycle() const noexcept {
     return cycles == 0 ? 0 : in_us(cpu) / static_cast<double>(cycles);
+  }
+  [[nodiscard]] double node_cpu_us_per_cycle() const noexcept {
+    return cycles == 0 ? 0 : in_us(node_cpu) / static_cast<double>(cycles);
   }
   [[nodiscard]] double acquire_p50_us() const noexcept { return in_us(acquire.percentile(50)); }
   [[nodiscard]] double acquire_p99_us() const noexcept { return in_us(acquire.percentile(99)); }
@@ -67,13 +72,18 @@ struct CycleResult {
 /// The figures, or the sentence that says why there are none.
 using CycleOutcome = std::variant<CycleResult, std::string>;
 
-/// Whose time counts: a floor is one thread, the blocking façade is the whole process.
+/// The CPU time that counts: a floor is one thread (of a process that does nothing else, where a
+/// system counts only processes), the blocking façade is the whole process.
 enum class CpuScope { calling_thread, process };
 
-/// User plus system time consumed so far; zero if the kernel does not tell.
-[[nodiscard]] inline std::chrono::nanoseconds cpu_time(CpuScope scope) noexcept {
+/// User plus system time consumed so far; zero if the kernel does not report it.
+[[nodiscard]] inline std::chrono::nanoseconds cpu_time([[maybe_unused]] CpuScope scope) noexcept {
   rusage usage{};
+#ifdef RUSAGE_THREAD
   const auto who = scope == CpuScope::calling_thread ? RUSAGE_THREAD : RUSAGE_SELF;
+#else
+  const auto who = RUSAGE_SELF;
+#endif
   if (getrusage(who, &usage) != 0) return {};
   return std::chrono::seconds{usage.ru_utime.tv_sec + usage.ru_stime.tv_sec} +
          std::chrono::microseconds{usage.ru_utime.tv_usec + usage.ru_stime.tv_usec};

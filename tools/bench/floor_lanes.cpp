@@ -181,7 +181,7 @@ void FloorLanes::on_node_lost(std::size_t node) {
   ++lost_nodes_;
   if (majority_lost()) return;
   const std::uint64_t owed_until = sent_;
-  while (answered_[node] != owed_until) on_answer(node, Answer::bad);
+  while (answered_[node] != owed_until) on_answer(node, Outcome::bad);
 }
 
 CycleResult FloorLanes::take_result() { return std::exchange(result_, CycleResult{}); }

@@ -13,13 +13,13 @@ namespace redlock::bench {
 
 /// Bytes kept for a node that does not read; beyond, the node is given up.
 inline constexpr std::size_t floor_backlog_limit = std::size_t{16} * 1024 * 1024;
-/// How often a floor looks whether it still moves, and when it concludes that it does not.
+/// How often a floor checks its progress, and after which time without progress it gives up.
 inline constexpr std::chrono::milliseconds floor_watch_interval{250};
 inline constexpr std::chrono::seconds floor_stall_limit{5};
 /// How long the answers of slow nodes are awaited after the last cycle.
 inline constexpr std::chrono::seconds floor_drain_limit{1};
 
-/// What both floors share: who waits for which answer, and the bytes to send next.
+/// Shared by both floors: the answers that each lane waits for, and the bytes to send next.
 ///
 /// A lane is one lock in flight that runs one cycle after the other. Every live node is sent the
 /// same commands in the same order, so one batch of bytes and one log of what was sent serve all
@@ -32,7 +32,7 @@ inline constexpr std::chrono::seconds floor_drain_limit{1};
 class FloorLanes {
  public:
   using Clock = std::chrono::steady_clock;
-  enum class Answer : std::uint8_t { good, bad };
+  enum class Outcome : std::uint8_t { good, bad };
 
   FloorLanes(const CycleSettings& settings, std::string_view script_sha);
 
@@ -40,13 +40,13 @@ class FloorLanes {
 
   /// An answer for a step that its lane has already left is a straggler and only moves the node's
   /// position on.
-  void on_answer(std::size_t node, Answer answer) {
+  void on_answer(std::size_t node, Outcome outcome) {
     std::uint64_t& position = answered_[node];
     if (position == sent_) return;
     const Sent sent = log_[position++ & log_mask];
     Lane& lane = lanes_[sent.lane];
     if (lane.step != sent.step) return;
-    if (answer == Answer::good) {
+    if (outcome == Outcome::good) {
       if (++lane.good == quorum_) step_won(lane);
     } else if (++lane.bad > tolerable_) {
       step_lost(lane);
@@ -69,7 +69,7 @@ class FloorLanes {
 
   [[nodiscard]] bool finished() const noexcept { return active_ == 0; }
   [[nodiscard]] bool majority_lost() const noexcept { return lost_nodes_ > tolerable_; }
-  /// Grows with every step that ends: what stands still here is stuck.
+  /// Grows with every step that ends; a floor whose value does not change is stuck.
   [[nodiscard]] std::uint64_t progress() const noexcept { return steps_ended_; }
   [[nodiscard]] CycleResult take_result();
 

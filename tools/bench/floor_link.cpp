@@ -13,6 +13,8 @@
 #include <memory>
 #include <string_view>
 
+#include "quorum-lock/platform.hpp"
+
 namespace redlock::bench {
 namespace {
 
@@ -33,7 +35,7 @@ bool limit_waiting(int fd, timeval limit) {
 }
 
 FileDescriptor connect_to(int family, const sockaddr* address, socklen_t size) {
-  FileDescriptor fd{socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+  FileDescriptor fd{cli::platform::open_socket(family, SOCK_STREAM)};
   if (!fd.valid() || !limit_waiting(fd.get(), setup_limit)) return {};
   if (connect(fd.get(), address, size) != 0) return {};
   const int on = 1;
@@ -73,7 +75,7 @@ bool authenticate(int fd, const std::string& password) {
       "*2\r\n$4\r\nAUTH\r\n$" + std::to_string(password.size()) + "\r\n" + password + "\r\n";
   constexpr std::string_view wanted = "+OK\r\n";
   std::array<char, wanted.size()> reply{};
-  return send(fd, command.data(), command.size(), MSG_NOSIGNAL) ==
+  return cli::platform::send_quietly(fd, command.data(), command.size()) ==
              static_cast<ssize_t>(command.size()) &&
          recv(fd, reply.data(), reply.size(), MSG_WAITALL) == static_cast<ssize_t>(reply.size()) &&
          std::string_view(reply.data(), reply.size()) == wanted;
@@ -85,7 +87,7 @@ std::string load_script(int fd) {
   command += std::to_string(release_script.size()) + "\r\n";
   command += release_script;
   command += "\r\n";
-  if (send(fd, command.data(), command.size(), MSG_NOSIGNAL) !=
+  if (cli::platform::send_quietly(fd, command.data(), command.size()) !=
       static_cast<ssize_t>(command.size())) {
     return {};
   }

@@ -46,7 +46,8 @@ struct Node {
   std::size_t index = 0;
   bool open = false;
   std::unique_ptr<redisReader, FreeReader> reader{redisReaderCreate()};
-  /// What the kernel did not take: one half is libuv's until its write ends, the other one grows.
+  /// The bytes that the kernel did not take: libuv owns one half until its write ends, the other
+  /// half grows.
   uv_write_t write{};
   bool writing = false;
   std::string written;
@@ -63,7 +64,7 @@ class UvFloor {
   UvFloor& operator=(const UvFloor&) = delete;
   ~UvFloor();
 
-  /// Zero or the libuv error that stands in the way.
+  /// Zero or the libuv error.
   int prepare(const CycleSettings& settings, std::vector<FileDescriptor> sockets);
   CycleOutcome run();
 
@@ -202,7 +203,7 @@ void UvFloor::flush() {
   given_up_.clear();
 }
 
-/// Returns whether the node is worth keeping.
+/// Returns whether to keep the node.
 bool UvFloor::send_batch(Node& node, std::string_view batch) {
   std::size_t sent = 0;
   if (!node.writing) {
@@ -238,8 +239,8 @@ void UvFloor::receive(Node& node, const char* data, std::size_t size) {
     const int type = static_cast<redisReply*>(parsed)->type;
     freeReplyObject(parsed);
     lanes_.on_answer(node.index, type == REDIS_REPLY_STATUS || type == REDIS_REPLY_INTEGER
-                                     ? FloorLanes::Answer::good
-                                     : FloorLanes::Answer::bad);
+                                     ? FloorLanes::Outcome::good
+                                     : FloorLanes::Outcome::bad);
   }
 }
 

@@ -34,7 +34,7 @@ class Histogram {
   /// all records do not exceed; zero of an empty histogram. `percent` is clamped to 0…100.
   [[nodiscard]] std::chrono::nanoseconds percentile(double percent) const noexcept;
 
-  /// The buckets that hold something, shortest first: what a plot needs.
+  /// The buckets that are not empty, shortest first: for a plot.
   [[nodiscard]] std::vector<Bucket> buckets() const;
 
   [[nodiscard]] static std::chrono::nanoseconds trackable() noexcept;

@@ -72,7 +72,7 @@ class Shop {
   std::unique_ptr<redisContext, FreeContext> context_;
 };
 
-/// What one seller or buyer did.
+/// The counts of one seller or buyer.
 struct Tally {
   std::uint64_t done = 0;
   std::uint64_t retries = 0;
@@ -80,7 +80,7 @@ struct Tally {
   std::string problem{};
 };
 
-/// What a lock protects with; nothing to do for WATCH.
+/// The lock around a change; WATCH needs none.
 class Guard {
  public:
   Guard(const MarketSettings& settings, const std::string& item) {
@@ -183,7 +183,7 @@ void buy(const MarketSettings& settings, std::size_t number, Clock::time_point e
   }
 }
 
-/// Nothing may be made or lost, whoever was quicker.
+/// No money may be made or lost, in any order of the clients.
 std::string audit(const MarketSettings& settings, const MarketResult& result) {
   Shop shop(settings.data);
   const auto count = [&](const char* command, const std::string& key) {

@@ -14,9 +14,9 @@
 namespace redlock::bench {
 
 /// The game market of "Redis in Action": sellers list items, buyers buy them, and an item, its
-/// seller and its buyer must change together. What keeps them consistent is what is compared.
+/// seller and its buyer must change together. The methods that keep them consistent are compared.
 enum class MarketMethod {
-  watch,          ///< WATCH, MULTI, EXEC, and again when somebody was quicker
+  watch,          ///< WATCH, MULTI, EXEC, and again after a concurrent change
   coarse_lock,    ///< one lock for the whole market
   lock_per_item,  ///< a lock for each item
 };
@@ -30,7 +30,8 @@ struct MarketSettings {
   std::size_t buyers = 1;
   std::chrono::nanoseconds duration{0};
   const std::atomic<int>* stop = nullptr;  ///< not zero: end early
-  /// Acquires; what it answers releases. Nothing: not acquired in time. Called from many threads.
+  /// Acquires; the returned function releases. None: not acquired in time. Called from many
+  /// threads.
   std::function<std::function<void()>(const std::string&)> lock{};
 };
 
@@ -40,7 +41,7 @@ struct MarketResult {
   std::uint64_t retries = 0;  ///< done in vain: somebody was quicker, or the lock did not come
   std::chrono::nanoseconds elapsed{0};
   Histogram purchase;
-  /// What the server has in the end does not add up: sold twice, lost, or money made.
+  /// Why the data on the server are inconsistent in the end: sold twice, lost, or money made.
   std::string wrong{};
 };
 

@@ -16,6 +16,7 @@
 #include "chaos/terms.hpp"
 #include "quorum-lock/child_process.hpp"
 #include "quorum-lock/loopback_server.hpp"
+#include "quorum-lock/platform.hpp"
 #include "redlock/deployment.hpp"
 
 namespace redlock::chaos {
@@ -98,21 +99,21 @@ void Arena::open_deployment() const {
 }
 
 void Arena::start_contenders() {
-  for (std::size_t place = 0; place < contenders_.size(); ++place) start_contender(place);
+  for (std::size_t slot = 0; slot < contenders_.size(); ++slot) start_contender(slot);
 }
 
-void Arena::start_contender(std::size_t place) {
-  Contender& contender = contenders_[place];
+void Arena::start_contender(std::size_t slot) {
+  Contender& contender = contenders_[slot];
   ContenderRequest contender_request;
   contender_request.folder = request_.histories;
-  contender_request.place = place;
+  contender_request.slot = slot;
   contender_request.generation = contender.generation++;
-  contender_request.seed = request_.seed * 1'000'003 + place * 1009 + contender_request.generation;
+  contender_request.seed = request_.seed * 1'000'003 + slot * 1009 + contender_request.generation;
   contender_request.resources = request_.resources;
   contender_request.nodes = contender.urls;
-  if (place + 1 == contenders_.size()) contender_request.foreign = request_.foreign;
+  if (slot + 1 == contenders_.size()) contender_request.foreign = request_.foreign;
   cli::ChildRequest request;
-  request.program = "/proc/self/exe";
+  request.program = cli::platform::own_program();
   request.arguments = words_of(contender_request);
   request.arguments.insert(request.arguments.begin(), "quorum-lock");
   request.environment = cli::environment_with({}, {"QUORUM_LOCK_NODES"});
@@ -136,7 +137,7 @@ void Arena::end(Contender& contender) noexcept {
 }
 
 void Arena::begin(const Fault& fault) {
-  // What does not last is not healed.
+  // A fault without a duration is not healed.
   if (fault.begin == fault.end) needs_operator_ = needs_operator_ || fault.needs_operator;
   if (const auto mode = mode_of(fault.form)) {
     set_links(fault, {*mode, fault.amount});
@@ -159,9 +160,9 @@ void Arena::heal(const Fault& fault) {
 }
 
 void Arena::set_links(const Fault& fault, LinkRule rule) {
-  for (std::size_t place = 0; place < contenders_.size(); ++place) {
-    if ((fault.contenders >> place & 1U) == 0) continue;
-    proxy_.set(*fault.node * contenders_.size() + place, rule);
+  for (std::size_t slot = 0; slot < contenders_.size(); ++slot) {
+    if ((fault.contenders >> slot & 1U) == 0) continue;
+    proxy_.set(*fault.node * contenders_.size() + slot, rule);
   }
 }
 
@@ -257,7 +258,7 @@ void Arena::call_operator() {
     const bool opened = WIFEXITED(status) && WEXITSTATUS(status) == 0;
     if (opened) needs_operator_ = false;
     // Contenders know the nodes as their proxies: a node that is a member by such a name, of a
-    // deployment that is no more, keeps the others out. Its operator is told to delete the marker.
+    // deployment that is no more, keeps the others out. Its operator has to delete the marker.
     operator_failures_ = opened ? 0 : operator_failures_ + 1;
     if (operator_failures_ > 0 && operator_failures_ % 10 == 0 &&
         count_members().value_or(servers_.size()) <= servers_.size() / 2) {
@@ -268,7 +269,7 @@ void Arena::call_operator() {
   if (!needs_operator_ || now < operator_called_ + pace) return;
   operator_called_ = now;
   cli::ChildRequest request;
-  request.program = "/proc/self/exe";
+  request.program = cli::platform::own_program();
   request.arguments = {"quorum-lock",  "bootstrap", "--quiet",
                        "--after-loss", "--max-ttl", fmt::format("{}ms", max_ttl.count())};
   request.environment = cli::environment_with(
@@ -301,9 +302,9 @@ void Arena::look_at_markers() {
 }
 
 std::size_t Arena::one_of(const Fault& fault) const noexcept {
-  std::size_t place = 0;
-  while (place + 1 < contenders_.size() && (fault.contenders >> place & 1U) == 0) ++place;
-  return place;
+  std::size_t slot = 0;
+  while (slot + 1 < contenders_.size() && (fault.contenders >> slot & 1U) == 0) ++slot;
+  return slot;
 }
 
 void Arena::break_contender(const Fault& fault) {
@@ -318,19 +319,19 @@ void Arena::break_contender(const Fault& fault) {
 }
 
 void Arena::mend_contender(const Fault& fault) {
-  const std::size_t place = one_of(fault);
+  const std::size_t slot = one_of(fault);
   if (fault.form == FaultForm::contender_killed) {
-    start_contender(place);
-  } else if (contenders_[place].state == Contender::State::running) {
-    static_cast<void>(::kill(-contenders_[place].pid, SIGCONT));
+    start_contender(slot);
+  } else if (contenders_[slot].state == Contender::State::running) {
+    static_cast<void>(::kill(-contenders_[slot].pid, SIGCONT));
   }
 }
 
 void Arena::look_after(const Recorder& recorder) {
   for (const auto& server : servers_) server->look_after();
   call_operator();
-  for (std::size_t place = 0; place < contenders_.size(); ++place) {
-    Contender& contender = contenders_[place];
+  for (std::size_t slot = 0; slot < contenders_.size(); ++slot) {
+    Contender& contender = contenders_[slot];
     int status = 0;
     if (contender.state != Contender::State::running ||
         ::waitpid(contender.pid, &status, WNOHANG) != contender.pid) {
@@ -339,10 +340,10 @@ void Arena::look_after(const Recorder& recorder) {
     contender.pid = -1;
     contender.state = Contender::State::done;
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0) continue;
-    recorder.write(fmt::format("died {} {} {}", place, boot_now(),
+    recorder.write(fmt::format("died {} {} {}", slot, boot_now(),
                                WIFEXITED(status) ? fmt::format("exit-{}", WEXITSTATUS(status))
                                                  : fmt::format("signal-{}", WTERMSIG(status))));
-    start_contender(place);
+    start_contender(slot);
   }
 }
 

@@ -51,9 +51,9 @@ class Arena {
   void look_after(const Recorder& recorder);
   [[nodiscard]] bool all_done() const noexcept;
 
-  /// To be called now and then once everything is healed. Calls the operator if two looks in a row,
-  /// a second apart, find that too few nodes remember their deployment for the clients to take the
-  /// others back. Never where none remembers one, half-done openings included: these are the
+  /// To be called now and then once everything is healed. Calls the operator if two checks in a
+  /// row, a second apart, find that too few nodes remember their deployment for the clients to take
+  /// the others back. Never where none remembers one, half-done openings included: these are the
   /// clients' own business, and a run in which they leave them must fail.
   void look_at_markers();
 
@@ -66,7 +66,7 @@ class Arena {
   };
 
   void open_deployment() const;
-  void start_contender(std::size_t place);
+  void start_contender(std::size_t slot);
   static void end(Contender& contender) noexcept;
   void break_node(const Fault& fault, FaultServer& server);
   void mend_node(const Fault& fault, FaultServer& server);

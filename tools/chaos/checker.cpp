@@ -49,7 +49,7 @@ class Judge {
     for (const std::string& line : history_.unreadable) add("unreadable", {}, line, 0);
     for (const auto& [resource, leases] : ordered(history_)) {
       overlaps(resource, leases);
-      places(resource, leases);
+      permits(resource, leases);
       token_order(resource, leases);
       too_soon(resource, leases);
     }
@@ -88,12 +88,12 @@ class Judge {
     }
   }
 
-  void places(const std::string& resource, const std::vector<const LeaseRecord*>& leases) {
-    const auto place = place_of(resource);
-    if (!place || *place < history_.places) return;
+  void permits(const std::string& resource, const std::vector<const LeaseRecord*>& leases) {
+    const auto permit = permit_of(resource);
+    if (!permit || *permit < history_.permits) return;
     add("no-place", resource,
-        leases.front()->name + " has a place of a semaphore with " +
-            std::to_string(history_.places),
+        leases.front()->name + " has a permit of a semaphore of " +
+            std::to_string(history_.permits),
         leases.front()->granted);
   }
 
@@ -138,7 +138,7 @@ class Judge {
     }
     if (waiting.longest_idle > longest_fair_wait) {
       add("idle", waiting.idle_resource,
-          "it stood free for " + std::to_string(waiting.longest_idle / 1'000'000) +
+          "it was free for " + std::to_string(waiting.longest_idle / 1'000'000) +
               " ms while it was waited for and nothing was broken",
           waiting.idle_at);
     }
@@ -146,7 +146,7 @@ class Judge {
 
   void promises_of(const LeaseRecord& lease) {
     // The round that won a deadline began before anybody could see it.
-    for (const auto& [seen, deadline] : lease.told) {
+    for (const auto& [seen, deadline] : lease.deadlines) {
       if (deadline - lease.ttl <= seen) continue;
       add("too-long", lease.resource,
           lease.name + " is valid for longer than its TTL from " + when(history_, seen) + " on",
@@ -195,7 +195,7 @@ class Judge {
                 std::to_string(value),
             0);
       }
-      // Who is killed between writing and telling leaves an update that nobody told of.
+      // A contender killed between a write and its record leaves an update without a record.
       if (value > sum.wrote && value - sum.wrote > sum.tried - sum.wrote - sum.refused) {
         add("lost-update", resource,
             "the counter holds " + std::to_string(value) + ", more than the " +

@@ -12,14 +12,14 @@ namespace redlock::chaos {
 
 /// One broken promise.
 struct Violation {
-  /// overlap: two leases on a resource at one instant that may not share it. no-place: one more
-  /// than the semaphore has. too-soon: a resource was granted twice within its interval.
+  /// overlap: two leases on a resource at one instant that may not share it. no-place: one permit
+  /// more than the semaphore has. too-soon: a resource was granted twice within its interval.
   /// token-order: a later lease without a larger fencing token. used-after-end: the library called
   /// a lease valid behind its deadline or after it had reported its loss. too-long: a deadline
   /// beyond what the TTL allows. overtaken: the counter refused the holder of a valid lease.
   /// lost-update: the counter holds less than was written. no-progress: a contender did not get a
   /// resource after everything was healed. starved, idle: while nothing was broken, a call waited,
-  /// or a resource that was waited for stood free, for far too long. died: a contender ended by
+  /// or a resource that was waited for was free, for far too long. died: a contender ended by
   /// itself. unreadable: a record that cannot be understood.
   std::string kind{};
   std::string resource{};  ///< empty where it is about none

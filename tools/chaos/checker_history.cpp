@@ -72,7 +72,7 @@ class FileReader {
     if (kind == "failed") return failed(words);
     if (kind == "run") return run(words);
     if (kind == "fault") return fault(words);
-    if (kind == "places") return places(words);
+    if (kind == "places") return permits(words);
     if (kind == "interval") return interval(words);
     if (kind == "foreign") return foreign(words);
     if (kind == "healed") return instant(words, history_.healed);
@@ -94,7 +94,7 @@ class FileReader {
     lease.ttl = words.instant();
     lease.token = words.number<std::uint64_t>();
     if (words.more()) lease.group = words.text();
-    lease.told.emplace_back(lease.granted, lease.deadline);
+    lease.deadlines.emplace_back(lease.granted, lease.deadline);
     if (!words.sound_to_the_end() || leases_.contains(number)) return false;
     lease.resource = lease.also.front();
     lease.also.erase(lease.also.begin());
@@ -113,7 +113,7 @@ class FileReader {
       if (!words.sound_to_the_end()) return false;
       lease.deadline = deadline;
       lease.best_deadline = std::max(lease.best_deadline, deadline);
-      lease.told.emplace_back(at, deadline);
+      lease.deadlines.emplace_back(at, deadline);
       return true;
     }
     if (kind == "ended") {
@@ -194,10 +194,10 @@ class FileReader {
     return true;
   }
 
-  bool places(Words& words) {
-    const auto places = words.number<std::size_t>();
+  bool permits(Words& words) {
+    const auto permits = words.number<std::size_t>();
     if (!words.sound_to_the_end()) return false;
-    history_.places = places;
+    history_.permits = permits;
     return true;
   }
 
@@ -237,7 +237,7 @@ std::string content_of(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// "contender-3.1" is the second one in place 3.
+/// "contender-3.1" is the second one in slot 3.
 std::size_t contender_of(const std::string& name) {
   const std::size_t dash = name.find('-');
   std::size_t number = 0;
@@ -264,12 +264,12 @@ void read_file(const std::filesystem::path& path, History& history) {
 
 }  // namespace
 
-std::optional<std::size_t> place_of(std::string_view resource) {
+std::optional<std::size_t> permit_of(std::string_view resource) {
   const std::size_t mark = resource.rfind('#');
   if (mark == std::string_view::npos) return std::nullopt;
-  std::size_t place = 0;
-  std::from_chars(resource.data() + mark + 1, resource.data() + resource.size(), place);
-  return place;
+  std::size_t permit = 0;
+  std::from_chars(resource.data() + mark + 1, resource.data() + resource.size(), permit);
+  return permit;
 }
 
 std::string counter_file_name(std::string_view resource) {
@@ -278,8 +278,8 @@ std::string counter_file_name(std::string_view resource) {
   return name + ".counter";
 }
 
-std::string history_file_name(std::size_t place, std::size_t generation) {
-  return "contender-" + std::to_string(place) + "." + std::to_string(generation) + ".history";
+std::string history_file_name(std::size_t slot, std::size_t generation) {
+  return "contender-" + std::to_string(slot) + "." + std::to_string(generation) + ".history";
 }
 
 History read_history(const std::filesystem::path& folder) {
@@ -291,7 +291,7 @@ History read_history(const std::filesystem::path& folder) {
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     if (entry.path().extension() == ".history") files.push_back(entry.path());
   }
-  // In the same order everywhere, so that the same folder is told in the same words.
+  // In the same order everywhere, so that the same folder gives the same report.
   std::sort(files.begin(), files.end());
   for (const auto& file : files) read_file(file, history);
   for (const std::string& resource : history.resources) {

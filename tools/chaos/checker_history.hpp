@@ -10,17 +10,17 @@
 #include <utility>
 #include <vector>
 
-/// What a chaos run left in its folder, read back. Shares no code with the library that it judges:
-/// only the standard library is included here and in checker.cpp.
+/// The records of a chaos run, read from its folder. Shares no code with the library that it
+/// judges: only the standard library is included here and in checker.cpp.
 ///
 /// A history is a text file; a line is a record, its words are separated by one blank, instants are
 /// nanoseconds of one machine-wide clock (CLOCK_BOOTTIME):
 ///
 ///   granted  LEASE RESOURCES ASKED GRANTED DEADLINE TTL TOKEN [GROUP]
 ///                                   the library said yes at GRANTED; RESOURCES separated by
-///                                   commas, "a#1" a place of a semaphore; GROUP who may hold it at
-///                                   the same time, nobody where it is absent
-///   deadline LEASE AT DEADLINE      it told another deadline, first seen at AT
+///                                   commas, "a#1" a permit of a semaphore; GROUP who may hold it
+///                                   at the same time, nobody where it is absent
+///   deadline LEASE AT DEADLINE      another deadline, first seen at AT
 ///   used     LEASE AT               asked at AT, it said that the lease is valid
 ///   trying   LEASE AT               a guarded update is about to be written
 ///   wrote    LEASE AT               the counter file took it
@@ -34,9 +34,9 @@
 ///
 ///   run SEED NODES CONTENDERS RESOURCES BEGIN DURATION KINDS
 ///   fault KIND WHAT NODE CONTENDERS BEGIN END    NODE -1: none; CONTENDERS a set of bits
-///   places K                        that a semaphore has
+///   places K                        the permits of a semaphore
 ///   interval RESOURCE DURATION      it is granted at most once within this
-///   foreign PLACE COMMAND           this contender is not ours; its command to the end of the line
+///   foreign SLOT COMMAND            this contender is not ours; its command to the end of the line
 ///   healed AT
 ///   died CONTENDER AT HOW           a contender that ended by itself and should not have
 ///   finished AT
@@ -46,27 +46,27 @@ namespace redlock::chaos {
 using BootTime = std::int64_t;
 
 struct LeaseRecord {
-  std::size_t contender = 0;  ///< its place in the run; a killed one and who replaced it share it
+  std::size_t contender = 0;  ///< its slot in the run; a killed one and its successor share it
   std::string name{};         ///< the file and the number in it, for people
   std::string resource{};
   std::vector<std::string> also{};  ///< more of them, held all or none
   std::string group{};              ///< who may hold it at the same time; empty: nobody
   BootTime asked = 0;
   BootTime granted = 0;
-  BootTime deadline = 0;       ///< the last that was told
-  BootTime best_deadline = 0;  ///< the latest that was ever told
+  BootTime deadline = 0;       ///< the last one reported
+  BootTime best_deadline = 0;  ///< the latest one reported
   BootTime ttl = 0;
   std::uint64_t token = 0;  ///< 0: none, as of what several may hold
   std::optional<BootTime> ended{};
   std::optional<BootTime> lost{};  ///< set as well as `ended` when the library said so
   std::vector<BootTime> used{};
   std::vector<BootTime> overtaken{};
-  std::vector<std::pair<BootTime, BootTime>> told{};  ///< seen at, deadline; the first one too
+  std::vector<std::pair<BootTime, BootTime>> deadlines{};  ///< seen at, deadline; the first one too
   std::uint64_t tried = 0;
   std::uint64_t wrote = 0;
   std::uint64_t refused = 0;
 
-  /// When it is over for certain: what a holder that died never told ends at its deadline.
+  /// When it is over for certain: without a recorded end, because the holder died, at its deadline.
   [[nodiscard]] BootTime end() const noexcept {
     return ended && *ended < deadline ? *ended : deadline;
   }
@@ -108,7 +108,7 @@ struct History {
   BootTime begin = 0;
   BootTime duration = 0;                        ///< that was asked for
   std::string kinds{};                          ///< of the faults that were asked for
-  std::size_t places = 0;                       ///< of a semaphore
+  std::size_t permits = 0;                      ///< of a semaphore
   std::map<std::string, BootTime> intervals{};  ///< resources that are granted once within this
   std::optional<ForeignRecord> foreign{};
   std::optional<BootTime> healed{};
@@ -121,15 +121,15 @@ struct History {
   std::vector<std::string> unreadable{};            ///< "FILE:LINE: text"
 };
 
-/// Which place of a semaphore it is; none: no place.
-[[nodiscard]] std::optional<std::size_t> place_of(std::string_view resource);
+/// The number of the permit; none: not a permit of a semaphore.
+[[nodiscard]] std::optional<std::size_t> permit_of(std::string_view resource);
 
 /// The name of a resource's counter file within the folder.
 [[nodiscard]] std::string counter_file_name(std::string_view resource);
 
 /// The name of a contender's history within the folder. A contender that was killed is followed by
 /// one of the next generation.
-[[nodiscard]] std::string history_file_name(std::size_t place, std::size_t generation);
+[[nodiscard]] std::string history_file_name(std::size_t slot, std::size_t generation);
 
 /// Reads every *.history and counter file of the folder. A last line without its line end was being
 /// written when its process was killed, and counts as not there. Throws std::runtime_error when the

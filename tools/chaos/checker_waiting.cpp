@@ -32,7 +32,7 @@ std::vector<Span> united(std::vector<Span> spans) {
   return result;
 }
 
-/// What of `whole` is in none of `parts`, which are disjoint and in order.
+/// The parts of `whole` outside `parts`, which are disjoint and in order.
 std::vector<Span> without(Span whole, const std::vector<Span>& parts) {
   std::vector<Span> rest;
   for (const Span& part : parts) {
@@ -91,7 +91,7 @@ Waiting waiting_of(const History& history) {
   const std::vector<Span> calm = calm_stretches(history);
   for (const auto& [resource, use] : uses(history)) {
     // An interval is there to keep it free, and one of several permits says nothing of the others.
-    const bool can_be_idle = !history.intervals.contains(resource) && !place_of(resource);
+    const bool can_be_idle = !history.intervals.contains(resource) && !permit_of(resource);
     const std::vector<Span> held = united(use.held);
     for (const Span& stretch : calm) {
       for (const Span& waited : use.waited) {

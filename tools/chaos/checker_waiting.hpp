@@ -6,8 +6,8 @@
 
 namespace redlock::chaos {
 
-/// How long callers waited, and how long resources stood free while somebody waited for them. Only
-/// what lies in stretches in which nothing was broken, nor had been for a while, counts.
+/// How long callers waited, and how long resources were free while a caller waited for them. Only
+/// times count in which nothing was broken, nor had been for a while.
 struct Waiting {
   BootTime longest_wait = 0;  ///< from the call to the lease, or to giving up
   std::string waited_for{};
@@ -17,8 +17,8 @@ struct Waiting {
   BootTime idle_at = 0;
 };
 
-/// What nobody waits for on a machine that is not broken, whatever else it has to do. Waiters retry
-/// every three seconds if every notification is lost; nobody should need more than a few of these.
+/// No caller waits longer on a working machine, however busy it is. Waiters retry every three
+/// seconds if every notification is lost; no caller should need more than a few retries.
 inline constexpr BootTime longest_fair_wait = 10'000'000'000;
 
 [[nodiscard]] Waiting waiting_of(const History& history);

@@ -32,7 +32,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// The loss of a lease may be told by the loop's thread before its grant is recorded by ours.
+/// The loop's thread may report the loss of a lease before this thread has recorded its grant.
 class LossNote {
  public:
   LossNote(const Recorder& recorder, std::uint64_t lease) : recorder_(recorder), lease_(lease) {}
@@ -64,7 +64,7 @@ std::uint64_t number_of(std::optional<FencingToken> token) {
   return token.value_or(FencingToken()).value();
 }
 
-/// A lease in use: what the library says of it is recorded each time it is asked.
+/// A lease in use: each answer of the library about it is recorded.
 class Holding {
  public:
   Holding(const Recorder& recorder, std::uint64_t number, Lease lease)
@@ -105,13 +105,13 @@ class Holding {
 };
 
 /// Which lock of the family a turn takes.
-enum class Kind { alone, several, reader, owner, place, interval };
+enum class Kind { alone, several, reader, owner, permit, interval };
 
 class Contender {
  public:
   Contender(const ContenderRequest& request, Client client)
       : request_(request),
-        recorder_(request.folder / history_file_name(request.place, request.generation)),
+        recorder_(request.folder / history_file_name(request.slot, request.generation)),
         dice_(request.seed),
         client_(std::move(client)) {
     for (const std::string& resource : request.resources) {
@@ -129,7 +129,7 @@ class Contender {
     }
     // Everybody at once, and each begins with another one.
     for (std::size_t i = 0; i < request_.resources.size(); ++i) {
-      const std::size_t resource = (i + request_.place) % request_.resources.size();
+      const std::size_t resource = (i + request_.slot) % request_.resources.size();
       while (!hold_once(resource, Kind::alone, milliseconds{2000})) {
         pause(milliseconds{1}, milliseconds{50});
       }
@@ -152,7 +152,7 @@ class Contender {
     if (dice < 22) return Kind::several;
     if (dice < 29) return Kind::reader;
     if (dice < 35) return Kind::owner;
-    return dice < 39 ? Kind::place : Kind::interval;
+    return dice < 39 ? Kind::permit : Kind::interval;
   }
 
   /// Of an interval there is seldom more to wait for than its end.
@@ -179,13 +179,13 @@ class Contender {
         return shared(name);
       case Kind::owner:
         return owned(name, dice_.one_in(2) ? "x" : "y");
-      case Kind::place:
-        return permit(name, places);
+      case Kind::permit:
+        return permit(name, permits);
     }
     return name;
   }
 
-  /// Who may hold it at the same time; empty: nobody.
+  /// The group that may share it; empty: none.
   static std::string group_of(const Target& target) {
     if (target.kind() == Target::Kind::shared) return "readers";
     return target.kind() == Target::Kind::owned ? "owner-" + target.owner() : std::string();
@@ -228,7 +228,7 @@ class Contender {
 
   bool lead_once(milliseconds wait) {
     ElectionOptions options;
-    options.candidate = fmt::format("{}.{}", request_.place, request_.generation);
+    options.candidate = fmt::format("{}.{}", request_.slot, request_.generation);
     const milliseconds ttl = dice_.between(shortest_ttl, longest_ttl);
     options.ttl = ttl;
     Election election(client_, election_resource, options);
@@ -265,7 +265,7 @@ class Contender {
   void use(Holding& holding, CounterFile* counter, milliseconds ttl) {
     const std::int64_t updates = dice_.between(1, 3);
     for (std::int64_t i = 0; i < updates && holding.valid(); ++i) {
-      // Without a number, the counter could not tell who is late.
+      // Without a number, the counter could not recognise a late writer.
       const bool fenced = holding.token() != 0 && counter != nullptr;
       if (fenced && !update(holding, *counter)) return;
       if (dice_.one_in(5)) static_cast<void>(holding.lease().extend(ttl));
@@ -284,7 +284,7 @@ class Contender {
     pause(milliseconds{0}, milliseconds{2});
     if (!holding.valid()) return false;
     holding.record("trying");
-    // Room for being stopped between the look and the write: only the token helps then.
+    // Time for being stopped between the check and the write: only the token helps then.
     if (dice_.one_in(6)) pause(milliseconds{1}, milliseconds{8});
     if (counter.write(*value, *value + 1, holding.token()) == CounterFile::Written::refused) {
       holding.record("refused");
@@ -323,7 +323,7 @@ ContenderRequest parse(const std::vector<std::string>& words) {
   if (words.size() < 6) throw std::invalid_argument("a contender has six arguments");
   ContenderRequest request;
   request.folder = words[0];
-  request.place = std::stoul(words[1]);
+  request.slot = std::stoul(words[1]);
   request.generation = std::stoul(words[2]);
   request.seed = std::stoull(words[3]);
   request.resources = cli::split_list(words[4]);
@@ -332,10 +332,10 @@ ContenderRequest parse(const std::vector<std::string>& words) {
   return request;
 }
 
-/// What the library may say before it aborts; standard error belongs to the run.
+/// The library's messages before an abort go to the log; standard error belongs to the run.
 void redirect_errors(const ContenderRequest& request) {
   const auto log =
-      request.folder / fmt::format("contender-{}.{}.log", request.place, request.generation);
+      request.folder / fmt::format("contender-{}.{}.log", request.slot, request.generation);
   const cli::Descriptor file(::open(log.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
   if (!file.valid() || ::dup2(file.get(), STDERR_FILENO) < 0) {
     throw std::system_error(errno, std::generic_category(), log.string());
@@ -347,7 +347,7 @@ void redirect_errors(const ContenderRequest& request) {
 std::vector<std::string> words_of(const ContenderRequest& request) {
   std::vector<std::string> words{contender_verb,
                                  request.folder.string(),
-                                 std::to_string(request.place),
+                                 std::to_string(request.slot),
                                  std::to_string(request.generation),
                                  std::to_string(request.seed),
                                  fmt::format("{}", fmt::join(request.resources, ",")),

@@ -13,7 +13,7 @@ inline constexpr const char* contender_verb = "chaos-contender";
 
 struct ContenderRequest {
   std::filesystem::path folder{};  ///< of the histories and the counters
-  std::size_t place = 0;
+  std::size_t slot = 0;
   std::size_t generation = 0;
   std::uint64_t seed = 0;
   std::vector<std::string> resources{};

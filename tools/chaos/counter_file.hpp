@@ -8,14 +8,13 @@
 
 namespace redlock::chaos {
 
-/// What the contenders guard with their locks: a number in a file that all increase, and the
-/// largest fencing token that came with a read or a write. Whoever comes with a smaller one is
-/// refused, so that an update can only be lost if the lock failed: a holder that was stopped
-/// between its look at the lease and its write finds the token of its successor, who has read
-/// before.
+/// The counter that the contenders guard with their locks: a number in a file that all increase,
+/// and the largest fencing token of any read or write. A smaller token is refused, so that an
+/// update can only be lost if the lock failed: a holder that was stopped between its check of the
+/// lease and its write finds the token of its successor, which has read before.
 ///
 /// A foreign contender has no token, and leaves the one it finds. Its updates are compare-and-set
-/// on both numbers, and ours on the value: whoever wakes too late is refused.
+/// on both numbers, and ours on the value: a late writer is refused.
 class CounterFile {
  public:
   /// Throws std::system_error.

@@ -7,22 +7,30 @@
 #include <string>
 #include <vector>
 
+#include "clock/clock_file.hpp"
+
 namespace redlock::chaos {
 
-/// The wall clock of one server, moved while it runs, by libfaketime. Its monotonic clocks stay
-/// those of the machine.
+/// The wall clock of one server, moved while it runs.
 class FaultClock {
  public:
-  [[nodiscard]] static bool available();
+  /// Writes what the server needs to follow it into the folder. Throws std::runtime_error.
+  explicit FaultClock(const std::filesystem::path& folder);
 
-  /// What a server's environment needs, so that it follows the file.
-  [[nodiscard]] static std::vector<std::string> environment(const std::filesystem::path& file);
+  /// The variables of a server's environment that make it follow the clock.
+  [[nodiscard]] std::vector<std::string> environment() const;
 
-  /// From now on the clock is this far from the machine's. Throws std::runtime_error.
-  static void move(const std::filesystem::path& file, std::chrono::milliseconds from_machine);
+  /// Whether the server, which runs, has found what it was given. It does not if it is linked
+  /// statically, or if programs cannot be run from the folder.
+  [[nodiscard]] bool is_followed_by(pid_t server) const;
 
-  /// What libfaketime leaves in shared memory when its process is killed.
-  static void remove_traces(pid_t pid) noexcept;
+  /// From now on the clock is this far from the machine's.
+  void move(std::chrono::milliseconds from_machine) const noexcept { clock_.move(from_machine); }
+
+ private:
+  std::filesystem::path preload_;
+  std::filesystem::path file_;
+  wall_clock::ClockFile clock_;
 };
 
 }  // namespace redlock::chaos

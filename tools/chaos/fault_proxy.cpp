@@ -47,7 +47,7 @@ struct FaultProxy::Impl {
 
   void start();
   void finish();
-  /// On the loop's thread; returns when it is done. What it throws, it throws here.
+  /// Runs the job on the loop's thread, waits for it, and throws its exception.
   void call(const std::function<void()>& job);
   std::uint16_t listen(std::uint16_t target_port);
   void close_all();
@@ -116,7 +116,7 @@ std::uint16_t FaultProxy::Impl::listen(std::uint16_t target_port) {
 }
 
 void FaultProxy::Impl::on_connection(uv_stream_t* listener, int status) noexcept {
-  // Out of descriptors, most likely: the client's limit will tell it.
+  // Out of descriptors, most likely: the client runs into its time limit.
   if (status != 0) return;
   Link& link = *static_cast<Link*>(listener->data);
   const auto position = link.connections.emplace(link.connections.end(), &link.proxy->loop,

@@ -15,7 +15,7 @@ enum class LinkMode {
   hold,             ///< keep everything back; it arrives when the link passes again
   hold_replies,     ///< the same for what the server says
   lose_replies,     ///< requests arrive, replies never do
-  refuse,           ///< reset what is connected, and whoever connects
+  refuse,           ///< reset all connections, and every new one
   delay,            ///< everything arrives later
   trickle_replies,  ///< a few bytes at a time
   cut_replies,      ///< a part of the next reply, then a reset
@@ -27,8 +27,8 @@ struct LinkRule {
   std::chrono::milliseconds delay{0};
 };
 
-/// Forwards loopback ports to servers, one a link, and misbehaves on demand. What a client sent
-/// before it closed or reset its connection still reaches the server, as from a network that
+/// Forwards loopback ports to servers, one a link, and misbehaves on demand. Bytes that a client
+/// sent before it closed or reset its connection still reach the server, as from a network that
 /// delivers late. All links share one thread with a libuv loop.
 class FaultProxy {
  public:

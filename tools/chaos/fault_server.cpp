@@ -11,7 +11,6 @@
 #include <variant>
 #include <vector>
 
-#include "chaos/fault_clock.hpp"
 #include "quorum-lock/child_process.hpp"
 #include "quorum-lock/loopback_server.hpp"
 
@@ -25,7 +24,7 @@ constexpr auto pace = std::chrono::milliseconds{2};
 }  // namespace
 
 FaultServer::FaultServer(std::filesystem::path folder, WallClock clock, const cli::Signals& signals)
-    : folder_(std::move(folder)), clock_(clock), signals_(signals) {
+    : folder_(std::move(folder)), signals_(signals) {
   const cli::FoundProgram server = cli::find_program("redis-server");
   if (server.problem != 0) {
     throw std::runtime_error(
@@ -33,7 +32,7 @@ FaultServer::FaultServer(std::filesystem::path folder, WallClock clock, const cl
   }
   program_ = server.path;
   std::filesystem::create_directories(folder_ / "data");
-  if (clock_ == WallClock::movable) FaultClock::move(folder_ / "clock", {});
+  if (clock == WallClock::movable) clock_.emplace(folder_);
   const auto deadline = std::chrono::steady_clock::now() + start_limit;
   port_ = cli::pick_loopback_port();
   launch();
@@ -48,6 +47,12 @@ FaultServer::FaultServer(std::filesystem::path folder, WallClock clock, const cl
     port_ = cli::pick_loopback_port();
     launch();
   }
+  if (!clock_ || clock_->is_followed_by(pid_)) return;
+  gone(Data::forgotten);
+  throw std::runtime_error(fmt::format(
+      "chaos: {} follows no clock that is moved: it is linked statically, or nothing can "
+      "be run from {}; leave clock out of --faults",
+      program_, folder_.native()));
 }
 
 FaultServer::~FaultServer() {
@@ -63,10 +68,8 @@ void FaultServer::launch() {
                        "--repl-diskless-sync", "yes", "--repl-diskless-sync-delay", "0",
                        "--daemonize", "no", "--dir", (folder_ / "data").string(), "--logfile",
                        (folder_ / "log").string()};
-  request.environment = cli::environment_with(clock_ == WallClock::movable
-                                                  ? FaultClock::environment(folder_ / "clock")
-                                                  : std::vector<std::string>{},
-                                              {"QUORUM_LOCK_NODES"});
+  request.environment = cli::environment_with(
+      clock_ ? clock_->environment() : std::vector<std::string>{}, {"QUORUM_LOCK_NODES"});
   request.streams = cli::ChildRequest::Streams::none;
   const auto started = cli::ChildProcess::start(request, signals_);
   if (const int* error = std::get_if<int>(&started)) {
@@ -78,7 +81,6 @@ void FaultServer::launch() {
 
 void FaultServer::gone(Data data) {
   cli::kill_and_reap(pid_);
-  if (clock_ == WallClock::movable) FaultClock::remove_traces(pid_);
   pid_ = -1;
   if (data == Data::kept) return;
   std::error_code ignored;
@@ -109,7 +111,7 @@ void FaultServer::stop() const noexcept { static_cast<void>(::kill(pid_, SIGSTOP
 void FaultServer::go_on() const noexcept { static_cast<void>(::kill(pid_, SIGCONT)); }
 
 void FaultServer::move_clock(std::chrono::milliseconds from_machine) {
-  FaultClock::move(folder_ / "clock", from_machine);
+  if (clock_) clock_->move(from_machine);
 }
 
 void FaultServer::command(std::string_view line) const {

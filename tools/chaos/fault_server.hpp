@@ -5,9 +5,11 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 
+#include "chaos/fault_clock.hpp"
 #include "quorum-lock/signals.hpp"
 
 namespace redlock::chaos {
@@ -52,7 +54,7 @@ class FaultServer {
   void gone(Data data);
 
   std::filesystem::path folder_;
-  WallClock clock_;
+  std::optional<FaultClock> clock_;
   const cli::Signals& signals_;
   std::string program_;
   std::uint16_t port_ = 0;

@@ -27,8 +27,8 @@ std::int64_t monotonic_now() noexcept {
   return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
 }
 
-/// What to add to CLOCK_MONOTONIC, the only fine clock of some languages, to get the clock of the
-/// histories. The two differ by the time that the machine was suspended, until it is again.
+/// The difference between CLOCK_MONOTONIC, the only fine clock of some languages, and the clock of
+/// the histories. The two differ by the time that the machine was suspended, until it is again.
 std::int64_t boot_offset() noexcept {
   // A process that is interrupted between the two readings would get too much.
   std::int64_t least = INT64_MAX;
@@ -53,7 +53,7 @@ int become_foreign(const ContenderRequest& request) {
   set_variable("QUORUM_LOCK_CHAOS_RESOURCES", fmt::format("{}", fmt::join(request.resources, ",")));
   set_variable("QUORUM_LOCK_CHAOS_FOLDER", request.folder.string());
   set_variable("QUORUM_LOCK_CHAOS_HISTORY",
-               (request.folder / history_file_name(request.place, request.generation)).string());
+               (request.folder / history_file_name(request.slot, request.generation)).string());
   set_variable("QUORUM_LOCK_CHAOS_HEALED", (request.folder / healed_file).string());
   set_variable("QUORUM_LOCK_CHAOS_SEED", std::to_string(request.seed));
   set_variable("QUORUM_LOCK_CHAOS_MAX_TTL_MS", std::to_string(max_ttl.count()));

@@ -57,7 +57,7 @@ void ProxyConnection::start(uv_stream_t* listener, std::function<void()> on_clos
 }
 
 void ProxyConnection::on_allocate(uv_handle_t* handle, std::size_t, uv_buf_t* buffer) noexcept {
-  // libuv reads and tells in one go, so that one buffer serves both directions.
+  // libuv calls back directly after each read, so that one buffer serves both directions.
   std::string& bytes = static_cast<Pipe*>(handle->data)->owner->buffer_;
   *buffer = uv_buf_init(bytes.data(), static_cast<unsigned>(bytes.size()));
 }
@@ -165,7 +165,7 @@ void ProxyConnection::deliver_end(Pipe& pipe, uv_tcp_t& sink) {
     const std::unique_ptr<Shutdown> owned(static_cast<Shutdown*>(done->data));
   });
   if (error == 0) static_cast<void>(shutdown.release());
-  // What a server has ended is over for the client too: it never closes in one direction only.
+  // When the server closes, the client's side closes too: a server never closes one direction only.
   if (error != 0 || both || is_replies(pipe)) {
     closing_ = true;
     close(as_handle(requests_.source));

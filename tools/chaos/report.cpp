@@ -91,15 +91,15 @@ std::map<std::string, std::size_t> fault_counts(const History& history) {
 
 std::map<std::string, std::size_t> lock_counts(const History& history) {
   std::map<std::string, std::size_t> counts{{"exclusive", 0}, {"several", 0}, {"readers", 0},
-                                            {"owners", 0},    {"places", 0},  {"intervals", 0},
+                                            {"owners", 0},    {"permits", 0}, {"intervals", 0},
                                             {"leaders", 0}};
   for (const LeaseRecord& lease : history.leases) {
     if (lease.group == "readers") {
       ++counts["readers"];
     } else if (!lease.group.empty()) {
       ++counts["owners"];
-    } else if (place_of(lease.resource)) {
-      ++counts["places"];
+    } else if (permit_of(lease.resource)) {
+      ++counts["permits"];
     } else if (history.intervals.contains(lease.resource)) {
       ++counts["intervals"];
     } else if (lease.resource == election_resource) {
@@ -141,6 +141,7 @@ std::string json_report(const History& history, const Judgement& judgement, Endi
   Json json{{"verdict", std::string(verdict(history, judgement, ending))},
             {"leases", history.leases.size()},
             {"locks", lock_counts(history)}};
+  json["locks"]["places"] = json["locks"]["permits"];  // its name until now
   json["violations"] = Json::array();
   for (const Violation& violation : judgement.violations) {
     Json entry{{"kind", violation.kind}};

@@ -34,8 +34,8 @@ struct Latencies {
 /// Executed faults of each kind; all kinds are there.
 [[nodiscard]] std::map<std::string, std::size_t> fault_counts(const History& history);
 
-/// Leases by what they were of: "exclusive", "several", "readers", "owners", "places", "intervals",
-/// "leaders"; all are there.
+/// Leases by what they were of: "exclusive", "several", "readers", "owners", "permits",
+/// "intervals", "leaders"; all are there.
 [[nodiscard]] std::map<std::string, std::size_t> lock_counts(const History& history);
 
 /// Acquires that were not granted, by the reason that the library gave.
@@ -56,7 +56,7 @@ struct TextReport {
 [[nodiscard]] TextReport text_report(const History& history, const Judgement& judgement,
                                      Ending ending);
 
-/// A page that needs nothing else: who held what over what was broken, percentiles, the verdict.
+/// A page that needs nothing else: holders and faults over time, percentiles, the verdict.
 [[nodiscard]] std::string html_report(const History& history, const Judgement& judgement,
                                       Ending ending);
 

@@ -164,7 +164,7 @@ std::string html_report(const History& history, const Judgement& judgement, Endi
   fmt::format_to(
       Out(page),
       "<h2>Again</h2>\n<pre><code>{}</code></pre>\n<p class=\"small\">The same seed breaks "
-      "the same things at the same times. What the processes make of it differs from run "
+      "the same things at the same times. The effect on the processes differs from run "
       "to run.</p>\n</body></html>\n",
       escaped(repeat_command(history)));
   return page;

@@ -4,7 +4,7 @@
 
 namespace redlock::chaos {
 
-/// Of the page that a run is told on; follows the reader's choice of light or dark.
+/// The style of the HTML report; follows the reader's choice of light or dark.
 inline constexpr std::string_view report_style = R"css(
 :root {
   color-scheme: light dark;

@@ -59,14 +59,14 @@ class Timeline {
     }
     y_ += group_gap - (lane_step - lane_height);
     group("CONTENDERS");
-    for (std::size_t place = 0; place < history_.contenders; ++place) {
-      lane(fmt::format("contender {}", place));
+    for (std::size_t slot = 0; slot < history_.contenders; ++slot) {
+      lane(fmt::format("contender {}", slot));
       fmt::format_to(Out(labels_),
                      "<rect class=\"c{}\" x=\"86\" y=\"{}\" width=\"10\" height=\"10\" "
                      "rx=\"2\"/>\n",
-                     place % colours, y_ + 7);
+                     slot % colours, y_ + 7);
       for (const FaultRecord& fault : history_.faults) {
-        if (fault.node < 0 && (fault.contenders >> place & 1U) != 0) draw_fault(fault);
+        if (fault.node < 0 && (fault.contenders >> slot & 1U) != 0) draw_fault(fault);
       }
       next_lane();
     }
@@ -74,11 +74,11 @@ class Timeline {
   }
 
  private:
-  /// Places have lanes of their own, where anybody had one.
+  /// Each permit that a contender held has a lane of its own.
   [[nodiscard]] std::set<std::string> lanes() const {
     std::set<std::string> all(history_.resources.begin(), history_.resources.end());
     for (const LeaseRecord& lease : history_.leases) {
-      if (place_of(lease.resource)) all.insert(lease.resource);
+      if (permit_of(lease.resource)) all.insert(lease.resource);
     }
     return all;
   }
@@ -235,9 +235,9 @@ std::string contenders_of(const FaultRecord& fault, std::size_t contenders) {
   const std::uint64_t everybody = (std::uint64_t{1} << contenders) - 1;
   if (fault.contenders == everybody && contenders > 1) return "all";
   std::string text;
-  for (std::size_t place = 0; place < contenders; ++place) {
-    if ((fault.contenders >> place & 1U) == 0) continue;
-    fmt::format_to(Out(text), "{}{}", text.empty() ? "" : ", ", place);
+  for (std::size_t slot = 0; slot < contenders; ++slot) {
+    if ((fault.contenders >> slot & 1U) == 0) continue;
+    fmt::format_to(Out(text), "{}{}", text.empty() ? "" : ", ", slot);
   }
   return text;
 }

@@ -22,16 +22,16 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr std::size_t resource_count = 3;
-constexpr milliseconds look_every{50};
-/// Quarantines, the ends of leases, backoffs: what a healed deployment may need before everybody
-/// has had everything, on a machine with other things to do.
+constexpr milliseconds check_every{50};
+/// Quarantines, the ends of leases, backoffs: the time that a healed deployment may need before
+/// every contender has had everything, on a machine with other things to do.
 constexpr milliseconds progress_limit{20'000};
 
 milliseconds fault_time(milliseconds duration) {
   return duration - std::min(milliseconds{2500}, duration / 4);
 }
 
-/// What is broken now, and until when.
+/// A fault that lasts, and when it began.
 struct Open {
   Fault fault;
   std::int64_t begun = 0;
@@ -62,7 +62,7 @@ class Conductor {
                                 request_.contenders, fmt::join(arena_request.resources, ","),
                                 begin_, std::chrono::nanoseconds(request_.duration).count(),
                                 list_of(request_.kinds)));
-    recorder_.write(fmt::format("places {}", places));
+    recorder_.write(fmt::format("places {}", permits));
     recorder_.write(fmt::format("interval {} {}", interval_resource,
                                 std::chrono::nanoseconds(interval).count()));
     if (!request_.foreign.empty()) {
@@ -73,7 +73,7 @@ class Conductor {
     if (const int signal = break_and_mend(arena)) return signal;
     recorder_.write(fmt::format("healed {}", boot_now()));
     tell("everything is healed");
-    // Behind the record: what a contender does as the first thing counts.
+    // After the record: the contender's first action counts.
     if (!std::ofstream(request_.histories / healed_file)) {
       throw std::runtime_error("chaos: the folder of the histories cannot be written");
     }
@@ -87,21 +87,21 @@ class Conductor {
     const std::vector<Fault> faults = schedule_of(request_);
     auto next = faults.begin();
     while (next != faults.end() || !open_.empty() || now() < fault_time(request_.duration)) {
-      const auto mended =
+      const auto healed =
           std::min_element(open_.begin(), open_.end(),
                            [](const Open& a, const Open& b) { return a.fault.end < b.fault.end; });
-      milliseconds due = now() + look_every;
+      milliseconds due = now() + check_every;
       if (next != faults.end()) due = std::min(due, next->begin);
-      if (mended != open_.end()) due = std::min(due, mended->fault.end);
+      if (healed != open_.end()) due = std::min(due, healed->fault.end);
       if (const int signal = wait_until(arena, due)) {
         for (const Open& open : open_) record(open);
         return signal;
       }
-      // Mended first: what begins now may be about the same node.
-      if (mended != open_.end() && mended->fault.end <= now()) {
-        arena.heal(mended->fault);
-        record(*mended);
-        open_.erase(mended);
+      // Healed first: a fault that begins now may be about the same node.
+      if (healed != open_.end() && healed->fault.end <= now()) {
+        arena.heal(healed->fault);
+        record(*healed);
+        open_.erase(healed);
       } else if (next != faults.end() && next->begin <= now()) {
         begin(arena, *next++);
       }
@@ -125,7 +125,7 @@ class Conductor {
     const milliseconds limit = now() + progress_limit;
     while (!arena.all_done() && now() < limit) {
       arena.look_at_markers();
-      if (const int signal = wait_until(arena, now() + look_every)) return signal;
+      if (const int signal = wait_until(arena, now() + check_every)) return signal;
       show();
     }
     return 0;
@@ -142,7 +142,7 @@ class Conductor {
       const milliseconds left = due - now();
       if (left <= milliseconds{0}) return 0;
       pollfd watched{signals_.fd(), POLLIN, 0};
-      // An interrupted wait is only an early look.
+      // An interrupted wait only checks early.
       static_cast<void>(::poll(&watched, 1, static_cast<int>(left.count())));
     }
   }
@@ -158,8 +158,8 @@ class Conductor {
     std::string text = fmt::format("{:7.3f} s  {}", static_cast<double>(now().count()) / 1e3,
                                    to_string(fault.form));
     if (fault.node) text += fmt::format(", node {}", *fault.node);
-    for (std::size_t place = 0; place < request_.contenders; ++place) {
-      if ((fault.contenders >> place & 1U) != 0) text += fmt::format(", contender {}", place);
+    for (std::size_t slot = 0; slot < request_.contenders; ++slot) {
+      if ((fault.contenders >> slot & 1U) != 0) text += fmt::format(", contender {}", slot);
     }
     if (fault.amount.count() > 0) text += fmt::format(", by {} ms", fault.amount.count());
     if (fault.end > fault.begin) {

@@ -17,7 +17,7 @@ namespace redlock::chaos {
 
 struct RunRequest {
   std::filesystem::path servers{};    ///< an empty folder; its content is of no use afterwards
-  std::filesystem::path histories{};  ///< an empty folder; what the checker reads
+  std::filesystem::path histories{};  ///< an empty folder; the checker reads it
   std::uint64_t seed = 1;
   std::size_t nodes = 5;
   std::size_t contenders = 4;  ///< the foreign one among them
@@ -26,7 +26,7 @@ struct RunRequest {
   std::vector<std::string> foreign{};
   std::chrono::milliseconds duration{};
   std::set<FaultKind> kinds{};
-  /// What happens, a line each.
+  /// Called with a line for each event.
   std::function<void(std::string_view)> tell{};
   /// How much of the time is over, and what is broken now.
   std::function<void(std::chrono::milliseconds, std::string_view)> show{};

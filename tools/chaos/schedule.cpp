@@ -93,7 +93,7 @@ milliseconds lasting(FaultForm form, Dice& dice) {
     case FaultForm::node_flushed:
       return milliseconds{0};
     case FaultForm::clock_leaps:
-      // Back only when every lease from before the leap is over: a client that did not look in
+      // Back only when every lease from before the leap is over: a client that sent nothing in
       // between could not know that its key has gone.
       return max_ttl + dice.between(milliseconds{50}, milliseconds{400});
     case FaultForm::node_killed_empty:
@@ -197,7 +197,7 @@ class Planner {
     for (const FaultForm form : forms_) kinds.insert(kind_of(form));
     std::vector<FaultKind> first(kinds.begin(), kinds.end());
     for (std::size_t i = first.size(); i > 1; --i) std::swap(first[i - 1], first[dice_.below(i)]);
-    // What takes longest would otherwise find no room in a short run.
+    // The longest faults would otherwise find no room in a short run.
     std::stable_partition(first.begin(), first.end(),
                           [](FaultKind kind) { return kind == FaultKind::clock; });
     Offset now{100};
@@ -258,7 +258,8 @@ class Planner {
     const bool lasts = fault.end > fault.begin || costs_data_or_clock(fault.form);
     if (lasts && !spares_quorum) return false;
     if (kind_of(fault.form) == FaultKind::clock) {
-      // A single node is its own measure: nobody new could tell that its clock is wrong.
+      // A single node cannot be compared with others: a new client could not see that its clock is
+      // wrong.
       if (clock_busy_ > fault.begin || request_.nodes == 1) return false;
       clock_busy_ = fault.end;
     }
@@ -271,7 +272,7 @@ class Planner {
     return true;
   }
 
-  /// What the restart guard is there for. No lease is granted until the quarantines are over.
+  /// The case that the restart guard is for. No lease is granted until the quarantines are over.
   bool majority_forgets(Fault& fault) {
     fault.needs_operator = true;
     std::size_t left = request_.nodes / 2 + 1;

@@ -21,7 +21,7 @@ inline constexpr FaultKind all_fault_kinds[] = {
 /// "kill,pause,…"
 [[nodiscard]] std::string list_of(const std::set<FaultKind>& kinds);
 
-/// What exactly is broken. Of a node, of a contender, or of the links between a node and some
+/// The exact form of a fault: of a node, of a contender, or of the links between a node and some
 /// contenders.
 enum class FaultForm {
   node_killed_empty,      ///< SIGKILL; comes back without data

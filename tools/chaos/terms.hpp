@@ -10,7 +10,7 @@
 
 #include "redlock/options.hpp"
 
-/// What all parts of a chaos run agree on.
+/// The constants that all parts of a chaos run share.
 namespace redlock::chaos {
 
 // Short, so that quarantines are, and many leases end by themselves within a run.
@@ -21,7 +21,7 @@ inline constexpr std::chrono::milliseconds max_ttl{1000};
 inline constexpr std::chrono::milliseconds clock_bound{100};
 
 /// Of each resource, taken as a semaphore.
-inline constexpr std::size_t places = 2;
+inline constexpr std::size_t permits = 2;
 
 /// Within this a resource is granted at most once; no longer than the guards cover.
 inline constexpr std::chrono::milliseconds interval{600};
@@ -29,7 +29,7 @@ inline constexpr std::chrono::milliseconds interval{600};
 inline constexpr const char* interval_resource = "chaos-interval";
 inline constexpr const char* election_resource = "chaos-election";
 
-/// Its presence tells the contenders that nothing is broken any more.
+/// Exists once nothing is broken any more: a signal to the contenders.
 inline constexpr const char* healed_file = "healed";
 
 [[nodiscard]] inline ClientOptions contender_options(std::vector<std::string> nodes) {

@@ -46,7 +46,7 @@ _quorum_lock() {
       ;;
     --faults)
       mapfile -t COMPREPLY < <(compgen -W "kill pause partition clock restart slow role" -- "${current##*,}")
-      # What stands before the last comma stays.
+      # Keep the words before the last comma.
       [[ $current == *,* ]] && COMPREPLY=("${COMPREPLY[@]/#/${current%,*},}")
       return
       ;;

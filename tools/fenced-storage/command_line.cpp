@@ -21,12 +21,12 @@ constexpr std::string_view help = R"(Usage: fenced-storage --storage URL write K
        fenced-storage --storage URL read KEY
        fenced-storage demo [--nodes URL[,URL...]] [--unfenced]
 
-A storage that refuses stale fencing tokens: an example of what must stand behind a lock.
+A storage that refuses stale fencing tokens: an example of a resource behind a lock.
 
 Why the storage must check: a lease ends by time, and its holder can be paused for longer than
 that (SIGSTOP, swap, a suspended machine). By then somebody else holds the lock, and the old
-holder does not know. Looking at the lease right before the write does not help, for the pause can
-come between the look and the write. Only the storage sees the writes in their order. Every lease
+holder does not know. A check of the lease right before the write does not help, for the pause can
+come between the check and the write. Only the storage sees the writes in their order. Every lease
 has a fencing token larger than that of all leases before it; the storage keeps, with each value,
 the largest token that it has seen, and refuses a write that comes with a smaller one. Token and
 value are compared and written in one step, here by a Redis script.
@@ -49,7 +49,7 @@ Options:
   --unfenced      demo: the storage ignores the tokens, and the late write destroys the newer value
   --help, -h      this text
 
-Exit codes: 0 done; demo: the stale write was refused and the newer value stands
+Exit codes: 0 done; demo: the stale write was refused and the newer value is kept
             1 read: there is no such key; demo: the newer value was lost
             64 wrong usage, 69 unavailable, 76 refused as stale
 

@@ -23,7 +23,7 @@ struct ReadRequest {
 
 struct DemoRequest {
   std::vector<std::string> nodes{};  ///< none: the demonstration starts its own
-  /// Whether the storage looks at fencing tokens.
+  /// Whether the storage checks fencing tokens.
   enum class Fencing { checked, ignored } fencing = Fencing::checked;
 };
 

@@ -93,7 +93,7 @@ int verdict(const Story& story, std::string_view late_write, std::string_view fi
     story.line("verdict: WRONG: the stale write was not refused");
     return cli::code(cli::ExitCode::failure);
   }
-  story.line("verdict: the stale write was refused and the newer value stands");
+  story.line("verdict: the stale write was refused and the newer value is kept");
   return cli::code(cli::ExitCode::done);
 }
 
@@ -101,10 +101,10 @@ int play(const Scene& scene, Holder& holder, const Story& story) {
   const Holder::Holding holding = holder.wait_until_holding();
   story.tell("A", fmt::format("(process {}) acquires the lock for {}: fencing token {}",
                               holder.pid(), cli::format_duration(scene.holder_ttl), holding.token));
-  story.tell("A", fmt::format("looks at its lease: valid for another {}, so it will write",
+  story.tell("A", fmt::format("checks its lease: valid for another {}, so it will write",
                               cli::format_duration(holding.remaining)));
   holder.pause();
-  story.tell("A", "is stopped by SIGSTOP, between that look and the write");
+  story.tell("A", "is stopped by SIGSTOP, between that check and the write");
 
   auto client = Client::create(scene.lock);
   if (!client) {
@@ -113,7 +113,7 @@ int play(const Scene& scene, Holder& holder, const Story& story) {
   story.tell("B", "waits for the lock");
   const auto [lease, token] = acquire_and_write(scene, *client, holding.token, story);
 
-  story.tell("A", "goes on by SIGCONT; nothing has told it that its lease is over");
+  story.tell("A", "goes on by SIGCONT, without knowing that its lease is over");
   const std::string late_write = holder.let_it_write();
   story.tell("A", fmt::format("writes \"{}\": {}", scene.stale_value, late_write));
 

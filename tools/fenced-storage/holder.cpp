@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,6 +16,7 @@
 #include <utility>
 
 #include "fenced-storage/storage.hpp"
+#include "quorum-lock/platform.hpp"
 #include "quorum-lock/usage_error.hpp"
 #include "redlock/client.hpp"
 
@@ -32,7 +32,7 @@ struct Pipe {
 
 Pipe make_pipe() {
   std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
+  if (!cli::platform::open_pipe(ends)) {
     throw DemoFailure(cli::ExitCode::failure, fmt::format("pipe: {}", std::strerror(errno)));
   }
   return {cli::Descriptor(ends[0]), cli::Descriptor(ends[1])};
@@ -99,7 +99,7 @@ void hold_and_write(const Scene& scene, const cli::Descriptor& reports,
                             const cli::Descriptor& permission) noexcept {
   int code = cli::code(cli::ExitCode::done);
   try {
-    if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || ::getppid() != parent) {
+    if (!cli::platform::die_with_parent_in_its_group() || ::getppid() != parent) {
       std::_Exit(cli::code(cli::ExitCode::failure));
     }
     try {

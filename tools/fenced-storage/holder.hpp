@@ -15,14 +15,14 @@
 
 namespace redlock::fenced {
 
-/// What both clients of the demonstration share.
+/// The parameters of both clients of the demonstration.
 struct Scene {
   ClientOptions lock{};
   StorageUrl storage{};
   DemoRequest::Fencing fencing = DemoRequest::Fencing::checked;
   std::string name{};  ///< of the resource, and of the key that it protects
   std::chrono::seconds holder_ttl{2};
-  /// How long each client waits for the lock; longer than the TTL of whoever may be before it.
+  /// How long each client waits for the lock; longer than the TTL of the holder before it.
   std::chrono::seconds wait{30};
   std::string stale_value = "stale, from A";
   std::string newer_value = "newer, from B";
@@ -39,8 +39,8 @@ class DemoFailure : public std::runtime_error {
   cli::ExitCode exit_code_;
 };
 
-/// A process that acquires the lock, looks at its lease, is paused, and then writes. It is gone
-/// when this object is; the kernel ends it if this process is killed.
+/// A process that acquires the lock, checks its lease, is paused, and then writes. It is gone when
+/// this object is; the kernel ends it if this process is killed.
 class Holder {
  public:
   struct Holding {
@@ -59,7 +59,7 @@ class Holder {
   /// Waits until it has the lock and found its lease valid. Throws DemoFailure, as do the others.
   [[nodiscard]] Holding wait_until_holding();
 
-  /// SIGSTOP; returns when the process stands still.
+  /// SIGSTOP; returns when the process has stopped.
   void pause() const;
 
   /// SIGCONT. The answer is what became of its write: "written", or why it was refused.

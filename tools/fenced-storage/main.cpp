@@ -23,7 +23,7 @@ using cli::code;
 using cli::ExitCode;
 
 int complain(std::string_view line, ExitCode exit_code) {
-  // There is nobody left to tell that standard error cannot be written.
+  // A failure to write to standard error cannot be reported.
   static_cast<void>(std::fputs(fmt::format("fenced-storage: {}\n", line).c_str(), stderr));
   return code(exit_code);
 }

@@ -27,9 +27,9 @@ class StorageError : public std::runtime_error {
 /// machine), and its write can be under way for longer than that. Then somebody else holds the
 /// lock, and the old holder does not know. Asking `lease.valid()` before the write narrows the gap
 /// and does not close it: the pause may come between the check and the write. Only the storage sees
-/// the writes in the order in which they happen, and the fencing tokens tell it whose lease is the
+/// the writes in the order in which they happen, and the fencing tokens show which lease is the
 /// older one (Kleppmann, How to do distributed locking, 2016). So it remembers the largest token
-/// that it has seen for each key, and refuses what comes with a smaller one.
+/// that it has seen for each key, and refuses a write with a smaller one.
 ///
 /// Throws StorageError. Thread safety: for one thread at a time.
 class Storage {
@@ -47,7 +47,7 @@ class Storage {
   [[nodiscard]] std::optional<std::uint64_t> write(const std::string& key, const std::string& value,
                                                    std::uint64_t token);
 
-  /// What a storage does that knows nothing of fencing: the last writer wins, however stale.
+  /// The write of a storage without fencing: the last writer wins, however stale.
   void write_unfenced(const std::string& key, const std::string& value, std::uint64_t token);
 
   [[nodiscard]] std::optional<Record> read(const std::string& key);
@@ -59,7 +59,7 @@ class Storage {
   std::unique_ptr<redisContext, Close> context_;
 };
 
-/// The one line that a refused writer is told.
+/// The message for a refused writer, one line.
 [[nodiscard]] std::string refusal(std::uint64_t token, std::uint64_t newer);
 
 }  // namespace redlock::fenced

@@ -7,7 +7,7 @@
 namespace redlock::fenced {
 
 /// Where the storage is: `redis://[user[:password]@]host[:port][/db]`, `unix:///path[?db=n]`, or a
-/// bare `host[:port]`. IPv6 addresses stand in brackets; user and password may be percent-encoded.
+/// bare `host[:port]`. IPv6 addresses are in brackets; user and password may be percent-encoded.
 struct StorageUrl {
   std::string host{};
   std::uint16_t port = 6379;

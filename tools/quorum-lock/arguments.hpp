@@ -11,9 +11,9 @@
 
 namespace redlock::cli {
 
-/// What was given, by name and without the leading dashes, with where it came from. The command
-/// line and the configuration file both end up here; reading a value checks it, and a UsageError
-/// names the origin.
+/// The given options, by name without dashes, each with its origin. The command line and the
+/// configuration file both end up here; reading a value checks it, and a UsageError names the
+/// origin.
 class Arguments {
  public:
   struct Value {

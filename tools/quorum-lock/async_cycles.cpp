@@ -14,9 +14,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// A lane is one lock in flight that runs one cycle after the other, all on one loop. What happens
-/// between two calls of the library is what a caller cannot do with less: two looks at the clock
-/// and two histogram entries.
+/// A lane is one lock in flight that runs one cycle after the other, all on one loop. Between two
+/// calls of the library it does the least possible: it reads the clock twice and makes two
+/// histogram entries.
 class AsyncLanes {
  public:
   AsyncLanes(const CycleLoad& load, AsyncClient& client)

@@ -24,6 +24,7 @@ constexpr NamedFigure named_figures[] = {
     {"cycle_p50_us", &Figures::cycle_p50_us},
     {"cycle_p99_us", &Figures::cycle_p99_us},
     {"client_cpu_us_per_cycle", &Figures::client_cpu_us_per_cycle},
+    {"node_cpu_us_per_cycle", &Figures::node_cpu_us_per_cycle},
 };
 constexpr NamedFigure named_ratios[] = {
     {"cycles_per_s", &Figures::cycles_per_s},
@@ -31,7 +32,7 @@ constexpr NamedFigure named_ratios[] = {
     {"acquire_p99", &Figures::acquire_p99_us},
 };
 
-/// Three decimals: what is behind them is noise.
+/// Three decimals: more would be noise.
 double rounded(double value) { return std::round(value * 1000) / 1000; }
 
 void add_figures(Json& json, const Figures& figures) {
@@ -68,7 +69,7 @@ std::string spread_text(const Spread& spread) {
   return fmt::format("{:.2f} ({:.2f}-{:.2f})", spread.median, spread.least, spread.most);
 }
 
-/// What guards and fencing cost, one below the other.
+/// The cost of guards and fencing, one below the other.
 std::string guards_text(const BenchRow& row) {
   std::string text;
   const auto line = [&](const char* name, const std::vector<Figures>& side) {
@@ -92,12 +93,33 @@ std::string guards_text(const BenchRow& row) {
   return text;
 }
 
+/// Plain commands and scripts, one below the other.
+std::string scripts_text(const BenchRow& row) {
+  std::string text;
+  const auto line = [&](const char* name, const std::vector<Figures>& side) {
+    const Figures figures = medians_of(side);
+    fmt::format_to(std::back_inserter(text),
+                   "  {:<14} {:>10.0f} cycles/s  node CPU/cycle {:.2f} µs", name,
+                   figures.cycles_per_s, figures.node_cpu_us_per_cycle);
+    if (&side == &row.plain_commands) {
+      fmt::format_to(std::back_inserter(text), "  to scripts: cycles/s {}, node CPU {}",
+                     spread_text(ratio_of(side, row.scripts, &Figures::cycles_per_s)),
+                     spread_text(ratio_of(side, row.scripts, &Figures::node_cpu_us_per_cycle)));
+    }
+    text += '\n';
+  };
+  line("scripts", row.scripts);
+  line("plain commands", row.plain_commands);
+  return text;
+}
+
 }  // namespace
 
 Figures figures_of(const bench::CycleResult& result) {
-  return {result.cycles_per_s(), result.acquire_p50_us(),    result.acquire_p99_us(),
-          result.cycle_p50_us(), result.cycle_p99_us(),      result.client_cpu_us_per_cycle(),
-          result.failures,       result.fenced_in_one_round, result.fenced_in_more_rounds};
+  return {result.cycles_per_s(),          result.acquire_p50_us(), result.acquire_p99_us(),
+          result.cycle_p50_us(),          result.cycle_p99_us(),   result.client_cpu_us_per_cycle(),
+          result.node_cpu_us_per_cycle(), result.failures,         result.fenced_in_one_round,
+          result.fenced_in_more_rounds};
 }
 
 Spread spread_of(std::vector<double> values) {
@@ -154,6 +176,14 @@ std::string bench_json(const std::vector<BenchRow>& rows) {
       add_ratios(entry["fenced"]["ratio_to_plain"], row.fenced, row.plain);
       entry["fenced"]["in_one_round"] = one_round_share(row);
     }
+    if (!row.scripts.empty()) {
+      add_figures(entry["scripts"], medians_of(row.scripts));
+      add_figures(entry["plain_commands"], medians_of(row.plain_commands));
+      Json& ratio = entry["plain_commands"]["ratio_to_scripts"];
+      add_ratios(ratio, row.plain_commands, row.scripts);
+      ratio["node_cpu"] = rounded(
+          ratio_of(row.plain_commands, row.scripts, &Figures::node_cpu_us_per_cycle).median);
+    }
     json["rows"].push_back(std::move(entry));
   }
   return json.dump() + "\n";
@@ -184,6 +214,7 @@ std::string bench_text(const Style& style, const std::vector<BenchRow>& rows) {
     }
     text += '\n';
     if (!row.plain.empty()) text += guards_text(row);
+    if (!row.scripts.empty()) text += scripts_text(row);
   }
   text += style.paint(Style::Colour::faint,
                       with_floor ? "medians of the repetitions; ratio: ours / floor, (min-max)"

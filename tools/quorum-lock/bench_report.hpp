@@ -11,7 +11,7 @@
 
 namespace redlock::cli {
 
-/// What one run says.
+/// The results of one run.
 struct Figures {
   double cycles_per_s = 0;
   double acquire_p50_us = 0;
@@ -19,6 +19,7 @@ struct Figures {
   double cycle_p50_us = 0;
   double cycle_p99_us = 0;
   double client_cpu_us_per_cycle = 0;
+  double node_cpu_us_per_cycle = 0;  ///< of all nodes; 0 where they are not our own
   std::uint64_t failures = 0;
   std::uint64_t fenced_in_one_round = 0;
   std::uint64_t fenced_in_more_rounds = 0;
@@ -36,6 +37,9 @@ struct BenchRow {
   std::vector<Figures> plain{};    ///< all guards off
   std::vector<Figures> guarded{};  ///< all guards on
   std::vector<Figures> fenced{};   ///< and a fencing token for each lease
+  // With --scripts, in step with each other:
+  std::vector<Figures> plain_commands{};
+  std::vector<Figures> scripts{};
 };
 
 struct Spread {

@@ -1,7 +1,6 @@
 #include "quorum-lock/child_process.hpp"
 
 #include <fcntl.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -13,6 +12,7 @@
 #include <cstdlib>
 
 #include "quorum-lock/exec_plan.hpp"
+#include "quorum-lock/platform.hpp"
 
 namespace redlock::cli {
 namespace {
@@ -58,12 +58,13 @@ std::variant<ChildProcess, int> ChildProcess::start(const ChildRequest& request,
                                                     const Signals& signals) {
   try {
     ExecPlan plan(request, signals);
+    if (!platform::expect_child()) return errno;
     const pid_t parent = ::getpid();
     const pid_t pid = ::fork();
     if (pid < 0) return errno;
     if (pid == 0) plan.become(parent);
-    // Done on both sides, so that the group exists for whoever comes first; fails harmlessly when
-    // the child has already become another program.
+    // Done on both sides, so that the group exists for both at once; fails harmlessly when the
+    // child has already become another program.
     static_cast<void>(::setpgid(pid, pid));
     const int error = plan.wait_for_exec();
     if (error == 0) return ChildProcess(pid);
@@ -77,7 +78,7 @@ std::variant<ChildProcess, int> ChildProcess::start(const ChildRequest& request,
 std::vector<std::string> environment_with(const std::vector<std::string>& additions,
                                           const std::vector<std::string_view>& removals) {
   std::vector<std::string> result = additions;
-  for (char** entry = environ; *entry != nullptr; ++entry) {
+  for (char** entry = platform::environment(); *entry != nullptr; ++entry) {
     const std::string_view name = name_of(*entry);
     const bool dropped =
         std::find(removals.begin(), removals.end(), name) != removals.end() ||

@@ -12,7 +12,8 @@
 
 namespace redlock::cli {
 
-/// What execvp() would run: found along PATH, executable. No value: `problem` is ENOENT or EACCES.
+/// The program that execvp() would run: found along PATH, executable. No value: `problem` is ENOENT
+/// or EACCES.
 struct FoundProgram {
   std::string path{};
   int problem = 0;
@@ -27,8 +28,8 @@ struct ChildRequest {
   int terminal = -1;  ///< a terminal whose foreground the child takes; -1: none
 };
 
-/// A child in a process group of its own, which the kernel kills when this process dies, however it
-/// dies. Must be started by the main thread: the kernel ties the child's life to the thread.
+/// A child in a process group of its own, which is killed when this process dies, however it dies.
+/// Must be started by the main thread: Linux ties the child's life to the thread.
 /// Does not end the child when destroyed.
 class ChildProcess {
  public:
@@ -43,8 +44,8 @@ class ChildProcess {
   pid_t pid_;
 };
 
-/// The environment of this process with `additions` in place of what had their names, and without
-/// the variables named in `removals`.
+/// The environment of this process with `additions` in place of variables of the same names, and
+/// without the variables named in `removals`.
 [[nodiscard]] std::vector<std::string> environment_with(
     const std::vector<std::string>& additions, const std::vector<std::string_view>& removals);
 

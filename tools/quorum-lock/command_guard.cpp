@@ -1,11 +1,7 @@
 #include "quorum-lock/command_guard.hpp"
 
-#include <fcntl.h>
 #include <poll.h>
-#include <sys/prctl.h>
-#include <sys/signalfd.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,24 +10,22 @@
 #include <csignal>
 
 #include "quorum-lock/guarded_command.hpp"
+#include "quorum-lock/platform.hpp"
 
 namespace redlock::cli {
 namespace {
 
-/// How long the guard sleeps between two rounds of killing: what dies leaves children of its own.
+/// How long the guard sleeps between two rounds of killing: a killed process leaves children of its
+/// own.
 constexpr int quick_sweep_ms = 2;
 constexpr int patient_sweep_ms = 100;
 constexpr int quick_sweeps = 500;
+/// How often it looks for processes whose end the kernel does not tell it.
+constexpr int strangers_ms = 10;
 
 void send_message(int link, const void* message, std::size_t size) noexcept {
-  // Nobody is left to be told when it cannot be sent.
-  static_cast<void>(::send(link, message, size, MSG_NOSIGNAL));
-}
-
-void close_all_from(unsigned first) noexcept {
-  if (::syscall(SYS_close_range, first, ~0U, 0U) == 0) return;
-  const long end = ::sysconf(_SC_OPEN_MAX);
-  for (long fd = first; fd < end; ++fd) static_cast<void>(::close(static_cast<int>(fd)));
+  // A failure to send cannot be reported.
+  static_cast<void>(platform::send_quietly(link, message, size));
 }
 
 class Guard {
@@ -46,9 +40,7 @@ class Guard {
       std::array<pollfd, 2> watched = {pollfd{signals_, POLLIN, 0},
                                        pollfd{holder_ == Holder::there ? link_ : -1, POLLIN, 0}};
       static_cast<void>(::poll(watched.data(), watched.size(), timeout()));
-      signalfd_siginfo info{};
-      while (::read(signals_, &info, sizeof info) > 0) {
-      }
+      platform::clear_child_signals(signals_);
       if (watched[1].revents != 0) take_order();
       if (killing_ == Killing::yes) sweep();
       reap();
@@ -60,7 +52,7 @@ class Guard {
   enum class Killing { no, yes };
 
   [[nodiscard]] int timeout() const noexcept {
-    if (killing_ == Killing::no) return -1;
+    if (killing_ == Killing::no) return strangers_ ? strangers_ms : -1;
     return sweeps_ < quick_sweeps ? quick_sweep_ms : patient_sweep_ms;
   }
 
@@ -88,27 +80,13 @@ class Guard {
   /// Kills every child. Theirs become ours, and are met in the next round.
   void sweep() noexcept {
     ++sweeps_;
-    const int list = ::open("/proc/thread-self/children", O_RDONLY | O_CLOEXEC);
-    if (list < 0) {
-      // A kernel without it: the group is all that can be found.
-      static_cast<void>(::kill(-command_, SIGKILL));
+    platform::Children children;
+    if (!children.known()) {
+      // The group is all that can be found, until it has ended and its number is another's.
+      if (!told_end_) static_cast<void>(::kill(-command_, SIGKILL));
       return;
     }
-    std::array<char, 4096> text{};
-    pid_t pid = 0;
-    ssize_t count = 0;
-    while ((count = ::read(list, text.data(), text.size())) > 0) {
-      for (ssize_t i = 0; i < count; ++i) {
-        const char c = text[static_cast<std::size_t>(i)];
-        if (c >= '0' && c <= '9') {
-          pid = pid * 10 + (c - '0');
-        } else if (pid != 0) {
-          end_child(pid);
-          pid = 0;
-        }
-      }
-    }
-    static_cast<void>(::close(list));
+    while (const pid_t pid = children.next()) end_child(pid);
   }
 
   void end_child(pid_t pid) noexcept {
@@ -138,6 +116,8 @@ class Guard {
   }
 
   void on_nothing_left() noexcept {
+    strangers_ = !told_end_ && platform::has_strangers(command_);
+    if (strangers_) return;
     if (holder_ == Holder::gone) ::_exit(0);
     killing_ = Killing::no;
     if (told_end_) return;
@@ -154,6 +134,7 @@ class Guard {
   pid_t refused_ = 0;
   bool reaped_ = false;
   bool told_end_ = false;
+  bool strangers_ = false;  // no child is left, but some that are not our children
 };
 
 [[noreturn]] void fail_to_start(int link) noexcept {
@@ -168,11 +149,11 @@ void guard_command(const ExecPlan& plan, int link) noexcept {
   sigset_t all;
   ::sigfillset(&all);
   if (::sigprocmask(SIG_SETMASK, &all, nullptr) != 0 || ::setpgid(0, 0) != 0 ||
-      ::prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) {
+      !platform::adopt_orphans() || !platform::expect_child()) {
     fail_to_start(link);
   }
   // Not by the name of the holder: `killall -9 quorum-lock` must leave somebody who ends commands.
-  static_cast<void>(::prctl(PR_SET_NAME, "lock-guard"));
+  platform::name_process("lock-guard");
   const pid_t self = ::getpid();
   const pid_t command = ::fork();
   if (command < 0) fail_to_start(link);
@@ -182,12 +163,9 @@ void guard_command(const ExecPlan& plan, int link) noexcept {
 
   // Nothing of the holder's may be kept open: its connections, and pipes whose readers wait.
   if (::dup2(link, 0) < 0) ::_exit(1);
-  close_all_from(1);
-  sigset_t child;
-  ::sigemptyset(&child);
-  ::sigaddset(&child, SIGCHLD);
-  const int signals = ::signalfd(-1, &child, SFD_NONBLOCK);
-  // The kernel kills the command with us.
+  platform::close_all_from(1);
+  const int signals = platform::open_child_signals();
+  // The command dies with us.
   if (signals < 0) ::_exit(1);
   Guard(command, 0, signals).run();
 }

@@ -4,19 +4,20 @@
 
 namespace redlock::cli {
 
-/// What the holder of the lock tells the guard of its command.
+/// An order of the lock's holder to the guard of its command.
 enum class GuardOrder : char {
   kill,     ///< kill everything that runs
   dismiss,  ///< the command is nobody's business any more: go
 };
 
-/// What a forked child does to guard a command: it starts the command, reports on `link` what
-/// happens to it (CommandEvent; the first message is a pid_t, or the negative errno of what
-/// failed), and takes orders. Calls nothing but async-signal-safe functions.
+/// Guards a command in a forked child: starts the command, reports its events on `link`
+/// (CommandEvent; the first message is a pid_t, or the negative errno of a failure), and takes
+/// orders. Calls nothing but async-signal-safe functions.
 ///
 /// It lives outside the holder's process group and ignores every signal, so that nothing ends it
 /// that ends the holder. Orphans among what the command started become its children
-/// (PR_SET_CHILD_SUBREAPER), which is how it finds all of them.
+/// where the system can do that, which is how it finds all of them; elsewhere it finds those of the
+/// command's process group.
 [[noreturn]] void guard_command(const ExecPlan& plan, int link) noexcept;
 
 }  // namespace redlock::cli

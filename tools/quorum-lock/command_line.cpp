@@ -83,7 +83,7 @@ Parsed parse(CLI::App& app, std::vector<std::string> words) {
 
 std::string version_text() { return fmt::format("quorum-lock {}\n", version); }
 
-/// Where the verb stands: at the first word that is neither a global option nor the value of one.
+/// The index of the verb: the first word that is neither a global option nor the value of one.
 std::variant<std::size_t, TextRequest> find_verb(const std::vector<std::string>& words) {
   Arguments ignored;
   const auto app = make_app();
@@ -106,7 +106,7 @@ const VerbText& verb_named(const std::string& name) {
     throw UsageError(fmt::format("{}: not available in this version", name));
   }
   if (name.starts_with('-') && name.size() > 1) {
-    throw UsageError(fmt::format("{}: not a global option; the options of a verb stand behind it",
+    throw UsageError(fmt::format("{}: not a global option; the options of a verb follow it",
                                  as_printable(name)));
   }
   throw UsageError(

@@ -49,6 +49,8 @@ Json node_json(const NodeExamination& node) {
       measured ? Json(std::chrono::round<std::chrono::microseconds>(node.round_trip).count())
                : Json(nullptr);
   json["version"] = text_or_null(node.version);
+  json["server"] = text_or_null(node.server);
+  json["server_version"] = text_or_null(node.server_version);
   json["role"] = text_or_null(role_word(node.role));
   json["run_id"] = text_or_null(node.run_id);
   json["maxmemory_policy"] = text_or_null(node.maxmemory_policy);
@@ -63,7 +65,7 @@ Json node_json(const NodeExamination& node) {
   return json;
 }
 
-/// What is to be known before the lock is asked for, most important first.
+/// The state of a node in one word, the most important one first.
 std::string state_of(const NodeExamination& node) {
   if (!node.reachable) return "unreachable";
   if (node.run_id.empty()) return "no access";
@@ -82,7 +84,7 @@ std::string signed_duration(std::chrono::nanoseconds duration) {
 
 std::string uptime_text(std::chrono::seconds uptime) {
   using std::chrono::floor;
-  // Whole units: what matters is whether it was started minutes or months ago.
+  // Whole units: only minutes or months matter.
   if (uptime >= std::chrono::hours(48)) {
     return fmt::format("{} d", floor<std::chrono::hours>(uptime).count() / 24);
   }
@@ -102,6 +104,10 @@ std::size_t width_of(std::string_view text) {
   }));
 }
 
+std::string server_text(const NodeExamination& node) {
+  return node.server.empty() ? std::string() : node.server + ' ' + node.server_version;
+}
+
 constexpr std::size_t columns = 10;
 using Row = std::array<std::string, columns>;
 
@@ -109,7 +115,7 @@ Row row_of(const NodeExamination& node) {
   constexpr std::size_t enough_of_a_run_id = 8;
   Row row{node.url,
           node.round_trip.count() > 0 ? format_duration(node.round_trip) : "",
-          node.version,
+          server_text(node),
           role_word(node.role),
           node.run_id.substr(0, enough_of_a_run_id),
           node.uptime ? uptime_text(*node.uptime) : "",
@@ -121,9 +127,9 @@ Row row_of(const NodeExamination& node) {
   return row;
 }
 
-/// In columns that are as wide as what stands in them.
+/// The columns are as wide as their contents.
 std::string table(const Style& style, const Examination& examination) {
-  std::vector<Row> rows{{"NODE", "RTT", "VERSION", "ROLE", "RUN ID", "UPTIME", "PERSISTENCE",
+  std::vector<Row> rows{{"NODE", "RTT", "SERVER", "ROLE", "RUN ID", "UPTIME", "PERSISTENCE",
                          "EVICTION", "CLOCK", "STATE"}};
   for (const NodeExamination& node : examination.nodes) rows.push_back(row_of(node));
   std::array<std::size_t, columns> widths{};

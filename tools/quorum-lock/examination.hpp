@@ -8,14 +8,14 @@
 
 namespace redlock::cli {
 
-/// What `doctor` prints. What a node did not tell is null in the JSON; a quarantine without an end
-/// is -1, as Redis itself says it.
+/// The output of `doctor`. A value that a node did not report is null in the JSON; a quarantine
+/// without an end is -1, as in Redis.
 [[nodiscard]] std::string examination_json(const Examination& examination);
 /// With --quiet only what is wrong.
 [[nodiscard]] std::string examination_text(const Style& style, const Settings& settings,
                                            const Examination& examination);
 
-/// What `bootstrap` prints.
+/// The output of `bootstrap`.
 [[nodiscard]] std::string opened_json(const Examination& examination);
 [[nodiscard]] std::string opened_text(const Style& style, const Settings& settings,
                                       const Examination& examination);

@@ -1,13 +1,14 @@
 #include "quorum-lock/exec_plan.hpp"
 
 #include <fcntl.h>
-#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
 #include <csignal>
 #include <system_error>
+
+#include "quorum-lock/platform.hpp"
 
 namespace redlock::cli {
 namespace {
@@ -38,8 +39,8 @@ ExecPlan::ExecPlan(const ChildRequest& request, const Signals& signals)
     }
   }
   std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
-    throw std::system_error(errno, std::generic_category(), "pipe2");
+  if (!platform::open_pipe(ends)) {
+    throw std::system_error(errno, std::generic_category(), "pipe");
   }
   report_source_ = Descriptor(ends[0]);
   report_sink_ = Descriptor(ends[1]);
@@ -52,10 +53,9 @@ void ExecPlan::give_up() const noexcept {
 }
 
 void ExecPlan::become(pid_t parent) const noexcept {
-  if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) give_up();
+  if (::setpgid(0, 0) != 0 || !platform::die_with_parent()) give_up();
   // The parent may have died before the line above.
   if (::getppid() != parent) ::_exit(127);
-  if (::setpgid(0, 0) != 0) give_up();
   // SIGTTOU is still blocked here, so that a background group may take the foreground. A terminal
   // that went away in between shall not keep the command from running.
   if (request_.terminal >= 0) {

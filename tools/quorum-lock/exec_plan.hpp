@@ -19,7 +19,7 @@ class ExecPlan {
   ExecPlan(const ChildRequest& request, const Signals& signals);
 
   /// For the child of `parent`: a process group of its own, the terminal, the signals, and then the
-  /// program. The kernel kills it when its parent dies.
+  /// program. It is killed when its parent dies, which has called platform::expect_child().
   [[noreturn]] void become(pid_t parent) const noexcept;
 
   /// For the parent, after the fork: 0 when the program runs, else the errno of what failed.

@@ -4,7 +4,7 @@
 
 namespace redlock::cli {
 
-/// What scripts see. COMMAND's own codes pass through `run` unchanged; a signal that ends either is
+/// The exit codes. COMMAND's own codes pass through `run` unchanged; a signal that ends either is
 /// 128 + its number.
 enum class ExitCode : int {
   done = 0,

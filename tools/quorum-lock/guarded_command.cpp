@@ -1,6 +1,5 @@
 #include "quorum-lock/guarded_command.hpp"
 
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -13,6 +12,7 @@
 
 #include "quorum-lock/command_guard.hpp"
 #include "quorum-lock/exec_plan.hpp"
+#include "quorum-lock/platform.hpp"
 
 namespace redlock::cli {
 namespace {
@@ -34,7 +34,7 @@ pid_t read_start(int link) noexcept {
 
 void order(int link, GuardOrder what) noexcept {
   // A guard that is gone has left its command to the kernel and to us.
-  static_cast<void>(::send(link, &what, sizeof what, MSG_NOSIGNAL));
+  static_cast<void>(platform::send_quietly(link, &what, sizeof what));
 }
 
 }  // namespace
@@ -44,11 +44,11 @@ std::variant<GuardedCommand, int> GuardedCommand::start(const ChildRequest& requ
   try {
     ExecPlan plan(request, signals);
     std::array<int, 2> ends{};
-    if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0) return errno;
+    if (!platform::open_message_pair(ends)) return errno;
     Descriptor link(ends[0]);
     Descriptor far_end(ends[1]);
     // If the guard is killed, what it guards becomes ours.
-    if (::prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) return errno;
+    if (!platform::adopt_orphans()) return errno;
     const pid_t guard = ::fork();
     if (guard < 0) return errno;
     if (guard == 0) {

@@ -12,7 +12,7 @@
 
 namespace redlock::cli {
 
-/// What happens to a guarded command.
+/// An event of a guarded command.
 struct CommandEvent {
   enum class Kind : int {
     stopped,       ///< value: by which signal
@@ -27,7 +27,8 @@ struct CommandEvent {
 /// A command in a process group of its own, and its guard: a small process between this one and the
 /// command. The guard kills the command, with everything that it has started and that still runs,
 /// when this process ends in any other way than by destroying this object, `kill -9` included. If
-/// the guard itself is killed, the kernel kills the command.
+/// the guard itself is killed, the command is killed as
+/// well.
 class GuardedCommand {
  public:
   /// The number is the errno of what failed.
@@ -38,7 +39,7 @@ class GuardedCommand {
   GuardedCommand& operator=(GuardedCommand&&) = delete;
   GuardedCommand(const GuardedCommand&) = delete;
   GuardedCommand& operator=(const GuardedCommand&) = delete;
-  /// Sends the guard away. What still runs goes on.
+  /// Dismisses the guard. Processes that still run go on.
   ~GuardedCommand();
 
   [[nodiscard]] pid_t pid() const noexcept { return pid_; }

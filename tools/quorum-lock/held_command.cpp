@@ -55,14 +55,16 @@ std::vector<std::string> command_environment(const HeldCommand& request, const S
                                         "QUORUM_LOCK_TOKEN=" + lease.token().str()};
   std::vector<std::string_view> removals;
   if (request.target.kind() == Target::Kind::permit) {
-    additions.push_back("QUORUM_LOCK_PLACE=" + lease.resource());
+    additions.push_back("QUORUM_LOCK_PERMIT=" + lease.resource());
+    additions.push_back("QUORUM_LOCK_PLACE=" + lease.resource());  // its name until now
   } else {
+    removals.emplace_back("QUORUM_LOCK_PERMIT");
     removals.emplace_back("QUORUM_LOCK_PLACE");
   }
   if (const auto number = lease.fencing_token()) {
     additions.push_back("QUORUM_LOCK_FENCING_TOKEN=" + to_string(*number));
   } else {
-    // Somebody else's must not be taken for ours.
+    // An inherited one must not be taken for ours.
     removals.emplace_back("QUORUM_LOCK_FENCING_TOKEN");
   }
   if (session.is_local()) {
@@ -81,7 +83,7 @@ int report_start_failure(const std::string& command, int error) {
   return code(error == ENOENT ? ExitCode::not_found : ExitCode::not_executable);
 }
 
-/// Why the lease was not renewed, as far as can be told from here.
+/// Why the lease was not renewed, as far as the client knows.
 std::string loss_reason(const HeldCommand& request, const Session& session, const Ending& ending,
                         std::chrono::nanoseconds held) {
   if (request.max_renewals && ending.renewals >= *request.max_renewals) {
@@ -89,7 +91,7 @@ std::string loss_reason(const HeldCommand& request, const Session& session, cons
   }
   const LossPlan plan = plan_loss(request.terms.ttl, request.kill_after);
   if (request.max_hold) {
-    // What was renewed so lately would have lived on, had it been allowed to.
+    // A lease renewed so recently would have been renewed again, but for the limit.
     const bool lately =
         ending.silence < request.terms.ttl / 3 && held + request.terms.ttl >= *request.max_hold;
     const bool over = held + plan.term_lead + request.terms.ttl / 100 >= *request.max_hold;
@@ -113,7 +115,7 @@ std::string name_of_signal(int signal) {
   return name != nullptr ? fmt::format("SIG{}", name) : fmt::format("signal {}", signal);
 }
 
-/// What became of the command itself: only what its wait status says.
+/// The end of the command itself, from its wait status only.
 std::string how_it_ended(const Ending& ending) {
   if (!ending.wait_status) {
     return ending.remains == Ending::Remains::beyond_our_rights
@@ -132,8 +134,8 @@ std::string how_it_ended(const Ending& ending) {
 std::string what_remains(const Ending& ending) {
   if (!ending.wait_status || ending.remains == Ending::Remains::none) return {};
   return ending.remains == Ending::Remains::beyond_our_rights
-             ? "; what it has started still runs: it may not be signalled"
-             : "; what it has started still runs: SIGKILL has not ended it";
+             ? "; processes that it has started still run: they may not be signalled"
+             : "; processes that it has started still run: SIGKILL has not ended them";
 }
 
 int command_exit_code(int wait_status) {
@@ -176,7 +178,7 @@ int report_loss(const HeldCommand& request, const Session& session, Lease& lease
                           loss_reason(request, session, ending, held), how_it_ended(ending),
                           what_remains(ending)));
   if (ending.wait_status && ending.remains == Ending::Remains::none) {
-    // What is left of it on the nodes would only block others; that it is lost is known.
+    // The keys left on the nodes would only block others; the loss is known.
     static_cast<void>(lease.release());
   } else {
     // It keeps others out for as long as it lasts, beside a command that still runs.

@@ -46,7 +46,7 @@ Json node_json(const NodeReport& node) {
   return json;
 }
 
-/// What nobody holds is free for whoever asks, exclusively as ever.
+/// The kind of a free resource is exclusive, as it always was.
 std::string_view kind_name(LockKind kind) {
   return kind == LockKind::none ? "exclusive" : to_string(kind);
 }
@@ -115,24 +115,26 @@ std::string inspection_json(std::string_view resource, const Inspection& inspect
   return json_line(inspected(resource, inspection));
 }
 
-std::string semaphore_json(std::string_view resource, const std::vector<PlaceInspection>& places) {
-  const std::size_t held = count_taken(places);
+std::string semaphore_json(std::string_view resource,
+                           const std::vector<PermitInspection>& permits) {
+  const std::size_t held = count_taken(permits);
   Json json{{"resource", as_utf8(resource)},
             {"kind", "semaphore"},
-            {"state", held < places.size() ? "free" : "held"},
-            {"permits", places.size()},
+            {"state", held < permits.size() ? "free" : "held"},
+            {"permits", permits.size()},
             {"held", held}};
-  json["places"] = Json::array();
-  for (const PlaceInspection& place : places) {
-    json["places"].push_back(inspected(place.name, place.inspection));
+  json["permit_states"] = Json::array();
+  for (const PermitInspection& permit : permits) {
+    json["permit_states"].push_back(inspected(permit.name, permit.inspection));
   }
+  json["places"] = json["permit_states"];  // its name until now
   return json_line(json);
 }
 
-std::size_t count_taken(const std::vector<PlaceInspection>& places) {
+std::size_t count_taken(const std::vector<PermitInspection>& permits) {
   return static_cast<std::size_t>(
-      std::count_if(places.begin(), places.end(), [](const PlaceInspection& place) {
-        return place.inspection.state != Inspection::State::free;
+      std::count_if(permits.begin(), permits.end(), [](const PermitInspection& permit) {
+        return permit.inspection.state != Inspection::State::free;
       }));
 }
 

@@ -26,22 +26,22 @@ enum class RoundKind { lease, release };
 
 [[nodiscard]] std::string inspection_json(std::string_view resource, const Inspection& inspection);
 
-/// One place of a semaphore.
-struct PlaceInspection {
+/// One permit of a semaphore; `name` is the resource of its lock.
+struct PermitInspection {
   std::string name;
   Inspection inspection;
 };
-/// How many of them nobody can have now.
-[[nodiscard]] std::size_t count_taken(const std::vector<PlaceInspection>& places);
+/// How many of them are not free.
+[[nodiscard]] std::size_t count_taken(const std::vector<PermitInspection>& permits);
 [[nodiscard]] std::string semaphore_json(std::string_view resource,
-                                         const std::vector<PlaceInspection>& places);
+                                         const std::vector<PermitInspection>& permits);
 
-/// Who leads; null where nobody does. Only the leader itself knows its term.
+/// The leader; null if there is none. Only the leader itself knows its term.
 [[nodiscard]] std::string leader_json(std::string_view election,
                                       const std::optional<Leader>& leader,
                                       std::optional<FencingToken> term);
 
-/// What `break` did: the tokens it deleted, and what the nodes store now.
+/// The result of `break`: the tokens it deleted, and what the nodes store now.
 [[nodiscard]] std::string break_json(std::string_view outcome, std::string_view resource,
                                      const std::vector<std::string>& tokens,
                                      const Inspection& inspection);

@@ -18,6 +18,7 @@
 
 #include "quorum-lock/child_process.hpp"
 #include "quorum-lock/descriptor.hpp"
+#include "quorum-lock/platform.hpp"
 #include "quorum-lock/text.hpp"
 
 namespace redlock::cli {
@@ -166,6 +167,14 @@ void LocalNodes::clear() const {
       throw std::runtime_error(fmt::format("--local: node {} does not answer", node.number));
     }
   }
+}
+
+std::chrono::nanoseconds LocalNodes::cpu_time() const {
+  std::chrono::nanoseconds total{0};
+  for (const Node& node : nodes_) {
+    total += platform::cpu_time_of(node.pid).value_or(std::chrono::nanoseconds{0});
+  }
+  return total;
 }
 
 void LocalNodes::end() noexcept {

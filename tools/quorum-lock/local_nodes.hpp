@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <cstddef>
 #include <mutex>
 #include <string>
@@ -19,7 +20,7 @@ namespace redlock::cli {
 class LocalNodes {
  public:
   /// On Unix sockets in the directory, which only this user can enter; or on loopback ports behind
-  /// a password that stands in no argument list, for those who measure TCP.
+  /// a password that is in no argument list, to measure TCP.
   enum class Reach { unix_sockets, loopback };
 
   /// Returns when all of them answer. Throws std::runtime_error with one line that says what is
@@ -34,6 +35,9 @@ class LocalNodes {
 
   /// Cuts all connections to the servers, and makes them forget everything.
   void clear() const;
+
+  /// User plus system time that the servers have used.
+  [[nodiscard]] std::chrono::nanoseconds cpu_time() const;
 
   /// Ends the servers and removes the directory. May be called from any thread, more than once.
   void end() noexcept;

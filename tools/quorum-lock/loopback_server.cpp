@@ -19,6 +19,7 @@
 #include <stdexcept>
 
 #include "quorum-lock/descriptor.hpp"
+#include "quorum-lock/platform.hpp"
 
 namespace redlock::cli {
 namespace {
@@ -32,7 +33,7 @@ sockaddr_in loopback(std::uint16_t port) {
 }
 
 bool is_free(std::uint16_t port) {
-  const Descriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const Descriptor socket(platform::open_socket(AF_INET, SOCK_STREAM));
   const sockaddr_in address = loopback(port);
   return socket.valid() &&
          ::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
@@ -40,7 +41,7 @@ bool is_free(std::uint16_t port) {
 
 Descriptor connect_to(const ServerAddress& server) {
   const bool is_unix = !server.path.empty();
-  Descriptor socket(::socket(is_unix ? AF_UNIX : AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  Descriptor socket(platform::open_socket(is_unix ? AF_UNIX : AF_INET, SOCK_STREAM));
   int connected = -1;
   if (is_unix) {
     sockaddr_un address{};
@@ -58,7 +59,7 @@ Descriptor connect_to(const ServerAddress& server) {
   return socket;
 }
 
-/// A socket's path has 107 bytes, and stands in a URL, and that in a list.
+/// A socket's path has 107 bytes, and is part of a URL, which is part of a list.
 bool is_fit_for_sockets(std::string_view directory) {
   constexpr std::size_t longest = 80;
   return directory.size() <= longest && directory.starts_with('/') &&
@@ -70,7 +71,7 @@ bool is_fit_for_sockets(std::string_view directory) {
 }  // namespace
 
 // Below the kernel's ephemeral range: a port from there may be given to any outgoing connection
-// between our look and the server's start.
+// between the check and the server's start.
 std::uint16_t pick_loopback_port() {
   std::random_device source;
   std::uniform_int_distribution<std::uint16_t> ports(10'000, 32'000);
@@ -99,7 +100,7 @@ std::string ask_server(const ServerAddress& server, std::string_view line,
   std::string question;
   if (!server.password.empty()) question = "AUTH " + server.password + "\r\n";
   question.append(line).append("\r\n");
-  if (!socket.valid() || ::send(socket.get(), question.data(), question.size(), MSG_NOSIGNAL) !=
+  if (!socket.valid() || platform::send_quietly(socket.get(), question.data(), question.size()) !=
                              static_cast<ssize_t>(question.size())) {
     return {};
   }

@@ -8,7 +8,7 @@
 
 namespace redlock::cli {
 
-/// What is needed to run private servers on this machine.
+/// Private servers on this machine.
 
 struct ServerAddress {
   std::string path{};  ///< of a Unix socket, in place of the port
@@ -23,8 +23,8 @@ struct ServerAddress {
 /// unusual for the URL of a Unix socket. Throws std::runtime_error.
 [[nodiscard]] std::string make_temporary_directory();
 
-/// What the server answers to a line, up to a line of the answer that has `wanted` in it; empty
-/// when nobody answers within a second.
+/// The server's answer to a line, up to the line of the answer that contains `wanted`; empty
+/// without an answer within a second.
 [[nodiscard]] std::string ask_server(const ServerAddress& server, std::string_view line,
                                      std::string_view wanted);
 

@@ -41,7 +41,7 @@ struct MarketRow {
   Load load;
   bench::MarketResult result;
 
-  /// What "Redis in Action" counts: listings and purchases in a minute.
+  /// The figure of "Redis in Action": listings and purchases in a minute.
   [[nodiscard]] double per_minute() const {
     const double seconds = std::chrono::duration<double>(result.elapsed).count();
     return seconds <= 0 ? 0 : 60 * static_cast<double>(result.listed + result.bought) / seconds;
@@ -52,8 +52,8 @@ struct MarketRow {
 };
 
 void refuse_what_other_modes_have(const Arguments& given) {
-  for (const char* name :
-       {"floor", "guards", "async", "blocking", "in-flight", "nodes-count", "repetitions"}) {
+  for (const char* name : {"floor", "guards", "scripts", "async", "blocking", "in-flight",
+                           "nodes-count", "repetitions"}) {
     if (!given.flag(name) && given.find(name) == nullptr) continue;
     throw UsageError(fmt::format("--{}: not with --mode market", name));
   }

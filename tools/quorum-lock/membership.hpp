@@ -7,12 +7,12 @@
 
 namespace redlock::cli {
 
-/// What `members` prints.
+/// The output of `members`.
 [[nodiscard]] std::string membership_json(const Membership& membership);
 [[nodiscard]] std::string membership_text(const Style& style, const Settings& settings,
                                           const Membership& membership);
 
-/// One line: what a change does next.
+/// One line: the next step of a change.
 [[nodiscard]] std::string progress_text(const ChangeProgress& progress);
 
 }  // namespace redlock::cli

@@ -77,7 +77,7 @@ std::string remaining_text(const Inspection& inspection) {
   return longest ? fmt::format(", {} left", format_duration(*longest)) : std::string();
 }
 
-/// What is stored, in words.
+/// The holder in words.
 std::string who_holds(LockKind kind, std::string_view holder, std::uint32_t holds) {
   const std::string count =
       holds == 0 ? std::string() : fmt::format(", {} {}", holds, holds == 1 ? "hold" : "holds");
@@ -177,8 +177,8 @@ bool print(std::string_view text) {
 }
 
 void print_error(std::string_view line) {
-  // One write, so that lines of several processes do not mix. Nobody is left to tell when standard
-  // error itself cannot be written.
+  // One write, so that lines of several processes do not mix. A failure to write to standard error
+  // cannot be reported.
   const std::string text = fmt::format("quorum-lock: {}\n", as_printable(line));
   static_cast<void>(std::fwrite(text.data(), 1, text.size(), stderr));
   static_cast<void>(std::fflush(stderr));
@@ -193,7 +193,7 @@ std::string acquired_text(const Style& style, const Settings& settings, std::str
   const std::string number =
       lease.fencing_token() ? to_string(*lease.fencing_token()) : std::string();
   if (settings.detail == Settings::Detail::quiet) {
-    // Raw: what a script passes on must be the token itself.
+    // Raw: a script passes on the token itself.
     return lease.token().str() + (number.empty() ? "" : " " + number) + "\n";
   }
   const RoundReport round = lease.report();
@@ -235,7 +235,7 @@ std::string inspection_text(const Style& style, std::string_view resource,
       fmt::format("{}  {}", as_printable(resource),
                   style.paint(colour_of(inspection.state), to_string(inspection.state)));
   if (inspection.kind != LockKind::none) {
-    // A split has no holder; the one on most nodes is told.
+    // A split has no holder; the one on most nodes is shown.
     fmt::format_to(std::back_inserter(text), "{}{}{}  (on {} of {} nodes, quorum {})",
                    inspection.state == Inspection::State::split ? ", most of all " : " by ",
                    who_holds(inspection.kind, inspection.holder, most_holds(inspection)),
@@ -247,15 +247,15 @@ std::string inspection_text(const Style& style, std::string_view resource,
 }
 
 std::string semaphore_text(const Style& style, std::string_view resource,
-                           const std::vector<PlaceInspection>& places) {
-  const std::size_t taken = count_taken(places);
-  const bool full = taken == places.size();
+                           const std::vector<PermitInspection>& permits) {
+  const std::size_t taken = count_taken(permits);
+  const bool full = taken == permits.size();
   std::string text = fmt::format(
-      "{}  {}  {} of {} places taken\n", as_printable(resource),
+      "{}  {}  {} of {} permits taken\n", as_printable(resource),
       style.paint(full ? Style::Colour::warning : Style::Colour::good, full ? "full" : "free"),
-      taken, places.size());
-  for (const PlaceInspection& place : places) {
-    text += inspection_text(style, place.name, place.inspection);
+      taken, permits.size());
+  for (const PermitInspection& permit : permits) {
+    text += inspection_text(style, permit.name, permit.inspection);
   }
   return text;
 }

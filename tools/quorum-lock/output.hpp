@@ -35,7 +35,7 @@ void print_error(std::string_view line);
 /// One line on standard error, unless --quiet.
 void print_note(const Settings& settings, std::string_view line);
 
-/// What people read. All texts end with a line end.
+/// The text output. All texts end with a line end.
 [[nodiscard]] std::string acquired_text(const Style& style, const Settings& settings,
                                         std::string_view resource, const Lease& lease);
 [[nodiscard]] std::string round_text(const Style& style, const Settings& settings,
@@ -45,7 +45,7 @@ void print_note(const Settings& settings, std::string_view line);
                                           const Inspection& inspection);
 
 [[nodiscard]] std::string semaphore_text(const Style& style, std::string_view resource,
-                                         const std::vector<PlaceInspection>& places);
+                                         const std::vector<PermitInspection>& permits);
 
 /// The votes of a round, a line each.
 [[nodiscard]] std::string votes_text(const Style& style, const RoundReport& round);

@@ -34,7 +34,7 @@ bool open_standard_streams() {
   return fd >= 0 && ::close(fd) == 0;
 }
 
-/// The process list shows what stands in argv for as long as we run.
+/// The process list shows argv for as long as the process runs.
 void hide_passwords(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
     // Behind this are the arguments of somebody else's command.

@@ -95,6 +95,10 @@ void Session::clear_local_nodes() const {
   if (local_) local_->clear();
 }
 
+std::chrono::nanoseconds Session::cpu_time_of_local_nodes() const {
+  return local_ ? local_->cpu_time() : std::chrono::nanoseconds{0};
+}
+
 void Session::end_local_nodes() noexcept {
   if (local_) local_->end();
 }

@@ -15,8 +15,8 @@
 
 namespace redlock::cli {
 
-/// Hears of the nodes from the client's loop thread; may be asked from any thread. With --verbose
-/// it tells on standard error.
+/// Receives the node events on the client's loop thread; may be asked from any thread. With
+/// --verbose it prints them on standard error.
 class NodeWatch {
  public:
   explicit NodeWatch(Settings::Detail detail) noexcept : detail_(detail) {}
@@ -48,6 +48,8 @@ class Session {
 
   /// Makes private nodes forget everything; throws std::runtime_error. Given nodes are left alone.
   void clear_local_nodes() const;
+  /// Zero where the nodes are not ours.
+  [[nodiscard]] std::chrono::nanoseconds cpu_time_of_local_nodes() const;
 
   /// Removes what the session started; for the moment before the process ends abruptly.
   void end_local_nodes() noexcept;
@@ -70,7 +72,7 @@ class EndOnSignal {
   SignalWatcher watcher_;
 };
 
-/// Tells of a failed call: one line on standard error, the JSON where the error is about the lock.
+/// Reports a failed call: one line on standard error, the JSON where the error is about the lock.
 /// Gives the exit code.
 [[nodiscard]] int report_failure(const Settings& settings, std::string_view resource,
                                  const Error& error, RoundKind kind = RoundKind::lease);

@@ -13,7 +13,7 @@
 
 namespace redlock::cli {
 
-/// What the global options, the environment and the configuration file say together.
+/// The settings from the global options, the environment and the configuration file.
 struct Settings {
   std::vector<std::string> nodes{};
   std::optional<std::size_t> local{};  ///< so many private servers instead of `nodes`
@@ -56,7 +56,7 @@ enum class NodesNeeded { required, optional };
 [[nodiscard]] std::optional<std::chrono::nanoseconds> orphan_ttl_of(const Arguments& given,
                                                                     const Settings& settings);
 
-/// What is asked for where no --ttl is given.
+/// The TTL if no --ttl is given.
 [[nodiscard]] std::chrono::nanoseconds default_ttl(const Settings& settings) noexcept;
 
 }  // namespace redlock::cli

@@ -1,12 +1,9 @@
 #include "quorum-lock/signals.hpp"
 
 #include <poll.h>
-#include <sys/eventfd.h>
-#include <sys/signalfd.h>
 
 #include <array>
 #include <cerrno>
-#include <cstdint>
 #include <system_error>
 #include <utility>
 
@@ -49,16 +46,7 @@ Signals::Signals() {
   action.sa_handler = SIG_DFL;
   require(::sigaction(SIGCHLD, &action, &original_child_), "sigaction");
 
-  fd_ = Descriptor(::signalfd(-1, &taken, SFD_CLOEXEC | SFD_NONBLOCK));
-  require(fd_.get(), "signalfd");
-}
-
-std::optional<int> Signals::take() const noexcept {
-  signalfd_siginfo info{};
-  if (::read(fd_.get(), &info, sizeof info) != static_cast<ssize_t>(sizeof info)) {
-    return std::nullopt;
-  }
-  return static_cast<int>(info.ssi_signo);
+  queue_.emplace(taken);
 }
 
 bool Signals::restore_in_child() const noexcept {
@@ -73,8 +61,7 @@ bool ends_process(int signal) noexcept {
 }
 
 SignalWatcher::SignalWatcher(const Signals& signals, std::function<void(int)> on_end)
-    : signals_(signals), on_end_(std::move(on_end)), finish_(::eventfd(0, EFD_CLOEXEC)) {
-  require(finish_.get(), "eventfd");
+    : signals_(signals), on_end_(std::move(on_end)) {
   thread_ = std::thread([this] { watch(); });
 }
 
@@ -82,11 +69,7 @@ SignalWatcher::~SignalWatcher() { static_cast<void>(finish()); }
 
 int SignalWatcher::finish() {
   if (thread_.joinable()) {
-    const std::uint64_t one = 1;
-    ssize_t written = 0;
-    do {
-      written = ::write(finish_.get(), &one, sizeof one);
-    } while (written < 0 && errno == EINTR);
+    finish_.notify();
     thread_.join();
   }
   return seen_;
@@ -94,7 +77,7 @@ int SignalWatcher::finish() {
 
 void SignalWatcher::watch() {
   std::array<pollfd, 2> watched = {pollfd{signals_.fd(), POLLIN, 0},
-                                   pollfd{finish_.get(), POLLIN, 0}};
+                                   pollfd{finish_.fd(), POLLIN, 0}};
   for (;;) {
     if (::poll(watched.data(), watched.size(), -1) < 0) {
       if (errno == EINTR) continue;

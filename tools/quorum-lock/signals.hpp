@@ -5,7 +5,7 @@
 #include <optional>
 #include <thread>
 
-#include "quorum-lock/descriptor.hpp"
+#include "quorum-lock/platform.hpp"
 
 namespace redlock::cli {
 
@@ -20,8 +20,8 @@ class Signals {
   Signals& operator=(const Signals&) = delete;
 
   /// Readable when a signal is waiting.
-  [[nodiscard]] int fd() const noexcept { return fd_.get(); }
-  [[nodiscard]] std::optional<int> take() const noexcept;
+  [[nodiscard]] int fd() const noexcept { return queue_->fd(); }
+  [[nodiscard]] std::optional<int> take() const noexcept { return queue_->take(); }
 
   /// Gives a forked child the mask and the dispositions that this process was started with; false
   /// with errno when it fails. Async-signal-safe.
@@ -31,7 +31,7 @@ class Signals {
   sigset_t original_mask_{};
   struct sigaction original_pipe_ {};
   struct sigaction original_child_ {};
-  Descriptor fd_;
+  std::optional<platform::SignalQueue> queue_;
 };
 
 /// Whether a signal asks this process to end (and not to stop, to go on, or to redraw).
@@ -55,7 +55,7 @@ class SignalWatcher {
 
   const Signals& signals_;
   std::function<void(int)> on_end_;
-  Descriptor finish_;
+  platform::Wakeup finish_;
   int seen_ = 0;
   std::thread thread_;
 };

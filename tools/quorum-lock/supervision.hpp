@@ -22,8 +22,8 @@ struct Ending {
   std::chrono::nanoseconds shortened{0};  ///< by how much the deadline came nearer since then
 };
 
-/// Decides which signal a command under a lock gets, and when. Knows neither clock nor process: it
-/// is told what happened and at which instant.
+/// Decides which signal a command under a lock gets, and when. Uses neither clock nor process: the
+/// caller passes the events and their instants.
 class Supervision {
  public:
   using Instant = BootClock::time_point;
@@ -40,7 +40,7 @@ class Supervision {
 
   Supervision(LossPlan plan, std::chrono::nanoseconds ttl, Instant now, Instant valid_until);
 
-  /// What has to be done now. To be asked at `next_look()` at the latest, and after each event.
+  /// The order to carry out now. To be called at `next_look()` at the latest, and after each event.
   [[nodiscard]] Order look(Instant now, LeaseView lease);
 
   void command_ended(int wait_status) noexcept { ending_.wait_status = wait_status; }

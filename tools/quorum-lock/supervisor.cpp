@@ -2,11 +2,7 @@
 
 #include <fmt/format.h>
 #include <poll.h>
-#include <sys/eventfd.h>
-#include <sys/timerfd.h>
-#include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -16,16 +12,8 @@
 #include "quorum-lock/output.hpp"
 
 namespace redlock::cli {
-namespace {
 
 using std::chrono::nanoseconds;
-
-Descriptor required(int fd, const char* what) {
-  if (fd < 0) throw std::system_error(errno, std::generic_category(), what);
-  return Descriptor(fd);
-}
-
-}  // namespace
 
 Supervisor::Supervisor(const Lease& lease, nanoseconds ttl, LossPlan plan, GuardedCommand& command,
                        const Signals& signals, const Terminal& terminal)
@@ -34,17 +22,10 @@ Supervisor::Supervisor(const Lease& lease, nanoseconds ttl, LossPlan plan, Guard
       signals_(signals),
       terminal_(terminal),
       had_terminal_(terminal.held_by(command.pid())),
-      // BOOTTIME, as the lease: after a suspend the command must not run on for what was left.
-      timer_(required(::timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK), "timerfd")),
-      lost_(required(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), "eventfd")),
       supervision_(plan, ttl, BootClock::now(), lease.valid_until()) {}
 
 Ending Supervisor::run() {
-  const std::stop_callback on_lost(lease_.lost(), [this] {
-    const std::uint64_t one = 1;
-    // The timer would tell a moment later if this could not.
-    if (::write(lost_.get(), &one, sizeof one) < 0) return;
-  });
+  const std::stop_callback on_lost(lease_.lost(), [this] { lost_.notify(); });
   for (;;) {
     take_events();
     look_at_lease();
@@ -56,7 +37,7 @@ Ending Supervisor::run() {
 }
 
 void Supervisor::look_at_lease() {
-  // The deadline before the state: a renewal in between must not look like an end.
+  // The deadline before the state: a renewal in between must not be taken for an end.
   const auto valid_until = lease_.valid_until();
   using State = Supervision::LeaseView::State;
   const State state = lease_.valid() ? State::live : State::over;
@@ -85,7 +66,7 @@ void Supervisor::on_refused(pid_t pid) {
   said_refused_ = true;
   print_error(fmt::format(
       "process {} of the command runs as another user and may not be signalled: it cannot be {}",
-      pid, supervision_.is_losing() ? "ended" : "told of signals, nor be ended"));
+      pid, supervision_.is_losing() ? "ended" : "sent signals or ended"));
 }
 
 void Supervisor::take_signals() {
@@ -149,30 +130,18 @@ void Supervisor::on_stopped(int signal) {
 }
 
 void Supervisor::wait_for_something() const {
-  std::array<pollfd, 4> watched = {pollfd{signals_.fd(), POLLIN, 0},
-                                   pollfd{timer_.get(), POLLIN, 0}, pollfd{lost_.get(), POLLIN, 0},
-                                   pollfd{command_.fd(), POLLIN, 0}};
-  if (::poll(watched.data(), watched.size(), -1) < 0 && errno != EINTR) {
+  std::array<pollfd, 4> watched = {pollfd{signals_.fd(), POLLIN, 0}, pollfd{timer_.fd(), POLLIN, 0},
+                                   pollfd{lost_.fd(), POLLIN, 0}, pollfd{command_.fd(), POLLIN, 0}};
+  if (::poll(watched.data(), watched.size(), timer_.timeout()) < 0 && errno != EINTR) {
     throw std::system_error(errno, std::generic_category(), "poll");
   }
-  for (const int fd : {timer_.get(), lost_.get()}) {
-    std::uint64_t count = 0;
-    // Empty when it was not this one that woke us.
-    if (::read(fd, &count, sizeof count) < 0) continue;
-  }
+  timer_.clear();
+  lost_.clear();
 }
 
-void Supervisor::arm_timer() const {
+void Supervisor::arm_timer() {
   const auto now = BootClock::now();
-  // Zero would disarm it.
-  const auto left = std::max<nanoseconds>(supervision_.next_look(now) - now, nanoseconds{1});
-  const auto seconds = std::chrono::floor<std::chrono::seconds>(left);
-  itimerspec spec{};
-  spec.it_value.tv_sec = seconds.count();
-  spec.it_value.tv_nsec = (left - seconds).count();
-  if (::timerfd_settime(timer_.get(), 0, &spec, nullptr) != 0) {
-    throw std::system_error(errno, std::generic_category(), "timerfd_settime");
-  }
+  timer_.set(supervision_.next_look(now) - now);
 }
 
 }  // namespace redlock::cli

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "quorum-lock/descriptor.hpp"
 #include "quorum-lock/guarded_command.hpp"
 #include "quorum-lock/loss_plan.hpp"
+#include "quorum-lock/platform.hpp"
 #include "quorum-lock/signals.hpp"
 #include "quorum-lock/supervision.hpp"
 #include "quorum-lock/terminal.hpp"
@@ -31,7 +31,7 @@ class Supervisor {
   void on_stopped(int signal);
   void on_refused(pid_t pid);
   void wait_for_something() const;
-  void arm_timer() const;
+  void arm_timer();
 
   const Lease& lease_;
   GuardedCommand& command_;
@@ -39,8 +39,9 @@ class Supervisor {
   const Terminal& terminal_;
   bool had_terminal_;  // the command was given the foreground at some time
   bool said_refused_ = false;
-  Descriptor timer_;
-  Descriptor lost_;
+  // The clock of the lease: after a suspend the command must not run on for what was left.
+  platform::PollTimer timer_;
+  platform::Wakeup lost_;
   Supervision supervision_;
 };
 

@@ -22,7 +22,7 @@ class Terminal {
   /// members, `less` for one, need the terminal too. It gets it when it first reaches for it.
   [[nodiscard]] int for_new_command() const noexcept;
 
-  /// Only from the foreground: what is in the background has nothing to give.
+  /// Only from the foreground: a background process does not own the terminal.
   void give_to(pid_t group) const noexcept;
   /// Only from this group: a command in the background has taken nothing from the shell.
   void take_back_from(pid_t group) const noexcept;

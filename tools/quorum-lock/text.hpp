@@ -5,8 +5,8 @@
 
 namespace redlock::cli {
 
-/// Tokens of other clients may be any bytes. What is not UTF-8 becomes `\xNN`, so that the JSON
-/// stays valid and different tokens stay different.
+/// Tokens of other clients may be any bytes. Bytes that are not UTF-8 become `\xNN`, so that the
+/// JSON stays valid and different tokens stay different.
 [[nodiscard]] std::string as_utf8(std::string_view bytes);
 
 /// As `as_utf8`, with control and format characters written as `\xNN` too: a token must not be able

@@ -39,6 +39,7 @@ struct BenchRequest {
   enum class Interface { async, blocking } interface;
   enum class Floor { absent, interleaved } floor;
   bool guards;
+  bool scripts;
 };
 
 void check_mode(const Arguments& given) {
@@ -95,6 +96,7 @@ BenchRequest read_request(const Arguments& given) {
   request.interface =
       given.flag("blocking") ? BenchRequest::Interface::blocking : BenchRequest::Interface::async;
   request.guards = given.flag("guards");
+  request.scripts = given.flag("scripts");
   request.floor =
       given.flag("floor") ? BenchRequest::Floor::interleaved : BenchRequest::Floor::absent;
   const std::uint64_t most =
@@ -167,18 +169,26 @@ class Bench {
 
   enum class Guards { as_given, off };
   enum class Fencing { off, on };
-  [[nodiscard]] bench::CycleOutcome run_ours(const BenchRow& row, Guards guards,
-                                             Fencing fencing) const {
+  enum class Plain { on, off };
+  [[nodiscard]] bench::CycleOutcome run_ours(const BenchRow& row, Guards guards, Fencing fencing,
+                                             Plain plain) const {
     CycleLoad load;
     load.options = client_options(request_.settings, first_nodes(row.nodes));
     if (guards == Guards::off) load.options.guards.restart = load.options.guards.clock = false;
+    load.options.plain_commands = plain == Plain::on;
     load.fencing = fencing == Fencing::on;
     load.in_flight = row.in_flight;
     load.duration = request_.duration;
     load.resource_prefix = prefix_;
     load.stop = &stop_;
-    return request_.interface == BenchRequest::Interface::blocking ? run_blocking_cycles(load)
-                                                                   : run_async_cycles(load);
+    const auto before = session_.cpu_time_of_local_nodes();
+    bench::CycleOutcome outcome = request_.interface == BenchRequest::Interface::blocking
+                                      ? run_blocking_cycles(load)
+                                      : run_async_cycles(load);
+    if (auto* result = std::get_if<bench::CycleResult>(&outcome)) {
+      result->node_cpu = session_.cpu_time_of_local_nodes() - before;
+    }
+    return outcome;
   }
 
   [[nodiscard]] bench::CycleOutcome run_floor(const BenchRow& row) const {
@@ -201,13 +211,21 @@ class Bench {
   }
 
   std::string repeat(BenchRow& row) const {
-    const auto ours = [&](Guards guards, Fencing fencing, std::vector<Figures>& into) {
-      return stop_.load() != 0 ? std::string() : take(run_ours(row, guards, fencing), into);
+    const auto ours = [&](Guards guards, Fencing fencing, std::vector<Figures>& into,
+                          Plain plain = Plain::on) {
+      return stop_.load() != 0 ? std::string() : take(run_ours(row, guards, fencing, plain), into);
     };
     std::string problem = ours(Guards::as_given, Fencing::off, row.ours);
     if (problem.empty() && stop_.load() == 0 &&
         request_.floor == BenchRequest::Floor::interleaved) {
       problem = take(run_floor(row), row.floor);
+    }
+    if (request_.scripts) {
+      const auto as_given = [&](Plain plain, std::vector<Figures>& into) {
+        if (problem.empty()) problem = ours(Guards::as_given, Fencing::off, into, plain);
+      };
+      as_given(Plain::off, row.scripts);
+      as_given(Plain::on, row.plain_commands);
     }
     if (!request_.guards) return problem;
     if (problem.empty()) problem = ours(Guards::off, Fencing::off, row.plain);
@@ -243,7 +261,7 @@ int verb_bench(const Arguments& given, const Signals& signals) {
   if (given.text("mode") == "market") return run_market_bench(given, signals);
   const BenchRequest request = read_request(given);
   const Session session(request.settings, signals, LocalNodes::Reach::loopback);
-  // Before anything is measured: a wrong URL must be told as wrong usage.
+  // Before anything is measured: a wrong URL must be reported as wrong usage.
   if (const auto client = Client::create(client_options(request.settings, session.nodes()));
       !client) {
     return report_failure(request.settings, {}, client.error());

@@ -43,8 +43,8 @@ std::vector<std::string> tokens_on(const Inspection& inspection) {
   return {tokens.begin(), tokens.end()};
 }
 
-/// Of a crowd, a look tells only some.
-bool has_untold(const Inspection& inspection) {
+/// Whether a node has more holds than it listed.
+bool has_unlisted_holds(const Inspection& inspection) {
   return std::any_of(inspection.nodes.begin(), inspection.nodes.end(),
                      [](const NodeInspection& node) { return node.holds > node.tokens.size(); });
 }
@@ -61,7 +61,7 @@ enum class Reply { yes, no };
 Reply ask() {
   // On standard error, so that it is seen when standard output goes to a file.
   std::fputs(
-      "Break it? A holder that is alive is not told, and renews it if nobody else is "
+      "Break it? A holder that is alive is not notified, and renews it if nobody else is "
       "quicker. [y/N] ",
       stderr);
   std::string line;
@@ -88,8 +88,8 @@ int report(const Settings& settings, std::string_view outcome, const std::string
   return print_result(text);
 }
 
-/// Deletes exactly these tokens. The verdict comes from looking again: a token on fewer nodes than
-/// a quorum is released too, but the release itself has to call that "not the holder".
+/// Deletes exactly these tokens. The verdict comes from a second inspection: a token on fewer nodes
+/// than a quorum is released too, but the release itself has to call that "not the holder".
 int break_tokens(Client& client, const Settings& settings, const std::string& resource,
                  const std::vector<std::string>& tokens) {
   for (const std::string& text : tokens) {
@@ -153,7 +153,7 @@ int verb_break(const Arguments& given, const Signals& signals) {
     return code(ExitCode::taken);
   }
   const int broken = break_tokens(client.value(), settings, resource, tokens);
-  if (broken != code(ExitCode::done) || !has_untold(*before)) return broken;
+  if (broken != code(ExitCode::done) || !has_unlisted_holds(*before)) return broken;
   print_error(fmt::format("'{}' has more holders than were shown: break it again", resource));
   return code(ExitCode::taken);
 }

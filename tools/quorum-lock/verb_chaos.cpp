@@ -17,7 +17,6 @@
 
 #include "chaos/checker.hpp"
 #include "chaos/checker_history.hpp"
-#include "chaos/fault_clock.hpp"
 #include "chaos/report.hpp"
 #include "chaos/run.hpp"
 #include "chaos/schedule.hpp"
@@ -85,15 +84,11 @@ std::vector<std::string> foreign_command(const Arguments& given) {
   return words;
 }
 
-std::set<FaultKind> kinds_of(const Arguments& given, const Settings& settings) {
+std::set<FaultKind> kinds_of(const Arguments& given) {
   std::set<FaultKind> kinds;
   const auto list = given.text("faults");
   if (!list) {
     kinds.insert(std::begin(chaos::all_fault_kinds), std::end(chaos::all_fault_kinds));
-    if (!chaos::FaultClock::available() && given.find("contender-command") == nullptr) {
-      kinds.erase(FaultKind::clock);
-      print_note(settings, "--faults: without clock: libfaketime is not installed");
-    }
     return kinds;
   }
   for (const std::string& name : split_list(*list)) {
@@ -148,7 +143,7 @@ ChaosRequest read_request(const Arguments& given) {
   }
   run.duration = std::chrono::duration_cast<std::chrono::milliseconds>(duration);
   run.seed = given.number("seed", 0, UINT64_MAX).value_or(std::random_device{}());
-  run.kinds = kinds_of(given, request.settings);
+  run.kinds = kinds_of(given);
   run.foreign = foreign_command(given);
   if (!run.foreign.empty()) {
     run.kinds = without_forgetting(std::move(run.kinds), given);
@@ -163,7 +158,7 @@ ChaosRequest read_request(const Arguments& given) {
   if (const auto folder = given.text("keep")) {
     if (request.check) throw UsageError("--keep: not together with --check, which runs nothing");
     request.keep = empty_folder(*folder);
-    // Processes with a current directory of their own are told of it.
+    // It is passed to processes with another current directory.
     request.keep = std::filesystem::absolute(*request.keep);
   }
   return request;
@@ -262,9 +257,6 @@ int run_and_judge(ChaosRequest& request, const Signals& signals) {
 int verb_chaos(const Arguments& given, const Signals& signals) {
   ChaosRequest request = read_request(given);
   if (request.check) return check_only(request);
-  if (request.run.kinds.contains(FaultKind::clock) && !chaos::FaultClock::available()) {
-    throw std::runtime_error("--faults: clock is unavailable: libfaketime is not installed");
-  }
   if (find_program("redis-server").problem != 0) {
     throw std::runtime_error(
         "chaos: redis-server is not installed (not found in PATH): install Redis");

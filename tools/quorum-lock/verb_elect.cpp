@@ -28,7 +28,7 @@ struct Candidacy {
   std::chrono::nanoseconds wait = forever;
 };
 
-/// Host and process: what tells candidates apart where nobody said anything else.
+/// Host and process: the default name, unique among the candidates.
 std::string default_candidate() {
   std::array<char, 65> host{};
   if (::gethostname(host.data(), host.size() - 1) != 0) host[0] = '\0';

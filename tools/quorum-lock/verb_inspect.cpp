@@ -37,23 +37,23 @@ std::string too_few_answered(const std::string& resource, const Inspection& insp
 
 namespace {
 
-/// Every place is a lock of its own.
-int inspect_places(Client& client, const Settings& settings, const std::string& resource,
-                   std::uint64_t permits) {
-  std::vector<PlaceInspection> places;
-  for (std::uint64_t place = 0; place < permits; ++place) {
-    const std::string name = fmt::format("{}#{}", resource, place);
+/// Every permit is a lock of its own.
+int inspect_permits(Client& client, const Settings& settings, const std::string& resource,
+                    std::uint64_t count) {
+  std::vector<PermitInspection> permits;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const std::string name = fmt::format("{}#{}", resource, i);
     Result<Inspection> inspection = client.inspect(name);
     if (!inspection) return report_failure(settings, resource, inspection.error());
     if (count_answered(*inspection) < inspection->quorum) {
       print_error(too_few_answered(name, *inspection));
       return code(ExitCode::unavailable);
     }
-    places.push_back({name, *std::move(inspection)});
+    permits.push_back({name, *std::move(inspection)});
   }
   return print_result(settings.format == Settings::Format::json
-                          ? semaphore_json(resource, places)
-                          : semaphore_text(Style::of_standard_output(), resource, places));
+                          ? semaphore_json(resource, permits)
+                          : semaphore_text(Style::of_standard_output(), resource, permits));
 }
 
 }  // namespace
@@ -67,7 +67,7 @@ int verb_inspect(const Arguments& given, const Signals& signals) {
   const EndOnSignal end_on_signal(signals, session);
   Result<Client> client = session.connect();
   if (!client) return report_failure(settings, resource, client.error());
-  if (permits) return inspect_places(*client, settings, resource, *permits);
+  if (permits) return inspect_permits(*client, settings, resource, *permits);
   const Result<Inspection> inspection = client->inspect(resource);
   if (!inspection) return report_failure(settings, resource, inspection.error());
 

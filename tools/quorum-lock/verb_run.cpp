@@ -40,7 +40,7 @@ std::chrono::nanoseconds hold_at_least(const Arguments& given) {
   return span;
 }
 
-/// What cannot be combined is refused, one line each.
+/// Options that cannot be combined are refused, one line each.
 Target target_of(const Arguments& given) {
   refuse_together(given, {"shared", "owner", "permits"});
   for (const char* name : {"shared", "owner"}) refuse_together(given, {name, "at-least"});
@@ -81,7 +81,7 @@ int verb_run(const Arguments& given, const Signals& signals) {
   request.resource = list_of(given.words);
   request.command = given.command;
   if (request.command.empty() || request.command.front().empty()) {
-    throw UsageError("COMMAND: none given: it stands behind --, as in: run RESOURCE -- COMMAND");
+    throw UsageError("COMMAND: none given: it follows --, as in: run RESOURCE -- COMMAND");
   }
   request.max_hold = given.positive_duration("max-hold");
   request.max_renewals = given.number("max-renewals", 0, UINT64_MAX);

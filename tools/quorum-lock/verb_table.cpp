@@ -47,7 +47,7 @@ constexpr OptionText run_options[] = {
     {"orphan-ttl", "DURATION",
      "Give a key that holds the lock and has no expiry this TTL; others are not touched"},
     {"shared", "", "Hold as a reader: many readers, or one writer; a waiting writer goes first"},
-    {"permits", "K", "Hold one of K permits; COMMAND finds its number in QUORUM_LOCK_PLACE"},
+    {"permits", "K", "Hold one of K permits; COMMAND finds its name in QUORUM_LOCK_PERMIT"},
     {"owner", "NAME", "Hold for this owner: every caller that names it is granted the lock too"},
     {"at-least", "DURATION",
      "Nobody else acquires RESOURCE for this time after it was acquired, even if COMMAND ends "
@@ -77,7 +77,7 @@ constexpr OptionText extend_options[] = {
 constexpr OptionText release_options[] = {{"token", "T", "The token that acquire printed"}};
 constexpr OptionText inspect_options[] = {{"permits", "K", "Show the K permits of a semaphore"}};
 constexpr OptionText bootstrap_options[] = {
-    {"after-loss", "", "Nodes that look new are not: they lost their data"}};
+    {"after-loss", "", "The nodes seem new, but have lost their data"}};
 
 constexpr OptionText break_options[] = {{"yes", "", "Do not ask"}};
 
@@ -93,6 +93,9 @@ constexpr OptionText bench_options[] = {
     {"async", "", "Drive the asynchronous interface on its loop (default)"},
     {"blocking", "", "Drive the blocking interface from as many threads as locks in flight"},
     {"guards", "", "Also compare without guards, with all guards, and with fencing tokens"},
+    {"scripts", "",
+     "Also compare plain commands (DELIFEQ) with scripts, where the nodes know both; with --local "
+     "also what they cost the nodes"},
     {"floor", "", "Interleave a program without lock logic and show the ratio to it"},
 };
 constexpr OptionText bench_later[] = {{"html", "FILE", ""}};
@@ -101,8 +104,7 @@ constexpr OptionText chaos_options[] = {
     {"clients", "C", "How many contenders, each a process; 1 to 32, default 4"},
     {"duration", "DURATION", "2s to 1h, default 15s; then everybody must get every lock once more"},
     {"faults", "LIST",
-     "What to break: kill, pause, partition, clock, restart, slow, role; default: all. clock needs "
-     "libfaketime"},
+     "What to break: kill, pause, partition, clock, restart, slow, role; default: all"},
     {"seed", "S", "Repeats the schedule of the faults; default: any"},
     {"html", "FILE", "Write a page that draws the leases over the faults"},
     {"keep", "FOLDER", "Leave the histories there; after a violation they are always left"},
@@ -209,7 +211,7 @@ constexpr VerbText verb_texts[] = {
      "  quorum-lock bootstrap --nodes r1,r2,r3 --max-ttl 1m\n"
      "  quorum-lock bootstrap --nodes r1,r2,r3 --after-loss\n"
      "\n"
-     "New nodes vote at once. If all nodes lost their data, they look new: with --after-loss none "
+     "New nodes vote at once. If all nodes lost their data, they seem new: with --after-loss none "
      "has\n"
      "a vote for max TTL, because leases that they forgot may still be valid.\n"
      "A lock could be any string that expires within --max-ttl, or holds of readers. Also how "
@@ -288,7 +290,7 @@ constexpr VerbText verb_texts[] = {
      "larger fencing token, a lease called valid after its end, a lost update in a file that the\n"
      "locks guard, a contender that gets nothing after everything was healed. The judge shares no\n"
      "code with the library.\n"
-     "The same seed breaks the same things at the same times; what the processes make of it "
+     "The same seed breaks the same things at the same times; the effect on the processes "
      "differs.\n"
      "Exits with 0 when nothing was violated and at least one lease was granted, with 1 "
      "otherwise."},

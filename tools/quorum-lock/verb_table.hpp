@@ -7,7 +7,7 @@ namespace redlock::cli {
 
 struct OptionText {
   std::string_view name;   ///< without dashes
-  std::string_view value;  ///< what stands for its value in the help; empty: a flag
+  std::string_view value;  ///< the name of its value in the help; empty: a flag
   std::string_view help;
 };
 

@@ -7,7 +7,7 @@
 
 namespace redlock::cli {
 
-/// How many nodes told what they store. Fewer than the quorum, and nothing is known of the lock.
+/// How many nodes reported their state. With fewer than the quorum, the lock's state is unknown.
 [[nodiscard]] std::size_t count_answered(const Inspection& inspection);
 
 /// One line that says so, and why.

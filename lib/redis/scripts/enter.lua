@@ -1,6 +1,6 @@
 -- with: holds
 -- KEYS: resource. ARGV: token, TTL in milliseconds, group.
--- {1, holds of the group, ours included}; {-1, whose it is, how long it stays so}.
+-- {1, holds of the group, ours included}; {-1, holder, milliseconds until its lease ends}.
 local key, group = KEYS[1], ARGV[3]
 local kind = redis.call('type', key).ok
 if kind == 'string' then
@@ -10,7 +10,7 @@ local now = milliseconds()
 if kind ~= 'none' then
   local whose, holds, writer
   if kind == 'zset' then
-    whose, holds, writer = look(key, now)
+    whose, holds, writer = read_holds(key, now)
   end
   if not whose then
     return {-1, '', redis.call('pttl', key)}
@@ -18,11 +18,11 @@ if kind ~= 'none' then
   if whose ~= group and holds > 0 then
     return {-1, whose, held_for(key, now)}
   end
-  -- Readers who come now would let it wait for ever. An owner must always be let in again.
+  -- New readers would make the writer wait for ever. An owner is always let in again.
   if writer and group == 'shared' then
     return {-1, 'writer', writer - now}
   end
 end
 share(key, group, ARGV[1], now + ARGV[2])
-local _, holds = look(key, now)
+local _, holds = read_holds(key, now)
 return {1, holds}

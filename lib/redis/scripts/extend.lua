@@ -36,7 +36,7 @@ for i = 1, #KEYS do
       return -1
     end
     local now = milliseconds()
-    local whose, holds, writer = look(key, now)
+    local whose, holds, writer = read_holds(key, now)
     if not whose then
       return -1
     elseif #KEYS == 1 and call('zscore', key, 'hold:' .. ARGV[1]) then
@@ -44,7 +44,7 @@ for i = 1, #KEYS do
     elseif whose ~= ARGV[3] and holds > 0 then
       return -1
     elseif writer and ARGV[3] == 'shared' then
-      -- It may come back when the writer has had its turn.
+      -- The hold may return once the writer has had the resource.
       return 0
     else
       gone[#gone + 1] = key

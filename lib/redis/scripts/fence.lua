@@ -19,9 +19,9 @@ for i = 2, #KEYS do
   end
   last = math.max(last, tonumber(call('zscore', KEYS[1], KEYS[i])) or 0)
 end
--- Strict: that is what makes an answer of 1 worth something.
+-- Strict: an answer of 1 is then proof that the number was lower.
 if last >= f then
-  -- 'inf' is no integer: what comes close to 2^53 is as good as that.
+  -- 'inf' is no integer: a number close to 2^53 has the same effect.
   return {2, math.min(last, 9007199254740991)}
 end
 for i = 2, #KEYS do

@@ -2,8 +2,8 @@
 -- {value, or false where there is no string, PTTL, type, number, PTTL of the quarantine}: all of one
 -- instant, which commands of their own would not be; of holds also {…, texts, how many, 1 if the token is
 -- one of them}. The texts are the group and, where no token was asked about, the tokens of the 256 holds that
--- end first, each behind its length; what is longer than a token is cut to what equals none.
--- GET is asked only of a string, so that it cannot raise.
+-- end first, each behind its length; a text longer than a token is cut to a length that no token has. GET is asked
+-- only of a string, so that it cannot raise.
 local key = KEYS[1]
 local kind = redis.call('type', key).ok
 local number = redis.pcall('zscore', KEYS[2], key)

@@ -1,5 +1,5 @@
--- KEYS: numbers. Forgets numbers that were not raised for two days, at most 1,000 at a time, so that
--- millions of resources leave nothing: the floor, raised first, stands for them.
+-- KEYS: numbers. Forgets numbers that were not raised for two days, at most 1,000 at a time, so that millions of
+-- resources leave nothing: the floor, raised first, replaces them.
 local time = redis.call('time')
 local horizon = time[1] * 1000000 + time[2] - 172800000000
 local floor = tonumber(redis.call('zscore', KEYS[1], ''))

@@ -2,7 +2,7 @@
 -- queued: '0' behind all others, unless it is queued already; '1' behind all others, because a waiting writer
 -- keeps it out; '2' ahead of all others, but behind those that are there for the same reason: a writer that
 -- keeps readers out.
--- 1: wait for a notification; 0: try again, nobody holds the resource whose release would notify.
+-- 1: wait for a notification; 0: try again, the resource has no holder whose release would notify.
 local call = redis.call
 local queue = 'redlock:node:queue:' .. KEYS[1]
 local score = tonumber(call('zscore', queue, ARGV[1]))

@@ -1,7 +1,7 @@
 -- KEYS: resources. ARGV: token, and for how many milliseconds nobody may have them yet, also where they are
 -- missing.
 -- Compare and delete. 1: deleted; 0: there is nothing; -1: not ours; where there are or were holds, the
--- same with their number: {1, holds that are left}. Whoever listens is told.
+-- same with their number: {1, holds that are left}. The waiters are notified.
 -- pcall, because a key of another type is somebody else's and not an error of this call; every
 -- other error (NOPERM, READONLY, ...) must reach the caller word for word.
 local call = redis.call
@@ -22,7 +22,7 @@ end
 
 -- with: waiters
 if deleted == 2 then
-  tell(KEYS[1])
+  notify(KEYS[1])
   return 1
 end
 
@@ -31,10 +31,10 @@ local function give_up(key)
   if ARGV[2] == '0' then
     call('del', key)
   else
-    -- Those that wait learn from the key how long the interval still is.
+    -- Waiters read the rest of the interval from the key.
     call('set', key, 'redlock:cooldown', 'PX', ARGV[2])
   end
-  tell_if_awaited(key)
+  notify_if_awaited(key)
 end
 
 local result = 0
@@ -50,7 +50,7 @@ for i = 1, #KEYS do
     end
     local whose, holds, writer
     if call('type', key).ok == 'zset' then
-      whose, holds, writer = look(key, milliseconds())
+      whose, holds, writer = read_holds(key, milliseconds())
     end
     if holds == 0 and ARGV[2] ~= '0' then
       -- Only a writer that waits for readers, and has to wait for the interval as well.
@@ -64,7 +64,7 @@ for i = 1, #KEYS do
       else
         call('del', key)
       end
-      tell_if_awaited(key)
+      notify_if_awaited(key)
       return {1, holds - 1}
     elseif result == 0 and holds ~= 0 then
       result = -1

@@ -2,8 +2,8 @@
 -- KEYS: numbers, resources. ARGV: token, TTL in milliseconds, number f or '0', and for how long new
 -- readers are kept out where readers are in the way, in milliseconds.
 -- All resources or none. {1, f}: ours, and their numbers F were below f and are f now; {2, F}: ours, and
--- F, the highest of them, is not below f; {-1, holder, ms, which}: that one, from 1 on, is not ours, for so
--- long.
+-- F, the highest of them, is not below f; {-1, holder, ms, which}: the resource of that index, from 1 on, is not
+-- ours, for ms.
 -- Numbers are microseconds, so that all stay integers below 2^53.
 local call = redis.call
 local f = tonumber(ARGV[3])
@@ -30,7 +30,7 @@ for i = 2, #KEYS do
     return {-1, call('get', key), call('pttl', key), i - 1}
   elseif kind == 'zset' then
     local now = milliseconds()
-    local whose, holds = look(key, now)
+    local whose, holds = read_holds(key, now)
     if not whose then
       return {-1, '', call('pttl', key), i - 1}
     end
@@ -57,9 +57,9 @@ local last = floor
 for i = 2, #KEYS do
   last = math.max(last, tonumber(call('zscore', KEYS[1], KEYS[i])) or 0)
 end
--- Strict: that is what makes an answer of 1 worth something.
+-- Strict: an answer of 1 is then proof that the number was lower.
 if last >= f then
-  -- 'inf' is no integer: what comes close to 2^53 is as good as that.
+  -- 'inf' is no integer: a number close to 2^53 has the same effect.
   return {2, math.min(last, 9007199254740991)}
 end
 for i = 2, #KEYS do

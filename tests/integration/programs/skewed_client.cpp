@@ -5,8 +5,8 @@
 // A line on standard output for each lease: begin and end on CLOCK_BOOTTIME in nanoseconds, fencing
 // token. Ends after COUNT leases or when it is sent a byte; at the first error with 1.
 //
-// The clock is moved by functions of this program, not by libfaketime, which has to come before the
-// sanitizers' libraries, and they before all others.
+// The clock is moved by functions of this program, not by a preloaded library, which has to come
+// before the sanitizers' libraries, and they before all others.
 
 #include <sys/syscall.h>
 #include <sys/time.h>
@@ -88,7 +88,7 @@ int take(redlock::Client& client, const std::string& resource, std::chrono::mill
               static_cast<unsigned long long>(
                   lease->fencing_token().value_or(redlock::FencingToken()).value()));
   std::fflush(stdout);
-  // The lease is over whatever the answer, and the next one will tell.
+  // The lease is over with any answer, and the next attempt reports it.
   static_cast<void>(lease->release());
   return 0;
 }

@@ -106,11 +106,15 @@ TEST(Findings, ReportServersThatCanNotVote) {
   EXPECT_THAT(ids_of(judge_one(evicting)), ElementsAre("evicting"));
 }
 
-TEST(Findings, ReportVersionsBeforeFive) {
+TEST(Findings, ReportVersionsBeforeSix) {
   SurveyedNode node = healthy("a");
-  node.seen.version = "4.0.14";
+  node.seen.version = "5.0.14";
   EXPECT_THAT(ids_of(judge_one(node)), ElementsAre("version"));
-  for (const char* good : {"5.0.0", "7.2.4", "10.1.0", "255.255.255", "unknown"}) {
+  EXPECT_THAT(judge_one(node).findings.at(0).what, HasSubstr("The server is Redis 5.0.14;"));
+  node.seen.server = "Fork";
+  node.seen.server_version = "1.2";
+  EXPECT_THAT(judge_one(node).findings.at(0).what, HasSubstr("The server is Fork 1.2;"));
+  for (const char* good : {"6.0.0", "7.2.4", "10.1.0", "255.255.255", "unknown"}) {
     node.seen.version = good;
     EXPECT_THAT(ids_of(judge_one(node)), IsEmpty()) << good;
   }

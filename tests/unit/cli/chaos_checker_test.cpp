@@ -107,7 +107,7 @@ TEST_F(ChaosChecker, FindsOverlapsOnEachOfSeveralResources) {
   EXPECT_EQ(kinds(), Kinds{"overlap"});
 }
 
-TEST_F(ChaosChecker, FindsTwoOnAPlaceAndAPlaceTooMany) {
+TEST_F(ChaosChecker, FindsTwoOnAPermitAndAPermitTooMany) {
   write("run", "run 7 5 2 a,b 1000 5000000000 kill,pause\nplaces 2\n");
   write("contender-0.0", "granted 1 a#0 1900 2000 2400 500 0\n");
   write("contender-1.0", "granted 1 a#1 1900 2000 2400 500 0\ngranted 2 a 1900 2000 2400 500 10\n");
@@ -156,7 +156,7 @@ TEST_F(ChaosChecker, FindsWhoWaitsAndWhatStandsFreeWhileNothingIsBroken) {
   // Something was broken in between.
   write("run", whole + "fault kill killed-empty 2 0 5000000000 6000000000\n");
   EXPECT_EQ(kinds(), Kinds{});
-  // Permits and intervals may stand free, and one of several resources may.
+  // Permits and intervals may be free, and one of several resources may.
   write("run", whole + "interval i 900000000\n");
   write("contender-0.0",
         "failed i 0 11000000000 held\nfailed a# 0 11000000000 held\n"

@@ -26,7 +26,7 @@ class ChaosProxy : public ::testing::Test {
   std::atomic<int> executed_{0};
   test::FakeServer server_{[this](const test::Command&) {
     ++executed_;
-    return test::Answer("$26\r\nabcdefghijklmnopqrstuvwxyz\r\n");
+    return test::FakeAnswer("$26\r\nabcdefghijklmnopqrstuvwxyz\r\n");
   }};
   FaultProxy proxy_;
   std::uint16_t port_ = proxy_.add(server_.port());
@@ -119,7 +119,7 @@ TEST_F(ChaosProxy, TellsOneLinkFromAnother) {
 }
 
 TEST_F(ChaosProxy, EndsAClientsConnectionWithItsServer) {
-  server_.on("QUIT", [](const test::Command&) { return test::Answer::close(); });
+  server_.on("QUIT", [](const test::Command&) { return test::FakeAnswer::close(); });
   RespClient client = connect();
   client.send_raw("*1\r\n$4\r\nQUIT\r\n");
   EXPECT_TRUE(eventually([&] { return client.stale(); }));

@@ -35,7 +35,7 @@ class Scene {
   Order look() {
     return supervision_.look(now_, {valid_until_, now_ < valid_until_ ? State::live : State::over});
   }
-  /// Looks as often as Supervision asks for, up to `end` or the first order.
+  /// Checks as often as Supervision asks for, up to `end` or the first order.
   Order look_until(Instant end) {
     for (;;) {
       const Order order = look();
@@ -83,7 +83,7 @@ TEST(CliSupervision, WithoutRenewalSigtermComesFirstAndSigkillBeforeTheEnd) {
 TEST(CliSupervision, ADeadlineThatHasPassedWhenItIsSeenMeansKillAtOnce) {
   Scene scene(8s);
   EXPECT_EQ(scene.look_until(start + 1s), Order::none);
-  // Clocks of the nodes were set forward: what the lease was worth is gone.
+  // Clocks of the nodes were set forward: the lease has lost its validity.
   scene.set_valid_until(start + 500ms);
   EXPECT_EQ(scene.look(), Order::kill) << "no grace: somebody else may hold the lock";
   EXPECT_EQ(scene->ending().shortened, 9500ms);
@@ -191,7 +191,7 @@ TEST(CliSupervision, ACommandThatEndedInTimeKeptItsLock) {
 }
 
 /// Deadlines move at random, in both directions. Whatever they do: SIGKILL is ordered at the first
-/// look that finds no validity, nothing comes before its time, and looks come often enough.
+/// check that finds no validity, nothing comes before its time, and checks come often enough.
 TEST(CliSupervision, FollowsAnyDeadlines) {
   for (unsigned seed = 0; seed < 2000; ++seed) {
     std::mt19937 random(seed);

@@ -35,7 +35,7 @@ TEST(Acquire, counts_the_deadline_from_the_start_of_the_granting_round) {
   EXPECT_EQ(h.pass(31ms), "set t2 -> 0 1 2");
   h.answer(0, Reply::granted);
   EXPECT_EQ(h.answer(1, Reply::granted), "acquired #1 until 10949ms");
-  EXPECT_EQ(h.commands().back().elapsed, 51ms);
+  EXPECT_EQ(std::get<Acquired>(h.commands().back()).elapsed, 51ms);
 }
 
 TEST(Acquire, with_a_ttl_that_is_all_drift_is_never_granted_but_expired_and_released) {
@@ -77,7 +77,7 @@ TEST(Acquire, tells_who_holds_the_lock_and_for_how_long) {
   h.acquire(1, 10s);
   h.answer(1, Reply::taken, "other", 700ms);
   EXPECT_EQ(h.answer(2, Reply::taken, "other", 400ms), "release t1 -> 0; failed #1 held");
-  const Round& round = *h.commands().back().round;
+  const Round& round = *h.decided_by();
   EXPECT_EQ(round.leading_holder(), "other");
   EXPECT_EQ(round.free_in(), 700ms);
   EXPECT_EQ(round.vote(0).vote, Vote::pending);
@@ -126,7 +126,7 @@ TEST(Acquire, is_held_when_servers_that_do_not_tell_the_holder_complete_a_majori
   h.answers({0, 1}, Reply::granted);
   h.answers({2, 3}, Reply::taken, "other");
   EXPECT_EQ(h.answer(4, Reply::taken), "release t1 -> 0 1; failed #1 held");
-  EXPECT_EQ(h.commands().back().round->leading_holder(), "other");
+  EXPECT_EQ(h.decided_by()->leading_holder(), "other");
 }
 
 TEST(Acquire, names_the_holder_although_most_servers_do_not_tell_it) {
@@ -134,7 +134,7 @@ TEST(Acquire, names_the_holder_although_most_servers_do_not_tell_it) {
   h.acquire(1, 10s);
   h.answers({0, 1}, Reply::taken);
   EXPECT_EQ(h.answer(2, Reply::taken, "other"), "release t1 -> 3 4; failed #1 held");
-  EXPECT_EQ(h.commands().back().round->leading_holder(), "other");
+  EXPECT_EQ(h.decided_by()->leading_holder(), "other");
 }
 
 TEST(Acquire, is_unavailable_when_too_few_answer_and_says_why_node_by_node) {
@@ -142,7 +142,7 @@ TEST(Acquire, is_unavailable_when_too_few_answer_and_says_why_node_by_node) {
   h.acquire(1, 10s);
   h.answer(0, Reply::error, "READONLY");
   EXPECT_EQ(h.down(2, "reset"), "release t1 -> 1; failed #1 unavailable");
-  const Round& round = *h.commands().back().round;
+  const Round& round = *h.decided_by();
   EXPECT_EQ(round.vote(0).vote, Vote::error);
   EXPECT_EQ(round.vote(0).text, "READONLY");
   EXPECT_EQ(round.vote(2).vote, Vote::unreachable);
@@ -163,11 +163,11 @@ TEST(Acquire, treats_a_missed_time_limit_as_a_denial_and_drops_the_connection) {
   EXPECT_EQ(h.pass(1s),
             "release t1 -> 1; disconnect 1; release t1 -> 2; disconnect 2; "
             "release t1 -> 0; failed #1 unavailable");
-  EXPECT_EQ(h.commands().back().round->vote(1).vote, Vote::timeout);
-  EXPECT_EQ(h.commands().back().round->vote(1).text, "no answer within 1000 ms");
+  EXPECT_EQ(h.decided_by()->vote(1).vote, Vote::timeout);
+  EXPECT_EQ(h.decided_by()->vote(1).text, "no answer within 1000 ms");
 }
 
-TEST(Acquire, is_excluded_when_twins_leave_too_few_voters) {
+TEST(Acquire, is_excluded_when_duplicates_leave_too_few_voters) {
   Harness h(3);
   h.tick();
   h.up(0, "same");
@@ -275,7 +275,7 @@ TEST(Waiting, through_an_outage_pauses_for_no_more_than_250_ms) {
     EXPECT_LE(next, 250ms);
     EXPECT_GT(next, 0ns);
     h.pass(next);
-    if (h.commands().size() == 1 && h.commands()[0].kind == Command::Kind::connect) h.down(0);
+    if (h.commands().size() == 1 && std::holds_alternative<Connect>(h.commands()[0])) h.down(0);
   }
 }
 

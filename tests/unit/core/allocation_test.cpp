@@ -55,7 +55,7 @@ class Cycle {
   /// acquire, refused once, granted, extended, released: everything a lock does on a good day.
   void run() {
     Acquire acquire;
-    acquire.request = RequestId{1};
+    acquire.request = CallId{1};
     acquire.resource = "a resource whose name is longer than a short string";
     acquire.ttl = 10s;
     acquire.wait = 1s;
@@ -68,7 +68,7 @@ class Cycle {
     now_ = later(now_, 4s);
     step(TimePassed{});
     answer_all(Reply::extended);
-    step(Release{RequestId{2}, lease_});
+    step(Release{CallId{2}, lease_});
     answer_all(Reply::released);
     ++cycles_;
   }
@@ -85,13 +85,14 @@ class Cycle {
     out_.clear();
     engine_.step(now_, event, out_);
     for (const Command& command : out_) {
-      if (command.kind == Command::Kind::acquired) {
-        lease_ = command.stamp.claim;
+      if (const auto* acquired = std::get_if<Acquired>(&command)) {
+        lease_ = acquired->claim;
         ++granted_;
       }
-      if (command.kind == Command::Kind::released) ++released_;
-      if (command.kind != Command::Kind::send) continue;
-      command.nodes.each([&](NodeIndex node) { open_[node][count_[node]++] = command.stamp; });
+      if (std::holds_alternative<Released>(command)) ++released_;
+      const Request* request = request_in(command);
+      if (request == nullptr) continue;
+      request->nodes.each([&](NodeIndex node) { open_[node][count_[node]++] = request->stamp; });
     }
   }
   void answer_all(Reply reply, std::string_view text = {}) {

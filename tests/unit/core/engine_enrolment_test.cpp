@@ -81,10 +81,12 @@ struct EnrollingClient : Harness {
     if (!text.empty() && !more.empty()) text += "; ";
     text += more;
   }
-  /// What the engine wants to write now.
+  /// The engine's pending write.
   [[nodiscard]] Marker to_write() const {
     for (const Command& command : commands()) {
-      if (command.marker != nullptr) return parse_marker(command.marker->text + " 2").value();
+      if (const auto* marker = std::get_if<SendMarker>(&command)) {
+        return parse_marker(marker->write->text + " 2").value();
+      }
     }
     ADD_FAILURE() << "nothing is written";
     return {};
@@ -94,7 +96,7 @@ struct EnrollingClient : Harness {
     markers[node] = format_marker(marker) + " 2";
     return answer_written(node, quarantine);
   }
-  /// The answer to write-marker, whoever wrote.
+  /// The answer to write-marker, written by any client.
   std::string answer_written(NodeIndex node, Duration quarantine) {
     return marker_answer(node, markers[node], quarantine);
   }
@@ -227,7 +229,7 @@ TEST(EngineEnrolment, NothingIsWrittenWithoutTheGuard) {
   event.marker = marker;
   for (NodeIndex node = 0; node < 3; ++node) EXPECT_EQ(h.up_as(node, event), "");
 
-  // Nor is a marker looked at where there was none to read, though too few nodes are there.
+  // Nor is a marker read again if there was none, though too few nodes are there.
   Harness alone(settings);
   alone.tick();
   alone.up(0);
@@ -241,7 +243,7 @@ TEST(EngineEnrolment, AMemberThatTheListDoesNotNameIsLearnedAndConnectedTo) {
   h.come_up(0, marker);
   marker.run_id = "server1";
   marker.self = "node1";
-  EXPECT_EQ(h.come_up(1, marker), "learned 3") << "a majority of the members tells it";
+  EXPECT_EQ(h.come_up(1, marker), "learned 3") << "a majority of the members says so";
   EXPECT_EQ(h.engine().settings().nodes.at(3), "node9");
   EXPECT_EQ(h.tick(), "connect 3");
   marker.run_id = "server3";
@@ -263,7 +265,7 @@ TEST(EngineEnrolment, AnAbandonedOpeningUnderOtherNamesIsReplaced) {
   EXPECT_NE(h.look(100ms).find("read-marker -> 0 1 2; write-marker 0"), std::string::npos);
   EXPECT_EQ(h.to_write().state, Marker::State::opening);
   EXPECT_EQ(h.to_write().members, (std::vector<std::string>{"node0", "node1", "node2"}));
-  // What is left is blank: nobody has to be waited for any more.
+  // The other nodes are blank: no node has to be waited for any more.
   EXPECT_EQ(h.write(0, h.to_write(), 31s), "write-marker 1");
 }
 
@@ -277,7 +279,7 @@ TEST(EngineEnrolment, AnOpeningUnderOtherNamesThatGoesOnIsLeftAlone) {
   h.come_up(2, EnrollingClient::opening_elsewhere(2));
   EXPECT_EQ(h.look(2900ms).find("write-marker"), std::string::npos) << "the wait began again";
   h.down(1);
-  // The other client has marked all: whoever sees it may finish it.
+  // The other client has marked all: any client that sees it may finish it.
   EXPECT_EQ(h.come_up(1, EnrollingClient::opening_elsewhere(1)), "read-marker -> 0 1 2");
 }
 

@@ -70,7 +70,7 @@ class Enrolling : public testing::Test {
   void confirm(const Enrolment::Confirm& step) {
     step.nodes.each([&](NodeIndex node) { enrolment_.confirmed(node, step.pass); });
   }
-  /// What is written next, all that is to be read again having been read.
+  /// The next write, once all markers to be read again have been read.
   std::optional<Enrolment::Write> next_write_when_confirmed() {
     for (Enrolment::Step step = next(); std::holds_alternative<Enrolment::Confirm>(step);
          step = next()) {

@@ -253,7 +253,7 @@ TEST(FencingNumbers, proposes_the_clock_or_what_is_just_above_the_highest_number
 TEST(Orphan, is_given_an_expiry_on_the_nodes_that_show_none) {
   Connected h(3);
   Acquire event;
-  event.request = RequestId{1};
+  event.request = CallId{1};
   event.resource = "resource";
   event.ttl = 10s;
   event.orphan_ttl = 300ms;

@@ -21,7 +21,7 @@ struct Watched : Harness {
     for (NodeIndex node = 0; node < nodes; ++node) clock(node, start);
   }
   static constexpr Duration start = 1000000s;
-  /// What a clock in step shows now.
+  /// The time of a clock in step.
   [[nodiscard]] Duration right() const { return start + now().time_since_epoch(); }
 };
 
@@ -40,7 +40,7 @@ TEST(RestartGuard, leaves_a_quarantined_node_out_of_new_leases_only) {
   EXPECT_EQ(h.up_as(2, quarantined(5s)), "excluded 2");
   EXPECT_EQ(h.acquire(1, 10s), "set t1 -> 0 1");
   h.answers({0, 1}, Reply::granted);
-  EXPECT_EQ(h.extend(2, 10s), "extend-or-set t1 -> 0 1 2") << "a lease that stands is repaired";
+  EXPECT_EQ(h.extend(2, 10s), "extend-or-set t1 -> 0 1 2") << "a valid lease is repaired";
   EXPECT_EQ(h.engine().exclusion(2), "quarantined for 5 s more: it restarted");
 }
 
@@ -60,7 +60,7 @@ TEST(RestartGuard, does_not_count_a_key_that_was_given_back_in_the_quarantine) {
   h.extend(3, 10s);
   h.answer(0, Reply::extended);
   EXPECT_EQ(h.answer(2, Reply::extended), "failed #3 unavailable");
-  EXPECT_EQ(h.commands().back().round->vote(2).vote, Vote::excluded);
+  EXPECT_EQ(h.decided_by()->vote(2).vote, Vote::excluded);
 }
 
 TEST(RestartGuard, counts_a_key_that_was_there_before_a_quarantine_and_never_missed) {
@@ -93,7 +93,7 @@ TEST(RestartGuard, of_two_quarantines_the_longer_one_holds) {
   EXPECT_EQ(h.engine().link(0).quarantined_until(), Instant() + 5s);
 }
 
-TEST(IdentityGuard, an_unfit_node_has_no_vote_in_any_round) {
+TEST(IdentityGuard, an_ineligible_node_has_no_vote_in_any_round) {
   Harness h(3);
   h.tick();
   h.up(0);
@@ -237,7 +237,7 @@ TEST(ClockGuard, a_deadline_that_a_step_lowered_makes_the_renewal_due_at_once) {
   Watched h(1);
   h.hold(9s, Acquire::Renewal{UINT64_MAX, Duration::max()});
   h.pass(1s);
-  // What is left ends before a third of the TTL has passed, when the renewal was planned.
+  // The remaining validity ends before a third of the TTL has passed, when the renewal was planned.
   EXPECT_EQ(h.clock(0, h.right() + 6500ms), "excluded 0; extended until 2408ms");
   EXPECT_EQ(h.pass(0ms), "at-risk; extend-or-set t1 -> 0");
   EXPECT_EQ(h.answer(0, Reply::extended), "extended until 9908ms");
@@ -261,7 +261,7 @@ TEST(ClockGuard, a_step_during_an_extend_by_token_takes_from_what_it_won) {
   Watched h(3);
   h.pass(1s);
   ExtendToken event;
-  event.request = RequestId{7};
+  event.request = CallId{7};
   event.resource = "resource";
   event.token = *Token::parse("theirs");
   event.ttl = 10s;
@@ -328,7 +328,7 @@ TEST(NodeClock, tells_a_step_from_a_difference) {
   clock.observe(start, start, 5000s);
   EXPECT_EQ(clock.observe(start + 500ms, start + 500ms, 5000s + 500ms), 0ms);
   EXPECT_EQ(clock.observe(start + 600ms, start + 600ms, 5000s + 1600ms), 1s);
-  EXPECT_EQ(clock.observe(start + 700ms, start + 700ms, 5000s + 1700ms), 0ms) << "told once";
+  EXPECT_EQ(clock.observe(start + 700ms, start + 700ms, 5000s + 1700ms), 0ms) << "reported once";
   EXPECT_EQ(clock.stepped(), 1s);
 }
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "core/engine.hpp"
@@ -65,13 +66,13 @@ class Harness {
     std::string text;
     for (const Command& command : out_) {
       note(command);
-      if (command.stamp.verb == Verb::prune_fencing_numbers) continue;  // see pruned()
-      const bool about_notifications = command.kind == Command::Kind::subscribe ||
-                                       command.kind == Command::Kind::unsubscribe ||
-                                       is_about_queue(command.stamp.verb);
-      if (about_notifications && !shows_notifications) continue;
+      const Request* request = request_in(command);
+      // See pruned().
+      if (request != nullptr && request->stamp.verb == Verb::prune_fencing_numbers) continue;
+      if (is_about_notifications(command) && !shows_notifications) continue;
       if (!text.empty()) text += "; ";
-      text += describe(command);
+      text +=
+          std::visit([this](const auto& alternative) { return describe(alternative); }, command);
     }
     if (!shows_notifications) answer_about_queues();
     return text;
@@ -112,7 +113,7 @@ class Harness {
 
   std::string acquire(std::uint64_t request, Duration ttl, Duration wait = 0ms) {
     Acquire event;
-    event.request = RequestId{request};
+    event.request = CallId{request};
     event.resource = "resource";
     event.ttl = ttl;
     event.wait = wait;
@@ -121,7 +122,7 @@ class Harness {
   /// With a fencing token; `wall_clock` is what the caller's clock shows, in microseconds.
   std::string acquire_fenced(std::uint64_t request, Duration ttl, std::int64_t wall_clock) {
     Acquire event;
-    event.request = RequestId{request};
+    event.request = CallId{request};
     event.resource = "resource";
     event.ttl = ttl;
     event.fencing = std::chrono::microseconds(wall_clock) - now_.time_since_epoch();
@@ -129,17 +130,17 @@ class Harness {
   }
   std::string acquire_renewed(std::uint64_t request, Duration ttl, Acquire::Renewal renewal) {
     Acquire event;
-    event.request = RequestId{request};
+    event.request = CallId{request};
     event.resource = "resource";
     event.ttl = ttl;
     event.renewal = renewal;
     return step(event);
   }
   std::string extend(std::uint64_t request, Duration ttl) {
-    return step(Extend{RequestId{request}, lease, ttl});
+    return step(Extend{CallId{request}, lease, ttl});
   }
-  std::string release(std::uint64_t request) { return step(Release{RequestId{request}, lease}); }
-  std::string cancel(std::uint64_t request) { return step(Cancel{RequestId{request}}); }
+  std::string release(std::uint64_t request) { return step(Release{CallId{request}, lease}); }
+  std::string cancel(std::uint64_t request) { return step(Cancel{CallId{request}}); }
 
   /// Answers the oldest open request of a node.
   std::string answer(NodeIndex node, Reply reply, std::string_view text = {},
@@ -155,6 +156,12 @@ class Harness {
     const std::string out = step(event);
     answer_pruning(node);
     return out;
+  }
+  /// The oldest open request of a node, for an answer of the test's own.
+  Stamp take_open(NodeIndex node) {
+    const Stamp stamp = open_[node].front();
+    open_[node].pop_front();
+    return stamp;
   }
   /// To a fenced or numbered SET or a raise; `holder` is whose key it was at the end.
   std::string fenced(NodeIndex node, Reply reply, std::uint64_t number,
@@ -190,7 +197,7 @@ class Harness {
   /// Answers write-marker: what the node keeps now, and what is left of its quarantine.
   std::string marker_answer(NodeIndex node, std::string_view marker, Duration quarantine) {
     const Stamp stamp = open_[node].front();
-    EXPECT_EQ(stamp.verb, Verb::write_marker);
+    EXPECT_TRUE(is_marker_write(stamp.verb));
     open_[node].pop_front();
     Answer event{node, stamp, Reply::marker, marker};
     event.time = quarantine;
@@ -234,6 +241,20 @@ class Harness {
   [[nodiscard]] Engine& engine() { return engine_; }
   [[nodiscard]] std::size_t open(NodeIndex node) const { return open_[node].size(); }
   [[nodiscard]] const std::vector<Command>& commands() const { return out_; }
+  /// The round of the outcome in a command; none where there is no outcome, or it had no round.
+  [[nodiscard]] static const Round* round_of(const Command& command) {
+    return std::visit(
+        [](const auto& alternative) -> const Round* {
+          if constexpr (requires { alternative.round; }) {
+            return alternative.round;
+          } else {
+            return nullptr;
+          }
+        },
+        command);
+  }
+  /// Of the last command.
+  [[nodiscard]] const Round* decided_by() const { return round_of(out_.back()); }
   [[nodiscard]] Instant valid_until() const { return engine_.claim(lease)->valid_until; }
   /// "yes" when nothing is left of any claim.
   [[nodiscard]] std::string settled() {
@@ -268,19 +289,24 @@ class Harness {
     all += more;
   }
 
+  static bool is_about_notifications(const Command& command) {
+    return std::holds_alternative<Subscribe>(command) ||
+           std::holds_alternative<Unsubscribe>(command) ||
+           std::holds_alternative<SendToQueue>(command);
+  }
   void note(const Command& command) {
-    if (command.kind == Command::Kind::learned) open_.emplace_back();
-    const bool asks = command.kind == Command::Kind::send ||
-                      command.kind == Command::Kind::kill_old ||
-                      command.kind == Command::Kind::write_marker;
-    command.nodes.each([&](NodeIndex node) {
-      if (asks) open_[node].push_back(command.stamp);
-      if (command.kind == Command::Kind::connect) connecting_.add(node);
-      if (command.kind != Command::Kind::disconnect) return;
-      connecting_.remove(node);
-      open_[node].clear();
-    });
-    if (command.kind == Command::Kind::acquired) lease = command.stamp.claim;
+    if (const Request* request = request_in(command)) {
+      request->nodes.each([&](NodeIndex node) { open_[node].push_back(request->stamp); });
+    } else if (std::holds_alternative<NodeLearned>(command)) {
+      open_.emplace_back();
+    } else if (const auto* connect = std::get_if<Connect>(&command)) {
+      connecting_.add(connect->node);
+    } else if (const auto* disconnect = std::get_if<Disconnect>(&command)) {
+      connecting_.remove(disconnect->node);
+      open_[disconnect->node].clear();
+    } else if (const auto* acquired = std::get_if<Acquired>(&command)) {
+      lease = acquired->claim;
+    }
   }
 
   static std::string list(NodeSet nodes) {
@@ -326,22 +352,36 @@ class Harness {
         return "extend-or-set";
       case Verb::release:
         return "release";
+      case Verb::release_plain:
+        return "release-plain";
+      case Verb::extend_plain:
+        return "extend-plain";
+      case Verb::repair_plain:
+        return "repair-plain";
+      case Verb::raise_plain:
+        return "raise-plain";
+      case Verb::set_all:
+        return "set-all";
+      case Verb::notify:
+        return "notify";
       case Verb::inspect:
         return "inspect";
       case Verb::kill_old:
         return "kill";
       case Verb::read_marker:
         return "read-marker";
+      case Verb::mark_plain:
+        return "mark-plain";
       case Verb::write_marker:
         return "write-marker";
     }
     return "?";
   }
   /// See queue.lua and leave.lua.
-  static std::string how(const Command& command) {
+  static std::string how(const SendToQueue& command) {
     const bool leaves = command.stamp.verb == Verb::leave_queue;
-    if (command.number == 2) return leaves ? " and let readers in" : " in front";
-    return command.number == 1 ? " anew" : "";
+    if (command.mode == 2) return leaves ? " and let readers in" : " in front";
+    return command.mode == 1 ? " anew" : "";
   }
   static std::string outcome(Errc code) {
     switch (code) {
@@ -370,67 +410,67 @@ class Harness {
     }
     return "?";
   }
-  std::string describe(const Command& command) const {
-    const std::string request =
-        command.request == RequestId::none
-            ? ""
-            : " #" + std::to_string(static_cast<std::uint64_t>(command.request));
-    switch (command.kind) {
-      case Command::Kind::connect:
-        return "connect" + list(command.nodes);
-      case Command::Kind::disconnect:
-        return "disconnect" + list(command.nodes);
-      case Command::Kind::send: {
-        if (is_about_queue(command.stamp.verb)) {
-          return verb(command.stamp.verb) + " " + *command.key + how(command) + " ->" +
-                 list(command.nodes);
-        }
-        if (is_upkeep(command.stamp.verb)) {
-          return verb(command.stamp.verb) + " ->" + list(command.nodes);
-        }
-        const Claim* claim = engine_.claim(command.stamp.claim);
-        const bool numbering = command.stamp.verb == Verb::take ||
-                               command.stamp.verb == Verb::raise_fence ||
-                               is_set_fenced(command.stamp.verb);
-        const std::string number =
-            numbering && claim->fencing() ? " " + std::to_string(claim->fencing()->number) : "";
-        return verb(command.stamp.verb) + " " + (claim == nullptr ? "?" : claim->token.str()) +
-               number + (command.form == ScriptForm::text ? " in full ->" : " ->") +
-               list(command.nodes);
-      }
-      case Command::Kind::write_marker:
-        return "write-marker" + list(command.nodes);
-      case Command::Kind::kill_old:
-        return "kill " + std::to_string(command.number) + " ->" + list(command.nodes);
-      case Command::Kind::acquired:
-        return "acquired" + request + " until " + milliseconds(command.valid_until);
-      case Command::Kind::extended:
-        return "extended" + request + " until " + milliseconds(command.valid_until);
-      case Command::Kind::released:
-        return "released" + request;
-      case Command::Kind::inspected:
-        return "inspected" + request;
-      case Command::Kind::failed:
-        return "failed" + request + " " + outcome(command.code);
-      case Command::Kind::at_risk:
-        return "at-risk";
-      case Command::Kind::lost:
-        return "lost";
-      case Command::Kind::excluded:
-        return "excluded" + list(command.nodes);
-      case Command::Kind::learned:
-        return "learned" + list(command.nodes);
-      case Command::Kind::subscribe:
-        return "subscribe" + list(command.nodes);
-      case Command::Kind::unsubscribe:
-        return "unsubscribe" + list(command.nodes);
-      case Command::Kind::undelivered:
-        return "undelivered " + std::to_string(command.number) + " ->" + list(command.nodes);
-      case Command::Kind::drained:
-        return "drained";
-    }
-    return "?";
+  static std::string of(CallId request) {
+    return request == CallId::none ? ""
+                                   : " #" + std::to_string(static_cast<std::uint64_t>(request));
   }
+  static std::string to(NodeSet nodes) { return " ->" + list(nodes); }
+
+  std::string describe(const Connect& command) const {
+    return "connect " + std::to_string(command.node);
+  }
+  std::string describe(const Disconnect& command) const {
+    return "disconnect " + std::to_string(command.node);
+  }
+  std::string describe(const Subscribe& command) const { return "subscribe" + list(command.nodes); }
+  std::string describe(const Unsubscribe& command) const {
+    return "unsubscribe " + std::to_string(command.node);
+  }
+  std::string describe(const Send& command) const {
+    const Claim* claim = engine_.claim(command.stamp.claim);
+    const Verb asked = command.stamp.verb;
+    const bool numbering = asked == Verb::take || is_raise(asked) || is_set_fenced(asked);
+    const std::string number =
+        numbering && claim->fencing() ? " " + std::to_string(claim->fencing()->number) : "";
+    return verb(asked) + " " + (claim == nullptr ? "?" : claim->token.str()) + number +
+           (command.form == ScriptForm::text ? " in full" : "") + to(command.nodes);
+  }
+  std::string describe(const SendUpkeep& command) const {
+    return verb(command.stamp.verb) + to(command.nodes);
+  }
+  std::string describe(const SendToQueue& command) const {
+    return verb(command.stamp.verb) + " " + *command.key + how(command) + to(command.nodes);
+  }
+  std::string describe(const KillOld& command) const {
+    return "kill " + std::to_string(command.connection) + to(command.nodes);
+  }
+  std::string describe(const SendMarker& command) const {
+    return verb(command.stamp.verb) + list(command.nodes);
+  }
+  std::string describe(const Acquired& command) const {
+    return "acquired" + of(command.request) + " until " + milliseconds(command.valid_until);
+  }
+  std::string describe(const Extended& command) const {
+    return "extended" + of(command.request) + " until " + milliseconds(command.valid_until);
+  }
+  std::string describe(const Released& command) const { return "released" + of(command.request); }
+  std::string describe(const Inspected& command) const { return "inspected" + of(command.request); }
+  std::string describe(const Failed& command) const {
+    return "failed" + of(command.request) + " " + outcome(command.code);
+  }
+  std::string describe(const AtRisk&) const { return "at-risk"; }
+  std::string describe(const Lost&) const { return "lost"; }
+  std::string describe(const NodeExcluded& command) const {
+    return "excluded " + std::to_string(command.node);
+  }
+  std::string describe(const NodeLearned& command) const {
+    return "learned " + std::to_string(command.node);
+  }
+  std::string describe(const Undelivered& command) const {
+    return "undelivered " + std::to_string(command.releases) + " -> " +
+           std::to_string(command.node);
+  }
+  std::string describe(const Drained&) const { return "drained"; }
 
   std::vector<std::deque<Stamp>> open_;
   NodeSet connecting_;

@@ -197,7 +197,7 @@ TEST(Extend, reports_the_round_that_decided_it_although_another_one_is_waiting) 
   h.extend(2, 10s);
   h.extend(3, 12s);
   h.answer(0, Reply::extended);
-  const Round* round = h.commands().back().round;
+  const Round* round = h.decided_by();
   ASSERT_NE(round, nullptr);
   EXPECT_EQ(round->ttl(), 10s);
   EXPECT_EQ(round->vote(0).vote, Vote::granted);
@@ -209,7 +209,7 @@ TEST(Extend, is_cancelled_by_a_release) {
   h.extend(2, 10s);
   h.extend(3, 12s);
   EXPECT_EQ(h.release(4), "failed #2 cancelled; failed #3 cancelled; release t1 -> 0");
-  EXPECT_EQ(h.commands().front().round, nullptr) << "its round is the release's now";
+  EXPECT_EQ(Harness::round_of(h.commands().front()), nullptr) << "its round is the release's now";
 }
 
 TEST(Extend, that_is_answered_after_the_deadline_does_not_revive_the_lease) {

@@ -17,13 +17,13 @@ constexpr Instant start{};
 constexpr Instant expiry = start + std::chrono::seconds(1);
 constexpr Instant long_after = start + std::chrono::hours(1);
 
-struct Event {
+struct LedgerEvent {
   std::string_view name;
   void (*happen)(KeyLedger&);
 };
 
 /// All that can happen to one token on one node.
-constexpr std::array<Event, 10> events{{
+constexpr std::array<LedgerEvent, 10> events{{
     {"set sent",
      [](KeyLedger& keys) {
        keys.write_sent(one);
@@ -77,10 +77,10 @@ std::string state_of(const KeyLedger& keys) {
 
 std::string table_from(const KeyLedger& before) {
   std::string table;
-  for (const Event& first : events) {
+  for (const LedgerEvent& first : events) {
     std::string line(first.name);
     line.resize(20, ' ');
-    for (const Event& second : events) {
+    for (const LedgerEvent& second : events) {
       KeyLedger keys = before;
       first.happen(keys);
       second.happen(keys);

@@ -1,4 +1,4 @@
-// Locks other than the exclusive one: what is asked for, and what refusals lead to.
+// Locks other than the exclusive one: their requests, and the effect of refusals.
 
 #include <gtest/gtest.h>
 
@@ -14,16 +14,23 @@ using namespace std::chrono_literals;
 
 Acquire asking(std::uint64_t request, Duration wait = 0ms) {
   Acquire event;
-  event.request = RequestId{request};
+  event.request = CallId{request};
   event.resource = "resource";
   event.ttl = 9s;
   event.wait = wait;
   return event;
 }
 
+/// The claim of the first command that is about one.
 const Claim& claim_of(Connected& h) {
   for (const Command& command : h.commands()) {
-    if (const Claim* claim = h.engine().claim(command.stamp.claim)) return *claim;
+    if (const auto* send = std::get_if<Send>(&command)) return *h.engine().claim(send->stamp.claim);
+    if (const auto* acquired = std::get_if<Acquired>(&command)) {
+      return *h.engine().claim(acquired->claim);
+    }
+    if (const auto* released = std::get_if<Released>(&command)) {
+      return *h.engine().claim(released->claim);
+    }
   }
   ADD_FAILURE() << "no claim";
   std::abort();
@@ -87,7 +94,7 @@ TEST(Owner, is_told_of_holds_by_nodes_that_did_not_have_its_own) {
   h.answer(2, Reply::taken, "owner me");
   h.release(2);
   EXPECT_EQ(held_by(h, 0, "", Holds{0, false}), "");
-  // It has another hold, which stands on node 1 and here.
+  // It has another hold, on node 1 and here.
   EXPECT_EQ(h.answer(2, Reply::taken, "", {}, Holds{1, false}), "released #2");
   EXPECT_EQ(claim_of(h).holds_left, 1U);
 }
@@ -289,8 +296,9 @@ TEST_F(Permits, that_a_quorum_calls_free_are_tried_at_once_even_by_one_attempt) 
   const std::string out = h.answer(1, Reply::taken, "011");
   EXPECT_EQ(out, "release t1 -> 2; take-permit t2 -> 0 1 2");
   for (const Command& command : h.commands()) {
-    if (command.stamp.verb != Verb::take_permit) continue;
-    EXPECT_EQ(h.engine().claim(command.stamp.claim)->terms.resource, "resource#1");
+    const auto* send = std::get_if<Send>(&command);
+    if (send == nullptr || send->stamp.verb != Verb::take_permit) continue;
+    EXPECT_EQ(h.engine().claim(send->stamp.claim)->terms.resource, "resource#1");
   }
 }
 

@@ -125,10 +125,10 @@ TEST(Congestion, is_what_a_release_that_finds_no_room_says) {
   h.up(0);
   h.clock(0, 1000s);
   h.hold(10s);
-  h.step(Inspect{RequestId{2}, "other", {}});
+  h.step(Inspect{CallId{2}, "other", {}});
   EXPECT_EQ(h.release(3), "failed #3 unavailable");
-  EXPECT_EQ(h.commands().back().round->vote(0).vote, Vote::timeout);
-  EXPECT_EQ(h.commands().back().round->vote(0).text, "too many requests unanswered");
+  EXPECT_EQ(h.decided_by()->vote(0).vote, Vote::timeout);
+  EXPECT_EQ(h.decided_by()->vote(0).text, "too many requests unanswered");
 }
 
 TEST(Congestion, of_a_node_that_sets_the_key_after_its_expiry_leaves_nothing_there) {
@@ -235,7 +235,7 @@ TEST(AnswersDeathTest, twice_to_one_request_break_the_contract) {
       {
         Connected h(3);
         h.acquire(1, 10s);
-        const Stamp stamp = h.commands().back().stamp;
+        const Stamp stamp = request_in(h.commands().back())->stamp;
         h.answer(0, Reply::granted);
         h.step(Answer{0, stamp, Reply::granted, {}, {}});
       },
@@ -334,9 +334,9 @@ TEST(Shutdown, without_anything_open_is_drained_at_once) {
   Connected h(3);
   EXPECT_EQ(h.step(Shutdown{1s}), "drained");
   EXPECT_EQ(h.extend(1, 1s), "failed #1 closed");
-  EXPECT_EQ(h.step(ReleaseToken{RequestId{2}, "r", *Token::parse("a")}), "failed #2 closed");
-  EXPECT_EQ(h.step(ExtendToken{RequestId{3}, "r", *Token::parse("a"), 1s}), "failed #3 closed");
-  EXPECT_EQ(h.step(Inspect{RequestId{4}, "r"}), "failed #4 closed");
+  EXPECT_EQ(h.step(ReleaseToken{CallId{2}, "r", *Token::parse("a")}), "failed #2 closed");
+  EXPECT_EQ(h.step(ExtendToken{CallId{3}, "r", *Token::parse("a"), 1s}), "failed #3 closed");
+  EXPECT_EQ(h.step(Inspect{CallId{4}, "r"}), "failed #4 closed");
   EXPECT_EQ(h.release(5), "failed #5 closed");
 }
 
@@ -349,7 +349,7 @@ TEST(Shutdown, reconnects_to_nobody) {
 
 TEST(Shutdown, answers_a_visit_under_way_with_closed_at_the_latest) {
   Connected h(1);
-  h.step(Inspect{RequestId{1}, "r"});
+  h.step(Inspect{CallId{1}, "r"});
   EXPECT_EQ(h.step(Shutdown{50ms}), "");
   EXPECT_EQ(h.pass(50ms), "failed #1 closed; drained");
 }

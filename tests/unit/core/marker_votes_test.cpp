@@ -68,7 +68,7 @@ TEST(MarkerBehindVotes, ANodeThatForgotBeforeItGrantedHasNoVoteAndIsAskedAnewAtO
   EXPECT_EQ(h.answer(1, Reply::marker, ""), "disconnect 1");
   EXPECT_EQ(h.until_deadline(), 0s);
   EXPECT_EQ(h.tick(), "connect 1");
-  // Node 2 decides: what node 1 said counts for nothing.
+  // Node 2 decides: the answer of node 1 does not count.
   h.answer(2, Reply::taken, "other");
   EXPECT_EQ(h.unchanged(2).find("acquired"), std::string::npos);
 }
@@ -222,7 +222,7 @@ TEST(MarkerBehindVotes, AJoiningNodeHasNoVoteAndAnotherMaxTtlNeither) {
   event.marker = marker;
   EXPECT_EQ(h.up_as(0, event), "excluded 0");
   EXPECT_EQ(h.engine().exclusion(0), "it is joining a deployment");
-  // What becomes of it nobody tells.
+  // Its result is never reported.
   EXPECT_EQ(h.pass(1s).substr(0, 16), "read-marker -> 0");
   h.down(0);
   marker = marker_of(0);

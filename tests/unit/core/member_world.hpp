@@ -36,8 +36,8 @@ struct ModelNode {
   int process = 1;  // a new one has a new run_id
   int memory = 1;   // what it forgot is of an earlier one
   milliseconds quarantined_until{0};
-  /// What a survey reads but for the times. Kept parsed, because there are many more surveys than
-  /// writes.
+  /// The result of a survey but for the times. Kept parsed, because there are many more surveys
+  /// than writes.
   ObservedNode seen{};
 };
 
@@ -101,7 +101,7 @@ class World {
     return seen;
   }
 
-  /// What mark.lua does. Empty: it has not written.
+  /// The effect of mark.lua. Empty: it has not written.
   std::string compare_and_set(const WriteMarker& write) {
     ModelNode& node = at(write.node);
     if (!node.up || node.seen.text != write.expected) return {};
@@ -122,8 +122,8 @@ class World {
     keep(node, {});
   }
 
-  /// What clients do by themselves: they mark blank what has forgotten, and the members of a
-  /// deployment take a blank one back.
+  /// The writes of clients on their own: they mark nodes that have forgotten as blank, and the
+  /// members of a deployment take a blank one back.
   void let_clients_act() {
     for (ModelNode& node : nodes_) {
       if (!node.up) continue;

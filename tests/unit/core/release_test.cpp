@@ -202,7 +202,7 @@ TEST(Release, in_doubt_that_is_answered_with_errors_is_not_tried_for_ever) {
   h.up(2);
   h.answer(2, Reply::done);
   h.answer(2, Reply::error, "READONLY");
-  // The kill before it was answered: what the SET may have left expires.
+  // The kill before it was answered: the key that the SET may have left expires.
   for (int i = 0; i < 4000 && h.engine().claims() > 0; ++i) {
     if (h.pass(10ms) == "release t1 -> 2") h.answer(2, Reply::error, "READONLY");
     h.tick();
@@ -231,7 +231,7 @@ TEST(Release, of_a_hold_waits_for_no_node_in_first_contact) {
   h.up(0);
   h.up(1);
   Acquire event;
-  event.request = RequestId{1};
+  event.request = CallId{1};
   event.resource = "resource";
   event.ttl = 10s;
   event.group = "shared";
@@ -271,14 +271,14 @@ TEST(Release, is_sent_in_full_though_what_is_ahead_of_it_is_being_sent_in_full_t
 
 TEST(ReleaseByToken, asks_all_nodes_and_needs_a_quorum_that_had_it) {
   Connected h(3);
-  EXPECT_EQ(h.step(ReleaseToken{RequestId{1}, "r", *Token::parse("abc")}), "release abc -> 0 1 2");
+  EXPECT_EQ(h.step(ReleaseToken{CallId{1}, "r", *Token::parse("abc")}), "release abc -> 0 1 2");
   EXPECT_EQ(h.answer(0, Reply::released), "");
   EXPECT_EQ(h.answer(1, Reply::released), "released #1");
 }
 
 TEST(ReleaseByToken, of_a_token_without_a_majority_is_not_the_holders) {
   Connected h(3);
-  h.step(ReleaseToken{RequestId{1}, "r", *Token::parse("abc")});
+  h.step(ReleaseToken{CallId{1}, "r", *Token::parse("abc")});
   EXPECT_EQ(h.answer(0, Reply::gone), "");
   EXPECT_EQ(h.answer(1, Reply::taken), "failed #1 not_holder");
 }
@@ -287,7 +287,7 @@ TEST(ReleaseByToken, that_reaches_too_few_is_unavailable_and_owed) {
   Connected h(3);
   h.down(1);
   h.down(2);
-  EXPECT_EQ(h.step(ReleaseToken{RequestId{1}, "r", *Token::parse("abc")}), "release abc -> 0");
+  EXPECT_EQ(h.step(ReleaseToken{CallId{1}, "r", *Token::parse("abc")}), "release abc -> 0");
   EXPECT_EQ(h.answer(0, Reply::released), "failed #1 unavailable");
   EXPECT_EQ(h.up(1), "release abc -> 1");
   EXPECT_EQ(h.up(2), "release abc -> 2");
@@ -298,7 +298,7 @@ TEST(ReleaseByToken, is_owed_to_a_node_whose_first_contact_fails) {
   h.tick();
   h.up(0);
   h.up(1);
-  EXPECT_EQ(h.step(ReleaseToken{RequestId{1}, "r", *Token::parse("abc")}), "release abc -> 0 1");
+  EXPECT_EQ(h.step(ReleaseToken{CallId{1}, "r", *Token::parse("abc")}), "release abc -> 0 1");
   EXPECT_EQ(h.answers({0, 1}, Reply::released), "released #1");
   h.down(2);
   h.pass(100ms);
@@ -312,8 +312,7 @@ TEST(ReleaseByToken, of_a_lease_that_was_handed_on_withdraws_its_set_from_late_n
   h.up(1);
   h.hold(10s);
   h.step(Detach{h.lease});
-  EXPECT_EQ(h.step(ReleaseToken{RequestId{2}, "resource", *Token::parse("t1")}),
-            "release t1 -> 0 1");
+  EXPECT_EQ(h.step(ReleaseToken{CallId{2}, "resource", *Token::parse("t1")}), "release t1 -> 0 1");
   EXPECT_EQ(h.up(2), "release t1 -> 2");
 }
 
@@ -321,8 +320,8 @@ TEST(ReleaseByToken, asked_for_twice_in_first_contact_is_answered_twice) {
   Harness h(3);
   h.tick();
   h.up(0);
-  h.step(ReleaseToken{RequestId{1}, "r", *Token::parse("abc")});
-  h.step(ReleaseToken{RequestId{2}, "r", *Token::parse("abc")});
+  h.step(ReleaseToken{CallId{1}, "r", *Token::parse("abc")});
+  h.step(ReleaseToken{CallId{2}, "r", *Token::parse("abc")});
   EXPECT_EQ(h.up(1), "release abc -> 1; release abc -> 1");
   EXPECT_EQ(h.answers({0, 0}, Reply::released), "");
   EXPECT_EQ(h.answers({1, 1}, Reply::released), "released #1; released #2");
@@ -330,8 +329,7 @@ TEST(ReleaseByToken, asked_for_twice_in_first_contact_is_answered_twice) {
 
 TEST(ExtendByToken, gives_the_key_back_only_after_a_quorum_has_shown_to_have_it) {
   Connected h(3);
-  EXPECT_EQ(h.step(ExtendToken{RequestId{1}, "r", *Token::parse("abc"), 10s}),
-            "extend abc -> 0 1 2");
+  EXPECT_EQ(h.step(ExtendToken{CallId{1}, "r", *Token::parse("abc"), 10s}), "extend abc -> 0 1 2");
   EXPECT_EQ(h.answer(0, Reply::gone), "");
   h.answer(1, Reply::extended);
   EXPECT_EQ(h.answer(2, Reply::extended),
@@ -342,7 +340,7 @@ TEST(ExtendByToken, gives_the_key_back_only_after_a_quorum_has_shown_to_have_it)
 
 TEST(ExtendByToken, repairs_a_straggler_too) {
   Connected h(3);
-  h.step(ExtendToken{RequestId{1}, "r", *Token::parse("abc"), 10s});
+  h.step(ExtendToken{CallId{1}, "r", *Token::parse("abc"), 10s});
   h.answers({1, 2}, Reply::extended);
   EXPECT_EQ(h.answer(0, Reply::script_missing), "extend abc in full -> 0");
   EXPECT_EQ(h.answer(0, Reply::gone), "extend-or-set abc -> 0");
@@ -350,15 +348,15 @@ TEST(ExtendByToken, repairs_a_straggler_too) {
 
 TEST(ExtendByToken, repairs_nothing_behind_a_release_of_the_token) {
   Connected h(3);
-  h.step(ExtendToken{RequestId{1}, "r", *Token::parse("abc"), 10s});
+  h.step(ExtendToken{CallId{1}, "r", *Token::parse("abc"), 10s});
   h.answers({1, 2}, Reply::extended);
-  h.step(ReleaseToken{RequestId{2}, "r", *Token::parse("abc")});
+  h.step(ReleaseToken{CallId{2}, "r", *Token::parse("abc")});
   EXPECT_EQ(h.answer(0, Reply::gone), "");
 }
 
 TEST(ExtendByToken, that_lost_repairs_nothing) {
   Connected h(3);
-  h.step(ExtendToken{RequestId{1}, "r", *Token::parse("abc"), 10s});
+  h.step(ExtendToken{CallId{1}, "r", *Token::parse("abc"), 10s});
   h.answer(0, Reply::gone);
   EXPECT_EQ(h.answer(1, Reply::gone), "failed #1 not_holder");
   EXPECT_EQ(h.answer(2, Reply::extended), "");
@@ -369,14 +367,14 @@ TEST(ExtendByToken, that_lost_does_not_go_to_nodes_in_first_contact) {
   h.tick();
   h.up(0);
   h.up(1);
-  EXPECT_EQ(h.step(ExtendToken{RequestId{1}, "r", *Token::parse("abc"), 10s}), "extend abc -> 0 1");
+  EXPECT_EQ(h.step(ExtendToken{CallId{1}, "r", *Token::parse("abc"), 10s}), "extend abc -> 0 1");
   h.answers({0, 1}, Reply::gone);
   EXPECT_EQ(h.up(2), "");
 }
 
 TEST(ExtendByToken, that_comes_too_late_to_be_worth_anything_is_expired_and_repairs_nothing) {
   Connected h(3);
-  h.step(ExtendToken{RequestId{1}, "r", *Token::parse("abc"), 20ms});
+  h.step(ExtendToken{CallId{1}, "r", *Token::parse("abc"), 20ms});
   h.oversleep(18ms);
   h.answer(0, Reply::extended);
   EXPECT_EQ(h.answer(1, Reply::extended), "failed #1 expired");
@@ -387,17 +385,17 @@ TEST(ExtendByToken, through_an_outage_is_unavailable) {
   Connected h(3);
   h.down(0);
   h.down(1);
-  EXPECT_EQ(h.step(ExtendToken{RequestId{1}, "r", *Token::parse("abc"), 10s}),
+  EXPECT_EQ(h.step(ExtendToken{CallId{1}, "r", *Token::parse("abc"), 10s}),
             "extend abc -> 2; failed #1 unavailable");
 }
 
 TEST(Inspect, is_answered_when_every_node_answered_or_failed) {
   Connected h(3);
-  EXPECT_EQ(h.step(Inspect{RequestId{1}, "r"}), "inspect  -> 0 1 2");
+  EXPECT_EQ(h.step(Inspect{CallId{1}, "r"}), "inspect  -> 0 1 2");
   h.answer(0, Reply::found, "abc", 3s);
   h.answer(1, Reply::gone);
   EXPECT_EQ(h.down(2), "inspected #1");
-  const Round& round = *h.commands().back().round;
+  const Round& round = *h.decided_by();
   EXPECT_EQ(round.vote(0).text, "abc");
   EXPECT_EQ(round.vote(0).remaining, 3s);
   EXPECT_EQ(round.vote(1).vote, Vote::granted);
@@ -407,7 +405,7 @@ TEST(Inspect, is_answered_when_every_node_answered_or_failed) {
 TEST(Inspect, waits_for_nodes_in_first_contact) {
   Harness h(2);
   h.tick();
-  h.step(Inspect{RequestId{1}, "r"});
+  h.step(Inspect{CallId{1}, "r"});
   EXPECT_EQ(h.up(0), "inspect  -> 0");
   h.answer(0, Reply::gone);
   EXPECT_EQ(h.down(1), "inspected #1");

@@ -12,7 +12,7 @@ namespace {
 
 enum class Behaviour : std::uint8_t { granted, refused, error, silence };
 
-/// What the protocol says, in the plainest words: recounted from all answers so far.
+/// The protocol's rule in its plainest form: recounted from all answers so far.
 struct Naive {
   std::size_t nodes;
   std::size_t quorum;
@@ -56,8 +56,6 @@ class Exhaustive {
   [[nodiscard]] std::size_t cases() const { return cases_; }
 
  private:
-  using Kind = Command::Kind;
-
   void describe(const std::vector<Behaviour>& behaviour, const std::vector<NodeIndex>& order) {
     std::string text = "order and behaviour:";
     for (const NodeIndex node : order) {
@@ -71,8 +69,9 @@ class Exhaustive {
     out_.clear();
     harness_.engine().step(harness_.now(), event, out_);
     for (const Command& command : out_) {
-      if (command.kind != Kind::send) continue;
-      command.nodes.each([&](NodeIndex node) { open_[node].push_back(command.stamp); });
+      const auto* send = std::get_if<Send>(&command);
+      if (send == nullptr) continue;
+      send->nodes.each([&](NodeIndex node) { open_[node].push_back(send->stamp); });
     }
   }
   void answer(NodeIndex node, Reply reply, std::string_view text = {}) {
@@ -94,16 +93,17 @@ class Exhaustive {
   }
   [[nodiscard]] const Command* decision() const {
     for (const Command& command : out_) {
-      if (command.kind == Kind::acquired || command.kind == Kind::failed) return &command;
+      const bool decides =
+          std::holds_alternative<Acquired>(command) || std::holds_alternative<Failed>(command);
+      if (decides) return &command;
     }
     return nullptr;
   }
   [[nodiscard]] NodeSet released_in_step() const {
     NodeSet nodes;
     for (const Command& command : out_) {
-      if (command.kind == Kind::send && command.stamp.verb == Verb::release) {
-        nodes = nodes | command.nodes;
-      }
+      const auto* send = std::get_if<Send>(&command);
+      if (send != nullptr && send->stamp.verb == Verb::release) nodes = nodes | send->nodes;
     }
     return nodes;
   }
@@ -111,7 +111,7 @@ class Exhaustive {
   void one_case(const std::vector<Behaviour>& behaviour, const std::vector<NodeIndex>& order) {
     ++cases_;
     Acquire acquire;
-    acquire.request = RequestId{1};
+    acquire.request = CallId{1};
     acquire.resource = "r";
     acquire.ttl = 10s;
     step(acquire);
@@ -134,22 +134,23 @@ class Exhaustive {
       }
       ASSERT_EQ(decided != nullptr, naive.won() || naive.lost()) << "decided when it can be";
       if (decided == nullptr) continue;
-      ASSERT_EQ(decided->kind == Kind::acquired, naive.won());
-      ASSERT_EQ(decided->kind == Kind::failed, naive.lost());
+      const auto* acquired = std::get_if<Acquired>(decided);
+      ASSERT_EQ(acquired != nullptr, naive.won());
+      ASSERT_EQ(acquired == nullptr, naive.lost());
       granted = naive.won();
-      lease = decided->stamp.claim;
+      if (acquired != nullptr) lease = acquired->claim;
       // Behind the SET: on a connection that has not answered it yet, the release is second.
       const NodeSet expected = naive.won() ? NodeSet() : may_hold;
       ASSERT_EQ(released_in_step(), expected);
       check_order(expected);
     }
     if (granted == true) {
-      step(Release{RequestId{2}, lease});
+      step(Release{CallId{2}, lease});
       ASSERT_EQ(released_in_step(), may_hold);
       check_order(may_hold);
     }
     if (!granted) {
-      step(Cancel{RequestId{1}});
+      step(Cancel{CallId{1}});
       ASSERT_EQ(released_in_step(), may_hold);
     }
     tidy_up();

@@ -1,4 +1,4 @@
-// Waiting without looking again and again: nodes keep a queue, and tell whose turn it is.
+// Waiting without polling: nodes keep a queue, and notify its first client.
 
 #include <gtest/gtest.h>
 
@@ -59,12 +59,12 @@ TEST(Queues, are_not_for_a_single_attempt) {
 TEST(Queues, let_sleep_who_stands_in_a_quorum_of_them) {
   Refused h;
   h.subscribed({0, 1});
-  EXPECT_EQ(h.until_deadline(), 100us) << "until then it looks again soon";
+  EXPECT_EQ(h.until_deadline(), 100us) << "until then it retries soon";
   h.answer(0, Reply::taken);
   EXPECT_EQ(h.until_deadline(), 100us);
   h.answer(1, Reply::taken);
   EXPECT_EQ(h.pass(2390ms), "");
-  EXPECT_EQ(h.pass(20ms), "set t3 -> 0 1 2") << "what is told may be lost";
+  EXPECT_EQ(h.pass(20ms), "set t3 -> 0 1 2") << "a notification may be lost";
 }
 
 TEST(Queues, tell_who_comes_when_it_is_free_already) {
@@ -214,12 +214,12 @@ TEST(Queues, pass_a_turn_on_that_nobody_took) {
   h.notified(0, "resource");
   EXPECT_EQ(h.notified(1, "resource"), "set t4 -> 0 1 2");
   EXPECT_EQ(h.cancel(1), "release t4 -> 0 1 2; failed #1 cancelled");
-  EXPECT_EQ(h.tick(), "set t5 -> 0 1 2") << "whoever is behind it was told as well";
+  EXPECT_EQ(h.tick(), "set t5 -> 0 1 2") << "the next in the queue was notified as well";
 }
 
 Acquire reading(std::uint64_t request) {
   Acquire event;
-  event.request = RequestId{request};
+  event.request = CallId{request};
   event.resource = "resource";
   event.ttl = 10s;
   event.wait = 60s;

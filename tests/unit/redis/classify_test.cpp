@@ -39,12 +39,19 @@ constexpr std::array every_verb{Verb::set,
                                 Verb::join_queue,
                                 Verb::leave_queue,
                                 Verb::read_marker,
-                                Verb::write_marker};
-constexpr std::array every_form{SetForm::plain, SetForm::with_get};
+                                Verb::write_marker,
+                                Verb::release_plain,
+                                Verb::extend_plain,
+                                Verb::repair_plain,
+                                Verb::raise_plain,
+                                Verb::set_all,
+                                Verb::notify,
+                                Verb::mark_plain};
+constexpr std::array every_form{Dialect::classic, Dialect::with_get, Dialect::with_delex};
 
 Value nil() { return {}; }
 
-std::optional<Classified> classify(Verb verb, SetForm form, const Value& first,
+std::optional<Classified> classify(Verb verb, Dialect form, const Value& first,
                                    const Value* second) {
   std::vector<const Value*> values{&first};
   if (second != nullptr) values.push_back(second);
@@ -90,6 +97,9 @@ std::string meaning(const std::optional<Classified>& answer) {
     case Reply::found:
       out = "found";
       break;
+    case Reply::script_needed:
+      out = "script needed";
+      break;
     case Reply::done:
       out = "done";
       break;
@@ -121,60 +131,60 @@ std::string meaning(const std::optional<Classified>& answer) {
   return out;
 }
 
-std::string meaning(Verb verb, SetForm form, const Value& first) {
+std::string meaning(Verb verb, Dialect form, const Value& first) {
   return meaning(classify(verb, form, first, nullptr));
 }
-std::string meaning(SetForm form, const Value& set, const Value& pttl) {
+std::string meaning(Dialect form, const Value& set, const Value& pttl) {
   return meaning(classify(Verb::set_and_ttl, form, set, &pttl));
 }
 
 TEST(Classify, APlainSetIsGrantedByOkAndRefusedByNil) {
-  EXPECT_EQ(meaning(Verb::set, SetForm::plain, status("OK")), "granted");
-  EXPECT_EQ(meaning(Verb::set, SetForm::plain, nil()), "taken");
-  EXPECT_EQ(meaning(Verb::set, SetForm::plain, bulk("x")), "violation");
-  EXPECT_EQ(meaning(Verb::set, SetForm::plain, status("QUEUED")), "violation");
+  EXPECT_EQ(meaning(Verb::set, Dialect::classic, status("OK")), "granted");
+  EXPECT_EQ(meaning(Verb::set, Dialect::classic, nil()), "taken");
+  EXPECT_EQ(meaning(Verb::set, Dialect::classic, bulk("x")), "violation");
+  EXPECT_EQ(meaning(Verb::set, Dialect::classic, status("QUEUED")), "violation");
 }
 
 TEST(Classify, ASetWithGetIsGrantedByNilAndRefusedByTheHolder) {
-  EXPECT_EQ(meaning(Verb::set, SetForm::with_get, nil()), "granted");
-  EXPECT_EQ(meaning(Verb::set, SetForm::with_get, bulk("abc")), "taken 'abc'");
-  EXPECT_EQ(meaning(Verb::set, SetForm::with_get, bulk("")), "taken");
-  EXPECT_EQ(meaning(Verb::set, SetForm::with_get, status("OK")), "violation");
+  EXPECT_EQ(meaning(Verb::set, Dialect::with_get, nil()), "granted");
+  EXPECT_EQ(meaning(Verb::set, Dialect::with_get, bulk("abc")), "taken 'abc'");
+  EXPECT_EQ(meaning(Verb::set, Dialect::with_get, bulk("")), "taken");
+  EXPECT_EQ(meaning(Verb::set, Dialect::with_get, status("OK")), "violation");
 }
 
 TEST(Classify, AKeyOfAnotherTypeIsSomebodyElses) {
   const Value wrong = error("WRONGTYPE Operation against a key holding the wrong kind of value");
-  EXPECT_EQ(meaning(Verb::set, SetForm::with_get, wrong), "taken");
-  EXPECT_EQ(meaning(SetForm::with_get, wrong, integer(5)), "taken 5");
+  EXPECT_EQ(meaning(Verb::set, Dialect::with_get, wrong), "taken");
+  EXPECT_EQ(meaning(Dialect::with_get, wrong, integer(5)), "taken 5");
 }
 
 TEST(Classify, AHolderLongerThanATokenIsCutToWhatEqualsNoToken) {
   const std::string longest(limits::token_bytes, 'x');
   const Value exact = bulk(longest);
-  EXPECT_EQ(classify(Verb::set, SetForm::with_get, exact, nullptr)->text, longest);
+  EXPECT_EQ(classify(Verb::set, Dialect::with_get, exact, nullptr)->text, longest);
   const Value longer = bulk(std::string(100'000, 'x'));
-  EXPECT_EQ(classify(Verb::set, SetForm::with_get, longer, nullptr)->text, longest + "x");
+  EXPECT_EQ(classify(Verb::set, Dialect::with_get, longer, nullptr)->text, longest + "x");
 }
 
 TEST(Classify, PttlTellsForHowLongARefusalLasts) {
-  EXPECT_EQ(meaning(SetForm::plain, nil(), integer(1500)), "taken 1500");
-  EXPECT_EQ(meaning(SetForm::plain, nil(), integer(0)), "taken 0");
-  EXPECT_EQ(meaning(SetForm::plain, nil(), integer(-1)), "taken");
-  EXPECT_EQ(meaning(SetForm::plain, nil(), integer(-2)), "taken 0");
-  EXPECT_EQ(meaning(SetForm::plain, nil(), integer(-3)), "violation");
-  EXPECT_EQ(meaning(SetForm::with_get, bulk("h"), integer(9)), "taken 'h' 9");
-  EXPECT_EQ(meaning(SetForm::with_get, bulk("h"), error("NOPERM no PTTL for you")), "taken 'h'");
-  EXPECT_EQ(meaning(SetForm::with_get, bulk("h"), nil()), "violation");
+  EXPECT_EQ(meaning(Dialect::classic, nil(), integer(1500)), "taken 1500");
+  EXPECT_EQ(meaning(Dialect::classic, nil(), integer(0)), "taken 0");
+  EXPECT_EQ(meaning(Dialect::classic, nil(), integer(-1)), "taken");
+  EXPECT_EQ(meaning(Dialect::classic, nil(), integer(-2)), "taken 0");
+  EXPECT_EQ(meaning(Dialect::classic, nil(), integer(-3)), "violation");
+  EXPECT_EQ(meaning(Dialect::with_get, bulk("h"), integer(9)), "taken 'h' 9");
+  EXPECT_EQ(meaning(Dialect::with_get, bulk("h"), error("NOPERM no PTTL for you")), "taken 'h'");
+  EXPECT_EQ(meaning(Dialect::with_get, bulk("h"), nil()), "violation");
 }
 
 TEST(Classify, PttlOfAGrantedKeyIsOurOwnAndIsIgnored) {
-  EXPECT_EQ(meaning(SetForm::plain, status("OK"), integer(10'000)), "granted");
-  EXPECT_EQ(meaning(SetForm::with_get, nil(), integer(10'000)), "granted");
+  EXPECT_EQ(meaning(Dialect::classic, status("OK"), integer(10'000)), "granted");
+  EXPECT_EQ(meaning(Dialect::with_get, nil(), integer(10'000)), "granted");
 }
 
 TEST(Classify, ATimeBeyondNanosecondsDoesNotOverflow) {
   const Value endless = integer(std::numeric_limits<std::int64_t>::max());
-  const auto answer = classify(Verb::set_and_ttl, SetForm::plain, nil(), &endless);
+  const auto answer = classify(Verb::set_and_ttl, Dialect::classic, nil(), &endless);
   ASSERT_TRUE(answer);
   EXPECT_EQ(answer->remaining, core::Duration::max());
 }
@@ -189,12 +199,13 @@ TEST(Classify, ErrorsAreKeptWordForWord) {
         "MASTERDOWN Link with MASTER is down", "NOREPLICAS Not enough good replicas to write.",
         "BUSY Redis is busy running a script.", "CLUSTERDOWN The cluster is down", "ERR", ""}) {
     for (const Verb verb : every_verb) {
-      for (const SetForm form : every_form) {
+      for (const Dialect form : every_form) {
         const Value value = error(text);
         const std::vector<const Value*> values(values_expected(verb), &value);
         const auto answer = redis::classify(verb, form, values);
         ASSERT_TRUE(answer);
-        EXPECT_EQ(answer->reply, Reply::error);
+        const bool asks_a_script = answer->reply == Reply::script_needed;
+        EXPECT_TRUE(answer->reply == Reply::error || asks_a_script);
         EXPECT_EQ(answer->text, text);
       }
     }
@@ -204,15 +215,15 @@ TEST(Classify, ErrorsAreKeptWordForWord) {
 TEST(Classify, AMissingScriptIsToldApartForScriptsOnly) {
   const Value missing = error("NOSCRIPT No matching script. Please use EVAL.");
   for (const Verb verb : {Verb::extend, Verb::extend_or_set, Verb::release, Verb::inspect}) {
-    EXPECT_EQ(classify(verb, SetForm::plain, missing, nullptr)->reply, Reply::script_missing);
+    EXPECT_EQ(classify(verb, Dialect::classic, missing, nullptr)->reply, Reply::script_missing);
   }
-  EXPECT_EQ(classify(Verb::set, SetForm::plain, missing, nullptr)->reply, Reply::error);
-  EXPECT_EQ(classify(Verb::kill_old, SetForm::plain, missing, nullptr)->reply, Reply::error);
+  EXPECT_EQ(classify(Verb::set, Dialect::classic, missing, nullptr)->reply, Reply::error);
+  EXPECT_EQ(classify(Verb::kill_old, Dialect::classic, missing, nullptr)->reply, Reply::error);
 }
 
 TEST(Classify, AnExtendIsAnsweredByFourNumbers) {
   const auto of = [](Verb verb, std::int64_t number) {
-    return meaning(verb, SetForm::plain, integer(number));
+    return meaning(verb, Dialect::classic, integer(number));
   };
   EXPECT_EQ(of(Verb::extend, 1), "extended");
   EXPECT_EQ(of(Verb::extend, 0), "gone");
@@ -226,7 +237,7 @@ TEST(Classify, AnExtendIsAnsweredByFourNumbers) {
 
 TEST(Classify, AReleaseIsAnsweredByThreeNumbers) {
   const auto of = [](std::int64_t number) {
-    return meaning(Verb::release, SetForm::plain, integer(number));
+    return meaning(Verb::release, Dialect::classic, integer(number));
   };
   EXPECT_EQ(of(1), "released");
   EXPECT_EQ(of(0), "gone");
@@ -239,7 +250,7 @@ TEST(Classify, AnInspectionTellsHolderAndTimeTogether) {
   const auto of = [](Value holder, Value pttl, Value kind) {
     const Inspected answer(
         {std::move(holder), std::move(pttl), std::move(kind), integer(0), integer(-2)});
-    return meaning(Verb::inspect, SetForm::plain, answer.array);
+    return meaning(Verb::inspect, Dialect::classic, answer.array);
   };
   EXPECT_EQ(of(bulk("me"), integer(12), bulk("string")), "found 'me' 12");
   EXPECT_EQ(of(bulk("me"), integer(-1), bulk("string")), "found 'me'");
@@ -254,18 +265,18 @@ TEST(Classify, AnInspectionTellsHolderAndTimeTogether) {
 
 TEST(Classify, AnInspectionTellsNumberAndQuarantine) {
   const Inspected answer({bulk("me"), integer(12), bulk("string"), integer(77), integer(3000)});
-  const auto classified = classify(Verb::inspect, SetForm::plain, answer.array, nullptr);
+  const auto classified = classify(Verb::inspect, Dialect::classic, answer.array, nullptr);
   ASSERT_TRUE(classified);
   EXPECT_EQ(classified->number, 77U);
   EXPECT_EQ(classified->time, milliseconds(3000));
   const Inspected negative({bulk("me"), integer(12), bulk("string"), integer(-1), integer(-2)});
-  EXPECT_EQ(meaning(Verb::inspect, SetForm::plain, negative.array), "violation");
+  EXPECT_EQ(meaning(Verb::inspect, Dialect::classic, negative.array), "violation");
 }
 
 TEST(Classify, AFencedSetTellsLockAndNumberTogether) {
   const auto of = [](std::vector<Value> values) {
     const Inspected answer(std::move(values));
-    return meaning(Verb::take, SetForm::plain, answer.array);
+    return meaning(Verb::take, Dialect::classic, answer.array);
   };
   EXPECT_EQ(of({integer(1), integer(5000)}), "granted #5000");
   EXPECT_EQ(of({integer(2), integer(7000)}), "behind #7000");
@@ -285,7 +296,7 @@ TEST(Classify, AFencedSetTellsLockAndNumberTogether) {
 TEST(Classify, AHoldTellsHowManyThereAre) {
   const auto of = [](Verb verb, std::vector<Value> values) {
     const Inspected answer(std::move(values));
-    const auto classified = classify(verb, SetForm::plain, answer.array, nullptr);
+    const auto classified = classify(verb, Dialect::classic, answer.array, nullptr);
     std::string text = meaning(classified);
     if (classified && classified->holds) text += " of " + std::to_string(classified->holds->count);
     return text;
@@ -305,7 +316,7 @@ TEST(Classify, AHoldTellsHowManyThereAre) {
 TEST(Classify, ARefusedPlaceTellsWhichAreFree) {
   const auto of = [](std::vector<Value> values) {
     const Inspected answer(std::move(values));
-    return meaning(Verb::take_permit, SetForm::plain, answer.array);
+    return meaning(Verb::take_permit, Dialect::classic, answer.array);
   };
   EXPECT_EQ(of({integer(1), bulk("")}), "granted");
   EXPECT_EQ(of({integer(-1), bulk("0110"), integer(7)}), "taken '0110' 7");
@@ -317,21 +328,21 @@ TEST(Classify, ARefusedPlaceTellsWhichAreFree) {
 TEST(Classify, AnInspectionOfHoldsTellsTheGroupAndWhetherTheTokenIsThere) {
   const Inspected answer({nil(), integer(12), bulk("zset"), integer(0), integer(-2),
                           bulk("6:shared"), integer(2), integer(1)});
-  const auto classified = classify(Verb::inspect, SetForm::plain, answer.array, nullptr);
+  const auto classified = classify(Verb::inspect, Dialect::classic, answer.array, nullptr);
   ASSERT_TRUE(classified && classified->holds);
   EXPECT_EQ(classified->text, "6:shared");
   EXPECT_EQ(classified->holds->count, 2U);
   EXPECT_TRUE(classified->holds->asked_for);
   const Inspected odd({nil(), integer(12), bulk("zset"), integer(0), integer(-2), bulk("6:shared"),
                        integer(2), integer(7)});
-  EXPECT_EQ(meaning(Verb::inspect, SetForm::plain, odd.array), "violation");
+  EXPECT_EQ(meaning(Verb::inspect, Dialect::classic, odd.array), "violation");
 }
 
 TEST(Classify, AnInspectionOfHoldsTellsSoManyTokensAndNoLongerOnes) {
   const auto of = [](const std::string& texts) {
     const Inspected answer({nil(), integer(12), bulk("zset"), integer(0), integer(-2), bulk(texts),
                             integer(2), integer(0)});
-    return meaning(Verb::inspect, SetForm::plain, answer.array);
+    return meaning(Verb::inspect, Dialect::classic, answer.array);
   };
   const auto texts = [](std::size_t count, const std::string& text) {
     std::string all = "6:shared";
@@ -362,7 +373,7 @@ class ClassifyNumbered : public testing::Test {
   }
   [[nodiscard]] static std::optional<Classified> classify(Verb verb,
                                                           std::vector<const Value*> values) {
-    return redis::classify(verb, SetForm::with_get, values);
+    return redis::classify(verb, Dialect::with_get, values);
   }
   const Value granted_ = nil();
   const Value one_ = integer(1);
@@ -413,10 +424,105 @@ TEST_F(ClassifyNumbered, OtherShapesAreViolations) {
   EXPECT_EQ(meaning(classify(Verb::set_fenced, {&granted_})), "violation");
 }
 
+TEST(ClassifyPlain, AReleaseTellsWhetherClientsAreQueued) {
+  const auto of = [](const Value& deleted, const Value& left) {
+    const auto answer = classify(Verb::release_plain, Dialect::with_get, deleted, &left);
+    return meaning(answer) + (answer && answer->queued ? ", queued" : "");
+  };
+  EXPECT_EQ(of(integer(1), integer(0)), "released");
+  EXPECT_EQ(of(integer(1), integer(2)), "released, queued");
+  EXPECT_EQ(of(integer(1), integer(3)), "released, queued") << "and somebody has it already";
+  EXPECT_EQ(of(integer(0), integer(0)), "gone");
+  EXPECT_EQ(of(integer(0), integer(2)), "gone");
+  EXPECT_EQ(of(integer(0), integer(1)), "taken");
+  EXPECT_EQ(of(integer(0), integer(3)), "taken");
+  EXPECT_EQ(of(integer(1), error("NOPERM EXISTS")), "released");
+  EXPECT_EQ(of(error("WRONGTYPE x"), integer(1)), "script needed 'WRONGTYPE x'");
+  EXPECT_EQ(of(error("NOPERM x"), integer(1)), "script needed 'NOPERM x'");
+  EXPECT_EQ(of(error("OOM x"), integer(1)), "script needed 'OOM x'");
+  EXPECT_EQ(of(error("READONLY x"), integer(1)), "error 'READONLY x'");
+  EXPECT_EQ(of(integer(2), integer(0)), "violation");
+  EXPECT_EQ(of(integer(1), integer(4)), "violation");
+  EXPECT_EQ(of(status("OK"), integer(0)), "violation");
+}
+
+TEST(ClassifyPlain, AnExtendTellsWhoseKeyItWas) {
+  const auto of = [](const Value& value) {
+    return meaning(Verb::extend_plain, Dialect::with_get, value);
+  };
+  EXPECT_EQ(of(bulk("me")), "taken 'me'") << "the core compares it with the token";
+  EXPECT_EQ(of(nil()), "gone");
+  EXPECT_EQ(of(error("WRONGTYPE x")), "taken");
+  EXPECT_EQ(of(error("OOM x")), "script needed 'OOM x'");
+  EXPECT_EQ(of(status("OK")), "violation");
+}
+
+TEST(ClassifyPlain, ARepairIsTheSetBehindTheExtend) {
+  const auto of = [](const Value& extended, const Value& set) {
+    return meaning(classify(Verb::repair_plain, Dialect::with_get, extended, &set));
+  };
+  EXPECT_EQ(of(bulk("me"), bulk("me")), "taken 'me'");
+  EXPECT_EQ(of(nil(), nil()), "repaired");
+  EXPECT_EQ(of(nil(), bulk("me")), "taken") << "of an earlier request, with its TTL";
+  EXPECT_EQ(of(nil(), error("OOM x")), "error 'OOM x'");
+  EXPECT_EQ(of(nil(), integer(1)), "violation");
+}
+
+TEST_F(ClassifyNumbered, ARaiseIsWhatIsBehindTheSet) {
+  const Inspected scores({bulk("5000"), bulk("40")});
+  const Value holder = bulk("me");
+  EXPECT_EQ(meaning(classify(Verb::raise_plain, {&scores.array, &zero_, &holder})),
+            "granted #5000 'me'");
+  EXPECT_EQ(meaning(classify(Verb::raise_plain, {&scores.array, &zero_, &granted_})),
+            "behind #5000");
+}
+
+TEST(ClassifyPlain, ATransactionNamesTheMarkerAndItsQuarantine) {
+  const auto of = [](const Value& marker, const Value& left) {
+    const Inspected executed({nil(), integer(1), integer(0), status("OK"), marker, left});
+    const Value queued = status("QUEUED");
+    std::vector<const Value*> values(8, &queued);
+    values[7] = &executed.array;
+    const auto answer = redis::classify(Verb::mark_plain, Dialect::with_get, values);
+    if (!answer) return std::string("violation");
+    return std::string(answer->text) + " " +
+           std::to_string(std::chrono::ceil<std::chrono::milliseconds>(answer->time).count());
+  };
+  EXPECT_EQ(of(bulk("marker"), integer(1234)), "marker 1234");
+  EXPECT_EQ(of(bulk("marker"), integer(-2)), "marker 0");
+  EXPECT_GT(of(bulk("marker"), integer(-1)).size(), 12U) << "without an end";
+  EXPECT_EQ(of(nil(), integer(1)), "violation") << "it was just written";
+  const Inspected half(
+      {nil(), integer(1), error("WRONGTYPE x"), status("OK"), bulk("m"), integer(1)});
+  const Value ok = status("OK");
+  std::vector<const Value*> halves(8, &ok);
+  halves[7] = &half.array;
+  EXPECT_EQ(meaning(redis::classify(Verb::mark_plain, Dialect::with_get, halves)),
+            "error 'WRONGTYPE x'");
+  const Value aborted = error("EXECABORT NOPERM");
+  const Value queued = status("QUEUED");
+  std::vector<const Value*> values(8, &queued);
+  values[7] = &aborted;
+  EXPECT_EQ(redis::classify(Verb::mark_plain, Dialect::with_get, values)->reply, Reply::error);
+}
+
+TEST(ClassifyPlain, SeveralResourcesAreSetOrNameAHolder) {
+  const auto of = [](const Value& set, std::vector<Value> holders) {
+    const Inspected values(std::move(holders));
+    return meaning(classify(Verb::set_all, Dialect::with_get, set, &values.array));
+  };
+  EXPECT_EQ(of(integer(1), {bulk("me"), bulk("me")}), "granted");
+  EXPECT_EQ(of(integer(0), {nil(), bulk("you")}), "taken #2 'you'");
+  EXPECT_EQ(of(integer(0), {nil(), nil()}), "taken") << "of another type, or gone by now";
+  EXPECT_EQ(of(error("NOPERM x"), {nil(), nil()}), "script needed 'NOPERM x'");
+  EXPECT_EQ(of(integer(2), {}), "violation");
+  EXPECT_EQ(meaning(classify(Verb::set_all, Dialect::with_get, integer(0), nullptr)), "violation");
+}
+
 TEST(Classify, AClockIsReadInMicroseconds) {
   const auto of = [](std::vector<Value> values) {
     const Inspected answer(std::move(values));
-    return meaning(Verb::read_clock, SetForm::plain, answer.array);
+    return meaning(Verb::read_clock, Dialect::classic, answer.array);
   };
   EXPECT_EQ(of({bulk("17"), bulk("000042")}), "clock 17000042");
   EXPECT_EQ(of({bulk("-17"), bulk("42")}), "violation");
@@ -427,10 +533,10 @@ TEST(Classify, AClockIsReadInMicroseconds) {
 }
 
 TEST(Classify, AKilledConnectionIsCounted) {
-  EXPECT_EQ(meaning(Verb::kill_old, SetForm::plain, integer(1)), "done");
-  EXPECT_EQ(meaning(Verb::kill_old, SetForm::plain, integer(0)), "done");
-  EXPECT_EQ(meaning(Verb::kill_old, SetForm::plain, integer(-1)), "violation");
-  EXPECT_EQ(meaning(Verb::kill_old, SetForm::plain, status("OK")), "violation");
+  EXPECT_EQ(meaning(Verb::kill_old, Dialect::classic, integer(1)), "done");
+  EXPECT_EQ(meaning(Verb::kill_old, Dialect::classic, integer(0)), "done");
+  EXPECT_EQ(meaning(Verb::kill_old, Dialect::classic, integer(-1)), "violation");
+  EXPECT_EQ(meaning(Verb::kill_old, Dialect::classic, status("OK")), "violation");
 }
 
 TEST(Classify, IsTotalOverVerbsFormsAndKindsOfValuesAndNeverInventsAGrant) {
@@ -440,7 +546,7 @@ TEST(Classify, IsTotalOverVerbsFormsAndKindsOfValuesAndNeverInventsAGrant) {
       status("OK"), status(""),  error("ERR x"), error(""),  bulk("x"),  bulk(""), integer(-3),
       integer(-2),  integer(-1), integer(0),     integer(1), integer(2), nil(),    empty_array};
   for (const Verb verb : every_verb) {
-    for (const SetForm form : every_form) {
+    for (const Dialect form : every_form) {
       for (const Value& first : values) {
         std::vector<const Value*> seconds{nullptr};
         for (const Value& second : values) seconds.push_back(&second);
@@ -452,14 +558,15 @@ TEST(Classify, IsTotalOverVerbsFormsAndKindsOfValuesAndNeverInventsAGrant) {
           }
           if (!answer) continue;
           EXPECT_NE(answer->reply, Reply::failed);
-          if (first.type == Type::error) {
+          if (first.type == Type::error && verb != Verb::repair_plain) {
             EXPECT_EQ(answer->reply, Reply::error);
           }
           if (answer->reply == Reply::granted) {
             const bool is_set = verb == Verb::set || verb == Verb::set_and_ttl;
             const bool says_so =
-                form == SetForm::plain ? first.text == "OK" : first.type == Type::nil;
-            EXPECT_TRUE(is_set && says_so);
+                form == Dialect::classic ? first.text == "OK" : first.type == Type::nil;
+            const bool all = verb == Verb::set_all && first.integer == 1;
+            EXPECT_TRUE((is_set && says_so) || all);
           }
         }
       }

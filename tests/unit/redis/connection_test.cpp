@@ -38,7 +38,7 @@ class ConnectionToFake : public testing::Test {
   }
   void ask(Verb verb, std::uint16_t round = 0) {
     Encoder encoder;
-    connection_->send(encoder.encode(verb, core::ScriptForm::digest, connection_->set_form(), "r",
+    connection_->send(encoder.encode(verb, core::ScriptForm::digest, connection_->dialect(), "r",
                                      Token::parse("me").value(), std::chrono::seconds(1), 1),
                       stamp_of(verb, round));
   }
@@ -51,7 +51,7 @@ class ConnectionToFake : public testing::Test {
   }
   void expect_violation() {
     ASSERT_TRUE(down());
-    EXPECT_EQ(owner_.conduct, Conduct::violated_protocol);
+    EXPECT_EQ(owner_.protocol_error, ProtocolError::violation);
     EXPECT_EQ(owner_.cause, NodeDown::Cause::error);
     EXPECT_TRUE(owner_.why.starts_with("protocol violation: ")) << owner_.why;
     EXPECT_EQ(connection_->state(), Connection::State::closed);
@@ -68,7 +68,7 @@ TEST_F(ConnectionToFake, IsReadyWhenTheServerHasIdentifiedItself) {
   EXPECT_EQ(owner_.ready->run_id, "0123456789abcdef0123456789abcdef01234567");
   EXPECT_EQ(owner_.ready->version, "7.0.15");
   EXPECT_GT(owner_.ready->connection_id, 0);
-  EXPECT_EQ(connection_->set_form(), SetForm::with_get);
+  EXPECT_EQ(connection_->dialect(), Dialect::with_get);
   EXPECT_TRUE(connection_->ready());
   EXPECT_EQ(server_.count("SCRIPT LOAD"), loaded_scripts.size());
 }
@@ -78,16 +78,17 @@ TEST_F(ConnectionToFake, AnOlderServerIsAskedInThePlainForm) {
   old.version = "6.2.7";
   server_.imitate(old);
   connect_until_ready();
-  EXPECT_EQ(connection_->set_form(), SetForm::plain);
+  EXPECT_EQ(connection_->dialect(), Dialect::classic);
 }
 
 TEST_F(ConnectionToFake, MatchesAnswersWithTheirStampsInOrder) {
-  server_.on("SET", [](const test::Command& command) -> test::Answer {
+  server_.on("SET", [](const test::Command& command) -> test::FakeAnswer {
     return command.size() > 6 ? test::resp::bulk("holder") : test::resp::nil();
   });
-  server_.on("PTTL", [](const test::Command&) -> test::Answer { return test::resp::integer(250); });
+  server_.on("PTTL",
+             [](const test::Command&) -> test::FakeAnswer { return test::resp::integer(250); });
   server_.on("EVALSHA",
-             [](const test::Command&) -> test::Answer { return test::resp::integer(0); });
+             [](const test::Command&) -> test::FakeAnswer { return test::resp::integer(0); });
   connect_until_ready();
   for (std::uint16_t round = 0; round < 300; ++round) {
     ask(round % 3 == 0 ? Verb::set : round % 3 == 1 ? Verb::set_and_ttl : Verb::release, round);
@@ -121,12 +122,12 @@ TEST_F(ConnectionToFake, ARefusedConnectionIsUnreachable) {
   connect();
   ASSERT_TRUE(down());
   EXPECT_EQ(owner_.cause, NodeDown::Cause::unreachable);
-  EXPECT_EQ(owner_.conduct, Conduct::proper);
+  EXPECT_EQ(owner_.protocol_error, ProtocolError::none);
   EXPECT_NE(owner_.why, "");
 }
 
 TEST_F(ConnectionToFake, AServerThatHangsUpIsUnreachableAndAnswersNothingMore) {
-  server_.on("SET", [](const test::Command&) { return test::Answer::close(); });
+  server_.on("SET", [](const test::Command&) { return test::FakeAnswer::close(); });
   connect_until_ready();
   ask(Verb::set);
   connection_->flush();
@@ -136,13 +137,13 @@ TEST_F(ConnectionToFake, AServerThatHangsUpIsUnreachableAndAnswersNothingMore) {
 }
 
 TEST_F(ConnectionToFake, ARefusalOfTheHandshakeIsAnErrorInTheServersWords) {
-  server_.on("CLIENT ID", [](const test::Command&) -> test::Answer {
+  server_.on("CLIENT ID", [](const test::Command&) -> test::FakeAnswer {
     return test::resp::error("ERR max number of clients reached");
   });
   connect();
   ASSERT_TRUE(down());
   EXPECT_EQ(owner_.cause, NodeDown::Cause::error);
-  EXPECT_EQ(owner_.conduct, Conduct::proper);
+  EXPECT_EQ(owner_.protocol_error, ProtocolError::none);
   EXPECT_EQ(owner_.why, "CLIENT ID: ERR max number of clients reached");
   EXPECT_FALSE(owner_.ready);
 }
@@ -160,7 +161,7 @@ TEST_F(ConnectionToFake, HalfAnAnswerThatNobodyAskedForEndsTheConnection) {
 }
 
 TEST_F(ConnectionToFake, OneAnswerTooManyEndsTheConnectionAfterTheGoodOnes) {
-  server_.on("SET", [](const test::Command&) -> test::Answer { return "$-1\r\n$-1\r\n"; });
+  server_.on("SET", [](const test::Command&) -> test::FakeAnswer { return "$-1\r\n$-1\r\n"; });
   connect_until_ready();
   ask(Verb::set);
   connection_->flush();
@@ -169,7 +170,7 @@ TEST_F(ConnectionToFake, OneAnswerTooManyEndsTheConnectionAfterTheGoodOnes) {
 }
 
 TEST_F(ConnectionToFake, AnAnswerThatDoesNotFitEndsTheConnection) {
-  server_.on("SET", [](const test::Command&) -> test::Answer { return ":1\r\n"; });
+  server_.on("SET", [](const test::Command&) -> test::FakeAnswer { return ":1\r\n"; });
   connect_until_ready();
   ask(Verb::set);
   connection_->flush();
@@ -178,7 +179,7 @@ TEST_F(ConnectionToFake, AnAnswerThatDoesNotFitEndsTheConnection) {
 }
 
 TEST_F(ConnectionToFake, BytesThatAreNoRedisProtocolEndTheConnection) {
-  server_.on("SET", [](const test::Command&) -> test::Answer { return "HTTP/1.1 200 OK\r\n"; });
+  server_.on("SET", [](const test::Command&) -> test::FakeAnswer { return "HTTP/1.1 200 OK\r\n"; });
   connect_until_ready();
   ask(Verb::set);
   connection_->flush();
@@ -189,7 +190,7 @@ TEST_F(ConnectionToFake, AnEndlessAnswerEndsTheConnection) {
   for (const char* start : {"+", "$1000000000\r\n", "*1000000000\r\n", "*64\r\n$1048576\r\n"}) {
     owner_ = Recorder();
     server_.on("SET", [start](const test::Command&) {
-      return test::Answer::endless(start, std::string(4096, 'x'));
+      return test::FakeAnswer::endless(start, std::string(4096, 'x'));
     });
     connect_until_ready();
     ask(Verb::set);
@@ -199,7 +200,7 @@ TEST_F(ConnectionToFake, AnEndlessAnswerEndsTheConnection) {
   }
 }
 
-TEST_F(ConnectionToFake, AGreetingThatIsNoRedisEndsTheConnection) {
+TEST_F(ConnectionToFake, AFirstAnswerThatIsNoRedisEndsTheConnection) {
   server_.greet("220 smtp.example.org ESMTP\r\n");
   connect();
   expect_violation();

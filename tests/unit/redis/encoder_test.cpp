@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "redis/keys.hpp"
 #include "redis/scripts_embedded.hpp"
 #include "support/resp.hpp"
 
@@ -25,14 +26,14 @@ std::string text(const scripts::Script& script) { return std::string(script.text
 
 TEST(Encoder, APlainSetIsTheFormThatOtherRedlockClientsUse) {
   Encoder encoder;
-  EXPECT_EQ(encoder.encode(Verb::set, ScriptForm::digest, SetForm::plain, "r", token(),
+  EXPECT_EQ(encoder.encode(Verb::set, ScriptForm::digest, Dialect::classic, "r", token(),
                            milliseconds(1500)),
             "*6\r\n$3\r\nSET\r\n$1\r\nr\r\n$3\r\nt0k\r\n$2\r\nNX\r\n$2\r\nPX\r\n$4\r\n1500\r\n");
 }
 
 TEST(Encoder, ASetWithGetAsksForTheHolder) {
   Encoder encoder;
-  EXPECT_EQ(encoder.encode(Verb::set, ScriptForm::digest, SetForm::with_get, "r", token(),
+  EXPECT_EQ(encoder.encode(Verb::set, ScriptForm::digest, Dialect::with_get, "r", token(),
                            milliseconds(1)),
             "*7\r\n$3\r\nSET\r\n$1\r\nr\r\n$3\r\nt0k\r\n$2\r\nNX\r\n$2\r\nPX\r\n$1\r\n1\r\n"
             "$3\r\nGET\r\n");
@@ -40,7 +41,7 @@ TEST(Encoder, ASetWithGetAsksForTheHolder) {
 
 TEST(Encoder, PttlFollowsTheSetBackToBack) {
   Encoder encoder;
-  EXPECT_EQ(encoder.encode(Verb::set_and_ttl, ScriptForm::digest, SetForm::plain, "r", token(),
+  EXPECT_EQ(encoder.encode(Verb::set_and_ttl, ScriptForm::digest, Dialect::classic, "r", token(),
                            milliseconds(7)),
             "*6\r\n$3\r\nSET\r\n$1\r\nr\r\n$3\r\nt0k\r\n$2\r\nNX\r\n$2\r\nPX\r\n$1\r\n7\r\n"
             "*2\r\n$4\r\nPTTL\r\n$1\r\nr\r\n");
@@ -49,14 +50,14 @@ TEST(Encoder, PttlFollowsTheSetBackToBack) {
 TEST(Encoder, ATtlIsCutToWholeMilliseconds) {
   Encoder encoder;
   const std::string expected = test::resp::command({"SET", "r", "t0k", "NX", "PX", "1"});
-  EXPECT_EQ(encoder.encode(Verb::set, ScriptForm::digest, SetForm::plain, "r", token(),
+  EXPECT_EQ(encoder.encode(Verb::set, ScriptForm::digest, Dialect::classic, "r", token(),
                            microseconds(1999)),
             expected);
 }
 
 TEST(Encoder, TheLongestTtlFits) {
   Encoder encoder;
-  EXPECT_EQ(encoder.encode(Verb::set, ScriptForm::digest, SetForm::plain, "r", token(),
+  EXPECT_EQ(encoder.encode(Verb::set, ScriptForm::digest, Dialect::classic, "r", token(),
                            core::Duration::max()),
             test::resp::command({"SET", "r", "t0k", "NX", "PX", "9223372036854"}));
 }
@@ -65,7 +66,7 @@ TEST(Encoder, ScriptsGoByDigestOrInFull) {
   Encoder encoder;
   const auto encode = [&](Verb verb, ScriptForm form) {
     return std::string(
-        encoder.encode(verb, form, SetForm::plain, "r", token(), milliseconds(30'000)));
+        encoder.encode(verb, form, Dialect::classic, "r", token(), milliseconds(30'000)));
   };
   using test::resp::command;
   EXPECT_EQ(encode(Verb::release, ScriptForm::digest),
@@ -86,7 +87,7 @@ TEST(Encoder, ScriptsGoByDigestOrInFull) {
 TEST(Encoder, AFencedSetCarriesItsNumber) {
   Encoder encoder;
   const auto encode = [&](Verb verb) {
-    return std::string(encoder.encode(verb, ScriptForm::digest, SetForm::plain, "r", token(),
+    return std::string(encoder.encode(verb, ScriptForm::digest, Dialect::classic, "r", token(),
                                       milliseconds(30'000), 1'781'000'000'000'000));
   };
   using test::resp::command;
@@ -104,7 +105,7 @@ TEST(Encoder, SeveralResourcesAreTakenExtendedAndReleasedInOneScript) {
   Terms terms;
   terms.more_resources = also;
   const auto encode = [&](Verb verb) {
-    return std::string(encoder.encode(verb, ScriptForm::digest, SetForm::plain, "r", token(),
+    return std::string(encoder.encode(verb, ScriptForm::digest, Dialect::classic, "r", token(),
                                       milliseconds(30'000), 0, terms));
   };
   using test::resp::command;
@@ -121,7 +122,7 @@ TEST(Encoder, TermsOfOneRequestAreNotThoseOfTheNext) {
   Encoder encoder;
   using test::resp::command;
   const auto release = [&](const Terms& terms) {
-    return std::string(encoder.encode(Verb::release, ScriptForm::digest, SetForm::plain, "r",
+    return std::string(encoder.encode(Verb::release, ScriptForm::digest, Dialect::classic, "r",
                                       token(), milliseconds(30'000), 0, terms));
   };
   const auto cooling = [](milliseconds cooldown) {
@@ -141,20 +142,20 @@ TEST(Encoder, HoldsNameTheirGroupAndPlacesHowManyThereAre) {
   using test::resp::command;
   Terms terms;
   terms.group = "owner me";
-  EXPECT_EQ(encoder.encode(Verb::enter, ScriptForm::digest, SetForm::plain, "r", token(),
+  EXPECT_EQ(encoder.encode(Verb::enter, ScriptForm::digest, Dialect::classic, "r", token(),
                            milliseconds(9), 0, terms),
             command({"EVALSHA", sha1(scripts::enter), "1", "r", "t0k", "9", "owner me"}));
   Terms permits;
   permits.permits = 4;
-  EXPECT_EQ(encoder.encode(Verb::take_permit, ScriptForm::digest, SetForm::plain, "a#b#3", token(),
-                           milliseconds(9), 0, permits),
+  EXPECT_EQ(encoder.encode(Verb::take_permit, ScriptForm::digest, Dialect::classic, "a#b#3",
+                           token(), milliseconds(9), 0, permits),
             command({"EVALSHA", sha1(scripts::permit), "1", "a#b#3", "t0k", "9", "a#b#", "4"}));
 }
 
 TEST(Encoder, ANumberedSetReadsRaisesAndLooksAgain) {
   Encoder encoder;
   const auto encode = [&](Verb verb) {
-    return std::string(encoder.encode(verb, ScriptForm::digest, SetForm::with_get, "r", token(),
+    return std::string(encoder.encode(verb, ScriptForm::digest, Dialect::with_get, "r", token(),
                                       milliseconds(30'000), 1'781'000'000'000'000));
   };
   using test::resp::command;
@@ -167,10 +168,59 @@ TEST(Encoder, ANumberedSetReadsRaisesAndLooksAgain) {
   EXPECT_EQ(encode(Verb::set_fenced_and_ttl), commands + command({"PTTL", "r"}));
 }
 
+TEST(Encoder, PlainCommandsTakeThePlaceOfScripts) {
+  using test::resp::command;
+  Encoder encoder;
+  const auto encoded = [&](Verb verb, Dialect dialect, const Terms& terms = {}) {
+    return std::string(encoder.encode(verb, ScriptForm::digest, dialect, "r", token(),
+                                      milliseconds(9), 77, terms));
+  };
+  const std::string exists =
+      command({"EXISTS", "r", "redlock:node:queue:r", "redlock:node:queue:r"});
+  EXPECT_EQ(encoded(Verb::release_plain, Dialect::with_get),
+            command({"DELIFEQ", "r", "t0k"}) + exists);
+  EXPECT_EQ(encoded(Verb::release_plain, Dialect::with_delex),
+            command({"DELEX", "r", "IFEQ", "t0k"}) + exists);
+  const std::string extend = command({"SET", "r", "t0k", "IFEQ", "t0k", "GET", "PX", "9"});
+  EXPECT_EQ(encoded(Verb::extend_plain, Dialect::with_get), extend);
+  EXPECT_EQ(encoded(Verb::repair_plain, Dialect::with_get),
+            extend + command({"SET", "r", "t0k", "NX", "PX", "9", "GET"}));
+  EXPECT_EQ(encoded(Verb::raise_plain, Dialect::with_get),
+            command({"ZMSCORE", "redlock:node:numbers", "r", ""}) +
+                command({"ZADD", "redlock:node:numbers", "GT", "77", "r"}) + command({"GET", "r"}));
+  const std::vector<std::string> others{"s"};
+  EXPECT_EQ(encoded(Verb::set_all, Dialect::with_get, {.more_resources = others}),
+            command({"MSETEX", "2", "r", "t0k", "s", "t0k", "NX", "PX", "9"}) +
+                command({"MGET", "r", "s"}));
+  EXPECT_EQ(encoded(Verb::notify, Dialect::with_get),
+            command({"EVALSHA", sha1(scripts::notify), "1", "r"}));
+}
+
+TEST(Encoder, AMarkerIsReplacedByATransaction) {
+  using test::resp::command;
+  const std::string quarantine = "redlock:node:quarantine";
+  const std::string end =
+      command({"GET", "redlock:node:marker"}) + command({"PTTL", quarantine}) + command({"EXEC"});
+  core::MarkerWrite write{0, "old", "new", std::chrono::seconds(30), std::chrono::seconds(1000)};
+  EXPECT_EQ(marker_transaction(write),
+            command({"MULTI"}) + command({"SET", quarantine, "enrolled", "NX", "PX", "30000"}) +
+                command({"PEXPIRE", quarantine, "30000", "GT"}) +
+                command({"ZADD", "redlock:node:numbers", "GT", "1031000000", "", "inf",
+                         std::string(keys::longest_number_name)}) +
+                command({"SET", "redlock:node:marker", "new 1000000000", "IFEQ", "old"}) + end);
+  write.expected.clear();
+  write.quarantine = {};
+  const std::string left = command({"PTTL", quarantine});
+  EXPECT_EQ(marker_transaction(write),
+            command({"MULTI"}) + left + left + left +
+                command({"SET", "redlock:node:marker", "new 1000000000", "NX"}) + end)
+      << "as many answers";
+}
+
 TEST(Encoder, NumbersAreTended) {
   Encoder encoder;
   EXPECT_EQ(
-      encoder.encode(Verb::prune_fencing_numbers, ScriptForm::digest, SetForm::plain, {}, {}, {}),
+      encoder.encode(Verb::prune_fencing_numbers, ScriptForm::digest, Dialect::classic, {}, {}, {}),
       test::resp::command({"EVALSHA", sha1(scripts::prune), "1", "redlock:node:numbers"}));
 }
 
@@ -178,7 +228,7 @@ TEST(Encoder, QueuesAreOfAResource) {
   using test::resp::command;
   Encoder encoder;
   const auto encoded = [&](Verb verb) {
-    return encoder.encode(verb, ScriptForm::digest, SetForm::plain, "r", token(), {}, 1);
+    return encoder.encode(verb, ScriptForm::digest, Dialect::classic, "r", token(), {}, 1);
   };
   EXPECT_EQ(encoded(Verb::join_queue),
             command({"EVALSHA", sha1(scripts::queue), "1", "r", "t0k", "30000", "1"}));
@@ -188,13 +238,13 @@ TEST(Encoder, QueuesAreOfAResource) {
 
 TEST(Encoder, AsksForTheTime) {
   Encoder encoder;
-  EXPECT_EQ(encoder.encode(Verb::read_clock, ScriptForm::digest, SetForm::plain, {}, {}, {}),
+  EXPECT_EQ(encoder.encode(Verb::read_clock, ScriptForm::digest, Dialect::classic, {}, {}, {}),
             test::resp::command({"TIME"}));
 }
 
 TEST(Encoder, TheOldConnectionIsKilledByItsId) {
   Encoder encoder;
-  EXPECT_EQ(encoder.encode(Verb::kill_old, ScriptForm::digest, SetForm::plain, "", Token(),
+  EXPECT_EQ(encoder.encode(Verb::kill_old, ScriptForm::digest, Dialect::classic, "", Token(),
                            core::Duration::zero(), std::numeric_limits<std::int64_t>::max()),
             "*4\r\n$6\r\nCLIENT\r\n$4\r\nKILL\r\n$2\r\nID\r\n$19\r\n9223372036854775807\r\n");
 }
@@ -203,7 +253,7 @@ TEST(Encoder, ResourcesAndTokensAreSentByteForByte) {
   Encoder encoder;
   const std::string resource("a\r\n\0$%s b", 9);
   const std::string bytes("\xff\0\n", 3);
-  EXPECT_EQ(encoder.encode(Verb::set, ScriptForm::digest, SetForm::plain, resource,
+  EXPECT_EQ(encoder.encode(Verb::set, ScriptForm::digest, Dialect::classic, resource,
                            Token::parse(bytes).value(), milliseconds(1)),
             test::resp::command({"SET", resource, bytes, "NX", "PX", "1"}));
 }
@@ -211,21 +261,37 @@ TEST(Encoder, ResourcesAndTokensAreSentByteForByte) {
 TEST(Encoder, AUsedEncoderWritesWhatANewOneWrites) {
   Encoder used;
   for (const ScriptForm form : {ScriptForm::digest, ScriptForm::text}) {
-    for (const SetForm set_form : {SetForm::plain, SetForm::with_get}) {
+    for (const Dialect dialect : {Dialect::classic, Dialect::with_get, Dialect::with_delex}) {
       for (const auto* resource : {"a", "b", "longer", "$1\r\nx", "b", "LONGER", "c"}) {
         for (const auto* letters : {"t0k", "tok", "an0ther", "t"}) {
-          for (const auto verb :
-               {Verb::set, Verb::set_and_ttl, Verb::extend, Verb::extend_or_set, Verb::release,
-                Verb::inspect, Verb::kill_old, Verb::take, Verb::raise_fence, Verb::expire_orphan,
-                Verb::read_clock, Verb::set_fenced, Verb::set_fenced_and_ttl,
-                Verb::prune_fencing_numbers, Verb::join_queue, Verb::leave_queue,
-                Verb::read_marker}) {
+          for (const auto verb : {Verb::set,
+                                  Verb::set_and_ttl,
+                                  Verb::extend,
+                                  Verb::extend_or_set,
+                                  Verb::release,
+                                  Verb::inspect,
+                                  Verb::kill_old,
+                                  Verb::take,
+                                  Verb::raise_fence,
+                                  Verb::expire_orphan,
+                                  Verb::read_clock,
+                                  Verb::set_fenced,
+                                  Verb::set_fenced_and_ttl,
+                                  Verb::prune_fencing_numbers,
+                                  Verb::join_queue,
+                                  Verb::leave_queue,
+                                  Verb::read_marker,
+                                  Verb::release_plain,
+                                  Verb::extend_plain,
+                                  Verb::repair_plain,
+                                  Verb::raise_plain,
+                                  Verb::set_all,
+                                  Verb::notify}) {
             for (const int ttl : {5, 5, 5000, 6000}) {
               const Token token = Token::parse(letters).value();
               Encoder fresh;
-              EXPECT_EQ(
-                  used.encode(verb, form, set_form, resource, token, milliseconds(ttl), ttl),
-                  fresh.encode(verb, form, set_form, resource, token, milliseconds(ttl), ttl));
+              EXPECT_EQ(used.encode(verb, form, dialect, resource, token, milliseconds(ttl), ttl),
+                        fresh.encode(verb, form, dialect, resource, token, milliseconds(ttl), ttl));
             }
           }
         }
@@ -236,11 +302,11 @@ TEST(Encoder, AUsedEncoderWritesWhatANewOneWrites) {
 
 TEST(Encoder, EveryCallStartsAnew) {
   Encoder encoder;
-  const std::string first(
-      encoder.encode(Verb::set, ScriptForm::digest, SetForm::plain, "r", token(), milliseconds(1)));
-  EXPECT_EQ(
-      encoder.encode(Verb::set, ScriptForm::digest, SetForm::plain, "r", token(), milliseconds(1)),
-      first);
+  const std::string first(encoder.encode(Verb::set, ScriptForm::digest, Dialect::classic, "r",
+                                         token(), milliseconds(1)));
+  EXPECT_EQ(encoder.encode(Verb::set, ScriptForm::digest, Dialect::classic, "r", token(),
+                           milliseconds(1)),
+            first);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "redis/keys.hpp"
 #include "redis/loaded_scripts.hpp"
 #include "support/resp.hpp"
 #include "unit/redis/values.hpp"
@@ -23,6 +24,8 @@ std::string info(const std::string& version) {
 
 std::string the_rest() {
   std::string out = test::resp::command({"CLIENT", "ID"}) + test::resp::command({"INFO"}) +
+                    test::resp::command({"COMMAND", "LIST", "FILTERBY", "PATTERN", "del*"}) +
+                    test::resp::command({"COMMAND", "LIST", "FILTERBY", "PATTERN", "msetex"}) +
                     test::resp::command({"CLIENT", "SETNAME", "redlock"});
   for (const auto& script : loaded_scripts) {
     out += test::resp::command({"SCRIPT", "LOAD", std::string(script.text)});
@@ -66,6 +69,7 @@ TEST(Handshake, IsDoneWhenEverythingIsAnswered) {
   EXPECT_EQ(handshake.take(status("OK")), Progress::more);
   EXPECT_EQ(handshake.take(integer(77)), Progress::more);
   EXPECT_EQ(handshake.take(bulk(info("7.0.15"))), Progress::more);
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(handshake.take(error("ERR unknown")), Progress::more);
   EXPECT_EQ(handshake.take(error("NOPERM no CLIENT SETNAME")), Progress::more);
   EXPECT_EQ(handshake.take(error("LOADING")), Progress::more);
   for (std::size_t i = 2; i < loaded_scripts.size(); ++i) {
@@ -77,17 +81,18 @@ TEST(Handshake, IsDoneWhenEverythingIsAnswered) {
   EXPECT_EQ(handshake.identity().run_id, "abc");
   EXPECT_EQ(handshake.identity().connection_id, 77);
   EXPECT_EQ(handshake.identity().version, "7.0.15");
-  EXPECT_EQ(handshake.identity().set_form, SetForm::with_get);
+  EXPECT_EQ(handshake.identity().product, "Redis 7.0.15");
+  EXPECT_EQ(handshake.identity().dialect, Dialect::with_get);
 }
 
 TEST(Handshake, TheVersionDecidesHowSetIsAsked) {
-  EXPECT_EQ(identify("7.0.0").set_form, SetForm::with_get);
-  EXPECT_EQ(identify("8.2").set_form, SetForm::with_get);
-  EXPECT_EQ(identify("255.255.255").set_form, SetForm::with_get);
-  EXPECT_EQ(identify("6.2.14").set_form, SetForm::plain);
-  EXPECT_EQ(identify("5.0").set_form, SetForm::plain);
-  EXPECT_EQ(identify("unstable").set_form, SetForm::plain);
-  EXPECT_EQ(identify("99999999999999").set_form, SetForm::plain);
+  EXPECT_EQ(identify("7.0.0").dialect, Dialect::with_get);
+  EXPECT_EQ(identify("8.2").dialect, Dialect::with_get);
+  EXPECT_EQ(identify("255.255.255").dialect, Dialect::with_get);
+  EXPECT_EQ(identify("6.2.14").dialect, Dialect::classic);
+  EXPECT_EQ(identify("5.0").dialect, Dialect::classic);
+  EXPECT_EQ(identify("unstable").dialect, Dialect::classic);
+  EXPECT_EQ(identify("99999999999999").dialect, Dialect::classic);
 }
 
 TEST(Handshake, ARefusalNamesTheCommandAndTheReason) {
@@ -127,11 +132,23 @@ TEST(Handshake, FindsOutWhoCanHaveNoVote) {
             "it may evict locks: maxmemory-policy is allkeys-lru, must be noeviction");
 }
 
+TEST(Handshake, KnowsASentinelByTheNamesThatForksGaveTheField) {
+  for (const char* field : {"redis_mode", "server_mode", "redict_mode"}) {
+    std::string out;
+    Handshake handshake({}, out);
+    EXPECT_EQ(handshake.take(integer(1)), Progress::more);
+    EXPECT_EQ(handshake.take(
+                  bulk(std::string(field) + ":sentinel\r\nredis_version:7.2.4\r\nrun_id:a\r\n")),
+              Progress::more);
+    EXPECT_EQ(handshake.identity().ineligible, "it is a sentinel, which keeps no keys") << field;
+  }
+}
+
 /// Up to the guard's script, and its answer.
 struct Guarded {
   explicit Guarded(const std::string& more = "",
                    const Value& tracking = error("ERR unknown command"),
-                   const std::string& version = "7.0.15") {
+                   const std::string& version = "7.0.15", const Value& loaded = status("OK")) {
     ConnectionTarget target;
     target.guard = RestartGuard{std::chrono::seconds(30), std::chrono::milliseconds(30'302), false,
                                 "redis://a", "fresh"};
@@ -140,10 +157,23 @@ struct Guarded {
     progress = handshake->take(error("ERR unknown command 'HELLO'"));
     progress = handshake->take(tracking);
     progress = handshake->take(bulk(info(version) + more));
-    while (progress == Progress::more) progress = handshake->take(status("OK"));
-    if (progress != Progress::ask) return;
+    while (progress == Progress::more) progress = handshake->take(loaded);
+    if (progress == Progress::ask) ask();
+  }
+  void ask() {
     out.clear();
     handshake->ask(out);
+  }
+  /// What guard_node() is given: six answers.
+  Progress take_reading(const Value& marker, std::int64_t quarantine_left) {
+    progress = handshake->take(status("OK"));
+    progress = handshake->take(marker);
+    progress = handshake->take(integer(quarantine_left));
+    progress = handshake->take(Value());
+    progress = handshake->take(Value());
+    const Value whole_seconds = bulk("1700000000");
+    const Value and_microseconds = bulk("5");
+    return take({whole_seconds, and_microseconds});
   }
   Progress take(std::vector<Value> values) {
     Value array;
@@ -215,13 +245,13 @@ TEST(Handshake, TellsHowLongANodeIsQuarantinedAndWhy) {
             "it restarted and may have forgotten leases that are still valid");
 }
 
-/// What a client without the guard finds out of a node.
+/// The identity of a node for a client without the guard.
 ServerIdentity identity_without_guard(const Value& why, std::int64_t left) {
   std::string out;
   Handshake handshake({}, out);
   static_cast<void>(handshake.take(integer(1)));
   static_cast<void>(handshake.take(bulk(info("7.0.15"))));
-  for (std::size_t i = 0; i <= loaded_scripts.size(); ++i) {
+  for (std::size_t i = 0; i < 3 + loaded_scripts.size(); ++i) {
     EXPECT_EQ(handshake.take(status("OK")), Progress::more);
   }
   EXPECT_EQ(handshake.take(bulk("redlock2 …")), Progress::more);
@@ -252,6 +282,113 @@ TEST(Handshake, AGuardThatCanNotBeExecutedRefusesTheConnection) {
   EXPECT_EQ(guarded.handshake->why(), "restart guard: OOM command not allowed");
   EXPECT_EQ(Guarded().handshake->take(status("OK")), Progress::malformed);
   EXPECT_EQ(Guarded().take({bulk("m"), integer(-2), bulk("")}), Progress::malformed);
+}
+
+TEST(Handshake, FindsOutWhatTheServerComparesWithoutAScript) {
+  const auto identity = [](const std::vector<std::string>& deleting, const char* setting) {
+    std::string out;
+    Handshake handshake({}, out);
+    EXPECT_EQ(handshake.take(integer(1)), Progress::more);
+    EXPECT_EQ(handshake.take(bulk(info("7.2.4"))), Progress::more);
+    std::vector<Value> names;
+    for (const std::string& name : deleting) names.push_back(bulk(name));
+    Value list;
+    list.type = Value::Type::array;
+    for (const Value& name : names) list.elements.push_back(&name);
+    EXPECT_EQ(handshake.take(list), Progress::more);
+    const Value name = bulk(setting);
+    Value other;
+    other.type = Value::Type::array;
+    if (*setting != 0) other.elements.push_back(&name);
+    EXPECT_EQ(handshake.take(other), Progress::more);
+    return handshake.identity();
+  };
+  const ServerIdentity none = identity({"del"}, "");
+  EXPECT_FALSE(none.can_compare);
+  EXPECT_FALSE(none.can_set_all);
+  EXPECT_EQ(none.dialect, Dialect::with_get);
+  const ServerIdentity valkey = identity({"del", "delifeq"}, "msetex");
+  EXPECT_TRUE(valkey.can_compare);
+  EXPECT_TRUE(valkey.can_set_all);
+  EXPECT_EQ(valkey.dialect, Dialect::with_get);
+  const ServerIdentity redis = identity({"delex", "del"}, "msetex");
+  EXPECT_TRUE(redis.can_compare);
+  EXPECT_EQ(redis.dialect, Dialect::with_delex);
+  EXPECT_EQ(identity({"delex", "delifeq"}, "").dialect, Dialect::with_get);
+}
+
+TEST(Handshake, WhereScriptsAreForbiddenTheGuardIsATransaction) {
+  Guarded guarded("", error("ERR"), "7.2.4", error("NOPERM no script"));
+  EXPECT_FALSE(guarded.handshake->identity().runs_scripts);
+  EXPECT_EQ(guarded.out, test::resp::command({"WATCH", "redlock:node:marker",
+                                              "redlock:node:quarantine", "redlock:node:numbers"}) +
+                             test::resp::command({"GET", "redlock:node:marker"}) +
+                             test::resp::command({"PTTL", "redlock:node:quarantine"}) +
+                             test::resp::command({"GET", "redlock:node:quarantine"}) +
+                             test::resp::command({"ZSCORE", "redlock:node:numbers", ""}) +
+                             test::resp::command({"TIME"}));
+  EXPECT_EQ(guarded.take_reading(Value(), -2), Progress::ask);
+  guarded.ask();
+  EXPECT_EQ(guarded.out,
+            test::resp::command({"MULTI"}) +
+                test::resp::command({"SET", "redlock:node:quarantine", "empty", "PX", "30302"}) +
+                test::resp::command({"ZADD", "redlock:node:numbers", "1700000030302005", "", "inf",
+                                     std::string(keys::longest_number_name)}) +
+                test::resp::command({"SET", "redlock:node:marker",
+                                     "redlock2 blank fresh - abc repl 30000 volatile redis://a - "
+                                     "1700000000000005"}) +
+                test::resp::command({"EXEC"}));
+  for (int i = 0; i < 4; ++i) EXPECT_EQ(guarded.handshake->take(status("QUEUED")), Progress::more);
+  EXPECT_EQ(guarded.take({}), Progress::done);
+  EXPECT_EQ(guarded.handshake->identity().quarantine, std::chrono::milliseconds(30'302));
+  EXPECT_TRUE(guarded.handshake->identity().marker.starts_with("redlock2 blank fresh"));
+}
+
+TEST(Handshake, ATransactionOfWhichACommandFailedRefusesTheConnection) {
+  Guarded guarded("", error("ERR"), "7.2.4", error("NOPERM no script"));
+  EXPECT_EQ(guarded.take_reading(Value(), -2), Progress::ask);
+  guarded.ask();
+  for (int i = 0; i < 4; ++i) EXPECT_EQ(guarded.handshake->take(status("QUEUED")), Progress::more);
+  EXPECT_EQ(guarded.take({status("OK"), error("WRONGTYPE x"), status("OK")}), Progress::refused);
+  EXPECT_EQ(guarded.handshake->why(), "restart guard: WRONGTYPE x");
+}
+
+TEST(Handshake, ATransactionThatComesTooLateIsBegunAgain) {
+  Guarded guarded("", error("ERR"), "7.2.4", error("NOPERM no script"));
+  for (int i = 0; i < 7; ++i) {
+    EXPECT_EQ(guarded.take_reading(Value(), -2), Progress::ask);
+    guarded.ask();
+    for (int k = 0; k < 4; ++k) {
+      EXPECT_EQ(guarded.handshake->take(status("QUEUED")), Progress::more);
+    }
+    EXPECT_EQ(guarded.handshake->take(Value()), Progress::ask);
+    guarded.ask();
+    EXPECT_TRUE(guarded.out.starts_with("*4\r\n$5\r\nWATCH"));
+  }
+  const Value marker = bulk("redlock2 blank other - abc repl 30000 volatile redis://a - 5");
+  EXPECT_EQ(guarded.take_reading(marker, 1234), Progress::ask);
+  guarded.ask();
+  EXPECT_EQ(guarded.out, test::resp::command({"UNWATCH"})) << "another client marked it";
+  EXPECT_EQ(guarded.handshake->take(status("OK")), Progress::done);
+  EXPECT_EQ(guarded.handshake->identity().marker, marker.text);
+  EXPECT_EQ(guarded.handshake->identity().quarantine, std::chrono::milliseconds(1234));
+}
+
+TEST(Handshake, AUserWhoMayLoadScriptsAndNotRunThemIsNoticedByTheGuard) {
+  Guarded guarded("", status("OK"));
+  EXPECT_EQ(guarded.handshake->take(error("NOPERM no EVAL")), Progress::more);
+  EXPECT_EQ(guarded.handshake->take(status("OK")), Progress::more);
+  EXPECT_EQ(guarded.handshake->take(Value()), Progress::ask) << "of no marker to compare with";
+  EXPECT_FALSE(guarded.handshake->identity().runs_scripts);
+  guarded.ask();
+  EXPECT_TRUE(guarded.out.starts_with("*4\r\n$5\r\nWATCH"));
+  EXPECT_EQ(guarded.take_reading(Value(), -2), Progress::ask);
+  guarded.ask();
+  for (int i = 0; i < 4; ++i) EXPECT_EQ(guarded.handshake->take(status("QUEUED")), Progress::more);
+  EXPECT_EQ(guarded.take({}), Progress::ask) << "its changes are to be told";
+  guarded.ask();
+  EXPECT_EQ(guarded.out, test::resp::command({"CLIENT", "CACHING", "YES"}) +
+                             test::resp::command({"GET", "redlock:node:marker"}));
 }
 
 TEST(Handshake, AnUnfitServerIsNotWrittenTo) {

@@ -14,7 +14,7 @@
 namespace redlock::redis {
 namespace {
 
-/// Feeds all at once; what is malformed is the last element.
+/// Feeds all at once; a malformed reply is the last element.
 std::vector<std::string> read(std::string_view bytes) {
   ReplyReader reader;
   reader.feed(bytes);

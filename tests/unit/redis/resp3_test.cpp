@@ -117,36 +117,37 @@ TEST(Resp3, RefusesWhatNoServerSays) {
 
 // --- As the reader reads it ---
 
-const std::string dialogue = "%3\r\n+proto\r\n:3\r\n+modules\r\n*1\r\n+x\r\n+role\r\n+master\r\n" +
-                             flush + "+OK\r\n_\r\n" + invalidation +
-                             "*2\r\n,1.7e+15\r\n_\r\n:1500\r\n$6\r\nholder\r\n=7\r\ntxt:abc\r\n"
-                             "|1\r\n+a\r\n+b\r\n#t\r\n!5\r\nERR x\r\n,7\r\n>1\r\n+other\r\n$-1\r\n";
+const std::string conversation =
+    "%3\r\n+proto\r\n:3\r\n+modules\r\n*1\r\n+x\r\n+role\r\n+master\r\n" + flush + "+OK\r\n_\r\n" +
+    invalidation +
+    "*2\r\n,1.7e+15\r\n_\r\n:1500\r\n$6\r\nholder\r\n=7\r\ntxt:abc\r\n"
+    "|1\r\n+a\r\n+b\r\n#t\r\n!5\r\nERR x\r\n,7\r\n>1\r\n+other\r\n$-1\r\n";
 
-const std::vector<std::string> values_of_dialogue{"[+proto :3 +modules [] +role +master ]",
-                                                  ">[$invalidate nil ]",
-                                                  "+OK",
-                                                  "nil",
-                                                  ">[$invalidate [$redlock:node:marker ] ]",
-                                                  "[$1.7e+15 nil ]",
-                                                  ":1500",
-                                                  "$holder",
-                                                  "$abc",
-                                                  ":1",
-                                                  "-ERR x",
-                                                  "$7",
-                                                  ">[+other ]",
-                                                  "nil"};
+const std::vector<std::string> values_of_conversation{"[+proto :3 +modules [] +role +master ]",
+                                                      ">[$invalidate nil ]",
+                                                      "+OK",
+                                                      "nil",
+                                                      ">[$invalidate [$redlock:node:marker ] ]",
+                                                      "[$1.7e+15 nil ]",
+                                                      ":1500",
+                                                      "$holder",
+                                                      "$abc",
+                                                      ":1",
+                                                      "-ERR x",
+                                                      "$7",
+                                                      ">[+other ]",
+                                                      "nil"};
 
 TEST(Resp3, IsReadTheSameWhereverTheBytesAreSplit) {
-  for (std::size_t first = 0; first <= dialogue.size(); ++first) {
+  for (std::size_t first = 0; first <= conversation.size(); ++first) {
     ReplyReader reader(Protocol::resp3);
     std::vector<std::string> values;
-    const std::string_view all = dialogue;
+    const std::string_view all = conversation;
     for (const auto part : {all.substr(0, first), all.substr(first)}) {
       reader.feed(part);
       for (std::string& value : drain(reader)) values.push_back(std::move(value));
     }
-    ASSERT_EQ(values, values_of_dialogue) << first;
+    ASSERT_EQ(values, values_of_conversation) << first;
     ASSERT_EQ(reader.malformed(), "");
     ASSERT_FALSE(reader.in_the_middle());
   }
@@ -182,7 +183,7 @@ TEST(Resp3, SurvivesMutatedStreams) {
     return values;
   };
   for (int round = 0; round < 4'000; ++round) {
-    std::string bytes = dialogue;
+    std::string bytes = conversation;
     for (auto changes = 1 + random() % 4; changes > 0; --changes) {
       const std::size_t at = random() % bytes.size();
       if (random() % 2 == 0) {

@@ -45,7 +45,7 @@ struct Listener final : SubscriberOwner {
 class SubscriberToFake : public testing::Test {
  protected:
   SubscriberToFake() {
-    server_.on("SUBSCRIBE", [](const test::Command& command) -> test::Answer {
+    server_.on("SUBSCRIBE", [](const test::Command& command) -> test::FakeAnswer {
       return subscribed(command.at(1));
     });
   }
@@ -55,7 +55,7 @@ class SubscriberToFake : public testing::Test {
     subscriber_->open();
   }
   void answer_subscribe(const std::string& bytes) {
-    server_.on("SUBSCRIBE", [bytes](const test::Command&) -> test::Answer { return bytes; });
+    server_.on("SUBSCRIBE", [bytes](const test::Command&) -> test::FakeAnswer { return bytes; });
   }
   [[nodiscard]] bool listens() {
     return run_until(loop_, [&] { return owner_.listening > 0; });
@@ -83,7 +83,7 @@ TEST_F(SubscriberToFake, SaysWhoItIsFirst) {
   ConnectionTarget target = tcp_target(server_.port());
   target.user = "me";
   target.password = "secret";
-  server_.on("AUTH", [](const test::Command&) -> test::Answer { return resp::status("OK"); });
+  server_.on("AUTH", [](const test::Command&) -> test::FakeAnswer { return resp::status("OK"); });
   open_as(target);
   ASSERT_TRUE(listens());
   EXPECT_EQ(server_.commands().front(), (test::Command{"AUTH", "me", "secret"}));
@@ -100,7 +100,7 @@ TEST_F(SubscriberToFake, EndsWhereItIsRefused) {
 TEST_F(SubscriberToFake, DoesNotRepeatAPassword) {
   ConnectionTarget target = tcp_target(server_.port());
   target.password = "secret";
-  server_.on("AUTH", [](const test::Command&) -> test::Answer {
+  server_.on("AUTH", [](const test::Command&) -> test::FakeAnswer {
     return resp::error("ERR AUTH secret: no password is set");
   });
   open_as(target);

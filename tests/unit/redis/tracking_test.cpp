@@ -1,4 +1,4 @@
-// A connection whose server tells when it forgets (see Handshake).
+// A connection whose server reports that it lost its data (see Handshake).
 
 #include <gtest/gtest.h>
 
@@ -34,7 +34,7 @@ class TrackingConnection : public testing::Test {
     answer("GET", resp::bulk("marker"));
   }
   void answer(const std::string& word, const std::string& bytes) {
-    server_.on(word, [bytes](const Command&) -> test::Answer { return bytes; });
+    server_.on(word, [bytes](const Command&) -> test::FakeAnswer { return bytes; });
   }
   void connect(bool guarded = true) {
     ConnectionTarget target = tcp_target(server_.port());
@@ -45,7 +45,7 @@ class TrackingConnection : public testing::Test {
   }
   void ask(Verb verb) {
     Encoder encoder;
-    connection_->send(encoder.encode(verb, core::ScriptForm::digest, connection_->set_form(), "r",
+    connection_->send(encoder.encode(verb, core::ScriptForm::digest, connection_->dialect(), "r",
                                      Token::parse("me").value(), std::chrono::seconds(1), 1),
                       {.claim = {}, .round = 0, .verb = verb});
     connection_->flush();
@@ -53,7 +53,7 @@ class TrackingConnection : public testing::Test {
   void expect_end(const std::string& why) {
     ASSERT_TRUE(run_until(loop_, [&] { return owner_.downs > 0; }));
     EXPECT_EQ(owner_.cause, core::NodeDown::Cause::error);
-    EXPECT_EQ(owner_.conduct, Conduct::proper) << owner_.why;
+    EXPECT_EQ(owner_.protocol_error, ProtocolError::none) << owner_.why;
     EXPECT_NE(owner_.why.find(why), std::string::npos) << owner_.why;
   }
 
@@ -141,7 +141,7 @@ TEST_F(TrackingConnection, IsNotAskedForWithoutTheGuard) {
   EXPECT_EQ(server_.count("CLIENT TRACKING"), 0U);
   server_.push(flushed);
   ASSERT_TRUE(run_until(loop_, [&] { return owner_.downs > 0; }));
-  EXPECT_EQ(owner_.conduct, Conduct::violated_protocol);
+  EXPECT_EQ(owner_.protocol_error, ProtocolError::violation);
 }
 
 }  // namespace

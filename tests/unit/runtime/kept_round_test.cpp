@@ -21,7 +21,7 @@ core::Round begun() {
   return round;
 }
 
-/// What is told later is what could have been told at once.
+/// The later report equals the immediate one.
 void expect_kept(const core::Round& round, core::Duration validity) {
   const RoundReport kept = KeptRound(round, urls, 3ms, validity).report();
   const RoundReport told = report_round(round, urls, 3ms, validity);

@@ -9,15 +9,15 @@
 namespace redlock::runtime {
 namespace {
 
-using redis::Answer;
+using redis::OwnedValue;
 using redis::Value;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-Answer bulk(std::string text) { return {Value::Type::bulk, 0, std::move(text), {}}; }
-Answer error(std::string text) { return {Value::Type::error, 0, std::move(text), {}}; }
-Answer integer(std::int64_t number) { return {Value::Type::integer, number, {}, {}}; }
-Answer pair(std::string first, std::string second) {
+OwnedValue bulk(std::string text) { return {Value::Type::bulk, 0, std::move(text), {}}; }
+OwnedValue error(std::string text) { return {Value::Type::error, 0, std::move(text), {}}; }
+OwnedValue integer(std::int64_t number) { return {Value::Type::integer, number, {}, {}}; }
+OwnedValue pair(std::string first, std::string second) {
   return {Value::Type::array, 0, {}, {bulk(std::move(first)), bulk(std::move(second))}};
 }
 
@@ -29,11 +29,11 @@ std::string info(const std::string& more = {}) {
          more;
 }
 
-std::vector<Answer> answers() {
+std::vector<OwnedValue> answers() {
   return {bulk(info()), pair("appendfsync", "everysec"), pair("save", ""), {}, integer(-2), {}};
 }
 
-SurveyedNode read(const std::vector<Answer>& told) {
+SurveyedNode read(const std::vector<OwnedValue>& told) {
   SurveyedNode node;
   take_facts(told, node);
   return node;
@@ -56,6 +56,8 @@ TEST(SurveyFacts, OfAHealthyServerAreReadFromItsInfo) {
   const SurveyedNode node = read(answers());
   EXPECT_TRUE(node.seen.reachable);
   EXPECT_EQ(node.seen.version, "7.0.15");
+  EXPECT_EQ(node.seen.server, "Redis");
+  EXPECT_EQ(node.seen.server_version, "7.0.15");
   EXPECT_EQ(node.seen.role, NodeExamination::Role::master);
   EXPECT_EQ(node.replid, "xyz");
   EXPECT_EQ(node.seen.replicas, 2U);
@@ -87,13 +89,27 @@ TEST(SurveyFacts, CallAServerDurableOnlyWhenItWritesEveryCommandFirst) {
 }
 
 TEST(SurveyFacts, OfASentinelSurviveThatItKnowsFewCommands) {
-  const Answer unknown = error("ERR unknown command 'GET'");
+  const OwnedValue unknown = error("ERR unknown command 'GET'");
   const SurveyedNode node =
       read({bulk("redis_version:7.0.15\r\nredis_mode:sentinel\r\nrun_id:abc\r\n"), unknown, unknown,
             unknown, unknown, unknown});
   EXPECT_TRUE(node.seen.reachable);
   EXPECT_EQ(node.seen.role, NodeExamination::Role::sentinel);
   EXPECT_EQ(node.denied, "");
+}
+
+TEST(SurveyFacts, OfAForkNameItAndKnowItsSentinels) {
+  auto told = answers();
+  told[0] = bulk(
+      "redis_version:7.2.4\r\nserver_name:valkey\r\nvalkey_version:9.1.2\r\n"
+      "server_mode:sentinel\r\nrun_id:abc\r\n");
+  const SurveyedNode node = read(told);
+  EXPECT_EQ(node.seen.role, NodeExamination::Role::sentinel);
+  EXPECT_EQ(node.seen.version, "7.2.4");
+  EXPECT_EQ(node.seen.server, "Valkey");
+  EXPECT_EQ(node.seen.server_version, "9.1.2");
+  told[0] = bulk("run_id:abc\r\n");
+  EXPECT_EQ(read(told).seen.server, "");
 }
 
 TEST(SurveyFacts, OfALoadingServerSaySoWhateverItAnswers) {

@@ -58,9 +58,9 @@ TEST(FakeServerTest, RecordsCommandsAndAnswersOverridesDifferently) {
 
 TEST(FakeServerTest, CanStaySilentCloseAndReset) {
   FakeServer server;
-  server.on("QUIET", [](const Command&) { return Answer::silence(); });
-  server.on("LEAVE", [](const Command&) { return Answer::close(resp::status("BYE")); });
-  server.on("CRASH", [](const Command&) { return Answer::reset(); });
+  server.on("QUIET", [](const Command&) { return FakeAnswer::silence(); });
+  server.on("LEAVE", [](const Command&) { return FakeAnswer::close(resp::status("BYE")); });
+  server.on("CRASH", [](const Command&) { return FakeAnswer::reset(); });
   auto quiet = RespClient::tcp(server.port());
   quiet.set_limit(std::chrono::milliseconds(30));
   EXPECT_THROW(quiet.call({"QUIET"}), std::runtime_error);
@@ -75,7 +75,7 @@ TEST(FakeServerTest, CanStaySilentCloseAndReset) {
 TEST(FakeServerTest, PoursOutAnEndlessAnswerAndStaysUsable) {
   FakeServer server;
   server.on("GET", [](const Command&) {
-    return Answer::endless("$1000000000\r\n", std::string(4096, 'x'));
+    return FakeAnswer::endless("$1000000000\r\n", std::string(4096, 'x'));
   });
   auto drowned = RespClient::tcp(server.port());
   drowned.set_limit(std::chrono::milliseconds(50));

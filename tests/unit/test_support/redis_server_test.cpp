@@ -11,7 +11,6 @@
 
 #include "support/certificates.hpp"
 #include "support/eventually.hpp"
-#include "support/movable_clock.hpp"
 #include "support/process.hpp"
 #include "support/resp_client.hpp"
 #include "support/spawn.hpp"
@@ -86,7 +85,7 @@ TEST(RedisServerTest, CountsAsStartedWhileItStillLoads) {
                                     "--aof-use-rdb-preamble", "no"},
                       .loading_grace = std::chrono::milliseconds(0)});
   server.command({"EVAL", "for i = 1, 50000 do redis.call('SET', i, i) end", "0"});
-  // Half a millisecond a key, and a look at its connections every 1024 keys: 25 s of loading.
+  // Half a millisecond a key, and a check of its connections every 1024 keys: 25 s of loading.
   auto& arguments = server.options().arguments;
   arguments.insert(arguments.end(), {"--key-load-delay", "500"});
   server.restart();
@@ -117,7 +116,7 @@ TEST(RedisServerTest, PassesPasswordAndFurtherArgumentsAndEnvironmentOn) {
   EXPECT_EQ(stranger.call({"PING"}).string.substr(0, 6), "NOAUTH");
   EXPECT_EQ(server.command({"CONFIG", "GET", "maxmemory"}).elements.at(1).string, "3145728");
   EXPECT_TRUE(server.command({"DEBUG", "SLEEP", "0"}).is_ok());
-  // The server overwrites what /proc tells of its environment; the loader's complaint remains.
+  // The server overwrites its environment in /proc; the loader's error message remains.
   EXPECT_NE(server.log().find("redlock-absent.so"), std::string::npos) << server.log();
 }
 
@@ -144,7 +143,6 @@ TEST(RedisServerTest, MovesIntoAnotherObject) {
 }
 
 TEST(RedisServerTest, UnderAMovableClockLeapsAndKeepsItsClockOverARestart) {
-  if (!MovableClock::available()) GTEST_SKIP() << "libfaketime is not installed";
   using std::chrono::hours;
   RedisServer server({.clock = ServerClock::movable});
   const auto seconds_ahead = [&] {

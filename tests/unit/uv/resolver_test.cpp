@@ -151,7 +151,7 @@ TEST_F(ResolverTest, starts_behind_the_address_that_was_tried_last_unless_it_wor
   resolver.trying(address("127.0.0.3"));
   EXPECT_EQ(order(), addresses({"127.0.0.1", "127.0.0.2", "127.0.0.3"}));
 
-  // Name servers rotate what they tell: the address counts, not its place.
+  // Name servers rotate their answers: the address counts, not its position.
   told = addresses({"127.0.0.3", "127.0.0.1", "127.0.0.2"});
   EXPECT_EQ(order(), addresses({"127.0.0.1", "127.0.0.2", "127.0.0.3"}));
   told = addresses({"127.0.0.8", "127.0.0.9"});

@@ -36,7 +36,7 @@ inline bool run_until(Loop& loop, const std::function<bool()>& condition) {
   return true;
 }
 
-/// Remembers what a stream told it.
+/// Remembers the stream's callbacks.
 class Recorder final : public StreamListener {
  public:
   void on_open() noexcept override {

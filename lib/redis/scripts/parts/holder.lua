@@ -5,7 +5,7 @@ local function find_holder(key)
   if kind == 'string' then
     return redis.call('get', key) ~= 'redlock:cooldown', false
   elseif kind == 'zset' then
-    local whose, holds, writer = look(key, milliseconds())
+    local whose, holds, writer = read_holds(key, milliseconds())
     return not whose or holds > 0, writer ~= nil
   end
   return kind ~= 'none', false
@@ -16,7 +16,7 @@ local function drop_reservation(key)
   if redis.call('type', key).ok ~= 'zset' then
     return
   end
-  local whose, holds, writer = look(key, milliseconds())
+  local whose, holds, writer = read_holds(key, milliseconds())
   if not whose or not writer then
     return
   elseif holds == 0 then

@@ -1,15 +1,15 @@
 -- A lease that others may share is a hold: a member "hold:TOKEN" of a sorted set at the resource, scored
--- with the millisecond at which it ends by this node's clock. A member "group:…" scored 0 says who may
--- share: "group:shared", or "group:owner NAME". While a writer waits for readers, "writer" is scored with
--- when that ends. The key lives as long as its last member.
+-- with the millisecond at which it ends by this node's clock. A member "group:…" scored 0 names the group that may
+-- share: "group:shared", or "group:owner NAME". While a writer waits for readers, the score of "writer" is when its
+-- reservation ends. The key lives as long as its last member.
 local function milliseconds()
   local time = redis.call('time')
   return time[1] * 1000 + math.floor(time[2] / 1000)
 end
 
--- Forgets what has ended. The group, how many holds it has, and when a waiting writer's turn ends;
--- nothing where the set is not one of ours.
-local function look(key, now)
+-- Removes the holds that have ended. Returns the group, the number of its holds, and when a waiting writer's
+-- reservation ends; nil if the set is not one of ours.
+local function read_holds(key, now)
   local first = redis.call('zrange', key, 0, 0, 'withscores')
   if first[2] ~= '0' or string.sub(first[1], 1, 6) ~= 'group:' then
     return nil
@@ -35,7 +35,7 @@ local function held_for(key, now)
   return 0
 end
 
--- Where nobody else's holds are.
+-- Only where no other group has holds.
 local function share(key, group, token, ends)
   if redis.call('type', key).ok == 'zset' and not redis.call('zscore', key, 'group:' .. group) then
     redis.call('del', key)

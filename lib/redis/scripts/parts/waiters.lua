@@ -1,18 +1,18 @@
--- Who waits for a resource stands in a queue (queue.lua), and listens on a channel of its own. Told are the
--- one that came first and, in case it is not there, the second; those that listen no more are dropped.
--- That somebody waits is told by a mark, which is deleted together with a resource. It is put back as
--- long as anybody waits. No error of this may reach the caller: the resource is given up.
-local function tell(key)
-  local queue, told = 'redlock:node:queue:' .. key, 0
+-- A client that waits for a resource is queued (queue.lua), and subscribed to a channel of its own. A release
+-- notifies the first client of the queue and, in case that one has gone, the second; clients that are not subscribed
+-- any more are dropped. A flag says that clients wait. It is deleted together with a resource, and set again while
+-- any client waits. No error of this may reach the caller: the resource is released already.
+local function notify(key)
+  local queue, notified = 'redlock:node:queue:' .. key, 0
   for _ = 1, 8 do
-    local waiter = redis.pcall('zrange', queue, told, told)[1]
-    if not waiter or told == 2 then
+    local waiter = redis.pcall('zrange', queue, notified, notified)[1]
+    if not waiter or notified == 2 then
       break
     end
-    if redis.pcall('publish', 'redlock:wake:' .. waiter, told .. key) == 0 then
+    if redis.pcall('publish', 'redlock:wake:' .. waiter, notified .. key) == 0 then
       redis.pcall('zrem', queue, waiter)
     else
-      told = told + 1
+      notified = notified + 1
     end
   end
   local left = redis.pcall('pttl', 'redlock:node:waiters')
@@ -21,8 +21,8 @@ local function tell(key)
   end
 end
 
-local function tell_if_awaited(key)
+local function notify_if_awaited(key)
   if redis.pcall('del', 'redlock:node:awaited') == 1 then
-    tell(key)
+    notify(key)
   end
 end

@@ -1,4 +1,4 @@
-#include "redis/dialogue.hpp"
+#include "redis/admin_connection.hpp"
 
 #include <utility>
 
@@ -9,8 +9,8 @@
 namespace redlock::redis {
 namespace {
 
-Answer kept(const Value& value) {
-  Answer answer{value.type, value.integer, value.text, {}};
+OwnedValue kept(const Value& value) {
+  OwnedValue answer{value.type, value.integer, value.text, {}};
   answer.elements.reserve(value.elements.size());
   for (const Value* element : value.elements) answer.elements.push_back(kept(*element));
   return answer;
@@ -23,12 +23,13 @@ void Questions::add(std::initializer_list<std::string_view> words) {
   ++count_;
 }
 
-Dialogue::Dialogue(uv_loop_t* loop, ConnectionTarget target, DialogueOwner& owner)
+AdminConnection::AdminConnection(uv_loop_t* loop, ConnectionTarget target,
+                                 AdminConnectionOwner& owner)
     : owner_(owner), target_(std::move(target)), stream_(loop, *this) {}
 
-void Dialogue::open() { stream_.open(target_.endpoint); }
+void AdminConnection::open() { stream_.open(target_.endpoint); }
 
-void Dialogue::ask(const Questions& questions) {
+void AdminConnection::ask(const Questions& questions) {
   REDLOCK_ASSERT(state_ == State::idle);
   state_ = State::asking;
   expected_ = questions.count();
@@ -36,13 +37,13 @@ void Dialogue::ask(const Questions& questions) {
   stream_.flush();
 }
 
-void Dialogue::close() {
+void AdminConnection::close() {
   if (state_ == State::closed) return;
   state_ = State::closed;
   stream_.close(uv::CloseMode::reset);
 }
 
-void Dialogue::on_open() noexcept {
+void AdminConnection::on_open() noexcept {
   Questions introduction;
   if (!target_.user.empty()) {
     introduction.add({"AUTH", target_.user, target_.password});
@@ -52,14 +53,14 @@ void Dialogue::on_open() noexcept {
   if (target_.db != 0) introduction.add({"SELECT", std::to_string(target_.db)});
   state_ = State::idle;
   if (introduction.count() == 0) {
-    owner_.on_greeted({});
+    owner_.on_auth_result({});
     return;
   }
   ask(introduction);
-  state_ = State::greeting;
+  state_ = State::authenticating;
 }
 
-void Dialogue::on_bytes(std::string_view bytes) noexcept {
+void AdminConnection::on_bytes(std::string_view bytes) noexcept {
   reader_.feed(bytes);
   read();
   if (state_ == State::closed) return;
@@ -70,7 +71,7 @@ void Dialogue::on_bytes(std::string_view bytes) noexcept {
   }
 }
 
-void Dialogue::read() {
+void AdminConnection::read() {
   while (const Value* value = reader_.next()) {
     if (state_ == State::idle) {
       end("protocol violation: an answer that nobody asked for");
@@ -79,10 +80,10 @@ void Dialogue::read() {
     answers_.push_back(kept(*value));
     reader_.recycle();
     if (answers_.size() < expected_) continue;
-    const bool greeted = state_ == State::greeting;
+    const bool authenticating = state_ == State::authenticating;
     state_ = State::idle;
-    if (greeted) {
-      take_greeting();
+    if (authenticating) {
+      take_auth_result();
     } else {
       owner_.on_answers(std::exchange(answers_, {}));
     }
@@ -90,25 +91,25 @@ void Dialogue::read() {
   }
 }
 
-void Dialogue::take_greeting() {
-  Greeting greeting;
+void AdminConnection::take_auth_result() {
+  AuthResult result;
   const bool authenticated = !target_.user.empty() || !target_.password.empty();
   for (std::size_t i = 0; i < answers_.size(); ++i) {
     if (!answers_[i].is_error()) continue;
     if (authenticated && i == 0) {
-      greeting.authentication = "AUTH: ";
-      greeting.authentication += without_secrets(answers_[i].text, target_.password);
+      result.authentication = "AUTH: ";
+      result.authentication += without_secrets(answers_[i].text, target_.password);
     } else {
-      greeting.selection = "SELECT " + std::to_string(target_.db) + ": " + answers_[i].text;
+      result.selection = "SELECT " + std::to_string(target_.db) + ": " + answers_[i].text;
     }
   }
   answers_.clear();
-  owner_.on_greeted(greeting);
+  owner_.on_auth_result(result);
 }
 
-void Dialogue::on_failure(const uv::Failure& failure) noexcept { end(failure.message); }
+void AdminConnection::on_failure(const uv::Failure& failure) noexcept { end(failure.message); }
 
-void Dialogue::end(const std::string& why) {
+void AdminConnection::end(const std::string& why) {
   close();
   owner_.on_end(why);
 }

@@ -21,9 +21,9 @@ namespace redlock::fuzz {
   return commands;
 }
 
-/// What a healthy server answers to a command of the greeting; INFO is given.
-[[nodiscard]] inline std::string greeting_answer(const test::Command& command,
-                                                 std::string_view info) {
+/// A healthy server's answer to a command of the handshake; INFO is given.
+[[nodiscard]] inline std::string handshake_answer(const test::Command& command,
+                                                  std::string_view info) {
   namespace resp = test::resp;
   const std::string& word = command.at(0);
   if (word == "INFO") return resp::bulk(info);

@@ -131,7 +131,7 @@ void RawFloor::flush() {
   given_up_.clear();
 }
 
-/// Returns whether the node is worth keeping.
+/// Returns whether to keep the node.
 bool RawFloor::send_batch(std::size_t index, std::string_view batch) {
   Node& node = nodes_[index];
   std::size_t sent = 0;
@@ -181,7 +181,7 @@ void RawFloor::parse(std::size_t index) {
     if (newline == nullptr) break;
     at = newline + 1;
     lanes_.on_answer(
-        index, kind == '+' || kind == ':' ? FloorLanes::Answer::good : FloorLanes::Answer::bad);
+        index, kind == '+' || kind == ':' ? FloorLanes::Outcome::good : FloorLanes::Outcome::bad);
   }
   node.filled = static_cast<std::size_t>(end - at);
   if (node.filled == node.input.size()) return lose(index);

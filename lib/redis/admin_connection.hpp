@@ -14,11 +14,11 @@
 namespace redlock::redis {
 
 /// A `Value` that outlives the reader it came from.
-struct Answer {
+struct OwnedValue {
   Value::Type type = Value::Type::nil;
   std::int64_t integer = 0;
   std::string text{};
-  std::vector<Answer> elements{};
+  std::vector<OwnedValue> elements{};
 
   [[nodiscard]] bool is_error() const noexcept { return type == Value::Type::error; }
 };
@@ -36,40 +36,43 @@ class Questions {
   std::size_t count_ = 0;
 };
 
-/// How the server took AUTH and SELECT: empty, or the error in the server's words, without secrets.
-struct Greeting {
+/// The server's answers to AUTH and SELECT: each empty, or the error in the server's words, without
+/// secrets.
+struct AuthResult {
   std::string authentication{};
   std::string selection{};
 };
 
-/// Is called on the loop only, never after close(); may ask or close from inside any call.
-class DialogueOwner {
+/// Called on the loop only, never after close(). May ask or close from inside any call.
+class AdminConnectionOwner {
  public:
-  /// Connected, and introduced. What is asked after a refusal is asked as nobody, or in database 0.
-  virtual void on_greeted(const Greeting& greeting) noexcept = 0;
+  /// Connected. After a refused AUTH, commands run unauthenticated; after a refused SELECT, in
+  /// database 0.
+  virtual void on_auth_result(const AuthResult& result) noexcept = 0;
   /// One answer per question, in their order.
-  virtual void on_answers(std::vector<Answer> answers) noexcept = 0;
+  virtual void on_answers(std::vector<OwnedValue> answers) noexcept = 0;
   /// The last call: the connection is gone. `why` is one line.
   virtual void on_end(const std::string& why) noexcept = 0;
 
  protected:
-  ~DialogueOwner() = default;
+  ~AdminConnectionOwner() = default;
 };
 
-/// One connection for commands of any kind, asked and answered in turns: for looking at a server,
-/// where `Connection` is for voting on it. Knows no time: whoever owns it gives up by close().
-class Dialogue final : private uv::StreamListener {
+/// One connection for commands of any kind, to examine and to administer a server; `Connection` is
+/// for its votes. Sends a batch only when the one before is answered. Has no time limit of its own:
+/// its owner gives up by close().
+class AdminConnection final : private uv::StreamListener {
  public:
-  Dialogue(uv_loop_t* loop, ConnectionTarget target, DialogueOwner& owner);
+  AdminConnection(uv_loop_t* loop, ConnectionTarget target, AdminConnectionOwner& owner);
   /// Closes by reset.
-  ~Dialogue() = default;
-  Dialogue(const Dialogue&) = delete;
-  Dialogue& operator=(const Dialogue&) = delete;
+  ~AdminConnection() = default;
+  AdminConnection(const AdminConnection&) = delete;
+  AdminConnection& operator=(const AdminConnection&) = delete;
 
-  /// Once; on_greeted or on_end follows.
+  /// Once; on_auth_result or on_end follows.
   void open();
 
-  /// After on_greeted, and when nothing is unanswered.
+  /// After on_auth_result, while no command is unanswered.
   void ask(const Questions& questions);
 
   void close();
@@ -80,15 +83,15 @@ class Dialogue final : private uv::StreamListener {
   void on_failure(const uv::Failure& failure) noexcept override;
 
   void read();
-  void take_greeting();
+  void take_auth_result();
   void end(const std::string& why);
 
-  DialogueOwner& owner_;
+  AdminConnectionOwner& owner_;
   ConnectionTarget target_;
-  enum class State : std::uint8_t { connecting, greeting, asking, idle, closed };
+  enum class State : std::uint8_t { connecting, authenticating, asking, idle, closed };
   State state_ = State::connecting;
   std::size_t expected_ = 0;
-  std::vector<Answer> answers_;
+  std::vector<OwnedValue> answers_;
   ReplyReader reader_;
   uv::Stream stream_;
 };

@@ -4,13 +4,12 @@
 namespace redlock::api {
 namespace {
 
-// The thread may stay away from the loop for this long after a loan: what is due earlier is worth
-// waking it for.
+// How long the thread may stay away from the loop after a loan. A deadline that is nearer wakes it.
 constexpr auto near = std::chrono::milliseconds(3);
 
 }  // namespace
 
-bool ClientCore::try_lead() noexcept {
+bool ClientCore::try_borrow_loop() noexcept {
   if (!thread_ || !thread_->try_borrow()) return false;
   // A backlog is written by libuv, and a write to a dead peer would raise SIGPIPE on this thread,
   // which does not block it.
@@ -26,7 +25,7 @@ void ClientCore::end_turn() noexcept {
   if (driver_) driver_->end_turn();
 }
 
-bool ClientCore::may_lead() const noexcept {
+bool ClientCore::may_keep_loop() const noexcept {
   return driver_ && !drained_ && for_the_thread_.empty() && !thread_->is_wanted_back() &&
          !driver_->backlogged();
 }
@@ -36,7 +35,7 @@ void ClientCore::turn() noexcept {
   end_turn();
 }
 
-void ClientCore::stop_leading() noexcept {
+void ClientCore::give_back_loop() noexcept {
   const bool work_left = drained_ || !for_the_thread_.empty();
   if (work_left && driver_) driver_->request_turn_end();
   thread_->give_back(work_left || deadline_near());

@@ -1,0 +1,159 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <type_traits>
+#include <variant>
+
+#include "core/messages.hpp"
+#include "core/node_set.hpp"
+#include "core/time.hpp"
+#include "redlock/error.hpp"
+
+/// What comes out of the engine: the commands. Each carries exactly what its driver needs; what a
+/// pointer refers to lives until the next step.
+namespace redlock::core {
+
+class Round;
+
+// --- connections ----------------------------------------------------------------------------
+
+/// Begin to connect; NodeUp or NodeDown follows.
+struct Connect {
+  NodeIndex node = 0;
+};
+/// Flush the connection, then drop it with a reset; nothing follows.
+struct Disconnect {
+  NodeIndex node = 0;
+};
+/// To the notifications that nodes publish for Engine::client_id(); Subscribed or Unsubscribed
+/// follows for each.
+struct Subscribe {
+  NodeSet nodes{};
+};
+/// Nothing follows.
+struct Unsubscribe {
+  NodeIndex node = 0;
+};
+
+// --- requests -------------------------------------------------------------------------------
+
+/// A request to each of `nodes`, in the order of the commands; one Answer follows from each.
+struct Request {
+  NodeSet nodes{};
+  Stamp stamp{};
+};
+/// For a claim, which has the rest.
+struct Send : Request {
+  ScriptForm form = ScriptForm::digest;
+};
+/// For no claim: read_clock, read_marker, prune_fencing_numbers.
+struct SendUpkeep : Request {
+  ScriptForm form = ScriptForm::digest;
+};
+/// join_queue or leave_queue; `mode` is the script's argument.
+struct SendToQueue : Request {
+  const std::string* key = nullptr;
+  std::int64_t mode = 0;
+};
+/// CLIENT KILL ID.
+struct KillOld : Request {
+  std::int64_t connection = 0;
+};
+/// Replaces a node's marker, if it is still the expected one.
+struct MarkerWrite {
+  NodeIndex node = 0;
+  std::string expected{};
+  std::string text{};     ///< as format_marker() has it
+  Duration quarantine{};  ///< begins with the writing; zero: it stays as it is
+  Duration node_clock{};  ///< mark_plain: what the node's clock shows, since 1970, as far as known
+};
+struct SendMarker : Request {
+  const MarkerWrite* write = nullptr;
+};
+
+// --- outcomes -------------------------------------------------------------------------------
+
+struct Acquired {
+  CallId request{};
+  ClaimId claim{};
+  const Round* round = nullptr;  ///< the granting one
+  Duration elapsed{};            ///< since the first round
+  Instant valid_until{};
+};
+/// The lease has another deadline. Without a request: a renewal, or a node's clock that stepped,
+/// and then the deadline is earlier.
+struct Extended {
+  CallId request{};
+  ClaimId claim{};
+  const Round* round = nullptr;
+  Duration elapsed{};
+  Instant valid_until{};
+};
+/// No majority holds the token any more.
+struct Released {
+  CallId request{};
+  ClaimId claim{};
+  const Round* round = nullptr;
+  Duration elapsed{};
+};
+/// Every node answered or failed.
+struct Inspected {
+  CallId request{};
+  ClaimId claim{};
+  const Round* round = nullptr;
+};
+/// The request did not get what it asked for.
+struct Failed {
+  CallId request{};
+  Errc code{};
+  const Round* round = nullptr;  ///< the last one; none where nothing was sent
+  Duration elapsed{};
+};
+/// The lease ends soon, though it is to be renewed.
+struct AtRisk {
+  ClaimId claim{};
+};
+/// The lease reached its deadline.
+struct Lost {
+  ClaimId claim{};
+  const Round* round = nullptr;
+};
+
+// --- news -----------------------------------------------------------------------------------
+
+/// A guard took the node's vote: Engine::exclusion() says why.
+struct NodeExcluded {
+  NodeIndex node = 0;
+};
+/// The node is a member that the settings did not name; connected like the others.
+struct NodeLearned {
+  NodeIndex node = 0;
+};
+/// Before Drained: so many releases did not reach the node.
+struct Undelivered {
+  NodeIndex node = 0;
+  std::int64_t releases = 0;
+};
+/// Nothing is left to wait for.
+struct Drained {};
+
+using Command =
+    std::variant<Connect, Disconnect, Subscribe, Unsubscribe, Send, SendUpkeep, SendToQueue,
+                 KillOld, SendMarker, Acquired, Extended, Released, Inspected, Failed, AtRisk, Lost,
+                 NodeExcluded, NodeLearned, Undelivered, Drained>;
+
+/// The request in a command; none in any other.
+[[nodiscard]] inline const Request* request_in(const Command& command) noexcept {
+  return std::visit(
+      [](const auto& alternative) -> const Request* {
+        if constexpr (std::is_base_of_v<Request, std::remove_cvref_t<decltype(alternative)>>) {
+          return &alternative;
+        } else {
+          return nullptr;
+        }
+      },
+      command);
+}
+
+}  // namespace redlock::core

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <ctime>
+#include <span>
+
+#include "support/assert.hpp"
+
+/// What differs between systems, as far as it needs no event loop: platform_linux.cpp has it for
+/// Linux, platform_posix.cpp for all others (REDLOCK_PORTABLE=ON compiles that one on Linux too).
+namespace redlock::support {
+
+/// The clock of every deadline: monotonic, the same in all processes, and it counts suspend.
+extern const clockid_t boot_clock;
+
+/// One clock_gettime(). Async-signal-safe.
+[[nodiscard]] inline std::chrono::nanoseconds boot_time() noexcept {
+  timespec now{};
+  REDLOCK_ASSERT(clock_gettime(boot_clock, &now) == 0);
+  return std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec);
+}
+
+/// From the kernel, blocking until it has been seeded. Ends the program if that fails: weaker
+/// randomness is no alternative, as a token that can repeat deletes somebody else's lock.
+void fill_random(std::span<std::uint8_t> out) noexcept;
+
+/// No SIGPIPE for writes to a socket whose peer is gone: the flag for every send(), and what a
+/// system that has no such flag wants once for each socket.
+extern const int send_without_sigpipe;
+void prevent_sigpipe(int socket) noexcept;
+
+/// For debuggers; does nothing where a thread cannot be named.
+void name_this_thread(const char* name) noexcept;
+
+}  // namespace redlock::support

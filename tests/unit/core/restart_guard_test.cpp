@@ -1,0 +1,109 @@
+#include "core/restart_guard.hpp"
+
+#include <gtest/gtest.h>
+
+#include "core/marker.hpp"
+
+namespace redlock::core {
+namespace {
+
+using namespace std::chrono_literals;
+
+// The same as guard.lua decides: tests/integration/restart_guard_test.cpp compares the two.
+
+constexpr auto now = 1'700'000'000'000'000us;
+
+GuardTerms client() {
+  return {.run_id = "run2",
+          .replid = "replid",
+          .max_ttl = 30s,
+          .quarantine = 30s + 302ms,
+          .name = "node0:1",
+          .incarnation = "fresh"};
+}
+
+std::string member(std::string_view run_id, std::string_view replid, bool durable = false,
+                   std::chrono::milliseconds max_ttl = 30s) {
+  Marker marker;
+  marker.state = Marker::State::active;
+  marker.incarnation = "old";
+  marker.deployment = "deployment";
+  marker.run_id = run_id;
+  marker.replid = replid;
+  marker.max_ttl = max_ttl;
+  marker.durable = durable;
+  marker.self = "node0:1";
+  marker.members = {"node0:1", "node1:1"};
+  return format_marker(marker) + " 5";
+}
+
+TEST(RestartGuard, LeavesTheMarkerOfThisProcessInThisRole) {
+  EXPECT_FALSE(guard_node({.marker = member("run2", "replid"), .time = now}, client()));
+}
+
+TEST(RestartGuard, MarksANewNodeBlankBehindAQuarantine) {
+  const auto writes = guard_node({.time = now}, client());
+  ASSERT_TRUE(writes);
+  EXPECT_EQ(writes->why, "empty");
+  EXPECT_EQ(writes->quarantine, 30s + 302ms);
+  EXPECT_EQ(writes->floor, 1'700'000'030'302'000U) << "the node's clock when the quarantine ends";
+  EXPECT_EQ(writes->marker,
+            "redlock2 blank fresh - run2 replid 30000 volatile node0:1 - 1700000000000000");
+}
+
+TEST(RestartGuard, TakesWhatIsNoMarkerForNone) {
+  const auto writes = guard_node({.marker = "redlock1 something else", .time = now}, client());
+  ASSERT_TRUE(writes);
+  EXPECT_EQ(writes->why, "empty");
+}
+
+TEST(RestartGuard, MarksANodeThatRestartedOrChangedItsRole) {
+  EXPECT_EQ(guard_node({.marker = member("run1", "replid")}, client())->why, "restarted");
+  EXPECT_EQ(guard_node({.marker = member("run2", "other")}, client())->why, "role");
+}
+
+TEST(RestartGuard, WaitsForTheLongestLeaseThatTheNodeKnewOf) {
+  const auto writes = guard_node({.marker = member("run1", "replid", false, 60s)}, client());
+  ASSERT_TRUE(writes);
+  EXPECT_EQ(writes->quarantine, 60s + 602ms);
+  EXPECT_EQ(parse_marker(writes->marker)->max_ttl, 60s);
+}
+
+TEST(RestartGuard, MakesNoQuarantineShorterAndNoFloorLower) {
+  const auto writes =
+      guard_node({.quarantine = 40s, .floor = 1'800'000'000'000'000U, .time = now}, client());
+  ASSERT_TRUE(writes);
+  EXPECT_FALSE(writes->quarantine);
+  EXPECT_FALSE(writes->floor);
+  EXPECT_FALSE(guard_node({.quarantine = -1ms, .time = now}, client())->quarantine)
+      << "it has no end";
+  EXPECT_TRUE(guard_node({.quarantine = 10s, .time = now}, client())->quarantine);
+}
+
+TEST(RestartGuard, LeavesTheVoteOfANodeThatLostNothing) {
+  GuardTerms terms = client();
+  terms.durable = true;
+  const auto writes = guard_node({.marker = member("run1", "other", true), .time = now}, terms);
+  ASSERT_TRUE(writes);
+  EXPECT_FALSE(writes->quarantine);
+  EXPECT_FALSE(writes->floor);
+  EXPECT_EQ(writes->marker,
+            "redlock2 active fresh deployment run2 replid 30000 durable node0:1 node0:1,node1:1 "
+            "1700000000000000");
+}
+
+TEST(RestartGuard, TrustsNoDataOfAnotherNodeOrAnotherRole) {
+  GuardTerms terms = client();
+  terms.durable = true;
+  EXPECT_TRUE(guard_node({.marker = member("run2", "other", true)}, terms)->quarantine)
+      << "the data of a master that it was a replica of";
+  terms.name = "node1:1";
+  EXPECT_TRUE(guard_node({.marker = member("run1", "replid", true)}, terms)->quarantine)
+      << "the data of another node";
+  terms.name = "";
+  EXPECT_TRUE(guard_node({.marker = member("run1", "replid", true)}, terms)->quarantine);
+  EXPECT_TRUE(guard_node({.marker = member("run1", "replid", false)}, terms)->quarantine);
+}
+
+}  // namespace
+}  // namespace redlock::core

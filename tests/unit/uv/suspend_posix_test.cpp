@@ -1,0 +1,50 @@
+// The timer of systems that have none on the clock that counts suspend: it has to look at that
+// clock itself.
+
+#include <gtest/gtest.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <atomic>
+
+#include "support/platform.hpp"
+#include "uv/callback.hpp"
+#include "uv/deadline_timer.hpp"
+#include "uv_test_support.hpp"
+
+namespace {
+
+/// How long the machine was suspended, as this test program sees it.
+std::atomic<time_t> seconds_suspended{0};
+
+}  // namespace
+
+// In the place of the C library's. libuv's timers follow the clock that stops.
+extern "C" int clock_gettime(clockid_t clock, timespec* time) noexcept {
+  const auto result = static_cast<int>(::syscall(SYS_clock_gettime, clock, time));
+  if (clock == redlock::support::boot_clock) time->tv_sec += seconds_suspended;
+  return result;
+}
+
+namespace redlock::uv::test {
+namespace {
+
+struct Expiry {
+  void call() noexcept { ++calls; }
+  int calls = 0;
+};
+
+TEST(DeadlineTimerInSuspend, notices_that_its_instant_has_passed_meanwhile) {
+  Loop loop;
+  Expiry expiry;
+  DeadlineTimer timer(loop.get(), Callback::to<&Expiry::call>(expiry));
+  timer.arm(DeadlineTimer::now() + std::chrono::hours(1));
+  uv_run(loop.get(), UV_RUN_NOWAIT);
+  EXPECT_EQ(expiry.calls, 0);
+  seconds_suspended += 3600;
+  EXPECT_TRUE(run_until(loop, [&] { return expiry.calls == 1; }));
+}
+
+}  // namespace
+}  // namespace redlock::uv::test
