@@ -202,6 +202,21 @@ void Handshake::track_marker(std::string& out) {
   expect(Step::marker_again);
 }
 
+std::string_view Handshake::name_of(Step step) noexcept {
+  switch (step) {
+    case Step::authenticate:
+      return "AUTH";
+    case Step::select:
+      return "SELECT";
+    case Step::client_id:
+      return "CLIENT ID";
+    case Step::info:
+      return "INFO";
+    default:
+      return "restart guard";
+  }
+}
+
 void Handshake::expect(Step step) { steps_.at(expected_++) = step; }
 
 Handshake::Progress Handshake::take(const Value& answer) {
@@ -250,18 +265,9 @@ Handshake::Progress Handshake::take(const Value& answer) {
         take_quarantine(answer.integer, keys::quarantine_of_change);
       }
       return advance();
-    case Step::guard:
-    case Step::watch:
-    case Step::read_marker:
-    case Step::read_quarantine:
-    case Step::read_why:
-    case Step::read_floor:
-    case Step::read_time:
-    case Step::written:
-    case Step::marker_again:
+    default:
       return take_guard_step(step, answer);
   }
-  return malformed(step);
 }
 
 Handshake::Progress Handshake::take_guard_step(Step step, const Value& answer) {
@@ -418,75 +424,13 @@ Handshake::Progress Handshake::take_info(const std::string& text) {
 }
 
 Handshake::Progress Handshake::refuse(Step step, const Value& error) {
-  switch (step) {
-    case Step::authenticate:
-      why_ = "AUTH: ";
-      break;
-    case Step::select:
-      why_ = "SELECT: ";
-      break;
-    case Step::client_id:
-      why_ = "CLIENT ID: ";
-      break;
-    case Step::info:
-    case Step::commands:
-    case Step::script:
-    case Step::ignored:
-    case Step::tracking:
-      why_ = "INFO: ";
-      break;
-    case Step::fsync:
-    case Step::marker:
-    case Step::quarantine_why:
-    case Step::quarantine:
-    case Step::guard:
-    case Step::watch:
-    case Step::read_marker:
-    case Step::read_quarantine:
-    case Step::read_why:
-    case Step::read_floor:
-    case Step::read_time:
-    case Step::written:
-    case Step::marker_again:
-      why_ = "restart guard: ";
-      break;
-  }
+  why_ = std::string(name_of(step)) + ": ";
   why_ += without_secrets(error.text, password_);
   return Progress::refused;
 }
 
 Handshake::Progress Handshake::malformed(Step step) {
-  switch (step) {
-    case Step::authenticate:
-    case Step::select:
-      why_ = "AUTH or SELECT was not answered with a status";
-      break;
-    case Step::client_id:
-      why_ = "CLIENT ID was not answered with a number";
-      break;
-    case Step::fsync:
-    case Step::marker:
-    case Step::quarantine_why:
-    case Step::quarantine:
-    case Step::guard:
-    case Step::watch:
-    case Step::read_marker:
-    case Step::read_quarantine:
-    case Step::read_why:
-    case Step::read_floor:
-    case Step::read_time:
-    case Step::written:
-    case Step::marker_again:
-      why_ = "the restart guard was not answered as it asks";
-      break;
-    case Step::info:
-    case Step::commands:
-    case Step::script:
-    case Step::ignored:
-    case Step::tracking:
-      why_ = "INFO was not answered with a text";
-      break;
-  }
+  why_ = std::string(name_of(step)) + " was not answered as Redis answers it";
   return Progress::malformed;
 }
 

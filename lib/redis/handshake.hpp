@@ -89,6 +89,7 @@ class Handshake {
   };
 
   void expect(Step step);
+  [[nodiscard]] static std::string_view name_of(Step step) noexcept;
   [[nodiscard]] Progress refuse(Step step, const Value& error);
   [[nodiscard]] Progress malformed(Step step);
   [[nodiscard]] Progress advance() noexcept;
