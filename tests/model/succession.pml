@@ -27,7 +27,8 @@
  *   is not the token of this round.
  * 'a waiter is never granted': nothing can happen any more, no timer is set, and a live client waits.
  * 'rounds go on and nobody is granted': with PROMPT, more than ROUNDS rounds in a row were lost.
- * 'a reservation expires though its client lives': with PROMPT; the hand-over has stalled for R.
+ * 'without faults a hand-over waits for a timer': with PROMPT, a reservation of a live client expires,
+ *   or an alarm goes off: that costs R.
  * 'the key of an attempt that is over was left behind': and nothing is on its way to remove it.
  * 'the queues are not in order', 'a client that began later is granted first': with ORDER, and A was
  *   queued on a quorum, its ticket raised, before B began to acquire.
@@ -72,7 +73,11 @@
 #define token_of(client) (1 + (client)) /* CLIENTS is the number of the first holder */
 #define reserved_for(client) (8 + (client))
 #define RESERVED(k) (key[k] >= 8)
+#ifdef HELD
+byte key[N] = token_of(CLIENTS);
+#else
 byte key[N];
+#endif
 byte high[N];   /* the highest ticket */
 bit watched[N]; /* a watch was set within R */
 
@@ -110,6 +115,7 @@ byte acquired[CLIENTS];
 byte mine[CLIENTS];     /* its ticket, once it has decided on one */
 bit alarm[CLIENTS];
 bit by_alarm[CLIENTS];  /* the attempt */
+bit backs_off[CLIENTS]; /* the last attempt for want of patience was lost: now patience is longer */
 byte before[CLIENTS];   /* the clients that were queued before it began */
 byte rounds;            /* since the last grant or fault */
 byte faults, repeats;
@@ -145,11 +151,12 @@ short swap;
 #define FAILED (REFUSED(0) + REFUSED(1) + REFUSED(2) + (N - UP))
 
 /* With PROMPT, timers in the order of their lengths, and all of them after everything else. */
+#define SOME_NOTICES(client) \
+  (phase[client] == waiting && NOTICES(client) > 0 && NOTICES(client) < QUORUM)
 #ifdef NO_PATIENCE
 #define IMPATIENT(client) false
 #else
-#define IMPATIENT(client) \
-  (phase[client] == waiting && NOTICES(client) > 0 && NOTICES(client) < QUORUM)
+#define IMPATIENT(client) (SOME_NOTICES(client) && !backs_off[client])
 #endif
 /* It was counted, or may be: its round goes on, or has been won. */
 #define COUNTS(k) \
@@ -161,7 +168,12 @@ short swap;
 #else
 #define MAY_EXPIRE(k) (RESERVED(k) || TOKEN_MAY_EXPIRE(k))
 #endif
+#ifdef NO_PATIENCE
 #define RINGS(client) (phase[client] == waiting && alarm[client])
+#else
+#define RINGS(client) \
+  (phase[client] == waiting && (alarm[client] || SOME_NOTICES(client) && backs_off[client]))
+#endif
 #if CLIENTS == 3
 #define ANY_CLIENT(what) (what(0) || what(1) || what(2))
 #else
@@ -380,10 +392,17 @@ inline execute_ask(k, given) {
 #define COMPARES(k, is_dead) (key[k] == token_of(c) && !is_dead)
 #endif
 
+/* That is its place in the queue already. */
+#ifdef REQUEUE_RESERVED
+#define HAS_ITS_RESERVATION(k) false
+#else
+#define HAS_ITS_RESERVATION(k) (key[k] == reserved_for(c))
+#endif
+
 inline execute_release(k, request, is_dead) {
   printf("node %d executes the release of client %d\n", k + 1, c + 1);
   if
-  :: request != release ->
+  :: request != release && !HAS_ITS_RESERVATION(k) ->
      /* Anew: with the ticket of the client, whatever the node had given. */
      if
      :: mine[c] != 0 -> FORGET_ENTRY(c, k)
@@ -528,18 +547,27 @@ inline acquire() {
 inline act_on_notices() {
   phase[c] == waiting && NOTICES(c) >= QUORUM && ROOM(BACKLOG) ->
   printf("client %d was notified by a quorum and asks\n", c + 1);
-  by_alarm[c] = 0;
+  by_alarm[c] = 0; backs_off[c] = 0;
   ask_all()
 }
 
 inline lose_patience() {
   printf("client %d was notified by some and asks\n", c + 1);
   by_alarm[c] = 0;
+#ifndef NO_BACKOFF
+  backs_off[c] = 1;
+#endif
   ask_all()
 }
 
 inline wake() {
   printf("the alarm of client %d goes off, it asks\n", c + 1);
+#ifdef PROMPT
+  if
+  :: faults == 0 -> WRONG("WRONG: without faults a hand-over waits for a timer\n")
+  :: else
+  fi;
+#endif
   alarm[c] = 0; by_alarm[c] = 1;
   ask_all()
 }
@@ -638,7 +666,7 @@ inline check_grant() {
 }
 
 inline come_to_an_end() {
-  mine[c] = 0; alarm[c] = 0; by_alarm[c] = 0; before[c] = 0;
+  mine[c] = 0; alarm[c] = 0; by_alarm[c] = 0; backs_off[c] = 0; before[c] = 0;
   for (i : 0 .. CLIENTS - 1) {
     before[i] = before[i] & (255 - (1 << c))
   };
@@ -720,7 +748,7 @@ inline hang() {
   phase[c] = hung;
   printf("client %d hangs\n", c + 1);
   forget_at(0); forget_at(1); forget_at(2);
-  alarm[c] = 0; by_alarm[c] = 0
+  alarm[c] = 0; by_alarm[c] = 0; backs_off[c] = 0
 }
 
 active [CLIENTS] proctype Client() {
@@ -778,8 +806,8 @@ end:
 inline expire(k) {
 #ifdef PROMPT
   if
-  :: RESERVED(k) && ALIVE(key[k] - reserved_for(0)) ->
-     WRONG("WRONG: a reservation expires though its client lives\n")
+  :: RESERVED(k) && ALIVE(key[k] - reserved_for(0)) && faults == 0 ->
+     WRONG("WRONG: without faults a hand-over waits for a timer\n")
   :: else
   fi;
 #endif
@@ -801,9 +829,6 @@ inline hand_over(k) {
 }
 
 active proctype Environment() {
-#ifdef HELD
-  d_step { key[0] = token_of(CLIENTS); key[1] = key[0]; key[2] = (UP == 3 -> key[0] : free) }
-#endif
 end:
   do
   :: atomic {
