@@ -34,8 +34,8 @@
  *   queued on a quorum, its ticket raised, before B began to acquire.
  *
  * Faults: DIE (FAULTS clients at most; the connection is gone), HANG (the connection stays), REPEAT
- * (a release of which the answer was lost is sent again, at any time), GIVE_UP (a waiter does not
- * want the lock any more). Everything else that is not defined by default is wrong on purpose. */
+ * (so many releases of which the answer was lost are sent again, at any time), GIVE_UP (so many
+ * waiters do not want the lock any more). Everything else that is not defined by default is wrong on purpose. */
 #define N 3
 #define QUORUM 2
 #ifndef CLIENTS
@@ -118,7 +118,7 @@ bit by_alarm[CLIENTS];  /* the attempt */
 bit backs_off[CLIENTS]; /* the last attempt for want of patience was lost: now patience is longer */
 byte before[CLIENTS];   /* the clients that were queued before it began */
 byte rounds;            /* since the last grant or fault */
-byte faults, repeats;
+byte faults, repeats, given_up;
 
 #define c _pid /* clients are the first processes */
 #define MY(field, k) field[AT(c, k)]
@@ -181,6 +181,9 @@ short swap;
 #endif
 #define EXPIRY_DUE \
   (MAY_EXPIRE(0) || MAY_EXPIRE(1) || MAY_EXPIRE(2) || watched[0] || watched[1] || watched[2])
+#if defined(PROMPT) && !defined(LEASES_ONLY)
+#define TIMELY
+#endif
 #ifdef PROMPT
 #define PATIENCE_ENDS timeout
 #define MAY_PASS_R (timeout && !ANY_CLIENT(IMPATIENT))
@@ -517,7 +520,7 @@ inline ask_node(k) {
 inline ask_all() {
   phase[c] = asking;
   ask_node(0); ask_node(1); ask_node(2);
-#ifdef PROMPT
+#ifdef TIMELY
   rounds++;
   if
   :: rounds > ROUNDS -> WRONG("WRONG: rounds go on and nobody is granted\n")
@@ -562,7 +565,7 @@ inline lose_patience() {
 
 inline wake() {
   printf("the alarm of client %d goes off, it asks\n", c + 1);
-#ifdef PROMPT
+#ifdef TIMELY
   if
   :: faults == 0 -> WRONG("WRONG: without faults a hand-over waits for a timer\n")
   :: else
@@ -720,7 +723,8 @@ inline leave_node(k) {
 }
 
 inline give_up() {
-  phase[c] == waiting && ROOM(3) ->
+  phase[c] == waiting && ROOM(3) && given_up < GIVE_UP ->
+  given_up++;
   phase[c] = idle;
   printf("client %d gives up waiting\n", c + 1);
   leave_node(0); leave_node(1); leave_node(2);
@@ -743,7 +747,11 @@ inline die() {
 
 /* What it has sent is executed all the same. */
 inline hang() {
+#ifdef HEIR_HANGS /* only one that is to have the lock, for fewer states */
+  phase[c] == waiting && NOTICES(c) == QUORUM && faults < FAULTS ->
+#else
   (WANTS(c) || phase[c] == held) && faults < FAULTS ->
+#endif
   faults++; rounds = 0;
   phase[c] = hung;
   printf("client %d hangs\n", c + 1);
@@ -804,7 +812,7 @@ end:
 #endif
 
 inline expire(k) {
-#ifdef PROMPT
+#ifdef TIMELY
   if
   :: RESERVED(k) && ALIVE(key[k] - reserved_for(0)) && faults == 0 ->
      WRONG("WRONG: without faults a hand-over waits for a timer\n")
