@@ -79,7 +79,7 @@ byte key[N] = token_of(CLIENTS);
 byte key[N];
 #endif
 byte high[N];   /* the highest ticket */
-bit watched[N]; /* a watch was set within R */
+byte watched[N]; /* 1 + the client that was told to watch within R */
 
 /* A client on a node. */
 #define AT(client, k) ((client) * N + (k))
@@ -180,7 +180,7 @@ short swap;
 #define ANY_CLIENT(what) (what(0) || what(1))
 #endif
 #define EXPIRY_DUE \
-  (MAY_EXPIRE(0) || MAY_EXPIRE(1) || MAY_EXPIRE(2) || watched[0] || watched[1] || watched[2])
+  (MAY_EXPIRE(0) || MAY_EXPIRE(1) || MAY_EXPIRE(2) || watched[0] != 0 || watched[1] != 0 || watched[2] != 0)
 #if defined(PROMPT) && !defined(LEASES_ONLY)
 #define TIMELY
 #endif
@@ -202,7 +202,7 @@ short swap;
 #define OF(client, k) \
   (queued[AT(client, k)] + 2 * notified[AT(client, k)] + 4 * ticket[AT(client, k)] + \
    64 * answer[AT(client, k)] + 512 * again[AT(client, k)])
-#define NODE_RANK(k) (key[k] + 16 * high[k] + 256 * watched[k] + 512 * way[k])
+#define NODE_RANK(k) (key[k] + 16 * high[k] + 256 * watched[k] + 1024 * way[k])
 #define DETAIL_RANK(k) (OF(0, k) + 4096 * OF(1, k))
 #define MORE_RANK(k) (way[N + k] + 32768 * queued[AT(CLIENTS - 1, k)])
 #define AFTER(a, b) \
@@ -250,6 +250,13 @@ inline find_head(k) {
 /* What a node does not know of a client is 0, for fewer states. */
 #define FORGET_ENTRY(client, k) queued[AT(client, k)] = 0
 
+/* It watches no more: it is reserved for, holds or leaves. */
+#ifdef KEEP_WATCH
+#define DROP_WATCH(client, k) skip
+#else
+#define DROP_WATCH(client, k) watched[k] = (watched[k] == client + 1 -> 0 : watched[k])
+#endif
+
 /* The last in the queue watches over the heir. */
 inline set_watch(k) {
   l = nobody;
@@ -263,7 +270,7 @@ inline set_watch(k) {
 #ifndef NO_WATCH
   if
   :: l != nobody && !watched[k] ->
-     watched[k] = 1;
+     watched[k] = l + 1;
      printf("node %d tells client %d to watch\n", k + 1, l + 1);
      if
      :: WANTS(l) -> alarm[l] = 1
@@ -289,6 +296,7 @@ inline pass(k) {
         FORGET_ENTRY(h, k);
 #endif
         key[k] = reserved_for(h);
+        DROP_WATCH(h, k);
         printf("node %d reserves the key for client %d and notifies it\n", k + 1, h + 1);
         if
         :: ALIVE(h) -> notified[AT(h, k)] = 1
@@ -331,6 +339,7 @@ inline execute_vote(k) {
   key[k] = token_of(c);
 #endif
   FORGET_ENTRY(c, k);
+  DROP_WATCH(c, k);
   printf("node %d votes for client %d\n", k + 1, c + 1);
   if
   :: OF_THIS_ROUND(k) -> MY(answer, k) = vote
@@ -354,6 +363,12 @@ inline execute_refusal(k) {
      :: else
      fi;
 #endif
+     skip
+  :: else
+  fi;
+  /* An answer that comes late counts for this. */
+  if
+  :: WANTS(c) ->
      find_head(k);
      if
 #ifndef NO_HEAD_ALARM
@@ -428,6 +443,7 @@ inline execute_release(k, request, is_dead) {
 inline execute_leave(k) {
   printf("node %d executes the leave of client %d\n", k + 1, c + 1);
   FORGET_ENTRY(c, k);
+  DROP_WATCH(c, k);
   if
   :: key[k] == reserved_for(c) ->
      key[k] = free;
@@ -799,7 +815,7 @@ end:
 }
 
 /* Spin wants timeout outside of d_step. */
-#define WATCHED(k) watched[k]
+#define WATCHED(k) (watched[k] != 0)
 #ifdef DOWN
 #define EACH_NODE_IF(holds, when, step) \
   :: holds(0) && when -> d_step { step(0) } \
