@@ -647,9 +647,10 @@ inline lose_without(k) {
   give_votes_back()
 }
 
-inline check_vote(k) {
+#define NOT_SET(k) (MY(answer, k) == vote && key[k] != token_of(c))
+inline check_votes() {
   if
-  :: MY(answer, k) == vote && key[k] != token_of(c) ->
+  :: NOT_SET(0) || NOT_SET(1) || NOT_SET(2) ->
      WRONG("WRONG: a vote was counted that this round did not set\n")
   :: else
   fi
@@ -699,7 +700,7 @@ inline win() {
   printf("client %d is granted a lease\n", c + 1);
   check_grant();
 #ifdef CHECK_VOTES
-  check_vote(0); check_vote(1); check_vote(2);
+  check_votes();
 #endif
   settle(0); settle(1); settle(2);
   come_to_an_end()
