@@ -1,5 +1,4 @@
-/* Waiting by succession: a released lock is handed to the waiter with the smallest ticket (the design
- * is SUCCESSION.md; tickets and reservations are on the nodes, attempts in the clients).
+/* Waiting by succession: a released lock is handed to the waiter with the smallest ticket.
  *
  * Three nodes and CLIENTS clients, each of which acquires and releases ACQUIRES times. HELD: at the
  * beginning a lease of somebody else is held, who then releases node by node. DOWN: the third node
@@ -8,17 +7,19 @@
  * break, and OVERTAKES shows here what that would do.
  *
  * A token has no number: on a node a client's token is that of its last ask that was executed, and
- * its release is next in the channel. That the one before was released by then is checked. An answer
- * is not a step of its own: one that comes late is a win or a loss that comes late. UNREAD: an answer
- * that the client has not read when it decides; it counts as none. A notification is a bit that
- * the client may act on at any later time.
+ * its release is next in the channel. That the one before was released by then is checked. An
+ * answer is not a step of its own: one that comes late is a win or a loss that comes late. UNREAD:
+ * an answer that the client has not read when it decides; it counts as none. A notification is a
+ * bit that the client may act on at any later time.
  *
  * Time: a reservation may expire at any moment, a token when it counts no more: its attempt is over,
  * or its owner has died or hangs. The timers of a client may fire at any moment too (a late message
  * is the same as an early timer). PROMPT is the other extreme: messages take no time; when nothing
  * else can happen, patience ends, then all keys expire that nobody confirms, then the alarms go
- * off. A client sets its alarm when it is refused as the head of the queue (the key's PTTL), when
- * it gives votes back (R) and when it is told to watch (R). There is no poll: that a waiter asks
+ * off. A client sets its alarm when it is refused as the head of the queue (the key's PTTL; also by
+ * an answer that comes after the round), when it gives votes back (R) and when it is told to watch
+ * (R; a watcher that finds a reservation again). A client whose attempt for want of patience was
+ * lost backs off: the next time its patience is longer than R. There is no poll: that a waiter asks
  * again every few seconds would hide what the model is to find.
  *
  * What can go wrong, in the words of tests/model/run:
@@ -35,7 +36,8 @@
  *
  * Faults: DIE (FAULTS clients at most; the connection is gone), HANG (the connection stays), REPEAT
  * (so many releases of which the answer was lost are sent again, at any time), GIVE_UP (so many
- * waiters do not want the lock any more). Everything else that is not defined by default is wrong on purpose. */
+ * waiters do not want the lock any more). Everything else that is not defined by default is wrong on
+ * purpose. */
 #define N 3
 #define QUORUM 2
 #ifndef CLIENTS
@@ -140,7 +142,8 @@ short swap;
   (IS_ASK((requests) & 7) || IS_ASK((requests >> 3) & 7) || IS_ASK((requests >> 6) & 7) || \
    IS_ASK((requests >> 9) & 7))
 #define SEND(k, request) MY(way, k) = MY(way, k) | ((request) << (3 * SIZE(MY(way, k))))
-#define ROOM(most) (SIZE(MY(way, 0)) <= most && SIZE(MY(way, 1)) <= most && SIZE(MY(way, 2)) <= most)
+#define ROOM(most) \
+  (SIZE(MY(way, 0)) <= most && SIZE(MY(way, 1)) <= most && SIZE(MY(way, 2)) <= most)
 
 #define COUNT(client, field, what) \
   ((field[AT(client, 0)] == what) + (field[AT(client, 1)] == what) + (field[AT(client, 2)] == what))
@@ -180,7 +183,8 @@ short swap;
 #define ANY_CLIENT(what) (what(0) || what(1))
 #endif
 #define EXPIRY_DUE \
-  (MAY_EXPIRE(0) || MAY_EXPIRE(1) || MAY_EXPIRE(2) || watched[0] != 0 || watched[1] != 0 || watched[2] != 0)
+  (MAY_EXPIRE(0) || MAY_EXPIRE(1) || MAY_EXPIRE(2) || watched[0] != 0 || \
+   watched[1] != 0 || watched[2] != 0)
 #if defined(PROMPT) && !defined(LEASES_ONLY)
 #define TIMELY
 #endif
