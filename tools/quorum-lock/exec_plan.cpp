@@ -66,6 +66,9 @@ void ExecPlan::become(pid_t parent) const noexcept {
       if (::dup2(null_device_.get(), stream) < 0) give_up();
     }
   }
+  // Made by open_pipe(), neither is one of the three streams, so that dup2() lets it be inherited.
+  if (request_.input >= 0 && ::dup2(request_.input, STDIN_FILENO) < 0) give_up();
+  if (request_.output >= 0 && ::dup2(request_.output, STDOUT_FILENO) < 0) give_up();
   if (!signals_.restore_in_child()) give_up();
   ::execve(request_.program.c_str(), arguments_.data(), environment_.data());
   // A script without "#!": as execvp() and every shell do.

@@ -52,8 +52,9 @@ struct MarketRow {
 };
 
 void refuse_what_other_modes_have(const Arguments& given) {
-  for (const char* name : {"floor", "guards", "scripts", "async", "blocking", "in-flight",
-                           "nodes-count", "repetitions"}) {
+  for (const char* name :
+       {"floor", "guards", "scripts", "async", "blocking", "in-flight", "nodes-count",
+        "repetitions", "contenders", "hold", "hand-overs", "reentry", "drain"}) {
     if (!given.flag(name) && given.find(name) == nullptr) continue;
     throw UsageError(fmt::format("--{}: not with --mode market", name));
   }

@@ -15,6 +15,7 @@
 #include "chaos/contender.hpp"
 #include "quorum-lock/command_line.hpp"
 #include "quorum-lock/exit_code.hpp"
+#include "quorum-lock/handoff_contender.hpp"
 #include "quorum-lock/output.hpp"
 #include "quorum-lock/session.hpp"
 #include "quorum-lock/signals.hpp"
@@ -79,6 +80,7 @@ int run_checked(const std::vector<std::string>& words) {
   if (!words.empty() && words.front() == chaos::contender_verb) {
     return chaos::run_contender({words.begin() + 1, words.end()});
   }
+  if (words.size() == 1 && words.front() == handoff_contender_verb) return run_handoff_contender();
   const auto parsed = parse_command_line(words);
   if (const auto* request = std::get_if<TextRequest>(&parsed)) return print_result(request->text);
   const auto& command_line = std::get<CommandLine>(parsed);

@@ -14,6 +14,7 @@
 #include "quorum-lock/cycle_bench.hpp"
 #include "quorum-lock/endpoint.hpp"
 #include "quorum-lock/exit_code.hpp"
+#include "quorum-lock/handoff_bench.hpp"
 #include "quorum-lock/market_bench.hpp"
 #include "quorum-lock/output.hpp"
 #include "quorum-lock/progress.hpp"
@@ -44,12 +45,13 @@ struct BenchRequest {
 
 void check_mode(const Arguments& given) {
   const std::string mode = given.text("mode").value_or("cycle");
-  if (mode == "handoff") {
-    throw UsageError(fmt::format("--mode: {} is not available in this version", mode));
-  }
   if (mode != "cycle") {
-    throw UsageError(
-        fmt::format("--mode: '{}' is not known: allowed are cycle and market", as_printable(mode)));
+    throw UsageError(fmt::format("--mode: '{}' is not known: allowed are cycle, handoff and market",
+                                 as_printable(mode)));
+  }
+  for (const char* name : {"contenders", "hold", "hand-overs", "reentry", "drain"}) {
+    if (!given.flag(name) && given.find(name) == nullptr) continue;
+    throw UsageError(fmt::format("--{}: only with --mode handoff", name));
   }
 }
 
@@ -259,6 +261,7 @@ int report(const BenchRequest& request, const std::vector<BenchRow>& rows) {
 
 int verb_bench(const Arguments& given, const Signals& signals) {
   if (given.text("mode") == "market") return run_market_bench(given, signals);
+  if (given.text("mode") == "handoff") return run_handoff_bench(given, signals);
   const BenchRequest request = read_request(given);
   const Session session(request.settings, signals, LocalNodes::Reach::loopback);
   // Before anything is measured: a wrong URL must be reported as wrong usage.

@@ -83,8 +83,8 @@ constexpr OptionText break_options[] = {{"yes", "", "Do not ask"}};
 
 constexpr OptionText bench_options[] = {
     {"mode", "MODE",
-     "What to measure: cycle (acquire, then release; default), or market (sellers and buyers of "
-     "items, "
+     "What to measure: cycle (acquire, then release; default), handoff (one lock that processes "
+     "hand over to each other), or market (sellers and buyers of items, "
      "kept consistent by WATCH, by one lock, by a lock per item)"},
     {"in-flight", "LIST", "Locks in flight at once; default 1,16,64"},
     {"nodes-count", "LIST", "How many of the nodes to use; default 1,3,5"},
@@ -96,6 +96,14 @@ constexpr OptionText bench_options[] = {
     {"scripts", "",
      "Also compare plain commands (DELIFEQ) with scripts, where the nodes know both; with --local "
      "also what they cost the nodes"},
+    {"contenders", "LIST", "handoff: processes that want the lock; default 2,8,32"},
+    {"hold", "DURATION", "handoff: how long each holds it; default 1ms"},
+    {"hand-overs", "K", "handoff: how many in one repetition; default 2000"},
+    {"reentry", "",
+     "handoff: only with contenders that ask again at once; default: this and --drain"},
+    {"drain", "",
+     "handoff: only with contenders that queue up together, are served in turn, and then queue up "
+     "again"},
     {"floor", "", "Interleave a program without lock logic and show the ratio to it"},
 };
 constexpr OptionText bench_later[] = {{"html", "FILE", ""}};
@@ -250,6 +258,7 @@ constexpr VerbText verb_texts[] = {
      "Examples:\n"
      "  quorum-lock bench\n"
      "  quorum-lock bench --local 5 --floor\n"
+     "  quorum-lock bench --mode handoff --local 5 --contenders 2,8,32 --floor\n"
      "  quorum-lock bench --mode market --duration 10s\n"
      "  quorum-lock bench --nodes r1,r2,r3 --in-flight 1,64 --blocking --json"},
     {"elect",

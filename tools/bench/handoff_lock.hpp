@@ -1,0 +1,24 @@
+#pragma once
+
+namespace redlock::bench {
+
+/// What the contenders of a hand-over measurement compete for: ours, or the floor's.
+class HandoffLock {
+ public:
+  /// Whether the lock is free already, or another one will hand it over. The floor cannot tell.
+  enum class Entry { free, waiting };
+  /// Whether another one waits for what is released. The floor cannot tell that either.
+  enum class Next { nobody, waits };
+
+  HandoffLock() = default;
+  HandoffLock(const HandoffLock&) = delete;
+  HandoffLock& operator=(const HandoffLock&) = delete;
+  virtual ~HandoffLock() = default;
+
+  /// Returns once granted. Throws std::runtime_error.
+  virtual void acquire(Entry entry) = 0;
+  /// False: too few nodes confirmed it. Throws std::runtime_error.
+  [[nodiscard]] virtual bool release(Next next) = 0;
+};
+
+}  // namespace redlock::bench

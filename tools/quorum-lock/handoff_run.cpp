@@ -1,0 +1,137 @@
+#include "quorum-lock/handoff_run.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "bench/handoff_board.hpp"
+#include "bench/handoff_lock.hpp"
+#include "bench/node_commands.hpp"
+#include "quorum-lock/endpoint.hpp"
+#include "quorum-lock/handoff_crew.hpp"
+
+namespace redlock::cli {
+namespace {
+
+using bench::HandoffLock;
+using Counts = std::vector<bench::CommandCounts>;
+
+constexpr std::chrono::milliseconds settling_step{1};
+constexpr int settling_limit = 1000;
+
+std::vector<bench::Endpoint> endpoints_of(const HandoffRequest& request) {
+  std::vector<bench::Endpoint> nodes;
+  for (const std::string& url : request.settings.nodes) {
+    nodes.push_back(plain_endpoint(url).value_or(bench::Endpoint{}));
+  }
+  return nodes;
+}
+
+HandoffRequest gate_of(HandoffRequest request) {
+  request.index = handoff_gate_index;
+  return request;
+}
+
+class HandoffRun {
+ public:
+  HandoffRun(const HandoffRequest& request, const Signals& signals)
+      : request_(request),
+        board_(bench::HandoffBoard::create(request.board, request.contenders,
+                                           handoff_records(request))),
+        nodes_(endpoints_of(request)),
+        crew_(request, signals),
+        gate_(make_handoff_lock(gate_of(request))) {}
+
+  HandoffFigures run(bench::HandoffPattern pattern) {
+    // All have waited once: subscribed, and so on.
+    lap(handoff_order::warm_up);
+    gate_records_.clear();
+    const Counts before = nodes_.sample();
+    if (pattern == bench::HandoffPattern::drain) {
+      for (std::uint64_t done = 0; done < request_.acquisitions; done += request_.contenders) {
+        lap(handoff_order::lap);
+      }
+    } else {
+      command(handoff_order::reentry);
+      crew_.wait_for(handoff_word::done, 1);
+    }
+    const Counts after = nodes_.sample();
+    crew_.finish();
+    auto records = board_.records();
+    const auto commands = commands_per_handover(before, after, records.size());
+    records.insert(records.end(), gate_records_.begin(), gate_records_.end());
+    const auto result =
+        judge_handoff(std::move(records), pattern, request_.contenders, counted(pattern));
+    if (!result.wrong.empty()) {
+      throw std::runtime_error("--mode handoff: two held the lock at once: " + result.wrong);
+    }
+    return figures_of(result, commands);
+  }
+
+ private:
+  /// The last lap is a whole one.
+  [[nodiscard]] std::uint64_t counted(bench::HandoffPattern pattern) const {
+    return pattern == bench::HandoffPattern::drain ? UINT64_MAX : request_.acquisitions;
+  }
+
+  void command(char order) {
+    board_.finished().store(0);
+    crew_.order(order);
+  }
+
+  /// All contenders queue up while the gate holds the lock, and then are served in turn.
+  void lap(char order) {
+    bench::HandoffRecord record;
+    record.contender = bench::handoff_gate;
+    record.began = bench::handoff_now();
+    gate_->acquire(HandoffLock::Entry::free);
+    record.granted = bench::handoff_now();
+    const Counts before = nodes_.sample();
+    command(order);
+    crew_.wait_for(handoff_word::asking, request_.contenders);
+    if (request_.side == HandoffRequest::Side::ours) settle(before);
+    record.released = bench::handoff_now();
+    record.unacknowledged = gate_->release(HandoffLock::Next::waits) ? 0 : 1;
+    gate_records_.push_back(record);
+    crew_.wait_for(handoff_word::done, 1);
+  }
+
+  /// Nothing that a client shows tells whether it is queued. So: every node was asked by every
+  /// contender, and then had nothing to do for two steps.
+  void settle(const Counts& before) {
+    Counts last = before;
+    int quiet = 0;
+    for (int step = 0; step < settling_limit && quiet < 2; ++step) {
+      crew_.wait_at_most(settling_step);
+      Counts now = nodes_.sample();
+      bool changed = false;
+      for (std::size_t i = 0; i < now.size(); ++i) {
+        const bool all_asked = now[i].all - before[i].all >= request_.contenders;
+        changed = changed || !all_asked || now[i].all != last[i].all;
+      }
+      quiet = changed ? 0 : quiet + 1;
+      last = std::move(now);
+    }
+  }
+
+  const HandoffRequest& request_;
+  bench::HandoffBoard board_;
+  bench::NodeCommands nodes_;
+  HandoffCrew crew_;
+  std::unique_ptr<HandoffLock> gate_;
+  std::vector<bench::HandoffRecord> gate_records_{};
+};
+
+}  // namespace
+
+HandoffFigures run_handoff(HandoffRequest request, bench::HandoffPattern pattern,
+                           const std::string& folder, const Signals& signals) {
+  request.board = folder + "/board-" + request.resource.substr(request.resource.rfind('/') + 1);
+  return HandoffRun(request, signals).run(pattern);
+}
+
+}  // namespace redlock::cli

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string>
+
+#include "bench/handoff_figures.hpp"
+#include "quorum-lock/handoff_contender.hpp"
+#include "quorum-lock/handoff_report.hpp"
+#include "quorum-lock/signals.hpp"
+
+namespace redlock::cli {
+
+/// One run: new contenders, a lap to warm up, and then so many acquisitions as the request says.
+/// Throws std::runtime_error and HandoffInterrupted.
+[[nodiscard]] HandoffFigures run_handoff(HandoffRequest request, bench::HandoffPattern pattern,
+                                         const std::string& folder, const Signals& signals);
+
+}  // namespace redlock::cli
