@@ -169,8 +169,15 @@ INSTANTIATE_TEST_SUITE_P(
         WrongUsage{"run_kill_after_bare",
                    {"run", "r", "--kill-after", "5", "--nodes", closed_port, "--", "true"},
                    "--kill-after"},
-        WrongUsage{
-            "bench_handoff", {"bench", "--mode", "handoff"}, "not available in this version"},
+        WrongUsage{"bench_handoff", {"bench", "--mode", "handoff", "--blocking"}, "--blocking"},
+        WrongUsage{"bench_handoff_one",
+                   {"bench", "--mode", "handoff", "--contenders", "1"},
+                   "--contenders"},
+        WrongUsage{"bench_handoff_hold", {"bench", "--mode", "handoff", "--hold", "1h"}, "--hold"},
+        WrongUsage{"bench_handoff_tls",
+                   {"bench", "--mode", "handoff", "--nodes", "rediss://localhost"},
+                   "without TLS"},
+        WrongUsage{"bench_cycle_contenders", {"bench", "--contenders", "2"}, "--contenders"},
         WrongUsage{"bench_market_floor", {"bench", "--mode", "market", "--floor"}, "--floor"},
         WrongUsage{
             "bench_market_nodes", {"bench", "--mode", "market", "--nodes", closed_port}, "--nodes"},

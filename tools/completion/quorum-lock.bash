@@ -80,6 +80,7 @@ _quorum_lock() {
     chaos) options+=" --clients --duration --faults --seed --html --keep --check --contender-command" ;;
     bench)
       options+=" --mode --in-flight --nodes-count --duration --repetitions --async --blocking --floor --guards"
+      options+=" --contenders --hold --hand-overs --reentry --drain"
       ;;
   esac
   if [[ $current == -* ]]; then

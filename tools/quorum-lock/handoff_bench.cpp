@@ -206,6 +206,9 @@ int run_handoff_bench(const Arguments& given, const Signals& signals) {
     rows = HandoffBench(plan, session, signals).run();
   } catch (const HandoffInterrupted& interrupted) {
     return code_of_signal(interrupted.signal);
+  } catch (const HandoffViolation& violation) {
+    print_error(violation.what());
+    return code(ExitCode::failure);
   }
   return print_result(plan.settings.format == Settings::Format::json
                           ? handoff_json(rows)

@@ -153,6 +153,7 @@ class HandoffContender {
     say(handoff_word::asking);
     lock_->acquire(HandoffLock::Entry::waiting);
     record.granted = bench::handoff_now();
+    board_.granted().fetch_add(1);
     if (measured) std::this_thread::sleep_for(request_.hold);
     record.released = bench::handoff_now();
     const bool good =

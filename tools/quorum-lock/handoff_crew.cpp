@@ -88,11 +88,14 @@ void HandoffCrew::order(char order) {
 }
 
 void HandoffCrew::wait_for(char word, std::size_t count) {
-  for (;;) {
-    if (static_cast<std::size_t>(std::count(heard_.begin(), heard_.end(), word)) >= count) break;
-    listen(-1);
-  }
+  while (!take_heard(word, count)) listen(-1);
+}
+
+bool HandoffCrew::take_heard(char word, std::size_t count) {
+  if (static_cast<std::size_t>(std::count(heard_.begin(), heard_.end(), word)) < count)
+    return false;
   std::erase(heard_, word);
+  return true;
 }
 
 void HandoffCrew::wait_at_most(std::chrono::milliseconds limit) {

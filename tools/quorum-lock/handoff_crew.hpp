@@ -29,8 +29,10 @@ class HandoffCrew {
 
   /// To all of them, one right after the other.
   void order(char order);
-  /// Until `count` of them, or as often one, said it.
+  /// Until it was said so often, by any of them; those words then do not count any more.
   void wait_for(char word, std::size_t count);
+  /// The same without waiting. False: not yet.
+  [[nodiscard]] bool take_heard(char word, std::size_t count);
   /// Until one says something, or the time is over.
   void wait_at_most(std::chrono::milliseconds limit);
   /// Lets all of them end in order.

@@ -22,6 +22,7 @@ using Counts = std::vector<bench::CommandCounts>;
 
 constexpr std::chrono::milliseconds settling_step{1};
 constexpr int settling_limit = 1000;
+constexpr std::chrono::seconds stall_limit{20};
 
 std::vector<bench::Endpoint> endpoints_of(const HandoffRequest& request) {
   std::vector<bench::Endpoint> nodes;
@@ -50,6 +51,7 @@ class HandoffRun {
     // All have waited once: subscribed, and so on.
     lap(handoff_order::warm_up);
     gate_records_.clear();
+    board_.granted().store(0);
     const Counts before = nodes_.sample();
     if (pattern == bench::HandoffPattern::drain) {
       for (std::uint64_t done = 0; done < request_.acquisitions; done += request_.contenders) {
@@ -57,17 +59,18 @@ class HandoffRun {
       }
     } else {
       command(handoff_order::reentry);
-      crew_.wait_for(handoff_word::done, 1);
+      wait_until_done();
     }
     const Counts after = nodes_.sample();
     crew_.finish();
     auto records = board_.records();
-    const auto commands = commands_per_handover(before, after, records.size());
     records.insert(records.end(), gate_records_.begin(), gate_records_.end());
+    // The gate acquires and releases as the contenders do.
+    const auto commands = commands_per_handover(before, after, records.size());
     const auto result =
         judge_handoff(std::move(records), pattern, request_.contenders, counted(pattern));
     if (!result.wrong.empty()) {
-      throw std::runtime_error("--mode handoff: two held the lock at once: " + result.wrong);
+      throw HandoffViolation("--mode handoff: two held the lock at once: " + result.wrong);
     }
     return figures_of(result, commands);
   }
@@ -97,7 +100,25 @@ class HandoffRun {
     record.released = bench::handoff_now();
     record.unacknowledged = gate_->release(HandoffLock::Next::waits) ? 0 : 1;
     gate_records_.push_back(record);
-    crew_.wait_for(handoff_word::done, 1);
+    wait_until_done();
+  }
+
+  /// Contenders wait for as long as there is hope. Where nobody is served, there is none.
+  void wait_until_done() {
+    std::uint64_t last = board_.granted().load();
+    auto last_change = std::chrono::steady_clock::now();
+    while (!crew_.take_heard(handoff_word::done, 1)) {
+      crew_.wait_at_most(std::chrono::seconds{1});
+      const auto now = std::chrono::steady_clock::now();
+      const std::uint64_t granted = board_.granted().load();
+      if (granted != last) {
+        last = granted;
+        last_change = now;
+      } else if (now - last_change > stall_limit) {
+        throw std::runtime_error(fmt::format(
+            "--mode handoff: no contender was granted the lock for {} s", stall_limit.count()));
+      }
+    }
   }
 
   /// Nothing that a client shows tells whether it is queued. So: every node was asked by every

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <stdexcept>
 #include <string>
 
 #include "bench/handoff_figures.hpp"
@@ -9,8 +10,13 @@
 
 namespace redlock::cli {
 
+/// Two contenders held the lock at once.
+struct HandoffViolation : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
 /// One run: new contenders, a lap to warm up, and then so many acquisitions as the request says.
-/// Throws std::runtime_error and HandoffInterrupted.
+/// Throws HandoffViolation, other std::runtime_error, and HandoffInterrupted.
 [[nodiscard]] HandoffFigures run_handoff(HandoffRequest request, bench::HandoffPattern pattern,
                                          const std::string& folder, const Signals& signals);
 
