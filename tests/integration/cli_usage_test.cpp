@@ -177,6 +177,9 @@ INSTANTIATE_TEST_SUITE_P(
         WrongUsage{"bench_handoff_tls",
                    {"bench", "--mode", "handoff", "--nodes", "rediss://localhost"},
                    "without TLS"},
+        WrongUsage{"bench_handoff_nodes",
+                   {"bench", "--mode", "handoff", "--nodes", closed_port, "--nodes-count", "3"},
+                   "more than the 1 nodes"},
         WrongUsage{"bench_cycle_contenders", {"bench", "--contenders", "2"}, "--contenders"},
         WrongUsage{"bench_market_floor", {"bench", "--mode", "market", "--floor"}, "--floor"},
         WrongUsage{

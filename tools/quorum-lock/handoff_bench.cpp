@@ -39,7 +39,7 @@ constexpr std::uint64_t floor_cycles = 2000;
 
 struct HandoffPlan {
   Settings settings{};
-  std::size_t nodes = 0;
+  std::vector<std::uint64_t> nodes_counts{};
   std::vector<std::uint64_t> contenders{};
   std::vector<HandoffPattern> patterns{};
   std::chrono::nanoseconds hold{0};
@@ -61,13 +61,15 @@ void refuse_options_of_other_modes(const Arguments& given) {
 void choose_handoff_nodes(const Arguments& given, HandoffPlan& plan) {
   Settings& settings = plan.settings;
   const std::size_t present = settings.local.value_or(settings.nodes.size());
-  const auto count = given.number("nodes-count", 1, limits::nodes);
-  plan.nodes = count.value_or(present == 0 ? 5 : present);
-  if (present != 0 && plan.nodes > present) {
+  plan.nodes_counts = given.numbers("nodes-count", 1, limits::nodes)
+                          .value_or(std::vector<std::uint64_t>{present == 0 ? 5 : present});
+  const std::uint64_t most = *std::max_element(plan.nodes_counts.begin(), plan.nodes_counts.end());
+  if (settings.nodes.empty()) {
+    settings.local = std::max<std::size_t>(present, most);
+  } else if (most > present) {
     throw UsageError(
-        fmt::format("--nodes-count: {} is more than the {} nodes given", plan.nodes, present));
+        fmt::format("--nodes-count: {} is more than the {} nodes given", most, present));
   }
-  if (settings.nodes.empty() && !settings.local) settings.local = plan.nodes;
   for (const std::string& node : settings.nodes) {
     if (plain_endpoint(node) && settings.password.empty()) continue;
     throw UsageError(fmt::format(
@@ -106,10 +108,8 @@ class HandoffBench {
         session_(session),
         signals_(signals),
         folder_(make_temporary_directory()),
-        progress_(plan.contenders.size() * plan.patterns.size() * plan.repetitions) {
-    const auto& all = session.nodes();
-    nodes_.assign(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(plan.nodes));
-  }
+        progress_(plan.nodes_counts.size() * plan.contenders.size() * plan.patterns.size() *
+                  plan.repetitions) {}
   ~HandoffBench() {
     std::error_code ignored;
     std::filesystem::remove_all(folder_, ignored);
@@ -119,9 +119,19 @@ class HandoffBench {
 
   std::vector<HandoffRow> run() {
     std::vector<HandoffRow> rows;
+    for (const std::uint64_t nodes : plan_.nodes_counts) {
+      const auto& all = session_.nodes();
+      nodes_.assign(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(nodes));
+      add_rows(rows);
+    }
+    return rows;
+  }
+
+ private:
+  void add_rows(std::vector<HandoffRow>& rows) {
     for (const std::uint64_t contenders : plan_.contenders) {
       for (const HandoffPattern pattern : plan_.patterns) {
-        HandoffRow row{plan_.nodes, contenders, pattern};
+        HandoffRow row{nodes_.size(), contenders, pattern};
         open();
         for (std::uint64_t i = 0; i < plan_.repetitions; ++i) {
           progress_.show(done_++,
@@ -133,10 +143,8 @@ class HandoffBench {
         rows.push_back(std::move(row));
       }
     }
-    return rows;
   }
 
- private:
   /// Our own nodes forget what the row before has left behind.
   void open() const {
     if (!session_.is_local()) return;
