@@ -29,6 +29,10 @@ enum class LockKind {
 /// released by this token.
 inline constexpr std::string_view interval_token = "redlock:cooldown";
 
+/// How the token of a resource begins that nobody holds, and that a node has reserved, for some
+/// milliseconds, for the client that has waited longest. It is nobody's vote.
+inline constexpr std::string_view reservation_prefix = "redlock:next:";
+
 /// The lock that one node stores for a resource.
 struct NodeInspection {
   std::string url;  ///< without the password

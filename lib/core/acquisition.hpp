@@ -50,6 +50,7 @@ struct Acquisition {
   /// While it waits for a notification.
   struct Waiting {
     bool queued = false;           ///< with others of ours, for the keys that are in its way
+    bool has_ticket = false;       ///< and its requests queue it
     bool reserved = false;         ///< a writer that keeps new readers out
     std::uint64_t blocked_by = 0;  ///< which of several resources is, from 1 on; 0: `resource`
     NodeSet notified_by;           ///< since the last attempt

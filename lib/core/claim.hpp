@@ -21,6 +21,15 @@
 
 namespace redlock::core {
 
+/// What nodes are told of the client's place in the queue of a resource.
+struct QueuePlace {
+  bool as_client = false;                ///< it is asked for what is reserved for this client, too
+  std::optional<std::int64_t> ticket{};  ///< a refusal queues the client; 0: with a new one
+  NodeSet nodes{};                       ///< that were asked so
+  bool again = false;                    ///< so does the release of an attempt that was lost
+  bool quiet = false;                    ///< and passes nothing on: another client has the lock
+};
+
 /// One token and everything it may have left on the nodes, from the first SET until nothing of it
 /// can be there any more. An attempt that fails, a lease, and a release that is still owed to a
 /// node are the same thing at different ages: its *phases*. What it was made for, its *purpose*,
@@ -54,6 +63,7 @@ struct Claim {
     Duration writer_reservation{};  ///< for how long new readers are refused
     std::optional<Fencing> fencing;
     bool contended = false;  ///< its acquisition was refused before: others may wait as well
+    QueuePlace place;
   };
   /// A lease.
   struct Lease {
@@ -118,6 +128,9 @@ struct Claim {
   [[nodiscard]] std::optional<Fencing>& fencing() noexcept { return attempt_.fencing; }
   [[nodiscard]] const std::optional<Fencing>& fencing() const noexcept { return attempt_.fencing; }
   [[nodiscard]] bool contended() const noexcept { return attempt_.contended; }
+  /// A release that is repeated later does not queue us: the client may have left by then.
+  void queue_no_more() noexcept { attempt_.place.again = false; }
+  [[nodiscard]] const QueuePlace& place() const noexcept { return attempt_.place; }
   [[nodiscard]] Duration writer_reservation() const noexcept { return attempt_.writer_reservation; }
 
   /// For how long a release is to keep everybody out yet: nobody was in where nothing was granted.

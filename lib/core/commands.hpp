@@ -51,10 +51,11 @@ struct Send : Request {
 struct SendUpkeep : Request {
   ScriptForm form = ScriptForm::digest;
 };
-/// join_queue or leave_queue; `mode` is the script's argument.
+/// join_queue or leave_queue; `mode` and `ticket` are the script's arguments.
 struct SendToQueue : Request {
   const std::string* key = nullptr;
   std::int64_t mode = 0;
+  std::int64_t ticket = 0;  ///< 0: a new one
 };
 /// CLIENT KILL ID.
 struct KillOld : Request {

@@ -59,6 +59,8 @@ class Engine {
   [[nodiscard]] NodeSet uncovered() const noexcept { return uncovered_; }
   /// The channel on which nodes notify us; empty before the first Subscribe.
   [[nodiscard]] const Token& client_id() const noexcept { return wait_queue_.client_id(); }
+  /// For how long nodes reserve a free resource for who is next in its queue.
+  [[nodiscard]] Duration reserved_for() const noexcept { return wait_queue_.reserved_for(); }
   [[nodiscard]] std::size_t claims() const noexcept { return claims_.size(); }
   [[nodiscard]] std::size_t held() const noexcept { return held_; }
   /// For tests: what holds in every state is checked from outside.
@@ -154,6 +156,7 @@ class Engine {
   [[nodiscard]] static bool still_wanted(const Claim& claim, const Stamp& stamp);
   static void forget_key(Claim& claim, const Answer& answer);
   void note_set(Claim& claim, const Answer& answer);
+  void note_place(const Claim& claim, const Answer& answer);
   static void note_in_basis(Claim& claim, const Answer& answer);
   void note_obstacle(const Claim& claim, const Answer& answer);
   void give_orphan_expiry(Claim& claim, const Answer& answer);

@@ -58,9 +58,7 @@ void Engine::on(const Cancel& event) {
 }
 
 void Engine::try_again(Acquisition& acquisition) {
-  // Notifications count from here on.
-  acquisition.waiting.notified_by = NodeSet();
-  acquisition.waiting.retry_at.reset();
+  wait_queue_.try_again(acquisition);
   const Nodes::Ballot ballot = nodes_.ballot();
   const std::size_t usable = nodes_.voters(ballot.deployment).size();
   if (usable >= ballot.quorum) return start_attempt(acquisition);
@@ -135,8 +133,10 @@ void Engine::start_attempt(Acquisition& acquisition) {
   acquisition.state = Acquisition::State::in_round;
   claim.attempt().acquisition = acquisition.index;
   claim.attempt().contended = acquisition.failed_attempts > 1;
+  claim.attempt().place = wait_queue_.queue_place(acquisition);
+  claim.attempt().contended |= claim.place().as_client;
   claim.task = Claim::Task::acquire;
-  claim.verb = verb_for(acquisition);
+  claim.verb = claim.place().ticket ? Verb::take : verb_for(acquisition);
   if (claim.terms.permits > 0)
     claim.terms.resource = permit_name(acquisition.terms.resource, acquisition.permit);
   if (acquisition.reserves) {
@@ -196,7 +196,7 @@ void Engine::grant(Claim& claim) {
                         now_ - acquisition.first_round.value_or(now_), claim.valid_until});
 
   acquisition.state = Acquisition::State::over;
-  wait_queue_.leave(acquisition, WaitQueue::Left::granted);
+  wait_queue_.leave(acquisition, WaitQueue::Left::granted, claim.round.granted());
   timers_.set(timer_of(acquisition), std::nullopt);
   finished_acquisitions_.push_back(acquisition.index);
 }
@@ -205,6 +205,10 @@ void Engine::lose_attempt(Claim& claim, Errc why) {
   Acquisition& acquisition = acquisitions_.at(claim.attempt().acquisition);
   keep_votes(acquisition, claim.round);
   acquisition.why = why;
+  if (acquisition.give_up && now_ < *acquisition.give_up) {
+    wait_queue_.place_again(acquisition, claim.attempt().place, claim.keys.present());
+    claim.attempt().place.quiet = claim.round.is_anothers();
+  }
   clear(claim);
   if (may_change_permit(acquisition)) {
     ++acquisition.moves;
@@ -230,9 +234,11 @@ void Engine::plan_next_try(Acquisition& acquisition, Instant at_latest) {
                            wait_queue_.is_notified_by_quorum(acquisition) &&
                            !wait_queue_.others_try(acquisition);
   if (is_its_turn) acquisition.waiting.retry_at = now_;
+  const bool sleeps = notified == Notified::yes && acquisition.why == Errc::held;
   acquisition.next_try =
       next_try(now_, acquisition.why, acquisition.last, acquisition.failed_attempts,
-               nodes_.slowest_round_trip(), notified, *random_);
+               nodes_.slowest_round_trip(), sleeps ? Notified::yes : Notified::no,
+               wait_queue_.is_first(acquisition), *random_);
   acquisition.next_try =
       std::min({acquisition.next_try, acquisition.waiting.retry_at.value_or(at_latest), at_latest});
   timers_.set(timer_of(acquisition), std::min(acquisition.next_try, *acquisition.give_up));
@@ -241,8 +247,8 @@ void Engine::plan_next_try(Acquisition& acquisition, Instant at_latest) {
 void Engine::finish(Acquisition& acquisition, Errc code) {
   outbox_.emit(Failed{acquisition.request, code, acquisition.has_last ? &acquisition.last : nullptr,
                       now_ - acquisition.first_round.value_or(now_)});
-  acquisition.state = Acquisition::State::over;
   wait_queue_.leave(acquisition, WaitQueue::Left::failed);
+  acquisition.state = Acquisition::State::over;
   timers_.set(timer_of(acquisition), std::nullopt);
   finished_acquisitions_.push_back(acquisition.index);
 }

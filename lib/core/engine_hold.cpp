@@ -185,6 +185,7 @@ void Engine::fire(Claim& claim) {
       break;
     case Claim::Phase::cleaning_up:
       claim.keys.expire(now_);
+      claim.queue_no_more();
       if (claim.keys.resend_due(now_)) send_owed(claim);
       break;
   }

@@ -76,6 +76,7 @@ void Engine::serve_claims_of(NodeIndex node) {
   claims_.each([&](Claim& claim) {
     if (claim.finished) return;
     if (claim.keys.to_release().has(node)) {
+      claim.queue_no_more();
       send_owed(claim);
       // What did not fit behind so many others has to be sent later; the rest of an interval that
       // is over by now needs not be sent.

@@ -52,7 +52,9 @@ void Engine::take_marker(const Answer& marker) {
 
 void Engine::count_held_back(NodeIndex node) {
   while (const Link::HeldBack* held = nodes_[node].take_held_back()) {
-    take_answer(held->answer(node), Vote::unreachable, held->arrival);
+    Answer answer = held->answer;
+    answer.text = held->text;
+    take_answer(answer, Vote::unreachable, held->arrival);
   }
 }
 

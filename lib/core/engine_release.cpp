@@ -67,6 +67,7 @@ void Engine::clear(Claim& claim) {
     claim.keys.owe_until(gone_by(now_, settings_.max_ttl));
   }
   claim.keys.owe_release();
+  wait_queue_.measure_reservation();
   send_owed(claim);
   retime(claim);
   touch(claim);

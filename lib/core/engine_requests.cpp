@@ -74,6 +74,10 @@ NodeSet Engine::transmit_same(Claim& claim, Verb verb, NodeSet nodes, ScriptForm
     claim.keys.asked_for(claim.time_to_ask(verb, now_), now_);
   }
   if (is_set(verb)) claim.keys.set_sent(sent);
+  if (verb == Verb::take && claim.place().ticket && claim.phase == Claim::Phase::acquiring) {
+    claim.attempt().place.nodes = claim.place().nodes | sent;
+    wait_queue_.asked(acquisitions_.at(claim.attempt().acquisition), sent);
+  }
   outbox_.send(Send{{sent, stamp}, form});
   return sent;
 }
@@ -144,6 +148,7 @@ void Engine::take_answer(const Answer& answer, Vote failure, std::optional<Arriv
     case Verb::enter:
     case Verb::set_all:
       note_set(*claim, answer);
+      note_place(*claim, answer);
       give_orphan_expiry(*claim, answer);
       break;
     case Verb::raise_fence:
@@ -227,6 +232,16 @@ void Engine::note_set(Claim& claim, const Answer& answer) {
       forget_key(claim, answer);
       break;
   }
+}
+
+void Engine::note_place(const Claim& claim, const Answer& answer) {
+  if (answer.stamp.verb != Verb::take || !claim.place().ticket) return;
+  // The acquisition may be over by now, and its place be another's.
+  const Acquisition& acquisition = acquisitions_.at(claim.attempt().acquisition);
+  const bool is_its = acquisition.live && acquisition.claim == claim.id() &&
+                      acquisition.state != Acquisition::State::over;
+  if (!is_its) return;
+  wait_queue_.answered_attempt(acquisition, answer, claim.phase == Claim::Phase::acquiring);
 }
 
 void Engine::note_in_basis(Claim& claim, const Answer& answer) {

@@ -140,14 +140,9 @@ void Link::hold_back(const Answer& answer, Instant now) {
   REDLOCK_ASSERT(sent.stamp == answer.stamp);
   if (held_.size() == held_count_) held_.emplace_back();
   HeldBack& held = held_[held_count_++];
-  held.stamp = answer.stamp;
-  held.reply = answer.reply;
+  held.answer = answer;
   held.text.assign(answer.text);
-  held.remaining = answer.remaining;
-  held.number = answer.number;
-  held.holds = answer.holds;
-  held.time = answer.time;
-  held.queued = answer.queued;
+  held.answer.text = {};
   held.arrival = {now, now - sent.at};
   measure(held.arrival.took);
 }

@@ -169,19 +169,9 @@ class Link {
   /// An answer that does not count yet: a vote, or what came behind one, before the marker behind
   /// it was read. Until it counts, its request is unanswered.
   struct HeldBack {
-    Stamp stamp{};
-    Reply reply{};
-    std::string text{};
-    std::optional<Duration> remaining{};
-    std::uint64_t number = 0;
-    std::optional<Holds> holds{};
-    Duration time{};
-    bool queued = false;
+    Answer answer{};     ///< all of it but its text,
+    std::string text{};  ///< which lived elsewhere
     Arrival arrival{};
-
-    [[nodiscard]] Answer answer(NodeIndex node) const {
-      return {node, stamp, reply, text, remaining, number, holds, time, queued};
-    }
   };
   [[nodiscard]] bool holds_back() const noexcept { return held_count_ > 0; }
   void hold_back(const Answer& answer, Instant now);

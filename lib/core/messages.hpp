@@ -220,6 +220,9 @@ struct Answer {
   std::optional<Holds> holds{};
   Duration time{};      ///< read_clock; inspect, write_marker: what is left of a quarantine
   bool queued = false;  ///< release_plain: somebody is queued for the resource
+  /// join_queue, take: where we are queued now; 0: ahead of all tickets, or not at all.
+  std::int64_t ticket = 0;
+  bool is_first = false;  ///< in that queue
 };
 /// A connection is ready for requests. `server` is the server's run_id: it changes with every start
 /// of the server's process; `connection` is what CLIENT ID answered.

@@ -21,10 +21,12 @@ enum class Notified : std::uint8_t { no, yes };
 /// them it polls with a jittered backoff from the scale of the round trip up to 50 ms. Split,
 /// expired: jittered backoff on the same scale, not a fixed 50 to 250 ms: contenders that met once
 /// must only miss each other by a round trip. Unavailable, excluded: bounded backoff; a node that
-/// comes back ends it early.
+/// comes back ends it early. A waiter that is not the first in its queue leaves it to that one to
+/// notice an expiry.
 ///
 /// `attempts` is how many were lost so far, `round_trip` the slowest voter's.
 [[nodiscard]] Instant next_try(Instant now, Errc why, const Round& lost, unsigned attempts,
-                               Duration round_trip, Notified notified, Randomness& random);
+                               Duration round_trip, Notified notified, bool is_first,
+                               Randomness& random);
 
 }  // namespace redlock::core

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/waited_keys.hpp"
+#include "redlock/inspection.hpp"
 #include "support/assert.hpp"
 
 namespace redlock::core {
@@ -107,6 +109,12 @@ std::string_view Round::leading_holder() const {
     }
   });
   return leader;
+}
+
+bool Round::is_anothers() const {
+  const std::string_view leader = leading_holder();
+  const bool passes_on = leader != interval_token && !leader.starts_with(reservation_prefix);
+  return !leader.empty() && passes_on && naming(with(Vote::refused), leader) >= quorum_;
 }
 
 Errc Round::why_lost() const {

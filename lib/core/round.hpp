@@ -78,6 +78,10 @@ class Round {
   /// The holder on most of the refusing nodes; empty where none is known.
   [[nodiscard]] std::string_view leading_holder() const;
 
+  /// Another client is known to have it, and will pass it on: a quorum names one holder, which is
+  /// no reservation and no interval that goes on.
+  [[nodiscard]] bool is_anothers() const;
+
  private:
   [[nodiscard]] bool count(NodeIndex node, Vote vote, std::optional<Duration> round_trip);
   void note_words(NodeIndex node, const Details& details);

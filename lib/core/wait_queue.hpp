@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "core/acquisition.hpp"
+#include "core/claim.hpp"
 #include "core/messages.hpp"
 #include "core/node_set.hpp"
 #include "core/nodes.hpp"
@@ -34,7 +35,25 @@ class WaitQueue {
   /// An acquisition that was refused waits: it is queued on every node that can notify us.
   void join(Acquisition& acquisition);
   enum class Left : std::uint8_t { granted, failed };
-  void leave(Acquisition& acquisition, Left left);
+  /// `taken_out`: nodes whose grant took us out of the queue.
+  void leave(Acquisition& acquisition, Left left, NodeSet taken_out = {});
+
+  /// Notifications count from here on. A node that notified it may have taken us out of its queue,
+  /// where a request does not queue us again.
+  void try_again(Acquisition& acquisition);
+  /// An attempt begins: whether it is made in this client's name, and with which place in the
+  /// queue. One that is refused is queued by the same request.
+  [[nodiscard]] QueuePlace queue_place(Acquisition& acquisition);
+  /// Such an attempt left for these nodes, or its release that queues us again.
+  void asked(const Acquisition& acquisition, NodeSet nodes);
+  /// It was answered: refused, or granted, which took us out of the queue.
+  void answered_attempt(const Acquisition& acquisition, const Answer& answer, bool ours_yet);
+  /// A lost attempt is released. It queues us again wherever it took us out.
+  void place_again(const Acquisition& acquisition, QueuePlace& place, NodeSet nodes);
+
+  /// For how long a free resource is reserved for who is next.
+  [[nodiscard]] Duration reserved_for() const noexcept { return reserved_for_; }
+  void measure_reservation();
 
   /// Whether a quorum of nodes will notify it: then it need not ask again and again.
   [[nodiscard]] bool will_be_notified(const Acquisition& acquisition);
@@ -43,6 +62,8 @@ class WaitQueue {
   /// one can. Two that try at once would divide the nodes between them, and notify each other of
   /// it, again and again.
   [[nodiscard]] bool others_try(const Acquisition& acquisition);
+  /// Whether a node says that it is next.
+  [[nodiscard]] bool is_first(const Acquisition& acquisition);
   /// Whether the holder it waits for is one of ours, which notifies.
   [[nodiscard]] static bool can_be_notified(const Acquisition& acquisition);
 
@@ -69,7 +90,13 @@ class WaitQueue {
 
  private:
   /// As queue.lua and leave.lua number them.
-  enum class Position : std::uint8_t { once = 0, at_the_back = 1, at_the_front = 2 };
+  enum class Position : std::uint8_t {
+    once = 0,
+    at_the_back = 1,
+    at_the_front = 2,
+    unreserved = 3,
+    unreserved_at_the_back = 4
+  };
   enum class Leave : std::uint8_t { quietly = 0, notifying = 1, unreserved = 2 };
   enum class Visited : std::uint8_t { more, enough };
 
@@ -77,12 +104,23 @@ class WaitQueue {
   [[nodiscard]] NodeSet subscribe();
   /// Of a client that is queued once for all of its waiters, and has to move.
   [[nodiscard]] Position position_in_queue(const WaitedKeys::Key& key);
+  /// Of one that comes to a queue.
+  [[nodiscard]] static Position usual_position(const Acquisition& acquisition);
+  [[nodiscard]] Position position_of_new(const WaitedKeys::Key& key);
   void join(WaitedKeys::Entry& entry, NodeSet nodes, Position where);
   void leave(WaitedKeys::Entry& entry, Leave how);
   void send(const WaitedKeys::Entry& entry, Verb verb, NodeSet nodes, std::int64_t how);
   template <typename Visit>
   void each_waiter(const WaitedKeys::Key& key, Visit&& visit);
   void note_notified(const WaitedKeys::Key& key, NodeIndex node);
+  void note_place(WaitedKeys::Entry& entry, const Answer& answer);
+  /// So that the tickets of all contenders are in one order on all nodes.
+  void raise_tickets(WaitedKeys::Entry& entry);
+  /// Whether a quorum lets us run the scripts that queue us, and notifies us.
+  [[nodiscard]] bool can_queue() const;
+  [[nodiscard]] bool is_contended(const WaitedKeys::Key& key) const;
+  /// What is reserved for us, and nobody of us waits for, is passed on.
+  void give_back(WaitedKeys::Entry& entry, NodeIndex node);
   void wake(const WaitedKeys::Key& key, std::uint32_t before, bool at_once);
   void wake_unsubscribed();
 
@@ -96,6 +134,7 @@ class WaitQueue {
   std::vector<std::uint32_t> left_;  ///< keys to be forgotten at the next step: commands name them
   std::vector<Woken> woken_;
   Token client_id_;
+  Duration reserved_for_ = shortest_reservation;
 };
 
 }  // namespace redlock::core

@@ -19,7 +19,7 @@ bool is_hexadecimal(char letter) {
 
 bool notifies_on_release(std::string_view holder) {
   if (holder == "shared" || holder == "writer" || holder.starts_with("owner ")) return true;
-  if (holder == interval_token) return true;
+  if (holder == interval_token || holder.starts_with(reservation_prefix)) return true;
   if (holder.size() < random_digits) return false;
   if (holder.size() > random_digits && holder[random_digits] != ':') return false;
   const std::string_view digits = holder.substr(0, random_digits);
@@ -27,13 +27,18 @@ bool notifies_on_release(std::string_view holder) {
 }
 
 WaitedKeys::Entry& WaitedKeys::wait(std::string_view key, std::uint32_t waiter) {
+  Entry& entry = note(key);
+  entry.second.waiters.push_back(waiter);
+  return entry;
+}
+
+WaitedKeys::Entry& WaitedKeys::note(std::string_view key) {
   Entry* entry = find(key);
   if (entry == nullptr) {
     entry = &*keys_.try_emplace(std::string(key)).first;
     entry->second.id = ++last_id_;
     by_id_.emplace(last_id_, entry);
   }
-  entry->second.waiters.push_back(waiter);
   return *entry;
 }
 
@@ -65,6 +70,9 @@ void WaitedKeys::lost(NodeIndex node) {
   for (auto& [name, key] : keys_) {
     key.asked.remove(node);
     key.queued.remove(node);
+    key.level.remove(node);
+    key.first.remove(node);
+    key.settled.remove(node);
   }
 }
 

@@ -17,6 +17,9 @@ namespace redlock::core {
 /// How long a node remembers that a client waits.
 inline constexpr Duration queued_for = std::chrono::seconds(30);
 
+/// How long a node reserves a free resource for who is next in its queue, at least.
+inline constexpr Duration shortest_reservation = std::chrono::milliseconds(20);
+
 /// Whether a holder of this name notifies the waiters when it releases its key: our own tokens and
 /// groups do. Other clients' locks, which are plain keys too, have to be polled.
 [[nodiscard]] bool notifies_on_release(std::string_view holder);
@@ -25,10 +28,15 @@ inline constexpr Duration queued_for = std::chrono::seconds(30);
 class WaitedKeys {
  public:
   struct Key {
-    std::uint32_t id = 0;                ///< in the stamps of requests about it
-    NodeSet asked;                       ///< to queue us
-    NodeSet queued;                      ///< did: they notify us when it is our turn
-    Instant asked_at = Instant::min();   ///< first of all
+    std::uint32_t id = 0;                   ///< in the stamps of requests about it
+    NodeSet asked;                          ///< to queue us
+    NodeSet queued;                         ///< did: they notify us when it is our turn
+    Instant asked_at = Instant::min();      ///< first of all
+    Instant contended_at = Instant::min();  ///< somebody was queued for it, or notified
+    std::int64_t ticket = 0;                ///< the highest that a node gave us; 0: none
+    NodeSet level;                          ///< where we have that one
+    NodeSet first;                          ///< where we are first in the queue
+    NodeSet settled;                     ///< where a notification of what is over may be on its way
     std::vector<std::uint32_t> waiters;  ///< acquisitions, in the order in which they came
   };
   /// In an order of its own, so that a seed reproduces.
@@ -37,6 +45,8 @@ class WaitedKeys {
 
   /// `waiter` waits for that key. An entry stays where it is until it is forgotten.
   Entry& wait(std::string_view key, std::uint32_t waiter);
+  /// An entry for which nobody waits, until it is forgotten.
+  Entry& note(std::string_view key);
   /// `waiter` does not wait any more.
   Entry& stop(std::string_view key, std::uint32_t waiter);
 

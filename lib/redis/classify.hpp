@@ -21,6 +21,8 @@ struct Classified {
   core::Duration time{};
   std::optional<core::Holds> holds{};
   bool queued = false;
+  std::int64_t ticket = 0;
+  bool is_first = false;
 };
 
 /// How many values answer a verb.

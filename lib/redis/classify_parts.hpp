@@ -68,7 +68,7 @@ inline constexpr std::int64_t no_key = -2;
 [[nodiscard]] std::optional<Classified> classify_fence(const Value& value) noexcept;
 /// How much was changed.
 [[nodiscard]] std::optional<Classified> classify_count(const Value& value) noexcept;
-/// Whether the resource is taken.
+/// {1 if the resource is taken, where the client is queued}
 [[nodiscard]] std::optional<Classified> classify_queued(const Value& value) noexcept;
 /// {written, the marker, quarantine left}: who wrote it does not matter.
 [[nodiscard]] std::optional<Classified> classify_marker_written(const Value& value) noexcept;

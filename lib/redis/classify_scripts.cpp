@@ -40,15 +40,29 @@ using Type = Value::Type;
       .reply = Reply::taken, .text = holder_of(*value.elements[1]), .remaining = duration_of(pttl)};
 }
 
-/// {-1, holder, PTTL, which of the resources}
+/// Where a client is queued: its ticket, and 1 if it is first.
+[[nodiscard]] bool read_place(const Value& ticket, const Value& first,
+                              Classified& result) noexcept {
+  constexpr std::int64_t highest = std::int64_t{1} << 53;
+  if (ticket.type != Type::integer || ticket.integer < 0 || ticket.integer > highest) return false;
+  if (first.type != Type::integer || first.integer < 0 || first.integer > 1) return false;
+  result.ticket = ticket.integer;
+  result.is_first = first.integer == 1;
+  return true;
+}
+
+/// {-1, holder, PTTL, which of the resources}; of a client that was queued also where.
 [[nodiscard]] std::optional<Classified> classify_refused_take(const Value& value) noexcept {
-  if (value.elements.size() != 4) return classify_refusal(value);  // of a fencing number
+  const std::size_t size = value.elements.size();
+  if (size != 4 && size != 6) return classify_refusal(value);  // of a fencing number
   const Value& which = *value.elements[3];
   if (which.type != Type::integer || which.integer < 1) return std::nullopt;
   if (static_cast<std::size_t>(which.integer) > limits::resources) return std::nullopt;
-  std::optional<Classified> result = classify_refusal(value, 4);
-  if (result) result->number = static_cast<std::uint64_t>(which.integer);
-  return result;
+  std::optional<Classified> result = classify_refusal(value, size);
+  if (!result) return std::nullopt;
+  result->number = static_cast<std::uint64_t>(which.integer);
+  const bool placed = size == 4 || read_place(*value.elements[4], *value.elements[5], *result);
+  return placed ? result : std::nullopt;
 }
 
 }  // namespace
@@ -181,8 +195,12 @@ std::optional<Classified> classify_count(const Value& value) noexcept {
 
 std::optional<Classified> classify_queued(const Value& value) noexcept {
   if (value.type == Type::error) return error_of_script(value);
-  if (value.type != Type::integer || value.integer < 0 || value.integer > 1) return std::nullopt;
-  return Classified{.reply = value.integer == 1 ? Reply::taken : Reply::gone};
+  if (value.type != Type::array || value.elements.size() != 3) return std::nullopt;
+  const Value& taken = *value.elements[0];
+  if (taken.type != Type::integer || taken.integer < 0 || taken.integer > 1) return std::nullopt;
+  Classified result{.reply = taken.integer == 1 ? Reply::taken : Reply::gone};
+  if (!read_place(*value.elements[1], *value.elements[2], result)) return std::nullopt;
+  return result;
 }
 
 std::optional<Classified> classify_marker_written(const Value& value) noexcept {

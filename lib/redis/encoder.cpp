@@ -113,7 +113,7 @@ std::size_t find_word(std::string_view bytes, std::size_t command, std::size_t w
 }  // namespace
 
 void Encoder::format(Frame& frame, core::Verb verb, std::string_view resource, const Token& token,
-                     std::int64_t number, const Terms& terms) {
+                     std::int64_t number, const Terms& terms) const {
   constexpr std::size_t of_command = 1;
   constexpr std::size_t of_script = 3;
   std::string& bytes = frame.bytes;
@@ -155,6 +155,9 @@ void Encoder::format(Frame& frame, core::Verb verb, std::string_view resource, c
   };
   frame.number_at = 0;
   const Decimal digits(number);
+  const Decimal ticket(terms.ticket.value_or(0));
+  const Decimal remember = milliseconds_of(core::queued_for);
+  const Decimal reserved_for = milliseconds_of(reserved_for_);
   const auto append_raise = [&] {
     append(of_command + 1, {"ZMSCORE", keys::fencing_numbers, resource, ""});
     const std::size_t raise =
@@ -183,14 +186,14 @@ void Encoder::format(Frame& frame, core::Verb verb, std::string_view resource, c
     }
     case core::Verb::join_queue: {
       const auto [command, script] = call(scripts::queue);
-      const Decimal remember = milliseconds_of(core::queued_for);
-      append_command(
-          bytes, {command, script, "1", resource, token.view(), remember.view(), digits.view()});
+      append_command(bytes, {command, script, "1", resource, token.view(), remember.view(),
+                             digits.view(), ticket.view(), reserved_for.view()});
       return;
     }
     case core::Verb::leave_queue: {
       const auto [command, script] = call(scripts::leave);
-      append_command(bytes, {command, script, "1", resource, token.view(), digits.view()});
+      append_command(bytes, {command, script, "1", resource, token.view(), digits.view(),
+                             reserved_for.view()});
       return;
     }
     case core::Verb::set:
@@ -213,18 +216,20 @@ void Encoder::format(Frame& frame, core::Verb verb, std::string_view resource, c
     case core::Verb::take: {
       const Decimal writer_reservation = milliseconds_of(terms.writer_reservation);
       append_script(scripts::take, keys::fencing_numbers,
-                    {ttl.view(), digits.view(), writer_reservation.view()});
+                    {ttl.view(), digits.view(), writer_reservation.view(), terms.client,
+                     terms.ticket ? ticket.view() : std::string_view(), remember.view(),
+                     reserved_for.view()});
       frame.number_at = find_word(bytes, 0, token_word + 2);
       break;
     }
     case core::Verb::take_permit: {
       const Decimal permits(terms.permits);
       append_script(scripts::permit, {},
-                    {ttl.view(), core::permits_prefix(resource), permits.view()});
+                    {ttl.view(), core::permits_prefix(resource), permits.view(), terms.client});
       break;
     }
     case core::Verb::enter:
-      append_script(scripts::enter, {}, {ttl.view(), terms.group});
+      append_script(scripts::enter, {}, {ttl.view(), terms.group, terms.client});
       break;
     case core::Verb::raise_fence:
       append_script(scripts::fence, keys::fencing_numbers, {digits.view()});
@@ -238,7 +243,13 @@ void Encoder::format(Frame& frame, core::Verb verb, std::string_view resource, c
       break;
     case core::Verb::release: {
       const Decimal cooldown = milliseconds_rounded_up(terms.cooldown);
-      append_script(scripts::release, {}, {cooldown.view()});
+      if (terms.client.empty()) {
+        append_script(scripts::release, {}, {cooldown.view(), reserved_for.view()});
+      } else {
+        append_script(scripts::release, {},
+                      {cooldown.view(), reserved_for.view(), terms.client, ticket.view(),
+                       remember.view(), terms.quiet ? "1" : "0"});
+      }
       break;
     }
     case core::Verb::release_plain: {
@@ -281,7 +292,7 @@ void Encoder::format(Frame& frame, core::Verb verb, std::string_view resource, c
     }
     case core::Verb::notify: {
       const auto [command, script] = call(scripts::notify);
-      append(of_script, {command, script, "1", resource});
+      append(of_script, {command, script, "1", resource, reserved_for.view()});
       break;
     }
     case core::Verb::inspect: {

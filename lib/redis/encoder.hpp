@@ -4,12 +4,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 
 #include "core/commands.hpp"
 #include "core/messages.hpp"
+#include "core/waited_keys.hpp"
 #include "redis/dialect.hpp"
 #include "redlock/token.hpp"
 
@@ -28,10 +30,15 @@ struct Terms {
   core::Duration cooldown{};                      ///< release: nobody may have it yet
   core::Duration writer_reservation{};  ///< take: new readers, where readers are in the way
   std::uint32_t permits = 0;            ///< take_permit: of how many
+  /// In the name of which client it is asked for, for which something may be reserved; a release:
+  /// which client is queued again.
+  std::string_view client{};
+  std::optional<std::int64_t> ticket{};  ///< with which it is queued; none: it is not
+  bool quiet = false;                    ///< release: another client passes the resource on
 
   [[nodiscard]] bool none() const noexcept {
     return more_resources.empty() && group.empty() && cooldown == core::Duration::zero() &&
-           writer_reservation == core::Duration::zero() && permits == 0;
+           writer_reservation == core::Duration::zero() && permits == 0 && client.empty();
   }
 };
 
@@ -50,6 +57,12 @@ class Encoder {
                                         Dialect dialect, std::string_view resource,
                                         const Token& token, core::Duration ttl,
                                         std::int64_t number = 0, const Terms& terms = {});
+  /// From now on a node reserves a free resource for so long for who is next.
+  void reserve_for(core::Duration duration) noexcept {
+    if (reserved_for_ == duration) return;
+    reserved_for_ = duration;
+    for (Frame& frame : frames_) frame.bytes.clear();
+  }
 
  private:
   struct Frame {
@@ -66,9 +79,10 @@ class Encoder {
     std::size_t number_at = 0;
   };
 
-  static void format(Frame& frame, core::Verb verb, std::string_view resource, const Token& token,
-                     std::int64_t number, const Terms& terms);
+  void format(Frame& frame, core::Verb verb, std::string_view resource, const Token& token,
+              std::int64_t number, const Terms& terms) const;
 
+  core::Duration reserved_for_ = core::shortest_reservation;
   std::array<Frame, core::verbs> frames_;
 };
 

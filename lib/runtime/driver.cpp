@@ -47,6 +47,7 @@ void Driver::step(const core::Event& event) {
   stepped_at_ = boot_now();
   commands_.clear();
   engine_.step(stepped_at_, event, commands_);
+  for (redis::Encoder& encoder : encoders_) encoder.reserve_for(engine_.reserved_for());
   for (const core::Command& command : commands_) {
     std::visit([this](const auto& alternative) { carry_out(alternative); }, command);
   }
@@ -82,6 +83,13 @@ void Driver::carry_out(const core::Send& command) {
   terms.cooldown = claim->cooldown(stepped_at_);
   terms.writer_reservation = claim->writer_reservation();
   terms.permits = claim->terms.permits;
+  const core::QueuePlace& place = claim->place();
+  const bool queued_again = command.stamp.verb == core::Verb::release && place.again;
+  if (place.as_client && (is_set(command.stamp.verb) || queued_again)) {
+    terms.client = engine_.client_id().view();
+    terms.ticket = place.ticket;
+    terms.quiet = place.quiet;
+  }
   std::array<std::string_view, redis::dialects> encoded{};
   command.nodes.each([&](NodeIndex node) {
     redis::Connection& connection = nodes_[node]->connection();
@@ -103,7 +111,9 @@ void Driver::carry_out(const core::SendUpkeep& command) {
 }
 
 void Driver::carry_out(const core::SendToQueue& command) {
-  send_upkeep(command, core::ScriptForm::digest, *command.key, command.mode);
+  redis::Terms terms;
+  terms.ticket = command.ticket;
+  send_upkeep(command, core::ScriptForm::digest, *command.key, command.mode, terms);
 }
 
 void Driver::carry_out(const core::KillOld& command) {
@@ -111,11 +121,11 @@ void Driver::carry_out(const core::KillOld& command) {
 }
 
 void Driver::send_upkeep(const core::Request& request, core::ScriptForm form, std::string_view key,
-                         std::int64_t number) {
+                         std::int64_t number, const redis::Terms& terms) {
   request.nodes.each([&](NodeIndex node) {
     redis::Connection& connection = nodes_[node]->connection();
     connection.send(encoders_[0].encode(request.stamp.verb, form, connection.dialect(), key,
-                                        engine_.client_id(), {}, number),
+                                        engine_.client_id(), {}, number, terms),
                     request.stamp);
   });
   dirty_ = dirty_ | request.nodes;

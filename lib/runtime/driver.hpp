@@ -104,7 +104,7 @@ class Driver final : private NodeOwner {
     listener_.on_outcome(stepped_at_, outcome);
   }
   void send_upkeep(const core::Request& request, core::ScriptForm form, std::string_view key,
-                   std::int64_t number);
+                   std::int64_t number, const redis::Terms& terms = {});
   void report(core::NodeIndex node, NodeEvent::Kind kind, std::string message);
   void on_deadline() noexcept;
   void on_turn() noexcept;

@@ -38,6 +38,8 @@ void Node::on_answer(const core::Stamp& stamp, const redis::Classified& what) no
   answer.time = what.time;
   answer.holds = what.holds;
   answer.queued = what.queued;
+  answer.ticket = what.ticket;
+  answer.is_first = what.is_first;
   owner_.on_node_answer(event);
 }
 

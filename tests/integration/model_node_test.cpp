@@ -100,12 +100,15 @@ struct Said {
   std::uint32_t holds = 0;
   bool has_token = false;
   std::vector<std::string> tokens{};
+  std::int64_t ticket = 0;
+  bool is_first = false;
 };
 
 [[nodiscard]] std::string text_of(const Said& said) {
   std::ostringstream out;
   out << "reply " << static_cast<int>(said.reply) << " holder '" << said.holder << "' number "
       << said.number << " holds " << said.holds << (said.has_token ? " with" : " without");
+  if (said.ticket > 0) out << " ticket " << said.ticket << (said.is_first ? ", first" : "");
   if (said.remaining) out << " for " << said.remaining->count() << " ms";
   for (const std::string& token : said.tokens) out << ' ' << token;
   return out.str();
@@ -118,6 +121,7 @@ struct Said {
   if (real.reply != model.reply || real.holder != model.holder) return false;
   if (real.holds != model.holds || real.has_token != model.has_token) return false;
   if (real.tokens != model.tokens) return false;
+  if (real.ticket != model.ticket || real.is_first != model.is_first) return false;
   if (!near(real.number, model.number, microseconds(moment).count())) return false;
   if (real.remaining.has_value() != model.remaining.has_value()) return false;
   return !real.remaining || near(*real.remaining, *model.remaining, moment);
@@ -160,6 +164,8 @@ class Wire {
       said.has_token = what->holds->asked_for;
       if (what->reply == Answered::found) tell_texts(what->text, said);
     }
+    said.ticket = what->ticket;
+    said.is_first = what->is_first;
     if (what->remaining) said.remaining = std::chrono::round<milliseconds>(*what->remaining);
     const bool has_message = said.reply == Answered::error ||
                              said.reply == Answered::script_missing ||
@@ -235,6 +241,9 @@ class ModelAgainstServer : public testing::TestWithParam<std::uint64_t> {
     terms.writer_reservation = milliseconds(request.writer_reservation_ms);
     terms.cooldown = milliseconds(request.cooldown_ms);
     terms.permits = request.permits;
+    const auto client = simulation::digits_of(request.client);
+    if (request.client != 0) terms.client = {client.data(), client.size()};
+    terms.ticket = request.ticket;
     const auto digits = simulation::digits_of(request.token);
     const bool about_nobody = request.token == 0;
     const Token token = about_nobody ? Token() : *Token::parse({digits.data(), digits.size()});
@@ -264,6 +273,12 @@ class ModelAgainstServer : public testing::TestWithParam<std::uint64_t> {
     if (verb == Verb::take && random_.per_mille(300)) request.number = 0;
     if (verb == Verb::take && random_.per_mille(500)) request.writer_reservation_ms = 5'500;
     if (verb == Verb::release && random_.per_mille(200)) request.cooldown_ms = 15'500;
+    // Who waits; a release queues it again.
+    const bool waits = verb == Verb::take || (verb == Verb::release && !request.both);
+    if (waits && random_.per_mille(400)) {
+      request.client = 1 + static_cast<std::uint64_t>(random_.below(3));
+      request.ticket = random_.below(9);
+    }
     if (verb == Verb::inspect && random_.per_mille(500)) request.token = 0;
     if (verb == Verb::take_permit) request.permits = simulation::most_resources;
     if (verb == Verb::enter) request.group = static_cast<std::uint64_t>(random_.between(1, 3));
@@ -282,6 +297,8 @@ class ModelAgainstServer : public testing::TestWithParam<std::uint64_t> {
   [[nodiscard]] Said said_by_model(const Request& request, simulation::True at) {
     const Response response = model_->execute(request, at);
     Said said{response.reply, {}, response.number, {}};
+    said.ticket = response.ticket;
+    said.is_first = response.is_first;
     if (response.holder != 0) said.holder = name_of(response.holder);
     if (response.group != 0) said.holder = groups[response.group];
     if (response.writer) said.holder = "writer";

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "core/marker.hpp"
+#include "core/waited_keys.hpp"
 
 namespace redlock::simulation {
 
@@ -25,6 +26,7 @@ bool ModelNode::knows(Script script, core::ScriptForm form) {
 void ModelNode::expire(std::size_t resource, True now) {
   const std::int64_t millis = clock.milliseconds(now);
   if (Key& key = memory_.keys[resource]; millis >= key.last()) key = {};
+  memory_.queues[resource].expire(millis);
 }
 
 std::int64_t ModelNode::Key::last() const {
@@ -47,7 +49,8 @@ std::int64_t ModelNode::held_for(const Key& key, True now) const {
 
 std::vector<std::uint64_t> ModelNode::holders(std::size_t resource, True now) const {
   std::vector<std::uint64_t> all;
-  if (const std::uint64_t alone = holder(resource, now); alone != 0) all.push_back(alone);
+  const std::uint64_t alone = holder(resource, now);
+  if (alone != 0 && !is_reservation(alone)) all.push_back(alone);
   for (const auto& [token, ends] : memory_.keys[resource].holds) {
     if (clock.milliseconds(now) < ends) all.push_back(token);
   }
@@ -59,7 +62,7 @@ bool ModelNode::ends_within(std::size_t resource, True from, True until) const {
   const auto ends = [&](std::int64_t at) {
     return clock.milliseconds(from) < at && at <= clock.milliseconds(until);
   };
-  return ends(key.expires) || ends(key.writer) ||
+  return ends(memory_.queues[resource].ends()) || ends(key.expires) || ends(key.writer) ||
          std::any_of(key.holds.begin(), key.holds.end(),
                      [&](const auto& hold) { return ends(hold.second); });
 }
@@ -161,7 +164,11 @@ Response ModelNode::execute(const Request& request, True now) {
       break;
     case Verb::notify:
       response.reply = Reply::done;
-      response.freed = 1U << request.resource;
+      if (is_free(request.resource)) {
+        pass_on(request.resource, request, now);
+      } else {
+        notify(request.resource);
+      }
       break;
     case Verb::inspect:
       by_script(Script::inspect, [&] { inspect(request, now, response); });
@@ -250,6 +257,7 @@ void ModelNode::prune(True now) {
 void ModelNode::enter(const Request& request, True now, Response& response) {
   const std::int64_t millis = clock.milliseconds(now);
   Key& key = memory_.keys[request.resource];
+  if (is_reserved_for(key, request)) key = {};
   response.reply = Reply::taken;
   response.holder = key.token;
   response.remaining_ms = key.expires - millis;
@@ -280,7 +288,7 @@ void ModelNode::take_permit(const Request& request, True now, Response& response
     while (permit < request.permits && memory_.keys[permit].token != 0) ++permit;
     if (permit == request.permits) permit = 0;
   }
-  if (Key& key = memory_.keys[permit]; key.last() == 0) {
+  if (Key& key = memory_.keys[permit]; key.last() == 0 || is_reserved_for(key, request)) {
     key.token = request.token;
     key.expires = millis + request.ttl_ms;
     response.reply = Reply::granted;
@@ -289,9 +297,9 @@ void ModelNode::take_permit(const Request& request, True now, Response& response
   response.reply = Reply::taken;
   for (std::uint32_t i = 0; i < request.permits; ++i) {
     const Key& key = memory_.keys[i];
-    const bool free = key.last() == 0;
+    const bool free = key.last() == 0 || is_reserved_for(key, request);
     response.free[i] = free ? '1' : '0';
-    if (free) continue;
+    if (key.last() == 0) continue;
     const std::int64_t left = key.last() - millis;
     if (response.remaining_ms < 0 || left < response.remaining_ms) response.remaining_ms = left;
   }
@@ -299,6 +307,7 @@ void ModelNode::take_permit(const Request& request, True now, Response& response
 
 bool ModelNode::is_taken(Key& key, const Request& request, True now, Response& response) {
   const std::int64_t millis = clock.milliseconds(now);
+  if (is_reserved_for(key, request)) return false;
   response.reply = Reply::taken;
   response.holder = key.token;
   response.remaining_ms = key.expires - millis;
@@ -319,9 +328,20 @@ void ModelNode::take(const Request& request, True now, Response& response) {
     memory_.floor = mutant_ == Mutant::no_floor ? 0 : micros;
   }
   const std::size_t other = 1U - request.resource;
+  const bool queues = request.client != 0 && request.ticket && !request.both;
+  ModelQueue& queue = memory_.queues[request.resource];
+  if (queues && is_free(request.resource) && !queue.empty() && queue.at(0) != request.client) {
+    enqueue(request, request.client, *request.ticket, now);
+    pass_on(request.resource, request, now);
+  }
   response.number = 1;
-  if (is_taken(memory_.keys[request.resource], request, now, response)) return;
-  if (mutant_ != Mutant::says_the_first_key) response.number = 2;
+  if (is_taken(memory_.keys[request.resource], request, now, response)) {
+    if (queues) queue_refused(request, now, response);
+    return;
+  }
+  if (queues) queue.remove(request.client);
+  if (queues) queue.remove(request.client | unreserved);
+  response.number = 2;
   if (request.both && is_taken(memory_.keys[other], request, now, response)) return;
   response.number = 0;
   response.holder = response.group = 0;
@@ -337,6 +357,19 @@ void ModelNode::take(const Request& request, True now, Response& response) {
   }
   response.reply = Reply::granted;
   if (request.number > 0) raise(request, last, response);
+}
+
+std::int64_t ModelNode::enqueue(const Request& request, std::uint64_t client, std::int64_t ticket,
+                                True now) {
+  const auto remember = std::chrono::duration_cast<std::chrono::milliseconds>(core::queued_for);
+  ModelQueue& queue = memory_.queues[request.resource];
+  queue.keep_until(clock.milliseconds(now) + remember.count());
+  return queue.enqueue(client, ticket);
+}
+
+void ModelNode::queue_refused(const Request& request, True now, Response& response) {
+  response.ticket = enqueue(request, request.client, *request.ticket, now);
+  response.is_first = memory_.queues[request.resource].at(0) == request.client;
 }
 
 void ModelNode::raise(const Request& request, std::int64_t last, Response& response) {
@@ -473,6 +506,9 @@ void ModelNode::extend_hold(const Request& request, True now, Response& response
 
 void ModelNode::release(const Request& request, True now, Response& response) {
   Key& mine = memory_.keys[request.resource];
+  if (request.client != 0 && request.ticket && !is_reserved_for(mine, request)) {
+    enqueue(request, request.client, *request.ticket, now);
+  }
   look(mine, now);
   const bool waits_for_interval = mine.holds.empty() && request.cooldown_ms > 0;
   if (mine.group != 0 && !request.both && !waits_for_interval) {
@@ -487,12 +523,14 @@ void ModelNode::release(const Request& request, True now, Response& response) {
     if (deletes) {
       response.reply = Reply::released;
       key = {};
+      const std::size_t resource = i == 0 ? request.resource : 1U - request.resource;
       if (request.cooldown_ms > 0) {
         key.token = cooldown;
         key.expires = clock.milliseconds(now) + request.cooldown_ms;
-        if (mutant_ == Mutant::cooldown_untold) continue;
+        if (mutant_ != Mutant::cooldown_untold) notify(resource);
+      } else if (!request.quiet) {
+        pass_on(resource, request, now);
       }
-      response.freed |= 1U << (i == 0 ? request.resource : 1U - request.resource);
     } else if ((key.token == 0 || key.token == cooldown) && key.holds.empty() &&
                request.cooldown_ms > 0) {
       if (mutant_ == Mutant::cooldown_where_the_key_was) continue;
@@ -519,7 +557,7 @@ void ModelNode::release_plain(const Request& request, True now, Response& respon
   response.reply = deletes ? Reply::released : there != 0 ? Reply::taken : Reply::gone;
   if (!deletes) return;
   key = {};
-  response.queued = !queue(request.resource).empty();
+  response.queued = queue(request.resource).exists();
   if (mutant_ == Mutant::plain_release_is_quiet) response.queued = false;
 }
 
@@ -567,30 +605,62 @@ bool ModelNode::has_holder(std::size_t resource, True now) {
   return !key.holds.empty();
 }
 
-void ModelNode::join_queue(const Request& request, True now, Response& response) {
-  std::vector<std::uint64_t>& waiters = memory_.queues[request.resource];
-  std::set<std::uint64_t>& in_front = memory_.in_front[request.resource];
-  const bool writer = request.number == 2 && mutant_ != Mutant::writers_queue_behind;
-  const auto mine = std::find(waiters.begin(), waiters.end(), request.token);
-  if (mine == waiters.end()) in_front.erase(request.token);
-  const bool moves = writer ? !in_front.contains(request.token) : request.number == 1;
-  if (mine == waiters.end() || moves) {
-    std::erase(waiters, request.token);
-    in_front.erase(request.token);
-    const auto behind = std::find_if(waiters.begin(), waiters.end(), [&](std::uint64_t other) {
-      return !in_front.contains(other);
-    });
-    waiters.insert(writer ? behind : waiters.end(), request.token);
-    if (writer) in_front.insert(request.token);
+void ModelNode::notify(std::size_t resource) {
+  ModelQueue& queue = memory_.queues[resource];
+  std::uint32_t notified = 0;
+  while (notified < 2 && queue.at(notified) != 0) {
+    const std::uint64_t client = queue.at(notified);
+    if (publish(client & ~unreserved, resource, notified)) {
+      ++notified;
+    } else {
+      queue.remove(client);
+    }
   }
-  const Key& key = memory_.keys[request.resource];
-  const bool reserved = key.writer != 0 && request.number == 1;
+}
+
+void ModelNode::pass_on(std::size_t resource, const Request& request, True now) {
+  ModelQueue& queue = memory_.queues[resource];
+  const std::int64_t millis = clock.milliseconds(now);
+  while (!queue.empty()) {
+    const std::uint64_t heir = queue.at(0);
+    if ((heir & unreserved) != 0) return notify(resource);
+    if (mutant_ != Mutant::heirs_stay_queued) queue.remove(heir);
+    if (!publish(heir, resource, 0)) {
+      queue.remove(heir);
+      continue;
+    }
+    memory_.keys[resource] = {};
+    memory_.keys[resource].token = reservation | heir;
+    memory_.keys[resource].expires = millis + request.reserved_ms;
+    if (memory_.watchers[resource] == heir) memory_.watches[resource] = 0;
+    if (queue.empty() || memory_.watches[resource] > millis) return;
+    memory_.watches[resource] = millis + request.reserved_ms;
+    memory_.watchers[resource] = queue.last();
+    publish(queue.last() & ~unreserved, resource, 1);
+    return;
+  }
+}
+
+void ModelNode::join_queue(const Request& request, True now, Response& response) {
+  ModelQueue& queue = memory_.queues[request.resource];
+  const bool behind = request.number == 1 || request.number == 4;
+  const std::uint64_t client = request.token | (request.number > 2 ? unreserved : 0);
+  if (behind) queue.remove(client);
+  if (request.number == 2 && mutant_ != Mutant::writers_queue_behind) {
+    queue.put_ahead(client);
+  }
+  response.ticket = enqueue(request, client, behind ? 0 : request.ticket.value_or(0), now);
+  if (is_free(request.resource)) pass_on(request.resource, request, now);
+  const bool reserved = memory_.keys[request.resource].writer != 0 && behind;
   const bool waits = has_holder(request.resource, now) || reserved;
   response.reply = waits ? Reply::taken : Reply::gone;
+  response.is_first = queue.at(0) == client;
 }
 
 void ModelNode::leave_queue(const Request& request, True now, Response& response) {
-  std::erase(memory_.queues[request.resource], request.token);
+  memory_.queues[request.resource].remove(request.token);
+  memory_.queues[request.resource].remove(request.token | unreserved);
+  if (memory_.watchers[request.resource] == request.token) memory_.watches[request.resource] = 0;
   response.reply = Reply::done;
   Key& key = memory_.keys[request.resource];
   if (request.number == 2 && key.writer != 0) {
@@ -598,8 +668,13 @@ void ModelNode::leave_queue(const Request& request, True now, Response& response
     key.writer = 0;
     if (key.holds.empty()) key = {};
   }
-  const bool notifies = request.number == 1 || !has_holder(request.resource, now);
-  if (notifies) response.freed |= 1U << request.resource;
+  const bool was_reserved = key.token == (reservation | request.token);
+  if (was_reserved && mutant_ != Mutant::reservations_are_kept) key = {};
+  if (is_free(request.resource)) {
+    pass_on(request.resource, request, now);
+  } else if (request.number == 1 || !has_holder(request.resource, now)) {
+    notify(request.resource);
+  }
 }
 
 void ModelNode::leave(const Request& request, True now, Response& response) {
@@ -608,8 +683,12 @@ void ModelNode::leave(const Request& request, True now, Response& response) {
   if (key.holds.erase(request.token) == 1) {
     response.reply = Reply::released;
     response.holds = core::Holds{.count = static_cast<std::uint32_t>(key.holds.size())};
-    if (key.holds.empty() && key.writer == 0) key = {};
-    response.freed |= 1U << request.resource;
+    if (key.holds.empty() && key.writer == 0) {
+      key = {};
+      pass_on(request.resource, request, now);
+    } else {
+      notify(request.resource);
+    }
   } else {
     response.reply = key.holds.empty() ? Reply::gone : Reply::taken;
     response.holds = core::Holds{.count = static_cast<std::uint32_t>(key.holds.size())};

@@ -4,12 +4,12 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "core/commands.hpp"
 #include "simulation/clock.hpp"
+#include "simulation/model_queue.hpp"
 #include "simulation/scenario.hpp"
 
 namespace redlock::simulation {
@@ -18,6 +18,12 @@ inline constexpr std::size_t most_resources = 2;
 
 /// The holder of a key without one: the resource is free only when its interval is over.
 inline constexpr std::uint64_t cooldown = ~std::uint64_t{0};
+
+/// The holder of a key that is reserved for a client: nobody's vote.
+inline constexpr std::uint64_t reservation = std::uint64_t{1} << 63;
+[[nodiscard]] constexpr bool is_reservation(std::uint64_t holder) noexcept {
+  return (holder & reservation) != 0 && holder != cooldown;
+}
 
 struct Request {
   core::Stamp stamp;
@@ -31,9 +37,13 @@ struct Request {
   std::int64_t writer_reservation_ms = 0;
   std::int64_t cooldown_ms = 0;
   std::uint32_t permits = 0;
-  bool last = false;          ///< a release after which nothing may come for this token
-  bool begun = false;         ///< numbered: the first half of its commands was executed
-  core::MarkerWrite write{};  ///< write_marker
+  bool last = false;                     ///< a release after which nothing may come for this token
+  bool begun = false;                    ///< numbered: the first half of its commands was executed
+  core::MarkerWrite write{};             ///< write_marker
+  std::uint64_t client = 0;              ///< in whose name; a release: who is queued again
+  std::optional<std::int64_t> ticket{};  ///< with which it is queued; none: it is not
+  bool quiet = false;                    ///< a release that passes nothing on
+  std::int64_t reserved_ms = 20;         ///< for so long the next has it, if it is free
 };
 
 struct Response {
@@ -52,7 +62,8 @@ struct Response {
   std::int64_t counted = 0;                 ///< a planted fault's: what INCR answered
   bool had_it = false;                      ///< an extend found the key there
   bool queued = false;                      ///< release_plain: clients are queued for the resource
-  std::uint32_t freed = 0;  ///< the resources that waiters are notified of: a bit for each
+  std::int64_t ticket = 0;                  ///< where the client is queued now
+  bool is_first = false;
 };
 
 /// The restart guard's request on each connection.
@@ -86,6 +97,9 @@ class ModelNode {
   /// and GET. The answer of the second half is in the `response` of the first.
   [[nodiscard]] Response begin_numbered(const Request& request, True now);
   void end_numbered(const Request& request, True now, Response& response);
+
+  /// Nobody listens until somebody says how.
+  Publish publish = [](std::uint64_t, std::size_t, std::uint32_t) { return false; };
 
   bool running = true;
   True stopped_until = 0;
@@ -142,9 +156,7 @@ class ModelNode {
     return memory_.numbers[resource];
   }
 
-  /// The waiters, in the order of their notifications; a notification drops those that are not
-  /// subscribed.
-  [[nodiscard]] std::vector<std::uint64_t>& queue(std::size_t resource) {
+  [[nodiscard]] const ModelQueue& queue(std::size_t resource) const {
     return memory_.queues[resource];
   }
 
@@ -175,8 +187,9 @@ class ModelNode {
     std::optional<std::int64_t> floor;
     std::string marker;  // word for word; empty: none
     std::int64_t quarantine_until = 0;
-    std::array<std::vector<std::uint64_t>, most_resources> queues{};  // who waits, and
-    std::array<std::set<std::uint64_t>, most_resources> in_front{};   // ahead of all others
+    std::array<ModelQueue, most_resources> queues{};       // who waits
+    std::array<std::int64_t, most_resources> watches{};    // until when somebody watches the next
+    std::array<std::uint64_t, most_resources> watchers{};  // and who
   };
   /// An expired key is deleted when it is read: a clock set back does not revive it.
   void expire(std::size_t resource, True now);
@@ -195,6 +208,18 @@ class ModelNode {
   void leave(const Request& request, True now, Response& response);
   /// Whether it has a holder, whose release will notify those that wait.
   [[nodiscard]] bool has_holder(std::size_t resource, True now);
+  /// notify() and pass_on() of parts/waiters.lua.
+  void notify(std::size_t resource);
+  void pass_on(std::size_t resource, const Request& request, True now);
+  [[nodiscard]] bool is_free(std::size_t resource) const {
+    return memory_.keys[resource].last() == 0;
+  }
+  /// Whether it is reserved for the client that asks.
+  [[nodiscard]] static bool is_reserved_for(const Key& key, const Request& request) {
+    return request.client != 0 && key.token == (reservation | request.client);
+  }
+  std::int64_t enqueue(const Request& request, std::uint64_t client, std::int64_t ticket, True now);
+  void queue_refused(const Request& request, True now, Response& response);
   void join_queue(const Request& request, True now, Response& response);
   void leave_queue(const Request& request, True now, Response& response);
   void raise(const Request& request, std::int64_t last, Response& response);

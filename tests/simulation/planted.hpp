@@ -55,10 +55,11 @@ inline constexpr std::array planted{
     Planted{Mutant::a_mark_is_a_holder, "a_mark_is_a_holder", "invariant 5", 200},
     Planted{Mutant::writers_queue_behind, "writers_queue_behind", "invariant 5", 200},
     Planted{Mutant::cooldown_untold, "cooldown_untold", "invariant 5", 200},
-    Planted{Mutant::says_the_first_key, "says_the_first_key", "invariant 5", 200},
     Planted{Mutant::fenced_writer_lets_in, "fenced_writer_lets_in", "invariant 5", 200},
     Planted{Mutant::plain_extend_shortens, "plain_extend_shortens", "invariant 1", 1000},
     Planted{Mutant::plain_release_is_quiet, "plain_release_is_quiet", "invariant 5", 200},
+    Planted{Mutant::heirs_stay_queued, "heirs_stay_queued", "invariant 5", 1000},
+    Planted{Mutant::reservations_are_kept, "reservations_are_kept", "invariant 5", 2000},
 };
 
 }  // namespace redlock::simulation

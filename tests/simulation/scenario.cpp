@@ -181,7 +181,6 @@ void draw_kind(Scenario& s, std::uint64_t seed) {
   }
   if (s.mutant == Mutant::readers_let_all_in) s.kind = Wanted::owners;
   if (s.mutant == Mutant::writer_ignores_readers) s.kind = Wanted::readers;
-  if (s.mutant == Mutant::says_the_first_key) s.kind = Wanted::several;
   if (s.mutant == Mutant::cooldown_untold) s.kind = Wanted::interval;
   if (s.mutant == Mutant::cooldown_where_the_key_was) s.kind = Wanted::interval;
   const bool of_writers = s.mutant == Mutant::a_mark_is_a_holder ||

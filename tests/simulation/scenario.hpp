@@ -45,10 +45,11 @@ enum class Mutant : std::uint8_t {
   a_mark_is_a_holder,          ///< nodes take a waiting writer's reservation for somebody's lease
   writers_queue_behind,        ///< a writer that keeps readers out is queued behind them
   cooldown_untold,             ///< nodes do not notify when a release leaves a cooldown
-  says_the_first_key,          ///< nodes say of several resources that the first is in the way
   fenced_writer_lets_in,       ///< a waiting writer that wants a fencing token keeps no reader out
   plain_extend_shortens,       ///< a plain extend asks for the TTL of its round, however short
   plain_release_is_quiet,      ///< a plain release does not say that clients are queued
+  heirs_stay_queued,           ///< and so is found first again, however often it hangs
+  reservations_are_kept,       ///< of a client that does not wait any more
 };
 
 /// Versions of servers, which understand different forms of a request.

@@ -42,6 +42,10 @@ Simulation::Simulation(const Scenario& scenario, std::uint64_t seed)
                                 : scenario_.servers;
     nodes_.back().compares = scenario_.compares && nodes_.back().version == Servers::modern;
     nodes_.back().runs_scripts = scenario_.runs_scripts;
+    nodes_.back().publish = [this, i](std::uint64_t client, std::size_t resource,
+                                      std::uint32_t before) {
+      return publish(static_cast<std::uint32_t>(i), client, resource, before);
+    };
   }
   open_deployment();
   if (scenario_.endless_floor) nodes_[0].floor() = (std::int64_t{1} << 53U) - 1;

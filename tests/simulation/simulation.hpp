@@ -221,7 +221,12 @@ class Simulation {
   void note_notified(const Event& event);
   /// The name under which a client process is queued.
   [[nodiscard]] std::uint64_t waiter(std::uint32_t client) const;
-  void notify_waiters(std::uint32_t node, std::uint32_t resources);
+  [[nodiscard]] std::int64_t reserved_ms(std::uint32_t client) const {
+    return clients_[client].engine->reserved_for() / core::Duration(std::chrono::milliseconds(1));
+  }
+  /// Whether the client listens there.
+  [[nodiscard]] bool publish(std::uint32_t node, std::uint64_t id, std::size_t resource,
+                             std::uint32_t before);
 
   // simulation_client.cpp: drivers
   void step(std::uint32_t client, const core::Event& event);

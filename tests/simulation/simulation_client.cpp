@@ -73,6 +73,8 @@ void Simulation::carry_out(std::uint32_t index, const core::SendUpkeep& command)
 void Simulation::carry_out(std::uint32_t index, const core::SendToQueue& command) {
   Request request = request_for(command);
   request.number = command.mode;
+  request.ticket = command.ticket;
+  request.reserved_ms = reserved_ms(index);
   request.resource = resource_of(*command.key);
   request.token = waiter(index);
   send_all(index, command, request);
@@ -170,6 +172,14 @@ void Simulation::carry_out(std::uint32_t index, const core::Send& command) {
         std::chrono::ceil<std::chrono::milliseconds>(claim->cooldown(now)).count();
   }
   request.permits = claim->terms.permits;
+  request.reserved_ms = reserved_ms(index);
+  const core::QueuePlace& place = claim->place();
+  const bool queued_again = command.stamp.verb == Verb::release && place.again;
+  if (place.as_client && (is_set(command.stamp.verb) || queued_again)) {
+    request.client = waiter(index);
+    request.ticket = place.ticket;
+    request.quiet = queued_again && place.quiet;
+  }
   // A node whose SET was too late is cleaned while the lease is valid, and may be repaired after
   // that.
   request.last =

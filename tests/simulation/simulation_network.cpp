@@ -174,7 +174,6 @@ void Simulation::arrive(std::uint32_t index) {
       response = node.execute(request, now_);
     }
     observe(connection, request, response);
-    notify_waiters(connection.node, response.freed);
   }
   if (!connection.client_side || connection.broken) return;
   connection.replies.push_back(response);
@@ -215,7 +214,10 @@ void Simulation::observe(const Connection& connection, const Request& request,
   }
   tell("node ", connection.node, " executes verb ", static_cast<int>(request.stamp.verb), " of ",
        request.token % 10'000, " from client ", connection.client, "/", connection.number,
-       ": reply ", static_cast<int>(response.reply), fenced ? " at " : " ", response.number);
+       ": reply ", static_cast<int>(response.reply), fenced ? " at " : " ", response.number,
+       " client ", request.client, " ticket ", request.ticket.value_or(-1), " -> ", response.ticket,
+       response.is_first ? " first" : "", request.quiet ? " quiet" : "", " on r",
+       int{request.resource}, ", holder ", response.holder & 0xffff);
 }
 
 Response Simulation::as_planted(const Connection& connection, Response response) {
@@ -236,7 +238,12 @@ void Simulation::deliver(std::uint32_t index) {
   answer.stamp = response.stamp;
   answer.reply = response.reply;
   Digits digits{};
-  if (response.holder == cooldown) {
+  std::string reserved;
+  if (is_reservation(response.holder)) {
+    reserved =
+        std::string(redlock::reservation_prefix) + std::to_string(response.holder & ~reservation);
+    answer.text = reserved;
+  } else if (response.holder == cooldown) {
     answer.text = interval_token;
   } else if (response.holder != 0) {
     digits = digits_of(response.holder);
@@ -257,6 +264,8 @@ void Simulation::deliver(std::uint32_t index) {
   }
   answer.holds = response.holds;
   answer.queued = response.queued;
+  answer.ticket = response.ticket;
+  answer.is_first = response.is_first;
   answer.number = static_cast<std::uint64_t>(response.number);
   answer.time = core::Duration(response.time);
   if (scenario_.mutant == Mutant::count_unseen_numbers && response.reply == Reply::behind) {
@@ -335,7 +344,7 @@ bool Simulation::may_forget(std::uint32_t node) {
     if (checker_.interval_released_on(resource) != everywhere) return false;
     // An attempt that may be granted yet is the next interval's vote.
     const std::uint64_t holder = nodes_[node].holder(resource, now_);
-    if (holder != 0 && holder != cooldown) return false;
+    if (holder != 0 && holder != cooldown && !is_reservation(holder)) return false;
   }
   forgot_until_ = now_ + 2 * scenario_.longest_interval_ms * ms;
   return true;

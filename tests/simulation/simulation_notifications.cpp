@@ -62,27 +62,18 @@ void Simulation::note_notified(const Event& event) {
 }
 
 std::uint64_t Simulation::waiter(std::uint32_t client) const {
-  return std::uint64_t{clients_[client].life} * clients_.size() + client;
+  return (std::uint64_t{clients_[client].life} + 1) * clients_.size() + client;
 }
 
-void Simulation::notify_waiters(std::uint32_t node, std::uint32_t resources) {
-  for (std::size_t resource = 0; resource < most_resources; ++resource) {
-    if (((resources >> resource) & 1U) == 0) continue;
-    std::vector<std::uint64_t>& queue = nodes_[node].queue(resource);
-    std::uint32_t told = 0;
-    while (told < 2 && told < queue.size()) {
-      const auto client = static_cast<std::uint32_t>(queue[told] % clients_.size());
-      const bool listens = queue[told] == waiter(client) &&
-                           subscription(client, node).state == Subscription::State::open;
-      if (!listens) {
-        queue.erase(queue.begin() + told);
-        continue;
-      }
-      const auto what = static_cast<std::uint32_t>(told * most_resources + resource);
-      plan_notification(transit(client, node), Kind::notified, client, node, what);
-      ++told;
-    }
-  }
+bool Simulation::publish(std::uint32_t node, std::uint64_t id, std::size_t resource,
+                         std::uint32_t before) {
+  const auto client = static_cast<std::uint32_t>(id % clients_.size());
+  const bool listens =
+      id == waiter(client) && subscription(client, node).state == Subscription::State::open;
+  if (!listens) return false;
+  const auto what = static_cast<std::uint32_t>(before * most_resources + resource);
+  plan_notification(transit(client, node), Kind::notified, client, node, what);
+  return true;
 }
 
 }  // namespace redlock::simulation

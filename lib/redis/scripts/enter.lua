@@ -1,10 +1,16 @@
 -- with: holds
--- KEYS: resource. ARGV: token, TTL in milliseconds, group.
+-- KEYS: resource. ARGV: token, TTL in milliseconds, group, and the id of a client that waits, or ''. What is reserved for
+-- the client is free for it.
 -- {1, holds of the group, ours included}; {-1, holder, milliseconds until its lease ends}.
 local key, group = KEYS[1], ARGV[3]
 local kind = redis.call('type', key).ok
 if kind == 'string' then
-  return {-1, redis.call('get', key), redis.call('pttl', key)}
+  local value = redis.call('get', key)
+  if ARGV[4] == '' or value ~= 'redlock:next:' .. ARGV[4] then
+    return {-1, value, redis.call('pttl', key)}
+  end
+  redis.call('del', key)
+  kind = 'none'
 end
 local now = milliseconds()
 if kind ~= 'none' then

@@ -1,13 +1,23 @@
--- KEYS: resource. ARGV: the id of a client that does not wait for it any more, and '1' if others can share it, '2' if
--- the client's writer reservation ends. A notification that it got is passed on to the next.
-redis.call('zrem', 'redlock:node:queue:' .. KEYS[1], ARGV[1])
+-- KEYS: resource. ARGV: the id of a client that does not wait for it any more, '1' if others can share it, '2' if the
+-- client's writer reservation ends, and for how many milliseconds the resource is reserved for the next. What was
+-- reserved for the client is passed on.
+local key = KEYS[1]
+redis.call('zrem', 'redlock:node:queue:' .. key, ARGV[1], '+' .. ARGV[1])
 -- with: waiters
+stop_watching(key, ARGV[1])
 -- with: holds
 -- with: holder
 if ARGV[2] == '2' then
-  drop_reservation(KEYS[1])
+  drop_reservation(key)
 end
-if ARGV[2] == '1' or not find_holder(KEYS[1]) then
-  notify_if_awaited(KEYS[1])
+if redis.call('type', key).ok == 'string' and redis.call('get', key) == 'redlock:next:' .. ARGV[1] then
+  redis.call('del', key)
+end
+if redis.call('exists', key) == 0 then
+  if is_awaited() then
+    pass_on(key, ARGV[3])
+  end
+elseif (ARGV[2] == '1' or not find_holder(key)) and is_awaited() then
+  notify(key)
 end
 return 0

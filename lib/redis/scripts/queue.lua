@@ -1,25 +1,32 @@
--- KEYS: resource. ARGV: the waiting client's id, for how many milliseconds to remember it, and where it is
--- queued: '0' behind all others, unless it is queued already; '1' behind all others, because a waiting writer
--- keeps it out; '2' ahead of all others, but behind those that are there for the same reason: a writer that
--- keeps readers out.
--- 1: wait for a notification; 0: try again, the resource has no holder whose release would notify.
+-- KEYS: resource. ARGV: the waiting client's id, for how many milliseconds to remember it, where it is queued, its
+-- ticket ('0': a new one), and for how long a free resource is reserved for who is first, in milliseconds.
+-- Where: '0' by its ticket, or as it is queued already; '1' behind all others, because a waiting writer keeps it
+-- out; '2' ahead of all others, but behind those that are there for the same reason: a writer that keeps readers out;
+-- '3' as '0', and '4' as '1', and nothing is to be reserved for it.
+-- {1, ticket, 1 if it is first}: wait for a notification; {0, …}: try again, the resource has no holder whose
+-- release would notify.
 local call = redis.call
-local queue = 'redlock:node:queue:' .. KEYS[1]
-local score = tonumber(call('zscore', queue, ARGV[1]))
+local key, behind = KEYS[1], ARGV[3] == '1' or ARGV[3] == '4'
+local client = tonumber(ARGV[3]) > 2 and '+' .. ARGV[1] or ARGV[1]
+local queue = 'redlock:node:queue:' .. key
+-- with: waiters
+-- with: tickets
+-- with: holds
+-- with: holder
+if behind then
+  call('zrem', queue, client)
+end
 if ARGV[3] == '2' then
+  local score = tonumber(call('zscore', queue, client))
   if not score or score > 0 then
     local ahead = call('zcount', queue, '-inf', '(0')
     local last = ahead > 0 and call('zrange', queue, ahead - 1, ahead - 1, 'withscores')[2]
-    call('zadd', queue, (tonumber(last) or -4503599627370496) + 1, ARGV[1])
+    call('zadd', queue, (tonumber(last) or -4503599627370496) + 1, client)
   end
-elseif ARGV[3] == '1' or not score then
-  local last = tonumber(call('zrevrange', queue, 0, 0, 'withscores')[2]) or 0
-  call('zadd', queue, math.max(last, 0) + 1, ARGV[1])
 end
-call('pexpire', queue, ARGV[2])
-call('set', 'redlock:node:waiters', '', 'PX', ARGV[2])
-call('set', 'redlock:node:awaited', '', 'PX', ARGV[2])
--- with: holds
--- with: holder
-local has_holder, reserved = find_holder(KEYS[1])
-return (has_holder or (reserved and ARGV[3] == '1')) and 1 or 0
+local ticket = enqueue(key, client, behind and '0' or ARGV[4], ARGV[2])
+if call('exists', key) == 0 then
+  pass_on(key, ARGV[5])
+end
+local has_holder, reserved = find_holder(key)
+return {(has_holder or (reserved and behind)) and 1 or 0, ticket, first_in_queue(key) == client and 1 or 0}

@@ -1,14 +1,16 @@
--- KEYS: resources. ARGV: token, and for how many milliseconds nobody may have them yet, also where they are
--- missing.
+-- KEYS: resources. ARGV: token; for how many milliseconds nobody may have them yet, also where they are missing; for
+-- how many a free resource is reserved for who is first in its queue; of an attempt that was lost, and waits on, also
+-- the client's id, its ticket, for how many milliseconds to remember it, and '1' if another client is known to
+-- have the lock: then the resource is passed on by that one.
 -- Compare and delete. 1: deleted; 0: there is nothing; -1: not ours; where there are or were holds, the
--- same with their number: {1, holds that are left}. The waiters are notified.
+-- same with their number: {1, holds that are left}. What is free is passed on; else the waiters are notified.
 -- pcall, because a key of another type is somebody else's and not an error of this call; every
 -- other error (NOPERM, READONLY, ...) must reach the caller word for word.
 local call = redis.call
 
 -- The usual case, ahead of functions that cost the node time to define.
 local deleted
-if #KEYS == 1 and ARGV[2] == '0' then
+if #KEYS == 1 and ARGV[2] == '0' and not ARGV[4] then
   local value = redis.pcall('get', KEYS[1])
   if value == ARGV[1] then
     deleted = redis.pcall('del', KEYS[1], 'redlock:node:awaited')
@@ -22,19 +24,29 @@ end
 
 -- with: waiters
 if deleted == 2 then
-  notify(KEYS[1])
+  pass_on(KEYS[1], ARGV[3])
   return 1
+end
+-- with: tickets
+-- It may be the next by now, on the strength of an earlier entry.
+if ARGV[4] and redis.pcall('get', KEYS[1]) ~= 'redlock:next:' .. ARGV[4] then
+  enqueue(KEYS[1], ARGV[4], ARGV[5], ARGV[6])
 end
 
 -- with: holds
 local function give_up(key)
   if ARGV[2] == '0' then
     call('del', key)
-  else
-    -- Waiters read the rest of the interval from the key.
-    call('set', key, 'redlock:cooldown', 'PX', ARGV[2])
+    if ARGV[7] ~= '1' and is_awaited() then
+      pass_on(key, ARGV[3])
+    end
+    return
   end
-  notify_if_awaited(key)
+  -- Waiters read the rest of the interval from the key.
+  call('set', key, 'redlock:cooldown', 'PX', ARGV[2])
+  if is_awaited() then
+    notify(key)
+  end
 end
 
 local result = 0
@@ -59,12 +71,18 @@ for i = 1, #KEYS do
       if call('zrem', key, 'hold:' .. ARGV[1]) == 0 then
         return {holds == 0 and 0 or -1, holds}
       end
+      local awaited = is_awaited()
       if holds > 1 or writer then
         expire_with_last(key)
+        if awaited then
+          notify(key)
+        end
       else
         call('del', key)
+        if awaited then
+          pass_on(key, ARGV[3])
+        end
       end
-      notify_if_awaited(key)
       return {1, holds - 1}
     elseif result == 0 and holds ~= 0 then
       result = -1

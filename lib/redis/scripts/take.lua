@@ -1,11 +1,25 @@
 -- with: holds
 -- KEYS: numbers, resources. ARGV: token, TTL in milliseconds, number f or '0', and for how long new
--- readers are kept out where readers are in the way, in milliseconds.
+-- readers are kept out where readers are in the way, in milliseconds; of a client that waits, its id, or '', its ticket
+-- ('0': a new one; '': it is not to be queued), for how many milliseconds to remember it, and for how many a free
+-- resource is reserved for who is first.
 -- All resources or none. {1, f}: ours, and their numbers F were below f and are f now; {2, F}: ours, and
 -- F, the highest of them, is not below f; {-1, holder, ms, which}: the resource of that index, from 1 on, is not
--- ours, for ms.
+-- ours, for ms; of a client that was queued {…, ticket, 1 if it is first}.
+-- What is reserved for the client is free for it; what is free is passed on, if somebody else is first in the queue.
 -- Numbers are microseconds, so that all stay integers below 2^53.
 local call = redis.call
+local client, reservation = ARGV[5], 'redlock:next:' .. ARGV[5]
+local queues = client ~= '' and ARGV[6] ~= '' and #KEYS == 2
+-- with: waiters
+-- with: tickets
+local function refuse(holder, left, which)
+  if not queues then
+    return {-1, holder, left, which}
+  end
+  local ticket = enqueue(KEYS[2], client, ARGV[6], ARGV[7])
+  return {-1, holder, left, which, ticket, first_in_queue(KEYS[2]) == client and 1 or 0}
+end
 local f = tonumber(ARGV[3])
 local floor = tonumber(call('zscore', KEYS[1], ''))
 if f > 0 then
@@ -26,13 +40,22 @@ end
 for i = 2, #KEYS do
   local key = KEYS[i]
   local kind = call('type', key).ok
-  if kind == 'string' then
-    return {-1, call('get', key), call('pttl', key), i - 1}
+  local value = kind == 'string' and call('get', key)
+  if kind == 'none' and queues then
+    local first = first_in_queue(key)
+    if first ~= '' and first ~= client then
+      enqueue(key, client, ARGV[6], ARGV[7])
+      pass_on(key, ARGV[8])
+      value = call('get', key)
+    end
+  end
+  if value and (client == '' or value ~= reservation) then
+    return refuse(value, call('pttl', key), i - 1)
   elseif kind == 'zset' then
     local now = milliseconds()
     local whose, holds = read_holds(key, now)
     if not whose then
-      return {-1, '', call('pttl', key), i - 1}
+      return refuse('', call('pttl', key), i - 1)
     end
     if holds > 0 then
       local left = held_for(key, now)
@@ -40,14 +63,17 @@ for i = 2, #KEYS do
         call('zadd', key, string.format('%.0f', now + ARGV[4]), 'writer')
         expire_with_last(key)
       end
-      return {-1, whose, left, i - 1}
+      return refuse(whose, left, i - 1)
     end
-  elseif kind ~= 'none' then
-    return {-1, '', call('pttl', key), i - 1}
+  elseif kind ~= 'none' and kind ~= 'string' then
+    return refuse('', call('pttl', key), i - 1)
   end
 end
 for i = 2, #KEYS do
   call('set', KEYS[i], ARGV[1], 'PX', ARGV[2])
+end
+if queues then
+  call('zrem', 'redlock:node:queue:' .. KEYS[2], client, '+' .. client)
 end
 if f == 0 then
   return {1, 0}

@@ -39,6 +39,25 @@ TEST(PlainCommands, ReleaseALeaseThatNobodyElseHolds) {
   EXPECT_EQ(h.settled(), "yes");
 }
 
+TEST(PlainCommands, QueueNobodyWhoseAttemptIsReleased) {
+  Comparing h(false);
+  h.random.shortest = true;
+  const auto refused_but_by = [&](NodeIndex granting) {
+    for (NodeIndex node = 0; node < 3; ++node) {
+      if (node != granting) h.answer(node, Reply::taken, std::string(40, 'a'), 10s);
+    }
+    h.answer(granting, Reply::granted);
+    h.answer(granting, Reply::released);
+  };
+  h.acquire(1, 10s, 60s);
+  refused_but_by(2);
+  h.subscribed({0, 1, 2});
+  for (NodeIndex node = 0; node < 3; ++node) {
+    EXPECT_NE(h.pass(60ms), "") << "it has to poll";
+    refused_but_by(node);
+  }
+}
+
 TEST(PlainCommands, AreNotSentWhereTheSettingsSayScripts) {
   Settings settings = Harness::settings_for(3);
   settings.plain_commands = false;

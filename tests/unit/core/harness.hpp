@@ -157,8 +157,38 @@ class Harness {
     answer_pruning(node);
     return out;
   }
+  /// Where a client is queued, as a node tells it.
+  struct Place {
+    std::int64_t ticket = 0;
+    bool is_first = false;
+  };
+  std::string placed(std::initializer_list<int> nodes, Reply reply, std::string_view text,
+                     std::optional<Duration> remaining, Place place) {
+    std::string all;
+    for (const int index : nodes) {
+      const auto node = static_cast<NodeIndex>(index);
+      Answer event{node, take_open(node), reply, text, remaining};
+      event.ticket = place.ticket;
+      event.is_first = place.is_first;
+      append(all, step(event));
+    }
+    return all;
+  }
+  /// A refusal that queues the client.
+  std::string refused(std::initializer_list<int> nodes, std::string_view holder, Duration left,
+                      Place place) {
+    return placed(nodes, Reply::taken, holder, left, place);
+  }
+  /// Answers join_queue.
+  std::string queued(std::initializer_list<int> nodes, Place place) {
+    return placed(nodes, Reply::taken, {}, {}, place);
+  }
   /// The oldest open request of a node, for an answer of the test's own.
   Stamp take_open(NodeIndex node) {
+    if (open_[node].empty()) {
+      ADD_FAILURE() << "nothing is open on node " << int{node};
+      return {};
+    }
     const Stamp stamp = open_[node].front();
     open_[node].pop_front();
     return stamp;
@@ -381,7 +411,17 @@ class Harness {
   static std::string how(const SendToQueue& command) {
     const bool leaves = command.stamp.verb == Verb::leave_queue;
     if (command.mode == 2) return leaves ? " and let readers in" : " in front";
-    return command.mode == 1 ? " anew" : "";
+    if (command.mode > 2) return command.mode == 4 ? " anew, unreserved" : " unreserved";
+    if (command.mode == 1) return " anew";
+    return !leaves && command.ticket > 0 ? " ticket " + std::to_string(command.ticket) : "";
+  }
+  /// What a request tells of the client's place in the queue.
+  static std::string place(const Claim& claim, Verb verb) {
+    const QueuePlace& place = claim.place();
+    const std::string ticket = std::to_string(place.ticket.value_or(0));
+    if (verb == Verb::take && place.ticket) return " ticket " + ticket;
+    if (verb != Verb::release || !place.again) return "";
+    return " again " + ticket + (place.quiet ? " quietly" : "");
   }
   static std::string outcome(Errc code) {
     switch (code) {
@@ -433,6 +473,7 @@ class Harness {
     const std::string number =
         numbering && claim->fencing() ? " " + std::to_string(claim->fencing()->number) : "";
     return verb(asked) + " " + (claim == nullptr ? "?" : claim->token.str()) + number +
+           (claim == nullptr ? "" : place(*claim, asked)) +
            (command.form == ScriptForm::text ? " in full" : "") + to(command.nodes);
   }
   std::string describe(const SendUpkeep& command) const {

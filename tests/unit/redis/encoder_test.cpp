@@ -70,9 +70,9 @@ TEST(Encoder, ScriptsGoByDigestOrInFull) {
   };
   using test::resp::command;
   EXPECT_EQ(encode(Verb::release, ScriptForm::digest),
-            command({"EVALSHA", sha1(scripts::release), "1", "r", "t0k", "0"}));
+            command({"EVALSHA", sha1(scripts::release), "1", "r", "t0k", "0", "20"}));
   EXPECT_EQ(encode(Verb::release, ScriptForm::text),
-            command({"EVAL", text(scripts::release), "1", "r", "t0k", "0"}));
+            command({"EVAL", text(scripts::release), "1", "r", "t0k", "0", "20"}));
   EXPECT_EQ(encode(Verb::extend, ScriptForm::digest),
             command({"EVALSHA", sha1(scripts::extend), "1", "r", "t0k", "30000", ""}));
   EXPECT_EQ(encode(Verb::extend_or_set, ScriptForm::text),
@@ -93,7 +93,7 @@ TEST(Encoder, AFencedSetCarriesItsNumber) {
   using test::resp::command;
   EXPECT_EQ(encode(Verb::take),
             command({"EVALSHA", sha1(scripts::take), "2", "redlock:node:numbers", "r", "t0k",
-                     "30000", "1781000000000000", "0"}));
+                     "30000", "1781000000000000", "0", "", "", "30000", "20"}));
   EXPECT_EQ(encode(Verb::raise_fence),
             command({"EVALSHA", sha1(scripts::fence), "2", "redlock:node:numbers", "r", "t0k",
                      "1781000000000000"}));
@@ -111,11 +111,11 @@ TEST(Encoder, SeveralResourcesAreTakenExtendedAndReleasedInOneScript) {
   using test::resp::command;
   EXPECT_EQ(encode(Verb::take),
             command({"EVALSHA", sha1(scripts::take), "4", "redlock:node:numbers", "r", "s", "t",
-                     "t0k", "30000", "0", "0"}));
+                     "t0k", "30000", "0", "0", "", "", "30000", "20"}));
   EXPECT_EQ(encode(Verb::extend_or_set),
             command({"EVALSHA", sha1(scripts::extend), "3", "r", "s", "t", "t0k", "30000", "key"}));
   EXPECT_EQ(encode(Verb::release),
-            command({"EVALSHA", sha1(scripts::release), "3", "r", "s", "t", "t0k", "0"}));
+            command({"EVALSHA", sha1(scripts::release), "3", "r", "s", "t", "t0k", "0", "20"}));
 }
 
 TEST(Encoder, TermsOfOneRequestAreNotThoseOfTheNext) {
@@ -131,10 +131,12 @@ TEST(Encoder, TermsOfOneRequestAreNotThoseOfTheNext) {
     return terms;
   };
   const std::string digest = sha1(scripts::release);
-  EXPECT_EQ(release({}), command({"EVALSHA", digest, "1", "r", "t0k", "0"}));
-  EXPECT_EQ(release(cooling(milliseconds(5))), command({"EVALSHA", digest, "1", "r", "t0k", "6"}));
-  EXPECT_EQ(release(cooling(milliseconds(7))), command({"EVALSHA", digest, "1", "r", "t0k", "8"}));
-  EXPECT_EQ(release({}), command({"EVALSHA", digest, "1", "r", "t0k", "0"}));
+  EXPECT_EQ(release({}), command({"EVALSHA", digest, "1", "r", "t0k", "0", "20"}));
+  EXPECT_EQ(release(cooling(milliseconds(5))),
+            command({"EVALSHA", digest, "1", "r", "t0k", "6", "20"}));
+  EXPECT_EQ(release(cooling(milliseconds(7))),
+            command({"EVALSHA", digest, "1", "r", "t0k", "8", "20"}));
+  EXPECT_EQ(release({}), command({"EVALSHA", digest, "1", "r", "t0k", "0", "20"}));
 }
 
 TEST(Encoder, HoldsNameTheirGroupAndPlacesHowManyThereAre) {
@@ -144,12 +146,12 @@ TEST(Encoder, HoldsNameTheirGroupAndPlacesHowManyThereAre) {
   terms.group = "owner me";
   EXPECT_EQ(encoder.encode(Verb::enter, ScriptForm::digest, Dialect::classic, "r", token(),
                            milliseconds(9), 0, terms),
-            command({"EVALSHA", sha1(scripts::enter), "1", "r", "t0k", "9", "owner me"}));
+            command({"EVALSHA", sha1(scripts::enter), "1", "r", "t0k", "9", "owner me", ""}));
   Terms permits;
   permits.permits = 4;
   EXPECT_EQ(encoder.encode(Verb::take_permit, ScriptForm::digest, Dialect::classic, "a#b#3",
                            token(), milliseconds(9), 0, permits),
-            command({"EVALSHA", sha1(scripts::permit), "1", "a#b#3", "t0k", "9", "a#b#", "4"}));
+            command({"EVALSHA", sha1(scripts::permit), "1", "a#b#3", "t0k", "9", "a#b#", "4", ""}));
 }
 
 TEST(Encoder, ANumberedSetReadsRaisesAndLooksAgain) {
@@ -193,7 +195,7 @@ TEST(Encoder, PlainCommandsTakeThePlaceOfScripts) {
             command({"MSETEX", "2", "r", "t0k", "s", "t0k", "NX", "PX", "9"}) +
                 command({"MGET", "r", "s"}));
   EXPECT_EQ(encoded(Verb::notify, Dialect::with_get),
-            command({"EVALSHA", sha1(scripts::notify), "1", "r"}));
+            command({"EVALSHA", sha1(scripts::notify), "1", "r", "20"}));
 }
 
 TEST(Encoder, AMarkerIsReplacedByATransaction) {
@@ -227,13 +229,19 @@ TEST(Encoder, NumbersAreTended) {
 TEST(Encoder, QueuesAreOfAResource) {
   using test::resp::command;
   Encoder encoder;
+  Terms terms;
   const auto encoded = [&](Verb verb) {
-    return encoder.encode(verb, ScriptForm::digest, Dialect::classic, "r", token(), {}, 1);
+    return std::string(
+        encoder.encode(verb, ScriptForm::digest, Dialect::classic, "r", token(), {}, 1, terms));
   };
+  const std::string join = sha1(scripts::queue);
   EXPECT_EQ(encoded(Verb::join_queue),
-            command({"EVALSHA", sha1(scripts::queue), "1", "r", "t0k", "30000", "1"}));
+            command({"EVALSHA", join, "1", "r", "t0k", "30000", "1", "0", "20"}));
   EXPECT_EQ(encoded(Verb::leave_queue),
-            command({"EVALSHA", sha1(scripts::leave), "1", "r", "t0k", "1"}));
+            command({"EVALSHA", sha1(scripts::leave), "1", "r", "t0k", "1", "20"}));
+  terms.ticket = 7;
+  EXPECT_EQ(encoded(Verb::join_queue),
+            command({"EVALSHA", join, "1", "r", "t0k", "30000", "1", "7", "20"}));
 }
 
 TEST(Encoder, AsksForTheTime) {

@@ -1,0 +1,31 @@
+-- The queue of a resource is a sorted set of clients, by ticket. Its member '' has the next new ticket, which is above
+-- all others. A writer that readers keep waiting is ahead of all: below zero.
+-- Queues the client, unless it is queued already. A ticket is raised, and never lowered; '0' is a new one. Answers the
+-- ticket, 0 of one that is ahead of all.
+local function enqueue(key, client, ticket, remember)
+  local queue = 'redlock:node:queue:' .. key
+  local mine = tonumber(redis.call('zscore', queue, client))
+  local wanted = 0
+  if not mine or mine >= 0 then
+    local free = tonumber(redis.call('zscore', queue, '')) or 1
+    wanted = math.max(math.min(tonumber(ticket), 4503599627370496), mine or 0)
+    if wanted == 0 then
+      wanted = free
+    end
+    if wanted ~= mine then
+      redis.call('zadd', queue, string.format('%.0f', wanted), client)
+    end
+    if wanted >= free then
+      redis.call('zadd', queue, string.format('%.0f', wanted + 1), '')
+    end
+  end
+  redis.call('pexpire', queue, remember)
+  redis.call('set', 'redlock:node:waiters', '', 'PX', remember)
+  redis.call('set', 'redlock:node:awaited', '', 'PX', remember)
+  return wanted
+end
+
+-- '' where nobody is queued.
+local function first_in_queue(key)
+  return redis.call('zrange', 'redlock:node:queue:' .. key, 0, 0)[1] or ''
+end

@@ -1,0 +1,85 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+namespace redlock::simulation {
+
+/// Delivers a notification to a waiting client: whether it listens. `before` were notified too.
+using Publish =
+    std::function<bool(std::uint64_t client, std::size_t resource, std::uint32_t before)>;
+
+/// Of a client for which nothing is to be reserved.
+inline constexpr std::uint64_t unreserved = std::uint64_t{1} << 62;
+
+/// The queue of a resource on a node, as parts/tickets.lua keeps it.
+class ModelQueue {
+ public:
+  /// Queued by its ticket, or as it is already; 0: a new one. Answers the ticket; 0: ahead of all.
+  std::int64_t enqueue(std::uint64_t client, std::int64_t ticket) {
+    const std::optional<std::int64_t> mine = score(client);
+    if (mine && *mine < 0) return 0;
+    std::int64_t wanted = std::max(ticket, mine.value_or(0));
+    if (wanted == 0) wanted = next_;
+    put(client, wanted);
+    next_ = std::max(next_, wanted + 1);
+    return wanted;
+  }
+  /// Behind those that are ahead of all tickets, unless it is one of them.
+  void put_ahead(std::uint64_t client) {
+    const std::optional<std::int64_t> mine = score(client);
+    if (mine && *mine < 0) return;
+    std::int64_t last = lowest;
+    for (const Entry& entry : entries_) {
+      if (entry.score < 0) last = std::max(last, entry.score);
+    }
+    put(client, last + 1);
+  }
+  /// Kept for so long since somebody was queued last, by the node's clock.
+  void keep_until(std::int64_t milliseconds) { ends_ = std::max(ends_, milliseconds); }
+  void expire(std::int64_t milliseconds) {
+    if (milliseconds >= ends_) *this = ModelQueue();
+  }
+  [[nodiscard]] std::int64_t ends() const { return ends_; }
+  void remove(std::uint64_t client) {
+    std::erase_if(entries_, [&](const Entry& entry) { return entry.client == client; });
+  }
+  [[nodiscard]] bool empty() const { return entries_.empty(); }
+  /// Somebody was queued lately: what a plain command sees of it.
+  [[nodiscard]] bool exists() const { return next_ > 1 || !entries_.empty(); }
+  [[nodiscard]] bool has(std::uint64_t client) const { return score(client).has_value(); }
+  /// 0: nobody.
+  [[nodiscard]] std::uint64_t at(std::size_t place) const {
+    return place < entries_.size() ? entries_[place].client : 0;
+  }
+  [[nodiscard]] std::uint64_t last() const { return empty() ? 0 : entries_.back().client; }
+  [[nodiscard]] std::size_t size() const { return entries_.size(); }
+
+ private:
+  static constexpr std::int64_t lowest = -4503599627370496;
+  struct Entry {
+    std::int64_t score = 0;
+    std::uint64_t client = 0;
+    friend auto operator<=>(const Entry&, const Entry&) = default;
+  };
+  [[nodiscard]] std::optional<std::int64_t> score(std::uint64_t client) const {
+    for (const Entry& entry : entries_) {
+      if (entry.client == client) return entry.score;
+    }
+    return std::nullopt;
+  }
+  void put(std::uint64_t client, std::int64_t score) {
+    remove(client);
+    entries_.push_back({score, client});
+    std::sort(entries_.begin(), entries_.end());
+  }
+
+  std::vector<Entry> entries_;  ///< in their order
+  std::int64_t next_ = 1;       ///< the next new ticket
+  std::int64_t ends_ = 0;
+};
+
+}  // namespace redlock::simulation

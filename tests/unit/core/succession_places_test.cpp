@@ -1,0 +1,153 @@
+// In whose name an attempt is made, and how long a waiter is patient.
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "unit/core/waiting.hpp"
+
+namespace redlock::core::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Of the attempt that the last command begins: "as the client", "with ticket 7", or nobody's.
+std::string place_of_attempt(Harness& h) {
+  for (const Command& command : h.commands()) {
+    const auto* send = std::get_if<Send>(&command);
+    if (send == nullptr || !is_set(send->stamp.verb)) continue;
+    const QueuePlace place = h.engine().claim(send->stamp.claim)->place();
+    if (place.ticket) return "with ticket " + std::to_string(*place.ticket);
+    return place.as_client ? "as the client" : "nobody's";
+  }
+  return "no attempt";
+}
+
+Acquire two_resources(std::uint64_t request) {
+  Acquire event;
+  event.request = CallId{request};
+  event.resource = "resource";
+  static const std::vector<std::string> second{"second"};
+  event.more_resources = second;
+  event.ttl = 10s;
+  event.wait = 60s;
+  return event;
+}
+
+TEST(Places, are_nobodys_in_a_first_attempt) {
+  Connected h(3);
+  h.acquire(1, 10s, 60s);
+  EXPECT_EQ(place_of_attempt(h), "nobody's");
+}
+
+TEST(Places, are_of_a_ticket_where_one_key_is_waited_for_alone) {
+  Queued h;
+  h.notified(0, "resource");
+  h.notified(1, "resource");
+  EXPECT_EQ(place_of_attempt(h), "with ticket 7");
+}
+
+TEST(Places, of_who_shares_have_no_ticket) {
+  QueuedReader h;
+  h.notified(0, "resource");
+  h.notified(1, "resource");
+  EXPECT_EQ(place_of_attempt(h), "as the client");
+}
+
+/// The second of two resources is in the way.
+struct Blocked : Connected {
+  Blocked() : Connected(3) {
+    shows_notifications = true;
+    random.shortest = true;
+    step(two_resources(1));
+    for (NodeIndex node = 0; node < 3; ++node) {
+      Answer event{node, take_open(node), Reply::taken, holder, 10s};
+      event.number = 2;
+      step(event);
+    }
+    answer(2, Reply::gone);
+  }
+};
+
+TEST(Places, in_queues_of_several_resources_are_not_reserved) {
+  Blocked h;
+  EXPECT_EQ(h.subscribed({0, 1, 2}),
+            "queue second unreserved -> 0; queue second unreserved -> 1; "
+            "queue second unreserved -> 2");
+  h.queued({0, 1, 2}, {7});
+  h.notified(0, "second");
+  EXPECT_EQ(h.notified(1, "second"), "take t3 -> 0 1 2");
+}
+
+TEST(Places, of_who_needs_several_resources_have_no_ticket) {
+  Blocked h;
+  h.subscribed({0, 1, 2});
+  h.queued({0, 1, 2}, {7});
+  h.notified(0, "second");
+  h.notified(1, "second");
+  EXPECT_EQ(place_of_attempt(h), "as the client");
+}
+
+TEST(Places, are_taken_again_for_others_of_a_client_where_a_grant_took_it_out) {
+  Queued h;
+  h.pass(1s);
+  h.acquire(2, 10s, 60s);
+  h.refuse(holder);
+  h.pass(1400ms);
+  h.refuse(holder);
+  h.notified(0, "resource");
+  EXPECT_EQ(h.notified(1, "resource"), "take t5 ticket 7 -> 0 1 2");
+  h.placed({0}, Reply::granted, {}, {}, {});
+  EXPECT_EQ(h.cancel(1),
+            "release t5 -> 0 1 2; failed #1 cancelled; queue resource ticket 7 -> 0 1 2");
+  EXPECT_EQ(h.tick(), "take t6 ticket 7 -> 0 1 2");
+}
+
+/// For how long one that is refused so often waits for the rest of the nodes.
+Duration patience_after(int refusals) {
+  Queued h;
+  for (int i = 0; i < refusals; ++i) {
+    h.pass(2400ms);
+    h.refuse(holder);
+  }
+  h.notified(0, "resource");
+  return h.until_deadline();
+}
+
+TEST(Patience, grows_with_attempts_that_are_refused) {
+  EXPECT_EQ(patience_after(0), 1ms);
+  EXPECT_EQ(patience_after(1), 2ms);
+  EXPECT_EQ(patience_after(3), 4ms);
+  EXPECT_EQ(patience_after(11), 64ms);
+  EXPECT_EQ(patience_after(20), 64ms) << "longer than a reservation: others have it then";
+}
+
+TEST(Patience, begins_anew_when_a_quorum_notified) {
+  Queued h;
+  for (int i = 0; i < 11; ++i) {
+    h.pass(2400ms);
+    h.refuse(holder);
+  }
+  h.notified(0, "resource");
+  h.notified(1, "resource");
+  h.refuse(holder);
+  h.notified(0, "resource");
+  EXPECT_EQ(h.until_deadline(), 1ms);
+}
+
+TEST(Patience, only_becomes_shorter) {
+  Queued h;
+  h.notified(0, "resource", 1);
+  EXPECT_EQ(h.until_deadline(), 21ms);
+  h.pass(5ms);
+  h.notified(1, "resource", 1);
+  EXPECT_EQ(h.until_deadline(), 16ms) << "of the first that told";
+  h.notified(2, "resource");
+  EXPECT_EQ(h.until_deadline(), 1ms);
+}
+
+}  // namespace
+}  // namespace redlock::core::test

@@ -1,0 +1,281 @@
+// A released resource is reserved for who is first in its queue, by ticket.
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "unit/core/waiting.hpp"
+
+namespace redlock::core::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+const std::string reservation = "redlock:next:another";
+
+/// Waited for the resource, and gave up just now.
+struct Contended : Queued {
+  Contended() {
+    cancel(1);
+    answers({0, 1, 2}, Reply::done);
+  }
+};
+
+TEST(Contention, of_a_second_ago_has_a_waiter_queue_at_once) {
+  Contended h;
+  h.pass(999ms);
+  EXPECT_EQ(h.acquire(2, 10s, 60s), "take t3 ticket 0 -> 0 1 2");
+}
+
+TEST(Contention, of_longer_ago_costs_nothing) {
+  Contended h;
+  h.pass(1s);
+  EXPECT_EQ(h.acquire(2, 10s, 60s), "set t3 -> 0 1 2");
+}
+
+TEST(Contention, has_nobody_queue_who_does_not_wait) {
+  Contended h;
+  EXPECT_EQ(h.acquire(2, 10s), "set t3 -> 0 1 2");
+}
+
+TEST(Contention, has_one_of_a_client_queue_for_all) {
+  Contended h;
+  h.acquire(2, 10s, 60s);
+  EXPECT_EQ(h.acquire(3, 10s, 60s), "set t4 -> 0 1 2");
+}
+
+TEST(Contention, is_of_one_resource) {
+  Contended h;
+  Acquire other;
+  other.request = CallId{2};
+  other.resource = "other";
+  other.ttl = other.wait = 10s;
+  EXPECT_EQ(h.step(other), "set t3 -> 0 1 2");
+}
+
+TEST(Contention, is_told_by_a_watchers_notification) {
+  Queued h;
+  h.pass(2s);
+  h.notified(0, "resource", 1);
+  h.cancel(1);
+  h.answers({0, 1, 2}, Reply::done);
+  h.pass(999ms);
+  EXPECT_EQ(h.acquire(2, 10s, 60s), "take t3 ticket 0 -> 0 1 2");
+}
+
+TEST(Tickets, are_kept_and_the_highest_is_sent_to_nodes_that_gave_a_lower_one) {
+  Refused h;
+  h.subscribed({0, 1, 2});
+  EXPECT_EQ(h.queued({0}, {7}), "") << "no quorum yet";
+  EXPECT_EQ(h.queued({1}, {9}), "queue resource ticket 9 -> 0");
+  EXPECT_EQ(h.queued({2}, {9}), "");
+  EXPECT_EQ(h.queued({0}, {9}), "") << "once";
+  EXPECT_EQ(h.pass(2400ms), "take t3 ticket 9 -> 0 1 2");
+}
+
+TEST(Tickets, that_a_node_does_not_raise_are_not_sent_again) {
+  Refused h;
+  h.subscribed({0, 1, 2});
+  h.queued({0, 1}, {9});
+  EXPECT_EQ(h.queued({2}, {7}), "queue resource ticket 9 -> 2");
+  EXPECT_EQ(h.queued({2}, {7}), "");
+}
+
+TEST(Tickets, of_refusals_are_made_level) {
+  Contended h;
+  h.acquire(2, 10s, 60s);
+  h.refused({0}, holder, 10s, {11});
+  EXPECT_EQ(h.refused({1}, holder, 10s, {14}),
+            "release t3 again 14 quietly -> 2; queue resource ticket 14 -> 0 2");
+  h.queued({0}, {14});
+  h.refused({2}, holder, 10s, {12});
+  h.answer(2, Reply::gone);
+  EXPECT_EQ(h.queued({2}, {14}), "") << "once";
+  EXPECT_EQ(h.pass(2400ms), "take t4 ticket 14 -> 0 1 2");
+  EXPECT_EQ(h.refused({0, 1}, holder, 10s, {14}), "release t4 again 14 quietly -> 2");
+}
+
+TEST(Tickets, are_forgotten_by_who_stops_waiting) {
+  Contended h;
+  h.acquire(2, 10s, 60s);
+  h.refused({0, 1, 2}, holder, 10s, {11});
+  h.cancel(2);
+  h.answer(2, Reply::gone);
+  h.answers({0, 1, 2}, Reply::done);
+  EXPECT_EQ(h.acquire(3, 10s, 60s), "take t4 ticket 0 -> 0 1 2");
+}
+
+TEST(LostAttempts, that_name_no_single_holder_pass_on_what_they_release) {
+  Queued h;
+  h.pass(2400ms);
+  h.answer(2, Reply::granted);
+  h.refused({0}, holder, 10s, {7});
+  EXPECT_EQ(h.refused({1}, std::string(40, 'b'), 10s, {7}).find("release t3 again 7 -> 2"), 0U);
+}
+
+TEST(LostAttempts, that_a_reservation_refused_pass_on_what_they_release) {
+  Queued h;
+  h.pass(2400ms);
+  EXPECT_EQ(h.refused({0, 1}, reservation, 20ms, {7}), "release t3 again 7 -> 2");
+}
+
+TEST(LostAttempts, of_who_stops_waiting_do_not_queue_it_again) {
+  Queued h;
+  h.pass(2400ms);
+  EXPECT_EQ(h.cancel(1), "release t3 -> 0 1 2; failed #1 cancelled; leave resource -> 0 1 2");
+}
+
+TEST(LostAttempts, that_outlast_the_wait_do_not_queue_again) {
+  Contended h;
+  h.acquire(2, 10s, 50ms);
+  EXPECT_EQ(h.pass(50ms), "release t3 -> 0 1 2; failed #2 unavailable; leave resource -> 0 1 2");
+}
+
+TEST(LostAttempts, that_are_released_again_do_not_queue_again) {
+  Queued h;
+  h.pass(2400ms);
+  EXPECT_EQ(h.refused({0, 1}, holder, 10s, {7}), "release t3 again 7 quietly -> 2");
+  h.placed({2}, Reply::granted, {}, {}, {});
+  h.answer(2, Reply::error, "OOM");
+  EXPECT_EQ(h.pass(1s).find("release t3 -> 2"), 0U);
+}
+
+TEST(LostAttempts, that_are_released_on_another_connection_do_not_queue_again) {
+  Queued h;
+  h.pass(2400ms);
+  h.refused({0, 1}, holder, 10s, {7});
+  h.down(2);
+  const std::string out = h.up(2);
+  EXPECT_NE(out.find("release t3 -> 2"), std::string::npos) << out;
+  EXPECT_EQ(out.find("again"), std::string::npos) << out;
+}
+
+TEST(Reservations, do_not_make_a_waiter_poll_that_is_not_first) {
+  Queued h;
+  h.pass(2400ms);
+  h.refused({0, 1, 2}, reservation, 20ms, {7});
+  h.answer(2, Reply::gone);
+  EXPECT_EQ(h.pass(2390ms), "");
+  EXPECT_EQ(h.pass(20ms), "take t4 ticket 7 -> 0 1 2");
+}
+
+TEST(Reservations, are_polled_by_who_is_first) {
+  Queued h;
+  h.pass(2400ms);
+  h.refused({0}, reservation, 20ms, {7, true});
+  h.refused({1}, reservation, 20ms, {7});
+  EXPECT_EQ(h.pass(20ms), "");
+  EXPECT_EQ(h.pass(1ms), "take t4 ticket 7 -> 0 1 2");
+}
+
+TEST(Reservations, are_polled_by_who_is_first_as_it_learns_behind_the_round) {
+  Queued h;
+  h.pass(2400ms);
+  h.refused({0, 1}, reservation, 20ms, {7});
+  EXPECT_EQ(h.refused({2}, reservation, 20ms, {7, true}), "");
+  EXPECT_EQ(h.pass(20ms), "");
+  EXPECT_EQ(h.pass(1ms), "take t4 ticket 7 -> 0 1 2");
+}
+
+TEST(Reservations, are_not_polled_by_who_is_first_no_more) {
+  Queued h;
+  h.pass(2400ms);
+  h.refused({0, 1}, reservation, 20ms, {7, true});
+  h.pass(21ms);
+  h.refused({2}, reservation, 20ms, {7});  // of the round before
+  h.answer(2, Reply::gone);
+  h.refused({0, 1, 2}, reservation, 20ms, {7});
+  h.answer(2, Reply::gone);
+  EXPECT_EQ(h.pass(1s), "");
+}
+
+TEST(Reservations, have_a_watcher_come_when_they_are_over) {
+  Queued h;
+  h.notified(1, "resource", 1);
+  EXPECT_EQ(h.pass(h.engine().reserved_for()), "");
+  EXPECT_EQ(h.pass(1ms), "take t3 ticket 7 -> 0 1 2");
+}
+
+TEST(Reservations, do_not_keep_a_watcher_that_is_notified_itself) {
+  Queued h;
+  h.notified(0, "resource", 1);
+  h.notified(0, "resource");
+  EXPECT_EQ(h.notified(1, "resource"), "take t3 ticket 7 -> 0 1 2");
+}
+
+/// The reservation after one round trip of that length.
+Duration reserved_for(Duration round_trip) {
+  Connected h(3);
+  h.acquire(1, 10s, 60s);
+  h.pass(round_trip);
+  h.answer(0, Reply::taken, holder, 10s);
+  h.answer(1, Reply::taken, holder, 10s);
+  return h.engine().reserved_for();
+}
+
+TEST(Reservations, last_for_eight_of_the_slowest_round_trips) {
+  EXPECT_EQ(reserved_for(0ms), 20ms);
+  EXPECT_EQ(reserved_for(2500us), 20ms);
+  EXPECT_EQ(reserved_for(2501us), 40ms) << "doubled until it covers them";
+  EXPECT_EQ(reserved_for(10ms), 80ms);
+  EXPECT_EQ(reserved_for(11ms), 160ms);
+}
+
+TEST(Reservations, last_no_longer_than_a_lease_may) {
+  Settings settings = Harness::settings_for(3);
+  settings.max_ttl = 50ms;
+  Connected h(settings);
+  h.acquire(1, 50ms, 60s);
+  h.pass(20ms);
+  h.answers({0, 1}, Reply::taken, holder, 10s);
+  EXPECT_EQ(h.engine().reserved_for(), 80ms) << "in steps";
+}
+
+TEST(Reservations, for_what_is_over_are_given_back) {
+  Contended h;
+  EXPECT_EQ(h.notified(0, "resource"), "") << "told to leave already";
+  EXPECT_EQ(h.notified(0, "resource"), "leave resource -> 0");
+  EXPECT_EQ(h.notified(1, "resource", 1), "") << "to a watcher nothing is reserved";
+}
+
+TEST(Reservations, are_not_given_back_where_the_grant_took_us_out) {
+  Queued h;
+  h.notified(0, "resource");
+  h.notified(1, "resource");
+  EXPECT_EQ(h.answers({0, 1}, Reply::granted), "acquired #1 until 9898ms; leave resource -> 2");
+  EXPECT_EQ(h.notified(0, "resource"), "");
+  EXPECT_EQ(h.notified(1, "resource"), "");
+  EXPECT_EQ(h.notified(1, "resource"), "leave resource -> 1") << "that is a new one";
+}
+
+TEST(Reservations, of_another_connection_are_given_back) {
+  Queued h;
+  h.cancel(1);
+  h.down(2);
+  h.up(2);
+  EXPECT_EQ(h.notified(2, "resource"), "leave resource -> 2") << "the node was not told to leave";
+}
+
+TEST(Grants, leave_the_queues_of_the_other_nodes_only) {
+  Contended h;
+  h.acquire(2, 10s, 60s);
+  EXPECT_EQ(h.placed({0, 1}, Reply::granted, {}, {}, {}),
+            "acquired #2 until 9898ms; leave resource -> 2");
+}
+
+TEST(Grants, of_one_queue_the_others_of_a_client_at_the_back_of_all_nodes) {
+  Queued h;
+  h.pass(1s);
+  h.acquire(2, 10s, 60s);
+  h.refuse(holder);
+  EXPECT_EQ(h.pass(1400ms), "take t4 ticket 7 -> 0 1 2");
+  EXPECT_EQ(h.placed({0, 1}, Reply::granted, {}, {}, {}),
+            "acquired #1 until 12298ms; queue resource anew -> 0 1 2");
+  h.placed({2}, Reply::granted, {}, {}, {});
+  h.queued({0, 1, 2}, {8});
+  h.notified(0, "resource");
+  EXPECT_EQ(h.notified(1, "resource"), "take t5 ticket 8 -> 0 1 2") << "a new ticket";
+}
+
+}  // namespace
+}  // namespace redlock::core::test

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "unit/core/harness.hpp"
+
+/// Clients that were refused, and wait.
+namespace redlock::core::test {
+
+inline const std::string holder(40, 'a');
+
+/// Three nodes, and `whose` key on all of them for ten seconds; refused there once.
+struct Refused : Connected {
+  explicit Refused(const std::string& whose = holder) : Connected(3) {
+    shows_notifications = true;
+    random.shortest = true;
+    begun = acquire(1, 10s, 60s);
+    after_refusal = refuse(whose);
+  }
+  /// The third is asked to undo what it refused all the same.
+  std::string refuse(const std::string& whose) {
+    const std::string out = refused({0, 1}, whose, 10s, {7});
+    refused({2}, whose, 10s, {7});
+    answer(2, Reply::gone);
+    return out;
+  }
+  std::string begun;
+  std::string after_refusal;
+};
+
+/// As Refused, and in the queues of all nodes, with ticket 7.
+struct Queued : Refused {
+  explicit Queued(const std::string& whose = holder) : Refused(whose) {
+    subscribed({0, 1, 2});
+    queued({0, 1, 2}, {7});
+  }
+};
+
+inline Acquire reading(std::uint64_t request) {
+  Acquire event;
+  event.request = CallId{request};
+  event.resource = "resource";
+  event.ttl = 10s;
+  event.wait = 60s;
+  event.group = "shared";
+  return event;
+}
+
+/// A reader that met a writer's lease, queued on all nodes.
+struct QueuedReader : Connected {
+  QueuedReader() : Connected(3) {
+    shows_notifications = true;
+    random.shortest = true;
+    step(reading(1));
+    answers({0, 1}, Reply::taken, holder, 10s);
+    answer(2, Reply::taken, holder, 10s);
+    answer(2, Reply::gone);
+    subscribed({0, 1, 2});
+    queued({0, 1, 2}, {7});
+  }
+};
+
+}  // namespace redlock::core::test
