@@ -624,11 +624,8 @@ void ModelNode::pass_on(std::size_t resource, const Request& request, True now) 
   while (!queue.empty()) {
     const std::uint64_t heir = queue.at(0);
     if ((heir & unreserved) != 0) return notify(resource);
-    if (mutant_ != Mutant::heirs_stay_queued) queue.remove(heir);
-    if (!publish(heir, resource, 0)) {
-      queue.remove(heir);
-      continue;
-    }
+    queue.remove(heir);
+    if (!publish(heir, resource, 0)) continue;
     memory_.keys[resource] = {};
     memory_.keys[resource].token = reservation | heir;
     memory_.keys[resource].expires = millis + request.reserved_ms;

@@ -58,7 +58,6 @@ inline constexpr std::array planted{
     Planted{Mutant::fenced_writer_lets_in, "fenced_writer_lets_in", "invariant 5", 200},
     Planted{Mutant::plain_extend_shortens, "plain_extend_shortens", "invariant 1", 1000},
     Planted{Mutant::plain_release_is_quiet, "plain_release_is_quiet", "invariant 5", 200},
-    Planted{Mutant::heirs_stay_queued, "heirs_stay_queued", "invariant 5", 1000},
     Planted{Mutant::reservations_are_kept, "reservations_are_kept", "invariant 5", 2000},
 };
 

@@ -48,7 +48,6 @@ enum class Mutant : std::uint8_t {
   fenced_writer_lets_in,       ///< a waiting writer that wants a fencing token keeps no reader out
   plain_extend_shortens,       ///< a plain extend asks for the TTL of its round, however short
   plain_release_is_quiet,      ///< a plain release does not say that clients are queued
-  heirs_stay_queued,           ///< and so is found first again, however often it hangs
   reservations_are_kept,       ///< of a client that does not wait any more
 };
 
