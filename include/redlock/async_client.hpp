@@ -94,6 +94,12 @@ class REDLOCK_EXPORT AsyncClient {
   /// their time limit. Errors: closed, forked, invalid_argument.
   void inspect(std::string_view resource, Callback<void(Result<Inspection>)> done);
 
+  /// See `Client::watch`. The one call that answers more than once: with an inspection, first at
+  /// once and then after every change, until `cancel` or the end of the client, and with the error
+  /// at the end. Errors: cancelled, closed, forked, invalid_argument.
+  RequestId watch(std::string_view resource, WatchOptions options,
+                  Callback<void(Result<Inspection>)> changed);
+
   /// See `Client::ownership`. Errors: as there, without would_block.
   void ownership(std::string_view resource, const Token& token,
                  Callback<void(Result<Ownership>)> done);
@@ -121,7 +127,7 @@ class REDLOCK_EXPORT AsyncClient {
   [[nodiscard]] Awaitable<Ownership> ownership(std::string_view resource, const Token& token);
 
   /// Ends an acquire that has not answered yet: it answers `cancelled`, and everything that its
-  /// attempts left on the nodes is released. Cancelling too late is harmless.
+  /// attempts left on the nodes is released. Ends a watch, too. Cancelling too late is harmless.
   void cancel(RequestId request);
 
   /// Thread-safe; a snapshot.

@@ -3,6 +3,8 @@
 #include "redlock/language.hpp"
 
 #include <chrono>
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <stop_token>
 #include <string_view>
@@ -91,6 +93,18 @@ class REDLOCK_EXPORT Client {
   /// Whether this token holds the resource now: `client.ownership(…) == Ownership::held`. Errors:
   /// as `inspect`, and unavailable if too few nodes answer to decide it.
   [[nodiscard]] Result<Ownership> ownership(std::string_view resource, const Token& token);
+
+  /// Watches a resource: calls `changed` on the calling thread, first at once and then after every
+  /// change of its state, kind or holder, until `stop` is requested; returns the number of calls.
+  /// Nodes notify the client of changes (client tracking, from Redis 7 on and with the restart
+  /// guard), which it then sees within a few round trips; where too few nodes do, it asks them at
+  /// every `poll_interval`. Changes that are quicker than that, or than `changed` itself, are
+  /// reported as one. While nobody can have a quorum, or too few nodes answer, it reports no
+  /// change. Errors: closed, forked, would_block, invalid_argument (also an empty `changed`); never
+  /// cancelled.
+  [[nodiscard]] Result<std::uint64_t> watch(std::string_view resource,
+                                            const std::function<void(const Inspection&)>& changed,
+                                            const std::stop_token& stop, WatchOptions options = {});
 
   /// Thread-safe; a snapshot.
   [[nodiscard]] Counters counters() const noexcept;

@@ -24,7 +24,7 @@ struct ElectionOptions {
   std::string candidate{};
   /// A leader that dies is replaced within this time.
   std::chrono::nanoseconds ttl = limits::default_ttl;
-  /// How often `observe` asks the nodes.
+  /// See `WatchOptions::poll_interval`: how often `observe` asks nodes that do not notify it.
   std::chrono::nanoseconds poll_interval = std::chrono::milliseconds{250};
   /// See `AcquireOptions::on_at_risk`: leadership is about to be lost. Called on the client's loop
   /// thread; it must not block.

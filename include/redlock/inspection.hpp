@@ -65,6 +65,12 @@ struct Inspection {
   std::vector<NodeInspection> nodes;
 };
 
+/// The terms of watching a resource.
+struct WatchOptions {
+  /// How often the nodes are asked where too few of them notify the client of changes.
+  std::chrono::nanoseconds poll_interval = std::chrono::milliseconds{250};
+};
+
 /// Whether a token holds a resource now. An enumeration, because the `Result` of a bool would be
 /// true for "no" as well.
 enum class Ownership {

@@ -65,6 +65,12 @@ void ownership(const Core& core, std::string_view resource, const Token& token,
                 });
 }
 
+RequestId watch(const Core& core, std::string_view resource, WatchOptions options,
+                InspectDone changed) {
+  if (!is_open(core, resource, changed)) return RequestId{};
+  return core->watch(resource, options, std::move(changed));
+}
+
 void cancel(const Core& core, RequestId request) {
   if (core) core->cancel(request);
 }
@@ -165,6 +171,11 @@ void AsyncClient::release(std::string_view resource, const Token& token,
 
 void AsyncClient::inspect(std::string_view resource, Callback<void(Result<Inspection>)> done) {
   redlock::inspect(core_, resource, std::move(done));
+}
+
+RequestId AsyncClient::watch(std::string_view resource, WatchOptions options,
+                             Callback<void(Result<Inspection>)> changed) {
+  return redlock::watch(core_, resource, options, std::move(changed));
 }
 
 void AsyncClient::ownership(std::string_view resource, const Token& token,

@@ -1,5 +1,7 @@
 #include "redlock/client.hpp"
 
+#include <condition_variable>
+#include <mutex>
 #include <optional>
 #include <utility>
 
@@ -7,6 +9,7 @@
 #include "api/ownership.hpp"
 #include "api/waiter.hpp"
 #include "api/waiting.hpp"
+#include "api/watching.hpp"
 #include "runtime/explain.hpp"
 
 namespace redlock {
@@ -98,6 +101,60 @@ Result<Ownership> Client::ownership(std::string_view resource, const Token& toke
   if (auto why = refuse(core, resource)) return *std::move(why);
   return api::judge_ownership(api::wait_for<Inspection>(
       *core, [&](api::InspectDone done) { core->inspect(resource, token, std::move(done)); }));
+}
+
+namespace {
+
+/// The latest inspection that the watching thread has not seen.
+struct Inbox {
+  std::mutex mutex;
+  std::condition_variable_any filled;
+  std::optional<Result<Inspection>> latest;
+};
+
+/// Ends a watch, also where the caller's function throws.
+class WatchEnd {
+ public:
+  WatchEnd(std::shared_ptr<api::ClientCore> core, RequestId watch) noexcept
+      : core_(std::move(core)), watch_(watch) {}
+  WatchEnd(const WatchEnd&) = delete;
+  WatchEnd& operator=(const WatchEnd&) = delete;
+  ~WatchEnd() { core_->cancel(watch_); }
+
+ private:
+  std::shared_ptr<api::ClientCore> core_;
+  RequestId watch_;
+};
+
+}  // namespace
+
+Result<std::uint64_t> Client::watch(std::string_view resource,
+                                    const std::function<void(const Inspection&)>& changed,
+                                    const std::stop_token& stop, WatchOptions options) {
+  const auto core = core_;
+  if (auto why = refuse(core, resource)) return *std::move(why);
+  if (!changed) return Error{Errc::invalid_argument, "changed: empty; a callback is needed", {}};
+  const auto inbox = std::make_shared<Inbox>();
+  const WatchEnd end(core, core->watch(resource, options, [inbox](Result<Inspection> seen) {
+    const std::lock_guard lock(inbox->mutex);
+    inbox->latest.emplace(std::move(seen));
+    inbox->filled.notify_one();
+  }));
+  api::Sighting sighting;  // what was changed back before this thread saw it is no news
+  std::uint64_t calls = 0;
+  for (;;) {
+    std::optional<Result<Inspection>> seen;
+    {
+      std::unique_lock lock(inbox->mutex);
+      inbox->filled.wait(lock, stop, [&] { return inbox->latest.has_value(); });
+      seen = std::exchange(inbox->latest, std::nullopt);
+    }
+    if (stop.stop_requested()) return calls;
+    if (!*seen) return std::move(*seen).error();
+    if (!sighting.is_news(**seen)) continue;
+    ++calls;
+    changed(**seen);
+  }
 }
 
 Result<CloseReport> Client::close() {

@@ -88,6 +88,15 @@ void ClientCore::detach(const std::shared_ptr<LeaseCell>& cell) {
   enqueue(std::move(job));
 }
 
+void ClientCore::watch_others(const std::shared_ptr<LeaseCell>& cell) {
+  if (forked()) return;
+  Job job = [this, cell] {
+    if (driver_) driver_->step(core::WatchQueue{cell->claim()});
+  };
+  if (directly()) return job();
+  enqueue(std::move(job));
+}
+
 void ClientCore::extend(std::string_view resource, const Token& token, std::chrono::nanoseconds ttl,
                         RoundDone done) {
   if (forked()) {
@@ -121,6 +130,23 @@ void ClientCore::inspect(std::string_view resource, const std::optional<Token>& 
   enqueue([this, resource = std::string(resource), token, done = std::move(done)]() mutable {
     begin_inspect(resource, token, std::move(done));
   });
+}
+
+RequestId ClientCore::watch(std::string_view resource, WatchOptions options, InspectDone changed) {
+  if (forked()) {
+    if (changed) changed(forked_error());
+    return RequestId{};
+  }
+  const RequestId request{next_request_.fetch_add(1, std::memory_order_relaxed)};
+  if (directly()) {
+    begin_watch(request, resource, options, std::move(changed));
+  } else {
+    enqueue([this, request, resource = std::string(resource), options,
+             changed = std::move(changed)]() mutable {
+      begin_watch(request, resource, options, std::move(changed));
+    });
+  }
+  return request;
 }
 
 void ClientCore::cancel(RequestId request) {
@@ -273,6 +299,20 @@ void ClientCore::begin_inspect(std::string_view resource, const std::optional<To
   event.request = remember(resource, std::move(done));
   event.resource = resource;
   event.token = token.value_or(Token());
+  driver_->step(event);
+}
+
+void ClientCore::begin_watch(RequestId request, std::string_view resource, WatchOptions options,
+                             InspectDone changed) {
+  auto why = core::refuse_resource(resource);
+  if (!why && options.poll_interval <= std::chrono::nanoseconds::zero())
+    why = "poll_interval: must be positive";
+  if (refused(why, resource, changed)) return;
+  core::Observe event;
+  event.request = remember(resource, std::make_shared<Watching>(std::move(changed)));
+  find(event.request)->request = request;
+  event.resource = resource;
+  event.poll_interval = options.poll_interval;
   driver_->step(event);
 }
 

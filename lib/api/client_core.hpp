@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "api/lease_cell.hpp"
+#include "api/watching.hpp"
 #include "core/pool.hpp"
 #include "redlock/async_client.hpp"
 #include "redlock/counters.hpp"
@@ -58,11 +59,15 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
   /// Without `done`, the outcome is dropped.
   void release(const std::shared_ptr<LeaseCell>& cell, RoundDone done);
   void detach(const std::shared_ptr<LeaseCell>& cell);
+  /// Somebody wants to know, for the rest of the lease, whether other clients wait for its
+  /// resource: `LeaseCell::set_others`. At most once for a lease.
+  void watch_others(const std::shared_ptr<LeaseCell>& cell);
   void extend(std::string_view resource, const Token& token, std::chrono::nanoseconds ttl,
               RoundDone done);
   void release(std::string_view resource, const Token& token, RoundDone done);
   /// `token`: is it among those that hold?
   void inspect(std::string_view resource, const std::optional<Token>& token, InspectDone done);
+  RequestId watch(std::string_view resource, WatchOptions options, InspectDone changed);
   void cancel(RequestId request);
   void close(CloseDone done);
 
@@ -104,7 +109,8 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
     bool live = false;
     RequestId request{};
     std::string resource;
-    std::variant<std::monostate, AcquireDone, RoundDone, InspectDone> done;
+    std::variant<std::monostate, AcquireDone, RoundDone, InspectDone, std::shared_ptr<Watching>>
+        done;
     LeaseCallbacks callbacks;
   };
 
@@ -124,6 +130,10 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
     runtime::KeptRound round;
     std::optional<std::uint32_t> holds_left;
   };
+  struct Seen {
+    std::shared_ptr<Watching> watching;
+    Result<Inspection> what;
+  };
   struct Loss {
     std::shared_ptr<LeaseCell> cell;
     Error error;
@@ -138,7 +148,8 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
   };
   using Completion =
       std::variant<Call<AcquireDone, Result<Lease>>, Call<RoundDone, Result<RoundReport>>,
-                   Call<InspectDone, Result<Inspection>>, Released, Loss, Risk, Spent, NodeEvent>;
+                   Call<InspectDone, Result<Inspection>>, Seen, Released, Loss, Risk, Spent,
+                   NodeEvent>;
 
   // client_core.cpp: threads, jobs, the end
   void open(uv_loop_t* loop, uv::LoopThread::Lending lending);
@@ -164,6 +175,8 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
   void begin_release_token(std::string_view resource, const Token& token, RoundDone done);
   void begin_inspect(std::string_view resource, const std::optional<Token>& token,
                      InspectDone done);
+  void begin_watch(RequestId request, std::string_view resource, WatchOptions options,
+                   InspectDone changed);
   template <typename Done>
   core::CallId remember(std::string_view resource, Done done);
   template <typename Done>
@@ -179,6 +192,7 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
   void on_outcome(core::Instant now, const core::Inspected& outcome) noexcept override;
   void on_outcome(core::Instant now, const core::Failed& outcome) noexcept override;
   void on_outcome(core::Instant now, const core::AtRisk& outcome) noexcept override;
+  void on_outcome(core::Instant now, const core::QueueWatched& outcome) noexcept override;
   void on_outcome(core::Instant now, const core::Lost& outcome) noexcept override;
   void on_node_event(NodeEvent event) noexcept override;
   void on_undelivered(core::NodeIndex node, std::size_t releases) noexcept override;

@@ -66,6 +66,12 @@ void ClientCore::on_outcome(core::Instant /*now*/, const core::Released& outcome
 void ClientCore::on_outcome(core::Instant /*now*/, const core::Inspected& outcome) noexcept {
   Pending* call = find(outcome.request);
   REDLOCK_ASSERT(call != nullptr);
+  if (auto* watching = std::get_if<std::shared_ptr<Watching>>(&call->done)) {
+    Inspection inspection = runtime::report_inspection(*outcome.round, urls(), {});
+    if ((*watching)->sighting.is_news(inspection))
+      completions_.emplace_back(Seen{*watching, std::move(inspection)});
+    return;
+  }
   const std::string_view token = driver_->engine().claim(outcome.claim)->token.view();
   completions_.emplace_back(Call<InspectDone, Result<Inspection>>{
       std::get<InspectDone>(std::move(call->done)),
@@ -93,8 +99,16 @@ void ClientCore::on_outcome(core::Instant /*now*/, const core::Failed& outcome) 
   } else if (auto* inspect_done = std::get_if<InspectDone>(&call->done)) {
     completions_.emplace_back(std::in_place_type<Call<InspectDone, Result<Inspection>>>,
                               std::move(*inspect_done), std::move(error));
+  } else if (auto* watching = std::get_if<std::shared_ptr<Watching>>(&call->done)) {
+    completions_.emplace_back(Seen{std::move(*watching), std::move(error)});
   }
   give_back(*call);
+}
+
+void ClientCore::on_outcome(core::Instant /*now*/, const core::QueueWatched& outcome) noexcept {
+  const core::ClaimId claim = outcome.claim;
+  if (claim.index >= held_.size() || held_[claim.index].generation != claim.generation) return;
+  if (const auto& cell = held_[claim.index].cell) cell->set_others(outcome.others);
 }
 
 void ClientCore::on_outcome(core::Instant /*now*/, const core::Lost& outcome) noexcept {
@@ -177,6 +191,8 @@ void ClientCore::run(Completion& completion) noexcept {
           what.cell->tell_risk();
         } else if constexpr (std::is_same_v<std::remove_cvref_t<decltype(what)>, Spent>) {
           what.callbacks = {};
+        } else if constexpr (std::is_same_v<std::remove_cvref_t<decltype(what)>, Seen>) {
+          if (what.watching->changed) what.watching->changed(std::move(what.what));
         } else if constexpr (std::is_same_v<std::remove_cvref_t<decltype(what)>, Released>) {
           if (!what.done) return;
           RoundReport report = what.round.report();

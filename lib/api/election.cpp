@@ -1,23 +1,10 @@
 #include "redlock/election.hpp"
 
 #include <algorithm>
-#include <condition_variable>
-#include <mutex>
 #include <utility>
 
 namespace redlock {
 namespace {
-
-bool is_passing(Errc code) {
-  return code == Errc::unavailable || code == Errc::excluded || code == Errc::expired;
-}
-
-void pause(std::chrono::nanoseconds duration, const std::stop_token& stop) {
-  std::mutex mutex;
-  std::condition_variable_any never;
-  std::unique_lock lock(mutex);
-  never.wait_for(lock, stop, duration, [] { return false; });
-}
 
 Result<Leadership> lead_with(Result<Lease> lease) {
   if (!lease) return std::move(lease).error();
@@ -72,17 +59,25 @@ Result<Leadership> Election::try_campaign_until(BootClock::time_point deadline,
   return lead_with(state_->client.try_acquire_until(state_->name, deadline, state_->terms(), stop));
 }
 
+namespace {
+
+std::optional<Leader> leader_in(const Inspection& inspection) {
+  const bool is_reserved = inspection.holder.starts_with(reservation_prefix);
+  if (inspection.state != Inspection::State::held || is_reserved) return std::nullopt;
+  Leader leader;
+  leader.token = Token::parse(inspection.holder).value_or(Token());
+  leader.candidate = leader.token.name();
+  return leader;
+}
+
+}  // namespace
+
 Result<std::optional<Leader>> Election::leader() {
   auto inspection = state_->client.inspect(state_->name);
   if (!inspection) return std::move(inspection).error();
   const auto silent = std::count_if(inspection->nodes.begin(), inspection->nodes.end(),
                                     [](const NodeInspection& node) { return !node.error.empty(); });
-  if (inspection->state == Inspection::State::held) {
-    Leader leader;
-    leader.token = Token::parse(inspection->holder).value_or(Token());
-    leader.candidate = leader.token.name();
-    return std::optional(std::move(leader));
-  }
+  if (inspection->state == Inspection::State::held) return leader_in(*inspection);
   const std::size_t answered = inspection->nodes.size() - static_cast<std::size_t>(silent);
   if (answered >= inspection->quorum) return std::optional<Leader>();
   return Error{Errc::unavailable,
@@ -97,16 +92,15 @@ Result<std::uint64_t> Election::observe(
   if (!changed) return Error{Errc::invalid_argument, "changed: empty; a callback is needed", {}};
   std::uint64_t changes = 0;
   std::optional<Leader> last;
-  while (!stop.stop_requested()) {
-    auto now = leader();
-    if (!now && !is_passing(now.error().code)) return std::move(now).error();
-    if (now && (changes == 0 || *now != last)) {
-      last = *std::move(now);
-      ++changes;
-      changed(last);
-    }
-    pause(state_->options.poll_interval, stop);
-  }
+  const auto seen = [&](const Inspection& inspection) {
+    auto now = leader_in(inspection);
+    if (changes > 0 && now == last) return;
+    last = std::move(now);
+    ++changes;
+    changed(last);
+  };
+  auto watched = state_->client.watch(state_->name, seen, stop, {state_->options.poll_interval});
+  if (!watched) return std::move(watched).error();
   return changes;
 }
 

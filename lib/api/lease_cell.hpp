@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/cohort.hpp"
 #include "core/engine.hpp"
 #include "redlock/lease.hpp"
 #include "redlock/options.hpp"
@@ -64,6 +65,15 @@ class LeaseCell {
     valid_until_.store(instant.time_since_epoch().count(), std::memory_order_release);
   }
 
+  /// What is known of other clients that wait for the resource. Set on the loop's thread, as often
+  /// as it changes; see `ClientCore::watch_others`.
+  [[nodiscard]] core::OtherClients others() const noexcept {
+    return others_.load(std::memory_order_acquire);
+  }
+  void set_others(core::OtherClients others) noexcept {
+    others_.store(others, std::memory_order_release);
+  }
+
   [[nodiscard]] bool live() const noexcept {
     return state_.load(std::memory_order_acquire) == State::live;
   }
@@ -94,6 +104,7 @@ class LeaseCell {
   std::optional<FencingToken> fencing_;
   std::atomic<std::chrono::nanoseconds::rep> valid_until_;
   std::atomic<State> state_{State::live};
+  std::atomic<core::OtherClients> others_{core::OtherClients::unknown};
   LeaseCallbacks callbacks_;
 
   runtime::KeptRound granting_round_;

@@ -5,7 +5,12 @@
 #include <system_error>
 #include <utility>
 
+#include "api/client_core.hpp"
+#include "api/lease_cell.hpp"
 #include "api/mutex_errors.hpp"
+#include "core/cohort.hpp"
+#include "runtime/boot_time.hpp"
+#include "support/fork_guard.hpp"
 
 namespace redlock {
 namespace {
@@ -30,6 +35,15 @@ bool helped_by_waiting(Errc code) {
   return false;
 }
 
+/// Whether each lease must keep to its one holder: where the limits of its renewal are a promise
+/// about one hold, and where the resource is held on after the release.
+core::Cohort::Terms terms_of(const Target& target, const MutexOptions& options) {
+  const RenewalOptions& renewal = options.renewal;
+  const bool limited = renewal.max_renewals != UINT64_MAX || renewal.max_hold != forever;
+  const bool interval = target.hold_at_least() > std::chrono::nanoseconds::zero();
+  return {options.ttl, !limited && !interval};
+}
+
 }  // namespace
 
 void api::raise_unless_waiting_helps(const Error& error) {
@@ -39,58 +53,152 @@ void api::raise_unless_waiting_helps(const Error& error) {
 
 struct Mutex::State {
   State(Client& its_client, Target its_target, MutexOptions its_options)
-      : client(its_client), target(std::move(its_target)), options(its_options) {}
+      : client(its_client),
+        target(std::move(its_target)),
+        options(its_options),
+        cohort(terms_of(target, options)),
+        fork_generation(support::fork_generation()) {}
 
-  [[nodiscard]] bool enter(std::chrono::nanoseconds wait, const std::stop_token& stop);
+  /// How a thread comes out of the queue of this process.
+  enum class Entered : std::uint8_t { no, to_acquire, with_lease };
+
+  [[nodiscard]] Entered enter(std::chrono::nanoseconds wait, const std::stop_token& stop);
+  [[nodiscard]] Entered take_passed_lease(std::unique_lock<std::mutex>& lock);
+  [[nodiscard]] bool queue(std::unique_lock<std::mutex>& lock, std::chrono::nanoseconds wait,
+                           const std::stop_token& stop);
+  void keep(Lease&& granted);
   void leave() noexcept;
+  void release(std::unique_lock<std::mutex>& lock) noexcept;
+  [[nodiscard]] core::Cohort::LeaseState look_at_lease() const noexcept;
 
   Client& client;
   const Target target;
   const MutexOptions options;
-  mutable std::mutex local_mutex;          // guards taken, and lease where it changes
-  std::condition_variable_any local_free;  // not a std::timed_mutex: it cannot be cancelled
-  bool taken = false;
+  bool others_are_hidden = false;  // of other threads of this process, which wait at the nodes
+  mutable std::mutex local_mutex;  // guards what follows, lease where it changes
+  core::Cohort cohort;
+  std::uint64_t fork_generation;
   Lease lease;
 };
+
+namespace {
+
+/// A wake-up for each thread: a lock that becomes free wakes one of them.
+struct QueuedThread : core::Cohort::Waiter {
+  std::condition_variable_any wakeup;  // not a std::condition_variable: it cannot be cancelled
+};
+
+/// Under the mutex that guards the cohort: the thread may go as soon as that is free.
+void wake(core::Cohort::Waiter* waiter) noexcept {
+  if (waiter != nullptr) static_cast<QueuedThread*>(waiter)->wakeup.notify_one();
+}
+
+}  // namespace
 
 Mutex::Mutex(Client& client, Target target, MutexOptions options)
     : state_(std::make_unique<State>(client, std::move(target), options)) {}
 
 Mutex::~Mutex() = default;
 
-bool Mutex::State::enter(std::chrono::nanoseconds wait, const std::stop_token& stop) {
-  std::unique_lock lock(local_mutex);
-  const auto free = [this] { return !taken; };
-  bool entered = false;
+void Mutex::hide_others() noexcept { state_->others_are_hidden = true; }
+
+core::Cohort::LeaseState Mutex::State::look_at_lease() const noexcept {
+  const auto& cell = api::LeaseCell::of(lease);
+  // In a forked child, no lease is its own.
+  if (!cell || cell->core().forked()) return {};
+  return {cell->live(), runtime::to_core(cell->valid_until()),
+          others_are_hidden ? core::OtherClients::unknown : cell->others()};
+}
+
+bool Mutex::State::queue(std::unique_lock<std::mutex>& lock, std::chrono::nanoseconds wait,
+                         const std::stop_token& stop) {
+  QueuedThread self;
+  cohort.queue(self, runtime::boot_now());
+  const auto entered = [&] { return cohort.enter(self, runtime::boot_now()); };
+  bool has_entered = false;
   const auto now = std::chrono::steady_clock::now();
   if (wait >= std::chrono::steady_clock::time_point::max() - now) {
-    entered = local_free.wait(lock, stop, free);
+    has_entered = self.wakeup.wait(lock, stop, entered);
   } else {
-    entered = local_free.wait_until(lock, stop, now + wait, free);
+    has_entered = self.wakeup.wait_until(lock, stop, now + wait, entered);
   }
-  if (entered) taken = true;
-  return entered;
+  // Both ask `entered` at the end, so no wake-up and no lease is lost with this thread.
+  if (!has_entered) cohort.cancel(self);
+  return has_entered;
+}
+
+Mutex::State::Entered Mutex::State::enter(std::chrono::nanoseconds wait,
+                                          const std::stop_token& stop) {
+  std::unique_lock lock(local_mutex);
+  if (!cohort.enter()) {
+    if (wait <= std::chrono::nanoseconds::zero() || !queue(lock, wait, stop)) return Entered::no;
+  }
+  if (!api::LeaseCell::of(lease)) return Entered::to_acquire;
+  if (!stop.stop_requested()) return take_passed_lease(lock);
+  lock.unlock();
+  leave();
+  return Entered::no;
+}
+
+Mutex::State::Entered Mutex::State::take_passed_lease(std::unique_lock<std::mutex>& lock) {
+  const auto seen = look_at_lease();
+  if (!cohort.takes(seen, runtime::boot_now())) {
+    release(lock);
+    return Entered::to_acquire;
+  }
+  const bool asks = !others_are_hidden && cohort.asks(seen);
+  lock.unlock();
+  if (asks) api::LeaseCell::of(lease)->core().watch_others(api::LeaseCell::of(lease));
+  return Entered::with_lease;
+}
+
+void Mutex::State::keep(Lease&& granted) {
+  bool asks = false;
+  {
+    const std::lock_guard lock(local_mutex);
+    lease = std::move(granted);
+    cohort.granted(runtime::boot_now(), runtime::to_core(lease.valid_until()));
+    asks = !others_are_hidden && cohort.asks(look_at_lease());
+  }
+  if (asks) api::LeaseCell::of(lease)->core().watch_others(api::LeaseCell::of(lease));
+}
+
+void Mutex::State::release(std::unique_lock<std::mutex>& lock) noexcept {
+  Lease over = std::move(lease);
+  lock.unlock();
+  over = Lease();
 }
 
 void Mutex::State::leave() noexcept {
-  {
-    const std::lock_guard lock(local_mutex);
-    taken = false;
+  std::unique_lock lock(local_mutex);
+  if (fork_generation != support::fork_generation()) {
+    // The threads that wait are the parent's.
+    fork_generation = support::fork_generation();
+    cohort = core::Cohort(terms_of(target, options));
+    return release(lock);
   }
-  local_free.notify_one();
+  auto now = runtime::boot_now();
+  if (api::LeaseCell::of(lease) && !cohort.passes(look_at_lease(), now)) {
+    // Before anybody else of this process may ask: the nodes then see the release first.
+    release(lock);
+    lock.lock();
+    now = runtime::boot_now();
+  }
+  wake(cohort.leave(now));
 }
 
 bool Mutex::obtain(std::chrono::nanoseconds wait, const std::stop_token& stop) {
-  const auto began = BootClock::now();
-  if (!state_->enter(wait, stop)) return false;
+  const bool bounded = wait != forever;
+  const auto began = bounded ? BootClock::now() : BootClock::time_point{};
+  const auto entered = state_->enter(wait, stop);
+  if (entered != State::Entered::to_acquire) return entered == State::Entered::with_lease;
   AcquireOptions options;
   options.ttl = state_->options.ttl;
   options.renewal = state_->options.renewal;
-  const auto left = wait == forever ? forever : wait - (BootClock::now() - began);
+  const auto left = bounded ? wait - (BootClock::now() - began) : forever;
   auto lease = state_->client.try_acquire_for(state_->target, left, std::move(options), stop);
   if (lease) {
-    const std::lock_guard lock(state_->local_mutex);
-    state_->lease = *std::move(lease);
+    state_->keep(*std::move(lease));
     return true;
   }
   state_->leave();
@@ -106,16 +214,7 @@ bool Mutex::try_lock() { return obtain(std::chrono::nanoseconds::zero(), {}); }
 
 bool Mutex::try_lock_within(std::chrono::nanoseconds wait) { return obtain(wait, {}); }
 
-void Mutex::unlock() noexcept {
-  Lease over;
-  {
-    const std::lock_guard lock(state_->local_mutex);
-    over = std::move(state_->lease);
-  }
-  // Before anybody else of this process may ask: the nodes then see the release first.
-  over = Lease();
-  state_->leave();
-}
+void Mutex::unlock() noexcept { state_->leave(); }
 
 bool Mutex::valid() const noexcept {
   const std::lock_guard lock(state_->local_mutex);

@@ -15,7 +15,9 @@ struct SharedMutex::State {
       : client(its_client),
         readers_target(shared(resource)),
         options(its_options),
-        writer(its_client, std::move(resource), {its_options.ttl, its_options.renewal}) {}
+        writer(its_client, std::move(resource), {its_options.ttl, its_options.renewal}) {
+    writer.hide_others();
+  }
 
   [[nodiscard]] bool became_writer(bool locked) noexcept {
     if (locked) writing.store(std::this_thread::get_id(), std::memory_order_relaxed);

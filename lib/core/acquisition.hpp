@@ -7,6 +7,7 @@
 
 #include "core/lock_terms.hpp"
 #include "core/messages.hpp"
+#include "core/pool_index.hpp"
 #include "core/round.hpp"
 #include "core/time.hpp"
 
@@ -25,6 +26,7 @@ struct Acquisition {
   std::uint32_t index = 0;
   std::uint32_t generation = 0;
   bool live = false;
+  PoolIndexPlace by_request;
 
   State state = State::connecting;
   CallId request{};
@@ -37,6 +39,7 @@ struct Acquisition {
   std::optional<Instant> first_round;
   unsigned attempts = 0;
   unsigned failed_attempts = 0;  ///< attempts lost since the last notification
+  bool for_space = false;        ///< it waits until the nodes have answered others
   bool by_script = false;        ///< a SET does not get past what is in the way
 
   bool reserves = false;  ///< a writer that may wait: its attempts keep new readers out
@@ -49,13 +52,21 @@ struct Acquisition {
 
   /// While it waits for a notification.
   struct Waiting {
+    std::uint64_t arrival = 0;     ///< among all that ever waited
     bool queued = false;           ///< with others of ours, for the keys that are in its way
     bool has_ticket = false;       ///< and its requests queue it
+    bool asleep = false;           ///< its next attempt is planned for when it is notified
+    bool tracks = false;           ///< the lock in its way is another library's
     bool reserved = false;         ///< a writer that keeps new readers out
     std::uint64_t blocked_by = 0;  ///< which of several resources is, from 1 on; 0: `resource`
     NodeSet notified_by;           ///< since the last attempt
     std::optional<Instant> retry_at;
   } waiting;
+
+  /// Several that wait for the same may be let in.
+  [[nodiscard]] bool makes_room() const noexcept {
+    return !terms.group.empty() || terms.permits > 0;
+  }
 
   Errc why = Errc::unavailable;  ///< of the last lost attempt
   bool has_last = false;

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/fencing.hpp"
@@ -12,6 +14,7 @@
 #include "core/lock_terms.hpp"
 #include "core/messages.hpp"
 #include "core/node_set.hpp"
+#include "core/pool_index.hpp"
 #include "core/renewal.hpp"
 #include "core/round.hpp"
 #include "core/time.hpp"
@@ -21,14 +24,20 @@
 
 namespace redlock::core {
 
-/// What nodes are told of the client's place in the queue of a resource.
+/// The client's place in the queue of a resource, as requests carry it.
 struct QueuePlace {
   bool as_client = false;                ///< it is asked for what is reserved for this client, too
   std::optional<std::int64_t> ticket{};  ///< a refusal queues the client; 0: with a new one
   NodeSet nodes{};                       ///< that were asked so
+  NodeSet unanswered{};                  ///< of them, when the others had granted it
   bool again = false;                    ///< so does the release of an attempt that was lost
   bool quiet = false;                    ///< and passes nothing on: another client has the lock
 };
+
+/// By which the claims of a token are found.
+[[nodiscard]] inline std::uint64_t hash_of(const Token& token) noexcept {
+  return std::hash<std::string_view>()(token.view());
+}
 
 /// One token and everything it may have left on the nodes, from the first SET until nothing of it
 /// can be there any more. An attempt that fails, a lease, and a release that is still owed to a
@@ -69,6 +78,7 @@ struct Claim {
   struct Lease {
     ValidityBasis basis;  ///< what the deadline rests on
     Renewal renewal;
+    bool watches_queue = false;  ///< its holder wants to know of other clients that wait
   };
   struct QueuedExtend {
     CallId request;
@@ -105,9 +115,11 @@ struct Claim {
 
   LockTerms terms;
   Token token;
+  PoolIndexPlace by_token;
 
-  std::vector<CallId> requests;      ///< waiting for the round
-  std::vector<QueuedExtend> queued;  ///< extends asked for while one is under way
+  std::optional<std::uint32_t> observation;  ///< inspects for it
+  std::vector<CallId> requests;              ///< waiting for the round
+  std::vector<QueuedExtend> queued;          ///< extends asked for while one is under way
 
   [[nodiscard]] ClaimId id() const noexcept { return {index, generation}; }
 
@@ -131,6 +143,12 @@ struct Claim {
   /// A release that is repeated later does not queue us: the client may have left by then.
   void queue_no_more() noexcept { attempt_.place.again = false; }
   [[nodiscard]] const QueuePlace& place() const noexcept { return attempt_.place; }
+  /// The place that a request carries; null: none.
+  [[nodiscard]] const QueuePlace* place_in(Verb asked) const noexcept {
+    const QueuePlace& place = attempt_.place;
+    const bool says = is_set(asked) || (asked == Verb::release && place.again);
+    return place.as_client && says ? &place : nullptr;
+  }
   [[nodiscard]] Duration writer_reservation() const noexcept { return attempt_.writer_reservation; }
 
   /// For how long a release is to keep everybody out yet: nobody was in where nothing was granted.
@@ -158,6 +176,7 @@ struct Claim {
     valid_until = Instant{};
     granted_at.reset();
     holds_left.reset();
+    observation.reset();
     unasked = NodeSet();
     in_full.fill(NodeSet());
     deployment.clear();

@@ -57,6 +57,11 @@ struct SendToQueue : Request {
   std::int64_t mode = 0;
   std::int64_t ticket = 0;  ///< 0: a new one
 };
+/// To track the key of a resource, or its queue.
+struct SendTrack : Request {
+  const std::string* key = nullptr;
+  Tracked kind = Tracked::resource;
+};
 /// CLIENT KILL ID.
 struct KillOld : Request {
   std::int64_t connection = 0;
@@ -115,6 +120,11 @@ struct Failed {
 struct AtRisk {
   ClaimId claim{};
 };
+/// What is known of other clients that wait for the lease's resource has changed.
+struct QueueWatched {
+  ClaimId claim{};
+  OtherClients others = OtherClients::unknown;
+};
 /// The lease reached its deadline.
 struct Lost {
   ClaimId claim{};
@@ -141,8 +151,8 @@ struct Drained {};
 
 using Command =
     std::variant<Connect, Disconnect, Subscribe, Unsubscribe, Send, SendUpkeep, SendToQueue,
-                 KillOld, SendMarker, Acquired, Extended, Released, Inspected, Failed, AtRisk, Lost,
-                 NodeExcluded, NodeLearned, Undelivered, Drained>;
+                 SendTrack, KillOld, SendMarker, Acquired, Extended, Released, Inspected, Failed,
+                 AtRisk, QueueWatched, Lost, NodeExcluded, NodeLearned, Undelivered, Drained>;
 
 /// The request in a command; none in any other.
 [[nodiscard]] inline const Request* request_in(const Command& command) noexcept {

@@ -36,7 +36,9 @@ Engine::Engine(Settings settings, Randomness& random)
       nodes_(settings_),
       enrolment_(settings_.max_ttl, settings_.quarantine),
       outbox_(nodes_),
-      wait_queue_(settings_, nodes_, outbox_, acquisitions_, random) {
+      tracked_resources_(Tracked::resource, nodes_, outbox_),
+      tracked_queues_(Tracked::queue, nodes_, outbox_),
+      wait_queue_(settings_, nodes_, outbox_, acquisitions_, tracked_resources_, random) {
   REDLOCK_ASSERT(!settings_.nodes.empty() && settings_.nodes.size() <= limits::nodes);
   REDLOCK_ASSERT(settings_.quorum >= majority(settings_.nodes.size()));
   REDLOCK_ASSERT(settings_.quorum <= settings_.nodes.size());
@@ -48,6 +50,8 @@ void Engine::step(Instant now, const Event& event, std::vector<Command>& out) {
   nodes_.set_now(now);
   outbox_.open(now, out);
   wait_queue_.begin_step(now);
+  tracked_resources_.begin_step();
+  tracked_queues_.begin_step();
   reap();
   // What is due comes first: an answer that arrives after the deadline must find the lease lost.
   const bool takes_away = only_takes_away(event);
@@ -61,6 +65,7 @@ void Engine::step(Instant now, const Event& event, std::vector<Command>& out) {
     handle(event);
     drain();
   }
+  if (!for_space_.empty()) use_space();
   if (enrolment_due_ || enrol_again_at_ || enrolment_waits_until_) enrol();
   if (drain_until_) report_drained();
   outbox_.close();
@@ -85,10 +90,12 @@ void Engine::fire_due() {
     if (top->at > now_) return;
     const std::uint32_t key = top->key;
     timers_.set(key, std::nullopt);
-    if (key % 2 == 0) {
-      fire(claims_.at(key / 2));
+    if (key % 3 == 0) {
+      fire(claims_.at(key / 3));
+    } else if (key % 3 == 1) {
+      fire(acquisitions_.at(key / 3));
     } else {
-      fire(acquisitions_.at(key / 2));
+      fire(observations_.at(key / 3));
     }
   }
 }
@@ -132,9 +139,15 @@ void Engine::on(const Notification& event) { wait_queue_.notified(event); }
 void Engine::on(const Unsubscribed& event) { wait_queue_.unsubscribed(event.node); }
 
 void Engine::reap() {
-  for (const std::uint32_t index : finished_claims_) claims_.give_back(claims_.at(index));
+  for (const std::uint32_t index : finished_claims_) {
+    Claim& claim = claims_.at(index);
+    by_token_.remove(claim);
+    unsettled_.remove(index);
+    claims_.give_back(claim);
+  }
   finished_claims_.clear();
   for (const std::uint32_t index : finished_acquisitions_) {
+    by_request_.remove(acquisitions_.at(index));
     acquisitions_.give_back(acquisitions_.at(index));
   }
   finished_acquisitions_.clear();
@@ -166,6 +179,7 @@ void Engine::on(const Shutdown& shutdown) {
     }
     finish(acquisition, Errc::closed);
   });
+  observations_.each([this](Observation& observation) { end(observation, Errc::closed); });
   claims_.each([this](Claim& claim) {
     if (claim.finished || claim.phase != Claim::Phase::held) return;
     fail_requests(claim, Errc::closed, &claim.round);

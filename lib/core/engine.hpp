@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,13 +14,18 @@
 #include "core/claim.hpp"
 #include "core/commands.hpp"
 #include "core/enrolment.hpp"
+#include "core/lost_votes.hpp"
 #include "core/nodes.hpp"
+#include "core/observation.hpp"
 #include "core/outbox.hpp"
 #include "core/pool.hpp"
+#include "core/pool_index.hpp"
 #include "core/randomness.hpp"
 #include "core/settings.hpp"
+#include "core/slot_set.hpp"
 #include "core/time.hpp"
 #include "core/timer_heap.hpp"
+#include "core/tracked_keys.hpp"
 #include "core/wait_queue.hpp"
 
 namespace redlock::core {
@@ -63,10 +69,21 @@ class Engine {
   [[nodiscard]] Duration reserved_for() const noexcept { return wait_queue_.reserved_for(); }
   [[nodiscard]] std::size_t claims() const noexcept { return claims_.size(); }
   [[nodiscard]] std::size_t held() const noexcept { return held_; }
+  /// Nodes whose votes for that claim are not forgotten.
+  [[nodiscard]] NodeSet votes(const Claim& claim) const noexcept {
+    KeyLedger keys = claim.keys;
+    keys.forget_lost(lost_votes_);
+    return keys.votes();
+  }
   /// For tests: what holds in every state is checked from outside.
   template <typename Visit>
   void each_claim(Visit&& visit) const {
     claims_.each(std::forward<Visit>(visit));
+  }
+  /// Claims, acquisitions and keys that were visited one by one.
+  [[nodiscard]] std::uint64_t walked() const noexcept {
+    return claims_.walked() + acquisitions_.walked() + unsettled_.walked() +
+           kept_from_nodes_.walked() + wait_queue_.walked();
   }
   template <typename Visit>
   void each_acquisition(Visit&& visit) const {
@@ -83,6 +100,8 @@ class Engine {
   void on(const ExtendToken&);
   void on(const ReleaseToken&);
   void on(const Inspect&);
+  void on(const Observe&);
+  void on(const WatchQueue&);
   void on(const Cancel&);
   void on(const Answer&);
   void on(const NodeUp&);
@@ -90,6 +109,7 @@ class Engine {
   void on(const Subscribed&);
   void on(const Notification&);
   void on(const Unsubscribed&);
+  void on(const Changed&);
   void on(const TimePassed&);
   void on(const TurnEnd&);
   void on(const Shutdown&);
@@ -151,12 +171,12 @@ class Engine {
   NodeSet ask(Claim& claim);
   NodeSet transmit_script(Claim& claim, Verb verb, NodeSet nodes, ScriptForm form);
   NodeSet transmit_same(Claim& claim, Verb verb, NodeSet nodes, ScriptForm form);
-  [[nodiscard]] bool extend_counts(const Claim& claim, NodeIndex node) const;
+  [[nodiscard]] bool extend_counts(Claim& claim, NodeIndex node) const;
   void take_answer(const Answer& answer, Vote failure, std::optional<Arrival> arrival);
   [[nodiscard]] static bool still_wanted(const Claim& claim, const Stamp& stamp);
   static void forget_key(Claim& claim, const Answer& answer);
   void note_set(Claim& claim, const Answer& answer);
-  void note_place(const Claim& claim, const Answer& answer);
+  void note_place(Claim& claim, const Answer& answer);
   static void note_in_basis(Claim& claim, const Answer& answer);
   void note_obstacle(const Claim& claim, const Answer& answer);
   void give_orphan_expiry(Claim& claim, const Answer& answer);
@@ -178,6 +198,11 @@ class Engine {
   void choose_permit(Acquisition& acquisition);
   [[nodiscard]] bool may_change_permit(const Acquisition& acquisition) const;
 
+  // engine_space.cpp: attempts that wait until the nodes have answered others
+  [[nodiscard]] bool has_space(const Nodes::Ballot& ballot) const;
+  void wait_for_space(Acquisition& acquisition);
+  void use_space();
+
   // engine_acquire.cpp: attempts, waiting
   [[nodiscard]] bool has_room() const;
   void try_again(Acquisition& acquisition);
@@ -191,6 +216,7 @@ class Engine {
   void pause_or_fail(Acquisition& acquisition);
   void plan_next_try(Acquisition& acquisition, Instant at_latest = Instant::max());
   void finish(Acquisition& acquisition, Errc code);
+  void enter_state(Acquisition& acquisition, Acquisition::State state);
   void fire(Acquisition& acquisition);
 
   // engine_fencing.cpp: how an attempt comes to its fencing token
@@ -226,6 +252,19 @@ class Engine {
   [[nodiscard]] NodeSet to_be_delivered();
   void report_undelivered();
 
+  // engine_tracking.cpp: keys whose changes somebody wants to know of
+  void take_tracked(const Answer& answer);
+  void begin_inspection(Observation& observation);
+  void plan_inspection(Observation& observation, Instant at);
+  void note_inspected(const Claim& claim);
+  void note_changed(Observation& observation, std::optional<NodeIndex> node);
+  /// A node does not notify us of what we do ourselves.
+  void note_own_change(const Claim& claim);
+  void end(Observation& observation, Errc why);
+  void fire(Observation& observation);
+  void report_queue(TrackedKeys::Entry& entry);
+  void stop_watching_queue(Claim& claim);
+
   // engine_hold.cpp: a lease's life after it was granted, and tokens that are not ours
   Claim& new_claim(Claim::Purpose purpose, const Token& token);
   void begin_extend(Claim& claim, Verb verb, Duration ttl);
@@ -239,15 +278,29 @@ class Engine {
   void retime(Claim& claim);
   void finish_if_clean(Claim& claim);
 
-  static std::uint32_t timer_of(const Claim& claim) noexcept { return claim.index * 2; }
-  static std::uint32_t timer_of(const Acquisition& a) noexcept { return a.index * 2 + 1; }
+  // Three kinds of timers, in this order where they are due at the same instant and index.
+  static std::uint32_t timer_of(const Claim& claim) noexcept { return claim.index * 3; }
+  static std::uint32_t timer_of(const Acquisition& a) noexcept { return a.index * 3 + 1; }
+  static std::uint32_t timer_of(const Observation& o) noexcept { return o.index * 3 + 2; }
 
   Settings settings_;
   Randomness* random_;
   Nodes nodes_;
   Pool<Claim> claims_;
   Pool<Acquisition> acquisitions_;
-  std::size_t held_ = 0;  ///< of the claims: leases
+  Pool<Observation> observations_;
+  PoolIndex<Acquisition, &Acquisition::by_request> by_request_{acquisitions_};
+  /// Extends, and what may have to be asked for yet on a node in first contact.
+  PoolIndex<Claim, &Claim::by_token> by_token_{claims_};
+  SlotSet unsettled_;  ///< claims but leases that only have to be kept: what nodes may be owed
+  SlotSet kept_from_nodes_;  ///< acquisitions that nodes which come up may let go on
+  LostVotes lost_votes_;
+  struct ForSpace {
+    std::uint32_t index = 0;
+    std::uint32_t generation = 0;
+  };
+  std::deque<ForSpace> for_space_;  ///< acquisitions, in the order in which they came
+  std::size_t held_ = 0;            ///< of the claims: leases
   TimerHeap timers_;
   std::vector<std::uint32_t> touched_;  ///< claims to be judged
   std::vector<std::uint32_t> finished_claims_;
@@ -273,6 +326,8 @@ class Engine {
 
   Instant now_ = Instant::min();
   Outbox outbox_;
+  TrackedKeys tracked_resources_;
+  TrackedKeys tracked_queues_;
   WaitQueue wait_queue_;
 };
 

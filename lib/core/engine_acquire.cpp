@@ -13,6 +13,7 @@ void Engine::on(const Acquire& event) {
   if (!has_room()) return fail(event.request, Errc::limit_reached, nullptr);
   Acquisition& acquisition = acquisitions_.take();
   acquisition.request = event.request;
+  by_request_.add(acquisition, static_cast<std::uint64_t>(event.request));
   acquisition.terms.assign(event);
   acquisition.renewal = event.renewal;
   // A lease that may not be held longer than this is not asked for longer either.
@@ -34,6 +35,7 @@ void Engine::on(const Acquire& event) {
   acquisition.has_last = false;
   acquisition.why = Errc::unavailable;
   acquisition.state = Acquisition::State::backing_off;
+  acquisition.for_space = false;
   try_again(acquisition);
 }
 
@@ -45,8 +47,7 @@ bool Engine::has_room() const {
 }
 
 void Engine::on(const Cancel& event) {
-  acquisitions_.each([&](Acquisition& acquisition) {
-    if (acquisition.request != event.request) return;
+  by_request_.each(static_cast<std::uint64_t>(event.request), [&](Acquisition& acquisition) {
     if (acquisition.state == Acquisition::State::over) return;
     if (acquisition.state == Acquisition::State::in_round) {
       Claim& claim = *claims_.find(acquisition.claim.index, acquisition.claim.generation);
@@ -55,17 +56,23 @@ void Engine::on(const Cancel& event) {
     }
     finish(acquisition, Errc::cancelled);
   });
+  observations_.each([&](Observation& observation) {
+    if (observation.request == event.request) end(observation, Errc::cancelled);
+  });
 }
 
 void Engine::try_again(Acquisition& acquisition) {
   wait_queue_.try_again(acquisition);
   const Nodes::Ballot ballot = nodes_.ballot();
   const std::size_t usable = nodes_.voters(ballot.deployment).size();
-  if (usable >= ballot.quorum) return start_attempt(acquisition);
+  if (usable >= ballot.quorum) {
+    const bool waits = acquisition.give_up && !has_space(ballot);
+    return waits ? wait_for_space(acquisition) : start_attempt(acquisition);
+  }
   // While first contact goes on with some nodes, the clocks of the others cannot be compared yet,
   // or one that seems far off may turn out to be the right one.
   if (!nodes_.undetermined().empty() && nodes_.candidates().size() >= ballot.quorum) {
-    acquisition.state = Acquisition::State::connecting;
+    enter_state(acquisition, Acquisition::State::connecting);
     timers_.set(timer_of(acquisition), acquisition.give_up);
     return;
   }
@@ -99,6 +106,8 @@ Claim& Engine::new_claim(Claim::Purpose purpose, const Token& token) {
   Claim& claim = claims_.take();
   claim.reset(purpose);
   claim.token = token;
+  claim.keys.begin_votes(lost_votes_);
+  unsettled_.add(claim.index);
   return claim;
 }
 
@@ -130,7 +139,8 @@ void Engine::start_attempt(Acquisition& acquisition) {
   ++acquisition.attempts;
   ++acquisition.failed_attempts;
   acquisition.claim = claim.id();
-  acquisition.state = Acquisition::State::in_round;
+  enter_state(acquisition, Acquisition::State::in_round);
+  acquisition.for_space = false;
   claim.attempt().acquisition = acquisition.index;
   claim.attempt().contended = acquisition.failed_attempts > 1;
   claim.attempt().place = wait_queue_.queue_place(acquisition);
@@ -184,6 +194,7 @@ void Engine::grant(Claim& claim) {
   Acquisition& acquisition = acquisitions_.at(claim.attempt().acquisition);
   claim.phase = Claim::Phase::held;
   ++held_;
+  if (claim.unasked.empty()) unsettled_.remove(claim.index);
   claim.task = Claim::Task::none;
   claim.granted_at = now_;
   Claim::Lease& lease = claim.lease();
@@ -195,8 +206,13 @@ void Engine::grant(Claim& claim) {
   outbox_.emit(Acquired{acquisition.request, claim.id(), &claim.round,
                         now_ - acquisition.first_round.value_or(now_), claim.valid_until});
 
-  acquisition.state = Acquisition::State::over;
-  wait_queue_.leave(acquisition, WaitQueue::Left::granted, claim.round.granted());
+  note_own_change(claim);
+  enter_state(acquisition, Acquisition::State::over);
+  // Most nodes that have not answered yet grant it as well, and one that does not is left then.
+  QueuePlace& place = claim.attempt().place;
+  if (place.ticket) place.unanswered = place.nodes & claim.round.pending();
+  wait_queue_.leave(acquisition, WaitQueue::Left::granted,
+                    claim.round.granted() | place.unanswered);
   timers_.set(timer_of(acquisition), std::nullopt);
   finished_acquisitions_.push_back(acquisition.index);
 }
@@ -221,9 +237,14 @@ void Engine::pause_or_fail(Acquisition& acquisition) {
   if (!acquisition.give_up || now_ >= *acquisition.give_up) {
     return finish(acquisition, acquisition.why);
   }
-  acquisition.state = Acquisition::State::backing_off;
+  enter_state(acquisition, Acquisition::State::backing_off);
   acquisition.moves = 0;
-  if (WaitQueue::can_be_notified(acquisition)) wait_queue_.join(acquisition);
+  if (wait_queue_.can_be_notified(acquisition)) {
+    wait_queue_.join(acquisition);
+    if (TrackedKeys::Entry* const queue = tracked_queues_.find(acquisition.terms.resource)) {
+      report_queue(*queue);
+    }
+  }
   plan_next_try(acquisition);
 }
 
@@ -241,6 +262,7 @@ void Engine::plan_next_try(Acquisition& acquisition, Instant at_latest) {
                wait_queue_.is_first(acquisition), *random_);
   acquisition.next_try =
       std::min({acquisition.next_try, acquisition.waiting.retry_at.value_or(at_latest), at_latest});
+  wait_queue_.note_plan(acquisition, sleeps && !acquisition.waiting.retry_at);
   timers_.set(timer_of(acquisition), std::min(acquisition.next_try, *acquisition.give_up));
 }
 
@@ -248,9 +270,21 @@ void Engine::finish(Acquisition& acquisition, Errc code) {
   outbox_.emit(Failed{acquisition.request, code, acquisition.has_last ? &acquisition.last : nullptr,
                       now_ - acquisition.first_round.value_or(now_)});
   wait_queue_.leave(acquisition, WaitQueue::Left::failed);
-  acquisition.state = Acquisition::State::over;
+  enter_state(acquisition, Acquisition::State::over);
   timers_.set(timer_of(acquisition), std::nullopt);
   finished_acquisitions_.push_back(acquisition.index);
+}
+
+void Engine::enter_state(Acquisition& acquisition, Acquisition::State state) {
+  using State = Acquisition::State;
+  acquisition.state = state;
+  const Errc why = acquisition.why;
+  const bool no_quorum = why == Errc::unavailable || why == Errc::excluded;
+  if (state == State::connecting || (state == State::backing_off && no_quorum)) {
+    kept_from_nodes_.add(acquisition.index);
+  } else {
+    kept_from_nodes_.remove(acquisition.index);
+  }
 }
 
 void Engine::fire(Acquisition& acquisition) {

@@ -121,7 +121,7 @@ void Engine::take_marker_written(const Answer& answer) {
   count_held_back(node);
   static_cast<void>(link.answered(answer.stamp, now_));
   // What it may have forgotten, or was asked as another member, is worth nothing any more.
-  claims_.each([&](Claim& claim) { claim.keys.vote_forgotten(node); });
+  lost_votes_.lose(node);
   link.take_marker(answer.text);
   if (answer.time > Duration::zero()) {
     const bool known = link.quarantined_until() && now_ < *link.quarantined_until();

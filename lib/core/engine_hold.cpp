@@ -119,6 +119,7 @@ void Engine::on(const ExtendToken& event) {
   claim.requests.push_back(event.request);
   begin_round(claim, 0, event.ttl);
   claim.valid_until = valid_until(now_, event.ttl);
+  by_token_.add(claim, hash_of(event.token));
   begin_extend(claim, Verb::extend, event.ttl);
 }
 
@@ -144,6 +145,7 @@ void Engine::judge_inspect(Claim& claim) {
     outbox_.emit(Inspected{request, claim.id(), &claim.round});
   }
   claim.requests.clear();
+  if (claim.observation) note_inspected(claim);
 }
 
 // --- time -------------------------------------------------------------------------------------

@@ -55,6 +55,8 @@ void Engine::on(const NodeUp& event) {
   read_clock(node);
   nodes_.compare_clocks().each([&](NodeIndex excluded) { report_exclusion(excluded); });
   serve_claims_of(node);
+  tracked_resources_.came_up(node);
+  tracked_queues_.came_up(node);
   retry_connecting();
   wake_after_outage();
 }
@@ -73,7 +75,8 @@ void Engine::kill_suspects(NodeIndex node) {
 }
 
 void Engine::serve_claims_of(NodeIndex node) {
-  claims_.each([&](Claim& claim) {
+  unsettled_.each([&](std::uint32_t index) {
+    Claim& claim = claims_.at(index);
     if (claim.finished) return;
     if (claim.keys.to_release().has(node)) {
       claim.queue_no_more();
@@ -119,20 +122,25 @@ void Engine::drop(NodeIndex node, Vote vote, std::string_view why) {
     answer.text = link.failure().why;
     take_answer(answer, vote, std::nullopt);
   }
-  claims_.each([&](Claim& claim) {
-    claim.keys.vote_forgotten(node);
+  lost_votes_.lose(node);
+  unsettled_.each([&](std::uint32_t index) {
+    Claim& claim = claims_.at(index);
     if (claim.finished || !claim.unasked.has(node)) return;
     claim.unasked.remove(node);
     if (claim.purpose == Claim::Purpose::release) claim.keys.owe_release(NodeSet::of(node));
     nodes_.record_absent(claim.round, node);
     touch(claim);
   });
+  tracked_resources_.dropped(node);
+  tracked_queues_.dropped(node);
+  tracked_queues_.each([this](TrackedKeys::Entry& entry) { report_queue(entry); });
   wait_queue_.dropped(node);
   retry_connecting();
 }
 
 void Engine::retry_connecting() {
-  acquisitions_.each([&](Acquisition& acquisition) {
+  kept_from_nodes_.each([&](std::uint32_t index) {
+    Acquisition& acquisition = acquisitions_.at(index);
     if (acquisition.state == Acquisition::State::connecting) try_again(acquisition);
   });
 }
@@ -140,7 +148,8 @@ void Engine::retry_connecting() {
 void Engine::wake_after_outage() {
   const Nodes::Ballot ballot = nodes_.ballot();
   if (nodes_.voters(ballot.deployment).size() < ballot.quorum) return;
-  acquisitions_.each([&](Acquisition& acquisition) {
+  kept_from_nodes_.each([&](std::uint32_t index) {
+    Acquisition& acquisition = acquisitions_.at(index);
     if (acquisition.state != Acquisition::State::backing_off) return;
     const Errc why = acquisition.why;
     if (why == Errc::unavailable || why == Errc::excluded) try_again(acquisition);

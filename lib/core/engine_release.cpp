@@ -50,7 +50,11 @@ void Engine::begin_release(Claim& claim, CallId request) {
 }
 
 void Engine::end_lease(Claim& claim) {
-  if (claim.phase == Claim::Phase::held) --held_;
+  if (claim.phase == Claim::Phase::held) {
+    --held_;
+    stop_watching_queue(claim);
+    unsettled_.add(claim.index);
+  }
   // Renewal ends before a release is sent, so that a late one cannot revive the key.
   claim.phase = Claim::Phase::cleaning_up;
 }
@@ -69,6 +73,7 @@ void Engine::clear(Claim& claim) {
   claim.keys.owe_release();
   wait_queue_.measure_reservation();
   send_owed(claim);
+  note_own_change(claim);
   retime(claim);
   touch(claim);
 }
@@ -99,7 +104,7 @@ void Engine::judge_release(Claim& claim) {
 
 void Engine::on(const ReleaseToken& event) {
   if (drain_until_) return fail(event.request, Errc::closed, nullptr);
-  claims_.each([&](Claim& other) {
+  by_token_.each(hash_of(event.token), [&](Claim& other) {
     if (other.finished || other.token != event.token || other.terms.resource != event.resource)
       return;
     // Else an extend that is under way would repair nodes behind their release, and one in first
@@ -201,7 +206,8 @@ void Engine::undo_behind_sets(NodeIndex node) {
   // A reset throws away what this machine has not delivered yet. What the server's kernel has
   // already taken is executed when a stopped server goes on, whether we are still there then or
   // not: so the release goes behind each SET that nobody will count.
-  claims_.each([&](Claim& claim) {
+  unsettled_.each([&](std::uint32_t index) {
+    Claim& claim = claims_.at(index);
     if (claim.finished || !claim.keys.wants_undo(node)) return;
     // A lease that is held, or was handed on, may be given the key there again by an extend:
     // nothing that deletes it may be on its way.
@@ -220,7 +226,8 @@ NodeSet Engine::to_be_delivered() {
   // What a node has that went away expires. A request that may be executed yet, long after we are
   // gone, is worth another connection.
   NodeSet nodes;
-  claims_.each([&](const Claim& claim) {
+  unsettled_.each([&](std::uint32_t index) {
+    const Claim& claim = claims_.at(index);
     if (!claim.finished)
       nodes = nodes | (claim.keys.to_release() & (claim.keys.indeterminate() | nodes_.up()));
   });

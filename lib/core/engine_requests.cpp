@@ -37,6 +37,7 @@ NodeSet Engine::ask(Claim& claim) {
       askable.add(node);
     }
   });
+  if (!claim.unasked.empty()) by_token_.add(claim, hash_of(claim.token));
   return transmit(claim, claim.verb, askable, ScriptForm::digest);
 }
 
@@ -97,7 +98,8 @@ void Engine::on(const Answer& answer) {
   take_answer(answer, Vote::unreachable, link.answered(answer.stamp, now_));
 }
 
-bool Engine::extend_counts(const Claim& claim, NodeIndex node) const {
+bool Engine::extend_counts(Claim& claim, NodeIndex node) const {
+  claim.keys.forget_lost(lost_votes_);
   // What a node has forgotten may be somebody's vote, and counted yet: a key that was set there in
   // its quarantine, by a repair or a late SET, is a new vote and no old one.
   return counts_for(claim, node) && (!nodes_.is_quarantined(node) || claim.keys.has_vote_of(node));
@@ -115,6 +117,7 @@ void Engine::take_answer(const Answer& answer, Vote failure, std::optional<Arriv
   }
   if (stamp.verb == Verb::prune_fencing_numbers) return;
   if (stamp.verb == Verb::join_queue) return wait_queue_.answered(node, stamp, answer);
+  if (stamp.verb == Verb::track) return take_tracked(answer);
   if (stamp.verb == Verb::leave_queue || stamp.verb == Verb::read_marker) return;
   if (is_marker_write(stamp.verb)) return note_marker_refused(node);
   if (stamp.verb == Verb::read_clock) {
@@ -174,6 +177,7 @@ void Engine::take_answer(const Answer& answer, Vote failure, std::optional<Arriv
     case Verb::prune_fencing_numbers:
     case Verb::join_queue:
     case Verb::leave_queue:
+    case Verb::track:
     case Verb::read_marker:
     case Verb::write_marker:
     case Verb::mark_plain:
@@ -204,6 +208,7 @@ void Engine::note_set(Claim& claim, const Answer& answer) {
     case Reply::granted:
     case Reply::behind:
       if (claim.fencing()) note_fencing_number(claim, answer);
+      claim.keys.forget_lost(lost_votes_);
       if (nodes_.may_vote(answer.node) && counts_for(claim, answer.node))
         claim.keys.voted(answer.node);
       // It may have been set only now, and a release of it may be refused.
@@ -234,8 +239,14 @@ void Engine::note_set(Claim& claim, const Answer& answer) {
   }
 }
 
-void Engine::note_place(const Claim& claim, const Answer& answer) {
+void Engine::note_place(Claim& claim, const Answer& answer) {
   if (answer.stamp.verb != Verb::take || !claim.place().ticket) return;
+  if (claim.place().unanswered.has(answer.node)) {
+    claim.attempt().place.unanswered.remove(answer.node);
+    const bool taken_out = answer.reply == Reply::granted || answer.reply == Reply::behind;
+    if (taken_out || answer.reply == Reply::failed) return;
+    return wait_queue_.queued_for_nothing(claim.terms.resource, answer.node);
+  }
   // The acquisition may be over by now, and its place be another's.
   const Acquisition& acquisition = acquisitions_.at(claim.attempt().acquisition);
   const bool is_its = acquisition.live && acquisition.claim == claim.id() &&

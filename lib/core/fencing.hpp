@@ -35,7 +35,7 @@ struct Fencing {
   NodeSet left_out;      ///< theirs is above `reach`, and a quorum is possible without them
 };
 
-/// The number that stands for a wall clock, the time since 1970.
+/// The number that a wall clock proposes, the time since 1970.
 [[nodiscard]] std::uint64_t fencing_number_at(Duration wall_clock) noexcept;
 
 /// The highest numbers seen, by resource, so that a client whose clock is behind needs its second

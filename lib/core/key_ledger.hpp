@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "core/lost_votes.hpp"
 #include "core/node_set.hpp"
 #include "core/time.hpp"
 #include "core/validity.hpp"
@@ -45,6 +46,14 @@ class KeyLedger {
   /// The key was written while the node had a vote, and was never missed since.
   void voted(NodeIndex node) noexcept { voted_.add(node); }
   void vote_forgotten(NodeIndex node) noexcept { voted_.remove(node); }
+  /// There are none yet: only what is lost from here on matters.
+  void begin_votes(const LostVotes& lost) noexcept { votes_lost_ = lost.count(); }
+  /// The votes that went since it was last asked are forgotten.
+  void forget_lost(const LostVotes& lost) noexcept {
+    if (votes_lost_ == lost.count()) return;
+    voted_ = voted_ - lost.since(votes_lost_);
+    votes_lost_ = lost.count();
+  }
   [[nodiscard]] bool has_vote_of(NodeIndex node) const noexcept { return voted_.has(node); }
 
   // --- the key is released ----------------------------------------------------------------------
@@ -119,6 +128,7 @@ class KeyLedger {
   NodeSet release_in_flight_;  ///< release sent, not answered
   NodeSet owed_;               ///< a release is still to be delivered
   NodeSet indeterminate_;
+  std::uint32_t votes_lost_ = 0;  ///< see forget_lost()
   Duration longest_{};
   Instant expired_by_{};
   Instant resend_at_{};

@@ -95,6 +95,8 @@ class Link {
   [[nodiscard]] bool can_set_all() const noexcept { return can_set_all_; }
   /// Whether we may run scripts there.
   [[nodiscard]] bool runs_scripts() const noexcept { return runs_scripts_; }
+  /// Whether it notifies us of the change of a key.
+  [[nodiscard]] bool can_track() const noexcept { return can_track_; }
   /// To be asked after each number that was asked for here: true for the first of a connection and
   /// every thousandth, so that what leaves is not less than what comes.
   [[nodiscard]] bool pruning_due() noexcept { return fenced_++ % 1000 == 0; }
@@ -126,7 +128,7 @@ class Link {
   void take_marker(std::string_view text);
   /// Which member an active marker said that the node is, on this or an earlier connection.
   [[nodiscard]] const std::string& known_as() const noexcept { return known_as_; }
-  /// Its marker is looked at again and again: what others make of it they tell nobody.
+  /// Its marker is read again and again: nobody announces a change of it.
   void watch_marker(bool wanted, Instant now) noexcept;
   [[nodiscard]] bool marker_look_due(Instant now) noexcept;
 
@@ -210,6 +212,7 @@ class Link {
   bool can_compare_ = false;
   bool can_set_all_ = false;
   bool runs_scripts_ = true;
+  bool can_track_ = false;
   std::uint64_t fenced_ = 0;
   std::string ineligible_;
   std::optional<Instant> role_check_at_;

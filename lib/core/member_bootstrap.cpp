@@ -109,7 +109,7 @@ std::optional<MemberStep> MemberChange::refuse_marker(const ChangeScene& scene,
   return std::nullopt;
 }
 
-/// Whether there may be leases, from a deployment of which a marker tells or another run that has
+/// Whether there may be leases: from a deployment that a marker names, or because another run has
 /// opened this one already.
 void MemberChange::note_ids(const ChangeScene& scene) {
   had_id_ = had_id_ || wish_.after_loss;
@@ -147,7 +147,7 @@ Deployment MemberChange::deployment_to_open(const ChangeScene& scene) const {
 
 MemberStep MemberChange::open_as(const ChangeScene& scene, const Deployment& target) {
   // From the opening on, so that a run that goes on after a crash knows of it too: by then no
-  // marker tells for how long there may be leases.
+  // marker says for how long there may be leases.
   milliseconds quarantine = quarantine_for(std::max(longest_, target.max_ttl), wish_);
   for (const ObservedNode& node : scene.nodes) {
     const bool ends = node.quarantine != milliseconds::max();

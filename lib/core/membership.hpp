@@ -58,8 +58,8 @@ struct Deployment {
 /// either. A removed node goes on carrying such an id.
 [[nodiscard]] std::vector<Deployment> without_ended(const std::vector<Deployment>& deployments);
 
-/// An id begins with a number that each change raises, so that two ids tell which came later even
-/// when the node that began the change is gone. An id without one counts as 0.
+/// An id begins with a number that each change raises. It says which of two ids is the later one,
+/// even when the node that began the change is gone. An id without a number counts as 0.
 [[nodiscard]] std::uint64_t generation_of(std::string_view id) noexcept;
 [[nodiscard]] std::string next_id(std::uint64_t generation, std::string_view random);
 

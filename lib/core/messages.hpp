@@ -20,6 +20,9 @@ namespace redlock::core {
 /// Names a call of the driver's; the engine only hands it back. Zero: nobody waits for the answer.
 enum class CallId : std::uint64_t { none = 0 };
 
+/// Whether clients besides this one wait for a resource, as far as a holder knows.
+enum class OtherClients : std::uint8_t { unknown, none, waiting };
+
 /// Names a claim: one token and everything it may have left on the nodes. A stale one is
 /// recognised by its generation.
 struct ClaimId {
@@ -56,11 +59,12 @@ enum class Verb : std::uint8_t {
   prune_fencing_numbers,  ///< forget what was numbered days ago; of no claim
   join_queue,             ///< be queued for a key, to be notified in turn; of no claim
   leave_queue,            ///< of no claim
+  track,                  ///< notify us of the next change of a key; of no claim
   read_marker,            ///< GET of the marker, behind votes or to confirm it; of no claim
   write_marker,           ///< compare-and-set of the marker, by mark.lua; of no claim
   mark_plain,             ///< the same by a transaction; of no claim
 };
-inline constexpr std::size_t verbs = 27;
+inline constexpr std::size_t verbs = 28;
 
 /// Asks for the lock by a script.
 [[nodiscard]] constexpr bool is_taking_script(Verb verb) noexcept {
@@ -96,6 +100,12 @@ inline constexpr std::size_t verbs = 27;
 [[nodiscard]] constexpr bool is_about_queue(Verb verb) noexcept {
   return verb == Verb::join_queue || verb == Verb::leave_queue;
 }
+/// What a tracked key is. In a stamp: its round.
+enum class Tracked : std::uint8_t {
+  resource,  ///< the key of a resource
+  queue,     ///< the queue of clients that wait for it
+};
+
 /// Replaces a marker.
 [[nodiscard]] constexpr bool is_marker_write(Verb verb) noexcept {
   return verb == Verb::write_marker || verb == Verb::mark_plain;
@@ -103,7 +113,7 @@ inline constexpr std::size_t verbs = 27;
 /// Belongs to no claim: nobody waits for the answer.
 [[nodiscard]] constexpr bool is_upkeep(Verb verb) noexcept {
   return verb == Verb::kill_old || verb == Verb::read_clock ||
-         verb == Verb::prune_fencing_numbers || verb == Verb::read_marker ||
+         verb == Verb::prune_fencing_numbers || verb == Verb::read_marker || verb == Verb::track ||
          is_marker_write(verb) || is_about_queue(verb);
 }
 /// Its answer counts only if the node's marker is unchanged behind it: what was forgotten before
@@ -136,11 +146,11 @@ enum class Reply : std::uint8_t {
   behind,    ///< fenced: the key is ours, its number is not below `number`
   taken,     ///< the key is somebody else's: `text` the holder where known, `remaining`;
              ///< take_permit: `text` is a digit for each permit, 1 where it is free; join_queue:
-             ///< we are queued
+             ///< we are queued; track: it is there, or somebody is queued
   extended,  ///< the key was ours, its expiry is now at least what was asked; `holds` where
              ///< it is one of several
   repaired,  ///< the key was gone and is ours again
-  gone,      ///< there is no key; join_queue: we are queued all the same
+  gone,      ///< there is no key; join_queue: we are queued all the same; track: nobody is queued
   released,  ///< the key was ours and is deleted; of this and of the other answers to a
              ///< release: `holds` that are left where it was shared
   found,     ///< inspect: `text` the holder, `remaining` its TTL; with `holds`, `text` is
@@ -207,6 +217,17 @@ struct Inspect {
   std::string_view resource;
   Token token{};  ///< is it among those that hold? Empty: nobody asks
 };
+/// Inspects now and after every change, until it is cancelled: each time it is answered by
+/// Inspected, at the end by Failed.
+struct Observe {
+  CallId request{};
+  std::string_view resource;
+  Duration poll_interval{};  ///< where too few nodes notify us of changes
+};
+/// Whether other clients wait for what a lease holds is to be known: QueueWatched follows.
+struct WatchQueue {
+  ClaimId claim{};
+};
 struct Cancel {
   CallId request{};
 };
@@ -238,6 +259,8 @@ struct NodeUp {
   bool can_set_all = false;
   /// Whether we may run scripts there.
   bool runs_scripts = true;
+  /// Whether it notifies us of the change of a key: Verb::track.
+  bool can_track = false;
   /// Why it has no vote as long as this connection lasts; empty where it has one.
   std::string_view ineligible{};
   /// It is a replica, which may become a master again.
@@ -269,6 +292,13 @@ struct Notification {
 struct Unsubscribed {
   NodeIndex node = 0;
 };
+/// A key that the node was asked to track was written, deleted or has expired, by another client's
+/// doing. The node notifies us once for each Verb::track.
+struct Changed {
+  NodeIndex node = 0;
+  Tracked kind = Tracked::resource;
+  std::string_view key;
+};
 /// Harmless when nothing was due.
 struct TimePassed {};
 /// All that was commanded until now leaves in one write per node: the request that covers its votes
@@ -280,7 +310,7 @@ struct Shutdown {
 };
 
 using Event = std::variant<Acquire, Extend, Release, Detach, ExtendToken, ReleaseToken, Inspect,
-                           Cancel, Answer, NodeUp, NodeDown, Subscribed, Notification, Unsubscribed,
-                           TimePassed, TurnEnd, Shutdown>;
+                           Observe, WatchQueue, Cancel, Answer, NodeUp, NodeDown, Subscribed,
+                           Notification, Unsubscribed, Changed, TimePassed, TurnEnd, Shutdown>;
 
 }  // namespace redlock::core

@@ -111,10 +111,14 @@ std::string_view Round::leading_holder() const {
   return leader;
 }
 
-bool Round::is_anothers() const {
+bool Round::is_named_by_quorum() const {
   const std::string_view leader = leading_holder();
-  const bool passes_on = leader != interval_token && !leader.starts_with(reservation_prefix);
-  return !leader.empty() && passes_on && naming(with(Vote::refused), leader) >= quorum_;
+  return !leader.empty() && leader != interval_token &&
+         naming(with(Vote::refused), leader) >= quorum_;
+}
+
+bool Round::is_anothers() const {
+  return is_named_by_quorum() && !leading_holder().starts_with(reservation_prefix);
 }
 
 Errc Round::why_lost() const {
@@ -125,9 +129,9 @@ Errc Round::why_lost() const {
   const std::size_t spare = nodes_ - std::min(nodes_, quorum_);
   if (failed > spare) return Errc::unavailable;
   if (failed + excluded > spare) return excluded > 0 ? Errc::excluded : Errc::unavailable;
-  // Somebody may own a majority unless our own grants prove that nobody does: nodes not heard from,
-  // or that do not tell who holds them, may be the holder's, and dead ones too as long as none of
-  // the living is free.
+  // Somebody may own a majority unless our own grants prove that nobody does. Nodes that have not
+  // answered, or that did not name their holder, may be the holder's; so may dead ones as long as
+  // none of the living is free.
   const std::string_view leader = leading_holder();
   std::size_t possible = naming(refusing, "") + pending().size();
   if (!leader.empty()) possible += naming(refusing, leader);

@@ -78,8 +78,9 @@ class Round {
   /// The holder on most of the refusing nodes; empty where none is known.
   [[nodiscard]] std::string_view leading_holder() const;
 
-  /// Another client is known to have it, and will pass it on: a quorum names one holder, which is
-  /// no reservation and no interval that goes on.
+  /// A quorum names one holder, or for whom it is reserved, and no interval that goes on.
+  [[nodiscard]] bool is_named_by_quorum() const;
+  /// So it does, and no reservation: another client is known to have it, and will pass it on.
   [[nodiscard]] bool is_anothers() const;
 
  private:

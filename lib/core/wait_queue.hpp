@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "core/acquisition.hpp"
@@ -13,6 +14,7 @@
 #include "core/randomness.hpp"
 #include "core/settings.hpp"
 #include "core/time.hpp"
+#include "core/tracked_keys.hpp"
 #include "core/waited_keys.hpp"
 #include "redlock/token.hpp"
 
@@ -24,7 +26,7 @@ namespace redlock::core {
 class WaitQueue {
  public:
   WaitQueue(const Settings& settings, Nodes& nodes, Outbox& outbox, Pool<Acquisition>& acquisitions,
-            Randomness& random);
+            TrackedKeys& tracked, Randomness& random);
 
   /// A step begins. What was left in the last one is forgotten: its commands named the keys.
   void begin_step(Instant now) {
@@ -35,7 +37,7 @@ class WaitQueue {
   /// An acquisition that was refused waits: it is queued on every node that can notify us.
   void join(Acquisition& acquisition);
   enum class Left : std::uint8_t { granted, failed };
-  /// `taken_out`: nodes whose grant took us out of the queue.
+  /// `taken_out`: nodes whose grant took us out of the queue, or will have when they answer.
   void leave(Acquisition& acquisition, Left left, NodeSet taken_out = {});
 
   /// Notifications count from here on. A node that notified it may have taken us out of its queue,
@@ -48,6 +50,8 @@ class WaitQueue {
   void asked(const Acquisition& acquisition, NodeSet nodes);
   /// It was answered: refused, or granted, which took us out of the queue.
   void answered_attempt(const Acquisition& acquisition, const Answer& answer, bool ours_yet);
+  /// By a node that answered when the others had granted it: it may have queued us.
+  void queued_for_nothing(std::string_view resource, NodeIndex node);
   /// A lost attempt is released. It queues us again wherever it took us out.
   void place_again(const Acquisition& acquisition, QueuePlace& place, NodeSet nodes);
 
@@ -64,8 +68,16 @@ class WaitQueue {
   [[nodiscard]] bool others_try(const Acquisition& acquisition);
   /// Whether a node says that it is next.
   [[nodiscard]] bool is_first(const Acquisition& acquisition);
-  /// Whether the holder it waits for is one of ours, which notifies.
-  [[nodiscard]] static bool can_be_notified(const Acquisition& acquisition);
+  /// Whether the holder it waits for is one of ours, which notifies, or nodes notify us of the end
+  /// of any other.
+  [[nodiscard]] bool can_be_notified(const Acquisition& acquisition) const;
+
+  /// Its next attempt was planned: whether it sleeps until it is notified.
+  void note_plan(Acquisition& acquisition, bool asleep);
+  /// Whether any acquisition of this client waits for it.
+  [[nodiscard]] bool has_waiters(std::string_view resource);
+  /// Other clients wait for it: the next acquisition queues behind them at once.
+  void note_contended(std::string_view resource);
 
   // --- events -----------------------------------------------------------------------------------
   void subscribed(NodeIndex node);
@@ -73,6 +85,9 @@ class WaitQueue {
   /// The connection to the node ended.
   void dropped(NodeIndex node);
   void notified(const Notification& event);
+  /// The node tracks the key of a lock that does not notify; the key may be gone already.
+  void tracked(const std::string& key, NodeIndex node, bool is_gone);
+  void changed(const std::string& key, NodeIndex node);
   /// To a request to join or to leave a queue.
   void answered(NodeIndex node, const Stamp& stamp, const Answer& answer);
 
@@ -87,6 +102,8 @@ class WaitQueue {
 
   /// What names this client on the nodes; empty before it first subscribes.
   [[nodiscard]] const Token& client_id() const noexcept { return client_id_; }
+  /// Keys and waiters that were visited one by one.
+  [[nodiscard]] std::uint64_t walked() const noexcept { return walked_; }
 
  private:
   /// As queue.lua and leave.lua number them.
@@ -103,35 +120,58 @@ class WaitQueue {
   void forget_left();
   [[nodiscard]] NodeSet subscribe();
   /// Of a client that is queued once for all of its waiters, and has to move.
-  [[nodiscard]] Position position_in_queue(const WaitedKeys::Key& key);
+  [[nodiscard]] static Position position_in_queue(const WaitedKeys::Key& key);
   /// Of one that comes to a queue.
   [[nodiscard]] static Position usual_position(const Acquisition& acquisition);
-  [[nodiscard]] Position position_of_new(const WaitedKeys::Key& key);
+  [[nodiscard]] static Position position_of_new(const WaitedKeys::Key& key);
   void join(WaitedKeys::Entry& entry, NodeSet nodes, Position where);
   void leave(WaitedKeys::Entry& entry, Leave how);
   void send(const WaitedKeys::Entry& entry, Verb verb, NodeSet nodes, std::int64_t how);
   template <typename Visit>
-  void each_waiter(const WaitedKeys::Key& key, Visit&& visit);
-  void note_notified(const WaitedKeys::Key& key, NodeIndex node);
+  void each_waiter(const WaitedKeys::Key& key, Visit&& visit) {
+    key.waiters.each_while([&](std::uint32_t index) {
+      ++walked_;
+      Acquisition& acquisition = acquisitions_.at(index);
+      return !acquisition.waiting.queued || visit(acquisition) == Visited::more;
+    });
+  }
+  void note_notified(WaitedKeys::Key& key, NodeIndex node);
   void note_place(WaitedKeys::Entry& entry, const Answer& answer);
   /// So that the tickets of all contenders are in one order on all nodes.
   void raise_tickets(WaitedKeys::Entry& entry);
+  /// It waits for one key, and alone can have it.
+  [[nodiscard]] static bool can_have_ticket(const Acquisition& acquisition);
   /// Whether a quorum lets us run the scripts that queue us, and notifies us.
   [[nodiscard]] bool can_queue() const;
   [[nodiscard]] bool is_contended(const WaitedKeys::Key& key) const;
   /// What is reserved for us, and nobody of us waits for, is passed on.
   void give_back(WaitedKeys::Entry& entry, NodeIndex node);
   void wake(const WaitedKeys::Key& key, std::uint32_t before, bool at_once);
-  void wake_unsubscribed();
+  /// Whose next attempt is planned anew.
+  enum class Planned : std::uint8_t {
+    awake,  ///< those that may sleep now
+    first,  ///< and the first of all: it wakes when the key expires
+    all,    ///< nodes notified them
+  };
+  void plan(WaitedKeys::Key& key, Planned who);
+  /// The node does not notify us any more.
+  void lost(NodeIndex node);
+  /// It is counted where its keys' waiters are, or not any more.
+  void count_queued(WaitedKeys::Key& key, const Acquisition& acquisition, int change);
+  [[nodiscard]] NodeSet notifying_nodes() const;
 
   const Settings& settings_;
   Nodes& nodes_;
   Outbox& outbox_;
   Pool<Acquisition>& acquisitions_;
+  TrackedKeys& tracked_;
   Randomness& random_;
   Instant now_ = Instant::min();
   WaitedKeys keys_;
   std::vector<std::uint32_t> left_;  ///< keys to be forgotten at the next step: commands name them
+  std::vector<std::uint32_t> affected_;  ///< waiters that lost() looks at
+  std::uint64_t arrivals_ = 0;
+  std::uint64_t walked_ = 0;
   std::vector<Woken> woken_;
   Token client_id_;
   Duration reserved_for_ = shortest_reservation;

@@ -26,9 +26,10 @@ bool notifies_on_release(std::string_view holder) {
   return std::all_of(digits.begin(), digits.end(), is_hexadecimal);
 }
 
-WaitedKeys::Entry& WaitedKeys::wait(std::string_view key, std::uint32_t waiter) {
+WaitedKeys::Entry& WaitedKeys::wait(std::string_view key, std::uint64_t arrival,
+                                    std::uint32_t waiter) {
   Entry& entry = note(key);
-  entry.second.waiters.push_back(waiter);
+  entry.second.waiters.add(arrival, waiter);
   return entry;
 }
 
@@ -42,10 +43,10 @@ WaitedKeys::Entry& WaitedKeys::note(std::string_view key) {
   return *entry;
 }
 
-WaitedKeys::Entry& WaitedKeys::stop(std::string_view key, std::uint32_t waiter) {
+WaitedKeys::Entry& WaitedKeys::stop(std::string_view key, std::uint64_t arrival) {
   Entry* const entry = find(key);
   REDLOCK_ASSERT(entry != nullptr);
-  std::erase(entry->second.waiters, waiter);
+  entry->second.waiters.remove(arrival);
   return *entry;
 }
 
@@ -64,16 +65,6 @@ void WaitedKeys::forget(std::uint32_t id) {
   if (entry == nullptr || !entry->second.waiters.empty() || keys_.size() <= most_idle) return;
   by_id_.erase(id);
   keys_.erase(keys_.find(entry->first));
-}
-
-void WaitedKeys::lost(NodeIndex node) {
-  for (auto& [name, key] : keys_) {
-    key.asked.remove(node);
-    key.queued.remove(node);
-    key.level.remove(node);
-    key.first.remove(node);
-    key.settled.remove(node);
-  }
 }
 
 }  // namespace redlock::core

@@ -7,10 +7,10 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
-#include <vector>
 
 #include "core/node_set.hpp"
 #include "core/time.hpp"
+#include "core/waiters.hpp"
 
 namespace redlock::core {
 
@@ -36,19 +36,25 @@ class WaitedKeys {
     std::int64_t ticket = 0;                ///< the highest that a node gave us; 0: none
     NodeSet level;                          ///< where we have that one
     NodeSet first;                          ///< where we are first in the queue
-    NodeSet settled;                     ///< where a notification of what is over may be on its way
-    std::vector<std::uint32_t> waiters;  ///< acquisitions, in the order in which they came
+    Instant planned_at = Instant::min();    ///< the sleep of all its waiters
+    bool has_awake = false;                 ///< waiters that may be planned to sleep
+    NodeSet settled;  ///< where a notification of what is over may be on its way
+    Waiters waiters;
+    std::uint32_t keep_readers_out = 0;  ///< of the waiters that are queued
+    std::uint32_t need_more = 0;         ///< resources than this one
+    std::uint32_t wait_elsewhere = 0;    ///< for other keys as well
   };
   /// In an order of its own, so that a seed reproduces.
   using Keys = std::map<std::string, Key, std::less<>>;
   using Entry = Keys::value_type;
 
-  /// `waiter` waits for that key. An entry stays where it is until it is forgotten.
-  Entry& wait(std::string_view key, std::uint32_t waiter);
+  /// `waiter`, which came later than all others, waits for that key. An entry stays where it is
+  /// until it is forgotten.
+  Entry& wait(std::string_view key, std::uint64_t arrival, std::uint32_t waiter);
   /// An entry for which nobody waits, until it is forgotten.
   Entry& note(std::string_view key);
-  /// `waiter` does not wait any more.
-  Entry& stop(std::string_view key, std::uint32_t waiter);
+  /// Who came then does not wait any more.
+  Entry& stop(std::string_view key, std::uint64_t arrival);
 
   [[nodiscard]] Entry* find(std::string_view key);
   [[nodiscard]] Entry* find(std::uint32_t id);
@@ -56,9 +62,6 @@ class WaitedKeys {
 
   /// Unless somebody waits for it again. A few are kept for who locks them again and again.
   void forget(std::uint32_t id);
-
-  /// The node does not notify us any more.
-  void lost(NodeIndex node);
 
  private:
   Keys keys_;

@@ -54,6 +54,8 @@ std::optional<Classified> classify(core::Verb verb, Dialect form,
       return classify_count(first);
     case core::Verb::join_queue:
       return classify_queued(first);
+    case core::Verb::track:
+      return classify_track(first, *values[1]);
     case core::Verb::read_marker:
       return classify_marker(first);
     case core::Verb::write_marker:

@@ -40,6 +40,7 @@ struct Classified {
     case core::Verb::release_plain:
     case core::Verb::repair_plain:
     case core::Verb::set_all:
+    case core::Verb::track:
       return 2;
     case core::Verb::set:
     case core::Verb::take:

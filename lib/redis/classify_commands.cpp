@@ -162,6 +162,19 @@ std::optional<Classified> classify_marker_transaction(const Value& value) noexce
   return marker_and_quarantine(marker, left);
 }
 
+std::optional<Classified> classify_track(const Value& caching, const Value& state) noexcept {
+  if (caching.type != Type::error && caching.type != Type::status) return std::nullopt;
+  const bool exists = state.type == Type::integer;  // EXISTS
+  const bool first = state.type == Type::array;     // who is first in the queue
+  if (state.type != Type::error && !exists && !first) return std::nullopt;
+  if (caching.type == Type::error) return error_of(caching);
+  if (state.type == Type::error) return error_of(state);
+  // The last member of a queue is '', which is no client.
+  const bool none =
+      exists ? state.integer == 0 : state.elements.empty() || state.elements[0]->text.empty();
+  return Classified{.reply = none ? Reply::gone : Reply::taken};
+}
+
 std::optional<Classified> classify_kill(const Value& value) noexcept {
   if (value.type == Type::error) return error_of(value);
   // The number of connections killed: none, if it was dead already.

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "redis/classify.hpp"
+#include "redis/keys.hpp"
 #include "support/assert.hpp"
 
 namespace redlock::redis {
@@ -134,11 +135,32 @@ void Connection::take_push(const Value& value) {
   // All other unsolicited messages of a server are ignored.
   const bool invalidation = value.elements.size() == 2 && value.elements[0]->text == "invalidate";
   if (!invalidation) return;
-  const bool of_keys = value.elements[1]->type == Value::Type::array;
-  go_down(core::NodeDown::Cause::error,
-          of_keys ? "its membership record changed: it may have forgotten what it was asked"
-                  : "its data was flushed or replaced: it may have forgotten what it was asked",
-          ProtocolError::none);
+  const Value& changed = *value.elements[1];
+  if (changed.type != Value::Type::array) {
+    return go_down(core::NodeDown::Cause::error,
+                   "its data was flushed or replaced: it may have forgotten what it was asked",
+                   ProtocolError::none);
+  }
+  for (const Value* key : changed.elements) {
+    if (key->text == keys::marker) {
+      return go_down(core::NodeDown::Cause::error,
+                     "its membership record changed: it may have forgotten what it was asked",
+                     ProtocolError::none);
+    }
+  }
+  // No other key was tracked before the handshake was over.
+  if (state_ != State::ready) return;
+  const bool* const destroyed = destroyed_;
+  for (const Value* key : changed.elements) {
+    report_change(key->text);
+    if (*destroyed || state_ != State::ready) return;
+  }
+}
+
+void Connection::report_change(std::string_view key) {
+  const bool of_queue = key.starts_with(keys::queue_prefix);
+  if (of_queue) key.remove_prefix(keys::queue_prefix.size());
+  owner_.on_changed(of_queue ? core::Tracked::queue : core::Tracked::resource, key);
 }
 
 void Connection::on_failure(const uv::Failure& failure) noexcept {

@@ -29,6 +29,8 @@ class ConnectionOwner {
   /// The answer to the oldest unanswered request. Its text is valid until the call returns or the
   /// connection is destroyed.
   virtual void on_answer(const core::Stamp& stamp, const Classified& answer) noexcept = 0;
+  /// A key that was asked to be tracked has changed. `key` is valid until the call returns.
+  virtual void on_changed(core::Tracked kind, std::string_view key) noexcept = 0;
   /// The last call: the connection is closed, what was unanswered remains so. `why` is one line.
   virtual void on_down(core::NodeDown::Cause cause, std::string_view why,
                        ProtocolError protocol_error) noexcept = 0;
@@ -84,6 +86,7 @@ class Connection final : private uv::StreamListener {
   void take_handshake(const Value& value);
   void take_answer(const Value& value);
   void take_push(const Value& value);
+  void report_change(std::string_view key);
   void violated(std::string_view how);
   void go_down(core::NodeDown::Cause cause, std::string_view why, ProtocolError protocol_error);
 

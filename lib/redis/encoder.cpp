@@ -97,6 +97,18 @@ void append_command(std::string& out, std::span<const std::string_view> words) {
 
 namespace {
 
+/// A server tracks what is read behind CLIENT CACHING YES.
+void append_track(std::string& out, core::Tracked kind, std::string_view resource) {
+  append_command(out, {"CLIENT", "CACHING", "YES"});
+  switch (kind) {
+    case core::Tracked::resource:
+      return append_command(out, {"EXISTS", resource});
+    case core::Tracked::queue:
+      return append_command(out,
+                            {"ZRANGE", std::string(keys::queue_prefix).append(resource), "0", "0"});
+  }
+}
+
 /// Where a word begins in the command that begins at `command`.
 std::size_t find_word(std::string_view bytes, std::size_t command, std::size_t word) {
   const auto next_line = [&](std::size_t from) { return bytes.find("\r\n", from) + 2; };
@@ -196,6 +208,9 @@ void Encoder::format(Frame& frame, core::Verb verb, std::string_view resource, c
                              reserved_for.view()});
       return;
     }
+    case core::Verb::track:
+      append_track(bytes, static_cast<core::Tracked>(number), resource);
+      return;
     case core::Verb::set:
       set();
       token_word = of_command + 1;

@@ -185,17 +185,18 @@ void Handshake::write_for_guard(std::string& out) {
   identity_.marker = writes->marker;
   take_quarantine(writes->quarantine ? writes->quarantine->count() : left,
                   writes->quarantine ? writes->why : std::string_view(read_why_));
-  if (tells()) next_ = Guard::track;
+  if (can_track()) next_ = Guard::track;
 }
 
-bool Handshake::tells() const noexcept {
-  // Redis 6.0 would tell us of our own scripts' writes too.
+bool Handshake::can_track() const noexcept {
+  // Redis 6.0 would also notify us of the writes of our own scripts.
   return tracks_ && identity_.dialect != Dialect::classic;
 }
 
 void Handshake::track_marker(std::string& out) {
   next_ = Guard::none;
-  if (!tells()) return;
+  identity_.can_track = can_track();
+  if (!identity_.can_track) return;
   append_command(out, {"CLIENT", "CACHING", "YES"});
   expect(Step::ignored);
   append_command(out, {"GET", keys::marker});

@@ -23,6 +23,7 @@ struct ServerIdentity {
   bool can_compare = false;     ///< DELIFEQ or DELEX, and with either of them SET … IFEQ
   bool can_set_all = false;     ///< MSETEX
   bool runs_scripts = true;     ///< our user may
+  bool can_track = false;       ///< it notifies us of keys that change
   std::string ineligible{};     ///< why it can have no vote at all; empty where it can
   bool replica = false;         ///< and that is because it is a replica now
   std::string marker{};         ///< word for word, see core::Marker; empty where there is none
@@ -105,7 +106,7 @@ class Handshake {
   [[nodiscard]] Progress take_reading(Step step, const Value& answer);
   [[nodiscard]] Progress take_written(const Value& answer);
   [[nodiscard]] bool durable() const noexcept;
-  [[nodiscard]] bool tells() const noexcept;
+  [[nodiscard]] bool can_track() const noexcept;
   void take_quarantine(std::int64_t left, std::string_view why);
   [[nodiscard]] Progress take_marker_again(const Value& answer);
 

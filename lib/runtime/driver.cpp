@@ -83,12 +83,10 @@ void Driver::carry_out(const core::Send& command) {
   terms.cooldown = claim->cooldown(stepped_at_);
   terms.writer_reservation = claim->writer_reservation();
   terms.permits = claim->terms.permits;
-  const core::QueuePlace& place = claim->place();
-  const bool queued_again = command.stamp.verb == core::Verb::release && place.again;
-  if (place.as_client && (is_set(command.stamp.verb) || queued_again)) {
+  if (const core::QueuePlace* place = claim->place_in(command.stamp.verb)) {
     terms.client = engine_.client_id().view();
-    terms.ticket = place.ticket;
-    terms.quiet = place.quiet;
+    terms.ticket = place->ticket;
+    terms.quiet = place->quiet;
   }
   std::array<std::string_view, redis::dialects> encoded{};
   command.nodes.each([&](NodeIndex node) {
@@ -114,6 +112,11 @@ void Driver::carry_out(const core::SendToQueue& command) {
   redis::Terms terms;
   terms.ticket = command.ticket;
   send_upkeep(command, core::ScriptForm::digest, *command.key, command.mode, terms);
+}
+
+void Driver::carry_out(const core::SendTrack& command) {
+  send_upkeep(command, core::ScriptForm::digest, *command.key,
+              static_cast<std::int64_t>(command.kind));
 }
 
 void Driver::carry_out(const core::KillOld& command) {
@@ -178,6 +181,7 @@ void Driver::on_node_ready(NodeIndex node, const redis::ServerIdentity& identity
   event.can_compare = identity.can_compare;
   event.can_set_all = identity.can_set_all;
   event.runs_scripts = identity.runs_scripts;
+  event.can_track = identity.can_track;
   event.ineligible = identity.ineligible;
   event.replica = identity.replica;
   event.marker = identity.marker;
@@ -204,6 +208,8 @@ void Driver::on_node_subscribed(NodeIndex node) noexcept { step(core::Subscribed
 void Driver::on_node_notified(const core::Notification& notification) noexcept {
   step(notification);
 }
+
+void Driver::on_node_changed(const core::Changed& change) noexcept { step(change); }
 
 void Driver::on_node_unsubscribed(NodeIndex node) noexcept { step(core::Unsubscribed{node}); }
 

@@ -32,6 +32,7 @@ class DriverListener {
   virtual void on_outcome(core::Instant now, const core::Inspected& outcome) noexcept = 0;
   virtual void on_outcome(core::Instant now, const core::Failed& outcome) noexcept = 0;
   virtual void on_outcome(core::Instant now, const core::AtRisk& outcome) noexcept = 0;
+  virtual void on_outcome(core::Instant now, const core::QueueWatched& outcome) noexcept = 0;
   virtual void on_outcome(core::Instant now, const core::Lost& outcome) noexcept = 0;
   virtual void on_node_event(NodeEvent event) noexcept = 0;
   /// So many releases did not reach a node before the end.
@@ -83,6 +84,7 @@ class Driver final : private NodeOwner {
                     redis::ProtocolError protocol_error) noexcept override;
   void on_node_subscribed(core::NodeIndex node) noexcept override;
   void on_node_notified(const core::Notification& notification) noexcept override;
+  void on_node_changed(const core::Changed& change) noexcept override;
   void on_node_unsubscribed(core::NodeIndex node) noexcept override;
 
   void carry_out(const core::Connect& command);
@@ -92,6 +94,7 @@ class Driver final : private NodeOwner {
   void carry_out(const core::Send& command);
   void carry_out(const core::SendUpkeep& command);
   void carry_out(const core::SendToQueue& command);
+  void carry_out(const core::SendTrack& command);
   void carry_out(const core::KillOld& command);
   void carry_out(const core::SendMarker& command);
   void carry_out(const core::NodeExcluded& command);

@@ -43,6 +43,10 @@ void Node::on_answer(const core::Stamp& stamp, const redis::Classified& what) no
   owner_.on_node_answer(event);
 }
 
+void Node::on_changed(core::Tracked kind, std::string_view key) noexcept {
+  owner_.on_node_changed({index_, kind, key});
+}
+
 void Node::on_down(core::NodeDown::Cause cause, std::string_view why,
                    redis::ProtocolError protocol_error) noexcept {
   owner_.on_node_down(index_, cause, why, protocol_error);

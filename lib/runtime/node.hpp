@@ -24,6 +24,7 @@ class NodeOwner {
                             redis::ProtocolError protocol_error) noexcept = 0;
   virtual void on_node_subscribed(core::NodeIndex node) noexcept = 0;
   virtual void on_node_notified(const core::Notification& notification) noexcept = 0;
+  virtual void on_node_changed(const core::Changed& change) noexcept = 0;
   virtual void on_node_unsubscribed(core::NodeIndex node) noexcept = 0;
 
  protected:
@@ -53,6 +54,7 @@ class Node final : private redis::ConnectionOwner, private redis::SubscriberOwne
  private:
   void on_ready(const redis::ServerIdentity& identity) noexcept override;
   void on_answer(const core::Stamp& stamp, const redis::Classified& what) noexcept override;
+  void on_changed(core::Tracked kind, std::string_view key) noexcept override;
   void on_down(core::NodeDown::Cause cause, std::string_view why,
                redis::ProtocolError protocol_error) noexcept override;
   void on_subscribed() noexcept override;

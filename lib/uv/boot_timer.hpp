@@ -13,8 +13,8 @@ namespace redlock::uv {
 /// back early. boot_timer_linux.cpp: a kernel timer on that clock, exact to the nanosecond.
 /// boot_timer_posix.cpp: libuv's timer, a millisecond late at most, and a second after a suspend.
 ///
-/// It keeps the loop alive unless it was told otherwise. Loop thread only. May be destroyed by its
-/// callback.
+/// It keeps the loop alive unless leave_loop_alone() was called. Loop thread only. May be destroyed
+/// by its callback.
 class BootTimer {
  public:
   /// Throws std::system_error when the process has no file descriptor left.

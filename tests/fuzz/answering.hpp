@@ -69,6 +69,8 @@ inline constexpr std::array every_form{redis::Dialect::classic, redis::Dialect::
       return 'a';
     case core::Verb::leave_queue:
       return 'b';
+    case core::Verb::track:
+      return 'T';
     case core::Verb::read_marker:
       return 'm';
     case core::Verb::write_marker:
@@ -110,19 +112,20 @@ void each_verb(Visit&& visit) {
   const bool scripted_extend = verb == Verb::extend || verb == Verb::extend_or_set;
   const bool sets = core::is_set(verb) || core::is_raise(verb);
   const bool releases = verb == Verb::release || verb == Verb::release_plain;
+  const bool is_free_or_not = verb == Verb::join_queue || verb == Verb::track;
   switch (reply) {
     case Reply::granted:
       return sets;
     case Reply::behind:
       return is_numbered(verb);
     case Reply::taken:
-      return sets || extends || releases || verb == Verb::join_queue;
+      return sets || extends || releases || is_free_or_not;
     case Reply::extended:
       return scripted_extend;
     case Reply::repaired:
       return core::is_repair(verb);
     case Reply::gone:
-      return extends || releases || verb == Verb::inspect || verb == Verb::join_queue;
+      return extends || releases || verb == Verb::inspect || is_free_or_not;
     case Reply::released:
       return releases;
     case Reply::found:

@@ -7,6 +7,7 @@
 #include <deque>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -84,7 +85,7 @@ class Driver {
 
   void act() {
     constexpr std::size_t most_requests = 200;
-    const std::size_t what = input_.below(27);
+    const std::size_t what = input_.below(30);
     if (what < 8) return answer(node());
     if (what < 10) return come_up(node());
     if (what == 10) return go_down(node());
@@ -115,6 +116,12 @@ class Driver {
         return step(core::Notification{node(), resource(), input_.byte()});
       case 25:
         return step(core::Unsubscribed{node()});
+      case 26:
+        return observe();
+      case 27:
+        return step(core::WatchQueue{lease()});
+      case 28:
+        return change();
       default:
         if (input_.below(16) == 0 && !shut_down_) shut_down(spans[input_.below(8)]);
         return;
@@ -169,6 +176,18 @@ class Driver {
     if (!event.group.empty() || event.permits > 0) event.fencing.reset();
   }
 
+  void observe() {
+    const core::CallId number = request();
+    observing_.insert(number);
+    step(core::Observe{number, resource(), milliseconds(250)});
+  }
+
+  void change() {
+    const std::uint8_t how = input_.byte();
+    const auto kind = (how & 1U) != 0 ? core::Tracked::queue : core::Tracked::resource;
+    step(core::Changed{node(), kind, resource()});
+  }
+
   void come_up(NodeIndex index) {
     Node& node = nodes_[index];
     const std::uint8_t how = input_.byte();
@@ -184,6 +203,7 @@ class Driver {
     event.can_fence = node.form != redis::Dialect::classic;
     event.can_compare = event.can_set_all = event.can_fence && (how & 2U) != 0;
     event.runs_scripts = (how & 4U) == 0;
+    event.can_track = (how & 64U) != 0;
     if ((how & 0x0cU) == 0x0cU) event.ineligible = "ineligible";
     if ((how & 0x30U) == 0x30U) {
       event.quarantine = ttls[how % ttls.size()];
@@ -290,12 +310,14 @@ class Driver {
     const std::vector<std::string>& urls = engine_.settings().nodes;
     const Inspection inspection = runtime::report_inspection(*outcome.round, urls, {});
     REDLOCK_ASSERT(inspection.nodes.size() == urls.size());
-    answered(outcome.request);
+    // An observer is answered after every change.
+    if (!observing_.contains(outcome.request)) answered(outcome.request);
   }
   void carry_out(const core::Failed& outcome) {
     if (outcome.round != nullptr) report(outcome.round, outcome.code, outcome.elapsed);
     answered(outcome.request);
   }
+  void carry_out(const core::QueueWatched& outcome) { REDLOCK_ASSERT(is_lease(outcome.claim)); }
   void carry_out(const core::AtRisk& outcome) { REDLOCK_ASSERT(is_lease(outcome.claim)); }
   void carry_out(const core::Lost& outcome) { REDLOCK_ASSERT(is_lease(outcome.claim)); }
   void carry_out(const core::NodeExcluded& command) {
@@ -372,6 +394,7 @@ class Driver {
   core::Instant now_{std::chrono::seconds(100)};
   std::vector<Command> commands_;
   std::map<std::uint64_t, bool> requests_;  // whether it is still to be answered
+  std::set<core::CallId> observing_;
   std::vector<core::ClaimId> leases_;
   std::vector<std::string> tokens_;
   std::int64_t connections_ = 0;

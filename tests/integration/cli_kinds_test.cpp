@@ -1,10 +1,11 @@
-// run --shared, --permits, --owner, --at-least, on several resources; elect.
+// run --shared, --permits, --owner, --at-least, on several resources; elect; watch.
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <csignal>
 #include <memory>
+#include <sstream>
 #include <string>
 
 #include "integration/cli_tool.hpp"
@@ -236,6 +237,41 @@ TEST_F(CliKinds, ElectWithoutACommandLeadsUntilASignalAndResigns) {
   EXPECT_EQ(nodes().count_held("e"), 0U);
 }
 
+// --- P18: watch ---
+
+TEST_F(CliKinds, WatchPrintsALineAtEachChange) {
+  ChildProcess watch = start({"watch", "w", "x", "--json"});
+  const auto seen = [&](const std::string& resource, const std::string& state) {
+    return eventually([&] {
+      std::istringstream lines(watch.output());
+      std::string last;
+      for (std::string line; std::getline(lines, line);) {
+        const Json json = Json::parse(line, nullptr, false);
+        if (json.is_object() && json["resource"] == resource) last = json["state"];
+      }
+      return last == state;
+    });
+  };
+  EXPECT_TRUE(seen("w", "free"));
+  EXPECT_TRUE(seen("x", "free"));
+  const auto lock = tool({"acquire", "w", "--ttl", "30s", "--quiet"});
+  ASSERT_EQ(lock.exit_code, 0);
+  EXPECT_TRUE(seen("w", "held"));
+  const std::string token = lock.output.substr(0, lock.output.find('\n'));
+  ASSERT_EQ(tool({"release", "w", "--token", token}).exit_code, 0);
+  EXPECT_TRUE(seen("w", "free"));
+  watch.signal(SIGTERM);
+  const auto end = watch.wait();
+  ASSERT_TRUE(end);
+  EXPECT_EQ(end->code, 128 + SIGTERM);
+}
+
+TEST_F(CliKinds, WatchNeedsAResource) {
+  const auto none = tool({"watch"});
+  EXPECT_EQ(none.exit_code, 64);
+  EXPECT_NE(none.errors.find("RESOURCE: none given"), std::string::npos) << none.errors;
+}
+
 // --- S10: fine-grained locks ---
 
 TEST(CliMarket, AddsUpHoweverItIsKeptConsistent) {
@@ -250,6 +286,21 @@ TEST(CliMarket, AddsUpHoweverItIsKeptConsistent) {
       EXPECT_EQ(row["retries"], 0) << row;
     }
   }
+}
+
+TEST(CliCohort, HasARowForTheThreadsAloneAndOneBesideAnotherClient) {
+  const auto result = run_tool({"bench", "--mode", "cohort", "--local", "1", "--contenders", "8",
+                                "--duration", "300ms", "--json"});
+  ASSERT_EQ(result.exit_code, 0) << result.errors;
+  const Json json = json_of(result);
+  ASSERT_EQ(json["rows"].size(), 2U);
+  for (const Json& row : json["rows"]) {
+    EXPECT_EQ(row["threads"], 8) << row;
+    EXPECT_GE(row["acquisitions"].get<int>(), row["leases"].get<int>()) << row;
+    EXPECT_GT(row["leases"].get<int>(), 0) << row;
+  }
+  EXPECT_FALSE(json["rows"][0]["other_client"].get<bool>());
+  EXPECT_TRUE(json["rows"][1].contains("other_wait_p50_us"));
 }
 
 }  // namespace

@@ -184,6 +184,7 @@ INSTANTIATE_TEST_SUITE_P(
         WrongUsage{"bench_market_floor", {"bench", "--mode", "market", "--floor"}, "--floor"},
         WrongUsage{
             "bench_market_nodes", {"bench", "--mode", "market", "--nodes", closed_port}, "--nodes"},
+        WrongUsage{"bench_cohort_floor", {"bench", "--mode", "cohort", "--floor"}, "--floor"},
         WrongUsage{"bench_unknown_mode", {"bench", "--mode", "x"}, "--mode"},
         WrongUsage{"bench_html", {"bench", "--html", "f"}, "--html: not available"},
         WrongUsage{"bench_zero_in_flight", {"bench", "--in-flight", "1,0"}, "--in-flight"},

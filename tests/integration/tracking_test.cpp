@@ -33,7 +33,7 @@ class Tracking : public testing::Test {
     EXPECT_TRUE(log_.wait_for(NodeEvent::Kind::up, 0, 2));
   }
 
-  /// Redis 6.0 would tell us of our own scripts' writes too, and is not asked to.
+  /// Redis 6.0 would also notify us of the writes of our own scripts, so it is not asked to track.
   [[nodiscard]] bool tracks_keys() const { return nodes_[0].is_since(7); }
   static constexpr auto needs_tracked_keys = "keys are tracked: row redis-7.0 of the matrix";
 

@@ -28,7 +28,7 @@ void Invariants::check(const core::Engine& engine, core::Instant now) {
     check_state(engine, claim, now);
     check_keys(claim);
     check_change(claim);
-    claim.keys.votes().each([&](NodeIndex node) {
+    engine.votes(claim).each([&](NodeIndex node) {
       holds(engine.link(node).up(), "a node that holds a vote of it is up", claim);
     });
   });

@@ -177,6 +177,8 @@ Response ModelNode::execute(const Request& request, True now) {
     case Verb::kill_old:
       response.reply = Reply::done;
       break;
+    case Verb::track:  // the model's nodes do not track
+      break;
     case Verb::join_queue:
       join_queue(request, now, response);
       break;
@@ -363,7 +365,7 @@ std::int64_t ModelNode::enqueue(const Request& request, std::uint64_t client, st
                                 True now) {
   const auto remember = std::chrono::duration_cast<std::chrono::milliseconds>(core::queued_for);
   ModelQueue& queue = memory_.queues[request.resource];
-  queue.keep_until(clock.milliseconds(now) + remember.count());
+  queue.keep_for(remember.count(), clock.milliseconds(now));
   return queue.enqueue(client, ticket);
 }
 

@@ -38,8 +38,10 @@ class ModelQueue {
     }
     put(client, last + 1);
   }
-  /// Kept for so long since somebody was queued last, by the node's clock.
-  void keep_until(std::int64_t milliseconds) { ends_ = std::max(ends_, milliseconds); }
+  /// Kept for so long since somebody was queued last, by the node's clock; renewed now and then.
+  void keep_for(std::int64_t milliseconds, std::int64_t now) {
+    if (100 * (ends_ - now) < 85 * milliseconds) ends_ = now + milliseconds;
+  }
   void expire(std::int64_t milliseconds) {
     if (milliseconds >= ends_) *this = ModelQueue();
   }

@@ -249,6 +249,9 @@ class Simulation {
   void carry_out(std::uint32_t client, const core::Undelivered& command);
   void carry_out(std::uint32_t client, const core::Drained& command);
   void carry_out(std::uint32_t, const core::AtRisk&) {}
+  // The model's nodes do not track keys.
+  void carry_out(std::uint32_t, const core::SendTrack&) {}
+  void carry_out(std::uint32_t, const core::QueueWatched&) {}
   void carry_out(std::uint32_t, const core::NodeExcluded&) {}
   void carry_out(std::uint32_t, const core::NodeLearned&) {}
   void end_closed(std::uint32_t client);

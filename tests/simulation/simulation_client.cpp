@@ -173,12 +173,10 @@ void Simulation::carry_out(std::uint32_t index, const core::Send& command) {
   }
   request.permits = claim->terms.permits;
   request.reserved_ms = reserved_ms(index);
-  const core::QueuePlace& place = claim->place();
-  const bool queued_again = command.stamp.verb == Verb::release && place.again;
-  if (place.as_client && (is_set(command.stamp.verb) || queued_again)) {
+  if (const core::QueuePlace* place = claim->place_in(command.stamp.verb)) {
     request.client = waiter(index);
-    request.ticket = place.ticket;
-    request.quiet = queued_again && place.quiet;
+    request.ticket = place->ticket;
+    request.quiet = place->quiet;
   }
   // A node whose SET was too late is cleaned while the lease is valid, and may be repaired after
   // that.

@@ -28,6 +28,9 @@ class Recorder final : public ConnectionOwner {
     ready = identity;
     if (react) react();
   }
+  void on_changed(core::Tracked kind, std::string_view key) noexcept override {
+    changed.emplace_back(kind, key);
+  }
   void on_answer(const core::Stamp& stamp, const Classified& answer) noexcept override {
     answers.push_back({stamp, answer.reply, std::string(answer.text), answer.remaining});
     if (react) react();
@@ -43,6 +46,7 @@ class Recorder final : public ConnectionOwner {
 
   std::optional<ServerIdentity> ready;
   std::vector<Answered> answers;
+  std::vector<std::pair<core::Tracked, std::string>> changed;
   int downs = 0;
   core::NodeDown::Cause cause{};
   std::string why;

@@ -25,7 +25,7 @@ class HandoffBoard {
 
   /// Grants so far; a contender counts its own while it holds the lock.
   [[nodiscard]] std::atomic<std::uint64_t>& granted() const noexcept { return head().granted; }
-  /// Contenders that finished what they were told to do.
+  /// Contenders that finished their work.
   [[nodiscard]] std::atomic<std::uint64_t>& finished() const noexcept { return head().finished; }
 
   /// Of one contender, by that contender. Beyond the `records` of the constructors it is dropped.

@@ -4,7 +4,7 @@
 _quorum_lock() {
   local current=${COMP_WORDS[COMP_CWORD]}
   local previous=${COMP_WORDS[COMP_CWORD - 1]}
-  local verbs="run acquire extend release inspect break doctor bootstrap members bench chaos elect"
+  local verbs="run acquire extend release inspect watch break doctor bootstrap members bench chaos elect"
   local values=" --nodes --config --local --quorum --password-file --cacert --cert --key --timeout
     --max-ttl --restart-guard --ttl --wait --token --max-hold --max-renewals --kill-after --mode
     --in-flight --nodes-count --duration --repetitions --clock-bound --orphan-ttl

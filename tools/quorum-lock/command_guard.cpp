@@ -20,7 +20,7 @@ namespace {
 constexpr int quick_sweep_ms = 2;
 constexpr int patient_sweep_ms = 100;
 constexpr int quick_sweeps = 500;
-/// How often it looks for processes whose end the kernel does not tell it.
+/// How often it checks for processes whose end the kernel does not report to it.
 constexpr int strangers_ms = 10;
 
 void send_message(int link, const void* message, std::size_t size) noexcept {

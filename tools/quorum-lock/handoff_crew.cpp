@@ -105,7 +105,7 @@ void HandoffCrew::wait_at_most(std::chrono::milliseconds limit) {
 void HandoffCrew::listen(int timeout_ms) {
   std::vector<pollfd> watched{{signals_.fd(), POLLIN, 0}};
   for (const Member& member : members_) watched.push_back({member.words.get(), POLLIN, 0});
-  // An interrupted wait only looks early.
+  // An interrupted wait only checks early.
   if (::poll(watched.data(), static_cast<nfds_t>(watched.size()), timeout_ms) <= 0) return;
   while (const auto signal = signals_.take()) {
     if (*signal == SIGTSTP) static_cast<void>(::kill(::getpid(), SIGSTOP));

@@ -121,7 +121,7 @@ class HandoffRun {
     }
   }
 
-  /// Nothing that a client shows tells whether it is queued. So: every node was asked by every
+  /// A client does not show whether it is queued. So: every node was asked by every
   /// contender, and then had nothing to do for two steps.
   void settle(const Counts& before) {
     Counts last = before;

@@ -100,16 +100,25 @@ std::string acquired_json(std::string_view resource, const Lease& lease) {
 
 namespace {
 
-Json inspected(std::string_view resource, const Inspection& inspection) {
+Json sighting(std::string_view resource, const Inspection& inspection) {
   Json json{{"resource", as_utf8(resource)},
             {"kind", std::string(kind_name(inspection.kind))},
             {"state", std::string(to_string(inspection.state))}};
   json["holder"] = inspection.holder.empty() ? Json(nullptr) : Json(as_utf8(inspection.holder));
+  return json;
+}
+
+Json inspected(std::string_view resource, const Inspection& inspection) {
+  Json json = sighting(resource, inspection);
   json["nodes"] = inspected_nodes(inspection);
   return json;
 }
 
 }  // namespace
+
+std::string sighting_json(std::string_view resource, const Inspection& inspection) {
+  return json_line(sighting(resource, inspection));
+}
 
 std::string inspection_json(std::string_view resource, const Inspection& inspection) {
   return json_line(inspected(resource, inspection));

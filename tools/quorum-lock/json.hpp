@@ -24,6 +24,8 @@ enum class RoundKind { lease, release };
                                      std::optional<FencingToken> fencing = std::nullopt);
 [[nodiscard]] std::string acquired_json(std::string_view resource, const Lease& lease);
 
+/// What `watch` prints at each change.
+[[nodiscard]] std::string sighting_json(std::string_view resource, const Inspection& inspection);
 [[nodiscard]] std::string inspection_json(std::string_view resource, const Inspection& inspection);
 
 /// One permit of a semaphore; `name` is the resource of its lock.

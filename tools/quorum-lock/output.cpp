@@ -224,6 +224,17 @@ std::string round_text(const Style& style, const Settings& settings, std::string
   return text;
 }
 
+std::string sighting_text(const Style& style, std::string_view resource,
+                          const Inspection& inspection) {
+  std::string text =
+      fmt::format("{}  {}", as_printable(resource),
+                  style.paint(colour_of(inspection.state), to_string(inspection.state)));
+  if (inspection.kind != LockKind::none) {
+    text += " by " + who_holds(inspection.kind, inspection.holder, most_holds(inspection));
+  }
+  return text + '\n';
+}
+
 std::string inspection_text(const Style& style, std::string_view resource,
                             const Inspection& inspection) {
   const auto count = std::count_if(

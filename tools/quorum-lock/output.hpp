@@ -41,6 +41,9 @@ void print_note(const Settings& settings, std::string_view line);
 [[nodiscard]] std::string round_text(const Style& style, const Settings& settings,
                                      std::string_view outcome, std::string_view resource,
                                      const RoundReport& round);
+/// What `watch` prints at each change.
+[[nodiscard]] std::string sighting_text(const Style& style, std::string_view resource,
+                                        const Inspection& inspection);
 [[nodiscard]] std::string inspection_text(const Style& style, std::string_view resource,
                                           const Inspection& inspection);
 

@@ -92,7 +92,7 @@ void clear_child_signals(int fd) noexcept;
 [[nodiscard]] bool adopt_orphans() noexcept;
 
 /// Whether something runs of what a command has started that was this process' child and was
-/// reaped, and that waitpid() does not tell: where orphans are not adopted, its process group.
+/// reaped, and that waitpid() does not report: where orphans are not adopted, its process group.
 [[nodiscard]] bool has_strangers(pid_t group) noexcept;
 
 /// As the process list shows it and killall(1) finds it; does nothing where a process cannot be
@@ -117,10 +117,10 @@ class Children {
 
 /// Of this process, to be executed again.
 [[nodiscard]] std::string own_program();
-/// CPU time of a process, where the system tells it.
+/// CPU time of a process, where the system reports it.
 [[nodiscard]] std::optional<std::chrono::nanoseconds> cpu_time_of(pid_t pid) noexcept;
 [[nodiscard]] char** environment() noexcept;
-/// Whether a process has a file in its memory; false where the system does not tell it.
+/// Whether a process has a file in its memory; false where the system does not report it.
 [[nodiscard]] bool has_mapped(pid_t pid, const std::string& file);
 
 }  // namespace redlock::cli::platform

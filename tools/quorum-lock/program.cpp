@@ -66,10 +66,11 @@ Verb verb_function(std::string_view name) {
     Verb function;
   };
   static constexpr Entry entries[] = {
-      {"run", verb_run},         {"acquire", verb_acquire},     {"extend", verb_extend},
-      {"release", verb_release}, {"inspect", verb_inspect},     {"break", verb_break},
-      {"doctor", verb_doctor},   {"bootstrap", verb_bootstrap}, {"members", verb_members},
-      {"bench", verb_bench},     {"chaos", verb_chaos},         {"elect", verb_elect}};
+      {"run", verb_run},         {"acquire", verb_acquire}, {"extend", verb_extend},
+      {"release", verb_release}, {"inspect", verb_inspect}, {"watch", verb_watch},
+      {"break", verb_break},     {"doctor", verb_doctor},   {"bootstrap", verb_bootstrap},
+      {"members", verb_members}, {"bench", verb_bench},     {"chaos", verb_chaos},
+      {"elect", verb_elect}};
   for (const Entry& entry : entries) {
     if (entry.name == name) return entry.function;
   }

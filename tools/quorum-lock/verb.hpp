@@ -12,6 +12,7 @@ namespace redlock::cli {
 [[nodiscard]] int verb_extend(const Arguments& given, const Signals& signals);
 [[nodiscard]] int verb_release(const Arguments& given, const Signals& signals);
 [[nodiscard]] int verb_inspect(const Arguments& given, const Signals& signals);
+[[nodiscard]] int verb_watch(const Arguments& given, const Signals& signals);
 [[nodiscard]] int verb_break(const Arguments& given, const Signals& signals);
 [[nodiscard]] int verb_doctor(const Arguments& given, const Signals& signals);
 [[nodiscard]] int verb_bootstrap(const Arguments& given, const Signals& signals);

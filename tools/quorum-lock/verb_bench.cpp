@@ -11,6 +11,7 @@
 
 #include "bench/floor_uv.hpp"
 #include "quorum-lock/bench_report.hpp"
+#include "quorum-lock/cohort_bench.hpp"
 #include "quorum-lock/cycle_bench.hpp"
 #include "quorum-lock/endpoint.hpp"
 #include "quorum-lock/exit_code.hpp"
@@ -46,12 +47,13 @@ struct BenchRequest {
 void check_mode(const Arguments& given) {
   const std::string mode = given.text("mode").value_or("cycle");
   if (mode != "cycle") {
-    throw UsageError(fmt::format("--mode: '{}' is not known: allowed are cycle, handoff and market",
-                                 as_printable(mode)));
+    throw UsageError(
+        fmt::format("--mode: '{}' is not known: allowed are cycle, handoff, market and cohort",
+                    as_printable(mode)));
   }
   for (const char* name : {"contenders", "hold", "hand-overs", "reentry", "drain"}) {
     if (!given.flag(name) && given.find(name) == nullptr) continue;
-    throw UsageError(fmt::format("--{}: only with --mode handoff", name));
+    throw UsageError(fmt::format("--{}: not with --mode cycle", name));
   }
 }
 
@@ -261,6 +263,7 @@ int report(const BenchRequest& request, const std::vector<BenchRow>& rows) {
 
 int verb_bench(const Arguments& given, const Signals& signals) {
   if (given.text("mode") == "market") return run_market_bench(given, signals);
+  if (given.text("mode") == "cohort") return run_cohort_bench(given, signals);
   if (given.text("mode") == "handoff") return run_handoff_bench(given, signals);
   const BenchRequest request = read_request(given);
   const Session session(request.settings, signals, LocalNodes::Reach::loopback);

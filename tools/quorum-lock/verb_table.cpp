@@ -84,8 +84,9 @@ constexpr OptionText break_options[] = {{"yes", "", "Do not ask"}};
 constexpr OptionText bench_options[] = {
     {"mode", "MODE",
      "What to measure: cycle (acquire, then release; default), handoff (one lock that processes "
-     "hand over to each other), or market (sellers and buyers of items, "
-     "kept consistent by WATCH, by one lock, by a lock per item)"},
+     "hand over to each other), market (sellers and buyers of items, kept consistent by WATCH, by "
+     "one lock, by a lock per item), or cohort (threads that share one Mutex, alone and beside "
+     "another client)"},
     {"in-flight", "LIST", "Locks in flight at once; default 1,16,64"},
     {"nodes-count", "LIST", "How many of the nodes to use; default 1,3,5"},
     {"duration", "DURATION", "Of one repetition of one side; default 2s"},
@@ -96,7 +97,8 @@ constexpr OptionText bench_options[] = {
     {"scripts", "",
      "Also compare plain commands (DELIFEQ) with scripts, where the nodes know both; with --local "
      "also what they cost the nodes"},
-    {"contenders", "LIST", "handoff: processes that want the lock; default 2,8,32"},
+    {"contenders", "LIST",
+     "handoff: processes that want the lock; default 2,8,32. cohort: threads; default 1,8,64"},
     {"hold", "DURATION", "handoff: how long each holds it; default 1ms"},
     {"hand-overs", "K", "handoff: how many in one repetition; default 2000"},
     {"reentry", "",
@@ -179,6 +181,23 @@ constexpr VerbText verb_texts[] = {
      "Examples:\n"
      "  quorum-lock inspect invoice/42 --nodes r1,r2,r3\n"
      "  quorum-lock inspect invoice/42 --json | jq -r .state"},
+    {"watch",
+     "RESOURCE...",
+     "Print who holds each RESOURCE, or that it is free: at once, and after every change, until a "
+     "signal.",
+     {},
+     {},
+     "Examples:\n"
+     "  quorum-lock watch nightly --nodes r1,r2,r3\n"
+     "  quorum-lock watch nightly hourly --json | jq -r '.resource + \" \" + .state'\n"
+     "\n"
+     "Nodes notify it of changes: it sees one within a few round trips. Where too few nodes do "
+     "(before\n"
+     "Redis 7, or with --restart-guard off), it asks them four times a second. Changes that are "
+     "quicker\n"
+     "than that are printed as one. With --json an object a line: resource, state (free, held), "
+     "kind,\n"
+     "holder. While too few nodes answer, it prints no change."},
     {"break",
      "RESOURCE [--yes]",
      "Release the lock on RESOURCE although others hold it: one holder, readers, or an owner. "
@@ -260,6 +279,7 @@ constexpr VerbText verb_texts[] = {
      "  quorum-lock bench --local 5 --floor\n"
      "  quorum-lock bench --mode handoff --local 5 --contenders 2,8,32 --floor\n"
      "  quorum-lock bench --mode market --duration 10s\n"
+     "  quorum-lock bench --mode cohort --local 5 --contenders 64\n"
      "  quorum-lock bench --nodes r1,r2,r3 --in-flight 1,64 --blocking --json"},
     {"elect",
      "NAME [OPTIONS] [-- COMMAND [ARGUMENT...]]",
@@ -278,7 +298,7 @@ constexpr VerbText verb_texts[] = {
      "elected\n"
      "within --wait; 128+n: ended by signal n. With --json an object a line: leader, token, and "
      "the\n"
-     "term where it is our own. Observers ask four times a second."},
+     "term where it is our own. Nodes notify observers."},
     {"chaos",
      "[OPTIONS]",
      "Put the locks to the test: start nodes and contenders, break them, and judge every lease: "

@@ -5,6 +5,11 @@ local key = KEYS[1]
 redis.call('zrem', 'redlock:node:queue:' .. key, ARGV[1], '+' .. ARGV[1])
 -- with: waiters
 stop_watching(key, ARGV[1])
+-- The usual case, ahead of functions that cost the node time to define: its holder will pass it on.
+local value = ARGV[2] ~= '1' and redis.pcall('get', key)
+if type(value) == 'string' and value ~= 'redlock:next:' .. ARGV[1] and value ~= 'redlock:cooldown' then
+  return 0
+end
 -- with: holds
 -- with: holder
 if ARGV[2] == '2' then

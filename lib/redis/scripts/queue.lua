@@ -9,10 +9,7 @@ local call = redis.call
 local key, behind = KEYS[1], ARGV[3] == '1' or ARGV[3] == '4'
 local client = tonumber(ARGV[3]) > 2 and '+' .. ARGV[1] or ARGV[1]
 local queue = 'redlock:node:queue:' .. key
--- with: waiters
 -- with: tickets
--- with: holds
--- with: holder
 if behind then
   call('zrem', queue, client)
 end
@@ -22,9 +19,19 @@ if ARGV[3] == '2' then
     local ahead = call('zcount', queue, '-inf', '(0')
     local last = ahead > 0 and call('zrange', queue, ahead - 1, ahead - 1, 'withscores')[2]
     call('zadd', queue, (tonumber(last) or -4503599627370496) + 1, client)
+    call('zadd', queue, 'NX', 1, '')
   end
 end
 local ticket = enqueue(key, client, behind and '0' or ARGV[4], ARGV[2])
+-- The usual case, ahead of functions that cost the node time to define.
+local holder = redis.pcall('get', key)
+if type(holder) == 'string' and holder ~= 'redlock:cooldown' then
+  return {1, ticket, first_in_queue(key) == client and 1 or 0}
+end
+
+-- with: waiters
+-- with: holds
+-- with: holder
 if call('exists', key) == 0 then
   pass_on(key, ARGV[5])
 end

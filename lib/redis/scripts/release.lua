@@ -8,7 +8,7 @@
 -- other error (NOPERM, READONLY, ...) must reach the caller word for word.
 local call = redis.call
 
--- The usual case, ahead of functions that cost the node time to define.
+-- The usual cases, ahead of functions that cost the node time to define.
 local deleted
 if #KEYS == 1 and ARGV[2] == '0' and not ARGV[4] then
   local value = redis.pcall('get', KEYS[1])
@@ -19,26 +19,33 @@ if #KEYS == 1 and ARGV[2] == '0' and not ARGV[4] then
     end
   elseif not value then
     return 0
+  elseif type(value) == 'string' then
+    return -1
+  end
+elseif ARGV[4] then
+  -- with: tickets
+  local value = redis.pcall('get', KEYS[1])
+  -- It may be the next by now, on the strength of an earlier entry.
+  if value ~= 'redlock:next:' .. ARGV[4] then
+    enqueue(KEYS[1], ARGV[4], ARGV[5], ARGV[6])
+  end
+  if #KEYS == 1 and ARGV[2] == '0' and type(value) == 'string' and value ~= ARGV[1] then
+    return -1
   end
 end
 
 -- with: waiters
 if deleted == 2 then
   pass_on(KEYS[1], ARGV[3])
+  still_awaited()
   return 1
-end
--- with: tickets
--- It may be the next by now, on the strength of an earlier entry.
-if ARGV[4] and redis.pcall('get', KEYS[1]) ~= 'redlock:next:' .. ARGV[4] then
-  enqueue(KEYS[1], ARGV[4], ARGV[5], ARGV[6])
 end
 
 -- with: holds
 local function give_up(key)
   if ARGV[2] == '0' then
-    call('del', key)
-    if ARGV[7] ~= '1' and is_awaited() then
-      pass_on(key, ARGV[3])
+    if ARGV[7] == '1' or not is_awaited() or not pass_on(key, ARGV[3]) then
+      call('del', key)
     end
     return
   end

@@ -1,4 +1,3 @@
--- with: holds
 -- KEYS: numbers, resources. ARGV: token, TTL in milliseconds, number f or '0', and for how long new
 -- readers are kept out where readers are in the way, in milliseconds; of a client that waits, its id, or '', its ticket
 -- ('0': a new one; '': it is not to be queued), for how many milliseconds to remember it, and for how many a free
@@ -11,17 +10,7 @@
 local call = redis.call
 local client, reservation = ARGV[5], 'redlock:next:' .. ARGV[5]
 local queues = client ~= '' and ARGV[6] ~= '' and #KEYS == 2
--- with: waiters
--- with: tickets
-local function refuse(holder, left, which)
-  if not queues then
-    return {-1, holder, left, which}
-  end
-  local ticket = enqueue(KEYS[2], client, ARGV[6], ARGV[7])
-  return {-1, holder, left, which, ticket, first_in_queue(KEYS[2]) == client and 1 or 0}
-end
-local f = tonumber(ARGV[3])
-local floor = tonumber(call('zscore', KEYS[1], ''))
+local f, floor = tonumber(ARGV[3]), nil
 if f > 0 then
   local time = call('time')
   local now = time[1] * 1000000 + time[2]
@@ -30,6 +19,7 @@ if f > 0 then
       .. "the client's clock or this node's is wrong")
   end
   -- No number that this node has forgotten is above its floor, which no resource's name is.
+  floor = tonumber(call('zscore', KEYS[1], ''))
   if not floor then
     floor = now
     call('zadd', KEYS[1], string.format('%.0f', floor), '',
@@ -37,37 +27,55 @@ if f > 0 then
   end
 end
 
+-- Functions cost the node time to define: each where it is needed.
+local holder, left, which
 for i = 2, #KEYS do
   local key = KEYS[i]
-  local kind = call('type', key).ok
-  local value = kind == 'string' and call('get', key)
-  if kind == 'none' and queues then
-    local first = first_in_queue(key)
-    if first ~= '' and first ~= client then
+  local value = redis.pcall('get', key)
+  if not value and queues then
+    local first = call('zrange', 'redlock:node:queue:' .. key, 0, 0)[1]
+    if first and first ~= '' and first ~= client then
+      -- with: tickets
+      -- with: waiters
       enqueue(key, client, ARGV[6], ARGV[7])
       pass_on(key, ARGV[8])
       value = call('get', key)
     end
   end
-  if value and (client == '' or value ~= reservation) then
-    return refuse(value, call('pttl', key), i - 1)
-  elseif kind == 'zset' then
-    local now = milliseconds()
-    local whose, holds = read_holds(key, now)
-    if not whose then
-      return refuse('', call('pttl', key), i - 1)
+  if type(value) == 'string' then
+    if client == '' or value ~= reservation then
+      holder, left, which = value, call('pttl', key), i - 1
+      break
     end
-    if holds > 0 then
-      local left = held_for(key, now)
+  elseif value then
+    if not string.find(value.err, 'WRONGTYPE', 1, true) then
+      return value
+    end
+    -- with: holds
+    local now, whose, holds = milliseconds(), nil, nil
+    if call('type', key).ok == 'zset' then
+      whose, holds = read_holds(key, now)
+    end
+    if not whose then
+      holder, left, which = '', call('pttl', key), i - 1
+      break
+    elseif holds > 0 then
+      holder, left, which = whose, held_for(key, now), i - 1
       if whose == 'shared' and ARGV[4] ~= '0' then
         call('zadd', key, string.format('%.0f', now + ARGV[4]), 'writer')
         expire_with_last(key)
       end
-      return refuse(whose, left, i - 1)
+      break
     end
-  elseif kind ~= 'none' and kind ~= 'string' then
-    return refuse('', call('pttl', key), i - 1)
   end
+end
+if holder then
+  if not queues then
+    return {-1, holder, left, which}
+  end
+  -- with: tickets
+  local ticket = enqueue(KEYS[2], client, ARGV[6], ARGV[7])
+  return {-1, holder, left, which, ticket, first_in_queue(KEYS[2]) == client and 1 or 0}
 end
 for i = 2, #KEYS do
   call('set', KEYS[i], ARGV[1], 'PX', ARGV[2])

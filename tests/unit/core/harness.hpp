@@ -34,7 +34,7 @@ class ScriptedRandomness final : public Randomness {
 
 /// Drives an engine in virtual time and writes down as text what it commands, so that a test reads
 /// as a dialogue. Requests name the token they are about: "set t1 -> 0 1 2". Instants and limits
-/// are told since the beginning of the test.
+/// count from the beginning of the test.
 class Harness {
  public:
   static Settings settings_for(std::size_t nodes, std::size_t quorum = 0) {
@@ -157,7 +157,7 @@ class Harness {
     answer_pruning(node);
     return out;
   }
-  /// Where a client is queued, as a node tells it.
+  /// Where a client is queued, as a node answers.
   struct Place {
     std::int64_t ticket = 0;
     bool is_first = false;
@@ -211,6 +211,14 @@ class Harness {
   }
   std::string notified(NodeIndex node, std::string_view key, std::uint32_t before = 0) {
     return step(Notification{node, key, before});
+  }
+  /// A key that was tracked has changed.
+  std::string changed(std::initializer_list<int> nodes, std::string_view key,
+                      Tracked kind = Tracked::resource) {
+    std::string all;
+    for (const int node : nodes)
+      append(all, step(Changed{static_cast<NodeIndex>(node), kind, key}));
+    return all;
   }
   std::string unsubscribed(NodeIndex node) { return step(Unsubscribed{node}); }
   /// How often a node was asked to prune its fencing numbers, and answered.
@@ -364,6 +372,8 @@ class Harness {
         return "queue";
       case Verb::leave_queue:
         return "leave";
+      case Verb::track:
+        return "track";
       case Verb::take:
         return "take";
       case Verb::take_permit:
@@ -415,7 +425,7 @@ class Harness {
     if (command.mode == 1) return " anew";
     return !leaves && command.ticket > 0 ? " ticket " + std::to_string(command.ticket) : "";
   }
-  /// What a request tells of the client's place in the queue.
+  /// The client's place in the queue, as a request carries it.
   static std::string place(const Claim& claim, Verb verb) {
     const QueuePlace& place = claim.place();
     const std::string ticket = std::to_string(place.ticket.value_or(0));
@@ -482,6 +492,10 @@ class Harness {
   std::string describe(const SendToQueue& command) const {
     return verb(command.stamp.verb) + " " + *command.key + how(command) + to(command.nodes);
   }
+  std::string describe(const SendTrack& command) const {
+    const bool queue = command.kind == Tracked::queue;
+    return (queue ? "track queue of " : "track ") + *command.key + to(command.nodes);
+  }
   std::string describe(const KillOld& command) const {
     return "kill " + std::to_string(command.connection) + to(command.nodes);
   }
@@ -500,6 +514,17 @@ class Harness {
     return "failed" + of(command.request) + " " + outcome(command.code);
   }
   std::string describe(const AtRisk&) const { return "at-risk"; }
+  std::string describe(const QueueWatched& command) const {
+    switch (command.others) {
+      case OtherClients::unknown:
+        return "others unknown";
+      case OtherClients::none:
+        return "others none";
+      case OtherClients::waiting:
+        return "others waiting";
+    }
+    return "?";
+  }
   std::string describe(const Lost&) const { return "lost"; }
   std::string describe(const NodeExcluded& command) const {
     return "excluded " + std::to_string(command.node);

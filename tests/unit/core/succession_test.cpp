@@ -73,6 +73,14 @@ TEST(Tickets, are_kept_and_the_highest_is_sent_to_nodes_that_gave_a_lower_one) {
   EXPECT_EQ(h.pass(2400ms), "take t3 ticket 9 -> 0 1 2");
 }
 
+TEST(Tickets, are_made_level_by_a_request_that_learns_of_an_interval_too) {
+  Contended h;
+  h.acquire(2, 10s, 60s);
+  h.refused({0}, holder, 10s, {7});
+  EXPECT_EQ(h.refused({1}, "redlock:cooldown", 10s, {7}),
+            "release t3 again 7 -> 2; queue resource ticket 7 -> 2");
+}
+
 TEST(Tickets, that_a_node_does_not_raise_are_not_sent_again) {
   Refused h;
   h.subscribed({0, 1, 2});
@@ -86,11 +94,11 @@ TEST(Tickets, of_refusals_are_made_level) {
   h.acquire(2, 10s, 60s);
   h.refused({0}, holder, 10s, {11});
   EXPECT_EQ(h.refused({1}, holder, 10s, {14}),
-            "release t3 again 14 quietly -> 2; queue resource ticket 14 -> 0 2");
+            "release t3 again 14 quietly -> 2; queue resource ticket 14 -> 0")
+      << "the release raises it as well";
   h.queued({0}, {14});
   h.refused({2}, holder, 10s, {12});
   h.answer(2, Reply::gone);
-  EXPECT_EQ(h.queued({2}, {14}), "") << "once";
   EXPECT_EQ(h.pass(2400ms), "take t4 ticket 14 -> 0 1 2");
   EXPECT_EQ(h.refused({0, 1}, holder, 10s, {14}), "release t4 again 14 quietly -> 2");
 }
@@ -242,7 +250,7 @@ TEST(Reservations, are_not_given_back_where_the_grant_took_us_out) {
   Queued h;
   h.notified(0, "resource");
   h.notified(1, "resource");
-  EXPECT_EQ(h.answers({0, 1}, Reply::granted), "acquired #1 until 9898ms; leave resource -> 2");
+  EXPECT_EQ(h.answers({0, 1}, Reply::granted), "acquired #1 until 9898ms");
   EXPECT_EQ(h.notified(0, "resource"), "");
   EXPECT_EQ(h.notified(1, "resource"), "");
   EXPECT_EQ(h.notified(1, "resource"), "leave resource -> 1") << "that is a new one";
@@ -259,8 +267,40 @@ TEST(Reservations, of_another_connection_are_given_back) {
 TEST(Grants, leave_the_queues_of_the_other_nodes_only) {
   Contended h;
   h.acquire(2, 10s, 60s);
+  h.refused({2}, holder, 10s, {7});
   EXPECT_EQ(h.placed({0, 1}, Reply::granted, {}, {}, {}),
             "acquired #2 until 9898ms; leave resource -> 2");
+}
+
+/// Granted by two nodes; the third has not answered.
+struct GrantedByTwo : Contended {
+  GrantedByTwo() {
+    acquire(2, 10s, 60s);
+    granted = placed({0, 1}, Reply::granted, {}, {}, {});
+  }
+  std::string granted;
+};
+
+TEST(Grants, need_not_leave_the_queue_of_a_node_that_grants_it_later) {
+  GrantedByTwo h;
+  EXPECT_EQ(h.granted, "acquired #2 until 9898ms");
+  EXPECT_EQ(h.placed({2}, Reply::granted, {}, {}, {}), "");
+}
+
+TEST(Grants, leave_the_queue_of_a_node_that_refuses_it_later) {
+  GrantedByTwo h;
+  EXPECT_EQ(h.refused({2}, holder, 10s, {7}), "leave resource -> 2");
+}
+
+TEST(Grants, leave_the_queue_of_a_node_that_fails_later) {
+  GrantedByTwo h;
+  EXPECT_EQ(h.answer(2, Reply::error, "OOM"), "leave resource -> 2");
+}
+
+TEST(Grants, stay_in_the_queue_of_a_node_that_refuses_them_later_for_who_waits_again) {
+  GrantedByTwo h;
+  h.acquire(3, 10s, 60s);
+  EXPECT_EQ(h.refused({2}, holder, 10s, {7}), "");
 }
 
 TEST(Grants, of_one_queue_the_others_of_a_client_at_the_back_of_all_nodes) {

@@ -149,8 +149,9 @@ TEST(Queues, are_left_by_who_was_let_in) {
   Queued h;
   h.notified(0, "resource");
   h.notified(1, "resource");
-  EXPECT_EQ(h.answers({0, 1}, Reply::granted), "acquired #1 until 9898ms; leave resource -> 2")
+  EXPECT_EQ(h.answers({0, 1}, Reply::granted), "acquired #1 until 9898ms")
       << "a grant takes it out";
+  EXPECT_EQ(h.refused({2}, holder, 10s, {7}), "leave resource -> 2");
 }
 
 TEST(Queues, are_left_by_who_gives_up) {
@@ -253,10 +254,10 @@ TEST(Queues, are_entered_by_every_attempt_with_a_ticket) {
 TEST(WaitedKeys, forgets_keys_but_for_a_few) {
   WaitedKeys queue;
   for (std::uint32_t i = 0; i < 100; ++i) {
-    const std::uint32_t id = queue.wait(std::to_string(i), i).second.id;
+    const std::uint32_t id = queue.wait(std::to_string(i), i + 1, i).second.id;
     queue.forget(id);
     EXPECT_NE(queue.find(id), nullptr) << "somebody waits";
-    queue.stop(std::to_string(i), i);
+    queue.stop(std::to_string(i), i + 1);
     queue.forget(id);
   }
   EXPECT_EQ(queue.all().size(), 32U);
@@ -271,6 +272,22 @@ TEST(Notifications, come_from_our_own_locks) {
   EXPECT_FALSE(notifies_on_release(holder + "a"));
   EXPECT_FALSE(notifies_on_release(holder.substr(1)));
   EXPECT_FALSE(notifies_on_release(std::string(40, 'G')));
+}
+
+TEST(Sleepers, are_woken_by_a_notification_that_overtakes_the_answer_that_queues_them) {
+  Queued h;
+  h.acquire(2, 10s, 60s);
+  h.refuse(holder);
+  h.notified(0, "resource");
+  h.notified(1, "resource");
+  // Granted to the first caller, and its client is queued anew for the second, which sleeps.
+  EXPECT_EQ(h.answers({0, 1}, Reply::granted),
+            "acquired #1 until 9898ms; queue resource anew -> 0 1 2");
+  h.release(3);
+  EXPECT_EQ(h.notified(0, "resource"), "");
+  EXPECT_EQ(h.notified(1, "resource"), "");
+  const std::string out = h.queued({0, 1}, {8});
+  EXPECT_NE(out.find("take t5"), std::string::npos) << out;
 }
 
 }  // namespace

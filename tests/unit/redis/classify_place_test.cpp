@@ -1,4 +1,4 @@
-// Where a client is queued, as join_queue and a refused take tell it.
+// Where a client is queued, as join_queue and a refused take answer it.
 
 #include <gtest/gtest.h>
 

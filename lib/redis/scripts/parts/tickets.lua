@@ -7,21 +7,25 @@ local function enqueue(key, client, ticket, remember)
   local mine = tonumber(redis.call('zscore', queue, client))
   local wanted = 0
   if not mine or mine >= 0 then
-    local free = tonumber(redis.call('zscore', queue, '')) or 1
     wanted = math.max(math.min(tonumber(ticket), 4503599627370496), mine or 0)
-    if wanted == 0 then
-      wanted = free
-    end
-    if wanted ~= mine then
-      redis.call('zadd', queue, string.format('%.0f', wanted), client)
-    end
-    if wanted >= free then
-      redis.call('zadd', queue, string.format('%.0f', wanted + 1), '')
+    if wanted == 0 or wanted ~= mine then
+      local free = tonumber(redis.call('zscore', queue, '')) or 1
+      if wanted == 0 then
+        wanted = free
+      end
+      if wanted >= free then
+        redis.call('zadd', queue, wanted, client, wanted + 1, '')
+      else
+        redis.call('zadd', queue, wanted, client)
+      end
     end
   end
-  redis.call('pexpire', queue, remember)
-  redis.call('set', 'redlock:node:waiters', '', 'PX', remember)
-  redis.call('set', 'redlock:node:awaited', '', 'PX', remember)
+  -- All three are renewed together, now and then, and not by everybody who asks.
+  if redis.call('pttl', queue) < 0.85 * remember then
+    redis.call('pexpire', queue, remember)
+    redis.call('set', 'redlock:node:waiters', '', 'PX', remember)
+    redis.call('set', 'redlock:node:awaited', '', 'PX', remember)
+  end
   return wanted
 end
 

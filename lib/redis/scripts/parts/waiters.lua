@@ -1,6 +1,6 @@
--- A client that waits for a resource is queued, and subscribed to a channel of its own. A flag says that clients wait.
--- It is deleted together with a resource, and set again while any client waits. No error of this may reach the caller:
--- the resource is released already.
+-- A client that waits for a resource is queued, and subscribed to a channel of its own. A mark says that clients wait. No
+-- error of this may reach the caller: the resource is released already, or about to be.
+-- The mark may be deleted together with a resource, and is set again while any client waits.
 local function still_awaited()
   local left = redis.pcall('pttl', 'redlock:node:waiters')
   if type(left) == 'number' and left > 0 then
@@ -29,47 +29,51 @@ local function notify(key)
       notified = notified + 1
     end
   end
-  still_awaited()
 end
 
--- Who was told to notice if the next one hangs.
-local function watch_of(key)
-  return 'redlock:node:watch:' .. key
-end
-
--- Another one has to, if that is the next itself, or leaves.
+-- The client that was notified to watch whether the next one hangs. Another one has to, if that is the next itself, or
+-- leaves.
 local function stop_watching(key, client)
-  if redis.pcall('get', watch_of(key)) == client then
-    redis.pcall('del', watch_of(key))
+  local watch = 'redlock:node:watch:' .. key
+  if redis.pcall('get', watch) == client then
+    redis.pcall('del', watch)
   end
 end
 
 -- A free resource is passed on: it is reserved for a moment for who is first in the queue, and is taken out of it. A
 -- reservation is no vote: the client has to ask like everybody else. Somebody has to notice if it hangs: who is last.
+-- Whether it is reserved: the key is that then, whatever it was.
 local function pass_on(key, milliseconds)
   local queue = 'redlock:node:queue:' .. key
-  for _ = 1, 64 do
-    local heir = redis.pcall('zrange', queue, 0, 0)[1]
-    if not heir or heir == '' then
-      break
-    end
-    if string.sub(heir, 1, 1) == '+' then
-      return notify(key)
-    end
-    redis.pcall('zrem', queue, heir)
-    if publish(heir, 0, key) ~= 0 then
-      redis.pcall('set', key, 'redlock:next:' .. heir, 'PX', milliseconds)
-      stop_watching(key, heir)
-      local watcher = redis.pcall('zrevrange', queue, 1, 1)[1]
-      if watcher and type(redis.pcall('set', watch_of(key), watcher, 'NX', 'PX', milliseconds)) == 'table' then
-        publish(watcher, 1, key)
+  -- Behind it there is only the next ticket: the member '', which must not be taken out.
+  local last = redis.pcall('zrevrange', queue, 1, 1)[1]
+  for _ = 1, last and 64 or 0 do
+    local first = redis.pcall('zpopmin', queue)
+    local heir = first[1]
+    if not heir then
+      return false
+    elseif string.sub(heir, 1, 1) == '+' then
+      redis.pcall('zadd', queue, first[2], heir)
+      notify(key)
+      return false
+    elseif publish(heir, 0, key) ~= 0 then
+      local reserved = redis.pcall('set', key, 'redlock:next:' .. heir, 'PX', milliseconds).ok
+      local watch = 'redlock:node:watch:' .. key
+      local watching = redis.pcall('get', watch)
+      if watching == heir and last == heir then
+        redis.pcall('del', watch)
+      elseif (watching == heir or not watching) and last ~= heir then
+        redis.pcall('set', watch, last, 'PX', milliseconds)
+        publish(last, 1, key)
       end
-      break
+      return reserved ~= nil
+    elseif heir == last then
+      return false
     end
   end
-  still_awaited()
+  return false
 end
 
 local function is_awaited()
-  return redis.pcall('del', 'redlock:node:awaited') == 1
+  return redis.pcall('exists', 'redlock:node:awaited') == 1
 end

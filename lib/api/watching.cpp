@@ -1,0 +1,24 @@
+#include "api/watching.hpp"
+
+#include <algorithm>
+
+namespace redlock::api {
+
+bool Sighting::is_news(Inspection& inspection) {
+  const auto answered =
+      std::count_if(inspection.nodes.begin(), inspection.nodes.end(),
+                    [](const NodeInspection& node) { return node.error.empty(); });
+  if (static_cast<std::size_t>(answered) < inspection.quorum) return false;
+  if (inspection.state == Inspection::State::split) return false;
+  if (inspection.holder.starts_with(reservation_prefix)) {
+    inspection.state = Inspection::State::free;
+    inspection.kind = LockKind::none;
+    inspection.holder.clear();
+  }
+  Seen now{inspection.state, inspection.kind, inspection.holder};
+  if (last_ == now) return false;
+  last_ = std::move(now);
+  return true;
+}
+
+}  // namespace redlock::api

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "redlock/callback.hpp"
+#include "redlock/inspection.hpp"
+#include "redlock/result.hpp"
+
+namespace redlock::api {
+
+/// What a watcher is to know of a resource: decides which inspections are news.
+class Sighting {
+ public:
+  /// Whether it differs from the last that was news. Corrects what would mislead: a resource that
+  /// is reserved for the next client for a moment is free.
+  [[nodiscard]] bool is_news(Inspection& inspection);
+
+ private:
+  struct Seen {
+    Inspection::State state{};
+    LockKind kind{};
+    std::string holder;
+    friend bool operator==(const Seen&, const Seen&) = default;
+  };
+  std::optional<Seen> last_;
+};
+
+/// A watch that goes on. The loop's thread only.
+struct Watching {
+  explicit Watching(Callback<void(Result<Inspection>)> callback) : changed(std::move(callback)) {}
+  Callback<void(Result<Inspection>)> changed;
+  Sighting sighting;
+};
+
+}  // namespace redlock::api

@@ -1,0 +1,168 @@
+#include <algorithm>
+#include <chrono>
+
+#include "core/engine.hpp"
+
+/// Keys whose changes somebody wants to know of: observers of a resource, callers that wait for a
+/// lock of another library, and holders that other clients wait for.
+namespace redlock::core {
+namespace {
+
+/// An observer that nodes notify inspects all the same: a notification may get lost.
+constexpr Duration longest_inspection_pause = std::chrono::seconds(5);
+/// A change reaches the nodes one after the other.
+constexpr Duration shortest_inspection_pause = std::chrono::milliseconds(1);
+
+/// Whether a quorum agrees, and not on a state that is over in a moment.
+bool is_settled(const Round& round) {
+  return round.granted().size() >= round.quorum() || round.is_anothers();
+}
+
+}  // namespace
+
+void Engine::take_tracked(const Answer& answer) {
+  const bool of_queue = answer.stamp.round == static_cast<std::uint16_t>(Tracked::queue);
+  TrackedKeys& keys = of_queue ? tracked_queues_ : tracked_resources_;
+  TrackedKeys::Entry* const entry = keys.answered(answer);
+  if (entry == nullptr) return;
+  if (of_queue) return report_queue(*entry);
+  wait_queue_.tracked(entry->first, answer.node, answer.reply == Reply::gone);
+}
+
+void Engine::on(const Changed& event) {
+  if (event.kind == Tracked::queue) {
+    TrackedKeys::Entry* const entry = tracked_queues_.changed(event);
+    if (entry == nullptr) return;
+    // A client came or left. Until the node has answered, one counts as waiting.
+    entry->second.present.add(event.node);
+    report_queue(*entry);
+    return tracked_queues_.ask(*entry);
+  }
+  TrackedKeys::Entry* const entry = tracked_resources_.changed(event);
+  if (entry == nullptr) return;
+  wait_queue_.changed(entry->first, event.node);
+  for (const std::uint32_t index : entry->second.observations) {
+    note_changed(observations_.at(index), event.node);
+  }
+}
+
+// --- observers of a resource ------------------------------------------------------------------
+
+void Engine::on(const Observe& event) {
+  if (drain_until_) return fail(event.request, Errc::closed, nullptr);
+  Observation& observation = observations_.take();
+  observation.request = event.request;
+  observation.resource.assign(event.resource);
+  observation.poll_interval = event.poll_interval;
+  observation.unsettled = 0;
+  tracked_resources_.use(observation.resource).second.observations.push_back(observation.index);
+  begin_inspection(observation);
+}
+
+void Engine::begin_inspection(Observation& observation) {
+  // First: what changes behind it is notified of, what changed ahead of it is seen.
+  tracked_resources_.ask(*tracked_resources_.find(observation.resource));
+  observation.changed = NodeSet();
+  observation.news = false;
+  Claim& claim = new_claim(Claim::Purpose::inspect, Token());
+  claim.terms.assign(observation.resource);
+  claim.task = Claim::Task::inspect;
+  claim.verb = Verb::inspect;
+  claim.observation = observation.index;
+  claim.requests.push_back(observation.request);
+  observation.inspecting = claim.id();
+  begin_round(claim, 1, Duration::zero());
+  ask(claim);
+  touch(claim);
+}
+
+void Engine::note_inspected(const Claim& claim) {
+  Observation& observation = observations_.at(*claim.observation);
+  if (!observation.live || observation.inspecting != claim.id()) return;
+  observation.inspecting = ClaimId();
+  const Duration poll = observation.poll_interval;
+  if (!is_settled(claim.round) || observation.news) {
+    const unsigned doublings = std::min(observation.unsettled++, 14U);
+    return plan_inspection(
+        observation, later(now_, std::min(shortest_inspection_pause * (1 << doublings), poll)));
+  }
+  observation.unsettled = 0;
+  const TrackedKeys::Key& key = tracked_resources_.find(observation.resource)->second;
+  const bool notified = key.tracking.size() >= settings_.quorum;
+  Duration pause = notified ? std::max(poll, longest_inspection_pause) : poll;
+  // Behind the expiry: the servers count in milliseconds.
+  if (const auto free_in = claim.round.free_in(); free_in && *free_in > Duration::zero())
+    pause = std::min(pause, std::min(*free_in, pause) + std::chrono::milliseconds(1));
+  plan_inspection(observation, later(now_, pause));
+}
+
+void Engine::plan_inspection(Observation& observation, Instant at) {
+  timers_.set(timer_of(observation), at);
+}
+
+void Engine::note_changed(Observation& observation, std::optional<NodeIndex> node) {
+  observation.news = true;
+  if (node) observation.changed.add(*node);
+  if (observation.inspecting != ClaimId()) return;
+  // A quorum has changed, and the others are about to.
+  const bool at_once = !node || observation.changed.size() >= settings_.quorum;
+  if (at_once) return begin_inspection(observation);
+  const Duration patience = std::max(shortest_inspection_pause, 2 * nodes_.slowest_round_trip());
+  if (observation.changed.size() == 1) plan_inspection(observation, later(now_, patience));
+}
+
+void Engine::note_own_change(const Claim& claim) {
+  if (observations_.size() == 0) return;
+  const TrackedKeys::Entry* const entry = tracked_resources_.find(claim.terms.resource);
+  if (entry == nullptr) return;
+  for (const std::uint32_t index : entry->second.observations) {
+    note_changed(observations_.at(index), std::nullopt);
+  }
+}
+
+void Engine::fire(Observation& observation) {
+  if (observation.live && observation.inspecting == ClaimId()) begin_inspection(observation);
+}
+
+void Engine::end(Observation& observation, Errc why) {
+  if (Claim* claim = claims_.find(observation.inspecting.index, observation.inspecting.generation))
+    claim->requests.clear();
+  timers_.set(timer_of(observation), std::nullopt);
+  std::erase(tracked_resources_.find(observation.resource)->second.observations, observation.index);
+  tracked_resources_.stop(observation.resource);
+  fail(observation.request, why, nullptr);
+  observations_.give_back(observation);
+}
+
+// --- the queue behind a lease -----------------------------------------------------------------
+
+void Engine::on(const WatchQueue& event) {
+  Claim* const claim = claims_.find(event.claim.index, event.claim.generation);
+  if (claim == nullptr || claim->phase != Claim::Phase::held) return;
+  if (claim->lease().watches_queue) return;
+  claim->lease().watches_queue = true;
+  TrackedKeys::Entry& entry = tracked_queues_.use(claim->terms.resource);
+  entry.second.lease = claim->id();
+  entry.second.others = OtherClients::unknown;
+  report_queue(entry);
+}
+
+void Engine::report_queue(TrackedKeys::Entry& entry) {
+  TrackedKeys::Key& key = entry.second;
+  OtherClients others = OtherClients::unknown;
+  if (key.tracking.size() >= settings_.quorum) others = OtherClients::none;
+  // A node does not notify us of what we queue ourselves.
+  if (!key.present.empty() || wait_queue_.has_waiters(entry.first)) others = OtherClients::waiting;
+  if (others == OtherClients::waiting) wait_queue_.note_contended(entry.first);
+  if (others == key.others) return;
+  key.others = others;
+  outbox_.emit(QueueWatched{key.lease, others});
+}
+
+void Engine::stop_watching_queue(Claim& claim) {
+  if (!claim.lease().watches_queue) return;
+  claim.lease().watches_queue = false;
+  tracked_queues_.stop(claim.terms.resource);
+}
+
+}  // namespace redlock::core

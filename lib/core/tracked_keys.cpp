@@ -1,0 +1,98 @@
+#include "core/tracked_keys.hpp"
+
+#include "support/assert.hpp"
+
+namespace redlock::core {
+
+NodeSet TrackedKeys::able() const {
+  NodeSet able;
+  nodes_.up().each([&](NodeIndex node) {
+    if (nodes_[node].can_track()) able.add(node);
+  });
+  return able;
+}
+
+TrackedKeys::Entry& TrackedKeys::use(std::string_view key) {
+  Entry* entry = find(key);
+  if (entry == nullptr) {
+    entry = &*keys_.try_emplace(std::string(key)).first;
+    entry->second.id = ++last_id_;
+    by_id_.emplace(last_id_, entry);
+  }
+  ++entry->second.uses;
+  ask(*entry);
+  return *entry;
+}
+
+void TrackedKeys::stop(std::string_view key) {
+  Entry* const entry = find(key);
+  REDLOCK_ASSERT(entry != nullptr && entry->second.uses > 0);
+  if (--entry->second.uses == 0) unused_.push_back(entry->first);
+}
+
+void TrackedKeys::forget_unused() {
+  for (const std::string& key : unused_) {
+    const auto at = keys_.find(key);
+    if (at == keys_.end() || at->second.uses > 0) continue;
+    by_id_.erase(at->second.id);
+    keys_.erase(at);
+  }
+  unused_.clear();
+}
+
+TrackedKeys::Entry* TrackedKeys::find(std::string_view key) {
+  const auto at = keys_.find(key);
+  return at == keys_.end() ? nullptr : &*at;
+}
+
+void TrackedKeys::ask(Entry& entry) {
+  NodeSet nodes;
+  (able() - entry.second.asked).each([&](NodeIndex node) {
+    if (!nodes_[node].congested()) nodes.add(node);
+  });
+  if (nodes.empty()) return;
+  entry.second.asked = entry.second.asked | nodes;
+  Stamp stamp = upkeep(Verb::track, static_cast<std::uint16_t>(kind_));
+  stamp.claim.index = entry.second.id;
+  outbox_.send(SendTrack{{nodes, stamp}, &entry.first, kind_});
+}
+
+TrackedKeys::Entry* TrackedKeys::answered(const Answer& answer) {
+  const bool tracks = answer.reply == Reply::taken || answer.reply == Reply::gone;
+  const auto at = by_id_.find(answer.stamp.claim.index);
+  if (at == by_id_.end()) return nullptr;
+  Key& key = at->second->second;
+  if (!tracks) {
+    // It may not be asked: then nothing is known of it there.
+    key.tracking.remove(answer.node);
+    return nullptr;
+  }
+  key.tracking.add(answer.node);
+  key.present.remove(answer.node);
+  if (answer.reply == Reply::taken) key.present.add(answer.node);
+  return key.uses > 0 ? at->second : nullptr;
+}
+
+TrackedKeys::Entry* TrackedKeys::changed(const Changed& change) {
+  Entry* const entry = find(change.key);
+  if (entry == nullptr) return nullptr;
+  entry->second.asked.remove(change.node);
+  return entry->second.uses > 0 ? entry : nullptr;
+}
+
+void TrackedKeys::came_up(NodeIndex node) {
+  if (!nodes_[node].can_track()) return;
+  for (Entry& entry : keys_) {
+    if (entry.second.uses > 0) ask(entry);
+  }
+}
+
+void TrackedKeys::dropped(NodeIndex node) {
+  for (Entry& entry : keys_) {
+    entry.second.asked.remove(node);
+    entry.second.tracking.remove(node);
+    entry.second.present.remove(node);
+  }
+}
+
+}  // namespace redlock::core

@@ -1,0 +1,82 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "core/messages.hpp"
+#include "core/node_set.hpp"
+#include "core/nodes.hpp"
+#include "core/outbox.hpp"
+
+namespace redlock::core {
+
+/// Keys of one kind whose changes this client wants to know of. A node that is asked to track a key
+/// notifies us of the next change, once. Knows nothing of the reasons: they are its callers'.
+class TrackedKeys {
+ public:
+  struct Key {
+    std::uint32_t id = 0;    ///< in the stamps of requests about it
+    std::uint32_t uses = 0;  ///< callers that want to know
+    NodeSet asked;           ///< to track it, and it has not changed since
+    NodeSet tracking;        ///< did once, on this connection: changes are not missed there
+    NodeSet present;         ///< where it was there when the node was asked
+    std::vector<std::uint32_t> observations;      ///< of a resource, in their order
+    ClaimId lease;                                ///< whose queue it is
+    OtherClients others = OtherClients::unknown;  ///< what its holder was notified of
+  };
+  /// In an order of its own, so that a seed reproduces.
+  using Keys = std::map<std::string, Key, std::less<>>;
+  using Entry = Keys::value_type;
+
+  TrackedKeys(Tracked kind, Nodes& nodes, Outbox& outbox)
+      : kind_(kind), nodes_(nodes), outbox_(outbox) {}
+
+  /// A step begins. What nobody uses any more is forgotten: the last step's commands named the
+  /// keys.
+  void begin_step() {
+    if (!unused_.empty()) forget_unused();
+  }
+
+  /// One more caller wants to know. Asks the nodes.
+  Entry& use(std::string_view key);
+  void stop(std::string_view key);
+  /// Asks the nodes that are not asked.
+  void ask(Entry& entry);
+  [[nodiscard]] Entry* find(std::string_view key);
+  [[nodiscard]] bool empty() const noexcept { return keys_.empty(); }
+
+  // --- events -----------------------------------------------------------------------------------
+  /// The key that was asked about; null: nobody uses it any more, or the node does not track it.
+  Entry* answered(const Answer& answer);
+  Entry* changed(const Changed& change);
+  void came_up(NodeIndex node);
+  void dropped(NodeIndex node);
+
+  template <typename Visit>
+  void each(Visit&& visit) {
+    for (Entry& entry : keys_) {
+      if (entry.second.uses > 0) visit(entry);
+    }
+  }
+
+  /// Nodes that can track.
+  [[nodiscard]] NodeSet able() const;
+
+ private:
+  void forget_unused();
+
+  Tracked kind_;
+  Nodes& nodes_;
+  Outbox& outbox_;
+  Keys keys_;
+  std::unordered_map<std::uint32_t, Entry*> by_id_;
+  std::vector<std::string> unused_;
+  std::uint32_t last_id_ = 0;
+};
+
+}  // namespace redlock::core

@@ -1,0 +1,140 @@
+#include <algorithm>
+#include <chrono>
+#include <string>
+#include <utility>
+
+#include "core/wait_queue.hpp"
+
+/// What nodes say: that they queued this client, notify it, or do not any more.
+namespace redlock::core {
+namespace {
+
+/// A node to which this client cannot subscribe is tried again after this.
+constexpr Duration subscribe_again_after = std::chrono::seconds(5);
+
+/// How often callers that sleep are put off, as long as nodes queue this client anew.
+constexpr Duration planned_again_after = std::chrono::milliseconds(500);
+
+}  // namespace
+
+void WaitQueue::answered(NodeIndex node, const Stamp& stamp, const Answer& answer) {
+  WaitedKeys::Entry* const entry = keys_.find(stamp.claim.index);
+  const bool queued = answer.reply == Reply::taken || answer.reply == Reply::gone;
+  if (entry == nullptr || !queued || !entry->second.asked.has(node)) return;
+  const bool was_first = !entry->second.first.empty();
+  note_place(*entry, answer);
+  if (answer.reply == Reply::gone) note_notified(entry->second, node);
+  if (!entry->second.waiters.empty()) raise_tickets(*entry);
+  const bool becomes_first = !was_first && !entry->second.first.empty();
+  if (answer.reply == Reply::gone) return plan(entry->second, Planned::all);
+  plan(entry->second, becomes_first ? Planned::first : Planned::awake);
+}
+
+void WaitQueue::plan(WaitedKeys::Key& key, Planned who) {
+  // Those that sleep are put off now and then. For each answer, a thousand of them would cost more
+  // than the hand-over itself.
+  const bool again = who == Planned::all || now_ >= later(key.planned_at, planned_again_after);
+  if (again) key.planned_at = now_;
+  if (!again && !key.has_awake && who == Planned::awake) return;
+  const bool only_first = !again && !key.has_awake;
+  key.has_awake = false;
+  bool is_notified = false;  // one of us is enough to find out, unless several may be let in
+  each_waiter(key, [&](Acquisition& acquisition) {
+    const Visited visited = only_first ? Visited::enough : Visited::more;
+    const bool is_first = std::exchange(who, Planned::awake) != Planned::awake;
+    if (acquisition.state != Acquisition::State::backing_off || acquisition.waiting.retry_at)
+      return visited;
+    // A notification may have overtaken the answer that we are queued.
+    const bool is_due = !is_notified && is_notified_by_quorum(acquisition);
+    is_notified = is_notified || (is_due && !acquisition.makes_room());
+    if (!again && !is_first && !is_due && acquisition.waiting.asleep) return visited;
+    if (will_be_notified(acquisition)) {
+      woken_.push_back({acquisition.index, Instant::max(), true});
+    } else {
+      key.has_awake = true;
+    }
+    return visited;
+  });
+}
+
+void WaitQueue::tracked(const std::string& key, NodeIndex node, bool is_gone) {
+  WaitedKeys::Entry* const entry = keys_.find(key);
+  if (entry == nullptr) return;
+  if (is_gone) return changed(key, node);
+  plan(entry->second, Planned::awake);
+}
+
+void WaitQueue::changed(const std::string& key, NodeIndex node) {
+  WaitedKeys::Entry* const entry = keys_.find(key);
+  if (entry == nullptr || entry->second.waiters.empty()) return;
+  // Every client that waits for it learns of it. The first in the queue asks; the others do if it
+  // does not come.
+  const bool is_first = !entry->second.first.empty() || entry->second.queued.empty();
+  if (is_first) note_notified(entry->second, node);
+  wake(entry->second, is_first ? 0 : 1, true);
+}
+
+void WaitQueue::subscribed(NodeIndex node) {
+  Link& link = nodes_[node];
+  if (!link.subscription.wanted || link.subscription.open) return;
+  link.subscription.open = true;
+  for (WaitedKeys::Entry& entry : keys_.all()) {
+    if (entry.second.waiters.empty() || !link.up()) continue;
+    join(entry, NodeSet::of(node), position_of_new(entry.second));
+  }
+}
+
+void WaitQueue::notified(const Notification& event) {
+  WaitedKeys::Entry* const entry = &keys_.note(event.key);
+  if (entry->second.waiters.empty()) {
+    if (event.before == 0) give_back(*entry, event.node);
+    return;
+  }
+  entry->second.contended_at = now_;
+  if (event.before == 0) note_notified(entry->second, event.node);
+  wake(entry->second, event.before, true);
+}
+
+void WaitQueue::unsubscribed(NodeIndex node) {
+  nodes_[node].subscription = {false, false, later(now_, subscribe_again_after)};
+  lost(node);
+}
+
+void WaitQueue::dropped(NodeIndex node) {
+  Link::Subscription& subscription = nodes_[node].subscription;
+  if (subscription.wanted) outbox_.emit(Unsubscribe{node});
+  subscription.wanted = subscription.open = false;
+  lost(node);
+}
+
+void WaitQueue::lost(NodeIndex node) {
+  const NodeSet notifying = notifying_nodes();
+  affected_.clear();
+  for (auto& [name, key] : keys_.all()) {
+    ++walked_;
+    key.asked.remove(node);
+    key.queued.remove(node);
+    key.level.remove(node);
+    key.first.remove(node);
+    key.settled.remove(node);
+    // Nothing changed for who waits for this one only.
+    if (key.wait_elsewhere == 0 && (key.queued & notifying).size() >= settings_.quorum) continue;
+    each_waiter(key, [&](const Acquisition& acquisition) {
+      affected_.push_back(acquisition.index);
+      return Visited::more;
+    });
+  }
+  // In the order of their slots, and each once.
+  std::sort(affected_.begin(), affected_.end());
+  affected_.erase(std::unique(affected_.begin(), affected_.end()), affected_.end());
+  for (const std::uint32_t index : affected_) {
+    const Acquisition& acquisition = acquisitions_.at(index);
+    const bool asleep = acquisition.state == Acquisition::State::backing_off;
+    if (!asleep || !can_be_notified(acquisition) || will_be_notified(acquisition)) continue;
+    // It may have missed its notification. An attempt that is due soon is not put off: nodes may
+    // come and go more often than that.
+    woken_.push_back({acquisition.index, acquisition.next_try});
+  }
+}
+
+}  // namespace redlock::core

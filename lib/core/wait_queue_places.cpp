@@ -1,0 +1,163 @@
+#include <algorithm>
+#include <chrono>
+
+#include "core/wait_queue.hpp"
+
+/// Succession: which ticket an acquisition has, and what of a reservation is its own.
+namespace redlock::core {
+namespace {
+
+/// A resource that was waited for so lately is queued for at once.
+constexpr Duration contended_for = std::chrono::seconds(1);
+/// A reservation is there for so many round trips.
+constexpr int reserved_round_trips = 8;
+
+}  // namespace
+
+bool WaitQueue::can_have_ticket(const Acquisition& acquisition) {
+  const LockTerms& terms = acquisition.terms;
+  return acquisition.give_up && terms.group.empty() && terms.permits == 0 &&
+         terms.more_resources.empty();
+}
+
+void WaitQueue::measure_reservation() {
+  // In steps, so that requests are seldom encoded anew.
+  reserved_for_ = shortest_reservation;
+  const Duration wanted =
+      std::min(reserved_round_trips * nodes_.slowest_round_trip(), settings_.max_ttl);
+  while (reserved_for_ < wanted) reserved_for_ *= 2;
+}
+
+bool WaitQueue::is_contended(const WaitedKeys::Key& key) const {
+  return key.contended_at > Instant::min() && now_ < later(key.contended_at, contended_for);
+}
+
+bool WaitQueue::can_queue() const {
+  std::size_t able = 0;
+  for (const Link& link : nodes_) {
+    const bool hears = link.up() && link.subscription.open;
+    able += hears && link.runs_scripts() ? 1U : 0U;
+  }
+  return able >= settings_.quorum;
+}
+
+QueuePlace WaitQueue::queue_place(Acquisition& acquisition) {
+  QueuePlace place;
+  Acquisition::Waiting& waiting = acquisition.waiting;
+  if (client_id_.empty() || !acquisition.give_up) return place;
+  const bool tickets = can_have_ticket(acquisition) && can_queue();
+  if (!waiting.queued && tickets) {
+    WaitedKeys::Entry* const entry = keys_.find(acquisition.terms.resource);
+    const bool alone = entry != nullptr && entry->second.waiters.empty();
+    if (!alone || !is_contended(entry->second)) return place;
+    waiting.arrival = ++arrivals_;
+    keys_.wait(acquisition.terms.resource, waiting.arrival, acquisition.index);
+    count_queued(entry->second, acquisition, 1);
+    waiting.queued = true;
+  }
+  if (!waiting.queued) return place;
+  place.as_client = true;
+  waiting.has_ticket = tickets;
+  if (waiting.has_ticket) place.ticket = keys_.find(acquisition.terms.resource)->second.ticket;
+  return place;
+}
+
+bool WaitQueue::has_waiters(std::string_view resource) {
+  const WaitedKeys::Entry* const entry = keys_.find(resource);
+  return entry != nullptr && !entry->second.waiters.empty();
+}
+
+void WaitQueue::note_contended(std::string_view resource) {
+  WaitedKeys::Key& key = keys_.note(resource).second;
+  key.contended_at = now_;
+  if (key.waiters.empty()) left_.push_back(key.id);
+}
+
+void WaitQueue::asked(const Acquisition& acquisition, NodeSet nodes) {
+  if (!acquisition.waiting.queued) return;
+  WaitedKeys::Key& key = keys_.find(acquisition.terms.resource)->second;
+  key.asked = key.asked | nodes;
+  key.asked_at = key.contended_at = now_;
+}
+
+void WaitQueue::answered_attempt(const Acquisition& acquisition, const Answer& answer,
+                                 bool ours_yet) {
+  if (!acquisition.waiting.queued) return;
+  WaitedKeys::Entry& entry = *keys_.find(acquisition.terms.resource);
+  // A writer that is ahead of all tickets has none.
+  if (answer.reply == Reply::taken && (answer.ticket > 0 || answer.is_first)) {
+    note_place(entry, answer);
+    // It waits already, and did not know that it is the one to notice an expiry.
+    const bool waits = acquisition.state == Acquisition::State::backing_off;
+    if (waits) woken_.push_back({acquisition.index, acquisition.next_try});
+    return;
+  }
+  // Behind a grant that nobody counts any more, a release queues us again.
+  if (!ours_yet) return;
+  const bool granted = answer.reply == Reply::granted || answer.reply == Reply::behind;
+  if (granted) entry.second.asked.remove(answer.node);
+  entry.second.queued.remove(answer.node);
+}
+
+void WaitQueue::place_again(const Acquisition& acquisition, QueuePlace& place, NodeSet nodes) {
+  nodes = nodes & place.nodes;
+  if (!acquisition.waiting.queued || !place.ticket || nodes.empty()) return;
+  WaitedKeys::Key& key = keys_.find(acquisition.terms.resource)->second;
+  // Where no quorum will notify us, as with the rest of an interval, only an answer from the queue
+  // says that there is no holder.
+  const bool waits = acquisition.last.is_named_by_quorum();
+  place.ticket = key.ticket;
+  place.again = true;
+  key.asked = key.asked | nodes;
+  nodes.each([&](NodeIndex node) {
+    if (!nodes_[node].up() || !nodes_[node].subscription.open) return;
+    key.queued.add(node);
+    // It raises the ticket as well.
+    if (key.ticket > 0 && waits) key.level.add(node);
+  });
+}
+
+void WaitQueue::queued_for_nothing(std::string_view resource, NodeIndex node) {
+  WaitedKeys::Entry& entry = keys_.note(resource);
+  // Somebody waits again: what is reserved for us is wanted.
+  if (!entry.second.waiters.empty()) return;
+  left_.push_back(entry.second.id);
+  if (!nodes_[node].up() || nodes_[node].congested()) return;
+  send(entry, Verb::leave_queue, NodeSet::of(node), static_cast<std::int64_t>(Leave::quietly));
+}
+
+void WaitQueue::note_place(WaitedKeys::Entry& entry, const Answer& answer) {
+  WaitedKeys::Key& key = entry.second;
+  if (nodes_[answer.node].subscription.open) key.queued.add(answer.node);
+  key.first.remove(answer.node);
+  if (answer.is_first) key.first.add(answer.node);
+  if (answer.ticket == 0) return;
+  if (answer.ticket > key.ticket) {
+    key.ticket = answer.ticket;
+    key.level = NodeSet();
+  }
+  if (answer.ticket == key.ticket) key.level.add(answer.node);
+}
+
+void WaitQueue::raise_tickets(WaitedKeys::Entry& entry) {
+  WaitedKeys::Key& key = entry.second;
+  if (key.ticket == 0 || key.queued.size() < settings_.quorum) return;
+  const NodeSet lower = key.queued - key.level;
+  if (lower.empty()) return;
+  key.level = key.level | lower;
+  join(entry, lower, position_of_new(key));
+}
+
+bool WaitQueue::is_first(const Acquisition& acquisition) {
+  if (!acquisition.waiting.has_ticket) return true;  // as far as is known here
+  return !keys_.find(acquisition.terms.resource)->second.first.empty();
+}
+
+void WaitQueue::give_back(WaitedKeys::Entry& entry, NodeIndex node) {
+  if (entry.second.settled.has(node)) return entry.second.settled.remove(node);
+  left_.push_back(entry.second.id);
+  if (!nodes_[node].up() || nodes_[node].congested()) return;
+  send(entry, Verb::leave_queue, NodeSet::of(node), static_cast<std::int64_t>(Leave::quietly));
+}
+
+}  // namespace redlock::core

@@ -1,0 +1,151 @@
+// What costs the same with many callers as with few. Visits are counted: a clock would be in the
+// way of a busy machine.
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+
+#include "core/lost_votes.hpp"
+#include "core/slot_set.hpp"
+#include "core/waiters.hpp"
+#include "unit/core/crowd.hpp"
+
+namespace redlock::core::test {
+namespace {
+
+constexpr std::size_t many = 20'000;
+
+std::string name(std::size_t i) { return "resource" + std::to_string(i); }
+
+struct Leases : Crowd {
+  Leases() : Crowd(many) {
+    for (std::size_t i = 0; i < many; ++i) hold(i + 1, name(i));
+  }
+};
+
+/// Each for a key of its own, or all for one.
+struct Waiting : Crowd {
+  enum class For { own, one };
+  explicit Waiting(For what) : Crowd(many) {
+    for (std::size_t i = 0; i < many; ++i) wait_for(i + 1, what == For::own ? name(i) : name(0));
+  }
+};
+
+/// How many claims, acquisitions and keys `what` visited one by one.
+template <typename What>
+std::uint64_t visited(Crowd& crowd, What&& what) {
+  const std::uint64_t before = crowd.engine().walked();
+  what();
+  return crowd.engine().walked() - before;
+}
+
+TEST(Scale, a_release_by_token_does_not_look_at_other_leases) {
+  Leases crowd;
+  ASSERT_EQ(crowd.granted().size(), many);
+  EXPECT_EQ(visited(crowd,
+                    [&] {
+                      crowd.step(ReleaseToken{CallId{many + 1}, "x", *Token::parse("token")});
+                      crowd.answer_all(Reply::granted);
+                    }),
+            0U);
+  EXPECT_EQ(crowd.released(), 1U);
+}
+
+TEST(Scale, a_node_that_comes_and_goes_does_not_look_at_leases_that_it_does_not_concern) {
+  Leases crowd;
+  EXPECT_EQ(visited(crowd,
+                    [&] {
+                      crowd.down(0);
+                      crowd.up(0);
+                    }),
+            0U);
+}
+
+TEST(Scale, a_node_that_comes_up_is_given_what_it_is_owed) {
+  Leases crowd;
+  crowd.down(0);
+  for (std::size_t i = 0; i < 10; ++i) {
+    crowd.step(Release{CallId{many + i}, crowd.granted()[i * 100]});
+    crowd.answer_all(Reply::granted);
+  }
+  EXPECT_EQ(crowd.released(), 10U);
+  const std::size_t before = crowd.requests();
+  EXPECT_LE(visited(crowd, [&] { crowd.up(0); }), 10U);
+  EXPECT_GE(crowd.requests(), before + 10);
+}
+
+TEST(Scale, a_cancelled_waiter_does_not_look_at_the_others) {
+  Waiting crowd(Waiting::For::own);
+  EXPECT_EQ(visited(crowd,
+                    [&] {
+                      crowd.step(Cancel{CallId{many / 2}});
+                      crowd.step(Cancel{CallId{3 * many}});  // nobody's
+                    }),
+            0U);
+  EXPECT_EQ(crowd.failed(), 1U);
+}
+
+TEST(Scale, nor_at_those_that_wait_for_the_same) {
+  Waiting crowd(Waiting::For::one);
+  for (std::size_t i = 0; i < 100; ++i) {
+    // The first of those that are left is asked whether it has to be woken.
+    EXPECT_LE(visited(crowd, [&] { crowd.step(Cancel{CallId{1 + i * (many / 100)}}); }), 2U) << i;
+  }
+  EXPECT_EQ(crowd.failed(), 100U);
+}
+
+TEST(Scale, a_node_that_goes_down_looks_once_at_every_key_that_is_waited_for) {
+  Waiting of_their_own(Waiting::For::own);
+  EXPECT_EQ(visited(of_their_own, [&] { of_their_own.down(0); }), many);
+  Waiting of_one(Waiting::For::one);
+  EXPECT_EQ(visited(of_one, [&] { of_one.down(0); }), 1U) << "two nodes will notify";
+  EXPECT_EQ(visited(of_one, [&] { of_one.down(1); }), many + 1) << "all have to poll now";
+}
+
+TEST(Waiters, are_visited_in_the_order_in_which_they_came) {
+  Waiters waiters;
+  for (std::uint32_t i = 0; i < 100; ++i) waiters.add(i + 1, i);
+  for (std::uint32_t i = 0; i < 100; ++i) {
+    if (i % 7 != 3) waiters.remove(i + 1);
+  }
+  std::string seen;
+  waiters.each_while([&](std::uint32_t i) {
+    seen += std::to_string(i) + ' ';
+    return i < 50;
+  });
+  EXPECT_EQ(seen, "3 10 17 24 31 38 45 52 ");
+  EXPECT_EQ(waiters.size(), 14U);
+}
+
+TEST(SlotSet, visits_in_order_what_is_in_it) {
+  SlotSet slots;
+  const std::vector<std::uint32_t> some{0, 63, 64, 4095, 4096, 70'000, 500'000};
+  for (const std::uint32_t slot : some) slots.add(slot);
+  std::vector<std::uint32_t> seen;
+  slots.each([&](std::uint32_t slot) { seen.push_back(slot); });
+  EXPECT_EQ(seen, some);
+  seen.clear();
+  slots.each([&](std::uint32_t slot) {
+    seen.push_back(slot);
+    if (slot == 0) {
+      slots.remove(64);
+      slots.add(65);
+      slots.remove(500'000);
+    }
+  });
+  EXPECT_EQ(seen, (std::vector<std::uint32_t>{0, 63, 65, 4095, 4096, 70'000}));
+}
+
+TEST(LostVotes, are_those_that_went_since) {
+  LostVotes lost;
+  lost.lose(3);
+  const std::uint32_t then = lost.count();
+  lost.lose(1);
+  EXPECT_EQ(lost.since(then), NodeSet::of(1));
+  EXPECT_EQ(lost.since(0), NodeSet::of(1) | NodeSet::of(3));
+  EXPECT_TRUE(lost.since(lost.count()).empty());
+}
+
+}  // namespace
+}  // namespace redlock::core::test

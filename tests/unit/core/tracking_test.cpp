@@ -1,0 +1,310 @@
+// Nodes notify the client of a key that changes: a foreign lock that ends, a resource that is
+// observed, the queue behind a lease.
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "unit/core/waiting.hpp"
+
+namespace redlock::core::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+const std::string foreign = "another library's token";
+
+NodeUp tracking_node() {
+  NodeUp node;
+  node.can_track = true;
+  return node;
+}
+
+/// Three nodes that track keys.
+struct Tracking : Harness {
+  Tracking() : Harness(3) {
+    shows_notifications = true;
+    random.shortest = true;
+    tick();
+    for (NodeIndex node = 0; node < 3; ++node) up_as(node, tracking_node());
+  }
+};
+
+// --- locks of other libraries -------------------------------------------------------------------
+
+/// Refused by another library's lock, queued and tracking it on all nodes.
+struct BehindForeignLock : Tracking {
+  explicit BehindForeignLock(bool is_first = true) {
+    acquire(1, 10s, 60s);
+    after_refusal = refused({0, 1}, foreign, 10s, {});
+    refused({2}, foreign, 10s, {});
+    answer(0, Reply::taken);
+    answer(1, Reply::taken);
+    answer(2, Reply::gone);  // the release that cleans up
+    answer(2, Reply::taken);
+    subscribed({0, 1, 2});
+    queued({0, 1, 2}, {7, is_first});
+  }
+  std::string after_refusal;
+};
+
+TEST(ForeignLock, is_tracked) {
+  BehindForeignLock h;
+  EXPECT_EQ(h.after_refusal, "release t1 -> 2; subscribe 0 1 2; track resource -> 0 1 2");
+}
+
+TEST(ForeignLock, is_not_polled) {
+  BehindForeignLock h;
+  EXPECT_EQ(h.pass(1s), "");
+  EXPECT_GT(h.until_deadline(), 1s);
+}
+
+TEST(ForeignLock, that_a_quorum_saw_end_is_asked_for_at_once) {
+  BehindForeignLock h;
+  h.changed({0}, "resource");
+  EXPECT_EQ(h.changed({1}, "resource"), "take t3 ticket 7 -> 0 1 2");
+}
+
+TEST(ForeignLock, is_tracked_again_after_it_changed) {
+  BehindForeignLock h;
+  h.changed({0, 1}, "resource");
+  const std::string out = h.refused({0, 1}, foreign, 10s, {7, true});
+  EXPECT_NE(out.find("track resource -> 0 1"), std::string::npos) << out;
+}
+
+TEST(ForeignLock, that_was_gone_when_the_nodes_were_asked_is_asked_for) {
+  Tracking h;
+  h.acquire(1, 10s, 60s);
+  h.refused({0, 1}, foreign, 10s, {});
+  h.refused({2}, foreign, 10s, {});
+  h.subscribed({0, 1, 2});
+  h.answers({0, 1}, Reply::gone);
+  h.answers({2}, Reply::gone);
+  h.answers({2}, Reply::gone);
+  EXPECT_NE(h.queued({0, 1}, {7, true}), "");
+}
+
+TEST(ForeignLock, is_polled_where_too_few_nodes_track) {
+  Harness h(3);
+  h.random.shortest = true;
+  h.tick();
+  h.up_as(0, tracking_node());
+  h.up(1);
+  h.up(2);
+  h.acquire(1, 10s, 60s);
+  h.answers({0, 1}, Reply::taken, foreign, 10s);
+  EXPECT_LT(h.until_deadline(), 60ms);
+}
+
+TEST(ForeignLock, is_left_for_a_moment_to_who_is_first_in_the_queue) {
+  BehindForeignLock h(false);
+  EXPECT_EQ(h.changed({0, 1, 2}, "resource"), "");
+  EXPECT_EQ(h.until_deadline(), shortest_reservation + 1ms);
+}
+
+TEST(ForeignLock, is_not_tracked_any_more_by_who_gave_up) {
+  BehindForeignLock h;
+  h.cancel(1);
+  EXPECT_EQ(h.changed({0, 1, 2}, "resource"), "");
+}
+
+// --- observers ----------------------------------------------------------------------------------
+
+Observe observing(std::uint64_t request) {
+  Observe event;
+  event.request = CallId{request};
+  event.resource = "resource";
+  event.poll_interval = 250ms;
+  return event;
+}
+
+/// An observer that saw the resource free.
+struct Observing : Tracking {
+  Observing() {
+    begun = step(observing(1));
+    answers({0, 1, 2}, Reply::gone);  // track
+    first = answers({0, 1, 2}, Reply::gone);
+  }
+  std::string begun;
+  std::string first;
+};
+
+TEST(Observer, tracks_the_key_and_inspects_behind_that) {
+  Observing h;
+  EXPECT_EQ(h.begun, "track resource -> 0 1 2; inspect  -> 0 1 2");
+  EXPECT_EQ(h.first, "inspected #1");
+}
+
+TEST(Observer, inspects_at_once_when_a_quorum_has_changed) {
+  Observing h;
+  EXPECT_EQ(h.changed({0}, "resource"), "");
+  EXPECT_EQ(h.changed({1}, "resource"), "track resource -> 0 1; inspect  -> 0 1 2");
+}
+
+TEST(Observer, inspects_soon_when_one_node_has_changed) {
+  Observing h;
+  h.changed({0}, "resource");
+  EXPECT_LE(h.until_deadline(), 10ms);
+}
+
+TEST(Observer, inspects_again_when_something_changed_meanwhile) {
+  Observing h;
+  h.changed({0, 1}, "resource");
+  h.answers({0, 1}, Reply::taken);
+  h.changed({2}, "resource");
+  h.answers({0, 1, 2}, Reply::found, holder, 10s);
+  EXPECT_LE(h.until_deadline(), 10ms);
+}
+
+TEST(Observer, sleeps_for_seconds_where_it_is_notified) {
+  Observing h;
+  EXPECT_GT(h.until_deadline(), 250ms);
+}
+
+TEST(Observer, polls_where_it_is_not) {
+  Connected h(3);
+  h.step(observing(1));
+  h.answers({0, 1, 2}, Reply::gone);
+  EXPECT_EQ(h.until_deadline(), 250ms);
+  EXPECT_EQ(h.pass(250ms), "inspect  -> 0 1 2");
+}
+
+TEST(Observer, inspects_when_a_lease_has_expired) {
+  Observing h;
+  h.changed({0, 1, 2}, "resource");
+  h.answers({0, 1}, Reply::taken);
+  h.answers({0, 1, 2}, Reply::found, holder, 1s);
+  EXPECT_LE(h.until_deadline(), 1001ms);
+}
+
+TEST(Observer, learns_of_what_its_own_client_does) {
+  Observing h;
+  h.acquire(2, 10s);
+  EXPECT_EQ(h.answers({0, 1}, Reply::granted), "acquired #2 until 9898ms; inspect  -> 0 1 2");
+}
+
+TEST(Observer, asks_a_node_that_comes_back) {
+  Observing h;
+  h.down(1);
+  EXPECT_NE(h.up_as(1, tracking_node()).find("track resource -> 1"), std::string::npos);
+}
+
+TEST(Observer, ends_by_cancel_with_one_answer) {
+  Observing h;
+  EXPECT_EQ(h.cancel(1), "failed #1 cancelled");
+  EXPECT_EQ(h.changed({0, 1, 2}, "resource"), "");
+  EXPECT_EQ(h.settled(), "yes");
+}
+
+TEST(Observer, ends_by_cancel_while_it_inspects) {
+  Observing h;
+  h.changed({0, 1}, "resource");
+  EXPECT_EQ(h.cancel(1), "failed #1 cancelled");
+  h.answers({0, 1}, Reply::gone);
+  EXPECT_EQ(h.answers({0, 1, 2}, Reply::gone), "");
+}
+
+TEST(Observer, ends_with_its_client) {
+  Observing h;
+  EXPECT_EQ(h.step(Shutdown{1s}), "failed #1 closed; drained");
+}
+
+// --- the queue behind a lease -------------------------------------------------------------------
+
+struct Holding : Tracking {
+  Holding() { hold(10s); }
+  std::string watch() { return step(WatchQueue{lease}); }
+};
+
+TEST(WatchedQueue, is_tracked) {
+  Holding h;
+  EXPECT_EQ(h.watch(), "track queue of resource -> 0 1 2");
+  EXPECT_EQ(h.watch(), "");
+}
+
+TEST(WatchedQueue, is_known_to_be_empty_from_a_quorum_on) {
+  Holding h;
+  h.watch();
+  EXPECT_EQ(h.answer(0, Reply::gone), "");
+  EXPECT_EQ(h.answer(1, Reply::gone), "others none");
+  EXPECT_EQ(h.answer(2, Reply::gone), "");
+}
+
+TEST(WatchedQueue, has_somebody_where_one_node_says_so) {
+  Holding h;
+  h.watch();
+  h.answers({0, 1}, Reply::gone);
+  EXPECT_EQ(h.answer(2, Reply::taken), "others waiting");
+}
+
+TEST(WatchedQueue, that_changes_has_somebody_until_the_node_has_answered) {
+  Holding h;
+  h.watch();
+  h.answers({0, 1, 2}, Reply::gone);
+  EXPECT_EQ(h.changed({1}, "resource", Tracked::queue),
+            "others waiting; track queue of resource -> 1");
+  EXPECT_EQ(h.answer(1, Reply::gone), "others none");
+}
+
+TEST(WatchedQueue, is_unknown_without_a_quorum) {
+  Holding h;
+  h.watch();
+  h.answers({0, 1, 2}, Reply::gone);
+  h.down(0);
+  EXPECT_NE(h.down(1).find("others unknown"), std::string::npos);
+}
+
+TEST(WatchedQueue, has_somebody_where_our_own_client_waits) {
+  Holding h;
+  h.watch();
+  h.answers({0, 1, 2}, Reply::gone);
+  h.acquire(2, 10s, 60s);
+  h.refused({0}, holder, 10s, {});
+  EXPECT_NE(h.refused({1}, holder, 10s, {}).find("others waiting"), std::string::npos);
+}
+
+/// Watches the queue, and waited once itself, long ago: it is subscribed.
+struct HoldingAndSubscribed : Holding {
+  HoldingAndSubscribed() {
+    acquire(2, 10s, 60s);
+    refused({0, 1, 2}, holder, 10s, {});
+    answer(2, Reply::gone);  // the release that cleans up
+    subscribed({0, 1, 2});
+    queued({0, 1, 2}, {7});
+    cancel(2);
+    answers({0, 1, 2}, Reply::done);
+    pass(2s);
+    watch();
+    answers({0, 1, 2}, Reply::gone);
+  }
+  std::string release_and_acquire() {
+    release(3);
+    answers({0, 1, 2}, Reply::released);
+    return acquire(4, 10s, 60s);
+  }
+};
+
+TEST(WatchedQueue, has_the_next_attempt_queue_behind_the_others) {
+  HoldingAndSubscribed h;
+  h.changed({0}, "resource", Tracked::queue);
+  h.answer(0, Reply::taken);
+  const std::string out = h.release_and_acquire();
+  EXPECT_NE(out.find("take "), std::string::npos) << out;
+}
+
+TEST(WatchedQueue, that_is_empty_costs_the_next_attempt_nothing) {
+  HoldingAndSubscribed h;
+  const std::string out = h.release_and_acquire();
+  EXPECT_NE(out.find("set "), std::string::npos) << out;
+}
+
+TEST(WatchedQueue, is_nobodys_after_the_release) {
+  Holding h;
+  h.watch();
+  h.answers({0, 1, 2}, Reply::gone);
+  h.release(2);
+  EXPECT_EQ(h.changed({0, 1, 2}, "resource", Tracked::queue), "");
+}
+
+}  // namespace
+}  // namespace redlock::core::test
