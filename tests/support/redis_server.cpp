@@ -296,6 +296,21 @@ void RedisServer::restart(Data data) {
 void RedisServer::move_clock(std::chrono::seconds from_machine) {
   if (!impl_->clock) impl_->fail("was started under the machine's clock");
   impl_->clock->move(from_machine);
+  if (!running() || stopped()) return;
+  // Valkey 9.1 reads the wall clock once in a millisecond, and counts on from there by a clock that
+  // was not moved.
+  const bool seen = eventually([&] {
+    const auto expected = std::chrono::system_clock::now() + from_machine;
+    return std::chrono::abs(wall_clock() - expected) < std::chrono::milliseconds(500);
+  });
+  if (!seen) impl_->fail("does not follow its clock");
+}
+
+std::chrono::system_clock::time_point RedisServer::wall_clock() const {
+  const Reply reply = command({"TIME"});
+  return std::chrono::system_clock::time_point(
+      std::chrono::seconds(std::stoll(reply.elements.at(0).string)) +
+      std::chrono::microseconds(std::stoll(reply.elements.at(1).string)));
 }
 
 Reply RedisServer::command(const Command& words, std::chrono::milliseconds limit) const {

@@ -96,7 +96,7 @@ class RedisServer {
   void restart(Data data = Data::keep);
 
   /// From now on, and over restarts, the server's wall clock is this far from the machine's: its
-  /// TIME leaps, and so do the expiries of its keys.
+  /// TIME leaps, and so do the expiries of its keys. Returns when a server that runs has seen it.
   void move_clock(std::chrono::seconds from_machine);
 
   /// Asks over a connection of its own, by way of the Unix socket: a network cut for a test does
@@ -113,6 +113,7 @@ class RedisServer {
 
  private:
   struct Impl;
+  [[nodiscard]] std::chrono::system_clock::time_point wall_clock() const;
   explicit RedisServer(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
 };
