@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
+#include <string>
 #include <string_view>
 
 #include "simulation/minimal.hpp"
@@ -21,6 +22,22 @@ using redlock::simulation::Length;
 
 /// Of a story: every line.
 constexpr std::size_t whole = SIZE_MAX - 1;
+
+constexpr std::array lengths{Length::minutes, Length::steady, Length::crowd};
+
+constexpr std::string_view option_of(Length length) {
+  switch (length) {
+    case Length::seconds:
+      return "--soak";
+    case Length::minutes:
+      return "--long";
+    case Length::steady:
+      return "--steady";
+    case Length::crowd:
+      return "--crowd";
+  }
+  return {};
+}
 
 /// Exit codes: 0 every promise kept, 1 one was broken, 2 misused; a crash is the shell's.
 int soak(Length length, std::uint64_t first, std::uint64_t count) {
@@ -36,8 +53,8 @@ int soak(Length length, std::uint64_t first, std::uint64_t count) {
     events += verdict.events;
     if (verdict.failing_seed != 0 && length != Length::seconds) {
       std::cout << redlock::simulation::story_of(verdict.failing_seed, length)
-                << "again: " << (is_long ? "--long " : "--steady ") << verdict.failing_seed << " 1"
-                << (is_long ? "" : ", whole: --steady-seed SEED") << '\n';
+                << "again: " << option_of(length) << ' ' << verdict.failing_seed
+                << " 1, whole: " << option_of(length) << "-seed " << verdict.failing_seed << '\n';
       return 1;
     }
     if (verdict.failing_seed != 0) {
@@ -112,8 +129,10 @@ int usage() {
                "simulation_tests --soak [FIRST [COUNT]]  seeds until one fails; COUNT 0: for ever\n"
                "simulation_tests --long [FIRST [COUNT]]  the same, each minutes of every fault\n"
                "simulation_tests --steady [FIRST [COUNT]] the same, each seconds without a fault\n"
+               "simulation_tests --crowd [FIRST [COUNT]] the same, with up to 64 clients\n"
                "simulation_tests --seed SEED             the story of one seed\n"
-               "simulation_tests --steady-seed SEED      the same, of one without a fault\n"
+               "simulation_tests --steady-seed SEED      the same, of one without a fault; also\n"
+               "                                         --crowd-seed, --long-seed\n"
                "simulation_tests --minimize SEED         the least that breaks the same promise\n"
                "simulation_tests --outcomes FIRST COUNT  a line for each: to compare builds\n"
                "simulation_tests --mutants               deliberate faults: caught or missed\n";
@@ -130,19 +149,16 @@ int main(int count, char** words) {
   if (count > 1 && std::string_view(words[1]) == "--soak") {
     return soak(Length::seconds, number(2, 1), number(3, 0));
   }
-  if (count > 1 && std::string_view(words[1]) == "--long") {
-    return soak(Length::minutes, number(2, 1), number(3, 0));
-  }
-  if (count > 1 && std::string_view(words[1]) == "--steady") {
-    return soak(Length::steady, number(2, 1), number(3, 0));
+  for (const Length length : lengths) {
+    const std::string option(option_of(length));
+    if (count > 1 && words[1] == option) return soak(length, number(2, 1), number(3, 0));
+    if (count != 3 || words[1] != option + "-seed") continue;
+    std::cout << redlock::simulation::story_of(number(2, 1), length, whole);
+    return 0;
   }
   if (count > 1 && std::string_view(words[1]) == "--seed") {
     if (count != 3) return usage();
     std::cout << redlock::simulation::story_of(number(2, 1), Length::seconds, whole);
-    return 0;
-  }
-  if (count == 3 && std::string_view(words[1]) == "--steady-seed") {
-    std::cout << redlock::simulation::story_of(number(2, 1), Length::steady, whole);
     return 0;
   }
   if (count == 4 && std::string_view(words[1]) == "--outcomes") {

@@ -343,7 +343,7 @@ void ModelNode::take(const Request& request, True now, Response& response) {
   }
   if (queues) queue.remove(request.client);
   if (queues) queue.remove(request.client | unreserved);
-  response.number = 2;
+  if (mutant_ != Mutant::says_the_first_key) response.number = 2;
   if (request.both && is_taken(memory_.keys[other], request, now, response)) return;
   response.number = 0;
   response.holder = response.group = 0;

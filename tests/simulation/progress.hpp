@@ -17,13 +17,17 @@ class Progress {
  public:
   explicit Progress(std::size_t capacity) : capacity_(capacity) {}
 
-  void waits(std::uint32_t caller, std::uint32_t resources, True now) {
-    waiting_[caller] = {resources, now};
+  /// A caller asks; `settled` is when it is in the queues, if it has to wait.
+  void begins(std::uint32_t caller, True now) { began_[caller] = now; }
+  /// Until it is granted the resources, whatever comes.
+  void waits(std::uint32_t caller, std::uint32_t resources, True now, True settled) {
+    waiting_[caller] = {resources, now, settled, {}};
   }
   void gives_up(std::uint32_t caller) { waiting_.erase(caller); }
 
   void granted(std::uint32_t caller, std::uint32_t resources, True now) {
     measure(resources, now);
+    count_overtaken(caller, resources);
     if (const auto mine = waiting_.find(caller); mine != waiting_.end()) {
       longest_wait_ = std::max(longest_wait_, now - mine->second.since);
       waiting_.erase(mine);
@@ -47,6 +51,9 @@ class Progress {
 
   [[nodiscard]] True longest_wait() const { return longest_wait_; }
   [[nodiscard]] True longest_idle() const { return longest_idle_; }
+  /// How often one caller was granted a resource ahead of the same waiting one, each time in a call
+  /// that began when the waiting one was in the queues.
+  [[nodiscard]] std::uint32_t most_overtaken() const { return most_overtaken_; }
 
  private:
   struct Resource {
@@ -56,7 +63,17 @@ class Progress {
   struct Wait {
     std::uint32_t resources = 0;  ///< a bit for each
     True since = 0;
+    True settled = 0;
+    std::map<std::uint32_t, std::uint32_t> overtaken;  ///< by whom, how often
   };
+
+  void count_overtaken(std::uint32_t caller, std::uint32_t resources) {
+    for (auto& [other, wait] : waiting_) {
+      if (other == caller || (wait.resources & resources) == 0) continue;
+      if (began_[caller] <= wait.settled) continue;
+      most_overtaken_ = std::max(most_overtaken_, ++wait.overtaken[caller]);
+    }
+  }
 
   template <typename Visit>
   void each(std::uint32_t resources, Visit&& visit) {
@@ -82,6 +99,8 @@ class Progress {
   std::size_t capacity_;
   std::array<Resource, most_resources> resources_{};
   std::map<std::uint32_t, Wait> waiting_;
+  std::map<std::uint32_t, True> began_;
+  std::uint32_t most_overtaken_ = 0;
   True longest_wait_ = 0;
   True longest_idle_ = 0;
 };

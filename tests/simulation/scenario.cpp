@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 
 #include "core/quorum.hpp"
 #include "simulation/random.hpp"
@@ -181,6 +182,7 @@ void draw_kind(Scenario& s, std::uint64_t seed) {
   }
   if (s.mutant == Mutant::readers_let_all_in) s.kind = Wanted::owners;
   if (s.mutant == Mutant::writer_ignores_readers) s.kind = Wanted::readers;
+  if (s.mutant == Mutant::says_the_first_key) s.kind = Wanted::several;
   if (s.mutant == Mutant::cooldown_untold) s.kind = Wanted::interval;
   if (s.mutant == Mutant::cooldown_where_the_key_was) s.kind = Wanted::interval;
   const bool of_writers = s.mutant == Mutant::a_mark_is_a_holder ||
@@ -247,6 +249,17 @@ void draw_plain(Scenario& s, std::uint64_t seed) {
 
 True Scenario::longest_wait() const noexcept { return 2'000 * ms; }
 
+std::uint32_t Scenario::most_overtaken() const noexcept {
+  // Who may not run scripts is in no queue.
+  const bool has_order = kind == Wanted::exclusive && runs_scripts;
+  return has_order ? 1 : std::numeric_limits<std::uint32_t>::max();
+}
+
+std::uint64_t Scenario::most_requests() const noexcept {
+  constexpr std::array<std::uint64_t, kinds> most{12, 14, 16, 18, 36, 24};
+  return most.at(static_cast<std::size_t>(kind));
+}
+
 Scenario Scenario::draw(std::uint64_t seed, Mutant mutant) {
   Scenario s;
   s.mutant = mutant;
@@ -261,6 +274,19 @@ Scenario Scenario::draw_steady(std::uint64_t seed) {
   Scenario s;
   s.steady = true;
   s.draw_rest(seed);
+  return s;
+}
+
+Scenario Scenario::draw_crowd(std::uint64_t seed) {
+  Random random(seed * 11 + 5);
+  Scenario s = draw_steady(seed);
+  constexpr std::array<std::size_t, 6> crowds{2, 4, 8, 16, 32, 64};
+  s.clients = crowds[static_cast<std::size_t>(random.below(6))];
+  s.slots = 1;
+  s.kind = static_cast<Wanted>(seed % kinds);
+  s.runs_scripts = true;
+  if (s.kind != Wanted::several && s.kind != Wanted::permits) s.resources = 1;
+  s.think = random.per_mille(500) ? 1 : 2 * ms;
   return s;
 }
 

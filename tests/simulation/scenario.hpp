@@ -49,6 +49,7 @@ enum class Mutant : std::uint8_t {
   plain_extend_shortens,       ///< a plain extend asks for the TTL of its round, however short
   plain_release_is_quiet,      ///< a plain release does not say that clients are queued
   reservations_are_kept,       ///< of a client that does not wait any more
+  says_the_first_key,          ///< nodes say of several resources that the first is in the way
 };
 
 /// Versions of servers, which understand different forms of a request.
@@ -150,6 +151,10 @@ struct Scenario {
   [[nodiscard]] True round_trip() const noexcept { return 2 * slowest; }
   [[nodiscard]] True longest_idle() const noexcept { return 20 * ms + 60 * round_trip(); }
   [[nodiscard]] True longest_wait() const noexcept;
+  /// How often a waiting caller may be overtaken by the same one that asked later; see Progress.
+  [[nodiscard]] std::uint32_t most_overtaken() const noexcept;
+  /// To a node, for each call to acquire, its release included: nobody polls.
+  [[nodiscard]] std::uint64_t most_requests() const noexcept;
 
   /// Nodes miss requests, and one forgets within an interval once its holder has released it
   /// everywhere: that breaks no interval.
@@ -163,6 +168,8 @@ struct Scenario {
 
   [[nodiscard]] static Scenario draw(std::uint64_t seed, Mutant mutant = Mutant::none);
   [[nodiscard]] static Scenario draw_steady(std::uint64_t seed);
+  /// The same with 2 to 64 clients that all want the same, again and again.
+  [[nodiscard]] static Scenario draw_crowd(std::uint64_t seed);
   /// Minutes of every fault but clocks that step, under the restart guard; seeds take turns at the
   /// kinds.
   [[nodiscard]] static Scenario draw_long(std::uint64_t seed);

@@ -32,6 +32,8 @@ Scenario scenario_of(std::uint64_t seed, Mutant mutant, Length length) {
       return Scenario::draw_long(seed);
     case Length::steady:
       return Scenario::draw_steady(seed);
+    case Length::crowd:
+      return Scenario::draw_crowd(seed);
   }
   return Scenario::draw(seed, mutant);
 }
@@ -58,6 +60,7 @@ Verdict run_seeds(const Seeds& seeds) {
     verdict.losses += outcome.losses;
     verdict.longest_wait = std::max(verdict.longest_wait, outcome.longest_wait);
     verdict.longest_idle = std::max(verdict.longest_idle, outcome.longest_idle);
+    verdict.most_overtaken = std::max(verdict.most_overtaken, outcome.most_overtaken);
     if (outcome.violation.empty() && seed % 100 == 0 &&
         Simulation(scenario, seed).run().print != outcome.print) {
       outcome.violation = "the seed did not decide everything: a second run went another way";

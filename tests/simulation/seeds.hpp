@@ -9,8 +9,8 @@
 namespace redlock::simulation {
 
 /// Of a scenario: a second or some, minutes (Scenario::draw_long), or seconds without a fault
-/// (Scenario::draw_steady).
-enum class Length : std::uint8_t { seconds, minutes, steady };
+/// (Scenario::draw_steady), also with a crowd of clients (Scenario::draw_crowd).
+enum class Length : std::uint8_t { seconds, minutes, steady, crowd };
 
 struct Seeds {
   std::uint64_t first = 1;
@@ -24,9 +24,10 @@ struct Verdict {
   std::uint64_t events = 0;
   std::uint64_t grants = 0;
   std::uint64_t losses = 0;
-  True longest_wait = 0;           ///< without faults
-  True longest_idle = 0;           ///< of a resource that a caller waited for, without faults
-  std::uint64_t failing_seed = 0;  ///< the first one; 0: none
+  True longest_wait = 0;             ///< without faults
+  True longest_idle = 0;             ///< of a resource that a caller waited for, without faults
+  std::uint32_t most_overtaken = 0;  ///< see Progress
+  std::uint64_t failing_seed = 0;    ///< the first one; 0: none
   std::string violation;
 };
 

@@ -111,6 +111,9 @@ Simulation::Outcome Simulation::run(std::string* story) {
   if (scenario_.steady) {
     outcome.longest_wait = progress_.longest_wait();
     outcome.longest_idle = progress_.longest_idle();
+    outcome.most_overtaken = progress_.most_overtaken();
+    outcome.requests = requests_;
+    outcome.calls = calls_;
   }
   outcome.remembered = checker_.tokens_remembered() + connections_.size();
   return outcome;
@@ -387,6 +390,11 @@ void Simulation::check_progress() {
     checker_.violated("invariant 5: a caller waited for " +
                       in_round_trips(progress_.longest_wait()) + ", without faults");
   }
+  if (progress_.most_overtaken() > scenario_.most_overtaken()) {
+    checker_.violated("invariant 5: a waiting caller was overtaken " +
+                      std::to_string(progress_.most_overtaken()) +
+                      " times by the same one that asked later, without faults");
+  }
 }
 
 std::string Simulation::in_round_trips(True duration) const {
@@ -404,6 +412,16 @@ bool Simulation::all_served() const {
   return true;
 }
 
+void Simulation::check_requests() {
+  if (!scenario_.steady) return;
+  // Beside the calls, each client reads the nodes' clocks, and renews its queues.
+  const std::uint64_t upkeep = 100 * clients_.size();
+  const std::uint64_t most = nodes_.size() * (scenario_.most_requests() * calls_ + upkeep);
+  if (requests_ <= most) return;
+  checker_.violated("invariant 5: " + std::to_string(requests_) + " requests for " +
+                    std::to_string(calls_) + " calls: somebody polls");
+}
+
 void Simulation::check_the_end() {
   // The next step gives back finished requests.
   for (std::uint32_t i = 0; i < clients_.size(); ++i) step(i, core::TimePassed{});
@@ -411,6 +429,7 @@ void Simulation::check_the_end() {
   if (!stop_) return plan(now_ + 20 * ms, Kind::timeout, 0);
   progress_.end(now_);
   check_progress();
+  check_requests();
   checker_.check_overlaps();
   // Of an interval that is longer than max TTL a node that was away keeps the key in place of the
   // cooldown: it keeps others out for as long, and is not waited for.

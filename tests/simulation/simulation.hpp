@@ -37,9 +37,12 @@ class Simulation {
     std::uint64_t grants = 0;
     std::uint64_t losses = 0;
     std::array<std::uint64_t, 4> grants_by_group{};
-    True longest_wait = 0;    ///< steady only
-    True longest_idle = 0;    ///< of a resource that a caller waited for; steady only
-    std::uint64_t print = 0;  ///< of everything that happened: equal for equal runs
+    True longest_wait = 0;             ///< steady only
+    std::uint32_t most_overtaken = 0;  ///< see Progress; steady only
+    std::uint64_t requests = 0;        ///< to nodes
+    std::uint64_t calls = 0;           ///< to acquire
+    True longest_idle = 0;             ///< of a resource that a caller waited for; steady only
+    std::uint64_t print = 0;           ///< of everything that happened: equal for equal runs
     std::size_t tokens = 0;
     std::size_t remembered = 0;  ///< tokens and connections, at the end
   };
@@ -181,6 +184,7 @@ class Simulation {
   [[nodiscard]] bool all_served() const;
   void check_progress();
   [[nodiscard]] std::string in_round_trips(True duration) const;
+  void check_requests();
   void check_the_end();
   [[nodiscard]] True between_faults(std::size_t kind) const;
 
@@ -301,6 +305,8 @@ class Simulation {
   True forgot_until_ = 0;     // the interval in which a node forgot
   std::uint64_t events_ = 0;
   std::uint64_t planned_ = 0;
+  std::uint64_t requests_ = 0;  // to nodes
+  std::uint64_t calls_ = 0;     // to acquire
   std::uint64_t print_ = 0;
   std::priority_queue<Event, std::vector<Event>, std::greater<>> queue_;
   std::vector<ModelNode> nodes_;

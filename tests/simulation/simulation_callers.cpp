@@ -154,8 +154,11 @@ void Simulation::act_idle(std::uint32_t index, std::uint32_t slot) {
     event.renewal.reset();
   }
   mine.ttl = event.renewal ? std::min(event.ttl, event.renewal->max_hold) : event.ttl;
+  ++calls_;
+  progress_.begins(caller(index, slot), now_);
   if (scenario_.steady && event.wait == core::Duration::max()) {
-    progress_.waits(caller(index, slot), counted(mine), now_);
+    const True settled = now_ + 4 * scenario_.slowest;
+    progress_.waits(caller(index, slot), counted(mine), now_, settled);
   }
   if (!scenario_.steady && random_.per_mille(100)) {
     plan_act(index, slot, random_.below(std::max<True>(1, event.ttl.count())));

@@ -137,6 +137,7 @@ void Simulation::send(std::uint32_t client, std::uint32_t node, const Request& r
   if (index < 0) return checker_.violated("a request was sent to a node that is not up");
   Connection& connection = connections_[static_cast<std::size_t>(index)];
   if (connection.broken) return;
+  ++requests_;
   if (core::is_vote(request.stamp.verb)) connection.marker_ahead = nodes_[node].marker();
   connection.requests.push_back(request);
   connection.last_request = std::max(connection.last_request, transit(client, node));

@@ -40,6 +40,15 @@ TEST(Simulation, without_faults_no_resource_is_free_for_long_while_a_caller_wait
   RecordProperty("longest_idle_us", static_cast<int>(verdict.longest_idle / 1000));
 }
 
+TEST(Simulation, a_crowd_is_served_in_turn) {
+  const Verdict verdict =
+      run_seeds({.first = 1, .count = sanitized ? kinds : 2 * kinds, .length = Length::crowd});
+  EXPECT_EQ(verdict.failing_seed, 0U) << verdict.violation << '\n'
+                                      << story_of(verdict.failing_seed, Length::crowd);
+  EXPECT_GT(verdict.grants, 100 * verdict.seeds);
+  RecordProperty("most_overtaken", static_cast<int>(verdict.most_overtaken));
+}
+
 TEST(Simulation, is_decided_by_its_seed_alone) {
   const Scenario scenario = Scenario::draw(4711);
   std::string first;
