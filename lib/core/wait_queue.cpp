@@ -194,6 +194,9 @@ WaitQueue::Position WaitQueue::position_of_new(const WaitedKeys::Key& key) {
 void WaitQueue::join(WaitedKeys::Entry& entry, NodeSet nodes, Position where) {
   WaitedKeys::Key& key = entry.second;
   NodeSet asked;
+  // A grant takes us out of the queue. Queued again behind it, we would be first when it is
+  // released; a round that is lost queues us again by its release.
+  nodes = nodes - being_taken(entry);
   nodes.each([&](NodeIndex node) {
     // A notification before we are subscribed would be lost. We are queued there once we are.
     if (nodes_[node].subscription.open && !nodes_[node].congested()) asked.add(node);
@@ -207,6 +210,14 @@ void WaitQueue::join(WaitedKeys::Entry& entry, NodeSet nodes, Position where) {
     key.level = key.first = NodeSet();
   }
   send(entry, Verb::join_queue, asked, static_cast<std::int64_t>(where));
+}
+
+NodeSet WaitQueue::being_taken(const WaitedKeys::Entry& entry) const {
+  if (!entry.second.last_attempt) return {};
+  const Acquisition& last = acquisitions_.at(*entry.second.last_attempt);
+  const bool tries = last.state == Acquisition::State::in_round && last.waiting.has_ticket &&
+                     last.terms.resource == entry.first;
+  return tries ? entry.second.taking : NodeSet();
 }
 
 void WaitQueue::leave(Acquisition& acquisition, Left left, NodeSet taken_out) {
@@ -235,6 +246,7 @@ void WaitQueue::leave(Acquisition& acquisition, Left left, NodeSet taken_out) {
       // Its last attempt may have taken us out of any queue.
       const bool tries = acquisition.state == Acquisition::State::in_round;
       const NodeSet there = tries ? NodeSet() : entry.second.asked;
+      if (entry.second.last_attempt == acquisition.index) entry.second.last_attempt.reset();
       join(entry, nodes_.up() - there, position_of_new(entry.second));
       // Waiters behind it were not woken by its notification.
       return wake(entry.second, 0, false);

@@ -135,6 +135,8 @@ class WaitQueue {
       return !acquisition.waiting.queued || visit(acquisition) == Visited::more;
     });
   }
+  /// Where an attempt of ours that is not over has granted it, or may.
+  [[nodiscard]] NodeSet being_taken(const WaitedKeys::Entry& entry) const;
   void note_notified(WaitedKeys::Key& key, NodeIndex node);
   void note_place(WaitedKeys::Entry& entry, const Answer& answer);
   /// So that the tickets of all contenders are in one order on all nodes.

@@ -116,6 +116,7 @@ void WaitQueue::lost(NodeIndex node) {
     key.queued.remove(node);
     key.level.remove(node);
     key.first.remove(node);
+    key.taking.remove(node);
     key.settled.remove(node);
     // Nothing changed for who waits for this one only.
     if (key.wait_elsewhere == 0 && (key.queued & notifying).size() >= settings_.quorum) continue;

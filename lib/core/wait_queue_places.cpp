@@ -58,7 +58,12 @@ QueuePlace WaitQueue::queue_place(Acquisition& acquisition) {
   if (!waiting.queued) return place;
   place.as_client = true;
   waiting.has_ticket = tickets;
-  if (waiting.has_ticket) place.ticket = keys_.find(acquisition.terms.resource)->second.ticket;
+  if (waiting.has_ticket) {
+    WaitedKeys::Key& key = keys_.find(acquisition.terms.resource)->second;
+    place.ticket = key.ticket;
+    key.last_attempt = acquisition.index;
+    key.taking = NodeSet();
+  }
   return place;
 }
 
@@ -77,6 +82,7 @@ void WaitQueue::asked(const Acquisition& acquisition, NodeSet nodes) {
   if (!acquisition.waiting.queued) return;
   WaitedKeys::Key& key = keys_.find(acquisition.terms.resource)->second;
   key.asked = key.asked | nodes;
+  key.taking = key.taking | nodes;
   key.asked_at = key.contended_at = now_;
 }
 
@@ -84,6 +90,8 @@ void WaitQueue::answered_attempt(const Acquisition& acquisition, const Answer& a
                                  bool ours_yet) {
   if (!acquisition.waiting.queued) return;
   WaitedKeys::Entry& entry = *keys_.find(acquisition.terms.resource);
+  const bool granted = answer.reply == Reply::granted || answer.reply == Reply::behind;
+  if (!granted && ours_yet) entry.second.taking.remove(answer.node);
   // A writer that is ahead of all tickets has none.
   if (answer.reply == Reply::taken && (answer.ticket > 0 || answer.is_first)) {
     note_place(entry, answer);
@@ -94,7 +102,6 @@ void WaitQueue::answered_attempt(const Acquisition& acquisition, const Answer& a
   }
   // Behind a grant that nobody counts any more, a release queues us again.
   if (!ours_yet) return;
-  const bool granted = answer.reply == Reply::granted || answer.reply == Reply::behind;
   if (granted) entry.second.asked.remove(answer.node);
   entry.second.queued.remove(answer.node);
 }
@@ -142,7 +149,7 @@ void WaitQueue::note_place(WaitedKeys::Entry& entry, const Answer& answer) {
 void WaitQueue::raise_tickets(WaitedKeys::Entry& entry) {
   WaitedKeys::Key& key = entry.second;
   if (key.ticket == 0 || key.queued.size() < settings_.quorum) return;
-  const NodeSet lower = key.queued - key.level;
+  const NodeSet lower = key.queued - key.level - being_taken(entry);
   if (lower.empty()) return;
   key.level = key.level | lower;
   join(entry, lower, position_of_new(key));

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -40,9 +41,11 @@ class WaitedKeys {
     bool has_awake = false;                 ///< waiters that may be planned to sleep
     NodeSet settled;  ///< where a notification of what is over may be on its way
     Waiters waiters;
-    std::uint32_t keep_readers_out = 0;  ///< of the waiters that are queued
-    std::uint32_t need_more = 0;         ///< resources than this one
-    std::uint32_t wait_elsewhere = 0;    ///< for other keys as well
+    std::optional<std::uint32_t> last_attempt{};  ///< with a ticket: of which acquisition,
+    NodeSet taking;                               ///< and where it was not refused
+    std::uint32_t keep_readers_out = 0;           ///< of the waiters that are queued
+    std::uint32_t need_more = 0;                  ///< resources than this one
+    std::uint32_t wait_elsewhere = 0;             ///< for other keys as well
   };
   /// In an order of its own, so that a seed reproduces.
   using Keys = std::map<std::string, Key, std::less<>>;

@@ -343,7 +343,7 @@ void ModelNode::take(const Request& request, True now, Response& response) {
   }
   if (queues) queue.remove(request.client);
   if (queues) queue.remove(request.client | unreserved);
-  if (mutant_ != Mutant::says_the_first_key) response.number = 2;
+  response.number = 2;
   if (request.both && is_taken(memory_.keys[other], request, now, response)) return;
   response.number = 0;
   response.holder = response.group = 0;
@@ -651,7 +651,8 @@ void ModelNode::join_queue(const Request& request, True now, Response& response)
   response.ticket = enqueue(request, client, behind ? 0 : request.ticket.value_or(0), now);
   if (is_free(request.resource)) pass_on(request.resource, request, now);
   const bool reserved = memory_.keys[request.resource].writer != 0 && behind;
-  const bool waits = has_holder(request.resource, now) || reserved;
+  const bool has_one = has_holder(request.resource, now) || reserved;
+  const bool waits = has_one && mutant_ != Mutant::tells_waiters_to_ask;
   response.reply = waits ? Reply::taken : Reply::gone;
   response.is_first = queue.at(0) == client;
 }

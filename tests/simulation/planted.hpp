@@ -59,7 +59,7 @@ inline constexpr std::array planted{
     Planted{Mutant::plain_extend_shortens, "plain_extend_shortens", "invariant 1", 1000},
     Planted{Mutant::plain_release_is_quiet, "plain_release_is_quiet", "invariant 5", 200},
     Planted{Mutant::reservations_are_kept, "reservations_are_kept", "invariant 5", 2000},
-    Planted{Mutant::says_the_first_key, "says_the_first_key", "somebody polls", 200},
+    Planted{Mutant::tells_waiters_to_ask, "tells_waiters_to_ask", "somebody polls", 200},
 };
 
 }  // namespace redlock::simulation

@@ -182,7 +182,7 @@ void draw_kind(Scenario& s, std::uint64_t seed) {
   }
   if (s.mutant == Mutant::readers_let_all_in) s.kind = Wanted::owners;
   if (s.mutant == Mutant::writer_ignores_readers) s.kind = Wanted::readers;
-  if (s.mutant == Mutant::says_the_first_key) s.kind = Wanted::several;
+  if (s.mutant == Mutant::tells_waiters_to_ask) s.kind = Wanted::owners;
   if (s.mutant == Mutant::cooldown_untold) s.kind = Wanted::interval;
   if (s.mutant == Mutant::cooldown_where_the_key_was) s.kind = Wanted::interval;
   const bool of_writers = s.mutant == Mutant::a_mark_is_a_holder ||
@@ -252,11 +252,13 @@ True Scenario::longest_wait() const noexcept { return 2'000 * ms; }
 std::uint32_t Scenario::most_overtaken() const noexcept {
   // Who may not run scripts is in no queue.
   const bool has_order = kind == Wanted::exclusive && runs_scripts;
-  return has_order ? 1 : std::numeric_limits<std::uint32_t>::max();
+  // A client is queued once for all of its callers, which take turns.
+  const auto turns = static_cast<std::uint32_t>(slots);
+  return has_order ? turns : std::numeric_limits<std::uint32_t>::max();
 }
 
 std::uint64_t Scenario::most_requests() const noexcept {
-  constexpr std::array<std::uint64_t, kinds> most{12, 14, 16, 18, 36, 24};
+  constexpr std::array<std::uint64_t, kinds> most{10, 10, 10, 12, 20, 14};
   return most.at(static_cast<std::size_t>(kind));
 }
 

@@ -49,7 +49,7 @@ enum class Mutant : std::uint8_t {
   plain_extend_shortens,       ///< a plain extend asks for the TTL of its round, however short
   plain_release_is_quiet,      ///< a plain release does not say that clients are queued
   reservations_are_kept,       ///< of a client that does not wait any more
-  says_the_first_key,          ///< nodes say of several resources that the first is in the way
+  tells_waiters_to_ask,        ///< nodes tell whom they queue to ask again
 };
 
 /// Versions of servers, which understand different forms of a request.

@@ -39,7 +39,7 @@ class Simulation {
     std::array<std::uint64_t, 4> grants_by_group{};
     True longest_wait = 0;             ///< steady only
     std::uint32_t most_overtaken = 0;  ///< see Progress; steady only
-    std::uint64_t requests = 0;        ///< to nodes
+    std::uint64_t requests = 0;        ///< to nodes, but those of guards
     std::uint64_t calls = 0;           ///< to acquire
     True longest_idle = 0;             ///< of a resource that a caller waited for; steady only
     std::uint64_t print = 0;           ///< of everything that happened: equal for equal runs
@@ -305,7 +305,7 @@ class Simulation {
   True forgot_until_ = 0;     // the interval in which a node forgot
   std::uint64_t events_ = 0;
   std::uint64_t planned_ = 0;
-  std::uint64_t requests_ = 0;  // to nodes
+  std::uint64_t requests_ = 0;  // to nodes, but those of guards
   std::uint64_t calls_ = 0;     // to acquire
   std::uint64_t print_ = 0;
   std::priority_queue<Event, std::vector<Event>, std::greater<>> queue_;

@@ -157,7 +157,8 @@ void Simulation::act_idle(std::uint32_t index, std::uint32_t slot) {
   ++calls_;
   progress_.begins(caller(index, slot), now_);
   if (scenario_.steady && event.wait == core::Duration::max()) {
-    const True settled = now_ + 4 * scenario_.slowest;
+    // To be refused, to subscribe, and to be queued on all nodes.
+    const True settled = now_ + 6 * scenario_.round_trip();
     progress_.waits(caller(index, slot), counted(mine), now_, settled);
   }
   if (!scenario_.steady && random_.per_mille(100)) {

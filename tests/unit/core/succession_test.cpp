@@ -317,5 +317,35 @@ TEST(Grants, of_one_queue_the_others_of_a_client_at_the_back_of_all_nodes) {
   EXPECT_EQ(h.notified(1, "resource"), "take t5 ticket 8 -> 0 1 2") << "a new ticket";
 }
 
+TEST(Grants, are_not_queued_again_for_another_of_the_client_that_stops_waiting) {
+  Queued h;
+  h.pass(1s);
+  h.acquire(2, 10s, 60s);
+  h.refuse(holder);
+  EXPECT_EQ(h.pass(1400ms), "take t4 ticket 7 -> 0 1 2");
+  h.placed({0}, Reply::granted, {}, {}, {});
+  EXPECT_EQ(h.cancel(2), "failed #2 cancelled") << "node 0 would reserve the next release for us";
+  EXPECT_EQ(h.placed({1}, Reply::granted, {}, {}, {}), "acquired #1 until 12298ms");
+}
+
+TEST(Grants, are_not_queued_again_for_another_of_the_client_that_begins_to_wait) {
+  Queued h;
+  h.pass(2399ms);
+  h.acquire(2, 10s, 60s);
+  EXPECT_EQ(h.pass(1ms), "take t4 ticket 7 -> 0 1 2") << "of #1";
+  const std::string out = h.refused({0, 1}, holder, 10s, {});
+  EXPECT_EQ(out.find("queue"), std::string::npos)
+      << "the attempt of #1 decides whether we are queued: " << out;
+}
+
+TEST(Grants, are_not_queued_again_by_a_higher_ticket_of_another_node) {
+  Refused h;
+  h.subscribed({0, 1, 2});
+  h.queued({0, 1, 2}, {7});
+  h.notified(0, "resource");
+  EXPECT_EQ(h.notified(1, "resource"), "take t3 ticket 7 -> 0 1 2");
+  EXPECT_EQ(h.refused({2}, holder, 10s, {9}), "") << "the others may have granted it";
+}
+
 }  // namespace
 }  // namespace redlock::core::test
