@@ -74,12 +74,14 @@ class REDLOCK_EXPORT Target {
 
 /// A reader's hold: many readers, or one writer. A writer is any caller that acquires the resource
 /// without `shared`. Each reader has a TTL of its own. While a writer waits, the nodes admit no new
-/// readers, so that a stream of readers does not starve it.
+/// readers, so that a stream of readers does not starve it. Who waits is served in order, and
+/// readers that follow each other enter together.
 [[nodiscard]] REDLOCK_EXPORT Target shared(std::string resource);
 
 /// A hold of this owner, 1 to `limits::name_bytes` bytes. Every caller that names the same owner is
 /// granted a lease of its own, from other processes too. `RoundReport::holds_left` of a release
-/// says how many remain.
+/// says how many remain. While anybody else waits for the resource, the owner is granted further
+/// holds only as long as it has one that is older than that wait.
 [[nodiscard]] REDLOCK_EXPORT Target owned(std::string resource, std::string owner);
 
 /// One of the permits of a semaphore, 1 to `limits::permits`. All contenders should name the same

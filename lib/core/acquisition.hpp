@@ -42,7 +42,7 @@ struct Acquisition {
   bool for_space = false;        ///< it waits until the nodes have answered others
   bool by_script = false;        ///< a SET does not get past what is in the way
 
-  bool reserves = false;  ///< a writer that may wait: its attempts keep new readers out
+  bool reserves = false;  ///< it may wait: its attempts have new holds of others refused
 
   std::uint32_t permit = 0;                ///< asked for now
   std::uint32_t moves = 0;                 ///< from permit to permit, since the last pause
@@ -57,7 +57,7 @@ struct Acquisition {
     bool has_ticket = false;       ///< and its requests queue it
     bool asleep = false;           ///< its next attempt is planned for when it is notified
     bool tracks = false;           ///< the lock in its way is another library's
-    bool reserved = false;         ///< a writer that keeps new readers out
+    bool reserved = false;         ///< it has new holds refused
     std::uint64_t blocked_by = 0;  ///< which of several resources is, from 1 on; 0: `resource`
     NodeSet notified_by;           ///< since the last attempt
     std::optional<Instant> retry_at;

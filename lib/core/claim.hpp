@@ -69,7 +69,7 @@ struct Claim {
   /// An attempt: what its acquisition gave it.
   struct Attempt {
     std::uint32_t acquisition = 0;
-    Duration writer_reservation{};  ///< for how long new readers are refused
+    Duration writer_reservation{};  ///< for how long new holds of others are refused
     std::optional<Fencing> fencing;
     bool contended = false;  ///< its acquisition was refused before: others may wait as well
     QueuePlace place;

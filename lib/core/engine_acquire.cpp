@@ -25,7 +25,7 @@ void Engine::on(const Acquire& event) {
   acquisition.free_permits.assign(event.permits, 0);
   acquisition.moves = 0;
   acquisition.by_script = !event.more_resources.empty();
-  acquisition.reserves = event.wait > Duration::zero() && event.group.empty() && event.permits == 0;
+  acquisition.reserves = event.wait > Duration::zero() && event.permits == 0;
   acquisition.waiting = Acquisition::Waiting();
   acquisition.fencing = event.fencing;
   acquisition.give_up.reset();

@@ -267,7 +267,7 @@ void Engine::note_obstacle(const Claim& claim, const Answer& answer) {
   if (claim.terms.permits > 0) return note_free_permits(acquisition, answer.text);
   // Holds, or a server that does not name the holder: readers may be in the way, and only a script
   // can keep new ones out. Where nodes differ, some are asked by a script before others.
-  const bool holds = answer.text == "shared" || answer.text.starts_with("owner ");
+  const bool holds = is_group(answer.text);
   if (answer.text.empty() || holds) acquisition.by_script = true;
 }
 

@@ -49,9 +49,16 @@ void each_key(const Acquisition& acquisition, Visit&& visit) {
   }
 }
 
-/// A writer, which keeps new readers out while it waits for those that hold the resource.
-bool is_kept_out_by_readers(const Acquisition& acquisition) {
-  return acquisition.reserves && acquisition.last.leading_holder() == "shared";
+/// The attempt had new holds refused.
+bool has_holds_refused(const Acquisition& acquisition) {
+  const std::string_view holder = acquisition.last.leading_holder();
+  return acquisition.reserves && holder != acquisition.terms.group && is_group(holder);
+}
+
+bool is_reader(const Acquisition& acquisition) { return acquisition.terms.group == "shared"; }
+
+bool needs_more(const Acquisition& acquisition) {
+  return !acquisition.terms.more_resources.empty();
 }
 
 /// Another library's lock is a key that does not notify. The holder of permits is not known.
@@ -130,30 +137,19 @@ void WaitQueue::join(Acquisition& acquisition) {
     acquisition.waiting.notified_by = NodeSet();
   }
   const NodeSet able = subscribe();
-  const bool is_reserved = acquisition.last.leading_holder() == "writer";
-  const bool reserves_it = is_kept_out_by_readers(acquisition);
   const bool was_queued = acquisition.waiting.queued;
   if (!was_queued) acquisition.waiting.arrival = ++arrivals_;
-  const bool was_reserved =
-      std::exchange(acquisition.waiting.reserved, acquisition.waiting.reserved || reserves_it);
+  acquisition.waiting.reserved = acquisition.waiting.reserved || has_holds_refused(acquisition);
   each_key(acquisition, [&](const std::string& key) {
     WaitedKeys::Entry& entry =
         was_queued ? *keys_.find(key)
                    : keys_.wait(key, acquisition.waiting.arrival, acquisition.index);
-    if (was_queued && acquisition.waiting.reserved && !was_reserved)
-      ++entry.second.keep_readers_out;
-    if (later(entry.second.asked_at, queued_again_after) <= now_) entry.second.asked = NodeSet();
-    const NodeSet late = able - entry.second.asked;
-    // A writer that keeps readers out is next, and has to be notified first.
-    if (reserves_it) {
-      join(entry, able, Position::at_the_front);
-    } else if (is_reserved) {
-      join(entry, able, position_in_queue(entry.second));
-    } else {
-      join(entry, late, usual_position(acquisition));
-    }
-    raise_tickets(entry);
     if (!was_queued) count_queued(entry.second, acquisition, 1);
+    const Position position = position_of(entry.second);
+    const bool again = later(entry.second.asked_at, queued_again_after) <= now_;
+    if (again || position != entry.second.position) entry.second.asked = NodeSet();
+    join(entry, able - entry.second.asked, position);
+    raise_tickets(entry);
     if (!is_behind_foreign_lock(acquisition)) return;
     // A node sends one notification for each request.
     if (acquisition.waiting.tracks) return tracked_.ask(*tracked_.find(key));
@@ -165,30 +161,19 @@ void WaitQueue::join(Acquisition& acquisition) {
 
 void WaitQueue::count_queued(WaitedKeys::Key& key, const Acquisition& acquisition, int change) {
   const auto by = static_cast<std::uint32_t>(change);
-  if (acquisition.waiting.reserved) key.keep_readers_out += by;
-  if (usual_position(acquisition) == Position::unreserved) key.need_more += by;
+  if (!is_reader(acquisition)) key.alone += by;
+  if (needs_more(acquisition)) key.need_more += by;
   if (keys_of(acquisition) > 1) key.wait_elsewhere += by;
 }
 
-WaitQueue::Position WaitQueue::position_in_queue(const WaitedKeys::Key& key) {
-  switch (position_of_new(key)) {
-    case Position::at_the_front:
-      return Position::at_the_front;
-    case Position::unreserved:
-      return Position::unreserved_at_the_back;
-    default:
-      return Position::at_the_back;
-  }
-}
-
-WaitQueue::Position WaitQueue::usual_position(const Acquisition& acquisition) {
+WaitQueue::Position WaitQueue::position_of(const WaitedKeys::Key& key) {
   // Two that need several resources would keep one each from the other.
-  return acquisition.terms.more_resources.empty() ? Position::once : Position::unreserved;
+  if (key.need_more > 0) return Position::unreserved;
+  return key.alone > 0 ? Position::once : Position::shared;
 }
 
-WaitQueue::Position WaitQueue::position_of_new(const WaitedKeys::Key& key) {
-  if (key.keep_readers_out > 0) return Position::at_the_front;
-  return key.need_more > 0 ? Position::unreserved : Position::once;
+WaitQueue::Position WaitQueue::at_the_back(Position position) {
+  return static_cast<Position>(static_cast<std::uint8_t>(position) | 1U);
 }
 
 void WaitQueue::join(WaitedKeys::Entry& entry, NodeSet nodes, Position where) {
@@ -202,10 +187,11 @@ void WaitQueue::join(WaitedKeys::Entry& entry, NodeSet nodes, Position where) {
     if (nodes_[node].subscription.open && !nodes_[node].congested()) asked.add(node);
   });
   if (asked.empty()) return;
+  key.position = static_cast<Position>(static_cast<std::uint8_t>(where) & ~1U);
   if (key.asked.empty()) key.asked_at = now_;
   key.asked = key.asked | asked;
   key.contended_at = now_;
-  if (where == Position::at_the_back || where == Position::unreserved_at_the_back) {
+  if (where == at_the_back(where)) {
     key.ticket = 0;
     key.level = key.first = NodeSet();
   }
@@ -235,19 +221,20 @@ void WaitQueue::leave(Acquisition& acquisition, Left left, NodeSet taken_out) {
     const bool others_wait = !entry.second.waiters.empty();
     if (acquisition.waiting.reserved) {
       leave(entry, Leave::unreserved);
-      if (others_wait) join(entry, nodes_.up(), position_in_queue(entry.second));
+      if (others_wait) join(entry, nodes_.up(), at_the_back(position_of(entry.second)));
       return;
     }
     if (others_wait) {
       // Who came later is to have a turn before others of ours.
       if (left == Left::granted) {
-        return join(entry, nodes_.up(), position_in_queue(entry.second));
+        return join(entry, nodes_.up(), at_the_back(position_of(entry.second)));
       }
       // Its last attempt may have taken us out of any queue.
       const bool tries = acquisition.state == Acquisition::State::in_round;
-      const NodeSet there = tries ? NodeSet() : entry.second.asked;
+      const bool changes = position_of(entry.second) != entry.second.position;
+      const NodeSet there = tries || changes ? NodeSet() : entry.second.asked;
       if (entry.second.last_attempt == acquisition.index) entry.second.last_attempt.reset();
-      join(entry, nodes_.up() - there, position_of_new(entry.second));
+      join(entry, nodes_.up() - there, position_of(entry.second));
       // Waiters behind it were not woken by its notification.
       return wake(entry.second, 0, false);
     }
@@ -326,6 +313,17 @@ void WaitQueue::note_notified(WaitedKeys::Key& key, NodeIndex node) {
   });
 }
 
+void WaitQueue::wait_for_others(Acquisition& acquisition) {
+  const Duration once = std::max(shortest_patience, 2 * nodes_.slowest_round_trip());
+  // At last it is longer than a reservation: what is passed to us again and again, while others
+  // have the rest, has to be passed to them.
+  const Duration longest = std::max(longest_patience, 2 * reserved_for_);
+  const unsigned doublings = std::min(acquisition.failed_attempts, 14U) / 2;
+  const Duration patience = std::max(once, std::min(once * (1 << doublings), longest));
+  const Instant retry = later(now_, random_.between(patience, 2 * patience));
+  acquisition.waiting.retry_at = std::min(retry, acquisition.waiting.retry_at.value_or(retry));
+}
+
 void WaitQueue::wake(const WaitedKeys::Key& key, std::uint32_t before, bool at_once) {
   each_waiter(key, [&](Acquisition& acquisition) {
     // One of us, who comes first, is enough to find out, unless several may be let in.
@@ -340,14 +338,7 @@ void WaitQueue::wake(const WaitedKeys::Key& key, std::uint32_t before, bool at_o
       const Instant retry = later(now_, reserved_for_ + std::chrono::milliseconds(1));
       acquisition.waiting.retry_at = std::min(retry, acquisition.waiting.retry_at.value_or(retry));
     } else if (!acquisition.waiting.notified_by.empty()) {
-      const Duration once = std::max(shortest_patience, 2 * nodes_.slowest_round_trip());
-      // At last it is longer than a reservation: what is passed to us again and again, while others
-      // have the rest, has to be passed to them.
-      const Duration longest = std::max(longest_patience, 2 * reserved_for_);
-      const unsigned doublings = std::min(acquisition.failed_attempts, 14U) / 2;
-      const Duration patience = std::max(once, std::min(once * (1 << doublings), longest));
-      const Instant retry = later(now_, random_.between(patience, 2 * patience));
-      acquisition.waiting.retry_at = std::min(retry, acquisition.waiting.retry_at.value_or(retry));
+      wait_for_others(acquisition);
     } else {
       return visited;
     }

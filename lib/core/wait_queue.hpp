@@ -106,24 +106,16 @@ class WaitQueue {
   [[nodiscard]] std::uint64_t walked() const noexcept { return walked_; }
 
  private:
-  /// As queue.lua and leave.lua number them.
-  enum class Position : std::uint8_t {
-    once = 0,
-    at_the_back = 1,
-    at_the_front = 2,
-    unreserved = 3,
-    unreserved_at_the_back = 4
-  };
+  using Position = WaitedKeys::Position;
+  /// As leave.lua numbers them.
   enum class Leave : std::uint8_t { quietly = 0, notifying = 1, unreserved = 2 };
   enum class Visited : std::uint8_t { more, enough };
 
   void forget_left();
   [[nodiscard]] NodeSet subscribe();
-  /// Of a client that is queued once for all of its waiters, and has to move.
-  [[nodiscard]] static Position position_in_queue(const WaitedKeys::Key& key);
-  /// Of one that comes to a queue.
-  [[nodiscard]] static Position usual_position(const Acquisition& acquisition);
-  [[nodiscard]] static Position position_of_new(const WaitedKeys::Key& key);
+  /// Of a client that is queued once for all of its waiters.
+  [[nodiscard]] static Position position_of(const WaitedKeys::Key& key);
+  [[nodiscard]] static Position at_the_back(Position position);
   void join(WaitedKeys::Entry& entry, NodeSet nodes, Position where);
   void leave(WaitedKeys::Entry& entry, Leave how);
   void send(const WaitedKeys::Entry& entry, Verb verb, NodeSet nodes, std::int64_t how);
@@ -149,6 +141,8 @@ class WaitQueue {
   /// What is reserved for us, and nobody of us waits for, is passed on.
   void give_back(WaitedKeys::Entry& entry, NodeIndex node);
   void wake(const WaitedKeys::Key& key, std::uint32_t before, bool at_once);
+  /// Fewer than a quorum have notified it: it tries again when the others had the time to.
+  void wait_for_others(Acquisition& acquisition);
   /// Whose next attempt is planned anew.
   enum class Planned : std::uint8_t {
     awake,  ///< those that may sleep now

@@ -49,6 +49,7 @@ void WaitQueue::plan(WaitedKeys::Key& key, Planned who) {
     is_notified = is_notified || (is_due && !acquisition.makes_room());
     if (!again && !is_first && !is_due && acquisition.waiting.asleep) return visited;
     if (will_be_notified(acquisition)) {
+      if (!acquisition.waiting.notified_by.empty()) wait_for_others(acquisition);
       woken_.push_back({acquisition.index, Instant::max(), true});
     } else {
       key.has_awake = true;
@@ -80,7 +81,7 @@ void WaitQueue::subscribed(NodeIndex node) {
   link.subscription.open = true;
   for (WaitedKeys::Entry& entry : keys_.all()) {
     if (entry.second.waiters.empty() || !link.up()) continue;
-    join(entry, NodeSet::of(node), position_of_new(entry.second));
+    join(entry, NodeSet::of(node), position_of(entry.second));
   }
 }
 

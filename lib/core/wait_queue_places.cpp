@@ -92,8 +92,7 @@ void WaitQueue::answered_attempt(const Acquisition& acquisition, const Answer& a
   WaitedKeys::Entry& entry = *keys_.find(acquisition.terms.resource);
   const bool granted = answer.reply == Reply::granted || answer.reply == Reply::behind;
   if (!granted && ours_yet) entry.second.taking.remove(answer.node);
-  // A writer that is ahead of all tickets has none.
-  if (answer.reply == Reply::taken && (answer.ticket > 0 || answer.is_first)) {
+  if (answer.reply == Reply::taken && answer.ticket > 0) {
     note_place(entry, answer);
     // It waits already, and did not know that it is the one to notice an expiry.
     const bool waits = acquisition.state == Acquisition::State::backing_off;
@@ -152,7 +151,7 @@ void WaitQueue::raise_tickets(WaitedKeys::Entry& entry) {
   const NodeSet lower = key.queued - key.level - being_taken(entry);
   if (lower.empty()) return;
   key.level = key.level | lower;
-  join(entry, lower, position_of_new(key));
+  join(entry, lower, position_of(key));
 }
 
 bool WaitQueue::is_first(const Acquisition& acquisition) {

@@ -17,8 +17,12 @@ bool is_hexadecimal(char letter) {
 
 }  // namespace
 
+bool is_group(std::string_view holder) {
+  return holder == "shared" || holder.starts_with("owner ");
+}
+
 bool notifies_on_release(std::string_view holder) {
-  if (holder == "shared" || holder == "writer" || holder.starts_with("owner ")) return true;
+  if (is_group(holder) || holder == "writer") return true;
   if (holder == interval_token || holder.starts_with(reservation_prefix)) return true;
   if (holder.size() < random_digits) return false;
   if (holder.size() > random_digits && holder[random_digits] != ':') return false;

@@ -21,6 +21,8 @@ inline constexpr Duration queued_for = std::chrono::seconds(30);
 /// How long a node reserves a free resource for who is next in its queue, at least.
 inline constexpr Duration shortest_reservation = std::chrono::milliseconds(20);
 
+/// Whether a holder of this name is a group, which shares the resource.
+[[nodiscard]] bool is_group(std::string_view holder);
 /// Whether a holder of this name notifies the waiters when it releases its key: our own tokens and
 /// groups do. Other clients' locks, which are plain keys too, have to be polled.
 [[nodiscard]] bool notifies_on_release(std::string_view holder);
@@ -28,9 +30,20 @@ inline constexpr Duration shortest_reservation = std::chrono::milliseconds(20);
 /// Which acquisitions wait for which key, and on which nodes this client is queued for it.
 class WaitedKeys {
  public:
+  /// Where a client is queued, as queue.lua numbers it.
+  enum class Position : std::uint8_t {
+    once = 0,
+    at_the_back = 1,
+    unreserved = 2,
+    unreserved_at_the_back = 3,
+    shared = 4,
+    shared_at_the_back = 5
+  };
+
   struct Key {
-    std::uint32_t id = 0;                   ///< in the stamps of requests about it
-    NodeSet asked;                          ///< to queue us
+    std::uint32_t id = 0;  ///< in the stamps of requests about it
+    NodeSet asked;         ///< to queue us
+    Position position = Position::once;
     NodeSet queued;                         ///< did: they notify us when it is our turn
     Instant asked_at = Instant::min();      ///< first of all
     Instant contended_at = Instant::min();  ///< somebody was queued for it, or notified
@@ -43,7 +56,7 @@ class WaitedKeys {
     Waiters waiters;
     std::optional<std::uint32_t> last_attempt{};  ///< with a ticket: of which acquisition,
     NodeSet taking;                               ///< and where it was not refused
-    std::uint32_t keep_readers_out = 0;           ///< of the waiters that are queued
+    std::uint32_t alone = 0;                      ///< of the waiters that are queued: no readers
     std::uint32_t need_more = 0;                  ///< resources than this one
     std::uint32_t wait_elsewhere = 0;             ///< for other keys as well
   };

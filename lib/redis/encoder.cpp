@@ -244,7 +244,9 @@ void Encoder::format(Frame& frame, core::Verb verb, std::string_view resource, c
       break;
     }
     case core::Verb::enter:
-      append_script(scripts::enter, {}, {ttl.view(), terms.group, terms.client});
+      append_script(scripts::enter, {},
+                    {ttl.view(), terms.group, terms.client,
+                     milliseconds_of(terms.writer_reservation).view()});
       break;
     case core::Verb::raise_fence:
       append_script(scripts::fence, keys::fencing_numbers, {digits.view()});

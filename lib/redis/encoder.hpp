@@ -28,7 +28,7 @@ struct Terms {
   std::span<const std::string> more_resources{};  ///< more resources
   std::string_view group{};                       ///< its members may share the lock
   core::Duration cooldown{};                      ///< release: nobody may have it yet
-  core::Duration writer_reservation{};  ///< take: new readers, where readers are in the way
+  core::Duration writer_reservation{};  ///< take, enter: new holds, where others are in the way
   std::uint32_t permits = 0;            ///< take_permit: of how many
   /// In the name of which client it is asked for, for which something may be reserved; a release:
   /// which client is queued again.

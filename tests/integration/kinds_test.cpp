@@ -98,6 +98,45 @@ TEST_F(S11, AWaitingWriterKeepsNewReadersOutAndGoesNext) {
   EXPECT_TRUE(succeeded(*writer));
 }
 
+TEST_F(S11, ReadersThatWaitEnterTogetherAheadOfAWriterThatCameLater) {
+  auto writer = take(resource_);
+  ASSERT_TRUE(succeeded(writer));
+  std::vector<Client> clients;
+  for (int i = 0; i < 4; ++i) clients.push_back(make_client(patient(shared_urls(5))));
+  std::atomic<int> readers{0};
+  std::atomic<bool> wrote{false};
+  std::vector<std::jthread> waiting;
+  const auto wait_for_queue = [&](std::int64_t clients_queued) {
+    // One member more is the next ticket.
+    return eventually([&] {
+      return std::all_of(shared_nodes().begin(), shared_nodes().end(), [&](RedisServer& node) {
+        return node.command({"ZCARD", "redlock:node:queue:" + resource_}).integer ==
+               clients_queued + 1;
+      });
+    });
+  };
+  const auto read_with = [&](Client& client) {
+    auto lease = client.acquire(shared(resource_), {.ttl = seconds(20), .wait = seconds(60)});
+    EXPECT_TRUE(succeeded(lease));
+    EXPECT_FALSE(wrote) << "the writer came later";
+    ++readers;
+    // All of them are in at once.
+    EXPECT_TRUE(eventually([&] { return readers == 3; }, seconds(30)));
+    EXPECT_TRUE(succeeded(lease->release()));
+  };
+  for (std::size_t i = 0; i < 3; ++i) waiting.emplace_back([&, i] { read_with(clients[i]); });
+  ASSERT_TRUE(wait_for_queue(3));
+  waiting.emplace_back([&] {
+    const auto lease = clients[3].acquire(resource_, {.ttl = seconds(20), .wait = seconds(60)});
+    EXPECT_TRUE(succeeded(lease));
+    wrote = true;
+  });
+  ASSERT_TRUE(wait_for_queue(4));
+  EXPECT_TRUE(succeeded(writer->release()));
+  waiting.clear();
+  EXPECT_TRUE(wrote);
+}
+
 TEST_F(S11, AReaderIsExtendedAndReleasedByItsToken) {
   auto reader = read();
   ASSERT_TRUE(succeeded(reader));
@@ -244,6 +283,27 @@ TEST_F(S5, EachLeaveAnswersTheHoldsThatRemain) {
     EXPECT_EQ(released->holds_left, left);
   }
   EXPECT_TRUE(succeeded(own("export")));
+}
+
+TEST_F(S5, HoldsThatOverlapDoNotKeepAStrangerOutForEver) {
+  auto first = own("import");
+  ASSERT_TRUE(succeeded(first));
+  std::optional<Result<Lease>> stranger;
+  std::jthread waiting(
+      [&] { stranger = other_.acquire(resource_, {.ttl = seconds(20), .wait = seconds(60)}); });
+  ASSERT_TRUE(eventually([&] {
+    // A quorum of five.
+    return std::count_if(shared_nodes().begin(), shared_nodes().end(), [&](RedisServer& node) {
+             return node.command({"ZSCORE", resource_, "writer"}).kind == Reply::Kind::string;
+           }) >= 3;
+  }));
+  auto nested = own("import");
+  ASSERT_TRUE(succeeded(nested)) << "the first hold is older than the wait";
+  EXPECT_TRUE(succeeded(first->release()));
+  EXPECT_TRUE(failed_with(own("import"), Errc::held)) << "no hold is";
+  EXPECT_TRUE(succeeded(nested->release()));
+  waiting.join();
+  EXPECT_TRUE(succeeded(*stranger));
 }
 
 TEST_F(S5, ALeaveByAStrangerIsToldApart) {

@@ -20,6 +20,7 @@
 #include "redis/scripts_embedded.hpp"
 #include "simulation/random.hpp"
 #include "support/eventually.hpp"
+#include "support/resp_client.hpp"
 #include "support/sockets.hpp"
 
 namespace redlock::test {
@@ -34,6 +35,11 @@ using simulation::Response;
 using std::chrono::microseconds;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
+
+/// Of three clients that wait, so many can be notified.
+constexpr std::uint64_t listening = 2;
+/// Longer than a step of the test takes.
+constexpr std::int64_t reserved_ms = 5'000;
 
 constexpr std::array verbs{
     Verb::set,
@@ -189,6 +195,7 @@ class ModelAgainstServer : public testing::TestWithParam<std::uint64_t> {
     const Reply known = server_->command({"COMMAND", "LIST", "FILTERBY", "PATTERN", "delifeq"});
     compares_ = !known.elements.empty();
     gets_ = server_->is_since(7);
+    encoder_.reserve_for(milliseconds(reserved_ms));
     begin_anew();
   }
 
@@ -196,9 +203,23 @@ class ModelAgainstServer : public testing::TestWithParam<std::uint64_t> {
   void begin_anew() {
     server_->command({"FLUSHALL"});
     server_->command({"SCRIPT", "FLUSH"});
-    wire_.emplace(*server_);
+    connect();
     model_.emplace(simulation::Clock(0, 0), simulation::Mutant::none);
+    model_->publish = [](std::uint64_t client, std::size_t, std::uint32_t) {
+      return client <= listening;
+    };
     model_->forget();
+  }
+
+  void connect() {
+    wire_.emplace(*server_);
+    listener_.emplace(RespClient::tcp(server_->port()));
+    for (std::uint64_t client = 1; client <= listening; ++client) {
+      const auto id = simulation::digits_of(client);
+      const std::string channel =
+          std::string(redis::keys::wake_channel) + std::string(id.data(), id.size());
+      ASSERT_FALSE(listener_->call({"SUBSCRIBE", channel}).is_error());
+    }
   }
 
   /// The server's clock, in nanoseconds: the model's true time.
@@ -230,7 +251,8 @@ class ModelAgainstServer : public testing::TestWithParam<std::uint64_t> {
     request.token = 1 + static_cast<std::uint64_t>(random_.below(3));
     request.ttl_ms = ttls_ms[static_cast<std::size_t>(random_.below(ttls_ms.size()))];
     const simulation::True at = now();
-    request.number = core::is_about_queue(request.stamp.verb) ? random_.below(3) : proposal(at);
+    request.number = core::is_about_queue(request.stamp.verb) ? random_.below(6) : proposal(at);
+    request.reserved_ms = reserved_ms;
     const std::string resource = "r#" + std::to_string(request.resource);
     draw_terms(request);
     const std::vector<std::string> also(request.both ? 1 : 0,
@@ -281,7 +303,11 @@ class ModelAgainstServer : public testing::TestWithParam<std::uint64_t> {
     }
     if (verb == Verb::inspect && random_.per_mille(500)) request.token = 0;
     if (verb == Verb::take_permit) request.permits = simulation::most_resources;
-    if (verb == Verb::enter) request.group = static_cast<std::uint64_t>(random_.between(1, 3));
+    if (verb == Verb::enter) {
+      request.group = static_cast<std::uint64_t>(random_.between(1, 3));
+      if (random_.per_mille(500)) request.writer_reservation_ms = 5'500;
+      if (random_.per_mille(500)) request.client = 1 + static_cast<std::uint64_t>(random_.below(3));
+    }
     if (verb == Verb::extend_or_set && !request.both) {
       request.group = static_cast<std::uint64_t>(random_.below(4));
     }
@@ -290,8 +316,11 @@ class ModelAgainstServer : public testing::TestWithParam<std::uint64_t> {
   /// Tokens are digits, groups and the cooldown have names.
   [[nodiscard]] static std::string name_of(std::uint64_t holder) {
     if (holder == simulation::cooldown) return std::string(redis::keys::cooldown);
-    const auto digits = simulation::digits_of(holder);
-    return {digits.data(), digits.size()};
+    const bool reserved = simulation::is_reservation(holder);
+    const auto digits =
+        simulation::digits_of(reserved ? holder & ~simulation::reservation : holder);
+    const std::string name(digits.data(), digits.size());
+    return reserved ? std::string(reservation_prefix) + name : name;
   }
 
   [[nodiscard]] Said said_by_model(const Request& request, simulation::True at) {
@@ -370,7 +399,7 @@ class ModelAgainstServer : public testing::TestWithParam<std::uint64_t> {
     const bool keeps = random_.per_mille(500);
     if (keeps) server_->command({"SAVE"});
     server_->restart(keeps ? Data::keep : Data::wipe);
-    wire_.emplace(*server_);
+    connect();
     model_->start_again();
     if (!keeps) model_->forget();
   }
@@ -469,6 +498,7 @@ class ModelAgainstServer : public testing::TestWithParam<std::uint64_t> {
   simulation::Random random_{GetParam()};
   redis::Encoder encoder_;
   std::optional<Wire> wire_;
+  std::optional<RespClient> listener_;  // for the clients up to `listening`
   std::optional<ModelNode> model_;
   seconds clock_{0};
   std::int64_t last_number_ = 0;

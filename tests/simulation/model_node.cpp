@@ -1,6 +1,7 @@
 #include "simulation/model_node.hpp"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 
 #include "core/marker.hpp"
@@ -30,7 +31,7 @@ void ModelNode::expire(std::size_t resource, True now) {
 }
 
 std::int64_t ModelNode::Key::last() const {
-  std::int64_t last = std::max(expires, writer);
+  std::int64_t last = std::max({expires, writer, next});
   for (const auto& [holder, ends] : holds) last = std::max(last, ends);
   return last;
 }
@@ -39,10 +40,11 @@ void ModelNode::look(Key& key, True now) {
   const std::int64_t millis = clock.milliseconds(now);
   std::erase_if(key.holds, [&](const auto& hold) { return hold.second <= millis; });
   if (key.writer <= millis) key.writer = 0;
+  if (key.next <= millis) key.next = 0;
 }
 
 std::int64_t ModelNode::held_for(const Key& key, True now) const {
-  std::int64_t last = 0;
+  std::int64_t last = key.next;
   for (const auto& [token, ends] : key.holds) last = std::max(last, ends);
   return last - clock.milliseconds(now);
 }
@@ -268,12 +270,18 @@ void ModelNode::enter(const Request& request, True now, Response& response) {
   response.group = key.group;
   response.remaining_ms = held_for(key, now);
   const bool mine = key.group == request.group || mutant_ == Mutant::readers_let_all_in;
-  if (key.group != 0 && !mine && !key.holds.empty()) return;
+  if (key.group != 0 && !mine && (!key.holds.empty() || key.next != 0)) {
+    if (request.writer_reservation_ms > 0)
+      refuse_new_holds(request.resource, request.writer_reservation_ms, now);
+    return;
+  }
   response.group = 0;
-  response.writer = true;
   response.remaining_ms = key.writer - millis;
-  if (key.writer != 0 && request.group == 1) return;
-  response.writer = false;
+  const bool admitted = key.next != 0 && admit(request.resource, request.client);
+  const bool is_owner = request.group > 1 && key.group == request.group;
+  const bool let_in = admitted || (is_owner && has_older_hold(request.resource, now));
+  response.writer = key.writer != 0 && !let_in;
+  if (response.writer) return;
   if (key.group != request.group) key = {};
   key.group = request.group;
   key.holds[request.token] = millis + request.ttl_ms;
@@ -315,11 +323,11 @@ bool ModelNode::is_taken(Key& key, const Request& request, True now, Response& r
   response.remaining_ms = key.expires - millis;
   if (key.token != 0) return true;
   look(key, now);
-  if (key.holds.empty()) return false;
+  if (key.holds.empty() && key.next == 0) return false;
   response.group = key.group;
   response.remaining_ms = held_for(key, now);
-  if (key.group == 1 && request.writer_reservation_ms > 0)
-    key.writer = millis + request.writer_reservation_ms;
+  if (request.writer_reservation_ms > 0)
+    refuse_new_holds(request.resource, request.writer_reservation_ms, now);
   return mutant_ != Mutant::writer_ignores_readers;
 }
 
@@ -332,7 +340,7 @@ void ModelNode::take(const Request& request, True now, Response& response) {
   const std::size_t other = 1U - request.resource;
   const bool queues = request.client != 0 && request.ticket && !request.both;
   ModelQueue& queue = memory_.queues[request.resource];
-  if (queues && is_free(request.resource) && !queue.empty() && queue.at(0) != request.client) {
+  if (queues && is_open(request.resource, now) && !queue.empty() && queue.at(0) != request.client) {
     enqueue(request, request.client, *request.ticket, now);
     pass_on(request.resource, request, now);
   }
@@ -460,7 +468,8 @@ void ModelNode::extend(const Request& request, True now, Response& response) {
     Key& key = memory_.keys[i == 0 ? request.resource : 1U - request.resource];
     look(key, now);
     response.reply = Reply::taken;
-    if (key.token != 0 ? key.token != request.token : !key.holds.empty()) return;
+    const bool held = !key.holds.empty() || key.next != 0;
+    if (key.token != 0 ? key.token != request.token : held) return;
     gone = gone || key.token == 0;
   }
   response.reply = gone ? Reply::gone : Reply::extended;
@@ -492,7 +501,7 @@ void ModelNode::extend_hold(const Request& request, True now, Response& response
   }
   // A caller that extends by the token alone does not know the group.
   const std::uint64_t group = repairs ? request.group : 0;
-  if (!none && key.group != group && !key.holds.empty()) return;
+  if (!none && key.group != group && (!key.holds.empty() || key.next != 0)) return;
   response.reply = Reply::gone;
   if (!repairs || (key.writer != 0 && group == 1)) return;
   response.reply = Reply::repaired;
@@ -604,7 +613,14 @@ bool ModelNode::has_holder(std::size_t resource, True now) {
   if (mutant_ == Mutant::a_mark_is_a_holder) return key.last() != 0;
   if (key.token != 0) return key.token != cooldown;
   look(key, now);
-  return !key.holds.empty();
+  return !key.holds.empty() || key.next != 0;
+}
+
+bool ModelNode::is_open(std::size_t resource, True now) {
+  Key& key = memory_.keys[resource];
+  if (key.token != 0) return false;
+  look(key, now);
+  return key.holds.empty() && key.next == 0;
 }
 
 void ModelNode::notify(std::size_t resource) {
@@ -612,12 +628,62 @@ void ModelNode::notify(std::size_t resource) {
   std::uint32_t notified = 0;
   while (notified < 2 && queue.at(notified) != 0) {
     const std::uint64_t client = queue.at(notified);
-    if (publish(client & ~unreserved, resource, notified)) {
+    if (publish(client_of(client), resource, notified)) {
       ++notified;
     } else {
       queue.remove(client);
     }
   }
+}
+
+void ModelNode::refuse_new_holds(std::size_t resource, std::int64_t wait_ms, True now) {
+  Key& key = memory_.keys[resource];
+  Memory::Before& before = memory_.before[resource];
+  const std::int64_t ends = clock.milliseconds(now) + wait_ms;
+  if (key.group != 1) {
+    if (key.writer == 0) {
+      before.holds.clear();
+      for (const auto& [token, until] : key.holds) before.holds.insert(token);
+    }
+    before.ends = ends;
+  }
+  key.writer = ends;
+}
+
+bool ModelNode::has_older_hold(std::size_t resource, True now) const {
+  const Memory::Before& before = memory_.before[resource];
+  if (before.ends <= clock.milliseconds(now)) return false;
+  const auto& holds = memory_.keys[resource].holds;
+  return std::any_of(before.holds.begin(), before.holds.end(),
+                     [&](std::uint64_t token) { return holds.contains(token); });
+}
+
+bool ModelNode::admit(std::size_t resource, std::uint64_t client) {
+  if (client == 0 || memory_.admitted[resource].erase(client) == 0) return false;
+  if (memory_.admitted[resource].empty()) memory_.keys[resource].next = 0;
+  return true;
+}
+
+void ModelNode::pass_on_to_readers(std::size_t resource, std::uint64_t reader,
+                                   const Request& request, True now) {
+  // Longer than a client sleeps that waits.
+  constexpr std::int64_t refused_for = 4000;
+  ModelQueue& queue = memory_.queues[resource];
+  auto& admitted = memory_.admitted[resource];
+  const std::int64_t millis = clock.milliseconds(now);
+  admitted = {client_of(reader)};
+  const int most = mutant_ == Mutant::readers_come_one_by_one ? 0 : 64;
+  for (int i = 0; i < most && (queue.at(0) & sharing) != 0; ++i) {
+    const std::uint64_t next = queue.at(0);
+    queue.remove(next);
+    if (publish(client_of(next), resource, 0)) admitted.insert(client_of(next));
+  }
+  Key& key = memory_.keys[resource];
+  key = {};
+  key.group = 1;
+  key.next = millis + request.reserved_ms;
+  if (!queue.empty() && (queue.at(0) & sharing) == 0)
+    key.writer = millis + std::max(refused_for, request.reserved_ms);
 }
 
 void ModelNode::pass_on(std::size_t resource, const Request& request, True now) {
@@ -627,30 +693,35 @@ void ModelNode::pass_on(std::size_t resource, const Request& request, True now) 
     const std::uint64_t heir = queue.at(0);
     if ((heir & unreserved) != 0) return notify(resource);
     queue.remove(heir);
-    if (!publish(heir, resource, 0)) continue;
-    memory_.keys[resource] = {};
-    memory_.keys[resource].token = reservation | heir;
-    memory_.keys[resource].expires = millis + request.reserved_ms;
-    if (memory_.watchers[resource] == heir) memory_.watches[resource] = 0;
+    if (!publish(client_of(heir), resource, 0)) continue;
+    if ((heir & sharing) != 0) {
+      pass_on_to_readers(resource, heir, request, now);
+    } else {
+      memory_.keys[resource] = {};
+      memory_.keys[resource].token = reservation | heir;
+      memory_.keys[resource].expires = millis + request.reserved_ms;
+    }
+    if (memory_.watchers[resource] == client_of(heir)) memory_.watches[resource] = 0;
     if (queue.empty() || memory_.watches[resource] > millis) return;
     memory_.watches[resource] = millis + request.reserved_ms;
-    memory_.watchers[resource] = queue.last();
-    publish(queue.last() & ~unreserved, resource, 1);
+    memory_.watchers[resource] = client_of(queue.last());
+    publish(client_of(queue.last()), resource, 1);
     return;
   }
 }
 
 void ModelNode::join_queue(const Request& request, True now, Response& response) {
   ModelQueue& queue = memory_.queues[request.resource];
-  const bool behind = request.number == 1 || request.number == 4;
-  const std::uint64_t client = request.token | (request.number > 2 ? unreserved : 0);
-  if (behind) queue.remove(client);
-  if (request.number == 2 && mutant_ != Mutant::writers_queue_behind) {
-    queue.put_ahead(client);
+  constexpr std::array<std::uint64_t, 3> forms{0, unreserved, sharing};
+  const bool behind = request.number % 2 == 1;
+  const std::uint64_t form = forms.at(static_cast<std::size_t>(request.number / 2));
+  const std::uint64_t client = request.token | form;
+  for (const std::uint64_t other : forms) {
+    if (behind || other != form) queue.remove(request.token | other);
   }
   response.ticket = enqueue(request, client, behind ? 0 : request.ticket.value_or(0), now);
-  if (is_free(request.resource)) pass_on(request.resource, request, now);
-  const bool reserved = memory_.keys[request.resource].writer != 0 && behind;
+  if (is_open(request.resource, now)) pass_on(request.resource, request, now);
+  const bool reserved = memory_.keys[request.resource].writer != 0 && form == sharing;
   const bool has_one = has_holder(request.resource, now) || reserved;
   const bool waits = has_one && mutant_ != Mutant::tells_waiters_to_ask;
   response.reply = waits ? Reply::taken : Reply::gone;
@@ -658,19 +729,19 @@ void ModelNode::join_queue(const Request& request, True now, Response& response)
 }
 
 void ModelNode::leave_queue(const Request& request, True now, Response& response) {
-  memory_.queues[request.resource].remove(request.token);
-  memory_.queues[request.resource].remove(request.token | unreserved);
+  memory_.queues[request.resource].remove_all(request.token);
   if (memory_.watchers[request.resource] == request.token) memory_.watches[request.resource] = 0;
   response.reply = Reply::done;
   Key& key = memory_.keys[request.resource];
-  if (request.number == 2 && key.writer != 0) {
+  if (key.group != 0) {
     look(key, now);
-    key.writer = 0;
-    if (key.holds.empty()) key = {};
+    if (key.next != 0) static_cast<void>(admit(request.resource, request.token));
+    if (request.number == 2) key.writer = 0;
+    if (key.holds.empty() && key.next == 0 && key.writer == 0) key = {};
   }
   const bool was_reserved = key.token == (reservation | request.token);
   if (was_reserved && mutant_ != Mutant::reservations_are_kept) key = {};
-  if (is_free(request.resource)) {
+  if (is_open(request.resource, now)) {
     pass_on(request.resource, request, now);
   } else if (request.number == 1 || !has_holder(request.resource, now)) {
     notify(request.resource);
@@ -679,16 +750,21 @@ void ModelNode::leave_queue(const Request& request, True now, Response& response
 
 void ModelNode::leave(const Request& request, True now, Response& response) {
   Key& key = memory_.keys[request.resource];
+  const std::uint64_t group = key.group;
   look(key, now);
   if (key.holds.erase(request.token) == 1) {
     response.reply = Reply::released;
     response.holds = core::Holds{.count = static_cast<std::uint32_t>(key.holds.size())};
-    if (key.holds.empty() && key.writer == 0) {
-      key = {};
-      pass_on(request.resource, request, now);
-    } else {
-      notify(request.resource);
+    if (!key.holds.empty() || key.next != 0) {
+      if (key.holds.empty() || key.writer == 0) notify(request.resource);
+      return;
     }
+    const std::int64_t writer = key.writer;
+    key = {};
+    pass_on(request.resource, request, now);
+    if (!is_free(request.resource) || writer == 0) return;
+    key.group = group;
+    key.writer = writer;
   } else {
     response.reply = key.holds.empty() ? Reply::gone : Reply::taken;
     response.holds = core::Holds{.count = static_cast<std::uint32_t>(key.holds.size())};

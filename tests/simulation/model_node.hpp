@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -178,7 +179,8 @@ class ModelNode {
     std::int64_t expires = 0;
     std::uint64_t group = 0;                      // or: who may hold it,
     std::map<std::uint64_t, std::int64_t> holds;  // who does, until when,
-    std::int64_t writer = 0;                      // and until when new readers are kept out
+    std::int64_t writer = 0;                      // and until when new holds are refused,
+    std::int64_t next = 0;                        // and until when it is reserved for readers
     [[nodiscard]] std::int64_t last() const;
   };
   struct Memory {
@@ -190,6 +192,12 @@ class ModelNode {
     std::array<ModelQueue, most_resources> queues{};       // who waits
     std::array<std::int64_t, most_resources> watches{};    // until when somebody watches the next
     std::array<std::uint64_t, most_resources> watchers{};  // and who
+    std::array<std::set<std::uint64_t>, most_resources> admitted{};  // of the readers
+    struct Before {
+      std::set<std::uint64_t> holds;
+      std::int64_t ends = 0;
+    };
+    std::array<Before, most_resources> before{};  // older than somebody's wait
   };
   /// An expired key is deleted when it is read: a clock set back does not revive it.
   void expire(std::size_t resource, True now);
@@ -209,7 +217,14 @@ class ModelNode {
   /// Whether it has a holder, whose release will notify those that wait.
   [[nodiscard]] bool has_holder(std::size_t resource, True now);
   /// notify() and pass_on() of parts/waiters.lua.
+  /// Nobody has it, and it is reserved for nobody; new holds may be refused.
+  [[nodiscard]] bool is_open(std::size_t resource, True now);
   void notify(std::size_t resource);
+  void refuse_new_holds(std::size_t resource, std::int64_t wait_ms, True now);
+  [[nodiscard]] bool has_older_hold(std::size_t resource, True now) const;
+  [[nodiscard]] bool admit(std::size_t resource, std::uint64_t client);
+  void pass_on_to_readers(std::size_t resource, std::uint64_t reader, const Request& request,
+                          True now);
   void pass_on(std::size_t resource, const Request& request, True now);
   [[nodiscard]] bool is_free(std::size_t resource) const {
     return memory_.keys[resource].last() == 0;

@@ -14,29 +14,22 @@ using Publish =
 
 /// Of a client for which nothing is to be reserved.
 inline constexpr std::uint64_t unreserved = std::uint64_t{1} << 62;
+/// Of a reader.
+inline constexpr std::uint64_t sharing = std::uint64_t{1} << 60;
+[[nodiscard]] constexpr std::uint64_t client_of(std::uint64_t entry) noexcept {
+  return entry & ~(unreserved | sharing);
+}
 
 /// The queue of a resource on a node, as parts/tickets.lua keeps it.
 class ModelQueue {
  public:
-  /// Queued by its ticket, or as it is already; 0: a new one. Answers the ticket; 0: ahead of all.
+  /// Queued by its ticket, or as it is already; 0: a new one. Answers the ticket.
   std::int64_t enqueue(std::uint64_t client, std::int64_t ticket) {
-    const std::optional<std::int64_t> mine = score(client);
-    if (mine && *mine < 0) return 0;
-    std::int64_t wanted = std::max(ticket, mine.value_or(0));
+    std::int64_t wanted = std::max(ticket, score(client).value_or(0));
     if (wanted == 0) wanted = next_;
     put(client, wanted);
     next_ = std::max(next_, wanted + 1);
     return wanted;
-  }
-  /// Behind those that are ahead of all tickets, unless it is one of them.
-  void put_ahead(std::uint64_t client) {
-    const std::optional<std::int64_t> mine = score(client);
-    if (mine && *mine < 0) return;
-    std::int64_t last = lowest;
-    for (const Entry& entry : entries_) {
-      if (entry.score < 0) last = std::max(last, entry.score);
-    }
-    put(client, last + 1);
   }
   /// Kept for so long since somebody was queued last, by the node's clock; renewed now and then.
   void keep_for(std::int64_t milliseconds, std::int64_t now) {
@@ -48,6 +41,10 @@ class ModelQueue {
   [[nodiscard]] std::int64_t ends() const { return ends_; }
   void remove(std::uint64_t client) {
     std::erase_if(entries_, [&](const Entry& entry) { return entry.client == client; });
+  }
+  /// In whatever form.
+  void remove_all(std::uint64_t client) {
+    std::erase_if(entries_, [&](const Entry& entry) { return client_of(entry.client) == client; });
   }
   [[nodiscard]] bool empty() const { return entries_.empty(); }
   /// Somebody was queued lately: what a plain command sees of it.
@@ -61,7 +58,6 @@ class ModelQueue {
   [[nodiscard]] std::size_t size() const { return entries_.size(); }
 
  private:
-  static constexpr std::int64_t lowest = -4503599627370496;
   struct Entry {
     std::int64_t score = 0;
     std::uint64_t client = 0;

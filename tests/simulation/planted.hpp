@@ -53,12 +53,12 @@ inline constexpr std::array planted{
     Planted{Mutant::release_at_once, "release_at_once", "invariant 3", 1000},
     Planted{Mutant::cooldown_where_the_key_was, "cooldown_where_the_key_was", "invariant 3", 2000},
     Planted{Mutant::a_mark_is_a_holder, "a_mark_is_a_holder", "invariant 5", 200},
-    Planted{Mutant::writers_queue_behind, "writers_queue_behind", "invariant 5", 200},
     Planted{Mutant::cooldown_untold, "cooldown_untold", "invariant 5", 200},
     Planted{Mutant::fenced_writer_lets_in, "fenced_writer_lets_in", "invariant 5", 200},
     Planted{Mutant::plain_extend_shortens, "plain_extend_shortens", "invariant 1", 1000},
     Planted{Mutant::plain_release_is_quiet, "plain_release_is_quiet", "invariant 5", 200},
     Planted{Mutant::reservations_are_kept, "reservations_are_kept", "invariant 5", 2000},
+    Planted{Mutant::readers_come_one_by_one, "readers_come_one_by_one", "overtaken", 1000},
     Planted{Mutant::tells_waiters_to_ask, "tells_waiters_to_ask", "somebody polls", 200},
 };
 

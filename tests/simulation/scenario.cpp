@@ -185,8 +185,8 @@ void draw_kind(Scenario& s, std::uint64_t seed) {
   if (s.mutant == Mutant::tells_waiters_to_ask) s.kind = Wanted::owners;
   if (s.mutant == Mutant::cooldown_untold) s.kind = Wanted::interval;
   if (s.mutant == Mutant::cooldown_where_the_key_was) s.kind = Wanted::interval;
-  const bool of_writers = s.mutant == Mutant::a_mark_is_a_holder ||
-                          s.mutant == Mutant::writers_queue_behind ||
+  const bool of_writers = s.mutant == Mutant::readers_come_one_by_one ||
+                          s.mutant == Mutant::a_mark_is_a_holder ||
                           s.mutant == Mutant::fenced_writer_lets_in;
   if (of_writers) s.kind = Wanted::readers;
   if (s.mutant == Mutant::fenced_writer_lets_in) {
@@ -254,6 +254,8 @@ std::uint32_t Scenario::most_overtaken() const noexcept {
   const bool has_order = kind == Wanted::exclusive && runs_scripts;
   // A client is queued once for all of its callers, which take turns.
   const auto turns = static_cast<std::uint32_t>(slots);
+  // Readers have their places by requests of their own, behind the attempt.
+  if (kind == Wanted::readers) return 3 * turns;
   return has_order ? turns : std::numeric_limits<std::uint32_t>::max();
 }
 

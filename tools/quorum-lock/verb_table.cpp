@@ -46,7 +46,7 @@ constexpr OptionText run_options[] = {
     {"fencing", "", "Give COMMAND a number that grows with every lease: QUORUM_LOCK_FENCING_TOKEN"},
     {"orphan-ttl", "DURATION",
      "Give a key that holds the lock and has no expiry this TTL; others are not touched"},
-    {"shared", "", "Hold as a reader: many readers, or one writer; a waiting writer goes first"},
+    {"shared", "", "Hold as a reader: many readers, or one writer, in turn"},
     {"permits", "K", "Hold one of K permits; COMMAND finds its name in QUORUM_LOCK_PERMIT"},
     {"owner", "NAME", "Hold for this owner: every caller that names it is granted the lock too"},
     {"at-least", "DURATION",

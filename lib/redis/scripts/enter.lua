@@ -1,6 +1,7 @@
 -- with: holds
--- KEYS: resource. ARGV: token, TTL in milliseconds, group, and the id of a client that waits, or ''. What is reserved for
--- the client is free for it.
+-- KEYS: resource. ARGV: token, TTL in milliseconds, group, the id of a client that waits, or '', and for how long new
+-- holds of another group are refused while this one waits, in milliseconds. What is reserved for the client is free for
+-- it.
 -- {1, holds of the group, ours included}; {-1, holder, milliseconds until its lease ends}.
 local key, group = KEYS[1], ARGV[3]
 local kind = redis.call('type', key).ok
@@ -12,20 +13,46 @@ if kind == 'string' then
   redis.call('del', key)
   kind = 'none'
 end
+
+-- An owner that has a hold which is older than the wait of somebody else.
+local function has_older_hold()
+  for _, member in ipairs(redis.call('zrange', 'redlock:node:before:' .. key, 0, -1)) do
+    if redis.call('zscore', key, member) then
+      return true
+    end
+  end
+  return false
+end
+
+-- One of the readers that are let in together.
+local function is_admitted()
+  local admitted = 'redlock:node:next:' .. key
+  if ARGV[4] == '' or redis.call('zrem', admitted, ARGV[4]) == 0 then
+    return false
+  elseif redis.call('zcard', admitted) == 0 then
+    redis.call('zrem', key, 'next')
+  end
+  return true
+end
+
 local now = milliseconds()
 if kind ~= 'none' then
-  local whose, holds, writer
+  local whose, holds, writer, reserved
   if kind == 'zset' then
-    whose, holds, writer = read_holds(key, now)
+    whose, holds, writer, reserved = read_holds(key, now)
   end
   if not whose then
     return {-1, '', redis.call('pttl', key)}
   end
-  if whose ~= group and holds > 0 then
+  if whose ~= group and (holds > 0 or reserved) then
+    if ARGV[5] ~= '0' then
+      refuse_new_holds(key, whose, now, ARGV[5])
+    end
     return {-1, whose, held_for(key, now)}
   end
-  -- New readers would make the writer wait for ever. An owner is always let in again.
-  if writer and group == 'shared' then
+  local admitted = reserved and is_admitted()
+  -- New holds would make somebody else wait for ever.
+  if writer and not admitted and (group == 'shared' or whose ~= group or not has_older_hold()) then
     return {-1, 'writer', writer - now}
   end
 end

@@ -36,12 +36,12 @@ for i = 1, #KEYS do
       return -1
     end
     local now = milliseconds()
-    local whose, holds, writer = read_holds(key, now)
+    local whose, holds, writer, reserved = read_holds(key, now)
     if not whose then
       return -1
     elseif #KEYS == 1 and call('zscore', key, 'hold:' .. ARGV[1]) then
       holding = holds
-    elseif whose ~= ARGV[3] and holds > 0 then
+    elseif whose ~= ARGV[3] and (holds > 0 or reserved) then
       return -1
     elseif writer and ARGV[3] == 'shared' then
       -- The hold may return once the writer has had the resource.

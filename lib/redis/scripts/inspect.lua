@@ -24,6 +24,10 @@ if kind == 'zset' then
     if writer and writer > now then
       holds = holds - 1
     end
+    local reserved = tonumber(redis.call('zscore', key, 'next'))
+    if reserved and reserved > now then
+      holds = holds - 1
+    end
     local mine = tonumber(redis.call('zscore', key, 'hold:' .. ARGV[1]))
     local function with_length(text)
       return #text .. ':' .. text

@@ -1,8 +1,8 @@
 -- KEYS: resource. ARGV: the id of a client that does not wait for it any more, '1' if others can share it, '2' if the
--- client's writer reservation ends, and for how many milliseconds the resource is reserved for the next. What was
--- reserved for the client is passed on.
+-- client had new holds refused, and for how many milliseconds the resource is reserved for the next. What was reserved for
+-- the client is passed on.
 local key = KEYS[1]
-redis.call('zrem', 'redlock:node:queue:' .. key, ARGV[1], '+' .. ARGV[1])
+redis.call('zrem', 'redlock:node:queue:' .. key, ARGV[1], '+' .. ARGV[1], '~' .. ARGV[1])
 -- with: waiters
 stop_watching(key, ARGV[1])
 -- The usual case, ahead of functions that cost the node time to define: its holder will pass it on.
@@ -12,17 +12,19 @@ if type(value) == 'string' and value ~= 'redlock:next:' .. ARGV[1] and value ~= 
 end
 -- with: holds
 -- with: holder
-if ARGV[2] == '2' then
-  drop_reservation(key)
-end
+forget_among_holds(key, ARGV[1], ARGV[2] == '2')
 if redis.call('type', key).ok == 'string' and redis.call('get', key) == 'redlock:next:' .. ARGV[1] then
   redis.call('del', key)
 end
-if redis.call('exists', key) == 0 then
-  if is_awaited() then
-    pass_on(key, ARGV[3])
+if not is_awaited() then
+  return 0
+elseif find_holder(key) then
+  if ARGV[2] == '1' then
+    notify(key)
   end
-elseif (ARGV[2] == '1' or not find_holder(key)) and is_awaited() then
+elseif redis.call('type', key).ok == 'string' then
   notify(key)
+else
+  pass_on(key, ARGV[3])
 end
 return 0

@@ -67,9 +67,9 @@ for i = 1, #KEYS do
     if not string.find(value.err, 'WRONGTYPE', 1, true) then
       return value
     end
-    local whose, holds, writer
+    local whose, holds, writer, reserved
     if call('type', key).ok == 'zset' then
-      whose, holds, writer = read_holds(key, milliseconds())
+      whose, holds, writer, reserved = read_holds(key, milliseconds())
     end
     if holds == 0 and ARGV[2] ~= '0' then
       -- Only a writer that waits for readers, and has to wait for the interval as well.
@@ -78,16 +78,17 @@ for i = 1, #KEYS do
       if call('zrem', key, 'hold:' .. ARGV[1]) == 0 then
         return {holds == 0 and 0 or -1, holds}
       end
-      local awaited = is_awaited()
-      if holds > 1 or writer then
+      if holds > 1 or reserved then
         expire_with_last(key)
-        if awaited then
+        -- Who has new holds refused will have it reserved, unless readers that were let in do not come.
+        if (holds == 1 or not writer) and is_awaited() then
           notify(key)
         end
-      else
-        call('del', key)
-        if awaited then
-          pass_on(key, ARGV[3])
+      elseif not is_awaited() or not pass_on(key, ARGV[3]) then
+        if writer then
+          expire_with_last(key)
+        else
+          call('del', key)
         end
       end
       return {1, holds - 1}

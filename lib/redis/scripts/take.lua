@@ -1,5 +1,5 @@
 -- KEYS: numbers, resources. ARGV: token, TTL in milliseconds, number f or '0', and for how long new
--- readers are kept out where readers are in the way, in milliseconds; of a client that waits, its id, or '', its ticket
+-- holds are refused where holds are in the way, in milliseconds; of a client that waits, its id, or '', its ticket
 -- ('0': a new one; '': it is not to be queued), for how many milliseconds to remember it, and for how many a free
 -- resource is reserved for who is first.
 -- All resources or none. {1, f}: ours, and their numbers F were below f and are f now; {2, F}: ours, and
@@ -31,42 +31,42 @@ end
 local holder, left, which
 for i = 2, #KEYS do
   local key = KEYS[i]
-  local value = redis.pcall('get', key)
-  if not value and queues then
-    local first = call('zrange', 'redlock:node:queue:' .. key, 0, 0)[1]
-    if first and first ~= '' and first ~= client then
-      -- with: tickets
-      -- with: waiters
-      enqueue(key, client, ARGV[6], ARGV[7])
-      pass_on(key, ARGV[8])
-      value = call('get', key)
-    end
-  end
-  if type(value) == 'string' then
-    if client == '' or value ~= reservation then
-      holder, left, which = value, call('pttl', key), i - 1
-      break
-    end
-  elseif value then
-    if not string.find(value.err, 'WRONGTYPE', 1, true) then
-      return value
-    end
-    -- with: holds
-    local now, whose, holds = milliseconds(), nil, nil
-    if call('type', key).ok == 'zset' then
-      whose, holds = read_holds(key, now)
-    end
-    if not whose then
-      holder, left, which = '', call('pttl', key), i - 1
-      break
-    elseif holds > 0 then
-      holder, left, which = whose, held_for(key, now), i - 1
-      if whose == 'shared' and ARGV[4] ~= '0' then
-        call('zadd', key, string.format('%.0f', now + ARGV[4]), 'writer')
-        expire_with_last(key)
+  for attempt = 1, 2 do
+    local value = redis.pcall('get', key)
+    if type(value) == 'table' then
+      if not string.find(value.err, 'WRONGTYPE', 1, true) then
+        return value
       end
+      -- with: holds
+      local now, whose, holds, writer, reserved = milliseconds(), nil, nil, nil, nil
+      if call('type', key).ok == 'zset' then
+        whose, holds, writer, reserved = read_holds(key, now)
+      end
+      if not whose then
+        holder, left = '', call('pttl', key)
+      elseif holds > 0 or reserved then
+        holder, left = whose, held_for(key, now)
+        if ARGV[4] ~= '0' then
+          refuse_new_holds(key, whose, now, ARGV[4])
+        end
+      end
+      value = false
+    elseif value and (client == '' or value ~= reservation) then
+      holder, left = value, call('pttl', key)
+    end
+    local first = not (holder or value) and queues and attempt == 1
+      and call('zrange', 'redlock:node:queue:' .. key, 0, 0)[1]
+    if not first or first == '' or first == client then
       break
     end
+    -- with: tickets
+    -- with: waiters
+    enqueue(key, client, ARGV[6], ARGV[7])
+    pass_on(key, ARGV[8])
+  end
+  if holder then
+    which = i - 1
+    break
   end
 end
 if holder then

@@ -420,10 +420,11 @@ class Harness {
   /// See queue.lua and leave.lua.
   static std::string how(const SendToQueue& command) {
     const bool leaves = command.stamp.verb == Verb::leave_queue;
-    if (command.mode == 2) return leaves ? " and let readers in" : " in front";
-    if (command.mode > 2) return command.mode == 4 ? " anew, unreserved" : " unreserved";
-    if (command.mode == 1) return " anew";
-    return !leaves && command.ticket > 0 ? " ticket " + std::to_string(command.ticket) : "";
+    if (leaves) return command.mode == 2 ? " and let others in" : "";
+    const std::array<std::string, 3> forms{"", " unreserved", " as a reader"};
+    const std::string form = forms.at(static_cast<std::size_t>(command.mode / 2));
+    if (command.mode % 2 == 1) return form + " anew";
+    return form + (command.ticket > 0 ? " ticket " + std::to_string(command.ticket) : "");
   }
   /// The client's place in the queue, as a request carries it.
   static std::string place(const Claim& claim, Verb verb) {

@@ -5,24 +5,33 @@ local function find_holder(key)
   if kind == 'string' then
     return redis.call('get', key) ~= 'redlock:cooldown', false
   elseif kind == 'zset' then
-    local whose, holds, writer = read_holds(key, milliseconds())
-    return not whose or holds > 0, writer ~= nil
+    local whose, holds, writer, reserved = read_holds(key, milliseconds())
+    return not whose or holds > 0 or reserved ~= nil, writer ~= nil
   end
   return kind ~= 'none', false
 end
 
--- Lets readers in again.
-local function drop_reservation(key)
+-- The client waits no more: nothing is reserved for it, and with `lets_in` it does not have new holds refused.
+local function forget_among_holds(key, client, lets_in)
   if redis.call('type', key).ok ~= 'zset' then
     return
   end
-  local whose, holds, writer = read_holds(key, milliseconds())
-  if not whose or not writer then
+  local whose, holds, writer, reserved = read_holds(key, milliseconds())
+  if not whose then
     return
-  elseif holds == 0 then
+  end
+  local admitted = 'redlock:node:next:' .. key
+  if reserved and redis.call('zrem', admitted, client) == 1 and redis.call('zcard', admitted) == 0 then
+    redis.call('zrem', key, 'next')
+    reserved = nil
+  end
+  if writer and lets_in then
+    redis.call('zrem', key, 'writer')
+    writer = nil
+  end
+  if holds == 0 and not reserved and not writer then
     redis.call('del', key)
   else
-    redis.call('zrem', key, 'writer')
     expire_with_last(key)
   end
 end

@@ -1,14 +1,15 @@
 -- A lease that others may share is a hold: a member "hold:TOKEN" of a sorted set at the resource, scored
 -- with the millisecond at which it ends by this node's clock. A member "group:…" scored 0 names the group that may
--- share: "group:shared", or "group:owner NAME". While a writer waits for readers, the score of "writer" is when its
--- reservation ends. The key lives as long as its last member.
+-- share: "group:shared", or "group:owner NAME". While somebody else waits, the score of "writer" is until when new holds
+-- are refused. While readers are let in together, the score of "next" is until when the resource is reserved for them;
+-- their ids are in a set of their own. The key lives as long as its last member.
 local function milliseconds()
   local time = redis.call('time')
   return time[1] * 1000 + math.floor(time[2] / 1000)
 end
 
--- Removes the holds that have ended. Returns the group, the number of its holds, and when a waiting writer's
--- reservation ends; nil if the set is not one of ours.
+-- Removes the holds that have ended. Returns the group, the number of its holds, until when new ones are refused, and
+-- until when the resource is reserved for readers; nil if the set is not one of ours.
 local function read_holds(key, now)
   local first = redis.call('zrange', key, 0, 0, 'withscores')
   if first[2] ~= '0' or string.sub(first[1], 1, 6) ~= 'group:' then
@@ -16,7 +17,9 @@ local function read_holds(key, now)
   end
   redis.call('zremrangebyscore', key, '(0', string.format('%.0f', now))
   local writer = tonumber(redis.call('zscore', key, 'writer'))
-  return string.sub(first[1], 7), redis.call('zcard', key) - (writer and 2 or 1), writer
+  local reserved = tonumber(redis.call('zscore', key, 'next'))
+  local others = 1 + (writer and 1 or 0) + (reserved and 1 or 0)
+  return string.sub(first[1], 7), redis.call('zcard', key) - others, writer, reserved
 end
 
 local function expire_with_last(key)
@@ -24,7 +27,7 @@ local function expire_with_last(key)
   redis.call('pexpireat', key, string.format('%.0f', last[2]))
 end
 
--- When the last hold ends, in milliseconds from now.
+-- When the last hold ends, or what is reserved for readers, in milliseconds from now.
 local function held_for(key, now)
   for _, last in ipairs({0, 1}) do
     local member = redis.call('zrevrange', key, last, last, 'withscores')
@@ -33,6 +36,25 @@ local function held_for(key, now)
     end
   end
   return 0
+end
+
+-- Somebody else waits: new holds are refused for so long. An owner may need another hold before it gives up the first:
+-- it is let in again while one is there that is older than the wait.
+local function refuse_new_holds(key, group, now, wait)
+  local before = 'redlock:node:before:' .. key
+  if group ~= 'shared' then
+    if not redis.call('zscore', key, 'writer') then
+      redis.call('del', before)
+      for _, member in ipairs(redis.call('zrange', key, 0, -1)) do
+        if string.sub(member, 1, 5) == 'hold:' then
+          redis.call('zadd', before, 0, member)
+        end
+      end
+    end
+    redis.call('pexpire', before, wait)
+  end
+  redis.call('zadd', key, string.format('%.0f', now + wait), 'writer')
+  expire_with_last(key)
 end
 
 -- Only where no other group has holds.

@@ -1,23 +1,21 @@
 -- The queue of a resource is a sorted set of clients, by ticket. Its member '' has the next new ticket, which is above
--- all others. A writer that readers keep waiting is ahead of all: below zero.
+-- all others. '~' is before the id of a client that can share the resource with others of the kind, and '+' before that
+-- of one for which nothing is to be reserved.
 -- Queues the client, unless it is queued already. A ticket is raised, and never lowered; '0' is a new one. Answers the
--- ticket, 0 of one that is ahead of all.
+-- ticket.
 local function enqueue(key, client, ticket, remember)
   local queue = 'redlock:node:queue:' .. key
   local mine = tonumber(redis.call('zscore', queue, client))
-  local wanted = 0
-  if not mine or mine >= 0 then
-    wanted = math.max(math.min(tonumber(ticket), 4503599627370496), mine or 0)
-    if wanted == 0 or wanted ~= mine then
-      local free = tonumber(redis.call('zscore', queue, '')) or 1
-      if wanted == 0 then
-        wanted = free
-      end
-      if wanted >= free then
-        redis.call('zadd', queue, wanted, client, wanted + 1, '')
-      else
-        redis.call('zadd', queue, wanted, client)
-      end
+  local wanted = math.max(math.min(tonumber(ticket), 4503599627370496), mine or 0)
+  if wanted == 0 or wanted ~= mine then
+    local free = tonumber(redis.call('zscore', queue, '')) or 1
+    if wanted == 0 then
+      wanted = free
+    end
+    if wanted >= free then
+      redis.call('zadd', queue, wanted, client, wanted + 1, '')
+    else
+      redis.call('zadd', queue, wanted, client)
     end
   end
   -- All three are renewed together, now and then, and not by everybody who asks.

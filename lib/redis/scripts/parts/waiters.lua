@@ -8,10 +8,15 @@ local function still_awaited()
   end
 end
 
--- 0: it is not subscribed any more. '+' is before the id of a client for which nothing is to be reserved: it needs several
--- resources at once, and two such clients would keep one each from the other.
+-- '+' is before the id of a client for which nothing is to be reserved: it needs several resources at once, and two such
+-- clients would keep one each from the other. '~' is before that of a reader.
+local function id_of(member)
+  return (string.gsub(member, '^[+~]', ''))
+end
+
+-- 0: it is not subscribed any more.
 local function publish(member, before, key)
-  return redis.pcall('publish', 'redlock:wake:' .. string.gsub(member, '^+', ''), before .. key)
+  return redis.pcall('publish', 'redlock:wake:' .. id_of(member), before .. key)
 end
 
 -- The key of a resource that others may have soon, or share, is not free: who is first in the queue is notified and, in
@@ -40,6 +45,35 @@ local function stop_watching(key, client)
   end
 end
 
+-- Readers that are first in the queue are let in together, up to the first client that is none. `reader` was taken out of
+-- the queue and notified. That next client has new readers refused, for longer than it sleeps; it may hang.
+local function pass_on_to_readers(key, reader, milliseconds)
+  local queue, admitted = 'redlock:node:queue:' .. key, 'redlock:node:next:' .. key
+  local time = redis.pcall('time')
+  local now = time[1] * 1000 + math.floor(time[2] / 1000)
+  local ends = string.format('%.0f', now + milliseconds)
+  redis.pcall('del', key, admitted)
+  redis.pcall('zadd', admitted, 0, id_of(reader))
+  local first
+  for _ = 1, 64 do
+    first = redis.pcall('zrange', queue, 0, 0)[1]
+    if not first or string.sub(first, 1, 1) ~= '~' then
+      break
+    end
+    redis.pcall('zpopmin', queue)
+    if publish(first, 0, key) ~= 0 then
+      redis.pcall('zadd', admitted, 0, id_of(first))
+    end
+  end
+  redis.pcall('zadd', key, 0, 'group:shared', ends, 'next')
+  if first and first ~= '' then
+    ends = string.format('%.0f', now + math.max(4000, milliseconds))
+    redis.pcall('zadd', key, ends, 'writer')
+  end
+  redis.pcall('pexpireat', key, ends)
+  redis.pcall('pexpire', admitted, milliseconds)
+end
+
 -- A free resource is passed on: it is reserved for a moment for who is first in the queue, and is taken out of it. A
 -- reservation is no vote: the client has to ask like everybody else. Somebody has to notice if it hangs: who is last.
 -- Whether it is reserved: the key is that then, whatever it was.
@@ -57,16 +91,22 @@ local function pass_on(key, milliseconds)
       notify(key)
       return false
     elseif publish(heir, 0, key) ~= 0 then
-      local reserved = redis.pcall('set', key, 'redlock:next:' .. heir, 'PX', milliseconds).ok
+      local reserved = true
+      if string.sub(heir, 1, 1) == '~' then
+        pass_on_to_readers(key, heir, milliseconds)
+        last = redis.pcall('zrevrange', queue, 1, 1)[1] or heir
+      else
+        reserved = redis.pcall('set', key, 'redlock:next:' .. heir, 'PX', milliseconds).ok ~= nil
+      end
       local watch = 'redlock:node:watch:' .. key
       local watching = redis.pcall('get', watch)
-      if watching == heir and last == heir then
+      if watching == id_of(heir) and last == heir then
         redis.pcall('del', watch)
-      elseif (watching == heir or not watching) and last ~= heir then
-        redis.pcall('set', watch, last, 'PX', milliseconds)
+      elseif (watching == id_of(heir) or not watching) and last ~= heir then
+        redis.pcall('set', watch, id_of(last), 'PX', milliseconds)
         publish(last, 1, key)
       end
-      return reserved ~= nil
+      return reserved
     elseif heir == last then
       return false
     end
