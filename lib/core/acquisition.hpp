@@ -60,6 +60,7 @@ struct Acquisition {
     bool reserved = false;         ///< it has new holds refused
     std::uint64_t blocked_by = 0;  ///< which of several resources is, from 1 on; 0: `resource`
     NodeSet notified_by;           ///< since the last attempt
+    bool saw_change = false;       ///< since then: of a lock of another library
     std::optional<Instant> retry_at;
   } waiting;
 

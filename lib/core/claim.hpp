@@ -32,6 +32,8 @@ struct QueuePlace {
   NodeSet unanswered{};                  ///< of them, when the others had granted it
   bool again = false;                    ///< so does the release of an attempt that was lost
   bool quiet = false;                    ///< and passes nothing on: another client has the lock
+  /// And for how long it reserves what it passes on; zero: as long as usual.
+  Duration reserved_for{};
 };
 
 /// By which the claims of a token are found.

@@ -223,7 +223,7 @@ void Engine::lose_attempt(Claim& claim, Errc why) {
   acquisition.why = why;
   if (acquisition.give_up && now_ < *acquisition.give_up) {
     wait_queue_.place_again(acquisition, claim.attempt().place, claim.keys.present());
-    claim.attempt().place.quiet = claim.round.is_anothers();
+    claim.attempt().place.quiet = claim.round.will_be_passed_on();
   }
   clear(claim);
   if (may_change_permit(acquisition)) {
@@ -239,7 +239,7 @@ void Engine::pause_or_fail(Acquisition& acquisition) {
   }
   enter_state(acquisition, Acquisition::State::backing_off);
   acquisition.moves = 0;
-  if (wait_queue_.can_be_notified(acquisition)) {
+  if (wait_queue_.is_to_be_queued(acquisition)) {
     wait_queue_.join(acquisition);
     if (TrackedKeys::Entry* const queue = tracked_queues_.find(acquisition.terms.resource)) {
       report_queue(*queue);
@@ -251,9 +251,10 @@ void Engine::pause_or_fail(Acquisition& acquisition) {
 void Engine::plan_next_try(Acquisition& acquisition, Instant at_latest) {
   const Notified notified =
       wait_queue_.will_be_notified(acquisition) ? Notified::yes : Notified::no;
-  const bool is_its_turn = notified == Notified::yes &&
-                           wait_queue_.is_notified_by_quorum(acquisition) &&
-                           !wait_queue_.others_try(acquisition);
+  const bool is_free =
+      wait_queue_.is_notified_by_quorum(acquisition) || WaitQueue::is_hurried(acquisition);
+  const bool is_its_turn =
+      notified == Notified::yes && is_free && !wait_queue_.others_try(acquisition);
   if (is_its_turn) acquisition.waiting.retry_at = now_;
   const bool sleeps = notified == Notified::yes && acquisition.why == Errc::held;
   acquisition.next_try =
@@ -262,6 +263,10 @@ void Engine::plan_next_try(Acquisition& acquisition, Instant at_latest) {
                wait_queue_.is_first(acquisition), *random_);
   acquisition.next_try =
       std::min({acquisition.next_try, acquisition.waiting.retry_at.value_or(at_latest), at_latest});
+  if (wait_queue_.is_eager(acquisition)) {
+    const Instant soon = later(now_, random_->between(eager_pause, 2 * eager_pause));
+    acquisition.next_try = std::min(acquisition.next_try, soon);
+  }
   wait_queue_.note_plan(acquisition, sleeps && !acquisition.waiting.retry_at);
   timers_.set(timer_of(acquisition), std::min(acquisition.next_try, *acquisition.give_up));
 }

@@ -79,6 +79,7 @@ NodeSet Engine::transmit_same(Claim& claim, Verb verb, NodeSet nodes, ScriptForm
     claim.attempt().place.nodes = claim.place().nodes | sent;
     wait_queue_.asked(acquisitions_.at(claim.attempt().acquisition), sent);
   }
+  if (is_write(verb)) tracked_resources_.written(claim.terms.resource, sent);
   outbox_.send(Send{{sent, stamp}, form});
   return sent;
 }
@@ -207,6 +208,7 @@ void Engine::note_set(Claim& claim, const Answer& answer) {
       break;
     case Reply::granted:
     case Reply::behind:
+      tracked_resources_.written(claim.terms.resource, NodeSet::of(answer.node));
       if (claim.fencing()) note_fencing_number(claim, answer);
       claim.keys.forget_lost(lost_votes_);
       if (nodes_.may_vote(answer.node) && counts_for(claim, answer.node))

@@ -122,6 +122,12 @@ enum class Tracked : std::uint8_t {
   return is_set(verb) || is_raise(verb) || is_extend(verb);
 }
 
+/// Changes the key of a resource, or ends it, whatever is asked for next.
+[[nodiscard]] constexpr bool is_write(Verb verb) noexcept {
+  return is_extend(verb) || verb == Verb::release || verb == Verb::release_plain ||
+         verb == Verb::expire_orphan || verb == Verb::notify;
+}
+
 /// How a script is sent: by its digest, or in full where the node said that it does not know it.
 enum class ScriptForm : std::uint8_t { digest, text };
 

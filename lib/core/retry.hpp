@@ -12,6 +12,9 @@ namespace redlock::core {
 /// How long a waiter that will be notified sleeps at most.
 inline constexpr Duration longest_sleep = std::chrono::milliseconds(3200);
 
+/// The shortest pause between attempts to be quicker than other libraries' clients.
+inline constexpr Duration eager_pause = std::chrono::milliseconds(5);
+
 /// Whether nodes notify the waiter when the holder releases.
 enum class Notified : std::uint8_t { no, yes };
 

@@ -54,6 +54,12 @@ class TrackedKeys {
   /// The key that was asked about; null: nobody uses it any more, or the node does not track it.
   Entry* answered(const Answer& answer);
   Entry* changed(const Changed& change);
+  /// We write it ourselves there: of that the node does not notify us, and it does not track the
+  /// key any more.
+  void written(std::string_view key, NodeSet nodes) {
+    if (keys_.empty()) return;
+    if (Entry* const entry = find(key)) entry->second.asked = entry->second.asked - nodes;
+  }
   void came_up(NodeIndex node);
   void dropped(NodeIndex node);
 

@@ -67,6 +67,13 @@ bool is_behind_foreign_lock(const Acquisition& acquisition) {
          !notifies_on_release(acquisition.last.leading_holder());
 }
 
+/// It is held by such a lock, or divided with some.
+bool meets_foreign_locks(const Acquisition& acquisition) {
+  const bool is_divided = acquisition.terms.permits == 0 && acquisition.why == Errc::split &&
+                          !acquisition.last.foreign().empty();
+  return is_divided || is_behind_foreign_lock(acquisition);
+}
+
 }  // namespace
 
 WaitQueue::WaitQueue(const Settings& settings, Nodes& nodes, Outbox& outbox,
@@ -85,9 +92,21 @@ void WaitQueue::forget_left() {
 
 bool WaitQueue::can_be_notified(const Acquisition& acquisition) const {
   if (keys_of(acquisition) > most_keys) return false;
-  if (acquisition.why == Errc::split) return acquisition.waiting.has_ticket;
+  if (acquisition.why == Errc::split)
+    return acquisition.waiting.has_ticket || acquisition.last.is_beside_foreign();
   if (acquisition.why != Errc::held) return false;
   return !is_behind_foreign_lock(acquisition) || tracked_.able().size() >= settings_.quorum;
+}
+
+bool WaitQueue::is_to_be_queued(const Acquisition& acquisition) const {
+  // In the queue it keeps what it is granted, where another library's clients would take it.
+  return can_be_notified(acquisition) ||
+         (acquisition.last.is_beside_foreign() && can_have_ticket(acquisition));
+}
+
+bool WaitQueue::is_eager(const Acquisition& acquisition) {
+  return acquisition.last.is_beside_foreign() && is_first(acquisition) &&
+         tracked_.able().size() < settings_.quorum;
 }
 
 void WaitQueue::try_again(Acquisition& acquisition) {
@@ -100,7 +119,7 @@ void WaitQueue::try_again(Acquisition& acquisition) {
     });
   }
   notified = NodeSet();
-  acquisition.waiting.asleep = false;
+  acquisition.waiting.asleep = acquisition.waiting.saw_change = false;
   acquisition.waiting.retry_at.reset();
 }
 
@@ -150,7 +169,7 @@ void WaitQueue::join(Acquisition& acquisition) {
     if (again || position != entry.second.position) entry.second.asked = NodeSet();
     join(entry, able - entry.second.asked, position);
     raise_tickets(entry);
-    if (!is_behind_foreign_lock(acquisition)) return;
+    if (!meets_foreign_locks(acquisition)) return;
     // A node sends one notification for each request.
     if (acquisition.waiting.tracks) return tracked_.ask(*tracked_.find(key));
     acquisition.waiting.tracks = true;
@@ -305,10 +324,11 @@ bool WaitQueue::others_try(const Acquisition& acquisition) {
   return others;
 }
 
-void WaitQueue::note_notified(WaitedKeys::Key& key, NodeIndex node) {
+void WaitQueue::note_notified(WaitedKeys::Key& key, NodeIndex node, Waked how) {
   key.has_awake = true;
-  each_waiter(key, [node](Acquisition& acquisition) {
+  each_waiter(key, [node, how](Acquisition& acquisition) {
     acquisition.waiting.notified_by.add(node);
+    if (how == Waked::by_change) acquisition.waiting.saw_change = true;
     return Visited::more;
   });
 }
@@ -317,14 +337,16 @@ void WaitQueue::wait_for_others(Acquisition& acquisition) {
   const Duration once = std::max(shortest_patience, 2 * nodes_.slowest_round_trip());
   // At last it is longer than a reservation: what is passed to us again and again, while others
   // have the rest, has to be passed to them.
-  const Duration longest = std::max(longest_patience, 2 * reserved_for_);
+  const Duration usual = std::max(longest_patience, 2 * reserved_for_);
+  // Not where another library would take it.
+  const Duration longest = acquisition.last.is_beside_foreign() ? kept_for / 4 : usual;
   const unsigned doublings = std::min(acquisition.failed_attempts, 14U) / 2;
   const Duration patience = std::max(once, std::min(once * (1 << doublings), longest));
   const Instant retry = later(now_, random_.between(patience, 2 * patience));
   acquisition.waiting.retry_at = std::min(retry, acquisition.waiting.retry_at.value_or(retry));
 }
 
-void WaitQueue::wake(const WaitedKeys::Key& key, std::uint32_t before, bool at_once) {
+void WaitQueue::wake(const WaitedKeys::Key& key, std::uint32_t before, bool at_once, Waked how) {
   each_waiter(key, [&](Acquisition& acquisition) {
     // One of us, who comes first, is enough to find out, unless several may be let in.
     const Visited visited = acquisition.makes_room() ? Visited::more : Visited::enough;
@@ -332,6 +354,10 @@ void WaitQueue::wake(const WaitedKeys::Key& key, std::uint32_t before, bool at_o
     if (!will_be_notified(acquisition)) return Visited::more;
     if (is_notified_by_quorum(acquisition)) {
       acquisition.failed_attempts = 0;
+      acquisition.waiting.retry_at = now_;
+    } else if (how == Waked::by_change && acquisition.last.is_beside_foreign()) {
+      // The first takes it, and keeps it from then on. The others only watch it (see pass_on).
+      if (before > 0) return visited;
       acquisition.waiting.retry_at = now_;
     } else if (before > 0) {
       // Who was notified ahead of us has so long to come.

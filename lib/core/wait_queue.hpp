@@ -71,7 +71,16 @@ class WaitQueue {
   /// Whether the holder it waits for is one of ours, which notifies, or nodes notify us of the end
   /// of any other.
   [[nodiscard]] bool can_be_notified(const Acquisition& acquisition) const;
+  /// So it is, or it asks again by itself and has a place in the queue all the same.
+  [[nodiscard]] bool is_to_be_queued(const Acquisition& acquisition) const;
 
+  /// Whether what became free is worth an attempt at once, one node or more: other libraries'
+  /// clients would take it.
+  [[nodiscard]] static bool is_hurried(const Acquisition& acquisition) {
+    return acquisition.waiting.saw_change && acquisition.last.is_beside_foreign();
+  }
+  /// Nodes do not say when they become free, and other libraries' clients are quick to take them.
+  [[nodiscard]] bool is_eager(const Acquisition& acquisition);
   /// Its next attempt was planned: whether it sleeps until it is notified.
   void note_plan(Acquisition& acquisition, bool asleep);
   /// Whether any acquisition of this client waits for it.
@@ -129,7 +138,10 @@ class WaitQueue {
   }
   /// Where an attempt of ours that is not over has granted it, or may.
   [[nodiscard]] NodeSet being_taken(const WaitedKeys::Entry& entry) const;
-  void note_notified(WaitedKeys::Key& key, NodeIndex node);
+  /// By a notification that says whose turn it is, or by a key that has changed.
+  enum class Waked : std::uint8_t { in_turn, by_change };
+  void note_notified(WaitedKeys::Key& key, NodeIndex node, Waked how = Waked::in_turn);
+  void changed(WaitedKeys::Entry& entry, NodeIndex node, Waked how);
   void note_place(WaitedKeys::Entry& entry, const Answer& answer);
   /// So that the tickets of all contenders are in one order on all nodes.
   void raise_tickets(WaitedKeys::Entry& entry);
@@ -140,7 +152,8 @@ class WaitQueue {
   [[nodiscard]] bool is_contended(const WaitedKeys::Key& key) const;
   /// What is reserved for us, and nobody of us waits for, is passed on.
   void give_back(WaitedKeys::Entry& entry, NodeIndex node);
-  void wake(const WaitedKeys::Key& key, std::uint32_t before, bool at_once);
+  void wake(const WaitedKeys::Key& key, std::uint32_t before, bool at_once,
+            Waked how = Waked::in_turn);
   /// Fewer than a quorum have notified it: it tries again when the others had the time to.
   void wait_for_others(Acquisition& acquisition);
   /// Whose next attempt is planned anew.

@@ -49,7 +49,9 @@ void WaitQueue::plan(WaitedKeys::Key& key, Planned who) {
     is_notified = is_notified || (is_due && !acquisition.makes_room());
     if (!again && !is_first && !is_due && acquisition.waiting.asleep) return visited;
     if (will_be_notified(acquisition)) {
-      if (!acquisition.waiting.notified_by.empty()) wait_for_others(acquisition);
+      // A key that changed says less than a turn: it may be another library's again.
+      const bool in_turn = !acquisition.waiting.notified_by.empty() && !acquisition.waiting.tracks;
+      if (in_turn) wait_for_others(acquisition);
       woken_.push_back({acquisition.index, Instant::max(), true});
     } else {
       key.has_awake = true;
@@ -61,18 +63,23 @@ void WaitQueue::plan(WaitedKeys::Key& key, Planned who) {
 void WaitQueue::tracked(const std::string& key, NodeIndex node, bool is_gone) {
   WaitedKeys::Entry* const entry = keys_.find(key);
   if (entry == nullptr) return;
-  if (is_gone) return changed(key, node);
+  // Maybe because we have released it.
+  if (is_gone) return changed(*entry, node, Waked::in_turn);
   plan(entry->second, Planned::awake);
 }
 
 void WaitQueue::changed(const std::string& key, NodeIndex node) {
   WaitedKeys::Entry* const entry = keys_.find(key);
-  if (entry == nullptr || entry->second.waiters.empty()) return;
+  if (entry != nullptr) changed(*entry, node, Waked::by_change);
+}
+
+void WaitQueue::changed(WaitedKeys::Entry& entry, NodeIndex node, Waked how) {
+  if (entry.second.waiters.empty()) return;
   // Every client that waits for it learns of it. The first in the queue asks; the others do if it
   // does not come.
-  const bool is_first = !entry->second.first.empty() || entry->second.queued.empty();
-  if (is_first) note_notified(entry->second, node);
-  wake(entry->second, is_first ? 0 : 1, true);
+  const bool is_first = !entry.second.first.empty() || entry.second.queued.empty();
+  if (is_first) note_notified(entry.second, node, how);
+  wake(entry.second, is_first ? 0 : 1, true, how);
 }
 
 void WaitQueue::subscribed(NodeIndex node) {

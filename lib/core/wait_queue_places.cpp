@@ -114,6 +114,7 @@ void WaitQueue::place_again(const Acquisition& acquisition, QueuePlace& place, N
   const bool waits = acquisition.last.is_named_by_quorum();
   place.ticket = key.ticket;
   place.again = true;
+  if (acquisition.last.is_beside_foreign()) place.reserved_for = reserved_for_ + kept_for;
   key.asked = key.asked | nodes;
   nodes.each([&](NodeIndex node) {
     if (!nodes_[node].up() || !nodes_[node].subscription.open) return;

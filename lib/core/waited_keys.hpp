@@ -21,6 +21,9 @@ inline constexpr Duration queued_for = std::chrono::seconds(30);
 /// How long a node reserves a free resource for who is next in its queue, at least.
 inline constexpr Duration shortest_reservation = std::chrono::milliseconds(20);
 
+/// And for how much longer where another library would take it: until who is first asks again.
+inline constexpr Duration kept_for = std::chrono::milliseconds(100);
+
 /// Whether a holder of this name is a group, which shares the resource.
 [[nodiscard]] bool is_group(std::string_view holder);
 /// Whether a holder of this name notifies the waiters when it releases its key: our own tokens and

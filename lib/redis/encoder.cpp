@@ -169,7 +169,8 @@ void Encoder::format(Frame& frame, core::Verb verb, std::string_view resource, c
   const Decimal digits(number);
   const Decimal ticket(terms.ticket.value_or(0));
   const Decimal remember = milliseconds_of(core::queued_for);
-  const Decimal reserved_for = milliseconds_of(reserved_for_);
+  const Decimal reserved_for = milliseconds_of(
+      terms.reserved_for > core::Duration::zero() ? terms.reserved_for : reserved_for_);
   const auto append_raise = [&] {
     append(of_command + 1, {"ZMSCORE", keys::fencing_numbers, resource, ""});
     const std::size_t raise =

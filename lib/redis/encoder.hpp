@@ -35,6 +35,7 @@ struct Terms {
   std::string_view client{};
   std::optional<std::int64_t> ticket{};  ///< with which it is queued; none: it is not
   bool quiet = false;                    ///< release: another client passes the resource on
+  core::Duration reserved_for{};         ///< and for how long it is reserved; zero: as usual
 
   [[nodiscard]] bool none() const noexcept {
     return more_resources.empty() && group.empty() && cooldown == core::Duration::zero() &&

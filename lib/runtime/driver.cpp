@@ -87,6 +87,7 @@ void Driver::carry_out(const core::Send& command) {
     terms.client = engine_.client_id().view();
     terms.ticket = place->ticket;
     terms.quiet = place->quiet;
+    terms.reserved_for = place->reserved_for;
   }
   std::array<std::string_view, redis::dialects> encoded{};
   command.nodes.each([&](NodeIndex node) {

@@ -179,7 +179,8 @@ Response ModelNode::execute(const Request& request, True now) {
     case Verb::kill_old:
       response.reply = Reply::done;
       break;
-    case Verb::track:  // the model's nodes do not track
+    case Verb::track:
+      response.reply = is_free(request.resource) ? Reply::gone : Reply::taken;
       break;
     case Verb::join_queue:
       join_queue(request, now, response);
@@ -227,6 +228,20 @@ void ModelNode::set(const Request& request, True now, Response& response) {
   key.token = request.token;
   key.expires = clock.milliseconds(now) + request.ttl_ms;
   response.reply = Reply::granted;
+}
+
+bool ModelNode::lock_foreign(std::size_t resource, std::uint64_t token, std::int64_t ttl_ms,
+                             True now) {
+  expire(resource, now);
+  if (!is_free(resource)) return false;
+  memory_.keys[resource].token = token;
+  memory_.keys[resource].expires = clock.milliseconds(now) + ttl_ms;
+  return true;
+}
+
+void ModelNode::unlock_foreign(std::size_t resource, std::uint64_t token, True now) {
+  expire(resource, now);
+  if (memory_.keys[resource].token == token) memory_.keys[resource] = {};
 }
 
 Response ModelNode::begin_numbered(const Request& request, True now) {

@@ -26,6 +26,12 @@ inline constexpr std::uint64_t reservation = std::uint64_t{1} << 63;
   return (holder & reservation) != 0 && holder != cooldown;
 }
 
+/// A token of another library, in the form that it has there.
+inline constexpr std::uint64_t foreign = std::uint64_t{1} << 61;
+[[nodiscard]] constexpr bool is_foreign(std::uint64_t holder) noexcept {
+  return holder >> 61U == 1;
+}
+
 struct Request {
   core::Stamp stamp;
   core::ScriptForm form = core::ScriptForm::digest;
@@ -98,6 +104,11 @@ class ModelNode {
   /// and GET. The answer of the second half is in the `response` of the first.
   [[nodiscard]] Response begin_numbered(const Request& request, True now);
   void end_numbered(const Request& request, True now, Response& response);
+
+  /// As node-redlock asks: a key that is there is somebody's, also its own.
+  [[nodiscard]] bool lock_foreign(std::size_t resource, std::uint64_t token, std::int64_t ttl_ms,
+                                  True now);
+  void unlock_foreign(std::size_t resource, std::uint64_t token, True now);
 
   /// Nobody listens until somebody says how.
   Publish publish = [](std::uint64_t, std::size_t, std::uint32_t) { return false; };

@@ -229,6 +229,33 @@ void draw_kind(Scenario& s, std::uint64_t seed) {
   if (of_a_kind && !s.steady) s.clients = 4;
 }
 
+/// Another library's clients among ours.
+void draw_foreign(Scenario& s, std::uint64_t seed) {
+  Random random(seed * 23 + 41);
+  const bool planted = s.mutant == Mutant::wins_are_lost;
+  if (!planted && !(s.steady && s.mutant == Mutant::none && random.per_mille(250))) return;
+  s.kind = Wanted::exclusive;
+  s.longest_interval_ms = 0;
+  // It waits for ever where half of the nodes refuse.
+  s.nodes += 1 - s.nodes % 2;
+  s.quorum = core::majority(s.nodes);
+  s.resources = 1;
+  s.foreign = static_cast<std::size_t>(random.between(1, 8));
+  s.foreign_keeps = random.per_mille(700);
+  s.tracks = random.per_mille(500);
+  // Ours do not always leave a queue behind, which would keep all others out.
+  if (random.per_mille(600)) {
+    s.clients = static_cast<std::size_t>(random.between(1, 3));
+    s.slots = 1;
+    s.think = random.between(1, 300) * ms;
+  }
+  s.chaos = 30'000 * ms;
+  if (!planted) return;
+  s.foreign = 8;
+  s.clients = 1;
+  s.foreign_keeps = s.tracks = true;
+}
+
 /// Plain commands in the place of scripts.
 void draw_plain(Scenario& s, std::uint64_t seed) {
   Random random(seed * 19 + 31);
@@ -247,11 +274,19 @@ void draw_plain(Scenario& s, std::uint64_t seed) {
 
 }  // namespace
 
-True Scenario::longest_wait() const noexcept { return 2'000 * ms; }
+True Scenario::longest_idle() const noexcept {
+  // Two of the other library's calls that fail; where nodes do not notify, luck decides who is
+  // quicker when it gives back what it kept.
+  const True failing_call = 3'300 * ms;
+  if (foreign > 0 && foreign_keeps) return (tracks ? 2 : 6) * failing_call;
+  return 20 * ms + 60 * round_trip();
+}
+
+True Scenario::longest_wait() const noexcept { return 2'000 * ms + longest_idle(); }
 
 std::uint32_t Scenario::most_overtaken() const noexcept {
   // Who may not run scripts is in no queue.
-  const bool has_order = kind == Wanted::exclusive && runs_scripts;
+  const bool has_order = kind == Wanted::exclusive && runs_scripts && foreign == 0;
   // A client is queued once for all of its callers, which take turns.
   const auto turns = static_cast<std::uint32_t>(slots);
   // Readers have their places by requests of their own, behind the attempt.
@@ -289,6 +324,7 @@ Scenario Scenario::draw_crowd(std::uint64_t seed) {
   s.slots = 1;
   s.kind = static_cast<Wanted>(seed % kinds);
   s.runs_scripts = true;
+  s.foreign = 0;
   if (s.kind != Wanted::several && s.kind != Wanted::permits) s.resources = 1;
   s.think = random.per_mille(500) ? 1 : 2 * ms;
   return s;
@@ -344,6 +380,7 @@ void Scenario::draw_rest(std::uint64_t seed) {
   draw_wild_clock(s, seed);
   draw_failbacks(s, seed);
   draw_plain(s, seed);
+  draw_foreign(s, seed);
   if (mutant == Mutant::fast_server_clocks) s.server_ppm = 100'000;
   if (mutant == Mutant::forget_at_once) {
     s.between_crashes = 30 * ms;

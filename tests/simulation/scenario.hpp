@@ -50,6 +50,7 @@ enum class Mutant : std::uint8_t {
   reservations_are_kept,       ///< of a client that does not wait any more
   readers_come_one_by_one,     ///< nodes let in one of the readers that are first in a queue
   tells_waiters_to_ask,        ///< nodes tell whom they queue to ask again
+  wins_are_lost,               ///< what is reserved beside foreign locks is free again too soon
 };
 
 /// Versions of servers, which understand different forms of a request.
@@ -149,12 +150,18 @@ struct Scenario {
   bool steady = false;
   True longest_hold = 1 * ms;  ///< steady only
   [[nodiscard]] True round_trip() const noexcept { return 2 * slowest; }
-  [[nodiscard]] True longest_idle() const noexcept { return 20 * ms + 60 * round_trip(); }
+  [[nodiscard]] True longest_idle() const noexcept;
   [[nodiscard]] True longest_wait() const noexcept;
   /// How often a waiting caller may be overtaken by the same one that asked later; see Progress.
   [[nodiscard]] std::uint32_t most_overtaken() const noexcept;
   /// To a node, for each call to acquire, its release included: nobody polls.
   [[nodiscard]] std::uint64_t most_requests() const noexcept;
+
+  /// Contenders of another library for the first resource; between its retries it may keep what it
+  /// was granted. Steady only.
+  std::size_t foreign = 0;
+  bool foreign_keeps = false;
+  bool tracks = false;  ///< nodes notify of changes
 
   /// Nodes miss requests, and one forgets within an interval once its holder has released it
   /// everywhere: that breaks no interval.

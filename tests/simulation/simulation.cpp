@@ -68,6 +68,8 @@ Simulation::Simulation(const Scenario& scenario, std::uint64_t seed)
   }
   cut_until_.resize(scenario_.nodes * scenario_.clients);
   subscriptions_.resize(scenario_.nodes * scenario_.clients);
+  tracks_.resize(scenario_.nodes * scenario_.clients * most_resources);
+  seen_.resize(scenario_.nodes);
   clients_.resize(scenario_.clients);
   for (std::uint32_t i = 0; i < clients_.size(); ++i) {
     clients_[i].clock = Clock(random_.below(1'000 * ms), rate(scenario_.client_ppm));
@@ -75,6 +77,7 @@ Simulation::Simulation(const Scenario& scenario, std::uint64_t seed)
     clients_[i].wall_clock = core::Duration(wall_epoch + skew - clients_[i].clock.local(0));
     begin_client(i);
   }
+  begin_foreign();
   for (std::size_t kind = 0; kind < fault_kinds; ++kind) {
     const True mean = between_faults(kind);
     if (mean > 0) plan(random_.below(2 * mean), Kind::fault, kind);
@@ -179,10 +182,17 @@ void Simulation::happen(const Event& event) {
     case Kind::subscribe:
     case Kind::subscribed:
     case Kind::notified:
+    case Kind::changed:
     case Kind::unsubscribed:
       return note_notified(event);
     case Kind::timeout:
       return check_the_end();
+    case Kind::foreign_acts:
+      return act_foreign(event.a, event.b);
+    case Kind::foreign_arrives:
+      return arrive_foreign(event);
+    case Kind::foreign_answered:
+      return answer_foreign(event);
   }
 }
 
@@ -413,7 +423,8 @@ bool Simulation::all_served() const {
 }
 
 void Simulation::check_requests() {
-  if (!scenario_.steady) return;
+  // A lock of another library may have to be polled.
+  if (!scenario_.steady || scenario_.foreign > 0) return;
   // Beside the calls, each client reads the nodes' clocks, and renews its queues.
   const std::uint64_t upkeep = 100 * clients_.size();
   const std::uint64_t most = nodes_.size() * (scenario_.most_requests() * calls_ + upkeep);

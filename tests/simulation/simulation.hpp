@@ -69,8 +69,12 @@ class Simulation {
     subscribe,     // a subscription reaches a node
     subscribed,    // it is confirmed
     notified,      // something was given up
+    changed,       // a key that a node tracked
     unsubscribed,  // no more notifications
     timeout,       // is everybody served, and if not, is the patience at its end?
+    foreign_acts,  // a contender of another library does something
+    foreign_arrives,
+    foreign_answered,
   };
   struct Event {
     True at;
@@ -130,6 +134,17 @@ class Simulation {
     bool fenced = false;
     std::uint64_t number = 0;  // the fencing token
     bool served = false;       // in the healed phase
+  };
+  /// A contender of another library: one call after the other.
+  struct Foreign {
+    enum class Phase : std::uint8_t { idle, asking, holding, releasing, undoing };
+    Phase phase = Phase::idle;
+    std::uint64_t token = 0;
+    std::uint32_t round = 0;  // of requests, or a pause: others are over
+    unsigned attempts = 0;    // of the call
+    std::size_t granted = 0;
+    std::size_t refused = 0;
+    True began = 0;
   };
   struct Asked {  // the last round that was sent for a claim, to check the deadline against
     core::Instant at{};
@@ -215,6 +230,14 @@ class Simulation {
   [[nodiscard]] std::string replid_of(std::uint32_t node) const;
   [[nodiscard]] Response as_planted(const Connection& connection, Response response);
 
+  // simulation_foreign.cpp: contenders of another library
+  void begin_foreign();
+  void plan_foreign(std::uint32_t index, True in);
+  void act_foreign(std::uint32_t index, std::uint32_t round);
+  void ask_foreign(std::uint32_t index, std::uint32_t what);
+  void arrive_foreign(const Event& event);
+  void answer_foreign(const Event& event);
+
   // simulation_notifications.cpp: the nodes' notifications
   [[nodiscard]] Subscription& subscription(std::uint32_t client, std::uint32_t node);
   void plan_notification(True at, Kind kind, std::uint32_t client, std::uint32_t node,
@@ -231,6 +254,12 @@ class Simulation {
   /// Whether the client listens there.
   [[nodiscard]] bool publish(std::uint32_t node, std::uint64_t id, std::size_t resource,
                              std::uint32_t before);
+  /// A request changed keys, maybe: clients that had the node track them are notified, but for the
+  /// one that asked for it.
+  void note_changes(std::uint32_t node, std::optional<std::uint32_t> by);
+  [[nodiscard]] bool& tracks(std::uint32_t client, std::uint32_t node, std::size_t resource) {
+    return tracks_[(client * nodes_.size() + node) * most_resources + resource];
+  }
 
   // simulation_client.cpp: drivers
   void step(std::uint32_t client, const core::Event& event);
@@ -253,8 +282,7 @@ class Simulation {
   void carry_out(std::uint32_t client, const core::Undelivered& command);
   void carry_out(std::uint32_t client, const core::Drained& command);
   void carry_out(std::uint32_t, const core::AtRisk&) {}
-  // The model's nodes do not track keys.
-  void carry_out(std::uint32_t, const core::SendTrack&) {}
+  void carry_out(std::uint32_t client, const core::SendTrack& command);
   void carry_out(std::uint32_t, const core::QueueWatched&) {}
   void carry_out(std::uint32_t, const core::NodeExcluded&) {}
   void carry_out(std::uint32_t, const core::NodeLearned&) {}
@@ -316,10 +344,13 @@ class Simulation {
   };
   std::vector<Stepped> stepped_;  // by node
   std::vector<Client> clients_;
+  std::vector<Foreign> foreign_;
   std::deque<Connection> connections_;
-  std::vector<std::uint32_t> forgotten_;     // of them
-  std::vector<Subscription> subscriptions_;  // by client × node
-  std::vector<True> cut_until_;              // partitions, by client × node
+  std::vector<std::uint32_t> forgotten_;                         // of them
+  std::vector<Subscription> subscriptions_;                      // by client × node
+  std::deque<bool> tracks_;                                      // by client × node × resource
+  std::vector<std::array<std::uint64_t, most_resources>> seen_;  // by node: the keys
+  std::vector<True> cut_until_;                                  // partitions, by client × node
   std::vector<core::Command> commands_;
   std::string resource_;
   std::vector<std::string> more_resources_;

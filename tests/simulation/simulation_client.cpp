@@ -80,6 +80,12 @@ void Simulation::carry_out(std::uint32_t index, const core::SendToQueue& command
   send_all(index, command, request);
 }
 
+void Simulation::carry_out(std::uint32_t index, const core::SendTrack& command) {
+  Request request = request_for(command);
+  request.resource = resource_of(*command.key);
+  send_all(index, command, request);
+}
+
 void Simulation::carry_out(std::uint32_t index, const core::KillOld& command) {
   Request request = request_for(command);
   request.number = command.connection;
@@ -177,6 +183,9 @@ void Simulation::carry_out(std::uint32_t index, const core::Send& command) {
     request.client = waiter(index);
     request.ticket = place->ticket;
     request.quiet = place->quiet;
+    const bool kept = scenario_.mutant != Mutant::wins_are_lost;
+    if (place->reserved_for > core::Duration::zero() && kept)
+      request.reserved_ms = place->reserved_for / core::Duration(std::chrono::milliseconds(1));
   }
   // A node whose SET was too late is cleaned while the lease is valid, and may be repaired after
   // that.

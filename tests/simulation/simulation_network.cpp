@@ -127,6 +127,7 @@ void Simulation::come_up(const Event& event) {
   up.can_fence = nodes_[node].version == Servers::modern;
   up.can_compare = up.can_set_all = nodes_[node].compares;
   up.runs_scripts = nodes_[node].runs_scripts;
+  up.can_track = scenario_.tracks;
   step(connection.client, up);
 }
 
@@ -178,6 +179,10 @@ void Simulation::arrive(std::uint32_t index) {
       response = node.execute(request, now_);
     }
     observe(connection, request, response);
+  }
+  note_changes(connection.node, connection.client);
+  if (request.stamp.verb == Verb::track) {
+    tracks(connection.client, connection.node, request.resource) = true;
   }
   if (!connection.client_side || connection.broken) return;
   connection.replies.push_back(response);
@@ -249,6 +254,9 @@ void Simulation::deliver(std::uint32_t index) {
     answer.text = reserved;
   } else if (response.holder == cooldown) {
     answer.text = interval_token;
+  } else if (is_foreign(response.holder)) {
+    reserved = std::to_string(response.holder);
+    answer.text = reserved;
   } else if (response.holder != 0) {
     digits = digits_of(response.holder);
     answer.text = {digits.data(), digits.size()};

@@ -1,3 +1,5 @@
+#include <utility>
+
 #include "simulation/simulation.hpp"
 
 // The clients' connections for notifications, which may be late or lost.
@@ -52,6 +54,11 @@ void Simulation::note_notified(const Event& event) {
     return plan(target.paused_until, event.kind, event.a, event.b);
   }
   const auto index = static_cast<core::NodeIndex>(node);
+  if (event.kind == Kind::changed) {
+    const std::string key = name_of(event.b % 16);
+    tell("node ", node, " notifies client ", client, " that ", key, " has changed");
+    return step(client, core::Changed{index, core::Tracked::resource, key});
+  }
   if (event.kind == Kind::subscribed) return step(client, core::Subscribed{index});
   if (event.kind == Kind::unsubscribed) return step(client, core::Unsubscribed{index});
   const std::uint32_t what = event.b % 16;
@@ -74,6 +81,20 @@ bool Simulation::publish(std::uint32_t node, std::uint64_t id, std::size_t resou
   const auto what = static_cast<std::uint32_t>(before * most_resources + resource);
   plan_notification(transit(client, node), Kind::notified, client, node, what);
   return true;
+}
+
+void Simulation::note_changes(std::uint32_t node, std::optional<std::uint32_t> by) {
+  if (!scenario_.tracks) return;
+  for (std::size_t resource = 0; resource < most_resources; ++resource) {
+    const std::uint64_t holder = nodes_[node].holder(resource, now_);
+    if (std::exchange(seen_[node][resource], holder) == holder) continue;
+    for (std::uint32_t client = 0; client < clients_.size(); ++client) {
+      const bool tracked = std::exchange(tracks(client, node, resource), false);
+      if (!tracked || by == client) continue;
+      plan_notification(transit(client, node), Kind::changed, client, node,
+                        static_cast<std::uint32_t>(resource));
+    }
+  }
 }
 
 }  // namespace redlock::simulation

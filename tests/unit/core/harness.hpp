@@ -432,7 +432,8 @@ class Harness {
     const std::string ticket = std::to_string(place.ticket.value_or(0));
     if (verb == Verb::take && place.ticket) return " ticket " + ticket;
     if (verb != Verb::release || !place.again) return "";
-    return " again " + ticket + (place.quiet ? " quietly" : "");
+    const bool keeps = place.reserved_for > Duration::zero();
+    return " again " + ticket + (place.quiet ? " quietly" : "") + (keeps ? " for longer" : "");
   }
   static std::string outcome(Errc code) {
     switch (code) {

@@ -12,24 +12,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-const std::string foreign = "another library's token";
-
-NodeUp tracking_node() {
-  NodeUp node;
-  node.can_track = true;
-  return node;
-}
-
-/// Three nodes that track keys.
-struct Tracking : Harness {
-  Tracking() : Harness(3) {
-    shows_notifications = true;
-    random.shortest = true;
-    tick();
-    for (NodeIndex node = 0; node < 3; ++node) up_as(node, tracking_node());
-  }
-};
-
 // --- locks of other libraries -------------------------------------------------------------------
 
 /// Refused by another library's lock, queued and tracking it on all nodes.
@@ -177,10 +159,12 @@ TEST(Observer, inspects_when_a_lease_has_expired) {
   EXPECT_LE(h.until_deadline(), 1001ms);
 }
 
-TEST(Observer, learns_of_what_its_own_client_does) {
+TEST(Observer, learns_of_what_its_own_client_does_and_asks_again_for_what_that_ended) {
   Observing h;
   h.acquire(2, 10s);
-  EXPECT_EQ(h.answers({0, 1}, Reply::granted), "acquired #2 until 9898ms; inspect  -> 0 1 2");
+  // What a client writes itself ends the tracking, without a notification.
+  EXPECT_EQ(h.answers({0, 1}, Reply::granted),
+            "acquired #2 until 9898ms; track resource -> 0 1; inspect  -> 0 1 2");
 }
 
 TEST(Observer, asks_a_node_that_comes_back) {

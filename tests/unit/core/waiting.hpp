@@ -37,6 +37,24 @@ struct Queued : Refused {
   }
 };
 
+inline const std::string foreign = "another library's token";
+
+inline NodeUp tracking_node() {
+  NodeUp node;
+  node.can_track = true;
+  return node;
+}
+
+/// Three nodes that track keys.
+struct Tracking : Harness {
+  Tracking() : Harness(3) {
+    shows_notifications = true;
+    random.shortest = true;
+    tick();
+    for (NodeIndex node = 0; node < 3; ++node) up_as(node, tracking_node());
+  }
+};
+
 inline Acquire reading(std::uint64_t request) {
   Acquire event;
   event.request = CallId{request};

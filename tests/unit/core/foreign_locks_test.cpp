@@ -1,0 +1,122 @@
+// Locks of another library on some of the nodes: what this client is granted on the others it does
+// not lose to that library.
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "unit/core/waiting.hpp"
+
+namespace redlock::core::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+const std::string another = "another one of that library";
+
+/// Granted by the first of three nodes; each of the others has a lock of its own. First in the
+/// queues.
+struct BesideForeignLocks : Tracking {
+  BesideForeignLocks() {
+    acquire(1, 10s, 60s);
+    answer(0, Reply::granted);
+    refused({1}, foreign, 10s, {});
+    after_refusal = refused({2}, another, 10s, {});
+    answer(0, Reply::released);
+    answers({0}, Reply::gone);  // track
+    answers({1, 2}, Reply::taken);
+    subscribed({0, 1, 2});
+    queued({0, 1, 2}, {7, true});
+    begun = pass(kept_for / 2);
+  }
+  /// The attempt that follows ends in the same way.
+  std::string try_again() {
+    placed({0}, Reply::granted, {}, {}, {});
+    refused({1}, foreign, 10s, {7, true});
+    return refused({2}, another, 10s, {7, true});
+  }
+  std::string after_refusal;
+  std::string begun;
+};
+
+TEST(BesideForeignLocks, a_client_is_queued_and_the_keys_are_tracked) {
+  BesideForeignLocks h;
+  EXPECT_EQ(h.after_refusal, "release t1 -> 0; subscribe 0 1 2; track resource -> 0 1 2");
+}
+
+TEST(BesideForeignLocks, a_win_is_reserved_until_the_next_attempt) {
+  BesideForeignLocks h;
+  EXPECT_EQ(h.begun, "take t3 ticket 7 -> 0 1 2");
+  EXPECT_EQ(h.try_again(), "release t3 again 7 for longer -> 0; track resource -> 0");
+  EXPECT_LE(h.until_deadline(), kept_for / 2);
+}
+
+TEST(BesideForeignLocks, however_often_it_fails_the_next_attempt_comes_in_time) {
+  BesideForeignLocks h;
+  for (int i = 0; i < 20; ++i) {
+    h.try_again();
+    h.answer(0, Reply::released);
+    h.answer(0, Reply::taken);  // track
+    h.notified(0, "resource");  // by its own release
+    ASSERT_NE(h.pass(kept_for / 2).find("take"), std::string::npos) << i;
+  }
+}
+
+TEST(BesideForeignLocks, a_node_that_has_not_answered_yet_counts_as_a_win) {
+  BesideForeignLocks h;
+  h.refused({1}, foreign, 10s, {7, true});
+  EXPECT_EQ(h.refused({2}, another, 10s, {7, true}),
+            "release t3 again 7 for longer -> 0; track resource -> 0");
+}
+
+TEST(BesideForeignLocks, one_that_ends_is_replaced_at_once) {
+  BesideForeignLocks h;
+  h.try_again();
+  EXPECT_EQ(h.changed({1}, "resource"), "take t4 ticket 7 -> 0 1 2");
+}
+
+TEST(BesideForeignLocks, one_that_ended_during_an_attempt_is_replaced_behind_it) {
+  BesideForeignLocks h;
+  h.placed({0}, Reply::granted, {}, {}, {});
+  h.refused({1}, foreign, 10s, {7, true});
+  h.changed({1}, "resource");
+  EXPECT_EQ(h.refused({2}, another, 10s, {7, true}),
+            "release t3 again 7 for longer -> 0; track resource -> 0 1");
+  EXPECT_EQ(h.tick(), "take t4 ticket 7 -> 0 1 2");
+}
+
+TEST(BesideForeignLocks, one_that_ends_is_left_to_the_first_in_the_queue) {
+  BesideForeignLocks h;
+  for (NodeIndex node = 0; node < 3; ++node) {
+    h.refused({node}, node == 1 ? foreign : another, 10s, {7, false});
+  }
+  const Duration left = h.until_deadline();
+  EXPECT_EQ(h.changed({1}, "resource"), "");
+  EXPECT_EQ(h.until_deadline(), left);
+}
+
+TEST(BesideForeignLocks, an_attempt_follows_soon_where_nodes_do_not_notify) {
+  Connected h(3);
+  h.shows_notifications = true;
+  h.acquire(1, 10s, 60s);
+  h.answer(0, Reply::granted);
+  h.refused({1}, foreign, 10s, {});
+  EXPECT_EQ(h.refused({2}, another, 10s, {}), "release t1 -> 0; subscribe 0 1 2");
+  EXPECT_LE(h.until_deadline(), 10ms);
+}
+
+TEST(BesideForeignLocks, the_lock_of_a_quorum_is_waited_for_and_not_polled) {
+  Tracking h;
+  h.acquire(1, 10s, 60s);
+  h.answer(0, Reply::granted);
+  h.refused({1, 2}, foreign, 10s, {});
+  h.answer(0, Reply::released);
+  h.answers({0}, Reply::gone);
+  h.answers({1, 2}, Reply::taken);
+  h.subscribed({0, 1, 2});
+  h.queued({0, 1, 2}, {7, true});
+  EXPECT_GT(h.until_deadline(), 1s);
+}
+
+}  // namespace
+}  // namespace redlock::core::test
