@@ -153,11 +153,10 @@ void ClientCore::cancel(RequestId request) {
   if (forked()) return;
   Job job = [this, request] {
     if (!driver_) return;
-    pending_.each([&](Pending& call) {
-      if (call.request != request) return;
-      driver_->step(
-          core::Cancel{core::CallId{(std::uint64_t{call.generation} << 32U) | call.index}});
-    });
+    std::optional<core::CallId> named;
+    by_request_.each(static_cast<std::uint64_t>(request),
+                     [&](const Pending& call) { named = id_of(call); });
+    if (named) driver_->step(core::Cancel{*named});
   };
   if (directly()) return job();
   enqueue(std::move(job));
@@ -165,13 +164,16 @@ void ClientCore::cancel(RequestId request) {
 
 // --- the loop's thread ------------------------------------------------------------------------
 
+core::CallId ClientCore::id_of(const Pending& call) noexcept {
+  return core::CallId{(std::uint64_t{call.generation} << 32U) | call.index};
+}
+
 template <typename Done>
 core::CallId ClientCore::remember(std::string_view resource, Done done) {
   Pending& call = pending_.take();
-  call.request = RequestId{};
   call.resource.assign(resource);
   call.done = std::move(done);
-  return core::CallId{(std::uint64_t{call.generation} << 32U) | call.index};
+  return id_of(call);
 }
 
 template <typename Value, typename Done>
@@ -209,7 +211,7 @@ void ClientCore::begin_acquire(RequestId request, const Target& target, AcquireO
   core::Acquire event;
   event.request = remember(resource, std::move(done));
   Pending& call = *find(event.request);
-  call.request = request;
+  if (request != RequestId{}) by_request_.add(call, static_cast<std::uint64_t>(request));
   call.callbacks = {std::move(options.on_lost), std::move(options.on_at_risk)};
   event.resource = resource;
   event.ttl = std::chrono::floor<std::chrono::milliseconds>(options.ttl);
@@ -310,7 +312,7 @@ void ClientCore::begin_watch(RequestId request, std::string_view resource, Watch
   if (refused(why, resource, changed)) return;
   core::Observe event;
   event.request = remember(resource, std::make_shared<Watching>(std::move(changed)));
-  find(event.request)->request = request;
+  by_request_.add(*find(event.request), static_cast<std::uint64_t>(request));
   event.resource = resource;
   event.poll_interval = options.poll_interval;
   driver_->step(event);

@@ -19,6 +19,7 @@
 #include "api/lease_cell.hpp"
 #include "api/watching.hpp"
 #include "core/pool.hpp"
+#include "core/pool_index.hpp"
 #include "redlock/async_client.hpp"
 #include "redlock/counters.hpp"
 #include "runtime/driver.hpp"
@@ -107,7 +108,7 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
     std::uint32_t index = 0;
     std::uint32_t generation = 0;
     bool live = false;
-    RequestId request{};
+    core::PoolIndexPlace by_request;
     std::string resource;
     std::variant<std::monostate, AcquireDone, RoundDone, InspectDone, std::shared_ptr<Watching>>
         done;
@@ -199,6 +200,7 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
   void on_drained() noexcept override;
   void on_turn_end() noexcept override;
   [[nodiscard]] Pending* find(core::CallId request) noexcept;
+  [[nodiscard]] static core::CallId id_of(const Pending& call) noexcept;
   void give_back(Pending& call);
   void spend(LeaseCallbacks callbacks);
   void run_completions();
@@ -222,6 +224,8 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
 
   std::optional<runtime::Driver> driver_;  // none once closed
   core::Pool<Pending> pending_;
+  /// Those that can be cancelled, by their names outside.
+  core::PoolIndex<Pending, &Pending::by_request> by_request_{pending_};
   struct Held {
     std::uint32_t generation = 0;
     std::shared_ptr<LeaseCell> cell;

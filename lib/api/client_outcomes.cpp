@@ -14,6 +14,7 @@ ClientCore::Pending* ClientCore::find(core::CallId request) noexcept {
 
 void ClientCore::give_back(Pending& call) {
   spend(std::exchange(call.callbacks, {}));
+  by_request_.remove(call);
   pending_.give_back(call);
 }
 

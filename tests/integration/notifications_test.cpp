@@ -48,6 +48,13 @@ class ReleaseScript : public testing::Test {
     client_.send_raw(encoded(Verb::leave_queue, "r", who, {}, how));
     EXPECT_EQ(client_.read().integer, 0);
   }
+  static constexpr std::int64_t as_reader = 4;
+  /// 1: granted; -1: refused.
+  std::int64_t enter(const std::string& token, const std::string& who) {
+    const redis::Terms terms{.group = "shared", .client = who};
+    client_.send_raw(encoded(Verb::enter, "r", token, terms));
+    return client_.read().elements.at(0).integer;
+  }
   void listen(const std::string& who) {
     ASSERT_EQ(ear_.call({"SUBSCRIBE", "redlock:wake:" + who}).elements.size(), 3U);
   }
@@ -195,20 +202,21 @@ class WaitingWriter : public ReleaseScript {
   }
 };
 
-TEST_F(WaitingWriter, IsNotifiedAheadOfReadersWhenTheLastOneLeaves) {
+TEST_F(WaitingWriter, IsNextWhenTheLastReaderLeaves) {
   for (const std::string who : {"a", "w"}) listen(who);
-  EXPECT_EQ(queue("a", "r", 1), 1);
-  EXPECT_EQ(queue("w", "r", 2), 1);
+  EXPECT_EQ(queue("w"), 1);
+  EXPECT_EQ(queue("a", "r", as_reader), 1);
   EXPECT_EQ(release("reader").elements.at(1).integer, 0);
   EXPECT_EQ(heard(), "w: 0r");
   EXPECT_EQ(heard(), "a: 1r");
+  EXPECT_EQ(server_.get("r"), "redlock:next:w");
 }
 
 TEST_F(WaitingWriter, FindsTheResourceFreeWhereItsReservationIsAllThatIsLeft) {
   EXPECT_EQ(release("reader").elements.at(1).integer, 0);
   EXPECT_EQ(server_.command({"EXISTS", "r"}).integer, 1);
-  EXPECT_EQ(queue("w", "r", 2), 0);
-  EXPECT_EQ(queue("a", "r", 1), 1) << "a reader has to wait for the writer";
+  EXPECT_EQ(queue("w"), 0);
+  EXPECT_EQ(queue("a", "r", as_reader), 1) << "a reader has to wait for the writer";
 }
 
 TEST_F(WaitingWriter, GivesWayToTheRestOfAnInterval) {
@@ -219,28 +227,46 @@ TEST_F(WaitingWriter, GivesWayToTheRestOfAnInterval) {
 }
 
 TEST_F(WaitingWriter, LetsReadersInWhenItGivesUp) {
-  for (const std::string who : {"a", "w"}) listen(who);
-  queue("a", "r", 1);
-  queue("w", "r", 2);
+  queue("w");
+  queue("a", "r", as_reader);
   leave("w", 2);
   EXPECT_EQ(server_.command({"ZSCORE", "r", "writer"}).kind, Reply::Kind::nil);
-  queue("w", "r", 2);
-  client_.send_raw(encoded(Verb::take, "r", "writer", {.writer_reservation = seconds(60)}));
-  ASSERT_EQ(client_.read().elements.size(), 4U);
+}
+
+TEST_F(WaitingWriter, IsBehindReadersThatCameBefore) {
+  for (const std::string who : {"a", "b", "w"}) listen(who);
+  queue("a", "r", as_reader);
+  queue("b", "r", as_reader);
+  queue("w");
   EXPECT_EQ(release("reader").elements.at(1).integer, 0);
-  EXPECT_EQ(heard(), "w: 0r");
-  EXPECT_EQ(heard(), "a: 1r");
-  leave("w", 2);
   EXPECT_EQ(heard(), "a: 0r");
-  EXPECT_EQ(server_.get("r"), "redlock:next:a");
+  EXPECT_EQ(heard(), "b: 0r") << "together";
+  EXPECT_EQ(heard(), "w: 1r");
+  EXPECT_EQ(enter("new", "c"), -1) << "of those that are no more in the queue only";
+  EXPECT_EQ(enter("first", "a"), 1);
+  EXPECT_EQ(enter("again", "a"), -1) << "once";
+  leave("b");
+  EXPECT_EQ(server_.command({"ZSCORE", "r", "next"}).kind, Reply::Kind::nil);
+  EXPECT_EQ(release("first").elements.at(1).integer, 0);
+  EXPECT_EQ(heard(), "w: 0r");
+  EXPECT_EQ(server_.get("r"), "redlock:next:w");
+}
+
+TEST_F(WaitingWriter, IsNextWhenReadersThatWereLetInLeave) {
+  for (const std::string who : {"a", "w"}) listen(who);
+  queue("a", "r", as_reader);
+  queue("w");
+  EXPECT_EQ(release("reader").elements.at(1).integer, 0);
+  EXPECT_EQ(heard(), "a: 0r");
+  EXPECT_EQ(heard(), "w: 1r");
+  leave("a");
+  EXPECT_EQ(heard(), "w: 0r");
+  EXPECT_EQ(server_.get("r"), "redlock:next:w");
 }
 
 TEST_F(WaitingWriter, IsQueuedBehindWritersThatCameBefore) {
   for (const std::string who : {"v", "w"}) listen(who);
-  queue("a", "r", 0);
-  queue("v", "r", 2);
-  queue("w", "r", 2);
-  queue("v", "r", 2);
+  for (const std::string who : {"a", "v", "w", "v"}) queue(who);
   EXPECT_EQ(release("reader").elements.at(1).integer, 0);
   EXPECT_EQ(heard(), "v: 0r");
   EXPECT_EQ(heard(), "w: 1r");
