@@ -704,6 +704,7 @@ void ModelNode::pass_on_to_readers(std::size_t resource, std::uint64_t reader,
 void ModelNode::pass_on(std::size_t resource, const Request& request, True now) {
   ModelQueue& queue = memory_.queues[resource];
   const std::int64_t millis = clock.milliseconds(now);
+  queue.expire(millis);
   while (!queue.empty()) {
     const std::uint64_t heir = queue.at(0);
     if ((heir & unreserved) != 0) return notify(resource);

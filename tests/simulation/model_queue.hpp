@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <tuple>
 #include <vector>
 
 namespace redlock::simulation {
@@ -61,7 +62,13 @@ class ModelQueue {
   struct Entry {
     std::int64_t score = 0;
     std::uint64_t client = 0;
-    friend auto operator<=>(const Entry&, const Entry&) = default;
+    /// Of equal tickets in the order of what servers keep: '+' ahead of digits, '~' behind them.
+    friend auto operator<=>(const Entry& a, const Entry& b) {
+      return std::tuple(a.score, a.form(), a.client) <=> std::tuple(b.score, b.form(), b.client);
+    }
+    [[nodiscard]] int form() const {
+      return (client & unreserved) != 0 ? 0 : (client & sharing) != 0 ? 2 : 1;
+    }
   };
   [[nodiscard]] std::optional<std::int64_t> score(std::uint64_t client) const {
     for (const Entry& entry : entries_) {
