@@ -273,12 +273,13 @@ class ModelAgainstServer : public testing::TestWithParam<std::uint64_t> {
         encoder_.encode(request.stamp.verb, request.form, redis::Dialect::with_get, resource, token,
                         milliseconds(request.ttl_ms), request.number, terms),
         request.stamp.verb);
+    // A key that ends between the two reads proves nothing. The model may replace it.
+    const bool is_unsure = ends_about(at);
     const Said model = said_by_model(request, at);
     ASSERT_TRUE(real) << verb_names[which];
     learn(*real);
     if (same(*real, model)) return keep_floor();
-    // A key that ended between the two reads proves nothing.
-    if (ends_about(at)) return begin_anew();
+    if (is_unsure || ends_about(at)) return begin_anew();
     ADD_FAILURE() << verb_names[which] << " of " << request.token << " on " << resource << ", TTL "
                   << request.ttl_ms << ", number " << request.number << ", group " << request.group
                   << (request.both ? ", both" : "") << ", keeps out for "
@@ -511,7 +512,7 @@ TEST_P(ModelAgainstServer, AnswersTheSame) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, ModelAgainstServer, testing::Range<std::uint64_t>(1, 5));
+INSTANTIATE_TEST_SUITE_P(Seeds, ModelAgainstServer, testing::Range<std::uint64_t>(1, 9));
 
 }  // namespace
 }  // namespace redlock::test

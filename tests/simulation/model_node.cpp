@@ -330,7 +330,9 @@ void ModelNode::take_permit(const Request& request, True now, Response& response
   }
 }
 
-bool ModelNode::is_taken(Key& key, const Request& request, True now, Response& response) {
+bool ModelNode::is_taken(std::size_t resource, const Request& request, True now,
+                         Response& response) {
+  Key& key = memory_.keys[resource];
   const std::int64_t millis = clock.milliseconds(now);
   if (is_reserved_for(key, request)) return false;
   response.reply = Reply::taken;
@@ -342,7 +344,7 @@ bool ModelNode::is_taken(Key& key, const Request& request, True now, Response& r
   response.group = key.group;
   response.remaining_ms = held_for(key, now);
   if (request.writer_reservation_ms > 0)
-    refuse_new_holds(request.resource, request.writer_reservation_ms, now);
+    refuse_new_holds(resource, request.writer_reservation_ms, now);
   return mutant_ != Mutant::writer_ignores_readers;
 }
 
@@ -360,14 +362,14 @@ void ModelNode::take(const Request& request, True now, Response& response) {
     pass_on(request.resource, request, now);
   }
   response.number = 1;
-  if (is_taken(memory_.keys[request.resource], request, now, response)) {
+  if (is_taken(request.resource, request, now, response)) {
     if (queues) queue_refused(request, now, response);
     return;
   }
   if (queues) queue.remove(request.client);
   if (queues) queue.remove(request.client | unreserved);
   response.number = 2;
-  if (request.both && is_taken(memory_.keys[other], request, now, response)) return;
+  if (request.both && is_taken(other, request, now, response)) return;
   response.number = 0;
   response.holder = response.group = 0;
   response.remaining_ms = -1;

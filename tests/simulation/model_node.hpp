@@ -221,7 +221,8 @@ class ModelNode {
   void set(const Request& request, True now, Response& response);
   void enter(const Request& request, True now, Response& response);
   void take_permit(const Request& request, True now, Response& response);
-  [[nodiscard]] bool is_taken(Key& key, const Request& request, True now, Response& response);
+  [[nodiscard]] bool is_taken(std::size_t resource, const Request& request, True now,
+                              Response& response);
   void take(const Request& request, True now, Response& response);
   void extend_hold(const Request& request, True now, Response& response);
   void leave(const Request& request, True now, Response& response);
