@@ -15,6 +15,7 @@
 #include "redlock/export.hpp"
 #include "redlock/inspection.hpp"
 #include "redlock/lease.hpp"
+#include "redlock/metrics.hpp"
 #include "redlock/options.hpp"
 #include "redlock/result.hpp"
 #include "redlock/target.hpp"
@@ -129,6 +130,9 @@ class REDLOCK_EXPORT AsyncClient {
   /// Ends an acquire that has not answered yet: it answers `cancelled`, and everything that its
   /// attempts left on the nodes is released. Ends a watch, too. Cancelling too late is harmless.
   void cancel(RequestId request);
+
+  /// See `Client::metrics`. Errors: closed, forked.
+  void metrics(Callback<void(Result<Metrics>)> done) const;
 
   /// Thread-safe; a snapshot.
   [[nodiscard]] Counters counters() const noexcept;

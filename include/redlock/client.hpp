@@ -14,6 +14,7 @@
 #include "redlock/export.hpp"
 #include "redlock/inspection.hpp"
 #include "redlock/lease.hpp"
+#include "redlock/metrics.hpp"
 #include "redlock/options.hpp"
 #include "redlock/result.hpp"
 #include "redlock/target.hpp"
@@ -86,6 +87,11 @@ class REDLOCK_EXPORT Client {
   /// `Lease::release`.
   [[nodiscard]] Result<RoundReport> release(std::string_view resource, const Token& token);
 
+  /// The same for an operator who breaks somebody's lock: every node that deletes the token
+  /// remembers for a day which one, when, and by whom (`ClientOptions::name`). `inspect` shows it.
+  /// Errors: as `release`.
+  [[nodiscard]] Result<RoundReport> break_lock(std::string_view resource, const Token& token);
+
   /// Asks every node what it stores for the resource. Errors: closed, forked, would_block,
   /// invalid_argument.
   [[nodiscard]] Result<Inspection> inspect(std::string_view resource);
@@ -105,6 +111,11 @@ class REDLOCK_EXPORT Client {
   [[nodiscard]] Result<std::uint64_t> watch(std::string_view resource,
                                             const std::function<void(const Inspection&)>& changed,
                                             const std::stop_token& stop, WatchOptions options = {});
+
+  /// What this client has counted since it was created, and its state now: see Metrics and
+  /// `to_prometheus`. Costs a visit to the loop thread, where the snapshot is taken. Errors:
+  /// closed, forked, would_block.
+  [[nodiscard]] Result<Metrics> metrics() const;
 
   /// Thread-safe; a snapshot.
   [[nodiscard]] Counters counters() const noexcept;

@@ -73,6 +73,8 @@ struct NodeExamination {
   Persistence persistence = Persistence::unknown;
   bool durable = false;  ///< writes every command to disk before it answers
   std::string maxmemory_policy{};
+  std::optional<std::uint64_t> used_memory{};  ///< bytes
+  std::optional<std::uint64_t> max_memory{};   ///< bytes; 0: no limit
   bool cluster = false;
   bool loading = false;
   std::optional<std::chrono::nanoseconds> clock_offset{};  ///< from the median of all nodes

@@ -22,6 +22,7 @@ enum class LockKind {
   shared,     ///< readers
   reentrant,  ///< the holds of one owner
   interval,   ///< no holder, but taken until the interval is over
+  reserved,   ///< no holder, but reserved for some milliseconds for the client that is next
   other,      ///< a key that is no lock of this library, and blocks it nevertheless
 };
 
@@ -33,17 +34,34 @@ inline constexpr std::string_view interval_token = "redlock:cooldown";
 /// milliseconds, for the client that has waited longest. It is nobody's vote.
 inline constexpr std::string_view reservation_prefix = "redlock:next:";
 
+/// A lock that an operator broke (`Client::break_lock`).
+struct BrokenLock {
+  std::chrono::system_clock::time_point time;  ///< by the node's clock, in whole milliseconds
+  std::string token;                           ///< the one that was deleted
+  std::string by;                              ///< the name of the client that asked for it
+  friend bool operator==(const BrokenLock&, const BrokenLock&) = default;
+};
+
 /// The lock that one node stores for a resource.
 struct NodeInspection {
   std::string url;  ///< without the password
   LockKind kind = LockKind::none;
-  /// The stored token, the owner of a reentrant lock, or empty for the other kinds. None: free
-  /// there, or see `error`.
+  /// The stored token, the owner of a reentrant lock, or empty for the other kinds. None: free or
+  /// reserved there, or see `error`.
   std::optional<std::string> holder;
+  /// What people call the holder: `AcquireOptions::name`, or else `ClientOptions::name` of the
+  /// client whose token it is. Empty: not known.
+  std::string holder_name;
   std::uint32_t holds = 0;  ///< shared, reentrant: the number of holds
   /// Shared, reentrant: the tokens of the `limits::holds_listed` holds that expire first.
   std::vector<std::string> tokens;
-  bool has_token = false;                             ///< the token in question is stored there
+  /// The names of the first 8 of them, in the same order; empty where not known.
+  std::vector<std::string> names;
+  std::uint32_t waiters = 0;       ///< clients that are queued for it
+  std::string next;                ///< the id of the client that is next, see `Token::client_id`
+  std::string next_name;           ///< and its name; empty: not known
+  std::vector<BrokenLock> broken;  ///< of the last day, the last 8, the newest first
+  bool has_token = false;          ///< the token in question is stored there
   std::optional<std::chrono::nanoseconds> remaining;  ///< none: the key has no expiry
   /// The last fencing token that the node acknowledged. None: never one, or long ago.
   std::optional<FencingToken> fencing;
@@ -54,13 +72,19 @@ struct NodeInspection {
 /// The locks on a resource over all nodes. A snapshot.
 struct Inspection {
   enum class State {
-    free,   ///< no token is on a quorum, and one can be acquired
+    free,   ///< no token is on a quorum, and one can be acquired, if need be (`LockKind::reserved`)
+            ///< by the client that is next
     held,   ///< one token is on a quorum of nodes
     split,  ///< tokens are on too many nodes for anybody to get a quorum, and none has one
   };
   State state = State::free;
   LockKind kind = LockKind::none;  ///< of the key on most nodes
   std::string holder;              ///< held: the token or the owner; split: the one on most nodes
+  std::string holder_name;         ///< what people call it; empty: not known
+  std::uint32_t waiters = 0;       ///< clients that are queued, on the node with most of them
+  std::string next;                ///< the id of the client that is next on most nodes
+  std::string next_name;           ///< and its name; empty: not known
+  std::vector<BrokenLock> broken;  ///< locks that operators broke, the newest first
   std::size_t quorum = 0;
   std::vector<NodeInspection> nodes;
 };

@@ -25,7 +25,17 @@ inline constexpr std::size_t permits = 256;
 /// make an answer large.
 inline constexpr std::size_t holds_listed = 256;
 
-/// The owner of a reentrant lock, and the name of a candidate for leadership.
+/// Keys of a node that a list of locks goes through unless told otherwise: it must not keep a node
+/// from its other work.
+inline constexpr std::size_t keys_listed = 10'000;
+
+/// The most that it may go through.
+inline constexpr std::size_t most_keys_listed = 100'000'000;
+
+/// A pattern of resources: room for a resource in which every byte is escaped.
+inline constexpr std::size_t pattern_bytes = 2 * resource_bytes;
+
+/// The name of a client, the owner of a reentrant lock, and the name of a candidate for leadership.
 inline constexpr std::size_t name_bytes = 80;
 
 /// Our tokens have 40 characters, and may end with a name; other Redlock clients use up to 36.

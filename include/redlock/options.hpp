@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,6 +16,8 @@
 #include "redlock/limits.hpp"
 
 namespace redlock {
+
+class Observer;
 
 /// A duration that never ends: wait until granted or stopped.
 inline constexpr std::chrono::nanoseconds forever = std::chrono::nanoseconds::max();
@@ -87,6 +90,11 @@ struct ClientOptions {
   /// that are down.
   std::optional<std::size_t> quorum{};
 
+  /// What people call this client: up to `limits::name_bytes` bytes without control characters.
+  /// Inspections and refusals show it as the holder's or the waiter's name, and nodes keep it for
+  /// longer than the client's leases can last. Empty: `user@host:pid program`.
+  std::string name{};
+
   std::string user{};      ///< ACL user for URLs without one
   std::string password{};  ///< for URLs without one
   TlsOptions tls{};
@@ -109,6 +117,9 @@ struct ClientOptions {
 
   /// Called on the client's loop thread. It must not block.
   std::function<void(const NodeEvent&)> on_node_event{};
+
+  /// Is told of acquire calls and leases, for tracing: see Observer. None: nothing is observed.
+  std::shared_ptr<Observer> observer{};
 };
 
 /// Keeps a lease alive until it is released. Renewal starts when a third of the TTL has passed.
@@ -150,8 +161,9 @@ struct AcquireOptions {
   /// several resources.
   std::optional<std::chrono::nanoseconds> orphan_ttl{};
 
-  /// The holder's name, for people: up to `limits::name_bytes` bytes that are stored behind the
-  /// token's random part. Refused callers and inspections see it (`Token::name`).
+  /// The name of this lease's holder where it is not the client's, for people: up to
+  /// `limits::name_bytes` bytes that are stored behind the token's digits. Refused callers and
+  /// inspections see it (`Token::name`).
   std::string name{};
 
   /// Called on the client's loop thread with the remaining time when only a third of the TTL is

@@ -25,7 +25,10 @@
 #include "redlock/inspection.hpp"       // IWYU pragma: export
 #include "redlock/lease.hpp"            // IWYU pragma: export
 #include "redlock/limits.hpp"           // IWYU pragma: export
+#include "redlock/listing.hpp"          // IWYU pragma: export
+#include "redlock/metrics.hpp"          // IWYU pragma: export
 #include "redlock/mutex.hpp"            // IWYU pragma: export
+#include "redlock/observer.hpp"         // IWYU pragma: export
 #include "redlock/options.hpp"          // IWYU pragma: export
 #include "redlock/recursive_mutex.hpp"  // IWYU pragma: export
 #include "redlock/report.hpp"           // IWYU pragma: export

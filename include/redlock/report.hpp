@@ -33,7 +33,8 @@ struct NodeReport {
   Vote vote = Vote::pending;
   std::optional<std::chrono::nanoseconds> round_trip;  ///< none without an answer
   std::string holder;  ///< refused: the token stored there, if the server says; `shared` for
-                       ///< readers, `writer` for a waiting writer, `owner NAME`
+                       ///< readers, `owner NAME`; `writer`: somebody waits, and new holds are
+                       ///< refused
   std::optional<std::chrono::nanoseconds> remaining;  ///< refused: the rest of the holder's TTL
   std::string message;  ///< timeout, unreachable, error, excluded: why
 };

@@ -17,14 +17,19 @@ namespace redlock {
 
 /// The value that a node stores under the resource: it identifies the holder.
 ///
-/// The library's own tokens are 160 random bits as 40 hexadecimal digits, fresh for every attempt
-/// (https://redis.io/docs/latest/develop/use/patterns/distributed-locks/ asks for 20 random bytes).
+/// The library's own tokens are 40 hexadecimal digits: 16 that name the client, drawn once in its
+/// life, and 24, which are 96 random bits, fresh for every attempt.
 /// Tokens of other Redlock clients are any 1 to 128 bytes and are taken as they are.
 ///
 /// A type of its own, so that a token in the place of a resource does not compile.
 /// Thread safety: a value.
 class Token {
  public:
+  /// Of the library's own tokens, without a name.
+  static constexpr std::size_t digits = 40;
+  /// Of them, those that name the client.
+  static constexpr std::size_t client_id_digits = 16;
+
   Token() noexcept = default;
 
   /// Takes 1 to `limits::token_bytes` bytes; anything else is no token.
@@ -38,9 +43,18 @@ class Token {
 
   [[nodiscard]] std::string_view view() const noexcept { return {bytes_.data(), size_}; }
   [[nodiscard]] std::string str() const { return std::string(view()); }
+  /// The id of the client that made it: the first 16 digits of the library's own tokens. Empty for
+  /// all others.
+  [[nodiscard]] std::string_view client_id() const noexcept {
+    const bool own = size_ == digits || (size_ > digits && bytes_[digits] == ':');
+    const std::string_view number = view().substr(0, own ? digits : 0);
+    const bool hexadecimal = std::all_of(number.begin(), number.end(), [](char letter) {
+      return (letter >= '0' && letter <= '9') || (letter >= 'a' && letter <= 'f');
+    });
+    return hexadecimal ? number.substr(0, client_id_digits) : std::string_view();
+  }
   /// The `AcquireOptions::name` behind the 40 digits and a colon. Empty if there is none.
   [[nodiscard]] std::string_view name() const noexcept {
-    constexpr std::size_t digits = 40;
     const bool named = size_ > digits && bytes_[digits] == ':';
     return named ? view().substr(digits + 1) : std::string_view();
   }

@@ -277,6 +277,10 @@ Awaitable<Ownership> AsyncClient::ownership(std::string_view resource, const Tok
 
 void AsyncClient::cancel(RequestId request) { redlock::cancel(core_, request); }
 
+void AsyncClient::metrics(Callback<void(Result<Metrics>)> done) const {
+  if (is_open(core_, {}, done)) core_->metrics(std::move(done));
+}
+
 void AsyncClient::close(Callback<void(const CloseReport&)> done) {
   if (core_) return core_->close(std::move(done));
   if (done) done({});

@@ -88,6 +88,14 @@ Result<RoundReport> Client::release(std::string_view resource, const Token& toke
       *core, [&](api::RoundDone done) { core->release(resource, token, std::move(done)); });
 }
 
+Result<RoundReport> Client::break_lock(std::string_view resource, const Token& token) {
+  const auto core = core_;
+  if (auto why = refuse(core, resource)) return *std::move(why);
+  return api::wait_for<RoundReport>(*core, [&](api::RoundDone done) {
+    core->release(resource, token, std::move(done), api::ClientCore::ReleasedBy::its_operator);
+  });
+}
+
 Result<Inspection> Client::inspect(std::string_view resource) {
   const auto core = core_;
   if (auto why = refuse(core, resource)) return *std::move(why);
@@ -155,6 +163,13 @@ Result<std::uint64_t> Client::watch(std::string_view resource,
     ++calls;
     changed(**seen);
   }
+}
+
+Result<Metrics> Client::metrics() const {
+  const auto core = core_;
+  if (auto why = refuse(core, {})) return *std::move(why);
+  return api::wait_for<Metrics>(*core,
+                                [&](api::MetricsDone done) { core->metrics(std::move(done)); });
 }
 
 Result<CloseReport> Client::close() {

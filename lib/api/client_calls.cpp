@@ -81,7 +81,7 @@ void ClientCore::detach(const std::shared_ptr<LeaseCell>& cell) {
   if (forked()) return;
   Job job = [this, cell] {
     if (!driver_) return;
-    forget(*cell);
+    forget(*cell, HoldObservation::End::detached);
     driver_->step(core::Detach{cell->claim()});
   };
   if (directly()) return job();
@@ -109,14 +109,15 @@ void ClientCore::extend(std::string_view resource, const Token& token, std::chro
   });
 }
 
-void ClientCore::release(std::string_view resource, const Token& token, RoundDone done) {
+void ClientCore::release(std::string_view resource, const Token& token, RoundDone done,
+                         ReleasedBy who) {
   if (forked()) {
     if (done) done(forked_error());
     return;
   }
-  if (directly()) return begin_release_token(resource, token, std::move(done));
-  enqueue([this, resource = std::string(resource), token, done = std::move(done)]() mutable {
-    begin_release_token(resource, token, std::move(done));
+  if (directly()) return begin_release_token(resource, token, who, std::move(done));
+  enqueue([this, resource = std::string(resource), token, who, done = std::move(done)]() mutable {
+    begin_release_token(resource, token, who, std::move(done));
   });
 }
 
@@ -160,6 +161,15 @@ void ClientCore::cancel(RequestId request) {
   };
   if (directly()) return job();
   enqueue(std::move(job));
+}
+
+void ClientCore::metrics(MetricsDone done) {
+  if (forked()) {
+    if (done) done(forked_error());
+    return;
+  }
+  if (directly()) return begin_metrics(std::move(done));
+  enqueue([this, done = std::move(done)]() mutable { begin_metrics(std::move(done)); });
 }
 
 // --- the loop's thread ------------------------------------------------------------------------
@@ -213,6 +223,7 @@ void ClientCore::begin_acquire(RequestId request, const Target& target, AcquireO
   Pending& call = *find(event.request);
   if (request != RequestId{}) by_request_.add(call, static_cast<std::uint64_t>(request));
   call.callbacks = {std::move(options.on_lost), std::move(options.on_at_risk)};
+  if (configuration_.observer) observe_began(event.request, resource);
   event.resource = resource;
   event.ttl = std::chrono::floor<std::chrono::milliseconds>(options.ttl);
   event.wait = options.wait;
@@ -247,18 +258,21 @@ void ClientCore::begin_extend(const std::shared_ptr<LeaseCell>& cell, std::chron
   driver_->step(event);
 }
 
-void ClientCore::forget(const LeaseCell& cell) noexcept {
+void ClientCore::forget(const LeaseCell& cell, HoldObservation::End why) noexcept {
   if (cell.claim().index >= held_.size()) return;
   Held& held = held_[cell.claim().index];
   // The slot may be another lease's by now.
   if (held.generation != cell.claim().generation) return;
-  if (const auto ended = std::exchange(held.cell, nullptr)) spend(ended->take_callbacks());
+  const auto ended = std::exchange(held.cell, nullptr);
+  if (!ended) return;
+  if (configuration_.observer) observe_end(*ended, why);
+  spend(ended->take_callbacks());
 }
 
 void ClientCore::begin_release(const std::shared_ptr<LeaseCell>& cell, RoundDone done) {
   if (!cell) return complete<Result<RoundReport>>(std::move(done), no_lease_error());
   if (refused(std::nullopt, cell->resource(), done)) return;
-  forget(*cell);
+  forget(*cell, HoldObservation::End::released);
   core::Release event;
   if (done) event.request = remember(cell->resource(), std::move(done));
   event.claim = cell->claim();
@@ -279,7 +293,7 @@ void ClientCore::begin_extend_token(std::string_view resource, const Token& toke
   driver_->step(event);
 }
 
-void ClientCore::begin_release_token(std::string_view resource, const Token& token,
+void ClientCore::begin_release_token(std::string_view resource, const Token& token, ReleasedBy who,
                                      RoundDone done) {
   auto why = core::refuse_resource(resource);
   if (!why && token.empty()) why = "token: empty";
@@ -288,6 +302,7 @@ void ClientCore::begin_release_token(std::string_view resource, const Token& tok
   event.request = remember(resource, std::move(done));
   event.resource = resource;
   event.token = token;
+  event.by_operator = who == ReleasedBy::its_operator;
   driver_->step(event);
 }
 
@@ -316,6 +331,14 @@ void ClientCore::begin_watch(RequestId request, std::string_view resource, Watch
   event.resource = resource;
   event.poll_interval = options.poll_interval;
   driver_->step(event);
+}
+
+void ClientCore::begin_metrics(MetricsDone done) {
+  if (!done) return;
+  if (!driver_) return done(runtime::explain(Errc::closed, {}, {}));
+  completions_.emplace_back(
+      Measured{std::move(done), std::make_unique<Metrics>(driver_->metrics())});
+  driver_->request_turn_end();
 }
 
 }  // namespace redlock::api

@@ -123,6 +123,7 @@ void ClientCore::end_all_leases() noexcept {
   for (Held& held : held_) {
     if (!held.cell) continue;
     static_cast<void>(held.cell->end());
+    if (configuration_.observer) observe_end(*held.cell, HoldObservation::End::closed);
     spend(held.cell->take_callbacks());
     held.cell.reset();
   }

@@ -22,6 +22,8 @@
 #include "core/pool_index.hpp"
 #include "redlock/async_client.hpp"
 #include "redlock/counters.hpp"
+#include "redlock/metrics.hpp"
+#include "redlock/observer.hpp"
 #include "runtime/driver.hpp"
 #include "runtime/kept_round.hpp"
 #include "uv/loop_thread.hpp"
@@ -33,6 +35,7 @@ using AcquireDone = Callback<void(Result<Lease>)>;
 using RoundDone = Callback<void(Result<RoundReport>)>;
 using CloseDone = Callback<void(const CloseReport&)>;
 using InspectDone = Callback<void(Result<Inspection>)>;
+using MetricsDone = Callback<void(Result<Metrics>)>;
 
 /// What both public clients share. Calls from other threads become jobs for the loop's thread;
 /// there, they become events for the driver, and its outcomes become completions, which are called
@@ -65,11 +68,15 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
   void watch_others(const std::shared_ptr<LeaseCell>& cell);
   void extend(std::string_view resource, const Token& token, std::chrono::nanoseconds ttl,
               RoundDone done);
-  void release(std::string_view resource, const Token& token, RoundDone done);
+  /// An operator's is remembered by the nodes.
+  enum class ReleasedBy { holder, its_operator };
+  void release(std::string_view resource, const Token& token, RoundDone done,
+               ReleasedBy who = ReleasedBy::holder);
   /// `token`: is it among those that hold?
   void inspect(std::string_view resource, const std::optional<Token>& token, InspectDone done);
   RequestId watch(std::string_view resource, WatchOptions options, InspectDone changed);
   void cancel(RequestId request);
+  void metrics(MetricsDone done);
   void close(CloseDone done);
 
   /// The end of a public client object: closes and waits where there is a thread to wait for, drops
@@ -135,6 +142,11 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
     std::shared_ptr<Watching> watching;
     Result<Inspection> what;
   };
+  /// Apart: metrics are larger than all others, of which there are many.
+  struct Measured {
+    MetricsDone done;
+    std::unique_ptr<Metrics> metrics;
+  };
   struct Loss {
     std::shared_ptr<LeaseCell> cell;
     Error error;
@@ -147,10 +159,19 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
   struct Spent {
     LeaseCallbacks callbacks;
   };
+  /// For the observer.
+  struct Told {
+    void (Observer::*what)(const AcquireObservation&) noexcept;
+    AcquireObservation call;
+  };
+  struct ToldHold {
+    void (Observer::*what)(const HoldObservation&) noexcept;
+    HoldObservation hold;
+  };
   using Completion =
       std::variant<Call<AcquireDone, Result<Lease>>, Call<RoundDone, Result<RoundReport>>,
-                   Call<InspectDone, Result<Inspection>>, Seen, Released, Loss, Risk, Spent,
-                   NodeEvent>;
+                   Call<InspectDone, Result<Inspection>>, Seen, Released, Measured, Loss, Risk,
+                   Spent, NodeEvent, Told, ToldHold>;
 
   // client_core.cpp: threads, jobs, the end
   void open(uv_loop_t* loop, uv::LoopThread::Lending lending);
@@ -170,14 +191,16 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
   void begin_extend(const std::shared_ptr<LeaseCell>& cell, std::chrono::nanoseconds ttl,
                     RoundDone done);
   void begin_release(const std::shared_ptr<LeaseCell>& cell, RoundDone done);
-  void forget(const LeaseCell& cell) noexcept;
+  void forget(const LeaseCell& cell, HoldObservation::End why) noexcept;
   void begin_extend_token(std::string_view resource, const Token& token,
                           std::chrono::nanoseconds ttl, RoundDone done);
-  void begin_release_token(std::string_view resource, const Token& token, RoundDone done);
+  void begin_release_token(std::string_view resource, const Token& token, ReleasedBy who,
+                           RoundDone done);
   void begin_inspect(std::string_view resource, const std::optional<Token>& token,
                      InspectDone done);
   void begin_watch(RequestId request, std::string_view resource, WatchOptions options,
                    InspectDone changed);
+  void begin_metrics(MetricsDone done);
   template <typename Done>
   core::CallId remember(std::string_view resource, Done done);
   template <typename Done>
@@ -206,6 +229,13 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
   void run_completions();
   void run(Completion& completion) noexcept;
   [[nodiscard]] bool deadline_near() const noexcept;
+
+  // observing.cpp: only where there is an observer
+  void observe_began(core::CallId call, const std::string& resource);
+  void observe_ended(core::CallId call, const std::string& resource, std::optional<Errc> failure);
+  void observe_grant(core::CallId call, const std::string& resource, const LeaseCell& cell);
+  void observe_end(const LeaseCell& cell, HoldObservation::End end);
+  [[nodiscard]] static HoldObservation observation_of(const LeaseCell& cell);
 
   runtime::Configuration configuration_;
   std::deque<std::vector<std::string>> urls_;  // as they were learned; the last is today's

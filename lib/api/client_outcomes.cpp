@@ -36,6 +36,7 @@ void ClientCore::on_outcome(core::Instant now, const core::Acquired& outcome) no
   }
   if (claim->index >= held_.size()) held_.resize(claim->index + std::size_t{1});
   held_[claim->index] = {claim->generation, cell};
+  if (configuration_.observer) observe_grant(outcome.request, call->resource, *cell);
   completions_.emplace_back(Call<AcquireDone, Result<Lease>>{
       std::get<AcquireDone>(std::move(call->done)), LeaseCell::make_lease(std::move(cell))});
   give_back(*call);
@@ -87,12 +88,15 @@ void ClientCore::on_outcome(core::Instant /*now*/, const core::Failed& outcome) 
   if (outcome.round != nullptr) {
     report = runtime::report_round(*outcome.round, urls(), outcome.elapsed, {});
   }
-  Error error = runtime::explain(outcome.code, call->resource, std::move(report));
+  Error error = runtime::explain(outcome.code,
+                                 outcome.in_the_way.empty() ? call->resource : outcome.in_the_way,
+                                 std::move(report), outcome.permits);
   const bool extends = std::holds_alternative<RoundDone>(call->done);
   if (extends && outcome.code == Errc::limit_reached) {
     error.message = runtime::explain_spent_renewals(call->resource);
   }
   if (auto* done = std::get_if<AcquireDone>(&call->done)) {
+    if (configuration_.observer) observe_ended(outcome.request, call->resource, outcome.code);
     completions_.emplace_back(Call<AcquireDone, Result<Lease>>{std::move(*done), std::move(error)});
   } else if (auto* round_done = std::get_if<RoundDone>(&call->done)) {
     completions_.emplace_back(
@@ -118,7 +122,12 @@ void ClientCore::on_outcome(core::Instant /*now*/, const core::Lost& outcome) no
   Held& held = held_[claim.index];
   if (!held.cell || held.generation != claim.generation) return;
   const auto cell = std::exchange(held.cell, nullptr);
-  if (!cell->lose()) return;
+  const bool lost = cell->lose();
+  if (configuration_.observer) {
+    // Released, by a call that has not come here yet.
+    observe_end(*cell, lost ? HoldObservation::End::lost : HoldObservation::End::released);
+  }
+  if (!lost) return;
   Error error = runtime::explain(Errc::not_holder, cell->resource(),
                                  runtime::report_round(*outcome.round, urls(), {}, {}));
   error.message = "lost the lease on '" + cell->resource() + "': its deadline passed";
@@ -170,7 +179,9 @@ void ClientCore::run_completions() {
   for (Completion& completion : running_completions_) {
     const bool users =
         std::holds_alternative<Loss>(completion) || std::holds_alternative<Risk>(completion) ||
-        std::holds_alternative<Spent>(completion) || std::holds_alternative<NodeEvent>(completion);
+        std::holds_alternative<Spent>(completion) ||
+        std::holds_alternative<NodeEvent>(completion) || std::holds_alternative<Told>(completion) ||
+        std::holds_alternative<ToldHold>(completion);
     if (users && loop_is_borrowed()) {
       for_the_thread_.push_back(std::move(completion));
     } else {
@@ -186,6 +197,10 @@ void ClientCore::run(Completion& completion) noexcept {
       [this](auto& what) {
         if constexpr (std::is_same_v<std::remove_cvref_t<decltype(what)>, NodeEvent>) {
           configuration_.on_node_event(what);
+        } else if constexpr (std::is_same_v<std::remove_cvref_t<decltype(what)>, Told>) {
+          ((*configuration_.observer).*what.what)(what.call);
+        } else if constexpr (std::is_same_v<std::remove_cvref_t<decltype(what)>, ToldHold>) {
+          ((*configuration_.observer).*what.what)(what.hold);
         } else if constexpr (std::is_same_v<std::remove_cvref_t<decltype(what)>, Loss>) {
           what.cell->tell_loss(what.error);
         } else if constexpr (std::is_same_v<std::remove_cvref_t<decltype(what)>, Risk>) {
@@ -199,6 +214,8 @@ void ClientCore::run(Completion& completion) noexcept {
           RoundReport report = what.round.report();
           report.holds_left = what.holds_left;
           what.done(std::move(report));
+        } else if constexpr (std::is_same_v<std::remove_cvref_t<decltype(what)>, Measured>) {
+          what.done(std::move(*what.metrics));
         } else {
           if (what.done) what.done(std::move(what.value));
         }

@@ -62,8 +62,7 @@ Result<Leadership> Election::try_campaign_until(BootClock::time_point deadline,
 namespace {
 
 std::optional<Leader> leader_in(const Inspection& inspection) {
-  const bool is_reserved = inspection.holder.starts_with(reservation_prefix);
-  if (inspection.state != Inspection::State::held || is_reserved) return std::nullopt;
+  if (inspection.state != Inspection::State::held) return std::nullopt;
   Leader leader;
   leader.token = Token::parse(inspection.holder).value_or(Token());
   leader.candidate = leader.token.name();

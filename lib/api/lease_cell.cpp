@@ -12,6 +12,7 @@ LeaseCell::LeaseCell(std::shared_ptr<ClientCore> core, const core::Acquired& gra
                      LeaseCallbacks callbacks)
     : core_(std::move(core)),
       claim_(claim.id()),
+      call_(granted.request),
       resource_(claim.terms.resource),
       more_resources_(claim.terms.more_resources),
       token_(claim.token),

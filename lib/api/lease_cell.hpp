@@ -50,6 +50,8 @@ class LeaseCell {
   [[nodiscard]] ClientCore& core() noexcept { return *core_; }
   [[nodiscard]] const std::shared_ptr<ClientCore>& shared_core() noexcept { return core_; }
   [[nodiscard]] core::ClaimId claim() const noexcept { return claim_; }
+  /// That acquired it.
+  [[nodiscard]] core::CallId call() const noexcept { return call_; }
   [[nodiscard]] const std::string& resource() const noexcept { return resource_; }
   [[nodiscard]] const std::vector<std::string>& more_resources() const noexcept {
     return more_resources_;
@@ -98,6 +100,7 @@ class LeaseCell {
 
   std::shared_ptr<ClientCore> core_;
   core::ClaimId claim_;
+  core::CallId call_;
   std::string resource_;
   std::vector<std::string> more_resources_;
   Token token_;

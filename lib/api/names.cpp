@@ -4,6 +4,7 @@
 #include "redlock/deployment.hpp"
 #include "redlock/error.hpp"
 #include "redlock/inspection.hpp"
+#include "redlock/listing.hpp"
 #include "redlock/report.hpp"
 #include "support/assert.hpp"
 
@@ -152,6 +153,8 @@ std::string_view to_string(LockKind kind) noexcept {
       return "reentrant";
     case LockKind::interval:
       return "interval";
+    case LockKind::reserved:
+      return "reserved";
     case LockKind::other:
       return "other";
   }
@@ -242,6 +245,24 @@ std::string_view to_string(Finding::Kind kind) noexcept {
       return "other-deployment";
     case Finding::Kind::stale_client:
       return "stale-client";
+  }
+  return "unknown";
+}
+
+std::string_view to_string(ListedLock::State state) noexcept {
+  switch (state) {
+    case ListedLock::State::held:
+      return "held";
+    case ListedLock::State::split:
+      return "split";
+    case ListedLock::State::minority:
+      return "minority";
+    case ListedLock::State::indeterminate:
+      return "indeterminate";
+    case ListedLock::State::reserved:
+      return "reserved";
+    case ListedLock::State::free:
+      return "free";
   }
   return "unknown";
 }

@@ -10,11 +10,7 @@ bool Sighting::is_news(Inspection& inspection) {
                     [](const NodeInspection& node) { return node.error.empty(); });
   if (static_cast<std::size_t>(answered) < inspection.quorum) return false;
   if (inspection.state == Inspection::State::split) return false;
-  if (inspection.holder.starts_with(reservation_prefix)) {
-    inspection.state = Inspection::State::free;
-    inspection.kind = LockKind::none;
-    inspection.holder.clear();
-  }
+  if (inspection.kind == LockKind::reserved) inspection.kind = LockKind::none;
   Seen now{inspection.state, inspection.kind, inspection.holder};
   if (last_ == now) return false;
   last_ = std::move(now);

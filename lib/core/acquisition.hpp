@@ -35,6 +35,7 @@ struct Acquisition {
   std::optional<Acquire::Renewal> renewal;
   std::optional<Duration> fencing;  ///< wall clock less boot clock
 
+  Instant began{};                 ///< the call
   std::optional<Instant> give_up;  ///< none: one attempt
   std::optional<Instant> first_round;
   unsigned attempts = 0;
@@ -42,9 +43,12 @@ struct Acquisition {
   bool for_space = false;        ///< it waits until the nodes have answered others
   bool by_script = false;        ///< a SET does not get past what is in the way
 
-  bool reserves = false;  ///< it may wait: its attempts have new holds of others refused
+  bool is_waiting = false;       ///< it was refused, and is counted as a waiting one
+  bool by_notification = false;  ///< its attempt is
+  bool reserves = false;         ///< it may wait: its attempts have new holds of others refused
 
   std::uint32_t permit = 0;                ///< asked for now
+  bool any_permit = false;                 ///< it is queued once for all permits
   std::uint32_t moves = 0;                 ///< from permit to permit, since the last pause
   std::vector<std::uint8_t> free_permits;  ///< how many nodes said that it is free
   ClaimId claim{};
@@ -64,14 +68,21 @@ struct Acquisition {
     std::optional<Instant> retry_at;
   } waiting;
 
-  /// Several that wait for the same may be let in.
+  /// Several that wait for the same may be let in. Of those in one queue for many permits, each
+  /// that gets one notifies the next.
   [[nodiscard]] bool makes_room() const noexcept {
-    return !terms.group.empty() || terms.permits > 0;
+    return !terms.group.empty() || (terms.permits > 0 && !any_permit);
   }
 
   Errc why = Errc::unavailable;  ///< of the last lost attempt
   bool has_last = false;
   Round last;  ///< its votes
 };
+
+/// Of several resources, the one in the way on most of the nodes that refused: from 1 on, or 0 if
+/// there is only one.
+[[nodiscard]] std::uint64_t find_blocking(const Acquisition& acquisition);
+/// Its name; empty if there is only one.
+[[nodiscard]] std::string_view resource_in_the_way(const Acquisition& acquisition);
 
 }  // namespace redlock::core

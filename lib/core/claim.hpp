@@ -97,8 +97,9 @@ struct Claim {
   Phase phase = Phase::cleaning_up;
   Task task = Task::none;
   bool finished = false;
-  bool touched = false;  ///< to be judged before the step is over
-  bool is_hold = false;  ///< by token: a node said that it is one of several
+  bool touched = false;      ///< to be judged before the step is over
+  bool is_hold = false;      ///< by token: a node said that it is one of several
+  bool by_operator = false;  ///< release: see ReleaseToken
   std::uint32_t unanswered = 0;
   KeyLedger keys;  ///< what the token may have left on the nodes
   Instant valid_until{};
@@ -172,7 +173,7 @@ struct Claim {
     purpose = what_for;
     phase = what_for == Purpose::acquire ? Phase::acquiring : Phase::by_token;
     task = Task::none;
-    finished = touched = is_hold = false;
+    finished = touched = is_hold = by_operator = false;
     unanswered = 0;
     keys = KeyLedger();
     valid_until = Instant{};

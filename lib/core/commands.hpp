@@ -47,7 +47,7 @@ struct Request {
 struct Send : Request {
   ScriptForm form = ScriptForm::digest;
 };
-/// For no claim: read_clock, read_marker, prune_fencing_numbers.
+/// For no claim: read_clock, read_marker, prune_fencing_numbers, write_name.
 struct SendUpkeep : Request {
   ScriptForm form = ScriptForm::digest;
 };
@@ -115,6 +115,8 @@ struct Failed {
   Errc code{};
   const Round* round = nullptr;  ///< the last one; none where nothing was sent
   Duration elapsed{};
+  std::string_view in_the_way{};  ///< of several resources; empty: the only one
+  std::uint32_t permits = 0;      ///< of the semaphore that was asked for one
 };
 /// The lease ends soon, though it is to be renewed.
 struct AtRisk {

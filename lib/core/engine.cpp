@@ -79,7 +79,7 @@ std::optional<Instant> Engine::next_deadline() const {
   std::optional<Instant> next;
   if (const TimerHeap::Entry* top = timers_.top()) next = top->at;
   for (const Link& link : nodes_) next = earlier(next, link.deadline());
-  next = earlier(next, next_clock_reading());
+  next = earlier(earlier(next, next_clock_reading()), next_name_writing());
   if (!drain_until_) next = earlier(next, earlier(enrol_again_at_, enrolment_waits_until_));
   if (!drained_) next = earlier(next, now_ < greet_until_ ? greet_until_ : drain_until_);
   return next;
@@ -155,8 +155,8 @@ void Engine::reap() {
 
 void Engine::fail(CallId request, Errc code, const Round* round) {
   if (request == CallId::none) return;
-  outbox_.emit(
-      Failed{request, code, round, round != nullptr ? now_ - round->start() : Duration::zero()});
+  outbox_.emit(Failed{
+      request, code, round, round != nullptr ? now_ - round->start() : Duration::zero(), {}, 0});
 }
 
 void Engine::fail_requests(Claim& claim, Errc code, const Round* round) {
@@ -181,9 +181,11 @@ void Engine::on(const Shutdown& shutdown) {
   });
   observations_.each([this](Observation& observation) { end(observation, Errc::closed); });
   claims_.each([this](Claim& claim) {
-    if (claim.finished || claim.phase != Claim::Phase::held) return;
-    fail_requests(claim, Errc::closed, &claim.round);
-    clear(claim);
+    if (claim.finished) return;
+    if (claim.phase == Claim::Phase::held) fail_requests(claim, Errc::closed, &claim.round);
+    // What is being cleaned up, too: nobody may be there for an answer that it waits for.
+    const bool over = claim.phase == Claim::Phase::cleaning_up && claim.task == Claim::Task::none;
+    if (claim.phase == Claim::Phase::held || (over && claim.keys.wants_undo())) clear(claim);
   });
   const NodeSet indeterminate = to_be_delivered();
   for (std::size_t i = 0; i < nodes_.size(); ++i) {

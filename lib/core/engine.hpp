@@ -15,6 +15,7 @@
 #include "core/commands.hpp"
 #include "core/enrolment.hpp"
 #include "core/lost_votes.hpp"
+#include "core/meter.hpp"
 #include "core/nodes.hpp"
 #include "core/observation.hpp"
 #include "core/outbox.hpp"
@@ -80,6 +81,9 @@ class Engine {
   void each_claim(Visit&& visit) const {
     claims_.each(std::forward<Visit>(visit));
   }
+  /// What it has counted, and its state at `now`. Not within a step. Visits every claim that may be
+  /// owed something.
+  [[nodiscard]] Metrics metrics(Instant now);
   /// Claims, acquisitions and keys that were visited one by one.
   [[nodiscard]] std::uint64_t walked() const noexcept {
     return claims_.walked() + acquisitions_.walked() + unsettled_.walked() +
@@ -151,6 +155,12 @@ class Engine {
   void count_held_back(NodeIndex node);
   void end_connection(NodeIndex node, Vote vote, std::string_view why);
 
+  // engine_names.cpp: what people call this client
+  void write_names(NodeSet nodes);
+  void write_names_due();
+  [[nodiscard]] std::optional<Instant> next_name_writing() const;
+  void take_name_answer(const Answer& answer);
+
   // engine_enrolment.cpp: nodes that become members without an operator
   void enrol();
   void watch_markers();
@@ -183,6 +193,18 @@ class Engine {
   void note_extend(Claim& claim, const Answer& answer);
   void record(Claim& claim, const Answer& answer, Vote failure, std::optional<Duration> took);
   void judge(Claim& claim);
+
+  // engine_metrics.cpp: what is counted
+  void count_grant(const Acquisition& acquisition, const Claim& claim);
+  void count_vote(const Claim& claim, const Answer& answer, Vote failure,
+                  const std::optional<Duration>& took) {
+    if (took) meter_.nodes[answer.node].round_trips.record(*took);
+    const bool granted = answer.reply == Reply::granted && claim.keys.has_vote_of(answer.node);
+    if (!granted) count_other_vote(claim, answer, failure);
+  }
+  void count_other_vote(const Claim& claim, const Answer& answer, Vote failure);
+  void record_absent(Claim& claim, NodeIndex node);
+  [[nodiscard]] NodeMetrics metrics_of(NodeIndex node, Instant now) const;
 
   // engine_plain.cpp: plain commands in the place of scripts
   NodeSet transmit(Claim& claim, Verb verb, NodeSet nodes, ScriptForm form);
@@ -222,7 +244,7 @@ class Engine {
   // engine_fencing.cpp: how an attempt comes to its fencing token
   void prune_fencing_numbers(NodeSet asked);
   [[nodiscard]] static bool acknowledges(const Claim& claim, const Answer& answer);
-  [[nodiscard]] bool is_left_out(Claim& claim, const Answer& answer) const;
+  [[nodiscard]] bool is_left_out(Claim& claim, const Answer& answer);
   [[nodiscard]] static std::string why_left_out(const Claim& claim, std::uint64_t number);
   void note_fencing_number(Claim& claim, const Answer& answer);
   void propose_fencing_number(Claim& claim, Duration wall_clock);
@@ -234,7 +256,7 @@ class Engine {
   // engine_release.cpp: how a lease ends, and its key leaves the nodes
   void begin_release(Claim& claim, CallId request);
   void end_lease(Claim& claim);
-  void clear(Claim& claim);
+  void clear(Claim& claim, NodeSet unanswered = {});
   void send_owed(Claim& claim);
   [[nodiscard]] Duration owed_pause() const;
   void judge_release(Claim& claim);
@@ -267,6 +289,7 @@ class Engine {
 
   // engine_hold.cpp: a lease's life after it was granted, and tokens that are not ours
   Claim& new_claim(Claim::Purpose purpose, const Token& token);
+  [[nodiscard]] Token new_token();
   void begin_extend(Claim& claim, Verb verb, Duration ttl);
   void judge_extend(Claim& claim);
   void extend_won(Claim& claim, const ValidityBasis& basis, Instant deadline);
@@ -324,6 +347,7 @@ class Engine {
   Instant greet_until_ = Instant::min();
   bool drained_ = false;
 
+  Meter meter_;
   Instant now_ = Instant::min();
   Outbox outbox_;
   TrackedKeys tracked_resources_;

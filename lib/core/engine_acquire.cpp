@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <array>
+#include <utility>
 
 #include "core/engine.hpp"
 #include "core/permits.hpp"
@@ -9,8 +11,11 @@
 namespace redlock::core {
 
 void Engine::on(const Acquire& event) {
-  if (drain_until_) return fail(event.request, Errc::closed, nullptr);
-  if (!has_room()) return fail(event.request, Errc::limit_reached, nullptr);
+  if (drain_until_ || !has_room()) {
+    const Errc why = drain_until_ ? Errc::closed : Errc::limit_reached;
+    meter_.failure(why);
+    return fail(event.request, why, nullptr);
+  }
   Acquisition& acquisition = acquisitions_.take();
   acquisition.request = event.request;
   by_request_.add(acquisition, static_cast<std::uint64_t>(event.request));
@@ -23,14 +28,18 @@ void Engine::on(const Acquire& event) {
   acquisition.tell_remaining =
       event.tell_remaining || event.wait > Duration::zero() || event.orphan_ttl.has_value();
   acquisition.free_permits.assign(event.permits, 0);
+  acquisition.any_permit = event.permits > settings_.most_permit_queues;
   acquisition.moves = 0;
   acquisition.by_script = !event.more_resources.empty();
   acquisition.reserves = event.wait > Duration::zero() && event.permits == 0;
   acquisition.waiting = Acquisition::Waiting();
   acquisition.fencing = event.fencing;
+  acquisition.began = now_;
+  acquisition.is_waiting = false;
   acquisition.give_up.reset();
   if (event.wait > Duration::zero()) acquisition.give_up = later(now_, event.wait);
   acquisition.attempts = acquisition.failed_attempts = 0;
+  acquisition.claim = {};
   acquisition.first_round.reset();
   acquisition.has_last = false;
   acquisition.why = Errc::unavailable;
@@ -62,6 +71,7 @@ void Engine::on(const Cancel& event) {
 }
 
 void Engine::try_again(Acquisition& acquisition) {
+  acquisition.by_notification = !acquisition.waiting.notified_by.empty();
   wait_queue_.try_again(acquisition);
   const Nodes::Ballot ballot = nodes_.ballot();
   const std::size_t usable = nodes_.voters(ballot.deployment).size();
@@ -111,6 +121,16 @@ Claim& Engine::new_claim(Claim::Purpose purpose, const Token& token) {
   return claim;
 }
 
+Token Engine::new_token() {
+  const Token drawn = random_->token();
+  const std::string_view id = settings_.client_id;
+  std::array<char, Token::digits> digits{};
+  if (id.empty() || drawn.view().size() != digits.size()) return drawn;
+  std::copy(drawn.view().begin(), drawn.view().end(), digits.begin());
+  std::copy(id.begin(), id.end(), digits.begin());
+  return Token::parse({digits.data(), digits.size()}).value_or(drawn);
+}
+
 namespace {
 
 Token named(const Token& token, std::string_view name) {
@@ -132,12 +152,12 @@ Verb Engine::verb_for(const Acquisition& acquisition) {
 
 void Engine::start_attempt(Acquisition& acquisition) {
   if (acquisition.terms.permits > 0) choose_permit(acquisition);
-  Claim& claim =
-      new_claim(Claim::Purpose::acquire, named(random_->token(), acquisition.terms.name));
+  Claim& claim = new_claim(Claim::Purpose::acquire, named(new_token(), acquisition.terms.name));
   claim.terms = acquisition.terms;
   if (!acquisition.first_round) acquisition.first_round = now_;
   ++acquisition.attempts;
   ++acquisition.failed_attempts;
+  ++meter_.attempts;
   acquisition.claim = claim.id();
   enter_state(acquisition, Acquisition::State::in_round);
   acquisition.for_space = false;
@@ -202,6 +222,7 @@ void Engine::grant(Claim& claim) {
   lease.renewal.begin(acquisition.renewal, claim.round.start(), acquisition.terms.ttl);
   if (claim.valid_until < basis.until) lease.renewal.hurry(now_);
   retime(claim);
+  count_grant(acquisition, claim);
 
   outbox_.emit(Acquired{acquisition.request, claim.id(), &claim.round,
                         now_ - acquisition.first_round.value_or(now_), claim.valid_until});
@@ -221,11 +242,13 @@ void Engine::lose_attempt(Claim& claim, Errc why) {
   Acquisition& acquisition = acquisitions_.at(claim.attempt().acquisition);
   keep_votes(acquisition, claim.round);
   acquisition.why = why;
+  // Where a quorum names the holder, the others will refuse as well, and need no release.
+  const NodeSet unanswered = claim.round.is_named_by_quorum() ? claim.round.pending() : NodeSet();
   if (acquisition.give_up && now_ < *acquisition.give_up) {
-    wait_queue_.place_again(acquisition, claim.attempt().place, claim.keys.present());
+    wait_queue_.place_again(acquisition, claim.attempt().place, claim.keys.present() - unanswered);
     claim.attempt().place.quiet = claim.round.will_be_passed_on();
   }
-  clear(claim);
+  clear(claim, unanswered);
   if (may_change_permit(acquisition)) {
     ++acquisition.moves;
     return try_again(acquisition);
@@ -238,6 +261,7 @@ void Engine::pause_or_fail(Acquisition& acquisition) {
     return finish(acquisition, acquisition.why);
   }
   enter_state(acquisition, Acquisition::State::backing_off);
+  if (!std::exchange(acquisition.is_waiting, true)) ++meter_.waiting;
   acquisition.moves = 0;
   if (wait_queue_.is_to_be_queued(acquisition)) {
     wait_queue_.join(acquisition);
@@ -272,8 +296,11 @@ void Engine::plan_next_try(Acquisition& acquisition, Instant at_latest) {
 }
 
 void Engine::finish(Acquisition& acquisition, Errc code) {
+  meter_.failure(code);
+  if (acquisition.is_waiting) --meter_.waiting;
   outbox_.emit(Failed{acquisition.request, code, acquisition.has_last ? &acquisition.last : nullptr,
-                      now_ - acquisition.first_round.value_or(now_)});
+                      now_ - acquisition.first_round.value_or(now_),
+                      resource_in_the_way(acquisition), acquisition.terms.permits});
   wait_queue_.leave(acquisition, WaitQueue::Left::failed);
   enter_state(acquisition, Acquisition::State::over);
   timers_.set(timer_of(acquisition), std::nullopt);

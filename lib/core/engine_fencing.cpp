@@ -42,7 +42,7 @@ bool Engine::acknowledges(const Claim& claim, const Answer& answer) {
   return undivided && answer.number < fencing.first && fencing.first == fencing.number;
 }
 
-bool Engine::is_left_out(Claim& claim, const Answer& answer) const {
+bool Engine::is_left_out(Claim& claim, const Answer& answer) {
   Fencing& fencing = *claim.fencing();
   const bool has_number = answer.reply == Reply::behind || is_divided(answer.stamp.verb);
   if (!has_number || answer.number <= fencing.reach || claim.phase != Claim::Phase::acquiring) {
@@ -53,7 +53,10 @@ bool Engine::is_left_out(Claim& claim, const Answer& answer) const {
   const NodeSet others = (claim.round.granted() & nodes_.up()) | claim.round.pending();
   const NodeSet rest = others - NodeSet::of(answer.node) - fencing.left_out;
   const bool at_the_end = answer.number + 1 >= fence_limit;
-  if (at_the_end || rest.size() >= claim.round.quorum()) fencing.left_out.add(answer.node);
+  if (at_the_end || rest.size() >= claim.round.quorum()) {
+    if (!fencing.left_out.has(answer.node)) meter_.answered(answer.node, Vote::excluded);
+    fencing.left_out.add(answer.node);
+  }
   return fencing.left_out.has(answer.node);
 }
 
@@ -92,6 +95,7 @@ void Engine::raise_fencing_number(Claim& claim) {
   ++fencing.rounds;
   fencing.asked =
       transmit(claim, Verb::raise_fence, claim.round.granted() & nodes_.up(), ScriptForm::digest);
+  fencing.asked.each([&](NodeIndex node) { ++meter_.nodes[node].fencing_raises; });
 }
 
 void Engine::judge_fencing(Claim& claim) {

@@ -41,8 +41,10 @@ void Engine::begin_extend(Claim& claim, Verb verb, Duration ttl) {
   ask(claim);
   if (claim.phase == Claim::Phase::held) {
     // A node in first contact is given the key by a later extend; this round does not wait for it.
-    claim.unasked.each(
-        [&](NodeIndex node) { claim.round.record(node, Vote::unreachable, {not_connected_yet}); });
+    claim.unasked.each([&](NodeIndex node) {
+      claim.round.record(node, Vote::unreachable, {not_connected_yet});
+      meter_.vote(node, Vote::unreachable);
+    });
     claim.unasked = NodeSet();
   }
   touch(claim);
@@ -72,7 +74,10 @@ void Engine::judge_extend(Claim& claim) {
     }
     claim.requests.clear();
     // Nothing is released: what was granted lasts until its deadline.
-    if (!by_token) claim.lease().renewal.failed(now_, claim.valid_until);
+    if (!by_token) {
+      ++meter_.renewals_failed;
+      claim.lease().renewal.failed(now_, claim.valid_until);
+    }
     claim.unasked = NodeSet();
   }
   if (by_token) claim.phase = Claim::Phase::cleaning_up;
@@ -82,6 +87,7 @@ void Engine::judge_extend(Claim& claim) {
 void Engine::extend_won(Claim& claim, const ValidityBasis& basis, Instant deadline) {
   if (claim.phase == Claim::Phase::held) {
     REDLOCK_ASSERT(now_ < claim.valid_until);
+    ++meter_.renewals_done;
     Claim::Lease& lease = claim.lease();
     if (deadline > claim.valid_until) {
       lease.basis = basis;
@@ -153,6 +159,7 @@ void Engine::judge_inspect(Claim& claim) {
 void Engine::lose(Claim& claim) {
   REDLOCK_ASSERT(claim.phase == Claim::Phase::held && now_ >= claim.valid_until);
   fail_requests(claim, Errc::not_holder, &claim.round);
+  ++meter_.lost;
   outbox_.emit(Lost{claim.id(), &claim.round});
   // A failed extend may have raised the expiry on a minority: without this it would outlive us.
   clear(claim);

@@ -35,11 +35,13 @@ void Engine::tend_links() {
     if (link.end_quarantine(now_)) wake_after_outage();
   }
   read_clocks_due();
+  write_names_due();
 }
 
 void Engine::on(const NodeUp& event) {
   const NodeIndex node = event.node;
   nodes_[node].came_up(event, now_);
+  ++meter_.nodes[node].connections;
   if (nodes_.find_duplicate(node)) report_exclusion(node);
   nodes_.judge_marker(node);
   const Link& link = nodes_[node];
@@ -92,7 +94,7 @@ void Engine::serve_claims_of(NodeIndex node) {
     claim.unasked.remove(node);
     const bool has_vote = nodes_.may_vote(node) && counts_for(claim, node);
     if (votes ? !has_vote : nodes_[node].duplicate_of().has_value()) {
-      nodes_.record_absent(claim.round, node);
+      record_absent(claim, node);
     } else {
       transmit(claim, claim.verb, NodeSet::of(node), ScriptForm::digest);
     }
@@ -128,7 +130,7 @@ void Engine::drop(NodeIndex node, Vote vote, std::string_view why) {
     if (claim.finished || !claim.unasked.has(node)) return;
     claim.unasked.remove(node);
     if (claim.purpose == Claim::Purpose::release) claim.keys.owe_release(NodeSet::of(node));
-    nodes_.record_absent(claim.round, node);
+    record_absent(claim, node);
     touch(claim);
   });
   tracked_resources_.dropped(node);

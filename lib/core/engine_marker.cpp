@@ -54,6 +54,7 @@ void Engine::count_held_back(NodeIndex node) {
   while (const Link::HeldBack* held = nodes_[node].take_held_back()) {
     Answer answer = held->answer;
     answer.text = held->text;
+    answer.for_people = held->for_people;
     take_answer(answer, Vote::unreachable, held->arrival);
   }
 }

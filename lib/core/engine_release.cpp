@@ -52,6 +52,7 @@ void Engine::begin_release(Claim& claim, CallId request) {
 void Engine::end_lease(Claim& claim) {
   if (claim.phase == Claim::Phase::held) {
     --held_;
+    meter_.holds.record(now_ - *claim.granted_at);
     stop_watching_queue(claim);
     unsettled_.add(claim.index);
   }
@@ -59,7 +60,7 @@ void Engine::end_lease(Claim& claim) {
   claim.phase = Claim::Phase::cleaning_up;
 }
 
-void Engine::clear(Claim& claim) {
+void Engine::clear(Claim& claim, NodeSet unanswered) {
   if (claim.task != Claim::Task::release) claim.task = Claim::Task::none;
   end_lease(claim);
   claim.unasked = NodeSet();
@@ -70,7 +71,7 @@ void Engine::clear(Claim& claim) {
     claim.keys.assume_present(nodes_.all());
     claim.keys.owe_until(gone_by(now_, settings_.max_ttl));
   }
-  claim.keys.owe_release();
+  claim.keys.owe_release_but_for(unanswered);
   wait_queue_.measure_reservation();
   send_owed(claim);
   note_own_change(claim);
@@ -118,6 +119,7 @@ void Engine::on(const ReleaseToken& event) {
   });
   Claim& claim = new_claim(Claim::Purpose::release, event.token);
   claim.terms.assign(event.resource);
+  claim.by_operator = event.by_operator;
   claim.task = Claim::Task::release_by_token;
   claim.verb = Verb::release;
   claim.requests.push_back(event.request);
@@ -169,6 +171,9 @@ void Engine::on(const Detach& event) {
 void Engine::note_release(Claim& claim, const Answer& answer) {
   const NodeIndex node = answer.node;
   if (answer.queued) notify_queued(claim, node);
+  if (claim.by_operator && answer.reply == Reply::released) {
+    transmit(claim, Verb::write_audit, NodeSet::of(node), ScriptForm::digest);
+  }
   const KeyLedger::Release outcome = outcome_of_release(answer.reply);
   claim.keys.release_answered(node, outcome);
   // Of an exclusive lock that is gone, others may hold the resource: that is not ours to count.
@@ -196,9 +201,15 @@ void Engine::note_cooldown(Claim& claim, const Answer& answer) {
 void Engine::release_late(Claim& claim, NodeIndex node) {
   const bool over = claim.phase == Claim::Phase::cleaning_up;
   if (!over || !claim.keys.wants_release(node)) return;
-  // Its release found no room behind the request, and was given up when the key had to be gone.
+  // It was not expected to grant any more (see lose_attempt). Or its release found no room behind
+  // the request, and was given up when the key had to be gone.
   claim.keys.owe_release(NodeSet::of(node));
-  claim.keys.resend_at(now_);
+  if (claim.purpose == Claim::Purpose::acquire) {
+    // A later attempt queues its client by itself.
+    const Acquisition& acquisition = acquisitions_.at(claim.attempt().acquisition);
+    if (!acquisition.live || acquisition.claim != claim.id()) claim.queue_no_more();
+  }
+  send_owed(claim);
   retime(claim);
 }
 

@@ -28,11 +28,12 @@ NodeSet Engine::ask(Claim& claim) {
     } else if (!link.up() || link.duplicate_of() ||
                (is_set(claim.verb) && !(nodes_.may_vote(node) && counts_for(claim, node)))) {
       if (is_set(claim.verb) && nodes_.undetermined().has(node)) return claim.unasked.add(node);
-      nodes_.record_absent(claim.round, node);
+      record_absent(claim, node);
     } else if (claim.task == Claim::Task::extend && !link.ineligible().empty()) {
-      nodes_.record_absent(claim.round, node);
+      record_absent(claim, node);
     } else if (link.congested()) {
       claim.round.record(node, Vote::timeout, {too_many_unanswered});
+      if (is_set(claim.verb) || is_extend(claim.verb)) meter_.vote(node, Vote::timeout);
     } else {
       askable.add(node);
     }
@@ -81,6 +82,7 @@ NodeSet Engine::transmit_same(Claim& claim, Verb verb, NodeSet nodes, ScriptForm
   }
   if (is_write(verb)) tracked_resources_.written(claim.terms.resource, sent);
   outbox_.send(Send{{sent, stamp}, form});
+  if (is_set(verb)) write_names(sent);
   return sent;
 }
 
@@ -117,6 +119,7 @@ void Engine::take_answer(const Answer& answer, Vote failure, std::optional<Arriv
     return;
   }
   if (stamp.verb == Verb::prune_fencing_numbers) return;
+  if (stamp.verb == Verb::write_name) return take_name_answer(answer);
   if (stamp.verb == Verb::join_queue) return wait_queue_.answered(node, stamp, answer);
   if (stamp.verb == Verb::track) return take_tracked(answer);
   if (stamp.verb == Verb::leave_queue || stamp.verb == Verb::read_marker) return;
@@ -154,6 +157,7 @@ void Engine::take_answer(const Answer& answer, Vote failure, std::optional<Arriv
       note_set(*claim, answer);
       note_place(*claim, answer);
       give_orphan_expiry(*claim, answer);
+      count_vote(*claim, answer, failure, took);
       break;
     case Verb::raise_fence:
     case Verb::raise_plain:
@@ -161,12 +165,14 @@ void Engine::take_answer(const Answer& answer, Vote failure, std::optional<Arriv
       return touch(*claim);
     case Verb::expire_orphan:
     case Verb::notify:
+    case Verb::write_audit:
       return touch(*claim);
     case Verb::extend:
     case Verb::extend_or_set:
     case Verb::extend_plain:
     case Verb::repair_plain:
       note_extend(*claim, answer);
+      count_vote(*claim, answer, failure, took);
       break;
     case Verb::release:
     case Verb::release_plain:
@@ -182,6 +188,7 @@ void Engine::take_answer(const Answer& answer, Vote failure, std::optional<Arriv
     case Verb::read_marker:
     case Verb::write_marker:
     case Verb::mark_plain:
+    case Verb::write_name:
       break;
   }
   if (stamp.round == claim->round.number()) record(*claim, answer, failure, took);
@@ -205,6 +212,7 @@ void Engine::note_set(Claim& claim, const Answer& answer) {
   switch (answer.reply) {
     case Reply::failed:
       claim.keys.write_unanswered(answer.node);
+      release_late(claim, answer.node);
       break;
     case Reply::granted:
     case Reply::behind:
@@ -331,7 +339,8 @@ void Engine::record(Claim& claim, const Answer& answer, Vote failure,
     case Reply::gone:
       // To an inspection a free node is the good answer.
       if (claim.task == Claim::Task::inspect) {
-        return round.record(node, Vote::granted, {{}, took, {}, answer.number, answer.time, {}});
+        return round.record(node, Vote::granted,
+                            {{}, took, {}, answer.number, answer.time, {}, answer.for_people});
       }
       return round.record(node, Vote::refused, {{}, took, Duration::zero()});
     case Reply::repaired:
@@ -343,11 +352,12 @@ void Engine::record(Claim& claim, const Answer& answer, Vote failure,
                            answer.remaining,
                            answer.number,
                            answer.time,
+                           {},
                            {}});
     case Reply::found:
-      return round.record(
-          node, Vote::refused,
-          {answer.text, took, answer.remaining, answer.number, answer.time, answer.holds});
+      return round.record(node, Vote::refused,
+                          {answer.text, took, answer.remaining, answer.number, answer.time,
+                           answer.holds, answer.for_people});
     case Reply::error:
     case Reply::script_missing:
     case Reply::script_needed:

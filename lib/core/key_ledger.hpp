@@ -58,7 +58,11 @@ class KeyLedger {
 
   // --- the key is released ----------------------------------------------------------------------
   /// Every node that may have the key is owed a release.
-  void owe_release() noexcept { owed_ = present_ - release_in_flight_; }
+  void owe_release() noexcept { owe_release_but_for({}); }
+  /// The same, but for these until they have answered.
+  void owe_release_but_for(NodeSet unanswered) noexcept {
+    owed_ = present_ - release_in_flight_ - (unanswered & set_in_flight_);
+  }
   void owe_release(NodeSet nodes) noexcept { owed_ = owed_ | nodes; }
   /// Every one of these nodes is to be released, whether it has the key or not.
   void assume_present(NodeSet nodes) noexcept { present_ = nodes; }
@@ -81,6 +85,10 @@ class KeyLedger {
   /// has already received it still executes, so a release is to be sent behind it.
   [[nodiscard]] bool wants_undo(NodeIndex node) const noexcept {
     return set_in_flight_.has(node) && !release_in_flight_.has(node) && present_.has(node);
+  }
+  /// So it is on any node.
+  [[nodiscard]] bool wants_undo() const noexcept {
+    return !((set_in_flight_ & present_) - release_in_flight_).empty();
   }
   void undo_sent(NodeSet nodes) noexcept { release_in_flight_ = release_in_flight_ | nodes; }
   /// The node has the key, and no release of it is owed or in flight.

@@ -38,6 +38,7 @@ void Link::came_up(const NodeUp& event, Instant now) {
   runs_scripts_ = event.runs_scripts;
   can_track_ = event.can_track;
   fenced_ = 0;
+  name_due_.reset();
   ineligible_.assign(event.ineligible);
   role_check_at_.reset();
   if (event.replica) role_check_at_ = later(now, replica_look);
@@ -144,6 +145,8 @@ void Link::hold_back(const Answer& answer, Instant now) {
   held.answer = answer;
   held.text.assign(answer.text);
   held.answer.text = {};
+  held.for_people.assign(answer.for_people);
+  held.answer.for_people = {};
   held.arrival = {now, now - sent.at};
   measure(held.arrival.took);
 }

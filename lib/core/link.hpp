@@ -145,6 +145,11 @@ class Link {
   [[nodiscard]] Instant clock_read_at() const noexcept { return clock_read_at_; }
   void reading_clock(Instant now) noexcept { clock_read_at_ = now; }
 
+  // --- the client's name ---
+  /// When the node is to be given it again; none: it was not given on this connection.
+  [[nodiscard]] std::optional<Instant> name_due() const noexcept { return name_due_; }
+  void plan_name(Instant at) noexcept { name_due_ = at; }
+
   // --- notifications ---
   /// Whether the node's notifications arrive here.
   struct Subscription {
@@ -171,8 +176,9 @@ class Link {
   /// An answer that does not count yet: a vote, or what came behind one, before the marker behind
   /// it was read. Until it counts, its request is unanswered.
   struct HeldBack {
-    Answer answer{};     ///< all of it but its text,
+    Answer answer{};     ///< all of it but its texts,
     std::string text{};  ///< which lived elsewhere
+    std::string for_people{};
     Arrival arrival{};
   };
   [[nodiscard]] bool holds_back() const noexcept { return held_count_ > 0; }
@@ -224,6 +230,7 @@ class Link {
   std::optional<Instant> quarantine_;
   std::string quarantine_why_;
   Instant clock_read_at_ = Instant::min();
+  std::optional<Instant> name_due_;
   std::vector<std::int64_t> suspects_;  // oldest first
 
   std::vector<Sent> ring_;  // its size is a power of two

@@ -63,8 +63,10 @@ enum class Verb : std::uint8_t {
   read_marker,            ///< GET of the marker, behind votes or to confirm it; of no claim
   write_marker,           ///< compare-and-set of the marker, by mark.lua; of no claim
   mark_plain,             ///< the same by a transaction; of no claim
+  write_name,             ///< the client's name, for people; of no claim
+  write_audit,            ///< which lock an operator broke, behind its release
 };
-inline constexpr std::size_t verbs = 28;
+inline constexpr std::size_t verbs = 30;
 
 /// Asks for the lock by a script.
 [[nodiscard]] constexpr bool is_taking_script(Verb verb) noexcept {
@@ -114,7 +116,7 @@ enum class Tracked : std::uint8_t {
 [[nodiscard]] constexpr bool is_upkeep(Verb verb) noexcept {
   return verb == Verb::kill_old || verb == Verb::read_clock ||
          verb == Verb::prune_fencing_numbers || verb == Verb::read_marker || verb == Verb::track ||
-         is_marker_write(verb) || is_about_queue(verb);
+         verb == Verb::write_name || is_marker_write(verb) || is_about_queue(verb);
 }
 /// Its answer counts only if the node's marker is unchanged behind it: what was forgotten before
 /// the request was executed may be somebody else's vote.
@@ -161,7 +163,8 @@ enum class Reply : std::uint8_t {
              ///< release: `holds` that are left where it was shared
   found,     ///< inspect: `text` the holder, `remaining` its TTL; with `holds`, `text` is
              ///< their group and tokens, see take_text()
-  done,      ///< kill_old, expire_orphan, prune_fencing_numbers, leave_queue
+  done,      ///< kill_old, expire_orphan, prune_fencing_numbers, leave_queue, write_name,
+             ///< write_audit
   marker,    ///< read_marker, write_marker: `text` is the node's marker, empty where there
              ///< is none; write_marker: `time` is what is left of its quarantine
   clock,     ///< read_clock: `time` is the node's wall clock
@@ -217,6 +220,7 @@ struct ReleaseToken {
   CallId request{};
   std::string_view resource;
   Token token{};
+  bool by_operator = false;  ///< nodes that deleted it remember who did
 };
 struct Inspect {
   CallId request{};
@@ -245,7 +249,9 @@ struct Answer {
   std::optional<Duration> remaining{};
   std::uint64_t number = 0;  ///< fenced: the node's; inspect: the same
   std::optional<Holds> holds{};
-  Duration time{};      ///< read_clock; inspect, write_marker: what is left of a quarantine
+  Duration time{};  ///< read_clock; inspect, write_marker: what is left of a quarantine
+  /// inspect: names, the queue, and what operators did; as inspect.lua has it, well-formed.
+  std::string_view for_people{};
   bool queued = false;  ///< release_plain: somebody is queued for the resource
   /// join_queue, take: where we are queued now; 0: ahead of all tickets, or not at all.
   std::int64_t ticket = 0;

@@ -229,9 +229,7 @@ bool Nodes::find_duplicate(NodeIndex node) {
 
 // --- clocks --------------------------------------------------------------------------------------
 
-NodeSet Nodes::compare_clocks() {
-  NodeSet excluded;
-  if (!settings_.clock_guard) return excluded;
+Nodes::Median Nodes::median_clock() const {
   std::array<Duration, limits::nodes> offsets{};
   std::size_t known = 0;
   for (const Link& link : links_) {
@@ -239,15 +237,29 @@ NodeSet Nodes::compare_clocks() {
         link.up() && link.clock_known() && !link.duplicate_of() && link.ineligible().empty();
     if (counts) offsets[known++] = *link.clock.offset();
   }
-  clocks_compared_ = clocks_compared_ || known >= settings_.quorum;
-  if (known == 0) return excluded;
+  if (known == 0) return {};
   std::sort(offsets.begin(), offsets.begin() + static_cast<std::ptrdiff_t>(known));
   const Duration low = offsets[(known - 1) / 2];
-  const Duration median = low + (offsets[known / 2] - low) / 2;
+  return {known, low + (offsets[known / 2] - low) / 2};
+}
+
+std::optional<Duration> Nodes::clock_offset(NodeIndex node) const {
+  const Median median = median_clock();
+  const Link& link = links_[node];
+  if (median.known == 0 || !link.up() || !link.clock_known()) return std::nullopt;
+  return *link.clock.offset() - median.offset;
+}
+
+NodeSet Nodes::compare_clocks() {
+  NodeSet excluded;
+  if (!settings_.clock_guard) return excluded;
+  const Median median = median_clock();
+  clocks_compared_ = clocks_compared_ || median.known >= settings_.quorum;
+  if (median.known == 0) return excluded;
   all().each([&](NodeIndex node) {
     Link& link = links_[node];
     if (!link.up() || !link.clock_known()) return;
-    const Duration distance = *link.clock.offset() - median;
+    const Duration distance = *link.clock.offset() - median.offset;
     const bool far = distance > settings_.clock_bound || distance < -settings_.clock_bound;
     if (far && !link.clock_far && clocks_compared_) excluded.add(node);
     link.clock_far = far;

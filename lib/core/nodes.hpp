@@ -78,6 +78,8 @@ class Nodes {
   // --- clocks -----------------------------------------------------------------------------------
   /// Compares all clocks with their median. Returns the nodes that lost their vote by it.
   [[nodiscard]] NodeSet compare_clocks();
+  /// From that median; none: it is not known.
+  [[nodiscard]] std::optional<Duration> clock_offset(NodeIndex node) const;
   [[nodiscard]] bool reading_is_old(NodeIndex node) const;
   /// When a clock is to be read while nothing else is sent.
   [[nodiscard]] std::optional<Instant> next_clock_reading() const;
@@ -97,6 +99,12 @@ class Nodes {
   }
 
   [[nodiscard]] Ballot count_ballot() const;
+  /// Of the clocks that are known, less ours.
+  struct Median {
+    std::size_t known = 0;
+    Duration offset{};
+  };
+  [[nodiscard]] Median median_clock() const;
 
   Settings& settings_;
   std::vector<Link> links_;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -10,6 +11,18 @@ namespace redlock::core {
 /// would admit more than k, since holders need not be counted on the same nodes.
 [[nodiscard]] inline std::string permit_name(std::string_view resource, std::uint32_t permit) {
   return std::string(resource) + '#' + std::to_string(permit);
+}
+
+/// Under which a client is queued that waits for any of them: no key has that name.
+[[nodiscard]] inline std::string any_permit_name(std::string_view resource) {
+  return std::string(resource) + '#';
+}
+
+/// The same, if a key is named as a permit is.
+[[nodiscard]] inline std::optional<std::string_view> any_permit_of(std::string_view key) {
+  const std::size_t digits = key.find_last_not_of("0123456789") + 1;
+  if (digits == 0 || digits == key.size() || key[digits - 1] != '#') return std::nullopt;
+  return key.substr(0, digits);
 }
 
 /// What all names of permits of that semaphore begin with.

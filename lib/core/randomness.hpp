@@ -13,7 +13,7 @@ class Randomness {
   Randomness& operator=(const Randomness&) = delete;
   virtual ~Randomness() = default;
 
-  /// 160 random bits as 40 hexadecimal digits, never the same twice.
+  /// 160 random bits as `Token::digits` hexadecimal digits, never the same twice.
   [[nodiscard]] virtual Token token() = 0;
 
   /// Uniform in [from, to].

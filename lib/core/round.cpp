@@ -58,6 +58,7 @@ void Round::note_words(NodeIndex node, const Details& details) {
   words.number = details.number;
   words.quarantine = details.quarantine;
   words.holds = details.holds;
+  words.for_people.assign(details.for_people);
   wordy_.add(node);
 }
 
@@ -70,6 +71,7 @@ NodeVote Round::vote(NodeIndex node) const {
   vote.number = words.number;
   vote.quarantine = words.quarantine;
   vote.holds = words.holds;
+  vote.for_people = words.for_people;
   return vote;
 }
 

@@ -26,6 +26,7 @@ struct NodeVote {
   std::uint64_t number = 0;  ///< inspect: the resource's number
   Duration quarantine{};     ///< inspect: what is left of it
   std::optional<Holds> holds{};
+  std::string_view for_people{};  ///< inspect: see Answer
 };
 
 /// The votes of one round. Each node's first vote counts and is final; the verdict, once given,
@@ -42,9 +43,11 @@ class Round {
     std::uint64_t number = 0;
     Duration quarantine{};
     std::optional<Holds> holds{};
+    std::string_view for_people{};
 
     [[nodiscard]] bool plain() const noexcept {
-      return text.empty() && !remaining && number == 0 && quarantine == Duration::zero() && !holds;
+      return text.empty() && !remaining && number == 0 && quarantine == Duration::zero() &&
+             !holds && for_people.empty();
     }
   };
   void record(NodeIndex node, Vote vote, const Details& details);
@@ -109,6 +112,7 @@ class Round {
     std::uint64_t number = 0;
     Duration quarantine{};
     std::optional<Holds> holds;
+    std::string for_people;
   };
 
   std::uint16_t number_ = 0;

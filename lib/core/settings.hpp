@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <string>
 #include <vector>
@@ -12,6 +14,11 @@ namespace redlock::core {
 /// The configuration of an engine. The driver has checked it.
 struct Settings {
   std::vector<std::string> nodes;  ///< names for messages, without passwords
+  /// Names the client on the nodes: its tokens begin with it. `Token::client_id_digits` hexadecimal
+  /// digits; empty: tokens are as they were drawn.
+  std::string client_id;
+  /// What people call it; empty: the nodes keep none.
+  std::string name;
   std::size_t quorum = 1;
   Duration shortest_limit = std::chrono::milliseconds(250);
   Duration longest_limit = std::chrono::seconds(1);
@@ -24,8 +31,15 @@ struct Settings {
   Duration clock_bound = std::chrono::seconds(1);
   /// Plain commands in the place of scripts where both would do.
   bool plain_commands = true;
+  /// A caller that waits for one of more permits is queued once for all of them, not for each.
+  std::size_t most_permit_queues = 16;
   std::size_t max_unanswered = limits::unanswered_per_node;
   std::size_t max_operations = limits::operations;
 };
+
+/// How long a node keeps a client's name: the lease of a client that died renewing it has ended.
+[[nodiscard]] constexpr Duration name_kept_for(Duration max_ttl) noexcept {
+  return std::max<Duration>(2 * max_ttl, std::chrono::minutes(1));
+}
 
 }  // namespace redlock::core

@@ -11,9 +11,6 @@
 namespace redlock::core {
 namespace {
 
-/// An acquisition that waits for more keys than these polls instead.
-constexpr std::size_t most_keys = 16;
-
 constexpr Duration queued_again_after = queued_for / 3;
 
 /// Where nodes do not agree whose turn it is, they may do so a moment later; and who is second
@@ -23,18 +20,7 @@ constexpr Duration shortest_patience = std::chrono::milliseconds(1);
 constexpr Duration longest_patience = std::chrono::milliseconds(64);
 
 std::size_t keys_of(const Acquisition& acquisition) {
-  return std::max<std::size_t>(acquisition.terms.permits, 1);
-}
-
-/// Of several resources, the one in the way on most of the nodes that refused.
-std::uint64_t find_blocking(const Acquisition& acquisition) {
-  if (acquisition.terms.more_resources.empty()) return 0;
-  std::vector<std::size_t> nodes(acquisition.terms.more_resources.size() + 2);
-  acquisition.last.with(Vote::refused).each([&](NodeIndex node) {
-    const std::uint64_t which = acquisition.last.vote(node).number;
-    if (which < nodes.size()) ++nodes[which];
-  });
-  return static_cast<std::uint64_t>(std::max_element(nodes.begin(), nodes.end()) - nodes.begin());
+  return acquisition.any_permit ? 1 : std::max<std::size_t>(acquisition.terms.permits, 1);
 }
 
 template <typename Visit>
@@ -44,6 +30,7 @@ void each_key(const Acquisition& acquisition, Visit&& visit) {
   if (acquisition.waiting.blocked_by > 1)
     return visit(acquisition.terms.more_resources[acquisition.waiting.blocked_by - 2]);
   if (acquisition.terms.permits == 0) return visit(acquisition.terms.resource);
+  if (acquisition.any_permit) return visit(any_permit_name(acquisition.terms.resource));
   for (std::uint32_t permit = 0; permit < acquisition.terms.permits; ++permit) {
     visit(permit_name(acquisition.terms.resource, permit));
   }
@@ -91,7 +78,6 @@ void WaitQueue::forget_left() {
 }
 
 bool WaitQueue::can_be_notified(const Acquisition& acquisition) const {
-  if (keys_of(acquisition) > most_keys) return false;
   if (acquisition.why == Errc::split)
     return acquisition.waiting.has_ticket || acquisition.last.is_beside_foreign();
   if (acquisition.why != Errc::held) return false;
@@ -111,7 +97,8 @@ bool WaitQueue::is_eager(const Acquisition& acquisition) {
 
 void WaitQueue::try_again(Acquisition& acquisition) {
   NodeSet& notified = acquisition.waiting.notified_by;
-  if (acquisition.waiting.queued && !can_have_ticket(acquisition)) {
+  const bool may_be_out = !can_have_ticket(acquisition) && !acquisition.any_permit;
+  if (acquisition.waiting.queued && may_be_out) {
     each_key(acquisition, [&](const std::string& key) {
       // To be asked again when this attempt is over; until then others of ours stay asleep.
       WaitedKeys::Key& entry = keys_.find(key)->second;
@@ -141,7 +128,10 @@ NodeSet WaitQueue::subscribe() {
     link.subscription.wanted = true;
   }
   if (!mute.empty()) {
-    if (client_id_.empty()) client_id_ = random_.token();
+    if (client_id_.empty()) {
+      const Token drawn = random_.token();
+      client_id_ = Token::parse(settings_.client_id).value_or(drawn);
+    }
     outbox_.emit(Subscribe{mute});
   }
   return able;
@@ -182,10 +172,12 @@ void WaitQueue::count_queued(WaitedKeys::Key& key, const Acquisition& acquisitio
   const auto by = static_cast<std::uint32_t>(change);
   if (!is_reader(acquisition)) key.alone += by;
   if (needs_more(acquisition)) key.need_more += by;
+  if (acquisition.any_permit) key.any_permit += by;
   if (keys_of(acquisition) > 1) key.wait_elsewhere += by;
 }
 
 WaitQueue::Position WaitQueue::position_of(const WaitedKeys::Key& key) {
+  if (key.any_permit > 0) return Position::any_permit;
   // Two that need several resources would keep one each from the other.
   if (key.need_more > 0) return Position::unreserved;
   return key.alone > 0 ? Position::once : Position::shared;
@@ -254,10 +246,13 @@ void WaitQueue::leave(Acquisition& acquisition, Left left, NodeSet taken_out) {
       const NodeSet there = tries || changes ? NodeSet() : entry.second.asked;
       if (entry.second.last_attempt == acquisition.index) entry.second.last_attempt.reset();
       join(entry, nodes_.up() - there, position_of(entry.second));
+      if (acquisition.any_permit) note_missed(entry.second, acquisition);
       // Waiters behind it were not woken by its notification.
       return wake(entry.second, 0, false);
     }
-    const bool others_enter = left == Left::granted && acquisition.makes_room();
+    // What it was notified of may be there still.
+    const bool others_enter =
+        acquisition.any_permit || (left == Left::granted && acquisition.makes_room());
     entry.second.settled = entry.second.asked | taken_out;
     entry.second.asked = entry.second.asked - taken_out;
     leave(entry, others_enter ? Leave::notifying : Leave::quietly);
@@ -329,8 +324,15 @@ void WaitQueue::note_notified(WaitedKeys::Key& key, NodeIndex node, Waked how) {
   each_waiter(key, [node, how](Acquisition& acquisition) {
     acquisition.waiting.notified_by.add(node);
     if (how == Waked::by_change) acquisition.waiting.saw_change = true;
-    return Visited::more;
+    // Refused, it sleeps again; granted, it has the nodes notify the next.
+    return acquisition.any_permit ? Visited::enough : Visited::more;
   });
+}
+
+void WaitQueue::note_missed(WaitedKeys::Key& key, const Acquisition& gone) {
+  const bool tried = gone.state == Acquisition::State::in_round;
+  const NodeSet missed = tried ? key.queued : gone.waiting.notified_by;
+  missed.each([&](NodeIndex node) { note_notified(key, node); });
 }
 
 void WaitQueue::wait_for_others(Acquisition& acquisition) {

@@ -109,7 +109,8 @@ class WaitQueue {
   /// Since it was last asked, in the order in which they are to be served.
   [[nodiscard]] std::vector<Woken>& woken() noexcept { return woken_; }
 
-  /// What names this client on the nodes; empty before it first subscribes.
+  /// What names this client in queues and channels: Settings::client_id, or as drawn where there is
+  /// none. Empty before it first subscribes.
   [[nodiscard]] const Token& client_id() const noexcept { return client_id_; }
   /// Keys and waiters that were visited one by one.
   [[nodiscard]] std::uint64_t walked() const noexcept { return walked_; }
@@ -141,6 +142,9 @@ class WaitQueue {
   /// By a notification that says whose turn it is, or by a key that has changed.
   enum class Waked : std::uint8_t { in_turn, by_change };
   void note_notified(WaitedKeys::Key& key, NodeIndex node, Waked how = Waked::in_turn);
+  /// Who waited for any permit gives up: another one of ours does not sleep through what that was
+  /// notified of.
+  void note_missed(WaitedKeys::Key& key, const Acquisition& gone);
   void changed(WaitedKeys::Entry& entry, NodeIndex node, Waked how);
   void note_place(WaitedKeys::Entry& entry, const Answer& answer);
   /// So that the tickets of all contenders are in one order on all nodes.
@@ -149,6 +153,8 @@ class WaitQueue {
   [[nodiscard]] static bool can_have_ticket(const Acquisition& acquisition);
   /// Whether a quorum lets us run the scripts that queue us, and notifies us.
   [[nodiscard]] bool can_queue() const;
+  /// Whether it is the first of ours, and we are the first of a node.
+  [[nodiscard]] bool is_first_for_any(const Acquisition& acquisition);
   [[nodiscard]] bool is_contended(const WaitedKeys::Key& key) const;
   /// What is reserved for us, and nobody of us waits for, is passed on.
   void give_back(WaitedKeys::Entry& entry, NodeIndex node);

@@ -99,6 +99,11 @@ void WaitQueue::notified(const Notification& event) {
     return;
   }
   entry->second.contended_at = now_;
+  if (entry->second.any_permit > 0) {
+    // It stays in the queue until it leaves it.
+    entry->second.first.remove(event.node);
+    if (event.before == 0) entry->second.first.add(event.node);
+  }
   if (event.before == 0) note_notified(entry->second, event.node);
   wake(entry->second, event.before, true);
 }

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "core/permits.hpp"
 #include "core/wait_queue.hpp"
 
 /// Succession: which ticket an acquisition has, and what of a reservation is its own.
@@ -96,8 +97,9 @@ void WaitQueue::answered_attempt(const Acquisition& acquisition, const Answer& a
     note_place(entry, answer);
     // It waits already, and did not know that it is the one to notice an expiry.
     const bool waits = acquisition.state == Acquisition::State::backing_off;
-    if (waits) woken_.push_back({acquisition.index, acquisition.next_try});
-    return;
+    if (!waits) return;
+    woken_.push_back({acquisition.index, acquisition.next_try});
+    return raise_tickets(entry);
   }
   // Behind a grant that nobody counts any more, a release queues us again.
   if (!ours_yet) return;
@@ -107,7 +109,7 @@ void WaitQueue::answered_attempt(const Acquisition& acquisition, const Answer& a
 
 void WaitQueue::place_again(const Acquisition& acquisition, QueuePlace& place, NodeSet nodes) {
   nodes = nodes & place.nodes;
-  if (!acquisition.waiting.queued || !place.ticket || nodes.empty()) return;
+  if (!acquisition.waiting.queued || !place.ticket) return;
   WaitedKeys::Key& key = keys_.find(acquisition.terms.resource)->second;
   // Where no quorum will notify us, as with the rest of an interval, only an answer from the queue
   // says that there is no holder.
@@ -156,8 +158,19 @@ void WaitQueue::raise_tickets(WaitedKeys::Entry& entry) {
 }
 
 bool WaitQueue::is_first(const Acquisition& acquisition) {
+  if (acquisition.any_permit && acquisition.waiting.queued) return is_first_for_any(acquisition);
   if (!acquisition.waiting.has_ticket) return true;  // as far as is known here
   return !keys_.find(acquisition.terms.resource)->second.first.empty();
+}
+
+bool WaitQueue::is_first_for_any(const Acquisition& acquisition) {
+  const WaitedKeys::Key& key = keys_.find(any_permit_name(acquisition.terms.resource))->second;
+  bool is_ours = false;
+  each_waiter(key, [&](const Acquisition& first) {
+    is_ours = &first == &acquisition;
+    return Visited::enough;
+  });
+  return is_ours && !key.first.empty();
 }
 
 void WaitQueue::give_back(WaitedKeys::Entry& entry, NodeIndex node) {

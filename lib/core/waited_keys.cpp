@@ -3,17 +3,13 @@
 #include <algorithm>
 
 #include "redlock/inspection.hpp"
+#include "redlock/token.hpp"
 #include "support/assert.hpp"
 
 namespace redlock::core {
 namespace {
 
 constexpr std::size_t most_idle = 32;
-constexpr std::size_t random_digits = 40;
-
-bool is_hexadecimal(char letter) {
-  return (letter >= '0' && letter <= '9') || (letter >= 'a' && letter <= 'f');
-}
 
 }  // namespace
 
@@ -24,10 +20,8 @@ bool is_group(std::string_view holder) {
 bool notifies_on_release(std::string_view holder) {
   if (is_group(holder) || holder == "writer") return true;
   if (holder == interval_token || holder.starts_with(reservation_prefix)) return true;
-  if (holder.size() < random_digits) return false;
-  if (holder.size() > random_digits && holder[random_digits] != ':') return false;
-  const std::string_view digits = holder.substr(0, random_digits);
-  return std::all_of(digits.begin(), digits.end(), is_hexadecimal);
+  const std::optional<Token> token = Token::parse(holder);
+  return token && !token->client_id().empty();
 }
 
 WaitedKeys::Entry& WaitedKeys::wait(std::string_view key, std::uint64_t arrival,

@@ -40,7 +40,9 @@ class WaitedKeys {
     unreserved = 2,
     unreserved_at_the_back = 3,
     shared = 4,
-    shared_at_the_back = 5
+    shared_at_the_back = 5,
+    any_permit = 6,
+    any_permit_at_the_back = 7
   };
 
   struct Key {
@@ -61,6 +63,7 @@ class WaitedKeys {
     NodeSet taking;                               ///< and where it was not refused
     std::uint32_t alone = 0;                      ///< of the waiters that are queued: no readers
     std::uint32_t need_more = 0;                  ///< resources than this one
+    std::uint32_t any_permit = 0;                 ///< wait for any permit of a semaphore
     std::uint32_t wait_elsewhere = 0;             ///< for other keys as well
   };
   /// In an order of its own, so that a seed reproduces.

@@ -18,7 +18,7 @@ OwnedValue kept(const Value& value) {
 
 }  // namespace
 
-void Questions::add(std::initializer_list<std::string_view> words) {
+void Questions::add(std::span<const std::string_view> words) {
   append_command(bytes_, words);
   ++count_;
 }

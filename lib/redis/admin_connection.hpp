@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,7 +27,10 @@ struct OwnedValue {
 /// Commands that are sent with one write.
 class Questions {
  public:
-  void add(std::initializer_list<std::string_view> words);
+  void add(std::span<const std::string_view> words);
+  void add(std::initializer_list<std::string_view> words) {
+    add(std::span(words.begin(), words.size()));
+  }
 
   [[nodiscard]] std::size_t count() const noexcept { return count_; }
   [[nodiscard]] const std::string& bytes() const noexcept { return bytes_; }

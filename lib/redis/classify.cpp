@@ -60,6 +60,10 @@ std::optional<Classified> classify(core::Verb verb, Dialect form,
       return classify_marker(first);
     case core::Verb::write_marker:
       return classify_marker_written(first);
+    case core::Verb::write_name:
+      return classify_written(first);
+    case core::Verb::write_audit:
+      return classify_count(first);
     case core::Verb::mark_plain:
       return classify_marker_transaction(*values[7]);
   }

@@ -20,6 +20,7 @@ struct Classified {
   std::uint64_t number = 0;
   core::Duration time{};
   std::optional<core::Holds> holds{};
+  std::string_view for_people{};  ///< inspect: see core::Answer
   bool queued = false;
   std::int64_t ticket = 0;
   bool is_first = false;
@@ -61,6 +62,8 @@ struct Classified {
     case core::Verb::leave_queue:
     case core::Verb::read_marker:
     case core::Verb::write_marker:
+    case core::Verb::write_name:
+    case core::Verb::write_audit:
       return 1;
   }
   return 1;

@@ -88,7 +88,7 @@ std::optional<Classified> classify_numbered(Dialect form,
 
 std::optional<Classified> classify_plain_release(const Value& deleted, const Value& left) noexcept {
   // A user who may not ask for the queue may not notify it either.
-  const bool counted = left.type == Type::integer && left.integer >= 0 && left.integer <= 3;
+  const bool counted = left.type == Type::integer && left.integer >= 0 && left.integer <= 5;
   if (!counted && left.type != Type::error) return std::nullopt;
   if (deleted.type == Type::error) return error_of_plain(deleted);
   if (deleted.type != Type::integer) return std::nullopt;
@@ -173,6 +173,12 @@ std::optional<Classified> classify_track(const Value& caching, const Value& stat
   const bool none =
       exists ? state.integer == 0 : state.elements.empty() || state.elements[0]->text.empty();
   return Classified{.reply = none ? Reply::gone : Reply::taken};
+}
+
+std::optional<Classified> classify_written(const Value& value) noexcept {
+  if (value.type == Type::error) return error_of(value);
+  if (value.type != Type::status) return std::nullopt;
+  return Classified{.reply = Reply::done};
 }
 
 std::optional<Classified> classify_kill(const Value& value) noexcept {

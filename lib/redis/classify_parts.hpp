@@ -54,6 +54,8 @@ inline constexpr std::int64_t no_key = -2;
 /// quarantine that is left.
 [[nodiscard]] std::optional<Classified> classify_marker_transaction(const Value& value) noexcept;
 [[nodiscard]] std::optional<Classified> classify_kill(const Value& value) noexcept;
+/// SET without a condition.
+[[nodiscard]] std::optional<Classified> classify_written(const Value& value) noexcept;
 [[nodiscard]] std::optional<Classified> classify_track(const Value& caching,
                                                        const Value& state) noexcept;
 

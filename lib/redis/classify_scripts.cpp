@@ -1,4 +1,5 @@
 #include "core/fencing.hpp"
+#include "core/for_people.hpp"
 #include "core/texts.hpp"
 #include "redis/classify_parts.hpp"
 #include "redlock/limits.hpp"
@@ -115,8 +116,8 @@ std::optional<Classified> classify_release(const Value& value) noexcept {
 std::optional<Classified> classify_inspect(const Value& value) noexcept {
   if (value.type == Type::error) return error_of_script(value);
   if (value.type != Type::array) return std::nullopt;
-  const bool of_holds = value.elements.size() == 8;
-  if (!of_holds && value.elements.size() != 5) return std::nullopt;
+  const bool of_holds = value.elements.size() == 9;
+  if (!of_holds && value.elements.size() != 6) return std::nullopt;
   const Value& holder = *value.elements[0];
   const Value& pttl = *value.elements[1];
   const Value& kind = *value.elements[2];
@@ -125,7 +126,14 @@ std::optional<Classified> classify_inspect(const Value& value) noexcept {
   if (!is_duration(pttl) || kind.type != Type::bulk) return std::nullopt;
   if (number.type != Type::integer || number.integer < 0) return std::nullopt;
   if (!is_duration(quarantine)) return std::nullopt;
+  const Value& for_people = *value.elements[5];
+  // Names are short there, and lists too.
+  constexpr std::size_t most_for_people = 8192;
+  const bool good = for_people.type == Type::bulk && for_people.text.size() <= most_for_people &&
+                    core::parse_for_people(for_people.text);
+  if (!good) return std::nullopt;
   Classified result;
+  result.for_people = for_people.text;
   result.number = static_cast<std::uint64_t>(number.integer);
   result.time = duration_of(quarantine).value_or(core::Duration::max());
   if (kind.text == "none") {
@@ -139,9 +147,9 @@ std::optional<Classified> classify_inspect(const Value& value) noexcept {
   result.reply = Reply::found;
   result.remaining = duration_of(pttl);
   if (!of_holds) return result;
-  const Value& texts = *value.elements[5];
-  const Value& mine = *value.elements[7];
-  result.holds = holds_of(*value.elements[6]);
+  const Value& texts = *value.elements[6];
+  const Value& mine = *value.elements[8];
+  result.holds = holds_of(*value.elements[7]);
   const bool flag = mine.type == Type::integer && (mine.integer == 0 || mine.integer == 1);
   if (texts.type != Type::bulk || !are_texts_of_holds(texts.text)) return std::nullopt;
   if (!result.holds || !flag) return std::nullopt;

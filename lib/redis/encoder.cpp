@@ -122,6 +122,44 @@ std::size_t find_word(std::string_view bytes, std::size_t command, std::size_t w
   }
 }
 
+/// Several resources by one command, and by another whose they are.
+void append_set_all(std::string& bytes, std::string_view resource,
+                    std::span<const std::string> others, const Token& token, std::string_view ttl) {
+  const Decimal count(static_cast<std::int64_t>(others.size() + 1));
+  std::vector<std::string_view> words{"MSETEX", count.view(), resource, token.view()};
+  std::vector<std::string_view> names{"MGET", resource};
+  for (const std::string& other : others) {
+    words.insert(words.end(), {other, token.view()});
+    names.push_back(other);
+  }
+  words.insert(words.end(), {"NX", "PX", ttl});
+  append_command(bytes, words);
+  append_command(bytes, names);
+}
+
+/// What is about no resource. Of a client's name, `resource` is the name and `token` the client.
+void append_upkeep(std::string& bytes, core::Verb verb, core::ScriptForm form,
+                   std::string_view resource, const Token& token, std::string_view digits) {
+  switch (verb) {
+    case core::Verb::kill_old:
+      return append_command(bytes, {"CLIENT", "KILL", "ID", digits});
+    case core::Verb::read_clock:
+      return append_command(bytes, {"TIME"});
+    case core::Verb::read_marker:
+      return append_command(bytes, {"GET", keys::marker});
+    case core::Verb::prune_fencing_numbers: {
+      const auto [command, script] = call_of(scripts::prune, form);
+      return append_command(bytes, {command, script, "1", keys::fencing_numbers});
+    }
+    case core::Verb::write_name:
+      return append_command(bytes, {"SET", std::string(keys::client_prefix).append(token.view()),
+                                    resource, "PX", digits});
+    default:
+      // A marker is written once in the life of a node: see marker_write().
+      return;
+  }
+}
+
 }  // namespace
 
 void Encoder::format(Frame& frame, core::Verb verb, std::string_view resource, const Token& token,
@@ -180,23 +218,13 @@ void Encoder::format(Frame& frame, core::Verb verb, std::string_view resource, c
   };
   switch (verb) {
     case core::Verb::kill_old:
-      append_command(bytes, {"CLIENT", "KILL", "ID", digits.view()});
-      return;
     case core::Verb::read_clock:
-      append_command(bytes, {"TIME"});
-      return;
     case core::Verb::read_marker:
-      append_command(bytes, {"GET", keys::marker});
-      return;
     case core::Verb::write_marker:
     case core::Verb::mark_plain:
-      // Once in the life of a node: see marker_write().
-      return;
-    case core::Verb::prune_fencing_numbers: {
-      const auto [command, script] = call(scripts::prune);
-      append_command(bytes, {command, script, "1", keys::fencing_numbers});
-      return;
-    }
+    case core::Verb::prune_fencing_numbers:
+    case core::Verb::write_name:
+      return append_upkeep(bytes, verb, frame.script_form, resource, token, digits.view());
     case core::Verb::join_queue: {
       const auto [command, script] = call(scripts::queue);
       append_command(bytes, {command, script, "1", resource, token.view(), remember.view(),
@@ -279,6 +307,11 @@ void Encoder::format(Frame& frame, core::Verb verb, std::string_view resource, c
       token_word = of_command + (frame.dialect == Dialect::with_delex ? 2U : 1U);
       // What is named twice is counted twice: 1 for the resource, 2 for its queue.
       const std::string queue = std::string(keys::queue_prefix).append(resource);
+      if (const auto any = core::any_permit_of(resource)) {
+        const std::string others = std::string(keys::queue_prefix).append(*any);
+        append(of_command, {"EXISTS", resource, queue, queue, others, others});
+        break;
+      }
       const std::size_t exists = append(of_command, {"EXISTS", resource, queue, queue});
       for (const std::size_t word : {of_command + 1, of_command + 2}) {
         frame.resource_at.at(names++) = find_word(bytes, exists, word) + keys::queue_prefix.size();
@@ -295,19 +328,9 @@ void Encoder::format(Frame& frame, core::Verb verb, std::string_view resource, c
     case core::Verb::raise_plain:
       append_raise();
       break;
-    case core::Verb::set_all: {
-      const Decimal count(static_cast<std::int64_t>(terms.more_resources.size() + 1));
-      std::vector<std::string_view> words{"MSETEX", count.view(), resource, token.view()};
-      std::vector<std::string_view> names_of{"MGET", resource};
-      for (const std::string& other : terms.more_resources) {
-        words.insert(words.end(), {other, token.view()});
-        names_of.push_back(other);
-      }
-      words.insert(words.end(), {"NX", "PX", ttl.view()});
-      append_command(bytes, words);
-      append_command(bytes, names_of);
+    case core::Verb::set_all:
+      append_set_all(bytes, resource, terms.more_resources, token, ttl.view());
       break;
-    }
     case core::Verb::notify: {
       const auto [command, script] = call(scripts::notify);
       append(of_script, {command, script, "1", resource, reserved_for.view()});
@@ -318,6 +341,13 @@ void Encoder::format(Frame& frame, core::Verb verb, std::string_view resource, c
       append(of_script, {command, script, "3", resource, keys::fencing_numbers, keys::quarantine,
                          token.view()});
       token_word = of_script + 3;
+      break;
+    }
+    case core::Verb::write_audit: {
+      const auto [command, script] = call(scripts::audit);
+      const Decimal kept = milliseconds_of(audit_kept_for);
+      append(of_script, {command, script, "1", resource, token.view(), terms.name, kept.view()});
+      token_word = of_script + 1;
       break;
     }
     case core::Verb::expire_orphan: {
@@ -344,7 +374,8 @@ std::string_view Encoder::encode(core::Verb verb, core::ScriptForm script_form, 
   // Some name the token more than once, and are seldom sent.
   const bool one_token = verb != core::Verb::extend_plain && verb != core::Verb::repair_plain &&
                          verb != core::Verb::set_all;
-  const bool plain = terms.none() && one_token;
+  const bool names_others = verb == core::Verb::release_plain && core::any_permit_of(resource);
+  const bool plain = terms.none() && one_token && !names_others;
   const bool fits = plain && frame.plain && !frame.bytes.empty() && names_a_resource &&
                     frame.number_size == digits.view().size() && frame.script_form == script_form &&
                     frame.dialect == dialect && frame.ttl == ttl &&

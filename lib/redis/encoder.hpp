@@ -35,13 +35,18 @@ struct Terms {
   std::string_view client{};
   std::optional<std::int64_t> ticket{};  ///< with which it is queued; none: it is not
   bool quiet = false;                    ///< release: another client passes the resource on
+  std::string_view name{};               ///< write_audit: what people call this client
   core::Duration reserved_for{};         ///< and for how long it is reserved; zero: as usual
 
   [[nodiscard]] bool none() const noexcept {
     return more_resources.empty() && group.empty() && cooldown == core::Duration::zero() &&
-           writer_reservation == core::Duration::zero() && permits == 0 && client.empty();
+           writer_reservation == core::Duration::zero() && permits == 0 && client.empty() &&
+           name.empty();
   }
 };
+
+/// For how long a node remembers which locks an operator broke.
+inline constexpr core::Duration audit_kept_for = std::chrono::hours(24);
 
 /// Turns a request of the core into bytes: once per round and form, for any number of connections.
 ///
@@ -52,8 +57,8 @@ class Encoder {
  public:
   /// Arguments that a verb does not need are ignored. TTLs are cut to whole milliseconds, Redis'
   /// unit; validity must be computed from the TTL so cut, or a key could expire before the lease
-  /// does. `number` is the fencing token, or the connection to kill. The view is valid until the
-  /// next call.
+  /// does. `number` is the fencing token, the connection to kill, or for how many milliseconds a
+  /// name is kept. The view is valid until the next call.
   [[nodiscard]] std::string_view encode(core::Verb verb, core::ScriptForm script_form,
                                         Dialect dialect, std::string_view resource,
                                         const Token& token, core::Duration ttl,

@@ -21,6 +21,12 @@ inline constexpr std::string_view longest_number_name =
 /// Sorted set: who is queued for the resource behind this. queue.lua
 inline constexpr std::string_view queue_prefix = "redlock:node:queue:";
 
+/// What people call a client: its id behind this. Expires when no lease of it can be left.
+inline constexpr std::string_view client_prefix = "redlock:node:client:";
+
+/// Sorted set: locks on the resource behind this that operators broke lately. audit.lua
+inline constexpr std::string_view audit_prefix = "redlock:node:audit:";
+
 /// The channel of a waiting client: its id behind this. A message is how many clients were notified
 /// before it, one digit, and the resource. release.lua
 inline constexpr std::string_view wake_channel = "redlock:wake:";

@@ -10,6 +10,8 @@
 #include "core/quorum.hpp"
 #include "core/validity.hpp"
 #include "redis/node_url.hpp"
+#include "runtime/client_name.hpp"
+#include "runtime/kernel_randomness.hpp"
 #include "uv/tls_context.hpp"
 
 namespace redlock::runtime {
@@ -118,6 +120,7 @@ Result<Configuration> configure(ClientOptions options) {
     return refuse("clock bound: " + core::format_duration(options.guards.clock_bound) +
                   "; 1 ms or more is allowed");
   }
+  if (auto why = refuse_client_name(options.name)) return refuse(*std::move(why));
   auto quarantine = quarantine_of(options);
   if (!quarantine) return std::move(quarantine).error();
   auto tls = make_tls(options.tls, *urls);
@@ -149,6 +152,9 @@ Result<Configuration> configure(ClientOptions options) {
     target->guard = guard_of(name);
     return target;
   };
+  configuration.settings.client_id =
+      KernelRandomness().token().str().substr(0, Token::client_id_digits);
+  configuration.settings.name = options.name.empty() ? default_client_name() : options.name;
   configuration.settings.quarantine = *quarantine;
   configuration.settings.restart_guard = options.guards.restart;
   configuration.settings.plain_commands = options.plain_commands;
@@ -159,6 +165,7 @@ Result<Configuration> configure(ClientOptions options) {
   configuration.settings.longest_limit = options.longest_node_limit;
   configuration.settings.max_ttl = options.max_ttl;
   configuration.on_node_event = std::move(options.on_node_event);
+  configuration.observer = std::move(options.observer);
   return configuration;
 }
 

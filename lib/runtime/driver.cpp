@@ -83,6 +83,7 @@ void Driver::carry_out(const core::Send& command) {
   terms.cooldown = claim->cooldown(stepped_at_);
   terms.writer_reservation = claim->writer_reservation();
   terms.permits = claim->terms.permits;
+  if (command.stamp.verb == core::Verb::write_audit) terms.name = engine_.settings().name;
   if (const core::QueuePlace* place = claim->place_in(command.stamp.verb)) {
     terms.client = engine_.client_id().view();
     terms.ticket = place->ticket;
@@ -106,6 +107,7 @@ void Driver::carry_out(const core::Send& command) {
 }
 
 void Driver::carry_out(const core::SendUpkeep& command) {
+  if (command.stamp.verb == core::Verb::write_name) return send_name(command);
   send_upkeep(command, command.form, {}, 0);
 }
 
@@ -132,6 +134,18 @@ void Driver::send_upkeep(const core::Request& request, core::ScriptForm form, st
                                         engine_.client_id(), {}, number, terms),
                     request.stamp);
   });
+  dirty_ = dirty_ | request.nodes;
+}
+
+void Driver::send_name(const core::Request& request) {
+  const core::Settings& settings = engine_.settings();
+  const auto kept =
+      std::chrono::ceil<std::chrono::milliseconds>(core::name_kept_for(settings.max_ttl));
+  const std::string_view encoded = encoders_[0].encode(
+      request.stamp.verb, core::ScriptForm::digest, redis::Dialect::classic, settings.name,
+      Token::parse(settings.client_id).value_or(Token()), {}, kept.count());
+  request.nodes.each(
+      [&](NodeIndex node) { nodes_[node]->connection().send(encoded, request.stamp); });
   dirty_ = dirty_ | request.nodes;
 }
 
@@ -220,6 +234,11 @@ void Driver::report(NodeIndex node, NodeEvent::Kind kind, std::string message) {
     nodes_[node]->reported_down = true;
   }
   listener_.on_node_event({kind, node, engine_.settings().nodes[node], std::move(message)});
+}
+
+Metrics Driver::metrics() {
+  REDLOCK_ASSERT(!stepping_);
+  return engine_.metrics(boot_now());
 }
 
 void Driver::on_deadline() noexcept {

@@ -13,6 +13,7 @@
 
 #include "core/engine.hpp"
 #include "redis/encoder.hpp"
+#include "redlock/metrics.hpp"
 #include "runtime/configuration.hpp"
 #include "runtime/kernel_randomness.hpp"
 #include "runtime/node.hpp"
@@ -77,6 +78,9 @@ class Driver final : private NodeOwner {
 
   [[nodiscard]] const core::Engine& engine() const noexcept { return engine_; }
 
+  /// Not within a step.
+  [[nodiscard]] Metrics metrics();
+
  private:
   void on_node_ready(core::NodeIndex node, const redis::ServerIdentity& identity) noexcept override;
   void on_node_answer(const core::Event& answer) noexcept override;
@@ -106,6 +110,7 @@ class Driver final : private NodeOwner {
   void carry_out(const Outcome& outcome) {
     listener_.on_outcome(stepped_at_, outcome);
   }
+  void send_name(const core::Request& request);
   void send_upkeep(const core::Request& request, core::ScriptForm form, std::string_view key,
                    std::int64_t number, const redis::Terms& terms = {});
   void report(core::NodeIndex node, NodeEvent::Kind kind, std::string message);

@@ -7,9 +7,8 @@
 
 #include "core/admission.hpp"
 #include "core/link.hpp"
-#include "core/texts.hpp"
-#include "redis/keys.hpp"
 #include "redis/visible.hpp"
+#include "redlock/inspection.hpp"
 #include "redlock/token.hpp"
 
 namespace redlock::runtime {
@@ -74,8 +73,17 @@ std::string short_holder(std::string_view holder) {
   return text;
 }
 
+std::string who_is_in_the_way(std::string_view holder, std::uint32_t permits) {
+  if (permits > 0) return "all " + std::to_string(permits) + " permits are taken";
+  if (holder == "shared") return "held by readers";
+  if (holder == "writer") return "somebody waits, and new holds are refused";
+  if (holder == interval_token) return "its interval is not over";
+  if (holder.starts_with(reservation_prefix)) return "reserved for the client that is next";
+  return "holder " + short_holder(holder);
+}
+
 /// The holder on most nodes, and the longest that it keeps any of them.
-std::string about_holder(const RoundReport& report) {
+std::string about_holder(const RoundReport& report, std::uint32_t permits) {
   std::string_view leader;
   std::size_t most = 0;
   for (const NodeReport& node : report.nodes) {
@@ -90,7 +98,7 @@ std::string about_holder(const RoundReport& report) {
     }
   }
   if (most == 0) return {};
-  std::string text = "; holder " + short_holder(leader);
+  std::string text = "; " + who_is_in_the_way(leader, permits);
   std::optional<std::chrono::nanoseconds> left;
   for (const NodeReport& node : report.nodes) {
     if (node.vote != Vote::refused || node.holder != leader || !node.remaining) continue;
@@ -136,12 +144,13 @@ std::string quoted(std::string_view resource) {
   return " '" + redis::visible(resource, shown_resource_bytes) + "'";
 }
 
-std::string sentence(Errc code, std::string_view resource, const RoundReport& report) {
+std::string sentence(Errc code, std::string_view resource, const RoundReport& report,
+                     std::uint32_t permits) {
   const std::string name = quoted(resource);
   const std::string votes = report.nodes.empty() ? std::string() : ": " + counted(report);
   switch (code) {
     case Errc::held:
-      return "held on" + name + votes + about_holder(report);
+      return "held on" + name + votes + about_holder(report, permits);
     case Errc::split:
       return "split on" + name + votes + ", nobody has " + std::to_string(report.quorum);
     case Errc::unavailable:
@@ -200,88 +209,14 @@ RoundReport report_round(const core::Round& round, const std::vector<std::string
   return report;
 }
 
-Error explain(Errc code, std::string_view resource, RoundReport report) {
-  std::string message = sentence(code, resource, report);
+Error explain(Errc code, std::string_view resource, RoundReport report, std::uint32_t permits) {
+  std::string message = sentence(code, resource, report, permits);
   return Error{code, std::move(message), std::move(report)};
 }
 
 std::string explain_spent_renewals(std::string_view resource) {
   return "limit reached for" + quoted(resource) +
          ": the lease's max renewals or max hold allow no further extend";
-}
-
-namespace {
-
-void describe(const core::NodeVote& vote, std::string_view token, NodeInspection& node) {
-  constexpr std::string_view owner = "owner ";
-  node.remaining = vote.remaining;
-  node.holder.emplace();
-  if (vote.holds) {
-    node.holds = vote.holds->count;
-    node.has_token = vote.holds->asked_for;
-    std::string_view texts = vote.text;
-    const std::string_view group = core::take_text(texts).value_or(std::string_view());
-    const bool owned = group.starts_with(owner);
-    node.kind = owned ? LockKind::reentrant : LockKind::shared;
-    if (owned) node.holder = group.substr(owner.size());
-    while (const auto held = core::take_text(texts)) node.tokens.emplace_back(*held);
-  } else if (vote.text == redis::keys::cooldown) {
-    node.kind = LockKind::interval;
-  } else if (vote.text.empty()) {
-    node.kind = LockKind::other;
-  } else {
-    node.kind = LockKind::exclusive;
-    node.holder = vote.text;
-    node.has_token = vote.text == token;
-  }
-}
-
-/// Two nodes that store the same.
-bool agree(const NodeInspection& a, const NodeInspection& b) {
-  return a.kind == b.kind && a.holder == b.holder;
-}
-
-}  // namespace
-
-Inspection report_inspection(const core::Round& round, const std::vector<std::string>& urls,
-                             std::string_view token) {
-  Inspection inspection;
-  inspection.quorum = round.quorum();
-  for (std::size_t i = 0; i < round.nodes(); ++i) {
-    const core::NodeVote vote = round.vote(static_cast<core::NodeIndex>(i));
-    NodeInspection node;
-    node.url = urls[i];
-    if (vote.vote == Vote::refused) {
-      describe(vote, token, node);
-    } else if (vote.vote != Vote::granted) {
-      node.error = vote.text;
-    }
-    if (vote.number != 0) node.fencing = FencingToken(vote.number);
-    node.quarantine = vote.quarantine;
-    inspection.nodes.push_back(std::move(node));
-  }
-  std::size_t taken = 0;
-  std::size_t most = 0;
-  const NodeInspection* leader = nullptr;
-  for (const NodeInspection& node : inspection.nodes) {
-    if (!node.holder) continue;
-    ++taken;
-    const auto same = static_cast<std::size_t>(
-        std::count_if(inspection.nodes.begin(), inspection.nodes.end(),
-                      [&](const NodeInspection& other) { return agree(node, other); }));
-    if (same <= most) continue;
-    most = same;
-    leader = &node;
-  }
-  const bool held = most >= inspection.quorum;
-  const bool split = !held && taken > urls.size() - inspection.quorum;
-  if (held) inspection.state = Inspection::State::held;
-  if (split) inspection.state = Inspection::State::split;
-  if (held || split) {
-    inspection.kind = leader->kind;
-    inspection.holder = *leader->holder;
-  }
-  return inspection;
 }
 
 }  // namespace redlock::runtime

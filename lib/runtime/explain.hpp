@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,8 +21,10 @@ namespace redlock::runtime {
                                        core::Duration validity);
 
 /// One line with the numbers in it: "held on 'invoice/42': granted 1, refused 3, failed 1 of 5;
-/// holder a91f…, 4.2 s left". `report` has no nodes where nothing was sent.
-[[nodiscard]] Error explain(Errc code, std::string_view resource, RoundReport report);
+/// holder a91f…, 4.2 s left". `report` has no nodes where nothing was sent. `permits` of the
+/// semaphore that was asked for one.
+[[nodiscard]] Error explain(Errc code, std::string_view resource, RoundReport report,
+                            std::uint32_t permits = 0);
 /// An extend by hand that its lease's RenewalOptions do not allow.
 [[nodiscard]] std::string explain_spent_renewals(std::string_view resource);
 

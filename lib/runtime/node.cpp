@@ -36,6 +36,7 @@ void Node::on_answer(const core::Stamp& stamp, const redis::Classified& what) no
   answer.remaining = what.remaining;
   answer.number = what.number;
   answer.time = what.time;
+  answer.for_people = what.for_people;
   answer.holds = what.holds;
   answer.queued = what.queued;
   answer.ticket = what.ticket;

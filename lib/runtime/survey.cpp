@@ -12,6 +12,7 @@
 #include "redis/scripts_embedded.hpp"
 #include "redis/visible.hpp"
 #include "runtime/survey_facts.hpp"
+#include "runtime/visits.hpp"
 #include "uv/deadline_timer.hpp"
 
 namespace redlock::runtime {
@@ -285,12 +286,7 @@ Survey::Survey(const Configuration& configuration) {
 
 Survey::~Survey() = default;
 
-void Survey::run_until_idle() {
-  const auto busy = [](const std::unique_ptr<Visit>& visit) { return visit->busy(); };
-  while (std::any_of(visits_.begin(), visits_.end(), busy)) {
-    static_cast<void>(uv_run(loop_.get(), UV_RUN_ONCE));
-  }
-}
+void Survey::run_until_idle() { run_while_busy(loop_, visits_); }
 
 std::vector<SurveyedNode> Survey::examine() {
   for (const auto& visit : visits_) visit->examine();

@@ -81,6 +81,8 @@ void take_info(const std::string& text, NodeExamination& seen) {
     seen.uptime = std::chrono::seconds(*uptime);
   }
   seen.maxmemory_policy = field_of(text, "maxmemory_policy");
+  seen.used_memory = number_in<std::uint64_t>(field_of(text, "used_memory"));
+  seen.max_memory = number_in<std::uint64_t>(field_of(text, "maxmemory"));
   seen.replicas = number_in<std::size_t>(field_of(text, "connected_slaves")).value_or(0);
   seen.cluster = mode == "cluster" || field_of(text, "cluster_enabled") == "1";
   seen.loading = field_of(text, "loading") == "1" || field_of(text, "async_loading") == "1";

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <ctime>
 #include <span>
+#include <string_view>
 
 #include "support/assert.hpp"
 
@@ -29,6 +30,9 @@ void fill_random(std::span<std::uint8_t> out) noexcept;
 /// system that has no such flag wants once for each socket.
 extern const int send_without_sigpipe;
 void prevent_sigpipe(int socket) noexcept;
+
+/// How this program was called, without its folder.
+[[nodiscard]] std::string_view program_name() noexcept;
 
 /// For debuggers; does nothing where a thread cannot be named.
 void name_this_thread(const char* name) noexcept;

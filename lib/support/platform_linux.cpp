@@ -25,6 +25,8 @@ const int send_without_sigpipe = MSG_NOSIGNAL;
 
 void prevent_sigpipe(int /*socket*/) noexcept {}
 
+std::string_view program_name() noexcept { return program_invocation_short_name; }
+
 void name_this_thread(const char* name) noexcept {
   static_cast<void>(pthread_setname_np(pthread_self(), name));
 }

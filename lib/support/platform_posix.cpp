@@ -3,6 +3,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstdlib>
 #ifdef __APPLE__
 #include <sys/random.h>
 #endif
@@ -38,6 +40,14 @@ void prevent_sigpipe([[maybe_unused]] int socket) noexcept {
   const int on = 1;
   // Fails only for a connection that is over already; nothing can be sent there.
   static_cast<void>(setsockopt(socket, SOL_SOCKET, SO_NOSIGPIPE, &on, sizeof on));
+#endif
+}
+
+std::string_view program_name() noexcept {
+#ifdef __linux__
+  return program_invocation_short_name;
+#else
+  return getprogname();
 #endif
 }
 

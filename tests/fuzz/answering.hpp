@@ -77,6 +77,10 @@ inline constexpr std::array every_form{redis::Dialect::classic, redis::Dialect::
       return 'M';
     case core::Verb::mark_plain:
       return 'P';
+    case core::Verb::write_name:
+      return 'A';
+    case core::Verb::write_audit:
+      return 'U';
   }
   return '?';
 }
@@ -133,7 +137,7 @@ void each_verb(Visit&& visit) {
     case Reply::done:
       return verb == Verb::kill_old || verb == Verb::expire_orphan ||
              verb == Verb::prune_fencing_numbers || verb == Verb::leave_queue ||
-             verb == Verb::notify;
+             verb == Verb::notify || verb == Verb::write_name || verb == Verb::write_audit;
     case Reply::clock:
       return verb == Verb::read_clock;
     case Reply::marker:
@@ -142,7 +146,7 @@ void each_verb(Visit&& visit) {
       return scripted_extend || verb == Verb::release || verb == Verb::inspect ||
              verb == Verb::notify || core::is_taking_script(verb) || verb == Verb::raise_fence ||
              verb == Verb::expire_orphan || verb == Verb::prune_fencing_numbers ||
-             core::is_about_queue(verb);
+             verb == Verb::write_audit || core::is_about_queue(verb);
     case Reply::script_needed:
       return verb == Verb::release_plain || verb == Verb::extend_plain ||
              verb == Verb::repair_plain || verb == Verb::set_all;
@@ -174,6 +178,7 @@ inline void check_meaning(core::Verb verb, const redis::Classified& answer) {
     if (answer.reply == Reply::marker) longest = limits::reply_bytes;
     if (verb == core::Verb::inspect && answer.holds) longest = most_texts * (longest + 4);
     REDLOCK_ASSERT(answer.text.size() <= longest);
+    REDLOCK_ASSERT(answer.for_people.size() <= 8192);
   }
 }
 

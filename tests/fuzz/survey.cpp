@@ -1,9 +1,11 @@
 // A server's answers to an examination and to the opening of a deployment, from connecting to the
-// last step: the library's own survey, on a stream without a socket.
+// last step: the library's own survey, on a stream without a socket. And its answers to a list of
+// its locks.
 //
-// First line, in letters: P D a password and a database; H: every question but those by a script is
-// answered well. Then what the server sends: with H a section, which ends with a line "--", for
-// each script; without it everything as it comes. At its end the server hangs up.
+// First line, in letters: P D a password and a database; L the list, not the survey; H: every
+// question but those by a script is answered well. Then what the server sends: with H a section,
+// which ends with a line "--", for each script; without it everything as it comes. At its end the
+// server hangs up.
 
 #include "runtime/survey.hpp"
 
@@ -15,11 +17,13 @@
 #include <vector>
 
 #include "api/findings.hpp"
+#include "api/lock_verdicts.hpp"
 #include "core/admission.hpp"
 #include "fuzz/fake_stream.hpp"
 #include "fuzz/fuzz.hpp"
 #include "fuzz/handshake.hpp"
 #include "redis/visible.hpp"
+#include "runtime/listing.hpp"
 
 namespace redlock::fuzz {
 namespace {
@@ -116,6 +120,21 @@ void survey(const runtime::Configuration& configuration, Server& server) {
   server.stop();
 }
 
+void list(const runtime::Configuration& configuration, Server& server) {
+  runtime::Listing listing(configuration, {"app:*", 1000, longest_lock});
+  server.start(newest_peer());
+  const std::vector<runtime::NodeLocks> nodes = listing.run();
+  check_shown(nodes.front().problem);
+  const LockList list = api::judge_locks(nodes, 1);
+  if (!nodes.front().problem.empty()) REDLOCK_ASSERT(list.locks.empty() && !list.complete);
+  for (const ListedLock& lock : list.locks) {
+    REDLOCK_ASSERT(lock.resource.size() <= limits::resource_bytes);
+    REDLOCK_ASSERT(lock.remaining.count() >= 0 && lock.nodes <= 1);
+    REDLOCK_ASSERT(lock.nodes > 0 || lock.waiters > 0);
+  }
+  server.stop();
+}
+
 }  // namespace
 }  // namespace redlock::fuzz
 
@@ -129,6 +148,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (letters.find('P') != std::string_view::npos) target.password = fuzz::password;
   if (letters.find('D') != std::string_view::npos) target.db = 3;
   fuzz::Server server(input, letters);
-  fuzz::survey(configuration, server);
+  if (letters.find('L') != std::string_view::npos) {
+    fuzz::list(configuration, server);
+  } else {
+    fuzz::survey(configuration, server);
+  }
   return 0;
 }

@@ -201,8 +201,16 @@ TEST_F(DocumentedAcl, SufficesForOperatorsAndGuards) {
   ASSERT_TRUE(succeeded(opened));
   for (const NodeExamination& node : opened->nodes) EXPECT_TRUE(node.marked) << node.url;
   Client client = make_client(guarded);
-  EXPECT_TRUE(succeeded(acquire_patiently(client, "app:guarded")));
+  auto held = acquire_patiently(client, "app:guarded");
+  EXPECT_TRUE(succeeded(held));
   EXPECT_TRUE(succeeded(examine(guarded)));
+  auto reader = acquire_patiently(client, shared("app:read"));
+  EXPECT_TRUE(succeeded(reader));
+  const auto listed = list_locks(guarded);
+  ASSERT_TRUE(succeeded(listed));
+  EXPECT_TRUE(listed->complete);
+  EXPECT_EQ(listed->locks.size(), 2U);
+  EXPECT_EQ(listed->answered, 3U);
 }
 
 }  // namespace

@@ -43,6 +43,17 @@ class CliKinds : public ::testing::Test {
 
 std::unique_ptr<Nodes> CliKinds::nodes_;
 
+TEST_F(CliKinds, AWaitSaysWhatItWaitsFor) {
+  ChildProcess holder = hold({"run", "r", "--shared"});
+  ChildProcess waiter = start({"run", "r", "--wait", "60s", "--", "true"});
+  EXPECT_TRUE(waiter.wait_for_errors("waiting for 'r': held by 1 reader"));
+  ChildProcess quiet = start({"run", "r", "--wait", "60s", "--quiet", "--", "true"});
+  holder.close_input();
+  EXPECT_EQ(waiter.wait(), ExitStatus{.code = 0});
+  EXPECT_EQ(quiet.wait(), ExitStatus{.code = 0});
+  EXPECT_EQ(quiet.errors(), "");
+}
+
 TEST_F(CliKinds, ReadersShareAndAWriterIsRefused) {
   ChildProcess first = hold({"run", "r", "--shared"});
   ChildProcess second = hold({"run", "r", "--shared"});

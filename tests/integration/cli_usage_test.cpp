@@ -60,7 +60,8 @@ INSTANTIATE_TEST_SUITE_P(
         WrongUsage{
             "members_add_nonsense", {"members", "add", "http://x", "--nodes", closed_port}, "http"},
         WrongUsage{"elect", {"elect", "--nodes", closed_port}, "RESOURCE"},
-        WrongUsage{"top", {"top"}, "not available in this version"}),
+        WrongUsage{"list_without_nodes", {"list"}, "--nodes"},
+        WrongUsage{"top_without_nodes", {"top"}, "--nodes"}),
     name_of);
 
 INSTANTIATE_TEST_SUITE_P(

@@ -92,6 +92,14 @@ template <typename T>
                     [vote](const NodeReport& node) { return node.vote == vote; }));
 }
 
+/// Keys of a node but for the names of clients, which outlive them.
+[[nodiscard]] inline std::size_t count_lock_keys(const RedisServer& server) {
+  const Reply keys = server.command({"KEYS", "*"});
+  return static_cast<std::size_t>(std::count_if(
+      keys.elements.begin(), keys.elements.end(),
+      [](const Reply& key) { return !key.string.starts_with("redlock:node:client:"); }));
+}
+
 /// The holder that refusing nodes reported: not all nodes are waited for.
 template <typename T>
 [[nodiscard]] std::string who_refused(const Result<T>& refused) {

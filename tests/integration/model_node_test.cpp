@@ -10,6 +10,7 @@
 #include <chrono>
 #include <sstream>
 
+#include "core/for_people.hpp"
 #include "core/restart_guard.hpp"
 #include "core/texts.hpp"
 #include "integration/deployment.hpp"
@@ -108,6 +109,8 @@ struct Said {
   std::vector<std::string> tokens{};
   std::int64_t ticket = 0;
   bool is_first = false;
+  std::size_t waiters = 0;  ///< inspect; and who is next
+  std::string next{};
 };
 
 [[nodiscard]] std::string text_of(const Said& said) {
@@ -115,6 +118,8 @@ struct Said {
   out << "reply " << static_cast<int>(said.reply) << " holder '" << said.holder << "' number "
       << said.number << " holds " << said.holds << (said.has_token ? " with" : " without");
   if (said.ticket > 0) out << " ticket " << said.ticket << (said.is_first ? ", first" : "");
+  if (said.waiters > 0) out << ' ' << said.waiters << " wait";
+  if (!said.next.empty()) out << ", next " << said.next;
   if (said.remaining) out << " for " << said.remaining->count() << " ms";
   for (const std::string& token : said.tokens) out << ' ' << token;
   return out.str();
@@ -127,6 +132,7 @@ struct Said {
   if (real.reply != model.reply || real.holder != model.holder) return false;
   if (real.holds != model.holds || real.has_token != model.has_token) return false;
   if (real.tokens != model.tokens) return false;
+  if (real.waiters != model.waiters || real.next != model.next) return false;
   if (real.ticket != model.ticket || real.is_first != model.is_first) return false;
   if (!near(real.number, model.number, microseconds(moment).count())) return false;
   if (real.remaining.has_value() != model.remaining.has_value()) return false;
@@ -170,6 +176,11 @@ class Wire {
       said.has_token = what->holds->asked_for;
       if (what->reply == Answered::found) tell_texts(what->text, said);
     }
+    if (const auto people = core::parse_for_people(what->for_people)) {
+      said.waiters = people->waiters;
+      // Of readers that are let in together, the model does not tell which comes first.
+      if (!what->holds) said.next = people->next;
+    }
     said.ticket = what->ticket;
     said.is_first = what->is_first;
     if (what->remaining) said.remaining = std::chrono::round<milliseconds>(*what->remaining);
@@ -208,6 +219,7 @@ class ModelAgainstServer : public testing::TestWithParam<std::uint64_t> {
     model_->publish = [](std::uint64_t client, std::size_t, std::uint32_t) {
       return client <= listening;
     };
+    model_->has_permits = true;
     model_->forget();
   }
 
@@ -249,11 +261,15 @@ class ModelAgainstServer : public testing::TestWithParam<std::uint64_t> {
     request.form = in_full ? ScriptForm::text : ScriptForm::digest;
     request.resource = static_cast<std::uint8_t>(random_.below(2));
     request.token = 1 + static_cast<std::uint64_t>(random_.below(3));
+    const bool any = core::is_about_queue(request.stamp.verb) && random_.per_mille(300);
+    if (any) request.resource = simulation::any_permit;
     request.ttl_ms = ttls_ms[static_cast<std::size_t>(random_.below(ttls_ms.size()))];
     const simulation::True at = now();
-    request.number = core::is_about_queue(request.stamp.verb) ? random_.below(6) : proposal(at);
+    request.number = any                                        ? random_.between(6, 7)
+                     : core::is_about_queue(request.stamp.verb) ? random_.below(6)
+                                                                : proposal(at);
     request.reserved_ms = reserved_ms;
-    const std::string resource = "r#" + std::to_string(request.resource);
+    const std::string resource = any ? "r#" : "r#" + std::to_string(request.resource);
     draw_terms(request);
     const std::vector<std::string> also(request.both ? 1 : 0,
                                         request.resource == 0 ? "r#1" : "r#0");
@@ -303,7 +319,7 @@ class ModelAgainstServer : public testing::TestWithParam<std::uint64_t> {
       request.ticket = random_.below(9);
     }
     if (verb == Verb::inspect && random_.per_mille(500)) request.token = 0;
-    if (verb == Verb::take_permit) request.permits = simulation::most_resources;
+    if (verb == Verb::take_permit) request.permits = 2;
     if (verb == Verb::enter) {
       request.group = static_cast<std::uint64_t>(random_.between(1, 3));
       if (random_.per_mille(500)) request.writer_reservation_ms = 5'500;
@@ -333,7 +349,7 @@ class ModelAgainstServer : public testing::TestWithParam<std::uint64_t> {
     if (response.group != 0) said.holder = groups[response.group];
     if (response.writer) said.holder = "writer";
     if (request.stamp.verb == Verb::take_permit && response.reply == Answered::taken) {
-      said.holder.assign(response.free.data(), response.free.size());
+      said.holder.assign(response.free.data(), request.permits);
     }
     if (response.holds) {
       said.holds = response.holds->count;
@@ -343,6 +359,12 @@ class ModelAgainstServer : public testing::TestWithParam<std::uint64_t> {
     const bool inspected = response.reply == Answered::gone || response.reply == Answered::found;
     if (request.stamp.verb == Verb::inspect && inspected) {
       said.number = model_->number(request.resource);
+      const simulation::ModelQueue& queue = model_->queue(request.resource);
+      said.waiters = queue.size();
+      const std::uint64_t next = simulation::is_reservation(response.holder)
+                                     ? response.holder & ~simulation::reservation
+                                     : simulation::client_of(queue.at(0));
+      if (next != 0 && !response.holds) said.next = name_of(next);
       const bool tells = response.holds && request.token == 0;
       const auto holders = model_->holders(request.resource, at);
       for (std::size_t i = 0; tells && i < holders.size(); ++i) {

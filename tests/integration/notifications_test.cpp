@@ -44,8 +44,8 @@ class ReleaseScript : public testing::Test {
     return client_.read().elements.at(0).integer;
   }
   /// `how`: see leave.lua.
-  void leave(const std::string& who, std::int64_t how = 0) {
-    client_.send_raw(encoded(Verb::leave_queue, "r", who, {}, how));
+  void leave(const std::string& who, std::int64_t how = 0, const std::string& resource = "r") {
+    client_.send_raw(encoded(Verb::leave_queue, resource, who, {}, how));
     EXPECT_EQ(client_.read().integer, 0);
   }
   static constexpr std::int64_t as_reader = 4;
@@ -126,6 +126,37 @@ TEST_F(ReleaseScript, ReservesNothingForWhoNeedsSeveralResources) {
   EXPECT_EQ(heard(), "a: 0r");
 }
 
+TEST_F(ReleaseScript, NotifiesWhoWaitsForAnyPermitWhereNobodyIsQueuedForThatOne) {
+  constexpr std::int64_t any = 6;
+  for (const std::string permit : {"r#2", "r#17"}) hold(permit, "me");
+  for (const std::string who : {"a", "b", "c"}) listen(who);
+  EXPECT_EQ(queue("a", "r#", any), 0) << "one may have been free: it asks once more";
+  EXPECT_EQ(queue("a", "r#", any), 1);
+  EXPECT_EQ(queue("b", "r#", any), 1) << "it is not the first";
+  EXPECT_EQ(queue("c", "r#2"), 1);
+  const auto release_permit = [&](const std::string& permit) {
+    client_.send_raw(encoded(Verb::release, permit, "me"));
+    EXPECT_EQ(client_.read().integer, 1);
+  };
+  release_permit("r#2");
+  EXPECT_EQ(heard(), "c: 0r#2");
+  EXPECT_EQ(server_.get("r#2"), "redlock:next:c");
+  release_permit("r#17");
+  EXPECT_EQ(heard(), "a: 0r#");
+  EXPECT_EQ(heard(), "b: 1r#");
+  EXPECT_EQ(server_.get("r#17"), std::nullopt) << "nothing is reserved";
+  leave("c", 0, "r#2");  // what was reserved for it is free
+  EXPECT_EQ(heard(), "a: 0r#");
+  EXPECT_EQ(heard(), "b: 1r#");
+  leave("a", 1, "r#");
+  EXPECT_EQ(heard(), "b: 0r#") << "another permit may be free";
+  listen("a");
+  EXPECT_EQ(queue("a", "r#", any), 1);
+  EXPECT_EQ(queue("b", "r#", any + 1), 1) << "behind all others, which are notified";
+  EXPECT_EQ(heard(), "a: 0r#");
+  EXPECT_EQ(heard(), "b: 1r#");
+}
+
 TEST_F(ReleaseScript, DropsWhoDoesNotListen) {
   hold("r", "me");
   for (const std::string who : {"a", "b", "c", "d"}) queue(who);
@@ -149,10 +180,11 @@ TEST_F(ReleaseScript, TellsNobodyWhereNobodyWaits) {
 
 TEST_F(ReleaseScript, LooksForNobodyAnyMoreWhenNobodyHasWaitedForLong) {
   queue("a");
-  server_.command({"DEL", "redlock:node:waiters"});
+  server_.command({"DEL", "redlock:node:awaited"});
   hold("r", "me");
+  const auto before = calls(server_, "zrange");
   EXPECT_EQ(release("me").integer, 1);
-  EXPECT_EQ(server_.get("redlock:node:awaited"), std::nullopt);
+  EXPECT_EQ(calls(server_, "zrange"), before);
 }
 
 TEST_F(ReleaseScript, DoesNotTellOfWhatItDoesNotGiveUp) {

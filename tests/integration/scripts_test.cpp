@@ -122,7 +122,7 @@ TEST_F(Scripts, AKeyOfAnotherTypeIsSomebodyElsesAndNoError) {
   EXPECT_EQ(number(Verb::extend_or_set, "me"), -1);
   EXPECT_EQ(server_->command({"HGET", "r", "field"}).string, "value");
   const Reply inspected = ask(Verb::inspect, "me");
-  ASSERT_EQ(inspected.elements.size(), 5U) << inspected;
+  ASSERT_EQ(inspected.elements.size(), 6U) << inspected;
   EXPECT_TRUE(inspected.elements[0].is_nil());
   EXPECT_EQ(inspected.elements[1].integer, -1);
   EXPECT_EQ(inspected.elements[2].string, "hash");
@@ -130,13 +130,13 @@ TEST_F(Scripts, AKeyOfAnotherTypeIsSomebodyElsesAndNoError) {
 
 TEST_F(Scripts, InspectTellsHolderTimeAndType) {
   const Reply nothing = ask(Verb::inspect, "me");
-  ASSERT_EQ(nothing.elements.size(), 5U) << nothing;
+  ASSERT_EQ(nothing.elements.size(), 6U) << nothing;
   EXPECT_TRUE(nothing.elements[0].is_nil());
   EXPECT_EQ(nothing.elements[1].integer, -2);
   EXPECT_EQ(nothing.elements[2].string, "none");
   hold("other", "60000");
   const Reply held = ask(Verb::inspect, "me");
-  ASSERT_EQ(held.elements.size(), 5U) << held;
+  ASSERT_EQ(held.elements.size(), 6U) << held;
   EXPECT_EQ(held.elements[0].string, "other");
   EXPECT_GT(held.elements[1].integer, 0);
   EXPECT_EQ(held.elements[2].string, "string");
@@ -144,11 +144,21 @@ TEST_F(Scripts, InspectTellsHolderTimeAndType) {
 
 TEST_F(Scripts, ErrorsOtherThanTheWrongTypeReachTheCaller) {
   hold("me");
-  server_->command({"ACL", "SETUSER", "default", "-get"});
+  server_->command({"ACL", "SETUSER", "default", "-del"});
   const Reply denied = ask(Verb::release, "me");
-  server_->command({"ACL", "SETUSER", "default", "+get"});
+  server_->command({"ACL", "SETUSER", "default", "+del"});
   EXPECT_TRUE(denied.is_error()) << denied;
   EXPECT_EQ(server_->get("r"), "me");
+}
+
+TEST_F(Scripts, AReleaseDoesWithoutMget) {
+  hold("me");
+  server_->command({"ACL", "SETUSER", "default", "-mget"});
+  const std::int64_t others = number(Verb::release, "another");
+  const std::int64_t mine = number(Verb::release, "me");
+  server_->command({"ACL", "SETUSER", "default", "+mget"});
+  EXPECT_EQ(others, -1);
+  EXPECT_EQ(mine, 1);
 }
 
 TEST_F(Scripts, TokensAreComparedByteForByte) {

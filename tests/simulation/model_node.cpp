@@ -97,7 +97,8 @@ bool ModelNode::is_script(Verb verb) {
 }
 
 Response ModelNode::execute(const Request& request, True now) {
-  for (std::size_t resource = 0; resource < most_resources; ++resource) expire(resource, now);
+  for (std::size_t resource = 0; resource < resources; ++resource) expire(resource, now);
+  if (has_permits) expire(any_permit, now);
   Response response;
   response.stamp = request.stamp;
   if (now < read_only_until && request.stamp.verb != Verb::read_marker &&
@@ -202,6 +203,10 @@ Response ModelNode::execute(const Request& request, True now) {
                    now);
       }
       write_marker(request.write, now, response);
+      break;
+    case Verb::write_name:
+    case Verb::write_audit:
+      response.reply = Reply::done;
       break;
     case Verb::read_clock:
       response.reply = Reply::clock;
@@ -374,7 +379,7 @@ void ModelNode::take(const Request& request, True now, Response& response) {
   response.holder = response.group = 0;
   response.remaining_ms = -1;
   std::int64_t last = memory_.floor.value_or(0);
-  for (std::size_t resource = 0; resource < most_resources; ++resource) {
+  for (const std::size_t resource : {std::size_t{request.resource}, other}) {
     if (resource == other && !request.both) continue;
     Key& key = memory_.keys[resource];
     key = {};
@@ -585,7 +590,7 @@ void ModelNode::release_plain(const Request& request, True now, Response& respon
   response.reply = deletes ? Reply::released : there != 0 ? Reply::taken : Reply::gone;
   if (!deletes) return;
   key = {};
-  response.queued = queue(request.resource).exists();
+  response.queued = queue(request.resource).exists() || (has_permits && queue(any_permit).exists());
   if (mutant_ == Mutant::plain_release_is_quiet) response.queued = false;
 }
 
@@ -651,6 +656,12 @@ void ModelNode::notify(std::size_t resource) {
       queue.remove(client);
     }
   }
+  if (notified == 0) notify_any(resource);
+}
+
+void ModelNode::notify_any(std::size_t resource) {
+  if (!has_permits || resource == any_permit) return;
+  if (mutant_ != Mutant::any_permit_is_quiet) notify(any_permit);
 }
 
 void ModelNode::refuse_new_holds(std::size_t resource, std::int64_t wait_ms, True now) {
@@ -726,18 +737,28 @@ void ModelNode::pass_on(std::size_t resource, const Request& request, True now) 
     publish(client_of(queue.last()), resource, 1);
     return;
   }
+  notify_any(resource);
 }
 
 void ModelNode::join_queue(const Request& request, True now, Response& response) {
   ModelQueue& queue = memory_.queues[request.resource];
   constexpr std::array<std::uint64_t, 3> forms{0, unreserved, sharing};
   const bool behind = request.number % 2 == 1;
-  const std::uint64_t form = forms.at(static_cast<std::size_t>(request.number / 2));
+  const bool any = request.number >= 6;
+  const std::uint64_t form =
+      any ? unreserved : forms.at(static_cast<std::size_t>(request.number / 2));
   const std::uint64_t client = request.token | form;
   for (const std::uint64_t other : forms) {
     if (behind || other != form) queue.remove(request.token | other);
   }
+  const bool is_new = !behind && !queue.has(client);
   response.ticket = enqueue(request, client, behind ? 0 : request.ticket.value_or(0), now);
+  if (any) {
+    response.is_first = queue.at(0) == client;
+    response.reply = is_new && response.is_first ? Reply::gone : Reply::taken;
+    if (behind) notify(request.resource);
+    return;
+  }
   if (is_open(request.resource, now)) pass_on(request.resource, request, now);
   const bool reserved = memory_.keys[request.resource].writer != 0 && form == sharing;
   const bool has_one = has_holder(request.resource, now) || reserved;

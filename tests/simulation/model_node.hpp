@@ -15,7 +15,9 @@
 
 namespace redlock::simulation {
 
-inline constexpr std::size_t most_resources = 2;
+inline constexpr std::size_t most_resources = 24;
+/// Where clients are queued that wait for any of the permits; nothing else is kept there.
+inline constexpr std::size_t any_permit = most_resources;
 
 /// The holder of a key without one: the resource is free only when its interval is over.
 inline constexpr std::uint64_t cooldown = ~std::uint64_t{0};
@@ -113,6 +115,9 @@ class ModelNode {
   /// Nobody listens until somebody says how.
   Publish publish = [](std::uint64_t, std::size_t, std::uint32_t) { return false; };
 
+  std::size_t resources = 2;  ///< that are ever locked
+  bool has_permits = false;   ///< they are permits of one semaphore
+
   bool running = true;
   True stopped_until = 0;
   std::uint64_t run = 1;
@@ -195,20 +200,20 @@ class ModelNode {
     [[nodiscard]] std::int64_t last() const;
   };
   struct Memory {
-    std::array<Key, most_resources> keys{};
+    std::array<Key, most_resources + 1> keys{};
     std::array<std::int64_t, most_resources> numbers{};  // microseconds; 0: none
     std::optional<std::int64_t> floor;
     std::string marker;  // word for word; empty: none
     std::int64_t quarantine_until = 0;
-    std::array<ModelQueue, most_resources> queues{};       // who waits
-    std::array<std::int64_t, most_resources> watches{};    // until when somebody watches the next
-    std::array<std::uint64_t, most_resources> watchers{};  // and who
-    std::array<std::set<std::uint64_t>, most_resources> admitted{};  // of the readers
+    std::array<ModelQueue, most_resources + 1> queues{};     // who waits
+    std::array<std::int64_t, most_resources + 1> watches{};  // until when somebody watches the next
+    std::array<std::uint64_t, most_resources + 1> watchers{};            // and who
+    std::array<std::set<std::uint64_t>, most_resources + 1> admitted{};  // of the readers
     struct Before {
       std::set<std::uint64_t> holds;
       std::int64_t ends = 0;
     };
-    std::array<Before, most_resources> before{};  // older than somebody's wait
+    std::array<Before, most_resources + 1> before{};  // older than somebody's wait
   };
   /// An expired key is deleted when it is read: a clock set back does not revive it.
   void expire(std::size_t resource, True now);
@@ -232,6 +237,8 @@ class ModelNode {
   /// Nobody has it, and it is reserved for nobody; new holds may be refused.
   [[nodiscard]] bool is_open(std::size_t resource, True now);
   void notify(std::size_t resource);
+  /// Nobody is queued for the permit itself.
+  void notify_any(std::size_t resource);
   void refuse_new_holds(std::size_t resource, std::int64_t wait_ms, True now);
   [[nodiscard]] bool has_older_hold(std::size_t resource, True now) const;
   [[nodiscard]] bool admit(std::size_t resource, std::uint64_t client);

@@ -60,6 +60,7 @@ inline constexpr std::array planted{
     Planted{Mutant::reservations_are_kept, "reservations_are_kept", "invariant 5", 2000},
     Planted{Mutant::readers_come_one_by_one, "readers_come_one_by_one", "overtaken", 1000},
     Planted{Mutant::tells_waiters_to_ask, "tells_waiters_to_ask", "somebody polls", 200},
+    Planted{Mutant::any_permit_is_quiet, "any_permit_is_quiet", "invariant 5", 200},
     Planted{Mutant::wins_are_lost, "wins_are_lost", "invariant 5", 1000},
 };
 

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "core/quorum.hpp"
+#include "simulation/model_node.hpp"
 #include "simulation/random.hpp"
 
 namespace redlock::simulation {
@@ -205,6 +206,7 @@ void draw_kind(Scenario& s, std::uint64_t seed) {
     s.fencing_per_mille = 0;
     s.restart_guard = false;
   }
+  if (s.mutant == Mutant::any_permit_is_quiet) s.kind = Wanted::permits;
   if (s.mutant == Mutant::count_permits) s.kind = Wanted::permits;
   if (s.mutant == Mutant::release_at_once) s.kind = Wanted::interval;
   switch (s.kind) {
@@ -227,6 +229,19 @@ void draw_kind(Scenario& s, std::uint64_t seed) {
       break;
   }
   if (of_a_kind && !s.steady) s.clients = 4;
+}
+
+/// A queue for each permit, or one for all: also with two permits, so that callers wait, and with
+/// more than users need for that.
+void draw_permits(Scenario& s, std::uint64_t seed) {
+  Random random(seed * 29 + 43);
+  if (s.kind != Wanted::permits) return;
+  const bool planted = s.mutant == Mutant::any_permit_is_quiet;
+  if (planted || random.per_mille(500)) s.most_permit_queues = 1;
+  if (s.mutant != Mutant::none || !random.per_mille(200)) return;
+  s.resources = static_cast<std::size_t>(random.between(17, static_cast<True>(most_resources)));
+  s.most_permit_queues = 16;
+  if (s.steady) s.slots = 8;
 }
 
 /// Another library's clients among ours.
@@ -321,11 +336,14 @@ Scenario Scenario::draw_crowd(std::uint64_t seed) {
   Scenario s = draw_steady(seed);
   constexpr std::array<std::size_t, 6> crowds{2, 4, 8, 16, 32, 64};
   s.clients = crowds[static_cast<std::size_t>(random.below(6))];
-  s.slots = 1;
   s.kind = static_cast<Wanted>(seed % kinds);
   s.runs_scripts = true;
   s.foreign = 0;
-  if (s.kind != Wanted::several && s.kind != Wanted::permits) s.resources = 1;
+  s.resources = s.kind == Wanted::permits   ? 2
+                : s.kind == Wanted::several ? std::min<std::size_t>(s.resources, 2)
+                                            : 1;
+  draw_permits(s, seed);
+  s.slots = 1;
   s.think = random.per_mille(500) ? 1 : 2 * ms;
   return s;
 }
@@ -377,6 +395,7 @@ void Scenario::draw_rest(std::uint64_t seed) {
   draw_guards(s, seed);
   draw_clocks(s, seed);
   draw_kind(s, seed);
+  draw_permits(s, seed);
   draw_wild_clock(s, seed);
   draw_failbacks(s, seed);
   draw_plain(s, seed);

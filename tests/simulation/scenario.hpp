@@ -50,6 +50,7 @@ enum class Mutant : std::uint8_t {
   reservations_are_kept,       ///< of a client that does not wait any more
   readers_come_one_by_one,     ///< nodes let in one of the readers that are first in a queue
   tells_waiters_to_ask,        ///< nodes tell whom they queue to ask again
+  any_permit_is_quiet,         ///< a permit for which nobody is queued notifies nobody
   wins_are_lost,               ///< what is reserved beside foreign locks is free again too soon
 };
 
@@ -68,7 +69,7 @@ enum class Wanted : std::uint8_t {
   readers,   ///< readers, and writers
   owners,    ///< one of two owners, or nobody in particular
   several,   ///< one resource or both
-  permits,   ///< one of two permits
+  permits,   ///< one of two permits, or of many
   interval,  ///< taken for longer than it is held
 };
 inline constexpr std::size_t kinds = 6;
@@ -144,6 +145,9 @@ struct Scenario {
   Wanted kind = Wanted::exclusive;
   std::int64_t longest_interval_ms = 0;
   std::int64_t readers_per_mille = 600;  ///< of the acquires, where there are readers
+
+  /// Of more permits, a caller is queued for any of them: for two, or as users have it.
+  std::size_t most_permit_queues = 16;
 
   /// Nothing fails, and clients lock again and again: then waits are bounded, and no resource is
   /// free for long while a caller waits for it.

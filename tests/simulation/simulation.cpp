@@ -24,7 +24,7 @@ Simulation::Simulation(const Scenario& scenario, std::uint64_t seed)
     : scenario_(scenario),
       random_(seed),
       checker_(scenario.nodes, scenario.quorum),
-      progress_(scenario.kind == Wanted::permits ? most_resources : 1) {
+      progress_(scenario.kind == Wanted::permits ? scenario.resources : 1) {
   const auto rate = [&](std::int64_t most) {
     if (most == 0) return std::int64_t{0};
     if (!scenario_.extreme_rates) return random_.between(-most, most);
@@ -42,6 +42,8 @@ Simulation::Simulation(const Scenario& scenario, std::uint64_t seed)
                                 : scenario_.servers;
     nodes_.back().compares = scenario_.compares && nodes_.back().version == Servers::modern;
     nodes_.back().runs_scripts = scenario_.runs_scripts;
+    nodes_.back().resources = scenario_.resources;
+    nodes_.back().has_permits = scenario_.kind == Wanted::permits;
     nodes_.back().publish = [this, i](std::uint64_t client, std::size_t resource,
                                       std::uint32_t before) {
       return publish(static_cast<std::uint32_t>(i), client, resource, before);
@@ -218,6 +220,7 @@ void Simulation::begin_client(std::uint32_t index) {
   settings.longest_limit = core::Duration(scenario_.longest_limit);
   settings.max_ttl = std::chrono::milliseconds(scenario_.longest_ttl_ms);
   settings.quarantine = quarantine();
+  settings.most_permit_queues = scenario_.most_permit_queues;
   settings.restart_guard = scenario_.restart_guard;
   settings.clock_guard = scenario_.clock_guard && scenario_.mutant != Mutant::no_clock_guard;
   client.engine = std::make_unique<core::Engine>(std::move(settings), *client.randomness);

@@ -87,7 +87,7 @@ void Simulation::draw_terms(Slot& slot, core::Acquire& event) {
     case Wanted::permits:
       slot.resource = 0;
       event.resource = "r0";
-      event.permits = most_resources;
+      event.permits = static_cast<std::uint32_t>(scenario_.resources);
       break;
     case Wanted::interval:
       slot.at_least = std::chrono::milliseconds(random_.between(1, scenario_.longest_interval_ms));
@@ -190,6 +190,7 @@ void Simulation::act_holding(std::uint32_t index, std::uint32_t slot) {
 }
 
 std::string Simulation::name_of(std::size_t resource) const {
+  if (resource == any_permit) return "r0#";
   if (scenario_.kind == Wanted::permits) return "r0#" + std::to_string(resource);
   return "r" + std::to_string(resource);
 }

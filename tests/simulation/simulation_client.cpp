@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <charconv>
 
 #include "core/validity.hpp"
 #include "simulation/simulation.hpp"
@@ -125,7 +126,7 @@ void Simulation::end_closed(std::uint32_t index) {
         continue;
       }
       bool there = false;
-      for (std::size_t resource = 0; resource < most_resources; ++resource) {
+      for (std::size_t resource = 0; resource < scenario_.resources; ++resource) {
         there = there || nodes_[node].has(resource, token, now_);
       }
       checker_.closed(token, node, there);
@@ -136,8 +137,12 @@ void Simulation::end_closed(std::uint32_t index) {
 }
 
 std::uint8_t Simulation::resource_of(std::string_view key) {
-  // The digit at the end, of a permit too.
-  return static_cast<std::uint8_t>(key.back() - '0');
+  if (key.back() == '#') return any_permit;
+  // The number at the end, of a permit too.
+  std::uint8_t number = 0;
+  const std::size_t digits = key.find_last_not_of("0123456789") + 1;
+  std::from_chars(key.data() + digits, key.data() + key.size(), number);
+  return number;
 }
 
 std::uint64_t Simulation::group_of(std::string_view group) {
@@ -294,7 +299,7 @@ void Simulation::fenced(const Client& client, Slot& slot, const core::Claim& cla
                                    ? static_cast<std::uint64_t>(asked.counted)
                                    : slot.number;
   tell("its fencing token is ", number);
-  for (std::size_t resource = 0; resource < most_resources; ++resource) {
+  for (std::size_t resource = 0; resource < scenario_.resources; ++resource) {
     if (((slot.resources >> resource) & 1U) == 0) continue;
     checker_.fenced(resource, number, asked.began, now_);
   }

@@ -4,6 +4,13 @@
 
 // The clients' connections for notifications, which may be late or lost.
 namespace redlock::simulation {
+namespace {
+
+constexpr auto waited_resources = static_cast<std::uint32_t>(any_permit + 1);
+/// Of each, whether another client was notified before.
+constexpr std::uint32_t notification_kinds = 2 * waited_resources;
+
+}  // namespace
 
 Simulation::Subscription& Simulation::subscription(std::uint32_t client, std::uint32_t node) {
   return subscriptions_[client * nodes_.size() + node];
@@ -11,7 +18,8 @@ Simulation::Subscription& Simulation::subscription(std::uint32_t client, std::ui
 
 void Simulation::plan_notification(True at, Kind kind, std::uint32_t client, std::uint32_t node,
                                    std::uint32_t what) {
-  plan(at, kind, client * nodes_.size() + node, subscription(client, node).generation * 16 + what);
+  plan(at, kind, client * nodes_.size() + node,
+       subscription(client, node).generation * notification_kinds + what);
 }
 
 void Simulation::subscribe(std::uint32_t client, std::uint32_t node) {
@@ -38,7 +46,7 @@ void Simulation::note_notified(const Event& event) {
   const std::uint32_t client = event.a / count;
   const std::uint32_t node = event.a % count;
   Subscription& mine = subscription(client, node);
-  if (mine.generation != event.b / 16) return;
+  if (mine.generation != event.b / notification_kinds) return;
   if (event.kind == Kind::subscribe) {
     ModelNode& server = nodes_[node];
     if (server.stopped_until > now_) {
@@ -55,17 +63,17 @@ void Simulation::note_notified(const Event& event) {
   }
   const auto index = static_cast<core::NodeIndex>(node);
   if (event.kind == Kind::changed) {
-    const std::string key = name_of(event.b % 16);
+    const std::string key = name_of(event.b % notification_kinds);
     tell("node ", node, " notifies client ", client, " that ", key, " has changed");
     return step(client, core::Changed{index, core::Tracked::resource, key});
   }
   if (event.kind == Kind::subscribed) return step(client, core::Subscribed{index});
   if (event.kind == Kind::unsubscribed) return step(client, core::Unsubscribed{index});
-  const std::uint32_t what = event.b % 16;
-  const std::string key = name_of(what % most_resources);
+  const std::uint32_t what = event.b % notification_kinds;
+  const std::string key = name_of(what % waited_resources);
   tell("node ", node, " notifies client ", client, " that ", key, " was given up, after ",
-       what / most_resources, " others");
-  step(client, core::Notification{index, key, what / static_cast<std::uint32_t>(most_resources)});
+       what / waited_resources, " others");
+  step(client, core::Notification{index, key, what / waited_resources});
 }
 
 std::uint64_t Simulation::waiter(std::uint32_t client) const {
@@ -78,14 +86,14 @@ bool Simulation::publish(std::uint32_t node, std::uint64_t id, std::size_t resou
   const bool listens =
       id == waiter(client) && subscription(client, node).state == Subscription::State::open;
   if (!listens) return false;
-  const auto what = static_cast<std::uint32_t>(before * most_resources + resource);
+  const auto what = static_cast<std::uint32_t>(before * waited_resources + resource);
   plan_notification(transit(client, node), Kind::notified, client, node, what);
   return true;
 }
 
 void Simulation::note_changes(std::uint32_t node, std::optional<std::uint32_t> by) {
   if (!scenario_.tracks) return;
-  for (std::size_t resource = 0; resource < most_resources; ++resource) {
+  for (std::size_t resource = 0; resource < scenario_.resources; ++resource) {
     const std::uint64_t holder = nodes_[node].holder(resource, now_);
     if (std::exchange(seen_[node][resource], holder) == holder) continue;
     for (std::uint32_t client = 0; client < clients_.size(); ++client) {

@@ -8,6 +8,7 @@ std::string skewed_client_program() { return SKEWED_CLIENT_BINARY; }
 std::string clock_preload() { return CLOCK_PRELOAD; }
 std::string other_user_program() { return OTHER_USER_BINARY; }
 std::string operating_guide() { return OPERATING_GUIDE; }
+std::string pages_folder() { return PAGES; }
 std::string foreign_contender_script() { return FOREIGN_CONTENDER; }
 
 }  // namespace redlock::test

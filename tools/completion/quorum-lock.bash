@@ -4,12 +4,13 @@
 _quorum_lock() {
   local current=${COMP_WORDS[COMP_CWORD]}
   local previous=${COMP_WORDS[COMP_CWORD - 1]}
-  local verbs="run acquire extend release inspect watch break doctor bootstrap members bench chaos elect"
+  local verbs="run acquire extend release inspect list top watch break doctor bootstrap members bench chaos elect"
   local values=" --nodes --config --local --quorum --password-file --cacert --cert --key --timeout
     --max-ttl --restart-guard --ttl --wait --token --max-hold --max-renewals --kill-after --mode
     --in-flight --nodes-count --duration --repetitions --clock-bound --orphan-ttl
-    --clients --faults --seed --html --keep --check --permits --owner --at-least --name "
-  local options="--nodes --config --local --quorum --password-file --cacert --cert --key --timeout
+    --clients --faults --seed --html --keep --check --permits --owner --at-least --name --limit
+    --metrics-file --metrics-listen "
+  local options="--nodes --config --local --quorum --name --password-file --cacert --cert --key --timeout
     --max-ttl --restart-guard --durable --clock-bound --json --quiet --verbose --help --version"
   local verb="" index word
 
@@ -34,7 +35,7 @@ _quorum_lock() {
   done
 
   case $previous in
-    --config | --password-file | --cacert | --cert | --key | --html)
+    --config | --password-file | --cacert | --cert | --key | --html | --metrics-file)
       mapfile -t COMPREPLY < <(compgen -f -- "$current")
       compopt -o filenames 2> /dev/null
       return
@@ -51,7 +52,11 @@ _quorum_lock() {
       return
       ;;
     --mode)
-      mapfile -t COMPREPLY < <(compgen -W "cycle market" -- "$current")
+      mapfile -t COMPREPLY < <(compgen -W "cycle handoff cohort market" -- "$current")
+      return
+      ;;
+    --metrics-listen)
+      mapfile -t COMPREPLY < <(compgen -W "127.0.0.1:9464" -- "$current")
       return
       ;;
     --restart-guard)
@@ -70,12 +75,14 @@ _quorum_lock() {
   [[ $values == *[[:space:]]"$previous"[[:space:]]* ]] && return
 
   case $verb in
-    run) options+=" --ttl --wait --max-hold --max-renewals --kill-after --fencing --orphan-ttl --shared --permits --owner --at-least --" ;;
-    elect) options+=" --name --ttl --wait --kill-after --observe --" ;;
+    run) options+=" --ttl --wait --max-hold --max-renewals --kill-after --fencing --orphan-ttl --shared --permits --owner --at-least --metrics-file --metrics-listen --" ;;
+    elect) options+=" --ttl --wait --kill-after --observe --metrics-file --metrics-listen --" ;;
     acquire) options+=" --ttl --wait --fencing --orphan-ttl" ;;
     extend) options+=" --token --ttl" ;;
     release) options+=" --token" ;;
     inspect) options+=" --permits" ;;
+    list) options+=" --watch --limit" ;;
+    top) options+=" --limit" ;;
     break) options+=" --yes" ;;
     chaos) options+=" --clients --duration --faults --seed --html --keep --check --contender-command" ;;
     bench)

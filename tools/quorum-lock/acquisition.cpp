@@ -1,20 +1,51 @@
 #include "quorum-lock/acquisition.hpp"
 
+#include <cstddef>
 #include <stop_token>
+#include <string>
 #include <utility>
 
-namespace redlock::cli {
+#include "quorum-lock/holder_text.hpp"
 
-Acquisition acquire_until_signal(Client& client, Target target, AcquireOptions options,
-                                 const Signals& signals) {
+namespace redlock::cli {
+namespace {
+
+/// A refusal names the token. People know the holder by its name.
+void name_holder(Client& client, const Target& target, Error& error) {
+  if (error.code != Errc::held && error.code != Errc::split) return;
+  // Of many permits each has to be asked about.
+  constexpr std::size_t most_permits = 16;
+  const bool of_permits = target.permits() > 0;
+  if (target.permits() > most_permits || !target.more_resources().empty()) return;
+  const std::string text = of_permits
+                               ? describe_permits(client, target.resource(), target.permits())
+                               : describe_holder(client, target.resource());
+  if (text.empty()) return;
+  // What the library knows of the holder comes last, and only where the resource is held.
+  const std::size_t holder =
+      error.code == Errc::held ? error.message.rfind("; ") : std::string::npos;
+  if (holder != std::string::npos) error.message.erase(holder);
+  error.message += "; " + text;
+}
+
+}  // namespace
+
+Acquisition acquire_until_signal(Client& client, const Target& target, AcquireOptions options,
+                                 const Settings& settings, const Signals& signals) {
   std::stop_source stop;
+  auto notice = std::make_unique<WaitNotice>(client, settings, target, options.wait);
   SignalWatcher watcher(signals, [&stop](int) { stop.request_stop(); });
-  Acquisition acquisition{client.acquire(std::move(target), std::move(options), stop.get_token())};
+  Acquisition acquisition{client.acquire(target, std::move(options), stop.get_token())};
+  notice->end();
+  acquisition.notice = std::move(notice);
   acquisition.signal = watcher.finish();
   if (acquisition.signal != 0 && acquisition.lease) {
     // Granted in the very moment in which the user gave up: nobody would release it.
     static_cast<void>(acquisition.lease->release());
     acquisition.lease = Error{Errc::cancelled, "cancelled by a signal"};
+  }
+  if (acquisition.signal == 0 && !acquisition.lease) {
+    name_holder(client, target, acquisition.lease.error());
   }
   return acquisition;
 }

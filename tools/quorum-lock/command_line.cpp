@@ -101,10 +101,6 @@ const VerbText& verb_named(const std::string& name) {
   for (const VerbText& verb : verbs()) {
     if (verb.name == name) return verb;
   }
-  const auto later = later_verbs();
-  if (std::find(later.begin(), later.end(), name) != later.end()) {
-    throw UsageError(fmt::format("{}: not available in this version", name));
-  }
   if (name.starts_with('-') && name.size() > 1) {
     throw UsageError(fmt::format("{}: not a global option; the options of a verb follow it",
                                  as_printable(name)));

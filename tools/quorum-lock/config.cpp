@@ -25,6 +25,7 @@ struct Key {
 
 constexpr Key keys[] = {
     {"nodes", Kind::strings, "a string or an array of strings"},
+    {"name", Kind::text, "a string"},
     {"password-file", Kind::text, "a string"},
     {"cacert", Kind::text, "a string"},
     {"cert", Kind::text, "a string"},

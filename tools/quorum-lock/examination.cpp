@@ -17,6 +17,23 @@
 #include "quorum-lock/text.hpp"
 
 namespace redlock::cli {
+
+std::string state_of(const NodeExamination& node) {
+  if (!node.reachable) return "unreachable";
+  if (node.run_id.empty()) return "no access";
+  if (node.cluster) return "cluster";
+  if (node.role == NodeExamination::Role::sentinel) return "no data server";
+  if (node.loading) return "loading";
+  if (node.quarantine == forever) return "quarantine without end";
+  if (node.quarantine.count() > 0) return "quarantine " + format_duration(node.quarantine);
+  if (node.restarted) return "restarted: quarantine at next connection";
+  return node.marked ? std::string(to_string(node.membership)) : "no marker: new";
+}
+
+std::string server_text(const NodeExamination& node) {
+  return node.server.empty() ? std::string() : node.server + ' ' + node.server_version;
+}
+
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -65,19 +82,6 @@ Json node_json(const NodeExamination& node) {
   return json;
 }
 
-/// The state of a node in one word, the most important one first.
-std::string state_of(const NodeExamination& node) {
-  if (!node.reachable) return "unreachable";
-  if (node.run_id.empty()) return "no access";
-  if (node.cluster) return "cluster";
-  if (node.role == NodeExamination::Role::sentinel) return "no data server";
-  if (node.loading) return "loading";
-  if (node.quarantine == forever) return "quarantine without end";
-  if (node.quarantine.count() > 0) return "quarantine " + format_duration(node.quarantine);
-  if (node.restarted) return "restarted: quarantine at next connection";
-  return node.marked ? std::string(to_string(node.membership)) : "no marker: new";
-}
-
 std::string signed_duration(std::chrono::nanoseconds duration) {
   return duration.count() < 0 ? "-" + format_duration(-duration) : "+" + format_duration(duration);
 }
@@ -97,19 +101,8 @@ std::string uptime_text(std::chrono::seconds uptime) {
   return fmt::format("{} s", uptime.count());
 }
 
-/// Characters, where µ has two bytes.
-std::size_t width_of(std::string_view text) {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char byte) {
-    return (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U;
-  }));
-}
-
-std::string server_text(const NodeExamination& node) {
-  return node.server.empty() ? std::string() : node.server + ' ' + node.server_version;
-}
-
-constexpr std::size_t columns = 10;
-using Row = std::array<std::string, columns>;
+constexpr std::size_t examined_columns = 10;
+using Row = std::array<std::string, examined_columns>;
 
 Row row_of(const NodeExamination& node) {
   constexpr std::size_t enough_of_a_run_id = 8;
@@ -132,15 +125,15 @@ std::string table(const Style& style, const Examination& examination) {
   std::vector<Row> rows{{"NODE", "RTT", "SERVER", "ROLE", "RUN ID", "UPTIME", "PERSISTENCE",
                          "EVICTION", "CLOCK", "STATE"}};
   for (const NodeExamination& node : examination.nodes) rows.push_back(row_of(node));
-  std::array<std::size_t, columns> widths{};
+  std::array<std::size_t, examined_columns> widths{};
   for (const Row& row : rows) {
-    for (std::size_t i = 0; i < columns; ++i)
+    for (std::size_t i = 0; i < examined_columns; ++i)
       widths.at(i) = std::max(widths.at(i), width_of(row.at(i)));
   }
   std::string out;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     std::string text;
-    for (std::size_t column = 0; column + 1 < columns; ++column) {
+    for (std::size_t column = 0; column + 1 < examined_columns; ++column) {
       const std::string& cell = rows[i].at(column);
       text += cell + std::string(widths.at(column) - width_of(cell) + 2, ' ');
     }

@@ -8,6 +8,11 @@
 
 namespace redlock::cli {
 
+/// The state of a node in a word or two, the most important one first.
+[[nodiscard]] std::string state_of(const NodeExamination& node);
+/// The server and its version, as it names itself; empty: it did not say.
+[[nodiscard]] std::string server_text(const NodeExamination& node);
+
 /// The output of `doctor`. A value that a node did not report is null in the JSON; a quarantine
 /// without an end is -1, as in Redis.
 [[nodiscard]] std::string examination_json(const Examination& examination);

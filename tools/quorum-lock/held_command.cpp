@@ -96,7 +96,10 @@ std::string loss_reason(const HeldCommand& request, const Session& session, cons
         ending.silence < request.terms.ttl / 3 && held + request.terms.ttl >= *request.max_hold;
     const bool over = held + plan.term_lead + request.terms.ttl / 100 >= *request.max_hold;
     if (over || (lately && ending.shortened.count() == 0)) {
-      return fmt::format("--max-hold of {} is over", format_duration(*request.max_hold));
+      const std::string limit = format_duration(*request.max_hold);
+      if (held >= *request.max_hold) return fmt::format("--max-hold of {} is over", limit);
+      return fmt::format("--max-hold of {} is over in {}, by when the command has to be gone",
+                         limit, format_duration(*request.max_hold - held));
     }
   }
   std::string reason =
@@ -219,8 +222,9 @@ int run_under_lock(const HeldCommand& request, const Signals& signals) {
   Session session(request.settings, signals);
   Result<Client> client = session.connect();
   if (!client) return report_failure(request.settings, request.resource, client.error());
-  Acquisition acquisition =
-      acquire_until_signal(client.value(), request.target, acquire_options(request), signals);
+  const MetricsExport metrics(request.metrics, request.resource, *client, request.settings);
+  Acquisition acquisition = acquire_until_signal(
+      client.value(), request.target, acquire_options(request), request.settings, signals);
   if (acquisition.signal != 0) return code_of_signal(acquisition.signal);
   if (!acquisition.lease) {
     return report_failure(request.settings, request.resource, acquisition.lease.error());

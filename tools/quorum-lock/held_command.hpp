@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "quorum-lock/metrics_export.hpp"
 #include "quorum-lock/settings.hpp"
 #include "quorum-lock/signals.hpp"
 #include "redlock/target.hpp"
@@ -31,6 +32,7 @@ struct HeldCommand {
   std::optional<std::chrono::nanoseconds> max_hold{};
   std::optional<std::uint64_t> max_renewals{};
   std::optional<std::chrono::nanoseconds> kill_after{};
+  MetricsTargets metrics{};
 };
 
 /// Acquires, runs the command, renews meanwhile, ends it in time when the lock is lost, releases.

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <nlohmann/json.hpp>
 
+#include "quorum-lock/holder_text.hpp"
 #include "quorum-lock/json_line.hpp"
 #include "quorum-lock/text.hpp"
 
@@ -51,6 +52,27 @@ std::string_view kind_name(LockKind kind) {
   return kind == LockKind::none ? "exclusive" : to_string(kind);
 }
 
+/// Names and the queue; `Seen` is an inspection or that of one node.
+template <typename Seen>
+void add_people(Json& json, const Seen& seen) {
+  const auto text = [](const std::string& bytes) {
+    return bytes.empty() ? Json(nullptr) : Json(as_utf8(bytes));
+  };
+  json["holder_name"] = text(seen.holder_name);
+  json["waiters"] = seen.waiters;
+  json["next"] = text(seen.next_name);
+  json["next_id"] = text(seen.next);
+}
+
+Json broken_locks(const std::vector<BrokenLock>& broken) {
+  Json list = Json::array();
+  for (const BrokenLock& each : broken) {
+    list.push_back(
+        {{"time", time_text(each.time)}, {"by", as_utf8(each.by)}, {"token", as_utf8(each.token)}});
+  }
+  return list;
+}
+
 Json inspected_nodes(const Inspection& inspection) {
   Json nodes = Json::array();
   for (const NodeInspection& node : inspection.nodes) {
@@ -62,6 +84,8 @@ Json inspected_nodes(const Inspection& inspection) {
     }
     if (node.holds > 0) json["holds"] = node.holds;
     for (const std::string& token : node.tokens) json["tokens"].push_back(as_utf8(token));
+    for (const std::string& name : node.names) json["names"].push_back(as_utf8(name));
+    if (node.error.empty()) add_people(json, node);
     // A key without expiry: -1, as Redis itself says it.
     const std::int64_t without = node.holder ? -1 : 0;
     json["remaining_ms"] = node.remaining ? milliseconds(*node.remaining) : without;
@@ -110,6 +134,8 @@ Json sighting(std::string_view resource, const Inspection& inspection) {
 
 Json inspected(std::string_view resource, const Inspection& inspection) {
   Json json = sighting(resource, inspection);
+  add_people(json, inspection);
+  json["broken"] = broken_locks(inspection.broken);
   json["nodes"] = inspected_nodes(inspection);
   return json;
 }
@@ -124,14 +150,15 @@ std::string inspection_json(std::string_view resource, const Inspection& inspect
   return json_line(inspected(resource, inspection));
 }
 
-std::string semaphore_json(std::string_view resource,
-                           const std::vector<PermitInspection>& permits) {
+std::string semaphore_json(std::string_view resource, const std::vector<PermitInspection>& permits,
+                           std::size_t waiters) {
   const std::size_t held = count_taken(permits);
   Json json{{"resource", as_utf8(resource)},
             {"kind", "semaphore"},
             {"state", held < permits.size() ? "free" : "held"},
             {"permits", permits.size()},
-            {"held", held}};
+            {"held", held},
+            {"waiters", waiters}};
   json["permit_states"] = Json::array();
   for (const PermitInspection& permit : permits) {
     json["permit_states"].push_back(inspected(permit.name, permit.inspection));
@@ -161,6 +188,7 @@ std::string break_json(std::string_view outcome, std::string_view resource,
   Json json{{"outcome", std::string(outcome)}, {"resource", as_utf8(resource)}};
   json["tokens"] = Json::array();
   for (const std::string& token : tokens) json["tokens"].push_back(as_utf8(token));
+  json["broken"] = broken_locks(inspection.broken);
   json["nodes"] = inspected_nodes(inspection);
   return json_line(json);
 }

@@ -35,8 +35,10 @@ struct PermitInspection {
 };
 /// How many of them are not free.
 [[nodiscard]] std::size_t count_taken(const std::vector<PermitInspection>& permits);
+/// `waiters`: clients that wait for any of them.
 [[nodiscard]] std::string semaphore_json(std::string_view resource,
-                                         const std::vector<PermitInspection>& permits);
+                                         const std::vector<PermitInspection>& permits,
+                                         std::size_t waiters);
 
 /// The leader; null if there is none. Only the leader itself knows its term.
 [[nodiscard]] std::string leader_json(std::string_view election,

@@ -10,6 +10,7 @@
 #include <map>
 
 #include "quorum-lock/duration.hpp"
+#include "quorum-lock/holder_text.hpp"
 #include "quorum-lock/text.hpp"
 
 namespace redlock::cli {
@@ -86,22 +87,18 @@ std::string who_holds(LockKind kind, std::string_view holder, std::uint32_t hold
     case LockKind::exclusive:
       return as_printable(holder);
     case LockKind::shared:
-      return holds == 0 ? "a waiting writer"
+      return holds == 0 ? "nobody, but somebody waits"
                         : fmt::format("{} reader{}", holds, holds == 1 ? "" : "s");
     case LockKind::reentrant:
       return fmt::format("owner {}{}", as_printable(holder), count);
     case LockKind::interval:
       return "nobody, until its interval is over";
+    case LockKind::reserved:
+      return "nobody, reserved for the client that is next";
     case LockKind::other:
       return "a key that is no lock";
   }
   return {};
-}
-
-std::uint32_t most_holds(const Inspection& inspection) {
-  std::uint32_t most = 0;
-  for (const NodeInspection& node : inspection.nodes) most = std::max(most, node.holds);
-  return most;
 }
 
 std::string node_line(const Style& style, const NodeInspection& node) {
@@ -109,7 +106,9 @@ std::string node_line(const Style& style, const NodeInspection& node) {
   if (!node.error.empty()) {
     line += style.paint(Colour::bad, as_printable(node.error));
   } else if (!node.holder) {
-    line += style.paint(Colour::faint, "free");
+    line += style.paint(Colour::faint, node.kind == LockKind::reserved
+                                           ? "reserved for " + who_text(node.next_name, node.next)
+                                           : "free");
   } else {
     line += fmt::format("{}  {}", who_holds(node.kind, *node.holder, node.holds),
                         node.remaining ? format_duration(*node.remaining) + " left"
@@ -126,13 +125,19 @@ std::string node_line(const Style& style, const NodeInspection& node) {
 /// Of a lock that several hold: by which tokens, each on how many nodes.
 std::string holds_text(const Inspection& inspection) {
   std::map<std::string_view, std::size_t> nodes_with;
+  std::map<std::string_view, std::string_view> names;
   for (const NodeInspection& node : inspection.nodes) {
     for (const std::string& token : node.tokens) ++nodes_with[token];
+    for (std::size_t i = 0; i < node.names.size(); ++i) {
+      if (!node.names[i].empty()) names[node.tokens[i]] = node.names[i];
+    }
   }
   std::string text;
   for (const auto& [token, count] : nodes_with) {
-    text += fmt::format("  token {}  (on {} of {} nodes)\n", as_printable(token), count,
-                        inspection.nodes.size());
+    const auto name = names.find(token);
+    text += fmt::format("  token {}  (on {} of {} nodes){}{}\n", as_printable(token), count,
+                        inspection.nodes.size(), name == names.end() ? "" : "  ",
+                        name == names.end() ? std::string() : as_printable(name->second));
   }
   const std::size_t holds = most_holds(inspection);
   if (holds > nodes_with.size() && !nodes_with.empty()) {
@@ -245,26 +250,28 @@ std::string inspection_text(const Style& style, std::string_view resource,
   std::string text =
       fmt::format("{}  {}", as_printable(resource),
                   style.paint(colour_of(inspection.state), to_string(inspection.state)));
-  if (inspection.kind != LockKind::none) {
+  if (inspection.kind == LockKind::reserved && inspection.state == Inspection::State::free) {
+    text += ", reserved for the client that is next";
+  } else if (inspection.kind != LockKind::none) {
     // A split has no holder; the one on most nodes is shown.
     fmt::format_to(std::back_inserter(text), "{}{}{}  (on {} of {} nodes, quorum {})",
                    inspection.state == Inspection::State::split ? ", most of all " : " by ",
                    who_holds(inspection.kind, inspection.holder, most_holds(inspection)),
                    remaining_text(inspection), count, inspection.nodes.size(), inspection.quorum);
   }
-  text += '\n';
+  text += '\n' + people_text(inspection);
   for (const NodeInspection& node : inspection.nodes) text += node_line(style, node);
   return text + holds_text(inspection);
 }
 
 std::string semaphore_text(const Style& style, std::string_view resource,
-                           const std::vector<PermitInspection>& permits) {
+                           const std::vector<PermitInspection>& permits, std::size_t waiters) {
   const std::size_t taken = count_taken(permits);
   const bool full = taken == permits.size();
   std::string text = fmt::format(
-      "{}  {}  {} of {} permits taken\n", as_printable(resource),
+      "{}  {}  {} of {} permits taken{}{}\n", as_printable(resource),
       style.paint(full ? Style::Colour::warning : Style::Colour::good, full ? "full" : "free"),
-      taken, permits.size());
+      taken, permits.size(), waiters == 0 ? "" : ", ", waiters == 0 ? "" : waiters_text(waiters));
   for (const PermitInspection& permit : permits) {
     text += inspection_text(style, permit.name, permit.inspection);
   }

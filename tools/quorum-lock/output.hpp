@@ -18,11 +18,11 @@ class Style {
  public:
   enum class Colour { plain, good, warning, bad, faint };
 
+  explicit Style(bool coloured) noexcept : coloured_(coloured) {}
   [[nodiscard]] static Style of_standard_output();
   [[nodiscard]] std::string paint(Colour colour, std::string_view text) const;
 
  private:
-  explicit Style(bool coloured) noexcept : coloured_(coloured) {}
   bool coloured_;
 };
 
@@ -48,7 +48,8 @@ void print_note(const Settings& settings, std::string_view line);
                                           const Inspection& inspection);
 
 [[nodiscard]] std::string semaphore_text(const Style& style, std::string_view resource,
-                                         const std::vector<PermitInspection>& permits);
+                                         const std::vector<PermitInspection>& permits,
+                                         std::size_t waiters);
 
 /// The votes of a round, a line each.
 [[nodiscard]] std::string votes_text(const Style& style, const RoundReport& round);

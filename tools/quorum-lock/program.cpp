@@ -70,7 +70,7 @@ Verb verb_function(std::string_view name) {
       {"release", verb_release}, {"inspect", verb_inspect}, {"watch", verb_watch},
       {"break", verb_break},     {"doctor", verb_doctor},   {"bootstrap", verb_bootstrap},
       {"members", verb_members}, {"bench", verb_bench},     {"chaos", verb_chaos},
-      {"elect", verb_elect}};
+      {"elect", verb_elect},     {"list", verb_list},       {"top", verb_top}};
   for (const Entry& entry : entries) {
     if (entry.name == name) return entry.function;
   }

@@ -10,7 +10,7 @@
 namespace redlock::cli {
 namespace {
 
-constexpr std::size_t width = 30;
+constexpr std::size_t bar_width = 30;
 constexpr std::string_view erase_line = "\r\x1b[K";
 
 void write_error(std::string_view text) {
@@ -29,9 +29,9 @@ Progress::~Progress() {
 
 void Progress::show(std::size_t done, std::string_view what) const {
   if (!visible_) return;
-  const std::size_t filled = std::min(done, steps_) * width / steps_;
+  const std::size_t filled = std::min(done, steps_) * bar_width / steps_;
   write_error(fmt::format("{}[{}{}] {}", erase_line, std::string(filled, '#'),
-                          std::string(width - filled, '.'), what));
+                          std::string(bar_width - filled, '.'), what));
 }
 
 }  // namespace redlock::cli

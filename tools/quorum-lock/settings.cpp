@@ -96,6 +96,11 @@ void resolve_guards(const Arguments& given, GuardOptions& guards) {
   guards.clock_bound = given.positive_duration("clock-bound").value_or(guards.clock_bound);
 }
 
+bool is_control(char letter) {
+  const auto byte = static_cast<unsigned char>(letter);
+  return byte < 0x20 || byte == 0x7f;
+}
+
 }  // namespace
 
 Settings resolve_settings(Arguments given, NodesNeeded nodes_needed) {
@@ -116,6 +121,11 @@ Settings resolve_settings(Arguments given, NodesNeeded nodes_needed) {
   }
   if (const auto path = given.text("password-file")) {
     settings.password = read_password_file(*path, given.find("password-file")->origin);
+  }
+  settings.name = name_of(given, "name");
+  if (std::any_of(settings.name.begin(), settings.name.end(), is_control)) {
+    throw UsageError(
+        fmt::format("{}: has a control character: none is allowed", given.find("name")->origin));
   }
   resolve_tls(given, settings.tls);
   settings.timeout = given.positive_duration("timeout");
@@ -149,6 +159,7 @@ ClientOptions client_options(const Settings& settings, std::vector<std::string> 
   ClientOptions options;
   options.nodes = std::move(nodes);
   options.quorum = settings.quorum;
+  options.name = settings.name;
   options.password = settings.password;
   options.tls = settings.tls;
   options.max_ttl = settings.max_ttl;

@@ -18,6 +18,7 @@ struct Settings {
   std::vector<std::string> nodes{};
   std::optional<std::size_t> local{};  ///< so many private servers instead of `nodes`
   std::optional<std::size_t> quorum{};
+  std::string name{};  ///< what people call the client; empty: as the library does
   std::string password{};
   TlsOptions tls{};
   std::optional<std::chrono::nanoseconds> timeout{};

@@ -107,6 +107,26 @@ std::string as_utf8(std::string_view bytes) { return escaped(bytes, Controls::ke
 
 std::string as_printable(std::string_view bytes) { return escaped(bytes, Controls::escaped); }
 
+namespace {
+
+bool begins_code_point(char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U; }
+
+}  // namespace
+
+std::size_t width_of(std::string_view text) {
+  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), begins_code_point));
+}
+
+std::string shortened(std::string_view text, std::size_t width) {
+  if (width_of(text) <= width) return std::string(text);
+  if (width == 0) return {};
+  std::size_t end = 0;
+  for (std::size_t kept = 0;; ++end) {
+    if (begins_code_point(text[end]) && ++kept == width) break;
+  }
+  return std::string(text.substr(0, end)) + "…";
+}
+
 std::string without_password(std::string_view url) {
   std::string result(url);
   if (const auto password = find_password(url))

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -12,6 +13,12 @@ namespace redlock::cli {
 /// As `as_utf8`, with control and format characters written as `\xNN` too: a token must not be able
 /// to drive the terminal, to fake a second line, or to reorder or hide the text around it.
 [[nodiscard]] std::string as_printable(std::string_view bytes);
+
+/// Code points, where `µ` has two bytes; of printable text.
+[[nodiscard]] std::size_t width_of(std::string_view text);
+
+/// At most so many code points, with `…` for what is cut off.
+[[nodiscard]] std::string shortened(std::string_view text, std::size_t width);
 
 /// A URL without the password in it.
 [[nodiscard]] std::string without_password(std::string_view url);

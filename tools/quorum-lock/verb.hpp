@@ -12,6 +12,8 @@ namespace redlock::cli {
 [[nodiscard]] int verb_extend(const Arguments& given, const Signals& signals);
 [[nodiscard]] int verb_release(const Arguments& given, const Signals& signals);
 [[nodiscard]] int verb_inspect(const Arguments& given, const Signals& signals);
+[[nodiscard]] int verb_list(const Arguments& given, const Signals& signals);
+[[nodiscard]] int verb_top(const Arguments& given, const Signals& signals);
 [[nodiscard]] int verb_watch(const Arguments& given, const Signals& signals);
 [[nodiscard]] int verb_break(const Arguments& given, const Signals& signals);
 [[nodiscard]] int verb_doctor(const Arguments& given, const Signals& signals);

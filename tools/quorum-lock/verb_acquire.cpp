@@ -25,7 +25,7 @@ int verb_acquire(const Arguments& given, const Signals& signals) {
   Result<Client> client = session.connect();
   if (!client) return report_failure(settings, resource, client.error());
   Acquisition acquisition =
-      acquire_until_signal(client.value(), resource, std::move(options), signals);
+      acquire_until_signal(client.value(), resource, std::move(options), settings, signals);
   if (acquisition.signal != 0) return code_of_signal(acquisition.signal);
   if (!acquisition.lease) return report_failure(settings, resource, acquisition.lease.error());
 

@@ -246,14 +246,22 @@ class Bench {
   std::size_t done_ = 0;
 };
 
-int report(const BenchRequest& request, const std::vector<BenchRow>& rows) {
+/// What one call meets now, where all of a measurement failed.
+std::string why_it_fails(const BenchRequest& request, const Session& session) {
+  Result<Client> client = Client::create(client_options(request.settings, session.nodes()));
+  if (!client) return client.error().message;
+  const Result<Lease> lease = client->try_acquire("quorum-lock-bench");
+  return lease ? "a lock is granted now" : lease.error().message;
+}
+
+int report(const BenchRequest& request, const Session& session, const std::vector<BenchRow>& rows) {
   const int printed = print_result(request.settings.format == Settings::Format::json
                                        ? bench_json(rows)
                                        : bench_text(Style::of_standard_output(), rows));
   for (const BenchRow& row : rows) {
     if (medians_of(row.ours).cycles_per_s > 0) continue;
-    print_error(fmt::format("unavailable: no cycle succeeded with {} nodes and {} in flight",
-                            row.nodes, row.in_flight));
+    print_error(fmt::format("no cycle succeeded with {} nodes and {} in flight: {}", row.nodes,
+                            row.in_flight, why_it_fails(request, session)));
     return code(ExitCode::unavailable);
   }
   return printed;
@@ -286,7 +294,7 @@ int verb_bench(const Arguments& given, const Signals& signals) {
     return code(ExitCode::unavailable);
   }
   if (signal != 0) return code_of_signal(signal);
-  return report(request, std::get<std::vector<BenchRow>>(outcome));
+  return report(request, session, std::get<std::vector<BenchRow>>(outcome));
 }
 
 }  // namespace redlock::cli

@@ -26,6 +26,7 @@ std::vector<std::string> tokens_on(const Inspection& inspection) {
   for (const NodeInspection& node : inspection.nodes) {
     switch (node.kind) {
       case LockKind::none:
+      case LockKind::reserved:
         break;
       case LockKind::exclusive:
       case LockKind::other:
@@ -102,7 +103,7 @@ int break_tokens(Client& client, const Settings& settings, const std::string& re
   }
   std::string problem;
   for (const std::string& text : tokens) {
-    const Result<RoundReport> released = client.release(resource, *Token::parse(text));
+    const Result<RoundReport> released = client.break_lock(resource, *Token::parse(text));
     if (!released && released.error().code != Errc::not_holder) problem = released.error().message;
   }
   const Result<Inspection> after = client.inspect(resource);

@@ -10,11 +10,13 @@
 #include "quorum-lock/exit_code.hpp"
 #include "quorum-lock/held_command.hpp"
 #include "quorum-lock/json.hpp"
+#include "quorum-lock/metrics_export.hpp"
 #include "quorum-lock/output.hpp"
 #include "quorum-lock/session.hpp"
 #include "quorum-lock/text.hpp"
 #include "quorum-lock/usage_error.hpp"
 #include "quorum-lock/verb.hpp"
+#include "quorum-lock/wait_notice.hpp"
 #include "redlock/election.hpp"
 
 namespace redlock::cli {
@@ -26,6 +28,7 @@ struct Candidacy {
   std::string candidate;
   std::chrono::nanoseconds ttl{};
   std::chrono::nanoseconds wait = forever;
+  MetricsTargets metrics{};
 };
 
 /// Host and process: the default name, unique among the candidates.
@@ -45,6 +48,7 @@ int run_while_leader(const Candidacy& candidacy, const Arguments& given, const S
   request.terms.name = candidacy.candidate;
   request.command = given.command;
   request.kill_after = given.duration("kill-after");
+  request.metrics = candidacy.metrics;
   return run_under_lock(request, signals);
 }
 
@@ -70,10 +74,12 @@ int lead(const Candidacy& candidacy, Client& client, const Signals& signals) {
   options.ttl = candidacy.ttl;
   Election election(client, candidacy.election, options);
   std::stop_source over;
+  WaitNotice notice(client, candidacy.settings, candidacy.election, candidacy.wait);
   SignalWatcher watcher(signals, [&over](int) { over.request_stop(); });
   auto elected = candidacy.wait == forever
                      ? election.campaign(over.get_token())
                      : election.try_campaign_for(candidacy.wait, over.get_token());
+  notice.end();
   if (!elected) {
     const int signal = watcher.finish();
     if (signal != 0) return code_of_signal(signal);
@@ -132,6 +138,7 @@ int verb_elect(const Arguments& given, const Signals& signals) {
   if (given.flag("observe") && !given.command.empty()) {
     throw UsageError("--observe: not together with COMMAND");
   }
+  candidacy.metrics = metrics_targets_of(given);
   if (!given.command.empty()) {
     if (given.command.front().empty()) throw UsageError("COMMAND: must not be empty");
     return run_while_leader(candidacy, given, signals);
@@ -140,6 +147,7 @@ int verb_elect(const Arguments& given, const Signals& signals) {
   Session session(candidacy.settings, signals);
   Result<Client> client = session.connect();
   if (!client) return report_failure(candidacy.settings, candidacy.election, client.error());
+  const MetricsExport metrics(candidacy.metrics, candidacy.election, *client, candidacy.settings);
   return given.flag("observe") ? observe(candidacy, *client, signals)
                                : lead(candidacy, *client, signals);
 }

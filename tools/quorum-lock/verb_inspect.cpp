@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "quorum-lock/exit_code.hpp"
+#include "quorum-lock/holder_text.hpp"
 #include "quorum-lock/json.hpp"
 #include "quorum-lock/output.hpp"
 #include "quorum-lock/session.hpp"
@@ -41,6 +42,7 @@ namespace {
 int inspect_permits(Client& client, const Settings& settings, const std::string& resource,
                     std::uint64_t count) {
   std::vector<PermitInspection> permits;
+  std::size_t waiters = count_waiters_for_any(client, resource);
   for (std::uint64_t i = 0; i < count; ++i) {
     const std::string name = fmt::format("{}#{}", resource, i);
     Result<Inspection> inspection = client.inspect(name);
@@ -49,11 +51,13 @@ int inspect_permits(Client& client, const Settings& settings, const std::string&
       print_error(too_few_answered(name, *inspection));
       return code(ExitCode::unavailable);
     }
+    waiters = std::max<std::size_t>(waiters, inspection->waiters);
     permits.push_back({name, *std::move(inspection)});
   }
-  return print_result(settings.format == Settings::Format::json
-                          ? semaphore_json(resource, permits)
-                          : semaphore_text(Style::of_standard_output(), resource, permits));
+  return print_result(
+      settings.format == Settings::Format::json
+          ? semaphore_json(resource, permits, waiters)
+          : semaphore_text(Style::of_standard_output(), resource, permits, waiters));
 }
 
 }  // namespace

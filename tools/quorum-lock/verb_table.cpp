@@ -14,6 +14,10 @@ constexpr OptionText globals[] = {
      "Start 1 to 15 private redis-server processes for the length of this command and use them; no "
      "other user of this machine can reach them"},
     {"quorum", "Q", "Votes that make a lock; default: a majority of the nodes"},
+    {"name", "TEXT",
+     "What people call this process in inspections and refusals; default: user@host:pid program. "
+     "In "
+     "elect, the name of the candidate; default: host and process"},
     {"password-file", "FILE", "File whose first line is the password for nodes whose URL has none"},
     {"cacert", "FILE", "CA certificates for rediss:// (PEM); default: the system's"},
     {"cert", "FILE", "Client certificate for rediss:// (PEM)"},
@@ -52,14 +56,19 @@ constexpr OptionText run_options[] = {
     {"at-least", "DURATION",
      "Nobody else acquires RESOURCE for this time after it was acquired, even if COMMAND ends "
      "sooner"},
+    {"metrics-file", "FILE",
+     "Write metrics to FILE every 5 s and at the end, for node_exporter's textfile collector"},
+    {"metrics-listen", "HOST:PORT",
+     "Answer GET /metrics there, for Prometheus; PORT 0: any, printed on standard error"},
 };
 
 constexpr OptionText elect_options[] = {
-    {"name", "CANDIDATE", "The name that observers see; default: host and process"},
     {"ttl", "DURATION", "A leader that dies is replaced within this time; default 10s"},
     {"wait", "DURATION", "How long to wait for being elected; default: forever"},
     {"kill-after", "DURATION", "As in run"},
     {"observe", "", "Only report the leader, at once and after every change"},
+    {"metrics-file", "FILE", "As in run"},
+    {"metrics-listen", "HOST:PORT", "As in run"},
 };
 
 constexpr OptionText acquire_options[] = {
@@ -76,6 +85,12 @@ constexpr OptionText extend_options[] = {
 };
 constexpr OptionText release_options[] = {{"token", "T", "The token that acquire printed"}};
 constexpr OptionText inspect_options[] = {{"permits", "K", "Show the K permits of a semaphore"}};
+constexpr OptionText limit_option = {"limit", "KEYS",
+                                     "How many keys of each node to go through; default 10000"};
+constexpr OptionText list_verb_options[] = {
+    {"watch", "", "List again every second, until a signal; on a terminal in the same place"},
+    limit_option};
+constexpr OptionText top_options[] = {limit_option};
 constexpr OptionText bootstrap_options[] = {
     {"after-loss", "", "The nodes seem new, but have lost their data"}};
 
@@ -181,6 +196,42 @@ constexpr VerbText verb_texts[] = {
      "Examples:\n"
      "  quorum-lock inspect invoice/42 --nodes r1,r2,r3\n"
      "  quorum-lock inspect invoice/42 --json | jq -r .state"},
+    {"list",
+     "[PATTERN] [--watch]",
+     "List all locks: resource, kind, state, holder, how long it is held, how many clients wait, "
+     "and on how many of the nodes it is. Changes nothing.",
+     list_verb_options,
+     {},
+     "Examples:\n"
+     "  quorum-lock list --nodes r1,r2,r3\n"
+     "  quorum-lock list 'invoice/*' --watch\n"
+     "  quorum-lock list --json | jq -r '.locks[] | select(.state == \"split\") | .resource'\n"
+     "\n"
+     "PATTERN is a glob as Redis has it: * ? [a-c], and \\ before a character that is meant "
+     "literally.\n"
+     "Permits of a semaphore are one line. States: held (on a quorum), split (nobody has a "
+     "quorum,\n"
+     "and nobody else can get one), minority (on fewer nodes than a quorum: what is left of an\n"
+     "attempt, a release or a holder), reserved (for the next waiter), free (but clients wait),\n"
+     "indeterminate (it depends on nodes that do not answer).\n"
+     "Listed are the keys that can be locks: strings that expire within --max-ttl and are no "
+     "longer\n"
+     "than a token, and those of this library. It goes through at most --limit keys of each node, "
+     "and\n"
+     "says where that was not all. The resource of a key without expiry is not listed: see "
+     "inspect.\n"
+     "Exits with 69 when fewer than a quorum of the nodes answer."},
+    {"top",
+     "[PATTERN]",
+     "Show the nodes and the locks, every second, until q or Ctrl-C. Changes nothing.",
+     top_options,
+     {},
+     "Examples:\n"
+     "  quorum-lock top --nodes r1,r2,r3\n"
+     "  quorum-lock top 'invoice/*'\n"
+     "\n"
+     "Of each node: state, round trip, version, memory, quarantine. The locks are those of list.\n"
+     "Needs a terminal; elsewhere it exits with 64, and list --watch does. NO_COLOR is respected."},
     {"watch",
      "RESOURCE...",
      "Print who holds each RESOURCE, or that it is free: at once, and after every change, until a "
@@ -325,13 +376,10 @@ constexpr VerbText verb_texts[] = {
      "otherwise."},
 };
 
-constexpr std::string_view later_verb_names[] = {"top"};
-
 }  // namespace
 
 std::span<const OptionText> global_options() noexcept { return globals; }
 std::span<const VerbText> verbs() noexcept { return verb_texts; }
-std::span<const std::string_view> later_verbs() noexcept { return later_verb_names; }
 
 std::string_view program_footer() noexcept {
   return "Durations are whole numbers with a unit: 250us, 250ms, 10s, 2m, 1h.\n"

@@ -24,7 +24,6 @@ struct VerbText {
 
 [[nodiscard]] std::span<const OptionText> global_options() noexcept;
 [[nodiscard]] std::span<const VerbText> verbs() noexcept;
-[[nodiscard]] std::span<const std::string_view> later_verbs() noexcept;
 
 /// Ends the help of the program itself.
 [[nodiscard]] std::string_view program_footer() noexcept;

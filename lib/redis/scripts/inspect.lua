@@ -1,17 +1,58 @@
 -- KEYS: resource, numbers, quarantine. ARGV: a token, or ''.
--- {value, or false where there is no string, PTTL, type, number, PTTL of the quarantine}: all of one
+-- {value, or false where there is no string, PTTL, type, number, PTTL of the quarantine, for people}: all of one
 -- instant, which commands of their own would not be; of holds also {…, texts, how many, 1 if the token is
 -- one of them}. The texts are the group and, where no token was asked about, the tokens of the 256 holds that
 -- end first, each behind its length; a text longer than a token is cut to a length that no token has. GET is asked
 -- only of a string, so that it cannot raise.
+-- For people, each behind its length: how many clients are queued, the client that is next, its name, the name of the
+-- holder, the last locks that operators broke (each: milliseconds, token, name), and the names of the first 8 holds. A
+-- name that cannot be read is ''.
 local key = KEYS[1]
 local kind = redis.call('type', key).ok
 local number = redis.pcall('zscore', KEYS[2], key)
 number = type(number) == 'string' and math.min(tonumber(number), 9007199254740991) or 0
 local left = redis.call('pttl', key)
 local quarantine = redis.call('pttl', KEYS[3])
+
+local function with_length(text)
+  return #text .. ':' .. text
+end
+local function list(texts)
+  return with_length(table.concat(texts))
+end
+local function name_of(client)
+  local name = client ~= '' and redis.pcall('get', 'redlock:node:client:' .. client)
+  return with_length(type(name) == 'string' and string.sub(name, 1, 128) or '')
+end
+-- A token of a client of ours begins with its id.
+local function client_of(token)
+  local digits = string.match(token, '^[0-9a-f]+')
+  local is_ours = digits and #digits == 40 and (#token == 40 or string.sub(token, 41, 41) == ':')
+  return is_ours and string.sub(digits, 1, 16) or ''
+end
+
+local function first_of(set)
+  local first = redis.pcall('zrange', set, 0, 0)[1]
+  return first and string.sub(string.gsub(first, '^[+~]', ''), 1, 128) or ''
+end
+local function for_people(holder, next, names)
+  local queue, audit = 'redlock:node:queue:' .. key, {}
+  local waiters = redis.pcall('zcard', queue)
+  -- Its member '' is no client.
+  waiters = type(waiters) == 'number' and math.max(waiters - 1, 0) or 0
+  next = next or first_of(queue)
+  local entries = redis.pcall('zrevrange', 'redlock:node:audit:' .. key, 0, 7, 'withscores')
+  for i = 1, #entries, 2 do
+    audit[#audit + 1] = with_length(entries[i + 1]) .. string.sub(entries[i], 1, 400)
+  end
+  return with_length(tostring(waiters)) .. with_length(next) .. name_of(next) .. name_of(holder)
+    .. list(audit) .. list(names)
+end
+
 if kind == 'string' then
-  return {redis.call('get', key), left, kind, number, quarantine}
+  local value = redis.call('get', key)
+  local reserved_for = string.match(string.sub(value, 1, 141), '^redlock:next:(.*)')
+  return {value, left, kind, number, quarantine, for_people(client_of(value), reserved_for, {})}
 end
 if kind == 'zset' then
   local first = redis.call('zrange', key, 0, 0, 'withscores')
@@ -27,21 +68,24 @@ if kind == 'zset' then
     local reserved = tonumber(redis.call('zscore', key, 'next'))
     if reserved and reserved > now then
       holds = holds - 1
+    else
+      reserved = nil
     end
     local mine = tonumber(redis.call('zscore', key, 'hold:' .. ARGV[1]))
-    local function with_length(text)
-      return #text .. ':' .. text
-    end
-    local texts = {with_length(string.sub(first[1], 7, 135))}
+    local texts, names = {with_length(string.sub(first[1], 7, 135))}, {}
     if ARGV[1] == '' then
       for _, member in ipairs(redis.call('zrangebyscore', key, later, '+inf', 'limit', 0, 257)) do
         if string.sub(member, 1, 5) == 'hold:' and #texts <= 256 then
           texts[#texts + 1] = with_length(string.sub(member, 6, 134))
+          if #names < 8 then
+            names[#names + 1] = name_of(client_of(string.sub(member, 6)))
+          end
         end
       end
     end
-    return {false, left, kind, number, quarantine, table.concat(texts), holds,
+    local admitted = reserved and first_of('redlock:node:next:' .. key)
+    return {false, left, kind, number, quarantine, for_people('', admitted, names), table.concat(texts), holds,
       mine and mine > now and 1 or 0}
   end
 end
-return {false, left, kind, number, quarantine}
+return {false, left, kind, number, quarantine, for_people('', nil, {})}

@@ -9,17 +9,13 @@
 local call = redis.call
 
 -- The usual cases, ahead of functions that cost the node time to define.
-local deleted
+local found = {}
 if #KEYS == 1 and ARGV[2] == '0' and not ARGV[4] then
-  local value = redis.pcall('get', KEYS[1])
-  if value == ARGV[1] then
-    deleted = redis.pcall('del', KEYS[1], 'redlock:node:awaited')
-    if deleted == 1 then
-      return 1
-    end
-  elseif not value then
-    return 0
-  elseif type(value) == 'string' then
+  -- One command, and nil for a key of another type.
+  found = redis.pcall('mget', KEYS[1], 'redlock:node:awaited')
+  if found[1] == ARGV[1] and not found[2] then
+    return redis.pcall('del', KEYS[1])
+  elseif found[1] and found[1] ~= ARGV[1] then
     return -1
   end
 elseif ARGV[4] then
@@ -35,10 +31,8 @@ elseif ARGV[4] then
 end
 
 -- with: waiters
-if deleted == 2 then
-  pass_on(KEYS[1], ARGV[3])
-  still_awaited()
-  return 1
+if found[1] then
+  return pass_on(KEYS[1], ARGV[3]) and 1 or redis.pcall('del', KEYS[1])
 end
 
 -- with: holds

@@ -30,7 +30,7 @@ TEST(Acquire, counts_the_deadline_from_the_start_of_the_granting_round) {
   h.acquire(1, 10s, 5s);
   h.pass(20ms);
   h.answers({0, 1}, Reply::taken, "x", 30ms);
-  h.answer(2, Reply::granted);
+  EXPECT_EQ(h.answer(2, Reply::granted), "release t1 -> 2");
   // The second attempt begins when two nodes can be free.
   EXPECT_EQ(h.pass(31ms), "set t2 -> 0 1 2");
   h.answer(0, Reply::granted);
@@ -76,7 +76,7 @@ TEST(Acquire, tells_who_holds_the_lock_and_for_how_long) {
   Connected h(3);
   h.acquire(1, 10s);
   h.answer(1, Reply::taken, "other", 700ms);
-  EXPECT_EQ(h.answer(2, Reply::taken, "other", 400ms), "release t1 -> 0; failed #1 held");
+  EXPECT_EQ(h.answer(2, Reply::taken, "other", 400ms), "failed #1 held");
   const Round& round = *h.decided_by();
   EXPECT_EQ(round.leading_holder(), "other");
   EXPECT_EQ(round.free_in(), 700ms);
@@ -94,9 +94,9 @@ TEST(Acquire, waits_for_a_key_that_is_there_for_longer_than_a_duration_can_say) 
 TEST(Acquire, that_failed_does_not_forget_a_key_that_was_set_late) {
   Connected h(3);
   h.acquire(1, 100ms);
-  EXPECT_EQ(h.answers({0, 1}, Reply::taken, "other"), "release t1 -> 2; failed #1 held");
+  EXPECT_EQ(h.answers({0, 1}, Reply::taken, "other"), "failed #1 held");
   h.pass(90ms);
-  h.answer(2, Reply::granted);
+  EXPECT_EQ(h.answer(2, Reply::granted), "release t1 -> 2");
   h.answer(2, Reply::error, "BUSY");
   h.pass(60ms);
   EXPECT_EQ(h.engine().claims(), 1U) << "150 ms after the first, 60 ms after the last could be set";
@@ -197,7 +197,7 @@ TEST(Waiting, for_a_holder_looks_again_when_a_quorum_can_be_free) {
   h.acquire(1, 10s, 10s);
   h.answer(0, Reply::taken, "other", 1ms);
   h.answer(1, Reply::taken, "other", 20ms);
-  EXPECT_EQ(h.answer(2, Reply::taken, "other", 9ms), "release t1 -> 3 4");
+  EXPECT_EQ(h.answer(2, Reply::taken, "other", 9ms), "");
   // 100 us is the scale where nothing was measured; the third smallest is 20 ms away.
   EXPECT_EQ(h.until_deadline(), 100us);
 }

@@ -414,6 +414,10 @@ class Harness {
         return "mark-plain";
       case Verb::write_marker:
         return "write-marker";
+      case Verb::write_name:
+        return "write-name";
+      case Verb::write_audit:
+        return "write-audit";
     }
     return "?";
   }
@@ -421,7 +425,7 @@ class Harness {
   static std::string how(const SendToQueue& command) {
     const bool leaves = command.stamp.verb == Verb::leave_queue;
     if (leaves) return command.mode == 2 ? " and let others in" : "";
-    const std::array<std::string, 3> forms{"", " unreserved", " as a reader"};
+    const std::array<std::string, 4> forms{"", " unreserved", " as a reader", " for any"};
     const std::string form = forms.at(static_cast<std::size_t>(command.mode / 2));
     if (command.mode % 2 == 1) return form + " anew";
     return form + (command.ticket > 0 ? " ticket " + std::to_string(command.ticket) : "");

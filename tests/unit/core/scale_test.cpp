@@ -103,6 +103,45 @@ TEST(Scale, a_node_that_goes_down_looks_once_at_every_key_that_is_waited_for) {
   EXPECT_EQ(visited(of_one, [&] { of_one.down(1); }), many + 1) << "all have to poll now";
 }
 
+TEST(Scale, a_shutdown_looks_at_every_lease_a_few_times) {
+  Leases crowd;
+  EXPECT_LE(visited(crowd,
+                    [&] {
+                      crowd.step(Shutdown{5s});
+                      crowd.answer_all(Reply::granted);
+                    }),
+            8 * many);
+}
+
+TEST(Scale, and_where_a_node_cannot_be_reached) {
+  Leases crowd;
+  crowd.down(0);
+  EXPECT_LE(visited(crowd,
+                    [&] {
+                      crowd.step(Shutdown{5s});
+                      crowd.answer_all(Reply::granted);
+                    }),
+            9 * many);
+}
+
+TEST(Scale, a_shutdown_looks_at_every_caller_that_waits_a_few_times) {
+  Waiting of_their_own(Waiting::For::own);
+  EXPECT_LE(visited(of_their_own,
+                    [&] {
+                      of_their_own.step(Shutdown{5s});
+                      of_their_own.answer_all(Reply::granted);
+                    }),
+            5 * many);
+  EXPECT_EQ(of_their_own.failed(), many);
+  Waiting of_one(Waiting::For::one);
+  EXPECT_LE(visited(of_one,
+                    [&] {
+                      of_one.step(Shutdown{5s});
+                      of_one.answer_all(Reply::granted);
+                    }),
+            5 * many);
+}
+
 TEST(Waiters, are_visited_in_the_order_in_which_they_came) {
   Waiters waiters;
   for (std::uint32_t i = 0; i < 100; ++i) waiters.add(i + 1, i);

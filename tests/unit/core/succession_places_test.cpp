@@ -68,7 +68,6 @@ struct Blocked : Connected {
       event.number = 2;
       step(event);
     }
-    answer(2, Reply::gone);
   }
 };
 

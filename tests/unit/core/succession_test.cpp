@@ -93,14 +93,13 @@ TEST(Tickets, of_refusals_are_made_level) {
   Contended h;
   h.acquire(2, 10s, 60s);
   h.refused({0}, holder, 10s, {11});
-  EXPECT_EQ(h.refused({1}, holder, 10s, {14}),
-            "release t3 again 14 quietly -> 2; queue resource ticket 14 -> 0")
-      << "the release raises it as well";
+  EXPECT_EQ(h.refused({1}, holder, 10s, {14}), "queue resource ticket 14 -> 0");
   h.queued({0}, {14});
-  h.refused({2}, holder, 10s, {12});
-  h.answer(2, Reply::gone);
+  EXPECT_EQ(h.refused({2}, holder, 10s, {12}), "queue resource ticket 14 -> 2")
+      << "also of one that comes behind the decision";
+  h.queued({2}, {14});
   EXPECT_EQ(h.pass(2400ms), "take t4 ticket 14 -> 0 1 2");
-  EXPECT_EQ(h.refused({0, 1}, holder, 10s, {14}), "release t4 again 14 quietly -> 2");
+  EXPECT_EQ(h.refused({0, 1}, holder, 10s, {14}), "");
 }
 
 TEST(Tickets, are_forgotten_by_who_stops_waiting) {
@@ -108,7 +107,6 @@ TEST(Tickets, are_forgotten_by_who_stops_waiting) {
   h.acquire(2, 10s, 60s);
   h.refused({0, 1, 2}, holder, 10s, {11});
   h.cancel(2);
-  h.answer(2, Reply::gone);
   h.answers({0, 1, 2}, Reply::done);
   EXPECT_EQ(h.acquire(3, 10s, 60s), "take t4 ticket 0 -> 0 1 2");
 }
@@ -121,10 +119,35 @@ TEST(LostAttempts, that_name_no_single_holder_pass_on_what_they_release) {
   EXPECT_EQ(h.refused({1}, std::string(40, 'b'), 10s, {7}).find("release t3 again 7 -> 2"), 0U);
 }
 
-TEST(LostAttempts, that_a_reservation_refused_pass_on_what_they_release) {
+TEST(LostAttempts, that_a_reservation_refused_pass_on_what_is_granted_late) {
   Queued h;
   h.pass(2400ms);
-  EXPECT_EQ(h.refused({0, 1}, reservation, 20ms, {7}), "release t3 again 7 -> 2");
+  EXPECT_EQ(h.refused({0, 1}, reservation, 20ms, {7}), "");
+  EXPECT_EQ(h.answer(2, Reply::granted), "release t3 again 7 -> 2");
+}
+
+TEST(LostAttempts, of_what_a_quorum_names_release_only_what_is_granted) {
+  Queued h;
+  h.pass(2400ms);
+  EXPECT_EQ(h.refused({0, 1}, holder, 10s, {7}), "") << "the third will refuse as well";
+  EXPECT_EQ(h.refused({2}, holder, 10s, {7}), "");
+  EXPECT_EQ(h.tick(), "");
+}
+
+TEST(LostAttempts, that_a_node_does_not_answer_are_undone_behind_them) {
+  Queued h;
+  h.pass(2400ms);
+  h.refused({0, 1}, holder, 10s, {7});
+  const std::string out = h.pass(1s);
+  EXPECT_EQ(out.find("release t3 again 7 quietly -> 2; disconnect 2"), 0U) << out;
+}
+
+TEST(LostAttempts, that_wait_for_an_answer_are_released_by_a_shutdown) {
+  Queued h;
+  h.pass(2400ms);
+  h.refused({0, 1}, holder, 10s, {7});
+  const std::string out = h.step(Shutdown{1s});
+  EXPECT_NE(out.find("release t3"), std::string::npos) << out;
 }
 
 TEST(LostAttempts, of_who_stops_waiting_do_not_queue_it_again) {
@@ -142,8 +165,8 @@ TEST(LostAttempts, that_outlast_the_wait_do_not_queue_again) {
 TEST(LostAttempts, that_are_released_again_do_not_queue_again) {
   Queued h;
   h.pass(2400ms);
-  EXPECT_EQ(h.refused({0, 1}, holder, 10s, {7}), "release t3 again 7 quietly -> 2");
-  h.placed({2}, Reply::granted, {}, {}, {});
+  h.refused({0, 1}, holder, 10s, {7});
+  EXPECT_EQ(h.placed({2}, Reply::granted, {}, {}, {}), "release t3 again 7 quietly -> 2");
   h.answer(2, Reply::error, "OOM");
   EXPECT_EQ(h.pass(1s).find("release t3 -> 2"), 0U);
 }
@@ -162,7 +185,6 @@ TEST(Reservations, do_not_make_a_waiter_poll_that_is_not_first) {
   Queued h;
   h.pass(2400ms);
   h.refused({0, 1, 2}, reservation, 20ms, {7});
-  h.answer(2, Reply::gone);
   EXPECT_EQ(h.pass(2390ms), "");
   EXPECT_EQ(h.pass(20ms), "take t4 ticket 7 -> 0 1 2");
 }
@@ -191,9 +213,7 @@ TEST(Reservations, are_not_polled_by_who_is_first_no_more) {
   h.refused({0, 1}, reservation, 20ms, {7, true});
   h.pass(21ms);
   h.refused({2}, reservation, 20ms, {7});  // of the round before
-  h.answer(2, Reply::gone);
   h.refused({0, 1, 2}, reservation, 20ms, {7});
-  h.answer(2, Reply::gone);
   EXPECT_EQ(h.pass(1s), "");
 }
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "core/for_people.hpp"
 #include "redlock/limits.hpp"
 #include "unit/redis/values.hpp"
 
@@ -33,6 +34,8 @@ constexpr std::array every_verb{Verb::set,
                                 Verb::read_clock,
                                 Verb::set_fenced,
                                 Verb::prune_fencing_numbers,
+                                Verb::write_name,
+                                Verb::write_audit,
                                 Verb::set_fenced_and_ttl,
                                 Verb::take_permit,
                                 Verb::enter,
@@ -246,10 +249,13 @@ TEST(Classify, AReleaseIsAnsweredByThreeNumbers) {
   EXPECT_EQ(of(-2), "violation");
 }
 
+/// What only people read, of a resource for which nobody waits.
+Value nobody() { return bulk("1:00:0:0:0:0:"); }
+
 TEST(Classify, AnInspectionTellsHolderAndTimeTogether) {
   const auto of = [](Value holder, Value pttl, Value kind) {
     const Inspected answer(
-        {std::move(holder), std::move(pttl), std::move(kind), integer(0), integer(-2)});
+        {std::move(holder), std::move(pttl), std::move(kind), integer(0), integer(-2), nobody()});
     return meaning(Verb::inspect, Dialect::classic, answer.array);
   };
   EXPECT_EQ(of(bulk("me"), integer(12), bulk("string")), "found 'me' 12");
@@ -264,13 +270,44 @@ TEST(Classify, AnInspectionTellsHolderAndTimeTogether) {
 }
 
 TEST(Classify, AnInspectionTellsNumberAndQuarantine) {
-  const Inspected answer({bulk("me"), integer(12), bulk("string"), integer(77), integer(3000)});
+  const Inspected answer(
+      {bulk("me"), integer(12), bulk("string"), integer(77), integer(3000), nobody()});
   const auto classified = classify(Verb::inspect, Dialect::classic, answer.array, nullptr);
   ASSERT_TRUE(classified);
   EXPECT_EQ(classified->number, 77U);
   EXPECT_EQ(classified->time, milliseconds(3000));
-  const Inspected negative({bulk("me"), integer(12), bulk("string"), integer(-1), integer(-2)});
+  const Inspected negative(
+      {bulk("me"), integer(12), bulk("string"), integer(-1), integer(-2), nobody()});
   EXPECT_EQ(meaning(Verb::inspect, Dialect::classic, negative.array), "violation");
+}
+
+TEST(Classify, AnInspectionTellsPeopleWhoWaitsAndWhatOperatorsDid) {
+  const auto of = [](const std::string& for_people) {
+    const Inspected answer(
+        {bulk("me"), integer(12), bulk("string"), integer(0), integer(-2), bulk(for_people)});
+    const auto classified = classify(Verb::inspect, Dialect::classic, answer.array, nullptr);
+    return classified ? std::string(classified->for_people) : "violation";
+  };
+  const std::string good = "2:122:id3:ann3:bob13:4:12342:tk1:x5:1:a0:";
+  EXPECT_EQ(of(good), good);
+  const auto people = core::parse_for_people(good);
+  ASSERT_TRUE(people);
+  EXPECT_EQ(people->waiters, 12U);
+  EXPECT_EQ(people->next, "id");
+  EXPECT_EQ(people->next_name, "ann");
+  EXPECT_EQ(people->holder_name, "bob");
+  std::string_view audit = people->audit;
+  const auto entry = core::take_audit(audit);
+  ASSERT_TRUE(entry);
+  EXPECT_EQ(entry->milliseconds, 1234);
+  EXPECT_EQ(entry->token, "tk");
+  EXPECT_EQ(entry->name, "x");
+  for (const std::string odd :
+       {"", "1:0", "1:x0:0:0:0:0:", "2:-10:0:0:0:0:", "11:999999999990:0:0:0:0:", "1:00:0:0:0:",
+        "1:00:0:0:0:0:0:", "1:00:0:0:1:x0:", "1:00:0:0:3:1:10:",
+        "1:00:0:0:21:14:900000000000010:0:0:", "1:00:0:0:0:1:x"}) {
+    EXPECT_EQ(of(odd), "violation") << odd;
+  }
 }
 
 TEST(Classify, AFencedSetTellsLockAndNumberTogether) {
@@ -326,22 +363,22 @@ TEST(Classify, ARefusedPlaceTellsWhichAreFree) {
 }
 
 TEST(Classify, AnInspectionOfHoldsTellsTheGroupAndWhetherTheTokenIsThere) {
-  const Inspected answer({nil(), integer(12), bulk("zset"), integer(0), integer(-2),
+  const Inspected answer({nil(), integer(12), bulk("zset"), integer(0), integer(-2), nobody(),
                           bulk("6:shared"), integer(2), integer(1)});
   const auto classified = classify(Verb::inspect, Dialect::classic, answer.array, nullptr);
   ASSERT_TRUE(classified && classified->holds);
   EXPECT_EQ(classified->text, "6:shared");
   EXPECT_EQ(classified->holds->count, 2U);
   EXPECT_TRUE(classified->holds->asked_for);
-  const Inspected odd({nil(), integer(12), bulk("zset"), integer(0), integer(-2), bulk("6:shared"),
-                       integer(2), integer(7)});
+  const Inspected odd({nil(), integer(12), bulk("zset"), integer(0), integer(-2), nobody(),
+                       bulk("6:shared"), integer(2), integer(7)});
   EXPECT_EQ(meaning(Verb::inspect, Dialect::classic, odd.array), "violation");
 }
 
 TEST(Classify, AnInspectionOfHoldsTellsSoManyTokensAndNoLongerOnes) {
   const auto of = [](const std::string& texts) {
-    const Inspected answer({nil(), integer(12), bulk("zset"), integer(0), integer(-2), bulk(texts),
-                            integer(2), integer(0)});
+    const Inspected answer({nil(), integer(12), bulk("zset"), integer(0), integer(-2), nobody(),
+                            bulk(texts), integer(2), integer(0)});
     return meaning(Verb::inspect, Dialect::classic, answer.array);
   };
   const auto texts = [](std::size_t count, const std::string& text) {
@@ -432,6 +469,8 @@ TEST(ClassifyPlain, AReleaseTellsWhetherClientsAreQueued) {
   EXPECT_EQ(of(integer(1), integer(0)), "released");
   EXPECT_EQ(of(integer(1), integer(2)), "released, queued");
   EXPECT_EQ(of(integer(1), integer(3)), "released, queued") << "and somebody has it already";
+  EXPECT_EQ(of(integer(1), integer(4)), "released, queued") << "for any permit, too";
+  EXPECT_EQ(of(integer(1), integer(5)), "released, queued");
   EXPECT_EQ(of(integer(0), integer(0)), "gone");
   EXPECT_EQ(of(integer(0), integer(2)), "gone");
   EXPECT_EQ(of(integer(0), integer(1)), "taken");
@@ -442,7 +481,7 @@ TEST(ClassifyPlain, AReleaseTellsWhetherClientsAreQueued) {
   EXPECT_EQ(of(error("OOM x"), integer(1)), "script needed 'OOM x'");
   EXPECT_EQ(of(error("READONLY x"), integer(1)), "error 'READONLY x'");
   EXPECT_EQ(of(integer(2), integer(0)), "violation");
-  EXPECT_EQ(of(integer(1), integer(4)), "violation");
+  EXPECT_EQ(of(integer(1), integer(6)), "violation");
   EXPECT_EQ(of(status("OK"), integer(0)), "violation");
 }
 

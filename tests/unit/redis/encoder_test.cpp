@@ -185,6 +185,15 @@ TEST(Encoder, PlainCommandsTakeThePlaceOfScripts) {
             command({"DELIFEQ", "r", "t0k"}) + exists);
   EXPECT_EQ(encoded(Verb::release_plain, Dialect::with_delex),
             command({"DELEX", "r", "IFEQ", "t0k"}) + exists);
+  // Of a permit, who waits for any is counted as well.
+  for (const std::string permit : {"r#7", "s#8"}) {
+    const std::string queue = "redlock:node:queue:" + permit;
+    const std::string any = queue.substr(0, queue.size() - 1);
+    EXPECT_EQ(
+        encoder.encode(Verb::release_plain, ScriptForm::digest, Dialect::with_get, permit, token(),
+                       milliseconds(9), 77),
+        command({"DELIFEQ", permit, "t0k"}) + command({"EXISTS", permit, queue, queue, any, any}));
+  }
   const std::string extend = command({"SET", "r", "t0k", "IFEQ", "t0k", "GET", "PX", "9"});
   EXPECT_EQ(encoded(Verb::extend_plain, Dialect::with_get), extend);
   EXPECT_EQ(encoded(Verb::repair_plain, Dialect::with_get),
@@ -226,6 +235,24 @@ TEST(Encoder, NumbersAreTended) {
   EXPECT_EQ(
       encoder.encode(Verb::prune_fencing_numbers, ScriptForm::digest, Dialect::classic, {}, {}, {}),
       test::resp::command({"EVALSHA", sha1(scripts::prune), "1", "redlock:node:numbers"}));
+}
+
+TEST(Encoder, ANameIsKeptByTheIdOfTheClient) {
+  Encoder encoder;
+  EXPECT_EQ(
+      encoder.encode(Verb::write_name, ScriptForm::digest, Dialect::classic, "backup on db3",
+                     token(), {}, 60'000),
+      test::resp::command({"SET", "redlock:node:client:t0k", "backup on db3", "PX", "60000"}));
+}
+
+TEST(Encoder, AnAuditNamesTheTokenAndTheOperator) {
+  Encoder encoder;
+  Terms terms;
+  terms.name = "me";
+  EXPECT_EQ(
+      encoder.encode(Verb::write_audit, ScriptForm::digest, Dialect::classic, "r", token(), {}, 0,
+                     terms),
+      test::resp::command({"EVALSHA", sha1(scripts::audit), "1", "r", "t0k", "me", "86400000"}));
 }
 
 TEST(Encoder, QueuesAreOfAResource) {
@@ -291,6 +318,8 @@ TEST(Encoder, AUsedEncoderWritesWhatANewOneWrites) {
                                   Verb::join_queue,
                                   Verb::leave_queue,
                                   Verb::read_marker,
+                                  Verb::write_name,
+                                  Verb::write_audit,
                                   Verb::release_plain,
                                   Verb::extend_plain,
                                   Verb::repair_plain,

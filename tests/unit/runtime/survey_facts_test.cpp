@@ -25,7 +25,7 @@ std::string info(const std::string& more = {}) {
   return "# Server\r\nredis_version:7.0.15\r\nredis_mode:standalone\r\nrun_id:abc\r\n"
          "uptime_in_seconds:42\r\n# Persistence\r\nloading:0\r\naof_enabled:0\r\n# Replication\r\n"
          "role:master\r\nmaster_replid:xyz\r\nconnected_slaves:2\r\nmaxmemory_policy:"
-         "noeviction\r\ncluster_enabled:0\r\n" +
+         "noeviction\r\ncluster_enabled:0\r\nused_memory:1048576\r\nmaxmemory:0\r\n" +
          more;
 }
 
@@ -66,6 +66,8 @@ TEST(SurveyFacts, OfAHealthyServerAreReadFromItsInfo) {
   EXPECT_EQ(node.seen.persistence, NodeExamination::Persistence::none);
   EXPECT_FALSE(node.seen.durable);
   EXPECT_EQ(node.seen.maxmemory_policy, "noeviction");
+  EXPECT_EQ(node.seen.used_memory, 1048576U);
+  EXPECT_EQ(node.seen.max_memory, 0U);
   EXPECT_FALSE(node.seen.cluster);
   EXPECT_FALSE(node.seen.loading);
   EXPECT_FALSE(node.seen.marked);

@@ -18,10 +18,9 @@ local function enqueue(key, client, ticket, remember)
       redis.call('zadd', queue, wanted, client)
     end
   end
-  -- All three are renewed together, now and then, and not by everybody who asks.
+  -- Both are renewed together, now and then, and not by everybody who asks.
   if redis.call('pttl', queue) < 0.85 * remember then
     redis.call('pexpire', queue, remember)
-    redis.call('set', 'redlock:node:waiters', '', 'PX', remember)
     redis.call('set', 'redlock:node:awaited', '', 'PX', remember)
   end
   return wanted

@@ -1,12 +1,5 @@
 -- A client that waits for a resource is queued, and subscribed to a channel of its own. A mark says that clients wait. No
 -- error of this may reach the caller: the resource is released already, or about to be.
--- The mark may be deleted together with a resource, and is set again while any client waits.
-local function still_awaited()
-  local left = redis.pcall('pttl', 'redlock:node:waiters')
-  if type(left) == 'number' and left > 0 then
-    redis.pcall('set', 'redlock:node:awaited', '', 'PX', left)
-  end
-end
 
 -- '+' is before the id of a client for which nothing is to be reserved: it needs several resources at once, and two such
 -- clients would keep one each from the other. '~' is before that of a reader.
@@ -19,8 +12,14 @@ local function publish(member, before, key)
   return redis.pcall('publish', 'redlock:wake:' .. id_of(member), before .. key)
 end
 
+-- Clients that wait for any permit of a semaphore are queued under the beginning of its permits' names: "jobs#" for
+-- "jobs#0", "jobs#1", … Nothing else is kept there.
+local function any_permit_of(key)
+  return string.match(key, '^(.*#)%d+$')
+end
+
 -- The key of a resource that others may have soon, or share, is not free: who is first in the queue is notified and, in
--- case that one has gone, the second.
+-- case that one has gone, the second. Where nobody is queued for a permit, those are who wait for any permit.
 local function notify(key)
   local queue, notified = 'redlock:node:queue:' .. key, 0
   for _ = 1, 8 do
@@ -33,6 +32,10 @@ local function notify(key)
     else
       notified = notified + 1
     end
+  end
+  local any = notified == 0 and any_permit_of(key)
+  if any then
+    notify(any)
   end
 end
 
@@ -74,42 +77,53 @@ local function pass_on_to_readers(key, reader, milliseconds)
   redis.pcall('pexpire', admitted, milliseconds)
 end
 
+-- Somebody has to notice if the next one hangs: who is last in the queue.
+local function keep_watch(key, heir, milliseconds)
+  local watch = 'redlock:node:watch:' .. key
+  local watching = redis.pcall('get', watch)
+  if watching and watching ~= id_of(heir) then
+    return
+  end
+  -- Behind it there is only the next ticket.
+  local last = redis.pcall('zrevrange', 'redlock:node:queue:' .. key, 1, 1)[1]
+  if last then
+    redis.pcall('set', watch, id_of(last), 'PX', milliseconds)
+    publish(last, 1, key)
+  elseif watching then
+    redis.pcall('del', watch)
+  end
+end
+
 -- A free resource is passed on: it is reserved for a moment for who is first in the queue, and is taken out of it. A
--- reservation is no vote: the client has to ask like everybody else. Somebody has to notice if it hangs: who is last.
+-- reservation is no vote: the client has to ask like everybody else. A permit for which nobody is queued may be taken by
+-- those that wait for any.
 -- Whether it is reserved: the key is that then, whatever it was.
 local function pass_on(key, milliseconds)
   local queue = 'redlock:node:queue:' .. key
-  -- Behind it there is only the next ticket: the member '', which must not be taken out.
-  local last = redis.pcall('zrevrange', queue, 1, 1)[1]
-  for _ = 1, last and 64 or 0 do
-    local first = redis.pcall('zpopmin', queue)
-    local heir = first[1]
-    if not heir then
-      return false
+  for _ = 1, 64 do
+    local heir = redis.pcall('zrange', queue, 0, 0)[1]
+    -- Behind them there is only the next ticket.
+    if not heir or heir == '' then
+      break
     elseif string.sub(heir, 1, 1) == '+' then
-      redis.pcall('zadd', queue, first[2], heir)
       notify(key)
       return false
-    elseif publish(heir, 0, key) ~= 0 then
+    end
+    redis.pcall('zrem', queue, heir)
+    if publish(heir, 0, key) ~= 0 then
       local reserved = true
       if string.sub(heir, 1, 1) == '~' then
         pass_on_to_readers(key, heir, milliseconds)
-        last = redis.pcall('zrevrange', queue, 1, 1)[1] or heir
       else
         reserved = redis.pcall('set', key, 'redlock:next:' .. heir, 'PX', milliseconds).ok ~= nil
       end
-      local watch = 'redlock:node:watch:' .. key
-      local watching = redis.pcall('get', watch)
-      if watching == id_of(heir) and last == heir then
-        redis.pcall('del', watch)
-      elseif (watching == id_of(heir) or not watching) and last ~= heir then
-        redis.pcall('set', watch, id_of(last), 'PX', milliseconds)
-        publish(last, 1, key)
-      end
+      keep_watch(key, heir, milliseconds)
       return reserved
-    elseif heir == last then
-      return false
     end
+  end
+  local any = any_permit_of(key)
+  if any then
+    notify(any)
   end
   return false
 end

@@ -1,0 +1,96 @@
+#pragma once
+
+#include "redlock/language.hpp"
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "redlock/export.hpp"
+#include "redlock/inspection.hpp"
+#include "redlock/limits.hpp"
+#include "redlock/options.hpp"
+#include "redlock/result.hpp"
+
+namespace redlock {
+
+/// Which locks are listed.
+struct ListOptions {
+  /// A glob as Redis has it (`*`, `?`, `[a-c]`, `\` before a character that is meant literally).
+  /// Empty: all resources. A semaphore is listed if its name or that of a permit matches.
+  std::string pattern{};
+
+  /// How many keys of each node are gone through, at least 1. The rest is left out, and
+  /// `LockList::complete` is false then.
+  std::size_t keys_per_node = limits::keys_listed;
+};
+
+/// A lock over all nodes.
+struct ListedLock {
+  enum class State {
+    held,           ///< on a quorum of nodes
+    split,          ///< on too many nodes for anybody else to get a quorum, and nobody has one
+    minority,       ///< what is left of an attempt, of a release, or of a holder: it holds nothing
+    indeterminate,  ///< it depends on nodes that did not answer
+    reserved,       ///< nobody holds it; nodes have reserved it for clients that were queued
+    free,           ///< nobody holds it, and clients are queued for it
+  };
+
+  /// Of a semaphore its name, which is that of a permit without `#` and the number.
+  std::string resource{};
+  LockKind kind = LockKind::none;  ///< none: reserved or free
+  State state = State::free;
+  /// The token, the owner of a reentrant lock, or empty for the other kinds and for semaphores. Of
+  /// several, the one on most nodes.
+  std::string holder{};
+  std::uint32_t holds = 0;  ///< shared, reentrant: the number of holds
+  /// How many permits of a semaphore are held; its size is not stored. None: no semaphore.
+  std::optional<std::size_t> permits{};
+  /// How long the lock is held unless it is extended: until fewer than a quorum of the nodes have
+  /// it. Of a semaphore, until the next permit is free; without a quorum, until the last node has
+  /// forgotten it.
+  std::chrono::nanoseconds remaining{0};
+  std::size_t waiters = 0;  ///< clients that are queued, by the node with most of them
+  std::size_t nodes = 0;    ///< that store it; of a semaphore, for the permit on fewest of them
+};
+
+[[nodiscard]] REDLOCK_EXPORT std::string_view to_string(ListedLock::State state) noexcept;
+
+/// What one node contributed to the list.
+struct ListedNode {
+  std::string url{};           ///< without the password
+  std::string error{};         ///< why it did not answer; empty if it did
+  bool stopped_early = false;  ///< it has more keys than `ListOptions::keys_per_node`
+  std::size_t unread = 0;      ///< keys that it did not show: no right to them, or too long
+};
+
+/// The locks of all nodes. No snapshot: locks change while nodes are asked.
+struct LockList {
+  std::vector<ListedLock> locks{};  ///< sorted by resource
+  std::vector<ListedNode> nodes{};  ///< in the order in which they were configured
+  std::size_t quorum = 0;
+  std::size_t answered = 0;  ///< nodes; below the quorum, locks may be missing
+  /// A quorum of nodes answered, and these showed all of their keys.
+  bool complete = false;
+};
+
+/// Lists the locks that the nodes store, and the resources for which clients are queued.
+///
+/// A key is listed if it is what a lock can be: a string with an expiry within max TTL that is no
+/// longer than the longest token, or one of the library's own; or the holds of readers and of
+/// owners. Locks of other Redlock clients are such strings, and so is other data that expires as
+/// soon. A key without expiry is not listed.
+///
+/// Goes through the keys of each node with SCAN, in pages of 250, at most
+/// `ListOptions::keys_per_node`; changes nothing. Blocks for a round trip a page, to all nodes at
+/// once; a node that leaves one page unanswered for the longest node limit is given up. That a node
+/// does not answer is no error: see `LockList::nodes`. Errors: invalid_argument; limit_reached
+/// without a file descriptor. Any thread.
+[[nodiscard]] REDLOCK_EXPORT Result<LockList> list_locks(const ClientOptions& options,
+                                                         const ListOptions& list = {});
+
+}  // namespace redlock

@@ -1,0 +1,143 @@
+#pragma once
+
+#include "redlock/language.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "redlock/export.hpp"
+
+namespace redlock {
+
+/// Durations, counted in buckets whose bounds are powers of two in nanoseconds: 2^10 ns, which is
+/// 1.024 µs, twice as much, and so on up to 2^40 ns, which is 18 minutes; and a last one for what
+/// took longer. A value: it allocates nothing.
+struct DurationHistogram {
+  static constexpr std::size_t bounds = 31;
+
+  /// How many were longer than the bound before, and not longer than `bound(i)`. The last: longer
+  /// than all bounds.
+  std::array<std::uint64_t, bounds + 1> counts{};
+  /// Of all durations; begins at zero again after 584 years.
+  std::chrono::duration<std::uint64_t, std::nano> sum{0};
+
+  [[nodiscard]] static constexpr std::chrono::nanoseconds bound(std::size_t i) noexcept {
+    return std::chrono::nanoseconds(std::int64_t{1024} << i);
+  }
+
+  void record(std::chrono::nanoseconds duration) noexcept {
+    const auto length = static_cast<std::uint64_t>(duration.count());
+    // A bound itself belongs to the bucket below it.
+    const std::uint64_t below = (length + (length == 0 ? 1U : 0U) - 1) | 1023U;
+    ++counts[std::min<std::size_t>(static_cast<std::size_t>(std::bit_width(below)) - 10, bounds)];
+    sum += decltype(sum)(length);
+  }
+
+  /// All that were recorded.
+  [[nodiscard]] std::uint64_t count() const noexcept {
+    std::uint64_t all = 0;
+    for (const std::uint64_t one : counts) all += one;
+    return all;
+  }
+};
+
+/// What a client has seen of one node.
+struct NodeMetrics {
+  std::string node{};  ///< its address as configured, without the password
+
+  bool up = false;               ///< connected, authenticated, identified
+  bool may_vote = false;         ///< up, and no guard excludes it: it can vote for a new lease
+  std::uint64_t reconnects = 0;  ///< connections after the first
+
+  /// How long requests for a vote took: those of acquires and of renewals.
+  DurationHistogram round_trips{};
+
+  /// The votes of rounds that acquire or extend a lease, also of nodes that were not asked because
+  /// they were down or excluded. See Vote.
+  struct Votes {
+    std::uint64_t granted = 0;
+    std::uint64_t refused = 0;
+    std::uint64_t timeout = 0;
+    std::uint64_t unreachable = 0;
+    std::uint64_t error = 0;
+    std::uint64_t excluded = 0;
+  };
+  Votes votes{};
+
+  /// How long it has no vote for new leases yet; zero: it is not in quarantine.
+  std::chrono::nanoseconds quarantine{0};
+
+  /// Its wall clock less the median of all nodes' wall clocks. None: it is not known, or the clock
+  /// guard is off.
+  std::optional<std::chrono::nanoseconds> clock_offset{};
+
+  /// Leases and attempts that are over and whose release the node has not received yet.
+  std::uint64_t owed_releases = 0;
+
+  /// Requests to raise a fencing number after the acquire's first round trip: the slow path.
+  std::uint64_t fencing_raises = 0;
+};
+
+/// A snapshot of what a client has counted since it was created, and of its state. Counts of calls
+/// and leases are of this client alone, not of all clients of the nodes.
+struct Metrics {
+  /// Acquire calls by how they ended. Calls that were refused for their arguments are not counted.
+  struct Acquires {
+    std::uint64_t granted = 0;
+    std::uint64_t held = 0;
+    std::uint64_t split = 0;
+    std::uint64_t unavailable = 0;
+    std::uint64_t expired = 0;
+    std::uint64_t excluded = 0;
+    std::uint64_t cancelled = 0;
+    std::uint64_t closed = 0;
+    std::uint64_t limit_reached = 0;
+  };
+  Acquires acquires{};
+
+  std::uint64_t attempts = 0;   ///< rounds of acquire calls: one or more for each call
+  std::uint64_t handovers = 0;  ///< leases granted to an attempt that a notification began
+
+  /// Of granted leases: from the beginning of the call until the grant.
+  DurationHistogram waits{};
+  /// Of leases that are over: from the grant until they were released, detached or lost.
+  DurationHistogram holds{};
+
+  /// Rounds that extended a lease of this client, in the background or by a call.
+  std::uint64_t renewals_done = 0;
+  std::uint64_t renewals_failed = 0;  ///< too few votes; the lease goes on until its deadline
+  std::uint64_t leases_lost = 0;      ///< their deadline passed
+
+  /// See Counters.
+  std::uint64_t fenced_in_one_round = 0;
+  std::uint64_t fenced_in_more_rounds = 0;
+
+  std::uint64_t acquires_in_progress = 0;  ///< calls that have not answered
+  std::uint64_t acquires_waiting = 0;      ///< of them: those that were refused at least once
+  std::uint64_t leases_held = 0;
+
+  std::size_t quorum = 0;
+  std::vector<NodeMetrics> nodes{};  ///< in the order of ClientOptions::nodes, then learned ones
+};
+
+/// One more label of every sample.
+struct MetricLabel {
+  std::string name{};   ///< letters, digits and underscores; any other character becomes one
+  std::string value{};  ///< UTF-8
+};
+
+/// The metrics in the text exposition format of Prometheus, version 0.0.4, in base units (seconds).
+/// All names begin with `redlock_`. The label `node` is the node's address without the password.
+/// tools/docs/METRICS.md says what each metric means. Where the texts of several clients end up in
+/// one place, `labels` are to differ. Thread-safe.
+[[nodiscard]] REDLOCK_EXPORT std::string to_prometheus(const Metrics& metrics,
+                                                       const std::vector<MetricLabel>& labels = {});
+
+}  // namespace redlock

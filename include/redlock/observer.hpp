@@ -1,0 +1,72 @@
+#pragma once
+
+#include "redlock/language.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "redlock/clock.hpp"
+#include "redlock/error.hpp"
+#include "redlock/export.hpp"
+#include "redlock/fencing_token.hpp"
+#include "redlock/token.hpp"
+
+namespace redlock {
+
+/// An acquire call that began or ended.
+struct AcquireObservation {
+  std::uint64_t call = 0;         ///< names the call and its lease within one client
+  BootClock::time_point at{};     ///< when it happened, which may be earlier than when it is told
+  std::string resource{};         ///< the first of several
+  std::optional<Errc> failure{};  ///< ended: why no lease was granted; none: it was
+};
+
+/// A lease whose hold began or ended.
+struct HoldObservation {
+  enum class End {
+    open,      ///< it goes on
+    released,  ///< by its holder
+    detached,  ///< handed on: this client extends and releases it no more
+    lost,      ///< its deadline passed
+    closed,    ///< the client was closed
+  };
+  std::uint64_t call = 0;  ///< that acquired it
+  BootClock::time_point at{};
+  std::string resource{};  ///< of a permit: its name
+  Token token{};
+  std::optional<FencingToken> fencing_token{};
+  End end = End::open;
+};
+
+/// The enumerator's name: "released".
+[[nodiscard]] REDLOCK_EXPORT std::string_view to_string(HoldObservation::End end) noexcept;
+
+/// Told of a client's acquire calls and leases, from which spans for a tracing system can be made:
+/// see tests/examples/spans.cpp. Calls that were refused for their arguments, and turns that a
+/// Mutex object passes on among its threads, are not observed.
+///
+/// Threads: all functions are called on the client's loop thread, one at a time, in the order of
+/// what happened; the answer to the caller may come before. They must not block and must not throw.
+/// An observer that several clients share is called on several threads. A blocking call costs a
+/// change of threads more with an observer.
+class REDLOCK_EXPORT Observer {
+ public:
+  Observer() = default;
+  Observer(const Observer&) = delete;
+  Observer& operator=(const Observer&) = delete;
+  virtual ~Observer();
+
+  virtual void acquire_began(const AcquireObservation& call) noexcept;
+  /// Follows each acquire_began() once.
+  virtual void acquire_ended(const AcquireObservation& call) noexcept;
+  /// Follows an acquire_ended() without a failure.
+  virtual void hold_began(const HoldObservation& hold) noexcept;
+  /// Follows each hold_began() once.
+  virtual void hold_ended(const HoldObservation& hold) noexcept;
+  /// The deadline passed; hold_ended() follows.
+  virtual void lease_lost(const HoldObservation& hold) noexcept;
+};
+
+}  // namespace redlock

@@ -1,0 +1,223 @@
+#include "api/lock_verdicts.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+#include "core/permits.hpp"
+
+namespace redlock::api {
+namespace {
+
+using runtime::NodeLocks;
+using runtime::StoredLock;
+using std::chrono::milliseconds;
+using LockState = ListedLock::State;
+
+struct Holder {
+  LockKind kind = LockKind::none;
+  std::string_view name;
+
+  friend bool operator<(const Holder& a, const Holder& b) {
+    return std::tie(a.kind, a.name) < std::tie(b.kind, b.name);
+  }
+};
+
+Holder holder_of(const StoredLock& stored) {
+  constexpr std::string_view owner = "owner ";
+  const std::string_view text = stored.text;
+  if (stored.form == StoredLock::Form::holds) {
+    if (text.starts_with(owner)) return {LockKind::reentrant, text.substr(owner.size())};
+    return {LockKind::shared, {}};
+  }
+  if (text == interval_token) return {LockKind::interval, {}};
+  return {LockKind::exclusive, text};
+}
+
+/// The votes of all nodes on one resource.
+struct Votes {
+  std::map<Holder, std::vector<const StoredLock*>> holders;
+  std::size_t taken = 0;    ///< nodes on which somebody has it
+  std::size_t unknown = 0;  ///< nodes that did not say
+  std::vector<milliseconds> reserved;
+  std::size_t waiters = 0;
+};
+
+Votes count_votes(const std::vector<NodeLocks>& nodes, const std::string& resource) {
+  Votes votes;
+  for (const NodeLocks& node : nodes) {
+    const auto found = node.locks.find(resource);
+    if (!node.problem.empty()) ++votes.unknown;
+    if (!node.problem.empty() || found == node.locks.end()) continue;
+    const StoredLock& stored = found->second;
+    votes.waiters = std::max<std::size_t>(votes.waiters, stored.waiters);
+    switch (stored.form) {
+      case StoredLock::Form::none:
+        break;
+      case StoredLock::Form::token:
+      case StoredLock::Form::holds:
+        ++votes.taken;
+        votes.holders[holder_of(stored)].push_back(&stored);
+        break;
+      case StoredLock::Form::reserved:
+        votes.reserved.push_back(stored.left);
+        break;
+      case StoredLock::Form::unreadable:
+        ++votes.unknown;
+        break;
+    }
+  }
+  return votes;
+}
+
+/// What at least `count` of them reach; of fewer, what one reaches.
+template <typename Number>
+Number reached_by(std::vector<Number> numbers, std::size_t count) {
+  std::sort(numbers.begin(), numbers.end(), std::greater<>());
+  return numbers.size() < count ? numbers.front() : numbers[count - 1];
+}
+
+void describe_holder(const Holder& holder, const std::vector<const StoredLock*>& stored,
+                     std::size_t quorum, ListedLock& lock) {
+  lock.kind = holder.kind;
+  lock.holder = holder.name;
+  lock.nodes = stored.size();
+  std::vector<milliseconds> left;
+  std::vector<std::uint32_t> holds;
+  for (const StoredLock* one : stored) {
+    left.push_back(one->left);
+    holds.push_back(one->holds);
+  }
+  lock.remaining = reached_by(std::move(left), quorum);
+  lock.holds = reached_by(std::move(holds), quorum);
+}
+
+/// None: nothing is left of it, and nobody is queued.
+std::optional<ListedLock> judge_lock(const std::vector<NodeLocks>& nodes,
+                                     const std::string& resource, std::size_t quorum) {
+  const Votes votes = count_votes(nodes, resource);
+  ListedLock lock;
+  lock.resource = resource;
+  lock.waiters = votes.waiters;
+  const auto most = std::max_element(
+      votes.holders.begin(), votes.holders.end(),
+      [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
+  const std::size_t count = most == votes.holders.end() ? 0 : most->second.size();
+  if (count >= quorum) {
+    lock.state = LockState::held;
+  } else if (count > 0 && count + votes.unknown >= quorum) {
+    lock.state = LockState::indeterminate;
+  } else if (votes.taken > nodes.size() - quorum) {
+    lock.state = LockState::split;
+  } else if (!votes.reserved.empty() && votes.reserved.size() >= count) {
+    lock.state = LockState::reserved;
+    lock.nodes = votes.reserved.size();
+    lock.remaining = reached_by(votes.reserved, quorum);
+    return lock;
+  } else if (count > 0) {
+    lock.state = LockState::minority;
+  } else {
+    if (votes.waiters == 0) return std::nullopt;
+    return lock;
+  }
+  describe_holder(most->first, most->second, quorum, lock);
+  return lock;
+}
+
+/// The name of the semaphore to which a permit belongs. None: no permit.
+std::optional<std::string_view> semaphore_of(std::string_view resource) {
+  const auto prefix = core::any_permit_of(resource);
+  if (!prefix || prefix->size() == 1) return std::nullopt;
+  const std::string_view digits = resource.substr(prefix->size());
+  std::size_t number = 0;
+  const auto parsed = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  const bool padded = digits.size() > 1 && digits.front() == '0';
+  if (parsed.ec != std::errc{} || padded || number >= limits::permits) return std::nullopt;
+  return prefix->substr(0, prefix->size() - 1);
+}
+
+/// A permit that is held tells most; what is left of others least.
+int weight_of(LockState state) {
+  switch (state) {
+    case LockState::held:
+      return 5;
+    case LockState::split:
+      return 4;
+    case LockState::indeterminate:
+      return 3;
+    case LockState::minority:
+      return 2;
+    case LockState::reserved:
+      return 1;
+    case LockState::free:
+      return 0;
+  }
+  return 0;
+}
+
+void add_permit(ListedLock& semaphore, const ListedLock& permit) {
+  const std::size_t waiters = std::max(semaphore.waiters, permit.waiters);
+  const std::size_t held = *semaphore.permits + (permit.state == LockState::held ? 1 : 0);
+  const int difference = weight_of(permit.state) - weight_of(semaphore.state);
+  if (difference > 0 || (difference == 0 && semaphore.nodes == 0)) {
+    semaphore.kind = permit.kind;
+    semaphore.state = permit.state;
+    semaphore.remaining = permit.remaining;
+    semaphore.nodes = permit.nodes;
+  } else if (difference == 0) {
+    semaphore.remaining = std::min(semaphore.remaining, permit.remaining);
+    semaphore.nodes = std::min(semaphore.nodes, permit.nodes);
+  }
+  semaphore.waiters = waiters;
+  semaphore.permits = held;
+}
+
+}  // namespace
+
+LockList judge_locks(const std::vector<NodeLocks>& nodes, std::size_t quorum) {
+  LockList list;
+  list.quorum = quorum;
+  std::set<std::string> resources;
+  bool all_read = true;
+  for (const NodeLocks& node : nodes) {
+    list.nodes.push_back({node.url, node.problem, node.stopped_early, node.unread});
+    if (!node.problem.empty()) continue;
+    ++list.answered;
+    all_read = all_read && !node.stopped_early && node.unread == 0;
+    for (const auto& [resource, stored] : node.locks) resources.insert(resource);
+  }
+  list.complete = all_read && list.answered >= quorum;
+  std::map<std::string, ListedLock, std::less<>> semaphores;
+  for (const std::string& resource : resources) {
+    auto lock = judge_lock(nodes, resource, quorum);
+    if (!lock) continue;
+    const auto name = semaphore_of(resource);
+    // Only tokens are permits: readers or an owner may well have such a name.
+    if (!name || (lock->kind != LockKind::exclusive && lock->kind != LockKind::none)) {
+      list.locks.push_back(*std::move(lock));
+      continue;
+    }
+    auto found = semaphores.find(*name);
+    if (found == semaphores.end()) {
+      ListedLock semaphore;
+      semaphore.resource = *name;
+      semaphore.permits = 0;
+      found = semaphores.emplace(*name, std::move(semaphore)).first;
+    }
+    add_permit(found->second, *lock);
+  }
+  for (auto& [name, semaphore] : semaphores) list.locks.push_back(std::move(semaphore));
+  std::stable_sort(
+      list.locks.begin(), list.locks.end(),
+      [](const ListedLock& a, const ListedLock& b) { return a.resource < b.resource; });
+  return list;
+}
+
+}  // namespace redlock::api

@@ -1,0 +1,69 @@
+-- KEYS: resources. ARGV: longest expiry of a lock in milliseconds, longest token in bytes.
+-- In one text, for each: how many clients are queued, what it is, a text, milliseconds that are left, holds; each behind
+-- its length. What it is: 'none', a 'token' (the text), 'holds' of the group that is the text, 'reserved' for clients that
+-- were queued, or 'unreadable'.
+-- with: shapes
+local function count_queued(key)
+  local queue = 'redlock:node:queue:' .. key
+  local members = redis.call('zcard', queue)
+  return redis.call('zscore', queue, '') and members - 1 or members
+end
+
+local function read_holds(key, left, queued)
+  local time = redis.call('time')
+  local now = time[1] * 1000 + math.floor(time[2] / 1000)
+  local first = redis.call('zrange', key, 0, 0)[1]
+  local holds = redis.call('zcount', key, string.format('(%.0f', now), '+inf')
+  local reserved = 0
+  for _, member in ipairs({'writer', 'next'}) do
+    local ends = tonumber(redis.call('zscore', key, member))
+    if ends and ends > now then
+      holds = holds - 1
+      reserved = member == 'next' and ends - now or 0
+    end
+  end
+  if holds == 0 then
+    return {queued, reserved > 0 and 'reserved' or 'none', '', reserved, 0}
+  end
+  -- The last one may end before the key: "writer" and "next" are members too.
+  for place = 0, 2 do
+    local last = redis.call('zrevrange', key, place, place, 'withscores')
+    if last[1] and string.sub(last[1], 1, 5) == 'hold:' then
+      left = last[2] - now
+      break
+    end
+  end
+  return {queued, 'holds', string.sub(first, 7, 135), left, holds}
+end
+
+local function read_lock(key)
+  local left = redis.pcall('pttl', key)
+  if type(left) ~= 'number' then
+    -- The user has no right to the key.
+    return {0, 'unreadable', '', 0, 0}
+  end
+  local queued = count_queued(key)
+  if left <= 0 or not can_be_a_lock(key, left, ARGV[1]) then
+    return {queued, 'none', '', 0, 0}
+  end
+  if redis.call('type', key).ok == 'zset' then
+    return read_holds(key, left, queued)
+  end
+  -- What is longer than a token, or empty, is somebody's data.
+  local size = redis.call('strlen', key)
+  if size == 0 or size > tonumber(ARGV[2]) then
+    return {queued, 'none', '', 0, 0}
+  end
+  local text = redis.call('get', key)
+  local reserved = string.sub(text, 1, 13) == 'redlock:next:'
+  return {queued, reserved and 'reserved' or 'token', reserved and '' or text, left, 0}
+end
+
+local values = {}
+for _, key in ipairs(KEYS) do
+  for _, value in ipairs(read_lock(key)) do
+    local text = type(value) == 'number' and string.format('%.0f', value) or value
+    values[#values + 1] = #text .. ':' .. text
+  end
+end
+return table.concat(values)

@@ -1,0 +1,179 @@
+#include <algorithm>
+#include <chrono>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/for_people.hpp"
+#include "core/round.hpp"
+#include "core/texts.hpp"
+#include "redis/keys.hpp"
+#include "redlock/token.hpp"
+#include "runtime/explain.hpp"
+
+namespace redlock::runtime {
+namespace {
+
+/// A lease's own name is in its token.
+std::string name_of(std::string_view token, std::string_view name_of_client) {
+  const auto parsed = Token::parse(token);
+  const bool own = parsed && !parsed->name().empty();
+  return std::string(own ? parsed->name() : name_of_client);
+}
+
+void describe_holds(const core::NodeVote& vote, std::string_view names, NodeInspection& node) {
+  constexpr std::string_view owner = "owner ";
+  node.holds = vote.holds->count;
+  node.has_token = vote.holds->asked_for;
+  std::string_view texts = vote.text;
+  const std::string_view group = core::take_text(texts).value_or(std::string_view());
+  const bool owned = group.starts_with(owner);
+  node.kind = owned ? LockKind::reentrant : LockKind::shared;
+  if (owned) node.holder = group.substr(owner.size());
+  while (const auto held = core::take_text(texts)) node.tokens.emplace_back(*held);
+  for (const std::string& token : node.tokens) {
+    const auto name = core::take_text(names);
+    if (!name) break;
+    node.names.push_back(name_of(token, *name));
+  }
+}
+
+void describe(const core::NodeVote& vote, const core::ForPeople& people, std::string_view token,
+              NodeInspection& node) {
+  node.remaining = vote.remaining;
+  node.holder.emplace();
+  if (vote.holds) {
+    describe_holds(vote, people.names, node);
+  } else if (vote.text == redis::keys::cooldown) {
+    node.kind = LockKind::interval;
+  } else if (vote.text.starts_with(reservation_prefix)) {
+    node.kind = LockKind::reserved;
+    node.holder.reset();
+    node.has_token = vote.text == token;
+  } else if (vote.text.empty()) {
+    node.kind = LockKind::other;
+  } else {
+    node.kind = LockKind::exclusive;
+    node.holder = vote.text;
+    node.holder_name = name_of(vote.text, people.holder_name);
+    node.has_token = vote.text == token;
+  }
+}
+
+void describe_people(const core::ForPeople& people, NodeInspection& node) {
+  node.waiters = people.waiters;
+  node.next = people.next;
+  node.next_name = people.next_name;
+  std::string_view audit = people.audit;
+  while (const auto entry = core::take_audit(audit)) {
+    node.broken.push_back(
+        {std::chrono::system_clock::time_point(std::chrono::milliseconds(entry->milliseconds)),
+         std::string(entry->token), std::string(entry->name)});
+  }
+}
+
+NodeInspection inspect_node(const core::NodeVote& vote, const std::string& url,
+                            std::string_view token) {
+  const core::ForPeople people =
+      core::parse_for_people(vote.for_people).value_or(core::ForPeople());
+  NodeInspection node;
+  node.url = url;
+  if (vote.vote == Vote::refused) {
+    describe(vote, people, token, node);
+  } else if (vote.vote != Vote::granted) {
+    node.error = vote.text;
+  }
+  describe_people(people, node);
+  if (vote.number != 0) node.fencing = FencingToken(vote.number);
+  node.quarantine = vote.quarantine;
+  return node;
+}
+
+/// Two nodes that store the same.
+bool agree(const NodeInspection& a, const NodeInspection& b) {
+  return a.kind == b.kind && a.holder == b.holder &&
+         (a.kind != LockKind::reserved || a.next == b.next);
+}
+
+void judge(Inspection& inspection) {
+  std::size_t taken = 0;
+  std::size_t most = 0;
+  const NodeInspection* leader = nullptr;
+  for (const NodeInspection& node : inspection.nodes) {
+    if (node.kind == LockKind::none) continue;
+    ++taken;
+    const auto same = static_cast<std::size_t>(
+        std::count_if(inspection.nodes.begin(), inspection.nodes.end(),
+                      [&](const NodeInspection& other) { return agree(node, other); }));
+    if (same <= most) continue;
+    most = same;
+    leader = &node;
+  }
+  const bool quorum = most >= inspection.quorum;
+  const bool split = !quorum && taken > inspection.nodes.size() - inspection.quorum;
+  if (!quorum && !split) return;
+  if (split) inspection.state = Inspection::State::split;
+  if (quorum && leader->kind != LockKind::reserved) inspection.state = Inspection::State::held;
+  inspection.kind = leader->kind;
+  inspection.holder = leader->holder.value_or(std::string());
+  for (const NodeInspection& node : inspection.nodes) {
+    // A node that was asked late may not have the name yet.
+    if (inspection.holder_name.empty() && agree(node, *leader)) {
+      inspection.holder_name = node.holder_name;
+    }
+  }
+}
+
+/// The client that is next on most nodes; a reservation counts for more than a place in the queue.
+void find_next(Inspection& inspection) {
+  std::size_t most = 0;
+  for (const NodeInspection& node : inspection.nodes) {
+    inspection.waiters = std::max(inspection.waiters, node.waiters);
+    if (node.next.empty()) continue;
+    const auto same = static_cast<std::size_t>(
+        std::count_if(inspection.nodes.begin(), inspection.nodes.end(),
+                      [&](const NodeInspection& other) { return other.next == node.next; }));
+    const bool better = same > most || (same == most && inspection.next_name.empty() &&
+                                        inspection.next == node.next);
+    if (!better) continue;
+    most = same;
+    inspection.next = node.next;
+    inspection.next_name = node.next_name;
+  }
+}
+
+/// Nodes notice the same within moments of each other.
+void gather_broken(Inspection& inspection) {
+  constexpr auto moment = std::chrono::seconds(10);
+  std::vector<BrokenLock>& all = inspection.broken;
+  for (const NodeInspection& node : inspection.nodes) {
+    for (const BrokenLock& broken : node.broken) {
+      const bool known = std::any_of(all.begin(), all.end(), [&](const BrokenLock& other) {
+        return other.token == broken.token && other.by == broken.by &&
+               std::chrono::abs(other.time - broken.time) < moment;
+      });
+      if (!known) all.push_back(broken);
+    }
+  }
+  std::stable_sort(all.begin(), all.end(),
+                   [](const BrokenLock& a, const BrokenLock& b) { return a.time > b.time; });
+}
+
+}  // namespace
+
+Inspection report_inspection(const core::Round& round, const std::vector<std::string>& urls,
+                             std::string_view token) {
+  Inspection inspection;
+  inspection.quorum = round.quorum();
+  for (std::size_t i = 0; i < round.nodes(); ++i) {
+    inspection.nodes.push_back(
+        inspect_node(round.vote(static_cast<core::NodeIndex>(i)), urls[i], token));
+  }
+  judge(inspection);
+  find_next(inspection);
+  gather_broken(inspection);
+  return inspection;
+}
+
+}  // namespace redlock::runtime

@@ -1,0 +1,228 @@
+// What people call clients, what an inspection tells of them and of the queue, and what operators
+// broke.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <future>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "integration/cli_tool.hpp"
+#include "integration/library.hpp"
+
+namespace redlock::test {
+namespace {
+
+using std::chrono::minutes;
+using std::chrono::seconds;
+
+Client client_called(const std::string& name) {
+  ClientOptions options = patient(shared_urls(3));
+  options.name = name;
+  return make_client(std::move(options));
+}
+
+Inspection inspected(Client& client, const std::string& resource) {
+  auto inspection = client.inspect(resource);
+  if (!inspection) throw std::runtime_error(inspection.error().message);
+  return *std::move(inspection);
+}
+
+/// The name is written behind the votes: a moment later it is there.
+bool eventually_held_by(Client& client, const std::string& resource, const std::string& name) {
+  return eventually([&] { return inspected(client, resource).holder_name == name; });
+}
+
+TEST(Names, AnInspectionTellsWhoHoldsALock) {
+  const std::string resource = fresh_resource();
+  Client holder = client_called("alice, nightly");
+  Client other = client_called("");
+  const auto lease = holder.acquire(resource);
+  ASSERT_TRUE(succeeded(lease));
+  EXPECT_TRUE(eventually_held_by(other, resource, "alice, nightly"));
+  const std::string id(lease->token().client_id());
+  EXPECT_EQ(id.size(), Token::client_id_digits);
+  EXPECT_TRUE(
+      eventually([&] { return shared_nodes()[0].pttl("redlock:node:client:" + id) > 30'000; }));
+  const auto second = holder.acquire(fresh_resource());
+  ASSERT_TRUE(succeeded(second));
+  EXPECT_EQ(second->token().client_id(), id) << "one id for all tokens of a client";
+  EXPECT_NE(second->token(), lease->token());
+}
+
+TEST(Names, ALeasesOwnNameComesFirst) {
+  const std::string resource = fresh_resource();
+  Client holder = client_called("alice");
+  AcquireOptions options;
+  options.name = "report 7";
+  const auto lease = holder.acquire(resource, options);
+  ASSERT_TRUE(succeeded(lease));
+  EXPECT_TRUE(eventually_held_by(holder, resource, "report 7"));
+}
+
+TEST(Names, WithoutOneItIsUserHostProcessAndProgram) {
+  const std::string resource = fresh_resource();
+  Client holder = client_called("");
+  const auto lease = holder.acquire(resource);
+  ASSERT_TRUE(succeeded(lease));
+  const std::string process = ":" + std::to_string(::getpid()) + " ";
+  EXPECT_TRUE(eventually([&] {
+    const std::string name = inspected(holder, resource).holder_name;
+    return name.find('@') != std::string::npos && name.find(process) != std::string::npos;
+  })) << inspected(holder, resource).holder_name;
+}
+
+TEST(Names, OddOnesAreRefused) {
+  for (const std::string& name : {std::string(limits::name_bytes + 1, 'x'), std::string("a\nb"),
+                                  std::string("a\0b", 3), std::string("\x7f")}) {
+    ClientOptions options = patient(shared_urls(3));
+    options.name = name;
+    EXPECT_TRUE(failed_with(Client::create(std::move(options)), Errc::invalid_argument));
+  }
+  ClientOptions longest = patient(shared_urls(3));
+  longest.name = std::string(limits::name_bytes, 'x');
+  EXPECT_TRUE(succeeded(Client::create(std::move(longest))));
+}
+
+TEST(Names, AnInspectionTellsWhoWaits) {
+  const std::string resource = fresh_resource();
+  Client holder = client_called("alice");
+  Client waiter = client_called("bob");
+  Client observer = client_called("");
+  auto lease = holder.acquire(resource);
+  ASSERT_TRUE(succeeded(lease));
+  auto waiting = std::async(std::launch::async, [&] { return waiter.acquire(resource); });
+  EXPECT_TRUE(eventually([&] {
+    const Inspection seen = inspected(observer, resource);
+    return seen.waiters == 1 && seen.next_name == "bob" &&
+           seen.next.size() == Token::client_id_digits && seen.holder_name == "alice";
+  })) << inspected(observer, resource).next_name;
+  ASSERT_TRUE(succeeded(lease->release()));
+  const auto passed_on = waiting.get();
+  ASSERT_TRUE(succeeded(passed_on));
+  EXPECT_TRUE(eventually([&] {
+    const Inspection seen = inspected(observer, resource);
+    return seen.holder_name == "bob" && seen.waiters == 0 && seen.next.empty();
+  }));
+}
+
+TEST(Names, AnInspectionTellsTheReaders) {
+  const std::string resource = fresh_resource();
+  Client alice = client_called("alice");
+  Client bob = client_called("bob");
+  const auto first = alice.acquire(shared(resource));
+  ASSERT_TRUE(succeeded(first));
+  const auto second = bob.acquire(shared(resource));
+  ASSERT_TRUE(succeeded(second));
+  EXPECT_TRUE(eventually([&] {
+    const Inspection seen = inspected(alice, resource);
+    return std::any_of(seen.nodes.begin(), seen.nodes.end(), [](const NodeInspection& node) {
+      return std::set<std::string>(node.names.begin(), node.names.end()) ==
+             std::set<std::string>{"alice", "bob"};
+    });
+  }));
+}
+
+TEST(Names, AReservationIsNoHolder) {
+  const std::string resource = fresh_resource();
+  Client client = client_called("");
+  for (std::size_t node = 0; node < 3; ++node) {
+    const RedisServer& server = shared_nodes()[node];
+    server.command({"SET", resource, "redlock:next:0123456789abcdef", "PX", "60000"});
+    server.command({"SET", "redlock:node:client:0123456789abcdef", "bob", "PX", "60000"});
+  }
+  const Inspection seen = inspected(client, resource);
+  EXPECT_EQ(seen.state, Inspection::State::free);
+  EXPECT_EQ(seen.kind, LockKind::reserved);
+  EXPECT_EQ(seen.holder, "");
+  EXPECT_EQ(seen.next, "0123456789abcdef");
+  EXPECT_EQ(seen.next_name, "bob");
+  EXPECT_FALSE(seen.nodes[0].holder);
+}
+
+TEST(Names, WhatAnOperatorBreaksIsRememberedWhereItWas) {
+  const std::string resource = fresh_resource();
+  Client client = client_called("operator");
+  for (const std::size_t node : {0U, 1U}) {
+    shared_nodes()[node].command({"SET", resource, "theirs", "PX", "60000"});
+  }
+  ASSERT_TRUE(succeeded(client.break_lock(resource, *Token::parse("theirs"))));
+  EXPECT_TRUE(eventually([&] {
+    const Inspection seen = inspected(client, resource);
+    return seen.nodes[0].broken.size() == 1 && seen.nodes[1].broken.size() == 1;
+  }));
+  const Inspection seen = inspected(client, resource);
+  EXPECT_EQ(seen.state, Inspection::State::free);
+  EXPECT_TRUE(seen.nodes[2].broken.empty());
+  ASSERT_EQ(seen.broken.size(), 1U);
+  EXPECT_EQ(seen.broken[0].token, "theirs");
+  EXPECT_EQ(seen.broken[0].by, "operator");
+  EXPECT_LT(std::chrono::abs(seen.broken[0].time - std::chrono::system_clock::now()), minutes(5));
+  EXPECT_GT(shared_nodes()[0].pttl("redlock:node:audit:" + resource), 80'000'000);
+}
+
+TEST(Names, TheLastEightAreRemembered) {
+  const std::string resource = fresh_resource();
+  ClientOptions options = patient(shared_urls(1));
+  Client client = make_client(std::move(options));
+  for (int i = 0; i < 10; ++i) {
+    const std::string token = "t" + std::to_string(i);
+    shared_nodes()[0].command({"SET", resource, token, "PX", "60000"});
+    ASSERT_TRUE(succeeded(client.break_lock(resource, *Token::parse(token))));
+  }
+  EXPECT_TRUE(eventually([&] {
+    const Inspection seen = inspected(client, resource);
+    return seen.broken.size() == 8 && seen.broken.front().token == "t9";
+  }));
+}
+
+TEST(Names, AHolderThatWasKilledHasANameAllTheSame) {
+  Nodes nodes(3);
+  const Words to_nodes{"--nodes", nodes.joined_urls()};
+  Words run{"run", "job", "--ttl", "20s", "--name", "nightly"};
+  run.insert(run.end(), to_nodes.begin(), to_nodes.end());
+  run.insert(run.end(), {"--", "sleep", "1000"});
+  const auto inspect = [&](Words more) {
+    Words words{"inspect", "job"};
+    words.insert(words.end(), to_nodes.begin(), to_nodes.end());
+    words.insert(words.end(), more.begin(), more.end());
+    return run_tool(words);
+  };
+  ChildProcess holder = start_tool(run);
+  EXPECT_TRUE(eventually(
+      [&] { return json_of(inspect({"--json"})).at("holder_name") == "nightly"; }, seconds(30)));
+  holder.signal(SIGKILL);
+  ASSERT_TRUE(holder.wait().has_value());
+  const Json json = json_of(inspect({"--json"}));
+  EXPECT_EQ(json.at("holder_name"), "nightly");
+  EXPECT_EQ(json.at("waiters"), 0);
+  EXPECT_TRUE(json.at("next").is_null());
+  EXPECT_NE(inspect({}).output.find("\n  holder nightly\n"), std::string::npos);
+
+  Words breaking{"break", "job", "--yes", "--name", "on call"};
+  breaking.insert(breaking.end(), to_nodes.begin(), to_nodes.end());
+  const ProcessResult broken = run_tool(breaking);
+  ASSERT_EQ(broken.exit_code, 0) << broken.errors;
+  EXPECT_NE(broken.output.find("  holder nightly\n"), std::string::npos) << broken.output;
+  const std::string after = inspect({}).output;
+  EXPECT_NE(after.find("  by on call  token "), std::string::npos) << after;
+  const Json audit = json_of(inspect({"--json"})).at("broken");
+  ASSERT_EQ(audit.size(), 1U);
+  EXPECT_EQ(audit.at(0).at("by"), "on call");
+}
+
+TEST(Names, TheToolRefusesOddOnes) {
+  for (const std::string& name : {std::string(), std::string(81, 'x'), std::string("a\nb")}) {
+    const ProcessResult result =
+        run_tool({"inspect", "job", "--name", name, "--nodes", "127.0.0.1:1"});
+    EXPECT_EQ(result.exit_code, 64) << name;
+    EXPECT_EQ(count_lines(result.errors), 1U) << result.errors;
+  }
+}
+
+}  // namespace
+}  // namespace redlock::test

@@ -1,0 +1,68 @@
+#include "quorum-lock/metrics_http.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "quorum-lock/usage_error.hpp"
+
+namespace redlock::cli {
+namespace {
+
+std::string answer_to(const std::string& request) {
+  return answer_http(request, [] { return std::string("redlock_quorum 2\n"); });
+}
+
+TEST(MetricsHttp, a_listen_address_is_a_host_and_a_port) {
+  const ListenAddress v4 = parse_listen_address("127.0.0.1:9464");
+  EXPECT_EQ(v4.host, "127.0.0.1");
+  EXPECT_EQ(v4.port, "9464");
+  const ListenAddress v6 = parse_listen_address("[::1]:0");
+  EXPECT_EQ(v6.host, "::1");
+  EXPECT_EQ(v6.port, "0");
+}
+
+TEST(MetricsHttp, anything_else_is_refused_in_one_line) {
+  for (const char* text :
+       {"", "9464", ":9464", "localhost", "localhost:", "localhost:x", "::1:9464",
+        "localhost:65536", "localhost:-1", "localhost:94 64", "[]:1", "a\nb:x"}) {
+    try {
+      static_cast<void>(parse_listen_address(text));
+      ADD_FAILURE() << text;
+    } catch (const UsageError& error) {
+      const std::string line = error.what();
+      EXPECT_TRUE(line.starts_with("--metrics-listen: '")) << line;
+      EXPECT_EQ(line.find('\n'), std::string::npos) << line;
+    }
+  }
+}
+
+TEST(MetricsHttp, a_request_is_complete_with_its_empty_line) {
+  EXPECT_FALSE(is_complete_http_request("GET /metrics HTTP/1.1\r\nHost: a\r\n"));
+  EXPECT_TRUE(is_complete_http_request("GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n"));
+  EXPECT_TRUE(is_complete_http_request(std::string(longest_http_request + 1, 'a')));
+}
+
+TEST(MetricsHttp, the_page_has_its_length_and_type) {
+  const std::string answer = answer_to("GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n");
+  EXPECT_TRUE(answer.starts_with("HTTP/1.1 200 OK\r\n")) << answer;
+  EXPECT_NE(answer.find("Content-Type: text/plain; version=0.0.4; charset=utf-8\r\n"),
+            std::string::npos);
+  EXPECT_NE(answer.find("Content-Length: 17\r\n"), std::string::npos);
+  EXPECT_TRUE(answer.ends_with("\r\n\r\nredlock_quorum 2\n"));
+  EXPECT_EQ(answer_to("GET /metrics?x=1 HTTP/1.0\r\n\r\n"), answer);
+}
+
+TEST(MetricsHttp, other_requests_are_refused) {
+  const auto status = [](const std::string& request) { return answer_to(request).substr(9, 3); };
+  EXPECT_EQ(status("GET / HTTP/1.1\r\n\r\n"), "404");
+  EXPECT_EQ(status("GET /metricsx HTTP/1.1\r\n\r\n"), "404");
+  EXPECT_EQ(status("POST /metrics HTTP/1.1\r\n\r\n"), "405");
+  for (const char* line : {"GET", "GET /metrics", "GET /metrics nothing", "", " ", "  ", "\r\n"}) {
+    EXPECT_EQ(status(std::string(line) + "\r\n\r\n"), "400") << line;
+  }
+  EXPECT_EQ(status(std::string(longest_http_request + 1, 'a')), "431");
+}
+
+}  // namespace
+}  // namespace redlock::cli

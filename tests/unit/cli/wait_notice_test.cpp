@@ -1,0 +1,66 @@
+#include "quorum-lock/wait_notice.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+
+namespace redlock::cli {
+namespace {
+
+using std::chrono::seconds;
+
+Inspection free_on_three_nodes() {
+  Inspection inspection;
+  inspection.quorum = 2;
+  inspection.nodes.resize(3);
+  return inspection;
+}
+
+TEST(Obstacle, IsNoneWhereTheResourceIsFree) { EXPECT_FALSE(find_obstacle(free_on_three_nodes())); }
+
+TEST(Obstacle, IsTheHolderUntilItsLeaseEndsEverywhere) {
+  Inspection inspection = free_on_three_nodes();
+  inspection.state = Inspection::State::held;
+  inspection.kind = LockKind::reentrant;
+  inspection.holder = "nightly";
+  for (NodeInspection& node : inspection.nodes) node.holder = "nightly";
+  inspection.nodes[0].remaining = seconds(3);
+  inspection.nodes[1].remaining = seconds(4);
+  const auto obstacle = find_obstacle(inspection);
+  ASSERT_TRUE(obstacle);
+  EXPECT_EQ(obstacle->what, "held by owner nightly");
+  EXPECT_EQ(obstacle->left, seconds(4));
+}
+
+TEST(Obstacle, IsAQuarantineThatLeavesTooFewVoters) {
+  Inspection inspection = free_on_three_nodes();
+  inspection.nodes[0].quarantine = seconds(9);
+  EXPECT_FALSE(find_obstacle(inspection)) << "two are enough";
+  inspection.nodes[1].quarantine = seconds(7);
+  const auto obstacle = find_obstacle(inspection);
+  ASSERT_TRUE(obstacle);
+  EXPECT_EQ(obstacle->what, "2 of 3 nodes are in quarantine");
+  EXPECT_EQ(obstacle->left, seconds(9));
+}
+
+TEST(Obstacle, IsAnOutageWhereTooFewNodesAnswer) {
+  Inspection inspection = free_on_three_nodes();
+  inspection.nodes[0].error = "Connection refused";
+  EXPECT_FALSE(find_obstacle(inspection)) << "two are enough";
+  inspection.nodes[2].error = "Connection refused";
+  const auto obstacle = find_obstacle(inspection);
+  ASSERT_TRUE(obstacle);
+  EXPECT_EQ(obstacle->what, "2 of 3 nodes do not answer");
+}
+
+TEST(Obstacle, IsAReservationForAnotherClient) {
+  Inspection inspection = free_on_three_nodes();
+  inspection.kind = LockKind::reserved;
+  inspection.next_name = "cron@db1:77 nightly";
+  const auto obstacle = find_obstacle(inspection);
+  ASSERT_TRUE(obstacle);
+  EXPECT_EQ(obstacle->what, "reserved for cron@db1:77 nightly");
+}
+
+}  // namespace
+}  // namespace redlock::cli

@@ -1,0 +1,193 @@
+// Who waits for one of many permits is queued once for all of them, and notified when one is free.
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "core/permits.hpp"
+#include "unit/core/waiting.hpp"
+
+namespace redlock::core::test {
+namespace {
+
+constexpr std::uint32_t many = 20;
+const std::string none_free(many, '0');
+const std::string any = "resource#";
+
+Acquire one_of_many(std::uint64_t request) {
+  Acquire event;
+  event.request = CallId{request};
+  event.resource = "resource";
+  event.permits = many;
+  event.ttl = 10s;
+  event.wait = 60s;
+  return event;
+}
+
+/// Three nodes whose permits are all taken, and a caller that was refused there.
+struct NoneFree : Connected {
+  NoneFree() : Connected(3) {
+    shows_notifications = true;
+    random.shortest = true;
+    step(one_of_many(1));
+    after_refusal = refuse();
+  }
+  std::string refuse(Duration left = 10s) {
+    const std::string out = answers({0, 1}, Reply::taken, none_free, left);
+    answer(2, Reply::taken, none_free, left);
+    answer(2, Reply::gone);
+    return out;
+  }
+  std::string after_refusal;
+};
+
+/// And in the queues of all nodes, where others are ahead.
+struct Asleep : NoneFree {
+  explicit Asleep(Place place = {7}) {
+    subscribed({0, 1, 2});
+    queued({0, 1, 2}, place);
+  }
+  std::string notified_by_two() { return notified(0, any) + notified(1, any); }
+};
+
+TEST(AnyPermit, is_waited_for_in_one_queue) {
+  NoneFree h;
+  EXPECT_EQ(h.after_refusal, "release t1 -> 2; subscribe 0 1 2");
+  EXPECT_EQ(h.subscribed({0, 1, 2}),
+            "queue resource# for any -> 0; queue resource# for any -> 1; "
+            "queue resource# for any -> 2");
+}
+
+TEST(AnyPermit, is_not_polled_for) {
+  Asleep h;
+  std::size_t requests = 0;
+  for (const Instant end = later(h.now(), 9s); h.now() < end;) {
+    const std::string out = h.pass(1ms);
+    if (out.empty()) continue;
+    ++requests;
+    EXPECT_EQ(out.find("take-permit"), 0U) << out;
+    EXPECT_EQ(h.refuse().find("queue"), std::string::npos) << "the nodes know";
+  }
+  EXPECT_LE(requests, 4U) << "a notification may be lost";
+}
+
+TEST(AnyPermit, is_asked_for_when_a_quorum_notifies) {
+  Asleep h;
+  EXPECT_EQ(h.notified(0, any), "");
+  EXPECT_EQ(h.notified(1, any), "take-permit t3 -> 0 1 2");
+  EXPECT_EQ(h.refuse(), "release t3 -> 2") << "it is queued still";
+  EXPECT_EQ(h.pass(2390ms), "") << "asleep again";
+}
+
+TEST(AnyPermit, that_is_free_already_is_asked_for_again) {
+  NoneFree h;
+  h.subscribed({0, 1, 2});
+  EXPECT_EQ(h.answer(0, Reply::gone), "");
+  EXPECT_EQ(h.answer(1, Reply::gone), "take-permit t3 -> 0 1 2");
+}
+
+TEST(AnyPermit, that_is_given_up_while_it_asks_is_asked_for_again) {
+  Asleep h;
+  h.notified_by_two();
+  h.notified_by_two();
+  EXPECT_EQ(h.answers({0, 1}, Reply::taken, none_free, 10s), "release t3 -> 2");
+  EXPECT_EQ(h.tick(), "take-permit t4 -> 0 1 2");
+}
+
+TEST(AnyPermit, has_the_next_client_notified_when_it_is_granted) {
+  Asleep h;
+  h.notified_by_two();
+  EXPECT_EQ(h.answers({0, 1}, Reply::granted),
+            "acquired #1 until 9898ms; leave resource# -> 0 1 2");
+}
+
+TEST(AnyPermit, is_left_by_who_gives_up) {
+  Asleep h;
+  EXPECT_EQ(h.cancel(1), "failed #1 cancelled; leave resource# -> 0 1 2");
+}
+
+TEST(AnyPermit, is_asked_for_by_the_first_alone_when_it_expires) {
+  Asleep first(Harness::Place{7, true});
+  EXPECT_EQ(first.until_deadline(), 2400ms) << "sooner than the permit's end";
+  Asleep h(Harness::Place{7, true});
+  h.notified_by_two();
+  h.refuse(50ms);
+  EXPECT_EQ(h.until_deadline(), 51ms);
+  Asleep second;
+  second.notified(0, any, 1);
+  EXPECT_EQ(second.notified(1, any, 1) + second.pass(21ms), "take-permit t3 -> 0 1 2")
+      << "the first may have gone";
+  second.refuse(50ms);
+  EXPECT_EQ(second.until_deadline(), 2400ms);
+}
+
+/// A client of which two callers wait.
+struct TwoAsleep : Asleep {
+  TwoAsleep() {
+    step(one_of_many(2));
+    EXPECT_EQ(refuse(), "release t3 -> 2") << "the nodes know";
+  }
+};
+
+TEST(AnyPermit, is_asked_for_by_one_of_a_client) {
+  TwoAsleep h;
+  EXPECT_EQ(h.notified_by_two(), "take-permit t4 -> 0 1 2");
+  EXPECT_EQ(h.refuse(), "release t4 -> 2");
+  EXPECT_EQ(h.pass(2390ms), "") << "the other sleeps on";
+}
+
+TEST(AnyPermit, has_the_nodes_say_whether_another_of_the_client_may_have_one_too) {
+  TwoAsleep h;
+  h.notified_by_two();
+  EXPECT_EQ(h.answers({0, 1}, Reply::granted),
+            "acquired #1 until 9898ms; queue resource# for any anew -> 0 1 2");
+  h.answer(2, Reply::granted);
+  h.queued({0, 1, 2}, {9});
+  EXPECT_EQ(h.notified_by_two(), "take-permit t5 -> 0 1 2");
+}
+
+TEST(AnyPermit, that_one_of_a_client_was_notified_of_and_gives_up_is_asked_for_by_another) {
+  TwoAsleep h;
+  h.notified_by_two();
+  const std::string out = h.cancel(1);
+  EXPECT_NE(out.find("failed #1 cancelled"), std::string::npos) << out;
+  EXPECT_NE((out + h.tick()).find("take-permit t5 -> 0 1 2"), std::string::npos) << out;
+}
+
+TEST(AnyPermit, is_the_end_of_the_names_of_permits) {
+  EXPECT_EQ(any_permit_of("jobs#0"), "jobs#");
+  EXPECT_EQ(any_permit_of("jobs#255"), "jobs#");
+  EXPECT_EQ(any_permit_of("a#b#7"), "a#b#");
+  EXPECT_EQ(any_permit_of("jobs#"), std::nullopt);
+  EXPECT_EQ(any_permit_of("jobs"), std::nullopt);
+  EXPECT_EQ(any_permit_of("jobs7"), std::nullopt);
+  EXPECT_EQ(any_permit_of("7"), std::nullopt);
+  EXPECT_EQ(any_permit_of(""), std::nullopt);
+  EXPECT_EQ(any_permit_name("jobs"), "jobs#");
+}
+
+TEST(ManyResources, are_waited_for_in_the_queue_of_the_one_that_is_in_the_way) {
+  Connected h(3);
+  h.shows_notifications = true;
+  h.random.shortest = true;
+  std::vector<std::string> more;
+  for (std::uint32_t i = 1; i < many; ++i) more.push_back("more" + std::to_string(i));
+  Acquire event = one_of_many(1);
+  event.permits = 0;
+  event.more_resources = more;
+  h.step(event);
+  for (NodeIndex node = 0; node < 3; ++node) {
+    Answer refusal{node, h.take_open(node), Reply::taken, holder, 10s};
+    refusal.number = many;
+    h.step(refusal);
+  }
+  EXPECT_EQ(h.subscribed({0, 1}), "queue more19 unreserved -> 0; queue more19 unreserved -> 1");
+  h.queued({0, 1}, {7});
+  EXPECT_EQ(h.pass(2390ms), "");
+  h.notified(0, "more19");
+  EXPECT_EQ(h.notified(1, "more19"), "take t3 -> 0 1 2");
+}
+
+}  // namespace
+}  // namespace redlock::core::test

@@ -1,0 +1,152 @@
+#include <gtest/gtest.h>
+
+#include <array>
+#include <set>
+#include <string>
+
+#include "harness.hpp"
+
+namespace redlock::core::test {
+namespace {
+
+constexpr std::string_view id = "0123456789abcdef";
+
+/// Tokens of 40 digits: 1, 2, … and zeros.
+class FortyDigits final : public Randomness {
+ public:
+  [[nodiscard]] Token token() override {
+    const std::string number = std::to_string(++tokens_);
+    return *Token::parse(std::string(Token::digits - number.size(), '0') + number);
+  }
+  [[nodiscard]] Duration between(Duration, Duration to) override { return to; }
+
+ private:
+  int tokens_ = 0;
+};
+
+Settings named(Duration max_ttl = 30s) {
+  Settings settings = Harness::settings_for(3);
+  settings.client_id = id;
+  settings.name = "backup";
+  settings.max_ttl = max_ttl;
+  return settings;
+}
+
+TEST(Names, TokensOfAClientBeginWithItsId) {
+  FortyDigits random;
+  Engine engine(named(), random);
+  std::vector<Command> out;
+  engine.step(Instant(), TimePassed{}, out);
+  const std::array<std::string, 3> servers{"a", "b", "c"};
+  for (NodeIndex node = 0; node < servers.size(); ++node) {
+    engine.step(Instant(), NodeUp{node, servers[node], node}, out);
+  }
+  std::set<std::string> tokens;
+  for (std::uint64_t request = 1; request <= 3; ++request) {
+    Acquire acquire;
+    acquire.request = CallId{request};
+    acquire.resource = "resource";
+    acquire.ttl = 10s;
+    if (request == 3) acquire.name = "a lease's own";
+    engine.step(Instant(), acquire, out);
+  }
+  engine.each_claim([&](const Claim& claim) { tokens.insert(claim.token.str()); });
+  EXPECT_EQ(tokens,
+            (std::set<std::string>{"0123456789abcdef000000000000000000000001",
+                                   "0123456789abcdef000000000000000000000002",
+                                   "0123456789abcdef000000000000000000000003:a lease's own"}));
+}
+
+TEST(Names, AQueuedClientHasItsId) {
+  Settings settings = named();
+  settings.name.clear();
+  Connected h(settings);
+  h.acquire(1, 10s, 10s);
+  h.answers({0, 1}, Reply::taken, "0123456789abcdef0123456789abcdef01234567", 10s);
+  EXPECT_EQ(h.engine().client_id().view(), id);
+}
+
+TEST(Names, AreWrittenWithTheFirstVoteOfAConnection) {
+  Connected h(named());
+  EXPECT_EQ(h.acquire(1, 10s), "set t1 -> 0 1 2; write-name -> 0 1 2");
+  EXPECT_EQ(h.answers({0, 1}, Reply::granted), "acquired #1 until 9898ms");
+  h.answers({0, 1}, Reply::done);
+  EXPECT_EQ(h.acquire(2, 10s), "set t2 -> 0 1 2") << "once";
+}
+
+TEST(Names, AreNotWrittenForAnInspection) {
+  Connected h(named());
+  Inspect inspect;
+  inspect.request = CallId{1};
+  inspect.resource = "resource";
+  EXPECT_EQ(h.step(inspect), "inspect  -> 0 1 2");
+}
+
+TEST(Names, AreNotWrittenWhereThereIsNone) {
+  Settings settings = named();
+  settings.name.clear();
+  Connected h(settings);
+  EXPECT_EQ(h.acquire(1, 10s), "set t1 -> 0 1 2");
+}
+
+TEST(Names, AreRenewedWhileThereIsALease) {
+  Connected h(named(60s));
+  h.acquire(1, 59s);
+  h.answers({0, 1, 2}, Reply::granted);
+  h.answers({0, 1, 2}, Reply::done);
+  EXPECT_EQ(h.pass(29'999ms), "");
+  EXPECT_EQ(h.pass(1ms), "write-name -> 0 1 2") << "at half the max TTL";
+  h.answers({0, 1, 2}, Reply::done);
+  EXPECT_EQ(h.release(2), "release t1 -> 0 1 2");
+  EXPECT_EQ(h.answers({0, 1, 2}, Reply::released), "released #2");
+  EXPECT_EQ(h.pass(10min), "") << "an idle client sends nothing";
+  EXPECT_EQ(h.acquire(3, 10s), "set t2 -> 0 1 2; write-name -> 0 1 2") << "it may have expired";
+}
+
+TEST(Names, LastLongerThanALeaseThatWasRenewedLast) {
+  for (const Duration max_ttl : {Duration(20ms), Duration(30s), Duration(24h)}) {
+    const Duration kept = name_kept_for(max_ttl);
+    EXPECT_GE(kept, 1min);
+    EXPECT_GE(kept - kept / 4, max_ttl + max_ttl / 4);
+  }
+}
+
+TEST(Names, AreNotWrittenAgainWhereTheUserMayNot) {
+  Connected h(named());
+  h.acquire(1, 29s);
+  h.answers({0, 1, 2}, Reply::granted);
+  h.answer(0, Reply::error, "NOPERM no permissions to access a key");
+  h.answer(1, Reply::error, "OOM command not allowed");
+  h.answer(2, Reply::done);
+  EXPECT_EQ(h.pass(15s), "write-name -> 1 2");
+}
+
+TEST(Names, AnOperatorsReleaseIsRememberedWhereItDeletedSomething) {
+  Connected h(named());
+  ReleaseToken event;
+  event.request = CallId{1};
+  event.resource = "resource";
+  event.token = *Token::parse("theirs");
+  event.by_operator = true;
+  EXPECT_EQ(h.step(event), "release theirs -> 0 1 2");
+  EXPECT_EQ(h.answer(0, Reply::gone), "");
+  EXPECT_EQ(h.answer(1, Reply::released), "write-audit theirs -> 1");
+  EXPECT_EQ(h.answer(2, Reply::released), "write-audit theirs -> 2; released #1");
+  EXPECT_EQ(h.answers({1, 2}, Reply::done), "");
+  EXPECT_EQ(h.settled(), "yes");
+}
+
+TEST(Names, ATokenKnowsWhoseItIs) {
+  const auto client = [](const std::string& text) {
+    return std::string(Token::parse(text)->client_id());
+  };
+  const std::string digits = std::string(id) + "0123456789abcdef01234567";
+  EXPECT_EQ(client(digits), id);
+  EXPECT_EQ(client(digits + ":nightly"), id);
+  EXPECT_EQ(client(digits + "0"), "") << "another library's";
+  EXPECT_EQ(client(digits.substr(1)), "");
+  EXPECT_EQ(client("X" + digits.substr(1)), "");
+}
+
+}  // namespace
+}  // namespace redlock::core::test

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "redlock/client.hpp"
+#include "redlock/inspection.hpp"
+
+namespace redlock::cli {
+
+/// Of a lock that several hold: how many hold it, on the node that counts most.
+[[nodiscard]] std::uint32_t most_holds(const Inspection& inspection);
+
+/// What people call a holder: its name, or else the beginning of its token.
+[[nodiscard]] std::string who_text(const std::string& name, const std::string& token);
+
+/// The longest on any node that stores the verdict's holder; none: without expiry, or unknown.
+[[nodiscard]] std::optional<std::chrono::nanoseconds> longest_left(const Inspection& inspection);
+
+/// What is in the way, in words that stay the same while a holder renews its lease. Empty: nothing.
+[[nodiscard]] std::string obstacle_text(const Inspection& inspection);
+
+/// Why a resource cannot be had, in one line without a line end, for example "held by
+/// nightly@db3:4211 backup (exclusive, 4.9 s left)", "held by 2 readers", "interval, over in 4.9
+/// s", "reserved for cron@db1:77 nightly, next of 3 waiting". Empty: it is free.
+[[nodiscard]] std::string holder_text(const Inspection& inspection);
+
+/// Asks the nodes once. Empty: it is free, or too few nodes answer.
+[[nodiscard]] std::string describe_holder(Client& client, const std::string& resource);
+
+/// The same for one of so many permits: "3 of 3 permits taken, 2 clients wait".
+[[nodiscard]] std::string describe_permits(Client& client, const std::string& resource,
+                                           std::size_t permits);
+
+/// How many clients are queued for any permit of a semaphore, and not for each of them.
+[[nodiscard]] std::size_t count_waiters_for_any(Client& client, const std::string& resource);
+
+/// For people, a line each with a line end: the holder's name, the queue, what operators broke.
+/// Empty: nothing is known of any.
+[[nodiscard]] std::string people_text(const Inspection& inspection);
+
+/// "3 clients wait"
+[[nodiscard]] std::string waiters_text(std::size_t waiters);
+
+/// An instant in UTC as RFC 3339 has it, in whole seconds.
+[[nodiscard]] std::string time_text(std::chrono::system_clock::time_point time);
+
+}  // namespace redlock::cli

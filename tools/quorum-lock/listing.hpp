@@ -1,0 +1,13 @@
+#pragma once
+
+#include <string>
+
+#include "quorum-lock/arguments.hpp"
+#include "redlock/listing.hpp"
+
+namespace redlock::cli {
+
+/// PATTERN, of which there is at most one, and --limit. Throws UsageError.
+[[nodiscard]] ListOptions list_options(const Arguments& given);
+
+}  // namespace redlock::cli

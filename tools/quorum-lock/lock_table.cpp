@@ -1,0 +1,162 @@
+#include "quorum-lock/lock_table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "quorum-lock/duration.hpp"
+#include "quorum-lock/json_line.hpp"
+#include "quorum-lock/table.hpp"
+#include "quorum-lock/text.hpp"
+#include "redlock/token.hpp"
+
+namespace redlock::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Colour = Style::Colour;
+using LockState = ListedLock::State;
+
+constexpr std::array<Column, 7> lock_columns{
+    {{"RESOURCE", 16}, {"KIND"}, {"STATE"}, {"HOLDER", 12}, {"LEFT"}, {"WAITERS"}, {"NODES"}}};
+
+std::string counted(std::size_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+std::string_view kind_word(const ListedLock& lock) {
+  return lock.permits ? "semaphore" : to_string(lock.kind);
+}
+
+/// The name in a token that has one.
+std::string name_in(const std::string& holder) {
+  const auto token = Token::parse(holder);
+  return token ? std::string(token->name()) : std::string();
+}
+
+std::string holder_text(const ListedLock& lock) {
+  if (lock.permits) return counted(*lock.permits, "permit") + " held";
+  if (lock.state == LockState::reserved) return "next waiter";
+  if (lock.kind == LockKind::shared) return counted(lock.holds, "reader");
+  if (lock.kind == LockKind::reentrant) {
+    return fmt::format("owner {}, {}", as_printable(lock.holder), counted(lock.holds, "hold"));
+  }
+  if (lock.holder.empty()) return "-";
+  const std::string name = name_in(lock.holder);
+  return as_printable(name.empty() ? lock.holder : name);
+}
+
+Colour colour_of(LockState state) {
+  switch (state) {
+    case LockState::held:
+    case LockState::reserved:
+      return Colour::plain;
+    case LockState::split:
+      return Colour::bad;
+    case LockState::minority:
+    case LockState::indeterminate:
+      return Colour::warning;
+    case LockState::free:
+      return Colour::good;
+  }
+  return Colour::plain;
+}
+
+std::vector<Cell> lock_row(const ListedLock& lock, std::size_t nodes) {
+  const bool nothing = lock.nodes == 0;
+  return {{as_printable(lock.resource)},
+          {lock.kind == LockKind::none && !lock.permits ? "-" : std::string(kind_word(lock))},
+          {std::string(to_string(lock.state)), colour_of(lock.state)},
+          {holder_text(lock)},
+          {nothing ? "-" : format_duration(lock.remaining)},
+          {lock.waiters == 0 ? "-" : std::to_string(lock.waiters)},
+          {fmt::format("{}/{}", lock.nodes, nodes)}};
+}
+
+Json lock_json(const ListedLock& lock) {
+  Json json{{"resource", as_utf8(lock.resource)},
+            {"kind", std::string(kind_word(lock))},
+            {"state", std::string(to_string(lock.state))}};
+  json["holder"] = lock.holder.empty() ? Json(nullptr) : Json(as_utf8(lock.holder));
+  const std::string name = lock.kind == LockKind::exclusive ? name_in(lock.holder) : std::string();
+  if (!name.empty()) json["holder_name"] = as_utf8(name);
+  if (lock.permits) json["permits_held"] = *lock.permits;
+  if (lock.holds > 0) json["holds"] = lock.holds;
+  json["remaining_ms"] = std::chrono::floor<std::chrono::milliseconds>(lock.remaining).count();
+  json["waiters"] = lock.waiters;
+  json["nodes"] = lock.nodes;
+  return json;
+}
+
+}  // namespace
+
+std::vector<std::string> lock_lines(const Style& style, const LockList& list,
+                                    std::optional<std::size_t> width) {
+  std::vector<std::vector<Cell>> rows;
+  rows.reserve(list.locks.size());
+  for (const ListedLock& lock : list.locks) rows.push_back(lock_row(lock, list.nodes.size()));
+  return table_lines(style, lock_columns, rows, width);
+}
+
+std::string lock_summary(const LockList& list) {
+  std::string text = counted(list.locks.size(), "resource");
+  std::string_view before = ": ";
+  for (const LockState state : {LockState::held, LockState::split, LockState::indeterminate,
+                                LockState::minority, LockState::reserved, LockState::free}) {
+    const auto count =
+        std::count_if(list.locks.begin(), list.locks.end(),
+                      [state](const ListedLock& lock) { return lock.state == state; });
+    if (count == 0) continue;
+    fmt::format_to(std::back_inserter(text), "{}{} {}", before, count, to_string(state));
+    before = ", ";
+  }
+  return text;
+}
+
+std::vector<std::string> list_warnings(const LockList& list, std::size_t limit) {
+  std::vector<std::string> lines;
+  for (const ListedNode& node : list.nodes) {
+    if (!node.error.empty()) lines.push_back(fmt::format("{}: {}", node.url, node.error));
+    if (node.stopped_early) {
+      lines.push_back(fmt::format(
+          "{}: the list is not complete: it ends after {} keys; see --limit", node.url, limit));
+    }
+    if (node.unread > 0) {
+      lines.push_back(fmt::format(
+          "{}: the list is not complete: {} cannot be read, for want of a right to them or of room",
+          node.url, counted(node.unread, "key")));
+    }
+  }
+  return lines;
+}
+
+std::string too_few_answered(const LockList& list) {
+  std::string line = fmt::format("unavailable: {} of {} nodes answered, {} are needed",
+                                 list.answered, list.nodes.size(), list.quorum);
+  for (const ListedNode& node : list.nodes) {
+    if (!node.error.empty()) {
+      fmt::format_to(std::back_inserter(line), "; {}: {}", node.url, node.error);
+    }
+  }
+  return line;
+}
+
+std::string list_json(const LockList& list) {
+  Json json{{"locks", Json::array()}, {"complete", list.complete}, {"quorum", list.quorum}};
+  for (const ListedLock& lock : list.locks) json["locks"].push_back(lock_json(lock));
+  json["nodes"] = Json::array();
+  for (const ListedNode& node : list.nodes) {
+    Json one{{"url", as_utf8(node.url)},
+             {"complete", node.error.empty() && !node.stopped_early && node.unread == 0}};
+    if (!node.error.empty()) one["error"] = as_utf8(node.error);
+    json["nodes"].push_back(std::move(one));
+  }
+  return json_line(json);
+}
+
+}  // namespace redlock::cli

@@ -1,0 +1,261 @@
+#include "quorum-lock/metrics_export.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <string_view>
+#include <utility>
+
+#include "quorum-lock/output.hpp"
+#include "quorum-lock/text.hpp"
+#include "quorum-lock/usage_error.hpp"
+#include "redlock/clock.hpp"
+#include "redlock/metrics.hpp"
+
+namespace redlock::cli {
+namespace {
+
+constexpr auto file_period = std::chrono::seconds(5);
+/// A reader that is slower delays the others, which are few.
+constexpr auto longest_exchange = std::chrono::seconds(2);
+
+int milliseconds_until(BootClock::time_point instant) {
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(instant - BootClock::now());
+  return static_cast<int>(std::clamp<std::chrono::milliseconds::rep>(left.count(), 0, 60'000));
+}
+
+// --- the file ---------------------------------------------------------------------------------
+
+/// Beside the file, and not ending as the collector's files do.
+std::string temporary_name(const std::string& file) {
+  return fmt::format("{}.{}.tmp", file, ::getpid());
+}
+
+bool write_all(int fd, std::string_view text) noexcept {
+  while (!text.empty()) {
+    const ssize_t written = ::write(fd, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return false;
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return true;
+}
+
+/// 0, or the errno.
+int replace_file(const std::string& file, std::string_view text) {
+  const std::string temporary = temporary_name(file);
+  int error = 0;
+  {
+    constexpr mode_t readable_by_all = S_IRUSR | S_IWUSR | S_IRGRP | S_IROTH;
+    const Descriptor fd(::open(
+        temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, readable_by_all));
+    if (!fd.valid()) return errno;
+    if (!write_all(fd.get(), text)) error = errno;
+  }
+  if (error == 0 && ::rename(temporary.c_str(), file.c_str()) != 0) error = errno;
+  if (error != 0) static_cast<void>(::unlink(temporary.c_str()));
+  return error;
+}
+
+void require_writable(const std::string& file) {
+  std::error_code ignored;
+  int error = file.empty() ? ENOENT : 0;
+  if (std::filesystem::is_directory(file, ignored)) error = EISDIR;
+  const std::string temporary = temporary_name(file);
+  if (error == 0) {
+    const Descriptor fd(
+        ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, S_IRUSR | S_IWUSR));
+    if (!fd.valid()) error = errno;
+  }
+  if (error == 0) static_cast<void>(::unlink(temporary.c_str()));
+  if (error == 0) return;
+  throw UsageError(fmt::format("--metrics-file: '{}' cannot be written: {}", as_printable(file),
+                               std::strerror(error)));
+}
+
+// --- the listener -----------------------------------------------------------------------------
+
+std::string show_listen_address(const ListenAddress& address) {
+  const bool is_v6 = address.host.find(':') != std::string::npos;
+  return is_v6 ? fmt::format("[{}]:{}", address.host, address.port)
+               : fmt::format("{}:{}", address.host, address.port);
+}
+
+UsageError cannot_listen(const ListenAddress& address, std::string_view why) {
+  return UsageError(fmt::format("--metrics-listen: cannot listen on '{}': {}",
+                                as_printable(show_listen_address(address)), why));
+}
+
+Descriptor listen_on(const ListenAddress& address) {
+  addrinfo wanted{};
+  wanted.ai_socktype = SOCK_STREAM;
+  wanted.ai_flags = AI_PASSIVE | AI_NUMERICSERV;
+  addrinfo* list = nullptr;
+  const int failed = ::getaddrinfo(address.host.c_str(), address.port.c_str(), &wanted, &list);
+  if (failed != 0) throw cannot_listen(address, ::gai_strerror(failed));
+  const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> found(list, ::freeaddrinfo);
+  int error = 0;
+  for (const addrinfo* one = list; one != nullptr; one = one->ai_next) {
+    Descriptor socket(platform::open_socket(one->ai_family, SOCK_STREAM));
+    const int on = 1;
+    const bool listens =
+        socket.valid() &&
+        ::setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) == 0 &&
+        ::bind(socket.get(), one->ai_addr, one->ai_addrlen) == 0 &&
+        ::listen(socket.get(), 16) == 0 &&
+        // A connection that was reset in the meantime must not block the thread.
+        ::fcntl(socket.get(), F_SETFL, O_NONBLOCK) == 0;
+    if (listens) return socket;
+    error = errno;
+  }
+  throw cannot_listen(address, std::strerror(error));
+}
+
+std::string port_of(const Descriptor& socket) {
+  sockaddr_storage address{};
+  socklen_t size = sizeof address;
+  std::array<char, NI_MAXSERV> port{};
+  auto* const any = reinterpret_cast<sockaddr*>(&address);
+  if (::getsockname(socket.get(), any, &size) != 0 ||
+      ::getnameinfo(any, size, nullptr, 0, port.data(), port.size(), NI_NUMERICSERV) != 0) {
+    return {};
+  }
+  return port.data();
+}
+
+/// One connection, until a deadline or the end of the export.
+class Exchange {
+ public:
+  Exchange(const Descriptor& connection, int finish)
+      : watched_{pollfd{connection.get(), 0, 0}, pollfd{finish, POLLIN, 0}} {}
+
+  /// All of the request's head; empty: there was none in time.
+  [[nodiscard]] std::string read() {
+    std::string request;
+    std::array<char, 2048> buffer{};
+    while (!is_complete_http_request(request)) {
+      if (!wait(POLLIN)) return {};
+      const ssize_t size = ::recv(watched_[0].fd, buffer.data(), buffer.size(), 0);
+      if (size == 0) return {};
+      if (size < 0 && !is_passing(errno)) return {};
+      if (size > 0) request.append(buffer.data(), static_cast<std::size_t>(size));
+    }
+    return request;
+  }
+
+  void write(std::string_view answer) {
+    while (!answer.empty() && wait(POLLOUT)) {
+      const ssize_t size = platform::send_quietly(watched_[0].fd, answer.data(), answer.size());
+      if (size < 0 && !is_passing(errno)) return;
+      if (size > 0) answer.remove_prefix(static_cast<std::size_t>(size));
+    }
+    static_cast<void>(::shutdown(watched_[0].fd, SHUT_WR));
+  }
+
+ private:
+  [[nodiscard]] static bool is_passing(int error) {
+    return error == EINTR || error == EAGAIN || error == EWOULDBLOCK;
+  }
+  [[nodiscard]] bool wait(short event) {
+    watched_[0].events = event;
+    for (;;) {
+      const int ready = ::poll(watched_.data(), watched_.size(), milliseconds_until(until_));
+      if (ready < 0 && errno == EINTR) continue;
+      return ready > 0 && watched_[1].revents == 0;
+    }
+  }
+
+  std::array<pollfd, 2> watched_;
+  BootClock::time_point until_ = BootClock::now() + longest_exchange;
+};
+
+}  // namespace
+
+MetricsTargets metrics_targets_of(const Arguments& given) {
+  MetricsTargets targets;
+  targets.file = given.text("metrics-file");
+  if (targets.file) require_writable(*targets.file);
+  if (const auto listen = given.text("metrics-listen")) {
+    targets.listen = parse_listen_address(*listen);
+  }
+  return targets;
+}
+
+MetricsExport::MetricsExport(MetricsTargets targets, std::string_view resource,
+                             const Client& client, const Settings& settings)
+    : targets_(std::move(targets)),
+      resource_(as_utf8(resource)),
+      client_(client),
+      settings_(settings) {
+  if (targets_.listen) {
+    listener_ = listen_on(*targets_.listen);
+    if (targets_.listen->port == "0") {
+      targets_.listen->port = port_of(listener_);
+      print_note(settings_,
+                 fmt::format("metrics: http://{}/metrics", show_listen_address(*targets_.listen)));
+    }
+  }
+  if (targets_.file || targets_.listen) thread_ = std::thread([this] { run(); });
+}
+
+MetricsExport::~MetricsExport() {
+  if (!thread_.joinable()) return;
+  finish_.notify();
+  thread_.join();
+  if (targets_.file) write_file();
+}
+
+std::string MetricsExport::page() const {
+  const Result<Metrics> metrics = client_.metrics();
+  return metrics ? to_prometheus(*metrics, {{"resource", resource_}}) : std::string();
+}
+
+void MetricsExport::write_file() {
+  const int error = replace_file(*targets_.file, page());
+  if (error != 0 && !file_failed_) {
+    print_error(fmt::format("warning: --metrics-file: '{}' cannot be written: {}",
+                            as_printable(*targets_.file), std::strerror(error)));
+  }
+  file_failed_ = error != 0;
+}
+
+void MetricsExport::serve_one() {
+  const Descriptor connection(::accept(listener_.get(), nullptr, nullptr));
+  if (!connection.valid()) return;
+  static_cast<void>(::fcntl(connection.get(), F_SETFD, FD_CLOEXEC));
+  static_cast<void>(::fcntl(connection.get(), F_SETFL, O_NONBLOCK));
+  Exchange exchange(connection, finish_.fd());
+  const std::string request = exchange.read();
+  if (!request.empty()) exchange.write(answer_http(request, [this] { return page(); }));
+}
+
+void MetricsExport::run() noexcept {
+  auto next_file = BootClock::now();
+  for (;;) {
+    if (targets_.file && BootClock::now() >= next_file) {
+      write_file();
+      next_file = BootClock::now() + file_period;
+    }
+    std::array<pollfd, 2> watched = {pollfd{finish_.fd(), POLLIN, 0},
+                                     pollfd{listener_.get(), POLLIN, 0}};
+    const int timeout = targets_.file ? milliseconds_until(next_file) : -1;
+    if (::poll(watched.data(), watched.size(), timeout) < 0 && errno != EINTR) return;
+    if (watched[0].revents != 0) return;
+    if (watched[1].revents != 0) serve_one();
+  }
+}
+
+}  // namespace redlock::cli

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <termios.h>
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace redlock::cli {
+
+struct WindowSize {
+  std::size_t width = 80;
+  std::size_t height = 24;
+};
+
+/// Of the terminal that standard output is. 80 x 24 where it does not say.
+[[nodiscard]] WindowSize window_size() noexcept;
+
+/// These lines in the place of what the terminal shows. Without a flicker: each line is written
+/// over the one before, and only then what is left of that is erased.
+[[nodiscard]] std::string frame_text(const std::vector<std::string>& lines);
+
+/// Takes the terminal over: its alternate screen, without a cursor, and keys that arrive at once
+/// and are not shown. The destructor gives it back as it was. Standard output has to be a terminal;
+/// where standard input is none, no key arrives.
+class Screen {
+ public:
+  Screen();
+  ~Screen();
+  Screen(const Screen&) = delete;
+  Screen& operator=(const Screen&) = delete;
+
+  /// Before the process is stopped, or ended abruptly; and after that.
+  void leave() noexcept;
+  void enter() noexcept;
+
+  /// False: the terminal is gone.
+  [[nodiscard]] bool draw(const std::vector<std::string>& lines) const;
+
+  /// Readable when a key may have been pressed; -1: there is no keyboard.
+  [[nodiscard]] int keyboard() const noexcept;
+  /// None: none was pressed. No keyboard is left after its end.
+  [[nodiscard]] std::optional<char> take_key() noexcept;
+
+ private:
+  bool has_keyboard_ = false;
+  bool entered_ = false;
+  termios modes_{};
+};
+
+}  // namespace redlock::cli
