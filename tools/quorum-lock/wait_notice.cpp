@@ -49,7 +49,7 @@ std::optional<Obstacle> find_missing_votes(const Inspection& inspection) {
   std::size_t quarantined = 0;
   std::optional<std::chrono::nanoseconds> left;
   for (const NodeInspection& node : inspection.nodes) {
-    silent += node.error.empty() ? 0 : 1;
+    if (!node.error.empty()) ++silent;
     if (node.quarantine.count() == 0) continue;
     ++quarantined;
     left = std::max(left.value_or(node.quarantine), node.quarantine);
@@ -65,7 +65,7 @@ std::optional<Obstacle> find_missing_votes(const Inspection& inspection) {
 }
 
 std::optional<Obstacle> find_obstacle(const Inspection& inspection) {
-  if (const auto missing = find_missing_votes(inspection)) return missing;
+  if (auto missing = find_missing_votes(inspection)) return missing;
   const bool is_free =
       inspection.state == Inspection::State::free && inspection.kind != LockKind::reserved;
   if (is_free) return std::nullopt;
