@@ -22,8 +22,15 @@ constexpr double group_gap = 22;
 constexpr double top = 26;
 constexpr double label_width = 104;
 constexpr std::size_t colours = 8;
+/// What the page has for it where the window is wide; a longer run is scrolled.
+constexpr double narrowest = 1296;
 /// A run of an hour drawn second by second would be more than a browser likes to show.
 constexpr double widest = 24'000;
+/// Who looks for a colour sees at once whether it stands for a fault or for a contender.
+constexpr std::string_view stripes =
+    "<defs><pattern id=\"stripes\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\" "
+    "patternTransform=\"rotate(45)\"><line class=\"stripe\" x1=\"0\" y1=\"0\" x2=\"0\" "
+    "y2=\"6\"/></pattern></defs>\n";
 
 double seconds_of(const History& history) {
   BootTime last = history.finished.value_or(history.begin + history.duration);
@@ -142,13 +149,15 @@ class Timeline {
     const std::string met = contenders_of(fault, history_.contenders);
     fmt::format_to(Out(marks_),
                    "<rect class=\"{}{}\" x=\"{:.2f}\" y=\"{}\" width=\"{:.2f}\" height=\"{}\" "
-                   "rx=\"2\"><title>{}: {}{}{}, {:.3f} s to {:.3f} s</title></rect>\n",
-                   escaped(fault.kind), link ? " link" : "", from, y, wide, high,
-                   escaped(fault.kind), escaped(fault.what), link ? ", contenders " : "",
+                   "rx=\"2\"/><rect fill=\"url(#stripes)\" x=\"{:.2f}\" y=\"{}\" "
+                   "width=\"{:.2f}\" height=\"{}\" rx=\"2\">"
+                   "<title>{}: {}{}{}, {:.3f} s to {:.3f} s</title></rect>\n",
+                   escaped(fault.kind), link ? " link" : "", from, y, wide, high, from, y, wide,
+                   high, escaped(fault.kind), escaped(fault.what), link ? ", contenders " : "",
                    link ? met : "", static_cast<double>(fault.begin - history_.begin) / 1e9,
                    static_cast<double>(fault.end - history_.begin) / 1e9);
-    if (!link && wide > 6.0 * static_cast<double>(fault.what.size())) {
-      fmt::format_to(Out(marks_), "<text class=\"in\" x=\"{:.2f}\" y=\"{}\">{}</text>\n", from + 4,
+    if (!link && wide > 8 + 6.4 * static_cast<double>(fault.what.size())) {
+      fmt::format_to(Out(words_), "<text class=\"in\" x=\"{:.2f}\" y=\"{}\">{}</text>\n", from + 4,
                      y_ + 15.5, escaped(fault.what));
     }
   }
@@ -161,8 +170,8 @@ class Timeline {
                    label_width, height, labels_);
     fmt::format_to(Out(page),
                    "<svg width=\"{:.0f}\" height=\"{}\" role=\"img\" aria-label=\"Timeline "
-                   "of leases and faults\">\n{}",
-                   width_, height, lanes_);
+                   "of leases and faults\">\n{}{}",
+                   width_, height, stripes, lanes_);
     const int step = scale_ >= 40 ? 1 : scale_ >= 8 ? 5 : 60;
     for (int second = 0; second <= static_cast<int>(seconds_); second += step) {
       const double at = second * scale_;
@@ -173,24 +182,29 @@ class Timeline {
     }
     if (history_.healed) {
       const double at = x(*history_.healed);
+      const bool has_room = width_ - at > 50;
       fmt::format_to(Out(page),
                      "<rect class=\"healed\" x=\"{0:.1f}\" y=\"{1}\" width=\"{2:.1f}\" "
                      "height=\"{3}\"/><line class=\"healed-line\" "
                      "x1=\"{0:.1f}\" y1=\"{1}\" x2=\"{0:.1f}\" y2=\"{4}\"/><text x=\"{5:.1f}\" "
-                     "y=\"{6}\">healed</text>\n",
-                     at, top - 10, std::max(0.0, width_ - at), height - top + 10, height, at + 4,
-                     top - 1);
+                     "y=\"{6}\" text-anchor=\"{7}\">healed</text>\n",
+                     at, top - 10, std::max(0.0, width_ - at), height - top + 10, height,
+                     has_room ? at + 4 : at - 4, top - 1, has_room ? "start" : "end");
     }
     page += marks_;
+    page += words_;
     page += "</svg></div></div>\n<p class=\"legend\">";
     for (const FaultKind kind : all_fault_kinds) {
-      fmt::format_to(Out(page),
-                     "<span><svg width=\"12\" height=\"12\"><rect class=\"{0}\" width=\"12\" "
-                     "height=\"12\" rx=\"2\"/></svg>{0}</span>",
-                     to_string(kind));
+      fmt::format_to(
+          Out(page),
+          "<span><svg width=\"12\" height=\"12\"><rect class=\"{0}\" width=\"12\" "
+          "height=\"12\" rx=\"2\"/><rect fill=\"url(#stripes)\" width=\"12\" height=\"12\" "
+          "rx=\"2\"/></svg>{0}</span>",
+          to_string(kind));
     }
     return page +
-           "<span>Thin bars: the links between a node and some contenders. Leases have the "
+           "<span>Faults are striped. Thin bars: the links between a node and some contenders. "
+           "Leases have the "
            "colour of their contender, a paler one where others may hold it too; rest the pointer "
            "on anything to read more.</span></p>\n";
   }
@@ -198,12 +212,13 @@ class Timeline {
   const History& history_;
   const Judgement& judgement_;
   double seconds_;
-  double scale_ = std::min(90.0, widest / seconds_);
+  double scale_ = std::max(narrowest / seconds_, std::min(90.0, widest / seconds_));
   double width_ = seconds_ * scale_;
   double y_ = top + 14;
   std::string labels_{};
   std::string lanes_{};
   std::string marks_{};
+  std::string words_{};  ///< over the marks
 };
 
 }  // namespace
