@@ -68,15 +68,16 @@ std::optional<LinkMode> mode_of(FaultForm form) noexcept {
 Arena::Arena(const ArenaRequest& request, const cli::Signals& signals)
     : request_(request),
       signals_(signals),
+      ports_(request.ports),
       clock_bases_(request.nodes),
       contenders_(request.contenders) {
   for (std::size_t node = 0; node < request.nodes; ++node) {
     servers_.push_back(std::make_unique<FaultServer>(request.servers / fmt::format("node-{}", node),
-                                                     request.clocks, signals));
+                                                     request.clocks, ports_, signals));
   }
   for (const auto& server : servers_) {
     for (Contender& contender : contenders_) {
-      contender.urls.push_back(url_of(proxy_.add(server->port())));
+      contender.urls.push_back(url_of(proxy_.add(server->port(), ports_.take_for_listener())));
     }
   }
   open_deployment();

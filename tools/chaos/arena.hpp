@@ -16,6 +16,7 @@
 #include "chaos/fault_server.hpp"
 #include "chaos/recorder.hpp"
 #include "chaos/schedule.hpp"
+#include "quorum-lock/loopback_ports.hpp"
 #include "quorum-lock/signals.hpp"
 
 namespace redlock::chaos {
@@ -29,6 +30,7 @@ struct ArenaRequest {
   std::vector<std::string> foreign{};  ///< the command of the last contender; empty: it is ours
   std::vector<std::string> resources{};
   FaultServer::WallClock clocks = FaultServer::WallClock::machine;
+  std::optional<cli::PortRange> ports{};  ///< of the servers, and of the links to them
 };
 
 /// Servers, contenders, a link between each two of them, and the hands that break them. All
@@ -85,6 +87,7 @@ class Arena {
 
   const ArenaRequest& request_;
   const cli::Signals& signals_;
+  cli::LoopbackPorts ports_;
   std::vector<std::unique_ptr<FaultServer>> servers_{};
   std::vector<Offset> clock_bases_;
   FaultProxy proxy_{};

@@ -49,7 +49,7 @@ struct FaultProxy::Impl {
   void finish();
   /// Runs the job on the loop's thread, waits for it, and throws its exception.
   void call(const std::function<void()>& job);
-  std::uint16_t listen(std::uint16_t target_port);
+  std::uint16_t listen(std::uint16_t target_port, std::uint16_t port);
   void close_all();
 
   static void on_wakeup(uv_async_t* handle) noexcept;
@@ -98,14 +98,14 @@ void FaultProxy::Impl::on_wakeup(uv_async_t* handle) noexcept {
   for (const auto& job : jobs) job();
 }
 
-std::uint16_t FaultProxy::Impl::listen(std::uint16_t target_port) {
+std::uint16_t FaultProxy::Impl::listen(std::uint16_t target_port, std::uint16_t port) {
   Link& link = links.emplace_back();
   link.proxy = this;
   link.target_port = target_port;
   link.listener.data = &link;
   require(uv_tcp_init(&loop, &link.listener), "no socket");
   sockaddr_in address{};
-  require(uv_ip4_addr("127.0.0.1", 0, &address), "no address");
+  require(uv_ip4_addr("127.0.0.1", port, &address), "no address");
   require(uv_tcp_bind(&link.listener, reinterpret_cast<const sockaddr*>(&address), 0), "no port");
   require(uv_listen(reinterpret_cast<uv_stream_t*>(&link.listener), backlog, on_connection),
           "no port");
@@ -135,9 +135,8 @@ void FaultProxy::Impl::close_all() {
 FaultProxy::FaultProxy() : impl_(std::make_unique<Impl>()) { impl_->start(); }
 FaultProxy::~FaultProxy() { impl_->finish(); }
 
-std::uint16_t FaultProxy::add(std::uint16_t target_port) {
-  std::uint16_t port = 0;
-  impl_->call([&] { port = impl_->listen(target_port); });
+std::uint16_t FaultProxy::add(std::uint16_t target_port, std::uint16_t port) {
+  impl_->call([&] { port = impl_->listen(target_port, port); });
   return port;
 }
 

@@ -37,8 +37,9 @@ class FaultProxy {
   FaultProxy(const FaultProxy&) = delete;
   FaultProxy& operator=(const FaultProxy&) = delete;
 
-  /// A port of its own on 127.0.0.1 that leads to this one. Throws std::runtime_error.
-  [[nodiscard]] std::uint16_t add(std::uint16_t target_port);
+  /// The port of 127.0.0.1 that leads to the target's: this one, or with 0 any. Throws
+  /// std::runtime_error.
+  [[nodiscard]] std::uint16_t add(std::uint16_t target_port, std::uint16_t port = 0);
 
   /// Links count from zero in the order in which they were added. In force when it returns.
   void set(std::size_t link, LinkRule rule);

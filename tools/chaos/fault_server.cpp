@@ -23,7 +23,8 @@ constexpr auto pace = std::chrono::milliseconds{2};
 
 }  // namespace
 
-FaultServer::FaultServer(std::filesystem::path folder, WallClock clock, const cli::Signals& signals)
+FaultServer::FaultServer(std::filesystem::path folder, WallClock clock, cli::LoopbackPorts& ports,
+                         const cli::Signals& signals)
     : folder_(std::move(folder)), signals_(signals) {
   const cli::FoundProgram server = cli::find_program("redis-server");
   if (server.problem != 0) {
@@ -34,7 +35,7 @@ FaultServer::FaultServer(std::filesystem::path folder, WallClock clock, const cl
   std::filesystem::create_directories(folder_ / "data");
   if (clock == WallClock::movable) clock_.emplace(folder_);
   const auto deadline = std::chrono::steady_clock::now() + start_limit;
-  port_ = cli::pick_loopback_port();
+  port_ = ports.take();
   launch();
   while (!cli::answers_as({.port = port_}, pid_)) {
     if (std::chrono::steady_clock::now() > deadline) {
@@ -44,7 +45,7 @@ FaultServer::FaultServer(std::filesystem::path folder, WallClock clock, const cl
     std::this_thread::sleep_for(pace);
     if (!cli::has_ended(pid_)) continue;
     gone(Data::forgotten);
-    port_ = cli::pick_loopback_port();
+    port_ = ports.take();
     launch();
   }
   if (!clock_ || clock_->is_followed_by(pid_)) return;

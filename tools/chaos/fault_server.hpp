@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "chaos/fault_clock.hpp"
+#include "quorum-lock/loopback_ports.hpp"
 #include "quorum-lock/signals.hpp"
 
 namespace redlock::chaos {
@@ -21,8 +22,9 @@ class FaultServer {
  public:
   enum class WallClock { machine, movable };
 
-  /// Starts it and waits for its first answer. Throws std::runtime_error.
-  FaultServer(std::filesystem::path folder, WallClock clock, const cli::Signals& signals);
+  /// Starts it at one of the ports and waits for its first answer. Throws std::runtime_error.
+  FaultServer(std::filesystem::path folder, WallClock clock, cli::LoopbackPorts& ports,
+              const cli::Signals& signals);
   ~FaultServer();
   FaultServer(const FaultServer&) = delete;
   FaultServer& operator=(const FaultServer&) = delete;

@@ -50,6 +50,7 @@ class Conductor {
     arena_request.nodes = request_.nodes;
     arena_request.contenders = request_.contenders;
     arena_request.foreign = request_.foreign;
+    arena_request.ports = request_.ports;
     for (std::size_t i = 0; i < resource_count; ++i) {
       arena_request.resources.push_back(fmt::format("chaos-{}", static_cast<char>('a' + i)));
     }

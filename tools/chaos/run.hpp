@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "chaos/schedule.hpp"
+#include "quorum-lock/loopback_ports.hpp"
 #include "quorum-lock/signals.hpp"
 
 namespace redlock::chaos {
@@ -26,6 +27,7 @@ struct RunRequest {
   std::vector<std::string> foreign{};
   std::chrono::milliseconds duration{};
   std::set<FaultKind> kinds{};
+  std::optional<cli::PortRange> ports{};  ///< of the servers, and of the links to them; none: any
   /// Called with a line for each event.
   std::function<void(std::string_view)> tell{};
   /// How much of the time is over, and what is broken now.

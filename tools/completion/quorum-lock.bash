@@ -8,7 +8,7 @@ _quorum_lock() {
   local values=" --nodes --config --local --quorum --password-file --cacert --cert --key --timeout
     --max-ttl --restart-guard --ttl --wait --token --max-hold --max-renewals --kill-after --mode
     --in-flight --nodes-count --duration --repetitions --clock-bound --orphan-ttl
-    --clients --faults --seed --html --keep --check --permits --owner --at-least --name --limit
+    --clients --faults --seed --html --keep --check --ports --permits --owner --at-least --name --limit
     --metrics-file --metrics-listen "
   local options="--nodes --config --local --quorum --name --password-file --cacert --cert --key --timeout
     --max-ttl --restart-guard --durable --clock-bound --json --quiet --verbose --help --version"
@@ -84,10 +84,10 @@ _quorum_lock() {
     list) options+=" --watch --limit" ;;
     top) options+=" --limit" ;;
     break) options+=" --yes" ;;
-    chaos) options+=" --clients --duration --faults --seed --html --keep --check --contender-command" ;;
+    chaos) options+=" --clients --duration --faults --seed --ports --html --keep --check --contender-command" ;;
     bench)
       options+=" --mode --in-flight --nodes-count --duration --repetitions --async --blocking --floor --guards"
-      options+=" --contenders --hold --hand-overs --reentry --drain"
+      options+=" --contenders --hold --hand-overs --reentry --drain --ports"
       ;;
   esac
   if [[ $current == -* ]]; then

@@ -164,7 +164,7 @@ std::vector<CohortRow> measure(const std::vector<std::uint64_t>& counts, Client&
                                Client& other, std::chrono::nanoseconds duration,
                                const std::atomic<int>& stop) {
   std::vector<CohortRow> rows;
-  const Progress progress(counts.size() * 2);
+  Progress progress(counts.size() * 2, duration);
   for (const std::uint64_t threads : counts) {
     for (const bool contended : {false, true}) {
       if (stop.load() != 0) return rows;

@@ -58,8 +58,10 @@ void write_private_file(const std::string& path, const std::string& content) {
 
 }  // namespace
 
-LocalNodes::LocalNodes(std::size_t count, const Signals& signals, Reach reach)
-    : reach_(reach), password_(reach == Reach::loopback ? make_password() : std::string()) {
+LocalNodes::LocalNodes(std::size_t count, const Signals& signals, Reach reach, LoopbackPorts ports)
+    : reach_(reach),
+      ports_(ports),
+      password_(reach == Reach::loopback ? make_password() : std::string()) {
   const FoundProgram server = find_program("redis-server");
   if (server.problem != 0) {
     throw std::runtime_error(
@@ -99,7 +101,7 @@ void LocalNodes::launch(Node& node, const std::string& program, const Signals& s
     configuration = fmt::format("port 0\nunixsocket {}\nunixsocketperm 700\n",
                                 as_configuration_word(node.address.path));
   } else {
-    node.address = {{}, pick_loopback_port(), password_};
+    node.address = {{}, ports_.take(), password_};
     configuration =
         fmt::format("port {}\nbind 127.0.0.1\nrequirepass {}\n", node.address.port, password_);
   }

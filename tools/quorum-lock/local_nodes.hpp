@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "quorum-lock/loopback_ports.hpp"
 #include "quorum-lock/loopback_server.hpp"
 #include "quorum-lock/signals.hpp"
 
@@ -25,7 +26,8 @@ class LocalNodes {
 
   /// Returns when all of them answer. Throws std::runtime_error with one line that says what is
   /// missing.
-  LocalNodes(std::size_t count, const Signals& signals, Reach reach = Reach::unix_sockets);
+  LocalNodes(std::size_t count, const Signals& signals, Reach reach = Reach::unix_sockets,
+             LoopbackPorts ports = LoopbackPorts());
   ~LocalNodes();
   LocalNodes(const LocalNodes&) = delete;
   LocalNodes& operator=(const LocalNodes&) = delete;
@@ -56,6 +58,7 @@ class LocalNodes {
   [[nodiscard]] std::string log_of(const Node& node) const;
 
   Reach reach_;
+  LoopbackPorts ports_;
   std::string password_;
   std::mutex mutex_;
   std::string directory_;

@@ -32,13 +32,6 @@ sockaddr_in loopback(std::uint16_t port) {
   return address;
 }
 
-bool is_free(std::uint16_t port) {
-  const Descriptor socket(platform::open_socket(AF_INET, SOCK_STREAM));
-  const sockaddr_in address = loopback(port);
-  return socket.valid() &&
-         ::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
-}
-
 Descriptor connect_to(const ServerAddress& server) {
   const bool is_unix = !server.path.empty();
   Descriptor socket(platform::open_socket(is_unix ? AF_UNIX : AF_INET, SOCK_STREAM));
@@ -69,18 +62,6 @@ bool is_fit_for_sockets(std::string_view directory) {
 }
 
 }  // namespace
-
-// Below the kernel's ephemeral range: a port from there may be given to any outgoing connection
-// between the check and the server's start.
-std::uint16_t pick_loopback_port() {
-  std::random_device source;
-  std::uniform_int_distribution<std::uint16_t> ports(10'000, 32'000);
-  for (int attempt = 0; attempt < 1000; ++attempt) {
-    const std::uint16_t port = ports(source);
-    if (is_free(port)) return port;
-  }
-  throw std::runtime_error("--local: no free port found on loopback");
-}
 
 std::string make_temporary_directory() {
   const char* parent = std::getenv("TMPDIR");

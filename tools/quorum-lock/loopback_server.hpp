@@ -16,9 +16,6 @@ struct ServerAddress {
   std::string password{};
 };
 
-/// A port that is free now. Throws std::runtime_error.
-[[nodiscard]] std::uint16_t pick_loopback_port();
-
 /// Only this user can enter it. In TMPDIR, or in /tmp where TMPDIR's name is too long or too
 /// unusual for the URL of a Unix socket. Throws std::runtime_error.
 [[nodiscard]] std::string make_temporary_directory();

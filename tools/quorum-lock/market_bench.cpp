@@ -125,7 +125,7 @@ int run_market_bench(const Arguments& given, const Signals& signals) {
   std::vector<MarketRow> rows;
   std::string problem;
   {
-    const Progress progress(std::size(loads) * std::size(methods));
+    Progress progress(std::size(loads) * std::size(methods), duration);
     for (const Load load : loads) {
       for (const bench::MarketMethod method : methods) {
         if (stop.load() != 0 || !problem.empty()) break;

@@ -70,10 +70,13 @@ std::string NodeWatch::describe_down() const {
 Session::Session(const Settings& settings, const Signals& signals, LocalNodes::Reach reach)
     : settings_(settings), watch_(std::make_shared<NodeWatch>(settings.detail)) {
   if (settings.local) {
-    local_ = std::make_unique<LocalNodes>(*settings.local, signals, reach);
+    check_ports(settings.ports, *settings.local);
+    local_ = std::make_unique<LocalNodes>(*settings.local, signals, reach,
+                                          LoopbackPorts(settings.ports));
     nodes_ = local_->urls();
     open_deployment();
   } else {
+    if (settings.ports) throw UsageError("--ports: only with --local, whose servers use them");
     nodes_ = settings.nodes;
   }
 }

@@ -122,6 +122,7 @@ Settings resolve_settings(Arguments given, NodesNeeded nodes_needed) {
   if (const auto path = given.text("password-file")) {
     settings.password = read_password_file(*path, given.find("password-file")->origin);
   }
+  settings.ports = port_range_of(given);
   settings.name = name_of(given, "name");
   if (std::any_of(settings.name.begin(), settings.name.end(), is_control)) {
     throw UsageError(

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "quorum-lock/arguments.hpp"
+#include "quorum-lock/loopback_ports.hpp"
 #include "redlock/limits.hpp"
 #include "redlock/options.hpp"
 #include "redlock/token.hpp"
@@ -17,6 +18,7 @@ namespace redlock::cli {
 struct Settings {
   std::vector<std::string> nodes{};
   std::optional<std::size_t> local{};  ///< so many private servers instead of `nodes`
+  std::optional<PortRange> ports{};    ///< where private servers may listen; none: anywhere
   std::optional<std::size_t> quorum{};
   std::string name{};  ///< what people call the client; empty: as the library does
   std::string password{};

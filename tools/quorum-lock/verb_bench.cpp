@@ -126,13 +126,20 @@ BenchRequest read_request(const Arguments& given) {
   return request;
 }
 
+/// Each as long as --duration.
+std::int64_t runs_of_repetition(const BenchRequest& request) {
+  return 1 + (request.floor == BenchRequest::Floor::interleaved ? 1 : 0) +
+         (request.scripts ? 2 : 0) + (request.guards ? 3 : 0);
+}
+
 class Bench {
  public:
   Bench(const BenchRequest& request, const Session& session, const std::atomic<int>& stop)
       : request_(request),
         session_(session),
         stop_(stop),
-        progress_(request.nodes_counts.size() * request.in_flight.size() * request.repetitions),
+        progress_(request.nodes_counts.size() * request.in_flight.size() * request.repetitions,
+                  request.duration * runs_of_repetition(request)),
         prefix_(fmt::format("quorum-lock-bench/{}", ::getpid())) {}
 
   /// The sentence says why it could not be done.

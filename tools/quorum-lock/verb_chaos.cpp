@@ -149,6 +149,9 @@ ChaosRequest read_request(const Arguments& given) {
     run.kinds = without_forgetting(std::move(run.kinds), given);
     ++run.contenders;
   }
+  run.ports = request.settings.ports;
+  // Each contender reaches each server over a link of its own.
+  check_ports(run.ports, run.nodes * (1 + run.contenders));
   request.html = given.text("html");
   if (const auto folder = given.text("check")) request.check = *folder;
   if (request.check && !run.foreign.empty()) {
@@ -232,7 +235,8 @@ int run_and_judge(ChaosRequest& request, const Signals& signals) {
   }
   const auto whole = static_cast<std::size_t>(request.run.duration.count());
   std::optional<Progress> progress;
-  if (request.settings.detail == Settings::Detail::normal) progress.emplace(whole);
+  if (request.settings.detail == Settings::Detail::normal)
+    progress.emplace(whole, request.run.duration / whole);
   request.run.show = [&](std::chrono::milliseconds done, std::string_view broken) {
     if (progress) progress->show(static_cast<std::size_t>(done.count()), broken);
   };

@@ -122,6 +122,8 @@ constexpr OptionText bench_options[] = {
      "handoff: only with contenders that queue up together, are served in turn, and then queue up "
      "again"},
     {"floor", "", "Interleave a program without lock logic and show the ratio to it"},
+    {"ports", "FIRST-LAST",
+     "Where the servers that it starts may listen on 127.0.0.1; default: any free ports"},
 };
 constexpr OptionText bench_later[] = {{"html", "FILE", ""}};
 
@@ -131,6 +133,8 @@ constexpr OptionText chaos_options[] = {
     {"faults", "LIST",
      "What to break: kill, pause, partition, clock, restart, slow, role; default: all"},
     {"seed", "S", "Repeats the schedule of the faults; default: any"},
+    {"ports", "FIRST-LAST",
+     "Where servers, and links to them, may listen on 127.0.0.1; default: any free ports"},
     {"html", "FILE", "Write a page that draws the leases over the faults"},
     {"keep", "FOLDER", "Leave the histories there; after a violation they are always left"},
     {"check", "FOLDER", "Run nothing, judge the histories that a run has left"},

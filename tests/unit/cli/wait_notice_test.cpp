@@ -23,7 +23,10 @@ TEST(Obstacle, IsTheHolderUntilItsLeaseEndsEverywhere) {
   inspection.state = Inspection::State::held;
   inspection.kind = LockKind::reentrant;
   inspection.holder = "nightly";
-  for (NodeInspection& node : inspection.nodes) node.holder = "nightly";
+  for (NodeInspection& node : inspection.nodes) {
+    node.kind = LockKind::reentrant;
+    node.holder = "nightly";
+  }
   inspection.nodes[0].remaining = seconds(3);
   inspection.nodes[1].remaining = seconds(4);
   const auto obstacle = find_obstacle(inspection);
