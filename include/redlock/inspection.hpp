@@ -76,14 +76,15 @@ struct Inspection {
             ///< by the client that is next
     held,   ///< one token is on a quorum of nodes
     split,  ///< tokens are on too many nodes for anybody to get a quorum, and none has one
+    indeterminate,  ///< it depends on nodes that did not answer
   };
-  State state = State::free;
+  State state = State::indeterminate;
   LockKind kind = LockKind::none;  ///< of the key on most nodes
-  std::string holder;              ///< held: the token or the owner; split: the one on most nodes
-  std::string holder_name;         ///< what people call it; empty: not known
-  std::uint32_t waiters = 0;       ///< clients that are queued, on the node with most of them
-  std::string next;                ///< the id of the client that is next on most nodes
-  std::string next_name;           ///< and its name; empty: not known
+  std::string holder;         ///< held: the token or the owner; otherwise the one on most nodes
+  std::string holder_name;    ///< what people call it; empty: not known
+  std::uint32_t waiters = 0;  ///< clients that are queued, on the node with most of them
+  std::string next;           ///< the id of the client that is next on most nodes
+  std::string next_name;      ///< and its name; empty: not known
   std::vector<BrokenLock> broken;  ///< locks that operators broke, the newest first
   std::size_t quorum = 0;
   std::vector<NodeInspection> nodes;

@@ -74,11 +74,10 @@ std::optional<Leader> leader_in(const Inspection& inspection) {
 Result<std::optional<Leader>> Election::leader() {
   auto inspection = state_->client.inspect(state_->name);
   if (!inspection) return std::move(inspection).error();
+  if (inspection->state != Inspection::State::indeterminate) return leader_in(*inspection);
   const auto silent = std::count_if(inspection->nodes.begin(), inspection->nodes.end(),
                                     [](const NodeInspection& node) { return !node.error.empty(); });
-  if (inspection->state == Inspection::State::held) return leader_in(*inspection);
   const std::size_t answered = inspection->nodes.size() - static_cast<std::size_t>(silent);
-  if (answered >= inspection->quorum) return std::optional<Leader>();
   return Error{Errc::unavailable,
                "unknown who leads '" + state_->name + "': " + std::to_string(answered) + " of " +
                    std::to_string(inspection->nodes.size()) + " nodes answered, " +

@@ -169,6 +169,8 @@ std::string_view to_string(Inspection::State state) noexcept {
       return "held";
     case Inspection::State::split:
       return "split";
+    case Inspection::State::indeterminate:
+      return "indeterminate";
   }
   return "unknown";
 }

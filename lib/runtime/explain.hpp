@@ -29,6 +29,9 @@ namespace redlock::runtime {
 [[nodiscard]] std::string explain_spent_renewals(std::string_view resource);
 
 /// `token`: the one that was asked about, or empty.
+/// Fills in the state from what the nodes store, and which kind and holder lead.
+void judge(Inspection& inspection);
+
 [[nodiscard]] Inspection report_inspection(const core::Round& round,
                                            const std::vector<std::string>& urls,
                                            std::string_view token);

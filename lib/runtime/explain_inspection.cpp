@@ -96,33 +96,40 @@ bool agree(const NodeInspection& a, const NodeInspection& b) {
          (a.kind != LockKind::reserved || a.next == b.next);
 }
 
-void judge(Inspection& inspection) {
-  std::size_t taken = 0;
-  std::size_t most = 0;
-  const NodeInspection* leader = nullptr;
-  for (const NodeInspection& node : inspection.nodes) {
+/// The node whose content is on most nodes, and on how many.
+struct Leader {
+  const NodeInspection* node = nullptr;
+  std::size_t nodes = 0;
+};
+
+Leader find_leader(const std::vector<NodeInspection>& nodes) {
+  Leader leader;
+  for (const NodeInspection& node : nodes) {
     if (node.kind == LockKind::none) continue;
-    ++taken;
     const auto same = static_cast<std::size_t>(
-        std::count_if(inspection.nodes.begin(), inspection.nodes.end(),
+        std::count_if(nodes.begin(), nodes.end(),
                       [&](const NodeInspection& other) { return agree(node, other); }));
-    if (same <= most) continue;
-    most = same;
-    leader = &node;
+    if (same > leader.nodes) leader = {&node, same};
   }
-  const bool quorum = most >= inspection.quorum;
-  const bool split = !quorum && taken > inspection.nodes.size() - inspection.quorum;
-  if (!quorum && !split) return;
-  if (split) inspection.state = Inspection::State::split;
-  if (quorum && leader->kind != LockKind::reserved) inspection.state = Inspection::State::held;
-  inspection.kind = leader->kind;
-  inspection.holder = leader->holder.value_or(std::string());
+  return leader;
+}
+
+Inspection::State state_of(const Inspection& inspection, const Leader& leader) {
+  std::size_t taken = 0;
+  std::size_t silent = 0;
   for (const NodeInspection& node : inspection.nodes) {
-    // A node that was asked late may not have the name yet.
-    if (inspection.holder_name.empty() && agree(node, *leader)) {
-      inspection.holder_name = node.holder_name;
-    }
+    if (!node.error.empty()) ++silent;
+    if (node.kind != LockKind::none) ++taken;
   }
+  const std::size_t all = inspection.nodes.size();
+  if (leader.nodes >= inspection.quorum) {
+    return leader.node->kind == LockKind::reserved ? Inspection::State::free
+                                                   : Inspection::State::held;
+  }
+  if (all - silent - taken >= inspection.quorum) return Inspection::State::free;
+  const bool may_be_held = leader.nodes + silent >= inspection.quorum;
+  const bool is_blocked = taken > all - inspection.quorum;
+  return is_blocked && !may_be_held ? Inspection::State::split : Inspection::State::indeterminate;
 }
 
 /// The client that is next on most nodes; a reservation counts for more than a place in the queue.
@@ -161,6 +168,22 @@ void gather_broken(Inspection& inspection) {
 }
 
 }  // namespace
+
+void judge(Inspection& inspection) {
+  const Leader leader = find_leader(inspection.nodes);
+  inspection.state = state_of(inspection, leader);
+  const bool is_rest =
+      inspection.state == Inspection::State::free && leader.nodes < inspection.quorum;
+  if (leader.node == nullptr || is_rest) return;
+  inspection.kind = leader.node->kind;
+  inspection.holder = leader.node->holder.value_or(std::string());
+  for (const NodeInspection& node : inspection.nodes) {
+    // A node that was asked late may not have the name yet.
+    if (inspection.holder_name.empty() && agree(node, *leader.node)) {
+      inspection.holder_name = node.holder_name;
+    }
+  }
+}
 
 Inspection report_inspection(const core::Round& round, const std::vector<std::string>& urls,
                              std::string_view token) {

@@ -54,6 +54,20 @@ std::string reservation_text(const Inspection& inspection) {
                      std::size_t{inspection.waiters} + 1);
 }
 
+std::string_view holding_text(Inspection::State state) {
+  switch (state) {
+    case Inspection::State::held:
+      return "held by";
+    case Inspection::State::split:
+      return "split, most of all";
+    case Inspection::State::indeterminate:
+      return "perhaps held by";
+    case Inspection::State::free:
+      break;
+  }
+  return "left by";
+}
+
 }  // namespace
 
 std::uint32_t most_holds(const Inspection& inspection) {
@@ -93,8 +107,7 @@ std::string obstacle_text(const Inspection& inspection) {
     case LockKind::none:
       return {};
     case LockKind::exclusive: {
-      const bool held = inspection.state == Inspection::State::held;
-      return fmt::format("{} {}", held ? "held by" : "split, most of all",
+      return fmt::format("{} {}", holding_text(inspection.state),
                          who_text(inspection.holder_name, inspection.holder));
     }
     case LockKind::shared:

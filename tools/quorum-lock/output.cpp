@@ -48,6 +48,7 @@ Colour colour_of(Inspection::State state) {
     case Inspection::State::held:
       return Colour::warning;
     case Inspection::State::split:
+    case Inspection::State::indeterminate:
       return Colour::bad;
   }
   return Colour::plain;
@@ -253,9 +254,9 @@ std::string inspection_text(const Style& style, std::string_view resource,
   if (inspection.kind == LockKind::reserved && inspection.state == Inspection::State::free) {
     text += ", reserved for the client that is next";
   } else if (inspection.kind != LockKind::none) {
-    // A split has no holder; the one on most nodes is shown.
+    // Without a holder, the one on most nodes is shown.
     fmt::format_to(std::back_inserter(text), "{}{}{}  (on {} of {} nodes, quorum {})",
-                   inspection.state == Inspection::State::split ? ", most of all " : " by ",
+                   inspection.state == Inspection::State::held ? " by " : ", most of all ",
                    who_holds(inspection.kind, inspection.holder, most_holds(inspection)),
                    remaining_text(inspection), count, inspection.nodes.size(), inspection.quorum);
   }

@@ -63,10 +63,11 @@ std::string progress_line(const Pace& pace, std::string_view what, std::size_t w
 }
 
 Progress::Progress(std::size_t steps, nanoseconds expected)
-    : visible_(::isatty(STDERR_FILENO) == 1), begun_(std::chrono::steady_clock::now()) {
+    : visible_(::isatty(STDERR_FILENO) == 1),
+      begun_(std::chrono::steady_clock::now()),
+      step_begun_(begun_) {
   pace_.steps = std::max<std::size_t>(steps, 1);
   pace_.expected = expected;
-  step_begun_ = begun_;
   if (visible_) thread_ = std::jthread([this](const std::stop_token& stop) { follow(stop); });
 }
 

@@ -48,7 +48,7 @@ class Progress {
   const bool visible_;
   const std::chrono::steady_clock::time_point begun_;
   Pace pace_{};
-  std::chrono::steady_clock::time_point step_begun_{};
+  std::chrono::steady_clock::time_point step_begun_;
   std::string what_{};
   std::mutex mutex_{};
   std::condition_variable_any changed_{};

@@ -25,9 +25,12 @@ std::size_t count_answered(const Inspection& inspection) {
 }
 
 std::string too_few_answered(const std::string& resource, const Inspection& inspection) {
+  const std::size_t answered = count_answered(inspection);
   std::string line =
-      fmt::format("unavailable: {} of {} nodes answered for '{}', {} are needed",
-                  count_answered(inspection), inspection.nodes.size(), resource, inspection.quorum);
+      fmt::format("unavailable: {} of {} nodes answered for '{}', {}", answered,
+                  inspection.nodes.size(), resource,
+                  answered < inspection.quorum ? fmt::format("{} are needed", inspection.quorum)
+                                               : std::string("and it depends on the others"));
   for (const NodeInspection& node : inspection.nodes) {
     if (!node.error.empty()) {
       fmt::format_to(std::back_inserter(line), "; {}: {}", node.url, node.error);
@@ -79,7 +82,7 @@ int verb_inspect(const Arguments& given, const Signals& signals) {
       print_result(settings.format == Settings::Format::json
                        ? inspection_json(resource, *inspection)
                        : inspection_text(Style::of_standard_output(), resource, *inspection));
-  if (count_answered(*inspection) < inspection->quorum) {
+  if (inspection->state == Inspection::State::indeterminate) {
     print_error(too_few_answered(resource, *inspection));
     return code(ExitCode::unavailable);
   }

@@ -11,6 +11,7 @@ using std::chrono::seconds;
 
 Inspection free_on_three_nodes() {
   Inspection inspection;
+  inspection.state = Inspection::State::free;
   inspection.quorum = 2;
   inspection.nodes.resize(3);
   return inspection;

@@ -1,0 +1,67 @@
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runtime/explain.hpp"
+
+namespace redlock::runtime {
+namespace {
+
+using State = Inspection::State;
+
+/// One word a node: its holder, "-" where the resource is free, "?" without an answer.
+Inspection inspect(const std::vector<std::string>& nodes, std::size_t quorum) {
+  Inspection inspection;
+  inspection.quorum = quorum;
+  for (const std::string& word : nodes) {
+    NodeInspection& node = inspection.nodes.emplace_back();
+    if (word == "?") {
+      node.error = "Connection refused";
+    } else if (word != "-") {
+      node.kind = LockKind::exclusive;
+      node.holder = word;
+    }
+  }
+  judge(inspection);
+  return inspection;
+}
+
+State state_of(const std::vector<std::string>& nodes) {
+  return inspect(nodes, nodes.size() / 2 + 1).state;
+}
+
+TEST(JudgeInspection, HeldByWhoeverHasAQuorumWhateverTheOthersSay) {
+  EXPECT_EQ(state_of({"a", "a", "a"}), State::held);
+  EXPECT_EQ(state_of({"a", "a", "b"}), State::held);
+  EXPECT_EQ(state_of({"a", "?", "a"}), State::held);
+  EXPECT_EQ(inspect({"b", "a", "a"}, 2).holder, "a");
+}
+
+TEST(JudgeInspection, FreeWhereAQuorumIs) {
+  EXPECT_EQ(state_of({"-", "-", "-"}), State::free);
+  EXPECT_EQ(state_of({"a", "-", "-"}), State::free);
+  EXPECT_EQ(state_of({"-", "-", "?"}), State::free) << "nobody else can have a quorum";
+  EXPECT_EQ(state_of({"a", "-", "-", "-", "?"}), State::free);
+}
+
+TEST(JudgeInspection, SplitWhereNobodyHasAQuorumAndNobodyCanGetOne) {
+  EXPECT_EQ(state_of({"a", "b", "c"}), State::split);
+  EXPECT_EQ(state_of({"a", "a", "b", "-", "b"}), State::split);
+  EXPECT_EQ(state_of({"a", "b", "c", "d", "?"}), State::split);
+  EXPECT_EQ(inspect({"a", "-", "-", "?"}, 4).state, State::split);
+}
+
+TEST(JudgeInspection, IndeterminateWhereItDependsOnNodesThatDidNotAnswer) {
+  EXPECT_EQ(state_of({"?", "?", "?"}), State::indeterminate);
+  EXPECT_EQ(state_of({"-", "?", "?"}), State::indeterminate);
+  EXPECT_EQ(state_of({"a", "-", "?"}), State::indeterminate) << "a may have two";
+  EXPECT_EQ(state_of({"a", "b", "?"}), State::indeterminate) << "either may have two";
+  EXPECT_EQ(inspect({"a", "-", "?"}, 2).holder, "a") << "who has most of all";
+  EXPECT_EQ(inspect({"-", "-", "-", "?"}, 4).state, State::indeterminate);
+}
+
+}  // namespace
+}  // namespace redlock::runtime
