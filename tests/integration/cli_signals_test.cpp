@@ -6,6 +6,7 @@
 
 #include <csignal>
 #include <cstdlib>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -52,13 +53,20 @@ class CliSignals : public ::testing::Test {
 };
 
 TEST_F(CliSignals, AWaitEndsAtEachThatEndsAProcess) {
-  for (const int signal : ending_signals) {
-    ChildProcess child = start_waiting({"run", "r", "--wait", "10m"}, {"echo", "ran"});
+  occupy();
+  std::vector<ChildProcess> children;
+  for (std::size_t i = 0; i < std::size(ending_signals); ++i) {
+    children.push_back(start({"run", "r", "--wait", "10m"}, {"echo", "ran"}));
+  }
+  for (std::size_t i = 0; i < std::size(ending_signals); ++i) {
+    const int signal = ending_signals[i];
+    ChildProcess& child = children[i];
+    ASSERT_TRUE(child.wait_for_errors("waiting for 'r'")) << child.errors();
     child.signal(signal);
     EXPECT_EQ(child.wait(), (ExitStatus{128 + signal, 0})) << child.errors();
     EXPECT_EQ(child.output(), "") << signal;
-    EXPECT_TRUE(nothing_left_behind()) << signal;
   }
+  EXPECT_TRUE(nothing_left_behind());
 }
 
 TEST_F(CliSignals, ACandidateThatWaitsEndsTheSameWay) {

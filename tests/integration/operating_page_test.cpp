@@ -6,6 +6,7 @@
 #include <set>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -46,13 +47,24 @@ TEST(OperatingPage, HasARowForEachProblemThatDoctorFinds) {
   EXPECT_EQ(first_column("What doctor finds"), ids);
 }
 
+/// From there to the end of the line.
+std::string word_at(const std::string& text, std::size_t begin) {
+  return text.substr(begin, text.find('\n', begin) - begin);
+}
+
 TEST(OperatingPage, HasARowForEachAlert) {
   const std::string rules = read_file(pages_folder() + "/monitoring/alerts.yml");
   const std::string key = "- alert: ";
+  const std::string page = read_file(operating_guide());
   std::multiset<std::string> alerts;
   for (std::size_t at = 0; (at = rules.find(key, at)) != std::string::npos;) {
     at += key.size();
-    alerts.insert(rules.substr(at, rules.find('\n', at) - at));
+    const std::string alert = word_at(rules, at);
+    const std::size_t severity =
+        rules.find("severity: ", at) + std::string_view("severity: ").size();
+    const std::string row = "| `" + alert + "` | " + word_at(rules, severity) + " |";
+    EXPECT_NE(page.find(row), std::string::npos) << row;
+    alerts.insert(alert);
   }
   EXPECT_FALSE(alerts.empty());
   EXPECT_EQ(first_column("Alerts"), alerts);
