@@ -12,6 +12,7 @@
 
 #include "integration/cli_tool.hpp"
 #include "redlock/deployment.hpp"
+#include "support/redis_server.hpp"
 #include "support/temp_dir.hpp"
 
 namespace redlock::test {
@@ -77,6 +78,34 @@ TEST(OperatingPage, HasARowForEachOutcomeOfAFailure) {
     outcomes.emplace(to_string(errc));
   }
   EXPECT_EQ(first_column("Outcomes and exit codes"), outcomes);
+}
+
+/// The settings of the page's redis.conf as words of a command line, but for the address.
+Words documented_settings() {
+  Words words;
+  bool inside = false;
+  for (const std::string& line : lines_of_page()) {
+    inside = line.starts_with("bind ") || (inside && !line.starts_with("```"));
+    if (!inside || line.starts_with("bind ")) continue;
+    const std::size_t blank = line.find(' ');
+    const std::string value = line.substr(blank + 1);
+    words.push_back("--" + line.substr(0, blank));
+    words.push_back(value == "\"\"" ? "" : value);
+  }
+  return words;
+}
+
+TEST(OperatingPage, HasARedisConfThatDoctorFindsNothingWrongWith) {
+  const Words settings = documented_settings();
+  ASSERT_GT(settings.size(), 8U);
+  const Nodes nodes(3, RedisServerOptions{.arguments = settings});
+  const std::vector<std::string> environment = {"QUORUM_LOCK_NODES=" + nodes.joined_urls(),
+                                                "QUORUM_LOCK_RESTART_GUARD=30s"};
+  const ProcessResult opened = run_tool({"bootstrap"}, {.environment = environment});
+  EXPECT_EQ(opened.exit_code, 0) << opened.errors;
+  const ProcessResult examined = run_tool({"doctor"}, {.environment = environment});
+  EXPECT_EQ(examined.exit_code, 0) << examined.output;
+  EXPECT_NE(examined.output.find("aof everysec"), std::string::npos) << examined.output;
 }
 
 /// The words of a command as the shell would make them; comments are left out.
