@@ -216,9 +216,25 @@ void Findings::judge_membership(const SurveyedNode& node) {
       "left, and run quorum-lock bootstrap.");
 }
 
+/// Whether the restart costs the node its vote, once a client has met it.
+bool restart_counts(const SurveyedNode& node, const ClientOptions& options) {
+  const bool trusted = options.guards.trust_durable && node.seen.durable;
+  return node.seen.restarted && options.guards.restart && !trusted;
+}
+
 void Findings::judge_quarantine(const SurveyedNode& node) {
   const nanoseconds left = node.seen.quarantine;
-  if (!options_.guards.restart || left == nanoseconds::zero()) return;
+  if (!options_.guards.restart) return;
+  if (left == nanoseconds::zero()) {
+    if (!restart_counts(node, options_)) return;
+    add(node, Finding::Kind::quarantined,
+        "It restarted, and no client has met it since: its quarantine has not begun.",
+        "A lock that it has forgotten may still be held, so it has no vote for max TTL from then "
+        "on.",
+        "Wait until a client has connected (any will do, so will quorum-lock inspect), and then "
+        "until the quarantine has ended.");
+    return;
+  }
   const bool endless = left == forever;
   add(node, Finding::Kind::quarantined,
       endless ? "It is in quarantine, and the quarantine's end is missing."
@@ -260,8 +276,7 @@ Examination judge(std::vector<SurveyedNode> nodes, const ClientOptions& options)
   Findings findings(options);
   for (SurveyedNode& node : nodes) {
     findings.judge(node);
-    const bool trusted = options.guards.trust_durable && node.seen.durable;
-    if (!options.guards.restart || trusted) node.seen.restarted = false;
+    node.seen.restarted = restart_counts(node, options);
   }
   findings.judge_duplicates(nodes);
   Examination examination;

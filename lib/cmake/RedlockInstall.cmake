@@ -1,5 +1,5 @@
-# install(): headers, libraries, CMake package, pkg-config file, quorum-lock with its man page and
-# its completions.
+# install(): headers, libraries, CMake package, pkg-config file, quorum-lock with its man page, its
+# completions, and examples of how to run it.
 
 include(CMakePackageConfigHelpers)
 
@@ -70,4 +70,7 @@ if(TARGET quorum-lock)
     install(FILES "${redlock_completion}/quorum-lock.fish"
       DESTINATION "${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d")
   endif()
+  # For operators to copy: nothing of it is active where it is.
+  install(DIRECTORY "${PROJECT_SOURCE_DIR}/tools/packaging/" USE_SOURCE_PERMISSIONS
+    DESTINATION "${CMAKE_INSTALL_DATADIR}/redlock/examples")
 endif()

@@ -170,7 +170,8 @@ TEST(Names, TheLastEightAreRemembered) {
   ClientOptions options = patient(shared_urls(1));
   Client client = make_client(std::move(options));
   for (int i = 0; i < 10; ++i) {
-    const std::string token = "t" + std::to_string(i);
+    std::string token = "t";
+    token += std::to_string(i);
     shared_nodes()[0].command({"SET", resource, token, "PX", "60000"});
     ASSERT_TRUE(succeeded(client.break_lock(resource, *Token::parse(token))));
   }

@@ -331,12 +331,19 @@ TEST(Findings, CallANodeRestartedOnlyWhereThatCostsAVote) {
   SurveyedNode node = healthy("a");
   node.seen.restarted = true;
   ClientOptions options = options_for(1);
-  EXPECT_TRUE(judge_one(node, options).nodes[0].restarted);
+  Examination examination = judge_one(node, options);
+  EXPECT_TRUE(examination.nodes[0].restarted);
+  ASSERT_THAT(ids_of(examination), ElementsAre("quarantined"));
+  EXPECT_THAT(examination.findings[0].what, HasSubstr("has not begun"));
   node.seen.durable = true;
   options.guards.trust_durable = true;
-  EXPECT_FALSE(judge_one(node, options).nodes[0].restarted);
+  examination = judge_one(node, options);
+  EXPECT_FALSE(examination.nodes[0].restarted);
+  EXPECT_THAT(ids_of(examination), IsEmpty());
   options.guards.restart = false;
-  EXPECT_FALSE(judge_one(node, options).nodes[0].restarted);
+  examination = judge_one(node, options);
+  EXPECT_FALSE(examination.nodes[0].restarted);
+  EXPECT_THAT(ids_of(examination), IsEmpty());
 }
 
 TEST(Findings, NameANodeWhoseFencingNumbersAreFarAheadOfTheNodesClocks) {
