@@ -112,7 +112,7 @@ TEST_F(AnyPermit, IsTakenWhenItExpires) {
 
 TEST_F(AnyPermit, ComesToWhoWaitsForSoManyResourcesAsWell) {
   std::vector<std::string> names;
-  for (std::size_t i = 0; i < so_many; ++i) names.push_back("r" + std::to_string(i));
+  for (std::size_t i = 0; i < so_many; ++i) names.emplace_back("r").append(std::to_string(i));
   auto blocking = acquire_patiently(holder_, "r17", {.ttl = seconds(300)});
   ASSERT_TRUE(succeeded(blocking));
   int before = scripts_run();

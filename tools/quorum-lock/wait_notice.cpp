@@ -49,7 +49,7 @@ std::optional<Obstacle> find_missing_votes(const Inspection& inspection) {
   std::size_t quarantined = 0;
   std::optional<std::chrono::nanoseconds> left;
   for (const NodeInspection& node : inspection.nodes) {
-    silent += node.error.empty() ? 0 : 1;
+    silent += node.error.empty() ? 0U : 1U;
     if (node.quarantine.count() == 0) continue;
     ++quarantined;
     left = std::max(left.value_or(node.quarantine), node.quarantine);
