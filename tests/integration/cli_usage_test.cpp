@@ -46,6 +46,7 @@ INSTANTIATE_TEST_SUITE_P(
     Program, CliWrongUsage,
     ::testing::Values(
         WrongUsage{"no_verb", {}, "VERB"}, WrongUsage{"unknown_verb", {"lock", "r"}, "'lock'"},
+        WrongUsage{"mistyped_verb", {"acquier", "r"}, "did you mean acquire?"},
         WrongUsage{"unknown_global_option", {"--colour", "acquire"}, "--colour"},
         WrongUsage{"verb_option_before_the_verb", {"--ttl", "1s", "acquire"}, "--ttl"},
         WrongUsage{"doctor_without_nodes", {"doctor"}, "--nodes"},
@@ -145,6 +146,15 @@ INSTANTIATE_TEST_SUITE_P(
         WrongUsage{"run_with_nothing_behind_the_dashes",
                    {"run", "r", "--nodes", closed_port, "--"},
                    "COMMAND"},
+        WrongUsage{"run_an_unknown_option",
+                   {"run", "--frobnicate", "r", "true", "--nodes", closed_port},
+                   "--frobnicate: not an option of run"},
+        WrongUsage{"run_a_mistyped_option",
+                   {"run", "r", "--tll", "1s", "true"},
+                   "--tll: not an option of run; did you mean --ttl?"},
+        WrongUsage{"elect_without_name", {"elect", "--nodes", closed_port, "--", "x"}, "RESOURCE"},
+        WrongUsage{"help_about_nonsense", {"help", "nonsense"}, "'nonsense'"},
+        WrongUsage{"flag_with_a_value", {"list", "--json=yes"}, "--json: 'yes'"},
         WrongUsage{"run_several_shared",
                    {"run", "r", "s", "--shared", "--nodes", closed_port, "--", "true"},
                    "--shared: not with several resources"},
@@ -246,8 +256,19 @@ TEST(CliHelp, EveryVerbHasExamples) {
     EXPECT_EQ(result.errors, "");
     EXPECT_NE(result.output.find("Usage: quorum-lock " + verb), std::string::npos);
     EXPECT_NE(result.output.find("Examples:"), std::string::npos) << verb;
-    EXPECT_NE(result.output.find("--nodes"), std::string::npos) << verb;
+    EXPECT_NE(result.output.find("quorum-lock help options"), std::string::npos) << verb;
+    EXPECT_EQ(run_tool({"help", verb}).output, result.output);
   }
+}
+
+TEST(CliHelp, TheOptionsOfEveryVerbHaveAPage) {
+  const ProcessResult result = run_tool({"help", "options"});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_EQ(result.errors, "");
+  for (const std::string option : {"--nodes", "--config", "--restart-guard", "--json", "--help"}) {
+    EXPECT_NE(result.output.find("\n  " + option), std::string::npos) << option;
+  }
+  EXPECT_EQ(run_tool({"help"}).output, run_tool({"--help"}).output);
 }
 
 TEST(CliHelp, TheProgramListsItsVerbsAndHasExamples) {
@@ -272,6 +293,24 @@ TEST(CliHelp, TheCommandsOwnOptionsAreNotOurs) {
       run_tool({"run", "r", "--local", "1", "--", "sh", "-c", "echo \"$@\"", "sh", "--help"});
   EXPECT_EQ(result.exit_code, 0) << result.errors;
   EXPECT_EQ(result.output, "--help\n");
+}
+
+TEST(CliHelp, WithoutDashesTheCommandBeginsAtTheSecondWord) {
+  const ProcessResult result =
+      run_tool({"run", "--local", "1", "r", "--ttl", "2s", "sh", "-c",
+                "echo \"$QUORUM_LOCK_RESOURCE $@\"", "sh", "-x", "--ttl", "5", "--help"});
+  EXPECT_EQ(result.exit_code, 0) << result.errors;
+  EXPECT_EQ(result.output, "r -x --ttl 5 --help\n");
+}
+
+TEST(CliHelp, AMissingCommandIsNotFound) {
+  for (const Words& words : {Words{"run", "--nodes", closed_port, "a", "no-such-program"},
+                             Words{"elect", "--nodes", closed_port, "a", "no-such-program"}}) {
+    const ProcessResult result = run_tool(words);
+    EXPECT_EQ(result.exit_code, 127);
+    EXPECT_EQ(count_lines(result.errors), 1U) << result.errors;
+    EXPECT_NE(result.errors.find("COMMAND: 'no-such-program'"), std::string::npos) << result.errors;
+  }
 }
 
 }  // namespace

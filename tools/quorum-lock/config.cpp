@@ -82,7 +82,7 @@ bool take(const Key& key, const toml::node& node, const std::string& origin, Arg
     }
     case Kind::flag: {
       const auto flag = node.value_exact<bool>();
-      if (flag.value_or(false)) into.raise(name);
+      if (flag) into.set_flag(name, *flag, origin);
       return flag.has_value();
     }
   }
