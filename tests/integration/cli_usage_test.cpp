@@ -153,6 +153,9 @@ INSTANTIATE_TEST_SUITE_P(
                    {"run", "r", "--tll", "1s", "true"},
                    "--tll: not an option of run; did you mean --ttl?"},
         WrongUsage{"elect_without_name", {"elect", "--nodes", closed_port, "--", "x"}, "RESOURCE"},
+        WrongUsage{"config_alone", {"config"}, "config check"},
+        WrongUsage{"config_of_something", {"config", "chekc"}, "'chekc'"},
+        WrongUsage{"config_without_file", {"config", "check"}, "--config"},
         WrongUsage{"help_about_nonsense", {"help", "nonsense"}, "'nonsense'"},
         WrongUsage{"flag_with_a_value", {"list", "--json=yes"}, "--json: 'yes'"},
         WrongUsage{"run_several_shared",
@@ -238,6 +241,48 @@ TEST(CliUsage, TheConfigurationRefusesWhatItDoesNotKnow) {
     EXPECT_EQ(count_lines(result.errors), 1U) << result.errors;
     EXPECT_NE(result.errors.find(each.named), std::string::npos) << result.errors;
   }
+}
+
+TEST(CliUsage, TheConfigurationHasDefaultsForEachVerb) {
+  const TempDir directory;
+  const std::string file = directory
+                               .write("config.toml",
+                                      "local = 1\njson = true\n"
+                                      "[acquire]\nttl = \"7s\"\n"
+                                      "[run]\njson = false\nfencing = true\n")
+                               .string();
+  const ProcessResult acquired = run_tool({"acquire", "r", "--config", file});
+  EXPECT_EQ(acquired.exit_code, 0) << acquired.errors;
+  EXPECT_EQ(json_of(acquired)["ttl_ms"], 7000);
+  const ProcessResult longer = run_tool({"acquire", "r", "--config", file, "--ttl", "8s"});
+  EXPECT_EQ(json_of(longer)["ttl_ms"], 8000);
+  const ProcessResult command = run_tool(
+      {"run", "--config", file, "r", "sh", "-c", "echo ${QUORUM_LOCK_FENCING_TOKEN:+fenced}"});
+  EXPECT_EQ(command.output, "fenced\n") << command.errors;
+}
+
+TEST(CliUsage, TheConfigurationIsExplained) {
+  const TempDir directory;
+  const std::string right =
+      directory.write("right.toml", "nodes = \"redis://u:secret@h\"\n[run]\nwait = \"5m\"\n")
+          .string();
+  const ProcessResult text = run_tool({"config", "check", "--config", right});
+  EXPECT_EQ(text.exit_code, 0) << text.errors;
+  EXPECT_NE(text.output.find(right + ":3\n"), std::string::npos) << text.output;
+  EXPECT_EQ(text.output.find("secret"), std::string::npos);
+  const ProcessResult json = run_tool({"config", "check", "--config", right, "--json"});
+  EXPECT_EQ(json_of(json)["outcome"], "right");
+  EXPECT_TRUE(json_of(json)["verbs"].contains("run"));
+
+  const std::string wrong =
+      directory.write("wrong.toml", "tiemout = \"1s\"\n[run]\nwait = \"5\"\n[rnu]\n").string();
+  const ProcessResult mistakes = run_tool({"config", "check", "--config", wrong});
+  EXPECT_EQ(mistakes.exit_code, 64);
+  EXPECT_EQ(mistakes.output, "");
+  EXPECT_EQ(count_lines(mistakes.errors), 3U) << mistakes.errors;
+  const ProcessResult wrong_json = run_tool({"config", "check", "--config", wrong, "--json"});
+  EXPECT_EQ(wrong_json.exit_code, 64);
+  EXPECT_EQ(json_of(wrong_json)["mistakes"].size(), 3U);
 }
 
 TEST(CliUsage, TheRestartGuardIsCheckedAndAccepted) {

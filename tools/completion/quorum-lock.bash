@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 
 _quorum_lock() {
-  local verbs="run acquire extend release inspect list top watch break doctor bootstrap members bench chaos elect help"
+  local verbs="run acquire extend release inspect list top watch break doctor bootstrap members bench chaos elect config help"
   local values=" --nodes --config --local --quorum --name --password-file --cacert --cert --key --timeout
     --max-ttl --restart-guard --clock-bound --ttl --wait --token --max-hold --max-renewals --kill-after
     --orphan-ttl --permits --owner --at-least --metrics-file --metrics-listen --limit --mode --in-flight
@@ -127,6 +127,8 @@ _quorum_lock() {
     mapfile -t COMPREPLY < <(compgen -W "$verbs" -- "$current")
   elif [[ $previous == members ]]; then
     mapfile -t COMPREPLY < <(compgen -W "show replace add remove" -- "$current")
+  elif [[ $previous == config ]]; then
+    mapfile -t COMPREPLY < <(compgen -W "check" -- "$current")
   elif [[ $previous == help ]]; then
     mapfile -t COMPREPLY < <(compgen -W "options $verbs" -- "$current")
   fi

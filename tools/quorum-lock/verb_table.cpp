@@ -8,8 +8,10 @@ constexpr OptionText globals[] = {
      "The nodes: redis://[user[:password]@]host[:port][/db], rediss://... (TLS), "
      "unix:///path[?db=n] or host[:port]; may be repeated. Environment: QUORUM_LOCK_NODES"},
     {"config", "FILE",
-     "TOML file with these options under the same names, e.g. nodes = [\"...\"]. The command line "
-     "wins over the environment, the environment over the file"},
+     "TOML file with these options under the same names, e.g. nodes = [\"...\"], and a table for "
+     "each "
+     "verb with its own: see config. The command line wins over the environment, the environment "
+     "over the file"},
     {"local", "N",
      "Start 1 to 15 private redis-server processes for the length of this command and use them; no "
      "other user of this machine can reach them"},
@@ -425,6 +427,37 @@ constexpr VerbText verb_texts[] = {
      "The same seed breaks the same things at the same times; the effect on the processes "
      "differs.",
      chaos_exits},
+    {"config",
+     "check --config FILE",
+     "Say what a configuration file means: every setting of every verb, its value, and where that "
+     "comes from. Passwords are not shown, no node is connected to.",
+     {},
+     {},
+     "Examples:\n"
+     "  quorum-lock config check --config locks.toml\n"
+     "  quorum-lock config check --config locks.toml --json | jq .verbs.run\n"
+     "\n"
+     "The file is TOML. At its top level are the options of every verb (help options) without "
+     "their\n"
+     "dashes; in a table for each verb are that verb's own options, and again those of every verb\n"
+     "where this one differs:\n"
+     "\n"
+     "  nodes = [\"redis://r1\", \"redis://r2\", \"redis://r3\"]\n"
+     "  password-file = \"/etc/locks/password\"\n"
+     "  [run]\n"
+     "  wait = \"5m\"\n"
+     "  fencing = true\n"
+     "  [elect]\n"
+     "  ttl = \"20s\"\n"
+     "\n"
+     "The command line wins over the environment, the environment over the table of the verb, the\n"
+     "table over the top level. A stronger answer to one of these replaces all weaker ones: "
+     "--nodes\n"
+     "or --local; --quiet or --verbose; --shared, --owner or --permits. A flag is taken back with\n"
+     "--FLAG=false. No default can have: config, token, yes, after-loss, observe, check, keep. "
+     "Each\n"
+     "verb refuses a file with an unknown key, a wrong type, or a table that is no verb.",
+     config_exits},
     {"help",
      "[VERB | options]",
      "Show the help of the program, of VERB, or of the options that every verb takes.",
@@ -454,7 +487,10 @@ std::string_view options_footer() noexcept {
   return "Durations are whole numbers with a unit: 250us, 250ms, 10s, 2m, 1h. Commas in a URL are\n"
          "written %2C. A flag is taken back with --FLAG=false.\n"
          "\n"
-         "The command line wins over the environment, the environment over the file of --config.\n"
+         "The command line wins over the environment, the environment over the table of the verb "
+         "in\n"
+         "the file of --config, the table over the top level of the file: see quorum-lock help "
+         "config.\n"
          "Empty variables count as absent.";
 }
 

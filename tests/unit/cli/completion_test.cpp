@@ -51,6 +51,7 @@ TEST(CliCompletion, KnowsEveryVerb) {
   for (const VerbText& verb : verbs()) names.emplace(verb.name);
   EXPECT_EQ(completions_of({""}), names);
   EXPECT_EQ(completions_of({"--nodes", "a", ":", "1,b", ":", "2", ""}), names);
+  EXPECT_EQ(completions_of({"config", ""}), std::set<std::string>{"check"});
   names.insert("options");
   EXPECT_EQ(completions_of({"help", ""}), names);
 }
