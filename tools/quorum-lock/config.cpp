@@ -26,9 +26,10 @@ std::string read_text(const std::string& path) {
   errno = 0;
   std::ifstream file(path, std::ios::binary);
   std::ostringstream content;
-  if (!file || !(content << file.rdbuf()).good()) {
-    throw UsageError(fmt::format("--config: '{}' cannot be read: {}", as_printable(path),
-                                 errno != 0 ? std::strerror(errno) : "it is empty"));
+  // An empty file fails too, without an error.
+  if (!file || (!(content << file.rdbuf()).good() && errno != 0)) {
+    throw UsageError(
+        fmt::format("--config: '{}' cannot be read: {}", as_printable(path), std::strerror(errno)));
   }
   return content.str();
 }
@@ -44,7 +45,7 @@ toml::table parse_toml(const std::string& path) {
 }
 
 std::optional<std::string> element_text(const toml::node& node) {
-  if (const auto text = node.value_exact<std::string>()) return text;
+  if (auto text = node.value_exact<std::string>()) return text;
   if (const auto number = node.value_exact<std::int64_t>()) return std::to_string(*number);
   return std::nullopt;
 }

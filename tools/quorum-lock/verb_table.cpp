@@ -454,7 +454,8 @@ constexpr VerbText verb_texts[] = {
      "table over the top level. A stronger answer to one of these replaces all weaker ones: "
      "--nodes\n"
      "or --local; --quiet or --verbose; --shared, --owner or --permits. A flag is taken back with\n"
-     "--FLAG=false. No default can have: config, token, yes, after-loss, observe, check, keep. "
+     "--FLAG=false. These cannot stand in a file: config, token, yes, after-loss, observe, check, "
+     "keep. "
      "Each\n"
      "verb refuses a file with an unknown key, a wrong type, or a table that is no verb.",
      config_exits},

@@ -107,6 +107,11 @@ TEST(CliConfig, HasDefaultsOfTheProgramAndOfEachVerb) {
   EXPECT_EQ(file.tables.at("chaos").text("faults"), "kill,pause");
 }
 
+TEST(CliConfig, MayBeEmpty) {
+  EXPECT_TRUE(config_of("").mistakes.empty());
+  EXPECT_TRUE(config_of("# nothing yet\n").mistakes.empty());
+}
+
 TEST(CliConfig, NamesEachMistakeWithItsLine) {
   EXPECT_EQ(mistakes_in("tiemout = \"1s\"\n\n[run]\nwiat = \"1s\"\n[rnu]\n"),
             (std::vector<std::string>{
