@@ -13,6 +13,7 @@
 
 #include "redlock/callback.hpp"
 #include "redlock/error.hpp"
+#include "redlock/export.hpp"
 #include "redlock/limits.hpp"
 
 namespace redlock {
@@ -121,6 +122,10 @@ struct ClientOptions {
   /// Is told of acquire calls and leases, for tracing: see Observer. None: nothing is observed.
   std::shared_ptr<Observer> observer{};
 };
+
+/// The mistake in these options for which a client would be refused, if there is one. Nothing is
+/// sent, and no node is connected to. Errors: invalid_argument.
+[[nodiscard]] REDLOCK_EXPORT std::optional<Error> find_mistake(const ClientOptions& options);
 
 /// Keeps a lease alive until it is released. Renewal starts when a third of the TTL has passed.
 /// Calls of `Lease::extend` count as renewals, and both limits bind them too.

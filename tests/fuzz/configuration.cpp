@@ -16,7 +16,9 @@
 #include "core/engine.hpp"
 #include "fuzz/fuzz.hpp"
 #include "quorum-lock/command_line.hpp"
+#include "quorum-lock/config_report.hpp"
 #include "quorum-lock/duration.hpp"
+#include "quorum-lock/layers.hpp"
 #include "quorum-lock/settings.hpp"
 #include "quorum-lock/usage_error.hpp"
 #include "redlock/limits.hpp"
@@ -110,6 +112,11 @@ void resolve(const std::vector<std::string>& words, std::string_view toml) {
     const File file(toml);
     without_files(arguments, file.path());
     arguments.set("config", {file.path(), "--config"});
+    // Reading the system's certificates takes longer than everything else together.
+    if (toml.find("s://") == std::string_view::npos) {
+      REDLOCK_ASSERT(!cli::config_json(cli::examine_config(arguments)).empty());
+    }
+    cli::fill_in(arguments, std::string(verb->name));
     const auto settings = cli::resolve_settings(arguments, cli::NodesNeeded::optional);
     check_settings(settings);
     static_cast<void>(cli::ttl_of(arguments, settings));

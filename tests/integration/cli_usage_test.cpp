@@ -46,6 +46,7 @@ INSTANTIATE_TEST_SUITE_P(
     Program, CliWrongUsage,
     ::testing::Values(
         WrongUsage{"no_verb", {}, "VERB"}, WrongUsage{"unknown_verb", {"lock", "r"}, "'lock'"},
+        WrongUsage{"mistyped_verb", {"acquier", "r"}, "did you mean acquire?"},
         WrongUsage{"unknown_global_option", {"--colour", "acquire"}, "--colour"},
         WrongUsage{"verb_option_before_the_verb", {"--ttl", "1s", "acquire"}, "--ttl"},
         WrongUsage{"doctor_without_nodes", {"doctor"}, "--nodes"},
@@ -145,6 +146,18 @@ INSTANTIATE_TEST_SUITE_P(
         WrongUsage{"run_with_nothing_behind_the_dashes",
                    {"run", "r", "--nodes", closed_port, "--"},
                    "COMMAND"},
+        WrongUsage{"run_an_unknown_option",
+                   {"run", "--frobnicate", "r", "true", "--nodes", closed_port},
+                   "--frobnicate: not an option of run"},
+        WrongUsage{"run_a_mistyped_option",
+                   {"run", "r", "--tll", "1s", "true"},
+                   "--tll: not an option of run; did you mean --ttl?"},
+        WrongUsage{"elect_without_name", {"elect", "--nodes", closed_port, "--", "x"}, "RESOURCE"},
+        WrongUsage{"config_alone", {"config"}, "config check"},
+        WrongUsage{"config_of_something", {"config", "chekc"}, "'chekc'"},
+        WrongUsage{"config_without_file", {"config", "check"}, "--config"},
+        WrongUsage{"help_about_nonsense", {"help", "nonsense"}, "'nonsense'"},
+        WrongUsage{"flag_with_a_value", {"list", "--json=yes"}, "--json: 'yes'"},
         WrongUsage{"run_several_shared",
                    {"run", "r", "s", "--shared", "--nodes", closed_port, "--", "true"},
                    "--shared: not with several resources"},
@@ -230,6 +243,48 @@ TEST(CliUsage, TheConfigurationRefusesWhatItDoesNotKnow) {
   }
 }
 
+TEST(CliUsage, TheConfigurationHasDefaultsForEachVerb) {
+  const TempDir directory;
+  const std::string file = directory
+                               .write("config.toml",
+                                      "local = 1\njson = true\n"
+                                      "[acquire]\nttl = \"7s\"\n"
+                                      "[run]\njson = false\nfencing = true\n")
+                               .string();
+  const ProcessResult acquired = run_tool({"acquire", "r", "--config", file});
+  EXPECT_EQ(acquired.exit_code, 0) << acquired.errors;
+  EXPECT_EQ(json_of(acquired)["ttl_ms"], 7000);
+  const ProcessResult longer = run_tool({"acquire", "r", "--config", file, "--ttl", "8s"});
+  EXPECT_EQ(json_of(longer)["ttl_ms"], 8000);
+  const ProcessResult command = run_tool(
+      {"run", "--config", file, "r", "sh", "-c", "echo ${QUORUM_LOCK_FENCING_TOKEN:+fenced}"});
+  EXPECT_EQ(command.output, "fenced\n") << command.errors;
+}
+
+TEST(CliUsage, TheConfigurationIsExplained) {
+  const TempDir directory;
+  const std::string right =
+      directory.write("right.toml", "nodes = \"redis://u:secret@h\"\n[run]\nwait = \"5m\"\n")
+          .string();
+  const ProcessResult text = run_tool({"config", "check", "--config", right});
+  EXPECT_EQ(text.exit_code, 0) << text.errors;
+  EXPECT_NE(text.output.find(right + ":3\n"), std::string::npos) << text.output;
+  EXPECT_EQ(text.output.find("secret"), std::string::npos);
+  const ProcessResult json = run_tool({"config", "check", "--config", right, "--json"});
+  EXPECT_EQ(json_of(json)["outcome"], "right");
+  EXPECT_TRUE(json_of(json)["verbs"].contains("run"));
+
+  const std::string wrong =
+      directory.write("wrong.toml", "tiemout = \"1s\"\n[run]\nwait = \"5\"\n[rnu]\n").string();
+  const ProcessResult mistakes = run_tool({"config", "check", "--config", wrong});
+  EXPECT_EQ(mistakes.exit_code, 64);
+  EXPECT_EQ(mistakes.output, "");
+  EXPECT_EQ(count_lines(mistakes.errors), 3U) << mistakes.errors;
+  const ProcessResult wrong_json = run_tool({"config", "check", "--config", wrong, "--json"});
+  EXPECT_EQ(wrong_json.exit_code, 64);
+  EXPECT_EQ(json_of(wrong_json)["mistakes"].size(), 3U);
+}
+
 TEST(CliUsage, TheRestartGuardIsCheckedAndAccepted) {
   for (const std::string value : {"off", "30s"}) {
     // 69: it was let through, and nobody is there.
@@ -246,8 +301,19 @@ TEST(CliHelp, EveryVerbHasExamples) {
     EXPECT_EQ(result.errors, "");
     EXPECT_NE(result.output.find("Usage: quorum-lock " + verb), std::string::npos);
     EXPECT_NE(result.output.find("Examples:"), std::string::npos) << verb;
-    EXPECT_NE(result.output.find("--nodes"), std::string::npos) << verb;
+    EXPECT_NE(result.output.find("quorum-lock help options"), std::string::npos) << verb;
+    EXPECT_EQ(run_tool({"help", verb}).output, result.output);
   }
+}
+
+TEST(CliHelp, TheOptionsOfEveryVerbHaveAPage) {
+  const ProcessResult result = run_tool({"help", "options"});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_EQ(result.errors, "");
+  for (const std::string option : {"--nodes", "--config", "--restart-guard", "--json", "--help"}) {
+    EXPECT_NE(result.output.find("\n  " + option), std::string::npos) << option;
+  }
+  EXPECT_EQ(run_tool({"help"}).output, run_tool({"--help"}).output);
 }
 
 TEST(CliHelp, TheProgramListsItsVerbsAndHasExamples) {
@@ -272,6 +338,24 @@ TEST(CliHelp, TheCommandsOwnOptionsAreNotOurs) {
       run_tool({"run", "r", "--local", "1", "--", "sh", "-c", "echo \"$@\"", "sh", "--help"});
   EXPECT_EQ(result.exit_code, 0) << result.errors;
   EXPECT_EQ(result.output, "--help\n");
+}
+
+TEST(CliHelp, WithoutDashesTheCommandBeginsAtTheSecondWord) {
+  const ProcessResult result =
+      run_tool({"run", "--local", "1", "r", "--ttl", "2s", "sh", "-c",
+                "echo \"$QUORUM_LOCK_RESOURCE $@\"", "sh", "-x", "--ttl", "5", "--help"});
+  EXPECT_EQ(result.exit_code, 0) << result.errors;
+  EXPECT_EQ(result.output, "r -x --ttl 5 --help\n");
+}
+
+TEST(CliHelp, AMissingCommandIsNotFound) {
+  for (const Words& words : {Words{"run", "--nodes", closed_port, "a", "no-such-program"},
+                             Words{"elect", "--nodes", closed_port, "a", "no-such-program"}}) {
+    const ProcessResult result = run_tool(words);
+    EXPECT_EQ(result.exit_code, 127);
+    EXPECT_EQ(count_lines(result.errors), 1U) << result.errors;
+    EXPECT_NE(result.errors.find("COMMAND: 'no-such-program'"), std::string::npos) << result.errors;
+  }
 }
 
 }  // namespace

@@ -80,7 +80,7 @@ TEST_F(Tracking, WhoMayNotTrackGoesOnWithout) {
     connect();
     EXPECT_TRUE(succeeded(acquire_patiently(*client_, fresh_resource(), {.ttl = short_max_ttl})));
     EXPECT_EQ(log_.count(NodeEvent::Kind::down, 0), 0U) << word;
-    ASSERT_NO_FATAL_FAILURE(right("+" + word.substr(1)));
+    ASSERT_NO_FATAL_FAILURE(right(std::string("+").append(word, 1)));
   }
 }
 

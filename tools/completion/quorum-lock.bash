@@ -2,37 +2,67 @@
 # shellcheck shell=bash
 
 _quorum_lock() {
-  local current=${COMP_WORDS[COMP_CWORD]}
-  local previous=${COMP_WORDS[COMP_CWORD - 1]}
-  local verbs="run acquire extend release inspect list top watch break doctor bootstrap members bench chaos elect"
-  local values=" --nodes --config --local --quorum --password-file --cacert --cert --key --timeout
-    --max-ttl --restart-guard --ttl --wait --token --max-hold --max-renewals --kill-after --mode
-    --in-flight --nodes-count --duration --repetitions --clock-bound --orphan-ttl
-    --clients --faults --seed --html --keep --check --ports --permits --owner --at-least --name --limit
-    --metrics-file --metrics-listen "
+  local verbs="run acquire extend release inspect list top watch break doctor bootstrap members bench chaos elect config help"
+  local values=" --nodes --config --local --quorum --name --password-file --cacert --cert --key --timeout
+    --max-ttl --restart-guard --clock-bound --ttl --wait --token --max-hold --max-renewals --kill-after
+    --orphan-ttl --permits --owner --at-least --metrics-file --metrics-listen --limit --mode --in-flight
+    --nodes-count --duration --repetitions --contenders --hold --hand-overs --clients --faults --seed
+    --html --keep --check --ports --contender-command "
   local options="--nodes --config --local --quorum --name --password-file --cacert --cert --key --timeout
     --max-ttl --restart-guard --durable --clock-bound --json --quiet --verbose --help --version"
-  local verb="" index word
+  local verb="" operands=0 command=0 index word glued=0
+  # Bash splits words at = and :, which are glued here; where each begins in COMP_WORDS.
+  local -a words=() begins=()
 
   COMPREPLY=()
-  for ((index = 1; index < COMP_CWORD; index++)); do
+  for ((index = 0; index <= COMP_CWORD; index++)); do
     word=${COMP_WORDS[index]}
-    if [[ $word == -- && ($verb == run || $verb == elect) ]]; then
-      # Behind the dashes is somebody else's command line.
-      if declare -F _command_offset > /dev/null; then
-        _command_offset $((index + 1))
-      else
-        mapfile -t COMPREPLY < <(compgen -c -- "$current")
-      fi
-      return
+    if ((index > 0)) && [[ $word == [:=]* || $glued == 1 ]]; then
+      words[-1]+=$word
+      glued=$([[ $word == [:=]* ]] && echo 1 || echo 0)
+    else
+      words+=("$word")
+      begins+=("$index")
     fi
-    if [[ $word == -* ]]; then
+  done
+  local last=$((${#words[@]} - 1))
+  local current=${COMP_WORDS[COMP_CWORD]} previous=""
+  [[ $current == [:=]* ]] && current=""
+  if [[ ${words[last]} == --*=* ]]; then
+    previous=${words[last]%%=*}
+  elif ((last > 0)); then
+    previous=${words[last - 1]}
+  fi
+
+  for ((index = 1; index < last; index++)); do
+    word=${words[index]}
+    if [[ $word == -- && ($verb == run || $verb == elect) ]]; then
+      command=$((index + 1))
+      break
+    elif [[ $word == -?* ]]; then
       # The value of an option is no verb.
       [[ $values == *[[:space:]]"$word"[[:space:]]* ]] && ((index++))
     elif [[ -z $verb ]]; then
       verb=$word
+    else
+      ((operands++))
+      # The second one begins the command, unless dashes follow.
+      [[ $verb == run || $verb == elect ]] && ((operands == 2)) && command=$index
     fi
   done
+  # The word that is being written may be the first one of the command.
+  if ((command == 0 && operands == 1 && index == last)) && [[ $current != -* ]]; then
+    [[ $verb == run || $verb == elect ]] && command=$last
+  fi
+  if ((command > 0)); then
+    # From here on it is somebody else's command line.
+    if declare -F _command_offset > /dev/null; then
+      _command_offset "${begins[command]}"
+    else
+      mapfile -t COMPREPLY < <(compgen -c -- "$current")
+    fi
+    return
+  fi
 
   case $previous in
     --config | --password-file | --cacert | --cert | --key | --html | --metrics-file)
@@ -63,7 +93,7 @@ _quorum_lock() {
       mapfile -t COMPREPLY < <(compgen -W "off 30s" -- "$current")
       return
       ;;
-    --ttl | --wait | --timeout | --max-ttl | --clock-bound | --orphan-ttl | --max-hold | --kill-after | --at-least | --duration)
+    --ttl | --wait | --timeout | --max-ttl | --clock-bound | --orphan-ttl | --max-hold | --kill-after | --at-least | --duration | --hold)
       mapfile -t COMPREPLY < <(compgen -W "250ms 1s 10s 30s 2m" -- "$current")
       return
       ;;
@@ -84,9 +114,10 @@ _quorum_lock() {
     list) options+=" --watch --limit" ;;
     top) options+=" --limit" ;;
     break) options+=" --yes" ;;
+    bootstrap) options+=" --after-loss" ;;
     chaos) options+=" --clients --duration --faults --seed --ports --html --keep --check --contender-command" ;;
     bench)
-      options+=" --mode --in-flight --nodes-count --duration --repetitions --async --blocking --floor --guards"
+      options+=" --mode --in-flight --nodes-count --duration --repetitions --async --blocking --floor --guards --scripts"
       options+=" --contenders --hold --hand-overs --reentry --drain --ports"
       ;;
   esac
@@ -96,6 +127,10 @@ _quorum_lock() {
     mapfile -t COMPREPLY < <(compgen -W "$verbs" -- "$current")
   elif [[ $previous == members ]]; then
     mapfile -t COMPREPLY < <(compgen -W "show replace add remove" -- "$current")
+  elif [[ $previous == config ]]; then
+    mapfile -t COMPREPLY < <(compgen -W "check" -- "$current")
+  elif [[ $previous == help ]]; then
+    mapfile -t COMPREPLY < <(compgen -W "options $verbs" -- "$current")
   fi
 }
 

@@ -25,9 +25,25 @@ std::uint64_t parse_number(std::string_view text, const std::string& origin, std
 
 }  // namespace
 
+bool Arguments::flag(const std::string& name) const {
+  const auto found = flags_.find(name);
+  return found != flags_.end() && found->second.text == "true";
+}
+
 const Arguments::Value* Arguments::find(const std::string& name) const {
   const auto found = values_.find(name);
   return found == values_.end() ? nullptr : &found->second;
+}
+
+const Arguments::Value* Arguments::find_any(const std::string& name) const {
+  if (name == "nodes") return nodes.empty() ? nullptr : &nodes_origin;
+  const auto found = flags_.find(name);
+  return found == flags_.end() ? find(name) : &found->second;
+}
+
+bool Arguments::asked_for(const std::string& name) const {
+  const Value* value = find_any(name);
+  return value != nullptr && value->layer == Layer::command_line && value->text != "false";
 }
 
 std::optional<std::string> Arguments::text(const std::string& name) const {
@@ -78,8 +94,16 @@ std::optional<std::vector<std::uint64_t>> Arguments::numbers(const std::string& 
 
 void Arguments::fill_from(const Arguments& other) {
   for (const auto& [name, value] : other.values_) values_.try_emplace(name, value);
-  flags_.insert(other.flags_.begin(), other.flags_.end());
-  if (nodes.empty()) nodes = other.nodes;
+  for (const auto& [name, value] : other.flags_) flags_.try_emplace(name, value);
+  if (!nodes.empty() || other.nodes.empty()) return;
+  nodes = other.nodes;
+  nodes_origin = other.nodes_origin;
+}
+
+void Arguments::forget(const std::string& name) {
+  values_.erase(name);
+  flags_.erase(name);
+  if (name == "nodes") nodes.clear();
 }
 
 std::vector<std::string> split_list(std::string_view list) {

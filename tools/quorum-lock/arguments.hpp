@@ -1,31 +1,43 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace redlock::cli {
 
-/// The given options, by name without dashes, each with its origin. The command line and the
-/// configuration file both end up here; reading a value checks it, and a UsageError names the
-/// origin.
+/// The given options, by name without dashes, each with its origin. The command line, the
+/// environment and the configuration file all end up here; reading a value checks it, and a
+/// UsageError names the origin.
 class Arguments {
  public:
+  /// From the strongest to the weakest.
+  enum class Layer { command_line, environment, verb_table, top_level };
+
   struct Value {
-    std::string text;
-    std::string origin;  ///< "--ttl", or "ttl in FILE"
+    std::string text;    ///< of a flag "true" or "false"
+    std::string origin;  ///< "--ttl", "ttl in 'FILE', line 3" or the variable
+    Layer layer = Layer::command_line;
+    std::size_t line = 0;  ///< in the file
   };
 
   void set(const std::string& name, Value value) { values_[name] = std::move(value); }
-  void raise(const std::string& flag) { flags_.insert(flag); }
+  void set_flag(const std::string& name, bool raised, const std::string& origin) {
+    flags_[name] = {raised ? "true" : "false", origin};
+  }
+  void set_flag(const std::string& name, Value value) { flags_[name] = std::move(value); }
 
-  [[nodiscard]] bool flag(const std::string& name) const { return flags_.contains(name); }
+  [[nodiscard]] bool flag(const std::string& name) const;
   [[nodiscard]] const Value* find(const std::string& name) const;
+  /// As `find`, of a flag too, and of the nodes with an empty text.
+  [[nodiscard]] const Value* find_any(const std::string& name) const;
+  /// On the command line, where asking for what cannot be had is an error.
+  [[nodiscard]] bool asked_for(const std::string& name) const;
   [[nodiscard]] std::optional<std::string> text(const std::string& name) const;
   [[nodiscard]] std::optional<std::chrono::nanoseconds> duration(const std::string& name) const;
   /// As `duration`; zero is refused.
@@ -40,14 +52,16 @@ class Arguments {
 
   /// Takes over what is not set here.
   void fill_from(const Arguments& other);
+  void forget(const std::string& name);
 
-  std::vector<std::string> nodes{};    ///< every --nodes, not yet split at commas
+  std::vector<std::string> nodes{};  ///< every --nodes, not yet split at commas
+  Value nodes_origin{{}, "--nodes"};
   std::vector<std::string> words{};    ///< what is no option: the resource
-  std::vector<std::string> command{};  ///< what follows `--`
+  std::vector<std::string> command{};  ///< of run and elect
 
  private:
   std::map<std::string, Value> values_;
-  std::set<std::string> flags_;
+  std::map<std::string, Value> flags_;
 };
 
 /// Splits a comma list; an empty element is kept, for the caller to refuse.

@@ -115,7 +115,7 @@ void refuse_what_cohort_lacks(const Arguments& given) {
   for (const char* name :
        {"floor", "guards", "scripts", "async", "blocking", "in-flight", "nodes-count",
         "repetitions", "hold", "hand-overs", "reentry", "drain"}) {
-    if (!given.flag(name) && given.find(name) == nullptr) continue;
+    if (!given.asked_for(name)) continue;
     throw UsageError(fmt::format("--{}: not with --mode cohort", name));
   }
 }

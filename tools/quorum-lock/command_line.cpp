@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "quorum-lock/help.hpp"
+#include "quorum-lock/nearest.hpp"
 #include "quorum-lock/text.hpp"
 #include "quorum-lock/usage_error.hpp"
 #include "redlock/version.hpp"
@@ -26,13 +27,59 @@ void add_options(CLI::App& app, std::span<const OptionText> options, Arguments& 
       // One value an occurrence, and none of CLI11's own splitting at brackets.
       app.add_option(dashed, into.nodes)->allow_extra_args(false);
     } else if (option.value.empty()) {
-      app.add_flag_callback(dashed, [&into, name] { into.raise(name); });
+      app.add_flag_function(dashed, [&into, name, dashed](std::int64_t times) {
+        into.set_flag(name, times > 0, dashed);
+      });
     } else {
       app.add_option_function<std::string>(dashed, [&into, name, dashed](const std::string& text) {
         into.set(name, {text, dashed});
       });
     }
   }
+}
+
+/// The options that a word may be; the verb's own ones only behind the verb.
+using KnownOptions = std::vector<std::span<const OptionText>>;
+
+KnownOptions options_of(const VerbText& verb) {
+  return {verb.options, verb.later, global_options()};
+}
+
+const OptionText* find_option(const KnownOptions& known, std::string_view dashed) {
+  if (!dashed.starts_with("--")) return nullptr;
+  const std::string_view name = dashed.substr(2, dashed.find('=') - 2);
+  for (const std::span<const OptionText> options : known) {
+    const auto found = std::find_if(options.begin(), options.end(),
+                                    [name](const OptionText& each) { return each.name == name; });
+    if (found != options.end()) return &*found;
+  }
+  return nullptr;
+}
+
+bool looks_like_option(std::string_view word) { return word.starts_with('-') && word.size() > 1; }
+
+/// From `at` on, the first word that is neither a known option nor the value of one.
+std::size_t skip_options(const std::vector<std::string>& words, std::size_t at,
+                         const KnownOptions& known) {
+  while (at < words.size()) {
+    const std::string& word = words[at];
+    const OptionText* option = find_option(known, word);
+    if (option == nullptr && word != "--help" && word != "-h" && word != "--version") break;
+    const bool value_follows =
+        option != nullptr && !option->value.empty() && word.find('=') == std::string::npos;
+    at += value_follows ? 2 : 1;
+  }
+  return std::min(at, words.size());
+}
+
+/// ": did you mean --ttl?", or nothing.
+std::string meant_option(const KnownOptions& known, std::string_view word) {
+  std::vector<std::string> names = {"--help", "--version"};
+  for (const std::span<const OptionText> options : known) {
+    for (const OptionText& option : options) names.push_back(fmt::format("--{}", option.name));
+  }
+  const auto meant = nearest(word.substr(0, word.find('=')), names);
+  return meant ? fmt::format("; did you mean {}?", *meant) : std::string();
 }
 
 std::unique_ptr<CLI::App> make_app() {
@@ -58,14 +105,24 @@ UsageError mismatch(const std::string& line) {
 
 enum class Parsed { options, help_request, version_request };
 
-Parsed parse(CLI::App& app, std::vector<std::string> words) {
+/// What CLI11 would take for something else.
+void check_spelling(const std::vector<std::string>& words, const KnownOptions& known) {
   for (const std::string& word : words) {
-    // CLI11 would take the next word for the value.
-    if (word.starts_with("--") && word.ends_with('=')) {
+    const std::size_t equals = word.find('=');
+    if (!word.starts_with("--") || equals == std::string::npos) continue;
+    const std::string name = as_printable(word.substr(0, equals));
+    const std::string value = word.substr(equals + 1);
+    if (value.empty()) throw UsageError(fmt::format("{}: must not be empty", name));
+    const OptionText* option = find_option(known, word);
+    if (option != nullptr && option->value.empty() && value != "true" && value != "false") {
       throw UsageError(
-          fmt::format("{}: must not be empty", as_printable(word.substr(0, word.size() - 1))));
+          fmt::format("{}: '{}' is not allowed: true or false", name, as_printable(value)));
     }
   }
+}
+
+Parsed parse(CLI::App& app, std::vector<std::string> words, const KnownOptions& known) {
+  check_spelling(words, known);
   std::reverse(words.begin(), words.end());
   try {
     app.parse(std::move(words));
@@ -85,28 +142,31 @@ std::string version_text() { return fmt::format("quorum-lock {}\n", version); }
 
 /// The index of the verb: the first word that is neither a global option nor the value of one.
 std::variant<std::size_t, TextRequest> find_verb(const std::vector<std::string>& words) {
+  const KnownOptions known = {global_options()};
+  const std::size_t verb_at = skip_options(words, 0, known);
   Arguments ignored;
   const auto app = make_app();
   add_options(*app, global_options(), ignored);
-  app->prefix_command();
-  const Parsed parsed = parse(*app, words);
+  const auto end = words.begin() + static_cast<std::ptrdiff_t>(verb_at);
+  const Parsed parsed = parse(*app, {words.begin(), end}, known);
   if (parsed == Parsed::help_request) return TextRequest{program_help()};
   if (parsed == Parsed::version_request) return TextRequest{version_text()};
-  const std::vector<std::string> rest = app->remaining();
-  if (rest.empty()) throw UsageError(fmt::format("VERB: none given: allowed are {}", verb_list()));
-  return words.size() - rest.size();
+  if (verb_at == words.size()) {
+    throw UsageError(fmt::format("VERB: none given: allowed are {}", verb_list()));
+  }
+  return verb_at;
 }
 
 const VerbText& verb_named(const std::string& name) {
-  for (const VerbText& verb : verbs()) {
-    if (verb.name == name) return verb;
+  if (const VerbText* verb = find_verb_text(name)) return *verb;
+  if (looks_like_option(name)) {
+    throw UsageError(fmt::format("{}: not a global option; the options of a verb follow it{}",
+                                 as_printable(name), meant_option({global_options()}, name)));
   }
-  if (name.starts_with('-') && name.size() > 1) {
-    throw UsageError(fmt::format("{}: not a global option; the options of a verb follow it",
-                                 as_printable(name)));
-  }
-  throw UsageError(
-      fmt::format("VERB: '{}' is not known: allowed are {}", as_printable(name), verb_list()));
+  const auto meant = nearest(name, verb_names());
+  throw UsageError(fmt::format("VERB: '{}' is not known: {}", as_printable(name),
+                               meant ? fmt::format("did you mean {}?", *meant)
+                                     : fmt::format("allowed are {}", verb_list())));
 }
 
 void refuse_later_options(const VerbText& verb, const Arguments& given) {
@@ -118,13 +178,48 @@ void refuse_later_options(const VerbText& verb, const Arguments& given) {
   }
 }
 
+bool runs_command(const VerbText& verb) { return verb.name == "run" || verb.name == "elect"; }
+
+/// Without `--` the command of `run` and `elect` begins with the second word that is no option.
+/// Takes it off the words.
+std::vector<std::string> take_command(std::vector<std::string>& words, const VerbText& verb) {
+  const KnownOptions known = options_of(verb);
+  std::size_t operands = 0;
+  for (std::size_t at = 0; at < words.size(); ++at) {
+    at = skip_options(words, at, known);
+    if (at == words.size()) break;
+    // What looks like an option, and is none of ours, is refused later.
+    if (looks_like_option(words[at]) || ++operands < 2) continue;
+    const auto begin = words.begin() + static_cast<std::ptrdiff_t>(at);
+    std::vector<std::string> command(begin, words.end());
+    words.erase(begin, words.end());
+    return command;
+  }
+  return {};
+}
+
+void take_operands(const std::vector<std::string>& rest, const VerbText& verb, Arguments& into) {
+  for (const std::string& word : rest) {
+    if (looks_like_option(word)) {
+      // Two operands: the first words of a command, perhaps, that has a -- of its own.
+      const bool behind_command = runs_command(verb) && into.words.size() > 1;
+      throw UsageError(fmt::format(
+          "{}: not an option of {}{}; see quorum-lock help {}", as_printable(word), verb.name,
+          behind_command ? ": a COMMAND that has a -- needs another one before it"
+                         : meant_option(options_of(verb), word),
+          verb.name));
+    }
+    into.words.push_back(word);
+  }
+}
+
 }  // namespace
 
 std::variant<CommandLine, TextRequest> parse_command_line(const std::vector<std::string>& words) {
   const auto end_of_options = std::find(words.begin(), words.end(), "--");
   std::vector<std::string> head(words.begin(), end_of_options);
-  const std::vector<std::string> tail(
-      end_of_options == words.end() ? end_of_options : end_of_options + 1, words.end());
+  std::vector<std::string> tail(end_of_options == words.end() ? end_of_options : end_of_options + 1,
+                                words.end());
 
   const auto found = find_verb(head);
   if (const auto* request = std::get_if<TextRequest>(&found)) return *request;
@@ -132,27 +227,24 @@ std::variant<CommandLine, TextRequest> parse_command_line(const std::vector<std:
   CommandLine result;
   result.verb = &verb_named(head[verb_at]);
   head.erase(head.begin() + static_cast<std::ptrdiff_t>(verb_at));
+  const bool runs = runs_command(*result.verb);
+  if (runs && end_of_options == words.end()) tail = take_command(head, *result.verb);
 
   const auto app = make_app();
-  add_options(*app, result.verb->options, result.arguments);
-  add_options(*app, result.verb->later, result.arguments);
-  add_options(*app, global_options(), result.arguments);
+  const KnownOptions known = options_of(*result.verb);
+  for (const std::span<const OptionText> options : known) {
+    add_options(*app, options, result.arguments);
+  }
   app->allow_extras();
-  const Parsed parsed = parse(*app, head);
+  const Parsed parsed = parse(*app, head, known);
   if (parsed == Parsed::help_request) return TextRequest{verb_help(*result.verb)};
   if (parsed == Parsed::version_request) return TextRequest{version_text()};
   refuse_later_options(*result.verb, result.arguments);
 
-  for (const std::string& word : app->remaining()) {
-    if (word.starts_with('-') && word.size() > 1) {
-      throw UsageError(fmt::format("{}: not an option of {}; see quorum-lock {} --help",
-                                   as_printable(word), result.verb->name, result.verb->name));
-    }
-    result.arguments.words.push_back(word);
-  }
-  const bool runs = result.verb->name == "run" || result.verb->name == "elect";
+  take_operands(app->remaining(), *result.verb, result.arguments);
   auto& behind = runs ? result.arguments.command : result.arguments.words;
   behind.insert(behind.end(), tail.begin(), tail.end());
+  if (result.verb->name == "help") return TextRequest{help_about(result.arguments.words)};
   return result;
 }
 

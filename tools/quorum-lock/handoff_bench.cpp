@@ -50,7 +50,7 @@ struct HandoffPlan {
 
 void refuse_options_of_other_modes(const Arguments& given) {
   for (const char* name : {"guards", "scripts", "async", "blocking", "in-flight", "duration"}) {
-    if (!given.flag(name) && given.find(name) == nullptr) continue;
+    if (!given.asked_for(name)) continue;
     throw UsageError(fmt::format("--{}: not with --mode handoff", name));
   }
   if (!given.words.empty()) {

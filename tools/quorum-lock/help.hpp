@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "quorum-lock/verb_table.hpp"
 
@@ -13,7 +14,12 @@ namespace redlock::cli {
 
 [[nodiscard]] std::string program_help();
 [[nodiscard]] std::string verb_help(const VerbText& verb);
+/// The options that every verb takes.
+[[nodiscard]] std::string options_help();
+/// Of no topic, a verb, or "options". Throws UsageError.
+[[nodiscard]] std::string help_about(const std::vector<std::string>& topics);
 
+[[nodiscard]] std::vector<std::string> verb_names();
 /// "run, acquire, …"
 [[nodiscard]] std::string verb_list();
 

@@ -55,7 +55,7 @@ void refuse_what_other_modes_have(const Arguments& given) {
   for (const char* name :
        {"floor", "guards", "scripts", "async", "blocking", "in-flight", "nodes-count",
         "repetitions", "contenders", "hold", "hand-overs", "reentry", "drain"}) {
-    if (!given.flag(name) && given.find(name) == nullptr) continue;
+    if (!given.asked_for(name)) continue;
     throw UsageError(fmt::format("--{}: not with --mode market", name));
   }
 }

@@ -16,6 +16,7 @@
 #include "quorum-lock/command_line.hpp"
 #include "quorum-lock/exit_code.hpp"
 #include "quorum-lock/handoff_contender.hpp"
+#include "quorum-lock/layers.hpp"
 #include "quorum-lock/output.hpp"
 #include "quorum-lock/session.hpp"
 #include "quorum-lock/signals.hpp"
@@ -84,7 +85,9 @@ int run_checked(const std::vector<std::string>& words) {
   if (words.size() == 1 && words.front() == handoff_contender_verb) return run_handoff_contender();
   const auto parsed = parse_command_line(words);
   if (const auto* request = std::get_if<TextRequest>(&parsed)) return print_result(request->text);
-  const auto& command_line = std::get<CommandLine>(parsed);
+  CommandLine command_line = std::get<CommandLine>(parsed);
+  if (command_line.verb->name == "config") return verb_config(command_line.arguments);
+  fill_in(command_line.arguments, std::string(command_line.verb->name));
   const Signals signals;
   return verb_function(command_line.verb->name)(command_line.arguments, signals);
 }

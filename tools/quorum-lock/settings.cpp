@@ -4,13 +4,11 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <string_view>
 #include <utility>
 
-#include "quorum-lock/config.hpp"
 #include "quorum-lock/duration.hpp"
 #include "quorum-lock/password_file.hpp"
 #include "quorum-lock/text.hpp"
@@ -18,9 +16,6 @@
 
 namespace redlock::cli {
 namespace {
-
-constexpr const char* nodes_variable = "QUORUM_LOCK_NODES";
-constexpr const char* guard_variable = "QUORUM_LOCK_RESTART_GUARD";
 
 std::vector<std::string> split_nodes(const std::vector<std::string>& lists,
                                      std::string_view origin) {
@@ -40,32 +35,13 @@ std::vector<std::string> split_nodes(const std::vector<std::string>& lists,
   return nodes;
 }
 
-/// --nodes or --local, from the first of command line, environment and file that names either.
-void resolve_nodes(const Arguments& given, const Arguments& file, Settings& settings) {
-  const auto local = given.number("local", 1, limits::nodes);
-  if (local && !given.nodes.empty()) {
+void resolve_nodes(const Arguments& given, Settings& settings) {
+  settings.local = given.number("local", 1, limits::nodes);
+  if (given.nodes.empty()) return;
+  if (settings.local) {
     throw UsageError("--local: not together with --nodes: private nodes or given ones");
   }
-  if (local) {
-    settings.local = *local;
-    return;
-  }
-  if (!given.nodes.empty()) {
-    settings.nodes = split_nodes(given.nodes, "--nodes");
-    return;
-  }
-  const char* variable = std::getenv(nodes_variable);
-  if (variable != nullptr && *variable != '\0') {
-    settings.nodes = split_nodes({variable}, nodes_variable);
-    return;
-  }
-  if (file.nodes.empty()) {
-    settings.local = file.number("local", 1, limits::nodes);
-  } else if (file.find("local") != nullptr) {
-    throw UsageError(fmt::format("{}: not together with nodes", file.find("local")->origin));
-  } else {
-    settings.nodes = split_nodes(file.nodes, "nodes in --config");
-  }
+  settings.nodes = split_nodes(given.nodes, given.nodes_origin.origin);
 }
 
 std::string readable_file(const Arguments& given, const std::string& name) {
@@ -103,16 +79,9 @@ bool is_control(char letter) {
 
 }  // namespace
 
-Settings resolve_settings(Arguments given, NodesNeeded nodes_needed) {
-  Arguments file;
-  if (const auto path = given.text("config")) file = read_config(*path);
+Settings resolve_settings(const Arguments& given, NodesNeeded nodes_needed) {
   Settings settings;
-  resolve_nodes(given, file, settings);
-  const char* guard = std::getenv(guard_variable);
-  if (guard != nullptr && *guard != '\0' && given.find("restart-guard") == nullptr) {
-    given.set("restart-guard", {guard, guard_variable});
-  }
-  given.fill_from(file);
+  resolve_nodes(given, settings);
 
   if (nodes_needed == NodesNeeded::required && settings.nodes.empty() && !settings.local) {
     throw UsageError(
@@ -227,8 +196,9 @@ Token token_of(const Arguments& given) {
 std::optional<std::chrono::nanoseconds> ttl_of(const Arguments& given, const Settings& settings) {
   const auto ttl = given.duration("ttl");
   if (ttl && (*ttl < limits::shortest_ttl || *ttl > settings.max_ttl)) {
-    throw UsageError(fmt::format("--ttl: {} is not allowed: {} to {}, which is --max-ttl",
-                                 format_duration(*ttl), format_duration(limits::shortest_ttl),
+    throw UsageError(fmt::format("{}: {} is not allowed: {} to {}, which is --max-ttl",
+                                 given.find("ttl")->origin, format_duration(*ttl),
+                                 format_duration(limits::shortest_ttl),
                                  format_duration(settings.max_ttl)));
   }
   return ttl;
@@ -238,8 +208,9 @@ std::optional<std::chrono::nanoseconds> orphan_ttl_of(const Arguments& given,
                                                       const Settings& settings) {
   const auto ttl = given.duration("orphan-ttl");
   if (ttl && (*ttl < limits::shortest_ttl || *ttl > settings.max_ttl)) {
-    throw UsageError(fmt::format("--orphan-ttl: {} is not allowed: {} to {}, which is --max-ttl",
-                                 format_duration(*ttl), format_duration(limits::shortest_ttl),
+    throw UsageError(fmt::format("{}: {} is not allowed: {} to {}, which is --max-ttl",
+                                 given.find("orphan-ttl")->origin, format_duration(*ttl),
+                                 format_duration(limits::shortest_ttl),
                                  format_duration(settings.max_ttl)));
   }
   return ttl;

@@ -14,7 +14,7 @@
 
 namespace redlock::cli {
 
-/// The settings from the global options, the environment and the configuration file.
+/// The settings from the global options, whichever layer they come from (see layers.hpp).
 struct Settings {
   std::vector<std::string> nodes{};
   std::optional<std::size_t> local{};  ///< so many private servers instead of `nodes`
@@ -33,7 +33,7 @@ struct Settings {
 enum class NodesNeeded { required, optional };
 
 /// Throws UsageError.
-[[nodiscard]] Settings resolve_settings(Arguments given, NodesNeeded nodes_needed);
+[[nodiscard]] Settings resolve_settings(const Arguments& given, NodesNeeded nodes_needed);
 
 /// The options of a client for these nodes.
 [[nodiscard]] ClientOptions client_options(const Settings& settings,

@@ -52,7 +52,7 @@ void check_mode(const Arguments& given) {
                     as_printable(mode)));
   }
   for (const char* name : {"contenders", "hold", "hand-overs", "reentry", "drain"}) {
-    if (!given.flag(name) && given.find(name) == nullptr) continue;
+    if (!given.asked_for(name)) continue;
     throw UsageError(fmt::format("--{}: not with --mode cycle", name));
   }
 }

@@ -129,7 +129,7 @@ ChaosRequest read_request(const Arguments& given) {
   if (!given.words.empty()) {
     throw UsageError(fmt::format("'{}': chaos takes no resource", as_printable(given.words[0])));
   }
-  if (!given.nodes.empty()) {
+  if (given.asked_for("nodes")) {
     throw UsageError("--nodes: not with chaos, which breaks nodes of its own: --local N of them");
   }
   request.settings = resolve_settings(given, NodesNeeded::optional);

@@ -131,7 +131,11 @@ int verb_elect(const Arguments& given, const Signals& signals) {
   Candidacy candidacy;
   candidacy.settings = resolve_settings(given, NodesNeeded::required);
   candidacy.election = resource_of(given);
-  candidacy.candidate = name_of(given, "name");
+  // At the top level of a file it names the clients of all verbs, on all hosts of the file.
+  const auto* name = given.find("name");
+  if (name != nullptr && name->layer != Arguments::Layer::top_level) {
+    candidacy.candidate = name_of(given, "name");
+  }
   if (candidacy.candidate.empty()) candidacy.candidate = default_candidate();
   candidacy.ttl = ttl_of(given, candidacy.settings).value_or(default_ttl(candidacy.settings));
   candidacy.wait = given.duration("wait").value_or(forever);

@@ -81,7 +81,7 @@ int verb_run(const Arguments& given, const Signals& signals) {
   request.resource = list_of(given.words);
   request.command = given.command;
   if (request.command.empty() || request.command.front().empty()) {
-    throw UsageError("COMMAND: none given: it follows --, as in: run RESOURCE -- COMMAND");
+    throw UsageError("COMMAND: none given, as in: run RESOURCE COMMAND");
   }
   request.max_hold = given.positive_duration("max-hold");
   request.max_renewals = given.number("max-renewals", 0, UINT64_MAX);

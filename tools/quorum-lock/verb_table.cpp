@@ -8,8 +8,10 @@ constexpr OptionText globals[] = {
      "The nodes: redis://[user[:password]@]host[:port][/db], rediss://... (TLS), "
      "unix:///path[?db=n] or host[:port]; may be repeated. Environment: QUORUM_LOCK_NODES"},
     {"config", "FILE",
-     "TOML file with these options under the same names, e.g. nodes = [\"...\"]. The command line "
-     "wins over the environment, the environment over the file"},
+     "TOML file with these options under the same names, e.g. nodes = [\"...\"], and a table for "
+     "each "
+     "verb with its own: see config. The command line wins over the environment, the environment "
+     "over the file"},
     {"local", "N",
      "Start 1 to 15 private redis-server processes for the length of this command and use them; no "
      "other user of this machine can reach them"},
@@ -144,8 +146,52 @@ constexpr OptionText chaos_options[] = {
      "role"},
 };
 
+constexpr ExitText no_quorum = {"69", "unavailable: too few nodes answer, or may vote"};
+constexpr ExitText held_by_another = {"75", "held by another until the wait was over"};
+constexpr ExitText run_exits[] = {
+    {"0", "COMMAND's own, also another than 0"},    no_quorum,
+    {"74", "the lock was lost while COMMAND ran"},  held_by_another,
+    {"126", "COMMAND cannot be executed"},          {"127", "COMMAND is not found"},
+    {"128+n", "ended by signal n, or COMMAND was"},
+};
+constexpr ExitText elect_exits[] = {
+    {"0", "COMMAND's own, also another than 0"},
+    no_quorum,
+    {"74", "the leadership was lost, and COMMAND ended before"},
+    {"75", "not elected within --wait"},
+    {"126", "COMMAND cannot be executed"},
+    {"127", "COMMAND is not found"},
+    {"128+n", "ended by signal n, or COMMAND was"},
+};
+constexpr ExitText acquire_exits[] = {no_quorum, held_by_another};
+constexpr ExitText token_exits[] = {no_quorum, {"76", "not the holder"}};
+constexpr ExitText node_exits[] = {no_quorum};
+constexpr ExitText list_exits[] = {{"69", "fewer than a quorum of the nodes answer"}};
+constexpr ExitText break_exits[] = {no_quorum, {"75", "left as it is, or there are more holders"}};
+constexpr ExitText doctor_exits[] = {{"0", "all is well"}, {"1", "something is wrong"}};
+constexpr ExitText bootstrap_exits[] = {
+    {"69", "a node is missing or ineligible; the nodes are as they were"},
+    {"75", "a key can be a lock; the nodes are as they were"},
+};
+constexpr ExitText members_exits[] = {
+    {"69", "a node is missing, or another change is under way, which it names"},
+};
+constexpr ExitText bench_exits[] = {
+    {"1", "a lock did not exclude: two held it at once, or an item was lost or sold twice"},
+    no_quorum,
+};
+constexpr ExitText chaos_exits[] = {
+    {"0", "nothing was violated, and at least one lease was granted"},
+    {"1", "a violation, or no lease was granted"},
+};
+constexpr ExitText config_exits[] = {
+    {"0", "the file is right"},
+    {"64", "it is not: each mistake is on a line of its own"},
+};
+
 constexpr VerbText verb_texts[] = {
     {"run",
+     "RESOURCE [OPTIONS] COMMAND [ARGUMENT...]\n"
      "RESOURCE... [OPTIONS] -- COMMAND [ARGUMENT...]",
      "Hold the lock on RESOURCE while COMMAND runs, renewing it; on several, all or none. COMMAND "
      "sees "
@@ -155,19 +201,22 @@ constexpr VerbText verb_texts[] = {
      run_options,
      {},
      "Examples:\n"
-     "  quorum-lock run nightly --nodes r1,r2,r3 -- ./backup.sh\n"
-     "  quorum-lock run nightly --wait 0s --ttl 30s -- ./backup.sh\n"
-     "  quorum-lock run demo --local 3 -- sh -c 'echo holding $QUORUM_LOCK_RESOURCE'\n"
+     "  quorum-lock run nightly --nodes r1,r2,r3 ./backup.sh\n"
+     "  quorum-lock run nightly --wait 0s --ttl 30s ./backup.sh --full\n"
+     "  quorum-lock run demo --local 3 sh -c 'echo holding $QUORUM_LOCK_RESOURCE'\n"
      "  quorum-lock run nightly --max-hold 1h --kill-after 5s -- ./backup.sh\n"
      "  quorum-lock run hourly --at-least 55m --wait 0s -- ./report.sh\n"
      "  quorum-lock run account/1 account/2 -- ./transfer.sh\n"
      "  quorum-lock run index --shared -- ./search.sh\n"
      "  quorum-lock run encoders --permits 4 -- ./encode.sh\n"
      "\n"
-     "Exits as COMMAND did; 74: the lock was lost; 75: held by another until the wait was over;\n"
-     "69: too few nodes; 126, 127: COMMAND cannot be executed, is not found.\n"
+     "Without --, the second word that is no option begins COMMAND, and everything from there on\n"
+     "belongs to it: options of quorum-lock stand before it. Several resources need --, and so\n"
+     "does a COMMAND that has a -- of its own.\n"
+     "\n"
      "COMMAND gets QUORUM_LOCK_NODES only if no password is in it. With --json an object is\n"
-     "printed only when COMMAND was not run: standard output belongs to COMMAND."},
+     "printed only when COMMAND was not run: standard output belongs to COMMAND.",
+     run_exits},
     {"acquire",
      "RESOURCE [OPTIONS]",
      "Acquire the lock on RESOURCE and leave it on the nodes until its TTL has passed or somebody "
@@ -177,21 +226,24 @@ constexpr VerbText verb_texts[] = {
      "Examples:\n"
      "  quorum-lock acquire invoice/42 --nodes r1,r2,r3 --ttl 30s\n"
      "  token=$(quorum-lock acquire invoice/42 --quiet --wait 5s) || exit\n"
-     "  quorum-lock acquire invoice/42 --json | jq -r .token"},
+     "  quorum-lock acquire invoice/42 --json | jq -r .token",
+     acquire_exits},
     {"extend",
      "RESOURCE --token T --ttl DURATION",
      "Extend a lock by the token that acquire printed.",
      extend_options,
      {},
      "Examples:\n"
-     "  quorum-lock extend invoice/42 --token \"$token\" --ttl 30s"},
+     "  quorum-lock extend invoice/42 --token \"$token\" --ttl 30s",
+     token_exits},
     {"release",
      "RESOURCE --token T",
      "Release a lock by the token that acquire printed.",
      release_options,
      {},
      "Examples:\n"
-     "  quorum-lock release invoice/42 --token \"$token\""},
+     "  quorum-lock release invoice/42 --token \"$token\"",
+     token_exits},
     {"inspect",
      "RESOURCE [--permits K]",
      "Show what every node stores for RESOURCE, and the verdict: free, held or split.",
@@ -199,7 +251,8 @@ constexpr VerbText verb_texts[] = {
      {},
      "Examples:\n"
      "  quorum-lock inspect invoice/42 --nodes r1,r2,r3\n"
-     "  quorum-lock inspect invoice/42 --json | jq -r .state"},
+     "  quorum-lock inspect invoice/42 --json | jq -r .state",
+     node_exits},
     {"list",
      "[PATTERN] [--watch]",
      "List all locks: resource, kind, state, holder, how long it is held, how many clients wait, "
@@ -223,8 +276,8 @@ constexpr VerbText verb_texts[] = {
      "than a token, and those of this library. It goes through at most --limit keys of each node, "
      "and\n"
      "says where that was not all. The resource of a key without expiry is not listed: see "
-     "inspect.\n"
-     "Exits with 69 when fewer than a quorum of the nodes answer."},
+     "inspect.",
+     list_exits},
     {"top",
      "[PATTERN]",
      "Show the nodes and the locks, every second, until q or Ctrl-C. Changes nothing.",
@@ -235,7 +288,8 @@ constexpr VerbText verb_texts[] = {
      "  quorum-lock top 'invoice/*'\n"
      "\n"
      "Of each node: state, round trip, version, memory, quarantine. The locks are those of list.\n"
-     "Needs a terminal; elsewhere it exits with 64, and list --watch does. NO_COLOR is respected."},
+     "Needs a terminal; elsewhere it exits with 64, and list --watch does. NO_COLOR is respected.",
+     {}},
     {"watch",
      "RESOURCE...",
      "Print who holds each RESOURCE, or that it is free: at once, and after every change, until a "
@@ -252,7 +306,8 @@ constexpr VerbText verb_texts[] = {
      "quicker\n"
      "than that are printed as one. With --json an object a line: resource, state (free, held), "
      "kind,\n"
-     "holder. While too few nodes answer, it prints no change."},
+     "holder. While too few nodes answer, it prints no change.",
+     {}},
     {"break",
      "RESOURCE [--yes]",
      "Release the lock on RESOURCE although others hold it: one holder, readers, or an owner. "
@@ -265,7 +320,8 @@ constexpr VerbText verb_texts[] = {
      "\n"
      "It is meant for locks whose holder is gone. A holder that is alive and renews takes the "
      "lock\n"
-     "back unless another client acquires it first; end that holder instead."},
+     "back unless another client acquires it first; end that holder instead.",
+     break_exits},
     {"doctor",
      "[OPTIONS]",
      "Examine every node; report what is wrong, why it matters, and the remedy. Changes "
@@ -280,8 +336,8 @@ constexpr VerbText verb_texts[] = {
      "Give it the options that the clients have: they are examined too. Clocks are\n"
      "compared with each other, not with this machine's. A server that does not write each "
      "command\n"
-     "to disk is reported only where the restart guard does not make up for that.\n"
-     "Exits with 0 when all is well, with 1 when something is wrong."},
+     "to disk is reported only where the restart guard does not make up for that.",
+     doctor_exits},
     {"bootstrap",
      "[OPTIONS]",
      "Open a new deployment, so that its nodes need not sit out a quarantine. Refused unless every "
@@ -301,11 +357,8 @@ constexpr VerbText verb_texts[] = {
      "of a deployment is changed: stop all its clients first, and wait until no lock is left; its "
      "nodes\n"
      "then have no vote for max TTL. To change the nodes, see members. May be killed and run "
-     "again.\n"
-     "Exits with 69 when a node is missing or ineligible, with 75 when a key can be a lock; the "
-     "nodes "
-     "are\n"
-     "then as they were."},
+     "again.",
+     bootstrap_exits},
     {"members",
      "[show] | replace OLD NEW | add URL | remove URL",
      "Show the members of the deployment, by the nodes' own markers; or change them, one node at a "
@@ -325,8 +378,8 @@ constexpr VerbText verb_texts[] = {
      "connects to the new members and reports that its list is out of date.\n"
      "A change waits until max TTL has passed since the one before. replace can replace a node "
      "that is\n"
-     "gone; all other members must be there. A single node cannot be replaced: add, then remove.\n"
-     "Exits with 69 when a node is missing or another change is under way, which it names."},
+     "gone; all other members must be there. A single node cannot be replaced: add, then remove.",
+     members_exits},
     {"bench", "[OPTIONS]", "Measure lock cycles. Starts its own nodes unless --nodes are given.",
      bench_options, bench_later,
      "Examples:\n"
@@ -335,9 +388,11 @@ constexpr VerbText verb_texts[] = {
      "  quorum-lock bench --mode handoff --local 5 --contenders 2,8,32 --floor\n"
      "  quorum-lock bench --mode market --duration 10s\n"
      "  quorum-lock bench --mode cohort --local 5 --contenders 64\n"
-     "  quorum-lock bench --nodes r1,r2,r3 --in-flight 1,64 --blocking --json"},
+     "  quorum-lock bench --nodes r1,r2,r3 --in-flight 1,64 --blocking --json",
+     bench_exits},
     {"elect",
-     "NAME [OPTIONS] [-- COMMAND [ARGUMENT...]]",
+     "NAME [OPTIONS] [COMMAND [ARGUMENT...]]\n"
+     "NAME [OPTIONS] -- COMMAND [ARGUMENT...]",
      "Campaign to be the leader of NAME; run COMMAND while leader, or lead until a signal. "
      "QUORUM_LOCK_FENCING_TOKEN is the term, larger than that of every leader before. A leader "
      "that "
@@ -345,15 +400,14 @@ constexpr VerbText verb_texts[] = {
      elect_options,
      {},
      "Examples:\n"
-     "  quorum-lock elect scheduler --nodes r1,r2,r3 -- ./scheduler\n"
+     "  quorum-lock elect scheduler --nodes r1,r2,r3 ./scheduler\n"
      "  quorum-lock elect scheduler --name $HOSTNAME\n"
      "  quorum-lock elect scheduler --observe --json\n"
      "\n"
-     "Exits as COMMAND did; 74: the leadership was lost, and COMMAND ended before; 75: not "
-     "elected\n"
-     "within --wait; 128+n: ended by signal n. With --json an object a line: leader, token, and "
-     "the\n"
-     "term where it is our own. Nodes notify observers."},
+     "COMMAND begins as in run: at the second word that is no option, or behind --.\n"
+     "With --json an object a line: leader, token, and the term where it is our own. Nodes notify\n"
+     "observers.",
+     elect_exits},
     {"chaos",
      "[OPTIONS]",
      "Put the locks to the test: start nodes and contenders, break them, and judge every lease: "
@@ -375,9 +429,51 @@ constexpr VerbText verb_texts[] = {
      "locks guard, a contender that gets nothing after everything was healed. The judge shares no\n"
      "code with the library.\n"
      "The same seed breaks the same things at the same times; the effect on the processes "
-     "differs.\n"
-     "Exits with 0 when nothing was violated and at least one lease was granted, with 1 "
-     "otherwise."},
+     "differs.",
+     chaos_exits},
+    {"config",
+     "check --config FILE",
+     "Say what a configuration file means: every setting of every verb, its value, and where that "
+     "comes from. Passwords are not shown, no node is connected to.",
+     {},
+     {},
+     "Examples:\n"
+     "  quorum-lock config check --config locks.toml\n"
+     "  quorum-lock config check --config locks.toml --json | jq .verbs.run\n"
+     "\n"
+     "The file is TOML. At its top level are the options of every verb (help options) without "
+     "their\n"
+     "dashes; in a table for each verb are that verb's own options, and again those of every verb\n"
+     "where this one differs:\n"
+     "\n"
+     "  nodes = [\"redis://r1\", \"redis://r2\", \"redis://r3\"]\n"
+     "  password-file = \"/etc/locks/password\"\n"
+     "  [run]\n"
+     "  wait = \"5m\"\n"
+     "  fencing = true\n"
+     "  [elect]\n"
+     "  ttl = \"20s\"\n"
+     "\n"
+     "The command line wins over the environment, the environment over the table of the verb, the\n"
+     "table over the top level. A stronger answer to one of these replaces all weaker ones: "
+     "--nodes\n"
+     "or --local; --quiet or --verbose; --shared, --owner or --permits. A flag is taken back with\n"
+     "--FLAG=false. These cannot stand in a file: config, token, yes, after-loss, observe, check, "
+     "keep. "
+     "Each\n"
+     "verb refuses a file with an unknown key, a wrong type, or a table that is no verb.",
+     config_exits},
+    {"help",
+     "[VERB | options]",
+     "Show the help of the program, of VERB, or of the options that every verb takes.",
+     {},
+     {},
+     "Examples:\n"
+     "  quorum-lock help run\n"
+     "  quorum-lock help options\n"
+     "\n"
+     "quorum-lock help VERB is the same as quorum-lock VERB --help.",
+     {}},
 };
 
 }  // namespace
@@ -385,26 +481,42 @@ constexpr VerbText verb_texts[] = {
 std::span<const OptionText> global_options() noexcept { return globals; }
 std::span<const VerbText> verbs() noexcept { return verb_texts; }
 
+const VerbText* find_verb_text(std::string_view name) noexcept {
+  for (const VerbText& verb : verb_texts) {
+    if (verb.name == name) return &verb;
+  }
+  return nullptr;
+}
+
+std::string_view options_footer() noexcept {
+  return "Durations are whole numbers with a unit: 250us, 250ms, 10s, 2m, 1h. Commas in a URL are\n"
+         "written %2C. A flag is taken back with --FLAG=false.\n"
+         "\n"
+         "The command line wins over the environment, the environment over the table of the verb "
+         "in\n"
+         "the file of --config, the table over the top level of the file: see quorum-lock help "
+         "config.\n"
+         "Empty variables count as absent.";
+}
+
 std::string_view program_footer() noexcept {
   return "Durations are whole numbers with a unit: 250us, 250ms, 10s, 2m, 1h.\n"
          "Commas in a URL are written %2C.\n"
          "\n"
          "Exit codes: 0 done (run: COMMAND's own), 64 wrong usage, 69 unavailable, 74 the lock "
          "was\n"
-         "lost, 75 held by another, 76 not the holder, 1 doctor or chaos found something wrong, "
-         "128+n "
-         "ended\n"
-         "by signal n.\n"
+         "lost, 75 held by another, 76 not the holder, 1 doctor or chaos found something wrong,\n"
+         "128+n ended by signal n.\n"
          "\n"
          "Examples:\n"
          "  export QUORUM_LOCK_NODES=redis://r1,redis://r2,redis://r3\n"
-         "  quorum-lock run nightly -- ./backup.sh\n"
+         "  quorum-lock run nightly ./backup.sh\n"
          "  token=$(quorum-lock acquire invoice/42 --quiet --ttl 30s)\n"
          "  quorum-lock release invoice/42 --token \"$token\"\n"
          "  quorum-lock doctor\n"
-         "  quorum-lock run demo --local 3 -- quorum-lock inspect demo\n"
+         "  quorum-lock run demo --local 3 quorum-lock inspect demo\n"
          "\n"
-         "quorum-lock VERB --help says more.";
+         "quorum-lock help VERB and quorum-lock help options say more.";
 }
 
 }  // namespace redlock::cli

@@ -11,19 +11,32 @@ struct OptionText {
   std::string_view help;
 };
 
+struct ExitText {
+  std::string_view code;
+  std::string_view meaning;
+};
+
 struct VerbText {
   std::string_view name;
-  std::string_view usage;  ///< what follows the verb
+  std::string_view usage;  ///< what follows the verb; a line for each form
   std::string_view summary;
   std::span<const OptionText> options;
   /// Belong to the verb, but their function is not in this version: refused by name, so that no
   /// script believes that it got what it asked for.
   std::span<const OptionText> later;
+  /// Indented lines stay as they are; others are one paragraph up to an empty line.
   std::string_view examples;
+  /// Beside the exit codes that every verb has.
+  std::span<const ExitText> exits = {};
 };
 
 [[nodiscard]] std::span<const OptionText> global_options() noexcept;
 [[nodiscard]] std::span<const VerbText> verbs() noexcept;
+/// Null: there is no such verb.
+[[nodiscard]] const VerbText* find_verb_text(std::string_view name) noexcept;
+
+/// What else `help options` says about the options that every verb takes.
+[[nodiscard]] std::string_view options_footer() noexcept;
 
 /// Ends the help of the program itself.
 [[nodiscard]] std::string_view program_footer() noexcept;

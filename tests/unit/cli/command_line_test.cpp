@@ -39,6 +39,39 @@ TEST(CliCommandLine, LeavesTheCommandAlone) {
             (std::vector<std::string>{"acquire", "--help", "--ttl", "--", "x"}));
 }
 
+TEST(CliCommandLine, TheSecondWordThatIsNoOptionBeginsTheCommand) {
+  const CommandLine line = parse({"--json", "run", "--ttl", "1s", "r", "--wait=0s", "--fencing",
+                                  "cmd", "-x", "--ttl", "5", "--help"});
+  EXPECT_EQ(line.arguments.words, std::vector<std::string>{"r"});
+  EXPECT_EQ(line.arguments.command,
+            (std::vector<std::string>{"cmd", "-x", "--ttl", "5", "--help"}));
+  EXPECT_EQ(line.arguments.text("ttl"), "1s");
+  EXPECT_EQ(line.arguments.text("wait"), "0s");
+  EXPECT_TRUE(line.arguments.flag("fencing"));
+  EXPECT_TRUE(line.arguments.flag("json"));
+}
+
+TEST(CliCommandLine, ElectTakesItsCommandInTheSameWay) {
+  const CommandLine line = parse({"elect", "e", "--ttl", "1s", "cmd", "--observe"});
+  EXPECT_EQ(line.arguments.words, std::vector<std::string>{"e"});
+  EXPECT_EQ(line.arguments.command, (std::vector<std::string>{"cmd", "--observe"}));
+  EXPECT_FALSE(line.arguments.flag("observe"));
+  EXPECT_TRUE(parse({"elect", "e", "--observe"}).arguments.command.empty());
+}
+
+TEST(CliCommandLine, SeveralResourcesNeedTheDashes) {
+  const CommandLine line = parse({"run", "a", "b", "--ttl", "1s", "--", "cmd", "--", "x"});
+  EXPECT_EQ(line.arguments.words, (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(line.arguments.command, (std::vector<std::string>{"cmd", "--", "x"}));
+  EXPECT_EQ(parse({"run", "a", "b"}).arguments.command, std::vector<std::string>{"b"});
+}
+
+TEST(CliCommandLine, TheValueOfAnOptionIsNoCommand) {
+  const CommandLine line = parse({"run", "--owner", "me", "--nodes", "n", "r", "cmd"});
+  EXPECT_EQ(line.arguments.words, std::vector<std::string>{"r"});
+  EXPECT_EQ(line.arguments.command, std::vector<std::string>{"cmd"});
+}
+
 TEST(CliCommandLine, TakesAnyResource) {
   for (const std::string resource : {"run", "-", "[a,b]", "with space", "a=b", "é"}) {
     EXPECT_EQ(parse({"inspect", resource}).arguments.words, std::vector<std::string>{resource});
@@ -52,26 +85,66 @@ TEST(CliCommandLine, TakesValuesThatLookLikeOptions) {
 }
 
 TEST(CliCommandLine, HelpIsAText) {
-  for (const std::vector<std::string>& words :
-       {std::vector<std::string>{"--help"}, {"acquire", "--help"}, {"run", "-h"}, {"--version"}}) {
+  for (const std::vector<std::string>& words : {std::vector<std::string>{"--help"},
+                                                {"acquire", "--help"},
+                                                {"run", "-h"},
+                                                {"run", "r", "--help"},
+                                                {"--version"},
+                                                {"help"},
+                                                {"help", "run"},
+                                                {"help", "options"},
+                                                {"help", "help"}}) {
     EXPECT_TRUE(std::holds_alternative<TextRequest>(parse_command_line(words)));
   }
 }
 
+std::string refusal_of(const std::vector<std::string>& words) {
+  try {
+    static_cast<void>(parse_command_line(words));
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return {};
+}
+
 TEST(CliCommandLine, AnOptionWithoutValueOrGivenTwiceIsTold) {
-  const auto message_of = [](const std::vector<std::string>& words) {
-    try {
-      static_cast<void>(parse_command_line(words));
-    } catch (const UsageError& error) {
-      return std::string(error.what());
-    }
-    return std::string();
-  };
-  EXPECT_EQ(message_of({"acquire", "r", "--ttl"}), "--ttl: a value must follow");
-  EXPECT_EQ(message_of({"acquire", "r", "--ttl", "1s", "--ttl", "2s"}),
+  EXPECT_EQ(refusal_of({"acquire", "r", "--ttl"}), "--ttl: a value must follow");
+  EXPECT_EQ(refusal_of({"acquire", "r", "--ttl", "1s", "--ttl", "2s"}),
             "--ttl: may be given only once");
-  EXPECT_EQ(message_of({"--timeout"}), "--timeout: a value must follow");
-  EXPECT_EQ(message_of({"acquire", "r", "--nodes"}), "--nodes: a value must follow");
+  EXPECT_EQ(refusal_of({"--timeout"}), "--timeout: a value must follow");
+  EXPECT_EQ(refusal_of({"acquire", "r", "--nodes"}), "--nodes: a value must follow");
+}
+
+TEST(CliCommandLine, AFlagCanBeTakenBack) {
+  EXPECT_FALSE(parse({"acquire", "r", "--json=false"}).arguments.flag("json"));
+  EXPECT_NE(parse({"acquire", "r", "--json=false"}).arguments.find_any("json"), nullptr);
+  EXPECT_TRUE(parse({"acquire", "r", "--json=true"}).arguments.flag("json"));
+  EXPECT_EQ(refusal_of({"acquire", "r", "--json=maybe"}),
+            "--json: 'maybe' is not allowed: true or false");
+}
+
+TEST(CliCommandLine, AnUnknownOptionIsRefusedWhereItStands) {
+  EXPECT_EQ(refusal_of({"run", "--tll", "1s", "r", "cmd"}),
+            "--tll: not an option of run; did you mean --ttl?; see quorum-lock help run");
+  EXPECT_EQ(refusal_of({"run", "r", "-x", "cmd"}),
+            "-x: not an option of run; see quorum-lock help run");
+  EXPECT_EQ(refusal_of({"acquire", "r", "--frobnicate"}),
+            "--frobnicate: not an option of acquire; see quorum-lock help acquire");
+  EXPECT_EQ(refusal_of({"--json", "--tiemout=1s", "acquire", "r"}),
+            "--tiemout=1s: not a global option; the options of a verb follow it; did you mean "
+            "--timeout?");
+  EXPECT_EQ(refusal_of({"run", "r", "grep", "-e", "x", "--", "file"}),
+            "-e: not an option of run: a COMMAND that has a -- needs another one before it; see "
+            "quorum-lock help run");
+}
+
+TEST(CliCommandLine, AnUnknownVerbOrTopicIsCorrected) {
+  EXPECT_EQ(refusal_of({"acquier", "r"}), "VERB: 'acquier' is not known: did you mean acquire?");
+  EXPECT_EQ(refusal_of({"help", "optoins"}), "help: 'optoins' is not known: did you mean options?");
+  EXPECT_TRUE(
+      refusal_of({"help", "x"}).starts_with("help: 'x' is not known: allowed are options, "));
+  EXPECT_EQ(refusal_of({"help", "run", "elect"}),
+            "help: 'elect' is one too many: one verb, or options, is allowed");
 }
 
 }  // namespace

@@ -1,0 +1,215 @@
+#include "quorum-lock/config.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "quorum-lock/layers.hpp"
+#include "quorum-lock/settings.hpp"
+#include "quorum-lock/usage_error.hpp"
+#include "support/temp_dir.hpp"
+
+namespace redlock::cli {
+namespace {
+
+using namespace std::chrono_literals;
+
+ConfigFile config_of(const std::string& text) {
+  const test::TempDir folder;
+  return read_config(folder.write("q.toml", text).string());
+}
+
+/// The mistakes, without the folder of the file.
+std::vector<std::string> mistakes_in(const std::string& text) {
+  std::vector<std::string> texts;
+  for (const ConfigFile::Mistake& mistake : config_of(text).mistakes) {
+    const std::size_t begin = mistake.text.find('\'', mistake.text.find(" in '"));
+    const std::size_t end = mistake.text.find("q.toml'");
+    texts.push_back(mistake.text.substr(0, begin + 1) + mistake.text.substr(end));
+  }
+  return texts;
+}
+
+/// Leaves the variables as they were.
+class Variables {
+ public:
+  Variables(const char* nodes, const char* guard) {
+    set("QUORUM_LOCK_NODES", nodes);
+    set("QUORUM_LOCK_RESTART_GUARD", guard);
+  }
+  ~Variables() {
+    for (const auto& [name, value] : before_) {
+      if (value) {
+        ::setenv(name, value->c_str(), 1);
+      } else {
+        ::unsetenv(name);
+      }
+    }
+  }
+  Variables(const Variables&) = delete;
+  Variables& operator=(const Variables&) = delete;
+
+ private:
+  void set(const char* name, const char* value) {
+    const char* old = std::getenv(name);
+    before_.emplace_back(name, old == nullptr ? std::nullopt : std::optional<std::string>(old));
+    ::setenv(name, value, 1);
+  }
+
+  std::vector<std::pair<const char*, std::optional<std::string>>> before_;
+};
+
+Arguments filled(Arguments given, const std::string& verb, const std::string& text) {
+  fill_in(given, verb, config_of(text));
+  return given;
+}
+
+std::string refusal_of_filling(Arguments given, const std::string& verb, const std::string& text) {
+  try {
+    static_cast<void>(filled(std::move(given), verb, text));
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return {};
+}
+
+TEST(CliConfig, HasDefaultsOfTheProgramAndOfEachVerb) {
+  const ConfigFile file = config_of(
+      "nodes = [\"a\", \"b\"]\n"
+      "quorum = 2\n"
+      "[run]\n"
+      "ttl = \"20s\"\n"
+      "fencing = true\n"
+      "permits = 4\n"
+      "nodes = \"c\"\n"
+      "[bench]\n"
+      "in-flight = [1, 16]\n"
+      "contenders = \"2,8\"\n"
+      "nodes-count = 3\n"
+      "[chaos]\n"
+      "faults = [\"kill\", \"pause\"]\n");
+  EXPECT_TRUE(file.mistakes.empty()) << file.mistakes.front().text;
+  EXPECT_EQ(file.top_level.nodes, (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(file.top_level.number("quorum", 1, 9), 2U);
+  const Arguments& run = file.tables.at("run");
+  EXPECT_EQ(run.duration("ttl"), 20s);
+  EXPECT_TRUE(run.flag("fencing"));
+  EXPECT_EQ(run.number("permits", 1, 9), 4U);
+  EXPECT_EQ(run.nodes, std::vector<std::string>{"c"});
+  EXPECT_EQ(run.find("ttl")->line, 4U);
+  const Arguments& bench = file.tables.at("bench");
+  EXPECT_EQ(bench.text("in-flight"), "1,16");
+  EXPECT_EQ(bench.text("contenders"), "2,8");
+  EXPECT_EQ(bench.text("nodes-count"), "3");
+  EXPECT_EQ(file.tables.at("chaos").text("faults"), "kill,pause");
+}
+
+TEST(CliConfig, MayBeEmpty) {
+  EXPECT_TRUE(config_of("").mistakes.empty());
+  EXPECT_TRUE(config_of("# nothing yet\n").mistakes.empty());
+}
+
+TEST(CliConfig, NamesEachMistakeWithItsLine) {
+  EXPECT_EQ(mistakes_in("tiemout = \"1s\"\n\n[run]\nwiat = \"1s\"\n[rnu]\n"),
+            (std::vector<std::string>{
+                "'tiemout' in 'q.toml', line 1: is not known: did you mean timeout?",
+                "[run] wiat in 'q.toml', line 4: is not known: did you mean wait?",
+                "the table 'rnu' in 'q.toml', line 5: no verb has this name: did you mean run?"}));
+  EXPECT_EQ(mistakes_in("timeout = 3\n[release]\ntoken = \"t\"\n"),
+            (std::vector<std::string>{
+                "timeout in 'q.toml', line 1: must be a string such as \"10s\"",
+                "[release] token in 'q.toml', line 3: can have no default: it belongs on the "
+                "command line"}));
+  EXPECT_EQ(mistakes_in("max-hold = \"1s\"\nrun = 3\n"),
+            (std::vector<std::string>{
+                "'max-hold' in 'q.toml', line 1: is allowed only in the table of a verb: [run]",
+                "'run' in 'q.toml', line 2: must be a table: [run]"}));
+}
+
+TEST(CliConfig, RefusesWhatOnlyOneCommandCanSay) {
+  for (const std::string text :
+       {"config = \"x\"\n", "[break]\nyes = true\n", "[bootstrap]\nafter-loss = true\n",
+        "[elect]\nobserve = true\n", "[chaos]\ncheck = \"x\"\n", "[help]\n", "[config]\n",
+        "[run]\nconfig = \"x\"\n", "[[run]]\n"}) {
+    EXPECT_EQ(mistakes_in(text).size(), 1U) << text;
+  }
+}
+
+TEST(CliConfig, RefusesOtherTypes) {
+  for (const std::string text :
+       {"nodes = []\n", "nodes = [1]\n", "json = \"yes\"\n", "quorum = \"2\"\n", "local = 2.0\n",
+        "name = 1\n", "restart-guard = false\n", "[run]\nttl = 10\n", "[run]\nfencing = 1\n",
+        "[run.ttl]\n", "[bench]\nin-flight = []\n", "[bench]\nin-flight = [true]\n"}) {
+    EXPECT_EQ(mistakes_in(text).size(), 1U) << text;
+  }
+}
+
+TEST(CliLayers, TheStrongerOneWins) {
+  const Variables variables("env", "off");
+  const std::string text =
+      "nodes = \"top\"\nrestart-guard = \"30s\"\ntimeout = \"1s\"\nname = \"top\"\njson = true\n"
+      "[run]\nnodes = \"table\"\nrestart-guard = \"40s\"\ntimeout = \"2s\"\njson = false\n";
+  Arguments given;
+  given.set("timeout", {"3s", "--timeout"});
+  const Arguments run = filled(given, "run", text);
+  EXPECT_EQ(run.nodes, std::vector<std::string>{"env"});
+  EXPECT_EQ(run.nodes_origin.layer, Arguments::Layer::environment);
+  EXPECT_EQ(run.text("restart-guard"), "off");
+  EXPECT_EQ(run.text("timeout"), "3s");
+  EXPECT_EQ(run.text("name"), "top");
+  EXPECT_FALSE(run.flag("json"));
+  const Arguments acquire = filled({}, "acquire", text);
+  EXPECT_EQ(acquire.text("timeout"), "1s");
+  EXPECT_TRUE(acquire.flag("json"));
+}
+
+TEST(CliLayers, AnAnswerReplacesAllWeakerOnes) {
+  const Variables variables("", "");
+  Arguments owned;
+  owned.set("owner", {"me", "--owner"});
+  owned.set_flag("verbose", true, "--verbose");
+  owned.set("local", {"3", "--local"});
+  const Arguments run = filled(owned, "run", "quiet = true\nnodes = \"a\"\n[run]\nshared = true\n");
+  EXPECT_FALSE(run.flag("shared"));
+  EXPECT_FALSE(run.flag("quiet"));
+  EXPECT_TRUE(run.nodes.empty());
+
+  const Arguments table = filled({}, "run", "local = 3\n[run]\nnodes = \"a\"\n");
+  EXPECT_EQ(table.find("local"), nullptr);
+
+  Arguments back;
+  back.set_flag("quiet", false, "--quiet");
+  EXPECT_TRUE(filled(back, "run", "verbose = true\n").flag("verbose"));
+}
+
+TEST(CliLayers, WhatCannotBeCombinedIsRefusedByItsLine) {
+  const Variables variables("", "");
+  EXPECT_NE(refusal_of_filling({}, "run", "local = 3\nnodes = \"a\"\n")
+                .find("line 2: not together with local in '"),
+            std::string::npos);
+  Arguments shared;
+  shared.set_flag("shared", true, "--shared");
+  EXPECT_TRUE(refusal_of_filling(shared, "run", "[run]\nfencing = true\n")
+                  .starts_with("--shared: not together with [run] fencing in '"));
+  shared.set_flag("fencing", false, "--fencing");
+  EXPECT_EQ(refusal_of_filling(shared, "run", "[run]\nfencing = true\n"), "");
+}
+
+TEST(CliLayers, AWrongValueIsNamedByItsLine) {
+  const Variables variables("", "");
+  const Arguments given = filled({}, "run", "nodes = \"a\"\n[run]\nttl = \"31s\"\n");
+  const Settings settings = resolve_settings(given, NodesNeeded::required);
+  try {
+    static_cast<void>(ttl_of(given, settings));
+    FAIL();
+  } catch (const UsageError& error) {
+    EXPECT_TRUE(std::string(error.what()).starts_with("[run] ttl in '")) << error.what();
+    EXPECT_NE(std::string(error.what()).find(", line 3: 31.000 s is not"), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace redlock::cli

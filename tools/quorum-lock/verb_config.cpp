@@ -1,0 +1,38 @@
+#include <fmt/format.h>
+
+#include "quorum-lock/config_report.hpp"
+#include "quorum-lock/exit_code.hpp"
+#include "quorum-lock/output.hpp"
+#include "quorum-lock/session.hpp"
+#include "quorum-lock/text.hpp"
+#include "quorum-lock/usage_error.hpp"
+#include "quorum-lock/verb.hpp"
+
+namespace redlock::cli {
+
+int verb_config(const Arguments& given) {
+  if (given.words.empty()) throw UsageError("config: allowed is config check");
+  if (given.words.front() != "check") {
+    throw UsageError(fmt::format("config: '{}' is not known: allowed is config check",
+                                 as_printable(given.words.front())));
+  }
+  if (given.words.size() > 1) {
+    throw UsageError(fmt::format("config check: '{}' is one too many: --config names the file",
+                                 as_printable(given.words[1])));
+  }
+  if (given.find("config") == nullptr) {
+    throw UsageError("--config: none given: config check --config FILE says what FILE means");
+  }
+  const ConfigReport report = examine_config(given);
+  for (const std::string& mistake : report.mistakes) print_error(mistake);
+  if (given.flag("json")) {
+    const int printed = print_result(config_json(report));
+    if (printed != code(ExitCode::done)) return printed;
+  } else if (report.mistakes.empty()) {
+    const int printed = print_result(config_text(Style::of_standard_output(), report));
+    if (printed != code(ExitCode::done)) return printed;
+  }
+  return code(report.mistakes.empty() ? ExitCode::done : ExitCode::usage);
+}
+
+}  // namespace redlock::cli
