@@ -45,14 +45,19 @@ class AnyPermit : public testing::Test {
       });
     });
   }
+  /// A call answers when a quorum has. An inspection waits for all nodes, and each answers in
+  /// order: nothing of the calls before it is on its way any more.
   [[nodiscard]] int scripts_run() {
+    EXPECT_TRUE(succeeded(holder_.inspect("jobs#0")));
+    EXPECT_TRUE(succeeded(waiter_.inspect("jobs#0")));
     int all = 0;
     for (const RedisServer& node : nodes_) all += calls(node, "evalsha") + calls(node, "eval");
     return all;
   }
   /// Of an attempt, of the queue, of an attempt behind it, and of leaving it, on each node; each
-  /// may have to be sent in full, and a refused attempt is released. Polls are twenty a second.
-  static constexpr int scripts_of_a_wait = 3 * 14;
+  /// may have to be sent in full, a refused attempt is released, and each client is asked to
+  /// inspect. Polls are twenty a second.
+  static constexpr int scripts_of_a_wait = 3 * 18;
 
   Nodes nodes_{3};
   Client holder_ = make_client(options());
