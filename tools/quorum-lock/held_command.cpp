@@ -230,8 +230,9 @@ int run_under_lock(const HeldCommand& request, const Signals& signals) {
     return report_failure(request.settings, request.resource, acquisition.lease.error());
   }
   if (request.settings.detail == Settings::Detail::verbose) {
-    print_error(fmt::format("acquired '{}', token {}", acquisition.lease->resource(),
-                            acquisition.lease->token().view()));
+    print_note(request.settings,
+               fmt::format("acquired '{}', token {}", acquisition.lease->resource(),
+                           acquisition.lease->token().view()));
   }
   return hold_and_run(request, program.path, session, acquisition.lease.value(), signals);
 }

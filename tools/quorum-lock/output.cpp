@@ -11,6 +11,7 @@
 
 #include "quorum-lock/duration.hpp"
 #include "quorum-lock/holder_text.hpp"
+#include "quorum-lock/log.hpp"
 #include "quorum-lock/text.hpp"
 
 namespace redlock::cli {
@@ -181,16 +182,27 @@ bool print(std::string_view text) {
          std::fflush(stdout) == 0;
 }
 
-void print_error(std::string_view line) {
-  // One write, so that lines of several processes do not mix. A failure to write to standard error
-  // cannot be reported.
-  const std::string text = fmt::format("quorum-lock: {}\n", as_printable(line));
-  static_cast<void>(std::fwrite(text.data(), 1, text.size(), stderr));
-  static_cast<void>(std::fflush(stderr));
+void print_error(std::string_view line) { write_log({LogLine::Level::error, line, {}, {}, {}}); }
+
+void print_warning(std::string_view line) {
+  write_log({LogLine::Level::warning, line, {}, {}, {}});
 }
 
 void print_note(const Settings& settings, std::string_view line) {
-  if (settings.detail != Settings::Detail::quiet) print_error(line);
+  if (settings.detail != Settings::Detail::quiet)
+    write_log({LogLine::Level::info, line, {}, {}, {}});
+}
+
+void print_on_standard_error(std::string_view text) {
+  if (log_form() == LogForm::text) {
+    static_cast<void>(std::fwrite(text.data(), 1, text.size(), stderr));
+    return;
+  }
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    write_log({LogLine::Level::info, text.substr(0, end), {}, {}, {}});
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
 }
 
 std::string acquired_text(const Style& style, const Settings& settings, std::string_view resource,

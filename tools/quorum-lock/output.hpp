@@ -33,9 +33,15 @@ class Style {
 void print_error(std::string_view line);
 
 /// One line on standard error, unless --quiet.
+/// One line on standard error: what somebody should look at, though the command goes on.
+void print_warning(std::string_view line);
+
 void print_note(const Settings& settings, std::string_view line);
 
 /// The text output. All texts end with a line end.
+/// Lines that explain a question, and are no result: on standard error.
+void print_on_standard_error(std::string_view text);
+
 [[nodiscard]] std::string acquired_text(const Style& style, const Settings& settings,
                                         std::string_view resource, const Lease& lease);
 [[nodiscard]] std::string round_text(const Style& style, const Settings& settings,

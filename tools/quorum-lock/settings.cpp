@@ -12,6 +12,7 @@
 
 #include "quorum-lock/config.hpp"
 #include "quorum-lock/duration.hpp"
+#include "quorum-lock/log.hpp"
 #include "quorum-lock/password_file.hpp"
 #include "quorum-lock/text.hpp"
 #include "quorum-lock/usage_error.hpp"
@@ -152,6 +153,7 @@ Settings resolve_settings(Arguments given, NodesNeeded nodes_needed) {
   if (given.flag("json")) settings.format = Settings::Format::json;
   if (given.flag("quiet")) settings.detail = Settings::Detail::quiet;
   if (given.flag("verbose")) settings.detail = Settings::Detail::verbose;
+  if (given.flag("verbose") && given.flag("json")) set_log_form(LogForm::json);
   return settings;
 }
 

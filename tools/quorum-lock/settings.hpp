@@ -30,7 +30,7 @@ struct Settings {
 
 enum class NodesNeeded { required, optional };
 
-/// Throws UsageError.
+/// From here on, standard error has the form that they ask for. Throws UsageError.
 [[nodiscard]] Settings resolve_settings(Arguments given, NodesNeeded nodes_needed);
 
 /// The options of a client for these nodes.

@@ -143,8 +143,9 @@ int verb_break(const Arguments& given, const Signals& signals) {
   if (settings.detail != Settings::Detail::quiet || !sure) {
     const Style style = Style::of_standard_output();
     const std::string shown = inspection_text(style, resource, *before);
-    if (settings.format == Settings::Format::json) {
-      std::fputs(shown.c_str(), stderr);
+    // With --quiet only because it asks.
+    if (settings.format == Settings::Format::json || settings.detail == Settings::Detail::quiet) {
+      print_on_standard_error(shown);
     } else if (!print(shown)) {
       return print_result({});
     }

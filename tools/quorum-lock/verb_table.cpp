@@ -35,7 +35,8 @@ constexpr OptionText globals[] = {
      "How far a node's clock may be from the others' before it has no vote; default 1s"},
     {"json", "", "One JSON object on standard output, nothing else there"},
     {"quiet", "", "Only what was asked for, and errors"},
-    {"verbose", "", "Report on standard error what happens to the nodes"},
+    {"verbose", "",
+     "Report on standard error what happens to the nodes; with --json as a JSON object a line"},
 };
 
 constexpr OptionText run_options[] = {
