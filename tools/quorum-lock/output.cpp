@@ -147,6 +147,13 @@ std::string holds_text(const Inspection& inspection) {
   return text;
 }
 
+/// With the permit, by which `release` and `extend` find it at once.
+std::string name_text(const Subject& subject) {
+  std::string text = as_printable(subject.resource);
+  if (!subject.permit.empty()) text += "  permit " + as_printable(subject.permit);
+  return text;
+}
+
 }  // namespace
 
 Style Style::of_standard_output() {
@@ -205,18 +212,16 @@ void print_on_standard_error(std::string_view text) {
   }
 }
 
-std::string acquired_text(const Style& style, const Settings& settings, std::string_view resource,
+std::string acquired_text(const Style& style, const Settings& settings, const Subject& subject,
                           const Lease& lease) {
+  // Raw: a script passes on the token itself.
+  if (settings.detail == Settings::Detail::quiet) return lease.token().str() + "\n";
   const std::string number =
       lease.fencing_token() ? to_string(*lease.fencing_token()) : std::string();
-  if (settings.detail == Settings::Detail::quiet) {
-    // Raw: a script passes on the token itself.
-    return lease.token().str() + (number.empty() ? "" : " " + number) + "\n";
-  }
   const RoundReport round = lease.report();
   std::string text = fmt::format(
       "{} {}  token {}{}{}  valid for {}  ({} of {} granted)\n",
-      style.paint(Style::Colour::good, "acquired"), as_printable(resource),
+      style.paint(Style::Colour::good, "acquired"), name_text(subject),
       as_printable(lease.token().view()), number.empty() ? "" : "  fencing token ", number,
       format_duration(round.validity), count_granted(round), round.nodes.size());
   if (settings.detail == Settings::Detail::verbose) text += votes_text(style, round);
@@ -224,10 +229,10 @@ std::string acquired_text(const Style& style, const Settings& settings, std::str
 }
 
 std::string round_text(const Style& style, const Settings& settings, std::string_view outcome,
-                       std::string_view resource, const RoundReport& round) {
+                       const Subject& subject, const RoundReport& round) {
   if (settings.detail == Settings::Detail::quiet) return {};
   std::string text =
-      fmt::format("{} {}", style.paint(Style::Colour::good, outcome), as_printable(resource));
+      fmt::format("{} {}", style.paint(Style::Colour::good, outcome), name_text(subject));
   if (round.validity.count() > 0) {
     fmt::format_to(std::back_inserter(text), "  valid for {}", format_duration(round.validity));
   }

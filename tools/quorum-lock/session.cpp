@@ -124,12 +124,12 @@ void log_vote(const NodeReport& node) {
 
 }  // namespace
 
-int report_failure(const Settings& settings, std::string_view resource, const Error& error,
+int report_failure(const Settings& settings, const Subject& subject, const Error& error,
                    RoundKind kind) {
   const auto outcome = outcome_of(error.code);
   bool printed = true;
   if (outcome && settings.format == Settings::Format::json) {
-    printed = print(round_json(*outcome, resource, std::nullopt, error.round, kind));
+    printed = print(round_json(*outcome, subject, std::nullopt, error.round, kind));
   }
   print_error(error.message);
   if (!printed) print_error(fmt::format("standard output: {}", std::strerror(errno)));

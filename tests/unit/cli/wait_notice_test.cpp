@@ -23,7 +23,10 @@ TEST(Obstacle, IsTheHolderUntilItsLeaseEndsEverywhere) {
   inspection.state = Inspection::State::held;
   inspection.kind = LockKind::reentrant;
   inspection.holder = "nightly";
-  for (NodeInspection& node : inspection.nodes) node.holder = "nightly";
+  for (NodeInspection& node : inspection.nodes) {
+    node.kind = LockKind::reentrant;
+    node.holder = "nightly";
+  }
   inspection.nodes[0].remaining = seconds(3);
   inspection.nodes[1].remaining = seconds(4);
   const auto obstacle = find_obstacle(inspection);
@@ -60,6 +63,16 @@ TEST(Obstacle, IsAReservationForAnotherClient) {
   const auto obstacle = find_obstacle(inspection);
   ASSERT_TRUE(obstacle);
   EXPECT_EQ(obstacle->what, "reserved for cron@db1:77 nightly");
+}
+
+TEST(WaitText, SaysForWhatAndUntilWhen) {
+  const Obstacle obstacle{"held by 2 readers", seconds(8)};
+  EXPECT_EQ(wait_text({"r"}, obstacle, seconds(30), seconds(1)),
+            "waiting for 'r': held by 2 readers, 8.0 s left; gives up in 29 s");
+  EXPECT_EQ(wait_text({"r", "s"}, {"'s': held by me", {}}, seconds(1), seconds(2)),
+            "waiting for 2 resources: 's': held by me; gives up in 0.0 s");
+  EXPECT_EQ(wait_text({"r"}, obstacle, forever, seconds(1)),
+            "waiting for 'r': held by 2 readers, 8.0 s left; waits for as long as it takes");
 }
 
 }  // namespace
