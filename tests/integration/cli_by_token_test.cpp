@@ -154,6 +154,19 @@ TEST_F(CliByToken, AnIntervalLastsUntilItsTokenIsReleased) {
   EXPECT_EQ(tool({"acquire", "r"}).exit_code, 0);
 }
 
+TEST_F(CliByToken, TheJsonOfARefusalNamesTheHolder) {
+  static_cast<void>(acquired({"r", "--name", "the nightly report"}));
+  const auto named_by = [](Words words) {
+    return eventually([&] {
+      const ProcessResult refused = tool(words);
+      EXPECT_EQ(refused.exit_code, 75) << refused.errors;
+      return json_of(refused).value("holder_name", "") == "the nightly report";
+    });
+  };
+  EXPECT_TRUE(named_by({"acquire", "r", "--json"}));
+  EXPECT_TRUE(named_by({"run", "r", "--wait", "0s", "--json", "--", "true"}));
+}
+
 TEST_F(CliByToken, QuietIsTheTokenAndElseNothing) {
   const auto lock = tool({"acquire", "r", "--fencing", "--quiet"});
   ASSERT_EQ(lock.output.size(), 41U) << lock.output;

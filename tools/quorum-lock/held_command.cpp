@@ -227,7 +227,9 @@ int run_under_lock(const HeldCommand& request, const Signals& signals) {
       client.value(), request.target, acquire_options(request), request.settings, signals);
   if (acquisition.signal != 0) return code_of_signal(acquisition.signal);
   if (!acquisition.lease) {
-    return report_failure(request.settings, request.subject, acquisition.lease.error());
+    Subject subject = request.subject;
+    subject.holder_name = acquisition.holder_name;
+    return report_failure(request.settings, subject, acquisition.lease.error());
   }
   if (request.settings.detail == Settings::Detail::verbose) {
     print_note(request.settings,

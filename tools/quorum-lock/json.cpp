@@ -103,6 +103,7 @@ Json outcome_of_subject(std::string_view outcome, const Subject& subject) {
     json["resources"].push_back(as_utf8(resource));
   }
   if (!subject.permit.empty()) json["permit"] = as_utf8(subject.permit);
+  if (!subject.holder_name.empty()) json["holder_name"] = as_utf8(subject.holder_name);
   return json;
 }
 

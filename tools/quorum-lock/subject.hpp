@@ -15,6 +15,7 @@ struct Subject {
   std::string resource{};                ///< all of them with blanks between, for people
   std::vector<std::string> resources{};  ///< where several were named
   std::string permit{};                  ///< of a semaphore, the one permit: "jobs#3"
+  std::string holder_name{};             ///< of a refusal, what people call the holder
 };
 
 }  // namespace redlock::cli

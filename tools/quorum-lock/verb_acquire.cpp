@@ -29,7 +29,10 @@ int verb_acquire(const Arguments& given, const Signals& signals) {
   Acquisition acquisition =
       acquire_until_signal(client.value(), target, std::move(options), settings, signals);
   if (acquisition.signal != 0) return code_of_signal(acquisition.signal);
-  if (!acquisition.lease) return report_failure(settings, subject, acquisition.lease.error());
+  if (!acquisition.lease) {
+    subject.holder_name = acquisition.holder_name;
+    return report_failure(settings, subject, acquisition.lease.error());
+  }
 
   Lease lease = std::move(acquisition.lease).value();
   if (target.kind() == Target::Kind::permit) subject.permit = lease.resource();

@@ -66,7 +66,7 @@ std::optional<Obstacle> find_missing_votes(const Inspection& inspection) {
 }
 
 std::optional<Obstacle> find_obstacle(const Inspection& inspection) {
-  if (const auto missing = find_missing_votes(inspection)) return missing;
+  if (auto missing = find_missing_votes(inspection)) return missing;
   const bool is_free =
       inspection.state == Inspection::State::free && inspection.kind != LockKind::reserved;
   if (is_free) return std::nullopt;

@@ -116,6 +116,12 @@ TEST(CliSubject, NamesAllResourcesAndThePermit) {
             R"({"outcome":"held","resource":"r","permit":"r#3","elapsed_us":0,"quorum":0,)"
             R"("nodes":[]})"
             "\n");
+  Subject refused = one;
+  refused.holder_name = "nightly";
+  EXPECT_EQ(round_json("held", refused, std::nullopt, round, RoundKind::release),
+            R"({"outcome":"held","resource":"r","holder_name":"nightly","elapsed_us":0,"quorum":0,)"
+            R"("nodes":[]})"
+            "\n");
   EXPECT_EQ(round_text(Style(false), Settings{}, "released", permit, round),
             "released r  permit r#3  (0 of 0 nodes)\n");
 }
