@@ -84,12 +84,11 @@ class REDLOCK_EXPORT AsyncClient {
   void release(Lease lease, Callback<void(Result<RoundReport>)> done);
 
   /// See `Client::extend`. Errors: as there, without would_block.
-  void extend(std::string_view resource, const Token& token, std::chrono::nanoseconds ttl,
+  void extend(Target target, const Token& token, std::chrono::nanoseconds ttl,
               Callback<void(Result<RoundReport>)> done);
 
   /// See `Client::release`. Errors: as there, without would_block.
-  void release(std::string_view resource, const Token& token,
-               Callback<void(Result<RoundReport>)> done);
+  void release(Target target, const Token& token, Callback<void(Result<RoundReport>)> done);
 
   /// Asks every node what it stores for the resource. Answers when all have answered or missed
   /// their time limit. Errors: closed, forked, invalid_argument.
@@ -121,9 +120,9 @@ class REDLOCK_EXPORT AsyncClient {
                                                    std::stop_token stop = {});
   [[nodiscard]] Awaitable<RoundReport> extend(const Lease& lease, std::chrono::nanoseconds ttl);
   [[nodiscard]] Awaitable<RoundReport> release(Lease lease);
-  [[nodiscard]] Awaitable<RoundReport> extend(std::string_view resource, const Token& token,
+  [[nodiscard]] Awaitable<RoundReport> extend(Target target, const Token& token,
                                               std::chrono::nanoseconds ttl);
-  [[nodiscard]] Awaitable<RoundReport> release(std::string_view resource, const Token& token);
+  [[nodiscard]] Awaitable<RoundReport> release(Target target, const Token& token);
   [[nodiscard]] Awaitable<Inspection> inspect(std::string_view resource);
   [[nodiscard]] Awaitable<Ownership> ownership(std::string_view resource, const Token& token);
 

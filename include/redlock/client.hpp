@@ -77,15 +77,18 @@ class REDLOCK_EXPORT Client {
                                                 AcquireOptions options = {},
                                                 const std::stop_token& stop = {});
 
-  /// Extends by a token that was detached or came from another process. Nodes that lost the key get
-  /// it back only once a quorum has shown to have it. Errors: as `Lease::extend`, and expired: a
+  /// Extends by a token that was detached or came from another process: the lock on the resource of
+  /// the target, of whatever kind it is, or on all resources of `all_of`, all or none. A permit is
+  /// named by `Lease::resource()`; a `permit` target is refused. Nodes that lost the key get it
+  /// back only once a quorum has shown to have it. Errors: as `Lease::extend`, and expired: a
   /// quorum extended it, too late to be of use.
-  [[nodiscard]] Result<RoundReport> extend(std::string_view resource, const Token& token,
+  [[nodiscard]] Result<RoundReport> extend(Target target, const Token& token,
                                            std::chrono::nanoseconds ttl);
 
-  /// Releases by a token that was detached or came from another process. Errors: as
+  /// Releases by a token that was detached or came from another process; the target as in `extend`.
+  /// Of `all_of`, those resources that the token still holds. Ends an `interval`, too. Errors: as
   /// `Lease::release`.
-  [[nodiscard]] Result<RoundReport> release(std::string_view resource, const Token& token);
+  [[nodiscard]] Result<RoundReport> release(Target target, const Token& token);
 
   /// The same for an operator who breaks somebody's lock: every node that deletes the token
   /// remembers for a day which one, when, and by whom (`ClientOptions::name`). `inspect` shows it.

@@ -43,13 +43,15 @@ void release(const Core& core, const std::shared_ptr<api::LeaseCell>& cell, Roun
   if (is_open(its_own, {}, done)) its_own->release(cell, std::move(done));
 }
 
-void extend(const Core& core, std::string_view resource, const Token& token,
-            std::chrono::nanoseconds ttl, RoundDone done) {
-  if (is_open(core, resource, done)) core->extend(resource, token, ttl, std::move(done));
+void extend(const Core& core, Target&& target, const Token& token, std::chrono::nanoseconds ttl,
+            RoundDone done) {
+  if (!is_open(core, target.resource(), done)) return;
+  core->extend(std::move(target), token, ttl, std::move(done));
 }
 
-void release(const Core& core, std::string_view resource, const Token& token, RoundDone done) {
-  if (is_open(core, resource, done)) core->release(resource, token, std::move(done));
+void release(const Core& core, Target&& target, const Token& token, RoundDone done) {
+  if (!is_open(core, target.resource(), done)) return;
+  core->release(std::move(target), token, std::move(done));
 }
 
 void inspect(const Core& core, std::string_view resource, InspectDone done) {
@@ -159,14 +161,14 @@ void AsyncClient::release(Lease lease, Callback<void(Result<RoundReport>)> done)
   redlock::release(core_, api::LeaseCell::take(std::move(lease)), std::move(done));
 }
 
-void AsyncClient::extend(std::string_view resource, const Token& token,
-                         std::chrono::nanoseconds ttl, Callback<void(Result<RoundReport>)> done) {
-  redlock::extend(core_, resource, token, ttl, std::move(done));
+void AsyncClient::extend(Target target, const Token& token, std::chrono::nanoseconds ttl,
+                         Callback<void(Result<RoundReport>)> done) {
+  redlock::extend(core_, std::move(target), token, ttl, std::move(done));
 }
 
-void AsyncClient::release(std::string_view resource, const Token& token,
+void AsyncClient::release(Target target, const Token& token,
                           Callback<void(Result<RoundReport>)> done) {
-  redlock::release(core_, resource, token, std::move(done));
+  redlock::release(core_, std::move(target), token, std::move(done));
 }
 
 void AsyncClient::inspect(std::string_view resource, Callback<void(Result<Inspection>)> done) {
@@ -247,19 +249,18 @@ Awaitable<RoundReport> AsyncClient::release(Lease lease) {
   });
 }
 
-Awaitable<RoundReport> AsyncClient::extend(std::string_view resource, const Token& token,
+Awaitable<RoundReport> AsyncClient::extend(Target target, const Token& token,
                                            std::chrono::nanoseconds ttl) {
   return to_await<RoundReport>(
-      [core = core_, resource = std::string(resource), token, ttl](RoundDone done) {
-        redlock::extend(core, resource, token, ttl, std::move(done));
+      [core = core_, target = std::move(target), token, ttl](RoundDone done) {
+        redlock::extend(core, Target(target), token, ttl, std::move(done));
       });
 }
 
-Awaitable<RoundReport> AsyncClient::release(std::string_view resource, const Token& token) {
-  return to_await<RoundReport>(
-      [core = core_, resource = std::string(resource), token](RoundDone done) {
-        redlock::release(core, resource, token, std::move(done));
-      });
+Awaitable<RoundReport> AsyncClient::release(Target target, const Token& token) {
+  return to_await<RoundReport>([core = core_, target = std::move(target), token](RoundDone done) {
+    redlock::release(core, Target(target), token, std::move(done));
+  });
 }
 
 Awaitable<Inspection> AsyncClient::inspect(std::string_view resource) {

@@ -73,19 +73,21 @@ Result<Lease> Client::try_acquire_until(Target target, BootClock::time_point dea
   return try_acquire_for(std::move(target), api::wait_until(deadline), std::move(options), stop);
 }
 
-Result<RoundReport> Client::extend(std::string_view resource, const Token& token,
+Result<RoundReport> Client::extend(Target target, const Token& token,
                                    std::chrono::nanoseconds ttl) {
   const auto core = core_;
-  if (auto why = refuse(core, resource)) return *std::move(why);
-  return api::wait_for<RoundReport>(
-      *core, [&](api::RoundDone done) { core->extend(resource, token, ttl, std::move(done)); });
+  if (auto why = refuse(core, target.resource())) return *std::move(why);
+  return api::wait_for<RoundReport>(*core, [&](api::RoundDone done) {
+    core->extend(std::move(target), token, ttl, std::move(done));
+  });
 }
 
-Result<RoundReport> Client::release(std::string_view resource, const Token& token) {
+Result<RoundReport> Client::release(Target target, const Token& token) {
   const auto core = core_;
-  if (auto why = refuse(core, resource)) return *std::move(why);
-  return api::wait_for<RoundReport>(
-      *core, [&](api::RoundDone done) { core->release(resource, token, std::move(done)); });
+  if (auto why = refuse(core, target.resource())) return *std::move(why);
+  return api::wait_for<RoundReport>(*core, [&](api::RoundDone done) {
+    core->release(std::move(target), token, std::move(done));
+  });
 }
 
 Result<RoundReport> Client::break_lock(std::string_view resource, const Token& token) {

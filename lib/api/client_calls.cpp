@@ -97,27 +97,26 @@ void ClientCore::watch_others(const std::shared_ptr<LeaseCell>& cell) {
   enqueue(std::move(job));
 }
 
-void ClientCore::extend(std::string_view resource, const Token& token, std::chrono::nanoseconds ttl,
+void ClientCore::extend(Target&& target, const Token& token, std::chrono::nanoseconds ttl,
                         RoundDone done) {
   if (forked()) {
     if (done) done(forked_error());
     return;
   }
-  if (directly()) return begin_extend_token(resource, token, ttl, std::move(done));
-  enqueue([this, resource = std::string(resource), token, ttl, done = std::move(done)]() mutable {
-    begin_extend_token(resource, token, ttl, std::move(done));
+  if (directly()) return begin_extend_token(target, token, ttl, std::move(done));
+  enqueue([this, target = std::move(target), token, ttl, done = std::move(done)]() mutable {
+    begin_extend_token(target, token, ttl, std::move(done));
   });
 }
 
-void ClientCore::release(std::string_view resource, const Token& token, RoundDone done,
-                         ReleasedBy who) {
+void ClientCore::release(Target&& target, const Token& token, RoundDone done, ReleasedBy who) {
   if (forked()) {
     if (done) done(forked_error());
     return;
   }
-  if (directly()) return begin_release_token(resource, token, who, std::move(done));
-  enqueue([this, resource = std::string(resource), token, who, done = std::move(done)]() mutable {
-    begin_release_token(resource, token, who, std::move(done));
+  if (directly()) return begin_release_token(target, token, who, std::move(done));
+  enqueue([this, target = std::move(target), token, who, done = std::move(done)]() mutable {
+    begin_release_token(target, token, who, std::move(done));
   });
 }
 
@@ -279,28 +278,31 @@ void ClientCore::begin_release(const std::shared_ptr<LeaseCell>& cell, RoundDone
   driver_->step(event);
 }
 
-void ClientCore::begin_extend_token(std::string_view resource, const Token& token,
+void ClientCore::begin_extend_token(const Target& target, const Token& token,
                                     std::chrono::nanoseconds ttl, RoundDone done) {
-  auto why = core::refuse_resource(resource);
+  const std::string& resource = target.resource();
+  auto why = core::refuse_by_token(target, token);
   if (!why) why = core::refuse_ttl(configuration_.settings, ttl);
-  if (!why && token.empty()) why = "token: empty";
   if (refused(why, resource, done)) return;
   core::ExtendToken event;
   event.request = remember(resource, std::move(done));
   event.resource = resource;
+  const std::vector<std::string> more_resources = more_resources_of(target);
+  event.more_resources = more_resources;
   event.token = token;
   event.ttl = std::chrono::floor<std::chrono::milliseconds>(ttl);
   driver_->step(event);
 }
 
-void ClientCore::begin_release_token(std::string_view resource, const Token& token, ReleasedBy who,
+void ClientCore::begin_release_token(const Target& target, const Token& token, ReleasedBy who,
                                      RoundDone done) {
-  auto why = core::refuse_resource(resource);
-  if (!why && token.empty()) why = "token: empty";
-  if (refused(why, resource, done)) return;
+  const std::string& resource = target.resource();
+  if (refused(core::refuse_by_token(target, token), resource, done)) return;
   core::ReleaseToken event;
   event.request = remember(resource, std::move(done));
   event.resource = resource;
+  const std::vector<std::string> more_resources = more_resources_of(target);
+  event.more_resources = more_resources;
   event.token = token;
   event.by_operator = who == ReleasedBy::its_operator;
   driver_->step(event);

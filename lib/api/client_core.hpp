@@ -66,11 +66,10 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
   /// Somebody wants to know, for the rest of the lease, whether other clients wait for its
   /// resource: `LeaseCell::set_others`. At most once for a lease.
   void watch_others(const std::shared_ptr<LeaseCell>& cell);
-  void extend(std::string_view resource, const Token& token, std::chrono::nanoseconds ttl,
-              RoundDone done);
+  void extend(Target&& target, const Token& token, std::chrono::nanoseconds ttl, RoundDone done);
   /// An operator's is remembered by the nodes.
   enum class ReleasedBy { holder, its_operator };
-  void release(std::string_view resource, const Token& token, RoundDone done,
+  void release(Target&& target, const Token& token, RoundDone done,
                ReleasedBy who = ReleasedBy::holder);
   /// `token`: is it among those that hold?
   void inspect(std::string_view resource, const std::optional<Token>& token, InspectDone done);
@@ -192,9 +191,9 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
                     RoundDone done);
   void begin_release(const std::shared_ptr<LeaseCell>& cell, RoundDone done);
   void forget(const LeaseCell& cell, HoldObservation::End why) noexcept;
-  void begin_extend_token(std::string_view resource, const Token& token,
-                          std::chrono::nanoseconds ttl, RoundDone done);
-  void begin_release_token(std::string_view resource, const Token& token, ReleasedBy who,
+  void begin_extend_token(const Target& target, const Token& token, std::chrono::nanoseconds ttl,
+                          RoundDone done);
+  void begin_release_token(const Target& target, const Token& token, ReleasedBy who,
                            RoundDone done);
   void begin_inspect(std::string_view resource, const std::optional<Token>& token,
                      InspectDone done);

@@ -95,4 +95,15 @@ std::optional<std::string> refuse_acquire(const Settings& settings, const Target
   return std::nullopt;
 }
 
+std::optional<std::string> refuse_by_token(const Target& target, const Token& token) {
+  if (auto why = refuse_target(target)) return why;
+  if (target.kind() == Target::Kind::permit) {
+    return "resource: '" + target.resource() +
+           "' is a semaphore; by token the name of the permit is allowed: '" + target.resource() +
+           "#0' to '" + target.resource() + '#' + std::to_string(target.permits() - 1) + "'";
+  }
+  if (token.empty()) return "token: empty";
+  return std::nullopt;
+}
+
 }  // namespace redlock::core

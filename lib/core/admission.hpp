@@ -8,6 +8,7 @@
 #include "core/time.hpp"
 #include "redlock/options.hpp"
 #include "redlock/target.hpp"
+#include "redlock/token.hpp"
 
 namespace redlock::core {
 
@@ -18,6 +19,8 @@ namespace redlock::core {
 [[nodiscard]] std::optional<std::string> refuse_acquire(const Settings& settings,
                                                         const Target& target,
                                                         const AcquireOptions& options);
+/// Of a call about somebody's token.
+[[nodiscard]] std::optional<std::string> refuse_by_token(const Target& target, const Token& token);
 
 /// "250 ms", "1.5 s": for messages.
 [[nodiscard]] std::string format_duration(Duration duration);

@@ -121,7 +121,7 @@ void Engine::extend_won(Claim& claim, const ValidityBasis& basis, Instant deadli
 void Engine::on(const ExtendToken& event) {
   if (drain_until_) return fail(event.request, Errc::closed, nullptr);
   Claim& claim = new_claim(Claim::Purpose::extend, event.token);
-  claim.terms.assign(event.resource);
+  claim.terms.assign(event.resource, event.more_resources);
   claim.requests.push_back(event.request);
   begin_round(claim, 0, event.ttl);
   claim.valid_until = valid_until(now_, event.ttl);

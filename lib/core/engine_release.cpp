@@ -105,9 +105,13 @@ void Engine::judge_release(Claim& claim) {
 
 void Engine::on(const ReleaseToken& event) {
   if (drain_until_) return fail(event.request, Errc::closed, nullptr);
+  const auto overlaps = [&event](const LockTerms& terms) {
+    return terms.names(event.resource) ||
+           std::any_of(event.more_resources.begin(), event.more_resources.end(),
+                       [&terms](const std::string& more) { return terms.names(more); });
+  };
   by_token_.each(hash_of(event.token), [&](Claim& other) {
-    if (other.finished || other.token != event.token || other.terms.resource != event.resource)
-      return;
+    if (other.finished || other.token != event.token || !overlaps(other.terms)) return;
     // Else an extend that is under way would repair nodes behind their release, and one in first
     // contact would get the SET of a lease that was handed on.
     if (other.purpose == Claim::Purpose::extend) {
@@ -118,7 +122,7 @@ void Engine::on(const ReleaseToken& event) {
     }
   });
   Claim& claim = new_claim(Claim::Purpose::release, event.token);
-  claim.terms.assign(event.resource);
+  claim.terms.assign(event.resource, event.more_resources);
   claim.by_operator = event.by_operator;
   claim.task = Claim::Task::release_by_token;
   claim.verb = Verb::release;

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,6 +24,12 @@ struct LockTerms {
   std::string name;  ///< stored behind the token
   std::optional<Duration> orphan_ttl;
 
+  /// Whether it is about this resource too.
+  [[nodiscard]] bool names(std::string_view one) const {
+    return resource == one ||
+           std::find(more_resources.begin(), more_resources.end(), one) != more_resources.end();
+  }
+
   /// Keeps what the members have allocated.
   void assign(const Acquire& event) {
     resource.assign(event.resource);
@@ -33,10 +41,10 @@ struct LockTerms {
     name.assign(event.name);
     orphan_ttl = event.orphan_ttl;
   }
-  /// A resource and nothing else: of a round about somebody's token.
-  void assign(std::string_view of) {
+  /// Resources and nothing else: of a round about somebody's token.
+  void assign(std::string_view of, std::span<const std::string> more = {}) {
     resource.assign(of);
-    more_resources.clear();
+    more_resources.assign(more.begin(), more.end());
     group.clear();
     permits = 0;
     hold_at_least = ttl = Duration::zero();

@@ -215,12 +215,14 @@ struct ExtendToken {
   std::string_view resource;
   Token token{};
   Duration ttl{};
+  std::span<const std::string> more_resources{};  ///< of the same token: all or none
 };
 struct ReleaseToken {
   CallId request{};
   std::string_view resource;
   Token token{};
-  bool by_operator = false;  ///< nodes that deleted it remember who did
+  bool by_operator = false;                       ///< nodes that deleted it remember who did
+  std::span<const std::string> more_resources{};  ///< of the same token
 };
 struct Inspect {
   CallId request{};

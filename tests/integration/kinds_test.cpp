@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <mutex>
 #include <set>
@@ -462,6 +463,33 @@ TEST_F(P6, AllOrNone) {
   ASSERT_TRUE(succeeded(all->extend(seconds(25))));
   ASSERT_TRUE(succeeded(all->release()));
   EXPECT_TRUE(eventually([&] { return count(resource_) + count(second_) + count(third_) == 0; }));
+}
+
+TEST_F(P6, AreExtendedAndReleasedByTheirToken) {
+  auto all = take(all_of({resource_, second_}), {.ttl = seconds(5)});
+  ASSERT_TRUE(succeeded(all));
+  for (const std::string& name : {resource_, second_}) {
+    ASSERT_TRUE(
+        eventually([&] { return shared_nodes().count_held_by(name, all->token().str()) == 5U; }));
+  }
+  const Token token = all->detach();
+  ASSERT_TRUE(succeeded(client_.extend(all_of({second_, resource_}), token, seconds(25))));
+  const auto lives_on = [](const std::string& name) {
+    return std::count_if(shared_nodes().begin(), shared_nodes().end(),
+                         [&](RedisServer& node) { return node.pttl(name) > 5000; });
+  };
+  EXPECT_GE(lives_on(resource_), 3);
+  EXPECT_GE(lives_on(second_), 3);
+
+  ASSERT_TRUE(succeeded(client_.release(second_, token)));
+  ASSERT_TRUE(eventually([&] { return count(second_) == 0; }));
+  EXPECT_TRUE(failed_with(client_.extend(all_of({resource_, second_}), token, seconds(29)),
+                          Errc::not_holder))
+      << "all or none";
+  EXPECT_TRUE(succeeded(client_.release(all_of({resource_, second_}), token)))
+      << "what it still holds";
+  EXPECT_TRUE(eventually([&] { return count(resource_) == 0; }));
+  EXPECT_TRUE(failed_with(client_.release(permit(resource_, 2), token), Errc::invalid_argument));
 }
 
 TEST_F(P6, EachResourceHasATokenAboveItsOwn) {

@@ -93,7 +93,11 @@ _quorum_lock() {
       mapfile -t COMPREPLY < <(compgen -W "off 30s" -- "$current")
       return
       ;;
-    --ttl | --wait | --timeout | --max-ttl | --clock-bound | --orphan-ttl | --max-hold | --kill-after | --at-least | --duration | --hold)
+    --wait)
+      mapfile -t COMPREPLY < <(compgen -W "0s 1s 10s 30s 2m forever" -- "$current")
+      return
+      ;;
+    --ttl | --timeout | --max-ttl | --clock-bound | --orphan-ttl | --max-hold | --kill-after | --at-least | --duration | --hold)
       mapfile -t COMPREPLY < <(compgen -W "250ms 1s 10s 30s 2m" -- "$current")
       return
       ;;
@@ -107,9 +111,9 @@ _quorum_lock() {
   case $verb in
     run) options+=" --ttl --wait --max-hold --max-renewals --kill-after --fencing --orphan-ttl --shared --permits --owner --at-least --metrics-file --metrics-listen --" ;;
     elect) options+=" --ttl --wait --kill-after --observe --metrics-file --metrics-listen --" ;;
-    acquire) options+=" --ttl --wait --fencing --orphan-ttl" ;;
-    extend) options+=" --token --ttl" ;;
-    release) options+=" --token" ;;
+    acquire) options+=" --ttl --wait --fencing --orphan-ttl --shared --permits --owner --at-least" ;;
+    extend) options+=" --token --ttl --permits" ;;
+    release) options+=" --token --permits" ;;
     inspect) options+=" --permits" ;;
     list) options+=" --watch --limit" ;;
     top) options+=" --limit" ;;

@@ -6,20 +6,28 @@
 #include <utility>
 
 #include "quorum-lock/holder_text.hpp"
+#include "quorum-lock/verdict.hpp"
 
 namespace redlock::cli {
 namespace {
 
+/// In words; `name` is that of the one holder.
+std::string describe_obstacle(Client& client, const Target& target, std::string& name) {
+  if (target.permits() > 0) return describe_permits(client, target.resource(), target.permits());
+  const Result<Inspection> inspection = client.inspect(target.resource());
+  if (!inspection || count_answered(*inspection) < inspection->quorum) return {};
+  name = inspection->holder_name;
+  return holder_text(*inspection);
+}
+
 /// A refusal names the token. People know the holder by its name.
-void name_holder(Client& client, const Target& target, Error& error) {
+void name_holder(Client& client, const Target& target, Acquisition& acquisition) {
+  Error& error = acquisition.lease.error();
   if (error.code != Errc::held && error.code != Errc::split) return;
   // Of many permits each has to be asked about.
   constexpr std::size_t most_permits = 16;
-  const bool of_permits = target.permits() > 0;
   if (target.permits() > most_permits || !target.more_resources().empty()) return;
-  const std::string text = of_permits
-                               ? describe_permits(client, target.resource(), target.permits())
-                               : describe_holder(client, target.resource());
+  const std::string text = describe_obstacle(client, target, acquisition.holder_name);
   if (text.empty()) return;
   // What the library knows of the holder comes last, and only where the resource is held.
   const std::size_t holder =
@@ -35,7 +43,7 @@ Acquisition acquire_until_signal(Client& client, const Target& target, AcquireOp
   std::stop_source stop;
   auto notice = std::make_unique<WaitNotice>(client, settings, target, options.wait);
   SignalWatcher watcher(signals, [&stop](int) { stop.request_stop(); });
-  Acquisition acquisition{client.acquire(target, std::move(options), stop.get_token())};
+  Acquisition acquisition{.lease = client.acquire(target, std::move(options), stop.get_token())};
   notice->end();
   acquisition.notice = std::move(notice);
   acquisition.signal = watcher.finish();
@@ -45,7 +53,7 @@ Acquisition acquire_until_signal(Client& client, const Target& target, AcquireOp
     acquisition.lease = Error{Errc::cancelled, "cancelled by a signal"};
   }
   if (acquisition.signal == 0 && !acquisition.lease) {
-    name_holder(client, target, acquisition.lease.error());
+    name_holder(client, target, acquisition);
   }
   return acquisition;
 }

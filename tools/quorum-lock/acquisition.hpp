@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "quorum-lock/settings.hpp"
 #include "quorum-lock/signals.hpp"
@@ -11,7 +12,9 @@ namespace redlock::cli {
 
 struct Acquisition {
   Result<Lease> lease;
-  int signal = 0;  ///< that ended the waiting; 0: none did
+  std::string
+      holder_name{};  ///< what people call the holder that is in the way, where one is known
+  int signal = 0;     ///< that ended the waiting; 0: none did
   /// Says nothing any more, and may still wait for an answer: the lease need not.
   std::unique_ptr<WaitNotice> notice{};
 };

@@ -51,7 +51,7 @@ std::string join(const std::vector<std::string>& nodes) {
 
 std::vector<std::string> command_environment(const HeldCommand& request, const Session& session,
                                              const Lease& lease) {
-  std::vector<std::string> additions = {"QUORUM_LOCK_RESOURCE=" + request.resource,
+  std::vector<std::string> additions = {"QUORUM_LOCK_RESOURCE=" + request.subject.resource,
                                         "QUORUM_LOCK_TOKEN=" + lease.token().str()};
   std::vector<std::string_view> removals;
   if (request.target.kind() == Target::Kind::permit) {
@@ -152,7 +152,7 @@ int release(const HeldCommand& request, Lease& lease, int exit_code) {
   const Result<RoundReport> released = lease.release();
   if (released) return exit_code;
   if (released.error().code == Errc::not_holder) {
-    print_error(fmt::format("lost '{}' while the command ran: {}", request.resource,
+    print_error(fmt::format("lost '{}' while the command ran: {}", request.subject.resource,
                             released.error().message));
     return code(ExitCode::lost);
   }
@@ -177,9 +177,9 @@ std::variant<Ending, int> supervise(const HeldCommand& request, const ChildReque
 
 int report_loss(const HeldCommand& request, const Session& session, Lease& lease,
                 const Ending& ending, std::chrono::nanoseconds held) {
-  print_error(fmt::format("lost '{}' after {}: {}; {}{}", request.resource, format_duration(held),
-                          loss_reason(request, session, ending, held), how_it_ended(ending),
-                          what_remains(ending)));
+  print_error(fmt::format("lost '{}' after {}: {}; {}{}", request.subject.resource,
+                          format_duration(held), loss_reason(request, session, ending, held),
+                          how_it_ended(ending), what_remains(ending)));
   if (ending.wait_status && ending.remains == Ending::Remains::none) {
     // The keys left on the nodes would only block others; the loss is known.
     static_cast<void>(lease.release());
@@ -221,17 +221,20 @@ int run_under_lock(const HeldCommand& request, const Signals& signals) {
 
   Session session(request.settings, signals);
   Result<Client> client = session.connect();
-  if (!client) return report_failure(request.settings, request.resource, client.error());
-  const MetricsExport metrics(request.metrics, request.resource, *client, request.settings);
+  if (!client) return report_failure(request.settings, request.subject, client.error());
+  const MetricsExport metrics(request.metrics, request.subject.resource, *client, request.settings);
   Acquisition acquisition = acquire_until_signal(
       client.value(), request.target, acquire_options(request), request.settings, signals);
   if (acquisition.signal != 0) return code_of_signal(acquisition.signal);
   if (!acquisition.lease) {
-    return report_failure(request.settings, request.resource, acquisition.lease.error());
+    Subject subject = request.subject;
+    subject.holder_name = acquisition.holder_name;
+    return report_failure(request.settings, subject, acquisition.lease.error());
   }
   if (request.settings.detail == Settings::Detail::verbose) {
-    print_error(fmt::format("acquired '{}', token {}", acquisition.lease->resource(),
-                            acquisition.lease->token().view()));
+    print_note(request.settings,
+               fmt::format("acquired '{}', token {}", acquisition.lease->resource(),
+                           acquisition.lease->token().view()));
   }
   return hold_and_run(request, program.path, session, acquisition.lease.value(), signals);
 }

@@ -9,6 +9,7 @@
 #include "quorum-lock/metrics_export.hpp"
 #include "quorum-lock/settings.hpp"
 #include "quorum-lock/signals.hpp"
+#include "quorum-lock/subject.hpp"
 #include "redlock/target.hpp"
 
 namespace redlock::cli {
@@ -26,7 +27,7 @@ struct LockTerms {
 struct HeldCommand {
   Settings settings;
   Target target;
-  std::string resource{};  ///< all of them, for people and for the command
+  Subject subject{};
   LockTerms terms{};
   std::vector<std::string> command{};
   std::optional<std::chrono::nanoseconds> max_hold{};

@@ -140,12 +140,6 @@ std::string holder_text(const Inspection& inspection) {
   return obstacle_text(inspection);
 }
 
-std::string describe_holder(Client& client, const std::string& resource) {
-  const Result<Inspection> inspection = client.inspect(resource);
-  if (!inspection || count_answered(*inspection) < inspection->quorum) return {};
-  return holder_text(*inspection);
-}
-
 std::size_t count_waiters_for_any(Client& client, const std::string& resource) {
   const Result<Inspection> inspection = client.inspect(resource + '#');
   return inspection ? inspection->waiters : 0;

@@ -28,10 +28,8 @@ namespace redlock::cli {
 /// s", "reserved for cron@db1:77 nightly, next of 3 waiting". Empty: it is free.
 [[nodiscard]] std::string holder_text(const Inspection& inspection);
 
-/// Asks the nodes once. Empty: it is free, or too few nodes answer.
-[[nodiscard]] std::string describe_holder(Client& client, const std::string& resource);
-
-/// The same for one of so many permits: "3 of 3 permits taken, 2 clients wait".
+/// Asks the nodes once about each of so many permits: "3 of 3 permits taken, 2 clients wait".
+/// Empty: too few nodes answer.
 [[nodiscard]] std::string describe_permits(Client& client, const std::string& resource,
                                            std::size_t permits);
 

@@ -97,14 +97,17 @@ Json inspected_nodes(const Inspection& inspection) {
   return nodes;
 }
 
-}  // namespace
+Json outcome_of_subject(std::string_view outcome, const Subject& subject) {
+  Json json{{"outcome", std::string(outcome)}, {"resource", as_utf8(subject.resource)}};
+  for (const std::string& resource : subject.resources) {
+    json["resources"].push_back(as_utf8(resource));
+  }
+  if (!subject.permit.empty()) json["permit"] = as_utf8(subject.permit);
+  if (!subject.holder_name.empty()) json["holder_name"] = as_utf8(subject.holder_name);
+  return json;
+}
 
-std::string round_json(std::string_view outcome, std::string_view resource,
-                       const std::optional<Token>& token, const RoundReport& round, RoundKind kind,
-                       std::optional<FencingToken> fencing) {
-  Json json{{"outcome", std::string(outcome)}, {"resource", as_utf8(resource)}};
-  if (token) json["token"] = as_utf8(token->view());
-  if (fencing) json["fencing_token"] = fencing->value();
+void add_round(Json& json, const RoundReport& round, RoundKind kind) {
   if (kind == RoundKind::lease) {
     json["ttl_ms"] = milliseconds(round.ttl);
     json["validity_ms"] = milliseconds(round.validity);
@@ -114,12 +117,46 @@ std::string round_json(std::string_view outcome, std::string_view resource,
   json["quorum"] = round.quorum;
   json["nodes"] = Json::array();
   for (const NodeReport& node : round.nodes) json["nodes"].push_back(node_json(node));
+}
+
+/// As inspections name it.
+std::string_view kind_name(const Target& target) {
+  switch (target.kind()) {
+    case Target::Kind::exclusive:
+    case Target::Kind::all_of:
+      return to_string(LockKind::exclusive);
+    case Target::Kind::shared:
+      return to_string(LockKind::shared);
+    case Target::Kind::owned:
+      return to_string(LockKind::reentrant);
+    case Target::Kind::permit:
+      return "semaphore";
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string round_json(std::string_view outcome, const Subject& subject,
+                       const std::optional<Token>& token, const RoundReport& round,
+                       RoundKind kind) {
+  Json json = outcome_of_subject(outcome, subject);
+  if (token) json["token"] = as_utf8(token->view());
+  add_round(json, round, kind);
   return json_line(json);
 }
 
-std::string acquired_json(std::string_view resource, const Lease& lease) {
-  return round_json("acquired", resource, lease.token(), lease.report(), RoundKind::lease,
-                    lease.fencing_token());
+std::string acquired_json(const Subject& subject, const Target& target, const Lease& lease) {
+  Json json = outcome_of_subject("acquired", subject);
+  json["kind"] = std::string(kind_name(target));
+  if (!target.owner().empty()) json["owner"] = as_utf8(target.owner());
+  json["token"] = as_utf8(lease.token().view());
+  if (lease.fencing_token()) json["fencing_token"] = lease.fencing_token()->value();
+  if (target.hold_at_least().count() > 0) {
+    json["at_least_ms"] = milliseconds(target.hold_at_least());
+  }
+  add_round(json, lease.report(), RoundKind::lease);
+  return json_line(json);
 }
 
 namespace {

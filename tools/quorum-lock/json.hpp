@@ -6,11 +6,13 @@
 #include <string_view>
 #include <vector>
 
+#include "quorum-lock/subject.hpp"
 #include "redlock/election.hpp"
 #include "redlock/error.hpp"
 #include "redlock/inspection.hpp"
 #include "redlock/lease.hpp"
 #include "redlock/report.hpp"
+#include "redlock/target.hpp"
 #include "redlock/token.hpp"
 
 namespace redlock::cli {
@@ -18,11 +20,12 @@ namespace redlock::cli {
 /// One object and a line end. Field names and meaning are what scripts rely on. A release asks for
 /// no time and gains none.
 enum class RoundKind { lease, release };
-[[nodiscard]] std::string round_json(std::string_view outcome, std::string_view resource,
+[[nodiscard]] std::string round_json(std::string_view outcome, const Subject& subject,
                                      const std::optional<Token>& token, const RoundReport& round,
-                                     RoundKind kind,
-                                     std::optional<FencingToken> fencing = std::nullopt);
-[[nodiscard]] std::string acquired_json(std::string_view resource, const Lease& lease);
+                                     RoundKind kind);
+/// All that `extend` and `release` need, too.
+[[nodiscard]] std::string acquired_json(const Subject& subject, const Target& target,
+                                        const Lease& lease);
 
 /// What `watch` prints at each change.
 [[nodiscard]] std::string sighting_json(std::string_view resource, const Inspection& inspection);

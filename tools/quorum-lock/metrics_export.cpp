@@ -226,8 +226,8 @@ std::string MetricsExport::page() const {
 void MetricsExport::write_file() {
   const int error = replace_file(*targets_.file, page());
   if (error != 0 && !file_failed_) {
-    print_error(fmt::format("warning: --metrics-file: '{}' cannot be written: {}",
-                            as_printable(*targets_.file), std::strerror(error)));
+    print_warning(fmt::format("--metrics-file: '{}' cannot be written: {}",
+                              as_printable(*targets_.file), std::strerror(error)));
   }
   file_failed_ = error != 0;
 }

@@ -11,6 +11,7 @@
 
 #include "quorum-lock/duration.hpp"
 #include "quorum-lock/holder_text.hpp"
+#include "quorum-lock/log.hpp"
 #include "quorum-lock/text.hpp"
 
 namespace redlock::cli {
@@ -147,6 +148,13 @@ std::string holds_text(const Inspection& inspection) {
   return text;
 }
 
+/// With the permit, by which `release` and `extend` find it at once.
+std::string name_text(const Subject& subject) {
+  std::string text = as_printable(subject.resource);
+  if (!subject.permit.empty()) text += "  permit " + as_printable(subject.permit);
+  return text;
+}
+
 }  // namespace
 
 Style Style::of_standard_output() {
@@ -182,30 +190,39 @@ bool print(std::string_view text) {
          std::fflush(stdout) == 0;
 }
 
-void print_error(std::string_view line) {
-  // One write, so that lines of several processes do not mix. A failure to write to standard error
-  // cannot be reported.
-  const std::string text = fmt::format("quorum-lock: {}\n", as_printable(line));
-  static_cast<void>(std::fwrite(text.data(), 1, text.size(), stderr));
-  static_cast<void>(std::fflush(stderr));
+void print_error(std::string_view line) { write_log({LogLine::Level::error, line, {}, {}, {}}); }
+
+void print_warning(std::string_view line) {
+  write_log({LogLine::Level::warning, line, {}, {}, {}});
 }
 
 void print_note(const Settings& settings, std::string_view line) {
-  if (settings.detail != Settings::Detail::quiet) print_error(line);
+  if (settings.detail != Settings::Detail::quiet)
+    write_log({LogLine::Level::info, line, {}, {}, {}});
 }
 
-std::string acquired_text(const Style& style, const Settings& settings, std::string_view resource,
+void print_on_standard_error(std::string_view text) {
+  if (log_form() == LogForm::text) {
+    static_cast<void>(std::fwrite(text.data(), 1, text.size(), stderr));
+    return;
+  }
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    write_log({LogLine::Level::info, text.substr(0, end), {}, {}, {}});
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+}
+
+std::string acquired_text(const Style& style, const Settings& settings, const Subject& subject,
                           const Lease& lease) {
+  // Raw: a script passes on the token itself.
+  if (settings.detail == Settings::Detail::quiet) return lease.token().str() + "\n";
   const std::string number =
       lease.fencing_token() ? to_string(*lease.fencing_token()) : std::string();
-  if (settings.detail == Settings::Detail::quiet) {
-    // Raw: a script passes on the token itself.
-    return lease.token().str() + (number.empty() ? "" : " " + number) + "\n";
-  }
   const RoundReport round = lease.report();
   std::string text = fmt::format(
       "{} {}  token {}{}{}  valid for {}  ({} of {} granted)\n",
-      style.paint(Style::Colour::good, "acquired"), as_printable(resource),
+      style.paint(Style::Colour::good, "acquired"), name_text(subject),
       as_printable(lease.token().view()), number.empty() ? "" : "  fencing token ", number,
       format_duration(round.validity), count_granted(round), round.nodes.size());
   if (settings.detail == Settings::Detail::verbose) text += votes_text(style, round);
@@ -213,10 +230,10 @@ std::string acquired_text(const Style& style, const Settings& settings, std::str
 }
 
 std::string round_text(const Style& style, const Settings& settings, std::string_view outcome,
-                       std::string_view resource, const RoundReport& round) {
+                       const Subject& subject, const RoundReport& round) {
   if (settings.detail == Settings::Detail::quiet) return {};
   std::string text =
-      fmt::format("{} {}", style.paint(Style::Colour::good, outcome), as_printable(resource));
+      fmt::format("{} {}", style.paint(Style::Colour::good, outcome), name_text(subject));
   if (round.validity.count() > 0) {
     fmt::format_to(std::back_inserter(text), "  valid for {}", format_duration(round.validity));
   }

@@ -6,6 +6,7 @@
 
 #include "quorum-lock/json.hpp"
 #include "quorum-lock/settings.hpp"
+#include "quorum-lock/subject.hpp"
 #include "redlock/inspection.hpp"
 #include "redlock/lease.hpp"
 #include "redlock/report.hpp"
@@ -29,17 +30,23 @@ class Style {
 /// Writes to standard output and flushes. False: it could not be written.
 [[nodiscard]] bool print(std::string_view text);
 
-/// One line on standard error.
+/// One line on standard error: why the command fails.
 void print_error(std::string_view line);
+
+/// One line on standard error: what somebody should look at, though the command goes on.
+void print_warning(std::string_view line);
 
 /// One line on standard error, unless --quiet.
 void print_note(const Settings& settings, std::string_view line);
 
+/// Lines that explain a question, and are no result: on standard error.
+void print_on_standard_error(std::string_view text);
+
 /// The text output. All texts end with a line end.
 [[nodiscard]] std::string acquired_text(const Style& style, const Settings& settings,
-                                        std::string_view resource, const Lease& lease);
+                                        const Subject& subject, const Lease& lease);
 [[nodiscard]] std::string round_text(const Style& style, const Settings& settings,
-                                     std::string_view outcome, std::string_view resource,
+                                     std::string_view outcome, const Subject& subject,
                                      const RoundReport& round);
 /// What `watch` prints at each change.
 [[nodiscard]] std::string sighting_text(const Style& style, std::string_view resource,

@@ -17,6 +17,7 @@
 #include "quorum-lock/exit_code.hpp"
 #include "quorum-lock/handoff_contender.hpp"
 #include "quorum-lock/layers.hpp"
+#include "quorum-lock/log.hpp"
 #include "quorum-lock/output.hpp"
 #include "quorum-lock/session.hpp"
 #include "quorum-lock/signals.hpp"
@@ -101,6 +102,9 @@ int run_program(int argc, char** argv) noexcept {
     hide_passwords(argc, argv);
     return run_checked(words);
   } catch (const UsageError& error) {
+    // One line for people, in whatever form the settings ask for: half of these are told before any
+    // setting is known.
+    set_log_form(LogForm::text);
     print_error(error.what());
     return code(ExitCode::usage);
   } catch (const std::exception& error) {

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "quorum-lock/exit_code.hpp"
+#include "quorum-lock/log.hpp"
 #include "quorum-lock/output.hpp"
 #include "redlock/deployment.hpp"
 
@@ -47,11 +48,12 @@ void NodeWatch::on_event(const NodeEvent& event) {
   }
   const bool is_warning = event.kind == NodeEvent::Kind::learned;
   if (is_warning && detail_ == Settings::Detail::normal) {
-    print_error(fmt::format("warning: {}: {}", event.url, event.message));
+    write_log({LogLine::Level::warning, event.message, event.url, {}});
   }
   if (detail_ == Settings::Detail::verbose) {
-    print_error(fmt::format("{} {}{}{}", event.url, name_of(event.kind),
-                            event.message.empty() ? "" : ": ", event.message));
+    const bool good = event.kind == NodeEvent::Kind::up;
+    write_log({good ? LogLine::Level::info : LogLine::Level::warning, event.message, event.url,
+               name_of(event.kind)});
   }
 }
 
@@ -112,20 +114,30 @@ EndOnSignal::EndOnSignal(const Signals& signals, Session& session)
         ::_exit(code_of_signal(signal));
       }) {}
 
-int report_failure(const Settings& settings, std::string_view resource, const Error& error,
+namespace {
+
+void log_vote(const NodeReport& node) {
+  const std::string_view vote = to_string(node.vote);
+  if (log_form() == LogForm::json) {
+    return write_log({LogLine::Level::info, node.message, node.url, {}, vote});
+  }
+  print_error(
+      fmt::format("  {}  {}{}{}", node.url, vote, node.message.empty() ? "" : "  ", node.message));
+}
+
+}  // namespace
+
+int report_failure(const Settings& settings, const Subject& subject, const Error& error,
                    RoundKind kind) {
   const auto outcome = outcome_of(error.code);
   bool printed = true;
   if (outcome && settings.format == Settings::Format::json) {
-    printed = print(round_json(*outcome, resource, std::nullopt, error.round, kind));
+    printed = print(round_json(*outcome, subject, std::nullopt, error.round, kind));
   }
   print_error(error.message);
   if (!printed) print_error(fmt::format("standard output: {}", std::strerror(errno)));
   if (settings.detail == Settings::Detail::verbose) {
-    for (const NodeReport& node : error.round.nodes) {
-      print_error(fmt::format("  {}  {}{}{}", node.url, to_string(node.vote),
-                              node.message.empty() ? "" : "  ", node.message));
-    }
+    for (const NodeReport& node : error.round.nodes) log_vote(node);
   }
   return code(exit_code_of(error.code));
 }

@@ -11,6 +11,7 @@
 #include "quorum-lock/local_nodes.hpp"
 #include "quorum-lock/settings.hpp"
 #include "quorum-lock/signals.hpp"
+#include "quorum-lock/subject.hpp"
 #include "redlock/client.hpp"
 
 namespace redlock::cli {
@@ -74,7 +75,7 @@ class EndOnSignal {
 
 /// Reports a failed call: one line on standard error, the JSON where the error is about the lock.
 /// Gives the exit code.
-[[nodiscard]] int report_failure(const Settings& settings, std::string_view resource,
+[[nodiscard]] int report_failure(const Settings& settings, const Subject& subject,
                                  const Error& error, RoundKind kind = RoundKind::lease);
 
 /// Prints a result; when it cannot be written, says so and gives the exit code of a failure.

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "quorum-lock/duration.hpp"
+#include "quorum-lock/log.hpp"
 #include "quorum-lock/password_file.hpp"
 #include "quorum-lock/text.hpp"
 #include "quorum-lock/usage_error.hpp"
@@ -122,6 +123,7 @@ Settings resolve_settings(const Arguments& given, NodesNeeded nodes_needed) {
   if (given.flag("json")) settings.format = Settings::Format::json;
   if (given.flag("quiet")) settings.detail = Settings::Detail::quiet;
   if (given.flag("verbose")) settings.detail = Settings::Detail::verbose;
+  if (given.flag("verbose") && given.flag("json")) set_log_form(LogForm::json);
   return settings;
 }
 
@@ -190,7 +192,25 @@ Token token_of(const Arguments& given) {
     throw UsageError(fmt::format("--token: has {} bytes: 1 to {} are allowed", value->text.size(),
                                  limits::token_bytes));
   }
+  if (std::any_of(value->text.begin(), value->text.end(), is_control)) {
+    throw UsageError("--token: has a control character: none is allowed");
+  }
+  // The name of a candidate, which stands behind the digits, may have blanks.
+  const bool is_named = !token->client_id().empty() && !token->name().empty();
+  if (!is_named && value->text.find(' ') != std::string::npos) {
+    throw UsageError("--token: has a blank: none is allowed");
+  }
   return *token;
+}
+
+std::optional<std::chrono::nanoseconds> wait_of(const Arguments& given) {
+  const auto* value = given.find("wait");
+  if (value != nullptr && value->text == "forever") return forever;
+  try {
+    return given.duration("wait");
+  } catch (const UsageError& error) {
+    throw UsageError(fmt::format("{}, or forever", error.what()));
+  }
 }
 
 std::optional<std::chrono::nanoseconds> ttl_of(const Arguments& given, const Settings& settings) {

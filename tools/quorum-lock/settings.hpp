@@ -32,7 +32,7 @@ struct Settings {
 
 enum class NodesNeeded { required, optional };
 
-/// Throws UsageError.
+/// From here on, standard error has the form that they ask for. Throws UsageError.
 [[nodiscard]] Settings resolve_settings(const Arguments& given, NodesNeeded nodes_needed);
 
 /// The options of a client for these nodes.
@@ -48,14 +48,18 @@ enum class NodesNeeded { required, optional };
 /// The value of an option that names somebody; empty where it is not given. Throws UsageError.
 [[nodiscard]] std::string name_of(const Arguments& given, const std::string& option);
 
-/// --token. Throws UsageError.
+/// --token: 1 to `limits::token_bytes` bytes without blanks and control characters. Throws
+/// UsageError.
 [[nodiscard]] Token token_of(const Arguments& given);
 
 /// --ttl, checked against the limits, so that a wrong one is refused before anything is sent.
 [[nodiscard]] std::optional<std::chrono::nanoseconds> ttl_of(const Arguments& given,
                                                              const Settings& settings);
 
-/// --orphan-ttl, checked in the same way.
+/// --wait; `forever` is redlock::forever. Throws UsageError.
+[[nodiscard]] std::optional<std::chrono::nanoseconds> wait_of(const Arguments& given);
+
+/// --orphan-ttl, checked in the same way as --ttl.
 [[nodiscard]] std::optional<std::chrono::nanoseconds> orphan_ttl_of(const Arguments& given,
                                                                     const Settings& settings);
 

@@ -4,6 +4,7 @@
 #include "quorum-lock/acquisition.hpp"
 #include "quorum-lock/exit_code.hpp"
 #include "quorum-lock/json.hpp"
+#include "quorum-lock/lock_target.hpp"
 #include "quorum-lock/output.hpp"
 #include "quorum-lock/session.hpp"
 #include "quorum-lock/settings.hpp"
@@ -13,27 +14,32 @@ namespace redlock::cli {
 
 int verb_acquire(const Arguments& given, const Signals& signals) {
   const Settings settings = resolve_settings(given, NodesNeeded::required);
-  const std::string resource = resource_of(given);
+  const Target target = target_of(given);
+  Subject subject = subject_of(given.words);
   AcquireOptions options;
   options.ttl = ttl_of(given, settings).value_or(default_ttl(settings));
-  options.wait = given.duration("wait").value_or(std::chrono::nanoseconds{0});
+  options.wait = wait_of(given).value_or(std::chrono::nanoseconds{0});
   options.fencing = given.flag("fencing");
   options.orphan_ttl = orphan_ttl_of(given, settings);
   options.refusal_detail = AcquireOptions::RefusalDetail::holder_and_remaining;
 
   Session session(settings, signals);
   Result<Client> client = session.connect();
-  if (!client) return report_failure(settings, resource, client.error());
+  if (!client) return report_failure(settings, subject, client.error());
   Acquisition acquisition =
-      acquire_until_signal(client.value(), resource, std::move(options), settings, signals);
+      acquire_until_signal(client.value(), target, std::move(options), settings, signals);
   if (acquisition.signal != 0) return code_of_signal(acquisition.signal);
-  if (!acquisition.lease) return report_failure(settings, resource, acquisition.lease.error());
+  if (!acquisition.lease) {
+    subject.holder_name = acquisition.holder_name;
+    return report_failure(settings, subject, acquisition.lease.error());
+  }
 
   Lease lease = std::move(acquisition.lease).value();
+  if (target.kind() == Target::Kind::permit) subject.permit = lease.resource();
   const int printed =
       print_result(settings.format == Settings::Format::json
-                       ? acquired_json(resource, lease)
-                       : acquired_text(Style::of_standard_output(), settings, resource, lease));
+                       ? acquired_json(subject, target, lease)
+                       : acquired_text(Style::of_standard_output(), settings, subject, lease));
   // A token that nobody could read would only block the resource: the lease goes out of scope.
   if (printed == code(ExitCode::done)) static_cast<void>(lease.detach());
   return printed;

@@ -89,6 +89,17 @@ int report(const Settings& settings, std::string_view outcome, const std::string
   return print_result(text);
 }
 
+/// Nothing was broken: one line, and with --json what the nodes store.
+int report_not_broken(const Settings& settings, std::string_view outcome,
+                      const std::string& resource, const Inspection& inspection,
+                      std::string_view why, ExitCode exit_code) {
+  const int printed = settings.format == Settings::Format::json
+                          ? print_result(break_json(outcome, resource, {}, inspection))
+                          : code(ExitCode::done);
+  print_error(why);
+  return printed == code(ExitCode::done) ? code(exit_code) : printed;
+}
+
 /// Deletes exactly these tokens. The verdict comes from a second inspection: a token on fewer nodes
 /// than a quorum is released too, but the release itself has to call that "not the holder".
 int break_tokens(Client& client, const Settings& settings, const std::string& resource,
@@ -112,8 +123,9 @@ int break_tokens(Client& client, const Settings& settings, const std::string& re
   if (too_few || any_still_there(tokens, *after)) {
     const std::string what = too_few ? too_few_answered(resource, *after)
                                      : fmt::format("'{}' could not be broken", resource);
-    print_error(problem.empty() ? what : fmt::format("{}: {}", what, problem));
-    return code(ExitCode::unavailable);
+    return report_not_broken(settings, "unavailable", resource, *after,
+                             problem.empty() ? what : fmt::format("{}: {}", what, problem),
+                             ExitCode::unavailable);
   }
   return report(settings, "released", resource, tokens, *after);
 }
@@ -135,23 +147,25 @@ int verb_break(const Arguments& given, const Signals& signals) {
   const Result<Inspection> before = client->inspect(resource);
   if (!before) return report_failure(settings, resource, before.error());
   if (count_answered(*before) < before->quorum) {
-    print_error(too_few_answered(resource, *before));
-    return code(ExitCode::unavailable);
+    return report_not_broken(settings, "unavailable", resource, *before,
+                             too_few_answered(resource, *before), ExitCode::unavailable);
   }
   const std::vector<std::string> tokens = tokens_on(*before);
   if (tokens.empty()) return report(settings, "free", resource, tokens, *before);
   if (settings.detail != Settings::Detail::quiet || !sure) {
     const Style style = Style::of_standard_output();
     const std::string shown = inspection_text(style, resource, *before);
-    if (settings.format == Settings::Format::json) {
-      std::fputs(shown.c_str(), stderr);
+    // With --quiet only because it asks.
+    if (settings.format == Settings::Format::json || settings.detail == Settings::Detail::quiet) {
+      print_on_standard_error(shown);
     } else if (!print(shown)) {
       return print_result({});
     }
   }
   if (!sure && ask() == Reply::no) {
-    print_error(fmt::format("'{}' was left as it is", resource));
-    return code(ExitCode::taken);
+    const bool split = before->state == Inspection::State::split;
+    return report_not_broken(settings, split ? "split" : "held", resource, *before,
+                             fmt::format("'{}' was left as it is", resource), ExitCode::taken);
   }
   const int broken = break_tokens(client.value(), settings, resource, tokens);
   if (broken != code(ExitCode::done) || !has_unlisted_holds(*before)) return broken;

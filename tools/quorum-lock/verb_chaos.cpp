@@ -231,7 +231,9 @@ int run_and_judge(ChaosRequest& request, const Signals& signals) {
   request.run.servers = workshop.make("servers");
   request.run.histories = request.keep ? *request.keep : workshop.make("histories");
   if (request.settings.detail == Settings::Detail::verbose) {
-    request.run.tell = [](std::string_view line) { print_error(line); };
+    request.run.tell = [&settings = request.settings](std::string_view line) {
+      print_note(settings, line);
+    };
   }
   const auto whole = static_cast<std::size_t>(request.run.duration.count());
   std::optional<Progress> progress;

@@ -2,11 +2,15 @@
 #include <unistd.h>
 
 #include <array>
+#include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <optional>
 #include <stop_token>
 #include <string>
+#include <thread>
 
+#include "quorum-lock/duration.hpp"
 #include "quorum-lock/exit_code.hpp"
 #include "quorum-lock/held_command.hpp"
 #include "quorum-lock/json.hpp"
@@ -41,7 +45,7 @@ std::string default_candidate() {
 
 int run_while_leader(const Candidacy& candidacy, const Arguments& given, const Signals& signals) {
   HeldCommand request{.settings = candidacy.settings, .target = candidacy.election};
-  request.resource = candidacy.election;
+  request.subject = candidacy.election;
   request.terms.ttl = candidacy.ttl;
   request.terms.wait = candidacy.wait;
   request.terms.fencing = true;
@@ -52,11 +56,17 @@ int run_while_leader(const Candidacy& candidacy, const Arguments& given, const S
   return run_under_lock(request, signals);
 }
 
-void wait_for_end(const std::stop_token& over) {
+/// `limit`: or until so much time has passed.
+void wait_for_end(const std::stop_token& over, std::chrono::nanoseconds limit = forever) {
   std::mutex mutex;
   std::condition_variable_any never;
   std::unique_lock lock(mutex);
-  never.wait(lock, over, [] { return false; });
+  // What is longer than anybody lives would not fit behind the clock's now.
+  if (limit > std::chrono::hours(24 * 365 * 100)) {
+    never.wait(lock, over, [] { return false; });
+  } else {
+    never.wait_for(lock, over, limit, [] { return false; });
+  }
 }
 
 std::string elected_text(const Candidacy& candidacy, const Leadership& leadership) {
@@ -66,6 +76,15 @@ std::string elected_text(const Candidacy& candidacy, const Leadership& leadershi
   }
   return fmt::format("elected {}  {}  term {}\n", as_printable(candidacy.election),
                      as_printable(candidacy.candidate), leadership.term().value());
+}
+
+std::string leader_text(const Candidacy& candidacy, const std::optional<Leader>& leader) {
+  if (candidacy.settings.format == Settings::Format::json) {
+    return leader_json(candidacy.election, leader, std::nullopt);
+  }
+  if (!leader) return "no leader\n";
+  return fmt::format("leader {}\n", as_printable(leader->candidate.empty() ? leader->token.view()
+                                                                           : leader->candidate));
 }
 
 int lead(const Candidacy& candidacy, Client& client, const Signals& signals) {
@@ -85,7 +104,9 @@ int lead(const Candidacy& candidacy, Client& client, const Signals& signals) {
     if (signal != 0) return code_of_signal(signal);
     return report_failure(candidacy.settings, candidacy.election, elected.error());
   }
-  const int printed = print_result(elected_text(candidacy, *elected));
+  const bool says_so = candidacy.settings.format == Settings::Format::json ||
+                       candidacy.settings.detail != Settings::Detail::quiet;
+  const int printed = print_result(says_so ? elected_text(candidacy, *elected) : std::string());
   if (printed != code(ExitCode::done)) return printed;
   const std::stop_token lost = elected->lost();
   {
@@ -110,19 +131,49 @@ int observe(const Candidacy& candidacy, Client& client, const Signals& signals) 
   int printed = code(ExitCode::done);
   const auto observed = election.observe(
       [&](const std::optional<Leader>& leader) {
-        const bool json = candidacy.settings.format == Settings::Format::json;
-        const std::string who =
-            leader ? "leader " + as_printable(leader->candidate.empty() ? leader->token.view()
-                                                                        : leader->candidate)
-                   : std::string("no leader");
-        printed =
-            print_result(json ? leader_json(candidacy.election, leader, std::nullopt) : who + "\n");
+        printed = print_result(leader_text(candidacy, leader));
         if (printed != code(ExitCode::done)) over.request_stop();
       },
       over.get_token());
   const int signal = watcher.finish();
   if (!observed) return report_failure(candidacy.settings, candidacy.election, observed.error());
   return signal != 0 ? code_of_signal(signal) : printed;
+}
+
+/// Nobody leads, or too few nodes answer to say.
+int report_no_leader(const Candidacy& candidacy, Election& election) {
+  const auto leader = election.leader();
+  if (!leader) return report_failure(candidacy.settings, candidacy.election, leader.error());
+  const int printed = print_result(leader_text(candidacy, *leader));
+  // Elected this very moment.
+  if (leader->has_value() || printed != code(ExitCode::done)) return printed;
+  print_error(fmt::format("no leader of '{}' within {}", candidacy.election,
+                          format_duration(candidacy.wait)));
+  return code(ExitCode::taken);
+}
+
+/// Until there is a leader, or the wait is over.
+int observe_until_led(const Candidacy& candidacy, Client& client, const Signals& signals) {
+  Election election(client, candidacy.election);
+  std::stop_source over;
+  SignalWatcher watcher(signals, [&over](int) { over.request_stop(); });
+  const std::jthread timer([&](const std::stop_token& done) {
+    wait_for_end(done, candidacy.wait);
+    over.request_stop();
+  });
+  std::optional<Leader> seen;
+  const auto observed = election.observe(
+      [&](const std::optional<Leader>& leader) {
+        // The wait may be over by the first sight of it, which counts all the same.
+        if (!leader || seen) return;
+        seen = leader;
+        over.request_stop();
+      },
+      over.get_token());
+  const int signal = watcher.finish();
+  if (!observed) return report_failure(candidacy.settings, candidacy.election, observed.error());
+  if (seen) return print_result(leader_text(candidacy, seen));
+  return signal != 0 ? code_of_signal(signal) : report_no_leader(candidacy, election);
 }
 
 }  // namespace
@@ -138,7 +189,7 @@ int verb_elect(const Arguments& given, const Signals& signals) {
   }
   if (candidacy.candidate.empty()) candidacy.candidate = default_candidate();
   candidacy.ttl = ttl_of(given, candidacy.settings).value_or(default_ttl(candidacy.settings));
-  candidacy.wait = given.duration("wait").value_or(forever);
+  candidacy.wait = wait_of(given).value_or(forever);
   if (given.flag("observe") && !given.command.empty()) {
     throw UsageError("--observe: not together with COMMAND");
   }
@@ -152,8 +203,9 @@ int verb_elect(const Arguments& given, const Signals& signals) {
   Result<Client> client = session.connect();
   if (!client) return report_failure(candidacy.settings, candidacy.election, client.error());
   const MetricsExport metrics(candidacy.metrics, candidacy.election, *client, candidacy.settings);
-  return given.flag("observe") ? observe(candidacy, *client, signals)
-                               : lead(candidacy, *client, signals);
+  if (!given.flag("observe")) return lead(candidacy, *client, signals);
+  return given.find("wait") == nullptr ? observe(candidacy, *client, signals)
+                                       : observe_until_led(candidacy, *client, signals);
 }
 
 }  // namespace redlock::cli

@@ -45,22 +45,29 @@ namespace {
 int inspect_permits(Client& client, const Settings& settings, const std::string& resource,
                     std::uint64_t count) {
   std::vector<PermitInspection> permits;
+  std::string problem;
   std::size_t waiters = count_waiters_for_any(client, resource);
   for (std::uint64_t i = 0; i < count; ++i) {
     const std::string name = fmt::format("{}#{}", resource, i);
     Result<Inspection> inspection = client.inspect(name);
     if (!inspection) return report_failure(settings, resource, inspection.error());
-    if (count_answered(*inspection) < inspection->quorum) {
-      print_error(too_few_answered(name, *inspection));
-      return code(ExitCode::unavailable);
+    if (problem.empty() && count_answered(*inspection) < inspection->quorum) {
+      problem = too_few_answered(name, *inspection);
     }
     waiters = std::max<std::size_t>(waiters, inspection->waiters);
     permits.push_back({name, *std::move(inspection)});
   }
-  return print_result(
-      settings.format == Settings::Format::json
-          ? semaphore_json(resource, permits, waiters)
-          : semaphore_text(Style::of_standard_output(), resource, permits, waiters));
+  const bool json = settings.format == Settings::Format::json;
+  if (!problem.empty() && !json) {
+    print_error(problem);
+    return code(ExitCode::unavailable);
+  }
+  const int printed =
+      print_result(json ? semaphore_json(resource, permits, waiters)
+                        : semaphore_text(Style::of_standard_output(), resource, permits, waiters));
+  if (problem.empty()) return printed;
+  print_error(problem);
+  return code(ExitCode::unavailable);
 }
 
 }  // namespace

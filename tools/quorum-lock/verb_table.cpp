@@ -36,13 +36,16 @@ constexpr OptionText globals[] = {
     {"clock-bound", "DURATION",
      "How far a node's clock may be from the others' before it has no vote; default 1s"},
     {"json", "", "One JSON object on standard output, nothing else there"},
-    {"quiet", "", "Only what was asked for, and errors"},
-    {"verbose", "", "Report on standard error what happens to the nodes"},
+    {"quiet", "",
+     "Print only the token (acquire), the report of a verb that changes nothing, or else nothing; "
+     "on standard error only errors"},
+    {"verbose", "",
+     "Report on standard error what happens to the nodes; with --json as a JSON object a line"},
 };
 
 constexpr OptionText run_options[] = {
     {"ttl", "DURATION", "How long a crash blocks others; renewed while COMMAND runs; default 10s"},
-    {"wait", "DURATION", "How long to wait for the lock; default 30s, 0s: one attempt"},
+    {"wait", "DURATION|forever", "How long to wait for the lock; default 30s, 0s: one attempt"},
     {"max-hold", "DURATION", "Never hold the lock longer than this; COMMAND is ended before"},
     {"max-renewals", "K", "Renew at most K times, then COMMAND is ended"},
     {"kill-after", "DURATION",
@@ -66,17 +69,24 @@ constexpr OptionText run_options[] = {
 
 constexpr OptionText elect_options[] = {
     {"ttl", "DURATION", "A leader that dies is replaced within this time; default 10s"},
-    {"wait", "DURATION", "How long to wait for being elected; default: forever"},
+    {"wait", "DURATION|forever",
+     "How long to wait for being elected; default: forever. With --observe: until there is a "
+     "leader, which is printed"},
     {"kill-after", "DURATION", "As in run"},
-    {"observe", "", "Only report the leader, at once and after every change"},
+    {"observe", "", "Only report the leader, at once and after every change; see --wait"},
     {"metrics-file", "FILE", "As in run"},
     {"metrics-listen", "HOST:PORT", "As in run"},
 };
 
 constexpr OptionText acquire_options[] = {
     {"ttl", "DURATION", "How long the lock stays unless extended or released; default 10s"},
-    {"wait", "DURATION", "How long to wait for the lock; default: one attempt"},
+    {"wait", "DURATION|forever", "How long to wait for the lock; default: one attempt"},
     {"fencing", "", "Also get a number that grows with every lease, for storage that checks it"},
+    {"shared", "", "As in run: a reader's hold"},
+    {"permits", "K", "One of K permits; which one, is printed"},
+    {"owner", "NAME", "As in run: a hold of this owner"},
+    {"at-least", "DURATION",
+     "Nobody else acquires RESOURCE for this time, unless the token is released"},
     {"orphan-ttl", "DURATION",
      "Give a key that holds the lock and has no expiry this TTL; others are not touched"},
 };
@@ -84,8 +94,12 @@ constexpr OptionText acquire_options[] = {
 constexpr OptionText extend_options[] = {
     {"token", "T", "The token that acquire printed"},
     {"ttl", "DURATION", "How long the lock stays, from now on; never shortens"},
+    {"permits", "K", "RESOURCE is a semaphore: find the token among its K permits"},
 };
-constexpr OptionText release_options[] = {{"token", "T", "The token that acquire printed"}};
+constexpr OptionText release_options[] = {
+    {"token", "T", "The token that acquire printed"},
+    {"permits", "K", "RESOURCE is a semaphore: find the token among its K permits"},
+};
 constexpr OptionText inspect_options[] = {{"permits", "K", "Show the K permits of a semaphore"}};
 constexpr OptionText limit_option = {"limit", "KEYS",
                                      "How many keys of each node to go through; default 10000"};
@@ -218,31 +232,39 @@ constexpr VerbText verb_texts[] = {
      "printed only when COMMAND was not run: standard output belongs to COMMAND.",
      run_exits},
     {"acquire",
-     "RESOURCE [OPTIONS]",
+     "RESOURCE... [OPTIONS]",
      "Acquire the lock on RESOURCE and leave it on the nodes until its TTL has passed or somebody "
-     "releases its token. With --quiet only the token is printed.",
+     "releases its token; on several, all or none. With --quiet only the token is printed.",
      acquire_options,
      {},
      "Examples:\n"
      "  quorum-lock acquire invoice/42 --nodes r1,r2,r3 --ttl 30s\n"
      "  token=$(quorum-lock acquire invoice/42 --quiet --wait 5s) || exit\n"
-     "  quorum-lock acquire invoice/42 --json | jq -r .token",
+     "  quorum-lock acquire invoice/42 --json | jq -r .token\n"
+     "  quorum-lock acquire account/1 account/2 --wait forever\n"
+     "  quorum-lock acquire encoders --permits 4 --json | jq -r '.permit + \" \" + .token'",
      acquire_exits},
     {"extend",
-     "RESOURCE --token T --ttl DURATION",
-     "Extend a lock by the token that acquire printed.",
+     "RESOURCE... --token T --ttl DURATION",
+     "Extend a lock of any kind by the token that acquire printed; of several resources, all or "
+     "none.",
      extend_options,
      {},
      "Examples:\n"
-     "  quorum-lock extend invoice/42 --token \"$token\" --ttl 30s",
+     "  quorum-lock extend invoice/42 --token \"$token\" --ttl 30s\n"
+     "  quorum-lock extend encoders --permits 4 --token \"$token\" --ttl 30s\n"
+     "  quorum-lock extend 'encoders#3' --token \"$token\" --ttl 30s",
      token_exits},
     {"release",
-     "RESOURCE --token T",
-     "Release a lock by the token that acquire printed.",
+     "RESOURCE... --token T",
+     "Release a lock of any kind by the token that acquire printed. An interval of --at-least ends "
+     "too.",
      release_options,
      {},
      "Examples:\n"
-     "  quorum-lock release invoice/42 --token \"$token\"",
+     "  quorum-lock release invoice/42 --token \"$token\"\n"
+     "  quorum-lock release account/1 account/2 --token \"$token\"\n"
+     "  quorum-lock release encoders --permits 4 --token \"$token\"",
      token_exits},
     {"inspect",
      "RESOURCE [--permits K]",
@@ -403,6 +425,7 @@ constexpr VerbText verb_texts[] = {
      "  quorum-lock elect scheduler --nodes r1,r2,r3 ./scheduler\n"
      "  quorum-lock elect scheduler --name $HOSTNAME\n"
      "  quorum-lock elect scheduler --observe --json\n"
+     "  quorum-lock elect scheduler --observe --wait 30s\n"
      "\n"
      "COMMAND begins as in run: at the second word that is no option, or behind --.\n"
      "With --json an object a line: leader, token, and the term where it is our own. Nodes notify\n"

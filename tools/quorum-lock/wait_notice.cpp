@@ -8,6 +8,7 @@
 #include <cstdio>
 
 #include "quorum-lock/holder_text.hpp"
+#include "quorum-lock/log.hpp"
 #include "quorum-lock/output.hpp"
 #include "quorum-lock/text.hpp"
 
@@ -72,6 +73,18 @@ std::optional<Obstacle> find_obstacle(const Inspection& inspection) {
   return Obstacle{obstacle_text(inspection), longest_left(inspection)};
 }
 
+std::string wait_text(const std::vector<std::string>& resources, const Obstacle& obstacle,
+                      std::chrono::nanoseconds limit, std::chrono::nanoseconds waited) {
+  std::string line =
+      resources.size() > 1
+          ? fmt::format("waiting for {} resources: {}", resources.size(), obstacle.what)
+          : fmt::format("waiting for '{}': {}", as_printable(resources.at(0)), obstacle.what);
+  if (obstacle.left) line += fmt::format(", {} left", brief(*obstacle.left));
+  if (limit == forever) return line + "; waits for as long as it takes";
+  const auto rest = std::max(limit - waited, std::chrono::nanoseconds::zero());
+  return line + "; gives up in " + brief(rest);
+}
+
 WaitNotice::WaitNotice(Client& client, const Settings& settings, const Target& target,
                        std::chrono::nanoseconds limit)
     : client_(client),
@@ -79,7 +92,7 @@ WaitNotice::WaitNotice(Client& client, const Settings& settings, const Target& t
       permits_(target.permits()),
       limit_(limit),
       begun_(std::chrono::steady_clock::now()),
-      on_terminal_(::isatty(STDERR_FILENO) == 1) {
+      on_terminal_(log_form() == LogForm::text && ::isatty(STDERR_FILENO) == 1) {
   const bool wanted = settings.detail != Settings::Detail::quiet && limit > silent_for;
   if (wanted) thread_ = std::jthread([this](const std::stop_token& stop) { follow(stop); });
 }
@@ -131,18 +144,11 @@ void WaitNotice::say(const Obstacle& obstacle) {
   const std::lock_guard lock(mutex_);
   if (ended_ || (!on_terminal_ && obstacle.what == said_)) return;
   said_ = obstacle.what;
-  std::string line = resources_.size() > 1
-                         ? fmt::format("waiting for {} resources: {}", resources_.size(), said_)
-                         : fmt::format("waiting for '{}': {}", as_printable(resources_[0]), said_);
-  if (obstacle.left) line += fmt::format(", {} left", brief(*obstacle.left));
-  if (limit_ != forever) {
-    const auto waited = std::chrono::steady_clock::now() - begun_;
-    const auto rest = std::max(limit_ - waited, std::chrono::nanoseconds::zero());
-    line += "; gives up in " + brief(rest);
-  }
-  if (!on_terminal_) return print_error(line);
-  line = as_printable("quorum-lock: " + line);
-  draw("\r\x1b[K" + line.substr(0, width_of_terminal()));
+  const std::string line =
+      wait_text(resources_, obstacle, limit_, std::chrono::steady_clock::now() - begun_);
+  if (!on_terminal_) return write_log({LogLine::Level::info, line, {}, {}, {}});
+  const std::string drawn = as_printable("quorum-lock: " + line);
+  draw("\r\x1b[K" + drawn.substr(0, width_of_terminal()));
 }
 
 }  // namespace redlock::cli

@@ -29,6 +29,11 @@ struct Obstacle {
 /// None: the resource is free, and enough nodes have a vote.
 [[nodiscard]] std::optional<Obstacle> find_obstacle(const Inspection& inspection);
 
+/// One line without a line end. `limit`: how long the verb waits in all, or redlock::forever.
+[[nodiscard]] std::string wait_text(const std::vector<std::string>& resources,
+                                    const Obstacle& obstacle, std::chrono::nanoseconds limit,
+                                    std::chrono::nanoseconds waited);
+
 /// While a verb waits, from the second second on: says on standard error what it waits for, and
 /// until when. On a terminal that is one line that follows the time, elsewhere a line at each
 /// change. Says nothing with --quiet.

@@ -66,5 +66,15 @@ TEST(Obstacle, IsAReservationForAnotherClient) {
   EXPECT_EQ(obstacle->what, "reserved for cron@db1:77 nightly");
 }
 
+TEST(WaitText, SaysForWhatAndUntilWhen) {
+  const Obstacle obstacle{"held by 2 readers", seconds(8)};
+  EXPECT_EQ(wait_text({"r"}, obstacle, seconds(30), seconds(1)),
+            "waiting for 'r': held by 2 readers, 8.0 s left; gives up in 29 s");
+  EXPECT_EQ(wait_text({"r", "s"}, {"'s': held by me", {}}, seconds(1), seconds(2)),
+            "waiting for 2 resources: 's': held by me; gives up in 0.0 s");
+  EXPECT_EQ(wait_text({"r"}, obstacle, forever, seconds(1)),
+            "waiting for 'r': held by 2 readers, 8.0 s left; waits for as long as it takes");
+}
+
 }  // namespace
 }  // namespace redlock::cli

@@ -349,7 +349,7 @@ class Harness {
 
   static std::string list(NodeSet nodes) {
     std::string text;
-    nodes.each([&](NodeIndex node) { text += " " + std::to_string(node); });
+    nodes.each([&](NodeIndex node) { text.append(" ").append(std::to_string(node)); });
     return text;
   }
   static std::string milliseconds(Instant instant) {

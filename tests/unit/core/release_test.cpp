@@ -354,6 +354,27 @@ TEST(ExtendByToken, repairs_nothing_behind_a_release_of_the_token) {
   EXPECT_EQ(h.answer(0, Reply::gone), "");
 }
 
+TEST(ExtendByToken, of_several_resources_gives_back_all_of_them_or_none) {
+  Connected h(3);
+  const std::vector<std::string> more{"s"};
+  EXPECT_EQ(h.step(ExtendToken{CallId{1}, "r", *Token::parse("abc"), 10s, more}),
+            "extend abc -> 0 1 2");
+  h.answers({1, 2}, Reply::extended);
+  h.step(ReleaseToken{CallId{2}, "s", *Token::parse("abc")});
+  EXPECT_EQ(h.answer(0, Reply::gone), "") << "the release of one of them is a release of it";
+}
+
+TEST(ReleaseByToken, of_several_resources_ends_an_extend_of_any_of_them) {
+  Connected h(3);
+  const std::vector<std::string> more{"s", "t"};
+  h.step(ExtendToken{CallId{1}, "t", *Token::parse("abc"), 10s});
+  h.answers({1, 2}, Reply::extended);
+  EXPECT_EQ(h.step(ReleaseToken{CallId{2}, "r", *Token::parse("abc"), false, more}),
+            "release abc -> 0 1 2");
+  EXPECT_EQ(h.answer(0, Reply::gone), "");
+  EXPECT_EQ(h.answers({1, 2}, Reply::released), "released #2");
+}
+
 TEST(ExtendByToken, that_lost_repairs_nothing) {
   Connected h(3);
   h.step(ExtendToken{CallId{1}, "r", *Token::parse("abc"), 10s});
