@@ -39,6 +39,14 @@ TEST_F(CliMembers, AreShownAndChanged) {
   EXPECT_THAT(changed.errors, HasSubstr("writing " + nodes_[3].url()));
 }
 
+TEST_F(CliMembers, OfNodesThatDoNotAnswerAreUnavailable) {
+  open(1);
+  nodes_[0].kill();
+  const ProcessResult result = tool({"members"}, nodes_[0].url());
+  EXPECT_EQ(result.exit_code, 69) << result.errors;
+  EXPECT_THAT(result.errors, HasSubstr("unavailable: none of 1 nodes answered"));
+}
+
 TEST_F(CliMembers, ThatCannotBeMeantAreWrongUsage) {
   open(3);
   const ProcessResult result = tool({"members", "replace", "a:1", "a:2"}, nodes_[0].url());

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "quorum-lock/log.hpp"
+
 namespace redlock::cli {
 namespace {
 
@@ -63,7 +65,7 @@ std::string progress_line(const Pace& pace, std::string_view what, std::size_t w
 }
 
 Progress::Progress(std::size_t steps, nanoseconds expected)
-    : visible_(::isatty(STDERR_FILENO) == 1),
+    : visible_(::isatty(STDERR_FILENO) == 1 && log_form() == LogForm::text),
       begun_(std::chrono::steady_clock::now()),
       step_begun_(begun_) {
   pace_.steps = std::max<std::size_t>(steps, 1);

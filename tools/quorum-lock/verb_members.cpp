@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <stop_token>
 #include <string>
 
@@ -89,8 +90,17 @@ int verb_members(const Arguments& given, const Signals& signals) {
     }
     return signal != 0 ? code_of_signal(signal) : code(exit_code_of(error.code));
   }
-  return print_result(json ? membership_json(*membership)
-                           : membership_text(Style::of_standard_output(), settings, *membership));
+  const int printed =
+      print_result(json ? membership_json(*membership)
+                        : membership_text(Style::of_standard_output(), settings, *membership));
+  const auto is_unreachable = [](const MemberReport& node) {
+    return node.state == MemberReport::State::unreachable;
+  };
+  if (!std::all_of(membership->nodes.begin(), membership->nodes.end(), is_unreachable)) {
+    return printed;
+  }
+  print_error(fmt::format("unavailable: none of {} nodes answered", membership->nodes.size()));
+  return code(ExitCode::unavailable);
 }
 
 }  // namespace redlock::cli

@@ -268,7 +268,8 @@ constexpr VerbText verb_texts[] = {
      token_exits},
     {"inspect",
      "RESOURCE [--permits K]",
-     "Show what every node stores for RESOURCE, and the verdict: free, held or split.",
+     "Show what every node stores for RESOURCE, and the verdict: free, held, split or "
+     "indeterminate.",
      inspect_options,
      {},
      "Examples:\n"
