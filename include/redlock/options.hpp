@@ -177,4 +177,13 @@ struct AcquireOptions {
   SharedCallback<void(const Error&)> on_lost{};
 };
 
+/// The terms on which an operator breaks a lock: `Client::break_lock`.
+struct BreakOptions {
+  /// For how long nobody may have the resource then, so that a holder that was stopped notices its
+  /// loss, and what it has started settles. Up to `ClientOptions::max_ttl`, because a node that
+  /// forgets it has no vote for so long. With one of at least the holder's TTL, its lease has ended
+  /// before the next one begins. Zero: none, the lock is passed on at once.
+  std::chrono::nanoseconds delay{0};
+};
+
 }  // namespace redlock

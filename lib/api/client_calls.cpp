@@ -110,14 +110,15 @@ void ClientCore::extend(std::string_view resource, const Token& token, std::chro
 }
 
 void ClientCore::release(std::string_view resource, const Token& token, RoundDone done,
-                         ReleasedBy who) {
+                         std::optional<BreakOptions> by_operator) {
   if (forked()) {
     if (done) done(forked_error());
     return;
   }
-  if (directly()) return begin_release_token(resource, token, who, std::move(done));
-  enqueue([this, resource = std::string(resource), token, who, done = std::move(done)]() mutable {
-    begin_release_token(resource, token, who, std::move(done));
+  if (directly()) return begin_release_token(resource, token, by_operator, std::move(done));
+  enqueue([this, resource = std::string(resource), token, by_operator,
+           done = std::move(done)]() mutable {
+    begin_release_token(resource, token, by_operator, std::move(done));
   });
 }
 
@@ -293,16 +294,18 @@ void ClientCore::begin_extend_token(std::string_view resource, const Token& toke
   driver_->step(event);
 }
 
-void ClientCore::begin_release_token(std::string_view resource, const Token& token, ReleasedBy who,
-                                     RoundDone done) {
+void ClientCore::begin_release_token(std::string_view resource, const Token& token,
+                                     std::optional<BreakOptions> by_operator, RoundDone done) {
   auto why = core::refuse_resource(resource);
   if (!why && token.empty()) why = "token: empty";
+  if (!why && by_operator) why = core::refuse_break(configuration_.settings, *by_operator);
   if (refused(why, resource, done)) return;
   core::ReleaseToken event;
   event.request = remember(resource, std::move(done));
   event.resource = resource;
   event.token = token;
-  event.by_operator = who == ReleasedBy::its_operator;
+  event.by_operator = by_operator.has_value();
+  if (by_operator) event.delay = by_operator->delay;
   driver_->step(event);
 }
 

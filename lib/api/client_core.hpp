@@ -68,10 +68,9 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
   void watch_others(const std::shared_ptr<LeaseCell>& cell);
   void extend(std::string_view resource, const Token& token, std::chrono::nanoseconds ttl,
               RoundDone done);
-  /// An operator's is remembered by the nodes.
-  enum class ReleasedBy { holder, its_operator };
+  /// An operator's has terms, and is remembered by the nodes.
   void release(std::string_view resource, const Token& token, RoundDone done,
-               ReleasedBy who = ReleasedBy::holder);
+               std::optional<BreakOptions> by_operator = std::nullopt);
   /// `token`: is it among those that hold?
   void inspect(std::string_view resource, const std::optional<Token>& token, InspectDone done);
   RequestId watch(std::string_view resource, WatchOptions options, InspectDone changed);
@@ -194,8 +193,8 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
   void forget(const LeaseCell& cell, HoldObservation::End why) noexcept;
   void begin_extend_token(std::string_view resource, const Token& token,
                           std::chrono::nanoseconds ttl, RoundDone done);
-  void begin_release_token(std::string_view resource, const Token& token, ReleasedBy who,
-                           RoundDone done);
+  void begin_release_token(std::string_view resource, const Token& token,
+                           std::optional<BreakOptions> by_operator, RoundDone done);
   void begin_inspect(std::string_view resource, const std::optional<Token>& token,
                      InspectDone done);
   void begin_watch(RequestId request, std::string_view resource, WatchOptions options,

@@ -73,12 +73,19 @@ std::string short_holder(std::string_view holder) {
   return text;
 }
 
+/// Nobody's lease, but what keeps everybody out after an operator broke it.
+bool is_delay(std::string_view holder) {
+  const auto token = Token::parse(holder);
+  return token && token->is_delay();
+}
+
 std::string who_is_in_the_way(std::string_view holder, std::uint32_t permits) {
   if (permits > 0) return "all " + std::to_string(permits) + " permits are taken";
   if (holder == "shared") return "held by readers";
   if (holder == "writer") return "somebody waits, and new holds are refused";
   if (holder == interval_token) return "its interval is not over";
   if (holder.starts_with(reservation_prefix)) return "reserved for the client that is next";
+  if (is_delay(holder)) return "broken by " + short_holder(holder);
   return "holder " + short_holder(holder);
 }
 
@@ -104,6 +111,8 @@ std::string about_holder(const RoundReport& report, std::uint32_t permits) {
     if (node.vote != Vote::refused || node.holder != leader || !node.remaining) continue;
     left = std::max(left.value_or(std::chrono::nanoseconds::zero()), *node.remaining);
   }
+  if (left && permits == 0 && is_delay(leader))
+    return text + ", free in " + core::format_duration(*left);
   if (left) text += ", " + core::format_duration(*left) + " left";
   return text;
 }

@@ -8,7 +8,7 @@ _quorum_lock() {
   local values=" --nodes --config --local --quorum --password-file --cacert --cert --key --timeout
     --max-ttl --restart-guard --ttl --wait --token --max-hold --max-renewals --kill-after --mode
     --in-flight --nodes-count --duration --repetitions --clock-bound --orphan-ttl
-    --clients --faults --seed --html --keep --check --ports --permits --owner --at-least --name --limit
+    --clients --faults --seed --html --keep --check --ports --permits --owner --at-least --delay --name --limit
     --metrics-file --metrics-listen "
   local options="--nodes --config --local --quorum --name --password-file --cacert --cert --key --timeout
     --max-ttl --restart-guard --durable --clock-bound --json --quiet --verbose --help --version"
@@ -63,7 +63,7 @@ _quorum_lock() {
       mapfile -t COMPREPLY < <(compgen -W "off 30s" -- "$current")
       return
       ;;
-    --ttl | --wait | --timeout | --max-ttl | --clock-bound | --orphan-ttl | --max-hold | --kill-after | --at-least | --duration)
+    --ttl | --wait | --timeout | --max-ttl | --clock-bound | --orphan-ttl | --max-hold | --kill-after | --at-least | --delay | --duration)
       mapfile -t COMPREPLY < <(compgen -W "250ms 1s 10s 30s 2m" -- "$current")
       return
       ;;
@@ -83,7 +83,7 @@ _quorum_lock() {
     inspect) options+=" --permits" ;;
     list) options+=" --watch --limit" ;;
     top) options+=" --limit" ;;
-    break) options+=" --yes" ;;
+    break) options+=" --yes --delay" ;;
     chaos) options+=" --clients --duration --faults --seed --ports --html --keep --check --contender-command" ;;
     bench)
       options+=" --mode --in-flight --nodes-count --duration --repetitions --async --blocking --floor --guards"

@@ -42,6 +42,9 @@ TEST(Explain, SaysWhatIsInTheWayWhereThatIsNoSingleHolder) {
   EXPECT_THAT(held_by("redlock:cooldown"), EndsWith("; its interval is not over, 4 s left"));
   EXPECT_THAT(held_by("redlock:next:0123"),
               EndsWith("; reserved for the client that is next, 4 s left"));
+  const std::string keeper = "0123456789abcdef" + std::string(24, '0');
+  EXPECT_THAT(held_by(keeper + ":on call"), EndsWith("; broken by on call, free in 4 s"));
+  EXPECT_THAT(held_by(keeper), EndsWith("; broken by 0123456789ab…, free in 4 s"));
   EXPECT_THAT(held_by("", 3), EndsWith("; all 3 permits are taken, 4 s left"));
 }
 
