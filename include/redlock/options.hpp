@@ -95,6 +95,12 @@ struct ClientOptions {
   /// longer than the client's leases can last. Empty: `user@host:pid program`.
   std::string name{};
 
+  /// Whether the errors `held`, `split` and `not_holder` say who has the resource: by what name, of
+  /// which kind, for how long (`Error::message`, `Error::holder_name`). Refusals tell a token only,
+  /// or nothing, so the nodes are asked once more, by the same calls that fail: one round trip
+  /// each. Not for callers that poll. A refused permit names nobody, because its holders are many.
+  bool name_holders = false;
+
   std::string user{};      ///< ACL user for URLs without one
   std::string password{};  ///< for URLs without one
   TlsOptions tls{};

@@ -109,6 +109,9 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
  private:
   using Job = Callback<void()>;
 
+  using AnyDone =
+      std::variant<std::monostate, AcquireDone, RoundDone, InspectDone, std::shared_ptr<Watching>>;
+
   /// A call that has not answered.
   struct Pending {
     std::uint32_t index = 0;
@@ -116,8 +119,7 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
     bool live = false;
     core::PoolIndexPlace by_request;
     std::string resource;
-    std::variant<std::monostate, AcquireDone, RoundDone, InspectDone, std::shared_ptr<Watching>>
-        done;
+    AnyDone done;
     LeaseCallbacks callbacks;
   };
 
@@ -136,6 +138,12 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
     RoundDone done;
     runtime::KeptRound round;
     std::optional<std::uint32_t> holds_left;
+  };
+  /// A call that failed because of a holder, whose name its error is to say.
+  struct Unnamed {
+    AnyDone done;  ///< of an acquire, an extend or a release
+    std::string resource;
+    std::unique_ptr<Error> error;
   };
   struct Seen {
     std::shared_ptr<Watching> watching;
@@ -169,8 +177,8 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
   };
   using Completion =
       std::variant<Call<AcquireDone, Result<Lease>>, Call<RoundDone, Result<RoundReport>>,
-                   Call<InspectDone, Result<Inspection>>, Seen, Released, Measured, Loss, Risk,
-                   Spent, NodeEvent, Told, ToldHold>;
+                   Call<InspectDone, Result<Inspection>>, Seen, Released, Unnamed, Measured, Loss,
+                   Risk, Spent, NodeEvent, Told, ToldHold>;
 
   // client_core.cpp: threads, jobs, the end
   void open(uv_loop_t* loop, uv::LoopThread::Lending lending);
@@ -227,6 +235,8 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
   void spend(LeaseCallbacks callbacks);
   void run_completions();
   void run(Completion& completion) noexcept;
+  [[nodiscard]] bool is_to_name_holder(const Pending& call, const core::Failed& outcome) const;
+  void name_holder(Unnamed&& unnamed);
   [[nodiscard]] bool deadline_near() const noexcept;
 
   // observing.cpp: only where there is an observer

@@ -1,15 +1,30 @@
 #include <chrono>
+#include <string>
 #include <string_view>
+#include <utility>
 
+#include "quorum-lock/holder_text.hpp"
 #include "quorum-lock/json.hpp"
 #include "quorum-lock/output.hpp"
 #include "quorum-lock/session.hpp"
 #include "quorum-lock/settings.hpp"
 #include "quorum-lock/usage_error.hpp"
 #include "quorum-lock/verb.hpp"
+#include "quorum-lock/verdict.hpp"
 
 namespace redlock::cli {
 namespace {
+
+/// Who holds it instead, as refusals of `acquire` say.
+Result<RoundReport> name_holder(Client& client, const std::string& resource,
+                                Result<RoundReport> round) {
+  if (round || round.error().code != Errc::not_holder) return round;
+  const Result<Inspection> seen = client.inspect(resource);
+  if (!seen || count_answered(*seen) < seen->quorum) return round;
+  const std::string holder = holder_text(*seen);
+  round.error().message += "; " + (holder.empty() ? "nobody holds it" : holder);
+  return round;
+}
 
 int report_round(const Settings& settings, std::string_view outcome, const std::string& resource,
                  const Token& token, RoundKind kind, const Result<RoundReport>& round) {
@@ -34,7 +49,7 @@ int verb_extend(const Arguments& given, const Signals& signals) {
   Result<Client> client = session.connect();
   if (!client) return report_failure(settings, resource, client.error());
   return report_round(settings, "extended", resource, token, RoundKind::lease,
-                      client->extend(resource, token, *ttl));
+                      name_holder(*client, resource, client->extend(resource, token, *ttl)));
 }
 
 int verb_release(const Arguments& given, const Signals& signals) {
@@ -47,7 +62,7 @@ int verb_release(const Arguments& given, const Signals& signals) {
   Result<Client> client = session.connect();
   if (!client) return report_failure(settings, resource, client.error());
   return report_round(settings, "released", resource, token, RoundKind::release,
-                      client->release(resource, token));
+                      name_holder(*client, resource, client->release(resource, token)));
 }
 
 }  // namespace redlock::cli
