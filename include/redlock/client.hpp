@@ -92,8 +92,17 @@ class REDLOCK_EXPORT Client {
 
   /// The same for an operator who breaks somebody's lock: every node that deletes the token
   /// remembers for a day which one, when, and by whom (`ClientOptions::name`). `inspect` shows it.
+  ///
+  /// With a `BreakOptions::delay`, each of these nodes keeps everybody out for so long: the
+  /// resource is as if held, for clients of all versions and other libraries too, and the holder
+  /// cannot take it back. Success means that a quorum does. Of a lock that several hold, it begins
+  /// when the last of them is broken; until then new holds are refused. Nothing is imposed where
+  /// the token was gone already. To end it early, break the token that `inspect` shows then
+  /// (`Token::is_delay`).
+  ///
   /// Errors: as `release`.
-  [[nodiscard]] Result<RoundReport> break_lock(std::string_view resource, const Token& token);
+  [[nodiscard]] Result<RoundReport> break_lock(std::string_view resource, const Token& token,
+                                               BreakOptions options = {});
 
   /// Asks every node what it stores for the resource. Errors: closed, forked, would_block,
   /// invalid_argument.

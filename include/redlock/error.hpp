@@ -51,6 +51,9 @@ struct Error {
   Errc code = Errc::invalid_argument;
   std::string message;
   RoundReport round{};  ///< the last round, with every node's vote; empty if none was sent
+  /// held, split, not_holder: what people call the client that has the resource, as
+  /// `Inspection::holder_name`. Only with `ClientOptions::name_holders`; empty: not known.
+  std::string holder_name{};
 
   operator std::error_code() const noexcept { return make_error_code(code); }
 };

@@ -18,7 +18,7 @@ namespace redlock {
 /// The kind of lock that is stored for a resource.
 enum class LockKind {
   none,       ///< nothing
-  exclusive,  ///< a token
+  exclusive,  ///< a token; nobody's lease if it `is_delay`: see Token
   shared,     ///< readers
   reentrant,  ///< the holds of one owner
   interval,   ///< no holder, but taken until the interval is over
@@ -50,7 +50,7 @@ struct NodeInspection {
   /// reserved there, or see `error`.
   std::optional<std::string> holder;
   /// What people call the holder: `AcquireOptions::name`, or else `ClientOptions::name` of the
-  /// client whose token it is. Empty: not known.
+  /// client whose token it is; of a delay, the operator's. Empty: not known.
   std::string holder_name;
   std::uint32_t holds = 0;  ///< shared, reentrant: the number of holds
   /// Shared, reentrant: the tokens of the `limits::holds_listed` holds that expire first.

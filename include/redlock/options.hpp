@@ -96,6 +96,12 @@ struct ClientOptions {
   /// longer than the client's leases can last. Empty: `user@host:pid program`.
   std::string name{};
 
+  /// Whether the errors `held`, `split` and `not_holder` say who has the resource: by what name, of
+  /// which kind, for how long (`Error::message`, `Error::holder_name`). Refusals tell a token only,
+  /// or nothing, so the nodes are asked once more, by the same calls that fail: one round trip
+  /// each. Not for callers that poll. A refused permit names nobody, because its holders are many.
+  bool name_holders = false;
+
   std::string user{};      ///< ACL user for URLs without one
   std::string password{};  ///< for URLs without one
   TlsOptions tls{};
@@ -180,6 +186,15 @@ struct AcquireOptions {
   /// renewal: from then on the lock may have another holder. Never called after a release. It must
   /// not block.
   SharedCallback<void(const Error&)> on_lost{};
+};
+
+/// The terms on which an operator breaks a lock: `Client::break_lock`.
+struct BreakOptions {
+  /// For how long nobody may have the resource then, so that a holder that was stopped notices its
+  /// loss, and what it has started settles. Up to `ClientOptions::max_ttl`, because a node that
+  /// forgets it has no vote for so long. With one of at least the holder's TTL, its lease has ended
+  /// before the next one begins. Zero: none, the lock is passed on at once.
+  std::chrono::nanoseconds delay{0};
 };
 
 }  // namespace redlock

@@ -90,11 +90,12 @@ Result<RoundReport> Client::release(Target target, const Token& token) {
   });
 }
 
-Result<RoundReport> Client::break_lock(std::string_view resource, const Token& token) {
+Result<RoundReport> Client::break_lock(std::string_view resource, const Token& token,
+                                       BreakOptions options) {
   const auto core = core_;
   if (auto why = refuse(core, resource)) return *std::move(why);
   return api::wait_for<RoundReport>(*core, [&](api::RoundDone done) {
-    core->release(resource, token, std::move(done), api::ClientCore::ReleasedBy::its_operator);
+    core->release(resource, token, std::move(done), options);
   });
 }
 

@@ -109,14 +109,15 @@ void ClientCore::extend(Target&& target, const Token& token, std::chrono::nanose
   });
 }
 
-void ClientCore::release(Target&& target, const Token& token, RoundDone done, ReleasedBy who) {
+void ClientCore::release(Target&& target, const Token& token, RoundDone done,
+                         std::optional<BreakOptions> by_operator) {
   if (forked()) {
     if (done) done(forked_error());
     return;
   }
-  if (directly()) return begin_release_token(target, token, who, std::move(done));
-  enqueue([this, target = std::move(target), token, who, done = std::move(done)]() mutable {
-    begin_release_token(target, token, who, std::move(done));
+  if (directly()) return begin_release_token(target, token, by_operator, std::move(done));
+  enqueue([this, target = std::move(target), token, by_operator, done = std::move(done)]() mutable {
+    begin_release_token(target, token, by_operator, std::move(done));
   });
 }
 
@@ -294,17 +295,20 @@ void ClientCore::begin_extend_token(const Target& target, const Token& token,
   driver_->step(event);
 }
 
-void ClientCore::begin_release_token(const Target& target, const Token& token, ReleasedBy who,
-                                     RoundDone done) {
+void ClientCore::begin_release_token(const Target& target, const Token& token,
+                                     std::optional<BreakOptions> by_operator, RoundDone done) {
   const std::string& resource = target.resource();
-  if (refused(core::refuse_by_token(target, token), resource, done)) return;
+  auto why = core::refuse_by_token(target, token);
+  if (!why && by_operator) why = core::refuse_break(configuration_.settings, *by_operator);
+  if (refused(why, resource, done)) return;
   core::ReleaseToken event;
   event.request = remember(resource, std::move(done));
   event.resource = resource;
   const std::vector<std::string> more_resources = more_resources_of(target);
   event.more_resources = more_resources;
   event.token = token;
-  event.by_operator = who == ReleasedBy::its_operator;
+  event.by_operator = by_operator.has_value();
+  if (by_operator) event.delay = by_operator->delay;
   driver_->step(event);
 }
 

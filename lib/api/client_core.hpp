@@ -67,10 +67,9 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
   /// resource: `LeaseCell::set_others`. At most once for a lease.
   void watch_others(const std::shared_ptr<LeaseCell>& cell);
   void extend(Target&& target, const Token& token, std::chrono::nanoseconds ttl, RoundDone done);
-  /// An operator's is remembered by the nodes.
-  enum class ReleasedBy { holder, its_operator };
+  /// An operator's has terms, and is remembered by the nodes.
   void release(Target&& target, const Token& token, RoundDone done,
-               ReleasedBy who = ReleasedBy::holder);
+               std::optional<BreakOptions> by_operator = std::nullopt);
   /// `token`: is it among those that hold?
   void inspect(std::string_view resource, const std::optional<Token>& token, InspectDone done);
   RequestId watch(std::string_view resource, WatchOptions options, InspectDone changed);
@@ -109,6 +108,9 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
  private:
   using Job = Callback<void()>;
 
+  using AnyDone =
+      std::variant<std::monostate, AcquireDone, RoundDone, InspectDone, std::shared_ptr<Watching>>;
+
   /// A call that has not answered.
   struct Pending {
     std::uint32_t index = 0;
@@ -116,8 +118,7 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
     bool live = false;
     core::PoolIndexPlace by_request;
     std::string resource;
-    std::variant<std::monostate, AcquireDone, RoundDone, InspectDone, std::shared_ptr<Watching>>
-        done;
+    AnyDone done;
     LeaseCallbacks callbacks;
   };
 
@@ -136,6 +137,12 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
     RoundDone done;
     runtime::KeptRound round;
     std::optional<std::uint32_t> holds_left;
+  };
+  /// A call that failed because of a holder, whose name its error is to say.
+  struct Unnamed {
+    AnyDone done;  ///< of an acquire, an extend or a release
+    std::string resource;
+    std::unique_ptr<Error> error;
   };
   struct Seen {
     std::shared_ptr<Watching> watching;
@@ -169,8 +176,8 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
   };
   using Completion =
       std::variant<Call<AcquireDone, Result<Lease>>, Call<RoundDone, Result<RoundReport>>,
-                   Call<InspectDone, Result<Inspection>>, Seen, Released, Measured, Loss, Risk,
-                   Spent, NodeEvent, Told, ToldHold>;
+                   Call<InspectDone, Result<Inspection>>, Seen, Released, Unnamed, Measured, Loss,
+                   Risk, Spent, NodeEvent, Told, ToldHold>;
 
   // client_core.cpp: threads, jobs, the end
   void open(uv_loop_t* loop, uv::LoopThread::Lending lending);
@@ -193,8 +200,8 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
   void forget(const LeaseCell& cell, HoldObservation::End why) noexcept;
   void begin_extend_token(const Target& target, const Token& token, std::chrono::nanoseconds ttl,
                           RoundDone done);
-  void begin_release_token(const Target& target, const Token& token, ReleasedBy who,
-                           RoundDone done);
+  void begin_release_token(const Target& target, const Token& token,
+                           std::optional<BreakOptions> by_operator, RoundDone done);
   void begin_inspect(std::string_view resource, const std::optional<Token>& token,
                      InspectDone done);
   void begin_watch(RequestId request, std::string_view resource, WatchOptions options,
@@ -227,6 +234,8 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
   void spend(LeaseCallbacks callbacks);
   void run_completions();
   void run(Completion& completion) noexcept;
+  [[nodiscard]] bool is_to_name_holder(const Pending& call, const core::Failed& outcome) const;
+  void name_holder(Unnamed&& unnamed);
   [[nodiscard]] bool deadline_near() const noexcept;
 
   // observing.cpp: only where there is an observer

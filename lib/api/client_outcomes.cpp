@@ -95,8 +95,15 @@ void ClientCore::on_outcome(core::Instant /*now*/, const core::Failed& outcome) 
   if (extends && outcome.code == Errc::limit_reached) {
     error.message = runtime::explain_spent_renewals(call->resource);
   }
-  if (auto* done = std::get_if<AcquireDone>(&call->done)) {
-    if (configuration_.observer) observe_ended(outcome.request, call->resource, outcome.code);
+  if (configuration_.observer && std::holds_alternative<AcquireDone>(call->done)) {
+    observe_ended(outcome.request, call->resource, outcome.code);
+  }
+  if (is_to_name_holder(*call, outcome)) {
+    completions_.emplace_back(
+        Unnamed{std::move(call->done),
+                std::string(outcome.in_the_way.empty() ? call->resource : outcome.in_the_way),
+                std::make_unique<Error>(std::move(error))});
+  } else if (auto* done = std::get_if<AcquireDone>(&call->done)) {
     completions_.emplace_back(Call<AcquireDone, Result<Lease>>{std::move(*done), std::move(error)});
   } else if (auto* round_done = std::get_if<RoundDone>(&call->done)) {
     completions_.emplace_back(
@@ -192,6 +199,28 @@ void ClientCore::run_completions() {
   running_ = false;
 }
 
+bool ClientCore::is_to_name_holder(const Pending& call, const core::Failed& outcome) const {
+  if (!configuration_.name_holders || outcome.permits > 0) return false;
+  const bool of_a_holder =
+      outcome.code == Errc::held || outcome.code == Errc::split || outcome.code == Errc::not_holder;
+  return of_a_holder && (std::holds_alternative<AcquireDone>(call.done) ||
+                         std::holds_alternative<RoundDone>(call.done));
+}
+
+void ClientCore::name_holder(Unnamed&& unnamed) {
+  const std::string resource = std::move(unnamed.resource);
+  begin_inspect(resource, std::nullopt,
+                [call = std::move(unnamed)](const Result<Inspection>& inspection) mutable {
+                  // Else the client closes, and the error stays as it is.
+                  if (inspection) runtime::name_holder(*call.error, *inspection);
+                  if (auto* done = std::get_if<AcquireDone>(&call.done)) {
+                    if (*done) (*done)(std::move(*call.error));
+                  } else if (auto* round_done = std::get_if<RoundDone>(&call.done)) {
+                    if (*round_done) (*round_done)(std::move(*call.error));
+                  }
+                });
+}
+
 void ClientCore::run(Completion& completion) noexcept {
   std::visit(
       [this](auto& what) {
@@ -207,6 +236,8 @@ void ClientCore::run(Completion& completion) noexcept {
           what.cell->tell_risk();
         } else if constexpr (std::is_same_v<std::remove_cvref_t<decltype(what)>, Spent>) {
           what.callbacks = {};
+        } else if constexpr (std::is_same_v<std::remove_cvref_t<decltype(what)>, Unnamed>) {
+          name_holder(std::move(what));
         } else if constexpr (std::is_same_v<std::remove_cvref_t<decltype(what)>, Seen>) {
           if (what.watching->changed) what.watching->changed(std::move(what.what));
         } else if constexpr (std::is_same_v<std::remove_cvref_t<decltype(what)>, Released>) {

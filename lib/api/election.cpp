@@ -65,6 +65,8 @@ std::optional<Leader> leader_in(const Inspection& inspection) {
   if (inspection.state != Inspection::State::held) return std::nullopt;
   Leader leader;
   leader.token = Token::parse(inspection.holder).value_or(Token());
+  // An operator broke the lock of the last one.
+  if (leader.token.is_delay()) return std::nullopt;
   leader.candidate = leader.token.name();
   return leader;
 }

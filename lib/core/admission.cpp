@@ -30,6 +30,13 @@ std::optional<std::string> refuse_ttl(const Settings& settings, Duration ttl) {
          " to the max TTL of " + format_duration(settings.max_ttl) + " is allowed";
 }
 
+std::optional<std::string> refuse_break(const Settings& settings, const BreakOptions& options) {
+  // A node that forgets the delay has no vote for the max TTL.
+  if (options.delay >= Duration::zero() && options.delay <= settings.max_ttl) return std::nullopt;
+  return "delay: " + format_duration(options.delay) + "; up to the max TTL of " +
+         format_duration(settings.max_ttl) + " is allowed";
+}
+
 namespace {
 
 std::optional<std::string> refuse_target(const Target& target) {

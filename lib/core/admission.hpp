@@ -16,6 +16,8 @@ namespace redlock::core {
 /// is allowed; nothing where all is well. Checked before anything is sent.
 [[nodiscard]] std::optional<std::string> refuse_resource(std::string_view resource);
 [[nodiscard]] std::optional<std::string> refuse_ttl(const Settings& settings, Duration ttl);
+[[nodiscard]] std::optional<std::string> refuse_break(const Settings& settings,
+                                                      const BreakOptions& options);
 [[nodiscard]] std::optional<std::string> refuse_acquire(const Settings& settings,
                                                         const Target& target,
                                                         const AcquireOptions& options);

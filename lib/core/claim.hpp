@@ -105,6 +105,7 @@ struct Claim {
   Instant valid_until{};
   std::optional<Instant> granted_at;        ///< none: it never was a lease
   std::optional<std::uint32_t> holds_left;  ///< the most that a node counted at the release
+  Duration delay{};                         ///< release: see ReleaseToken
 
   // --- the current round ---
   Verb verb = Verb::set;  ///< what nodes that come up during the round are asked
@@ -162,10 +163,16 @@ struct Claim {
   /// For how long the nodes are to keep the key: its crashed holder keeps everybody out as well.
   [[nodiscard]] Duration time_to_ask(Verb asked, Instant now) const {
     if (asked == Verb::expire_orphan) return *terms.orphan_ttl;
+    if (asked == Verb::break_lock) return delay;
     const Duration ttl = std::max(round.ttl(), granted_at ? cooldown(now) : terms.hold_at_least);
     // A plain command sets the expiry, where the script only raises it.
     const bool plain = asked == Verb::extend_plain || asked == Verb::repair_plain;
     return plain ? std::max(ttl, keys.longest_asked()) : ttl;
+  }
+
+  /// By which its key leaves the nodes.
+  [[nodiscard]] Verb release_verb() const noexcept {
+    return delay > Duration::zero() ? Verb::break_lock : Verb::release;
   }
 
   /// Makes a reused slot new, keeping what its members have allocated.
@@ -179,6 +186,7 @@ struct Claim {
     valid_until = Instant{};
     granted_at.reset();
     holds_left.reset();
+    delay = Duration::zero();
     observation.reset();
     unasked = NodeSet();
     in_full.fill(NodeSet());

@@ -88,7 +88,7 @@ void Engine::send_owed(Claim& claim) {
   // When the interval is over, nothing is owed to a node that does not have our key.
   if (claim.cooldown(now_) == Duration::zero()) claim.keys.forgive_absent();
   claim.keys.release_sent(
-      transmit(claim, Verb::release, claim.keys.to_release(), ScriptForm::digest));
+      transmit(claim, claim.release_verb(), claim.keys.to_release(), ScriptForm::digest));
   claim.keys.resend_at(later(now_, owed_pause()));
 }
 
@@ -125,7 +125,8 @@ void Engine::on(const ReleaseToken& event) {
   claim.terms.assign(event.resource, event.more_resources);
   claim.by_operator = event.by_operator;
   claim.task = Claim::Task::release_by_token;
-  claim.verb = Verb::release;
+  claim.delay = event.delay;
+  claim.verb = claim.release_verb();
   claim.requests.push_back(event.request);
   begin_round(claim, 1, settings_.max_ttl);
   claim.keys.expires_by(gone_by(now_, settings_.max_ttl));
@@ -144,7 +145,9 @@ void Engine::judge_release_by_token(Claim& claim) {
     return release_decided(claim, Errc::not_holder);
   }
   if (!claim.round.pending().empty()) return;
-  const bool clean = released > 0 && released + refused >= claim.round.quorum();
+  // Where the key was missing, nobody is kept out.
+  const bool delayed = claim.delay > Duration::zero();
+  const bool clean = !delayed && released > 0 && released + refused >= claim.round.quorum();
   release_decided(claim, clean ? std::nullopt : std::optional(Errc::unavailable));
 }
 

@@ -175,6 +175,7 @@ void Engine::take_answer(const Answer& answer, Vote failure, std::optional<Arriv
       count_vote(*claim, answer, failure, took);
       break;
     case Verb::release:
+    case Verb::break_lock:
     case Verb::release_plain:
       note_release(*claim, answer);
       break;

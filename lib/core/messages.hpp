@@ -45,6 +45,7 @@ enum class Verb : std::uint8_t {
   extend,       ///< raise the expiry of our key
   extend_or_set,  ///< and give the key back to a node that lost it
   release,        ///< compare and delete
+  break_lock,     ///< compare, and keep everybody out for a while
   // Plain commands in the place of scripts, where the node knows them: see engine_plain.cpp.
   release_plain,          ///< DELIFEQ, and whether anybody is queued
   extend_plain,           ///< SET IFEQ: never for less time than before
@@ -66,7 +67,7 @@ enum class Verb : std::uint8_t {
   write_name,             ///< the client's name, for people; of no claim
   write_audit,            ///< which lock an operator broke, behind its release
 };
-inline constexpr std::size_t verbs = 30;
+inline constexpr std::size_t verbs = 31;
 
 /// Asks for the lock by a script.
 [[nodiscard]] constexpr bool is_taking_script(Verb verb) noexcept {
@@ -126,8 +127,8 @@ enum class Tracked : std::uint8_t {
 
 /// Changes the key of a resource, or ends it, whatever is asked for next.
 [[nodiscard]] constexpr bool is_write(Verb verb) noexcept {
-  return is_extend(verb) || verb == Verb::release || verb == Verb::release_plain ||
-         verb == Verb::expire_orphan || verb == Verb::notify;
+  return is_extend(verb) || verb == Verb::release || verb == Verb::break_lock ||
+         verb == Verb::release_plain || verb == Verb::expire_orphan || verb == Verb::notify;
 }
 
 /// How a script is sent: by its digest, or in full where the node said that it does not know it.
@@ -222,6 +223,7 @@ struct ReleaseToken {
   std::string_view resource;
   Token token{};
   bool by_operator = false;                       ///< nodes that deleted it remember who did
+  Duration delay{};                               ///< and for so long nobody may have it there
   std::span<const std::string> more_resources{};  ///< of the same token
 };
 struct Inspect {

@@ -20,6 +20,7 @@ std::optional<Classified> classify(core::Verb verb, Dialect form,
     case core::Verb::extend_or_set:
       return classify_extend(verb, first);
     case core::Verb::release:
+    case core::Verb::break_lock:
       return classify_release(first);
     case core::Verb::release_plain:
       return classify_plain_release(first, *values[1]);

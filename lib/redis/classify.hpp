@@ -51,6 +51,7 @@ struct Classified {
     case core::Verb::extend:
     case core::Verb::extend_or_set:
     case core::Verb::release:
+    case core::Verb::break_lock:
     case core::Verb::extend_plain:
     case core::Verb::notify:
     case core::Verb::inspect:

@@ -298,6 +298,13 @@ void Encoder::format(Frame& frame, core::Verb verb, std::string_view resource, c
       }
       break;
     }
+    case core::Verb::break_lock: {
+      const auto [command, script] = call(scripts::break_lock);
+      const Decimal delay = milliseconds_rounded_up(frame.ttl);
+      append(of_script, {command, script, "1", resource, token.view(), delay.view(), terms.name});
+      token_word = of_script + 1;
+      break;
+    }
     case core::Verb::release_plain: {
       if (frame.dialect == Dialect::with_delex) {
         append(of_command, {"DELEX", resource, "IFEQ", token.view()});

@@ -35,7 +35,8 @@ struct Terms {
   std::string_view client{};
   std::optional<std::int64_t> ticket{};  ///< with which it is queued; none: it is not
   bool quiet = false;                    ///< release: another client passes the resource on
-  std::string_view name{};               ///< write_audit: what people call this client
+  /// write_audit: what people call this client; break_lock: the token that keeps everybody out.
+  std::string_view name{};
   core::Duration reserved_for{};         ///< and for how long it is reserved; zero: as usual
 
   [[nodiscard]] bool none() const noexcept {

@@ -166,6 +166,7 @@ Result<Configuration> configure(ClientOptions options) {
   configuration.settings.max_ttl = options.max_ttl;
   configuration.on_node_event = std::move(options.on_node_event);
   configuration.observer = std::move(options.observer);
+  configuration.name_holders = options.name_holders;
   return configuration;
 }
 

@@ -18,6 +18,7 @@ struct Configuration {
   std::vector<redis::ConnectionTarget> targets;  ///< in the order of settings.nodes
   std::function<void(const NodeEvent&)> on_node_event;
   std::shared_ptr<Observer> observer;  ///< none: nothing is observed
+  bool name_holders = false;           ///< see ClientOptions
   /// How to reach a member that the options do not name.
   std::function<Result<redis::ConnectionTarget>(const std::string& name)> reach;
 };

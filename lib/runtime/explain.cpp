@@ -73,12 +73,19 @@ std::string short_holder(std::string_view holder) {
   return text;
 }
 
+/// Nobody's lease, but what keeps everybody out after an operator broke it.
+bool is_delay(std::string_view holder) {
+  const auto token = Token::parse(holder);
+  return token && token->is_delay();
+}
+
 std::string who_is_in_the_way(std::string_view holder, std::uint32_t permits) {
   if (permits > 0) return "all " + std::to_string(permits) + " permits are taken";
   if (holder == "shared") return "held by readers";
   if (holder == "writer") return "somebody waits, and new holds are refused";
   if (holder == interval_token) return "its interval is not over";
   if (holder.starts_with(reservation_prefix)) return "reserved for the client that is next";
+  if (is_delay(holder)) return "broken by " + short_holder(holder);
   return "holder " + short_holder(holder);
 }
 
@@ -104,6 +111,8 @@ std::string about_holder(const RoundReport& report, std::uint32_t permits) {
     if (node.vote != Vote::refused || node.holder != leader || !node.remaining) continue;
     left = std::max(left.value_or(std::chrono::nanoseconds::zero()), *node.remaining);
   }
+  if (left && permits == 0 && is_delay(leader))
+    return text + ", free in " + core::format_duration(*left);
   if (left) text += ", " + core::format_duration(*left) + " left";
   return text;
 }
@@ -118,6 +127,45 @@ std::string about_failures(const RoundReport& report) {
     text += "; " + node.url + ": " + node.message;
   }
   return text;
+}
+
+/// The longest on any node that stores the same as most of them.
+std::string time_left(const Inspection& inspection) {
+  std::optional<std::chrono::nanoseconds> left;
+  for (const NodeInspection& node : inspection.nodes) {
+    const bool leads =
+        node.kind == inspection.kind && node.holder.value_or(std::string()) == inspection.holder;
+    if (leads && node.remaining) left = std::max(left.value_or(*node.remaining), *node.remaining);
+  }
+  if (!left) return {};
+  const bool is_free_then = is_delay(inspection.holder);
+  return is_free_then ? ", free in " + core::format_duration(*left)
+                      : ", " + core::format_duration(*left) + " left";
+}
+
+std::string who_has(const Inspection& inspection) {
+  const auto called = [](const std::string& name, const std::string& otherwise) {
+    return name.empty() ? short_holder(otherwise) : redis::visible(name);
+  };
+  switch (inspection.kind) {
+    case LockKind::none:
+      return "nobody holds it now";
+    case LockKind::exclusive:
+      if (is_delay(inspection.holder)) break;
+      return (inspection.state == Inspection::State::split ? "most of it held by " : "held by ") +
+             called(inspection.holder_name, inspection.holder) + time_left(inspection);
+    case LockKind::shared:
+      return "held by readers" + time_left(inspection);
+    case LockKind::reentrant:
+      return "held by owner " + redis::visible(inspection.holder) + time_left(inspection);
+    case LockKind::interval:
+      return "its interval is not over" + time_left(inspection);
+    case LockKind::reserved:
+      return "reserved for " + called(inspection.next_name, inspection.next);
+    case LockKind::other:
+      return "a key that is no lock" + time_left(inspection);
+  }
+  return "broken by " + short_holder(inspection.holder) + time_left(inspection);
 }
 
 /// Advice for a user whose nodes are new.
@@ -212,6 +260,21 @@ RoundReport report_round(const core::Round& round, const std::vector<std::string
 Error explain(Errc code, std::string_view resource, RoundReport report, std::uint32_t permits) {
   std::string message = sentence(code, resource, report, permits);
   return Error{code, std::move(message), std::move(report)};
+}
+
+void name_holder(Error& error, const Inspection& inspection) {
+  const auto answered = static_cast<std::size_t>(
+      std::count_if(inspection.nodes.begin(), inspection.nodes.end(),
+                    [](const NodeInspection& node) { return node.error.empty(); }));
+  if (answered < inspection.quorum) return;
+  const bool is_reserved = inspection.kind == LockKind::reserved;
+  error.holder_name = is_reserved ? inspection.next_name : inspection.holder_name;
+  const std::string refusal = about_holder(error.round, 0);
+  const bool knows_more = error.code == Errc::held && inspection.kind != LockKind::none;
+  if (knows_more && error.message.ends_with(refusal)) {
+    error.message.resize(error.message.size() - refusal.size());
+  }
+  error.message += "; " + who_has(inspection);
 }
 
 std::string explain_spent_renewals(std::string_view resource) {

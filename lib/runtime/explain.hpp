@@ -25,6 +25,8 @@ namespace redlock::runtime {
 /// semaphore that was asked for one.
 [[nodiscard]] Error explain(Errc code, std::string_view resource, RoundReport report,
                             std::uint32_t permits = 0);
+/// Adds to an error about a holder who that is, by an inspection a moment later.
+void name_holder(Error& error, const Inspection& inspection);
 /// An extend by hand that its lease's RenewalOptions do not allow.
 [[nodiscard]] std::string explain_spent_renewals(std::string_view resource);
 

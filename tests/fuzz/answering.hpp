@@ -43,6 +43,8 @@ inline constexpr std::array every_form{redis::Dialect::classic, redis::Dialect::
       return 'x';
     case core::Verb::release:
       return 'd';
+    case core::Verb::break_lock:
+      return 'B';
     case core::Verb::release_plain:
       return 'D';
     case core::Verb::extend_plain:
@@ -115,7 +117,8 @@ void each_verb(Visit&& visit) {
   const bool extends = core::is_extend(verb);
   const bool scripted_extend = verb == Verb::extend || verb == Verb::extend_or_set;
   const bool sets = core::is_set(verb) || core::is_raise(verb);
-  const bool releases = verb == Verb::release || verb == Verb::release_plain;
+  const bool releases =
+      verb == Verb::release || verb == Verb::break_lock || verb == Verb::release_plain;
   const bool is_free_or_not = verb == Verb::join_queue || verb == Verb::track;
   switch (reply) {
     case Reply::granted:
@@ -143,7 +146,8 @@ void each_verb(Visit&& visit) {
     case Reply::marker:
       return verb == Verb::read_marker || core::is_marker_write(verb);
     case Reply::script_missing:
-      return scripted_extend || verb == Verb::release || verb == Verb::inspect ||
+      return scripted_extend || verb == Verb::release || verb == Verb::break_lock ||
+             verb == Verb::inspect ||
              verb == Verb::notify || core::is_taking_script(verb) || verb == Verb::raise_fence ||
              verb == Verb::expire_orphan || verb == Verb::prune_fencing_numbers ||
              verb == Verb::write_audit || core::is_about_queue(verb);

@@ -162,8 +162,18 @@ TEST_F(CliVerbs, ExtendAndReleaseByAnotherTokenAre76AndChangeNothing) {
   const ProcessResult released = tool({"release", "r", "--token", "me", "--json"});
   EXPECT_EQ(released.exit_code, 76);
   EXPECT_EQ(json_of(released).value("outcome", ""), "not_holder");
-  EXPECT_EQ(count_lines(released.errors), 1U) << released.errors;
+  for (const ProcessResult& refused : {extended, released}) {
+    EXPECT_EQ(count_lines(refused.errors), 1U) << refused.errors;
+    EXPECT_NE(refused.errors.find("; held by somebody (exclusive, "), std::string::npos)
+        << refused.errors;
+  }
   EXPECT_TRUE(eventually([&] { return nodes().count_held_by("r", "somebody") == 3; }));
+}
+
+TEST_F(CliVerbs, ExtendAndReleaseOfWhatNobodyHoldsSayThat) {
+  const ProcessResult released = tool({"release", "r", "--token", "me"});
+  EXPECT_EQ(released.exit_code, 76);
+  EXPECT_NE(released.errors.find("; nobody holds it\n"), std::string::npos) << released.errors;
 }
 
 TEST_F(CliVerbs, ReleaseFreesTheResource) {

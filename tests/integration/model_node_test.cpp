@@ -61,6 +61,8 @@ constexpr std::array verbs{
     Verb::release,
     Verb::leave_queue,
     Verb::join_queue,
+    Verb::break_lock,
+    Verb::break_lock,
     // Of servers that know them.
     Verb::release_plain,
     Verb::extend_plain,
@@ -89,6 +91,8 @@ constexpr std::array<std::string_view, verbs.size()> verb_names{"set",
                                                                 "release",
                                                                 "leave_queue",
                                                                 "join_queue",
+                                                                "break_lock",
+                                                                "break_lock",
                                                                 "release_plain",
                                                                 "extend_plain",
                                                                 "repair_plain",
@@ -282,6 +286,8 @@ class ModelAgainstServer : public testing::TestWithParam<std::uint64_t> {
     const auto client = simulation::digits_of(request.client);
     if (request.client != 0) terms.client = {client.data(), client.size()};
     terms.ticket = request.ticket;
+    const auto keeper = simulation::digits_of(request.keeper);
+    if (request.keeper != 0) terms.name = {keeper.data(), keeper.size()};
     const auto digits = simulation::digits_of(request.token);
     const bool about_nobody = request.token == 0;
     const Token token = about_nobody ? Token() : *Token::parse({digits.data(), digits.size()});
@@ -319,6 +325,7 @@ class ModelAgainstServer : public testing::TestWithParam<std::uint64_t> {
       request.ticket = random_.below(9);
     }
     if (verb == Verb::inspect && random_.per_mille(500)) request.token = 0;
+    if (verb == Verb::break_lock) request.keeper = 4;
     if (verb == Verb::take_permit) request.permits = 2;
     if (verb == Verb::enter) {
       request.group = static_cast<std::uint64_t>(random_.between(1, 3));

@@ -181,6 +181,82 @@ TEST(Names, TheLastEightAreRemembered) {
   }));
 }
 
+/// Its errors say who holds what.
+Client client_that_names_holders() {
+  ClientOptions options = patient(shared_urls(3));
+  options.name_holders = true;
+  return make_client(std::move(options));
+}
+
+TEST(Names, ErrorsSayWhoTheHolderIsWhereThatIsAskedFor) {
+  const std::string resource = fresh_resource();
+  Client holder = client_called("alice, nightly");
+  Client other = client_that_names_holders();
+  auto lease = holder.acquire(resource);
+  ASSERT_TRUE(succeeded(lease));
+  ASSERT_TRUE(eventually_held_by(other, resource, "alice, nightly"));
+  const Token stale = *Token::parse("stale");
+  const auto refused = other.try_acquire(resource);
+  ASSERT_TRUE(failed_with(refused, Errc::held));
+  EXPECT_EQ(refused.error().holder_name, "alice, nightly");
+  EXPECT_NE(refused.error().message.find("; held by alice, nightly, "), std::string::npos)
+      << refused.error().message;
+  EXPECT_FALSE(refused.error().round.nodes.empty()) << "the votes stay there";
+  for (const auto& failed :
+       {other.release(resource, stale), other.extend(resource, stale, seconds(10))}) {
+    ASSERT_TRUE(failed_with(failed, Errc::not_holder));
+    EXPECT_EQ(failed.error().holder_name, "alice, nightly");
+    EXPECT_NE(failed.error().message.find("; held by alice, nightly, "), std::string::npos);
+  }
+  const auto several = other.try_acquire(all_of({fresh_resource(), resource}));
+  ASSERT_TRUE(failed_with(several, Errc::held));
+  EXPECT_EQ(several.error().holder_name, "alice, nightly");
+  ASSERT_TRUE(succeeded(lease->release()));
+  const auto gone = other.release(resource, stale);
+  ASSERT_TRUE(failed_with(gone, Errc::not_holder));
+  EXPECT_EQ(gone.error().holder_name, "");
+}
+
+TEST(Names, ErrorsOfALeaseSayWhoTookIt) {
+  const std::string resource = fresh_resource();
+  Client other = client_that_names_holders();
+  auto lease = other.acquire(resource);
+  ASSERT_TRUE(succeeded(lease));
+  Client breaker = client_called("on call");
+  ASSERT_TRUE(succeeded(breaker.break_lock(resource, lease->token(), {.delay = seconds(30)})));
+  const auto extended = lease->extend(seconds(10));
+  ASSERT_TRUE(failed_with(extended, Errc::not_holder));
+  EXPECT_EQ(extended.error().holder_name, "on call");
+  EXPECT_NE(extended.error().message.find("; broken by on call, free in "), std::string::npos)
+      << extended.error().message;
+}
+
+TEST(Names, ErrorsCostOneRoundTripWhereNobodyAskedForNames) {
+  const std::string resource = fresh_resource();
+  Client holder = client_called("alice");
+  Client other = client_called("bob");
+  const auto lease = holder.acquire(resource);
+  ASSERT_TRUE(succeeded(lease));
+  ASSERT_TRUE(eventually_held_by(other, resource, "alice"));
+  EXPECT_EQ(other.try_acquire(resource).error().holder_name, "");
+}
+
+TEST(Names, AnErrorThatIsToNameTheHolderArrivesThoughTheClientCloses) {
+  const std::string resource = fresh_resource();
+  Client holder = client_called("alice");
+  const auto lease = holder.acquire(resource);
+  ASSERT_TRUE(succeeded(lease));
+  for (int i = 0; i < 20; ++i) {
+    Client other = client_that_names_holders();
+    ASSERT_TRUE(succeeded(other.inspect(resource))) << "connected";
+    auto refused = std::async(std::launch::async, [&] { return other.try_acquire(resource); });
+    ASSERT_TRUE(succeeded(other.close()));
+    const auto error = refused.get();
+    ASSERT_FALSE(error);
+    EXPECT_TRUE(error.error().code == Errc::held || error.error().code == Errc::closed);
+  }
+}
+
 TEST(Names, AHolderThatWasKilledHasANameAllTheSame) {
   Nodes nodes(3);
   const Words to_nodes{"--nodes", nodes.joined_urls()};

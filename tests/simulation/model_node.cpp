@@ -83,6 +83,7 @@ bool ModelNode::is_script(Verb verb) {
     case Verb::extend:
     case Verb::extend_or_set:
     case Verb::release:
+    case Verb::break_lock:
     case Verb::inspect:
     case Verb::expire_orphan:
     case Verb::prune_fencing_numbers:
@@ -149,6 +150,9 @@ Response ModelNode::execute(const Request& request, True now) {
       break;
     case Verb::release:
       by_script(Script::release, [&] { release(request, now, response); });
+      break;
+    case Verb::break_lock:
+      by_script(Script::break_lock, [&] { break_lock(request, now, response); });
       break;
     case Verb::release_plain:
       release_plain(request, now, response);
@@ -808,6 +812,30 @@ void ModelNode::leave(const Request& request, True now, Response& response) {
     response.reply = key.holds.empty() ? Reply::gone : Reply::taken;
     response.holds = core::Holds{.count = static_cast<std::uint32_t>(key.holds.size())};
   }
+}
+
+void ModelNode::break_lock(const Request& request, True now, Response& response) {
+  Key& key = memory_.keys[request.resource];
+  look(key, now);
+  response.reply = Reply::gone;
+  if (key.group != 0) {
+    const bool was_there = key.holds.erase(request.token) == 1;
+    response.holds = core::Holds{.count = static_cast<std::uint32_t>(key.holds.size())};
+    if (!key.holds.empty()) {
+      response.reply = was_there ? Reply::released : Reply::taken;
+      if (was_there) refuse_new_holds(request.resource, request.ttl_ms, now);
+      return;
+    }
+    if (!was_there) return;
+  } else if (key.token != request.token) {
+    if (key.token != 0) response.reply = Reply::taken;
+    return;
+  }
+  response.reply = Reply::released;
+  key = {};
+  key.token = request.keeper;
+  key.expires = clock.milliseconds(now) + request.ttl_ms;
+  notify(request.resource);
 }
 
 void ModelNode::inspect(const Request& request, True now, Response& response) const {

@@ -52,6 +52,7 @@ struct Request {
   std::uint64_t client = 0;              ///< in whose name; a release: who is queued again
   std::optional<std::int64_t> ticket{};  ///< with which it is queued; none: it is not
   bool quiet = false;                    ///< a release that passes nothing on
+  std::uint64_t keeper = 0;              ///< break_lock: the token that keeps everybody out
   std::int64_t reserved_ms = 20;         ///< for so long the next has it, if it is free
 };
 
@@ -217,7 +218,7 @@ class ModelNode {
   };
   /// An expired key is deleted when it is read: a clock set back does not revive it.
   void expire(std::size_t resource, True now);
-  enum class Script : std::uint8_t { fence, extend, release, inspect, prune, take, permit, enter };
+  enum class Script : std::uint8_t { fence, extend, release, inspect, prune, take, permit, enter, break_lock };
   [[nodiscard]] bool knows(Script script, core::ScriptForm form);
 
   /// Forgets the holds that have ended, as every script does that meets them.
@@ -266,13 +267,14 @@ class ModelNode {
   void set_all(const Request& request, True now, Response& response);
   [[nodiscard]] static bool is_script(core::Verb verb);
   void release(const Request& request, True now, Response& response);
+  void break_lock(const Request& request, True now, Response& response);
   void inspect(const Request& request, True now, Response& response) const;
   void write_marker(const core::MarkerWrite& write, True now, Response& response);
 
   Mutant mutant_;
   Memory memory_;
   Memory saved_;
-  std::array<bool, 8> knows_{};
+  std::array<bool, 9> knows_{};
 };
 
 }  // namespace redlock::simulation

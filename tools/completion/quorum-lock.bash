@@ -5,7 +5,7 @@ _quorum_lock() {
   local verbs="run acquire extend release inspect list top watch break doctor bootstrap members bench chaos elect config help"
   local values=" --nodes --config --local --quorum --name --password-file --cacert --cert --key --timeout
     --max-ttl --restart-guard --clock-bound --ttl --wait --token --max-hold --max-renewals --kill-after
-    --orphan-ttl --permits --owner --at-least --metrics-file --metrics-listen --limit --mode --in-flight
+    --orphan-ttl --permits --owner --at-least --delay --metrics-file --metrics-listen --limit --mode --in-flight
     --nodes-count --duration --repetitions --contenders --hold --hand-overs --clients --faults --seed
     --html --keep --check --ports --contender-command "
   local options="--nodes --config --local --quorum --name --password-file --cacert --cert --key --timeout
@@ -97,7 +97,7 @@ _quorum_lock() {
       mapfile -t COMPREPLY < <(compgen -W "0s 1s 10s 30s 2m forever" -- "$current")
       return
       ;;
-    --ttl | --timeout | --max-ttl | --clock-bound | --orphan-ttl | --max-hold | --kill-after | --at-least | --duration | --hold)
+    --ttl | --timeout | --max-ttl | --clock-bound | --orphan-ttl | --max-hold | --kill-after | --at-least | --delay | --duration | --hold)
       mapfile -t COMPREPLY < <(compgen -W "250ms 1s 10s 30s 2m" -- "$current")
       return
       ;;
@@ -117,7 +117,7 @@ _quorum_lock() {
     inspect) options+=" --permits" ;;
     list) options+=" --watch --limit" ;;
     top) options+=" --limit" ;;
-    break) options+=" --yes" ;;
+    break) options+=" --yes --delay" ;;
     bootstrap) options+=" --after-loss" ;;
     chaos) options+=" --clients --duration --faults --seed --ports --html --keep --check --contender-command" ;;
     bench)

@@ -83,6 +83,12 @@ std::string who_text(const std::string& name, const std::string& token) {
   return as_printable(token.substr(0, shown)) + (token.size() > shown ? "…" : "");
 }
 
+std::string delay_text(const std::string& holder) {
+  const auto token = Token::parse(holder);
+  if (!token || !token->is_delay()) return {};
+  return "broken by " + who_text(std::string(token->name()), holder);
+}
+
 std::string waiters_text(std::size_t waiters) {
   return fmt::format("{} client{} wait{}", waiters, waiters == 1 ? "" : "s",
                      waiters == 1 ? "s" : "");
@@ -107,6 +113,8 @@ std::string obstacle_text(const Inspection& inspection) {
     case LockKind::none:
       return {};
     case LockKind::exclusive: {
+      const bool held = inspection.state == Inspection::State::held;
+      if (std::string delay = delay_text(inspection.holder); held && !delay.empty()) return delay;
       return fmt::format("{} {}", holding_text(inspection.state),
                          who_text(inspection.holder_name, inspection.holder));
     }
@@ -128,6 +136,10 @@ std::string holder_text(const Inspection& inspection) {
   const auto left = longest_left(inspection);
   const std::string for_how_long =
       left ? fmt::format("{} left", format_duration(*left)) : std::string("without expiry");
+  const bool held = inspection.state == Inspection::State::held;
+  if (held && left && !delay_text(inspection.holder).empty()) {
+    return fmt::format("{}, free in {}", obstacle_text(inspection), format_duration(*left));
+  }
   if (inspection.kind == LockKind::exclusive) {
     return fmt::format("{} (exclusive, {})", obstacle_text(inspection), for_how_long);
   }
@@ -160,7 +172,7 @@ std::string describe_permits(Client& client, const std::string& resource, std::s
 
 std::string people_text(const Inspection& inspection) {
   std::string text;
-  if (!inspection.holder_name.empty()) {
+  if (!inspection.holder_name.empty() && delay_text(inspection.holder).empty()) {
     text += fmt::format("  holder {}\n", as_printable(inspection.holder_name));
   }
   if (inspection.kind == LockKind::reserved) {

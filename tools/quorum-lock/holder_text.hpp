@@ -17,6 +17,10 @@ namespace redlock::cli {
 /// What people call a holder: its name, or else the beginning of its token.
 [[nodiscard]] std::string who_text(const std::string& name, const std::string& token);
 
+/// "broken by on call" where the holder is the token that keeps everybody out after an operator
+/// broke the lock (`break --delay`). Empty: it is another.
+[[nodiscard]] std::string delay_text(const std::string& holder);
+
 /// The longest on any node that stores the verdict's holder; none: without expiry, or unknown.
 [[nodiscard]] std::optional<std::chrono::nanoseconds> longest_left(const Inspection& inspection);
 
@@ -25,7 +29,8 @@ namespace redlock::cli {
 
 /// Why a resource cannot be had, in one line without a line end, for example "held by
 /// nightly@db3:4211 backup (exclusive, 4.9 s left)", "held by 2 readers", "interval, over in 4.9
-/// s", "reserved for cron@db1:77 nightly, next of 3 waiting". Empty: it is free.
+/// s", "broken by on call, free in 4.9 s", "reserved for cron@db1:77 nightly, next of 3 waiting".
+/// Empty: it is free.
 [[nodiscard]] std::string holder_text(const Inspection& inspection);
 
 /// Asks the nodes once about each of so many permits: "3 of 3 permits taken, 2 clients wait".

@@ -166,6 +166,7 @@ Json sighting(std::string_view resource, const Inspection& inspection) {
             {"kind", std::string(kind_name(inspection.kind))},
             {"state", std::string(to_string(inspection.state))}};
   json["holder"] = inspection.holder.empty() ? Json(nullptr) : Json(as_utf8(inspection.holder));
+  if (!delay_text(inspection.holder).empty()) json["delay"] = true;
   return json;
 }
 
@@ -221,10 +222,12 @@ std::string leader_json(std::string_view election, const std::optional<Leader>& 
 }
 
 std::string break_json(std::string_view outcome, std::string_view resource,
-                       const std::vector<std::string>& tokens, const Inspection& inspection) {
+                       const std::vector<std::string>& tokens, std::chrono::nanoseconds delay,
+                       const Inspection& inspection) {
   Json json{{"outcome", std::string(outcome)}, {"resource", as_utf8(resource)}};
   json["tokens"] = Json::array();
   for (const std::string& token : tokens) json["tokens"].push_back(as_utf8(token));
+  json["delay_ms"] = milliseconds(delay);
   json["broken"] = broken_locks(inspection.broken);
   json["nodes"] = inspected_nodes(inspection);
   return json_line(json);

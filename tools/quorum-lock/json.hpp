@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -48,10 +49,11 @@ struct PermitInspection {
                                       const std::optional<Leader>& leader,
                                       std::optional<FencingToken> term);
 
-/// The result of `break`: the tokens it deleted, and what the nodes store now.
+/// The result of `break`: the tokens it deleted, for how long nobody can acquire the resource
+/// (zero: anybody can at once), and what the nodes store now.
 [[nodiscard]] std::string break_json(std::string_view outcome, std::string_view resource,
                                      const std::vector<std::string>& tokens,
-                                     const Inspection& inspection);
+                                     std::chrono::nanoseconds delay, const Inspection& inspection);
 
 /// `outcome` of a failed call; none for errors that are not about the lock.
 [[nodiscard]] std::optional<std::string_view> outcome_of(Errc errc) noexcept;

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "quorum-lock/duration.hpp"
+#include "quorum-lock/holder_text.hpp"
 #include "quorum-lock/json_line.hpp"
 #include "quorum-lock/table.hpp"
 #include "quorum-lock/text.hpp"
@@ -47,6 +48,7 @@ std::string holder_text(const ListedLock& lock) {
     return fmt::format("owner {}, {}", as_printable(lock.holder), counted(lock.holds, "hold"));
   }
   if (lock.holder.empty()) return "-";
+  if (std::string delay = delay_text(lock.holder); !delay.empty()) return delay;
   const std::string name = name_in(lock.holder);
   return as_printable(name.empty() ? lock.holder : name);
 }
@@ -85,6 +87,7 @@ Json lock_json(const ListedLock& lock) {
   json["holder"] = lock.holder.empty() ? Json(nullptr) : Json(as_utf8(lock.holder));
   const std::string name = lock.kind == LockKind::exclusive ? name_in(lock.holder) : std::string();
   if (!name.empty()) json["holder_name"] = as_utf8(name);
+  if (!delay_text(lock.holder).empty()) json["delay"] = true;
   if (lock.permits) json["permits_held"] = *lock.permits;
   if (lock.holds > 0) json["holds"] = lock.holds;
   json["remaining_ms"] = std::chrono::floor<std::chrono::milliseconds>(lock.remaining).count();

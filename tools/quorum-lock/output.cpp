@@ -86,8 +86,10 @@ std::string who_holds(LockKind kind, std::string_view holder, std::uint32_t hold
       holds == 0 ? std::string() : fmt::format(", {} {}", holds, holds == 1 ? "hold" : "holds");
   switch (kind) {
     case LockKind::none:
-    case LockKind::exclusive:
-      return as_printable(holder);
+    case LockKind::exclusive: {
+      const std::string delay = delay_text(std::string(holder));
+      return delay.empty() ? as_printable(holder) : "nobody, " + delay;
+    }
     case LockKind::shared:
       return holds == 0 ? "nobody, but somebody waits"
                         : fmt::format("{} reader{}", holds, holds == 1 ? "" : "s");

@@ -2,13 +2,16 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <iostream>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "quorum-lock/duration.hpp"
 #include "quorum-lock/exit_code.hpp"
+#include "quorum-lock/holder_text.hpp"
 #include "quorum-lock/json.hpp"
 #include "quorum-lock/output.hpp"
 #include "quorum-lock/session.hpp"
@@ -59,32 +62,54 @@ bool any_still_there(const std::vector<std::string>& tokens, const Inspection& i
 
 enum class Reply { yes, no };
 
-Reply ask() {
+Reply ask(std::chrono::nanoseconds delay) {
   // On standard error, so that it is seen when standard output goes to a file.
-  std::fputs(
-      "Break it? A holder that is alive is not notified, and renews it if nobody else is "
-      "quicker. [y/N] ",
-      stderr);
+  const std::string question =
+      delay == delay.zero()
+          ? "Break it? A holder that is alive is not notified, and renews it if nobody else is "
+            "quicker. [y/N] "
+          : fmt::format(
+                "Break it? A holder that is alive is not notified. Nobody can acquire it "
+                "for {}. [y/N] ",
+                format_duration(delay));
+  std::fputs(question.c_str(), stderr);
   std::string line;
   if (!std::getline(std::cin, line)) return Reply::no;
   return line == "y" || line == "Y" || line == "yes" ? Reply::yes : Reply::no;
 }
 
-int report(const Settings& settings, std::string_view outcome, const std::string& resource,
-           const std::vector<std::string>& tokens, const Inspection& inspection) {
-  if (settings.format == Settings::Format::json) {
-    return print_result(break_json(outcome, resource, tokens, inspection));
+/// What is broken, and on which terms.
+struct Breaking {
+  const Settings& settings;
+  std::string resource;
+  std::vector<std::string> tokens;    ///< that were shown
+  std::chrono::nanoseconds delay{0};  ///< zero: none
+  bool has_unlisted_holds = false;    ///< the delay begins behind the last one
+};
+
+/// `delay`: what was imposed.
+int report(const Breaking& what, std::string_view outcome, std::chrono::nanoseconds delay,
+           const Inspection& inspection) {
+  if (what.settings.format == Settings::Format::json) {
+    return print_result(break_json(outcome, what.resource, what.tokens, delay, inspection));
   }
-  if (settings.detail == Settings::Detail::quiet) return code(ExitCode::done);
+  if (what.settings.detail == Settings::Detail::quiet) return code(ExitCode::done);
   const Style style = Style::of_standard_output();
-  if (tokens.empty()) {
-    return print_result(fmt::format("{} {}, nothing to break\n", as_printable(resource),
-                                    style.paint(Style::Colour::good, "free")));
+  const std::string resource = as_printable(what.resource);
+  if (outcome == "free") {
+    const std::string nothing =
+        what.tokens.empty() ? "nothing to break" : "released before it was broken";
+    return print_result(fmt::format("{} {}, {}{}\n", resource,
+                                    style.paint(Style::Colour::good, "free"), nothing,
+                                    what.delay == what.delay.zero() ? "" : ", no delay imposed"));
   }
   std::string text;
-  for (const std::string& token : tokens) {
+  for (const std::string& token : what.tokens) {
     text += fmt::format("{} {}  token {}\n", style.paint(Style::Colour::warning, "broken"),
-                        as_printable(resource), as_printable(token));
+                        resource, as_printable(token));
+  }
+  if (delay > delay.zero()) {
+    text += fmt::format("nobody can acquire {} for {}\n", resource, format_duration(delay));
   }
   return print_result(text);
 }
@@ -94,40 +119,115 @@ int report_not_broken(const Settings& settings, std::string_view outcome,
                       const std::string& resource, const Inspection& inspection,
                       std::string_view why, ExitCode exit_code) {
   const int printed = settings.format == Settings::Format::json
-                          ? print_result(break_json(outcome, resource, {}, inspection))
+                          ? print_result(break_json(outcome, resource, {}, {}, inspection))
                           : code(ExitCode::done);
   print_error(why);
   return printed == code(ExitCode::done) ? code(exit_code) : printed;
 }
 
+/// Where tokens were deleted, also where the nodes were too few for a round to call it that.
+struct BrokenOn {
+  bool any = false;
+  std::set<std::string> nodes;  ///< and those for whose answers no round has waited
+
+  void add(const RoundReport& round) {
+    for (const NodeReport& node : round.nodes) {
+      any = any || node.vote == Vote::granted;
+      if (node.vote == Vote::granted || node.vote == Vote::pending) nodes.insert(node.url);
+    }
+  }
+};
+
+/// The tokens are gone. Whether nobody can acquire the resource for the delay is a fact of the
+/// nodes, not of this program.
+int judge_delay(const Breaking& what, const BrokenOn& broken_on, const Inspection& after) {
+  const auto delayed = static_cast<std::size_t>(std::count_if(
+      after.nodes.begin(), after.nodes.end(), [&broken_on](const NodeInspection& node) {
+        const bool keeps =
+            node.kind == LockKind::exclusive && node.holder && !delay_text(*node.holder).empty();
+        return keeps && broken_on.nodes.contains(node.url);
+      }));
+  const std::string obstacle = holder_text(after);
+  if (!broken_on.any && delayed == 0) {
+    if (after.state == Inspection::State::free) {
+      return report(what, "free", std::chrono::nanoseconds::zero(), after);
+    }
+    const bool known = after.state != Inspection::State::indeterminate;
+    return report_not_broken(
+        what.settings, known ? to_string(after.state) : "unavailable", what.resource, after,
+        fmt::format("'{}' was released before it was broken, and no delay imposed; {}",
+                    what.resource, known ? obstacle : "too few nodes say who has it now"),
+        known ? ExitCode::taken : ExitCode::unavailable);
+  }
+  // Those who enter before the last hold is broken are refused: it is broken again.
+  if (delayed >= after.quorum || what.has_unlisted_holds) {
+    const bool imposed = delayed >= after.quorum;
+    return report(what, "released", imposed ? what.delay : std::chrono::nanoseconds::zero(), after);
+  }
+  if (what.settings.format == Settings::Format::json &&
+      report(what, "released", std::chrono::nanoseconds::zero(), after) != code(ExitCode::done)) {
+    return code(ExitCode::failure);
+  }
+  print_error(
+      fmt::format("'{}' was broken, but the delay could not be imposed: {} of {} nodes keep "
+                  "it, {} needed; {}",
+                  what.resource, delayed, after.nodes.size(), after.quorum,
+                  obstacle.empty() ? "it can be acquired at once" : obstacle));
+  return code(ExitCode::unavailable);
+}
+
 /// Deletes exactly these tokens. The verdict comes from a second inspection: a token on fewer nodes
 /// than a quorum is released too, but the release itself has to call that "not the holder".
-int break_tokens(Client& client, const Settings& settings, const std::string& resource,
-                 const std::vector<std::string>& tokens) {
-  for (const std::string& text : tokens) {
+int break_tokens(Client& client, const Breaking& what) {
+  for (const std::string& text : what.tokens) {
     if (Token::parse(text)) continue;
     print_error(fmt::format(
         "RESOURCE: '{}' holds a value of {} bytes, no lock token has more than {}: delete it "
         "with redis-cli if it is not wanted",
-        resource, text.size(), limits::token_bytes));
+        what.resource, text.size(), limits::token_bytes));
     return code(ExitCode::usage);
   }
   std::string problem;
-  for (const std::string& text : tokens) {
-    const Result<RoundReport> released = client.break_lock(resource, *Token::parse(text));
+  BrokenOn broken_on;
+  for (const std::string& text : what.tokens) {
+    const Result<RoundReport> released =
+        client.break_lock(what.resource, *Token::parse(text), {.delay = what.delay});
+    broken_on.add(released ? *released : released.error().round);
     if (!released && released.error().code != Errc::not_holder) problem = released.error().message;
   }
-  const Result<Inspection> after = client.inspect(resource);
-  if (!after) return report_failure(settings, resource, after.error());
+  Result<Inspection> after = client.inspect(what.resource);
+  // A node that did not know the script by its digest is asked again, behind the inspection.
+  if (after && any_still_there(what.tokens, *after)) after = client.inspect(what.resource);
+  if (!after) return report_failure(what.settings, what.resource, after.error());
   const bool too_few = count_answered(*after) < after->quorum;
-  if (too_few || any_still_there(tokens, *after)) {
-    const std::string what = too_few ? too_few_answered(resource, *after)
-                                     : fmt::format("'{}' could not be broken", resource);
-    return report_not_broken(settings, "unavailable", resource, *after,
-                             problem.empty() ? what : fmt::format("{}: {}", what, problem),
+  if (too_few || any_still_there(what.tokens, *after)) {
+    const std::string problems = too_few ? too_few_answered(what.resource, *after)
+                                         : fmt::format("'{}' could not be broken", what.resource);
+    return report_not_broken(what.settings, "unavailable", what.resource, *after,
+                             problem.empty() ? problems : fmt::format("{}: {}", problems, problem),
                              ExitCode::unavailable);
   }
-  return report(settings, "released", resource, tokens, *after);
+  if (what.delay > what.delay.zero()) return judge_delay(what, broken_on, *after);
+  return report(what, "released", what.delay, *after);
+}
+
+std::chrono::nanoseconds delay_of(const Arguments& given, const Settings& settings) {
+  const auto delay = given.positive_duration("delay").value_or(std::chrono::nanoseconds::zero());
+  if (delay > settings.max_ttl) {
+    throw UsageError(fmt::format("--delay: {} is not allowed: up to {}, which is --max-ttl",
+                                 format_duration(delay), format_duration(settings.max_ttl)));
+  }
+  return delay;
+}
+
+/// A holder that does not notice works until its lease ends.
+void warn_of_short_delay(const Breaking& what, const Inspection& before) {
+  const auto left = longest_left(before);
+  const bool is_lease = before.kind == LockKind::exclusive && delay_text(before.holder).empty();
+  if (what.delay == what.delay.zero() || !is_lease || !left || *left <= what.delay) return;
+  print_note(what.settings,
+             fmt::format("the holder's lease may be valid for {}, longer than the delay of {}",
+                         format_duration(*left), format_duration(what.delay)));
 }
 
 }  // namespace
@@ -136,6 +236,7 @@ int verb_break(const Arguments& given, const Signals& signals) {
   const Settings settings = resolve_settings(given, NodesNeeded::required);
   const std::string resource = resource_of(given);
   const bool sure = given.flag("yes");
+  const std::chrono::nanoseconds delay = delay_of(given, settings);
   if (!sure && ::isatty(STDIN_FILENO) != 1) {
     throw UsageError("--yes: needed where standard input is no terminal to ask at");
   }
@@ -150,8 +251,8 @@ int verb_break(const Arguments& given, const Signals& signals) {
     return report_not_broken(settings, "unavailable", resource, *before,
                              too_few_answered(resource, *before), ExitCode::unavailable);
   }
-  const std::vector<std::string> tokens = tokens_on(*before);
-  if (tokens.empty()) return report(settings, "free", resource, tokens, *before);
+  const Breaking what{settings, resource, tokens_on(*before), delay, has_unlisted_holds(*before)};
+  if (what.tokens.empty()) return report(what, "free", delay.zero(), *before);
   if (settings.detail != Settings::Detail::quiet || !sure) {
     const Style style = Style::of_standard_output();
     const std::string shown = inspection_text(style, resource, *before);
@@ -162,13 +263,14 @@ int verb_break(const Arguments& given, const Signals& signals) {
       return print_result({});
     }
   }
-  if (!sure && ask() == Reply::no) {
+  warn_of_short_delay(what, *before);
+  if (!sure && ask(delay) == Reply::no) {
     const bool split = before->state == Inspection::State::split;
     return report_not_broken(settings, split ? "split" : "held", resource, *before,
                              fmt::format("'{}' was left as it is", resource), ExitCode::taken);
   }
-  const int broken = break_tokens(client.value(), settings, resource, tokens);
-  if (broken != code(ExitCode::done) || !has_unlisted_holds(*before)) return broken;
+  const int broken = break_tokens(client.value(), what);
+  if (broken != code(ExitCode::done) || !what.has_unlisted_holds) return broken;
   print_error(fmt::format("'{}' has more holders than were shown: break it again", resource));
   return code(ExitCode::taken);
 }

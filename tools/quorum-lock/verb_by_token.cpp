@@ -4,8 +4,11 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <utility>
 
+#include "quorum-lock/holder_text.hpp"
 #include "quorum-lock/json.hpp"
 #include "quorum-lock/lock_target.hpp"
 #include "quorum-lock/output.hpp"
@@ -74,6 +77,17 @@ Result<std::string> find_permit(Client& client, const Claimed& claimed) {
                {}};
 }
 
+/// Who holds it instead, as refusals of `acquire` say.
+Result<RoundReport> name_holder(Client& client, const std::string& resource,
+                                Result<RoundReport> round) {
+  if (round || round.error().code != Errc::not_holder) return round;
+  const Result<Inspection> seen = client.inspect(resource);
+  if (!seen || count_answered(*seen) < seen->quorum) return round;
+  const std::string holder = holder_text(*seen);
+  round.error().message += "; " + (holder.empty() ? "nobody holds it" : holder);
+  return round;
+}
+
 /// Makes the call, and reports what came of it.
 template <typename Call>
 int call_by_token(const Settings& settings, Claimed& claimed, std::string_view outcome,
@@ -89,7 +103,8 @@ int call_by_token(const Settings& settings, Claimed& claimed, std::string_view o
     claimed.subject.permit = *found;
     target = *std::move(found);
   }
-  const Result<RoundReport> round = call(*client, std::move(target));
+  const std::string first = target.resource();
+  const Result<RoundReport> round = name_holder(*client, first, call(*client, std::move(target)));
   if (!round) return report_failure(settings, claimed.subject, round.error(), kind);
   return print_result(
       settings.format == Settings::Format::json

@@ -110,7 +110,11 @@ constexpr OptionText top_options[] = {limit_option};
 constexpr OptionText bootstrap_options[] = {
     {"after-loss", "", "The nodes seem new, but have lost their data"}};
 
-constexpr OptionText break_options[] = {{"yes", "", "Do not ask"}};
+constexpr OptionText break_options[] = {
+    {"yes", "", "Do not ask"},
+    {"delay", "DURATION",
+     "Nobody can acquire RESOURCE for this time then; at most --max-ttl; default: anybody can at "
+     "once"}};
 
 constexpr OptionText bench_options[] = {
     {"mode", "MODE",
@@ -332,7 +336,7 @@ constexpr VerbText verb_texts[] = {
      "holder. While too few nodes answer, it prints no change.",
      {}},
     {"break",
-     "RESOURCE [--yes]",
+     "RESOURCE [--yes] [--delay DURATION]",
      "Release the lock on RESOURCE although others hold it: one holder, readers, or an owner. "
      "Shows the holders, asks, and deletes exactly the tokens that were shown.",
      break_options,
@@ -340,10 +344,18 @@ constexpr VerbText verb_texts[] = {
      "Examples:\n"
      "  quorum-lock break invoice/42\n"
      "  quorum-lock break invoice/42 --yes\n"
+     "  quorum-lock break invoice/42 --delay 10s\n"
      "\n"
      "It is meant for locks whose holder is gone. A holder that is alive and renews takes the "
      "lock\n"
-     "back unless another client acquires it first; end that holder instead.",
+     "back unless another client acquires it first; end that holder instead, or give it --delay.\n"
+     "With --delay every node where it deletes a token keeps everybody out for that time, holder "
+     "and\n"
+     "waiters included; a quorum must, else it says so and exits with 69. A holder that was "
+     "stopped\n"
+     "can notice its loss meanwhile; after a delay of at least its TTL its lease has ended. A "
+     "lock\n"
+     "that was released before it was broken gets no delay. break ends a delay early, too.",
      break_exits},
     {"doctor",
      "[OPTIONS]",

@@ -107,6 +107,15 @@ TEST(CliList, ShowsTheHolderInWords) {
   EXPECT_THAT(row_of(lock), testing::MatchesRegex("r +- +free +- +- +2 +0/3"));
 }
 
+TEST(CliList, ShowsWhoBrokeWhatNobodyCanAcquireYet) {
+  const ListedLock delay = held("r", "0123456789abcdef" + std::string(24, '0') + ":on call");
+  EXPECT_THAT(row_of(delay), HasSubstr("held   broken by on call  8.000 s"));
+  const auto json = json_of(list_of({delay, held("s", std::string(40, 'a') + ":on call")}));
+  EXPECT_EQ(json["locks"][0]["delay"], true);
+  EXPECT_EQ(json["locks"][0]["holder_name"], "on call");
+  EXPECT_FALSE(json["locks"][1].contains("delay"));
+}
+
 TEST(CliList, KeepsNamesFromTheTerminal) {
   EXPECT_THAT(row_of(held("a\x1b[2J\n", "b\xff")), testing::StartsWith("a\\x1b[2J\\x0a  "));
   EXPECT_THAT(row_of(held("a", "b\xff")), HasSubstr("b\\xff"));

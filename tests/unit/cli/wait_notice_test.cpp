@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <string>
+
+#include "quorum-lock/holder_text.hpp"
 
 namespace redlock::cli {
 namespace {
@@ -34,6 +37,25 @@ TEST(Obstacle, IsTheHolderUntilItsLeaseEndsEverywhere) {
   ASSERT_TRUE(obstacle);
   EXPECT_EQ(obstacle->what, "held by owner nightly");
   EXPECT_EQ(obstacle->left, seconds(4));
+}
+
+TEST(Obstacle, IsTheDelayOfALockThatWasBroken) {
+  Inspection inspection = free_on_three_nodes();
+  inspection.state = Inspection::State::held;
+  inspection.kind = LockKind::exclusive;
+  inspection.holder = "0123456789abcdef" + std::string(24, '0') + ":on call";
+  inspection.holder_name = "on call";
+  for (NodeInspection& node : inspection.nodes) {
+    node.kind = inspection.kind;
+    node.holder = inspection.holder;
+    node.remaining = seconds(4);
+  }
+  const auto obstacle = find_obstacle(inspection);
+  ASSERT_TRUE(obstacle);
+  EXPECT_EQ(obstacle->what, "broken by on call");
+  EXPECT_EQ(obstacle->left, seconds(4));
+  EXPECT_EQ(holder_text(inspection), "broken by on call, free in 4.000 s");
+  EXPECT_EQ(people_text(inspection), "") << "the operator is no holder";
 }
 
 TEST(Obstacle, IsAQuarantineThatLeavesTooFewVoters) {

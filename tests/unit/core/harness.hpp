@@ -392,6 +392,8 @@ class Harness {
         return "extend-or-set";
       case Verb::release:
         return "release";
+      case Verb::break_lock:
+        return "break";
       case Verb::release_plain:
         return "release-plain";
       case Verb::extend_plain:

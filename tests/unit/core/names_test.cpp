@@ -4,6 +4,7 @@
 #include <set>
 #include <string>
 
+#include "core/delay_token.hpp"
 #include "harness.hpp"
 
 namespace redlock::core::test {
@@ -134,6 +135,22 @@ TEST(Names, AnOperatorsReleaseIsRememberedWhereItDeletedSomething) {
   EXPECT_EQ(h.answer(2, Reply::released), "write-audit theirs -> 2; released #1");
   EXPECT_EQ(h.answers({1, 2}, Reply::done), "");
   EXPECT_EQ(h.settled(), "yes");
+}
+
+TEST(Names, TheTokenThatKeepsABrokenLockNamesTheOperator) {
+  const Token token = delay_token(id, "on call");
+  EXPECT_EQ(token.view(), std::string(id) + std::string(24, '0') + ":on call");
+  EXPECT_TRUE(token.is_delay());
+  EXPECT_EQ(token.client_id(), id);
+  EXPECT_EQ(token.name(), "on call");
+  EXPECT_TRUE(delay_token(id, "").is_delay());
+  EXPECT_TRUE(delay_token(id, std::string(limits::name_bytes, 'x')).is_delay());
+  const std::string digits = std::string(id) + std::string(23, '0');
+  for (const std::string& other : {digits + "1", digits + "1:on call", digits, digits + "00",
+                                   digits + "0x", std::string("0")}) {
+    EXPECT_FALSE(Token::parse(other)->is_delay()) << other;
+  }
+  EXPECT_FALSE(Token().is_delay());
 }
 
 TEST(Names, ATokenKnowsWhoseItIs) {

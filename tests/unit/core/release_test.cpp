@@ -327,6 +327,61 @@ TEST(ReleaseByToken, asked_for_twice_in_first_contact_is_answered_twice) {
   EXPECT_EQ(h.answers({1, 1}, Reply::released), "released #1; released #2");
 }
 
+/// By an operator, for so long.
+ReleaseToken broken_for(Duration delay) {
+  ReleaseToken event{CallId{1}, "r", *Token::parse("abc")};
+  event.by_operator = true;
+  event.delay = delay;
+  return event;
+}
+
+TEST(BreakWithDelay, is_a_request_of_its_own_and_remembered) {
+  Connected h(3);
+  EXPECT_EQ(h.step(broken_for(5s)), "break abc -> 0 1 2");
+  EXPECT_EQ(h.answer(0, Reply::script_missing), "break abc in full -> 0");
+  EXPECT_EQ(h.answer(0, Reply::released), "write-audit abc -> 0");
+  EXPECT_EQ(h.answer(1, Reply::released), "write-audit abc -> 1; released #1");
+  EXPECT_EQ(h.answer(2, Reply::gone), "");
+  EXPECT_EQ(h.answers({0, 1}, Reply::done), "");
+  EXPECT_EQ(h.settled(), "yes");
+}
+
+TEST(BreakWithDelay, needs_a_quorum_that_keeps_everybody_out) {
+  for (const Duration delay : {Duration(0), Duration(5s)}) {
+    Connected h(5);
+    h.step(broken_for(delay));
+    h.answers({0, 1}, Reply::released);
+    h.answers({2, 3}, Reply::gone);
+    // Three of five do not have the token: without a delay that is all that was wanted.
+    EXPECT_EQ(h.answer(4, Reply::error, "OOM"),
+              delay == Duration::zero() ? "released #1" : "failed #1 unavailable");
+  }
+}
+
+TEST(BreakWithDelay, of_a_token_that_a_majority_does_not_have_is_not_the_holders) {
+  Connected h(3);
+  h.step(broken_for(5s));
+  EXPECT_EQ(h.answer(0, Reply::released), "write-audit abc -> 0");
+  EXPECT_EQ(h.answer(1, Reply::gone), "");
+  EXPECT_EQ(h.answer(2, Reply::taken), "failed #1 not_holder");
+}
+
+TEST(BreakWithDelay, is_owed_to_nodes_that_are_down) {
+  Connected h(3);
+  h.down(2);
+  EXPECT_EQ(h.step(broken_for(5s)), "break abc -> 0 1");
+  h.answers({0, 1}, Reply::released);
+  EXPECT_EQ(h.up(2), "break abc -> 2");
+}
+
+TEST(BreakWithDelay, leaves_no_trace_in_the_next_release) {
+  Connected h(3);
+  h.step(broken_for(5s));
+  h.answers({0, 1, 2}, Reply::released);
+  h.answers({0, 1, 2}, Reply::done);
+  EXPECT_EQ(h.step(ReleaseToken{CallId{2}, "r", *Token::parse("abc")}), "release abc -> 0 1 2");
+}
+
 TEST(ExtendByToken, gives_the_key_back_only_after_a_quorum_has_shown_to_have_it) {
   Connected h(3);
   EXPECT_EQ(h.step(ExtendToken{CallId{1}, "r", *Token::parse("abc"), 10s}), "extend abc -> 0 1 2");
@@ -369,7 +424,7 @@ TEST(ReleaseByToken, of_several_resources_ends_an_extend_of_any_of_them) {
   const std::vector<std::string> more{"s", "t"};
   h.step(ExtendToken{CallId{1}, "t", *Token::parse("abc"), 10s});
   h.answers({1, 2}, Reply::extended);
-  EXPECT_EQ(h.step(ReleaseToken{CallId{2}, "r", *Token::parse("abc"), false, more}),
+  EXPECT_EQ(h.step(ReleaseToken{CallId{2}, "r", *Token::parse("abc"), false, {}, more}),
             "release abc -> 0 1 2");
   EXPECT_EQ(h.answer(0, Reply::gone), "");
   EXPECT_EQ(h.answers({1, 2}, Reply::released), "released #2");

@@ -43,6 +43,7 @@ constexpr std::array every_verb{Verb::set,
                                 Verb::leave_queue,
                                 Verb::read_marker,
                                 Verb::write_marker,
+                                Verb::break_lock,
                                 Verb::release_plain,
                                 Verb::extend_plain,
                                 Verb::repair_plain,
@@ -239,14 +240,16 @@ TEST(Classify, AnExtendIsAnsweredByFourNumbers) {
 }
 
 TEST(Classify, AReleaseIsAnsweredByThreeNumbers) {
-  const auto of = [](std::int64_t number) {
-    return meaning(Verb::release, Dialect::classic, integer(number));
-  };
-  EXPECT_EQ(of(1), "released");
-  EXPECT_EQ(of(0), "gone");
-  EXPECT_EQ(of(-1), "taken");
-  EXPECT_EQ(of(2), "violation");
-  EXPECT_EQ(of(-2), "violation");
+  for (const Verb verb : {Verb::release, Verb::break_lock}) {
+    const auto of = [verb](std::int64_t number) {
+      return meaning(verb, Dialect::classic, integer(number));
+    };
+    EXPECT_EQ(of(1), "released");
+    EXPECT_EQ(of(0), "gone");
+    EXPECT_EQ(of(-1), "taken");
+    EXPECT_EQ(of(2), "violation");
+    EXPECT_EQ(of(-2), "violation");
+  }
 }
 
 /// What only people read, of a resource for which nobody waits.

@@ -255,6 +255,22 @@ TEST(Encoder, AnAuditNamesTheTokenAndTheOperator) {
       test::resp::command({"EVALSHA", sha1(scripts::audit), "1", "r", "t0k", "me", "86400000"}));
 }
 
+TEST(Encoder, ABrokenLockIsKeptByAnotherToken) {
+  Encoder encoder;
+  Terms terms;
+  terms.name = "keeper";
+  const auto encoded = [&](core::Duration delay) {
+    return std::string(encoder.encode(Verb::break_lock, ScriptForm::digest, Dialect::classic, "r",
+                                      token(), delay, 0, terms));
+  };
+  const auto expected = [](std::string_view delay) {
+    return test::resp::command(
+        {"EVALSHA", sha1(scripts::break_lock), "1", "r", "t0k", std::string(delay), "keeper"});
+  };
+  EXPECT_EQ(encoded(milliseconds(1500)), expected("1500"));
+  EXPECT_EQ(encoded(std::chrono::microseconds(1)), expected("1")) << "not a fraction less";
+}
+
 TEST(Encoder, QueuesAreOfAResource) {
   using test::resp::command;
   Encoder encoder;
@@ -320,6 +336,7 @@ TEST(Encoder, AUsedEncoderWritesWhatANewOneWrites) {
                                   Verb::read_marker,
                                   Verb::write_name,
                                   Verb::write_audit,
+                                  Verb::break_lock,
                                   Verb::release_plain,
                                   Verb::extend_plain,
                                   Verb::repair_plain,

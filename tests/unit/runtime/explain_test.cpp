@@ -42,7 +42,67 @@ TEST(Explain, SaysWhatIsInTheWayWhereThatIsNoSingleHolder) {
   EXPECT_THAT(held_by("redlock:cooldown"), EndsWith("; its interval is not over, 4 s left"));
   EXPECT_THAT(held_by("redlock:next:0123"),
               EndsWith("; reserved for the client that is next, 4 s left"));
+  const std::string keeper = "0123456789abcdef" + std::string(24, '0');
+  EXPECT_THAT(held_by(keeper + ":on call"), EndsWith("; broken by on call, free in 4 s"));
+  EXPECT_THAT(held_by(keeper), EndsWith("; broken by 0123456789ab…, free in 4 s"));
   EXPECT_THAT(held_by("", 3), EndsWith("; all 3 permits are taken, 4 s left"));
+}
+
+/// Three nodes that all store the same.
+Inspection inspection_of(LockKind kind, const std::string& holder, const std::string& name = {}) {
+  Inspection inspection;
+  inspection.kind = kind;
+  inspection.state = Inspection::State::held;
+  inspection.holder = holder;
+  inspection.holder_name = name;
+  inspection.quorum = 2;
+  inspection.nodes.resize(3);
+  for (NodeInspection& node : inspection.nodes) {
+    node.kind = kind;
+    node.holder = holder;
+    node.remaining = seconds(4);
+  }
+  return inspection;
+}
+
+std::string named_in(Errc code, const Inspection& inspection) {
+  const std::string token = "0123456789abcdef0123456789abcdef01234567";
+  Error error = explain(code, "r", refused_by(token));
+  name_holder(error, inspection);
+  return error.message;
+}
+
+TEST(Explain, NamesWhoHasItWhereThatWasAskedFor) {
+  const std::string token = "0123456789abcdef0123456789abcdef01234567";
+  EXPECT_EQ(named_in(Errc::held, inspection_of(LockKind::exclusive, token, "alice")),
+            "held on 'r': refused 2, not waited for 1 of 3; held by alice, 4 s left");
+  EXPECT_EQ(named_in(Errc::not_holder, inspection_of(LockKind::exclusive, token, "al\nice")),
+            "not the holder of 'r': refused 2, not waited for 1 of 3; held by al\\nice, 4 s left");
+  EXPECT_THAT(named_in(Errc::not_holder, inspection_of(LockKind::exclusive, token)),
+              EndsWith("; held by 0123456789ab…, 4 s left"));
+  EXPECT_THAT(named_in(Errc::not_holder, inspection_of(LockKind::shared, "")),
+              EndsWith(" of 3; held by readers, 4 s left"));
+  EXPECT_THAT(named_in(Errc::not_holder, inspection_of(LockKind::reentrant, "nightly")),
+              EndsWith("; held by owner nightly, 4 s left"));
+  EXPECT_THAT(named_in(Errc::held, inspection_of(LockKind::interval, "")),
+              EndsWith("; its interval is not over, 4 s left"));
+  const std::string keeper = "0123456789abcdef" + std::string(24, '0') + ":on call";
+  EXPECT_THAT(named_in(Errc::not_holder, inspection_of(LockKind::exclusive, keeper, "on call")),
+              EndsWith(" of 3; broken by on call, free in 4 s"));
+}
+
+TEST(Explain, KeepsWhatTheRefusalSaidWhereItIsFreeBySoon) {
+  EXPECT_EQ(named_in(Errc::held, Inspection()),
+            "held on 'r': refused 2, not waited for 1 of 3; holder 0123456789ab…, 4 s left; nobody "
+            "holds it now");
+  EXPECT_THAT(named_in(Errc::not_holder, Inspection()), EndsWith(" of 3; nobody holds it now"));
+  Inspection unknown;
+  unknown.quorum = 2;
+  EXPECT_THAT(named_in(Errc::not_holder, unknown), EndsWith(" of 3")) << "too few nodes answered";
+  Inspection reserved = inspection_of(LockKind::reserved, "");
+  reserved.state = Inspection::State::free;
+  reserved.next_name = "bob";
+  EXPECT_THAT(named_in(Errc::held, reserved), EndsWith("; reserved for bob"));
 }
 
 }  // namespace
