@@ -143,6 +143,19 @@ std::string time_left(const Inspection& inspection) {
                       : ", " + core::format_duration(*left) + " left";
 }
 
+std::string_view holding(Inspection::State state) {
+  switch (state) {
+    case Inspection::State::split:
+      return "most of it held by ";
+    case Inspection::State::indeterminate:
+      return "perhaps held by ";
+    case Inspection::State::held:
+    case Inspection::State::free:
+      break;
+  }
+  return "held by ";
+}
+
 std::string who_has(const Inspection& inspection) {
   const auto called = [](const std::string& name, const std::string& otherwise) {
     return name.empty() ? short_holder(otherwise) : redis::visible(name);
@@ -152,7 +165,7 @@ std::string who_has(const Inspection& inspection) {
       return "nobody holds it now";
     case LockKind::exclusive:
       if (is_delay(inspection.holder)) break;
-      return (inspection.state == Inspection::State::split ? "most of it held by " : "held by ") +
+      return std::string(holding(inspection.state)) +
              called(inspection.holder_name, inspection.holder) + time_left(inspection);
     case LockKind::shared:
       return "held by readers" + time_left(inspection);
@@ -263,10 +276,8 @@ Error explain(Errc code, std::string_view resource, RoundReport report, std::uin
 }
 
 void name_holder(Error& error, const Inspection& inspection) {
-  const auto answered = static_cast<std::size_t>(
-      std::count_if(inspection.nodes.begin(), inspection.nodes.end(),
-                    [](const NodeInspection& node) { return node.error.empty(); }));
-  if (answered < inspection.quorum) return;
+  const bool is_unknown = inspection.state == Inspection::State::indeterminate;
+  if (is_unknown && inspection.kind == LockKind::none) return;
   const bool is_reserved = inspection.kind == LockKind::reserved;
   error.holder_name = is_reserved ? inspection.next_name : inspection.holder_name;
   const std::string refusal = about_holder(error.round, 0);

@@ -300,8 +300,10 @@ class ModelAgainstServer : public testing::TestWithParam<std::uint64_t> {
     const Said model = said_by_model(request, at);
     ASSERT_TRUE(real) << verb_names[which];
     learn(*real);
+    // Also where the answers agree: what the request left behind may differ.
+    if (is_unsure) return begin_anew();
     if (same(*real, model)) return keep_floor();
-    if (is_unsure || ends_about(at)) return begin_anew();
+    if (ends_about(at)) return begin_anew();
     ADD_FAILURE() << verb_names[which] << " of " << request.token << " on " << resource << ", TTL "
                   << request.ttl_ms << ", number " << request.number << ", group " << request.group
                   << (request.both ? ", both" : "") << ", keeps out for "

@@ -84,6 +84,7 @@ Result<RoundReport> name_holder(Client& client, const std::string& resource,
   const Result<Inspection> seen = client.inspect(resource);
   if (!seen || count_answered(*seen) < seen->quorum) return round;
   const std::string holder = holder_text(*seen);
+  if (holder.empty() && seen->state != Inspection::State::free) return round;
   round.error().message += "; " + (holder.empty() ? "nobody holds it" : holder);
   return round;
 }

@@ -91,14 +91,18 @@ TEST(Explain, NamesWhoHasItWhereThatWasAskedFor) {
               EndsWith(" of 3; broken by on call, free in 4 s"));
 }
 
-TEST(Explain, KeepsWhatTheRefusalSaidWhereItIsFreeBySoon) {
-  EXPECT_EQ(named_in(Errc::held, Inspection()),
+TEST(Explain, KeepsWhatTheRefusalSaidWhereNobodyHasItAnyMore) {
+  Inspection nobody;
+  nobody.state = Inspection::State::free;
+  EXPECT_EQ(named_in(Errc::held, nobody),
             "held on 'r': refused 2, not waited for 1 of 3; holder 0123456789ab…, 4 s left; nobody "
             "holds it now");
-  EXPECT_THAT(named_in(Errc::not_holder, Inspection()), EndsWith(" of 3; nobody holds it now"));
-  Inspection unknown;
-  unknown.quorum = 2;
+  EXPECT_THAT(named_in(Errc::not_holder, nobody), EndsWith(" of 3; nobody holds it now"));
+  const Inspection unknown;
   EXPECT_THAT(named_in(Errc::not_holder, unknown), EndsWith(" of 3")) << "too few nodes answered";
+  Inspection likely = inspection_of(LockKind::exclusive, "t0k", "alice");
+  likely.state = Inspection::State::indeterminate;
+  EXPECT_THAT(named_in(Errc::not_holder, likely), EndsWith("; perhaps held by alice, 4 s left"));
   Inspection reserved = inspection_of(LockKind::reserved, "");
   reserved.state = Inspection::State::free;
   reserved.next_name = "bob";
