@@ -37,7 +37,7 @@ struct Terms {
   bool quiet = false;                    ///< release: another client passes the resource on
   /// write_audit: what people call this client; break_lock: the token that keeps everybody out.
   std::string_view name{};
-  core::Duration reserved_for{};         ///< and for how long it is reserved; zero: as usual
+  core::Duration reserved_for{};  ///< and for how long it is reserved; zero: as usual
 
   [[nodiscard]] bool none() const noexcept {
     return more_resources.empty() && group.empty() && cooldown == core::Duration::zero() &&

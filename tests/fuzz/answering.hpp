@@ -147,10 +147,10 @@ void each_verb(Visit&& visit) {
       return verb == Verb::read_marker || core::is_marker_write(verb);
     case Reply::script_missing:
       return scripted_extend || verb == Verb::release || verb == Verb::break_lock ||
-             verb == Verb::inspect ||
-             verb == Verb::notify || core::is_taking_script(verb) || verb == Verb::raise_fence ||
-             verb == Verb::expire_orphan || verb == Verb::prune_fencing_numbers ||
-             verb == Verb::write_audit || core::is_about_queue(verb);
+             verb == Verb::inspect || verb == Verb::notify || core::is_taking_script(verb) ||
+             verb == Verb::raise_fence || verb == Verb::expire_orphan ||
+             verb == Verb::prune_fencing_numbers || verb == Verb::write_audit ||
+             core::is_about_queue(verb);
     case Reply::script_needed:
       return verb == Verb::release_plain || verb == Verb::extend_plain ||
              verb == Verb::repair_plain || verb == Verb::set_all;
