@@ -218,7 +218,17 @@ class ModelNode {
   };
   /// An expired key is deleted when it is read: a clock set back does not revive it.
   void expire(std::size_t resource, True now);
-  enum class Script : std::uint8_t { fence, extend, release, inspect, prune, take, permit, enter, break_lock };
+  enum class Script : std::uint8_t {
+    fence,
+    extend,
+    release,
+    inspect,
+    prune,
+    take,
+    permit,
+    enter,
+    break_lock
+  };
   [[nodiscard]] bool knows(Script script, core::ScriptForm form);
 
   /// Forgets the holds that have ended, as every script does that meets them.
