@@ -65,7 +65,7 @@ enum class Reply { yes, no };
 Reply ask(std::chrono::nanoseconds delay) {
   // On standard error, so that it is seen when standard output goes to a file.
   const std::string question =
-      delay == delay.zero()
+      delay == std::chrono::nanoseconds::zero()
           ? "Break it? A holder that is alive is not notified, and renews it if nobody else is "
             "quicker. [y/N] "
           : fmt::format(
@@ -99,16 +99,16 @@ int report(const Breaking& what, std::string_view outcome, std::chrono::nanoseco
   if (outcome == "free") {
     const std::string nothing =
         what.tokens.empty() ? "nothing to break" : "released before it was broken";
-    return print_result(fmt::format("{} {}, {}{}\n", resource,
-                                    style.paint(Style::Colour::good, "free"), nothing,
-                                    what.delay == what.delay.zero() ? "" : ", no delay imposed"));
+    return print_result(
+        fmt::format("{} {}, {}{}\n", resource, style.paint(Style::Colour::good, "free"), nothing,
+                    what.delay == std::chrono::nanoseconds::zero() ? "" : ", no delay imposed"));
   }
   std::string text;
   for (const std::string& token : what.tokens) {
     text += fmt::format("{} {}  token {}\n", style.paint(Style::Colour::warning, "broken"),
                         resource, as_printable(token));
   }
-  if (delay > delay.zero()) {
+  if (delay > std::chrono::nanoseconds::zero()) {
     text += fmt::format("nobody can acquire {} for {}\n", resource, format_duration(delay));
   }
   return print_result(text);
@@ -207,7 +207,7 @@ int break_tokens(Client& client, const Breaking& what) {
                              problem.empty() ? problems : fmt::format("{}: {}", problems, problem),
                              ExitCode::unavailable);
   }
-  if (what.delay > what.delay.zero()) return judge_delay(what, broken_on, *after);
+  if (what.delay > std::chrono::nanoseconds::zero()) return judge_delay(what, broken_on, *after);
   return report(what, "released", what.delay, *after);
 }
 
@@ -224,7 +224,8 @@ std::chrono::nanoseconds delay_of(const Arguments& given, const Settings& settin
 void warn_of_short_delay(const Breaking& what, const Inspection& before) {
   const auto left = longest_left(before);
   const bool is_lease = before.kind == LockKind::exclusive && delay_text(before.holder).empty();
-  if (what.delay == what.delay.zero() || !is_lease || !left || *left <= what.delay) return;
+  if (what.delay == std::chrono::nanoseconds::zero() || !is_lease || !left || *left <= what.delay)
+    return;
   print_note(what.settings,
              fmt::format("the holder's lease may be valid for {}, longer than the delay of {}",
                          format_duration(*left), format_duration(what.delay)));
@@ -252,7 +253,7 @@ int verb_break(const Arguments& given, const Signals& signals) {
                              too_few_answered(resource, *before), ExitCode::unavailable);
   }
   const Breaking what{settings, resource, tokens_on(*before), delay, has_unlisted_holds(*before)};
-  if (what.tokens.empty()) return report(what, "free", delay.zero(), *before);
+  if (what.tokens.empty()) return report(what, "free", std::chrono::nanoseconds::zero(), *before);
   if (settings.detail != Settings::Detail::quiet || !sure) {
     const Style style = Style::of_standard_output();
     const std::string shown = inspection_text(style, resource, *before);
