@@ -95,6 +95,17 @@ TEST_F(CliRunEnds, TheCommandDiesWithItsGuard) {
   EXPECT_EQ(nodes.count_held("r"), 0U);
 }
 
+/// The first thing that it does may come before the guard's next one.
+TEST_F(CliRunEnds, ACommandThatKillsItsGuardAtOnceWasStartedNevertheless) {
+  const Nodes nodes(1);
+  for (int i = 0; i < 30; ++i) {
+    ChildProcess child = start(nodes, {}, {"sh", "-c", "kill -9 $PPID; exec sleep 1000"});
+    ASSERT_EQ(child.wait(), (ExitStatus{128 + SIGKILL, 0})) << child.errors();
+    EXPECT_NE(child.errors().find("guard of the command was killed"), std::string::npos);
+  }
+  EXPECT_TRUE(eventually([&nodes] { return nodes.count_held("r") == 0; }));
+}
+
 TEST_F(CliRunEnds, TheCommandDiesEvenIfBothAreKilled) {
   const Nodes nodes(1);
   ChildProcess child = start(nodes, {}, {"sh", "-c", "echo $$; exec sleep 1000"});

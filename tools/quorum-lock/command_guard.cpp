@@ -137,6 +137,30 @@ class Guard {
   bool strangers_ = false;  // no child is left, but some that are not our children
 };
 
+/// A pipe that holds the command back until the holder can know its number. Were the guard killed
+/// before that, a command that runs would be nobody's.
+class Gate {
+ public:
+  [[nodiscard]] bool make() noexcept { return platform::open_pipe(ends_); }
+
+  void open() const noexcept { static_cast<void>(::write(ends_[1], "", 1)); }
+
+  /// False: the guard has died.
+  [[nodiscard]] bool pass() const noexcept {
+    // This end would hide the guard's death.
+    ::close(ends_[1]);
+    char byte = 0;
+    ssize_t count = 0;
+    do {
+      count = ::read(ends_[0], &byte, 1);
+    } while (count < 0 && errno == EINTR);
+    return count == 1;
+  }
+
+ private:
+  std::array<int, 2> ends_{};
+};
+
 [[noreturn]] void fail_to_start(int link) noexcept {
   const pid_t failure = -errno;
   send_message(link, &failure, sizeof failure);
@@ -155,11 +179,17 @@ void guard_command(const ExecPlan& plan, int link) noexcept {
   // Not by the name of the holder: `killall -9 quorum-lock` must leave somebody who ends commands.
   platform::name_process("lock-guard");
   const pid_t self = ::getpid();
+  Gate gate;
+  if (!gate.make()) fail_to_start(link);
   const pid_t command = ::fork();
   if (command < 0) fail_to_start(link);
-  if (command == 0) plan.become(self);
+  if (command == 0) {
+    if (!gate.pass()) ::_exit(1);
+    plan.become(self);
+  }
   static_cast<void>(::setpgid(command, command));
   send_message(link, &command, sizeof command);
+  gate.open();
 
   // Nothing of the holder's may be kept open: its connections, and pipes whose readers wait.
   if (::dup2(link, 0) < 0) ::_exit(1);
