@@ -102,8 +102,11 @@ TEST_F(RestartGuard, ARenewedLeaseOutlivesANodeThatForgotIt) {
 }
 
 TEST_F(RestartGuard, TheOthersDoWithoutANodeThatForgot) {
-  open_deployment(options());
-  Client client = RestartGuard::client();
+  // Nothing here waits for the end of the quarantine, and a short one may end in between.
+  ClientOptions options = RestartGuard::options();
+  options.max_ttl = seconds(60);
+  open_deployment(options);
+  Client client = make_client(options);
   ASSERT_TRUE(succeeded(client.try_acquire("before", {.ttl = short_max_ttl})));
   nodes_[0].restart(Data::wipe);
   const auto lease = acquire_patiently(client, "r", {.ttl = short_max_ttl});
@@ -111,7 +114,7 @@ TEST_F(RestartGuard, TheOthersDoWithoutANodeThatForgot) {
   EXPECT_NE(lease->report().nodes.at(0).vote, Vote::granted);
 
   ASSERT_TRUE(eventually([&] { return quarantined(nodes_[0]); }, seconds(30)));
-  Client stranger = RestartGuard::client();
+  Client stranger = make_client(options);
   const auto inspection = stranger.inspect("r");
   ASSERT_TRUE(succeeded(inspection));
   EXPECT_GT(inspection->nodes.at(0).quarantine, seconds(0));
