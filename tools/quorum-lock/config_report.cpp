@@ -15,6 +15,7 @@
 #include "quorum-lock/config.hpp"
 #include "quorum-lock/json_line.hpp"
 #include "quorum-lock/layers.hpp"
+#include "quorum-lock/loopback_ports.hpp"
 #include "quorum-lock/metrics_http.hpp"
 #include "quorum-lock/option_kind.hpp"
 #include "quorum-lock/settings.hpp"
@@ -132,6 +133,8 @@ void check_text(const Arguments& given, const OptionText& option) {
   const std::string text = given.text(name).value_or(std::string());
   if (option.name == "name" || option.name == "owner") {
     static_cast<void>(name_of(given, name));
+  } else if (option.name == "ports") {
+    static_cast<void>(port_range_of(given));
   } else if (option.name == "metrics-listen") {
     check_listen_address(given.find(name)->origin, text);
   } else if (option.name == "mode" && std::find(std::begin(bench_modes), std::end(bench_modes),

@@ -99,13 +99,14 @@ TEST(CliConfigReport, HasEveryMistakeOnALineOfItsOwn) {
       "mode = \"x\"\n"
       "[chaos]\n"
       "faults = [\"kill\", \"x\"]\n"
+      "ports = \"7000\"\n"
       "[inspect]\n"
       "quiet = true\n"
       "verbose = true\n");
-  const Texts expected = {"nodes in '",          "'tiemout' in '",     "clock-bound in '",
-                          "[run] wait in '",     "[run] permits in '", "[run] metrics-listen in '",
-                          "[acquire] ttl in '",  "[bench] mode in '",  "[chaos] faults in '",
-                          "[inspect] quiet in '"};
+  const Texts expected = {"nodes in '",         "'tiemout' in '",      "clock-bound in '",
+                          "[run] wait in '",    "[run] permits in '",  "[run] metrics-listen in '",
+                          "[acquire] ttl in '", "[bench] mode in '",   "[chaos] faults in '",
+                          "[chaos] ports in '", "[inspect] quiet in '"};
   EXPECT_TRUE(report.scopes.empty());
   EXPECT_EQ(report.mistakes.size(), expected.size());
   for (const std::string& begin : expected) {
