@@ -101,8 +101,9 @@ Settings resolve_settings(const Arguments& given, NodesNeeded nodes_needed) {
   resolve_tls(given, settings.tls);
   settings.timeout = given.positive_duration("timeout");
   resolve_guards(given, settings.guards);
-  const std::chrono::nanoseconds default_max_ttl = std::min<std::chrono::nanoseconds>(
-      limits::default_max_ttl, settings.guards.quarantine.value_or(forever));
+  // A quarantine too short for any TTL is refused below, by its own name.
+  const auto default_max_ttl = std::clamp<std::chrono::nanoseconds>(
+      settings.guards.quarantine.value_or(forever), limits::shortest_ttl, limits::default_max_ttl);
   settings.max_ttl = given.positive_duration("max-ttl").value_or(default_max_ttl);
   if (settings.max_ttl < limits::shortest_ttl || settings.max_ttl > limits::longest_max_ttl) {
     throw UsageError(fmt::format("{}: allowed is {}ms to {}h", given.find("max-ttl")->origin,

@@ -116,6 +116,9 @@ TEST(CliConfigReport, HasEveryMistakeOnALineOfItsOwn) {
         << begin;
   }
   // What can only be judged when all of it is put together.
+  const Texts too_short = report_on("restart-guard = \"1ms\"\n").mistakes;
+  ASSERT_EQ(too_short.size(), 1U);
+  EXPECT_TRUE(too_short[0].starts_with("restart-guard in '")) << too_short[0];
   EXPECT_EQ(report_on("[acquire]\nttl = \"31s\"\n").mistakes.size(), 1U);
   EXPECT_EQ(report_on("nodes = [\"http://a\"]\n").mistakes.size(), 1U);
   EXPECT_EQ(report_on("quiet = true\nverbose = true\n").mistakes.size(), 1U);
