@@ -70,7 +70,8 @@ if(TARGET quorum-lock)
     install(FILES "${redlock_completion}/quorum-lock.fish"
       DESTINATION "${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d")
   endif()
-  # For operators to copy: nothing of it is active where it is.
+  # For operators to copy: nothing of it is active where it is. The other folders make packages.
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/tools/packaging/" USE_SOURCE_PERMISSIONS
-    DESTINATION "${CMAKE_INSTALL_DATADIR}/redlock/examples")
+    DESTINATION "${CMAKE_INSTALL_DATADIR}/redlock/examples"
+    REGEX "/tools/packaging/(debian|vcpkg|conan)$" EXCLUDE)
 endif()
