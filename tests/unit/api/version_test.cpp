@@ -22,9 +22,14 @@ TEST(Version, IsTheSameForThePreprocessorTheProgramAndTheLibrary) {
 }
 
 // What cannot read the header repeats it.
-TEST(Version, IsTheSameInTheManPage) {
-  const std::string page = test::read_file(test::pages_folder() + "/../man/quorum-lock.1");
-  EXPECT_NE(page.find("\"redlock " + std::string(version) + "\""), std::string::npos);
+TEST(Version, IsTheSameInTheManPageAndThePort) {
+  const std::string tools = test::pages_folder() + "/../";
+  const std::string quoted = std::string(version) + "\"";
+  EXPECT_NE(test::read_file(tools + "man/quorum-lock.1").find("\"redlock " + quoted),
+            std::string::npos);
+  EXPECT_NE(test::read_file(tools + "packaging/vcpkg/redlock/vcpkg.json")
+                .find("\"version-semver\": \"" + quoted),
+            std::string::npos);
 }
 
 }  // namespace
