@@ -16,11 +16,13 @@ function __quorum_lock_words
     set -l verb ''
     set -l operands 0
     set -l begin 0
+    set -l dashes no
     set -l index 2
     while test $index -le (count $words)
         set -l word $words[$index]
         if test "$word" = --; and contains -- "$verb" run elect
             set begin (math $index + 1)
+            set dashes yes
             break
         else if string match -q -- '-?*' $word
             contains -- $word $with_value; and set index (math $index + 1)
@@ -43,9 +45,9 @@ function __quorum_lock_words
         end
     end
     # Dashes may still follow: then what seemed to be a command is one more resource.
-    if test $begin -gt 0 -a $begin -le (count $words)
-        set -l dashes (contains -i -- -- $words[$begin..-1])
-        and set begin (math $begin + $dashes)
+    if test $dashes = no -a $begin -gt 0 -a $begin -le (count $words)
+        set -l further (contains -i -- -- $words[$begin..-1])
+        and set begin (math $begin + $further)
     end
     printf '%s\n' "$verb" $operands
     if test $begin -gt 0
