@@ -8,7 +8,9 @@ macro(redlock_find_dependencies redlock_mode)
   if(PkgConfig_FOUND)
     foreach(redlock_module IN ITEMS libuv hiredis)
       if(NOT TARGET PkgConfig::redlock_${redlock_module})
-        pkg_check_modules(redlock_${redlock_module} QUIET IMPORTED_TARGET GLOBAL ${redlock_module})
+        # Package managers that have libuv as a static library only call its file libuv-static.pc.
+        pkg_search_module(redlock_${redlock_module} QUIET IMPORTED_TARGET GLOBAL
+          ${redlock_module} ${redlock_module}-static)
       endif()
       if(NOT TARGET PkgConfig::redlock_${redlock_module})
         list(APPEND redlock_dependencies_missing ${redlock_module})

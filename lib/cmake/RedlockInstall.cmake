@@ -1,21 +1,30 @@
 # install(): headers, libraries, CMake package, pkg-config file, quorum-lock with its man page, its
-# completions, and examples of how to run it.
+# completions, and examples of how to run it. In three components, which RedlockPackages.cmake makes
+# packages of: redlock_library, redlock_development, redlock_tool.
+
+set(REDLOCK_ZSH_COMPLETION_DIR "${CMAKE_INSTALL_DATADIR}/zsh/site-functions" CACHE STRING
+  "Where zsh looks for completions, below the prefix; Debian's own packages have another place")
 
 include(CMakePackageConfigHelpers)
 
 set(redlock_package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/redlock")
 
-install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/redlock" TYPE INCLUDE FILES_MATCHING PATTERN "*.hpp")
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/redlock" TYPE INCLUDE
+  COMPONENT redlock_development FILES_MATCHING PATTERN "*.hpp")
 
 # Two export sets: the shared library needs nothing from its user, and must stay usable where the
 # development packages that the static one needs are not installed.
 if(TARGET redlock)
-  install(TARGETS redlock EXPORT redlockSharedTargets)
-  install(EXPORT redlockSharedTargets NAMESPACE redlock:: DESTINATION "${redlock_package_dir}")
+  install(TARGETS redlock EXPORT redlockSharedTargets
+    LIBRARY COMPONENT redlock_library NAMELINK_COMPONENT redlock_development)
+  install(EXPORT redlockSharedTargets NAMESPACE redlock:: DESTINATION "${redlock_package_dir}"
+    COMPONENT redlock_development)
 endif()
 if(TARGET redlock_static)
-  install(TARGETS redlock_static EXPORT redlockStaticTargets)
-  install(EXPORT redlockStaticTargets NAMESPACE redlock:: DESTINATION "${redlock_package_dir}")
+  install(TARGETS redlock_static EXPORT redlockStaticTargets
+    ARCHIVE COMPONENT redlock_development)
+  install(EXPORT redlockStaticTargets NAMESPACE redlock:: DESTINATION "${redlock_package_dir}"
+    COMPONENT redlock_development)
 endif()
 
 configure_package_config_file(
@@ -29,7 +38,7 @@ install(FILES
   "${PROJECT_BINARY_DIR}/redlockConfig.cmake"
   "${PROJECT_BINARY_DIR}/redlockConfigVersion.cmake"
   "${PROJECT_SOURCE_DIR}/lib/cmake/RedlockDependencies.cmake"
-  DESTINATION "${redlock_package_dir}")
+  DESTINATION "${redlock_package_dir}" COMPONENT redlock_development)
 
 # Relative to the .pc file, so that an installed tree may be moved.
 file(RELATIVE_PATH redlock_pc_prefix
@@ -50,27 +59,30 @@ else()
 endif()
 configure_file("${PROJECT_SOURCE_DIR}/lib/cmake/redlock.pc.in"
   "${PROJECT_BINARY_DIR}/redlock.pc" @ONLY)
-install(FILES "${PROJECT_BINARY_DIR}/redlock.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+install(FILES "${PROJECT_BINARY_DIR}/redlock.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig"
+  COMPONENT redlock_development)
 
 if(TARGET quorum-lock)
-  install(TARGETS quorum-lock)
+  install(TARGETS quorum-lock COMPONENT redlock_tool)
   file(GLOB redlock_manuals CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tools/man/*.1")
-  install(FILES ${redlock_manuals} DESTINATION "${CMAKE_INSTALL_MANDIR}/man1")
+  install(FILES ${redlock_manuals} DESTINATION "${CMAKE_INSTALL_MANDIR}/man1"
+    COMPONENT redlock_tool)
   # The shells look in different places, and under the names that their own rules give.
   set(redlock_completion "${PROJECT_SOURCE_DIR}/tools/completion")
   if(EXISTS "${redlock_completion}/quorum-lock.bash")
     install(FILES "${redlock_completion}/quorum-lock.bash" RENAME quorum-lock
-      DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions")
+      DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions" COMPONENT redlock_tool)
   endif()
   if(EXISTS "${redlock_completion}/_quorum-lock")
     install(FILES "${redlock_completion}/_quorum-lock"
-      DESTINATION "${CMAKE_INSTALL_DATADIR}/zsh/site-functions")
+      DESTINATION "${REDLOCK_ZSH_COMPLETION_DIR}" COMPONENT redlock_tool)
   endif()
   if(EXISTS "${redlock_completion}/quorum-lock.fish")
     install(FILES "${redlock_completion}/quorum-lock.fish"
-      DESTINATION "${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d")
+      DESTINATION "${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d" COMPONENT redlock_tool)
   endif()
-  # For operators to copy: nothing of it is active where it is.
+  # For operators to copy: nothing of it is active where it is. The other folders make packages.
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/tools/packaging/" USE_SOURCE_PERMISSIONS
-    DESTINATION "${CMAKE_INSTALL_DATADIR}/redlock/examples")
+    DESTINATION "${CMAKE_INSTALL_DATADIR}/redlock/examples" COMPONENT redlock_tool
+    REGEX "/tools/packaging/(debian|vcpkg|conan)$" EXCLUDE)
 endif()

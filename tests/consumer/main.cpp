@@ -6,6 +6,12 @@
 
 // Takes a lock on the nodes given as arguments, sees that nobody else can have it, releases it.
 int main(int argc, char** argv) {
+  if (redlock::library_version() != redlock::version) {
+    std::cerr << "compiled with " << redlock::version << ", runs with "
+              << redlock::library_version() << '\n';
+    return 1;
+  }
+
   redlock::ClientOptions options;
   options.nodes.assign(argv + 1, argv + argc);
   options.guards.restart = false;  // they were started a moment ago, for this
