@@ -6,6 +6,7 @@ include(CMakePackageConfigHelpers)
 set(redlock_package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/redlock")
 
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/redlock" TYPE INCLUDE FILES_MATCHING PATTERN "*.hpp")
+install(FILES "${PROJECT_SOURCE_DIR}/include/redlock.h" TYPE INCLUDE)
 
 # Two export sets: the shared library needs nothing from its user, and must stay usable where the
 # development packages that the static one needs are not installed.
