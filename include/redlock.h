@@ -488,6 +488,94 @@ REDLOCK_C_EXPORT redlock_status redlock_inspect(redlock_client* client, const ch
                                                 redlock_inspection** inspection,
                                                 redlock_error** error);
 
+// --- The asynchronous client ---
+
+struct uv_loop_s;
+
+/// Any number of calls in flight. Every call answers through its callback exactly once, later, on
+/// the client's loop thread. It answers inside the call if an argument is NULL or cannot be read,
+/// if there is no memory, and if the client is closed or belongs to the parent process.
+///
+/// `error` is NULL if the call succeeded, and the result is NULL if it failed. Both belong to the
+/// callback, which frees them then or later. A callback may be NULL: the answer is freed, and a
+/// lease with it released. Callbacks must not block. They may call the client, and free it.
+///
+/// With a loop thread of its own, all functions may be called from any thread; on a caller's loop,
+/// only from the thread that runs it.
+typedef struct redlock_async redlock_async;
+
+/// Names a call in flight. 0 names none.
+typedef uint64_t redlock_request;
+
+typedef void (*redlock_lease_done)(void* context, redlock_lease* lease, redlock_error* error);
+typedef void (*redlock_round_done)(void* context, redlock_round* round, redlock_error* error);
+typedef void (*redlock_inspection_done)(void* context, redlock_inspection* inspection,
+                                        redlock_error* error);
+typedef void (*redlock_holds_done)(void* context, bool holds, redlock_error* error);
+typedef void (*redlock_close_done)(void* context, redlock_close_report* report,
+                                   redlock_error* error);
+
+/// `loop` is a `uv_loop_t*` that the caller runs and keeps until redlock_async_close has answered.
+/// NULL: a loop thread of its own. Errors: invalid_argument, limit_reached.
+REDLOCK_C_EXPORT redlock_status redlock_async_create(const redlock_client_options* options,
+                                                     struct uv_loop_s* loop, redlock_async** client,
+                                                     redlock_error** error);
+
+/// See redlock_client_close. Every call that has not answered does so with `closed`.
+REDLOCK_C_EXPORT void redlock_async_close(redlock_async* client, redlock_close_done done,
+                                          void* context);
+
+/// With a loop thread of its own it closes, if need be, and waits. On a caller's loop, call
+/// redlock_async_close first and run the loop until it has answered.
+REDLOCK_C_EXPORT void redlock_async_free(redlock_async* client);
+
+/// As redlock_acquire: waits for as long as `wait_ns` allows, or until it is cancelled.
+REDLOCK_C_EXPORT redlock_request redlock_async_acquire(redlock_async* client,
+                                                       const redlock_target* target,
+                                                       const redlock_acquire_options* options,
+                                                       redlock_lease_done done, void* context);
+/// As redlock_try_acquire.
+REDLOCK_C_EXPORT redlock_request redlock_async_try_acquire(redlock_async* client,
+                                                           const redlock_target* target,
+                                                           const redlock_acquire_options* options,
+                                                           redlock_lease_done done, void* context);
+
+/// Ends an acquire that has not answered yet: it answers `cancelled`. Ends a watch, too. Cancelling
+/// too late is harmless.
+REDLOCK_C_EXPORT void redlock_async_cancel(redlock_async* client, redlock_request request);
+
+/// As redlock_lease_extend. The lease may be freed before the answer.
+REDLOCK_C_EXPORT void redlock_async_lease_extend(redlock_async* client, const redlock_lease* lease,
+                                                 int64_t ttl_ns, redlock_round_done done,
+                                                 void* context);
+/// As redlock_lease_release. The call frees the lease in any case: do not use it any more.
+REDLOCK_C_EXPORT void redlock_async_lease_release(redlock_async* client, redlock_lease* lease,
+                                                  redlock_round_done done, void* context);
+
+/// As redlock_extend and redlock_release.
+REDLOCK_C_EXPORT void redlock_async_extend(redlock_async* client, const redlock_target* target,
+                                           const char* token, int64_t ttl_ns,
+                                           redlock_round_done done, void* context);
+REDLOCK_C_EXPORT void redlock_async_release(redlock_async* client, const redlock_target* target,
+                                            const char* token, redlock_round_done done,
+                                            void* context);
+
+/// As redlock_holds and redlock_inspect.
+REDLOCK_C_EXPORT void redlock_async_holds(redlock_async* client, const char* resource,
+                                          const char* token, redlock_holds_done done,
+                                          void* context);
+REDLOCK_C_EXPORT void redlock_async_inspect(redlock_async* client, const char* resource,
+                                            redlock_inspection_done done, void* context);
+
+/// Watches a resource. The one call that answers more than once: with an inspection, first at once
+/// and then after every change, until redlock_async_cancel or the end of the client, and at the end
+/// once with an error. `poll_interval_ns`: how often nodes are asked that do not notify the client;
+/// 0: the default. Errors: cancelled, closed, forked, invalid_argument (also for `changed` NULL).
+REDLOCK_C_EXPORT redlock_request redlock_async_watch(redlock_async* client, const char* resource,
+                                                     int64_t poll_interval_ns,
+                                                     redlock_inspection_done changed,
+                                                     void* context);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,26 +1,7 @@
 #include "redlock/client.hpp"
 
 #include "bindings/c/boundary.hpp"
-
-namespace redlock::bindings {
-namespace {
-
-struct Closing : redlock_close_report {
-  explicit Closing(CloseReport from) : redlock_close_report(), report(std::move(from)) {
-    undelivered_count = report.undelivered.size();
-    for (const CloseReport::Undelivered& node : report.undelivered) {
-      undelivered.push_back({node.node, node.url.c_str(), node.releases});
-    }
-  }
-  Closing(const Closing&) = delete;
-  Closing& operator=(const Closing&) = delete;
-
-  CloseReport report;
-  std::vector<redlock_undelivered> undelivered{};
-};
-
-}  // namespace
-}  // namespace redlock::bindings
+#include "bindings/c/close_report.hpp"
 
 using redlock::bindings::guarded;
 using redlock::bindings::required;
