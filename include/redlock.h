@@ -576,6 +576,98 @@ REDLOCK_C_EXPORT redlock_request redlock_async_watch(redlock_async* client, cons
                                                      redlock_inspection_done changed,
                                                      void* context);
 
+// --- Watching and elections ---
+
+/// Calls `changed` on the calling thread, first at once and then after every change of the
+/// resource's state, kind or holder, until `stop` is requested. `poll_interval_ns`: how often nodes
+/// are asked that do not notify the client; 0: the default. The inspection ends with the callback.
+/// `changes` may be NULL; otherwise it is set to the number of calls. Errors: closed, forked,
+/// would_block, invalid_argument; never cancelled.
+REDLOCK_C_EXPORT redlock_status
+redlock_watch(redlock_client* client, const char* resource, int64_t poll_interval_ns,
+              void (*changed)(void* context, const redlock_inspection* inspection), void* context,
+              const redlock_stop* stop, uint64_t* changes, redlock_error** error);
+
+/// See ElectionOptions. `free_context` as in redlock_client_options.
+typedef struct redlock_election_options {
+  size_t size;
+  const char* candidate;     ///< the name that observers see
+  int64_t ttl_ns;            ///< a leader that dies is replaced within this time
+  int64_t poll_interval_ns;  ///< as for redlock_watch
+  /// Leadership is about to be lost. Called on the client's loop thread. It must not block.
+  void (*on_at_risk)(void* context, int64_t remaining_ns);
+  void* context;
+  void (*free_context)(void* context);
+} redlock_election_options;
+
+REDLOCK_C_EXPORT void redlock_election_options_init(redlock_election_options* options, size_t size);
+
+/// A leader among many candidates. The client must outlive it.
+typedef struct redlock_election redlock_election;
+
+/// Asks no node. Errors: invalid_argument.
+REDLOCK_C_EXPORT redlock_status redlock_election_create(redlock_client* client, const char* name,
+                                                        const redlock_election_options* options,
+                                                        redlock_election** election,
+                                                        redlock_error** error);
+REDLOCK_C_EXPORT void redlock_election_free(redlock_election* election);
+
+/// Being the leader: a lease that is renewed in the background.
+typedef struct redlock_leadership redlock_leadership;
+
+/// Waits until elected, for at most `wait_ns`: REDLOCK_FOREVER waits out outages, 0 asks once.
+/// `stop` may be NULL. Errors: as redlock_acquire.
+REDLOCK_C_EXPORT redlock_status redlock_election_campaign(redlock_election* election,
+                                                          int64_t wait_ns, const redlock_stop* stop,
+                                                          redlock_leadership** leadership,
+                                                          redlock_error** error);
+
+/// To send along with every write: larger than that of every leader elected before.
+REDLOCK_C_EXPORT uint64_t redlock_leadership_term(const redlock_leadership* leadership);
+/// Compares the clock with the deadline at every call. False after it was lost or resigned.
+REDLOCK_C_EXPORT bool redlock_leadership_valid(const redlock_leadership* leadership);
+/// Whether the deadline passed without a renewal.
+REDLOCK_C_EXPORT bool redlock_leadership_lost(const redlock_leadership* leadership);
+/// Waits until another candidate can be elected. `round` may be NULL. Errors: as
+/// redlock_lease_release.
+REDLOCK_C_EXPORT redlock_status redlock_leadership_resign(redlock_leadership* leadership,
+                                                          redlock_round** round,
+                                                          redlock_error** error);
+/// Resigns, if need be, without waiting, and frees.
+REDLOCK_C_EXPORT void redlock_leadership_free(redlock_leadership* leadership);
+
+/// The leader as an observer sees it.
+typedef struct redlock_leader {
+  const char* candidate;  ///< empty if the leader gave no name
+  const char* token;
+} redlock_leader;
+
+/// `*leader` is NULL on success if there is none. Errors: unavailable, closed, forked, would_block,
+/// invalid_argument.
+REDLOCK_C_EXPORT redlock_status redlock_election_leader(redlock_election* election,
+                                                        redlock_leader** leader,
+                                                        redlock_error** error);
+REDLOCK_C_EXPORT void redlock_leader_free(redlock_leader* leader);
+
+/// Calls `changed` on the calling thread with the leader, NULL for none, first at once and then
+/// after every change, until `stop` is requested. The leader ends with the callback. `changes` as
+/// in redlock_watch. Errors: closed, forked, would_block, invalid_argument; never cancelled.
+REDLOCK_C_EXPORT redlock_status redlock_election_observe(
+    redlock_election* election, void (*changed)(void* context, const redlock_leader* leader),
+    void* context, const redlock_stop* stop, uint64_t* changes, redlock_error** error);
+
+// --- Metrics ---
+
+/// What a client has counted, as text of Prometheus (version 0.0.4). Both arrays, of `label_count`
+/// elements each, are one more label of every sample; NULL with a count of 0. Free the text with
+/// redlock_text_free. Errors: closed, forked, would_block, invalid_argument.
+REDLOCK_C_EXPORT redlock_status redlock_client_prometheus(redlock_client* client,
+                                                          const char* const* label_names,
+                                                          const char* const* label_values,
+                                                          size_t label_count, char** text,
+                                                          redlock_error** error);
+REDLOCK_C_EXPORT void redlock_text_free(char* text);
+
 #ifdef __cplusplus
 }
 #endif

@@ -144,6 +144,10 @@ void write_sized(Options* out, std::size_t size, const Options& defaults) noexce
 /// The caller's context of callbacks, which is given back when the last of them is gone.
 [[nodiscard]] std::shared_ptr<void> keep_context(void* context, void (*free_context)(void*));
 
+/// The texts of an array from outside, none of which may be NULL.
+[[nodiscard]] std::vector<std::string> texts(const char* const* first, std::size_t count,
+                                             const std::string& name);
+
 [[nodiscard]] Target target_from(const redlock_target* target);
 [[nodiscard]] ClientOptions client_options_from(const redlock_client_options* options);
 /// NULL: the defaults.

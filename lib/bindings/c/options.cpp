@@ -65,18 +65,6 @@ static_assert(to_ns(forever) == REDLOCK_FOREVER);
   return options;
 }
 
-/// The texts of an array from outside.
-[[nodiscard]] std::vector<std::string> texts(const char* const* first, std::size_t count,
-                                             const std::string& name) {
-  std::vector<std::string> all;
-  if (count != 0 && first == nullptr) throw refusal(name + " is NULL");
-  for (std::size_t i = 0; i < count; ++i) {
-    const std::string one = name + "[" + std::to_string(i) + "]";
-    all.push_back(required_text(first[i], one.c_str()));
-  }
-  return all;
-}
-
 /// What the kind has no use for must be zero: it would be ignored otherwise.
 void check_unused(const redlock_target& target) {
   const auto complain = [](const char* member) {
@@ -92,6 +80,17 @@ void check_unused(const redlock_target& target) {
 }
 
 }  // namespace
+
+std::vector<std::string> texts(const char* const* first, std::size_t count,
+                               const std::string& name) {
+  std::vector<std::string> all;
+  if (count != 0 && first == nullptr) throw refusal(name + " is NULL");
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::string one = name + "[" + std::to_string(i) + "]";
+    all.push_back(required_text(first[i], one.c_str()));
+  }
+  return all;
+}
 
 Target target_from(const redlock_target* target) {
   const redlock_target read = read_sized(required(target, "target"), default_target(), "target");
