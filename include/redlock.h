@@ -668,6 +668,185 @@ REDLOCK_C_EXPORT redlock_status redlock_client_prometheus(redlock_client* client
                                                           redlock_error** error);
 REDLOCK_C_EXPORT void redlock_text_free(char* text);
 
+// --- The deployment as a whole ---
+//
+// These calls make connections of their own by the options of a client, and block. Words such as a
+// state are texts, the same that `quorum-lock` shows: later versions may have further ones.
+
+/// One node's facts about itself. See NodeExamination.
+typedef struct redlock_node_examination {
+  const char* url;      ///< without the password
+  const char* problem;  ///< why it is not reachable, or reports nothing
+  int64_t round_trip_ns;
+  const char* version;         ///< of Redis, or the one that a fork is compatible with
+  const char* server;          ///< "Redis", "Valkey"; empty: it did not say
+  const char* server_version;  ///< its own
+  const char* role;            ///< "master", "replica", "sentinel", "unknown"
+  const char* run_id;
+  int64_t uptime_ns;        ///< -1: not known
+  const char* persistence;  ///< "none", "rdb", "aof everysec", …
+  const char* maxmemory_policy;
+  int64_t used_memory;      ///< bytes; -1: not known
+  int64_t max_memory;       ///< bytes; 0: no limit; -1: not known
+  int64_t clock_offset_ns;  ///< from the median of all nodes; INT64_MIN: not known
+  const char* membership;   ///< by its own marker alone: "member", "joining", …
+  uint64_t replicas;        ///< attached to it
+  int64_t quarantine_ns;    ///< how long it has no vote for new leases; REDLOCK_FOREVER: no expiry
+  bool reachable;
+  bool durable;  ///< writes every command to disk before it answers
+  bool cluster;
+  bool loading;
+  bool marked;     ///< belongs to a deployment
+  bool restarted;  ///< since its marker was written
+} redlock_node_examination;
+
+/// Something that is wrong.
+typedef struct redlock_finding {
+  const char* node;  ///< the node's URL; several are separated by ", "
+  const char* kind;  ///< "not-durable", as `quorum-lock doctor` shows it
+  const char* what;
+  const char* why;
+  const char* remedy;
+} redlock_finding;
+
+typedef struct redlock_examination {
+  uint64_t node_count;
+  uint64_t finding_count;  ///< 0: nothing is wrong
+} redlock_examination;
+
+/// NULL past the end.
+REDLOCK_C_EXPORT const redlock_node_examination* redlock_examination_node(
+    const redlock_examination* examination, size_t i);
+/// NULL past the end.
+REDLOCK_C_EXPORT const redlock_finding* redlock_examination_finding(
+    const redlock_examination* examination, size_t i);
+REDLOCK_C_EXPORT void redlock_examination_free(redlock_examination* examination);
+
+/// Asks every node for its facts and changes nothing. A problem of a node is a finding and no
+/// error. Errors: invalid_argument, limit_reached.
+REDLOCK_C_EXPORT redlock_status redlock_examine(const redlock_client_options* options,
+                                                redlock_examination** examination,
+                                                redlock_error** error);
+
+/// The next step of a change of the members. It ends with the callback.
+typedef struct redlock_change_progress {
+  const char* kind;  ///< "waiting" for `left_ns` or for the node; "writing" its marker next
+  const char* node;
+  const char* what;
+  int64_t left_ns;  ///< -1: not known
+} redlock_change_progress;
+
+/// See ChangeOptions.
+typedef struct redlock_change_options {
+  size_t size;
+  int64_t patience_ns;       ///< how long to wait for a node in the midst of a change
+  bool after_loss;           ///< redlock_bootstrap: the nodes have lost their data
+  const redlock_stop* stop;  ///< ends the call with `cancelled`; NULL: none
+  /// Called on the calling thread.
+  void (*on_progress)(void* context, const redlock_change_progress* progress);
+  void* context;
+} redlock_change_options;
+
+REDLOCK_C_EXPORT void redlock_change_options_init(redlock_change_options* options, size_t size);
+
+/// Opens a deployment: marks every node as a member. See bootstrap() for when it is refused.
+/// `change` may be NULL. Errors: invalid_argument, unavailable, held, cancelled, limit_reached.
+REDLOCK_C_EXPORT redlock_status redlock_bootstrap(const redlock_client_options* options,
+                                                  const redlock_change_options* change,
+                                                  redlock_examination** examination,
+                                                  redlock_error** error);
+
+/// The membership of a node, by its own marker and those of the others.
+typedef struct redlock_member {
+  const char* url;         ///< without user and password
+  const char* state;       ///< "member", "joining", "opening", "blank", …
+  const char* problem;     ///< unreachable: why
+  const char* deployment;  ///< the id in its marker
+  int64_t quarantine_ns;   ///< REDLOCK_FOREVER: the quarantine key has lost its expiry
+} redlock_member;
+
+typedef struct redlock_membership {
+  const char* deployment;      ///< the id; empty: no node belongs to a deployment
+  const char* const* members;  ///< URLs, sorted
+  uint64_t member_count;
+  uint64_t node_count;  ///< the members, and the other nodes that were asked
+  int64_t max_ttl_ns;   ///< the longest lease
+  const char* resume;   ///< arguments of `quorum-lock` that resume an unfinished change; or empty
+} redlock_membership;
+
+/// NULL past the end.
+REDLOCK_C_EXPORT const redlock_member* redlock_membership_node(const redlock_membership* membership,
+                                                               size_t i);
+REDLOCK_C_EXPORT void redlock_membership_free(redlock_membership* membership);
+
+/// Changes nothing. Errors: invalid_argument, limit_reached.
+REDLOCK_C_EXPORT redlock_status redlock_members(const redlock_client_options* options,
+                                                redlock_membership** membership,
+                                                redlock_error** error);
+
+/// Change the members, one node at a time: see replace_member() for the rules. A call that ended
+/// early is resumed by the same call. `change` may be NULL. Errors: invalid_argument, unavailable,
+/// cancelled, limit_reached.
+REDLOCK_C_EXPORT redlock_status redlock_replace_member(const redlock_client_options* options,
+                                                       const char* leaving, const char* entering,
+                                                       const redlock_change_options* change,
+                                                       redlock_membership** membership,
+                                                       redlock_error** error);
+REDLOCK_C_EXPORT redlock_status redlock_add_member(const redlock_client_options* options,
+                                                   const char* entering,
+                                                   const redlock_change_options* change,
+                                                   redlock_membership** membership,
+                                                   redlock_error** error);
+REDLOCK_C_EXPORT redlock_status redlock_remove_member(const redlock_client_options* options,
+                                                      const char* leaving,
+                                                      const redlock_change_options* change,
+                                                      redlock_membership** membership,
+                                                      redlock_error** error);
+
+/// A lock over all nodes. See ListedLock.
+typedef struct redlock_listed_lock {
+  const char* resource;  ///< of a semaphore its name
+  redlock_lock_kind kind;
+  const char* state;     ///< "held", "split", "minority", "indeterminate", "reserved", "free"
+  const char* holder;    ///< the token, the owner, or empty
+  uint64_t holds;        ///< shared, reentrant: the number of holds
+  int64_t permits;       ///< of a semaphore: how many are held; -1: no semaphore
+  int64_t remaining_ns;  ///< how long the lock is held unless it is extended
+  uint64_t waiters;
+  uint64_t nodes;  ///< that store it
+} redlock_listed_lock;
+
+/// What one node contributed to the list.
+typedef struct redlock_listed_node {
+  const char* url;     ///< without the password
+  const char* error;   ///< why it did not answer; empty if it did
+  uint64_t unread;     ///< keys that it did not show
+  bool stopped_early;  ///< it has more keys than were to be gone through
+} redlock_listed_node;
+
+typedef struct redlock_lock_list {
+  uint64_t lock_count;
+  uint64_t node_count;
+  uint64_t quorum;
+  uint64_t answered;  ///< nodes; below the quorum, locks may be missing
+  bool complete;      ///< a quorum of nodes answered, and these showed all of their keys
+} redlock_lock_list;
+
+/// Sorted by resource. NULL past the end.
+REDLOCK_C_EXPORT const redlock_listed_lock* redlock_lock_list_lock(const redlock_lock_list* list,
+                                                                   size_t i);
+/// NULL past the end.
+REDLOCK_C_EXPORT const redlock_listed_node* redlock_lock_list_node(const redlock_lock_list* list,
+                                                                   size_t i);
+REDLOCK_C_EXPORT void redlock_lock_list_free(redlock_lock_list* list);
+
+/// Lists the locks that the nodes store. `pattern` is a glob as Redis has it, NULL: all resources.
+/// `keys_per_node`: how many keys of each node are gone through, 0: the default. Changes nothing.
+/// Errors: invalid_argument, limit_reached.
+REDLOCK_C_EXPORT redlock_status redlock_list_locks(const redlock_client_options* options,
+                                                   const char* pattern, uint64_t keys_per_node,
+                                                   redlock_lock_list** list, redlock_error** error);
+
 #ifdef __cplusplus
 }
 #endif
