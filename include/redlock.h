@@ -26,8 +26,9 @@
 ///
 /// Durations are nanoseconds, in names that end with `_ns`.
 ///
-/// Threads: every function may be called from any thread. One object must not be freed while
-/// another thread uses it.
+/// Threads: every function may be called from any thread, and any number of threads may use one
+/// client, stop or election at once. Of a lease or a leadership they may use the functions that
+/// take it as `const`; the others need it for themselves, as does every `_free`.
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -323,7 +324,7 @@ typedef struct redlock_acquire_options {
 /// Writes the defaults: a TTL of 10 seconds, a wait of REDLOCK_FOREVER, no renewal.
 REDLOCK_C_EXPORT void redlock_acquire_options_init(redlock_acquire_options* options, size_t size);
 
-/// A granted lock. Its functions may be called from any thread.
+/// A granted lock.
 typedef struct redlock_lease redlock_lease;
 
 /// Waits until the lock is granted, for as long as `wait_ns` allows. `options` may be NULL: the

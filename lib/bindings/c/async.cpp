@@ -4,6 +4,8 @@
 #include "bindings/c/close_report.hpp"
 
 struct redlock_async {
+  explicit redlock_async(redlock::AsyncClient made) : client(std::move(made)) {}
+
   redlock::AsyncClient client;
 };
 
@@ -38,8 +40,9 @@ template <typename Value, typename Answer, typename Make>
   };
 }
 [[nodiscard]] auto answering_round(RoundAnswer answer) {
-  return answering<RoundReport>(
-      answer, [](RoundReport report) -> redlock_round* { return new Round(std::move(report)); });
+  return answering<RoundReport>(answer, [](RoundReport report) -> redlock_round* {
+    return new_object<Round>(std::move(report));
+  });
 }
 
 /// Begins a call. What fails before the client has it is answered here: no function of the client
@@ -67,7 +70,7 @@ redlock_status redlock_async_create(const redlock_client_options* options, struc
     auto*& out = bound::required_out(client, "client");
     auto created = loop == nullptr ? redlock::AsyncClient::create(std::move(read))
                                    : redlock::AsyncClient::create(std::move(read), loop);
-    out = new redlock_async{bound::unwrapped(std::move(created))};
+    out = bound::new_object<redlock_async>(bound::unwrapped(std::move(created)));
   });
 }
 
@@ -78,13 +81,16 @@ void redlock_async_close(redlock_async* client, redlock_close_done done, void* c
                  bound::asked(client).close([answer](const redlock::CloseReport& report) noexcept {
                    redlock_close_report* made = nullptr;
                    redlock_error* error = nullptr;
-                   bound::guarded(&error, [&] { made = new bound::Closing(report); });
+                   bound::guarded(&error,
+                                  [&] { made = bound::new_object<bound::Closing>(report); });
                    answer(made, error);
                  });
                });
 }
 
-void redlock_async_free(redlock_async* client) { delete client; }
+void redlock_async_free(redlock_async* client) {
+  redlock::bindings::dispose<redlock_async>(client);
+}
 
 redlock_request redlock_async_acquire(redlock_async* client, const redlock_target* target,
                                       const redlock_acquire_options* options,
@@ -117,7 +123,7 @@ redlock_request redlock_async_try_acquire(redlock_async* client, const redlock_t
 }
 
 void redlock_async_cancel(redlock_async* client, redlock_request request) {
-  if (client != nullptr) client->client.cancel(redlock::RequestId{request});
+  bound::guarded(nullptr, [&] { bound::asked(client).cancel(redlock::RequestId{request}); });
 }
 
 void redlock_async_lease_extend(redlock_async* client, const redlock_lease* lease, int64_t ttl_ns,

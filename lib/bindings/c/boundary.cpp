@@ -28,10 +28,15 @@ redlock_error memory_failure{REDLOCK_NO_MEMORY, "no memory is left", "", nullptr
 
 /// A status that has no Errc.
 redlock_status internal_failure(const char* what, redlock_error** out) noexcept {
-  if (out != nullptr) {
+  if (out == nullptr) return REDLOCK_INTERNAL;
+  *out = no_memory();
+  try {
     *out = make_failure(Error{Errc::invalid_argument, std::string("internal: ") + what});
-    if (*out != no_memory()) (*out)->status = REDLOCK_INTERNAL;
+  } catch (...) {
+    return REDLOCK_NO_MEMORY;
   }
+  if (*out == no_memory()) return REDLOCK_NO_MEMORY;
+  (*out)->status = REDLOCK_INTERNAL;
   return REDLOCK_INTERNAL;
 }
 
@@ -64,7 +69,7 @@ redlock_error* no_memory() noexcept { return &memory_failure; }
 
 redlock_error* make_failure(Error error) noexcept {
   try {
-    return new Failure(std::move(error));
+    return new_object<Failure>(std::move(error));
   } catch (...) {
     return no_memory();
   }
@@ -92,7 +97,7 @@ redlock_status status_of_exception(redlock_error** out) noexcept {
 }
 
 void hand_out(RoundReport report, redlock_round** out) {
-  if (out != nullptr) *out = new Round(std::move(report));
+  if (out != nullptr) *out = new_object<Round>(std::move(report));
 }
 
 Token token_from(const char* token) {
@@ -122,18 +127,18 @@ const redlock_node_vote* redlock_round_node(const redlock_round* round, size_t i
 }
 
 void redlock_round_free(redlock_round* round) {
-  delete static_cast<redlock::bindings::Round*>(round);
+  redlock::bindings::dispose<redlock::bindings::Round>(round);
 }
 
 void redlock_error_free(redlock_error* error) {
   if (error != redlock::bindings::no_memory()) {
-    delete static_cast<redlock::bindings::Failure*>(error);
+    redlock::bindings::dispose<redlock::bindings::Failure>(error);
   }
 }
 
 redlock_stop* redlock_stop_new() {
   try {
-    return new redlock_stop;
+    return redlock::bindings::new_object<redlock_stop>();
   } catch (...) {
     return nullptr;
   }
@@ -147,4 +152,4 @@ bool redlock_stop_requested(const redlock_stop* stop) {
   return stop != nullptr && stop->source.stop_requested();
 }
 
-void redlock_stop_free(redlock_stop* stop) { delete stop; }
+void redlock_stop_free(redlock_stop* stop) { redlock::bindings::dispose<redlock_stop>(stop); }

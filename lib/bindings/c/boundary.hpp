@@ -103,6 +103,16 @@ template <typename T>
   return std::move(result).value();
 }
 
+/// An object for the caller, who ends it with a function that calls `dispose`.
+template <typename Made, typename... Arguments>
+[[nodiscard]] Made* new_object(Arguments&&... arguments) {
+  return std::make_unique<Made>(std::forward<Arguments>(arguments)...).release();
+}
+template <typename Made, typename Seen>
+void dispose(Seen* object) noexcept {
+  const std::unique_ptr<Made> owned(static_cast<Made*>(object));
+}
+
 void hand_out(RoundReport report, redlock_round** out);
 
 [[nodiscard]] Token token_from(const char* token);
@@ -165,6 +175,8 @@ struct redlock_stop {
 };
 
 struct redlock_client {
+  explicit redlock_client(redlock::Client created) : client(std::move(created)) {}
+
   redlock::Client client;
 };
 

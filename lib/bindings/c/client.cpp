@@ -14,7 +14,8 @@ redlock_status redlock_client_create(const redlock_client_options* options, redl
   return guarded(error, [&] {
     auto read = redlock::bindings::client_options_from(options);
     auto*& out = required_out(client, "client");
-    out = new redlock_client{unwrapped(redlock::Client::create(std::move(read)))};
+    out = redlock::bindings::new_object<redlock_client>(
+        unwrapped(redlock::Client::create(std::move(read))));
   });
 }
 
@@ -25,7 +26,7 @@ const redlock_undelivered* redlock_close_report_undelivered(const redlock_close_
 }
 
 void redlock_close_report_free(redlock_close_report* report) {
-  delete static_cast<redlock::bindings::Closing*>(report);
+  redlock::bindings::dispose<redlock::bindings::Closing>(report);
 }
 
 redlock_status redlock_client_close(redlock_client* client, redlock_close_report** report,
@@ -33,11 +34,14 @@ redlock_status redlock_client_close(redlock_client* client, redlock_close_report
   redlock::bindings::clear(report);
   return guarded(error, [&] {
     auto closed = unwrapped(required(client, "client").client.close());
-    if (report != nullptr) *report = new redlock::bindings::Closing(std::move(closed));
+    if (report != nullptr)
+      *report = redlock::bindings::new_object<redlock::bindings::Closing>(std::move(closed));
   });
 }
 
-void redlock_client_free(redlock_client* client) { delete client; }
+void redlock_client_free(redlock_client* client) {
+  redlock::bindings::dispose<redlock_client>(client);
+}
 
 redlock_status redlock_acquire(redlock_client* client, const redlock_target* target,
                                const redlock_acquire_options* options, const redlock_stop* stop,

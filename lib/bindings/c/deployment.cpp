@@ -119,7 +119,7 @@ redlock_status ask(const redlock_client_options* options, Out** out, redlock_err
   return guarded(error, [&] {
     const auto read = client_options_from(options);
     auto*& place = required_out(out, "the result");
-    place = new Made(unwrapped(call(read)));
+    place = new_object<Made>(unwrapped(call(read)));
   });
 }
 
@@ -139,7 +139,7 @@ const redlock_finding* redlock_examination_finding(const redlock_examination* ex
 }
 
 void redlock_examination_free(redlock_examination* examination) {
-  delete static_cast<redlock::bindings::Examined*>(examination);
+  redlock::bindings::dispose<redlock::bindings::Examined>(examination);
 }
 
 redlock_status redlock_examine(const redlock_client_options* options,
@@ -168,7 +168,7 @@ const redlock_member* redlock_membership_node(const redlock_membership* membersh
 }
 
 void redlock_membership_free(redlock_membership* membership) {
-  delete static_cast<redlock::bindings::Membered*>(membership);
+  redlock::bindings::dispose<redlock::bindings::Membered>(membership);
 }
 
 redlock_status redlock_members(const redlock_client_options* options,

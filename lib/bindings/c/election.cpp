@@ -3,10 +3,14 @@
 #include "bindings/c/boundary.hpp"
 
 struct redlock_election {
+  explicit redlock_election(const redlock::Election& made) : election(made) {}
+
   redlock::Election election;
 };
 
 struct redlock_leadership {
+  explicit redlock_leadership(redlock::Leadership made) : leadership(std::move(made)) {}
+
   redlock::Leadership leadership;
 };
 
@@ -101,12 +105,14 @@ redlock_status redlock_election_create(redlock_client* client, const char* name,
     auto read = redlock::bindings::election_options_from(options);
     auto*& out = redlock::bindings::required_out(election, "election");
     auto& caller = redlock::bindings::required(client, "client").client;
-    out = new redlock_election{
-        redlock::Election(caller, redlock::bindings::required_text(name, "name"), std::move(read))};
+    out = redlock::bindings::new_object<redlock_election>(
+        redlock::Election(caller, redlock::bindings::required_text(name, "name"), std::move(read)));
   });
 }
 
-void redlock_election_free(redlock_election* election) { delete election; }
+void redlock_election_free(redlock_election* election) {
+  redlock::bindings::dispose<redlock_election>(election);
+}
 
 redlock_status redlock_election_campaign(redlock_election* election, int64_t wait_ns,
                                          const redlock_stop* stop, redlock_leadership** leadership,
@@ -115,8 +121,9 @@ redlock_status redlock_election_campaign(redlock_election* election, int64_t wai
   return redlock::bindings::guarded(error, [&] {
     auto*& out = redlock::bindings::required_out(leadership, "leadership");
     auto& candidate = redlock::bindings::required(election, "election").election;
-    out = new redlock_leadership{redlock::bindings::unwrapped(redlock::bindings::campaigned(
-        candidate, wait_ns, redlock::bindings::stop_token_from(stop)))};
+    out = redlock::bindings::new_object<redlock_leadership>(
+        redlock::bindings::unwrapped(redlock::bindings::campaigned(
+            candidate, wait_ns, redlock::bindings::stop_token_from(stop))));
   });
 }
 
@@ -129,7 +136,11 @@ bool redlock_leadership_valid(const redlock_leadership* leadership) {
 }
 
 bool redlock_leadership_lost(const redlock_leadership* leadership) {
-  return leadership != nullptr && leadership->leadership.lost().stop_requested();
+  bool lost = false;
+  redlock::bindings::guarded(nullptr, [&] {
+    lost = redlock::bindings::required(leadership, "leadership").leadership.lost().stop_requested();
+  });
+  return lost;
 }
 
 redlock_status redlock_leadership_resign(redlock_leadership* leadership, redlock_round** round,
@@ -141,7 +152,9 @@ redlock_status redlock_leadership_resign(redlock_leadership* leadership, redlock
   });
 }
 
-void redlock_leadership_free(redlock_leadership* leadership) { delete leadership; }
+void redlock_leadership_free(redlock_leadership* leadership) {
+  redlock::bindings::dispose<redlock_leadership>(leadership);
+}
 
 redlock_status redlock_election_leader(redlock_election* election, redlock_leader** leader,
                                        redlock_error** error) {
@@ -149,12 +162,12 @@ redlock_status redlock_election_leader(redlock_election* election, redlock_leade
     auto*& out = redlock::bindings::required_out(leader, "leader");
     auto& observer = redlock::bindings::required(election, "election").election;
     const auto now = redlock::bindings::unwrapped(observer.leader());
-    if (now) out = new redlock::bindings::SeenLeader(*now);
+    if (now) out = redlock::bindings::new_object<redlock::bindings::SeenLeader>(*now);
   });
 }
 
 void redlock_leader_free(redlock_leader* leader) {
-  delete static_cast<redlock::bindings::SeenLeader*>(leader);
+  redlock::bindings::dispose<redlock::bindings::SeenLeader>(leader);
 }
 
 redlock_status redlock_election_observe(

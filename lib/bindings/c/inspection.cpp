@@ -81,7 +81,7 @@ struct Inspected : redlock_inspection {
 }  // namespace
 
 redlock_inspection* make_inspection(Inspection inspection) {
-  return new Inspected(std::move(inspection));
+  return new_object<Inspected>(std::move(inspection));
 }
 
 }  // namespace redlock::bindings
@@ -99,5 +99,5 @@ const redlock_broken_lock* redlock_inspection_broken(const redlock_inspection* i
 }
 
 void redlock_inspection_free(redlock_inspection* inspection) {
-  delete static_cast<redlock::bindings::Inspected*>(inspection);
+  redlock::bindings::dispose<redlock::bindings::Inspected>(inspection);
 }

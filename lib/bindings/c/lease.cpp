@@ -8,7 +8,7 @@ redlock_lease::redlock_lease(redlock::Lease granted)
 }
 
 redlock_lease* redlock::bindings::make_lease(Lease lease) {
-  return new redlock_lease(std::move(lease));
+  return new_object<redlock_lease>(std::move(lease));
 }
 
 const char* redlock_lease_resource(const redlock_lease* lease) {
@@ -46,7 +46,11 @@ int64_t redlock_lease_valid_until_ns(const redlock_lease* lease) {
 }
 
 bool redlock_lease_lost(const redlock_lease* lease) {
-  return lease != nullptr && lease->lease.lost().stop_requested();
+  bool lost = false;
+  redlock::bindings::guarded(nullptr, [&] {
+    lost = redlock::bindings::required(lease, "lease").lease.lost().stop_requested();
+  });
+  return lost;
 }
 
 redlock_status redlock_lease_round(const redlock_lease* lease, redlock_round** round,
@@ -81,4 +85,4 @@ const char* redlock_lease_detach(redlock_lease* lease) {
   return redlock_lease_token(lease);
 }
 
-void redlock_lease_free(redlock_lease* lease) { delete lease; }
+void redlock_lease_free(redlock_lease* lease) { redlock::bindings::dispose<redlock_lease>(lease); }

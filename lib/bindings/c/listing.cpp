@@ -44,7 +44,7 @@ const redlock_listed_node* redlock_lock_list_node(const redlock_lock_list* list,
 }
 
 void redlock_lock_list_free(redlock_lock_list* list) {
-  delete static_cast<redlock::bindings::Listed*>(list);
+  redlock::bindings::dispose<redlock::bindings::Listed>(list);
 }
 
 redlock_status redlock_list_locks(const redlock_client_options* options, const char* pattern,
@@ -57,7 +57,7 @@ redlock_status redlock_list_locks(const redlock_client_options* options, const c
     redlock::ListOptions which;
     which.pattern = redlock::bindings::text_or_empty(pattern);
     if (keys_per_node != 0) which.keys_per_node = keys_per_node;
-    out = new redlock::bindings::Listed(
+    out = redlock::bindings::new_object<redlock::bindings::Listed>(
         redlock::bindings::unwrapped(redlock::list_locks(read, which)));
   });
 }

@@ -13,9 +13,9 @@ redlock_status redlock_client_prometheus(redlock_client* client, const char* con
     std::vector<redlock::MetricLabel> labels;
     for (std::size_t i = 0; i < label_count; ++i) labels.push_back({names[i], values[i]});
     const std::string made = to_prometheus(redlock::bindings::unwrapped(caller.metrics()), labels);
-    out = new char[made.size() + 1];
+    out = std::make_unique<char[]>(made.size() + 1).release();
     std::memcpy(out, made.c_str(), made.size() + 1);
   });
 }
 
-void redlock_text_free(char* text) { delete[] text; }
+void redlock_text_free(char* text) { const std::unique_ptr<char[]> owned(text); }

@@ -176,7 +176,8 @@ AcquireOptions acquire_options_from(const redlock_acquire_options* options) {
   }
   if (read.on_lost != nullptr) {
     to.on_lost = [context, call = read.on_lost](const Error& error) noexcept {
-      redlock_error* const failure = make_failure(error);
+      redlock_error* failure = no_memory();
+      guarded(nullptr, [&] { failure = make_failure(error); });
       call(context.get(), failure);
       redlock_error_free(failure);
     };
