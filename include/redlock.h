@@ -224,6 +224,28 @@ typedef struct redlock_node_event {
   const char* message;  ///< one line
 } redlock_node_event;
 
+typedef int32_t redlock_observation_kind;
+enum {
+  REDLOCK_ACQUIRE_BEGAN = 0,
+  REDLOCK_ACQUIRE_ENDED = 1,  ///< follows each beginning once
+  REDLOCK_HOLD_BEGAN = 2,     ///< follows the end of an acquire that was granted
+  REDLOCK_HOLD_ENDED = 3,     ///< follows each beginning of a hold once
+  REDLOCK_LEASE_LOST = 4      ///< the deadline passed; the end of the hold follows
+};
+
+/// An acquire call or a hold that began or ended, for tracing: see Observer. It ends with the
+/// callback that it was given to.
+typedef struct redlock_observation {
+  redlock_observation_kind kind;
+  redlock_status failure;  ///< acquire ended: why no lease was granted; REDLOCK_OK: it was
+  uint64_t call;           ///< names the call and its lease within one client
+  int64_t at_ns;           ///< when it happened, by the clock of redlock_now_ns
+  const char* resource;    ///< the first of several; of a permit that is held: its name
+  const char* token;       ///< of a hold; empty otherwise
+  uint64_t fencing_token;  ///< of a hold; 0: none
+  const char* end;         ///< hold ended: "released", "detached", "lost", "closed"; else "open"
+} redlock_observation;
+
 /// The configuration of a client. Everything but `nodes` has a default. See ClientOptions and
 /// GuardOptions.
 ///
@@ -253,6 +275,9 @@ typedef struct redlock_client_options {
   bool plain_commands;
   /// Called on the client's loop thread. It must not block.
   void (*on_node_event)(void* context, const redlock_node_event* event);
+  /// Is told of acquire calls and leases, in the order of what happened. Called on the client's
+  /// loop thread. It must not block.
+  void (*on_observation)(void* context, const redlock_observation* observation);
   void* context;
   void (*free_context)(void* context);
 } redlock_client_options;

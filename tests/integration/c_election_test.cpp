@@ -166,6 +166,27 @@ TEST(CWatch, SeesEachStateUntilItIsStopped) {
   EXPECT_EQ(changes, 2U);
 }
 
+TEST(CObserver, IsToldOfACallAndOfItsHoldInOrder) {
+  CLog log;
+  COptions options(shared_urls(3));
+  options.options.context = &log;
+  options.options.on_observation = [](void* context, const redlock_observation* seen) {
+    const bool hold = seen->kind == REDLOCK_HOLD_BEGAN || seen->kind == REDLOCK_HOLD_ENDED;
+    EXPECT_EQ(std::string(seen->token).empty(), !hold);
+    EXPECT_EQ(seen->fencing_token != 0, hold);
+    EXPECT_GT(seen->at_ns, 0);
+    EXPECT_STRNE(seen->resource, "");
+    static_cast<CLog*>(context)->add(std::to_string(seen->kind) + " " +
+                                     redlock_status_name(seen->failure) + " " + seen->end);
+  };
+  const CClient client = c_client(options);
+  redlock_acquire_options terms = c_terms();
+  terms.fencing = true;
+  CLease lease = c_acquire(client, redlock_exclusive(fresh_resource().c_str()), terms);
+  lease.reset();
+  EXPECT_TRUE(log.soon({"0 ok open", "1 ok open", "2 ok open", "3 ok released"}));
+}
+
 TEST(CMetrics, AreTextOfPrometheusWithLabels) {
   const CClient client = c_client();
   const CLease lease = c_acquire(client, redlock_exclusive(fresh_resource().c_str()));

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -18,6 +19,7 @@
 #include "redlock/client.hpp"
 #include "redlock/error.hpp"
 #include "redlock/lease.hpp"
+#include "redlock/observer.hpp"
 #include "redlock/result.hpp"
 
 /// Between C and C++: what every function of redlock.h needs.
@@ -162,6 +164,10 @@ void write_sized(Options* out, std::size_t size, const Options& defaults) noexce
 [[nodiscard]] ClientOptions client_options_from(const redlock_client_options* options);
 /// NULL: the defaults.
 [[nodiscard]] AcquireOptions acquire_options_from(const redlock_acquire_options* options);
+
+using ObservationCallback = void (*)(void* context, const redlock_observation* observation);
+[[nodiscard]] std::shared_ptr<Observer> make_observer(std::shared_ptr<void> context,
+                                                      ObservationCallback call);
 
 [[nodiscard]] std::stop_token stop_token_from(const redlock_stop* stop) noexcept;
 

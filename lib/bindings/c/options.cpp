@@ -142,6 +142,7 @@ ClientOptions client_options_from(const redlock_client_options* options) {
   to.guards.trust_durable = read.trust_durable;
   to.name_holders = read.name_holders;
   to.plain_commands = read.plain_commands;
+  if (read.on_observation != nullptr) to.observer = make_observer(context, read.on_observation);
   if (read.on_node_event != nullptr) {
     to.on_node_event = [context, call = read.on_node_event](const NodeEvent& event) noexcept {
       const redlock_node_event seen{static_cast<redlock_node_event_kind>(event.kind), event.node,
