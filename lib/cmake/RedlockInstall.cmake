@@ -11,6 +11,8 @@ set(redlock_package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/redlock")
 
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/redlock" TYPE INCLUDE
   COMPONENT redlock_development FILES_MATCHING PATTERN "*.hpp")
+install(FILES "${PROJECT_SOURCE_DIR}/include/redlock.h" TYPE INCLUDE
+  COMPONENT redlock_development)
 
 # Two export sets: the shared library needs nothing from its user, and must stay usable where the
 # development packages that the static one needs are not installed.

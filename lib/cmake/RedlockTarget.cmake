@@ -84,8 +84,8 @@ function(redlock_choose_platform variable)
   set(${variable} "${${variable}}" PARENT_SCOPE)
 endfunction()
 
-# redlock_add_layer(core LINKS redlock_support): the static library redlock_<folder> of lib/<folder>.
-# A folder that has no sources yet makes no target, a folder of headers an interface target.
+# redlock_add_layer(core LINKS redlock_support): the static library redlock_<folder> of lib/<folder>,
+# redlock_bindings_c of lib/bindings/c. A folder that has no sources yet makes no target, a folder of headers an interface target.
 function(redlock_add_layer folder)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "LINKS")
   file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/lib/${folder}/*.cpp")
@@ -104,7 +104,8 @@ function(redlock_add_layer folder)
     endif()
   endforeach()
 
-  set(target redlock_${folder})
+  string(REPLACE "/" "_" name "${folder}")
+  set(target redlock_${name})
   if(NOT sources)
     add_library(${target} INTERFACE)
     target_include_directories(${target} INTERFACE
@@ -125,20 +126,20 @@ function(redlock_add_layer folder)
     "${PROJECT_SOURCE_DIR}/include" "${PROJECT_SOURCE_DIR}/lib")
   target_link_libraries(${target} PUBLIC ${links})
   set_property(GLOBAL APPEND PROPERTY REDLOCK_LAYERS ${target})
-  redlock_check_layer(${folder} "${links}")
+  redlock_check_layer(${name} "${links}")
 endfunction()
 
 # Links all of a layer's objects with what the layer may use and nothing else. An undefined symbol
 # means that the folder knows somebody it must not know.
-function(redlock_check_layer folder links)
+function(redlock_check_layer name links)
   if(NOT REDLOCK_BUILD_TESTS OR REDLOCK_SANITIZE OR REDLOCK_IPO)
     return()
   endif()
-  add_library(redlock_layer_check_${folder} MODULE $<TARGET_OBJECTS:redlock_${folder}>)
-  set_target_properties(redlock_layer_check_${folder} PROPERTIES LINKER_LANGUAGE CXX)
-  target_link_libraries(redlock_layer_check_${folder} PRIVATE ${links})
+  add_library(redlock_layer_check_${name} MODULE $<TARGET_OBJECTS:redlock_${name}>)
+  set_target_properties(redlock_layer_check_${name} PROPERTIES LINKER_LANGUAGE CXX)
+  target_link_libraries(redlock_layer_check_${name} PRIVATE ${links})
   if(NOT APPLE)  # where it is the default
-    target_link_options(redlock_layer_check_${folder} PRIVATE -Wl,--no-undefined)
+    target_link_options(redlock_layer_check_${name} PRIVATE -Wl,--no-undefined)
   endif()
 endfunction()
 

@@ -6,6 +6,8 @@ std::string quorum_lock_program() { return QUORUM_LOCK_BINARY; }
 std::string fenced_storage_program() { return FENCED_STORAGE_BINARY; }
 std::string skewed_client_program() { return SKEWED_CLIENT_BINARY; }
 std::string clock_preload() { return CLOCK_PRELOAD; }
+std::string c_interface_program() { return C_INTERFACE_BINARY; }
+std::string c_example_program() { return C_EXAMPLE_BINARY; }
 std::string other_user_program() { return OTHER_USER_BINARY; }
 std::string operating_guide() { return OPERATING_GUIDE; }
 std::string pages_folder() { return PAGES; }

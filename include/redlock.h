@@ -1,0 +1,880 @@
+#ifndef REDLOCK_H
+#define REDLOCK_H
+
+/// redlock for C, and for the foreign function interfaces of other languages: C11, and C++ too.
+/// tools/docs/C.md has an example. The comments of the C++ headers (redlock/client.hpp, …) say more
+/// about what the calls promise; this file says what is different in C.
+///
+/// Errors: a function that can fail returns a `redlock_status`, REDLOCK_OK or why it failed, and
+/// sets `*error` to an error with the message for people, or to NULL. `error` may be NULL, which
+/// leaves the status alone. Results are set on success only, and to NULL or zero on failure.
+/// A NULL where an argument is needed is refused with REDLOCK_INVALID_ARGUMENT. Nothing is thrown.
+///
+/// Ownership: what a function returns through a pointer to a pointer is the caller's, who ends it
+/// with the `_free` function of its type; `_free(NULL)` does nothing. Everything that is reached
+/// through a `const` pointer belongs to the object that it was read from, and ends with it.
+///
+/// Versions: this interface only grows. Options begin with their size, which `_init` writes: the
+/// library reads no more of them than that. Results are made by the library and reached by
+/// pointers, and lists of structs by index, so that structs may grow at their ends. Do not copy
+/// them by value. Enumerations are `int32_t`, because the width of an enum is the compiler's
+/// choice; be ready for values that this header does not have.
+///
+/// Strings are UTF-8 where people write them, end with a NUL, and are never NULL in results unless
+/// the comment says so. The library copies those that it is given. A token, resource or holder of
+/// another Redlock client that contains a NUL ends there.
+///
+/// Durations are nanoseconds, in names that end with `_ns`.
+///
+/// Threads: every function may be called from any thread, and any number of threads may use one
+/// client, stop or election at once. Of a lease or a leadership they may use the functions that
+/// take it as `const`; the others need it for themselves, as does every `_free`.
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(__GNUC__)
+#define REDLOCK_C_EXPORT __attribute__((visibility("default")))
+#else
+#define REDLOCK_C_EXPORT
+#endif
+
+/// A duration that never ends: wait until granted or stopped.
+#define REDLOCK_FOREVER INT64_MAX
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// --- Outcomes ---
+
+typedef int32_t redlock_status;
+enum {
+  REDLOCK_OK = 0,
+  REDLOCK_HELD = 1,               ///< a majority has another holder: wait
+  REDLOCK_SPLIT = 2,              ///< contenders divided the nodes and none has a majority
+  REDLOCK_UNAVAILABLE = 3,        ///< too few nodes answered; the votes say which and why
+  REDLOCK_EXPIRED = 4,            ///< a quorum granted, too late for a valid lease: raise the TTL
+  REDLOCK_EXCLUDED = 5,           ///< guards leave too few voters; the votes say which and why
+  REDLOCK_NOT_HOLDER = 6,         ///< the lock is not, or no longer, this token's
+  REDLOCK_CANCELLED = 7,          ///< the caller cancelled
+  REDLOCK_CLOSED = 8,             ///< the client is closed
+  REDLOCK_FORKED = 9,             ///< the client belongs to the parent process
+  REDLOCK_WOULD_BLOCK = 10,       ///< a blocking call inside a callback would wait for itself
+  REDLOCK_INVALID_ARGUMENT = 11,  ///< nothing was sent; the message names the argument
+  REDLOCK_LIMIT_REACHED = 12,     ///< a limit of the library; the message names it
+  REDLOCK_NO_MEMORY = 1000,       ///< the memory is exhausted
+  REDLOCK_INTERNAL = 1001         ///< a mistake in this library; the message says which
+};
+
+/// "held"; "ok" for REDLOCK_OK; "unknown" for a number that is no status.
+REDLOCK_C_EXPORT const char* redlock_status_name(redlock_status status);
+
+/// The answer of one node in one round.
+typedef int32_t redlock_vote;
+enum {
+  REDLOCK_VOTE_PENDING = 0,      ///< no answer yet when the round was decided
+  REDLOCK_VOTE_GRANTED = 1,      ///< our key was set, extended or deleted
+  REDLOCK_VOTE_REFUSED = 2,      ///< the resource has another holder there, or is no longer ours
+  REDLOCK_VOTE_TIMEOUT = 3,      ///< no answer within the node's time limit
+  REDLOCK_VOTE_UNREACHABLE = 4,  ///< no connection
+  REDLOCK_VOTE_ERROR = 5,        ///< the node answered with an error
+  REDLOCK_VOTE_EXCLUDED = 6      ///< a guard does not let it vote
+};
+
+/// "granted"; "unknown" for a number that is no vote.
+REDLOCK_C_EXPORT const char* redlock_vote_name(redlock_vote vote);
+
+/// One node's part in a round.
+typedef struct redlock_node_vote {
+  const char* url;  ///< as configured, without the password
+  redlock_vote vote;
+  int64_t round_trip_ns;  ///< -1: there was no answer
+  const char* holder;     ///< refused: the token stored there, if the server says
+  int64_t remaining_ns;   ///< refused: the rest of the holder's TTL; -1: not known
+  const char* message;    ///< timeout, unreachable, error, excluded: why
+} redlock_node_vote;
+
+/// The round that decided an operation.
+typedef struct redlock_round {
+  uint64_t quorum;
+  int64_t ttl_ns;       ///< the requested TTL
+  int64_t elapsed_ns;   ///< first byte of the call's first round to the decision
+  int64_t validity_ns;  ///< left of the lease at the decision; 0 without a lease
+  int64_t holds_left;   ///< release of a shared or owned hold: holds that remain; -1: not known
+  uint64_t node_count;
+} redlock_round;
+
+/// The vote of node `i`, in the order in which they were configured. NULL past the end.
+REDLOCK_C_EXPORT const redlock_node_vote* redlock_round_node(const redlock_round* round, size_t i);
+REDLOCK_C_EXPORT void redlock_round_free(redlock_round* round);
+
+/// Why an operation failed.
+typedef struct redlock_error {
+  redlock_status status;
+  const char* message;         ///< one line, for people
+  const char* holder_name;     ///< what people call the holder; only with `name_holders`
+  const redlock_round* round;  ///< the last round, with every node's vote; NULL if none was sent
+} redlock_error;
+
+REDLOCK_C_EXPORT void redlock_error_free(redlock_error* error);
+
+/// The version of the library that is loaded: "1.2.3".
+REDLOCK_C_EXPORT const char* redlock_version(void);
+
+/// The clock of `redlock_lease_valid_until_ns`. It counts on while the machine is suspended.
+REDLOCK_C_EXPORT int64_t redlock_now_ns(void);
+
+// --- Cancellation ---
+
+/// Ends calls that wait. One may serve any number of calls. A call keeps what it needs of it, so it
+/// may be freed while calls go on.
+typedef struct redlock_stop redlock_stop;
+
+/// NULL: no memory.
+REDLOCK_C_EXPORT redlock_stop* redlock_stop_new(void);
+/// Ends the calls that have it, now and later. From any thread, not from a signal handler.
+REDLOCK_C_EXPORT void redlock_stop_request(redlock_stop* stop);
+REDLOCK_C_EXPORT bool redlock_stop_requested(const redlock_stop* stop);
+REDLOCK_C_EXPORT void redlock_stop_free(redlock_stop* stop);
+
+// --- Targets ---
+
+typedef int32_t redlock_target_kind;
+enum {
+  REDLOCK_TARGET_EXCLUSIVE = 0,  ///< one holder
+  REDLOCK_TARGET_SHARED = 1,     ///< many readers or one writer
+  REDLOCK_TARGET_OWNED = 2,      ///< any number of holds of one owner
+  REDLOCK_TARGET_PERMIT = 3,     ///< one of the permits of a semaphore
+  REDLOCK_TARGET_ALL_OF = 4      ///< several resources, all or none
+};
+
+/// The lock that a call asks for. Fields that the kind has no use for must be zero.
+typedef struct redlock_target {
+  size_t size;
+  redlock_target_kind kind;
+  const char* resource;               ///< the first of several, the name of a semaphore
+  const char* const* more_resources;  ///< all of: those behind the first
+  size_t more_resource_count;
+  const char* owner;         ///< owned
+  uint64_t permits;          ///< permit: how many there are
+  int64_t hold_at_least_ns;  ///< exclusive, permit, all of: once per interval; 0: none
+} redlock_target;
+
+/// The exclusive lock on no resource yet.
+REDLOCK_C_EXPORT void redlock_target_init(redlock_target* target, size_t size);
+
+// For programs in C. Others fill in the struct. The strings must live until the call that is given
+// the target returns.
+
+static inline redlock_target redlock_exclusive(const char* resource) {
+  redlock_target target = {
+      sizeof(redlock_target), REDLOCK_TARGET_EXCLUSIVE, resource, NULL, 0, NULL, 0, 0};
+  return target;
+}
+static inline redlock_target redlock_shared(const char* resource) {
+  redlock_target target = redlock_exclusive(resource);
+  target.kind = REDLOCK_TARGET_SHARED;
+  return target;
+}
+static inline redlock_target redlock_owned(const char* resource, const char* owner) {
+  redlock_target target = redlock_exclusive(resource);
+  target.kind = REDLOCK_TARGET_OWNED;
+  target.owner = owner;
+  return target;
+}
+static inline redlock_target redlock_permit(const char* resource, uint64_t permits) {
+  redlock_target target = redlock_exclusive(resource);
+  target.kind = REDLOCK_TARGET_PERMIT;
+  target.permits = permits;
+  return target;
+}
+/// At least one resource. The array must live as long as the strings.
+static inline redlock_target redlock_all_of(const char* const* resources, size_t count) {
+  redlock_target target = redlock_exclusive(count == 0 ? NULL : resources[0]);
+  target.kind = REDLOCK_TARGET_ALL_OF;
+  target.more_resources = count < 2 ? NULL : resources + 1;
+  target.more_resource_count = count < 2 ? 0 : count - 1;
+  return target;
+}
+static inline redlock_target redlock_interval(const char* resource, int64_t hold_at_least_ns) {
+  redlock_target target = redlock_exclusive(resource);
+  target.hold_at_least_ns = hold_at_least_ns;
+  return target;
+}
+
+// --- The client ---
+
+typedef int32_t redlock_node_event_kind;
+enum {
+  REDLOCK_NODE_UP = 0,           ///< connected, authenticated, identified
+  REDLOCK_NODE_DOWN = 1,         ///< the connection ended or failed; the client retries
+  REDLOCK_NODE_PROTOCOL = 2,     ///< the node violated the Redis protocol
+  REDLOCK_NODE_EXCLUDED = 3,     ///< a guard took its vote away
+  REDLOCK_NODE_UNDELIVERED = 4,  ///< the client closed before releases could be delivered to it
+  REDLOCK_NODE_LEARNED = 5       ///< a member of the deployment that the options do not name
+};
+
+/// A change in the state of a node. It ends with the callback that it was given to.
+typedef struct redlock_node_event {
+  redlock_node_event_kind kind;
+  uint64_t node;        ///< position in the nodes of the options; past its end: a learned one
+  const char* url;      ///< without the password
+  const char* message;  ///< one line
+} redlock_node_event;
+
+typedef int32_t redlock_observation_kind;
+enum {
+  REDLOCK_ACQUIRE_BEGAN = 0,
+  REDLOCK_ACQUIRE_ENDED = 1,  ///< follows each beginning once
+  REDLOCK_HOLD_BEGAN = 2,     ///< follows the end of an acquire that was granted
+  REDLOCK_HOLD_ENDED = 3,     ///< follows each beginning of a hold once
+  REDLOCK_LEASE_LOST = 4      ///< the deadline passed; the end of the hold follows
+};
+
+/// An acquire call or a hold that began or ended, for tracing: see Observer. It ends with the
+/// callback that it was given to.
+typedef struct redlock_observation {
+  redlock_observation_kind kind;
+  redlock_status failure;  ///< acquire ended: why no lease was granted; REDLOCK_OK: it was
+  uint64_t call;           ///< names the call and its lease within one client
+  int64_t at_ns;           ///< when it happened, by the clock of redlock_now_ns
+  const char* resource;    ///< the first of several; of a permit that is held: its name
+  const char* token;       ///< of a hold; empty otherwise
+  uint64_t fencing_token;  ///< of a hold; 0: none
+  const char* end;         ///< hold ended: "released", "detached", "lost", "closed"; else "open"
+} redlock_observation;
+
+/// The configuration of a client. Everything but `nodes` has a default. See ClientOptions and
+/// GuardOptions.
+///
+/// `free_context`, if there is one, is called once for each call that was given the options, when
+/// nothing of the library will use `context` any more: for languages whose callbacks must be kept
+/// alive. Any thread.
+typedef struct redlock_client_options {
+  size_t size;
+  const char* const* nodes;  ///< redis://[user[:password]@]host[:port][/db], rediss://, unix://
+  size_t node_count;
+  uint64_t quorum;   ///< 0: a majority
+  const char* name;  ///< what people call this client; NULL: user@host:pid program
+  const char* user;  ///< for URLs without one; NULL: none
+  const char* password;
+  const char* tls_ca_file;  ///< NULL: the system's certificate store
+  const char* tls_certificate_file;
+  const char* tls_key_file;
+  int64_t shortest_node_limit_ns;
+  int64_t longest_node_limit_ns;
+  int64_t max_ttl_ns;     ///< the longest TTL of this deployment
+  int64_t quarantine_ns;  ///< 0: from max_ttl_ns
+  int64_t clock_bound_ns;
+  bool guard_restart;
+  bool guard_clock;
+  bool trust_durable;
+  bool name_holders;  ///< errors name the holder, for one more round trip
+  bool plain_commands;
+  /// Called on the client's loop thread. It must not block.
+  void (*on_node_event)(void* context, const redlock_node_event* event);
+  /// Is told of acquire calls and leases, in the order of what happened. Called on the client's
+  /// loop thread. It must not block.
+  void (*on_observation)(void* context, const redlock_observation* observation);
+  void* context;
+  void (*free_context)(void* context);
+} redlock_client_options;
+
+/// Writes the defaults. `size` is sizeof(redlock_client_options).
+REDLOCK_C_EXPORT void redlock_client_options_init(redlock_client_options* options, size_t size);
+
+/// The blocking client. Its calls may be made by any number of threads at once. Callbacks run on a
+/// thread of its own, where blocking calls are refused with REDLOCK_WOULD_BLOCK. After fork(), the
+/// child's copy refuses every call with REDLOCK_FORKED.
+typedef struct redlock_client redlock_client;
+
+/// Connects in the background. Errors: invalid_argument, limit_reached.
+REDLOCK_C_EXPORT redlock_status redlock_client_create(const redlock_client_options* options,
+                                                      redlock_client** client,
+                                                      redlock_error** error);
+
+/// The releases that a client could not deliver to a node before it was closed.
+typedef struct redlock_undelivered {
+  uint64_t node;    ///< position in the nodes of the options
+  const char* url;  ///< without the password
+  uint64_t releases;
+} redlock_undelivered;
+
+/// Locks stay on these nodes until they expire.
+typedef struct redlock_close_report {
+  uint64_t undelivered_count;
+} redlock_close_report;
+
+/// NULL past the end.
+REDLOCK_C_EXPORT const redlock_undelivered* redlock_close_report_undelivered(
+    const redlock_close_report* report, size_t i);
+REDLOCK_C_EXPORT void redlock_close_report_free(redlock_close_report* report);
+
+/// Ends every blocked call with `closed`, releases every lease, waits for the answers, at most one
+/// node time limit, and closes the connections. `report` may be NULL. Errors: forked, would_block.
+REDLOCK_C_EXPORT redlock_status redlock_client_close(redlock_client* client,
+                                                     redlock_close_report** report,
+                                                     redlock_error** error);
+
+/// Closes, if need be, and frees. Leases of the client may be freed before or after it.
+REDLOCK_C_EXPORT void redlock_client_free(redlock_client* client);
+
+// --- Acquiring ---
+
+/// The terms of an acquire call. See AcquireOptions. `free_context` as in redlock_client_options.
+typedef struct redlock_acquire_options {
+  size_t size;
+  int64_t ttl_ns;
+  int64_t wait_ns;        ///< how long redlock_acquire keeps trying; 0: one attempt
+  uint64_t max_renewals;  ///< if `renew`: after that many the lease expires
+  int64_t max_hold_ns;    ///< if `renew`: never valid longer than this after acquisition
+  int64_t orphan_ttl_ns;  ///< gives this expiry to a key that blocks and has none; 0: no repair
+  const char* name;       ///< of this lease's holder, for people; NULL: the client's
+  bool renew;             ///< extends the lease in the background until it is released
+  bool fencing;           ///< gives the lease a fencing token
+  bool ask_remaining;     ///< asks refusing nodes for the remaining time too
+  /// With `renew`: called on the client's loop thread when only a third of the TTL is left, because
+  /// renewals fail or have reached their limit. It must not block.
+  void (*on_at_risk)(void* context, int64_t remaining_ns);
+  /// Called once, on the client's loop thread, when the deadline passes without a renewal: from
+  /// then on the lock may have another holder. Never after a release. It must not block. The error
+  /// ends with the callback.
+  void (*on_lost)(void* context, const redlock_error* error);
+  void* context;
+  void (*free_context)(void* context);
+} redlock_acquire_options;
+
+/// Writes the defaults: a TTL of 10 seconds, a wait of REDLOCK_FOREVER, no renewal.
+REDLOCK_C_EXPORT void redlock_acquire_options_init(redlock_acquire_options* options, size_t size);
+
+/// A granted lock.
+typedef struct redlock_lease redlock_lease;
+
+/// Waits until the lock is granted, for as long as `wait_ns` allows. `options` may be NULL: the
+/// defaults. `stop` may be NULL. Errors: held, split, unavailable, expired, excluded, cancelled,
+/// closed, forked, would_block, invalid_argument, limit_reached.
+REDLOCK_C_EXPORT redlock_status redlock_acquire(redlock_client* client,
+                                                const redlock_target* target,
+                                                const redlock_acquire_options* options,
+                                                const redlock_stop* stop, redlock_lease** lease,
+                                                redlock_error** error);
+
+/// Asks once and does not wait, whatever `wait_ns` says. Errors: as above, but never cancelled.
+REDLOCK_C_EXPORT redlock_status redlock_try_acquire(redlock_client* client,
+                                                    const redlock_target* target,
+                                                    const redlock_acquire_options* options,
+                                                    redlock_lease** lease, redlock_error** error);
+
+// --- Leases. A NULL lease is not valid, has no resource and an empty token. ---
+
+/// Of a permit, its name: "jobs#3".
+REDLOCK_C_EXPORT const char* redlock_lease_resource(const redlock_lease* lease);
+REDLOCK_C_EXPORT size_t redlock_lease_resource_count(const redlock_lease* lease);
+/// All resources of REDLOCK_TARGET_ALL_OF, the first one first. NULL past the end.
+REDLOCK_C_EXPORT const char* redlock_lease_resource_at(const redlock_lease* lease, size_t i);
+REDLOCK_C_EXPORT const char* redlock_lease_token(const redlock_lease* lease);
+/// To send along with every write that the lock protects. 0: none was asked for.
+REDLOCK_C_EXPORT uint64_t redlock_lease_fencing_token(const redlock_lease* lease);
+/// Compares the clock with the deadline at every call. False after release and loss.
+REDLOCK_C_EXPORT bool redlock_lease_valid(const redlock_lease* lease);
+/// The time until the deadline. 0 if it has passed or the lease has ended.
+REDLOCK_C_EXPORT int64_t redlock_lease_remaining_ns(const redlock_lease* lease);
+/// The deadline, by the clock of redlock_now_ns.
+REDLOCK_C_EXPORT int64_t redlock_lease_valid_until_ns(const redlock_lease* lease);
+/// Whether the deadline passed without a renewal. Not by a release.
+REDLOCK_C_EXPORT bool redlock_lease_lost(const redlock_lease* lease);
+/// The granting round, a copy for the caller. Errors: invalid_argument.
+REDLOCK_C_EXPORT redlock_status redlock_lease_round(const redlock_lease* lease,
+                                                    redlock_round** round, redlock_error** error);
+
+/// Asks for `ttl_ns` from now on. `round` may be NULL. Errors: not_holder, unavailable,
+/// limit_reached, closed, forked, would_block, invalid_argument.
+REDLOCK_C_EXPORT redlock_status redlock_lease_extend(redlock_lease* lease, int64_t ttl_ns,
+                                                     redlock_round** round, redlock_error** error);
+
+/// Deletes the key on all nodes where it is still ours. The lease ends in any case, and is still to
+/// be freed. `round` may be NULL. Errors: not_holder (it had expired), unavailable, closed, forked,
+/// would_block.
+REDLOCK_C_EXPORT redlock_status redlock_lease_release(redlock_lease* lease, redlock_round** round,
+                                                      redlock_error** error);
+
+/// Ends renewal and ownership, and leaves the key on the nodes until its TTL has passed or somebody
+/// releases the token: for handing a lock to another process. Returns redlock_lease_token.
+REDLOCK_C_EXPORT const char* redlock_lease_detach(redlock_lease* lease);
+
+/// Sends the release of a lease that is still held, without waiting for the answers, and frees. It
+/// never blocks.
+REDLOCK_C_EXPORT void redlock_lease_free(redlock_lease* lease);
+
+// --- By a token that was detached or came from another process ---
+
+/// The lock on the resource of the target, of whatever kind it is, or on all resources of
+/// REDLOCK_TARGET_ALL_OF. A permit is named by its resource, "jobs#3". `round` may be NULL. Errors:
+/// as redlock_lease_extend, and expired.
+REDLOCK_C_EXPORT redlock_status redlock_extend(redlock_client* client, const redlock_target* target,
+                                               const char* token, int64_t ttl_ns,
+                                               redlock_round** round, redlock_error** error);
+
+/// `round` may be NULL. Errors: as redlock_lease_release, and invalid_argument.
+REDLOCK_C_EXPORT redlock_status redlock_release(redlock_client* client,
+                                                const redlock_target* target, const char* token,
+                                                redlock_round** round, redlock_error** error);
+
+/// Breaks somebody's lock, for an operator: the nodes remember who did it. For `delay_ns` then
+/// nobody may have the resource; 0: no delay. `round` may be NULL. Errors: as redlock_release.
+REDLOCK_C_EXPORT redlock_status redlock_break(redlock_client* client, const char* resource,
+                                              const char* token, int64_t delay_ns,
+                                              redlock_round** round, redlock_error** error);
+
+/// Whether the token holds the resource now. Errors: unavailable, closed, forked, would_block,
+/// invalid_argument.
+REDLOCK_C_EXPORT redlock_status redlock_holds(redlock_client* client, const char* resource,
+                                              const char* token, bool* holds,
+                                              redlock_error** error);
+
+// --- Inspection ---
+
+typedef int32_t redlock_lock_kind;
+enum {
+  REDLOCK_LOCK_NONE = 0,
+  REDLOCK_LOCK_EXCLUSIVE = 1,
+  REDLOCK_LOCK_SHARED = 2,
+  REDLOCK_LOCK_REENTRANT = 3,
+  REDLOCK_LOCK_INTERVAL = 4,  ///< no holder, but taken until the interval is over
+  REDLOCK_LOCK_RESERVED = 5,  ///< no holder, but reserved for the client that is next
+  REDLOCK_LOCK_OTHER = 6      ///< a key that is no lock of this library
+};
+/// "exclusive"; "unknown" for a number that is no kind.
+REDLOCK_C_EXPORT const char* redlock_lock_kind_name(redlock_lock_kind kind);
+
+typedef int32_t redlock_state;
+enum {
+  REDLOCK_STATE_FREE = 0,          ///< no token is on a quorum, and one can be acquired
+  REDLOCK_STATE_HELD = 1,          ///< one token is on a quorum of nodes
+  REDLOCK_STATE_SPLIT = 2,         ///< tokens divide the nodes, and none has a quorum
+  REDLOCK_STATE_INDETERMINATE = 3  ///< it depends on nodes that did not answer
+};
+/// "held"; "unknown" for a number that is no state.
+REDLOCK_C_EXPORT const char* redlock_state_name(redlock_state state);
+
+/// A lock that an operator broke.
+typedef struct redlock_broken_lock {
+  int64_t time_ns;    ///< since 1970, by the node's clock
+  const char* token;  ///< the one that was deleted
+  const char* by;     ///< the name of the client that asked for it
+} redlock_broken_lock;
+
+/// What one node stores for a resource. See NodeInspection.
+typedef struct redlock_node_inspection {
+  const char* url;  ///< without the password
+  redlock_lock_kind kind;
+  const char* holder;  ///< NULL: free or reserved there, or see `error`
+  const char* holder_name;
+  uint32_t holds;  ///< shared, reentrant: the number of holds
+  uint32_t waiters;
+  const char* const* tokens;  ///< shared, reentrant: of the holds that expire first
+  uint64_t token_count;
+  const char* const* names;  ///< of the first of them
+  uint64_t name_count;
+  const char* next;  ///< the id of the client that is next
+  const char* next_name;
+  int64_t remaining_ns;   ///< -1: the key has no expiry, or there is none
+  uint64_t fencing;       ///< the last fencing token that the node acknowledged; 0: none
+  int64_t quarantine_ns;  ///< how long the node has no vote for new leases
+  const char* error;      ///< why nothing is known of this node; empty if it answered
+} redlock_node_inspection;
+
+/// The locks on a resource over all nodes. A snapshot. See Inspection.
+typedef struct redlock_inspection {
+  redlock_state state;
+  redlock_lock_kind kind;   ///< of the key on most nodes
+  const char* holder;       ///< held: the token or the owner; otherwise the one on most nodes
+  const char* holder_name;  ///< what people call it; empty: not known
+  uint32_t waiters;
+  const char* next;
+  const char* next_name;
+  uint64_t broken_count;
+  uint64_t quorum;
+  uint64_t node_count;
+} redlock_inspection;
+
+/// NULL past the end.
+REDLOCK_C_EXPORT const redlock_node_inspection* redlock_inspection_node(
+    const redlock_inspection* inspection, size_t i);
+/// Locks that operators broke, the newest first. NULL past the end.
+REDLOCK_C_EXPORT const redlock_broken_lock* redlock_inspection_broken(
+    const redlock_inspection* inspection, size_t i);
+REDLOCK_C_EXPORT void redlock_inspection_free(redlock_inspection* inspection);
+
+/// Asks every node what it stores for the resource. Errors: closed, forked, would_block,
+/// invalid_argument.
+REDLOCK_C_EXPORT redlock_status redlock_inspect(redlock_client* client, const char* resource,
+                                                redlock_inspection** inspection,
+                                                redlock_error** error);
+
+// --- The asynchronous client ---
+
+struct uv_loop_s;
+
+/// Any number of calls in flight. Every call answers through its callback exactly once, later, on
+/// the client's loop thread. It answers inside the call if an argument is NULL or cannot be read,
+/// if there is no memory, and if the client is closed or belongs to the parent process.
+///
+/// `error` is NULL if the call succeeded, and the result is NULL if it failed. Both belong to the
+/// callback, which frees them then or later. A callback may be NULL: the answer is freed, and a
+/// lease with it released. Callbacks must not block. They may call the client, and free it.
+///
+/// With a loop thread of its own, all functions may be called from any thread; on a caller's loop,
+/// only from the thread that runs it.
+typedef struct redlock_async redlock_async;
+
+/// Names a call in flight. 0 names none.
+typedef uint64_t redlock_request;
+
+typedef void (*redlock_lease_done)(void* context, redlock_lease* lease, redlock_error* error);
+typedef void (*redlock_round_done)(void* context, redlock_round* round, redlock_error* error);
+typedef void (*redlock_inspection_done)(void* context, redlock_inspection* inspection,
+                                        redlock_error* error);
+typedef void (*redlock_holds_done)(void* context, bool holds, redlock_error* error);
+typedef void (*redlock_close_done)(void* context, redlock_close_report* report,
+                                   redlock_error* error);
+
+/// `loop` is a `uv_loop_t*` that the caller runs and keeps until redlock_async_close has answered.
+/// NULL: a loop thread of its own. Errors: invalid_argument, limit_reached.
+REDLOCK_C_EXPORT redlock_status redlock_async_create(const redlock_client_options* options,
+                                                     struct uv_loop_s* loop, redlock_async** client,
+                                                     redlock_error** error);
+
+/// See redlock_client_close. Every call that has not answered does so with `closed`.
+REDLOCK_C_EXPORT void redlock_async_close(redlock_async* client, redlock_close_done done,
+                                          void* context);
+
+/// With a loop thread of its own it closes, if need be, and waits. On a caller's loop, call
+/// redlock_async_close first and run the loop until it has answered.
+REDLOCK_C_EXPORT void redlock_async_free(redlock_async* client);
+
+/// As redlock_acquire: waits for as long as `wait_ns` allows, or until it is cancelled.
+REDLOCK_C_EXPORT redlock_request redlock_async_acquire(redlock_async* client,
+                                                       const redlock_target* target,
+                                                       const redlock_acquire_options* options,
+                                                       redlock_lease_done done, void* context);
+/// As redlock_try_acquire.
+REDLOCK_C_EXPORT redlock_request redlock_async_try_acquire(redlock_async* client,
+                                                           const redlock_target* target,
+                                                           const redlock_acquire_options* options,
+                                                           redlock_lease_done done, void* context);
+
+/// Ends an acquire that has not answered yet: it answers `cancelled`. Ends a watch, too. Cancelling
+/// too late is harmless.
+REDLOCK_C_EXPORT void redlock_async_cancel(redlock_async* client, redlock_request request);
+
+/// As redlock_lease_extend. The lease may be freed before the answer.
+REDLOCK_C_EXPORT void redlock_async_lease_extend(redlock_async* client, const redlock_lease* lease,
+                                                 int64_t ttl_ns, redlock_round_done done,
+                                                 void* context);
+/// As redlock_lease_release. The call frees the lease in any case: do not use it any more.
+REDLOCK_C_EXPORT void redlock_async_lease_release(redlock_async* client, redlock_lease* lease,
+                                                  redlock_round_done done, void* context);
+
+/// As redlock_extend and redlock_release.
+REDLOCK_C_EXPORT void redlock_async_extend(redlock_async* client, const redlock_target* target,
+                                           const char* token, int64_t ttl_ns,
+                                           redlock_round_done done, void* context);
+REDLOCK_C_EXPORT void redlock_async_release(redlock_async* client, const redlock_target* target,
+                                            const char* token, redlock_round_done done,
+                                            void* context);
+
+/// As redlock_holds and redlock_inspect.
+REDLOCK_C_EXPORT void redlock_async_holds(redlock_async* client, const char* resource,
+                                          const char* token, redlock_holds_done done,
+                                          void* context);
+REDLOCK_C_EXPORT void redlock_async_inspect(redlock_async* client, const char* resource,
+                                            redlock_inspection_done done, void* context);
+
+/// Watches a resource. The one call that answers more than once: with an inspection, first at once
+/// and then after every change, until redlock_async_cancel or the end of the client, and at the end
+/// once with an error. `poll_interval_ns`: how often nodes are asked that do not notify the client;
+/// 0: the default. Errors: cancelled, closed, forked, invalid_argument (also for `changed` NULL).
+REDLOCK_C_EXPORT redlock_request redlock_async_watch(redlock_async* client, const char* resource,
+                                                     int64_t poll_interval_ns,
+                                                     redlock_inspection_done changed,
+                                                     void* context);
+
+// --- Watching and elections ---
+
+/// Calls `changed` on the calling thread, first at once and then after every change of the
+/// resource's state, kind or holder, until `stop` is requested. `poll_interval_ns`: how often nodes
+/// are asked that do not notify the client; 0: the default. The inspection ends with the callback.
+/// `changes` may be NULL; otherwise it is set to the number of calls. Errors: closed, forked,
+/// would_block, invalid_argument; never cancelled.
+REDLOCK_C_EXPORT redlock_status
+redlock_watch(redlock_client* client, const char* resource, int64_t poll_interval_ns,
+              void (*changed)(void* context, const redlock_inspection* inspection), void* context,
+              const redlock_stop* stop, uint64_t* changes, redlock_error** error);
+
+/// See ElectionOptions. `free_context` as in redlock_client_options.
+typedef struct redlock_election_options {
+  size_t size;
+  const char* candidate;     ///< the name that observers see
+  int64_t ttl_ns;            ///< a leader that dies is replaced within this time
+  int64_t poll_interval_ns;  ///< as for redlock_watch
+  /// Leadership is about to be lost. Called on the client's loop thread. It must not block.
+  void (*on_at_risk)(void* context, int64_t remaining_ns);
+  void* context;
+  void (*free_context)(void* context);
+} redlock_election_options;
+
+REDLOCK_C_EXPORT void redlock_election_options_init(redlock_election_options* options, size_t size);
+
+/// A leader among many candidates. The client must outlive it.
+typedef struct redlock_election redlock_election;
+
+/// Asks no node. Errors: invalid_argument.
+REDLOCK_C_EXPORT redlock_status redlock_election_create(redlock_client* client, const char* name,
+                                                        const redlock_election_options* options,
+                                                        redlock_election** election,
+                                                        redlock_error** error);
+REDLOCK_C_EXPORT void redlock_election_free(redlock_election* election);
+
+/// Being the leader: a lease that is renewed in the background.
+typedef struct redlock_leadership redlock_leadership;
+
+/// Waits until elected, for at most `wait_ns`: REDLOCK_FOREVER waits out outages, 0 asks once.
+/// `stop` may be NULL. Errors: as redlock_acquire.
+REDLOCK_C_EXPORT redlock_status redlock_election_campaign(redlock_election* election,
+                                                          int64_t wait_ns, const redlock_stop* stop,
+                                                          redlock_leadership** leadership,
+                                                          redlock_error** error);
+
+/// To send along with every write: larger than that of every leader elected before.
+REDLOCK_C_EXPORT uint64_t redlock_leadership_term(const redlock_leadership* leadership);
+/// Compares the clock with the deadline at every call. False after it was lost or resigned.
+REDLOCK_C_EXPORT bool redlock_leadership_valid(const redlock_leadership* leadership);
+/// Whether the deadline passed without a renewal.
+REDLOCK_C_EXPORT bool redlock_leadership_lost(const redlock_leadership* leadership);
+/// Waits until another candidate can be elected. `round` may be NULL. Errors: as
+/// redlock_lease_release.
+REDLOCK_C_EXPORT redlock_status redlock_leadership_resign(redlock_leadership* leadership,
+                                                          redlock_round** round,
+                                                          redlock_error** error);
+/// Resigns, if need be, without waiting, and frees.
+REDLOCK_C_EXPORT void redlock_leadership_free(redlock_leadership* leadership);
+
+/// The leader as an observer sees it.
+typedef struct redlock_leader {
+  const char* candidate;  ///< empty if the leader gave no name
+  const char* token;
+} redlock_leader;
+
+/// `*leader` is NULL on success if there is none. Errors: unavailable, closed, forked, would_block,
+/// invalid_argument.
+REDLOCK_C_EXPORT redlock_status redlock_election_leader(redlock_election* election,
+                                                        redlock_leader** leader,
+                                                        redlock_error** error);
+REDLOCK_C_EXPORT void redlock_leader_free(redlock_leader* leader);
+
+/// Calls `changed` on the calling thread with the leader, NULL for none, first at once and then
+/// after every change, until `stop` is requested. The leader ends with the callback. `changes` as
+/// in redlock_watch. Errors: closed, forked, would_block, invalid_argument; never cancelled.
+REDLOCK_C_EXPORT redlock_status redlock_election_observe(
+    redlock_election* election, void (*changed)(void* context, const redlock_leader* leader),
+    void* context, const redlock_stop* stop, uint64_t* changes, redlock_error** error);
+
+// --- Metrics ---
+
+/// What a client has counted, as text of Prometheus (version 0.0.4). Both arrays, of `label_count`
+/// elements each, are one more label of every sample; NULL with a count of 0. Free the text with
+/// redlock_text_free. Errors: closed, forked, would_block, invalid_argument.
+REDLOCK_C_EXPORT redlock_status redlock_client_prometheus(redlock_client* client,
+                                                          const char* const* label_names,
+                                                          const char* const* label_values,
+                                                          size_t label_count, char** text,
+                                                          redlock_error** error);
+REDLOCK_C_EXPORT void redlock_text_free(char* text);
+
+// --- The deployment as a whole ---
+//
+// These calls make connections of their own by the options of a client, and block. Words such as a
+// state are texts, the same that `quorum-lock` shows: later versions may have further ones.
+
+/// One node's facts about itself. See NodeExamination.
+typedef struct redlock_node_examination {
+  const char* url;      ///< without the password
+  const char* problem;  ///< why it is not reachable, or reports nothing
+  int64_t round_trip_ns;
+  const char* version;         ///< of Redis, or the one that a fork is compatible with
+  const char* server;          ///< "Redis", "Valkey"; empty: it did not say
+  const char* server_version;  ///< its own
+  const char* role;            ///< "master", "replica", "sentinel", "unknown"
+  const char* run_id;
+  int64_t uptime_ns;        ///< -1: not known
+  const char* persistence;  ///< "none", "rdb", "aof everysec", …
+  const char* maxmemory_policy;
+  int64_t used_memory;      ///< bytes; -1: not known
+  int64_t max_memory;       ///< bytes; 0: no limit; -1: not known
+  int64_t clock_offset_ns;  ///< from the median of all nodes; INT64_MIN: not known
+  const char* membership;   ///< by its own marker alone: "member", "joining", …
+  uint64_t replicas;        ///< attached to it
+  int64_t quarantine_ns;    ///< how long it has no vote for new leases; REDLOCK_FOREVER: no expiry
+  bool reachable;
+  bool durable;  ///< writes every command to disk before it answers
+  bool cluster;
+  bool loading;
+  bool marked;     ///< belongs to a deployment
+  bool restarted;  ///< since its marker was written
+} redlock_node_examination;
+
+/// Something that is wrong.
+typedef struct redlock_finding {
+  const char* node;  ///< the node's URL; several are separated by ", "
+  const char* kind;  ///< "not-durable", as `quorum-lock doctor` shows it
+  const char* what;
+  const char* why;
+  const char* remedy;
+} redlock_finding;
+
+typedef struct redlock_examination {
+  uint64_t node_count;
+  uint64_t finding_count;  ///< 0: nothing is wrong
+} redlock_examination;
+
+/// NULL past the end.
+REDLOCK_C_EXPORT const redlock_node_examination* redlock_examination_node(
+    const redlock_examination* examination, size_t i);
+/// NULL past the end.
+REDLOCK_C_EXPORT const redlock_finding* redlock_examination_finding(
+    const redlock_examination* examination, size_t i);
+REDLOCK_C_EXPORT void redlock_examination_free(redlock_examination* examination);
+
+/// Asks every node for its facts and changes nothing. A problem of a node is a finding and no
+/// error. Errors: invalid_argument, limit_reached.
+REDLOCK_C_EXPORT redlock_status redlock_examine(const redlock_client_options* options,
+                                                redlock_examination** examination,
+                                                redlock_error** error);
+
+/// The next step of a change of the members. It ends with the callback.
+typedef struct redlock_change_progress {
+  const char* kind;  ///< "waiting" for `left_ns` or for the node; "writing" its marker next
+  const char* node;
+  const char* what;
+  int64_t left_ns;  ///< -1: not known
+} redlock_change_progress;
+
+/// See ChangeOptions.
+typedef struct redlock_change_options {
+  size_t size;
+  int64_t patience_ns;       ///< how long to wait for a node in the midst of a change
+  bool after_loss;           ///< redlock_bootstrap: the nodes have lost their data
+  const redlock_stop* stop;  ///< ends the call with `cancelled`; NULL: none
+  /// Called on the calling thread.
+  void (*on_progress)(void* context, const redlock_change_progress* progress);
+  void* context;
+} redlock_change_options;
+
+REDLOCK_C_EXPORT void redlock_change_options_init(redlock_change_options* options, size_t size);
+
+/// Opens a deployment: marks every node as a member. See bootstrap() for when it is refused.
+/// `change` may be NULL. Errors: invalid_argument, unavailable, held, cancelled, limit_reached.
+REDLOCK_C_EXPORT redlock_status redlock_bootstrap(const redlock_client_options* options,
+                                                  const redlock_change_options* change,
+                                                  redlock_examination** examination,
+                                                  redlock_error** error);
+
+/// The membership of a node, by its own marker and those of the others.
+typedef struct redlock_member {
+  const char* url;         ///< without user and password
+  const char* state;       ///< "member", "joining", "opening", "blank", …
+  const char* problem;     ///< unreachable: why
+  const char* deployment;  ///< the id in its marker
+  int64_t quarantine_ns;   ///< REDLOCK_FOREVER: the quarantine key has lost its expiry
+} redlock_member;
+
+typedef struct redlock_membership {
+  const char* deployment;      ///< the id; empty: no node belongs to a deployment
+  const char* const* members;  ///< URLs, sorted
+  uint64_t member_count;
+  uint64_t node_count;  ///< the members, and the other nodes that were asked
+  int64_t max_ttl_ns;   ///< the longest lease
+  const char* resume;   ///< arguments of `quorum-lock` that resume an unfinished change; or empty
+} redlock_membership;
+
+/// NULL past the end.
+REDLOCK_C_EXPORT const redlock_member* redlock_membership_node(const redlock_membership* membership,
+                                                               size_t i);
+REDLOCK_C_EXPORT void redlock_membership_free(redlock_membership* membership);
+
+/// Changes nothing. Errors: invalid_argument, limit_reached.
+REDLOCK_C_EXPORT redlock_status redlock_members(const redlock_client_options* options,
+                                                redlock_membership** membership,
+                                                redlock_error** error);
+
+/// Change the members, one node at a time: see replace_member() for the rules. A call that ended
+/// early is resumed by the same call. `change` may be NULL. Errors: invalid_argument, unavailable,
+/// cancelled, limit_reached.
+REDLOCK_C_EXPORT redlock_status redlock_replace_member(const redlock_client_options* options,
+                                                       const char* leaving, const char* entering,
+                                                       const redlock_change_options* change,
+                                                       redlock_membership** membership,
+                                                       redlock_error** error);
+REDLOCK_C_EXPORT redlock_status redlock_add_member(const redlock_client_options* options,
+                                                   const char* entering,
+                                                   const redlock_change_options* change,
+                                                   redlock_membership** membership,
+                                                   redlock_error** error);
+REDLOCK_C_EXPORT redlock_status redlock_remove_member(const redlock_client_options* options,
+                                                      const char* leaving,
+                                                      const redlock_change_options* change,
+                                                      redlock_membership** membership,
+                                                      redlock_error** error);
+
+/// A lock over all nodes. See ListedLock.
+typedef struct redlock_listed_lock {
+  const char* resource;  ///< of a semaphore its name
+  redlock_lock_kind kind;
+  const char* state;     ///< "held", "split", "minority", "indeterminate", "reserved", "free"
+  const char* holder;    ///< the token, the owner, or empty
+  uint64_t holds;        ///< shared, reentrant: the number of holds
+  int64_t permits;       ///< of a semaphore: how many are held; -1: no semaphore
+  int64_t remaining_ns;  ///< how long the lock is held unless it is extended
+  uint64_t waiters;
+  uint64_t nodes;  ///< that store it
+} redlock_listed_lock;
+
+/// What one node contributed to the list.
+typedef struct redlock_listed_node {
+  const char* url;     ///< without the password
+  const char* error;   ///< why it did not answer; empty if it did
+  uint64_t unread;     ///< keys that it did not show
+  bool stopped_early;  ///< it has more keys than were to be gone through
+} redlock_listed_node;
+
+typedef struct redlock_lock_list {
+  uint64_t lock_count;
+  uint64_t node_count;
+  uint64_t quorum;
+  uint64_t answered;  ///< nodes; below the quorum, locks may be missing
+  bool complete;      ///< a quorum of nodes answered, and these showed all of their keys
+} redlock_lock_list;
+
+/// Sorted by resource. NULL past the end.
+REDLOCK_C_EXPORT const redlock_listed_lock* redlock_lock_list_lock(const redlock_lock_list* list,
+                                                                   size_t i);
+/// NULL past the end.
+REDLOCK_C_EXPORT const redlock_listed_node* redlock_lock_list_node(const redlock_lock_list* list,
+                                                                   size_t i);
+REDLOCK_C_EXPORT void redlock_lock_list_free(redlock_lock_list* list);
+
+/// Lists the locks that the nodes store. `pattern` is a glob as Redis has it, NULL: all resources.
+/// `keys_per_node`: how many keys of each node are gone through, 0: the default. Changes nothing.
+/// Errors: invalid_argument, limit_reached.
+REDLOCK_C_EXPORT redlock_status redlock_list_locks(const redlock_client_options* options,
+                                                   const char* pattern, uint64_t keys_per_node,
+                                                   redlock_lock_list** list, redlock_error** error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

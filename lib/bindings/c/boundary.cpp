@@ -1,0 +1,155 @@
+#include "bindings/c/boundary.hpp"
+
+namespace redlock::bindings {
+namespace {
+
+template <Errc code, redlock_status status>
+constexpr bool same = static_cast<redlock_status>(code) == status;
+static_assert(same<Errc::held, REDLOCK_HELD> && same<Errc::split, REDLOCK_SPLIT> &&
+              same<Errc::unavailable, REDLOCK_UNAVAILABLE> &&
+              same<Errc::expired, REDLOCK_EXPIRED> && same<Errc::excluded, REDLOCK_EXCLUDED> &&
+              same<Errc::not_holder, REDLOCK_NOT_HOLDER> &&
+              same<Errc::cancelled, REDLOCK_CANCELLED> && same<Errc::closed, REDLOCK_CLOSED> &&
+              same<Errc::forked, REDLOCK_FORKED> && same<Errc::would_block, REDLOCK_WOULD_BLOCK> &&
+              same<Errc::invalid_argument, REDLOCK_INVALID_ARGUMENT> &&
+              same<Errc::limit_reached, REDLOCK_LIMIT_REACHED>);
+
+template <Vote vote, redlock_vote number>
+constexpr bool same_vote = static_cast<redlock_vote>(vote) == number;
+static_assert(same_vote<Vote::pending, REDLOCK_VOTE_PENDING> &&
+              same_vote<Vote::granted, REDLOCK_VOTE_GRANTED> &&
+              same_vote<Vote::refused, REDLOCK_VOTE_REFUSED> &&
+              same_vote<Vote::timeout, REDLOCK_VOTE_TIMEOUT> &&
+              same_vote<Vote::unreachable, REDLOCK_VOTE_UNREACHABLE> &&
+              same_vote<Vote::error, REDLOCK_VOTE_ERROR> &&
+              same_vote<Vote::excluded, REDLOCK_VOTE_EXCLUDED>);
+
+redlock_error memory_failure{REDLOCK_NO_MEMORY, "no memory is left", "", nullptr};
+
+/// A status that has no Errc.
+redlock_status internal_failure(const char* what, redlock_error** out) noexcept {
+  if (out == nullptr) return REDLOCK_INTERNAL;
+  *out = no_memory();
+  try {
+    *out = make_failure(Error{Errc::invalid_argument, std::string("internal: ") + what});
+  } catch (...) {
+    return REDLOCK_NO_MEMORY;
+  }
+  if (*out == no_memory()) return REDLOCK_NO_MEMORY;
+  (*out)->status = REDLOCK_INTERNAL;
+  return REDLOCK_INTERNAL;
+}
+
+}  // namespace
+
+Round::Round(RoundReport from) : redlock_round(), report(std::move(from)) {
+  quorum = report.quorum;
+  ttl_ns = to_ns(report.ttl);
+  elapsed_ns = to_ns(report.elapsed);
+  validity_ns = to_ns(report.validity);
+  holds_left = report.holds_left ? std::int64_t{*report.holds_left} : -1;
+  node_count = report.nodes.size();
+  votes.reserve(report.nodes.size());
+  for (const NodeReport& node : report.nodes) {
+    votes.push_back({node.url.c_str(), static_cast<redlock_vote>(node.vote),
+                     node.round_trip ? to_ns(*node.round_trip) : -1, node.holder.c_str(),
+                     node.remaining ? to_ns(*node.remaining) : -1, node.message.c_str()});
+  }
+}
+
+Failure::Failure(Error from)
+    : redlock_error(), cause(std::move(from)), last_round(std::move(cause.round)) {
+  status = static_cast<redlock_status>(cause.code);
+  message = cause.message.c_str();
+  holder_name = cause.holder_name.c_str();
+  round = last_round.report.nodes.empty() ? nullptr : &last_round;
+}
+
+redlock_error* no_memory() noexcept { return &memory_failure; }
+
+redlock_error* make_failure(Error error) noexcept {
+  try {
+    return new_object<Failure>(std::move(error));
+  } catch (...) {
+    return no_memory();
+  }
+}
+
+redlock_status status_of(Error error, redlock_error** out) noexcept {
+  const auto status = static_cast<redlock_status>(error.code);
+  if (out != nullptr) *out = make_failure(std::move(error));
+  return status;
+}
+
+redlock_status status_of_exception(redlock_error** out) noexcept {
+  try {
+    throw;
+  } catch (Error& error) {
+    return status_of(std::move(error), out);
+  } catch (const std::bad_alloc&) {
+    if (out != nullptr) *out = no_memory();
+    return REDLOCK_NO_MEMORY;
+  } catch (const std::exception& error) {
+    return internal_failure(error.what(), out);
+  } catch (...) {
+    return internal_failure("an exception of an unknown type", out);
+  }
+}
+
+void hand_out(RoundReport report, redlock_round** out) {
+  if (out != nullptr) *out = new_object<Round>(std::move(report));
+}
+
+Token token_from(const char* token) {
+  const auto parsed = Token::parse(&required(token, "token"));
+  if (!parsed) {
+    throw refusal("token has " + std::to_string(std::strlen(token)) + " bytes: 1 to " +
+                  std::to_string(limits::token_bytes) + " are allowed");
+  }
+  return *parsed;
+}
+
+std::shared_ptr<void> keep_context(void* context, void (*free_context)(void*)) {
+  return {context, [free_context](void* kept) {
+            if (free_context != nullptr) free_context(kept);
+          }};
+}
+
+std::stop_token stop_token_from(const redlock_stop* stop) noexcept {
+  return stop == nullptr ? std::stop_token() : stop->source.get_token();
+}
+
+}  // namespace redlock::bindings
+
+const redlock_node_vote* redlock_round_node(const redlock_round* round, size_t i) {
+  if (round == nullptr || i >= round->node_count) return nullptr;
+  return &static_cast<const redlock::bindings::Round*>(round)->votes[i];
+}
+
+void redlock_round_free(redlock_round* round) {
+  redlock::bindings::dispose<redlock::bindings::Round>(round);
+}
+
+void redlock_error_free(redlock_error* error) {
+  if (error != redlock::bindings::no_memory()) {
+    redlock::bindings::dispose<redlock::bindings::Failure>(error);
+  }
+}
+
+redlock_stop* redlock_stop_new() {
+  try {
+    return redlock::bindings::new_object<redlock_stop>();
+  } catch (...) {
+    return nullptr;
+  }
+}
+
+void redlock_stop_request(redlock_stop* stop) {
+  if (stop != nullptr) stop->source.request_stop();
+}
+
+bool redlock_stop_requested(const redlock_stop* stop) {
+  return stop != nullptr && stop->source.stop_requested();
+}
+
+void redlock_stop_free(redlock_stop* stop) { redlock::bindings::dispose<redlock_stop>(stop); }

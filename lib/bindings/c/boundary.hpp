@@ -1,0 +1,196 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <exception>
+#include <memory>
+#include <new>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "redlock.h"
+#include "redlock/client.hpp"
+#include "redlock/error.hpp"
+#include "redlock/lease.hpp"
+#include "redlock/observer.hpp"
+#include "redlock/result.hpp"
+
+/// Between C and C++: what every function of redlock.h needs.
+///
+/// Inside, a failure is thrown as an Error, and `guarded` makes a status of it. That costs about a
+/// microsecond where a call to the nodes costs a hundred, and keeps each function to a few lines.
+namespace redlock::bindings {
+
+/// A round with the C view of its votes. Not movable: the view points into the report.
+struct Round : redlock_round {
+  explicit Round(RoundReport from);
+  Round(const Round&) = delete;
+  Round& operator=(const Round&) = delete;
+
+  RoundReport report;
+  std::vector<redlock_node_vote> votes{};
+};
+
+struct Failure : redlock_error {
+  explicit Failure(Error from);
+  Failure(const Failure&) = delete;
+  Failure& operator=(const Failure&) = delete;
+
+  Error cause;
+  Round last_round;
+};
+
+/// As `status_of`, for a callback that takes an error. The library owns it: see `release_failure`.
+[[nodiscard]] redlock_error* make_failure(Error error) noexcept;
+
+/// The error that exists without memory. It must not be deleted.
+[[nodiscard]] redlock_error* no_memory() noexcept;
+
+/// Hands the error out, if the caller wants it.
+redlock_status status_of(Error error, redlock_error** out) noexcept;
+/// Of the exception that is being handled.
+redlock_status status_of_exception(redlock_error** out) noexcept;
+
+/// Runs a function of the interface: nothing leaves it but a status.
+template <typename Call>
+redlock_status guarded(redlock_error** error, Call&& call) noexcept {
+  if (error != nullptr) *error = nullptr;
+  try {
+    std::forward<Call>(call)();
+    return REDLOCK_OK;
+  } catch (...) {
+    return status_of_exception(error);
+  }
+}
+
+[[nodiscard]] inline Error refusal(std::string message) {
+  return Error{Errc::invalid_argument, std::move(message)};
+}
+
+/// What a pointer from outside points to.
+template <typename T>
+[[nodiscard]] T& required(T* pointer, const char* name) {
+  if (pointer == nullptr) throw refusal(std::string(name) + " is NULL");
+  return *pointer;
+}
+[[nodiscard]] inline std::string required_text(const char* text, const char* name) {
+  return std::string(&required(text, name));
+}
+[[nodiscard]] inline std::string text_or_empty(const char* text) {
+  return text == nullptr ? std::string() : std::string(text);
+}
+
+/// Where a result goes: empty until there is one.
+template <typename T>
+[[nodiscard]] T*& required_out(T** out, const char* name) {
+  T*& place = required(out, name);
+  place = nullptr;
+  return place;
+}
+template <typename T>
+void clear(T** out) noexcept {
+  if (out != nullptr) *out = nullptr;
+}
+
+template <typename T>
+[[nodiscard]] T unwrapped(Result<T>&& result) {
+  if (!result) throw std::move(result).error();
+  return std::move(result).value();
+}
+
+/// An object for the caller, who ends it with a function that calls `dispose`.
+template <typename Made, typename... Arguments>
+[[nodiscard]] Made* new_object(Arguments&&... arguments) {
+  return std::make_unique<Made>(std::forward<Arguments>(arguments)...).release();
+}
+template <typename Made, typename Seen>
+void dispose(Seen* object) noexcept {
+  const std::unique_ptr<Made> owned(static_cast<Made*>(object));
+}
+
+void hand_out(RoundReport report, redlock_round** out);
+
+[[nodiscard]] Token token_from(const char* token);
+
+[[nodiscard]] constexpr std::int64_t to_ns(std::chrono::nanoseconds duration) noexcept {
+  return duration.count();
+}
+[[nodiscard]] constexpr std::chrono::nanoseconds from_ns(std::int64_t duration) noexcept {
+  return std::chrono::nanoseconds(duration);
+}
+
+/// The size of a struct in the first version that had it. A member that is appended later must not
+/// change it: a constant takes the place of sizeof() then.
+template <typename Options>
+inline constexpr std::size_t first_size = sizeof(Options);
+
+/// Reads options of any version: of a shorter struct the rest are defaults, of a longer one the
+/// rest is not known here. Refuses a size that no version had.
+template <typename Options>
+[[nodiscard]] Options read_sized(const Options& given, const Options& defaults, const char* name) {
+  if (given.size < first_size<Options>) {
+    throw refusal(std::string(name) + ".size is " + std::to_string(given.size) + ", at least " +
+                  std::to_string(first_size<Options>) + " is allowed: see the function _init");
+  }
+  Options read = defaults;
+  std::memcpy(&read, &given, std::min(given.size, sizeof(Options)));
+  return read;
+}
+
+/// Writes as much of the defaults as the caller has room for, and zeros behind them.
+template <typename Options>
+void write_sized(Options* out, std::size_t size, const Options& defaults) noexcept {
+  if (out == nullptr) return;
+  std::memset(static_cast<void*>(out), 0, size);
+  std::memcpy(static_cast<void*>(out), &defaults, std::min(size, sizeof(Options)));
+  if (size >= sizeof(std::size_t)) std::memcpy(static_cast<void*>(out), &size, sizeof(size));
+}
+
+/// The caller's context of callbacks, which is given back when the last of them is gone.
+[[nodiscard]] std::shared_ptr<void> keep_context(void* context, void (*free_context)(void*));
+
+/// The texts of an array from outside, none of which may be NULL.
+[[nodiscard]] std::vector<std::string> texts(const char* const* first, std::size_t count,
+                                             const std::string& name);
+
+[[nodiscard]] Target target_from(const redlock_target* target);
+[[nodiscard]] ClientOptions client_options_from(const redlock_client_options* options);
+/// NULL: the defaults.
+[[nodiscard]] AcquireOptions acquire_options_from(const redlock_acquire_options* options);
+
+using ObservationCallback = void (*)(void* context, const redlock_observation* observation);
+[[nodiscard]] std::shared_ptr<Observer> make_observer(std::shared_ptr<void> context,
+                                                      ObservationCallback call);
+
+[[nodiscard]] std::stop_token stop_token_from(const redlock_stop* stop) noexcept;
+
+[[nodiscard]] redlock_lease* make_lease(Lease lease);
+[[nodiscard]] redlock_inspection* make_inspection(Inspection inspection);
+
+}  // namespace redlock::bindings
+
+struct redlock_stop {
+  std::stop_source source{};
+};
+
+struct redlock_client {
+  explicit redlock_client(redlock::Client created) : client(std::move(created)) {}
+
+  redlock::Client client;
+};
+
+struct redlock_lease {
+  explicit redlock_lease(redlock::Lease granted);
+
+  redlock::Lease lease;
+  // Copies, because detaching and releasing leave nothing of it.
+  std::string token;
+  std::vector<std::string> resources;
+};

@@ -1,0 +1,130 @@
+#include "redlock/client.hpp"
+
+#include "bindings/c/boundary.hpp"
+#include "bindings/c/close_report.hpp"
+
+using redlock::bindings::guarded;
+using redlock::bindings::required;
+using redlock::bindings::required_out;
+using redlock::bindings::unwrapped;
+
+redlock_status redlock_client_create(const redlock_client_options* options, redlock_client** client,
+                                     redlock_error** error) {
+  redlock::bindings::clear(client);
+  return guarded(error, [&] {
+    auto read = redlock::bindings::client_options_from(options);
+    auto*& out = required_out(client, "client");
+    out = redlock::bindings::new_object<redlock_client>(
+        unwrapped(redlock::Client::create(std::move(read))));
+  });
+}
+
+const redlock_undelivered* redlock_close_report_undelivered(const redlock_close_report* report,
+                                                            size_t i) {
+  if (report == nullptr || i >= report->undelivered_count) return nullptr;
+  return &static_cast<const redlock::bindings::Closing*>(report)->undelivered[i];
+}
+
+void redlock_close_report_free(redlock_close_report* report) {
+  redlock::bindings::dispose<redlock::bindings::Closing>(report);
+}
+
+redlock_status redlock_client_close(redlock_client* client, redlock_close_report** report,
+                                    redlock_error** error) {
+  redlock::bindings::clear(report);
+  return guarded(error, [&] {
+    auto closed = unwrapped(required(client, "client").client.close());
+    if (report != nullptr)
+      *report = redlock::bindings::new_object<redlock::bindings::Closing>(std::move(closed));
+  });
+}
+
+void redlock_client_free(redlock_client* client) {
+  redlock::bindings::dispose<redlock_client>(client);
+}
+
+redlock_status redlock_acquire(redlock_client* client, const redlock_target* target,
+                               const redlock_acquire_options* options, const redlock_stop* stop,
+                               redlock_lease** lease, redlock_error** error) {
+  redlock::bindings::clear(lease);
+  return guarded(error, [&] {
+    auto read = redlock::bindings::acquire_options_from(options);
+    auto*& out = required_out(lease, "lease");
+    auto& caller = required(client, "client").client;
+    out = redlock::bindings::make_lease(
+        unwrapped(caller.acquire(redlock::bindings::target_from(target), std::move(read),
+                                 redlock::bindings::stop_token_from(stop))));
+  });
+}
+
+redlock_status redlock_try_acquire(redlock_client* client, const redlock_target* target,
+                                   const redlock_acquire_options* options, redlock_lease** lease,
+                                   redlock_error** error) {
+  redlock::bindings::clear(lease);
+  return guarded(error, [&] {
+    auto read = redlock::bindings::acquire_options_from(options);
+    auto*& out = required_out(lease, "lease");
+    auto& caller = required(client, "client").client;
+    out = redlock::bindings::make_lease(
+        unwrapped(caller.try_acquire(redlock::bindings::target_from(target), std::move(read))));
+  });
+}
+
+redlock_status redlock_extend(redlock_client* client, const redlock_target* target,
+                              const char* token, int64_t ttl_ns, redlock_round** round,
+                              redlock_error** error) {
+  redlock::bindings::clear(round);
+  return guarded(error, [&] {
+    auto& caller = required(client, "client").client;
+    redlock::bindings::hand_out(unwrapped(caller.extend(redlock::bindings::target_from(target),
+                                                        redlock::bindings::token_from(token),
+                                                        redlock::bindings::from_ns(ttl_ns))),
+                                round);
+  });
+}
+
+redlock_status redlock_release(redlock_client* client, const redlock_target* target,
+                               const char* token, redlock_round** round, redlock_error** error) {
+  redlock::bindings::clear(round);
+  return guarded(error, [&] {
+    auto& caller = required(client, "client").client;
+    redlock::bindings::hand_out(unwrapped(caller.release(redlock::bindings::target_from(target),
+                                                         redlock::bindings::token_from(token))),
+                                round);
+  });
+}
+
+redlock_status redlock_break(redlock_client* client, const char* resource, const char* token,
+                             int64_t delay_ns, redlock_round** round, redlock_error** error) {
+  redlock::bindings::clear(round);
+  return guarded(error, [&] {
+    auto& caller = required(client, "client").client;
+    redlock::BreakOptions options;
+    options.delay = redlock::bindings::from_ns(delay_ns);
+    redlock::bindings::hand_out(
+        unwrapped(caller.break_lock(&required(resource, "resource"),
+                                    redlock::bindings::token_from(token), options)),
+        round);
+  });
+}
+
+redlock_status redlock_holds(redlock_client* client, const char* resource, const char* token,
+                             bool* holds, redlock_error** error) {
+  if (holds != nullptr) *holds = false;
+  return guarded(error, [&] {
+    auto& caller = required(client, "client").client;
+    required(holds, "holds") = unwrapped(caller.ownership(&required(resource, "resource"),
+                                                          redlock::bindings::token_from(token))) ==
+                               redlock::Ownership::held;
+  });
+}
+
+redlock_status redlock_inspect(redlock_client* client, const char* resource,
+                               redlock_inspection** inspection, redlock_error** error) {
+  return guarded(error, [&] {
+    auto*& out = required_out(inspection, "inspection");
+    auto& caller = required(client, "client").client;
+    out = redlock::bindings::make_inspection(
+        unwrapped(caller.inspect(&required(resource, "resource"))));
+  });
+}

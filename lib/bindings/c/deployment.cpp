@@ -1,0 +1,210 @@
+#include "redlock/deployment.hpp"
+
+#include "bindings/c/boundary.hpp"
+
+namespace redlock::bindings {
+namespace {
+
+/// A number that need not be known.
+template <typename Number>
+[[nodiscard]] std::int64_t or_unknown(const std::optional<Number>& number) {
+  return number ? static_cast<std::int64_t>(*number) : -1;
+}
+
+[[nodiscard]] redlock_node_examination view_of(const NodeExamination& node) {
+  redlock_node_examination to{};
+  to.url = node.url.c_str();
+  to.problem = node.problem.c_str();
+  to.round_trip_ns = to_ns(node.round_trip);
+  to.version = node.version.c_str();
+  to.server = node.server.c_str();
+  to.server_version = node.server_version.c_str();
+  to.role = to_string(node.role).data();
+  to.run_id = node.run_id.c_str();
+  to.uptime_ns = node.uptime ? to_ns(*node.uptime) : -1;
+  to.persistence = to_string(node.persistence).data();
+  to.maxmemory_policy = node.maxmemory_policy.c_str();
+  to.used_memory = or_unknown(node.used_memory);
+  to.max_memory = or_unknown(node.max_memory);
+  to.clock_offset_ns = node.clock_offset ? to_ns(*node.clock_offset) : INT64_MIN;
+  to.membership = to_string(node.membership).data();
+  to.replicas = node.replicas;
+  to.quarantine_ns = to_ns(node.quarantine);
+  to.reachable = node.reachable;
+  to.durable = node.durable;
+  to.cluster = node.cluster;
+  to.loading = node.loading;
+  to.marked = node.marked;
+  to.restarted = node.restarted;
+  return to;
+}
+
+struct Examined : redlock_examination {
+  explicit Examined(Examination given) : redlock_examination(), from(std::move(given)) {
+    node_count = from.nodes.size();
+    for (const NodeExamination& node : from.nodes) nodes.push_back(view_of(node));
+    finding_count = from.findings.size();
+    for (const Finding& finding : from.findings) {
+      findings.push_back({finding.node.c_str(), to_string(finding.kind).data(),
+                          finding.what.c_str(), finding.why.c_str(), finding.remedy.c_str()});
+    }
+  }
+  Examined(const Examined&) = delete;
+  Examined& operator=(const Examined&) = delete;
+
+  Examination from;
+  std::vector<redlock_node_examination> nodes{};
+  std::vector<redlock_finding> findings{};
+};
+
+struct Membered : redlock_membership {
+  explicit Membered(Membership given) : redlock_membership(), from(std::move(given)) {
+    deployment = from.deployment.c_str();
+    for (const std::string& member : from.members) urls.push_back(member.c_str());
+    members = urls.data();
+    member_count = urls.size();
+    node_count = from.nodes.size();
+    for (const MemberReport& node : from.nodes) {
+      nodes.push_back({node.url.c_str(), to_string(node.state).data(), node.problem.c_str(),
+                       node.deployment.c_str(), to_ns(node.quarantine)});
+    }
+    max_ttl_ns = to_ns(from.max_ttl);
+    resume = from.resume.c_str();
+  }
+  Membered(const Membered&) = delete;
+  Membered& operator=(const Membered&) = delete;
+
+  Membership from;
+  std::vector<const char*> urls{};
+  std::vector<redlock_member> nodes{};
+};
+
+[[nodiscard]] redlock_change_options default_change_options() {
+  const ChangeOptions from;
+  redlock_change_options options{};
+  options.size = sizeof(options);
+  options.patience_ns = to_ns(from.patience);
+  options.after_loss = from.after_loss;
+  return options;
+}
+static_assert(offsetof(redlock_change_options, context) + sizeof(void*) ==
+              sizeof(redlock_change_options));
+
+/// NULL: the defaults.
+[[nodiscard]] ChangeOptions change_options_from(const redlock_change_options* options) {
+  ChangeOptions to;
+  if (options == nullptr) return to;
+  const redlock_change_options read = read_sized(*options, default_change_options(), "change");
+  to.patience = from_ns(read.patience_ns);
+  to.after_loss = read.after_loss;
+  to.stop = stop_token_from(read.stop);
+  if (read.on_progress != nullptr) {
+    to.on_progress = [call = read.on_progress,
+                      context = read.context](const ChangeProgress& progress) noexcept {
+      const bool waits = progress.kind == ChangeProgress::Kind::waiting;
+      const redlock_change_progress seen{waits ? "waiting" : "writing", progress.node.c_str(),
+                                         progress.what.c_str(),
+                                         progress.left ? to_ns(*progress.left) : -1};
+      call(context, &seen);
+    };
+  }
+  return to;
+}
+
+/// A call that asks the nodes of the options and makes one object of the answer.
+template <typename Made, typename Out, typename Call>
+redlock_status ask(const redlock_client_options* options, Out** out, redlock_error** error,
+                   Call&& call) noexcept {
+  clear(out);
+  return guarded(error, [&] {
+    const auto read = client_options_from(options);
+    auto*& place = required_out(out, "the result");
+    place = new_object<Made>(unwrapped(call(read)));
+  });
+}
+
+}  // namespace
+}  // namespace redlock::bindings
+
+const redlock_node_examination* redlock_examination_node(const redlock_examination* examination,
+                                                         size_t i) {
+  if (examination == nullptr || i >= examination->node_count) return nullptr;
+  return &static_cast<const redlock::bindings::Examined*>(examination)->nodes[i];
+}
+
+const redlock_finding* redlock_examination_finding(const redlock_examination* examination,
+                                                   size_t i) {
+  if (examination == nullptr || i >= examination->finding_count) return nullptr;
+  return &static_cast<const redlock::bindings::Examined*>(examination)->findings[i];
+}
+
+void redlock_examination_free(redlock_examination* examination) {
+  redlock::bindings::dispose<redlock::bindings::Examined>(examination);
+}
+
+redlock_status redlock_examine(const redlock_client_options* options,
+                               redlock_examination** examination, redlock_error** error) {
+  return redlock::bindings::ask<redlock::bindings::Examined>(
+      options, examination, error,
+      [](const redlock::ClientOptions& read) { return redlock::examine(read); });
+}
+
+void redlock_change_options_init(redlock_change_options* options, size_t size) {
+  redlock::bindings::write_sized(options, size, redlock::bindings::default_change_options());
+}
+
+redlock_status redlock_bootstrap(const redlock_client_options* options,
+                                 const redlock_change_options* change,
+                                 redlock_examination** examination, redlock_error** error) {
+  return redlock::bindings::ask<redlock::bindings::Examined>(
+      options, examination, error, [&](const redlock::ClientOptions& read) {
+        return redlock::bootstrap(read, redlock::bindings::change_options_from(change));
+      });
+}
+
+const redlock_member* redlock_membership_node(const redlock_membership* membership, size_t i) {
+  if (membership == nullptr || i >= membership->node_count) return nullptr;
+  return &static_cast<const redlock::bindings::Membered*>(membership)->nodes[i];
+}
+
+void redlock_membership_free(redlock_membership* membership) {
+  redlock::bindings::dispose<redlock::bindings::Membered>(membership);
+}
+
+redlock_status redlock_members(const redlock_client_options* options,
+                               redlock_membership** membership, redlock_error** error) {
+  return redlock::bindings::ask<redlock::bindings::Membered>(
+      options, membership, error,
+      [](const redlock::ClientOptions& read) { return redlock::members(read); });
+}
+
+redlock_status redlock_replace_member(const redlock_client_options* options, const char* leaving,
+                                      const char* entering, const redlock_change_options* change,
+                                      redlock_membership** membership, redlock_error** error) {
+  return redlock::bindings::ask<redlock::bindings::Membered>(
+      options, membership, error, [&](const redlock::ClientOptions& read) {
+        return redlock::replace_member(read, redlock::bindings::required_text(leaving, "leaving"),
+                                       redlock::bindings::required_text(entering, "entering"),
+                                       redlock::bindings::change_options_from(change));
+      });
+}
+
+redlock_status redlock_add_member(const redlock_client_options* options, const char* entering,
+                                  const redlock_change_options* change,
+                                  redlock_membership** membership, redlock_error** error) {
+  return redlock::bindings::ask<redlock::bindings::Membered>(
+      options, membership, error, [&](const redlock::ClientOptions& read) {
+        return redlock::add_member(read, redlock::bindings::required_text(entering, "entering"),
+                                   redlock::bindings::change_options_from(change));
+      });
+}
+
+redlock_status redlock_remove_member(const redlock_client_options* options, const char* leaving,
+                                     const redlock_change_options* change,
+                                     redlock_membership** membership, redlock_error** error) {
+  return redlock::bindings::ask<redlock::bindings::Membered>(
+      options, membership, error, [&](const redlock::ClientOptions& read) {
+        return redlock::remove_member(read, redlock::bindings::required_text(leaving, "leaving"),
+                                      redlock::bindings::change_options_from(change));
+      });
+}

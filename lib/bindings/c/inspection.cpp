@@ -1,0 +1,103 @@
+#include "redlock/inspection.hpp"
+
+#include "bindings/c/boundary.hpp"
+
+namespace redlock::bindings {
+namespace {
+
+static_assert(static_cast<int>(LockKind::none) == REDLOCK_LOCK_NONE &&
+              static_cast<int>(LockKind::exclusive) == REDLOCK_LOCK_EXCLUSIVE &&
+              static_cast<int>(LockKind::shared) == REDLOCK_LOCK_SHARED &&
+              static_cast<int>(LockKind::reentrant) == REDLOCK_LOCK_REENTRANT &&
+              static_cast<int>(LockKind::interval) == REDLOCK_LOCK_INTERVAL &&
+              static_cast<int>(LockKind::reserved) == REDLOCK_LOCK_RESERVED &&
+              static_cast<int>(LockKind::other) == REDLOCK_LOCK_OTHER);
+static_assert(static_cast<int>(Inspection::State::free) == REDLOCK_STATE_FREE &&
+              static_cast<int>(Inspection::State::held) == REDLOCK_STATE_HELD &&
+              static_cast<int>(Inspection::State::split) == REDLOCK_STATE_SPLIT &&
+              static_cast<int>(Inspection::State::indeterminate) == REDLOCK_STATE_INDETERMINATE);
+
+/// The same texts for C. They point into the argument.
+[[nodiscard]] std::vector<const char*> pointers(const std::vector<std::string>& texts) {
+  std::vector<const char*> all;
+  all.reserve(texts.size());
+  for (const std::string& text : texts) all.push_back(text.c_str());
+  return all;
+}
+
+struct Inspected : redlock_inspection {
+  explicit Inspected(Inspection given) : redlock_inspection(), from(std::move(given)) {
+    state = static_cast<redlock_state>(from.state);
+    kind = static_cast<redlock_lock_kind>(from.kind);
+    holder = from.holder.c_str();
+    holder_name = from.holder_name.c_str();
+    waiters = from.waiters;
+    next = from.next.c_str();
+    next_name = from.next_name.c_str();
+    quorum = from.quorum;
+    broken_count = from.broken.size();
+    for (const BrokenLock& lock : from.broken) {
+      const auto since_1970 = lock.time.time_since_epoch();
+      broken.push_back({to_ns(since_1970), lock.token.c_str(), lock.by.c_str()});
+    }
+    node_count = from.nodes.size();
+    tokens.reserve(from.nodes.size());
+    names.reserve(from.nodes.size());
+    for (const NodeInspection& node : from.nodes) add(node);
+  }
+  Inspected(const Inspected&) = delete;
+  Inspected& operator=(const Inspected&) = delete;
+
+  void add(const NodeInspection& node) {
+    tokens.push_back(pointers(node.tokens));
+    names.push_back(pointers(node.names));
+    redlock_node_inspection to{};
+    to.url = node.url.c_str();
+    to.kind = static_cast<redlock_lock_kind>(node.kind);
+    to.holder = node.holder ? node.holder->c_str() : nullptr;
+    to.holder_name = node.holder_name.c_str();
+    to.holds = node.holds;
+    to.waiters = node.waiters;
+    to.tokens = tokens.back().data();
+    to.token_count = tokens.back().size();
+    to.names = names.back().data();
+    to.name_count = names.back().size();
+    to.next = node.next.c_str();
+    to.next_name = node.next_name.c_str();
+    to.remaining_ns = node.remaining ? to_ns(*node.remaining) : -1;
+    to.fencing = node.fencing.value_or(FencingToken()).value();
+    to.quarantine_ns = to_ns(node.quarantine);
+    to.error = node.error.c_str();
+    nodes.push_back(to);
+  }
+
+  Inspection from;
+  std::vector<redlock_broken_lock> broken{};
+  std::vector<redlock_node_inspection> nodes{};
+  std::vector<std::vector<const char*>> tokens{};
+  std::vector<std::vector<const char*>> names{};
+};
+
+}  // namespace
+
+redlock_inspection* make_inspection(Inspection inspection) {
+  return new_object<Inspected>(std::move(inspection));
+}
+
+}  // namespace redlock::bindings
+
+const redlock_node_inspection* redlock_inspection_node(const redlock_inspection* inspection,
+                                                       size_t i) {
+  if (inspection == nullptr || i >= inspection->node_count) return nullptr;
+  return &static_cast<const redlock::bindings::Inspected*>(inspection)->nodes[i];
+}
+
+const redlock_broken_lock* redlock_inspection_broken(const redlock_inspection* inspection,
+                                                     size_t i) {
+  if (inspection == nullptr || i >= inspection->broken_count) return nullptr;
+  return &static_cast<const redlock::bindings::Inspected*>(inspection)->broken[i];
+}
+
+void redlock_inspection_free(redlock_inspection* inspection) {
+  redlock::bindings::dispose<redlock::bindings::Inspected>(inspection);
+}

@@ -1,0 +1,88 @@
+#include "redlock/lease.hpp"
+
+#include "bindings/c/boundary.hpp"
+
+redlock_lease::redlock_lease(redlock::Lease granted)
+    : lease(std::move(granted)), token(lease.token().str()), resources(lease.resources()) {
+  if (resources.empty()) resources.push_back(lease.resource());
+}
+
+redlock_lease* redlock::bindings::make_lease(Lease lease) {
+  return new_object<redlock_lease>(std::move(lease));
+}
+
+const char* redlock_lease_resource(const redlock_lease* lease) {
+  return lease == nullptr ? "" : lease->resources.front().c_str();
+}
+
+size_t redlock_lease_resource_count(const redlock_lease* lease) {
+  return lease == nullptr ? 0 : lease->resources.size();
+}
+
+const char* redlock_lease_resource_at(const redlock_lease* lease, size_t i) {
+  return i < redlock_lease_resource_count(lease) ? lease->resources[i].c_str() : nullptr;
+}
+
+const char* redlock_lease_token(const redlock_lease* lease) {
+  return lease == nullptr ? "" : lease->token.c_str();
+}
+
+uint64_t redlock_lease_fencing_token(const redlock_lease* lease) {
+  if (lease == nullptr) return 0;
+  return lease->lease.fencing_token().value_or(redlock::FencingToken()).value();
+}
+
+bool redlock_lease_valid(const redlock_lease* lease) {
+  return lease != nullptr && lease->lease.valid();
+}
+
+int64_t redlock_lease_remaining_ns(const redlock_lease* lease) {
+  return lease == nullptr ? 0 : redlock::bindings::to_ns(lease->lease.remaining());
+}
+
+int64_t redlock_lease_valid_until_ns(const redlock_lease* lease) {
+  if (lease == nullptr) return 0;
+  return redlock::bindings::to_ns(lease->lease.valid_until().time_since_epoch());
+}
+
+bool redlock_lease_lost(const redlock_lease* lease) {
+  bool lost = false;
+  redlock::bindings::guarded(nullptr, [&] {
+    lost = redlock::bindings::required(lease, "lease").lease.lost().stop_requested();
+  });
+  return lost;
+}
+
+redlock_status redlock_lease_round(const redlock_lease* lease, redlock_round** round,
+                                   redlock_error** error) {
+  return redlock::bindings::guarded(error, [&] {
+    static_cast<void>(redlock::bindings::required_out(round, "round"));
+    redlock::bindings::hand_out(redlock::bindings::required(lease, "lease").lease.report(), round);
+  });
+}
+
+redlock_status redlock_lease_extend(redlock_lease* lease, int64_t ttl_ns, redlock_round** round,
+                                    redlock_error** error) {
+  redlock::bindings::clear(round);
+  return redlock::bindings::guarded(error, [&] {
+    auto& held = redlock::bindings::required(lease, "lease").lease;
+    redlock::bindings::hand_out(
+        redlock::bindings::unwrapped(held.extend(redlock::bindings::from_ns(ttl_ns))), round);
+  });
+}
+
+redlock_status redlock_lease_release(redlock_lease* lease, redlock_round** round,
+                                     redlock_error** error) {
+  redlock::bindings::clear(round);
+  return redlock::bindings::guarded(error, [&] {
+    auto& held = redlock::bindings::required(lease, "lease").lease;
+    redlock::bindings::hand_out(redlock::bindings::unwrapped(held.release()), round);
+  });
+}
+
+const char* redlock_lease_detach(redlock_lease* lease) {
+  if (lease != nullptr) static_cast<void>(lease->lease.detach());
+  return redlock_lease_token(lease);
+}
+
+void redlock_lease_free(redlock_lease* lease) { redlock::bindings::dispose<redlock_lease>(lease); }

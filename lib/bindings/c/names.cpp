@@ -1,0 +1,43 @@
+#include "bindings/c/boundary.hpp"
+#include "redlock/clock.hpp"
+#include "redlock/inspection.hpp"
+#include "redlock/version.hpp"
+
+namespace {
+
+/// The name of an enumerator. All of them are literals, and so end with a NUL.
+template <typename Enumeration>
+[[nodiscard]] const char* name_of(std::int32_t number, Enumeration first, Enumeration last) {
+  if (number < static_cast<std::int32_t>(first) || number > static_cast<std::int32_t>(last)) {
+    return "unknown";
+  }
+  return to_string(static_cast<Enumeration>(number)).data();
+}
+
+}  // namespace
+
+const char* redlock_status_name(redlock_status status) {
+  if (status == REDLOCK_OK) return "ok";
+  if (status == REDLOCK_NO_MEMORY) return "no_memory";
+  if (status == REDLOCK_INTERNAL) return "internal";
+  return name_of(status, redlock::Errc::held, redlock::Errc::limit_reached);
+}
+
+const char* redlock_vote_name(redlock_vote vote) {
+  return name_of(vote, redlock::Vote::pending, redlock::Vote::excluded);
+}
+
+const char* redlock_lock_kind_name(redlock_lock_kind kind) {
+  return name_of(kind, redlock::LockKind::none, redlock::LockKind::other);
+}
+
+const char* redlock_state_name(redlock_state state) {
+  return name_of(state, redlock::Inspection::State::free,
+                 redlock::Inspection::State::indeterminate);
+}
+
+const char* redlock_version() { return redlock::version.data(); }
+
+int64_t redlock_now_ns() {
+  return redlock::bindings::to_ns(redlock::BootClock::now().time_since_epoch());
+}

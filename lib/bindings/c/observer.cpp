@@ -1,0 +1,64 @@
+#include "redlock/observer.hpp"
+
+#include "bindings/c/boundary.hpp"
+
+namespace redlock::bindings {
+namespace {
+
+/// Tells one callback of everything.
+class Telling final : public Observer {
+ public:
+  Telling(std::shared_ptr<void> context, ObservationCallback call)
+      : context_(std::move(context)), call_(call) {}
+
+  void acquire_began(const AcquireObservation& call) noexcept override {
+    tell(REDLOCK_ACQUIRE_BEGAN, call);
+  }
+  void acquire_ended(const AcquireObservation& call) noexcept override {
+    tell(REDLOCK_ACQUIRE_ENDED, call);
+  }
+  void hold_began(const HoldObservation& hold) noexcept override { tell(REDLOCK_HOLD_BEGAN, hold); }
+  void hold_ended(const HoldObservation& hold) noexcept override { tell(REDLOCK_HOLD_ENDED, hold); }
+  void lease_lost(const HoldObservation& hold) noexcept override { tell(REDLOCK_LEASE_LOST, hold); }
+
+ private:
+  template <typename Observation>
+  [[nodiscard]] static redlock_observation begin(redlock_observation_kind kind,
+                                                 const Observation& from) noexcept {
+    redlock_observation to{};
+    to.kind = kind;
+    to.call = from.call;
+    to.at_ns = to_ns(from.at.time_since_epoch());
+    to.resource = from.resource.c_str();
+    to.token = "";
+    to.end = to_string(HoldObservation::End::open).data();
+    return to;
+  }
+  void tell(redlock_observation_kind kind, const AcquireObservation& call) const noexcept {
+    redlock_observation to = begin(kind, call);
+    if (call.failure) to.failure = static_cast<redlock_status>(*call.failure);
+    call_(context_.get(), &to);
+  }
+  void tell(redlock_observation_kind kind, const HoldObservation& hold) const noexcept {
+    // On the stack: what is observed must not be lost for want of memory.
+    std::array<char, limits::token_bytes + 1> token{};
+    const std::string_view digits = hold.token.view();
+    std::copy(digits.begin(), digits.end(), token.begin());
+    redlock_observation to = begin(kind, hold);
+    to.token = token.data();
+    to.fencing_token = hold.fencing_token.value_or(FencingToken()).value();
+    to.end = to_string(hold.end).data();
+    call_(context_.get(), &to);
+  }
+
+  std::shared_ptr<void> context_;
+  ObservationCallback call_;
+};
+
+}  // namespace
+
+std::shared_ptr<Observer> make_observer(std::shared_ptr<void> context, ObservationCallback call) {
+  return std::make_shared<Telling>(std::move(context), call);
+}
+
+}  // namespace redlock::bindings

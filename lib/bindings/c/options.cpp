@@ -1,0 +1,201 @@
+#include "redlock/options.hpp"
+
+#include "bindings/c/boundary.hpp"
+#include "redlock/target.hpp"
+
+namespace redlock::bindings {
+namespace {
+
+// Without padding at its end, a struct may grow by appending.
+template <typename Options, typename Last>
+[[nodiscard]] constexpr bool ends_with(std::size_t offset_of_last) {
+  return offset_of_last + sizeof(Last) == sizeof(Options);
+}
+static_assert(ends_with<redlock_target, std::int64_t>(offsetof(redlock_target, hold_at_least_ns)));
+static_assert(ends_with<redlock_client_options, void (*)(void*)>(offsetof(redlock_client_options,
+                                                                          free_context)));
+static_assert(ends_with<redlock_acquire_options, void (*)(void*)>(offsetof(redlock_acquire_options,
+                                                                           free_context)));
+
+static_assert(static_cast<int>(Target::Kind::exclusive) == REDLOCK_TARGET_EXCLUSIVE &&
+              static_cast<int>(Target::Kind::shared) == REDLOCK_TARGET_SHARED &&
+              static_cast<int>(Target::Kind::owned) == REDLOCK_TARGET_OWNED &&
+              static_cast<int>(Target::Kind::permit) == REDLOCK_TARGET_PERMIT &&
+              static_cast<int>(Target::Kind::all_of) == REDLOCK_TARGET_ALL_OF);
+static_assert(static_cast<int>(NodeEvent::Kind::up) == REDLOCK_NODE_UP &&
+              static_cast<int>(NodeEvent::Kind::down) == REDLOCK_NODE_DOWN &&
+              static_cast<int>(NodeEvent::Kind::protocol) == REDLOCK_NODE_PROTOCOL &&
+              static_cast<int>(NodeEvent::Kind::excluded) == REDLOCK_NODE_EXCLUDED &&
+              static_cast<int>(NodeEvent::Kind::undelivered) == REDLOCK_NODE_UNDELIVERED &&
+              static_cast<int>(NodeEvent::Kind::learned) == REDLOCK_NODE_LEARNED);
+static_assert(to_ns(forever) == REDLOCK_FOREVER);
+
+[[nodiscard]] redlock_target default_target() {
+  redlock_target target{};
+  target.size = sizeof(target);
+  return target;
+}
+
+[[nodiscard]] redlock_client_options default_client_options() {
+  const ClientOptions from;
+  redlock_client_options options{};
+  options.size = sizeof(options);
+  options.shortest_node_limit_ns = to_ns(from.shortest_node_limit);
+  options.longest_node_limit_ns = to_ns(from.longest_node_limit);
+  options.max_ttl_ns = to_ns(from.max_ttl);
+  options.clock_bound_ns = to_ns(from.guards.clock_bound);
+  options.guard_restart = from.guards.restart;
+  options.guard_clock = from.guards.clock;
+  options.trust_durable = from.guards.trust_durable;
+  options.name_holders = from.name_holders;
+  options.plain_commands = from.plain_commands;
+  return options;
+}
+
+[[nodiscard]] redlock_acquire_options default_acquire_options() {
+  const AcquireOptions from;
+  const RenewalOptions renewal;
+  redlock_acquire_options options{};
+  options.size = sizeof(options);
+  options.ttl_ns = to_ns(from.ttl);
+  options.wait_ns = to_ns(from.wait);
+  options.max_renewals = renewal.max_renewals;
+  options.max_hold_ns = to_ns(renewal.max_hold);
+  options.fencing = from.fencing;
+  return options;
+}
+
+/// What the kind has no use for must be zero: it would be ignored otherwise.
+void check_unused(const redlock_target& target) {
+  const auto complain = [](const char* member) {
+    throw refusal(std::string("target.") + member + " has no meaning for this kind of target");
+  };
+  const bool may_last = target.kind != REDLOCK_TARGET_SHARED && target.kind != REDLOCK_TARGET_OWNED;
+  if (target.owner != nullptr && target.kind != REDLOCK_TARGET_OWNED) complain("owner");
+  if (target.permits != 0 && target.kind != REDLOCK_TARGET_PERMIT) complain("permits");
+  if (target.more_resource_count != 0 && target.kind != REDLOCK_TARGET_ALL_OF) {
+    complain("more_resources");
+  }
+  if (target.hold_at_least_ns != 0 && !may_last) complain("hold_at_least_ns");
+}
+
+}  // namespace
+
+std::vector<std::string> texts(const char* const* first, std::size_t count,
+                               const std::string& name) {
+  std::vector<std::string> all;
+  if (count != 0 && first == nullptr) throw refusal(name + " is NULL");
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::string one = name + "[" + std::to_string(i) + "]";
+    all.push_back(required_text(first[i], one.c_str()));
+  }
+  return all;
+}
+
+Target target_from(const redlock_target* target) {
+  const redlock_target read = read_sized(required(target, "target"), default_target(), "target");
+  std::string resource = required_text(read.resource, "target.resource");
+  check_unused(read);
+  const auto hold_at_least = from_ns(read.hold_at_least_ns);
+  switch (read.kind) {
+    case REDLOCK_TARGET_EXCLUSIVE:
+      if (read.hold_at_least_ns == 0) return resource;
+      return interval(std::move(resource), hold_at_least);
+    case REDLOCK_TARGET_SHARED:
+      return shared(std::move(resource));
+    case REDLOCK_TARGET_OWNED:
+      return owned(std::move(resource), required_text(read.owner, "target.owner"));
+    case REDLOCK_TARGET_PERMIT:
+      return permit(std::move(resource), read.permits, hold_at_least);
+    case REDLOCK_TARGET_ALL_OF: {
+      auto resources =
+          texts(read.more_resources, read.more_resource_count, "target.more_resources");
+      resources.insert(resources.begin(), std::move(resource));
+      return all_of(std::move(resources), hold_at_least);
+    }
+    default:
+      throw refusal("target.kind is " + std::to_string(read.kind) +
+                    ": one of REDLOCK_TARGET_EXCLUSIVE to REDLOCK_TARGET_ALL_OF is allowed");
+  }
+}
+
+ClientOptions client_options_from(const redlock_client_options* options) {
+  const redlock_client_options read =
+      read_sized(required(options, "options"), default_client_options(), "options");
+  const auto context = keep_context(read.context, read.free_context);
+  ClientOptions to;
+  to.nodes = texts(read.nodes, read.node_count, "options.nodes");
+  if (read.quorum != 0) to.quorum = read.quorum;
+  to.name = text_or_empty(read.name);
+  to.user = text_or_empty(read.user);
+  to.password = text_or_empty(read.password);
+  to.tls.ca_file = text_or_empty(read.tls_ca_file);
+  to.tls.certificate_file = text_or_empty(read.tls_certificate_file);
+  to.tls.key_file = text_or_empty(read.tls_key_file);
+  to.shortest_node_limit = from_ns(read.shortest_node_limit_ns);
+  to.longest_node_limit = from_ns(read.longest_node_limit_ns);
+  to.max_ttl = from_ns(read.max_ttl_ns);
+  if (read.quarantine_ns != 0) to.guards.quarantine = from_ns(read.quarantine_ns);
+  to.guards.clock_bound = from_ns(read.clock_bound_ns);
+  to.guards.restart = read.guard_restart;
+  to.guards.clock = read.guard_clock;
+  to.guards.trust_durable = read.trust_durable;
+  to.name_holders = read.name_holders;
+  to.plain_commands = read.plain_commands;
+  if (read.on_observation != nullptr) to.observer = make_observer(context, read.on_observation);
+  if (read.on_node_event != nullptr) {
+    to.on_node_event = [context, call = read.on_node_event](const NodeEvent& event) noexcept {
+      const redlock_node_event seen{static_cast<redlock_node_event_kind>(event.kind), event.node,
+                                    event.url.c_str(), event.message.c_str()};
+      call(context.get(), &seen);
+    };
+  }
+  return to;
+}
+
+AcquireOptions acquire_options_from(const redlock_acquire_options* options) {
+  AcquireOptions to;
+  if (options == nullptr) return to;
+  const redlock_acquire_options read = read_sized(*options, default_acquire_options(), "options");
+  const auto context = keep_context(read.context, read.free_context);
+  to.ttl = from_ns(read.ttl_ns);
+  to.wait = from_ns(read.wait_ns);
+  if (read.renew) {
+    to.renewal =
+        RenewalOptions{.max_renewals = read.max_renewals, .max_hold = from_ns(read.max_hold_ns)};
+  }
+  if (read.orphan_ttl_ns != 0) to.orphan_ttl = from_ns(read.orphan_ttl_ns);
+  to.name = text_or_empty(read.name);
+  to.fencing = read.fencing;
+  if (read.ask_remaining) {
+    to.refusal_detail = AcquireOptions::RefusalDetail::holder_and_remaining;
+  }
+  if (read.on_at_risk != nullptr) {
+    to.on_at_risk = [context, call = read.on_at_risk](std::chrono::nanoseconds left) noexcept {
+      call(context.get(), to_ns(left));
+    };
+  }
+  if (read.on_lost != nullptr) {
+    to.on_lost = [context, call = read.on_lost](const Error& error) noexcept {
+      redlock_error* failure = no_memory();
+      guarded(nullptr, [&] { failure = make_failure(error); });
+      call(context.get(), failure);
+      redlock_error_free(failure);
+    };
+  }
+  return to;
+}
+
+}  // namespace redlock::bindings
+
+void redlock_target_init(redlock_target* target, size_t size) {
+  redlock::bindings::write_sized(target, size, redlock::bindings::default_target());
+}
+
+void redlock_client_options_init(redlock_client_options* options, size_t size) {
+  redlock::bindings::write_sized(options, size, redlock::bindings::default_client_options());
+}
+
+void redlock_acquire_options_init(redlock_acquire_options* options, size_t size) {
+  redlock::bindings::write_sized(options, size, redlock::bindings::default_acquire_options());
+}

@@ -1,0 +1,252 @@
+// What redlock.h does without a node: defaults, sizes, refusals, and objects that are NULL.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstring>
+#include <string>
+
+#include "bindings/c/boundary.hpp"
+#include "redlock.h"
+#include "redlock/options.hpp"
+#include "redlock/version.hpp"
+
+namespace redlock::bindings {
+namespace {
+
+using testing::HasSubstr;
+
+/// The message with which a call is refused; empty: it was not.
+template <typename Call>
+std::string refused(Call&& call) {
+  redlock_error* error = nullptr;
+  const redlock_status status = guarded(&error, std::forward<Call>(call));
+  if (status == REDLOCK_OK) return "";
+  EXPECT_EQ(status, REDLOCK_INVALID_ARGUMENT);
+  EXPECT_EQ(error->round, nullptr);
+  std::string message = error->message;
+  redlock_error_free(error);
+  return message;
+}
+
+std::string refused_target(const redlock_target& target) {
+  return refused([&] { static_cast<void>(target_from(&target)); });
+}
+
+TEST(CInterfaceOptions, DefaultsAreThoseOfCpp) {
+  redlock_client_options options;
+  redlock_client_options_init(&options, sizeof(options));
+  const char* const node = "localhost";
+  options.nodes = &node;
+  options.node_count = 1;
+  const ClientOptions read = client_options_from(&options);
+  const ClientOptions expected;
+  EXPECT_THAT(read.nodes, testing::ElementsAre("localhost"));
+  EXPECT_EQ(read.quorum, expected.quorum);
+  EXPECT_EQ(read.shortest_node_limit, expected.shortest_node_limit);
+  EXPECT_EQ(read.longest_node_limit, expected.longest_node_limit);
+  EXPECT_EQ(read.max_ttl, expected.max_ttl);
+  EXPECT_EQ(read.guards.restart, expected.guards.restart);
+  EXPECT_EQ(read.guards.clock, expected.guards.clock);
+  EXPECT_EQ(read.guards.trust_durable, expected.guards.trust_durable);
+  EXPECT_EQ(read.guards.quarantine, expected.guards.quarantine);
+  EXPECT_EQ(read.guards.clock_bound, expected.guards.clock_bound);
+  EXPECT_EQ(read.name_holders, expected.name_holders);
+  EXPECT_EQ(read.plain_commands, expected.plain_commands);
+  EXPECT_FALSE(read.on_node_event);
+
+  redlock_acquire_options terms;
+  redlock_acquire_options_init(&terms, sizeof(terms));
+  for (const AcquireOptions& made : {acquire_options_from(&terms), acquire_options_from(nullptr)}) {
+    EXPECT_EQ(made.ttl, limits::default_ttl);
+    EXPECT_EQ(made.wait, forever);
+    EXPECT_FALSE(made.renewal);
+    EXPECT_FALSE(made.orphan_ttl);
+    EXPECT_FALSE(made.fencing);
+    EXPECT_EQ(made.refusal_detail, AcquireOptions::RefusalDetail::holder);
+    EXPECT_FALSE(made.on_at_risk);
+    EXPECT_FALSE(made.on_lost);
+  }
+}
+
+TEST(CInterfaceOptions, AllOfThemAreRead) {
+  redlock_acquire_options terms;
+  redlock_acquire_options_init(&terms, sizeof(terms));
+  terms.ttl_ns = 1;
+  terms.wait_ns = 2;
+  terms.renew = true;
+  terms.max_renewals = 3;
+  terms.max_hold_ns = 4;
+  terms.orphan_ttl_ns = 5;
+  terms.name = "me";
+  terms.fencing = true;
+  terms.ask_remaining = true;
+  const AcquireOptions read = acquire_options_from(&terms);
+  EXPECT_EQ(read.ttl.count(), 1);
+  EXPECT_EQ(read.wait.count(), 2);
+  ASSERT_TRUE(read.renewal);
+  EXPECT_EQ(read.renewal->max_renewals, 3U);
+  EXPECT_EQ(read.renewal->max_hold.count(), 4);
+  EXPECT_EQ(read.orphan_ttl, std::chrono::nanoseconds(5));
+  EXPECT_EQ(read.name, "me");
+  EXPECT_TRUE(read.fencing);
+  EXPECT_EQ(read.refusal_detail, AcquireOptions::RefusalDetail::holder_and_remaining);
+}
+
+TEST(CInterfaceOptions, OfAnotherVersionTheKnownPartIsRead) {
+  struct Later {
+    redlock_acquire_options known;
+    std::array<unsigned char, 64> unknown;
+  } later;
+  std::memset(static_cast<void*>(&later), 0xff, sizeof(later));
+  redlock_acquire_options_init(&later.known, sizeof(later));
+  EXPECT_EQ(later.known.size, sizeof(later));
+  EXPECT_THAT(later.unknown, testing::Each(0)) << "of a program with a later header";
+  later.known.ttl_ns = 77;
+  EXPECT_EQ(acquire_options_from(&later.known).ttl.count(), 77);
+
+  std::array<unsigned char, 24> shorter{};
+  shorter.back() = 0xee;
+  redlock_acquire_options* const small = reinterpret_cast<redlock_acquire_options*>(&shorter);
+  redlock_acquire_options_init(small, shorter.size() - 1);
+  EXPECT_EQ(shorter.back(), 0xee) << "written past the end";
+  redlock_acquire_options_init(nullptr, sizeof(redlock_acquire_options));
+
+  redlock_acquire_options none{};
+  EXPECT_THAT(refused([&] { static_cast<void>(acquire_options_from(&none)); }),
+              HasSubstr("options.size is 0"));
+}
+
+TEST(CInterfaceOptions, TheContextIsGivenBackOnceWhateverBecomesOfTheCall) {
+  int freed = 0;
+  redlock_acquire_options terms;
+  redlock_acquire_options_init(&terms, sizeof(terms));
+  terms.context = &freed;
+  terms.free_context = [](void* context) { ++*static_cast<int*>(context); };
+  EXPECT_EQ(redlock_try_acquire(nullptr, nullptr, &terms, nullptr, nullptr),
+            REDLOCK_INVALID_ARGUMENT);
+  EXPECT_EQ(freed, 1);
+  terms.on_at_risk = [](void*, int64_t) {};
+  terms.on_lost = [](void*, const redlock_error*) {};
+  {
+    const AcquireOptions read = acquire_options_from(&terms);
+    const AcquireOptions copy = read;  // NOLINT(performance-unnecessary-copy-initialization)
+    EXPECT_EQ(freed, 1);
+  }
+  EXPECT_EQ(freed, 2);
+}
+
+TEST(CInterfaceTarget, TheKindsAreThoseOfCpp) {
+  const char* const several[] = {"a", "b", "c"};
+  EXPECT_EQ(target_from(std::array{redlock_exclusive("r")}.data()).kind(), Target::Kind::exclusive);
+  EXPECT_EQ(target_from(std::array{redlock_shared("r")}.data()).kind(), Target::Kind::shared);
+  const Target owned = target_from(std::array{redlock_owned("r", "me")}.data());
+  EXPECT_EQ(owned.kind(), Target::Kind::owned);
+  EXPECT_EQ(owned.owner(), "me");
+  const Target permit = target_from(std::array{redlock_permit("r", 4)}.data());
+  EXPECT_EQ(permit.kind(), Target::Kind::permit);
+  EXPECT_EQ(permit.permits(), 4U);
+  const Target all = target_from(std::array{redlock_all_of(several, 3)}.data());
+  EXPECT_EQ(all.kind(), Target::Kind::all_of);
+  EXPECT_EQ(all.resource(), "a");
+  EXPECT_THAT(all.more_resources(), testing::ElementsAre("b", "c"));
+  const Target interval = target_from(std::array{redlock_interval("r", 9)}.data());
+  EXPECT_EQ(interval.kind(), Target::Kind::exclusive);
+  EXPECT_EQ(interval.hold_at_least().count(), 9);
+}
+
+TEST(CInterfaceTarget, RefusesWhatItWouldIgnore) {
+  EXPECT_EQ(refused_target(redlock_exclusive(nullptr)), "target.resource is NULL");
+  EXPECT_EQ(refused_target(redlock_all_of(nullptr, 0)), "target.resource is NULL");
+  EXPECT_EQ(refused_target(redlock_owned("r", nullptr)), "target.owner is NULL");
+  redlock_target target = redlock_exclusive("r");
+  target.owner = "me";
+  EXPECT_THAT(refused_target(target), HasSubstr("target.owner has no meaning"));
+  target = redlock_exclusive("r");
+  target.permits = 2;
+  EXPECT_THAT(refused_target(target), HasSubstr("target.permits has no meaning"));
+  target = redlock_shared("r");
+  target.hold_at_least_ns = 1;
+  EXPECT_THAT(refused_target(target), HasSubstr("target.hold_at_least_ns has no meaning"));
+  const char* const holes[] = {"a", nullptr};
+  EXPECT_EQ(refused_target(redlock_all_of(holes, 2)), "target.more_resources[0] is NULL");
+  target = redlock_exclusive("r");
+  target.kind = 77;
+  EXPECT_THAT(refused_target(target), HasSubstr("target.kind is 77"));
+}
+
+TEST(CInterfaceRefusals, NullIsRefusedAndNothingIsThrown) {
+  redlock_error* error = nullptr;
+  EXPECT_EQ(redlock_client_create(nullptr, nullptr, &error), REDLOCK_INVALID_ARGUMENT);
+  EXPECT_STREQ(error->message, "options is NULL");
+  EXPECT_STREQ(error->holder_name, "");
+  EXPECT_EQ(redlock_round_node(error->round, 0), nullptr);
+  redlock_error_free(error);
+
+  const redlock_target target = redlock_exclusive("r");
+  bool holds = true;
+  redlock_lease* lease = reinterpret_cast<redlock_lease*>(&holds);
+  EXPECT_EQ(redlock_acquire(nullptr, &target, nullptr, nullptr, &lease, nullptr),
+            REDLOCK_INVALID_ARGUMENT);
+  EXPECT_EQ(lease, nullptr);
+  for (const redlock_status status :
+       {redlock_acquire(nullptr, &target, nullptr, nullptr, nullptr, nullptr),
+        redlock_try_acquire(nullptr, &target, nullptr, &lease, nullptr),
+        redlock_client_close(nullptr, nullptr, nullptr),
+        redlock_extend(nullptr, &target, "t", 1, nullptr, nullptr),
+        redlock_release(nullptr, &target, "t", nullptr, nullptr),
+        redlock_break(nullptr, "r", "t", 0, nullptr, nullptr),
+        redlock_holds(nullptr, "r", "t", &holds, nullptr),
+        redlock_inspect(nullptr, "r", nullptr, nullptr),
+        redlock_lease_round(nullptr, nullptr, nullptr),
+        redlock_lease_extend(nullptr, 1, nullptr, nullptr),
+        redlock_lease_release(nullptr, nullptr, nullptr)}) {
+    EXPECT_EQ(status, REDLOCK_INVALID_ARGUMENT);
+  }
+  EXPECT_FALSE(holds);
+  EXPECT_STREQ(redlock_lease_resource(nullptr), "");
+  EXPECT_STREQ(redlock_lease_token(nullptr), "");
+  EXPECT_STREQ(redlock_lease_detach(nullptr), "");
+  EXPECT_EQ(redlock_lease_resource_at(nullptr, 0), nullptr);
+  EXPECT_EQ(redlock_lease_fencing_token(nullptr), 0U);
+  EXPECT_FALSE(redlock_lease_valid(nullptr));
+  EXPECT_FALSE(redlock_lease_lost(nullptr));
+  EXPECT_EQ(redlock_lease_remaining_ns(nullptr) + redlock_lease_valid_until_ns(nullptr), 0);
+  redlock_lease_free(nullptr);
+  redlock_client_free(nullptr);
+  redlock_error_free(nullptr);
+  redlock_round_free(nullptr);
+  redlock_inspection_free(nullptr);
+  redlock_close_report_free(nullptr);
+  redlock_stop_free(nullptr);
+}
+
+TEST(CInterfaceRefusals, ExceptionsBecomeStatuses) {
+  redlock_error* error = nullptr;
+  EXPECT_EQ(guarded(&error, [] { throw std::bad_alloc(); }), REDLOCK_NO_MEMORY);
+  EXPECT_EQ(error->status, REDLOCK_NO_MEMORY);
+  EXPECT_STREQ(error->message, "no memory is left");
+  redlock_error_free(error);
+  EXPECT_EQ(guarded(&error, [] { throw std::length_error("too long"); }), REDLOCK_INTERNAL);
+  EXPECT_EQ(error->status, REDLOCK_INTERNAL);
+  EXPECT_STREQ(error->message, "internal: too long");
+  redlock_error_free(error);
+  EXPECT_EQ(guarded(nullptr, [] { throw 1; }), REDLOCK_INTERNAL);
+}
+
+TEST(CInterfaceNames, AreThoseOfCpp) {
+  EXPECT_STREQ(redlock_status_name(REDLOCK_OK), "ok");
+  EXPECT_STREQ(redlock_status_name(REDLOCK_HELD), "held");
+  EXPECT_STREQ(redlock_status_name(REDLOCK_LIMIT_REACHED), "limit_reached");
+  EXPECT_STREQ(redlock_status_name(REDLOCK_NO_MEMORY), "no_memory");
+  EXPECT_STREQ(redlock_status_name(REDLOCK_LIMIT_REACHED + 1), "unknown");
+  EXPECT_STREQ(redlock_status_name(-1), "unknown");
+  EXPECT_STREQ(redlock_vote_name(REDLOCK_VOTE_EXCLUDED), "excluded");
+  EXPECT_STREQ(redlock_lock_kind_name(REDLOCK_LOCK_SHARED), "shared");
+  EXPECT_STREQ(redlock_state_name(REDLOCK_STATE_SPLIT), "split");
+  EXPECT_EQ(redlock_version(), version);
+}
+
+}  // namespace
+}  // namespace redlock::bindings
