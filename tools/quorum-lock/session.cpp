@@ -12,6 +12,7 @@
 #include "quorum-lock/exit_code.hpp"
 #include "quorum-lock/log.hpp"
 #include "quorum-lock/output.hpp"
+#include "quorum-lock/usage_error.hpp"
 #include "redlock/deployment.hpp"
 
 namespace redlock::cli {
