@@ -109,7 +109,8 @@ TEST_F(MinorityRestarted, AWatcherSeesEveryChange) {
         seconds(60));
   };
   const auto sees_a_lease = [&](const char* when) {
-    auto lease = holder.try_acquire_for("r", seconds(60), {.ttl = seconds(2), .renewal = {{}}});
+    auto lease =
+        holder.try_acquire_for("r", seconds(60), {.ttl = seconds(2), .renewal = RenewalOptions{}});
     ASSERT_TRUE(succeeded(lease)) << when;
     EXPECT_TRUE(sees(lease->token().str())) << when;
     ASSERT_TRUE(succeeded(lease->release())) << when;
