@@ -49,6 +49,7 @@ extern "C" {
 
 // --- Outcomes ---
 
+/// The outcome of a call.
 typedef int32_t redlock_status;
 enum {
   REDLOCK_OK = 0,
@@ -118,6 +119,7 @@ typedef struct redlock_error {
   const redlock_round* round;  ///< the last round, with every node's vote; NULL if none was sent
 } redlock_error;
 
+/// Frees the error and its round.
 REDLOCK_C_EXPORT void redlock_error_free(redlock_error* error);
 
 /// The version of the library that is loaded: "1.2.3".
@@ -136,11 +138,13 @@ typedef struct redlock_stop redlock_stop;
 REDLOCK_C_EXPORT redlock_stop* redlock_stop_new(void);
 /// Ends the calls that have it, now and later. From any thread, not from a signal handler.
 REDLOCK_C_EXPORT void redlock_stop_request(redlock_stop* stop);
+/// Whether it was requested.
 REDLOCK_C_EXPORT bool redlock_stop_requested(const redlock_stop* stop);
 REDLOCK_C_EXPORT void redlock_stop_free(redlock_stop* stop);
 
 // --- Targets ---
 
+/// The kind of a lock.
 typedef int32_t redlock_target_kind;
 enum {
   REDLOCK_TARGET_EXCLUSIVE = 0,  ///< one holder
@@ -165,9 +169,8 @@ typedef struct redlock_target {
 /// The exclusive lock on no resource yet.
 REDLOCK_C_EXPORT void redlock_target_init(redlock_target* target, size_t size);
 
-// For programs in C. Others fill in the struct. The strings must live until the call that is given
-// the target returns.
-
+/// The targets by kind, for programs in C. Others fill in the struct. The strings must live until
+/// the call that is given the target returns.
 static inline redlock_target redlock_exclusive(const char* resource) {
   redlock_target target = {
       sizeof(redlock_target), REDLOCK_TARGET_EXCLUSIVE, resource, NULL, 0, NULL, 0, 0};
@@ -198,6 +201,7 @@ static inline redlock_target redlock_all_of(const char* const* resources, size_t
   target.more_resource_count = count < 2 ? 0 : count - 1;
   return target;
 }
+/// Once per interval over all contenders.
 static inline redlock_target redlock_interval(const char* resource, int64_t hold_at_least_ns) {
   redlock_target target = redlock_exclusive(resource);
   target.hold_at_least_ns = hold_at_least_ns;
@@ -206,6 +210,7 @@ static inline redlock_target redlock_interval(const char* resource, int64_t hold
 
 // --- The client ---
 
+/// The kind of a change.
 typedef int32_t redlock_node_event_kind;
 enum {
   REDLOCK_NODE_UP = 0,           ///< connected, authenticated, identified
@@ -224,6 +229,7 @@ typedef struct redlock_node_event {
   const char* message;  ///< one line
 } redlock_node_event;
 
+/// The kind of an observation.
 typedef int32_t redlock_observation_kind;
 enum {
   REDLOCK_ACQUIRE_BEGAN = 0,
@@ -257,7 +263,7 @@ typedef struct redlock_client_options {
   const char* const* nodes;  ///< redis://[user[:password]@]host[:port][/db], rediss://, unix://
   size_t node_count;
   uint64_t quorum;   ///< 0: a majority
-  const char* name;  ///< what people call this client; NULL: user@host:pid program
+  const char* name;  ///< what people call this client; NULL: `user@host:pid program`
   const char* user;  ///< for URLs without one; NULL: none
   const char* password;
   const char* tls_ca_file;  ///< NULL: the system's certificate store
@@ -371,9 +377,11 @@ REDLOCK_C_EXPORT redlock_status redlock_try_acquire(redlock_client* client,
 
 /// Of a permit, its name: "jobs#3".
 REDLOCK_C_EXPORT const char* redlock_lease_resource(const redlock_lease* lease);
+/// 1, unless the target was REDLOCK_TARGET_ALL_OF.
 REDLOCK_C_EXPORT size_t redlock_lease_resource_count(const redlock_lease* lease);
 /// All resources of REDLOCK_TARGET_ALL_OF, the first one first. NULL past the end.
 REDLOCK_C_EXPORT const char* redlock_lease_resource_at(const redlock_lease* lease, size_t i);
+/// What the nodes store under the resource.
 REDLOCK_C_EXPORT const char* redlock_lease_token(const redlock_lease* lease);
 /// To send along with every write that the lock protects. 0: none was asked for.
 REDLOCK_C_EXPORT uint64_t redlock_lease_fencing_token(const redlock_lease* lease);
@@ -436,6 +444,7 @@ REDLOCK_C_EXPORT redlock_status redlock_holds(redlock_client* client, const char
 
 // --- Inspection ---
 
+/// The kind of lock that is stored for a resource. See LockKind.
 typedef int32_t redlock_lock_kind;
 enum {
   REDLOCK_LOCK_NONE = 0,
@@ -449,6 +458,7 @@ enum {
 /// "exclusive"; "unknown" for a number that is no kind.
 REDLOCK_C_EXPORT const char* redlock_lock_kind_name(redlock_lock_kind kind);
 
+/// The state of a resource. See `Inspection::State`.
 typedef int32_t redlock_state;
 enum {
   REDLOCK_STATE_FREE = 0,          ///< no token is on a quorum, and one can be acquired
@@ -533,6 +543,7 @@ typedef struct redlock_async redlock_async;
 /// Names a call in flight. 0 names none.
 typedef uint64_t redlock_request;
 
+/// The callbacks by what they are given.
 typedef void (*redlock_lease_done)(void* context, redlock_lease* lease, redlock_error* error);
 typedef void (*redlock_round_done)(void* context, redlock_round* round, redlock_error* error);
 typedef void (*redlock_inspection_done)(void* context, redlock_inspection* inspection,
@@ -626,6 +637,7 @@ typedef struct redlock_election_options {
   void (*free_context)(void* context);
 } redlock_election_options;
 
+/// Writes the defaults.
 REDLOCK_C_EXPORT void redlock_election_options_init(redlock_election_options* options, size_t size);
 
 /// A leader among many candidates. The client must outlive it.
@@ -735,6 +747,7 @@ typedef struct redlock_finding {
   const char* remedy;
 } redlock_finding;
 
+/// What redlock_examine found. See Examination.
 typedef struct redlock_examination {
   uint64_t node_count;
   uint64_t finding_count;  ///< 0: nothing is wrong
@@ -773,6 +786,7 @@ typedef struct redlock_change_options {
   void* context;
 } redlock_change_options;
 
+/// Writes the defaults.
 REDLOCK_C_EXPORT void redlock_change_options_init(redlock_change_options* options, size_t size);
 
 /// Opens a deployment: marks every node as a member. See bootstrap() for when it is refused.
@@ -791,6 +805,7 @@ typedef struct redlock_member {
   int64_t quarantine_ns;   ///< REDLOCK_FOREVER: the quarantine key has lost its expiry
 } redlock_member;
 
+/// The members of a deployment. See Membership.
 typedef struct redlock_membership {
   const char* deployment;      ///< the id; empty: no node belongs to a deployment
   const char* const* members;  ///< URLs, sorted
@@ -850,6 +865,7 @@ typedef struct redlock_listed_node {
   bool stopped_early;  ///< it has more keys than were to be gone through
 } redlock_listed_node;
 
+/// The locks of all nodes. See LockList.
 typedef struct redlock_lock_list {
   uint64_t lock_count;
   uint64_t node_count;

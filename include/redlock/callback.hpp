@@ -71,6 +71,7 @@ class Callback<void(Arguments...)> {
   Callback() noexcept = default;
   Callback(std::nullptr_t) noexcept {}
 
+  /// Takes what can be called with these arguments.
   template <typename Callable>
     requires(!std::is_same_v<std::remove_cvref_t<Callable>, Callback> &&
              std::is_invocable_v<std::decay_t<Callable>&, Arguments...>)
@@ -103,6 +104,7 @@ class SharedCallback<void(Arguments...)> {
   SharedCallback() noexcept = default;
   SharedCallback(std::nullptr_t) noexcept {}
 
+  /// Takes what can be called with these arguments.
   template <typename Callable>
     requires(!std::is_same_v<std::remove_cvref_t<Callable>, SharedCallback> &&
              std::is_invocable_v<std::decay_t<Callable>&, Arguments...>)

@@ -23,6 +23,7 @@ struct REDLOCK_EXPORT BootClock {
   using time_point = std::chrono::time_point<BootClock>;
   static constexpr bool is_steady = true;
 
+  /// The time since the machine was started.
   [[nodiscard]] static time_point now() noexcept;
 };
 

@@ -40,14 +40,15 @@ class [[nodiscard]] REDLOCK_EXPORT Awaitable {
   Awaitable(Awaitable&&) noexcept = default;
   Awaitable& operator=(Awaitable&&) noexcept = default;
 
+  /// Resumes the coroutine where `post` takes it.
   [[nodiscard]] Awaitable&& via(Post post) &&;
 
   [[nodiscard]] bool await_ready() const noexcept { return false; }
   void await_suspend(std::coroutine_handle<> coroutine);
   [[nodiscard]] Result<Value> await_resume();
 
-  /// The library makes them.
   struct Call;
+  /// The library makes them.
   explicit Awaitable(std::shared_ptr<Call> call) noexcept;
 
  private:

@@ -127,6 +127,7 @@ struct Finding {
 /// The identifier that `quorum-lock doctor` shows: "not-durable".
 [[nodiscard]] REDLOCK_EXPORT std::string_view to_string(Finding::Kind kind) noexcept;
 
+/// What `examine` found.
 struct Examination {
   std::vector<NodeExamination> nodes{};  ///< in the order in which they were configured
   std::vector<Finding> findings{};       ///< none: nothing is wrong
@@ -160,6 +161,7 @@ struct ChangeProgress {
   std::optional<std::chrono::nanoseconds> left{};  ///< none: unknown
 };
 
+/// The terms of a change of the members.
 struct ChangeOptions {
   /// Called on the calling thread. An exception that it throws ends the call and reaches the
   /// caller; the change can be resumed.

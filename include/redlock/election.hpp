@@ -18,6 +18,7 @@
 
 namespace redlock {
 
+/// The terms on which a candidate takes part.
 struct ElectionOptions {
   /// The name that observers see, 1 to `limits::name_bytes` bytes: a host and process, for
   /// instance.
@@ -35,6 +36,7 @@ struct ElectionOptions {
 /// Thread safety: as Lease.
 class [[nodiscard]] REDLOCK_EXPORT Leadership {
  public:
+  /// The library makes them.
   explicit Leadership(Lease lease) noexcept;
 
   /// The term: larger than that of every leader elected before. Send it along with every write (see
@@ -53,6 +55,7 @@ class [[nodiscard]] REDLOCK_EXPORT Leadership {
   /// `Lease::release`.
   Result<RoundReport> resign() { return lease_.release(); }
 
+  /// The lease behind it.
   [[nodiscard]] const Lease& lease() const noexcept { return lease_; }
 
  private:
@@ -73,6 +76,7 @@ struct Leader {
 /// the same candidate.
 class REDLOCK_EXPORT Election {
  public:
+  /// Sends nothing. An unusable name or option is refused by the calls.
   Election(Client& client, std::string name, ElectionOptions options = {});
   Election(const Election&) noexcept;
   Election& operator=(const Election&) noexcept;

@@ -41,6 +41,7 @@ enum class Errc {
 /// The category of `Errc`; its name is "redlock".
 [[nodiscard]] REDLOCK_EXPORT const std::error_category& error_category() noexcept;
 
+/// For `std::error_code`, which finds it by its name.
 [[nodiscard]] inline std::error_code make_error_code(Errc code) noexcept {
   return {static_cast<int>(code), error_category()};
 }
@@ -55,6 +56,7 @@ struct Error {
   /// `Inspection::holder_name`. Only with `ClientOptions::name_holders`; empty: not known.
   std::string holder_name{};
 
+  /// The code, in `error_category`.
   operator std::error_code() const noexcept { return make_error_code(code); }
 };
 

@@ -24,9 +24,11 @@ namespace redlock {
 /// Thread safety: a value.
 class FencingToken {
  public:
+  /// Zero, or a number that was stored.
   constexpr FencingToken() noexcept = default;
   explicit constexpr FencingToken(std::uint64_t value) noexcept : value_(value) {}
 
+  /// The number, to be stored.
   [[nodiscard]] constexpr std::uint64_t value() const noexcept { return value_; }
 
   friend constexpr bool operator==(FencingToken, FencingToken) noexcept = default;

@@ -103,6 +103,7 @@ enum class Ownership {
   held,      ///< a quorum of nodes has it
 };
 
+/// The enumerator's name: "held".
 [[nodiscard]] REDLOCK_EXPORT std::string_view to_string(Inspection::State state) noexcept;
 [[nodiscard]] REDLOCK_EXPORT std::string_view to_string(LockKind kind) noexcept;
 [[nodiscard]] REDLOCK_EXPORT std::string_view to_string(Ownership ownership) noexcept;

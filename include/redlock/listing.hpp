@@ -58,6 +58,7 @@ struct ListedLock {
   std::size_t nodes = 0;    ///< that store it; of a semaphore, for the permit on fewest of them
 };
 
+/// The enumerator's name: "held".
 [[nodiscard]] REDLOCK_EXPORT std::string_view to_string(ListedLock::State state) noexcept;
 
 /// What one node contributed to the list.

@@ -28,10 +28,12 @@ struct DurationHistogram {
   /// Of all durations; begins at zero again after 584 years.
   std::chrono::duration<std::uint64_t, std::nano> sum{0};
 
+  /// The bound of bucket `i`, which is less than `bounds`.
   [[nodiscard]] static constexpr std::chrono::nanoseconds bound(std::size_t i) noexcept {
     return std::chrono::nanoseconds(std::int64_t{1024} << i);
   }
 
+  /// Counts one duration.
   void record(std::chrono::nanoseconds duration) noexcept {
     const auto length = static_cast<std::uint64_t>(duration.count());
     // A bound itself belongs to the bucket below it.

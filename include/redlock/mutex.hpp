@@ -43,6 +43,7 @@ struct MutexOptions {
 /// process. The client must outlive it. There are no callbacks.
 class REDLOCK_EXPORT Mutex {
  public:
+  /// Sends nothing. An unusable target or option is refused by the locking functions.
   Mutex(Client& client, Target target, MutexOptions options = {});
   Mutex(const Mutex&) = delete;
   Mutex& operator=(const Mutex&) = delete;

@@ -58,6 +58,7 @@ class REDLOCK_EXPORT Observer {
   Observer& operator=(const Observer&) = delete;
   virtual ~Observer();
 
+  /// A call has passed the check of its arguments.
   virtual void acquire_began(const AcquireObservation& call) noexcept;
   /// Follows each acquire_began() once.
   virtual void acquire_ended(const AcquireObservation& call) noexcept;

@@ -26,6 +26,7 @@ namespace redlock {
 /// The client must outlive it. There are no callbacks.
 class REDLOCK_EXPORT RecursiveMutex {
  public:
+  /// As that of Mutex.
   RecursiveMutex(Client& client, Target target, MutexOptions options = {});
   RecursiveMutex(const RecursiveMutex&) = delete;
   RecursiveMutex& operator=(const RecursiveMutex&) = delete;
@@ -48,6 +49,7 @@ class REDLOCK_EXPORT RecursiveMutex {
   /// How many times the calling thread has locked it.
   [[nodiscard]] std::size_t holds() const noexcept;
 
+  /// As those of Mutex.
   [[nodiscard]] bool valid() const noexcept;
   [[nodiscard]] std::stop_token lost() const;
 

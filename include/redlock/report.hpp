@@ -25,6 +25,7 @@ enum class Vote {
   excluded,     ///< a guard does not let it vote
 };
 
+/// The enumerator's name: "granted".
 [[nodiscard]] REDLOCK_EXPORT std::string_view to_string(Vote vote) noexcept;
 
 /// One node's part in a round.

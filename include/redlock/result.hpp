@@ -40,13 +40,15 @@ class [[nodiscard]] Result {
   using value_type = T;
   using error_type = Error;
 
-  // Implicit, so that functions can `return value;` or `return Error{…};`.
+  /// Implicit, so that functions can `return value;` or `return Error{…};`.
   Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}
   Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}
 
+  /// Whether there is a value, and no error.
   [[nodiscard]] bool has_value() const noexcept { return state_.index() == 0; }
   [[nodiscard]] explicit operator bool() const noexcept { return has_value(); }
 
+  /// The value. Aborts where there is none.
   [[nodiscard]] T& value() & noexcept { return *checked_value(); }
   [[nodiscard]] const T& value() const& noexcept {
     return *const_cast<Result*>(this)->checked_value();
@@ -74,6 +76,7 @@ class [[nodiscard]] Result {
     return result.has_value() && result.value() == value;
   }
 
+  /// The error. Aborts where there is none.
   [[nodiscard]] Error& error() & noexcept { return *checked_error(); }
   [[nodiscard]] const Error& error() const& noexcept {
     return *const_cast<Result*>(this)->checked_error();
@@ -113,6 +116,7 @@ class [[nodiscard]] Result {
   }
 
 #if defined(__cpp_lib_expected)
+  /// Where the standard library has it.
   operator std::expected<T, Error>() const& {
     if (has_value()) return value();
     return std::unexpected(error());

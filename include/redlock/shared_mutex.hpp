@@ -35,6 +35,7 @@ struct SharedMutexOptions {
 /// The client must outlive it. There are no callbacks.
 class REDLOCK_EXPORT SharedMutex {
  public:
+  /// Sends nothing. An unusable resource or option is refused by the locking functions.
   SharedMutex(Client& client, std::string resource, SharedMutexOptions options = {});
   SharedMutex(const SharedMutex&) = delete;
   SharedMutex& operator=(const SharedMutex&) = delete;

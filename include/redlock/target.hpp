@@ -39,7 +39,7 @@ class REDLOCK_EXPORT Target {
     all_of,     ///< several resources, all or none
   };
 
-  // Implicit, so that a resource's name can be given wherever a target is expected.
+  /// Implicit, so that a resource's name can be given wherever a target is expected.
   Target(const char* resource);
   Target(std::string_view resource);
   Target(std::string resource);
@@ -50,6 +50,7 @@ class REDLOCK_EXPORT Target {
   Target& operator=(Target&&) noexcept;
   ~Target();
 
+  /// Which kind of lock it is.
   [[nodiscard]] Kind kind() const noexcept;
   /// The first resource of `all_of`, the name of a semaphore.
   [[nodiscard]] const std::string& resource() const noexcept;

@@ -30,6 +30,7 @@ class Token {
   /// Of them, those that name the client.
   static constexpr std::size_t client_id_digits = 16;
 
+  /// No token: `empty()`.
   Token() noexcept = default;
 
   /// Takes 1 to `limits::token_bytes` bytes; anything else is no token.
@@ -41,6 +42,7 @@ class Token {
     return token;
   }
 
+  /// Its bytes.
   [[nodiscard]] std::string_view view() const noexcept { return {bytes_.data(), size_}; }
   [[nodiscard]] std::string str() const { return std::string(view()); }
   /// The id of the client that made it: the first 16 digits of the library's own tokens. Empty for
@@ -65,6 +67,7 @@ class Token {
     const std::string_view random = view().substr(0, digits).substr(client_id().size());
     return !client_id().empty() && random.find_first_not_of('0') == std::string_view::npos;
   }
+  /// Whether it is no token.
   [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
 
   friend bool operator==(const Token& a, const Token& b) noexcept { return a.view() == b.view(); }

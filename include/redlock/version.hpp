@@ -8,6 +8,8 @@
 
 // The one place where the version is written: CMakeLists.txt reads these three lines. So whoever
 // includes the headers has it, from an installed tree and from the sources alike.
+
+/// The parts of the version of the headers.
 #define REDLOCK_VERSION_MAJOR 0
 #define REDLOCK_VERSION_MINOR 1
 #define REDLOCK_VERSION_PATCH 0
