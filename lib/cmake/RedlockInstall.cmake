@@ -1,5 +1,5 @@
-# install(): headers, libraries, CMake package, pkg-config file, quorum-lock with its man page, its
-# completions, and examples of how to run it. In three components, which RedlockPackages.cmake makes
+# install(): headers, libraries and their man page, CMake package, pkg-config file, quorum-lock with
+# its man page, its completions, and examples of how to run it. In three components, which RedlockPackages.cmake makes
 # packages of: redlock_library, redlock_development, redlock_tool.
 
 set(REDLOCK_ZSH_COMPLETION_DIR "${CMAKE_INSTALL_DATADIR}/zsh/site-functions" CACHE STRING
@@ -13,6 +13,9 @@ install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/redlock" TYPE INCLUDE
   COMPONENT redlock_development FILES_MATCHING PATTERN "*.hpp")
 install(FILES "${PROJECT_SOURCE_DIR}/include/redlock.h" TYPE INCLUDE
   COMPONENT redlock_development)
+
+install(FILES "${PROJECT_SOURCE_DIR}/tools/man/libredlock.3"
+  DESTINATION "${CMAKE_INSTALL_MANDIR}/man3" COMPONENT redlock_development)
 
 # Two export sets: the shared library needs nothing from its user, and must stay usable where the
 # development packages that the static one needs are not installed.
