@@ -184,10 +184,10 @@ struct ChangeOptions {
 /// limit_reached without a file descriptor.
 [[nodiscard]] REDLOCK_EXPORT Result<Membership> members(const ClientOptions& options);
 
-/// Change the members, one node at a time. In this version clients do not follow a change: stop
-/// those with the old list before it, and start them with the new one. URLs may carry credentials.
-/// If a call ends early, or its process dies, the same call resumes the change. A change that has
-/// begun has to be finished.
+/// Change the members, one node at a time. Clients need not stop: those with the old list learn the
+/// new members from the nodes (`NodeEvent::Kind::learned`), and get the new list at the next
+/// occasion. URLs may carry credentials. If a call ends early, or its process dies, the same call
+/// resumes the change. A change that has begun has to be finished.
 ///
 /// They block until every lease from before the last change has ended (max TTL and its drift), and
 /// until members leave quarantine. `replace_member` can replace a node that is gone; the other

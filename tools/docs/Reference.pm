@@ -40,6 +40,12 @@ sub new {
   return $self;
 }
 
+# Where a name is described; undef where it is not.
+sub place_of {
+  my ($self, $name) = @_;
+  return $self->{target}{$name =~ s/^redlock:://r =~ s/\(.*\)$//sr};
+}
+
 sub mistakes { my ($self) = @_; return @{$self->{mistakes}} }
 sub mistake {
   my ($self, $file, $line, $text) = @_;
