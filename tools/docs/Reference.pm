@@ -127,6 +127,13 @@ sub link_words {  # HTML, pattern of names that cannot be meant otherwise, the t
   } split /(<[^>]*>|&\w+;)/, $html;
 }
 
+sub link_errors {
+  my ($self, $text) = @_;
+  return $text =~ s{\b([a-z_]+)\b}{
+    my $target = $self->{target}{"Errc::$1"};
+    $target ? "<a href=\"$target\">$1</a>" : $1}ger;
+}
+
 my %element = (emphasis => 'em', bold => 'strong', itemizedlist => 'ul', orderedlist => 'ol',
                listitem => 'li');
 sub comment {  # node, the type around it → HTML
@@ -135,7 +142,9 @@ sub comment {  # node, the type around it → HTML
   for my $child ($node->childNodes) {
     my $name = $child->nodeName;
     if ($child->nodeType == XML::LibXML::XML_TEXT_NODE()) {
-      my $words = $self->link_words($self->{escape}->($child->data),
+      my $words = $self->{escape}->($child->data);
+      $words =~ s/(Errors: )([^.]*)/$1 . $self->link_errors($2)/ge;
+      $words = $self->link_words($words,
         qr/\w*[a-z]\w*[A-Z]\w*|(?<=[Ss]ee )[A-Z]\w+|redlock_\w+/);
       $words =~ s{\b(t(?:ools|ests)/[\w/-]+\.\w+)}{'<a href="' . $self->{link}->($1) . "\">$1</a>"}ge;
       $html .= $words;
