@@ -1,8 +1,9 @@
 # Reads the public headers with Doxygen, and makes pages of what it finds.
 #
 # A comment belongs to the declaration below it, and to those that follow without a blank line. Of
-# functions, types and macros each needs one; fields and enumerators may rest on their names. Members
-# that every class has (copies, moves, comparisons) are only mentioned if they have a comment.
+# functions, types and macros each needs one; fields and enumerators may rest on their names, and
+# constructors on the comment of their class. Members that every class has (copies, moves,
+# comparisons) are only mentioned if they have a comment, and namespaces called detail never.
 package Reference;
 use strict;
 use warnings;
@@ -54,16 +55,19 @@ sub mistake {
 }
 
 # --- What there is --------------------------------------------------------------------------------
-sub short { my ($name) = @_; return $name =~ s/^redlock:://r }
+# As users write it; a namespace named by a macro is an inline one.
+sub short { my ($name) = @_; return $name =~ s/^redlock:://r =~ s/\bREDLOCK_\w+(?:::|$)//gr =~ s/::$//r }
 sub header_of { my ($node) = @_; return text($node, 'location/@file') }
 
 sub collect {
   my ($self, @compounds) = @_;
+  my %once;
   for my $compound (@compounds) {
     my $kind = kind_of($compound);
     my @members = $compound->findnodes(
       'sectiondef[not(starts-with(@kind, "private")) and @kind != "friend"]'
       . '/memberdef[@kind != "friend"] | sectiondef[@kind = "friend"]/memberdef[@kind = "function"]');
+    next if text($compound, 'compoundname') =~ /detail\b/;
     if ($kind =~ /^(?:class|struct)$/) {
       next if $compound->getAttribute('prot') ne 'public' || $compound->getAttribute('id') =~ /_3_01/
         && $compound->findvalue('compoundname') !~ /^redlock::/;
@@ -71,9 +75,18 @@ sub collect {
       push @{$self->{items}{header_of($compound)}}, {type => $compound, name => $name,
         line => line_of($compound), members => [map { {node => $_} } @members]};
     } elsif ($kind =~ /^(?:namespace|file)$/) {
+      # What is in a namespace within ours is called so everywhere.
+      my $space = $kind eq 'file' ? 'redlock' : short(text($compound, 'compoundname'));
+      if ($space ne 'redlock') {
+        $_->firstChild->setData("${space}::" . $_->textContent) for map { $_->findnodes('name') } @members;
+      }
       push @{$self->{items}{header_of($_)}}, {node => $_, line => line_of($_),
         name => member_name($_)}
-        for grep { header_of($_) && member_name($_) !~ $not_for_users } @members;
+        for grep {
+          # Members of an inline namespace are those of the one around it, too.
+          header_of($_) && member_name($_) !~ $not_for_users && !$once{$_->getAttribute('id')}++
+            && !$once{header_of($_) . line_of($_) . member_name($_)}++
+        } @members;
     }
   }
   for my $header (sort keys %{$self->{items}}) {
@@ -181,7 +194,10 @@ sub described {  # a member, an enumerator or a type → HTML, empty without a c
 my $known_type = qr/[A-Z]\w*|redlock_\w+/;
 sub code {
   my ($self, $code, $within) = @_;
-  return $self->link_words($self->{highlight}->('cpp', $code), $known_type, $within);
+  # A parameter of a template may have the name of a type.
+  my $others = join '|', $code =~ /(?:typename|class)(?:\.\.\.)? (\w+)/g;
+  my $names = $others eq '' ? $known_type : qr/(?!(?:$others)\b)$known_type/;
+  return $self->link_words($self->{highlight}->('cpp', $code), $names, $within);
 }
 
 # --- Pages ----------------------------------------------------------------------------------------
@@ -237,7 +253,8 @@ sub members {
     my ($first) = @{$group->{nodes}};
     my $name = ($scope ? "${scope}::" : '') . member_name($first);
     my $kind = kind_of($first);
-    if ($group->{html} eq '' && $kind ne 'enum') {
+    my $constructor = defined $scope && member_name($first) eq $scope =~ s/.*:://r;
+    if ($group->{html} eq '' && $kind ne 'enum' && !$constructor) {
       $self->mistake($header, line_of($first), "$name has no comment");
     }
     my $code = join "\n", map {
