@@ -56,7 +56,10 @@ sub mistake {
 
 # --- What there is --------------------------------------------------------------------------------
 # As users write it; a namespace named by a macro is an inline one.
-sub short { my ($name) = @_; return $name =~ s/^redlock:://r =~ s/\bREDLOCK_\w+(?:::|$)//gr =~ s/::$//r }
+sub short {
+  my ($name) = @_;
+  return $name =~ s/^redlock:://r =~ s/\bREDLOCK_\w+(?:::|$)//gr =~ s/::$//r;
+}
 sub header_of { my ($node) = @_; return text($node, 'location/@file') }
 
 sub collect {
