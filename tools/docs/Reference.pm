@@ -323,11 +323,17 @@ sub read_header {
   $self->{lines}{$header} = [<$file>];
 }
 
+# First what a program needs first, last the interface for C, and all others between them by name.
+my @first = map { "redlock/$_.hpp" }
+  qw(client options target lease result error mutex shared_mutex recursive_mutex election async_client);
+my %rank = map { $first[$_] => $_ } 0 .. $#first;
+sub rank { my ($header) = @_; return $header =~ /\.h$/ ? 1000 : $rank{$header} // 100 }
+
 # One page a header: {header, html, outline}.
 sub pages {
   my ($self) = @_;
   my @pages;
-  for my $header (sort { ($a =~ /\.h$/) <=> ($b =~ /\.h$/) || $a cmp $b } keys %{$self->{items}}) {
+  for my $header (sort { rank($a) <=> rank($b) || $a cmp $b } keys %{$self->{items}}) {
     $self->read_header($header);
     my ($html, @outline, @free) = ('');
     my $introduction = $self->introduction($header);
