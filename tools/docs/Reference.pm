@@ -16,7 +16,7 @@ push @unavailable, 'doxygen' if system('command -v doxygen >/dev/null 2>&1') != 
 push @unavailable, "Perl's XML::LibXML" unless eval { require XML::LibXML; 1 };
 
 # What is missing to make it, for people; empty: nothing is.
-sub missing { return join ' and ', @unavailable }
+sub missing { return join ', ', @unavailable }
 
 # For the headers themselves.
 my $not_for_users = qr/^REDLOCK_(?:C_)?EXPORT$|^REDLOCK_TEXT/;
