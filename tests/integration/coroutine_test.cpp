@@ -76,6 +76,19 @@ Detached all_calls(AsyncClient& client, std::string resource, std::promise<std::
   auto again = co_await client.acquire(resource);
   const auto given_back = co_await client.release(*std::move(again));
   said += given_back ? ", and again" : given_back.error().message;
+  auto broken = co_await client.acquire(resource);
+  const auto is_held = co_await client.ownership(resource, broken->token());
+  said += is_held == Ownership::held ? ", mine" : "?";
+  const auto by_operator = co_await client.break_lock(resource, broken->token());
+  said += by_operator ? ", broken" : by_operator.error().message;
+  const auto is_gone = co_await client.ownership(resource, broken->token());
+  said += is_gone == Ownership::not_held ? ", not mine" : "?";
+  const auto metrics = co_await client.metrics();
+  said += metrics && !metrics->nodes.empty() ? ", measured" : "?";
+  const auto report = co_await client.close();
+  said += report ? ", closed" : report.error().message;
+  const auto after = co_await client.metrics();
+  said += after ? "!" : ", " + std::string(to_string(after.error().code));
   done.set_value(said);
 }
 
@@ -83,7 +96,8 @@ TEST_F(P9, EveryCallCanBeAwaited) {
   std::promise<std::string> done;
   all_calls(client_, resource_, done);
   EXPECT_EQ(done.get_future().get(),
-            "acquired, extended, held, held, held, seen, by token, released, and again");
+            "acquired, extended, held, held, held, seen, by token, released, and again, mine, "
+            "broken, not mine, measured, closed, closed");
 }
 
 Detached on_executor(AsyncClient& client, std::string resource, Executor& executor,
