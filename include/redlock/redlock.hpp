@@ -14,6 +14,7 @@
 /// client's loop thread unless their comment names another one.
 #include "redlock/async_client.hpp"     // IWYU pragma: export
 #include "redlock/async_election.hpp"   // IWYU pragma: export
+#include "redlock/async_mutex.hpp"      // IWYU pragma: export
 #include "redlock/callback.hpp"         // IWYU pragma: export
 #include "redlock/client.hpp"           // IWYU pragma: export
 #include "redlock/clock.hpp"            // IWYU pragma: export

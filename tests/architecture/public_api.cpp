@@ -62,6 +62,7 @@ static_assert(sizeof(Lease) <= pointer && sizeof(Leadership) <= pointer);
 static_assert(sizeof(Mutex) <= pointer && sizeof(RecursiveMutex) <= pointer);
 static_assert(sizeof(SharedMutex) <= pointer && sizeof(Election) <= pointer);
 static_assert(sizeof(AsyncElection) <= pointer);
+static_assert(sizeof(AsyncMutex) <= pointer && sizeof(AsyncMutexGuard) <= pointer);
 static_assert(sizeof(Target) <= pointer && sizeof(Awaitable<Lease>) <= pointer);
 
 // Values and options are copied freely.
