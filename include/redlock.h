@@ -602,6 +602,11 @@ REDLOCK_C_EXPORT redlock_request redlock_async_watch(redlock_async* client, cons
                                                      redlock_inspection_done changed,
                                                      void* context);
 
+/// As redlock_break.
+REDLOCK_C_EXPORT void redlock_async_break(redlock_async* client, const char* resource,
+                                          const char* token, int64_t delay_ns,
+                                          redlock_round_done done, void* context);
+
 // --- Watching and elections ---
 
 /// Calls `changed` on the calling thread, first at once and then after every change of the

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <stop_token>
 #include <string_view>
@@ -34,6 +35,7 @@ extern template class Awaitable<Lease>;
 extern template class Awaitable<RoundReport>;
 extern template class Awaitable<Inspection>;
 extern template class Awaitable<Ownership>;
+extern template class Awaitable<std::uint64_t>;
 extern template class Awaitable<Metrics>;
 extern template class Awaitable<CloseReport>;
 
@@ -134,6 +136,12 @@ class REDLOCK_EXPORT AsyncClient {
                                                   BreakOptions options = {});
   [[nodiscard]] Awaitable<Inspection> inspect(std::string_view resource);
   [[nodiscard]] Awaitable<Ownership> ownership(std::string_view resource, const Token& token);
+  /// See `Client::watch`: calls `changed` on the loop thread until `stop` is requested, and then
+  /// answers with the number of calls. Make `changed` in a statement of its own. Errors: closed,
+  /// forked, invalid_argument (also an empty `changed`); never cancelled.
+  [[nodiscard]] Awaitable<std::uint64_t> watch(std::string_view resource,
+                                               std::function<void(const Inspection&)> changed,
+                                               std::stop_token stop, WatchOptions options = {});
   [[nodiscard]] Awaitable<Metrics> metrics() const;
   /// Never an error.
   [[nodiscard]] Awaitable<CloseReport> close();

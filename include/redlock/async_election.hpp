@@ -22,7 +22,6 @@ namespace redlock {
 
 extern template class Awaitable<Leadership>;
 extern template class Awaitable<std::optional<Leader>>;
-extern template class Awaitable<std::uint64_t>;
 
 /// Election with the asynchronous client: the same candidates, leaders and terms.
 ///

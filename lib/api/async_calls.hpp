@@ -1,7 +1,10 @@
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <stop_token>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -49,15 +52,6 @@ inline void inspect(const Core& core, std::string_view resource, InspectDone don
   return core->watch(resource, options, std::move(changed));
 }
 
-/// A refusal that no call of the core makes.
-template <typename Value>
-void answer_later(const Core& core, Callback<void(Result<Value>)> done, Error error) {
-  if (!done || !is_open(core, {}, done)) return;
-  if (core->forked()) return done(runtime::explain(Errc::forked, {}, {}));
-  core->post(
-      [done = std::move(done), error = std::move(error)]() mutable { done(std::move(error)); });
-}
-
 inline void cancel(const Core& core, RequestId request) {
   if (core) core->cancel(request);
 }
@@ -89,5 +83,11 @@ template <typename Value, typename Begin>
   };
   return Awaitable<Value>(std::move(call));
 }
+
+/// A watch until `stop` is requested, with the number of times that `see` said it told its user.
+[[nodiscard]] Awaitable<std::uint64_t> to_await_watch(const Core& core, std::string resource,
+                                                      WatchOptions options,
+                                                      std::function<bool(const Inspection&)> see,
+                                                      std::stop_token stop);
 
 }  // namespace redlock::api

@@ -9,6 +9,39 @@
 #include "api/waiting.hpp"
 
 namespace redlock {
+Awaitable<std::uint64_t> api::to_await_watch(const Core& core, std::string resource,
+                                             WatchOptions options,
+                                             std::function<bool(const Inspection&)> see,
+                                             std::stop_token stop) {
+  using Done = Callback<void(Result<std::uint64_t>)>;
+  return to_await<std::uint64_t>(
+      core,
+      [core, resource = std::move(resource), options, see = std::move(see)](Done done) mutable {
+        if (!see) {
+          // Refused where all mistakes are, by a watch of nothing.
+          return api::watch(core, {}, options,
+                            [done = std::move(done)](const Result<Inspection>& refused) mutable {
+                              Error error = refused.error();
+                              if (error.code == Errc::invalid_argument)
+                                error.message = "changed: empty; a callback is needed";
+                              done(std::move(error));
+                            });
+        }
+        return api::watch(core, resource, options,
+                          [calls = std::uint64_t{0}, see = std::move(see),
+                           done = std::move(done)](const Result<Inspection>& seen) mutable {
+                            if (seen) {
+                              calls += see(*seen) ? 1U : 0U;
+                            } else if (seen.error().code == Errc::cancelled) {
+                              done(calls);
+                            } else {
+                              done(seen.error());
+                            }
+                          });
+      },
+      std::move(stop));
+}
+
 namespace {
 
 using api::AcquireDone;
@@ -66,6 +99,7 @@ template class Awaitable<Lease>;
 template class Awaitable<RoundReport>;
 template class Awaitable<Inspection>;
 template class Awaitable<Ownership>;
+template class Awaitable<std::uint64_t>;
 template class Awaitable<Metrics>;
 template class Awaitable<CloseReport>;
 
@@ -251,6 +285,20 @@ Awaitable<RoundReport> AsyncClient::break_lock(std::string_view resource, const 
       [core = core_, resource = std::string(resource), token, options](RoundDone done) {
         redlock::break_lock(core, resource, token, options, std::move(done));
       });
+}
+
+Awaitable<std::uint64_t> AsyncClient::watch(std::string_view resource,
+                                            std::function<void(const Inspection&)> changed,
+                                            std::stop_token stop, WatchOptions options) {
+  std::function<bool(const Inspection&)> see;
+  if (changed) {
+    see = [changed = std::move(changed)](const Inspection& inspection) {
+      changed(inspection);
+      return true;
+    };
+  }
+  return api::to_await_watch(core_, std::string(resource), options, std::move(see),
+                             std::move(stop));
 }
 
 void AsyncClient::cancel(RequestId request) { api::cancel(core_, request); }

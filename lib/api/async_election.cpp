@@ -11,16 +11,11 @@ namespace redlock {
 
 template class Awaitable<Leadership>;
 template class Awaitable<std::optional<Leader>>;
-template class Awaitable<std::uint64_t>;
 
 namespace {
 
 using LeadershipDone = Callback<void(Result<Leadership>)>;
 using LeaderDone = Callback<void(Result<std::optional<Leader>>)>;
-
-Error no_callback() {
-  return Error{Errc::invalid_argument, "changed: empty; a callback is needed", {}};
-}
 
 }  // namespace
 
@@ -46,12 +41,6 @@ struct AsyncElection::State {
         [name = name, done = std::move(done)](const Result<Inspection>& inspection) mutable {
           if (done) done(api::judge_leader(name, inspection));
         });
-  }
-
-  /// `seen` is called with each inspection, and with the error at the end.
-  template <typename Seen>
-  [[nodiscard]] RequestId watch(Seen seen) const {
-    return api::watch(core, name, {options.poll_interval}, std::move(seen));
   }
 };
 
@@ -85,12 +74,13 @@ void AsyncElection::resign(Leadership leadership, Callback<void(Result<RoundRepo
 void AsyncElection::leader(LeaderDone done) { state_->leader(std::move(done)); }
 
 RequestId AsyncElection::observe(LeaderDone changed) {
-  return state_->watch([sighting = api::LeaderSighting(),
-                        changed = std::move(changed)](const Result<Inspection>& seen) mutable {
-    if (!changed) return;
-    if (!seen) return changed(seen.error());
-    if (sighting.is_news(*seen)) changed(sighting.leader());
-  });
+  return api::watch(state_->core, state_->name, {state_->options.poll_interval},
+                    [sighting = api::LeaderSighting(),
+                     changed = std::move(changed)](const Result<Inspection>& seen) mutable {
+                      if (!changed) return;
+                      if (!seen) return changed(seen.error());
+                      if (sighting.is_news(*seen)) changed(sighting.leader());
+                    });
 }
 
 Awaitable<Leadership> AsyncElection::campaign(std::stop_token stop) {
@@ -137,25 +127,17 @@ Awaitable<std::optional<Leader>> AsyncElection::leader() {
 
 Awaitable<std::uint64_t> AsyncElection::observe(
     std::function<void(const std::optional<Leader>&)> changed, std::stop_token stop) {
-  return api::to_await<std::uint64_t>(
-      state_->core,
-      [state = state_,
-       changed = std::move(changed)](Callback<void(Result<std::uint64_t>)> done) mutable {
-        if (!changed) {
-          api::answer_later(state->core, std::move(done), no_callback());
-          return RequestId{};
-        }
-        return state->watch([sighting = api::LeaderSighting(), changed = std::move(changed),
-                             done = std::move(done)](const Result<Inspection>& seen) mutable {
-          if (seen) {
-            if (sighting.is_news(*seen)) changed(sighting.leader());
-            return;
-          }
-          if (seen.error().code == Errc::cancelled) return done(sighting.changes());
-          done(seen.error());
-        });
-      },
-      std::move(stop));
+  std::function<bool(const Inspection&)> see;
+  if (changed) {
+    see = [sighting = api::LeaderSighting(),
+           changed = std::move(changed)](const Inspection& inspection) mutable {
+      const bool is_news = sighting.is_news(inspection);
+      if (is_news) changed(sighting.leader());
+      return is_news;
+    };
+  }
+  return api::to_await_watch(state_->core, state_->name, {state_->options.poll_interval},
+                             std::move(see), std::move(stop));
 }
 
 void AsyncElection::cancel(RequestId request) { api::cancel(state_->core, request); }

@@ -153,6 +153,9 @@ TEST_F(CMutexes, AsynchronousCallsPassALeaseOn) {
       redlock_async_mutex_lock(mutex, REDLOCK_FOREVER, cancelled.done, cancelled.context());
   redlock_async_mutex_cancel(mutex, request);
   EXPECT_EQ(cancelled.get().second, REDLOCK_CANCELLED);
+  CPromise<redlock_round> broken;
+  redlock_async_break(client.get(), resource_.c_str(), "nobody", 0, broken.done, broken.context());
+  EXPECT_EQ(broken.get().second, REDLOCK_NOT_HOLDER);
   guard.reset();
   guard.reset(next.get().first);
   ASSERT_TRUE(guard);

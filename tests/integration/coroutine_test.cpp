@@ -158,5 +158,34 @@ TEST_F(P9, WhoAwaitsIsToldThatTheClientIsClosed) {
   EXPECT_EQ(done.get_future().get(), Errc::closed);
 }
 
+Detached watch_until(AsyncClient& client, std::string resource, std::stop_token stop,
+                     std::function<void(const Inspection&)> changed,
+                     std::promise<Result<std::uint64_t>>& done) {
+  auto changes = co_await client.watch(resource, std::move(changed), std::move(stop));
+  done.set_value(std::move(changes));
+}
+
+TEST_F(P9, AWatchCanBeAwaitedUntilItIsStopped) {
+  std::stop_source stop;
+  std::promise<void> seen;
+  std::promise<Result<std::uint64_t>> done;
+  const auto changed = [&](const Inspection& inspection) {
+    EXPECT_EQ(inspection.state, Inspection::State::free);
+    seen.set_value();
+  };
+  watch_until(client_, resource_, stop.get_token(), changed, done);
+  seen.get_future().get();
+  stop.request_stop();
+  const auto changes = done.get_future().get();
+  ASSERT_TRUE(succeeded(changes));
+  EXPECT_EQ(*changes, 1U);
+
+  std::promise<Result<std::uint64_t>> refused;
+  watch_until(client_, resource_, stop.get_token(), nullptr, refused);
+  const auto mistake = refused.get_future().get();
+  ASSERT_TRUE(failed_with(mistake, Errc::invalid_argument));
+  EXPECT_EQ(mistake.error().message, "changed: empty; a callback is needed");
+}
+
 }  // namespace
 }  // namespace redlock::test

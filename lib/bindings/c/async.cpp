@@ -120,6 +120,19 @@ void redlock_async_release(redlock_async* client, const redlock_target* target, 
                });
 }
 
+void redlock_async_break(redlock_async* client, const char* resource, const char* token,
+                         int64_t delay_ns, redlock_round_done done, void* context) {
+  const bound::RoundAnswer answer{done, context};
+  bound::begin([&](redlock_error* error) { answer(nullptr, error); },
+               [&] {
+                 redlock::BreakOptions options;
+                 options.delay = bound::from_ns(delay_ns);
+                 bound::asked(client).break_lock(&bound::required(resource, "resource"),
+                                                 bound::token_from(token), options,
+                                                 bound::answering_round(answer));
+               });
+}
+
 void redlock_async_holds(redlock_async* client, const char* resource, const char* token,
                          redlock_holds_done done, void* context) {
   const auto answer = [done, context](bool holds, redlock_error* error) noexcept {
