@@ -284,7 +284,9 @@ TEST_F(AsyncMutexCalls, NothingIsLostWithCallsThatGiveUp) {
               EXPECT_EQ(++inside, 1);
               --inside;
             } else {
-              EXPECT_TRUE(guard.error().code == Errc::held || guard.error().code == Errc::cancelled)
+              const Errc why = guard.error().code;
+              // Unavailable: its time was over before the client was connected.
+              EXPECT_TRUE(why == Errc::held || why == Errc::cancelled || why == Errc::unavailable)
                   << guard.error().message;
             }
             ++answered;
