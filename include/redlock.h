@@ -613,6 +613,11 @@ REDLOCK_C_EXPORT redlock_request redlock_async_watch(redlock_async* client, cons
                                                      redlock_inspection_done changed,
                                                      void* context);
 
+/// As redlock_break.
+REDLOCK_C_EXPORT void redlock_async_break(redlock_async* client, const char* resource,
+                                          const char* token, int64_t delay_ns,
+                                          redlock_round_done done, void* context);
+
 // --- Watching and elections ---
 
 /// Calls `changed` on the calling thread, first at once and then after every change of the
@@ -694,7 +699,159 @@ REDLOCK_C_EXPORT redlock_status redlock_election_observe(
     redlock_election* election, void (*changed)(void* context, const redlock_leader* leader),
     void* context, const redlock_stop* stop, uint64_t* changes, redlock_error** error);
 
+/// A leader among many candidates, with the asynchronous client. Calls of it go on when it is
+/// freed; redlock_async_cancel ends them. It may outlive its client.
+typedef struct redlock_async_election redlock_async_election;
+
+typedef void (*redlock_leadership_done)(void* context, redlock_leadership* leadership,
+                                        redlock_error* error);
+/// `leader` is NULL for none, and where there is an error. It is freed with redlock_leader_free.
+typedef void (*redlock_leader_done)(void* context, redlock_leader* leader, redlock_error* error);
+
+/// Asks no node. Errors: invalid_argument.
+REDLOCK_C_EXPORT redlock_status redlock_async_election_create(
+    redlock_async* client, const char* name, const redlock_election_options* options,
+    redlock_async_election** election, redlock_error** error);
+REDLOCK_C_EXPORT void redlock_async_election_free(redlock_async_election* election);
+
+/// See redlock_election_campaign. Resign with redlock_async_election_resign or
+/// redlock_leadership_free, which do not block.
+REDLOCK_C_EXPORT redlock_request redlock_async_election_campaign(redlock_async_election* election,
+                                                                 int64_t wait_ns,
+                                                                 redlock_leadership_done done,
+                                                                 void* context);
+/// Gives leadership up and answers when another candidate can be elected. Frees the leadership in
+/// any case. Errors: as redlock_async_lease_release.
+REDLOCK_C_EXPORT void redlock_async_election_resign(redlock_async_election* election,
+                                                    redlock_leadership* leadership,
+                                                    redlock_round_done done, void* context);
+/// See redlock_election_leader.
+REDLOCK_C_EXPORT void redlock_async_election_leader(redlock_async_election* election,
+                                                    redlock_leader_done done, void* context);
+/// Answers more than once: first at once and then after every change, until it is cancelled or the
+/// client ends, and with the error at the end.
+REDLOCK_C_EXPORT redlock_request redlock_async_election_observe(redlock_async_election* election,
+                                                                redlock_leader_done changed,
+                                                                void* context);
+
+// --- Mutexes ---
+
+/// The terms of every lock of a mutex: see MutexOptions and SharedMutexOptions.
+typedef struct redlock_mutex_options {
+  size_t size;
+  int64_t ttl_ns;         ///< also how long a crashed holder blocks
+  int64_t shared_ttl_ns;  ///< of a reader; only for redlock_shared_mutex_create
+  uint64_t max_renewals;  ///< UINT64_MAX: no limit
+  int64_t max_hold_ns;    ///< REDLOCK_FOREVER: no limit
+} redlock_mutex_options;
+
+REDLOCK_C_EXPORT void redlock_mutex_options_init(redlock_mutex_options* options, size_t size);
+
+/// A lock whose threads queue in the process first, and pass its lease on: see Mutex. Any number of
+/// threads may use it at once, one object for each resource and process. The lease may be lost
+/// while it is held. Not recursive. The client must outlive it.
+typedef struct redlock_mutex redlock_mutex;
+
+/// Asks no node. `options` may be NULL: the defaults. Errors: invalid_argument.
+REDLOCK_C_EXPORT redlock_status redlock_mutex_create(redlock_client* client,
+                                                     const redlock_target* target,
+                                                     const redlock_mutex_options* options,
+                                                     redlock_mutex** mutex, redlock_error** error);
+/// Not while a thread holds it or waits for it.
+REDLOCK_C_EXPORT void redlock_mutex_free(redlock_mutex* mutex);
+
+/// Blocks until held, and waits out outages. `stop` may be NULL. Errors: cancelled, closed, forked,
+/// would_block, invalid_argument, limit_reached.
+REDLOCK_C_EXPORT redlock_status redlock_mutex_lock(redlock_mutex* mutex, const redlock_stop* stop,
+                                                   redlock_error** error);
+/// Waits for at most `wait_ns`; 0 asks once. Errors: held (not obtained in time, for whatever
+/// reason), closed, forked, would_block, invalid_argument, limit_reached.
+REDLOCK_C_EXPORT redlock_status redlock_mutex_try_lock(redlock_mutex* mutex, int64_t wait_ns,
+                                                       redlock_error** error);
+/// Passes the lease on to a thread of this process that waits, or releases it without waiting.
+REDLOCK_C_EXPORT void redlock_mutex_unlock(redlock_mutex* mutex);
+
+/// Whether the lease is held and its deadline has not passed.
+REDLOCK_C_EXPORT bool redlock_mutex_valid(const redlock_mutex* mutex);
+/// Of the thread that holds it: whether the deadline passed without a renewal.
+REDLOCK_C_EXPORT bool redlock_mutex_lost(const redlock_mutex* mutex);
+
+/// Many readers or one writer: see SharedMutex. A thread unlocks its own locks only. The calls are
+/// those of a mutex, as a writer and, with `_shared`, as a reader.
+typedef struct redlock_shared_mutex redlock_shared_mutex;
+
+REDLOCK_C_EXPORT redlock_status redlock_shared_mutex_create(redlock_client* client,
+                                                            const char* resource,
+                                                            const redlock_mutex_options* options,
+                                                            redlock_shared_mutex** mutex,
+                                                            redlock_error** error);
+REDLOCK_C_EXPORT void redlock_shared_mutex_free(redlock_shared_mutex* mutex);
+REDLOCK_C_EXPORT redlock_status redlock_shared_mutex_lock(redlock_shared_mutex* mutex,
+                                                          const redlock_stop* stop,
+                                                          redlock_error** error);
+REDLOCK_C_EXPORT redlock_status redlock_shared_mutex_try_lock(redlock_shared_mutex* mutex,
+                                                              int64_t wait_ns,
+                                                              redlock_error** error);
+REDLOCK_C_EXPORT void redlock_shared_mutex_unlock(redlock_shared_mutex* mutex);
+REDLOCK_C_EXPORT redlock_status redlock_shared_mutex_lock_shared(redlock_shared_mutex* mutex,
+                                                                 const redlock_stop* stop,
+                                                                 redlock_error** error);
+REDLOCK_C_EXPORT redlock_status redlock_shared_mutex_try_lock_shared(redlock_shared_mutex* mutex,
+                                                                     int64_t wait_ns,
+                                                                     redlock_error** error);
+REDLOCK_C_EXPORT void redlock_shared_mutex_unlock_shared(redlock_shared_mutex* mutex);
+/// Of the calling thread's lock, as the writer or a reader.
+REDLOCK_C_EXPORT bool redlock_shared_mutex_valid(const redlock_shared_mutex* mutex);
+REDLOCK_C_EXPORT bool redlock_shared_mutex_lost(const redlock_shared_mutex* mutex);
+
+/// A mutex with the asynchronous client, whose calls queue in the process first: see AsyncMutex.
+/// Freeing it ends the calls that wait with `cancelled`. It may outlive its client.
+typedef struct redlock_async_mutex redlock_async_mutex;
+
+/// Being the holder. It may outlive the mutex and the client.
+typedef struct redlock_guard redlock_guard;
+typedef void (*redlock_guard_done)(void* context, redlock_guard* guard, redlock_error* error);
+
+/// Asks no node. `options` may be NULL: the defaults. Errors: invalid_argument.
+REDLOCK_C_EXPORT redlock_status redlock_async_mutex_create(redlock_async* client,
+                                                           const redlock_target* target,
+                                                           const redlock_mutex_options* options,
+                                                           redlock_async_mutex** mutex,
+                                                           redlock_error** error);
+REDLOCK_C_EXPORT void redlock_async_mutex_free(redlock_async_mutex* mutex);
+
+/// Waits for at most `wait_ns`: REDLOCK_FOREVER waits out outages, 0 asks once. The request is one
+/// for redlock_async_mutex_cancel. Errors: as redlock_async_acquire; held also where another call
+/// of this process holds it.
+REDLOCK_C_EXPORT redlock_request redlock_async_mutex_lock(redlock_async_mutex* mutex,
+                                                          int64_t wait_ns, redlock_guard_done done,
+                                                          void* context);
+REDLOCK_C_EXPORT void redlock_async_mutex_cancel(redlock_async_mutex* mutex,
+                                                 redlock_request request);
+
+/// Unlocks: passes the lease on, or releases it without waiting. The guard is freed.
+REDLOCK_C_EXPORT void redlock_guard_free(redlock_guard* guard);
+/// Whether the lease is held and its deadline has not passed.
+REDLOCK_C_EXPORT bool redlock_guard_valid(const redlock_guard* guard);
+/// Whether the deadline passed without a renewal.
+REDLOCK_C_EXPORT bool redlock_guard_lost(const redlock_guard* guard);
+/// Of the lease, which may have been passed on.
+REDLOCK_C_EXPORT const char* redlock_guard_token(const redlock_guard* guard);
+
 // --- Metrics ---
+
+/// Counts since the client was created: see Counters.
+typedef struct redlock_counters {
+  size_t size;
+  uint64_t fenced_in_one_round;
+  uint64_t fenced_in_more_rounds;
+} redlock_counters;
+
+/// Writes as many as there is room for; `size` is sizeof(redlock_counters). Zeros without a client.
+REDLOCK_C_EXPORT void redlock_client_counters(const redlock_client* client,
+                                              redlock_counters* counters, size_t size);
+REDLOCK_C_EXPORT void redlock_async_counters(const redlock_async* client,
+                                             redlock_counters* counters, size_t size);
 
 /// What a client has counted, as text of Prometheus (version 0.0.4). Both arrays, of `label_count`
 /// elements each, are one more label of every sample; NULL with a count of 0. Free the text with

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <stop_token>
 #include <string_view>
@@ -27,12 +28,16 @@ namespace redlock {
 
 namespace api {
 class ClientCore;
+struct AsyncCore;
 }  // namespace api
 
 extern template class Awaitable<Lease>;
 extern template class Awaitable<RoundReport>;
 extern template class Awaitable<Inspection>;
 extern template class Awaitable<Ownership>;
+extern template class Awaitable<std::uint64_t>;
+extern template class Awaitable<Metrics>;
+extern template class Awaitable<CloseReport>;
 
 /// The asynchronous interface: any number of calls in flight over one connection per node.
 ///
@@ -90,6 +95,10 @@ class REDLOCK_EXPORT AsyncClient {
   /// See `Client::release`. Errors: as there, without would_block.
   void release(Target target, const Token& token, Callback<void(Result<RoundReport>)> done);
 
+  /// See `Client::break_lock`. Errors: as there, without would_block.
+  void break_lock(std::string_view resource, const Token& token, BreakOptions options,
+                  Callback<void(Result<RoundReport>)> done);
+
   /// Asks every node what it stores for the resource. Answers when all have answered or missed
   /// their time limit. Errors: closed, forked, invalid_argument.
   void inspect(std::string_view resource, Callback<void(Result<Inspection>)> done);
@@ -123,8 +132,19 @@ class REDLOCK_EXPORT AsyncClient {
   [[nodiscard]] Awaitable<RoundReport> extend(Target target, const Token& token,
                                               std::chrono::nanoseconds ttl);
   [[nodiscard]] Awaitable<RoundReport> release(Target target, const Token& token);
+  [[nodiscard]] Awaitable<RoundReport> break_lock(std::string_view resource, const Token& token,
+                                                  BreakOptions options = {});
   [[nodiscard]] Awaitable<Inspection> inspect(std::string_view resource);
   [[nodiscard]] Awaitable<Ownership> ownership(std::string_view resource, const Token& token);
+  /// See `Client::watch`: calls `changed` on the loop thread until `stop` is requested, and then
+  /// answers with the number of calls. Make `changed` in a statement of its own. Errors: closed,
+  /// forked, invalid_argument (also an empty `changed`); never cancelled.
+  [[nodiscard]] Awaitable<std::uint64_t> watch(std::string_view resource,
+                                               std::function<void(const Inspection&)> changed,
+                                               std::stop_token stop, WatchOptions options = {});
+  [[nodiscard]] Awaitable<Metrics> metrics() const;
+  /// Never an error.
+  [[nodiscard]] Awaitable<CloseReport> close();
 
   /// Ends an acquire that has not answered yet: it answers `cancelled`, and everything that its
   /// attempts left on the nodes is released. Ends a watch, too. Cancelling too late is harmless.
@@ -143,6 +163,7 @@ class REDLOCK_EXPORT AsyncClient {
   void close(Callback<void(const CloseReport&)> done);
 
  private:
+  friend struct api::AsyncCore;
   explicit AsyncClient(std::shared_ptr<api::ClientCore> core) noexcept;
   std::shared_ptr<api::ClientCore> core_;
 };

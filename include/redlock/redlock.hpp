@@ -13,6 +13,8 @@
 /// mutex-like classes throw, because the standard's lock guards need it. Callbacks run on the
 /// client's loop thread unless their comment names another one.
 #include "redlock/async_client.hpp"     // IWYU pragma: export
+#include "redlock/async_election.hpp"   // IWYU pragma: export
+#include "redlock/async_mutex.hpp"      // IWYU pragma: export
 #include "redlock/callback.hpp"         // IWYU pragma: export
 #include "redlock/client.hpp"           // IWYU pragma: export
 #include "redlock/clock.hpp"            // IWYU pragma: export

@@ -4,43 +4,58 @@
 #include <string>
 #include <utility>
 
-#include "api/awaitable.hpp"
-#include "api/client_core.hpp"
+#include "api/async_calls.hpp"
 #include "api/ownership.hpp"
 #include "api/waiting.hpp"
-#include "runtime/explain.hpp"
 
 namespace redlock {
+Awaitable<std::uint64_t> api::to_await_watch(const Core& core, std::string resource,
+                                             WatchOptions options,
+                                             std::function<bool(const Inspection&)> see,
+                                             std::stop_token stop) {
+  using Done = Callback<void(Result<std::uint64_t>)>;
+  return to_await<std::uint64_t>(
+      core,
+      [core, resource = std::move(resource), options, see = std::move(see)](Done done) mutable {
+        if (!see) {
+          // Refused where all mistakes are, by a watch of nothing.
+          return api::watch(core, {}, options,
+                            [done = std::move(done)](const Result<Inspection>& refused) mutable {
+                              Error error = refused.error();
+                              if (error.code == Errc::invalid_argument)
+                                error.message = "changed: empty; a callback is needed";
+                              done(std::move(error));
+                            });
+        }
+        return api::watch(core, resource, options,
+                          [calls = std::uint64_t{0}, see = std::move(see),
+                           done = std::move(done)](const Result<Inspection>& seen) mutable {
+                            if (seen) {
+                              calls += see(*seen) ? 1U : 0U;
+                            } else if (seen.error().code == Errc::cancelled) {
+                              done(calls);
+                            } else {
+                              done(seen.error());
+                            }
+                          });
+      },
+      std::move(stop));
+}
+
 namespace {
 
 using api::AcquireDone;
+using api::Core;
 using api::InspectDone;
+using api::is_open;
 using api::RoundDone;
-using Core = std::shared_ptr<api::ClientCore>;
-
-/// Whether a call has a client to go to. One that was moved from has no core, and answers here.
-template <typename Done>
-[[nodiscard]] bool is_open(const Core& core, std::string_view resource, Done& done) {
-  if (core) return true;
-  if (done) done(runtime::explain(Errc::closed, resource, {}));
-  return false;
-}
-
-RequestId acquire(const Core& core, Target&& target, AcquireOptions&& options, AcquireDone done) {
-  if (!is_open(core, target.resource(), done)) return RequestId{};
-  return core->acquire(std::move(target), std::move(options), std::move(done));
-}
+using api::to_await;
 
 /// A lease knows its client; without one, `core` answers that there is none.
 void extend(const Core& core, const std::shared_ptr<api::LeaseCell>& cell,
             std::chrono::nanoseconds ttl, RoundDone done) {
   const Core& its_own = cell ? cell->shared_core() : core;
   if (is_open(its_own, {}, done)) its_own->extend(cell, ttl, std::move(done));
-}
-
-void release(const Core& core, const std::shared_ptr<api::LeaseCell>& cell, RoundDone done) {
-  const Core& its_own = cell ? cell->shared_core() : core;
-  if (is_open(its_own, {}, done)) its_own->release(cell, std::move(done));
 }
 
 void extend(const Core& core, Target&& target, const Token& token, std::chrono::nanoseconds ttl,
@@ -54,8 +69,10 @@ void release(const Core& core, Target&& target, const Token& token, RoundDone do
   core->release(std::move(target), token, std::move(done));
 }
 
-void inspect(const Core& core, std::string_view resource, InspectDone done) {
-  if (is_open(core, resource, done)) core->inspect(resource, std::nullopt, std::move(done));
+void break_lock(const Core& core, std::string_view resource, const Token& token,
+                BreakOptions options, RoundDone done) {
+  if (!is_open(core, resource, done)) return;
+  core->release(resource, token, std::move(done), options);
 }
 
 void ownership(const Core& core, std::string_view resource, const Token& token,
@@ -67,35 +84,13 @@ void ownership(const Core& core, std::string_view resource, const Token& token,
                 });
 }
 
-RequestId watch(const Core& core, std::string_view resource, WatchOptions options,
-                InspectDone changed) {
-  if (!is_open(core, resource, changed)) return RequestId{};
-  return core->watch(resource, options, std::move(changed));
+void metrics(const Core& core, api::MetricsDone done) {
+  if (is_open(core, {}, done)) core->metrics(std::move(done));
 }
 
-void cancel(const Core& core, RequestId request) {
-  if (core) core->cancel(request);
-}
-
-/// `begin` takes what is called with the result, and names the call for `cancel`.
-template <typename Value, typename Begin>
-Awaitable<Value> to_await(const Core& core, Begin begin, std::stop_token stop) {
-  auto call = std::make_shared<typename Awaitable<Value>::Call>();
-  call->start = std::move(begin);
-  call->cancel = [core](RequestId request) { cancel(core, request); };
-  call->stop.swap(stop);
-  return Awaitable<Value>(std::move(call));
-}
-
-/// A call that cannot be cancelled.
-template <typename Value, typename Begin>
-Awaitable<Value> to_await(Begin begin) {
-  auto call = std::make_shared<typename Awaitable<Value>::Call>();
-  call->start = [begin = std::move(begin)](Callback<void(Result<Value>)> done) {
-    begin(std::move(done));
-    return RequestId{};
-  };
-  return Awaitable<Value>(std::move(call));
+void close(const Core& core, api::CloseDone done) {
+  if (core) return core->close(std::move(done));
+  if (done) done({});
 }
 
 }  // namespace
@@ -104,6 +99,9 @@ template class Awaitable<Lease>;
 template class Awaitable<RoundReport>;
 template class Awaitable<Inspection>;
 template class Awaitable<Ownership>;
+template class Awaitable<std::uint64_t>;
+template class Awaitable<Metrics>;
+template class Awaitable<CloseReport>;
 
 Result<AsyncClient> AsyncClient::create(ClientOptions options) {
   return create(std::move(options), nullptr);
@@ -132,7 +130,7 @@ AsyncClient::~AsyncClient() {
 
 RequestId AsyncClient::acquire(Target target, AcquireOptions options,
                                Callback<void(Result<Lease>)> done) {
-  return redlock::acquire(core_, std::move(target), std::move(options), std::move(done));
+  return api::acquire(core_, std::move(target), std::move(options), std::move(done));
 }
 
 RequestId AsyncClient::try_acquire(Target target, AcquireOptions options,
@@ -158,7 +156,7 @@ void AsyncClient::extend(const Lease& lease, std::chrono::nanoseconds ttl,
 }
 
 void AsyncClient::release(Lease lease, Callback<void(Result<RoundReport>)> done) {
-  redlock::release(core_, api::LeaseCell::take(std::move(lease)), std::move(done));
+  api::release(core_, api::LeaseCell::take(std::move(lease)), std::move(done));
 }
 
 void AsyncClient::extend(Target target, const Token& token, std::chrono::nanoseconds ttl,
@@ -172,12 +170,12 @@ void AsyncClient::release(Target target, const Token& token,
 }
 
 void AsyncClient::inspect(std::string_view resource, Callback<void(Result<Inspection>)> done) {
-  redlock::inspect(core_, resource, std::move(done));
+  api::inspect(core_, resource, std::move(done));
 }
 
 RequestId AsyncClient::watch(std::string_view resource, WatchOptions options,
                              Callback<void(Result<Inspection>)> changed) {
-  return redlock::watch(core_, resource, options, std::move(changed));
+  return api::watch(core_, resource, options, std::move(changed));
 }
 
 void AsyncClient::ownership(std::string_view resource, const Token& token,
@@ -194,7 +192,7 @@ Awaitable<Lease> AsyncClient::acquire(Target target, AcquireOptions options, std
       core_,
       [core = core_, target = std::move(target),
        options = std::move(options)](AcquireDone done) mutable {
-        return redlock::acquire(core, std::move(target), std::move(options), std::move(done));
+        return api::acquire(core, std::move(target), std::move(options), std::move(done));
       },
       std::move(stop));
 }
@@ -227,9 +225,9 @@ Awaitable<Lease> AsyncClient::try_acquire_until(Target target, BootClock::time_p
       core_,
       [core = core_, target = std::move(target), options = std::move(options),
        deadline](AcquireDone done) mutable {
-        return redlock::acquire(core, std::move(target),
-                                api::waiting_for(std::move(options), api::wait_until(deadline)),
-                                std::move(done));
+        return api::acquire(core, std::move(target),
+                            api::waiting_for(std::move(options), api::wait_until(deadline)),
+                            std::move(done));
       },
       std::move(stop));
 }
@@ -245,7 +243,7 @@ Awaitable<RoundReport> AsyncClient::release(Lease lease) {
   // Shared only because std::function wants to be copied.
   const auto held = std::make_shared<Lease>(std::move(lease));
   return to_await<RoundReport>([core = core_, held](RoundDone done) {
-    redlock::release(core, api::LeaseCell::take(std::move(*held)), std::move(done));
+    api::release(core, api::LeaseCell::take(std::move(*held)), std::move(done));
   });
 }
 
@@ -265,7 +263,7 @@ Awaitable<RoundReport> AsyncClient::release(Target target, const Token& token) {
 
 Awaitable<Inspection> AsyncClient::inspect(std::string_view resource) {
   return to_await<Inspection>([core = core_, resource = std::string(resource)](InspectDone done) {
-    redlock::inspect(core, resource, std::move(done));
+    api::inspect(core, resource, std::move(done));
   });
 }
 
@@ -276,15 +274,53 @@ Awaitable<Ownership> AsyncClient::ownership(std::string_view resource, const Tok
   });
 }
 
-void AsyncClient::cancel(RequestId request) { redlock::cancel(core_, request); }
+void AsyncClient::break_lock(std::string_view resource, const Token& token, BreakOptions options,
+                             Callback<void(Result<RoundReport>)> done) {
+  redlock::break_lock(core_, resource, token, options, std::move(done));
+}
+
+Awaitable<RoundReport> AsyncClient::break_lock(std::string_view resource, const Token& token,
+                                               BreakOptions options) {
+  return to_await<RoundReport>(
+      [core = core_, resource = std::string(resource), token, options](RoundDone done) {
+        redlock::break_lock(core, resource, token, options, std::move(done));
+      });
+}
+
+Awaitable<std::uint64_t> AsyncClient::watch(std::string_view resource,
+                                            std::function<void(const Inspection&)> changed,
+                                            std::stop_token stop, WatchOptions options) {
+  std::function<bool(const Inspection&)> see;
+  if (changed) {
+    see = [changed = std::move(changed)](const Inspection& inspection) {
+      changed(inspection);
+      return true;
+    };
+  }
+  return api::to_await_watch(core_, std::string(resource), options, std::move(see),
+                             std::move(stop));
+}
+
+void AsyncClient::cancel(RequestId request) { api::cancel(core_, request); }
 
 void AsyncClient::metrics(Callback<void(Result<Metrics>)> done) const {
-  if (is_open(core_, {}, done)) core_->metrics(std::move(done));
+  redlock::metrics(core_, std::move(done));
+}
+
+Awaitable<Metrics> AsyncClient::metrics() const {
+  return to_await<Metrics>(
+      [core = core_](api::MetricsDone done) { redlock::metrics(core, std::move(done)); });
 }
 
 void AsyncClient::close(Callback<void(const CloseReport&)> done) {
-  if (core_) return core_->close(std::move(done));
-  if (done) done({});
+  redlock::close(core_, std::move(done));
+}
+
+Awaitable<CloseReport> AsyncClient::close() {
+  return to_await<CloseReport>([core = core_](Callback<void(Result<CloseReport>)> done) {
+    redlock::close(core,
+                   [done = std::move(done)](const CloseReport& report) mutable { done(report); });
+  });
 }
 
 Counters AsyncClient::counters() const noexcept { return core_ ? core_->counters() : Counters{}; }

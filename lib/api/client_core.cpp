@@ -106,6 +106,31 @@ void ClientCore::run_jobs() noexcept {
   running_jobs_.clear();
 }
 
+void ClientCore::dispatch(Job job) {
+  if (directly()) return job();
+  enqueue(std::move(job));
+}
+
+void ClientCore::post(Job job) {
+  dispatch([this, job = std::move(job)]() mutable {
+    if (!driver_) return job();
+    completions_.emplace_back(Posted{std::move(job)});
+    driver_->request_turn_end();
+  });
+}
+
+std::optional<LocalWaits::Id> ClientCore::wait_locally(core::Instant until, LocalWaits::Over over) {
+  if (!driver_ || closing_) return std::nullopt;
+  driver_->request_turn_end();
+  return local_waits_.add(until, std::move(over));
+}
+
+void ClientCore::end_local_waits(core::Instant by, LocalWaits::End end) {
+  while (auto over = local_waits_.take(by)) {
+    completions_.emplace_back(Posted{[over = *std::move(over), end]() mutable { over(end); }});
+  }
+}
+
 void ClientCore::begin_close(CloseDone done) {
   if (!driver_) {
     if (done) done(close_report_);
@@ -115,6 +140,7 @@ void ClientCore::begin_close(CloseDone done) {
   if (closing_) return;
   closing_ = true;
   end_all_leases();
+  end_local_waits(core::Instant::max(), LocalWaits::End::closed);
   driver_->step(core::Shutdown{configuration_.settings.longest_limit});
 }
 
@@ -132,6 +158,7 @@ void ClientCore::end_all_leases() noexcept {
 void ClientCore::tear_down() noexcept {
   driver_.reset();
   end_all_leases();
+  end_local_waits(core::Instant::max(), LocalWaits::End::closed);
   std::vector<Job> late;
   {
     const std::lock_guard lock(jobs_mutex_);

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "api/lease_cell.hpp"
+#include "api/local_waits.hpp"
 #include "api/watching.hpp"
 #include "core/pool.hpp"
 #include "core/pool_index.hpp"
@@ -77,6 +78,23 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
   void metrics(MetricsDone done);
   void close(CloseDone done);
 
+  // --- for the asynchronous classes beside the client: any thread, not in a forked child ---
+  using Job = Callback<void()>;
+  /// No call has had it.
+  [[nodiscard]] RequestId next_request() noexcept {
+    return RequestId{next_request_.fetch_add(1, std::memory_order_relaxed)};
+  }
+  /// Runs the job on the loop's thread, at once where this is it; once closed, here.
+  void dispatch(Job job);
+  /// Runs the job where calls are answered: on the loop's thread, at the end of a turn, never
+  /// inside this call; once closed, here and at once.
+  void post(Job job);
+  /// Of a dispatched job: `over` is called as posted jobs are, unless `end_local_wait` comes first.
+  /// None if the client closes.
+  [[nodiscard]] std::optional<LocalWaits::Id> wait_locally(core::Instant until,
+                                                           LocalWaits::Over over);
+  void end_local_wait(const LocalWaits::Id& wait) noexcept { local_waits_.remove(wait); }
+
   /// The end of a public client object: closes and waits where there is a thread to wait for, drops
   /// everything where there is none. In a forked child it touches nothing.
   void shut_down() noexcept;
@@ -106,8 +124,6 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
   [[nodiscard]] const std::vector<std::string>& urls() const noexcept { return urls_.back(); }
 
  private:
-  using Job = Callback<void()>;
-
   using AnyDone =
       std::variant<std::monostate, AcquireDone, RoundDone, InspectDone, std::shared_ptr<Watching>>;
 
@@ -160,6 +176,9 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
   struct Risk {
     std::shared_ptr<LeaseCell> cell;
   };
+  struct Posted {
+    Job job;
+  };
   /// Of a call or a lease that is over. What they captured ends with them, which is the user's
   /// code.
   struct Spent {
@@ -176,8 +195,8 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
   };
   using Completion =
       std::variant<Call<AcquireDone, Result<Lease>>, Call<RoundDone, Result<RoundReport>>,
-                   Call<InspectDone, Result<Inspection>>, Seen, Released, Unnamed, Measured, Loss,
-                   Risk, Spent, NodeEvent, Told, ToldHold>;
+                   Call<InspectDone, Result<Inspection>>, Seen, Released, Unnamed, Measured, Posted,
+                   Loss, Risk, Spent, NodeEvent, Told, ToldHold>;
 
   // client_core.cpp: threads, jobs, the end
   void open(uv_loop_t* loop, uv::LoopThread::Lending lending);
@@ -190,6 +209,7 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
   void answer_the_rest() noexcept;
   void end_all_leases() noexcept;
   void begin_close(CloseDone done);
+  void end_local_waits(core::Instant by, LocalWaits::End end);
 
   // client_calls.cpp: calls on the loop's thread
   void begin_acquire(RequestId request, const Target& target, AcquireOptions& options,
@@ -272,6 +292,7 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
   std::vector<Completion> completions_;
   std::vector<Completion> running_completions_;
   std::vector<Completion> for_the_thread_;  // the user's code, which no borrowed turn runs
+  LocalWaits local_waits_;
   bool running_ = false;
   bool closing_ = false;
   bool drained_ = false;

@@ -167,11 +167,13 @@ void ClientCore::on_drained() noexcept { drained_ = true; }
 void ClientCore::on_turn_end() noexcept {
   if (!thread_) caller_thread_.store(std::this_thread::get_id(), std::memory_order_relaxed);
   const auto self = shared_from_this();
+  if (local_waits_.next()) end_local_waits(runtime::boot_now(), LocalWaits::End::time);
   run_completions();
   if (!driver_) return answer_the_rest();
   // What the callbacks asked for may be answered already; the loop gets its turn first, so that
   // somebody who tries again in every callback cannot starve it.
   if (!completions_.empty()) driver_->request_turn_end();
+  driver_->wake_at(local_waits_.next());
   // A leader leaves the end to the thread, as it does the user's code.
   if (drained_ && completions_.empty() && !loop_is_borrowed()) tear_down();
 }
@@ -245,6 +247,8 @@ void ClientCore::run(Completion& completion) noexcept {
           RoundReport report = what.round.report();
           report.holds_left = what.holds_left;
           what.done(std::move(report));
+        } else if constexpr (std::is_same_v<std::remove_cvref_t<decltype(what)>, Posted>) {
+          what.job();
         } else if constexpr (std::is_same_v<std::remove_cvref_t<decltype(what)>, Measured>) {
           what.done(std::move(*what.metrics));
         } else {

@@ -8,6 +8,7 @@
 #include "api/client_core.hpp"
 #include "api/lease_cell.hpp"
 #include "api/mutex_errors.hpp"
+#include "api/mutex_lease.hpp"
 #include "core/cohort.hpp"
 #include "runtime/boot_time.hpp"
 #include "support/fork_guard.hpp"
@@ -35,15 +36,6 @@ bool helped_by_waiting(Errc code) {
   return false;
 }
 
-/// Whether each lease must keep to its one holder: where the limits of its renewal are a promise
-/// about one hold, and where the resource is held on after the release.
-core::Cohort::Terms terms_of(const Target& target, const MutexOptions& options) {
-  const RenewalOptions& renewal = options.renewal;
-  const bool limited = renewal.max_renewals != UINT64_MAX || renewal.max_hold != forever;
-  const bool interval = target.hold_at_least() > std::chrono::nanoseconds::zero();
-  return {options.ttl, !limited && !interval};
-}
-
 }  // namespace
 
 void api::raise_unless_waiting_helps(const Error& error) {
@@ -56,7 +48,7 @@ struct Mutex::State {
       : client(its_client),
         target(std::move(its_target)),
         options(its_options),
-        cohort(terms_of(target, options)),
+        cohort(api::cohort_terms(target, options)),
         fork_generation(support::fork_generation()) {}
 
   /// How a thread comes out of the queue of this process.
@@ -103,11 +95,9 @@ Mutex::~Mutex() = default;
 void Mutex::hide_others() noexcept { state_->others_are_hidden = true; }
 
 core::Cohort::LeaseState Mutex::State::look_at_lease() const noexcept {
-  const auto& cell = api::LeaseCell::of(lease);
-  // In a forked child, no lease is its own.
-  if (!cell || cell->core().forked()) return {};
-  return {cell->live(), runtime::to_core(cell->valid_until()),
-          others_are_hidden ? core::OtherClients::unknown : cell->others()};
+  auto state = api::look_at(lease);
+  if (others_are_hidden) state.others = core::OtherClients::unknown;
+  return state;
 }
 
 bool Mutex::State::queue(std::unique_lock<std::mutex>& lock, std::chrono::nanoseconds wait,
@@ -174,7 +164,7 @@ void Mutex::State::leave() noexcept {
   if (fork_generation != support::fork_generation()) {
     // The threads that wait are the parent's.
     fork_generation = support::fork_generation();
-    cohort = core::Cohort(terms_of(target, options));
+    cohort = core::Cohort(api::cohort_terms(target, options));
     return release(lock);
   }
   auto now = runtime::boot_now();
@@ -192,11 +182,9 @@ bool Mutex::obtain(std::chrono::nanoseconds wait, const std::stop_token& stop) {
   const auto began = bounded ? BootClock::now() : BootClock::time_point{};
   const auto entered = state_->enter(wait, stop);
   if (entered != State::Entered::to_acquire) return entered == State::Entered::with_lease;
-  AcquireOptions options;
-  options.ttl = state_->options.ttl;
-  options.renewal = state_->options.renewal;
   const auto left = bounded ? wait - (BootClock::now() - began) : forever;
-  auto lease = state_->client.try_acquire_for(state_->target, left, std::move(options), stop);
+  auto lease = state_->client.try_acquire_for(state_->target, left,
+                                              api::acquire_options(state_->options), stop);
   if (lease) {
     state_->keep(*std::move(lease));
     return true;

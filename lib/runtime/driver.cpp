@@ -281,7 +281,7 @@ void Driver::on_turn() noexcept {
 }
 
 void Driver::arm() {
-  const std::optional<core::Instant> next = engine_.next_deadline();
+  const std::optional<core::Instant> next = core::earlier(engine_.next_deadline(), wanted_);
   if (next) {
     timer_.arm(next->time_since_epoch());
   } else {

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -69,6 +70,9 @@ class Driver final : private NodeOwner {
   /// Has `on_turn_end` called before the loop polls again.
   void request_turn_end() noexcept { hook_.request(); }
 
+  /// Of the listener's `on_turn_end`: when it wants the next one at the latest. None: whenever.
+  void wake_at(std::optional<core::Instant> instant) noexcept { wanted_ = instant; }
+
   /// The end of a turn, now: what is to be sent leaves. For callers that turn the loop step by
   /// step.
   void end_turn() noexcept { hook_.serve(); }
@@ -129,6 +133,7 @@ class Driver final : private NodeOwner {
   core::Instant stepped_at_{};
   bool in_turn_end_ = false;
   bool time_passed_ = false;
+  std::optional<core::Instant> wanted_;  // by the listener
   bool* destroyed_ = nullptr;  // on the stack of on_turn, for listeners that destroy us there
   core::NodeSet dirty_;
   std::vector<std::unique_ptr<Node>> nodes_;

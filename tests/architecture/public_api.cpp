@@ -49,6 +49,7 @@ static_assert(!CanBeShared<Target> && !CanBeOwned<Target> && !CanBePermit<Target
 static_assert(!CanLastAtLeast<std::chrono::seconds>);
 static_assert(!std::is_constructible_v<SharedMutex, Client&, Target>);
 static_assert(!std::is_constructible_v<Election, Client&, Target>);
+static_assert(!std::is_constructible_v<AsyncElection, AsyncClient&, Target>);
 static_assert(!std::is_constructible_v<Target, std::nullptr_t>);
 static_assert(std::is_convertible_v<const char*, Target> &&
               std::is_convertible_v<std::string_view, Target> &&
@@ -60,6 +61,8 @@ static_assert(sizeof(Client) <= pointer && sizeof(AsyncClient) <= pointer);
 static_assert(sizeof(Lease) <= pointer && sizeof(Leadership) <= pointer);
 static_assert(sizeof(Mutex) <= pointer && sizeof(RecursiveMutex) <= pointer);
 static_assert(sizeof(SharedMutex) <= pointer && sizeof(Election) <= pointer);
+static_assert(sizeof(AsyncElection) <= pointer);
+static_assert(sizeof(AsyncMutex) <= pointer && sizeof(AsyncMutexGuard) <= pointer);
 static_assert(sizeof(Target) <= pointer && sizeof(Awaitable<Lease>) <= pointer);
 
 // Values and options are copied freely.

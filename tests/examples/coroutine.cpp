@@ -1,30 +1,18 @@
 // Locks in coroutines: co_await, and no thread is blocked.
 
 #include <chrono>
-#include <coroutine>
-#include <exception>
 #include <future>
 #include <iostream>
 
 #include "nodes.hpp"
 #include "redlock/redlock.hpp"
+#include "task.hpp"
 
 using namespace std::chrono_literals;
 
 namespace {
 
-/// Any coroutine type will do; this is the least of them.
-struct Task {
-  struct promise_type {
-    Task get_return_object() { return {}; }
-    std::suspend_never initial_suspend() noexcept { return {}; }
-    std::suspend_never final_suspend() noexcept { return {}; }
-    void return_void() {}
-    void unhandled_exception() { std::terminate(); }
-  };
-};
-
-Task work(redlock::AsyncClient& client, std::promise<int>& done) {
+example::Task work(redlock::AsyncClient& client, std::promise<int>& done) {
   // In a statement of its own: see Awaitable.
   redlock::AcquireOptions options{.ttl = 10s};
   auto lease = co_await client.try_acquire_for("invoice/42", 5s, std::move(options));

@@ -5,7 +5,9 @@
 #include <uv.h>
 
 #include <future>
+#include <optional>
 #include <thread>
+#include <vector>
 
 #include "integration/library.hpp"
 
@@ -377,6 +379,55 @@ TEST_F(AsyncOnCallersLoop, ACallIsCancelledAndAnswersOnce) {
   close(client);
   close(holder);
   EXPECT_EQ(cancelled, 1);
+}
+
+TEST_F(AsyncOnCallersLoop, AMutexQueuesItsCallsWithoutOtherThreads) {
+  AsyncClient client = AsyncOnCallersLoop::client();
+  AsyncMutex mutex(client, resource_);
+  const auto thread = std::this_thread::get_id();
+  std::vector<AsyncMutexGuard> guards;
+  int late = 0;
+  int closed = 0;
+  const auto done = [&](Result<AsyncMutexGuard> guard) {
+    EXPECT_EQ(std::this_thread::get_id(), thread);
+    ASSERT_TRUE(succeeded(guard));
+    guards.push_back(*std::move(guard));
+  };
+  mutex.lock(done);
+  mutex.lock(done);
+  mutex.try_lock_for(milliseconds(20), [&](Result<AsyncMutexGuard> guard) {
+    EXPECT_TRUE(failed_with(guard, Errc::held));
+    ++late;
+  });
+  ASSERT_TRUE(loop_.run_until([&] { return guards.size() == 1 && late == 1; }));
+  guards.clear();
+  ASSERT_TRUE(loop_.run_until([&] { return guards.size() == 1; }));
+  mutex.lock([&](Result<AsyncMutexGuard> guard) {
+    EXPECT_TRUE(failed_with(guard, Errc::closed));
+    ++closed;
+  });
+  close(client);
+  EXPECT_EQ(closed, 1);
+}
+
+TEST_F(AsyncOnCallersLoop, ADestroyedClientEndsTheCallsOfItsMutex) {
+  std::optional<AsyncMutex> mutex;
+  std::vector<AsyncMutexGuard> guards;
+  int closed = 0;
+  {
+    AsyncClient client = AsyncOnCallersLoop::client();
+    mutex.emplace(client, resource_);
+    for (int i = 0; i < 3; ++i) {
+      mutex->lock([&](Result<AsyncMutexGuard> guard) {
+        if (guard) return guards.push_back(*std::move(guard));
+        EXPECT_TRUE(failed_with(guard, Errc::closed));
+        ++closed;
+      });
+    }
+    ASSERT_TRUE(loop_.run_until([&] { return guards.size() == 1; }));
+  }
+  EXPECT_EQ(closed, 2);
+  EXPECT_FALSE(guards.front().valid());
 }
 
 TEST_F(AsyncOnCallersLoop, ALeaseIsReleasedFromAnotherThread) {

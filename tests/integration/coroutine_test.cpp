@@ -76,6 +76,19 @@ Detached all_calls(AsyncClient& client, std::string resource, std::promise<std::
   auto again = co_await client.acquire(resource);
   const auto given_back = co_await client.release(*std::move(again));
   said += given_back ? ", and again" : given_back.error().message;
+  auto broken = co_await client.acquire(resource);
+  const auto is_held = co_await client.ownership(resource, broken->token());
+  said += is_held == Ownership::held ? ", mine" : "?";
+  const auto by_operator = co_await client.break_lock(resource, broken->token());
+  said += by_operator ? ", broken" : by_operator.error().message;
+  const auto is_gone = co_await client.ownership(resource, broken->token());
+  said += is_gone == Ownership::not_held ? ", not mine" : "?";
+  const auto metrics = co_await client.metrics();
+  said += metrics && !metrics->nodes.empty() ? ", measured" : "?";
+  const auto report = co_await client.close();
+  said += report ? ", closed" : report.error().message;
+  const auto after = co_await client.metrics();
+  said += after ? "!" : ", " + std::string(to_string(after.error().code));
   done.set_value(said);
 }
 
@@ -83,7 +96,8 @@ TEST_F(P9, EveryCallCanBeAwaited) {
   std::promise<std::string> done;
   all_calls(client_, resource_, done);
   EXPECT_EQ(done.get_future().get(),
-            "acquired, extended, held, held, held, seen, by token, released, and again");
+            "acquired, extended, held, held, held, seen, by token, released, and again, mine, "
+            "broken, not mine, measured, closed, closed");
 }
 
 Detached on_executor(AsyncClient& client, std::string resource, Executor& executor,
@@ -142,6 +156,35 @@ TEST_F(P9, WhoAwaitsIsToldThatTheClientIsClosed) {
     waiting(closing, resource_, never.get_token(), done);
   }
   EXPECT_EQ(done.get_future().get(), Errc::closed);
+}
+
+Detached watch_until(AsyncClient& client, std::string resource, std::stop_token stop,
+                     std::function<void(const Inspection&)> changed,
+                     std::promise<Result<std::uint64_t>>& done) {
+  auto changes = co_await client.watch(resource, std::move(changed), std::move(stop));
+  done.set_value(std::move(changes));
+}
+
+TEST_F(P9, AWatchCanBeAwaitedUntilItIsStopped) {
+  std::stop_source stop;
+  std::promise<void> seen;
+  std::promise<Result<std::uint64_t>> done;
+  const auto changed = [&](const Inspection& inspection) {
+    EXPECT_EQ(inspection.state, Inspection::State::free);
+    seen.set_value();
+  };
+  watch_until(client_, resource_, stop.get_token(), changed, done);
+  seen.get_future().get();
+  stop.request_stop();
+  const auto changes = done.get_future().get();
+  ASSERT_TRUE(succeeded(changes));
+  EXPECT_EQ(*changes, 1U);
+
+  std::promise<Result<std::uint64_t>> refused;
+  watch_until(client_, resource_, stop.get_token(), nullptr, refused);
+  const auto mistake = refused.get_future().get();
+  ASSERT_TRUE(failed_with(mistake, Errc::invalid_argument));
+  EXPECT_EQ(mistake.error().message, "changed: empty; a callback is needed");
 }
 
 }  // namespace

@@ -1,64 +1,8 @@
 #include "redlock/async_client.hpp"
 
+#include "bindings/c/answers.hpp"
 #include "bindings/c/boundary.hpp"
 #include "bindings/c/close_report.hpp"
-
-struct redlock_async {
-  explicit redlock_async(redlock::AsyncClient made) : client(std::move(made)) {}
-
-  redlock::AsyncClient client;
-};
-
-namespace redlock::bindings {
-namespace {
-
-/// Where answers go, and what becomes of them if nobody takes them.
-template <typename Result, void (*free)(Result*)>
-struct Answer {
-  void (*done)(void*, Result*, redlock_error*);
-  void* context;
-
-  void operator()(Result* result, redlock_error* error) const noexcept {
-    if (done != nullptr) return done(context, result, error);
-    free(result);
-    redlock_error_free(error);
-  }
-};
-using LeaseAnswer = Answer<redlock_lease, redlock_lease_free>;
-using RoundAnswer = Answer<redlock_round, redlock_round_free>;
-using InspectionAnswer = Answer<redlock_inspection, redlock_inspection_free>;
-using CloseAnswer = Answer<redlock_close_report, redlock_close_report_free>;
-
-/// The callback of the C++ client that makes `make(value)` of the value and answers with it.
-template <typename Value, typename Answer, typename Make>
-[[nodiscard]] auto answering(Answer answer, Make make) {
-  return [answer, make](Result<Value> result) noexcept {
-    decltype(make(std::move(*result))) made = nullptr;
-    redlock_error* error = nullptr;
-    guarded(&error, [&] { made = make(unwrapped(std::move(result))); });
-    answer(made, error);
-  };
-}
-[[nodiscard]] auto answering_round(RoundAnswer answer) {
-  return answering<RoundReport>(answer, [](RoundReport report) -> redlock_round* {
-    return new_object<Round>(std::move(report));
-  });
-}
-
-/// Begins a call. What fails before the client has it is answered here: no function of the client
-/// throws, so nothing is answered twice.
-template <typename Fail, typename Call>
-void begin(Fail&& fail, Call&& call) noexcept {
-  redlock_error* error = nullptr;
-  if (guarded(&error, std::forward<Call>(call)) != REDLOCK_OK) fail(error);
-}
-
-[[nodiscard]] AsyncClient& asked(redlock_async* client) {
-  return required(client, "client").client;
-}
-
-}  // namespace
-}  // namespace redlock::bindings
 
 namespace bound = redlock::bindings;
 
@@ -92,34 +36,41 @@ void redlock_async_free(redlock_async* client) {
   redlock::bindings::dispose<redlock_async>(client);
 }
 
+namespace redlock::bindings {
+namespace {
+
+using AcquireFunction = RequestId (AsyncClient::*)(Target, AcquireOptions,
+                                                   Callback<void(Result<Lease>)>);
+
+[[nodiscard]] redlock_request begin_acquire(AcquireFunction acquire, redlock_async* client,
+                                            const redlock_target* target,
+                                            const redlock_acquire_options* options,
+                                            LeaseAnswer answer) noexcept {
+  redlock_request request = 0;
+  begin([&](redlock_error* error) { answer(nullptr, error); },
+        [&] {
+          auto read = acquire_options_from(options);
+          request = static_cast<redlock_request>((asked(client).*acquire)(
+              target_from(target), std::move(read), answering<Lease>(answer, make_lease)));
+        });
+  return request;
+}
+
+}  // namespace
+}  // namespace redlock::bindings
+
 redlock_request redlock_async_acquire(redlock_async* client, const redlock_target* target,
                                       const redlock_acquire_options* options,
                                       redlock_lease_done done, void* context) {
-  const bound::LeaseAnswer answer{done, context};
-  redlock_request request = 0;
-  bound::begin([&](redlock_error* error) { answer(nullptr, error); },
-               [&] {
-                 auto read = bound::acquire_options_from(options);
-                 request = static_cast<redlock_request>(bound::asked(client).acquire(
-                     bound::target_from(target), std::move(read),
-                     bound::answering<redlock::Lease>(answer, bound::make_lease)));
-               });
-  return request;
+  return bound::begin_acquire(&redlock::AsyncClient::acquire, client, target, options,
+                              {done, context});
 }
 
 redlock_request redlock_async_try_acquire(redlock_async* client, const redlock_target* target,
                                           const redlock_acquire_options* options,
                                           redlock_lease_done done, void* context) {
-  const bound::LeaseAnswer answer{done, context};
-  redlock_request request = 0;
-  bound::begin([&](redlock_error* error) { answer(nullptr, error); },
-               [&] {
-                 auto read = bound::acquire_options_from(options);
-                 request = static_cast<redlock_request>(bound::asked(client).try_acquire(
-                     bound::target_from(target), std::move(read),
-                     bound::answering<redlock::Lease>(answer, bound::make_lease)));
-               });
-  return request;
+  return bound::begin_acquire(&redlock::AsyncClient::try_acquire, client, target, options,
+                              {done, context});
 }
 
 void redlock_async_cancel(redlock_async* client, redlock_request request) {
@@ -166,6 +117,19 @@ void redlock_async_release(redlock_async* client, const redlock_target* target, 
                [&] {
                  bound::asked(client).release(bound::target_from(target), bound::token_from(token),
                                               bound::answering_round(answer));
+               });
+}
+
+void redlock_async_break(redlock_async* client, const char* resource, const char* token,
+                         int64_t delay_ns, redlock_round_done done, void* context) {
+  const bound::RoundAnswer answer{done, context};
+  bound::begin([&](redlock_error* error) { answer(nullptr, error); },
+               [&] {
+                 redlock::BreakOptions options;
+                 options.delay = bound::from_ns(delay_ns);
+                 bound::asked(client).break_lock(&bound::required(resource, "resource"),
+                                                 bound::token_from(token), options,
+                                                 bound::answering_round(answer));
                });
 }
 

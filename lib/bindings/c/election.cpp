@@ -1,6 +1,7 @@
 #include "redlock/election.hpp"
 
 #include "bindings/c/boundary.hpp"
+#include "bindings/c/elections.hpp"
 
 struct redlock_election {
   explicit redlock_election(const redlock::Election& made) : election(made) {}
@@ -8,27 +9,8 @@ struct redlock_election {
   redlock::Election election;
 };
 
-struct redlock_leadership {
-  explicit redlock_leadership(redlock::Leadership made) : leadership(std::move(made)) {}
-
-  redlock::Leadership leadership;
-};
-
 namespace redlock::bindings {
 namespace {
-
-struct SeenLeader : redlock_leader {
-  explicit SeenLeader(const Leader& leader)
-      : redlock_leader(), name(leader.candidate), its_token(leader.token.str()) {
-    candidate = name.c_str();
-    token = its_token.c_str();
-  }
-  SeenLeader(const SeenLeader&) = delete;
-  SeenLeader& operator=(const SeenLeader&) = delete;
-
-  std::string name;
-  std::string its_token;
-};
 
 [[nodiscard]] redlock_election_options default_election_options() {
   const ElectionOptions from;
@@ -41,7 +23,9 @@ struct SeenLeader : redlock_leader {
 static_assert(offsetof(redlock_election_options, free_context) + sizeof(void*) ==
               sizeof(redlock_election_options));
 
-[[nodiscard]] ElectionOptions election_options_from(const redlock_election_options* options) {
+}  // namespace
+
+ElectionOptions election_options_from(const redlock_election_options* options) {
   const redlock_election_options read =
       read_sized(required(options, "options"), default_election_options(), "options");
   const auto context = keep_context(read.context, read.free_context);
@@ -56,6 +40,8 @@ static_assert(offsetof(redlock_election_options, free_context) + sizeof(void*) =
   }
   return to;
 }
+
+namespace {
 
 [[nodiscard]] Result<Leadership> campaigned(Election& election, std::int64_t wait_ns,
                                             const std::stop_token& stop) {

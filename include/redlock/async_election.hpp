@@ -1,0 +1,95 @@
+#pragma once
+
+#include "redlock/language.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+
+#include "redlock/async_client.hpp"
+#include "redlock/callback.hpp"
+#include "redlock/clock.hpp"
+#include "redlock/coroutine.hpp"
+#include "redlock/election.hpp"
+#include "redlock/export.hpp"
+#include "redlock/result.hpp"
+
+namespace redlock {
+
+extern template class Awaitable<Leadership>;
+extern template class Awaitable<std::optional<Leader>>;
+
+/// Election with the asynchronous client: the same candidates, leaders and terms.
+///
+/// Callbacks, answers and threads are those of AsyncClient. Calls go on when this object is
+/// destroyed; with the client, they end with `closed`. A leader resigns with `resign`, or by
+/// destroying the Leadership, which does not block either: `Leadership::resign` would wait for
+/// itself on the loop thread (`would_block`).
+///
+/// Thread safety: as AsyncClient. Copies are the same candidate.
+class REDLOCK_EXPORT AsyncElection {
+ public:
+  AsyncElection(AsyncClient& client, std::string name, ElectionOptions options = {});
+  AsyncElection(const AsyncElection&) noexcept;
+  AsyncElection& operator=(const AsyncElection&) noexcept;
+  ~AsyncElection();
+
+  /// Answers when elected, and waits out outages. `cancel` ends it. Errors: cancelled, closed,
+  /// forked, invalid_argument, limit_reached.
+  RequestId campaign(Callback<void(Result<Leadership>)> done);
+
+  /// Asks once and does not wait. Errors: as `AsyncClient::try_acquire`; the message of held names
+  /// the leader.
+  RequestId try_campaign(Callback<void(Result<Leadership>)> done);
+
+  /// Waits for at most `wait`. Errors: as `AsyncClient::try_acquire_for`.
+  RequestId try_campaign_for(std::chrono::nanoseconds wait,
+                             Callback<void(Result<Leadership>)> done);
+
+  /// Waits until `deadline` at the latest. Errors: as `AsyncClient::try_acquire_until`.
+  RequestId try_campaign_until(BootClock::time_point deadline,
+                               Callback<void(Result<Leadership>)> done);
+
+  /// Gives leadership up, and answers when another candidate can be elected. Errors: as
+  /// `AsyncClient::release`.
+  void resign(Leadership leadership, Callback<void(Result<RoundReport>)> done);
+
+  /// The leader now, or none. Errors: unavailable (too few nodes answered), closed, forked,
+  /// invalid_argument.
+  void leader(Callback<void(Result<std::optional<Leader>>)> done);
+
+  /// Answers more than once: with the leader, first at once and then after every change, until
+  /// `cancel` or the end of the client, and with the error at the end. While too few nodes answer,
+  /// it reports no change. Errors: cancelled, closed, forked, invalid_argument.
+  RequestId observe(Callback<void(Result<std::optional<Leader>>)> changed);
+
+  /// The same calls to be awaited: `co_await election.campaign(stop)`. See Awaitable. Errors: as
+  /// those of the same name; a stop request is `cancelled`.
+  [[nodiscard]] Awaitable<Leadership> campaign(std::stop_token stop = {});
+  [[nodiscard]] Awaitable<Leadership> try_campaign();
+  [[nodiscard]] Awaitable<Leadership> try_campaign_for(std::chrono::nanoseconds wait,
+                                                       std::stop_token stop = {});
+  [[nodiscard]] Awaitable<Leadership> try_campaign_until(BootClock::time_point deadline,
+                                                         std::stop_token stop = {});
+  [[nodiscard]] Awaitable<RoundReport> resign(Leadership leadership);
+  [[nodiscard]] Awaitable<std::optional<Leader>> leader();
+
+  /// See `Election::observe`: calls `changed` on the loop thread until `stop` is requested, and
+  /// then answers with the number of calls. Make `changed` in a statement of its own. Errors:
+  /// closed, forked, invalid_argument (also an empty `changed`); never cancelled.
+  [[nodiscard]] Awaitable<std::uint64_t> observe(
+      std::function<void(const std::optional<Leader>&)> changed, std::stop_token stop);
+
+  /// Ends a campaign that has not answered yet, or an observation. Cancelling too late is harmless.
+  void cancel(RequestId request);
+
+ private:
+  struct State;
+  std::shared_ptr<const State> state_;
+};
+
+}  // namespace redlock

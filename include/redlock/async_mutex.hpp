@@ -1,0 +1,115 @@
+#pragma once
+
+#include "redlock/language.hpp"
+
+#include <chrono>
+#include <memory>
+#include <stop_token>
+
+#include "redlock/async_client.hpp"
+#include "redlock/callback.hpp"
+#include "redlock/clock.hpp"
+#include "redlock/coroutine.hpp"
+#include "redlock/export.hpp"
+#include "redlock/lease.hpp"
+#include "redlock/mutex.hpp"
+#include "redlock/result.hpp"
+#include "redlock/target.hpp"
+
+namespace redlock {
+
+namespace api {
+class AsyncMutexCore;
+}  // namespace api
+
+/// Being the holder of an AsyncMutex. Move-only: the owner of the object holds the lock.
+///
+/// The destructor unlocks. It never blocks, and no function throws. It may outlive the mutex, and
+/// the client, whose end is the end of the lease. Thread safety: as Lease.
+class [[nodiscard]] REDLOCK_EXPORT AsyncMutexGuard {
+ public:
+  /// Holds nothing.
+  AsyncMutexGuard() noexcept;
+  AsyncMutexGuard(AsyncMutexGuard&&) noexcept;
+  AsyncMutexGuard& operator=(AsyncMutexGuard&&) noexcept;
+  AsyncMutexGuard(const AsyncMutexGuard&) = delete;
+  AsyncMutexGuard& operator=(const AsyncMutexGuard&) = delete;
+  ~AsyncMutexGuard();
+
+  /// Passes the lease on to a call of this process that waits, or releases it without waiting for
+  /// the answers. The guard then holds nothing. Unlocking a lock that was lost is harmless.
+  void unlock() noexcept;
+
+  /// Whether the lease is held and its deadline has not passed.
+  [[nodiscard]] bool valid() const noexcept;
+  [[nodiscard]] explicit operator bool() const noexcept { return valid(); }
+
+  /// Signalled on the loop thread when the lease is lost. Read the token before unlocking: it
+  /// belongs to the lease, so it is also signalled if the lease is passed on and lost by a later
+  /// holder.
+  [[nodiscard]] std::stop_token lost() const;
+
+  /// The lease, which may have been passed on to this holder. Without one, an empty lease.
+  [[nodiscard]] const Lease& lease() const noexcept;
+
+ private:
+  friend class api::AsyncMutexCore;
+  explicit AsyncMutexGuard(std::shared_ptr<api::AsyncMutexCore> held) noexcept;
+  std::shared_ptr<api::AsyncMutexCore> held_;
+};
+
+extern template class Awaitable<AsyncMutexGuard>;
+
+/// Mutex with the asynchronous client: the calls of one process queue in the process first, and
+/// only one of them contends at the nodes. A guard that unlocks passes its lease on to the next
+/// call, on the terms and with the fairness of Mutex, to other processes too. Calls take the place
+/// of its threads.
+///
+///     Result<AsyncMutexGuard> guard = co_await mutex.lock(stop);
+///
+/// Callbacks, answers and threads are those of AsyncClient; there are no exceptions. The calls that
+/// wait end with `cancelled` when this object is destroyed, and with `closed` when the client is
+/// closed, whoever holds the lock. Readers need no mutex: acquire `shared(resource)`.
+///
+/// Thread safety: as AsyncClient, and guards as Lease. Use one object per resource and process.
+class REDLOCK_EXPORT AsyncMutex {
+ public:
+  AsyncMutex(AsyncClient& client, Target target, MutexOptions options = {});
+  AsyncMutex(const AsyncMutex&) = delete;
+  AsyncMutex& operator=(const AsyncMutex&) = delete;
+  ~AsyncMutex();
+
+  /// Answers when held, and waits out outages. `cancel` ends it. Errors: cancelled, closed, forked,
+  /// invalid_argument, limit_reached.
+  RequestId lock(Callback<void(Result<AsyncMutexGuard>)> done);
+
+  /// Asks once and does not wait. Errors: as `AsyncClient::try_acquire`; held also where another
+  /// call of this process holds it.
+  RequestId try_lock(Callback<void(Result<AsyncMutexGuard>)> done);
+
+  /// Waits for at most `wait`. Errors: as `try_lock`, and cancelled.
+  RequestId try_lock_for(std::chrono::nanoseconds wait,
+                         Callback<void(Result<AsyncMutexGuard>)> done);
+
+  /// Waits until `deadline` at the latest. Errors: as `try_lock_for`.
+  RequestId try_lock_until(BootClock::time_point deadline,
+                           Callback<void(Result<AsyncMutexGuard>)> done);
+
+  /// The same calls to be awaited: `co_await mutex.lock(stop)`. See Awaitable. Errors: as those of
+  /// the same name; a stop request is `cancelled`.
+  [[nodiscard]] Awaitable<AsyncMutexGuard> lock(std::stop_token stop = {});
+  [[nodiscard]] Awaitable<AsyncMutexGuard> try_lock();
+  [[nodiscard]] Awaitable<AsyncMutexGuard> try_lock_for(std::chrono::nanoseconds wait,
+                                                        std::stop_token stop = {});
+  [[nodiscard]] Awaitable<AsyncMutexGuard> try_lock_until(BootClock::time_point deadline,
+                                                          std::stop_token stop = {});
+
+  /// Ends a call that has not answered yet. Cancelling too late is harmless. `AsyncClient::cancel`
+  /// does not know these calls.
+  void cancel(RequestId request);
+
+ private:
+  std::shared_ptr<api::AsyncMutexCore> core_;
+};
+
+}  // namespace redlock

@@ -1,0 +1,60 @@
+#include "api/electing.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <utility>
+
+namespace redlock::api {
+namespace {
+
+std::optional<Leader> leader_in(const Inspection& inspection) {
+  if (inspection.state != Inspection::State::held) return std::nullopt;
+  Leader leader;
+  leader.token = Token::parse(inspection.holder).value_or(Token());
+  // An operator broke the lock of the last one.
+  if (leader.token.is_delay()) return std::nullopt;
+  leader.candidate = leader.token.name();
+  return leader;
+}
+
+}  // namespace
+
+AcquireOptions terms_of(const ElectionOptions& options) {
+  AcquireOptions terms;
+  terms.name = options.candidate;
+  terms.ttl = options.ttl;
+  terms.renewal.emplace();
+  terms.fencing = true;
+  terms.on_at_risk = options.on_at_risk;
+  return terms;
+}
+
+Result<Leadership> lead_with(Result<Lease> lease) {
+  if (!lease) return std::move(lease).error();
+  return Leadership(*std::move(lease));
+}
+
+Result<std::optional<Leader>> judge_leader(std::string_view election,
+                                           const Result<Inspection>& inspection) {
+  if (!inspection) return inspection.error();
+  if (inspection->state != Inspection::State::indeterminate) return leader_in(*inspection);
+  const auto silent = std::count_if(inspection->nodes.begin(), inspection->nodes.end(),
+                                    [](const NodeInspection& node) { return !node.error.empty(); });
+  const std::size_t answered = inspection->nodes.size() - static_cast<std::size_t>(silent);
+  return Error{Errc::unavailable,
+               "unknown who leads '" + std::string(election) + "': " + std::to_string(answered) +
+                   " of " + std::to_string(inspection->nodes.size()) + " nodes answered, " +
+                   std::to_string(inspection->quorum) + " needed",
+               {}};
+}
+
+bool LeaderSighting::is_news(const Inspection& inspection) {
+  auto now = leader_in(inspection);
+  if (changes_ > 0 && now == last_) return false;
+  last_ = std::move(now);
+  ++changes_;
+  return true;
+}
+
+}  // namespace redlock::api

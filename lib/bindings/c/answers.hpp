@@ -1,0 +1,65 @@
+#pragma once
+
+#include <utility>
+
+#include "bindings/c/boundary.hpp"
+#include "redlock/async_client.hpp"
+
+/// What the asynchronous functions of redlock.h share.
+
+struct redlock_async {
+  explicit redlock_async(redlock::AsyncClient made) : client(std::move(made)) {}
+
+  redlock::AsyncClient client;
+};
+
+namespace redlock::bindings {
+/// Where answers go, and what becomes of them if nobody takes them.
+template <typename Result, void (*free)(Result*)>
+struct Answer {
+  void (*done)(void*, Result*, redlock_error*);
+  void* context;
+
+  void operator()(Result* result, redlock_error* error) const noexcept {
+    if (done != nullptr) return done(context, result, error);
+    free(result);
+    redlock_error_free(error);
+  }
+};
+using LeaseAnswer = Answer<redlock_lease, redlock_lease_free>;
+using RoundAnswer = Answer<redlock_round, redlock_round_free>;
+using InspectionAnswer = Answer<redlock_inspection, redlock_inspection_free>;
+using CloseAnswer = Answer<redlock_close_report, redlock_close_report_free>;
+using LeadershipAnswer = Answer<redlock_leadership, redlock_leadership_free>;
+using LeaderAnswer = Answer<redlock_leader, redlock_leader_free>;
+using GuardAnswer = Answer<redlock_guard, redlock_guard_free>;
+
+/// The callback of the C++ client that makes `make(value)` of the value and answers with it.
+template <typename Value, typename Answer, typename Make>
+[[nodiscard]] auto answering(Answer answer, Make make) {
+  return [answer, make](Result<Value> result) noexcept {
+    decltype(make(std::move(*result))) made = nullptr;
+    redlock_error* error = nullptr;
+    guarded(&error, [&] { made = make(unwrapped(std::move(result))); });
+    answer(made, error);
+  };
+}
+[[nodiscard]] inline auto answering_round(RoundAnswer answer) {
+  return answering<RoundReport>(answer, [](RoundReport report) -> redlock_round* {
+    return new_object<Round>(std::move(report));
+  });
+}
+
+/// Begins a call. What fails before the client has it is answered here: no function of the client
+/// throws, so nothing is answered twice.
+template <typename Fail, typename Call>
+void begin(Fail&& fail, Call&& call) noexcept {
+  redlock_error* error = nullptr;
+  if (guarded(&error, std::forward<Call>(call)) != REDLOCK_OK) fail(error);
+}
+
+[[nodiscard]] inline AsyncClient& asked(redlock_async* client) {
+  return required(client, "client").client;
+}
+
+}  // namespace redlock::bindings

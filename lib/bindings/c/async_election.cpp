@@ -1,0 +1,97 @@
+#include "redlock/async_election.hpp"
+
+#include <optional>
+
+#include "bindings/c/answers.hpp"
+#include "bindings/c/boundary.hpp"
+#include "bindings/c/elections.hpp"
+
+struct redlock_async_election {
+  explicit redlock_async_election(const redlock::AsyncElection& made) : election(made) {}
+
+  redlock::AsyncElection election;
+};
+
+namespace bound = redlock::bindings;
+
+namespace redlock::bindings {
+namespace {
+
+[[nodiscard]] AsyncElection& candidate(redlock_async_election* election) {
+  return required(election, "election").election;
+}
+
+[[nodiscard]] redlock_leader* make_leader(const std::optional<Leader>& leader) {
+  return leader ? new_object<SeenLeader>(*leader) : nullptr;
+}
+
+}  // namespace
+}  // namespace redlock::bindings
+
+redlock_status redlock_async_election_create(redlock_async* client, const char* name,
+                                             const redlock_election_options* options,
+                                             redlock_async_election** election,
+                                             redlock_error** error) {
+  bound::clear(election);
+  return bound::guarded(error, [&] {
+    auto read = bound::election_options_from(options);
+    auto*& out = bound::required_out(election, "election");
+    out = bound::new_object<redlock_async_election>(redlock::AsyncElection(
+        bound::asked(client), bound::required_text(name, "name"), std::move(read)));
+  });
+}
+
+void redlock_async_election_free(redlock_async_election* election) {
+  bound::dispose<redlock_async_election>(election);
+}
+
+redlock_request redlock_async_election_campaign(redlock_async_election* election, int64_t wait_ns,
+                                                redlock_leadership_done done, void* context) {
+  const bound::LeadershipAnswer answer{done, context};
+  redlock_request request = 0;
+  bound::begin([&](redlock_error* error) { answer(nullptr, error); },
+               [&] {
+                 request = static_cast<redlock_request>(bound::candidate(election).try_campaign_for(
+                     bound::from_ns(wait_ns),
+                     bound::answering<redlock::Leadership>(
+                         answer, [](redlock::Leadership leadership) -> redlock_leadership* {
+                           return bound::new_object<redlock_leadership>(std::move(leadership));
+                         })));
+               });
+  return request;
+}
+
+void redlock_async_election_resign(redlock_async_election* election, redlock_leadership* leadership,
+                                   redlock_round_done done, void* context) {
+  const std::unique_ptr<redlock_leadership> owned(leadership);
+  const bound::RoundAnswer answer{done, context};
+  bound::begin([&](redlock_error* error) { answer(nullptr, error); },
+               [&] {
+                 auto& leader = bound::required(owned.get(), "leadership").leadership;
+                 bound::candidate(election).resign(std::move(leader),
+                                                   bound::answering_round(answer));
+               });
+}
+
+void redlock_async_election_leader(redlock_async_election* election, redlock_leader_done done,
+                                   void* context) {
+  const bound::LeaderAnswer answer{done, context};
+  bound::begin([&](redlock_error* error) { answer(nullptr, error); },
+               [&] {
+                 bound::candidate(election).leader(
+                     bound::answering<std::optional<redlock::Leader>>(answer, bound::make_leader));
+               });
+}
+
+redlock_request redlock_async_election_observe(redlock_async_election* election,
+                                               redlock_leader_done changed, void* context) {
+  const bound::LeaderAnswer answer{changed, context};
+  redlock_request request = 0;
+  bound::begin([&](redlock_error* error) { answer(nullptr, error); },
+               [&] {
+                 static_cast<void>(bound::required(changed, "changed"));
+                 request = static_cast<redlock_request>(bound::candidate(election).observe(
+                     bound::answering<std::optional<redlock::Leader>>(answer, bound::make_leader)));
+               });
+  return request;
+}

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "bindings/c/boundary.hpp"
+#include "redlock/election.hpp"
+
+/// What the blocking and the asynchronous election of redlock.h share.
+
+struct redlock_leadership {
+  explicit redlock_leadership(redlock::Leadership made) : leadership(std::move(made)) {}
+
+  redlock::Leadership leadership;
+};
+
+namespace redlock::bindings {
+
+struct SeenLeader : redlock_leader {
+  explicit SeenLeader(const Leader& leader)
+      : redlock_leader(), name(leader.candidate), its_token(leader.token.str()) {
+    candidate = name.c_str();
+    token = its_token.c_str();
+  }
+  SeenLeader(const SeenLeader&) = delete;
+  SeenLeader& operator=(const SeenLeader&) = delete;
+
+  std::string name;
+  std::string its_token;
+};
+
+[[nodiscard]] ElectionOptions election_options_from(const redlock_election_options* options);
+
+}  // namespace redlock::bindings

@@ -1,0 +1,249 @@
+#include "redlock/mutex.hpp"
+
+#include <system_error>
+
+#include "bindings/c/answers.hpp"
+#include "bindings/c/boundary.hpp"
+#include "redlock/async_mutex.hpp"
+#include "redlock/shared_mutex.hpp"
+
+struct redlock_mutex {
+  redlock_mutex(redlock::Client& client, redlock::Target target, redlock::MutexOptions options)
+      : mutex(client, std::move(target), options) {}
+
+  redlock::Mutex mutex;
+};
+
+struct redlock_shared_mutex {
+  redlock_shared_mutex(redlock::Client& client, std::string resource,
+                       redlock::SharedMutexOptions options)
+      : mutex(client, std::move(resource), options) {}
+
+  redlock::SharedMutex mutex;
+};
+
+struct redlock_async_mutex {
+  redlock_async_mutex(redlock::AsyncClient& client, redlock::Target target,
+                      redlock::MutexOptions options)
+      : mutex(client, std::move(target), options) {}
+
+  redlock::AsyncMutex mutex;
+};
+
+struct redlock_guard {
+  explicit redlock_guard(redlock::AsyncMutexGuard granted) : guard(std::move(granted)) {
+    token = guard.lease().token().str();
+  }
+
+  redlock::AsyncMutexGuard guard;
+  std::string token{};
+};
+
+namespace bound = redlock::bindings;
+
+namespace redlock::bindings {
+namespace {
+
+[[nodiscard]] redlock_mutex_options default_mutex_options() {
+  const SharedMutexOptions from;
+  return {sizeof(redlock_mutex_options), to_ns(from.ttl), to_ns(from.shared_ttl),
+          from.renewal.max_renewals, to_ns(from.renewal.max_hold)};
+}
+static_assert(offsetof(redlock_mutex_options, max_hold_ns) + sizeof(int64_t) ==
+              sizeof(redlock_mutex_options));
+
+[[nodiscard]] SharedMutexOptions mutex_options_from(const redlock_mutex_options* options) {
+  const redlock_mutex_options read = options == nullptr
+                                         ? default_mutex_options()
+                                         : read_sized(*options, default_mutex_options(), "options");
+  SharedMutexOptions to;
+  to.ttl = from_ns(read.ttl_ns);
+  to.shared_ttl = from_ns(read.shared_ttl_ns);
+  to.renewal.max_renewals = read.max_renewals;
+  to.renewal.max_hold = from_ns(read.max_hold_ns);
+  return to;
+}
+[[nodiscard]] MutexOptions exclusive(const SharedMutexOptions& options) {
+  return {options.ttl, options.renewal};
+}
+
+/// Runs a function of a mutex, which throws as the standard's lock guards need it. False: the lock
+/// was not obtained.
+template <typename Call>
+redlock_status locking(redlock_error** error, Errc otherwise, Call&& call) noexcept {
+  return guarded(error, [&] {
+    try {
+      if (call()) return;
+    } catch (const std::system_error& thrown) {
+      throw Error{static_cast<Errc>(thrown.code().value()), thrown.what()};
+    }
+    throw Error{otherwise, otherwise == Errc::cancelled ? "cancelled while it waited for the mutex"
+                                                        : "the mutex was not obtained in time"};
+  });
+}
+
+template <typename Call>
+[[nodiscard]] bool asked_of(const Call& call) noexcept {
+  bool yes = false;
+  guarded(nullptr, [&] { yes = call(); });
+  return yes;
+}
+
+template <typename Handle>
+[[nodiscard]] auto& in(Handle* handle) {
+  return required(handle, "mutex").mutex;
+}
+
+}  // namespace
+}  // namespace redlock::bindings
+
+void redlock_mutex_options_init(redlock_mutex_options* options, size_t size) {
+  bound::write_sized(options, size, bound::default_mutex_options());
+}
+
+redlock_status redlock_mutex_create(redlock_client* client, const redlock_target* target,
+                                    const redlock_mutex_options* options, redlock_mutex** mutex,
+                                    redlock_error** error) {
+  bound::clear(mutex);
+  return bound::guarded(error, [&] {
+    const auto terms = bound::exclusive(bound::mutex_options_from(options));
+    auto*& out = bound::required_out(mutex, "mutex");
+    out = bound::new_object<redlock_mutex>(bound::required(client, "client").client,
+                                           bound::target_from(target), terms);
+  });
+}
+
+void redlock_mutex_free(redlock_mutex* mutex) { bound::dispose<redlock_mutex>(mutex); }
+
+redlock_status redlock_mutex_lock(redlock_mutex* mutex, const redlock_stop* stop,
+                                  redlock_error** error) {
+  return bound::locking(error, redlock::Errc::cancelled,
+                        [&] { return bound::in(mutex).lock(bound::stop_token_from(stop)); });
+}
+
+redlock_status redlock_mutex_try_lock(redlock_mutex* mutex, int64_t wait_ns,
+                                      redlock_error** error) {
+  return bound::locking(error, redlock::Errc::held,
+                        [&] { return bound::in(mutex).try_lock_for(bound::from_ns(wait_ns)); });
+}
+
+void redlock_mutex_unlock(redlock_mutex* mutex) {
+  if (mutex != nullptr) mutex->mutex.unlock();
+}
+
+bool redlock_mutex_valid(const redlock_mutex* mutex) {
+  return mutex != nullptr && mutex->mutex.valid();
+}
+
+bool redlock_mutex_lost(const redlock_mutex* mutex) {
+  return bound::asked_of([&] { return bound::in(mutex).lost().stop_requested(); });
+}
+
+redlock_status redlock_shared_mutex_create(redlock_client* client, const char* resource,
+                                           const redlock_mutex_options* options,
+                                           redlock_shared_mutex** mutex, redlock_error** error) {
+  bound::clear(mutex);
+  return bound::guarded(error, [&] {
+    const auto terms = bound::mutex_options_from(options);
+    auto*& out = bound::required_out(mutex, "mutex");
+    out =
+        bound::new_object<redlock_shared_mutex>(bound::required(client, "client").client,
+                                                bound::required_text(resource, "resource"), terms);
+  });
+}
+
+void redlock_shared_mutex_free(redlock_shared_mutex* mutex) {
+  bound::dispose<redlock_shared_mutex>(mutex);
+}
+
+redlock_status redlock_shared_mutex_lock(redlock_shared_mutex* mutex, const redlock_stop* stop,
+                                         redlock_error** error) {
+  return bound::locking(error, redlock::Errc::cancelled,
+                        [&] { return bound::in(mutex).lock(bound::stop_token_from(stop)); });
+}
+
+redlock_status redlock_shared_mutex_try_lock(redlock_shared_mutex* mutex, int64_t wait_ns,
+                                             redlock_error** error) {
+  return bound::locking(error, redlock::Errc::held,
+                        [&] { return bound::in(mutex).try_lock_for(bound::from_ns(wait_ns)); });
+}
+
+void redlock_shared_mutex_unlock(redlock_shared_mutex* mutex) {
+  if (mutex != nullptr) mutex->mutex.unlock();
+}
+
+redlock_status redlock_shared_mutex_lock_shared(redlock_shared_mutex* mutex,
+                                                const redlock_stop* stop, redlock_error** error) {
+  return bound::locking(error, redlock::Errc::cancelled,
+                        [&] { return bound::in(mutex).lock_shared(bound::stop_token_from(stop)); });
+}
+
+redlock_status redlock_shared_mutex_try_lock_shared(redlock_shared_mutex* mutex, int64_t wait_ns,
+                                                    redlock_error** error) {
+  return bound::locking(error, redlock::Errc::held, [&] {
+    return bound::in(mutex).try_lock_shared_for(bound::from_ns(wait_ns));
+  });
+}
+
+void redlock_shared_mutex_unlock_shared(redlock_shared_mutex* mutex) {
+  if (mutex != nullptr) mutex->mutex.unlock_shared();
+}
+
+bool redlock_shared_mutex_valid(const redlock_shared_mutex* mutex) {
+  return mutex != nullptr && mutex->mutex.valid();
+}
+
+bool redlock_shared_mutex_lost(const redlock_shared_mutex* mutex) {
+  return bound::asked_of([&] { return bound::in(mutex).lost().stop_requested(); });
+}
+
+redlock_status redlock_async_mutex_create(redlock_async* client, const redlock_target* target,
+                                          const redlock_mutex_options* options,
+                                          redlock_async_mutex** mutex, redlock_error** error) {
+  bound::clear(mutex);
+  return bound::guarded(error, [&] {
+    const auto terms = bound::exclusive(bound::mutex_options_from(options));
+    auto*& out = bound::required_out(mutex, "mutex");
+    out = bound::new_object<redlock_async_mutex>(bound::asked(client), bound::target_from(target),
+                                                 terms);
+  });
+}
+
+void redlock_async_mutex_free(redlock_async_mutex* mutex) {
+  bound::dispose<redlock_async_mutex>(mutex);
+}
+
+redlock_request redlock_async_mutex_lock(redlock_async_mutex* mutex, int64_t wait_ns,
+                                         redlock_guard_done done, void* context) {
+  const bound::GuardAnswer answer{done, context};
+  redlock_request request = 0;
+  bound::begin([&](redlock_error* error) { answer(nullptr, error); },
+               [&] {
+                 request = static_cast<redlock_request>(bound::in(mutex).try_lock_for(
+                     bound::from_ns(wait_ns),
+                     bound::answering<redlock::AsyncMutexGuard>(
+                         answer, [](redlock::AsyncMutexGuard guard) -> redlock_guard* {
+                           return bound::new_object<redlock_guard>(std::move(guard));
+                         })));
+               });
+  return request;
+}
+
+void redlock_async_mutex_cancel(redlock_async_mutex* mutex, redlock_request request) {
+  bound::guarded(nullptr, [&] { bound::in(mutex).cancel(redlock::RequestId{request}); });
+}
+
+void redlock_guard_free(redlock_guard* guard) { bound::dispose<redlock_guard>(guard); }
+
+bool redlock_guard_valid(const redlock_guard* guard) {
+  return guard != nullptr && guard->guard.valid();
+}
+
+bool redlock_guard_lost(const redlock_guard* guard) {
+  return bound::asked_of(
+      [&] { return bound::required(guard, "guard").guard.lost().stop_requested(); });
+}
+
+const char* redlock_guard_token(const redlock_guard* guard) {
+  return guard == nullptr ? "" : guard->token.c_str();
+}
