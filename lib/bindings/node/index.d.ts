@@ -168,9 +168,9 @@ export class Lease {
   release(): Promise<Round>;
   /** Ends renewal and ownership and leaves the lock on the nodes: hand the token on. */
   detach(): string;
+  /** For `await using`: releases, and fails if the lease was lost before. */
+  [Symbol.asyncDispose](): Promise<void>;
 }
-// Where Node.js has Symbol.asyncDispose, for `await using`.
-export interface Lease { [Symbol.asyncDispose](): Promise<void> }
 
 export interface NodeInspection {
   readonly url: string;
@@ -276,8 +276,8 @@ export class Leadership {
   readonly valid: boolean;
   readonly lost: AbortSignal;
   resign(): Promise<Round>;
+  [Symbol.asyncDispose](): Promise<void>;
 }
-export interface Leadership { [Symbol.asyncDispose](): Promise<void> }
 
 export class Election {
   private constructor();
@@ -323,8 +323,8 @@ export class Client {
   /** Ends every call with `closed`, releases every lease, and waits for the answers, at most one
    *  node time limit. */
   close(): Promise<CloseReport>;
+  [Symbol.asyncDispose](): Promise<void>;
 }
-export interface Client { [Symbol.asyncDispose](): Promise<CloseReport> }
 
 /** The clock of deadlines, in nanoseconds. It counts on while the machine is suspended. */
 export function now(): bigint;

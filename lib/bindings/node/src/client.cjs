@@ -131,7 +131,9 @@ class Client {
   }
 }
 if (Symbol.asyncDispose) {
-  Client.prototype[Symbol.asyncDispose] = Client.prototype.close;
+  Client.prototype[Symbol.asyncDispose] = async function dispose() {
+    await this.close();
+  };
 }
 
 module.exports = { Client };

@@ -183,6 +183,19 @@ test('thousands of leases leave no memory behind', async () => {
   assert.deepEqual(counts(), used);
 });
 
+test('a watch that was left ends', async () => {
+  const used = counts();
+  for await (const { state } of client.watch('left')) {
+    assert.equal(state, 'free');
+    assert.ok(counts().listeners > used.listeners);
+    break;
+  }
+  await eventually('it has ended', async () => {
+    await client.inspect('left'); // keeps the process alive
+    return counts().listeners === used.listeners;
+  });
+});
+
 const inLinuxWithGlibc = process.platform === 'linux'
   && process.report.getReport().header.glibcVersionRuntime !== undefined;
 test('the library uses the libuv and the OpenSSL that it was compiled for',
