@@ -48,7 +48,7 @@ class Reader {
  private:
   template <typename Read>
   void if_given(const char* name, Read read) const {
-    const napi_value value = member_of(env_, given_, name);
+    napi_value value = member_of(env_, given_, name);
     if (is_given(env_, value)) read(value);
   }
 

@@ -128,11 +128,11 @@ napi_value list_value(const Js& js, const redlock_lock_list& list) {
 napi_value lease_value(const Js& js, LeasePtr lease) {
   const redlock_lease* granted = lease.get();
   const std::uint64_t fencing = redlock_lease_fencing_token(granted);
-  const napi_value resources = js.list(redlock_lease_resource_count(granted), [&](std::size_t i) {
+  napi_value resources = js.list(redlock_lease_resource_count(granted), [&](std::size_t i) {
     return js.text(redlock_lease_resource_at(granted, i));
   });
-  const napi_value token = js.text(redlock_lease_token(granted));
-  const napi_value fencing_token = fencing == 0 ? js.null() : js.bigint(fencing);
+  napi_value token = js.text(redlock_lease_token(granted));
+  napi_value fencing_token = fencing == 0 ? js.null() : js.bigint(fencing);
   return js.object(
       {{"resources", resources},
        {"token", token},
