@@ -20,9 +20,16 @@ export async function eventually(what, condition, limit = 20_000) {
   }
 }
 
-// The shell outlives the test by as much as it takes to end the server: its standard input ends with
-// the test.
-const guard = 'redis-server "$@" >/dev/null 2>&1 </dev/null & echo $!; cat >/dev/null; kill -9 $!; wait';
+// The shell outlives the test by as much as it takes to end the server and to remove its folder: its
+// standard input ends with the test.
+const guard = `
+  redis-server "$@" >/dev/null 2>&1 </dev/null &
+  echo $!
+  cat >/dev/null
+  kill -9 $!
+  wait
+  rm -rf "$0"
+  rmdir "\${0%/*}" 2>/dev/null`;
 
 class Node {
   constructor(folder) {
@@ -32,7 +39,7 @@ class Node {
   }
 
   async start() {
-    this.shell = spawn('sh', ['-c', guard, 'sh', '--port', '0', '--unixsocket', this.socket,
+    this.shell = spawn('sh', ['-c', guard, this.folder, '--port', '0', '--unixsocket', this.socket,
       '--save', '', '--appendonly', 'no', '--dir', this.folder], { stdio: ['pipe', 'pipe', 'inherit'] });
     this.pid = Number((await once(createInterface(this.shell.stdout), 'line'))[0]);
     await eventually('the server answers', () => this.command('PING').then(() => true, () => false));
@@ -70,7 +77,6 @@ class Node {
 /** `nodes.options` are those of a client of them. */
 export async function startNodes(count = 3) {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'quorum-redlock-'));
-  process.once('exit', () => fs.rmSync(folder, { recursive: true, force: true }));
   const nodes = [];
   for (let i = 0; i < count; ++i) {
     fs.mkdirSync(path.join(folder, String(i)));
