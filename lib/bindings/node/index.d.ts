@@ -161,6 +161,8 @@ export class Lease {
   /** Aborted, with a RedlockError, when the deadline passes without a renewal, and when the client is
    *  closed. Not by `release`. */
   readonly lost: AbortSignal;
+  /** Throws a RedlockError unless the lease is valid: for each step that cannot be undone. */
+  throwIfInvalid(): void;
   /** Asks for `ttl` from now on. Default: the TTL of the acquire. */
   extend(ttl?: number): Promise<Round>;
   /** Fails with `not_holder` if it had expired. The lease ends in any case. Later calls are the

@@ -18,7 +18,7 @@ async function run(job, lease, signal) {
   for (const step of steps) {
     // Ask again before each step that cannot be undone. The storage refuses smaller numbers than
     // one that it has seen.
-    if (!lease.valid) throw signal.reason;
+    lease.throwIfInvalid();
     console.log(`${job}: ${step}, number ${lease.fencingToken}`);
     await pause(10, undefined, { signal });
   }

@@ -99,6 +99,10 @@ class Connection {
     if (--this.#inFlight === 0) native.reference(this.#handle, false);
   }
 
+  throwIfClosed() {
+    if (this.#closing !== null) throw closed();
+  }
+
   /** Begins a call of the addon that answers once. `convert(result, id)` runs before anything that
    *  comes later is delivered. → {request, answer} */
   ask(method, given, convert = (result) => result) {
@@ -126,7 +130,7 @@ class Connection {
 
   /** Begins a watch: `changed(error, inspection)` until there is an error. → its request */
   watch(resource, pollInterval, changed) {
-    if (this.#closing !== null) throw closed();
+    this.throwIfClosed();
     const id = ++lastId;
     listeners.set(id, (_, error, inspection) => {
       if (error !== null) listeners.delete(id);

@@ -56,6 +56,14 @@ class Lease {
     return this.#lost.signal;
   }
 
+  throwIfInvalid() {
+    if (this.valid) return;
+    if (this.#releasing !== null) throw this.#over();
+    throw this.#loss ?? new RedlockError({
+      code: 'lost', message: `the lease on '${this.resource}' is past its deadline`,
+    });
+  }
+
   async extend(ttl = this.#ttl) {
     check('duration', ttl, 'ttl');
     if (this.#releasing !== null) throw this.#over();

@@ -48,11 +48,13 @@ test('a lease has what its holder needs', async () => {
   assert.equal(lease.valid, true);
   assert.ok(lease.validity > 0 && lease.validity <= 5_000, String(lease.validity));
   assert.equal(lease.lost.aborted, false);
+  lease.throwIfInvalid();
 
   const round = await lease.release();
   assert.equal(round.quorum, 2);
   assert.equal(round.votes.length, 3);
   assert.equal(lease.valid, false);
+  assert.throws(() => lease.throwIfInvalid(), refused('not_holder'));
   assert.equal(lease.validity, 0);
   assert.equal(await lease.release(), round, 'a second release is the first one');
   assert.ok(await free('invoice/42'));
@@ -191,9 +193,22 @@ test('using renews, aborts at loss, releases at the end', async () => {
   const lost = client.using('used', { ttl: 300, renew: false }, async (lease, signal) => {
     await new Promise((resolve) => { signal.addEventListener('abort', resolve); });
     assert.equal(signal.reason.code, 'lost');
+    assert.throws(() => lease.throwIfInvalid(), (error) => error === signal.reason);
     assert.equal(lease.valid, false);
   });
   await assert.rejects(lost, refused('lost'));
+});
+
+test('a busy event loop loses no lease, and sees a loss all the same', async () => {
+  const block = (ms) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+  await client.using('busy', { ttl: 1_000 }, (lease) => {
+    block(1_500);
+    lease.throwIfInvalid();
+  });
+  await assert.rejects(client.using('busy', { ttl: 100, renew: false }, (lease) => {
+    block(150);
+    assert.throws(() => lease.throwIfInvalid(), refused('lost'));
+  }), (error) => error.code === 'lost' || error.code === 'not_holder');
 });
 
 test('a lease that nobody renews is lost at its deadline', async () => {
@@ -326,6 +341,7 @@ test('a closed client refuses, and has released everything', async () => {
   assert.ok(await free('closing'));
   await assert.rejects(closing.acquire('closing'), refused('closed'));
   await assert.rejects(closing.inspect('closing'), refused('closed'));
+  await assert.rejects(closing.list(), refused('closed'));
   assert.deepEqual(await closing.close(), { undelivered: [] });
 });
 
