@@ -68,4 +68,5 @@ foreach(file IN LISTS redlock_node_files)
   configure_file("${redlock_node_source}/${file}" "${redlock_node_package}/${file}" COPYONLY)
 endforeach()
 configure_file("${PROJECT_SOURCE_DIR}/LICENSE" "${redlock_node_package}/LICENSE" COPYONLY)
-configure_file("${PROJECT_SOURCE_DIR}/tools/docs/NODE.md" "${redlock_node_package}/README.md" COPYONLY)
+configure_file("${PROJECT_SOURCE_DIR}/tools/docs/NODE.md" "${redlock_node_package}/README.md"
+  COPYONLY)

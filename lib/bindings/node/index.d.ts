@@ -58,7 +58,8 @@ export function shared(resource: string): Target;
 /** Whoever names the same owner holds it too. */
 export function owned(resource: string, owner: string): Target;
 /** One of so many permits of a semaphore. */
-export function permit(resource: string, permits: number, options?: { holdAtLeast?: number }): Target;
+export function permit(
+  resource: string, permits: number, options?: { holdAtLeast?: number }): Target;
 /** Several resources, all or none. */
 export function allOf(resources: readonly string[], options?: { holdAtLeast?: number }): Target;
 /** At most once per interval: after its release nobody else has the lock until it is over. */
@@ -142,8 +143,8 @@ export interface AcquireOptions extends TryOptions {
   wait?: number;
 }
 
-/** A granted lock. It is released by `release`, at the end of `using`, when the client is closed, and
- *  when the process exits, but never by the garbage collector. */
+/** A granted lock. It is released by `release`, at the end of `using`, when the client is closed,
+ *  and when the process exits, but never by the garbage collector. */
 export class Lease {
   private constructor();
   /** Of a permit, its name: 'jobs#3'. Of several, the first one. */
@@ -158,8 +159,8 @@ export class Lease {
   readonly validity: number;
   /** The deadline in nanoseconds, by the clock of `now`. */
   readonly validUntil: bigint;
-  /** Aborted, with a RedlockError, when the deadline passes without a renewal, and when the client is
-   *  closed. Not by `release`. */
+  /** Aborted, with a RedlockError, when the deadline passes without a renewal, and when the client
+   *  is closed. Not by `release`. */
   readonly lost: AbortSignal;
   /** Throws a RedlockError unless the lease is valid: for each step that cannot be undone. */
   throwIfInvalid(): void;
@@ -296,6 +297,8 @@ export class Election {
   observe(options?: WatchOptions): AsyncIterableIterator<Leader | null>;
 }
 
+export type Work<T> = (lease: Lease, signal: AbortSignal) => T | Promise<T>;
+
 /** Of one deployment. Any number of calls may be in flight. */
 export class Client {
   private constructor();
@@ -305,12 +308,11 @@ export class Client {
   acquire(resource: Target, options?: AcquireOptions): Promise<Lease>;
   /** Asks once. null: it is held, or contenders divided the nodes. */
   tryAcquire(resource: Target, options?: TryOptions): Promise<Lease | null>;
-  /** Acquires, works, and releases. The lease is renewed meanwhile, unless `renew` is false. `signal`
-   *  is aborted when the lease is lost, and by the signal of the options. Fails if the lease was lost
-   *  before the work had ended, even if the work succeeded. */
-  using<T>(resource: Target, work: (lease: Lease, signal: AbortSignal) => T | Promise<T>): Promise<T>;
-  using<T>(resource: Target, options: AcquireOptions | undefined,
-    work: (lease: Lease, signal: AbortSignal) => T | Promise<T>): Promise<T>;
+  /** Acquires, works, and releases. The lease is renewed meanwhile, unless `renew` is false.
+   *  `signal` is aborted when the lease is lost, and by the signal of the options. Fails if the lease
+   *  was lost before the work had ended, even if the work succeeded. */
+  using<T>(resource: Target, work: Work<T>): Promise<T>;
+  using<T>(resource: Target, options: AcquireOptions | undefined, work: Work<T>): Promise<T>;
   /** By a token that was detached or came from another process. */
   extend(resource: Target, token: string, ttl?: number): Promise<Round>;
   release(resource: Target, token: string): Promise<Round>;

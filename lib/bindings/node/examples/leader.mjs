@@ -1,5 +1,5 @@
-// A worker that must run exactly once: one of these programs leads, the others wait, and one of them
-// takes over within seconds when the leader dies or is asked to stop:
+// A worker that must run exactly once: one of these programs leads, the others wait, and one of
+// them takes over within seconds when the leader dies or is asked to stop:
 //
 //   node leader.mjs redis://10.0.0.1 redis://10.0.0.2 redis://10.0.0.3
 import { hostname } from 'node:os';
@@ -11,7 +11,8 @@ const client = await Client.create({
   nodes: process.argv.slice(2),
   guards: { restart: false }, // only for servers that were started a moment ago
 });
-const election = client.election('worker', { candidate: `${hostname()}:${process.pid}`, ttl: 5_000 });
+const candidate = `${hostname()}:${process.pid}`;
+const election = client.election('worker', { candidate, ttl: 5_000 });
 
 const stop = new AbortController();
 for (const name of ['SIGINT', 'SIGTERM']) process.once(name, () => stop.abort());

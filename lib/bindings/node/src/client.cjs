@@ -110,7 +110,8 @@ class Client {
     const { native: terms, signal, onAtRisk } = acquireOptions(options);
     signal?.throwIfAborted();
     const ttl = terms.ttl ?? native.defaultTtl;
-    const { request, answer } = this.#connection.ask('acquire', [nativeTarget(resource), terms, once],
+    const { request, answer } = this.#connection.ask(
+      'acquire', [nativeTarget(resource), terms, once],
       (granted, id) => new Lease(this.#connection, id, granted, { ttl, onAtRisk }));
     const abort = () => this.#connection.cancel(request);
     signal?.addEventListener('abort', abort, { once: true });

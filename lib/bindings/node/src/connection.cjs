@@ -5,9 +5,9 @@
 const native = require('./native.cjs');
 const { RedlockError, closed } = require('./error.cjs');
 
-// By the id of a call, lease or client: who learns what comes for it. Everything in here stays alive:
-// calls until they are answered, leases until they end. A lease that was forgotten must not be
-// released by the garbage collector while the work that it protects goes on.
+// The receiver of each event, by the id of a call, lease or client. It stays alive in here: a call
+// until it is answered, a lease until it ends. A lease that was forgotten must not be released by
+// the garbage collector while the work that it protects goes on.
 const listeners = new Map();
 let lastId = 0;
 
@@ -34,7 +34,7 @@ function closeHandle(handle) {
   });
 }
 
-// process.exit() does not run the hooks of addons. The end of a worker does, and so the addon has one.
+// process.exit() does not run the hooks of addons. The end of a worker does: the addon has one.
 let watchesExit = false;
 function closeAllAtExit() {
   if (watchesExit) return;
@@ -45,7 +45,7 @@ function closeAllAtExit() {
   });
 }
 
-/** Calls back into the caller's code; what it throws is an uncaught exception, as of any callback. */
+/** Calls the caller's code. An exception of it is an uncaught one, as in any other callback. */
 function notify(callback, argument) {
   try {
     callback(argument);
@@ -54,7 +54,7 @@ function notify(callback, argument) {
   }
 }
 
-/** Errors come from the addon, from no line of the caller's: they get those that wait for them. */
+/** Gives an error, which comes from no line of the caller's, the stack of those that wait for it. */
 async function traced(answer) {
   try {
     return await answer;
@@ -171,4 +171,7 @@ class Connection {
   }
 }
 
-module.exports = { Connection, notify, counts: () => ({ listeners: listeners.size, open: open.size }) };
+/** For tests: there must not be more than there is in use. */
+const counts = () => ({ listeners: listeners.size, open: open.size });
+
+module.exports = { Connection, notify, counts };

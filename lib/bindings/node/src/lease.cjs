@@ -87,8 +87,8 @@ class Lease {
     return this.token;
   }
 
-  /** The end of the work that it protects: fails if the lock was lost before, because another holder
-   *  may have worked at the same time. Nodes that cannot be reached do no harm then. */
+  /** The end of the work that it protects: fails if the lock was lost before, because another
+   *  holder may have worked at the same time. Nodes that cannot be reached do no harm then. */
   async finish() {
     if (this.#releasing !== null) return;
     if (this.#loss !== null) {

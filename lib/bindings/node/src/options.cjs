@@ -1,7 +1,7 @@
 'use strict';
 
-// What callers give, checked: a mistake in a name or a type is a TypeError that names it. Values are
-// the library's to judge.
+// Checks the options of callers: a mistake in a name or a type is a TypeError that names it. Values
+// are the library's to judge.
 
 const checks = {
   text: ['a string', (value) => typeof value === 'string'],
@@ -40,7 +40,8 @@ function pick(given, table, where) {
   check('object', given, where);
   for (const [name, value] of Object.entries(given)) {
     if (!Object.hasOwn(table, name)) {
-      throw new TypeError(`${where}.${name} is not known; known are ${Object.keys(table).join(', ')}`);
+      throw new TypeError(
+        `${where}.${name} is not known; known are ${Object.keys(table).join(', ')}`);
     }
     if (value === undefined || value === null) continue;
     picked[name] = check(table[name], value, `${where}.${name}`);

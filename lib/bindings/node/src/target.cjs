@@ -25,7 +25,8 @@ function nativeTarget(given) {
   }
   const { kind = 'exclusive', resources, ...rest } = pick(given, table, 'target');
   if (!Object.hasOwn(kinds, kind)) {
-    throw new TypeError(`target.kind '${kind}': one of ${Object.keys(kinds).join(', ')} is allowed`);
+    throw new TypeError(
+      `target.kind '${kind}': one of ${Object.keys(kinds).join(', ')} is allowed`);
   }
   if ((kind === 'allOf') !== (resources !== undefined)) {
     throw new TypeError(`a target of the kind ${kind} needs `

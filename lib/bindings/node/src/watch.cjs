@@ -1,8 +1,8 @@
 'use strict';
 
 /**
- * An asynchronous iterator over what a resource becomes. Whoever reads slowly gets the newest and misses
- * what was between. `convert(inspection)` makes what is read of an inspection, undefined: nothing.
+ * An asynchronous iterator over the states of a resource. A slow reader gets the newest and misses
+ * those between. `convert(inspection)` makes the value that is read; undefined: there is none.
  *
  * It asks the nodes from the first `next` on, and keeps the process alive while one waits.
  */

@@ -145,15 +145,16 @@ test('a lease that is granted as the signal comes is released', async () => {
 });
 
 test('the kinds of targets', async () => {
-  const readers = [await client.acquire(shared('document')), await other.acquire(shared('document'))];
+  const two = async (target) => [await client.acquire(target), await other.acquire(target)];
+  const readers = await two(shared('document'));
   assert.equal(await client.tryAcquire('document'), null);
   await Promise.all(readers.map((reader) => reader.release()));
 
-  const holds = [await client.acquire(owned('tree', 'me')), await other.acquire(owned('tree', 'me'))];
+  const holds = await two(owned('tree', 'me'));
   assert.equal(await client.tryAcquire(owned('tree', 'you')), null);
   await Promise.all(holds.map((hold) => hold.release()));
 
-  const permits = [await client.acquire(permit('jobs', 2)), await other.acquire(permit('jobs', 2))];
+  const permits = await two(permit('jobs', 2));
   assert.deepEqual(permits.map((lease) => lease.resource).sort(), ['jobs#0', 'jobs#1']);
   assert.equal(await client.tryAcquire(permit('jobs', 2)), null);
   await Promise.all(permits.map((lease) => lease.release()));
@@ -165,7 +166,7 @@ test('the kinds of targets', async () => {
 
   const once = await client.acquire(interval('mail', 10_000));
   await once.release();
-  assert.equal(await other.tryAcquire(interval('mail', 10_000)), null, 'not before the interval is over');
+  assert.equal(await other.tryAcquire(interval('mail', 10_000)), null, 'the interval goes on');
 
   const literal = await client.acquire({ kind: 'exclusive', resource: 'literal' });
   await literal.release();
@@ -320,7 +321,8 @@ test('too few nodes: unavailable, with why', async () => {
   });
   await assert.rejects(silent.tryAcquire('x'), (error) => {
     refused('unavailable')(error);
-    assert.deepEqual(error.votes.slice(0, 2).map((vote) => vote.vote), ['unreachable', 'unreachable']);
+    assert.deepEqual(error.votes.map((vote) => vote.vote).slice(0, 2),
+      ['unreachable', 'unreachable']);
     return true;
   });
   await silent.close();

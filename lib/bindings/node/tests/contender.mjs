@@ -62,7 +62,8 @@ function replace(file, from, to) {
   const script =
     'line=; read -r line <"$1"; [ "$line" = "$2" ] || exit 1; printf "%s\\n" "$3" 1<>"$1"';
   return new Promise((done, failed) => {
-    const child = spawn('flock', [file, 'sh', '-c', script, 'sh', file, from, to], { stdio: 'ignore' });
+    const child = spawn('flock', [file, 'sh', '-c', script, 'sh', file, from, to],
+      { stdio: 'ignore' });
     child.on('error', failed);
     child.on('exit', (code) => done(code === 0));
   });
@@ -86,9 +87,9 @@ async function acquire(resource, ttl, options) {
     const lease = await client.acquire(resource, { ttl, wait: between(0, 500), ...options });
     return new Holding(resource, lease, ttl, asked);
   } catch (error) {
-    if (!(error instanceof RedlockError) && error.name !== 'TimeoutError') throw error;
-    record('failed', resource, asked, now(), error.code === undefined || error.name !== 'RedlockError'
-      ? 'cancelled' : error.code);
+    const cancelled = error.name === 'TimeoutError';
+    if (!cancelled && !(error instanceof RedlockError)) throw error;
+    record('failed', resource, asked, now(), cancelled ? 'cancelled' : error.code);
     return undefined;
   }
 }
@@ -107,7 +108,9 @@ async function holdOnce(resource) {
     await holding.lease.extend(ttl).catch(() => {});
     if (holding.valid()) await update(holding);
   }
-  if (oneIn(30)) for (const end = now() + nanoseconds(ttl); now() < end && holding.valid();) await pause(5);
+  if (oneIn(30)) {
+    for (const end = now() + nanoseconds(ttl); now() < end && holding.valid();) await pause(5);
+  }
   holding.ends('released');
   await holding.lease.release().catch(() => {});
   return true;

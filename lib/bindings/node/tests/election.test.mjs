@@ -68,11 +68,12 @@ test('lead resigns when the work is done', async () => {
 
 test('observe reports each leader', async () => {
   const election = other.election('observed', { candidate: 'two', pollInterval: 100 });
+  const candidate = client.election('observed', { candidate: 'one' });
   const seen = [];
   let leadership;
   for await (const leader of election.observe()) {
     seen.push(leader?.candidate ?? null);
-    if (seen.length === 1) leadership = await client.election('observed', { candidate: 'one' }).campaign();
+    if (seen.length === 1) leadership = await candidate.campaign();
     if (leader !== null) await leadership.resign();
     if (seen.length === 3) break;
   }

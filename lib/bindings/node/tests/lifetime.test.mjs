@@ -91,7 +91,8 @@ test('process.exit with an open client releases its leases', async () => {
 
 test('so does the end by an exception, which may come from a callback', async () => {
   const child = run(`
-    client.acquire('exception', { ttl: 200, renew: { maxRenewals: 0 }, onAtRisk() { throw new Error('risk'); } });
+    const onAtRisk = () => { throw new Error('risk'); };
+    await client.acquire('exception', { ttl: 200, renew: { maxRenewals: 0 }, onAtRisk });
     await client.acquire('exception-held', { renew: true });
     setInterval(() => {}, 1000);`);
   assert.equal(await child.ended, 1, child.errors);

@@ -20,8 +20,8 @@ export async function eventually(what, condition, limit = 20_000) {
   }
 }
 
-// The shell outlives the test by as much as it takes to end the server and to remove its folder: its
-// standard input ends with the test.
+// The shell outlives the test by as much as it takes to end the server and to remove its folder:
+// its standard input ends with the test.
 const guard = `
   redis-server "$@" >/dev/null 2>&1 </dev/null &
   echo $!
@@ -39,8 +39,10 @@ class Node {
   }
 
   async start() {
-    this.shell = spawn('sh', ['-c', guard, this.folder, '--port', '0', '--unixsocket', this.socket,
-      '--save', '', '--appendonly', 'no', '--dir', this.folder], { stdio: ['pipe', 'pipe', 'inherit'] });
+    const options = ['--port', '0', '--unixsocket', this.socket, '--save', '', '--appendonly', 'no',
+      '--dir', this.folder];
+    this.shell = spawn('sh', ['-c', guard, this.folder, ...options],
+      { stdio: ['pipe', 'pipe', 'inherit'] });
     this.pid = Number((await once(createInterface(this.shell.stdout), 'line'))[0]);
     await eventually('the server answers', () => this.command('PING').then(() => true, () => false));
     this.shell.unref();
