@@ -1,6 +1,6 @@
 // All durations are milliseconds, and may be fractions of them.
 
-/** Why a call failed. `lost` is the package's own: the lease's deadline passed without a renewal. */
+/** Why a call failed. `lost` is the package's own: the deadline passed without a renewal. */
 export type ErrorCode =
   | 'held' | 'split' | 'unavailable' | 'expired' | 'excluded' | 'not_holder' | 'cancelled'
   | 'closed' | 'forked' | 'would_block' | 'invalid_argument' | 'limit_reached' | 'no_memory'
@@ -11,7 +11,8 @@ export interface NodeVote {
   /** As configured, without the password. */
   readonly url: string;
   readonly vote:
-    'pending' | 'granted' | 'refused' | 'timeout' | 'unreachable' | 'error' | 'excluded' | 'unknown';
+    | 'pending' | 'granted' | 'refused' | 'timeout' | 'unreachable' | 'error' | 'excluded'
+    | 'unknown';
   readonly roundTrip: number | null;
   /** Refused: the token stored there, if the server says; otherwise empty. */
   readonly holder: string;
@@ -309,8 +310,8 @@ export class Client {
   /** Asks once. null: it is held, or contenders divided the nodes. */
   tryAcquire(resource: Target, options?: TryOptions): Promise<Lease | null>;
   /** Acquires, works, and releases. The lease is renewed meanwhile, unless `renew` is false.
-   *  `signal` is aborted when the lease is lost, and by the signal of the options. Fails if the lease
-   *  was lost before the work had ended, even if the work succeeded. */
+   *  `signal` is aborted when the lease is lost, and by the signal of the options. Fails if the
+   *  lease was lost before the work had ended, even if the work succeeded. */
   using<T>(resource: Target, work: Work<T>): Promise<T>;
   using<T>(resource: Target, options: AcquireOptions | undefined, work: Work<T>): Promise<T>;
   /** By a token that was detached or came from another process. */

@@ -54,7 +54,7 @@ function notify(callback, argument) {
   }
 }
 
-/** Gives an error, which comes from no line of the caller's, the stack of those that wait for it. */
+/** Gives an error, which no line of the caller's made, the stack of those that wait for it. */
 async function traced(answer) {
   try {
     return await answer;

@@ -127,7 +127,7 @@ test('workers have clients of their own, and leave nothing behind', async () => 
   assert.ok(await isFree('worker-2'));
 });
 
-test('a client that is forgotten is closed, a lease that is forgotten is not released', async () => {
+test('a forgotten client is closed, a forgotten lease is not released', async () => {
   await collected('what earlier tests left', () => counts().open === 1);
   const used = counts();
   await (async () => {

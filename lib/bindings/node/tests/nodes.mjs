@@ -44,7 +44,8 @@ class Node {
     this.shell = spawn('sh', ['-c', guard, this.folder, ...options],
       { stdio: ['pipe', 'pipe', 'inherit'] });
     this.pid = Number((await once(createInterface(this.shell.stdout), 'line'))[0]);
-    await eventually('the server answers', () => this.command('PING').then(() => true, () => false));
+    const answers = () => this.command('PING').then(() => true, () => false);
+    await eventually('the server answers', answers);
     this.shell.unref();
     this.shell.stdin.unref();
     this.shell.stdout.unref();
