@@ -1,0 +1,52 @@
+#pragma once
+
+#include "bindings/node/addon/js.hpp"
+
+/// What ../src/native.cjs can call. A `client` and a `lease` are the values that `open` and a
+/// granted acquire gave; a request is a BigInt. All calls that ask the nodes take the id under
+/// which the handler of the client learns the answer.
+namespace redlock::node {
+
+/// (options, handler, events, observe) → {error, client}
+[[nodiscard]] napi_value open(const Arguments& call);
+/// (client, referenced): whether the client keeps the process alive.
+[[nodiscard]] napi_value reference(const Arguments& call);
+/// (client, id)
+[[nodiscard]] napi_value close(const Arguments& call);
+/// (client): closes and waits, at the end of the process.
+[[nodiscard]] napi_value end(const Arguments& call);
+
+/// (client, id, target, options, once) → request
+[[nodiscard]] napi_value acquire(const Arguments& call);
+/// (client, id, resource, pollInterval) → request
+[[nodiscard]] napi_value watch(const Arguments& call);
+/// (client, request)
+[[nodiscard]] napi_value cancel(const Arguments& call);
+/// (client, id, lease, ttl)
+[[nodiscard]] napi_value extend_lease(const Arguments& call);
+/// (client, id, lease)
+[[nodiscard]] napi_value release_lease(const Arguments& call);
+/// (client, id, target, token, ttl)
+[[nodiscard]] napi_value extend(const Arguments& call);
+/// (client, id, target, token)
+[[nodiscard]] napi_value release(const Arguments& call);
+/// (client, id, resource, token)
+[[nodiscard]] napi_value holds(const Arguments& call);
+/// (client, id, resource)
+[[nodiscard]] napi_value inspect(const Arguments& call);
+
+/// (lease) → milliseconds, 0 if it has ended
+[[nodiscard]] napi_value remaining(const Arguments& call);
+/// (lease) → whether it is valid
+[[nodiscard]] napi_value valid(const Arguments& call);
+/// (lease) → its deadline in nanoseconds, by the clock of `now`
+[[nodiscard]] napi_value valid_until(const Arguments& call);
+/// () → nanoseconds
+[[nodiscard]] napi_value now(const Arguments& call);
+/// (lease): leaves the key on the nodes
+[[nodiscard]] napi_value detach(const Arguments& call);
+
+/// (options, pattern, keysPerNode) → promise of {error, list}
+[[nodiscard]] napi_value list(const Arguments& call);
+
+}  // namespace redlock::node

@@ -1,0 +1,143 @@
+#include "bindings/node/addon/client.hpp"
+
+#include <array>
+#include <string>
+
+namespace redlock::node {
+namespace {
+
+using Kept = std::shared_ptr<Client>;
+
+/// On JavaScript's thread. Without `env`, the environment is being taken down.
+void deliver(napi_env env, napi_value handler, void*, void* data) noexcept {
+  const std::unique_ptr<Message> message(static_cast<Message*>(data));
+  if (env == nullptr) return;
+  try {
+    message->deliver(Js(env), handler);
+  } catch (const Pending&) {
+    // Node.js reports what is pending: the handler itself lets nothing out.
+  }
+}
+
+void free_kept(napi_env, void* kept, void*) noexcept {
+  const std::unique_ptr<Kept> owned(static_cast<Kept*>(kept));
+}
+
+void end_client(void* client) noexcept { static_cast<Client*>(client)->end(); }
+
+[[nodiscard]] const char* name_of(redlock_node_event_kind kind) noexcept {
+  constexpr std::array names{"up", "down", "protocol", "excluded", "undelivered", "learned"};
+  const auto i = static_cast<std::size_t>(kind);
+  return kind >= 0 && i < names.size() ? names.at(i) : "unknown";
+}
+
+[[nodiscard]] const char* name_of_observation(redlock_observation_kind kind) noexcept {
+  constexpr std::array names{"acquire-began", "acquire-ended", "hold-began", "hold-ended",
+                             "lease-lost"};
+  const auto i = static_cast<std::size_t>(kind);
+  return kind >= 0 && i < names.size() ? names.at(i) : "unknown";
+}
+
+}  // namespace
+
+ErrorPtr Client::open(redlock_client_options options, napi_value handler, double events,
+                      bool observe) {
+  napi_value name = nullptr;
+  check(env_, napi_create_string_utf8(env_, "quorum-redlock", NAPI_AUTO_LENGTH, &name));
+  auto kept = std::make_unique<Kept>(shared_from_this());
+  check(env_, napi_create_threadsafe_function(env_, handler, nullptr, name, 0, 1, kept.get(),
+                                              free_kept, nullptr, deliver, &queue_));
+  static_cast<void>(kept.release());
+  // An idle client does not keep the process alive.
+  set_referenced(false);
+
+  events_ = events;
+  options.context = this;
+  if (events != 0) {
+    options.on_node_event = [](void* context, const redlock_node_event* event) noexcept {
+      auto& client = *static_cast<Client*>(context);
+      client.send(client.events_, "node",
+                  [kind = event->kind, node = event->node, url = std::string(event->url),
+                   message = std::string(event->message)](const Js& js) {
+                    return Outcome{js.null(),
+                                   js.object({{"kind", js.text(name_of(kind))},
+                                              {"node", js.number(static_cast<double>(node))},
+                                              {"url", js.text(url.c_str())},
+                                              {"message", js.text(message.c_str())}})};
+                  });
+    };
+  }
+  if (observe) {
+    options.on_observation = [](void* context, const redlock_observation* seen) noexcept {
+      auto& client = *static_cast<Client*>(context);
+      client.send(
+          client.events_, "observation",
+          [kind = seen->kind, failure = seen->failure, call = seen->call, at = seen->at_ns,
+           resource = std::string(seen->resource), token = std::string(seen->token),
+           fencing = seen->fencing_token, end = std::string(seen->end)](const Js& js) {
+            const bool failed = failure != REDLOCK_OK;
+            return Outcome{
+                js.null(),
+                js.object({{"kind", js.text(name_of_observation(kind))},
+                           {"failure", failed ? js.text(redlock_status_name(failure)) : js.null()},
+                           {"call", js.bigint(call)},
+                           {"at", js.milliseconds(at)},
+                           {"resource", js.text(resource.c_str())},
+                           {"token", js.text(token.c_str())},
+                           {"fencingToken", fencing == 0 ? js.null() : js.bigint(fencing)},
+                           {"end", js.text(end.c_str())}})};
+          });
+    };
+  }
+  redlock_error* error = nullptr;
+  if (redlock_async_create(&options, nullptr, &client_, &error) != REDLOCK_OK) {
+    finish();
+    return ErrorPtr(error);
+  }
+  // Hooks run in the opposite order: this one before that of the queue, so that the loop thread has
+  // ended when the queue does.
+  check(env_, napi_add_env_cleanup_hook(env_, end_client, this));
+  return nullptr;
+}
+
+void Client::set_referenced(bool referenced) const {
+  if (queue_ == nullptr) return;
+  check(env_, referenced ? napi_ref_threadsafe_function(env_, queue_)
+                         : napi_unref_threadsafe_function(env_, queue_));
+}
+
+void Client::close(double id) {
+  const auto done = [](void* context, redlock_close_report* report, redlock_error* error) noexcept {
+    const std::unique_ptr<Pledge> pledge(static_cast<Pledge*>(context));
+    pledge->client->send(pledge->id, "answer",
+                         [client = pledge->client, report = ReportPtr(report),
+                          error = ErrorPtr(error)](const Js& js) {
+                           client->finish();
+                           return error ? Outcome{error_value(js, *error), js.null()}
+                                        : Outcome{js.null(), report_value(js, *report)};
+                         });
+  };
+  redlock_async_close(client_, done, std::make_unique<Pledge>(Pledge{this, id}).release());
+}
+
+void Client::finish() noexcept {
+  if (client_ != nullptr) {
+    static_cast<void>(napi_remove_env_cleanup_hook(env_, end_client, this));
+    redlock_async_free(std::exchange(client_, nullptr));
+  }
+  // What is still in the queue is delivered before it ends.
+  if (queue_ != nullptr) {
+    static_cast<void>(
+        napi_release_threadsafe_function(std::exchange(queue_, nullptr), napi_tsfn_release));
+  }
+}
+
+void Client::end() noexcept { redlock_async_free(std::exchange(client_, nullptr)); }
+
+void Client::enqueue(std::unique_ptr<Message> message) noexcept {
+  // Unbounded, so it is refused only when the queue has ended.
+  const auto status = napi_call_threadsafe_function(queue_, message.get(), napi_tsfn_nonblocking);
+  if (status == napi_ok) static_cast<void>(message.release());
+}
+
+}  // namespace redlock::node

@@ -1,0 +1,109 @@
+#pragma once
+
+#include <node_api.h>
+
+#include <memory>
+#include <utility>
+
+#include "bindings/node/addon/js.hpp"
+#include "bindings/node/addon/results.hpp"
+#include "redlock.h"
+
+namespace redlock::node {
+
+/// Something that JavaScript learns: `handler(id, event, error, result)` is called for it.
+struct Outcome {
+  napi_value error;
+  napi_value result;
+};
+
+/// On its way from the client's loop thread to JavaScript's.
+class Message {
+ public:
+  Message() = default;
+  virtual ~Message() = default;
+  Message(const Message&) = delete;
+  Message& operator=(const Message&) = delete;
+  /// On JavaScript's thread. Throws Pending.
+  virtual void deliver(const Js& js, napi_value handler) = 0;
+};
+
+/// `make(js)` makes the Outcome, on JavaScript's thread. It owns what it makes it of: a message
+/// that is never delivered frees that.
+template <typename Make>
+class MessageOf final : public Message {
+ public:
+  MessageOf(double id, const char* event, Make make)
+      : id_(id), event_(event), make_(std::move(make)) {}
+
+  void deliver(const Js& js, napi_value handler) override {
+    const Outcome outcome = make_(js);
+    const std::array<napi_value, 4> arguments{js.number(id_), js.text(event_), outcome.error,
+                                              outcome.result};
+    check(js.env(), napi_call_function(js.env(), js.null(), handler, arguments.size(),
+                                       arguments.data(), nullptr));
+  }
+
+ private:
+  double id_;
+  const char* event_;
+  Make make_;
+};
+
+/// A client of the library, with a loop thread of its own, and the queue by which its answers come
+/// to JavaScript's thread.
+///
+/// Why not on Node's own loop, as redlock.h allows: the library is compiled for the system's libuv,
+/// and a `uv_loop_t` of the one within Node.js has another layout and other functions.
+///
+/// It is kept by the value that JavaScript has, and by the queue. The library's callbacks have a
+/// plain pointer: the queue ends only after the client has been freed, and with it its callbacks.
+class Client : public std::enable_shared_from_this<Client> {
+ public:
+  explicit Client(napi_env env) noexcept : env_(env) {}
+  ~Client() = default;
+  Client(const Client&) = delete;
+  Client& operator=(const Client&) = delete;
+
+  /// Throws Pending. `events` is the id by which the handler learns of nodes and observations, and
+  /// 0 if it does not want to.
+  [[nodiscard]] ErrorPtr open(redlock_client_options options, napi_value handler, double events,
+                              bool observe);
+
+  /// NULL after `finish` and `end`.
+  [[nodiscard]] redlock_async* get() const noexcept { return client_; }
+
+  /// Whether the queue keeps the process alive.
+  void set_referenced(bool referenced) const;
+
+  /// Closes; the answer comes like any other.
+  void close(double id);
+
+  /// Closes, waits and frees: at the end of the process or of a worker.
+  void end() noexcept;
+
+  /// From any thread, for as long as the library's client lives.
+  template <typename Make>
+  void send(double id, const char* event, Make make) noexcept {
+    // Out of memory, it ends the process there and then, as Node.js itself does.
+    enqueue(std::make_unique<MessageOf<Make>>(id, event, std::move(make)));
+  }
+
+ private:
+  void enqueue(std::unique_ptr<Message> message) noexcept;
+  /// After the answer to `close`: nothing blocks any more.
+  void finish() noexcept;
+
+  napi_env env_;
+  redlock_async* client_ = nullptr;
+  napi_threadsafe_function queue_ = nullptr;
+  double events_ = 0;
+};
+
+/// The context of a callback that answers once.
+struct Pledge {
+  Client* client;
+  double id;
+};
+
+}  // namespace redlock::node

@@ -1,0 +1,57 @@
+#include <node_api.h>
+
+#include "bindings/node/addon/calls.hpp"
+#include "bindings/node/addon/js.hpp"
+#include "redlock.h"
+
+namespace redlock::node {
+namespace {
+
+template <napi_value (*body)(const Arguments&)>
+[[nodiscard]] napi_value function(napi_env env, const char* name) {
+  napi_value made = nullptr;
+  check(env, napi_create_function(env, name, NAPI_AUTO_LENGTH, entry<body>, nullptr, &made));
+  return made;
+}
+
+[[nodiscard]] napi_value make_module(napi_env env) {
+  const Js js(env);
+  redlock_acquire_options defaults{};
+  redlock_acquire_options_init(&defaults, sizeof(defaults));
+  return js.object({{"version", js.text(redlock_version())},
+                    {"defaultTtl", js.milliseconds(defaults.ttl_ns)},
+                    {"open", function<open>(env, "open")},
+                    {"reference", function<reference>(env, "reference")},
+                    {"close", function<close>(env, "close")},
+                    {"end", function<end>(env, "end")},
+                    {"acquire", function<acquire>(env, "acquire")},
+                    {"watch", function<watch>(env, "watch")},
+                    {"cancel", function<cancel>(env, "cancel")},
+                    {"extendLease", function<extend_lease>(env, "extendLease")},
+                    {"releaseLease", function<release_lease>(env, "releaseLease")},
+                    {"extend", function<extend>(env, "extend")},
+                    {"release", function<release>(env, "release")},
+                    {"holds", function<holds>(env, "holds")},
+                    {"inspect", function<inspect>(env, "inspect")},
+                    {"remaining", function<remaining>(env, "remaining")},
+                    {"valid", function<valid>(env, "valid")},
+                    {"validUntil", function<valid_until>(env, "validUntil")},
+                    {"now", function<now>(env, "now")},
+                    {"detach", function<detach>(env, "detach")},
+                    {"list", function<list>(env, "list")}});
+}
+
+}  // namespace
+}  // namespace redlock::node
+
+/// By this name Node.js finds it. Once for each worker: nothing here is shared between them.
+extern "C" __attribute__((visibility("default"))) napi_value napi_register_module_v1(
+    napi_env env, napi_value exports);
+
+napi_value napi_register_module_v1(napi_env env, napi_value) {
+  try {
+    return redlock::node::make_module(env);
+  } catch (const redlock::node::Pending&) {
+    return nullptr;
+  }
+}

@@ -1,0 +1,130 @@
+#include "bindings/node/addon/options.hpp"
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <utility>
+
+#include "bindings/node/addon/js.hpp"
+
+namespace redlock::node {
+namespace {
+
+/// Writes the members of an object that are given into options of C.
+class Reader {
+ public:
+  Reader(napi_env env, napi_value given, Texts& texts) noexcept
+      : env_(env), given_(given), texts_(&texts) {}
+
+  void text(const char* name, const char*& to) const {
+    if_given(name, [&](napi_value value) { to = texts_->keep(text_from(env_, value)); });
+  }
+  void flag(const char* name, bool& to) const {
+    if_given(name, [&](napi_value value) { to = boolean_from(env_, value); });
+  }
+  void duration(const char* name, std::int64_t& to) const {
+    if_given(name, [&](napi_value value) { to = nanoseconds_from(env_, value); });
+  }
+  void count(const char* name, std::uint64_t& to) const {
+    if_given(name, [&](napi_value value) {
+      const double number = number_from(env_, value);
+      if (number == std::numeric_limits<double>::infinity()) {
+        to = UINT64_MAX;
+      } else if (number < 0 || number > 0x1p53 || std::floor(number) != number) {
+        throw_type_error(env_, std::string(name) + " is no whole number from 0 on");
+      } else {
+        to = static_cast<std::uint64_t>(number);
+      }
+    });
+  }
+  void list(const char* name, const char* const*& to, std::size_t& size) const {
+    if_given(name, [&](napi_value value) {
+      const auto& all = texts_->keep_all(env_, value);
+      to = all.data();
+      size = all.size();
+    });
+  }
+
+ private:
+  template <typename Read>
+  void if_given(const char* name, Read read) const {
+    napi_value value = member_of(env_, given_, name);
+    if (is_given(env_, value)) read(value);
+  }
+
+  napi_env env_;
+  napi_value given_;
+  Texts* texts_;
+};
+
+}  // namespace
+
+const std::vector<const char*>& Texts::keep_all(napi_env env, napi_value array) {
+  std::uint32_t size = 0;
+  check(env, napi_get_array_length(env, array, &size));
+  auto& all = lists_.emplace_back();
+  for (std::uint32_t i = 0; i < size; ++i) {
+    napi_value element = nullptr;
+    check(env, napi_get_element(env, array, i, &element));
+    all.push_back(keep(text_from(env, element)));
+  }
+  return all;
+}
+
+redlock_client_options client_options_from(napi_env env, napi_value given, Texts& texts) {
+  redlock_client_options options{};
+  redlock_client_options_init(&options, sizeof(options));
+  const Reader read(env, given, texts);
+  read.list("nodes", options.nodes, options.node_count);
+  read.count("quorum", options.quorum);
+  read.text("name", options.name);
+  read.text("user", options.user);
+  read.text("password", options.password);
+  read.text("caFile", options.tls_ca_file);
+  read.text("certificateFile", options.tls_certificate_file);
+  read.text("keyFile", options.tls_key_file);
+  read.duration("shortestNodeLimit", options.shortest_node_limit_ns);
+  read.duration("longestNodeLimit", options.longest_node_limit_ns);
+  read.duration("maxTtl", options.max_ttl_ns);
+  read.duration("quarantine", options.quarantine_ns);
+  read.duration("clockBound", options.clock_bound_ns);
+  read.flag("guardRestart", options.guard_restart);
+  read.flag("guardClock", options.guard_clock);
+  read.flag("trustDurable", options.trust_durable);
+  read.flag("nameHolders", options.name_holders);
+  read.flag("plainCommands", options.plain_commands);
+  return options;
+}
+
+redlock_acquire_options acquire_options_from(napi_env env, napi_value given, Texts& texts) {
+  redlock_acquire_options options{};
+  redlock_acquire_options_init(&options, sizeof(options));
+  const Reader read(env, given, texts);
+  read.duration("ttl", options.ttl_ns);
+  read.duration("wait", options.wait_ns);
+  read.flag("renew", options.renew);
+  read.count("maxRenewals", options.max_renewals);
+  read.duration("maxHold", options.max_hold_ns);
+  read.duration("orphanTtl", options.orphan_ttl_ns);
+  read.text("name", options.name);
+  read.flag("fencing", options.fencing);
+  read.flag("askRemaining", options.ask_remaining);
+  return options;
+}
+
+redlock_target target_from(napi_env env, napi_value given, Texts& texts) {
+  redlock_target target{};
+  redlock_target_init(&target, sizeof(target));
+  const Reader read(env, given, texts);
+  std::uint64_t kind = REDLOCK_TARGET_EXCLUSIVE;
+  read.count("kind", kind);
+  target.kind = static_cast<redlock_target_kind>(kind);
+  read.text("resource", target.resource);
+  read.list("moreResources", target.more_resources, target.more_resource_count);
+  read.text("owner", target.owner);
+  read.count("permits", target.permits);
+  read.duration("holdAtLeast", target.hold_at_least_ns);
+  return target;
+}
+
+}  // namespace redlock::node

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <node_api.h>
+
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "redlock.h"
+
+namespace redlock::node {
+
+/// The texts that options of C point to.
+class Texts {
+ public:
+  [[nodiscard]] const char* keep(std::string text) {
+    return texts_.emplace_back(std::move(text)).c_str();
+  }
+  /// An array of texts. The pointers live as long as this object.
+  [[nodiscard]] const std::vector<const char*>& keep_all(napi_env env, napi_value array);
+
+ private:
+  // A deque: texts that were kept stay where they are.
+  std::deque<std::string> texts_{};
+  std::deque<std::vector<const char*>> lists_{};
+};
+
+// Read the objects that ../src makes of what its callers give: members that are undefined or null
+// have the library's defaults. Throw Pending.
+[[nodiscard]] redlock_client_options client_options_from(napi_env env, napi_value given,
+                                                         Texts& texts);
+[[nodiscard]] redlock_acquire_options acquire_options_from(napi_env env, napi_value given,
+                                                           Texts& texts);
+[[nodiscard]] redlock_target target_from(napi_env env, napi_value given, Texts& texts);
+
+}  // namespace redlock::node

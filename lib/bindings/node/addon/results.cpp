@@ -1,0 +1,143 @@
+#include "bindings/node/addon/results.hpp"
+
+#include <utility>
+
+namespace redlock::node {
+namespace {
+
+[[nodiscard]] napi_value count_value(const Js& js, std::uint64_t count) {
+  return js.number(static_cast<double>(count));
+}
+
+[[nodiscard]] napi_value vote_value(const Js& js, const redlock_node_vote& vote) {
+  return js.object({{"url", js.text(vote.url)},
+                    {"vote", js.text(redlock_vote_name(vote.vote))},
+                    {"roundTrip", js.milliseconds(vote.round_trip_ns)},
+                    {"holder", js.text(vote.holder)},
+                    {"remaining", js.milliseconds(vote.remaining_ns)},
+                    {"message", js.text(vote.message)}});
+}
+
+[[nodiscard]] napi_value texts_value(const Js& js, const char* const* texts, std::uint64_t count) {
+  return js.list(count, [&](std::size_t i) { return js.text(texts[i]); });
+}
+
+[[nodiscard]] napi_value node_value(const Js& js, const redlock_node_inspection& node) {
+  return js.object({{"url", js.text(node.url)},
+                    {"kind", js.text(redlock_lock_kind_name(node.kind))},
+                    {"holder", js.text(node.holder)},
+                    {"holderName", js.text(node.holder_name)},
+                    {"holds", js.number(node.holds)},
+                    {"waiters", js.number(node.waiters)},
+                    {"tokens", texts_value(js, node.tokens, node.token_count)},
+                    {"names", texts_value(js, node.names, node.name_count)},
+                    {"next", js.text(node.next)},
+                    {"nextName", js.text(node.next_name)},
+                    {"remaining", js.milliseconds(node.remaining_ns)},
+                    {"fencingToken", js.bigint(node.fencing)},
+                    {"quarantine", js.milliseconds(node.quarantine_ns)},
+                    {"error", js.text(node.error)}});
+}
+
+[[nodiscard]] napi_value broken_value(const Js& js, const redlock_broken_lock& broken) {
+  return js.object({{"time", js.milliseconds(broken.time_ns)},
+                    {"token", js.text(broken.token)},
+                    {"by", js.text(broken.by)}});
+}
+
+[[nodiscard]] napi_value lock_value(const Js& js, const redlock_listed_lock& lock) {
+  return js.object(
+      {{"resource", js.text(lock.resource)},
+       {"kind", js.text(redlock_lock_kind_name(lock.kind))},
+       {"state", js.text(lock.state)},
+       {"holder", js.text(lock.holder)},
+       {"holds", count_value(js, lock.holds)},
+       {"permits", lock.permits < 0 ? js.null() : js.number(static_cast<double>(lock.permits))},
+       {"remaining", js.milliseconds(lock.remaining_ns)},
+       {"waiters", count_value(js, lock.waiters)},
+       {"nodes", count_value(js, lock.nodes)}});
+}
+
+}  // namespace
+
+napi_value round_value(const Js& js, const redlock_round& round) {
+  return js.object(
+      {{"quorum", count_value(js, round.quorum)},
+       {"ttl", js.milliseconds(round.ttl_ns)},
+       {"elapsed", js.milliseconds(round.elapsed_ns)},
+       {"validity", js.milliseconds(round.validity_ns)},
+       {"holdsLeft",
+        round.holds_left < 0 ? js.null() : js.number(static_cast<double>(round.holds_left))},
+       {"votes", js.list(round.node_count, [&](std::size_t i) {
+          return vote_value(js, *redlock_round_node(&round, i));
+        })}});
+}
+
+napi_value error_value(const Js& js, const redlock_error& error) {
+  return js.object({{"code", js.text(redlock_status_name(error.status))},
+                    {"message", js.text(error.message)},
+                    {"holderName", js.text(error.holder_name)},
+                    {"round", error.round == nullptr ? js.null() : round_value(js, *error.round)}});
+}
+
+napi_value inspection_value(const Js& js, const redlock_inspection& inspection) {
+  return js.object({{"state", js.text(redlock_state_name(inspection.state))},
+                    {"kind", js.text(redlock_lock_kind_name(inspection.kind))},
+                    {"holder", js.text(inspection.holder)},
+                    {"holderName", js.text(inspection.holder_name)},
+                    {"waiters", js.number(inspection.waiters)},
+                    {"next", js.text(inspection.next)},
+                    {"nextName", js.text(inspection.next_name)},
+                    {"quorum", count_value(js, inspection.quorum)},
+                    {"broken", js.list(inspection.broken_count,
+                                       [&](std::size_t i) {
+                                         return broken_value(
+                                             js, *redlock_inspection_broken(&inspection, i));
+                                       })},
+                    {"nodes", js.list(inspection.node_count, [&](std::size_t i) {
+                       return node_value(js, *redlock_inspection_node(&inspection, i));
+                     })}});
+}
+
+napi_value report_value(const Js& js, const redlock_close_report& report) {
+  return js.object({{"undelivered", js.list(report.undelivered_count, [&](std::size_t i) {
+                       const auto& node = *redlock_close_report_undelivered(&report, i);
+                       return js.object({{"url", js.text(node.url)},
+                                         {"releases", count_value(js, node.releases)}});
+                     })}});
+}
+
+napi_value list_value(const Js& js, const redlock_lock_list& list) {
+  return js.object(
+      {{"locks",
+        js.list(list.lock_count,
+                [&](std::size_t i) { return lock_value(js, *redlock_lock_list_lock(&list, i)); })},
+       {"nodes", js.list(list.node_count,
+                         [&](std::size_t i) {
+                           const auto& node = *redlock_lock_list_node(&list, i);
+                           return js.object({{"url", js.text(node.url)},
+                                             {"error", js.text(node.error)},
+                                             {"unread", count_value(js, node.unread)},
+                                             {"stoppedEarly", js.boolean(node.stopped_early)}});
+                         })},
+       {"quorum", count_value(js, list.quorum)},
+       {"answered", count_value(js, list.answered)},
+       {"complete", js.boolean(list.complete)}});
+}
+
+napi_value lease_value(const Js& js, LeasePtr lease) {
+  const redlock_lease* granted = lease.get();
+  const std::uint64_t fencing = redlock_lease_fencing_token(granted);
+  napi_value resources = js.list(redlock_lease_resource_count(granted), [&](std::size_t i) {
+    return js.text(redlock_lease_resource_at(granted, i));
+  });
+  napi_value token = js.text(redlock_lease_token(granted));
+  napi_value fencing_token = fencing == 0 ? js.null() : js.bigint(fencing);
+  return js.object(
+      {{"resources", resources},
+       {"token", token},
+       {"fencingToken", fencing_token},
+       {"handle", js.external(std::make_unique<HeldLease>(HeldLease{std::move(lease)}))}});
+}
+
+}  // namespace redlock::node

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <node_api.h>
+
+#include <memory>
+
+#include "bindings/node/addon/js.hpp"
+#include "redlock.h"
+
+namespace redlock::node {
+
+template <auto free>
+struct Free {
+  template <typename T>
+  void operator()(T* object) const noexcept {
+    free(object);
+  }
+};
+using ErrorPtr = std::unique_ptr<redlock_error, Free<redlock_error_free>>;
+using LeasePtr = std::unique_ptr<redlock_lease, Free<redlock_lease_free>>;
+using RoundPtr = std::unique_ptr<redlock_round, Free<redlock_round_free>>;
+using InspectionPtr = std::unique_ptr<redlock_inspection, Free<redlock_inspection_free>>;
+using ReportPtr = std::unique_ptr<redlock_close_report, Free<redlock_close_report_free>>;
+using ListPtr = std::unique_ptr<redlock_lock_list, Free<redlock_lock_list_free>>;
+
+/// A lease in the hands of the garbage collector.
+struct HeldLease {
+  LeasePtr lease;
+};
+
+// The library's results as objects of JavaScript, which have no more to do with the library. Throw
+// Pending.
+[[nodiscard]] napi_value error_value(const Js& js, const redlock_error& error);
+[[nodiscard]] napi_value round_value(const Js& js, const redlock_round& round);
+[[nodiscard]] napi_value inspection_value(const Js& js, const redlock_inspection& inspection);
+[[nodiscard]] napi_value report_value(const Js& js, const redlock_close_report& report);
+[[nodiscard]] napi_value list_value(const Js& js, const redlock_lock_list& list);
+[[nodiscard]] napi_value lease_value(const Js& js, LeasePtr lease);
+
+}  // namespace redlock::node

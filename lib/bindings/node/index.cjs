@@ -1,0 +1,14 @@
+'use strict';
+
+const { Client } = require('./src/client.cjs');
+const { Lease } = require('./src/lease.cjs');
+const { Election, Leadership } = require('./src/election.cjs');
+const { RedlockError } = require('./src/error.cjs');
+const { shared, owned, permit, allOf, interval } = require('./src/target.cjs');
+const { now, version } = require('./src/native.cjs');
+
+module.exports = {
+  Client, Lease, Election, Leadership, RedlockError,
+  shared, owned, permit, allOf, interval,
+  now, version,
+};

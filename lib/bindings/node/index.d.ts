@@ -1,0 +1,337 @@
+// All durations are milliseconds, and may be fractions of them.
+
+/** Why a call failed. `lost` is the package's own: the deadline passed without a renewal. */
+export type ErrorCode =
+  | 'held' | 'split' | 'unavailable' | 'expired' | 'excluded' | 'not_holder' | 'cancelled'
+  | 'closed' | 'forked' | 'would_block' | 'invalid_argument' | 'limit_reached' | 'no_memory'
+  | 'internal' | 'unknown' | 'lost';
+
+/** One node's part in a round. Durations are null where they are not known. */
+export interface NodeVote {
+  /** As configured, without the password. */
+  readonly url: string;
+  readonly vote:
+    | 'pending' | 'granted' | 'refused' | 'timeout' | 'unreachable' | 'error' | 'excluded'
+    | 'unknown';
+  readonly roundTrip: number | null;
+  /** Refused: the token stored there, if the server says; otherwise empty. */
+  readonly holder: string;
+  /** Refused: the rest of the holder's TTL. */
+  readonly remaining: number | null;
+  /** Timeout, unreachable, error, excluded: why. */
+  readonly message: string;
+}
+
+/** The round that decided a call. */
+export interface Round {
+  readonly quorum: number;
+  readonly ttl: number;
+  readonly elapsed: number;
+  /** Left of the lease at the decision. */
+  readonly validity: number;
+  /** Release of a shared or owned hold: holds that remain. */
+  readonly holdsLeft: number | null;
+  /** In the order in which the nodes were configured. */
+  readonly votes: readonly NodeVote[];
+}
+
+export class RedlockError extends Error {
+  readonly code: ErrorCode;
+  /** What people call the holder; only with `nameHolders`. */
+  readonly holderName: string;
+  /** The last round; null if nothing was sent. */
+  readonly round: Round | null;
+  /** `round.votes`, or none. */
+  readonly votes: readonly NodeVote[];
+}
+
+/** A string is the exclusive lock on the resource of this name. */
+export type Target =
+  | string
+  | { kind?: 'exclusive'; resource: string; holdAtLeast?: number }
+  | { kind: 'shared'; resource: string }
+  | { kind: 'owned'; resource: string; owner: string }
+  | { kind: 'permit'; resource: string; permits: number; holdAtLeast?: number }
+  | { kind: 'allOf'; resources: readonly string[]; holdAtLeast?: number };
+
+/** Any number of holders, while nobody has the exclusive lock. */
+export function shared(resource: string): Target;
+/** Whoever names the same owner holds it too. */
+export function owned(resource: string, owner: string): Target;
+/** One of so many permits of a semaphore. */
+export function permit(
+  resource: string, permits: number, options?: { holdAtLeast?: number }): Target;
+/** Several resources, all or none. */
+export function allOf(resources: readonly string[], options?: { holdAtLeast?: number }): Target;
+/** At most once per interval: after its release nobody else has the lock until it is over. */
+export function interval(resource: string, holdAtLeast: number): Target;
+
+export interface NodeEvent {
+  readonly kind: 'up' | 'down' | 'protocol' | 'excluded' | 'undelivered' | 'learned' | 'unknown';
+  /** Its position in `nodes`; past the end: a member that they do not name. */
+  readonly node: number;
+  readonly url: string;
+  readonly message: string;
+}
+
+/** An acquire call or a hold that began or ended, for tracing. */
+export interface Observation {
+  readonly kind:
+    'acquire-began' | 'acquire-ended' | 'hold-began' | 'hold-ended' | 'lease-lost' | 'unknown';
+  /** acquire-ended: why no lease was granted. */
+  readonly failure: ErrorCode | null;
+  /** Names the call and its lease within one client. */
+  readonly call: bigint;
+  /** By the clock of `now`, in milliseconds. */
+  readonly at: number;
+  readonly resource: string;
+  readonly token: string;
+  readonly fencingToken: bigint | null;
+  /** hold-ended: 'released', 'detached', 'lost' or 'closed'. */
+  readonly end: string;
+}
+
+/** Everything but `nodes` has a default: that of the C++ ClientOptions of the same name. */
+export interface ClientOptions {
+  /** redis://[user[:password]@]host[:port][/db], rediss://, unix:// */
+  nodes: readonly string[];
+  quorum?: number;
+  /** What people call this client. */
+  name?: string;
+  user?: string;
+  password?: string;
+  /** Paths of PEM files. */
+  tls?: { caFile?: string; certificateFile?: string; keyFile?: string };
+  guards?: {
+    restart?: boolean;
+    clock?: boolean;
+    quarantine?: number;
+    clockBound?: number;
+    trustDurable?: boolean;
+  };
+  shortestNodeLimit?: number;
+  longestNodeLimit?: number;
+  /** The longest TTL of this deployment. */
+  maxTtl?: number;
+  /** Errors name the holder, for one more round trip. */
+  nameHolders?: boolean;
+  plainCommands?: boolean;
+  onNodeEvent?: (event: NodeEvent) => void;
+  onObservation?: (observation: Observation) => void;
+}
+
+export interface TryOptions {
+  /** How long the nodes keep the lock unless it is extended. Default: 10000. */
+  ttl?: number;
+  /** Extends the lease in the background until it is released. Default: false; `using`: true. */
+  renew?: boolean | { maxRenewals?: number; maxHold?: number };
+  /** Gives the lease a fencing token. Default: false. */
+  fencing?: boolean;
+  /** Of this lease's holder, for people. */
+  name?: string;
+  /** Gives this expiry to a key that blocks and has none. */
+  orphanTtl?: number;
+  /** Asks refusing nodes for the remaining time too. */
+  askRemaining?: boolean;
+  /** With `renew`: only a third of the TTL is left. */
+  onAtRisk?: (remaining: number) => void;
+  /** Rejects the call with the signal's reason. */
+  signal?: AbortSignal;
+}
+
+export interface AcquireOptions extends TryOptions {
+  /** How long to keep trying. Default: Infinity. 0: one attempt. */
+  wait?: number;
+}
+
+/** A granted lock. It is released by `release`, at the end of `using`, when the client is closed,
+ *  and when the process exits, but never by the garbage collector. */
+export class Lease {
+  private constructor();
+  /** Of a permit, its name: 'jobs#3'. Of several, the first one. */
+  readonly resource: string;
+  readonly resources: readonly string[];
+  readonly token: string;
+  /** To send along with every write that the lock protects. null without `fencing`. */
+  readonly fencingToken: bigint | null;
+  /** Compares the clock with the deadline at every call. */
+  readonly valid: boolean;
+  /** The time until the deadline; 0 if it has passed or the lease has ended. */
+  readonly validity: number;
+  /** The deadline in nanoseconds, by the clock of `now`. */
+  readonly validUntil: bigint;
+  /** Aborted, with a RedlockError, when the deadline passes without a renewal, and when the client
+   *  is closed. Not by `release`. */
+  readonly lost: AbortSignal;
+  /** Throws a RedlockError unless the lease is valid: for each step that cannot be undone. */
+  throwIfInvalid(): void;
+  /** Asks for `ttl` from now on. Default: the TTL of the acquire. */
+  extend(ttl?: number): Promise<Round>;
+  /** Fails with `not_holder` if it had expired. The lease ends in any case. Later calls are the
+   *  first one. */
+  release(): Promise<Round>;
+  /** Ends renewal and ownership and leaves the lock on the nodes: hand the token on. */
+  detach(): string;
+  /** For `await using`: releases, and fails if the lease was lost before. */
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+export interface NodeInspection {
+  readonly url: string;
+  readonly kind: LockKind;
+  /** null: free or reserved there, or see `error`. */
+  readonly holder: string | null;
+  readonly holderName: string;
+  readonly holds: number;
+  readonly waiters: number;
+  readonly tokens: readonly string[];
+  readonly names: readonly string[];
+  readonly next: string;
+  readonly nextName: string;
+  readonly remaining: number | null;
+  /** The last one that the node acknowledged; 0n: none. */
+  readonly fencingToken: bigint;
+  /** How long the node has no vote for new leases. */
+  readonly quarantine: number;
+  /** Why nothing is known of this node; empty if it answered. */
+  readonly error: string;
+}
+
+export type LockKind =
+  'none' | 'exclusive' | 'shared' | 'reentrant' | 'interval' | 'reserved' | 'other' | 'unknown';
+
+/** The locks on a resource over all nodes. A snapshot. */
+export interface Inspection {
+  readonly state: 'free' | 'held' | 'split' | 'indeterminate' | 'unknown';
+  readonly kind: LockKind;
+  readonly holder: string;
+  readonly holderName: string;
+  readonly waiters: number;
+  readonly next: string;
+  readonly nextName: string;
+  readonly quorum: number;
+  /** Locks that operators broke. `time`: since 1970. */
+  readonly broken: readonly { time: number; token: string; by: string }[];
+  readonly nodes: readonly NodeInspection[];
+}
+
+export interface ListedLock {
+  readonly resource: string;
+  readonly kind: LockKind;
+  /** 'held', 'split', 'minority', 'indeterminate', 'reserved', 'free' */
+  readonly state: string;
+  readonly holder: string;
+  readonly holds: number;
+  readonly permits: number | null;
+  readonly remaining: number | null;
+  readonly waiters: number;
+  readonly nodes: number;
+}
+
+export interface LockList {
+  readonly locks: readonly ListedLock[];
+  readonly nodes: readonly { url: string; error: string; unread: number; stoppedEarly: boolean }[];
+  readonly quorum: number;
+  readonly answered: number;
+  /** A quorum of nodes answered, and these showed all of their keys. */
+  readonly complete: boolean;
+}
+
+/** The releases that could not be delivered: locks stay on these nodes until they expire. */
+export interface CloseReport {
+  readonly undelivered: readonly { url: string; releases: number }[];
+}
+
+export interface WatchOptions {
+  /** How often nodes are asked that do not notify the client. */
+  pollInterval?: number;
+  /** Ends the watch: the iterator throws the signal's reason. */
+  signal?: AbortSignal;
+}
+
+export interface ElectionOptions {
+  /** The name that observers see. */
+  candidate?: string;
+  /** A leader that dies is replaced within this time. Default: 10000. */
+  ttl?: number;
+  pollInterval?: number;
+  /** Leadership is about to be lost. */
+  onAtRisk?: (remaining: number) => void;
+}
+
+export interface CampaignOptions {
+  /** How long to wait until elected. Default: Infinity. 0: asks once. */
+  wait?: number;
+  signal?: AbortSignal;
+}
+
+export interface Leader {
+  /** Empty if the leader gave no name. */
+  readonly candidate: string;
+  readonly token: string;
+}
+
+/** Being the leader: a lease that is renewed in the background. */
+export class Leadership {
+  private constructor();
+  readonly lease: Lease;
+  /** Larger than that of every leader elected before: send it along with every write. */
+  readonly term: bigint;
+  readonly valid: boolean;
+  readonly lost: AbortSignal;
+  resign(): Promise<Round>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+export class Election {
+  private constructor();
+  readonly name: string;
+  /** Waits until elected. */
+  campaign(options?: CampaignOptions): Promise<Leadership>;
+  /** Campaigns, works, and resigns when the work is done: see `Client.using`. */
+  lead<T>(work: (leadership: Leadership, signal: AbortSignal) => T | Promise<T>): Promise<T>;
+  lead<T>(options: CampaignOptions | undefined,
+    work: (leadership: Leadership, signal: AbortSignal) => T | Promise<T>): Promise<T>;
+  /** null: there is none. Fails with `unavailable` if too few nodes answered. */
+  leader(): Promise<Leader | null>;
+  /** The leader, first at once and then after every change. */
+  observe(options?: WatchOptions): AsyncIterableIterator<Leader | null>;
+}
+
+export type Work<T> = (lease: Lease, signal: AbortSignal) => T | Promise<T>;
+
+/** Of one deployment. Any number of calls may be in flight. */
+export class Client {
+  private constructor();
+  /** Connects in the background. */
+  static create(options: ClientOptions): Promise<Client>;
+  /** Waits until the lock is granted, for as long as `wait` allows. */
+  acquire(resource: Target, options?: AcquireOptions): Promise<Lease>;
+  /** Asks once. null: it is held, or contenders divided the nodes. */
+  tryAcquire(resource: Target, options?: TryOptions): Promise<Lease | null>;
+  /** Acquires, works, and releases. The lease is renewed meanwhile, unless `renew` is false.
+   *  `signal` is aborted when the lease is lost, and by the signal of the options. Fails if the
+   *  lease was lost before the work had ended, even if the work succeeded. */
+  using<T>(resource: Target, work: Work<T>): Promise<T>;
+  using<T>(resource: Target, options: AcquireOptions | undefined, work: Work<T>): Promise<T>;
+  /** By a token that was detached or came from another process. */
+  extend(resource: Target, token: string, ttl?: number): Promise<Round>;
+  release(resource: Target, token: string): Promise<Round>;
+  /** Whether the token holds the resource now. */
+  holds(resource: string, token: string): Promise<boolean>;
+  inspect(resource: string): Promise<Inspection>;
+  /** First at once and then after every change. A slow reader gets the newest. */
+  watch(resource: string, options?: WatchOptions): AsyncIterableIterator<Inspection>;
+  election(name: string, options?: ElectionOptions): Election;
+  /** The locks that the nodes store. `pattern`: a glob as Redis has it. */
+  list(options?: { pattern?: string; keysPerNode?: number }): Promise<LockList>;
+  /** Ends every call with `closed`, releases every lease, and waits for the answers, at most one
+   *  node time limit. */
+  close(): Promise<CloseReport>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** The clock of deadlines, in nanoseconds. It counts on while the machine is suspended. */
+export function now(): bigint;
+/** Of the library. */
+export const version: string;

@@ -1,0 +1,8 @@
+// The same module for `import` and `require`: a lease of one is a Lease of the other.
+import quorumRedlock from './index.cjs';
+
+export const {
+  Client, Lease, Election, Leadership, RedlockError,
+  shared, owned, permit, allOf, interval,
+  now, version,
+} = quorumRedlock;

@@ -1,0 +1,141 @@
+'use strict';
+
+const native = require('./native.cjs');
+const { Connection } = require('./connection.cjs');
+const { Election } = require('./election.cjs');
+const { RedlockError } = require('./error.cjs');
+const { Lease } = require('./lease.cjs');
+const { acquireOptions, check, clientOptions, pick } = require('./options.cjs');
+const { nativeTarget, resourceName, tokenText } = require('./target.cjs');
+const { Watch } = require('./watch.cjs');
+
+/** A client of one deployment. Make it with `Client.create`. */
+class Client {
+  #connection;
+  #options;
+
+  /** For `create`. */
+  constructor(options) {
+    this.#connection = new Connection(options);
+    this.#options = options.native;
+  }
+
+  static async create(options) {
+    return new Client(clientOptions(options));
+  }
+
+  async acquire(resource, options) {
+    return await this.#acquire(resource, options, false);
+  }
+
+  async tryAcquire(resource, options) {
+    try {
+      return await this.#acquire(resource, options, true);
+    } catch (error) {
+      if (error instanceof RedlockError && (error.code === 'held' || error.code === 'split')) {
+        return null;
+      }
+      throw error;
+    }
+  }
+
+  async using(resource, options, work) {
+    if (typeof options === 'function') [options, work] = [undefined, options];
+    check('callback', work, 'work');
+    const lease = await this.acquire(resource, { ...options, renew: options?.renew ?? true });
+    const signal = options?.signal ? AbortSignal.any([options.signal, lease.lost]) : lease.lost;
+    this.#connection.hold(); // work that waits for the signal alone
+    try {
+      let result;
+      try {
+        result = await work(lease, signal);
+      } catch (error) {
+        await lease.finish().catch(() => {}); // the first failure is the one to know
+        throw error;
+      }
+      await lease.finish();
+      return result;
+    } finally {
+      this.#connection.letGo();
+    }
+  }
+
+  async extend(resource, token, ttl = native.defaultTtl) {
+    check('duration', ttl, 'ttl');
+    const { answer } =
+      this.#connection.ask('extend', [nativeTarget(resource), tokenText(token), ttl]);
+    return await answer;
+  }
+
+  async release(resource, token) {
+    const { answer } = this.#connection.ask('release', [nativeTarget(resource), tokenText(token)]);
+    return await answer;
+  }
+
+  async holds(resource, token) {
+    return await this.#connection.ask('holds', [resourceName(resource), tokenText(token)]).answer;
+  }
+
+  async inspect(resource) {
+    return await this.#connection.ask('inspect', [resourceName(resource)]).answer;
+  }
+
+  watch(resource, options) {
+    return this.#watch(resource, options, (inspection) => inspection);
+  }
+
+  election(name, options) {
+    return new Election(this, name, options, (given, convert) => this.#watch(name, given, convert));
+  }
+
+  async list(options) {
+    const { pattern, keysPerNode } =
+      pick(options, { pattern: 'text', keysPerNode: 'count' }, 'options');
+    this.#connection.throwIfClosed();
+    const { error, list } = await native.list(this.#options, pattern, keysPerNode);
+    if (error !== null) throw new RedlockError(error);
+    return list;
+  }
+
+  async close() {
+    return await this.#connection.close();
+  }
+
+  #watch(resource, options, convert) {
+    const checked = pick(options, { pollInterval: 'duration', signal: 'signal' }, 'options');
+    return new Watch(this.#connection, resourceName(resource), checked, convert);
+  }
+
+  async #acquire(resource, options, once) {
+    const { native: terms, signal, onAtRisk } = acquireOptions(options);
+    signal?.throwIfAborted();
+    const ttl = terms.ttl ?? native.defaultTtl;
+    const { request, answer } = this.#connection.ask(
+      'acquire', [nativeTarget(resource), terms, once],
+      (granted, id) => new Lease(this.#connection, id, granted, { ttl, onAtRisk }));
+    const abort = () => this.#connection.cancel(request);
+    signal?.addEventListener('abort', abort, { once: true });
+    let lease;
+    try {
+      lease = await answer;
+    } catch (error) {
+      if (signal?.aborted && error.code === 'cancelled') throw signal.reason;
+      throw error;
+    } finally {
+      signal?.removeEventListener('abort', abort);
+    }
+    if (signal?.aborted) {
+      // It was granted at the moment that it was not wanted any more.
+      lease.release().catch(() => {});
+      throw signal.reason;
+    }
+    return lease;
+  }
+}
+if (Symbol.asyncDispose) {
+  Client.prototype[Symbol.asyncDispose] = async function dispose() {
+    await this.close();
+  };
+}
+
+module.exports = { Client };

@@ -1,0 +1,177 @@
+'use strict';
+
+// A client of the addon, and the answers that come from it.
+
+const native = require('./native.cjs');
+const { RedlockError, closed } = require('./error.cjs');
+
+// The receiver of each event, by the id of a call, lease or client. It stays alive in here: a call
+// until it is answered, a lease until it ends. A lease that was forgotten must not be released by
+// the garbage collector while the work that it protects goes on.
+const listeners = new Map();
+let lastId = 0;
+
+function receive(id, event, error, result) {
+  listeners.get(id)?.(event, error === null ? null : new RedlockError(error), result);
+}
+
+// The addon's clients that are not closed yet, by which the process closes them when it ends.
+const open = new Set();
+const forgotten = new FinalizationRegistry((handle) => {
+  if (open.has(handle)) closeHandle(handle).catch(() => {});
+});
+
+function closeHandle(handle) {
+  const id = ++lastId;
+  return new Promise((resolve, reject) => {
+    listeners.set(id, (event, error, report) => {
+      listeners.delete(id);
+      open.delete(handle);
+      if (error === null) resolve(report);
+      else reject(error);
+    });
+    native.close(handle, id);
+  });
+}
+
+// process.exit() does not run the hooks of addons. The end of a worker does: the addon has one.
+let watchesExit = false;
+function closeAllAtExit() {
+  if (watchesExit) return;
+  watchesExit = true;
+  process.once('exit', () => {
+    for (const handle of open) native.end(handle);
+    open.clear();
+  });
+}
+
+/** Calls the caller's code. An exception of it is an uncaught one, as in any other callback. */
+function notify(callback, argument) {
+  try {
+    callback(argument);
+  } catch (error) {
+    process.nextTick(() => { throw error; });
+  }
+}
+
+/** Gives an error, which no line of the caller's made, the stack of those that wait for it. */
+async function traced(answer) {
+  try {
+    return await answer;
+  } catch (error) {
+    Error.captureStackTrace(error, traced);
+    throw error;
+  }
+}
+
+class Connection {
+  #handle;
+  #inFlight = 0;
+  #closing = null;
+  #leases = new Set();
+
+  constructor({ native: options, onNodeEvent, onObservation }) {
+    const events = onNodeEvent || onObservation ? ++lastId : 0;
+    const { error, client } =
+      native.open(options, receive, events, onObservation !== undefined);
+    if (error !== null) throw new RedlockError(error);
+    this.#handle = client;
+    open.add(client);
+    closeAllAtExit();
+    forgotten.register(this, client);
+    if (events === 0) return;
+    // Callbacks often know the client: they must not keep it from being collected.
+    this.callbacks = { node: onNodeEvent, observation: onObservation };
+    this.events = events;
+    const weak = new WeakRef(this.callbacks);
+    listeners.set(events, (event, _, what) => {
+      const callback = weak.deref()?.[event];
+      if (callback !== undefined) notify(callback, what);
+    });
+  }
+
+  /** As long as there is one, the process does not end by itself. */
+  hold() {
+    if (this.#inFlight++ === 0) native.reference(this.#handle, true);
+  }
+
+  letGo() {
+    if (--this.#inFlight === 0) native.reference(this.#handle, false);
+  }
+
+  throwIfClosed() {
+    if (this.#closing !== null) throw closed();
+  }
+
+  /** Begins a call of the addon that answers once. `convert(result, id)` runs before anything that
+   *  comes later is delivered. → {request, answer} */
+  ask(method, given, convert = (result) => result) {
+    if (this.#closing !== null) return { answer: Promise.reject(closed()) };
+    const id = ++lastId;
+    let request;
+    const answer = new Promise((resolve, reject) => {
+      listeners.set(id, (_, error, result) => {
+        listeners.delete(id);
+        this.letGo();
+        if (error === null) resolve(convert(result, id));
+        else reject(error);
+      });
+      this.hold();
+      try {
+        request = native[method](this.#handle, id, ...given);
+      } catch (error) {
+        listeners.delete(id);
+        this.letGo();
+        throw error;
+      }
+    });
+    return { request, answer: traced(answer) };
+  }
+
+  /** Begins a watch: `changed(error, inspection)` until there is an error. → its request */
+  watch(resource, pollInterval, changed) {
+    this.throwIfClosed();
+    const id = ++lastId;
+    listeners.set(id, (_, error, inspection) => {
+      if (error !== null) listeners.delete(id);
+      changed(error, inspection);
+    });
+    return native.watch(this.#handle, id, resource, pollInterval);
+  }
+
+  cancel(request) {
+    if (request !== undefined && open.has(this.#handle)) native.cancel(this.#handle, request);
+  }
+
+  /** What happens to a lease is given to it, and it stays alive, until `forget`. */
+  remember(id, lease, listener) {
+    listeners.set(id, listener);
+    this.#leases.add(lease);
+  }
+
+  forget(id, lease) {
+    listeners.delete(id);
+    this.#leases.delete(lease);
+  }
+
+  close() {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close() {
+    for (const lease of [...this.#leases]) lease.end(closed());
+    this.hold();
+    try {
+      return await closeHandle(this.#handle);
+    } finally {
+      listeners.delete(this.events);
+      this.letGo();
+    }
+  }
+}
+
+/** For tests: there must not be more than there is in use. */
+const counts = () => ({ listeners: listeners.size, open: open.size });
+
+module.exports = { Connection, notify, counts };

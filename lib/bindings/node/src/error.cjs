@@ -1,0 +1,20 @@
+'use strict';
+
+/** Why a call failed. */
+class RedlockError extends Error {
+  constructor({ code, message, holderName = '', round = null }) {
+    super(message);
+    this.code = code;
+    this.holderName = holderName;
+    this.round = round;
+  }
+
+  get votes() {
+    return this.round === null ? [] : this.round.votes;
+  }
+}
+Object.defineProperty(RedlockError.prototype, 'name', { value: 'RedlockError' });
+
+const closed = () => new RedlockError({ code: 'closed', message: 'the client is closed' });
+
+module.exports = { RedlockError, closed };

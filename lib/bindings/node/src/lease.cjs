@@ -1,0 +1,122 @@
+'use strict';
+
+const native = require('./native.cjs');
+const { RedlockError } = require('./error.cjs');
+const { check } = require('./options.cjs');
+const { notify } = require('./connection.cjs');
+
+/** A granted lock. */
+class Lease {
+  #connection;
+  #id;
+  #handle;
+  #ttl;
+  #onAtRisk;
+  #releasing = null;
+  #loss = null; // a RedlockError: why it ended without its holder
+  #lost = null; // the AbortController, if somebody asked for the signal
+
+  /** For the client, inside of the answer: no event of the lease may be missed. */
+  constructor(connection, id, granted, { ttl, onAtRisk }) {
+    this.#connection = connection;
+    this.#id = id;
+    this.#handle = granted.handle;
+    this.#ttl = ttl;
+    this.#onAtRisk = onAtRisk;
+    this.resources = Object.freeze(granted.resources);
+    this.token = granted.token;
+    this.fencingToken = granted.fencingToken;
+    connection.remember(id, this, (event, _, what) => {
+      if (event === 'lost') this.end(new RedlockError({ code: 'lost', message: what }));
+      else if (this.#onAtRisk !== undefined) notify(this.#onAtRisk, what);
+    });
+  }
+
+  get resource() {
+    return this.resources[0];
+  }
+
+  get valid() {
+    return native.valid(this.#handle);
+  }
+
+  get validity() {
+    return native.remaining(this.#handle);
+  }
+
+  get validUntil() {
+    return native.validUntil(this.#handle);
+  }
+
+  get lost() {
+    if (this.#lost === null) {
+      this.#lost = new AbortController();
+      if (this.#loss !== null) this.#lost.abort(this.#loss);
+    }
+    return this.#lost.signal;
+  }
+
+  throwIfInvalid() {
+    if (this.valid) return;
+    if (this.#releasing !== null) throw this.#over();
+    throw this.#loss ?? new RedlockError({
+      code: 'lost', message: `the lease on '${this.resource}' is past its deadline`,
+    });
+  }
+
+  async extend(ttl = this.#ttl) {
+    check('duration', ttl, 'ttl');
+    if (this.#releasing !== null) throw this.#over();
+    return await this.#connection.ask('extendLease', [this.#handle, ttl]).answer;
+  }
+
+  release() {
+    if (this.#releasing === null) {
+      this.#connection.forget(this.#id, this);
+      this.#releasing = this.#connection.ask('releaseLease', [this.#handle]).answer;
+    }
+    return this.#releasing;
+  }
+
+  detach() {
+    if (this.#releasing !== null) throw this.#over();
+    this.#connection.forget(this.#id, this);
+    this.#releasing = Promise.reject(this.#over());
+    this.#releasing.catch(() => {});
+    native.detach(this.#handle);
+    return this.token;
+  }
+
+  /** The end of the work that it protects: fails if the lock was lost before, because another
+   *  holder may have worked at the same time. Nodes that cannot be reached do no harm then. */
+  async finish() {
+    if (this.#releasing !== null) return;
+    if (this.#loss !== null) {
+      this.release().catch(() => {});
+      throw this.#loss;
+    }
+    try {
+      await this.release();
+    } catch (error) {
+      if (error.code === 'not_holder') throw error;
+    }
+  }
+
+  /** For the connection: the lease has ended, and not by its holder. */
+  end(reason) {
+    this.#connection.forget(this.#id, this);
+    this.#loss = reason;
+    this.#lost?.abort(reason);
+  }
+
+  #over() {
+    return new RedlockError({
+      code: 'not_holder', message: `the lease on '${this.resource}' was released or detached`,
+    });
+  }
+}
+if (Symbol.asyncDispose) {
+  Lease.prototype[Symbol.asyncDispose] = Lease.prototype.finish;
+}
+
+module.exports = { Lease };

@@ -1,0 +1,89 @@
+'use strict';
+
+// Checks the options of callers: a mistake in a name or a type is a TypeError that names it. Values
+// are the library's to judge.
+
+const checks = {
+  text: ['a string', (value) => typeof value === 'string'],
+  texts: ['an array of strings',
+    (value) => Array.isArray(value) && value.every((one) => typeof one === 'string')],
+  flag: ['true or false', (value) => typeof value === 'boolean'],
+  duration: ['a number of milliseconds',
+    (value) => typeof value === 'number' && !Number.isNaN(value)],
+  count: ['a whole number from 0 on',
+    (value) => value === Infinity || (Number.isSafeInteger(value) && value >= 0)],
+  callback: ['a function', (value) => typeof value === 'function'],
+  signal: ['an AbortSignal', (value) => value instanceof AbortSignal],
+  object: ['an object', (value) => typeof value === 'object'],
+  switch: ['true, false or an object',
+    (value) => typeof value === 'boolean' || typeof value === 'object'],
+};
+
+function check(kind, value, where) {
+  const [expected, accepts] = checks[kind];
+  if (!accepts(value)) {
+    throw new TypeError(`${where}: ${expected} is needed, not ${describe(value)}`);
+  }
+  return value;
+}
+
+function describe(value) {
+  return typeof value === 'string' ? `'${value}'`
+    : typeof value === 'object' || typeof value === 'function' ? `a value of type ${typeof value}`
+    : String(value);
+}
+
+/** The given ones of the members that `table` has, whose values are kinds of `checks`. */
+function pick(given, table, where) {
+  const picked = {};
+  if (given === undefined || given === null) return picked;
+  check('object', given, where);
+  for (const [name, value] of Object.entries(given)) {
+    if (!Object.hasOwn(table, name)) {
+      throw new TypeError(
+        `${where}.${name} is not known; known are ${Object.keys(table).join(', ')}`);
+    }
+    if (value === undefined || value === null) continue;
+    picked[name] = check(table[name], value, `${where}.${name}`);
+  }
+  return picked;
+}
+
+const clientTable = {
+  nodes: 'texts', quorum: 'count', name: 'text', user: 'text', password: 'text', tls: 'object',
+  guards: 'object', shortestNodeLimit: 'duration', longestNodeLimit: 'duration',
+  maxTtl: 'duration', nameHolders: 'flag', plainCommands: 'flag',
+  onNodeEvent: 'callback', onObservation: 'callback',
+};
+const tlsTable = { caFile: 'text', certificateFile: 'text', keyFile: 'text' };
+const guardsTable = {
+  restart: 'flag', clock: 'flag', quarantine: 'duration', clockBound: 'duration',
+  trustDurable: 'flag',
+};
+
+/** → {native, onNodeEvent, onObservation} */
+function clientOptions(given) {
+  const { tls, guards, onNodeEvent, onObservation, ...rest } =
+    pick(given, clientTable, 'options');
+  const { restart: guardRestart, clock: guardClock, ...moreGuards } =
+    pick(guards, guardsTable, 'options.guards');
+  const native = {
+    ...rest, ...pick(tls, tlsTable, 'options.tls'), guardRestart, guardClock, ...moreGuards,
+  };
+  return { native, onNodeEvent, onObservation };
+}
+
+const acquireTable = {
+  ttl: 'duration', wait: 'duration', signal: 'signal', renew: 'switch', fencing: 'flag',
+  name: 'text', orphanTtl: 'duration', askRemaining: 'flag', onAtRisk: 'callback',
+};
+const renewTable = { maxRenewals: 'count', maxHold: 'duration' };
+
+/** → {native, signal, onAtRisk} */
+function acquireOptions(given) {
+  const { signal, onAtRisk, renew = false, ...rest } = pick(given, acquireTable, 'options');
+  const limits = typeof renew === 'object' ? pick(renew, renewTable, 'options.renew') : {};
+  return { native: { ...rest, renew: renew !== false, ...limits }, signal, onAtRisk };
+}
+
+module.exports = { check, pick, clientOptions, acquireOptions };

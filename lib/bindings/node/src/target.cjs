@@ -1,0 +1,44 @@
+'use strict';
+
+const { check, pick } = require('./options.cjs');
+
+// The targets of redlock.h, by the numbers that it gives them.
+const kinds = { exclusive: 0, shared: 1, owned: 2, permit: 3, allOf: 4 };
+
+const table = {
+  kind: 'text', resource: 'text', resources: 'texts', owner: 'text', permits: 'count',
+  holdAtLeast: 'duration',
+};
+
+const shared = (resource) => ({ kind: 'shared', resource });
+const owned = (resource, owner) => ({ kind: 'owned', resource, owner });
+const permit = (resource, permits, { holdAtLeast } = {}) =>
+  ({ kind: 'permit', resource, permits, holdAtLeast });
+const allOf = (resources, { holdAtLeast } = {}) => ({ kind: 'allOf', resources, holdAtLeast });
+const interval = (resource, holdAtLeast) => ({ kind: 'exclusive', resource, holdAtLeast });
+
+/** What the addon reads. A text is the exclusive lock on the resource of this name. */
+function nativeTarget(given) {
+  if (typeof given === 'string') return { kind: kinds.exclusive, resource: given };
+  if (given === null || typeof given !== 'object') {
+    throw new TypeError('the resource is neither a string nor a target such as shared(…) makes');
+  }
+  const { kind = 'exclusive', resources, ...rest } = pick(given, table, 'target');
+  if (!Object.hasOwn(kinds, kind)) {
+    throw new TypeError(
+      `target.kind '${kind}': one of ${Object.keys(kinds).join(', ')} is allowed`);
+  }
+  if ((kind === 'allOf') !== (resources !== undefined)) {
+    throw new TypeError(`a target of the kind ${kind} needs `
+      + (kind === 'allOf' ? 'an array of resources' : 'one resource'));
+  }
+  const [resource, ...moreResources] = resources ?? [rest.resource];
+  if (resource === undefined) throw new TypeError('the target has no resource');
+  return { ...rest, kind: kinds[kind], resource, moreResources };
+}
+
+module.exports = {
+  shared, owned, permit, allOf, interval, nativeTarget,
+  resourceName: (given) => check('text', given, 'resource'),
+  tokenText: (given) => check('text', given, 'token'),
+};

@@ -1,0 +1,366 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import fs from 'node:fs';
+import { after, before, test } from 'node:test';
+
+import * as quorumRedlock from 'quorum-redlock';
+import {
+  Client, Lease, RedlockError, allOf, interval, owned, permit, shared, version,
+} from 'quorum-redlock';
+
+import { eventually, startNodes } from './nodes.mjs';
+
+let servers;
+let client;
+let other;
+before(async () => {
+  servers = await startNodes(3);
+  client = await Client.create({ ...servers.options, name: 'first', nameHolders: true });
+  other = await Client.create({ ...servers.options, name: 'second', nameHolders: true });
+});
+after(async () => {
+  await client?.close();
+  await other?.close();
+  await servers?.stop();
+});
+
+const refused = (code) => (error) => {
+  assert.ok(error instanceof RedlockError, error);
+  assert.equal(error.code, code, error.message);
+  return true;
+};
+/** A lease does not keep the process alive; a timer does. */
+async function lossOf(lease) {
+  const timer = setInterval(() => {}, 1_000);
+  await new Promise((resolve) => { lease.lost.addEventListener('abort', resolve); });
+  clearInterval(timer);
+}
+const free = async (resource) => (await other.inspect(resource)).state === 'free';
+
+test('a lease has what its holder needs', async () => {
+  const lease = await client.acquire('invoice/42', { ttl: 5_000, fencing: true });
+  assert.ok(lease instanceof Lease);
+  assert.equal(lease.resource, 'invoice/42');
+  assert.deepEqual(lease.resources, ['invoice/42']);
+  assert.match(lease.token, /^[0-9a-f]{40}$/);
+  assert.equal(typeof lease.fencingToken, 'bigint');
+  assert.ok(lease.fencingToken > 0n);
+  assert.equal(lease.valid, true);
+  assert.ok(lease.validity > 0 && lease.validity <= 5_000, String(lease.validity));
+  assert.equal(lease.lost.aborted, false);
+  lease.throwIfInvalid();
+
+  const round = await lease.release();
+  assert.equal(round.quorum, 2);
+  assert.equal(round.votes.length, 3);
+  assert.equal(lease.valid, false);
+  assert.throws(() => lease.throwIfInvalid(), refused('not_holder'));
+  assert.equal(lease.validity, 0);
+  assert.equal(await lease.release(), round, 'a second release is the first one');
+  assert.ok(await free('invoice/42'));
+  assert.match(version, /^\d+\.\d+\.\d+$/);
+});
+
+test('without fencing there is no fencing token, and later ones are larger', async () => {
+  const plain = await client.acquire('numbers');
+  assert.equal(plain.fencingToken, null);
+  await plain.release();
+  const first = await client.acquire('numbers', { fencing: true });
+  await first.release();
+  const second = await other.acquire('numbers', { fencing: true });
+  await second.release();
+  assert.ok(second.fencingToken > first.fencingToken);
+});
+
+test('tryAcquire is null while somebody else holds the lock', async () => {
+  const lease = await client.tryAcquire('held');
+  assert.equal(await other.tryAcquire('held'), null);
+  await lease.release();
+  const again = await other.tryAcquire('held');
+  assert.ok(again.valid);
+  await again.release();
+});
+
+test('an acquire that waited in vain names the holder and the votes', async () => {
+  const lease = await client.acquire('vain');
+  await assert.rejects(other.acquire('vain', { wait: 100, askRemaining: true }), (error) => {
+    refused('held')(error);
+    assert.equal(error.name, 'RedlockError');
+    assert.equal(error.holderName, 'first');
+    assert.match(error.message, /held on 'vain'/);
+    assert.match(error.stack, /client\.test\.mjs/);
+    assert.equal(error.votes.length, 3);
+    assert.ok(error.votes.some((vote) => vote.vote === 'refused' && vote.holder === lease.token));
+    assert.deepEqual(error.votes.map((vote) => vote.url), servers.urls);
+    return true;
+  });
+  await lease.release();
+});
+
+test('a waiting acquire gets the lock when it is released', async () => {
+  const lease = await client.acquire('hand-over');
+  const waiting = other.acquire('hand-over', { wait: 20_000 });
+  await eventually('it waits', async () => (await client.inspect('hand-over')).waiters > 0);
+  await lease.release();
+  const next = await waiting;
+  assert.ok(next.valid);
+  await next.release();
+});
+
+test('extend raises the deadline, and release ends the lease', async () => {
+  const lease = await client.acquire('extended', { ttl: 2_000 });
+  const before = lease.validity;
+  await lease.extend(20_000);
+  assert.ok(lease.validity > before);
+  await lease.release();
+  await assert.rejects(lease.extend(), refused('not_holder'));
+});
+
+test('a signal cancels an acquire that waits', async () => {
+  const lease = await client.acquire('aborted');
+  const controller = new AbortController();
+  const waiting = other.acquire('aborted', { signal: controller.signal });
+  await eventually('it waits', async () => (await client.inspect('aborted')).waiters > 0);
+  const reason = new Error('enough');
+  controller.abort(reason);
+  await assert.rejects(waiting, (error) => error === reason);
+  await lease.release();
+  await eventually('nobody has it', () => free('aborted'));
+  await assert.rejects(other.acquire('aborted', { signal: AbortSignal.abort(reason) }),
+    (error) => error === reason);
+});
+
+test('a lease that is granted as the signal comes is released', async () => {
+  for (let i = 0; i < 5; ++i) {
+    const controller = new AbortController();
+    const call = client.acquire('raced', { ttl: 30_000, signal: controller.signal });
+    // While JavaScript is busy the nodes grant the lock, and the answer waits in the queue.
+    for (const { socket } of servers.nodes) {
+      while (execFileSync('redis-cli', ['-s', socket, 'EXISTS', 'raced']).toString() !== '1\n');
+    }
+    controller.abort();
+    await assert.rejects(call, { name: 'AbortError' });
+    await eventually('nobody has it', () => free('raced'));
+  }
+});
+
+test('the kinds of targets', async () => {
+  const two = async (target) => [await client.acquire(target), await other.acquire(target)];
+  const readers = await two(shared('document'));
+  assert.equal(await client.tryAcquire('document'), null);
+  await Promise.all(readers.map((reader) => reader.release()));
+
+  const holds = await two(owned('tree', 'me'));
+  assert.equal(await client.tryAcquire(owned('tree', 'you')), null);
+  await Promise.all(holds.map((hold) => hold.release()));
+
+  const permits = await two(permit('jobs', 2));
+  assert.deepEqual(permits.map((lease) => lease.resource).sort(), ['jobs#0', 'jobs#1']);
+  assert.equal(await client.tryAcquire(permit('jobs', 2)), null);
+  await Promise.all(permits.map((lease) => lease.release()));
+
+  const both = await client.acquire(allOf(['account/1', 'account/2']));
+  assert.deepEqual(both.resources, ['account/1', 'account/2']);
+  assert.equal(await other.tryAcquire('account/2'), null);
+  await both.release();
+
+  const once = await client.acquire(interval('mail', 10_000));
+  await once.release();
+  assert.equal(await other.tryAcquire(interval('mail', 10_000)), null, 'the interval goes on');
+
+  const literal = await client.acquire({ kind: 'exclusive', resource: 'literal' });
+  await literal.release();
+});
+
+test('using renews, aborts at loss, releases at the end', async () => {
+  const seen = await client.using('used', { ttl: 2_000 }, async (lease, signal) => {
+    let last = lease.validity;
+    await eventually('it is renewed', () => {
+      const before = last;
+      last = lease.validity;
+      return last > before;
+    });
+    assert.equal(signal.aborted, false);
+    assert.equal(await other.tryAcquire('used'), null);
+    return 'done';
+  });
+  assert.equal(seen, 'done');
+  assert.ok(await free('used'));
+
+  await assert.rejects(client.using('used', async () => { throw new Error('of the work'); }),
+    /of the work/);
+  assert.ok(await free('used'));
+
+  const lost = client.using('used', { ttl: 300, renew: false }, async (lease, signal) => {
+    await new Promise((resolve) => { signal.addEventListener('abort', resolve); });
+    assert.equal(signal.reason.code, 'lost');
+    assert.throws(() => lease.throwIfInvalid(), (error) => error === signal.reason);
+    assert.equal(lease.valid, false);
+  });
+  await assert.rejects(lost, refused('lost'));
+});
+
+test('a busy event loop loses no lease, and sees a loss all the same', async () => {
+  const block = (ms) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+  await client.using('busy', { ttl: 1_000 }, (lease) => {
+    block(1_500);
+    lease.throwIfInvalid();
+  });
+  await assert.rejects(client.using('busy', { ttl: 100, renew: false }, (lease) => {
+    block(150);
+    assert.throws(() => lease.throwIfInvalid(), refused('lost'));
+  }), (error) => error.code === 'lost' || error.code === 'not_holder');
+});
+
+test('a lease that nobody renews is lost at its deadline', async () => {
+  let remaining;
+  const lease = await client.acquire('expiring', {
+    ttl: 1_000, renew: { maxRenewals: 1 }, onAtRisk: (left) => { remaining = left; },
+  });
+  await lossOf(lease);
+  assert.ok(lease.lost.reason instanceof RedlockError);
+  assert.equal(lease.valid, false);
+  assert.ok(remaining > 0, String(remaining));
+  await assert.rejects(lease.release(), refused('not_holder'));
+});
+
+test('by token: extend, holds, release', async () => {
+  const lease = await client.acquire('passed-on', { ttl: 1_000 });
+  const token = lease.detach();
+  assert.equal(lease.valid, false);
+  assert.equal(await other.holds('passed-on', token), true);
+  const round = await other.extend('passed-on', token, 20_000);
+  assert.ok(round.validity > 1_000, String(round.validity));
+  await other.release('passed-on', token);
+  assert.equal(await other.holds('passed-on', token), false);
+  await assert.rejects(other.release('passed-on', token), refused('not_holder'));
+});
+
+test('inspect and list', async () => {
+  const lease = await client.acquire('seen/1', { name: 'the holder' });
+  const inspection = await other.inspect('seen/1');
+  assert.equal(inspection.state, 'held');
+  assert.equal(inspection.kind, 'exclusive');
+  assert.equal(inspection.holder, lease.token);
+  assert.equal(inspection.holderName, 'the holder');
+  assert.equal(inspection.nodes.length, 3);
+  const list = await other.list({ pattern: 'seen/*' });
+  assert.equal(list.complete, true);
+  assert.deepEqual(list.locks.map((lock) => [lock.resource, lock.state]), [['seen/1', 'held']]);
+  await lease.release();
+});
+
+test('watch follows a resource', async () => {
+  const controller = new AbortController();
+  const states = [];
+  const reason = new Error('seen enough');
+  let lease;
+  const watched = (async () => {
+    for await (const inspection of client.watch('watched', { signal: controller.signal })) {
+      states.push(inspection.state);
+      if (states.length === 1) lease = await other.acquire('watched');
+      if (inspection.state === 'held') await lease.release();
+      if (states.at(-1) === 'free' && states.length > 2) controller.abort(reason);
+    }
+  })();
+  await assert.rejects(watched, (error) => error === reason);
+  assert.deepEqual(states.slice(0, 2), ['free', 'held']);
+
+  for await (const inspection of client.watch('watched')) {
+    assert.equal(inspection.state, 'free');
+    break; // ends it
+  }
+  const iterator = client.watch('watched');
+  await iterator.next();
+  const pending = iterator.next();
+  await iterator.return();
+  assert.equal((await pending).done, true);
+});
+
+test('node events and observations', async () => {
+  const events = [];
+  const observations = [];
+  const observed = await Client.create({
+    ...servers.options,
+    onNodeEvent: (event) => events.push(event),
+    onObservation: (observation) => observations.push(observation),
+  });
+  const lease = await observed.acquire('observed');
+  await lease.release();
+  await eventually('all nodes are up', () => events.filter((e) => e.kind === 'up').length === 3);
+  await observed.close();
+  assert.deepEqual(observations.map((one) => one.kind),
+    ['acquire-began', 'acquire-ended', 'hold-began', 'hold-ended']);
+  assert.equal(observations[2].token, lease.token);
+  assert.equal(observations[3].end, 'released');
+});
+
+test('mistakes are named', async () => {
+  const wrong = (call, text) => assert.rejects(call, (error) => {
+    assert.ok(error instanceof TypeError, error);
+    assert.match(error.message, text);
+    return true;
+  });
+  await wrong(client.acquire('x', { tll: 5 }), /options\.tll is not known; known are ttl/);
+  await wrong(client.acquire('x', { ttl: '10s' }), /options\.ttl: a number of .*, not '10s'/);
+  await wrong(client.acquire(7), /resource/);
+  await wrong(client.acquire('a\0b'), /U\+0000/);
+  await wrong(client.acquire({ kind: 'all', resource: 'x' }), /target\.kind 'all'/);
+  await wrong(client.using('x', {}), /work: a function/);
+  await wrong(Client.create({ nodes: 'redis://localhost' }), /options\.nodes: an array/);
+  await assert.rejects(Client.create({ nodes: [] }), refused('invalid_argument'));
+  await assert.rejects(Client.create({ nodes: ['http://x'] }), refused('invalid_argument'));
+  await assert.rejects(client.acquire('x', { ttl: -1 }), refused('invalid_argument'));
+  await assert.rejects(client.acquire(''), refused('invalid_argument'));
+  await assert.rejects(client.acquire(permit('x', 0)), refused('invalid_argument'));
+});
+
+test('too few nodes: unavailable, with why', async () => {
+  const silent = await Client.create({
+    nodes: ['unix:///nowhere/1', 'unix:///nowhere/2', servers.urls[0]], guards: { restart: false },
+  });
+  await assert.rejects(silent.tryAcquire('x'), (error) => {
+    refused('unavailable')(error);
+    assert.deepEqual(error.votes.map((vote) => vote.vote).slice(0, 2),
+      ['unreachable', 'unreachable']);
+    return true;
+  });
+  await silent.close();
+});
+
+test('a closed client refuses, and has released everything', async () => {
+  const closing = await Client.create(servers.options);
+  const lease = await closing.acquire('closing', { renew: true });
+  const waiting = closing.acquire('closing', { wait: Infinity });
+  const watching = closing.watch('closing');
+  await watching.next();
+  const next = watching.next();
+  const outcomes = Promise.allSettled([waiting, next]);
+  assert.deepEqual(await closing.close(), { undelivered: [] });
+  for (const outcome of await outcomes) refused('closed')(outcome.reason);
+  assert.equal(lease.valid, false);
+  assert.equal(lease.lost.reason.code, 'closed');
+  assert.ok(await free('closing'));
+  await assert.rejects(closing.acquire('closing'), refused('closed'));
+  await assert.rejects(closing.inspect('closing'), refused('closed'));
+  await assert.rejects(closing.list(), refused('closed'));
+  assert.deepEqual(await closing.close(), { undelivered: [] });
+});
+
+test('await using', { skip: !Symbol.asyncDispose && 'no Symbol.asyncDispose' }, async () => {
+  const disposed = await Client.create(servers.options);
+  const lease = await disposed.acquire('disposed');
+  await lease[Symbol.asyncDispose]();
+  assert.ok(await free('disposed'));
+  const lost = await disposed.acquire('disposed', { ttl: 100 });
+  await lossOf(lost);
+  await assert.rejects(lost[Symbol.asyncDispose](), refused('lost'));
+  await disposed[Symbol.asyncDispose]();
+  await assert.rejects(disposed.acquire('disposed'), refused('closed'));
+});
+
+test('the declarations name what there is', () => {
+  const declarations = fs.readFileSync(new URL('../index.d.ts', import.meta.url), 'utf8');
+  const declared = [...declarations.matchAll(/^export (?:class|function|const) (\w+)/gm)];
+  assert.deepEqual(declared.map(([, name]) => name).sort(), Object.keys(quorumRedlock).sort());
+});

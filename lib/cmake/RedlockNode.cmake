@@ -1,0 +1,72 @@
+# The package for Node.js, in BUILD/node: what is written in JavaScript, copied, and the addon.
+# Neither node-gyp nor the network is needed: the headers of Node.js suffice, and Node-API is the
+# same for every version of it.
+
+if(NOT REDLOCK_NODE OR NOT TARGET redlock_bindings_c)
+  return()
+endif()
+if(REDLOCK_NODE STREQUAL "AUTO" AND NOT PROJECT_IS_TOP_LEVEL)
+  return()
+endif()
+if(REDLOCK_SANITIZE)
+  # Node.js itself would have to be sanitized.
+  return()
+endif()
+
+# Beside the program, as Node.js's own archives have them, or where Debian's libnode-dev puts them.
+find_program(REDLOCK_NODE_PROGRAM NAMES node nodejs)
+set(redlock_node_hints "")
+if(REDLOCK_NODE_PROGRAM)
+  file(REAL_PATH "${REDLOCK_NODE_PROGRAM}" redlock_node_real)
+  cmake_path(GET redlock_node_real PARENT_PATH redlock_node_folder)
+  list(APPEND redlock_node_hints "${redlock_node_folder}/../include")
+endif()
+find_path(REDLOCK_NODE_HEADERS node_api.h
+  HINTS ${redlock_node_hints} PATH_SUFFIXES node nodejs/src)
+if(NOT REDLOCK_NODE_HEADERS)
+  if(REDLOCK_NODE STREQUAL "AUTO")
+    message(STATUS "No node_api.h (Debian: libnode-dev): the package for Node.js is left out")
+    return()
+  endif()
+  message(FATAL_ERROR "REDLOCK_NODE needs node_api.h (Debian: libnode-dev), or its folder in "
+                      "REDLOCK_NODE_HEADERS")
+endif()
+
+set(redlock_node_source "${PROJECT_SOURCE_DIR}/lib/bindings/node")
+set(redlock_node_package "${PROJECT_BINARY_DIR}/node")
+
+file(GLOB redlock_node_sources CONFIGURE_DEPENDS "${redlock_node_source}/addon/*.cpp")
+add_library(redlock_node MODULE ${redlock_node_sources})
+redlock_configure_target(redlock_node)
+if(REDLOCK_UNITY)
+  set_target_properties(redlock_node PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
+endif()
+set_target_properties(redlock_node PROPERTIES
+  PREFIX "" OUTPUT_NAME quorum_redlock SUFFIX ".node"
+  LIBRARY_OUTPUT_DIRECTORY "${redlock_node_package}")
+target_compile_definitions(redlock_node PRIVATE NAPI_VERSION=8)
+target_include_directories(redlock_node SYSTEM PRIVATE "${REDLOCK_NODE_HEADERS}")
+# The library is within the addon, and seen by nobody else.
+target_link_libraries(redlock_node PRIVATE redlock_bindings_c)
+if(APPLE)
+  target_link_options(redlock_node PRIVATE -Wl,-undefined,dynamic_lookup)
+else()
+  # It must stay: its thread, and what OpenSSL registers for the end of the process.
+  target_link_options(redlock_node PRIVATE -Wl,--exclude-libs,ALL -Wl,-z,nodelete)
+endif()
+
+# Where nobody tests it, it is built on demand: cmake --build BUILD --target redlock_node
+if(REDLOCK_NODE STREQUAL "AUTO" AND NOT REDLOCK_BUILD_TESTS)
+  set_target_properties(redlock_node PROPERTIES EXCLUDE_FROM_ALL ON)
+endif()
+
+file(GLOB redlock_node_files CONFIGURE_DEPENDS RELATIVE "${redlock_node_source}"
+  "${redlock_node_source}/package.json" "${redlock_node_source}/*.cjs"
+  "${redlock_node_source}/*.mjs" "${redlock_node_source}/*.d.ts" "${redlock_node_source}/src/*"
+  "${redlock_node_source}/examples/*" "${redlock_node_source}/tests/*")
+foreach(file IN LISTS redlock_node_files)
+  configure_file("${redlock_node_source}/${file}" "${redlock_node_package}/${file}" COPYONLY)
+endforeach()
+configure_file("${PROJECT_SOURCE_DIR}/LICENSE" "${redlock_node_package}/LICENSE" COPYONLY)
+configure_file("${PROJECT_SOURCE_DIR}/tools/docs/NODE.md" "${redlock_node_package}/README.md"
+  COPYONLY)
