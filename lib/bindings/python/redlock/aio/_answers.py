@@ -1,0 +1,148 @@
+"""From the client's thread to the event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import threading
+import warnings
+import weakref
+from ctypes import byref, c_void_p
+from typing import Any, Callable
+
+from .. import _callbacks
+from .. import _structs as s
+from .._library import lib
+from ..errors import RedlockError, call, taken_error
+from ..inspection import taken_inspection
+from ..lease import LeaseHandle
+from ..options import set_client_callbacks
+from ..reports import taken_close_report, taken_round
+
+_open: weakref.WeakSet[AsyncHandle] = weakref.WeakSet()
+
+
+def deliver_to(loop: asyncio.AbstractEventLoop) -> _callbacks.Deliver:
+    """Calls functions in the loop. Once it is closed, nobody wants to know any more."""
+    def deliver(function: Callable[..., Any], *arguments: Any) -> None:
+        try:
+            loop.call_soon_threadsafe(function, *arguments)
+        except RuntimeError:
+            pass
+    return deliver
+
+
+class AsyncHandle:
+    """A redlock_async. It is freed when nothing uses it any more."""
+
+    def __init__(self, native: s.ClientOptions, signals: _callbacks.ClientSignals) -> None:
+        self.pointer = c_void_p()
+        self.closed = False
+        self._context = _callbacks.contexts.add(signals)
+        set_client_callbacks(native, signals, self._context)
+        call(lib.redlock_async_create, byref(native), None, byref(self.pointer))
+        _open.add(self)
+
+    def __del__(self, _free=lib.redlock_async_free, _remove=_callbacks.contexts.remove) -> None:
+        _remove(self._context)
+        if self.pointer:
+            if not self.closed:
+                warnings.warn("a redlock.aio.Client was not closed", ResourceWarning, source=self)
+            _free(self.pointer)
+
+
+@atexit.register
+def _close_all() -> None:
+    """No callback may enter an interpreter that has ended."""
+    for handle in list(_open):
+        if handle.pointer and not handle.closed:
+            handle.closed = True
+            answered = threading.Event()
+            context = _callbacks.contexts.add(Answer(lambda outcome, error: answered.set()))
+            lib.redlock_async_close(handle.pointer, on_close, context)
+            answered.wait()
+
+
+class Answer:
+    """Where the outcome of a call goes: a value and None, or None and an error. Called on the
+    client's thread."""
+
+    __slots__ = ("settle",)
+
+    def __init__(self, settle: Callable[[Any, RedlockError | None], Any]) -> None:
+        self.settle = settle
+
+
+async def ask(begin: Callable[[int], Any], cancel: Callable[[Any], Any] | None = None) -> Any:
+    """Begins a call whose answer goes to the context that it is given, and waits for it. If the
+    task is cancelled, `cancel` gets what `begin` returned, and the answer is dropped."""
+    loop = asyncio.get_running_loop()
+    future: asyncio.Future = loop.create_future()
+    deliver = deliver_to(loop)
+    request = begin(_callbacks.contexts.add(
+        Answer(lambda value, error: deliver(_settle, future, value, error))))
+    try:
+        return await future
+    except asyncio.CancelledError:
+        if cancel is not None:
+            cancel(request)
+        raise
+
+
+def _settle(future: asyncio.Future, value: Any, error: RedlockError | None) -> None:
+    if future.done():
+        return  # cancelled: what the call was granted is dropped, and a lease so released
+    if error is not None:
+        future.set_exception(error)
+    else:
+        future.set_result(value)
+
+
+def _answer(context: int | None, take: Callable[[], Any], error: Any) -> None:
+    answer = _callbacks.contexts.remove(context)
+    failure = taken_error(error) if error else None
+    value = None if failure is not None else take()
+    if answer is not None:
+        _callbacks.guarded(answer.settle, value, failure)
+
+
+def _taken_lease(pointer: int) -> LeaseHandle:
+    handle = LeaseHandle(0)
+    handle.pointer = c_void_p(pointer)
+    return handle
+
+
+@s.LeaseDone
+def on_lease(context, lease, error):
+    _answer(context, lambda: _taken_lease(lease), error)
+
+
+@s.RoundDone
+def on_round(context, round, error):
+    _answer(context, lambda: taken_round(round), error)
+
+
+@s.InspectionDone
+def on_inspection(context, inspection, error):
+    _answer(context, lambda: taken_inspection(inspection), error)
+
+
+@s.HoldsDone
+def on_holds(context, holds, error):
+    _answer(context, lambda: holds, error)
+
+
+@s.CloseDone
+def on_close(context, report, error):
+    _answer(context, lambda: taken_close_report(report), error)
+
+
+# The one that answers more than once. The last time it does so with an error.
+@s.InspectionDone
+def on_change(context, inspection, error):
+    if error:
+        return _answer(context, lambda: None, error)
+    answer = _callbacks.contexts.find(context)
+    value = taken_inspection(inspection)
+    if answer is not None:
+        _callbacks.guarded(answer.settle, value, None)
