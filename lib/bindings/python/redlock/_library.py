@@ -160,7 +160,7 @@ def library_version() -> str:
 
 
 def text(value: bytes | None) -> str:
-    """Tokens and names of other clients may be no UTF-8: _arguments.encoded gives the same bytes."""
+    """Tokens of other clients may be no UTF-8: `encoded` gives the same bytes back."""
     return (value or b"").decode("utf-8", "surrogateescape")
 
 

@@ -1,4 +1,4 @@
-"""The structs and callbacks of redlock.h. tests/test_declarations.py compares them with the header."""
+"""The structs and callbacks of redlock.h: tests/test_declarations.py compares them with that."""
 
 from __future__ import annotations
 
@@ -6,12 +6,8 @@ import ctypes
 from ctypes import (CFUNCTYPE, POINTER, Structure, c_bool, c_char_p, c_int32, c_int64, c_size_t,
                     c_uint32, c_uint64, c_void_p)
 
-FOREVER = 2**63 - 1
+FOREVER = 2**63 - 1  # nanoseconds
 OK = 0
-HELD = 1
-SPLIT = 2
-NOT_HOLDER = 6
-CANCELLED = 7
 
 TARGET_EXCLUSIVE = 0
 TARGET_SHARED = 1

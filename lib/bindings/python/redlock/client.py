@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import atexit
 import threading
-import warnings
-import weakref
 from ctypes import POINTER, byref, c_bool, c_char_p, c_void_p, string_at
 from typing import Any, Iterable, Mapping, TYPE_CHECKING
 
 from . import _callbacks, deployment
 from . import _structs as s
 from ._arguments import Duration, encoded, to_ns, wait_to_ns
+from ._handles import ClientHandle
 from ._library import lib, text
 from ._waiting import Stop, interruptible, make_native_stop
-from .errors import Held, RedlockError, Split, call
+from .errors import Held, Split, call
 from .inspection import Inspection, taken_inspection
 from .lease import Lease, LeaseHandle
 from .options import (AcquireOptions, ClientOptions, client_signals, native_acquire_options,
-                      native_client_options, set_client_callbacks)
-from .reports import CloseReport, Round, taken_close_report, taken_round
+                      native_client_options)
+from .reports import CloseReport, Round, taken_round
 from .targets import TargetLike, native_target
 from .watching import Watch
 
@@ -27,47 +25,6 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from .election import Election
-
-_open: weakref.WeakSet[ClientHandle] = weakref.WeakSet()
-
-
-class ClientHandle:
-    """A redlock_client. It is freed when nothing uses it any more: every call in progress does."""
-
-    def __init__(self, native: s.ClientOptions, signals: _callbacks.ClientSignals) -> None:
-        self.pointer = c_void_p()
-        self.closed = False
-        self._context = _callbacks.contexts.add(signals)
-        set_client_callbacks(native, signals, self._context)
-        call(lib.redlock_client_create, byref(native), byref(self.pointer))
-        _open.add(self)
-
-    def close(self) -> CloseReport:
-        report = POINTER(s.CloseReport)()
-        call(lib.redlock_client_close, self.pointer, byref(report))
-        self.closed = True
-        return taken_close_report(report)
-
-    def __del__(self, _free=lib.redlock_client_free,
-                _remove=_callbacks.contexts.remove) -> None:
-        _remove(self._context)
-        if self.pointer:
-            if not self.closed:
-                warnings.warn("a redlock.Client was not closed", ResourceWarning, source=self)
-            _free(self.pointer)
-
-
-@atexit.register
-def _close_all() -> None:
-    """No callback may enter an interpreter that has ended, and a lease need not wait for its
-    TTL."""
-    for handle in list(_open):
-        if handle.pointer and not handle.closed:
-            try:
-                handle.close()
-            except RedlockError:  # a child of fork(): the parent's client is not its own
-                handle.closed = True
-    _callbacks.dispatcher.stop(patience=1)
 
 
 class Client:
@@ -82,6 +39,10 @@ class Client:
         self._options = options
         native = native_client_options(self._nodes, options)
         self._handle = ClientHandle(native, client_signals(options, _callbacks.dispatcher.deliver))
+
+    def _call(self, function: Any, *arguments: Any) -> None:
+        with self._handle as pointer:
+            call(function, pointer, *arguments)
 
     def lock(self, target: TargetLike, *, ttl: Duration | None = None,
              wait: Duration | None = None, renew: bool = True, fencing: bool = False,
@@ -118,14 +79,13 @@ class Client:
         # Made first, so that a lease which is granted while a signal ends the call has an owner.
         handle = LeaseHandle(_callbacks.contexts.add(signals))
         options = native_acquire_options(more, wait_ns=wait_ns, context=handle.context, **terms)
-        client = self._handle
         if wait_ns == 0 and stop is None:
-            call(lib.redlock_try_acquire, client.pointer, byref(wanted), byref(options),
-                 byref(handle.pointer))
+            self._call(lib.redlock_try_acquire, byref(wanted), byref(options),
+                       byref(handle.pointer))
         else:
             ends = make_native_stop(stop)
-            interruptible(lambda: call(lib.redlock_acquire, client.pointer, byref(wanted),
-                                       byref(options), ends.pointer, byref(handle.pointer)),
+            interruptible(lambda: self._call(lib.redlock_acquire, byref(wanted), byref(options),
+                                             ends.pointer, byref(handle.pointer)),
                           cancel=ends.request)
         return Lease(handle, lost)
 
@@ -133,14 +93,14 @@ class Client:
         """Extends the lock of a token that was detached or came from another process. A permit is
         named by its resource, "jobs#3". Raises as Lease.extend, and Expired."""
         round = POINTER(s.Round)()
-        call(lib.redlock_extend, self._handle.pointer, byref(native_target(target)),
+        self._call(lib.redlock_extend, byref(native_target(target)),
              encoded(token, "token"), to_ns(ttl, "ttl"), byref(round))
         return taken_round(round)
 
     def release(self, target: TargetLike, token: str) -> Round:
         """Releases the lock of a token. Raises as Lease.release, and InvalidArgument."""
         round = POINTER(s.Round)()
-        call(lib.redlock_release, self._handle.pointer, byref(native_target(target)),
+        self._call(lib.redlock_release, byref(native_target(target)),
              encoded(token, "token"), byref(round))
         return taken_round(round)
 
@@ -148,7 +108,7 @@ class Client:
         """Breaks somebody's lock, for an operator: the nodes remember who did it. For `delay` then
         nobody may have the resource. Raises as `release`."""
         round = POINTER(s.Round)()
-        call(lib.redlock_break, self._handle.pointer, encoded(resource, "resource"),
+        self._call(lib.redlock_break, encoded(resource, "resource"),
              encoded(token, "token"), to_ns(delay, "delay"), byref(round))
         return taken_round(round)
 
@@ -156,7 +116,7 @@ class Client:
         """Whether the token holds the resource now. Raises Unavailable, Closed, Forked,
         InvalidArgument."""
         answer = c_bool()
-        call(lib.redlock_holds, self._handle.pointer, encoded(resource, "resource"),
+        self._call(lib.redlock_holds, encoded(resource, "resource"),
              encoded(token, "token"), byref(answer))
         return answer.value
 
@@ -164,7 +124,7 @@ class Client:
         """Asks every node what it stores for the resource. Raises Closed, Forked,
         InvalidArgument."""
         seen = POINTER(s.Inspection)()
-        call(lib.redlock_inspect, self._handle.pointer, encoded(resource, "resource"), byref(seen))
+        self._call(lib.redlock_inspect, encoded(resource, "resource"), byref(seen))
         return taken_inspection(seen)
 
     def watch(self, resource: str, *, poll_interval: Duration = 0) -> Watch[Inspection]:
@@ -195,7 +155,7 @@ class Client:
         values = [encoded(value, "label value") for value in (labels or {}).values()]
         array = c_char_p * len(names)
         answer = c_void_p()
-        call(lib.redlock_client_prometheus, self._handle.pointer, array(*names), array(*values),
+        self._call(lib.redlock_client_prometheus, array(*names), array(*values),
              len(names), byref(answer))
         try:
             return text(string_at(answer))

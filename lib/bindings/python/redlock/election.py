@@ -7,26 +7,35 @@ from typing import Any, Callable
 
 from . import _structs as s
 from ._arguments import Duration, encoded, to_ns
+from ._handles import ClientHandle
 from ._library import lib
 from ._waiting import Stop
-from .client import Client, ClientHandle
+from .client import Client
 from .errors import Held, Split, RedlockError, call
 from .lease import Lease
 from .watching import Leader, Watch, leader_from
 
 
 class _Handle:
-    """A redlock_election, and the client that must outlive it."""
+    """A redlock_election. `with handle as pointer:` keeps the client, too, from being freed."""
 
     def __init__(self, client: ClientHandle, name: bytes, options: s.ElectionOptions) -> None:
-        self.pointer = c_void_p()
-        self.client = client
-        call(lib.redlock_election_create, client.pointer, name, byref(options),
-             byref(self.pointer))
+        self._pointer = c_void_p()
+        self._client = client
+        with client as pointer:
+            call(lib.redlock_election_create, pointer, name, byref(options),
+                 byref(self._pointer))
 
-    def __del__(self, _free=lib.redlock_election_free) -> None:
-        if self.pointer:
-            _free(self.pointer)
+    def __enter__(self) -> c_void_p:
+        self._client.__enter__()
+        return self._pointer
+
+    def __exit__(self, *what: Any) -> None:
+        self._client.__exit__(*what)
+
+    def __del__(self, _free: Callable[..., Any] = lib.redlock_election_free) -> None:
+        if self._pointer:
+            _free(self._pointer)
 
 
 class Election:
@@ -68,7 +77,8 @@ class Election:
     def leader(self) -> Leader | None:
         """The leader now. Raises Unavailable, Closed, Forked."""
         seen = POINTER(s.Leader)()
-        call(lib.redlock_election_leader, self._handle.pointer, byref(seen))
+        with self._handle as pointer:
+            call(lib.redlock_election_leader, pointer, byref(seen))
         try:
             return leader_from(seen)
         finally:

@@ -110,14 +110,18 @@ class Watch(Generic[T]):
 
     @classmethod
     def of_resource(cls, client: Any, resource: bytes, interval_ns: int) -> Watch:
-        return cls(lambda context, stop: call(
-            lib.redlock_watch, client.pointer, resource, interval_ns, _inspected, context,
-            stop.pointer, None))
+        def run(context: int, stop: NativeStop) -> None:
+            with client as pointer:
+                call(lib.redlock_watch, pointer, resource, interval_ns, _inspected, context,
+                     stop.pointer, None)
+        return cls(run)
 
     @classmethod
     def of_election(cls, election: Any) -> Watch:
-        return cls(lambda context, stop: call(
-            lib.redlock_election_observe, election.pointer, _led, context, stop.pointer, None))
+        def run(context: int, stop: NativeStop) -> None:
+            with election as pointer:
+                call(lib.redlock_election_observe, pointer, _led, context, stop.pointer, None)
+        return cls(run)
 
     def __iter__(self) -> Watch[T]:
         return self

@@ -3,24 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import atexit
-import threading
-import warnings
-import weakref
-from ctypes import byref, c_void_p
+from ctypes import c_void_p
 from typing import Any, Callable
 
 from .. import _callbacks
 from .. import _structs as s
-from .._library import lib
-from ..errors import RedlockError, call, taken_error
+from .._handles import AsyncHandle
+from ..errors import RedlockError, taken_error
 from ..inspection import taken_inspection
 from ..lease import LeaseHandle
-from ..options import set_client_callbacks
 from ..reports import taken_close_report, taken_round
-
-_open: weakref.WeakSet[AsyncHandle] = weakref.WeakSet()
-
 
 def deliver_to(loop: asyncio.AbstractEventLoop) -> _callbacks.Deliver:
     """Calls functions in the loop. Once it is closed, nobody wants to know any more."""
@@ -30,37 +22,6 @@ def deliver_to(loop: asyncio.AbstractEventLoop) -> _callbacks.Deliver:
         except RuntimeError:
             pass
     return deliver
-
-
-class AsyncHandle:
-    """A redlock_async. It is freed when nothing uses it any more."""
-
-    def __init__(self, native: s.ClientOptions, signals: _callbacks.ClientSignals) -> None:
-        self.pointer = c_void_p()
-        self.closed = False
-        self._context = _callbacks.contexts.add(signals)
-        set_client_callbacks(native, signals, self._context)
-        call(lib.redlock_async_create, byref(native), None, byref(self.pointer))
-        _open.add(self)
-
-    def __del__(self, _free=lib.redlock_async_free, _remove=_callbacks.contexts.remove) -> None:
-        _remove(self._context)
-        if self.pointer:
-            if not self.closed:
-                warnings.warn("a redlock.aio.Client was not closed", ResourceWarning, source=self)
-            _free(self.pointer)
-
-
-@atexit.register
-def _close_all() -> None:
-    """No callback may enter an interpreter that has ended."""
-    for handle in list(_open):
-        if handle.pointer and not handle.closed:
-            handle.closed = True
-            answered = threading.Event()
-            context = _callbacks.contexts.add(Answer(lambda outcome, error: answered.set()))
-            lib.redlock_async_close(handle.pointer, on_close, context)
-            answered.wait()
 
 
 class Answer:
@@ -73,19 +34,23 @@ class Answer:
         self.settle = settle
 
 
-async def ask(begin: Callable[[int], Any], cancel: Callable[[Any], Any] | None = None) -> Any:
-    """Begins a call whose answer goes to the context that it is given, and waits for it. If the
-    task is cancelled, `cancel` gets what `begin` returned, and the answer is dropped."""
+async def ask(client: AsyncHandle, function: Callable[..., Any], *arguments: Any,
+              cancel: Callable[..., Any] | None = None) -> Any:
+    """Calls a function whose first argument is the client and whose last one the context of its
+    answer, and waits for that. If the task is cancelled, so is the call, by `cancel`, and the
+    answer is dropped."""
     loop = asyncio.get_running_loop()
     future: asyncio.Future = loop.create_future()
     deliver = deliver_to(loop)
-    request = begin(_callbacks.contexts.add(
-        Answer(lambda value, error: deliver(_settle, future, value, error))))
+    with client as pointer:
+        request = function(pointer, *arguments, _callbacks.contexts.add(
+            Answer(lambda value, error: deliver(_settle, future, value, error))))
     try:
         return await future
     except asyncio.CancelledError:
         if cancel is not None:
-            cancel(request)
+            with client as pointer:
+                cancel(pointer, request)
         raise
 
 

@@ -8,13 +8,14 @@ from typing import Any, Iterable, TYPE_CHECKING
 
 from .. import deployment
 from .._arguments import Duration, encoded, to_ns, wait_to_ns
+from .._handles import AsyncHandle
 from .._library import lib
 from ..errors import Held, Split
 from ..inspection import Inspection
 from ..options import AcquireOptions, ClientOptions, client_signals, native_client_options
 from ..reports import CloseReport, Round
 from ..targets import TargetLike, native_target
-from ._answers import AsyncHandle, ask, deliver_to, on_close, on_holds, on_inspection, on_round
+from ._answers import ask, deliver_to, on_close, on_holds, on_inspection, on_round
 from .lease import Lease, LeaseRequest
 from .watching import Watch
 
@@ -56,26 +57,22 @@ class Client:
     async def extend(self, target: TargetLike, token: str, ttl: Duration) -> Round:
         """See redlock.Client.extend."""
         wanted, text, ns = native_target(target), encoded(token, "token"), to_ns(ttl, "ttl")
-        return await ask(lambda context: lib.redlock_async_extend(
-            self._handle.pointer, byref(wanted), text, ns, on_round, context))
+        return await ask(self._handle, lib.redlock_async_extend, byref(wanted), text, ns, on_round)
 
     async def release(self, target: TargetLike, token: str) -> Round:
         """See redlock.Client.release."""
         wanted, text = native_target(target), encoded(token, "token")
-        return await ask(lambda context: lib.redlock_async_release(
-            self._handle.pointer, byref(wanted), text, on_round, context))
+        return await ask(self._handle, lib.redlock_async_release, byref(wanted), text, on_round)
 
     async def holds(self, resource: str, token: str) -> bool:
         """Whether the token holds the resource now. See redlock.Client.holds."""
         name, text = encoded(resource, "resource"), encoded(token, "token")
-        return await ask(lambda context: lib.redlock_async_holds(
-            self._handle.pointer, name, text, on_holds, context))
+        return await ask(self._handle, lib.redlock_async_holds, name, text, on_holds)
 
     async def inspect(self, resource: str) -> Inspection:
         """Asks every node what it stores for the resource. See redlock.Client.inspect."""
         name = encoded(resource, "resource")
-        return await ask(lambda context: lib.redlock_async_inspect(
-            self._handle.pointer, name, on_inspection, context))
+        return await ask(self._handle, lib.redlock_async_inspect, name, on_inspection)
 
     def watch(self, resource: str, *, poll_interval: Duration = 0) -> Watch[Inspection]:
         """`async for inspection in client.watch("x"):` see redlock.Client.watch."""
@@ -100,8 +97,7 @@ class Client:
         node time limit, and closes the connections."""
         if self._report is None:
             self._handle.closed = True
-            self._report = await ask(lambda context: lib.redlock_async_close(
-                self._handle.pointer, on_close, context))
+            self._report = await ask(self._handle, lib.redlock_async_close, on_close)
         return self._report
 
     async def __aenter__(self) -> Client:

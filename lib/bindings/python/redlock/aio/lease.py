@@ -7,15 +7,15 @@ from ctypes import byref
 from typing import Any, Generator, TYPE_CHECKING
 
 from .. import _callbacks
-from .. import _structs as s
 from .._arguments import Duration, to_ns
+from .._handles import AsyncHandle
 from .._library import lib
 from ..errors import NotHolder, RedlockError
 from ..lease import LeaseHandle, LeaseState, end_of_block
 from ..options import AcquireOptions, native_acquire_options
 from ..reports import Round
 from ..targets import TargetLike, native_target
-from ._answers import AsyncHandle, ask, deliver_to, on_lease, on_round
+from ._answers import ask, deliver_to, on_lease, on_round
 
 if TYPE_CHECKING:
     from .election import Leadership
@@ -37,8 +37,7 @@ class Lease(LeaseState):
         handle, ns = self._handle, to_ns(ttl, "ttl")
         if handle is None:
             raise NotHolder("the lease has ended")
-        return await ask(lambda context: lib.redlock_async_lease_extend(
-            self._client.pointer, handle.pointer, ns, on_round, context))
+        return await ask(self._client, lib.redlock_async_lease_extend, handle.pointer, ns, on_round)
 
     async def release(self) -> Round:
         """See redlock.Lease.release. A task that is cancelled meanwhile does not wait for the
@@ -48,8 +47,7 @@ class Lease(LeaseState):
             raise NotHolder("the lease has ended")
         # The call frees it.
         pointer, handle.pointer = handle.pointer, None
-        return await ask(lambda context: lib.redlock_async_lease_release(
-            self._client.pointer, pointer, on_round, context))
+        return await ask(self._client, lib.redlock_async_lease_release, pointer, on_round)
 
     async def __aenter__(self) -> Lease:
         return self
@@ -88,16 +86,13 @@ class LeaseRequest:
         try:
             options = native_acquire_options(self._more, wait_ns=self._wait_ns, context=number,
                                              **self._terms)
-            client = self._client
-            handle = await ask(
-                lambda context: lib.redlock_async_acquire(
-                    client.pointer, byref(self._target), byref(options), on_lease, context),
-                cancel=lambda request: lib.redlock_async_cancel(client.pointer, request))
+            handle = await ask(self._client, lib.redlock_async_acquire, byref(self._target),
+                               byref(options), on_lease, cancel=lib.redlock_async_cancel)
         except BaseException:
             _callbacks.contexts.remove(number)
             raise
         handle.context = number
-        return Lease(client, handle, lost)
+        return Lease(self._client, handle, lost)
 
     def __await__(self) -> Generator[Any, None, Lease]:
         return self._acquire().__await__()

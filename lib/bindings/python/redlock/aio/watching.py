@@ -6,9 +6,10 @@ import asyncio
 from typing import Any, Generic, TypeVar
 
 from .. import _callbacks
+from .._handles import AsyncHandle
 from .._library import lib
-from ..errors import Cancelled, RedlockError
-from ._answers import Answer, AsyncHandle, deliver_to, on_change
+from ..errors import Cancelled, Closed, RedlockError
+from ._answers import Answer, deliver_to, on_change
 
 T = TypeVar("T")
 _NOTHING = object()
@@ -51,8 +52,9 @@ class Watch(Generic[T]):
         deliver, put = deliver_to(asyncio.get_running_loop()), self._feed.put
         context = _callbacks.contexts.add(
             Answer(lambda value, error: deliver(put, value, error)))
-        self._request = lib.redlock_async_watch(client.pointer, resource, interval_ns, on_change,
-                                                context)
+        with client as pointer:
+            self._request = lib.redlock_async_watch(pointer, resource, interval_ns, on_change,
+                                                    context)
 
     def __aiter__(self) -> Watch[T]:
         return self
@@ -62,7 +64,11 @@ class Watch(Generic[T]):
 
     def close(self) -> None:
         """Ends the iteration. It does not wait."""
-        lib.redlock_async_cancel(self._client.pointer, self._request)
+        try:
+            with self._client as pointer:
+                lib.redlock_async_cancel(pointer, self._request)
+        except Closed:
+            pass
 
     async def __aenter__(self) -> Watch[T]:
         return self

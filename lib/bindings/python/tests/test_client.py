@@ -1,0 +1,351 @@
+"""The blocking client, against real servers."""
+
+from __future__ import annotations
+
+import gc
+import logging
+import pickle
+import threading
+import unittest
+import warnings
+from datetime import timedelta
+
+import redlock
+from case import PATIENT, fresh_resource, shared_nodes
+from nodes import Nodes, eventually
+
+
+class ClientCase(unittest.TestCase):
+    def setUp(self) -> None:
+        self.nodes = shared_nodes()
+        self.client = self.make_client()
+        self.resource = fresh_resource()
+
+    def make_client(self, **options: object) -> redlock.Client:
+        client = redlock.Client(self.nodes.urls, **{**PATIENT, **options})
+        self.addCleanup(client.close)
+        return client
+
+    def free(self, resource: str) -> bool:
+        return self.client.inspect(resource).state == "free"
+
+
+class Locks(ClientCase):
+    def test_a_block_holds_the_lock(self) -> None:
+        with self.client.lock(self.resource, ttl=10, fencing=True) as lease:
+            self.assertEqual(lease.resource, self.resource)
+            self.assertEqual(lease.resources, (self.resource,))
+            self.assertTrue(lease.valid)
+            self.assertGreater(lease.fencing_token, 0)
+            self.assertGreater(lease.valid_until, redlock.now())
+            self.assertTrue(0 < lease.remaining <= 10)
+            self.assertFalse(lease.lost.is_set())
+            self.assertGreaterEqual(sum(vote.vote == "granted" for vote in lease.round.votes), 2)
+            eventually(lambda: self.nodes.count_with(self.resource, lease.token) == 3)
+            self.assertIn(self.resource, repr(lease))
+        self.assertFalse(lease.valid)
+        self.assertEqual((lease.remaining, lease.valid_until), (0, 0))
+        self.assertFalse(lease.lost.is_set())
+        self.assertEqual(lease.resource, self.resource)
+        self.assertTrue(self.free(self.resource))
+
+    def test_without_fencing_there_is_no_number(self) -> None:
+        with self.client.lock(self.resource) as lease:
+            self.assertIsNone(lease.fencing_token)
+
+    def test_it_refuses_and_says_who_has_it(self) -> None:
+        other = self.make_client(name="the other", name_holders=True)
+        with self.make_client(name="a night job").lock(self.resource) as lease:
+            self.assertIsNone(other.try_lock(self.resource))
+            with self.assertRaises(redlock.Held) as caught:
+                other.lock(self.resource, wait=timedelta(milliseconds=20))
+        error = caught.exception
+        self.assertIsInstance(error, redlock.NotGranted)
+        self.assertIn(self.resource, str(error))
+        self.assertEqual((error.code, error.holder_name), ("held", "a night job"))
+        self.assertEqual(len(error.votes), 3)
+        self.assertIn(lease.token, {vote.holder for vote in error.votes})
+        copy = pickle.loads(pickle.dumps(error))
+        self.assertEqual((type(copy), str(copy), copy.round),
+                         (redlock.Held, str(error), error.round))
+
+    def test_waiters_get_it_in_turn(self) -> None:
+        first = self.client.lock(self.resource)
+        granted = []
+
+        def contend() -> None:
+            with self.make_client().lock(self.resource) as lease:
+                granted.append(lease.token)
+
+        threads = [threading.Thread(target=contend) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        eventually(lambda: self.client.inspect(self.resource).waiters == 3)
+        first.release()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(len(set(granted)), 3)
+
+    def test_a_lease_is_extended_and_renewed(self) -> None:
+        with self.client.lock(self.resource, ttl=0.3, renew=False) as lease:
+            self.assertEqual(lease.extend(timedelta(seconds=20)).ttl, 20)
+            self.assertGreater(lease.remaining, 10)
+        with self.client.lock(self.resource, ttl=1) as lease:
+            deadline = lease.valid_until
+            eventually(lambda: lease.valid_until > deadline)
+
+    def test_an_ended_lease_is_nobodys(self) -> None:
+        lease = self.client.lock(self.resource)
+        lease.release()
+        for call in (lease.release, lambda: lease.extend(1)):
+            with self.assertRaises(redlock.NotHolder):
+                call()
+
+    def test_a_dropped_lease_is_released(self) -> None:
+        self.client.lock(self.resource, ttl=30)
+        gc.collect()
+        eventually(lambda: self.free(self.resource))
+
+    def test_an_expired_lease_is_lost(self) -> None:
+        reports, at_risk = [], []
+        with self.assertRaises(redlock.NotHolder):
+            with self.client.lock(self.resource, ttl=0.2, max_renewals=0, on_lost=reports.append,
+                                  on_at_risk=at_risk.append) as lease:
+                self.assertTrue(lease.lost.wait(30))
+                self.assertFalse(lease.valid)
+                eventually(lambda: reports and at_risk)
+        self.assertIsInstance(reports[0], redlock.RedlockError)
+        self.assertEqual((len(reports), len(at_risk)), (1, 1))
+
+    def test_the_error_of_a_block_goes_before_that_of_the_release(self) -> None:
+        with self.assertRaises(KeyError), self.assertLogs("redlock", logging.WARNING):
+            with self.client.lock(self.resource, ttl=0.2, renew=False) as lease:
+                lease.lost.wait(30)
+                raise KeyError
+
+    def test_a_callback_that_fails_is_logged(self) -> None:
+        def fail(error: redlock.RedlockError) -> None:
+            raise ValueError("from a callback")
+
+        done = threading.Event()
+        with self.assertLogs("redlock", logging.ERROR) as logged:
+            with self.assertRaises(redlock.NotHolder):
+                with self.client.lock(self.resource, ttl=0.2, renew=False, on_lost=fail) as lease:
+                    lease.lost.wait(30)
+            eventually(lambda: logged.output)
+            # The next one comes all the same, and may call the client.
+            other = self.client.lock(self.resource, ttl=0.2, renew=False, on_lost=lambda error: (
+                self.client.inspect(self.resource), done.set()))
+            self.assertTrue(done.wait(30))
+        self.assertIn("from a callback", logged.output[0])
+        del other
+
+    def test_kinds(self) -> None:
+        other = self.make_client()
+        name = self.resource
+        with self.client.lock(redlock.shared(name)), other.lock(redlock.shared(name)):
+            self.assertEqual(self.client.inspect(name).kind, "shared")
+            self.assertIsNone(other.try_lock(name))
+        with self.client.lock(redlock.owned(name, "me")), other.lock(redlock.owned(name, "me")):
+            self.assertIsNone(other.try_lock(redlock.owned(name, "you")))
+        jobs = redlock.permit(fresh_resource(), 2)
+        with self.client.lock(jobs) as first, self.client.lock(jobs) as second:
+            self.assertEqual(len({first.resource, second.resource}), 2)
+            self.assertIsNone(other.try_lock(jobs))
+        names = [fresh_resource(), fresh_resource()]
+        with self.client.lock(redlock.all_of(names)) as lease:
+            self.assertEqual(lease.resources, tuple(names))
+            self.assertIsNone(other.try_lock(names[1]))
+        self.assertEqual(redlock.all_of(names), redlock.all_of(*names))
+        with self.client.lock(redlock.interval(name, timedelta(seconds=5)), ttl=5):
+            pass
+        self.assertEqual(self.client.inspect(name).kind, "interval")
+        self.assertIsNone(other.try_lock(name))
+
+    def test_arguments_that_are_wrong(self) -> None:
+        for call in (lambda: self.client.lock(self.resource, ttl=-1),
+                     lambda: self.client.lock(self.resource, ttl=float("nan")),
+                     lambda: self.client.lock(self.resource, ttl=3600),
+                     lambda: self.client.lock("a\0b"), lambda: self.client.lock(""),
+                     lambda: redlock.permit("jobs", 0), lambda: redlock.all_of(),
+                     lambda: redlock.Client([]), lambda: redlock.Client(["ftp://x"])):
+            with self.assertRaises(redlock.InvalidArgument) as caught:
+                call()
+            self.assertIsInstance(caught.exception, ValueError)
+        for call in (lambda: self.client.lock(self.resource, ttl="10"),
+                     lambda: self.client.lock(self.resource, tll=1), lambda: self.client.lock(3),
+                     lambda: redlock.Client("10.0.0.1"),
+                     lambda: redlock.Client(self.nodes.urls, quorom=2)):
+            with self.assertRaises(TypeError):
+                call()
+
+    def test_a_stop_ends_waits(self) -> None:
+        with self.client.lock(self.resource):
+            stop = redlock.Stop()
+            threading.Timer(0.05, stop.request).start()
+            with self.assertRaises(redlock.Cancelled):
+                self.client.lock(self.resource, stop=stop)
+            self.assertTrue(stop.requested)
+            with self.assertRaises(redlock.Cancelled):
+                self.client.lock(self.resource, stop=stop)
+
+    def test_by_token(self) -> None:
+        token = self.client.lock(self.resource).detach()
+        other = self.make_client()
+        self.assertTrue(other.holds(self.resource, token))
+        self.assertEqual(other.extend(self.resource, token, 20).ttl, 20)
+        self.assertEqual(len(other.release(self.resource, token).votes), 3)
+        self.assertFalse(other.holds(self.resource, token))
+        with self.assertRaises(redlock.NotHolder):
+            other.release(self.resource, token)
+
+    def test_an_operator_breaks_a_lock(self) -> None:
+        lease = self.client.lock(self.resource, renew=False)
+        self.make_client(name="operator").break_lock(self.resource, lease.token)
+        # A quorum has answered; a node that lags behind may still answer for another one.
+        eventually(lambda: [(lock.token, lock.by) for lock in
+                            self.client.inspect(self.resource).broken] ==
+                   [(lease.token, "operator")])
+
+    def test_a_closed_client_refuses(self) -> None:
+        client = self.make_client()
+        lease = client.lock(self.resource)
+        report = client.close()
+        self.assertEqual(report, redlock.CloseReport(()))
+        self.assertFalse(lease.valid)
+        for call in (lambda: client.lock("x"), lambda: client.inspect("x"), client.prometheus):
+            with self.assertRaises(redlock.Closed):
+                call()
+        self.assertEqual(client.close(), report)
+        self.assertTrue(self.free(self.resource))
+
+    def test_a_forgotten_client_warns_and_releases(self) -> None:
+        client = redlock.Client(self.nodes.urls, **PATIENT)
+        token = client.lock(self.resource, ttl=30).detach()
+        lease = client.lock(fresh_resource())
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            del client
+            gc.collect()
+        self.assertIn("was not closed", str(caught[0].message))
+        self.assertFalse(lease.valid)
+        self.client.release(self.resource, token)
+
+
+class Observing(ClientCase):
+    def test_inspect_and_list(self) -> None:
+        self.assertEqual(self.client.inspect(self.resource).state, "free")
+        with self.client.lock(self.resource, name="Zoë", fencing=True) as lease:
+            seen = self.client.inspect(self.resource)
+            self.assertEqual((seen.state, seen.kind, seen.holder, seen.holder_name, seen.quorum),
+                             ("held", "exclusive", lease.token, "Zoë", 2))
+            self.assertEqual(len(seen.nodes), 3)
+            self.assertEqual({node.url for node in seen.nodes}, set(self.nodes.urls))
+            self.assertIn(lease.fencing_token, {node.fencing for node in seen.nodes})
+            listed = self.client.list_locks(self.resource)
+            self.assertEqual([(lock.resource, lock.state, lock.kind, lock.permits)
+                              for lock in listed.locks],
+                             [(self.resource, "held", "exclusive", None)])
+            self.assertEqual((listed.answered, listed.complete), (3, True))
+
+    def test_a_watch_sees_changes(self) -> None:
+        with self.client.watch(self.resource, poll_interval=0.05) as watch:
+            self.assertEqual(next(watch).state, "free")
+            with self.client.lock(self.resource) as lease:
+                self.assertEqual(next(watch).holder, lease.token)
+            eventually(lambda: next(watch).state == "free")
+            threading.Timer(0.05, watch.close).start()
+            self.assertEqual(list(watch), [])
+        client = self.make_client()
+        watch = client.watch(self.resource)
+        next(watch)
+        client.close()
+        with self.assertRaises(redlock.Closed):
+            next(watch)
+
+    def test_an_election(self) -> None:
+        election = self.client.election(self.resource, candidate="first", ttl=5)
+        rival = self.make_client().election(self.resource, candidate="second")
+        self.assertIsNone(election.leader())
+        with rival.observe() as leaders:
+            self.assertIsNone(next(leaders))
+            with election.campaign() as leadership:
+                self.assertTrue(leadership.valid)
+                self.assertEqual(next(leaders),
+                                 redlock.Leader("first", leadership.lease.token))
+                self.assertEqual(rival.leader().candidate, "first")
+                self.assertIsNone(rival.try_campaign())
+                term = leadership.term
+            self.assertFalse(leadership.valid)
+        with rival.campaign(wait=30) as leadership:
+            self.assertGreater(leadership.term, term)
+
+    def test_prometheus(self) -> None:
+        with self.client.lock(self.resource):
+            pass
+        self.assertRegex(self.client.prometheus({"job": 'a "b"'}),
+                         r'redlock_acquires_total\{.*job="a \\"b\\"".*\} 1')
+        self.assertIn("redlock_acquires_total{", self.client.prometheus())
+
+    def test_observations_and_node_events(self) -> None:
+        seen: list[redlock.Observation] = []
+        events: list[redlock.NodeEvent] = []
+        with self.assertLogs("of-a-test", logging.INFO) as logged:
+            client = self.make_client(on_observation=seen.append, on_node_event=events.append,
+                                      logger=logging.getLogger("of-a-test"))
+            with client.lock(self.resource, fencing=True) as lease:
+                client.try_lock(self.resource)
+            eventually(lambda: len(seen) == 6 and len(events) == 3)
+        self.assertEqual([part.kind for part in seen],
+                         ["acquire_began", "acquire_ended", "hold_began", "acquire_began",
+                          "acquire_ended", "hold_ended"])
+        self.assertEqual((seen[4].failure, seen[5].end), ("held", "released"))
+        self.assertEqual((seen[2].token, seen[2].fencing_token),
+                         (lease.token, lease.fencing_token))
+        self.assertEqual({(event.kind, event.node) for event in events},
+                         {("up", 0), ("up", 1), ("up", 2)})
+        self.assertIn(events[0].url, logged.output[0])
+
+
+class Outages(unittest.TestCase):
+    def test_a_majority_that_dies(self) -> None:
+        with Nodes(3) as nodes, redlock.Client(nodes.urls, guard_restart=False) as client:
+            resource = fresh_resource()
+            lost = []
+            lease = client.lock(resource, ttl=0.5, on_lost=lost.append)
+            nodes.nodes[0].kill()
+            nodes.nodes[1].kill()
+            self.assertTrue(lease.lost.wait(30))
+            eventually(lambda: lost)
+            with self.assertRaises(redlock.Unavailable) as caught:
+                client.lock(resource, wait=0)
+            votes = [vote.vote for vote in caught.exception.votes]
+            self.assertEqual(votes[:2], ["unreachable", "unreachable"])
+            self.assertTrue(caught.exception.votes[0].message)
+            for node in nodes.nodes[:2]:
+                node.start()
+            with client.lock(resource, wait=30):
+                pass
+
+    def test_a_deployment_is_opened_and_changed(self) -> None:
+        from redlock import deployment
+        progress: list[deployment.ChangeProgress] = []
+        with Nodes(4) as nodes:
+            urls, fourth = nodes.urls[:3], nodes.urls[3]
+            options = {"max_ttl": 1, "quarantine": 1}
+            self.assertEqual(deployment.members(urls, **options).deployment, "")
+            examination = deployment.examine(urls, **options)
+            self.assertEqual([node.role for node in examination.nodes], 3 * ["master"])
+            self.assertIn("not-bootstrapped", {finding.kind for finding in examination.findings})
+            opened = deployment.bootstrap(urls, on_progress=progress.append, **options)
+            self.assertEqual([node.marked for node in opened.nodes], 3 * [True])
+            self.assertIn("writing", {step.kind for step in progress})
+            membership = deployment.members(urls, **options)
+            self.assertEqual(len(membership.members), 3)
+            self.assertEqual({node.state for node in membership.nodes}, {"member"})
+            changed = deployment.replace_member(urls, urls[2], fourth, patience=20, **options)
+            self.assertEqual(set(changed.members), {*urls[:2], fourth})
+
+
+if __name__ == "__main__":
+    unittest.main()
