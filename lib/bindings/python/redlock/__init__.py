@@ -8,6 +8,7 @@ redlock.aio has the same for asyncio. Durations are seconds, or timedeltas where
 
 from __future__ import annotations
 
+from . import deployment
 from ._arguments import Duration
 from ._library import lib as _lib, library_version
 from ._version import __version__
@@ -37,6 +38,6 @@ __all__ = [
     "InternalError", "InvalidArgument", "Leader", "Leadership", "Lease", "LimitReached",
     "NoMemory", "NodeEvent", "NodeInspection", "NodeVote", "NotGranted", "NotHolder",
     "Observation", "RedlockError", "Round", "Split", "Stop", "Target", "Unavailable",
-    "Undelivered", "Watch", "WouldBlock", "__version__", "all_of", "exclusive", "interval",
-    "library_version", "now", "owned", "permit", "shared",
+    "Undelivered", "Watch", "WouldBlock", "__version__", "all_of", "deployment",
+    "exclusive", "interval", "library_version", "now", "owned", "permit", "shared",
 ]

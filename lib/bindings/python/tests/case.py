@@ -8,6 +8,7 @@ import subprocess
 import sys
 import unittest
 
+import redlock
 from nodes import Nodes
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -38,3 +39,18 @@ def run_python(program: str, *arguments: str, **options: object) -> subprocess.C
         [PACKAGE, os.path.dirname(os.path.abspath(__file__))]))
     return subprocess.run([sys.executable, "-X", "dev", "-c", program, *arguments],
                           env=environment, capture_output=True, text=True, timeout=60, **options)
+
+
+class ClientCase(unittest.TestCase):
+    def setUp(self) -> None:
+        self.nodes = shared_nodes()
+        self.client = self.make_client()
+        self.resource = fresh_resource()
+
+    def make_client(self, **options: object) -> redlock.Client:
+        client = redlock.Client(self.nodes.urls, **{**PATIENT, **options})
+        self.addCleanup(client.close)
+        return client
+
+    def free(self, resource: str) -> bool:
+        return self.client.inspect(resource).state == "free"

@@ -89,6 +89,10 @@ class Asynchronous(unittest.IsolatedAsyncioTestCase):
         task.cancel()
         with self.assertRaises(asyncio.CancelledError):
             await task
+
+        async def waits_no_more() -> bool:
+            return not await self.is_waited_for()
+        await eventually(waits_no_more)
         await lease.release()
         # The cancelled call has left nothing behind.
         async with self.client.lock(self.resource, wait=30):
