@@ -21,14 +21,14 @@ from .errors import Closed, RedlockError, call
 from .options import set_client_callbacks
 from .reports import CloseReport, taken_close_report
 
-_open: weakref.WeakSet[ClientHandle] = weakref.WeakSet()
+_open: weakref.WeakSet[NativeClient] = weakref.WeakSet()
 
 
-class ClientHandle:
-    """A redlock_client. `with handle as pointer:` keeps it from being freed."""
+class NativeClient:
+    """What both handles have in common. `with handle as pointer:` keeps it from being freed."""
 
-    kind = "redlock.Client"
-    free = lib.redlock_client_free
+    kind = ""  # for people
+    free: Callable[..., Any]
 
     def __init__(self, native: s.ClientOptions, signals: _callbacks.ClientSignals) -> None:
         self._pointer: c_void_p | None = None
@@ -44,7 +44,10 @@ class ClientHandle:
         _open.add(self)
 
     def _create(self, native: s.ClientOptions, made: c_void_p) -> None:
-        call(lib.redlock_client_create, byref(native), byref(made))
+        raise NotImplementedError
+
+    def _end_calls(self) -> None:
+        raise NotImplementedError
 
     def __enter__(self) -> c_void_p:
         self._users.append(None)
@@ -56,19 +59,6 @@ class ClientHandle:
 
     def __exit__(self, *what: Any) -> None:
         self._users.pop()
-
-    def close(self) -> CloseReport:
-        report = POINTER(s.CloseReport)()
-        with self as pointer:
-            call(lib.redlock_client_close, pointer, byref(report))
-        self.closed = True
-        return taken_close_report(report)
-
-    def _end_calls(self) -> None:
-        try:
-            self.close()
-        except RedlockError:
-            pass
 
     def end(self) -> None:
         """At the end of the program. A child of fork() has no client of its parent."""
@@ -98,7 +88,30 @@ class ClientHandle:
             type(self).free(pointer)
 
 
-class AsyncHandle(ClientHandle):
+class ClientHandle(NativeClient):
+    """A redlock_client."""
+
+    kind = "redlock.Client"
+    free = lib.redlock_client_free
+
+    def _create(self, native: s.ClientOptions, made: c_void_p) -> None:
+        call(lib.redlock_client_create, byref(native), byref(made))
+
+    def close(self) -> CloseReport:
+        report = POINTER(s.CloseReport)()
+        with self as pointer:
+            call(lib.redlock_client_close, pointer, byref(report))
+        self.closed = True
+        return taken_close_report(report)
+
+    def _end_calls(self) -> None:
+        try:
+            self.close()
+        except RedlockError:
+            pass
+
+
+class AsyncHandle(NativeClient):
     """A redlock_async with a thread of its own."""
 
     kind = "redlock.aio.Client"
