@@ -128,7 +128,10 @@ def interruptible(call: Callable[[], Any], cancel: Callable[[], Any]) -> Any:
             _wait_for_the_end(job)
         raise
     if job.error is not None:
-        raise job.error
+        try:
+            raise job.error
+        finally:
+            job.error = None  # which would keep what it refers to, and so all of this, alive
     return job.result
 
 

@@ -8,6 +8,7 @@ import pickle
 import threading
 import unittest
 import warnings
+import weakref
 from datetime import timedelta
 
 import redlock
@@ -203,6 +204,20 @@ class Locks(ClientCase):
                 call()
         self.assertEqual(client.close(), report)
         self.assertTrue(self.free(self.resource))
+
+    def test_a_refused_call_keeps_nothing_alive(self) -> None:
+        gc.disable()
+        self.addCleanup(gc.enable)
+        client = self.make_client()
+        with client.lock(self.resource):
+            try:  # assertRaises would cut the traceback
+                client.lock(self.resource, wait=0.02)
+            except redlock.Held:
+                pass
+        handle = weakref.ref(client._handle)
+        self.doCleanups()  # they close the client, and refer to it
+        del client
+        self.assertIsNone(handle())
 
     def test_a_forgotten_client_warns_and_releases(self) -> None:
         client = redlock.Client(self.nodes.urls, **PATIENT)
