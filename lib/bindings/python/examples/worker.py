@@ -1,0 +1,63 @@
+#!/usr/bin/env python3
+"""A worker on several machines, for asyncio: each takes jobs, one at a time; one of them, the
+leader, hands the jobs out.
+
+    worker.py NAME redis://10.0.0.1 redis://10.0.0.2 redis://10.0.0.3
+"""
+
+import argparse
+import asyncio
+
+import redlock
+import redlock.aio
+
+
+async def take_job(client, number):
+    async with client.lock(f"job/{number}", ttl=10) as lease:
+        print(f"job {number} is done under {lease.resource}")
+
+
+async def lead(election, jobs):
+    """Hands out the jobs while this worker is the leader, and stands for election again if it is
+    not any more."""
+    while True:
+        try:
+            async with election.campaign() as leadership:
+                print(f"the leader, in term {leadership.term}")
+                for number in range(3):
+                    if not leadership.valid:
+                        break
+                    await jobs.put(number)
+                await jobs.join()
+                return
+        except redlock.NotHolder:
+            print("the leadership was lost")
+
+
+async def work(client, jobs):
+    while True:
+        number = await jobs.get()
+        await take_job(client, number)
+        jobs.task_done()
+
+
+async def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("name")
+    parser.add_argument("nodes", nargs="+")
+    parser.add_argument("--new-nodes", action="store_true",
+                        help="the servers were started a moment ago, and have forgotten nothing")
+    arguments = parser.parse_args()
+
+    jobs = asyncio.Queue()
+    async with redlock.aio.Client(arguments.nodes, name=arguments.name,
+                                  guard_restart=not arguments.new_nodes) as client:
+        election = client.election("workers", candidate=arguments.name, ttl=5)
+        worker = asyncio.create_task(work(client, jobs))
+        await lead(election, jobs)
+        worker.cancel()
+        await asyncio.wait([worker])
+
+
+if __name__ == "__main__":
+    asyncio.run(main())

@@ -1,0 +1,43 @@
+"""Locks over a quorum of independent Redis masters, by the library redlock.
+
+    with redlock.Client(["10.0.0.1", "10.0.0.2", "10.0.0.3"]) as client:
+        with client.lock("invoice/42", ttl=10, fencing=True) as lease:
+            storage.write(invoice, lease.fencing_token)
+
+redlock.aio has the same for asyncio. Durations are seconds, or timedeltas where they are given."""
+
+from __future__ import annotations
+
+from . import deployment
+from ._arguments import Duration
+from ._library import lib as _lib, library_version
+from ._version import __version__
+from ._waiting import Stop
+from .client import Client
+from .election import Election, Leadership
+from .errors import (Cancelled, Closed, Excluded, Expired, Forked, Held, InternalError,
+                     InvalidArgument, LimitReached, NoMemory, NotGranted, NotHolder, RedlockError,
+                     Split, Unavailable, WouldBlock)
+from .events import NodeEvent, Observation
+from .inspection import BrokenLock, Inspection, NodeInspection
+from .lease import Lease
+from .options import AcquireOptions, ClientOptions
+from .reports import CloseReport, NodeVote, Round, Undelivered
+from .targets import Target, all_of, exclusive, interval, owned, permit, shared
+from .watching import Leader, Watch
+
+
+def now() -> float:
+    """The clock of Lease.valid_until, in seconds. It counts on while the machine is suspended."""
+    return _lib.redlock_now_ns() / 1e9
+
+
+__all__ = [
+    "AcquireOptions", "BrokenLock", "Cancelled", "Client", "ClientOptions", "Closed",
+    "CloseReport", "Duration", "Election", "Excluded", "Expired", "Forked", "Held", "Inspection",
+    "InternalError", "InvalidArgument", "Leader", "Leadership", "Lease", "LimitReached",
+    "NoMemory", "NodeEvent", "NodeInspection", "NodeVote", "NotGranted", "NotHolder",
+    "Observation", "RedlockError", "Round", "Split", "Stop", "Target", "Unavailable",
+    "Undelivered", "Watch", "WouldBlock", "__version__", "all_of", "deployment",
+    "exclusive", "interval", "library_version", "now", "owned", "permit", "shared",
+]

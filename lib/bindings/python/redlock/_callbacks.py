@@ -1,0 +1,160 @@
+"""Callbacks from the library's threads.
+
+The library is given a number as the context of each callback, and the functions of this module,
+which live as long as the process. The number leads to a Python object as long as that is wanted:
+a callback that arrives too late finds nothing, and no object has to outlive a call to be safe.
+
+A callback holds up the client's thread, on which leases are renewed, so it only passes on what it
+was given: to the dispatcher's thread, or to an event loop. What a program does there, and for how
+long, delays no renewal.
+"""
+
+from __future__ import annotations
+
+import itertools
+import logging
+import os
+import queue
+import threading
+from typing import Any, Callable
+
+from . import _structs as s
+from .errors import error_from
+from .events import log_node_event, node_event_from, observation_from
+
+logger = logging.getLogger("redlock")
+logger.addHandler(logging.NullHandler())
+
+#: Calls a function later: `deliver(function, *arguments)`.
+Deliver = Callable[..., Any]
+
+
+class Contexts:
+    """Numbers for objects."""
+
+    def __init__(self) -> None:
+        self._numbers = itertools.count(1)
+        self._objects: dict[int, Any] = {}
+
+    def add(self, item: Any) -> int:
+        number = next(self._numbers)
+        self._objects[number] = item
+        return number
+
+    def find(self, number: int | None) -> Any:
+        return self._objects.get(number)
+
+    def remove(self, number: int | None) -> Any:
+        return self._objects.pop(number, None)
+
+
+contexts = Contexts()
+
+
+class Dispatcher:
+    """A thread that runs what it is given, in order."""
+
+    def __init__(self) -> None:
+        self._begin()
+
+    def _begin(self) -> None:
+        self._jobs: queue.SimpleQueue = queue.SimpleQueue()
+        self._lock = threading.Lock()
+        self._thread: threading.Thread | None = None
+
+    def start(self) -> None:
+        with self._lock:
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name="redlock callbacks",
+                                                daemon=True)
+                self._thread.start()
+
+    def deliver(self, function: Callable[..., Any], *arguments: Any) -> None:
+        self._jobs.put((function, arguments))
+
+    def _run(self) -> None:
+        jobs = self._jobs
+        while True:
+            function, arguments = jobs.get()
+            if function is None:
+                return
+            guarded(function, *arguments)
+
+    def stop(self, patience: float) -> None:
+        """Ends the thread behind what it was given, for the end of the process."""
+        with self._lock:
+            thread, self._thread = self._thread, None
+        if thread is not None and thread is not threading.current_thread():
+            self._jobs.put((None, ()))
+            thread.join(patience)
+
+
+def guarded(function: Callable[..., Any], *arguments: Any) -> None:
+    """Nothing may leave a callback: what it raises is logged."""
+    try:
+        function(*arguments)
+    except Exception:
+        logger.exception("a callback failed")
+
+
+dispatcher = Dispatcher()
+os.register_at_fork(after_in_child=dispatcher._begin)
+
+
+class ClientSignals:
+    """Where the events of a client go."""
+
+    def __init__(self, deliver: Deliver, on_node_event, on_observation,
+                 log: logging.Logger | None) -> None:
+        self.deliver = deliver
+        self.on_node_event = on_node_event
+        self.on_observation = on_observation
+        self.log = log
+
+    def node_event(self, event) -> None:
+        if self.log is not None:
+            dispatcher.deliver(log_node_event, self.log, event)
+        if self.on_node_event is not None:
+            self.deliver(self.on_node_event, event)
+
+
+class LeaseSignals:
+    """Where the loss of a lease is reported."""
+
+    def __init__(self, deliver: Deliver, set_lost: Callable[[], Any], on_lost, on_at_risk) -> None:
+        self.deliver = deliver
+        self.set_lost = set_lost
+        self.on_lost = on_lost
+        self.on_at_risk = on_at_risk
+
+
+@s.NodeEventCallback
+def on_node_event(context, event):
+    signals = contexts.find(context)
+    if signals is not None:
+        guarded(signals.node_event, node_event_from(event.contents))
+
+
+@s.ObservationCallback
+def on_observation(context, observation):
+    signals = contexts.find(context)
+    if signals is not None and signals.on_observation is not None:
+        seen = observation_from(observation.contents)
+        guarded(signals.deliver, signals.on_observation, seen)
+
+
+@s.AtRiskCallback
+def on_at_risk(context, remaining_ns):
+    signals = contexts.find(context)
+    if signals is not None and signals.on_at_risk is not None:
+        guarded(signals.deliver, signals.on_at_risk, remaining_ns / 1e9)
+
+
+@s.LostCallback
+def on_lost(context, error):
+    signals = contexts.remove(context)
+    if signals is None:
+        return
+    guarded(signals.set_lost)
+    if signals.on_lost is not None:
+        guarded(signals.deliver, signals.on_lost, error_from(error))

@@ -1,0 +1,143 @@
+"""Calls that wait for long, and that signals end.
+
+Python runs the handlers of signals in the main thread, between two steps of the interpreter: never
+while that thread is inside a function of C. So a wait of the main thread is made by a thread of
+its own, and the main thread waits for that in a way that signals interrupt.
+"""
+
+from __future__ import annotations
+
+import os
+import queue
+import threading
+import weakref
+from typing import Any, Callable
+
+from ._library import lib
+from .errors import NoMemory
+
+
+class NativeStop:
+    """A redlock_stop."""
+
+    __slots__ = ("pointer", "__weakref__")
+
+    def __init__(self) -> None:
+        self.pointer = lib.redlock_stop_new()
+        if not self.pointer:
+            raise NoMemory("no memory")
+
+    def request(self) -> None:
+        lib.redlock_stop_request(self.pointer)
+
+    def __del__(self, _free=lib.redlock_stop_free) -> None:
+        if getattr(self, "pointer", None):
+            _free(self.pointer)
+
+
+class Stop:
+    """Ends calls that wait, from another thread: they raise `Cancelled`. One may serve any number
+    of calls. Any thread may use it, and handlers of signals, too."""
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        self._requested = False
+        self._calls: weakref.WeakSet[NativeStop] = weakref.WeakSet()
+
+    def request(self) -> None:
+        """Ends the calls that have it, now and later."""
+        with self._lock:
+            self._requested = True
+            calls = list(self._calls)
+        for call in calls:
+            call.request()
+
+    @property
+    def requested(self) -> bool:
+        return self._requested
+
+    def make_native(self) -> NativeStop:
+        """One for a single call, which a signal may end alone."""
+        native = NativeStop()
+        with self._lock:
+            self._calls.add(native)
+            requested = self._requested
+        if requested:
+            native.request()
+        return native
+
+
+def make_native_stop(stop: Stop | None) -> NativeStop:
+    return NativeStop() if stop is None else stop.make_native()
+
+
+class _Job:
+    __slots__ = ("call", "done", "result", "error")
+
+    def __init__(self, call: Callable[[], Any]) -> None:
+        self.call = call
+        self.done = threading.Event()
+        self.result: Any = None
+        self.error: BaseException | None = None
+
+
+class _Worker:
+    def __init__(self) -> None:
+        self.jobs: queue.SimpleQueue = queue.SimpleQueue()
+        threading.Thread(target=self._run, name="redlock call", daemon=True).start()
+
+    def _run(self) -> None:
+        while True:
+            job = self.jobs.get()
+            try:
+                job.result = job.call()
+            except BaseException as error:
+                job.error = error
+            job.call = None
+            done, job = job.done, None  # the result is the caller's alone
+            _idle.append(self)
+            done.set()
+
+
+_idle: list[_Worker] = []
+os.register_at_fork(after_in_child=_idle.clear)
+
+
+def _take_worker() -> _Worker:
+    try:
+        return _idle.pop()
+    except IndexError:
+        return _Worker()
+
+
+def interruptible(call: Callable[[], Any], cancel: Callable[[], Any]) -> Any:
+    """`call()`. Of the main thread, the handlers of signals run meanwhile; if one raises, `cancel`
+    has to end the call, whose result is dropped."""
+    if threading.current_thread() is not threading.main_thread():
+        return call()
+    job = _Job(call)
+    begun = False
+    try:
+        worker = _take_worker()
+        begun = True
+        worker.jobs.put(job)
+        job.done.wait()
+    except BaseException:
+        if begun:
+            cancel()
+            _wait_for_the_end(job)
+        raise
+    if job.error is not None:
+        try:
+            raise job.error
+        finally:
+            job.error = None  # which would keep what it refers to, and so all of this, alive
+    return job.result
+
+
+def _wait_for_the_end(job: _Job) -> None:
+    while not job.done.is_set():
+        try:
+            job.done.wait()
+        except BaseException:  # a second Ctrl-C while the first one ends the call
+            pass

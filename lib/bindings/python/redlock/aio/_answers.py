@@ -1,0 +1,113 @@
+"""From the client's thread to the event loop."""
+
+from __future__ import annotations
+
+import asyncio
+from ctypes import c_void_p
+from typing import Any, Callable
+
+from .. import _callbacks
+from .. import _structs as s
+from .._handles import AsyncHandle
+from ..errors import RedlockError, taken_error
+from ..inspection import taken_inspection
+from ..lease import LeaseHandle
+from ..reports import taken_close_report, taken_round
+
+def deliver_to(loop: asyncio.AbstractEventLoop) -> _callbacks.Deliver:
+    """Calls functions in the loop. Once it is closed, nobody wants to know any more."""
+    def deliver(function: Callable[..., Any], *arguments: Any) -> None:
+        try:
+            loop.call_soon_threadsafe(function, *arguments)
+        except RuntimeError:
+            pass
+    return deliver
+
+
+class Answer:
+    """Where the outcome of a call goes: a value and None, or None and an error. Called on the
+    client's thread."""
+
+    __slots__ = ("settle",)
+
+    def __init__(self, settle: Callable[[Any, RedlockError | None], Any]) -> None:
+        self.settle = settle
+
+
+async def ask(client: AsyncHandle, function: Callable[..., Any], *arguments: Any,
+              cancel: Callable[..., Any] | None = None) -> Any:
+    """Calls a function whose first argument is the client and whose last one the context of its
+    answer, and waits for that. If the task is cancelled, so is the call, by `cancel`, and the
+    answer is dropped."""
+    loop = asyncio.get_running_loop()
+    future: asyncio.Future = loop.create_future()
+    deliver = deliver_to(loop)
+    with client as pointer:
+        request = function(pointer, *arguments, _callbacks.contexts.add(
+            Answer(lambda value, error: deliver(_settle, future, value, error))))
+    try:
+        return await future
+    except asyncio.CancelledError:
+        if cancel is not None:
+            with client as pointer:
+                cancel(pointer, request)
+        raise
+
+
+def _settle(future: asyncio.Future, value: Any, error: RedlockError | None) -> None:
+    if future.done():
+        return  # cancelled: what the call was granted is dropped, and a lease so released
+    if error is not None:
+        future.set_exception(error)
+    else:
+        future.set_result(value)
+
+
+def _answer(context: int | None, take: Callable[[], Any], error: Any) -> None:
+    answer = _callbacks.contexts.remove(context)
+    failure = taken_error(error) if error else None
+    value = None if failure is not None else take()
+    if answer is not None:
+        _callbacks.guarded(answer.settle, value, failure)
+
+
+def _taken_lease(pointer: int) -> LeaseHandle:
+    handle = LeaseHandle(0)
+    handle.pointer = c_void_p(pointer)
+    return handle
+
+
+@s.LeaseDone
+def on_lease(context, lease, error):
+    _answer(context, lambda: _taken_lease(lease), error)
+
+
+@s.RoundDone
+def on_round(context, round, error):
+    _answer(context, lambda: taken_round(round), error)
+
+
+@s.InspectionDone
+def on_inspection(context, inspection, error):
+    _answer(context, lambda: taken_inspection(inspection), error)
+
+
+@s.HoldsDone
+def on_holds(context, holds, error):
+    _answer(context, lambda: holds, error)
+
+
+@s.CloseDone
+def on_close(context, report, error):
+    _answer(context, lambda: taken_close_report(report), error)
+
+
+# The one that answers more than once. The last time it does so with an error.
+@s.InspectionDone
+def on_change(context, inspection, error):
+    if error:
+        return _answer(context, lambda: None, error)
+    answer = _callbacks.contexts.find(context)
+    value = taken_inspection(inspection)
+    if answer is not None:
+        _callbacks.guarded(answer.settle, value, None)

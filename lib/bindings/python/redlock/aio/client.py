@@ -1,0 +1,107 @@
+"""The client for asyncio."""
+
+from __future__ import annotations
+
+import asyncio
+from ctypes import byref
+from typing import Any, Iterable, TYPE_CHECKING
+
+from .. import deployment
+from .._arguments import Duration, encoded, to_ns, wait_to_ns
+from .._handles import AsyncHandle
+from .._library import lib
+from ..errors import Held, Split
+from ..inspection import Inspection
+from ..options import AcquireOptions, ClientOptions, client_signals, native_client_options
+from ..reports import CloseReport, Round
+from ..targets import TargetLike, native_target
+from ._answers import ask, deliver_to, on_close, on_holds, on_inspection, on_round
+from .lease import Lease, LeaseRequest
+from .watching import Watch
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from .election import Election
+
+
+class Client:
+    """Locks over independent Redis masters, for the tasks of the running event loop. Callbacks of
+    the options are called in the loop. See redlock.Client."""
+
+    def __init__(self, nodes: Iterable[str], **options: Unpack[ClientOptions]) -> None:
+        deliver = deliver_to(asyncio.get_running_loop())
+        self._nodes = list(nodes) if not isinstance(nodes, str) else nodes
+        self._options = options
+        native = native_client_options(self._nodes, options)
+        self._handle = AsyncHandle(native, client_signals(options, deliver))
+        self._report: CloseReport | None = None
+
+    def lock(self, target: TargetLike, *, ttl: Duration | None = None,
+             wait: Duration | None = None, renew: bool = True, fencing: bool = False,
+             **more: Unpack[AcquireOptions]) -> LeaseRequest:
+        """`async with client.lock("x") as lease:`, or `lease = await client.lock("x")`: waits until
+        the lock is granted. Cancelling the task ends the wait. See redlock.Client.lock."""
+        terms = {"ttl": ttl, "renew": renew, "fencing": fencing}
+        return LeaseRequest(self._handle, target, wait_to_ns(wait), terms, more)
+
+    async def try_lock(self, target: TargetLike, *, ttl: Duration | None = None,
+                       renew: bool = True, fencing: bool = False,
+                       **more: Unpack[AcquireOptions]) -> Lease | None:
+        """Asks once and does not wait. None: somebody else has the lock, or contends for it."""
+        try:
+            return await self.lock(target, ttl=ttl, wait=0, renew=renew, fencing=fencing, **more)
+        except (Held, Split):
+            return None
+
+    async def extend(self, target: TargetLike, token: str, ttl: Duration) -> Round:
+        """See redlock.Client.extend."""
+        wanted, text, ns = native_target(target), encoded(token, "token"), to_ns(ttl, "ttl")
+        return await ask(self._handle, lib.redlock_async_extend, byref(wanted), text, ns, on_round)
+
+    async def release(self, target: TargetLike, token: str) -> Round:
+        """See redlock.Client.release."""
+        wanted, text = native_target(target), encoded(token, "token")
+        return await ask(self._handle, lib.redlock_async_release, byref(wanted), text, on_round)
+
+    async def holds(self, resource: str, token: str) -> bool:
+        """Whether the token holds the resource now. See redlock.Client.holds."""
+        name, text = encoded(resource, "resource"), encoded(token, "token")
+        return await ask(self._handle, lib.redlock_async_holds, name, text, on_holds)
+
+    async def inspect(self, resource: str) -> Inspection:
+        """Asks every node what it stores for the resource. See redlock.Client.inspect."""
+        name = encoded(resource, "resource")
+        return await ask(self._handle, lib.redlock_async_inspect, name, on_inspection)
+
+    def watch(self, resource: str, *, poll_interval: Duration = 0) -> Watch[Inspection]:
+        """`async for inspection in client.watch("x"):` see redlock.Client.watch."""
+        return Watch(self._handle, encoded(resource, "resource"),
+                     to_ns(poll_interval, "poll_interval"))
+
+    def election(self, name: str, *, candidate: str = "", ttl: Duration | None = None,
+                 poll_interval: Duration = 0) -> Election:
+        """A leader among many candidates. See redlock.Client.election."""
+        from .election import Election  # which needs this module
+        return Election(self, name, candidate=candidate, ttl=ttl, poll_interval=poll_interval)
+
+    async def list_locks(self, pattern: str | None = None, *,
+                         keys_per_node: int = 0) -> deployment.LockList:
+        """Lists the locks that the nodes store, in a thread: see deployment.list_locks."""
+        return await asyncio.get_running_loop().run_in_executor(
+            None, lambda: deployment.list_locks(self._nodes, pattern, keys_per_node=keys_per_node,
+                                                **self._options))
+
+    async def close(self) -> CloseReport:
+        """Ends every call with Closed, releases every lease, waits for the answers, at most one
+        node time limit, and closes the connections."""
+        if self._report is None:
+            self._handle.closed = True
+            self._report = await ask(self._handle, lib.redlock_async_close, on_close)
+        return self._report
+
+    async def __aenter__(self) -> Client:
+        return self
+
+    async def __aexit__(self, kind: Any, error: Any, traceback: Any) -> None:
+        await self.close()

@@ -1,0 +1,98 @@
+"""Leader election, for asyncio."""
+
+from __future__ import annotations
+
+from typing import Any, AsyncIterator, Callable
+
+from .._arguments import Duration
+from ..errors import Held, RedlockError, Split, Unavailable
+from ..inspection import Inspection
+from ..watching import Leader
+from .client import Client
+from .lease import Lease, LeadershipRequest
+
+
+class Election:
+    """A leader among many candidates: an exclusive lock on the election's name, with a fencing
+    token as the term. Made by Client.election."""
+
+    def __init__(self, client: Client, name: str, *, candidate: str, ttl: Duration | None,
+                 poll_interval: Duration) -> None:
+        self._client = client
+        self._name = name
+        self._poll_interval = poll_interval
+        self._terms: dict[str, Any] = {"name": candidate or None, "ttl": ttl, "fencing": True}
+
+    def campaign(self, *, wait: Duration | None = None,
+                 on_lost: Callable[[RedlockError], Any] | None = None,
+                 on_at_risk: Callable[[float], Any] | None = None) -> LeadershipRequest:
+        """`async with election.campaign() as leadership:`, or `await election.campaign()`: waits
+        until elected. See redlock.Election.campaign."""
+        return LeadershipRequest(self._client.lock(
+            self._name, wait=wait, on_lost=on_lost, on_at_risk=on_at_risk, **self._terms))
+
+    async def try_campaign(self, **callbacks: Any) -> Leadership | None:
+        """Asks once. None: there is another leader, or candidates contend."""
+        try:
+            return await self.campaign(wait=0, **callbacks)
+        except (Held, Split):
+            return None
+
+    async def leader(self) -> Leader | None:
+        """The leader now. Raises Unavailable, Closed, Forked."""
+        seen = await self._client.inspect(self._name)
+        if seen.state == "indeterminate":
+            answered = sum(not node.error for node in seen.nodes)
+            raise Unavailable(f"unknown who leads '{self._name}': {answered} of "
+                              f"{len(seen.nodes)} nodes answered, {seen.quorum} needed")
+        return _leader_in(seen)
+
+    async def observe(self) -> AsyncIterator[Leader | None]:
+        """`async for leader in election.observe():` the leader, None for none: the first one at
+        once, then one after every change. While too few nodes answer, it reports no change."""
+        last: Any = self  # no leader, and not None
+        async with self._client.watch(self._name, poll_interval=self._poll_interval) as watch:
+            async for seen in watch:
+                now = _leader_in(seen)
+                if now != last:
+                    last = now
+                    yield now
+
+
+def _leader_in(seen: Inspection) -> Leader | None:
+    # An operator broke the lock of the last leader: the key keeps everybody out for a while.
+    delay = seen.holder[16:40] == 24 * "0"
+    if seen.state != "held" or delay:
+        return None
+    name = seen.holder[41:] if seen.holder[40:41] == ":" else ""
+    return Leader(name, seen.holder)
+
+
+class Leadership:
+    """Being the leader: a lease that is renewed in the background, and an asynchronous context
+    manager that resigns."""
+
+    def __init__(self, lease: Lease) -> None:
+        self.lease = lease
+        self.lost = lease.lost  #: see aio.Lease.lost
+
+    @property
+    def term(self) -> int:
+        """To send along with every write: larger than that of every leader elected before."""
+        return self.lease.fencing_token or 0
+
+    @property
+    def valid(self) -> bool:
+        """Compares the clock with the deadline at every call. False after it was lost or
+        resigned."""
+        return self.lease.valid
+
+    async def resign(self) -> None:
+        """Waits until another candidate can be elected. Raises as redlock.Lease.release."""
+        await self.lease.release()
+
+    async def __aenter__(self) -> Leadership:
+        return self
+
+    async def __aexit__(self, kind: Any, error: Any, traceback: Any) -> None:
+        await self.lease.__aexit__(kind, error, traceback)

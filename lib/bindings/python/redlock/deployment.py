@@ -1,0 +1,287 @@
+"""The deployment as a whole, for operators. These calls make connections of their own, with the
+nodes and options of a Client, and block. Words such as a state are the same that `quorum-lock`
+shows: later versions may have further ones. Durations are seconds."""
+
+from __future__ import annotations
+
+from ctypes import POINTER, byref, sizeof
+from dataclasses import dataclass
+from typing import Any, Callable, Iterable, TYPE_CHECKING
+
+from . import _callbacks
+from . import _structs as s
+from ._arguments import Duration, encoded, to_ns
+from ._library import from_ns, known, lib, text
+from ._waiting import Stop, interruptible, make_native_stop
+from .errors import call
+from .options import ClientOptions, native_client_options
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+
+@dataclass(frozen=True)
+class NodeExamination:
+    """One node's facts about itself."""
+
+    url: str  #: without the password
+    problem: str  #: why it is not reachable, or reports nothing
+    round_trip: float
+    version: str  #: of Redis, or the one that a fork is compatible with
+    server: str  #: "Redis", "Valkey"; empty: it did not say
+    server_version: str  #: its own
+    role: str  #: "master", "replica", "sentinel", "unknown"
+    run_id: str
+    uptime: float | None
+    persistence: str  #: "none", "rdb", "aof everysec", …
+    maxmemory_policy: str
+    used_memory: int | None  #: bytes
+    max_memory: int | None  #: bytes; 0: no limit
+    clock_offset: float | None  #: from the median of all nodes
+    membership: str  #: by its own marker alone: "member", "joining", …
+    replicas: int  #: attached to it
+    quarantine: float  #: how long it has no vote for new leases; math.inf: no expiry
+    reachable: bool
+    durable: bool  #: writes every command to disk before it answers
+    cluster: bool
+    loading: bool
+    marked: bool  #: belongs to a deployment
+    restarted: bool  #: since its marker was written
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something that is wrong."""
+
+    node: str  #: the node's URL; several are separated by ", "
+    kind: str  #: "not-durable", as `quorum-lock doctor` shows it
+    what: str
+    why: str
+    remedy: str
+
+
+@dataclass(frozen=True)
+class Examination:
+    nodes: tuple[NodeExamination, ...]
+    findings: tuple[Finding, ...]  #: empty: nothing is wrong
+
+
+@dataclass(frozen=True)
+class ChangeProgress:
+    """The next step of a change of the members."""
+
+    kind: str  #: "waiting" for `left` or for the node; "writing" its marker next
+    node: str
+    what: str
+    left: float | None
+
+
+@dataclass(frozen=True)
+class Member:
+    """The membership of a node, by its own marker and those of the others."""
+
+    url: str  #: without user and password
+    state: str  #: "member", "joining", "opening", "blank", …
+    problem: str  #: unreachable: why
+    deployment: str  #: the id in its marker
+    quarantine: float
+
+
+@dataclass(frozen=True)
+class Membership:
+    deployment: str  #: the id; empty: no node belongs to a deployment
+    members: tuple[str, ...]  #: URLs, sorted
+    nodes: tuple[Member, ...]  #: the members, and the other nodes that were asked
+    max_ttl: float  #: the longest lease
+    resume: str  #: arguments of `quorum-lock` that resume an unfinished change; or empty
+
+
+@dataclass(frozen=True)
+class ListedLock:
+    """A lock over all nodes."""
+
+    resource: str  #: of a semaphore its name
+    kind: str  #: as Inspection.kind
+    state: str  #: "held", "split", "minority", "indeterminate", "reserved", "free"
+    holder: str  #: the token, the owner, or empty
+    holds: int  #: shared, reentrant: the number of holds
+    permits: int | None  #: of a semaphore: how many are held
+    remaining: float | None  #: how long the lock is held unless it is extended
+    waiters: int
+    nodes: int  #: that store it
+
+
+@dataclass(frozen=True)
+class ListedNode:
+    """What one node contributed to the list."""
+
+    url: str  #: without the password
+    error: str  #: why it did not answer; empty if it did
+    unread: int  #: keys that it did not show
+    stopped_early: bool  #: it has more keys than were to be gone through
+
+
+@dataclass(frozen=True)
+class LockList:
+    locks: tuple[ListedLock, ...]  #: sorted by resource
+    nodes: tuple[ListedNode, ...]
+    quorum: int
+    answered: int  #: nodes; below the quorum, locks may be missing
+    complete: bool  #: a quorum of nodes answered, and these showed all of their keys
+
+
+def examine(nodes: Iterable[str], **options: Unpack[ClientOptions]) -> Examination:
+    """Asks every node for its facts and changes nothing. A problem of a node is a finding and no
+    error. Raises InvalidArgument, LimitReached."""
+    seen = POINTER(s.Examination)()
+    call(lib.redlock_examine, byref(native_client_options(nodes, options)), byref(seen))
+    return _taken_examination(seen)
+
+
+def bootstrap(nodes: Iterable[str], *, after_loss: bool = False, patience: Duration | None = None,
+              stop: Stop | None = None, on_progress: Callable[[ChangeProgress], Any] | None = None,
+              **options: Unpack[ClientOptions]) -> Examination:
+    """Opens a deployment: marks every node as a member. `after_loss`: the nodes have lost their
+    data. `patience`: how long to wait for a node in the midst of a change. Raises InvalidArgument,
+    Unavailable, Held, Cancelled, LimitReached."""
+    seen = POINTER(s.Examination)()
+    _change(lib.redlock_bootstrap, nodes, options, (), seen, after_loss=after_loss,
+            patience=patience, stop=stop, on_progress=on_progress)
+    return _taken_examination(seen)
+
+
+def members(nodes: Iterable[str], **options: Unpack[ClientOptions]) -> Membership:
+    """Changes nothing. Raises InvalidArgument, LimitReached."""
+    seen = POINTER(s.Membership)()
+    call(lib.redlock_members, byref(native_client_options(nodes, options)), byref(seen))
+    return _taken_membership(seen)
+
+
+def replace_member(nodes: Iterable[str], leaving: str, entering: str, *,
+                   patience: Duration | None = None, stop: Stop | None = None,
+                   on_progress: Callable[[ChangeProgress], Any] | None = None,
+                   **options: Unpack[ClientOptions]) -> Membership:
+    """Replaces a node while clients run. A call that ended early is resumed by the same call.
+    Raises InvalidArgument, Unavailable, Cancelled, LimitReached."""
+    return _change_members(lib.redlock_replace_member, nodes, options, (leaving, entering),
+                           patience=patience, stop=stop, on_progress=on_progress)
+
+
+def add_member(nodes: Iterable[str], entering: str, *, patience: Duration | None = None,
+               stop: Stop | None = None,
+               on_progress: Callable[[ChangeProgress], Any] | None = None,
+               **options: Unpack[ClientOptions]) -> Membership:
+    """As replace_member."""
+    return _change_members(lib.redlock_add_member, nodes, options, (entering,),
+                           patience=patience, stop=stop, on_progress=on_progress)
+
+
+def remove_member(nodes: Iterable[str], leaving: str, *, patience: Duration | None = None,
+                  stop: Stop | None = None,
+                  on_progress: Callable[[ChangeProgress], Any] | None = None,
+                  **options: Unpack[ClientOptions]) -> Membership:
+    """As replace_member."""
+    return _change_members(lib.redlock_remove_member, nodes, options, (leaving,),
+                           patience=patience, stop=stop, on_progress=on_progress)
+
+
+def list_locks(nodes: Iterable[str], pattern: str | None = None, *, keys_per_node: int = 0,
+               **options: Unpack[ClientOptions]) -> LockList:
+    """Lists the locks that the nodes store. `pattern` is a glob as Redis has it, None: all
+    resources. `keys_per_node`: how many keys of each node are gone through, 0: the default. Changes
+    nothing. Raises InvalidArgument, LimitReached."""
+    seen = POINTER(s.LockList)()
+    glob = None if pattern is None else encoded(pattern, "pattern")
+    call(lib.redlock_list_locks, byref(native_client_options(nodes, options)), glob, keys_per_node,
+         byref(seen))
+    try:
+        return LockList(
+            locks=_read(ListedLock, lib.redlock_lock_list_lock, seen, seen.contents.lock_count),
+            nodes=_read(ListedNode, lib.redlock_lock_list_node, seen, seen.contents.node_count),
+            quorum=seen.contents.quorum, answered=seen.contents.answered,
+            complete=seen.contents.complete)
+    finally:
+        lib.redlock_lock_list_free(seen)
+
+
+_MAYBE = {"uptime", "used_memory", "max_memory", "permits", "remaining"}
+
+
+def _member_of(struct: Any, name: str) -> Any:
+    if name == "clock_offset":
+        return None if struct.clock_offset_ns == -2**63 else struct.clock_offset_ns / 1e9
+    if name == "kind" and isinstance(struct, s.ListedLock):
+        return text(lib.redlock_lock_kind_name(struct.kind))
+    if hasattr(struct, name + "_ns"):
+        ns = getattr(struct, name + "_ns")
+        return known(ns) if name in _MAYBE else from_ns(ns)
+    value = getattr(struct, name)
+    if value is None or isinstance(value, bytes):
+        return text(value)
+    return None if name in _MAYBE and value < 0 else value
+
+
+def _read(kind: type, part: Callable[..., Any], whole: Any, count: int) -> tuple:
+    """Makes dataclasses of the parts of a list; their members are named as those of the structs."""
+    return tuple(kind(**{name: _member_of(part(whole, i).contents, name)
+                         for name in kind.__dataclass_fields__}) for i in range(count))
+
+
+def _taken_examination(seen: Any) -> Examination:
+    try:
+        return Examination(
+            nodes=_read(NodeExamination, lib.redlock_examination_node, seen,
+                        seen.contents.node_count),
+            findings=_read(Finding, lib.redlock_examination_finding, seen,
+                           seen.contents.finding_count))
+    finally:
+        lib.redlock_examination_free(seen)
+
+
+def _taken_membership(seen: Any) -> Membership:
+    try:
+        whole = seen.contents
+        return Membership(
+            deployment=text(whole.deployment),
+            members=tuple(text(whole.members[i]) for i in range(whole.member_count)),
+            nodes=_read(Member, lib.redlock_membership_node, seen, whole.node_count),
+            max_ttl=from_ns(whole.max_ttl_ns), resume=text(whole.resume))
+    finally:
+        lib.redlock_membership_free(seen)
+
+
+# On the thread that makes the call.
+@s.ProgressCallback
+def _progressed(context, progress):
+    report = _callbacks.contexts.find(context)
+    seen = progress.contents
+    _callbacks.guarded(report, ChangeProgress(text(seen.kind), text(seen.node), text(seen.what),
+                                              known(seen.left_ns)))
+
+
+def _change(function: Any, nodes: Iterable[str], options: Any, names: tuple[str, ...], out: Any, *,
+            patience: Duration | None, stop: Stop | None, on_progress: Any,
+            after_loss: bool = False) -> None:
+    client_options = native_client_options(nodes, options)
+    texts = [encoded(name, "node") for name in names]
+    ends = make_native_stop(stop)
+    change = s.ChangeOptions()
+    lib.redlock_change_options_init(byref(change), sizeof(change))
+    change.after_loss, change.stop = after_loss, ends.pointer
+    if patience is not None:
+        change.patience_ns = to_ns(patience, "patience")
+    context = _callbacks.contexts.add(on_progress)
+    if on_progress is not None:
+        change.on_progress, change.context = _progressed, context
+    try:
+        interruptible(lambda: call(function, byref(client_options), *texts, byref(change),
+                                   byref(out)), cancel=ends.request)
+    finally:
+        _callbacks.contexts.remove(context)
+
+
+def _change_members(function: Any, nodes: Iterable[str], options: Any, names: tuple[str, ...],
+                    **terms: Any) -> Membership:
+    seen = POINTER(s.Membership)()
+    _change(function, nodes, options, names, seen, **terms)
+    return _taken_membership(seen)

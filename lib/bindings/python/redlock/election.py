@@ -1,0 +1,120 @@
+"""Leader election."""
+
+from __future__ import annotations
+
+from ctypes import POINTER, byref, c_void_p, sizeof
+from typing import Any, Callable
+
+from . import _structs as s
+from ._arguments import Duration, encoded, to_ns
+from ._handles import ClientHandle
+from ._library import lib
+from ._waiting import Stop
+from .client import Client
+from .errors import Held, Split, RedlockError, call
+from .lease import Lease
+from .watching import Leader, Watch, leader_from
+
+
+class _Handle:
+    """A redlock_election. `with handle as pointer:` keeps the client, too, from being freed."""
+
+    def __init__(self, client: ClientHandle, name: bytes, options: s.ElectionOptions) -> None:
+        self._pointer = c_void_p()
+        self._client = client
+        with client as pointer:
+            call(lib.redlock_election_create, pointer, name, byref(options),
+                 byref(self._pointer))
+
+    def __enter__(self) -> c_void_p:
+        self._client.__enter__()
+        return self._pointer
+
+    def __exit__(self, *what: Any) -> None:
+        self._client.__exit__(*what)
+
+    def __del__(self, _free: Callable[..., Any] = lib.redlock_election_free) -> None:
+        if self._pointer:
+            _free(self._pointer)
+
+
+class Election:
+    """A leader among many candidates: an exclusive lock on the election's name, with a fencing
+    token as the term. Made by Client.election. Any thread may use it."""
+
+    def __init__(self, client: Client, name: str, *, candidate: str, ttl: Duration | None,
+                 poll_interval: Duration | None) -> None:
+        self._client = client
+        self._name = name
+        self._terms: dict[str, Any] = {"name": candidate or None, "ttl": ttl, "renew": True,
+                                       "fencing": True}
+        options = s.ElectionOptions()
+        lib.redlock_election_options_init(byref(options), sizeof(options))
+        options.candidate = encoded(candidate, "candidate")
+        if ttl is not None:
+            options.ttl_ns = to_ns(ttl, "ttl")
+        if poll_interval is not None:
+            options.poll_interval_ns = to_ns(poll_interval, "poll_interval")
+        self._handle = _Handle(client._handle, encoded(name, "name"), options)
+
+    def campaign(self, *, wait: Duration | None = None, stop: Stop | None = None,
+                 on_lost: Callable[[RedlockError], Any] | None = None,
+                 on_at_risk: Callable[[float], Any] | None = None) -> Leadership:
+        """Waits until elected: for `wait`, None: as long as it takes, through outages, 0: asks
+        once. Ctrl-C ends a wait of the main thread. Raises as Client.lock."""
+        lease = self._client.lock(self._name, wait=wait, stop=stop, on_lost=on_lost,
+                                  on_at_risk=on_at_risk, **self._terms)
+        return Leadership(lease)
+
+    def try_campaign(self, **callbacks: Any) -> Leadership | None:
+        """Asks once. None: there is another leader, or candidates contend. Takes `on_lost` and
+        `on_at_risk`, and raises for everything else, as `campaign`."""
+        try:
+            return self.campaign(wait=0, **callbacks)
+        except (Held, Split):
+            return None
+
+    def leader(self) -> Leader | None:
+        """The leader now. Raises Unavailable, Closed, Forked."""
+        seen = POINTER(s.Leader)()
+        with self._handle as pointer:
+            call(lib.redlock_election_leader, pointer, byref(seen))
+        try:
+            return leader_from(seen)
+        finally:
+            lib.redlock_leader_free(seen)
+
+    def observe(self) -> Watch[Leader | None]:
+        """An iterator of leaders, None for none: the first one at once, then one after every
+        change. While too few nodes answer, it reports no change."""
+        return Watch.of_election(self._handle)
+
+
+class Leadership:
+    """Being the leader: a lease that is renewed in the background, and a context manager that
+    resigns. Any thread may use it."""
+
+    def __init__(self, lease: Lease) -> None:
+        self.lease = lease
+        self.lost = lease.lost  #: see Lease.lost
+
+    @property
+    def term(self) -> int:
+        """To send along with every write: larger than that of every leader elected before."""
+        return self.lease.fencing_token or 0
+
+    @property
+    def valid(self) -> bool:
+        """Compares the clock with the deadline at every call. False after it was lost or
+        resigned."""
+        return self.lease.valid
+
+    def resign(self) -> None:
+        """Waits until another candidate can be elected. Raises as Lease.release."""
+        self.lease.release()
+
+    def __enter__(self) -> Leadership:
+        return self
+
+    def __exit__(self, kind: Any, error: Any, traceback: Any) -> None:
+        self.lease.__exit__(kind, error, traceback)

@@ -1,0 +1,88 @@
+"""What the nodes store for a resource."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ._library import from_ns, known, lib, text
+
+
+@dataclass(frozen=True)
+class NodeInspection:
+    """What one node stores for a resource."""
+
+    url: str  #: without the password
+    kind: str  #: as Inspection.kind
+    holder: str | None  #: None: free or reserved there, or see `error`
+    holder_name: str
+    holds: int  #: shared, reentrant: the number of holds
+    waiters: int
+    tokens: tuple[str, ...]  #: shared, reentrant: of the holds that expire first
+    names: tuple[str, ...]  #: of the first of them
+    next: str  #: the id of the client that is next
+    next_name: str
+    remaining: float | None  #: seconds; None: the key has no expiry, or there is none
+    fencing: int  #: the last fencing token that the node acknowledged; 0: none
+    quarantine: float  #: seconds; how long the node has no vote for new leases
+    error: str  #: why nothing is known of this node; empty if it answered
+
+
+@dataclass(frozen=True)
+class BrokenLock:
+    """A lock that an operator broke."""
+
+    time: float  #: seconds since 1970, by the node's clock
+    token: str  #: the one that was deleted
+    by: str  #: the name of the client that asked for it
+
+
+@dataclass(frozen=True)
+class Inspection:
+    """The locks on a resource over all nodes. A snapshot."""
+
+    state: str  #: "free", "held", "split", "indeterminate"
+    #: "none", "exclusive", "shared", "reentrant", "interval", "reserved", "other": of the key on
+    #: most nodes
+    kind: str
+    holder: str  #: held: the token or the owner; otherwise the one on most nodes
+    holder_name: str  #: what people call it; empty: not known
+    waiters: int
+    next: str  #: the id of the client that is next
+    next_name: str
+    quorum: int
+    nodes: tuple[NodeInspection, ...]
+    broken: tuple[BrokenLock, ...]  #: the newest first
+
+
+def _node_from(node) -> NodeInspection:
+    return NodeInspection(
+        url=text(node.url), kind=text(lib.redlock_lock_kind_name(node.kind)),
+        holder=None if node.holder is None else text(node.holder),
+        holder_name=text(node.holder_name), holds=node.holds, waiters=node.waiters,
+        tokens=tuple(text(node.tokens[i]) for i in range(node.token_count)),
+        names=tuple(text(node.names[i]) for i in range(node.name_count)),
+        next=text(node.next), next_name=text(node.next_name), remaining=known(node.remaining_ns),
+        fencing=node.fencing, quarantine=from_ns(node.quarantine_ns), error=text(node.error))
+
+
+def inspection_from(pointer) -> Inspection:
+    """Reads a redlock_inspection, and leaves it to its owner."""
+    seen = pointer.contents
+    nodes = (lib.redlock_inspection_node(pointer, i).contents for i in range(seen.node_count))
+    broken = (lib.redlock_inspection_broken(pointer, i).contents
+              for i in range(seen.broken_count))
+    return Inspection(
+        state=text(lib.redlock_state_name(seen.state)),
+        kind=text(lib.redlock_lock_kind_name(seen.kind)), holder=text(seen.holder),
+        holder_name=text(seen.holder_name), waiters=seen.waiters, next=text(seen.next),
+        next_name=text(seen.next_name), quorum=seen.quorum, nodes=tuple(map(_node_from, nodes)),
+        broken=tuple(BrokenLock(part.time_ns / 1e9, text(part.token), text(part.by))
+                     for part in broken))
+
+
+def taken_inspection(pointer) -> Inspection:
+    """Reads a redlock_inspection and frees it."""
+    try:
+        return inspection_from(pointer)
+    finally:
+        lib.redlock_inspection_free(pointer)

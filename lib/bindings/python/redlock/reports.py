@@ -1,0 +1,82 @@
+"""What the nodes answered."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ._library import from_ns, known, lib, text
+
+
+@dataclass(frozen=True)
+class NodeVote:
+    """One node's part in a round."""
+
+    url: str  #: as configured, without the password
+    vote: str  #: "pending", "granted", "refused", "timeout", "unreachable", "error", "excluded"
+    round_trip: float | None  #: seconds; None: there was no answer
+    holder: str  #: refused: the token stored there, if the server says
+    remaining: float | None  #: refused: the rest of the holder's TTL in seconds; None: not known
+    message: str  #: timeout, unreachable, error, excluded: why
+
+
+@dataclass(frozen=True)
+class Round:
+    """The round that decided an operation. Durations are seconds."""
+
+    quorum: int
+    ttl: float  #: the requested TTL
+    elapsed: float  #: from the first byte of the call's first round to the decision
+    validity: float  #: left of the lease at the decision; 0 without a lease
+    holds_left: int | None  #: release of a shared or owned hold: holds that remain, if known
+    votes: tuple[NodeVote, ...]  #: in the order of the nodes
+
+
+@dataclass(frozen=True)
+class Undelivered:
+    """Releases that a client could not deliver to a node before it was closed."""
+
+    node: int  #: position in the nodes of the client
+    url: str  #: without the password
+    releases: int
+
+
+@dataclass(frozen=True)
+class CloseReport:
+    """Locks stay on these nodes until they expire."""
+
+    undelivered: tuple[Undelivered, ...] = ()
+
+
+def _vote_from(vote) -> NodeVote:
+    return NodeVote(url=text(vote.url), vote=text(lib.redlock_vote_name(vote.vote)),
+                    round_trip=known(vote.round_trip_ns), holder=text(vote.holder),
+                    remaining=known(vote.remaining_ns), message=text(vote.message))
+
+
+def round_from(pointer) -> Round:
+    """Reads a redlock_round, and leaves it to its owner."""
+    seen = pointer.contents
+    votes = (lib.redlock_round_node(pointer, i).contents for i in range(seen.node_count))
+    return Round(quorum=seen.quorum, ttl=from_ns(seen.ttl_ns), elapsed=from_ns(seen.elapsed_ns),
+                 validity=from_ns(seen.validity_ns),
+                 holds_left=None if seen.holds_left < 0 else seen.holds_left,
+                 votes=tuple(map(_vote_from, votes)))
+
+
+def taken_round(pointer) -> Round:
+    """Reads a redlock_round and frees it."""
+    try:
+        return round_from(pointer)
+    finally:
+        lib.redlock_round_free(pointer)
+
+
+def taken_close_report(pointer) -> CloseReport:
+    """Reads a redlock_close_report and frees it."""
+    try:
+        parts = (lib.redlock_close_report_undelivered(pointer, i).contents
+                 for i in range(pointer.contents.undelivered_count))
+        return CloseReport(tuple(Undelivered(part.node, text(part.url), part.releases)
+                                 for part in parts))
+    finally:
+        lib.redlock_close_report_free(pointer)

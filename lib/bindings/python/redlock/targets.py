@@ -1,0 +1,90 @@
+"""The kinds of locks that a call can ask for."""
+
+from __future__ import annotations
+
+from ctypes import byref, c_char_p, sizeof
+from dataclasses import dataclass
+from typing import Iterable, Union
+
+from . import _structs as s
+from ._arguments import Duration, encoded, to_ns
+from ._library import lib
+from .errors import InvalidArgument
+
+
+@dataclass(frozen=True)
+class Target:
+    """A lock to ask for: made by `exclusive`, `shared`, `owned`, `permit`, `all_of` and `interval`.
+    A str in its place is the exclusive lock on that resource."""
+
+    kind: int
+    resources: tuple[str, ...]
+    owner: str = ""
+    permits: int = 0
+    hold_at_least_ns: int = 0
+
+
+#: A resource, or another kind of lock.
+TargetLike = Union[str, Target]
+
+
+def exclusive(resource: str) -> Target:
+    """One holder."""
+    return Target(s.TARGET_EXCLUSIVE, (resource,))
+
+
+def shared(resource: str) -> Target:
+    """Many readers. A caller that asks for the resource exclusively is a writer."""
+    return Target(s.TARGET_SHARED, (resource,))
+
+
+def owned(resource: str, owner: str) -> Target:
+    """Any number of holds of one owner, in any number of processes."""
+    return Target(s.TARGET_OWNED, (resource,), owner=owner)
+
+
+def permit(resource: str, permits: int, *, hold_at_least: Duration = 0) -> Target:
+    """One of the permits of a semaphore. All clients must name the same number."""
+    if permits < 1:
+        raise InvalidArgument("permits is below 1")
+    return Target(s.TARGET_PERMIT, (resource,), permits=permits,
+                  hold_at_least_ns=to_ns(hold_at_least, "hold_at_least"))
+
+
+def all_of(*resources: str | Iterable[str], hold_at_least: Duration = 0) -> Target:
+    """Several resources, all or none: `all_of("account/1", "account/2")`, or of a list."""
+    names: list[str] = []
+    for part in resources:
+        names.extend([part] if isinstance(part, str) else part)
+    if not names:
+        raise InvalidArgument("all_of: at least one resource is needed")
+    return Target(s.TARGET_ALL_OF, tuple(names),
+                  hold_at_least_ns=to_ns(hold_at_least, "hold_at_least"))
+
+
+def interval(resource: str, hold_at_least: Duration) -> Target:
+    """Once per interval: released earlier, the lock stays taken until so long after it was granted.
+    Its TTL may not be shorter."""
+    return Target(s.TARGET_EXCLUSIVE, (resource,),
+                  hold_at_least_ns=to_ns(hold_at_least, "hold_at_least"))
+
+
+def native_target(target: TargetLike) -> s.Target:
+    """The struct. It refers to its texts, which live as long as it."""
+    if isinstance(target, str):
+        target = exclusive(target)
+    if not isinstance(target, Target):
+        raise TypeError(f"target is a {type(target).__name__}; a str or a Target is needed")
+    names = [encoded(name, "resource") for name in target.resources]
+    native = s.Target()
+    lib.redlock_target_init(byref(native), sizeof(native))
+    native.kind = target.kind
+    native.resource = names[0]
+    if len(names) > 1:
+        native.more_resources = (c_char_p * (len(names) - 1))(*names[1:])
+        native.more_resource_count = len(names) - 1
+    if target.kind == s.TARGET_OWNED:
+        native.owner = encoded(target.owner, "owner")
+    native.permits = target.permits
+    native.hold_at_least_ns = target.hold_at_least_ns
+    return native

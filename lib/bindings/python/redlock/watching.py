@@ -1,0 +1,157 @@
+"""Iterators over what changes."""
+
+from __future__ import annotations
+
+import atexit
+import threading
+import weakref
+from typing import Any, Callable, Generic, TypeVar
+
+from . import _structs as s
+from ._callbacks import contexts
+from ._library import lib, text
+from ._waiting import NativeStop
+from .errors import RedlockError, call
+from .inspection import inspection_from
+
+T = TypeVar("T")
+_NOTHING = object()
+_threads: weakref.WeakSet[threading.Thread] = weakref.WeakSet()
+
+
+# Behind that of the clients, which ends their watches: a thread that is inside the library must not
+# outlive the interpreter.
+@atexit.register
+def _join() -> None:
+    for thread in list(_threads):
+        if thread is not threading.current_thread():
+            thread.join(1)
+
+
+class _Feed:
+    """The latest change that the iterator has not seen. A slow iterator misses earlier ones."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._latest: Any = _NOTHING
+        self._ended = False
+        self._error: BaseException | None = None
+
+    def put(self, value: Any) -> None:
+        with self._changed:
+            self._latest = value
+            self._changed.notify_all()
+
+    def end(self, error: BaseException | None) -> None:
+        with self._changed:
+            self._ended, self._error = True, error
+            self._changed.notify_all()
+
+    def take(self) -> Any:
+        with self._changed:
+            self._changed.wait_for(lambda: self._latest is not _NOTHING or self._ended)
+            value, self._latest = self._latest, _NOTHING
+            if value is not _NOTHING:
+                return value
+            if self._error is not None:
+                raise self._error
+            raise StopIteration
+
+
+# On the thread of the watch, so what these raise cannot be for the caller.
+@s.WatchCallback
+def _inspected(context, inspection):
+    contexts.find(context).put(inspection_from(inspection))
+
+
+@s.LeaderCallback
+def _led(context, leader):
+    contexts.find(context).put(leader_from(leader))
+
+
+def leader_from(pointer) -> Leader | None:
+    if not pointer:
+        return None
+    return Leader(text(pointer.contents.candidate), text(pointer.contents.token))
+
+
+class Leader:
+    """The leader as an observer sees it: a snapshot."""
+
+    __slots__ = ("candidate", "token")
+
+    def __init__(self, candidate: str, token: str) -> None:
+        self.candidate = candidate  #: empty if the leader gave no name
+        self.token = token
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Leader) and (self.candidate, self.token) == \
+            (other.candidate, other.token)
+
+    def __hash__(self) -> int:
+        return hash((self.candidate, self.token))
+
+    def __repr__(self) -> str:
+        return f"Leader(candidate={self.candidate!r}, token={self.token!r})"
+
+
+class Watch(Generic[T]):
+    """An iterator that waits for changes, and ends when it is closed, by any thread. A context
+    manager that closes it; dropped, it is closed. Ctrl-C ends a wait of the main thread."""
+
+    def __init__(self, run: Callable[[int, NativeStop], None]) -> None:
+        self._stop = NativeStop()
+        self._feed = _Feed()
+        # The thread does not refer to the iterator, so that this can be dropped.
+        thread = threading.Thread(target=_run, args=(run, self._feed, self._stop),
+                                  name="redlock watch", daemon=True)
+        _threads.add(thread)
+        thread.start()
+
+    @classmethod
+    def of_resource(cls, client: Any, resource: bytes, interval_ns: int) -> Watch:
+        def run(context: int, stop: NativeStop) -> None:
+            with client as pointer:
+                call(lib.redlock_watch, pointer, resource, interval_ns, _inspected, context,
+                     stop.pointer, None)
+        return cls(run)
+
+    @classmethod
+    def of_election(cls, election: Any) -> Watch:
+        def run(context: int, stop: NativeStop) -> None:
+            with election as pointer:
+                call(lib.redlock_election_observe, pointer, _led, context, stop.pointer, None)
+        return cls(run)
+
+    def __iter__(self) -> Watch[T]:
+        return self
+
+    def __next__(self) -> T:
+        return self._feed.take()
+
+    def close(self) -> None:
+        """Ends the iteration. It does not wait."""
+        self._stop.request()
+        self._feed.end(None)
+
+    def __enter__(self) -> Watch[T]:
+        return self
+
+    def __exit__(self, kind: Any, error: Any, traceback: Any) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        if hasattr(self, "_stop"):
+            self._stop.request()
+
+
+def _run(run: Callable[[int, NativeStop], None], feed: _Feed, stop: NativeStop) -> None:
+    context = contexts.add(feed)
+    error: BaseException | None = None
+    try:
+        run(context, stop)
+    except RedlockError as failure:
+        error = failure
+    finally:
+        contexts.remove(context)
+        feed.end(error)

@@ -1,0 +1,56 @@
+"""What the tests have in common."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import subprocess
+import sys
+import unittest
+
+import redlock
+from nodes import Nodes
+
+PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(PACKAGE)))
+
+#: Of clients of servers that were started a moment ago, on machines that are busy with other tests.
+PATIENT = {"guard_restart": False, "shortest_node_limit": 20, "longest_node_limit": 20}
+
+_numbers = itertools.count(1)
+_shared: list[Nodes] = []
+
+
+def shared_nodes() -> Nodes:
+    """Three servers for all tests that leave them alive."""
+    if not _shared:
+        _shared.append(Nodes(3))
+        unittest.addModuleCleanup(lambda: _shared.pop().close())
+    return _shared[0]
+
+
+def fresh_resource() -> str:
+    return f"resource-{os.getpid()}-{next(_numbers)}"
+
+
+def run_python(program: str, *arguments: str, **options: object) -> subprocess.CompletedProcess:
+    """Runs a program that imports the package, and waits for its end."""
+    environment = dict(os.environ, PYTHONPATH=os.pathsep.join(
+        [PACKAGE, os.path.dirname(os.path.abspath(__file__))]))
+    return subprocess.run([sys.executable, "-X", "dev", "-c", program, *arguments],
+                          env=environment, capture_output=True, text=True, timeout=60, **options)
+
+
+class ClientCase(unittest.TestCase):
+    def setUp(self) -> None:
+        self.nodes = shared_nodes()
+        self.client = self.make_client()
+        self.resource = fresh_resource()
+
+    def make_client(self, **options: object) -> redlock.Client:
+        client = redlock.Client(self.nodes.urls, **{**PATIENT, **options})
+        self.addCleanup(client.close)
+        return client
+
+    def free(self, resource: str) -> bool:
+        return self.client.inspect(resource).state == "free"

@@ -1,0 +1,249 @@
+"""The client for asyncio, against real servers."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import logging
+import unittest
+from datetime import timedelta
+
+import redlock
+import redlock.aio
+from case import PATIENT, fresh_resource, shared_nodes
+from nodes import Nodes
+from redlock import _callbacks
+
+
+async def eventually(condition) -> None:
+    """Waits until the awaitable condition holds; half a minute is for ever."""
+    async def poll() -> None:
+        while not await condition():
+            await asyncio.sleep(0.01)
+    await asyncio.wait_for(poll(), 30)
+
+
+class Asynchronous(unittest.IsolatedAsyncioTestCase):
+    async def asyncSetUp(self) -> None:
+        self.nodes = shared_nodes()
+        self.resource = fresh_resource()
+        self.client = await self.make_client()
+
+    async def make_client(self, **options: object) -> redlock.aio.Client:
+        client = redlock.aio.Client(self.nodes.urls, **{**PATIENT, **options})
+        self.addAsyncCleanup(client.close)
+        return client
+
+    async def is_free(self) -> bool:
+        return (await self.client.inspect(self.resource)).state == "free"
+
+    async def is_waited_for(self) -> bool:
+        return (await self.client.inspect(self.resource)).waiters > 0
+
+    async def test_a_block_holds_the_lock(self) -> None:
+        async with self.client.lock(self.resource, ttl=timedelta(seconds=10),
+                                    fencing=True) as lease:
+            self.assertTrue(lease.valid)
+            self.assertGreater(lease.fencing_token, 0)
+            self.assertTrue(await self.client.holds(self.resource, lease.token))
+            self.assertIsNone(await (await self.make_client()).try_lock(self.resource))
+            with self.assertRaises(redlock.Held) as caught:
+                await self.client.lock(self.resource, wait=0.02)
+            self.assertEqual(len(caught.exception.votes), 3)
+            self.assertEqual((await lease.extend(20)).ttl, 20)
+        self.assertFalse(lease.valid)
+        self.assertTrue(await self.is_free())
+
+    async def test_an_awaited_lease(self) -> None:
+        lease = await self.client.lock(redlock.all_of(self.resource, fresh_resource()))
+        self.assertEqual(len(lease.resources), 2)
+        await lease.release()
+        for call in (lease.release, lambda: lease.extend(1)):
+            with self.assertRaises(redlock.NotHolder):
+                await call()
+
+    async def test_tasks_take_turns(self) -> None:
+        inside, most = 0, 0
+
+        async def work() -> None:
+            nonlocal inside, most
+            async with self.client.lock(self.resource):
+                inside += 1
+                most = max(most, inside)
+                await asyncio.sleep(0)
+                inside -= 1
+
+        await asyncio.gather(*(work() for _ in range(10)))
+        self.assertEqual(most, 1)
+
+    async def test_cancelling_ends_the_wait(self) -> None:
+        lease = await self.client.lock(self.resource)
+        before = len(_callbacks.contexts._objects)
+
+        async def work() -> None:
+            async with self.client.lock(self.resource):
+                self.fail("granted")
+
+        task = asyncio.create_task(work())
+        await eventually(self.is_waited_for)
+        task.cancel()
+        with self.assertRaises(asyncio.CancelledError):
+            await task
+
+        async def waits_no_more() -> bool:
+            return not await self.is_waited_for()
+        await eventually(waits_no_more)
+        await lease.release()
+        # The cancelled call has left nothing behind.
+        async with self.client.lock(self.resource, wait=30):
+            pass
+        del lease
+        gc.collect()
+
+        async def forgotten() -> bool:
+            return len(_callbacks.contexts._objects) < before
+        await eventually(forgotten)
+
+    async def test_a_lease_that_is_granted_to_a_cancelled_task_is_released(self) -> None:
+        for turns in range(30):
+            task = asyncio.create_task(self.client.lock(self.resource, ttl=30)._acquire())
+            for _ in range(turns):
+                await asyncio.sleep(0.0001)
+            task.cancel()
+            try:
+                await task
+            except asyncio.CancelledError:
+                pass
+            del task
+            async with self.client.lock(self.resource, wait=30):
+                pass
+
+    async def test_cancelling_a_block_releases(self) -> None:
+        entered = asyncio.Event()
+
+        async def work() -> None:
+            async with self.client.lock(self.resource):
+                entered.set()
+                await asyncio.sleep(3600)
+
+        task = asyncio.create_task(work())
+        await entered.wait()
+        task.cancel()
+        with self.assertRaises(asyncio.CancelledError):
+            await task
+        self.assertTrue(await self.is_free())
+
+    async def test_a_dropped_lease_is_released(self) -> None:
+        await self.client.lock(self.resource, ttl=30)
+        gc.collect()
+        await eventually(self.is_free)
+
+    async def test_a_lost_lease(self) -> None:
+        lost: asyncio.Future = asyncio.get_running_loop().create_future()
+        with self.assertRaises(redlock.NotHolder):
+            async with self.client.lock(self.resource, ttl=0.2, max_renewals=0,
+                                        on_lost=lost.set_result) as lease:
+                await asyncio.wait_for(lease.lost.wait(), 30)
+                self.assertFalse(lease.valid)
+                self.assertIsInstance(await lost, redlock.RedlockError)
+        with self.assertRaises(KeyError), self.assertLogs("redlock", logging.WARNING):
+            async with self.client.lock(self.resource, ttl=0.2, renew=False) as lease:
+                await asyncio.wait_for(lease.lost.wait(), 30)
+                raise KeyError
+
+    async def test_by_token(self) -> None:
+        token = (await self.client.lock(self.resource)).detach()
+        other = await self.make_client()
+        await other.extend(self.resource, token, 20)
+        await other.release(self.resource, token)
+        with self.assertRaises(redlock.NotHolder):
+            await other.release(self.resource, token)
+
+    async def test_a_watch_sees_changes(self) -> None:
+        async with self.client.watch(self.resource, poll_interval=0.05) as watch:
+            self.assertEqual((await watch.__anext__()).state, "free")
+            async with self.client.lock(self.resource) as lease:
+                self.assertEqual((await watch.__anext__()).holder, lease.token)
+            async for seen in watch:
+                if seen.state == "free":
+                    break
+        self.assertEqual([seen async for seen in watch], [])
+        client = await self.make_client()
+        watch = client.watch(self.resource)
+        await watch.__anext__()
+        await client.close()
+        with self.assertRaises(redlock.Closed):
+            await watch.__anext__()
+
+    async def test_an_election(self) -> None:
+        election = self.client.election(self.resource, candidate="first", ttl=5)
+        rival = (await self.make_client()).election(self.resource, candidate="second")
+        self.assertIsNone(await rival.leader())
+        leaders = rival.observe()
+        self.assertIsNone(await leaders.__anext__())
+        async with election.campaign() as leadership:
+            self.assertTrue(leadership.valid)
+            leader = redlock.Leader("first", leadership.lease.token)
+            self.assertEqual(await leaders.__anext__(), leader)
+            self.assertEqual(await rival.leader(), leader)
+            self.assertIsNone(await rival.try_campaign())
+        await leaders.aclose()
+        later = await rival.campaign(wait=30)
+        self.assertGreater(later.term, leadership.term)
+        # What the blocking client says of the same election.
+        with redlock.Client(self.nodes.urls, **PATIENT) as client:
+            seen = await asyncio.get_running_loop().run_in_executor(
+                None, client.election(self.resource).leader)
+            self.assertEqual(seen, await rival.leader())
+            client.break_lock(self.resource, later.lease.token, delay=5)
+        self.assertIsNone(await rival.leader())
+
+    async def test_observations_come_in_the_loop(self) -> None:
+        seen: asyncio.Queue = asyncio.Queue()
+        events: list[redlock.NodeEvent] = []
+        client = await self.make_client(on_observation=seen.put_nowait,
+                                        on_node_event=events.append)
+        async with client.lock(self.resource):
+            kinds = [(await seen.get()).kind for _ in range(3)]
+        self.assertEqual(kinds, ["acquire_began", "acquire_ended", "hold_began"])
+
+        async def connected() -> bool:
+            return len(events) == 3
+        await eventually(connected)
+
+    async def test_a_closed_client_refuses(self) -> None:
+        lease = await self.client.lock(self.resource)
+        listed = await self.client.list_locks(self.resource)
+        self.assertEqual(len(listed.locks), 1)
+        report = await self.client.close()
+        self.assertEqual((report, await self.client.close()), (redlock.CloseReport(()), report))
+        self.assertFalse(lease.valid)
+        for call in (lambda: self.client.lock("x"), lambda: self.client.inspect("x")):
+            with self.assertRaises(redlock.Closed):
+                await call()
+
+    async def test_arguments_that_are_wrong(self) -> None:
+        with self.assertRaises(redlock.InvalidArgument):
+            await self.client.lock("")
+        with self.assertRaises(TypeError):
+            await self.client.lock(self.resource, tll=1)
+
+
+class Outages(unittest.IsolatedAsyncioTestCase):
+    async def test_a_majority_that_does_not_answer(self) -> None:
+        with Nodes(3) as nodes:
+            async with redlock.aio.Client(nodes.urls, guard_restart=False) as client:
+                lease = await client.lock("x", ttl=0.5)
+                for node in nodes.nodes[:2]:
+                    node.pause()
+                await asyncio.wait_for(lease.lost.wait(), 30)
+                with self.assertRaises(redlock.Unavailable):
+                    await client.lock("x", wait=0)
+                for node in nodes.nodes[:2]:
+                    node.resume()
+                async with client.lock("x", wait=30):
+                    pass
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,130 @@
+"""Inspecting, watching, electing, metrics and outages, against real servers."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import unittest
+
+import redlock
+from case import ClientCase, fresh_resource
+from nodes import Nodes, eventually
+from redlock import deployment
+
+
+class Observing(ClientCase):
+    def test_inspect_and_list(self) -> None:
+        self.assertEqual(self.client.inspect(self.resource).state, "free")
+        with self.client.lock(self.resource, name="Zoë", fencing=True) as lease:
+            seen = self.client.inspect(self.resource)
+            self.assertEqual((seen.state, seen.kind, seen.holder, seen.holder_name, seen.quorum),
+                             ("held", "exclusive", lease.token, "Zoë", 2))
+            self.assertEqual(len(seen.nodes), 3)
+            self.assertEqual({node.url for node in seen.nodes}, set(self.nodes.urls))
+            self.assertIn(lease.fencing_token, {node.fencing for node in seen.nodes})
+            listed = self.client.list_locks(self.resource)
+            self.assertEqual([(lock.resource, lock.state, lock.kind, lock.permits)
+                              for lock in listed.locks],
+                             [(self.resource, "held", "exclusive", None)])
+            self.assertEqual((listed.answered, listed.complete), (3, True))
+
+    def test_a_watch_sees_changes(self) -> None:
+        with self.client.watch(self.resource, poll_interval=0.05) as watch:
+            self.assertEqual(next(watch).state, "free")
+            with self.client.lock(self.resource) as lease:
+                self.assertEqual(next(watch).holder, lease.token)
+            eventually(lambda: next(watch).state == "free")
+            threading.Timer(0.05, watch.close).start()
+            self.assertEqual(list(watch), [])
+        client = self.make_client()
+        watch = client.watch(self.resource)
+        next(watch)
+        client.close()
+        with self.assertRaises(redlock.Closed):
+            next(watch)
+
+    def test_an_election(self) -> None:
+        election = self.client.election(self.resource, candidate="first", ttl=5)
+        rival = self.make_client().election(self.resource, candidate="second")
+        self.assertIsNone(election.leader())
+        with rival.observe() as leaders:
+            self.assertIsNone(next(leaders))
+            with election.campaign() as leadership:
+                self.assertTrue(leadership.valid)
+                self.assertEqual(next(leaders),
+                                 redlock.Leader("first", leadership.lease.token))
+                self.assertEqual(rival.leader().candidate, "first")
+                self.assertIsNone(rival.try_campaign())
+                term = leadership.term
+            self.assertFalse(leadership.valid)
+        with rival.campaign(wait=30) as leadership:
+            self.assertGreater(leadership.term, term)
+
+    def test_prometheus(self) -> None:
+        with self.client.lock(self.resource):
+            pass
+        self.assertRegex(self.client.prometheus({"job": 'a "b"'}),
+                         r'redlock_acquires_total\{.*job="a \\"b\\"".*\} 1')
+        self.assertIn("redlock_acquires_total{", self.client.prometheus())
+
+    def test_observations_and_node_events(self) -> None:
+        seen: list[redlock.Observation] = []
+        events: list[redlock.NodeEvent] = []
+        with self.assertLogs("of-a-test", logging.INFO) as logged:
+            client = self.make_client(on_observation=seen.append, on_node_event=events.append,
+                                      logger=logging.getLogger("of-a-test"))
+            with client.lock(self.resource, fencing=True) as lease:
+                client.try_lock(self.resource)
+            eventually(lambda: len(seen) == 6 and len(events) == 3)
+        self.assertEqual([part.kind for part in seen],
+                         ["acquire_began", "acquire_ended", "hold_began", "acquire_began",
+                          "acquire_ended", "hold_ended"])
+        self.assertEqual((seen[4].failure, seen[5].end), ("held", "released"))
+        self.assertEqual((seen[2].token, seen[2].fencing_token),
+                         (lease.token, lease.fencing_token))
+        self.assertEqual({(event.kind, event.node) for event in events},
+                         {("up", 0), ("up", 1), ("up", 2)})
+        self.assertIn(events[0].url, logged.output[0])
+
+
+class Outages(unittest.TestCase):
+    def test_a_majority_that_dies(self) -> None:
+        with Nodes(3) as nodes, redlock.Client(nodes.urls, guard_restart=False) as client:
+            resource = fresh_resource()
+            lost = []
+            lease = client.lock(resource, ttl=0.5, on_lost=lost.append)
+            nodes.nodes[0].kill()
+            nodes.nodes[1].kill()
+            self.assertTrue(lease.lost.wait(30))
+            eventually(lambda: lost)
+            with self.assertRaises(redlock.Unavailable) as caught:
+                client.lock(resource, wait=0)
+            votes = [vote.vote for vote in caught.exception.votes]
+            self.assertEqual(votes[:2], ["unreachable", "unreachable"])
+            self.assertTrue(caught.exception.votes[0].message)
+            for node in nodes.nodes[:2]:
+                node.start()
+            with client.lock(resource, wait=30):
+                pass
+
+    def test_a_deployment_is_opened_and_changed(self) -> None:
+        progress: list[deployment.ChangeProgress] = []
+        with Nodes(4) as nodes:
+            urls, fourth = nodes.urls[:3], nodes.urls[3]
+            options = {"max_ttl": 1, "quarantine": 1}
+            self.assertEqual(deployment.members(urls, **options).deployment, "")
+            examination = deployment.examine(urls, **options)
+            self.assertEqual([node.role for node in examination.nodes], 3 * ["master"])
+            self.assertIn("not-bootstrapped", {finding.kind for finding in examination.findings})
+            opened = deployment.bootstrap(urls, on_progress=progress.append, **options)
+            self.assertEqual([node.marked for node in opened.nodes], 3 * [True])
+            self.assertIn("writing", {step.kind for step in progress})
+            membership = deployment.members(urls, **options)
+            self.assertEqual(len(membership.members), 3)
+            self.assertEqual({node.state for node in membership.nodes}, {"member"})
+            changed = deployment.replace_member(urls, urls[2], fourth, patience=20, **options)
+            self.assertEqual(set(changed.members), {*urls[:2], fourth})
+
+
+if __name__ == "__main__":
+    unittest.main()

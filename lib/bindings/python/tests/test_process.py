@@ -1,0 +1,268 @@
+"""Signals, fork(), the end of the interpreter, and its lock."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import threading
+import unittest
+
+import redlock
+from case import PATIENT, fresh_resource, run_python, shared_nodes
+from nodes import eventually
+
+_BEGIN = f"""
+import os, signal, sys, threading, redlock
+resource, nodes = sys.argv[1], sys.argv[2:]
+def connect(): return redlock.Client(nodes, **{PATIENT!r})
+"""
+
+
+class ProcessCase(unittest.TestCase):
+    def setUp(self) -> None:
+        self.nodes = shared_nodes()
+        self.client = redlock.Client(self.nodes.urls, **PATIENT)
+        self.addCleanup(self.client.close)
+        self.resource = fresh_resource()
+
+    def run_program(self, program: str) -> str:
+        run = run_python(_BEGIN + program, self.resource, *self.nodes.urls)
+        self.assertEqual((run.returncode, run.stderr), (0, ""))
+        return run.stdout
+
+    def waits(self) -> bool:
+        return self.client.inspect(self.resource).waiters == 1
+
+
+class Signals(ProcessCase):
+    def interrupt_when(self, condition) -> None:
+        main = threading.main_thread().ident
+
+        def interrupt() -> None:
+            eventually(condition)
+            signal.pthread_kill(main, signal.SIGINT)
+
+        thread = threading.Thread(target=interrupt)
+        thread.start()
+        self.addCleanup(thread.join)
+
+    def test_ctrl_c_ends_a_wait(self) -> None:
+        with self.client.lock(self.resource) as lease:
+            self.interrupt_when(self.waits)
+            with self.assertRaises(KeyboardInterrupt):
+                self.client.lock(self.resource)
+            self.assertTrue(lease.valid)
+        # The call has left nothing behind.
+        self.client.lock(self.resource, wait=30).release()
+
+    def test_ctrl_c_ends_a_watch_and_a_campaign(self) -> None:
+        watch = self.client.watch(self.resource)
+        next(watch)
+        ready = threading.Event()
+        self.interrupt_when(ready.is_set)
+        with self.assertRaises(KeyboardInterrupt):
+            ready.set()
+            next(watch)
+        election = self.client.election(self.resource)
+        with election.campaign():
+            self.interrupt_when(self.waits)
+            with self.assertRaises(KeyboardInterrupt):
+                election.campaign()
+
+    def test_a_handler_that_returns_ends_nothing(self) -> None:
+        handled = threading.Event()
+        before = signal.signal(signal.SIGUSR1, lambda *_: handled.set())
+        self.addCleanup(signal.signal, signal.SIGUSR1, before)
+        lease = self.client.lock(self.resource)
+
+        def release() -> None:
+            eventually(self.waits)
+            signal.pthread_kill(threading.main_thread().ident, signal.SIGUSR1)
+            handled.wait(30)
+            lease.release()
+
+        thread = threading.Thread(target=release)
+        thread.start()
+        with self.client.lock(self.resource):
+            self.assertTrue(handled.is_set())
+        thread.join()
+
+
+class Fork(ProcessCase):
+    def test_a_child_has_no_client(self) -> None:
+        program = """
+client = connect()
+lease = client.lock(resource)
+child = os.fork()
+if child == 0:
+    seen = []
+    for call in (lambda: client.lock("x"), lambda: client.inspect("x"), lease.release):
+        try:
+            call()
+        except redlock.Forked as error:
+            seen.append(error.code)
+    with connect() as own, own.lock(resource + "-child"):
+        seen.append(own.holds(resource, lease.token))
+    print(seen, flush=True)
+    sys.exit(0)
+print(os.waitpid(child, 0)[1], lease.valid)
+lease.release()
+client.close()
+"""
+        run = run_python(_BEGIN + program, self.resource, *self.nodes.urls)
+        self.assertEqual(run.stdout, "['forked', 'forked', 'forked', True]\n0 True\n", run.stderr)
+
+    def test_a_child_of_asyncio_has_no_client(self) -> None:
+        program = """
+import asyncio, redlock.aio
+async def begin():
+    client = redlock.aio.Client(nodes, guard_restart=False)
+    return client, await client.lock(resource)
+async def attempt(client):
+    try:
+        await client.lock("x")
+    except redlock.Forked as error:
+        print(error.code, flush=True)
+loop = asyncio.new_event_loop()
+client, lease = loop.run_until_complete(begin())
+child = os.fork()
+if child == 0:
+    asyncio.run(attempt(client))
+    sys.exit(0)
+print(os.waitpid(child, 0)[1], lease.valid)
+loop.run_until_complete(client.close())
+loop.close()
+"""
+        run = run_python(_BEGIN + program, self.resource, *self.nodes.urls)
+        self.assertEqual(run.stdout, "forked\n0 True\n", run.stderr)
+
+
+class Ends(ProcessCase):
+    def test_an_interpreter_ends_amid_everything(self) -> None:
+        program = """
+def report(*what): pass
+client = connect()
+leases = [client.lock(resource + str(i), ttl=0.1, on_lost=report, on_at_risk=report)
+          for i in range(50)]
+observed = redlock.Client(nodes, guard_restart=False, on_node_event=report, on_observation=report)
+held = observed.lock(resource)
+watch = client.watch(resource)
+print(next(watch).state)
+for call in (lambda: client.lock(resource), lambda: list(watch),
+             lambda: client.election(resource).campaign()):
+    threading.Thread(target=call, daemon=True).start()
+while not client.inspect(resource).waiters: pass
+import asyncio, redlock.aio
+async def main():
+    global forgotten, lease, watching
+    forgotten = redlock.aio.Client(nodes, guard_restart=False, on_observation=report)
+    lease = await forgotten.lock(resource + "-aio", ttl=0.1, on_lost=report)
+    watching = forgotten.watch(resource)
+    print((await watching.__anext__()).state)
+asyncio.run(main())
+"""
+        run = run_python(_BEGIN + program, self.resource, *self.nodes.urls)
+        self.assertEqual((run.returncode, run.stdout), (0, "held\nheld\n"), run.stderr)
+        # What was held is free at once, and not after its TTL.
+        self.client.lock(self.resource, wait=30).release()
+
+    def test_the_end_releases(self) -> None:
+        self.run_program("client = connect(); lease = client.lock(resource, ttl=30)\n")
+        self.assertEqual(self.client.inspect(self.resource).state, "free")
+
+    def test_an_error_in_a_block_is_the_programs(self) -> None:
+        run = run_python(_BEGIN + "with connect() as client, client.lock(resource): 1 / 0\n",
+                         self.resource, *self.nodes.urls)
+        self.assertIn("ZeroDivisionError", run.stderr)
+        self.assertEqual(self.client.inspect(self.resource).state, "free")
+
+
+class Interpreter(ProcessCase):
+    def test_its_lock_does_not_hold_up_renewals(self) -> None:
+        libc = ctypes.PyDLL(None)  # whose functions keep the interpreter's lock
+        with self.client.lock(self.resource, ttl=0.5) as lease:
+            libc.usleep(900_000)
+            libc.usleep(900_000)
+            self.assertTrue(lease.valid)
+
+    def test_threads_share_a_lease(self) -> None:
+        with self.client.lock(self.resource) as lease:
+            seen = []
+            threads = [threading.Thread(target=lambda: seen.extend(
+                lease.valid and lease.remaining > 0 for _ in range(500))) for _ in range(4)]
+            for thread in threads:
+                thread.start()
+            for _ in range(20):
+                lease.extend(10)
+            for thread in threads:
+                thread.join()
+            self.assertEqual(set(seen), {True})
+
+    def test_a_release_beside_other_threads(self) -> None:
+        for _ in range(20):
+            lease = self.client.lock(self.resource)
+            threads = [threading.Thread(target=lambda: [lease.remaining for _ in range(200)])
+                       for _ in range(3)]
+            for thread in threads:
+                thread.start()
+            lease.release()
+            for thread in threads:
+                thread.join()
+
+    def test_nothing_is_left_of_many_leases(self) -> None:
+        from redlock import _callbacks
+        before = len(_callbacks.contexts._objects)
+        folder = f"/proc/{os.getpid()}/fd"
+        files = len(os.listdir(folder)) if os.path.isdir(folder) else 0
+        for _ in range(100):
+            self.client.lock(self.resource).release()
+            self.assertIsNotNone(self.client.try_lock(self.resource + "-dropped"))
+            with self.assertRaises(redlock.InvalidArgument):
+                self.client.lock("")
+        self.assertEqual(len(_callbacks.contexts._objects), before)
+        self.assertEqual(len(os.listdir(folder)) if files else 0, files)
+
+    def test_nothing_of_c_is_left(self) -> None:
+        libc = ctypes.CDLL(None)
+        if not hasattr(libc, "mallinfo2"):
+            self.skipTest("the C library does not say how much memory is allocated")
+
+        class Info(ctypes.Structure):
+            _fields_ = [(name, ctypes.c_size_t) for name in (
+                "arena", "ordblks", "smblks", "hblks", "hblkhd", "usmblks", "fsmblks", "uordblks",
+                "fordblks", "keepcost")]
+
+        libc.mallinfo2.restype = Info
+        held = fresh_resource()
+        lease = self.client.lock(held)
+        election = self.client.election(held)
+
+        def turn() -> None:
+            self.client.lock(self.resource, name="x" * 60).release()
+            self.assertIsNone(self.client.try_lock(held))
+            lease.extend(10)
+            self.client.inspect(held)
+            self.client.list_locks(held)
+            election.leader()
+            self.client.prometheus()
+            redlock.deployment.examine(self.nodes.urls)
+
+        def allocated() -> int:
+            return libc.mallinfo2().uordblks
+
+        turns = 40
+        for _ in range(turns):
+            turn()
+        # What the library remembers for a while differs from turn to turn: the least of several.
+        least = []
+        for _ in range(3):
+            before = allocated()
+            for _ in range(turns):
+                turn()
+            least.append(allocated() - before)
+        self.assertLess(min(least), turns * 200)
+
+
+if __name__ == "__main__":
+    unittest.main()
