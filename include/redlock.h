@@ -703,6 +703,7 @@ REDLOCK_C_EXPORT redlock_status redlock_election_observe(
 /// freed; redlock_async_cancel ends them. It may outlive its client.
 typedef struct redlock_async_election redlock_async_election;
 
+/// `leadership` is NULL where there is an error.
 typedef void (*redlock_leadership_done)(void* context, redlock_leadership* leadership,
                                         redlock_error* error);
 /// `leader` is NULL for none, and where there is an error. It is freed with redlock_leader_free.
@@ -745,6 +746,7 @@ typedef struct redlock_mutex_options {
   int64_t max_hold_ns;    ///< REDLOCK_FOREVER: no limit
 } redlock_mutex_options;
 
+/// Writes the defaults.
 REDLOCK_C_EXPORT void redlock_mutex_options_init(redlock_mutex_options* options, size_t size);
 
 /// A lock whose threads queue in the process first, and pass its lease on: see Mutex. Any number of
@@ -780,6 +782,7 @@ REDLOCK_C_EXPORT bool redlock_mutex_lost(const redlock_mutex* mutex);
 /// those of a mutex, as a writer and, with `_shared`, as a reader.
 typedef struct redlock_shared_mutex redlock_shared_mutex;
 
+/// As those of redlock_mutex, on a resource instead of a target.
 REDLOCK_C_EXPORT redlock_status redlock_shared_mutex_create(redlock_client* client,
                                                             const char* resource,
                                                             const redlock_mutex_options* options,
