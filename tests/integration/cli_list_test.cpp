@@ -81,6 +81,10 @@ TEST_F(CliList, SaysWhereItStopped) {
   EXPECT_EQ(json["complete"], false);
   EXPECT_EQ(json["nodes"][0]["complete"], false);
   EXPECT_EQ(json_of(tool({"list", "--limit", "5000", "--json"}))["complete"], true);
+  const ProcessResult logged = tool({"list", "--limit", "500", "--json", "--verbose"});
+  EXPECT_THAT(logged.errors, HasSubstr("ends after 500 keys"));
+  EXPECT_THAT(logged.errors, HasSubstr(R"("level":"warning")"));
+  EXPECT_THAT(logged.errors, Not(HasSubstr(R"("level":"error")")));
 }
 
 TEST_F(CliList, GoesOnWithoutAMinority) {
