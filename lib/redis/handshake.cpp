@@ -416,6 +416,12 @@ Handshake::Progress Handshake::take_info(const std::string& text) {
   }
   identity_.dialect = dialect_of(identity_.version);
   identity_.ineligible = why_ineligible(text);
+  // While it reads an append-only file it says aof_enabled:0. The guard asks a moment later, when
+  // all may be read, and would take a durable node for one that may have forgotten something.
+  if (identity_.ineligible.empty() && info_field(text, "loading") == "1") {
+    why_ = "INFO: LOADING, it is still reading its data";
+    return Progress::refused;
+  }
   identity_.replica = info_field(text, "role") == "slave";
   append_only_ = info_field(text, "aof_enabled") == "1";
   replid_ = visible(info_field(text, "master_replid"), longest_field);

@@ -33,9 +33,9 @@ struct ServerIdentity {
 
 /// The first commands on a new connection, pipelined in one write: AUTH, SELECT, CLIENT ID, INFO,
 /// CLIENT SETNAME, SCRIPT LOAD of each of `loaded_scripts`; without the restart guard also GET of
-/// the marker. A server that is LOADING answers the commands that matter. Then, if the server is
-/// eligible, the restart guard's script in a second write: it needs the run_id. Where that cannot
-/// be executed the connection is refused, and tried again.
+/// the marker. Then, if the server is eligible, the restart guard's script in a second write: it
+/// needs the run_id. Where that cannot be executed the connection is refused, and tried again; so
+/// is that of an eligible server that is LOADING: what it says of itself is not true yet.
 ///
 /// With the restart guard, HELLO 3 and CLIENT TRACKING come ahead of INFO: from then on a server
 /// that knows them says so when it is flushed or loads the data of a master, and what INFO said is

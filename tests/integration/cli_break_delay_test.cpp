@@ -2,27 +2,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <memory>
 #include <string>
 
-#include "integration/cli_tool.hpp"
+#include "integration/cli_on_nodes.hpp"
 
 namespace redlock::test {
 namespace {
 
 using testing::HasSubstr;
 
-class CliBreakDelay : public testing::Test {
+class CliBreakDelay : public CliOnNodes {
  protected:
-  static void SetUpTestSuite() { nodes_ = std::make_unique<Nodes>(3); }
-  static void TearDownTestSuite() { nodes_.reset(); }
-  void SetUp() override { nodes_->flush(); }
-
-  static Nodes& nodes() { return *nodes_; }
-  static ProcessResult tool(Words words) {
-    words.insert(words.end(), {"--nodes", nodes_->joined_urls()});
-    return run_tool(std::move(words));
-  }
   static ProcessResult break_it(Words more = {}) {
     Words words{"break", "job", "--yes", "--name", "on call"};
     words.insert(words.end(), more.begin(), more.end());
@@ -34,12 +24,7 @@ class CliBreakDelay : public testing::Test {
   static void store_everywhere() {
     for (std::size_t node = 0; node < nodes().size(); ++node) store(node, "theirs");
   }
-
- private:
-  static std::unique_ptr<Nodes> nodes_;
 };
-
-std::unique_ptr<Nodes> CliBreakDelay::nodes_;
 
 TEST_F(CliBreakDelay, TellsEverybodyWhoBrokeItAndForHowLong) {
   store_everywhere();
@@ -107,7 +92,9 @@ TEST(CliBreakDelayOutage, NeedsAQuorumAndNotEveryNode) {
 }
 
 TEST_F(CliBreakDelay, OfASplitIsOne) {
-  for (std::size_t node = 0; node < 3; ++node) store(node, "t" + std::to_string(node));
+  store(0, "first");
+  store(1, "second");
+  store(2, "third");
   const ProcessResult result = break_it({"--delay", "30s"});
   EXPECT_EQ(result.exit_code, 0) << result.errors;
   EXPECT_THAT(result.output, HasSubstr("nobody can acquire job for 30.000 s\n"));

@@ -4,30 +4,17 @@
 #include <gtest/gtest.h>
 
 #include <csignal>
-#include <memory>
 #include <sstream>
 #include <string>
 
-#include "integration/cli_tool.hpp"
+#include "integration/cli_on_nodes.hpp"
 #include "integration/library.hpp"
 
 namespace redlock::test {
 namespace {
 
-class CliByToken : public ::testing::Test {
+class CliByToken : public CliOnNodes {
  protected:
-  static void SetUpTestSuite() { nodes_ = std::make_unique<Nodes>(3); }
-  static void TearDownTestSuite() { nodes_.reset(); }
-  void SetUp() override { nodes_->flush(); }
-
-  static Nodes& nodes() { return *nodes_; }
-  static Words with_nodes(Words words) {
-    words.insert(words.begin() + 1, {"--nodes", nodes_->joined_urls()});
-    return words;
-  }
-  static ProcessResult tool(Words words) { return run_tool(with_nodes(std::move(words))); }
-  static ChildProcess start(Words words) { return start_tool(with_nodes(std::move(words))); }
-
   /// Acquires, and answers the lease. It is on a quorum: a node that did not know the script yet
   /// may not have it, the tool does not wait for the last one.
   static Json acquired(Words words) {
@@ -83,12 +70,7 @@ class CliByToken : public ::testing::Test {
     EXPECT_EQ(json_of(again).value("outcome", ""), "not_holder");
     EXPECT_EQ(count_lines(again.errors), 1U) << again.errors;
   }
-
- private:
-  static std::unique_ptr<Nodes> nodes_;
 };
-
-std::unique_ptr<Nodes> CliByToken::nodes_;
 
 TEST_F(CliByToken, AnExclusiveLock) {
   const Json lease = acquired({"r", "--fencing"});

@@ -4,11 +4,10 @@
 
 #include <algorithm>
 #include <csignal>
-#include <memory>
 #include <sstream>
 #include <string>
 
-#include "integration/cli_tool.hpp"
+#include "integration/cli_on_nodes.hpp"
 #include "integration/library.hpp"
 
 namespace redlock::test {
@@ -16,19 +15,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-class CliKinds : public ::testing::Test {
+class CliKinds : public CliOnNodes {
  protected:
-  static void SetUpTestSuite() { nodes_ = std::make_unique<Nodes>(3); }
-  static void TearDownTestSuite() { nodes_.reset(); }
-  void SetUp() override { nodes_->flush(); }
-
-  static Nodes& nodes() { return *nodes_; }
-  static Words with_nodes(Words words) {
-    words.insert(words.begin() + 1, {"--nodes", nodes_->joined_urls()});
-    return words;
-  }
-  static ProcessResult tool(Words words) { return run_tool(with_nodes(std::move(words))); }
-  static ChildProcess start(Words words) { return start_tool(with_nodes(std::move(words))); }
   /// A command under a lock, until its standard input ends.
   static ChildProcess hold(Words options) {
     options.insert(options.end(), {"--", "sh", "-c", "echo in; read line"});
@@ -36,12 +24,7 @@ class CliKinds : public ::testing::Test {
     EXPECT_TRUE(child.wait_for_output("in\n"));
     return child;
   }
-
- private:
-  static std::unique_ptr<Nodes> nodes_;
 };
-
-std::unique_ptr<Nodes> CliKinds::nodes_;
 
 TEST_F(CliKinds, AWaitSaysWhatItWaitsFor) {
   ChildProcess holder = hold({"run", "r", "--shared"});

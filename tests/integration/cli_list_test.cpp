@@ -4,11 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <csignal>
-#include <memory>
 #include <sstream>
 #include <string>
 
-#include "integration/cli_tool.hpp"
+#include "integration/cli_on_nodes.hpp"
 #include "integration/library.hpp"
 
 namespace redlock::test {
@@ -18,29 +17,14 @@ using testing::HasSubstr;
 using testing::MatchesRegex;
 using testing::Not;
 
-class CliList : public ::testing::Test {
+class CliList : public CliOnNodes {
  protected:
-  static void SetUpTestSuite() { nodes_ = std::make_unique<Nodes>(3); }
-  static void TearDownTestSuite() { nodes_.reset(); }
-  void SetUp() override { nodes_->flush(); }
-
-  static Nodes& nodes() { return *nodes_; }
   static void store(const std::string& resource, const std::string& token = "token") {
     for (const RedisServer& node : nodes()) {
       node.command({"SET", resource, token, "PX", "29000"});
     }
   }
-  static Words with_nodes(Words words) {
-    words.insert(words.begin() + 1, {"--nodes", nodes_->joined_urls()});
-    return words;
-  }
-  static ProcessResult tool(Words words) { return run_tool(with_nodes(std::move(words))); }
-
- private:
-  static std::unique_ptr<Nodes> nodes_;
 };
-
-std::unique_ptr<Nodes> CliList::nodes_;
 
 TEST_F(CliList, IsATableSortedByResource) {
   store("b", std::string(40, 'a') + ":backup");
@@ -97,6 +81,10 @@ TEST_F(CliList, SaysWhereItStopped) {
   EXPECT_EQ(json["complete"], false);
   EXPECT_EQ(json["nodes"][0]["complete"], false);
   EXPECT_EQ(json_of(tool({"list", "--limit", "5000", "--json"}))["complete"], true);
+  const ProcessResult logged = tool({"list", "--limit", "500", "--json", "--verbose"});
+  EXPECT_THAT(logged.errors, HasSubstr("ends after 500 keys"));
+  EXPECT_THAT(logged.errors, HasSubstr(R"("level":"warning")"));
+  EXPECT_THAT(logged.errors, Not(HasSubstr(R"("level":"error")")));
 }
 
 TEST_F(CliList, GoesOnWithoutAMinority) {

@@ -5,11 +5,10 @@
 #include <csignal>
 #include <cstdint>
 #include <filesystem>
-#include <memory>
 #include <string>
 #include <utility>
 
-#include "integration/cli_tool.hpp"
+#include "integration/cli_on_nodes.hpp"
 #include "support/eventually.hpp"
 #include "support/http.hpp"
 #include "support/redis_server.hpp"
@@ -19,24 +18,16 @@
 namespace redlock::test {
 namespace {
 
-class CliMetrics : public ::testing::Test {
+class CliMetrics : public CliOnNodes {
  protected:
-  static void SetUpTestSuite() { nodes_ = std::make_unique<Nodes>(3); }
-  static void TearDownTestSuite() { nodes_.reset(); }
-  void SetUp() override { nodes_->flush(); }
-
-  static std::string joined_urls() { return nodes_->joined_urls(); }
+  static std::string joined_urls() { return nodes().joined_urls(); }
   static Words under_lock(Words options, const Words& command) {
-    options.insert(options.begin(), {"run", "r", "--nodes", nodes_->joined_urls()});
+    options.insert(options.begin(), {"run", "r", "--nodes", nodes().joined_urls()});
     options.push_back("--");
     options.insert(options.end(), command.begin(), command.end());
     return options;
   }
-
- private:
-  static std::unique_ptr<Nodes> nodes_;
 };
-std::unique_ptr<Nodes> CliMetrics::nodes_;
 
 bool has(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;

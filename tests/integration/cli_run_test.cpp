@@ -5,12 +5,11 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
-#include <memory>
 #include <sstream>
 #include <string>
 #include <vector>
 
-#include "integration/cli_tool.hpp"
+#include "integration/cli_on_nodes.hpp"
 #include "redlock/clock.hpp"
 #include "support/eventually.hpp"
 #include "support/programs.hpp"
@@ -35,16 +34,10 @@ pid_t pid_of(const std::string& text) {
   return pid;
 }
 
-class CliRun : public ::testing::Test {
+class CliRun : public CliOnNodes {
  protected:
-  static void SetUpTestSuite() { nodes_ = std::make_unique<Nodes>(3); }
-  static void TearDownTestSuite() { nodes_.reset(); }
-  void SetUp() override { nodes_->flush(); }
-
-  static Nodes& nodes() { return *nodes_; }
-
   static Words words(Words options, const Words& command) {
-    options.insert(options.begin(), {"run", "r", "--nodes", nodes_->joined_urls()});
+    options.insert(options.begin(), {"run", "r", "--nodes", nodes().joined_urls()});
     options.push_back("--");
     options.insert(options.end(), command.begin(), command.end());
     return options;
@@ -63,12 +56,7 @@ class CliRun : public ::testing::Test {
       ASSERT_TRUE(nodes()[node].command({"SET", "r", token, "PX", "60000"}).is_ok());
     }
   }
-
- private:
-  static std::unique_ptr<Nodes> nodes_;
 };
-
-std::unique_ptr<Nodes> CliRun::nodes_;
 
 TEST_F(CliRun, TheCommandSeesResourceAndTokenWhileTheNodesHoldIt) {
   ChildProcess child = start_shell({}, "echo $QUORUM_LOCK_RESOURCE $QUORUM_LOCK_TOKEN; read line");

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "integration/cli_tool.hpp"
+#include "integration/cli_on_nodes.hpp"
 #include "integration/library.hpp"
 #include "support/pseudo_terminal.hpp"
 
@@ -19,13 +19,8 @@ namespace {
 constexpr std::string_view entered = "\x1b[?1049h";
 constexpr std::string_view left = "\x1b[?7h\x1b[?25h\x1b[?1049l";
 
-class CliTerminal : public ::testing::Test {
+class CliTerminal : public CliOnNodes {
  protected:
-  static void SetUpTestSuite() { nodes_ = std::make_unique<Nodes>(3); }
-  static void TearDownTestSuite() { nodes_.reset(); }
-  void SetUp() override { nodes_->flush(); }
-
-  static Nodes& nodes() { return *nodes_; }
   static void store(const std::string& resource) {
     for (const RedisServer& node : nodes()) {
       node.command({"SET", resource, hex_token(), "PX", "29000"});
@@ -41,12 +36,7 @@ class CliTerminal : public ::testing::Test {
     EXPECT_TRUE(terminal.output().ends_with(left)) << terminal.output();
     EXPECT_TRUE(terminal.is_in_line_mode());
   }
-
- private:
-  static std::unique_ptr<Nodes> nodes_;
 };
-
-std::unique_ptr<Nodes> CliTerminal::nodes_;
 
 TEST_F(CliTerminal, TopShowsTheNodesAndEachNewLockUntilQ) {
   store("first");

@@ -1,12 +1,11 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "integration/cli_tool.hpp"
+#include "integration/cli_on_nodes.hpp"
 #include "support/eventually.hpp"
 #include "support/fake_server.hpp"
 #include "support/programs.hpp"
@@ -16,32 +15,15 @@
 namespace redlock::test {
 namespace {
 
-class CliVerbs : public ::testing::Test {
+class CliVerbs : public CliOnNodes {
  protected:
-  static void SetUpTestSuite() { nodes_ = std::make_unique<Nodes>(3); }
-  static void TearDownTestSuite() { nodes_.reset(); }
-  void SetUp() override { nodes_->flush(); }
-
-  static Nodes& nodes() { return *nodes_; }
-
-  /// The tool with the three nodes.
-  static ProcessResult tool(Words words, RunOptions options = {}) {
-    words.insert(words.end(), {"--nodes", nodes_->joined_urls()});
-    return run_tool(std::move(words), std::move(options));
-  }
-
   static void store(std::size_t node, const std::string& resource, const std::string& value) {
     ASSERT_TRUE(nodes()[node].command({"SET", resource, value, "PX", "60000"}).is_ok());
   }
   static void store_everywhere(const std::string& resource, const std::string& value) {
     for (std::size_t node = 0; node < nodes().size(); ++node) store(node, resource, value);
   }
-
- private:
-  static std::unique_ptr<Nodes> nodes_;
 };
-
-std::unique_ptr<Nodes> CliVerbs::nodes_;
 
 TEST_F(CliVerbs, AcquireLeavesTheTokenThatItPrintsOnTheNodes) {
   const ProcessResult result = tool({"acquire", "invoice/42", "--quiet"});

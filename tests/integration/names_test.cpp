@@ -218,6 +218,8 @@ TEST(Names, ErrorsSayWhoTheHolderIsWhereThatIsAskedFor) {
 TEST(Names, ErrorsOfALeaseSayWhoTookIt) {
   const std::string resource = fresh_resource();
   Client other = client_that_names_holders();
+  // A node that is not connected yet and one that refuses decide an extend: it is *unavailable*.
+  ASSERT_TRUE(all_nodes_vote(other, shared_nodes(), 3));
   auto lease = other.acquire(resource);
   ASSERT_TRUE(succeeded(lease));
   Client breaker = client_called("on call");

@@ -64,6 +64,12 @@ std::uint32_t Checker::interval_released_on(std::size_t resource) {
 void Checker::granted(const Grant& grant) {
   const auto [token, resources, group, at_least, began, now, until] = grant;
   if (at_least > 0) check_interval(grant);
+  std::erase_if(kept_out_, [&](const KeptOut& delay) { return delay.until <= grant.now; });
+  for (const KeptOut& delay : kept_out_) {
+    if ((delay.resources & resources) == 0) continue;
+    violated("invariant 1: nobody was to get a resource until " +
+             std::to_string(delay.until / 1000) + ", after an operator broke its lock");
+  }
   ++grants_;
   ++by_group_[group];
   forget_old_tokens(now);

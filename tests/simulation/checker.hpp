@@ -38,6 +38,11 @@ class Checker {
     True until = 0;
   };
   void granted(const Grant& grant);
+  /// Operators broke the locks on these resources, and were told that nobody gets them before that.
+  void kept_out(std::uint32_t resources, True until) {
+    ++delays_;
+    kept_out_.push_back({resources, until});
+  }
   void extended(std::uint64_t token, True now, True until);
   /// The holder gave it back or handed it on and acts on it no more.
   void ended(std::uint64_t token, True now);
@@ -81,6 +86,7 @@ class Checker {
 
   [[nodiscard]] std::uint64_t grants() const { return grants_; }
   [[nodiscard]] std::uint64_t losses() const { return losses_; }
+  [[nodiscard]] std::uint64_t delays() const { return delays_; }
   /// By who may hold it at the same time.
   [[nodiscard]] const std::array<std::uint64_t, 4>& grants_by_group() const { return by_group_; }
   [[nodiscard]] std::size_t tokens_heard_of() const { return heard_of_; }
@@ -127,6 +133,11 @@ class Checker {
 
   std::size_t nodes_;
   std::size_t quorum_;
+  struct KeptOut {
+    std::uint32_t resources;
+    True until;
+  };
+  std::vector<KeptOut> kept_out_;
   std::vector<Lease> leases_;
   std::vector<Lease> past_;  // where overlaps are judged at the end
   std::vector<True> steps_;
@@ -145,6 +156,7 @@ class Checker {
   std::uint64_t grants_ = 0;
   std::array<std::uint64_t, 4> by_group_{};
   std::uint64_t losses_ = 0;
+  std::uint64_t delays_ = 0;
   std::string violation_;
 };
 

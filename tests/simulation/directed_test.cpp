@@ -149,6 +149,33 @@ TEST(Directed, fencing_tokens_rise_where_numbers_are_raised_often_and_raises_get
   EXPECT_EQ(run(s, 400).violation, "");
 }
 
+TEST(Directed, nobody_gets_a_resource_while_the_delay_of_a_broken_lock_lasts) {
+  std::uint64_t broken = 0;
+  for (std::uint64_t seed = 1; seed <= 600; ++seed) {
+    Scenario s = Scenario::draw(seed);
+    // A delay ends with its keys: sooner, where clocks step forward. And waits have no bound then.
+    if (s.between_clock_steps > 0 || s.any_clocks || s.steady) continue;
+    s.breaks_per_mille = 500;
+    const auto outcome = Simulation(s, seed).run();
+    EXPECT_EQ(outcome.violation, "") << "seed " << seed;
+    broken += outcome.kept_out;
+  }
+  EXPECT_GE(broken, 200U);
+}
+
+TEST(Directed, callers_that_wait_do_not_get_it_during_a_delay_and_get_it_afterwards) {
+  Scenario s = calm();
+  s.clients = 4;
+  s.breaks_per_mille = 700;
+  std::uint64_t broken = 0;
+  for (std::uint64_t seed = 1; seed <= 30; ++seed) {
+    const auto outcome = Simulation(s, seed).run();
+    EXPECT_EQ(outcome.violation, "") << "seed " << seed;
+    broken += outcome.kept_out;
+  }
+  EXPECT_GE(broken, 30U);
+}
+
 /// Clocks that step by far more than hides between two readings, in a network without faults.
 Scenario stepping_clocks() {
   Scenario s = calm();

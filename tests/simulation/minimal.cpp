@@ -17,7 +17,7 @@ constexpr std::uint64_t seeds_tried = 200;
 using Reduction = void (*)(Scenario&);
 
 /// Each takes something away, or leaves things as they are.
-constexpr std::array<Reduction, 24> reductions{
+constexpr std::array<Reduction, 25> reductions{
     [](Scenario& s) { s.between_breaks = 0; },
     [](Scenario& s) { s.between_crashes = 0; },
     [](Scenario& s) { s.between_stops = 0; },
@@ -32,6 +32,7 @@ constexpr std::array<Reduction, 24> reductions{
     [](Scenario& s) { s.late = 0; },
     [](Scenario& s) { s.divided_per_mille = 0; },
     [](Scenario& s) { s.fencing_per_mille = 0; },
+    [](Scenario& s) { s.breaks_per_mille = 0; },
     [](Scenario& s) { s.server_ppm = 0; },
     [](Scenario& s) { s.client_ppm = 0; },
     [](Scenario& s) { s.node_skew = s.client_skew = 0; },
@@ -89,6 +90,7 @@ std::string words_for(const Scenario& s) {
   add(s.error_per_mille > 0, "nodes answer with errors");
   add(s.late > 0, "dropped requests are executed late");
   add(s.fencing_per_mille > 0, "fencing");
+  add(s.breaks_per_mille > 0, "operators break locks with a delay");
   return text;
 }
 

@@ -21,6 +21,8 @@ inline constexpr std::size_t any_permit = most_resources;
 
 /// The holder of a key without one: the resource is free only when its interval is over.
 inline constexpr std::uint64_t cooldown = ~std::uint64_t{0};
+/// What an operator leaves who breaks a lock with a delay.
+inline constexpr std::uint64_t delay_token = 2;
 
 /// The holder of a key that is reserved for a client: nobody's vote.
 inline constexpr std::uint64_t reservation = std::uint64_t{1} << 63;

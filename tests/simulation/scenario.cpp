@@ -400,6 +400,14 @@ void Scenario::draw_rest(std::uint64_t seed) {
   draw_failbacks(s, seed);
   draw_plain(s, seed);
   draw_foreign(s, seed);
+  if (mutant == Mutant::delay_is_ignored) {
+    breaks_per_mille = 500;
+    kind = Wanted::exclusive;
+    resources = 1;
+    runs_scripts = true;
+    between_clock_steps = 0;
+    any_clocks = judged_by_votes = false;
+  }
   if (mutant == Mutant::fast_server_clocks) s.server_ppm = 100'000;
   if (mutant == Mutant::forget_at_once) {
     s.between_crashes = 30 * ms;

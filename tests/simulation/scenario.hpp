@@ -52,6 +52,7 @@ enum class Mutant : std::uint8_t {
   tells_waiters_to_ask,        ///< nodes tell whom they queue to ask again
   any_permit_is_quiet,         ///< a permit for which nobody is queued notifies nobody
   wins_are_lost,               ///< what is reserved beside foreign locks is free again too soon
+  delay_is_ignored,            ///< nodes keep nobody out after an operator broke a lock
 };
 
 /// Versions of servers, which understand different forms of a request.
@@ -145,6 +146,10 @@ struct Scenario {
   Wanted kind = Wanted::exclusive;
   std::int64_t longest_interval_ms = 0;
   std::int64_t readers_per_mille = 600;  ///< of the acquires, where there are readers
+
+  /// Of the leases: they are handed on, and operators break them, with a delay. None, unless a test
+  /// or a planted fault asks: seeds stay what they were.
+  std::int64_t breaks_per_mille = 0;
 
   /// Of more permits, a caller is queued for any of them: for two, or as users have it.
   std::size_t most_permit_queues = 16;

@@ -110,6 +110,7 @@ Simulation::Outcome Simulation::run(std::string* story) {
   outcome.events = events_;
   outcome.grants = checker_.grants();
   outcome.losses = checker_.losses();
+  outcome.kept_out = checker_.delays();
   outcome.grants_by_group = checker_.grants_by_group();
   outcome.print = print_;
   outcome.tokens = checker_.tokens_heard_of();
@@ -452,6 +453,7 @@ void Simulation::check_the_end() {
     if (!all_served() || may_stay) break;
     for (std::size_t resource = 0; resource < scenario_.resources; ++resource) {
       for (const std::uint64_t token : node.holders(resource, now_)) {
+        if (token == delay_token) continue;
         checker_.found_at_the_end(token);
       }
     }

@@ -36,6 +36,7 @@ class Simulation {
     std::uint64_t events = 0;
     std::uint64_t grants = 0;
     std::uint64_t losses = 0;
+    std::uint64_t kept_out = 0;  ///< delays of broken locks
     std::array<std::uint64_t, 4> grants_by_group{};
     True longest_wait = 0;             ///< steady only
     std::uint32_t most_overtaken = 0;  ///< see Progress; steady only
@@ -127,6 +128,8 @@ class Simulation {
     std::uint32_t resources = 0;  // a bit for each
     std::uint64_t group = 0;
     core::Duration at_least{};
+    core::Duration delay{};  // with which an operator breaks it
+    True broken_at = 0;
     True granted_at = 0;
     core::Instant valid_until{};
     core::Duration ttl{};
@@ -303,6 +306,8 @@ class Simulation {
   [[nodiscard]] std::string name_of(std::size_t resource) const;
   void act_holding(std::uint32_t client, std::uint32_t slot);
   void act_handed_on(std::uint32_t client, std::uint32_t slot);
+  [[nodiscard]] bool wants_to_break(const Slot& slot);
+  void break_with_delay(std::uint32_t client, std::uint32_t slot);
   void hand_on(std::uint32_t client, std::uint32_t slot);
   void release(std::uint32_t client, std::uint32_t slot);
   void plan_act(std::uint32_t client, std::uint32_t slot, True in);

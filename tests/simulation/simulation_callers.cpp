@@ -174,6 +174,7 @@ void Simulation::act_holding(std::uint32_t index, std::uint32_t slot) {
   if (!healed_ && scenario_.judged_by_votes && dice < 400 && mine.extend == 0) {
     return hand_on(index, slot);
   }
+  if (wants_to_break(mine)) return hand_on(index, slot);
   if (healed_ || scenario_.steady || dice < 450) return release(index, slot);
   if (dice < 850) {
     if (mine.extend == 0) {
@@ -234,10 +235,37 @@ void Simulation::act_handed_on(std::uint32_t index, std::uint32_t slot) {
     const auto ttl = std::chrono::milliseconds(scenario_.shortest_ttl_ms);
     return step(index, core::ExtendToken{core::CallId{mine.extend}, resource_, token, ttl});
   }
+  if (wants_to_break(mine)) return break_with_delay(index, slot);
   checker_.ended(mine.token, now_);
   mine.phase = Phase::over;
   mine.release = request(index, slot);
   step(index, core::ReleaseToken{core::CallId{mine.release}, resource_, token});
+}
+
+bool Simulation::wants_to_break(const Slot& slot) {
+  if (healed_ || scenario_.breaks_per_mille == 0 || slot.extend != 0) return false;
+  // Others of its group may go on; a delay of permits or behind an interval is another matter.
+  const bool alone =
+      slot.group == 0 && scenario_.kind != Wanted::permits && scenario_.kind != Wanted::interval;
+  return alone && random_.per_mille(scenario_.breaks_per_mille);
+}
+
+void Simulation::break_with_delay(std::uint32_t index, std::uint32_t slot) {
+  Slot& mine = clients_[index].slots[slot];
+  const Digits digits = digits_of(mine.token);
+  const Token token = *Token::parse({digits.data(), digits.size()});
+  const std::string resource = name_of(mine.resource);
+  checker_.ended(mine.token, now_);
+  mine.phase = Phase::over;
+  mine.release = request(index, slot);
+  mine.delay = std::chrono::milliseconds(random_.between(1, scenario_.longest_ttl_ms));
+  mine.broken_at = now_;
+  tell("client ", index, " breaks ", mine.token % 10'000, " with a delay of ",
+       mine.delay / std::chrono::milliseconds(1), " ms");
+  core::ReleaseToken event{core::CallId{mine.release}, resource, token};
+  event.by_operator = true;
+  event.delay = mine.delay;
+  step(index, event);
 }
 
 }  // namespace redlock::simulation

@@ -183,6 +183,10 @@ void Simulation::carry_out(std::uint32_t index, const core::Send& command) {
         std::chrono::ceil<std::chrono::milliseconds>(claim->cooldown(now)).count();
   }
   request.permits = claim->terms.permits;
+  if (command.stamp.verb == Verb::break_lock) {
+    request.keeper = delay_token;
+    if (scenario_.mutant == Mutant::delay_is_ignored) request.ttl_ms = 1;
+  }
   request.reserved_ms = reserved_ms(index);
   if (const core::QueuePlace* place = claim->place_in(command.stamp.verb)) {
     request.client = waiter(index);
@@ -377,7 +381,12 @@ void Simulation::answered(std::uint32_t index, core::CallId request, Errc code, 
       there += node.has(slot->resource, slot->token, now_) ? 1U : 0U;
     }
     checker_.release_answered(slot->token, there);
+    if (slot->delay > core::Duration::zero()) {
+      const core::Duration kept = slot->delay - core::drift(slot->delay);
+      checker_.kept_out(1U << slot->resource, slot->broken_at + kept.count());
+    }
   }
+  slot->delay = core::Duration::zero();
   slot->phase = Phase::idle;
   slot->token = 0;
   if (healed_) slot->served = true;

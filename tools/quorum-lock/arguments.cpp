@@ -5,6 +5,7 @@
 #include <charconv>
 
 #include "quorum-lock/duration.hpp"
+#include "quorum-lock/number_ranges.hpp"
 #include "quorum-lock/text.hpp"
 #include "quorum-lock/usage_error.hpp"
 
@@ -71,6 +72,16 @@ std::optional<std::chrono::nanoseconds> Arguments::positive_duration(
     throw UsageError(fmt::format("{}: must be longer than zero", find(name)->origin));
   }
   return parsed;
+}
+
+std::optional<std::uint64_t> Arguments::number(const std::string& name) const {
+  const NumberRange range = range_of(name);
+  return number(name, range.least, range.most);
+}
+
+std::optional<std::vector<std::uint64_t>> Arguments::numbers(const std::string& name) const {
+  const NumberRange range = range_of(name);
+  return numbers(name, range.least, range.most);
 }
 
 std::optional<std::uint64_t> Arguments::number(const std::string& name, std::uint64_t least,

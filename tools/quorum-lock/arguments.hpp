@@ -43,9 +43,13 @@ class Arguments {
   /// As `duration`; zero is refused.
   [[nodiscard]] std::optional<std::chrono::nanoseconds> positive_duration(
       const std::string& name) const;
+  /// In its range, see number_ranges.hpp.
+  [[nodiscard]] std::optional<std::uint64_t> number(const std::string& name) const;
+  /// In a range that only the caller knows.
   [[nodiscard]] std::optional<std::uint64_t> number(const std::string& name, std::uint64_t least,
                                                     std::uint64_t most) const;
   /// A comma list of numbers, at least one.
+  [[nodiscard]] std::optional<std::vector<std::uint64_t>> numbers(const std::string& name) const;
   [[nodiscard]] std::optional<std::vector<std::uint64_t>> numbers(const std::string& name,
                                                                   std::uint64_t least,
                                                                   std::uint64_t most) const;

@@ -29,8 +29,6 @@
 namespace redlock::cli {
 namespace {
 
-constexpr std::uint64_t most_threads = 512;
-
 struct CohortRow {
   std::uint64_t threads = 0;
   bool contended = false;  ///< another client wants the lock all the time
@@ -187,8 +185,7 @@ std::vector<CohortRow> measure(const std::vector<std::uint64_t>& counts, Client&
 int run_cohort_bench(const Arguments& given, const Signals& signals) {
   refuse_what_cohort_lacks(given);
   Settings settings = resolve_settings(given, NodesNeeded::optional);
-  const auto counts =
-      given.numbers("contenders", 1, most_threads).value_or(std::vector<std::uint64_t>{1, 8, 64});
+  const auto counts = given.numbers("contenders").value_or(std::vector<std::uint64_t>{1, 8, 64});
   const auto duration = given.positive_duration("duration").value_or(std::chrono::seconds{2});
   if (settings.nodes.empty() && !settings.local) settings.local = 5;
 

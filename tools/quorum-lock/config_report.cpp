@@ -57,25 +57,6 @@ constexpr Preset presets[] = {
     {"chaos", "seed", "any"},
 };
 
-/// The numbers that the verbs allow.
-struct NumberRange {
-  std::string_view name;
-  std::uint64_t least;
-  std::uint64_t most;
-};
-
-constexpr NumberRange number_ranges[] = {
-    {"local", 1, limits::nodes},
-    {"permits", 1, limits::permits},
-    {"limit", 1, limits::most_keys_listed},
-    {"in-flight", 1, 4096},
-    {"nodes-count", 1, limits::nodes},
-    {"repetitions", 1, 1000},
-    {"contenders", 1, 512},
-    {"hand-overs", 1, 100'000},
-    {"clients", 1, 32},
-};
-
 constexpr std::string_view positive_durations[] = {
     "timeout", "max-ttl", "restart-guard", "clock-bound", "max-hold", "at-least", "duration"};
 constexpr std::string_view bench_modes[] = {"cycle", "handoff", "market", "cohort"};
@@ -93,16 +74,11 @@ std::string spelled(std::chrono::nanoseconds span) {
 
 /// All but what other options decide.
 void check_number(const Arguments& given, const OptionText& option) {
-  const auto* range =
-      std::find_if(std::begin(number_ranges), std::end(number_ranges),
-                   [&option](const NumberRange& each) { return each.name == option.name; });
   const std::string name(option.name);
-  const std::uint64_t least = range == std::end(number_ranges) ? 0 : range->least;
-  const std::uint64_t most = range == std::end(number_ranges) ? UINT64_MAX : range->most;
   if (kind_of(option) == OptionKind::list) {
-    static_cast<void>(given.numbers(name, least, most));
+    static_cast<void>(given.numbers(name));
   } else {
-    static_cast<void>(given.number(name, least, most));
+    static_cast<void>(given.number(name));
   }
 }
 

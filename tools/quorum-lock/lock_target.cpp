@@ -55,7 +55,7 @@ Target target_of(const Arguments& given) {
   const std::string& resource = resources.front();
   if (given.flag("shared")) return shared(resource);
   if (std::string owner = name_of(given, "owner"); !owner.empty()) return owned(resource, owner);
-  if (const auto permits = given.number("permits", 1, limits::permits)) {
+  if (const auto permits = given.number("permits")) {
     return permit(resource, *permits, hold_at_least(given));
   }
   return interval(resource, hold_at_least(given));

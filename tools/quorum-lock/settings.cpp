@@ -37,7 +37,7 @@ std::vector<std::string> split_nodes(const std::vector<std::string>& lists,
 }
 
 void resolve_nodes(const Arguments& given, Settings& settings) {
-  settings.local = given.number("local", 1, limits::nodes);
+  settings.local = given.number("local");
   if (given.nodes.empty()) return;
   if (settings.local) {
     throw UsageError("--local: not together with --nodes: private nodes or given ones");

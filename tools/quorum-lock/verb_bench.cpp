@@ -29,7 +29,6 @@
 namespace redlock::cli {
 namespace {
 
-constexpr std::uint64_t most_in_flight = 4096;
 constexpr std::uint64_t most_threads = 512;
 
 struct BenchRequest {
@@ -60,7 +59,7 @@ void check_mode(const Arguments& given) {
 /// How many nodes there are, and the rows to measure with them.
 void choose_nodes(const Arguments& given, BenchRequest& request) {
   Settings& settings = request.settings;
-  const auto counts = given.numbers("nodes-count", 1, limits::nodes);
+  const auto counts = given.numbers("nodes-count");
   const std::size_t present = settings.local.value_or(settings.nodes.size());
   if (counts) {
     request.nodes_counts = *counts;
@@ -103,15 +102,15 @@ BenchRequest read_request(const Arguments& given) {
   request.scripts = given.flag("scripts");
   request.floor =
       given.flag("floor") ? BenchRequest::Floor::interleaved : BenchRequest::Floor::absent;
-  const std::uint64_t most =
-      request.interface == BenchRequest::Interface::blocking ? most_threads : most_in_flight;
-  request.in_flight =
-      given.numbers("in-flight", 1, most).value_or(std::vector<std::uint64_t>{1, 16, 64});
+  const bool threads = request.interface == BenchRequest::Interface::blocking;
+  const auto in_flight =
+      threads ? given.numbers("in-flight", 1, most_threads) : given.numbers("in-flight");
+  request.in_flight = in_flight.value_or(std::vector<std::uint64_t>{1, 16, 64});
   request.duration = given.positive_duration("duration").value_or(std::chrono::seconds{2});
   if (request.duration > std::chrono::hours{1}) {
     throw UsageError("--duration: at most 1h is allowed");
   }
-  request.repetitions = given.number("repetitions", 1, 1000).value_or(5);
+  request.repetitions = given.number("repetitions").value_or(5);
   choose_nodes(given, request);
   if (request.floor == BenchRequest::Floor::interleaved) {
     for (const std::string& node : request.settings.nodes) {

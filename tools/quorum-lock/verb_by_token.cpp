@@ -31,7 +31,7 @@ struct Claimed {
 };
 
 Claimed claimed_by(const Arguments& given) {
-  Claimed claimed{resources_of(given), given.number("permits", 1, limits::permits), token_of(given),
+  Claimed claimed{resources_of(given), given.number("permits"), token_of(given),
                   subject_of(given.words)};
   if (claimed.permits && claimed.resources.size() > 1) {
     throw UsageError(fmt::format("--permits: not with several resources ('{}' is a second one)",

@@ -38,7 +38,6 @@ namespace {
 using chaos::Ending;
 using chaos::FaultKind;
 
-constexpr std::uint64_t most_contenders = 32;
 constexpr std::chrono::seconds shortest_run{2};
 constexpr std::chrono::hours longest_run{1};
 
@@ -135,14 +134,14 @@ ChaosRequest read_request(const Arguments& given) {
   request.settings = resolve_settings(given, NodesNeeded::optional);
   chaos::RunRequest& run = request.run;
   run.nodes = request.settings.local.value_or(5);
-  run.contenders = given.number("clients", 1, most_contenders).value_or(4);
+  run.contenders = given.number("clients").value_or(4);
   const auto duration = given.positive_duration("duration").value_or(std::chrono::seconds{15});
   if (duration < shortest_run || duration > longest_run) {
     throw UsageError(
         fmt::format("--duration: {} is not allowed: 2s to 1h", format_duration(duration)));
   }
   run.duration = std::chrono::duration_cast<std::chrono::milliseconds>(duration);
-  run.seed = given.number("seed", 0, UINT64_MAX).value_or(std::random_device{}());
+  run.seed = given.number("seed").value_or(std::random_device{}());
   run.kinds = kinds_of(given);
   run.foreign = foreign_command(given);
   if (!run.foreign.empty()) {

@@ -75,7 +75,7 @@ int inspect_permits(Client& client, const Settings& settings, const std::string&
 int verb_inspect(const Arguments& given, const Signals& signals) {
   const Settings settings = resolve_settings(given, NodesNeeded::required);
   const std::string resource = resource_of(given);
-  const auto permits = given.number("permits", 1, limits::permits);
+  const auto permits = given.number("permits");
 
   Session session(settings, signals);
   const EndOnSignal end_on_signal(signals, session);

@@ -35,8 +35,7 @@ ListOptions list_options(const Arguments& given) {
                                    options.pattern.size(), limits::pattern_bytes));
     }
   }
-  options.keys_per_node =
-      given.number("limit", 1, limits::most_keys_listed).value_or(limits::keys_listed);
+  options.keys_per_node = given.number("limit").value_or(limits::keys_listed);
   return options;
 }
 
@@ -56,7 +55,9 @@ class Lister {
       print_error(few);
       return code(ExitCode::unavailable);
     }
-    for (const std::string& line : list_warnings(*list, options_.keys_per_node)) print_error(line);
+    for (const std::string& line : list_warnings(*list, options_.keys_per_node)) {
+      print_warning(line);
+    }
     return printed;
   }
 
@@ -124,7 +125,7 @@ class Lister {
   void warn_of_changes(const LockList& list) {
     std::vector<std::string> lines = complaints(list);
     for (const std::string& line : lines) {
-      if (std::find(warned_.begin(), warned_.end(), line) == warned_.end()) print_error(line);
+      if (std::find(warned_.begin(), warned_.end(), line) == warned_.end()) print_warning(line);
     }
     warned_ = std::move(lines);
   }

@@ -32,7 +32,7 @@ int verb_run(const Arguments& given, const Signals& signals) {
     throw UsageError("COMMAND: none given, as in: run RESOURCE COMMAND");
   }
   request.max_hold = given.positive_duration("max-hold");
-  request.max_renewals = given.number("max-renewals", 0, UINT64_MAX);
+  request.max_renewals = given.number("max-renewals");
   request.kill_after = given.duration("kill-after");
   request.metrics = metrics_targets_of(given);
   return run_under_lock(request, signals);

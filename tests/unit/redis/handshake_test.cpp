@@ -198,6 +198,27 @@ TEST(Handshake, ComparesTheMarkerBeforeAVoteIsAskedFor) {
   EXPECT_EQ(guarded.handshake->identity().quarantine, std::chrono::milliseconds(0));
 }
 
+/// A server that reads an append-only file says meanwhile that it keeps none. When the guard's
+/// script arrives it may have read all of it.
+TEST(Handshake, AServerThatIsLoadingIsAskedAgainLater) {
+  const std::string persistence = "role:master\r\nloading:1\r\naof_enabled:0\r\n";
+  Guarded guarded(persistence);
+  EXPECT_EQ(guarded.progress, Progress::refused);
+  EXPECT_EQ(guarded.handshake->why(), "INFO: LOADING, it is still reading its data");
+
+  std::string out;
+  Handshake handshake({}, out);
+  EXPECT_EQ(handshake.take(integer(1)), Progress::more);
+  EXPECT_EQ(handshake.take(bulk(info("7.0.15") + persistence)), Progress::refused);
+}
+
+TEST(Handshake, AReplicaThatIsLoadingIsKnownToBeOne) {
+  const Guarded guarded("role:slave\r\nmaster_host:m\r\nmaster_port:7\r\nloading:1\r\n");
+  EXPECT_EQ(guarded.progress, Progress::done);
+  EXPECT_EQ(guarded.handshake->identity().ineligible,
+            "it is a replica of m:7, and no independent master");
+}
+
 TEST(Handshake, WithTheGuardTracksWhatTheNodeForgetsFromBeforeInfoOn) {
   std::string out;
   const Handshake handshake({.guard = RestartGuard{}}, out);
