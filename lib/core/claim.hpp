@@ -114,8 +114,9 @@ struct Claim {
   /// unanswered at once: a release is sent behind whatever is.
   std::array<NodeSet, verbs> in_full{};
   Round round;
-  StepMarks steps{};       ///< the nodes' clocks when it began
-  std::string deployment;  ///< whose votes it counts
+  StepMarks steps{};                  ///< the nodes' clocks when it began
+  std::string deployment;             ///< whose votes it counts
+  std::uint64_t ballot_found_at = 0;  ///< see Nodes::Ballot, as it was then
 
   LockTerms terms;
   Token token;
@@ -191,6 +192,7 @@ struct Claim {
     unasked = NodeSet();
     in_full.fill(NodeSet());
     deployment.clear();
+    ballot_found_at = 0;
     requests.clear();
     queued.clear();
     attempt_ = Attempt();

@@ -101,7 +101,7 @@ void Engine::fire_due() {
 }
 
 void Engine::touch(Claim& claim) {
-  if (claim.touched) return;
+  if (claim.touched || !may_be_decided(claim)) return;
   claim.touched = true;
   touched_.push_back(claim.index);
 }

@@ -108,6 +108,7 @@ class Engine {
   void on(const WatchQueue&);
   void on(const Cancel&);
   void on(const Answer&);
+  void on(const Assents&);
   void on(const NodeUp&);
   void on(const NodeDown&);
   void on(const Subscribed&);
@@ -120,6 +121,13 @@ class Engine {
   void fire_due();
   /// What the step recorded about this claim may decide its round, or be the last it waited for.
   void touch(Claim& claim);
+  /// Else to judge it would change nothing: most answers decide nothing.
+  [[nodiscard]] static bool may_be_decided(const Claim& claim) noexcept {
+    if (claim.task == Claim::Task::none) {
+      return claim.phase == Claim::Phase::cleaning_up && claim.unanswered == 0;
+    }
+    return claim.task != Claim::Task::acquire || claim.round.verdict() != Verdict::pending;
+  }
   void drain() {
     if (!touched_.empty() || !wait_queue_.woken().empty()) judge_touched();
   }
@@ -148,7 +156,15 @@ class Engine {
   void step_forward(NodeIndex node, Duration step);
 
   // engine_marker.cpp: what a node remembers
-  [[nodiscard]] bool counts_for(const Claim& claim, NodeIndex node) const;
+  [[nodiscard]] bool counts_for(const Claim& claim, NodeIndex node) const {
+    const Nodes::Ballot& ballot = nodes_.ballot();
+    if (claim.ballot_found_at == ballot.found_at) return ballot.members.has(node);
+    return nodes_.belongs_to(node, claim.deployment);
+  }
+  /// Whose votes its round counts now.
+  [[nodiscard]] bool is_voter_for(const Claim& claim, NodeIndex node) const {
+    return nodes_.may_vote(node) && counts_for(claim, node);
+  }
   void begin_round(Claim& claim, std::uint16_t number, Duration ttl);
   void look_at_marker(NodeIndex node);
   void take_marker(const Answer& marker);
@@ -182,7 +198,8 @@ class Engine {
   NodeSet transmit_script(Claim& claim, Verb verb, NodeSet nodes, ScriptForm form);
   NodeSet transmit_same(Claim& claim, Verb verb, NodeSet nodes, ScriptForm form);
   [[nodiscard]] bool extend_counts(Claim& claim, NodeIndex node) const;
-  void take_answer(const Answer& answer, Vote failure, std::optional<Arrival> arrival);
+  void take_answer(const Answer& answer, Vote failure, const std::optional<Arrival>& arrival);
+  void take_upkeep(const Answer& answer, const std::optional<Arrival>& arrival);
   [[nodiscard]] static bool still_wanted(const Claim& claim, const Stamp& stamp);
   static void forget_key(Claim& claim, const Answer& answer);
   void note_set(Claim& claim, const Answer& answer);

@@ -74,7 +74,7 @@ void Engine::try_again(Acquisition& acquisition) {
   acquisition.by_notification = !acquisition.waiting.notified_by.empty();
   wait_queue_.try_again(acquisition);
   const Nodes::Ballot ballot = nodes_.ballot();
-  const std::size_t usable = nodes_.voters(ballot.deployment).size();
+  const std::size_t usable = nodes_.voters_of(ballot).size();
   if (usable >= ballot.quorum) {
     const bool waits = acquisition.give_up && !has_space(ballot);
     return waits ? wait_for_space(acquisition) : start_attempt(acquisition);
@@ -107,7 +107,7 @@ void Engine::note_absent(Acquisition& acquisition) {
     // Nothing speaks against one whose clock could only not be compared: it was not asked.
     const bool counts =
         nodes_.belongs_to(node, ballot.deployment) && ballot.quorum <= nodes_.size();
-    if (nodes_.may_vote_but_for_clock(node) && !nodes_[node].clock_far && counts) return;
+    if (nodes_.may_vote_but_for_clock(node) && !nodes_[node].clock_far() && counts) return;
     nodes_.record_absent(acquisition.last, node);
   });
 }
@@ -205,9 +205,12 @@ void Engine::judge_attempt(Claim& claim) {
 void Engine::grant(Claim& claim) {
   REDLOCK_ASSERT(claim.round.granted().size() >= claim.round.quorum());
   REDLOCK_ASSERT(now_ < claim.valid_until);
-  const ValidityBasis basis{claim.round.number(),
-                            claim.round.granted() & nodes_.voters(claim.deployment), claim.steps,
-                            claim.valid_until, claim.round.quorum()};
+  NodeSet granted;
+  claim.round.granted().each([&](NodeIndex node) {
+    if (is_voter_for(claim, node)) granted.add(node);
+  });
+  const ValidityBasis basis{claim.round.number(), granted, claim.steps, claim.valid_until,
+                            claim.round.quorum()};
   if (basis.nodes.size() < basis.votes_needed) return lose_attempt(claim, Errc::excluded);
   claim.valid_until = basis.deadline(nodes_.steps(), basis.votes_needed);
   if (now_ >= claim.valid_until) return lose_attempt(claim, Errc::expired);

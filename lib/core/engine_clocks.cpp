@@ -49,7 +49,7 @@ void Engine::take_clock(NodeIndex node, const Answer& answer, const Arrival& arr
     return retry_connecting();
   }
   const bool first = !link.clock_known();
-  const Duration step = link.clock.observe(arrival.at - arrival.took, arrival.at, answer.time);
+  const Duration step = link.observe_clock(arrival.at - arrival.took, arrival.at, answer.time);
   nodes_.compare_clocks().each([&](NodeIndex excluded) { report_exclusion(excluded); });
   if (step > Duration::zero()) step_forward(node, step);
   if (!first) return;
@@ -62,7 +62,7 @@ void Engine::take_clock(NodeIndex node, const Answer& answer, const Arrival& arr
 }
 
 void Engine::step_forward(NodeIndex node, Duration step) {
-  const bool reported = nodes_[node].clock_far;
+  const bool reported = nodes_[node].clock_far();
   nodes_[node].quarantine(later(now_, settings_.quarantine), "its clock stepped forward by up to " +
                                                                  format_duration(step) +
                                                                  ", so keys there expire early");

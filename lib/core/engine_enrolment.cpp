@@ -75,7 +75,7 @@ void Engine::write_marker(const Enrolment::Write& write) {
   const Link& link = nodes_[write.node];
   writing_marker_ =
       MarkerWrite{write.node, link.marker_text(), format_marker(write.marker), write.quarantine,
-                  now_.time_since_epoch() + link.clock.offset().value_or(Duration::zero())};
+                  now_.time_since_epoch() + link.clock().offset().value_or(Duration::zero())};
   const bool plain = !link.runs_scripts() && link.can_compare() && link.clock_known();
   const Stamp stamp = upkeep(plain ? Verb::mark_plain : Verb::write_marker);
   outbox_.send(SendMarker{{NodeSet::of(write.node), stamp}, &*writing_marker_});

@@ -92,7 +92,7 @@ void Engine::serve_claims_of(NodeIndex node) {
     const bool votes = is_set(claim.verb);
     if (votes && nodes_.undetermined().has(node)) return;  // asked again when its clock is known
     claim.unasked.remove(node);
-    const bool has_vote = nodes_.may_vote(node) && counts_for(claim, node);
+    const bool has_vote = is_voter_for(claim, node);
     if (votes ? !has_vote : nodes_[node].duplicate_of().has_value()) {
       record_absent(claim, node);
     } else {
@@ -149,7 +149,7 @@ void Engine::retry_connecting() {
 
 void Engine::wake_after_outage() {
   const Nodes::Ballot ballot = nodes_.ballot();
-  if (nodes_.voters(ballot.deployment).size() < ballot.quorum) return;
+  if (nodes_.voters_of(ballot).size() < ballot.quorum) return;
   kept_from_nodes_.each([&](std::uint32_t index) {
     Acquisition& acquisition = acquisitions_.at(index);
     if (acquisition.state != Acquisition::State::backing_off) return;

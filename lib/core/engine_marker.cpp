@@ -10,13 +10,10 @@
 /// What a node remembers: its membership record, and votes that count only with it.
 namespace redlock::core {
 
-bool Engine::counts_for(const Claim& claim, NodeIndex node) const {
-  return nodes_.belongs_to(node, claim.deployment);
-}
-
 void Engine::begin_round(Claim& claim, std::uint16_t number, Duration ttl) {
-  const Nodes::Ballot ballot = nodes_.ballot();
+  const Nodes::Ballot& ballot = nodes_.ballot();
   claim.deployment.assign(ballot.deployment);
+  claim.ballot_found_at = ballot.found_at;
   claim.round.begin(number, nodes_.size(), ballot.quorum, now_, ttl);
 }
 
@@ -51,11 +48,10 @@ void Engine::take_marker(const Answer& marker) {
 }
 
 void Engine::count_held_back(NodeIndex node) {
-  while (const Link::HeldBack* held = nodes_[node].take_held_back()) {
-    Answer answer = held->answer;
-    answer.text = held->text;
-    answer.for_people = held->for_people;
-    take_answer(answer, Vote::unreachable, held->arrival);
+  Answer answer;
+  answer.node = node;
+  while (const std::optional<Arrival> arrival = nodes_[node].take_held_back(answer)) {
+    take_answer(answer, Vote::unreachable, arrival);
   }
 }
 

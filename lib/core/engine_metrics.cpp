@@ -66,7 +66,7 @@ NodeMetrics Engine::metrics_of(NodeIndex node, Instant now) const {
   NodeMetrics metrics;
   metrics.node = settings_.nodes[node];
   metrics.up = link.up();
-  metrics.may_vote = nodes_.may_vote(node) && nodes_.belongs_to(node, nodes_.ballot().deployment);
+  metrics.may_vote = nodes_.voters_of(nodes_.ballot()).has(node);
   metrics.reconnects = std::max<std::uint64_t>(counted.connections, 1) - 1;
   metrics.round_trips = counted.round_trips;
   metrics.votes = {counted.granted(),        votes(Vote::refused), votes(Vote::timeout),

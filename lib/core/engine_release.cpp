@@ -94,9 +94,10 @@ void Engine::send_owed(Claim& claim) {
 
 void Engine::judge_release(Claim& claim) {
   // Enough: a majority is free of it, whatever the others will say.
-  const std::size_t released = claim.round.granted().size();
-  const std::size_t clean = released + claim.round.with(Vote::refused).size();
+  const std::size_t released = claim.round.grants();
   const bool complete = claim.round.pending().empty();
+  if (released >= claim.round.quorum()) return release_decided(claim, std::nullopt);
+  const std::size_t clean = released + claim.round.with(Vote::refused).size();
   if (clean >= claim.round.quorum() && (released > 0 || complete)) {
     return release_decided(claim, released > 0 ? std::nullopt : std::optional(Errc::not_holder));
   }

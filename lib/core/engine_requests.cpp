@@ -26,7 +26,7 @@ NodeSet Engine::ask(Claim& claim) {
     if (link.fresh()) {
       claim.unasked.add(node);
     } else if (!link.up() || link.duplicate_of() ||
-               (is_set(claim.verb) && !(nodes_.may_vote(node) && counts_for(claim, node)))) {
+               (is_set(claim.verb) && !is_voter_for(claim, node))) {
       if (is_set(claim.verb) && nodes_.undetermined().has(node)) return claim.unasked.add(node);
       record_absent(claim, node);
     } else if (claim.task == Claim::Task::extend && !link.ineligible().empty()) {
@@ -101,6 +101,21 @@ void Engine::on(const Answer& answer) {
   take_answer(answer, Vote::unreachable, link.answered(answer.stamp, now_));
 }
 
+void Engine::on(const Assents& event) {
+  Link& link = nodes_[event.node];
+  Answer answer;
+  answer.node = event.node;
+  for (const Assent& assent : event.answers) {
+    if (link.holds_back() || (settings_.restart_guard && is_vote(assent.stamp.verb))) {
+      link.hold_back(assent, now_);
+      continue;
+    }
+    answer.stamp = assent.stamp;
+    answer.reply = assent.reply;
+    take_answer(answer, Vote::unreachable, link.answered(assent.stamp, now_));
+  }
+}
+
 bool Engine::extend_counts(Claim& claim, NodeIndex node) const {
   claim.keys.forget_lost(lost_votes_);
   // What a node has forgotten may be somebody's vote, and counted yet: a key that was set there in
@@ -108,31 +123,20 @@ bool Engine::extend_counts(Claim& claim, NodeIndex node) const {
   return counts_for(claim, node) && (!nodes_.is_quarantined(node) || claim.keys.has_vote_of(node));
 }
 
-void Engine::take_answer(const Answer& answer, Vote failure, std::optional<Arrival> arrival) {
+void Engine::take_answer(const Answer& answer, Vote failure,
+                         const std::optional<Arrival>& arrival) {
   const NodeIndex node = answer.node;
   const Stamp& stamp = answer.stamp;
-  const bool answered = answer.reply != Reply::failed;
+  if (is_upkeep(stamp.verb)) return take_upkeep(answer, arrival);
   std::optional<Duration> took;
   if (arrival) took = arrival->took;
-  if (stamp.verb == Verb::kill_old) {
-    if (answered) nodes_[node].killed();
-    return;
-  }
-  if (stamp.verb == Verb::prune_fencing_numbers) return;
-  if (stamp.verb == Verb::write_name) return take_name_answer(answer);
-  if (stamp.verb == Verb::join_queue) return wait_queue_.answered(node, stamp, answer);
-  if (stamp.verb == Verb::track) return take_tracked(answer);
-  if (stamp.verb == Verb::leave_queue || stamp.verb == Verb::read_marker) return;
-  if (is_marker_write(stamp.verb)) return note_marker_refused(node);
-  if (stamp.verb == Verb::read_clock) {
-    if (answered) take_clock(node, answer, *arrival);
-    return;
-  }
   Claim* claim = claims_.find(stamp.claim.index, stamp.claim.generation);
   // A claim outlives every request sent for it; an answer without one is an answer to nothing.
   REDLOCK_ASSERT(claim != nullptr && claim->unanswered > 0);
-  if (const auto plain = in_terms_of_scripts(*claim, answer)) {
-    return take_answer(*plain, failure, arrival);
+  if (is_comparison(stamp.verb)) {
+    if (const auto plain = in_terms_of_scripts(*claim, answer)) {
+      return take_answer(*plain, failure, arrival);
+    }
   }
   --claim->unanswered;
   if (answer.reply == Reply::script_needed && send_as_script(*claim, answer)) return;
@@ -196,6 +200,29 @@ void Engine::take_answer(const Answer& answer, Vote failure, std::optional<Arriv
   touch(*claim);
 }
 
+void Engine::take_upkeep(const Answer& answer, const std::optional<Arrival>& arrival) {
+  const bool answered = answer.reply != Reply::failed;
+  switch (answer.stamp.verb) {
+    case Verb::kill_old:
+      if (answered) nodes_[answer.node].killed();
+      return;
+    case Verb::read_clock:
+      if (answered) take_clock(answer.node, answer, *arrival);
+      return;
+    case Verb::write_name:
+      return take_name_answer(answer);
+    case Verb::join_queue:
+      return wait_queue_.answered(answer.node, answer.stamp, answer);
+    case Verb::track:
+      return take_tracked(answer);
+    case Verb::write_marker:
+    case Verb::mark_plain:
+      return note_marker_refused(answer.node);
+    default:
+      return;
+  }
+}
+
 bool Engine::still_wanted(const Claim& claim, const Stamp& stamp) {
   // Sent again behind a release it would set what was released. A lease in its first round gives a
   // late node its key all the same.
@@ -220,8 +247,7 @@ void Engine::note_set(Claim& claim, const Answer& answer) {
       tracked_resources_.written(claim.terms.resource, NodeSet::of(answer.node));
       if (claim.fencing()) note_fencing_number(claim, answer);
       claim.keys.forget_lost(lost_votes_);
-      if (nodes_.may_vote(answer.node) && counts_for(claim, answer.node))
-        claim.keys.voted(answer.node);
+      if (is_voter_for(claim, answer.node)) claim.keys.voted(answer.node);
       // It may have been set only now, and a release of it may be refused.
       claim.keys.written_by(now_);
       release_late(claim, answer.node);
@@ -326,8 +352,7 @@ void Engine::record(Claim& claim, const Answer& answer, Vote failure,
     case Reply::granted:
     case Reply::behind:
       // A guard may have spoken since it was asked.
-      if (!nodes_.may_vote(node) || !counts_for(claim, node))
-        return nodes_.record_absent(round, node);
+      if (!is_voter_for(claim, node)) return nodes_.record_absent(round, node);
       if (claim.fencing() && claim.fencing()->left_out.has(node)) {
         return round.record(node, Vote::excluded, {why_left_out(claim, answer.number), took, {}});
       }

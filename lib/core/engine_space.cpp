@@ -8,7 +8,7 @@ namespace redlock::core {
 bool Engine::has_space(const Nodes::Ballot& ballot) const {
   // Half of it: what follows from the answers has to be sent too.
   std::size_t nodes = 0;
-  nodes_.voters(ballot.deployment).each([&](NodeIndex node) {
+  nodes_.voters_of(ballot).each([&](NodeIndex node) {
     nodes += 2 * nodes_[node].unanswered() < settings_.max_unanswered ? 1U : 0U;
   });
   return nodes >= ballot.quorum;
@@ -25,7 +25,7 @@ void Engine::wait_for_space(Acquisition& acquisition) {
 void Engine::use_space() {
   while (!for_space_.empty()) {
     const Nodes::Ballot ballot = nodes_.ballot();
-    const bool reachable = nodes_.voters(ballot.deployment).size() >= ballot.quorum;
+    const bool reachable = nodes_.voters_of(ballot).size() >= ballot.quorum;
     // Where too few nodes may vote, nothing is sent, and each waits for them by itself.
     if (reachable && !has_space(ballot)) return;
     const ForSpace next = for_space_.front();

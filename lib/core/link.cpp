@@ -25,8 +25,9 @@ void Link::connecting(Instant now) noexcept {
 }
 
 void Link::came_up(const NodeUp& event, Instant now) {
-  REDLOCK_ASSERT(state_ != State::up && count_ == 0);
+  REDLOCK_ASSERT(state_ != State::up && ring_.empty());
   state_ = State::up;
+  standing_->changed();
   // Connection ids are numbered per server process: the same number on a restarted server is
   // somebody else's connection.
   if (server_ != event.server) suspects_.clear();
@@ -54,7 +55,7 @@ void Link::take_marker(std::string_view text) {
   marker_text_.assign(text);
   marker_ = parse_marker(text);
   vote_denied_.clear();
-  ++standing_;
+  standing_->changed();
   if (marker_ && marker_->state == Marker::State::active) known_as_ = marker_->self;
 }
 
@@ -63,16 +64,18 @@ void Link::quarantine(Instant until, std::string_view why) {
   if (quarantine_ && *quarantine_ >= until) return;
   quarantine_ = until;
   quarantine_why_.assign(why);
+  standing_->changed();
 }
 
 bool Link::end_quarantine(Instant now) noexcept {
   if (!quarantine_ || now < *quarantine_) return false;
   quarantine_.reset();
+  standing_->changed();
   return true;
 }
 
 void Link::went_down(Instant now, Vote vote, std::string_view why, Randomness& random) {
-  if (state_ == State::up && count_ > 0) {
+  if (state_ == State::up && !ring_.empty()) {
     if (suspects_.size() == most_suspects) suspects_.erase(suspects_.begin());
     suspects_.push_back(connection_);
   }
@@ -80,7 +83,7 @@ void Link::went_down(Instant now, Vote vote, std::string_view why, Randomness& r
   // longest (Karn's algorithm backs off for the same reason).
   if (vote == Vote::timeout) measured_ = false;
   state_ = State::down;
-  held_count_ = held_taken_ = 0;
+  held_count_ = held_taken_ = words_held_ = words_taken_ = 0;
   set_duplicate_of(std::nullopt);
   failure_.vote = vote;
   failure_.why.assign(why);
@@ -112,23 +115,15 @@ void Link::killed() noexcept {
 
 void Link::sent(const Stamp& stamp, Instant now) {
   REDLOCK_ASSERT(state_ == State::up);
-  if (count_ == ring_.size()) {
-    std::vector<Sent> larger(std::max<std::size_t>(16, ring_.size() * 2));
-    for (std::size_t i = 0; i < count_; ++i) larger[i] = ring_[(head_ + i) & (ring_.size() - 1)];
-    ring_ = std::move(larger);
-    head_ = 0;
-  }
-  ring_[(head_ + count_) & (ring_.size() - 1)] = {stamp, now};
-  ++count_;
+  ring_.push({stamp, now});
 }
 
 Arrival Link::answered(const Stamp& stamp, Instant now) {
-  REDLOCK_ASSERT(count_ > 0 && held_count_ == 0);
-  const Sent& oldest = ring_[head_];
+  REDLOCK_ASSERT(held_count_ == 0);
+  const Sent& oldest = ring_.front();
   REDLOCK_ASSERT(oldest.stamp == stamp);
   const Duration round_trip = now - oldest.at;
-  head_ = (head_ + 1) & (ring_.size() - 1);
-  --count_;
+  ring_.pop();
   // Only an answered request shows that the node works: one that accepts connections and then says
   // nothing must not be tried at the pace of a healthy one.
   failures_ = 0;
@@ -136,37 +131,59 @@ Arrival Link::answered(const Stamp& stamp, Instant now) {
   return {now, round_trip};
 }
 
-void Link::hold_back(const Answer& answer, Instant now) {
-  REDLOCK_ASSERT(held_count_ < count_ && held_taken_ == 0);
-  const Sent& sent = ring_[(head_ + held_count_) & (ring_.size() - 1)];
-  REDLOCK_ASSERT(sent.stamp == answer.stamp);
+Link::HeldBack& Link::hold_back_next(const Stamp& stamp, Instant now) {
+  REDLOCK_ASSERT(held_taken_ == 0);
+  const Sent& sent = ring_[held_count_];
+  REDLOCK_ASSERT(sent.stamp == stamp);
   if (held_.size() == held_count_) held_.emplace_back();
   HeldBack& held = held_[held_count_++];
-  held.answer = answer;
-  held.text.assign(answer.text);
-  held.answer.text = {};
-  held.for_people.assign(answer.for_people);
-  held.answer.for_people = {};
   held.arrival = {now, now - sent.at};
   measure(held.arrival.took);
+  return held;
 }
 
-const Link::HeldBack* Link::take_held_back() noexcept {
+void Link::hold_back(const Answer& answer, Instant now) {
+  hold_back_next(answer.stamp, now).has_words = true;
+  if (held_words_.size() == words_held_) held_words_.emplace_back();
+  HeldWords& words = held_words_[words_held_++];
+  words.answer = answer;
+  words.text.assign(answer.text);
+  words.for_people.assign(answer.for_people);
+}
+
+void Link::hold_back(const Assent& assent, Instant now) {
+  HeldBack& held = hold_back_next(assent.stamp, now);
+  held.has_words = false;
+  held.assent = assent;
+}
+
+std::optional<Arrival> Link::take_held_back(Answer& answer) noexcept {
   if (held_count_ == 0) {
-    held_taken_ = 0;
-    return nullptr;
+    held_taken_ = words_held_ = words_taken_ = 0;
+    return std::nullopt;
   }
-  head_ = (head_ + 1) & (ring_.size() - 1);
-  --count_;
+  ring_.pop();
   --held_count_;
-  return &held_[held_taken_++];
+  const HeldBack& held = held_[held_taken_++];
+  if (held.has_words) {
+    const HeldWords& words = held_words_[words_taken_++];
+    answer = words.answer;
+    answer.text = words.text;
+    answer.for_people = words.for_people;
+  } else {
+    const NodeIndex node = answer.node;
+    answer = Answer{};
+    answer.node = node;
+    answer.stamp = held.assent.stamp;
+    answer.reply = held.assent.reply;
+  }
+  return held.arrival;
 }
 
 std::optional<Stamp> Link::take_unanswered() noexcept {
-  if (count_ == 0) return std::nullopt;
-  const Stamp stamp = ring_[head_].stamp;
-  head_ = (head_ + 1) & (ring_.size() - 1);
-  --count_;
+  if (ring_.empty()) return std::nullopt;
+  const Stamp stamp = ring_.front().stamp;
+  ring_.pop();
   return stamp;
 }
 
@@ -194,14 +211,14 @@ std::optional<Instant> Link::deadline() const noexcept {
   if (state_ == State::up) {
     const std::optional<Instant> own =
         earlier(earlier(quarantine_, role_check_at_), marker_look_at_);
-    return count_ == 0 ? own : earlier(own, later(ring_[head_].at, limit()));
+    return ring_.empty() ? own : earlier(own, later(ring_.front().at, limit()));
   }
   if (connecting_since_) return later(*connecting_since_, settings_->longest_limit);
   return retry_at_;
 }
 
 bool Link::answer_overdue(Instant now) const noexcept {
-  return state_ == State::up && count_ > 0 && now >= later(ring_[head_].at, limit());
+  return state_ == State::up && !ring_.empty() && now >= later(ring_.front().at, limit());
 }
 
 bool Link::connect_overdue(Instant now) const noexcept {

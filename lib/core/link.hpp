@@ -13,6 +13,7 @@
 #include "core/randomness.hpp"
 #include "core/settings.hpp"
 #include "core/time.hpp"
+#include "support/ring.hpp"
 
 namespace redlock::core {
 
@@ -30,6 +31,17 @@ struct Arrival {
   Duration took{};
 };
 
+/// Counts what changes in who belongs to what and may vote, on any node: what was found out at one
+/// count is true as long as it stands. Quarantines end without a count, by time.
+class Standing {
+ public:
+  [[nodiscard]] std::uint64_t count() const noexcept { return count_; }
+  void changed() noexcept { ++count_; }
+
+ private:
+  std::uint64_t count_ = 1;
+};
+
 /// What the core knows of one node's connection: whether it is usable, how fast it answers, what it
 /// still owes an answer to, and when to try again.
 class Link {
@@ -40,7 +52,9 @@ class Link {
     down,   ///< known to be down: a failure at once, reconnected in the background
   };
 
-  explicit Link(const Settings& settings) : clock(settings.max_ttl), settings_(&settings) {}
+  /// Both outlive it.
+  Link(const Settings& settings, Standing& standing)
+      : settings_(&settings), standing_(&standing), clock_(settings.max_ttl) {}
 
   [[nodiscard]] State state() const noexcept { return state_; }
   [[nodiscard]] bool up() const noexcept { return state_ == State::up; }
@@ -76,12 +90,8 @@ class Link {
   [[nodiscard]] std::optional<NodeIndex> duplicate_of() const noexcept { return duplicate_of_; }
   void set_duplicate_of(std::optional<NodeIndex> other) noexcept {
     duplicate_of_ = other;
-    ++standing_;
+    standing_->changed();
   }
-
-  /// Changes with everything that its membership or its right to vote depends on, apart from
-  /// clocks and quarantines.
-  [[nodiscard]] std::uint64_t standing() const noexcept { return standing_; }
 
   /// Whether the server understands set_fenced.
   [[nodiscard]] bool can_fence() const noexcept { return can_fence_; }
@@ -106,7 +116,7 @@ class Link {
   [[nodiscard]] const std::string& ineligible() const noexcept { return ineligible_; }
   void declare_ineligible(std::string_view why) {
     ineligible_.assign(why);
-    ++standing_;
+    standing_->changed();
   }
 
   /// The node's membership record as the handshake saw it, word for word.
@@ -122,7 +132,7 @@ class Link {
   [[nodiscard]] const std::string& vote_denied() const noexcept { return vote_denied_; }
   void deny_vote(std::string_view why) {
     vote_denied_.assign(why);
-    ++standing_;
+    standing_->changed();
   }
   /// It has another one now.
   void take_marker(std::string_view text);
@@ -139,9 +149,19 @@ class Link {
   /// Whether one ended just now.
   [[nodiscard]] bool end_quarantine(Instant now) noexcept;
 
-  NodeClock clock;
-  bool clock_far = false;  ///< from the median of all nodes' clocks
-  [[nodiscard]] bool clock_known() const noexcept { return clock.offset().has_value(); }
+  [[nodiscard]] const NodeClock& clock() const noexcept { return clock_; }
+  [[nodiscard]] bool clock_known() const noexcept { return clock_.offset().has_value(); }
+  /// See NodeClock::observe.
+  Duration observe_clock(Instant sent, Instant received, Duration time) noexcept {
+    if (!clock_known()) standing_->changed();
+    return clock_.observe(sent, received, time);
+  }
+  /// From the median of all nodes' clocks.
+  [[nodiscard]] bool clock_far() const noexcept { return clock_far_; }
+  void set_clock_far(bool far) noexcept {
+    if (far != clock_far_) standing_->changed();
+    clock_far_ = far;
+  }
   [[nodiscard]] Instant clock_read_at() const noexcept { return clock_read_at_; }
   void reading_clock(Instant now) noexcept { clock_read_at_ = now; }
 
@@ -159,8 +179,10 @@ class Link {
   } subscription;
 
   // --- requests in flight, in the order in which they were sent ---
-  [[nodiscard]] bool congested() const noexcept { return count_ >= settings_->max_unanswered; }
-  [[nodiscard]] std::size_t unanswered() const noexcept { return count_; }
+  [[nodiscard]] bool congested() const noexcept {
+    return ring_.size() >= settings_->max_unanswered;
+  }
+  [[nodiscard]] std::size_t unanswered() const noexcept { return ring_.size(); }
   void sent(const Stamp& stamp, Instant now);
   /// Takes the oldest request, which must be the one that was answered; answers its round trip.
   [[nodiscard]] Arrival answered(const Stamp& stamp, Instant now);
@@ -170,22 +192,22 @@ class Link {
   /// Their stamps, in the order in which they were sent.
   template <typename Visit>
   void each_unanswered(Visit&& visit) const {
-    for (std::size_t i = 0; i < count_; ++i) visit(ring_[(head_ + i) & (ring_.size() - 1)].stamp);
+    for (std::size_t i = 0; i < ring_.size(); ++i) visit(ring_[i].stamp);
   }
 
   /// An answer that does not count yet: a vote, or what came behind one, before the marker behind
   /// it was read. Until it counts, its request is unanswered.
   struct HeldBack {
-    Answer answer{};     ///< all of it but its texts,
-    std::string text{};  ///< which lived elsewhere
-    std::string for_people{};
+    Assent assent{};
+    bool has_words = false;  ///< and is no assent: see held_words_
     Arrival arrival{};
   };
   [[nodiscard]] bool holds_back() const noexcept { return held_count_ > 0; }
   void hold_back(const Answer& answer, Instant now);
-  /// The oldest, whose request is answered from now on; null: no more. Lives until the next
-  /// hold_back().
-  [[nodiscard]] const HeldBack* take_held_back() noexcept;
+  void hold_back(const Assent& assent, Instant now);
+  /// The oldest, whose request is answered from now on; none: no more. Its texts live until the
+  /// next hold_back().
+  [[nodiscard]] std::optional<Arrival> take_held_back(Answer& answer) noexcept;
 
   // --- time ---
   /// How long an answer may take: follows the measured round trip within the bounds of the
@@ -206,11 +228,12 @@ class Link {
     Instant at;
   };
   void measure(Duration round_trip) noexcept;
+  HeldBack& hold_back_next(const Stamp& stamp, Instant now);
 
   const Settings* settings_;
+  Standing* standing_;
   State state_ = State::fresh;
   Failure failure_;
-  std::uint64_t standing_ = 0;
   std::optional<NodeIndex> duplicate_of_;
   std::string server_;
   std::int64_t connection_ = 0;
@@ -229,16 +252,24 @@ class Link {
   std::optional<Instant> marker_look_at_;
   std::optional<Instant> quarantine_;
   std::string quarantine_why_;
+  NodeClock clock_;
+  bool clock_far_ = false;
   Instant clock_read_at_ = Instant::min();
   std::optional<Instant> name_due_;
   std::vector<std::int64_t> suspects_;  // oldest first
 
-  std::vector<Sent> ring_;  // its size is a power of two
-  std::size_t head_ = 0;
-  std::size_t count_ = 0;
-  std::vector<HeldBack> held_;  // kept, so that their texts are used again
+  support::Ring<Sent> ring_;
+  std::vector<HeldBack> held_;
   std::size_t held_count_ = 0;  // of the oldest in ring_
   std::size_t held_taken_ = 0;
+  struct HeldWords {
+    Answer answer{};  // all of it but its texts, which lived elsewhere
+    std::string text{};
+    std::string for_people{};
+  };
+  std::vector<HeldWords> held_words_;  // kept, so that their texts are used again
+  std::size_t words_held_ = 0;
+  std::size_t words_taken_ = 0;
 
   bool retrying_ = true;
   bool measured_ = false;

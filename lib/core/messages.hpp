@@ -69,28 +69,61 @@ enum class Verb : std::uint8_t {
 };
 inline constexpr std::size_t verbs = 31;
 
+/// A set of verbs: asked for with every request and answer.
+class Verbs {
+ public:
+  template <typename... Several>
+  constexpr explicit Verbs(Several... each) noexcept : bits_((bit(each) | ... | 0U)) {}
+  [[nodiscard]] constexpr bool has(Verb verb) const noexcept { return (bits_ & bit(verb)) != 0; }
+  friend constexpr Verbs operator|(Verbs a, Verbs b) noexcept {
+    Verbs both;
+    both.bits_ = a.bits_ | b.bits_;
+    return both;
+  }
+
+ private:
+  static_assert(verbs <= 32, "a verb is one bit");
+  [[nodiscard]] static constexpr std::uint32_t bit(Verb verb) noexcept {
+    return std::uint32_t{1} << static_cast<unsigned>(verb);
+  }
+  std::uint32_t bits_ = 0;
+};
+
+namespace verb_sets {
+
+inline constexpr Verbs taking_scripts(Verb::take, Verb::take_permit, Verb::enter);
+inline constexpr Verbs sets = taking_scripts | Verbs(Verb::set, Verb::set_and_ttl, Verb::set_fenced,
+                                                     Verb::set_fenced_and_ttl, Verb::set_all);
+inline constexpr Verbs extends(Verb::extend, Verb::extend_or_set, Verb::extend_plain,
+                               Verb::repair_plain);
+inline constexpr Verbs raises(Verb::raise_fence, Verb::raise_plain);
+inline constexpr Verbs votes = sets | raises | extends;
+inline constexpr Verbs marker_writes(Verb::write_marker, Verb::mark_plain);
+inline constexpr Verbs about_queue(Verb::join_queue, Verb::leave_queue);
+inline constexpr Verbs upkeeps =
+    marker_writes | about_queue |
+    Verbs(Verb::kill_old, Verb::read_clock, Verb::prune_fencing_numbers, Verb::read_marker,
+          Verb::track, Verb::write_name);
+inline constexpr Verbs writes =
+    extends |
+    Verbs(Verb::release, Verb::break_lock, Verb::release_plain, Verb::expire_orphan, Verb::notify);
+
+}  // namespace verb_sets
+
 /// Asks for the lock by a script.
 [[nodiscard]] constexpr bool is_taking_script(Verb verb) noexcept {
-  return verb == Verb::take || verb == Verb::take_permit || verb == Verb::enter;
+  return verb_sets::taking_scripts.has(verb);
 }
 /// Asks for the lock.
-[[nodiscard]] constexpr bool is_set(Verb verb) noexcept {
-  return verb == Verb::set || verb == Verb::set_and_ttl || verb == Verb::set_fenced ||
-         verb == Verb::set_fenced_and_ttl || verb == Verb::set_all || is_taking_script(verb);
-}
+[[nodiscard]] constexpr bool is_set(Verb verb) noexcept { return verb_sets::sets.has(verb); }
 /// Raises the expiry of a key.
-[[nodiscard]] constexpr bool is_extend(Verb verb) noexcept {
-  return verb == Verb::extend || verb == Verb::extend_or_set || verb == Verb::extend_plain ||
-         verb == Verb::repair_plain;
-}
+[[nodiscard]] constexpr bool is_extend(Verb verb) noexcept { return verb_sets::extends.has(verb); }
 /// Gives the key to a node that lost it.
 [[nodiscard]] constexpr bool is_repair(Verb verb) noexcept {
   return verb == Verb::extend_or_set || verb == Verb::repair_plain;
 }
 /// Raises the fencing number of a key that is ours.
-[[nodiscard]] constexpr bool is_raise(Verb verb) noexcept {
-  return verb == Verb::raise_fence || verb == Verb::raise_plain;
-}
+[[nodiscard]] constexpr bool is_raise(Verb verb) noexcept { return verb_sets::raises.has(verb); }
 /// Its answer names the number that there was before, and whose key it was at the end.
 [[nodiscard]] constexpr bool is_divided(Verb verb) noexcept {
   return verb == Verb::set_fenced || verb == Verb::set_fenced_and_ttl || verb == Verb::raise_plain;
@@ -99,9 +132,14 @@ inline constexpr std::size_t verbs = 31;
 [[nodiscard]] constexpr bool is_set_fenced(Verb verb) noexcept {
   return verb == Verb::set_fenced || verb == Verb::set_fenced_and_ttl;
 }
+/// A plain command that compares whose key it is: its answer may say it in other words than the
+/// script's.
+[[nodiscard]] constexpr bool is_comparison(Verb verb) noexcept {
+  return verb == Verb::release_plain || verb == Verb::extend_plain || verb == Verb::repair_plain;
+}
 /// Of no claim: the stamp's index names the key.
 [[nodiscard]] constexpr bool is_about_queue(Verb verb) noexcept {
-  return verb == Verb::join_queue || verb == Verb::leave_queue;
+  return verb_sets::about_queue.has(verb);
 }
 /// What a tracked key is. In a stamp: its round.
 enum class Tracked : std::uint8_t {
@@ -111,25 +149,16 @@ enum class Tracked : std::uint8_t {
 
 /// Replaces a marker.
 [[nodiscard]] constexpr bool is_marker_write(Verb verb) noexcept {
-  return verb == Verb::write_marker || verb == Verb::mark_plain;
+  return verb_sets::marker_writes.has(verb);
 }
 /// Belongs to no claim: nobody waits for the answer.
-[[nodiscard]] constexpr bool is_upkeep(Verb verb) noexcept {
-  return verb == Verb::kill_old || verb == Verb::read_clock ||
-         verb == Verb::prune_fencing_numbers || verb == Verb::read_marker || verb == Verb::track ||
-         verb == Verb::write_name || is_marker_write(verb) || is_about_queue(verb);
-}
+[[nodiscard]] constexpr bool is_upkeep(Verb verb) noexcept { return verb_sets::upkeeps.has(verb); }
 /// Its answer counts only if the node's marker is unchanged behind it: what was forgotten before
 /// the request was executed may be somebody else's vote.
-[[nodiscard]] constexpr bool is_vote(Verb verb) noexcept {
-  return is_set(verb) || is_raise(verb) || is_extend(verb);
-}
+[[nodiscard]] constexpr bool is_vote(Verb verb) noexcept { return verb_sets::votes.has(verb); }
 
 /// Changes the key of a resource, or ends it, whatever is asked for next.
-[[nodiscard]] constexpr bool is_write(Verb verb) noexcept {
-  return is_extend(verb) || verb == Verb::release || verb == Verb::break_lock ||
-         verb == Verb::release_plain || verb == Verb::expire_orphan || verb == Verb::notify;
-}
+[[nodiscard]] constexpr bool is_write(Verb verb) noexcept { return verb_sets::writes.has(verb); }
 
 /// How a script is sent: by its digest, or in full where the node said that it does not know it.
 enum class ScriptForm : std::uint8_t { digest, text };
@@ -261,6 +290,17 @@ struct Answer {
   std::int64_t ticket = 0;
   bool is_first = false;  ///< in that queue
 };
+/// A node's answer that says yes and nothing else.
+struct Assent {
+  Stamp stamp{};
+  Reply reply = Reply::granted;  ///< or extended, or released
+};
+/// What one node answered, in its order: most answers by far, and many of them arrive together. As
+/// if each had come in an Answer of its own.
+struct Assents {
+  NodeIndex node = 0;
+  std::span<const Assent> answers{};
+};
 /// A connection is ready for requests. `server` is the server's run_id: it changes with every start
 /// of the server's process; `connection` is what CLIENT ID answered.
 struct NodeUp {
@@ -325,8 +365,9 @@ struct Shutdown {
   Duration grace{};
 };
 
-using Event = std::variant<Acquire, Extend, Release, Detach, ExtendToken, ReleaseToken, Inspect,
-                           Observe, WatchQueue, Cancel, Answer, NodeUp, NodeDown, Subscribed,
-                           Notification, Unsubscribed, Changed, TimePassed, TurnEnd, Shutdown>;
+using Event =
+    std::variant<Acquire, Extend, Release, Detach, ExtendToken, ReleaseToken, Inspect, Observe,
+                 WatchQueue, Cancel, Answer, Assents, NodeUp, NodeDown, Subscribed, Notification,
+                 Unsubscribed, Changed, TimePassed, TurnEnd, Shutdown>;
 
 }  // namespace redlock::core

@@ -27,6 +27,8 @@ class NodeSet {
   [[nodiscard]] constexpr bool has(NodeIndex node) const noexcept {
     return ((bits_ >> node) & 1U) != 0;
   }
+  /// One for each node, the first the lowest.
+  [[nodiscard]] constexpr std::uint16_t bits() const noexcept { return bits_; }
   [[nodiscard]] constexpr bool empty() const noexcept { return bits_ == 0; }
   [[nodiscard]] constexpr std::size_t size() const noexcept {
     // Written out: without an instruction of its own std::popcount is a call into the runtime, and

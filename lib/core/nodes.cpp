@@ -7,6 +7,7 @@
 #include "core/admission.hpp"
 #include "core/fencing.hpp"
 #include "core/quorum.hpp"
+#include "support/assert.hpp"
 
 namespace redlock::core {
 namespace {
@@ -22,12 +23,13 @@ Nodes::Nodes(Settings& settings) : settings_(settings), configured_(settings.nod
   // Members are added, and neither names nor links move.
   settings_.nodes.reserve(limits::nodes);
   links_.reserve(limits::nodes);
-  for (std::size_t i = 0; i < configured_; ++i) links_.emplace_back(settings_);
+  for (std::size_t i = 0; i < configured_; ++i) links_.emplace_back(settings_, standing_);
 }
 
 NodeIndex Nodes::learn(std::string_view name) {
   settings_.nodes.emplace_back(name);
-  links_.emplace_back(settings_);
+  links_.emplace_back(settings_, standing_);
+  standing_.changed();
   return static_cast<NodeIndex>(links_.size() - 1);
 }
 
@@ -71,18 +73,26 @@ bool Nodes::may_vote_but_for_clock(NodeIndex node) const {
          link.vote_denied().empty() && !is_quarantined(node);
 }
 
-bool Nodes::may_vote(NodeIndex node) const {
+bool Nodes::is_voter(NodeIndex node) const {
   if (!may_vote_but_for_clock(node)) return false;
   if (!settings_.clock_guard) return true;
-  return clocks_compared_ && links_[node].clock_known() && !links_[node].clock_far;
+  return clocks_compared_ && links_[node].clock_known() && !links_[node].clock_far();
 }
 
-NodeSet Nodes::voters() const {
-  return where([&](NodeIndex node) { return may_vote(node); });
+void Nodes::find_voters() const {
+  voters_ = where([&](NodeIndex node) { return is_voter(node); });
+  found_at_ = standing_.count();
+  voters_until_ = Instant::max();
+  for (const Link& link : links_) {
+    const std::optional<Instant> end = link.quarantined_until();
+    if (end && now_ < *end) voters_until_ = std::min(voters_until_, *end);
+  }
 }
 
-NodeSet Nodes::voters(std::string_view deployment) const {
-  return where([&](NodeIndex node) { return may_vote(node) && belongs_to(node, deployment); });
+NodeSet Nodes::voters_of(const Ballot& ballot) const {
+  if (ballot.found_at == standing_.count()) return voters() & ballot.members;
+  return where(
+      [&](NodeIndex node) { return may_vote(node) && belongs_to(node, ballot.deployment); });
 }
 
 std::string Nodes::exclusion(NodeIndex node) const {
@@ -97,7 +107,7 @@ std::string Nodes::exclusion(NodeIndex node) const {
   }
   if (!link.vote_denied().empty()) return link.vote_denied();
   if (std::string why = why_not_counted(node); !why.empty()) return why;
-  if (link.clock_far) {
+  if (link.clock_far()) {
     return "its clock is more than " + format_duration(settings_.clock_bound) +
            " from the median of the nodes' clocks";
   }
@@ -117,14 +127,18 @@ void Nodes::record_absent(Round& round, NodeIndex node) const {
 
 // --- deployments ---------------------------------------------------------------------------------
 
-Nodes::Ballot Nodes::ballot() const {
-  std::uint64_t standing = links_.size();  // which only grow, each of them
-  for (const Link& link : links_) standing += link.standing();
-  if (ballot_standing_ != standing) {
-    ballot_ = count_ballot();
-    ballot_standing_ = standing;
-  }
-  return ballot_;
+void Nodes::find_ballot() const {
+  ballot_ = count_ballot();
+  ballot_.members = where([&](NodeIndex node) { return belongs_to(node, ballot_.deployment); });
+  ballot_.found_at = standing_.count();
+}
+
+void Nodes::check_kept() const {
+#ifndef NDEBUG
+  REDLOCK_ASSERT(voters() == where([&](NodeIndex node) { return is_voter(node); }));
+  const Ballot now = count_ballot();
+  REDLOCK_ASSERT(ballot().deployment == now.deployment && ballot_.quorum == now.quorum);
+#endif
 }
 
 Nodes::Ballot Nodes::count_ballot() const {
@@ -148,8 +162,12 @@ Nodes::Ballot Nodes::count_ballot() const {
     most = count;
     if (2 * most > links_.size()) break;  // no other can have more
   }
-  if (best == nullptr) return {{}, settings_.quorum};
-  return {best->deployment(), std::max(settings_.quorum, majority(best->marker()->members.size()))};
+  Ballot ballot;
+  ballot.quorum = settings_.quorum;
+  if (best == nullptr) return ballot;
+  ballot.deployment = best->deployment();
+  ballot.quorum = std::max(ballot.quorum, majority(best->marker()->members.size()));
+  return ballot;
 }
 
 bool Nodes::belongs_to(NodeIndex node, std::string_view deployment) const {
@@ -235,7 +253,7 @@ Nodes::Median Nodes::median_clock() const {
   for (const Link& link : links_) {
     const bool counts =
         link.up() && link.clock_known() && !link.duplicate_of() && link.ineligible().empty();
-    if (counts) offsets[known++] = *link.clock.offset();
+    if (counts) offsets[known++] = *link.clock().offset();
   }
   if (known == 0) return {};
   std::sort(offsets.begin(), offsets.begin() + static_cast<std::ptrdiff_t>(known));
@@ -247,22 +265,25 @@ std::optional<Duration> Nodes::clock_offset(NodeIndex node) const {
   const Median median = median_clock();
   const Link& link = links_[node];
   if (median.known == 0 || !link.up() || !link.clock_known()) return std::nullopt;
-  return *link.clock.offset() - median.offset;
+  return *link.clock().offset() - median.offset;
 }
 
 NodeSet Nodes::compare_clocks() {
   NodeSet excluded;
   if (!settings_.clock_guard) return excluded;
   const Median median = median_clock();
-  clocks_compared_ = clocks_compared_ || median.known >= settings_.quorum;
+  if (!clocks_compared_ && median.known >= settings_.quorum) {
+    clocks_compared_ = true;
+    standing_.changed();
+  }
   if (median.known == 0) return excluded;
   all().each([&](NodeIndex node) {
     Link& link = links_[node];
     if (!link.up() || !link.clock_known()) return;
-    const Duration distance = *link.clock.offset() - median.offset;
+    const Duration distance = *link.clock().offset() - median.offset;
     const bool far = distance > settings_.clock_bound || distance < -settings_.clock_bound;
-    if (far && !link.clock_far && clocks_compared_) excluded.add(node);
-    link.clock_far = far;
+    if (far && !link.clock_far() && clocks_compared_) excluded.add(node);
+    link.set_clock_far(far);
   });
   return excluded;
 }
@@ -288,7 +309,7 @@ bool Nodes::clock_reading_due(NodeIndex node) const {
 
 StepMarks Nodes::steps() const {
   StepMarks marks{};
-  for (std::size_t i = 0; i < links_.size(); ++i) marks[i] = links_[i].clock.stepped();
+  for (std::size_t i = 0; i < links_.size(); ++i) marks[i] = links_[i].clock().stepped();
   return marks;
 }
 
@@ -296,7 +317,7 @@ NodeSet Nodes::can_set_fenced(std::uint64_t number) const {
   return where([&](NodeIndex node) {
     const Link& link = links_[node];
     if (!link.up() || !link.can_fence() || !link.clock_known()) return false;
-    const Duration clock = now_.time_since_epoch() + *link.clock.offset();
+    const Duration clock = now_.time_since_epoch() + *link.clock().offset();
     return number <= fencing_number_at(clock + fence_lead);
   });
 }

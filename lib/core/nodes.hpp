@@ -25,7 +25,10 @@ class Nodes {
   explicit Nodes(Settings& settings);
 
   /// A step begins.
-  void set_now(Instant now) noexcept { now_ = now; }
+  void set_now(Instant now) noexcept {
+    now_ = now;
+    check_kept();
+  }
 
   [[nodiscard]] std::size_t size() const noexcept { return links_.size(); }
   [[nodiscard]] NodeSet all() const noexcept { return NodeSet::first(links_.size()); }
@@ -47,11 +50,13 @@ class Nodes {
   [[nodiscard]] Duration slowest_round_trip() const;
 
   // --- who may vote -----------------------------------------------------------------------------
-  [[nodiscard]] bool may_vote(NodeIndex node) const;
+  [[nodiscard]] bool may_vote(NodeIndex node) const { return voters().has(node); }
   [[nodiscard]] bool may_vote_but_for_clock(NodeIndex node) const;
   [[nodiscard]] bool is_quarantined(NodeIndex node) const;
-  [[nodiscard]] NodeSet voters() const;
-  [[nodiscard]] NodeSet voters(std::string_view deployment) const;
+  [[nodiscard]] NodeSet voters() const {
+    if (found_at_ != standing_.count() || now_ >= voters_until_) find_voters();
+    return voters_;
+  }
   /// Why a node that is up has no vote for new leases; empty where it has one.
   [[nodiscard]] std::string exclusion(NodeIndex node) const;
   /// The vote of a node that is not asked: down, or excluded.
@@ -62,8 +67,15 @@ class Nodes {
   struct Ballot {
     std::string_view deployment{};
     std::size_t quorum = 0;
+    NodeSet members{};           ///< the nodes that belong to it
+    std::uint64_t found_at = 0;  ///< the count of Standing to which that is true
   };
-  [[nodiscard]] Ballot ballot() const;
+  [[nodiscard]] const Ballot& ballot() const {
+    if (ballot_.found_at != standing_.count()) find_ballot();
+    return ballot_;
+  }
+  /// Who may vote in it, now.
+  [[nodiscard]] NodeSet voters_of(const Ballot& ballot) const;
   [[nodiscard]] bool belongs_to(NodeIndex node, std::string_view deployment) const;
   /// Empty: the node's deployment is the one whose votes count.
   [[nodiscard]] std::string why_not_counted(NodeIndex node) const;
@@ -98,7 +110,12 @@ class Nodes {
     return set;
   }
 
+  [[nodiscard]] bool is_voter(NodeIndex node) const;
+  void find_voters() const;
+  void find_ballot() const;
   [[nodiscard]] Ballot count_ballot() const;
+  /// Something that `standing_` should have counted would be a vote that is not there.
+  void check_kept() const;
   /// Of the clocks that are known, less ours.
   struct Median {
     std::size_t known = 0;
@@ -107,12 +124,16 @@ class Nodes {
   [[nodiscard]] Median median_clock() const;
 
   Settings& settings_;
+  Standing standing_;
   std::vector<Link> links_;
   std::size_t configured_;  ///< of the links; behind them are those that were learned
   bool clocks_compared_ = false;
-  /// The ballot is asked for several times in each attempt, and seldom changes.
+  // Asked for with every answer, and seldom different: found out again when `standing_` changes,
+  // and when a quarantine ends.
   mutable Ballot ballot_{};
-  mutable std::optional<std::uint64_t> ballot_standing_;  ///< of all links, when it was counted
+  mutable NodeSet voters_;
+  mutable std::uint64_t found_at_ = 0;
+  mutable Instant voters_until_ = Instant::min();
   Instant now_ = Instant::min();
 };
 

@@ -19,6 +19,7 @@ void Round::begin(std::uint16_t number, std::size_t nodes, std::size_t quorum, I
   quorum_ = quorum;
   granted_ = NodeSet();
   denied_ = NodeSet();
+  grants_ = denials_ = 0;
   wordy_ = NodeSet();
   verdict_ = Verdict::pending;
   start_ = start;
@@ -42,9 +43,15 @@ bool Round::count(NodeIndex node, Vote vote, std::optional<Duration> round_trip)
   if (mine.vote != Vote::pending) return false;
   mine.vote = vote;
   mine.round_trip = round_trip;
-  (vote == Vote::granted ? granted_ : denied_).add(node);
+  if (vote == Vote::granted) {
+    granted_.add(node);
+    ++grants_;
+  } else {
+    denied_.add(node);
+    ++denials_;
+  }
   if (verdict_ == Verdict::pending) {
-    verdict_ = core::verdict({nodes_, quorum_, granted_.size(), denied_.size()});
+    verdict_ = core::verdict({nodes_, quorum_, grants_, denials_});
   }
   return true;
 }

@@ -65,11 +65,17 @@ class Round {
   [[nodiscard]] std::size_t nodes() const noexcept { return nodes_; }
   [[nodiscard]] std::size_t quorum() const noexcept { return quorum_; }
   [[nodiscard]] NodeVote vote(NodeIndex node) const;
+  /// Of one that granted.
+  [[nodiscard]] Duration round_trip(NodeIndex node) const {
+    return votes_[node].round_trip.value_or(Duration::zero());
+  }
   [[nodiscard]] NodeSet with(Vote vote) const noexcept;
   [[nodiscard]] NodeSet pending() const noexcept {
     return NodeSet::first(nodes_) - granted_ - denied_;
   }
   [[nodiscard]] NodeSet granted() const noexcept { return granted_; }
+  /// How many those are.
+  [[nodiscard]] std::size_t grants() const noexcept { return grants_; }
 
   /// Why an acquire round was lost, distinguished by what to do next.
   [[nodiscard]] Errc why_lost() const;
@@ -118,7 +124,9 @@ class Round {
   std::uint16_t number_ = 0;
   NodeSet granted_;
   NodeSet denied_;
-  NodeSet wordy_;  // whose words_ belong to this round
+  std::uint8_t grants_ = 0;   // how many granted_ are
+  std::uint8_t denials_ = 0;  // and denied_
+  NodeSet wordy_;             // whose words_ belong to this round
   Verdict verdict_ = Verdict::pending;
   std::size_t nodes_ = 0;
   std::size_t quorum_ = 0;

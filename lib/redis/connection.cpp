@@ -50,11 +50,15 @@ void Connection::on_bytes(std::string_view bytes) noexcept {
   bool destroyed = false;
   destroyed_ = &destroyed;
   reader_.feed(bytes);
-  while (const Value* value = reader_.next()) {
+  while (state_ != State::closed) {
+    take_assents();
+    if (destroyed) return;
+    if (state_ == State::closed) break;
+    const Value* value = reader_.next();
+    if (value == nullptr) break;
     take(*value);
     if (destroyed) return;
     if (values_taken_ == 0) reader_.recycle();
-    if (state_ == State::closed) break;
   }
   destroyed_ = nullptr;
   if (state_ == State::closed) return;
@@ -63,6 +67,21 @@ void Connection::on_bytes(std::string_view bytes) noexcept {
   } else if (state_ == State::ready && unanswered_.empty() && reader_.in_the_middle()) {
     violated("bytes that nobody asked for");
   }
+}
+
+/// All that come next, up to an answer that says more.
+void Connection::take_assents() {
+  // Another value of the same answer is none of its own.
+  if (state_ != State::ready || values_taken_ != 0) return;
+  assents_.clear();
+  while (!unanswered_.empty()) {
+    const core::Stamp& stamp = unanswered_.front();
+    const AssentForm& form = assent_forms_[static_cast<std::size_t>(stamp.verb)];
+    if (form.bytes.empty() || !reader_.skip(form.bytes)) break;
+    assents_.push_back({stamp, form.reply});
+    unanswered_.pop();
+  }
+  if (!assents_.empty()) owner_.on_assents(assents_);
 }
 
 void Connection::take(const Value& value) {
@@ -94,6 +113,7 @@ void Connection::take_handshake(const Value& value) {
     case Handshake::Progress::done: {
       state_ = State::ready;
       dialect_ = handshake_->identity().dialect;
+      assent_forms_ = assent_forms(dialect_, target_.guard ? Protocol::resp3 : Protocol::resp2);
       // The owner may destroy the connection in the call, and still use the identity.
       const ServerIdentity identity = handshake_->identity();
       handshake_.reset();

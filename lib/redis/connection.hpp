@@ -4,15 +4,18 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
+#include <vector>
 
 #include "core/messages.hpp"
+#include "redis/assent.hpp"
 #include "redis/classify.hpp"
 #include "redis/connection_target.hpp"
 #include "redis/dialect.hpp"
 #include "redis/handshake.hpp"
 #include "redis/reply.hpp"
-#include "redis/ring.hpp"
+#include "support/ring.hpp"
 #include "uv/stream.hpp"
 
 namespace redlock::redis {
@@ -29,6 +32,9 @@ class ConnectionOwner {
   /// The answer to the oldest unanswered request. Its text is valid until the call returns or the
   /// connection is destroyed.
   virtual void on_answer(const core::Stamp& stamp, const Classified& answer) noexcept = 0;
+  /// The answers to the oldest unanswered requests, in their order, all with the same bytes that
+  /// arrived. Valid until the call returns or the connection is destroyed.
+  virtual void on_assents(std::span<const core::Assent> assents) noexcept = 0;
   /// A key that was asked to be tracked has changed. `key` is valid until the call returns.
   virtual void on_changed(core::Tracked kind, std::string_view key) noexcept = 0;
   /// The last call: the connection is closed, what was unanswered remains so. `why` is one line.
@@ -82,6 +88,7 @@ class Connection final : private uv::StreamListener {
   void on_bytes(std::string_view bytes) noexcept override;
   void on_failure(const uv::Failure& failure) noexcept override;
 
+  void take_assents();
   void take(const Value& value);
   void take_handshake(const Value& value);
   void take_answer(const Value& value);
@@ -95,7 +102,9 @@ class Connection final : private uv::StreamListener {
   State state_ = State::fresh;
   Dialect dialect_ = Dialect::classic;
   std::optional<Handshake> handshake_;
-  Ring<core::Stamp> unanswered_;
+  support::Ring<core::Stamp> unanswered_;
+  AssentForms assent_forms_{};
+  std::vector<core::Assent> assents_;               // kept, so that nothing is allocated
   std::array<const Value*, most_values> values_{};  // in reader_, of the request being answered
   std::size_t values_taken_ = 0;
   ReplyReader reader_;

@@ -49,6 +49,16 @@ class ReplyReader {
   /// next() is to be called until it has nothing more before more is fed.
   void feed(std::string_view bytes);
 
+  /// Whether the next value is written in exactly these letters: then it is read, and no value is
+  /// made of it.
+  [[nodiscard]] bool skip(std::string_view value) noexcept {
+    const bool next = std::string_view(input_).substr(read_).starts_with(value);
+    if (!next || partial_ || !malformed_.empty()) return false;
+    read_ += value.size();
+    if (read_ == input_.size()) forget_input();
+    return true;
+  }
+
   /// The next complete value, valid until recycle(). Null: there is none (yet), or see malformed().
   [[nodiscard]] const Value* next();
 

@@ -85,10 +85,10 @@ void Driver::carry_out(const core::Send& command) {
   terms.writer_reservation = claim->writer_reservation();
   terms.permits = claim->terms.permits;
   if (command.stamp.verb == core::Verb::write_audit) terms.name = engine_.settings().name;
-  std::optional<Token> keeper;
   if (command.stamp.verb == core::Verb::break_lock) {
-    keeper = core::delay_token(engine_.settings().client_id, engine_.settings().name);
-    terms.name = keeper->view();
+    const core::Settings& settings = engine_.settings();
+    keeper_ = core::delay_token(settings.client_id, settings.name);
+    terms.name = keeper_.view();
   }
   if (const core::QueuePlace* place = claim->place_in(command.stamp.verb)) {
     terms.client = engine_.client_id().view();

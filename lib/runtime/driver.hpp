@@ -129,6 +129,7 @@ class Driver final : private NodeOwner {
   core::Engine engine_;
   std::array<redis::Encoder, redis::dialects> encoders_;  // by dialect
   std::vector<core::Command> commands_;
+  Token keeper_{};  // of the lock that is being broken
   bool stepping_ = false;
   core::Instant stepped_at_{};
   bool in_turn_end_ = false;

@@ -2,20 +2,33 @@
 
 #include <array>
 #include <cstdint>
+#include <cstring>
 #include <string_view>
 
 #include "support/assert.hpp"
 
 namespace redlock::runtime {
 
+namespace {
+
+/// The two digits of each byte.
+constexpr auto digits_of_bytes = [] {
+  constexpr std::string_view digits = "0123456789abcdef";
+  std::array<std::array<char, 2>, 256> all{};
+  for (std::size_t byte = 0; byte < all.size(); ++byte) {
+    all[byte] = {digits[byte >> 4U], digits[byte & 15U]};
+  }
+  return all;
+}();
+
+}  // namespace
+
 Token KernelRandomness::token() {
-  static constexpr std::string_view digits = "0123456789abcdef";
   std::array<std::uint8_t, 20> bytes{};
   random_.fill(bytes);
   std::array<char, 2 * bytes.size()> text{};
   for (std::size_t i = 0; i < bytes.size(); ++i) {
-    text[2 * i] = digits[bytes[i] >> 4U];
-    text[2 * i + 1] = digits[bytes[i] & 15U];
+    std::memcpy(&text[2 * i], digits_of_bytes[bytes[i]].data(), 2);
   }
   return *Token::parse({text.data(), text.size()});
 }

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -18,7 +19,7 @@ class NodeOwner {
  public:
   virtual void on_node_ready(core::NodeIndex node,
                              const redis::ServerIdentity& identity) noexcept = 0;
-  /// `answer` is a core::Answer.
+  /// `answer` is a core::Answer, or core::Assents.
   virtual void on_node_answer(const core::Event& answer) noexcept = 0;
   virtual void on_node_down(core::NodeIndex node, core::NodeDown::Cause cause, std::string_view why,
                             redis::ProtocolError protocol_error) noexcept = 0;
@@ -54,6 +55,7 @@ class Node final : private redis::ConnectionOwner, private redis::SubscriberOwne
  private:
   void on_ready(const redis::ServerIdentity& identity) noexcept override;
   void on_answer(const core::Stamp& stamp, const redis::Classified& what) noexcept override;
+  void on_assents(std::span<const core::Assent> assents) noexcept override;
   void on_changed(core::Tracked kind, std::string_view key) noexcept override;
   void on_down(core::NodeDown::Cause cause, std::string_view why,
                redis::ProtocolError protocol_error) noexcept override;

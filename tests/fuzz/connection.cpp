@@ -16,6 +16,7 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -109,6 +110,20 @@ class Client final : private redis::ConnectionOwner {
     REDLOCK_ASSERT(!asked_.empty() && asked_.front() == stamp);
     asked_.pop_front();
     check_meaning(stamp.verb, answer);
+    go_on();
+  }
+
+  void on_assents(std::span<const core::Assent> assents) noexcept override {
+    REDLOCK_ASSERT(ready_ && !down_ && !left_ && !assents.empty());
+    for (const core::Assent& assent : assents) {
+      REDLOCK_ASSERT(!asked_.empty() && asked_.front() == assent.stamp);
+      asked_.pop_front();
+    }
+    go_on();
+  }
+
+  /// What it does with an answer may end the connection.
+  void go_on() {
     if (has('-')) return leave();
     if (has('+')) {
       left_ = true;

@@ -217,6 +217,7 @@ class Simulation {
   [[nodiscard]] bool divides(Connection& connection);
   void arrive(std::uint32_t connection);
   void deliver(std::uint32_t connection);
+  void step_with(std::uint32_t client, const core::Answer& answer);
   void observe(const Connection& connection, const Request& request, const Response& response);
   void drop_client_side(std::uint32_t connection);
   /// Makes room for another one, where nothing is on its way any more.

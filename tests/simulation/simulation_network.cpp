@@ -299,8 +299,20 @@ void Simulation::deliver(std::uint32_t index) {
   if (scenario_.mutant == Mutant::grant_a_refusal && refused && random_.per_mille(10)) {
     answer.reply = Reply::granted;
   }
-  step(connection.client, answer);
+  step_with(connection.client, answer);
   if (scenario_.mutant == Mutant::answer_twice) step(connection.client, answer);
+}
+
+/// As the runtime does: what says yes and nothing else comes as an assent.
+void Simulation::step_with(std::uint32_t client, const core::Answer& answer) {
+  const bool yes = answer.reply == Reply::granted || answer.reply == Reply::extended ||
+                   answer.reply == Reply::released;
+  const bool says_more = !answer.text.empty() || answer.remaining || answer.holds ||
+                         answer.number != 0 || answer.queued || answer.ticket != 0 ||
+                         answer.is_first || answer.time != core::Duration::zero();
+  if (!yes || says_more) return step(client, answer);
+  const core::Assent assent{answer.stamp, answer.reply};
+  step(client, core::Assents{answer.node, {&assent, 1}});
 }
 
 // --- connections go ---------------------------------------------------------------------------

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,12 @@ class Recorder final : public ConnectionOwner {
   }
   void on_answer(const core::Stamp& stamp, const Classified& answer) noexcept override {
     answers.push_back({stamp, answer.reply, std::string(answer.text), answer.remaining});
+    if (react) react();
+  }
+  void on_assents(std::span<const core::Assent> assents) noexcept override {
+    for (const core::Assent& assent : assents) {
+      answers.push_back({assent.stamp, assent.reply, {}, {}});
+    }
     if (react) react();
   }
   void on_down(core::NodeDown::Cause why_cause, std::string_view why_text,

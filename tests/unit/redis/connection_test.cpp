@@ -223,7 +223,7 @@ TEST_F(ConnectionToFake, TheOwnerMaySendAndFlushInsideAnAnswer) {
 TEST_F(ConnectionToFake, NothingIsCalledAfterTheOwnerClosedInsideAnAnswer) {
   connect_until_ready();
   owner_.react = [&] { connection_->close(uv::CloseMode::reset); };
-  for (std::uint16_t round = 0; round < 5; ++round) ask(Verb::set, round);
+  for (std::uint16_t round = 0; round < 5; ++round) ask(Verb::set_and_ttl, round);
   connection_->flush();
   ASSERT_TRUE(answered(1));
   EXPECT_FALSE(run_until(loop_,
@@ -231,6 +231,21 @@ TEST_F(ConnectionToFake, NothingIsCalledAfterTheOwnerClosedInsideAnAnswer) {
                            return owner_.answers.size() > 1 || owner_.downs > 0 || ++turns > 20;
                          }) &&
                (owner_.answers.size() > 1 || owner_.downs > 0));
+  EXPECT_EQ(connection_->state(), Connection::State::closed);
+}
+
+TEST_F(ConnectionToFake, NothingIsCalledAfterTheOwnerClosedInsideAssents) {
+  connect_until_ready();
+  owner_.react = [&] { connection_->close(uv::CloseMode::reset); };
+  for (std::uint16_t round = 0; round < 2; ++round) ask(Verb::set, round);
+  for (std::uint16_t round = 2; round < 5; ++round) ask(Verb::set_and_ttl, round);
+  connection_->flush();
+  ASSERT_TRUE(run_until(loop_, [&] { return !owner_.answers.empty(); }));
+  EXPECT_FALSE(run_until(loop_,
+                         [&, turns = 0]() mutable {
+                           return owner_.answers.size() > 2 || owner_.downs > 0 || ++turns > 20;
+                         }) &&
+               (owner_.answers.size() > 2 || owner_.downs > 0));
   EXPECT_EQ(connection_->state(), Connection::State::closed);
 }
 

@@ -1,11 +1,11 @@
-#include "redis/ring.hpp"
+#include "support/ring.hpp"
 
 #include <gtest/gtest.h>
 
 #include <deque>
 #include <random>
 
-namespace redlock::redis {
+namespace redlock::support {
 namespace {
 
 TEST(Ring, BehavesLikeAQueueWhateverTheOrderOfPushesAndPops) {
@@ -36,4 +36,4 @@ TEST(RingDeathTest, TakingFromAnEmptyQueueEndsTheProgram) {
 }
 
 }  // namespace
-}  // namespace redlock::redis
+}  // namespace redlock::support

@@ -5,7 +5,7 @@
 
 #include "support/assert.hpp"
 
-namespace redlock::redis {
+namespace redlock::support {
 
 /// A queue that keeps its memory: once it has grown, nothing is allocated. (std::deque allocates
 /// and frees a block every few dozen elements, however short the queue is.)
@@ -15,20 +15,22 @@ class Ring {
   [[nodiscard]] std::size_t size() const noexcept { return count_; }
   [[nodiscard]] bool empty() const noexcept { return count_ == 0; }
 
-  [[nodiscard]] const T& front() const noexcept {
-    REDLOCK_ASSERT(count_ > 0);
-    return slots_[first_];
+  [[nodiscard]] const T& front() const noexcept { return (*this)[0]; }
+  /// From the front.
+  [[nodiscard]] const T& operator[](std::size_t position) const noexcept {
+    REDLOCK_ASSERT(position < count_);
+    return slots_[(first_ + position) & (capacity_ - 1)];
   }
 
   void push(const T& item) {
-    if (count_ == slots_.size()) grow();
-    slots_[(first_ + count_) & (slots_.size() - 1)] = item;
+    if (count_ == capacity_) grow();
+    slots_[(first_ + count_) & (capacity_ - 1)] = item;
     ++count_;
   }
 
   void pop() noexcept {
     REDLOCK_ASSERT(count_ > 0);
-    first_ = (first_ + 1) & (slots_.size() - 1);
+    first_ = (first_ + 1) & (capacity_ - 1);
     --count_;
   }
 
@@ -36,15 +38,17 @@ class Ring {
   void grow() {
     std::vector<T> larger(slots_.empty() ? 16 : slots_.size() * 2);
     for (std::size_t index = 0; index < count_; ++index) {
-      larger[index] = slots_[(first_ + index) & (slots_.size() - 1)];
+      larger[index] = slots_[(first_ + index) & (capacity_ - 1)];
     }
     slots_.swap(larger);
+    capacity_ = slots_.size();
     first_ = 0;
   }
 
-  std::vector<T> slots_;  // a power of two
+  std::vector<T> slots_;
+  std::size_t capacity_ = 0;  // a power of two; the vector's own size is a division
   std::size_t first_ = 0;
   std::size_t count_ = 0;
 };
 
-}  // namespace redlock::redis
+}  // namespace redlock::support

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <array>
+#include <string_view>
+
+#include "core/messages.hpp"
+#include "redis/dialect.hpp"
+#include "redis/reply.hpp"
+
+namespace redlock::redis {
+
+/// In which letters a node says yes to a request and nothing else, and what that means.
+struct AssentForm {
+  std::string_view bytes{};  ///< empty: it cannot
+  core::Reply reply = core::Reply::granted;
+};
+
+/// By verb, as one connection needs them: what almost every request is answered with is compared,
+/// and not parsed. classify() says the same of these answers.
+using AssentForms = std::array<AssentForm, core::verbs>;
+[[nodiscard]] AssentForms assent_forms(Dialect dialect, Protocol protocol) noexcept;
+
+}  // namespace redlock::redis
