@@ -2,15 +2,20 @@
 
 #include "redlock/language.hpp"
 
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "redlock/export.hpp"
+#include "redlock/limits.hpp"
 
 namespace redlock {
 
@@ -40,6 +45,102 @@ struct NodeReport {
   std::string message;  ///< timeout, unreachable, error, excluded: why
 };
 
+/// The parts of all nodes in a round, in the order in which they were configured: to be read like a
+/// `std::vector<NodeReport>` that does not change. Each part is made when it is asked for, so that
+/// the usual report, which nobody reads, costs nothing.
+///
+/// Thread safety: a value. It does not need the client that it came from.
+class REDLOCK_EXPORT NodeReports {
+ public:
+  class Iterator {
+   public:
+    using iterator_category = std::input_iterator_tag;
+    using iterator_concept = std::random_access_iterator_tag;
+    using difference_type = std::ptrdiff_t;
+    using value_type = NodeReport;
+    using reference = NodeReport;
+    /// Keeps the part alive while a member of it is looked at.
+    struct pointer {
+      NodeReport part;
+      [[nodiscard]] const NodeReport* operator->() const noexcept { return &part; }
+    };
+
+    Iterator() noexcept = default;
+    [[nodiscard]] NodeReport operator*() const { return (*parts_)[position()]; }
+    [[nodiscard]] pointer operator->() const { return {**this}; }
+    [[nodiscard]] NodeReport operator[](difference_type distance) const {
+      return *(*this + distance);
+    }
+    Iterator& operator++() noexcept { return *this += 1; }
+    Iterator& operator--() noexcept { return *this -= 1; }
+    Iterator operator++(int) noexcept { return std::exchange(*this, *this + 1); }
+    Iterator operator--(int) noexcept { return std::exchange(*this, *this - 1); }
+    Iterator& operator+=(difference_type distance) noexcept {
+      position_ += distance;
+      return *this;
+    }
+    Iterator& operator-=(difference_type distance) noexcept { return *this += -distance; }
+    friend Iterator operator+(Iterator at, difference_type distance) noexcept {
+      return at += distance;
+    }
+    friend Iterator operator+(difference_type distance, Iterator at) noexcept {
+      return at += distance;
+    }
+    friend Iterator operator-(Iterator at, difference_type distance) noexcept {
+      return at -= distance;
+    }
+    friend difference_type operator-(const Iterator& a, const Iterator& b) noexcept {
+      return a.position_ - b.position_;
+    }
+    friend bool operator==(const Iterator& a, const Iterator& b) noexcept {
+      return a.position_ == b.position_;
+    }
+    friend auto operator<=>(const Iterator& a, const Iterator& b) noexcept {
+      return a.position_ <=> b.position_;
+    }
+
+   private:
+    friend class NodeReports;
+    Iterator(const NodeReports& parts, difference_type position) noexcept
+        : parts_(&parts), position_(position) {}
+    [[nodiscard]] std::size_t position() const noexcept {
+      return static_cast<std::size_t>(position_);
+    }
+
+    const NodeReports* parts_ = nullptr;
+    difference_type position_ = 0;
+  };
+  using value_type = NodeReport;
+  using const_iterator = Iterator;
+  using iterator = Iterator;
+  using size_type = std::size_t;
+
+  NodeReports() noexcept = default;
+  NodeReports(std::vector<NodeReport> parts);
+
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
+  [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
+  /// Below `size()`.
+  [[nodiscard]] NodeReport operator[](std::size_t node) const;
+  /// As `operator[]`. Throws std::out_of_range.
+  [[nodiscard]] NodeReport at(std::size_t node) const;
+  [[nodiscard]] Iterator begin() const noexcept { return {*this, 0}; }
+  [[nodiscard]] Iterator end() const noexcept {
+    return {*this, static_cast<std::ptrdiff_t>(size_)};
+  }
+
+  /// The library's: nodes that granted, and others that have not answered. `urls` of all.
+  struct Plain;
+  explicit NodeReports(Plain&& plain) noexcept;
+
+ private:
+  std::shared_ptr<const std::vector<NodeReport>> parts_;  // none where each is plain
+  std::shared_ptr<const std::vector<std::string>> urls_;
+  std::array<std::chrono::nanoseconds, limits::nodes> round_trips_{};
+  std::uint16_t granted_ = 0;  // a bit each
+  std::uint8_t size_ = 0;
+};
+
 /// The round that decided an operation.
 struct RoundReport {
   std::size_t quorum = 0;
@@ -49,7 +150,7 @@ struct RoundReport {
   /// Release of a `shared` or `owned` hold: how many holds remain, as far as the nodes that
   /// answered know. Zero only if there is none.
   std::optional<std::uint32_t> holds_left{};
-  std::vector<NodeReport> nodes;  ///< in the order in which they were configured
+  NodeReports nodes;  ///< in the order in which they were configured
 };
 
 /// The releases that a client could not deliver before it was closed.

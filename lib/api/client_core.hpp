@@ -5,7 +5,6 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -26,7 +25,7 @@
 #include "redlock/metrics.hpp"
 #include "redlock/observer.hpp"
 #include "runtime/driver.hpp"
-#include "runtime/kept_round.hpp"
+#include "runtime/explain.hpp"
 #include "uv/loop_thread.hpp"
 #include "uv/wakeup.hpp"
 
@@ -121,7 +120,7 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
             fenced_in_more_rounds_.load(std::memory_order_relaxed)};
   }
   /// Of all nodes that are known by now. On the loop only; what it refers to stays as it is.
-  [[nodiscard]] const std::vector<std::string>& urls() const noexcept { return urls_.back(); }
+  [[nodiscard]] const runtime::Urls& urls() const noexcept { return urls_; }
 
  private:
   using AnyDone =
@@ -147,12 +146,6 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
 
     Done done;
     Value value;
-  };
-  /// Its report is made when it is delivered: its strings are gone before the next one's are made.
-  struct Released {
-    RoundDone done;
-    runtime::KeptRound round;
-    std::optional<std::uint32_t> holds_left;
   };
   /// A call that failed because of a holder, whose name its error is to say.
   struct Unnamed {
@@ -195,8 +188,8 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
   };
   using Completion =
       std::variant<Call<AcquireDone, Result<Lease>>, Call<RoundDone, Result<RoundReport>>,
-                   Call<InspectDone, Result<Inspection>>, Seen, Released, Unnamed, Measured, Posted,
-                   Loss, Risk, Spent, NodeEvent, Told, ToldHold>;
+                   Call<InspectDone, Result<Inspection>>, Seen, Unnamed, Measured, Posted, Loss,
+                   Risk, Spent, NodeEvent, Told, ToldHold>;
 
   // client_core.cpp: threads, jobs, the end
   void open(uv_loop_t* loop, uv::LoopThread::Lending lending);
@@ -266,7 +259,7 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
   [[nodiscard]] static HoldObservation observation_of(const LeaseCell& cell);
 
   runtime::Configuration configuration_;
-  std::deque<std::vector<std::string>> urls_;  // as they were learned; the last is today's
+  runtime::Urls urls_;
   const std::uint64_t fork_generation_;
   std::atomic<std::uint64_t> next_request_{1};
   std::atomic<std::uint64_t> fenced_in_one_round_{0};

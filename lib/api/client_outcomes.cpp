@@ -59,9 +59,10 @@ void ClientCore::on_outcome(core::Instant now, const core::Extended& outcome) no
 void ClientCore::on_outcome(core::Instant /*now*/, const core::Released& outcome) noexcept {
   Pending* call = find(outcome.request);
   REDLOCK_ASSERT(call != nullptr);
-  completions_.emplace_back(Released{std::get<RoundDone>(std::move(call->done)),
-                                     {*outcome.round, urls(), outcome.elapsed, {}},
-                                     driver_->engine().claim(outcome.claim)->holds_left});
+  RoundReport report = runtime::report_round(*outcome.round, urls(), outcome.elapsed, {});
+  report.holds_left = driver_->engine().claim(outcome.claim)->holds_left;
+  completions_.emplace_back(Call<RoundDone, Result<RoundReport>>{
+      std::get<RoundDone>(std::move(call->done)), std::move(report)});
   give_back(*call);
 }
 
@@ -69,7 +70,7 @@ void ClientCore::on_outcome(core::Instant /*now*/, const core::Inspected& outcom
   Pending* call = find(outcome.request);
   REDLOCK_ASSERT(call != nullptr);
   if (auto* watching = std::get_if<std::shared_ptr<Watching>>(&call->done)) {
-    Inspection inspection = runtime::report_inspection(*outcome.round, urls(), {});
+    Inspection inspection = runtime::report_inspection(*outcome.round, *urls(), {});
     if ((*watching)->sighting.is_news(inspection))
       completions_.emplace_back(Seen{*watching, std::move(inspection)});
     return;
@@ -77,7 +78,7 @@ void ClientCore::on_outcome(core::Instant /*now*/, const core::Inspected& outcom
   const std::string_view token = driver_->engine().claim(outcome.claim)->token.view();
   completions_.emplace_back(Call<InspectDone, Result<Inspection>>{
       std::get<InspectDone>(std::move(call->done)),
-      runtime::report_inspection(*outcome.round, urls(), token)});
+      runtime::report_inspection(*outcome.round, *urls(), token)});
   give_back(*call);
 }
 
@@ -151,15 +152,15 @@ void ClientCore::on_outcome(core::Instant /*now*/, const core::AtRisk& outcome) 
 void ClientCore::on_node_event(NodeEvent event) noexcept {
   if (event.kind == NodeEvent::Kind::learned) {
     // Reports refer to the names of their own time.
-    std::vector<std::string> urls = urls_.back();
+    std::vector<std::string> urls = *urls_;
     urls.push_back(event.url);
-    urls_.push_back(std::move(urls));
+    urls_ = std::make_shared<const std::vector<std::string>>(std::move(urls));
   }
   if (configuration_.on_node_event) completions_.emplace_back(std::move(event));
 }
 
 void ClientCore::on_undelivered(core::NodeIndex node, std::size_t releases) noexcept {
-  close_report_.undelivered.push_back({node, urls()[node], releases});
+  close_report_.undelivered.push_back({node, (*urls())[node], releases});
 }
 
 void ClientCore::on_drained() noexcept { drained_ = true; }
@@ -242,11 +243,6 @@ void ClientCore::run(Completion& completion) noexcept {
           name_holder(std::move(what));
         } else if constexpr (std::is_same_v<std::remove_cvref_t<decltype(what)>, Seen>) {
           if (what.watching->changed) what.watching->changed(std::move(what.what));
-        } else if constexpr (std::is_same_v<std::remove_cvref_t<decltype(what)>, Released>) {
-          if (!what.done) return;
-          RoundReport report = what.round.report();
-          report.holds_left = what.holds_left;
-          what.done(std::move(report));
         } else if constexpr (std::is_same_v<std::remove_cvref_t<decltype(what)>, Posted>) {
           what.job();
         } else if constexpr (std::is_same_v<std::remove_cvref_t<decltype(what)>, Measured>) {

@@ -4,6 +4,7 @@
 
 #include "api/client_core.hpp"
 #include "runtime/boot_time.hpp"
+#include "runtime/explain.hpp"
 
 namespace redlock::api {
 
@@ -18,11 +19,10 @@ LeaseCell::LeaseCell(std::shared_ptr<ClientCore> core, const core::Acquired& gra
       token_(claim.token),
       valid_until_(granted.valid_until.time_since_epoch().count()),
       callbacks_(std::move(callbacks)),
-      granting_round_(claim.round, core_->urls(), granted.elapsed, validity) {
+      granting_round_(
+          runtime::report_round(claim.round, core_->urls(), granted.elapsed, validity)) {
   if (claim.fencing()) fencing_ = FencingToken(claim.fencing()->number);
 }
-
-RoundReport LeaseCell::report() const { return granting_round_.report(); }
 
 bool LeaseCell::end() noexcept {
   State live = State::live;

@@ -16,7 +16,6 @@
 #include "core/engine.hpp"
 #include "redlock/lease.hpp"
 #include "redlock/options.hpp"
-#include "runtime/kept_round.hpp"
 
 namespace redlock::api {
 
@@ -58,7 +57,7 @@ class LeaseCell {
   }
   [[nodiscard]] const Token& token() const noexcept { return token_; }
   [[nodiscard]] std::optional<FencingToken> fencing_token() const noexcept { return fencing_; }
-  [[nodiscard]] RoundReport report() const;
+  [[nodiscard]] const RoundReport& report() const noexcept { return granting_round_; }
 
   [[nodiscard]] BootClock::time_point valid_until() const noexcept {
     return BootClock::time_point(BootClock::duration(valid_until_.load(std::memory_order_acquire)));
@@ -110,7 +109,7 @@ class LeaseCell {
   std::atomic<core::OtherClients> others_{core::OtherClients::unknown};
   LeaseCallbacks callbacks_;
 
-  runtime::KeptRound granting_round_;
+  RoundReport granting_round_;
 
   // Most holders never ask for it, so it is made when the first one does.
   mutable std::mutex lost_mutex_;

@@ -4,12 +4,14 @@
 #include <array>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "core/admission.hpp"
 #include "core/link.hpp"
 #include "redis/visible.hpp"
 #include "redlock/inspection.hpp"
 #include "redlock/token.hpp"
+#include "runtime/node_reports.hpp"
 
 namespace redlock::runtime {
 namespace {
@@ -256,17 +258,26 @@ NodeReport report_node(const core::NodeVote& vote, const std::string& url) {
   return report;
 }
 
-RoundReport report_round(const core::Round& round, const std::vector<std::string>& urls,
-                         core::Duration elapsed, core::Duration validity) {
+RoundReport report_round(const core::Round& round, const Urls& urls, core::Duration elapsed,
+                         core::Duration validity) {
   RoundReport report;
   report.quorum = round.quorum();
   report.ttl = round.ttl();
   report.elapsed = elapsed;
   report.validity = std::max(validity, core::Duration::zero());
-  report.nodes.reserve(round.nodes());
-  for (std::size_t i = 0; i < round.nodes(); ++i) {
-    report.nodes.push_back(report_node(round.vote(static_cast<core::NodeIndex>(i)), urls[i]));
+  if ((round.granted() | round.pending()).size() == round.nodes()) {
+    NodeReports::Plain plain{urls, round.nodes(), round.granted()};
+    plain.granted.each(
+        [&](core::NodeIndex node) { plain.round_trips[node] = round.round_trip(node); });
+    report.nodes = NodeReports(std::move(plain));
+    return report;
   }
+  std::vector<NodeReport> nodes;
+  nodes.reserve(round.nodes());
+  for (std::size_t i = 0; i < round.nodes(); ++i) {
+    nodes.push_back(report_node(round.vote(static_cast<core::NodeIndex>(i)), (*urls)[i]));
+  }
+  report.nodes = std::move(nodes);
   return report;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,9 +17,11 @@ namespace redlock::runtime {
 
 [[nodiscard]] NodeReport report_node(const core::NodeVote& vote, const std::string& url);
 
-[[nodiscard]] RoundReport report_round(const core::Round& round,
-                                       const std::vector<std::string>& urls, core::Duration elapsed,
-                                       core::Duration validity);
+/// Of all nodes. Shared by the reports, which may live longer than the client.
+using Urls = std::shared_ptr<const std::vector<std::string>>;
+
+[[nodiscard]] RoundReport report_round(const core::Round& round, const Urls& urls,
+                                       core::Duration elapsed, core::Duration validity);
 
 /// One line with the numbers in it: "held on 'invoice/42': granted 1, refused 3, failed 1 of 5;
 /// holder a91f…, 4.2 s left". `report` has no nodes where nothing was sent. `permits` of the

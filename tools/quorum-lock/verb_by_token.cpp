@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "quorum-lock/holder_text.hpp"
 #include "quorum-lock/json.hpp"
@@ -44,6 +45,7 @@ Claimed claimed_by(const Arguments& given) {
 Error unavailable(const std::string& resource, const Inspection& inspection) {
   Error error{Errc::unavailable, too_few_answered(resource, inspection), {}};
   error.round.quorum = inspection.quorum;
+  std::vector<NodeReport> reports;
   for (const NodeInspection& node : inspection.nodes) {
     NodeReport report;
     report.url = node.url;
@@ -51,8 +53,9 @@ Error unavailable(const std::string& resource, const Inspection& inspection) {
     report.holder = node.holder.value_or(std::string());
     report.remaining = node.remaining;
     report.message = node.error;
-    error.round.nodes.push_back(std::move(report));
+    reports.push_back(std::move(report));
   }
+  error.round.nodes = std::move(reports);
   return error;
 }
 

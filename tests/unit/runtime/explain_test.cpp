@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <string>
+#include <vector>
 
 namespace redlock::runtime {
 namespace {
@@ -15,12 +16,13 @@ using testing::EndsWith;
 RoundReport refused_by(const std::string& holder) {
   RoundReport report;
   report.quorum = 2;
-  report.nodes.resize(3);
+  std::vector<NodeReport> nodes(3);
   for (std::size_t node = 0; node < 2; ++node) {
-    report.nodes[node].vote = Vote::refused;
-    report.nodes[node].holder = holder;
-    report.nodes[node].remaining = seconds(4);
+    nodes[node].vote = Vote::refused;
+    nodes[node].holder = holder;
+    nodes[node].remaining = seconds(4);
   }
+  report.nodes = std::move(nodes);
   return report;
 }
 

@@ -1,0 +1,88 @@
+#include "runtime/node_reports.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "runtime/explain.hpp"
+
+namespace redlock::runtime {
+namespace {
+
+using namespace std::chrono_literals;
+
+const Urls urls = std::make_shared<const std::vector<std::string>>(
+    std::vector<std::string>{"redis://a", "redis://b", "redis://c"});
+
+core::Round begun() {
+  core::Round round;
+  round.begin(1, urls->size(), 2, core::Instant(), 10s);
+  return round;
+}
+
+/// The report of each node is what its vote says, whether it is made now or when it is asked for.
+void expect_told(const core::Round& round, core::Duration validity) {
+  const RoundReport told = report_round(round, urls, 3ms, validity);
+  EXPECT_EQ(told.quorum, 2U);
+  EXPECT_EQ(told.ttl, 10s);
+  EXPECT_EQ(told.elapsed, 3ms);
+  EXPECT_EQ(told.validity, std::max<core::Duration>(validity, 0s));
+  ASSERT_EQ(told.nodes.size(), urls->size());
+  for (std::size_t i = 0; i < told.nodes.size(); ++i) {
+    const NodeReport now = report_node(round.vote(static_cast<core::NodeIndex>(i)), (*urls)[i]);
+    EXPECT_EQ(told.nodes[i].url, now.url);
+    EXPECT_EQ(told.nodes[i].vote, now.vote);
+    EXPECT_EQ(told.nodes[i].round_trip, now.round_trip);
+    EXPECT_EQ(told.nodes[i].holder, now.holder);
+    EXPECT_EQ(told.nodes[i].remaining, now.remaining);
+    EXPECT_EQ(told.nodes[i].message, now.message);
+  }
+}
+
+TEST(NodeReports, TellOfGrantsAndOfWhoWasNotWaitedFor) {
+  core::Round round = begun();
+  expect_told(round, 9s);
+  round.record(2, Vote::granted, {{}, 1ms});
+  round.record(0, Vote::granted, {{}, 2ms});
+  expect_told(round, 9s);
+  expect_told(round, -1s);
+}
+
+TEST(NodeReports, TellWhatOtherNodesSaid) {
+  core::Round refused = begun();
+  refused.record(0, Vote::granted, {{}, 1ms});
+  refused.record(1, Vote::refused, {"somebody", 2ms, 4s});
+  expect_told(refused, 9s);
+  core::Round failed = begun();
+  failed.record(0, Vote::error, {"READONLY", 1ms});
+  failed.record(1, Vote::timeout, {"no answer within 250 ms"});
+  failed.record(2, Vote::excluded, {"quarantined", {}, 5s});
+  expect_told(failed, 0s);
+}
+
+TEST(NodeReports, AreReadLikeAVector) {
+  core::Round round = begun();
+  round.record(1, Vote::granted, {{}, 1ms});
+  const NodeReports nodes = report_round(round, urls, 3ms, 9s).nodes;
+  EXPECT_FALSE(nodes.empty());
+  EXPECT_EQ(nodes.end() - nodes.begin(), 3);
+  EXPECT_EQ(nodes.begin()[2].url, "redis://c");
+  const auto granted = std::find_if(nodes.begin(), nodes.end(), [](const NodeReport& node) {
+    return node.vote == Vote::granted;
+  });
+  ASSERT_NE(granted, nodes.end());
+  EXPECT_EQ(granted->url, "redis://b");
+  std::string all;
+  for (const NodeReport& node : nodes) all += node.url.back();
+  EXPECT_EQ(all, "abc");
+  EXPECT_THROW(static_cast<void>(nodes.at(3)), std::out_of_range);
+  EXPECT_TRUE(NodeReports().empty());
+}
+
+}  // namespace
+}  // namespace redlock::runtime
