@@ -28,7 +28,7 @@ namespace redlock {
 /// Making a target checks nothing. A call refuses an unusable one with `invalid_argument`, before
 /// anything is sent. A target that was moved from names no resource.
 ///
-/// Thread safety: a value. Copies share one immutable description.
+/// Thread safety: a value.
 class REDLOCK_EXPORT Target {
  public:
   enum class Kind {
@@ -44,9 +44,9 @@ class REDLOCK_EXPORT Target {
   Target(std::string_view resource);
   Target(std::string resource);
   Target(std::nullptr_t) = delete;
-  Target(const Target&) noexcept;
+  Target(const Target&);
   Target(Target&&) noexcept;
-  Target& operator=(const Target&) noexcept;
+  Target& operator=(const Target&);
   Target& operator=(Target&&) noexcept;
   ~Target();
 
@@ -65,12 +65,13 @@ class REDLOCK_EXPORT Target {
 
  private:
   friend struct TargetMaker;
-  struct Description;
-  explicit Target(Description description);
+  struct More;
+  Target(Kind kind, std::string resource, More more);
+  [[nodiscard]] const More& more() const noexcept;
 
-  [[nodiscard]] const Description& description() const noexcept;
-
-  std::shared_ptr<const Description> description_;
+  Kind kind_ = Kind::exclusive;
+  std::string resource_;
+  std::shared_ptr<const More> more_;  // none: the exclusive lock on one resource
 };
 
 /// A reader's hold: many readers, or one writer. A writer is any caller that acquires the resource

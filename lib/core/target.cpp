@@ -4,78 +4,86 @@
 
 namespace redlock {
 
-struct Target::Description {
-  Kind kind = Kind::exclusive;
-  std::string resource;
-  std::vector<std::string> more_resources;
-  std::string owner;
+struct Target::More {
+  std::vector<std::string> more_resources{};
+  std::string owner{};
   std::size_t permits = 0;
   std::chrono::nanoseconds hold_at_least{};
 };
 
-Target::Target(Description description)
-    : description_(std::make_shared<const Description>(std::move(description))) {}
+Target::Target(Kind kind, std::string resource, More more)
+    : kind_(kind),
+      resource_(std::move(resource)),
+      more_(std::make_shared<const More>(std::move(more))) {}
 
-Target::Target(const char* resource) : Target(std::string(resource)) {}
-Target::Target(std::string_view resource) : Target(std::string(resource)) {}
-Target::Target(std::string resource)
-    : Target(Description{Kind::exclusive, std::move(resource), {}, {}, 0, {}}) {}
-Target::Target(const Target&) noexcept = default;
-Target::Target(Target&&) noexcept = default;
-Target& Target::operator=(const Target&) noexcept = default;
-Target& Target::operator=(Target&&) noexcept = default;
+Target::Target(const char* resource) : resource_(resource) {}
+Target::Target(std::string_view resource) : resource_(resource) {}
+Target::Target(std::string resource) : resource_(std::move(resource)) {}
+Target::Target(const Target&) = default;
+Target::Target(Target&& other) noexcept
+    : kind_(std::exchange(other.kind_, Kind::exclusive)),
+      resource_(std::exchange(other.resource_, {})),
+      more_(std::exchange(other.more_, nullptr)) {}
+Target& Target::operator=(const Target&) = default;
+Target& Target::operator=(Target&& other) noexcept {
+  Target moved(std::move(other));
+  std::swap(kind_, moved.kind_);
+  resource_.swap(moved.resource_);
+  more_.swap(moved.more_);
+  return *this;
+}
 Target::~Target() = default;
 
-const Target::Description& Target::description() const noexcept {
-  static const Description moved_from;
-  return description_ ? *description_ : moved_from;
+const Target::More& Target::more() const noexcept {
+  if (more_) return *more_;
+  static const More nothing;
+  return nothing;
 }
 
-Target::Kind Target::kind() const noexcept { return description().kind; }
-const std::string& Target::resource() const noexcept { return description().resource; }
+Target::Kind Target::kind() const noexcept { return kind_; }
+const std::string& Target::resource() const noexcept { return resource_; }
 const std::vector<std::string>& Target::more_resources() const noexcept {
-  return description().more_resources;
+  return more().more_resources;
 }
-const std::string& Target::owner() const noexcept { return description().owner; }
-std::size_t Target::permits() const noexcept { return description().permits; }
-std::chrono::nanoseconds Target::hold_at_least() const noexcept {
-  return description().hold_at_least;
-}
+const std::string& Target::owner() const noexcept { return more().owner; }
+std::size_t Target::permits() const noexcept { return more().permits; }
+std::chrono::nanoseconds Target::hold_at_least() const noexcept { return more().hold_at_least; }
 
 /// What the functions of the public header may do.
 struct TargetMaker {
-  using Description = Target::Description;
-  [[nodiscard]] static Target make(Description description) {
-    return Target(std::move(description));
+  using More = Target::More;
+  [[nodiscard]] static Target make(Target::Kind kind, std::string resource, More more) {
+    return Target(kind, std::move(resource), std::move(more));
   }
 };
 
 Target shared(std::string resource) {
-  return TargetMaker::make({Target::Kind::shared, std::move(resource), {}, {}, 0, {}});
+  return TargetMaker::make(Target::Kind::shared, std::move(resource), {});
 }
 
 Target owned(std::string resource, std::string owner) {
-  return TargetMaker::make({Target::Kind::owned, std::move(resource), {}, std::move(owner), 0, {}});
+  return TargetMaker::make(Target::Kind::owned, std::move(resource), {.owner = std::move(owner)});
 }
 
 Target permit(std::string resource, std::size_t permits, std::chrono::nanoseconds hold_at_least) {
-  return TargetMaker::make(
-      {Target::Kind::permit, std::move(resource), {}, {}, permits, hold_at_least});
+  return TargetMaker::make(Target::Kind::permit, std::move(resource),
+                           {.permits = permits, .hold_at_least = hold_at_least});
 }
 
 Target all_of(std::vector<std::string> resources, std::chrono::nanoseconds hold_at_least) {
-  TargetMaker::Description several{Target::Kind::all_of, {}, {}, {}, 0, hold_at_least};
+  std::string first;
   if (!resources.empty()) {
-    several.resource = std::move(resources.front());
+    first = std::move(resources.front());
     resources.erase(resources.begin());
   }
-  several.more_resources = std::move(resources);
-  return TargetMaker::make(std::move(several));
+  return TargetMaker::make(
+      Target::Kind::all_of, std::move(first),
+      {.more_resources = std::move(resources), .hold_at_least = hold_at_least});
 }
 
 Target interval(std::string resource, std::chrono::nanoseconds hold_at_least) {
-  return TargetMaker::make(
-      {Target::Kind::exclusive, std::move(resource), {}, {}, 0, hold_at_least});
+  return TargetMaker::make(Target::Kind::exclusive, std::move(resource),
+                           {.hold_at_least = hold_at_least});
 }
 
 }  // namespace redlock
