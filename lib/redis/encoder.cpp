@@ -372,7 +372,7 @@ void Encoder::format(Frame& frame, core::Verb verb, std::string_view resource, c
 std::string_view Encoder::encode(core::Verb verb, core::ScriptForm script_form, Dialect dialect,
                                  std::string_view resource, const Token& token, core::Duration ttl,
                                  std::int64_t number, const Terms& terms) {
-  Frame& frame = frames_.at(static_cast<std::size_t>(verb));
+  Frame& frame = frames_.at(static_cast<std::size_t>(verb))[resource.size() % lengths];
   const std::string_view letters = token.view();
   const bool always_same = verb == core::Verb::read_clock || verb == core::Verb::read_marker;
   if (always_same && !frame.bytes.empty()) return frame.bytes;

@@ -68,7 +68,9 @@ class Encoder {
   void reserve_for(core::Duration duration) noexcept {
     if (reserved_for_ == duration) return;
     reserved_for_ = duration;
-    for (Frame& frame : frames_) frame.bytes.clear();
+    for (auto& frames : frames_) {
+      for (Frame& frame : frames) frame.bytes.clear();
+    }
   }
 
  private:
@@ -90,7 +92,10 @@ class Encoder {
               std::int64_t number, const Terms& terms) const;
 
   core::Duration reserved_for_ = core::shortest_reservation;
-  std::array<Frame, core::verbs> frames_;
+  /// By the length of the resource's name, so that a few lengths in turn do not displace each
+  /// other.
+  static constexpr std::size_t lengths = 4;
+  std::array<std::array<Frame, lengths>, core::verbs> frames_;
 };
 
 /// The request of core::Verb::mark_plain. Where the marker is not the expected one, the node gets
