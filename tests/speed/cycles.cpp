@@ -1,0 +1,110 @@
+// A fixed number of lock cycles through the asynchronous interface, to be counted from outside:
+//
+//   cycles IN_FLIGHT CYCLES plain|guarded|fenced NODE…
+//
+// `tests/speed/run` runs it under callgrind and strace, once with few and once with many cycles:
+// the difference is what cycles cost, without the start and the end.
+#include <uv.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <iostream>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "redlock/async_client.hpp"
+#include "redlock/deployment.hpp"
+
+namespace {
+
+using redlock::AcquireOptions;
+using redlock::AsyncClient;
+using redlock::Lease;
+using redlock::Result;
+using redlock::RoundReport;
+
+/// A lane runs one cycle after the other, on a resource of its own.
+class Lanes {
+ public:
+  Lanes(AsyncClient& client, std::size_t in_flight, std::uint64_t cycles, bool fencing)
+      : client_(client), cycles_left_(cycles), running_(in_flight), fencing_(fencing) {
+    for (std::size_t lane = 0; lane < in_flight; ++lane) {
+      resources_.push_back("speed/" + std::to_string(lane));
+    }
+  }
+
+  void start() {
+    for (const std::string& resource : resources_) begin(resource);
+  }
+
+  [[nodiscard]] std::uint64_t failures() const noexcept { return failures_; }
+
+ private:
+  void begin(const std::string& resource) {
+    if (cycles_left_ == 0) {
+      if (--running_ == 0) client_.close({});
+      return;
+    }
+    --cycles_left_;
+    AcquireOptions options;
+    options.fencing = fencing_;
+    client_.try_acquire(resource, std::move(options), [this, &resource](Result<Lease> lease) {
+      if (!lease) return fail(resource);
+      client_.release(*std::move(lease), [this, &resource](const Result<RoundReport>& round) {
+        if (!round) return fail(resource);
+        begin(resource);
+      });
+    });
+  }
+
+  void fail(const std::string& resource) {
+    ++failures_;
+    begin(resource);
+  }
+
+  AsyncClient& client_;
+  std::vector<std::string> resources_;
+  std::uint64_t cycles_left_;
+  std::size_t running_;
+  bool fencing_;
+  std::uint64_t failures_ = 0;
+};
+
+int run(std::span<char*> words) {
+  const auto in_flight = static_cast<std::size_t>(std::strtoull(words[1], nullptr, 10));
+  const std::uint64_t cycles = std::strtoull(words[2], nullptr, 10);
+  const std::string_view kind = words[3];
+  redlock::ClientOptions options;
+  for (char* node : words.subspan(4)) options.nodes.emplace_back(node);
+  if (kind == "guarded") {
+    // Nodes that were met before are none to open a deployment on.
+    static_cast<void>(redlock::bootstrap(options));
+  } else {
+    options.guards.restart = options.guards.clock = false;
+  }
+  uv_loop_t loop{};
+  if (::uv_loop_init(&loop) != 0) return EXIT_FAILURE;
+  auto client = AsyncClient::create(std::move(options), &loop);
+  if (!client) {
+    std::cerr << client.error().message << '\n';
+    return EXIT_FAILURE;
+  }
+  Lanes lanes(*client, in_flight, cycles, kind == "fenced");
+  lanes.start();
+  ::uv_run(&loop, UV_RUN_DEFAULT);
+  std::cout << lanes.failures() << " of " << cycles << " cycles failed\n";
+  return lanes.failures() == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+  if (count < 5) {
+    std::cerr << "usage: cycles IN_FLIGHT CYCLES plain|guarded|fenced NODE...\n";
+    return 64;
+  }
+  return run(std::span(words, static_cast<std::size_t>(count)));
+}
