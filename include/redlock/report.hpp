@@ -3,10 +3,10 @@
 #include "redlock/language.hpp"
 
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
@@ -45,96 +45,52 @@ struct NodeReport {
   std::string message;  ///< timeout, unreachable, error, excluded: why
 };
 
-/// The parts of all nodes in a round, in the order in which they were configured: to be read like a
-/// `std::vector<NodeReport>` that does not change. Each part is made when it is asked for, so that
-/// the usual report, which nobody reads, costs nothing.
+/// The parts of all nodes in a round, in the order in which they were configured: read like a
+/// `std::vector<NodeReport>` that does not change. They are made when one of them is looked at for
+/// the first time, so that the usual report, which nobody reads, costs nothing.
 ///
 /// Thread safety: a value. It does not need the client that it came from.
 class REDLOCK_EXPORT NodeReports {
  public:
-  class Iterator {
-   public:
-    using iterator_category = std::input_iterator_tag;
-    using iterator_concept = std::random_access_iterator_tag;
-    using difference_type = std::ptrdiff_t;
-    using value_type = NodeReport;
-    using reference = NodeReport;
-    /// Keeps the part alive while a member of it is looked at.
-    struct pointer {
-      NodeReport part;
-      [[nodiscard]] const NodeReport* operator->() const noexcept { return &part; }
-    };
-
-    Iterator() noexcept = default;
-    [[nodiscard]] NodeReport operator*() const { return (*parts_)[position()]; }
-    [[nodiscard]] pointer operator->() const { return {**this}; }
-    [[nodiscard]] NodeReport operator[](difference_type distance) const {
-      return *(*this + distance);
-    }
-    Iterator& operator++() noexcept { return *this += 1; }
-    Iterator& operator--() noexcept { return *this -= 1; }
-    Iterator operator++(int) noexcept { return std::exchange(*this, *this + 1); }
-    Iterator operator--(int) noexcept { return std::exchange(*this, *this - 1); }
-    Iterator& operator+=(difference_type distance) noexcept {
-      position_ += distance;
-      return *this;
-    }
-    Iterator& operator-=(difference_type distance) noexcept { return *this += -distance; }
-    friend Iterator operator+(Iterator at, difference_type distance) noexcept {
-      return at += distance;
-    }
-    friend Iterator operator+(difference_type distance, Iterator at) noexcept {
-      return at += distance;
-    }
-    friend Iterator operator-(Iterator at, difference_type distance) noexcept {
-      return at -= distance;
-    }
-    friend difference_type operator-(const Iterator& a, const Iterator& b) noexcept {
-      return a.position_ - b.position_;
-    }
-    friend bool operator==(const Iterator& a, const Iterator& b) noexcept {
-      return a.position_ == b.position_;
-    }
-    friend auto operator<=>(const Iterator& a, const Iterator& b) noexcept {
-      return a.position_ <=> b.position_;
-    }
-
-   private:
-    friend class NodeReports;
-    Iterator(const NodeReports& parts, difference_type position) noexcept
-        : parts_(&parts), position_(position) {}
-    [[nodiscard]] std::size_t position() const noexcept {
-      return static_cast<std::size_t>(position_);
-    }
-
-    const NodeReports* parts_ = nullptr;
-    difference_type position_ = 0;
-  };
   using value_type = NodeReport;
-  using const_iterator = Iterator;
-  using iterator = Iterator;
   using size_type = std::size_t;
+  using const_iterator = const NodeReport*;
+  using iterator = const_iterator;
 
   NodeReports() noexcept = default;
   NodeReports(std::vector<NodeReport> parts);
+  NodeReports(const NodeReports& other);
+  NodeReports(NodeReports&& other) noexcept
+      : parts_(other.parts_.exchange(nullptr, std::memory_order_relaxed)),
+        urls_(std::move(other.urls_)),
+        round_trips_(other.round_trips_),
+        granted_(other.granted_),
+        size_(std::exchange(other.size_, std::uint8_t{0})) {}
+  NodeReports& operator=(NodeReports other) noexcept;
+  ~NodeReports() {
+    if (parts_.load(std::memory_order_relaxed) != nullptr) forget_parts();
+  }
 
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
   [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
   /// Below `size()`.
-  [[nodiscard]] NodeReport operator[](std::size_t node) const;
+  [[nodiscard]] const NodeReport& operator[](std::size_t node) const { return parts()[node]; }
   /// As `operator[]`. Throws std::out_of_range.
-  [[nodiscard]] NodeReport at(std::size_t node) const;
-  [[nodiscard]] Iterator begin() const noexcept { return {*this, 0}; }
-  [[nodiscard]] Iterator end() const noexcept {
-    return {*this, static_cast<std::ptrdiff_t>(size_)};
-  }
+  [[nodiscard]] const NodeReport& at(std::size_t node) const { return parts().at(node); }
+  [[nodiscard]] const_iterator begin() const { return parts().data(); }
+  [[nodiscard]] const_iterator end() const { return parts().data() + size_; }
 
-  /// The library's: nodes that granted, and others that have not answered. `urls` of all.
+  /// The library's: of nodes that granted, and others that have not answered.
   struct Plain;
   explicit NodeReports(Plain&& plain) noexcept;
 
  private:
-  std::shared_ptr<const std::vector<NodeReport>> parts_;  // none where each is plain
+  using Parts = std::vector<NodeReport>;
+  [[nodiscard]] const Parts& parts() const;
+  [[nodiscard]] const Parts& make_parts() const;
+  void forget_parts() noexcept;
+
+  mutable std::atomic<const Parts*> parts_{nullptr};  // owned; none as long as nobody looks
   std::shared_ptr<const std::vector<std::string>> urls_;
   std::array<std::chrono::nanoseconds, limits::nodes> round_trips_{};
   std::uint16_t granted_ = 0;  // a bit each

@@ -1,6 +1,5 @@
 #include "runtime/node_reports.hpp"
 
-#include <stdexcept>
 #include <utility>
 
 #include "support/assert.hpp"
@@ -10,7 +9,7 @@ namespace redlock {
 NodeReports::NodeReports(std::vector<NodeReport> parts)
     : size_(static_cast<std::uint8_t>(parts.size())) {
   REDLOCK_ASSERT(parts.size() <= limits::nodes);
-  parts_ = std::make_shared<const std::vector<NodeReport>>(std::move(parts));
+  parts_ = std::make_unique<const Parts>(std::move(parts)).release();
 }
 
 NodeReports::NodeReports(Plain&& plain) noexcept
@@ -19,20 +18,46 @@ NodeReports::NodeReports(Plain&& plain) noexcept
       granted_(plain.granted.bits()),
       size_(static_cast<std::uint8_t>(plain.size)) {}
 
-NodeReport NodeReports::operator[](std::size_t node) const {
-  REDLOCK_ASSERT(node < size_);
-  if (parts_) return (*parts_)[node];
-  NodeReport report;
-  report.url = (*urls_)[node];
-  if (((granted_ >> node) & 1U) == 0) return report;
-  report.vote = Vote::granted;
-  report.round_trip = round_trips_[node];
-  return report;
+NodeReports::NodeReports(const NodeReports& other)
+    : urls_(other.urls_),
+      round_trips_(other.round_trips_),
+      granted_(other.granted_),
+      size_(other.size_) {
+  // Those of plain ones are made again where somebody looks.
+  if (!urls_ && size_ > 0) parts_ = std::make_unique<const Parts>(other.parts()).release();
 }
 
-NodeReport NodeReports::at(std::size_t node) const {
-  if (node >= size_) throw std::out_of_range("a report of fewer nodes");
-  return (*this)[node];
+NodeReports& NodeReports::operator=(NodeReports other) noexcept {
+  other.parts_ = parts_.exchange(other.parts_);
+  urls_.swap(other.urls_);
+  round_trips_ = other.round_trips_;
+  granted_ = other.granted_;
+  size_ = other.size_;
+  return *this;
 }
+
+const NodeReports::Parts& NodeReports::parts() const {
+  const Parts* const made = parts_.load(std::memory_order_acquire);
+  return made != nullptr ? *made : make_parts();
+}
+
+const NodeReports::Parts& NodeReports::make_parts() const {
+  auto parts = std::make_unique<Parts>(size_);
+  for (std::size_t node = 0; node < size_; ++node) {
+    NodeReport& report = (*parts)[node];
+    report.url = (*urls_)[node];
+    if (((granted_ >> node) & 1U) == 0) continue;
+    report.vote = Vote::granted;
+    report.round_trip = round_trips_[node];
+  }
+  // Of two threads that look at the same time, one is first.
+  const Parts* first = nullptr;
+  if (!parts_.compare_exchange_strong(first, parts.get(), std::memory_order_acq_rel)) {
+    return *first;
+  }
+  return *parts.release();
+}
+
+void NodeReports::forget_parts() noexcept { delete parts_.load(std::memory_order_relaxed); }
 
 }  // namespace redlock

@@ -63,7 +63,7 @@ static_assert(sizeof(Mutex) <= pointer && sizeof(RecursiveMutex) <= pointer);
 static_assert(sizeof(SharedMutex) <= pointer && sizeof(Election) <= pointer);
 static_assert(sizeof(AsyncElection) <= pointer);
 static_assert(sizeof(AsyncMutex) <= pointer && sizeof(AsyncMutexGuard) <= pointer);
-static_assert(sizeof(Target) <= pointer && sizeof(Awaitable<Lease>) <= pointer);
+static_assert(sizeof(Awaitable<Lease>) <= pointer);
 
 // Values and options are copied freely.
 static_assert(std::is_copy_constructible_v<Target> && std::is_copy_assignable_v<Target>);

@@ -7,6 +7,7 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "runtime/explain.hpp"
@@ -82,6 +83,29 @@ TEST(NodeReports, AreReadLikeAVector) {
   EXPECT_EQ(all, "abc");
   EXPECT_THROW(static_cast<void>(nodes.at(3)), std::out_of_range);
   EXPECT_TRUE(NodeReports().empty());
+  EXPECT_EQ(NodeReports().begin(), NodeReports().end());
+}
+
+TEST(NodeReports, AreValues) {
+  core::Round round = begun();
+  round.record(1, Vote::granted, {{}, 1ms});
+  NodeReports plain = report_round(round, urls, 3ms, 9s).nodes;
+  round.record(2, Vote::refused, {"somebody", 2ms, 4s});
+  NodeReports told = report_round(round, urls, 3ms, 9s).nodes;
+  for (NodeReports* const one : {&plain, &told}) {
+    const std::string holder = (*one)[2].holder;
+    NodeReports copy = *one;
+    EXPECT_EQ(copy[2].holder, holder);
+    EXPECT_NE(&copy[2], &(*one)[2]);
+    const NodeReports moved = std::move(copy);
+    EXPECT_EQ(moved[2].holder, holder);
+    EXPECT_EQ(moved.size(), 3U);
+  }
+  std::swap(plain, told);
+  EXPECT_EQ(plain[2].holder, "somebody");
+  EXPECT_EQ(told[2].holder, "");
+  plain = NodeReports();
+  EXPECT_TRUE(plain.empty());
 }
 
 }  // namespace
