@@ -101,7 +101,7 @@ void Engine::fire_due() {
 }
 
 void Engine::touch(Claim& claim) {
-  if (claim.touched || !may_be_decided(claim)) return;
+  if (claim.touched) return;
   claim.touched = true;
   touched_.push_back(claim.index);
 }
@@ -116,6 +116,7 @@ void Engine::judge_touched() {
     while (next < touched_.size()) {
       Claim& claim = claims_.at(touched_[next++]);
       claim.touched = false;
+      if (!may_be_decided(claim)) continue;
       judge(claim);
       finish_if_clean(claim);
     }

@@ -8,10 +8,10 @@
 
 #include "core/admission.hpp"
 #include "core/link.hpp"
+#include "core/node_reports.hpp"
 #include "redis/visible.hpp"
 #include "redlock/inspection.hpp"
 #include "redlock/token.hpp"
-#include "runtime/node_reports.hpp"
 
 namespace redlock::runtime {
 namespace {

@@ -1,4 +1,4 @@
-#include "runtime/node_reports.hpp"
+#include "core/node_reports.hpp"
 
 #include <utility>
 
