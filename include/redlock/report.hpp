@@ -71,7 +71,9 @@ class REDLOCK_EXPORT NodeReports {
     if (parts_.load(std::memory_order_relaxed) != nullptr) forget_parts();
   }
 
+  /// How many nodes the round asked.
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
+  /// Whether nothing was sent.
   [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
   /// Below `size()`.
   [[nodiscard]] const NodeReport& operator[](std::size_t node) const { return parts()[node]; }
