@@ -58,6 +58,8 @@ const NodeReports::Parts& NodeReports::make_parts() const {
   return *parts.release();
 }
 
-void NodeReports::forget_parts() noexcept { delete parts_.load(std::memory_order_relaxed); }
+void NodeReports::forget_parts() noexcept {
+  const std::unique_ptr<const Parts> owned(parts_.load(std::memory_order_relaxed));
+}
 
 }  // namespace redlock

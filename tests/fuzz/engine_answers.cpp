@@ -6,6 +6,7 @@
 #include <array>
 #include <deque>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -371,7 +372,8 @@ class Driver {
 
   /// What the caller reads about the round.
   void report(const core::Round* round, Errc code, core::Duration elapsed) {
-    RoundReport report = runtime::report_round(*round, engine_.settings().nodes, elapsed, {});
+    const auto urls = std::make_shared<const std::vector<std::string>>(engine_.settings().nodes);
+    RoundReport report = runtime::report_round(*round, urls, elapsed, {});
     for (const NodeReport& node : report.nodes) REDLOCK_ASSERT(harmless(node.message));
     const Error error = runtime::explain(code, "resource", std::move(report));
     REDLOCK_ASSERT(harmless(error.message) && error.message.size() < 4000);
