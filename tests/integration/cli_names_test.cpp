@@ -7,6 +7,7 @@
 
 #include "integration/cli_tool.hpp"
 #include "support/eventually.hpp"
+#include "support/redis_server.hpp"
 
 namespace redlock::test {
 namespace {
