@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <string_view>
 
 #include "core/messages.hpp"
@@ -19,5 +20,8 @@ struct AssentForm {
 /// and not parsed. classify() says the same of these answers.
 using AssentForms = std::array<AssentForm, core::verbs>;
 [[nodiscard]] AssentForms assent_forms(Dialect dialect, Protocol protocol) noexcept;
+
+/// In which letters a node says that it released all of so many, which are one call of Releases.
+[[nodiscard]] std::string_view all_released(std::size_t count) noexcept;
 
 }  // namespace redlock::redis

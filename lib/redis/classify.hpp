@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "core/messages.hpp"
 #include "redis/dialect.hpp"
@@ -25,6 +26,11 @@ struct Classified {
   std::int64_t ticket = 0;
   bool is_first = false;
 };
+
+/// What one answer to `count` releases by Releases says of each. Nothing: no Redis server answers
+/// like this.
+[[nodiscard]] std::optional<std::vector<Classified>> classify_releases(const Value& value,
+                                                                       std::size_t count);
 
 /// How many values answer a verb.
 [[nodiscard]] constexpr std::size_t values_expected(core::Verb verb) noexcept {

@@ -113,6 +113,26 @@ std::optional<Classified> classify_release(const Value& value) noexcept {
   }
 }
 
+std::optional<std::vector<Classified>> classify_releases(const Value& value, std::size_t count) {
+  if (value.type == Type::error) {
+    return std::vector<Classified>(count, error_of_script(value));
+  }
+  const auto all = static_cast<std::int64_t>(count);
+  if (value.type == Type::integer && value.integer >= 0 && value.integer <= all) {
+    // Fewer: some had expired meanwhile, and nobody knows which. None of them is there any more.
+    const Reply reply = value.integer == all ? Reply::released : Reply::gone;
+    return std::vector<Classified>(count, Classified{.reply = reply});
+  }
+  if (value.type != Type::array || value.elements.size() != count) return std::nullopt;
+  std::vector<Classified> answers;
+  for (const Value* element : value.elements) {
+    const std::optional<Classified> answer = classify_release(*element);
+    if (!answer || answer->holds) return std::nullopt;
+    answers.push_back(*answer);
+  }
+  return answers;
+}
+
 std::optional<Classified> classify_inspect(const Value& value) noexcept {
   if (value.type == Type::error) return error_of_script(value);
   if (value.type != Type::array) return std::nullopt;

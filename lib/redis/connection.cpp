@@ -1,11 +1,13 @@
 #include "redis/connection.hpp"
 
+#include <algorithm>
 #include <span>
 #include <string>
 #include <utility>
 
 #include "redis/classify.hpp"
 #include "redis/keys.hpp"
+#include "redis/releases.hpp"
 #include "support/assert.hpp"
 
 namespace redlock::redis {
@@ -28,8 +30,16 @@ void Connection::open() {
 
 void Connection::send(std::string_view encoded, const core::Stamp& stamp) {
   REDLOCK_ASSERT(state_ == State::ready);
-  unanswered_.push(stamp);
+  unanswered_.push({stamp});
   stream_.outbox().append(encoded);
+}
+
+void Connection::send_releases(std::string_view encoded, std::span<const core::Stamp> stamps) {
+  REDLOCK_ASSERT(state_ == State::ready && !stamps.empty() && stamps.size() <= Releases::most);
+  const auto count = static_cast<std::uint8_t>(stamps.size());
+  for (const core::Stamp& stamp : stamps) unanswered_.push({stamp, count});
+  stream_.outbox().append(encoded);
+  releases_form_ = core::ScriptForm::digest;
 }
 
 void Connection::flush() { stream_.flush(); }
@@ -75,11 +85,17 @@ void Connection::take_assents() {
   if (state_ != State::ready || values_taken_ != 0) return;
   assents_.clear();
   while (!unanswered_.empty()) {
-    const core::Stamp& stamp = unanswered_.front();
-    const AssentForm& form = assent_forms_[static_cast<std::size_t>(stamp.verb)];
-    if (form.bytes.empty() || !reader_.skip(form.bytes)) break;
-    assents_.push_back({stamp, form.reply});
-    unanswered_.pop();
+    const Request& request = unanswered_.front();
+    const AssentForm& form = assent_forms_[static_cast<std::size_t>(request.stamp.verb)];
+    if (request.releases > 1) {
+      if (!reader_.skip(all_released(request.releases))) break;
+    } else if (form.bytes.empty() || !reader_.skip(form.bytes)) {
+      break;
+    }
+    for (unsigned left = std::max<unsigned>(request.releases, 1); left > 0; --left) {
+      assents_.push_back({unanswered_.front().stamp, form.reply});
+      unanswered_.pop();
+    }
   }
   if (!assents_.empty()) owner_.on_assents(assents_);
 }
@@ -137,7 +153,8 @@ void Connection::take_answer(const Value& value) {
     violated("an answer that nobody asked for");
     return;
   }
-  const core::Stamp stamp = unanswered_.front();
+  if (unanswered_.front().releases != 0) return take_answer_to_releases(value);
+  const core::Stamp stamp = unanswered_.front().stamp;
   values_[values_taken_++] = &value;
   if (values_taken_ < values_expected(stamp.verb)) return;
   const std::optional<Classified> answer =
@@ -149,6 +166,26 @@ void Connection::take_answer(const Value& value) {
   unanswered_.pop();
   values_taken_ = 0;
   owner_.on_answer(stamp, *answer);
+}
+
+void Connection::take_answer_to_releases(const Value& value) {
+  const std::size_t count = unanswered_.front().releases;
+  const std::optional<std::vector<Classified>> answers = classify_releases(value, count);
+  if (!answers) {
+    violated("an answer that does not fit the request");
+    return;
+  }
+  // In full next time, which makes it known.
+  if (answers->front().reply == core::Reply::script_missing) {
+    releases_form_ = core::ScriptForm::text;
+  }
+  const bool* const destroyed = destroyed_;
+  for (const Classified& answer : *answers) {
+    const core::Stamp stamp = unanswered_.front().stamp;
+    unanswered_.pop();
+    owner_.on_answer(stamp, answer);
+    if (*destroyed || state_ != State::ready) return;
+  }
 }
 
 void Connection::take_push(const Value& value) {

@@ -69,6 +69,10 @@ class Connection final : private uv::StreamListener {
   /// Puts a request of `stamp.verb`, encoded in this connection's dialect(), into the outbox; only
   /// while ready().
   void send(std::string_view encoded, const core::Stamp& stamp);
+  /// The same for a call of Releases: one answer to as many requests, at least one.
+  void send_releases(std::string_view encoded, std::span<const core::Stamp> stamps);
+  /// How such a call is to be made: in full where the server said that it does not know the script.
+  [[nodiscard]] core::ScriptForm releases_form() const noexcept { return releases_form_; }
 
   /// Hands the outbox to the kernel, with one system call for all that was sent since the last.
   void flush();
@@ -84,6 +88,11 @@ class Connection final : private uv::StreamListener {
   [[nodiscard]] std::size_t unsent() const noexcept { return stream_.unsent(); }
 
  private:
+  struct Request {
+    core::Stamp stamp{};
+    std::uint8_t releases = 0;  ///< the first of so many that are one call; 0: a call of its own
+  };
+
   void on_open() noexcept override;
   void on_bytes(std::string_view bytes) noexcept override;
   void on_failure(const uv::Failure& failure) noexcept override;
@@ -92,6 +101,7 @@ class Connection final : private uv::StreamListener {
   void take(const Value& value);
   void take_handshake(const Value& value);
   void take_answer(const Value& value);
+  void take_answer_to_releases(const Value& value);
   void take_push(const Value& value);
   void report_change(std::string_view key);
   void violated(std::string_view how);
@@ -102,7 +112,8 @@ class Connection final : private uv::StreamListener {
   State state_ = State::fresh;
   Dialect dialect_ = Dialect::classic;
   std::optional<Handshake> handshake_;
-  support::Ring<core::Stamp> unanswered_;
+  support::Ring<Request> unanswered_;
+  core::ScriptForm releases_form_ = core::ScriptForm::digest;
   AssentForms assent_forms_{};
   std::vector<core::Assent> assents_;               // kept, so that nothing is allocated
   std::array<const Value*, most_values> values_{};  // in reader_, of the request being answered

@@ -63,6 +63,7 @@ void Driver::carry_out(const core::Connect& command) {
 
 void Driver::carry_out(const core::Disconnect& command) {
   Node& node = *nodes_[command.node];
+  send_releases();
   // What was sent in this step still goes: a release behind a SET that was given up.
   if (node.ready()) node.connection().flush();
   node.disconnect(uv::CloseMode::reset);
@@ -96,6 +97,13 @@ void Driver::carry_out(const core::Send& command) {
     terms.quiet = place->quiet;
     terms.reserved_for = place->reserved_for;
   }
+  // By token it may be a hold, one of several.
+  const bool simple = claim->purpose == core::Claim::Purpose::acquire && terms.none();
+  if (command.stamp.verb == core::Verb::release && command.form == core::ScriptForm::digest &&
+      simple) {
+    return gather_release(command, *claim);
+  }
+  send_releases();
   std::array<std::string_view, redis::dialects> encoded{};
   command.nodes.each([&](NodeIndex node) {
     redis::Connection& connection = nodes_[node]->connection();
@@ -110,6 +118,31 @@ void Driver::carry_out(const core::Send& command) {
     connection.send(encoded[which], command.stamp);
   });
   dirty_ = dirty_ | command.nodes;
+}
+
+void Driver::gather_release(const core::Send& command, const core::Claim& claim) {
+  if (releases_.full() || command.nodes != releases_for_) send_releases();
+  releases_for_ = command.nodes;
+  releases_.add(claim.terms.resource, claim.token);
+  release_stamps_.push_back(command.stamp);
+  dirty_ = dirty_ | command.nodes;
+}
+
+void Driver::send_releases() {
+  if (release_stamps_.empty()) return;
+  std::string_view call;
+  core::ScriptForm encoded{};
+  releases_for_.each([&](NodeIndex node) {
+    // It may have gone since.
+    if (!nodes_[node]->ready()) return;
+    redis::Connection& connection = nodes_[node]->connection();
+    const core::ScriptForm form = connection.releases_form();
+    if (call.empty() || form != encoded) call = releases_.encode(form, engine_.reserved_for());
+    encoded = form;
+    connection.send_releases(call, release_stamps_);
+  });
+  releases_.clear();
+  release_stamps_.clear();
 }
 
 void Driver::carry_out(const core::SendUpkeep& command) {
@@ -134,6 +167,7 @@ void Driver::carry_out(const core::KillOld& command) {
 
 void Driver::send_upkeep(const core::Request& request, core::ScriptForm form, std::string_view key,
                          std::int64_t number, const redis::Terms& terms) {
+  send_releases();
   request.nodes.each([&](NodeIndex node) {
     redis::Connection& connection = nodes_[node]->connection();
     connection.send(encoders_[0].encode(request.stamp.verb, form, connection.dialect(), key,
@@ -144,6 +178,7 @@ void Driver::send_upkeep(const core::Request& request, core::ScriptForm form, st
 }
 
 void Driver::send_name(const core::Request& request) {
+  send_releases();
   const core::Settings& settings = engine_.settings();
   const auto kept =
       std::chrono::ceil<std::chrono::milliseconds>(core::name_kept_for(settings.max_ttl));
@@ -158,6 +193,7 @@ void Driver::send_name(const core::Request& request) {
 void Driver::carry_out(const core::SendMarker& command) {
   const NodeIndex node = command.write->node;
   const bool plain = command.stamp.verb == core::Verb::mark_plain;
+  send_releases();
   nodes_[node]->connection().send(
       plain ? redis::marker_transaction(*command.write) : redis::marker_write(*command.write),
       command.stamp);
@@ -273,6 +309,7 @@ void Driver::on_turn() noexcept {
   destroyed_ = nullptr;
   if (!engine_.uncovered().empty()) step(core::TurnEnd{});
   in_turn_end_ = false;
+  send_releases();
   dirty_.each([&](NodeIndex node) {
     if (nodes_[node]->ready()) nodes_[node]->connection().flush();
   });

@@ -14,6 +14,7 @@
 
 #include "core/engine.hpp"
 #include "redis/encoder.hpp"
+#include "redis/releases.hpp"
 #include "redlock/metrics.hpp"
 #include "runtime/configuration.hpp"
 #include "runtime/kernel_randomness.hpp"
@@ -114,6 +115,9 @@ class Driver final : private NodeOwner {
   void carry_out(const Outcome& outcome) {
     listener_.on_outcome(stepped_at_, outcome);
   }
+  void gather_release(const core::Send& command, const core::Claim& claim);
+  /// Those that were gathered. Before anything else is sent, so that the order stays.
+  void send_releases();
   void send_name(const core::Request& request);
   void send_upkeep(const core::Request& request, core::ScriptForm form, std::string_view key,
                    std::int64_t number, const redis::Terms& terms = {});
@@ -128,6 +132,9 @@ class Driver final : private NodeOwner {
   KernelRandomness randomness_;
   core::Engine engine_;
   std::array<redis::Encoder, redis::dialects> encoders_;  // by dialect
+  redis::Releases releases_;  // gathered, for the same nodes
+  core::NodeSet releases_for_;
+  std::vector<core::Stamp> release_stamps_;
   std::vector<core::Command> commands_;
   Token keeper_{};  // of the lock that is being broken
   bool stepping_ = false;

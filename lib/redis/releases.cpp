@@ -1,0 +1,68 @@
+#include "redis/releases.hpp"
+
+#include <array>
+#include <charconv>
+#include <chrono>
+
+#include "redis/scripts_embedded.hpp"
+#include "support/assert.hpp"
+
+namespace redlock::redis {
+namespace {
+
+constexpr std::string_view end_of_line = "\r\n";
+
+/// "*5", "$3"
+void append_size(std::string& out, char kind, std::size_t size) {
+  std::array<char, 24> line;
+  line[0] = kind;
+  char* end = std::to_chars(line.data() + 1, line.data() + line.size() - 2, size).ptr;
+  *end++ = '\r';
+  *end++ = '\n';
+  out.append(line.data(), end);
+}
+
+void append_word(std::string& out, std::string_view word) {
+  append_size(out, '$', word.size());
+  out.append(word).append(end_of_line);
+}
+
+/// The words of the call that are always the same.
+std::string beginning_of(core::ScriptForm form) {
+  const bool by_digest = form == core::ScriptForm::digest;
+  std::string words;
+  append_word(words, by_digest ? "EVALSHA" : "EVAL");
+  append_word(words, by_digest ? scripts::releases.sha1 : scripts::releases.text);
+  return words;
+}
+
+}  // namespace
+
+void Releases::add(std::string_view resource, const Token& token) {
+  REDLOCK_ASSERT(!full());
+  append_word(resources_, resource);
+  append_word(tokens_, token.view());
+  ++count_;
+}
+
+std::string_view Releases::encode(core::ScriptForm form, core::Duration reserved_for) {
+  static const std::string by_digest = beginning_of(core::ScriptForm::digest);
+  static const std::string in_full = beginning_of(core::ScriptForm::text);
+  constexpr std::size_t further_words = 4;
+  const auto milliseconds = std::chrono::floor<std::chrono::milliseconds>(reserved_for).count();
+  call_.clear();
+  append_size(call_, '*', 2 * count_ + further_words);
+  call_.append(form == core::ScriptForm::digest ? by_digest : in_full);
+  append_word(call_, std::to_string(count_));
+  call_.append(resources_).append(tokens_);
+  append_word(call_, std::to_string(milliseconds));
+  return call_;
+}
+
+void Releases::clear() noexcept {
+  count_ = 0;
+  resources_.clear();
+  tokens_.clear();
+}
+
+}  // namespace redlock::redis

@@ -1,0 +1,32 @@
+-- KEYS: resources. ARGV: their tokens, and for how many milliseconds a free resource is reserved for who is first in its
+-- queue.
+-- What release.lua does, for many locks in one call, which costs the node a fraction of as many calls: locks of one
+-- resource that nobody shares, without an interval. How many were deleted: none is there. Else of each 1: deleted;
+-- 0: there is nothing; -1: not ours.
+-- pcall, because every error (NOPERM, READONLY, ...) must reach the caller word for word.
+local pcall = redis.pcall
+local found = pcall('mget', 'redlock:node:awaited', unpack(KEYS))
+if found.err then
+  return found
+end
+local simple = not found[1]
+for i = 1, #KEYS do
+  simple = simple and found[i + 1] == ARGV[i]
+end
+if simple then
+  return pcall('del', unpack(KEYS))
+end
+
+-- with: waiters
+local results = {}
+for i, key in ipairs(KEYS) do
+  if found[i + 1] == ARGV[i] then
+    results[i] = found[1] and pass_on(key, ARGV[#KEYS + 1]) and 1 or pcall('del', key)
+  elseif found[i + 1] then
+    results[i] = -1
+  else
+    -- A key of another type is somebody else's.
+    results[i] = pcall('exists', key) == 1 and -1 or 0
+  end
+end
+return results

@@ -1,0 +1,159 @@
+// What a connection makes of the one answer to a call of Releases.
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "redis/connection.hpp"
+#include "redis/encoder.hpp"
+#include "redis/releases.hpp"
+#include "support/fake_server.hpp"
+#include "support/redis_connection.hpp"
+#include "support/resp.hpp"
+
+namespace redlock::redis {
+namespace {
+
+using core::Reply;
+using core::Stamp;
+using core::Verb;
+namespace resp = test::resp;
+
+class ReleasesToFake : public testing::Test {
+ protected:
+  void SetUp() override {
+    connection_ = std::make_unique<Connection>(loop_.get(), tcp_target(server_.port()), owner_);
+    connection_->open();
+    ASSERT_TRUE(run_until(loop_, [&] { return owner_.ready || owner_.downs > 0; }));
+    ASSERT_TRUE(owner_.ready) << owner_.why;
+  }
+  /// `count` releases in one call, with a SET behind it.
+  void release(std::uint16_t count) {
+    Releases releases;
+    std::vector<Stamp> stamps;
+    for (std::uint16_t round = 0; round < count; ++round) {
+      releases.add("r" + std::to_string(round), Token::parse("me").value());
+      stamps.push_back({.claim = {}, .round = round, .verb = Verb::release});
+    }
+    connection_->send_releases(
+        releases.encode(connection_->releases_form(), std::chrono::milliseconds(20)), stamps);
+    Encoder encoder;
+    connection_->send(
+        encoder.encode(Verb::set, core::ScriptForm::digest, connection_->dialect(), "r",
+                       Token::parse("me").value(), std::chrono::seconds(1), 1),
+        {.claim = {}, .round = count, .verb = Verb::set});
+    EXPECT_EQ(connection_->unanswered(), count + 1U);
+    connection_->flush();
+  }
+  void script_answers(const std::string& answer) {
+    server_.on("EVALSHA", [answer](const test::Command&) -> test::FakeAnswer { return answer; });
+  }
+  std::vector<Reply> replies(std::size_t count) {
+    EXPECT_TRUE(
+        run_until(loop_, [&] { return owner_.answers.size() >= count || owner_.downs > 0; }));
+    std::vector<Reply> replies;
+    for (std::size_t i = 0; i < owner_.answers.size(); ++i) {
+      EXPECT_EQ(owner_.answers[i].stamp.round, i) << "in the order of the requests";
+      replies.push_back(owner_.answers[i].reply);
+    }
+    return replies;
+  }
+
+  test::FakeServer server_;
+  uv::Loop loop_;
+  Recorder owner_;
+  std::unique_ptr<Connection> connection_;
+};
+
+TEST_F(ReleasesToFake, OneNumberAnswersThemAll) {
+  script_answers(resp::integer(12));
+  release(12);
+  std::vector<Reply> expected(12, Reply::released);
+  expected.push_back(Reply::granted);
+  EXPECT_EQ(replies(13), expected);
+}
+
+TEST_F(ReleasesToFake, OneNumberAnswersThemAllByteByByte) {
+  server_.set_chunk(1);
+  script_answers(resp::integer(2));
+  release(2);
+  const std::vector<Reply> expected{Reply::released, Reply::released, Reply::granted};
+  EXPECT_EQ(replies(3), expected);
+}
+
+TEST_F(ReleasesToFake, OneByOneTheyHaveAnAnswerEach) {
+  script_answers(
+      resp::array({resp::integer(1), resp::integer(0), resp::integer(-1), resp::error("NOPERM")}));
+  release(4);
+  const std::vector<Reply> expected{Reply::released, Reply::gone, Reply::taken, Reply::error,
+                                    Reply::granted};
+  EXPECT_EQ(replies(5), expected);
+  EXPECT_TRUE(owner_.answers[3].text.starts_with("NOPERM")) << owner_.answers[3].text;
+}
+
+TEST_F(ReleasesToFake, ASmallerNumberSaysThatNoneIsThere) {
+  script_answers(resp::integer(1));
+  release(2);
+  const std::vector<Reply> expected{Reply::gone, Reply::gone, Reply::granted};
+  EXPECT_EQ(replies(3), expected);
+}
+
+TEST_F(ReleasesToFake, OneThatWasAloneMayHaveAnArray) {
+  script_answers(resp::array({resp::integer(-1)}));
+  release(1);
+  const std::vector<Reply> expected{Reply::taken, Reply::granted};
+  EXPECT_EQ(replies(2), expected);
+}
+
+TEST_F(ReleasesToFake, AnErrorIsTheAnswerToEach) {
+  script_answers(resp::error("READONLY You can't write against a read only replica."));
+  release(3);
+  const std::vector<Reply> expected{Reply::error, Reply::error, Reply::error, Reply::granted};
+  EXPECT_EQ(replies(4), expected);
+  EXPECT_TRUE(owner_.answers[2].text.starts_with("READONLY")) << owner_.answers[2].text;
+}
+
+TEST_F(ReleasesToFake, AScriptThatIsNotKnownIsSentInFullNextTimeOnly) {
+  script_answers(resp::error("NOSCRIPT No matching script."));
+  server_.on("EVAL", [](const test::Command&) -> test::FakeAnswer { return resp::integer(2); });
+  release(2);
+  std::vector<Reply> expected{Reply::script_missing, Reply::script_missing, Reply::granted};
+  EXPECT_EQ(replies(3), expected);
+  owner_.answers.clear();
+  EXPECT_EQ(connection_->releases_form(), core::ScriptForm::text);
+  release(2);
+  EXPECT_EQ(connection_->releases_form(), core::ScriptForm::digest);
+  expected = {Reply::released, Reply::released, Reply::granted};
+  EXPECT_EQ(replies(3), expected);
+}
+
+TEST_F(ReleasesToFake, AnswersThatDoNotFitEndTheConnection) {
+  for (const std::string& answer :
+       {resp::integer(-1), resp::integer(3), resp::array({resp::integer(1)}), resp::status("OK"),
+        resp::array({resp::integer(1), resp::integer(2)}), resp::nil(),
+        resp::array({resp::integer(1), resp::array({resp::integer(1), resp::integer(0)})})}) {
+    owner_ = Recorder();
+    SetUp();
+    script_answers(answer);
+    release(2);
+    ASSERT_TRUE(run_until(loop_, [&] { return owner_.downs > 0; }));
+    EXPECT_EQ(owner_.protocol_error, ProtocolError::violation) << answer;
+    EXPECT_TRUE(owner_.answers.empty()) << answer;
+  }
+}
+
+TEST_F(ReleasesToFake, AnOwnerMayEndTheConnectionInTheMiddle) {
+  script_answers(resp::array({resp::integer(1), resp::integer(0), resp::integer(-1)}));
+  owner_.react = [this] {
+    if (owner_.answers.size() == 2) connection_.reset();
+  };
+  release(3);
+  ASSERT_TRUE(run_until(loop_, [&] { return connection_ == nullptr; }));
+  EXPECT_EQ(owner_.answers.size(), 2U);
+  EXPECT_EQ(owner_.downs, 0);
+}
+
+}  // namespace
+}  // namespace redlock::redis
