@@ -1,3 +1,7 @@
+#include <mutex>
+#include <thread>
+#include <utility>
+
 #include "api/client_core.hpp"
 #include "runtime/boot_time.hpp"
 
@@ -53,6 +57,25 @@ void ClientCore::begin_waiting() noexcept {
 
 void ClientCore::end_waiting() noexcept {
   if (thread_) thread_->end_waiting();
+  ++answered_callers_;
+}
+
+void ClientCore::let_callers_ask() {
+  const std::size_t answered = std::exchange(answered_callers_, 0);
+  if (answered < 2 || loop_is_borrowed()) return;
+  const auto asked = [this] {
+    const std::lock_guard lock(jobs_mutex_);
+    return jobs_.size() + acquires_.size();
+  };
+  // As long as it helps: on other processors they run by themselves.
+  std::size_t before = asked();
+  for (std::size_t i = 0; i < answered; ++i) {
+    std::this_thread::yield();
+    const std::size_t now = asked();
+    if (now == before) break;
+    before = now;
+  }
+  run_jobs();
 }
 
 }  // namespace redlock::api

@@ -47,9 +47,9 @@ RequestId ClientCore::acquire(Target&& target, AcquireOptions&& options, Acquire
     begin_acquire(request, target, options, std::move(done));
   } else {
     enqueue([this, request, target = std::move(target), options = std::move(options),
-             done = std::move(done)]() mutable {
-      begin_acquire(request, target, options, std::move(done));
-    });
+             done = std::move(
+                 done)]() mutable { begin_acquire(request, target, options, std::move(done)); },
+            Place::acquire);
   }
   return request;
 }
@@ -74,7 +74,8 @@ void ClientCore::release(const std::shared_ptr<LeaseCell>& cell, RoundDone done)
   // From here on it is no loss any more.
   if (cell) static_cast<void>(cell->end());
   if (directly()) return begin_release(cell, std::move(done));
-  enqueue([this, cell, done = std::move(done)]() mutable { begin_release(cell, std::move(done)); });
+  enqueue([this, cell, done = std::move(done)]() mutable { begin_release(cell, std::move(done)); },
+          Place::release);
 }
 
 void ClientCore::detach(const std::shared_ptr<LeaseCell>& cell) {

@@ -1,5 +1,7 @@
 #include "api/client_core.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <semaphore>
 #include <system_error>
 #include <utility>
@@ -77,7 +79,7 @@ std::optional<Error> ClientCore::refuse_blocking_call() const {
   return std::nullopt;
 }
 
-void ClientCore::enqueue(Job job) {
+void ClientCore::enqueue(Job job, Place place) {
   if (try_borrow_loop()) {
     job();
     end_turn();
@@ -86,7 +88,7 @@ void ClientCore::enqueue(Job job) {
   {
     const std::lock_guard lock(jobs_mutex_);
     if (wakeup_) {
-      jobs_.push_back(std::move(job));
+      put(std::move(job), place);
       wakeup_->notify();
       if (thread_) thread_->want();
       return;
@@ -96,10 +98,21 @@ void ClientCore::enqueue(Job job) {
   job();
 }
 
+void ClientCore::put(Job job, Place place) {
+  if (place == Place::last) append_acquires();
+  (place == Place::acquire ? acquires_ : jobs_).push_back(std::move(job));
+}
+
+void ClientCore::append_acquires() {
+  std::move(acquires_.begin(), acquires_.end(), std::back_inserter(jobs_));
+  acquires_.clear();
+}
+
 void ClientCore::run_jobs() noexcept {
   const auto self = shared_from_this();
   {
     const std::lock_guard lock(jobs_mutex_);
+    append_acquires();
     running_jobs_.swap(jobs_);
   }
   for (Job& job : running_jobs_) job();
@@ -163,6 +176,7 @@ void ClientCore::tear_down() noexcept {
   {
     const std::lock_guard lock(jobs_mutex_);
     wakeup_.reset();
+    append_acquires();
     late.swap(jobs_);
   }
   for (Job& job : late) job();  // they find no driver, and answer that the client is closed

@@ -196,7 +196,13 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
   [[nodiscard]] bool on_loop_thread() const noexcept;
   [[nodiscard]] bool directly() const noexcept;
   [[nodiscard]] bool loop_is_borrowed() const noexcept { return thread_ && thread_->is_borrowed(); }
-  void enqueue(Job job);
+  /// Its place among what other threads ask for. A release goes ahead of what is to be acquired:
+  /// releases that follow one another are one request (see redis::Releases), and none is meant to
+  /// wait for an acquire.
+  enum class Place : std::uint8_t { last, acquire, release };
+  void enqueue(Job job, Place place = Place::last);
+  void put(Job job, Place place);
+  void append_acquires();
   void run_jobs() noexcept;
   void tear_down() noexcept;
   void answer_the_rest() noexcept;
@@ -246,6 +252,10 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
   void give_back(Pending& call);
   void spend(LeaseCallbacks callbacks);
   void run_completions();
+  /// Callers that were answered in one turn mostly ask again at once, and together: what they ask
+  /// then leaves in one write to each node. So those that are about to run get to, before this turn
+  /// ends.
+  void let_callers_ask();
   void run(Completion& completion) noexcept;
   [[nodiscard]] bool is_to_name_holder(const Pending& call, const core::Failed& outcome) const;
   void name_holder(Unnamed&& unnamed);
@@ -270,6 +280,7 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
 
   std::mutex jobs_mutex_;
   std::vector<Job> jobs_;             // guarded by jobs_mutex_
+  std::vector<Job> acquires_;         // likewise; they come behind jobs_
   std::optional<uv::Wakeup> wakeup_;  // guarded by jobs_mutex_; none once closed
   std::vector<Job> running_jobs_;
 
@@ -286,6 +297,7 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
   std::vector<Completion> running_completions_;
   std::vector<Completion> for_the_thread_;  // the user's code, which no borrowed turn runs
   LocalWaits local_waits_;
+  std::size_t answered_callers_ = 0;  // that block, since the end of the last turn
   bool running_ = false;
   bool closing_ = false;
   bool drained_ = false;

@@ -171,6 +171,7 @@ void ClientCore::on_turn_end() noexcept {
   if (local_waits_.next()) end_local_waits(runtime::boot_now(), LocalWaits::End::time);
   run_completions();
   if (!driver_) return answer_the_rest();
+  let_callers_ask();
   // What the callbacks asked for may be answered already; the loop gets its turn first, so that
   // somebody who tries again in every callback cannot starve it.
   if (!completions_.empty()) driver_->request_turn_end();

@@ -2,12 +2,12 @@
 
 #include <memory>
 #include <optional>
-#include <semaphore>
 #include <utility>
 
 #include "api/client_core.hpp"
 #include "redlock/callback.hpp"
 #include "redlock/result.hpp"
+#include "uv/semaphore.hpp"
 
 namespace redlock::api {
 
@@ -17,7 +17,7 @@ template <typename Value>
 struct Waiter {
   std::optional<Result<Value>> result;  // the loop's thread's until `answered`
   bool waiting = false;                 // the loop's thread's: without turning the loop
-  std::binary_semaphore answered{0};
+  uv::Semaphore answered;
 };
 
 /// Starts an asynchronous call and blocks until it has answered. `begun` runs in between. The
