@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -71,10 +72,7 @@ struct Claim {
   /// An attempt: what its acquisition gave it.
   struct Attempt {
     std::uint32_t acquisition = 0;
-    Duration writer_reservation{};  ///< for how long new holds of others are refused
-    std::optional<Fencing> fencing;
     bool contended = false;  ///< its acquisition was refused before: others may wait as well
-    QueuePlace place;
   };
   /// A lease.
   struct Lease {
@@ -85,6 +83,36 @@ struct Claim {
   struct QueuedExtend {
     CallId request;
     Duration ttl;
+  };
+  /// What only a claim needs of which something is under way: a lease that nothing is asked for has
+  /// none (`Engine::put_away`), and there may be a million of those.
+  struct Work {
+    /// By verb: the script was sent in full, the node did not know its digest. Several may be
+    /// unanswered at once: a release is sent behind whatever is.
+    std::array<NodeSet, verbs> in_full{};
+    SharedMarks steps;                  ///< the nodes' clocks when the round began
+    std::string deployment;             ///< whose votes it counts
+    std::uint64_t ballot_found_at = 0;  ///< see Nodes::Ballot, as it was then
+    QueuePlace place;
+    Duration writer_reservation{};             ///< for how long new holds of others are refused
+    Duration delay{};                          ///< release: see ReleaseToken
+    std::optional<std::uint32_t> observation;  ///< inspects for it
+    std::vector<CallId> requests;              ///< waiting for the round
+    std::vector<QueuedExtend> queued;          ///< extends asked for while one is under way
+    std::unique_ptr<Round::Votes> votes;       ///< of no round: while nobody has the work
+
+    /// Makes it new, keeping what its members have allocated.
+    void reset() {
+      in_full.fill(NodeSet());
+      steps.reset();
+      deployment.clear();
+      ballot_found_at = 0;
+      place = QueuePlace();
+      writer_reservation = delay = Duration::zero();
+      observation.reset();
+      requests.clear();
+      queued.clear();
+    }
   };
 
   // kept by Pool
@@ -100,31 +128,22 @@ struct Claim {
   bool touched = false;      ///< to be judged before the step is over
   bool is_hold = false;      ///< by token: a node said that it is one of several
   bool by_operator = false;  ///< release: see ReleaseToken
+  bool idle = false;         ///< among those whose work may be put away
   std::uint32_t unanswered = 0;
   KeyLedger keys;  ///< what the token may have left on the nodes
   Instant valid_until{};
   std::optional<Instant> granted_at;        ///< none: it never was a lease
   std::optional<std::uint32_t> holds_left;  ///< the most that a node counted at the release
-  Duration delay{};                         ///< release: see ReleaseToken
 
   // --- the current round ---
   Verb verb = Verb::set;  ///< what nodes that come up during the round are asked
   NodeSet unasked;        ///< first contact: asked as soon as they are up
-  /// By verb: the script was sent in full, the node did not know its digest. Several may be
-  /// unanswered at once: a release is sent behind whatever is.
-  std::array<NodeSet, verbs> in_full{};
   Round round;
-  StepMarks steps{};                  ///< the nodes' clocks when it began
-  std::string deployment;             ///< whose votes it counts
-  std::uint64_t ballot_found_at = 0;  ///< see Nodes::Ballot, as it was then
+  std::unique_ptr<Work> work;
 
   LockTerms terms;
   Token token;
   PoolIndexPlace by_token;
-
-  std::optional<std::uint32_t> observation;  ///< inspects for it
-  std::vector<CallId> requests;              ///< waiting for the round
-  std::vector<QueuedExtend> queued;          ///< extends asked for while one is under way
 
   [[nodiscard]] ClaimId id() const noexcept { return {index, generation}; }
 
@@ -141,20 +160,40 @@ struct Claim {
     REDLOCK_ASSERT(phase == Phase::held);
     return lease_;
   }
-  /// None: no fencing token was asked for.
-  [[nodiscard]] std::optional<Fencing>& fencing() noexcept { return attempt_.fencing; }
-  [[nodiscard]] const std::optional<Fencing>& fencing() const noexcept { return attempt_.fencing; }
+  /// Null: no fencing token was asked for.
+  [[nodiscard]] Fencing* fencing() noexcept { return is_fenced_ ? fencing_.get() : nullptr; }
+  [[nodiscard]] const Fencing* fencing() const noexcept {
+    return const_cast<Claim*>(this)->fencing();
+  }
+  [[nodiscard]] Fencing& begin_fencing() {
+    if (!fencing_) fencing_ = std::make_unique<Fencing>();
+    *fencing_ = Fencing();
+    is_fenced_ = true;
+    return *fencing_;
+  }
   [[nodiscard]] bool contended() const noexcept { return attempt_.contended; }
   /// A release that is repeated later does not queue us: the client may have left by then.
-  void queue_no_more() noexcept { attempt_.place.again = false; }
-  [[nodiscard]] const QueuePlace& place() const noexcept { return attempt_.place; }
+  void queue_no_more() noexcept {
+    if (work) work->place.again = false;
+  }
+  /// Only while something is under way.
+  [[nodiscard]] const QueuePlace& place() const noexcept { return work->place; }
   /// The place that a request carries; null: none.
   [[nodiscard]] const QueuePlace* place_in(Verb asked) const noexcept {
-    const QueuePlace& place = attempt_.place;
-    const bool says = is_set(asked) || (asked == Verb::release && place.again);
-    return place.as_client && says ? &place : nullptr;
+    if (!work || !work->place.as_client) return nullptr;
+    const bool says = is_set(asked) || (asked == Verb::release && work->place.again);
+    return says ? &work->place : nullptr;
   }
-  [[nodiscard]] Duration writer_reservation() const noexcept { return attempt_.writer_reservation; }
+  [[nodiscard]] Duration writer_reservation() const noexcept {
+    return work ? work->writer_reservation : Duration::zero();
+  }
+  [[nodiscard]] bool has_queued_extends() const noexcept { return work && !work->queued.empty(); }
+
+  /// A lease that nothing is asked for, and that every node has granted.
+  [[nodiscard]] bool is_at_rest() const noexcept {
+    return phase == Phase::held && task == Task::none && unanswered == 0 && unasked.empty() &&
+           work && work->requests.empty() && work->queued.empty() && round.is_unanimous();
+  }
 
   /// For how long a release is to keep everybody out yet: nobody was in where nothing was granted.
   [[nodiscard]] Duration cooldown(Instant now) const {
@@ -164,7 +203,7 @@ struct Claim {
   /// For how long the nodes are to keep the key: its crashed holder keeps everybody out as well.
   [[nodiscard]] Duration time_to_ask(Verb asked, Instant now) const {
     if (asked == Verb::expire_orphan) return *terms.orphan_ttl;
-    if (asked == Verb::break_lock) return delay;
+    if (asked == Verb::break_lock) return work->delay;
     const Duration ttl = std::max(round.ttl(), granted_at ? cooldown(now) : terms.hold_at_least);
     // A plain command sets the expiry, where the script only raises it.
     const bool plain = asked == Verb::extend_plain || asked == Verb::repair_plain;
@@ -173,7 +212,7 @@ struct Claim {
 
   /// By which its key leaves the nodes.
   [[nodiscard]] Verb release_verb() const noexcept {
-    return delay > Duration::zero() ? Verb::break_lock : Verb::release;
+    return work && work->delay > Duration::zero() ? Verb::break_lock : Verb::release;
   }
 
   /// Makes a reused slot new, keeping what its members have allocated.
@@ -187,19 +226,15 @@ struct Claim {
     valid_until = Instant{};
     granted_at.reset();
     holds_left.reset();
-    delay = Duration::zero();
-    observation.reset();
     unasked = NodeSet();
-    in_full.fill(NodeSet());
-    deployment.clear();
-    ballot_found_at = 0;
-    requests.clear();
-    queued.clear();
+    is_fenced_ = false;
     attempt_ = Attempt();
     lease_ = Lease();
   }
 
  private:
+  bool is_fenced_ = false;
+  std::unique_ptr<Fencing> fencing_;  // kept, to be used again
   Attempt attempt_;
   Lease lease_;
 };

@@ -116,9 +116,11 @@ void Engine::judge_touched() {
     while (next < touched_.size()) {
       Claim& claim = claims_.at(touched_[next++]);
       claim.touched = false;
-      if (!may_be_decided(claim)) continue;
-      judge(claim);
-      finish_if_clean(claim);
+      if (may_be_decided(claim)) {
+        judge(claim);
+        finish_if_clean(claim);
+      }
+      if (claim.unanswered == 0) note_idle(claim);
     }
     touched_.clear();
     next = 0;
@@ -140,10 +142,12 @@ void Engine::on(const Notification& event) { wait_queue_.notified(event); }
 void Engine::on(const Unsubscribed& event) { wait_queue_.unsubscribed(event.node); }
 
 void Engine::reap() {
+  if (idle_.size() > settings_.most_idle) put_idle_away();
   for (const std::uint32_t index : finished_claims_) {
     Claim& claim = claims_.at(index);
     by_token_.remove(claim);
     unsettled_.remove(index);
+    if (claim.work) put_away(claim);
     claims_.give_back(claim);
   }
   finished_claims_.clear();
@@ -161,10 +165,11 @@ void Engine::fail(CallId request, Errc code, const Round* round) {
 }
 
 void Engine::fail_requests(Claim& claim, Errc code, const Round* round) {
-  for (const CallId request : claim.requests) fail(request, code, round);
-  claim.requests.clear();
-  for (const Claim::QueuedExtend& queued : claim.queued) fail(queued.request, code, nullptr);
-  claim.queued.clear();
+  if (!claim.work) return;
+  for (const CallId request : claim.work->requests) fail(request, code, round);
+  claim.work->requests.clear();
+  for (const Claim::QueuedExtend& queued : claim.work->queued) fail(queued.request, code, nullptr);
+  claim.work->queued.clear();
 }
 
 void Engine::on(const TimePassed&) { tend_links(); }

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -158,8 +159,8 @@ class Engine {
   // engine_marker.cpp: what a node remembers
   [[nodiscard]] bool counts_for(const Claim& claim, NodeIndex node) const {
     const Nodes::Ballot& ballot = nodes_.ballot();
-    if (claim.ballot_found_at == ballot.found_at) return ballot.members.has(node);
-    return nodes_.belongs_to(node, claim.deployment);
+    if (claim.work->ballot_found_at == ballot.found_at) return ballot.members.has(node);
+    return nodes_.belongs_to(node, claim.work->deployment);
   }
   /// Whose votes its round counts now.
   [[nodiscard]] bool is_voter_for(const Claim& claim, NodeIndex node) const {
@@ -318,6 +319,12 @@ class Engine {
   void retime(Claim& claim);
   void finish_if_clean(Claim& claim);
 
+  // engine_rest.cpp: what only claims need of which something is under way
+  void wake(Claim& claim);
+  void put_away(Claim& claim);
+  void note_idle(Claim& claim);
+  void put_idle_away();
+
   // Three kinds of timers, in this order where they are due at the same instant and index.
   static std::uint32_t timer_of(const Claim& claim) noexcept { return claim.index * 3; }
   static std::uint32_t timer_of(const Acquisition& a) noexcept { return a.index * 3 + 1; }
@@ -327,6 +334,8 @@ class Engine {
   Randomness* random_;
   Nodes nodes_;
   Pool<Claim> claims_;
+  std::vector<std::unique_ptr<Claim::Work>> spare_work_;
+  std::vector<std::uint32_t> idle_;  ///< claims that were at rest, and have their work
   Pool<Acquisition> acquisitions_;
   Pool<Observation> observations_;
   PoolIndex<Acquisition, &Acquisition::by_request> by_request_{acquisitions_};

@@ -115,6 +115,7 @@ void Engine::note_absent(Acquisition& acquisition) {
 Claim& Engine::new_claim(Claim::Purpose purpose, const Token& token) {
   Claim& claim = claims_.take();
   claim.reset(purpose);
+  wake(claim);
   claim.token = token;
   claim.keys.begin_votes(lost_votes_);
   unsettled_.add(claim.index);
@@ -163,21 +164,21 @@ void Engine::start_attempt(Acquisition& acquisition) {
   acquisition.for_space = false;
   claim.attempt().acquisition = acquisition.index;
   claim.attempt().contended = acquisition.failed_attempts > 1;
-  claim.attempt().place = wait_queue_.queue_place(acquisition);
-  claim.attempt().contended |= claim.place().as_client;
+  claim.work->place = wait_queue_.queue_place(acquisition);
+  claim.attempt().contended |= claim.work->place.as_client;
   claim.task = Claim::Task::acquire;
-  claim.verb = claim.place().ticket ? Verb::take : verb_for(acquisition);
+  claim.verb = claim.work->place.ticket ? Verb::take : verb_for(acquisition);
   if (claim.terms.permits > 0)
     claim.terms.resource = permit_name(acquisition.terms.resource, acquisition.permit);
   if (acquisition.reserves) {
     // Longer than it takes until the next attempt, and no longer than the caller waits.
     const Duration next_attempt = longest_sleep + settings_.longest_limit;
-    claim.attempt().writer_reservation = std::min(next_attempt, *acquisition.give_up - now_);
+    claim.work->writer_reservation = std::min(next_attempt, *acquisition.give_up - now_);
   }
   if (acquisition.fencing) {
     propose_fencing_number(claim, now_.time_since_epoch() + *acquisition.fencing);
   }
-  claim.steps = nodes_.steps();
+  claim.work->steps = nodes_.steps();
   begin_round(claim, 1, acquisition.terms.ttl);
   claim.valid_until = valid_until(now_, acquisition.terms.ttl);
   timers_.set(timer_of(acquisition), acquisition.give_up);
@@ -209,8 +210,9 @@ void Engine::grant(Claim& claim) {
   claim.round.granted().each([&](NodeIndex node) {
     if (is_voter_for(claim, node)) granted.add(node);
   });
-  const ValidityBasis basis{claim.round.number(), granted, claim.steps, claim.valid_until,
-                            claim.round.quorum()};
+  const ValidityBasis basis{claim.round.number(), granted,
+                            static_cast<std::uint8_t>(claim.round.quorum()), claim.work->steps,
+                            claim.valid_until};
   if (basis.nodes.size() < basis.votes_needed) return lose_attempt(claim, Errc::excluded);
   claim.valid_until = basis.deadline(nodes_.steps(), basis.votes_needed);
   if (now_ >= claim.valid_until) return lose_attempt(claim, Errc::expired);
@@ -233,7 +235,7 @@ void Engine::grant(Claim& claim) {
   note_own_change(claim);
   enter_state(acquisition, Acquisition::State::over);
   // Most nodes that have not answered yet grant it as well, and one that does not is left then.
-  QueuePlace& place = claim.attempt().place;
+  QueuePlace& place = claim.work->place;
   if (place.ticket) place.unanswered = place.nodes & claim.round.pending();
   wait_queue_.leave(acquisition, WaitQueue::Left::granted,
                     claim.round.granted() | place.unanswered);
@@ -248,8 +250,8 @@ void Engine::lose_attempt(Claim& claim, Errc why) {
   // Where a quorum names the holder, the others will refuse as well, and need no release.
   const NodeSet unanswered = claim.round.is_named_by_quorum() ? claim.round.pending() : NodeSet();
   if (acquisition.give_up && now_ < *acquisition.give_up) {
-    wait_queue_.place_again(acquisition, claim.attempt().place, claim.keys.present() - unanswered);
-    claim.attempt().place.quiet = claim.round.will_be_passed_on();
+    wait_queue_.place_again(acquisition, claim.work->place, claim.keys.present() - unanswered);
+    claim.work->place.quiet = claim.round.will_be_passed_on();
   }
   clear(claim, unanswered);
   if (may_change_permit(acquisition)) {

@@ -67,7 +67,8 @@ void Engine::step_forward(NodeIndex node, Duration step) {
                                                                  format_duration(step) +
                                                                  ", so keys there expire early");
   if (!reported) report_exclusion(node);
-  const StepMarks marks = nodes_.steps();
+  nodes_.note_step();
+  const SharedMarks& marks = nodes_.steps();
   claims_.each([&](Claim& claim) {
     if (claim.finished || claim.phase != Claim::Phase::held) return;
     Claim::Lease& lease = claim.lease();

@@ -8,7 +8,7 @@
 namespace redlock::core {
 
 void Engine::propose_fencing_number(Claim& claim, Duration wall_clock) {
-  Fencing& fencing = claim.fencing().emplace();
+  Fencing& fencing = claim.begin_fencing();
   // One number for all of several resources, so above what was seen of each.
   fencing.number = fencing_numbers_.propose(claim.terms.resource, wall_clock);
   for (const std::string& other : claim.terms.more_resources) {

@@ -13,22 +13,24 @@ void Engine::on(const Extend& event) {
   if (claim == nullptr || claim->phase != Claim::Phase::held) {
     return fail(event.request, Errc::not_holder, nullptr);
   }
-  claim->queued.push_back({event.request, event.ttl});
+  wake(*claim);
+  claim->work->queued.push_back({event.request, event.ttl});
   if (claim->task == Claim::Task::none) start_queued_extend(*claim);
 }
 
 void Engine::start_queued_extend(Claim& claim) {
   Duration longest{};
-  for (const Claim::QueuedExtend& queued : claim.queued) longest = std::max(longest, queued.ttl);
+  for (const Claim::QueuedExtend& queued : claim.work->queued)
+    longest = std::max(longest, queued.ttl);
   const std::optional<Duration> ttl = claim.lease().renewal.allow(now_, longest);
-  for (const Claim::QueuedExtend& queued : claim.queued) {
+  for (const Claim::QueuedExtend& queued : claim.work->queued) {
     if (ttl) {
-      claim.requests.push_back(queued.request);
+      claim.work->requests.push_back(queued.request);
     } else {
       fail(queued.request, Errc::limit_reached, nullptr);
     }
   }
-  claim.queued.clear();
+  claim.work->queued.clear();
   if (ttl) begin_extend(claim, Verb::extend_or_set, *ttl);
 }
 
@@ -37,7 +39,7 @@ void Engine::begin_extend(Claim& claim, Verb verb, Duration ttl) {
   claim.verb = verb;
   claim.unasked = NodeSet();
   begin_round(claim, claim.round.next_number(), ttl);
-  claim.steps = nodes_.steps();
+  claim.work->steps = nodes_.steps();
   ask(claim);
   if (claim.phase == Claim::Phase::held) {
     // A node in first contact is given the key by a later extend; this round does not wait for it.
@@ -55,9 +57,9 @@ void Engine::judge_extend(Claim& claim) {
   if (verdict == Verdict::pending) return;
   claim.task = Claim::Task::none;
   const bool by_token = claim.phase == Claim::Phase::by_token;
-  const ValidityBasis basis{claim.round.number(), claim.round.granted(), claim.steps,
-                            valid_until(claim.round.start(), claim.round.ttl()),
-                            claim.round.quorum()};
+  const ValidityBasis basis{claim.round.number(), claim.round.granted(),
+                            static_cast<std::uint8_t>(claim.round.quorum()), claim.work->steps,
+                            valid_until(claim.round.start(), claim.round.ttl())};
   const Instant deadline = basis.deadline(nodes_.steps(), basis.votes_needed);
   // A step that was noticed during the round takes from a by_token as it does from a lease.
   if (verdict == Verdict::won && by_token)
@@ -69,10 +71,10 @@ void Engine::judge_extend(Claim& claim) {
   } else {
     const std::size_t refused = claim.round.with(Vote::refused).size();
     const bool not_ours = refused + claim.round.quorum() > settings_.nodes.size();
-    for (const CallId request : claim.requests) {
+    for (const CallId request : claim.work->requests) {
       fail(request, not_ours ? Errc::not_holder : Errc::unavailable, &claim.round);
     }
-    claim.requests.clear();
+    claim.work->requests.clear();
     // Nothing is released: what was granted lasts until its deadline.
     if (!by_token) {
       ++meter_.renewals_failed;
@@ -93,7 +95,7 @@ void Engine::extend_won(Claim& claim, const ValidityBasis& basis, Instant deadli
       lease.basis = basis;
       claim.valid_until = deadline;
     }
-    if (claim.requests.empty()) {
+    if (claim.work->requests.empty()) {
       lease.renewal.succeeded(claim.round.start());
     } else {
       lease.renewal.extended_by_hand(claim.valid_until);
@@ -111,18 +113,18 @@ void Engine::extend_won(Claim& claim, const ValidityBasis& basis, Instant deadli
   Extended outcome{CallId::none, claim.id(), &claim.round, now_ - claim.round.start(),
                    claim.valid_until};
   outbox_.emit(outcome);  // the lease learns of its deadline before the callers do
-  for (const CallId request : claim.requests) {
+  for (const CallId request : claim.work->requests) {
     outcome.request = request;
     outbox_.emit(outcome);
   }
-  claim.requests.clear();
+  claim.work->requests.clear();
 }
 
 void Engine::on(const ExtendToken& event) {
   if (drain_until_) return fail(event.request, Errc::closed, nullptr);
   Claim& claim = new_claim(Claim::Purpose::extend, event.token);
   claim.terms.assign(event.resource, event.more_resources);
-  claim.requests.push_back(event.request);
+  claim.work->requests.push_back(event.request);
   begin_round(claim, 0, event.ttl);
   claim.valid_until = valid_until(now_, event.ttl);
   by_token_.add(claim, hash_of(event.token));
@@ -137,7 +139,7 @@ void Engine::on(const Inspect& event) {
   claim.terms.assign(event.resource);
   claim.task = Claim::Task::inspect;
   claim.verb = Verb::inspect;
-  claim.requests.push_back(event.request);
+  claim.work->requests.push_back(event.request);
   begin_round(claim, 1, Duration::zero());
   ask(claim);
   touch(claim);
@@ -147,11 +149,11 @@ void Engine::judge_inspect(Claim& claim) {
   if (!claim.round.pending().empty()) return;
   claim.task = Claim::Task::none;
   claim.phase = Claim::Phase::cleaning_up;
-  for (const CallId request : claim.requests) {
+  for (const CallId request : claim.work->requests) {
     outbox_.emit(Inspected{request, claim.id(), &claim.round});
   }
-  claim.requests.clear();
-  if (claim.observation) note_inspected(claim);
+  claim.work->requests.clear();
+  if (claim.work->observation) note_inspected(claim);
 }
 
 // --- time -------------------------------------------------------------------------------------
@@ -182,7 +184,7 @@ void Engine::fire(Claim& claim) {
     case Claim::Phase::held:
       if (now_ >= claim.valid_until) return lose(claim);
       warn(claim);
-      if (claim.task == Claim::Task::none && !claim.queued.empty()) {
+      if (claim.task == Claim::Task::none && claim.has_queued_extends()) {
         start_queued_extend(claim);
       } else if (claim.task == Claim::Task::none && claim.lease().renewal.is_due(now_)) {
         if (const auto ttl = claim.lease().renewal.ask(now_, claim.valid_until)) {
@@ -212,7 +214,7 @@ void Engine::retime(Claim& claim) {
       at = earlier(claim.valid_until, claim.lease().renewal.warn_at(claim.valid_until));
       if (claim.task == Claim::Task::none) {
         // Not within the step that decided: its commands refer to the round that is begun anew.
-        at = earlier(at, claim.queued.empty() ? claim.lease().renewal.due() : now_);
+        at = earlier(at, claim.has_queued_extends() ? now_ : claim.lease().renewal.due());
       }
       break;
     case Claim::Phase::by_token:

@@ -11,9 +11,10 @@
 namespace redlock::core {
 
 void Engine::begin_round(Claim& claim, std::uint16_t number, Duration ttl) {
+  wake(claim);
   const Nodes::Ballot& ballot = nodes_.ballot();
-  claim.deployment.assign(ballot.deployment);
-  claim.ballot_found_at = ballot.found_at;
+  claim.work->deployment.assign(ballot.deployment);
+  claim.work->ballot_found_at = ballot.found_at;
   claim.round.begin(number, nodes_.size(), ballot.quorum, now_, ttl);
 }
 

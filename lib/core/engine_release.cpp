@@ -31,7 +31,7 @@ void Engine::on(const Release& event) {
 void Engine::begin_release(Claim& claim, CallId request) {
   begin_round(claim, claim.round.next_number(), claim.round.ttl());
   if (request != CallId::none) {
-    claim.requests.push_back(request);
+    claim.work->requests.push_back(request);
     claim.task = Claim::Task::release;
   }
   // A quorum is to count the holds that are left.
@@ -126,9 +126,9 @@ void Engine::on(const ReleaseToken& event) {
   claim.terms.assign(event.resource, event.more_resources);
   claim.by_operator = event.by_operator;
   claim.task = Claim::Task::release_by_token;
-  claim.delay = event.delay;
+  claim.work->delay = event.delay;
   claim.verb = claim.release_verb();
-  claim.requests.push_back(event.request);
+  claim.work->requests.push_back(event.request);
   begin_round(claim, 1, settings_.max_ttl);
   claim.keys.expires_by(gone_by(now_, settings_.max_ttl));
   claim.keys.assume_present(nodes_.all());
@@ -147,7 +147,7 @@ void Engine::judge_release_by_token(Claim& claim) {
   }
   if (!claim.round.pending().empty()) return;
   // Where the key was missing, nobody is kept out.
-  const bool delayed = claim.delay > Duration::zero();
+  const bool delayed = claim.work->delay > Duration::zero();
   const bool clean = !delayed && released > 0 && released + refused >= claim.round.quorum();
   release_decided(claim, clean ? std::nullopt : std::optional(Errc::unavailable));
 }
@@ -155,14 +155,14 @@ void Engine::judge_release_by_token(Claim& claim) {
 void Engine::release_decided(Claim& claim, std::optional<Errc> problem) {
   claim.task = Claim::Task::none;
   claim.phase = Claim::Phase::cleaning_up;
-  for (const CallId request : claim.requests) {
+  for (const CallId request : claim.work->requests) {
     if (problem) {
       fail(request, *problem, &claim.round);
       continue;
     }
     outbox_.emit(Released{request, claim.id(), &claim.round, now_ - claim.round.start()});
   }
-  claim.requests.clear();
+  claim.work->requests.clear();
 }
 
 void Engine::on(const Detach& event) {

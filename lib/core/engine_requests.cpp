@@ -68,6 +68,7 @@ NodeSet Engine::transmit_same(Claim& claim, Verb verb, NodeSet nodes, ScriptForm
     sent.add(node);
   });
   if (sent.empty()) return sent;
+  wake(claim);
   if (settings_.restart_guard && is_vote(verb)) uncovered_ = uncovered_ | sent;
   claim.unanswered += static_cast<std::uint32_t>(sent.size());
   if (is_set(verb) || is_extend(verb)) {
@@ -76,8 +77,8 @@ NodeSet Engine::transmit_same(Claim& claim, Verb verb, NodeSet nodes, ScriptForm
     claim.keys.asked_for(claim.time_to_ask(verb, now_), now_);
   }
   if (is_set(verb)) claim.keys.set_sent(sent);
-  if (verb == Verb::take && claim.place().ticket && claim.phase == Claim::Phase::acquiring) {
-    claim.attempt().place.nodes = claim.place().nodes | sent;
+  if (verb == Verb::take && claim.work->place.ticket && claim.phase == Claim::Phase::acquiring) {
+    claim.work->place.nodes = claim.work->place.nodes | sent;
     wait_queue_.asked(acquisitions_.at(claim.attempt().acquisition), sent);
   }
   if (is_write(verb)) tracked_resources_.written(claim.terms.resource, sent);
@@ -141,7 +142,7 @@ void Engine::take_answer(const Answer& answer, Vote failure,
   --claim->unanswered;
   if (answer.reply == Reply::script_needed && send_as_script(*claim, answer)) return;
 
-  NodeSet& in_full = claim->in_full[static_cast<std::size_t>(stamp.verb)];
+  NodeSet& in_full = claim->work->in_full[static_cast<std::size_t>(stamp.verb)];
   const bool unknown_digest = answer.reply == Reply::script_missing && !in_full.has(node);
   if (unknown_digest && still_wanted(*claim, stamp)) {
     in_full.add(node);
@@ -277,9 +278,9 @@ void Engine::note_set(Claim& claim, const Answer& answer) {
 }
 
 void Engine::note_place(Claim& claim, const Answer& answer) {
-  if (answer.stamp.verb != Verb::take || !claim.place().ticket) return;
-  if (claim.place().unanswered.has(answer.node)) {
-    claim.attempt().place.unanswered.remove(answer.node);
+  if (answer.stamp.verb != Verb::take || !claim.work->place.ticket) return;
+  if (claim.work->place.unanswered.has(answer.node)) {
+    claim.work->place.unanswered.remove(answer.node);
     const bool taken_out = answer.reply == Reply::granted || answer.reply == Reply::behind;
     if (taken_out || answer.reply == Reply::failed) return;
     return wait_queue_.queued_for_nothing(claim.terms.resource, answer.node);

@@ -68,8 +68,8 @@ void Engine::begin_inspection(Observation& observation) {
   claim.terms.assign(observation.resource);
   claim.task = Claim::Task::inspect;
   claim.verb = Verb::inspect;
-  claim.observation = observation.index;
-  claim.requests.push_back(observation.request);
+  claim.work->observation = observation.index;
+  claim.work->requests.push_back(observation.request);
   observation.inspecting = claim.id();
   begin_round(claim, 1, Duration::zero());
   ask(claim);
@@ -77,7 +77,7 @@ void Engine::begin_inspection(Observation& observation) {
 }
 
 void Engine::note_inspected(const Claim& claim) {
-  Observation& observation = observations_.at(*claim.observation);
+  Observation& observation = observations_.at(*claim.work->observation);
   if (!observation.live || observation.inspecting != claim.id()) return;
   observation.inspecting = ClaimId();
   const Duration poll = observation.poll_interval;
@@ -126,7 +126,7 @@ void Engine::fire(Observation& observation) {
 
 void Engine::end(Observation& observation, Errc why) {
   if (Claim* claim = claims_.find(observation.inspecting.index, observation.inspecting.generation))
-    claim->requests.clear();
+    claim->work->requests.clear();
   timers_.set(timer_of(observation), std::nullopt);
   std::erase(tracked_resources_.find(observation.resource)->second.observations, observation.index);
   tracked_resources_.stop(observation.resource);

@@ -307,10 +307,10 @@ bool Nodes::clock_reading_due(NodeIndex node) const {
   return now_ >= later(links_[node].clock_read_at(), reading_for_leases);
 }
 
-StepMarks Nodes::steps() const {
+void Nodes::note_step() {
   StepMarks marks{};
   for (std::size_t i = 0; i < links_.size(); ++i) marks[i] = links_[i].clock().stepped();
-  return marks;
+  steps_ = std::make_shared<const StepMarks>(marks);
 }
 
 NodeSet Nodes::can_set_fenced(std::uint64_t number) const {

@@ -96,7 +96,9 @@ class Nodes {
   /// When a clock is to be read while nothing else is sent.
   [[nodiscard]] std::optional<Instant> next_clock_reading() const;
   [[nodiscard]] bool clock_reading_due(NodeIndex node) const;
-  [[nodiscard]] StepMarks steps() const;
+  [[nodiscard]] const SharedMarks& steps() const noexcept { return steps_; }
+  /// A clock has stepped: leases from now on begin behind it.
+  void note_step();
   /// Nodes that take this fencing number without a script, and would not refuse it.
   [[nodiscard]] NodeSet can_set_fenced(std::uint64_t number) const;
 
@@ -128,6 +130,7 @@ class Nodes {
   std::vector<Link> links_;
   std::size_t configured_;  ///< of the links; behind them are those that were learned
   bool clocks_compared_ = false;
+  SharedMarks steps_;
   // Asked for with every answer, and seldom different: found out again when `standing_` changes,
   // and when a quarantine ends.
   mutable Ballot ballot_{};

@@ -1,6 +1,7 @@
 #include "core/round.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/waited_keys.hpp"
 #include "redlock/inspection.hpp"
@@ -15,8 +16,8 @@ void Round::begin(std::uint16_t number, std::size_t nodes, std::size_t quorum, I
   // their majority where some are no members: their votes are not recorded as grants.
   REDLOCK_ASSERT(quorum >= 1);
   number_ = number;
-  nodes_ = nodes;
-  quorum_ = quorum;
+  nodes_ = static_cast<std::uint8_t>(nodes);
+  quorum_ = static_cast<std::uint8_t>(quorum);
   granted_ = NodeSet();
   denied_ = NodeSet();
   grants_ = denials_ = 0;
@@ -24,7 +25,17 @@ void Round::begin(std::uint16_t number, std::size_t nodes, std::size_t quorum, I
   verdict_ = Verdict::pending;
   start_ = start;
   ttl_ = ttl;
-  for (std::size_t node = 0; node < nodes; ++node) votes_[node] = Brief();
+  Votes& votes = votes_.make();
+  for (std::size_t node = 0; node < nodes; ++node) votes.brief[node] = {};
+}
+
+void Round::take_out(std::unique_ptr<Votes> votes) {
+  votes_ = Boxed<Votes>(std::move(votes));
+  Votes& said = votes_.make();
+  for (std::size_t node = 0; node < nodes_; ++node) {
+    const bool granted = granted_.has(static_cast<NodeIndex>(node));
+    said.brief[node] = {granted ? Vote::granted : Vote::pending, std::nullopt};
+  }
 }
 
 void Round::record(NodeIndex node, Vote vote, const Details& details) {
@@ -39,7 +50,7 @@ void Round::record_grant(NodeIndex node, std::optional<Duration> round_trip) {
 bool Round::count(NodeIndex node, Vote vote, std::optional<Duration> round_trip) {
   REDLOCK_ASSERT(node < nodes_);
   REDLOCK_ASSERT(vote != Vote::pending);
-  Brief& mine = votes_[node];
+  Votes::Brief& mine = votes_->brief[node];
   if (mine.vote != Vote::pending) return false;
   mine.vote = vote;
   mine.round_trip = round_trip;
@@ -58,8 +69,8 @@ bool Round::count(NodeIndex node, Vote vote, std::optional<Duration> round_trip)
 
 void Round::note_words(NodeIndex node, const Details& details) {
   // Of all nodes at once, and kept: no allocation per round in steady state.
-  if (words_.size() < nodes_) words_.resize(nodes_);
-  Words& words = words_[node];
+  if (votes_->words.size() < nodes_) votes_->words.resize(nodes_);
+  Votes::Words& words = votes_->words[node];
   words.remaining = details.remaining;
   words.text.assign(details.text);
   words.number = details.number;
@@ -70,9 +81,10 @@ void Round::note_words(NodeIndex node, const Details& details) {
 }
 
 NodeVote Round::vote(NodeIndex node) const {
-  NodeVote vote{votes_[node].vote, votes_[node].round_trip};
+  if (!votes_) return {granted_.has(node) ? Vote::granted : Vote::pending};
+  NodeVote vote{votes_->brief[node].vote, votes_->brief[node].round_trip};
   if (!wordy_.has(node)) return vote;
-  const Words& words = words_[node];
+  const Votes::Words& words = votes_->words[node];
   vote.remaining = words.remaining;
   vote.text = words.text;
   vote.number = words.number;
@@ -83,7 +95,7 @@ NodeVote Round::vote(NodeIndex node) const {
 }
 
 std::string_view Round::text(NodeIndex node) const noexcept {
-  return wordy_.has(node) ? std::string_view(words_[node].text) : std::string_view();
+  return wordy_.has(node) ? std::string_view(votes_->words[node].text) : std::string_view();
 }
 
 NodeSet Round::with(Vote vote) const noexcept {
@@ -91,7 +103,7 @@ NodeSet Round::with(Vote vote) const noexcept {
   if (vote == Vote::pending) return pending();
   NodeSet set;
   denied_.each([&](NodeIndex node) {
-    if (votes_[node].vote == vote) set.add(node);
+    if (votes_->brief[node].vote == vote) set.add(node);
   });
   return set;
 }

@@ -2,11 +2,13 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "core/boxed.hpp"
 #include "core/holds.hpp"
 #include "core/node_set.hpp"
 #include "core/quorum.hpp"
@@ -30,9 +32,30 @@ struct NodeVote {
 };
 
 /// The votes of one round. Each node's first vote counts and is final; the verdict, once given,
-/// never changes, while stragglers are still recorded.
+/// never changes, while stragglers are still recorded. What each node said lies apart, and can be
+/// put away where all granted: a lease that nothing is asked for needs no more than that.
 class Round {
  public:
+  /// What each node said.
+  class Votes {
+    friend class Round;
+    struct Brief {
+      Vote vote = Vote::pending;
+      std::optional<Duration> round_trip;
+    };
+    /// What a node that simply grants does not say.
+    struct Words {
+      std::optional<Duration> remaining;
+      std::string text;
+      std::uint64_t number = 0;
+      Duration quarantine{};
+      std::optional<Holds> holds;
+      std::string for_people;
+    };
+    std::array<Brief, limits::nodes> brief;
+    std::vector<Words> words;  // apart: made by the first that has any
+  };
+
   void begin(std::uint16_t number, std::size_t nodes, std::size_t quorum, Instant start,
              Duration ttl);
 
@@ -54,6 +77,15 @@ class Round {
   /// The same for a grant without a word.
   void record_grant(NodeIndex node, std::optional<Duration> round_trip);
 
+  /// All nodes granted, and none said more: nothing but the round trips is lost when the votes are
+  /// put away.
+  [[nodiscard]] bool is_unanimous() const noexcept { return grants_ == nodes_ && wordy_.empty(); }
+  /// Takes the votes of such a round out of it: memory for another one.
+  [[nodiscard]] std::unique_ptr<Votes> put_away() noexcept { return votes_.take(); }
+  [[nodiscard]] bool is_put_away() const noexcept { return !votes_; }
+  /// The end of that, with anybody's memory.
+  void take_out(std::unique_ptr<Votes> votes);
+
   [[nodiscard]] Verdict verdict() const noexcept { return verdict_; }
   [[nodiscard]] std::uint16_t number() const noexcept { return number_; }
   /// Of the round behind this one. Numbers wrap around.
@@ -67,7 +99,7 @@ class Round {
   [[nodiscard]] NodeVote vote(NodeIndex node) const;
   /// Of one that granted.
   [[nodiscard]] Duration round_trip(NodeIndex node) const {
-    return votes_[node].round_trip.value_or(Duration::zero());
+    return votes_ ? votes_->brief[node].round_trip.value_or(Duration::zero()) : Duration::zero();
   }
   [[nodiscard]] NodeSet with(Vote vote) const noexcept;
   [[nodiscard]] NodeSet pending() const noexcept {
@@ -107,20 +139,6 @@ class Round {
   /// How many of these nodes named this holder.
   [[nodiscard]] std::size_t naming(NodeSet nodes, std::string_view holder) const;
 
-  struct Brief {
-    Vote vote = Vote::pending;
-    std::optional<Duration> round_trip;
-  };
-  /// What a node that simply grants does not say.
-  struct Words {
-    std::optional<Duration> remaining;
-    std::string text;
-    std::uint64_t number = 0;
-    Duration quarantine{};
-    std::optional<Holds> holds;
-    std::string for_people;
-  };
-
   std::uint16_t number_ = 0;
   NodeSet granted_;
   NodeSet denied_;
@@ -128,13 +146,11 @@ class Round {
   std::uint8_t denials_ = 0;  // and denied_
   NodeSet wordy_;             // whose words_ belong to this round
   Verdict verdict_ = Verdict::pending;
-  std::size_t nodes_ = 0;
-  std::size_t quorum_ = 0;
+  std::uint8_t nodes_ = 0;
+  std::uint8_t quorum_ = 0;
   Instant start_{};
   Duration ttl_{};
-  std::array<Brief, limits::nodes> votes_;
-  std::vector<Words>
-      words_;  // apart, so that the usual round is small; made by the first that has any
+  Boxed<Votes> votes_;
 };
 
 }  // namespace redlock::core

@@ -35,6 +35,9 @@ struct Settings {
   std::size_t most_permit_queues = 16;
   std::size_t max_unanswered = limits::unanswered_per_node;
   std::size_t max_operations = limits::operations;
+  /// So many leases that nothing is asked for keep what a round needs: one that is released at once
+  /// needs it again.
+  std::size_t most_idle = 64;
 };
 
 /// How long a node keeps a client's name: the lease of a client that died renewing it has ended.

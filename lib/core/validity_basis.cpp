@@ -6,14 +6,16 @@
 
 namespace redlock::core {
 
-Instant ValidityBasis::deadline(const StepMarks& now, std::size_t quorum) const noexcept {
+Instant ValidityBasis::deadline(const SharedMarks& now, std::size_t quorum) const noexcept {
   if (nodes.size() < quorum) return Instant::min();
+  if (!now) return until;
   std::array<Duration, limits::nodes> lost{};
   std::size_t count = 0;
   bool stepped = false;
   nodes.each([&](NodeIndex node) {
-    const bool countable = now[node] != NodeClock::uncountable;
-    lost[count] = countable ? now[node] - steps[node] : Duration::max();
+    const Duration mark = (*now)[node];
+    const Duration before = steps ? (*steps)[node] : Duration::zero();
+    lost[count] = mark != NodeClock::uncountable ? mark - before : Duration::max();
     stepped = stepped || lost[count] != Duration::zero();
     ++count;
   });

@@ -265,7 +265,7 @@ RoundReport report_round(const core::Round& round, const Urls& urls, core::Durat
   report.ttl = round.ttl();
   report.elapsed = elapsed;
   report.validity = std::max(validity, core::Duration::zero());
-  if ((round.granted() | round.pending()).size() == round.nodes()) {
+  if ((round.granted() | round.pending()).size() == round.nodes() && !round.is_put_away()) {
     NodeReports::Plain plain{urls, round.nodes(), round.granted()};
     plain.granted.each(
         [&](core::NodeIndex node) { plain.round_trips[node] = round.round_trip(node); });

@@ -222,6 +222,7 @@ void Simulation::begin_client(std::uint32_t index) {
   settings.max_ttl = std::chrono::milliseconds(scenario_.longest_ttl_ms);
   settings.quarantine = quarantine();
   settings.most_permit_queues = scenario_.most_permit_queues;
+  settings.most_idle = 0;  // what leases at rest put away is put away as soon as it can be
   settings.restart_guard = scenario_.restart_guard;
   settings.clock_guard = scenario_.clock_guard && scenario_.mutant != Mutant::no_clock_guard;
   client.engine = std::make_unique<core::Engine>(std::move(settings), *client.randomness);

@@ -357,11 +357,11 @@ TEST(NodeClock, that_steps_between_far_instants_for_ever_is_trusted_with_no_key)
   ValidityBasis basis;
   basis.nodes = NodeSet::first(1);
   basis.until = Instant() + 10s;
-  basis.steps[0] = wild.stepped();
   StepMarks marks{};
   marks[0] = wild.stepped();
+  basis.steps = std::make_shared<const StepMarks>(marks);
   EXPECT_EQ(wild.stepped(), NodeClock::uncountable);
-  EXPECT_LT(basis.deadline(marks, 1), Instant());
+  EXPECT_LT(basis.deadline(basis.steps, 1), Instant());
 }
 
 TEST(NodeClock, notices_a_clock_that_runs_too_fast) {
@@ -380,13 +380,17 @@ TEST(ValidityBasis, is_what_the_quorum_that_lasts_longest_has_in_common) {
   basis.nodes = NodeSet::first(3);
   basis.until = Instant() + 10s;
   StepMarks now{};
-  EXPECT_EQ(basis.deadline(now, 2), Instant() + 10s);
+  const auto deadline = [&] { return basis.deadline(std::make_shared<const StepMarks>(now), 2); };
+  EXPECT_EQ(basis.deadline(nullptr, 2), Instant() + 10s) << "no clock has stepped";
+  EXPECT_EQ(deadline(), Instant() + 10s);
   now[0] = 3s;
-  EXPECT_EQ(basis.deadline(now, 2), Instant() + 10s);
+  EXPECT_EQ(deadline(), Instant() + 10s);
   now[2] = 4s;
-  EXPECT_EQ(basis.deadline(now, 2), Instant() + 7s);
+  EXPECT_EQ(deadline(), Instant() + 7s);
   basis.nodes.remove(1);
-  EXPECT_EQ(basis.deadline(now, 2), Instant() + 6s);
+  EXPECT_EQ(deadline(), Instant() + 6s);
+  basis.steps = std::make_shared<const StepMarks>(now);
+  EXPECT_EQ(deadline(), Instant() + 10s) << "it began behind the steps";
 }
 
 }  // namespace

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <memory>
+#include <utility>
+
+namespace redlock::core {
+
+/// A member that lies elsewhere and may be absent, and is copied with its owner. What an assignment
+/// overwrites keeps what it has allocated.
+template <typename T>
+class Boxed {
+ public:
+  Boxed() noexcept = default;
+  explicit Boxed(std::unique_ptr<T> what) noexcept : what_(std::move(what)) {}
+  Boxed(const Boxed& other) : what_(other ? std::make_unique<T>(*other) : nullptr) {}
+  Boxed(Boxed&&) noexcept = default;
+  Boxed& operator=(Boxed&&) noexcept = default;
+  Boxed& operator=(const Boxed& other) {
+    if (this == &other) return *this;
+    if (what_ && other) {
+      *what_ = *other;
+    } else {
+      what_ = other ? std::make_unique<T>(*other) : nullptr;
+    }
+    return *this;
+  }
+  ~Boxed() = default;
+
+  /// It is there from now on.
+  T& make() {
+    if (!what_) what_ = std::make_unique<T>();
+    return *what_;
+  }
+  [[nodiscard]] std::unique_ptr<T> take() noexcept { return std::move(what_); }
+
+  [[nodiscard]] explicit operator bool() const noexcept { return what_ != nullptr; }
+  [[nodiscard]] T& operator*() noexcept { return *what_; }
+  [[nodiscard]] const T& operator*() const noexcept { return *what_; }
+  [[nodiscard]] T* operator->() noexcept { return what_.get(); }
+  [[nodiscard]] const T* operator->() const noexcept { return what_.get(); }
+
+ private:
+  std::unique_ptr<T> what_;
+};
+
+}  // namespace redlock::core

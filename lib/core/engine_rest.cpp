@@ -1,0 +1,47 @@
+#include <utility>
+
+#include "core/engine.hpp"
+
+/// A million leases may be held at once, and only a few of them are asked for anything at a time.
+/// What a round needs is put away where none is under way, and taken by the next one that begins,
+/// of whatever claim.
+namespace redlock::core {
+
+void Engine::wake(Claim& claim) {
+  if (claim.work) return;
+  if (spare_work_.empty()) {
+    claim.work = std::make_unique<Claim::Work>();
+  } else {
+    claim.work = std::move(spare_work_.back());
+    spare_work_.pop_back();
+    claim.work->reset();
+  }
+  claim.round.take_out(std::move(claim.work->votes));
+}
+
+void Engine::put_away(Claim& claim) {
+  claim.work->votes = claim.round.put_away();
+  // More than that cannot be under way at once where each node is to answer.
+  if (spare_work_.size() < settings_.max_unanswered) {
+    spare_work_.push_back(std::move(claim.work));
+  } else {
+    claim.work.reset();
+  }
+}
+
+void Engine::note_idle(Claim& claim) {
+  if (claim.idle || !claim.is_at_rest()) return;
+  claim.idle = true;
+  idle_.push_back(claim.index);
+}
+
+void Engine::put_idle_away() {
+  for (const std::uint32_t index : idle_) {
+    Claim& claim = claims_.at(index);
+    claim.idle = false;
+    if (claim.live && claim.is_at_rest()) put_away(claim);
+  }
+  idle_.clear();
+}
+
+}  // namespace redlock::core
