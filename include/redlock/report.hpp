@@ -94,7 +94,8 @@ class REDLOCK_EXPORT NodeReports {
 
   mutable std::atomic<const Parts*> parts_{nullptr};  // owned; none as long as nobody looks
   std::shared_ptr<const std::vector<std::string>> urls_;
-  std::array<std::chrono::nanoseconds, limits::nodes> round_trips_{};
+  // In nanoseconds. Reports are kept with leases, and this has seven digits in half the room.
+  std::array<float, limits::nodes> round_trips_{};
   std::uint16_t granted_ = 0;  // a bit each
   std::uint8_t size_ = 0;
 };

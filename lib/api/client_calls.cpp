@@ -251,9 +251,10 @@ void ClientCore::begin_acquire(RequestId request, const Target& target, AcquireO
 void ClientCore::begin_extend(const std::shared_ptr<LeaseCell>& cell, std::chrono::nanoseconds ttl,
                               RoundDone done) {
   if (!cell) return complete<Result<RoundReport>>(std::move(done), no_lease_error());
-  if (refused(core::refuse_ttl(configuration_.settings, ttl), cell->resource(), done)) return;
+  if (refused(core::refuse_ttl(configuration_.settings, ttl), cell->label().resource(), done))
+    return;
   core::Extend event;
-  event.request = remember(cell->resource(), std::move(done));
+  event.request = remember(cell->label().resource(), std::move(done));
   event.claim = cell->claim();
   event.ttl = std::chrono::floor<std::chrono::milliseconds>(ttl);
   driver_->step(event);
@@ -272,10 +273,10 @@ void ClientCore::forget(const LeaseCell& cell, HoldObservation::End why) noexcep
 
 void ClientCore::begin_release(const std::shared_ptr<LeaseCell>& cell, RoundDone done) {
   if (!cell) return complete<Result<RoundReport>>(std::move(done), no_lease_error());
-  if (refused(std::nullopt, cell->resource(), done)) return;
+  if (refused(std::nullopt, cell->label().resource(), done)) return;
   forget(*cell, HoldObservation::End::released);
   core::Release event;
-  if (done) event.request = remember(cell->resource(), std::move(done));
+  if (done) event.request = remember(cell->label().resource(), std::move(done));
   event.claim = cell->claim();
   driver_->step(event);
 }

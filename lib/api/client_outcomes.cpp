@@ -75,7 +75,7 @@ void ClientCore::on_outcome(core::Instant /*now*/, const core::Inspected& outcom
       completions_.emplace_back(Seen{*watching, std::move(inspection)});
     return;
   }
-  const std::string_view token = driver_->engine().claim(outcome.claim)->token.view();
+  const std::string_view token = driver_->engine().claim(outcome.claim)->token();
   completions_.emplace_back(Call<InspectDone, Result<Inspection>>{
       std::get<InspectDone>(std::move(call->done)),
       runtime::report_inspection(*outcome.round, *urls(), token)});

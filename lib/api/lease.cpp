@@ -39,8 +39,8 @@ const std::string& Lease::resource() const noexcept {
 
 std::vector<std::string> Lease::resources() const {
   if (!cell_) return {};
-  std::vector<std::string> all{cell_->resource()};
-  all.insert(all.end(), cell_->more_resources().begin(), cell_->more_resources().end());
+  std::vector<std::string> all = cell_->more_resources();
+  all.insert(all.begin(), cell_->resource());
   return all;
 }
 

@@ -1,5 +1,6 @@
 #include "api/lease_cell.hpp"
 
+#include <memory>
 #include <utility>
 
 #include "api/client_core.hpp"
@@ -8,20 +9,65 @@
 
 namespace redlock::api {
 
+namespace {
+
+/// Makes what is not there yet. Of two threads that do, one is first.
+template <typename T>
+T& make_once(std::atomic<T*>& where, std::unique_ptr<T> what) {
+  T* first = nullptr;
+  const bool won = where.compare_exchange_strong(first, what.get(), std::memory_order_acq_rel);
+  return won ? *what.release() : *first;
+}
+
+}  // namespace
+
 LeaseCell::LeaseCell(std::shared_ptr<ClientCore> core, const core::Acquired& granted,
                      const core::Claim& claim, std::chrono::nanoseconds validity,
                      LeaseCallbacks callbacks)
     : core_(std::move(core)),
       claim_(claim.id()),
       call_(granted.request),
-      resource_(claim.terms.resource),
-      more_resources_(claim.terms.more_resources),
-      token_(claim.token),
+      label_(claim.label),
       valid_until_(granted.valid_until.time_since_epoch().count()),
-      callbacks_(std::move(callbacks)),
       granting_round_(
           runtime::report_round(claim.round, core_->urls(), granted.elapsed, validity)) {
-  if (claim.fencing()) fencing_ = FencingToken(claim.fencing()->number);
+  if (claim.fencing() != nullptr) fencing_ = FencingToken(claim.fencing()->number);
+  const std::vector<std::string>& more = claim.terms().more_resources;
+  if (callbacks.none() && more.empty()) return;
+  extra().callbacks = std::move(callbacks);
+  extra().more_resources = more;
+}
+
+LeaseCell::~LeaseCell() {
+  const std::unique_ptr<const Words> words(words_.load(std::memory_order_relaxed));
+  const std::unique_ptr<Extra> extra(extra_.load(std::memory_order_relaxed));
+}
+
+const LeaseCell::Words& LeaseCell::words() const noexcept {
+  if (const Words* made = words_.load(std::memory_order_acquire)) return *made;
+  return make_once(
+      words_, std::unique_ptr<const Words>(new Words{
+                  std::string(label_.resource()), Token::parse(label_.token()).value_or(Token())}));
+}
+
+LeaseCell::Extra& LeaseCell::extra() const {
+  if (Extra* made = extra_.load(std::memory_order_acquire)) return *made;
+  return make_once(extra_, std::make_unique<Extra>());
+}
+
+std::vector<std::string> LeaseCell::more_resources() const {
+  const Extra* const extra = extra_.load(std::memory_order_acquire);
+  return extra != nullptr ? extra->more_resources : std::vector<std::string>();
+}
+
+bool LeaseCell::wants_warnings() const noexcept {
+  const Extra* const extra = extra_.load(std::memory_order_acquire);
+  return extra != nullptr && extra->callbacks.on_at_risk != nullptr;
+}
+
+LeaseCallbacks LeaseCell::take_callbacks() noexcept {
+  Extra* const extra = extra_.load(std::memory_order_acquire);
+  return extra != nullptr ? std::exchange(extra->callbacks, {}) : LeaseCallbacks();
 }
 
 bool LeaseCell::end() noexcept {
@@ -37,14 +83,15 @@ bool LeaseCell::lose() noexcept {
 void LeaseCell::tell_risk() const noexcept {
   // It may have been renewed, released or lost since.
   const auto left = valid_until() - BootClock::now();
-  if (live() && left > std::chrono::nanoseconds::zero()) callbacks_.on_at_risk(left);
+  if (live() && left > std::chrono::nanoseconds::zero()) extra().callbacks.on_at_risk(left);
 }
 
 void LeaseCell::tell_loss(const Error& error) noexcept {
   std::optional<std::stop_source> source;
   {
-    const std::lock_guard lock(lost_mutex_);
-    source = lost_source_;
+    // Made here if need be: who asks later must see under the same lock that it was lost.
+    const std::lock_guard lock(extra().lost_mutex);
+    source = extra().lost_source;
   }
   if (source) source->request_stop();  // runs the holder's callbacks: not under the lock
   LeaseCallbacks callbacks = take_callbacks();
@@ -52,12 +99,13 @@ void LeaseCell::tell_loss(const Error& error) noexcept {
 }
 
 std::stop_token LeaseCell::lost() const {
-  const std::lock_guard lock(lost_mutex_);
-  if (!lost_source_) {
-    lost_source_.emplace();
-    if (was_lost()) lost_source_->request_stop();
+  Extra& extra = this->extra();
+  const std::lock_guard lock(extra.lost_mutex);
+  if (!extra.lost_source) {
+    extra.lost_source.emplace();
+    if (was_lost()) extra.lost_source->request_stop();
   }
-  return lost_source_->get_token();
+  return extra.lost_source->get_token();
 }
 
 }  // namespace redlock::api

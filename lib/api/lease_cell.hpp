@@ -14,6 +14,7 @@
 
 #include "core/cohort.hpp"
 #include "core/engine.hpp"
+#include "core/label.hpp"
 #include "redlock/lease.hpp"
 #include "redlock/options.hpp"
 
@@ -29,11 +30,15 @@ struct LeaseCallbacks {
   [[nodiscard]] bool none() const noexcept { return !on_lost && !on_at_risk; }
 };
 
-/// What a Lease points to: written on the loop's thread, read from any.
+/// What a Lease points to: written on the loop's thread, read from any. There may be a million of
+/// them, so what few holders ask for is made when one does.
 class LeaseCell {
  public:
   LeaseCell(std::shared_ptr<ClientCore> core, const core::Acquired& granted,
             const core::Claim& claim, std::chrono::nanoseconds validity, LeaseCallbacks callbacks);
+  LeaseCell(const LeaseCell&) = delete;
+  LeaseCell& operator=(const LeaseCell&) = delete;
+  ~LeaseCell();
 
   [[nodiscard]] static Lease make_lease(std::shared_ptr<LeaseCell> cell) noexcept {
     return Lease(std::move(cell));
@@ -51,12 +56,13 @@ class LeaseCell {
   [[nodiscard]] core::ClaimId claim() const noexcept { return claim_; }
   /// That acquired it.
   [[nodiscard]] core::CallId call() const noexcept { return call_; }
-  [[nodiscard]] const std::string& resource() const noexcept { return resource_; }
-  [[nodiscard]] const std::vector<std::string>& more_resources() const noexcept {
-    return more_resources_;
+  [[nodiscard]] const core::Label& label() const noexcept { return label_; }
+  [[nodiscard]] const std::string& resource() const noexcept { return words().resource; }
+  [[nodiscard]] std::vector<std::string> more_resources() const;
+  [[nodiscard]] const Token& token() const noexcept { return words().token; }
+  [[nodiscard]] std::optional<FencingToken> fencing_token() const noexcept {
+    return fencing_ != FencingToken() ? std::optional(fencing_) : std::nullopt;
   }
-  [[nodiscard]] const Token& token() const noexcept { return token_; }
-  [[nodiscard]] std::optional<FencingToken> fencing_token() const noexcept { return fencing_; }
   [[nodiscard]] const RoundReport& report() const noexcept { return granting_round_; }
 
   [[nodiscard]] BootClock::time_point valid_until() const noexcept {
@@ -87,33 +93,42 @@ class LeaseCell {
   /// owes `tell_loss`, which runs the holder's code.
   [[nodiscard]] bool lose() noexcept;
   void tell_loss(const Error& error) noexcept;
-  [[nodiscard]] bool wants_warnings() const noexcept { return callbacks_.on_at_risk != nullptr; }
+  [[nodiscard]] bool wants_warnings() const noexcept;
   /// The loop's thread's, when the lease is over: what they captured must not live as long as the
   /// Lease object does.
-  [[nodiscard]] LeaseCallbacks take_callbacks() noexcept { return std::exchange(callbacks_, {}); }
+  [[nodiscard]] LeaseCallbacks take_callbacks() noexcept;
   void tell_risk() const noexcept;
   [[nodiscard]] std::stop_token lost() const;
 
  private:
   enum class State : std::uint8_t { live, ended, lost };
 
+  /// The label in public types, for those who look at it.
+  struct Words {
+    std::string resource;
+    Token token;
+  };
+  /// Most leases have none of it.
+  struct Extra {
+    LeaseCallbacks callbacks;
+    std::vector<std::string> more_resources;
+    std::mutex lost_mutex;
+    std::optional<std::stop_source> lost_source;  ///< guarded by lost_mutex
+  };
+  [[nodiscard]] const Words& words() const noexcept;
+  [[nodiscard]] Extra& extra() const;
+
   std::shared_ptr<ClientCore> core_;
   core::ClaimId claim_;
   core::CallId call_;
-  std::string resource_;
-  std::vector<std::string> more_resources_;
-  Token token_;
-  std::optional<FencingToken> fencing_;
+  core::Label label_;
+  FencingToken fencing_;  // zero: none
   std::atomic<std::chrono::nanoseconds::rep> valid_until_;
   std::atomic<State> state_{State::live};
   std::atomic<core::OtherClients> others_{core::OtherClients::unknown};
-  LeaseCallbacks callbacks_;
-
+  mutable std::atomic<const Words*> words_{nullptr};  // both owned; made once, and kept
+  mutable std::atomic<Extra*> extra_{nullptr};
   RoundReport granting_round_;
-
-  // Most holders never ask for it, so it is made when the first one does.
-  mutable std::mutex lost_mutex_;
-  mutable std::optional<std::stop_source> lost_source_;
 };
 
 }  // namespace redlock::api

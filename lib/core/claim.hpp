@@ -6,12 +6,14 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/fencing.hpp"
 #include "core/key_ledger.hpp"
+#include "core/label.hpp"
 #include "core/lock_terms.hpp"
 #include "core/messages.hpp"
 #include "core/node_set.hpp"
@@ -20,7 +22,6 @@
 #include "core/round.hpp"
 #include "core/time.hpp"
 #include "core/validity_basis.hpp"
-#include "redlock/token.hpp"
 #include "support/assert.hpp"
 
 namespace redlock::core {
@@ -38,8 +39,8 @@ struct QueuePlace {
 };
 
 /// By which the claims of a token are found.
-[[nodiscard]] inline std::uint64_t hash_of(const Token& token) noexcept {
-  return std::hash<std::string_view>()(token.view());
+[[nodiscard]] inline std::uint64_t hash_of(std::string_view token) noexcept {
+  return std::hash<std::string_view>()(token);
 }
 
 /// One token and everything it may have left on the nodes, from the first SET until nothing of it
@@ -141,11 +142,32 @@ struct Claim {
   Round round;
   std::unique_ptr<Work> work;
 
-  LockTerms terms;
-  Token token;
+  Label label;
   PoolIndexPlace by_token;
 
   [[nodiscard]] ClaimId id() const noexcept { return {index, generation}; }
+
+  /// Of one permit: the permit's own key.
+  [[nodiscard]] std::string_view resource() const noexcept { return label.resource(); }
+  [[nodiscard]] std::string_view token() const noexcept { return label.token(); }
+  /// They do not change while it lasts.
+  [[nodiscard]] const SpecialTerms& terms() const noexcept {
+    return is_special_ ? *special_ : plain_terms;
+  }
+  void set_terms(const SpecialTerms& terms) {
+    is_special_ = !terms.none();
+    if (is_special_ && !special_) special_ = std::make_unique<SpecialTerms>();
+    if (is_special_) *special_ = terms;
+  }
+  /// Of somebody else's lock no more is known.
+  void set_more_resources(std::span<const std::string> more) {
+    if (!more.empty()) set_terms({{more.begin(), more.end()}, {}, 0, {}, {}});
+  }
+  /// Whether it is about this resource too.
+  [[nodiscard]] bool names(std::string_view one) const {
+    const std::vector<std::string>& more = terms().more_resources;
+    return resource() == one || std::find(more.begin(), more.end(), one) != more.end();
+  }
 
   /// Only of an attempt, and of what came of it.
   [[nodiscard]] Attempt& attempt() noexcept {
@@ -198,13 +220,13 @@ struct Claim {
   /// For how long a release is to keep everybody out yet: nobody was in where nothing was granted.
   [[nodiscard]] Duration cooldown(Instant now) const {
     if (!granted_at) return Duration::zero();
-    return std::max(Duration::zero(), later(*granted_at, terms.hold_at_least) - now);
+    return std::max(Duration::zero(), later(*granted_at, terms().hold_at_least) - now);
   }
   /// For how long the nodes are to keep the key: its crashed holder keeps everybody out as well.
   [[nodiscard]] Duration time_to_ask(Verb asked, Instant now) const {
-    if (asked == Verb::expire_orphan) return *terms.orphan_ttl;
+    if (asked == Verb::expire_orphan) return *terms().orphan_ttl;
     if (asked == Verb::break_lock) return work->delay;
-    const Duration ttl = std::max(round.ttl(), granted_at ? cooldown(now) : terms.hold_at_least);
+    const Duration ttl = std::max(round.ttl(), granted_at ? cooldown(now) : terms().hold_at_least);
     // A plain command sets the expiry, where the script only raises it.
     const bool plain = asked == Verb::extend_plain || asked == Verb::repair_plain;
     return plain ? std::max(ttl, keys.longest_asked()) : ttl;
@@ -227,14 +249,17 @@ struct Claim {
     granted_at.reset();
     holds_left.reset();
     unasked = NodeSet();
-    is_fenced_ = false;
+    is_fenced_ = is_special_ = false;
     attempt_ = Attempt();
     lease_ = Lease();
   }
 
  private:
+  // Both are kept, to be used again.
+  std::unique_ptr<Fencing> fencing_;
+  std::unique_ptr<SpecialTerms> special_;
   bool is_fenced_ = false;
-  std::unique_ptr<Fencing> fencing_;  // kept, to be used again
+  bool is_special_ = false;
   Attempt attempt_;
   Lease lease_;
 };

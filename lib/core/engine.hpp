@@ -306,7 +306,7 @@ class Engine {
   void stop_watching_queue(Claim& claim);
 
   // engine_hold.cpp: a lease's life after it was granted, and tokens that are not ours
-  Claim& new_claim(Claim::Purpose purpose, const Token& token);
+  Claim& new_claim(Claim::Purpose purpose, std::string_view resource, const Token& token);
   [[nodiscard]] Token new_token();
   void begin_extend(Claim& claim, Verb verb, Duration ttl);
   void judge_extend(Claim& claim);
@@ -326,6 +326,7 @@ class Engine {
   void put_idle_away();
 
   // Three kinds of timers, in this order where they are due at the same instant and index.
+  static_assert(TimerHeap::kinds == 3);
   static std::uint32_t timer_of(const Claim& claim) noexcept { return claim.index * 3; }
   static std::uint32_t timer_of(const Acquisition& a) noexcept { return a.index * 3 + 1; }
   static std::uint32_t timer_of(const Observation& o) noexcept { return o.index * 3 + 2; }

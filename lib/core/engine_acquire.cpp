@@ -112,11 +112,11 @@ void Engine::note_absent(Acquisition& acquisition) {
   });
 }
 
-Claim& Engine::new_claim(Claim::Purpose purpose, const Token& token) {
+Claim& Engine::new_claim(Claim::Purpose purpose, std::string_view resource, const Token& token) {
   Claim& claim = claims_.take();
   claim.reset(purpose);
   wake(claim);
-  claim.token = token;
+  claim.label.assign(resource, token.view());
   claim.keys.begin_votes(lost_votes_);
   unsettled_.add(claim.index);
   return claim;
@@ -153,8 +153,13 @@ Verb Engine::verb_for(const Acquisition& acquisition) {
 
 void Engine::start_attempt(Acquisition& acquisition) {
   if (acquisition.terms.permits > 0) choose_permit(acquisition);
-  Claim& claim = new_claim(Claim::Purpose::acquire, named(new_token(), acquisition.terms.name));
-  claim.terms = acquisition.terms;
+  const LockTerms& terms = acquisition.terms;
+  const Token token = named(new_token(), terms.name);
+  Claim& claim = terms.permits > 0
+                     ? new_claim(Claim::Purpose::acquire,
+                                 permit_name(terms.resource, acquisition.permit), token)
+                     : new_claim(Claim::Purpose::acquire, terms.resource, token);
+  claim.set_terms(terms);
   if (!acquisition.first_round) acquisition.first_round = now_;
   ++acquisition.attempts;
   ++acquisition.failed_attempts;
@@ -168,8 +173,6 @@ void Engine::start_attempt(Acquisition& acquisition) {
   claim.attempt().contended |= claim.work->place.as_client;
   claim.task = Claim::Task::acquire;
   claim.verb = claim.work->place.ticket ? Verb::take : verb_for(acquisition);
-  if (claim.terms.permits > 0)
-    claim.terms.resource = permit_name(acquisition.terms.resource, acquisition.permit);
   if (acquisition.reserves) {
     // Longer than it takes until the next attempt, and no longer than the caller waits.
     const Duration next_attempt = longest_sleep + settings_.longest_limit;
@@ -225,6 +228,10 @@ void Engine::grant(Claim& claim) {
   Claim::Lease& lease = claim.lease();
   lease.basis = basis;
   lease.renewal.begin(acquisition.renewal, claim.round.start(), acquisition.terms.ttl);
+  if (held_ > settings_.most_in_step) {
+    // The digits of a token are random.
+    lease.renewal.spread(static_cast<std::uint16_t>(hash_of(claim.token())));
+  }
   if (claim.valid_until < basis.until) lease.renewal.hurry(now_);
   retime(claim);
   count_grant(acquisition, claim);

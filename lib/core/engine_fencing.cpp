@@ -10,8 +10,8 @@ namespace redlock::core {
 void Engine::propose_fencing_number(Claim& claim, Duration wall_clock) {
   Fencing& fencing = claim.begin_fencing();
   // One number for all of several resources, so above what was seen of each.
-  fencing.number = fencing_numbers_.propose(claim.terms.resource, wall_clock);
-  for (const std::string& other : claim.terms.more_resources) {
+  fencing.number = fencing_numbers_.propose(claim.resource(), wall_clock);
+  for (const std::string& other : claim.terms().more_resources) {
     fencing.number = std::max(fencing.number, fencing_numbers_.propose(other, wall_clock));
   }
   fencing.first = fencing.number;
@@ -22,13 +22,14 @@ void Engine::propose_fencing_number(Claim& claim, Duration wall_clock) {
 void Engine::remember_fencing_number(const Claim& claim, std::uint64_t number) {
   // What is beyond reach is not proposed, and must not hide what is within.
   if (number > claim.fencing()->reach) return;
-  fencing_numbers_.note(claim.terms.resource, number);
-  for (const std::string& other : claim.terms.more_resources) fencing_numbers_.note(other, number);
+  fencing_numbers_.note(claim.resource(), number);
+  for (const std::string& other : claim.terms().more_resources)
+    fencing_numbers_.note(other, number);
 }
 
 void Engine::forget_fencing_number(const Claim& claim) {
-  fencing_numbers_.forget(claim.terms.resource);
-  for (const std::string& other : claim.terms.more_resources) fencing_numbers_.forget(other);
+  fencing_numbers_.forget(claim.resource());
+  for (const std::string& other : claim.terms().more_resources) fencing_numbers_.forget(other);
 }
 
 bool Engine::acknowledges(const Claim& claim, const Answer& answer) {
@@ -37,7 +38,7 @@ bool Engine::acknowledges(const Claim& claim, const Answer& answer) {
   if (!is_divided(answer.stamp.verb)) return answer.number == fencing.number;
   // Commands of others may have come in between. If the key is still ours at the end it was so all
   // the time, and nobody else's lease began: as if it had been one command.
-  const bool undivided = answer.text == claim.token.view();
+  const bool undivided = answer.text == claim.token();
   if (is_raise(answer.stamp.verb)) return undivided && answer.number < fencing.number;
   return undivided && answer.number < fencing.first && fencing.first == fencing.number;
 }

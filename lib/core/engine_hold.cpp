@@ -122,12 +122,12 @@ void Engine::extend_won(Claim& claim, const ValidityBasis& basis, Instant deadli
 
 void Engine::on(const ExtendToken& event) {
   if (drain_until_) return fail(event.request, Errc::closed, nullptr);
-  Claim& claim = new_claim(Claim::Purpose::extend, event.token);
-  claim.terms.assign(event.resource, event.more_resources);
+  Claim& claim = new_claim(Claim::Purpose::extend, event.resource, event.token);
+  claim.set_more_resources(event.more_resources);
   claim.work->requests.push_back(event.request);
   begin_round(claim, 0, event.ttl);
   claim.valid_until = valid_until(now_, event.ttl);
-  by_token_.add(claim, hash_of(event.token));
+  by_token_.add(claim, hash_of(event.token.view()));
   begin_extend(claim, Verb::extend, event.ttl);
 }
 
@@ -135,8 +135,7 @@ void Engine::on(const ExtendToken& event) {
 
 void Engine::on(const Inspect& event) {
   if (drain_until_) return fail(event.request, Errc::closed, nullptr);
-  Claim& claim = new_claim(Claim::Purpose::inspect, event.token);
-  claim.terms.assign(event.resource);
+  Claim& claim = new_claim(Claim::Purpose::inspect, event.resource, event.token);
   claim.task = Claim::Task::inspect;
   claim.verb = Verb::inspect;
   claim.work->requests.push_back(event.request);

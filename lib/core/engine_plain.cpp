@@ -10,7 +10,7 @@ namespace redlock::core {
 namespace {
 
 /// One key of ours that nobody shares. Of a permit, too: it has a key of its own.
-bool is_one_key(const LockTerms& terms) {
+bool is_one_key(const SpecialTerms& terms) {
   return terms.group.empty() && terms.more_resources.empty();
 }
 
@@ -34,7 +34,7 @@ Verb script_form(Verb plain) {
 }  // namespace
 
 std::optional<Verb> Engine::plain_form(const Claim& claim, Verb verb, Instant now) {
-  const LockTerms& terms = claim.terms;
+  const SpecialTerms& terms = claim.terms();
   const bool ours = claim.purpose == Claim::Purpose::acquire;
   const bool whole = is_one_key(terms) && terms.permits == 0;
   switch (verb) {
@@ -96,7 +96,7 @@ std::optional<Answer> Engine::in_terms_of_scripts(const Claim& claim, const Answ
   changed.text = {};
   if (verb == Verb::extend_plain || verb == Verb::repair_plain) {
     // Whose key it was, and is still.
-    if (answer.reply != Reply::taken || answer.text != claim.token.view()) return std::nullopt;
+    if (answer.reply != Reply::taken || answer.text != claim.token()) return std::nullopt;
     changed.reply = Reply::extended;
     return changed;
   }

@@ -35,7 +35,7 @@ void Engine::begin_release(Claim& claim, CallId request) {
     claim.task = Claim::Task::release;
   }
   // A quorum is to count the holds that are left.
-  if (!claim.terms.group.empty()) claim.keys.assume_present(nodes_.all());
+  if (!claim.terms().group.empty()) claim.keys.assume_present(nodes_.all());
   const NodeSet held = claim.keys.present();
   clear(claim);
   if (request == CallId::none) return;
@@ -106,13 +106,13 @@ void Engine::judge_release(Claim& claim) {
 
 void Engine::on(const ReleaseToken& event) {
   if (drain_until_) return fail(event.request, Errc::closed, nullptr);
-  const auto overlaps = [&event](const LockTerms& terms) {
-    return terms.names(event.resource) ||
+  const auto overlaps = [&event](const Claim& other) {
+    return other.names(event.resource) ||
            std::any_of(event.more_resources.begin(), event.more_resources.end(),
-                       [&terms](const std::string& more) { return terms.names(more); });
+                       [&other](const std::string& more) { return other.names(more); });
   };
-  by_token_.each(hash_of(event.token), [&](Claim& other) {
-    if (other.finished || other.token != event.token || !overlaps(other.terms)) return;
+  by_token_.each(hash_of(event.token.view()), [&](Claim& other) {
+    if (other.finished || other.token() != event.token.view() || !overlaps(other)) return;
     // Else an extend that is under way would repair nodes behind their release, and one in first
     // contact would get the SET of a lease that was handed on.
     if (other.purpose == Claim::Purpose::extend) {
@@ -122,8 +122,8 @@ void Engine::on(const ReleaseToken& event) {
       touch(other);
     }
   });
-  Claim& claim = new_claim(Claim::Purpose::release, event.token);
-  claim.terms.assign(event.resource, event.more_resources);
+  Claim& claim = new_claim(Claim::Purpose::release, event.resource, event.token);
+  claim.set_more_resources(event.more_resources);
   claim.by_operator = event.by_operator;
   claim.task = Claim::Task::release_by_token;
   claim.work->delay = event.delay;
@@ -185,7 +185,8 @@ void Engine::note_release(Claim& claim, const Answer& answer) {
   const KeyLedger::Release outcome = outcome_of_release(answer.reply);
   claim.keys.release_answered(node, outcome);
   // Of an exclusive lock that is gone, others may hold the resource: that is not ours to count.
-  if (answer.holds && (!claim.terms.group.empty() || claim.task == Claim::Task::release_by_token)) {
+  if (answer.holds &&
+      (!claim.terms().group.empty() || claim.task == Claim::Task::release_by_token)) {
     claim.holds_left = std::max(claim.holds_left.value_or(0), answer.holds->count);
   }
   // Undone behind a SET that was never counted (see undo_behind_sets); the lease itself goes on.

@@ -38,7 +38,7 @@ NodeSet Engine::ask(Claim& claim) {
       askable.add(node);
     }
   });
-  if (!claim.unasked.empty()) by_token_.add(claim, hash_of(claim.token));
+  if (!claim.unasked.empty()) by_token_.add(claim, hash_of(claim.token()));
   return transmit(claim, claim.verb, askable, ScriptForm::digest);
 }
 
@@ -81,7 +81,7 @@ NodeSet Engine::transmit_same(Claim& claim, Verb verb, NodeSet nodes, ScriptForm
     claim.work->place.nodes = claim.work->place.nodes | sent;
     wait_queue_.asked(acquisitions_.at(claim.attempt().acquisition), sent);
   }
-  if (is_write(verb)) tracked_resources_.written(claim.terms.resource, sent);
+  if (is_write(verb)) tracked_resources_.written(claim.resource(), sent);
   outbox_.send(Send{{sent, stamp}, form});
   if (is_set(verb)) write_names(sent);
   return sent;
@@ -245,7 +245,7 @@ void Engine::note_set(Claim& claim, const Answer& answer) {
       break;
     case Reply::granted:
     case Reply::behind:
-      tracked_resources_.written(claim.terms.resource, NodeSet::of(answer.node));
+      tracked_resources_.written(claim.resource(), NodeSet::of(answer.node));
       if (claim.fencing()) note_fencing_number(claim, answer);
       claim.keys.forget_lost(lost_votes_);
       if (is_voter_for(claim, answer.node)) claim.keys.voted(answer.node);
@@ -283,7 +283,7 @@ void Engine::note_place(Claim& claim, const Answer& answer) {
     claim.work->place.unanswered.remove(answer.node);
     const bool taken_out = answer.reply == Reply::granted || answer.reply == Reply::behind;
     if (taken_out || answer.reply == Reply::failed) return;
-    return wait_queue_.queued_for_nothing(claim.terms.resource, answer.node);
+    return wait_queue_.queued_for_nothing(claim.resource(), answer.node);
   }
   // The acquisition may be over by now, and its place be another's.
   const Acquisition& acquisition = acquisitions_.at(claim.attempt().acquisition);
@@ -302,7 +302,7 @@ void Engine::note_in_basis(Claim& claim, const Answer& answer) {
 
 void Engine::note_obstacle(const Claim& claim, const Answer& answer) {
   Acquisition& acquisition = acquisitions_.at(claim.attempt().acquisition);
-  if (claim.terms.permits > 0) return note_free_permits(acquisition, answer.text);
+  if (claim.terms().permits > 0) return note_free_permits(acquisition, answer.text);
   // Holds, or a server that does not name the holder: readers may be in the way, and only a script
   // can keep new ones out. Where nodes differ, some are asked by a script before others.
   const bool holds = is_group(answer.text);
@@ -310,7 +310,7 @@ void Engine::note_obstacle(const Claim& claim, const Answer& answer) {
 }
 
 void Engine::give_orphan_expiry(Claim& claim, const Answer& answer) {
-  if (answer.reply != Reply::taken || answer.remaining || !claim.terms.orphan_ttl) return;
+  if (answer.reply != Reply::taken || answer.remaining || !claim.terms().orphan_ttl) return;
   transmit(claim, Verb::expire_orphan, NodeSet::of(answer.node), ScriptForm::digest);
 }
 
@@ -374,7 +374,7 @@ void Engine::record(Claim& claim, const Answer& answer, Vote failure,
       return round.record(node, Vote::refused, {{}, took, Duration::zero()});
     case Reply::taken:
       return round.record(node, Vote::refused,
-                          {claim.terms.permits > 0 ? std::string_view() : answer.text,
+                          {claim.terms().permits > 0 ? std::string_view() : answer.text,
                            took,
                            answer.remaining,
                            answer.number,

@@ -64,8 +64,7 @@ void Engine::begin_inspection(Observation& observation) {
   tracked_resources_.ask(*tracked_resources_.find(observation.resource));
   observation.changed = NodeSet();
   observation.news = false;
-  Claim& claim = new_claim(Claim::Purpose::inspect, Token());
-  claim.terms.assign(observation.resource);
+  Claim& claim = new_claim(Claim::Purpose::inspect, observation.resource, Token());
   claim.task = Claim::Task::inspect;
   claim.verb = Verb::inspect;
   claim.work->observation = observation.index;
@@ -113,7 +112,7 @@ void Engine::note_changed(Observation& observation, std::optional<NodeIndex> nod
 
 void Engine::note_own_change(const Claim& claim) {
   if (observations_.size() == 0) return;
-  const TrackedKeys::Entry* const entry = tracked_resources_.find(claim.terms.resource);
+  const TrackedKeys::Entry* const entry = tracked_resources_.find(claim.resource());
   if (entry == nullptr) return;
   for (const std::uint32_t index : entry->second.observations) {
     note_changed(observations_.at(index), std::nullopt);
@@ -141,7 +140,7 @@ void Engine::on(const WatchQueue& event) {
   if (claim == nullptr || claim->phase != Claim::Phase::held) return;
   if (claim->lease().watches_queue) return;
   claim->lease().watches_queue = true;
-  TrackedKeys::Entry& entry = tracked_queues_.use(claim->terms.resource);
+  TrackedKeys::Entry& entry = tracked_queues_.use(claim->resource());
   entry.second.lease = claim->id();
   entry.second.others = OtherClients::unknown;
   report_queue(entry);
@@ -162,7 +161,7 @@ void Engine::report_queue(TrackedKeys::Entry& entry) {
 void Engine::stop_watching_queue(Claim& claim) {
   if (!claim.lease().watches_queue) return;
   claim.lease().watches_queue = false;
-  tracked_queues_.stop(claim.terms.resource);
+  tracked_queues_.stop(claim.resource());
 }
 
 }  // namespace redlock::core

@@ -1,11 +1,8 @@
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "core/messages.hpp"
@@ -13,22 +10,28 @@
 
 namespace redlock::core {
 
-/// What was asked for: it does not change while the call, or the lease that came of it, lasts.
-struct LockTerms {
-  std::string resource;                     ///< of one permit: the permit's own key
+/// What most locks do not ask for.
+struct SpecialTerms {
   std::vector<std::string> more_resources;  ///< taken and given back with it
   std::string group;          ///< who may hold it at the same time; empty: nobody else
   std::uint32_t permits = 0;  ///< one of so many; 0: the resource itself
   Duration hold_at_least{};   ///< for how long nobody else may have it, from the grant on
-  Duration ttl{};
-  std::string name;  ///< stored behind the token
   std::optional<Duration> orphan_ttl;
 
-  /// Whether it is about this resource too.
-  [[nodiscard]] bool names(std::string_view one) const {
-    return resource == one ||
-           std::find(more_resources.begin(), more_resources.end(), one) != more_resources.end();
+  /// A plain lock asks for none of it.
+  [[nodiscard]] bool none() const noexcept {
+    return more_resources.empty() && group.empty() && permits == 0 &&
+           hold_at_least == Duration::zero() && !orphan_ttl;
   }
+};
+
+inline const SpecialTerms plain_terms;
+
+/// What was asked for: it does not change while the call lasts.
+struct LockTerms : SpecialTerms {
+  std::string resource;
+  Duration ttl{};
+  std::string name;  ///< stored behind the token
 
   /// Keeps what the members have allocated.
   void assign(const Acquire& event) {
@@ -40,16 +43,6 @@ struct LockTerms {
     ttl = event.ttl;
     name.assign(event.name);
     orphan_ttl = event.orphan_ttl;
-  }
-  /// Resources and nothing else: of a round about somebody's token.
-  void assign(std::string_view of, std::span<const std::string> more = {}) {
-    resource.assign(of);
-    more_resources.assign(more.begin(), more.end());
-    group.clear();
-    permits = 0;
-    hold_at_least = ttl = Duration::zero();
-    name.clear();
-    orphan_ttl.reset();
   }
 };
 

@@ -14,9 +14,12 @@ NodeReports::NodeReports(std::vector<NodeReport> parts)
 
 NodeReports::NodeReports(Plain&& plain) noexcept
     : urls_(std::move(plain.urls)),
-      round_trips_(plain.round_trips),
       granted_(plain.granted.bits()),
-      size_(static_cast<std::uint8_t>(plain.size)) {}
+      size_(static_cast<std::uint8_t>(plain.size)) {
+  for (std::size_t node = 0; node < size_; ++node) {
+    round_trips_[node] = static_cast<float>(plain.round_trips[node].count());
+  }
+}
 
 NodeReports::NodeReports(const NodeReports& other)
     : urls_(other.urls_),
@@ -48,7 +51,7 @@ const NodeReports::Parts& NodeReports::make_parts() const {
     report.url = (*urls_)[node];
     if (((granted_ >> node) & 1U) == 0) continue;
     report.vote = Vote::granted;
-    report.round_trip = round_trips_[node];
+    report.round_trip = core::Duration(static_cast<core::Duration::rep>(round_trips_[node]));
   }
   // Of two threads that look at the same time, one is first.
   const Parts* first = nullptr;

@@ -8,13 +8,16 @@ namespace redlock::core {
 namespace {
 
 constexpr Duration shortest_pause = std::chrono::milliseconds(1);
+/// So long are the renewals of many leases gathered: less than what an answer takes where the nodes
+/// are far away.
+constexpr Duration longest_gathering = std::chrono::milliseconds(8);
 
 }  // namespace
 
 void Renewal::begin(const std::optional<Acquire::Renewal>& limits, Instant acquired, Duration ttl) {
   wanted_ = limited_ = limits.has_value();
   warns_ = wanted_;
-  due_.reset();
+  due_ = never;
   if (!wanted_) return;
   ttl_ = ttl;
   left_ = limits->max_renewals;
@@ -22,8 +25,14 @@ void Renewal::begin(const std::optional<Acquire::Renewal>& limits, Instant acqui
   if (left_ > 0) due_ = later(acquired, ttl / 3);
 }
 
+void Renewal::spread(std::uint16_t where) noexcept {
+  if (due_ == never) return;
+  due_ -= ttl_ / 6 / (UINT16_MAX + 1) * where;
+  due_ -= due_.time_since_epoch() % std::min(longest_gathering, ttl_ / 48);
+}
+
 std::optional<Duration> Renewal::ask(Instant now, Instant valid_until) noexcept {
-  due_.reset();
+  due_ = never;
   Duration ttl = ttl_;
   if (hold_until_ != Instant::max()) ttl = std::min(ttl, hold_until_ - now);
   const bool hold_ends = ttl < ttl_;
@@ -52,7 +61,7 @@ void Renewal::count() noexcept {
   if (left_ > 0) --left_;
   if (left_ > 0) return;
   wanted_ = false;
-  due_.reset();
+  due_ = never;
 }
 
 void Renewal::extended_by_hand(Instant valid_until) noexcept {
@@ -71,7 +80,7 @@ std::optional<Duration> Renewal::allow(Instant now, Duration ttl) const noexcept
 }
 
 void Renewal::hurry(Instant now) noexcept {
-  if (due_) due_ = std::min(*due_, now);
+  if (due_ != never) due_ = std::min(due_, now);
 }
 
 void Renewal::follow(Instant valid_until) noexcept {

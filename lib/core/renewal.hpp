@@ -14,14 +14,21 @@ namespace redlock::core {
 class Renewal {
  public:
   void begin(const std::optional<Acquire::Renewal>& limits, Instant acquired, Duration ttl);
+  /// One of many leases: those that were granted together are not to be renewed together, which
+  /// would be more than the nodes can answer at once. The first renewal comes earlier, by up to
+  /// half of its time, as `where` says; and at the same instant as some others, because requests
+  /// that leave together cost less. Later ones keep their distance.
+  void spread(std::uint16_t where) noexcept;
   void end() noexcept {
-    due_.reset();
+    due_ = never;
     warns_ = false;
   }
 
   /// When to ask next; none while an extend is under way, and when a limit was reached.
-  [[nodiscard]] std::optional<Instant> due() const noexcept { return due_; }
-  [[nodiscard]] bool is_due(Instant now) const noexcept { return due_ && now >= *due_; }
+  [[nodiscard]] std::optional<Instant> due() const noexcept {
+    return due_ != never ? std::optional(due_) : std::nullopt;
+  }
+  [[nodiscard]] bool is_due(Instant now) const noexcept { return due_ != never && now >= due_; }
 
   /// The TTL to ask for now: shorter near the maximum hold, none where that gains nothing.
   [[nodiscard]] std::optional<Duration> ask(Instant now, Instant valid_until) noexcept;
@@ -47,14 +54,16 @@ class Renewal {
   void count() noexcept;
   void follow(Instant valid_until) noexcept;
 
+  static constexpr Instant never = Instant::max();
+
   bool wanted_ = false;
   bool warns_ = false;
-  std::optional<Instant> warned_of_;
-  Duration ttl_{};
   bool limited_ = false;
+  Duration ttl_{};
   std::uint64_t left_ = 0;
   Instant hold_until_{};
-  std::optional<Instant> due_;
+  Instant due_ = never;
+  Instant warned_of_ = Instant::min();  // none: that is no deadline
 };
 
 }  // namespace redlock::core

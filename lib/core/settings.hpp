@@ -38,6 +38,8 @@ struct Settings {
   /// So many leases that nothing is asked for keep what a round needs: one that is released at once
   /// needs it again.
   std::size_t most_idle = 64;
+  /// Up to so many leases, each is renewed when a third of its TTL has passed. More are spread.
+  std::size_t most_in_step = 256;
 };
 
 /// How long a node keeps a client's name: the lease of a client that died renewing it has ended.

@@ -4,7 +4,7 @@ namespace redlock::core {
 
 void TimerHeap::place(std::size_t index, const Entry& entry) noexcept {
   heap_[index] = entry;
-  where_[entry.key] = static_cast<std::uint32_t>(index);
+  where(entry.key) = static_cast<std::uint32_t>(index);
 }
 
 void TimerHeap::rise(std::size_t index) noexcept {
@@ -32,18 +32,19 @@ void TimerHeap::sink(std::size_t index) noexcept {
 }
 
 void TimerHeap::drop(std::size_t index) noexcept {
-  where_[heap_[index].key] = nowhere;
+  where(heap_[index].key) = nowhere;
   const Entry last = heap_.back();
   heap_.pop_back();
   if (index == heap_.size()) return;
   place(index, last);
   sink(index);
-  rise(where_[last.key]);
+  rise(where(last.key));
 }
 
 void TimerHeap::set(std::uint32_t key, std::optional<Instant> at) {
-  if (key >= where_.size()) where_.resize(key + std::size_t{1}, nowhere);
-  const std::uint32_t index = where_[key];
+  std::vector<std::uint32_t>& kind = where_[key % kinds];
+  if (key / kinds >= kind.size()) kind.resize(key / kinds + std::size_t{1}, nowhere);
+  const std::uint32_t index = where(key);
   if (!at) {
     if (index != nowhere) drop(index);
     return;
@@ -56,7 +57,7 @@ void TimerHeap::set(std::uint32_t key, std::optional<Instant> at) {
   if (heap_[index].at == *at) return;
   heap_[index].at = *at;
   sink(index);
-  rise(where_[key]);
+  rise(where(key));
 }
 
 }  // namespace redlock::core

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -9,10 +10,12 @@
 
 namespace redlock::core {
 
-/// At most one instant per key, the earliest on top. Keys are small dense numbers. A binary heap
-/// that knows each key's place, so that moving or dropping one does not search.
+/// At most one instant per key, the earliest on top. Keys are small dense numbers, of several kinds
+/// in turn: those of a kind that is not used need no memory. A binary heap that knows each key's
+/// place, so that moving or dropping one does not search.
 class TimerHeap {
  public:
+  static constexpr std::uint32_t kinds = 3;
   struct Entry {
     Instant at;
     std::uint32_t key;
@@ -29,7 +32,10 @@ class TimerHeap {
   void drop(std::size_t index) noexcept;
 
   std::vector<Entry> heap_;
-  std::vector<std::uint32_t> where_;
+  [[nodiscard]] std::uint32_t& where(std::uint32_t key) noexcept {
+    return where_[key % kinds][key / kinds];
+  }
+  std::array<std::vector<std::uint32_t>, kinds> where_;
 };
 
 }  // namespace redlock::core

@@ -60,16 +60,16 @@ struct ScriptCall {
   return {};
 }
 
-void append_set(std::string& out, Dialect form, std::string_view resource, const Token& token,
+void append_set(std::string& out, Dialect form, std::string_view resource, std::string_view token,
                 core::Duration ttl) {
   const Decimal px = milliseconds_of(ttl);
   switch (form) {
     case Dialect::classic:
-      append_command(out, {"SET", resource, token.view(), "NX", "PX", px.view()});
+      append_command(out, {"SET", resource, token, "NX", "PX", px.view()});
       return;
     case Dialect::with_get:
     case Dialect::with_delex:
-      append_command(out, {"SET", resource, token.view(), "NX", "PX", px.view(), "GET"});
+      append_command(out, {"SET", resource, token, "NX", "PX", px.view(), "GET"});
       return;
   }
 }
@@ -124,12 +124,13 @@ std::size_t find_word(std::string_view bytes, std::size_t command, std::size_t w
 
 /// Several resources by one command, and by another whose they are.
 void append_set_all(std::string& bytes, std::string_view resource,
-                    std::span<const std::string> others, const Token& token, std::string_view ttl) {
+                    std::span<const std::string> others, std::string_view token,
+                    std::string_view ttl) {
   const Decimal count(static_cast<std::int64_t>(others.size() + 1));
-  std::vector<std::string_view> words{"MSETEX", count.view(), resource, token.view()};
+  std::vector<std::string_view> words{"MSETEX", count.view(), resource, token};
   std::vector<std::string_view> names{"MGET", resource};
   for (const std::string& other : others) {
-    words.insert(words.end(), {other, token.view()});
+    words.insert(words.end(), {other, token});
     names.push_back(other);
   }
   words.insert(words.end(), {"NX", "PX", ttl});
@@ -139,7 +140,7 @@ void append_set_all(std::string& bytes, std::string_view resource,
 
 /// What is about no resource. Of a client's name, `resource` is the name and `token` the client.
 void append_upkeep(std::string& bytes, core::Verb verb, core::ScriptForm form,
-                   std::string_view resource, const Token& token, std::string_view digits) {
+                   std::string_view resource, std::string_view token, std::string_view digits) {
   switch (verb) {
     case core::Verb::kill_old:
       return append_command(bytes, {"CLIENT", "KILL", "ID", digits});
@@ -152,8 +153,8 @@ void append_upkeep(std::string& bytes, core::Verb verb, core::ScriptForm form,
       return append_command(bytes, {command, script, "1", keys::fencing_numbers});
     }
     case core::Verb::write_name:
-      return append_command(bytes, {"SET", std::string(keys::client_prefix).append(token.view()),
-                                    resource, "PX", digits});
+      return append_command(
+          bytes, {"SET", std::string(keys::client_prefix).append(token), resource, "PX", digits});
     default:
       // A marker is written once in the life of a node: see marker_write().
       return;
@@ -162,8 +163,8 @@ void append_upkeep(std::string& bytes, core::Verb verb, core::ScriptForm form,
 
 }  // namespace
 
-void Encoder::format(Frame& frame, core::Verb verb, std::string_view resource, const Token& token,
-                     std::int64_t number, const Terms& terms) const {
+void Encoder::format(Frame& frame, core::Verb verb, std::string_view resource,
+                     std::string_view token, std::int64_t number, const Terms& terms) const {
   constexpr std::size_t of_command = 1;
   constexpr std::size_t of_script = 3;
   std::string& bytes = frame.bytes;
@@ -193,7 +194,7 @@ void Encoder::format(Frame& frame, core::Verb verb, std::string_view resource, c
     words.push_back(resource);
     words.insert(words.end(), terms.more_resources.begin(), terms.more_resources.end());
     token_word = words.size();
-    words.push_back(token.view());
+    words.push_back(token);
     words.insert(words.end(), arguments.begin(), arguments.end());
     append_command(bytes, words);
     frame.resource_at.at(names++) = find_word(bytes, 0, of_resource);
@@ -227,14 +228,14 @@ void Encoder::format(Frame& frame, core::Verb verb, std::string_view resource, c
       return append_upkeep(bytes, verb, frame.script_form, resource, token, digits.view());
     case core::Verb::join_queue: {
       const auto [command, script] = call(scripts::queue);
-      append_command(bytes, {command, script, "1", resource, token.view(), remember.view(),
-                             digits.view(), ticket.view(), reserved_for.view()});
+      append_command(bytes, {command, script, "1", resource, token, remember.view(), digits.view(),
+                             ticket.view(), reserved_for.view()});
       return;
     }
     case core::Verb::leave_queue: {
       const auto [command, script] = call(scripts::leave);
-      append_command(bytes, {command, script, "1", resource, token.view(), digits.view(),
-                             reserved_for.view()});
+      append_command(bytes,
+                     {command, script, "1", resource, token, digits.view(), reserved_for.view()});
       return;
     }
     case core::Verb::track:
@@ -301,15 +302,15 @@ void Encoder::format(Frame& frame, core::Verb verb, std::string_view resource, c
     case core::Verb::break_lock: {
       const auto [command, script] = call(scripts::break_lock);
       const Decimal delay = milliseconds_rounded_up(frame.ttl);
-      append(of_script, {command, script, "1", resource, token.view(), delay.view(), terms.name});
+      append(of_script, {command, script, "1", resource, token, delay.view(), terms.name});
       token_word = of_script + 1;
       break;
     }
     case core::Verb::release_plain: {
       if (frame.dialect == Dialect::with_delex) {
-        append(of_command, {"DELEX", resource, "IFEQ", token.view()});
+        append(of_command, {"DELEX", resource, "IFEQ", token});
       } else {
-        append(of_command, {"DELIFEQ", resource, token.view()});
+        append(of_command, {"DELIFEQ", resource, token});
       }
       token_word = of_command + (frame.dialect == Dialect::with_delex ? 2U : 1U);
       // What is named twice is counted twice: 1 for the resource, 2 for its queue.
@@ -327,8 +328,7 @@ void Encoder::format(Frame& frame, core::Verb verb, std::string_view resource, c
     }
     case core::Verb::extend_plain:
     case core::Verb::repair_plain: {
-      append_command(
-          bytes, {"SET", resource, token.view(), "IFEQ", token.view(), "GET", "PX", ttl.view()});
+      append_command(bytes, {"SET", resource, token, "IFEQ", token, "GET", "PX", ttl.view()});
       if (verb == core::Verb::repair_plain) set();
       break;
     }
@@ -345,15 +345,15 @@ void Encoder::format(Frame& frame, core::Verb verb, std::string_view resource, c
     }
     case core::Verb::inspect: {
       const auto [command, script] = call(scripts::inspect);
-      append(of_script, {command, script, "3", resource, keys::fencing_numbers, keys::quarantine,
-                         token.view()});
+      append(of_script,
+             {command, script, "3", resource, keys::fencing_numbers, keys::quarantine, token});
       token_word = of_script + 3;
       break;
     }
     case core::Verb::write_audit: {
       const auto [command, script] = call(scripts::audit);
       const Decimal kept = milliseconds_of(audit_kept_for);
-      append(of_script, {command, script, "1", resource, token.view(), terms.name, kept.view()});
+      append(of_script, {command, script, "1", resource, token, terms.name, kept.view()});
       token_word = of_script + 1;
       break;
     }
@@ -370,10 +370,9 @@ void Encoder::format(Frame& frame, core::Verb verb, std::string_view resource, c
 }
 
 std::string_view Encoder::encode(core::Verb verb, core::ScriptForm script_form, Dialect dialect,
-                                 std::string_view resource, const Token& token, core::Duration ttl,
-                                 std::int64_t number, const Terms& terms) {
+                                 std::string_view resource, std::string_view token,
+                                 core::Duration ttl, std::int64_t number, const Terms& terms) {
   Frame& frame = frames_.at(static_cast<std::size_t>(verb))[resource.size() % lengths];
-  const std::string_view letters = token.view();
   const bool always_same = verb == core::Verb::read_clock || verb == core::Verb::read_marker;
   if (always_same && !frame.bytes.empty()) return frame.bytes;
   const Decimal digits(number);
@@ -386,13 +385,13 @@ std::string_view Encoder::encode(core::Verb verb, core::ScriptForm script_form, 
   const bool fits = plain && frame.plain && !frame.bytes.empty() && names_a_resource &&
                     frame.number_size == digits.view().size() && frame.script_form == script_form &&
                     frame.dialect == dialect && frame.ttl == ttl &&
-                    frame.resource_size == resource.size() && frame.token_size == letters.size();
+                    frame.resource_size == resource.size() && frame.token_size == token.size();
   if (fits) {
     for (const std::size_t at : frame.resource_at) {
       std::copy(resource.begin(), resource.end(), frame.bytes.data() + at);
     }
     if (frame.token_at != 0) {
-      std::copy(letters.begin(), letters.end(), frame.bytes.data() + frame.token_at);
+      std::copy(token.begin(), token.end(), frame.bytes.data() + frame.token_at);
     }
     if (frame.number_at != 0) {
       std::copy(digits.view().begin(), digits.view().end(), frame.bytes.data() + frame.number_at);
@@ -404,7 +403,7 @@ std::string_view Encoder::encode(core::Verb verb, core::ScriptForm script_form, 
   frame.dialect = dialect;
   frame.ttl = ttl;
   frame.resource_size = resource.size();
-  frame.token_size = letters.size();
+  frame.token_size = token.size();
   frame.plain = plain;
   format(frame, verb, resource, token, number, terms);
   return frame.bytes;

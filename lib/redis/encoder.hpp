@@ -62,8 +62,14 @@ class Encoder {
   /// name is kept. The view is valid until the next call.
   [[nodiscard]] std::string_view encode(core::Verb verb, core::ScriptForm script_form,
                                         Dialect dialect, std::string_view resource,
-                                        const Token& token, core::Duration ttl,
+                                        std::string_view token, core::Duration ttl,
                                         std::int64_t number = 0, const Terms& terms = {});
+  [[nodiscard]] std::string_view encode(core::Verb verb, core::ScriptForm script_form,
+                                        Dialect dialect, std::string_view resource,
+                                        const Token& token, core::Duration ttl,
+                                        std::int64_t number = 0, const Terms& terms = {}) {
+    return encode(verb, script_form, dialect, resource, token.view(), ttl, number, terms);
+  }
   /// From now on a node reserves a free resource for so long for who is next.
   void reserve_for(core::Duration duration) noexcept {
     if (reserved_for_ == duration) return;
@@ -88,7 +94,7 @@ class Encoder {
     std::size_t number_at = 0;
   };
 
-  void format(Frame& frame, core::Verb verb, std::string_view resource, const Token& token,
+  void format(Frame& frame, core::Verb verb, std::string_view resource, std::string_view token,
               std::int64_t number, const Terms& terms) const;
 
   core::Duration reserved_for_ = core::shortest_reservation;

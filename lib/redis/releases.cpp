@@ -38,10 +38,10 @@ std::string beginning_of(core::ScriptForm form) {
 
 }  // namespace
 
-void Releases::add(std::string_view resource, const Token& token) {
+void Releases::add(std::string_view resource, std::string_view token) {
   REDLOCK_ASSERT(!full());
   append_word(resources_, resource);
-  append_word(tokens_, token.view());
+  append_word(tokens_, token);
   ++count_;
 }
 

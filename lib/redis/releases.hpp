@@ -5,7 +5,6 @@
 #include <string_view>
 
 #include "core/commands.hpp"
-#include "redlock/token.hpp"
 
 namespace redlock::redis {
 
@@ -17,7 +16,7 @@ class Releases {
   /// So many in one call: a node answers nobody else while it runs a script.
   static constexpr std::size_t most = 64;
 
-  void add(std::string_view resource, const Token& token);
+  void add(std::string_view resource, std::string_view token);
 
   [[nodiscard]] std::size_t size() const noexcept { return count_; }
   [[nodiscard]] bool full() const noexcept { return count_ == most; }

@@ -80,11 +80,11 @@ void Driver::carry_out(const core::Send& command) {
   const core::Claim* claim = engine_.claim(command.stamp.claim);
   REDLOCK_ASSERT(claim != nullptr);
   redis::Terms terms;
-  terms.more_resources = claim->terms.more_resources;
-  terms.group = claim->terms.group;
+  terms.more_resources = claim->terms().more_resources;
+  terms.group = claim->terms().group;
   terms.cooldown = claim->cooldown(stepped_at_);
   terms.writer_reservation = claim->writer_reservation();
-  terms.permits = claim->terms.permits;
+  terms.permits = claim->terms().permits;
   if (command.stamp.verb == core::Verb::write_audit) terms.name = engine_.settings().name;
   if (command.stamp.verb == core::Verb::break_lock) {
     const core::Settings& settings = engine_.settings();
@@ -111,7 +111,7 @@ void Driver::carry_out(const core::Send& command) {
     const auto which = static_cast<std::size_t>(form);
     if (encoded[which].empty()) {
       encoded[which] = encoders_[which].encode(
-          command.stamp.verb, command.form, form, claim->terms.resource, claim->token,
+          command.stamp.verb, command.form, form, claim->resource(), claim->token(),
           claim->time_to_ask(command.stamp.verb, stepped_at_),
           claim->fencing() ? static_cast<std::int64_t>(claim->fencing()->number) : 0, terms);
     }
@@ -123,7 +123,7 @@ void Driver::carry_out(const core::Send& command) {
 void Driver::gather_release(const core::Send& command, const core::Claim& claim) {
   if (releases_.full() || command.nodes != releases_for_) send_releases();
   releases_for_ = command.nodes;
-  releases_.add(claim.terms.resource, claim.token);
+  releases_.add(claim.resource(), claim.token());
   release_stamps_.push_back(command.stamp);
   dirty_ = dirty_ | command.nodes;
 }

@@ -340,14 +340,14 @@ class Driver {
     const core::Claim* claim = engine_.claim(request.stamp.claim);
     REDLOCK_ASSERT((claim == nullptr) == core::is_upkeep(request.stamp.verb));
     if (claim != nullptr) {
-      open.token = claim->token.view();
+      open.token = claim->token();
       const bool by_number =
           core::is_set_fenced(request.stamp.verb) || core::is_raise(request.stamp.verb);
       REDLOCK_ASSERT(!by_number || claim->fencing());
       if (claim->fencing()) open.number = claim->fencing()->number;
       // Numbers that Lua and sorted sets cannot distinguish must never be fencing tokens.
       REDLOCK_ASSERT(!is_numbered(request.stamp.verb) || open.number < core::fence_limit);
-      REDLOCK_ASSERT(request.stamp.verb != core::Verb::expire_orphan || claim->terms.orphan_ttl);
+      REDLOCK_ASSERT(request.stamp.verb != core::Verb::expire_orphan || claim->terms().orphan_ttl);
     }
     request.nodes.each([&](NodeIndex index) {
       REDLOCK_ASSERT(nodes_.at(index).state == Node::State::up);
@@ -367,7 +367,7 @@ class Driver {
     REDLOCK_ASSERT(outcome.round->granted().size() >= engine_.settings().quorum);
     REDLOCK_ASSERT(!claim->fencing() || claim->fencing()->number < core::fence_limit);
     leases_.push_back(outcome.claim);
-    tokens_.emplace_back(claim->token.view());
+    tokens_.emplace_back(claim->token());
   }
 
   /// What the caller reads about the round.

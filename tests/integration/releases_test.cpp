@@ -32,7 +32,7 @@ class ReleasesScript : public testing::Test {
   Reply release(const std::vector<std::string>& resources) {
     redis::Releases releases;
     for (const std::string& resource : resources) {
-      releases.add(resource, Token::parse("t" + resource).value());
+      releases.add(resource, "t" + resource);
     }
     client_.send_raw(releases.encode(ScriptForm::text, milliseconds(20'000)));
     return client_.read();

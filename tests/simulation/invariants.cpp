@@ -9,7 +9,7 @@ using core::NodeIndex;
 
 void Invariants::holds(bool rule, std::string_view sentence, const Claim& claim) {
   if (rule || !broken_.empty()) return;
-  broken_ = "the state of " + claim.token.str() + " is impossible: it is not true that " +
+  broken_ = "the state of " + std::string(claim.token()) + " is impossible: it is not true that " +
             std::string(sentence);
 }
 
@@ -83,13 +83,14 @@ void Invariants::check_change(const Claim& claim) {
   Before& before = before_[claim.index];
   if (before.generation == claim.generation) {
     holds(before.purpose == claim.purpose, "its purpose never changes", claim);
-    holds(before.token == claim.token.view(), "a claim is one token", claim);
+    holds(before.token == claim.token(), "a claim is one token", claim);
     holds(before.phase <= claim.phase, "its phases follow each other", claim);
     // Rounds are numbered modulo 2^16.
     const auto ahead = static_cast<std::uint16_t>(claim.round.number() - before.round);
     holds(ahead < 0x8000U, "its rounds follow each other", claim);
   }
-  before = {claim.generation, claim.purpose, claim.phase, claim.round.number(), claim.token.str()};
+  before = {claim.generation, claim.purpose, claim.phase, claim.round.number(),
+            std::string(claim.token())};
 }
 
 }  // namespace redlock::simulation

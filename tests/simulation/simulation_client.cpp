@@ -163,8 +163,8 @@ void Simulation::carry_out(std::uint32_t index, const core::Send& command) {
   Request request = request_for(command, command.form);
   const core::Claim* claim = client.engine->claim(command.stamp.claim);
   if (claim == nullptr) return checker_.violated("a request refers to no claim");
-  request.token = number_of(claim->token.view());
-  request.resource = resource_of(claim->terms.resource);
+  request.token = number_of(claim->token());
+  request.resource = resource_of(claim->resource());
   const core::Instant now = client.clock.instant(now_);
   request.ttl_ms =
       std::chrono::floor<std::chrono::milliseconds>(claim->time_to_ask(command.stamp.verb, now))
@@ -172,8 +172,8 @@ void Simulation::carry_out(std::uint32_t index, const core::Send& command) {
   if (scenario_.mutant == Mutant::plain_extend_shortens && core::is_extend(command.stamp.verb)) {
     request.ttl_ms = std::chrono::floor<std::chrono::milliseconds>(claim->round.ttl()).count();
   }
-  request.both = !claim->terms.more_resources.empty();
-  request.group = group_of(claim->terms.group);
+  request.both = !claim->terms().more_resources.empty();
+  request.group = group_of(claim->terms().group);
   if (scenario_.mutant != Mutant::fenced_writer_lets_in || !claim->fencing()) {
     request.writer_reservation_ms =
         std::chrono::floor<std::chrono::milliseconds>(claim->writer_reservation()).count();
@@ -182,7 +182,7 @@ void Simulation::carry_out(std::uint32_t index, const core::Send& command) {
     request.cooldown_ms =
         std::chrono::ceil<std::chrono::milliseconds>(claim->cooldown(now)).count();
   }
-  request.permits = claim->terms.permits;
+  request.permits = claim->terms().permits;
   if (command.stamp.verb == Verb::break_lock) {
     request.keeper = delay_token;
     if (scenario_.mutant == Mutant::delay_is_ignored) request.ttl_ms = 1;
@@ -265,7 +265,7 @@ void Simulation::carry_out(std::uint32_t index, const core::Acquired& command) {
   slot->acquire = 0;
   slot->phase = Phase::holding;
   slot->lease = command.claim;
-  slot->token = number_of(claim->token.view());
+  slot->token = number_of(claim->token());
   slot->ttl = claim->round.ttl();
   slot->valid_until = command.valid_until;
   slot->granted_at = now_;
@@ -280,7 +280,7 @@ void Simulation::carry_out(std::uint32_t index, const core::Acquired& command) {
   }
   if (scenario_.mutant == Mutant::no_drift_margin) slot->valid_until = asked.at + asked.ttl;
   if (scenario_.kind == Wanted::permits) {
-    slot->resource = resource_of(claim->terms.resource);
+    slot->resource = resource_of(claim->resource());
     slot->resources = 1U << slot->resource;
   }
   tell("client ", index, " is granted ", slot->token % 10'000, " on r", slot->resource,

@@ -491,7 +491,7 @@ class Harness {
     const bool numbering = asked == Verb::take || is_raise(asked) || is_set_fenced(asked);
     const std::string number =
         numbering && claim->fencing() ? " " + std::to_string(claim->fencing()->number) : "";
-    return verb(asked) + " " + (claim == nullptr ? "?" : claim->token.str()) + number +
+    return verb(asked) + " " + (claim == nullptr ? "?" : std::string(claim->token())) + number +
            (claim == nullptr ? "" : place(*claim, asked)) +
            (command.form == ScriptForm::text ? " in full" : "") + to(command.nodes);
   }

@@ -144,7 +144,7 @@ TEST(SeveralResources, are_asked_for_at_once_and_share_a_number) {
   EXPECT_EQ(h.step(event), "take t1 5000 -> 0 1 2");
   h.fenced(0, Reply::granted, 5000);
   EXPECT_EQ(h.fenced(1, Reply::granted, 5000), "acquired #1 until 8908ms");
-  EXPECT_EQ(h.engine().claim(h.lease)->terms.more_resources, also);
+  EXPECT_EQ(h.engine().claim(h.lease)->terms().more_resources, also);
   EXPECT_EQ(h.pruned(), 2U) << "the numbers of those that answered";
 }
 
@@ -278,7 +278,9 @@ class Permits : public testing::Test {
     event.permits = permits;
     return event;
   }
-  [[nodiscard]] static std::string permit(Connected& h) { return claim_of(h).terms.resource; }
+  [[nodiscard]] static std::string permit(Connected& h) {
+    return std::string(claim_of(h).resource());
+  }
 };
 
 TEST_F(Permits, are_locks_of_their_own) {
@@ -298,7 +300,7 @@ TEST_F(Permits, that_a_quorum_calls_free_are_tried_at_once_even_by_one_attempt) 
   for (const Command& command : h.commands()) {
     const auto* send = std::get_if<Send>(&command);
     if (send == nullptr || send->stamp.verb != Verb::take_permit) continue;
-    EXPECT_EQ(h.engine().claim(send->stamp.claim)->terms.resource, "resource#1");
+    EXPECT_EQ(h.engine().claim(send->stamp.claim)->resource(), "resource#1");
   }
 }
 

@@ -51,7 +51,7 @@ TEST(Names, TokensOfAClientBeginWithItsId) {
     if (request == 3) acquire.name = "a lease's own";
     engine.step(Instant(), acquire, out);
   }
-  engine.each_claim([&](const Claim& claim) { tokens.insert(claim.token.str()); });
+  engine.each_claim([&](const Claim& claim) { tokens.emplace(claim.token()); });
   EXPECT_EQ(tokens,
             (std::set<std::string>{"0123456789abcdef000000000000000000000001",
                                    "0123456789abcdef000000000000000000000002",

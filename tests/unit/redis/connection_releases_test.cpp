@@ -34,7 +34,7 @@ class ReleasesToFake : public testing::Test {
     Releases releases;
     std::vector<Stamp> stamps;
     for (std::uint16_t round = 0; round < count; ++round) {
-      releases.add("r" + std::to_string(round), Token::parse("me").value());
+      releases.add("r" + std::to_string(round), "me");
       stamps.push_back({.claim = {}, .round = round, .verb = Verb::release});
     }
     connection_->send_releases(

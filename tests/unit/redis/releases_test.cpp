@@ -14,16 +14,14 @@ using core::ScriptForm;
 using std::chrono::milliseconds;
 using test::resp::command;
 
-Token token_of(const char* letters) { return Token::parse(letters).value(); }
-
 TEST(Releases, AreOneCallWithTheResourcesFirst) {
   Releases releases;
-  releases.add("r", token_of("me"));
+  releases.add("r", "me");
   EXPECT_EQ(releases.size(), 1U);
   const std::string digest(scripts::releases.sha1);
   EXPECT_EQ(releases.encode(ScriptForm::digest, milliseconds(20)),
             command({"EVALSHA", digest, "1", "r", "me", "20"}));
-  releases.add("another", token_of("you"));
+  releases.add("another", "you");
   EXPECT_EQ(releases.encode(ScriptForm::digest, milliseconds(40)),
             command({"EVALSHA", digest, "2", "r", "another", "me", "you", "40"}));
   EXPECT_EQ(releases.encode(ScriptForm::text, milliseconds(40)),
@@ -35,12 +33,12 @@ TEST(Releases, BeginAnewWhenCleared) {
   Releases releases;
   for (std::size_t i = 0; i < Releases::most; ++i) {
     EXPECT_FALSE(releases.full());
-    releases.add("r" + std::to_string(i), token_of("me"));
+    releases.add("r" + std::to_string(i), "me");
   }
   EXPECT_TRUE(releases.full());
   releases.clear();
   EXPECT_EQ(releases.size(), 0U);
-  releases.add("s", token_of("you"));
+  releases.add("s", "you");
   EXPECT_EQ(releases.encode(ScriptForm::digest, milliseconds(20)),
             command({"EVALSHA", std::string(scripts::releases.sha1), "1", "s", "you", "20"}));
 }

@@ -1,0 +1,36 @@
+#include "core/label.hpp"
+
+#include <algorithm>
+#include <new>
+
+#include "redlock/limits.hpp"
+#include "support/assert.hpp"
+
+namespace redlock::core {
+
+static_assert(limits::resource_bytes + limits::token_bytes <= UINT16_MAX);
+static_assert(limits::token_bytes <= UINT8_MAX);
+
+void Label::assign(std::string_view resource, std::string_view token) {
+  const std::size_t size = resource.size() + token.size();
+  REDLOCK_ASSERT(size <= UINT16_MAX && token.size() <= limits::token_bytes);
+  // Acquired: whoever shared it has read what is overwritten.
+  const bool ours = block_ != nullptr && block_->owners.load(std::memory_order_acquire) == 1;
+  if (!ours || block_->capacity < size) {
+    drop();
+    block_ = nullptr;
+    block_ = new (::operator new(sizeof(Block) + size)) Block;
+    block_->capacity = static_cast<std::uint16_t>(size);
+  }
+  block_->resource_size = static_cast<std::uint16_t>(resource.size());
+  block_->token_size = static_cast<std::uint8_t>(token.size());
+  std::copy(token.begin(), token.end(), std::copy(resource.begin(), resource.end(), letters()));
+}
+
+void Label::drop() noexcept {
+  if (block_ == nullptr || block_->owners.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  block_->~Block();
+  ::operator delete(block_);
+}
+
+}  // namespace redlock::core
