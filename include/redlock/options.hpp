@@ -133,7 +133,9 @@ struct ClientOptions {
 /// sent, and no node is connected to. Errors: invalid_argument.
 [[nodiscard]] REDLOCK_EXPORT std::optional<Error> find_mistake(const ClientOptions& options);
 
-/// Keeps a lease alive until it is released. Renewal starts when a third of the TTL has passed.
+/// Keeps a lease alive until it is released. Renewal starts when a third of the TTL has passed; of
+/// a client with hundreds of leases, between a sixth and a third, so that not all are renewed at
+/// once.
 /// Calls of `Lease::extend` count as renewals, and both limits bind them too.
 struct RenewalOptions {
   std::uint64_t max_renewals = UINT64_MAX;      ///< after that many the lease expires

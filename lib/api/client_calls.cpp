@@ -261,12 +261,9 @@ void ClientCore::begin_extend(const std::shared_ptr<LeaseCell>& cell, std::chron
 }
 
 void ClientCore::forget(const LeaseCell& cell, HoldObservation::End why) noexcept {
-  if (cell.claim().index >= held_.size()) return;
-  Held& held = held_[cell.claim().index];
-  // The slot may be another lease's by now.
-  if (held.generation != cell.claim().generation) return;
-  const auto ended = std::exchange(held.cell, nullptr);
-  if (!ended) return;
+  auto* const held = find_held(cell.claim());
+  if (held == nullptr) return;
+  const auto ended = std::exchange(*held, nullptr);
   if (configuration_.observer) observe_end(*ended, why);
   spend(ended->take_callbacks());
 }

@@ -159,12 +159,12 @@ void ClientCore::begin_close(CloseDone done) {
 
 void ClientCore::end_all_leases() noexcept {
   // No loss: closing a client gives its leases up.
-  for (Held& held : held_) {
-    if (!held.cell) continue;
-    static_cast<void>(held.cell->end());
-    if (configuration_.observer) observe_end(*held.cell, HoldObservation::End::closed);
-    spend(held.cell->take_callbacks());
-    held.cell.reset();
+  for (std::shared_ptr<LeaseCell>& held : held_) {
+    if (!held) continue;
+    static_cast<void>(held->end());
+    if (configuration_.observer) observe_end(*held, HoldObservation::End::closed);
+    spend(held->take_callbacks());
+    held.reset();
   }
 }
 

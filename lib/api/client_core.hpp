@@ -249,6 +249,8 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
   void on_turn_end() noexcept override;
   [[nodiscard]] Pending* find(core::CallId request) noexcept;
   [[nodiscard]] static core::CallId id_of(const Pending& call) noexcept;
+  /// Null: that lease is over.
+  [[nodiscard]] std::shared_ptr<LeaseCell>* find_held(core::ClaimId claim) noexcept;
   void give_back(Pending& call);
   void spend(LeaseCallbacks callbacks);
   void run_completions();
@@ -288,11 +290,7 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
   core::Pool<Pending> pending_;
   /// Those that can be cancelled, by their names outside.
   core::PoolIndex<Pending, &Pending::by_request> by_request_{pending_};
-  struct Held {
-    std::uint32_t generation = 0;
-    std::shared_ptr<LeaseCell> cell;
-  };
-  std::vector<Held> held_;  // by the index of the claim
+  std::vector<std::shared_ptr<LeaseCell>> held_;  // by the index of the claim
   std::vector<Completion> completions_;
   std::vector<Completion> running_completions_;
   std::vector<Completion> for_the_thread_;  // the user's code, which no borrowed turn runs

@@ -12,6 +12,13 @@ ClientCore::Pending* ClientCore::find(core::CallId request) noexcept {
   return pending_.find(static_cast<std::uint32_t>(id), static_cast<std::uint32_t>(id >> 32U));
 }
 
+std::shared_ptr<LeaseCell>* ClientCore::find_held(core::ClaimId claim) noexcept {
+  if (claim.index >= held_.size()) return nullptr;
+  // The slot may be another lease's by now.
+  auto& held = held_[claim.index];
+  return held && held->claim() == claim ? &held : nullptr;
+}
+
 void ClientCore::give_back(Pending& call) {
   spend(std::exchange(call.callbacks, {}));
   by_request_.remove(call);
@@ -35,7 +42,7 @@ void ClientCore::on_outcome(core::Instant now, const core::Acquired& outcome) no
     counter.fetch_add(1, std::memory_order_relaxed);
   }
   if (claim->index >= held_.size()) held_.resize(claim->index + std::size_t{1});
-  held_[claim->index] = {claim->generation, cell};
+  held_[claim->index] = cell;
   if (configuration_.observer) observe_grant(outcome.request, call->resource, *cell);
   completions_.emplace_back(Call<AcquireDone, Result<Lease>>{
       std::get<AcquireDone>(std::move(call->done)), LeaseCell::make_lease(std::move(cell))});
@@ -43,10 +50,8 @@ void ClientCore::on_outcome(core::Instant now, const core::Acquired& outcome) no
 }
 
 void ClientCore::on_outcome(core::Instant now, const core::Extended& outcome) noexcept {
-  const core::ClaimId claim = outcome.claim;
-  if (claim.index < held_.size() && held_[claim.index].cell &&
-      held_[claim.index].generation == claim.generation) {
-    held_[claim.index].cell->set_valid_until(runtime::to_public(outcome.valid_until));
+  if (auto* const held = find_held(outcome.claim)) {
+    (*held)->set_valid_until(runtime::to_public(outcome.valid_until));
   }
   Pending* call = find(outcome.request);
   if (call == nullptr) return;
@@ -60,7 +65,7 @@ void ClientCore::on_outcome(core::Instant /*now*/, const core::Released& outcome
   Pending* call = find(outcome.request);
   REDLOCK_ASSERT(call != nullptr);
   RoundReport report = runtime::report_round(*outcome.round, urls(), outcome.elapsed, {});
-  report.holds_left = driver_->engine().claim(outcome.claim)->holds_left;
+  report.holds_left = driver_->engine().claim(outcome.claim)->work->holds_left;
   completions_.emplace_back(Call<RoundDone, Result<RoundReport>>{
       std::get<RoundDone>(std::move(call->done)), std::move(report)});
   give_back(*call);
@@ -119,17 +124,13 @@ void ClientCore::on_outcome(core::Instant /*now*/, const core::Failed& outcome) 
 }
 
 void ClientCore::on_outcome(core::Instant /*now*/, const core::QueueWatched& outcome) noexcept {
-  const core::ClaimId claim = outcome.claim;
-  if (claim.index >= held_.size() || held_[claim.index].generation != claim.generation) return;
-  if (const auto& cell = held_[claim.index].cell) cell->set_others(outcome.others);
+  if (auto* const held = find_held(outcome.claim)) (*held)->set_others(outcome.others);
 }
 
 void ClientCore::on_outcome(core::Instant /*now*/, const core::Lost& outcome) noexcept {
-  const core::ClaimId claim = outcome.claim;
-  REDLOCK_ASSERT(claim.index < held_.size());
-  Held& held = held_[claim.index];
-  if (!held.cell || held.generation != claim.generation) return;
-  const auto cell = std::exchange(held.cell, nullptr);
+  auto* const held = find_held(outcome.claim);
+  if (held == nullptr) return;
+  const auto cell = std::exchange(*held, nullptr);
   const bool lost = cell->lose();
   if (configuration_.observer) {
     // Released, by a call that has not come here yet.
@@ -143,10 +144,8 @@ void ClientCore::on_outcome(core::Instant /*now*/, const core::Lost& outcome) no
 }
 
 void ClientCore::on_outcome(core::Instant /*now*/, const core::AtRisk& outcome) noexcept {
-  const core::ClaimId claim = outcome.claim;
-  if (claim.index >= held_.size() || held_[claim.index].generation != claim.generation) return;
-  const auto& cell = held_[claim.index].cell;
-  if (cell && cell->wants_warnings()) completions_.emplace_back(Risk{cell});
+  const auto* const held = find_held(outcome.claim);
+  if (held != nullptr && (*held)->wants_warnings()) completions_.emplace_back(Risk{*held});
 }
 
 void ClientCore::on_node_event(NodeEvent event) noexcept {

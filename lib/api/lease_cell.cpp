@@ -1,9 +1,11 @@
 #include "api/lease_cell.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
 #include "api/client_core.hpp"
+#include "core/node_reports.hpp"
 #include "runtime/boot_time.hpp"
 #include "runtime/explain.hpp"
 
@@ -28,14 +30,49 @@ LeaseCell::LeaseCell(std::shared_ptr<ClientCore> core, const core::Acquired& gra
       claim_(claim.id()),
       call_(granted.request),
       label_(claim.label),
-      valid_until_(granted.valid_until.time_since_epoch().count()),
-      granting_round_(
-          runtime::report_round(claim.round, core_->urls(), granted.elapsed, validity)) {
+      valid_until_(granted.valid_until.time_since_epoch().count()) {
+  keep_report(claim.round, granted.elapsed, validity);
   if (claim.fencing() != nullptr) fencing_ = FencingToken(claim.fencing()->number);
   const std::vector<std::string>& more = claim.terms().more_resources;
   if (callbacks.none() && more.empty()) return;
   extra().callbacks = std::move(callbacks);
   extra().more_resources = more;
+}
+
+void LeaseCell::keep_report(const core::Round& round, core::Duration elapsed,
+                            core::Duration validity) {
+  const bool none_refused = (round.granted() | round.pending()).size() == round.nodes();
+  if (!none_refused || round.nodes() > Granted::most_nodes) {
+    extra().granting_round = runtime::report_round(round, core_->urls(), elapsed, validity);
+    return;
+  }
+  granted_ = {core_->urls(),
+              round.ttl(),
+              elapsed,
+              std::max(validity, core::Duration::zero()),
+              {},
+              round.granted(),
+              static_cast<std::uint8_t>(round.nodes()),
+              static_cast<std::uint8_t>(round.quorum())};
+  round.granted().each([&](core::NodeIndex node) {
+    granted_.round_trips[node] = static_cast<float>(round.round_trip(node).count());
+  });
+}
+
+RoundReport LeaseCell::report() const {
+  if (!granted_.urls) return *extra().granting_round;
+  RoundReport report;
+  report.quorum = granted_.quorum;
+  report.ttl = granted_.ttl;
+  report.elapsed = granted_.elapsed;
+  report.validity = granted_.validity;
+  NodeReports::Plain plain{granted_.urls, granted_.nodes, granted_.granted};
+  for (std::size_t node = 0; node < granted_.nodes; ++node) {
+    plain.round_trips[node] =
+        core::Duration(static_cast<core::Duration::rep>(granted_.round_trips[node]));
+  }
+  report.nodes = NodeReports(std::move(plain));
+  return report;
 }
 
 LeaseCell::~LeaseCell() {

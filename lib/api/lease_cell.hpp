@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -17,6 +18,7 @@
 #include "core/label.hpp"
 #include "redlock/lease.hpp"
 #include "redlock/options.hpp"
+#include "runtime/explain.hpp"
 
 namespace redlock::api {
 
@@ -63,7 +65,7 @@ class LeaseCell {
   [[nodiscard]] std::optional<FencingToken> fencing_token() const noexcept {
     return fencing_ != FencingToken() ? std::optional(fencing_) : std::nullopt;
   }
-  [[nodiscard]] const RoundReport& report() const noexcept { return granting_round_; }
+  [[nodiscard]] RoundReport report() const;
 
   [[nodiscard]] BootClock::time_point valid_until() const noexcept {
     return BootClock::time_point(BootClock::duration(valid_until_.load(std::memory_order_acquire)));
@@ -114,7 +116,21 @@ class LeaseCell {
     std::vector<std::string> more_resources;
     std::mutex lost_mutex;
     std::optional<std::stop_source> lost_source;  ///< guarded by lost_mutex
+    std::optional<RoundReport> granting_round;    ///< where it does not fit into Granted
   };
+  /// The granting round of a few nodes, of which none refused.
+  struct Granted {
+    static constexpr std::size_t most_nodes = 7;
+    runtime::Urls urls;  ///< none: it is in Extra
+    core::Duration ttl{};
+    core::Duration elapsed{};
+    core::Duration validity{};
+    std::array<float, most_nodes> round_trips{};  ///< in nanoseconds, as NodeReports has them
+    core::NodeSet granted;
+    std::uint8_t nodes = 0;
+    std::uint8_t quorum = 0;
+  };
+  void keep_report(const core::Round& round, core::Duration elapsed, core::Duration validity);
   [[nodiscard]] const Words& words() const noexcept;
   [[nodiscard]] Extra& extra() const;
 
@@ -128,7 +144,7 @@ class LeaseCell {
   std::atomic<core::OtherClients> others_{core::OtherClients::unknown};
   mutable std::atomic<const Words*> words_{nullptr};  // both owned; made once, and kept
   mutable std::atomic<Extra*> extra_{nullptr};
-  RoundReport granting_round_;
+  Granted granted_;
 };
 
 }  // namespace redlock::api

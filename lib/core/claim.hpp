@@ -70,16 +70,10 @@ struct Claim {
     release_by_token,
     inspect,
   };
-  /// An attempt: what its acquisition gave it.
-  struct Attempt {
-    std::uint32_t acquisition = 0;
-    bool contended = false;  ///< its acquisition was refused before: others may wait as well
-  };
   /// A lease.
   struct Lease {
     ValidityBasis basis;  ///< what the deadline rests on
     Renewal renewal;
-    bool watches_queue = false;  ///< its holder wants to know of other clients that wait
   };
   struct QueuedExtend {
     CallId request;
@@ -97,6 +91,7 @@ struct Claim {
     QueuePlace place;
     Duration writer_reservation{};             ///< for how long new holds of others are refused
     Duration delay{};                          ///< release: see ReleaseToken
+    std::optional<std::uint32_t> holds_left;   ///< the most that a node counted at the release
     std::optional<std::uint32_t> observation;  ///< inspects for it
     std::vector<CallId> requests;              ///< waiting for the round
     std::vector<QueuedExtend> queued;          ///< extends asked for while one is under way
@@ -110,11 +105,14 @@ struct Claim {
       ballot_found_at = 0;
       place = QueuePlace();
       writer_reservation = delay = Duration::zero();
+      holds_left.reset();
       observation.reset();
       requests.clear();
       queued.clear();
     }
   };
+
+  static constexpr Instant never = Instant::min();
 
   // kept by Pool
   std::uint32_t index = 0;
@@ -126,19 +124,23 @@ struct Claim {
   Phase phase = Phase::cleaning_up;
   Task task = Task::none;
   bool finished = false;
-  bool touched = false;      ///< to be judged before the step is over
-  bool is_hold = false;      ///< by token: a node said that it is one of several
-  bool by_operator = false;  ///< release: see ReleaseToken
-  bool idle = false;         ///< among those whose work may be put away
+  bool touched = false;           ///< to be judged before the step is over
+  bool is_hold = false;           ///< by token: a node said that it is one of several
+  bool by_operator = false;       ///< release: see ReleaseToken
+  bool idle = false;              ///< among those whose work may be put away
+  bool contended = false;         ///< its acquisition was refused before: others may wait as well
+  bool watches_queue = false;     ///< its holder wants to know of other clients that wait
+  bool is_fenced = false;         ///< a fencing token was asked for
+  bool is_special = false;        ///< so was what most locks do not ask for
+  Verb verb = Verb::set;          ///< what nodes that come up during the round are asked
+  NodeSet unasked;                ///< first contact: asked as soon as they are up
+  std::uint32_t acquisition = 0;  ///< of an attempt, and of what came of it
   std::uint32_t unanswered = 0;
   KeyLedger keys;  ///< what the token may have left on the nodes
   Instant valid_until{};
-  std::optional<Instant> granted_at;        ///< none: it never was a lease
-  std::optional<std::uint32_t> holds_left;  ///< the most that a node counted at the release
+  Instant granted_at = never;  ///< never: it is none that became a lease
 
   // --- the current round ---
-  Verb verb = Verb::set;  ///< what nodes that come up during the round are asked
-  NodeSet unasked;        ///< first contact: asked as soon as they are up
   Round round;
   std::unique_ptr<Work> work;
 
@@ -152,12 +154,11 @@ struct Claim {
   [[nodiscard]] std::string_view token() const noexcept { return label.token(); }
   /// They do not change while it lasts.
   [[nodiscard]] const SpecialTerms& terms() const noexcept {
-    return is_special_ ? *special_ : plain_terms;
+    return is_special ? special_->terms : plain_terms;
   }
   void set_terms(const SpecialTerms& terms) {
-    is_special_ = !terms.none();
-    if (is_special_ && !special_) special_ = std::make_unique<SpecialTerms>();
-    if (is_special_) *special_ = terms;
+    is_special = !terms.none();
+    if (is_special) special().terms = terms;
   }
   /// Of somebody else's lock no more is known.
   void set_more_resources(std::span<const std::string> more) {
@@ -169,31 +170,21 @@ struct Claim {
     return resource() == one || std::find(more.begin(), more.end(), one) != more.end();
   }
 
-  /// Only of an attempt, and of what came of it.
-  [[nodiscard]] Attempt& attempt() noexcept {
-    REDLOCK_ASSERT(purpose == Purpose::acquire);
-    return attempt_;
-  }
-  [[nodiscard]] const Attempt& attempt() const noexcept {
-    return const_cast<Claim*>(this)->attempt();
-  }
   /// Only while it is held.
   [[nodiscard]] Lease& lease() noexcept {
     REDLOCK_ASSERT(phase == Phase::held);
     return lease_;
   }
   /// Null: no fencing token was asked for.
-  [[nodiscard]] Fencing* fencing() noexcept { return is_fenced_ ? fencing_.get() : nullptr; }
+  [[nodiscard]] Fencing* fencing() noexcept { return is_fenced ? &special_->fencing : nullptr; }
   [[nodiscard]] const Fencing* fencing() const noexcept {
     return const_cast<Claim*>(this)->fencing();
   }
   [[nodiscard]] Fencing& begin_fencing() {
-    if (!fencing_) fencing_ = std::make_unique<Fencing>();
-    *fencing_ = Fencing();
-    is_fenced_ = true;
-    return *fencing_;
+    is_fenced = true;
+    return special().fencing = Fencing();
   }
-  [[nodiscard]] bool contended() const noexcept { return attempt_.contended; }
+  [[nodiscard]] bool was_granted() const noexcept { return granted_at != never; }
   /// A release that is repeated later does not queue us: the client may have left by then.
   void queue_no_more() noexcept {
     if (work) work->place.again = false;
@@ -219,14 +210,15 @@ struct Claim {
 
   /// For how long a release is to keep everybody out yet: nobody was in where nothing was granted.
   [[nodiscard]] Duration cooldown(Instant now) const {
-    if (!granted_at) return Duration::zero();
-    return std::max(Duration::zero(), later(*granted_at, terms().hold_at_least) - now);
+    if (!was_granted()) return Duration::zero();
+    return std::max(Duration::zero(), later(granted_at, terms().hold_at_least) - now);
   }
   /// For how long the nodes are to keep the key: its crashed holder keeps everybody out as well.
   [[nodiscard]] Duration time_to_ask(Verb asked, Instant now) const {
     if (asked == Verb::expire_orphan) return *terms().orphan_ttl;
     if (asked == Verb::break_lock) return work->delay;
-    const Duration ttl = std::max(round.ttl(), granted_at ? cooldown(now) : terms().hold_at_least);
+    const Duration ttl =
+        std::max(round.ttl(), was_granted() ? cooldown(now) : terms().hold_at_least);
     // A plain command sets the expiry, where the script only raises it.
     const bool plain = asked == Verb::extend_plain || asked == Verb::repair_plain;
     return plain ? std::max(ttl, keys.longest_asked()) : ttl;
@@ -246,21 +238,26 @@ struct Claim {
     unanswered = 0;
     keys = KeyLedger();
     valid_until = Instant{};
-    granted_at.reset();
-    holds_left.reset();
+    granted_at = never;
+    contended = watches_queue = false;
+    acquisition = 0;
     unasked = NodeSet();
-    is_fenced_ = is_special_ = false;
-    attempt_ = Attempt();
+    is_fenced = is_special = false;
     lease_ = Lease();
   }
 
  private:
-  // Both are kept, to be used again.
-  std::unique_ptr<Fencing> fencing_;
-  std::unique_ptr<SpecialTerms> special_;
-  bool is_fenced_ = false;
-  bool is_special_ = false;
-  Attempt attempt_;
+  /// What most claims do not have.
+  struct Special {
+    SpecialTerms terms;
+    Fencing fencing;
+  };
+  Special& special() {
+    if (!special_) special_ = std::make_unique<Special>();
+    return *special_;
+  }
+
+  std::unique_ptr<Special> special_;  // kept, to be used again
   Lease lease_;
 };
 

@@ -167,10 +167,10 @@ void Engine::start_attempt(Acquisition& acquisition) {
   acquisition.claim = claim.id();
   enter_state(acquisition, Acquisition::State::in_round);
   acquisition.for_space = false;
-  claim.attempt().acquisition = acquisition.index;
-  claim.attempt().contended = acquisition.failed_attempts > 1;
+  claim.acquisition = acquisition.index;
+  claim.contended = acquisition.failed_attempts > 1;
   claim.work->place = wait_queue_.queue_place(acquisition);
-  claim.attempt().contended |= claim.work->place.as_client;
+  claim.contended |= claim.work->place.as_client;
   claim.task = Claim::Task::acquire;
   claim.verb = claim.work->place.ticket ? Verb::take : verb_for(acquisition);
   if (acquisition.reserves) {
@@ -219,7 +219,7 @@ void Engine::grant(Claim& claim) {
   if (basis.nodes.size() < basis.votes_needed) return lose_attempt(claim, Errc::excluded);
   claim.valid_until = basis.deadline(nodes_.steps(), basis.votes_needed);
   if (now_ >= claim.valid_until) return lose_attempt(claim, Errc::expired);
-  Acquisition& acquisition = acquisitions_.at(claim.attempt().acquisition);
+  Acquisition& acquisition = acquisitions_.at(claim.acquisition);
   claim.phase = Claim::Phase::held;
   ++held_;
   if (claim.unasked.empty()) unsettled_.remove(claim.index);
@@ -251,7 +251,7 @@ void Engine::grant(Claim& claim) {
 }
 
 void Engine::lose_attempt(Claim& claim, Errc why) {
-  Acquisition& acquisition = acquisitions_.at(claim.attempt().acquisition);
+  Acquisition& acquisition = acquisitions_.at(claim.acquisition);
   keep_votes(acquisition, claim.round);
   acquisition.why = why;
   // Where a quorum names the holder, the others will refuse as well, and need no release.

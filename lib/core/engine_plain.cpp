@@ -63,7 +63,7 @@ std::optional<Verb> Engine::plain_form(const Claim& claim, Verb verb, Instant no
 bool Engine::takes_plain(const Claim& claim, Verb plain, NodeIndex node) const {
   const Link& link = nodes_[node];
   // Where others may wait, the script releases and notifies at once, and names the holder.
-  const bool wanted = settings_.plain_commands && !claim.contended();
+  const bool wanted = settings_.plain_commands && !claim.contended;
   switch (plain) {
     case Verb::release_plain:
       return link.can_compare() && (wanted || !link.runs_scripts());

@@ -52,7 +52,7 @@ void Engine::begin_release(Claim& claim, CallId request) {
 void Engine::end_lease(Claim& claim) {
   if (claim.phase == Claim::Phase::held) {
     --held_;
-    meter_.holds.record(now_ - *claim.granted_at);
+    meter_.holds.record(now_ - claim.granted_at);
     stop_watching_queue(claim);
     unsettled_.add(claim.index);
   }
@@ -187,7 +187,7 @@ void Engine::note_release(Claim& claim, const Answer& answer) {
   // Of an exclusive lock that is gone, others may hold the resource: that is not ours to count.
   if (answer.holds &&
       (!claim.terms().group.empty() || claim.task == Claim::Task::release_by_token)) {
-    claim.holds_left = std::max(claim.holds_left.value_or(0), answer.holds->count);
+    claim.work->holds_left = std::max(claim.work->holds_left.value_or(0), answer.holds->count);
   }
   // Undone behind a SET that was never counted (see undo_behind_sets); the lease itself goes on.
   const bool goes_on = claim.phase == Claim::Phase::held || claim.phase == Claim::Phase::acquiring;
@@ -215,7 +215,7 @@ void Engine::release_late(Claim& claim, NodeIndex node) {
   claim.keys.owe_release(NodeSet::of(node));
   if (claim.purpose == Claim::Purpose::acquire) {
     // A later attempt queues its client by itself.
-    const Acquisition& acquisition = acquisitions_.at(claim.attempt().acquisition);
+    const Acquisition& acquisition = acquisitions_.at(claim.acquisition);
     if (!acquisition.live || acquisition.claim != claim.id()) claim.queue_no_more();
   }
   send_owed(claim);

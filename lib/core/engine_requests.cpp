@@ -79,7 +79,7 @@ NodeSet Engine::transmit_same(Claim& claim, Verb verb, NodeSet nodes, ScriptForm
   if (is_set(verb)) claim.keys.set_sent(sent);
   if (verb == Verb::take && claim.work->place.ticket && claim.phase == Claim::Phase::acquiring) {
     claim.work->place.nodes = claim.work->place.nodes | sent;
-    wait_queue_.asked(acquisitions_.at(claim.attempt().acquisition), sent);
+    wait_queue_.asked(acquisitions_.at(claim.acquisition), sent);
   }
   if (is_write(verb)) tracked_resources_.written(claim.resource(), sent);
   outbox_.send(Send{{sent, stamp}, form});
@@ -286,7 +286,7 @@ void Engine::note_place(Claim& claim, const Answer& answer) {
     return wait_queue_.queued_for_nothing(claim.resource(), answer.node);
   }
   // The acquisition may be over by now, and its place be another's.
-  const Acquisition& acquisition = acquisitions_.at(claim.attempt().acquisition);
+  const Acquisition& acquisition = acquisitions_.at(claim.acquisition);
   const bool is_its = acquisition.live && acquisition.claim == claim.id() &&
                       acquisition.state != Acquisition::State::over;
   if (!is_its) return;
@@ -301,7 +301,7 @@ void Engine::note_in_basis(Claim& claim, const Answer& answer) {
 }
 
 void Engine::note_obstacle(const Claim& claim, const Answer& answer) {
-  Acquisition& acquisition = acquisitions_.at(claim.attempt().acquisition);
+  Acquisition& acquisition = acquisitions_.at(claim.acquisition);
   if (claim.terms().permits > 0) return note_free_permits(acquisition, answer.text);
   // Holds, or a server that does not name the holder: readers may be in the way, and only a script
   // can keep new ones out. Where nodes differ, some are asked by a script before others.

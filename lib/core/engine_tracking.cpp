@@ -138,8 +138,8 @@ void Engine::end(Observation& observation, Errc why) {
 void Engine::on(const WatchQueue& event) {
   Claim* const claim = claims_.find(event.claim.index, event.claim.generation);
   if (claim == nullptr || claim->phase != Claim::Phase::held) return;
-  if (claim->lease().watches_queue) return;
-  claim->lease().watches_queue = true;
+  if (claim->watches_queue) return;
+  claim->watches_queue = true;
   TrackedKeys::Entry& entry = tracked_queues_.use(claim->resource());
   entry.second.lease = claim->id();
   entry.second.others = OtherClients::unknown;
@@ -159,8 +159,8 @@ void Engine::report_queue(TrackedKeys::Entry& entry) {
 }
 
 void Engine::stop_watching_queue(Claim& claim) {
-  if (!claim.lease().watches_queue) return;
-  claim.lease().watches_queue = false;
+  if (!claim.watches_queue) return;
+  claim.watches_queue = false;
   tracked_queues_.stop(claim.resource());
 }
 

@@ -44,7 +44,7 @@ void Invariants::check_state(const core::Engine& engine, const Claim& claim, cor
   holds(claim.unanswered == unanswered_[claim.index],
         "each request of it is in flight on exactly one connection", claim);
   if (claim.phase == Claim::Phase::held) {
-    holds(claim.granted_at.has_value(), "a lease was granted", claim);
+    holds(claim.was_granted(), "a lease was granted", claim);
     // A node's clock that stepped may have put the deadline into the past.
     const auto next = engine.next_deadline();
     holds(now < claim.valid_until || (next && *next <= now),

@@ -82,7 +82,7 @@ TEST(Owner, is_told_the_most_holds_that_a_quorum_knows_of) {
   EXPECT_EQ(h.release(2), "release t1 -> 0 1 2");
   EXPECT_EQ(held_by(h, 0, "", Holds{0, false}), "");
   EXPECT_EQ(held_by(h, 1, "", Holds{2, false}), "released #2");
-  EXPECT_EQ(claim_of(h).holds_left, 2U);
+  EXPECT_EQ(claim_of(h).work->holds_left, 2U);
 }
 
 TEST(Owner, is_told_of_holds_by_nodes_that_did_not_have_its_own) {
@@ -96,7 +96,7 @@ TEST(Owner, is_told_of_holds_by_nodes_that_did_not_have_its_own) {
   EXPECT_EQ(held_by(h, 0, "", Holds{0, false}), "");
   // It has another hold, on node 1 and here.
   EXPECT_EQ(h.answer(2, Reply::taken, "", {}, Holds{1, false}), "released #2");
-  EXPECT_EQ(claim_of(h).holds_left, 1U);
+  EXPECT_EQ(claim_of(h).work->holds_left, 1U);
 }
 
 TEST(Writer, asks_readers_to_make_room_once_it_has_met_them) {
