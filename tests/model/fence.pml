@@ -28,6 +28,10 @@
  *          tokens of all leases that were granted before. A client that is granted a lease before its
  *          deadline has these keys, unless a clock leaps: so this is the order of the grants under
  *          sane clocks.
+ * SHORT is the short form, under the restart guard: (3) says itself whether F was below f, and F is
+ * all that it sees. So F may be forgotten here: the floor is raised to it first, at any moment, as a
+ * clock that leaps would have it. Behind (4) the floor is read, and the node acknowledges f if that
+ * is below f too.
  * Without the condition of the last one (LITERAL) it is wrong: all answers may be under way to a
  * client whose keys are gone already while another one is granted a lease, with a larger token. */
 #define N 3
@@ -56,6 +60,7 @@ bit later[2];   /* the other attempt was granted before this one began */
 #define behind 4        /* the lock is ours, the number is not */
 #define acknowledged 5  /* (4), or the script: acknowledged, which is final */
 #define gone 6          /* no vote of this node any more */
+#define kept 7          /* SHORT: (4) is ours, the floor behind it is not known yet */
 byte step[2 * N];
 
 /* Attempts are the first processes. */
@@ -82,9 +87,15 @@ byte before[N];  /* the largest number of before the restart */
 #define FLOOR(k) before[k]
 #endif
 
+#ifdef SHORT
+byte floor[N];  /* not below any number that the node forgot */
+#endif
+
 /* The planted faults. */
 #ifdef NON_STRICT
 #define BELOW(k) (F[k] <= asked[a])
+#elif defined(SHORT)
+#define BELOW(k) (F[k] < asked[a] && floor[k] < asked[a])
 #else
 #define BELOW(k) (F[k] < asked[a])
 #endif
@@ -93,11 +104,21 @@ byte before[N];  /* the largest number of before the restart */
 #define BEFORE_COMPARE unasked
 #define BEFORE_CONFIRM set
 #define LOST_WITH_KEY(step) (step == set)
+#elif defined(FLOOR_AHEAD)
+#define BEFORE_SET compared
+#define BEFORE_COMPARE unasked
+#define BEFORE_CONFIRM raised
+#define LOST_WITH_KEY(step) (step == set || step == raised)
 #else
 #define BEFORE_SET unasked
 #define BEFORE_COMPARE set
 #define BEFORE_CONFIRM raised
 #define LOST_WITH_KEY(step) (step >= set && step <= raised)
+#endif
+#if defined(FLOOR_UNREAD) || defined(FLOOR_AHEAD)
+#define FLOOR_BELOW(k) true
+#elif defined(SHORT)
+#define FLOOR_BELOW(k) (floor[k] < asked[a])
 #endif
 #ifdef NO_FINAL_READ
 #undef LOST_WITH_KEY
@@ -187,9 +208,63 @@ inline leave(k) {
 
 inline confirm(k) {
   phase[a] == asking && STEP(k) == BEFORE_CONFIRM && CONFIRMED(k) ->
+#ifdef SHORT
+  STEP(k) = kept;
+  printf("node %d: the key is still that of attempt %d\n", k + 1, a + 1)
+#else
   STEP(k) = acknowledged;
   printf("node %d: acknowledges %d to attempt %d\n", k + 1, asked[a], a + 1)
+#endif
 }
+
+#ifdef SHORT
+/* (3) of the short form, answered 1. */
+inline exceed(k) {
+  phase[a] == asking && STEP(k) == set && !QUARANTINED(k) && F[k] < asked[a] ->
+  STEP(k) = raised;
+  F[k] = asked[a];
+  printf("node %d: attempt %d leaves %d, above all that is there\n", k + 1, a + 1, F[k])
+}
+
+inline read_floor(k) {
+  phase[a] == asking && STEP(k) == kept && FLOOR_BELOW(k) ->
+  STEP(k) = acknowledged;
+  printf("node %d: acknowledges %d to attempt %d, the floor is %d\n", k + 1, asked[a], a + 1, \
+         floor[k])
+}
+
+/* Of the variant that reads it ahead of the SET. */
+inline read_floor_ahead(k) {
+  phase[a] == asking && STEP(k) == unasked && !QUARANTINED(k) && floor[k] < asked[a] ->
+  STEP(k) = compared;
+  printf("node %d: attempt %d reads the floor, %d\n", k + 1, a + 1, floor[k])
+}
+
+inline forget_number(k) {
+  F[k] != 0 ->
+  floor[k] = (floor[k] > F[k] -> floor[k] : F[k]);
+  F[k] = 0;
+  printf("node %d raises its floor to %d and forgets what is not above\n", k + 1, floor[k])
+}
+#define FLOOR_RANK(k) (floor[k])
+#define SWAP_FLOOR(i, j) SWAP(floor[i], floor[j])
+#define FORGET_FLOOR(k) floor[k] = 0
+/* Its marker is another one. */
+#define LOSE_VOTE(k) \
+  if \
+  :: step[k] == kept -> step[k] = gone \
+  :: else \
+  fi; \
+  if \
+  :: step[N + k] == kept -> step[N + k] = gone \
+  :: else \
+  fi
+#else
+#define FLOOR_RANK(k) 0
+#define SWAP_FLOOR(i, j) skip
+#define FORGET_FLOOR(k) skip
+#define LOSE_VOTE(k) skip
+#endif
 
 /* Of the variant in which each node counts and the largest of q counters is the token. */
 inline count(k) {
@@ -265,6 +340,8 @@ inline restart(k) {
   restarts < RESTART ->
   restarts++;
   F[k] = 0; owner[k] = 0; quarantined[k] = 1;
+  FORGET_FLOOR(k);
+  LOSE_VOTE(k);
   before[k] = (asked[0] > asked[1] -> asked[0] : asked[1]);
   printf("node %d restarts without its data\n", k + 1)
 }
@@ -305,12 +382,12 @@ inline vanish(k) {
 int swap;
 #define SWAP(one, other) swap = one; one = other; other = swap
 #define NODE_RANK(k) (owner[k] + 4 * F[k] + 32 * step[k] + 256 * step[N + k] \
-   + 2048 * MEMORY_RANK(k))
+   + 2048 * MEMORY_RANK(k) + 65536 * FLOOR_RANK(k))
 #define SORT_NODES(i, j) \
   if \
   :: NODE_RANK(i) > NODE_RANK(j) -> \
      SWAP(owner[i], owner[j]); SWAP(F[i], F[j]); \
-     SWAP(step[i], step[j]); SWAP(step[N + i], step[N + j]); SWAP_MEMORY(i, j); \
+     SWAP(step[i], step[j]); SWAP(step[N + i], step[N + j]); SWAP_MEMORY(i, j); SWAP_FLOOR(i, j); \
      swap = 0; printf("@node %d %d\n", i + 1, j + 1) \
   :: else \
   fi
@@ -333,8 +410,16 @@ end:
        :: d_step { begin(2) }
        :: d_step { begin(3) }
        :: d_step { begin(4) }
+#ifdef SHORT
+       EACH_NODE(exceed)
+       EACH_NODE(read_floor)
+#ifdef FLOOR_AHEAD
+       EACH_NODE(read_floor_ahead)
+#endif
+#else
        EACH_NODE(compare)
        EACH_NODE(leave)
+#endif
        EACH_NODE(confirm)
        :: d_step { raise(2) }
        :: d_step { raise(3) }
@@ -359,6 +444,9 @@ end:
   :: atomic {
        if
        EACH_NODE(vanish)
+#ifdef SHORT
+       EACH_NODE(forget_number)
+#endif
 #ifdef RESTART
        EACH_NODE(restart)
        EACH_NODE(readmit)
