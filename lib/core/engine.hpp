@@ -169,7 +169,8 @@ class Engine {
   void begin_round(Claim& claim, std::uint16_t number, Duration ttl);
   void look_at_marker(NodeIndex node);
   void take_marker(const Answer& marker);
-  void count_held_back(NodeIndex node);
+  /// `floor` is what was read with the marker; 0: none.
+  void count_held_back(NodeIndex node, std::uint64_t floor);
   void end_connection(NodeIndex node, Vote vote, std::string_view why);
 
   // engine_names.cpp: what people call this client
@@ -261,6 +262,10 @@ class Engine {
 
   // engine_fencing.cpp: how an attempt comes to its fencing token
   void prune_fencing_numbers(NodeSet asked);
+  /// In which form of set_fenced the number is asked for.
+  [[nodiscard]] Verb short_form(const Claim& claim, Verb verb) const;
+  /// With what was read behind it, as if it had named the number that there was.
+  void complete_short_answer(Answer& answer, std::uint64_t floor) const;
   [[nodiscard]] static bool acknowledges(const Claim& claim, const Answer& answer);
   [[nodiscard]] bool is_left_out(Claim& claim, const Answer& answer);
   [[nodiscard]] static std::string why_left_out(const Claim& claim, std::uint64_t number);
@@ -358,6 +363,7 @@ class Engine {
 
   FencingNumbers fencing_numbers_;
   NodeSet uncovered_;
+  NodeSet floor_wanted_;  // of them: the floor is to be read as well
   Enrolment enrolment_;
   bool enrolment_due_ = false;
   std::optional<MarkerWrite> writing_marker_;

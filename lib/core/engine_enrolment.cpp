@@ -118,7 +118,7 @@ void Engine::take_marker_written(const Answer& answer) {
                     marker->replid == link.marker()->replid;
   if (!same) return end_connection(node, Vote::error, "its membership record changed");
   // It had no vote until now: what was asked before counts for nothing.
-  count_held_back(node);
+  count_held_back(node, 0);
   static_cast<void>(link.answered(answer.stamp, now_));
   // What it may have forgotten, or was asked as another member, is worth nothing any more.
   lost_votes_.lose(node);

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "core/engine.hpp"
+#include "support/assert.hpp"
 
 /// How an attempt comes to its fencing token: see Fencing.
 namespace redlock::core {
@@ -30,6 +31,25 @@ void Engine::remember_fencing_number(const Claim& claim, std::uint64_t number) {
 void Engine::forget_fencing_number(const Claim& claim) {
   fencing_numbers_.forget(claim.resource());
   for (const std::string& other : claim.terms().more_resources) fencing_numbers_.forget(other);
+}
+
+Verb Engine::short_form(const Claim& claim, Verb verb) const {
+  // A vote that counts without a marker behind it would count without the floor. And who is often
+  // behind has to know by how much.
+  const bool fits = settings_.restart_guard && !claim.contended &&
+                    !fencing_numbers_.was_behind(claim.resource());
+  if (verb == Verb::set_fenced && fits) return Verb::set_fenced_short;
+  if (verb == Verb::set_fenced_and_ttl && fits) return Verb::set_fenced_short_and_ttl;
+  return verb;
+}
+
+void Engine::complete_short_answer(Answer& answer, std::uint64_t floor) const {
+  const Claim* claim = claims_.find(answer.stamp.claim.index, answer.stamp.claim.generation);
+  REDLOCK_ASSERT(claim != nullptr && claim->fencing());
+  if (answer.reply == Reply::granted && floor == 0) answer.reply = Reply::behind;
+  if (answer.reply == Reply::granted) answer.number = floor;
+  // It is not below ours, and more is not known.
+  if (answer.reply == Reply::behind) answer.number = std::max(floor, claim->fencing()->first);
 }
 
 bool Engine::acknowledges(const Claim& claim, const Answer& answer) {
@@ -79,7 +99,13 @@ void Engine::note_fencing_number(Claim& claim, const Answer& answer) {
     remember_fencing_number(claim, answer.number);
   }
   if (claim.phase != Claim::Phase::acquiring) return;
+  if (is_short(answer.stamp.verb) && answer.reply == Reply::behind) {
+    fencing_numbers_.note_behind(claim.resource(), true);
+  }
   if (acknowledges(claim, answer)) {
+    if (!raise && !is_short(answer.stamp.verb)) {
+      fencing_numbers_.note_behind(claim.resource(), false);
+    }
     fencing.acknowledged.add(node);
   } else if (!raise && fencing.rounds > 1) {
     // It granted when the others had been asked for more already.

@@ -107,6 +107,7 @@ void Engine::drop(NodeIndex node, Vote vote, std::string_view why) {
   link.went_down(now_, vote, why, *random_);
   note_drop_while_closing(node);
   uncovered_.remove(node);
+  floor_wanted_.remove(node);
   forget_enrolment(node);
   // Its server may be reached by another address of the list, which has the vote from now on.
   // Of several, one: the first becomes the others' duplicate.

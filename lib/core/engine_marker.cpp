@@ -22,14 +22,20 @@ void Engine::on(const TurnEnd&) {
   uncovered_ = uncovered_ & nodes_.up();
   if (uncovered_.empty()) return;
   // Sent to congested nodes too: there is one of these for many votes, and they wait for it.
-  outbox_.send(SendUpkeep{{uncovered_, upkeep(Verb::read_marker)}});
-  uncovered_ = NodeSet();
+  const NodeSet with_floor = uncovered_ & floor_wanted_;
+  const NodeSet others = uncovered_ - with_floor;
+  if (!others.empty()) outbox_.send(SendUpkeep{{others, upkeep(Verb::read_marker)}});
+  if (!with_floor.empty()) {
+    outbox_.send(SendUpkeep{{with_floor, upkeep(Verb::read_floor_and_marker)}});
+  }
+  uncovered_ = floor_wanted_ = NodeSet();
 }
 
 void Engine::look_at_marker(NodeIndex node) {
-  if (!drain_until_) {
-    outbox_.send(SendUpkeep{{NodeSet::of(node), upkeep(Verb::read_marker)}});
-  }
+  if (drain_until_) return;
+  // It covers the votes of this turn that were sent already.
+  const Verb reading = floor_wanted_.has(node) ? Verb::read_floor_and_marker : Verb::read_marker;
+  outbox_.send(SendUpkeep{{NodeSet::of(node), upkeep(reading)}});
 }
 
 void Engine::take_marker(const Answer& marker) {
@@ -43,15 +49,16 @@ void Engine::take_marker(const Answer& marker) {
                           "its membership record changed: it may have forgotten what it was asked "
                           "just now");
   }
-  count_held_back(marker.node);
+  count_held_back(marker.node, marker.number);
   static_cast<void>(link.answered(marker.stamp, now_));
   take_confirmation(marker.node, marker.stamp);
 }
 
-void Engine::count_held_back(NodeIndex node) {
+void Engine::count_held_back(NodeIndex node, std::uint64_t floor) {
   Answer answer;
   answer.node = node;
   while (const std::optional<Arrival> arrival = nodes_[node].take_held_back(answer)) {
+    if (is_short(answer.stamp.verb)) complete_short_answer(answer, floor);
     take_answer(answer, Vote::unreachable, arrival);
   }
 }

@@ -50,8 +50,8 @@ NodeSet Engine::transmit_script(Claim& claim, Verb verb, NodeSet nodes, ScriptFo
   }
   const NodeSet numbering = nodes & nodes_.can_set_fenced(claim.fencing()->first);
   const NodeSet others = nodes - numbering;
-  const NodeSet sent =
-      transmit_same(claim, verb, numbering, form) | transmit_same(claim, Verb::take, others, form);
+  const NodeSet sent = transmit_same(claim, short_form(claim, verb), numbering, form) |
+                       transmit_same(claim, Verb::take, others, form);
   prune_fencing_numbers(sent);
   return sent;
 }
@@ -70,6 +70,7 @@ NodeSet Engine::transmit_same(Claim& claim, Verb verb, NodeSet nodes, ScriptForm
   if (sent.empty()) return sent;
   wake(claim);
   if (settings_.restart_guard && is_vote(verb)) uncovered_ = uncovered_ | sent;
+  if (is_short(verb)) floor_wanted_ = floor_wanted_ | sent;
   claim.unanswered += static_cast<std::uint32_t>(sent.size());
   if (is_set(verb) || is_extend(verb)) {
     const bool ours = claim.phase == Claim::Phase::acquiring || claim.phase == Claim::Phase::held;
@@ -93,7 +94,7 @@ void Engine::on(const Answer& answer) {
     // What it was just now, and whether it kept its data: the next handshake finds out.
     return end_connection(answer.node, Vote::error, answer.text);
   }
-  if (answer.stamp.verb == Verb::read_marker) return take_marker(answer);
+  if (is_marker_reading(answer.stamp.verb)) return take_marker(answer);
   if (answer.reply == Reply::marker) return take_marker_written(answer);
   Link& link = nodes_[answer.node];
   if (link.holds_back() || (settings_.restart_guard && is_vote(answer.stamp.verb))) {
@@ -155,6 +156,8 @@ void Engine::take_answer(const Answer& answer, Vote failure,
     case Verb::set_and_ttl:
     case Verb::set_fenced:
     case Verb::set_fenced_and_ttl:
+    case Verb::set_fenced_short:
+    case Verb::set_fenced_short_and_ttl:
     case Verb::take:
     case Verb::take_permit:
     case Verb::enter:
@@ -192,6 +195,7 @@ void Engine::take_answer(const Answer& answer, Vote failure,
     case Verb::leave_queue:
     case Verb::track:
     case Verb::read_marker:
+    case Verb::read_floor_and_marker:
     case Verb::write_marker:
     case Verb::mark_plain:
     case Verb::write_name:

@@ -22,6 +22,14 @@ void FencingNumbers::note(std::string_view resource, std::uint64_t number) noexc
 
 void FencingNumbers::forget(std::string_view resource) noexcept { highest_[slot_of(resource)] = 0; }
 
+bool FencingNumbers::was_behind(std::string_view resource) const noexcept {
+  return behind_[slot_of(resource)];
+}
+
+void FencingNumbers::note_behind(std::string_view resource, bool behind) noexcept {
+  behind_[slot_of(resource)] = behind;
+}
+
 std::uint64_t FencingNumbers::propose(std::string_view resource,
                                       Duration wall_clock) const noexcept {
   const std::uint64_t clock = fencing_number_at(wall_clock);

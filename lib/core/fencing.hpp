@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <bitset>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -50,11 +51,16 @@ class FencingNumbers {
   /// of it does not count: nodes would refuse it, again and again.
   [[nodiscard]] std::uint64_t propose(std::string_view resource,
                                       Duration wall_clock) const noexcept;
+  /// Whether nodes had higher numbers than the one last asked for: then a client whose clock is
+  /// ahead of ours takes the resource as well, and will again.
+  [[nodiscard]] bool was_behind(std::string_view resource) const noexcept;
+  void note_behind(std::string_view resource, bool behind) noexcept;
 
  private:
   static constexpr std::size_t slots = 1024;
   [[nodiscard]] static std::size_t slot_of(std::string_view resource) noexcept;
   std::array<std::uint64_t, slots> highest_{};
+  std::bitset<slots> behind_;
 };
 
 }  // namespace redlock::core

@@ -37,6 +37,8 @@ enum class Verb : std::uint8_t {
   set_and_ttl,         ///< the same, and PTTL behind it: for a caller that waits for the holder
   set_fenced,          ///< SET, the number there is, ours if it is higher, and whose key it is then
   set_fenced_and_ttl,  ///< the same, and PTTL behind it
+  set_fenced_short,    ///< the same without the number there is: only whether ours was higher
+  set_fenced_short_and_ttl,  ///< the same, and PTTL behind it
   take,         ///< the same by a script, which costs the node more: also several resources, all or
                 ///< none, and where readers are in the way
   take_permit,  ///< one of several keys; a refusal names those that are free
@@ -62,12 +64,13 @@ enum class Verb : std::uint8_t {
   leave_queue,            ///< of no claim
   track,                  ///< notify us of the next change of a key; of no claim
   read_marker,            ///< GET of the marker, behind votes or to confirm it; of no claim
+  read_floor_and_marker,  ///< the same, and ahead of it the floor of fencing numbers; of no claim
   write_marker,           ///< compare-and-set of the marker, by mark.lua; of no claim
   mark_plain,             ///< the same by a transaction; of no claim
   write_name,             ///< the client's name, for people; of no claim
   write_audit,            ///< which lock an operator broke, behind its release
 };
-inline constexpr std::size_t verbs = 31;
+inline constexpr std::size_t verbs = static_cast<std::size_t>(Verb::write_audit) + 1;
 
 /// A set of verbs: asked for with every request and answer.
 class Verbs {
@@ -82,28 +85,31 @@ class Verbs {
   }
 
  private:
-  static_assert(verbs <= 32, "a verb is one bit");
-  [[nodiscard]] static constexpr std::uint32_t bit(Verb verb) noexcept {
-    return std::uint32_t{1} << static_cast<unsigned>(verb);
+  static_assert(verbs <= 64, "a verb is one bit");
+  [[nodiscard]] static constexpr std::uint64_t bit(Verb verb) noexcept {
+    return std::uint64_t{1} << static_cast<unsigned>(verb);
   }
-  std::uint32_t bits_ = 0;
+  std::uint64_t bits_ = 0;
 };
 
 namespace verb_sets {
 
 inline constexpr Verbs taking_scripts(Verb::take, Verb::take_permit, Verb::enter);
-inline constexpr Verbs sets = taking_scripts | Verbs(Verb::set, Verb::set_and_ttl, Verb::set_fenced,
-                                                     Verb::set_fenced_and_ttl, Verb::set_all);
+inline constexpr Verbs short_fenced_sets(Verb::set_fenced_short, Verb::set_fenced_short_and_ttl);
+inline constexpr Verbs fenced_sets =
+    short_fenced_sets | Verbs(Verb::set_fenced, Verb::set_fenced_and_ttl);
+inline constexpr Verbs sets =
+    taking_scripts | fenced_sets | Verbs(Verb::set, Verb::set_and_ttl, Verb::set_all);
+inline constexpr Verbs marker_readings(Verb::read_marker, Verb::read_floor_and_marker);
 inline constexpr Verbs extends(Verb::extend, Verb::extend_or_set, Verb::extend_plain,
                                Verb::repair_plain);
 inline constexpr Verbs raises(Verb::raise_fence, Verb::raise_plain);
 inline constexpr Verbs votes = sets | raises | extends;
 inline constexpr Verbs marker_writes(Verb::write_marker, Verb::mark_plain);
 inline constexpr Verbs about_queue(Verb::join_queue, Verb::leave_queue);
-inline constexpr Verbs upkeeps =
-    marker_writes | about_queue |
-    Verbs(Verb::kill_old, Verb::read_clock, Verb::prune_fencing_numbers, Verb::read_marker,
-          Verb::track, Verb::write_name);
+inline constexpr Verbs upkeeps = marker_writes | marker_readings | about_queue |
+                                 Verbs(Verb::kill_old, Verb::read_clock,
+                                       Verb::prune_fencing_numbers, Verb::track, Verb::write_name);
 inline constexpr Verbs writes =
     extends |
     Verbs(Verb::release, Verb::break_lock, Verb::release_plain, Verb::expire_orphan, Verb::notify);
@@ -124,13 +130,23 @@ inline constexpr Verbs writes =
 }
 /// Raises the fencing number of a key that is ours.
 [[nodiscard]] constexpr bool is_raise(Verb verb) noexcept { return verb_sets::raises.has(verb); }
-/// Its answer names the number that there was before, and whose key it was at the end.
-[[nodiscard]] constexpr bool is_divided(Verb verb) noexcept {
-  return verb == Verb::set_fenced || verb == Verb::set_fenced_and_ttl || verb == Verb::raise_plain;
-}
 /// By commands of their own, where take and raise_fence are scripts.
 [[nodiscard]] constexpr bool is_set_fenced(Verb verb) noexcept {
-  return verb == Verb::set_fenced || verb == Verb::set_fenced_and_ttl;
+  return verb_sets::fenced_sets.has(verb);
+}
+/// Its answer does not name the number that there was before. What the node has forgotten is not
+/// above its floor, which is read behind it.
+[[nodiscard]] constexpr bool is_short(Verb verb) noexcept {
+  return verb_sets::short_fenced_sets.has(verb);
+}
+/// Its answer names the number that there was before, or the floor, and whose key it was at the
+/// end.
+[[nodiscard]] constexpr bool is_divided(Verb verb) noexcept {
+  return is_set_fenced(verb) || verb == Verb::raise_plain;
+}
+/// Reads the marker behind votes, or to confirm it.
+[[nodiscard]] constexpr bool is_marker_reading(Verb verb) noexcept {
+  return verb_sets::marker_readings.has(verb);
 }
 /// A plain command that compares whose key it is: its answer may say it in other words than the
 /// script's.
@@ -196,7 +212,8 @@ enum class Reply : std::uint8_t {
   done,      ///< kill_old, expire_orphan, prune_fencing_numbers, leave_queue, write_name,
              ///< write_audit
   marker,    ///< read_marker, write_marker: `text` is the node's marker, empty where there
-             ///< is none; write_marker: `time` is what is left of its quarantine
+             ///< is none; write_marker: `time` is what is left of its quarantine;
+             ///< read_floor_and_marker: `number` is the floor, 0 where there is none
   clock,     ///< read_clock: `time` is the node's wall clock
   script_missing,  ///< NOSCRIPT: nothing was executed
   script_needed,   ///< to a plain command, and nothing was executed: a script would know more

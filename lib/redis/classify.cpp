@@ -16,6 +16,9 @@ std::optional<Classified> classify(core::Verb verb, Dialect form,
     case core::Verb::set_fenced:
     case core::Verb::set_fenced_and_ttl:
       return classify_numbered(form, values);
+    case core::Verb::set_fenced_short:
+    case core::Verb::set_fenced_short_and_ttl:
+      return classify_exceeding(form, values);
     case core::Verb::extend:
     case core::Verb::extend_or_set:
       return classify_extend(verb, first);
@@ -59,6 +62,8 @@ std::optional<Classified> classify(core::Verb verb, Dialect form,
       return classify_track(first, *values[1]);
     case core::Verb::read_marker:
       return classify_marker(first);
+    case core::Verb::read_floor_and_marker:
+      return classify_floor_and_marker(first, *values[1]);
     case core::Verb::write_marker:
       return classify_marker_written(first);
     case core::Verb::write_name:

@@ -40,14 +40,17 @@ struct Classified {
     case core::Verb::set_fenced_and_ttl:
       return 5;
     case core::Verb::set_fenced:
+    case core::Verb::set_fenced_short_and_ttl:
       return 4;
     case core::Verb::raise_plain:
+    case core::Verb::set_fenced_short:
       return 3;
     case core::Verb::set_and_ttl:
     case core::Verb::release_plain:
     case core::Verb::repair_plain:
     case core::Verb::set_all:
     case core::Verb::track:
+    case core::Verb::read_floor_and_marker:
       return 2;
     case core::Verb::set:
     case core::Verb::take:

@@ -86,6 +86,22 @@ std::optional<Classified> classify_numbered(Dialect form,
   return classify_raise(values.subspan(1, 3));
 }
 
+std::optional<Classified> classify_exceeding(Dialect form,
+                                             std::span<const Value* const> values) noexcept {
+  const std::optional<Classified> set = values.size() == 4
+                                            ? classify_set_and_ttl(form, *values[0], *values[3])
+                                            : classify_set(form, *values[0]);
+  if (!set || set->reply != Reply::granted) return set;
+  const Value& raised = *values[1];
+  const Value& holder = *values[2];
+  const bool one_or_none =
+      raised.type == Type::integer && (raised.integer == 0 || raised.integer == 1);
+  if (!one_or_none && raised.type != Type::error) return std::nullopt;
+  const bool exceeds = one_or_none && raised.integer == 1;
+  if (!exceeds || holder.type != Type::bulk) return Classified{.reply = Reply::behind};
+  return Classified{.reply = Reply::granted, .text = holder_of(holder)};
+}
+
 std::optional<Classified> classify_plain_release(const Value& deleted, const Value& left) noexcept {
   // A user who may not ask for the queue may not notify it either.
   const bool counted = left.type == Type::integer && left.integer >= 0 && left.integer <= 5;
@@ -147,6 +163,20 @@ std::optional<Classified> classify_marker(const Value& value) noexcept {
   if (value.type == Type::nil) return Classified{.reply = Reply::marker};
   if (value.type != Type::bulk) return std::nullopt;
   return Classified{.reply = Reply::marker, .text = value.text};
+}
+
+std::optional<Classified> classify_floor_and_marker(const Value& scores,
+                                                    const Value& marker) noexcept {
+  std::optional<Classified> result = classify_marker(marker);
+  // An error to either: then none is known.
+  if (!result || scores.type == Type::error) return result;
+  if (scores.type != Type::array || scores.elements.size() != 1) return std::nullopt;
+  const Value& floor = *scores.elements[0];
+  if (floor.type != Type::bulk && floor.type != Type::nil) return std::nullopt;
+  if (result->reply == Reply::marker && floor.type == Type::bulk) {
+    result->number = fencing_number_of(floor);
+  }
+  return result;
 }
 
 std::optional<Classified> classify_marker_transaction(const Value& value) noexcept {

@@ -37,6 +37,9 @@ inline constexpr std::int64_t no_key = -2;
 /// SET, then as classify_raise(); for some also PTTL.
 [[nodiscard]] std::optional<Classified> classify_numbered(
     Dialect form, std::span<const Value* const> values) noexcept;
+/// SET; ZADD … GT CH; GET; for some also PTTL.
+[[nodiscard]] std::optional<Classified> classify_exceeding(
+    Dialect form, std::span<const Value* const> values) noexcept;
 /// DELIFEQ or DELEX; EXISTS of the resource, and of its queue twice.
 [[nodiscard]] std::optional<Classified> classify_plain_release(const Value& deleted,
                                                                const Value& left) noexcept;
@@ -50,6 +53,9 @@ inline constexpr std::int64_t no_key = -2;
                                                          const Value& holders) noexcept;
 [[nodiscard]] std::optional<Classified> classify_time(const Value& value) noexcept;
 [[nodiscard]] std::optional<Classified> classify_marker(const Value& value) noexcept;
+/// ZMSCORE of the floor; GET of the marker.
+[[nodiscard]] std::optional<Classified> classify_floor_and_marker(const Value& scores,
+                                                                  const Value& marker) noexcept;
 /// MULTI; what six commands are queued with; EXEC: the last but one is the marker, the last the
 /// quarantine that is left.
 [[nodiscard]] std::optional<Classified> classify_marker_transaction(const Value& value) noexcept;

@@ -146,6 +146,10 @@ void append_upkeep(std::string& bytes, core::Verb verb, core::ScriptForm form,
       return append_command(bytes, {"CLIENT", "KILL", "ID", digits});
     case core::Verb::read_clock:
       return append_command(bytes, {"TIME"});
+    case core::Verb::read_floor_and_marker:
+      // In this order: an unchanged marker says that the floor, too, is that of the votes.
+      append_command(bytes, {"ZMSCORE", keys::fencing_numbers, ""});
+      [[fallthrough]];
     case core::Verb::read_marker:
       return append_command(bytes, {"GET", keys::marker});
     case core::Verb::prune_fencing_numbers: {
@@ -217,10 +221,18 @@ void Encoder::format(Frame& frame, core::Verb verb, std::string_view resource,
     frame.number_at = find_word(bytes, raise, of_command + 2);
     append(of_command, {"GET", resource});
   };
+  /// Answers 1 where it made the number higher, or there was none.
+  const auto append_short_raise = [&] {
+    const std::size_t raise = append(
+        of_command + 4, {"ZADD", keys::fencing_numbers, "GT", "CH", digits.view(), resource});
+    frame.number_at = find_word(bytes, raise, of_command + 3);
+    append(of_command, {"GET", resource});
+  };
   switch (verb) {
     case core::Verb::kill_old:
     case core::Verb::read_clock:
     case core::Verb::read_marker:
+    case core::Verb::read_floor_and_marker:
     case core::Verb::write_marker:
     case core::Verb::mark_plain:
     case core::Verb::prune_fencing_numbers:
@@ -258,6 +270,13 @@ void Encoder::format(Frame& frame, core::Verb verb, std::string_view resource,
       token_word = of_command + 1;
       break;
     }
+    case core::Verb::set_fenced_short:
+    case core::Verb::set_fenced_short_and_ttl:
+      set();
+      append_short_raise();
+      if (verb == core::Verb::set_fenced_short_and_ttl) append(of_command, {"PTTL", resource});
+      token_word = of_command + 1;
+      break;
     case core::Verb::take: {
       const Decimal writer_reservation = milliseconds_of(terms.writer_reservation);
       append_script(scripts::take, keys::fencing_numbers,
@@ -373,7 +392,7 @@ std::string_view Encoder::encode(core::Verb verb, core::ScriptForm script_form, 
                                  std::string_view resource, std::string_view token,
                                  core::Duration ttl, std::int64_t number, const Terms& terms) {
   Frame& frame = frames_.at(static_cast<std::size_t>(verb))[resource.size() % lengths];
-  const bool always_same = verb == core::Verb::read_clock || verb == core::Verb::read_marker;
+  const bool always_same = verb == core::Verb::read_clock || core::is_marker_reading(verb);
   if (always_same && !frame.bytes.empty()) return frame.bytes;
   const Decimal digits(number);
   const bool names_a_resource = !core::is_upkeep(verb);

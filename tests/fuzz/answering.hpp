@@ -29,6 +29,10 @@ inline constexpr std::array every_form{redis::Dialect::classic, redis::Dialect::
       return 'n';
     case core::Verb::set_fenced_and_ttl:
       return 'm';
+    case core::Verb::set_fenced_short:
+      return 'q';
+    case core::Verb::set_fenced_short_and_ttl:
+      return 'Q';
     case core::Verb::take:
       return 'f';
     case core::Verb::take_permit:
@@ -75,6 +79,8 @@ inline constexpr std::array every_form{redis::Dialect::classic, redis::Dialect::
       return 'T';
     case core::Verb::read_marker:
       return 'm';
+    case core::Verb::read_floor_and_marker:
+      return 'F';
     case core::Verb::write_marker:
       return 'M';
     case core::Verb::mark_plain:
@@ -144,7 +150,7 @@ void each_verb(Visit&& visit) {
     case Reply::clock:
       return verb == Verb::read_clock;
     case Reply::marker:
-      return verb == Verb::read_marker || core::is_marker_write(verb);
+      return core::is_marker_reading(verb) || core::is_marker_write(verb);
     case Reply::script_missing:
       return scripted_extend || verb == Verb::release || verb == Verb::break_lock ||
              verb == Verb::inspect || verb == Verb::notify || core::is_taking_script(verb) ||

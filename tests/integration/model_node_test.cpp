@@ -47,6 +47,8 @@ constexpr std::array verbs{
     Verb::set_and_ttl,
     Verb::set_fenced,
     Verb::set_fenced_and_ttl,
+    Verb::set_fenced_short,
+    Verb::set_fenced_short_and_ttl,
     Verb::take,
     Verb::raise_fence,
     Verb::extend,
@@ -71,12 +73,14 @@ constexpr std::array verbs{
     Verb::set_all,
 };
 /// The first ones, with SET … NX GET; clients ask older servers by the others.
-constexpr std::int64_t verbs_with_get = 4;
+constexpr std::int64_t verbs_with_get = 6;
 constexpr std::size_t plain_verbs = 5;
 constexpr std::array<std::string_view, verbs.size()> verb_names{"set",
                                                                 "set_and_ttl",
                                                                 "set_fenced",
                                                                 "set_fenced_and_ttl",
+                                                                "set_fenced_short",
+                                                                "set_fenced_short_and_ttl",
                                                                 "take",
                                                                 "raise_fence",
                                                                 "extend",

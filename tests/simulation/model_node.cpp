@@ -102,7 +102,7 @@ Response ModelNode::execute(const Request& request, True now) {
   if (has_permits) expire(any_permit, now);
   Response response;
   response.stamp = request.stamp;
-  if (now < read_only_until && request.stamp.verb != Verb::read_marker &&
+  if (now < read_only_until && !core::is_marker_reading(request.stamp.verb) &&
       request.stamp.verb != Verb::read_clock && request.stamp.verb != Verb::kill_old) {
     response.reply = Reply::error;
     response.read_only = true;
@@ -120,6 +120,8 @@ Response ModelNode::execute(const Request& request, True now) {
       break;
     case Verb::set_fenced:
     case Verb::set_fenced_and_ttl:
+    case Verb::set_fenced_short:
+    case Verb::set_fenced_short_and_ttl:
       response = begin_numbered(request, now);
       end_numbered(request, now, response);
       break;
@@ -197,6 +199,11 @@ Response ModelNode::execute(const Request& request, True now) {
       response.reply = Reply::marker;
       response.marker = memory_.marker;
       break;
+    case Verb::read_floor_and_marker:
+      response.reply = Reply::marker;
+      response.number = memory_.floor.value_or(0);
+      response.marker = memory_.marker;
+      break;
     case Verb::write_marker:
       write_marker(request.write, now, response);
       break;
@@ -226,8 +233,9 @@ void ModelNode::set(const Request& request, True now, Response& response) {
   if ((there != 0 || key.group != 0) && mutant_ != Mutant::set_without_nx) {
     response.reply = Reply::taken;
     if (version != Servers::old) response.holder = there;
-    const bool tells =
-        request.stamp.verb == Verb::set_and_ttl || request.stamp.verb == Verb::set_fenced_and_ttl;
+    const bool tells = request.stamp.verb == Verb::set_and_ttl ||
+                       request.stamp.verb == Verb::set_fenced_and_ttl ||
+                       request.stamp.verb == Verb::set_fenced_short_and_ttl;
     if (tells) {
       response.remaining_ms = key.last() - clock.milliseconds(now);
     }
@@ -258,7 +266,7 @@ Response ModelNode::begin_numbered(const Request& request, True now) {
   Response response;
   response.stamp = request.stamp;
   set(request, now, response);
-  if (response.reply != Reply::granted) return response;
+  if (response.reply != Reply::granted || core::is_short(request.stamp.verb)) return response;
   if (!memory_.floor) response.reply = Reply::behind;
   response.number = std::max(memory_.numbers[request.resource], memory_.floor.value_or(0));
   return response;
@@ -267,8 +275,13 @@ Response ModelNode::begin_numbered(const Request& request, True now) {
 void ModelNode::end_numbered(const Request& request, True now, Response& response) {
   expire(request.resource, now);
   std::int64_t& number = memory_.numbers[request.resource];
+  const bool rises = request.number > number;
   number = std::max(number, request.number);
   if (response.reply != Reply::granted) return;
+  if (core::is_short(request.stamp.verb) && !rises) {
+    response.reply = Reply::behind;
+    return;
+  }
   response.holder = holder(request.resource, now);
   if (response.holder == 0) response.reply = Reply::behind;
   if (mutant_ == Mutant::trust_the_set) response.holder = request.token;

@@ -106,7 +106,8 @@ class ModelNode {
   [[nodiscard]] Response execute(const Request& request, True now);
 
   /// The commands of a numbered SET are not one: others' may come between SET and ZMSCORE, and ZADD
-  /// and GET. The answer of the second half is in the `response` of the first.
+  /// and GET; of a short one between SET and ZADD. The answer of the second half is in the
+  /// `response` of the first.
   [[nodiscard]] Response begin_numbered(const Request& request, True now);
   void end_numbered(const Request& request, True now, Response& response);
 

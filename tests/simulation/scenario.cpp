@@ -418,7 +418,7 @@ void Scenario::draw_rest(std::uint64_t seed) {
                           mutant == Mutant::marker_ahead_of_votes || mutant == Mutant::no_tracking;
   const bool of_its_own = of_markers || mutant == Mutant::unconditional_write_back ||
                           mutant == Mutant::forget_at_once || mutant == Mutant::no_floor ||
-                          mutant == Mutant::no_quarantine;
+                          mutant == Mutant::floor_unread || mutant == Mutant::no_quarantine;
   if (of_its_own) {
     s.between_clock_steps = 0;
     s.any_clocks = s.judged_by_votes = false;
@@ -472,7 +472,14 @@ void Scenario::draw_rest(std::uint64_t seed) {
       s.between_failbacks = s.between_saves = 20 * ms;
     }
   }
-  if (mutant == Mutant::no_floor || mutant == Mutant::no_quarantine) {
+  if (mutant == Mutant::floor_unread) {
+    s.servers = Servers::modern;
+    s.clock_guard = true;
+    s.fencing_per_mille = 1000;
+  }
+  const bool of_losses = mutant == Mutant::no_floor || mutant == Mutant::floor_unread ||
+                         mutant == Mutant::no_quarantine;
+  if (of_losses) {
     s.between_crashes = 30 * ms;
     s.data_loss_per_mille = 1000;
     s.restart_guard = true;

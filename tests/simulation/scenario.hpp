@@ -26,6 +26,7 @@ enum class Mutant : std::uint8_t {
   count_unseen_numbers,        ///< a node whose number is unknown counts in the round that raises
   trust_the_set,               ///< nodes do not check the holder when the number is raised
   no_floor,                    ///< a node that forgot its numbers begins at zero
+  floor_unread,                ///< what is read of a floor is as good as none, and counts
   no_quarantine,               ///< nodes mark that they restarted, and vote at once
   no_clock_guard,              ///< nobody reads the nodes' clocks, and they leap
   half_quorum,                 ///< half of the nodes is enough

@@ -140,7 +140,7 @@ void Simulation::send(std::uint32_t client, std::uint32_t node, const Request& r
   if (connection.broken) return;
   // Not what guards ask beside each vote.
   const core::Verb verb = request.stamp.verb;
-  const bool of_guards = verb == core::Verb::read_clock || verb == core::Verb::read_marker;
+  const bool of_guards = verb == core::Verb::read_clock || core::is_marker_reading(verb);
   requests_ += of_guards ? 0U : 1U;
   if (core::is_vote(request.stamp.verb)) connection.marker_ahead = nodes_[node].marker();
   connection.requests.push_back(request);
@@ -230,7 +230,8 @@ void Simulation::observe(const Connection& connection, const Request& request,
 }
 
 Response Simulation::as_planted(const Connection& connection, Response response) {
-  if (response.stamp.verb != Verb::read_marker) return response;
+  if (!core::is_marker_reading(response.stamp.verb)) return response;
+  if (scenario_.mutant == Mutant::floor_unread && response.number > 0) response.number = 1;
   // As if it was not read, or had arrived before the vote.
   if (scenario_.mutant == Mutant::no_marker_behind_votes) response.marker = connection.marker;
   if (scenario_.mutant == Mutant::marker_ahead_of_votes) response.marker = connection.marker_ahead;

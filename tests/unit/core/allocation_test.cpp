@@ -100,7 +100,7 @@ class Cycle {
     for (NodeIndex node = 0; node < 5; ++node) {
       for (std::size_t i = 0; i < count_[node]; ++i) {
         const bool release = open_[node][i].verb == Verb::release;
-        if (open_[node][i].verb == Verb::read_marker) {
+        if (is_marker_reading(open_[node][i].verb)) {
           step(Answer{node, open_[node][i], Reply::marker, marker});
           continue;
         }

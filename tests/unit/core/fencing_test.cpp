@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "core/marker.hpp"
 #include "harness.hpp"
 
 namespace redlock::core::test {
@@ -163,6 +164,146 @@ TEST_F(Numbering, is_tended_by_the_first_of_a_connection_and_every_thousandth) {
   h.acquire_fenced(2000, 10s, 9000);
   answer_all();
   EXPECT_EQ(h.pruned(), 6U);
+}
+
+/// With both guards, as clients have them: three members that number without a script.
+class ShortForm : public testing::Test {
+ protected:
+  ShortForm() {
+    static_cast<void>(h.tick());
+    for (NodeIndex node = 0; node < 3; ++node) come_up(node);
+  }
+  static Settings settings() {
+    Settings settings = Harness::settings_for(3);
+    settings.restart_guard = settings.clock_guard = true;
+    return settings;
+  }
+  static std::string record_of(NodeIndex node) {
+    Marker marker;
+    marker.state = Marker::State::active;
+    marker.incarnation = "i";
+    marker.deployment = "D";
+    marker.run_id = "server" + std::to_string(node);
+    marker.replid = "r";
+    marker.max_ttl = std::chrono::milliseconds(30s);
+    marker.members = {"node0", "node1", "node2"};
+    marker.self = "node" + std::to_string(node);
+    return format_marker(marker) + " 1";
+  }
+  void come_up(NodeIndex node) {
+    const std::string record = record_of(node);
+    NodeUp event;
+    event.marker = record;
+    event.can_fence = true;
+    static_cast<void>(h.up_as(node, event));
+    static_cast<void>(h.clock(node, 5000us));
+  }
+  /// The SET and what follows, and then what was read behind them.
+  std::string answer(NodeIndex node, Reply reply, std::string_view holder, std::uint64_t floor) {
+    EXPECT_EQ(h.fenced(node, reply, 0, holder), "") << "it is held back";
+    return read(node, floor);
+  }
+  std::string read(NodeIndex node, std::uint64_t floor) {
+    return h.fenced(node, Reply::marker, floor, record_of(node));
+  }
+  Harness h{settings()};
+};
+
+TEST_F(ShortForm, acknowledges_with_a_floor_below_the_number_read_behind_it) {
+  EXPECT_EQ(h.acquire_fenced(1, 10s, 5000), "set-fenced-short t1 5000 -> 0 1 2");
+  EXPECT_EQ(h.end_turn(), "read-floor-and-marker -> 0 1 2");
+  EXPECT_EQ(answer(0, Reply::granted, "t1", 4999), "");
+  EXPECT_EQ(answer(1, Reply::granted, "t1", 1), "acquired #1 until 9898ms");
+  EXPECT_EQ(token_of(h), 5000U);
+  EXPECT_EQ(h.engine().claim(h.lease)->fencing()->rounds, 1U);
+}
+
+TEST_F(ShortForm, does_not_acknowledge_a_number_that_is_not_above_the_floor) {
+  h.acquire_fenced(1, 10s, 5000);
+  h.end_turn();
+  EXPECT_EQ(answer(0, Reply::granted, "t1", 5000), "");
+  EXPECT_EQ(answer(1, Reply::granted, "t1", 1), "raise t1 5001 -> 0 1");
+}
+
+TEST_F(ShortForm, does_not_acknowledge_without_a_floor) {
+  h.acquire_fenced(1, 10s, 5000);
+  h.end_turn();
+  EXPECT_EQ(answer(0, Reply::granted, "t1", 0), "");
+  EXPECT_EQ(answer(1, Reply::granted, "t1", 1), "raise t1 5001 -> 0 1");
+}
+
+TEST_F(ShortForm, does_not_acknowledge_where_somebody_else_came_in_between) {
+  h.acquire_fenced(1, 10s, 5000);
+  h.end_turn();
+  EXPECT_EQ(answer(0, Reply::granted, "other", 1), "");
+  EXPECT_EQ(answer(1, Reply::granted, "t1", 1), "raise t1 5001 -> 0 1");
+}
+
+TEST_F(ShortForm, gives_way_to_the_long_one_where_others_are_ahead) {
+  h.acquire_fenced(1, 10s, 5000);
+  h.end_turn();
+  EXPECT_EQ(answer(0, Reply::behind, "", 1), "");
+  EXPECT_EQ(answer(1, Reply::granted, "t1", 1), "raise t1 5001 -> 0 1");
+  h.end_turn();
+  h.fenced(0, Reply::behind, 7000);
+  EXPECT_EQ(h.answer(0, Reply::marker, record_of(0)), "");
+  h.cancel(1);
+  for (NodeIndex node = 0; node < 3; ++node) {
+    while (h.open(node) > 0) {
+      const Stamp stamp = h.take_open(node);
+      const std::string record = record_of(node);
+      Answer event{node, stamp, Reply::taken, {}, {}};
+      if (is_upkeep(stamp.verb)) event.reply = Reply::done;
+      if (is_marker_reading(stamp.verb)) {
+        event.reply = Reply::marker;
+        event.text = record;
+      } else if (stamp.verb == Verb::read_clock) {
+        event.reply = Reply::clock;
+        event.time = 5000us;
+      }
+      static_cast<void>(h.step(event));
+    }
+  }
+  EXPECT_EQ(h.acquire_fenced(2, 10s, 5000), "set-fenced t2 7001 -> 0 1 2");
+  EXPECT_EQ(h.end_turn(), "read-marker -> 0 1 2");
+  for (const NodeIndex node : {NodeIndex{0}, NodeIndex{1}}) {
+    h.fenced(node, Reply::granted, 7000, "t2");
+    h.answer(node, Reply::marker, record_of(node));
+  }
+  EXPECT_EQ(token_of(h), 7001U);
+  h.release(3);
+  for (const NodeIndex node : {NodeIndex{0}, NodeIndex{1}}) h.answer(node, Reply::released);
+  EXPECT_EQ(h.acquire_fenced(4, 10s, 5000), "set-fenced-short t3 7002 -> 0 1 2")
+      << "nobody was ahead of 7001";
+}
+
+TEST_F(ShortForm, is_not_for_an_attempt_that_was_refused_before) {
+  Acquire event;
+  event.request = CallId{1};
+  event.resource = "resource";
+  event.ttl = 10s;
+  event.wait = 1s;
+  event.fencing = 5000us - h.now().time_since_epoch();
+  EXPECT_EQ(h.step(event), "set-fenced-short t1 5000 -> 0 1 2") << "with what is left of the key";
+  h.end_turn();
+  for (NodeIndex node = 0; node < 2; ++node) {
+    h.answer(node, Reply::taken, "other", 10ms);
+    read(node, 1);
+  }
+  const std::string later = h.pass(900ms);
+  EXPECT_EQ(later.find("short"), std::string::npos) << later;
+}
+
+TEST(ShortFormUnguarded, is_the_long_one_without_the_marker_behind_votes) {
+  Settings settings = Harness::settings_for(1);
+  settings.clock_guard = true;
+  Harness h(settings);
+  static_cast<void>(h.tick());
+  NodeUp event;
+  event.can_fence = true;
+  static_cast<void>(h.up_as(0, event));
+  static_cast<void>(h.clock(0, 5000us));
+  EXPECT_EQ(h.acquire_fenced(1, 10s, 5000), "set-fenced t1 5000 -> 0");
 }
 
 TEST(FencingToken, past_what_lua_can_count_is_refused) {

@@ -367,6 +367,9 @@ class Harness {
       case Verb::set_fenced:
       case Verb::set_fenced_and_ttl:
         return "set-fenced";
+      case Verb::set_fenced_short:
+      case Verb::set_fenced_short_and_ttl:
+        return "set-fenced-short";
       case Verb::prune_fencing_numbers:
         return "tend";
       case Verb::join_queue:
@@ -413,6 +416,8 @@ class Harness {
         return "kill";
       case Verb::read_marker:
         return "read-marker";
+      case Verb::read_floor_and_marker:
+        return "read-floor-and-marker";
       case Verb::mark_plain:
         return "mark-plain";
       case Verb::write_marker:

@@ -33,6 +33,9 @@ constexpr std::array every_verb{Verb::set,
                                 Verb::expire_orphan,
                                 Verb::read_clock,
                                 Verb::set_fenced,
+                                Verb::set_fenced_short,
+                                Verb::set_fenced_short_and_ttl,
+                                Verb::read_floor_and_marker,
                                 Verb::prune_fencing_numbers,
                                 Verb::write_name,
                                 Verb::write_audit,
@@ -454,6 +457,48 @@ TEST_F(ClassifyNumbered, ARefusalIsThatOfTheSet) {
   EXPECT_EQ(
       meaning(classify(Verb::set_fenced_and_ttl, {&holder, &scores.array, &one_, &holder, &left})),
       "taken 'you' 7");
+}
+
+TEST_F(ClassifyNumbered, InShortTellsWhetherTheNumberRose) {
+  const Value me = bulk("me");
+  const Value none = nil();
+  const Value refusal = error("NOPERM");
+  const auto in_short = [&](const Value& set, const Value& raised, const Value& holder) {
+    return meaning(classify(Verb::set_fenced_short, {&set, &raised, &holder}));
+  };
+  EXPECT_EQ(in_short(granted_, one_, me), "granted 'me'");
+  EXPECT_EQ(in_short(granted_, zero_, me), "behind");
+  EXPECT_EQ(in_short(granted_, refusal, me), "behind");
+  EXPECT_EQ(in_short(granted_, one_, none), "behind");
+  EXPECT_EQ(in_short(me, one_, me), "taken 'me'");
+  EXPECT_EQ(in_short(granted_, integer(2), me), "violation");
+  EXPECT_EQ(in_short(granted_, me, me), "violation");
+  const Value left = integer(7);
+  EXPECT_EQ(meaning(classify(Verb::set_fenced_short_and_ttl, {&me, &one_, &me, &left})),
+            "taken 'me' 7");
+  EXPECT_EQ(meaning(classify(Verb::set_fenced_short_and_ttl, {&granted_, &one_, &me, &left})),
+            "granted 'me'");
+}
+
+TEST_F(ClassifyNumbered, TheFloorIsReadWithTheMarker) {
+  const Value marker = bulk("m");
+  const auto read = [&](const Value& scores) {
+    return meaning(classify(Verb::read_floor_and_marker, {&scores, &marker}));
+  };
+  const Value floor = bulk("40");
+  Value scores;
+  scores.type = Value::Type::array;
+  scores.elements = {&floor};
+  EXPECT_EQ(read(scores), "marker #40 'm'");
+  const Value none = nil();
+  scores.elements = {&none};
+  EXPECT_EQ(read(scores), "marker 'm'");
+  EXPECT_EQ(read(error("NOPERM")), "marker 'm'");
+  scores.elements = {&one_};
+  EXPECT_EQ(read(scores), "violation");
+  scores.elements = {&floor, &floor};
+  EXPECT_EQ(read(scores), "violation");
+  EXPECT_EQ(read(floor), "violation");
 }
 
 TEST_F(ClassifyNumbered, OtherShapesAreViolations) {

@@ -40,10 +40,9 @@ class ReleasesToFake : public testing::Test {
     connection_->send_releases(
         releases.encode(connection_->releases_form(), std::chrono::milliseconds(20)), stamps);
     Encoder encoder;
-    connection_->send(
-        encoder.encode(Verb::set, core::ScriptForm::digest, connection_->dialect(), "r",
-                       Token::parse("me").value(), std::chrono::seconds(1), 1),
-        {.claim = {}, .round = count, .verb = Verb::set});
+    connection_->send(encoder.encode(Verb::set, core::ScriptForm::digest, connection_->dialect(),
+                                     "r", Token::parse("me").value(), std::chrono::seconds(1), 1),
+                      {.claim = {}, .round = count, .verb = Verb::set});
     EXPECT_EQ(connection_->unanswered(), count + 1U);
     connection_->flush();
   }

@@ -172,6 +172,30 @@ TEST(Encoder, ANumberedSetReadsRaisesAndLooksAgain) {
   EXPECT_EQ(encode(Verb::set_fenced_and_ttl), commands + command({"PTTL", "r"}));
 }
 
+TEST(Encoder, AShortNumberedSetOnlyAsksWhetherTheNumberRose) {
+  Encoder encoder;
+  const auto encode = [&](Verb verb, std::string_view resource, std::int64_t number) {
+    return std::string(encoder.encode(verb, ScriptForm::digest, Dialect::with_get, resource,
+                                      token(), milliseconds(30'000), number));
+  };
+  using test::resp::command;
+  const auto commands = [](const std::string& resource, const std::string& number) {
+    return command({"SET", resource, "t0k", "NX", "PX", "30000", "GET"}) +
+           command({"ZADD", "redlock:node:numbers", "GT", "CH", number, resource}) +
+           command({"GET", resource});
+  };
+  EXPECT_EQ(encode(Verb::set_fenced_short, "r", 1'781'000'000'000'000),
+            commands("r", "1781000000000000"));
+  EXPECT_EQ(encode(Verb::set_fenced_short, "s", 1'781'000'000'000'001),
+            commands("s", "1781000000000001"))
+      << "written over";
+  EXPECT_EQ(encode(Verb::set_fenced_short_and_ttl, "r", 1'781'000'000'000'000),
+            commands("r", "1781000000000000") + command({"PTTL", "r"}));
+  EXPECT_EQ(
+      encode(Verb::read_floor_and_marker, "", 0),
+      command({"ZMSCORE", "redlock:node:numbers", ""}) + command({"GET", "redlock:node:marker"}));
+}
+
 TEST(Encoder, PlainCommandsTakeThePlaceOfScripts) {
   using test::resp::command;
   Encoder encoder;
@@ -330,6 +354,9 @@ TEST(Encoder, AUsedEncoderWritesWhatANewOneWrites) {
                                   Verb::read_clock,
                                   Verb::set_fenced,
                                   Verb::set_fenced_and_ttl,
+                                  Verb::set_fenced_short,
+                                  Verb::set_fenced_short_and_ttl,
+                                  Verb::read_floor_and_marker,
                                   Verb::prune_fencing_numbers,
                                   Verb::join_queue,
                                   Verb::leave_queue,
