@@ -216,7 +216,20 @@ INSTANTIATE_TEST_SUITE_P(
         WrongUsage{
             "bench_market_nodes", {"bench", "--mode", "market", "--nodes", closed_port}, "--nodes"},
         WrongUsage{"bench_cohort_floor", {"bench", "--mode", "cohort", "--floor"}, "--floor"},
-        WrongUsage{"bench_unknown_mode", {"bench", "--mode", "x"}, "--mode"},
+        WrongUsage{"bench_cohort_resource", {"bench", "r", "--mode", "cohort"}, "'r'"},
+        WrongUsage{
+            "bench_faults_nodes", {"bench", "--mode", "faults", "--nodes", closed_port}, "--nodes"},
+        WrongUsage{"bench_faults_of_two", {"bench", "--mode", "faults", "--local", "2"}, "--local"},
+        WrongUsage{"bench_faults_floor", {"bench", "--mode", "faults", "--floor"}, "--floor"},
+        WrongUsage{
+            "bench_family_blocking", {"bench", "--mode", "family", "--blocking"}, "--blocking"},
+        WrongUsage{"bench_family_long",
+                   {"bench", "--mode", "family", "--duration", "2h"},
+                   "--duration: at most 1h"},
+        WrongUsage{"bench_family_url", {"bench", "--mode", "family", "--nodes", "x://y"}, "x://y"},
+        WrongUsage{"bench_unknown_mode",
+                   {"bench", "--mode", "x"},
+                   "cycle, handoff, market, cohort, faults and family"},
         WrongUsage{"bench_html", {"bench", "--html", "f"}, "--html: not available"},
         WrongUsage{"bench_zero_in_flight", {"bench", "--in-flight", "1,0"}, "--in-flight"},
         WrongUsage{"bench_empty_entry", {"bench", "--in-flight", "1,"}, "--in-flight"},

@@ -35,6 +35,8 @@ constexpr NamedFigure named_ratios[] = {
 /// Three decimals: more would be noise.
 double rounded(double value) { return std::round(value * 1000) / 1000; }
 
+}  // namespace
+
 void add_figures(Json& json, const Figures& figures) {
   for (const NamedFigure& named : named_figures) json[named.name] = rounded(figures.*named.figure);
   json["failures"] = figures.failures;
@@ -50,6 +52,12 @@ void add_ratios(Json& json, const std::vector<Figures>& side, const std::vector<
   }
 }
 
+std::string spread_text(const Spread& spread) {
+  return fmt::format("{:.2f} ({:.2f}-{:.2f})", spread.median, spread.least, spread.most);
+}
+
+namespace {
+
 /// Of the fenced leases, those that needed one round trip.
 double one_round_share(const BenchRow& row) {
   const Figures all = medians_of(row.fenced);
@@ -63,10 +71,6 @@ std::vector<double> column(const std::vector<Figures>& repetitions, double Figur
   values.reserve(repetitions.size());
   for (const Figures& repetition : repetitions) values.push_back(repetition.*figure);
   return values;
-}
-
-std::string spread_text(const Spread& spread) {
-  return fmt::format("{:.2f} ({:.2f}-{:.2f})", spread.median, spread.least, spread.most);
 }
 
 /// The cost of guards and fencing, one below the other.

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -57,6 +58,13 @@ struct Spread {
 [[nodiscard]] Spread ratio_of(const std::vector<Figures>& side, const std::vector<Figures>& other,
                               double Figures::*figure);
 [[nodiscard]] Spread ratio_of(const BenchRow& row, double Figures::*figure);
+
+/// Each figure under its name, and ratios with their spread.
+void add_figures(nlohmann::ordered_json& json, const Figures& figures);
+void add_ratios(nlohmann::ordered_json& json, const std::vector<Figures>& side,
+                const std::vector<Figures>& other);
+/// "0.98 (0.95-1.02)".
+[[nodiscard]] std::string spread_text(const Spread& spread);
 
 [[nodiscard]] std::string bench_json(const std::vector<BenchRow>& rows);
 [[nodiscard]] std::string bench_text(const Style& style, const std::vector<BenchRow>& rows);

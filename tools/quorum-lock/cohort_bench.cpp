@@ -22,7 +22,6 @@
 #include "quorum-lock/output.hpp"
 #include "quorum-lock/progress.hpp"
 #include "quorum-lock/session.hpp"
-#include "quorum-lock/usage_error.hpp"
 #include "redlock/deployment.hpp"
 #include "redlock/mutex.hpp"
 
@@ -109,15 +108,6 @@ class CohortRun {
   std::string token_;
 };
 
-void refuse_what_cohort_lacks(const Arguments& given) {
-  for (const char* name :
-       {"floor", "guards", "scripts", "async", "blocking", "in-flight", "nodes-count",
-        "repetitions", "hold", "hand-overs", "reentry", "drain"}) {
-    if (!given.asked_for(name)) continue;
-    throw UsageError(fmt::format("--{}: not with --mode cohort", name));
-  }
-}
-
 std::string cohort_json(const std::vector<CohortRow>& rows) {
   nlohmann::ordered_json json{{"mode", "cohort"}, {"rows", nlohmann::ordered_json::array()}};
   for (const CohortRow& row : rows) {
@@ -183,7 +173,6 @@ std::vector<CohortRow> measure(const std::vector<std::uint64_t>& counts, Client&
 }  // namespace
 
 int run_cohort_bench(const Arguments& given, const Signals& signals) {
-  refuse_what_cohort_lacks(given);
   Settings settings = resolve_settings(given, NodesNeeded::optional);
   const auto counts = given.numbers("contenders").value_or(std::vector<std::uint64_t>{1, 8, 64});
   const auto duration = given.positive_duration("duration").value_or(std::chrono::seconds{2});

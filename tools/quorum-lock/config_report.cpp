@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "chaos/schedule.hpp"
+#include "quorum-lock/bench_modes.hpp"
 #include "quorum-lock/config.hpp"
 #include "quorum-lock/json_line.hpp"
 #include "quorum-lock/layers.hpp"
@@ -59,7 +60,6 @@ constexpr Preset presets[] = {
 
 constexpr std::string_view positive_durations[] = {
     "timeout", "max-ttl", "restart-guard", "clock-bound", "max-hold", "at-least", "duration"};
-constexpr std::string_view bench_modes[] = {"cycle", "handoff", "market", "cohort"};
 
 /// In the largest unit that leaves a whole number, as in a file.
 std::string spelled(std::chrono::nanoseconds span) {
@@ -113,10 +113,9 @@ void check_text(const Arguments& given, const OptionText& option) {
     static_cast<void>(port_range_of(given));
   } else if (option.name == "metrics-listen") {
     check_listen_address(given.find(name)->origin, text);
-  } else if (option.name == "mode" && std::find(std::begin(bench_modes), std::end(bench_modes),
-                                                text) == std::end(bench_modes)) {
+  } else if (option.name == "mode" && find_bench_mode(text) == nullptr) {
     throw UsageError(fmt::format("{}: '{}' is not known: allowed are {}", given.find(name)->origin,
-                                 as_printable(text), fmt::join(bench_modes, ", ")));
+                                 as_printable(text), bench_mode_names()));
   }
 }
 

@@ -3,12 +3,25 @@
 #include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <string>
 
 #include "bench/cycle_result.hpp"
+#include "bench/histogram.hpp"
+#include "quorum-lock/arguments.hpp"
+#include "quorum-lock/signals.hpp"
 #include "redlock/options.hpp"
+#include "redlock/target.hpp"
 
 namespace redlock::cli {
+
+/// The calls of a run that failed.
+struct CycleFailures {
+  bench::Histogram unavailable{};        ///< how long the first such call of each lane took
+  bench::Histogram still_unavailable{};  ///< and the later ones
+  std::string first{};                   ///< the message of the first failure of any kind
+};
 
 /// One run of lock cycles through the library.
 struct CycleLoad {
@@ -18,6 +31,15 @@ struct CycleLoad {
   std::chrono::nanoseconds duration{0};
   std::string resource_prefix{};
   const std::atomic<int>* stop = nullptr;  ///< not zero: end early
+
+  // Of the asynchronous interface alone:
+  /// The lock of one cycle, by the resource of the lock in flight and the cycle's number. None: the
+  /// exclusive lock on that resource.
+  std::function<Target(const std::string& resource, std::uint64_t cycle)> target{};
+  /// Called on the loop as the measurement begins. Locks that are in flight then count too.
+  std::function<void()> at_start{};
+  bool wait_for_nodes = false;  ///< the measurement begins once all of them are up
+  CycleFailures* failures = nullptr;
 };
 
 /// Both run unmeasured for a moment first, so that connecting and the first allocations do not
@@ -31,5 +53,9 @@ struct CycleLoad {
   const std::chrono::nanoseconds longest = std::chrono::milliseconds{200};
   return duration / 10 < longest ? duration / 10 : longest;
 }
+
+/// `bench --mode cycle`: acquire and release, for numbers of nodes and of locks in flight. Throws
+/// UsageError; gives the exit code.
+[[nodiscard]] int run_cycle_bench(const Arguments& given, const Signals& signals);
 
 }  // namespace redlock::cli

@@ -47,16 +47,6 @@ struct HandoffPlan {
   bool floor = false;
 };
 
-void refuse_options_of_other_modes(const Arguments& given) {
-  for (const char* name : {"guards", "scripts", "async", "blocking", "in-flight", "duration"}) {
-    if (!given.asked_for(name)) continue;
-    throw UsageError(fmt::format("--{}: not with --mode handoff", name));
-  }
-  if (!given.words.empty()) {
-    throw UsageError(fmt::format("'{}': bench takes no resource", as_printable(given.words[0])));
-  }
-}
-
 void choose_handoff_nodes(const Arguments& given, HandoffPlan& plan) {
   Settings& settings = plan.settings;
   const std::size_t present = settings.local.value_or(settings.nodes.size());
@@ -79,7 +69,6 @@ void choose_handoff_nodes(const Arguments& given, HandoffPlan& plan) {
 }
 
 HandoffPlan read_handoff_plan(const Arguments& given) {
-  refuse_options_of_other_modes(given);
   HandoffPlan plan;
   plan.settings = resolve_settings(given, NodesNeeded::optional);
   if (plan.settings.quorum) throw UsageError("--quorum: not with bench: it measures majorities");
@@ -108,7 +97,8 @@ class HandoffBench {
         signals_(signals),
         folder_(make_temporary_directory()),
         progress_(plan.nodes_counts.size() * plan.contenders.size() * plan.patterns.size() *
-                  plan.repetitions) {}
+                      plan.repetitions,
+                  about(plan)) {}
   ~HandoffBench() {
     std::error_code ignored;
     std::filesystem::remove_all(folder_, ignored);
@@ -127,6 +117,12 @@ class HandoffBench {
   }
 
  private:
+  /// One step: a hand-over takes about a millisecond beside the hold.
+  static std::chrono::nanoseconds about(const HandoffPlan& plan) {
+    const auto one = plan.hold + std::chrono::milliseconds{1};
+    return static_cast<std::int64_t>(plan.hand_overs) * (plan.floor ? 2 : 1) * one;
+  }
+
   void add_rows(std::vector<HandoffRow>& rows) {
     for (const std::uint64_t contenders : plan_.contenders) {
       for (const HandoffPattern pattern : plan_.patterns) {

@@ -3,10 +3,12 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <chrono>
+#include <csignal>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -59,7 +61,8 @@ void write_private_file(const std::string& path, const std::string& content) {
 }  // namespace
 
 LocalNodes::LocalNodes(std::size_t count, const Signals& signals, Reach reach, LoopbackPorts ports)
-    : reach_(reach),
+    : signals_(signals),
+      reach_(reach),
       ports_(ports),
       password_(reach == Reach::loopback ? make_password() : std::string()) {
   const FoundProgram server = find_program("redis-server");
@@ -68,24 +71,16 @@ LocalNodes::LocalNodes(std::size_t count, const Signals& signals, Reach reach, L
         "--local: redis-server is not installed (not found in PATH): install Redis, or name "
         "running nodes with --nodes");
   }
+  program_ = server.path;
   directory_ = make_temporary_directory();
   try {
     nodes_.resize(count);
     for (std::size_t i = 0; i < count; ++i) {
       nodes_[i].number = i + 1;
-      launch(nodes_[i], server.path, signals);
+      choose_address(nodes_[i]);
+      launch(nodes_[i]);
     }
-    for (Node& node : nodes_) {
-      for (int attempt = 1; !wait_until_ready(node); ++attempt) {
-        if (attempt == port_attempts) {
-          throw std::runtime_error(
-              fmt::format("--local: redis-server does not start: {}", log_of(node)));
-        }
-        kill_and_reap(node.pid);
-        node.pid = -1;
-        launch(node, server.path, signals);
-      }
-    }
+    for (Node& node : nodes_) launch_until_ready(node);
   } catch (...) {
     end();
     throw;
@@ -94,31 +89,47 @@ LocalNodes::LocalNodes(std::size_t count, const Signals& signals, Reach reach, L
 
 LocalNodes::~LocalNodes() { end(); }
 
-void LocalNodes::launch(Node& node, const std::string& program, const Signals& signals) {
-  std::string configuration;
+void LocalNodes::choose_address(Node& node) {
   if (reach_ == Reach::unix_sockets) {
     node.address.path = file_of(node, "sock");
-    configuration = fmt::format("port 0\nunixsocket {}\nunixsocketperm 700\n",
-                                as_configuration_word(node.address.path));
   } else {
     node.address = {{}, ports_.take(), password_};
-    configuration =
-        fmt::format("port {}\nbind 127.0.0.1\nrequirepass {}\n", node.address.port, password_);
   }
+}
+
+void LocalNodes::launch_until_ready(Node& node) {
+  for (int attempt = 1; !wait_until_ready(node); ++attempt) {
+    if (attempt == port_attempts) {
+      throw std::runtime_error(
+          fmt::format("--local: redis-server does not start: {}", log_of(node)));
+    }
+    kill_and_reap(node.pid);
+    node.pid = -1;
+    choose_address(node);
+    launch(node);
+  }
+}
+
+void LocalNodes::launch(Node& node) {
+  std::string configuration =
+      reach_ == Reach::unix_sockets
+          ? fmt::format("port 0\nunixsocket {}\nunixsocketperm 700\n",
+                        as_configuration_word(node.address.path))
+          : fmt::format("port {}\nbind 127.0.0.1\nrequirepass {}\n", node.address.port, password_);
   configuration +=
       fmt::format("save \"\"\nappendonly no\ndaemonize no\ndir {}\nlogfile {}\n",
                   as_configuration_word(directory_), as_configuration_word(file_of(node, "log")));
   write_private_file(file_of(node, "conf"), configuration);
 
   ChildRequest request;
-  request.program = program;
+  request.program = program_;
   request.arguments = {"redis-server", file_of(node, "conf")};
   request.environment = environment_with({}, {"QUORUM_LOCK_NODES"});
   request.streams = ChildRequest::Streams::none;
-  const auto started = ChildProcess::start(request, signals);
+  const auto started = ChildProcess::start(request, signals_);
   if (const int* error = std::get_if<int>(&started)) {
     throw std::runtime_error(
-        fmt::format("--local: {} cannot be started: {}", program, std::strerror(*error)));
+        fmt::format("--local: {} cannot be started: {}", program_, std::strerror(*error)));
   }
   node.pid = std::get<ChildProcess>(started).pid();
 }
@@ -177,6 +188,37 @@ std::chrono::nanoseconds LocalNodes::cpu_time() const {
     total += platform::cpu_time_of(node.pid).value_or(std::chrono::nanoseconds{0});
   }
   return total;
+}
+
+void LocalNodes::strike(std::size_t node, Fault fault) const noexcept {
+  const pid_t pid = nodes_[node].pid;
+  if (pid > 0) static_cast<void>(::kill(pid, fault == Fault::killed ? SIGKILL : SIGSTOP));
+}
+
+LocalNodes::States LocalNodes::states() const noexcept {
+  States states;
+  for (const Node& node : nodes_) {
+    siginfo_t info{};
+    static_cast<void>(::waitid(P_PID, static_cast<id_t>(node.pid), &info,
+                               WEXITED | WSTOPPED | WNOHANG | WNOWAIT));
+    if (info.si_pid != node.pid) {
+      ++states.running;
+    } else {
+      ++(info.si_code == CLD_STOPPED ? states.stopped : states.killed);
+    }
+  }
+  return states;
+}
+
+void LocalNodes::restore() {
+  for (Node& node : nodes_) {
+    if (node.pid > 0) static_cast<void>(::kill(node.pid, SIGCONT));
+    if (!has_ended(node.pid)) continue;
+    kill_and_reap(node.pid);
+    node.pid = -1;
+    launch(node);
+  }
+  for (Node& node : nodes_) launch_until_ready(node);
 }
 
 void LocalNodes::end() noexcept {

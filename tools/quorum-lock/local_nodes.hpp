@@ -41,6 +41,24 @@ class LocalNodes {
   /// User plus system time that the servers have used.
   [[nodiscard]] std::chrono::nanoseconds cpu_time() const;
 
+  /// What can be done to a server: SIGKILL, SIGSTOP.
+  enum class Fault { killed, stopped };
+  /// For a loop that measures: it only sends the signal.
+  void strike(std::size_t node, Fault fault) const noexcept;
+
+  /// As the kernel says.
+  struct States {
+    std::size_t running = 0;
+    std::size_t stopped = 0;
+    std::size_t killed = 0;
+  };
+  [[nodiscard]] States states() const noexcept;
+
+  /// Lets stopped servers go on, and starts killed ones again, without their data, at the same
+  /// address unless somebody has taken it. Returns when all answer. On the main thread. Throws
+  /// std::runtime_error.
+  void restore();
+
   /// Ends the servers and removes the directory. May be called from any thread, more than once.
   void end() noexcept;
 
@@ -51,13 +69,19 @@ class LocalNodes {
     ServerAddress address{};
   };
 
-  void launch(Node& node, const std::string& program, const Signals& signals);
+  void choose_address(Node& node);
+  /// At its address.
+  void launch(Node& node);
+  /// Elsewhere, as long as it ends because somebody has its port.
+  void launch_until_ready(Node& node);
   /// False: the server has ended, most likely because the port was taken.
   [[nodiscard]] bool wait_until_ready(const Node& node) const;
   [[nodiscard]] std::string file_of(const Node& node, std::string_view ending) const;
   [[nodiscard]] std::string log_of(const Node& node) const;
 
+  const Signals& signals_;
   Reach reach_;
+  std::string program_;
   LoopbackPorts ports_;
   std::string password_;
   std::mutex mutex_;

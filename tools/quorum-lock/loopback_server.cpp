@@ -110,6 +110,7 @@ bool has_ended(pid_t pid) {
 }
 
 void kill_and_reap(pid_t pid) noexcept {
+  if (pid <= 0) return;  // it would mean all processes, or a group
   static_cast<void>(::kill(pid, SIGKILL));
   while (::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
   }

@@ -51,15 +51,6 @@ struct MarketRow {
   }
 };
 
-void refuse_what_other_modes_have(const Arguments& given) {
-  for (const char* name :
-       {"floor", "guards", "scripts", "async", "blocking", "in-flight", "nodes-count",
-        "repetitions", "contenders", "hold", "hand-overs", "reentry", "drain"}) {
-    if (!given.asked_for(name)) continue;
-    throw UsageError(fmt::format("--{}: not with --mode market", name));
-  }
-}
-
 std::string rows_json(const std::vector<MarketRow>& rows) {
   nlohmann::ordered_json json{{"mode", "market"}, {"rows", nlohmann::ordered_json::array()}};
   for (const MarketRow& row : rows) {
@@ -98,7 +89,6 @@ std::string rows_text(const Style& style, const std::vector<MarketRow>& rows, st
 }  // namespace
 
 int run_market_bench(const Arguments& given, const Signals& signals) {
-  refuse_what_other_modes_have(given);
   Settings settings = resolve_settings(given, NodesNeeded::optional);
   if (!settings.nodes.empty()) {
     throw UsageError("--nodes: not with --mode market: it starts its own, and one for the market");

@@ -101,6 +101,13 @@ void Session::clear_local_nodes() const {
   if (local_) local_->clear();
 }
 
+void Session::renew_local_nodes() {
+  local_->restore();
+  local_->clear();
+  nodes_ = local_->urls();
+  open_deployment();
+}
+
 std::chrono::nanoseconds Session::cpu_time_of_local_nodes() const {
   return local_ ? local_->cpu_time() : std::chrono::nanoseconds{0};
 }

@@ -49,6 +49,11 @@ class Session {
 
   /// Makes private nodes forget everything; throws std::runtime_error. Given nodes are left alone.
   void clear_local_nodes() const;
+  /// Makes private nodes as new: they run, know nothing, and are a deployment where a guard wants
+  /// one. Some may have other addresses then. Throws std::runtime_error.
+  void renew_local_nodes();
+  /// Null where the nodes are not ours.
+  [[nodiscard]] LocalNodes* local_nodes() const noexcept { return local_.get(); }
   /// Zero where the nodes are not ours.
   [[nodiscard]] std::chrono::nanoseconds cpu_time_of_local_nodes() const;
 

@@ -11,19 +11,15 @@
 
 #include "bench/floor_uv.hpp"
 #include "quorum-lock/bench_report.hpp"
-#include "quorum-lock/cohort_bench.hpp"
 #include "quorum-lock/cycle_bench.hpp"
 #include "quorum-lock/endpoint.hpp"
 #include "quorum-lock/exit_code.hpp"
-#include "quorum-lock/handoff_bench.hpp"
-#include "quorum-lock/market_bench.hpp"
 #include "quorum-lock/output.hpp"
 #include "quorum-lock/progress.hpp"
 #include "quorum-lock/session.hpp"
 #include "quorum-lock/settings.hpp"
 #include "quorum-lock/text.hpp"
 #include "quorum-lock/usage_error.hpp"
-#include "quorum-lock/verb.hpp"
 #include "redlock/deployment.hpp"
 
 namespace redlock::cli {
@@ -42,19 +38,6 @@ struct BenchRequest {
   bool guards;
   bool scripts;
 };
-
-void check_mode(const Arguments& given) {
-  const std::string mode = given.text("mode").value_or("cycle");
-  if (mode != "cycle") {
-    throw UsageError(
-        fmt::format("--mode: '{}' is not known: allowed are cycle, handoff, market and cohort",
-                    as_printable(mode)));
-  }
-  for (const char* name : {"contenders", "hold", "hand-overs", "reentry", "drain"}) {
-    if (!given.asked_for(name)) continue;
-    throw UsageError(fmt::format("--{}: not with --mode cycle", name));
-  }
-}
 
 /// How many nodes there are, and the rows to measure with them.
 void choose_nodes(const Arguments& given, BenchRequest& request) {
@@ -85,10 +68,6 @@ void choose_nodes(const Arguments& given, BenchRequest& request) {
 
 BenchRequest read_request(const Arguments& given) {
   BenchRequest request;
-  check_mode(given);
-  if (!given.words.empty()) {
-    throw UsageError(fmt::format("'{}': bench takes no resource", as_printable(given.words[0])));
-  }
   request.settings = resolve_settings(given, NodesNeeded::optional);
   if (request.settings.quorum) {
     throw UsageError("--quorum: not with bench: it measures majorities");
@@ -275,10 +254,7 @@ int report(const BenchRequest& request, const Session& session, const std::vecto
 
 }  // namespace
 
-int verb_bench(const Arguments& given, const Signals& signals) {
-  if (given.text("mode") == "market") return run_market_bench(given, signals);
-  if (given.text("mode") == "cohort") return run_cohort_bench(given, signals);
-  if (given.text("mode") == "handoff") return run_handoff_bench(given, signals);
+int run_cycle_bench(const Arguments& given, const Signals& signals) {
   const BenchRequest request = read_request(given);
   const Session session(request.settings, signals, LocalNodes::Reach::loopback);
   // Before anything is measured: a wrong URL must be reported as wrong usage.

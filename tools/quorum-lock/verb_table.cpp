@@ -120,11 +120,14 @@ constexpr OptionText bench_options[] = {
     {"mode", "MODE",
      "What to measure: cycle (acquire, then release; default), handoff (one lock that processes "
      "hand over to each other), market (sellers and buyers of items, kept consistent by WATCH, by "
-     "one lock, by a lock per item), or cohort (threads that share one Mutex, alone and beside "
-     "another client)"},
-    {"in-flight", "LIST", "Locks in flight at once; default 1,16,64"},
+     "one lock, by a lock per item), cohort (threads that share one Mutex, alone and beside "
+     "another client), faults (cycles while nodes of its own are killed or stopped, and how soon "
+     "calls fail once a majority is), or family (cycles of each kind of lock, without guards, with "
+     "them, and fenced)"},
+    {"in-flight", "LIST", "Locks in flight at once; default 1,16,64; faults and family: 1,64"},
     {"nodes-count", "LIST", "How many of the nodes to use; default 1,3,5"},
-    {"duration", "DURATION", "Of one repetition of one side; default 2s"},
+    {"duration", "DURATION",
+     "Of one repetition of one side; default 2s, market: 5s, faults: 1s, family: 500ms"},
     {"repetitions", "R", "The figures are medians of so many; default 5"},
     {"async", "", "Drive the asynchronous interface on its loop (default)"},
     {"blocking", "", "Drive the blocking interface from as many threads as locks in flight"},
@@ -423,6 +426,8 @@ constexpr VerbText verb_texts[] = {
      "  quorum-lock bench --mode handoff --local 5 --contenders 2,8,32 --floor\n"
      "  quorum-lock bench --mode market --duration 10s\n"
      "  quorum-lock bench --mode cohort --local 5 --contenders 64\n"
+     "  quorum-lock bench --mode faults --local 5\n"
+     "  quorum-lock bench --mode family --in-flight 64 --json\n"
      "  quorum-lock bench --nodes r1,r2,r3 --in-flight 1,64 --blocking --json",
      bench_exits},
     {"elect",

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "quorum-lock/bench_modes.hpp"
 #include "quorum-lock/verb_table.hpp"
 #include "support/process.hpp"
 #include "support/programs.hpp"
@@ -205,6 +206,16 @@ TEST(CliCompletion, OfFishKnowsEveryVerbAndEveryOption) {
     expect_same_names(names_for_fish(source, "__quorum_lock_verb " + std::string(verb.name)),
                       names_in_table(verb.options), verb.name);
   }
+}
+
+TEST(CliCompletion, KnowsEveryModeOfBench) {
+  std::set<std::string> modes;
+  for (const BenchMode& mode : bench_modes()) modes.insert(std::string(mode.name));
+  EXPECT_EQ(words_of(text_between(completion_source("_quorum-lock"), ":mode:(", ")")), modes);
+  const std::string fish = "__quorum_lock_verb bench' -l mode -x -a '";
+  EXPECT_EQ(words_of(text_between(completion_source("quorum-lock.fish"), fish, "'")), modes);
+  if (!can_complete()) GTEST_SKIP() << "no bash";
+  EXPECT_EQ(completions_of({"bench", "--mode", ""}), modes);
 }
 
 // The shells are not among what the tests need.

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <vector>
+
+#include "quorum-lock/arguments.hpp"
+#include "quorum-lock/settings.hpp"
+
+namespace redlock::cli {
+
+/// What modes of bench have in common that run cycles on one set of nodes: five of their own where
+/// the settings name none.
+struct BenchPlan {
+  Settings settings{};
+  std::vector<std::uint64_t> in_flight{};
+  std::chrono::nanoseconds duration{0};  ///< of one run
+  std::uint64_t repetitions = 0;
+};
+
+/// Throws UsageError.
+[[nodiscard]] BenchPlan read_bench_plan(const Arguments& given,
+                                        std::chrono::nanoseconds default_duration);
+
+}  // namespace redlock::cli
