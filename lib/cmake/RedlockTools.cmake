@@ -13,6 +13,7 @@ find_package(CLI11 REQUIRED)
 find_package(fmt REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(tomlplusplus REQUIRED)
+include(RedlockPeers)
 
 # All but main(), so that unit tests can link it too.
 set(redlock_tool_main "${PROJECT_SOURCE_DIR}/tools/quorum-lock/main.cpp")
@@ -60,7 +61,7 @@ if(redlock_tool_sources)
     CLI11::CLI11 fmt::fmt nlohmann_json::nlohmann_json tomlplusplus::tomlplusplus
     PkgConfig::redlock_libuv PkgConfig::redlock_hiredis Threads::Threads)
   target_link_libraries(quorum_lock_parts PRIVATE redlock_clock)
-  add_dependencies(quorum_lock_parts redlock_clock_embedded)
+  add_dependencies(quorum_lock_parts redlock_clock_embedded redlock_peers_embedded)
   if(TARGET quorum_lock_chaos_checker)
     target_link_libraries(quorum_lock_parts PUBLIC quorum_lock_chaos_checker)
   endif()

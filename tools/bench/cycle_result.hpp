@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -40,6 +41,8 @@ struct CycleResult {
   std::chrono::nanoseconds elapsed{0};
   /// User plus system time that the client spent during `elapsed`.
   std::chrono::nanoseconds cpu{0};
+  /// Of it, the part spent in the kernel.
+  std::chrono::nanoseconds cpu_in_kernel{0};
   /// The same of all nodes together; zero where they are not ours.
   std::chrono::nanoseconds node_cpu{0};
   Histogram acquire;
@@ -58,10 +61,15 @@ struct CycleResult {
   [[nodiscard]] double node_cpu_us_per_cycle() const noexcept {
     return cycles == 0 ? 0 : in_us(node_cpu) / static_cast<double>(cycles);
   }
-  [[nodiscard]] double acquire_p50_us() const noexcept { return in_us(acquire.percentile(50)); }
-  [[nodiscard]] double acquire_p99_us() const noexcept { return in_us(acquire.percentile(99)); }
-  [[nodiscard]] double cycle_p50_us() const noexcept { return in_us(cycle.percentile(50)); }
-  [[nodiscard]] double cycle_p99_us() const noexcept { return in_us(cycle.percentile(99)); }
+  [[nodiscard]] double kernel_us_per_cycle() const noexcept {
+    return cycles == 0 ? 0 : in_us(cpu_in_kernel) / static_cast<double>(cycles);
+  }
+  [[nodiscard]] double acquire_us(double percent) const noexcept {
+    return in_us(acquire.percentile(percent));
+  }
+  [[nodiscard]] double cycle_us(double percent) const noexcept {
+    return in_us(cycle.percentile(percent));
+  }
 
  private:
   static double in_us(std::chrono::nanoseconds duration) noexcept {
@@ -72,12 +80,23 @@ struct CycleResult {
 /// The figures, or the sentence that says why there are none.
 using CycleOutcome = std::variant<CycleResult, std::string>;
 
+/// The CPU time that all nodes have used so far; empty where nobody knows it.
+using NodeCpu = std::function<std::chrono::nanoseconds()>;
+[[nodiscard]] inline std::chrono::nanoseconds cpu_of_nodes(const NodeCpu& node_cpu) {
+  return node_cpu ? node_cpu() : std::chrono::nanoseconds{0};
+}
+
 /// The CPU time that counts: a floor is one thread (of a process that does nothing else, where a
 /// system counts only processes), the blocking façade is the whole process.
 enum class CpuScope { calling_thread, process };
 
-/// User plus system time consumed so far; zero if the kernel does not report it.
-[[nodiscard]] inline std::chrono::nanoseconds cpu_time([[maybe_unused]] CpuScope scope) noexcept {
+struct CpuUse {
+  std::chrono::nanoseconds user{0};
+  std::chrono::nanoseconds kernel{0};
+};
+
+/// Consumed so far; zero if the kernel does not report it.
+[[nodiscard]] inline CpuUse cpu_use([[maybe_unused]] CpuScope scope) noexcept {
   rusage usage{};
 #ifdef RUSAGE_THREAD
   const auto who = scope == CpuScope::calling_thread ? RUSAGE_THREAD : RUSAGE_SELF;
@@ -85,8 +104,17 @@ enum class CpuScope { calling_thread, process };
   const auto who = RUSAGE_SELF;
 #endif
   if (getrusage(who, &usage) != 0) return {};
-  return std::chrono::seconds{usage.ru_utime.tv_sec + usage.ru_stime.tv_sec} +
-         std::chrono::microseconds{usage.ru_utime.tv_usec + usage.ru_stime.tv_usec};
+  const auto duration_of = [](const timeval& time) {
+    return std::chrono::seconds{time.tv_sec} + std::chrono::microseconds{time.tv_usec};
+  };
+  return {duration_of(usage.ru_utime), duration_of(usage.ru_stime)};
+}
+
+/// What was consumed since then becomes the result's.
+inline void count_cpu(CycleResult& result, const CpuUse& since, CpuScope scope) noexcept {
+  const CpuUse now = cpu_use(scope);
+  result.cpu_in_kernel = now.kernel - since.kernel;
+  result.cpu = now.user - since.user + result.cpu_in_kernel;
 }
 
 }  // namespace redlock::bench

@@ -92,7 +92,7 @@ void FloorLanes::prepare_commands(const CycleSettings& settings, std::string_vie
 }
 
 void FloorLanes::start() {
-  cpu_at_start_ = cpu_time(CpuScope::calling_thread);
+  cpu_at_start_ = cpu_use(CpuScope::calling_thread);
   start_ = Clock::now();
   deadline_ = duration_.count() == 0 ? Clock::time_point::max() : start_ + duration_;
   active_ = lanes_.size();
@@ -103,7 +103,7 @@ void FloorLanes::begin_cycle(Lane& lane, Clock::time_point now) {
   if (now >= deadline_ || cycles_left_ == 0) {
     if (--active_ != 0) return;
     result_.elapsed = now - start_;
-    result_.cpu = cpu_time(CpuScope::calling_thread) - cpu_at_start_;
+    count_cpu(result_, cpu_at_start_, CpuScope::calling_thread);
     return;
   }
   --cycles_left_;

@@ -123,7 +123,7 @@ class FloorLanes {
   std::chrono::nanoseconds duration_;
   Clock::time_point start_;
   Clock::time_point deadline_;
-  std::chrono::nanoseconds cpu_at_start_{0};
+  CpuUse cpu_at_start_{};
   CycleResult result_;
 };
 

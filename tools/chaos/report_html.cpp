@@ -10,10 +10,15 @@
 #include "chaos/report_style.hpp"
 #include "chaos/report_timeline.hpp"
 #include "quorum-lock/duration.hpp"
+#include "quorum-lock/page.hpp"
 
 namespace redlock::chaos {
 namespace {
 
+using cli::add_card;
+using cli::begin_page;
+using cli::end_page;
+using cli::escaped;
 using Out = std::back_insert_iterator<std::string>;
 
 /// In two or three digits, for a narrow place.
@@ -23,19 +28,13 @@ std::string round_duration(double microseconds) {
   return fmt::format("{:.0f} s", microseconds / 1e6);
 }
 
-void card(std::string& page, std::string_view value, std::string_view name) {
-  fmt::format_to(Out(page), "<div class=\"card\"><b>{}</b><span>{}</span></div>\n", value, name);
-}
-
 void head(std::string& page, const History& history, const Judgement& judgement, Ending ending) {
   const std::string_view word = verdict(history, judgement, ending);
   const std::string_view tone = word == "ok" ? "good" : word == "interrupted" ? "pale" : "bad";
+  begin_page(page, fmt::format("chaos: {} (seed {})", word, history.seed), report_style);
   fmt::format_to(Out(page),
-                 "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
-                 "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-                 "<title>chaos: {} (seed {})</title>\n<style>{}</style></head><body>\n"
                  "<header><h1>quorum-lock chaos</h1><p class=\"verdict {}\">{}</p></header>\n",
-                 word, history.seed, report_style, tone, word);
+                 tone, word);
   fmt::format_to(
       Out(page),
       "<p class=\"lead\">{} contenders took {} locks on {} Redis nodes for {:.3g} s, while "
@@ -48,16 +47,16 @@ void head(std::string& page, const History& history, const Judgement& judgement,
 void cards(std::string& page, const History& history, const Judgement& judgement) {
   const Latencies latencies = acquire_latencies(history);
   page += "<section class=\"cards\">\n";
-  card(page, fmt::format("{}", judgement.violations.size()), "violations");
-  card(page, fmt::format("{}", history.leases.size()), "leases granted");
-  card(page, fmt::format("{}", history.faults.size()), "faults injected");
-  card(page, fmt::format("{}", judgement.updates), "guarded updates");
-  card(page, fmt::format("{}", judgement.lost_updates), "updates lost");
-  card(page, fmt::format("{}", judgement.refusals), "stale writes refused");
-  card(page, duration_of(latencies.p50), "acquired after, p50");
-  card(page, duration_of(latencies.p90), "p90");
-  card(page, duration_of(latencies.p99), "p99");
-  card(page, duration_of(latencies.most), "at most");
+  add_card(page, fmt::format("{}", judgement.violations.size()), "violations");
+  add_card(page, fmt::format("{}", history.leases.size()), "leases granted");
+  add_card(page, fmt::format("{}", history.faults.size()), "faults injected");
+  add_card(page, fmt::format("{}", judgement.updates), "guarded updates");
+  add_card(page, fmt::format("{}", judgement.lost_updates), "updates lost");
+  add_card(page, fmt::format("{}", judgement.refusals), "stale writes refused");
+  add_card(page, duration_of(latencies.p50), "acquired after, p50");
+  add_card(page, duration_of(latencies.p90), "p90");
+  add_card(page, duration_of(latencies.p99), "p99");
+  add_card(page, duration_of(latencies.most), "at most");
   page += "</section>\n";
 }
 
@@ -165,8 +164,9 @@ std::string html_report(const History& history, const Judgement& judgement, Endi
       Out(page),
       "<h2>Again</h2>\n<pre><code>{}</code></pre>\n<p class=\"small\">The same seed breaks "
       "the same things at the same times. The effect on the processes differs from run "
-      "to run.</p>\n</body></html>\n",
+      "to run.</p>\n",
       escaped(repeat_command(history)));
+  end_page(page);
   return page;
 }
 

@@ -10,10 +10,12 @@
 #include <vector>
 
 #include "chaos/schedule.hpp"
+#include "quorum-lock/page.hpp"
 
 namespace redlock::chaos {
 namespace {
 
+using cli::escaped;
 using Out = std::back_insert_iterator<std::string>;
 
 constexpr double lane_height = 24;
@@ -222,29 +224,6 @@ class Timeline {
 };
 
 }  // namespace
-
-std::string escaped(std::string_view text) {
-  std::string result;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        result += "&amp;";
-        break;
-      case '<':
-        result += "&lt;";
-        break;
-      case '>':
-        result += "&gt;";
-        break;
-      case '"':
-        result += "&quot;";
-        break;
-      default:
-        result += c;
-    }
-  }
-  return result;
-}
 
 std::string contenders_of(const FaultRecord& fault, std::size_t contenders) {
   const std::uint64_t everybody = (std::uint64_t{1} << contenders) - 1;

@@ -2,15 +2,11 @@
 
 #include <cstddef>
 #include <string>
-#include <string_view>
 
 #include "chaos/checker.hpp"
 #include "chaos/checker_history.hpp"
 
 namespace redlock::chaos {
-
-/// For the text of a page.
-[[nodiscard]] std::string escaped(std::string_view text);
 
 /// "0, 2", "all", or empty.
 [[nodiscard]] std::string contenders_of(const FaultRecord& fault, std::size_t contenders);

@@ -122,7 +122,7 @@ _quorum_lock() {
     chaos) options+=" --clients --duration --faults --seed --ports --html --keep --check --contender-command" ;;
     bench)
       options+=" --mode --in-flight --nodes-count --duration --repetitions --async --blocking --floor --guards --scripts"
-      options+=" --contenders --hold --hand-overs --reentry --drain --ports"
+      options+=" --contenders --hold --hand-overs --reentry --drain --ports --peers --html"
       ;;
   esac
   if [[ $current == -* ]]; then

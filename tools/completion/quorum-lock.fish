@@ -177,6 +177,8 @@ complete -c quorum-lock -n '__quorum_lock_verb bench' -l repetitions -x -d 'figu
 complete -c quorum-lock -n '__quorum_lock_verb bench' -l async -d 'drive the asynchronous interface'
 complete -c quorum-lock -n '__quorum_lock_verb bench' -l blocking -d 'drive the blocking interface'
 complete -c quorum-lock -n '__quorum_lock_verb bench' -l floor -d 'compare with a program without lock logic'
+complete -c quorum-lock -n '__quorum_lock_verb bench' -l peers -d 'compare with other Redlock clients'
+complete -c quorum-lock -n '__quorum_lock_verb bench' -l html -r -d 'write a page with plots'
 complete -c quorum-lock -n '__quorum_lock_verb bench' -l guards -d 'compare without guards and with all'
 complete -c quorum-lock -n '__quorum_lock_verb bench' -l scripts -d 'compare plain commands with scripts'
 complete -c quorum-lock -n '__quorum_lock_verb bench' -l contenders -x -d 'processes, or threads, that want the lock'

@@ -146,14 +146,16 @@ class AsyncLanes {
     measuring_ = true;
     measured_from_ = now;
     deadline_ = now + load_.duration;
-    cpu_at_start_ = bench::cpu_time(bench::CpuScope::calling_thread);
+    node_cpu_at_start_ = bench::cpu_of_nodes(load_.node_cpu);
+    cpu_at_start_ = bench::cpu_use(bench::CpuScope::calling_thread);
     if (load_.at_start) load_.at_start();
   }
 
   void end_lane(Clock::time_point now) {
     if (--active_ != 0) return;
     result_.elapsed = measuring_ ? now - measured_from_ : Clock::duration{0};
-    result_.cpu = bench::cpu_time(bench::CpuScope::calling_thread) - cpu_at_start_;
+    bench::count_cpu(result_, cpu_at_start_, bench::CpuScope::calling_thread);
+    result_.node_cpu = bench::cpu_of_nodes(load_.node_cpu) - node_cpu_at_start_;
     finished_();
   }
 
@@ -167,7 +169,8 @@ class AsyncLanes {
   Clock::time_point deadline_;
   bool measuring_ = false;
   std::size_t active_ = 0;
-  std::chrono::nanoseconds cpu_at_start_{0};
+  bench::CpuUse cpu_at_start_{};
+  std::chrono::nanoseconds node_cpu_at_start_{0};
   bench::CycleResult result_;
 };
 

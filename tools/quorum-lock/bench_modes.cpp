@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "quorum-lock/cohort_bench.hpp"
-#include "quorum-lock/cycle_bench.hpp"
+#include "quorum-lock/cycle_mode.hpp"
 #include "quorum-lock/family_bench.hpp"
 #include "quorum-lock/faults_bench.hpp"
 #include "quorum-lock/handoff_bench.hpp"
@@ -18,9 +18,9 @@
 namespace redlock::cli {
 namespace {
 
-constexpr std::string_view cycle_options[] = {"in-flight",   "nodes-count", "duration",
-                                              "repetitions", "async",       "blocking",
-                                              "guards",      "scripts",     "floor"};
+constexpr std::string_view cycle_options[] = {"in-flight", "nodes-count", "duration", "repetitions",
+                                              "async",     "blocking",    "guards",   "scripts",
+                                              "floor",     "peers",       "html"};
 constexpr std::string_view handoff_options[] = {
     "nodes-count", "repetitions", "contenders", "hold", "hand-overs", "reentry", "drain", "floor"};
 constexpr std::string_view market_options[] = {"duration"};
@@ -30,7 +30,7 @@ constexpr std::string_view cohort_options[] = {"contenders", "duration"};
 constexpr std::string_view plan_options[] = {"in-flight", "duration", "repetitions"};
 
 constexpr BenchMode all_bench_modes[] = {
-    {"cycle", run_cycle_bench, cycle_options},    {"handoff", run_handoff_bench, handoff_options},
+    {"cycle", run_cycle_mode, cycle_options},     {"handoff", run_handoff_bench, handoff_options},
     {"market", run_market_bench, market_options}, {"cohort", run_cohort_bench, cohort_options},
     {"faults", run_faults_bench, plan_options},   {"family", run_family_bench, plan_options},
 };

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 #include <iterator>
 #include <nlohmann/json.hpp>
@@ -20,10 +19,15 @@ struct NamedFigure {
 constexpr NamedFigure named_figures[] = {
     {"cycles_per_s", &Figures::cycles_per_s},
     {"acquire_p50_us", &Figures::acquire_p50_us},
+    {"acquire_p90_us", &Figures::acquire_p90_us},
     {"acquire_p99_us", &Figures::acquire_p99_us},
+    {"acquire_p999_us", &Figures::acquire_p999_us},
     {"cycle_p50_us", &Figures::cycle_p50_us},
+    {"cycle_p90_us", &Figures::cycle_p90_us},
     {"cycle_p99_us", &Figures::cycle_p99_us},
+    {"cycle_p999_us", &Figures::cycle_p999_us},
     {"client_cpu_us_per_cycle", &Figures::client_cpu_us_per_cycle},
+    {"client_kernel_us_per_cycle", &Figures::client_kernel_us_per_cycle},
     {"node_cpu_us_per_cycle", &Figures::node_cpu_us_per_cycle},
 };
 constexpr NamedFigure named_ratios[] = {
@@ -52,26 +56,7 @@ void add_ratios(Json& json, const std::vector<Figures>& side, const std::vector<
   }
 }
 
-std::string spread_text(const Spread& spread) {
-  return fmt::format("{:.2f} ({:.2f}-{:.2f})", spread.median, spread.least, spread.most);
-}
-
 namespace {
-
-/// Of the fenced leases, those that needed one round trip.
-double one_round_share(const BenchRow& row) {
-  const Figures all = medians_of(row.fenced);
-  const auto leases = all.fenced_in_one_round + all.fenced_in_more_rounds;
-  return leases == 0 ? 0
-                     : static_cast<double>(all.fenced_in_one_round) / static_cast<double>(leases);
-}
-
-std::vector<double> column(const std::vector<Figures>& repetitions, double Figures::*figure) {
-  std::vector<double> values;
-  values.reserve(repetitions.size());
-  for (const Figures& repetition : repetitions) values.push_back(repetition.*figure);
-  return values;
-}
 
 /// The cost of guards and fencing, one below the other.
 std::string guards_text(const BenchRow& row) {
@@ -117,50 +102,23 @@ std::string scripts_text(const BenchRow& row) {
   return text;
 }
 
+/// Other clients, one below the other.
+std::string peers_text(const BenchRow& row) {
+  std::string text;
+  for (const PeerSide& peer : row.peers) {
+    const Figures figures = medians_of(peer.runs);
+    const auto out = std::back_inserter(text);
+    fmt::format_to(out, "  {:<17} {:>7.0f} {:>8.1f} µs {:>8.1f} µs", peer.name,
+                   figures.cycles_per_s, figures.acquire_p50_us, figures.acquire_p99_us);
+    fmt::format_to(out, " {:>7.1f} µs {:>7.1f} µs {:>6.2f} µs {:>8}", figures.cycle_p50_us,
+                   figures.cycle_p99_us, figures.client_cpu_us_per_cycle, figures.failures);
+    fmt::format_to(out, "  ours: {} times the cycles/s\n",
+                   spread_text(ratio_of(row.ours, peer.runs, &Figures::cycles_per_s)));
+  }
+  return text;
+}
+
 }  // namespace
-
-Figures figures_of(const bench::CycleResult& result) {
-  return {result.cycles_per_s(),          result.acquire_p50_us(), result.acquire_p99_us(),
-          result.cycle_p50_us(),          result.cycle_p99_us(),   result.client_cpu_us_per_cycle(),
-          result.node_cpu_us_per_cycle(), result.failures,         result.fenced_in_one_round,
-          result.fenced_in_more_rounds};
-}
-
-Spread spread_of(std::vector<double> values) {
-  if (values.empty()) return {};
-  std::sort(values.begin(), values.end());
-  const std::size_t middle = values.size() / 2;
-  const double median =
-      values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
-  return {median, values.front(), values.back()};
-}
-
-Figures medians_of(const std::vector<Figures>& repetitions) {
-  Figures medians;
-  for (const NamedFigure& named : named_figures) {
-    medians.*named.figure = spread_of(column(repetitions, named.figure)).median;
-  }
-  for (const Figures& repetition : repetitions) {
-    medians.failures += repetition.failures;
-    medians.fenced_in_one_round += repetition.fenced_in_one_round;
-    medians.fenced_in_more_rounds += repetition.fenced_in_more_rounds;
-  }
-  return medians;
-}
-
-Spread ratio_of(const std::vector<Figures>& side, const std::vector<Figures>& other,
-                double Figures::*figure) {
-  std::vector<double> ratios;
-  for (std::size_t i = 0; i < std::min(side.size(), other.size()); ++i) {
-    const double divisor = other[i].*figure;
-    if (divisor > 0) ratios.push_back(side[i].*figure / divisor);
-  }
-  return spread_of(std::move(ratios));
-}
-
-Spread ratio_of(const BenchRow& row, double Figures::*figure) {
-  return ratio_of(row.ours, row.floor, figure);
-}
 
 std::string bench_json(const std::vector<BenchRow>& rows) {
   Json json{{"mode", "cycle"}};
@@ -187,6 +145,12 @@ std::string bench_json(const std::vector<BenchRow>& rows) {
       add_ratios(ratio, row.plain_commands, row.scripts);
       ratio["node_cpu"] = rounded(
           ratio_of(row.plain_commands, row.scripts, &Figures::node_cpu_us_per_cycle).median);
+    }
+    for (const PeerSide& peer : row.peers) {
+      Json& side = entry["peers"][peer.name];
+      if (!peer.version.empty()) side["version"] = peer.version;
+      add_figures(side, medians_of(peer.runs));
+      add_ratios(side["ratio"], row.ours, peer.runs);
     }
     json["rows"].push_back(std::move(entry));
   }
@@ -219,6 +183,7 @@ std::string bench_text(const Style& style, const std::vector<BenchRow>& rows) {
     text += '\n';
     if (!row.plain.empty()) text += guards_text(row);
     if (!row.scripts.empty()) text += scripts_text(row);
+    text += peers_text(row);
   }
   text += style.paint(Style::Colour::faint,
                       with_floor ? "medians of the repetitions; ratio: ours / floor, (min-max)"

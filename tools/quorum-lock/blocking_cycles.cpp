@@ -60,12 +60,14 @@ bench::CycleOutcome run_blocking_cycles(const CycleLoad& load) {
     });
   }
   std::this_thread::sleep_until(measured.from);
-  const auto cpu_at_start = bench::cpu_time(bench::CpuScope::process);
+  const auto node_cpu_at_start = bench::cpu_of_nodes(load.node_cpu);
+  const auto cpu_at_start = bench::cpu_use(bench::CpuScope::process);
   for (std::thread& thread : threads) thread.join();
 
   bench::CycleResult total;
   total.elapsed = std::max<Clock::duration>(Clock::now() - measured.from, Clock::duration{0});
-  total.cpu = bench::cpu_time(bench::CpuScope::process) - cpu_at_start;
+  bench::count_cpu(total, cpu_at_start, bench::CpuScope::process);
+  total.node_cpu = bench::cpu_of_nodes(load.node_cpu) - node_cpu_at_start;
   for (const bench::CycleResult& result : results) {
     total.cycles += result.cycles;
     total.failures += result.failures;

@@ -9,8 +9,6 @@
 
 #include "bench/cycle_result.hpp"
 #include "bench/histogram.hpp"
-#include "quorum-lock/arguments.hpp"
-#include "quorum-lock/signals.hpp"
 #include "redlock/options.hpp"
 #include "redlock/target.hpp"
 
@@ -31,6 +29,7 @@ struct CycleLoad {
   std::chrono::nanoseconds duration{0};
   std::string resource_prefix{};
   const std::atomic<int>* stop = nullptr;  ///< not zero: end early
+  bench::NodeCpu node_cpu{};
 
   // Of the asynchronous interface alone:
   /// The lock of one cycle, by the resource of the lock in flight and the cycle's number. None: the
@@ -53,9 +52,5 @@ struct CycleLoad {
   const std::chrono::nanoseconds longest = std::chrono::milliseconds{200};
   return duration / 10 < longest ? duration / 10 : longest;
 }
-
-/// `bench --mode cycle`: acquire and release, for numbers of nodes and of locks in flight. Throws
-/// UsageError; gives the exit code.
-[[nodiscard]] int run_cycle_bench(const Arguments& given, const Signals& signals);
 
 }  // namespace redlock::cli

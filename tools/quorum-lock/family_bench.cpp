@@ -146,15 +146,12 @@ class FamilyBench {
     load.failures = &failures;
     load.wait_for_nodes = session_.is_local();
     load.target = kind.make;
-    std::chrono::nanoseconds cpu_before{0};
-    load.at_start = [&] { cpu_before = session_.cpu_time_of_local_nodes(); };
-    bench::CycleOutcome outcome = run_async_cycles(load);
+    load.node_cpu = [this] { return session_.cpu_time_of_local_nodes(); };
+    const bench::CycleOutcome outcome = run_async_cycles(load);
     if (const auto* problem = std::get_if<std::string>(&outcome)) {
       throw std::runtime_error(*problem);
     }
-    auto& result = std::get<bench::CycleResult>(outcome);
-    result.node_cpu = session_.cpu_time_of_local_nodes() - cpu_before;
-    row.figures.push_back(figures_of(result));
+    row.figures.push_back(figures_of(std::get<bench::CycleResult>(outcome)));
     if (row.first_failure.empty()) row.first_failure = failures.first;
   }
 

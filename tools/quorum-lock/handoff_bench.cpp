@@ -181,7 +181,7 @@ class HandoffBench {
     if (const auto* problem = std::get_if<std::string>(&outcome)) {
       throw std::runtime_error("--floor: " + *problem);
     }
-    return std::get<bench::CycleResult>(outcome).acquire_p50_us();
+    return std::get<bench::CycleResult>(outcome).acquire_us(50);
   }
 
   const HandoffPlan& plan_;

@@ -14,7 +14,6 @@
 #include <chrono>
 #include <cstdio>
 #include <cstring>
-#include <filesystem>
 #include <memory>
 #include <string_view>
 #include <utility>
@@ -22,6 +21,7 @@
 #include "quorum-lock/output.hpp"
 #include "quorum-lock/text.hpp"
 #include "quorum-lock/usage_error.hpp"
+#include "quorum-lock/written_file.hpp"
 #include "redlock/clock.hpp"
 #include "redlock/metrics.hpp"
 
@@ -35,55 +35,6 @@ constexpr auto longest_exchange = std::chrono::seconds(2);
 int milliseconds_until(BootClock::time_point instant) {
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(instant - BootClock::now());
   return static_cast<int>(std::clamp<std::chrono::milliseconds::rep>(left.count(), 0, 60'000));
-}
-
-// --- the file ---------------------------------------------------------------------------------
-
-/// Beside the file, and not ending as the collector's files do.
-std::string temporary_name(const std::string& file) {
-  return fmt::format("{}.{}.tmp", file, ::getpid());
-}
-
-bool write_all(int fd, std::string_view text) noexcept {
-  while (!text.empty()) {
-    const ssize_t written = ::write(fd, text.data(), text.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return false;
-    text.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return true;
-}
-
-/// 0, or the errno.
-int replace_file(const std::string& file, std::string_view text) {
-  const std::string temporary = temporary_name(file);
-  int error = 0;
-  {
-    constexpr mode_t readable_by_all = S_IRUSR | S_IWUSR | S_IRGRP | S_IROTH;
-    const Descriptor fd(::open(
-        temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, readable_by_all));
-    if (!fd.valid()) return errno;
-    if (!write_all(fd.get(), text)) error = errno;
-  }
-  if (error == 0 && ::rename(temporary.c_str(), file.c_str()) != 0) error = errno;
-  if (error != 0) static_cast<void>(::unlink(temporary.c_str()));
-  return error;
-}
-
-void require_writable(const std::string& file) {
-  std::error_code ignored;
-  int error = file.empty() ? ENOENT : 0;
-  if (std::filesystem::is_directory(file, ignored)) error = EISDIR;
-  const std::string temporary = temporary_name(file);
-  if (error == 0) {
-    const Descriptor fd(
-        ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, S_IRUSR | S_IWUSR));
-    if (!fd.valid()) error = errno;
-  }
-  if (error == 0) static_cast<void>(::unlink(temporary.c_str()));
-  if (error == 0) return;
-  throw UsageError(fmt::format("--metrics-file: '{}' cannot be written: {}", as_printable(file),
-                               std::strerror(error)));
 }
 
 // --- the listener -----------------------------------------------------------------------------
@@ -187,7 +138,7 @@ class Exchange {
 MetricsTargets metrics_targets_of(const Arguments& given) {
   MetricsTargets targets;
   targets.file = given.text("metrics-file");
-  if (targets.file) require_writable(*targets.file);
+  if (targets.file) require_writable("metrics-file", *targets.file);
   if (const auto listen = given.text("metrics-listen")) {
     targets.listen = parse_listen_address(*listen);
   }

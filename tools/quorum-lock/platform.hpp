@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "quorum-lock/descriptor.hpp"
 
@@ -120,6 +121,11 @@ class Children {
 /// CPU time of a process, where the system reports it.
 [[nodiscard]] std::optional<std::chrono::nanoseconds> cpu_time_of(pid_t pid) noexcept;
 [[nodiscard]] char** environment() noexcept;
+/// The processor's name, where the system tells it.
+[[nodiscard]] std::string cpu_model();
+/// The numbers of the processors that this process may use; empty where the system does not limit
+/// them.
+[[nodiscard]] std::vector<unsigned> allowed_cpus();
 /// Whether a process has a file in its memory; false where the system does not report it.
 [[nodiscard]] bool has_mapped(pid_t pid, const std::string& file);
 

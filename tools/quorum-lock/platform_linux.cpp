@@ -1,4 +1,5 @@
 #include <fcntl.h>
+#include <sched.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
@@ -13,6 +14,7 @@
 #include <ctime>
 #include <fstream>
 #include <iterator>
+#include <string_view>
 #include <system_error>
 
 #include "quorum-lock/platform.hpp"
@@ -156,6 +158,27 @@ std::optional<std::chrono::nanoseconds> cpu_time_of(pid_t pid) noexcept {
 }
 
 char** environment() noexcept { return environ; }
+
+std::string cpu_model() {
+  std::ifstream stream("/proc/cpuinfo");
+  constexpr std::string_view name = "model name";
+  for (std::string line; std::getline(stream, line);) {
+    const auto colon = line.find(": ");
+    if (line.starts_with(name) && colon != std::string::npos) return line.substr(colon + 2);
+  }
+  return {};
+}
+
+std::vector<unsigned> allowed_cpus() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  std::vector<unsigned> allowed;
+  if (::sched_getaffinity(0, sizeof set, &set) != 0) return allowed;
+  for (unsigned cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (CPU_ISSET(cpu, &set)) allowed.push_back(cpu);
+  }
+  return allowed;
+}
 
 bool has_mapped(pid_t pid, const std::string& file) {
   std::ifstream stream("/proc/" + std::to_string(pid) + "/maps");

@@ -299,6 +299,9 @@ std::optional<std::chrono::nanoseconds> cpu_time_of([[maybe_unused]] pid_t pid) 
 
 char** environment() noexcept { return environ; }
 
+std::string cpu_model() { return {}; }
+std::vector<unsigned> allowed_cpus() { return {}; }
+
 bool has_mapped(pid_t /*pid*/, const std::string& /*file*/) { return false; }
 
 }  // namespace redlock::cli::platform

@@ -2,9 +2,7 @@
 
 #include <cerrno>
 #include <chrono>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <optional>
 #include <random>
 #include <set>
@@ -31,6 +29,7 @@
 #include "quorum-lock/text.hpp"
 #include "quorum-lock/usage_error.hpp"
 #include "quorum-lock/verb.hpp"
+#include "quorum-lock/written_file.hpp"
 
 namespace redlock::cli {
 namespace {
@@ -114,15 +113,6 @@ std::filesystem::path empty_folder(const std::string& path) {
   return path;
 }
 
-/// Before anything is started: a run whose report cannot be written is a waste.
-void check_writable(const std::string& file) {
-  errno = 0;
-  if (!std::ofstream(file, std::ios::app)) {
-    throw UsageError(fmt::format("--html: '{}' cannot be written: {}", as_printable(file),
-                                 std::strerror(errno)));
-  }
-}
-
 ChaosRequest read_request(const Arguments& given) {
   ChaosRequest request;
   if (!given.words.empty()) {
@@ -156,7 +146,8 @@ ChaosRequest read_request(const Arguments& given) {
   if (request.check && !run.foreign.empty()) {
     throw UsageError("--contender-command: not together with --check, which runs nothing");
   }
-  if (request.html) check_writable(*request.html);
+  // Before anything is started: a run whose report cannot be written is a waste.
+  if (request.html) require_writable("html", *request.html);
   if (const auto folder = given.text("keep")) {
     if (request.check) throw UsageError("--keep: not together with --check, which runs nothing");
     request.keep = empty_folder(*folder);
@@ -192,13 +183,7 @@ class Workshop {
 int report(const ChaosRequest& request, const chaos::History& history,
            const chaos::Judgement& judgement, Ending ending) {
   if (request.html) {
-    std::ofstream file(*request.html, std::ios::trunc);
-    file << chaos::html_report(history, judgement, ending);
-    file.close();
-    if (!file) {
-      throw std::runtime_error(
-          fmt::format("--html: '{}' cannot be written", as_printable(*request.html)));
-    }
+    write_page("html", *request.html, chaos::html_report(history, judgement, ending));
   }
   int printed = 0;
   if (request.settings.format == Settings::Format::json) {

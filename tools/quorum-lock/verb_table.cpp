@@ -145,10 +145,13 @@ constexpr OptionText bench_options[] = {
      "handoff: only with contenders that queue up together, are served in turn, and then queue up "
      "again"},
     {"floor", "", "Interleave a program without lock logic and show the ratio to it"},
+    {"peers", "",
+     "cycle: interleave other Redlock clients, too: node-redlock and redlock-universal, which npm "
+     "installs into the user's cache, and a sequential one"},
+    {"html", "FILE", "cycle: write a page with plots and all figures"},
     {"ports", "FIRST-LAST",
      "Where the servers that it starts may listen on 127.0.0.1; default: any free ports"},
 };
-constexpr OptionText bench_later[] = {{"html", "FILE", ""}};
 
 constexpr OptionText chaos_options[] = {
     {"clients", "C", "How many contenders, each a process; 1 to 32, default 4"},
@@ -418,11 +421,15 @@ constexpr VerbText verb_texts[] = {
      "that is\n"
      "gone; all other members must be there. A single node cannot be replaced: add, then remove.",
      members_exits},
-    {"bench", "[OPTIONS]", "Measure lock cycles. Starts its own nodes unless --nodes are given.",
-     bench_options, bench_later,
+    {"bench",
+     "[OPTIONS]",
+     "Measure lock cycles. Starts its own nodes unless --nodes are given.",
+     bench_options,
+     {},
      "Examples:\n"
      "  quorum-lock bench\n"
      "  quorum-lock bench --local 5 --floor\n"
+     "  quorum-lock bench --local 5 --nodes-count 5 --floor --peers --html bench.html\n"
      "  quorum-lock bench --mode handoff --local 5 --contenders 2,8,32 --floor\n"
      "  quorum-lock bench --mode market --duration 10s\n"
      "  quorum-lock bench --mode cohort --local 5 --contenders 64\n"
