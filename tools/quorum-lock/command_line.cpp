@@ -41,9 +41,7 @@ void add_options(CLI::App& app, std::span<const OptionText> options, Arguments& 
 /// The options that a word may be; the verb's own ones only behind the verb.
 using KnownOptions = std::vector<std::span<const OptionText>>;
 
-KnownOptions options_of(const VerbText& verb) {
-  return {verb.options, verb.later, global_options()};
-}
+KnownOptions options_of(const VerbText& verb) { return {verb.options, global_options()}; }
 
 const OptionText* find_option(const KnownOptions& known, std::string_view dashed) {
   if (!dashed.starts_with("--")) return nullptr;
@@ -169,15 +167,6 @@ const VerbText& verb_named(const std::string& name) {
                                      : fmt::format("allowed are {}", verb_list())));
 }
 
-void refuse_later_options(const VerbText& verb, const Arguments& given) {
-  for (const OptionText& option : verb.later) {
-    const std::string name(option.name);
-    if (given.flag(name) || given.find(name) != nullptr) {
-      throw UsageError(fmt::format("--{}: not available in this version", name));
-    }
-  }
-}
-
 bool runs_command(const VerbText& verb) { return verb.name == "run" || verb.name == "elect"; }
 
 /// Without `--` the command of `run` and `elect` begins with the second word that is no option.
@@ -239,7 +228,6 @@ std::variant<CommandLine, TextRequest> parse_command_line(const std::vector<std:
   const Parsed parsed = parse(*app, head, known);
   if (parsed == Parsed::help_request) return TextRequest{verb_help(*result.verb)};
   if (parsed == Parsed::version_request) return TextRequest{version_text()};
-  refuse_later_options(*result.verb, result.arguments);
 
   take_operands(app->remaining(), *result.verb, result.arguments);
   auto& behind = runs ? result.arguments.command : result.arguments.words;

@@ -223,7 +223,6 @@ constexpr VerbText verb_texts[] = {
      "the lock is lost, its process group gets "
      "SIGTERM, then SIGKILL, before another client can hold the lock.",
      run_options,
-     {},
      "Examples:\n"
      "  quorum-lock run nightly --nodes r1,r2,r3 ./backup.sh\n"
      "  quorum-lock run nightly --wait 0s --ttl 30s ./backup.sh --full\n"
@@ -241,12 +240,10 @@ constexpr VerbText verb_texts[] = {
      "COMMAND gets QUORUM_LOCK_NODES only if no password is in it. With --json an object is\n"
      "printed only when COMMAND was not run: standard output belongs to COMMAND.",
      run_exits},
-    {"acquire",
-     "RESOURCE... [OPTIONS]",
+    {"acquire", "RESOURCE... [OPTIONS]",
      "Acquire the lock on RESOURCE and leave it on the nodes until its TTL has passed or somebody "
      "releases its token; on several, all or none. With --quiet only the token is printed.",
      acquire_options,
-     {},
      "Examples:\n"
      "  quorum-lock acquire invoice/42 --nodes r1,r2,r3 --ttl 30s\n"
      "  token=$(quorum-lock acquire invoice/42 --quiet --wait 5s) || exit\n"
@@ -254,44 +251,36 @@ constexpr VerbText verb_texts[] = {
      "  quorum-lock acquire account/1 account/2 --wait forever\n"
      "  quorum-lock acquire encoders --permits 4 --json | jq -r '.permit + \" \" + .token'",
      acquire_exits},
-    {"extend",
-     "RESOURCE... --token T --ttl DURATION",
+    {"extend", "RESOURCE... --token T --ttl DURATION",
      "Extend a lock of any kind by the token that acquire printed; of several resources, all or "
      "none.",
      extend_options,
-     {},
      "Examples:\n"
      "  quorum-lock extend invoice/42 --token \"$token\" --ttl 30s\n"
      "  quorum-lock extend encoders --permits 4 --token \"$token\" --ttl 30s\n"
      "  quorum-lock extend 'encoders#3' --token \"$token\" --ttl 30s",
      token_exits},
-    {"release",
-     "RESOURCE... --token T",
+    {"release", "RESOURCE... --token T",
      "Release a lock of any kind by the token that acquire printed. An interval of --at-least ends "
      "too.",
      release_options,
-     {},
      "Examples:\n"
      "  quorum-lock release invoice/42 --token \"$token\"\n"
      "  quorum-lock release account/1 account/2 --token \"$token\"\n"
      "  quorum-lock release encoders --permits 4 --token \"$token\"",
      token_exits},
-    {"inspect",
-     "RESOURCE [--permits K]",
+    {"inspect", "RESOURCE [--permits K]",
      "Show what every node stores for RESOURCE, and the verdict: free, held, split or "
      "indeterminate.",
      inspect_options,
-     {},
      "Examples:\n"
      "  quorum-lock inspect invoice/42 --nodes r1,r2,r3\n"
      "  quorum-lock inspect invoice/42 --json | jq -r .state",
      node_exits},
-    {"list",
-     "[PATTERN] [--watch]",
+    {"list", "[PATTERN] [--watch]",
      "List all locks: resource, kind, state, holder, how long it is held, how many clients wait, "
      "and on how many of the nodes it is. Changes nothing.",
      list_verb_options,
-     {},
      "Examples:\n"
      "  quorum-lock list --nodes r1,r2,r3\n"
      "  quorum-lock list 'invoice/*' --watch\n"
@@ -315,7 +304,6 @@ constexpr VerbText verb_texts[] = {
      "[PATTERN]",
      "Show the nodes and the locks, every second, until q or Ctrl-C. Changes nothing.",
      top_options,
-     {},
      "Examples:\n"
      "  quorum-lock top --nodes r1,r2,r3\n"
      "  quorum-lock top 'invoice/*'\n"
@@ -327,7 +315,6 @@ constexpr VerbText verb_texts[] = {
      "RESOURCE...",
      "Print who holds each RESOURCE, or that it is free: at once, and after every change, until a "
      "signal.",
-     {},
      {},
      "Examples:\n"
      "  quorum-lock watch nightly --nodes r1,r2,r3\n"
@@ -341,12 +328,10 @@ constexpr VerbText verb_texts[] = {
      "kind,\n"
      "holder. While too few nodes answer, it prints no change.",
      {}},
-    {"break",
-     "RESOURCE [--yes] [--delay DURATION]",
+    {"break", "RESOURCE [--yes] [--delay DURATION]",
      "Release the lock on RESOURCE although others hold it: one holder, readers, or an owner. "
      "Shows the holders, asks, and deletes exactly the tokens that were shown.",
      break_options,
-     {},
      "Examples:\n"
      "  quorum-lock break invoice/42\n"
      "  quorum-lock break invoice/42 --yes\n"
@@ -368,7 +353,6 @@ constexpr VerbText verb_texts[] = {
      "Examine every node; report what is wrong, why it matters, and the remedy. Changes "
      "nothing.",
      {},
-     {},
      "Examples:\n"
      "  quorum-lock doctor --nodes r1,r2,r3\n"
      "  quorum-lock doctor --nodes r1,r2,r3 --max-ttl 1m\n"
@@ -379,12 +363,10 @@ constexpr VerbText verb_texts[] = {
      "command\n"
      "to disk is reported only where the restart guard does not make up for that.",
      doctor_exits},
-    {"bootstrap",
-     "[OPTIONS]",
+    {"bootstrap", "[OPTIONS]",
      "Open a new deployment, so that its nodes need not sit out a quarantine. Refused unless every "
      "node is eligible, and none has a key that can be a lock.",
      bootstrap_options,
-     {},
      "Examples:\n"
      "  quorum-lock bootstrap --nodes r1,r2,r3\n"
      "  quorum-lock bootstrap --nodes r1,r2,r3 --max-ttl 1m\n"
@@ -406,7 +388,6 @@ constexpr VerbText verb_texts[] = {
      "time. Says what it waits for. May be killed at any time: the same command finishes the "
      "change.",
      {},
-     {},
      "Examples:\n"
      "  quorum-lock members --nodes r1,r2,r3\n"
      "  quorum-lock members replace redis://r3 redis://r4 --nodes r1,r2,r3\n"
@@ -421,11 +402,8 @@ constexpr VerbText verb_texts[] = {
      "that is\n"
      "gone; all other members must be there. A single node cannot be replaced: add, then remove.",
      members_exits},
-    {"bench",
-     "[OPTIONS]",
-     "Measure lock cycles. Starts its own nodes unless --nodes are given.",
+    {"bench", "[OPTIONS]", "Measure lock cycles. Starts its own nodes unless --nodes are given.",
      bench_options,
-     {},
      "Examples:\n"
      "  quorum-lock bench\n"
      "  quorum-lock bench --local 5 --floor\n"
@@ -445,7 +423,6 @@ constexpr VerbText verb_texts[] = {
      "that "
      "dies is replaced within its TTL, one that resigns at once.",
      elect_options,
-     {},
      "Examples:\n"
      "  quorum-lock elect scheduler --nodes r1,r2,r3 ./scheduler\n"
      "  quorum-lock elect scheduler --name $HOSTNAME\n"
@@ -456,8 +433,7 @@ constexpr VerbText verb_texts[] = {
      "With --json an object a line: leader, token, and the term where it is our own. Nodes notify\n"
      "observers.",
      elect_exits},
-    {"chaos",
-     "[OPTIONS]",
+    {"chaos", "[OPTIONS]",
      "Put the locks to the test: start nodes and contenders, break them, and judge every lease: "
      "exclusive ones, of readers, of two owners, of two resources at once, of two permits, of an "
      "interval, of an election. "
@@ -465,7 +441,6 @@ constexpr VerbText verb_texts[] = {
      "contenders are killed, stopped and restarted, connections are cut, held back and slowed "
      "down, clocks leap, nodes change their role. --local says how many nodes, 5 otherwise.",
      chaos_options,
-     {},
      "Examples:\n"
      "  quorum-lock chaos\n"
      "  quorum-lock chaos --duration 1m --clients 8 --html chaos.html\n"
@@ -483,7 +458,6 @@ constexpr VerbText verb_texts[] = {
      "check --config FILE",
      "Say what a configuration file means: every setting of every verb, its value, and where that "
      "comes from. Passwords are not shown, no node is connected to.",
-     {},
      {},
      "Examples:\n"
      "  quorum-lock config check --config locks.toml\n"
@@ -514,7 +488,6 @@ constexpr VerbText verb_texts[] = {
     {"help",
      "[VERB | options]",
      "Show the help of the program, of VERB, or of the options that every verb takes.",
-     {},
      {},
      "Examples:\n"
      "  quorum-lock help run\n"

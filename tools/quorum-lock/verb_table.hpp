@@ -21,9 +21,6 @@ struct VerbText {
   std::string_view usage;  ///< what follows the verb; a line for each form
   std::string_view summary;
   std::span<const OptionText> options;
-  /// Belong to the verb, but their function is not in this version: refused by name, so that no
-  /// script believes that it got what it asked for.
-  std::span<const OptionText> later;
   /// Indented lines stay as they are; others are one paragraph up to an empty line.
   std::string_view examples;
   /// Beside the exit codes that every verb has.
