@@ -108,8 +108,11 @@ void Findings::judge_access(const SurveyedNode& node) {
     add(node, Finding::Kind::unreachable, "It cannot be asked: " + node.seen.problem + ".",
         "It has no vote. Locks work as long as a majority of the nodes answers; with each one that "
         "does not, less may go wrong elsewhere.",
-        "Check that the server runs, that host, port and database of its URL are right, and that "
-        "no firewall is in between.");
+        node.seen.url.starts_with("unix:")
+            ? "Check that the server runs, that path and database of its URL are right, and that "
+              "this user may open the socket."
+            : "Check that the server runs, that host, port and database of its URL are right, and "
+              "that no firewall is in between.");
   }
 }
 

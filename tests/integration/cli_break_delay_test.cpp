@@ -45,6 +45,13 @@ TEST_F(CliBreakDelay, TellsEverybodyWhoBrokeItAndForHowLong) {
   EXPECT_EQ(json_of(tool({"list", "--json"})).at("locks").at(0).at("delay"), true);
 }
 
+TEST_F(CliBreakDelay, ThatIsTooShortIsSaidToAQuietProgramToo) {
+  store_everywhere();
+  const ProcessResult broken = break_it({"--delay", "30s", "--quiet"});
+  ASSERT_EQ(broken.exit_code, 0) << broken.errors;
+  EXPECT_THAT(broken.errors, HasSubstr("longer than the delay of 30.000 s"));
+}
+
 TEST_F(CliBreakDelay, IsSaidToPrograms) {
   store_everywhere();
   const Json json = json_of(break_it({"--delay", "30s", "--json"}));

@@ -270,7 +270,7 @@ TEST_F(CliKinds, WatchNeedsAResource) {
 
 TEST(CliMarket, AddsUpHoweverItIsKeptConsistent) {
   const auto result =
-      run_tool({"bench", "--mode", "market", "--local", "1", "--duration", "200ms", "--json"});
+      run_tool({"bench", "--mode", "market", "--local", "3", "--duration", "200ms", "--json"});
   ASSERT_EQ(result.exit_code, 0) << result.errors;
   const Json json = json_of(result);
   ASSERT_EQ(json["rows"].size(), 9U);

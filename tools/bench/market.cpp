@@ -18,7 +18,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr std::int64_t price = 10;
+constexpr std::int64_t funds_of_a_buyer = 1'000'000'000;
 constexpr const char* market = "market:";
+constexpr int stock = 100;  // items that a seller makes at once
 
 struct FreeContext {
   void operator()(redisContext* context) const noexcept { redisFree(context); }
@@ -76,6 +78,7 @@ class Shop {
 struct Tally {
   std::uint64_t done = 0;
   std::uint64_t retries = 0;
+  std::uint64_t gone = 0;
   Histogram took;
   std::string problem{};
 };
@@ -83,10 +86,10 @@ struct Tally {
 /// The lock around a change; WATCH needs none.
 class Guard {
  public:
-  Guard(const MarketSettings& settings, const std::string& item) {
-    if (settings.method == MarketMethod::coarse_lock) unlock_ = settings.lock(market);
-    if (settings.method == MarketMethod::lock_per_item) unlock_ = settings.lock(market + item);
-    held_ = settings.method == MarketMethod::watch || unlock_ != nullptr;
+  Guard(MarketMethod method, const MarketLock& lock, const std::string& item) {
+    if (method == MarketMethod::coarse_lock) unlock_ = lock(market);
+    if (method == MarketMethod::lock_per_item) unlock_ = lock(market + item);
+    held_ = method == MarketMethod::watch || unlock_ != nullptr;
   }
   ~Guard() {
     if (unlock_) unlock_();
@@ -104,21 +107,42 @@ bool over(const MarketSettings& settings, Clock::time_point end) {
   return Clock::now() >= end || settings.stop->load(std::memory_order_relaxed) != 0;
 }
 
-void sell(const MarketSettings& settings, std::size_t seller, Clock::time_point end, Tally& tally) {
-  Shop shop(settings.data);
+/// What a seller or buyer starts with.
+struct Trader {
+  std::size_t number = 0;
+  Shop shop;
+  MarketLock lock{};  // none with `watch`
+  Tally tally{};
+
+  Trader(const MarketSettings& settings, std::size_t which) : number(which), shop(settings.data) {
+    if (settings.method != MarketMethod::watch) lock = settings.connect();
+  }
+};
+
+/// What is listed next. Making it is not what is measured.
+void make_items(Shop& shop, const std::string& inventory, std::size_t seller, std::uint64_t first) {
+  for (std::uint64_t number = first; number < first + stock; ++number) {
+    shop.send({"SADD", inventory, fmt::format("{}.{}", seller, number)});
+  }
+  static_cast<void>(shop.last_of(stock));
+}
+
+void sell(const MarketSettings& settings, Trader& trader, Clock::time_point end) {
+  Shop& shop = trader.shop;
+  Tally& tally = trader.tally;
+  const std::size_t seller = trader.number;
   const std::string inventory = fmt::format("inventory:{}", seller);
   for (std::uint64_t number = 0; !over(settings, end);) {
     const std::string item = fmt::format("{}.{}", seller, number);
-    const Guard guard(settings, item);
+    if (number % stock == 0) make_items(shop, inventory, seller, number);
+    const Guard guard(settings.method, trader.lock, item);
     if (!guard.held()) {
       ++tally.retries;
       continue;
     }
-    // The seller makes it first; it is not what is measured.
-    shop.send({"SADD", inventory, item});
     if (settings.method == MarketMethod::watch) shop.send({"WATCH", inventory});
     shop.send({"SISMEMBER", inventory, item});
-    const Reply mine = shop.last_of(settings.method == MarketMethod::watch ? 3 : 2);
+    const Reply mine = shop.last_of(settings.method == MarketMethod::watch ? 2 : 1);
     if (mine->integer != 1) throw std::runtime_error("an item vanished before it was listed");
     shop.send({"MULTI"});
     shop.send({"ZADD", market, std::to_string(price), item});
@@ -136,18 +160,23 @@ void sell(const MarketSettings& settings, std::size_t seller, Clock::time_point 
 /// Whether the item was bought; `gone` where somebody else had it already.
 enum class Purchase { done, in_vain, gone };
 
-Purchase try_to_buy(const MarketSettings& settings, Shop& shop, const std::string& buyer,
+Purchase try_to_buy(MarketMethod method, Trader& trader, const std::string& buyer,
                     const std::string& item) {
-  const bool watches = settings.method == MarketMethod::watch;
-  const Guard guard(settings, item);
+  Shop& shop = trader.shop;
+  const bool watches = method == MarketMethod::watch;
+  const Guard guard(method, trader.lock, item);
   if (!guard.held()) return Purchase::in_vain;
   if (watches) shop.send({"WATCH", market, "users:" + buyer});
   shop.send({"HGET", "users:" + buyer, "funds"});
   shop.send({"ZSCORE", market, item});
-  const Reply asked = shop.last_of(watches ? 3 : 2);
+  const Reply funds = shop.last_of(watches ? 2 : 1);
+  const Reply asked = shop.read();
   if (asked->type == REDIS_REPLY_NIL) {
     if (watches) static_cast<void>(shop.ask({"UNWATCH"}));
     return Purchase::gone;
+  }
+  if (funds->type != REDIS_REPLY_STRING || std::stoll(funds->str) < std::stoll(asked->str)) {
+    throw std::runtime_error("a buyer ran out of money");
   }
   const std::string seller = item.substr(0, item.find('.'));
   shop.send({"MULTI"});
@@ -159,24 +188,31 @@ Purchase try_to_buy(const MarketSettings& settings, Shop& shop, const std::strin
   return shop.last_of(6)->type == REDIS_REPLY_NIL ? Purchase::in_vain : Purchase::done;
 }
 
-void buy(const MarketSettings& settings, std::size_t number, Clock::time_point end, Tally& tally) {
-  Shop shop(settings.data);
-  const std::string buyer = fmt::format("buyer/{}", number);
-  std::minstd_rand random(static_cast<unsigned>(number) + 1);
+void buy(const MarketSettings& settings, Trader& trader, Clock::time_point end) {
+  Shop& shop = trader.shop;
+  Tally& tally = trader.tally;
+  const std::string buyer = fmt::format("buyer/{}", trader.number);
+  std::minstd_rand random(static_cast<unsigned>(trader.number) + 1);
+  std::uint64_t offered = 0;
   while (!over(settings, end)) {
-    const Reply offers = shop.ask({"ZRANGE", market, "0", "99"});
-    if (offers->elements == 0) {
+    // Any offer: of as many as there were a moment ago.
+    const auto which = std::to_string(random() % std::max<std::uint64_t>(offered, 1));
+    shop.send({"ZCARD", market});
+    shop.send({"ZRANGE", market, which, which});
+    offered = static_cast<std::uint64_t>(shop.read()->integer);
+    const Reply offer = shop.read();
+    if (offer->elements == 0) {
       std::this_thread::yield();
       continue;
     }
-    const std::size_t which = random() % offers->elements;
-    const std::string item(offers->element[which]->str, offers->element[which]->len);
+    const std::string item(offer->element[0]->str, offer->element[0]->len);
     const auto start = Clock::now();
     Purchase purchase = Purchase::in_vain;
     while (purchase == Purchase::in_vain && !over(settings, end)) {
-      purchase = try_to_buy(settings, shop, buyer, item);
+      purchase = try_to_buy(settings.method, trader, buyer, item);
       if (purchase == Purchase::in_vain) ++tally.retries;
     }
+    if (purchase == Purchase::gone) ++tally.gone;
     if (purchase != Purchase::done) continue;
     tally.took.record(Clock::now() - start);
     ++tally.done;
@@ -195,7 +231,7 @@ std::string audit(const MarketSettings& settings, const MarketResult& result) {
   for (std::size_t buyer = 0; buyer < settings.buyers; ++buyer) {
     owned += count("SCARD", fmt::format("inventory:buyer/{}", buyer));
     const Reply funds = shop.ask({"HGET", fmt::format("users:buyer/{}", buyer), "funds"});
-    if (funds->type == REDIS_REPLY_STRING) spent -= std::stoll(funds->str);
+    if (funds->type == REDIS_REPLY_STRING) spent += funds_of_a_buyer - std::stoll(funds->str);
   }
   const std::uint64_t offered = count("ZCARD", market);
   const auto paid = static_cast<std::int64_t>(result.bought) * price;
@@ -219,40 +255,46 @@ std::string_view to_string(MarketMethod method) noexcept {
 }
 
 std::variant<MarketResult, std::string> run_market(const MarketSettings& settings) {
-  std::vector<Tally> sellers(settings.sellers);
-  std::vector<Tally> buyers(settings.buyers);
   MarketResult result;
   try {
-    static_cast<void>(Shop(settings.data).ask({"FLUSHDB"}));
+    Shop shop(settings.data);
+    static_cast<void>(shop.ask({"FLUSHDB"}));
+    std::vector<Trader> sellers;
+    for (std::size_t i = 0; i < settings.sellers; ++i) sellers.emplace_back(settings, i);
+    std::vector<Trader> buyers;
+    for (std::size_t i = 0; i < settings.buyers; ++i) {
+      buyers.emplace_back(settings, i);
+      static_cast<void>(shop.ask(
+          {"HSET", fmt::format("users:buyer/{}", i), "funds", std::to_string(funds_of_a_buyer)}));
+    }
+
     const auto start = Clock::now();
     const auto end = start + settings.duration;
-    const auto guarded = [&settings, end](auto work, std::size_t number, Tally& tally) {
+    const auto guarded = [&settings, end](auto work, Trader& trader) {
       try {
-        work(settings, number, end, tally);
+        work(settings, trader, end);
       } catch (const std::exception& error) {
-        tally.problem = error.what();
+        trader.tally.problem = error.what();
       }
     };
     {
       std::vector<std::jthread> threads;
-      for (std::size_t i = 0; i < settings.sellers; ++i) {
-        threads.emplace_back([&, i] { guarded(sell, i, sellers[i]); });
-      }
-      for (std::size_t i = 0; i < settings.buyers; ++i) {
-        threads.emplace_back([&, i] { guarded(buy, i, buyers[i]); });
-      }
+      threads.reserve(sellers.size() + buyers.size());
+      for (Trader& seller : sellers) threads.emplace_back([&] { guarded(sell, seller); });
+      for (Trader& buyer : buyers) threads.emplace_back([&] { guarded(buy, buyer); });
     }
     result.elapsed = Clock::now() - start;
-    for (const Tally& tally : sellers) {
-      if (!tally.problem.empty()) return tally.problem;
-      result.listed += tally.done;
-      result.retries += tally.retries;
+    for (const Trader& seller : sellers) {
+      if (!seller.tally.problem.empty()) return seller.tally.problem;
+      result.listed += seller.tally.done;
+      result.retries += seller.tally.retries;
     }
-    for (const Tally& tally : buyers) {
-      if (!tally.problem.empty()) return tally.problem;
-      result.bought += tally.done;
-      result.retries += tally.retries;
-      result.purchase.merge(tally.took);
+    for (const Trader& buyer : buyers) {
+      if (!buyer.tally.problem.empty()) return buyer.tally.problem;
+      result.bought += buyer.tally.done;
+      result.retries += buyer.tally.retries;
+      result.gone += buyer.tally.gone;
+      result.purchase.merge(buyer.tally.took);
     }
     result.wrong = audit(settings, result);
   } catch (const std::exception& error) {

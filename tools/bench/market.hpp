@@ -23,6 +23,9 @@ enum class MarketMethod {
 
 [[nodiscard]] std::string_view to_string(MarketMethod method) noexcept;
 
+/// Acquires; the returned function releases. None: not acquired in time. For one thread.
+using MarketLock = std::function<std::function<void()>(const std::string& resource)>;
+
 struct MarketSettings {
   Endpoint data{};  ///< the server that has the market; it is emptied first
   MarketMethod method = MarketMethod::watch;
@@ -30,15 +33,16 @@ struct MarketSettings {
   std::size_t buyers = 1;
   std::chrono::nanoseconds duration{0};
   const std::atomic<int>* stop = nullptr;  ///< not zero: end early
-  /// Acquires; the returned function releases. None: not acquired in time. Called from many
-  /// threads.
-  std::function<std::function<void()>(const std::string&)> lock{};
+  /// A client for one seller or buyer: each has its own, as a process has. Called before the time
+  /// runs. Not called for `watch`.
+  std::function<MarketLock()> connect{};
 };
 
 struct MarketResult {
   std::uint64_t listed = 0;
   std::uint64_t bought = 0;
   std::uint64_t retries = 0;  ///< done in vain: somebody was quicker, or the lock did not come
+  std::uint64_t gone = 0;     ///< purchases that found the item sold, after it had been on offer
   std::chrono::nanoseconds elapsed{0};
   Histogram purchase;
   /// Why the data on the server are inconsistent in the end: sold twice, lost, or money made.

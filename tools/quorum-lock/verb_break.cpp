@@ -220,15 +220,15 @@ std::chrono::nanoseconds delay_of(const Arguments& given, const Settings& settin
   return delay;
 }
 
-/// A holder that does not notice works until its lease ends.
+/// A holder that does not notice works until its lease ends. With --quiet, too: nothing else says
+/// that two may work at once.
 void warn_of_short_delay(const Breaking& what, const Inspection& before) {
   const auto left = longest_left(before);
   const bool is_lease = before.kind == LockKind::exclusive && delay_text(before.holder).empty();
   if (what.delay == std::chrono::nanoseconds::zero() || !is_lease || !left || *left <= what.delay)
     return;
-  print_note(what.settings,
-             fmt::format("the holder's lease may be valid for {}, longer than the delay of {}",
-                         format_duration(*left), format_duration(what.delay)));
+  print_warning(fmt::format("the holder's lease may be valid for {}, longer than the delay of {}",
+                            format_duration(*left), format_duration(what.delay)));
 }
 
 }  // namespace

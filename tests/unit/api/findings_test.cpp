@@ -16,6 +16,7 @@ using std::chrono::seconds;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 SurveyedNode healthy(const std::string& name) {
   SurveyedNode node;
@@ -65,6 +66,17 @@ TEST(Findings, OfANodeThatDoesNotAnswerSayWhyAndNothingElse) {
   const Examination examination = judge_one(node);
   ASSERT_THAT(ids_of(examination), ElementsAre("unreachable"));
   EXPECT_THAT(examination.findings[0].what, HasSubstr("connection refused"));
+  EXPECT_THAT(examination.findings[0].remedy, HasSubstr("firewall"));
+}
+
+TEST(Findings, OfANodeBehindAUnixSocketNameItsPath) {
+  SurveyedNode node;
+  node.seen.url = "unix:///run/redis/a.sock";
+  node.seen.problem = "no such file or directory";
+  const Examination examination = judge_one(node);
+  ASSERT_THAT(ids_of(examination), ElementsAre("unreachable"));
+  EXPECT_THAT(examination.findings[0].remedy, HasSubstr("may open the socket"));
+  EXPECT_THAT(examination.findings[0].remedy, Not(HasSubstr("port")));
 }
 
 TEST(Findings, OfANodeThatLetsNobodyInAreAboutThatAlone) {
