@@ -36,8 +36,8 @@ void Engine::forget_fencing_number(const Claim& claim) {
 Verb Engine::short_form(const Claim& claim, Verb verb) const {
   // A vote that counts without a marker behind it would count without the floor. And who is often
   // behind has to know by how much.
-  const bool fits = settings_.restart_guard && !claim.contended &&
-                    !fencing_numbers_.was_behind(claim.resource());
+  const bool fits =
+      settings_.restart_guard && !claim.contended && !fencing_numbers_.was_behind(claim.resource());
   if (verb == Verb::set_fenced && fits) return Verb::set_fenced_short;
   if (verb == Verb::set_fenced_and_ttl && fits) return Verb::set_fenced_short_and_ttl;
   return verb;

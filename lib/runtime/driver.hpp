@@ -132,7 +132,7 @@ class Driver final : private NodeOwner {
   KernelRandomness randomness_;
   core::Engine engine_;
   std::array<redis::Encoder, redis::dialects> encoders_;  // by dialect
-  redis::Releases releases_;  // gathered, for the same nodes
+  redis::Releases releases_;                              // gathered, for the same nodes
   core::NodeSet releases_for_;
   std::vector<core::Stamp> release_stamps_;
   std::vector<core::Command> commands_;
