@@ -72,8 +72,8 @@ TEST_F(ReleasesScript, DeletesOursAndNoOther) {
 }
 
 TEST_F(ReleasesScript, PassesOnWhatIsWaitedFor) {
-  RespClient ear = RespClient::unix_socket(server_.unix_path());
-  ASSERT_EQ(ear.call({"SUBSCRIBE", "redlock:wake:next"}).elements.size(), 3U);
+  RespClient listener = RespClient::unix_socket(server_.unix_path());
+  ASSERT_EQ(listener.call({"SUBSCRIBE", "redlock:wake:next"}).elements.size(), 3U);
   hold("a", "ta");
   hold("b", "tb");
   redis::Encoder encoder;
@@ -101,16 +101,17 @@ class ReleasesOfAClient : public testing::Test {
     while (!condition() && BootClock::now() < limit) uv_run(loop_.get(), UV_RUN_NOWAIT);
     ASSERT_TRUE(condition());
   }
+  static std::string name(std::size_t i) { return std::string("r").append(std::to_string(i)); }
   std::vector<Lease> acquire(AsyncClient& client, std::size_t count) {
     std::vector<Lease> leases;
     for (std::size_t i = 0; i < count; ++i) {
-      client.try_acquire("r" + std::to_string(i), {}, [&](Result<Lease> lease) {
+      client.try_acquire(name(i), {}, [&](Result<Lease> lease) {
         EXPECT_TRUE(succeeded(lease));
         leases.push_back(*std::move(lease));
       });
     }
     run_until([&] { return leases.size() == count; });
-    run_until([&] { return nodes_.count_held("r" + std::to_string(count - 1)) == 3; });
+    run_until([&] { return nodes_.count_held(name(count - 1)) == 3; });
     return leases;
   }
   /// All in one turn; a release counts in `ended_` when it is over.
