@@ -80,11 +80,16 @@ LeaseCell::~LeaseCell() {
   const std::unique_ptr<Extra> extra(extra_.load(std::memory_order_relaxed));
 }
 
+std::unique_ptr<const LeaseCell::Words> LeaseCell::make_words() const {
+  auto words = std::make_unique<Words>();
+  words->resource = label_.resource();
+  words->token = Token::parse(label_.token()).value_or(Token());
+  return words;
+}
+
 const LeaseCell::Words& LeaseCell::words() const noexcept {
   if (const Words* made = words_.load(std::memory_order_acquire)) return *made;
-  return make_once(
-      words_, std::unique_ptr<const Words>(new Words{
-                  std::string(label_.resource()), Token::parse(label_.token()).value_or(Token())}));
+  return make_once(words_, make_words());
 }
 
 LeaseCell::Extra& LeaseCell::extra() const {

@@ -132,6 +132,7 @@ class LeaseCell {
   };
   void keep_report(const core::Round& round, core::Duration elapsed, core::Duration validity);
   [[nodiscard]] const Words& words() const noexcept;
+  [[nodiscard]] std::unique_ptr<const Words> make_words() const;
   [[nodiscard]] Extra& extra() const;
 
   std::shared_ptr<ClientCore> core_;

@@ -186,6 +186,7 @@ struct Claim {
   }
   [[nodiscard]] bool was_granted() const noexcept { return granted_at != never; }
   /// A release that is repeated later does not queue us: the client may have left by then.
+  // NOLINTNEXTLINE(readability-make-member-function-const): the work is a part of the claim
   void queue_no_more() noexcept {
     if (work) work->place.again = false;
   }

@@ -1,6 +1,7 @@
 #include "core/label.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <new>
 
 #include "redlock/limits.hpp"
@@ -19,7 +20,7 @@ void Label::assign(std::string_view resource, std::string_view token) {
   if (!ours || block_->capacity < size) {
     drop();
     block_ = nullptr;
-    block_ = new (::operator new(sizeof(Block) + size)) Block;
+    block_ = std::construct_at(static_cast<Block*>(::operator new(sizeof(Block) + size)));
     block_->capacity = static_cast<std::uint16_t>(size);
   }
   block_->resource_size = static_cast<std::uint16_t>(resource.size());

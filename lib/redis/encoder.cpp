@@ -263,18 +263,25 @@ void Encoder::format(Frame& frame, core::Verb verb, std::string_view resource,
       token_word = of_command + 1;
       break;
     case core::Verb::set_fenced:
-    case core::Verb::set_fenced_and_ttl: {
       set();
       append_raise();
-      if (verb == core::Verb::set_fenced_and_ttl) append(of_command, {"PTTL", resource});
       token_word = of_command + 1;
       break;
-    }
+    case core::Verb::set_fenced_and_ttl:
+      set();
+      append_raise();
+      append(of_command, {"PTTL", resource});
+      token_word = of_command + 1;
+      break;
     case core::Verb::set_fenced_short:
+      set();
+      append_short_raise();
+      token_word = of_command + 1;
+      break;
     case core::Verb::set_fenced_short_and_ttl:
       set();
       append_short_raise();
-      if (verb == core::Verb::set_fenced_short_and_ttl) append(of_command, {"PTTL", resource});
+      append(of_command, {"PTTL", resource});
       token_word = of_command + 1;
       break;
     case core::Verb::take: {
