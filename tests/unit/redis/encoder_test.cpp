@@ -256,9 +256,9 @@ TEST(Encoder, AMarkerIsReplacedByATransaction) {
 
 TEST(Encoder, NumbersAreTended) {
   Encoder encoder;
-  EXPECT_EQ(
-      encoder.encode(Verb::prune_fencing_numbers, ScriptForm::digest, Dialect::classic, {}, {}, {}),
-      test::resp::command({"EVALSHA", sha1(scripts::prune), "1", "redlock:node:numbers"}));
+  EXPECT_EQ(encoder.encode(Verb::prune_fencing_numbers, ScriptForm::digest, Dialect::classic, {},
+                           Token(), {}),
+            test::resp::command({"EVALSHA", sha1(scripts::prune), "1", "redlock:node:numbers"}));
 }
 
 TEST(Encoder, ANameIsKeptByTheIdOfTheClient) {
@@ -315,7 +315,7 @@ TEST(Encoder, QueuesAreOfAResource) {
 
 TEST(Encoder, AsksForTheTime) {
   Encoder encoder;
-  EXPECT_EQ(encoder.encode(Verb::read_clock, ScriptForm::digest, Dialect::classic, {}, {}, {}),
+  EXPECT_EQ(encoder.encode(Verb::read_clock, ScriptForm::digest, Dialect::classic, {}, Token(), {}),
             test::resp::command({"TIME"}));
 }
 
