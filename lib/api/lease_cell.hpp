@@ -15,10 +15,10 @@
 
 #include "core/cohort.hpp"
 #include "core/engine.hpp"
-#include "core/label.hpp"
 #include "redlock/lease.hpp"
 #include "redlock/options.hpp"
 #include "runtime/explain.hpp"
+#include "support/label.hpp"
 
 namespace redlock::api {
 
@@ -58,7 +58,7 @@ class LeaseCell {
   [[nodiscard]] core::ClaimId claim() const noexcept { return claim_; }
   /// That acquired it.
   [[nodiscard]] core::CallId call() const noexcept { return call_; }
-  [[nodiscard]] const core::Label& label() const noexcept { return label_; }
+  [[nodiscard]] const support::Label& label() const noexcept { return label_; }
   [[nodiscard]] const std::string& resource() const noexcept { return words().resource; }
   [[nodiscard]] std::vector<std::string> more_resources() const;
   [[nodiscard]] const Token& token() const noexcept { return words().token; }
@@ -138,7 +138,7 @@ class LeaseCell {
   std::shared_ptr<ClientCore> core_;
   core::ClaimId claim_;
   core::CallId call_;
-  core::Label label_;
+  support::Label label_;
   FencingToken fencing_;  // zero: none
   std::atomic<std::chrono::nanoseconds::rep> valid_until_;
   std::atomic<State> state_{State::live};

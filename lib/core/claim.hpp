@@ -13,7 +13,6 @@
 
 #include "core/fencing.hpp"
 #include "core/key_ledger.hpp"
-#include "core/label.hpp"
 #include "core/lock_terms.hpp"
 #include "core/messages.hpp"
 #include "core/node_set.hpp"
@@ -23,6 +22,7 @@
 #include "core/time.hpp"
 #include "core/validity_basis.hpp"
 #include "support/assert.hpp"
+#include "support/label.hpp"
 
 namespace redlock::core {
 
@@ -144,7 +144,7 @@ struct Claim {
   Round round;
   std::unique_ptr<Work> work;
 
-  Label label;
+  support::Label label;
   PoolIndexPlace by_token;
 
   [[nodiscard]] ClaimId id() const noexcept { return {index, generation}; }

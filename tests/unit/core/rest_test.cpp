@@ -7,9 +7,9 @@
 #include <string>
 #include <utility>
 
-#include "core/label.hpp"
 #include "core/renewal.hpp"
 #include "harness.hpp"
+#include "support/label.hpp"
 
 namespace redlock::core::test {
 namespace {
@@ -96,11 +96,11 @@ TEST(Renewal, of_a_crowd_keeps_its_distance) {
 }
 
 TEST(Label, is_shared_by_all_that_have_it) {
-  Label first;
+  support::Label first;
   EXPECT_EQ(first.resource(), "");
   EXPECT_EQ(first.token(), "");
   first.assign("inventory/1", "token 1");
-  const Label second = first;
+  const support::Label second = first;
   const char* const letters = second.resource().data();
   EXPECT_EQ(first.resource().data(), letters);
   first.assign("inventory/2", "token 2");

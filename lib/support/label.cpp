@@ -1,20 +1,16 @@
-#include "core/label.hpp"
+#include "support/label.hpp"
 
 #include <algorithm>
 #include <memory>
 #include <new>
 
-#include "redlock/limits.hpp"
 #include "support/assert.hpp"
 
-namespace redlock::core {
-
-static_assert(limits::resource_bytes + limits::token_bytes <= UINT16_MAX);
-static_assert(limits::token_bytes <= UINT8_MAX);
+namespace redlock::support {
 
 void Label::assign(std::string_view resource, std::string_view token) {
   const std::size_t size = resource.size() + token.size();
-  REDLOCK_ASSERT(size <= UINT16_MAX && token.size() <= limits::token_bytes);
+  REDLOCK_ASSERT(size <= UINT16_MAX && token.size() <= UINT8_MAX);
   // Acquired: whoever shared it has read what is overwritten.
   const bool ours = block_ != nullptr && block_->owners.load(std::memory_order_acquire) == 1;
   if (!ours || block_->capacity < size) {
@@ -34,4 +30,4 @@ void Label::drop() noexcept {
   ::operator delete(block_);
 }
 
-}  // namespace redlock::core
+}  // namespace redlock::support

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-namespace redlock::core {
+namespace redlock::support {
 
 /// The resource and the token of a claim. The Lease that came of it has the same ones: they are
 /// written once, before they are shared, and live as long as anybody has them, on whatever thread.
@@ -50,4 +50,4 @@ class Label {
   Block* block_ = nullptr;
 };
 
-}  // namespace redlock::core
+}  // namespace redlock::support
