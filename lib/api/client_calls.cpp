@@ -46,10 +46,11 @@ RequestId ClientCore::acquire(Target&& target, AcquireOptions&& options, Acquire
   if (directly()) {
     begin_acquire(request, target, options, std::move(done));
   } else {
-    enqueue([this, request, target = std::move(target), options = std::move(options),
-             done = std::move(
-                 done)]() mutable { begin_acquire(request, target, options, std::move(done)); },
-            Place::acquire);
+    Job job = [this, request, target = std::move(target), options = std::move(options),
+               done = std::move(done)]() mutable {
+      begin_acquire(request, target, options, std::move(done));
+    };
+    enqueue(std::move(job), Place::acquire);
   }
   return request;
 }
