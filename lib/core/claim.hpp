@@ -86,7 +86,7 @@ struct Claim {
     /// unanswered at once: a release is sent behind whatever is.
     std::array<NodeSet, verbs> in_full{};
     SharedMarks steps;                  ///< the nodes' clocks when the round began
-    std::string deployment;             ///< whose votes it counts
+    std::string deployment;             ///< whose votes it counts: that of the ballot
     std::uint64_t ballot_found_at = 0;  ///< see Nodes::Ballot, as it was then
     QueuePlace place;
     Duration writer_reservation{};             ///< for how long new holds of others are refused
@@ -101,8 +101,6 @@ struct Claim {
     void reset() {
       in_full.fill(NodeSet());
       steps.reset();
-      deployment.clear();
-      ballot_found_at = 0;
       place = QueuePlace();
       writer_reservation = delay = Duration::zero();
       holds_left.reset();

@@ -90,12 +90,15 @@ void Engine::fire_due() {
     if (top->at > now_) return;
     const std::uint32_t key = top->key;
     timers_.set(key, std::nullopt);
-    if (key % 3 == 0) {
-      fire(claims_.at(key / 3));
-    } else if (key % 3 == 1) {
-      fire(acquisitions_.at(key / 3));
-    } else {
-      fire(observations_.at(key / 3));
+    switch (key % kinds) {
+      case 0:
+        fire(claims_.at(key / kinds));
+        break;
+      case 1:
+        fire(acquisitions_.at(key / kinds));
+        break;
+      default:
+        fire(observations_.at(key / kinds));
     }
   }
 }

@@ -122,12 +122,22 @@ class Engine {
   void fire_due();
   /// What the step recorded about this claim may decide its round, or be the last it waited for.
   void touch(Claim& claim);
+  /// The same after an answer that said yes: most decide nothing, and are not the last.
+  void touch_if_decided(Claim& claim) {
+    if (claim.unanswered == 0 || may_be_decided(claim)) touch(claim);
+  }
   /// Else to judge it would change nothing: most answers decide nothing.
   [[nodiscard]] static bool may_be_decided(const Claim& claim) noexcept {
-    if (claim.task == Claim::Task::none) {
-      return claim.phase == Claim::Phase::cleaning_up && claim.unanswered == 0;
+    switch (claim.task) {
+      case Claim::Task::none:
+        return claim.phase == Claim::Phase::cleaning_up && claim.unanswered == 0;
+      case Claim::Task::acquire:
+        return claim.round.verdict() != Verdict::pending;
+      case Claim::Task::release:
+        return claim.round.verdict() != Verdict::pending || claim.round.denials() > 0;
+      default:
+        return true;
     }
-    return claim.task != Claim::Task::acquire || claim.round.verdict() != Verdict::pending;
   }
   void drain() {
     if (!touched_.empty() || !wait_queue_.woken().empty()) judge_touched();
@@ -166,6 +176,11 @@ class Engine {
   [[nodiscard]] bool is_voter_for(const Claim& claim, NodeIndex node) const {
     return nodes_.may_vote(node) && counts_for(claim, node);
   }
+  [[nodiscard]] NodeSet voters_for(const Claim& claim) const {
+    const Nodes::Ballot& ballot = nodes_.ballot();
+    if (claim.work->ballot_found_at == ballot.found_at) return nodes_.voters() & ballot.members;
+    return nodes_.voters_of(claim.work->deployment);
+  }
   void begin_round(Claim& claim, std::uint16_t number, Duration ttl);
   void look_at_marker(NodeIndex node);
   void take_marker(const Answer& marker);
@@ -201,12 +216,15 @@ class Engine {
   NodeSet transmit_same(Claim& claim, Verb verb, NodeSet nodes, ScriptForm form);
   [[nodiscard]] bool extend_counts(Claim& claim, NodeIndex node) const;
   void take_answer(const Answer& answer, Vote failure, const std::optional<Arrival>& arrival);
+  /// The same for one that says yes and nothing else, as most do.
+  void take_assent(NodeIndex node, const Assent& assent, const Arrival& arrival);
   void take_upkeep(const Answer& answer, const std::optional<Arrival>& arrival);
   [[nodiscard]] static bool still_wanted(const Claim& claim, const Stamp& stamp);
   static void forget_key(Claim& claim, const Answer& answer);
   void note_set(Claim& claim, const Answer& answer);
   void note_place(Claim& claim, const Answer& answer);
-  static void note_in_basis(Claim& claim, const Answer& answer);
+  void note_grant(Claim& claim, NodeIndex node, std::uint16_t round, bool is_voter);
+  static void note_in_basis(Claim& claim, NodeIndex node, std::uint16_t round);
   void note_obstacle(const Claim& claim, const Answer& answer);
   void give_orphan_expiry(Claim& claim, const Answer& answer);
   void note_extend(Claim& claim, const Answer& answer);
@@ -228,7 +246,7 @@ class Engine {
   // engine_plain.cpp: plain commands in the place of scripts
   NodeSet transmit(Claim& claim, Verb verb, NodeSet nodes, ScriptForm form);
   [[nodiscard]] static std::optional<Verb> plain_form(const Claim& claim, Verb verb, Instant now);
-  [[nodiscard]] bool takes_plain(const Claim& claim, Verb plain, NodeIndex node) const;
+  [[nodiscard]] NodeSet take_plain(const Claim& claim, Verb plain) const;
   [[nodiscard]] static std::optional<Answer> in_terms_of_scripts(const Claim& claim,
                                                                  const Answer& answer);
   bool send_as_script(Claim& claim, const Answer& answer);
@@ -325,16 +343,19 @@ class Engine {
   void finish_if_clean(Claim& claim);
 
   // engine_rest.cpp: what only claims need of which something is under way
-  void wake(Claim& claim);
+  void wake(Claim& claim) {
+    if (!claim.work) take_work(claim);
+  }
+  void take_work(Claim& claim);
   void put_away(Claim& claim);
   void note_idle(Claim& claim);
   void put_idle_away();
 
   // Three kinds of timers, in this order where they are due at the same instant and index.
-  static_assert(TimerHeap::kinds == 3);
-  static std::uint32_t timer_of(const Claim& claim) noexcept { return claim.index * 3; }
-  static std::uint32_t timer_of(const Acquisition& a) noexcept { return a.index * 3 + 1; }
-  static std::uint32_t timer_of(const Observation& o) noexcept { return o.index * 3 + 2; }
+  static constexpr std::uint32_t kinds = TimerHeap::kinds;
+  static std::uint32_t timer_of(const Claim& claim) noexcept { return claim.index * kinds; }
+  static std::uint32_t timer_of(const Acquisition& a) noexcept { return a.index * kinds + 1; }
+  static std::uint32_t timer_of(const Observation& o) noexcept { return o.index * kinds + 2; }
 
   Settings settings_;
   Randomness* random_;
@@ -376,7 +397,8 @@ class Engine {
 
   std::optional<Instant> drain_until_;
   std::array<std::uint8_t, limits::nodes> drops_while_closing_{};
-  NodeSet given_up_;  ///< while closing: nothing more is delivered there
+  NodeSet given_up_;                    ///< while closing: nothing more is delivered there
+  Instant names_due_ = Instant::min();  ///< until then no node is to be given our name
   Instant greet_until_ = Instant::min();
   bool drained_ = false;
 

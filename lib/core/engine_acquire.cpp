@@ -209,10 +209,7 @@ void Engine::judge_attempt(Claim& claim) {
 void Engine::grant(Claim& claim) {
   REDLOCK_ASSERT(claim.round.granted().size() >= claim.round.quorum());
   REDLOCK_ASSERT(now_ < claim.valid_until);
-  NodeSet granted;
-  claim.round.granted().each([&](NodeIndex node) {
-    if (is_voter_for(claim, node)) granted.add(node);
-  });
+  const NodeSet granted = claim.round.granted() & voters_for(claim);
   const ValidityBasis basis{claim.round.number(), granted,
                             static_cast<std::uint8_t>(claim.round.quorum()), claim.work->steps,
                             claim.valid_until};

@@ -41,6 +41,7 @@ void Engine::tend_links() {
 void Engine::on(const NodeUp& event) {
   const NodeIndex node = event.node;
   nodes_[node].came_up(event, now_);
+  names_due_ = Instant::min();
   ++meter_.nodes[node].connections;
   if (nodes_.find_duplicate(node)) report_exclusion(node);
   nodes_.judge_marker(node);

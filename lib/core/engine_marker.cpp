@@ -13,8 +13,10 @@ namespace redlock::core {
 void Engine::begin_round(Claim& claim, std::uint16_t number, Duration ttl) {
   wake(claim);
   const Nodes::Ballot& ballot = nodes_.ballot();
-  claim.work->deployment.assign(ballot.deployment);
-  claim.work->ballot_found_at = ballot.found_at;
+  if (claim.work->ballot_found_at != ballot.found_at) {
+    claim.work->deployment.assign(ballot.deployment);
+    claim.work->ballot_found_at = ballot.found_at;
+  }
   claim.round.begin(number, nodes_.size(), ballot.quorum, now_, ttl);
 }
 
@@ -55,11 +57,14 @@ void Engine::take_marker(const Answer& marker) {
 }
 
 void Engine::count_held_back(NodeIndex node, std::uint64_t floor) {
-  Answer answer;
-  answer.node = node;
-  while (const std::optional<Arrival> arrival = nodes_[node].take_held_back(answer)) {
+  while (const Link::HeldBack* const held = nodes_[node].take_held_back()) {
+    if (!held->has_words) {
+      take_assent(node, held->assent, held->arrival);
+      continue;
+    }
+    Answer answer = nodes_[node].take_held_words();
     if (is_short(answer.stamp.verb)) complete_short_answer(answer, floor);
-    take_answer(answer, Vote::unreachable, arrival);
+    take_answer(answer, Vote::unreachable, held->arrival);
   }
 }
 

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "core/engine.hpp"
 
 /// A client's name on the nodes: for people, and no part of the algorithm. A node keeps it longer
@@ -6,7 +8,7 @@
 namespace redlock::core {
 
 void Engine::write_names(NodeSet nodes) {
-  if (settings_.name.empty()) return;
+  if (settings_.name.empty() || now_ < names_due_) return;
   NodeSet due;
   nodes.each([&](NodeIndex node) {
     Link& link = nodes_[node];
@@ -14,6 +16,10 @@ void Engine::write_names(NodeSet nodes) {
     link.plan_name(later(now_, name_kept_for(settings_.max_ttl) / 4));
     due.add(node);
   });
+  names_due_ = Instant::max();
+  for (const Link& link : nodes_) {
+    if (link.up()) names_due_ = std::min(names_due_, link.name_due().value_or(now_));
+  }
   if (!due.empty()) outbox_.send(SendUpkeep{{due, upkeep(Verb::write_name)}});
 }
 

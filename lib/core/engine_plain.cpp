@@ -60,30 +60,29 @@ std::optional<Verb> Engine::plain_form(const Claim& claim, Verb verb, Instant no
   }
 }
 
-bool Engine::takes_plain(const Claim& claim, Verb plain, NodeIndex node) const {
-  const Link& link = nodes_[node];
+NodeSet Engine::take_plain(const Claim& claim, Verb plain) const {
+  const Nodes::Able& able = nodes_.able();
   // Where others may wait, the script releases and notifies at once, and names the holder.
   const bool wanted = settings_.plain_commands && !claim.contended;
+  const NodeSet unable_to_run_scripts = able.up - able.to_run_scripts;
+  const NodeSet asked = wanted ? able.up : unable_to_run_scripts;
   switch (plain) {
     case Verb::release_plain:
-      return link.can_compare() && (wanted || !link.runs_scripts());
+      return able.to_compare & asked;
     case Verb::extend_plain:
     case Verb::repair_plain:
-      return link.can_compare() && !link.runs_scripts();
+      return able.to_compare & unable_to_run_scripts;
     case Verb::set_all:
-      return link.can_set_all() && (wanted || !link.runs_scripts());
+      return able.to_set_all & asked;
     default:
-      return link.can_fence() && !link.runs_scripts();
+      return able.to_fence & unable_to_run_scripts;
   }
 }
 
 NodeSet Engine::transmit(Claim& claim, Verb verb, NodeSet nodes, ScriptForm form) {
   const auto plain = plain_form(claim, verb, now_);
   if (!plain || form != ScriptForm::digest) return transmit_script(claim, verb, nodes, form);
-  NodeSet able;
-  nodes.each([&](NodeIndex node) {
-    if (takes_plain(claim, *plain, node)) able.add(node);
-  });
+  NodeSet able = nodes & take_plain(claim, *plain);
   if (is_set_fenced(*plain)) able = able & nodes_.can_set_fenced(claim.fencing()->first);
   if (able.empty()) return transmit_script(claim, verb, nodes, form);
   const NodeSet sent = transmit_same(claim, short_form(claim, *plain), able, form);

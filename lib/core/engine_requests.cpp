@@ -20,8 +20,9 @@ bool says_no_master(std::string_view error) {
 }  // namespace
 
 NodeSet Engine::ask(Claim& claim) {
-  NodeSet askable;
-  nodes_.all().each([&](NodeIndex node) {
+  // Nearly always all of them.
+  NodeSet askable = is_set(claim.verb) ? nodes_.open(voters_for(claim)) : NodeSet();
+  (nodes_.all() - askable).each([&](NodeIndex node) {
     const Link& link = nodes_[node];
     if (link.fresh()) {
       claim.unasked.add(node);
@@ -58,16 +59,12 @@ NodeSet Engine::transmit_script(Claim& claim, Verb verb, NodeSet nodes, ScriptFo
 
 NodeSet Engine::transmit_same(Claim& claim, Verb verb, NodeSet nodes, ScriptForm form) {
   if (is_set(verb)) read_clocks_before(nodes);
-  NodeSet sent;
+  const NodeSet sent = nodes_.open(nodes);
+  if (sent.empty()) return sent;
   Stamp stamp;
   stamp.claim = claim.id();
   stamp.round = claim.round.number();
   stamp.verb = verb;
-  nodes.each([&](NodeIndex node) {
-    if (!nodes_[node].up() || nodes_[node].congested()) return;
-    sent.add(node);
-  });
-  if (sent.empty()) return sent;
   wake(claim);
   if (settings_.restart_guard && is_vote(verb)) uncovered_ = uncovered_ | sent;
   if (is_short(verb)) floor_wanted_ = floor_wanted_ | sent;
@@ -105,17 +102,47 @@ void Engine::on(const Answer& answer) {
 
 void Engine::on(const Assents& event) {
   Link& link = nodes_[event.node];
-  Answer answer;
-  answer.node = event.node;
   for (const Assent& assent : event.answers) {
     if (link.holds_back() || (settings_.restart_guard && is_vote(assent.stamp.verb))) {
       link.hold_back(assent, now_);
-      continue;
+    } else {
+      take_assent(event.node, assent, link.answered(assent.stamp, now_));
     }
-    answer.stamp = assent.stamp;
-    answer.reply = assent.reply;
-    take_answer(answer, Vote::unreachable, link.answered(assent.stamp, now_));
   }
+}
+
+void Engine::take_assent(NodeIndex node, const Assent& assent, const Arrival& arrival) {
+  const Stamp& stamp = assent.stamp;
+  Claim* const claim = claims_.find(stamp.claim.index, stamp.claim.generation);
+  REDLOCK_ASSERT(claim != nullptr && claim->unanswered > 0);
+  const bool granted = assent.reply == Reply::granted && stamp.verb == Verb::set;
+  const bool released = assent.reply == Reply::released && !claim->by_operator;
+  if (!granted && !released) {
+    Answer answer;
+    answer.node = node;
+    answer.stamp = stamp;
+    answer.reply = assent.reply;
+    return take_answer(answer, Vote::unreachable, arrival);
+  }
+  --claim->unanswered;
+  claim->work->in_full[static_cast<std::size_t>(stamp.verb)].remove(node);
+  bool counts = true;
+  if (granted) {
+    claim->keys.set_answered(node);
+    counts = is_voter_for(*claim, node);
+    note_grant(*claim, node, stamp.round, counts);
+    count_vote(*claim, {node, stamp, assent.reply}, Vote::unreachable, arrival.took);
+  } else {
+    claim->keys.release_answered(node, KeyLedger::Release::done);
+  }
+  if (stamp.round == claim->round.number()) {
+    if (counts) {
+      claim->round.record_grant(node, arrival.took);
+    } else {
+      nodes_.record_absent(claim->round, node);
+    }
+  }
+  touch_if_decided(*claim);
 }
 
 bool Engine::extend_counts(Claim& claim, NodeIndex node) const {
@@ -249,14 +276,8 @@ void Engine::note_set(Claim& claim, const Answer& answer) {
       break;
     case Reply::granted:
     case Reply::behind:
-      tracked_resources_.written(claim.resource(), NodeSet::of(answer.node));
       if (claim.fencing()) note_fencing_number(claim, answer);
-      claim.keys.forget_lost(lost_votes_);
-      if (is_voter_for(claim, answer.node)) claim.keys.voted(answer.node);
-      // It may have been set only now, and a release of it may be refused.
-      claim.keys.written_by(now_);
-      release_late(claim, answer.node);
-      note_in_basis(claim, answer);
+      note_grant(claim, answer.node, answer.stamp.round, is_voter_for(claim, answer.node));
       break;
     case Reply::taken:
       if (claim.phase == Claim::Phase::acquiring) note_obstacle(claim, answer);
@@ -281,6 +302,16 @@ void Engine::note_set(Claim& claim, const Answer& answer) {
   }
 }
 
+void Engine::note_grant(Claim& claim, NodeIndex node, std::uint16_t round, bool is_voter) {
+  tracked_resources_.written(claim.resource(), NodeSet::of(node));
+  claim.keys.forget_lost(lost_votes_);
+  if (is_voter) claim.keys.voted(node);
+  // It may have been set only now, and a release of it may be refused.
+  claim.keys.written_by(now_);
+  if (claim.phase == Claim::Phase::cleaning_up) release_late(claim, node);
+  note_in_basis(claim, node, round);
+}
+
 void Engine::note_place(Claim& claim, const Answer& answer) {
   if (answer.stamp.verb != Verb::take || !claim.work->place.ticket) return;
   if (claim.work->place.unanswered.has(answer.node)) {
@@ -297,11 +328,11 @@ void Engine::note_place(Claim& claim, const Answer& answer) {
   wait_queue_.answered_attempt(acquisition, answer, claim.phase == Claim::Phase::acquiring);
 }
 
-void Engine::note_in_basis(Claim& claim, const Answer& answer) {
+void Engine::note_in_basis(Claim& claim, NodeIndex node, std::uint16_t round) {
   if (claim.phase != Claim::Phase::held) return;
   // A straggler of the round that the deadline rests on: one more node that has the key.
   ValidityBasis& basis = claim.lease().basis;
-  if (answer.stamp.round == basis.round) basis.nodes.add(answer.node);
+  if (round == basis.round) basis.nodes.add(node);
 }
 
 void Engine::note_obstacle(const Claim& claim, const Answer& answer) {
@@ -327,7 +358,7 @@ void Engine::note_extend(Claim& claim, const Answer& answer) {
   if (answer.reply == Reply::failed) claim.keys.write_unanswered(answer.node);
   if (answer.reply == Reply::extended && extend_counts(claim, answer.node)) {
     claim.keys.voted(answer.node);
-    note_in_basis(claim, answer);
+    note_in_basis(claim, answer.node, answer.stamp.round);
   } else if (answer.reply != Reply::error && answer.reply != Reply::script_missing &&
              answer.reply != Reply::script_needed) {
     claim.keys.vote_forgotten(answer.node);

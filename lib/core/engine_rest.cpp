@@ -7,8 +7,7 @@
 /// of whatever claim.
 namespace redlock::core {
 
-void Engine::wake(Claim& claim) {
-  if (claim.work) return;
+void Engine::take_work(Claim& claim) {
   if (spare_work_.empty()) {
     claim.work = std::make_unique<Claim::Work>();
   } else {

@@ -2,14 +2,6 @@
 
 namespace redlock::core {
 
-void KeyLedger::release_answered(NodeIndex node, Release answer) noexcept {
-  release_in_flight_.remove(node);
-  if (answer != Release::done) return;
-  present_.remove(node);
-  owed_.remove(node);
-  indeterminate_.remove(node);
-}
-
 void KeyLedger::release_again(NodeIndex node, Release answer, Instant expired) noexcept {
   owed_.add(node);
   if (answer == Release::unanswered) return indeterminate_.add(node);

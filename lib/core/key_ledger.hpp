@@ -101,7 +101,13 @@ class KeyLedger {
     refused,    ///< an error: nothing was executed
     unanswered  ///< the connection broke
   };
-  void release_answered(NodeIndex node, Release answer) noexcept;
+  void release_answered(NodeIndex node, Release answer) noexcept {
+    release_in_flight_.remove(node);
+    if (answer != Release::done) return;
+    present_.remove(node);
+    owed_.remove(node);
+    indeterminate_.remove(node);
+  }
   /// The node may still have the key after that answer, and is owed another release.
   /// `expired` is when a key that was written until now has expired.
   void release_again(NodeIndex node, Release answer, Instant expired) noexcept;

@@ -113,24 +113,6 @@ void Link::killed() noexcept {
   if (!suspects_.empty()) suspects_.erase(suspects_.begin());
 }
 
-void Link::sent(const Stamp& stamp, Instant now) {
-  REDLOCK_ASSERT(state_ == State::up);
-  ring_.push({stamp, now});
-}
-
-Arrival Link::answered(const Stamp& stamp, Instant now) {
-  REDLOCK_ASSERT(held_count_ == 0);
-  const Sent& oldest = ring_.front();
-  REDLOCK_ASSERT(oldest.stamp == stamp);
-  const Duration round_trip = now - oldest.at;
-  ring_.pop();
-  // Only an answered request shows that the node works: one that accepts connections and then says
-  // nothing must not be tried at the pace of a healthy one.
-  failures_ = 0;
-  measure(round_trip);
-  return {now, round_trip};
-}
-
 Link::HeldBack& Link::hold_back_next(const Stamp& stamp, Instant now) {
   REDLOCK_ASSERT(held_taken_ == 0);
   const Sent& sent = ring_[held_count_];
@@ -157,27 +139,22 @@ void Link::hold_back(const Assent& assent, Instant now) {
   held.assent = assent;
 }
 
-std::optional<Arrival> Link::take_held_back(Answer& answer) noexcept {
+const Link::HeldBack* Link::take_held_back() noexcept {
   if (held_count_ == 0) {
     held_taken_ = words_held_ = words_taken_ = 0;
-    return std::nullopt;
+    return nullptr;
   }
   ring_.pop();
   --held_count_;
-  const HeldBack& held = held_[held_taken_++];
-  if (held.has_words) {
-    const HeldWords& words = held_words_[words_taken_++];
-    answer = words.answer;
-    answer.text = words.text;
-    answer.for_people = words.for_people;
-  } else {
-    const NodeIndex node = answer.node;
-    answer = Answer{};
-    answer.node = node;
-    answer.stamp = held.assent.stamp;
-    answer.reply = held.assent.reply;
-  }
-  return held.arrival;
+  return &held_[held_taken_++];
+}
+
+Answer Link::take_held_words() noexcept {
+  const HeldWords& words = held_words_[words_taken_++];
+  Answer answer = words.answer;
+  answer.text = words.text;
+  answer.for_people = words.for_people;
+  return answer;
 }
 
 std::optional<Stamp> Link::take_unanswered() noexcept {
@@ -185,20 +162,6 @@ std::optional<Stamp> Link::take_unanswered() noexcept {
   const Stamp stamp = ring_.front().stamp;
   ring_.pop();
   return stamp;
-}
-
-void Link::measure(Duration round_trip) noexcept {
-  // Smoothed round trip and variation as TCP keeps them (RFC 6298).
-  if (!measured_) {
-    measured_ = true;
-    smoothed_ = round_trip;
-    variation_ = round_trip / 2;
-    return;
-  }
-  const Duration distance =
-      round_trip > smoothed_ ? round_trip - smoothed_ : smoothed_ - round_trip;
-  variation_ += (distance - variation_) / 4;
-  smoothed_ += (round_trip - smoothed_) / 8;
 }
 
 Duration Link::limit() const noexcept {

@@ -13,6 +13,7 @@
 #include "core/randomness.hpp"
 #include "core/settings.hpp"
 #include "core/time.hpp"
+#include "support/assert.hpp"
 #include "support/ring.hpp"
 
 namespace redlock::core {
@@ -31,8 +32,9 @@ struct Arrival {
   Duration took{};
 };
 
-/// Counts what changes in who belongs to what and may vote, on any node: what was found out at one
-/// count is true as long as it stands. Quarantines end without a count, by time.
+/// Counts what changes in who is up, belongs to what, can do what and may vote, on any node: what
+/// was found out at one count is true as long as it stands. Quarantines end without a count, by
+/// time.
 class Standing {
  public:
   [[nodiscard]] std::uint64_t count() const noexcept { return count_; }
@@ -100,6 +102,7 @@ class Link {
   /// It turned out that we may not use this plain command.
   void forget_plain(Verb verb) noexcept {
     (verb == Verb::set_all ? can_set_all_ : can_compare_) = false;
+    standing_->changed();
   }
   /// Whether it understands set_all.
   [[nodiscard]] bool can_set_all() const noexcept { return can_set_all_; }
@@ -183,9 +186,23 @@ class Link {
     return ring_.size() >= settings_->max_unanswered;
   }
   [[nodiscard]] std::size_t unanswered() const noexcept { return ring_.size(); }
-  void sent(const Stamp& stamp, Instant now);
+  void sent(const Stamp& stamp, Instant now) {
+    REDLOCK_ASSERT(state_ == State::up);
+    ring_.push({stamp, now});
+  }
   /// Takes the oldest request, which must be the one that was answered; answers its round trip.
-  [[nodiscard]] Arrival answered(const Stamp& stamp, Instant now);
+  [[nodiscard]] Arrival answered(const Stamp& stamp, Instant now) {
+    REDLOCK_ASSERT(held_count_ == 0);
+    const Sent& oldest = ring_.front();
+    REDLOCK_ASSERT(oldest.stamp == stamp);
+    const Duration round_trip = now - oldest.at;
+    ring_.pop();
+    // Only an answered request shows that the node works: one that accepts connections and then
+    // says nothing must not be tried at the pace of a healthy one.
+    failures_ = 0;
+    measure(round_trip);
+    return {now, round_trip};
+  }
   /// Takes the oldest request of a connection that is no more.
   [[nodiscard]] std::optional<Stamp> take_unanswered() noexcept;
 
@@ -205,9 +222,11 @@ class Link {
   [[nodiscard]] bool holds_back() const noexcept { return held_count_ > 0; }
   void hold_back(const Answer& answer, Instant now);
   void hold_back(const Assent& assent, Instant now);
-  /// The oldest, whose request is answered from now on; none: no more. Its texts live until the
-  /// next hold_back().
-  [[nodiscard]] std::optional<Arrival> take_held_back(Answer& answer) noexcept;
+  /// The oldest, whose request is answered from now on; null: no more. Lives until the next
+  /// hold_back().
+  [[nodiscard]] const HeldBack* take_held_back() noexcept;
+  /// Of the one that was just taken, where it has words. Its texts live as long.
+  [[nodiscard]] Answer take_held_words() noexcept;
 
   // --- time ---
   /// How long an answer may take: follows the measured round trip within the bounds of the
@@ -227,7 +246,19 @@ class Link {
     Stamp stamp;
     Instant at;
   };
-  void measure(Duration round_trip) noexcept;
+  void measure(Duration round_trip) noexcept {
+    // Smoothed round trip and variation as TCP keeps them (RFC 6298).
+    if (!measured_) {
+      measured_ = true;
+      smoothed_ = round_trip;
+      variation_ = round_trip / 2;
+      return;
+    }
+    const Duration distance =
+        round_trip > smoothed_ ? round_trip - smoothed_ : smoothed_ - round_trip;
+    variation_ += (distance - variation_) / 4;
+    smoothed_ += (round_trip - smoothed_) / 8;
+  }
   HeldBack& hold_back_next(const Stamp& stamp, Instant now);
 
   const Settings* settings_;

@@ -37,11 +37,11 @@ struct LockTerms : SpecialTerms {
   void assign(const Acquire& event) {
     resource.assign(event.resource);
     more_resources.assign(event.more_resources.begin(), event.more_resources.end());
-    group.assign(event.group);
+    if (group != event.group) group.assign(event.group);
     permits = event.permits;
     hold_at_least = event.hold_at_least;
     ttl = event.ttl;
-    name.assign(event.name);
+    if (name != event.name) name.assign(event.name);
     orphan_ttl = event.orphan_ttl;
   }
 };

@@ -35,8 +35,18 @@ NodeIndex Nodes::learn(std::string_view name) {
 
 // --- who is there --------------------------------------------------------------------------------
 
-NodeSet Nodes::up() const {
-  return where([&](NodeIndex node) { return links_[node].up(); });
+void Nodes::find_able() const {
+  able_ = Able();
+  all().each([&](NodeIndex node) {
+    const Link& link = links_[node];
+    if (!link.up()) return;
+    able_.up.add(node);
+    if (link.can_compare()) able_.to_compare.add(node);
+    if (link.can_set_all()) able_.to_set_all.add(node);
+    if (link.can_fence()) able_.to_fence.add(node);
+    if (link.runs_scripts()) able_.to_run_scripts.add(node);
+  });
+  able_.found_at = standing_.count();
 }
 
 NodeSet Nodes::undetermined() const {
@@ -91,8 +101,11 @@ void Nodes::find_voters() const {
 
 NodeSet Nodes::voters_of(const Ballot& ballot) const {
   if (ballot.found_at == standing_.count()) return voters() & ballot.members;
-  return where(
-      [&](NodeIndex node) { return may_vote(node) && belongs_to(node, ballot.deployment); });
+  return voters_of(ballot.deployment);
+}
+
+NodeSet Nodes::voters_of(std::string_view deployment) const {
+  return where([&](NodeIndex node) { return may_vote(node) && belongs_to(node, deployment); });
 }
 
 std::string Nodes::exclusion(NodeIndex node) const {
@@ -136,6 +149,7 @@ void Nodes::find_ballot() const {
 void Nodes::check_kept() const {
 #ifndef NDEBUG
   REDLOCK_ASSERT(voters() == where([&](NodeIndex node) { return is_voter(node); }));
+  REDLOCK_ASSERT(up() == where([&](NodeIndex node) { return links_[node].up(); }));
   const Ballot now = count_ballot();
   REDLOCK_ASSERT(ballot().deployment == now.deployment && ballot_.quorum == now.quorum);
 #endif

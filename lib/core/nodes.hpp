@@ -42,7 +42,28 @@ class Nodes {
   NodeIndex learn(std::string_view name);
 
   // --- who is there -----------------------------------------------------------------------------
-  [[nodiscard]] NodeSet up() const;
+  [[nodiscard]] NodeSet up() const { return able().up; }
+  /// What those that are up can do: see Link.
+  struct Able {
+    NodeSet up{};
+    NodeSet to_compare{};
+    NodeSet to_set_all{};
+    NodeSet to_fence{};
+    NodeSet to_run_scripts{};
+    std::uint64_t found_at = 0;  ///< the count of Standing to which that is true
+  };
+  [[nodiscard]] const Able& able() const {
+    if (able_.found_at != standing_.count()) find_able();
+    return able_;
+  }
+  /// Those of them that are up, and take another request.
+  [[nodiscard]] NodeSet open(NodeSet nodes) const {
+    NodeSet open = nodes & up();
+    open.each([&](NodeIndex node) {
+      if (links_[node].congested()) open.remove(node);
+    });
+    return open;
+  }
   /// Whether they may vote is not known yet: in first contact, or their clock was not read.
   [[nodiscard]] NodeSet undetermined() const;
   /// May vote, or are undetermined.
@@ -76,6 +97,7 @@ class Nodes {
   }
   /// Who may vote in it, now.
   [[nodiscard]] NodeSet voters_of(const Ballot& ballot) const;
+  [[nodiscard]] NodeSet voters_of(std::string_view deployment) const;
   [[nodiscard]] bool belongs_to(NodeIndex node, std::string_view deployment) const;
   /// Empty: the node's deployment is the one whose votes count.
   [[nodiscard]] std::string why_not_counted(NodeIndex node) const;
@@ -114,6 +136,7 @@ class Nodes {
 
   [[nodiscard]] bool is_voter(NodeIndex node) const;
   void find_voters() const;
+  void find_able() const;
   void find_ballot() const;
   [[nodiscard]] Ballot count_ballot() const;
   /// Something that `standing_` should have counted would be a vote that is not there.
@@ -134,6 +157,7 @@ class Nodes {
   // Asked for with every answer, and seldom different: found out again when `standing_` changes,
   // and when a quarantine ends.
   mutable Ballot ballot_{};
+  mutable Able able_{};
   mutable NodeSet voters_;
   mutable std::uint64_t found_at_ = 0;
   mutable Instant voters_until_ = Instant::min();

@@ -39,21 +39,12 @@ void Round::take_out(std::unique_ptr<Votes> votes) {
 }
 
 void Round::record(NodeIndex node, Vote vote, const Details& details) {
-  if (count(node, vote, details.round_trip) && !details.plain()) note_words(node, details);
-}
-
-void Round::record_grant(NodeIndex node, std::optional<Duration> round_trip) {
-  static_cast<void>(count(node, Vote::granted, round_trip));
-}
-
-/// Whether it was the node's first vote.
-bool Round::count(NodeIndex node, Vote vote, std::optional<Duration> round_trip) {
-  REDLOCK_ASSERT(node < nodes_);
   REDLOCK_ASSERT(vote != Vote::pending);
+  if (vote == Vote::granted && details.plain()) return record_grant(node, details.round_trip);
+  REDLOCK_ASSERT(node < nodes_);
   Votes::Brief& mine = votes_->brief[node];
-  if (mine.vote != Vote::pending) return false;
-  mine.vote = vote;
-  mine.round_trip = round_trip;
+  if (mine.vote != Vote::pending) return;
+  mine = {vote, details.round_trip};
   if (vote == Vote::granted) {
     granted_.add(node);
     ++grants_;
@@ -61,10 +52,8 @@ bool Round::count(NodeIndex node, Vote vote, std::optional<Duration> round_trip)
     denied_.add(node);
     ++denials_;
   }
-  if (verdict_ == Verdict::pending) {
-    verdict_ = core::verdict({nodes_, quorum_, grants_, denials_});
-  }
-  return true;
+  decide();
+  if (!details.plain()) note_words(node, details);
 }
 
 void Round::note_words(NodeIndex node, const Details& details) {

@@ -15,6 +15,7 @@
 #include "core/time.hpp"
 #include "redlock/error.hpp"
 #include "redlock/report.hpp"
+#include "support/assert.hpp"
 
 namespace redlock::core {
 
@@ -75,7 +76,15 @@ class Round {
   };
   void record(NodeIndex node, Vote vote, const Details& details);
   /// The same for a grant without a word.
-  void record_grant(NodeIndex node, std::optional<Duration> round_trip);
+  void record_grant(NodeIndex node, std::optional<Duration> round_trip) {
+    REDLOCK_ASSERT(node < nodes_);
+    Votes::Brief& mine = votes_->brief[node];
+    if (mine.vote != Vote::pending) return;
+    mine = {Vote::granted, round_trip};
+    granted_.add(node);
+    ++grants_;
+    decide();
+  }
 
   /// All nodes granted, and none said more: nothing but the round trips is lost when the votes are
   /// put away.
@@ -108,6 +117,8 @@ class Round {
   [[nodiscard]] NodeSet granted() const noexcept { return granted_; }
   /// How many those are.
   [[nodiscard]] std::size_t grants() const noexcept { return grants_; }
+  /// How many did not grant.
+  [[nodiscard]] std::size_t denials() const noexcept { return denials_; }
 
   /// Why an acquire round was lost, distinguished by what to do next.
   [[nodiscard]] Errc why_lost() const;
@@ -133,7 +144,11 @@ class Round {
   [[nodiscard]] bool is_beside_foreign() const;
 
  private:
-  [[nodiscard]] bool count(NodeIndex node, Vote vote, std::optional<Duration> round_trip);
+  void decide() noexcept {
+    if (verdict_ == Verdict::pending) {
+      verdict_ = core::verdict({nodes_, quorum_, grants_, denials_});
+    }
+  }
   void note_words(NodeIndex node, const Details& details);
   [[nodiscard]] std::string_view text(NodeIndex node) const noexcept;
   /// How many of these nodes named this holder.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <vector>
 
 #include "support/assert.hpp"
@@ -26,6 +27,11 @@ class Ring {
     if (count_ == capacity_) grow();
     slots_[(first_ + count_) & (capacity_ - 1)] = item;
     ++count_;
+  }
+
+  void push(std::span<const T> items) {
+    while (capacity_ - count_ < items.size()) grow();
+    for (const T& item : items) slots_[(first_ + count_++) & (capacity_ - 1)] = item;
   }
 
   void pop() noexcept {
