@@ -28,18 +28,11 @@ void Connection::open() {
   stream_.open(target_.endpoint);
 }
 
-void Connection::send(std::string_view encoded, const core::Stamp& stamp) {
-  REDLOCK_ASSERT(state_ == State::ready);
-  unanswered_.push({stamp});
+void Connection::send(std::string_view encoded, std::span<const Sent> requests) {
+  REDLOCK_ASSERT(state_ == State::ready && !requests.empty());
+  unanswered_.push(requests);
   stream_.outbox().append(encoded);
-}
-
-void Connection::send_releases(std::string_view encoded, std::span<const core::Stamp> stamps) {
-  REDLOCK_ASSERT(state_ == State::ready && !stamps.empty() && stamps.size() <= Releases::most);
-  const auto count = static_cast<std::uint8_t>(stamps.size());
-  for (const core::Stamp& stamp : stamps) unanswered_.push({stamp, count});
-  stream_.outbox().append(encoded);
-  releases_form_ = core::ScriptForm::digest;
+  if (requests.back().releases != 0) releases_form_ = core::ScriptForm::digest;
 }
 
 void Connection::flush() { stream_.flush(); }
@@ -85,14 +78,12 @@ void Connection::take_assents() {
   if (state_ != State::ready || values_taken_ != 0) return;
   assents_.clear();
   while (!unanswered_.empty()) {
-    const Request& request = unanswered_.front();
+    const Sent& request = unanswered_.front();
     const AssentForm& form = assent_forms_[static_cast<std::size_t>(request.stamp.verb)];
-    if (request.releases > 1) {
-      if (!reader_.skip(all_released(request.releases))) break;
-    } else if (form.bytes.empty() || !reader_.skip(form.bytes)) {
-      break;
-    }
-    for (unsigned left = std::max<unsigned>(request.releases, 1); left > 0; --left) {
+    const std::size_t requests = std::max<std::size_t>(request.releases, 1);
+    const std::string_view yes = requests > 1 ? all_released(requests) : form.bytes;
+    if (yes.empty() || !reader_.skip(yes)) break;
+    for (std::size_t left = requests; left > 0; --left) {
       assents_.push_back({unanswered_.front().stamp, form.reply});
       unanswered_.pop();
     }

@@ -20,6 +20,13 @@
 
 namespace redlock::redis {
 
+/// A request that was sent, and is to be answered.
+struct Sent {
+  core::Stamp stamp{};
+  std::uint8_t releases =
+      0;  ///< one of so many that are one call of Releases; 0: a call of its own
+};
+
 /// Whether the server violated the protocol.
 enum class ProtocolError : std::uint8_t { none, violation };
 
@@ -66,12 +73,15 @@ class Connection final : private uv::StreamListener {
   /// Once; on_ready or on_down follows.
   void open();
 
-  /// Puts a request of `stamp.verb`, encoded in this connection's dialect(), into the outbox; only
-  /// while ready().
-  void send(std::string_view encoded, const core::Stamp& stamp);
-  /// The same for a call of Releases: one answer to as many requests, at least one.
-  void send_releases(std::string_view encoded, std::span<const core::Stamp> stamps);
-  /// How such a call is to be made: in full where the server said that it does not know the script.
+  /// Puts requests, encoded in this connection's dialect(), into the outbox; only while ready(). A
+  /// call of Releases is one request of the server's, and several here: one answer to all of them.
+  void send(std::string_view encoded, std::span<const Sent> requests);
+  void send(std::string_view encoded, const core::Stamp& stamp) {
+    const Sent request{stamp};
+    send(encoded, {&request, 1});
+  }
+  /// How such a call is to be made: in full, once, where the server said that it does not know the
+  /// script.
   [[nodiscard]] core::ScriptForm releases_form() const noexcept { return releases_form_; }
 
   /// Hands the outbox to the kernel, with one system call for all that was sent since the last.
@@ -88,11 +98,6 @@ class Connection final : private uv::StreamListener {
   [[nodiscard]] std::size_t unsent() const noexcept { return stream_.unsent(); }
 
  private:
-  struct Request {
-    core::Stamp stamp{};
-    std::uint8_t releases = 0;  ///< the first of so many that are one call; 0: a call of its own
-  };
-
   void on_open() noexcept override;
   void on_bytes(std::string_view bytes) noexcept override;
   void on_failure(const uv::Failure& failure) noexcept override;
@@ -112,7 +117,7 @@ class Connection final : private uv::StreamListener {
   State state_ = State::fresh;
   Dialect dialect_ = Dialect::classic;
   std::optional<Handshake> handshake_;
-  support::Ring<Request> unanswered_;
+  support::Ring<Sent> unanswered_;
   core::ScriptForm releases_form_ = core::ScriptForm::digest;
   AssentForms assent_forms_{};
   std::vector<core::Assent> assents_;               // kept, so that nothing is allocated

@@ -173,7 +173,8 @@ void Encoder::format(Frame& frame, core::Verb verb, std::string_view resource,
   constexpr std::size_t of_script = 3;
   std::string& bytes = frame.bytes;
   bytes.clear();
-  std::size_t names = 0;
+  std::size_t& names = frame.names;
+  names = 0;
   /// Appends one command that names the resource as its `word`th; answers where it begins.
   const auto append = [&](std::size_t word, std::initializer_list<std::string_view> words) {
     const std::size_t begin = bytes.size();
@@ -390,8 +391,6 @@ void Encoder::format(Frame& frame, core::Verb verb, std::string_view resource,
       break;
     }
   }
-  std::fill(frame.resource_at.begin() + static_cast<std::ptrdiff_t>(names), frame.resource_at.end(),
-            frame.resource_at[0]);
   frame.token_at = token_word != 0 ? find_word(bytes, 0, token_word) : 0;
 }
 
@@ -413,8 +412,8 @@ std::string_view Encoder::encode(core::Verb verb, core::ScriptForm script_form, 
                     frame.dialect == dialect && frame.ttl == ttl &&
                     frame.resource_size == resource.size() && frame.token_size == token.size();
   if (fits) {
-    for (const std::size_t at : frame.resource_at) {
-      std::copy(resource.begin(), resource.end(), frame.bytes.data() + at);
+    for (std::size_t i = 0; i < frame.names; ++i) {
+      std::copy(resource.begin(), resource.end(), frame.bytes.data() + frame.resource_at[i]);
     }
     if (frame.token_at != 0) {
       std::copy(token.begin(), token.end(), frame.bytes.data() + frame.token_at);

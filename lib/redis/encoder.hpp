@@ -89,7 +89,8 @@ class Encoder {
     std::size_t resource_size = 0;
     std::size_t token_size = 0;
     std::size_t number_size = 0;
-    std::array<std::size_t, 5> resource_at{};  // some name it more than once
+    std::size_t names = 0;  // of the resource: some name it more than once
+    std::array<std::size_t, 5> resource_at{};
     std::size_t token_at = 0;
     std::size_t number_at = 0;
   };

@@ -19,7 +19,7 @@ void append_size(std::string& out, char kind, std::size_t size) {
   char* end = std::to_chars(line.data() + 1, line.data() + line.size() - 2, size).ptr;
   *end++ = '\r';
   *end++ = '\n';
-  out.append(line.data(), end);
+  out.append(line.data(), static_cast<std::size_t>(end - line.data()));
 }
 
 void append_word(std::string& out, std::string_view word) {

@@ -63,7 +63,7 @@ void Driver::carry_out(const core::Connect& command) {
 
 void Driver::carry_out(const core::Disconnect& command) {
   Node& node = *nodes_[command.node];
-  send_releases();
+  send_gathered();
   // What was sent in this step still goes: a release behind a SET that was given up.
   if (node.ready()) node.connection().flush();
   node.disconnect(uv::CloseMode::reset);
@@ -76,73 +76,62 @@ void Driver::carry_out(const core::Subscribe& command) {
 
 void Driver::carry_out(const core::Unsubscribe& command) { nodes_[command.node]->unsubscribe(); }
 
-void Driver::carry_out(const core::Send& command) {
-  const core::Claim* claim = engine_.claim(command.stamp.claim);
-  REDLOCK_ASSERT(claim != nullptr);
+redis::Terms Driver::terms_of(const core::Send& command, const core::Claim& claim) {
   redis::Terms terms;
-  terms.more_resources = claim->terms().more_resources;
-  terms.group = claim->terms().group;
-  terms.cooldown = claim->cooldown(stepped_at_);
-  terms.writer_reservation = claim->writer_reservation();
-  terms.permits = claim->terms().permits;
+  terms.more_resources = claim.terms().more_resources;
+  terms.group = claim.terms().group;
+  terms.cooldown = claim.cooldown(stepped_at_);
+  terms.writer_reservation = claim.writer_reservation();
+  terms.permits = claim.terms().permits;
   if (command.stamp.verb == core::Verb::write_audit) terms.name = engine_.settings().name;
   if (command.stamp.verb == core::Verb::break_lock) {
     const core::Settings& settings = engine_.settings();
     keeper_ = core::delay_token(settings.client_id, settings.name);
     terms.name = keeper_.view();
   }
-  if (const core::QueuePlace* place = claim->place_in(command.stamp.verb)) {
+  if (const core::QueuePlace* place = claim.place_in(command.stamp.verb)) {
     terms.client = engine_.client_id().view();
     terms.ticket = place->ticket;
     terms.quiet = place->quiet;
     terms.reserved_for = place->reserved_for;
   }
+  return terms;
+}
+
+std::string_view Driver::encode(const core::Send& command, const core::Claim& claim,
+                                redis::Dialect dialect, const redis::Terms& terms) {
+  return encoders_[static_cast<std::size_t>(dialect)].encode(
+      command.stamp.verb, command.form, dialect, claim.resource(), claim.token(),
+      claim.time_to_ask(command.stamp.verb, stepped_at_),
+      claim.fencing() ? static_cast<std::int64_t>(claim.fencing()->number) : 0, terms);
+}
+
+void Driver::carry_out(const core::Send& command) {
+  const core::Claim* claim = engine_.claim(command.stamp.claim);
+  REDLOCK_ASSERT(claim != nullptr);
+  const redis::Terms terms = terms_of(command, *claim);
+  dirty_ = dirty_ | command.nodes;
   // By token it may be a hold, one of several.
   const bool simple = claim->purpose == core::Claim::Purpose::acquire && terms.none();
+  const core::Duration reserved_for = engine_.reserved_for();
   if (command.stamp.verb == core::Verb::release && command.form == core::ScriptForm::digest &&
       simple) {
-    return gather_release(command, *claim);
+    gathered_.begin(command.nodes, reserved_for);
+    return gathered_.add_release(claim->resource(), claim->token(), command.stamp, reserved_for);
   }
-  send_releases();
+  if (common_dialect_) {
+    gathered_.begin(command.nodes, reserved_for);
+    return gathered_.add(encode(command, *claim, *common_dialect_, terms), command.stamp,
+                         reserved_for);
+  }
+  send_gathered();
   std::array<std::string_view, redis::dialects> encoded{};
   command.nodes.each([&](NodeIndex node) {
     redis::Connection& connection = nodes_[node]->connection();
-    const redis::Dialect form = connection.dialect();
-    const auto which = static_cast<std::size_t>(form);
-    if (encoded[which].empty()) {
-      encoded[which] = encoders_[which].encode(
-          command.stamp.verb, command.form, form, claim->resource(), claim->token(),
-          claim->time_to_ask(command.stamp.verb, stepped_at_),
-          claim->fencing() ? static_cast<std::int64_t>(claim->fencing()->number) : 0, terms);
-    }
-    connection.send(encoded[which], command.stamp);
+    std::string_view& bytes = encoded[static_cast<std::size_t>(connection.dialect())];
+    if (bytes.empty()) bytes = encode(command, *claim, connection.dialect(), terms);
+    connection.send(bytes, command.stamp);
   });
-  dirty_ = dirty_ | command.nodes;
-}
-
-void Driver::gather_release(const core::Send& command, const core::Claim& claim) {
-  if (releases_.full() || command.nodes != releases_for_) send_releases();
-  releases_for_ = command.nodes;
-  releases_.add(claim.resource(), claim.token());
-  release_stamps_.push_back(command.stamp);
-  dirty_ = dirty_ | command.nodes;
-}
-
-void Driver::send_releases() {
-  if (release_stamps_.empty()) return;
-  std::string_view call;
-  core::ScriptForm encoded{};
-  releases_for_.each([&](NodeIndex node) {
-    // It may have gone since.
-    if (!nodes_[node]->ready()) return;
-    redis::Connection& connection = nodes_[node]->connection();
-    const core::ScriptForm form = connection.releases_form();
-    if (call.empty() || form != encoded) call = releases_.encode(form, engine_.reserved_for());
-    encoded = form;
-    connection.send_releases(call, release_stamps_);
-  });
-  releases_.clear();
-  release_stamps_.clear();
 }
 
 void Driver::carry_out(const core::SendUpkeep& command) {
@@ -167,7 +156,7 @@ void Driver::carry_out(const core::KillOld& command) {
 
 void Driver::send_upkeep(const core::Request& request, core::ScriptForm form, std::string_view key,
                          std::int64_t number, const redis::Terms& terms) {
-  send_releases();
+  send_gathered();
   request.nodes.each([&](NodeIndex node) {
     redis::Connection& connection = nodes_[node]->connection();
     connection.send(encoders_[0].encode(request.stamp.verb, form, connection.dialect(), key,
@@ -178,7 +167,7 @@ void Driver::send_upkeep(const core::Request& request, core::ScriptForm form, st
 }
 
 void Driver::send_name(const core::Request& request) {
-  send_releases();
+  send_gathered();
   const core::Settings& settings = engine_.settings();
   const auto kept =
       std::chrono::ceil<std::chrono::milliseconds>(core::name_kept_for(settings.max_ttl));
@@ -193,7 +182,7 @@ void Driver::send_name(const core::Request& request) {
 void Driver::carry_out(const core::SendMarker& command) {
   const NodeIndex node = command.write->node;
   const bool plain = command.stamp.verb == core::Verb::mark_plain;
-  send_releases();
+  send_gathered();
   nodes_[node]->connection().send(
       plain ? redis::marker_transaction(*command.write) : redis::marker_write(*command.write),
       command.stamp);
@@ -228,6 +217,11 @@ void Driver::carry_out(const core::Drained&) { listener_.on_drained(); }
 
 void Driver::on_node_ready(NodeIndex node, const redis::ServerIdentity& identity) noexcept {
   nodes_[node]->reported_down = false;
+  common_dialect_ = identity.dialect;
+  for (const auto& other : nodes_) {
+    const bool same = !other->ready() || other->connection().dialect() == identity.dialect;
+    if (!same) common_dialect_.reset();
+  }
   report(node, NodeEvent::Kind::up, identity.product);
   core::NodeUp event;
   event.node = node;
@@ -309,7 +303,7 @@ void Driver::on_turn() noexcept {
   destroyed_ = nullptr;
   if (!engine_.uncovered().empty()) step(core::TurnEnd{});
   in_turn_end_ = false;
-  send_releases();
+  send_gathered();
   dirty_.each([&](NodeIndex node) {
     if (nodes_[node]->ready()) nodes_[node]->connection().flush();
   });

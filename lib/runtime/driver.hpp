@@ -14,9 +14,9 @@
 
 #include "core/engine.hpp"
 #include "redis/encoder.hpp"
-#include "redis/releases.hpp"
 #include "redlock/metrics.hpp"
 #include "runtime/configuration.hpp"
+#include "runtime/gathered.hpp"
 #include "runtime/kernel_randomness.hpp"
 #include "runtime/node.hpp"
 #include "uv/deadline_timer.hpp"
@@ -115,9 +115,11 @@ class Driver final : private NodeOwner {
   void carry_out(const Outcome& outcome) {
     listener_.on_outcome(stepped_at_, outcome);
   }
-  void gather_release(const core::Send& command, const core::Claim& claim);
-  /// Those that were gathered. Before anything else is sent, so that the order stays.
-  void send_releases();
+  [[nodiscard]] redis::Terms terms_of(const core::Send& command, const core::Claim& claim);
+  [[nodiscard]] std::string_view encode(const core::Send& command, const core::Claim& claim,
+                                        redis::Dialect dialect, const redis::Terms& terms);
+  /// To what follows, what was gathered goes ahead.
+  void send_gathered() { gathered_.send(engine_.reserved_for()); }
   void send_name(const core::Request& request);
   void send_upkeep(const core::Request& request, core::ScriptForm form, std::string_view key,
                    std::int64_t number, const redis::Terms& terms = {});
@@ -132,9 +134,7 @@ class Driver final : private NodeOwner {
   KernelRandomness randomness_;
   core::Engine engine_;
   std::array<redis::Encoder, redis::dialects> encoders_;  // by dialect
-  redis::Releases releases_;                              // gathered, for the same nodes
-  core::NodeSet releases_for_;
-  std::vector<core::Stamp> release_stamps_;
+  std::optional<redis::Dialect> common_dialect_;          // of all that are ready; none: several
   std::vector<core::Command> commands_;
   Token keeper_{};  // of the lock that is being broken
   bool stepping_ = false;
@@ -144,7 +144,8 @@ class Driver final : private NodeOwner {
   std::optional<core::Instant> wanted_;  // by the listener
   bool* destroyed_ = nullptr;  // on the stack of on_turn, for listeners that destroy us there
   core::NodeSet dirty_;
-  std::vector<std::unique_ptr<Node>> nodes_;
+  Gathered::Nodes nodes_;
+  Gathered gathered_{nodes_};
   uv::TurnHook hook_;
   uv::DeadlineTimer timer_;
 };

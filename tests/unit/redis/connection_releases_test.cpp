@@ -32,13 +32,14 @@ class ReleasesToFake : public testing::Test {
   /// `count` releases in one call, with a SET behind it.
   void release(std::uint16_t count) {
     Releases releases;
-    std::vector<Stamp> stamps;
+    std::vector<Sent> requests;
     for (std::uint16_t round = 0; round < count; ++round) {
       releases.add("r" + std::to_string(round), "me");
-      stamps.push_back({.claim = {}, .round = round, .verb = Verb::release});
+      requests.push_back(
+          {{.claim = {}, .round = round, .verb = Verb::release}, static_cast<std::uint8_t>(count)});
     }
-    connection_->send_releases(
-        releases.encode(connection_->releases_form(), std::chrono::milliseconds(20)), stamps);
+    connection_->send(releases.encode(connection_->releases_form(), std::chrono::milliseconds(20)),
+                      requests);
     Encoder encoder;
     connection_->send(encoder.encode(Verb::set, core::ScriptForm::digest, connection_->dialect(),
                                      "r", Token::parse("me").value(), std::chrono::seconds(1), 1),

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/messages.hpp"
+#include "core/node_set.hpp"
+#include "redis/connection.hpp"
+#include "redis/releases.hpp"
+#include "runtime/node.hpp"
+
+namespace redlock::runtime {
+
+/// Requests for the same nodes, in their order: encoded once, and handed to the connections
+/// together. Releases that follow one another are one call of them.
+class Gathered {
+ public:
+  using Nodes = std::vector<std::unique_ptr<Node>>;
+  /// `nodes` outlive it.
+  explicit Gathered(const Nodes& nodes) : nodes_(nodes) {}
+
+  /// What is added from now on is for these. Sends first what was for others.
+  void begin(core::NodeSet nodes, core::Duration reserved_for);
+  void add(std::string_view encoded, const core::Stamp& stamp, core::Duration reserved_for);
+  void add_release(std::string_view resource, std::string_view token, const core::Stamp& stamp,
+                   core::Duration reserved_for);
+
+  /// Hands all of it to the connections. Before anything else is sent, so that the order stays. For
+  /// `reserved_for` see redis::Releases.
+  void send(core::Duration reserved_for);
+
+ private:
+  void close_call(core::Duration reserved_for);
+  void hand_over();
+
+  const Nodes& nodes_;
+  core::NodeSet for_;
+  std::string bytes_;
+  std::vector<redis::Sent> requests_;  // in bytes_
+  redis::Releases releases_;           // behind them
+  std::vector<redis::Sent> of_releases_;
+};
+
+}  // namespace redlock::runtime
