@@ -131,7 +131,7 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
     std::uint32_t index = 0;
     std::uint32_t generation = 0;
     bool live = false;
-    core::PoolIndexPlace by_request;
+    core::PoolIndexPlace<> by_request;
     std::string resource;
     AnyDone done;
     LeaseCallbacks callbacks;
