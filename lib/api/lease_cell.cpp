@@ -33,11 +33,10 @@ LeaseCell::LeaseCell(std::shared_ptr<ClientCore> core, const core::Acquired& gra
   keep_report(claim.round, granted.elapsed, validity);
   if (claim.fencing() != nullptr) fencing_ = FencingToken(claim.fencing()->number);
   const std::vector<std::string>& more = claim.terms().more_resources;
-  if (callbacks.none() && more.empty() && !observed) return;
-  Extra& extra = this->extra();
-  extra.callbacks = std::move(callbacks);
-  extra.call = granted.request;
-  extra.more_resources = more;
+  if (observed) on_demand().call = granted.request;
+  if (callbacks.none() && more.empty()) return;
+  extra().callbacks = std::move(callbacks);
+  extra().more_resources = more;
 }
 
 void LeaseCell::keep_report(const core::Round& round, core::Duration elapsed,
@@ -115,8 +114,8 @@ LeaseCell::Extra* LeaseCell::find_extra() const noexcept {
 }
 
 core::CallId LeaseCell::call() const noexcept {
-  const Extra* const extra = find_extra();
-  return extra != nullptr ? extra->call : core::CallId::none;
+  const OnDemand* const made = on_demand_.load(std::memory_order_acquire);
+  return made != nullptr ? made->call : core::CallId::none;
 }
 
 std::vector<std::string> LeaseCell::more_resources() const {

@@ -114,17 +114,16 @@ class LeaseCell {
   /// Most leases have none of it.
   struct Extra {
     LeaseCallbacks callbacks;
-    core::CallId call = core::CallId::none;
     std::vector<std::string> more_resources;
     std::mutex lost_mutex;
     std::optional<std::stop_source> lost_source;  ///< guarded by lost_mutex
     std::optional<RoundReport> granting_round;    ///< where the cell has no room for it
   };
-  /// Both are made once, and kept.
   struct OnDemand {
     ~OnDemand();
-    std::atomic<const Words*> words{nullptr};  ///< owned
-    std::atomic<Extra*> extra{nullptr};        ///< owned
+    core::CallId call = core::CallId::none;    ///< for the observer
+    std::atomic<const Words*> words{nullptr};  ///< both owned; made once, and kept
+    std::atomic<Extra*> extra{nullptr};
   };
   void keep_report(const core::Round& round, core::Duration elapsed, core::Duration validity);
   [[nodiscard]] const Words& words() const noexcept;
