@@ -766,8 +766,8 @@ REDLOCK_C_EXPORT void redlock_mutex_free(redlock_mutex* mutex);
 /// would_block, invalid_argument, limit_reached.
 REDLOCK_C_EXPORT redlock_status redlock_mutex_lock(redlock_mutex* mutex, const redlock_stop* stop,
                                                    redlock_error** error);
-/// Waits for at most `wait_ns`; 0 asks once. Errors: held (not obtained in time, for whatever
-/// reason), closed, forked, would_block, invalid_argument, limit_reached.
+/// Waits for at most `wait_ns`: 0 asks once, REDLOCK_FOREVER waits out outages. Errors: as
+/// redlock_acquire, but never cancelled; held also where another thread of this process holds it.
 REDLOCK_C_EXPORT redlock_status redlock_mutex_try_lock(redlock_mutex* mutex, int64_t wait_ns,
                                                        redlock_error** error);
 /// Passes the lease on to a thread of this process that waits, or releases it without waiting.

@@ -4,11 +4,13 @@
 
 #include <chrono>
 #include <memory>
+#include <mutex>
 #include <stop_token>
 
 #include "redlock/client.hpp"
 #include "redlock/export.hpp"
 #include "redlock/lease.hpp"
+#include "redlock/result.hpp"
 #include "redlock/target.hpp"
 
 namespace redlock {
@@ -55,7 +57,7 @@ class REDLOCK_EXPORT Mutex {
   /// As `lock`. Returns false once `stop` is requested.
   [[nodiscard]] bool lock(const std::stop_token& stop);
 
-  /// Asks once. False: not held, for whatever reason. Throws as `lock`.
+  /// Asks once. False: not held, for whatever reason: see `try_acquire_for`. Throws as `lock`.
   [[nodiscard]] bool try_lock();
 
   /// Returns false only after the time has passed. Throws as `lock`.
@@ -67,6 +69,15 @@ class REDLOCK_EXPORT Mutex {
   [[nodiscard]] bool try_lock_until(const std::chrono::time_point<Clock, Duration>& deadline) {
     return try_lock_within(time_left(deadline));
   }
+
+  /// Waits for at most `wait`, and says why where it is not held then: zero or less asks once,
+  /// `forever` waits out outages. Never throws. Errors: as `Client::try_acquire_for`; held also
+  /// where another thread of this process holds it.
+  ///
+  ///     auto lock = mutex.try_acquire_for(5s);   // a Result of std::unique_lock
+  ///     if (!lock) return lock.error();
+  [[nodiscard]] Result<std::unique_lock<Mutex>> try_acquire_for(std::chrono::nanoseconds wait,
+                                                                const std::stop_token& stop = {});
 
   /// Passes the lease on to a thread of this process that waits, or releases it without waiting for
   /// the answers. Unlocking a lock that was lost is harmless.
@@ -102,7 +113,9 @@ class REDLOCK_EXPORT Mutex {
     return std::chrono::ceil<std::chrono::nanoseconds>(wait);
   }
   [[nodiscard]] bool try_lock_within(std::chrono::nanoseconds wait);
-  [[nodiscard]] bool obtain(std::chrono::nanoseconds wait, const std::stop_token& stop);
+  /// Fills in `why` it is not held. Without, it throws.
+  [[nodiscard]] bool obtain(std::chrono::nanoseconds wait, const std::stop_token& stop,
+                            Error* why = nullptr);
   /// There may always be others that wait: readers of this process wait at the nodes.
   void hide_others() noexcept;
 

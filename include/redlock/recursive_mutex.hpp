@@ -5,12 +5,14 @@
 #include <chrono>
 #include <cstddef>
 #include <memory>
+#include <mutex>
 #include <stop_token>
 
 #include "redlock/client.hpp"
 #include "redlock/export.hpp"
 #include "redlock/lease.hpp"
 #include "redlock/mutex.hpp"
+#include "redlock/result.hpp"
 #include "redlock/target.hpp"
 
 namespace redlock {
@@ -44,6 +46,8 @@ class REDLOCK_EXPORT RecursiveMutex {
   [[nodiscard]] bool try_lock_until(const std::chrono::time_point<Clock, Duration>& deadline) {
     return re_enter() || entered(mutex().try_lock_until(deadline));
   }
+  [[nodiscard]] Result<std::unique_lock<RecursiveMutex>> try_acquire_for(
+      std::chrono::nanoseconds wait, const std::stop_token& stop = {});
   void unlock() noexcept;
 
   /// How many times the calling thread has locked it.

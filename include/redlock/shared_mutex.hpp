@@ -4,12 +4,15 @@
 
 #include <chrono>
 #include <memory>
+#include <mutex>
+#include <shared_mutex>
 #include <stop_token>
 #include <string>
 
 #include "redlock/client.hpp"
 #include "redlock/export.hpp"
 #include "redlock/mutex.hpp"
+#include "redlock/result.hpp"
 
 namespace redlock {
 
@@ -53,6 +56,8 @@ class REDLOCK_EXPORT SharedMutex {
   [[nodiscard]] bool try_lock_until(const std::chrono::time_point<Clock, Duration>& deadline) {
     return try_lock_within(Mutex::time_left(deadline));
   }
+  [[nodiscard]] Result<std::unique_lock<SharedMutex>> try_acquire_for(
+      std::chrono::nanoseconds wait, const std::stop_token& stop = {});
   void unlock() noexcept;
 
   /// As a reader, in the same way.
@@ -68,6 +73,8 @@ class REDLOCK_EXPORT SharedMutex {
       const std::chrono::time_point<Clock, Duration>& deadline) {
     return try_lock_shared_within(Mutex::time_left(deadline));
   }
+  [[nodiscard]] Result<std::shared_lock<SharedMutex>> try_acquire_shared_for(
+      std::chrono::nanoseconds wait, const std::stop_token& stop = {});
   /// Releases the calling thread's hold without waiting for the answers.
   void unlock_shared() noexcept;
 

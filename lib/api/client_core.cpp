@@ -26,7 +26,7 @@ void abandon(std::shared_ptr<ClientCore> core) {
 
 ClientCore::ClientCore(Key, runtime::Configuration configuration)
     : configuration_(std::move(configuration)),
-      urls_(std::make_shared<const std::vector<std::string>>(configuration_.settings.nodes)),
+      urls_{std::make_shared<const std::vector<std::string>>(configuration_.settings.nodes)},
       fork_generation_(support::fork_generation()) {}
 
 ClientCore::~ClientCore() = default;

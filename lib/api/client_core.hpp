@@ -5,6 +5,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <forward_list>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -119,8 +120,9 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
     return {fenced_in_one_round_.load(std::memory_order_relaxed),
             fenced_in_more_rounds_.load(std::memory_order_relaxed)};
   }
-  /// Of all nodes that are known by now. On the loop only; what it refers to stays as it is.
-  [[nodiscard]] const runtime::Urls& urls() const noexcept { return urls_; }
+  /// Of all nodes that are known by now. On the loop only; what it refers to stays as it is, and
+  /// lives as long as this.
+  [[nodiscard]] const runtime::Urls& urls() const noexcept { return urls_.front(); }
 
  private:
   using AnyDone =
@@ -131,7 +133,7 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
     std::uint32_t index = 0;
     std::uint32_t generation = 0;
     bool live = false;
-    core::PoolIndexPlace by_request;
+    core::PoolIndexPlace<> by_request;
     std::string resource;
     AnyDone done;
     LeaseCallbacks callbacks;
@@ -271,7 +273,7 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
   [[nodiscard]] static HoldObservation observation_of(const LeaseCell& cell);
 
   runtime::Configuration configuration_;
-  runtime::Urls urls_;
+  std::forward_list<runtime::Urls> urls_;  // the newest first; one for each node that was learned
   const std::uint64_t fork_generation_;
   std::atomic<std::uint64_t> next_request_{1};
   std::atomic<std::uint64_t> fenced_in_one_round_{0};

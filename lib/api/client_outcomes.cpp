@@ -34,9 +34,9 @@ void ClientCore::on_outcome(core::Instant now, const core::Acquired& outcome) no
   Pending* call = find(outcome.request);
   REDLOCK_ASSERT(call != nullptr);
   const core::Claim* claim = driver_->engine().claim(outcome.claim);
-  auto cell =
-      std::make_shared<LeaseCell>(shared_from_this(), outcome, *claim, outcome.valid_until - now,
-                                  std::exchange(call->callbacks, {}));
+  auto cell = std::make_shared<LeaseCell>(
+      shared_from_this(), outcome, *claim, outcome.valid_until - now,
+      std::exchange(call->callbacks, {}), configuration_.observer != nullptr);
   if (claim->fencing()) {
     auto& counter = claim->fencing()->rounds == 1 ? fenced_in_one_round_ : fenced_in_more_rounds_;
     counter.fetch_add(1, std::memory_order_relaxed);
@@ -151,9 +151,9 @@ void ClientCore::on_outcome(core::Instant /*now*/, const core::AtRisk& outcome) 
 void ClientCore::on_node_event(NodeEvent event) noexcept {
   if (event.kind == NodeEvent::Kind::learned) {
     // Reports refer to the names of their own time.
-    std::vector<std::string> urls = *urls_;
-    urls.push_back(event.url);
-    urls_ = std::make_shared<const std::vector<std::string>>(std::move(urls));
+    std::vector<std::string> known = *urls();
+    known.push_back(event.url);
+    urls_.push_front(std::make_shared<const std::vector<std::string>>(std::move(known)));
   }
   if (configuration_.on_node_event) completions_.emplace_back(std::move(event));
 }

@@ -25,15 +25,15 @@ T& make_once(std::atomic<T*>& where, std::unique_ptr<T> what) {
 
 LeaseCell::LeaseCell(std::shared_ptr<ClientCore> core, const core::Acquired& granted,
                      const core::Claim& claim, std::chrono::nanoseconds validity,
-                     LeaseCallbacks callbacks)
+                     LeaseCallbacks callbacks, bool observed)
     : core_(std::move(core)),
       claim_(claim.id()),
-      call_(granted.request),
       label_(claim.label),
       valid_until_(granted.valid_until.time_since_epoch().count()) {
   keep_report(claim.round, granted.elapsed, validity);
   if (claim.fencing() != nullptr) fencing_ = FencingToken(claim.fencing()->number);
   const std::vector<std::string>& more = claim.terms().more_resources;
+  if (observed) on_demand().call = granted.request;
   if (callbacks.none() && more.empty()) return;
   extra().callbacks = std::move(callbacks);
   extra().more_resources = more;
@@ -42,42 +42,51 @@ LeaseCell::LeaseCell(std::shared_ptr<ClientCore> core, const core::Acquired& gra
 void LeaseCell::keep_report(const core::Round& round, core::Duration elapsed,
                             core::Duration validity) {
   const bool none_refused = (round.granted() | round.pending()).size() == round.nodes();
-  if (!none_refused || round.nodes() > Granted::most_nodes) {
+  if (!none_refused || round.nodes() > most_nodes) {
     extra().granting_round = runtime::report_round(round, core_->urls(), elapsed, validity);
     return;
   }
-  granted_ = {core_->urls(),
-              round.ttl(),
-              elapsed,
-              std::max(validity, core::Duration::zero()),
-              {},
-              round.granted(),
-              static_cast<std::uint8_t>(round.nodes()),
-              static_cast<std::uint8_t>(round.quorum())};
+  urls_ = &core_->urls();
+  ttl_ = round.ttl();
+  elapsed_ = elapsed;
+  validity_ = std::max(validity, core::Duration::zero());
+  nodes_ = static_cast<std::uint8_t>(round.nodes());
+  quorum_ = static_cast<std::uint8_t>(round.quorum());
+  round_trips_.fill(-1);
   round.granted().each([&](core::NodeIndex node) {
-    granted_.round_trips[node] = static_cast<float>(round.round_trip(node).count());
+    round_trips_[node] = static_cast<float>(round.round_trip(node).count());
   });
 }
 
 RoundReport LeaseCell::report() const {
-  if (!granted_.urls) return *extra().granting_round;
+  if (urls_ == nullptr) return *extra().granting_round;
   RoundReport report;
-  report.quorum = granted_.quorum;
-  report.ttl = granted_.ttl;
-  report.elapsed = granted_.elapsed;
-  report.validity = granted_.validity;
-  NodeReports::Plain plain{granted_.urls, granted_.nodes, granted_.granted};
-  for (std::size_t node = 0; node < granted_.nodes; ++node) {
-    plain.round_trips[node] =
-        core::Duration(static_cast<core::Duration::rep>(granted_.round_trips[node]));
+  report.quorum = quorum_;
+  report.ttl = ttl_;
+  report.elapsed = elapsed_;
+  report.validity = validity_;
+  NodeReports::Plain plain{*urls_, nodes_, {}};
+  for (core::NodeIndex node = 0; node < nodes_; ++node) {
+    if (round_trips_[node] < 0) continue;
+    plain.granted.add(node);
+    plain.round_trips[node] = core::Duration(static_cast<core::Duration::rep>(round_trips_[node]));
   }
   report.nodes = NodeReports(std::move(plain));
   return report;
 }
 
+LeaseCell::OnDemand::~OnDemand() {
+  const std::unique_ptr<const Words> made_words(words.load(std::memory_order_relaxed));
+  const std::unique_ptr<Extra> made_extra(extra.load(std::memory_order_relaxed));
+}
+
 LeaseCell::~LeaseCell() {
-  const std::unique_ptr<const Words> words(words_.load(std::memory_order_relaxed));
-  const std::unique_ptr<Extra> extra(extra_.load(std::memory_order_relaxed));
+  const std::unique_ptr<OnDemand> made(on_demand_.load(std::memory_order_relaxed));
+}
+
+LeaseCell::OnDemand& LeaseCell::on_demand() const {
+  if (OnDemand* made = on_demand_.load(std::memory_order_acquire)) return *made;
+  return make_once(on_demand_, std::make_unique<OnDemand>());
 }
 
 std::unique_ptr<const LeaseCell::Words> LeaseCell::make_words() const {
@@ -88,27 +97,39 @@ std::unique_ptr<const LeaseCell::Words> LeaseCell::make_words() const {
 }
 
 const LeaseCell::Words& LeaseCell::words() const noexcept {
-  if (const Words* made = words_.load(std::memory_order_acquire)) return *made;
-  return make_once(words_, make_words());
+  OnDemand& where = on_demand();
+  if (const Words* made = where.words.load(std::memory_order_acquire)) return *made;
+  return make_once(where.words, make_words());
 }
 
 LeaseCell::Extra& LeaseCell::extra() const {
-  if (Extra* made = extra_.load(std::memory_order_acquire)) return *made;
-  return make_once(extra_, std::make_unique<Extra>());
+  OnDemand& where = on_demand();
+  if (Extra* made = where.extra.load(std::memory_order_acquire)) return *made;
+  return make_once(where.extra, std::make_unique<Extra>());
+}
+
+LeaseCell::Extra* LeaseCell::find_extra() const noexcept {
+  const OnDemand* const made = on_demand_.load(std::memory_order_acquire);
+  return made != nullptr ? made->extra.load(std::memory_order_acquire) : nullptr;
+}
+
+core::CallId LeaseCell::call() const noexcept {
+  const OnDemand* const made = on_demand_.load(std::memory_order_acquire);
+  return made != nullptr ? made->call : core::CallId::none;
 }
 
 std::vector<std::string> LeaseCell::more_resources() const {
-  const Extra* const extra = extra_.load(std::memory_order_acquire);
+  const Extra* const extra = find_extra();
   return extra != nullptr ? extra->more_resources : std::vector<std::string>();
 }
 
 bool LeaseCell::wants_warnings() const noexcept {
-  const Extra* const extra = extra_.load(std::memory_order_acquire);
+  const Extra* const extra = find_extra();
   return extra != nullptr && extra->callbacks.on_at_risk != nullptr;
 }
 
 LeaseCallbacks LeaseCell::take_callbacks() noexcept {
-  Extra* const extra = extra_.load(std::memory_order_acquire);
+  Extra* const extra = find_extra();
   return extra != nullptr ? std::exchange(extra->callbacks, {}) : LeaseCallbacks();
 }
 

@@ -37,7 +37,8 @@ struct LeaseCallbacks {
 class LeaseCell {
  public:
   LeaseCell(std::shared_ptr<ClientCore> core, const core::Acquired& granted,
-            const core::Claim& claim, std::chrono::nanoseconds validity, LeaseCallbacks callbacks);
+            const core::Claim& claim, std::chrono::nanoseconds validity, LeaseCallbacks callbacks,
+            bool observed);
   LeaseCell(const LeaseCell&) = delete;
   LeaseCell& operator=(const LeaseCell&) = delete;
   ~LeaseCell();
@@ -56,8 +57,8 @@ class LeaseCell {
   [[nodiscard]] ClientCore& core() noexcept { return *core_; }
   [[nodiscard]] const std::shared_ptr<ClientCore>& shared_core() noexcept { return core_; }
   [[nodiscard]] core::ClaimId claim() const noexcept { return claim_; }
-  /// That acquired it.
-  [[nodiscard]] core::CallId call() const noexcept { return call_; }
+  /// That acquired it, where it is observed.
+  [[nodiscard]] core::CallId call() const noexcept;
   [[nodiscard]] const support::Label& label() const noexcept { return label_; }
   [[nodiscard]] const std::string& resource() const noexcept { return words().resource; }
   [[nodiscard]] std::vector<std::string> more_resources() const;
@@ -116,36 +117,42 @@ class LeaseCell {
     std::vector<std::string> more_resources;
     std::mutex lost_mutex;
     std::optional<std::stop_source> lost_source;  ///< guarded by lost_mutex
-    std::optional<RoundReport> granting_round;    ///< where it does not fit into Granted
+    std::optional<RoundReport> granting_round;    ///< where the cell has no room for it
   };
-  /// The granting round of a few nodes, of which none refused.
-  struct Granted {
-    static constexpr std::size_t most_nodes = 7;
-    runtime::Urls urls;  ///< none: it is in Extra
-    core::Duration ttl{};
-    core::Duration elapsed{};
-    core::Duration validity{};
-    std::array<float, most_nodes> round_trips{};  ///< in nanoseconds, as NodeReports has them
-    core::NodeSet granted;
-    std::uint8_t nodes = 0;
-    std::uint8_t quorum = 0;
+  struct OnDemand {
+    ~OnDemand();
+    core::CallId call = core::CallId::none;    ///< for the observer
+    std::atomic<const Words*> words{nullptr};  ///< both owned; made once, and kept
+    std::atomic<Extra*> extra{nullptr};
   };
   void keep_report(const core::Round& round, core::Duration elapsed, core::Duration validity);
   [[nodiscard]] const Words& words() const noexcept;
   [[nodiscard]] std::unique_ptr<const Words> make_words() const;
+  [[nodiscard]] OnDemand& on_demand() const;
   [[nodiscard]] Extra& extra() const;
+  /// Null: nobody has asked for any.
+  [[nodiscard]] Extra* find_extra() const noexcept;
 
   std::shared_ptr<ClientCore> core_;
   core::ClaimId claim_;
-  core::CallId call_;
   support::Label label_;
   FencingToken fencing_;  // zero: none
   std::atomic<std::chrono::nanoseconds::rep> valid_until_;
+  mutable std::atomic<OnDemand*> on_demand_{nullptr};  // owned; made once, and kept
+
+  // The granting round of a few nodes, of which none refused.
+  static constexpr std::size_t most_nodes = 7;
+  const runtime::Urls* urls_ = nullptr;  // none: the round is in Extra
+  core::Duration ttl_{};
+  core::Duration elapsed_{};
+  core::Duration validity_{};
+  // In nanoseconds, as NodeReports has them; negative: the node had not answered.
+  std::array<float, most_nodes> round_trips_{};
+  std::uint8_t nodes_ = 0;
+  std::uint8_t quorum_ = 0;
+
   std::atomic<State> state_{State::live};
   std::atomic<core::OtherClients> others_{core::OtherClients::unknown};
-  mutable std::atomic<const Words*> words_{nullptr};  // both owned; made once, and kept
-  mutable std::atomic<Extra*> extra_{nullptr};
-  Granted granted_;
 };
 
 }  // namespace redlock::api

@@ -11,6 +11,7 @@
 #include "api/mutex_lease.hpp"
 #include "core/cohort.hpp"
 #include "runtime/boot_time.hpp"
+#include "runtime/explain.hpp"
 #include "support/fork_guard.hpp"
 
 namespace redlock {
@@ -38,9 +39,12 @@ bool helped_by_waiting(Errc code) {
 
 }  // namespace
 
-void api::raise_unless_waiting_helps(const Error& error) {
-  if (helped_by_waiting(error.code)) return;
-  throw std::system_error(error.code, error.message);
+void api::explain_or_throw(Error&& error, Error* why) {
+  if (why != nullptr) {
+    *why = std::move(error);
+  } else if (!helped_by_waiting(error.code)) {
+    throw std::system_error(error.code, error.message);
+  }
 }
 
 struct Mutex::State {
@@ -58,6 +62,7 @@ struct Mutex::State {
   [[nodiscard]] Entered take_passed_lease(std::unique_lock<std::mutex>& lock);
   [[nodiscard]] bool queue(std::unique_lock<std::mutex>& lock, std::chrono::nanoseconds wait,
                            const std::stop_token& stop);
+  [[nodiscard]] Error not_entered(const std::stop_token& stop) const;
   void keep(Lease&& granted);
   void leave() noexcept;
   void release(std::unique_lock<std::mutex>& lock) noexcept;
@@ -130,6 +135,13 @@ Mutex::State::Entered Mutex::State::enter(std::chrono::nanoseconds wait,
   return Entered::no;
 }
 
+Error Mutex::State::not_entered(const std::stop_token& stop) const {
+  const Errc code = stop.stop_requested() ? Errc::cancelled : Errc::held;
+  Error error = runtime::explain(code, target.resource(), {});
+  if (code == Errc::held) error.message += ": by another thread of this process";
+  return error;
+}
+
 Mutex::State::Entered Mutex::State::take_passed_lease(std::unique_lock<std::mutex>& lock) {
   const auto seen = look_at_lease();
   if (!cohort.takes(seen, runtime::boot_now())) {
@@ -177,11 +189,15 @@ void Mutex::State::leave() noexcept {
   wake(cohort.leave(now));
 }
 
-bool Mutex::obtain(std::chrono::nanoseconds wait, const std::stop_token& stop) {
+bool Mutex::obtain(std::chrono::nanoseconds wait, const std::stop_token& stop, Error* why) {
   const bool bounded = wait != forever;
   const auto began = bounded ? BootClock::now() : BootClock::time_point{};
   const auto entered = state_->enter(wait, stop);
-  if (entered != State::Entered::to_acquire) return entered == State::Entered::with_lease;
+  if (entered == State::Entered::with_lease) return true;
+  if (entered == State::Entered::no) {
+    if (why != nullptr) *why = state_->not_entered(stop);
+    return false;
+  }
   const auto left = bounded ? wait - (BootClock::now() - began) : forever;
   auto lease = state_->client.try_acquire_for(state_->target, left,
                                               api::acquire_options(state_->options), stop);
@@ -190,8 +206,15 @@ bool Mutex::obtain(std::chrono::nanoseconds wait, const std::stop_token& stop) {
     return true;
   }
   state_->leave();
-  api::raise_unless_waiting_helps(lease.error());
+  api::explain_or_throw(std::move(lease).error(), why);
   return false;
+}
+
+Result<std::unique_lock<Mutex>> Mutex::try_acquire_for(std::chrono::nanoseconds wait,
+                                                       const std::stop_token& stop) {
+  Error why;
+  if (!obtain(wait, stop, &why)) return why;
+  return std::unique_lock(*this, std::adopt_lock);
 }
 
 void Mutex::lock() { static_cast<void>(obtain(forever, {})); }

@@ -4,8 +4,8 @@
 
 namespace redlock::api {
 
-/// The mutex-like classes throw std::system_error where waiting cannot help: an invalid argument, a
-/// closed or forked client. Every other error is a lock that was not obtained.
-void raise_unless_waiting_helps(const Error& error);
+/// Fills in why a lock was not obtained. With nowhere to put that, it throws std::system_error
+/// where waiting cannot help: an invalid argument, a closed or forked client.
+void explain_or_throw(Error&& error, Error* why);
 
 }  // namespace redlock::api

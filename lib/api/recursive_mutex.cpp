@@ -51,6 +51,17 @@ bool RecursiveMutex::lock(const std::stop_token& stop) {
 
 bool RecursiveMutex::try_lock() { return re_enter() || entered(mutex().try_lock()); }
 
+Result<std::unique_lock<RecursiveMutex>> RecursiveMutex::try_acquire_for(
+    std::chrono::nanoseconds wait, const std::stop_token& stop) {
+  if (!re_enter()) {
+    auto locked = mutex().try_acquire_for(wait, stop);
+    if (!locked) return std::move(locked).error();
+    static_cast<void>(locked->release());  // unlock() does it
+    static_cast<void>(entered(true));
+  }
+  return std::unique_lock(*this, std::adopt_lock);
+}
+
 void RecursiveMutex::unlock() noexcept {
   if (!state_->is_owner()) return;
   if (--state_->count > 0) return;

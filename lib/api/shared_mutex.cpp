@@ -26,7 +26,8 @@ struct SharedMutex::State {
   [[nodiscard]] bool is_writer() const noexcept {
     return writing.load(std::memory_order_relaxed) == std::this_thread::get_id();
   }
-  [[nodiscard]] bool obtain_shared(std::chrono::nanoseconds wait, const std::stop_token& stop);
+  [[nodiscard]] bool obtain_shared(std::chrono::nanoseconds wait, const std::stop_token& stop,
+                                   Error* why = nullptr);
 
   Client& client;
   const Target readers_target;
@@ -63,13 +64,21 @@ void SharedMutex::unlock() noexcept {
   state_->writer.unlock();
 }
 
-bool SharedMutex::State::obtain_shared(std::chrono::nanoseconds wait, const std::stop_token& stop) {
+Result<std::unique_lock<SharedMutex>> SharedMutex::try_acquire_for(std::chrono::nanoseconds wait,
+                                                                   const std::stop_token& stop) {
+  Error why;
+  if (!state_->became_writer(state_->writer.obtain(wait, stop, &why))) return why;
+  return std::unique_lock(*this, std::adopt_lock);
+}
+
+bool SharedMutex::State::obtain_shared(std::chrono::nanoseconds wait, const std::stop_token& stop,
+                                       Error* why) {
   AcquireOptions terms;
   terms.ttl = options.shared_ttl;
   terms.renewal = options.renewal;
   auto lease = client.try_acquire_for(readers_target, wait, std::move(terms), stop);
   if (!lease) {
-    api::raise_unless_waiting_helps(lease.error());
+    api::explain_or_throw(std::move(lease).error(), why);
     return false;
   }
   const std::lock_guard lock(mutex);
@@ -89,6 +98,13 @@ bool SharedMutex::try_lock_shared() {
 
 bool SharedMutex::try_lock_shared_within(std::chrono::nanoseconds wait) {
   return state_->obtain_shared(wait, {});
+}
+
+Result<std::shared_lock<SharedMutex>> SharedMutex::try_acquire_shared_for(
+    std::chrono::nanoseconds wait, const std::stop_token& stop) {
+  Error why;
+  if (!state_->obtain_shared(wait, stop, &why)) return why;
+  return std::shared_lock(*this, std::adopt_lock);
 }
 
 void SharedMutex::unlock_shared() noexcept {

@@ -143,7 +143,7 @@ struct Claim {
   std::unique_ptr<Work> work;
 
   support::Label label;
-  PoolIndexPlace by_token;
+  PoolIndexPlace<std::uint32_t> by_token;
 
   [[nodiscard]] ClaimId id() const noexcept { return {index, generation}; }
 
@@ -172,6 +172,11 @@ struct Claim {
   [[nodiscard]] Lease& lease() noexcept {
     REDLOCK_ASSERT(phase == Phase::held);
     return lease_;
+  }
+  /// Of a lease, to another instant.
+  void move_deadline(Instant to) noexcept {
+    valid_until = to;
+    lease().renewal.deadline_moved();
   }
   /// Null: no fencing token was asked for.
   [[nodiscard]] Fencing* fencing() noexcept { return is_fenced ? &special_->fencing : nullptr; }

@@ -74,7 +74,7 @@ void Engine::step_forward(NodeIndex node, Duration step) {
     Claim::Lease& lease = claim.lease();
     const Instant until = lease.basis.deadline(marks, lease.basis.votes_needed);
     if (until >= claim.valid_until) return;
-    claim.valid_until = until;
+    claim.move_deadline(until);
     lease.renewal.hurry(now_);
     outbox_.emit(Extended{CallId::none, claim.id(), &claim.round, Duration::zero(), until});
     retime(claim);

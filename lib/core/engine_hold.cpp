@@ -93,7 +93,7 @@ void Engine::extend_won(Claim& claim, const ValidityBasis& basis, Instant deadli
     Claim::Lease& lease = claim.lease();
     if (deadline > claim.valid_until) {
       lease.basis = basis;
-      claim.valid_until = deadline;
+      claim.move_deadline(deadline);
     }
     if (claim.work->requests.empty()) {
       lease.renewal.succeeded(claim.round.start());
@@ -169,7 +169,7 @@ void Engine::lose(Claim& claim) {
 void Engine::warn(Claim& claim) {
   const auto at = claim.lease().renewal.warn_at(claim.valid_until);
   if (!at || now_ < *at) return;
-  claim.lease().renewal.warned(claim.valid_until);
+  claim.lease().renewal.warned();
   outbox_.emit(AtRisk{claim.id()});
 }
 

@@ -15,12 +15,11 @@ constexpr Duration longest_gathering = std::chrono::milliseconds(8);
 }  // namespace
 
 void Renewal::begin(const std::optional<Acquire::Renewal>& limits, Instant acquired, Duration ttl) {
-  wanted_ = limited_ = limits.has_value();
-  warns_ = wanted_;
+  wanted_ = limited_ = warns_ = limits.has_value();
   due_ = never;
-  if (!wanted_) return;
+  if (!limits) return;
   ttl_ = ttl;
-  left_ = limits->max_renewals;
+  left_ = std::min(limits->max_renewals, most_renewals) & most_renewals;  // fits: -Wconversion
   hold_until_ = later(acquired, limits->max_hold);
   if (left_ > 0) due_ = later(acquired, ttl / 3);
 }
@@ -47,7 +46,7 @@ std::optional<Duration> Renewal::ask(Instant now, Instant valid_until) noexcept 
 }
 
 std::optional<Instant> Renewal::warn_at(Instant valid_until) const noexcept {
-  if (!warns_ || warned_of_ == valid_until) return std::nullopt;
+  if (!warns_ || warned_) return std::nullopt;
   return later(valid_until, -(ttl_ / 3));
 }
 

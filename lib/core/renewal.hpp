@@ -36,7 +36,8 @@ class Renewal {
   /// When the holder is to be warned that the deadline comes near: with a third of the TTL left,
   /// when a renewal has failed for as long, or none is to come any more. Once for each deadline.
   [[nodiscard]] std::optional<Instant> warn_at(Instant valid_until) const noexcept;
-  void warned(Instant valid_until) noexcept { warned_of_ = valid_until; }
+  void warned() noexcept { warned_ = true; }
+  void deadline_moved() noexcept { warned_ = false; }
 
   void succeeded(Instant round_start) noexcept;
   /// An extend by hand counts as a renewal, and does the work of the next one as far as it raised
@@ -56,14 +57,16 @@ class Renewal {
 
   static constexpr Instant never = Instant::max();
 
-  bool wanted_ = false;
-  bool warns_ = false;
-  bool limited_ = false;
+  // One word, because a million leases have it.
+  static constexpr std::uint64_t most_renewals = (std::uint64_t{1} << 60U) - 1;
+  std::uint64_t left_ : 60 = 0;
+  bool wanted_ : 1 = false;
+  bool warns_ : 1 = false;
+  bool limited_ : 1 = false;
+  bool warned_ : 1 = false;  // of this deadline
   Duration ttl_{};
-  std::uint64_t left_ = 0;
   Instant hold_until_{};
   Instant due_ = never;
-  Instant warned_of_ = Instant::min();  // none: that is no deadline
 };
 
 }  // namespace redlock::core

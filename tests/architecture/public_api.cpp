@@ -95,7 +95,8 @@ bool use_everything(Client& client, const Result<Lease>& lease, Mutex& mutex) {
   options.observer = std::make_shared<Silent>();
   return options.observer && client.try_acquire(permit("encoders", 4)).has_value() &&
          code == Errc::held && name.value_or("none").empty() &&
-         mutex.try_lock_for(std::chrono::seconds(1));
+         mutex.try_lock_for(std::chrono::seconds(1)) &&
+         mutex.try_acquire_for(std::chrono::seconds(1))->owns_lock();
 }
 
 }  // namespace redlock

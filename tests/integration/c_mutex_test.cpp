@@ -78,7 +78,7 @@ TEST_F(CMutexes, ThreadsLockTryAndUnlock) {
   std::thread other([&] {
     redlock_error* error = nullptr;
     EXPECT_EQ(redlock_mutex_try_lock(mutex.get(), 0, &error), REDLOCK_HELD);
-    EXPECT_STREQ(error->message, "the mutex was not obtained in time");
+    EXPECT_THAT(error->message, testing::EndsWith("by another thread of this process"));
     redlock_error_free(error);
     EXPECT_EQ(redlock_mutex_lock(mutex.get(), stop.get(), nullptr), REDLOCK_CANCELLED);
   });
@@ -88,6 +88,25 @@ TEST_F(CMutexes, ThreadsLockTryAndUnlock) {
   EXPECT_FALSE(redlock_mutex_valid(mutex.get()));
   EXPECT_EQ(redlock_mutex_try_lock(mutex.get(), 30 * one_second_ns, nullptr), REDLOCK_OK);
   redlock_mutex_unlock(mutex.get());
+}
+
+TEST_F(CMutexes, ATryThatFailsSaysWhy) {
+  const CClient client = c_client(COptions(dead_urls(3)));
+  redlock_mutex* made = nullptr;
+  ASSERT_EQ(redlock_mutex_create(client.get(), &target_, nullptr, &made, nullptr), REDLOCK_OK);
+  const CMutex mutex(made);
+  redlock_shared_mutex* made_shared = nullptr;
+  ASSERT_EQ(
+      redlock_shared_mutex_create(client.get(), resource_.c_str(), nullptr, &made_shared, nullptr),
+      REDLOCK_OK);
+  const CSharedMutex shared(made_shared);
+  redlock_error* error = nullptr;
+  EXPECT_EQ(redlock_mutex_try_lock(mutex.get(), 0, &error), REDLOCK_UNAVAILABLE);
+  ASSERT_NE(error, nullptr);
+  EXPECT_THAT(error->message, testing::HasSubstr(resource_));
+  redlock_error_free(error);
+  EXPECT_EQ(redlock_shared_mutex_try_lock(shared.get(), 1, nullptr), REDLOCK_UNAVAILABLE);
+  EXPECT_EQ(redlock_shared_mutex_try_lock_shared(shared.get(), 0, nullptr), REDLOCK_UNAVAILABLE);
 }
 
 TEST_F(CMutexes, MistakesAreRefused) {

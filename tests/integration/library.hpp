@@ -32,6 +32,15 @@ namespace redlock::test {
   return urls;
 }
 
+/// Where no server is, which a connection finds out at once.
+[[nodiscard]] inline std::vector<std::string> dead_urls(std::size_t count) {
+  std::vector<std::string> urls;
+  for (std::size_t node = 0; node < count; ++node) {
+    urls.push_back("unix:///nonexistent/" + std::to_string(node));
+  }
+  return urls;
+}
+
 /// A name that no other test and no earlier run of this one has used.
 [[nodiscard]] inline std::string fresh_resource() {
   static std::atomic<int> count{0};

@@ -1,7 +1,5 @@
 #include "redlock/mutex.hpp"
 
-#include <system_error>
-
 #include "bindings/c/answers.hpp"
 #include "bindings/c/boundary.hpp"
 #include "redlock/async_mutex.hpp"
@@ -67,19 +65,10 @@ static_assert(offsetof(redlock_mutex_options, max_hold_ns) + sizeof(int64_t) ==
   return {options.ttl, options.renewal};
 }
 
-/// Runs a function of a mutex, which throws as the standard's lock guards need it. False: the lock
-/// was not obtained.
+/// Runs a call that answers a lock of the standard, and leaves the mutex locked.
 template <typename Call>
-redlock_status locking(redlock_error** error, Errc otherwise, Call&& call) noexcept {
-  return guarded(error, [&] {
-    try {
-      if (call()) return;
-    } catch (const std::system_error& thrown) {
-      throw Error{static_cast<Errc>(thrown.code().value()), thrown.what()};
-    }
-    throw Error{otherwise, otherwise == Errc::cancelled ? "cancelled while it waited for the mutex"
-                                                        : "the mutex was not obtained in time"};
-  });
+redlock_status locking(redlock_error** error, Call&& call) noexcept {
+  return guarded(error, [&] { static_cast<void>(unwrapped(call()).release()); });
 }
 
 template <typename Call>
@@ -117,14 +106,15 @@ void redlock_mutex_free(redlock_mutex* mutex) { bound::dispose<redlock_mutex>(mu
 
 redlock_status redlock_mutex_lock(redlock_mutex* mutex, const redlock_stop* stop,
                                   redlock_error** error) {
-  return bound::locking(error, redlock::Errc::cancelled,
-                        [&] { return bound::in(mutex).lock(bound::stop_token_from(stop)); });
+  return bound::locking(error, [&] {
+    return bound::in(mutex).try_acquire_for(redlock::forever, bound::stop_token_from(stop));
+  });
 }
 
 redlock_status redlock_mutex_try_lock(redlock_mutex* mutex, int64_t wait_ns,
                                       redlock_error** error) {
-  return bound::locking(error, redlock::Errc::held,
-                        [&] { return bound::in(mutex).try_lock_for(bound::from_ns(wait_ns)); });
+  return bound::locking(error,
+                        [&] { return bound::in(mutex).try_acquire_for(bound::from_ns(wait_ns)); });
 }
 
 void redlock_mutex_unlock(redlock_mutex* mutex) {
@@ -158,14 +148,15 @@ void redlock_shared_mutex_free(redlock_shared_mutex* mutex) {
 
 redlock_status redlock_shared_mutex_lock(redlock_shared_mutex* mutex, const redlock_stop* stop,
                                          redlock_error** error) {
-  return bound::locking(error, redlock::Errc::cancelled,
-                        [&] { return bound::in(mutex).lock(bound::stop_token_from(stop)); });
+  return bound::locking(error, [&] {
+    return bound::in(mutex).try_acquire_for(redlock::forever, bound::stop_token_from(stop));
+  });
 }
 
 redlock_status redlock_shared_mutex_try_lock(redlock_shared_mutex* mutex, int64_t wait_ns,
                                              redlock_error** error) {
-  return bound::locking(error, redlock::Errc::held,
-                        [&] { return bound::in(mutex).try_lock_for(bound::from_ns(wait_ns)); });
+  return bound::locking(error,
+                        [&] { return bound::in(mutex).try_acquire_for(bound::from_ns(wait_ns)); });
 }
 
 void redlock_shared_mutex_unlock(redlock_shared_mutex* mutex) {
@@ -174,15 +165,15 @@ void redlock_shared_mutex_unlock(redlock_shared_mutex* mutex) {
 
 redlock_status redlock_shared_mutex_lock_shared(redlock_shared_mutex* mutex,
                                                 const redlock_stop* stop, redlock_error** error) {
-  return bound::locking(error, redlock::Errc::cancelled,
-                        [&] { return bound::in(mutex).lock_shared(bound::stop_token_from(stop)); });
+  return bound::locking(error, [&] {
+    return bound::in(mutex).try_acquire_shared_for(redlock::forever, bound::stop_token_from(stop));
+  });
 }
 
 redlock_status redlock_shared_mutex_try_lock_shared(redlock_shared_mutex* mutex, int64_t wait_ns,
                                                     redlock_error** error) {
-  return bound::locking(error, redlock::Errc::held, [&] {
-    return bound::in(mutex).try_lock_shared_for(bound::from_ns(wait_ns));
-  });
+  return bound::locking(
+      error, [&] { return bound::in(mutex).try_acquire_shared_for(bound::from_ns(wait_ns)); });
 }
 
 void redlock_shared_mutex_unlock_shared(redlock_shared_mutex* mutex) {

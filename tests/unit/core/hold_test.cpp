@@ -37,6 +37,27 @@ TEST(Renewal, that_fails_releases_nothing_and_is_tried_again_until_the_deadline)
   EXPECT_TRUE(h.pass(1ms).ends_with("lost; release t1 -> 0 1 2"));
 }
 
+TEST(Renewal, that_fails_warns_of_each_deadline_once) {
+  Connected h(1);
+  h.hold(9s, without_limits);
+  int warnings = 0;
+  const auto answer_for = [&](Duration time, Reply reply) {
+    const Instant end = h.now() + time;
+    while (h.now() < end) {
+      const std::string out = h.pass(std::min<Duration>(h.until_deadline(), end - h.now()));
+      if (out.find("at-risk") != std::string::npos) ++warnings;
+      if (out.find("extend") != std::string::npos) h.answer(0, reply, "LOADING");
+    }
+  };
+  answer_for(8s, Reply::error);
+  EXPECT_EQ(warnings, 1);
+  answer_for(500ms, Reply::extended);
+  EXPECT_GT(h.valid_until(), Instant(16'500ms));
+  EXPECT_EQ(warnings, 1);
+  answer_for(8s, Reply::error);
+  EXPECT_EQ(warnings, 2);
+}
+
 TEST(Renewal, ends_after_the_allowed_number) {
   Connected h(1);
   h.hold(9s, Acquire::Renewal{2, Duration::max()});
