@@ -135,7 +135,8 @@ RequestId AsyncClient::acquire(Target target, AcquireOptions options,
 
 RequestId AsyncClient::try_acquire(Target target, AcquireOptions options,
                                    Callback<void(Result<Lease>)> done) {
-  return acquire(std::move(target), api::asking_once(std::move(options)), std::move(done));
+  return api::acquire(core_, std::move(target), api::asking_once(std::move(options)),
+                      std::move(done));
 }
 
 RequestId AsyncClient::try_acquire_for(Target target, std::chrono::nanoseconds wait,

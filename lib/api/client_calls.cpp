@@ -23,6 +23,7 @@ std::string group_of(const Target& target) {
 
 /// Each once, in one order for all contenders.
 std::vector<std::string> more_resources_of(const Target& target) {
+  if (target.more_resources().empty()) return {};
   std::vector<std::string> more = target.more_resources();
   std::erase(more, target.resource());
   std::sort(more.begin(), more.end());

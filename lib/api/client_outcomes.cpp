@@ -20,7 +20,7 @@ std::shared_ptr<LeaseCell>* ClientCore::find_held(core::ClaimId claim) noexcept 
 }
 
 void ClientCore::give_back(Pending& call) {
-  spend(std::exchange(call.callbacks, {}));
+  if (!call.callbacks.none()) spend(std::exchange(call.callbacks, {}));
   by_request_.remove(call);
   pending_.give_back(call);
 }
@@ -44,8 +44,9 @@ void ClientCore::on_outcome(core::Instant now, const core::Acquired& outcome) no
   if (claim->index >= held_.size()) held_.resize(claim->index + std::size_t{1});
   held_[claim->index] = cell;
   if (configuration_.observer) observe_grant(outcome.request, call->resource, *cell);
-  completions_.emplace_back(Call<AcquireDone, Result<Lease>>{
-      std::get<AcquireDone>(std::move(call->done)), LeaseCell::make_lease(std::move(cell))});
+  completions_.emplace_back(std::in_place_type<Call<AcquireDone, Result<Lease>>>,
+                            std::get<AcquireDone>(std::move(call->done)),
+                            LeaseCell::make_lease(std::move(cell)));
   give_back(*call);
 }
 
@@ -66,8 +67,8 @@ void ClientCore::on_outcome(core::Instant /*now*/, const core::Released& outcome
   REDLOCK_ASSERT(call != nullptr);
   RoundReport report = runtime::report_round(*outcome.round, urls(), outcome.elapsed, {});
   report.holds_left = driver_->engine().claim(outcome.claim)->work->holds_left;
-  completions_.emplace_back(Call<RoundDone, Result<RoundReport>>{
-      std::get<RoundDone>(std::move(call->done)), std::move(report)});
+  completions_.emplace_back(std::in_place_type<Call<RoundDone, Result<RoundReport>>>,
+                            std::get<RoundDone>(std::move(call->done)), std::move(report));
   give_back(*call);
 }
 

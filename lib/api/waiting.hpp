@@ -11,13 +11,13 @@ namespace redlock::api {
 
 /// The options of the `try_` functions: the wait of the call replaces that of the options. A time
 /// that has passed is one attempt.
-[[nodiscard]] inline AcquireOptions waiting_for(AcquireOptions options,
-                                                std::chrono::nanoseconds wait) {
+[[nodiscard]] inline AcquireOptions&& waiting_for(AcquireOptions&& options,
+                                                  std::chrono::nanoseconds wait) noexcept {
   options.wait = std::max(wait, std::chrono::nanoseconds::zero());
-  return options;
+  return std::move(options);
 }
 
-[[nodiscard]] inline AcquireOptions asking_once(AcquireOptions options) {
+[[nodiscard]] inline AcquireOptions&& asking_once(AcquireOptions&& options) noexcept {
   return waiting_for(std::move(options), std::chrono::nanoseconds::zero());
 }
 

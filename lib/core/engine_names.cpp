@@ -28,6 +28,7 @@ std::optional<Instant> Engine::next_name_writing() const {
   // its next vote writes it again.
   if (settings_.name.empty() || drain_until_) return std::nullopt;
   if (claims_.size() == 0 && acquisitions_.size() == 0) return std::nullopt;
+  if (now_ < names_due_ && names_due_ < Instant::max()) return names_due_;
   std::optional<Instant> next;
   for (const Link& link : nodes_) {
     if (link.up() && !link.congested()) next = earlier(next, link.name_due());

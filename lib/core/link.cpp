@@ -172,9 +172,11 @@ Duration Link::limit() const noexcept {
 
 std::optional<Instant> Link::deadline() const noexcept {
   if (state_ == State::up) {
-    const std::optional<Instant> own =
-        earlier(earlier(quarantine_, role_check_at_), marker_look_at_);
-    return ring_.empty() ? own : earlier(own, later(ring_.front().at, limit()));
+    std::optional<Instant> next;
+    if (!ring_.empty()) next = later(ring_.front().at, limit());
+    // Most nodes have none of these.
+    if (!quarantine_ && !role_check_at_ && !marker_look_at_) return next;
+    return earlier(next, earlier(earlier(quarantine_, role_check_at_), marker_look_at_));
   }
   if (connecting_since_) return later(*connecting_since_, settings_->longest_limit);
   return retry_at_;

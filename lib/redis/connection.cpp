@@ -76,7 +76,8 @@ void Connection::on_bytes(std::string_view bytes) noexcept {
 void Connection::take_assents() {
   // Another value of the same answer is none of its own.
   if (state_ != State::ready || values_taken_ != 0) return;
-  assents_.clear();
+  std::size_t count = 0;
+  if (assents_.size() < unanswered_.size()) assents_.resize(unanswered_.size());
   while (!unanswered_.empty()) {
     const Sent& request = unanswered_.front();
     const AssentForm& form = assent_forms_[static_cast<std::size_t>(request.stamp.verb)];
@@ -84,11 +85,11 @@ void Connection::take_assents() {
     const std::string_view yes = requests > 1 ? all_released(requests) : form.bytes;
     if (yes.empty() || !reader_.skip(yes)) break;
     for (std::size_t left = requests; left > 0; --left) {
-      assents_.push_back({unanswered_.front().stamp, form.reply});
+      assents_[count++] = {unanswered_.front().stamp, form.reply};
       unanswered_.pop();
     }
   }
-  if (!assents_.empty()) owner_.on_assents(assents_);
+  if (count > 0) owner_.on_assents(std::span(assents_).first(count));
 }
 
 void Connection::take(const Value& value) {

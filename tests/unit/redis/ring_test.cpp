@@ -3,7 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <deque>
+#include <numeric>
 #include <random>
+#include <span>
+#include <vector>
 
 namespace redlock::support {
 namespace {
@@ -27,6 +30,24 @@ TEST(Ring, BehavesLikeAQueueWhateverTheOrderOfPushesAndPops) {
     if (!model.empty()) {
       ASSERT_EQ(ring.front(), model.front());
     }
+  }
+}
+
+TEST(Ring, PushesManyInTheirOrder) {
+  Ring<unsigned> ring;
+  std::deque<unsigned> model;
+  for (unsigned count = 0; count < 200; ++count) {
+    std::vector<unsigned> many(count);
+    std::iota(many.begin(), many.end(), count * 1000);
+    ring.push(std::span<const unsigned>(many));
+    model.insert(model.end(), many.begin(), many.end());
+    // Leaves some, so that the next ones wrap at other places.
+    while (model.size() > count / 3) {
+      ASSERT_EQ(ring.front(), model.front());
+      ring.pop();
+      model.pop_front();
+    }
+    ASSERT_EQ(ring.size(), model.size());
   }
 }
 
