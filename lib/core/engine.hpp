@@ -159,7 +159,7 @@ class Engine {
   void wake_after_outage();
 
   // engine_clocks.cpp: how much the votes of nodes whose clocks step are worth
-  void read_clock(NodeIndex node);
+  void read_clocks(NodeSet nodes);
   void read_clocks_before(NodeSet nodes);
   void read_clocks_due();
   [[nodiscard]] std::optional<Instant> next_clock_reading() const;
@@ -183,8 +183,9 @@ class Engine {
   }
   void begin_round(Claim& claim, std::uint16_t number, Duration ttl);
   void look_at_marker(NodeIndex node);
-  void take_marker(const Answer& marker);
+  void take_marker_reading(const Answer& answer);
   /// `floor` is what was read with the marker; 0: none.
+  void take_marker(NodeIndex node, const Stamp& stamp, std::string_view text, std::uint64_t floor);
   void count_held_back(NodeIndex node, std::uint64_t floor);
   void end_connection(NodeIndex node, Vote vote, std::string_view why);
 

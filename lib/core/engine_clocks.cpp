@@ -7,20 +7,26 @@
 
 namespace redlock::core {
 
-void Engine::read_clock(NodeIndex node) {
-  Link& link = nodes_[node];
-  if (!settings_.clock_guard || !link.up() || link.congested() || !link.ineligible().empty())
-    return;
-  link.reading_clock(now_);
-  outbox_.send(SendUpkeep{{NodeSet::of(node), upkeep(Verb::read_clock)}});
+void Engine::read_clocks(NodeSet nodes) {
+  if (!settings_.clock_guard) return;
+  NodeSet readable;
+  nodes.each([&](NodeIndex node) {
+    Link& link = nodes_[node];
+    if (!link.up() || link.congested() || !link.ineligible().empty()) return;
+    link.reading_clock(now_);
+    readable.add(node);
+  });
+  if (!readable.empty()) outbox_.send(SendUpkeep{{readable, upkeep(Verb::read_clock)}});
 }
 
 void Engine::read_clocks_before(NodeSet nodes) {
   if (!settings_.clock_guard) return;
   // In the same write and ahead of the request: its answer is there before the vote is counted.
+  NodeSet old;
   nodes.each([&](NodeIndex node) {
-    if (nodes_.reading_is_old(node)) read_clock(node);
+    if (nodes_.reading_is_old(node)) old.add(node);
   });
+  read_clocks(old);
 }
 
 std::optional<Instant> Engine::next_clock_reading() const {
@@ -31,9 +37,11 @@ std::optional<Instant> Engine::next_clock_reading() const {
 
 void Engine::read_clocks_due() {
   if (const auto next = next_clock_reading(); !next || now_ < *next) return;
+  NodeSet due;
   nodes_.all().each([&](NodeIndex node) {
-    if (nodes_.clock_reading_due(node)) read_clock(node);
+    if (nodes_.clock_reading_due(node)) due.add(node);
   });
+  read_clocks(due);
 }
 
 void Engine::take_clock(NodeIndex node, const Answer& answer, const Arrival& arrival) {

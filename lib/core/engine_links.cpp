@@ -55,7 +55,7 @@ void Engine::on(const NodeUp& event) {
   }
   enrolment_due_ = true;
   kill_suspects(node);
-  read_clock(node);
+  read_clocks(NodeSet::of(node));
   nodes_.compare_clocks().each([&](NodeIndex excluded) { report_exclusion(excluded); });
   serve_claims_of(node);
   tracked_resources_.came_up(node);

@@ -40,20 +40,25 @@ void Engine::look_at_marker(NodeIndex node) {
   outbox_.send(SendUpkeep{{NodeSet::of(node), upkeep(reading)}});
 }
 
-void Engine::take_marker(const Answer& marker) {
-  Link& link = nodes_[marker.node];
-  if (marker.reply != Reply::marker) {
-    return end_connection(marker.node, Vote::error,
-                          "its membership record could not be read: " + std::string(marker.text));
+void Engine::take_marker_reading(const Answer& answer) {
+  if (answer.reply != Reply::marker) {
+    return end_connection(answer.node, Vote::error,
+                          "its membership record could not be read: " + std::string(answer.text));
   }
-  if (marker.text != link.marker_text()) {
-    return end_connection(marker.node, Vote::error,
+  take_marker(answer.node, answer.stamp, answer.text, answer.number);
+}
+
+void Engine::take_marker(NodeIndex node, const Stamp& stamp, std::string_view text,
+                         std::uint64_t floor) {
+  Link& link = nodes_[node];
+  if (text != link.marker_text()) {
+    return end_connection(node, Vote::error,
                           "its membership record changed: it may have forgotten what it was asked "
                           "just now");
   }
-  count_held_back(marker.node, marker.number);
-  static_cast<void>(link.answered(marker.stamp, now_));
-  take_confirmation(marker.node, marker.stamp);
+  count_held_back(node, floor);
+  static_cast<void>(link.answered(stamp, now_));
+  take_confirmation(node, stamp);
 }
 
 void Engine::count_held_back(NodeIndex node, std::uint64_t floor) {

@@ -91,7 +91,7 @@ void Engine::on(const Answer& answer) {
     // What it was just now, and whether it kept its data: the next handshake finds out.
     return end_connection(answer.node, Vote::error, answer.text);
   }
-  if (is_marker_reading(answer.stamp.verb)) return take_marker(answer);
+  if (is_marker_reading(answer.stamp.verb)) return take_marker_reading(answer);
   if (answer.reply == Reply::marker) return take_marker_written(answer);
   Link& link = nodes_[answer.node];
   if (link.holds_back() || (settings_.restart_guard && is_vote(answer.stamp.verb))) {
@@ -103,7 +103,11 @@ void Engine::on(const Answer& answer) {
 void Engine::on(const Assents& event) {
   Link& link = nodes_[event.node];
   for (const Assent& assent : event.answers) {
-    if (link.holds_back() || (settings_.restart_guard && is_vote(assent.stamp.verb))) {
+    if (assent.reply == Reply::marker) {
+      take_marker(event.node, assent.stamp, event.marker, 0);
+      // Else it has another one, and nothing more that it said counts.
+      if (!link.up()) return;
+    } else if (link.holds_back() || (settings_.restart_guard && is_vote(assent.stamp.verb))) {
       link.hold_back(assent, now_);
     } else {
       take_assent(event.node, assent, link.answered(assent.stamp, now_));

@@ -164,19 +164,11 @@ std::optional<Stamp> Link::take_unanswered() noexcept {
   return stamp;
 }
 
-Duration Link::limit() const noexcept {
-  if (!measured_) return settings_->longest_limit;
-  return std::clamp(4 * (smoothed_ + 4 * variation_), settings_->shortest_limit,
-                    settings_->longest_limit);
-}
-
-std::optional<Instant> Link::deadline() const noexcept {
+std::optional<Instant> Link::deadline_of_all() const noexcept {
   if (state_ == State::up) {
-    std::optional<Instant> next;
-    if (!ring_.empty()) next = later(ring_.front().at, limit());
-    // Most nodes have none of these.
-    if (!quarantine_ && !role_check_at_ && !marker_look_at_) return next;
-    return earlier(next, earlier(earlier(quarantine_, role_check_at_), marker_look_at_));
+    const std::optional<Instant> next =
+        earlier(earlier(quarantine_, role_check_at_), marker_look_at_);
+    return ring_.empty() ? next : earlier(next, later(ring_.front().at, limit()));
   }
   if (connecting_since_) return later(*connecting_since_, settings_->longest_limit);
   return retry_at_;

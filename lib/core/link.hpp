@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -231,10 +232,20 @@ class Link {
   // --- time ---
   /// How long an answer may take: follows the measured round trip within the bounds of the
   /// settings.
-  [[nodiscard]] Duration limit() const noexcept;
+  [[nodiscard]] Duration limit() const noexcept {
+    if (!measured_) return settings_->longest_limit;
+    return std::clamp(4 * (smoothed_ + 4 * variation_), settings_->shortest_limit,
+                      settings_->longest_limit);
+  }
   [[nodiscard]] Duration round_trip() const noexcept { return smoothed_; }
   /// When something is due: an answer, a connection, or the next try.
-  [[nodiscard]] std::optional<Instant> deadline() const noexcept;
+  [[nodiscard]] std::optional<Instant> deadline() const noexcept {
+    const bool only_answers = state_ == State::up && !quarantine_ && !role_check_at_ &&
+                              !marker_look_at_;
+    if (!only_answers) return deadline_of_all();
+    if (ring_.empty()) return std::nullopt;
+    return later(ring_.front().at, limit());
+  }
   [[nodiscard]] bool answer_overdue(Instant now) const noexcept;
   [[nodiscard]] bool connect_overdue(Instant now) const noexcept;
   [[nodiscard]] bool retry_due(Instant now) const noexcept;
@@ -260,6 +271,7 @@ class Link {
     smoothed_ += (round_trip - smoothed_) / 8;
   }
   HeldBack& hold_back_next(const Stamp& stamp, Instant now);
+  [[nodiscard]] std::optional<Instant> deadline_of_all() const noexcept;
 
   const Settings* settings_;
   Standing* standing_;

@@ -310,13 +310,14 @@ struct Answer {
 /// A node's answer that says yes and nothing else.
 struct Assent {
   Stamp stamp{};
-  Reply reply = Reply::granted;  ///< or extended, or released
+  Reply reply = Reply::granted;  ///< or extended, released, or marker
 };
 /// What one node answered, in its order: most answers by far, and many of them arrive together. As
 /// if each had come in an Answer of its own.
 struct Assents {
   NodeIndex node = 0;
   std::span<const Assent> answers{};
+  std::string_view marker{};  ///< the text of all answers that are a marker
 };
 /// A connection is ready for requests. `server` is the server's run_id: it changes with every start
 /// of the server's process; `connection` is what CLIENT ID answered.

@@ -89,7 +89,7 @@ void Connection::take_assents() {
       unanswered_.pop();
     }
   }
-  if (count > 0) owner_.on_assents(std::span(assents_).first(count));
+  if (count > 0) owner_.on_assents(std::span(assents_).first(count), marker_);
 }
 
 void Connection::take(const Value& value) {
@@ -157,7 +157,19 @@ void Connection::take_answer(const Value& value) {
   }
   unanswered_.pop();
   values_taken_ = 0;
+  if (stamp.verb == core::Verb::read_marker && answer->reply == core::Reply::marker) {
+    remember_marker(answer->text);
+  }
   owner_.on_answer(stamp, *answer);
+}
+
+void Connection::remember_marker(std::string_view text) {
+  marker_answer_ = "$" + std::to_string(text.size()) + "\r\n";
+  const std::size_t begin = marker_answer_.size();
+  marker_answer_.append(text).append("\r\n");
+  marker_ = std::string_view(marker_answer_).substr(begin, text.size());
+  assent_forms_[static_cast<std::size_t>(core::Verb::read_marker)] = {marker_answer_,
+                                                                      core::Reply::marker};
 }
 
 void Connection::take_answer_to_releases(const Value& value) {

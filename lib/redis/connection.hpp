@@ -40,8 +40,10 @@ class ConnectionOwner {
   /// connection is destroyed.
   virtual void on_answer(const core::Stamp& stamp, const Classified& answer) noexcept = 0;
   /// The answers to the oldest unanswered requests, in their order, all with the same bytes that
-  /// arrived. Valid until the call returns or the connection is destroyed.
-  virtual void on_assents(std::span<const core::Assent> assents) noexcept = 0;
+  /// arrived; `marker` is the text of those that are a marker. Valid until the call returns or the
+  /// connection is destroyed.
+  virtual void on_assents(std::span<const core::Assent> assents,
+                          std::string_view marker) noexcept = 0;
   /// A key that was asked to be tracked has changed. `key` is valid until the call returns.
   virtual void on_changed(core::Tracked kind, std::string_view key) noexcept = 0;
   /// The last call: the connection is closed, what was unanswered remains so. `why` is one line.
@@ -107,6 +109,7 @@ class Connection final : private uv::StreamListener {
   void take_handshake(const Value& value);
   void take_answer(const Value& value);
   void take_answer_to_releases(const Value& value);
+  void remember_marker(std::string_view text);
   void take_push(const Value& value);
   void report_change(std::string_view key);
   void violated(std::string_view how);
@@ -120,6 +123,9 @@ class Connection final : private uv::StreamListener {
   support::Ring<Sent> unanswered_;
   core::ScriptForm releases_form_ = core::ScriptForm::digest;
   AssentForms assent_forms_{};
+  /// The last answer to read_marker, letter by letter: the next one is the same, as a rule.
+  std::string marker_answer_;
+  std::string_view marker_;  // in it
   std::vector<core::Assent> assents_;               // kept, so that nothing is allocated
   std::array<const Value*, most_values> values_{};  // in reader_, of the request being answered
   std::size_t values_taken_ = 0;

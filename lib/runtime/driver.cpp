@@ -156,6 +156,14 @@ void Driver::carry_out(const core::KillOld& command) {
 
 void Driver::send_upkeep(const core::Request& request, core::ScriptForm form, std::string_view key,
                          std::int64_t number, const redis::Terms& terms) {
+  dirty_ = dirty_ | request.nodes;
+  if (common_dialect_) {
+    const core::Duration reserved_for = engine_.reserved_for();
+    gathered_.begin(request.nodes, reserved_for);
+    return gathered_.add(encoders_[0].encode(request.stamp.verb, form, *common_dialect_, key,
+                                             engine_.client_id(), {}, number, terms),
+                         request.stamp, reserved_for);
+  }
   send_gathered();
   request.nodes.each([&](NodeIndex node) {
     redis::Connection& connection = nodes_[node]->connection();
@@ -163,7 +171,6 @@ void Driver::send_upkeep(const core::Request& request, core::ScriptForm form, st
                                         engine_.client_id(), {}, number, terms),
                     request.stamp);
   });
-  dirty_ = dirty_ | request.nodes;
 }
 
 void Driver::send_name(const core::Request& request) {

@@ -44,8 +44,8 @@ void Node::on_answer(const core::Stamp& stamp, const redis::Classified& what) no
   owner_.on_node_answer(event);
 }
 
-void Node::on_assents(std::span<const core::Assent> assents) noexcept {
-  owner_.on_node_answer(core::Assents{index_, assents});
+void Node::on_assents(std::span<const core::Assent> assents, std::string_view marker) noexcept {
+  owner_.on_node_answer(core::Assents{index_, assents, marker});
 }
 
 void Node::on_changed(core::Tracked kind, std::string_view key) noexcept {

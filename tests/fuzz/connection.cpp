@@ -113,7 +113,8 @@ class Client final : private redis::ConnectionOwner {
     go_on();
   }
 
-  void on_assents(std::span<const core::Assent> assents) noexcept override {
+  void on_assents(std::span<const core::Assent> assents,
+                  std::string_view /*marker*/) noexcept override {
     REDLOCK_ASSERT(ready_ && !down_ && !left_ && !assents.empty());
     for (const core::Assent& assent : assents) {
       REDLOCK_ASSERT(!asked_.empty() && asked_.front() == assent.stamp);

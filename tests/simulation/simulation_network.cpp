@@ -306,13 +306,16 @@ void Simulation::deliver(std::uint32_t index) {
 
 /// As the runtime does: what says yes and nothing else comes as an assent.
 void Simulation::step_with(std::uint32_t client, const core::Answer& answer) {
+  const core::Assent assent{answer.stamp, answer.reply};
+  if (answer.reply == Reply::marker && answer.stamp.verb == core::Verb::read_marker) {
+    return step(client, core::Assents{answer.node, {&assent, 1}, answer.text});
+  }
   const bool yes = answer.reply == Reply::granted || answer.reply == Reply::extended ||
                    answer.reply == Reply::released;
   const bool says_more = !answer.text.empty() || answer.remaining || answer.holds ||
                          answer.number != 0 || answer.queued || answer.ticket != 0 ||
                          answer.is_first || answer.time != core::Duration::zero();
   if (!yes || says_more) return step(client, answer);
-  const core::Assent assent{answer.stamp, answer.reply};
   step(client, core::Assents{answer.node, {&assent, 1}});
 }
 

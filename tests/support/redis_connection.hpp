@@ -36,9 +36,11 @@ class Recorder final : public ConnectionOwner {
     answers.push_back({stamp, answer.reply, std::string(answer.text), answer.remaining});
     if (react) react();
   }
-  void on_assents(std::span<const core::Assent> assents) noexcept override {
+  void on_assents(std::span<const core::Assent> assents,
+                  std::string_view marker) noexcept override {
     for (const core::Assent& assent : assents) {
-      answers.push_back({assent.stamp, assent.reply, {}, {}});
+      const bool is_marker = assent.reply == core::Reply::marker;
+      answers.push_back({assent.stamp, assent.reply, std::string(is_marker ? marker : ""), {}});
     }
     if (react) react();
   }

@@ -143,7 +143,7 @@ TEST(ClockGuard, reads_all_clocks_every_second_while_there_is_a_lease) {
   Watched h(3);
   h.hold(10s);
   EXPECT_EQ(h.pass(999ms), "");
-  EXPECT_EQ(h.pass(1ms), "read-clock -> 0; read-clock -> 1; read-clock -> 2");
+  EXPECT_EQ(h.pass(1ms), "read-clock -> 0 1 2");
   for (NodeIndex node = 0; node < 3; ++node) h.clock(node, h.right());
   h.release(2);
   h.answers({0, 1, 2}, Reply::released);
@@ -186,7 +186,7 @@ TEST(ClockGuard, a_vote_behind_a_step_is_not_counted) {
   Watched h(3);
   h.pass(100ms);
   EXPECT_EQ(h.acquire(1, 10s),
-            "read-clock -> 0; read-clock -> 1; read-clock -> 2; set t1 -> 0 1 2");
+            "read-clock -> 0 1 2; set t1 -> 0 1 2");
   EXPECT_EQ(h.clock(0, h.right() + 500ms), "excluded 0");
   EXPECT_EQ(h.answer(0, Reply::granted), "");
   h.clock(1, h.right());
@@ -266,7 +266,7 @@ TEST(ClockGuard, a_step_during_an_extend_by_token_takes_from_what_it_won) {
   event.token = *Token::parse("theirs");
   event.ttl = 10s;
   EXPECT_EQ(h.step(event), "extend theirs -> 0 1 2");
-  EXPECT_EQ(h.tick(), "read-clock -> 0; read-clock -> 1; read-clock -> 2");
+  EXPECT_EQ(h.tick(), "read-clock -> 0 1 2");
   EXPECT_EQ(h.answer(0, Reply::extended), "");
   EXPECT_EQ(h.clock(0, h.right() + 3s), "excluded 0");
   EXPECT_EQ(h.answer(1, Reply::extended), "extended until 7898ms; extended #7 until 7898ms");

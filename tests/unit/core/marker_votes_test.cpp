@@ -59,6 +59,32 @@ TEST(MarkerBehindVotes, AVoteCountsWhenTheMarkerBehindItIsUnchanged) {
   EXPECT_EQ(h.unchanged(1), "acquired #1 until 9898ms");
 }
 
+TEST(MarkerBehindVotes, ComesTogetherWithTheVotesThatItIsBehind) {
+  Remembering h;
+  h.acquire(1, 10s);
+  h.end_turn();
+  for (const NodeIndex node : {NodeIndex{0}, NodeIndex{1}}) {
+    const std::string marker = marker_of(node);
+    const std::vector<Assent> vote_and_marker{{h.take_open(node), Reply::granted},
+                                              {h.take_open(node), Reply::marker}};
+    EXPECT_EQ(h.step(Assents{node, vote_and_marker, marker}),
+              node == 0 ? "" : "acquired #1 until 9898ms");
+  }
+}
+
+TEST(MarkerBehindVotes, AnotherOneThatComesTogetherWithVotesTakesThemBack) {
+  Remembering h;
+  h.acquire(1, 10s);
+  h.end_turn();
+  std::vector<Assent> answers{{h.take_open(0), Reply::granted}, {h.take_open(0), Reply::marker}};
+  h.acquire(2, 10s);
+  answers.push_back({h.take_open(0), Reply::granted});
+  const std::string marker = marker_of(0, "another");
+  EXPECT_TRUE(h.step(Assents{0, answers, marker}).starts_with("disconnect 0"));
+  h.answers({1}, Reply::granted);
+  EXPECT_EQ(h.unchanged(1), "");
+}
+
 TEST(MarkerBehindVotes, ANodeThatForgotBeforeItGrantedHasNoVoteAndIsAskedAnewAtOnce) {
   Remembering h;
   h.acquire(1, 10s);

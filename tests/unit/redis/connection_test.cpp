@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "redis/encoder.hpp"
 #include "redis/loaded_scripts.hpp"
@@ -105,6 +106,34 @@ TEST_F(ConnectionToFake, MatchesAnswersWithTheirStampsInOrder) {
   }
   EXPECT_EQ(connection_->unanswered(), 0U);
   EXPECT_EQ(connection_->unsent(), 0U);
+}
+
+TEST_F(ConnectionToFake, ReadsEachMarkerWhetherOrNotItIsTheOneBefore) {
+  const std::vector<std::string> markers{"one", "one", "another", "another", "", "another", "an"};
+  std::size_t next = 0;
+  server_.on("GET", [&](const test::Command&) -> test::FakeAnswer {
+    return test::resp::bulk(markers.at(next++));
+  });
+  connect_until_ready();
+  next = 0;
+  for (std::uint16_t round = 0; round < markers.size(); ++round) {
+    ask(Verb::set, round);
+    ask(Verb::read_marker, round);
+    // What is the same as before is known by its letters only where an answer came before.
+    if (round % 2 == 0) {
+      connection_->flush();
+      ASSERT_TRUE(answered(2 * (round + std::size_t{1}))) << owner_.why;
+    }
+  }
+  for (std::uint16_t round = 0; round < markers.size(); ++round) {
+    const Recorder::Answered& vote = owner_.answers[2 * round];
+    const Recorder::Answered& marker = owner_.answers[2 * round + std::size_t{1}];
+    EXPECT_EQ(vote.reply, Reply::granted);
+    EXPECT_EQ(vote.text, "");
+    EXPECT_EQ(marker.stamp, stamp_of(Verb::read_marker, round));
+    EXPECT_EQ(marker.reply, Reply::marker);
+    EXPECT_EQ(marker.text, markers[round]) << round;
+  }
 }
 
 TEST_F(ConnectionToFake, ReadsAnswersThatComeByteByByte) {
