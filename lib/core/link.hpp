@@ -240,8 +240,8 @@ class Link {
   [[nodiscard]] Duration round_trip() const noexcept { return smoothed_; }
   /// When something is due: an answer, a connection, or the next try.
   [[nodiscard]] std::optional<Instant> deadline() const noexcept {
-    const bool only_answers = state_ == State::up && !quarantine_ && !role_check_at_ &&
-                              !marker_look_at_;
+    const bool only_answers =
+        state_ == State::up && !quarantine_ && !role_check_at_ && !marker_look_at_;
     if (!only_answers) return deadline_of_all();
     if (ring_.empty()) return std::nullopt;
     return later(ring_.front().at, limit());

@@ -125,7 +125,7 @@ class Connection final : private uv::StreamListener {
   AssentForms assent_forms_{};
   /// The last answer to read_marker, letter by letter: the next one is the same, as a rule.
   std::string marker_answer_;
-  std::string_view marker_;  // in it
+  std::string_view marker_;                         // in it
   std::vector<core::Assent> assents_;               // kept, so that nothing is allocated
   std::array<const Value*, most_values> values_{};  // in reader_, of the request being answered
   std::size_t values_taken_ = 0;

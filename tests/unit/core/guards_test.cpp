@@ -185,8 +185,7 @@ TEST(ClockGuard, waits_for_the_third_node_to_tell_which_of_two_is_wrong) {
 TEST(ClockGuard, a_vote_behind_a_step_is_not_counted) {
   Watched h(3);
   h.pass(100ms);
-  EXPECT_EQ(h.acquire(1, 10s),
-            "read-clock -> 0 1 2; set t1 -> 0 1 2");
+  EXPECT_EQ(h.acquire(1, 10s), "read-clock -> 0 1 2; set t1 -> 0 1 2");
   EXPECT_EQ(h.clock(0, h.right() + 500ms), "excluded 0");
   EXPECT_EQ(h.answer(0, Reply::granted), "");
   h.clock(1, h.right());
