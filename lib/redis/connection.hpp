@@ -23,8 +23,8 @@ namespace redlock::redis {
 /// A request that was sent, and is to be answered.
 struct Sent {
   core::Stamp stamp{};
-  std::uint8_t releases =
-      0;  ///< one of so many that are one call of Releases; 0: a call of its own
+  /// One of so many that are one call of Releases; 0: a call of its own.
+  std::uint8_t releases = 0;
 };
 
 /// Whether the server violated the protocol.
