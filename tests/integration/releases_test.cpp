@@ -4,7 +4,10 @@
 #include <gtest/gtest.h>
 #include <uv.h>
 
+#include <algorithm>
+#include <array>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -15,6 +18,8 @@
 #include "integration/library.hpp"
 #include "redis/encoder.hpp"
 #include "redis/releases.hpp"
+#include "support/fake_server.hpp"
+#include "support/resp.hpp"
 #include "support/resp_client.hpp"
 #include "uv/loop.hpp"
 
@@ -71,6 +76,22 @@ TEST_F(ReleasesScript, DeletesOursAndNoOther) {
   EXPECT_EQ(server_.get("e"), std::nullopt);
 }
 
+TEST_F(ReleasesScript, OneAloneIsDeletedWithoutATableOfAnswers) {
+  hold("a", "ta");
+  EXPECT_EQ(release({"a"}).integer, 1);
+  EXPECT_EQ(server_.get("a"), std::nullopt);
+  EXPECT_EQ(calls(server_, "mget"), 0);
+}
+
+TEST_F(ReleasesScript, OneAloneIsAnsweredAsOneOfMany) {
+  hold("b", "somebody");
+  server_.command({"HSET", "d", "field", "value"});
+  EXPECT_EQ(numbers(release({"b"})), std::vector<std::int64_t>{-1});
+  EXPECT_EQ(numbers(release({"c"})), std::vector<std::int64_t>{0});
+  EXPECT_EQ(numbers(release({"d"})), std::vector<std::int64_t>{-1});
+  EXPECT_EQ(server_.get("b"), "somebody");
+}
+
 TEST_F(ReleasesScript, PassesOnWhatIsWaitedFor) {
   RespClient listener = RespClient::unix_socket(server_.unix_path());
   ASSERT_EQ(listener.call({"SUBSCRIBE", "redlock:wake:next"}).elements.size(), 3U);
@@ -87,11 +108,24 @@ TEST_F(ReleasesScript, PassesOnWhatIsWaitedFor) {
   EXPECT_GT(server_.pttl("b"), 10'000);
 }
 
-/// On nodes of its own: their commands are counted.
-class ReleasesOfAClient : public testing::Test {
+TEST_F(ReleasesScript, PassesOnOneAlone) {
+  RespClient listener = RespClient::unix_socket(server_.unix_path());
+  ASSERT_EQ(listener.call({"SUBSCRIBE", "redlock:wake:next"}).elements.size(), 3U);
+  hold("b", "tb");
+  redis::Encoder encoder;
+  client_.send_raw(encoder.encode(Verb::take, ScriptForm::text, redis::Dialect::classic, "b",
+                                  Token::parse("other").value(), seconds(60), 0,
+                                  {.client = "next", .ticket = 0}));
+  ASSERT_EQ(client_.read().elements.at(0).integer, -1);
+  EXPECT_EQ(numbers(release({"b"})), std::vector<std::int64_t>{1});
+  EXPECT_EQ(server_.get("b"), "redlock:next:next");
+}
+
+/// A client that asks for much in one turn of its loop.
+class ReleasesInTurns : public testing::Test {
  protected:
-  AsyncClient client() {
-    auto created = AsyncClient::create(patient(nodes_.urls()), loop_.get());
+  AsyncClient create(ClientOptions options) {
+    auto created = AsyncClient::create(std::move(options), loop_.get());
     EXPECT_TRUE(succeeded(created));
     return *std::move(created);
   }
@@ -101,17 +135,15 @@ class ReleasesOfAClient : public testing::Test {
     while (!condition() && BootClock::now() < limit) uv_run(loop_.get(), UV_RUN_NOWAIT);
     ASSERT_TRUE(condition());
   }
-  static std::string name(std::size_t i) { return std::string("r").append(std::to_string(i)); }
-  std::vector<Lease> acquire(AsyncClient& client, std::size_t count) {
+  std::vector<Lease> acquire(AsyncClient& client, const std::vector<std::string>& resources) {
     std::vector<Lease> leases;
-    for (std::size_t i = 0; i < count; ++i) {
-      client.try_acquire(name(i), {}, [&](Result<Lease> lease) {
+    for (const std::string& resource : resources) {
+      client.try_acquire(resource, {}, [&](Result<Lease> lease) {
         EXPECT_TRUE(succeeded(lease));
         leases.push_back(*std::move(lease));
       });
     }
-    run_until([&] { return leases.size() == count; });
-    run_until([&] { return nodes_.count_held(name(count - 1)) == 3; });
+    run_until([&] { return leases.size() == resources.size(); });
     return leases;
   }
   /// All in one turn; a release counts in `ended_` when it is over.
@@ -129,14 +161,30 @@ class ReleasesOfAClient : public testing::Test {
     run_until([&] { return closed; });
   }
 
-  Nodes nodes_ = Nodes(3);
   uv::Loop loop_;
   std::size_t ended_ = 0;
 };
 
+/// On nodes of its own: their commands are counted.
+class ReleasesOfAClient : public ReleasesInTurns {
+ protected:
+  /// "r0" and so on, on all nodes.
+  std::vector<Lease> acquire_many(AsyncClient& client, std::size_t count) {
+    std::vector<std::string> resources;
+    for (std::size_t i = 0; i < count; ++i) {
+      resources.push_back(std::string("r").append(std::to_string(i)));
+    }
+    std::vector<Lease> leases = acquire(client, resources);
+    run_until([&] { return nodes_.count_held(resources.back()) == 3; });
+    return leases;
+  }
+
+  Nodes nodes_ = Nodes(3);
+};
+
 TEST_F(ReleasesOfAClient, OfOneTurnAreOneCallOfEachNode) {
-  AsyncClient client = ReleasesOfAClient::client();
-  std::vector<Lease> leases = acquire(client, 50);
+  AsyncClient client = create(patient(nodes_.urls()));
+  std::vector<Lease> leases = acquire_many(client, 50);
   const int before = calls(nodes_[0], "evalsha");
   begin_releases(client, std::move(leases));
   std::optional<Lease> again;
@@ -146,20 +194,73 @@ TEST_F(ReleasesOfAClient, OfOneTurnAreOneCallOfEachNode) {
   });
   run_until([&] { return ended_ == 50 && again.has_value(); });
   EXPECT_EQ(calls(nodes_[0], "evalsha") - before, 1);
-  EXPECT_TRUE(eventually([&] { return nodes_.count_held("r49") == 0; }));
+  run_until([&] { return nodes_.count_held("r49") == 0; });
   again.reset();
   close(client);
 }
 
 TEST_F(ReleasesOfAClient, WorkWhereTheScriptsWereForgotten) {
-  AsyncClient client = ReleasesOfAClient::client();
+  AsyncClient client = create(patient(nodes_.urls()));
   for (std::size_t time = 0; time < 2; ++time) {
-    std::vector<Lease> leases = acquire(client, 5);
+    std::vector<Lease> leases = acquire_many(client, 5);
     for (RedisServer& node : nodes_) node.command({"SCRIPT", "FLUSH"});
     begin_releases(client, std::move(leases));
     run_until([&] { return ended_ == 5 * (time + 1U); });
-    EXPECT_TRUE(eventually([&] { return nodes_.count_held("r4") == 0; }));
+    run_until([&] { return nodes_.count_held("r4") == 0; });
   }
+  close(client);
+}
+
+/// Redis 6.2 has no SET with NX and GET: each node is asked in its own words, in the same order.
+class ReleasesOfMixedNodes : public ReleasesInTurns {
+ protected:
+  ReleasesOfMixedNodes() {
+    for (FakeServer* node : nodes_) {
+      node->on("SET", [](const Command& command) {
+        return asks_for_the_holder(command) ? resp::nil() : resp::status("OK");
+      });
+      // How many locks the call is of.
+      node->on("EVALSHA",
+               [](const Command& command) { return resp::integer(std::stoi(command[2])); });
+    }
+  }
+  static bool asks_for_the_holder(const Command& command) {
+    return std::find(command.begin(), command.end(), "GET") != command.end();
+  }
+  /// What a node was asked for locks.
+  static std::string asked(const FakeServer& node) {
+    std::string all;
+    for (const Command& command : node.commands()) {
+      const bool of_a_lock = command.size() > 1 && command[1].size() == 1;
+      if (command[0] == "SET" && of_a_lock) {
+        all += asks_for_the_holder(command) ? "set-get " : "set ";
+      }
+      if (command[0] == "EVALSHA") all += command[2] + " released ";
+    }
+    return all;
+  }
+
+  FakeServer new_{FakeRedis{.run_id = std::string(40, '1')}};
+  FakeServer old_{FakeRedis{.run_id = std::string(40, '2'), .version = "6.2.14"}};
+  FakeServer another_{FakeRedis{.run_id = std::string(40, '3')}};
+  std::array<FakeServer*, 3> nodes_{&new_, &old_, &another_};
+};
+
+TEST_F(ReleasesOfMixedNodes, StayInTheOrderOfWhatWasAskedFor) {
+  ClientOptions options = patient({new_.url(), old_.url(), another_.url()});
+  options.guards.clock = false;  // these clocks stand still
+  AsyncClient client = create(std::move(options));
+  const auto were_asked = [&](const std::string& expected, const std::string& of_old) {
+    return asked(new_) == expected && asked(another_) == expected && asked(old_) == of_old;
+  };
+  std::vector<Lease> leases = acquire(client, {"a", "b"});
+  run_until([&] { return were_asked("set-get set-get ", "set set "); });
+  begin_releases(client, std::move(leases));
+  leases = acquire(client, {"a"});
+  run_until(
+      [&] { return were_asked("set-get set-get 2 released set-get ", "set set 2 released set "); });
+  EXPECT_EQ(ended_, 2U);
+  leases.front().detach();
   close(client);
 }
 
