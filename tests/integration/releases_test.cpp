@@ -260,7 +260,7 @@ TEST_F(ReleasesOfMixedNodes, StayInTheOrderOfWhatWasAskedFor) {
   run_until(
       [&] { return were_asked("set-get set-get 2 released set-get ", "set set 2 released set "); });
   EXPECT_EQ(ended_, 2U);
-  leases.front().detach();
+  static_cast<void>(leases.front().detach());
   close(client);
 }
 
