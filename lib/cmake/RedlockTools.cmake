@@ -43,7 +43,8 @@ if(redlock_tool_sources)
       <string_view> <vector>)
   endif()
   if(REDLOCK_UNITY)
-    # Some verbs, and the floor programs, each have a Request or a Node of their own.
+    # Some verbs, the floor programs and the sequential client have a Request, a Node or a Reply of
+    # their own.
     set_target_properties(quorum_lock_parts PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
     foreach(source IN LISTS redlock_tool_sources)
       if(source MATCHES "/verb_(run|bench|chaos|table)[^/]*$")
@@ -52,6 +53,8 @@ if(redlock_tool_sources)
         set_source_files_properties("${source}" PROPERTIES UNITY_GROUP verbs)
       elseif(source MATCHES "/tools/(quorum-lock|chaos)/")
         set_source_files_properties("${source}" PROPERTIES UNITY_GROUP "${CMAKE_MATCH_1}")
+      elseif(source MATCHES "/tools/bench/" AND NOT source MATCHES "/(floor|sequential)_[^/]*$")
+        set_source_files_properties("${source}" PROPERTIES UNITY_GROUP bench)
       endif()
     endforeach()
   endif()
