@@ -219,6 +219,10 @@ class Engine {
   void take_answer(const Answer& answer, Vote failure, const std::optional<Arrival>& arrival);
   /// The same for one that says yes and nothing else, as most do.
   void take_assent(NodeIndex node, const Assent& assent, const Arrival& arrival);
+  void take_granted(Claim& claim, NodeIndex node, const Assent& assent, const Arrival& arrival);
+  /// A fenced SET in its short form: the floor was read behind it.
+  void take_fenced_assent(NodeIndex node, const Assent& assent, std::uint64_t floor,
+                          const Arrival& arrival);
   void take_upkeep(const Answer& answer, const std::optional<Arrival>& arrival);
   [[nodiscard]] static bool still_wanted(const Claim& claim, const Stamp& stamp);
   static void forget_key(Claim& claim, const Answer& answer);
@@ -286,6 +290,9 @@ class Engine {
   /// With what was read behind it, as if it had named the number that there was.
   void complete_short_answer(Answer& answer, std::uint64_t floor) const;
   [[nodiscard]] static bool acknowledges(const Claim& claim, const Answer& answer);
+  /// Of a node that granted, raised its number to ours, and has this floor. False: there is more to
+  /// it.
+  [[nodiscard]] static bool acknowledges_at_once(const Claim& claim, std::uint64_t floor);
   [[nodiscard]] bool is_left_out(Claim& claim, const Answer& answer);
   [[nodiscard]] static std::string why_left_out(const Claim& claim, std::uint64_t number);
   void note_fencing_number(Claim& claim, const Answer& answer);

@@ -63,6 +63,13 @@ bool Engine::acknowledges(const Claim& claim, const Answer& answer) {
   return undivided && answer.number < fencing.first && fencing.first == fencing.number;
 }
 
+bool Engine::acknowledges_at_once(const Claim& claim, std::uint64_t floor) {
+  const Fencing& fencing = *claim.fencing();
+  const bool is_of_first_number = fencing.rounds == 1 || claim.phase != Claim::Phase::acquiring;
+  return is_of_first_number && fencing.left_out.empty() && 0 < floor && floor < fencing.first &&
+         floor <= fencing.reach;
+}
+
 bool Engine::is_left_out(Claim& claim, const Answer& answer) {
   Fencing& fencing = *claim.fencing();
   const bool has_number = answer.reply == Reply::behind || is_divided(answer.stamp.verb);

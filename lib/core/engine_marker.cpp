@@ -63,6 +63,10 @@ void Engine::take_marker(NodeIndex node, const Stamp& stamp, std::string_view te
 
 void Engine::count_held_back(NodeIndex node, std::uint64_t floor) {
   while (const Link::HeldBack* const held = nodes_[node].take_held_back()) {
+    if (!held->has_words && is_short(held->assent.stamp.verb)) {
+      take_fenced_assent(node, held->assent, floor, held->arrival);
+      continue;
+    }
     if (!held->has_words) {
       take_assent(node, held->assent, held->arrival);
       continue;

@@ -115,13 +115,32 @@ void Engine::on(const Assents& event) {
   }
 }
 
+void Engine::take_fenced_assent(NodeIndex node, const Assent& assent, std::uint64_t floor,
+                                const Arrival& arrival) {
+  Claim* const claim = claims_.find(assent.stamp.claim.index, assent.stamp.claim.generation);
+  REDLOCK_ASSERT(claim != nullptr && claim->unanswered > 0);
+  if (acknowledges_at_once(*claim, floor)) {
+    claim->fencing()->acknowledged.add(node);
+    return take_granted(*claim, node, assent, arrival);
+  }
+  Answer answer;
+  answer.node = node;
+  answer.stamp = assent.stamp;
+  answer.reply = assent.reply;
+  answer.text = claim->token();
+  complete_short_answer(answer, floor);
+  take_answer(answer, Vote::unreachable, arrival);
+}
+
 void Engine::take_assent(NodeIndex node, const Assent& assent, const Arrival& arrival) {
   const Stamp& stamp = assent.stamp;
   Claim* const claim = claims_.find(stamp.claim.index, stamp.claim.generation);
   REDLOCK_ASSERT(claim != nullptr && claim->unanswered > 0);
-  const bool granted = assent.reply == Reply::granted && stamp.verb == Verb::set;
+  if (assent.reply == Reply::granted && stamp.verb == Verb::set) {
+    return take_granted(*claim, node, assent, arrival);
+  }
   const bool released = assent.reply == Reply::released && !claim->by_operator;
-  if (!granted && !released) {
+  if (!released) {
     Answer answer;
     answer.node = node;
     answer.stamp = stamp;
@@ -130,23 +149,28 @@ void Engine::take_assent(NodeIndex node, const Assent& assent, const Arrival& ar
   }
   --claim->unanswered;
   claim->work->in_full[static_cast<std::size_t>(stamp.verb)].remove(node);
-  bool counts = true;
-  if (granted) {
-    claim->keys.set_answered(node);
-    counts = is_voter_for(*claim, node);
-    note_grant(*claim, node, stamp.round, counts);
-    count_vote(*claim, {node, stamp, assent.reply}, Vote::unreachable, arrival.took);
-  } else {
-    claim->keys.release_answered(node, KeyLedger::Release::done);
-  }
-  if (stamp.round == claim->round.number()) {
+  claim->keys.release_answered(node, KeyLedger::Release::done);
+  if (stamp.round == claim->round.number()) claim->round.record_grant(node, arrival.took);
+  touch_if_decided(*claim);
+}
+
+void Engine::take_granted(Claim& claim, NodeIndex node, const Assent& assent,
+                          const Arrival& arrival) {
+  const Stamp& stamp = assent.stamp;
+  --claim.unanswered;
+  claim.work->in_full[static_cast<std::size_t>(stamp.verb)].remove(node);
+  claim.keys.set_answered(node);
+  const bool counts = is_voter_for(claim, node);
+  note_grant(claim, node, stamp.round, counts);
+  count_vote(claim, {node, stamp, assent.reply}, Vote::unreachable, arrival.took);
+  if (stamp.round == claim.round.number()) {
     if (counts) {
-      claim->round.record_grant(node, arrival.took);
+      claim.round.record_grant(node, arrival.took);
     } else {
-      nodes_.record_absent(claim->round, node);
+      nodes_.record_absent(claim.round, node);
     }
   }
-  touch_if_decided(*claim);
+  touch_if_decided(claim);
 }
 
 bool Engine::extend_counts(Claim& claim, NodeIndex node) const {

@@ -21,6 +21,9 @@ struct AssentForm {
 using AssentForms = std::array<AssentForm, core::verbs>;
 [[nodiscard]] AssentForms assent_forms(Dialect dialect, Protocol protocol) noexcept;
 
+/// In which letters a node says that it granted a SET.
+[[nodiscard]] std::string_view yes_to_set(Dialect dialect, Protocol protocol) noexcept;
+
 /// In which letters a node says that it released all of so many, which are one call of Releases.
 [[nodiscard]] std::string_view all_released(std::size_t count) noexcept;
 

@@ -32,6 +32,12 @@ struct Classified {
 [[nodiscard]] std::optional<std::vector<Classified>> classify_releases(const Value& value,
                                                                        std::size_t count);
 
+/// What the answers to a call of FencedSets say of each: first a value for each SET, then two for
+/// all. As classify() says of core::Verb::set_fenced_short, but that no number was raised unless
+/// all were.
+[[nodiscard]] std::optional<std::vector<Classified>> classify_fenced_sets(
+    Dialect form, std::span<const Value* const> values);
+
 /// How many values answer a verb.
 [[nodiscard]] constexpr std::size_t values_expected(core::Verb verb) noexcept {
   switch (verb) {
@@ -78,7 +84,6 @@ struct Classified {
   }
   return 1;
 }
-inline constexpr std::size_t most_values = 8;
 
 /// A score of a fencing number. What is no number of ours is as if no higher one could follow.
 [[nodiscard]] std::uint64_t fencing_number_of(const Value& score) noexcept;

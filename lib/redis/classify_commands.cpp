@@ -1,6 +1,9 @@
 #include <algorithm>
+#include <array>
+#include <utility>
 
 #include "redis/classify_parts.hpp"
+#include "redis/fenced_sets.hpp"
 #include "redlock/limits.hpp"
 
 namespace redlock::redis {
@@ -100,6 +103,31 @@ std::optional<Classified> classify_exceeding(Dialect form,
   const bool exceeds = one_or_none && raised.integer == 1;
   if (!exceeds || holder.type != Type::bulk) return Classified{.reply = Reply::behind};
   return Classified{.reply = Reply::granted, .text = holder_of(holder)};
+}
+
+std::optional<std::vector<Classified>> classify_fenced_sets(Dialect form,
+                                                            std::span<const Value* const> values) {
+  const std::size_t count = values.size() - FencedSets::further_values;
+  const Value& raised = *values[count];
+  const Value& holders = *values[count + 1];
+  const bool is_count = raised.type == Type::integer && raised.integer >= 0 &&
+                        raised.integer <= static_cast<std::int64_t>(count);
+  const bool names_each = holders.type == Type::array && holders.elements.size() == count;
+  if (!is_count && raised.type != Type::error) return std::nullopt;
+  if (!names_each && holders.type != Type::error) return std::nullopt;
+  Value all_raised;
+  all_raised.type = Type::integer;
+  all_raised.integer = is_count && raised.integer == static_cast<std::int64_t>(count) ? 1 : 0;
+  std::vector<Classified> answers;
+  answers.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const Value& holder = names_each ? *holders.elements[i] : holders;
+    const auto answer =
+        classify_exceeding(form, std::array{values[i], &std::as_const(all_raised), &holder});
+    if (!answer) return std::nullopt;
+    answers.push_back(*answer);
+  }
+  return answers;
 }
 
 std::optional<Classified> classify_plain_release(const Value& deleted, const Value& left) noexcept {

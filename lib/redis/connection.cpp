@@ -6,11 +6,22 @@
 #include <utility>
 
 #include "redis/classify.hpp"
+#include "redis/fenced_sets.hpp"
 #include "redis/keys.hpp"
 #include "redis/releases.hpp"
 #include "support/assert.hpp"
 
 namespace redlock::redis {
+namespace {
+
+bool are_releases(const Sent& request) noexcept {
+  return request.together != 0 && request.stamp.verb == core::Verb::release;
+}
+bool are_fenced_sets(const Sent& request) noexcept {
+  return request.together != 0 && core::is_short(request.stamp.verb);
+}
+
+}  // namespace
 
 Connection::Connection(uv_loop_t* loop, ConnectionTarget target, ConnectionOwner& owner)
     : owner_(owner),
@@ -28,11 +39,13 @@ void Connection::open() {
   stream_.open(target_.endpoint);
 }
 
-void Connection::send(std::string_view encoded, std::span<const Sent> requests) {
+void Connection::send(std::string_view encoded, std::span<const Sent> requests,
+                      std::string_view yes) {
   REDLOCK_ASSERT(state_ == State::ready && !requests.empty());
   unanswered_.push(requests);
   stream_.outbox().append(encoded);
-  if (requests.back().releases != 0) releases_form_ = core::ScriptForm::digest;
+  if (are_releases(requests.back())) releases_form_ = core::ScriptForm::digest;
+  if (are_fenced_sets(requests.back())) yes_to_fenced_sets_.push(yes);
 }
 
 void Connection::flush() { stream_.flush(); }
@@ -54,14 +67,14 @@ void Connection::on_bytes(std::string_view bytes) noexcept {
   destroyed_ = &destroyed;
   reader_.feed(bytes);
   while (state_ != State::closed) {
-    take_assents();
+    const bool more = take_assents();
     if (destroyed) return;
-    if (state_ == State::closed) break;
+    if (!more || state_ == State::closed) break;
     const Value* value = reader_.next();
     if (value == nullptr) break;
     take(*value);
     if (destroyed) return;
-    if (values_taken_ == 0) reader_.recycle();
+    if (values_.empty()) reader_.recycle();
   }
   destroyed_ = nullptr;
   if (state_ == State::closed) return;
@@ -72,24 +85,38 @@ void Connection::on_bytes(std::string_view bytes) noexcept {
   }
 }
 
+/// In which letters it says yes to the oldest request and nothing else; empty: it cannot.
+std::string_view Connection::yes_to_oldest() const noexcept {
+  const Sent& request = unanswered_.front();
+  if (are_fenced_sets(request)) return yes_to_fenced_sets_.front();
+  if (request.together > 1) return all_released(request.together);
+  return assent_forms_[static_cast<std::size_t>(request.stamp.verb)].bytes;
+}
+
 /// All that come next, up to an answer that says more.
-void Connection::take_assents() {
+bool Connection::take_assents() {
   // Another value of the same answer is none of its own.
-  if (state_ != State::ready || values_taken_ != 0) return;
+  if (state_ != State::ready || !values_.empty()) return true;
   std::size_t count = 0;
+  bool incomplete = false;
   if (assents_.size() < unanswered_.size()) assents_.resize(unanswered_.size());
   while (!unanswered_.empty()) {
-    const Sent& request = unanswered_.front();
-    const AssentForm& form = assent_forms_[static_cast<std::size_t>(request.stamp.verb)];
-    const std::size_t requests = std::max<std::size_t>(request.releases, 1);
-    const std::string_view yes = requests > 1 ? all_released(requests) : form.bytes;
-    if (yes.empty() || !reader_.skip(yes)) break;
-    for (std::size_t left = requests; left > 0; --left) {
-      assents_[count++] = {unanswered_.front().stamp, form.reply};
+    const Sent oldest = unanswered_.front();
+    const std::string_view yes = yes_to_oldest();
+    if (yes.empty() || !reader_.skip(yes)) {
+      // Of a long one, the rest has not arrived: so far it says yes.
+      incomplete = are_fenced_sets(oldest) && reader_.has_beginning_of(yes);
+      break;
+    }
+    if (are_fenced_sets(oldest)) yes_to_fenced_sets_.pop();
+    const core::Reply reply = assent_forms_[static_cast<std::size_t>(oldest.stamp.verb)].reply;
+    for (std::size_t left = std::max<std::size_t>(oldest.together, 1); left > 0; --left) {
+      assents_[count++] = {unanswered_.front().stamp, reply};
       unanswered_.pop();
     }
   }
   if (count > 0) owner_.on_assents(std::span(assents_).first(count), marker_);
+  return !incomplete;
 }
 
 void Connection::take(const Value& value) {
@@ -145,18 +172,19 @@ void Connection::take_answer(const Value& value) {
     violated("an answer that nobody asked for");
     return;
   }
-  if (unanswered_.front().releases != 0) return take_answer_to_releases(value);
-  const core::Stamp stamp = unanswered_.front().stamp;
-  values_[values_taken_++] = &value;
-  if (values_taken_ < values_expected(stamp.verb)) return;
-  const std::optional<Classified> answer =
-      classify(stamp.verb, dialect_, std::span(values_).first(values_taken_));
+  const Sent& oldest = unanswered_.front();
+  if (are_releases(oldest)) return take_answer_to_releases(value);
+  if (are_fenced_sets(oldest)) return take_answer_to_fenced_sets(value);
+  const core::Stamp stamp = oldest.stamp;
+  values_.push_back(&value);
+  if (values_.size() < values_expected(stamp.verb)) return;
+  const std::optional<Classified> answer = classify(stamp.verb, dialect_, values_);
   if (!answer) {
     violated("an answer that does not fit the request");
     return;
   }
   unanswered_.pop();
-  values_taken_ = 0;
+  values_.clear();
   if (stamp.verb == core::Verb::read_marker && answer->reply == core::Reply::marker) {
     remember_marker(answer->text);
   }
@@ -173,8 +201,8 @@ void Connection::remember_marker(std::string_view text) {
 }
 
 void Connection::take_answer_to_releases(const Value& value) {
-  const std::size_t count = unanswered_.front().releases;
-  const std::optional<std::vector<Classified>> answers = classify_releases(value, count);
+  const std::optional<std::vector<Classified>> answers =
+      classify_releases(value, unanswered_.front().together);
   if (!answers) {
     violated("an answer that does not fit the request");
     return;
@@ -183,13 +211,33 @@ void Connection::take_answer_to_releases(const Value& value) {
   if (answers->front().reply == core::Reply::script_missing) {
     releases_form_ = core::ScriptForm::text;
   }
-  const bool* const destroyed = destroyed_;
-  for (const Classified& answer : *answers) {
-    const core::Stamp stamp = unanswered_.front().stamp;
-    unanswered_.pop();
-    owner_.on_answer(stamp, answer);
-    if (*destroyed || state_ != State::ready) return;
+  for (const Classified& each : *answers) {
+    if (!answer(each)) return;
   }
+}
+
+void Connection::take_answer_to_fenced_sets(const Value& value) {
+  values_.push_back(&value);
+  if (values_.size() < unanswered_.front().together + FencedSets::further_values) return;
+  const std::vector<const Value*> values = std::move(values_);
+  values_.clear();
+  yes_to_fenced_sets_.pop();
+  const std::optional<std::vector<Classified>> answers = classify_fenced_sets(dialect_, values);
+  if (!answers) {
+    violated("an answer that does not fit the request");
+    return;
+  }
+  for (const Classified& each : *answers) {
+    if (!answer(each)) return;
+  }
+}
+
+bool Connection::answer(const Classified& what) {
+  const bool* const destroyed = destroyed_;
+  const core::Stamp stamp = unanswered_.front().stamp;
+  unanswered_.pop();
+  owner_.on_answer(stamp, what);
+  return !*destroyed && state_ == State::ready;
 }
 
 void Connection::take_push(const Value& value) {

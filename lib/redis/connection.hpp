@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -13,6 +12,7 @@
 #include "redis/classify.hpp"
 #include "redis/connection_target.hpp"
 #include "redis/dialect.hpp"
+#include "redis/expected_answers.hpp"
 #include "redis/handshake.hpp"
 #include "redis/reply.hpp"
 #include "support/ring.hpp"
@@ -23,8 +23,8 @@ namespace redlock::redis {
 /// A request that was sent, and is to be answered.
 struct Sent {
   core::Stamp stamp{};
-  /// One of so many that are one call of Releases; 0: a call of its own.
-  std::uint8_t releases = 0;
+  /// One of so many that are one call, of Releases or FencedSets; 0: a call of its own.
+  std::uint8_t together = 0;
 };
 
 /// Whether the server violated the protocol.
@@ -77,7 +77,8 @@ class Connection final : private uv::StreamListener {
 
   /// Puts requests, encoded in this connection's dialect(), into the outbox; only while ready(). A
   /// call of Releases is one request of the server's, and several here: one answer to all of them.
-  void send(std::string_view encoded, std::span<const Sent> requests);
+  /// `yes`: where the requests are one call of FencedSets, its encode_yes().
+  void send(std::string_view encoded, std::span<const Sent> requests, std::string_view yes = {});
   void send(std::string_view encoded, const core::Stamp& stamp) {
     const Sent request{stamp};
     send(encoded, {&request, 1});
@@ -104,11 +105,16 @@ class Connection final : private uv::StreamListener {
   void on_bytes(std::string_view bytes) noexcept override;
   void on_failure(const uv::Failure& failure) noexcept override;
 
-  void take_assents();
+  /// Whether bytes may be left that are to be parsed.
+  [[nodiscard]] bool take_assents();
+  [[nodiscard]] std::string_view yes_to_oldest() const noexcept;
   void take(const Value& value);
   void take_handshake(const Value& value);
   void take_answer(const Value& value);
   void take_answer_to_releases(const Value& value);
+  void take_answer_to_fenced_sets(const Value& value);
+  /// The answer to the oldest request. Whether more can be answered.
+  [[nodiscard]] bool answer(const Classified& what);
   void remember_marker(std::string_view text);
   void take_push(const Value& value);
   void report_change(std::string_view key);
@@ -125,10 +131,10 @@ class Connection final : private uv::StreamListener {
   AssentForms assent_forms_{};
   /// The last answer to read_marker, letter by letter: the next one is the same, as a rule.
   std::string marker_answer_;
-  std::string_view marker_;                         // in it
-  std::vector<core::Assent> assents_;               // kept, so that nothing is allocated
-  std::array<const Value*, most_values> values_{};  // in reader_, of the request being answered
-  std::size_t values_taken_ = 0;
+  std::string_view marker_;            // in it
+  std::vector<core::Assent> assents_;  // kept, so that nothing is allocated
+  ExpectedAnswers yes_to_fenced_sets_;
+  std::vector<const Value*> values_;  // in reader_, of the request being answered
   ReplyReader reader_;
   bool* destroyed_ = nullptr;  // on the stack of on_bytes, for owners that destroy us in a call
   uv::Stream stream_;

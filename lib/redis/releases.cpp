@@ -1,31 +1,13 @@
 #include "redis/releases.hpp"
 
-#include <array>
-#include <charconv>
 #include <chrono>
 
 #include "redis/scripts_embedded.hpp"
+#include "redis/words.hpp"
 #include "support/assert.hpp"
 
 namespace redlock::redis {
 namespace {
-
-constexpr std::string_view end_of_line = "\r\n";
-
-/// "*5", "$3"
-void append_size(std::string& out, char kind, std::size_t size) {
-  std::array<char, 24> line;
-  line[0] = kind;
-  char* end = std::to_chars(line.data() + 1, line.data() + line.size() - 2, size).ptr;
-  *end++ = '\r';
-  *end++ = '\n';
-  out.append(line.data(), static_cast<std::size_t>(end - line.data()));
-}
-
-void append_word(std::string& out, std::string_view word) {
-  append_size(out, '$', word.size());
-  out.append(word).append(end_of_line);
-}
 
 /// The words of the call that are always the same.
 std::string beginning_of(core::ScriptForm form) {

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 struct redisReader;
@@ -57,6 +58,16 @@ class ReplyReader {
     read_ += value.size();
     if (read_ == input_.size()) forget_input();
     return true;
+  }
+
+  /// Whether the next value may still become `value`: it is not complete, and so far it is written
+  /// in these letters.
+  [[nodiscard]] bool has_beginning_of(std::string_view value) noexcept {
+    if (partial_ || !malformed_.empty() || input_.empty()) return false;
+    const bool begins = value.starts_with(std::string_view(input_).substr(read_));
+    // What is done with must not pile up where the rest never comes alone.
+    if (begins) input_.erase(0, std::exchange(read_, 0));
+    return begins;
   }
 
   /// The next complete value, valid until recycle(). Null: there is none (yet), or see malformed().

@@ -119,6 +119,10 @@ void Driver::carry_out(const core::Send& command) {
     gathered_.begin(command.nodes, reserved_for);
     return gathered_.add_release(claim->resource(), claim->token(), command.stamp, reserved_for);
   }
+  if (common_dialect_ && command.stamp.verb == core::Verb::set_fenced_short && simple) {
+    gathered_.begin(command.nodes, reserved_for);
+    return add_fenced_set(command, *claim);
+  }
   if (common_dialect_) {
     gathered_.begin(command.nodes, reserved_for);
     return gathered_.add(encode(command, *claim, *common_dialect_, terms), command.stamp,
@@ -132,6 +136,16 @@ void Driver::carry_out(const core::Send& command) {
     if (bytes.empty()) bytes = encode(command, *claim, connection.dialect(), terms);
     connection.send(bytes, command.stamp);
   });
+}
+
+void Driver::add_fenced_set(const core::Send& command, const core::Claim& claim) {
+  redis::Encoder& encoder = encoders_[static_cast<std::size_t>(*common_dialect_)];
+  const std::string_view set =
+      encoder.encode(core::Verb::set, command.form, *common_dialect_, claim.resource(),
+                     claim.token(), claim.time_to_ask(command.stamp.verb, stepped_at_));
+  gathered_.add_fenced_set(set, claim.resource(), claim.token(),
+                           static_cast<std::int64_t>(claim.fencing()->number), *common_dialect_,
+                           command.stamp, engine_.reserved_for());
 }
 
 void Driver::carry_out(const core::SendUpkeep& command) {

@@ -118,6 +118,7 @@ class Driver final : private NodeOwner {
   [[nodiscard]] redis::Terms terms_of(const core::Send& command, const core::Claim& claim);
   [[nodiscard]] std::string_view encode(const core::Send& command, const core::Claim& claim,
                                         redis::Dialect dialect, const redis::Terms& terms);
+  void add_fenced_set(const core::Send& command, const core::Claim& claim);
   /// To what follows, what was gathered goes ahead.
   void send_gathered() { gathered_.send(engine_.reserved_for()); }
   void send_name(const core::Request& request);

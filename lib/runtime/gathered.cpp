@@ -22,9 +22,18 @@ void Gathered::add(std::string_view encoded, const core::Stamp& stamp,
 
 void Gathered::add_release(std::string_view resource, std::string_view token,
                            const core::Stamp& stamp, core::Duration reserved_for) {
-  if (releases_.full()) close_call(reserved_for);
+  if (fenced_sets_.size() > 0 || releases_.full()) close_call(reserved_for);
   releases_.add(resource, token);
-  of_releases_.push_back({stamp});
+  in_call_.push_back({stamp});
+}
+
+void Gathered::add_fenced_set(std::string_view set, std::string_view resource,
+                              std::string_view token, std::int64_t number, redis::Dialect dialect,
+                              const core::Stamp& stamp, core::Duration reserved_for) {
+  if (releases_.size() > 0 || fenced_sets_.full()) close_call(reserved_for);
+  fenced_sets_.add(set, resource, token, number);
+  in_call_.push_back({stamp});
+  dialect_ = dialect;
 }
 
 void Gathered::send(core::Duration reserved_for) {
@@ -33,10 +42,19 @@ void Gathered::send(core::Duration reserved_for) {
 }
 
 void Gathered::close_call(core::Duration reserved_for) {
-  if (of_releases_.empty()) return;
-  for (redis::Sent& release : of_releases_) {
-    release.releases = static_cast<std::uint8_t>(of_releases_.size());
+  if (in_call_.empty()) return;
+  for (redis::Sent& request : in_call_) {
+    request.together = static_cast<std::uint8_t>(in_call_.size());
   }
+  if (releases_.size() > 0) {
+    close_releases(reserved_for);
+  } else {
+    close_fenced_sets();
+  }
+  in_call_.clear();
+}
+
+void Gathered::close_releases(core::Duration reserved_for) {
   core::NodeSet in_full;
   for_.each([&](NodeIndex node) {
     const bool ready = nodes_[node]->ready();
@@ -46,25 +64,34 @@ void Gathered::close_call(core::Duration reserved_for) {
   });
   if (in_full.empty()) {
     bytes_.append(releases_.encode(core::ScriptForm::digest, reserved_for));
-    requests_.insert(requests_.end(), of_releases_.begin(), of_releases_.end());
+    requests_.insert(requests_.end(), in_call_.begin(), in_call_.end());
   } else {
     hand_over();
     for_.each([&](NodeIndex node) {
       if (!nodes_[node]->ready()) return;
       redis::Connection& connection = nodes_[node]->connection();
       const core::ScriptForm form = connection.releases_form();
-      connection.send(releases_.encode(form, reserved_for), of_releases_);
+      connection.send(releases_.encode(form, reserved_for), in_call_);
     });
   }
   releases_.clear();
-  of_releases_.clear();
 }
 
-void Gathered::hand_over() {
+void Gathered::close_fenced_sets() {
+  hand_over();
+  fenced_sets_.encode(bytes_);
+  requests_.assign(in_call_.begin(), in_call_.end());
+  yes_.clear();
+  fenced_sets_.encode_yes(yes_, redis::yes_to_set(dialect_, redis::Protocol::resp3));
+  hand_over(yes_);
+  fenced_sets_.clear();
+}
+
+void Gathered::hand_over(std::string_view yes) {
   if (requests_.empty()) return;
   for_.each([&](NodeIndex node) {
     // It may have gone since.
-    if (nodes_[node]->ready()) nodes_[node]->connection().send(bytes_, requests_);
+    if (nodes_[node]->ready()) nodes_[node]->connection().send(bytes_, requests_, yes);
   });
   bytes_.clear();
   requests_.clear();

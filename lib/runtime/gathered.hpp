@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -8,13 +9,16 @@
 #include "core/messages.hpp"
 #include "core/node_set.hpp"
 #include "redis/connection.hpp"
+#include "redis/dialect.hpp"
+#include "redis/fenced_sets.hpp"
 #include "redis/releases.hpp"
 #include "runtime/node.hpp"
 
 namespace redlock::runtime {
 
 /// Requests for the same nodes, in their order: encoded once, and handed to the connections
-/// together. Releases that follow one another are one call of them.
+/// together. Releases that follow one another are one call of them, and so are fenced SETs in their
+/// short form.
 class Gathered {
  public:
   using Nodes = std::vector<std::unique_ptr<Node>>;
@@ -26,6 +30,10 @@ class Gathered {
   void add(std::string_view encoded, const core::Stamp& stamp, core::Duration reserved_for);
   void add_release(std::string_view resource, std::string_view token, const core::Stamp& stamp,
                    core::Duration reserved_for);
+  /// `set`: the SET, encoded. The nodes have a dialect in common, `dialect`.
+  void add_fenced_set(std::string_view set, std::string_view resource, std::string_view token,
+                      std::int64_t number, redis::Dialect dialect, const core::Stamp& stamp,
+                      core::Duration reserved_for);
 
   /// Hands all of it to the connections. Before anything else is sent, so that the order stays. For
   /// `reserved_for` see redis::Releases.
@@ -33,14 +41,20 @@ class Gathered {
 
  private:
   void close_call(core::Duration reserved_for);
-  void hand_over();
+  void close_releases(core::Duration reserved_for);
+  void close_fenced_sets();
+  void hand_over(std::string_view yes = {});
 
   const Nodes& nodes_;
   core::NodeSet for_;
   std::string bytes_;
   std::vector<redis::Sent> requests_;  // in bytes_
-  redis::Releases releases_;           // behind them
-  std::vector<redis::Sent> of_releases_;
+  // Behind them, one of the two:
+  redis::Releases releases_;
+  redis::FencedSets fenced_sets_;
+  std::vector<redis::Sent> in_call_;
+  redis::Dialect dialect_ = redis::Dialect::classic;  // of fenced_sets_
+  std::string yes_;
 };
 
 }  // namespace redlock::runtime

@@ -3,11 +3,14 @@
 
 #include "redis/classify.hpp"
 
+#include <span>
 #include <vector>
 
 #include "fuzz/answering.hpp"
 #include "fuzz/fuzz.hpp"
+#include "redis/fenced_sets.hpp"
 #include "redis/reply.hpp"
+#include "support/assert.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace redlock;
@@ -30,5 +33,15 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       }
     }
   });
+  for (std::size_t size = redis::FencedSets::further_values + 1; size <= values.size(); ++size) {
+    for (const redis::Dialect form : every_form) {
+      const auto answers = redis::classify_fenced_sets(form, std::span(values).first(size));
+      if (!answers) continue;
+      REDLOCK_ASSERT(answers->size() == size - redis::FencedSets::further_values);
+      for (const redis::Classified& answer : *answers) {
+        check_meaning(core::Verb::set_fenced_short, answer);
+      }
+    }
+  }
   return 0;
 }

@@ -278,7 +278,7 @@ void ModelNode::end_numbered(const Request& request, True now, Response& respons
   const bool rises = request.number > number;
   number = std::max(number, request.number);
   if (response.reply != Reply::granted) return;
-  if (core::is_short(request.stamp.verb) && !rises) {
+  if (core::is_short(request.stamp.verb) && !rises && mutant_ != Mutant::unraised_counts) {
     response.reply = Reply::behind;
     return;
   }

@@ -39,6 +39,7 @@ inline constexpr std::array planted{
     Planted{Mutant::trust_the_set, "trust_the_set", "invariant 2", 20000},
     Planted{Mutant::no_floor, "no_floor", "invariant 2", 1000},
     Planted{Mutant::floor_unread, "floor_unread", "invariant 2", 1000},
+    Planted{Mutant::unraised_counts, "unraised_counts", "invariant 2", 1000},
     Planted{Mutant::no_quarantine, "no_quarantine", "invariant 1", 1000},
     Planted{Mutant::no_clock_guard, "no_clock_guard", "invariant 1", 1000},
     Planted{Mutant::no_release_on_failure, "no_release_on_failure", "invariant 4", 1000},

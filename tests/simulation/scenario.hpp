@@ -27,6 +27,7 @@ enum class Mutant : std::uint8_t {
   trust_the_set,               ///< nodes do not check the holder when the number is raised
   no_floor,                    ///< a node that forgot its numbers begins at zero
   floor_unread,                ///< what is read of a floor is as good as none, and counts
+  unraised_counts,             ///< nodes acknowledge a number of the short form not above theirs
   no_quarantine,               ///< nodes mark that they restarted, and vote at once
   no_clock_guard,              ///< nobody reads the nodes' clocks, and they leap
   half_quorum,                 ///< half of the nodes is enough

@@ -214,9 +214,11 @@ class Simulation {
   void come_up(const Event& event);
   void send(std::uint32_t client, std::uint32_t node, const Request& request);
   /// Whether only half of the request that came was executed; the rest waits.
+  [[nodiscard]] static bool is_beside_a_lower_number(const Request& request);
   [[nodiscard]] bool divides(Connection& connection);
   void arrive(std::uint32_t connection);
   void deliver(std::uint32_t connection);
+  [[nodiscard]] bool says_nothing_or_ours(std::uint32_t client, const core::Answer& answer) const;
   void step_with(std::uint32_t client, const core::Answer& answer);
   void observe(const Connection& connection, const Request& request, const Response& response);
   void drop_client_side(std::uint32_t connection);

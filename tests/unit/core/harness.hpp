@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <deque>
@@ -202,6 +203,13 @@ class Harness {
     Answer event{node, stamp, reply, holder};
     event.number = number;
     const std::string out = step(event);
+    answer_pruning(node);
+    return out;
+  }
+  /// The same, where the node granted and said nothing else.
+  std::string assented(NodeIndex node) {
+    const std::array yes{Assent{take_open(node), Reply::granted}};
+    const std::string out = step(Assents{node, yes});
     answer_pruning(node);
     return out;
   }

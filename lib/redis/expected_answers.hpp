@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "support/ring.hpp"
+
+namespace redlock::redis {
+
+/// In which letters a server answers some of the requests in flight, if it says yes to all of them.
+/// Keeps its memory.
+class ExpectedAnswers {
+ public:
+  void push(std::string_view answer) {
+    // Requests may be in flight all the time: what was answered is in the way some time.
+    if (2 * answered_ > bytes_.size()) {
+      bytes_.erase(0, answered_);
+      answered_ = 0;
+    }
+    bytes_.append(answer);
+    sizes_.push(answer.size());
+  }
+
+  /// Of the oldest request.
+  [[nodiscard]] std::string_view front() const noexcept {
+    return std::string_view(bytes_).substr(answered_, sizes_.front());
+  }
+
+  void pop() noexcept {
+    answered_ += sizes_.front();
+    sizes_.pop();
+  }
+
+ private:
+  std::string bytes_;
+  std::size_t answered_ = 0;  // so much of it
+  support::Ring<std::size_t> sizes_;
+};
+
+}  // namespace redlock::redis

@@ -1,0 +1,150 @@
+// Many fenced acquires in one turn of a client's loop, which ask each node for all numbers at once.
+
+#include <gtest/gtest.h>
+#include <uv.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "integration/guarded.hpp"
+#include "integration/library.hpp"
+#include "uv/loop.hpp"
+
+namespace redlock::test {
+namespace {
+
+using std::chrono::seconds;
+
+constexpr const char* numbers = "redlock:node:numbers";
+
+/// With both guards, as clients have them.
+class FencedSets : public testing::Test {
+ protected:
+  FencedSets() {
+    const ClientOptions options = guarded(nodes_.urls());
+    open_deployment(options);
+    auto created = AsyncClient::create(options, loop_.get());
+    EXPECT_TRUE(succeeded(created));
+    client_.emplace(*std::move(created));
+    // Until all nodes vote, and their clocks are known.
+    acquire({"first"});
+    run_until([&] { return nodes_.count_held("first") == 3; });
+    leases_.clear();
+    run_until([&] { return nodes_.count_held("first") == 0; });
+  }
+  ~FencedSets() override {
+    leases_.clear();
+    bool closed = false;
+    client_->close([&](const CloseReport&) { closed = true; });
+    run_until([&] { return closed; });
+  }
+  template <typename Condition>
+  void run_until(Condition condition) {
+    const auto limit = BootClock::now() + seconds(60);
+    while (!condition() && BootClock::now() < limit) uv_run(loop_.get(), UV_RUN_NOWAIT);
+    ASSERT_TRUE(condition());
+  }
+  static std::vector<std::string> many(std::size_t count) {
+    std::vector<std::string> resources;
+    for (std::size_t i = 0; i < count; ++i) {
+      resources.push_back(std::string("r").append(std::to_string(i)));
+    }
+    return resources;
+  }
+  /// All in one turn.
+  void acquire(const std::vector<std::string>& resources) {
+    std::size_t answered = 0;
+    AcquireOptions options;
+    options.ttl = short_max_ttl;
+    options.fencing = true;
+    for (const std::string& resource : resources) {
+      client_->try_acquire(resource, options, [&, resource](Result<Lease> lease) {
+        ++answered;
+        if (lease) {
+          leases_.insert_or_assign(resource, *std::move(lease));
+        } else {
+          errors_.insert_or_assign(resource, lease.error());
+        }
+      });
+    }
+    run_until([&] { return answered == resources.size(); });
+  }
+  std::int64_t number_at(std::size_t node, const std::string& resource) {
+    return std::stoll(nodes_[node].command({"ZSCORE", numbers, resource}).string);
+  }
+  std::int64_t token_of(const std::string& resource) {
+    const auto token = leases_.at(resource).fencing_token();
+    return token ? static_cast<std::int64_t>(token->value()) : 0;
+  }
+
+  Nodes nodes_ = Nodes(3);
+  uv::Loop loop_;
+  std::optional<AsyncClient> client_;
+  std::map<std::string, Lease> leases_;
+  std::map<std::string, Error> errors_;
+};
+
+TEST_F(FencedSets, OfOneTurnRaiseTheirNumbersInOneCommand) {
+  const std::vector<std::string> resources = many(50);
+  const int before = calls(nodes_[0], "zadd");
+  acquire(resources);
+  ASSERT_EQ(leases_.size(), 50U);
+  run_until([&] { return nodes_.count_held("r49") == 3; });
+  EXPECT_EQ(calls(nodes_[0], "zadd") - before, 1);
+  for (const std::string& resource : resources) {
+    EXPECT_GT(token_of(resource), 0);
+    EXPECT_EQ(number_at(0, resource), token_of(resource)) << resource;
+  }
+  const Counters counters = client_->counters();
+  EXPECT_EQ(counters.fenced_in_more_rounds, 0U);
+}
+
+TEST_F(FencedSets, HaveAllTheirTokensWhereOneNumberIsNotTheHighest) {
+  // Of a client whose clock is an hour ahead.
+  acquire({"r1"});
+  const std::int64_t ahead = token_of("r1") + 3'600'000'000;
+  leases_.clear();
+  run_until([&] { return nodes_.count_held("r1") == 0; });
+  for (std::size_t node = 0; node < 3; ++node) {
+    nodes_[node].command({"ZADD", numbers, std::to_string(ahead), "r1"});
+  }
+  acquire(many(20));
+  ASSERT_EQ(leases_.size(), 20U);
+  EXPECT_GT(token_of("r1"), ahead);
+  EXPECT_LT(token_of("r0"), ahead);
+  for (const auto& [resource, lease] : leases_) {
+    std::vector<std::int64_t> there;
+    for (std::size_t node = 0; node < 3; ++node) there.push_back(number_at(node, resource));
+    EXPECT_GE(std::count(there.begin(), there.end(), token_of(resource)), 2) << resource;
+  }
+}
+
+TEST_F(FencedSets, AreGrantedBesideOneThatIsHeld) {
+  for (std::size_t node = 0; node < 3; ++node) {
+    nodes_[node].command({"SET", "r3", "somebody", "PX", "60000"});
+  }
+  nodes_[0].command({"HSET", "r4", "field", "value"});
+  acquire(many(10));
+  EXPECT_EQ(leases_.size(), 9U);
+  ASSERT_TRUE(errors_.contains("r3"));
+  EXPECT_EQ(errors_.at("r3").code, Errc::held);
+  EXPECT_GT(token_of("r4"), 0) << "on the two other nodes";
+}
+
+TEST_F(FencedSets, NeedASecondRoundTripWhereTheUserMayNotReadManyKeys) {
+  for (std::size_t node = 0; node < 3; ++node) {
+    ASSERT_TRUE(nodes_[node].command({"ACL", "SETUSER", "default", "-mget"}).is_ok());
+  }
+  acquire(many(5));
+  EXPECT_EQ(leases_.size(), 5U);
+  for (const auto& [resource, lease] : leases_) EXPECT_GT(token_of(resource), 0) << resource;
+}
+
+}  // namespace
+}  // namespace redlock::test
