@@ -60,6 +60,9 @@ class Round {
   void begin(std::uint16_t number, std::size_t nodes, std::size_t quorum, Instant start,
              Duration ttl);
 
+  /// There is none yet.
+  void reset() noexcept { nodes_ = grants_ = 0; }
+
   struct Details {
     std::string_view text{};
     std::optional<Duration> round_trip{};
