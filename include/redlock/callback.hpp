@@ -35,7 +35,7 @@ class Target {
   Target(const Target&) = delete;
   Target& operator=(const Target&) = delete;
   virtual ~Target() = default;
-  virtual void call(Arguments... arguments) = 0;
+  virtual void call(Arguments&&... arguments) = 0;
 };
 
 template <typename Callable, typename... Arguments>
@@ -43,7 +43,7 @@ class Holder final : public Target<Arguments...> {
  public:
   explicit Holder(const Callable& from) : callable_(from) {}
   explicit Holder(Callable&& from) : callable_(std::move(from)) {}
-  void call(Arguments... arguments) override { callable_(std::forward<Arguments>(arguments)...); }
+  void call(Arguments&&... arguments) override { callable_(std::forward<Arguments>(arguments)...); }
 
  private:
   Callable callable_;
@@ -53,26 +53,31 @@ class Holder final : public Target<Arguments...> {
 /// it is copying its bytes, and nothing has to be done at its end.
 template <typename... Arguments>
 class InPlace {
+  static constexpr std::size_t room = 2 * sizeof(void*);
+
  public:
   template <typename Callable>
-  static constexpr bool fits =
-      sizeof(Callable) <= 2 * sizeof(void*) && alignof(Callable) <= alignof(void*) &&
-      std::is_trivially_copyable_v<Callable>&& std::is_copy_constructible_v<Callable>;
+  [[nodiscard]] static constexpr bool fits() noexcept {
+    if (sizeof(Callable) > room || alignof(void*) % alignof(Callable) != 0) return false;
+    return std::is_trivially_copyable_v<Callable> && std::is_copy_constructible_v<Callable>;
+  }
 
   template <typename Callable>
   void put(const Callable& callable) {
     ::new (static_cast<void*>(bytes_.data())) Callable(callable);
-    call_ = [](std::byte* bytes, Arguments... arguments) {
+    call_ = [](std::byte* bytes, Arguments&&... arguments) {
       (*std::launder(reinterpret_cast<Callable*>(bytes)))(std::forward<Arguments>(arguments)...);
     };
   }
   [[nodiscard]] bool empty() const noexcept { return call_ == nullptr; }
   void clear() noexcept { call_ = nullptr; }
-  void call(Arguments... arguments) { call_(bytes_.data(), std::forward<Arguments>(arguments)...); }
+  void call(Arguments&&... arguments) {
+    call_(bytes_.data(), std::forward<Arguments>(arguments)...);
+  }
 
  private:
-  void (*call_)(std::byte* bytes, Arguments... arguments) = nullptr;
-  alignas(void*) std::array<std::byte, 2 * sizeof(void*)> bytes_{};
+  void (*call_)(std::byte* bytes, Arguments&&... arguments) = nullptr;
+  alignas(void*) std::array<std::byte, room> bytes_{};
 };
 
 template <typename Callable>
@@ -106,7 +111,7 @@ class Callback<void(Arguments...)> {
   Callback(Callable&& callable) {
     using Kept = std::decay_t<Callable>;
     if (callback_detail::holds_nothing<Kept>(callable)) return;
-    if constexpr (Small::template fits<Kept>) {
+    if constexpr (Small::template fits<Kept>()) {
       small_.put(static_cast<const Kept&>(callable));
     } else {
       target_ = std::make_unique<callback_detail::Holder<Kept, Arguments...>>(
