@@ -188,7 +188,7 @@ void Engine::start_attempt(Acquisition& acquisition) {
   timers_.set(timer_of(acquisition), acquisition.give_up);
   ask(claim);
   retime(claim);
-  touch(claim);
+  touch_if_decided(claim);
 }
 
 void Engine::judge_attempt(Claim& claim) {
