@@ -83,7 +83,8 @@ class Round {
     REDLOCK_ASSERT(node < nodes_);
     Votes::Brief& mine = votes_->brief[node];
     if (mine.vote != Vote::pending) return;
-    mine = {Vote::granted, round_trip};
+    mine.vote = Vote::granted;
+    mine.round_trip = round_trip;
     granted_.add(node);
     ++grants_;
     decide();

@@ -85,7 +85,9 @@ void Connection::take_assents() {
     const std::string_view yes = requests > 1 ? all_released(requests) : form.bytes;
     if (yes.empty() || !reader_.skip(yes)) break;
     for (std::size_t left = requests; left > 0; --left) {
-      assents_[count++] = {unanswered_.front().stamp, form.reply};
+      core::Assent& assent = assents_[count++];
+      assent.stamp = unanswered_.front().stamp;
+      assent.reply = form.reply;
       unanswered_.pop();
     }
   }
