@@ -7,6 +7,7 @@
 #include "core/admission.hpp"
 #include "runtime/boot_time.hpp"
 #include "runtime/explain.hpp"
+#include "support/overwrite.hpp"
 
 namespace redlock::api {
 namespace {
@@ -184,7 +185,7 @@ core::CallId ClientCore::id_of(const Pending& call) noexcept {
 template <typename Done>
 core::CallId ClientCore::remember(std::string_view resource, Done done) {
   Pending& call = pending_.take();
-  call.resource.assign(resource);
+  support::overwrite(call.resource, resource);
   call.done = std::move(done);
   return id_of(call);
 }

@@ -218,7 +218,7 @@ class Engine {
   [[nodiscard]] bool extend_counts(Claim& claim, NodeIndex node) const;
   void take_answer(const Answer& answer, Vote failure, const std::optional<Arrival>& arrival);
   /// The same for one that says yes and nothing else, as most do.
-  void take_assent(NodeIndex node, const Assent& assent, const Arrival& arrival);
+  void take_assent(NodeIndex node, const Assent& assent, Arrival arrival);
   void take_grant(Claim& claim, NodeIndex node, const Stamp& stamp, Duration took);
   void take_release(Claim& claim, NodeIndex node, const Stamp& stamp, Duration took);
   void take_upkeep(const Answer& answer, const std::optional<Arrival>& arrival);

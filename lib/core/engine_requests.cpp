@@ -115,7 +115,7 @@ void Engine::on(const Assents& event) {
   }
 }
 
-void Engine::take_assent(NodeIndex node, const Assent& assent, const Arrival& arrival) {
+void Engine::take_assent(NodeIndex node, const Assent& assent, Arrival arrival) {
   const Stamp& stamp = assent.stamp;
   Claim* const claim = claims_.find(stamp.claim.index, stamp.claim.generation);
   REDLOCK_ASSERT(claim != nullptr && claim->unanswered > 0);
