@@ -1,9 +1,9 @@
 #include "redis/releases.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <chrono>
-#include <cstring>
 
 #include "redis/scripts_embedded.hpp"
 #include "support/assert.hpp"
@@ -15,15 +15,13 @@ constexpr std::string_view end_of_line = "\r\n";
 
 constexpr std::size_t longest_size = 24;
 
-char* write(char* to, std::string_view text) {
-  std::memcpy(to, text.data(), text.size());
-  return to + text.size();
-}
+char* write(char* to, std::string_view text) { return std::copy(text.begin(), text.end(), to); }
 
 /// "*5", "$3": at most `longest_size` bytes.
 char* write_size(char* to, char kind, std::size_t size) {
-  *to++ = kind;
-  return write(std::to_chars(to, to + longest_size, size).ptr, end_of_line);
+  *to = kind;
+  return write(std::to_chars(to + 1, to + longest_size - end_of_line.size(), size).ptr,
+               end_of_line);
 }
 
 void append_size(std::string& out, char kind, std::size_t size) {
