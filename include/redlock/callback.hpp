@@ -2,9 +2,11 @@
 
 #include "redlock/language.hpp"
 
+#include <array>
 #include <concepts>
 #include <cstddef>
 #include <memory>
+#include <new>
 #include <type_traits>
 #include <utility>
 
@@ -33,7 +35,7 @@ class Target {
   Target(const Target&) = delete;
   Target& operator=(const Target&) = delete;
   virtual ~Target() = default;
-  virtual void call(Arguments... arguments) = 0;
+  virtual void call(Arguments&&... arguments) = 0;
 };
 
 template <typename Callable, typename... Arguments>
@@ -41,10 +43,41 @@ class Holder final : public Target<Arguments...> {
  public:
   explicit Holder(const Callable& from) : callable_(from) {}
   explicit Holder(Callable&& from) : callable_(std::move(from)) {}
-  void call(Arguments... arguments) override { callable_(std::forward<Arguments>(arguments)...); }
+  void call(Arguments&&... arguments) override { callable_(std::forward<Arguments>(arguments)...); }
 
  private:
   Callable callable_;
+};
+
+/// A callable that is kept in the callback itself: a lambda that captures a pointer or two. Moving
+/// it is copying its bytes, and nothing has to be done at its end.
+template <typename... Arguments>
+class InPlace {
+  static constexpr std::size_t room = 2 * sizeof(void*);
+
+ public:
+  template <typename Callable>
+  [[nodiscard]] static constexpr bool fits() noexcept {
+    if (sizeof(Callable) > room || alignof(void*) % alignof(Callable) != 0) return false;
+    return std::is_trivially_copyable_v<Callable> && std::is_copy_constructible_v<Callable>;
+  }
+
+  template <typename Callable>
+  void put(const Callable& callable) {
+    ::new (static_cast<void*>(bytes_.data())) Callable(callable);
+    call_ = [](std::byte* bytes, Arguments&&... arguments) {
+      (*std::launder(reinterpret_cast<Callable*>(bytes)))(std::forward<Arguments>(arguments)...);
+    };
+  }
+  [[nodiscard]] bool empty() const noexcept { return call_ == nullptr; }
+  void clear() noexcept { call_ = nullptr; }
+  void call(Arguments&&... arguments) {
+    call_(bytes_.data(), std::forward<Arguments>(arguments)...);
+  }
+
+ private:
+  void (*call_)(std::byte* bytes, Arguments&&... arguments) = nullptr;
+  alignas(void*) std::array<std::byte, room> bytes_{};
 };
 
 template <typename Callable>
@@ -76,21 +109,44 @@ class Callback<void(Arguments...)> {
     requires(!std::is_same_v<std::remove_cvref_t<Callable>, Callback> &&
              std::is_invocable_v<std::decay_t<Callable>&, Arguments...>)
   Callback(Callable&& callable) {
-    if (callback_detail::holds_nothing<std::decay_t<Callable>>(callable)) return;
-    target_ = std::make_unique<callback_detail::Holder<std::decay_t<Callable>, Arguments...>>(
-        std::forward<Callable>(callable));
+    using Kept = std::decay_t<Callable>;
+    if (callback_detail::holds_nothing<Kept>(callable)) return;
+    if constexpr (Small::template fits<Kept>()) {
+      small_.put(static_cast<const Kept&>(callable));
+    } else {
+      target_ = std::make_unique<callback_detail::Holder<Kept, Arguments...>>(
+          std::forward<Callable>(callable));
+    }
   }
 
-  [[nodiscard]] explicit operator bool() const noexcept { return target_ != nullptr; }
+  Callback(Callback&& other) noexcept : small_(other.small_), target_(std::move(other.target_)) {
+    other.small_.clear();
+  }
+  Callback& operator=(Callback&& other) noexcept {
+    Callback moved(std::move(other));
+    std::swap(small_, moved.small_);
+    target_.swap(moved.target_);
+    return *this;
+  }
+  Callback(const Callback&) = delete;
+  Callback& operator=(const Callback&) = delete;
+  ~Callback() = default;
+
+  [[nodiscard]] explicit operator bool() const noexcept {
+    return target_ != nullptr || !small_.empty();
+  }
   friend bool operator==(const Callback& callback, std::nullptr_t) noexcept { return !callback; }
 
   /// Must not be empty.
   void operator()(Arguments... arguments) noexcept {
+    if (target_ == nullptr) return small_.call(std::forward<Arguments>(arguments)...);
     target_->call(std::forward<Arguments>(arguments)...);
   }
 
  private:
-  std::unique_ptr<callback_detail::Target<Arguments...>> target_;
+  using Small = callback_detail::InPlace<Arguments...>;
+  Small small_;
+  std::unique_ptr<callback_detail::Target<Arguments...>> target_;  // of one that is not small
 };
 
 /// A function object whose copies share one callable, so that options that own a move-only object

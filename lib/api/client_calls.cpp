@@ -7,6 +7,7 @@
 #include "core/admission.hpp"
 #include "runtime/boot_time.hpp"
 #include "runtime/explain.hpp"
+#include "support/overwrite.hpp"
 
 namespace redlock::api {
 namespace {
@@ -184,7 +185,7 @@ core::CallId ClientCore::id_of(const Pending& call) noexcept {
 template <typename Done>
 core::CallId ClientCore::remember(std::string_view resource, Done done) {
   Pending& call = pending_.take();
-  call.resource.assign(resource);
+  support::overwrite(call.resource, resource);
   call.done = std::move(done);
   return id_of(call);
 }
@@ -221,31 +222,33 @@ void ClientCore::begin_acquire(RequestId request, const Target& target, AcquireO
   if (refused(core::refuse_acquire(configuration_.settings, target, options), resource, done)) {
     return;
   }
-  core::Acquire event;
-  event.request = remember(resource, std::move(done));
-  Pending& call = *find(event.request);
+  // Made where it is going to be read: it is large.
+  core::Event event(std::in_place_type<core::Acquire>);
+  auto& wanted = *std::get_if<core::Acquire>(&event);
+  wanted.request = remember(resource, std::move(done));
+  Pending& call = *find(wanted.request);
   if (request != RequestId{}) by_request_.add(call, static_cast<std::uint64_t>(request));
   call.callbacks = {std::move(options.on_lost), std::move(options.on_at_risk)};
-  if (configuration_.observer) observe_began(event.request, resource);
-  event.resource = resource;
-  event.ttl = std::chrono::floor<std::chrono::milliseconds>(options.ttl);
-  event.wait = options.wait;
-  event.tell_remaining =
+  if (configuration_.observer) observe_began(wanted.request, resource);
+  wanted.resource = resource;
+  wanted.ttl = std::chrono::floor<std::chrono::milliseconds>(options.ttl);
+  wanted.wait = options.wait;
+  wanted.tell_remaining =
       options.refusal_detail == AcquireOptions::RefusalDetail::holder_and_remaining;
-  if (options.renewal) event.renewal = to_core(*options.renewal);
+  if (options.renewal) wanted.renewal = to_core(*options.renewal);
   if (options.orphan_ttl) {
-    event.orphan_ttl = std::chrono::floor<std::chrono::milliseconds>(*options.orphan_ttl);
+    wanted.orphan_ttl = std::chrono::floor<std::chrono::milliseconds>(*options.orphan_ttl);
   }
   const std::vector<std::string> more_resources = more_resources_of(target);
-  event.more_resources = more_resources;
+  wanted.more_resources = more_resources;
   const std::string group = group_of(target);
-  event.group = group;
-  event.name = options.name;
-  event.hold_at_least = target.hold_at_least();
-  event.permits = static_cast<std::uint32_t>(target.permits());
+  wanted.group = group;
+  wanted.name = options.name;
+  wanted.hold_at_least = target.hold_at_least();
+  wanted.permits = static_cast<std::uint32_t>(target.permits());
   if (options.fencing) {
     const auto wall_clock = std::chrono::system_clock::now().time_since_epoch();
-    event.fencing = wall_clock - runtime::boot_now().time_since_epoch();
+    wanted.fencing = wall_clock - runtime::boot_now().time_since_epoch();
   }
   driver_->step(event);
 }

@@ -41,7 +41,7 @@ LeaseCell::LeaseCell(std::shared_ptr<ClientCore> core, const core::Acquired& gra
 
 void LeaseCell::keep_report(const core::Round& round, core::Duration elapsed,
                             core::Duration validity) {
-  const bool none_refused = (round.granted() | round.pending()).size() == round.nodes();
+  const bool none_refused = round.denials() == 0;
   if (!none_refused || round.nodes() > most_nodes) {
     extra().granting_round = runtime::report_round(round, core_->urls(), elapsed, validity);
     return;

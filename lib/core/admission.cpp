@@ -39,26 +39,42 @@ std::optional<std::string> refuse_break(const Settings& settings, const BreakOpt
 
 namespace {
 
+/// What only targets of one kind have.
+std::optional<std::string> refuse_parts(const Target& target) {
+  switch (target.kind()) {
+    case Target::Kind::exclusive:
+    case Target::Kind::shared:
+      return std::nullopt;
+    case Target::Kind::owned: {
+      const std::size_t owner = target.owner().size();
+      if (owner >= 1 && owner <= limits::name_bytes) return std::nullopt;
+      return "owner: " + std::to_string(owner) + " bytes; 1 to " +
+             std::to_string(limits::name_bytes) + " are allowed";
+    }
+    case Target::Kind::permit: {
+      const std::size_t permits = target.permits();
+      if (permits >= 1 && permits <= limits::permits) return std::nullopt;
+      return "permits: " + std::to_string(permits) + "; 1 to " + std::to_string(limits::permits) +
+             " are allowed";
+    }
+    case Target::Kind::all_of: {
+      const std::size_t resources = target.more_resources().size() + 1;
+      if (resources > limits::resources) {
+        return "resources: " + std::to_string(resources) + "; at most " +
+               std::to_string(limits::resources) + " are allowed";
+      }
+      for (const std::string& other : target.more_resources()) {
+        if (auto why = refuse_resource(other)) return why;
+      }
+      return std::nullopt;
+    }
+  }
+  return std::nullopt;
+}
+
 std::optional<std::string> refuse_target(const Target& target) {
   if (auto why = refuse_resource(target.resource())) return why;
-  const std::size_t owner = target.owner().size();
-  if (target.kind() == Target::Kind::owned && (owner < 1 || owner > limits::name_bytes)) {
-    return "owner: " + std::to_string(owner) + " bytes; 1 to " +
-           std::to_string(limits::name_bytes) + " are allowed";
-  }
-  const std::size_t permits = target.permits();
-  if (target.kind() == Target::Kind::permit && (permits < 1 || permits > limits::permits)) {
-    return "permits: " + std::to_string(permits) + "; 1 to " + std::to_string(limits::permits) +
-           " are allowed";
-  }
-  const std::size_t resources = target.more_resources().size() + 1;
-  if (resources > limits::resources) {
-    return "resources: " + std::to_string(resources) + "; at most " +
-           std::to_string(limits::resources) + " are allowed";
-  }
-  for (const std::string& other : target.more_resources()) {
-    if (auto why = refuse_resource(other)) return why;
-  }
+  if (auto why = refuse_parts(target)) return why;
   if (target.hold_at_least() < Duration::zero() ||
       target.hold_at_least() > limits::longest_max_ttl) {
     return "hold at least: " + format_duration(target.hold_at_least()) + "; 0 to " +

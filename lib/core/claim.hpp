@@ -241,6 +241,7 @@ struct Claim {
     finished = touched = is_hold = by_operator = false;
     unanswered = 0;
     keys = KeyLedger();
+    round.reset();
     valid_until = Instant{};
     granted_at = never;
     contended = watches_queue = false;

@@ -122,7 +122,7 @@ class Engine {
   void fire_due();
   /// What the step recorded about this claim may decide its round, or be the last it waited for.
   void touch(Claim& claim);
-  /// The same after an answer that said yes: most decide nothing, and are not the last.
+  /// The same where most do neither: a request that left, an answer that said yes.
   void touch_if_decided(Claim& claim) {
     if (claim.unanswered == 0 || may_be_decided(claim)) touch(claim);
   }
@@ -218,8 +218,9 @@ class Engine {
   [[nodiscard]] bool extend_counts(Claim& claim, NodeIndex node) const;
   void take_answer(const Answer& answer, Vote failure, const std::optional<Arrival>& arrival);
   /// The same for one that says yes and nothing else, as most do.
-  void take_assent(NodeIndex node, const Assent& assent, const Arrival& arrival);
-  void take_granted(Claim& claim, NodeIndex node, const Assent& assent, const Arrival& arrival);
+  void take_assent(NodeIndex node, const Assent& assent, Arrival arrival);
+  void take_grant(Claim& claim, NodeIndex node, const Stamp& stamp, Duration took);
+  void take_release(Claim& claim, NodeIndex node, const Stamp& stamp, Duration took);
   /// A fenced SET in its short form: the floor was read behind it.
   void take_fenced_assent(NodeIndex node, const Assent& assent, std::uint64_t floor,
                           const Arrival& arrival);

@@ -129,13 +129,13 @@ Token Engine::new_token() {
   if (id.empty() || drawn.view().size() != digits.size()) return drawn;
   std::copy(drawn.view().begin(), drawn.view().end(), digits.begin());
   std::copy(id.begin(), id.end(), digits.begin());
-  return Token::parse({digits.data(), digits.size()}).value_or(drawn);
+  const auto token = Token::parse({digits.data(), digits.size()});
+  return token ? *token : drawn;
 }
 
 namespace {
 
 Token named(const Token& token, std::string_view name) {
-  if (name.empty()) return token;
   return Token::parse(token.str() + ':' + std::string(name)).value_or(token);
 }
 
@@ -154,7 +154,8 @@ Verb Engine::verb_for(const Acquisition& acquisition) {
 void Engine::start_attempt(Acquisition& acquisition) {
   if (acquisition.terms.permits > 0) choose_permit(acquisition);
   const LockTerms& terms = acquisition.terms;
-  const Token token = named(new_token(), terms.name);
+  Token token = new_token();
+  if (!terms.name.empty()) token = named(token, terms.name);
   Claim& claim = terms.permits > 0
                      ? new_claim(Claim::Purpose::acquire,
                                  permit_name(terms.resource, acquisition.permit), token)
@@ -187,7 +188,7 @@ void Engine::start_attempt(Acquisition& acquisition) {
   timers_.set(timer_of(acquisition), acquisition.give_up);
   ask(claim);
   retime(claim);
-  touch(claim);
+  touch_if_decided(claim);
 }
 
 void Engine::judge_attempt(Claim& claim) {
@@ -207,7 +208,7 @@ void Engine::judge_attempt(Claim& claim) {
 }
 
 void Engine::grant(Claim& claim) {
-  REDLOCK_ASSERT(claim.round.granted().size() >= claim.round.quorum());
+  REDLOCK_ASSERT(claim.round.grants() >= claim.round.quorum());
   REDLOCK_ASSERT(now_ < claim.valid_until);
   const NodeSet granted = claim.round.granted() & voters_for(claim);
   const ValidityBasis basis{claim.round.number(), granted,

@@ -46,7 +46,7 @@ void Engine::begin_release(Claim& claim, CallId request) {
     if (nodes_[node].fresh()) claim.round.record(node, Vote::unreachable, {not_connected_yet});
     nodes_.record_absent(claim.round, node);
   });
-  touch(claim);
+  touch_if_decided(claim);
 }
 
 void Engine::end_lease(Claim& claim) {
@@ -76,7 +76,7 @@ void Engine::clear(Claim& claim, NodeSet unanswered) {
   send_owed(claim);
   note_own_change(claim);
   retime(claim);
-  touch(claim);
+  touch_if_decided(claim);
 }
 
 Duration Engine::owed_pause() const {

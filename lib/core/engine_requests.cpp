@@ -121,7 +121,7 @@ void Engine::take_fenced_assent(NodeIndex node, const Assent& assent, std::uint6
   REDLOCK_ASSERT(claim != nullptr && claim->unanswered > 0);
   if (acknowledges_at_once(*claim, floor)) {
     claim->fencing()->acknowledged.add(node);
-    return take_granted(*claim, node, assent, arrival);
+    return take_grant(*claim, node, assent.stamp, arrival.took);
   }
   Answer answer;
   answer.node = node;
@@ -132,44 +132,46 @@ void Engine::take_fenced_assent(NodeIndex node, const Assent& assent, std::uint6
   take_answer(answer, Vote::unreachable, arrival);
 }
 
-void Engine::take_assent(NodeIndex node, const Assent& assent, const Arrival& arrival) {
+void Engine::take_assent(NodeIndex node, const Assent& assent, Arrival arrival) {
   const Stamp& stamp = assent.stamp;
   Claim* const claim = claims_.find(stamp.claim.index, stamp.claim.generation);
   REDLOCK_ASSERT(claim != nullptr && claim->unanswered > 0);
   if (assent.reply == Reply::granted && stamp.verb == Verb::set) {
-    return take_granted(*claim, node, assent, arrival);
+    return take_grant(*claim, node, stamp, arrival.took);
   }
-  const bool released = assent.reply == Reply::released && !claim->by_operator;
-  if (!released) {
-    Answer answer;
-    answer.node = node;
-    answer.stamp = stamp;
-    answer.reply = assent.reply;
-    return take_answer(answer, Vote::unreachable, arrival);
+  if (assent.reply == Reply::released && !claim->by_operator) {
+    return take_release(*claim, node, stamp, arrival.took);
   }
-  --claim->unanswered;
-  claim->work->in_full[static_cast<std::size_t>(stamp.verb)].remove(node);
-  claim->keys.release_answered(node, KeyLedger::Release::done);
-  if (stamp.round == claim->round.number()) claim->round.record_grant(node, arrival.took);
-  touch_if_decided(*claim);
+  Answer answer;
+  answer.node = node;
+  answer.stamp = stamp;
+  answer.reply = assent.reply;
+  take_answer(answer, Vote::unreachable, arrival);
 }
 
-void Engine::take_granted(Claim& claim, NodeIndex node, const Assent& assent,
-                          const Arrival& arrival) {
-  const Stamp& stamp = assent.stamp;
+void Engine::take_grant(Claim& claim, NodeIndex node, const Stamp& stamp, Duration took) {
   --claim.unanswered;
   claim.work->in_full[static_cast<std::size_t>(stamp.verb)].remove(node);
   claim.keys.set_answered(node);
   const bool counts = is_voter_for(claim, node);
   note_grant(claim, node, stamp.round, counts);
-  count_vote(claim, {node, stamp, assent.reply}, Vote::unreachable, arrival.took);
+  meter_.nodes[node].round_trips.record(took);
+  if (!claim.keys.has_vote_of(node)) meter_.answered(node, Vote::excluded);
   if (stamp.round == claim.round.number()) {
     if (counts) {
-      claim.round.record_grant(node, arrival.took);
+      claim.round.record_grant(node, took);
     } else {
       nodes_.record_absent(claim.round, node);
     }
   }
+  touch_if_decided(claim);
+}
+
+void Engine::take_release(Claim& claim, NodeIndex node, const Stamp& stamp, Duration took) {
+  --claim.unanswered;
+  claim.work->in_full[static_cast<std::size_t>(stamp.verb)].remove(node);
+  claim.keys.release_answered(node, KeyLedger::Release::done);
+  if (stamp.round == claim.round.number()) claim.round.record_grant(node, took);
   touch_if_decided(claim);
 }
 
@@ -331,7 +333,9 @@ void Engine::note_set(Claim& claim, const Answer& answer) {
 }
 
 void Engine::note_grant(Claim& claim, NodeIndex node, std::uint16_t round, bool is_voter) {
-  tracked_resources_.written(claim.resource(), NodeSet::of(node));
+  if (!tracked_resources_.empty()) {
+    tracked_resources_.written(claim.resource(), NodeSet::of(node));
+  }
   claim.keys.forget_lost(lost_votes_);
   if (is_voter) claim.keys.voted(node);
   // It may have been set only now, and a release of it may be refused.

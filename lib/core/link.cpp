@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "support/assert.hpp"
+#include "support/overwrite.hpp"
 
 namespace redlock::core {
 namespace {
@@ -129,8 +130,8 @@ void Link::hold_back(const Answer& answer, Instant now) {
   if (held_words_.size() == words_held_) held_words_.emplace_back();
   HeldWords& words = held_words_[words_held_++];
   words.answer = answer;
-  words.text.assign(answer.text);
-  words.for_people.assign(answer.for_people);
+  support::overwrite(words.text, answer.text);
+  support::overwrite(words.for_people, answer.for_people);
 }
 
 void Link::hold_back(const Assent& assent, Instant now) {

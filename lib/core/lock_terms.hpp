@@ -7,6 +7,7 @@
 
 #include "core/messages.hpp"
 #include "core/time.hpp"
+#include "support/overwrite.hpp"
 
 namespace redlock::core {
 
@@ -35,7 +36,7 @@ struct LockTerms : SpecialTerms {
 
   /// Keeps what the members have allocated.
   void assign(const Acquire& event) {
-    resource.assign(event.resource);
+    support::overwrite(resource, event.resource);
     more_resources.assign(event.more_resources.begin(), event.more_resources.end());
     if (group != event.group) group.assign(event.group);
     permits = event.permits;

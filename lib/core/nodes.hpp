@@ -59,8 +59,9 @@ class Nodes {
   /// Those of them that are up, and take another request.
   [[nodiscard]] NodeSet open(NodeSet nodes) const {
     NodeSet open = nodes & up();
+    const std::size_t most = settings_.max_unanswered;
     open.each([&](NodeIndex node) {
-      if (links_[node].congested()) open.remove(node);
+      if (links_[node].unanswered() >= most) open.remove(node);
     });
     return open;
   }

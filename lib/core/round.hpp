@@ -60,6 +60,9 @@ class Round {
   void begin(std::uint16_t number, std::size_t nodes, std::size_t quorum, Instant start,
              Duration ttl);
 
+  /// There is none yet.
+  void reset() noexcept { nodes_ = grants_ = 0; }
+
   struct Details {
     std::string_view text{};
     std::optional<Duration> round_trip{};
@@ -80,7 +83,8 @@ class Round {
     REDLOCK_ASSERT(node < nodes_);
     Votes::Brief& mine = votes_->brief[node];
     if (mine.vote != Vote::pending) return;
-    mine = {Vote::granted, round_trip};
+    mine.vote = Vote::granted;
+    mine.round_trip = round_trip;
     granted_.add(node);
     ++grants_;
     decide();

@@ -7,8 +7,7 @@ void TimerHeap::place(std::size_t index, const Entry& entry) noexcept {
   where(entry.key) = static_cast<std::uint32_t>(index);
 }
 
-void TimerHeap::rise(std::size_t index) noexcept {
-  const Entry entry = heap_[index];
+void TimerHeap::rise(std::size_t index, const Entry& entry) noexcept {
   while (index > 0) {
     const std::size_t parent = (index - 1) / 2;
     if (heap_[parent].at <= entry.at) break;
@@ -18,16 +17,19 @@ void TimerHeap::rise(std::size_t index) noexcept {
   place(index, entry);
 }
 
-void TimerHeap::sink(std::size_t index) noexcept {
-  const Entry entry = heap_[index];
+void TimerHeap::settle(std::size_t index, const Entry& entry) noexcept {
+  const std::size_t size = heap_.size();
+  const std::size_t began = index;
   for (;;) {
     std::size_t child = 2 * index + 1;
-    if (child >= heap_.size()) break;
-    if (child + 1 < heap_.size() && heap_[child + 1].at < heap_[child].at) ++child;
+    if (child >= size) break;
+    if (child + 1 < size && heap_[child + 1].at < heap_[child].at) ++child;
     if (entry.at <= heap_[child].at) break;
     place(index, heap_[child]);
     index = child;
   }
+  // What is above an entry that sank is not later than that.
+  if (index == began) return rise(index, entry);
   place(index, entry);
 }
 
@@ -35,29 +37,18 @@ void TimerHeap::drop(std::size_t index) noexcept {
   where(heap_[index].key) = nowhere;
   const Entry last = heap_.back();
   heap_.pop_back();
-  if (index == heap_.size()) return;
-  place(index, last);
-  sink(index);
-  rise(where(last.key));
+  if (index != heap_.size()) settle(index, last);
 }
 
-void TimerHeap::set(std::uint32_t key, std::optional<Instant> at) {
+void TimerHeap::set(std::uint32_t key, Instant at) {
   std::vector<std::uint32_t>& kind = where_[key % kinds];
   if (key / kinds >= kind.size()) kind.resize(key / kinds + std::size_t{1}, nowhere);
   const std::uint32_t index = where(key);
-  if (!at) {
-    if (index != nowhere) drop(index);
-    return;
-  }
   if (index == nowhere) {
-    heap_.push_back({*at, key});
-    rise(heap_.size() - 1);
-    return;
+    heap_.push_back({at, key});
+    return rise(heap_.size() - 1, {at, key});
   }
-  if (heap_[index].at == *at) return;
-  heap_[index].at = *at;
-  sink(index);
-  rise(where(key));
+  if (heap_[index].at != at) settle(index, {at, key});
 }
 
 }  // namespace redlock::core

@@ -21,14 +21,28 @@ class TimerHeap {
     std::uint32_t key;
   };
 
-  void set(std::uint32_t key, std::optional<Instant> at);
+  void set(std::uint32_t key, Instant at);
+  /// None: not any more.
+  void set(std::uint32_t key, std::optional<Instant> at) {
+    if (at) {
+      set(key, *at);
+    } else if (is_set(key)) {
+      drop(where(key));
+    }
+  }
   [[nodiscard]] const Entry* top() const noexcept { return heap_.empty() ? nullptr : &heap_[0]; }
 
  private:
   static constexpr std::uint32_t nowhere = UINT32_MAX;
+  [[nodiscard]] bool is_set(std::uint32_t key) const noexcept {
+    const std::vector<std::uint32_t>& kind = where_[key % kinds];
+    return key / kinds < kind.size() && kind[key / kinds] != nowhere;
+  }
   void place(std::size_t index, const Entry& entry) noexcept;
-  void rise(std::size_t index) noexcept;
-  void sink(std::size_t index) noexcept;
+  /// Places an entry there or above.
+  void rise(std::size_t index, const Entry& entry) noexcept;
+  /// Places it there or below, or, if it fits there, perhaps above.
+  void settle(std::size_t index, const Entry& entry) noexcept;
   void drop(std::size_t index) noexcept;
 
   std::vector<Entry> heap_;

@@ -111,7 +111,9 @@ bool Connection::take_assents() {
     if (are_fenced_sets(oldest)) yes_to_fenced_sets_.pop();
     const core::Reply reply = assent_forms_[static_cast<std::size_t>(oldest.stamp.verb)].reply;
     for (std::size_t left = std::max<std::size_t>(oldest.together, 1); left > 0; --left) {
-      assents_[count++] = {unanswered_.front().stamp, reply};
+      core::Assent& assent = assents_[count++];
+      assent.stamp = unanswered_.front().stamp;
+      assent.reply = reply;
       unanswered_.pop();
     }
   }

@@ -213,8 +213,12 @@ void Encoder::format(Frame& frame, core::Verb verb, std::string_view resource,
   const Decimal digits(number);
   const Decimal ticket(terms.ticket.value_or(0));
   const Decimal remember = milliseconds_of(core::queued_for);
-  const Decimal reserved_for = milliseconds_of(
-      terms.reserved_for > core::Duration::zero() ? terms.reserved_for : reserved_for_);
+  frame.reserved_for.reset();
+  const auto reserved_for = [&] {
+    frame.reserved_for = reserved_for_;
+    return milliseconds_of(terms.reserved_for > core::Duration::zero() ? terms.reserved_for
+                                                                       : reserved_for_);
+  };
   const auto append_raise = [&] {
     append(of_command + 1, {"ZMSCORE", keys::fencing_numbers, resource, ""});
     const std::size_t raise =
@@ -242,13 +246,13 @@ void Encoder::format(Frame& frame, core::Verb verb, std::string_view resource,
     case core::Verb::join_queue: {
       const auto [command, script] = call(scripts::queue);
       append_command(bytes, {command, script, "1", resource, token, remember.view(), digits.view(),
-                             ticket.view(), reserved_for.view()});
+                             ticket.view(), reserved_for().view()});
       return;
     }
     case core::Verb::leave_queue: {
       const auto [command, script] = call(scripts::leave);
       append_command(bytes,
-                     {command, script, "1", resource, token, digits.view(), reserved_for.view()});
+                     {command, script, "1", resource, token, digits.view(), reserved_for().view()});
       return;
     }
     case core::Verb::track:
@@ -290,7 +294,7 @@ void Encoder::format(Frame& frame, core::Verb verb, std::string_view resource,
       append_script(scripts::take, keys::fencing_numbers,
                     {ttl.view(), digits.view(), writer_reservation.view(), terms.client,
                      terms.ticket ? ticket.view() : std::string_view(), remember.view(),
-                     reserved_for.view()});
+                     reserved_for().view()});
       frame.number_at = find_word(bytes, 0, token_word + 2);
       break;
     }
@@ -318,10 +322,10 @@ void Encoder::format(Frame& frame, core::Verb verb, std::string_view resource,
     case core::Verb::release: {
       const Decimal cooldown = milliseconds_rounded_up(terms.cooldown);
       if (terms.client.empty()) {
-        append_script(scripts::release, {}, {cooldown.view(), reserved_for.view()});
+        append_script(scripts::release, {}, {cooldown.view(), reserved_for().view()});
       } else {
         append_script(scripts::release, {},
-                      {cooldown.view(), reserved_for.view(), terms.client, ticket.view(),
+                      {cooldown.view(), reserved_for().view(), terms.client, ticket.view(),
                        remember.view(), terms.quiet ? "1" : "0"});
       }
       break;
@@ -367,7 +371,7 @@ void Encoder::format(Frame& frame, core::Verb verb, std::string_view resource,
       break;
     case core::Verb::notify: {
       const auto [command, script] = call(scripts::notify);
-      append(of_script, {command, script, "1", resource, reserved_for.view()});
+      append(of_script, {command, script, "1", resource, reserved_for().view()});
       break;
     }
     case core::Verb::inspect: {
@@ -394,13 +398,20 @@ void Encoder::format(Frame& frame, core::Verb verb, std::string_view resource,
   frame.token_at = token_word != 0 ? find_word(bytes, 0, token_word) : 0;
 }
 
+bool Encoder::write_number(Frame& frame, std::int64_t number) {
+  if (frame.number_at == 0) return true;
+  const Decimal digits(number);
+  if (digits.view().size() != frame.number_size) return false;
+  std::copy(digits.view().begin(), digits.view().end(), frame.bytes.data() + frame.number_at);
+  return true;
+}
+
 std::string_view Encoder::encode(core::Verb verb, core::ScriptForm script_form, Dialect dialect,
                                  std::string_view resource, std::string_view token,
                                  core::Duration ttl, std::int64_t number, const Terms& terms) {
   Frame& frame = frames_.at(static_cast<std::size_t>(verb))[resource.size() % lengths];
   const bool always_same = verb == core::Verb::read_clock || core::is_marker_reading(verb);
   if (always_same && !frame.bytes.empty()) return frame.bytes;
-  const Decimal digits(number);
   const bool names_a_resource = !core::is_upkeep(verb);
   // Some name the token more than once, and are seldom sent.
   const bool one_token = verb != core::Verb::extend_plain && verb != core::Verb::repair_plain &&
@@ -408,22 +419,19 @@ std::string_view Encoder::encode(core::Verb verb, core::ScriptForm script_form, 
   const bool names_others = verb == core::Verb::release_plain && core::any_permit_of(resource);
   const bool plain = terms.none() && one_token && !names_others;
   const bool fits = plain && frame.plain && !frame.bytes.empty() && names_a_resource &&
-                    frame.number_size == digits.view().size() && frame.script_form == script_form &&
-                    frame.dialect == dialect && frame.ttl == ttl &&
+                    frame.script_form == script_form && frame.dialect == dialect &&
+                    frame.ttl == ttl && says_so_still(frame) &&
                     frame.resource_size == resource.size() && frame.token_size == token.size();
-  if (fits) {
+  if (fits && write_number(frame, number)) {
     for (std::size_t i = 0; i < frame.names; ++i) {
       std::copy(resource.begin(), resource.end(), frame.bytes.data() + frame.resource_at[i]);
     }
     if (frame.token_at != 0) {
       std::copy(token.begin(), token.end(), frame.bytes.data() + frame.token_at);
     }
-    if (frame.number_at != 0) {
-      std::copy(digits.view().begin(), digits.view().end(), frame.bytes.data() + frame.number_at);
-    }
     return frame.bytes;
   }
-  frame.number_size = digits.view().size();
+  frame.number_size = Decimal(number).view().size();
   frame.script_form = script_form;
   frame.dialect = dialect;
   frame.ttl = ttl;

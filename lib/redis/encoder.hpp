@@ -71,13 +71,7 @@ class Encoder {
     return encode(verb, script_form, dialect, resource, token.view(), ttl, number, terms);
   }
   /// From now on a node reserves a free resource for so long for who is next.
-  void reserve_for(core::Duration duration) noexcept {
-    if (reserved_for_ == duration) return;
-    reserved_for_ = duration;
-    for (auto& frames : frames_) {
-      for (Frame& frame : frames) frame.bytes.clear();
-    }
-  }
+  void reserve_for(core::Duration duration) noexcept { reserved_for_ = duration; }
 
  private:
   struct Frame {
@@ -86,6 +80,7 @@ class Encoder {
     core::ScriptForm script_form{};
     Dialect dialect{};
     core::Duration ttl{};
+    std::optional<core::Duration> reserved_for{};  ///< none: it does not say
     std::size_t resource_size = 0;
     std::size_t token_size = 0;
     std::size_t number_size = 0;
@@ -95,6 +90,11 @@ class Encoder {
     std::size_t number_at = 0;
   };
 
+  [[nodiscard]] bool says_so_still(const Frame& frame) const noexcept {
+    return !frame.reserved_for || *frame.reserved_for == reserved_for_;
+  }
+  /// Over the old one, if it is as long.
+  [[nodiscard]] static bool write_number(Frame& frame, std::int64_t number);
   void format(Frame& frame, core::Verb verb, std::string_view resource, std::string_view token,
               std::int64_t number, const Terms& terms) const;
 

@@ -258,27 +258,35 @@ NodeReport report_node(const core::NodeVote& vote, const std::string& url) {
   return report;
 }
 
-RoundReport report_round(const core::Round& round, const Urls& urls, core::Duration elapsed,
-                         core::Duration validity) {
-  RoundReport report;
-  report.quorum = round.quorum();
-  report.ttl = round.ttl();
-  report.elapsed = elapsed;
-  report.validity = std::max(validity, core::Duration::zero());
-  if ((round.granted() | round.pending()).size() == round.nodes() && !round.is_put_away()) {
-    NodeReports::Plain plain{urls, round.nodes(), round.granted()};
-    plain.granted.each(
-        [&](core::NodeIndex node) { plain.round_trips[node] = round.round_trip(node); });
-    report.nodes = NodeReports(std::move(plain));
-    return report;
-  }
+namespace {
+
+/// Where none refused or failed.
+NodeReports plain_reports(const core::Round& round, const Urls& urls) {
+  NodeReports::Plain plain{urls, round.nodes(), round.granted()};
+  plain.granted.each(
+      [&](core::NodeIndex node) { plain.round_trips[node] = round.round_trip(node); });
+  return NodeReports(std::move(plain));
+}
+
+NodeReports wordy_reports(const core::Round& round, const std::vector<std::string>& urls) {
   std::vector<NodeReport> nodes;
   nodes.reserve(round.nodes());
   for (std::size_t i = 0; i < round.nodes(); ++i) {
-    nodes.push_back(report_node(round.vote(static_cast<core::NodeIndex>(i)), (*urls)[i]));
+    nodes.push_back(report_node(round.vote(static_cast<core::NodeIndex>(i)), urls[i]));
   }
-  report.nodes = std::move(nodes);
-  return report;
+  return nodes;
+}
+
+}  // namespace
+
+RoundReport report_round(const core::Round& round, const Urls& urls, core::Duration elapsed,
+                         core::Duration validity) {
+  const bool plain = round.denials() == 0 && !round.is_put_away();
+  return {.quorum = round.quorum(),
+          .ttl = round.ttl(),
+          .elapsed = elapsed,
+          .validity = std::max(validity, core::Duration::zero()),
+          .nodes = plain ? plain_reports(round, urls) : wordy_reports(round, *urls)};
 }
 
 Error explain(Errc code, std::string_view resource, RoundReport report, std::uint32_t permits) {

@@ -16,7 +16,10 @@ class Ring {
   [[nodiscard]] std::size_t size() const noexcept { return count_; }
   [[nodiscard]] bool empty() const noexcept { return count_ == 0; }
 
-  [[nodiscard]] const T& front() const noexcept { return (*this)[0]; }
+  [[nodiscard]] const T& front() const noexcept {
+    REDLOCK_ASSERT(count_ > 0);
+    return slots_[first_];
+  }
   /// From the front.
   [[nodiscard]] const T& operator[](std::size_t position) const noexcept {
     REDLOCK_ASSERT(position < count_);

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <type_traits>
+#include <utility>
 
 #include "redlock/options.hpp"
 
@@ -49,6 +50,52 @@ TYPED_TEST(Callbacks, owns_what_can_only_be_moved) {
   TypeParam callback([owned = std::move(owned)](int more) { *owned += more; });
   callback(1);
   EXPECT_EQ(*where, 2);
+}
+
+/// What it captured is kept in place, and what is too large for that is not.
+TYPED_TEST(Callbacks, moved_from_is_empty_and_moved_to_calls) {
+  int sum = 0;
+  TypeParam small([&sum](int more) { sum += more; });
+  TypeParam large(
+      [&sum, a = 1L, b = 2L, c = 3L](int more) { sum += more + static_cast<int>(a + b + c); });
+  for (TypeParam* const one : {&small, &large}) {
+    TypeParam moved(std::move(*one));
+    EXPECT_FALSE(*one);  // NOLINT(bugprone-use-after-move)
+    TypeParam assigned;
+    assigned = std::move(moved);
+    EXPECT_FALSE(moved);  // NOLINT(bugprone-use-after-move)
+    ASSERT_TRUE(assigned);
+    assigned(10);
+  }
+  EXPECT_EQ(sum, 26);
+  // Either replaces the other.
+  small = TypeParam([&sum, a = 1L, b = 2L, c = 3L](int) { sum += static_cast<int>(a + b + c); });
+  large = TypeParam([&sum](int more) { sum += more; });
+  small(0);
+  large(8);
+  EXPECT_EQ(sum, 40);
+}
+
+TYPED_TEST(Callbacks, what_is_captured_ends_with_it) {
+  const auto captured = std::make_shared<int>(1);
+  {
+    const TypeParam callback([captured](int) {});
+    EXPECT_EQ(captured.use_count(), 2);
+  }
+  EXPECT_EQ(captured.use_count(), 1);
+}
+
+TEST(Callback, takes_what_can_only_be_moved_and_refers_to_the_rest) {
+  int given = 0;
+  Callback<void(std::unique_ptr<int>, int&)> callback(
+      [&given](std::unique_ptr<int> owned, int& counted) {
+        given = *owned;
+        ++counted;
+      });
+  int calls = 0;
+  callback(std::make_unique<int>(7), calls);
+  EXPECT_EQ(given, 7);
+  EXPECT_EQ(calls, 1);
 }
 
 TEST(SharedCallbacks, share_one_callable_between_their_copies) {

@@ -237,7 +237,7 @@ TEST(AnswersDeathTest, twice_to_one_request_break_the_contract) {
         h.answer(0, Reply::granted);
         h.step(Answer{0, stamp, Reply::granted, {}, {}});
       },
-      "position < count_");
+      "count_ > 0");
 }
 
 TEST(TimeLimit, undoes_a_set_behind_it_unless_the_lease_stands) {

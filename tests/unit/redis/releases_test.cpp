@@ -43,5 +43,16 @@ TEST(Releases, BeginAnewWhenCleared) {
             command({"EVALSHA", std::string(scripts::releases.sha1), "1", "s", "you", "20"}));
 }
 
+TEST(Releases, TakeNamesOfAnyLength) {
+  const std::string digest(scripts::releases.sha1);
+  for (const std::size_t length : {1U, 9U, 10U, 127U, 128U, 129U, 512U}) {
+    const std::string name(length, 'n');
+    Releases releases;
+    releases.add(name, "me");
+    EXPECT_EQ(releases.encode(ScriptForm::digest, milliseconds(20)),
+              command({"EVALSHA", digest, "1", name, "me", "20"}));
+  }
+}
+
 }  // namespace
 }  // namespace redlock::redis
