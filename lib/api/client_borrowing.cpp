@@ -55,10 +55,12 @@ void ClientCore::begin_waiting() noexcept {
   if (thread_) thread_->begin_waiting();
 }
 
-void ClientCore::end_waiting() noexcept {
+void ClientCore::end_waiting(uv::BlockedThreads::Wait& wait) noexcept {
   if (thread_) thread_->end_waiting();
-  ++answered_callers_;
+  blocked_callers_.end(wait);
 }
+
+void ClientCore::wake_answered_callers() noexcept { answered_callers_ += blocked_callers_.wake(); }
 
 void ClientCore::let_callers_ask() {
   const std::size_t answered = std::exchange(answered_callers_, 0);

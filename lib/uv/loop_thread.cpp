@@ -27,10 +27,10 @@ void LoopThread::start() {
   const SignalsBlocked blocked;
   thread_ = std::thread([this]() noexcept {
     support::name_this_thread("redlock");
-    if (lending_ == Lending::never) {
-      run();
-    } else {
+    if (lends()) {
       run_and_lend();
+    } else {
+      run();
     }
   });
 }
@@ -76,7 +76,7 @@ void LoopThread::run_and_lend() noexcept {
 }
 
 bool LoopThread::try_borrow() noexcept {
-  if (lending_ == Lending::never) return false;
+  if (!lends()) return false;
   const std::lock_guard lock(mutex_);
   if (turning_ || waiting_ != 0 || stopping_) return false;
   turning_ = true;

@@ -53,6 +53,8 @@ class LoopThread {
   /// Whether the loop's thread is, at this moment, one that borrowed it.
   [[nodiscard]] bool is_borrowed() const noexcept { return borrowed_; }
 
+  [[nodiscard]] bool lends() const noexcept { return lending_ == Lending::when_idle; }
+
   // --- lending; any thread ---
 
   /// Whether the loop is now this thread's: nobody turns it, and nobody waits for somebody else to.
