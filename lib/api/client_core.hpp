@@ -265,6 +265,7 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
   /// then leaves in one write to each node. So those that are about to run get to, before this turn
   /// ends.
   void let_callers_ask();
+  void yield_to_callers(std::size_t answered);
   void run(Completion& completion) noexcept;
   [[nodiscard]] bool is_to_name_holder(const Pending& call, const core::Failed& outcome) const;
   void name_holder(Unnamed&& unnamed);
