@@ -55,14 +55,21 @@ void ClientCore::begin_waiting() noexcept {
   if (thread_) thread_->begin_waiting();
 }
 
-void ClientCore::end_waiting() noexcept {
+void ClientCore::end_waiting(uv::BlockedThreads::Wait& wait) noexcept {
   if (thread_) thread_->end_waiting();
-  ++answered_callers_;
+  blocked_callers_.end(wait);
 }
+
+void ClientCore::wake_answered_callers() noexcept { answered_callers_ += blocked_callers_.wake(); }
 
 void ClientCore::let_callers_ask() {
   const std::size_t answered = std::exchange(answered_callers_, 0);
-  if (answered < 2 || loop_is_borrowed()) return;
+  if (answered == 0 || loop_is_borrowed()) return;
+  if (answered > 1) yield_to_callers(answered);
+  if (thread_) thread_->leave_to_borrowers();
+}
+
+void ClientCore::yield_to_callers(std::size_t answered) {
   const auto asked = [this] {
     const std::lock_guard lock(jobs_mutex_);
     return jobs_.size() + acquires_.size();

@@ -191,9 +191,13 @@ void ClientCore::answer_the_rest() noexcept {
   // A callback has destroyed its client: the turn that called it goes on from there.
   if (running_) return;
   while (!completions_.empty()) run_completions();
+  wake_answered_callers();  // those of the last jobs, too
   std::vector<CloseDone> closers;
   closers.swap(closers_);
-  for (CloseDone& done : closers) done(close_report_);
+  for (CloseDone& done : closers) {
+    done(close_report_);
+    wake_answered_callers();
+  }
 }
 
 void ClientCore::close(CloseDone done) {

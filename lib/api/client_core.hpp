@@ -27,6 +27,7 @@
 #include "redlock/observer.hpp"
 #include "runtime/driver.hpp"
 #include "runtime/explain.hpp"
+#include "uv/blocked_threads.hpp"
 #include "uv/loop_thread.hpp"
 #include "uv/wakeup.hpp"
 
@@ -111,7 +112,9 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
   void give_back_loop() noexcept;
   /// From here until a callback on the loop ends it, a caller waits for an answer without the loop.
   void begin_waiting() noexcept;
-  void end_waiting() noexcept;
+  /// The caller is woken together with all that are answered in this turn.
+  void end_waiting(uv::BlockedThreads::Wait& wait) noexcept;
+  void wait(const uv::BlockedThreads::Wait& wait) noexcept { blocked_callers_.block(wait); }
 
   /// Why a call cannot even be made from here, before anything is waited for.
   [[nodiscard]] std::optional<Error> refuse_blocking_call() const;
@@ -198,6 +201,7 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
   [[nodiscard]] bool on_loop_thread() const noexcept;
   [[nodiscard]] bool directly() const noexcept;
   [[nodiscard]] bool loop_is_borrowed() const noexcept { return thread_ && thread_->is_borrowed(); }
+  [[nodiscard]] bool lends_loop() const noexcept { return thread_ && thread_->lends(); }
   /// Its place among what other threads ask for. A release goes ahead of what is to be acquired:
   /// releases that follow one another are one request (see redis::Releases), and none is meant to
   /// wait for an acquire.
@@ -256,10 +260,12 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
   void give_back(Pending& call);
   void spend(LeaseCallbacks callbacks);
   void run_completions();
+  void wake_answered_callers() noexcept;
   /// Callers that were answered in one turn mostly ask again at once, and together: what they ask
   /// then leaves in one write to each node. So those that are about to run get to, before this turn
   /// ends.
   void let_callers_ask();
+  void yield_to_callers(std::size_t answered);
   void run(Completion& completion) noexcept;
   [[nodiscard]] bool is_to_name_holder(const Pending& call, const core::Failed& outcome) const;
   void name_holder(Unnamed&& unnamed);
@@ -298,6 +304,7 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
   std::vector<Completion> for_the_thread_;  // the user's code, which no borrowed turn runs
   LocalWaits local_waits_;
   std::size_t answered_callers_ = 0;  // that block, since the end of the last turn
+  uv::BlockedThreads blocked_callers_;
   bool running_ = false;
   bool closing_ = false;
   bool drained_ = false;

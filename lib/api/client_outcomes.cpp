@@ -195,11 +195,15 @@ void ClientCore::run_completions() {
         std::holds_alternative<ToldHold>(completion);
     if (users && loop_is_borrowed()) {
       for_the_thread_.push_back(std::move(completion));
-    } else {
-      run(completion);
+      continue;
     }
+    // Nobody who has been answered waits for code of the user's, which all calls of an asynchronous
+    // client run.
+    if (users || !lends_loop()) wake_answered_callers();
+    run(completion);
   }
   running_completions_.clear();
+  wake_answered_callers();
   running_ = false;
 }
 

@@ -7,7 +7,7 @@
 #include "api/client_core.hpp"
 #include "redlock/callback.hpp"
 #include "redlock/result.hpp"
-#include "uv/semaphore.hpp"
+#include "uv/blocked_threads.hpp"
 
 namespace redlock::api {
 
@@ -17,7 +17,7 @@ template <typename Value>
 struct Waiter {
   std::optional<Result<Value>> result;  // the loop's thread's until `answered`
   bool waiting = false;                 // the loop's thread's: without turning the loop
-  uv::Semaphore answered;
+  uv::BlockedThreads::Wait answered;
 };
 
 /// Starts an asynchronous call and blocks until it has answered. `begun` runs in between. The
@@ -32,8 +32,7 @@ template <typename Value, typename Begin, typename Begun>
   }
   const auto handle = begin(Callback<void(Result<Value>)>([waiter, &core](Result<Value> result) {
     waiter->result.emplace(std::move(result));
-    if (waiter->waiting) core.end_waiting();
-    waiter->answered.release();
+    if (waiter->waiting) core.end_waiting(waiter->answered);
   }));
   [[maybe_unused]] const auto while_waiting = begun(handle);
   if (borrowing) {
@@ -45,7 +44,7 @@ template <typename Value, typename Begin, typename Begun>
     }
     core.give_back_loop();
   }
-  waiter->answered.acquire();
+  if (waiter->waiting) core.wait(waiter->answered);
   return *std::move(waiter->result);
 }
 

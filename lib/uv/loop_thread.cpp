@@ -27,10 +27,10 @@ void LoopThread::start() {
   const SignalsBlocked blocked;
   thread_ = std::thread([this]() noexcept {
     support::name_this_thread("redlock");
-    if (lending_ == Lending::never) {
-      run();
-    } else {
+    if (lends()) {
       run_and_lend();
+    } else {
+      run();
     }
   });
 }
@@ -45,7 +45,7 @@ void LoopThread::run_and_lend() noexcept {
   std::unique_lock lock(mutex_);
   while (true) {
     // A caller that borrowed a moment ago is likely to borrow again.
-    while (turning_ || (!wanted_ && loans_ != seen)) {
+    while (turning_ || (!wanted_ && waiting_ == 0 && loans_ != seen)) {
       seen = loans_;
       changed_.wait_for(lock, lending_pause);
     }
@@ -76,7 +76,11 @@ void LoopThread::run_and_lend() noexcept {
 }
 
 bool LoopThread::try_borrow() noexcept {
-  if (lending_ == Lending::never) return false;
+  if (!lends()) return false;
+  // Mostly the loop is in use, which is seen without mutex_: the thread itself needs that.
+  if (waiting_ != 0 || turned_by_.load(std::memory_order_relaxed) != std::thread::id()) {
+    return false;
+  }
   const std::lock_guard lock(mutex_);
   if (turning_ || waiting_ != 0 || stopping_) return false;
   turning_ = true;
@@ -99,21 +103,22 @@ void LoopThread::give_back(bool at_once) noexcept {
 }
 
 void LoopThread::want() noexcept {
+  if (waiting_ != 0) return;  // the thread has the loop, or is about to take it
   std::unique_lock lock(mutex_);
   wanted_ = true;
   if (!turning_) wake(std::move(lock));
 }
 
 void LoopThread::begin_waiting() noexcept {
+  if (waiting_++ != 0) return;
   std::unique_lock lock(mutex_);
-  ++waiting_;
   wanted_ = true;
   if (!turning_) wake(std::move(lock));
 }
 
-void LoopThread::end_waiting() noexcept {
+void LoopThread::leave_to_borrowers() noexcept {
+  if (waiting_ != 0) return;
   const std::lock_guard lock(mutex_);
-  --waiting_;
   // The thread may sleep inside the loop by now, where it is of no use to anybody who borrows.
   if (waiting_ == 0 && turning_ && !borrowed_ && wakeup_) wakeup_->notify();
 }

@@ -53,6 +53,8 @@ class LoopThread {
   /// Whether the loop's thread is, at this moment, one that borrowed it.
   [[nodiscard]] bool is_borrowed() const noexcept { return borrowed_; }
 
+  [[nodiscard]] bool lends() const noexcept { return lending_ == Lending::when_idle; }
+
   // --- lending; any thread ---
 
   /// Whether the loop is now this thread's: nobody turns it, and nobody waits for somebody else to.
@@ -71,7 +73,10 @@ class LoopThread {
   /// The loop is not lent while a thread waits for it without turning it. The waiting thread ends
   /// this, or the callback of the loop that answers it.
   void begin_waiting() noexcept;
-  void end_waiting() noexcept;
+  void end_waiting() noexcept { --waiting_; }
+  /// Follows `end_waiting()`, once for any number of them: where nobody waits any more, the thread
+  /// leaves the loop to borrowers.
+  void leave_to_borrowers() noexcept;
 
  private:
   void run() noexcept;
@@ -86,6 +91,8 @@ class LoopThread {
   std::atomic<bool> stopping_{false};
   std::atomic<std::thread::id> turned_by_{};
   bool borrowed_ = false;  // belongs to the loop's thread
+  /// The first that waits has the thread take the loop up, under mutex_. For all others it has it.
+  std::atomic<std::uint64_t> waiting_{0};
 
   std::mutex mutex_;  // guards what follows
   std::condition_variable changed_;
@@ -93,7 +100,6 @@ class LoopThread {
   bool watching_ = false;  // the thread waits for the loop without turning it
   bool wanted_ = false;    // the thread is to take the loop up
   std::uint64_t loans_ = 0;
-  std::uint64_t waiting_ = 0;
 
   std::thread thread_;
 };

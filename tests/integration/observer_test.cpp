@@ -2,10 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -86,6 +88,42 @@ TEST_F(ClientObserver, is_told_of_a_call_and_its_lease) {
   ASSERT_TRUE(lease->release());
   EXPECT_TRUE(notes_are({"acquire began", "acquire ended: granted", "hold began", "acquire began",
                          "acquire ended: held", "hold ended: released"}));
+}
+
+/// Waits in each call for the callers that were granted before it.
+class Waiting final : public Observer {
+ public:
+  void hold_began(const HoldObservation&) noexcept override {
+    const int before = granted_++;
+    if (!eventually([&] { return returned >= before; })) held_up = true;
+  }
+  std::atomic<int> returned{0};
+  std::atomic<bool> held_up{false};
+
+ private:
+  int granted_ = 0;
+};
+
+TEST_F(ClientObserver, does_not_hold_up_a_caller_that_was_answered_before) {
+  const auto observer = std::make_shared<Waiting>();
+  ClientOptions terms = options();
+  terms.observer = observer;
+  Result<Client> client = Client::create(terms);
+  ASSERT_TRUE(client);
+  constexpr int each = 50;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 8; ++i) {
+    threads.emplace_back([&] {
+      for (int n = 0; n < each; ++n) {
+        const Result<Lease> lease = client->acquire(fresh_resource());
+        ++observer->returned;
+        EXPECT_TRUE(succeeded(lease));
+        if (observer->held_up) return;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_FALSE(observer->held_up);
 }
 
 TEST_F(ClientObserver, is_told_of_a_loss_before_the_hold_ends) {

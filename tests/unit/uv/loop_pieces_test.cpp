@@ -264,9 +264,11 @@ struct LentWorker {
     wakeup = std::make_unique<Wakeup>(thread.loop(), Callback::to<&LentWorker::on_wake>(*this));
     thread.start();
   }
-  void write() {
-    written.fetch_add(1);
+  /// What `seen` reaches when that was served.
+  int write() {
+    const int mine = written.fetch_add(1) + 1;
     wakeup->notify();
+    return mine;
   }
   [[nodiscard]] bool borrow() {
     const auto limit = std::chrono::steady_clock::now() + seconds(30);
@@ -276,13 +278,14 @@ struct LentWorker {
     }
     return false;
   }
-  [[nodiscard]] bool sees(int what) const {
+  [[nodiscard]] bool reaches(int what) const {
     const auto limit = std::chrono::steady_clock::now() + seconds(30);
-    while (seen.load() != what && std::chrono::steady_clock::now() < limit) {
+    while (seen.load() < what && std::chrono::steady_clock::now() < limit) {
       std::this_thread::yield();
     }
-    return seen.load() == what;
+    return seen.load() >= what;
   }
+  [[nodiscard]] bool sees(int what) const { return reaches(what) && seen.load() == what; }
 };
 
 TEST(LoopThread, lends_its_loop_and_takes_it_up_again) {
@@ -314,6 +317,45 @@ TEST(LoopThread, is_not_lent_to_anybody_while_somebody_waits) {
   worker.write();
   ASSERT_TRUE(worker.sees(1));
   worker.thread.end_waiting();
+  worker.thread.leave_to_borrowers();
+  EXPECT_TRUE(worker.borrow());
+  worker.thread.give_back(false);
+}
+
+TEST(LoopThread, keeps_its_loop_until_the_last_that_waited_has_been_answered) {
+  LentWorker worker;
+  worker.thread.begin_waiting();
+  worker.thread.begin_waiting();
+  worker.thread.end_waiting();
+  worker.thread.leave_to_borrowers();
+  EXPECT_FALSE(worker.thread.try_borrow());
+  worker.write();
+  ASSERT_TRUE(worker.sees(1));
+  worker.thread.end_waiting();
+  worker.thread.leave_to_borrowers();
+  EXPECT_TRUE(worker.borrow());
+  worker.thread.give_back(false);
+}
+
+TEST(LoopThread, many_threads_wait_and_borrow_without_losing_anything) {
+  LentWorker worker;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&] {
+      for (int n = 0; n < 300; ++n) {
+        if (worker.thread.try_borrow()) {
+          worker.thread.give_back(false);
+          continue;
+        }
+        worker.thread.begin_waiting();
+        const int mine = worker.write();
+        EXPECT_TRUE(worker.reaches(mine));
+        worker.thread.end_waiting();
+        worker.thread.leave_to_borrowers();
+      }
+    });
+  }
+  for (auto& thread : threads) thread.join();
   EXPECT_TRUE(worker.borrow());
   worker.thread.give_back(false);
 }
