@@ -33,11 +33,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       }
     }
   });
-  for (std::size_t size = redis::FencedSets::further_values + 1; size <= values.size(); ++size) {
+  constexpr std::size_t for_all = redis::FencedSets::further_values;
+  for (std::size_t sets = 1; sets + for_all <= values.size(); ++sets) {
     for (const redis::Dialect form : every_form) {
-      const auto answers = redis::classify_fenced_sets(form, std::span(values).first(size));
+      const auto answers =
+          redis::classify_fenced_sets(form, std::span(values).first(sets + for_all));
       if (!answers) continue;
-      REDLOCK_ASSERT(answers->size() == size - redis::FencedSets::further_values);
+      REDLOCK_ASSERT(answers->size() == sets);
       for (const redis::Classified& answer : *answers) {
         check_meaning(core::Verb::set_fenced_short, answer);
       }
