@@ -76,6 +76,22 @@ TEST_F(ReleasesScript, DeletesOursAndNoOther) {
   EXPECT_EQ(server_.get("e"), std::nullopt);
 }
 
+TEST_F(ReleasesScript, DoesWithoutMget) {
+  hold("a", "ta");
+  hold("b", "tb");
+  hold("c", "somebody");
+  server_.command({"HSET", "d", "field", "value"});
+  server_.command({"ACL", "SETUSER", "default", "-mget"});
+  EXPECT_EQ(release({"a", "b"}).integer, 2);
+  hold("a", "ta");
+  EXPECT_EQ(numbers(release({"a", "b", "c", "d"})), (std::vector<std::int64_t>{1, 0, -1, -1}));
+  hold("a", "ta");
+  server_.command({"ACL", "SETUSER", "default", "-get"});
+  const Reply denied = release({"a", "b"});
+  ASSERT_EQ(denied.elements.size(), 2U) << denied;
+  EXPECT_TRUE(denied.elements[0].is_error()) << denied;
+}
+
 TEST_F(ReleasesScript, OneAloneIsDeletedWithoutATableOfAnswers) {
   hold("a", "ta");
   EXPECT_EQ(release({"a"}).integer, 1);

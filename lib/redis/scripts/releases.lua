@@ -17,7 +17,11 @@ end
 
 local found = pcall('mget', 'redlock:node:awaited', unpack(KEYS))
 if found.err then
-  return found
+  -- MGET is forbidden: each by itself, as release.lua does.
+  found = { pcall('exists', 'redlock:node:awaited') == 1 }
+  for i, key in ipairs(KEYS) do
+    found[i + 1] = pcall('get', key)
+  end
 end
 local simple = not found[1]
 for i = 1, #KEYS do
@@ -32,6 +36,8 @@ local results = {}
 for i, key in ipairs(KEYS) do
   if found[i + 1] == ARGV[i] then
     results[i] = found[1] and pass_on(key, ARGV[#KEYS + 1]) and 1 or pcall('del', key)
+  elseif type(found[i + 1]) == 'table' and not found[i + 1].err:find('^WRONGTYPE') then
+    results[i] = found[i + 1]
   elseif found[i + 1] then
     results[i] = -1
   else
