@@ -8,12 +8,12 @@
 
 namespace redlock::redis {
 
-/// In which letters a server answers some of the requests in flight, if it says yes to all of them.
-/// Keeps its memory.
+/// The bytes with which a server answers calls of FencedSets in flight, if it says yes to each of
+/// their requests. Keeps its memory.
 class ExpectedAnswers {
  public:
   void push(std::string_view answer) {
-    // Requests may be in flight all the time: what was answered is in the way some time.
+    // There may always be a request in flight, so the bytes of answered ones are dropped here.
     if (2 * answered_ > bytes_.size()) {
       bytes_.erase(0, answered_);
       answered_ = 0;

@@ -60,12 +60,11 @@ class ReplyReader {
     return true;
   }
 
-  /// Whether the next value may still become `value`: it is not complete, and so far it is written
-  /// in these letters.
+  /// Whether what has arrived of the next values is the beginning of `value`, and no more.
   [[nodiscard]] bool has_beginning_of(std::string_view value) noexcept {
     if (partial_ || !malformed_.empty() || input_.empty()) return false;
     const bool begins = value.starts_with(std::string_view(input_).substr(read_));
-    // What is done with must not pile up where the rest never comes alone.
+    // There may always be an incomplete answer, so the bytes that were read are dropped here.
     if (begins) input_.erase(0, std::exchange(read_, 0));
     return begins;
   }
