@@ -2,12 +2,17 @@
 
 #include <chrono>
 
+#include "core/waited_keys.hpp"
 #include "redis/scripts_embedded.hpp"
 #include "redis/words.hpp"
 #include "support/assert.hpp"
 
 namespace redlock::redis {
 namespace {
+
+/// What the script takes for it where the call does not say.
+constexpr core::Duration usual_reservation = std::chrono::milliseconds(20);
+static_assert(usual_reservation == core::shortest_reservation, "what is asked for near the nodes");
 
 /// The words of the call that are always the same.
 std::string beginning_of(core::ScriptForm form) {
@@ -30,14 +35,17 @@ void Releases::add(std::string_view resource, std::string_view token) {
 std::string_view Releases::encode(core::ScriptForm form, core::Duration reserved_for) {
   static const std::string by_digest = beginning_of(core::ScriptForm::digest);
   static const std::string in_full = beginning_of(core::ScriptForm::text);
-  constexpr std::size_t further_words = 4;
-  const auto milliseconds = std::chrono::floor<std::chrono::milliseconds>(reserved_for).count();
+  const bool is_usual = reserved_for == usual_reservation;
+  const std::size_t further_words = is_usual ? 3 : 4;
   call_.clear();
   append_size(call_, '*', 2 * count_ + further_words);
   call_.append(form == core::ScriptForm::digest ? by_digest : in_full);
   append_word(call_, std::to_string(count_));
   call_.append(resources_).append(tokens_);
-  append_word(call_, std::to_string(milliseconds));
+  if (!is_usual) {
+    const auto milliseconds = std::chrono::floor<std::chrono::milliseconds>(reserved_for).count();
+    append_word(call_, std::to_string(milliseconds));
+  }
   return call_;
 }
 

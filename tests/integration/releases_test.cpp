@@ -34,16 +34,26 @@ using std::chrono::seconds;
 class ReleasesScript : public testing::Test {
  protected:
   /// "a" by the token "ta", and so on.
-  Reply release(const std::vector<std::string>& resources) {
+  Reply release(const std::vector<std::string>& resources,
+                core::Duration reserved_for = seconds(20)) {
     redis::Releases releases;
     for (const std::string& resource : resources) {
       releases.add(resource, "t" + resource);
     }
-    client_.send_raw(releases.encode(ScriptForm::text, milliseconds(20'000)));
+    client_.send_raw(releases.encode(ScriptForm::text, reserved_for));
     return client_.read();
   }
   void hold(const std::string& resource, const std::string& token) {
     ASSERT_TRUE(server_.command({"SET", resource, token, "PX", "60000"}).is_ok());
+  }
+  /// The client "next" waits for what is held.
+  void queue_next_for(const std::string& resource) {
+    ASSERT_EQ(next_.call({"SUBSCRIBE", "redlock:wake:next"}).elements.size(), 3U);
+    redis::Encoder encoder;
+    client_.send_raw(encoder.encode(Verb::take, ScriptForm::text, redis::Dialect::classic, resource,
+                                    Token::parse("other").value(), seconds(60), 0,
+                                    {.client = "next", .ticket = 0}));
+    ASSERT_EQ(client_.read().elements.at(0).integer, -1);
   }
   static std::vector<std::int64_t> numbers(const Reply& reply) {
     std::vector<std::int64_t> all;
@@ -53,6 +63,7 @@ class ReleasesScript : public testing::Test {
 
   RedisServer server_;
   RespClient client_ = RespClient::unix_socket(server_.unix_path());
+  RespClient next_ = RespClient::unix_socket(server_.unix_path());
 };
 
 TEST_F(ReleasesScript, DeletesThemAllInTwoCommands) {
@@ -109,15 +120,9 @@ TEST_F(ReleasesScript, OneAloneIsAnsweredAsOneOfMany) {
 }
 
 TEST_F(ReleasesScript, PassesOnWhatIsWaitedFor) {
-  RespClient listener = RespClient::unix_socket(server_.unix_path());
-  ASSERT_EQ(listener.call({"SUBSCRIBE", "redlock:wake:next"}).elements.size(), 3U);
   hold("a", "ta");
   hold("b", "tb");
-  redis::Encoder encoder;
-  client_.send_raw(encoder.encode(Verb::take, ScriptForm::text, redis::Dialect::classic, "b",
-                                  Token::parse("other").value(), seconds(60), 0,
-                                  {.client = "next", .ticket = 0}));
-  ASSERT_EQ(client_.read().elements.at(0).integer, -1);
+  queue_next_for("b");
   EXPECT_EQ(numbers(release({"a", "b"})), (std::vector<std::int64_t>{1, 1}));
   EXPECT_EQ(server_.get("a"), std::nullopt);
   EXPECT_EQ(server_.get("b"), "redlock:next:next");
@@ -125,16 +130,23 @@ TEST_F(ReleasesScript, PassesOnWhatIsWaitedFor) {
 }
 
 TEST_F(ReleasesScript, PassesOnOneAlone) {
-  RespClient listener = RespClient::unix_socket(server_.unix_path());
-  ASSERT_EQ(listener.call({"SUBSCRIBE", "redlock:wake:next"}).elements.size(), 3U);
   hold("b", "tb");
-  redis::Encoder encoder;
-  client_.send_raw(encoder.encode(Verb::take, ScriptForm::text, redis::Dialect::classic, "b",
-                                  Token::parse("other").value(), seconds(60), 0,
-                                  {.client = "next", .ticket = 0}));
-  ASSERT_EQ(client_.read().elements.at(0).integer, -1);
+  queue_next_for("b");
   EXPECT_EQ(numbers(release({"b"})), std::vector<std::int64_t>{1});
   EXPECT_EQ(server_.get("b"), "redlock:next:next");
+}
+
+TEST_F(ReleasesScript, ReservesAsUsualWhereTheCallDoesNotSay) {
+  hold("b", "tb");
+  queue_next_for("b");
+  RespClient monitor = RespClient::unix_socket(server_.unix_path());
+  ASSERT_TRUE(monitor.call({"MONITOR"}).is_ok());
+  EXPECT_EQ(numbers(release({"b"}, core::shortest_reservation)), std::vector<std::int64_t>{1});
+  std::string line;
+  while (line.find(R"("set" "b" "redlock:next:next" "PX")") == std::string::npos) {
+    line = monitor.read().string;
+  }
+  EXPECT_TRUE(line.ends_with(R"("PX" "20")")) << line;
 }
 
 /// A client that asks for much in one turn of its loop.

@@ -14,13 +14,13 @@ using core::ScriptForm;
 using std::chrono::milliseconds;
 using test::resp::command;
 
-TEST(Releases, AreOneCallWithTheResourcesFirst) {
+TEST(Releases, AreOneCallWithTheResourcesFirstAndNoUsualReservation) {
   Releases releases;
   releases.add("r", "me");
   EXPECT_EQ(releases.size(), 1U);
   const std::string digest(scripts::releases.sha1);
   EXPECT_EQ(releases.encode(ScriptForm::digest, milliseconds(20)),
-            command({"EVALSHA", digest, "1", "r", "me", "20"}));
+            command({"EVALSHA", digest, "1", "r", "me"}));
   releases.add("another", "you");
   EXPECT_EQ(releases.encode(ScriptForm::digest, milliseconds(40)),
             command({"EVALSHA", digest, "2", "r", "another", "me", "you", "40"}));
@@ -40,7 +40,7 @@ TEST(Releases, BeginAnewWhenCleared) {
   EXPECT_EQ(releases.size(), 0U);
   releases.add("s", "you");
   EXPECT_EQ(releases.encode(ScriptForm::digest, milliseconds(20)),
-            command({"EVALSHA", std::string(scripts::releases.sha1), "1", "s", "you", "20"}));
+            command({"EVALSHA", std::string(scripts::releases.sha1), "1", "s", "you"}));
 }
 
 TEST(Releases, TakeNamesOfAnyLength) {
@@ -50,7 +50,7 @@ TEST(Releases, TakeNamesOfAnyLength) {
     Releases releases;
     releases.add(name, "me");
     EXPECT_EQ(releases.encode(ScriptForm::digest, milliseconds(20)),
-              command({"EVALSHA", digest, "1", name, "me", "20"}));
+              command({"EVALSHA", digest, "1", name, "me"}));
   }
 }
 
