@@ -76,13 +76,16 @@ void Engine::handle(const Event& event) {
 }
 
 std::optional<Instant> Engine::next_deadline() const {
-  std::optional<Instant> next;
-  if (const TimerHeap::Entry* top = timers_.top()) next = top->at;
-  for (const Link& link : nodes_) next = earlier(next, link.deadline());
-  next = earlier(earlier(next, next_clock_reading()), next_name_writing());
-  if (!drain_until_) next = earlier(next, earlier(enrol_again_at_, enrolment_waits_until_));
-  if (!drained_) next = earlier(next, now_ < greet_until_ ? greet_until_ : drain_until_);
-  return next;
+  Instant next = std::min(next_clock_reading(), next_name_writing());
+  if (const TimerHeap::Entry* top = timers_.top()) next = std::min(next, top->at);
+  for (const Link& link : nodes_) next = std::min(next, link.deadline());
+  if (!drain_until_) {
+    next = std::min({next, enrol_again_at_.value_or(never), enrolment_waits_until_.value_or(never)});
+  }
+  if (!drained_) {
+    next = std::min(next, now_ < greet_until_ ? greet_until_ : drain_until_.value_or(never));
+  }
+  return next == never ? std::nullopt : std::optional(next);
 }
 
 void Engine::fire_due() {

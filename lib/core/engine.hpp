@@ -162,7 +162,7 @@ class Engine {
   void read_clocks(NodeSet nodes);
   void read_clocks_before(NodeSet nodes);
   void read_clocks_due();
-  [[nodiscard]] std::optional<Instant> next_clock_reading() const;
+  [[nodiscard]] Instant next_clock_reading() const;
   void take_clock(NodeIndex node, const Answer& answer, const Arrival& arrival);
   void step_forward(NodeIndex node, Duration step);
 
@@ -192,7 +192,7 @@ class Engine {
   // engine_names.cpp: what people call this client
   void write_names(NodeSet nodes);
   void write_names_due();
-  [[nodiscard]] std::optional<Instant> next_name_writing() const;
+  [[nodiscard]] Instant next_name_writing() const;
   void take_name_answer(const Answer& answer);
 
   // engine_enrolment.cpp: nodes that become members without an operator

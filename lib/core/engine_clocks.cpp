@@ -29,14 +29,14 @@ void Engine::read_clocks_before(NodeSet nodes) {
   read_clocks(old);
 }
 
-std::optional<Instant> Engine::next_clock_reading() const {
-  if (!settings_.clock_guard || drain_until_) return std::nullopt;
-  if (claims_.size() == 0 && acquisitions_.size() == 0) return std::nullopt;
+Instant Engine::next_clock_reading() const {
+  if (!settings_.clock_guard || drain_until_) return never;
+  if (claims_.size() == 0 && acquisitions_.size() == 0) return never;
   return nodes_.next_clock_reading();
 }
 
 void Engine::read_clocks_due() {
-  if (const auto next = next_clock_reading(); !next || now_ < *next) return;
+  if (now_ < next_clock_reading()) return;
   NodeSet due;
   nodes_.all().each([&](NodeIndex node) {
     if (nodes_.clock_reading_due(node)) due.add(node);

@@ -23,21 +23,21 @@ void Engine::write_names(NodeSet nodes) {
   if (!due.empty()) outbox_.send(SendUpkeep{{due, upkeep(Verb::write_name)}});
 }
 
-std::optional<Instant> Engine::next_name_writing() const {
+Instant Engine::next_name_writing() const {
   // Written with the first vote of a connection. A client that wants nothing lets it expire, and
   // its next vote writes it again.
-  if (settings_.name.empty() || drain_until_) return std::nullopt;
-  if (claims_.size() == 0 && acquisitions_.size() == 0) return std::nullopt;
-  if (now_ < names_due_ && names_due_ < Instant::max()) return names_due_;
-  std::optional<Instant> next;
+  if (settings_.name.empty() || drain_until_) return never;
+  if (claims_.size() == 0 && acquisitions_.size() == 0) return never;
+  if (now_ < names_due_ && names_due_ < never) return names_due_;
+  Instant next = never;
   for (const Link& link : nodes_) {
-    if (link.up() && !link.congested()) next = earlier(next, link.name_due());
+    if (link.up() && !link.congested()) next = std::min(next, link.name_due().value_or(never));
   }
   return next;
 }
 
 void Engine::write_names_due() {
-  if (const auto next = next_name_writing(); !next || now_ < *next) return;
+  if (now_ < next_name_writing()) return;
   NodeSet written;
   nodes_.all().each([&](NodeIndex node) {
     if (nodes_[node].name_due()) written.add(node);

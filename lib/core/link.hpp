@@ -238,13 +238,12 @@ class Link {
                       settings_->longest_limit);
   }
   [[nodiscard]] Duration round_trip() const noexcept { return smoothed_; }
-  /// When something is due: an answer, a connection, or the next try.
-  [[nodiscard]] std::optional<Instant> deadline() const noexcept {
+  /// When something is due: an answer, a connection, or the next try; or never.
+  [[nodiscard]] Instant deadline() const noexcept {
     const bool only_answers =
         state_ == State::up && !quarantine_ && !role_check_at_ && !marker_look_at_;
-    if (!only_answers) return deadline_of_all();
-    if (ring_.empty()) return std::nullopt;
-    return later(ring_.front().at, limit());
+    if (!only_answers) return deadline_of_all().value_or(never);
+    return ring_.empty() ? never : later(ring_.front().at, limit());
   }
   [[nodiscard]] bool answer_overdue(Instant now) const noexcept;
   [[nodiscard]] bool connect_overdue(Instant now) const noexcept;

@@ -261,13 +261,29 @@ bool Nodes::find_duplicate(NodeIndex node) {
 
 // --- clocks --------------------------------------------------------------------------------------
 
+bool Nodes::clock_counts(const Link& link) {
+  return link.up() && link.clock_known() && !link.duplicate_of() && link.ineligible().empty();
+}
+
+bool Nodes::clocks_agree() const {
+  Duration low = Duration::max();
+  Duration high = Duration::min();
+  bool any_counts = false;
+  for (const Link& link : links_) {
+    const std::optional<Duration> offset = link.clock().offset();
+    if (!link.up() || !offset) continue;
+    low = std::min(low, *offset);
+    high = std::max(high, *offset);
+    any_counts = any_counts || clock_counts(link);
+  }
+  return any_counts && high - low <= settings_.clock_bound;
+}
+
 Nodes::Median Nodes::median_clock() const {
   std::array<Duration, limits::nodes> offsets{};
   std::size_t known = 0;
   for (const Link& link : links_) {
-    const bool counts =
-        link.up() && link.clock_known() && !link.duplicate_of() && link.ineligible().empty();
-    if (counts) offsets[known++] = *link.clock().offset();
+    if (clock_counts(link)) offsets[known++] = *link.clock().offset();
   }
   if (known == 0) return {};
   std::sort(offsets.begin(), offsets.begin() + static_cast<std::ptrdiff_t>(known));
@@ -285,6 +301,13 @@ std::optional<Duration> Nodes::clock_offset(NodeIndex node) const {
 NodeSet Nodes::compare_clocks() {
   NodeSet excluded;
   if (!settings_.clock_guard) return excluded;
+  // As nearly always: then none is far from the median, which lies between them.
+  if (clocks_compared_ && clocks_agree()) {
+    for (Link& link : links_) {
+      if (link.up() && link.clock_known()) link.set_clock_far(false);
+    }
+    return excluded;
+  }
   const Median median = median_clock();
   if (!clocks_compared_ && median.known >= settings_.quorum) {
     clocks_compared_ = true;
@@ -306,13 +329,13 @@ bool Nodes::reading_is_old(NodeIndex node) const {
   return now_ >= later(links_[node].clock_read_at(), reading_for_votes);
 }
 
-std::optional<Instant> Nodes::next_clock_reading() const {
-  std::optional<Instant> next;
+Instant Nodes::next_clock_reading() const {
+  Instant next = never;
   for (const Link& link : links_) {
     // A node that owes too many answers is asked nothing; the limit of the oldest one is what comes
     // next there.
     if (!link.up() || !link.ineligible().empty() || link.congested()) continue;
-    next = earlier(next, later(link.clock_read_at(), reading_for_leases));
+    next = std::min(next, later(link.clock_read_at(), reading_for_leases));
   }
   return next;
 }

@@ -117,7 +117,7 @@ class Nodes {
   [[nodiscard]] std::optional<Duration> clock_offset(NodeIndex node) const;
   [[nodiscard]] bool reading_is_old(NodeIndex node) const;
   /// When a clock is to be read while nothing else is sent.
-  [[nodiscard]] std::optional<Instant> next_clock_reading() const;
+  [[nodiscard]] Instant next_clock_reading() const;
   [[nodiscard]] bool clock_reading_due(NodeIndex node) const;
   [[nodiscard]] const SharedMarks& steps() const noexcept { return steps_; }
   /// A clock has stepped: leases from now on begin behind it.
@@ -148,6 +148,10 @@ class Nodes {
     Duration offset{};
   };
   [[nodiscard]] Median median_clock() const;
+  /// Whether the median is of this clock, too.
+  [[nodiscard]] static bool clock_counts(const Link& link);
+  /// Whether all that are known are so near each other that none can be far from their median.
+  [[nodiscard]] bool clocks_agree() const;
 
   Settings& settings_;
   Standing standing_;

@@ -55,8 +55,6 @@ class Renewal {
   void count() noexcept;
   void follow(Instant valid_until) noexcept;
 
-  static constexpr Instant never = Instant::max();
-
   // One word, because a million leases have it.
   static constexpr std::uint64_t most_renewals = (std::uint64_t{1} << 60U) - 1;
   std::uint64_t left_ : 60 = 0;

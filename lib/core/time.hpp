@@ -18,7 +18,10 @@ struct DrivenClock {
 using Instant = DrivenClock::time_point;
 using Duration = DrivenClock::duration;
 
-/// Instants near the end of time must not wrap around into the past: a deadline there is "never".
+/// Later than everything. For what is asked so often that an optional would be felt.
+inline constexpr Instant never = Instant::max();
+
+/// Instants near the end of time must not wrap around into the past: a deadline there is never.
 [[nodiscard]] constexpr Instant later(Instant start, Duration by) noexcept {
   if (by >= Duration::zero()) {
     return start > Instant::max() - by ? Instant::max() : start + by;

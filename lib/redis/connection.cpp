@@ -70,6 +70,9 @@ void Connection::on_bytes(std::string_view bytes) noexcept {
     const bool more = take_assents();
     if (destroyed) return;
     if (!more || state_ == State::closed) break;
+    const bool is_time = take_time();
+    if (destroyed) return;
+    if (is_time) continue;
     const Value* value = reader_.next();
     if (value == nullptr) break;
     take(*value);
@@ -119,6 +122,15 @@ bool Connection::take_assents() {
   }
   if (count > 0) owner_.on_assents(std::span(assents_).first(count), marker_);
   return !incomplete;
+}
+
+bool Connection::take_time() {
+  const bool is_asked_for = state_ == State::ready && values_.empty() && !unanswered_.empty() &&
+                            unanswered_.front().stamp.verb == core::Verb::read_clock;
+  std::chrono::microseconds time{};
+  if (!is_asked_for || !reader_.skip_time(time)) return false;
+  static_cast<void>(answer({.reply = core::Reply::clock, .time = time}));
+  return true;
 }
 
 void Connection::take(const Value& value) {

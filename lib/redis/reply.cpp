@@ -187,7 +187,7 @@ Value& ReplyReader::take(Value::Type type) {
 
 /// Nothing is taken where the next value is not short, or not complete.
 const Value* ReplyReader::next_short() {
-  const std::string_view rest = std::string_view(input_).substr(read_);
+  const std::string_view rest = unread();
   const std::size_t used = used_;
   Value& value = take(Value::Type::nil);
   std::size_t size = read_short_value(rest, value, protocol_);
@@ -206,9 +206,15 @@ const Value* ReplyReader::next_short() {
     used_ = used;
     return nullptr;
   }
-  read_ += size;
-  if (read_ == input_.size()) forget_input();
+  drop(size);
   return &value;
+}
+
+bool ReplyReader::skip_time(std::chrono::microseconds& time) noexcept {
+  if (partial_ || !malformed_.empty()) return false;
+  const std::size_t size = read_time(unread(), time);
+  if (size > 0) drop(size);
+  return size > 0;
 }
 
 void ReplyReader::forget_input() noexcept {
@@ -220,7 +226,7 @@ void ReplyReader::forget_input() noexcept {
 /// hiredis is given complete values only, in RESP2.
 const Value* ReplyReader::next_translated() {
   translated_.clear();
-  const Resp3 found = translate_resp3(std::string_view(input_).substr(read_), translated_);
+  const Resp3 found = translate_resp3(unread(), translated_);
   switch (found.kind) {
     case Resp3::Kind::incomplete:
       input_.erase(0, read_);
@@ -234,8 +240,7 @@ const Value* ReplyReader::next_translated() {
     case Resp3::Kind::push:
       break;
   }
-  read_ += found.size;
-  if (read_ == input_.size()) forget_input();
+  drop(found.size);
   leave_to_hiredis(translated_);
   if (translated_.capacity() > kept_buffer) translated_ = std::string();
   if (!malformed_.empty()) return nullptr;
@@ -255,7 +260,7 @@ const Value* ReplyReader::next() {
   if (!input_.empty()) {
     if (const Value* value = next_short()) return value;
     if (protocol_ == Protocol::resp3) return next_translated();
-    leave_to_hiredis(std::string_view(input_).substr(read_));
+    leave_to_hiredis(unread());
     forget_input();
     if (!malformed_.empty()) return nullptr;
   }

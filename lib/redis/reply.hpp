@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -53,17 +54,19 @@ class ReplyReader {
   /// Whether the next value is written in exactly these letters: then it is read, and no value is
   /// made of it.
   [[nodiscard]] bool skip(std::string_view value) noexcept {
-    const bool next = std::string_view(input_).substr(read_).starts_with(value);
+    const bool next = unread().starts_with(value);
     if (!next || partial_ || !malformed_.empty()) return false;
-    read_ += value.size();
-    if (read_ == input_.size()) forget_input();
+    drop(value.size());
     return true;
   }
+
+  /// Whether the next value is an answer to TIME as read_time() reads it: likewise.
+  [[nodiscard]] bool skip_time(std::chrono::microseconds& time) noexcept;
 
   /// Whether what has arrived of the next values is the beginning of `value`, and no more.
   [[nodiscard]] bool has_beginning_of(std::string_view value) noexcept {
     if (partial_ || !malformed_.empty() || input_.empty()) return false;
-    const bool begins = value.starts_with(std::string_view(input_).substr(read_));
+    const bool begins = value.starts_with(unread());
     // There may always be an incomplete answer, so the bytes that were read are dropped here.
     if (begins) input_.erase(0, std::exchange(read_, 0));
     return begins;
@@ -91,6 +94,14 @@ class ReplyReader {
   [[nodiscard]] const Value* next_translated();
   [[nodiscard]] const Value* next_of_hiredis();
   void leave_to_hiredis(std::string_view bytes);
+  /// Of `input_`.
+  [[nodiscard]] std::string_view unread() const noexcept {
+    return std::string_view(input_).substr(read_);
+  }
+  void drop(std::size_t size) noexcept {
+    read_ += size;
+    if (read_ == input_.size()) forget_input();
+  }
   void forget_input() noexcept;
   [[nodiscard]] Value& take(Value::Type type);
   void refuse_what_can_not_end();

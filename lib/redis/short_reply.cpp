@@ -14,6 +14,16 @@ bool ends_at(std::string_view bytes, std::size_t at) noexcept {
   return bytes.size() >= at + line_end_size && bytes[at] == '\r' && bytes[at + 1] == '\n';
 }
 
+/// Few enough to fit. -1: not all of them are digits.
+std::int64_t read_digits(std::string_view text) noexcept {
+  std::int64_t number = 0;
+  for (const char letter : text) {
+    if (letter < '0' || letter > '9') return -1;
+    number = number * 10 + (letter - '0');
+  }
+  return number;
+}
+
 struct Number {
   std::int64_t value = 0;
   std::size_t end = 0;  // behind its line; 0: none, or not in the form in which Redis writes it
@@ -107,6 +117,29 @@ std::size_t read_short_value(std::string_view bytes, Value& value, Protocol prot
 std::size_t read_short_array(std::string_view bytes) noexcept {
   if (bytes.size() < short_array_header || bytes[0] != '*' || !ends_at(bytes, 2)) return 0;
   return bytes[1] >= '1' && bytes[1] <= '9' ? static_cast<std::size_t>(bytes[1] - '0') : 0;
+}
+
+std::size_t read_time(std::string_view bytes, std::chrono::microseconds& time) noexcept {
+  // The seconds of these years have ten digits, and nanoseconds of more do not fit.
+  constexpr std::string_view before_seconds = "*2\r\n$10\r\n";
+  constexpr std::size_t digits_of_seconds = 10;
+  constexpr std::int64_t first_second = 1'000'000'000;
+  constexpr std::int64_t last_second = 9'000'000'000;
+  constexpr std::size_t before_micros = 6;  // "\r\n$6\r\n"
+  constexpr std::size_t micros_at = before_seconds.size() + digits_of_seconds + before_micros;
+  if (bytes.size() <= micros_at || !bytes.starts_with(before_seconds)) return 0;
+  const std::int64_t seconds = read_digits(bytes.substr(before_seconds.size(), digits_of_seconds));
+  if (seconds < first_second || seconds > last_second) return 0;
+  const std::string_view size = bytes.substr(before_seconds.size() + digits_of_seconds, before_micros);
+  if (!ends_at(size, 0) || size[2] != '$' || size[3] < '1' || size[3] > '6' || !ends_at(size, 4)) {
+    return 0;
+  }
+  const auto digits = static_cast<std::size_t>(size[3] - '0');
+  if (!ends_at(bytes, micros_at + digits)) return 0;
+  const std::int64_t micros = read_digits(bytes.substr(micros_at, digits));
+  if (micros < 0) return 0;
+  time = std::chrono::seconds(seconds) + std::chrono::microseconds(micros);
+  return micros_at + digits + line_end_size;
 }
 
 }  // namespace redlock::redis

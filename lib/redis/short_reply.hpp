@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <string_view>
 
@@ -19,5 +20,9 @@ namespace redlock::redis {
 /// `short_array_header` bytes; else 0.
 [[nodiscard]] std::size_t read_short_array(std::string_view bytes) noexcept;
 inline constexpr std::size_t short_array_header = 4;
+
+/// Reads the answer to TIME that `bytes` begin with, if it is complete and of a year from 2001 to
+/// 2255. Answers as read_short_value().
+[[nodiscard]] std::size_t read_time(std::string_view bytes, std::chrono::microseconds& time) noexcept;
 
 }  // namespace redlock::redis

@@ -23,6 +23,7 @@ class Recorder final : public ConnectionOwner {
     core::Reply reply;
     std::string text;
     std::optional<core::Duration> remaining;
+    core::Duration time{};
   };
 
   void on_ready(const ServerIdentity& identity) noexcept override {
@@ -33,14 +34,15 @@ class Recorder final : public ConnectionOwner {
     changed.emplace_back(kind, key);
   }
   void on_answer(const core::Stamp& stamp, const Classified& answer) noexcept override {
-    answers.push_back({stamp, answer.reply, std::string(answer.text), answer.remaining});
+    answers.push_back(
+        {stamp, answer.reply, std::string(answer.text), answer.remaining, answer.time});
     if (react) react();
   }
   void on_assents(std::span<const core::Assent> assents,
                   std::string_view marker) noexcept override {
     for (const core::Assent& assent : assents) {
       const bool is_marker = assent.reply == core::Reply::marker;
-      answers.push_back({assent.stamp, assent.reply, std::string(is_marker ? marker : ""), {}});
+      answers.push_back({assent.stamp, assent.reply, std::string(is_marker ? marker : ""), {}, {}});
     }
     if (react) react();
   }

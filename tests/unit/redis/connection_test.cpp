@@ -136,6 +136,34 @@ TEST_F(ConnectionToFake, ReadsEachMarkerWhetherOrNotItIsTheOneBefore) {
   }
 }
 
+TEST_F(ConnectionToFake, ReadsTimesOfAllYearsAmongOtherAnswers) {
+  const std::vector<std::string> seconds{"1790000000", "17", "1790000001", "9000000000"};
+  std::size_t next = 0;
+  server_.on("TIME", [&](const test::Command&) -> test::FakeAnswer {
+    return test::resp::array({test::resp::bulk(seconds.at(next++)), test::resp::bulk("42")});
+  });
+  connect_until_ready();
+  for (const int chunk : {1, 100'000}) {
+    server_.set_chunk(static_cast<std::size_t>(chunk));
+    next = 0;
+    owner_.answers.clear();
+    for (std::uint16_t round = 0; round < seconds.size(); ++round) {
+      ask(Verb::read_clock, round);
+      ask(round % 2 == 0 ? Verb::set : Verb::set_and_ttl, round);
+    }
+    connection_->flush();
+    ASSERT_TRUE(answered(2 * seconds.size())) << owner_.why;
+    for (std::uint16_t round = 0; round < seconds.size(); ++round) {
+      const Recorder::Answered& time = owner_.answers[2 * round];
+      EXPECT_EQ(time.stamp, stamp_of(Verb::read_clock, round));
+      EXPECT_EQ(time.reply, Reply::clock);
+      EXPECT_EQ(time.time, std::chrono::seconds(std::stoll(seconds[round])) +
+                               std::chrono::microseconds(42));
+      EXPECT_EQ(owner_.answers[2 * round + std::size_t{1}].reply, Reply::granted);
+    }
+  }
+}
+
 TEST_F(ConnectionToFake, ReadsAnswersThatComeByteByByte) {
   server_.set_chunk(1);
   connect_until_ready();
@@ -290,6 +318,19 @@ TEST_F(ConnectionToFake, TheOwnerMayDestroyTheConnectionInsideAnyCall) {
   owner_.react = [&] { connection_.reset(); };
   for (std::uint16_t round = 0; round < 5; ++round) ask(Verb::set_and_ttl, round);
   connection_->flush();  // inside on_answer
+  ASSERT_TRUE(answered(1));
+  EXPECT_EQ(connection_, nullptr);
+
+  server_.on("TIME", [](const test::Command&) -> test::FakeAnswer {
+    return test::resp::array({test::resp::bulk("1790000000"), test::resp::bulk("42")});
+  });
+  owner_.react = nullptr;
+  owner_.ready.reset();
+  connect_until_ready();
+  owner_.react = [&] { connection_.reset(); };
+  owner_.answers.clear();
+  for (std::uint16_t round = 0; round < 2; ++round) ask(Verb::read_clock, round);
+  connection_->flush();  // inside on_answer with a time
   ASSERT_TRUE(answered(1));
   EXPECT_EQ(connection_, nullptr);
 

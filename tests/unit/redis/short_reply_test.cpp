@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <random>
 #include <string>
 #include <vector>
@@ -116,6 +117,41 @@ TEST(ShortReply, AnArrayIsAnnouncedByOneDigit) {
   for (const std::string bytes :
        {"", "*", "*1", "*1\r", "*0\r\n", "*10\r\n", "*-1\r\n", "*x\r\n", "$1\r\n", "*1\n\r"}) {
     EXPECT_EQ(read_short_array(bytes), 0U) << visible(bytes);
+  }
+}
+
+std::string time_in(const std::string& seconds, const std::string& micros) {
+  return resp::array({resp::bulk(seconds), resp::bulk(micros)});
+}
+
+TEST(ShortReply, ATimeIsReadWhole) {
+  const auto of = [](const std::string& bytes) {
+    std::chrono::microseconds time{};
+    EXPECT_EQ(read_time(bytes, time), bytes.size()) << visible(bytes);
+    EXPECT_EQ(read_time(bytes + "+OK\r\n", time), bytes.size()) << visible(bytes);
+    for (std::size_t size = 0; size < bytes.size(); ++size) {
+      EXPECT_EQ(read_time(std::string_view(bytes).substr(0, size), time), 0U) << size;
+    }
+    return time.count();
+  };
+  EXPECT_EQ(of(time_in("1790000000", "0")), 1'790'000'000'000'000);
+  EXPECT_EQ(of(time_in("1790000000", "999999")), 1'790'000'000'999'999);
+  EXPECT_EQ(of(time_in("1000000000", "7")), 1'000'000'000'000'007);
+  EXPECT_EQ(of(time_in("9000000000", "000042")), 9'000'000'000'000'042);
+}
+
+TEST(ShortReply, ATimeIsNothingThatMayBeMalformedOrFarAway) {
+  std::string unended = time_in("1790000000", "42");
+  unended.back() = 'x';
+  for (const std::string& bytes :
+       {time_in("0999999999", "42"), time_in("9000000001", "42"), time_in("999999999", "42"),
+        time_in("17900000000", "42"), time_in("-790000000", "42"), time_in("1790000000", "-2"),
+        time_in("1790000000", "1000000"), time_in("1790000000", ""), time_in("17900x0000", "42"),
+        time_in("1790000000", "4x"), resp::array({resp::bulk("1790000000"), resp::integer(42)}),
+        resp::array({resp::bulk("1790000000")}), unended}) {
+    std::chrono::microseconds time{42};
+    EXPECT_EQ(read_time(bytes, time), 0U) << visible(bytes);
+    EXPECT_EQ(time.count(), 42);
   }
 }
 
