@@ -4,10 +4,12 @@
 #include <uv.h>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <random>
 #include <string>
 #include <utility>
 #include <vector>
@@ -137,6 +139,89 @@ TEST_F(FencedSets, AreGrantedBesideOneThatIsHeld) {
   ASSERT_TRUE(errors_.contains("r3"));
   EXPECT_EQ(errors_.at("r3").code, Errc::held);
   EXPECT_GT(token_of("r4"), 0) << "on the two other nodes";
+}
+
+/// Clients with many locks in flight that want the same few resources, until so many leases were
+/// granted. Each has a larger token than the one before.
+class Rivals {
+ public:
+  Rivals(std::vector<AsyncClient*> clients, std::size_t lanes, std::size_t wanted)
+      : clients_(std::move(clients)), wanted_(wanted) {
+    for (AsyncClient* const client : clients_) {
+      for (std::size_t lane = 0; lane < lanes; ++lane) begin(*client);
+    }
+  }
+
+  [[nodiscard]] bool done() const { return running_ == 0; }
+  [[nodiscard]] std::size_t granted() const { return granted_; }
+  [[nodiscard]] std::size_t refused() const { return refused_; }
+
+ private:
+  void begin(AsyncClient& client) {
+    ++running_;
+    go_on(client);
+  }
+  void go_on(AsyncClient& client) {
+    if (granted_ >= wanted_) {
+      --running_;
+      return;
+    }
+    const std::size_t which = random_() % last_.size();
+    AcquireOptions options;
+    options.ttl = short_max_ttl;
+    options.fencing = true;
+    client.try_acquire("rival/" + std::to_string(which), options,
+                       [this, &client, which](Result<Lease> lease) {
+                         if (lease) return hold(client, which, *std::move(lease));
+                         ++refused_;
+                         go_on(client);
+                       });
+  }
+  void hold(AsyncClient& client, std::size_t which, Lease lease) {
+    ++granted_;
+    const auto token = lease.fencing_token();
+    ASSERT_TRUE(token);
+    EXPECT_GT(token->value(), last_[which]) << which;
+    last_[which] = token->value();
+    client.release(std::move(lease),
+                   [this, &client](const Result<RoundReport>&) { go_on(client); });
+  }
+
+  std::vector<AsyncClient*> clients_;
+  std::size_t wanted_;
+  std::array<std::uint64_t, 12> last_{};  // tokens
+  std::minstd_rand random_{7};
+  std::size_t running_ = 0;
+  std::size_t granted_ = 0;
+  std::size_t refused_ = 0;
+};
+
+TEST_F(FencedSets, OfClientsThatWantTheSameHaveRisingTokens) {
+  std::vector<AsyncClient> others;
+  std::vector<AsyncClient*> all{&*client_};
+  for (int other = 0; other < 2; ++other) {
+    auto created = AsyncClient::create(guarded(nodes_.urls()), loop_.get());
+    ASSERT_TRUE(succeeded(created));
+    others.push_back(*std::move(created));
+  }
+  for (AsyncClient& other : others) all.push_back(&other);
+  Rivals rivals(all, 16, 2'000);
+  // Meanwhile numbers of clients whose clock is ahead.
+  std::int64_t ahead = std::stoll(nodes_[0].command({"TIME"}).elements.at(0).string) * 1'000'000;
+  std::size_t next = 100;
+  run_until([&] {
+    if (rivals.granted() >= next) {
+      next += 100;
+      ahead += 10'000'000;
+      const std::string resource = "rival/" + std::to_string(next % 12);
+      nodes_[next / 100 % 3].command({"ZADD", numbers, "GT", std::to_string(ahead), resource});
+    }
+    return rivals.done();
+  });
+  EXPECT_GT(rivals.refused(), 0U);
+  std::size_t open = others.size();
+  for (AsyncClient& other : others) other.close([&](const CloseReport&) { --open; });
+  run_until([&] { return open == 0; });
 }
 
 TEST_F(FencedSets, NeedASecondRoundTripWhereTheUserMayNotReadManyKeys) {
