@@ -142,7 +142,8 @@ TEST_F(FencedSets, AreGrantedBesideOneThatIsHeld) {
 }
 
 /// Clients with many locks in flight that want the same few resources, until so many leases were
-/// granted. Each has a larger token than the one before.
+/// granted. Each has a larger token than the one before, and than what a quorum knew when it was
+/// asked for.
 class Rivals {
  public:
   Rivals(std::vector<AsyncClient*> clients, std::size_t lanes, std::size_t wanted)
@@ -151,6 +152,10 @@ class Rivals {
       for (std::size_t lane = 0; lane < lanes; ++lane) begin(*client);
     }
   }
+
+  static constexpr std::size_t resources = 12;
+  /// A quorum knows this number.
+  void raised(std::size_t which, std::uint64_t number) { known_[which] = number; }
 
   [[nodiscard]] bool done() const { return running_ == 0; }
   [[nodiscard]] std::size_t granted() const { return granted_; }
@@ -171,17 +176,17 @@ class Rivals {
     options.ttl = short_max_ttl;
     options.fencing = true;
     client.try_acquire("rival/" + std::to_string(which), options,
-                       [this, &client, which](Result<Lease> lease) {
-                         if (lease) return hold(client, which, *std::move(lease));
+                       [this, &client, which, known = known_[which]](Result<Lease> lease) {
+                         if (lease) return hold(client, which, known, *std::move(lease));
                          ++refused_;
                          go_on(client);
                        });
   }
-  void hold(AsyncClient& client, std::size_t which, Lease lease) {
+  void hold(AsyncClient& client, std::size_t which, std::uint64_t known, Lease lease) {
     ++granted_;
     const auto token = lease.fencing_token();
     ASSERT_TRUE(token);
-    EXPECT_GT(token->value(), last_[which]) << which;
+    EXPECT_GT(token->value(), std::max(known, last_[which])) << which;
     last_[which] = token->value();
     client.release(std::move(lease),
                    [this, &client](const Result<RoundReport>&) { go_on(client); });
@@ -189,7 +194,8 @@ class Rivals {
 
   std::vector<AsyncClient*> clients_;
   std::size_t wanted_;
-  std::array<std::uint64_t, 12> last_{};  // tokens
+  std::array<std::uint64_t, resources> last_{};  // tokens
+  std::array<std::uint64_t, resources> known_{};
   std::minstd_rand random_{7};
   std::size_t running_ = 0;
   std::size_t granted_ = 0;
@@ -206,16 +212,19 @@ TEST_F(FencedSets, OfClientsThatWantTheSameHaveRisingTokens) {
   }
   for (AsyncClient& other : others) all.push_back(&other);
   Rivals rivals(all, 16, 2'000);
-  // Meanwhile numbers of clients whose clock is ahead.
-  std::int64_t ahead = std::stoll(nodes_[0].command({"TIME"}).elements.at(0).string) * 1'000'000;
+  // Meanwhile a client whose clock is further and further ahead has them now and then.
+  std::uint64_t ahead = std::stoull(nodes_[0].command({"TIME"}).elements.at(0).string) * 1'000'000;
   std::size_t next = 100;
   run_until([&] {
-    if (rivals.granted() >= next) {
-      next += 100;
-      ahead += 10'000'000;
-      const std::string resource = "rival/" + std::to_string(next % 12);
-      nodes_[next / 100 % 3].command({"ZADD", numbers, "GT", std::to_string(ahead), resource});
+    if (rivals.granted() < next) return rivals.done();
+    next += 100;
+    ahead += 10'000'000;
+    const std::size_t which = next / 100 % Rivals::resources;
+    for (std::size_t node = 0; node < 2; ++node) {
+      nodes_[node].command(
+          {"ZADD", numbers, "GT", std::to_string(ahead), "rival/" + std::to_string(which)});
     }
+    rivals.raised(which, ahead);
     return rivals.done();
   });
   EXPECT_GT(rivals.refused(), 0U);
