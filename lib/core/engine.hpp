@@ -164,6 +164,7 @@ class Engine {
   void read_clocks_due();
   [[nodiscard]] Instant next_clock_reading() const;
   void take_clock(NodeIndex node, const Answer& answer, const Arrival& arrival);
+  void take_time(NodeIndex node, Duration time, const Arrival& arrival);
   void step_forward(NodeIndex node, Duration step);
 
   // engine_marker.cpp: what a node remembers
@@ -187,6 +188,9 @@ class Engine {
   /// `floor` is what was read with the marker; 0: none.
   void take_marker(NodeIndex node, const Stamp& stamp, std::string_view text, std::uint64_t floor);
   void count_held_back(NodeIndex node, std::uint64_t floor);
+  /// One that was held back, or need not be.
+  void take_counted_assent(NodeIndex node, const Assent& assent, std::uint64_t floor,
+                           const Arrival& arrival);
   void end_connection(NodeIndex node, Vote vote, std::string_view why);
 
   // engine_names.cpp: what people call this client
@@ -216,6 +220,7 @@ class Engine {
   NodeSet transmit_script(Claim& claim, Verb verb, NodeSet nodes, ScriptForm form);
   NodeSet transmit_same(Claim& claim, Verb verb, NodeSet nodes, ScriptForm form);
   [[nodiscard]] bool extend_counts(Claim& claim, NodeIndex node) const;
+  [[nodiscard]] std::size_t confirmed_by_marker(const Assents& event) const;
   void take_answer(const Answer& answer, Vote failure, const std::optional<Arrival>& arrival);
   /// The same for one that says yes and nothing else, as most do.
   void take_assent(NodeIndex node, const Assent& assent, Arrival arrival);

@@ -56,8 +56,13 @@ void Engine::take_clock(NodeIndex node, const Answer& answer, const Arrival& arr
     serve_claims_of(node);
     return retry_connecting();
   }
+  take_time(node, answer.time, arrival);
+}
+
+void Engine::take_time(NodeIndex node, Duration time, const Arrival& arrival) {
+  Link& link = nodes_[node];
   const bool first = !link.clock_known();
-  const Duration step = link.observe_clock(arrival.at - arrival.took, arrival.at, answer.time);
+  const Duration step = link.observe_clock(arrival.at - arrival.took, arrival.at, time);
   nodes_.compare_clocks().each([&](NodeIndex excluded) { report_exclusion(excluded); });
   if (step > Duration::zero()) step_forward(node, step);
   if (!first) return;

@@ -63,18 +63,21 @@ void Engine::take_marker(NodeIndex node, const Stamp& stamp, std::string_view te
 
 void Engine::count_held_back(NodeIndex node, std::uint64_t floor) {
   while (const Link::HeldBack* const held = nodes_[node].take_held_back()) {
-    if (!held->has_words && is_short(held->assent.stamp.verb)) {
-      take_fenced_assent(node, held->assent, floor, held->arrival);
-      continue;
-    }
     if (!held->has_words) {
-      take_assent(node, held->assent, held->arrival);
+      take_counted_assent(node, held->assent, floor, held->arrival);
       continue;
     }
     Answer answer = nodes_[node].take_held_words();
     if (is_short(answer.stamp.verb)) complete_short_answer(answer, floor);
     take_answer(answer, Vote::unreachable, held->arrival);
   }
+}
+
+void Engine::take_counted_assent(NodeIndex node, const Assent& assent, std::uint64_t floor,
+                                 const Arrival& arrival) {
+  if (is_short(assent.stamp.verb)) return take_fenced_assent(node, assent, floor, arrival);
+  if (assent.reply == Reply::clock) return take_time(node, assent.time, arrival);
+  take_assent(node, assent, arrival);
 }
 
 void Engine::end_connection(NodeIndex node, Vote vote, std::string_view why) {

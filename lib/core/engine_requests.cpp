@@ -102,17 +102,37 @@ void Engine::on(const Answer& answer) {
 
 void Engine::on(const Assents& event) {
   Link& link = nodes_[event.node];
-  for (const Assent& assent : event.answers) {
+  const std::size_t confirmed = confirmed_by_marker(event);
+  for (const Assent& assent : event.answers.first(confirmed)) {
+    if (assent.reply == Reply::marker) {
+      take_marker(event.node, assent.stamp, event.marker, 0);
+    } else {
+      take_counted_assent(event.node, assent, 0, link.answered(assent.stamp, now_));
+    }
+  }
+  for (const Assent& assent : event.answers.subspan(confirmed)) {
     if (assent.reply == Reply::marker) {
       take_marker(event.node, assent.stamp, event.marker, 0);
       // Else it has another one, and nothing more that it said counts.
       if (!link.up()) return;
     } else if (link.holds_back() || (settings_.restart_guard && is_vote(assent.stamp.verb))) {
       link.hold_back(assent, now_);
+    } else if (assent.reply == Reply::clock) {
+      take_time(event.node, assent.time, link.answered(assent.stamp, now_));
     } else {
       take_assent(event.node, assent, link.answered(assent.stamp, now_));
     }
   }
+}
+
+/// So many of the answers, the first ones, need not be held back: the marker that was read behind
+/// them has come with them, and is the known one.
+std::size_t Engine::confirmed_by_marker(const Assents& event) const {
+  const Link& link = nodes_[event.node];
+  if (!settings_.restart_guard || link.holds_back()) return 0;
+  std::size_t count = event.answers.size();
+  while (count > 0 && event.answers[count - 1].reply != Reply::marker) --count;
+  return count > 0 && event.marker == link.marker_text() ? count : 0;
 }
 
 void Engine::take_fenced_assent(NodeIndex node, const Assent& assent, std::uint64_t floor,

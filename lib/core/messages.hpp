@@ -307,10 +307,11 @@ struct Answer {
   std::int64_t ticket = 0;
   bool is_first = false;  ///< in that queue
 };
-/// A node's answer that says yes and nothing else.
+/// A node's answer that says yes and nothing else, or what its clock shows.
 struct Assent {
   Stamp stamp{};
-  Reply reply = Reply::granted;  ///< or extended, released, or marker
+  Reply reply = Reply::granted;  ///< or extended, released, marker, or clock
+  Duration time{};               ///< clock: see Answer
 };
 /// What one node answered, in its order: most answers by far, and many of them arrive together. As
 /// if each had come in an Answer of its own.

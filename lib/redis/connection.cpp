@@ -70,9 +70,6 @@ void Connection::on_bytes(std::string_view bytes) noexcept {
     const bool more = take_assents();
     if (destroyed) return;
     if (!more || state_ == State::closed) break;
-    const bool is_time = take_time();
-    if (destroyed) return;
-    if (is_time) continue;
     const Value* value = reader_.next();
     if (value == nullptr) break;
     take(*value);
@@ -88,7 +85,8 @@ void Connection::on_bytes(std::string_view bytes) noexcept {
   }
 }
 
-/// In which letters it says yes to the oldest request and nothing else; empty: it cannot.
+/// In which letters it says yes to the oldest request and nothing else; empty: it cannot, or says
+/// the time.
 std::string_view Connection::yes_to_oldest() const noexcept {
   const Sent& request = unanswered_.front();
   if (are_fenced_sets(request)) return yes_to_fenced_sets_.front();
@@ -106,7 +104,12 @@ bool Connection::take_assents() {
   while (!unanswered_.empty()) {
     const Sent oldest = unanswered_.front();
     const std::string_view yes = yes_to_oldest();
-    if (yes.empty() || !reader_.skip(yes)) {
+    if (yes.empty()) {
+      if (!take_time(assents_[count])) break;
+      ++count;
+      continue;
+    }
+    if (!reader_.skip(yes)) {
       // Of a long one, the rest has not arrived: so far it says yes.
       incomplete = are_fenced_sets(oldest) && reader_.has_beginning_of(yes);
       break;
@@ -114,9 +117,7 @@ bool Connection::take_assents() {
     if (are_fenced_sets(oldest)) yes_to_fenced_sets_.pop();
     const core::Reply reply = assent_forms_[static_cast<std::size_t>(oldest.stamp.verb)].reply;
     for (std::size_t left = std::max<std::size_t>(oldest.together, 1); left > 0; --left) {
-      core::Assent& assent = assents_[count++];
-      assent.stamp = unanswered_.front().stamp;
-      assent.reply = reply;
+      assents_[count++] = {unanswered_.front().stamp, reply};
       unanswered_.pop();
     }
   }
@@ -124,12 +125,12 @@ bool Connection::take_assents() {
   return !incomplete;
 }
 
-bool Connection::take_time() {
-  const bool is_asked_for = state_ == State::ready && values_.empty() && !unanswered_.empty() &&
-                            unanswered_.front().stamp.verb == core::Verb::read_clock;
+bool Connection::take_time(core::Assent& assent) {
+  const core::Stamp stamp = unanswered_.front().stamp;
   std::chrono::microseconds time{};
-  if (!is_asked_for || !reader_.skip_time(time)) return false;
-  static_cast<void>(answer({.reply = core::Reply::clock, .time = time}));
+  if (stamp.verb != core::Verb::read_clock || !reader_.skip_time(time)) return false;
+  assent = {stamp, core::Reply::clock, time};
+  unanswered_.pop();
   return true;
 }
 

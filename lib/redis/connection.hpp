@@ -107,8 +107,8 @@ class Connection final : private uv::StreamListener {
 
   /// Whether bytes may be left that are to be parsed.
   [[nodiscard]] bool take_assents();
-  /// The time that comes next, if that was asked for and all of it is there.
-  [[nodiscard]] bool take_time();
+  /// Whether the oldest request was for the time, and all of the answer is there.
+  [[nodiscard]] bool take_time(core::Assent& assent);
   [[nodiscard]] std::string_view yes_to_oldest() const noexcept;
   void take(const Value& value);
   void take_handshake(const Value& value);

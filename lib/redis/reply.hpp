@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -54,8 +55,11 @@ class ReplyReader {
   /// Whether the next value is written in exactly these letters: then it is read, and no value is
   /// made of it.
   [[nodiscard]] bool skip(std::string_view value) noexcept {
-    const bool next = unread().starts_with(value);
-    if (!next || partial_ || !malformed_.empty()) return false;
+    // In place, which starts_with() is not: this is asked for every answer.
+    const std::string_view next = unread();
+    const bool is_next = next.size() >= value.size() &&
+                         std::memcmp(next.data(), value.data(), value.size()) == 0;
+    if (!is_next || partial_ || !malformed_.empty()) return false;
     drop(value.size());
     return true;
   }

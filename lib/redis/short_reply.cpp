@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 
 namespace redlock::redis {
 namespace {
@@ -127,7 +128,8 @@ std::size_t read_time(std::string_view bytes, std::chrono::microseconds& time) n
   constexpr std::int64_t last_second = 9'000'000'000;
   constexpr std::size_t before_micros = 6;  // "\r\n$6\r\n"
   constexpr std::size_t micros_at = before_seconds.size() + digits_of_seconds + before_micros;
-  if (bytes.size() <= micros_at || !bytes.starts_with(before_seconds)) return 0;
+  if (bytes.size() <= micros_at) return 0;
+  if (std::memcmp(bytes.data(), before_seconds.data(), before_seconds.size()) != 0) return 0;
   const std::int64_t seconds = read_digits(bytes.substr(before_seconds.size(), digits_of_seconds));
   if (seconds < first_second || seconds > last_second) return 0;
   const std::string_view size = bytes.substr(before_seconds.size() + digits_of_seconds, before_micros);

@@ -217,9 +217,17 @@ class Simulation {
   [[nodiscard]] static bool is_beside_a_lower_number(const Request& request);
   [[nodiscard]] bool divides(Connection& connection);
   void arrive(std::uint32_t connection);
+  struct Texts {
+    Digits digits{};
+    std::string other;
+  };
+  [[nodiscard]] static core::Answer answer_of(const Connection& connection,
+                                              const Response& response, Texts& texts);
+  void note_reply(const Connection& connection, const Response& response);
   void deliver(std::uint32_t connection);
+  [[nodiscard]] static bool reads_at_once(const Connection& connection);
   [[nodiscard]] bool says_nothing_or_ours(std::uint32_t client, const core::Answer& answer) const;
-  void step_with(std::uint32_t client, const core::Answer& answer);
+  [[nodiscard]] bool is_assent(std::uint32_t client, const core::Answer& answer) const;
   void observe(const Connection& connection, const Request& request, const Response& response);
   void drop_client_side(std::uint32_t connection);
   /// Makes room for another one, where nothing is on its way any more.

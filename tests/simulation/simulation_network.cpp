@@ -240,37 +240,45 @@ void Simulation::observe(const Connection& connection, const Request& request,
 }
 
 Response Simulation::as_planted(const Connection& connection, Response response) {
-  if (!core::is_marker_reading(response.stamp.verb)) return response;
-  if (scenario_.mutant == Mutant::floor_unread && response.number > 0) response.number = 1;
-  // As if it was not read, or had arrived before the vote.
-  if (scenario_.mutant == Mutant::no_marker_behind_votes) response.marker = connection.marker;
-  if (scenario_.mutant == Mutant::marker_ahead_of_votes) response.marker = connection.marker_ahead;
+  const Mutant mutant = scenario_.mutant;
+  if (core::is_marker_reading(response.stamp.verb)) {
+    if (mutant == Mutant::floor_unread && response.number > 0) response.number = 1;
+    // As if it was not read, or had arrived before the vote.
+    if (mutant == Mutant::no_marker_behind_votes) response.marker = connection.marker;
+    if (mutant == Mutant::marker_ahead_of_votes) response.marker = connection.marker_ahead;
+  }
+  if (mutant == Mutant::count_unseen_numbers && response.reply == Reply::behind) {
+    response.number = 0;
+  }
+  if (mutant == Mutant::count_repaired && response.reply == Reply::repaired) {
+    response.reply = Reply::extended;
+  }
+  const bool refused = response.reply == Reply::taken && is_set(response.stamp.verb);
+  if (mutant == Mutant::grant_a_refusal && refused && random_.per_mille(10)) {
+    response.reply = Reply::granted;
+  }
   return response;
 }
 
-void Simulation::deliver(std::uint32_t index) {
-  Connection& connection = connections_[index];
-  if (!connection.client_side || connection.replies.empty()) return;
-  const Response response = as_planted(connection, connection.replies.front());
-  connection.replies.pop_front();
+/// Its texts live in `response` and `texts`.
+core::Answer Simulation::answer_of(const Connection& connection, const Response& response,
+                                   Texts& texts) {
   core::Answer answer;
   answer.node = static_cast<core::NodeIndex>(connection.node);
   answer.stamp = response.stamp;
   answer.reply = response.reply;
-  Digits digits{};
-  std::string reserved;
   if (is_reservation(response.holder)) {
-    reserved =
+    texts.other =
         std::string(redlock::reservation_prefix) + std::to_string(response.holder & ~reservation);
-    answer.text = reserved;
+    answer.text = texts.other;
   } else if (response.holder == cooldown) {
     answer.text = interval_token;
   } else if (is_foreign(response.holder)) {
-    reserved = std::to_string(response.holder);
-    answer.text = reserved;
+    texts.other = std::to_string(response.holder);
+    answer.text = texts.other;
   } else if (response.holder != 0) {
-    digits = digits_of(response.holder);
-    answer.text = {digits.data(), digits.size()};
+    texts.digits = digits_of(response.holder);
+    answer.text = {texts.digits.data(), texts.digits.size()};
   } else if (response.reply == Reply::marker) {
     answer.text = response.marker;
   } else if (response.read_only) {
@@ -291,27 +299,56 @@ void Simulation::deliver(std::uint32_t index) {
   answer.is_first = response.is_first;
   answer.number = static_cast<std::uint64_t>(response.number);
   answer.time = core::Duration(response.time);
-  if (scenario_.mutant == Mutant::count_unseen_numbers && response.reply == Reply::behind) {
-    answer.number = 0;
+  return answer;
+}
+
+void Simulation::note_reply(const Connection& connection, const Response& response) {
+  if (response.counted == 0 && !response.had_it) return;
+  auto& [id, asked] = clients_[connection.client].asked[response.stamp.claim.index];
+  if (id != response.stamp.claim) return;
+  asked.counted = std::max(asked.counted, response.counted);
+  if (response.had_it && asked.round == response.stamp.round) {
+    asked.had_it.add(static_cast<core::NodeIndex>(connection.node));
   }
-  if (response.counted > 0) {
-    auto& [id, asked] = clients_[connection.client].asked[response.stamp.claim.index];
-    if (id == response.stamp.claim) asked.counted = std::max(asked.counted, response.counted);
-  }
-  if (response.had_it) {
-    auto& [id, asked] = clients_[connection.client].asked[response.stamp.claim.index];
-    const bool current = id == response.stamp.claim && asked.round == response.stamp.round;
-    if (current) asked.had_it.add(answer.node);
-  }
-  if (scenario_.mutant == Mutant::count_repaired && response.reply == Reply::repaired) {
-    answer.reply = Reply::extended;
-  }
-  const bool refused = response.reply == Reply::taken && is_set(response.stamp.verb);
-  if (scenario_.mutant == Mutant::grant_a_refusal && refused && random_.per_mille(10)) {
-    answer.reply = Reply::granted;
-  }
-  step_with(connection.client, answer);
-  if (scenario_.mutant == Mutant::answer_twice) step(connection.client, answer);
+}
+
+void Simulation::deliver(std::uint32_t index) {
+  Connection& connection = connections_[index];
+  if (!connection.client_side || connection.replies.empty()) return;
+  const std::uint32_t client = connection.client;
+  const auto node = static_cast<core::NodeIndex>(connection.node);
+  std::vector<core::Assent> assents;
+  std::string marker;
+  do {
+    const Response response = as_planted(connection, connection.replies.front());
+    Texts texts;
+    const core::Answer answer = answer_of(connection, response, texts);
+    const bool is_first = assents.empty();
+    // As the runtime does: what says yes and nothing else comes as an assent.
+    if (!is_assent(client, answer)) {
+      if (!is_first) break;
+      note_reply(connection, response);
+      connection.replies.pop_front();
+      step(client, answer);
+      if (scenario_.mutant == Mutant::answer_twice) step(client, answer);
+      return;
+    }
+    if (answer.reply == Reply::marker) {
+      // All the markers of one read are the same: another one is an answer of its own.
+      if (!marker.empty() && marker != answer.text) break;
+      marker = answer.text;
+    }
+    note_reply(connection, response);
+    connection.replies.pop_front();
+    assents.push_back({answer.stamp, answer.reply, answer.time});
+  } while (reads_at_once(connection) && !connection.replies.empty());
+  step(client, core::Assents{node, assents, marker});
+  if (scenario_.mutant == Mutant::answer_twice) step(client, core::Assents{node, assents, marker});
+}
+
+/// On half of the connections, what the node has answered meanwhile arrives with what is due.
+bool Simulation::reads_at_once(const Connection& connection) {
+  return connection.number % 2 == 0 && !connection.invalidated && !connection.broken;
 }
 
 /// A fenced SET in its short form says whose key it is at the end.
@@ -321,20 +358,16 @@ bool Simulation::says_nothing_or_ours(std::uint32_t client, const core::Answer& 
   return claim != nullptr && answer.text == claim->token();
 }
 
-/// As the runtime does: what says yes and nothing else comes as an assent.
-void Simulation::step_with(std::uint32_t client, const core::Answer& answer) {
-  const core::Assent assent{answer.stamp, answer.reply};
-  if (answer.reply == Reply::marker && answer.stamp.verb == core::Verb::read_marker) {
-    return step(client, core::Assents{answer.node, {&assent, 1}, answer.text});
-  }
+bool Simulation::is_assent(std::uint32_t client, const core::Answer& answer) const {
+  if (answer.reply == Reply::clock) return true;
+  if (answer.reply == Reply::marker) return answer.stamp.verb == core::Verb::read_marker;
   const bool yes = answer.reply == Reply::granted || answer.reply == Reply::extended ||
                    answer.reply == Reply::released;
   const bool says_more = !says_nothing_or_ours(client, answer) || answer.remaining ||
                          answer.holds || answer.number != 0 || answer.queued ||
                          answer.ticket != 0 || answer.is_first ||
                          answer.time != core::Duration::zero();
-  if (!yes || says_more) return step(client, answer);
-  step(client, core::Assents{answer.node, {&assent, 1}});
+  return yes && !says_more;
 }
 
 // --- connections go ---------------------------------------------------------------------------

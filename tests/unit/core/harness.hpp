@@ -237,9 +237,8 @@ class Harness {
     const Stamp stamp = open_[node].front();
     EXPECT_EQ(stamp.verb, Verb::read_clock);
     open_[node].pop_front();
-    Answer event{node, stamp, Reply::clock};
-    event.time = time;
-    return step(event);
+    const std::array assents{Assent{stamp, Reply::clock, time}};
+    return step(Assents{node, assents});
   }
   /// Answers write-marker: what the node keeps now, and what is left of its quarantine.
   std::string marker_answer(NodeIndex node, std::string_view marker, Duration quarantine) {

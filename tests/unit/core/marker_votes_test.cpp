@@ -72,6 +72,40 @@ TEST(MarkerBehindVotes, ComesTogetherWithTheVotesThatItIsBehind) {
   }
 }
 
+TEST(MarkerBehindVotes, ConfirmsAllThatCameAheadOfItInTheSameRead) {
+  Remembering h;
+  h.acquire(1, 10s);
+  h.end_turn();
+  h.acquire(2, 10s);
+  for (const NodeIndex node : {NodeIndex{0}, NodeIndex{1}}) {
+    const std::string marker = marker_of(node);
+    // The vote behind the marker waits for its own.
+    const std::vector<Assent> answers{{h.take_open(node), Reply::granted},
+                                      {h.take_open(node), Reply::marker},
+                                      {h.take_open(node), Reply::granted}};
+    EXPECT_EQ(h.step(Assents{node, answers, marker}),
+              node == 0 ? "" : "acquired #1 until 9898ms");
+  }
+  h.end_turn();
+  EXPECT_EQ(h.unchanged(0), "");
+  EXPECT_EQ(h.unchanged(1), "acquired #2 until 9898ms");
+}
+
+TEST(MarkerBehindVotes, ConfirmsInTheirOrderWhatIsHeldBackFromBefore) {
+  Remembering h;
+  h.acquire(1, 10s);
+  h.acquire(2, 10s);
+  h.end_turn();
+  for (const NodeIndex node : {NodeIndex{0}, NodeIndex{1}}) {
+    h.answer(node, Reply::granted);
+    const std::string marker = marker_of(node);
+    const std::vector<Assent> answers{{h.take_open(node), Reply::granted},
+                                      {h.take_open(node), Reply::marker}};
+    EXPECT_EQ(h.step(Assents{node, answers, marker}),
+              node == 0 ? "" : "acquired #1 until 9898ms; acquired #2 until 9898ms");
+  }
+}
+
 TEST(MarkerBehindVotes, AnotherOneThatComesTogetherWithVotesTakesThemBack) {
   Remembering h;
   h.acquire(1, 10s);

@@ -321,19 +321,6 @@ TEST_F(ConnectionToFake, TheOwnerMayDestroyTheConnectionInsideAnyCall) {
   ASSERT_TRUE(answered(1));
   EXPECT_EQ(connection_, nullptr);
 
-  server_.on("TIME", [](const test::Command&) -> test::FakeAnswer {
-    return test::resp::array({test::resp::bulk("1790000000"), test::resp::bulk("42")});
-  });
-  owner_.react = nullptr;
-  owner_.ready.reset();
-  connect_until_ready();
-  owner_.react = [&] { connection_.reset(); };
-  owner_.answers.clear();
-  for (std::uint16_t round = 0; round < 2; ++round) ask(Verb::read_clock, round);
-  connection_->flush();  // inside on_answer with a time
-  ASSERT_TRUE(answered(1));
-  EXPECT_EQ(connection_, nullptr);
-
   server_.refuse();
   connect();  // inside on_down
   ASSERT_TRUE(down());
