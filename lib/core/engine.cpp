@@ -80,7 +80,8 @@ std::optional<Instant> Engine::next_deadline() const {
   if (const TimerHeap::Entry* top = timers_.top()) next = std::min(next, top->at);
   for (const Link& link : nodes_) next = std::min(next, link.deadline());
   if (!drain_until_) {
-    next = std::min({next, enrol_again_at_.value_or(never), enrolment_waits_until_.value_or(never)});
+    next =
+        std::min({next, enrol_again_at_.value_or(never), enrolment_waits_until_.value_or(never)});
   }
   if (!drained_) {
     next = std::min(next, now_ < greet_until_ ? greet_until_ : drain_until_.value_or(never));

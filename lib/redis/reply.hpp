@@ -57,8 +57,8 @@ class ReplyReader {
   [[nodiscard]] bool skip(std::string_view value) noexcept {
     // In place, which starts_with() is not: this is asked for every answer.
     const std::string_view next = unread();
-    const bool is_next = next.size() >= value.size() &&
-                         std::memcmp(next.data(), value.data(), value.size()) == 0;
+    const bool is_next =
+        next.size() >= value.size() && std::memcmp(next.data(), value.data(), value.size()) == 0;
     if (!is_next || partial_ || !malformed_.empty()) return false;
     drop(value.size());
     return true;

@@ -132,7 +132,8 @@ std::size_t read_time(std::string_view bytes, std::chrono::microseconds& time) n
   if (std::memcmp(bytes.data(), before_seconds.data(), before_seconds.size()) != 0) return 0;
   const std::int64_t seconds = read_digits(bytes.substr(before_seconds.size(), digits_of_seconds));
   if (seconds < first_second || seconds > last_second) return 0;
-  const std::string_view size = bytes.substr(before_seconds.size() + digits_of_seconds, before_micros);
+  const std::string_view size =
+      bytes.substr(before_seconds.size() + digits_of_seconds, before_micros);
   if (!ends_at(size, 0) || size[2] != '$' || size[3] < '1' || size[3] > '6' || !ends_at(size, 4)) {
     return 0;
   }

@@ -23,6 +23,7 @@ inline constexpr std::size_t short_array_header = 4;
 
 /// Reads the answer to TIME that `bytes` begin with, if it is complete and of a year from 2001 to
 /// 2255. Answers as read_short_value().
-[[nodiscard]] std::size_t read_time(std::string_view bytes, std::chrono::microseconds& time) noexcept;
+[[nodiscard]] std::size_t read_time(std::string_view bytes,
+                                    std::chrono::microseconds& time) noexcept;
 
 }  // namespace redlock::redis

@@ -42,8 +42,8 @@ class Recorder final : public ConnectionOwner {
                   std::string_view marker) noexcept override {
     for (const core::Assent& assent : assents) {
       const bool is_marker = assent.reply == core::Reply::marker;
-      answers.push_back({assent.stamp, assent.reply, std::string(is_marker ? marker : ""), {},
-                         assent.time});
+      answers.push_back(
+          {assent.stamp, assent.reply, std::string(is_marker ? marker : ""), {}, assent.time});
     }
     if (react) react();
   }

@@ -83,8 +83,7 @@ TEST(MarkerBehindVotes, ConfirmsAllThatCameAheadOfItInTheSameRead) {
     const std::vector<Assent> answers{{h.take_open(node), Reply::granted},
                                       {h.take_open(node), Reply::marker},
                                       {h.take_open(node), Reply::granted}};
-    EXPECT_EQ(h.step(Assents{node, answers, marker}),
-              node == 0 ? "" : "acquired #1 until 9898ms");
+    EXPECT_EQ(h.step(Assents{node, answers, marker}), node == 0 ? "" : "acquired #1 until 9898ms");
   }
   h.end_turn();
   EXPECT_EQ(h.unchanged(0), "");

@@ -157,8 +157,8 @@ TEST_F(ConnectionToFake, ReadsTimesOfAllYearsAmongOtherAnswers) {
       const Recorder::Answered& time = owner_.answers[2 * round];
       EXPECT_EQ(time.stamp, stamp_of(Verb::read_clock, round));
       EXPECT_EQ(time.reply, Reply::clock);
-      EXPECT_EQ(time.time, std::chrono::seconds(std::stoll(seconds[round])) +
-                               std::chrono::microseconds(42));
+      EXPECT_EQ(time.time,
+                std::chrono::seconds(std::stoll(seconds[round])) + std::chrono::microseconds(42));
       EXPECT_EQ(owner_.answers[2 * round + std::size_t{1}].reply, Reply::granted);
     }
   }
