@@ -62,7 +62,7 @@ Detached all_calls(AsyncClient& client, std::string resource, std::promise<std::
   said += extended ? ", extended" : extended.error().message;
   const auto refused = co_await client.try_acquire(resource);
   said += refused ? "!" : ", " + std::string(to_string(refused.error().code));
-  const auto late = co_await client.try_acquire_for(resource, std::chrono::milliseconds(1));
+  const auto late = co_await client.try_acquire_for(resource, std::chrono::milliseconds(250));
   said += late ? "!" : ", " + std::string(to_string(late.error().code));
   const auto too_late = co_await client.try_acquire_until(resource, BootClock::now());
   said += too_late ? "!" : ", " + std::string(to_string(too_late.error().code));
