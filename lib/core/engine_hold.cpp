@@ -61,6 +61,8 @@ void Engine::judge_extend(Claim& claim) {
                             static_cast<std::uint8_t>(claim.round.quorum()), claim.work->steps,
                             valid_until(claim.round.start(), claim.round.ttl())};
   const Instant deadline = basis.deadline(nodes_.steps(), basis.votes_needed);
+  // A step of a clock that came to light in this very event may have ended the lease.
+  if (claim.phase == Claim::Phase::held && now_ >= claim.valid_until) return lose(claim);
   // A step that was noticed during the round takes from a by_token as it does from a lease.
   if (verdict == Verdict::won && by_token)
     claim.valid_until = std::min(claim.valid_until, deadline);

@@ -74,6 +74,24 @@ TEST(RestartGuard, counts_a_key_that_was_there_before_a_quarantine_and_never_mis
   EXPECT_NE(h.answer(0, Reply::extended).find("extended #2"), std::string::npos);
 }
 
+TEST(ClockGuard, a_step_that_ends_the_lease_comes_ahead_of_the_extend_of_the_same_read) {
+  Watched h(1);
+  h.acquire(1, 10s);
+  h.answer(0, Reply::granted);
+  h.pass(1s);
+  h.extend(2, 10s);
+  std::vector<Assent> answers;
+  while (h.open(0) > 0) {
+    const Stamp stamp = h.take_open(0);
+    const bool is_clock = stamp.verb == Verb::read_clock;
+    answers.push_back(is_clock ? Assent{stamp, Reply::clock, h.right() + 20s}
+                               : Assent{stamp, Reply::extended});
+  }
+  ASSERT_GT(answers.size(), 1U);
+  const std::string out = h.step(Assents{0, answers});
+  EXPECT_NE(out.find("failed #2 not_holder; lost"), std::string::npos) << out;
+}
+
 TEST(RestartGuard, wakes_who_waits_when_the_quarantine_ends) {
   Harness h(1);
   h.tick();
