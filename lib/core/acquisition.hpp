@@ -65,6 +65,9 @@ struct Acquisition {
     std::uint64_t blocked_by = 0;  ///< which of several resources is, from 1 on; 0: `resource`
     NodeSet notified_by;           ///< since the last attempt
     bool saw_change = false;       ///< since then: of a lock of another library
+    /// It is to see to it that what is reserved for another client is not left to nobody.
+    Instant watch_until = Instant::min();
+    bool watches = false;  ///< so did the last attempt
     std::optional<Instant> retry_at;
   } waiting;
 

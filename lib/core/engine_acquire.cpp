@@ -285,16 +285,16 @@ void Engine::pause_or_fail(Acquisition& acquisition) {
 void Engine::plan_next_try(Acquisition& acquisition, Instant at_latest) {
   const Notified notified =
       wait_queue_.will_be_notified(acquisition) ? Notified::yes : Notified::no;
-  const bool is_free =
-      wait_queue_.is_notified_by_quorum(acquisition) || WaitQueue::is_hurried(acquisition);
-  const bool is_its_turn =
-      notified == Notified::yes && is_free && !wait_queue_.others_try(acquisition);
-  if (is_its_turn) acquisition.waiting.retry_at = now_;
+  if (notified == Notified::yes && !wait_queue_.others_try(acquisition)) {
+    wait_queue_.heed_notifications(acquisition);
+  }
   const bool sleeps = notified == Notified::yes && acquisition.why == Errc::held;
-  acquisition.next_try =
-      next_try(now_, acquisition.why, acquisition.last, acquisition.failed_attempts,
-               nodes_.slowest_round_trip(), sleeps ? Notified::yes : Notified::no,
-               wait_queue_.is_first(acquisition), *random_);
+  // Nodes choose a watcher for the reservations of a while. One that is made later may be in its
+  // way when it asks; of what is reserved after that, another one is told.
+  const bool notices_expiry = wait_queue_.is_first(acquisition) || acquisition.waiting.watches;
+  acquisition.next_try = next_try(now_, acquisition.why, acquisition.last,
+                                  acquisition.failed_attempts, nodes_.slowest_round_trip(),
+                                  sleeps ? Notified::yes : Notified::no, notices_expiry, *random_);
   acquisition.next_try =
       std::min({acquisition.next_try, acquisition.waiting.retry_at.value_or(at_latest), at_latest});
   if (wait_queue_.is_eager(acquisition)) {

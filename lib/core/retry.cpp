@@ -20,7 +20,7 @@ Duration backoff(unsigned attempts, Duration scale, Duration longest, Randomness
 }  // namespace
 
 Instant next_try(Instant now, Errc why, const Round& lost, unsigned attempts, Duration round_trip,
-                 Notified notified, bool is_first, Randomness& random) {
+                 Notified notified, bool notices_expiry, Randomness& random) {
   if (why == Errc::unavailable || why == Errc::excluded) {
     return later(now,
                  backoff(attempts, std::chrono::milliseconds(2), longest_outage_pause, random));
@@ -28,7 +28,7 @@ Instant next_try(Instant now, Errc why, const Round& lost, unsigned attempts, Du
   const Duration pause = notified == Notified::yes
                              ? random.between(shortest_sleep, longest_sleep)
                              : backoff(attempts, round_trip, longest_pause, random);
-  const bool waits_for_expiry = why == Errc::held && (is_first || notified == Notified::no);
+  const bool waits_for_expiry = why == Errc::held && (notices_expiry || notified == Notified::no);
   const std::optional<Duration> free_in = waits_for_expiry ? lost.free_in() : std::nullopt;
   // A millisecond past the expiry: the servers count in milliseconds, and a key that is almost gone
   // refuses.

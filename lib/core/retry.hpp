@@ -24,12 +24,12 @@ enum class Notified : std::uint8_t { no, yes };
 /// them it polls with a jittered backoff from the scale of the round trip up to 50 ms. Split,
 /// expired: jittered backoff on the same scale, not a fixed 50 to 250 ms: contenders that met once
 /// must only miss each other by a round trip. Unavailable, excluded: bounded backoff; a node that
-/// comes back ends it early. A waiter that is not the first in its queue leaves it to that one to
-/// notice an expiry.
+/// comes back ends it early. Of those in a queue, the first notices an expiry, and who watches
+/// (`notices_expiry`); the others sleep.
 ///
 /// `attempts` is how many were lost so far, `round_trip` the slowest voter's.
 [[nodiscard]] Instant next_try(Instant now, Errc why, const Round& lost, unsigned attempts,
-                               Duration round_trip, Notified notified, bool is_first,
+                               Duration round_trip, Notified notified, bool notices_expiry,
                                Randomness& random);
 
 }  // namespace redlock::core

@@ -107,6 +107,8 @@ void WaitQueue::try_again(Acquisition& acquisition) {
   }
   notified = NodeSet();
   acquisition.waiting.asleep = acquisition.waiting.saw_change = false;
+  acquisition.waiting.watches = acquisition.waiting.watch_until > Instant::min();
+  if (acquisition.waiting.watch_until <= now_) acquisition.waiting.watch_until = Instant::min();
   acquisition.waiting.retry_at.reset();
 }
 
@@ -229,6 +231,7 @@ void WaitQueue::leave(Acquisition& acquisition, Left left, NodeSet taken_out) {
   each_key(acquisition, [&](const std::string& key) {
     WaitedKeys::Entry& entry = keys_.stop(key, acquisition.waiting.arrival);
     count_queued(entry.second, acquisition, -1);
+    watch_no_more(acquisition, entry.second);
     const bool others_wait = !entry.second.waiters.empty();
     if (acquisition.waiting.reserved) {
       leave(entry, Leave::unreserved);
@@ -305,6 +308,21 @@ bool WaitQueue::is_notified_by_quorum(const Acquisition& acquisition) const {
   return (acquisition.waiting.notified_by | granted).size() >= settings_.quorum;
 }
 
+void WaitQueue::heed_notifications(Acquisition& acquisition) {
+  if (is_notified_by_quorum(acquisition) || is_hurried(acquisition)) {
+    acquisition.waiting.retry_at = now_;
+  } else if (is_in_turn(acquisition) && !acquisition.waiting.retry_at) {
+    wait_for_others(acquisition);
+  }
+  each_key(acquisition,
+           [&](const std::string& key) { watch(acquisition, keys_.find(key)->second); });
+}
+
+bool WaitQueue::is_in_turn(const Acquisition& acquisition) {
+  // A key that changed says less than a turn: it may be another library's again.
+  return !acquisition.waiting.notified_by.empty() && !acquisition.waiting.tracks;
+}
+
 bool WaitQueue::others_try(const Acquisition& acquisition) {
   if (acquisition.makes_room()) return false;
   bool others = false;
@@ -346,6 +364,29 @@ void WaitQueue::wait_for_others(Acquisition& acquisition) {
   const Duration patience = std::max(once, std::min(once * (1 << doublings), longest));
   const Instant retry = later(now_, random_.between(patience, 2 * patience));
   acquisition.waiting.retry_at = std::min(retry, acquisition.waiting.retry_at.value_or(retry));
+}
+
+void WaitQueue::watch(Acquisition& acquisition, WaitedKeys::Key& key) {
+  Acquisition::Waiting& waiting = acquisition.waiting;
+  const Instant until = std::exchange(key.watch_until, Instant::min());
+  const bool is_over = later(until, reserved_for_) < now_;
+  if (!is_over) waiting.watch_until = std::max(waiting.watch_until, until);
+  if (waiting.watch_until == Instant::min()) return;
+  waiting.retry_at = std::min(waiting.watch_until, waiting.retry_at.value_or(never));
+}
+
+void WaitQueue::watch_no_more(Acquisition& acquisition, WaitedKeys::Key& key) {
+  Instant until = std::exchange(acquisition.waiting.watch_until, Instant::min());
+  // It was to come again when another reservation is over. A lease may take much longer.
+  const bool comes_soon = acquisition.next_try <= later(now_, 2 * reserved_for_);
+  if (acquisition.waiting.watches && comes_soon) until = std::max(until, acquisition.next_try);
+  if (until <= now_) return;
+  key.watch_until = std::max(key.watch_until, until);
+  each_waiter(key, [&](const Acquisition& other) {
+    if (other.state != Acquisition::State::backing_off) return Visited::more;
+    woken_.push_back({other.index, Instant::max(), false});
+    return Visited::enough;
+  });
 }
 
 void WaitQueue::wake(const WaitedKeys::Key& key, std::uint32_t before, bool at_once, Waked how) {

@@ -61,7 +61,6 @@ class WaitQueue {
 
   /// Whether a quorum of nodes will notify it: then it need not ask again and again.
   [[nodiscard]] bool will_be_notified(const Acquisition& acquisition);
-  [[nodiscard]] bool is_notified_by_quorum(const Acquisition& acquisition) const;
   /// Whether another acquisition of this client already tries to get what it waits for, and only
   /// one can. Two that try at once would divide the nodes between them, and notify each other of
   /// it, again and again.
@@ -74,11 +73,8 @@ class WaitQueue {
   /// So it is, or it asks again by itself and has a place in the queue all the same.
   [[nodiscard]] bool is_to_be_queued(const Acquisition& acquisition) const;
 
-  /// Whether what became free is worth an attempt at once, one node or more: other libraries'
-  /// clients would take it.
-  [[nodiscard]] static bool is_hurried(const Acquisition& acquisition) {
-    return acquisition.waiting.saw_change && acquisition.last.is_beside_foreign();
-  }
+  /// Nodes have notified it, maybe during its last attempt: when it tries again.
+  void heed_notifications(Acquisition& acquisition);
   /// Nodes do not say when they become free, and other libraries' clients are quick to take them.
   [[nodiscard]] bool is_eager(const Acquisition& acquisition);
   /// Its next attempt was planned: whether it sleeps until it is notified.
@@ -153,6 +149,14 @@ class WaitQueue {
   [[nodiscard]] static bool can_have_ticket(const Acquisition& acquisition);
   /// Whether a quorum lets us run the scripts that queue us, and notifies us.
   [[nodiscard]] bool can_queue() const;
+  [[nodiscard]] bool is_notified_by_quorum(const Acquisition& acquisition) const;
+  /// Whether what became free is worth an attempt at once, one node or more: other libraries'
+  /// clients would take it.
+  [[nodiscard]] static bool is_hurried(const Acquisition& acquisition) {
+    return acquisition.waiting.saw_change && acquisition.last.is_beside_foreign();
+  }
+  /// Whether a node says that it is its turn.
+  [[nodiscard]] static bool is_in_turn(const Acquisition& acquisition);
   /// Whether it is the first of ours, and we are the first of a node.
   [[nodiscard]] bool is_first_for_any(const Acquisition& acquisition);
   [[nodiscard]] bool is_contended(const WaitedKeys::Key& key) const;
@@ -162,6 +166,11 @@ class WaitQueue {
             Waked how = Waked::in_turn);
   /// Fewer than a quorum have notified it: it tries again when the others had the time to.
   void wait_for_others(Acquisition& acquisition);
+  /// It sees to it that what is reserved for another client is not left to nobody, if a node told
+  /// this client to.
+  void watch(Acquisition& acquisition, WaitedKeys::Key& key);
+  /// Another one of ours has to, or the next that waits.
+  void watch_no_more(Acquisition& acquisition, WaitedKeys::Key& key);
   /// Whose next attempt is planned anew.
   enum class Planned : std::uint8_t {
     awake,  ///< those that may sleep now

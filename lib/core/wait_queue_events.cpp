@@ -49,9 +49,7 @@ void WaitQueue::plan(WaitedKeys::Key& key, Planned who) {
     is_notified = is_notified || (is_due && !acquisition.makes_room());
     if (!again && !is_first && !is_due && acquisition.waiting.asleep) return visited;
     if (will_be_notified(acquisition)) {
-      // A key that changed says less than a turn: it may be another library's again.
-      const bool in_turn = !acquisition.waiting.notified_by.empty() && !acquisition.waiting.tracks;
-      if (in_turn) wait_for_others(acquisition);
+      if (is_in_turn(acquisition)) wait_for_others(acquisition);
       woken_.push_back({acquisition.index, Instant::max(), true});
     } else {
       key.has_awake = true;
@@ -94,6 +92,9 @@ void WaitQueue::subscribed(NodeIndex node) {
 
 void WaitQueue::notified(const Notification& event) {
   WaitedKeys::Entry* const entry = &keys_.note(event.key);
+  if (event.before > 0 && entry->second.any_permit == 0) {
+    entry->second.watch_until = later(now_, reserved_for_ + std::chrono::milliseconds(1));
+  }
   if (entry->second.waiters.empty()) {
     if (event.before == 0) give_back(*entry, event.node);
     return;

@@ -57,6 +57,7 @@ class WaitedKeys {
     NodeSet first;                          ///< where we are first in the queue
     Instant planned_at = Instant::min();    ///< the sleep of all its waiters
     bool has_awake = false;                 ///< waiters that may be planned to sleep
+    Instant watch_until = Instant::min();   ///< who waits is to see then if the next one came
     NodeSet settled;  ///< where a notification of what is over may be on its way
     Waiters waiters;
     std::optional<std::uint32_t> last_attempt{};  ///< with a ticket: of which acquisition,

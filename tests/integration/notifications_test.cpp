@@ -93,6 +93,27 @@ TEST_F(ReleaseScript, PassesTheResourceOnAndHasTheLastOneWatch) {
   EXPECT_EQ(server_.get("r"), std::nullopt);
 }
 
+TEST_F(ReleaseScript, HasAnotherOneWatchWhereTheLastWaitsNoMore) {
+  hold("r", "me");
+  for (const std::string who : {"a", "b", "c"}) {
+    listen(who);
+    queue(who);
+  }
+  EXPECT_EQ(release("me").integer, 1);
+  EXPECT_EQ(heard(), "a: 0r");
+  EXPECT_EQ(heard(), "c: 1r");
+  leave("c");
+  EXPECT_EQ(heard(), "b: 1r") << "what is reserved for the first would be left to nobody";
+  server_.command({"ZREM", "redlock:node:queue:r", "b"});  // as a grant takes it out
+  listen("d");
+  queue("d");
+  hold("r", "me");
+  queue("a");
+  EXPECT_EQ(release("me").integer, 1);
+  EXPECT_EQ(heard(), "d: 0r");
+  EXPECT_EQ(heard(), "a: 1r") << "b was told, and is not there any more";
+}
+
 TEST_F(ReleaseScript, IsAskedForByWhoIsNext) {
   hold("r", "me");
   for (const std::string who : {"a", "b"}) {
@@ -302,6 +323,58 @@ TEST_F(WaitingWriter, IsQueuedBehindWritersThatCameBefore) {
   EXPECT_EQ(release("reader").elements.at(1).integer, 0);
   EXPECT_EQ(heard(), "v: 0r");
   EXPECT_EQ(heard(), "w: 1r");
+}
+
+TEST_F(WaitingWriter, IsNotPassedOverByAReaderThatFindsItsReservationOnly) {
+  for (const std::string who : {"a", "w"}) listen(who);
+  EXPECT_EQ(queue("w"), 1);
+  EXPECT_EQ(queue("a", "r", as_reader), 1);
+  server_.command({"ZREM", "r", "hold:reader"});  // as if it had ended by itself
+  EXPECT_EQ(enter("ta", "a"), -1);
+  EXPECT_EQ(heard(), "w: 0r") << "nobody has it: it is passed on by whoever asks";
+  EXPECT_EQ(server_.get("r"), "redlock:next:w");
+}
+
+/// A reader that another holder's release lets in, by its client's place in the queue.
+class ReaderInTurn : public ReleaseScript {
+ protected:
+  void SetUp() override {
+    ReleaseScript::SetUp();
+    hold("r", "me");
+    for (const std::string who : {"a", "b"}) listen(who);
+    EXPECT_EQ(queue("a", "r", as_reader), 1);
+  }
+  /// As a writer of that client asks: 1: granted; -1: refused.
+  std::int64_t take(const std::string& token, const std::string& who) {
+    client_.send_raw(encoded(Verb::take, "r", token, {.client = who, .ticket = 0}));
+    return client_.read().elements.at(0).integer;
+  }
+};
+
+TEST_F(ReaderInTurn, ThatWantsToWriteNowFindsItFree) {
+  EXPECT_EQ(release("me").integer, 1);
+  EXPECT_EQ(heard(), "a: 0r");
+  EXPECT_EQ(take("tb", "b"), -1) << "reserved for readers";
+  server_.command({"ZREM", "redlock:node:queue:r", "b"});
+  EXPECT_EQ(take("ta", "a"), 1);
+}
+
+TEST_F(ReaderInTurn, ThatWantsToWriteNowLeavesItToWhoIsNext) {
+  EXPECT_EQ(queue("b"), 1);
+  EXPECT_EQ(release("me").integer, 1);
+  EXPECT_EQ(heard(), "a: 0r");
+  EXPECT_EQ(heard(), "b: 1r");
+  EXPECT_EQ(take("ta", "a"), -1);
+  EXPECT_EQ(heard(), "b: 0r");
+  EXPECT_EQ(server_.get("r"), "redlock:next:b");
+}
+
+TEST_F(ReaderInTurn, IsQueuedInOneFormOnly) {
+  EXPECT_EQ(take("ta", "a"), -1);
+  EXPECT_EQ(server_.command({"ZCARD", "redlock:node:queue:r"}).integer, 2)
+      << "the writer, and the next ticket";
+  EXPECT_EQ(release("me").integer, 1);
+  EXPECT_EQ(server_.get("r"), "redlock:next:a");
 }
 
 TEST_F(ReleaseScript, TellsOfEachOfSeveralResources) {

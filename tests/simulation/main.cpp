@@ -103,6 +103,16 @@ int show_mutants() {
   return code;
 }
 
+int show_mutant(std::string_view name, std::uint64_t seed) {
+  for (const auto& fault : redlock::simulation::planted) {
+    if (name != fault.name) continue;
+    std::cout << redlock::simulation::story_of(seed, fault.mutant, whole);
+    return 0;
+  }
+  std::cerr << "no deliberate fault is named " << name << '\n';
+  return 2;
+}
+
 int show_minimal(std::uint64_t seed) {
   const auto minimal = redlock::simulation::minimal_story(seed);
   if (minimal.seed == 0) {
@@ -135,7 +145,8 @@ int usage() {
                "                                         --crowd-seed, --long-seed\n"
                "simulation_tests --minimize SEED         the least that breaks the same promise\n"
                "simulation_tests --outcomes FIRST COUNT  a line for each: to compare builds\n"
-               "simulation_tests --mutants               deliberate faults: caught or missed\n";
+               "simulation_tests --mutants               deliberate faults: caught or missed\n"
+               "simulation_tests --mutant NAME SEED      the story of one seed with that fault\n";
   return 2;
 }
 
@@ -166,6 +177,9 @@ int main(int count, char** words) {
   }
   if (count == 3 && std::string_view(words[1]) == "--minimize") return show_minimal(number(2, 1));
   if (count == 2 && std::string_view(words[1]) == "--mutants") return show_mutants();
+  if (count == 4 && std::string_view(words[1]) == "--mutant") {
+    return show_mutant(words[2], number(3, 1));
+  }
   ::testing::InitGoogleTest(&count, words);
   return count > 1 ? usage() : RUN_ALL_TESTS();
 }

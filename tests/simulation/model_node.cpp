@@ -313,12 +313,17 @@ void ModelNode::enter(const Request& request, True now, Response& response) {
     return;
   }
   response.group = 0;
-  response.remaining_ms = key.writer - millis;
+  const std::int64_t left = held_for(key, now);
+  response.remaining_ms = left > 0 ? std::min(left, key.writer - millis) : key.writer - millis;
   const bool admitted = key.next != 0 && admit(request.resource, request.client);
   const bool is_owner = request.group > 1 && key.group == request.group;
   const bool let_in = admitted || (is_owner && has_older_hold(request.resource, now));
   response.writer = key.writer != 0 && !let_in;
-  if (response.writer) return;
+  if (response.writer) {
+    const bool passes_on = request.client != 0 && mutant_ != Mutant::turns_get_lost;
+    if (passes_on && is_open(request.resource, now)) pass_on(request.resource, request, now);
+    return;
+  }
   if (key.group != request.group) key = {};
   key.group = request.group;
   key.holds[request.token] = millis + request.ttl_ms;
@@ -362,6 +367,9 @@ bool ModelNode::is_taken(std::size_t resource, const Request& request, True now,
   response.remaining_ms = key.expires - millis;
   if (key.token != 0) return true;
   look(key, now);
+  if (key.next != 0 && mutant_ != Mutant::turns_get_lost) {
+    static_cast<void>(admit(resource, request.client));
+  }
   if (key.holds.empty() && key.next == 0) return false;
   response.group = key.group;
   response.remaining_ms = held_for(key, now);
@@ -413,6 +421,7 @@ std::int64_t ModelNode::enqueue(const Request& request, std::uint64_t client, st
   const auto remember = std::chrono::duration_cast<std::chrono::milliseconds>(core::queued_for);
   ModelQueue& queue = memory_.queues[request.resource];
   queue.keep_for(remember.count(), clock.milliseconds(now));
+  if (client == client_of(client)) queue.remove(client | sharing);
   return queue.enqueue(client, ticket);
 }
 
@@ -747,14 +756,18 @@ void ModelNode::pass_on(std::size_t resource, const Request& request, True now) 
       memory_.keys[resource].token = reservation | heir;
       memory_.keys[resource].expires = millis + request.reserved_ms;
     }
-    if (memory_.watchers[resource] == client_of(heir)) memory_.watches[resource] = 0;
-    if (queue.empty() || memory_.watches[resource] > millis) return;
-    memory_.watches[resource] = millis + request.reserved_ms;
-    memory_.watchers[resource] = client_of(queue.last());
-    publish(client_of(queue.last()), resource, 1);
-    return;
+    return keep_watch(resource, request, millis);
   }
   notify_any(resource);
+}
+
+void ModelNode::keep_watch(std::size_t resource, const Request& request, std::int64_t millis) {
+  const ModelQueue& queue = memory_.queues[resource];
+  std::uint64_t& watcher = memory_.watchers[resource];
+  if (queue.empty() || (memory_.watches[resource] > millis && queue.has(watcher))) return;
+  memory_.watches[resource] = millis + request.reserved_ms;
+  watcher = queue.last();
+  publish(client_of(watcher), resource, 1);
 }
 
 void ModelNode::join_queue(const Request& request, True now, Response& response) {
@@ -786,7 +799,9 @@ void ModelNode::join_queue(const Request& request, True now, Response& response)
 
 void ModelNode::leave_queue(const Request& request, True now, Response& response) {
   memory_.queues[request.resource].remove_all(request.token);
-  if (memory_.watchers[request.resource] == request.token) memory_.watches[request.resource] = 0;
+  if (client_of(memory_.watchers[request.resource]) == request.token) {
+    memory_.watches[request.resource] = 0;
+  }
   response.reply = Reply::done;
   Key& key = memory_.keys[request.resource];
   if (key.group != 0) {
@@ -801,6 +816,8 @@ void ModelNode::leave_queue(const Request& request, True now, Response& response
     pass_on(request.resource, request, now);
   } else if (request.number == 1 || !has_holder(request.resource, now)) {
     notify(request.resource);
+  } else if (key.next != 0 || (is_reservation(key.token) && !was_reserved)) {
+    keep_watch(request.resource, request, clock.milliseconds(now));
   }
 }
 

@@ -259,6 +259,7 @@ class ModelNode {
   void pass_on_to_readers(std::size_t resource, std::uint64_t reader, const Request& request,
                           True now);
   void pass_on(std::size_t resource, const Request& request, True now);
+  void keep_watch(std::size_t resource, const Request& request, std::int64_t millis);
   [[nodiscard]] bool is_free(std::size_t resource) const {
     return memory_.keys[resource].last() == 0;
   }

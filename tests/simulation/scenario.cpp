@@ -200,6 +200,14 @@ void draw_kind(Scenario& s, std::uint64_t seed) {
     s.longest_hold = 30 * ms;
     s.think = 1 * ms;
   }
+  if (s.mutant == Mutant::turns_get_lost) {
+    s.kind = Wanted::readers;
+    s.nodes = s.quorum = s.resources = 1;
+    s.clients = static_cast<std::size_t>(random.between(3, 6));
+    s.slots = 1;
+    s.readers_per_mille = 500;
+    s.think = 2 * ms;
+  }
   if (s.mutant == Mutant::plain_release_is_quiet) s.kind = Wanted::exclusive;
   if (s.mutant == Mutant::plain_extend_shortens) {
     s.kind = Wanted::exclusive;

@@ -54,6 +54,7 @@ enum class Mutant : std::uint8_t {
   tells_waiters_to_ask,        ///< nodes tell whom they queue to ask again
   any_permit_is_quiet,         ///< a permit for which nobody is queued notifies nobody
   wins_are_lost,               ///< what is reserved beside foreign locks is free again too soon
+  turns_get_lost,              ///< readers' turns go to writers, and nobody passes them on
   delay_is_ignored,            ///< nodes keep nobody out after an operator broke a lock
 };
 

@@ -1,7 +1,8 @@
 -- with: holds
--- KEYS: resource. ARGV: token, TTL in milliseconds, group, the id of a client that waits, or '', and for how long new
--- holds of another group are refused while this one waits, in milliseconds. What is reserved for the client is free for
--- it.
+-- KEYS: resource. ARGV: token, TTL in milliseconds, group, the id of a client that waits, or '', for how long new
+-- holds of another group are refused while this one waits, and of a client that waits for how long a free resource is
+-- reserved for who is first in its queue, both in milliseconds. What is reserved for the client is free for it, and what
+-- nobody has is passed on.
 -- {1, holds of the group, ours included}; {-1, holder, milliseconds until its lease ends}.
 local key, group = KEYS[1], ARGV[3]
 local kind = redis.call('type', key).ok
@@ -24,17 +25,6 @@ local function has_older_hold()
   return false
 end
 
--- One of the readers that are let in together.
-local function is_admitted()
-  local admitted = 'redlock:node:next:' .. key
-  if ARGV[4] == '' or redis.call('zrem', admitted, ARGV[4]) == 0 then
-    return false
-  elseif redis.call('zcard', admitted) == 0 then
-    redis.call('zrem', key, 'next')
-  end
-  return true
-end
-
 local now = milliseconds()
 if kind ~= 'none' then
   local whose, holds, writer, reserved
@@ -50,10 +40,15 @@ if kind ~= 'none' then
     end
     return {-1, whose, held_for(key, now)}
   end
-  local admitted = reserved and is_admitted()
+  local admitted = reserved and ARGV[4] ~= '' and admit(key, ARGV[4])
   -- New holds would make somebody else wait for ever.
   if writer and not admitted and (group == 'shared' or whose ~= group or not has_older_hold()) then
-    return {-1, 'writer', writer - now}
+    local left = held_for(key, now)
+    if left <= 0 and ARGV[4] ~= '' then
+      -- with: waiters
+      pass_on(key, ARGV[6])
+    end
+    return {-1, 'writer', left > 0 and math.min(left, writer - now) or writer - now}
   end
 end
 share(key, group, ARGV[1], now + ARGV[2])

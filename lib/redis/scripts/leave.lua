@@ -8,6 +8,9 @@ stop_watching(key, ARGV[1])
 -- The usual case, ahead of functions that cost the node time to define: its holder will pass it on.
 local value = ARGV[2] ~= '1' and redis.pcall('get', key)
 if type(value) == 'string' and value ~= 'redlock:next:' .. ARGV[1] and value ~= 'redlock:cooldown' then
+  if string.sub(value, 1, 13) == 'redlock:next:' then
+    keep_watch(key, ARGV[3])
+  end
   return 0
 end
 -- with: holds
@@ -21,6 +24,8 @@ if not is_awaited() then
 elseif find_holder(key) then
   if ARGV[2] == '1' then
     notify(key)
+  elseif redis.call('exists', 'redlock:node:next:' .. key) == 1 then
+    keep_watch(key, ARGV[3])
   end
 elseif redis.call('type', key).ok == 'string' then
   notify(key)

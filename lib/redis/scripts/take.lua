@@ -41,6 +41,10 @@ for i = 2, #KEYS do
       local now, whose, holds, writer, reserved = milliseconds(), nil, nil, nil, nil
       if call('type', key).ok == 'zset' then
         whose, holds, writer, reserved = read_holds(key, now)
+        -- It was to be let in with other readers, and is none any more.
+        if reserved and client ~= '' and admit(key, client) then
+          reserved = call('zscore', key, 'next')
+        end
       end
       if not whose then
         holder, left = '', call('pttl', key)

@@ -224,6 +224,57 @@ TEST(Reservations, have_a_watcher_come_when_they_are_over) {
   EXPECT_EQ(h.pass(1ms), "take t3 ticket 7 -> 0 1 2");
 }
 
+TEST(Reservations, that_a_watcher_meets_have_it_come_again_when_they_are_over) {
+  Queued h;
+  h.notified(1, "resource", 1);
+  h.pass(h.engine().reserved_for() + 1ms);
+  h.refused({0, 1, 2}, reservation, 9ms, {7});
+  EXPECT_EQ(h.pass(9ms), "");
+  EXPECT_EQ(h.pass(1ms), "take t4 ticket 7 -> 0 1 2");
+  h.refused({0, 1, 2}, reservation, 9ms, {7});
+  EXPECT_EQ(h.pass(1s), "") << "of what is reserved by now somebody was told";
+}
+
+TEST(Reservations, have_a_watcher_come_that_is_told_during_an_attempt) {
+  Queued h;
+  h.pass(2400ms);
+  h.notified(1, "resource", 1);
+  h.refused({0, 1, 2}, holder, 10s, {7});
+  EXPECT_EQ(h.pass(h.engine().reserved_for()), "");
+  EXPECT_EQ(h.pass(1ms), "take t4 ticket 7 -> 0 1 2");
+}
+
+TEST(Reservations, have_the_next_caller_of_a_client_watch_where_its_watcher_is_granted) {
+  Queued h;
+  h.notified(1, "resource", 1);
+  h.notified(0, "resource");
+  h.notified(1, "resource");
+  h.answers({0, 1, 2}, Reply::granted);
+  EXPECT_EQ(h.acquire(2, 10s, 60s), "take t4 ticket 0 -> 0 1 2");
+  h.refused({0, 1, 2}, holder, 10s, {9});
+  EXPECT_EQ(h.pass(h.engine().reserved_for()), "") << "to the nodes it is in the queue";
+  EXPECT_EQ(h.pass(1ms), "take t5 ticket 9 -> 0 1 2");
+}
+
+TEST(Reservations, have_another_caller_of_a_client_watch_where_its_watcher_gives_up) {
+  Queued h;
+  h.acquire(2, 10s, 60s);
+  h.refuse(holder);
+  h.notified(1, "resource", 1);
+  h.cancel(1);
+  EXPECT_EQ(h.pass(h.engine().reserved_for()), "");
+  EXPECT_NE(h.pass(1ms).find("take t"), std::string::npos);
+}
+
+TEST(Reservations, that_one_node_tells_of_during_an_attempt_are_asked_for_soon_after_it) {
+  Queued h;
+  h.pass(2400ms);
+  h.notified(1, "resource");
+  h.refused({0, 2}, holder, 10s, {7});
+  h.answer(1, Reply::gone);
+  EXPECT_NE(h.pass(2ms).find("take t4"), std::string::npos);
+}
+
 TEST(Reservations, do_not_keep_a_watcher_that_is_notified_itself) {
   Queued h;
   h.notified(0, "resource", 1);

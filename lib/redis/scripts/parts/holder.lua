@@ -20,10 +20,8 @@ local function forget_among_holds(key, client, lets_in)
   if not whose then
     return
   end
-  local admitted = 'redlock:node:next:' .. key
-  if reserved and redis.call('zrem', admitted, client) == 1 and redis.call('zcard', admitted) == 0 then
-    redis.call('zrem', key, 'next')
-    reserved = nil
+  if reserved and admit(key, client) then
+    reserved = redis.call('zscore', key, 'next')
   end
   if writer and lets_in then
     redis.call('zrem', key, 'writer')

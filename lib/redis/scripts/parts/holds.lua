@@ -22,6 +22,18 @@ local function read_holds(key, now)
   return string.sub(first[1], 7), redis.call('zcard', key) - others, writer, reserved
 end
 
+-- Whether the client is one of the readers that are let in together. It is none any more then: it comes, or it does not
+-- want to.
+local function admit(key, client)
+  local admitted = 'redlock:node:next:' .. key
+  if redis.call('zrem', admitted, client) == 0 then
+    return false
+  elseif redis.call('zcard', admitted) == 0 then
+    redis.call('zrem', key, 'next')
+  end
+  return true
+end
+
 local function expire_with_last(key)
   local last = redis.call('zrevrange', key, 0, 0, 'withscores')
   redis.call('pexpireat', key, string.format('%.0f', last[2]))

@@ -1,8 +1,8 @@
 -- The queue of a resource is a sorted set of clients, by ticket. Its member '' has the next new ticket, which is above
 -- all others. '~' is before the id of a client that can share the resource with others of the kind, and '+' before that
 -- of one for which nothing is to be reserved.
--- Queues the client, unless it is queued already. A ticket is raised, and never lowered; '0' is a new one. Answers the
--- ticket.
+-- Queues the client, unless it is queued already, and as a reader no more. A ticket is raised, and never lowered; '0' is
+-- a new one. Answers the ticket.
 local function enqueue(key, client, ticket, remember)
   local queue = 'redlock:node:queue:' .. key
   local mine = tonumber(redis.call('zscore', queue, client))
@@ -16,6 +16,9 @@ local function enqueue(key, client, ticket, remember)
       redis.call('zadd', queue, wanted, client, wanted + 1, '')
     else
       redis.call('zadd', queue, wanted, client)
+    end
+    if not mine then
+      redis.call('zrem', queue, '~' .. client)
     end
   end
   -- Both are renewed together, now and then, and not by everybody who asks.

@@ -43,7 +43,8 @@ end
 -- leaves.
 local function stop_watching(key, client)
   local watch = 'redlock:node:watch:' .. key
-  if redis.pcall('get', watch) == client then
+  local watching = redis.pcall('get', watch)
+  if watching and id_of(watching) == client then
     redis.pcall('del', watch)
   end
 end
@@ -77,17 +78,18 @@ local function pass_on_to_readers(key, reader, milliseconds)
   redis.pcall('pexpire', admitted, milliseconds)
 end
 
--- Somebody has to notice if the next one hangs: who is last in the queue.
-local function keep_watch(key, heir, milliseconds)
-  local watch = 'redlock:node:watch:' .. key
+-- Somebody has to notice if the next one hangs: who is last in the queue, and for a while that one; unless it waits no
+-- more.
+local function keep_watch(key, milliseconds)
+  local queue, watch = 'redlock:node:queue:' .. key, 'redlock:node:watch:' .. key
   local watching = redis.pcall('get', watch)
-  if watching and watching ~= id_of(heir) then
+  if watching and redis.pcall('zscore', queue, watching) then
     return
   end
   -- Behind it there is only the next ticket.
-  local last = redis.pcall('zrevrange', 'redlock:node:queue:' .. key, 1, 1)[1]
+  local last = redis.pcall('zrevrange', queue, 1, 1)[1]
   if last then
-    redis.pcall('set', watch, id_of(last), 'PX', milliseconds)
+    redis.pcall('set', watch, last, 'PX', milliseconds)
     publish(last, 1, key)
   elseif watching then
     redis.pcall('del', watch)
@@ -117,7 +119,7 @@ local function pass_on(key, milliseconds)
       else
         reserved = redis.pcall('set', key, 'redlock:next:' .. heir, 'PX', milliseconds).ok ~= nil
       end
-      keep_watch(key, heir, milliseconds)
+      keep_watch(key, milliseconds)
       return reserved
     end
   end
