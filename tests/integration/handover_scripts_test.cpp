@@ -65,7 +65,7 @@ TEST_F(HandOverScripts, MakeFewCommands) {
   // As the next ones do that follow at once: the queue is known, and who watches.
   static_cast<void>(commands());
   ASSERT_EQ(take("a", "ta"), -1);
-  EXPECT_LE(commands(), 1 + 7) << "a refusal, which queues";
+  EXPECT_LE(commands(), 1 + 8) << "a refusal, which queues";
   ASSERT_EQ(ask(Verb::release, "ta", {.client = "a", .ticket = 3}).integer, -1);
   EXPECT_LE(commands(), 1 + 3) << "a lost attempt";
   ASSERT_EQ(ask(Verb::release, "tb").integer, 1);

@@ -48,8 +48,8 @@ TEST(EncoderQueues, AWaitingClientAsksInItsOwnName) {
   reader.group = "shared";
   EXPECT_EQ(encoder.encode(Verb::enter, ScriptForm::digest, Dialect::classic, "r", lock_token(),
                            milliseconds(9), 0, reader),
-            test::resp::command(
-                {"EVALSHA", digest_of(scripts::enter), "1", "r", "t0k", "9", "shared", "c", "0"}));
+            test::resp::command({"EVALSHA", digest_of(scripts::enter), "1", "r", "t0k", "9",
+                                 "shared", "c", "0", "20"}));
   Terms permit = waiting(std::nullopt);
   permit.permits = 4;
   EXPECT_EQ(encoder.encode(Verb::take_permit, ScriptForm::digest, Dialect::classic, "a#b#3",
