@@ -304,18 +304,11 @@ void Encoder::format(Frame& frame, core::Verb verb, std::string_view resource,
                     {ttl.view(), core::permits_prefix(resource), permits.view(), terms.client});
       break;
     }
-    case core::Verb::enter: {
-      const Decimal writer_reservation = milliseconds_of(terms.writer_reservation);
-      if (terms.client.empty()) {
-        append_script(scripts::enter, {},
-                      {ttl.view(), terms.group, terms.client, writer_reservation.view()});
-      } else {
-        append_script(scripts::enter, {},
-                      {ttl.view(), terms.group, terms.client, writer_reservation.view(),
-                       reserved_for().view()});
-      }
+    case core::Verb::enter:
+      append_script(scripts::enter, {},
+                    {ttl.view(), terms.group, terms.client,
+                     milliseconds_of(terms.writer_reservation).view(), reserved_for().view()});
       break;
-    }
     case core::Verb::raise_fence:
       append_script(scripts::fence, keys::fencing_numbers, {digits.view()});
       frame.number_at = find_word(bytes, 0, token_word + 1);

@@ -1,8 +1,7 @@
 -- with: holds
 -- KEYS: resource. ARGV: token, TTL in milliseconds, group, the id of a client that waits, or '', for how long new
--- holds of another group are refused while this one waits, and of a client that waits for how long a free resource is
--- reserved for who is first in its queue, both in milliseconds. What is reserved for the client is free for it, and what
--- nobody has is passed on.
+-- holds of another group are refused while this one waits, and for how long a free resource is reserved for who is first
+-- in its queue, both in milliseconds. What is reserved for the client is free for it, and what nobody has is passed on.
 -- {1, holds of the group, ours included}; {-1, holder, milliseconds until its lease ends}.
 local key, group = KEYS[1], ARGV[3]
 local kind = redis.call('type', key).ok

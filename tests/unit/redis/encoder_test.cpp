@@ -145,10 +145,10 @@ TEST(Encoder, HoldsNameTheirGroupAndPlacesHowManyThereAre) {
   Terms terms;
   terms.group = "owner me";
   terms.writer_reservation = milliseconds(60000);
-  EXPECT_EQ(
-      encoder.encode(Verb::enter, ScriptForm::digest, Dialect::classic, "r", token(),
-                     milliseconds(9), 0, terms),
-      command({"EVALSHA", sha1(scripts::enter), "1", "r", "t0k", "9", "owner me", "", "60000"}));
+  EXPECT_EQ(encoder.encode(Verb::enter, ScriptForm::digest, Dialect::classic, "r", token(),
+                           milliseconds(9), 0, terms),
+            command({"EVALSHA", sha1(scripts::enter), "1", "r", "t0k", "9", "owner me", "", "60000",
+                     "20"}));
   Terms permits;
   permits.permits = 4;
   EXPECT_EQ(encoder.encode(Verb::take_permit, ScriptForm::digest, Dialect::classic, "a#b#3",
