@@ -658,7 +658,6 @@ void ModelNode::set_all(const Request& request, True now, Response& response) {
 
 bool ModelNode::has_holder(std::size_t resource, True now) {
   Key& key = memory_.keys[resource];
-  if (mutant_ == Mutant::a_mark_is_a_holder) return key.last() != 0;
   if (key.token != 0) return key.token != cooldown;
   look(key, now);
   return !key.holds.empty() || key.next != 0;
@@ -792,8 +791,7 @@ void ModelNode::join_queue(const Request& request, True now, Response& response)
   if (is_open(request.resource, now)) pass_on(request.resource, request, now);
   const bool reserved = memory_.keys[request.resource].writer != 0 && form == sharing;
   const bool has_one = has_holder(request.resource, now) || reserved;
-  const bool waits = has_one && mutant_ != Mutant::tells_waiters_to_ask;
-  response.reply = waits ? Reply::taken : Reply::gone;
+  response.reply = has_one ? Reply::taken : Reply::gone;
   response.is_first = queue.at(0) == client;
 }
 

@@ -183,12 +183,10 @@ void draw_kind(Scenario& s, std::uint64_t seed) {
   }
   if (s.mutant == Mutant::readers_let_all_in) s.kind = Wanted::owners;
   if (s.mutant == Mutant::writer_ignores_readers) s.kind = Wanted::readers;
-  if (s.mutant == Mutant::tells_waiters_to_ask) s.kind = Wanted::owners;
   if (s.mutant == Mutant::cooldown_untold) s.kind = Wanted::interval;
   if (s.mutant == Mutant::cooldown_where_the_key_was) s.kind = Wanted::interval;
-  const bool of_writers = s.mutant == Mutant::readers_come_one_by_one ||
-                          s.mutant == Mutant::a_mark_is_a_holder ||
-                          s.mutant == Mutant::fenced_writer_lets_in;
+  const bool of_writers =
+      s.mutant == Mutant::readers_come_one_by_one || s.mutant == Mutant::fenced_writer_lets_in;
   if (of_writers) s.kind = Wanted::readers;
   if (s.mutant == Mutant::fenced_writer_lets_in) {
     s.fencing_per_mille = 1000;
@@ -326,7 +324,7 @@ Scenario Scenario::draw(std::uint64_t seed, Mutant mutant) {
   Scenario s;
   s.mutant = mutant;
   Random random(seed * 13 + 17);
-  s.steady = (mutant >= Mutant::a_mark_is_a_holder && mutant != Mutant::plain_extend_shortens) ||
+  s.steady = (mutant >= Mutant::cooldown_untold && mutant != Mutant::plain_extend_shortens) ||
              (mutant == Mutant::none && random.per_mille(30));
   s.draw_rest(seed);
   return s;

@@ -44,14 +44,12 @@ enum class Mutant : std::uint8_t {
   count_permits,               ///< a semaphore counts to k on each node
   release_at_once,             ///< a release frees a resource before its interval is over
   cooldown_where_the_key_was,  ///< a release leaves no cooldown where the key was missing
-  a_mark_is_a_holder,          ///< nodes take a waiting writer's reservation for somebody's lease
   cooldown_untold,             ///< nodes do not notify when a release leaves a cooldown
   fenced_writer_lets_in,       ///< a waiting writer that wants a fencing token keeps no reader out
   plain_extend_shortens,       ///< a plain extend asks for the TTL of its round, however short
   plain_release_is_quiet,      ///< a plain release does not say that clients are queued
   reservations_are_kept,       ///< of a client that does not wait any more
   readers_come_one_by_one,     ///< nodes let in one of the readers that are first in a queue
-  tells_waiters_to_ask,        ///< nodes tell whom they queue to ask again
   any_permit_is_quiet,         ///< a permit for which nobody is queued notifies nobody
   wins_are_lost,               ///< what is reserved beside foreign locks is free again too soon
   turns_get_lost,              ///< readers' turns go to writers, and nobody passes them on
