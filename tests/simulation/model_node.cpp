@@ -74,6 +74,18 @@ bool ModelNode::has(std::size_t resource, std::uint64_t token, True now) const {
   return std::find(all.begin(), all.end(), token) != all.end();
 }
 
+bool ModelNode::has_waiter(std::size_t resource, std::uint64_t client) const {
+  const Key& key = memory_.keys[resource];
+  const ModelQueue& queue = memory_.queues[resource];
+  const bool queued = queue.has(client) || queue.has(client | sharing) ||
+                      queue.has(client | unreserved) || queue.has(client | unreserved | sharing);
+  const bool has_turn = key.token == (reservation | client) ||
+                        (key.next != 0 && memory_.admitted[resource].contains(client));
+  const bool watches =
+      memory_.watches[resource] != 0 && client_of(memory_.watchers[resource]) == client;
+  return queued || has_turn || watches;
+}
+
 bool ModelNode::is_script(Verb verb) {
   switch (verb) {
     case Verb::take:

@@ -191,6 +191,8 @@ class ModelNode {
   /// Whether anything that is there ends between two moments.
   [[nodiscard]] bool ends_within(std::size_t resource, True from, True until) const;
   [[nodiscard]] bool has(std::size_t resource, std::uint64_t token, True now) const;
+  /// Whether the client has a place in the queue, a duty to watch, or a turn.
+  [[nodiscard]] bool has_waiter(std::size_t resource, std::uint64_t client) const;
 
  private:
   // Instants by the node's clock, milliseconds; over when they are reached.

@@ -223,6 +223,10 @@ void Simulation::observe(const Connection& connection, const Request& request,
                      response.reply == Reply::repaired ||
                      (fenced && response.reply == Reply::behind);
   if (wrote && !request.begun) checker_.key_written(request.token, connection.node);
+  if (request.stamp.verb == Verb::leave_queue && response.reply == Reply::done &&
+      nodes_[connection.node].has_waiter(request.resource, request.token)) {
+    checker_.violated("invariant 5: a node keeps a turn or a place of a client that left");
+  }
   const bool told = response.reply == Reply::released || response.reply == Reply::gone ||
                     response.reply == Reply::taken;
   // Where another attempt's key is in the way, the rest of the interval is written later, and one

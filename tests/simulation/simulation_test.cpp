@@ -120,8 +120,6 @@ std::vector<Planted> planted_faults(bool patient) {
 
 TEST_P(PlantedFault, is_found) {
   const Planted& fault = GetParam();
-  // It takes hundreds of seeds, which a sanitizer makes ten times as slow.
-  if (sanitized && fault.mutant == Mutant::reservations_are_kept) GTEST_SKIP();
   // Most faults break more than one promise: the one that they are known for may come second.
   Verdict verdict;
   for (std::uint64_t first = 1; first <= fault.budget; first = verdict.failing_seed + 1) {
