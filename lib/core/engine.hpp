@@ -257,7 +257,7 @@ class Engine {
   // engine_plain.cpp: plain commands in the place of scripts
   NodeSet transmit(Claim& claim, Verb verb, NodeSet nodes, ScriptForm form);
   [[nodiscard]] static std::optional<Verb> plain_form(const Claim& claim, Verb verb, Instant now);
-  [[nodiscard]] NodeSet take_plain(const Claim& claim, Verb plain) const;
+  [[nodiscard]] NodeSet take_plain(const Claim& claim, Verb plain);
   [[nodiscard]] static std::optional<Answer> in_terms_of_scripts(const Claim& claim,
                                                                  const Answer& answer);
   bool send_as_script(Claim& claim, const Answer& answer);

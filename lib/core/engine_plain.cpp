@@ -60,10 +60,11 @@ std::optional<Verb> Engine::plain_form(const Claim& claim, Verb verb, Instant no
   }
 }
 
-NodeSet Engine::take_plain(const Claim& claim, Verb plain) const {
+NodeSet Engine::take_plain(const Claim& claim, Verb plain) {
   const Nodes::Able& able = nodes_.able();
   // Where others may wait, the script releases and notifies at once, and names the holder.
-  const bool wanted = settings_.plain_commands && !claim.contended;
+  const bool wanted =
+      settings_.plain_commands && !claim.contended && !wait_queue_.is_contended(claim.resource());
   const NodeSet unable_to_run_scripts = able.up - able.to_run_scripts;
   const NodeSet asked = wanted ? able.up : unable_to_run_scripts;
   switch (plain) {
@@ -122,6 +123,7 @@ bool Engine::send_as_script(Claim& claim, const Answer& answer) {
 }
 
 void Engine::notify_queued(Claim& claim, NodeIndex node) {
+  wait_queue_.note_contended(claim.resource());
   // Lost, it costs those that wait the time until they try by themselves.
   if (nodes_[node].runs_scripts()) {
     transmit_same(claim, Verb::notify, NodeSet::of(node), ScriptForm::digest);

@@ -81,6 +81,8 @@ class WaitQueue {
   void note_plan(Acquisition& acquisition, bool asleep);
   /// Whether any acquisition of this client waits for it.
   [[nodiscard]] bool has_waiters(std::string_view resource);
+  /// Whether clients waited for it lately.
+  [[nodiscard]] bool is_contended(std::string_view resource);
   /// Other clients wait for it: the next acquisition queues behind them at once.
   void note_contended(std::string_view resource);
 

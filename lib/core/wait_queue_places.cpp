@@ -33,6 +33,11 @@ bool WaitQueue::is_contended(const WaitedKeys::Key& key) const {
   return key.contended_at > Instant::min() && now_ < later(key.contended_at, contended_for);
 }
 
+bool WaitQueue::is_contended(std::string_view resource) {
+  const WaitedKeys::Entry* const entry = keys_.find(resource);
+  return entry != nullptr && is_contended(entry->second);
+}
+
 bool WaitQueue::can_queue() const {
   std::size_t able = 0;
   for (const Link& link : nodes_) {

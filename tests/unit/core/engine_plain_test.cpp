@@ -89,6 +89,23 @@ TEST(PlainCommands, AreNoLongerSentOnceTheLeaseWasWaitedFor) {
   EXPECT_EQ(h.release(2), "release t2 -> 0 1 2") << "others may wait, too: notified at once";
 }
 
+TEST(PlainCommands, AreNotSentForASecondAfterOthersWereSeenInTheQueue) {
+  Comparing h;
+  h.hold(10s);
+  h.release(2);
+  EXPECT_EQ(h.queued(0), "notify t1 -> 0");
+  h.answer(0, Reply::done);
+  h.answer(1, Reply::released);
+  h.answer(2, Reply::released);
+  h.hold(10s);
+  EXPECT_EQ(h.release(3), "release t2 -> 0 1 2")
+      << "a plain release would leave the lock to whoever is quick, as this client is";
+  h.answers({0, 1, 2}, Reply::released);
+  h.pass(1s);
+  h.hold(10s);
+  EXPECT_EQ(h.release(4), "release-plain t3 -> 0 1 2");
+}
+
 TEST(PlainCommands, LeaveTheRestToTheScript) {
   Comparing h;
   h.hold(10s);
