@@ -78,8 +78,12 @@ void WaitQueue::forget_left() {
 }
 
 bool WaitQueue::can_be_notified(const Acquisition& acquisition) const {
-  if (acquisition.why == Errc::split)
-    return acquisition.waiting.has_ticket || acquisition.last.is_beside_foreign();
+  if (acquisition.why == Errc::split) {
+    // Two that exclude each other, notified of what both gave back, would divide it again. With a
+    // ticket it is passed on to one of them, and readers do not exclude each other.
+    return acquisition.waiting.has_ticket || is_reader(acquisition) ||
+           acquisition.last.is_beside_foreign();
+  }
   if (acquisition.why != Errc::held) return false;
   return !is_behind_foreign_lock(acquisition) || tracked_.able().size() >= settings_.quorum;
 }

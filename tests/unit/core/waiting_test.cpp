@@ -79,6 +79,23 @@ TEST(Queues, of_nodes_that_had_let_a_reader_in_need_not_tell) {
   EXPECT_EQ(h.notified(1, "resource"), "enter t4 -> 0 1 2");
 }
 
+TEST(Queues, tell_a_reader_that_finds_a_writer_on_its_way_out) {
+  Connected h(4);
+  h.shows_notifications = h.random.shortest = true;
+  h.step(reading(1));
+  h.answers({0, 1, 2, 3}, Reply::taken, holder, 10s);
+  h.answers({2, 3}, Reply::gone);
+  h.subscribed({0, 1, 2, 3});
+  h.queued({0, 1, 2, 3}, {7});
+  EXPECT_EQ(h.pass(2400ms), "enter t3 -> 0 1 2 3");
+  h.answers({0, 1}, Reply::granted);
+  h.notified(0, "resource");
+  EXPECT_EQ(h.answers({2, 3}, Reply::taken, holder, 10s), "release t3 -> 0 1");
+  h.answers({0, 1}, Reply::released);
+  EXPECT_EQ(h.notified(2, "resource"), "enter t4 -> 0 1 2 3")
+      << "two let it in, and a third would: no need to wait and see";
+}
+
 TEST(Queues, of_nodes_that_had_let_in_who_has_a_ticket_tell_all_the_same) {
   Queued h;
   h.pass(2400ms);
