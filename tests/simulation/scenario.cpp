@@ -296,10 +296,12 @@ void draw_plain(Scenario& s, std::uint64_t seed) {
 }  // namespace
 
 True Scenario::longest_idle() const noexcept {
-  // Two of the other library's calls that fail. Where nodes do not notify, luck decides who is
-  // quicker when it gives back what it kept, and where ours may run no scripts, they keep nothing.
+  // Two of the other library's calls that fail; where nodes do not notify, luck decides who is
+  // quicker when it gives back what it kept. Ours that may run no scripts keep nothing: the other
+  // library's clients may divide the nodes again and again.
   const True failing_call = 3'300 * ms;
-  if (foreign > 0 && foreign_keeps) return (tracks && runs_scripts ? 2 : 6) * failing_call;
+  const True failing_calls = !runs_scripts ? 20 : tracks ? 2 : 6;
+  if (foreign > 0 && foreign_keeps) return failing_calls * failing_call;
   return 20 * ms + 60 * round_trip();
 }
 
