@@ -161,6 +161,24 @@ TEST_F(Scripts, AReleaseDoesWithoutMget) {
   EXPECT_EQ(mine, 1);
 }
 
+TEST_F(Scripts, AReaderThatOnlyTheMarkOfAWriterKeepsOutPassesTheResourceOn) {
+  // The writer that had new readers refused has gone, and so have the readers that it waited for.
+  const std::int64_t seconds = std::stoll(server_->command({"TIME"}).elements.at(0).string);
+  server_->command(
+      {"ZADD", "r", "0", "group:shared", std::to_string((seconds + 60) * 1000), "writer"});
+  server_->command({"ZADD", "redlock:node:queue:r", "1", "heir", "2", ""});
+  RespClient heir = RespClient::unix_socket(server_->unix_path());
+  heir.call({"SUBSCRIBE", "redlock:wake:heir"});
+  const Reply refused = server_->command({"EVAL", std::string(redis::scripts::enter.text), "1", "r",
+                                          "me", "1000", "shared", "reader", "0", "60000"});
+  ASSERT_EQ(refused.elements.size(), 3U) << refused;
+  EXPECT_EQ(refused.elements[1].string, "writer");
+  EXPECT_EQ(server_->get("r"), "redlock:next:heir");
+  const Reply notification = heir.read();
+  ASSERT_EQ(notification.elements.size(), 3U) << notification;
+  EXPECT_EQ(notification.elements[2].string, "0r");
+}
+
 TEST_F(Scripts, TokensAreComparedByteForByte) {
   const std::string token("a\0b\xff\r\n1e3", 9);
   ASSERT_TRUE(server_->command({"SET", "r", token, "PX", "60000"}).is_ok());
