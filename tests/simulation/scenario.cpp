@@ -312,9 +312,8 @@ std::uint32_t Scenario::most_overtaken() const noexcept {
   const bool has_order = kind == Wanted::exclusive && runs_scripts && foreign == 0;
   // A client is queued once for all of its callers, which take turns.
   const auto turns = static_cast<std::uint32_t>(slots);
-  // Readers have their places by requests of their own, behind the attempt; and a client that waits
-  // both to read and to write is not queued as a reader.
-  if (kind == Wanted::readers) return turns == 1 ? 2 : 3 * turns;
+  // Readers have their places by requests of their own, behind the attempt.
+  if (kind == Wanted::readers) return 3 * turns;
   return has_order ? turns : std::numeric_limits<std::uint32_t>::max();
 }
 
