@@ -146,6 +146,7 @@ NodeSet WaitQueue::subscribe() {
 void WaitQueue::join(Acquisition& acquisition) {
   if (const std::uint64_t blocking = find_blocking(acquisition);
       blocking != acquisition.waiting.blocked_by) {
+    keep_ticket(acquisition);
     leave(acquisition, Left::failed);
     acquisition.waiting.blocked_by = blocking;
     acquisition.waiting.reserved = false;
@@ -159,7 +160,10 @@ void WaitQueue::join(Acquisition& acquisition) {
     WaitedKeys::Entry& entry =
         was_queued ? *keys_.find(key)
                    : keys_.wait(key, acquisition.waiting.arrival, acquisition.index);
-    if (!was_queued) count_queued(entry.second, acquisition, 1);
+    if (!was_queued) {
+      count_queued(entry.second, acquisition, 1);
+      use_kept_ticket(acquisition, entry.second);
+    }
     const Position position = position_of(entry.second);
     const bool again = later(entry.second.asked_at, queued_again_after) <= now_;
     if (again || position != entry.second.position) entry.second.asked = NodeSet();
@@ -172,6 +176,21 @@ void WaitQueue::join(Acquisition& acquisition) {
     tracked_.use(key);
   });
   acquisition.waiting.queued = true;
+}
+
+void WaitQueue::keep_ticket(Acquisition& acquisition) {
+  Acquisition::Waiting& waiting = acquisition.waiting;
+  if (!waiting.queued || waiting.blocked_by == 0) return;
+  waiting.tickets.resize(acquisition.terms.more_resources.size() + 1);
+  each_key(acquisition, [&](const std::string& key) {
+    waiting.tickets[waiting.blocked_by - 1] = keys_.find(key)->second.ticket;
+  });
+}
+
+void WaitQueue::use_kept_ticket(const Acquisition& acquisition, WaitedKeys::Key& key) {
+  const Acquisition::Waiting& waiting = acquisition.waiting;
+  if (key.ticket > 0 || waiting.blocked_by == 0 || waiting.tickets.empty()) return;
+  key.ticket = waiting.tickets[waiting.blocked_by - 1];
 }
 
 void WaitQueue::count_queued(WaitedKeys::Key& key, const Acquisition& acquisition, int change) {

@@ -49,6 +49,15 @@ TEST(Simulation, a_crowd_is_served_in_turn) {
   RecordProperty("most_overtaken", static_cast<int>(verdict.most_overtaken));
 }
 
+TEST(Simulation, a_crowd_that_needs_several_resources_keeps_its_places) {
+  // Queued anew whenever another resource came in its way, a caller waited for 2.5 s in these two.
+  for (const std::uint64_t seed : std::array<std::uint64_t, 2>{990'000'009, 990'000'015}) {
+    const Verdict verdict = run_seeds({.first = seed, .count = 1, .length = Length::crowd});
+    EXPECT_EQ(verdict.failing_seed, 0U) << verdict.violation << '\n'
+                                        << story_of(seed, Length::crowd);
+  }
+}
+
 TEST(Simulation, is_decided_by_its_seed_alone) {
   const Scenario scenario = Scenario::draw(4711);
   std::string first;

@@ -63,12 +63,19 @@ struct Blocked : Connected {
     shows_notifications = true;
     random.shortest = true;
     step(two_resources(1));
+    refused_by(2);
+  }
+  /// Answers all that nodes say to that.
+  std::string refused_by(std::uint64_t resource) {
+    std::string out;
     for (NodeIndex node = 0; node < 3; ++node) {
       Answer event{node, take_open(node), Reply::taken, holder, 10s};
-      event.number = 2;
-      step(event);
+      event.number = resource;
+      out += step(event);
     }
+    return out;
   }
+  std::string turn_for(const std::string& key) { return notified(0, key) + notified(1, key); }
 };
 
 TEST(Places, in_queues_of_several_resources_are_not_reserved) {
@@ -88,6 +95,18 @@ TEST(Places, of_who_needs_several_resources_have_no_ticket) {
   h.notified(0, "second");
   h.notified(1, "second");
   EXPECT_EQ(place_of_attempt(h), "as the client");
+}
+
+TEST(Places, are_kept_while_another_of_several_resources_is_in_the_way) {
+  Blocked h;
+  h.subscribed({0, 1, 2});
+  h.queued({0, 1, 2}, {7});
+  EXPECT_EQ(h.turn_for("second"), "take t3 -> 0 1 2");
+  EXPECT_EQ(h.refused_by(1), "leave second -> 2; queue resource unreserved -> 0 1 2");
+  h.queued({0, 1, 2}, {9});
+  EXPECT_EQ(h.turn_for("resource"), "take t4 -> 0 1 2");
+  EXPECT_EQ(h.refused_by(2), "leave resource -> 2; queue second unreserved ticket 7 -> 0 1 2")
+      << "where it was, and not behind all that came while the other one was";
 }
 
 TEST(Places, are_taken_again_for_others_of_a_client_where_a_grant_took_it_out) {
