@@ -46,7 +46,7 @@ TEST_F(CliTerminal, TopShowsTheNodesAndEachNewLockUntilQ) {
   EXPECT_FALSE(terminal->is_in_line_mode());
   for (const RedisServer& node : nodes()) EXPECT_TRUE(terminal->wait_for(node.url()));
   EXPECT_TRUE(terminal->wait_for("3 of 3 nodes answer, quorum 2"));
-  EXPECT_TRUE(terminal->wait_for("MiB"));
+  EXPECT_TRUE(terminal->wait_for("iB")) << "the memory of a node";
   EXPECT_TRUE(terminal->wait_for("3/3"));
   store("second");
   EXPECT_TRUE(terminal->wait_for("second"));

@@ -211,7 +211,9 @@ class ReleasesOfAClient : public ReleasesInTurns {
 };
 
 TEST_F(ReleasesOfAClient, OfOneTurnAreOneCallOfEachNode) {
-  AsyncClient client = create(patient(nodes_.urls()));
+  ClientOptions options = patient(nodes_.urls());
+  options.plain_commands = false;
+  AsyncClient client = create(std::move(options));
   std::vector<Lease> leases = acquire_many(client, 50);
   const int before = calls(nodes_[0], "evalsha");
   begin_releases(client, std::move(leases));
