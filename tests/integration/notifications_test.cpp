@@ -442,6 +442,7 @@ class Notifications : public testing::Test {
 };
 
 TEST_F(Notifications, LetAWaiterSleep) {
+  ASSERT_TRUE(all_nodes_vote(holder_, nodes_, 3));
   auto lease = holder_.try_acquire(resource_, {.ttl = seconds(30)});
   ASSERT_TRUE(succeeded(lease));
   auto waiting = in_background(forever);
