@@ -52,6 +52,11 @@ class PlainCommands : public testing::Test {
 TEST_F(PlainCommands, AreAllThatAnExclusiveLockNeeds) {
   open();
   Client client = make_client(options());
+  // It is connected to all nodes then.
+  ASSERT_TRUE(eventually([&] {
+    const auto probe = client.try_acquire("probe", {.ttl = short_max_ttl});
+    return probe && eventually([&] { return nodes_.count_held("probe") == 3; }, milliseconds(200));
+  }));
   auto lease = client.try_acquire("r", {.ttl = short_max_ttl});
   ASSERT_TRUE(succeeded(lease));
   EXPECT_TRUE(succeeded(lease->extend(short_max_ttl)));
