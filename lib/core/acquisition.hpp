@@ -65,7 +65,7 @@ struct Acquisition {
     std::uint64_t blocked_by = 0;  ///< which of several resources is, from 1 on; 0: `resource`
     NodeSet notified_by;           ///< since the last attempt
     bool saw_change = false;       ///< since then: of a lock of another library
-    /// That it had where each of several resources was in its way; 0: none.
+    /// The tickets that it had while each of several resources was in its way; 0: none.
     std::vector<std::int64_t> tickets;
     /// It is to see to it that what is reserved for another client is not left to nobody.
     Instant watch_until = Instant::min();

@@ -184,7 +184,7 @@ class WaitQueue {
   void lost(NodeIndex node);
   /// It is counted where its keys' waiters are, or not any more.
   void count_queued(WaitedKeys::Key& key, const Acquisition& acquisition, int change);
-  /// Of several resources, another one is in its way from now on. It may come back to this one.
+  /// Another of several resources is in its way from now on. It may come back to this one.
   void keep_ticket(Acquisition& acquisition);
   /// It did, and is to be queued where it was.
   static void use_kept_ticket(const Acquisition& acquisition, WaitedKeys::Key& key);
