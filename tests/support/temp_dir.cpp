@@ -5,7 +5,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <fstream>
-#include <iterator>
+#include <sstream>
 #include <stdexcept>
 #include <system_error>
 #include <utility>
@@ -64,7 +64,11 @@ void TempDir::remove() noexcept {
 
 std::string read_file(const std::filesystem::path& path) {
   std::ifstream stream(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+  // Iterators over the stream's buffer would throw where a read fails, as that of /proc/PID/stat
+  // does when the process ends between open and read.
+  std::ostringstream content;
+  content << stream.rdbuf();
+  return content.str();
 }
 
 }  // namespace redlock::test

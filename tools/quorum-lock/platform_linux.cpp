@@ -13,7 +13,6 @@
 #include <cstdint>
 #include <ctime>
 #include <fstream>
-#include <iterator>
 #include <string_view>
 #include <system_error>
 
@@ -182,9 +181,12 @@ std::vector<unsigned> allowed_cpus() {
 
 bool has_mapped(pid_t pid, const std::string& file) {
   std::ifstream stream("/proc/" + std::to_string(pid) + "/maps");
-  const std::string maps(std::istreambuf_iterator<char>(stream), {});
-  // At the end of its line: another file's name may begin like this one's.
-  return maps.find(file + "\n") != std::string::npos;
+  // At the end of its line: another file's name may begin like this one's. A process that ends
+  // meanwhile ends the lines.
+  for (std::string line; std::getline(stream, line);) {
+    if (line.ends_with(file)) return true;
+  }
+  return false;
 }
 
 }  // namespace redlock::cli::platform

@@ -126,6 +126,13 @@ TEST(TempDirTest, DisappearsWithItsContent) {
   EXPECT_FALSE(std::filesystem::exists(path));
 }
 
+TEST(ReadFileTest, IsEmptyWhereTheFileOpensAndCannotBeRead) {
+  const TempDir directory;
+  EXPECT_EQ(read_file(directory.path()), "");
+  EXPECT_EQ(read_file(directory.path() / "nothing"), "");
+  EXPECT_EQ(read_file(directory.write("some", "a\nb")), "a\nb");
+}
+
 TEST(EventuallyTest, TellsWhetherTheConditionCameTrue) {
   int calls = 0;
   EXPECT_TRUE(eventually([&] { return ++calls == 3; }));
