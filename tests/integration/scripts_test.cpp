@@ -178,6 +178,49 @@ TEST_F(Scripts, AReaderThatOnlyTheMarkOfAWriterKeepsOutPassesTheResourceOn) {
   EXPECT_EQ(notification.elements[2].string, "0r");
 }
 
+TEST_F(Scripts, AWriterThatGivesUpLetsInTheReadersBehindIt) {
+  const std::int64_t now = std::stoll(server_->command({"TIME"}).elements.at(0).string) * 1000;
+  const std::string hold_ends = std::to_string(now + 600'000);
+  server_->command({"ZADD", "r", "0", "group:shared", hold_ends, "hold:token",
+                    std::to_string(now + 60'000), "writer"});
+  server_->command({"ZADD", "redlock:node:queue:r", "1", "writer", "2", "~first", "3", "~second",
+                    "4", "another", "5", "~late", "6", ""});
+  server_->command({"SET", "redlock:node:awaited", "", "PX", "60000"});
+  RespClient ear = RespClient::unix_socket(server_->unix_path());
+  for (const std::string who : {"first", "second", "late"}) {
+    ear.call({"SUBSCRIBE", "redlock:wake:" + who});
+  }
+  const std::string leave(redis::scripts::leave.text);
+  const auto leaves = [&](const std::string& who) {
+    return server_->command({"EVAL", leave, "1", "r", who, "2", "30000"});
+  };
+  ASSERT_FALSE(leaves("writer").is_error());
+  for (const std::string who : {"first", "second"}) {
+    const Reply notification = ear.read();
+    ASSERT_EQ(notification.elements.size(), 3U) << notification;
+    EXPECT_EQ(notification.elements[1].string, "redlock:wake:" + who);
+    EXPECT_EQ(notification.elements[2].string, "0r");
+  }
+  const auto enters = [&](const std::string& who) {
+    return server_
+        ->command({"EVAL", std::string(redis::scripts::enter.text), "1", "r", "token of " + who,
+                   "1000", "shared", who, "0", "30000"})
+        .elements.at(0)
+        .integer;
+  };
+  EXPECT_EQ(enters("late"), -1) << "another writer is ahead of it";
+  EXPECT_EQ(enters("first"), 1);
+  EXPECT_EQ(enters("second"), 1);
+  EXPECT_EQ(enters("second"), -1) << "once";
+  // The key stays for the longest hold, and nothing is reserved any more.
+  EXPECT_GT(server_->pttl("r"), 500'000);
+  EXPECT_TRUE(server_->command({"ZSCORE", "r", "next"}).is_nil());
+
+  ASSERT_FALSE(leaves("another").is_error());
+  EXPECT_EQ(enters("late"), 1);
+  EXPECT_EQ(enters("new"), 1) << "no writer waits";
+}
+
 TEST_F(Scripts, TokensAreComparedByteForByte) {
   const std::string token("a\0b\xff\r\n1e3", 9);
   ASSERT_TRUE(server_->command({"SET", "r", token, "PX", "60000"}).is_ok());

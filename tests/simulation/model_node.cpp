@@ -731,12 +731,18 @@ bool ModelNode::admit(std::size_t resource, std::uint64_t client) {
 
 void ModelNode::pass_on_to_readers(std::size_t resource, std::uint64_t reader,
                                    const Request& request, True now) {
+  memory_.keys[resource] = {};
+  memory_.keys[resource].group = 1;
+  memory_.admitted[resource] = {client_of(reader)};
+  let_in_readers(resource, request, now);
+}
+
+void ModelNode::let_in_readers(std::size_t resource, const Request& request, True now) {
   // Longer than a client sleeps that waits.
   constexpr std::int64_t refused_for = 4000;
   ModelQueue& queue = memory_.queues[resource];
   auto& admitted = memory_.admitted[resource];
   const std::int64_t millis = clock.milliseconds(now);
-  admitted = {client_of(reader)};
   const int most = mutant_ == Mutant::readers_come_one_by_one ? 0 : 64;
   for (int i = 0; i < most && (queue.at(0) & sharing) != 0; ++i) {
     const std::uint64_t next = queue.at(0);
@@ -744,9 +750,7 @@ void ModelNode::pass_on_to_readers(std::size_t resource, std::uint64_t reader,
     if (publish(client_of(next), resource, 0)) admitted.insert(client_of(next));
   }
   Key& key = memory_.keys[resource];
-  key = {};
-  key.group = 1;
-  key.next = millis + request.reserved_ms;
+  if (!admitted.empty()) key.next = millis + request.reserved_ms;
   if (!queue.empty() && (queue.at(0) & sharing) == 0)
     key.writer = millis + std::max(refused_for, request.reserved_ms);
 }
@@ -822,6 +826,11 @@ void ModelNode::leave_queue(const Request& request, True now, Response& response
   }
   const bool was_reserved = key.token == (reservation | request.token);
   if (was_reserved && mutant_ != Mutant::reservations_are_kept) key = {};
+  const bool readers_hold = key.group == 1 && has_holder(request.resource, now);
+  if (request.number == 2 && readers_hold) {
+    if (key.next == 0) memory_.admitted[request.resource].clear();
+    let_in_readers(request.resource, request, now);
+  }
   if (is_open(request.resource, now)) {
     pass_on(request.resource, request, now);
   } else if (request.number == 1 || !has_holder(request.resource, now)) {

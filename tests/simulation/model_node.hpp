@@ -258,6 +258,7 @@ class ModelNode {
   void refuse_new_holds(std::size_t resource, std::int64_t wait_ms, True now);
   [[nodiscard]] bool has_older_hold(std::size_t resource, True now) const;
   [[nodiscard]] bool admit(std::size_t resource, std::uint64_t client);
+  void let_in_readers(std::size_t resource, const Request& request, True now);
   void pass_on_to_readers(std::size_t resource, std::uint64_t reader, const Request& request,
                           True now);
   void pass_on(std::size_t resource, const Request& request, True now);

@@ -203,7 +203,7 @@ void draw_kind(Scenario& s, std::uint64_t seed) {
     s.nodes = s.quorum = s.resources = 1;
     s.clients = static_cast<std::size_t>(random.between(3, 6));
     s.slots = 1;
-    s.readers_per_mille = 500;
+    s.readers_per_mille = 700;
     s.think = 2 * ms;
   }
   if (s.mutant == Mutant::plain_release_is_quiet) s.kind = Wanted::exclusive;

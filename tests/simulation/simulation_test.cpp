@@ -58,6 +58,14 @@ TEST(Simulation, a_crowd_that_needs_several_resources_keeps_its_places) {
   }
 }
 
+TEST(Simulation, readers_behind_a_writer_that_gives_up_come_in_with_new_ones) {
+  if (sanitized) GTEST_SKIP() << "three million events";
+  // One was overtaken four times by the same reader that asked later.
+  constexpr std::uint64_t seed = 990'000'211;
+  const Verdict verdict = run_seeds({.first = seed, .count = 1, .length = Length::crowd});
+  EXPECT_EQ(verdict.failing_seed, 0U) << verdict.violation << '\n' << story_of(seed, Length::crowd);
+}
+
 TEST(Simulation, is_decided_by_its_seed_alone) {
   const Scenario scenario = Scenario::draw(4711);
   std::string first;

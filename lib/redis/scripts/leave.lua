@@ -22,6 +22,10 @@ end
 if not is_awaited() then
   return 0
 elseif find_holder(key) then
+  -- Those that were queued behind it come in with the readers that hold the resource, as new ones do now.
+  if ARGV[2] == '2' and redis.call('zscore', key, 'group:shared') then
+    let_in_readers(key, ARGV[3])
+  end
   if ARGV[2] == '1' then
     notify(key)
   elseif redis.call('exists', 'redlock:node:next:' .. key) == 1 then

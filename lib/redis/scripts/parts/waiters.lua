@@ -49,15 +49,12 @@ local function stop_watching(key, client)
   end
 end
 
--- Readers that are first in the queue are let in together, up to the first client that is none. `reader` was taken out of
--- the queue and notified. That next client has new readers refused, for longer than it sleeps; it may hang.
-local function pass_on_to_readers(key, reader, milliseconds)
+-- Readers that are first in the queue are let in together, up to the first client that is none, and beside those that
+-- hold the resource. That next client has new readers refused, for longer than it sleeps; it may hang.
+local function let_in_readers(key, milliseconds)
   local queue, admitted = 'redlock:node:queue:' .. key, 'redlock:node:next:' .. key
   local time = redis.pcall('time')
   local now = time[1] * 1000 + math.floor(time[2] / 1000)
-  local ends = string.format('%.0f', now + milliseconds)
-  redis.pcall('del', key, admitted)
-  redis.pcall('zadd', admitted, 0, id_of(reader))
   local first
   for _ = 1, 64 do
     first = redis.pcall('zrange', queue, 0, 0)[1]
@@ -69,13 +66,25 @@ local function pass_on_to_readers(key, reader, milliseconds)
       redis.pcall('zadd', admitted, 0, id_of(first))
     end
   end
-  redis.pcall('zadd', key, 0, 'group:shared', ends, 'next')
-  if first and first ~= '' then
-    ends = string.format('%.0f', now + math.max(4000, milliseconds))
-    redis.pcall('zadd', key, ends, 'writer')
+  if redis.pcall('pexpire', admitted, milliseconds) == 1 then
+    redis.pcall('zadd', key, 0, 'group:shared', string.format('%.0f', now + milliseconds), 'next')
   end
-  redis.pcall('pexpireat', key, ends)
-  redis.pcall('pexpire', admitted, milliseconds)
+  if first and first ~= '' then
+    redis.pcall('zadd', key, string.format('%.0f', now + math.max(4000, milliseconds)), 'writer')
+  end
+  -- A node that is out of memory has written nothing.
+  local last = redis.pcall('zrevrange', key, 0, 0, 'withscores')
+  if last[2] then
+    redis.pcall('pexpireat', key, string.format('%.0f', last[2]))
+  end
+end
+
+-- The resource is for readers now. `reader` was taken out of the queue and notified.
+local function pass_on_to_readers(key, reader, milliseconds)
+  local admitted = 'redlock:node:next:' .. key
+  redis.pcall('del', key, admitted)
+  redis.pcall('zadd', admitted, 0, id_of(reader))
+  let_in_readers(key, milliseconds)
 end
 
 -- Somebody has to notice if the next one hangs: who is last in the queue, and for a while that one; unless it waits no
