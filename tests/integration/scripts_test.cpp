@@ -186,9 +186,9 @@ TEST_F(Scripts, AWriterThatGivesUpLetsInTheReadersBehindIt) {
   server_->command({"ZADD", "redlock:node:queue:r", "1", "writer", "2", "~first", "3", "~second",
                     "4", "another", "5", "~late", "6", ""});
   server_->command({"SET", "redlock:node:awaited", "", "PX", "60000"});
-  RespClient ear = RespClient::unix_socket(server_->unix_path());
+  RespClient subscriber = RespClient::unix_socket(server_->unix_path());
   for (const std::string who : {"first", "second", "late"}) {
-    ear.call({"SUBSCRIBE", "redlock:wake:" + who});
+    subscriber.call({"SUBSCRIBE", "redlock:wake:" + who});
   }
   const std::string leave(redis::scripts::leave.text);
   const auto leaves = [&](const std::string& who) {
@@ -196,7 +196,7 @@ TEST_F(Scripts, AWriterThatGivesUpLetsInTheReadersBehindIt) {
   };
   ASSERT_FALSE(leaves("writer").is_error());
   for (const std::string who : {"first", "second"}) {
-    const Reply notification = ear.read();
+    const Reply notification = subscriber.read();
     ASSERT_EQ(notification.elements.size(), 3U) << notification;
     EXPECT_EQ(notification.elements[1].string, "redlock:wake:" + who);
     EXPECT_EQ(notification.elements[2].string, "0r");
