@@ -22,7 +22,7 @@ end
 if not is_awaited() then
   return 0
 elseif find_holder(key) then
-  -- Those that were queued behind it come in with the readers that hold the resource, as new ones do now.
+  -- Readers that were queued behind the writer come in with those that hold the resource, as new ones do now.
   if ARGV[2] == '2' and redis.call('zscore', key, 'group:shared') then
     let_in_readers(key, ARGV[3])
   end
