@@ -256,6 +256,7 @@ void WaitQueue::leave(Acquisition& acquisition, Left left, NodeSet taken_out) {
     count_queued(entry.second, acquisition, -1);
     watch_no_more(acquisition, entry.second);
     const bool others_wait = !entry.second.waiters.empty();
+    entry.second.settled = entry.second.asked | taken_out;
     if (acquisition.waiting.reserved) {
       leave(entry, Leave::unreserved);
       if (others_wait) join(entry, nodes_.up(), at_the_back(position_of(entry.second)));
@@ -279,7 +280,6 @@ void WaitQueue::leave(Acquisition& acquisition, Left left, NodeSet taken_out) {
     // What it was notified of may be there still.
     const bool others_enter =
         acquisition.any_permit || (left == Left::granted && acquisition.makes_room());
-    entry.second.settled = entry.second.asked | taken_out;
     entry.second.asked = entry.second.asked - taken_out;
     leave(entry, others_enter ? Leave::notifying : Leave::quietly);
   });

@@ -327,6 +327,23 @@ TEST(Reservations, are_not_given_back_where_the_grant_took_us_out) {
   EXPECT_EQ(h.notified(1, "resource"), "leave resource -> 1") << "that is a new one";
 }
 
+TEST(Reservations, are_given_back_whatever_a_wait_before_has_left) {
+  Contended h;
+  Acquire owner = reading(2);
+  owner.group = "owner 1";
+  h.step(owner);
+  h.answers({0, 1}, Reply::taken, "shared", 10s);
+  h.answer(2, Reply::taken, "shared", 10s);
+  h.queued({0, 1, 2}, {8});
+  h.notified(0, "resource");
+  h.notified(1, "resource");
+  EXPECT_EQ(h.answers({0, 1}, Reply::granted),
+            "acquired #2 until 9898ms; leave resource and let others in -> 2")
+      << "the others took it out as they notified it";
+  // Unless that was ahead of a request that queues it.
+  EXPECT_EQ(h.notified(0, "resource"), "leave resource -> 0");
+}
+
 TEST(Reservations, of_another_connection_are_given_back) {
   Queued h;
   h.cancel(1);
