@@ -3,7 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cstdint>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "redis/encoder.hpp"
 #include "redis/scripts_embedded.hpp"
@@ -178,36 +181,61 @@ TEST_F(Scripts, AReaderThatOnlyTheMarkOfAWriterKeepsOutPassesTheResourceOn) {
   EXPECT_EQ(notification.elements[2].string, "0r");
 }
 
-TEST_F(Scripts, AWriterThatGivesUpLetsInTheReadersBehindIt) {
-  const std::int64_t now = std::stoll(server_->command({"TIME"}).elements.at(0).string) * 1000;
-  const std::string hold_ends = std::to_string(now + 600'000);
-  server_->command({"ZADD", "r", "0", "group:shared", hold_ends, "hold:token",
-                    std::to_string(now + 60'000), "writer"});
-  server_->command({"ZADD", "redlock:node:queue:r", "1", "writer", "2", "~first", "3", "~second",
-                    "4", "another", "5", "~late", "6", ""});
-  server_->command({"SET", "redlock:node:awaited", "", "PX", "60000"});
-  RespClient subscriber = RespClient::unix_socket(server_->unix_path());
-  for (const std::string who : {"first", "second", "late"}) {
-    subscriber.call({"SUBSCRIBE", "redlock:wake:" + who});
+/// Readers hold "r", and clients are queued for it: by their tickets, with '~' before readers.
+class ScriptsOfReaders : public Scripts {
+ protected:
+  void hold_and_queue(const std::vector<std::string>& queued, bool refuses_new) {
+    const std::int64_t now = std::stoll(server_->command({"TIME"}).elements.at(0).string) * 1000;
+    server_->command(
+        {"ZADD", "r", "0", "group:shared", std::to_string(now + 600'000), "hold:token"});
+    if (refuses_new) server_->command({"ZADD", "r", std::to_string(now + 60'000), "writer"});
+    for (std::size_t i = 0; i < queued.size(); ++i) {
+      const std::string ticket = std::to_string(i + 1);
+      server_->command({"ZADD", "redlock:node:queue:r", ticket, queued[i]});
+    }
+    const std::string next = std::to_string(queued.size() + 1);
+    server_->command({"ZADD", "redlock:node:queue:r", next, ""});
+    server_->command({"SET", "redlock:node:awaited", "", "PX", "60000"});
+    subscriber_ = RespClient::unix_socket(server_->unix_path());
+    for (std::string who : queued) {
+      if (who.front() == '~') who.erase(0, 1);
+      subscriber_->call({"SUBSCRIBE", "redlock:wake:" + who});
+    }
   }
-  const std::string leave(redis::scripts::leave.text);
-  const auto leaves = [&](const std::string& who) {
-    return server_->command({"EVAL", leave, "1", "r", who, "2", "30000"});
-  };
-  ASSERT_FALSE(leaves("writer").is_error());
-  for (const std::string who : {"first", "second"}) {
-    const Reply notification = subscriber.read();
+  void expect_notified(const std::string& who) {
+    const Reply notification = subscriber_->read();
     ASSERT_EQ(notification.elements.size(), 3U) << notification;
     EXPECT_EQ(notification.elements[1].string, "redlock:wake:" + who);
     EXPECT_EQ(notification.elements[2].string, "0r");
   }
-  const auto enters = [&](const std::string& who) {
+  std::int64_t enters(const std::string& who) {
+    const std::string enter(redis::scripts::enter.text);
     return server_
-        ->command({"EVAL", std::string(redis::scripts::enter.text), "1", "r", "token of " + who,
-                   "1000", "shared", who, "0", "30000"})
+        ->command({"EVAL", enter, "1", "r", "token of " + who, "1000", "shared", who, "0", "30000"})
         .elements.at(0)
         .integer;
-  };
+  }
+  /// '2': it knows that it had new holds refused.
+  Reply leaves(const std::string& who, const std::string& how) {
+    const std::string leave(redis::scripts::leave.text);
+    return server_->command({"EVAL", leave, "1", "r", who, how, "30000"});
+  }
+  /// As a reader. Whether it has to wait for a notification.
+  std::int64_t joins(const std::string& who) {
+    const std::string queue(redis::scripts::queue.text);
+    return server_->command({"EVAL", queue, "1", "r", who, "30000", "4", "0", "30000"})
+        .elements.at(0)
+        .integer;
+  }
+
+  std::optional<RespClient> subscriber_;
+};
+
+TEST_F(ScriptsOfReaders, AWriterThatGivesUpLetsInThoseBehindIt) {
+  hold_and_queue({"writer", "~first", "~second", "another", "~late"}, true);
+  ASSERT_FALSE(leaves("writer", "2").is_error());
+  expect_notified("first");
+  expect_notified("second");
   EXPECT_EQ(enters("late"), -1) << "another writer is ahead of it";
   EXPECT_EQ(enters("first"), 1);
   EXPECT_EQ(enters("second"), 1);
@@ -216,9 +244,53 @@ TEST_F(Scripts, AWriterThatGivesUpLetsInTheReadersBehindIt) {
   EXPECT_GT(server_->pttl("r"), 500'000);
   EXPECT_TRUE(server_->command({"ZSCORE", "r", "next"}).is_nil());
 
-  ASSERT_FALSE(leaves("another").is_error());
+  ASSERT_FALSE(leaves("another", "2").is_error());
   EXPECT_EQ(enters("late"), 1);
   EXPECT_EQ(enters("new"), 1) << "no writer waits";
+}
+
+TEST_F(ScriptsOfReaders, AReaderThatIsQueuedWhileReadersHoldItIsLetIn) {
+  hold_and_queue({"~late"}, false);
+  EXPECT_EQ(joins("late"), 1);
+  expect_notified("late");
+  EXPECT_EQ(enters("late"), 1);
+  EXPECT_EQ(server_->command({"ZCARD", "redlock:node:queue:r"}).integer, 1) << "the next ticket";
+}
+
+TEST_F(ScriptsOfReaders, AReaderThatIsQueuedWhileAWriterWaitsStaysThere) {
+  hold_and_queue({"writer", "~late"}, true);
+  EXPECT_EQ(joins("late"), 1);
+  EXPECT_EQ(enters("late"), -1);
+  EXPECT_EQ(server_->command({"ZCARD", "redlock:node:queue:r"}).integer, 3);
+}
+
+TEST_F(ScriptsOfReaders, AWriterThatNodesHadWaitForReadersLetsThemInAsItLeaves) {
+  hold_and_queue({"writer", "~late"}, true);
+  EXPECT_EQ(enters("new"), -1);
+  ASSERT_FALSE(leaves("writer", "0").is_error());
+  expect_notified("late");
+  EXPECT_EQ(enters("late"), 1);
+  EXPECT_EQ(enters("new"), 1);
+}
+
+TEST_F(ScriptsOfReaders, AWriterThatIsQueuedToReadKeepsNoReadersOut) {
+  hold_and_queue({"client"}, true);
+  EXPECT_EQ(enters("new"), -1);
+  EXPECT_EQ(joins("client"), 1);
+  expect_notified("client");
+  EXPECT_EQ(enters("client"), 1);
+  EXPECT_EQ(enters("new"), 1);
+}
+
+TEST_F(ScriptsOfReaders, AReaderThatWasLetInAndAsksToWriteGivesItsPlaceUp) {
+  const std::int64_t now = std::stoll(server_->command({"TIME"}).elements.at(0).string) * 1000;
+  server_->command({"ZADD", "r", "0", "group:shared", std::to_string(now + 60'000), "next"});
+  server_->command({"ZADD", "redlock:node:next:r", "0", "client"});
+  const Reply taken =
+      server_->command({"EVAL", std::string(redis::scripts::take.text), "2", "redlock:node:numbers",
+                        "r", "token", "1000", "0", "4000", "client", "0", "30000", "20"});
+  ASSERT_FALSE(taken.elements.empty()) << taken;
+  EXPECT_EQ(taken.elements[0].integer, 1) << taken;
 }
 
 TEST_F(Scripts, TokensAreComparedByteForByte) {

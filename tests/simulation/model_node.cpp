@@ -332,8 +332,8 @@ void ModelNode::enter(const Request& request, True now, Response& response) {
   const bool let_in = admitted || (is_owner && has_older_hold(request.resource, now));
   response.writer = key.writer != 0 && !let_in;
   if (response.writer) {
-    const bool passes_on = request.client != 0 && mutant_ != Mutant::turns_get_lost;
-    if (passes_on && is_open(request.resource, now)) pass_on(request.resource, request, now);
+    const bool waits = request.client != 0;
+    if (waits && is_open(request.resource, now)) pass_on(request.resource, request, now);
     return;
   }
   if (key.group != request.group) key = {};
@@ -379,9 +379,7 @@ bool ModelNode::is_taken(std::size_t resource, const Request& request, True now,
   response.remaining_ms = key.expires - millis;
   if (key.token != 0) return true;
   look(key, now);
-  if (key.next != 0 && mutant_ != Mutant::turns_get_lost) {
-    static_cast<void>(admit(resource, request.client));
-  }
+  if (key.next != 0) static_cast<void>(admit(resource, request.client));
   if (key.holds.empty() && key.next == 0) return false;
   response.group = key.group;
   response.remaining_ms = held_for(key, now);
@@ -793,6 +791,9 @@ void ModelNode::join_queue(const Request& request, True now, Response& response)
   const std::uint64_t form =
       any ? unreserved : forms.at(static_cast<std::size_t>(request.number / 2));
   const std::uint64_t client = request.token | form;
+  if (form == sharing && is_first_alone(request)) {
+    if (Key& key = memory_.keys[request.resource]; key.group == 1) key.writer = 0;
+  }
   for (const std::uint64_t other : forms) {
     if (behind || other != form) queue.remove(request.token | other);
   }
@@ -804,14 +805,28 @@ void ModelNode::join_queue(const Request& request, True now, Response& response)
     if (behind) notify(request.resource);
     return;
   }
-  if (is_open(request.resource, now)) pass_on(request.resource, request, now);
-  const bool reserved = memory_.keys[request.resource].writer != 0 && form == sharing;
+  const Key& key = memory_.keys[request.resource];
+  if (is_open(request.resource, now)) {
+    pass_on(request.resource, request, now);
+  } else if (form == sharing && key.group == 1 && key.writer == 0 &&
+             mutant_ != Mutant::readers_stay_queued && has_holder(request.resource, now)) {
+    if (key.next == 0) memory_.admitted[request.resource].clear();
+    let_in_readers(request.resource, request, now);
+  }
+  const bool reserved = key.writer != 0 && form == sharing;
   const bool has_one = has_holder(request.resource, now) || reserved;
   response.reply = has_one ? Reply::taken : Reply::gone;
   response.is_first = queue.at(0) == client;
 }
 
+bool ModelNode::is_first_alone(const Request& request) {
+  const std::uint64_t first = memory_.queues[request.resource].at(0);
+  const bool alone = client_of(first) == request.token && (first & sharing) == 0;
+  return alone && mutant_ != Mutant::readers_stay_queued;
+}
+
 void ModelNode::leave_queue(const Request& request, True now, Response& response) {
+  const bool lets_in = request.number == 2 || is_first_alone(request);
   memory_.queues[request.resource].remove_all(request.token);
   if (client_of(memory_.watchers[request.resource]) == request.token) {
     memory_.watches[request.resource] = 0;
@@ -821,13 +836,13 @@ void ModelNode::leave_queue(const Request& request, True now, Response& response
   if (key.group != 0) {
     look(key, now);
     if (key.next != 0) static_cast<void>(admit(request.resource, request.token));
-    if (request.number == 2) key.writer = 0;
+    if (lets_in) key.writer = 0;
     if (key.holds.empty() && key.next == 0 && key.writer == 0) key = {};
   }
   const bool was_reserved = key.token == (reservation | request.token);
   if (was_reserved && mutant_ != Mutant::reservations_are_kept) key = {};
   const bool readers_hold = key.group == 1 && has_holder(request.resource, now);
-  if (request.number == 2 && readers_hold) {
+  if (lets_in && readers_hold) {
     if (key.next == 0) memory_.admitted[request.resource].clear();
     let_in_readers(request.resource, request, now);
   }

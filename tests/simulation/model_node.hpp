@@ -273,6 +273,7 @@ class ModelNode {
   std::int64_t enqueue(const Request& request, std::uint64_t client, std::int64_t ticket, True now);
   void queue_refused(const Request& request, True now, Response& response);
   void join_queue(const Request& request, True now, Response& response);
+  [[nodiscard]] bool is_first_alone(const Request& request);
   void leave_queue(const Request& request, True now, Response& response);
   void raise(const Request& request, std::int64_t last, Response& response);
   void fence(const Request& request, True now, Response& response);

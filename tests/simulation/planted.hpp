@@ -63,7 +63,7 @@ inline constexpr std::array planted{
     Planted{Mutant::readers_come_one_by_one, "readers_come_one_by_one", "overtaken", 1000},
     Planted{Mutant::any_permit_is_quiet, "any_permit_is_quiet", "invariant 5", 200},
     Planted{Mutant::wins_are_lost, "wins_are_lost", "invariant 5", 1000},
-    Planted{Mutant::turns_get_lost, "turns_get_lost", "invariant 5", 2000},
+    Planted{Mutant::readers_stay_queued, "readers_stay_queued", "was free", 1000},
     Planted{Mutant::delay_is_ignored, "delay_is_ignored", "invariant 1: nobody", 1000},
 };
 

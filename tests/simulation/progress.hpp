@@ -12,33 +12,55 @@
 namespace redlock::simulation {
 
 /// Measures, in true time, how long callers wait, and how long a resource is free while a caller
-/// waits for it. Permits of a semaphore count as one resource of that capacity.
+/// waits for it. Permits of a semaphore count as one resource of that capacity. To a reader, a
+/// resource is free as well while only readers have it and nobody else waits for it.
 class Progress {
  public:
   explicit Progress(std::size_t capacity) : capacity_(capacity) {}
 
-  /// A caller asks; `settled` is when it is in the queues, if it has to wait.
-  void begins(std::uint32_t caller, True now) { began_[caller] = now; }
-  /// Until it is granted the resources, whatever comes.
-  void waits(std::uint32_t caller, std::uint32_t resources, True now, True settled) {
-    waiting_[caller] = {resources, now, settled, {}};
+  /// What a caller asks for.
+  struct Call {
+    True since = 0;
+    std::uint32_t resources = 0;  ///< a bit for each
+    bool reads = false;
+    bool may_wait = false;
+  };
+
+  void begins(std::uint32_t caller, const Call& call) {
+    calls_[caller] = call;
+    if (call.reads || !call.may_wait) return;
+    measure(call.resources, call.since);
+    each(call.resources, [](Resource& resource) { ++resource.others_ask; });
   }
-  void gives_up(std::uint32_t caller) { waiting_.erase(caller); }
+  /// Until it is granted the resources, whatever comes; `settled` is when it is in the queues.
+  void waits(std::uint32_t caller, True settled) {
+    waiting_[caller] = {calls_[caller].resources, calls_[caller].since, settled, {}};
+  }
+  void gives_up(std::uint32_t caller, True now) { ends(caller, now); }
 
   void granted(std::uint32_t caller, std::uint32_t resources, True now) {
     measure(resources, now);
     count_overtaken(caller, resources);
     if (const auto mine = waiting_.find(caller); mine != waiting_.end()) {
       longest_wait_ = std::max(longest_wait_, now - mine->second.since);
-      waiting_.erase(mine);
     }
-    each(resources, [](Resource& resource) { ++resource.holders; });
+    const bool reads = calls_[caller].reads;
+    ends(caller, now);
+    each(resources, [reads](Resource& resource) {
+      ++resource.holders;
+      if (reads) ++resource.readers;
+    });
   }
   /// Nobody may have the resources before `free_at`, which is later than now for an interval.
-  void freed(std::uint32_t resources, True free_at) {
+  void freed(std::uint32_t resources, bool reads, True free_at) {
     each(resources, [&](Resource& resource) {
       --resource.holders;
       resource.free_since = std::max(resource.free_since, free_at);
+      if (reads) {
+        --resource.readers;
+      } else {
+        resource.open_since = std::max(resource.open_since, free_at);
+      }
     });
   }
   /// Counts those that still wait.
@@ -58,10 +80,13 @@ class Progress {
  private:
   struct Resource {
     std::size_t holders = 0;
+    std::size_t readers = 0;  ///< of them
     True free_since = 0;
+    std::size_t others_ask = 0;  ///< who do not read, and may wait
+    True open_since = 0;         ///< to readers
   };
   struct Wait {
-    std::uint32_t resources = 0;  ///< a bit for each
+    std::uint32_t resources = 0;
     True since = 0;
     True settled = 0;
     std::map<std::uint32_t, std::uint32_t> overtaken;  ///< by whom, how often
@@ -70,7 +95,7 @@ class Progress {
   void count_overtaken(std::uint32_t caller, std::uint32_t resources) {
     for (auto& [other, wait] : waiting_) {
       if (other == caller || (wait.resources & resources) == 0) continue;
-      if (began_[caller] <= wait.settled) continue;
+      if (calls_[caller].since <= wait.settled) continue;
       most_overtaken_ = std::max(most_overtaken_, ++wait.overtaken[caller]);
     }
   }
@@ -82,15 +107,31 @@ class Progress {
     }
   }
 
+  /// The caller has an answer.
+  void ends(std::uint32_t caller, True now) {
+    waiting_.erase(caller);
+    const auto mine = calls_.find(caller);
+    if (mine == calls_.end()) return;
+    if (!mine->second.reads && mine->second.may_wait) {
+      each(mine->second.resources, [now](Resource& resource) {
+        --resource.others_ask;
+        resource.open_since = std::max(resource.open_since, now);
+      });
+    }
+    calls_.erase(mine);
+  }
+
   /// Ends the idle stretch of every waiting caller whose resources were all free until now.
   void measure(std::uint32_t resources, True now) {
     for (const auto& [caller, wait] : waiting_) {
       if ((wait.resources & resources) == 0) continue;
       bool free = true;
       True since = wait.since;
+      const bool reads = calls_[caller].reads;
       each(wait.resources, [&](const Resource& resource) {
-        free = free && resource.holders < capacity_;
-        since = std::max(since, resource.free_since);
+        const bool open = reads && resource.holders == resource.readers && resource.others_ask == 0;
+        free = free && (open || resource.holders < capacity_);
+        since = std::max(since, open ? resource.open_since : resource.free_since);
       });
       if (free) longest_idle_ = std::max(longest_idle_, now - since);
     }
@@ -99,7 +140,7 @@ class Progress {
   std::size_t capacity_;
   std::array<Resource, most_resources> resources_{};
   std::map<std::uint32_t, Wait> waiting_;
-  std::map<std::uint32_t, True> began_;
+  std::map<std::uint32_t, Call> calls_;  ///< that are not answered
   std::uint32_t most_overtaken_ = 0;
   True longest_wait_ = 0;
   True longest_idle_ = 0;

@@ -198,13 +198,12 @@ void draw_kind(Scenario& s, std::uint64_t seed) {
     s.longest_hold = 30 * ms;
     s.think = 1 * ms;
   }
-  if (s.mutant == Mutant::turns_get_lost) {
+  if (s.mutant == Mutant::readers_stay_queued) {
     s.kind = Wanted::readers;
-    s.nodes = s.quorum = s.resources = 1;
     s.clients = static_cast<std::size_t>(random.between(3, 6));
-    s.slots = 1;
-    s.readers_per_mille = 700;
+    s.resources = s.slots = 1;
     s.think = 2 * ms;
+    s.longest_read = 400 * ms;
   }
   if (s.mutant == Mutant::plain_release_is_quiet) s.kind = Wanted::exclusive;
   if (s.mutant == Mutant::plain_extend_shortens) {
@@ -305,7 +304,14 @@ True Scenario::longest_idle() const noexcept {
   return 20 * ms + 60 * round_trip();
 }
 
-True Scenario::longest_wait() const noexcept { return 2'000 * ms + longest_idle(); }
+True Scenario::longest_wait() const noexcept {
+  const auto callers = static_cast<True>(clients * slots);
+  // Who needs several resources is queued for one after the other, each time behind everybody at
+  // most. A turn takes four round trips.
+  const True turns = kind == Wanted::several ? 2 * callers * 4 * round_trip() : 0;
+  // Between each two writers readers are let in.
+  return std::max(2'000 * ms, turns) + callers * longest_read + longest_idle();
+}
 
 std::uint32_t Scenario::most_overtaken() const noexcept {
   // Who may not run scripts is in no queue.
@@ -354,6 +360,10 @@ Scenario Scenario::draw_crowd(std::uint64_t seed) {
   draw_permits(s, seed);
   s.slots = 1;
   s.think = random.per_mille(500) ? 1 : 2 * ms;
+  // While many read for long, nobody's release tells the others.
+  if (s.kind == Wanted::readers && random.per_mille(500)) {
+    s.longest_read = random.between(100, 400) * ms;
+  }
   return s;
 }
 

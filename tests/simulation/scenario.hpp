@@ -52,7 +52,7 @@ enum class Mutant : std::uint8_t {
   readers_come_one_by_one,     ///< nodes let in one of the readers that are first in a queue
   any_permit_is_quiet,         ///< a permit for which nobody is queued notifies nobody
   wins_are_lost,               ///< what is reserved beside foreign locks is free again too soon
-  turns_get_lost,              ///< readers' turns go to writers, and nobody passes them on
+  readers_stay_queued,         ///< nodes let in nobody who is queued while readers hold a resource
   delay_is_ignored,            ///< nodes keep nobody out after an operator broke a lock
 };
 
@@ -159,6 +159,7 @@ struct Scenario {
   /// free for long while a caller waits for it.
   bool steady = false;
   True longest_hold = 1 * ms;  ///< steady only
+  True longest_read = 0;       ///< of readers, where others hold it for less
   [[nodiscard]] True round_trip() const noexcept { return 2 * slowest; }
   [[nodiscard]] True longest_idle() const noexcept;
   [[nodiscard]] True longest_wait() const noexcept;

@@ -29,7 +29,11 @@ void Simulation::plan_hold(std::uint32_t index, std::uint32_t slot) {
   const Slot& mine = clients_[index].slots[slot];
   const True left = clients_[index].clock.when(mine.valid_until) - now_;
   if (healed_) return plan_act(index, slot, random_.below(1 * ms));
-  if (scenario_.steady) return plan_act(index, slot, random_.below(scenario_.longest_hold));
+  if (scenario_.steady) {
+    const bool reads = mine.group == 1 && scenario_.longest_read > 0;
+    const True longest = reads ? scenario_.longest_read : scenario_.longest_hold;
+    return plan_act(index, slot, random_.below(longest));
+  }
   if (scenario_.last_millisecond && random_.per_mille(600)) {
     return plan_act(index, slot, std::max<True>(0, left - random_.below(1 * ms)));
   }
@@ -121,7 +125,8 @@ void Simulation::freed(const Slot& slot) {
   // The error of the clocks in an interval.
   const True interval = slot.at_least.count() + slot.at_least.count() / 100 + 2 * ms;
   const bool has_interval = slot.at_least > core::Duration::zero();
-  progress_.freed(counted(slot), has_interval ? std::max(now_, slot.granted_at + interval) : now_);
+  progress_.freed(counted(slot), slot.group == 1,
+                  has_interval ? std::max(now_, slot.granted_at + interval) : now_);
 }
 
 void Simulation::act_idle(std::uint32_t index, std::uint32_t slot) {
@@ -155,11 +160,14 @@ void Simulation::act_idle(std::uint32_t index, std::uint32_t slot) {
   }
   mine.ttl = event.renewal ? std::min(event.ttl, event.renewal->max_hold) : event.ttl;
   ++calls_;
-  progress_.begins(caller(index, slot), now_);
+  progress_.begins(caller(index, slot), {.since = now_,
+                                         .resources = counted(mine),
+                                         .reads = mine.group == 1,
+                                         .may_wait = event.wait > core::Duration::zero()});
   if (scenario_.steady && event.wait == core::Duration::max()) {
     // To be refused, to subscribe, and to be queued on all nodes.
     const True settled = now_ + 6 * scenario_.round_trip();
-    progress_.waits(caller(index, slot), counted(mine), now_, settled);
+    progress_.waits(caller(index, slot), settled);
   }
   if (!scenario_.steady && random_.per_mille(100)) {
     plan_act(index, slot, random_.below(std::max<True>(1, event.ttl.count())));

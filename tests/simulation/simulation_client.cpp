@@ -363,7 +363,7 @@ void Simulation::answered(std::uint32_t index, core::CallId request, Errc code, 
   if (slot->acquire == number) {
     slot->acquire = 0;
     slot->phase = Phase::idle;
-    progress_.gives_up(caller(index, at));
+    progress_.gives_up(caller(index, at), now_);
     tell("client ", index, " fails to acquire: ", static_cast<int>(code));
     return plan_act(index, at, random_.below(scenario_.think));
   }

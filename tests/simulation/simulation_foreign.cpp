@@ -43,7 +43,7 @@ void Simulation::act_foreign(std::uint32_t index, std::uint32_t round) {
     case Foreign::Phase::holding:
       tell("foreign ", index, " releases");
       checker_.ended(mine.token, now_);
-      progress_.freed(1U, now_);
+      progress_.freed(1U, false, now_);
       mine.phase = Foreign::Phase::releasing;
       return ask_foreign(index, is_release);
     case Foreign::Phase::undoing:

@@ -66,6 +66,24 @@ TEST(Simulation, readers_behind_a_writer_that_gives_up_come_in_with_new_ones) {
   EXPECT_EQ(verdict.failing_seed, 0U) << verdict.violation << '\n' << story_of(seed, Length::crowd);
 }
 
+TEST(Simulation, what_is_reserved_for_a_client_that_was_granted_already_is_passed_on) {
+  // One node kept it for a client that had left the queue of another wait, and the nodes disagreed
+  // for 81 ms.
+  constexpr std::uint64_t seed = 990'003'032;
+  const Verdict verdict = run_seeds({.first = seed, .count = 1, .length = Length::crowd});
+  EXPECT_EQ(verdict.failing_seed, 0U) << verdict.violation << '\n' << story_of(seed, Length::crowd);
+}
+
+TEST(Simulation, readers_that_are_queued_late_share_with_those_that_hold_it) {
+  // They waited until one of those released; and behind the mark of a writer that had given up.
+  for (const std::uint64_t seed :
+       std::array<std::uint64_t, 3>{990'000'721, 990'001'675, 990'001'981}) {
+    const Verdict verdict = run_seeds({.first = seed, .count = 1, .length = Length::crowd});
+    EXPECT_EQ(verdict.failing_seed, 0U) << verdict.violation << '\n'
+                                        << story_of(seed, Length::crowd);
+  }
+}
+
 TEST(Simulation, is_decided_by_its_seed_alone) {
   const Scenario scenario = Scenario::draw(4711);
   std::string first;

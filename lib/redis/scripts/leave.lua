@@ -1,8 +1,11 @@
 -- KEYS: resource. ARGV: the id of a client that does not wait for it any more, '1' if others can share it, '2' if the
 -- client had new holds refused, and for how many milliseconds the resource is reserved for the next. What was reserved for
 -- the client is passed on.
-local key = KEYS[1]
-redis.call('zrem', 'redlock:node:queue:' .. key, ARGV[1], '+' .. ARGV[1], '~' .. ARGV[1])
+local key, queue = KEYS[1], 'redlock:node:queue:' .. KEYS[1]
+-- For who is first and does not share, the node had new holds refused when it let in the readers ahead of it.
+local first = redis.call('zrange', queue, 0, 0)[1]
+local lets_in = ARGV[2] == '2' or first == ARGV[1] or first == '+' .. ARGV[1]
+redis.call('zrem', queue, ARGV[1], '+' .. ARGV[1], '~' .. ARGV[1])
 -- with: waiters
 stop_watching(key, ARGV[1])
 -- The usual case, ahead of functions that cost the node time to define: its holder will pass it on.
@@ -15,7 +18,7 @@ if type(value) == 'string' and value ~= 'redlock:next:' .. ARGV[1] and value ~= 
 end
 -- with: holds
 -- with: holder
-forget_among_holds(key, ARGV[1], ARGV[2] == '2')
+forget_among_holds(key, ARGV[1], lets_in)
 if redis.call('type', key).ok == 'string' and redis.call('get', key) == 'redlock:next:' .. ARGV[1] then
   redis.call('del', key)
 end
@@ -23,7 +26,7 @@ if not is_awaited() then
   return 0
 elseif find_holder(key) then
   -- Readers that were queued behind the writer come in with those that hold the resource, as new ones do now.
-  if ARGV[2] == '2' and redis.call('zscore', key, 'group:shared') then
+  if lets_in and shares_with(key, 'shared') then
     let_in_readers(key, ARGV[3])
   end
   if ARGV[2] == '1' then

@@ -12,6 +12,9 @@ local any = where >= 6
 local client = table.remove(forms, any and 2 or math.floor(where / 2) + 1)
 local queue = 'redlock:node:queue:' .. key
 -- with: tickets
+-- For who was first and did not share, the node had new holds refused when it let in the readers ahead of it.
+local before = where >= 4 and not any and call('zrange', queue, 0, 0)[1]
+local lets_in = before == ARGV[1] or before == '+' .. ARGV[1]
 call('zrem', queue, behind and client or forms[1], unpack(forms))
 local is_new = any and not behind and not call('zscore', queue, client)
 local ticket = enqueue(key, client, behind and '0' or ARGV[4], ARGV[2])
@@ -33,8 +36,14 @@ end
 -- with: waiters
 -- with: holds
 -- with: holder
+if lets_in and shares_with(key, 'shared') then
+  call('zrem', key, 'writer')
+end
 local has_holder, reserved = find_holder(key)
 if not has_holder and call('type', key).ok ~= 'string' and pass_on(key, ARGV[5]) then
   has_holder, reserved = find_holder(key)
+elseif has_holder and where >= 4 and not reserved and shares_with(key, 'shared') then
+  -- Readers were let in since this one was refused, and would not notify it before they release.
+  let_in_readers(key, ARGV[5])
 end
 return {(has_holder or (reserved and where >= 4)) and 1 or 0, ticket, first_in_queue(key) == client and 1 or 0}

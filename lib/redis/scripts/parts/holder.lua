@@ -11,6 +11,11 @@ local function find_holder(key)
   return kind ~= 'none', false
 end
 
+-- Whether those of the group that ask share the resource with its holders.
+local function shares_with(key, group)
+  return redis.call('type', key).ok == 'zset' and redis.call('zscore', key, 'group:' .. group)
+end
+
 -- The client waits no more: nothing is reserved for it, and with `lets_in` it does not have new holds refused.
 local function forget_among_holds(key, client, lets_in)
   if redis.call('type', key).ok ~= 'zset' then
