@@ -826,13 +826,14 @@ bool ModelNode::is_first_alone(const Request& request) {
 }
 
 void ModelNode::leave_queue(const Request& request, True now, Response& response) {
-  const bool lets_in = request.number == 2 || is_first_alone(request);
+  const bool was_first = is_first_alone(request);
   memory_.queues[request.resource].remove_all(request.token);
   if (client_of(memory_.watchers[request.resource]) == request.token) {
     memory_.watches[request.resource] = 0;
   }
   response.reply = Reply::done;
   Key& key = memory_.keys[request.resource];
+  const bool lets_in = request.number == 2 || (was_first && key.group == 1);
   if (key.group != 0) {
     look(key, now);
     if (key.next != 0) static_cast<void>(admit(request.resource, request.token));

@@ -2,9 +2,8 @@
 -- client had new holds refused, and for how many milliseconds the resource is reserved for the next. What was reserved for
 -- the client is passed on.
 local key, queue = KEYS[1], 'redlock:node:queue:' .. KEYS[1]
--- For who is first and does not share, the node had new holds refused when it let in the readers ahead of it.
 local first = redis.call('zrange', queue, 0, 0)[1]
-local lets_in = ARGV[2] == '2' or first == ARGV[1] or first == '+' .. ARGV[1]
+local was_first = first == ARGV[1] or first == '+' .. ARGV[1]
 redis.call('zrem', queue, ARGV[1], '+' .. ARGV[1], '~' .. ARGV[1])
 -- with: waiters
 stop_watching(key, ARGV[1])
@@ -18,6 +17,8 @@ if type(value) == 'string' and value ~= 'redlock:next:' .. ARGV[1] and value ~= 
 end
 -- with: holds
 -- with: holder
+-- For who is first and does not read, the node had new readers refused when it let in those ahead of it.
+local lets_in = ARGV[2] == '2' or (was_first and shares_with(key, 'shared'))
 forget_among_holds(key, ARGV[1], lets_in)
 if redis.call('type', key).ok == 'string' and redis.call('get', key) == 'redlock:next:' .. ARGV[1] then
   redis.call('del', key)

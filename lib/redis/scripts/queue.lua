@@ -12,9 +12,8 @@ local any = where >= 6
 local client = table.remove(forms, any and 2 or math.floor(where / 2) + 1)
 local queue = 'redlock:node:queue:' .. key
 -- with: tickets
--- For who was first and did not share, the node had new holds refused when it let in the readers ahead of it.
 local before = where >= 4 and not any and call('zrange', queue, 0, 0)[1]
-local lets_in = before == ARGV[1] or before == '+' .. ARGV[1]
+local was_first = before == ARGV[1] or before == '+' .. ARGV[1]
 call('zrem', queue, behind and client or forms[1], unpack(forms))
 local is_new = any and not behind and not call('zscore', queue, client)
 local ticket = enqueue(key, client, behind and '0' or ARGV[4], ARGV[2])
@@ -36,7 +35,8 @@ end
 -- with: waiters
 -- with: holds
 -- with: holder
-if lets_in and shares_with(key, 'shared') then
+if was_first and shares_with(key, 'shared') then
+  -- It did not read then, and for it the node had new readers refused (see leave.lua).
   call('zrem', key, 'writer')
 end
 local has_holder, reserved = find_holder(key)
