@@ -18,7 +18,7 @@ end
 -- with: holds
 -- with: holder
 -- For who is first and does not read, the node had new readers refused when it let in those ahead of it.
-local lets_in = ARGV[2] == '2' or (was_first and shares_with(key, 'shared'))
+local lets_in = ARGV[2] == '2' or (was_first and is_for_readers(key))
 forget_among_holds(key, ARGV[1], lets_in)
 if redis.call('type', key).ok == 'string' and redis.call('get', key) == 'redlock:next:' .. ARGV[1] then
   redis.call('del', key)
@@ -27,7 +27,7 @@ if not is_awaited() then
   return 0
 elseif find_holder(key) then
   -- Readers that were queued behind the writer come in with those that hold the resource, as new ones do now.
-  if lets_in and shares_with(key, 'shared') then
+  if lets_in and is_for_readers(key) then
     let_in_readers(key, ARGV[3])
   end
   if ARGV[2] == '1' then

@@ -35,14 +35,14 @@ end
 -- with: waiters
 -- with: holds
 -- with: holder
-if was_first and shares_with(key, 'shared') then
+if was_first and is_for_readers(key) then
   -- It did not read then, and for it the node had new readers refused (see leave.lua).
   call('zrem', key, 'writer')
 end
 local has_holder, reserved = find_holder(key)
 if not has_holder and call('type', key).ok ~= 'string' and pass_on(key, ARGV[5]) then
   has_holder, reserved = find_holder(key)
-elseif has_holder and where >= 4 and not reserved and shares_with(key, 'shared') then
+elseif has_holder and where >= 4 and not reserved and is_for_readers(key) then
   -- Readers were let in since this one was refused, and would not notify it before they release.
   let_in_readers(key, ARGV[5])
 end

@@ -11,9 +11,9 @@ local function find_holder(key)
   return kind ~= 'none', false
 end
 
--- Whether those of the group that ask share the resource with its holders.
-local function shares_with(key, group)
-  return redis.call('type', key).ok == 'zset' and redis.call('zscore', key, 'group:' .. group)
+-- Whether readers hold the resource, or are let in, or only a writer's mark is left of that.
+local function is_for_readers(key)
+  return redis.call('type', key).ok == 'zset' and redis.call('zscore', key, 'group:shared')
 end
 
 -- The client waits no more: nothing is reserved for it, and with `lets_in` it does not have new holds refused.
