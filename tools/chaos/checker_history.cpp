@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <fstream>
+#include <ios>
 #include <iterator>
 #include <sstream>
 #include <stdexcept>
@@ -234,7 +235,11 @@ class FileReader {
 std::string content_of(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) throw std::runtime_error("'" + path.string() + "' cannot be read");
-  return {std::istreambuf_iterator<char>(file), {}};
+  try {
+    return {std::istreambuf_iterator<char>(file), {}};
+  } catch (const std::ios_base::failure&) {  // it opened: a folder, or a disk that fails
+    throw std::runtime_error("'" + path.string() + "' cannot be read to its end");
+  }
 }
 
 /// "contender-3.1" is the second one in slot 3.

@@ -281,5 +281,17 @@ TEST(ChaosHistory, OfAFolderWithoutARunIsAnError) {
   EXPECT_THROW(static_cast<void>(read_history("/nowhere")), std::runtime_error);
 }
 
+TEST_F(ChaosChecker, NamesAFileThatCanNotBeReadToItsEnd) {
+  // A folder opens like a file, and its first byte cannot be read.
+  const std::filesystem::path file = folder_.path() / "contender-1.0.history";
+  std::filesystem::create_directory(file);
+  try {
+    static_cast<void>(history());
+    FAIL() << "a folder was read as a history";
+  } catch (const std::runtime_error& error) {
+    EXPECT_EQ(error.what(), "'" + file.string() + "' cannot be read to its end");
+  }
+}
+
 }  // namespace
 }  // namespace redlock::chaos
