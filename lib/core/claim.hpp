@@ -63,6 +63,7 @@ struct Claim {
   /// What the current round is to decide; none once it has.
   enum class Task : std::uint8_t {
     none,
+    meet_nodes,  ///< by token: nothing is asked before it is known whose votes count
     acquire,
     fence,  ///< the lock is ours, its fencing token is not decided
     extend,

@@ -315,7 +315,6 @@ class Engine {
   void send_owed(Claim& claim);
   [[nodiscard]] Duration owed_pause() const;
   void judge_release(Claim& claim);
-  void judge_release_by_token(Claim& claim);
   void release_decided(Claim& claim, std::optional<Errc> problem);
   void note_release(Claim& claim, const Answer& answer);
   /// The release was executed where our key is not.
@@ -342,19 +341,30 @@ class Engine {
   void report_queue(TrackedKeys::Entry& entry);
   void stop_watching_queue(Claim& claim);
 
-  // engine_hold.cpp: a lease's life after it was granted, and tokens that are not ours
+  // engine_hold.cpp: a lease's life after it was granted
   Claim& new_claim(Claim::Purpose purpose, std::string_view resource, const Token& token);
   [[nodiscard]] Token new_token();
   void begin_extend(Claim& claim, Verb verb, Duration ttl);
   void judge_extend(Claim& claim);
   void extend_won(Claim& claim, const ValidityBasis& basis, Instant deadline);
   void start_queued_extend(Claim& claim);
-  void judge_inspect(Claim& claim);
   void lose(Claim& claim);
   void warn(Claim& claim);
   void fire(Claim& claim);
   void retime(Claim& claim);
   void finish_if_clean(Claim& claim);
+
+  // engine_by_token.cpp: calls about tokens that are not ours
+  Claim& new_claim_by_token(Claim::Purpose purpose, CallId request, std::string_view resource,
+                            const Token& token, Duration ttl);
+  /// As soon as it is known whose votes count.
+  void begin_when_known(Claim& claim);
+  /// Whether it waited for that; if so, it begins if it is known now.
+  bool begins_now(Claim& claim);
+  void begin_release_by_token(Claim& claim);
+  void begin_inspect(Claim& claim);
+  void judge_release_by_token(Claim& claim);
+  void judge_inspect(Claim& claim);
 
   // engine_rest.cpp: what only claims need of which something is under way
   void wake(Claim& claim) {

@@ -122,41 +122,6 @@ void Engine::extend_won(Claim& claim, const ValidityBasis& basis, Instant deadli
   claim.work->requests.clear();
 }
 
-void Engine::on(const ExtendToken& event) {
-  if (drain_until_) return fail(event.request, Errc::closed, nullptr);
-  Claim& claim = new_claim(Claim::Purpose::extend, event.resource, event.token);
-  claim.set_more_resources(event.more_resources);
-  claim.work->requests.push_back(event.request);
-  begin_round(claim, 0, event.ttl);
-  claim.valid_until = valid_until(now_, event.ttl);
-  by_token_.add(claim, hash_of(event.token.view()));
-  begin_extend(claim, Verb::extend, event.ttl);
-}
-
-// --- inspect ----------------------------------------------------------------------------------
-
-void Engine::on(const Inspect& event) {
-  if (drain_until_) return fail(event.request, Errc::closed, nullptr);
-  Claim& claim = new_claim(Claim::Purpose::inspect, event.resource, event.token);
-  claim.task = Claim::Task::inspect;
-  claim.verb = Verb::inspect;
-  claim.work->requests.push_back(event.request);
-  begin_round(claim, 1, Duration::zero());
-  ask(claim);
-  touch(claim);
-}
-
-void Engine::judge_inspect(Claim& claim) {
-  if (!claim.round.pending().empty()) return;
-  claim.task = Claim::Task::none;
-  claim.phase = Claim::Phase::cleaning_up;
-  for (const CallId request : claim.work->requests) {
-    outbox_.emit(Inspected{request, claim.id(), &claim.round});
-  }
-  claim.work->requests.clear();
-  if (claim.work->observation) note_inspected(claim);
-}
-
 // --- time -------------------------------------------------------------------------------------
 
 void Engine::lose(Claim& claim) {

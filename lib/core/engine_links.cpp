@@ -80,7 +80,7 @@ void Engine::kill_suspects(NodeIndex node) {
 void Engine::serve_claims_of(NodeIndex node) {
   unsettled_.each([&](std::uint32_t index) {
     Claim& claim = claims_.at(index);
-    if (claim.finished) return;
+    if (claim.finished || begins_now(claim)) return;
     if (claim.keys.to_release().has(node)) {
       claim.queue_no_more();
       send_owed(claim);
@@ -129,7 +129,7 @@ void Engine::drop(NodeIndex node, Vote vote, std::string_view why) {
   lost_votes_.lose(node);
   unsettled_.each([&](std::uint32_t index) {
     Claim& claim = claims_.at(index);
-    if (claim.finished || !claim.unasked.has(node)) return;
+    if (claim.finished || begins_now(claim) || !claim.unasked.has(node)) return;
     claim.unasked.remove(node);
     if (claim.purpose == Claim::Purpose::release) claim.keys.owe_release(NodeSet::of(node));
     record_absent(claim, node);

@@ -104,54 +104,6 @@ void Engine::judge_release(Claim& claim) {
   if (complete) release_decided(claim, Errc::unavailable);
 }
 
-void Engine::on(const ReleaseToken& event) {
-  if (drain_until_) return fail(event.request, Errc::closed, nullptr);
-  const auto overlaps = [&event](const Claim& other) {
-    return other.names(event.resource) ||
-           std::any_of(event.more_resources.begin(), event.more_resources.end(),
-                       [&other](const std::string& more) { return other.names(more); });
-  };
-  by_token_.each(hash_of(event.token.view()), [&](Claim& other) {
-    if (other.finished || other.token() != event.token.view() || !overlaps(other)) return;
-    // Else an extend that is under way would repair nodes behind their release, and one in first
-    // contact would get the SET of a lease that was handed on.
-    if (other.purpose == Claim::Purpose::extend) {
-      other.valid_until = now_;
-    } else if (other.task == Claim::Task::none) {
-      other.unasked = NodeSet();
-      touch(other);
-    }
-  });
-  Claim& claim = new_claim(Claim::Purpose::release, event.resource, event.token);
-  claim.set_more_resources(event.more_resources);
-  claim.by_operator = event.by_operator;
-  claim.task = Claim::Task::release_by_token;
-  claim.work->delay = event.delay;
-  claim.verb = claim.release_verb();
-  claim.work->requests.push_back(event.request);
-  begin_round(claim, 1, settings_.max_ttl);
-  claim.keys.expires_by(gone_by(now_, settings_.max_ttl));
-  claim.keys.assume_present(nodes_.all());
-  const NodeSet asked = ask(claim);
-  claim.keys.owe_release(claim.keys.present() - asked - claim.unasked);
-  touch(claim);
-}
-
-void Engine::judge_release_by_token(Claim& claim) {
-  const std::size_t released = claim.round.granted().size();
-  const std::size_t refused = claim.round.with(Vote::refused).size();
-  if (released >= claim.round.quorum()) return release_decided(claim, std::nullopt);
-  // Nodes that did not answer may have had it: only the others prove that it had no majority.
-  if (settings_.nodes.size() - refused < claim.round.quorum()) {
-    return release_decided(claim, Errc::not_holder);
-  }
-  if (!claim.round.pending().empty()) return;
-  // Where the key was missing, nobody is kept out.
-  const bool delayed = claim.work->delay > Duration::zero();
-  const bool clean = !delayed && released > 0 && released + refused >= claim.round.quorum();
-  release_decided(claim, clean ? std::nullopt : std::optional(Errc::unavailable));
-}
-
 void Engine::release_decided(Claim& claim, std::optional<Errc> problem) {
   claim.task = Claim::Task::none;
   claim.phase = Claim::Phase::cleaning_up;

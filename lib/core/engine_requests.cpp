@@ -487,6 +487,7 @@ void Engine::record(Claim& claim, const Answer& answer, Vote failure,
 void Engine::judge(Claim& claim) {
   switch (claim.task) {
     case Claim::Task::none:
+    case Claim::Task::meet_nodes:
       return;
     case Claim::Task::acquire:
       return judge_attempt(claim);

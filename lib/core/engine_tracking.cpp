@@ -64,15 +64,11 @@ void Engine::begin_inspection(Observation& observation) {
   tracked_resources_.ask(*tracked_resources_.find(observation.resource));
   observation.changed = NodeSet();
   observation.news = false;
-  Claim& claim = new_claim(Claim::Purpose::inspect, observation.resource, Token());
-  claim.task = Claim::Task::inspect;
-  claim.verb = Verb::inspect;
+  Claim& claim = new_claim_by_token(Claim::Purpose::inspect, observation.request,
+                                    observation.resource, Token(), Duration::zero());
   claim.work->observation = observation.index;
-  claim.work->requests.push_back(observation.request);
   observation.inspecting = claim.id();
-  begin_round(claim, 1, Duration::zero());
-  ask(claim);
-  touch(claim);
+  begin_when_known(claim);
 }
 
 void Engine::note_inspected(const Claim& claim) {

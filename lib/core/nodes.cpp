@@ -124,7 +124,8 @@ std::string Nodes::exclusion(NodeIndex node) const {
     return "its clock is more than " + format_duration(settings_.clock_bound) +
            " from the median of the nodes' clocks";
   }
-  return "its clock is not known yet";
+  if (settings_.clock_guard && !is_voter(node)) return "its clock is not known yet";
+  return "it joined its deployment while it was asked";
 }
 
 void Nodes::record_absent(Round& round, NodeIndex node) const {
@@ -182,6 +183,16 @@ Nodes::Ballot Nodes::count_ballot() const {
   ballot.deployment = best->deployment();
   ballot.quorum = std::max(ballot.quorum, majority(best->marker()->members.size()));
   return ballot;
+}
+
+bool Nodes::knows_deployment() const {
+  const Ballot& ballot = this->ballot();
+  const NodeSet members = where([&](NodeIndex node) {
+    const Link& link = links_[node];
+    return link.up() && !link.duplicate_of() && link.deployment() == ballot.deployment;
+  });
+  return members.size() >= ballot.quorum ||
+         std::none_of(links_.begin(), links_.end(), [](const Link& link) { return link.fresh(); });
 }
 
 bool Nodes::belongs_to(NodeIndex node, std::string_view deployment) const {

@@ -96,6 +96,9 @@ class Nodes {
     if (ballot_.found_at != standing_.count()) find_ballot();
     return ballot_;
   }
+  /// Whether more nodes in first contact could not make another deployment the one that counts: a
+  /// quorum of it is up, or no node is in first contact.
+  [[nodiscard]] bool knows_deployment() const;
   /// Who may vote in it, now.
   [[nodiscard]] NodeSet voters_of(const Ballot& ballot) const;
   [[nodiscard]] NodeSet voters_of(std::string_view deployment) const;

@@ -176,6 +176,19 @@ TEST(Directed, callers_that_wait_do_not_get_it_during_a_delay_and_get_it_afterwa
   EXPECT_GE(broken, 30U);
 }
 
+TEST(Directed, a_client_that_has_just_begun_extends_and_releases_what_it_is_handed) {
+  Scenario s = calm();
+  s.clients = 4;
+  s.newcomer = true;
+  s.restart_guard = s.clock_guard = true;
+  s.shortest_ttl_ms = 500;
+  for (std::size_t nodes = 1; nodes <= 5; ++nodes) {
+    s.nodes = nodes;
+    s.quorum = core::majority(nodes);
+    EXPECT_EQ(run(s, 40).violation, "") << nodes << " nodes";
+  }
+}
+
 /// Clocks that step by far more than hides between two readings, in a network without faults.
 Scenario stepping_clocks() {
   Scenario s = calm();

@@ -152,6 +152,10 @@ struct Scenario {
   /// or a planted fault asks: seeds stay what they were.
   std::int64_t breaks_per_mille = 0;
 
+  /// The last client is a newcomer: it takes over leases that are handed on, each in a process that
+  /// has just begun, as a command of the shell does. Without faults, it can extend and release all.
+  bool newcomer = false;
+
   /// Of more permits, a caller is queued for any of them: for two, or as users have it.
   std::size_t most_permit_queues = 16;
 

@@ -169,6 +169,7 @@ void Simulation::happen(const Event& event) {
       nodes_[event.a].start_again();
       return tell("node ", event.a, " starts again");
     case Kind::reborn:
+      if (is_newcomer(event.a)) return take_over(event.a);
       clients_[event.a].alive = true;
       return begin_client(event.a);
     case Kind::fault:
@@ -231,6 +232,7 @@ void Simulation::begin_client(std::uint32_t index) {
   client.attempt.resize(nodes_.size());
   client.connection.assign(nodes_.size(), -1);
   client.asked.clear();
+  if (is_newcomer(index)) client.slots[0].served = true;
   for (std::uint32_t slot = 0; slot < client.slots.size(); ++slot) {
     plan_act(index, slot, random_.below(scenario_.think));
   }

@@ -320,6 +320,11 @@ class Simulation {
   [[nodiscard]] bool wants_to_break(const Slot& slot);
   void break_with_delay(std::uint32_t client, std::uint32_t slot);
   void hand_on(std::uint32_t client, std::uint32_t slot);
+  [[nodiscard]] bool is_newcomer(std::uint32_t client) const {
+    return scenario_.newcomer && client + 1 == clients_.size();
+  }
+  void hand_to_newcomer(std::uint32_t client, const Slot& slot);
+  void take_over(std::uint32_t client);
   void release(std::uint32_t client, std::uint32_t slot);
   void plan_act(std::uint32_t client, std::uint32_t slot, True in);
   void plan_hold(std::uint32_t client, std::uint32_t slot);

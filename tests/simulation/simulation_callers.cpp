@@ -48,6 +48,7 @@ void Simulation::act(std::uint32_t name, std::uint32_t life) {
   if (client.paused_until > now_) return plan(client.paused_until, Kind::act, name, life);
   switch (client.slots[slot].phase) {
     case Phase::idle:
+      if (is_newcomer(index)) return;
       return act_idle(index, slot);
     case Phase::acquiring:
       if (client.slots[slot].acquire == 0) return;
@@ -214,10 +215,43 @@ void Simulation::hand_on(std::uint32_t index, std::uint32_t slot) {
   mine.phase = Phase::handed_on;
   step(index, core::Detach{mine.lease});
   mine.lease = {};
+  if (scenario_.newcomer) {
+    hand_to_newcomer(index, mine);
+    mine.phase = Phase::idle;
+    mine.token = 0;
+    return plan_act(index, slot, random_.below(scenario_.think));
+  }
   // The holder, without a notification, uses it to its end there.
   const True left = client.clock.when(mine.valid_until) - now_;
   plan_act(index, slot,
            scenario_.judged_by_votes ? std::max<True>(0, left) : random_.below(scenario_.think));
+}
+
+void Simulation::hand_to_newcomer(std::uint32_t from, const Slot& slot) {
+  const auto newcomer = static_cast<std::uint32_t>(clients_.size() - 1);
+  Client& client = clients_[newcomer];
+  if (!client.alive || client.slots[0].phase != Phase::idle) return;
+  end_client(newcomer);
+  client.slots[0] = slot;
+  client.slots[0].valid_until = client.clock.instant(clients_[from].clock.when(slot.valid_until));
+}
+
+void Simulation::take_over(std::uint32_t index) {
+  Client& client = clients_[index];
+  const Slot handed = client.slots[0];
+  client.alive = true;
+  begin_client(index);
+  Slot& mine = client.slots[0];
+  mine = handed;
+  mine.served = true;  // what it does is no acquire
+  // What is over soon may be over before anybody answers.
+  const bool is_worth_it = client.clock.when(handed.valid_until) - now_ > enough().count();
+  if (handed.phase != Phase::handed_on || !is_worth_it) {
+    mine.phase = Phase::idle;
+    return;
+  }
+  tell("client ", index, " takes ", mine.token % 10'000, " over");
+  act_handed_on(index, 0);
 }
 
 void Simulation::release(std::uint32_t index, std::uint32_t slot) {

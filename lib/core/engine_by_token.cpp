@@ -1,0 +1,132 @@
+#include <algorithm>
+
+#include "core/engine.hpp"
+#include "core/validity.hpp"
+
+/// Calls about a lock that no lease of this client stands for: a token is all that they have. Their
+/// round counts the votes of one deployment, so it begins once the nodes have said which.
+namespace redlock::core {
+
+Claim& Engine::new_claim_by_token(Claim::Purpose purpose, CallId request, std::string_view resource,
+                                  const Token& token, Duration ttl) {
+  Claim& claim = new_claim(purpose, resource, token);
+  claim.work->requests.push_back(request);
+  begin_round(claim, 0, ttl);
+  return claim;
+}
+
+void Engine::on(const ExtendToken& event) {
+  if (drain_until_) return fail(event.request, Errc::closed, nullptr);
+  Claim& claim = new_claim_by_token(Claim::Purpose::extend, event.request, event.resource,
+                                    event.token, event.ttl);
+  claim.set_more_resources(event.more_resources);
+  claim.valid_until = valid_until(now_, event.ttl);
+  by_token_.add(claim, hash_of(event.token.view()));
+  begin_when_known(claim);
+}
+
+void Engine::on(const ReleaseToken& event) {
+  if (drain_until_) return fail(event.request, Errc::closed, nullptr);
+  const auto overlaps = [&event](const Claim& other) {
+    return other.names(event.resource) ||
+           std::any_of(event.more_resources.begin(), event.more_resources.end(),
+                       [&other](const std::string& more) { return other.names(more); });
+  };
+  by_token_.each(hash_of(event.token.view()), [&](Claim& other) {
+    if (other.finished || other.token() != event.token.view() || !overlaps(other)) return;
+    // Else an extend that is under way would repair nodes behind their release, and one in first
+    // contact would get the SET of a lease that was handed on.
+    if (other.purpose == Claim::Purpose::extend) {
+      other.valid_until = now_;
+    } else if (other.task == Claim::Task::none) {
+      other.unasked = NodeSet();
+      touch(other);
+    }
+  });
+  Claim& claim = new_claim_by_token(Claim::Purpose::release, event.request, event.resource,
+                                    event.token, settings_.max_ttl);
+  claim.set_more_resources(event.more_resources);
+  claim.by_operator = event.by_operator;
+  claim.work->delay = event.delay;
+  claim.keys.assume_present(nodes_.all());
+  begin_when_known(claim);
+}
+
+void Engine::on(const Inspect& event) {
+  if (drain_until_) return fail(event.request, Errc::closed, nullptr);
+  begin_when_known(new_claim_by_token(Claim::Purpose::inspect, event.request, event.resource,
+                                      event.token, Duration::zero()));
+}
+
+void Engine::begin_when_known(Claim& claim) {
+  if (!nodes_.knows_deployment()) {
+    claim.task = Claim::Task::meet_nodes;
+    claim.unasked = nodes_.all();
+    return;
+  }
+  switch (claim.purpose) {
+    case Claim::Purpose::acquire:
+      return;
+    case Claim::Purpose::extend:
+      return begin_extend(claim, Verb::extend, claim.round.ttl());
+    case Claim::Purpose::release:
+      return begin_release_by_token(claim);
+    case Claim::Purpose::inspect:
+      return begin_inspect(claim);
+  }
+}
+
+bool Engine::begins_now(Claim& claim) {
+  if (claim.task != Claim::Task::meet_nodes) return false;
+  begin_when_known(claim);
+  return true;
+}
+
+void Engine::begin_release_by_token(Claim& claim) {
+  claim.task = Claim::Task::release_by_token;
+  claim.verb = claim.release_verb();
+  begin_round(claim, 1, settings_.max_ttl);
+  claim.keys.expires_by(gone_by(now_, settings_.max_ttl));
+  claim.keys.assume_present(nodes_.all());
+  claim.unasked = NodeSet();
+  const NodeSet asked = ask(claim);
+  claim.keys.owe_release(claim.keys.present() - asked - claim.unasked);
+  touch(claim);
+}
+
+void Engine::begin_inspect(Claim& claim) {
+  claim.task = Claim::Task::inspect;
+  claim.verb = Verb::inspect;
+  begin_round(claim, 1, Duration::zero());
+  claim.unasked = NodeSet();
+  ask(claim);
+  touch(claim);
+}
+
+void Engine::judge_release_by_token(Claim& claim) {
+  const std::size_t released = claim.round.granted().size();
+  const std::size_t refused = claim.round.with(Vote::refused).size();
+  if (released >= claim.round.quorum()) return release_decided(claim, std::nullopt);
+  // Nodes that did not answer may have had it: only the others prove that it had no majority.
+  if (settings_.nodes.size() - refused < claim.round.quorum()) {
+    return release_decided(claim, Errc::not_holder);
+  }
+  if (!claim.round.pending().empty()) return;
+  // Where the key was missing, nobody is kept out.
+  const bool delayed = claim.work->delay > Duration::zero();
+  const bool clean = !delayed && released > 0 && released + refused >= claim.round.quorum();
+  release_decided(claim, clean ? std::nullopt : std::optional(Errc::unavailable));
+}
+
+void Engine::judge_inspect(Claim& claim) {
+  if (!claim.round.pending().empty()) return;
+  claim.task = Claim::Task::none;
+  claim.phase = Claim::Phase::cleaning_up;
+  for (const CallId request : claim.work->requests) {
+    outbox_.emit(Inspected{request, claim.id(), &claim.round});
+  }
+  claim.work->requests.clear();
+  if (claim.work->observation) note_inspected(claim);
+}
+
+}  // namespace redlock::core
