@@ -46,8 +46,15 @@ void LoopThread::run_and_lend() noexcept {
   while (true) {
     // A caller that borrowed a moment ago is likely to borrow again.
     while (turning_ || (!wanted_ && waiting_ == 0 && loans_ != seen)) {
+      sleeping_ = turning_ && loans_ == seen;
       seen = loans_;
-      changed_.wait_for(lock, lending_pause);
+      if (sleeping_) {
+        // A loan may last for minutes, and there may be a thousand such clients on the machine.
+        changed_.wait(lock, [this] { return !turning_; });
+        sleeping_ = false;
+      } else {
+        changed_.wait_for(lock, lending_pause);
+      }
     }
     const bool wanted = std::exchange(wanted_, false);
     const int timeout = uv_backend_timeout(loop_.get());
@@ -99,7 +106,7 @@ void LoopThread::give_back(bool at_once) noexcept {
   turning_ = false;
   turned_by_.store({}, std::memory_order_release);
   if (at_once || due || stopping_ || waiting_ != 0) wanted_ = true;
-  if (wanted_) wake(std::move(lock));
+  if (wanted_ || sleeping_) wake(std::move(lock));
 }
 
 void LoopThread::want() noexcept {

@@ -99,6 +99,7 @@ class LoopThread {
   bool turning_ = false;
   bool watching_ = false;  // the thread waits for the loop without turning it
   bool wanted_ = false;    // the thread is to take the loop up
+  bool sleeping_ = false;  // the thread sleeps until this loan ends
   std::uint64_t loans_ = 0;
 
   std::thread thread_;
