@@ -293,7 +293,7 @@ void Engine::plan_next_try(Acquisition& acquisition, Instant at_latest) {
   // way when it asks; of what is reserved after that, another one is told.
   const bool notices_expiry = wait_queue_.is_first(acquisition) || acquisition.waiting.watches;
   acquisition.next_try = next_try(now_, acquisition.why, acquisition.last,
-                                  acquisition.failed_attempts, nodes_.slowest_round_trip(),
+                                  acquisition.failed_attempts, nodes_.quorum_round_trip(),
                                   sleeps ? Notified::yes : Notified::no, notices_expiry, *random_);
   acquisition.next_try =
       std::min({acquisition.next_try, acquisition.waiting.retry_at.value_or(at_latest), at_latest});

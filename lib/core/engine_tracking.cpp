@@ -102,7 +102,7 @@ void Engine::note_changed(Observation& observation, std::optional<NodeIndex> nod
   // A quorum has changed, and the others are about to.
   const bool at_once = !node || observation.changed.size() >= settings_.quorum;
   if (at_once) return begin_inspection(observation);
-  const Duration patience = std::max(shortest_inspection_pause, 2 * nodes_.slowest_round_trip());
+  const Duration patience = std::max(shortest_inspection_pause, 2 * nodes_.quorum_round_trip());
   if (observation.changed.size() == 1) plan_inspection(observation, later(now_, patience));
 }
 

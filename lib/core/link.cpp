@@ -50,6 +50,7 @@ void Link::came_up(const NodeUp& event, Instant now) {
     quarantine(later(now, event.quarantine), event.quarantine_why);
   }
   connecting_since_.reset();
+  slow_connections_ = 0;
 }
 
 void Link::take_marker(std::string_view text) {
@@ -88,6 +89,7 @@ void Link::went_down(Instant now, Vote vote, std::string_view why, Randomness& r
   set_duplicate_of(std::nullopt);
   failure_.vote = vote;
   failure_.why.assign(why);
+  if (connecting_since_ && vote == Vote::timeout) ++slow_connections_;
   connecting_since_.reset();
   const unsigned doublings = std::min(failures_, 10U);
   const Duration base = std::min(first_retry * (1 << doublings), longest_retry);
@@ -171,7 +173,7 @@ std::optional<Instant> Link::deadline_of_all() const noexcept {
         earlier(earlier(quarantine_, role_check_at_), marker_look_at_);
     return ring_.empty() ? next : earlier(next, later(ring_.front().at, limit()));
   }
-  if (connecting_since_) return later(*connecting_since_, settings_->longest_limit);
+  if (connecting_since_) return later(*connecting_since_, connect_limit());
   return retry_at_;
 }
 
@@ -180,7 +182,7 @@ bool Link::answer_overdue(Instant now) const noexcept {
 }
 
 bool Link::connect_overdue(Instant now) const noexcept {
-  return connecting_since_ && now >= later(*connecting_since_, settings_->longest_limit);
+  return connecting_since_ && now >= later(*connecting_since_, connect_limit());
 }
 
 bool Link::role_check_due(Instant now) const noexcept {

@@ -237,7 +237,9 @@ class Link {
     return std::clamp(4 * (smoothed_ + 4 * variation_), settings_->shortest_limit,
                       settings_->longest_limit);
   }
-  [[nodiscard]] Duration round_trip() const noexcept { return smoothed_; }
+  /// Smoothed as well, and soon short again when a node is: waits that are counted in round trips
+  /// are not to be long for as long as a burst is remembered.
+  [[nodiscard]] Duration recent_round_trip() const noexcept { return recent_; }
   /// When something is due: an answer, a connection, or the next try; or never.
   [[nodiscard]] Instant deadline() const noexcept {
     const bool only_answers =
@@ -246,6 +248,13 @@ class Link {
     return ring_.empty() ? never : later(ring_.front().at, limit());
   }
   [[nodiscard]] bool answer_overdue(Instant now) const noexcept;
+  /// How long a connection may take to be made: twice as long after each that took too long. A node
+  /// that a thousand clients connect to at once serves none of them if all give up at the same
+  /// limit.
+  [[nodiscard]] Duration connect_limit() const noexcept {
+    constexpr unsigned most_doublings = 5;
+    return settings_->longest_limit * (1 << std::min(slow_connections_, most_doublings));
+  }
   [[nodiscard]] bool connect_overdue(Instant now) const noexcept;
   [[nodiscard]] bool retry_due(Instant now) const noexcept;
   /// A replica's role is only seen by a handshake.
@@ -258,9 +267,11 @@ class Link {
   };
   void measure(Duration round_trip) noexcept {
     // Smoothed round trip and variation as TCP keeps them (RFC 6298).
+    recent_ +=
+        measured_ && round_trip > recent_ ? (round_trip - recent_) / 8 : (round_trip - recent_) / 2;
     if (!measured_) {
       measured_ = true;
-      smoothed_ = round_trip;
+      smoothed_ = recent_ = round_trip;
       variation_ = round_trip / 2;
       return;
     }
@@ -316,8 +327,10 @@ class Link {
   bool retrying_ = true;
   bool measured_ = false;
   Duration smoothed_{};
+  Duration recent_{};
   Duration variation_{};
   unsigned failures_ = 0;
+  unsigned slow_connections_ = 0;  ///< in a row: not made within their limit
   std::optional<Instant> connecting_since_;
   std::optional<Instant> retry_at_ = Instant::min();  // the first connection is due at once
 };

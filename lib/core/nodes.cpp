@@ -62,12 +62,18 @@ NodeSet Nodes::candidates() const {
       [&](NodeIndex node) { return links_[node].fresh() || may_vote_but_for_clock(node); });
 }
 
-Duration Nodes::slowest_round_trip() const {
-  Duration slowest{};
+Duration Nodes::quorum_round_trip() const {
+  std::array<Duration, limits::nodes> round_trips{};
+  std::size_t known = 0;
   for (const Link& link : links_) {
-    if (link.up()) slowest = std::max(slowest, link.round_trip());
+    if (link.up()) round_trips[known++] = link.recent_round_trip();
   }
-  return slowest;
+  if (known == 0) return Duration::zero();
+  const std::size_t last = std::min(known, ballot().quorum) - 1;
+  const auto begin = round_trips.begin();
+  std::nth_element(begin, begin + static_cast<std::ptrdiff_t>(last),
+                   begin + static_cast<std::ptrdiff_t>(known));
+  return round_trips[last];
 }
 
 // --- who may vote --------------------------------------------------------------------------------

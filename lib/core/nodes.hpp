@@ -69,7 +69,9 @@ class Nodes {
   [[nodiscard]] NodeSet undetermined() const;
   /// May vote, or are undetermined.
   [[nodiscard]] NodeSet candidates() const;
-  [[nodiscard]] Duration slowest_round_trip() const;
+  /// In which a quorum answers: that of the q-th fastest node. One that is far away, or that does
+  /// not answer at all, is not what a round waits for.
+  [[nodiscard]] Duration quorum_round_trip() const;
 
   // --- who may vote -----------------------------------------------------------------------------
   [[nodiscard]] bool may_vote(NodeIndex node) const { return voters().has(node); }

@@ -377,7 +377,7 @@ void WaitQueue::note_missed(WaitedKeys::Key& key, const Acquisition& gone) {
 }
 
 void WaitQueue::wait_for_others(Acquisition& acquisition) {
-  const Duration once = std::max(shortest_patience, 2 * nodes_.slowest_round_trip());
+  const Duration once = std::max(shortest_patience, 2 * nodes_.quorum_round_trip());
   // At last it is longer than a reservation: what is passed to us again and again, while others
   // have the rest, has to be passed to them.
   const Duration usual = std::max(longest_patience, 2 * reserved_for_);

@@ -10,8 +10,10 @@ namespace {
 
 /// A resource that was waited for so lately is queued for at once.
 constexpr Duration contended_for = std::chrono::seconds(1);
-/// A reservation is there for so many round trips.
+/// A reservation is there for so many round trips, while that is short; the next client needs one.
 constexpr int reserved_round_trips = 8;
+constexpr Duration short_reservation = std::chrono::milliseconds(100);
+constexpr int fewest_round_trips = 3;
 
 }  // namespace
 
@@ -24,8 +26,10 @@ bool WaitQueue::can_have_ticket(const Acquisition& acquisition) {
 void WaitQueue::measure_reservation() {
   // In steps, so that requests are seldom encoded anew.
   reserved_for_ = shortest_reservation;
+  const Duration round_trip = nodes_.quorum_round_trip();
   const Duration wanted =
-      std::min(reserved_round_trips * nodes_.slowest_round_trip(), settings_.max_ttl);
+      std::min({reserved_round_trips * round_trip,
+                std::max(short_reservation, fewest_round_trips * round_trip), settings_.max_ttl});
   while (reserved_for_ < wanted) reserved_for_ *= 2;
 }
 

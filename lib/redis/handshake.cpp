@@ -74,11 +74,14 @@ Handshake::Handshake(const ConnectionTarget& target, std::string& out)
   }
   append_command(out, {"INFO"});
   expect(Step::info);
-  // An error before Redis 7.0. A pattern, because the names are few and COMMAND INFO is long.
-  for (const std::string_view pattern : {"del*", "msetex"}) {
-    append_command(out, {"COMMAND", "LIST", "FILTERBY", "PATTERN", pattern});
-    expect(Step::commands);
-  }
+  // The keys of a call, and an error where the server does not know the command: by far the
+  // shortest question and answer.
+  append_command(out, {"COMMAND", "GETKEYS", "DELIFEQ", "key", "value"});
+  expect(Step::knows_delifeq);
+  append_command(out, {"COMMAND", "GETKEYS", "DELEX", "key"});
+  expect(Step::knows_delex);
+  append_command(out, {"COMMAND", "GETKEYS", "MSETEX", "1", "key", "value"});
+  expect(Step::knows_msetex);
   append_command(out, {"CLIENT", "SETNAME", "redlock"});
   expect(Step::ignored);
   for (const scripts::Script& script : loaded_scripts) {
@@ -241,8 +244,10 @@ Handshake::Progress Handshake::take(const Value& answer) {
       if (is_error) return refuse(step, answer);
       if (answer.type != Value::Type::bulk) return malformed(step);
       return take_info(answer.text);
-    case Step::commands:
-      take_commands(answer);
+    case Step::knows_delifeq:
+    case Step::knows_delex:
+    case Step::knows_msetex:
+      if (answer.type == Value::Type::array) note_command(step);
       return advance();
     case Step::script:
       if (is_error && answer.text.starts_with("NOPERM")) identity_.runs_scripts = false;
@@ -301,16 +306,14 @@ Handshake::Progress Handshake::advance() noexcept {
   return more ? Progress::ask : Progress::done;
 }
 
-void Handshake::take_commands(const Value& answer) noexcept {
-  const auto knows = [&](std::string_view command) {
-    return std::any_of(answer.elements.begin(), answer.elements.end(),
-                       [&](const Value* name) { return name->text == command; });
-  };
-  const bool delex = knows("delex");
-  const bool delifeq = knows("delifeq");
-  identity_.can_compare = identity_.can_compare || delex || delifeq;
-  identity_.can_set_all = identity_.can_set_all || knows("msetex");
-  if (delex && !delifeq) identity_.dialect = Dialect::with_delex;
+void Handshake::note_command(Step known) noexcept {
+  if (known == Step::knows_msetex) {
+    identity_.can_set_all = true;
+    return;
+  }
+  // Where both are known, the shorter one is used.
+  if (known == Step::knows_delex && !identity_.can_compare) identity_.dialect = Dialect::with_delex;
+  identity_.can_compare = true;
 }
 
 Handshake::Progress Handshake::take_reading(Step step, const Value& answer) {

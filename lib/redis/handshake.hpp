@@ -32,10 +32,11 @@ struct ServerIdentity {
 };
 
 /// The first commands on a new connection, pipelined in one write: AUTH, SELECT, CLIENT ID, INFO,
-/// CLIENT SETNAME, SCRIPT LOAD of each of `loaded_scripts`; without the restart guard also GET of
-/// the marker. Then, if the server is eligible, the restart guard's script in a second write: it
-/// needs the run_id. Where that cannot be executed the connection is refused, and tried again; so
-/// is that of an eligible server that is LOADING: what it says of itself is not true yet.
+/// COMMAND GETKEYS of the commands that not every server knows, CLIENT SETNAME, SCRIPT LOAD of each
+/// of `loaded_scripts`; without the restart guard also GET of the marker. Then, if the server is
+/// eligible, the restart guard's script in a second write: it needs the run_id. Where that cannot
+/// be executed the connection is refused, and tried again; so is that of an eligible server that is
+/// LOADING: what it says of itself is not true yet.
 ///
 /// With the restart guard, HELLO 3 and CLIENT TRACKING come ahead of INFO: from then on a server
 /// that knows them says so when it is flushed or loads the data of a master, and what INFO said is
@@ -71,7 +72,9 @@ class Handshake {
     client_id,
     tracking,
     info,
-    commands,
+    knows_delifeq,
+    knows_delex,
+    knows_msetex,
     script,
     ignored,
     fsync,
@@ -97,7 +100,7 @@ class Handshake {
   [[nodiscard]] Progress take_info(const std::string& text);
   [[nodiscard]] Progress take_marker(const Value& answer);
   [[nodiscard]] Progress take_guard(const Value& answer);
-  void take_commands(const Value& answer) noexcept;
+  void note_command(Step known) noexcept;
   void run_guard(std::string& out);
   void read_for_guard(std::string& out);
   void write_for_guard(std::string& out);

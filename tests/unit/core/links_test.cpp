@@ -47,6 +47,20 @@ TEST(Reconnect, gives_up_a_connection_that_does_not_come_up_in_time) {
   EXPECT_EQ(h.pass(10ms), "connect 0");
 }
 
+TEST(Reconnect, has_twice_the_time_after_each_connection_that_took_too_long) {
+  Harness h(1);
+  h.tick();
+  for (const Duration limit : {1s, 2s, 4s, 8s, 16s, 32s, 32s}) {
+    EXPECT_EQ(h.pass(limit - 1ns), "");
+    EXPECT_EQ(h.pass(1ns), "disconnect 0");
+    h.pass(h.until_deadline());
+  }
+  h.up(0);
+  h.down(0);
+  h.pass(h.until_deadline());
+  EXPECT_EQ(h.pass(1s), "disconnect 0") << "one that was made ends the doubling";
+}
+
 TEST(TimeLimit, follows_the_round_trip_between_its_bounds) {
   Connected h(1);
   EXPECT_EQ(h.engine().link(0).limit(), 1s) << "nothing is known yet";

@@ -292,12 +292,44 @@ Duration reserved_for(Duration round_trip) {
   return h.engine().reserved_for();
 }
 
-TEST(Reservations, last_for_eight_of_the_slowest_round_trips) {
+TEST(Reservations, last_for_eight_round_trips_and_for_three_of_long_ones) {
   EXPECT_EQ(reserved_for(0ms), 20ms);
   EXPECT_EQ(reserved_for(2500us), 20ms);
   EXPECT_EQ(reserved_for(2501us), 40ms) << "doubled until it covers them";
   EXPECT_EQ(reserved_for(10ms), 80ms);
   EXPECT_EQ(reserved_for(11ms), 160ms);
+  EXPECT_EQ(reserved_for(40ms), 160ms);
+  EXPECT_EQ(reserved_for(200ms), 640ms);
+}
+
+TEST(Reservations, are_no_longer_because_of_a_node_that_is_far_away) {
+  // With one of three 20 ms away, a client that hung kept the others waiting for 766 ms.
+  Connected h(3);
+  for (std::uint64_t attempt = 1; attempt <= 3; ++attempt) {
+    h.acquire(attempt, 10s);
+    h.pass(1ms);
+    h.answers({0, 1}, Reply::taken, holder, 10s);
+    h.pass(90ms);
+    h.answer(2, Reply::taken, holder, 10s);
+  }
+  EXPECT_EQ(h.engine().link(2).recent_round_trip(), 91ms);
+  EXPECT_EQ(h.engine().reserved_for(), 20ms);
+}
+
+TEST(Reservations, are_short_again_soon_after_a_burst) {
+  Connected h(1);
+  const auto attempt = [&h](Duration round_trip) {
+    h.acquire(1, 10s);
+    h.pass(round_trip);
+    h.answer(0, Reply::granted);
+    h.release(2);
+    h.pass(round_trip);
+    h.answer(0, Reply::released);
+  };
+  attempt(90ms);
+  EXPECT_EQ(h.engine().reserved_for(), 320ms);
+  for (int i = 0; i < 4; ++i) attempt(1ms);
+  EXPECT_EQ(h.engine().reserved_for(), 20ms);
 }
 
 TEST(Reservations, last_no_longer_than_a_lease_may) {
