@@ -164,7 +164,7 @@ class REDLOCK_EXPORT AsyncClient {
 
  private:
   friend struct api::AsyncCore;
-  explicit AsyncClient(std::shared_ptr<api::ClientCore> core) noexcept;
+  REDLOCK_HIDDEN explicit AsyncClient(std::shared_ptr<api::ClientCore> core) noexcept;
   std::shared_ptr<api::ClientCore> core_;
 };
 

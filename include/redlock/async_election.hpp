@@ -88,7 +88,7 @@ class REDLOCK_EXPORT AsyncElection {
   void cancel(RequestId request);
 
  private:
-  struct State;
+  struct REDLOCK_HIDDEN State;
   std::shared_ptr<const State> state_;
 };
 

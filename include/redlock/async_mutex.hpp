@@ -54,7 +54,7 @@ class [[nodiscard]] REDLOCK_EXPORT AsyncMutexGuard {
 
  private:
   friend class api::AsyncMutexCore;
-  explicit AsyncMutexGuard(std::shared_ptr<api::AsyncMutexCore> held) noexcept;
+  REDLOCK_HIDDEN explicit AsyncMutexGuard(std::shared_ptr<api::AsyncMutexCore> held) noexcept;
   std::shared_ptr<api::AsyncMutexCore> held_;
 };
 

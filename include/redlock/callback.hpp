@@ -10,6 +10,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "redlock/export.hpp"
+
 namespace redlock {
 
 template <typename Signature>
@@ -99,7 +101,7 @@ template <typename Callable>
 /// callback. An exception that leaves a callback ends the program (`noexcept`): no caller could
 /// catch it. Thread safety: a value. It is called on the client's loop thread.
 template <typename... Arguments>
-class Callback<void(Arguments...)> {
+class REDLOCK_EXPORT Callback<void(Arguments...)> {
  public:
   Callback() noexcept = default;
   Callback(std::nullptr_t) noexcept {}
@@ -155,7 +157,7 @@ class Callback<void(Arguments...)> {
 /// Otherwise as Callback. Clients call it on their loop threads: several threads at once may call a
 /// callable that several clients have.
 template <typename... Arguments>
-class SharedCallback<void(Arguments...)> {
+class REDLOCK_EXPORT SharedCallback<void(Arguments...)> {
  public:
   SharedCallback() noexcept = default;
   SharedCallback(std::nullptr_t) noexcept {}

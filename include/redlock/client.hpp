@@ -133,7 +133,7 @@ class REDLOCK_EXPORT Client {
   [[nodiscard]] Counters counters() const noexcept;
 
  private:
-  explicit Client(std::shared_ptr<api::ClientCore> core) noexcept;
+  REDLOCK_HIDDEN explicit Client(std::shared_ptr<api::ClientCore> core) noexcept;
   std::shared_ptr<api::ClientCore> core_;
 };
 

@@ -13,7 +13,7 @@
 namespace redlock {
 
 /// Names a call in flight, for `AsyncClient::cancel`. Zero names none.
-enum class RequestId : std::uint64_t {};
+enum class REDLOCK_EXPORT RequestId : std::uint64_t {};
 
 /// The operand of `co_await`: a call of AsyncClient that begins when it is awaited, once.
 ///
@@ -47,9 +47,9 @@ class [[nodiscard]] REDLOCK_EXPORT Awaitable {
   void await_suspend(std::coroutine_handle<> coroutine);
   [[nodiscard]] Result<Value> await_resume();
 
-  struct Call;
+  struct REDLOCK_HIDDEN Call;
   /// The library makes them.
-  explicit Awaitable(std::shared_ptr<Call> call) noexcept;
+  REDLOCK_HIDDEN explicit Awaitable(std::shared_ptr<Call> call) noexcept;
 
  private:
   std::shared_ptr<Call> call_;

@@ -4,10 +4,12 @@
 
 #include <cstdint>
 
+#include "redlock/export.hpp"
+
 namespace redlock {
 
 /// Counts since the client was created.
-struct Counters {
+struct REDLOCK_EXPORT Counters {
   /// Leases with a fencing token that a quorum acknowledged in the acquire's only round trip.
   std::uint64_t fenced_in_one_round = 0;
   /// Leases that took another round trip, because the clocks of the clients are apart.

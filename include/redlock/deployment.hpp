@@ -19,7 +19,7 @@
 namespace redlock {
 
 /// The membership of a node, by its own marker and those of the others.
-struct MemberReport {
+struct REDLOCK_EXPORT MemberReport {
   enum class State {
     member,       ///< votes, unless it is quarantined
     joining,      ///< a change that begins with it is not finished
@@ -42,7 +42,7 @@ struct MemberReport {
 [[nodiscard]] REDLOCK_EXPORT std::string_view to_string(MemberReport::State state) noexcept;
 
 /// The facts that one node reports about itself. A missing fact is empty, unknown or none.
-struct NodeExamination {
+struct REDLOCK_EXPORT NodeExamination {
   enum class Role {
     unknown,
     master,
@@ -94,7 +94,7 @@ struct NodeExamination {
     NodeExamination::Persistence persistence) noexcept;
 
 /// Something that is wrong.
-struct Finding {
+struct REDLOCK_EXPORT Finding {
   enum class Kind {
     unreachable,
     auth,              ///< the credentials are wrong, or the user may do too little
@@ -128,7 +128,7 @@ struct Finding {
 [[nodiscard]] REDLOCK_EXPORT std::string_view to_string(Finding::Kind kind) noexcept;
 
 /// What `examine` found.
-struct Examination {
+struct REDLOCK_EXPORT Examination {
   std::vector<NodeExamination> nodes{};  ///< in the order in which they were configured
   std::vector<Finding> findings{};       ///< none: nothing is wrong
 };
@@ -139,7 +139,7 @@ struct Examination {
 [[nodiscard]] REDLOCK_EXPORT Result<Examination> examine(const ClientOptions& options);
 
 /// The members of the deployment, by their own markers.
-struct Membership {
+struct REDLOCK_EXPORT Membership {
   std::string deployment{};             ///< the id; empty: no node belongs to a deployment
   std::vector<std::string> members{};   ///< sorted
   std::vector<MemberReport> nodes{};    ///< the members, and the other nodes that were asked
@@ -150,7 +150,7 @@ struct Membership {
 };
 
 /// The next step of a change of the members. `what` is for people.
-struct ChangeProgress {
+struct REDLOCK_EXPORT ChangeProgress {
   enum class Kind {
     waiting,  ///< for `left`, or for the node; reported once for each node and reason
     writing,  ///< the marker of the node, next
@@ -162,7 +162,7 @@ struct ChangeProgress {
 };
 
 /// The terms of a change of the members.
-struct ChangeOptions {
+struct REDLOCK_EXPORT ChangeOptions {
   /// Called on the calling thread. An exception that it throws ends the call and reaches the
   /// caller; the change can be resumed.
   std::function<void(const ChangeProgress&)> on_progress{};

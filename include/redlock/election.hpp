@@ -19,7 +19,7 @@
 namespace redlock {
 
 /// The terms on which a candidate takes part.
-struct ElectionOptions {
+struct REDLOCK_EXPORT ElectionOptions {
   /// The name that observers see, 1 to `limits::name_bytes` bytes: a host and process, for
   /// instance.
   std::string candidate{};
@@ -63,7 +63,7 @@ class [[nodiscard]] REDLOCK_EXPORT Leadership {
 };
 
 /// The leader as an observer sees it: a snapshot.
-struct Leader {
+struct REDLOCK_EXPORT Leader {
   std::string candidate{};  ///< empty if the leader gave no name
   Token token{};
   friend bool operator==(const Leader&, const Leader&) = default;
@@ -111,7 +111,7 @@ class REDLOCK_EXPORT Election {
       const std::stop_token& stop);
 
  private:
-  struct State;
+  struct REDLOCK_HIDDEN State;
   std::shared_ptr<const State> state_;
 };
 

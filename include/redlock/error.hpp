@@ -14,7 +14,7 @@ namespace redlock {
 
 /// Why an operation failed. The values differ in what the caller can do next. An error code enum:
 /// it converts to `std::error_code`, and compares with the `std::errc` named in brackets.
-enum class Errc {
+enum class REDLOCK_EXPORT Errc {
   held = 1,          ///< a majority has another holder: wait [device_or_resource_busy]
   split,             ///< contenders divided the nodes and none has a majority: try again soon
                      ///< [device_or_resource_busy]
@@ -48,7 +48,7 @@ enum class Errc {
 
 /// Carries why. The message is one line with the numbers in it, for people. Code and round are for
 /// programs. It converts to the `std::error_code` of its code. Thread safety: a value.
-struct Error {
+struct REDLOCK_EXPORT Error {
   Errc code = Errc::invalid_argument;
   std::string message;
   RoundReport round{};  ///< the last round, with every node's vote; empty if none was sent

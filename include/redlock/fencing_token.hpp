@@ -12,6 +12,8 @@
 #include <format>
 #endif
 
+#include "redlock/export.hpp"
+
 namespace redlock {
 
 /// The number to send along with every write that a lock protects, so that the storage can refuse
@@ -22,7 +24,7 @@ namespace redlock {
 /// lease has and which is less than that of every lease.
 ///
 /// Thread safety: a value.
-class FencingToken {
+class REDLOCK_EXPORT FencingToken {
  public:
   /// Zero, or a number that was stored.
   constexpr FencingToken() noexcept = default;

@@ -16,7 +16,7 @@
 namespace redlock {
 
 /// The kind of lock that is stored for a resource.
-enum class LockKind {
+enum class REDLOCK_EXPORT LockKind {
   none,       ///< nothing
   exclusive,  ///< a token; nobody's lease if it `is_delay`: see Token
   shared,     ///< readers
@@ -35,7 +35,7 @@ inline constexpr std::string_view interval_token = "redlock:cooldown";
 inline constexpr std::string_view reservation_prefix = "redlock:next:";
 
 /// A lock that an operator broke (`Client::break_lock`).
-struct BrokenLock {
+struct REDLOCK_EXPORT BrokenLock {
   std::chrono::system_clock::time_point time;  ///< by the node's clock, in whole milliseconds
   std::string token;                           ///< the one that was deleted
   std::string by;                              ///< the name of the client that asked for it
@@ -43,7 +43,7 @@ struct BrokenLock {
 };
 
 /// The lock that one node stores for a resource.
-struct NodeInspection {
+struct REDLOCK_EXPORT NodeInspection {
   std::string url;  ///< without the password
   LockKind kind = LockKind::none;
   /// The stored token, the owner of a reentrant lock, or empty for the other kinds. None: free or
@@ -70,7 +70,7 @@ struct NodeInspection {
 };
 
 /// The locks on a resource over all nodes. A snapshot.
-struct Inspection {
+struct REDLOCK_EXPORT Inspection {
   enum class State {
     free,   ///< no token is on a quorum, and one can be acquired, if need be (`LockKind::reserved`)
             ///< by the client that is next
@@ -91,14 +91,14 @@ struct Inspection {
 };
 
 /// The terms of watching a resource.
-struct WatchOptions {
+struct REDLOCK_EXPORT WatchOptions {
   /// How often the nodes are asked where too few of them notify the client of changes.
   std::chrono::nanoseconds poll_interval = std::chrono::milliseconds{250};
 };
 
 /// Whether a token holds a resource now. An enumeration, because the `Result` of a bool would be
 /// true for "no" as well.
-enum class Ownership {
+enum class REDLOCK_EXPORT Ownership {
   not_held,  ///< too few nodes have the token for it to hold the resource
   held,      ///< a quorum of nodes has it
 };

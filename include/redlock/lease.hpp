@@ -90,7 +90,7 @@ class [[nodiscard]] REDLOCK_EXPORT Lease {
 
  private:
   friend class api::LeaseCell;
-  explicit Lease(std::shared_ptr<api::LeaseCell> cell) noexcept;
+  REDLOCK_HIDDEN explicit Lease(std::shared_ptr<api::LeaseCell> cell) noexcept;
   std::shared_ptr<api::LeaseCell> cell_;
 };
 

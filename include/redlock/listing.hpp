@@ -19,7 +19,7 @@
 namespace redlock {
 
 /// Which locks are listed.
-struct ListOptions {
+struct REDLOCK_EXPORT ListOptions {
   /// A glob as Redis has it (`*`, `?`, `[a-c]`, `\` before a character that is meant literally).
   /// Empty: all resources. A semaphore is listed if its name or that of a permit matches.
   std::string pattern{};
@@ -30,7 +30,7 @@ struct ListOptions {
 };
 
 /// A lock over all nodes.
-struct ListedLock {
+struct REDLOCK_EXPORT ListedLock {
   enum class State {
     held,           ///< on a quorum of nodes
     split,          ///< on too many nodes for anybody else to get a quorum, and nobody has one
@@ -62,7 +62,7 @@ struct ListedLock {
 [[nodiscard]] REDLOCK_EXPORT std::string_view to_string(ListedLock::State state) noexcept;
 
 /// What one node contributed to the list.
-struct ListedNode {
+struct REDLOCK_EXPORT ListedNode {
   std::string url{};           ///< without the password
   std::string error{};         ///< why it did not answer; empty if it did
   bool stopped_early = false;  ///< it has more keys than `ListOptions::keys_per_node`
@@ -70,7 +70,7 @@ struct ListedNode {
 };
 
 /// The locks of all nodes. No snapshot: locks change while nodes are asked.
-struct LockList {
+struct REDLOCK_EXPORT LockList {
   std::vector<ListedLock> locks{};  ///< sorted by resource
   std::vector<ListedNode> nodes{};  ///< in the order in which they were configured
   std::size_t quorum = 0;

@@ -19,7 +19,7 @@ namespace redlock {
 /// Durations, counted in buckets whose bounds are powers of two in nanoseconds: 2^10 ns, which is
 /// 1.024 µs, twice as much, and so on up to 2^40 ns, which is 18 minutes; and a last one for what
 /// took longer. A value: it allocates nothing.
-struct DurationHistogram {
+struct REDLOCK_EXPORT DurationHistogram {
   static constexpr std::size_t bounds = 31;
 
   /// How many were longer than the bound before, and not longer than `bound(i)`. The last: longer
@@ -51,7 +51,7 @@ struct DurationHistogram {
 };
 
 /// What a client has seen of one node.
-struct NodeMetrics {
+struct REDLOCK_EXPORT NodeMetrics {
   std::string node{};  ///< its address as configured, without the password
 
   bool up = false;               ///< connected, authenticated, identified
@@ -89,7 +89,7 @@ struct NodeMetrics {
 
 /// A snapshot of what a client has counted since it was created, and of its state. Counts of calls
 /// and leases are of this client alone, not of all clients of the nodes.
-struct Metrics {
+struct REDLOCK_EXPORT Metrics {
   /// Acquire calls by how they ended. Calls that were refused for their arguments are not counted.
   struct Acquires {
     std::uint64_t granted = 0;
@@ -130,7 +130,7 @@ struct Metrics {
 };
 
 /// One more label of every sample.
-struct MetricLabel {
+struct REDLOCK_EXPORT MetricLabel {
   std::string name{};   ///< letters, digits and underscores; any other character becomes one
   std::string value{};  ///< UTF-8
 };

@@ -16,7 +16,7 @@
 namespace redlock {
 
 /// The terms of every acquisition of a Mutex.
-struct MutexOptions {
+struct REDLOCK_EXPORT MutexOptions {
   std::chrono::nanoseconds ttl = limits::default_ttl;  ///< also how long a crashed holder blocks
   RenewalOptions renewal{};                            ///< no limits: renewed while it is held
 };
@@ -114,12 +114,12 @@ class REDLOCK_EXPORT Mutex {
   }
   [[nodiscard]] bool try_lock_within(std::chrono::nanoseconds wait);
   /// Fills in `why` it is not held. Without, it throws.
-  [[nodiscard]] bool obtain(std::chrono::nanoseconds wait, const std::stop_token& stop,
-                            Error* why = nullptr);
+  [[nodiscard]] REDLOCK_HIDDEN bool obtain(std::chrono::nanoseconds wait,
+                                           const std::stop_token& stop, Error* why = nullptr);
   /// There may always be others that wait: readers of this process wait at the nodes.
-  void hide_others() noexcept;
+  REDLOCK_HIDDEN void hide_others() noexcept;
 
-  struct State;
+  struct REDLOCK_HIDDEN State;
   std::unique_ptr<State> state_;
 };
 

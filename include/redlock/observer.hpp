@@ -16,7 +16,7 @@
 namespace redlock {
 
 /// An acquire call that began or ended.
-struct AcquireObservation {
+struct REDLOCK_EXPORT AcquireObservation {
   std::uint64_t call = 0;         ///< names the call and its lease within one client
   BootClock::time_point at{};     ///< when it happened, which may be earlier than when it is told
   std::string resource{};         ///< the first of several
@@ -24,7 +24,7 @@ struct AcquireObservation {
 };
 
 /// A lease whose hold began or ended.
-struct HoldObservation {
+struct REDLOCK_EXPORT HoldObservation {
   enum class End {
     open,      ///< it goes on
     released,  ///< by its holder

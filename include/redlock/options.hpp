@@ -25,14 +25,14 @@ inline constexpr std::chrono::nanoseconds forever = std::chrono::nanoseconds::ma
 
 /// TLS for nodes whose URL says `rediss://`. The server's certificate and host name are always
 /// verified. Files are PEM.
-struct TlsOptions {
+struct REDLOCK_EXPORT TlsOptions {
   std::string ca_file{};           ///< empty: the system's certificate store
   std::string certificate_file{};  ///< the client's own, for servers that ask for one
   std::string key_file{};          ///< belongs to certificate_file
 };
 
 /// A change in the state of a node, for operators. `message` is one line.
-struct NodeEvent {
+struct REDLOCK_EXPORT NodeEvent {
   enum class Kind {
     up,           ///< connected, authenticated, identified
     down,         ///< the connection ended or failed; the client retries in the background
@@ -54,7 +54,7 @@ struct NodeEvent {
 ///
 /// The identity guard cannot be switched off: a replica, a cluster or sentinel node, a server that
 /// evicts keys, and the second address of a server never have a vote.
-struct GuardOptions {
+struct REDLOCK_EXPORT GuardOptions {
   /// A node that restarted without its data may have forgotten a lease that is still valid. It has
   /// no vote for new leases until every such lease has ended and it is a member of its deployment
   /// again. Clients with this guard restore the membership while a quorum of the other members
@@ -79,7 +79,7 @@ struct GuardOptions {
 };
 
 /// The configuration of a client. Every member but `nodes` has a default.
-struct ClientOptions {
+struct REDLOCK_EXPORT ClientOptions {
   /// 1 to `limits::nodes` independent Redis masters:
   /// `redis://[user[:password]@]host[:port][/db]`, `rediss://…` for TLS,
   /// `unix:///path[?db=n]`, or a bare `host[:port]`. All clients that share locks must have the
@@ -137,14 +137,14 @@ struct ClientOptions {
 /// a client with hundreds of leases, between a sixth and a third, so that not all are renewed at
 /// once.
 /// Calls of `Lease::extend` count as renewals, and both limits bind them too.
-struct RenewalOptions {
+struct REDLOCK_EXPORT RenewalOptions {
   std::uint64_t max_renewals = UINT64_MAX;      ///< after that many the lease expires
   std::chrono::nanoseconds max_hold = forever;  ///< never valid longer than this after acquisition
 };
 
 /// The terms on which an acquire call asks for its Target. A value: copies may be used for any
 /// number of calls, and share what `on_lost` owns.
-struct AcquireOptions {
+struct REDLOCK_EXPORT AcquireOptions {
   /// How long the nodes keep the lock unless it is extended, in whole milliseconds and at least
   /// `limits::shortest_ttl`.
   std::chrono::nanoseconds ttl = limits::default_ttl;
@@ -191,7 +191,7 @@ struct AcquireOptions {
 };
 
 /// The terms on which an operator breaks a lock: `Client::break_lock`.
-struct BreakOptions {
+struct REDLOCK_EXPORT BreakOptions {
   /// For how long nobody may have the resource then, so that a holder that was stopped notices its
   /// loss, and what it has started settles. Up to `ClientOptions::max_ttl`, because a node that
   /// forgets it has no vote for so long. With one of at least the holder's TTL, its lease has ended

@@ -65,7 +65,7 @@ class REDLOCK_EXPORT RecursiveMutex {
   [[nodiscard]] bool re_enter() noexcept;
   [[nodiscard]] bool entered(bool locked) noexcept;
 
-  struct State;
+  struct REDLOCK_HIDDEN State;
   std::unique_ptr<State> state_;
 };
 

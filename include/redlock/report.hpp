@@ -20,7 +20,7 @@
 namespace redlock {
 
 /// The answer of one node in one round. One vote per node and attempt.
-enum class Vote {
+enum class REDLOCK_EXPORT Vote {
   pending,      ///< no answer yet when the round was decided
   granted,      ///< our key was set, extended or deleted
   refused,      ///< the resource has another holder there, or is no longer ours
@@ -34,7 +34,7 @@ enum class Vote {
 [[nodiscard]] REDLOCK_EXPORT std::string_view to_string(Vote vote) noexcept;
 
 /// One node's part in a round.
-struct NodeReport {
+struct REDLOCK_EXPORT NodeReport {
   std::string url;  ///< as configured, without the password
   Vote vote = Vote::pending;
   std::optional<std::chrono::nanoseconds> round_trip;  ///< none without an answer
@@ -83,13 +83,13 @@ class REDLOCK_EXPORT NodeReports {
   [[nodiscard]] const_iterator end() const { return parts().data() + size_; }
 
   /// The library's: of nodes that granted, and others that have not answered.
-  struct Plain;
-  explicit NodeReports(Plain&& plain) noexcept;
+  struct REDLOCK_HIDDEN Plain;
+  REDLOCK_HIDDEN explicit NodeReports(Plain&& plain) noexcept;
 
  private:
   using Parts = std::vector<NodeReport>;
   [[nodiscard]] const Parts& parts() const;
-  [[nodiscard]] const Parts& make_parts() const;
+  [[nodiscard]] REDLOCK_HIDDEN const Parts& make_parts() const;
   void forget_parts() noexcept;
 
   mutable std::atomic<const Parts*> parts_{nullptr};  // owned; none as long as nobody looks
@@ -101,7 +101,7 @@ class REDLOCK_EXPORT NodeReports {
 };
 
 /// The round that decided an operation.
-struct RoundReport {
+struct REDLOCK_EXPORT RoundReport {
   std::size_t quorum = 0;
   std::chrono::nanoseconds ttl{0};       ///< the requested TTL
   std::chrono::nanoseconds elapsed{0};   ///< first byte of the call's first round to the decision
@@ -113,7 +113,7 @@ struct RoundReport {
 };
 
 /// The releases that a client could not deliver before it was closed.
-struct CloseReport {
+struct REDLOCK_EXPORT CloseReport {
   /// A node that did not answer in time. Locks stay there until they expire, or until the node
   /// executes a release that was sent after all.
   struct Undelivered {

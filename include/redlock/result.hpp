@@ -15,6 +15,7 @@
 #endif
 
 #include "redlock/error.hpp"
+#include "redlock/export.hpp"
 
 namespace redlock {
 
@@ -35,7 +36,7 @@ inline constexpr bool is_result<Result<T>> = true;
 /// Reading the value of an error, or the error of a value, is a programming mistake and aborts.
 /// Nothing here throws. Thread safety: a value.
 template <typename T>
-class [[nodiscard]] Result {
+class [[nodiscard]] REDLOCK_EXPORT Result {
  public:
   using value_type = T;
   using error_type = Error;

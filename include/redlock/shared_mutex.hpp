@@ -17,7 +17,7 @@
 namespace redlock {
 
 /// The terms of every acquisition of a SharedMutex.
-struct SharedMutexOptions {
+struct REDLOCK_EXPORT SharedMutexOptions {
   std::chrono::nanoseconds ttl = limits::default_ttl;         ///< of a writer
   std::chrono::nanoseconds shared_ttl = limits::default_ttl;  ///< of a reader
   RenewalOptions renewal{};  ///< of both: no limits, renewed while it is held
@@ -90,7 +90,7 @@ class REDLOCK_EXPORT SharedMutex {
   [[nodiscard]] bool try_lock_within(std::chrono::nanoseconds wait);
   [[nodiscard]] bool try_lock_shared_within(std::chrono::nanoseconds wait);
 
-  struct State;
+  struct REDLOCK_HIDDEN State;
   std::unique_ptr<State> state_;
 };
 

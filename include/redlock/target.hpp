@@ -65,9 +65,9 @@ class REDLOCK_EXPORT Target {
 
  private:
   friend struct TargetMaker;
-  struct More;
-  Target(Kind kind, std::string resource, More more);
-  [[nodiscard]] const More& more() const noexcept;
+  struct REDLOCK_HIDDEN More;
+  REDLOCK_HIDDEN Target(Kind kind, std::string resource, More more);
+  [[nodiscard]] REDLOCK_HIDDEN const More& more() const noexcept;
 
   Kind kind_ = Kind::exclusive;
   std::string resource_;

@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 
+#include "redlock/export.hpp"
 #include "redlock/limits.hpp"
 
 namespace redlock {
@@ -23,7 +24,7 @@ namespace redlock {
 ///
 /// A type of its own, so that a token in the place of a resource does not compile.
 /// Thread safety: a value.
-class Token {
+class REDLOCK_EXPORT Token {
  public:
   /// Of the library's own tokens, without a name.
   static constexpr std::size_t digits = 40;
