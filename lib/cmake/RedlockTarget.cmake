@@ -4,9 +4,16 @@ include(CheckIPOSupported)
 
 # Wraps compilers in ccache when it is installed. The sloppiness lets it cache what is compiled with
 # a precompiled header; without it each such file would be a miss.
+#
+# Looks for it once per build folder: who installs ccache later would otherwise change all command
+# lines, and compile everything again. `cmake -U REDLOCK_CCACHE …` looks again.
 macro(redlock_use_ccache)
   if(PROJECT_IS_TOP_LEVEL AND NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)
-    find_program(REDLOCK_CCACHE ccache)
+    if(NOT DEFINED CACHE{REDLOCK_CCACHE})
+      find_program(REDLOCK_CCACHE ccache)
+    elseif(REDLOCK_CCACHE AND NOT EXISTS "${REDLOCK_CCACHE}")
+      set_property(CACHE REDLOCK_CCACHE PROPERTY VALUE REDLOCK_CCACHE-NOTFOUND)
+    endif()
     if(REDLOCK_CCACHE)
       set(CMAKE_CXX_COMPILER_LAUNCHER
         "${CMAKE_COMMAND};-E;env;CCACHE_SLOPPINESS=pch_defines,time_macros;${REDLOCK_CCACHE}")

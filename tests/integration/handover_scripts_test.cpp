@@ -25,6 +25,7 @@ class HandOverScripts : public testing::Test {
   }
   Reply ask(Verb verb, const std::string& token, const redis::Terms& terms = {}) {
     redis::Encoder encoder;
+    encoder.reserve_for(seconds(60));  // the tests are not in a hurry
     client_.send_raw(encoder.encode(verb, ScriptForm::text, redis::Dialect::classic, "r",
                                     Token::parse(token).value(), seconds(60), 0, terms));
     return client_.read();

@@ -29,6 +29,7 @@ class ReleaseScript : public testing::Test {
   static std::string encoded(Verb verb, const std::string& resource, const std::string& token,
                              const redis::Terms& terms = {}, std::int64_t number = 0) {
     redis::Encoder encoder;
+    encoder.reserve_for(seconds(60));  // the tests are not in a hurry
     return std::string(encoder.encode(verb, ScriptForm::text, redis::Dialect::classic, resource,
                                       token.empty() ? Token() : Token::parse(token).value(),
                                       seconds(60), number, terms));

@@ -11,19 +11,20 @@
 #include <string_view>
 #include <system_error>
 
+#include "support/eventually.hpp"
 #include "support/sockets.hpp"
 
 namespace redlock::test {
 
 /// Sends the bytes to a port of the loopback, and reads until the other side ends the connection.
-/// Empty: nobody listens there, or the answer took longer than ten seconds.
+/// Empty: nobody listens there, or there is no answer for long.
 [[nodiscard]] inline std::string exchange_bytes(std::uint16_t port, std::string_view bytes) try {
-  const Fd socket = connect_tcp("127.0.0.1", port, std::chrono::seconds(10));
+  const Fd socket = connect_tcp("127.0.0.1", port, longest_wait);
   std::string answer;
   std::array<char, 4096> buffer{};
   for (;;) {
     pollfd watched{socket.get(), static_cast<short>(bytes.empty() ? POLLIN : POLLOUT), 0};
-    if (::poll(&watched, 1, 10'000) <= 0) return {};
+    if (::poll(&watched, 1, static_cast<int>(longest_wait.count())) <= 0) return {};
     const ssize_t size = bytes.empty()
                              ? ::recv(socket.get(), buffer.data(), buffer.size(), 0)
                              : ::send(socket.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);

@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "support/eventually.hpp"
+
 namespace redlock::test {
 
 struct ProcessOptions {
@@ -58,8 +60,7 @@ class ChildProcess {
 
   /// Waits for the end; nothing if it still runs after the limit. Afterwards output() and
   /// errors() hold all that it wrote.
-  [[nodiscard]] std::optional<ExitStatus> wait(
-      std::chrono::milliseconds limit = std::chrono::seconds(60));
+  [[nodiscard]] std::optional<ExitStatus> wait(std::chrono::milliseconds limit = longest_wait);
   [[nodiscard]] bool running() const;
 
  private:
@@ -80,7 +81,7 @@ struct RunOptions {
   std::vector<std::string> environment{};
   std::filesystem::path directory{};
   std::string input{};
-  std::chrono::milliseconds limit = std::chrono::seconds(60);
+  std::chrono::milliseconds limit = longest_wait;
 };
 
 /// Runs a program to its end with closed standard input after `input`.

@@ -43,8 +43,7 @@ class PseudoTerminal {
   [[nodiscard]] bool is_in_line_mode() const;
 
   /// The end of the program; none if it still runs after the limit.
-  [[nodiscard]] std::optional<ExitStatus> wait(
-      std::chrono::milliseconds limit = std::chrono::seconds(30));
+  [[nodiscard]] std::optional<ExitStatus> wait(std::chrono::milliseconds limit = longest_wait);
   /// SIGTSTP's effect.
   [[nodiscard]] bool is_stopped() const { return process_stopped(pid_); }
 

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "support/eventually.hpp"
 #include "support/resp.hpp"
 
 namespace redlock::test {
@@ -41,7 +42,7 @@ struct RedisServerOptions {
   /// movable: see RedisServer::move_clock().
   ServerClock clock = ServerClock::of_the_machine;
   std::string program{"redis-server"};
-  std::chrono::milliseconds start_limit = std::chrono::seconds(30);
+  std::chrono::milliseconds start_limit = longest_wait;
   /// A server counts as started when it answers, be it NOAUTH or LOADING. But a small data set is
   /// loaded in no time and would only make tests flicker, so that much time is granted for it;
   /// 0 for a test that wants to see LOADING.
@@ -101,8 +102,7 @@ class RedisServer {
 
   /// Asks over a connection of its own, by way of the Unix socket: a network cut for a test does
   /// not blind the test. Throws when there is no answer within `limit`.
-  Reply command(const Command& words,
-                std::chrono::milliseconds limit = std::chrono::seconds(10)) const;
+  Reply command(const Command& words, std::chrono::milliseconds limit = longest_wait) const;
   [[nodiscard]] std::optional<std::string> get(const std::string& key) const;
   /// Whether it is Redis of this version or later, or a fork that is compatible with one. A test of
   /// what older servers lack is skipped there, and names the row of the matrix (tests/servers) that

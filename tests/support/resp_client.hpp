@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "support/eventually.hpp"
 #include "support/resp.hpp"
 #include "support/sockets.hpp"
 
@@ -14,7 +15,7 @@ namespace redlock::test {
 /// std::runtime_error; the connection is then of no further use.
 class RespClient {
  public:
-  static constexpr std::chrono::milliseconds default_limit = std::chrono::seconds(10);
+  static constexpr std::chrono::milliseconds default_limit = longest_wait;
 
   [[nodiscard]] static RespClient tcp(std::uint16_t port, const std::string& address = "127.0.0.1",
                                       std::chrono::milliseconds limit = default_limit);

@@ -129,7 +129,7 @@ class TlsEchoServer {
     const std::unique_ptr<SSL, decltype(&SSL_free)> ssl(SSL_new(context_.get()), SSL_free);
     SSL_set_fd(ssl.get(), fd);
     // A client that stops half-way must not hang the test.
-    const timeval patience{20, 0};
+    const timeval patience{180, 0};
     ::setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
     if (SSL_accept(ssl.get()) != 1) return;
     if (const char* name = SSL_get_servername(ssl.get(), TLSEXT_NAMETYPE_host_name)) {

@@ -38,7 +38,7 @@ def run_python(program: str, *arguments: str, **options: object) -> subprocess.C
     environment = dict(os.environ, PYTHONPATH=os.pathsep.join(
         [PACKAGE, os.path.dirname(os.path.abspath(__file__))]))
     return subprocess.run([sys.executable, "-X", "dev", "-c", program, *arguments],
-                          env=environment, capture_output=True, text=True, timeout=60, **options)
+                          env=environment, capture_output=True, text=True, timeout=180, **options)
 
 
 class ClientCase(unittest.TestCase):

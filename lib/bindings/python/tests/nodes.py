@@ -52,7 +52,7 @@ class Node:
     def command(self, *words: str) -> bytes:
         """The first 64 KiB of the reply, as it is."""
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as link:
-            link.settimeout(10)
+            link.settimeout(180)
             link.connect(self._socket)
             request = b"*%d\r\n" % len(words)
             for word in words:
