@@ -339,16 +339,33 @@ std::optional<Enrolment::Step> Enrolment::await_foreign(std::span<const NodeView
   return std::nullopt;
 }
 
+/// Of nodes that were members before, the id is not one of new nodes.
+void Enrolment::draw_id(std::span<const NodeView> nodes, Randomness& random) {
+  drawn_ = random.token().str();
+  unbroken_.assign(nodes.size(), {});
+  const bool known = std::any_of(nodes.begin(), nodes.end(),
+                                 [](const NodeView& node) { return !node.known_as.empty(); });
+  for (std::size_t i = 0; i < nodes.size() && !known; ++i) {
+    if (!nodes[i].alias) unbroken_[i] = nodes[i].marker->incarnation;
+  }
+}
+
 Enrolment::Step Enrolment::mark_opening(std::span<const NodeView> nodes, NodeSet which,
-                                        const Marker* begun, Randomness& random) const {
+                                        const Marker* begun, Randomness& random) {
   Write write;
   write.node = first_of(which, nodes);
   write.marker = follow_up(*nodes[write.node].marker, random);
   write.marker.state = State::opening;
-  write.marker.deployment = begun != nullptr ? begun->deployment : random.token().str();
+  if (begun == nullptr) draw_id(nodes, random);
+  write.marker.deployment = begun != nullptr ? begun->deployment : drawn_;
   write.marker.max_ttl = max_ttl_;
   write.marker.members = names_of(nodes);
   write.marker.self = nodes[write.node].name;
+  if (write.marker.deployment == drawn_ && write.node < unbroken_.size()) {
+    std::string& known = unbroken_[write.node];
+    const bool unbroken = !known.empty() && known == nodes[write.node].marker->incarnation;
+    known = unbroken ? write.marker.incarnation : std::string();
+  }
   return write;
 }
 
@@ -359,6 +376,9 @@ Enrolment::Step Enrolment::activate(std::span<const NodeView> nodes, NodeSet whi
   write.marker = follow_up(*nodes[write.node].marker, random);
   write.marker.state = State::active;
   write.quarantine = quarantine(nodes);
+  const Marker& there = *nodes[write.node].marker;
+  write.as_new = there.deployment == drawn_ && write.node < unbroken_.size() &&
+                 there.incarnation == unbroken_[write.node];
   return write;
 }
 
