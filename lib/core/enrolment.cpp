@@ -342,11 +342,12 @@ std::optional<Enrolment::Step> Enrolment::await_foreign(std::span<const NodeView
 /// Of nodes that were members before, the id is not one of new nodes.
 void Enrolment::draw_id(std::span<const NodeView> nodes, Randomness& random) {
   drawn_ = random.token().str();
-  unbroken_.assign(nodes.size(), {});
+  read_.assign(nodes.size(), {});
+  marked_.assign(nodes.size(), {});
   const bool known = std::any_of(nodes.begin(), nodes.end(),
                                  [](const NodeView& node) { return !node.known_as.empty(); });
   for (std::size_t i = 0; i < nodes.size() && !known; ++i) {
-    if (!nodes[i].alias) unbroken_[i] = nodes[i].marker->incarnation;
+    if (!nodes[i].alias) read_[i] = nodes[i].marker->incarnation;
   }
 }
 
@@ -361,10 +362,10 @@ Enrolment::Step Enrolment::mark_opening(std::span<const NodeView> nodes, NodeSet
   write.marker.max_ttl = max_ttl_;
   write.marker.members = names_of(nodes);
   write.marker.self = nodes[write.node].name;
-  if (write.marker.deployment == drawn_ && write.node < unbroken_.size()) {
-    std::string& known = unbroken_[write.node];
-    const bool unbroken = !known.empty() && known == nodes[write.node].marker->incarnation;
-    known = unbroken ? write.marker.incarnation : std::string();
+  const std::string& there = nodes[write.node].marker->incarnation;
+  const bool as_read = write.node < read_.size() && read_[write.node] == there;
+  if (as_read && write.marker.deployment == drawn_) {
+    marked_[write.node] = write.marker.incarnation;
   }
   return write;
 }
@@ -377,8 +378,8 @@ Enrolment::Step Enrolment::activate(std::span<const NodeView> nodes, NodeSet whi
   write.marker.state = State::active;
   write.quarantine = quarantine(nodes);
   const Marker& there = *nodes[write.node].marker;
-  write.as_new = there.deployment == drawn_ && write.node < unbroken_.size() &&
-                 there.incarnation == unbroken_[write.node];
+  write.as_new = there.deployment == drawn_ && write.node < marked_.size() &&
+                 there.incarnation == marked_[write.node];
   return write;
 }
 

@@ -108,10 +108,11 @@ class Enrolment {
   std::vector<std::string> pass_;
   std::uint16_t pass_number_ = 0;
   NodeSet confirmed_;
-  /// The last id that this client has drawn, and by node the incarnation that it had read then, or
-  /// has since written in the place of that one.
+  /// The last id that this client has drawn. By node, the incarnation that it had read before, and
+  /// the one that it has since written in the place of that.
   std::string drawn_;
-  std::vector<std::string> unbroken_;
+  std::vector<std::string> read_;
+  std::vector<std::string> marked_;
   /// The incarnations, by node, that the last wait is about.
   std::vector<std::string> awaited_;
   Wait wait_;

@@ -147,7 +147,9 @@ TEST_F(Enrolling, a_node_that_anybody_else_has_written_meanwhile_is_not_opened_a
       const bool drawn_later = steps == 0;
       while (const auto write = next_write_when_confirmed()) {
         const bool active = write->marker.state == State::active;
-        if (write->node == 1) EXPECT_EQ(write->as_new, active && drawn_later);
+        if (write->node == 1) {
+          EXPECT_EQ(write->as_new, active && drawn_later);
+        }
         markers_[write->node] = write->marker;
       }
     }
