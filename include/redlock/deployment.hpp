@@ -131,6 +131,10 @@ struct REDLOCK_EXPORT Finding {
 struct REDLOCK_EXPORT Examination {
   std::vector<NodeExamination> nodes{};  ///< in the order in which they were configured
   std::vector<Finding> findings{};       ///< none: nothing is wrong
+  /// From when on locks are granted: as soon as a majority of the members is out of quarantine.
+  /// Zero: now. `forever`: not before the key of a quarantine without end is deleted. None: too few
+  /// members were found.
+  std::optional<std::chrono::nanoseconds> granted_in{};
 };
 
 /// Asks every node for its facts and changes nothing. Blocks for a few round trips, at most the
@@ -210,12 +214,13 @@ struct REDLOCK_EXPORT ChangeOptions {
 /// of readers and owners. It is refused as well while a change of the members is unfinished, and if
 /// a node belongs to a deployment of which the list leaves out a quorum.
 ///
-/// New nodes vote at once. If a node belonged to a deployment before, or
-/// `ChangeOptions::after_loss` is set, no node votes until every lease that may have been granted
-/// before has ended. Nodes that have all lost their data cannot be distinguished from new ones: set
-/// `after_loss` for them. An open deployment is left as it is. Blocks while it scans all keys. May
-/// be repeated after a crash. Errors: invalid_argument; unavailable, naming the nodes and why;
-/// held, naming the key; cancelled; limit_reached without a file descriptor.
+/// New nodes vote at once, also those that clients have met and opened before. If a node belonged
+/// to a deployment before, or `ChangeOptions::after_loss` is set, no node votes until every lease
+/// that may have been granted before has ended: `Examination::granted_in` says when. Nodes that
+/// have all lost their data cannot be distinguished from new ones: set `after_loss` for them. An
+/// open deployment is otherwise left as it is. Blocks while it scans all keys. May be repeated
+/// after a crash. Errors: invalid_argument; unavailable, naming the nodes and why; held, naming the
+/// key; cancelled; limit_reached without a file descriptor.
 [[nodiscard]] REDLOCK_EXPORT Result<Examination> bootstrap(const ClientOptions& options,
                                                            const ChangeOptions& change = {});
 

@@ -239,15 +239,20 @@ void Findings::judge_quarantine(const SurveyedNode& node) {
     return;
   }
   const bool endless = left == forever;
+  const bool marked = node.marker && node.marker->state == core::Marker::State::active;
+  const bool may_be_new = node.quarantine_why == core::opened_as_new ||
+                          (!marked && node.quarantine_why == core::met_unmarked);
   add(node, Finding::Kind::quarantined,
       endless ? "It is in quarantine, and the quarantine's end is missing."
               : "It is in quarantine for another " + core::format_duration(left) + ".",
-      "It came without its data, or is new, or its clock jumped. A lock that it has forgotten may "
-      "still be held, so it has no vote for new ones.",
+      "It came without its data, or is new, or an operator opened the deployment again. A lock "
+      "that "
+      "it has forgotten may still be held, so it has no vote for new ones.",
       std::string(endless ? "Have the server delete the key redlock:node:quarantine when no lock "
                             "can be held any more"
                           : "Wait: it ends by itself") +
-          ". For a new deployment that nobody uses yet: quorum-lock bootstrap.");
+          (may_be_new ? ". For a new deployment that nobody uses yet: quorum-lock bootstrap."
+                      : "."));
 }
 
 void Findings::judge_duplicates(const std::vector<SurveyedNode>& nodes) {
@@ -288,6 +293,7 @@ Examination judge(std::vector<SurveyedNode> nodes, const ClientOptions& options)
   for (Finding& finding : judge_members(observed, options)) {
     examination.findings.push_back(std::move(finding));
   }
+  examination.granted_in = when_granted(observed, options);
   const Membership membership = read_membership(observed);
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     nodes[i].seen.membership = membership.nodes[i].state;

@@ -156,4 +156,24 @@ std::vector<Finding> judge_members(const std::vector<ObservedNode>& nodes,
   return findings;
 }
 
+std::optional<std::chrono::nanoseconds> when_granted(const std::vector<ObservedNode>& nodes,
+                                                     const ClientOptions& options) {
+  std::vector<ObservedNode> usable;
+  std::copy_if(nodes.begin(), nodes.end(), std::back_inserter(usable), is_usable);
+  const auto current = serving(usable);
+  if (!current) return std::nullopt;
+  std::vector<std::chrono::milliseconds> left;
+  for (const ObservedNode& node : usable) {
+    const Marker* marker = core::fresh_marker(node);
+    const bool votes = marker != nullptr && marker->state == Marker::State::active &&
+                       marker->deployment == current->id;
+    if (votes)
+      left.push_back(options.guards.restart ? node.quarantine : decltype(left)::value_type{});
+  }
+  const std::size_t quorum = core::majority(current->members.size());
+  std::sort(left.begin(), left.end());
+  const auto last = left.at(quorum - 1);
+  return last == std::chrono::milliseconds::max() ? forever : std::chrono::nanoseconds(last);
+}
+
 }  // namespace redlock::api

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <chrono>
+#include <optional>
 #include <vector>
 
 #include "core/membership.hpp"
@@ -10,5 +12,9 @@ namespace redlock::api {
 /// The problems of the membership, as the markers show it. `nodes` are those of the options.
 [[nodiscard]] std::vector<Finding> judge_members(const std::vector<core::ObservedNode>& nodes,
                                                  const ClientOptions& options);
+
+/// From when on locks are granted: see Examination::granted_in. `nodes`: as for judge_members.
+[[nodiscard]] std::optional<std::chrono::nanoseconds> when_granted(
+    const std::vector<core::ObservedNode>& nodes, const ClientOptions& options);
 
 }  // namespace redlock::api

@@ -111,6 +111,7 @@ std::vector<core::ObservedNode> observe(const std::vector<runtime::SurveyedNode>
     one.quarantine = node.seen.quarantine == forever
                          ? milliseconds::max()
                          : std::chrono::ceil<milliseconds>(node.seen.quarantine);
+    one.quarantine_why = node.quarantine_why;
     one.durable = node.seen.durable;
   }
   return observed;

@@ -73,6 +73,7 @@ struct MarkerWrite {
   std::string text{};     ///< as format_marker() has it
   Duration quarantine{};  ///< begins with the writing; zero: it stays as it is
   Duration node_clock{};  ///< mark_plain: what the node's clock shows, since 1970, as far as known
+  bool as_new = false;    ///< see opened_as_new
 };
 struct SendMarker : Request {
   const MarkerWrite* write = nullptr;

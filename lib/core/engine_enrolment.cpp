@@ -60,7 +60,9 @@ void Engine::watch_markers() {
     const bool counts = nodes_.belongs_to(static_cast<NodeIndex>(i), ballot.deployment);
     // Without the guard, a node that does not let us read its marker is as good as a new one.
     const bool has_marker = settings_.restart_guard || link.marker();
-    link.watch_marker(has_marker && link.ineligible().empty() && (closed || !counts), now_);
+    // `bootstrap` may end the quarantine of a new node, which has no vote that would show it.
+    const bool silent = closed || !counts || link.may_be_new();
+    link.watch_marker(has_marker && link.ineligible().empty() && silent, now_);
   }
 }
 
@@ -74,8 +76,12 @@ void Engine::learn_members() {
 void Engine::write_marker(const Enrolment::Write& write) {
   const Link& link = nodes_[write.node];
   writing_marker_ =
-      MarkerWrite{write.node, link.marker_text(), format_marker(write.marker), write.quarantine,
-                  now_.time_since_epoch() + link.clock().offset().value_or(Duration::zero())};
+      MarkerWrite{write.node,
+                  link.marker_text(),
+                  format_marker(write.marker),
+                  write.quarantine,
+                  now_.time_since_epoch() + link.clock().offset().value_or(Duration::zero()),
+                  write.as_new};
   const bool plain = !link.runs_scripts() && link.can_compare() && link.clock_known();
   const Stamp stamp = upkeep(plain ? Verb::mark_plain : Verb::write_marker);
   outbox_.send(SendMarker{{NodeSet::of(write.node), stamp}, &*writing_marker_});
@@ -109,6 +115,7 @@ void Engine::take_marker_written(const Answer& answer) {
   const NodeIndex node = answer.node;
   Link& link = nodes_[node];
   REDLOCK_ASSERT(writing_marker_ && writing_marker_->node == node);
+  const bool as_new = writing_marker_->as_new;
   writing_marker_.reset();
   enrolment_due_ = true;
   // Ours or that of another client: it is the marker of the same server, or another handshake is
@@ -125,10 +132,13 @@ void Engine::take_marker_written(const Answer& answer) {
   link.take_marker(answer.text);
   if (answer.time > Duration::zero()) {
     const bool known = link.quarantined_until() && now_ < *link.quarantined_until();
-    link.quarantine(later(now_, answer.time),
-                    known ? std::string(link.quarantine_why())
-                          : std::string("it became a member just now and may have forgotten "
-                                        "leases that are still valid"));
+    std::string why = known ? std::string(link.quarantine_why())
+                            : "it became a member just now" + std::string(may_have_forgotten);
+    const bool member = link.marker()->state == Marker::State::active && !as_new;
+    if (member && link.may_be_new()) {
+      why = std::string(came_without_data) + std::string(may_have_forgotten);
+    }
+    link.quarantine_by_node(later(now_, answer.time), why);
   }
   nodes_.judge_marker(node);
   serve_claims_of(node);

@@ -339,16 +339,34 @@ std::optional<Enrolment::Step> Enrolment::await_foreign(std::span<const NodeView
   return std::nullopt;
 }
 
+/// Of nodes that were members before, the id is not one of new nodes.
+void Enrolment::draw_id(std::span<const NodeView> nodes, Randomness& random) {
+  drawn_ = random.token().str();
+  read_.assign(nodes.size(), {});
+  marked_.assign(nodes.size(), {});
+  const bool known = std::any_of(nodes.begin(), nodes.end(),
+                                 [](const NodeView& node) { return !node.known_as.empty(); });
+  for (std::size_t i = 0; i < nodes.size() && !known; ++i) {
+    if (!nodes[i].alias) read_[i] = nodes[i].marker->incarnation;
+  }
+}
+
 Enrolment::Step Enrolment::mark_opening(std::span<const NodeView> nodes, NodeSet which,
-                                        const Marker* begun, Randomness& random) const {
+                                        const Marker* begun, Randomness& random) {
   Write write;
   write.node = first_of(which, nodes);
   write.marker = follow_up(*nodes[write.node].marker, random);
   write.marker.state = State::opening;
-  write.marker.deployment = begun != nullptr ? begun->deployment : random.token().str();
+  if (begun == nullptr) draw_id(nodes, random);
+  write.marker.deployment = begun != nullptr ? begun->deployment : drawn_;
   write.marker.max_ttl = max_ttl_;
   write.marker.members = names_of(nodes);
   write.marker.self = nodes[write.node].name;
+  const std::string& there = nodes[write.node].marker->incarnation;
+  const bool as_read = write.node < read_.size() && read_[write.node] == there;
+  if (as_read && write.marker.deployment == drawn_) {
+    marked_[write.node] = write.marker.incarnation;
+  }
   return write;
 }
 
@@ -359,6 +377,9 @@ Enrolment::Step Enrolment::activate(std::span<const NodeView> nodes, NodeSet whi
   write.marker = follow_up(*nodes[write.node].marker, random);
   write.marker.state = State::active;
   write.quarantine = quarantine(nodes);
+  const Marker& there = *nodes[write.node].marker;
+  write.as_new = there.deployment == drawn_ && write.node < marked_.size() &&
+                 there.incarnation == marked_[write.node];
   return write;
 }
 

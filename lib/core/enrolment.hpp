@@ -58,6 +58,7 @@ class Enrolment {
   struct Write {
     NodeIndex node = 0;
     Marker marker{};
+    bool as_new = false;    ///< it becomes active: see opened_as_new
     Duration quarantine{};  ///< begins with the writing; zero: leave it as it is
   };
   /// Read these nodes' markers again, and call confirmed() for each that is still the one in the
@@ -94,10 +95,11 @@ class Enrolment {
   [[nodiscard]] std::optional<Step> await_foreign(std::span<const NodeView> nodes, NodeSet foreign,
                                                   Randomness& random);
   [[nodiscard]] Step mark_opening(std::span<const NodeView> nodes, NodeSet which,
-                                  const Marker* begun, Randomness& random) const;
+                                  const Marker* begun, Randomness& random);
   [[nodiscard]] Step activate(std::span<const NodeView> nodes, NodeSet which,
                               Randomness& random) const;
   [[nodiscard]] Duration quarantine(std::span<const NodeView> nodes) const;
+  void draw_id(std::span<const NodeView> nodes, Randomness& random);
 
   std::chrono::milliseconds max_ttl_;
   Duration own_quarantine_;
@@ -106,6 +108,11 @@ class Enrolment {
   std::vector<std::string> pass_;
   std::uint16_t pass_number_ = 0;
   NodeSet confirmed_;
+  /// The last id that this client has drawn. By node, the incarnation that it had read before, and
+  /// the one that it has since written in the place of that.
+  std::string drawn_;
+  std::vector<std::string> read_;
+  std::vector<std::string> marked_;
   /// The incarnations, by node, that the last wait is about.
   std::vector<std::string> awaited_;
   Wait wait_;

@@ -44,10 +44,13 @@ void Link::came_up(const NodeUp& event, Instant now) {
   ineligible_.assign(event.ineligible);
   role_check_at_.reset();
   if (event.replica) role_check_at_ = later(now, replica_look);
+  const bool same_marker = marker_text_ == event.marker;
   take_marker(event.marker);
   marker_look_at_.reset();
   if (event.quarantine > Duration::zero()) {
-    quarantine(later(now, event.quarantine), event.quarantine_why);
+    quarantine_by_node(later(now, event.quarantine), event.quarantine_why);
+  } else if (!same_marker) {
+    node_quarantine_ = {};  // whoever wrote the marker has ended it
   }
   connecting_since_.reset();
   slow_connections_ = 0;
@@ -61,17 +64,29 @@ void Link::take_marker(std::string_view text) {
   if (marker_ && marker_->state == Marker::State::active) known_as_ = marker_->self;
 }
 
-void Link::quarantine(Instant until, std::string_view why) {
+void Link::prolong(Quarantine& quarantine, Instant until, std::string_view why) {
   // Of two, the one that lasts longer.
-  if (quarantine_ && *quarantine_ >= until) return;
-  quarantine_ = until;
-  quarantine_why_.assign(why);
+  if (quarantine.until && *quarantine.until >= until) return;
+  quarantine.until = until;
+  quarantine.why.assign(why);
   standing_->changed();
 }
 
+void Link::quarantine(Instant until, std::string_view why) { prolong(own_quarantine_, until, why); }
+
+void Link::quarantine_by_node(Instant until, std::string_view why) {
+  prolong(node_quarantine_, until, why);
+}
+
+bool Link::may_be_new() const noexcept {
+  return node_quarantine_.until && node_quarantine_.why.starts_with(core::may_be_new);
+}
+
 bool Link::end_quarantine(Instant now) noexcept {
-  if (!quarantine_ || now < *quarantine_) return false;
-  quarantine_.reset();
+  const std::optional<Instant> end = quarantined_until();
+  if (!end || now < *end) return false;
+  own_quarantine_.until.reset();
+  node_quarantine_.until.reset();
   standing_->changed();
   return true;
 }
@@ -170,7 +185,7 @@ std::optional<Stamp> Link::take_unanswered() noexcept {
 std::optional<Instant> Link::deadline_of_all() const noexcept {
   if (state_ == State::up) {
     const std::optional<Instant> next =
-        earlier(earlier(quarantine_, role_check_at_), marker_look_at_);
+        earlier(earlier(quarantined_until(), role_check_at_), marker_look_at_);
     return ring_.empty() ? next : earlier(next, later(ring_.front().at, limit()));
   }
   if (connecting_since_) return later(*connecting_since_, connect_limit());

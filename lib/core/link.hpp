@@ -146,10 +146,19 @@ class Link {
   void watch_marker(bool wanted, Instant now) noexcept;
   [[nodiscard]] bool marker_look_due(Instant now) noexcept;
 
-  /// No vote for new leases until then.
-  [[nodiscard]] std::optional<Instant> quarantined_until() const noexcept { return quarantine_; }
-  [[nodiscard]] const std::string& quarantine_why() const noexcept { return quarantine_why_; }
+  /// No vote for new leases until then: the later end of two quarantines.
+  [[nodiscard]] std::optional<Instant> quarantined_until() const noexcept {
+    return longer_quarantine().until;
+  }
+  [[nodiscard]] const std::string& quarantine_why() const noexcept {
+    return longer_quarantine().why;
+  }
+  /// Its quarantine is one that `bootstrap` may end: see may_be_new in marker.hpp.
+  [[nodiscard]] bool may_be_new() const noexcept;
+  /// This client's own, which the node does not know of.
   void quarantine(Instant until, std::string_view why);
+  /// What the node says. Another handshake with another marker may say that it is over.
+  void quarantine_by_node(Instant until, std::string_view why);
   /// Whether one ended just now.
   [[nodiscard]] bool end_quarantine(Instant now) noexcept;
 
@@ -243,7 +252,7 @@ class Link {
   /// When something is due: an answer, a connection, or the next try; or never.
   [[nodiscard]] Instant deadline() const noexcept {
     const bool only_answers =
-        state_ == State::up && !quarantine_ && !role_check_at_ && !marker_look_at_;
+        state_ == State::up && !quarantined_until() && !role_check_at_ && !marker_look_at_;
     if (!only_answers) return deadline_of_all().value_or(never);
     return ring_.empty() ? never : later(ring_.front().at, limit());
   }
@@ -261,6 +270,17 @@ class Link {
   [[nodiscard]] bool role_check_due(Instant now) const noexcept;
 
  private:
+  struct Quarantine {
+    std::optional<Instant> until{};
+    std::string why{};
+  };
+  [[nodiscard]] const Quarantine& longer_quarantine() const noexcept {
+    const auto& own = own_quarantine_.until;
+    const auto& of_node = node_quarantine_.until;
+    return own && (!of_node || *own > *of_node) ? own_quarantine_ : node_quarantine_;
+  }
+  void prolong(Quarantine& quarantine, Instant until, std::string_view why);
+
   struct Sent {
     Stamp stamp;
     Instant at;
@@ -303,8 +323,8 @@ class Link {
   std::string vote_denied_;
   std::string known_as_;
   std::optional<Instant> marker_look_at_;
-  std::optional<Instant> quarantine_;
-  std::string quarantine_why_;
+  Quarantine own_quarantine_;
+  Quarantine node_quarantine_;
   NodeClock clock_;
   bool clock_far_ = false;
   Instant clock_read_at_ = Instant::min();

@@ -50,6 +50,28 @@ void MemberChange::searched(std::string held, std::string failed) {
   search_failed_ = std::move(failed);
 }
 
+MemberStep MemberChange::search(const ChangeScene& scene) const {
+  milliseconds longest = wish_.max_ttl;
+  for (const ObservedNode& node : scene.nodes) {
+    if (node.marker) longest = std::max(longest, node.marker->max_ttl);
+  }
+  return SearchLocks{longest};
+}
+
+/// The deployment is open: clients were faster than the operator, whose word is that the nodes
+/// were new. None that was opened as new has forgotten a vote since; each votes from now on.
+MemberStep MemberChange::vouch(const ChangeScene& scene, const Deployment& deployment) {
+  for (const std::string& name : deployment.members) {
+    const ObservedNode& node = *find_node(scene.nodes, name);
+    const bool ends = node.quarantine > milliseconds(0) && node.quarantine != milliseconds::max();
+    if (wish_.after_loss || !ends || node.quarantine_why != opened_as_new) continue;
+    if (!searched_) return search(scene);
+    if (!held_.empty() || !search_failed_.empty()) break;
+    return mark_node(scene, deployment, name, Marker::State::active, milliseconds(0));
+  }
+  return ChangeDone{deployment.id, deployment.members};
+}
+
 MemberStep MemberChange::open(const ChangeScene& scene) {
   for (const ObservedNode& node : scene.nodes) {
     if (!node.problem.empty()) return await_missing(scene, node.name);
@@ -58,16 +80,10 @@ MemberStep MemberChange::open(const ChangeScene& scene) {
   for (const Deployment& deployment : scene.alive) {
     if (deployment.members == wish_.members && deployment.max_ttl == wish_.max_ttl &&
         is_open(scene, deployment)) {
-      return ChangeDone{deployment.id, deployment.members};
+      return vouch(scene, deployment);
     }
   }
-  if (!searched_) {
-    milliseconds longest = wish_.max_ttl;
-    for (const ObservedNode& node : scene.nodes) {
-      if (node.marker) longest = std::max(longest, node.marker->max_ttl);
-    }
-    return SearchLocks{longest};
-  }
+  if (!searched_) return search(scene);
   if (!held_.empty()) return ChangeRefused{ChangeRefused::Reason::held, held_, {}};
   if (!search_failed_.empty()) return refuse_change(search_failed_, {});
   note_ids(scene);
@@ -118,7 +134,9 @@ void MemberChange::note_ids(const ChangeScene& scene) {
         node.text.empty() || (node.marker && node.marker->state == Marker::State::blank);
     const auto known = seen_.find(node.name);
     const bool ours = known != seen_.end() && known->second == node.text;
-    if (!blank && !ours) had_id_ = true;
+    const bool may_be_unused =
+        blank && (node.quarantine_why.empty() || node.quarantine_why == met_unmarked);
+    if (!may_be_unused && !ours) had_id_ = true;
     if (node.marker) longest_ = std::max(longest_, node.marker->max_ttl);
   }
 }

@@ -107,6 +107,8 @@ class MemberChange {
   [[nodiscard]] bool verify(const ChangeScene& scene, const std::vector<std::string>& names);
 
   [[nodiscard]] MemberStep open(const ChangeScene& scene);
+  [[nodiscard]] MemberStep search(const ChangeScene& scene) const;
+  [[nodiscard]] MemberStep vouch(const ChangeScene& scene, const Deployment& deployment);
   [[nodiscard]] std::optional<MemberStep> refuse_list(const ChangeScene& scene) const;
   [[nodiscard]] std::optional<MemberStep> refuse_marker(const ChangeScene& scene,
                                                         const ObservedNode& node) const;

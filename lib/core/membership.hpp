@@ -23,6 +23,7 @@ struct ObservedNode {
   std::string text{};                       ///< the marker as the node keeps it; empty: none
   std::optional<Marker> marker{};           ///< `text` parsed
   std::chrono::milliseconds quarantine{0};  ///< what is left; max(): its end is missing
+  std::string quarantine_why{};             ///< what began it, as it is kept: see marker.hpp
   bool durable = false;
 };
 

@@ -41,7 +41,7 @@ std::optional<GuardWrites> guard_node(const GuardReading& reading, const GuardTe
       marker.max_ttl = std::max(marker.max_ttl, known->max_ttl);
     }
     marker.self = terms.name;
-    writes.why = !known ? "empty" : known->run_id != terms.run_id ? "restarted" : "role";
+    writes.why = !known ? met_unmarked : known->run_id != terms.run_id ? "restarted" : "role";
     // A quarantine is never made shorter.
     const bool endless = reading.quarantine && *reading.quarantine < milliseconds::zero();
     const bool longer = !reading.quarantine || *reading.quarantine < quarantine;

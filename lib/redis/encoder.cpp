@@ -10,6 +10,7 @@
 #include <new>
 #include <vector>
 
+#include "core/marker.hpp"
 #include "core/permits.hpp"
 #include "core/waited_keys.hpp"
 #include "redis/keys.hpp"
@@ -481,7 +482,8 @@ std::string marker_write(const core::MarkerWrite& write) {
           ? std::to_string(std::chrono::ceil<std::chrono::milliseconds>(write.quarantine).count())
           : "-1";
   append_command(bytes, {"EVAL", scripts::mark.text, "3", keys::marker, keys::quarantine,
-                         keys::fencing_numbers, write.expected, write.text, quarantine, ""});
+                         keys::fencing_numbers, write.expected, write.text, quarantine,
+                         write.as_new ? core::opened_as_new : ""});
   return bytes;
 }
 

@@ -391,13 +391,16 @@ void Handshake::take_quarantine(std::int64_t left, std::string_view why) {
   constexpr std::int64_t longest = std::chrono::milliseconds(limits::longest_max_ttl).count() * 2;
   identity_.quarantine = std::chrono::milliseconds(left < 0 ? longest : std::min(left, longest));
   if (left == 0) return;
-  std::string_view what = "it is new or has lost its data";
+  const auto marker = core::parse_marker(identity_.marker);
+  const bool member = marker && marker->state == core::Marker::State::active;
+  std::string_view what =
+      member && why == core::met_unmarked ? core::came_without_data : core::may_be_new;
   if (why == "restarted") what = "it restarted";
   if (why == "role") what = "it was a replica for a while, or took over from its master";
   if (why == "enrolled") what = "it became a member just now";
   if (why == keys::quarantine_of_change) what = "an operator changed the members";
   identity_.quarantine_why = what;
-  identity_.quarantine_why += " and may have forgotten leases that are still valid";
+  identity_.quarantine_why += core::may_have_forgotten;
 }
 
 Handshake::Progress Handshake::take_marker_again(const Value& answer) {

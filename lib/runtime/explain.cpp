@@ -8,6 +8,7 @@
 
 #include "core/admission.hpp"
 #include "core/link.hpp"
+#include "core/marker.hpp"
 #include "core/node_reports.hpp"
 #include "redis/visible.hpp"
 #include "redlock/inspection.hpp"
@@ -186,9 +187,11 @@ std::string who_has(const Inspection& inspection) {
 /// Advice for a user whose nodes are new.
 std::string about_quarantine(const RoundReport& report) {
   std::optional<std::chrono::nanoseconds> left;
+  bool may_be_new = false;
   for (const NodeReport& node : report.nodes) {
     if (node.vote == Vote::excluded && node.remaining) {
       left = std::max(left.value_or(std::chrono::nanoseconds::zero()), *node.remaining);
+      may_be_new = may_be_new || node.message.find(core::may_be_new) != std::string::npos;
     }
   }
   if (!left) {
@@ -198,9 +201,14 @@ std::string about_quarantine(const RoundReport& report) {
         });
     return closed ? "; if that lasts, `quorum-lock doctor` says what to do" : "";
   }
-  return "; wait " + core::format_duration(*left) +
-         ", or, if no lease can be left, open the deployment with `quorum-lock bootstrap`; on a "
-         "developer's machine the restart guard can be off";
+  std::string text = "; wait " + core::format_duration(*left);
+  // Of nodes that have another reason, `bootstrap` ends no quarantine.
+  if (may_be_new) {
+    text +=
+        ", or, if no lease can be left, open the deployment with `quorum-lock bootstrap`; on a "
+        "developer's machine the restart guard can be off";
+  }
+  return text;
 }
 
 std::string quoted(std::string_view resource) {

@@ -149,6 +149,7 @@ void Survey::Visit::on_answers(std::vector<OwnedValue> answers) noexcept {
         node_.marker_text.clear();
         node_.seen.marked = node_.seen.restarted = false;
         node_.seen.quarantine = nanoseconds::zero();
+        node_.quarantine_why.clear();
         fail(selection_);
       } else {
         ask_time();

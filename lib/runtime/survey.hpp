@@ -21,6 +21,7 @@ struct SurveyedNode {
   std::string denied{};                             ///< what it keeps from us, in its own words
   std::string marker_text{};                        ///< as it is kept; empty: none
   std::optional<core::Marker> marker{};             ///< none: nothing that is one of ours
+  std::string quarantine_why{};                     ///< what began it, as it is kept
   std::string replid{};                             ///< the server's replication id
   std::optional<std::chrono::microseconds> time{};  ///< its own clock, since 1970
   /// The node's clock relative to this machine's; only the differences between nodes matter.

@@ -20,7 +20,7 @@ using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 
 /// In the order in which fact_questions() asks.
-enum Fact : std::size_t { info, appendfsync, save, marker, quarantine, floor, facts };
+enum Fact : std::size_t { info, appendfsync, save, marker, quarantine, why, floor, facts };
 
 constexpr std::size_t longest_field = 64;
 
@@ -120,6 +120,7 @@ redis::Questions fact_questions() {
   questions.add({"CONFIG", "GET", "save"});
   questions.add({"GET", redis::keys::marker});
   questions.add({"PTTL", redis::keys::quarantine});
+  questions.add({"GET", redis::keys::quarantine});
   questions.add({"ZSCORE", redis::keys::fencing_numbers, ""});
   return questions;
 }
@@ -166,6 +167,7 @@ void take_facts(const std::vector<OwnedValue>& answers, SurveyedNode& node) {
   if (left.type == Value::Type::integer && left.integer > 0) {
     seen.quarantine = countable(left.integer);
   }
+  if (answers[why].type == Value::Type::bulk) node.quarantine_why = answers[why].text;
   if (answers[floor].type == Value::Type::bulk) node.fencing_floor = time_in(answers[floor].text);
 }
 

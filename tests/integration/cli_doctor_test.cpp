@@ -137,6 +137,61 @@ TEST(CliBootstrap, OpensADeploymentThatTheDoctorThenCallsWell) {
   EXPECT_THAT(doctor.output, HasSubstr("member"));
 }
 
+/// What a new user types who acquires first and then follows the advice.
+void expect_that_advice_helps(std::size_t count, const Words& words, const Words& command = {}) {
+  SCOPED_TRACE(count);
+  Nodes nodes(count);
+  const auto acquire = [&] {
+    Words all = words;
+    all.insert(all.end(), {"--timeout", "20s", "--nodes", nodes.joined_urls()});
+    all.insert(all.end(), command.begin(), command.end());
+    return run_tool(std::move(all), {.environment = {"QUORUM_LOCK_RESTART_GUARD="}});
+  };
+  const ProcessResult refused = acquire();
+  EXPECT_EQ(refused.exit_code, 69) << refused.errors;
+  EXPECT_THAT(refused.errors, HasSubstr("`quorum-lock bootstrap`"));
+  const ProcessResult doctor = tool({"doctor"}, nodes.joined_urls());
+  EXPECT_EQ(doctor.exit_code, 1);
+  EXPECT_THAT(doctor.output, HasSubstr("bootstrap."));
+
+  const ProcessResult opened = tool({"bootstrap"}, nodes.joined_urls());
+  EXPECT_EQ(opened.exit_code, 0) << opened.errors;
+  EXPECT_TRUE(opened.output.ends_with("open\n")) << opened.output;
+  const ProcessResult well = tool({"doctor"}, nodes.joined_urls());
+  EXPECT_EQ(well.exit_code, 0) << well.output;
+  const ProcessResult granted = acquire();
+  EXPECT_EQ(granted.exit_code, 0) << granted.errors;
+}
+
+TEST(CliBootstrap, LetsLocksBeGrantedAtOnceAfterAnAcquireThatCameFirst) {
+  for (const std::size_t count : {1U, 3U, 5U}) expect_that_advice_helps(count, {"acquire", "r"});
+}
+
+TEST(CliBootstrap, LetsACommandRunAtOnceAfterOneThatCameFirst) {
+  expect_that_advice_helps(3, {"run", "r", "--wait", "0s"}, {"--", "true"});
+}
+
+TEST(CliBootstrap, SaysWhenLocksAreGrantedAndIsNotAdvisedAgain) {
+  Nodes nodes(3);
+  for (const RedisServer& node : nodes) blank_by_hand(node);
+  const ProcessResult text = tool({"bootstrap", "--after-loss"}, nodes.joined_urls());
+  EXPECT_EQ(text.exit_code, 0) << text.errors;
+  EXPECT_THAT(text.output, HasSubstr("open: locks are granted in "));
+  const ProcessResult again = tool({"bootstrap", "--json"}, nodes.joined_urls());
+  EXPECT_EQ(again.exit_code, 0) << again.errors;
+  EXPECT_EQ(json_of(again).value("outcome", ""), "opened");
+  EXPECT_GT(json_of(again).value("granted_in_ms", 0), 0);
+
+  const ProcessResult refused = tool({"acquire", "r"}, nodes.joined_urls());
+  EXPECT_EQ(refused.exit_code, 69) << refused.errors;
+  EXPECT_THAT(refused.errors, HasSubstr("; wait "));
+  EXPECT_THAT(refused.errors, Not(HasSubstr("bootstrap")));
+  const ProcessResult doctor = tool({"doctor"}, nodes.joined_urls());
+  EXPECT_THAT(doctor.output, HasSubstr("quarantined"));
+  EXPECT_THAT(doctor.output, Not(HasSubstr("bootstrap")));
+  EXPECT_GT(json_of(tool({"doctor", "--json"}, nodes.joined_urls())).value("granted_in_ms", 0), 0);
+}
+
 TEST(CliBootstrap, TellsPeopleALinePerNodeAndThatItIsOpen) {
   Nodes nodes(3);
   const ProcessResult result = tool({"bootstrap"}, nodes.joined_urls());

@@ -79,6 +79,39 @@ TEST_F(RestartGuard, AnOpenedDeploymentWorksAtOnceForEverybody) {
   }
 }
 
+TEST_F(RestartGuard, AClientThatOpenedNewNodesItselfLearnsThatAnOperatorEndedTheQuarantine) {
+  ClientOptions options = RestartGuard::options();
+  options.max_ttl = minutes(10);
+  Client client = make_client(options);
+  ASSERT_TRUE(failed_with(client.try_acquire("r"), Errc::excluded));
+  ASSERT_TRUE(eventually([&] { return std::all_of(nodes_.begin(), nodes_.end(), is_member); },
+                         seconds(30)));
+  const auto opened = bootstrap(options);
+  ASSERT_TRUE(succeeded(opened));
+  EXPECT_EQ(opened->granted_in, std::chrono::nanoseconds(0));
+  for (const RedisServer& node : nodes_) EXPECT_FALSE(quarantined(node));
+  EXPECT_TRUE(
+      eventually([&] { return client.try_acquire(fresh_resource()).has_value(); }, seconds(60)));
+}
+
+TEST_F(RestartGuard, ABootstrapThatIsRepeatedAfterARollingRestartEndsNoQuarantine) {
+  ClientOptions options = RestartGuard::options();
+  options.max_ttl = minutes(10);
+  Client client = make_client(options);
+  ASSERT_TRUE(failed_with(client.try_acquire("r"), Errc::excluded));
+  ASSERT_TRUE(eventually([&] { return std::all_of(nodes_.begin(), nodes_.end(), is_member); },
+                         seconds(30)));
+  ASSERT_TRUE(succeeded(bootstrap(options)));
+  for (RedisServer& node : nodes_) {
+    node.restart(Data::wipe);
+    ASSERT_TRUE(eventually([&] { return is_member(node); }, seconds(30)));
+  }
+  const auto opened = bootstrap(options);
+  ASSERT_TRUE(succeeded(opened));
+  EXPECT_GT(opened->granted_in, std::chrono::nanoseconds(0));
+  for (const RedisServer& node : nodes_) EXPECT_TRUE(quarantined(node));
+}
+
 TEST_F(RestartGuard, WithoutItNewNodesVoteAtOnce) {
   Client client = make_client(unguarded(nodes_.urls()));
   EXPECT_TRUE(succeeded(client.try_acquire("r")));

@@ -14,7 +14,14 @@
  * BEFORE: a deployment that is there already, on the nodes of PRESENT. BOOTSTRAP: its nodes may
  * be made to join something else if no locks are there, and if the list leaves out fewer than q of
  * its members. CALM: is there an end? From some moment on nothing is lost, and one opener is
- * alone: it must never end without having written, unless a quorum is active. */
+ * alone: it must never end without having written, unless a quorum is active.
+ *
+ * NEW: `bootstrap` finds the deployment open, and the operator's word is that the nodes were new
+ * when clients met them, which is true here. It ends the quarantine of each node that was opened
+ * and has been in quarantine since it was met. Here a quarantine that began before the border may
+ * last on for any time. `why` is what began it: met is that the node had no marker; opened that it
+ * had none, and that one opener has drawn the id, after it had read the node, and has marked the
+ * node and made it active, while nobody else wrote there. */
 #ifndef OPENERS
 #define OPENERS 2
 #endif
@@ -49,6 +56,30 @@
 #define blank 0
 #define joining 1
 #define voting 2
+#ifdef NEW
+#define none 0
+#define met 1
+#define opened 2
+byte why[NODES];
+bit young[NODES];
+#define SINCE_MET(k) (quarantined[k] && why[k] != none)
+#define BEGIN_QUARANTINE(k, reason) \
+  why[k] = (reason); quarantined[k] = 1; young[k] = begun
+#define END_QUARANTINE(k) quarantined[k] = 0; young[k] = 0; why[k] = none
+#define KEPT(k) (SINCE_MET(k) -> met : none)
+#ifdef ANYBODY_OPENS
+#define OPENED(k) (SINCE_MET(k) -> opened : none)
+#else
+#define OPENED(k) (SINCE_MET(k) -> (drawn[o] -> opened : met) : none)
+#endif
+bit drawn[OPENERS];
+byte reader, shown, unchanged, open_id;
+bit lifts;
+#define UNREAD(k) ; unchanged = unchanged & ~BIT(k)
+#else
+#define BEGIN_QUARANTINE(k, reason) quarantined[k] = begun
+#define UNREAD(k)
+#endif
 byte state[NODES], id[NODES];
 bit quarantined[NODES], taken[NODES];
 bit begun, ready, calm, wrote;
@@ -65,7 +96,7 @@ byte x;
 #else
 #define UNSEE(k) seen[0] = seen[0] & ~BIT(k)
 #endif
-#define WRITE(k, s, d) state[k] = s; id[k] = d; UNSEE(k)
+#define WRITE(k, s, d) state[k] = s; id[k] = d; UNSEE(k) UNREAD(k)
 
 #define c _pid
 inline begin_round(d) {
@@ -197,6 +228,9 @@ inline scan() {
   if
   :: stage[o] == 1 && K == NODES ->
      stage[o] = 2; FIRST_OF;
+#ifdef NEW
+     drawn[o] = (aim[o] == 0);
+#endif
      if
      :: CARRIED_BY_ALL != 0 -> aim[o] = CARRIED_BY_ALL
      :: CARRIED_BY_ALL == 0 && ANY_FOREIGN -> STOP
@@ -250,8 +284,10 @@ inline activate() {
      if
      :: state[K] == joining && id[K] == aim[o] || !(seen[o] & BIT(K)) ->
         WRITE(K, voting, aim[o]); seen[o] = seen[o] | BIT(K); wrote = 1;
-#ifndef NO_QUARANTINE
-        quarantined[K] = begun;
+#if defined(NEW)
+        BEGIN_QUARANTINE(K, OPENED(K));
+#elif !defined(NO_QUARANTINE)
+        BEGIN_QUARANTINE(K, none);
 #endif
         printf("opener %d: node %d is D%d\n", o + 1, K + 1, aim[o])
      :: else
@@ -283,16 +319,22 @@ end: do
 }
 inline lose(k) {
   losses < LOSSES && !calm ->
-  losses++; WRITE(k, blank, 0); quarantined[k] = begun; taken[k] = 0;
+  losses++; WRITE(k, blank, 0); BEGIN_QUARANTINE(k, met); taken[k] = 0;
   printf("node %d loses its data\n", k + 1)
 }
 #define ADOPTABLE(k, d) (state[k] == blank && (MEMBERS(d) & BIT(k)) && HAVE(d) >= QUORUM(d))
 inline adopt(k) {
   ADOPTABLE(k, 1) || ADOPTABLE(k, 2) || ADOPTABLE(k, 3) || ADOPTABLE(k, 4) ->
   x = (ADOPTABLE(k, 1) -> 1 : (ADOPTABLE(k, 2) -> 2 : (ADOPTABLE(k, 3) -> 3 : 4)));
-  WRITE(k, voting, x); quarantined[k] = begun; x = 0;
+  WRITE(k, voting, x); BEGIN_QUARANTINE(k, KEPT(k)); x = 0;
   printf("node %d is adopted\n", k + 1)
 }
+#ifdef NEW
+inline expire(k) {
+  quarantined[k] && !young[k] ->
+  END_QUARANTINE(k); printf("the quarantine of node %d ends\n", k + 1)
+}
+#endif
 active proctype Environment() {
   d_step {
 #ifdef BEFORE
@@ -307,11 +349,26 @@ active proctype Environment() {
     od;
     x = 0;
 #endif
+#ifdef NEW
+    do
+    :: x < NODES ->
+       if
+       :: (LIST1 & BIT(x)) -> BEGIN_QUARANTINE(x, met)
+       :: else
+       fi;
+       x++
+    :: else -> break
+    od;
+    x = 0;
+#endif
     ready = true
   }
 end: do
   :: atomic { if
     :: false -> skip
+#ifdef NEW
+    EACH_NODE(expire)
+#endif
 #if LOSSES > 0
     EACH_NODE(lose)
 #endif
@@ -322,3 +379,68 @@ end: do
     fi }
   od
 }
+#ifdef NEW
+#ifdef LIFT_ADOPTED
+#define LIFTABLE(k) SINCE_MET(k)
+#else
+#define LIFTABLE(k) (quarantined[k] && why[k] == opened)
+#endif
+#ifdef LIFT_NO_CAS
+#define AS_READ(k) true
+#else
+#define AS_READ(k) (unchanged & BIT(k))
+#endif
+#define LIFT_TO_NEXT \
+  do :: reader < NODES && !(LIST1 & BIT(reader)) -> reader++ :: else -> break od
+#define LIFT_STOP lifts = 0; reader = 0; shown = 0; unchanged = 0; open_id = 0
+inline survey() {
+  lifts == 0 ->
+  if
+  :: reader == 0 -> LIFT_TO_NEXT; open_id = id[reader]
+  :: else
+  fi;
+  if
+  :: state[reader] != voting || id[reader] != open_id -> LIFT_STOP
+  :: else ->
+     printf("the lifter reads node %d\n", reader + 1);
+     unchanged = unchanged | BIT(reader);
+     if
+     :: LIFTABLE(reader) -> shown = shown | BIT(reader)
+     :: else
+     fi;
+     reader++; LIFT_TO_NEXT;
+     if
+     :: reader == NODES && shown != 0 -> lifts = 1; reader = 0; LIFT_TO_NEXT
+     :: reader == NODES && shown == 0 -> LIFT_STOP
+     :: else
+     fi
+  fi
+}
+inline lift() {
+  lifts == 1 ->
+  if
+  :: (shown & BIT(reader)) && AS_READ(reader) ->
+     WRITE(reader, state[reader], id[reader]); END_QUARANTINE(reader);
+     printf("the lifter ends the quarantine of node %d\n", reader + 1)
+  :: else
+  fi;
+  reader++; LIFT_TO_NEXT;
+  if
+  :: reader == NODES -> LIFT_STOP
+  :: else
+  fi
+}
+inline die() {
+  lifts == 1 || reader > 0 -> LIFT_STOP; printf("the lifter crashes\n")
+}
+active proctype Lifter() {
+  ready;
+end: do
+  :: atomic { if
+    :: d_step { survey() }
+    :: d_step { lift() }
+    :: d_step { die() }
+    fi }
+  od
+}
+#endif

@@ -59,6 +59,12 @@ std::int64_t quarantine_ms(const NodeExamination& node) {
   return std::chrono::ceil<std::chrono::milliseconds>(node.quarantine).count();
 }
 
+Json granted_in_ms(const Examination& examination) {
+  if (!examination.granted_in) return nullptr;
+  if (*examination.granted_in == forever) return -1;
+  return std::chrono::ceil<std::chrono::milliseconds>(*examination.granted_in).count();
+}
+
 Json node_json(const NodeExamination& node) {
   Json json{{"url", as_utf8(node.url)}, {"reachable", node.reachable}};
   const bool measured = node.round_trip.count() > 0;
@@ -160,6 +166,7 @@ std::string examination_json(const Examination& examination) {
   Json json{{"verdict", examination.findings.empty() ? "ok" : "problems"}};
   json["nodes"] = Json::array();
   for (const NodeExamination& node : examination.nodes) json["nodes"].push_back(node_json(node));
+  json["granted_in_ms"] = granted_in_ms(examination);
   json["problems"] = Json::array();
   for (const Finding& finding : examination.findings) {
     json["problems"].push_back({{"node", as_utf8(finding.node)},
@@ -186,6 +193,7 @@ std::string examination_text(const Style& style, const Settings& settings,
 
 std::string opened_json(const Examination& examination) {
   Json json{{"outcome", "opened"}};
+  json["granted_in_ms"] = granted_in_ms(examination);
   json["nodes"] = Json::array();
   for (const NodeExamination& node : examination.nodes) {
     json["nodes"].push_back({{"url", as_utf8(node.url)}, {"run_id", as_utf8(node.run_id)}});
@@ -201,7 +209,14 @@ std::string opened_text(const Style& style, const Settings& settings,
     fmt::format_to(std::back_inserter(out), "  {}  run_id {}\n", as_printable(node.url),
                    as_printable(node.run_id));
   }
-  return out + style.paint(Colour::good, "open") + '\n';
+  const auto left = examination.granted_in.value_or(std::chrono::nanoseconds(0));
+  std::string open = style.paint(Colour::good, "open");
+  if (left == forever) {
+    open += ": no lock is granted before the key redlock:node:quarantine is deleted";
+  } else if (left.count() > 0) {
+    open += ": locks are granted in " + format_duration(left);
+  }
+  return out + open + '\n';
 }
 
 std::string refused_json(std::string_view message) {

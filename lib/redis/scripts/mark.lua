@@ -1,6 +1,7 @@
 -- KEYS: marker, quarantine, numbers. ARGV: the marker that must be there, word for word, or '' for none; the new
 -- one, without its time; the quarantine in milliseconds that begins now, 0 to end it, -1 to leave it as it is;
--- why it begins, '' for what it began with, or as a client takes a node back.
+-- why it begins, '' for what it began with, or as a client takes a node back; 'opened' counts only if the node has
+-- been in quarantine since it was met without a marker.
 -- Compare and set: {1 if the marker was written, the marker that is there now, quarantine left in milliseconds}.
 local marker = redis.call('get', KEYS[1]) or ''
 local written = 0
@@ -11,9 +12,13 @@ if marker == ARGV[1] then
   -- First, so that a failure in between leaves no marker without it. A quarantine is never made shorter.
   if quarantine > 0 then
     local left = redis.call('pttl', KEYS[2])
-    if left < quarantine and left ~= -1 then
-      local why = ARGV[4] ~= '' and ARGV[4] or redis.call('get', KEYS[2]) or 'enrolled'
-      redis.call('set', KEYS[2], why, 'PX', ARGV[3])
+    local began = redis.call('get', KEYS[2])
+    local why = ARGV[4]
+    if why == '' or why == 'opened' and began ~= 'empty' then
+      why = began or 'enrolled'
+    end
+    if left ~= -1 and (left < quarantine or why ~= began) then
+      redis.call('set', KEYS[2], why, 'PX', string.format('%.0f', math.max(left, quarantine)))
     end
   end
   -- Fencing numbers may have been forgotten too: their floor is this node's clock at the quarantine's end

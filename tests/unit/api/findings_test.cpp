@@ -308,6 +308,18 @@ TEST(Findings, TellWhyABlankNodeIsNotTakenBack) {
   EXPECT_EQ(stranger.findings[0].node, "redis://d");
 }
 
+TEST(Findings, SayFromWhenOnLocksAreGranted) {
+  auto nodes = members_of("abc", "1.d");
+  EXPECT_EQ(judge(nodes, options_for(3)).granted_in, seconds(0));
+  nodes[0].seen.quarantine = seconds(30);
+  EXPECT_EQ(judge(nodes, options_for(3)).granted_in, seconds(0)) << "two vote";
+  nodes[1].seen.quarantine = seconds(20);
+  EXPECT_EQ(judge(nodes, options_for(3)).granted_in, seconds(20));
+  nodes[2].seen.quarantine = nodes[1].seen.quarantine = forever;
+  EXPECT_EQ(judge(nodes, options_for(3)).granted_in, forever);
+  EXPECT_EQ(judge_one(healthy("a")).granted_in, std::nullopt);
+}
+
 TEST(Findings, NameNodesWithReplicas) {
   auto nodes = members_of("a", "1.d");
   nodes[0].seen.replicas = 2;
@@ -322,7 +334,9 @@ TEST(Findings, TellHowLongAQuarantineStillLasts) {
   Examination examination = judge_one(node);
   ASSERT_THAT(ids_of(examination), ElementsAre("quarantined"));
   EXPECT_THAT(examination.findings[0].what, HasSubstr("12 s"));
-  EXPECT_THAT(examination.findings[0].remedy, HasSubstr("bootstrap"));
+  EXPECT_THAT(examination.findings[0].remedy, testing::Not(HasSubstr("bootstrap")));
+  node.quarantine_why = core::opened_as_new;
+  EXPECT_THAT(judge_one(node).findings[0].remedy, HasSubstr("bootstrap"));
 
   node.seen.quarantine = forever;
   examination = judge_one(node);

@@ -120,6 +120,20 @@ TEST(EngineEnrolment, ANodeThatForgotIsTakenBackOnceTheOthersWereReadAgain) {
   EXPECT_EQ(h.acquire(1, 10s), "set t2 -> 0 1 2");
 }
 
+TEST(EngineEnrolment, AQuarantineIsOverIfTheNextHandshakeFindsAnotherMarkerAndNone) {
+  for (const bool another : {true, false}) {
+    EnrollingClient h;
+    for (NodeIndex node = 0; node < 3; ++node) h.come_up(node, EnrollingClient::member(node), 31s);
+    for (NodeIndex node = 0; node < 3; ++node) {
+      h.down(node);
+      Marker marker = EnrollingClient::member(node);
+      if (another) marker.incarnation = "j";
+      h.come_up(node, marker);
+    }
+    EXPECT_EQ(h.acquire(1, 10s).find("set t") == 0, another);
+  }
+}
+
 TEST(EngineEnrolment, WhoeverWritesFirstIsBelieved) {
   EnrollingClient h;
   h.come_up(0, EnrollingClient::member(0));

@@ -115,6 +115,57 @@ class Enrolling : public testing::Test {
   Enrolment enrolment_{max_ttl, quarantine};
 };
 
+TEST_F(Enrolling, new_nodes_are_opened_as_new_by_the_one_client_that_draws_their_id) {
+  for (const char* name : {"a", "b", "c"}) node(name, blank_marker(name, random_));
+  std::size_t as_new = 0;
+  while (const auto write = next_write_when_confirmed()) {
+    EXPECT_EQ(write->as_new, write->marker.state == State::active);
+    as_new += write->as_new ? 1U : 0U;
+    markers_[write->node] = write->marker;
+  }
+  EXPECT_EQ(as_new, 3U);
+}
+
+TEST_F(Enrolling, a_node_that_anybody_else_has_written_meanwhile_is_not_opened_as_new) {
+  for (std::size_t steps = 0; steps < 6; ++steps) {
+    for (const bool lost : {false, true}) {
+      SCOPED_TRACE(std::to_string(steps) + (lost ? " lost" : " marked by another client"));
+      enrolment_ = Enrolment{max_ttl, quarantine};
+      names_.clear();
+      markers_.clear();
+      known_as_.clear();
+      usable_.clear();
+      for (const char* name : {"a", "b", "c"}) node(name, blank_marker(name, random_));
+      for (std::size_t i = 0; i < steps; ++i) {
+        const auto write = next_write_when_confirmed();
+        ASSERT_TRUE(write);
+        markers_[write->node] = write->marker;
+      }
+      if (markers_[1].state == State::active) continue;
+      markers_[1].incarnation = "another";
+      if (lost) markers_[1] = blank_marker("b", random_);
+      const bool drawn_later = steps == 0;
+      while (const auto write = next_write_when_confirmed()) {
+        const bool active = write->marker.state == State::active;
+        if (write->node == 1) {
+          EXPECT_EQ(write->as_new, active && drawn_later);
+        }
+        markers_[write->node] = write->marker;
+      }
+    }
+  }
+}
+
+TEST_F(Enrolling, nodes_that_were_members_before_are_not_opened_as_new) {
+  for (const char* name : {"a", "b", "c"}) node(name, blank_marker(name, random_));
+  known_as_[1] = "b";
+  while (const auto write = next_write_when_confirmed()) {
+    EXPECT_FALSE(write->as_new);
+    markers_[write->node] = write->marker;
+  }
+  EXPECT_EQ(markers_[1].state, State::active);
+}
+
 TEST_F(Enrolling, a_blank_node_is_adopted_by_a_quorum_of_others_that_name_it) {
   node("a", member("1", "d", "a", {"a", "b", "c"}, random_));
   node("b", blank_marker("2", random_));

@@ -376,6 +376,92 @@ TEST(MemberBootstrap, ends_the_quarantine_of_blank_nodes) {
   EXPECT_TRUE(world.serves(names_up_to(3)));
 }
 
+TEST(MemberBootstrap, ends_the_quarantine_of_new_nodes_that_a_client_has_opened) {
+  for (std::size_t count = 1; count <= 5; ++count) {
+    World world(count);
+    world.let_a_client_open(names_up_to(count));
+    const std::string id = world.marker("n1").deployment;
+    Operator run(world, wish_of(Kind::bootstrap, "", "", names_up_to(count)));
+    ASSERT_TRUE(run.done());
+    EXPECT_TRUE(world.serves(names_up_to(count))) << world.describe();
+    EXPECT_EQ(world.marker("n1").deployment, id);
+    EXPECT_EQ(run.writes.size(), count);
+    Operator again(world, wish_of(Kind::bootstrap, "", "", names_up_to(count)));
+    ASSERT_TRUE(again.done());
+    EXPECT_TRUE(again.writes.empty());
+  }
+}
+
+TEST(MemberBootstrap, that_ends_quarantines_goes_on_after_any_crash_and_beside_another_one) {
+  const MemberWish wish = wish_of(Kind::bootstrap, "", "", names_up_to(5));
+  bool first_ended = false;
+  for (int first = 0; !first_ended; ++first) {
+    for (int second = 0; second < 16; ++second) {
+      SCOPED_TRACE(std::to_string(first) + "/" + std::to_string(second));
+      World world(5);
+      world.let_a_client_open(names_up_to(5));
+      Operator a(world, wish);
+      Operator killed(world, wish);
+      for (int i = 0; i < first; ++i) a.step();
+      first_ended = a.has_ended();
+      for (int i = 0; i < second; ++i) killed.step();
+      ASSERT_TRUE(a.done());
+      EXPECT_TRUE(world.serves(names_up_to(5))) << world.describe();
+    }
+  }
+}
+
+TEST(MemberBootstrap, ends_no_quarantine_of_a_node_that_forgot_at_any_point) {
+  const MemberWish wish = wish_of(Kind::bootstrap, "", "", names_up_to(3));
+  for (const std::string& victim : names_up_to(3)) {
+    bool ended = false;
+    for (int steps = 0; !ended; ++steps) {
+      SCOPED_TRACE(victim + " forgets after step " + std::to_string(steps));
+      World world(3);
+      world.let_a_client_open(names_up_to(3));
+      Operator run(world, wish);
+      for (int i = 0; i < steps; ++i) run.step();
+      ended = run.has_ended();
+      world.restart_empty(victim);
+      world.let_clients_act();
+      run.run();
+      ASSERT_TRUE(Operator(world, wish).done());
+      EXPECT_GT(world.at(victim).quarantined_until, world.now);
+    }
+  }
+}
+
+TEST(MemberBootstrap, leaves_the_quarantine_of_members_that_may_have_forgotten) {
+  const Names members = names_up_to(3);
+  const auto expect_left = [&](std::string_view why, const MemberWish& wish, std::string held) {
+    World world(3);
+    world.let_a_client_open(members);
+    for (const std::string& name : members) world.at(name).seen.quarantine_why = why;
+    Operator run(world, wish);
+    run.held = std::move(held);
+    ASSERT_TRUE(run.done());
+    EXPECT_TRUE(run.writes.empty());
+    EXPECT_FALSE(world.serves(members));
+  };
+  const MemberWish wish = wish_of(Kind::bootstrap, "", "", members);
+  for (const std::string_view why : {"empty", "enrolled", "restarted", "role", "membership"}) {
+    SCOPED_TRACE(why);
+    expect_left(why, wish, {});
+  }
+  expect_left(opened_as_new, wish, "n1 has a lock");
+  MemberWish after_loss = wish;
+  after_loss.after_loss = true;
+  expect_left(opened_as_new, after_loss, {});
+}
+
+TEST(MemberBootstrap, quarantines_blank_nodes_that_had_a_marker_when_they_were_met) {
+  World world(3);
+  world.let_clients_act();
+  world.at("n2").seen.quarantine_why = "restarted";
+  ASSERT_TRUE(Operator(world, wish_of(Kind::bootstrap, "", "", names_up_to(3))).done());
+  EXPECT_FALSE(world.serves(names_up_to(3)));
+}
+
 TEST(MemberBootstrap, after_a_loss_quarantines_nodes_that_look_new) {
   for (const bool met : {false, true}) {
     World world(3);

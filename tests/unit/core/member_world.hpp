@@ -71,14 +71,14 @@ class World {
 
   /// Writes a marker of the node's process; its time and incarnation are added.
   void write(const std::string& name, Marker marker, milliseconds quarantine,
-             std::optional<milliseconds> written_at = {}) {
+             std::optional<milliseconds> written_at = {}, std::string_view why = {}) {
     ModelNode& node = at(name);
     marker.incarnation = fresh();
     marker.run_id = node.seen.run_id;
     marker.replid = node.seen.replid;
     if (marker.max_ttl.count() == 0) marker.max_ttl = world_max_ttl;
     keep(node, format_marker(marker) + ' ' + micros(written_at.value_or(now)));
-    if (quarantine.count() > 0) quarantine_from_now(node, quarantine);
+    if (quarantine.count() > 0) quarantine_from_now(node, quarantine, why);
   }
 
   [[nodiscard]] std::string fresh() { return "i" + std::to_string(++counter_); }
@@ -97,6 +97,7 @@ class World {
       ObservedNode& observed = seen.emplace_back(node.seen);
       observed.clock = now;
       observed.quarantine = std::max(milliseconds(0), node.quarantined_until - now);
+      if (observed.quarantine.count() == 0) observed.quarantine_why.clear();
     }
     return seen;
   }
@@ -106,7 +107,7 @@ class World {
     ModelNode& node = at(write.node);
     if (!node.up || node.seen.text != write.expected) return {};
     if (write.quarantine.count() == 0) node.quarantined_until = milliseconds(0);
-    if (write.quarantine.count() > 0) quarantine_from_now(node, write.quarantine);
+    if (write.quarantine.count() > 0) quarantine_from_now(node, write.quarantine, "membership");
     keep(node, format_marker(write.marker) + ' ' + micros(now));
     note_possible_leases();
     return node.seen.text;
@@ -127,8 +128,24 @@ class World {
   void let_clients_act() {
     for (ModelNode& node : nodes_) {
       if (!node.up) continue;
-      if (fresh_marker(node.seen) == nullptr) write(node.seen.name, Marker{}, full_quarantine);
+      if (fresh_marker(node.seen) == nullptr) {
+        write(node.seen.name, Marker{}, full_quarantine, {}, met_unmarked);
+      }
       if (node.seen.marker->state == Marker::State::blank) adopt(node);
+    }
+    note_possible_leases();
+  }
+
+  /// One client opens the nodes, which it has met just now.
+  void let_a_client_open(const Names& members) {
+    const std::string id = fresh();
+    for (const std::string& name : members) {
+      Marker marker;
+      marker.state = Marker::State::active;
+      marker.deployment = id;
+      marker.members = members;
+      marker.self = name;
+      write(name, marker, full_quarantine, {}, opened_as_new);
     }
     note_possible_leases();
   }
@@ -171,7 +188,8 @@ class World {
     node.seen.text = std::move(text);
     node.seen.marker = parse_marker(node.seen.text);
   }
-  void quarantine_from_now(ModelNode& node, milliseconds quarantine) const {
+  void quarantine_from_now(ModelNode& node, milliseconds quarantine, std::string_view why) const {
+    if (!why.empty()) node.seen.quarantine_why = why;
     node.quarantined_until = std::max(node.quarantined_until, now + quarantine);
   }
   /// The marker, if it is active.
