@@ -108,7 +108,8 @@ struct REDLOCK_EXPORT ClientOptions {
 
   /// How long one node may take to answer. The limit follows the measured round trip within these
   /// bounds; a node that misses it is disconnected and its vote is a timeout. The upper bound also
-  /// limits connecting.
+  /// limits connecting: the first attempt, and twice as long after each that took too long, up to
+  /// 32 times as long.
   std::chrono::nanoseconds shortest_node_limit = std::chrono::milliseconds{250};
   std::chrono::nanoseconds longest_node_limit = std::chrono::seconds{1};
 
