@@ -911,6 +911,9 @@ typedef struct redlock_finding {
 typedef struct redlock_examination {
   uint64_t node_count;
   uint64_t finding_count;  ///< 0: nothing is wrong
+  /// From when on locks are granted; 0: now; REDLOCK_FOREVER: not before a quarantine without end is
+  /// deleted; -1: too few members were found.
+  int64_t granted_in_ns;
 } redlock_examination;
 
 /// NULL past the end.

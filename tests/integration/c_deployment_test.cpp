@@ -71,6 +71,8 @@ TEST(CDeployment, IsOpenedExaminedAndChanged) {
   const auto opened = c_result<CExamination>([&](redlock_examination** out, redlock_error** error) {
     redlock_bootstrap(&three.options, nullptr, out, error);
   });
+  EXPECT_EQ(before->granted_in_ns, -1);
+  EXPECT_EQ(opened->granted_in_ns, 0);
   const redlock_node_examination* node = redlock_examination_node(opened.get(), 0);
   EXPECT_EQ(node->url, urls.front());
   EXPECT_TRUE(node->reachable && node->marked);

@@ -44,6 +44,7 @@ struct Examined : redlock_examination {
     node_count = from.nodes.size();
     for (const NodeExamination& node : from.nodes) nodes.push_back(view_of(node));
     finding_count = from.findings.size();
+    granted_in_ns = from.granted_in ? to_ns(*from.granted_in) : -1;
     for (const Finding& finding : from.findings) {
       findings.push_back({finding.node.c_str(), to_string(finding.kind).data(),
                           finding.what.c_str(), finding.why.c_str(), finding.remedy.c_str()});

@@ -133,7 +133,7 @@ class Finding(Structure):
 
 
 class Examination(Structure):
-    _fields_ = [("node_count", c_uint64), ("finding_count", c_uint64)]
+    _fields_ = [("node_count", c_uint64), ("finding_count", c_uint64), ("granted_in_ns", c_int64)]
 
 
 class ChangeProgress(Structure):

@@ -64,6 +64,9 @@ class Finding:
 class Examination:
     nodes: tuple[NodeExamination, ...]
     findings: tuple[Finding, ...]  #: empty: nothing is wrong
+    #: Seconds until locks are granted; 0: now; math.inf: not before a quarantine without end is
+    #: deleted; None: too few members were found.
+    granted_in: float | None
 
 
 @dataclass(frozen=True)
@@ -233,7 +236,8 @@ def _taken_examination(seen: Any) -> Examination:
             nodes=_read(NodeExamination, lib.redlock_examination_node, seen,
                         seen.contents.node_count),
             findings=_read(Finding, lib.redlock_examination_finding, seen,
-                           seen.contents.finding_count))
+                           seen.contents.finding_count),
+            granted_in=known(seen.contents.granted_in_ns))
     finally:
         lib.redlock_examination_free(seen)
 

@@ -117,6 +117,7 @@ class Outages(unittest.TestCase):
             self.assertEqual([node.role for node in examination.nodes], 3 * ["master"])
             self.assertIn("not-bootstrapped", {finding.kind for finding in examination.findings})
             opened = deployment.bootstrap(urls, on_progress=progress.append, **options)
+            self.assertEqual(opened.granted_in, 0)
             self.assertEqual([node.marked for node in opened.nodes], 3 * [True])
             self.assertIn("writing", {step.kind for step in progress})
             membership = deployment.members(urls, **options)
