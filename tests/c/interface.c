@@ -29,7 +29,6 @@ int main(int argc, char** argv) {
   redlock_client_options_init(&options, sizeof options);
   options.nodes = (const char* const*)(argv + 1);
   options.node_count = (size_t)(argc - 1);
-  options.guard_restart = false; /* they were started a moment ago, for this */
   options.name = "a program in C";
   options.name_holders = true;
 

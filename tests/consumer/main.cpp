@@ -1,10 +1,12 @@
+#include <redlock/deployment.hpp>
 #include <redlock/redlock.hpp>
 
 #include <chrono>
 #include <iostream>
 #include <string>
 
-// Takes a lock on the nodes given as arguments, sees that nobody else can have it, releases it.
+// Opens the nodes given as arguments as a deployment, if they are none yet; takes a lock, sees that
+// nobody else can have it, releases it.
 int main(int argc, char** argv) {
   if (redlock::library_version() != redlock::version) {
     std::cerr << "compiled with " << redlock::version << ", runs with "
@@ -14,7 +16,10 @@ int main(int argc, char** argv) {
 
   redlock::ClientOptions options;
   options.nodes.assign(argv + 1, argv + argc);
-  options.guards.restart = false;  // they were started a moment ago, for this
+  if (const auto opened = redlock::bootstrap(options); !opened) {
+    std::cerr << "bootstrap: " << opened.error().message << '\n';
+    return 1;
+  }
   auto client = redlock::Client::create(options);
   if (!client) {
     std::cerr << "create: " << client.error().message << '\n';

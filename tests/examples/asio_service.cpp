@@ -55,7 +55,6 @@ int main(int argc, char** argv) {
   const example::Nodes nodes(argc, argv);
   redlock::ClientOptions options;
   options.nodes = nodes.urls();
-  options.guards.restart = nodes.given();
   // The client has a loop thread of its own; every answer is posted to the io_context.
   auto client = redlock::AsyncClient::create(std::move(options));
   if (!client) return 1;

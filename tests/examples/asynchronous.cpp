@@ -16,7 +16,6 @@ int main(int argc, char** argv) {
 
   redlock::ClientOptions options;
   options.nodes = nodes.urls();
-  options.guards.restart = nodes.given();
   auto client = redlock::AsyncClient::create(options, &loop);
   if (!client) {
     std::cerr << client.error().message << '\n';

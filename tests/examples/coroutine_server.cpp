@@ -79,7 +79,6 @@ int main(int argc, char** argv) {
   if (uv_loop_init(&loop) != 0) return 1;
   redlock::ClientOptions options;
   options.nodes = nodes.urls();
-  options.guards.restart = nodes.given();
   auto client = redlock::AsyncClient::create(std::move(options), &loop);
   if (!client) return 2;
   Server server{*std::move(client)};

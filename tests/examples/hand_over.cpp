@@ -30,7 +30,6 @@ int main(int argc, char** argv) {
   const example::Nodes nodes(argc, argv);
   redlock::ClientOptions options;
   options.nodes = nodes.urls();
-  options.guards.restart = nodes.given();
   std::string token;
   {
     auto client = redlock::Client::create(options);

@@ -8,7 +8,8 @@
 
 namespace example {
 
-/// The nodes named on the command line; without any, three servers that live as long as this.
+/// The nodes named on the command line; without any, a deployment of three servers that live as
+/// long as this.
 class Nodes {
  public:
   Nodes(int argc, char** argv) : urls_(argv + 1, argv + argc) {
@@ -17,8 +18,6 @@ class Nodes {
     urls_ = servers_->urls();
   }
   [[nodiscard]] const std::vector<std::string>& urls() const { return urls_; }
-  /// Servers of our own are new, so they can have forgotten nothing: no restart guard.
-  [[nodiscard]] bool given() const { return !servers_; }
 
  private:
   std::vector<std::string> urls_;

@@ -13,7 +13,6 @@ int main(int argc, char** argv) {
   const example::Nodes nodes(argc, argv);
   redlock::ClientOptions client_options;
   client_options.nodes = nodes.urls();
-  client_options.guards.restart = nodes.given();
   auto client = redlock::Client::create(client_options);
   if (!client) return 1;
 

@@ -12,7 +12,6 @@ int main(int argc, char** argv) {
   const example::Nodes nodes(argc, argv);
   redlock::ClientOptions options;
   options.nodes = nodes.urls();
-  options.guards.restart = nodes.given();
   auto client = redlock::Client::create(options);
   if (!client) return 1;
 

@@ -63,7 +63,6 @@ int main(int argc, char** argv) {
   const example::Nodes nodes(argc, argv);
   redlock::ClientOptions options;
   options.nodes = nodes.urls();
-  options.guards.restart = nodes.given();
   options.observer = std::make_shared<Spans>();
   auto client = redlock::Client::create(std::move(options));
   if (!client) return 1;

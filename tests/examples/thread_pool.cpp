@@ -46,7 +46,6 @@ int main(int argc, char** argv) {
   const example::Nodes nodes(argc, argv);
   redlock::ClientOptions options;
   options.nodes = nodes.urls();
-  options.guards.restart = nodes.given();
 
   std::vector<Item> items(200);
   std::atomic<int> count = 0;

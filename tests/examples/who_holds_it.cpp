@@ -12,7 +12,6 @@ int main(int argc, char** argv) {
   const example::Nodes nodes(argc, argv);
   redlock::ClientOptions options;
   options.nodes = nodes.urls();
-  options.guards.restart = nodes.given();
   options.on_node_event = [](const redlock::NodeEvent& event) {
     std::cout << event.url << ": " << event.message << '\n';
   };

@@ -62,6 +62,7 @@ class DocumentedAcl : public testing::Test {
       node.command({"SET", "app:cache", "value", "PX", "600000000"});
       node.command({"ZADD", "app:scores", "1", "somebody"});
     }
+    open_deployment(patient(nodes_.urls()));
     client_.emplace(make_client(options()));
     other_.emplace(make_client(options()));
   }
@@ -111,7 +112,7 @@ class DocumentedAcl : public testing::Test {
     return nodes_[0].command({"EXISTS", "redlock:node:queue:" + resource}).integer == 1;
   }
 
-  Nodes nodes_{3};
+  NewNodes nodes_{3};
   std::vector<std::vector<Command>> blocks_ = documented_rights();
   std::optional<Client> client_;
   std::optional<Client> other_;
@@ -193,8 +194,10 @@ TEST_F(DocumentedAcl, SufficesForNodesThatAreDisconnectedAndComeBack) {
 
 TEST_F(DocumentedAcl, SufficesForOperatorsAndGuards) {
   allow(blocks_[2]);
+  client_.reset();
+  other_.reset();
+  for (const RedisServer& node : nodes_) node.command({"DEL", "redlock:node:marker"});
   ClientOptions guarded = options();
-  guarded.guards.restart = true;
   guarded.guards.trust_durable = true;
   EXPECT_TRUE(succeeded(examine(guarded)));
   const auto opened = bootstrap(guarded);

@@ -59,7 +59,7 @@ class AnyPermit : public testing::Test {
   /// inspect. Polls are twenty a second.
   static constexpr int scripts_of_a_wait = 3 * 18;
 
-  Nodes nodes_{3};
+  Nodes nodes_{3, {}, seconds(300)};
   Client holder_ = make_client(options());
   Client waiter_ = make_client(options());
   Target jobs_ = permit("jobs", so_many);

@@ -241,13 +241,13 @@ TEST_F(AsyncMutexCalls, ALostLeaseIsNotPassedOn) {
   std::vector<std::future<Granted>> waiting;
   for (int i = 0; i < 3; ++i) waiting.push_back(ask(mutex));
   const std::stop_token lost = guard->lost();
-  nodes[0].kill();
-  nodes[1].kill();
+  nodes[0].stop();
+  nodes[1].stop();
   EXPECT_TRUE(eventually([&] { return lost.stop_requested(); }, seconds(30)));
   EXPECT_FALSE(guard->valid());
   guard->unlock();
-  nodes[0].start();
-  nodes[1].start();
+  nodes[0].resume();
+  nodes[1].resume();
   for (auto& call : waiting) {
     const auto next = call.get();
     ASSERT_TRUE(succeeded(next));

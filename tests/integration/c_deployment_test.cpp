@@ -23,7 +23,6 @@ using CLocks = std::unique_ptr<redlock_lock_list, CFree<redlock_lock_list_free>>
 /// Options of a deployment whose changes are quick.
 struct CDeploymentOptions : COptions {
   explicit CDeploymentOptions(std::vector<std::string> urls) : COptions(std::move(urls)) {
-    options.guard_restart = true;
     options.max_ttl_ns = one_second_ns;
   }
 };
@@ -52,7 +51,7 @@ template <typename Owned, typename Call>
 }
 
 TEST(CDeployment, IsOpenedExaminedAndChanged) {
-  Nodes nodes(4);
+  NewNodes nodes(4);
   auto urls = nodes.urls();
   const std::string fourth = urls.back();
   urls.pop_back();
@@ -74,7 +73,7 @@ TEST(CDeployment, IsOpenedExaminedAndChanged) {
   EXPECT_EQ(before->granted_in_ns, -1);
   EXPECT_EQ(opened->granted_in_ns, 0);
   const redlock_node_examination* node = redlock_examination_node(opened.get(), 0);
-  EXPECT_EQ(node->url, urls.front());
+  EXPECT_EQ(node->url, nodes[0].url());
   EXPECT_TRUE(node->reachable && node->marked);
   EXPECT_STREQ(node->role, "master");
   EXPECT_STREQ(node->membership, "member");
@@ -123,7 +122,7 @@ TEST(CDeployment, AChangeIsCancelledAndMistakesAreRefused) {
   EXPECT_EQ(redlock_examine(nullptr, nullptr, nullptr), REDLOCK_INVALID_ARGUMENT);
   EXPECT_EQ(redlock_members(&options.options, nullptr, nullptr), REDLOCK_INVALID_ARGUMENT);
 
-  Nodes nodes(3);
+  NewNodes nodes(3);
   const CDeploymentOptions fresh(nodes.urls());
   const CStop stop(redlock_stop_new());
   redlock_stop_request(stop.get());

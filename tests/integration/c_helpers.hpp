@@ -38,7 +38,6 @@ struct COptions {
     redlock_client_options_init(&options, sizeof(options));
     options.nodes = pointers.data();
     options.node_count = pointers.size();
-    options.guard_restart = false;
     options.shortest_node_limit_ns = 20 * one_second_ns;
     options.longest_node_limit_ns = 20 * one_second_ns;
   }

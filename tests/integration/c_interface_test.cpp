@@ -46,7 +46,7 @@ TEST(CInterface, ALeaseHasAllThatItHasInCpp) {
   EXPECT_EQ(round->holds_left, -1);
   EXPECT_GE(count_votes(round.get(), REDLOCK_VOTE_GRANTED), 2U);
   EXPECT_EQ(redlock_round_node(round.get(), 3), nullptr);
-  EXPECT_EQ(redlock_round_node(round.get(), 0)->url, shared_urls(1).front());
+  EXPECT_EQ(redlock_round_node(round.get(), 0)->url, shared_nodes()[0].url());
 
   redlock_round* released = nullptr;
   ASSERT_EQ(redlock_lease_release(lease.get(), &released, nullptr), REDLOCK_OK);
@@ -343,7 +343,7 @@ TEST(CInterface, HalfOfTheNodesAreNoMajority) {
   { const CLease connects = c_acquire(client, redlock_exclusive(fresh_resource().c_str())); }
   const std::string resource = fresh_resource();
   for (std::size_t i = 0; i < 2; ++i) {
-    shared_nodes()[i].command({"SET", resource, "foreign", "PX", "20000"});
+    shared_nodes(4)[i].command({"SET", resource, "foreign", "PX", "20000"});
   }
   const CError error = c_refused(client, redlock_exclusive(resource.c_str()));
   ASSERT_NE(error, nullptr);

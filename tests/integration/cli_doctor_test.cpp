@@ -15,12 +15,11 @@ using testing::Not;
 /// The time limit does not matter to these tests, and a stalled machine must not reach it.
 ProcessResult tool(Words words, const std::string& nodes) {
   words.insert(words.end(), {"--timeout", "20s", "--nodes", nodes});
-  // With the restart guard, as it is where nobody says otherwise.
-  return run_tool(std::move(words), {.environment = {"QUORUM_LOCK_RESTART_GUARD="}});
+  return run_tool(std::move(words));
 }
 
 TEST(CliDoctor, TellsPeopleThatAllIsWell) {
-  Nodes nodes(3);
+  NewNodes nodes(3);
   const ProcessResult before = tool({"doctor"}, nodes.joined_urls());
   EXPECT_EQ(before.exit_code, 1) << before.errors;
   EXPECT_THAT(before.output, HasSubstr("not-bootstrapped"));
@@ -36,7 +35,7 @@ TEST(CliDoctor, TellsPeopleThatAllIsWell) {
 }
 
 TEST(CliDoctor, SaysInJsonWhatScriptsRelyOn) {
-  Nodes nodes(2);
+  NewNodes nodes(2);
   ASSERT_EQ(tool({"bootstrap"}, nodes.joined_urls()).exit_code, 0);
   const ProcessResult result = tool({"doctor", "--json"}, nodes.joined_urls());
   EXPECT_EQ(result.exit_code, 0) << result.errors;
@@ -60,7 +59,7 @@ TEST(CliDoctor, SaysInJsonWhatScriptsRelyOn) {
 }
 
 TEST(CliDoctor, ExitsWith1AndTellsWhatIsWrongAndHowToMendIt) {
-  Nodes nodes(2);
+  NewNodes nodes(2);
   const RedisServer evicting({.arguments = {"--maxmemory-policy", "allkeys-lru"}});
   const std::string urls = nodes.joined_urls() + "," + evicting.url();
   for (const RedisServer* node : std::initializer_list<const RedisServer*>{&nodes[0], &evicting}) {
@@ -94,7 +93,7 @@ TEST(CliDoctor, ExitsWith1AndTellsWhatIsWrongAndHowToMendIt) {
 }
 
 TEST(CliDoctor, TellsOnlyWhatIsWrongWhenQuiet) {
-  Nodes nodes(3);
+  NewNodes nodes(3);
   ASSERT_EQ(tool({"bootstrap"}, nodes.joined_urls()).exit_code, 0);
   EXPECT_EQ(tool({"doctor", "--quiet"}, nodes.joined_urls()).output, "");
   nodes[1].kill();
@@ -122,7 +121,7 @@ TEST(CliDoctor, OfOneServerTwiceIsWrongUsage) {
 }
 
 TEST(CliBootstrap, OpensADeploymentThatTheDoctorThenCallsWell) {
-  Nodes nodes(3);
+  NewNodes nodes(3);
   for (const RedisServer& node : nodes) blank_by_hand(node);
   const ProcessResult result = tool({"bootstrap", "--json"}, nodes.joined_urls());
   EXPECT_EQ(result.exit_code, 0) << result.errors;
@@ -193,7 +192,7 @@ TEST(CliBootstrap, SaysWhenLocksAreGrantedAndIsNotAdvisedAgain) {
 }
 
 TEST(CliBootstrap, TellsPeopleALinePerNodeAndThatItIsOpen) {
-  Nodes nodes(3);
+  NewNodes nodes(3);
   const ProcessResult result = tool({"bootstrap"}, nodes.joined_urls());
   EXPECT_EQ(result.exit_code, 0) << result.errors;
   EXPECT_EQ(count_lines(result.output), 4U) << result.output;
@@ -202,7 +201,7 @@ TEST(CliBootstrap, TellsPeopleALinePerNodeAndThatItIsOpen) {
 }
 
 TEST(CliBootstrap, ExitsWith75WhileAKeyCanBeALock) {
-  Nodes nodes(3);
+  NewNodes nodes(3);
   nodes[2].command({"SET", "nightly", "somebody", "PX", "20000"});
   const ProcessResult result = tool({"bootstrap", "--json"}, nodes.joined_urls());
   EXPECT_EQ(result.exit_code, 75);
@@ -214,7 +213,7 @@ TEST(CliBootstrap, ExitsWith75WhileAKeyCanBeALock) {
 }
 
 TEST(CliBootstrap, ExitsWith69WhileANodeIsMissing) {
-  Nodes nodes(3);
+  NewNodes nodes(3);
   nodes[0].kill();
   const ProcessResult result = tool({"bootstrap", "--json"}, nodes.joined_urls());
   EXPECT_EQ(result.exit_code, 69);

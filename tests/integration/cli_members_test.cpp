@@ -17,7 +17,7 @@ class CliMembers : public Members {
  protected:
   static ProcessResult tool(Words words, const std::string& nodes) {
     words.insert(words.end(), {"--timeout", "20s", "--max-ttl", "1s", "--nodes", nodes});
-    return run_tool(std::move(words), {.environment = {"QUORUM_LOCK_RESTART_GUARD="}});
+    return run_tool(std::move(words));
   }
 };
 
@@ -73,7 +73,7 @@ TEST_F(CliMembers, AreResumedAfterTheProgramWasKilledAtAnyWriting) {
     const Words words{"members",   "replace", nodes_[last].url(), nodes_[next].url(),
                       "--timeout", "20s",     "--max-ttl",        "1s",
                       "--nodes",   nodes};
-    ChildProcess killed = start_tool(words, {.environment = {"QUORUM_LOCK_RESTART_GUARD="}});
+    ChildProcess killed = start_tool(words);
     EXPECT_TRUE(eventually(
         [&] {
           std::size_t seen = 0;

@@ -10,12 +10,13 @@
 
 namespace redlock::test {
 
-/// Runs quorum-lock on three nodes, which all tests of a suite share and find empty.
+/// Runs quorum-lock on a deployment of three nodes, which all tests of a suite share and find
+/// empty.
 class CliOnNodes : public ::testing::Test {
  protected:
   static void SetUpTestSuite() { nodes_ = std::make_unique<Nodes>(3); }
   static void TearDownTestSuite() { nodes_.reset(); }
-  void SetUp() override { nodes_->flush(); }
+  void SetUp() override { nodes_->clear(); }
 
   [[nodiscard]] static Nodes& nodes() { return *nodes_; }
   /// `words` begin with the verb; the nodes stand behind it.

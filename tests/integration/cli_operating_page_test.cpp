@@ -98,7 +98,7 @@ Words documented_settings() {
 TEST(OperatingPage, HasARedisConfThatDoctorFindsNothingWrongWith) {
   const Words settings = documented_settings();
   ASSERT_GT(settings.size(), 8U);
-  const Nodes nodes(3, RedisServerOptions{.arguments = settings});
+  const NewNodes nodes(3, RedisServerOptions{.arguments = settings});
   const std::vector<std::string> environment = {"QUORUM_LOCK_NODES=" + nodes.joined_urls(),
                                                 "QUORUM_LOCK_RESTART_GUARD=30s"};
   const ProcessResult opened = run_tool({"bootstrap"}, {.environment = environment});

@@ -318,7 +318,7 @@ class PackagedCron : public Packaging {
   }
   [[nodiscard]] ProcessResult run_as_cron(const std::string& command) {
     const std::string path = directory_.path().string() + ":" + variables_["PATH"];
-    return run_process({"env", "-i", "HOME=/", "LOGNAME=nobody", "QUORUM_LOCK_RESTART_GUARD=off",
+    return run_process({"env", "-i", "HOME=/", "LOGNAME=nobody",
                         "TMPDIR=" + directory_.path().string(), "PATH=" + path, variables_["SHELL"],
                         "-c", command});
   }

@@ -22,17 +22,13 @@ inline Words tool_words(Words arguments) {
   return arguments;
 }
 
-/// An empty variable counts as none: the tester's own settings must not reach the tests. The
-/// servers of most tests are new, and shared by commands that differ in N: no guard unless a test
-/// asks.
+/// An empty variable counts as none: the tester's own settings must not reach the tests.
 inline std::vector<std::string> tool_environment(std::vector<std::string> additions = {}) {
-  const auto has = [&additions](std::string_view variable) {
-    return std::any_of(additions.begin(), additions.end(),
-                       [&](const std::string& addition) { return addition.starts_with(variable); });
-  };
-  if (!has("QUORUM_LOCK_NODES=")) additions.emplace_back("QUORUM_LOCK_NODES=");
-  if (!has("QUORUM_LOCK_RESTART_GUARD=")) {
-    additions.emplace_back("QUORUM_LOCK_RESTART_GUARD=off");
+  for (const std::string_view variable : {"QUORUM_LOCK_NODES=", "QUORUM_LOCK_RESTART_GUARD="}) {
+    const bool is_set =
+        std::any_of(additions.begin(), additions.end(),
+                    [&](const std::string& addition) { return addition.starts_with(variable); });
+    if (!is_set) additions.emplace_back(variable);
   }
   return additions;
 }

@@ -107,7 +107,7 @@ TEST_F(CliVerbs, ADividedResourceIs75) {
 TEST_F(CliVerbs, ATtlThatIsShorterThanTheRoundIs69AndExpired) {
   FakeServer silent;
   silent.on("SET", [](const Command&) { return FakeAnswer::silence(); });
-  // The validity of 97 ms ends before any node limit.
+  // The validity of 97 ms ends before any node limit. A fake server keeps no marker.
   const ProcessResult result = run_tool({"acquire", "r", "--ttl", "100ms", "--json", "--nodes",
                                          silent.url(), "--restart-guard", "off"});
   EXPECT_EQ(result.exit_code, 69) << result.errors;
@@ -259,24 +259,30 @@ TEST_F(CliVerbs, BreakRefusesAValueThatIsNoToken) {
 }
 
 TEST_F(CliVerbs, NodesComeFromCommandLineBeforeEnvironmentBeforeFile) {
+  const Nodes in_words(1);
+  const Nodes in_environment(1);
+  const Nodes in_file(1);
   const TempDir directory;
   const std::string file =
-      directory.write("config.toml", "nodes = [\"" + nodes()[2].url() + "\"]\n").string();
-  const std::string from_environment = "QUORUM_LOCK_NODES=" + nodes()[1].url();
+      directory.write("config.toml", "nodes = [\"" + in_file.joined_urls() + "\"]\n").string();
+  const std::string from_environment = "QUORUM_LOCK_NODES=" + in_environment.joined_urls();
 
   EXPECT_EQ(run_tool({"acquire", "of file", "--config", file}).exit_code, 0);
-  EXPECT_EQ(nodes()[2].get("of file").has_value(), true);
+  EXPECT_EQ(in_file.count_held("of file"), 1U);
   EXPECT_EQ(
       run_tool({"--config", file, "acquire", "of environment"}, {.environment = {from_environment}})
           .exit_code,
       0);
-  EXPECT_EQ(nodes()[1].get("of environment").has_value(), true);
-  EXPECT_EQ(run_tool({"--nodes", nodes()[0].url(), "acquire", "of command line", "--config", file},
-                     {.environment = {from_environment}})
-                .exit_code,
-            0);
-  EXPECT_EQ(nodes()[0].get("of command line").has_value(), true);
-  EXPECT_EQ(nodes().count_held("of command line"), 1U);
+  EXPECT_EQ(in_environment.count_held("of environment"), 1U);
+  EXPECT_EQ(
+      run_tool({"--nodes", in_words.joined_urls(), "acquire", "of command line", "--config", file},
+               {.environment = {from_environment}})
+          .exit_code,
+      0);
+  EXPECT_EQ(in_words.count_held("of command line"), 1U);
+  for (const Nodes* others : {&in_environment, &in_file}) {
+    EXPECT_EQ(others->count_held("of command line"), 0U);
+  }
 }
 
 TEST_F(CliVerbs, AResourceMayBeCalledLikeAVerb) {
@@ -341,7 +347,8 @@ TEST(CliOutage, AMinorityDownIsNoMatter) {
 TEST(CliPassword, ComesFromAFileAndIsNeverShown) {
   RedisServerOptions options;
   options.password = "very-secret";
-  const RedisServer server(options);
+  const Nodes nodes(1, options);
+  const RedisServer& server = nodes[0];
   const std::string address = server.host() + ":" + std::to_string(server.port());
   const TempDir directory;
   const std::string right = directory.write("right", "very-secret\n").string();
@@ -363,7 +370,8 @@ TEST(CliPassword, ComesFromAFileAndIsNeverShown) {
 TEST(CliPassword, InAUrlIsNotHandedToTheCommand) {
   RedisServerOptions options;
   options.password = "very-secret";
-  const RedisServer server(options);
+  const Nodes nodes(1, options);
+  const RedisServer& server = nodes[0];
   const ProcessResult result =
       run_tool({"run", "r", "--", "sh", "-c", "env; tr '\\0' ' ' < /proc/$PPID/cmdline"},
                {.environment = {"QUORUM_LOCK_NODES=" + server.url()}});

@@ -161,7 +161,7 @@ class CallArguments : public testing::Test {
   }
 
   FakeServer fake_;
-  Client client_ = make_client(patient({fake_.url()}));
+  Client client_ = make_client(of_fakes({fake_.url()}));
   Token token_ = *Token::parse(hex_token());
 };
 

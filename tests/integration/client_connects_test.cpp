@@ -42,6 +42,9 @@ class ClientPassword : public testing::Test {
     RedisServerOptions options;
     options.password = "s3cret/@ word";
     server_ = std::make_unique<RedisServer>(options);
+    ClientOptions everybody = patient({at_server("")});
+    everybody.password = options.password;
+    open_deployment(everybody);
     server_->command({"ACL", "SETUSER", "locker", "on", ">l0cker", "~*", "+@all"});
     server_->command({"ACL", "SETUSER", "reader", "on", ">r3ader", "~*", "+@all", "-set"});
   }
@@ -115,34 +118,37 @@ TEST_F(ClientPassword, MayBeChangedOnTheServerAndIsAskedForAtTheNextConnection) 
 }
 
 TEST(ClientAddress, MayNameADatabase) {
-  const auto url = shared_nodes()[0].url();
+  const RedisServer& server = shared_nodes(1)[0];
+  const auto url = server.url();
+  // Another deployment.
+  open_deployment(patient({url + "/3"}));
   Client client = make_client(patient({url + "/3"}));
   const auto resource = fresh_resource();
   auto lease = client.try_acquire(resource);
   ASSERT_TRUE(succeeded(lease));
-  EXPECT_EQ(shared_nodes()[0].get(resource), std::nullopt) << "in database 0";
+  EXPECT_EQ(server.get(resource), std::nullopt) << "in database 0";
   EXPECT_TRUE(locks(patient({url})));
   EXPECT_TRUE(failed_with(client.try_acquire(resource), Errc::held));
-  Client same = make_client(patient({shared_nodes()[0].unix_url() + "?db=3"}));
+  Client same = make_client(patient({server.unix_url() + "?db=3"}));
   EXPECT_TRUE(failed_with(same.try_acquire(resource), Errc::held));
 }
 
 TEST(ClientAddress, MayNameADatabaseThatIsNotThere) {
-  const auto vote = only_vote(patient({shared_nodes()[0].url() + "/99"}));
+  const auto vote = only_vote(patient({shared_nodes(1)[0].url() + "/99"}));
   EXPECT_EQ(vote.vote, Vote::error);
   EXPECT_THAT(vote.message, HasSubstr("DB index is out of range"));
 }
 
 TEST(ClientAddress, MayBeAUnixSocket) {
-  EXPECT_TRUE(locks(patient({shared_nodes()[0].unix_url()})));
+  EXPECT_TRUE(locks(patient({shared_nodes(1)[0].unix_url()})));
   const auto vote = only_vote(patient({"unix:///there/is/no.sock"}));
   EXPECT_EQ(vote.vote, Vote::unreachable);
   EXPECT_THAT(vote.message, HasSubstr("no such file"));
 }
 
 TEST(ClientAddress, MayBeAHostName) {
-  EXPECT_TRUE(locks(patient({host_url("redis", "localhost", shared_nodes()[0].port())})));
-  EXPECT_TRUE(locks(patient({"127.0.0.1:" + std::to_string(shared_nodes()[0].port())})));
+  EXPECT_TRUE(locks(patient({host_url("redis", "localhost", shared_nodes(1)[0].port())})));
+  EXPECT_TRUE(locks(patient({shared_nodes(1)[0].url()})));
 }
 
 TEST(ClientAddress, MayBeAHostNameThatNobodyKnows) {
@@ -160,7 +166,9 @@ TEST(ClientAddress, MayBeAnIpv6Address) {
   } catch (const std::exception& problem) {
     GTEST_SKIP() << "no IPv6 here: " << problem.what();
   }
-  EXPECT_TRUE(locks(patient({host_url("redis", "[::1]", server->port())})));
+  const ClientOptions options = patient({host_url("redis", "[::1]", server->port())});
+  open_deployment(options);
+  EXPECT_TRUE(locks(options));
 }
 
 TEST(ClientAddress, MayBeOneWhereNobodyListens) {
@@ -211,6 +219,7 @@ std::unique_ptr<RedisServer> ClientTls::guarded_;
 std::unique_ptr<RedisServer> ClientTls::elsewhere_;
 
 TEST_F(ClientTls, LocksOverAVerifiedConnection) {
+  open_deployment(trusting(certificates().ca, server_->tls_url()));
   EXPECT_TRUE(locks(trusting(certificates().ca, server_->tls_url())));
   EXPECT_TRUE(
       locks(trusting(certificates().ca, host_url("rediss", "localhost", server_->tls_port()))));
@@ -238,6 +247,7 @@ TEST_F(ClientTls, GivesItsCertificateWhereOneIsDemandedAndItsPasswordToo) {
   auto options = trusting(certificates().ca, guarded_->tls_url());
   options.tls.certificate_file = certificates().client.certificate;
   options.tls.key_file = certificates().client.key;
+  open_deployment(options);
   EXPECT_TRUE(locks(options));
   options.nodes = {host_url("rediss", "127.0.0.1", guarded_->tls_port())};
   options.password = "pass";
@@ -272,16 +282,20 @@ TEST_F(ClientTls, TellsAPlainServerFromATlsServer) {
 }
 
 TEST_F(ClientTls, MixesWithPlainNodes) {
-  auto options = trusting(certificates().ca, server_->tls_url());
-  options.nodes.push_back(shared_nodes()[0].url());
-  options.nodes.push_back(shared_nodes()[1].unix_url());
+  const NewNodes plain(2);
+  const auto server = start(certificates().server, ClientCertificates::not_asked_for, "");
+  auto options = trusting(certificates().ca, server->tls_url());
+  options.nodes.push_back(plain[0].url());
+  options.nodes.push_back(plain[1].unix_url());
+  open_deployment(options);
   EXPECT_TRUE(locks(options));
 }
 
 TEST(ClientIdentity, OneServerUnderTwoAddressesHasOneVote) {
-  const auto port = shared_nodes()[0].port();
+  const RedisServer& server = shared_nodes(1)[0];
+  const auto port = server.port();
   auto options = patient({host_url("redis", "127.0.0.1", port),
-                          host_url("redis", "localhost", port), shared_nodes()[0].unix_url()});
+                          host_url("redis", "localhost", port), server.unix_url()});
   EventLog log;
   options.on_node_event = log.listener();
   Client client = make_client(options);
@@ -290,7 +304,7 @@ TEST(ClientIdentity, OneServerUnderTwoAddressesHasOneVote) {
   ASSERT_TRUE(failed_with(refused, Errc::excluded));
   EXPECT_EQ(votes(refused.error().round, Vote::excluded), 2U);
   EXPECT_THAT(refused.error().message, HasSubstr("the same server as"));
-  EXPECT_EQ(shared_nodes()[0].get(resource), std::nullopt);
+  EXPECT_EQ(server.get(resource), std::nullopt);
   EXPECT_TRUE(eventually([&] {
     std::size_t excluded = 0;
     for (std::size_t i = 0; i < 3; ++i) excluded += log.count(NodeEvent::Kind::excluded, i);
@@ -299,10 +313,10 @@ TEST(ClientIdentity, OneServerUnderTwoAddressesHasOneVote) {
 }
 
 TEST(ClientIdentity, TheOtherNodesStillGiveTheLease) {
-  const auto port = shared_nodes()[0].port();
-  Client client =
-      make_client(patient({host_url("redis", "127.0.0.1", port),
-                           host_url("redis", "localhost", port), shared_nodes()[1].url()}));
+  const Nodes& nodes = shared_nodes(2);
+  const auto port = nodes[0].port();
+  Client client = make_client(patient({host_url("redis", "127.0.0.1", port),
+                                       host_url("redis", "localhost", port), nodes[1].url()}));
   auto lease = acquire_patiently(client, fresh_resource());
   ASSERT_TRUE(succeeded(lease));
   EXPECT_EQ(votes(lease->report(), Vote::granted), 2U);

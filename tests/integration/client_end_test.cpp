@@ -112,7 +112,7 @@ TEST(ClientEnd, DoesNotTakeWhatWasDetached) {
 }
 
 TEST(ClientEnd, ComesThoughNodesHang) {
-  Nodes nodes(5);
+  Nodes nodes(5, {}, minutes(10));
   const auto resource = fresh_resource();
   auto options = impatient(nodes.urls());
   options.max_ttl = minutes(10);
@@ -181,7 +181,7 @@ TEST(ClientLoad, AThousandThreadsShareAClient) {
 }
 
 TEST(ClientLoad, TenThousandCyclesLeaveNoKeyOnAnyNode) {
-  shared_nodes().flush();
+  shared_nodes(5).clear();
   {
     Client client = make_client(patient(shared_urls(5)));
     std::vector<std::jthread> threads;
@@ -198,7 +198,7 @@ TEST(ClientLoad, TenThousandCyclesLeaveNoKeyOnAnyNode) {
       });
     }
   }
-  for (const RedisServer& node : shared_nodes()) {
+  for (const RedisServer& node : shared_nodes(5)) {
     EXPECT_EQ(count_lock_keys(node), 0U);
   }
 }

@@ -19,10 +19,12 @@ constexpr auto ages = minutes(20);
 
 class ClockGuard : public testing::Test {
  protected:
-  void SetUp() override { nodes_.emplace(3, RedisServerOptions{.clock = ServerClock::movable}); }
+  void SetUp() override {
+    nodes_.emplace(3, RedisServerOptions{.clock = ServerClock::movable}, ages);
+  }
 
   [[nodiscard]] ClientOptions options() const {
-    auto options = unguarded(nodes_->urls());
+    auto options = patient(nodes_->urls());
     options.max_ttl = ages;
     return options;
   }

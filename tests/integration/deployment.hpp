@@ -18,13 +18,6 @@ inline const std::string marker_key{redis::keys::marker};
 inline const std::string quarantine_key{redis::keys::quarantine};
 inline const std::string numbers_key{redis::keys::fencing_numbers};
 
-/// A client's options as they come, but for time limits that a stalled machine does not reach.
-[[nodiscard]] inline ClientOptions deployment(std::vector<std::string> urls) {
-  ClientOptions options = patient(std::move(urls));
-  options.guards = {};
-  return options;
-}
-
 [[nodiscard]] inline std::string by_name(const RedisServer& server) {
   return "redis://localhost:" + std::to_string(server.port());
 }

@@ -35,11 +35,11 @@ std::vector<std::string> ids_of(const Examination& examination) {
 
 /// The findings beside two healthy nodes that are new, but for what follows from their being new.
 std::vector<Finding> findings_of(const std::string& url) {
-  Nodes others(2);
+  NewNodes others(2);
   auto urls = others.urls();
   urls.push_back(url);
   std::vector<Finding> findings;
-  for (Finding& finding : examined(deployment(urls)).findings) {
+  for (Finding& finding : examined(patient(urls)).findings) {
     if (finding.kind == Finding::Kind::not_bootstrapped ||
         finding.kind == Finding::Kind::stale_client)
       continue;
@@ -57,8 +57,8 @@ void expect_only(const std::string& url, const std::string& id, const std::strin
 }
 
 TEST(Doctor, FindsNothingWrongWithNewNodesAndChangesNothing) {
-  Nodes nodes(3);
-  const Examination examination = examined(deployment(nodes.urls()));
+  NewNodes nodes(3);
+  const Examination examination = examined(patient(nodes.urls()));
   EXPECT_THAT(ids_of(examination), IsEmpty());
   ASSERT_EQ(examination.nodes.size(), 3U);
   for (std::size_t i = 0; i < 3; ++i) {
@@ -91,7 +91,7 @@ TEST(Doctor, RefusesOptionsThatAreWrong) {
 TEST(Doctor, SeesOneServerBehindThreeAddresses) {
   const RedisServer server;
   const Examination examination =
-      examined(deployment({server.url(), by_name(server), server.unix_url()}));
+      examined(patient({server.url(), by_name(server), server.unix_url()}));
   ASSERT_THAT(ids_of(examination), ElementsAre("duplicate"));
   EXPECT_EQ(examination.findings[0].node,
             server.url() + ", " + by_name(server) + ", " + server.unix_url());
@@ -118,7 +118,7 @@ TEST(Doctor, SeesASentinel) {
 
 TEST(Doctor, CallsAServerByItsOwnNameAndVersion) {
   const RedisServer server;
-  const NodeExamination node = examined(deployment({server.url()})).nodes.at(0);
+  const NodeExamination node = examined(patient({server.url()})).nodes.at(0);
   // "Valkey server v=9.1.2 sha=..."
   const std::string told = run_process({"redis-server", "--version"}).output;
   EXPECT_TRUE(told.starts_with(node.server + " server v=" + node.server_version + " ")) << told;
@@ -146,7 +146,6 @@ TEST(Doctor, GivesAHungNodeNoMoreThanItsLimit) {
   const RedisServer healthy;
   hung.stop();
   ClientOptions options = impatient({hung.url(), healthy.url()});
-  options.guards = {};
   const Examination examination = examined(options);
   hung.resume();
   ASSERT_GE(examination.findings.size(), 1U);
@@ -171,20 +170,20 @@ TEST(Doctor, SeesAWrongPasswordAndAMissingOneAndNeverShowsEither) {
   const RedisServer server({.password = "right"});
   const std::string address = server.host() + ":" + std::to_string(server.port());
   for (const std::string& credentials : {std::string(":wr0ng@"), std::string()}) {
-    const Examination examination = examined(deployment({"redis://" + credentials + address}));
+    const Examination examination = examined(patient({"redis://" + credentials + address}));
     ASSERT_THAT(ids_of(examination), ElementsAre("auth"));
     EXPECT_EQ(examination.findings[0].node, "redis://" + address);
     EXPECT_THAT(examination.findings[0].what, testing::Not(HasSubstr("wr0ng")));
     EXPECT_TRUE(examination.nodes[0].reachable);
   }
-  EXPECT_THAT(ids_of(examined(deployment({server.url()}))), IsEmpty());
+  EXPECT_THAT(ids_of(examined(patient({server.url()}))), IsEmpty());
 }
 
 TEST(Doctor, SeesAUserWhoMayNotSeeOurKeys) {
   const RedisServer server;
   server.command({"ACL", "SETUSER", "app", "on", ">pw", "~app:*", "+@all"});
   const std::string address = server.host() + ":" + std::to_string(server.port());
-  const Examination examination = examined(deployment({"redis://app:pw@" + address}));
+  const Examination examination = examined(patient({"redis://app:pw@" + address}));
   ASSERT_THAT(ids_of(examination), ElementsAre("auth"));
   EXPECT_THAT(examination.findings[0].what, HasSubstr("NOPERM"));
 }
@@ -205,7 +204,7 @@ TEST(Doctor, TellsHowANodeKeepsItsData) {
   const RedisServer everysec({.arguments = {"--appendonly", "yes"}});
   const RedisServer always({.arguments = {"--appendonly", "yes", "--appendfsync", "always"}});
   const RedisServer snapshots({.arguments = {"--save", "3600", "1"}});
-  ClientOptions options = deployment({everysec.url(), always.url(), snapshots.url()});
+  ClientOptions options = patient({everysec.url(), always.url(), snapshots.url()});
   options.guards.trust_durable = true;
   const Examination examination = examined(options);
   EXPECT_EQ(examination.nodes[0].persistence, NodeExamination::Persistence::aof_everysec);
@@ -216,15 +215,14 @@ TEST(Doctor, TellsHowANodeKeepsItsData) {
 }
 
 TEST(Doctor, SeesAClockThatIsApartFromTheOthers) {
-  Nodes nodes(2);
+  NewNodes nodes(2);
   FakeServer fake;
   fake.on("TIME", [](const Command&) {
     const auto now = std::chrono::system_clock::now().time_since_epoch() + seconds(100);
     return resp::array(
         {resp::bulk(std::to_string(std::chrono::floor<seconds>(now).count())), resp::bulk("0")});
   });
-  const Examination examination =
-      examined(deployment({nodes[0].url(), fake.url(), nodes[1].url()}));
+  const Examination examination = examined(patient({nodes[0].url(), fake.url(), nodes[1].url()}));
   ASSERT_THAT(ids_of(examination), ElementsAre("clock"));
   EXPECT_EQ(examination.findings[0].node, fake.url());
   EXPECT_GT(*examination.nodes[1].clock_offset, seconds(50));
@@ -248,14 +246,14 @@ TEST(Doctor, SeesThatANodeRestartedSinceItWasMarked) {
   auto marker = marker_of(server, {server.url()}, seconds(30));
   marker.replace(marker.find(run_id_of(server)), 40, "another");
   server.command({"SET", marker_key, marker});
-  const Examination examination = examined(deployment({server.url()}));
+  const Examination examination = examined(patient({server.url()}));
   EXPECT_THAT(ids_of(examination), ElementsAre("quarantined"));
   EXPECT_TRUE(examination.nodes[0].restarted);
 }
 
 TEST(Bootstrap, MarksNewNodesAsMembersWithNothingToForget) {
-  Nodes nodes(3);
-  ClientOptions options = deployment(nodes.urls());
+  NewNodes nodes(3);
+  ClientOptions options = patient(nodes.urls());
   options.max_ttl = seconds(45);
   const auto before = std::chrono::system_clock::now().time_since_epoch();
   const auto opened = bootstrap(options);
@@ -280,7 +278,7 @@ TEST(Bootstrap, EndsTheQuarantineOfBlankNodesAndNeverLowersFencingNumbers) {
   const RedisServer server;
   blank_by_hand(server);
   server.command({"ZADD", numbers_key, "8000000000000000", "", "8000000000000007", "r"});
-  ASSERT_TRUE(succeeded(bootstrap(deployment({server.url()}))));
+  ASSERT_TRUE(succeeded(bootstrap(patient({server.url()}))));
   EXPECT_EQ(server.pttl(quarantine_key), -2);
   EXPECT_EQ(server.command({"ZSCORE", numbers_key, ""}).string, "8000000000000000");
   EXPECT_EQ(server.command({"ZSCORE", numbers_key, "r"}).string, "8000000000000007");
@@ -288,26 +286,26 @@ TEST(Bootstrap, EndsTheQuarantineOfBlankNodesAndNeverLowersFencingNumbers) {
 }
 
 TEST(Bootstrap, OfNodesThatBelongedToADeploymentIsQuarantined) {
-  Nodes nodes(3);
-  const auto first = bootstrap(deployment({nodes[0].url(), nodes[1].url()}));
+  NewNodes nodes(3);
+  const auto first = bootstrap(patient({nodes[0].url(), nodes[1].url()}));
   ASSERT_TRUE(succeeded(first));
-  ASSERT_TRUE(succeeded(bootstrap(deployment(nodes.urls()))));
+  ASSERT_TRUE(succeeded(bootstrap(patient(nodes.urls()))));
   for (const RedisServer& node : nodes) EXPECT_GT(node.pttl(quarantine_key), 0);
 }
 
 TEST(Bootstrap, OfWhatIsOpenChangesNothing) {
-  Nodes nodes(3);
-  ASSERT_TRUE(succeeded(bootstrap(deployment(nodes.urls()))));
+  NewNodes nodes(3);
+  ASSERT_TRUE(succeeded(bootstrap(patient(nodes.urls()))));
   const auto marker = nodes[1].get(marker_key);
-  ASSERT_TRUE(succeeded(bootstrap(deployment(nodes.urls()))));
+  ASSERT_TRUE(succeeded(bootstrap(patient(nodes.urls()))));
   EXPECT_EQ(nodes[1].get(marker_key), marker);
   EXPECT_EQ(nodes[1].pttl(quarantine_key), -2);
 }
 
 TEST(Bootstrap, RefusesAListThatLeavesAQuorumOfADeploymentOut) {
-  Nodes nodes(5);
-  ASSERT_TRUE(succeeded(bootstrap(deployment({nodes[0].url(), nodes[1].url(), nodes[2].url()}))));
-  const auto refused = bootstrap(deployment({nodes[2].url(), nodes[3].url(), nodes[4].url()}));
+  NewNodes nodes(5);
+  ASSERT_TRUE(succeeded(bootstrap(patient({nodes[0].url(), nodes[1].url(), nodes[2].url()}))));
+  const auto refused = bootstrap(patient({nodes[2].url(), nodes[3].url(), nodes[4].url()}));
   ASSERT_TRUE(failed_with(refused, Errc::unavailable));
   EXPECT_THAT(refused.error().message, HasSubstr(nodes[0].url()));
   EXPECT_FALSE(nodes[3].get(marker_key));
@@ -316,15 +314,15 @@ TEST(Bootstrap, RefusesAListThatLeavesAQuorumOfADeploymentOut) {
 TEST(Bootstrap, OpensTheDatabaseThatTheUrlNamesAndLooksForLocksInNoOther) {
   const RedisServer server;
   server.command({"SET", "lock", "somebody", "PX", "20000"});
-  ASSERT_TRUE(succeeded(bootstrap(deployment({server.url() + "/2"}))));
+  ASSERT_TRUE(succeeded(bootstrap(patient({server.url() + "/2"}))));
   EXPECT_FALSE(server.get(marker_key));
 }
 
 TEST(Bootstrap, RefusesWhileAnyKeyCanBeALock) {
-  Nodes nodes(3);
+  NewNodes nodes(3);
   fill(nodes[1], 5000);
   nodes[1].command({"SET", "bad\nname", "somebody", "PX", "20000"});
-  const auto refused = bootstrap(deployment(nodes.urls()));
+  const auto refused = bootstrap(patient(nodes.urls()));
   ASSERT_TRUE(failed_with(refused, Errc::held));
   EXPECT_THAT(refused.error().message, HasSubstr(nodes[1].url()));
   EXPECT_THAT(refused.error().message, HasSubstr("name'"));
@@ -340,29 +338,29 @@ TEST(Bootstrap, IsNotKeptByKeysThatCanBeNoLock) {
   server.command({"PEXPIRE", "list", "20000"});
   blank_by_hand(server);
   server.command({"PEXPIRE", quarantine_key, "20000"});
-  EXPECT_TRUE(succeeded(bootstrap(deployment({server.url()}))));
+  EXPECT_TRUE(succeeded(bootstrap(patient({server.url()}))));
 }
 
 TEST(Bootstrap, LooksForLocksOfTheDeploymentThatItReplaces) {
   const RedisServer server;
   server.command({"SET", marker_key, marker_of(server, {server.url()}, seconds(3600))});
   server.command({"SET", "long", "somebody", "PX", "1800000"});
-  EXPECT_TRUE(failed_with(bootstrap(deployment({server.url()})), Errc::held));
+  EXPECT_TRUE(failed_with(bootstrap(patient({server.url()})), Errc::held));
 }
 
 TEST(Bootstrap, RefusesWhileANodeIsMissingOrUnfit) {
-  Nodes nodes(3);
+  NewNodes nodes(3);
   nodes[2].kill();
-  auto refused = bootstrap(deployment(nodes.urls()));
+  auto refused = bootstrap(patient(nodes.urls()));
   ASSERT_TRUE(failed_with(refused, Errc::unavailable));
   EXPECT_THAT(refused.error().message, HasSubstr(nodes[2].url()));
 
   const RedisServer evicting({.arguments = {"--maxmemory-policy", "allkeys-lru"}});
-  refused = bootstrap(deployment({nodes[0].url(), nodes[1].url(), evicting.url()}));
+  refused = bootstrap(patient({nodes[0].url(), nodes[1].url(), evicting.url()}));
   ASSERT_TRUE(failed_with(refused, Errc::unavailable));
   EXPECT_THAT(refused.error().message, HasSubstr("allkeys-lru"));
 
-  refused = bootstrap(deployment({nodes[0].url(), by_name(nodes[0])}));
+  refused = bootstrap(patient({nodes[0].url(), by_name(nodes[0])}));
   ASSERT_TRUE(failed_with(refused, Errc::unavailable));
   EXPECT_EQ(nodes.count_held(marker_key), 0U);
 }

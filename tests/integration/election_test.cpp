@@ -115,14 +115,14 @@ TEST(P8OverTheLoss, ALeaderIsWarnedAndToldAndFollowed) {
   auto leader = election.campaign();
   ASSERT_TRUE(succeeded(leader));
   const auto term = leader->term();
-  nodes[0].kill();
-  nodes[1].kill();
+  nodes[0].stop();
+  nodes[1].stop();
   EXPECT_TRUE(eventually([&] { return leader->lost().stop_requested(); }, seconds(30)));
   EXPECT_EQ(warnings.load(), 1);
   EXPECT_FALSE(leader->valid());
   EXPECT_TRUE(failed_with(election.leader(), Errc::unavailable));
-  nodes[0].restart();
-  nodes[1].restart();
+  nodes[0].resume();
+  nodes[1].resume();
   auto next = election.campaign();
   ASSERT_TRUE(succeeded(next));
   EXPECT_GT(next->term(), term);

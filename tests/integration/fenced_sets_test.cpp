@@ -85,7 +85,7 @@ class FencedSets : public testing::Test {
     return token ? static_cast<std::int64_t>(token->value()) : 0;
   }
 
-  Nodes nodes_ = Nodes(3);
+  NewNodes nodes_ = NewNodes(3);
   uv::Loop loop_;
   std::optional<AsyncClient> client_;
   std::map<std::string, Lease> leases_;

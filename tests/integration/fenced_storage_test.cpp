@@ -101,11 +101,6 @@ TEST(FencedStorageDemo, WithoutTheCheckTheLateWriteDestroysTheNewerValue) {
 
 TEST(FencedStorageDemo, WorksOnGivenNodes) {
   const Nodes nodes(3);
-  ClientOptions options;
-  options.nodes = nodes.urls();
-  // New nodes have no vote for as long as leases that they might have forgotten would last.
-  const auto opened = bootstrap(options);
-  ASSERT_TRUE(opened) << opened.error().message;
   const ProcessResult result = run_storage({"demo", "--nodes", nodes.joined_urls()});
   EXPECT_EQ(result.exit_code, 0) << result.output << result.errors;
   EXPECT_TRUE(tells(result.output, {"lock nodes: 3, as given", "verdict: the stale write was"}));

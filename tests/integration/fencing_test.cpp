@@ -39,8 +39,7 @@ using testing::HasSubstr;
 struct SkewedClient {
   std::string nodes;
   std::string resource;
-  std::chrono::milliseconds max_ttl = seconds(20);
-  const char* restart_guard = "off";
+  std::chrono::milliseconds max_ttl = limits::default_max_ttl;
   std::chrono::milliseconds wait = std::chrono::minutes(2);
   int leases = 1;
   std::chrono::seconds skew{0};
@@ -50,7 +49,6 @@ struct SkewedClient {
             nodes,
             resource,
             std::to_string(max_ttl.count()),
-            restart_guard,
             std::to_string(wait.count()),
             std::to_string(leases),
             std::to_string(skew.count())};
@@ -79,7 +77,7 @@ struct FencedLease {
 }
 
 TEST(Fencing, ATokenIsAbsentUnlessAskedFor) {
-  Client client = make_client(unguarded(shared_urls(3)));
+  Client client = make_client(patient(shared_urls(3)));
   const auto lease = client.try_acquire(fresh_resource());
   ASSERT_TRUE(succeeded(lease));
   EXPECT_EQ(lease->fencing_token(), std::nullopt);
@@ -90,7 +88,7 @@ class FencingOver : public testing::TestWithParam<std::size_t> {};
 
 TEST_P(FencingOver, NodesTokensOfSeveralClientsStrictlyIncrease) {
   std::vector<Client> clients;
-  for (int i = 0; i < 3; ++i) clients.push_back(make_client(unguarded(shared_urls(GetParam()))));
+  for (int i = 0; i < 3; ++i) clients.push_back(make_client(patient(shared_urls(GetParam()))));
   const auto resource = fresh_resource();
   std::uint64_t last = 0;
   for (std::size_t i = 0; i < 60; ++i) {
@@ -111,7 +109,7 @@ TEST(Fencing, ContendersGetDistinctTokens) {
   std::vector<std::jthread> threads;
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([&] {
-      Client client = make_client(unguarded(shared_urls(5)));
+      Client client = make_client(patient(shared_urls(5)));
       for (std::size_t i = 0; i < leases_each; ++i) {
         auto lease = acquire_patiently(client, resource, fenced());
         ASSERT_TRUE(succeeded(lease));
@@ -128,7 +126,7 @@ TEST(Fencing, ContendersGetDistinctTokens) {
 }
 
 TEST(Fencing, ATokenStaysOverExtensions) {
-  Client client = make_client(unguarded(shared_urls(3)));
+  Client client = make_client(patient(shared_urls(3)));
   auto options = fenced(seconds(3));
   options.renewal.emplace();
   auto lease = client.try_acquire(fresh_resource(), std::move(options));
@@ -143,7 +141,7 @@ TEST(Fencing, ATokenStaysOverExtensions) {
 }
 
 TEST(Fencing, InspectionShowsTheLastTokenWhileTheLockIsHeldAndAfterwards) {
-  Client client = make_client(unguarded(shared_urls(3)));
+  Client client = make_client(patient(shared_urls(3)));
   const auto resource = fresh_resource();
   auto lease = client.try_acquire(resource, fenced());
   ASSERT_TRUE(succeeded(lease));
@@ -164,7 +162,7 @@ TEST(Fencing, InspectionShowsTheLastTokenWhileTheLockIsHeldAndAfterwards) {
 }
 
 TEST(Fencing, LeasesWithoutATokenInBetweenDoNotMatter) {
-  Client client = make_client(unguarded(shared_urls(3)));
+  Client client = make_client(patient(shared_urls(3)));
   const auto resource = fresh_resource();
   const auto first = next_token(client, resource);
   EXPECT_TRUE(succeeded(acquire_patiently(client, resource)));
@@ -185,7 +183,8 @@ TEST(Fencing, NumbersThatWereNotRaisedForTwoDaysLeaveNothingBehind) {
   number(server, "", hours(72));
   for (int i = 0; i < 500; ++i) number(server, "old" + std::to_string(i), hours(60));
   number(server, "recent", hours(47));
-  Client client = make_client(unguarded({server.url()}));
+  // An opening would raise the floor that is set here.
+  Client client = make_client(unguarded(patient({server.url()})));
   EXPECT_GT(next_token(client, "r"), 0U);
   // Left: the floor, the two numbers, and the name that makes Redis choose the faster form.
   EXPECT_TRUE(eventually([&] { return server.command({"ZCARD", key}).integer == 4; }));
@@ -198,11 +197,11 @@ TEST(Fencing, NumbersThatWereNotRaisedForTwoDaysLeaveNothingBehind) {
 }
 
 TEST(Fencing, ClientsAnHourApartAreOrderedByTheirLeases) {
-  SkewedClient ahead{.nodes = shared_nodes().joined_urls(), .resource = fresh_resource()};
+  SkewedClient ahead{.nodes = shared_nodes(5).joined_urls(), .resource = fresh_resource()};
   SkewedClient behind = ahead;
   ahead.skew = hours(1);
   behind.skew = -hours(1);
-  Client exact = make_client(unguarded(shared_urls(5)));
+  Client exact = make_client(patient(shared_urls(5)));
   std::uint64_t last = 0;
   for (int i = 0; i < 3; ++i) {
     for (const SkewedClient* client : {&behind, &ahead}) {
@@ -217,11 +216,11 @@ TEST(Fencing, ClientsAnHourApartAreOrderedByTheirLeases) {
 }
 
 TEST(Fencing, AClientWhoseClockIsDaysAheadIsToldSo) {
-  const SkewedClient lost{.nodes = shared_nodes().joined_urls(),
+  const SkewedClient lost{.nodes = shared_nodes(5).joined_urls(),
                           .resource = fresh_resource(),
                           .wait = seconds(0),
                           .skew = hours(48)};
-  Client exact = make_client(unguarded(shared_urls(5)));
+  Client exact = make_client(patient(shared_urls(5)));
   const auto before = next_token(exact, lost.resource);
   const ProcessResult result = run_process(lost.words());
   EXPECT_EQ(result.exit_code, 1);
@@ -241,17 +240,14 @@ class FencingAfterLoss : public testing::Test {
     return next_token(client, "r", short_max_ttl);
   }
 
-  Nodes nodes_{3};
+  NewNodes nodes_{3};
 };
 
 TEST_F(FencingAfterLoss, OfOneNodeAfterTheOtherTokensStillIncrease) {
   open_deployment(options());
   // An hour ahead, so that no clock makes up for what is forgotten.
-  auto last = token_of({.nodes = nodes_.joined_urls(),
-                        .resource = "r",
-                        .max_ttl = short_max_ttl,
-                        .restart_guard = "on",
-                        .skew = hours(1)});
+  auto last = token_of(
+      {.nodes = nodes_.joined_urls(), .resource = "r", .max_ttl = short_max_ttl, .skew = hours(1)});
   ASSERT_GT(last, 0U);
   // A stranger may be gone with the other nodes' votes before it has met the one that restarted.
   const Client witness = make_client(options());
@@ -291,9 +287,8 @@ void expect_ordered(std::vector<FencedLease> leases) {
 TEST(FencingUnderChaos, TokensOfClientsWithWrongClocksFollowTheLeasesWhileNodesForget) {
   constexpr int contenders = 16;
   const auto max_ttl = seconds(2);
-  Nodes nodes(5);
+  NewNodes nodes(5);
   auto options = patient(nodes.urls());
-  options.guards.restart = true;
   options.max_ttl = max_ttl;
   open_deployment(options);
 
@@ -303,7 +298,6 @@ TEST(FencingUnderChaos, TokensOfClientsWithWrongClocksFollowTheLeasesWhileNodesF
     clients.emplace_back(SkewedClient{.nodes = nodes.joined_urls(),
                                       .resource = "r",
                                       .max_ttl = max_ttl,
-                                      .restart_guard = "on",
                                       .leases = 1'000'000,
                                       .skew = skew}
                              .words());

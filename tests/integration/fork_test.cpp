@@ -107,7 +107,9 @@ TEST_F(Fork, AChildMayEndByExit) {
 TEST_F(Fork, AChildMayEndByExitAfterTheParentHasLookedUpAName) {
   // libuv's own threads for that would be joined by the child, which does not have them.
   RedisServer server;
-  Client named = make_client(patient({"redis://localhost:" + std::to_string(server.port())}));
+  const ClientOptions options = patient({"localhost:" + std::to_string(server.port())});
+  open_deployment(options);
+  Client named = make_client(options);
   ASSERT_TRUE(succeeded(named.try_acquire(resource_)));
   EXPECT_EQ(in_child([&]() -> int {
               std::fflush(nullptr);

@@ -19,21 +19,8 @@ inline constexpr auto short_max_ttl = std::chrono::seconds(3);
 
 [[nodiscard]] inline ClientOptions guarded(std::vector<std::string> urls) {
   ClientOptions options = patient(std::move(urls));
-  options.guards.restart = true;
   options.max_ttl = short_max_ttl;
   return options;
-}
-
-[[nodiscard]] inline ClientOptions unguarded(std::vector<std::string> urls) {
-  ClientOptions options = patient(std::move(urls));
-  options.guards.restart = false;
-  return options;
-}
-
-/// Makes a new deployment of nodes that have just been started. Throws where it is refused.
-inline void open_deployment(const ClientOptions& options) {
-  const auto opened = bootstrap(options);
-  if (!opened) throw std::runtime_error("bootstrap: " + opened.error().message);
 }
 
 [[nodiscard]] inline bool quarantined(const RedisServer& node) {
@@ -67,7 +54,7 @@ inline void open_deployment(const ClientOptions& options) {
 
 /// A lease that only the first two of three nodes have heard of: the third was taken, and is free
 /// afterwards. Any one of the two that forgets the lease could make another one with the third.
-[[nodiscard]] inline Result<Lease> acquire_on_first_two(Client& client, const Nodes& nodes,
+[[nodiscard]] inline Result<Lease> acquire_on_first_two(Client& client, const NewNodes& nodes,
                                                         const std::string& resource,
                                                         AcquireOptions options) {
   const RedisServer& third = nodes[2];

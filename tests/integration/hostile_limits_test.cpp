@@ -39,7 +39,7 @@ class HostileLimits : public testing::TestWithParam<const char*> {};
 TEST_P(HostileLimits, AnEndlessReplyDoesNotMakeTheClientGrow) {
   FakeServer fake(endless_from_info(GetParam()));
   EventLog log;
-  auto options = patient({fake.url()});
+  auto options = of_fakes({fake.url()});
   options.on_node_event = log.listener();
   const std::size_t before = allocated_bytes();
   const Client client = make_client(options);
@@ -88,7 +88,6 @@ class HostileHandshake : public testing::Test {
       return answer;
     });
     auto options = patient({fake.url()});
-    options.guards.restart = true;
     for (; bytes < answer.size(); ++bytes) {
       Client client = make_client(options);
       auto refused = client.try_acquire("r");

@@ -60,7 +60,8 @@ class HostileServer : public testing::TestWithParam<Hostility> {
  protected:
   /// The fake server's vote is neither needed nor waited for.
   [[nodiscard]] ClientOptions with_two_good_ones() const {
-    auto options = patient({fake_.url(), shared_nodes()[0].url(), shared_nodes()[1].url()});
+    auto options =
+        of_fakes({fake_.url(), shared_new_nodes()[0].url(), shared_new_nodes()[1].url()});
     options.on_node_event = log_.listener();
     return options;
   }
@@ -71,7 +72,7 @@ class HostileServer : public testing::TestWithParam<Hostility> {
     const std::string resource = fresh_resource();
     auto lease = acquire_patiently(client, resource);
     ASSERT_TRUE(succeeded(lease));
-    ASSERT_TRUE(eventually([&] { return shared_nodes().count_held(resource) == 2; }));
+    ASSERT_TRUE(eventually([&] { return shared_new_nodes().count_held(resource) == 2; }));
     EXPECT_TRUE(succeeded(lease->extend(std::chrono::seconds(20))));
     EXPECT_TRUE(succeeded(lease->release()));
   }
@@ -94,7 +95,7 @@ TEST_P(HostileServer, InAnswerToASetIsDropped) {
   expect_a_lease(client);
 
   // As the only node, it is an outage that says why.
-  Client alone = make_client(patient({fake_.url()}));
+  Client alone = make_client(of_fakes({fake_.url()}));
   auto refused = alone.try_acquire(fresh_resource());
   ASSERT_TRUE(failed_with(refused, Errc::unavailable));
   EXPECT_FALSE(refused.error().round.nodes.at(0).message.empty());
@@ -139,7 +140,7 @@ class HostileMoments : public testing::Test {
 };
 
 TEST_F(HostileMoments, ClosingAtEveryByteOfAnAnswerIsOnlyAnOutage) {
-  auto options = patient({fake_.url()});
+  auto options = of_fakes({fake_.url()});
   options.on_node_event = log_.listener();
   Client client = make_client(options);
   fake_.on("EVALSHA", [](const Command&) { return resp::integer(0); });
@@ -159,7 +160,7 @@ TEST_F(HostileMoments, ClosingAtEveryCommandOfTheHandshakeIsOnlyAnOutage) {
   for (const std::string word : {"CLIENT ID", "INFO", "CLIENT SETNAME", "SCRIPT LOAD"}) {
     FakeServer fake;
     fake.on(word, [](const Command&) { return FakeAnswer::close(); });
-    Client client = make_client(patient({fake.url()}));
+    Client client = make_client(of_fakes({fake.url()}));
     auto refused = client.try_acquire("r");
     ASSERT_TRUE(failed_with(refused, Errc::unavailable)) << word;
     EXPECT_EQ(refused.error().round.nodes.at(0).vote, Vote::unreachable) << word;
@@ -169,7 +170,7 @@ TEST_F(HostileMoments, ClosingAtEveryCommandOfTheHandshakeIsOnlyAnOutage) {
 }
 
 TEST_F(HostileMoments, AnAnswerGivenTwiceIsNotCountedForTheNextQuestion) {
-  auto options = patient({fake_.url()});
+  auto options = of_fakes({fake_.url()});
   options.on_node_event = log_.listener();
   fake_.on("SET", [](const Command&) { return FakeAnswer(resp::nil() + resp::nil()); });
   Client client = make_client(options);
@@ -184,7 +185,7 @@ TEST_F(HostileMoments, AnAnswerGivenTwiceIsNotCountedForTheNextQuestion) {
 TEST_F(HostileMoments, AnswersInTheSmallestPiecesAreUnderstood) {
   fake_.set_chunk(1);
   fake_.on("EVALSHA", [](const Command&) { return resp::integer(1); });
-  Client client = make_client(patient({fake_.url()}));
+  Client client = make_client(of_fakes({fake_.url()}));
   auto lease = client.try_acquire("r");
   ASSERT_TRUE(succeeded(lease));
   EXPECT_TRUE(succeeded(lease->extend(std::chrono::seconds(20))));
@@ -193,20 +194,20 @@ TEST_F(HostileMoments, AnswersInTheSmallestPiecesAreUnderstood) {
 
 TEST_F(HostileMoments, NoAnswerAtAllIsATimeout) {
   fake_.on("SET", [](const Command&) { return FakeAnswer::silence(); });
-  Client alone = make_client(impatient({fake_.url()}));
+  Client alone = make_client(unguarded(impatient({fake_.url()})));
   auto refused = alone.try_acquire("r");
   ASSERT_TRUE(failed_with(refused, Errc::unavailable));
   EXPECT_EQ(refused.error().round.nodes.at(0).vote, Vote::timeout);
 
-  Client client =
-      make_client(patient({fake_.url(), shared_nodes()[0].url(), shared_nodes()[1].url()}));
+  Client client = make_client(
+      of_fakes({fake_.url(), shared_new_nodes()[0].url(), shared_new_nodes()[1].url()}));
   EXPECT_TRUE(succeeded(client.try_acquire(fresh_resource())));
   fake_.reset_connections();  // or the client would wait for it at its end
 }
 
 TEST_F(HostileMoments, AServerThatAcceptsAndSaysNothingIsATimeout) {
   fake_.answer_all([](const Command&) { return FakeAnswer::silence(); });
-  Client alone = make_client(impatient({fake_.url()}));
+  Client alone = make_client(unguarded(impatient({fake_.url()})));
   auto refused = alone.try_acquire("r");
   ASSERT_TRUE(failed_with(refused, Errc::unavailable));
   EXPECT_EQ(refused.error().round.nodes.at(0).vote, Vote::timeout);
@@ -219,7 +220,7 @@ TEST_F(HostileMoments, AHolderMadeOfControlCharactersIsShownHarmlessly) {
         "\x1b[2J\r\n\n\x07"
         "evil");
   });
-  Client client = make_client(patient({fake_.url()}));
+  Client client = make_client(of_fakes({fake_.url()}));
   auto refused = client.try_acquire("r");
   ASSERT_TRUE(failed_with(refused, Errc::held));
   EXPECT_THAT(refused.error().message,
@@ -229,7 +230,7 @@ TEST_F(HostileMoments, AHolderMadeOfControlCharactersIsShownHarmlessly) {
 TEST_F(HostileMoments, AnErrorMessageMadeOfControlCharactersIsShownHarmlessly) {
   fake_.on("SET",
            [](const Command&) { return resp::error("ERR \x1b[2J\x07" + std::string(5000, 'x')); });
-  Client client = make_client(patient({fake_.url()}));
+  Client client = make_client(of_fakes({fake_.url()}));
   auto refused = client.try_acquire("r");
   ASSERT_TRUE(failed_with(refused, Errc::unavailable));
   EXPECT_THAT(refused.error().message, testing::Not(HasSubstr("\x1b")));
@@ -238,7 +239,7 @@ TEST_F(HostileMoments, AnErrorMessageMadeOfControlCharactersIsShownHarmlessly) {
 
 TEST_F(HostileMoments, AVersionAndARunIdThatAreAttacksAreHarmless) {
   fake_.imitate({.run_id = std::string(100'000, 'r'), .version = "\x1b[2J99999999999999999999"});
-  Client client = make_client(patient({fake_.url()}));
+  Client client = make_client(of_fakes({fake_.url()}));
   static_cast<void>(client.try_acquire("r"));
 }
 

@@ -15,7 +15,7 @@ using testing::HasSubstr;
 /// An acquire is excluded because of this one node, and works without it.
 void expect_excluded(const std::string& url, const std::string& reason) {
   {
-    Client client = make_client(unguarded({url}));
+    Client client = make_client(patient({url}));
     auto refused = client.try_acquire(fresh_resource());
     ASSERT_TRUE(failed_with(refused, Errc::excluded));
     const NodeReport& node = refused.error().round.nodes.at(0);
@@ -25,7 +25,9 @@ void expect_excluded(const std::string& url, const std::string& reason) {
     EXPECT_THAT(refused.error().message, HasSubstr(url));
     EXPECT_THAT(refused.error().message, testing::Not(HasSubstr("\n")));
   }
-  auto options = unguarded({url, shared_nodes()[0].url(), shared_nodes()[1].url()});
+  // No deployment can be opened of it.
+  const NewNodes& others = shared_new_nodes();
+  auto options = unguarded(patient({url, others[0].url(), others[1].url()}));
   EventLog log;
   options.on_node_event = log.listener();
   Client client = make_client(options);
@@ -37,9 +39,12 @@ void expect_excluded(const std::string& url, const std::string& reason) {
   EXPECT_TRUE(succeeded(lease->release()));
 }
 
+// Without the restart guard: no deployment can be opened of one server under several addresses.
+
 TEST(IdentityGuard, AServerUnderThreeAddressesHasOneVote) {
   const RedisServer server;
-  Client client = make_client(unguarded({server.url(), by_name(server), server.unix_url()}));
+  Client client =
+      make_client(unguarded(patient({server.url(), by_name(server), server.unix_url()})));
   const auto resource = fresh_resource();
   const auto duplicates_in = [&](const Error& error) {
     return std::count_if(error.round.nodes.begin(), error.round.nodes.end(), [](const auto& node) {
@@ -66,7 +71,7 @@ TEST(IdentityGuard, AServerUnderThreeAddressesHasOneVote) {
 TEST(IdentityGuard, AServerUnderTwoAddressesDoesNotMakeAMajorityOfThree) {
   const RedisServer twice;
   RedisServer other;
-  Client client = make_client(unguarded({twice.url(), by_name(twice), other.url()}));
+  Client client = make_client(unguarded(patient({twice.url(), by_name(twice), other.url()})));
   const auto resource = fresh_resource();
   {
     auto lease = client.try_acquire(resource);
@@ -82,7 +87,7 @@ TEST(IdentityGuard, AServerUnderTwoAddressesDoesNotMakeAMajorityOfThree) {
 TEST(IdentityGuard, TheVoteMovesToTheOtherAddressWhenTheFirstIsGone) {
   const RedisServer twice;
   const RedisServer other;
-  Client client = make_client(unguarded({twice.url(), twice.unix_url(), other.url()}));
+  Client client = make_client(unguarded(patient({twice.url(), twice.unix_url(), other.url()})));
   ASSERT_TRUE(succeeded(client.try_acquire(fresh_resource())));
   for (int i = 0; i < 3; ++i) {
     twice.command({"CLIENT", "KILL", "TYPE", "normal"});
@@ -92,8 +97,9 @@ TEST(IdentityGuard, TheVoteMovesToTheOtherAddressWhenTheFirstIsGone) {
 
 TEST(IdentityGuard, AReplicaHasNoVote) {
   RedisServer replica({.arguments = {"--replica-read-only", "no"}});
-  ASSERT_TRUE(replica.command({"REPLICAOF", "127.0.0.1", std::to_string(shared_nodes()[4].port())})
-                  .is_ok());
+  ASSERT_TRUE(
+      replica.command({"REPLICAOF", "127.0.0.1", std::to_string(shared_new_nodes()[0].port())})
+          .is_ok());
   // It would accept SET: nothing but this guard keeps it from voting.
   expect_excluded(replica.url(), "replica");
 }

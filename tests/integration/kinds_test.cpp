@@ -31,7 +31,7 @@ class Kinds : public testing::Test {
   /// On how many nodes anything is.
   [[nodiscard]] static std::size_t count(const std::string& key) {
     std::size_t nodes = 0;
-    for (RedisServer& node : shared_nodes()) {
+    for (RedisServer& node : shared_nodes(5)) {
       nodes += node.command({"EXISTS", key}).integer == 1 ? 1U : 0U;
     }
     return nodes;
@@ -67,7 +67,7 @@ TEST_F(S11, OneKeyAResource) {
   const auto first = read();
   const auto second = read();
   ASSERT_TRUE(succeeded(second));
-  for (RedisServer& node : shared_nodes()) {
+  for (RedisServer& node : shared_nodes(5)) {
     // Two readers, and that it is theirs; not all nodes were waited for.
     EXPECT_TRUE(eventually([&] { return node.command({"ZCARD", resource_}).integer == 3; }));
     EXPECT_EQ(node.command({"TYPE", resource_}).string, "zset");
@@ -101,11 +101,11 @@ TEST_F(S11, AWaitingWriterKeepsNewReadersOutAndGoesNext) {
 
 TEST_F(S11, ReadersThatWaitEnterTogetherAheadOfAWriterThatCameLater) {
   // A node that the writer's client did not ask would let readers in, and end their queue.
-  ASSERT_TRUE(all_nodes_vote(client_, shared_nodes(), 5));
+  ASSERT_TRUE(all_nodes_vote(client_, shared_nodes(5), 5));
   std::vector<Client> clients;
   for (int i = 0; i < 4; ++i) {
     clients.push_back(make_client(patient(shared_urls(5))));
-    ASSERT_TRUE(all_nodes_vote(clients.back(), shared_nodes(), 5));
+    ASSERT_TRUE(all_nodes_vote(clients.back(), shared_nodes(5), 5));
   }
   auto writer = take(resource_);
   ASSERT_TRUE(succeeded(writer));
@@ -115,7 +115,7 @@ TEST_F(S11, ReadersThatWaitEnterTogetherAheadOfAWriterThatCameLater) {
   const auto wait_for_queue = [&](std::int64_t clients_queued) {
     // One member more is the next ticket.
     return eventually([&] {
-      return std::all_of(shared_nodes().begin(), shared_nodes().end(), [&](RedisServer& node) {
+      return std::all_of(shared_nodes(5).begin(), shared_nodes(5).end(), [&](RedisServer& node) {
         return node.command({"ZCARD", "redlock:node:queue:" + resource_}).integer ==
                clients_queued + 1;
       });
@@ -300,7 +300,7 @@ TEST_F(S5, HoldsThatOverlapDoNotKeepAStrangerOutForEver) {
       [&] { stranger = other_.acquire(resource_, {.ttl = seconds(20), .wait = seconds(60)}); });
   ASSERT_TRUE(eventually([&] {
     // A quorum of five.
-    return std::count_if(shared_nodes().begin(), shared_nodes().end(), [&](RedisServer& node) {
+    return std::count_if(shared_nodes(5).begin(), shared_nodes(5).end(), [&](RedisServer& node) {
              return node.command({"ZSCORE", resource_, "writer"}).kind == Reply::Kind::string;
            }) >= 3;
   }));
@@ -346,7 +346,7 @@ TEST_F(S5, IsShownInWords) {
 // --- reentrant in the client (S7) --------------------------------------------------------------
 
 /// How many commands the servers have executed.
-[[nodiscard]] std::int64_t commands_executed(Nodes& nodes) {
+[[nodiscard]] std::int64_t commands_executed(NewNodes& nodes) {
   std::int64_t all = 0;
   for (RedisServer& node : nodes) {
     const std::string stats = node.command({"INFO", "commandstats"}).string;
@@ -395,7 +395,7 @@ TEST_F(S3, WithinAnIntervalItIsObtainedOnceEvenIfReleasedEarly) {
   const auto again = other_.try_acquire(interval(resource_, seconds(600)));
   ASSERT_TRUE(failed_with(again, Errc::held));
   // Redis 6.0 does not name what refuses.
-  if (shared_nodes()[0].is_since(7)) {
+  if (shared_nodes(5)[0].is_since(7)) {
     EXPECT_EQ(who_refused(again), interval_token);
   }
   const auto seen = client_.inspect(resource_);
@@ -416,7 +416,7 @@ TEST_F(S3, ACrashedHolderKeepsTheIntervalToo) {
     static_cast<void>(lease->detach());  // as if its process were gone
   }
   EXPECT_TRUE(eventually([&] {
-    const auto left = shared_nodes()[0].pttl(resource_);
+    const auto left = shared_nodes(5)[0].pttl(resource_);
     return left > 500'000 && left < 599'900;  // past the lease's own TTL
   }));
   EXPECT_TRUE(failed_with(other_.try_acquire(resource_), Errc::held));
@@ -434,7 +434,7 @@ TEST_F(S3, WhoIsRefusedLeavesNothingThatKeepsOthersOut) {
   const auto holder = take(resource_);
   ASSERT_TRUE(succeeded(holder));
   const auto its_nodes = [&] {
-    return shared_nodes().count_held_by(resource_, holder->token().str());
+    return shared_nodes(5).count_held_by(resource_, holder->token().str());
   };
   ASSERT_TRUE(eventually([&] { return its_nodes() == 5; })) << "not all nodes were waited for";
   EXPECT_TRUE(failed_with(other_.try_acquire(interval(resource_, seconds(600))), Errc::held));
@@ -463,7 +463,7 @@ TEST_F(P6, AllOrNone) {
   EXPECT_TRUE(all->fencing_token());
   for (const std::string& name : {resource_, second_, third_}) {
     EXPECT_TRUE(
-        eventually([&] { return shared_nodes().count_held_by(name, all->token().str()) == 5U; }));
+        eventually([&] { return shared_nodes(5).count_held_by(name, all->token().str()) == 5U; }));
   }
   ASSERT_TRUE(succeeded(all->extend(seconds(25))));
   ASSERT_TRUE(succeeded(all->release()));
@@ -475,12 +475,12 @@ TEST_F(P6, AreExtendedAndReleasedByTheirToken) {
   ASSERT_TRUE(succeeded(all));
   for (const std::string& name : {resource_, second_}) {
     ASSERT_TRUE(
-        eventually([&] { return shared_nodes().count_held_by(name, all->token().str()) == 5U; }));
+        eventually([&] { return shared_nodes(5).count_held_by(name, all->token().str()) == 5U; }));
   }
   const Token token = all->detach();
   ASSERT_TRUE(succeeded(client_.extend(all_of({second_, resource_}), token, seconds(25))));
   const auto lives_on = [](const std::string& name) {
-    return std::count_if(shared_nodes().begin(), shared_nodes().end(),
+    return std::count_if(shared_nodes(5).begin(), shared_nodes(5).end(),
                          [&](RedisServer& node) { return node.pttl(name) > 5000; });
   };
   EXPECT_GE(lives_on(resource_), 3);
@@ -643,11 +643,11 @@ TEST(KindsOverTheLoss, OfItsKeysAHoldIsGivenBackToANodeThatReturns) {
 // --- opening a deployment ----------------------------------------------------------------------
 
 TEST(KindsAndBootstrap, HoldsAndIntervalsAreFoundAsLocksAre) {
-  Nodes nodes(3);
-  ClientOptions options = patient(nodes.urls());
-  options.guards.restart = true;
+  NewNodes nodes(3);
+  const ClientOptions options = patient(nodes.urls());
   const auto refused_for = [&](const Target& target) {
-    Client client = make_client(patient(nodes.urls()));
+    // Of who had locks before there was a deployment.
+    Client client = make_client(unguarded(options));
     const auto lease = client.try_acquire(target, {.ttl = seconds(20)});
     EXPECT_TRUE(succeeded(lease));
     const auto opened = bootstrap(options);
@@ -704,14 +704,14 @@ TEST_F(Kinds, AnUnusableTargetIsRefusedInOneLine) {
 }
 
 TEST_F(Kinds, AForeignSortedSetIsNeitherTakenNorTouched) {
-  for (RedisServer& node : shared_nodes()) {
+  for (RedisServer& node : shared_nodes(5)) {
     ASSERT_EQ(node.command({"ZADD", resource_, "1", "one", "2", "two"}).integer, 2);
   }
   EXPECT_TRUE(failed_with(read(), Errc::held));
   EXPECT_TRUE(failed_with(own("me"), Errc::held));
   EXPECT_TRUE(failed_with(take(all_of({resource_, "x"})), Errc::held));
   EXPECT_TRUE(failed_with(client_.release(resource_, *Token::parse("one")), Errc::not_holder));
-  for (RedisServer& node : shared_nodes()) {
+  for (RedisServer& node : shared_nodes(5)) {
     EXPECT_EQ(node.command({"ZCARD", resource_}).integer, 2);
     EXPECT_EQ(node.command({"PTTL", resource_}).integer, -1);
   }

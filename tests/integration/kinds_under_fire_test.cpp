@@ -57,7 +57,6 @@ class KindsUnderFire : public testing::TestWithParam<FireKind> {
  protected:
   [[nodiscard]] ClientOptions client_options() {
     ClientOptions options = impatient(nodes_.urls());
-    options.guards.restart = true;
     options.max_ttl = seconds(3);
     return options;
   }
@@ -143,7 +142,7 @@ class KindsUnderFire : public testing::TestWithParam<FireKind> {
     }
   }
 
-  Nodes nodes_{5};
+  NewNodes nodes_{5};
   std::atomic<bool> over_{false};
   std::atomic<int> grants_{0};
   std::mutex mutex_;

@@ -7,12 +7,15 @@
 #include <chrono>
 #include <cstddef>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "redis/keys.hpp"
+#include "redlock/deployment.hpp"
 #include "redlock/redlock.hpp"
 #include "support/eventually.hpp"
 #include "support/redis_server.hpp"
@@ -20,16 +23,24 @@
 /// Shared by the tests of the library against real servers.
 namespace redlock::test {
 
-/// Five servers for all tests of this process that do not harm them.
-[[nodiscard]] inline Nodes& shared_nodes() {
-  static Nodes nodes(5);
-  return nodes;
+/// A deployment of so many nodes for all tests of this process that do not harm them, started when
+/// the first one asks.
+[[nodiscard]] inline Nodes& shared_nodes(std::size_t count = 3) {
+  static std::mutex mutex;
+  static std::map<std::size_t, Nodes> deployments;
+  const std::lock_guard lock(mutex);
+  return deployments.try_emplace(count, count).first->second;
 }
 
 [[nodiscard]] inline std::vector<std::string> shared_urls(std::size_t count) {
-  auto urls = shared_nodes().urls();
-  urls.resize(count);
-  return urls;
+  return shared_nodes(count).urls();
+}
+
+/// Two servers without a marker that tests put beside another kind of server, which cannot be a
+/// member of their deployment.
+[[nodiscard]] inline NewNodes& shared_new_nodes() {
+  static NewNodes nodes(2);
+  return nodes;
 }
 
 /// Where no server is, which a connection finds out at once.
@@ -54,8 +65,6 @@ namespace redlock::test {
   options.nodes = std::move(urls);
   options.shortest_node_limit = std::chrono::seconds(20);
   options.longest_node_limit = std::chrono::seconds(20);
-  // These servers are new to every test, and shared by clients of one, three and five of them.
-  options.guards.restart = false;
   return options;
 }
 
@@ -65,6 +74,23 @@ namespace redlock::test {
   options.shortest_node_limit = std::chrono::milliseconds(250);
   options.longest_node_limit = std::chrono::milliseconds(500);
   return options;
+}
+
+/// Without the restart guard, which is not what users have: each test says why.
+[[nodiscard]] inline ClientOptions unguarded(ClientOptions options) {
+  options.guards.restart = false;
+  return options;
+}
+
+/// Of a fake server, alone or beside real ones: it keeps no marker, so no deployment can be opened.
+[[nodiscard]] inline ClientOptions of_fakes(std::vector<std::string> urls) {
+  return unguarded(patient(std::move(urls)));
+}
+
+/// Makes a new deployment of nodes that have just been started. Throws where it is refused.
+inline void open_deployment(const ClientOptions& options) {
+  const auto opened = bootstrap(options);
+  if (!opened) throw std::runtime_error("bootstrap: " + opened.error().message);
 }
 
 template <typename T>
@@ -101,12 +127,14 @@ template <typename T>
                     [vote](const NodeReport& node) { return node.vote == vote; }));
 }
 
-/// Keys of a node but for the names of clients, which outlive them.
+/// Keys of a node but for its own, and the names of clients, which outlive them.
 [[nodiscard]] inline std::size_t count_lock_keys(const RedisServer& server) {
   const Reply keys = server.command({"KEYS", "*"});
-  return static_cast<std::size_t>(std::count_if(
-      keys.elements.begin(), keys.elements.end(),
-      [](const Reply& key) { return !key.string.starts_with("redlock:node:client:"); }));
+  return static_cast<std::size_t>(
+      std::count_if(keys.elements.begin(), keys.elements.end(), [](const Reply& key) {
+        return key.string != redis::keys::marker && key.string != redis::keys::fencing_numbers &&
+               !key.string.starts_with(redis::keys::client_prefix);
+      }));
 }
 
 /// The holder that refusing nodes reported: not all nodes are waited for.
@@ -163,7 +191,7 @@ class EventLog {
 /// Waits until one lease is on all of the first `count` servers, which are the client's nodes: only
 /// then is the client connected to each of them, knows its clock and lets it vote. Before that it
 /// sends no SET to a node, so a test that disturbs the node would disturb nothing.
-[[nodiscard]] inline bool all_nodes_vote(Client& client, const Nodes& nodes, std::size_t count) {
+[[nodiscard]] inline bool all_nodes_vote(Client& client, const NewNodes& nodes, std::size_t count) {
   return eventually(
       [&] {
         const std::string resource = fresh_resource();

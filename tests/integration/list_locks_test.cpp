@@ -23,9 +23,9 @@ using State = ListedLock::State;
 
 class ListLocks : public testing::Test {
  protected:
-  void SetUp() override { shared_nodes().flush(); }
+  void SetUp() override { shared_nodes(5).clear(); }
 
-  static Nodes& nodes() { return shared_nodes(); }
+  static Nodes& nodes() { return shared_nodes(5); }
   static ClientOptions options() { return patient(nodes().urls()); }
   static LockList list(const ListOptions& terms = {}) {
     auto result = list_locks(options(), terms);
@@ -52,6 +52,8 @@ class ListLocks : public testing::Test {
   static void store(std::size_t node, const std::string& resource, const std::string& token) {
     nodes()[node].command({"SET", resource, token, "PX", "20000"});
   }
+  /// On the first node, beside its own two.
+  static std::int64_t keys_stored() { return nodes()[0].command({"DBSIZE"}).integer - 2; }
   static void store_everywhere(const Command& command) {
     for (const RedisServer& node : nodes()) {
       const Reply reply = node.command(command);
@@ -209,7 +211,7 @@ TEST_F(ListLocks, ShowsLocksOfOtherLibrariesAndNoOtherData) {
   store_everywhere({"SET", "redlock:node:quarantine", "x", "PX", "20000"});
   store_everywhere({"SET", std::string(8193, 'k'), "token", "PX", "20000"});
   EXPECT_THAT(names(""), ElementsAre("foreign", "ours"));
-  EXPECT_EQ(nodes()[0].command({"DBSIZE"}).integer, 12);
+  EXPECT_EQ(keys_stored(), 12);
 }
 
 TEST_F(ListLocks, TakesAPatternAsRedisDoes) {
@@ -227,7 +229,7 @@ TEST_F(ListLocks, TakesAPatternAsRedisDoes) {
   EXPECT_THAT(names("[a"), IsEmpty()) << "a class that is not finished";
   EXPECT_THAT(names(std::string("app:1\0", 6)), IsEmpty());
   EXPECT_THAT(names("x' OR 1=1 \r\n*1\r\n$8\r\nFLUSHALL\r\n"), IsEmpty());
-  EXPECT_EQ(nodes()[0].command({"DBSIZE"}).integer, 6);
+  EXPECT_EQ(keys_stored(), 6);
 }
 
 TEST_F(ListLocks, StopsAtItsLimitAndSaysSo) {
@@ -243,7 +245,7 @@ TEST_F(ListLocks, StopsAtItsLimitAndSaysSo) {
   EXPECT_EQ(all.locks[0].nodes, 5U);
   const LockList few = list({.pattern = "r", .keys_per_node = 1});
   EXPECT_FALSE(few.complete);
-  EXPECT_EQ(nodes()[0].command({"DBSIZE"}).integer, 20'001);
+  EXPECT_EQ(keys_stored(), 20'001);
 }
 
 TEST_F(ListLocks, ShowsThousandsOfLocks) {
@@ -274,7 +276,9 @@ TEST_F(ListLocks, KeepsItsAnswersSmall) {
 TEST_F(ListLocks, LooksAtTheDatabaseOfTheUrl) {
   store_everywhere({"SET", "r", "token", "PX", "20000"});
   ClientOptions elsewhere = options();
-  for (std::string& url : elsewhere.nodes) url += "/3";
+  for (std::size_t i = 0; i < elsewhere.nodes.size(); ++i) {
+    elsewhere.nodes[i] = nodes()[i].url() + "/3";
+  }
   const auto seen = list_locks(elsewhere);
   ASSERT_TRUE(succeeded(seen));
   EXPECT_TRUE(seen->locks.empty());

@@ -17,14 +17,14 @@ class LockOverNodes : public testing::TestWithParam<std::size_t> {
   [[nodiscard]] static std::size_t quorum() { return GetParam() / 2 + 1; }
   [[nodiscard]] static Client client() { return make_client(patient(shared_urls(GetParam()))); }
   [[nodiscard]] static std::size_t held_by(const std::string& resource, const Token& token) {
-    return shared_nodes().count_held_by(resource, token.str());
+    return shared_nodes(GetParam()).count_held_by(resource, token.str());
   }
   // Nobody waits for stragglers, so what happens on all nodes is seen a moment later.
   [[nodiscard]] static bool soon_on_all(const std::string& resource, const Token& token) {
     return eventually([&] { return held_by(resource, token) == GetParam(); });
   }
   [[nodiscard]] static bool soon_gone(const std::string& resource) {
-    return eventually([&] { return shared_nodes().count_held(resource) == 0; });
+    return eventually([&] { return shared_nodes(GetParam()).count_held(resource) == 0; });
   }
 };
 
@@ -50,12 +50,13 @@ TEST_P(LockOverNodes, AGrantedLeaseIsOnAQuorumAtOnceAndSoonOnAll) {
   EXPECT_GE(votes(report, Vote::granted), quorum());
   EXPECT_EQ(votes(report, Vote::granted) + votes(report, Vote::pending), GetParam());
   for (std::size_t i = 0; i < GetParam(); ++i) {
-    EXPECT_EQ(report.nodes[i].url, shared_nodes()[i].url());
+    EXPECT_EQ(report.nodes[i].url, shared_nodes(GetParam())[i].url());
   }
 }
 
 TEST_P(LockOverNodes, ARefusalTellsWhoHoldsItAndForHowLong) {
-  if (!shared_nodes()[0].is_since(7)) GTEST_SKIP() << "a refusal names no holder: row redis-7.0";
+  if (!shared_nodes(GetParam())[0].is_since(7))
+    GTEST_SKIP() << "a refusal names no holder: row redis-7.0";
   Client holder = client();
   Client other = client();
   const auto resource = fresh_resource();
@@ -117,14 +118,14 @@ TEST_P(LockOverNodes, AnExtendRaisesTheExpiryOnTheNodesAndNeverLowersIt) {
   EXPECT_GT(lease->valid_until(), deadline + seconds(10));
   const auto longer = [&](const RedisServer& server) { return server.pttl(resource) > 15'000; };
   EXPECT_TRUE(eventually([&] {
-    return std::count_if(shared_nodes().begin(), shared_nodes().end(), longer) ==
-           static_cast<std::ptrdiff_t>(GetParam());
+    return std::count_if(shared_nodes(GetParam()).begin(), shared_nodes(GetParam()).end(),
+                         longer) == static_cast<std::ptrdiff_t>(GetParam());
   }));
 
   const auto raised = lease->valid_until();
   ASSERT_TRUE(succeeded(lease->extend(seconds(1))));
   EXPECT_EQ(lease->valid_until(), raised);
-  EXPECT_GT(shared_nodes()[0].pttl(resource), 15'000);
+  EXPECT_GT(shared_nodes(GetParam())[0].pttl(resource), 15'000);
 }
 
 TEST_P(LockOverNodes, ADetachedTokenIsExtendedAndReleasedByAnotherClient) {
@@ -150,7 +151,8 @@ TEST_P(LockOverNodes, ADetachedTokenIsExtendedAndReleasedByAnotherClient) {
   EXPECT_TRUE(soon_gone(resource));
   EXPECT_TRUE(failed_with(second.release(resource, token), Errc::not_holder));
   EXPECT_TRUE(failed_with(second.extend(resource, token, seconds(30)), Errc::not_holder));
-  EXPECT_EQ(shared_nodes().count_held(resource), 0U) << "an extend revived a released lock";
+  EXPECT_EQ(shared_nodes(GetParam()).count_held(resource), 0U)
+      << "an extend revived a released lock";
 }
 
 TEST_P(LockOverNodes, AnInspectionTellsWhatEveryNodeStores) {
@@ -191,8 +193,8 @@ TEST_P(LockOverNodes, WithoutATtlTheDefaultIsAskedFor) {
   ASSERT_TRUE(soon_on_all(resource, lease->token()));
   EXPECT_EQ(lease->report().ttl, limits::default_ttl);
   for (std::size_t i = 0; i < GetParam(); ++i) {
-    EXPECT_GT(shared_nodes()[i].pttl(resource), 0) << "a lock without an expiry";
-    EXPECT_LE(shared_nodes()[i].pttl(resource), 10'000);
+    EXPECT_GT(shared_nodes(GetParam())[i].pttl(resource), 0) << "a lock without an expiry";
+    EXPECT_LE(shared_nodes(GetParam())[i].pttl(resource), 10'000);
   }
 }
 
@@ -219,16 +221,18 @@ TEST_P(LockSplit, HalfOfAnEvenNumberIsNoMajorityAndLeavesNothingBehind) {
   Client client = make_client(patient(shared_urls(count)));
   const auto resource = fresh_resource();
   for (std::size_t i = 0; i < count / 2; ++i) {
-    ASSERT_TRUE(
-        shared_nodes()[i].command({"SET", resource, "foreign", "NX", "PX", "600000"}).is_ok());
+    ASSERT_TRUE(shared_nodes(GetParam())[i]
+                    .command({"SET", resource, "foreign", "NX", "PX", "600000"})
+                    .is_ok());
   }
   auto refused = client.try_acquire(resource);
   ASSERT_FALSE(refused);
   // Which of the two it is depends on who answered first.
   EXPECT_TRUE(refused.error().code == Errc::split || refused.error().code == Errc::held)
       << refused.error().message;
-  EXPECT_TRUE(eventually([&] { return shared_nodes().count_held(resource) == count / 2; }));
-  EXPECT_EQ(shared_nodes().count_held_by(resource, "foreign"), count / 2);
+  EXPECT_TRUE(
+      eventually([&] { return shared_nodes(GetParam()).count_held(resource) == count / 2; }));
+  EXPECT_EQ(shared_nodes(GetParam()).count_held_by(resource, "foreign"), count / 2);
   auto inspection = client.inspect(resource);
   ASSERT_TRUE(succeeded(inspection));
   EXPECT_EQ(inspection->state, Inspection::State::split);

@@ -19,16 +19,16 @@ class Members : public testing::Test {
   static constexpr std::chrono::milliseconds short_max_ttl{1000};
 
   [[nodiscard]] static ClientOptions options_of(std::vector<std::string> urls) {
-    ClientOptions options = deployment(std::move(urls));
+    ClientOptions options = patient(std::move(urls));
     options.max_ttl = short_max_ttl;
     return options;
   }
 
   void open(std::size_t count) {
-    auto urls = nodes_.urls();
-    urls.resize(count);
-    ASSERT_TRUE(succeeded(bootstrap(options_of(urls))));
-    initial_ = urls;
+    auto names = nodes_.urls();
+    names.resize(count);
+    ASSERT_TRUE(succeeded(bootstrap(options_of(names))));
+    for (std::size_t node = 0; node < count; ++node) initial_.push_back(nodes_[node].url());
   }
 
   [[nodiscard]] std::vector<std::string> urls(const std::vector<std::size_t>& indices) const {
@@ -37,7 +37,7 @@ class Members : public testing::Test {
     return chosen;
   }
 
-  Nodes nodes_{5};
+  NewNodes nodes_{5};
   std::vector<std::string> initial_;
 };
 

@@ -22,7 +22,6 @@ using namespace std::chrono_literals;
 ClientOptions options_for(std::vector<std::string> urls) {
   ClientOptions options;
   options.nodes = std::move(urls);
-  options.guards.restart = false;
   return options;
 }
 

@@ -23,7 +23,6 @@ class MinorityRestarted : public testing::Test {
   void SetUp() override { open_deployment(options()); }
   [[nodiscard]] ClientOptions options() const {
     ClientOptions options = impatient(nodes_.urls());
-    options.guards.restart = true;
     options.max_ttl = short_max_ttl;
     return options;
   }
@@ -44,7 +43,7 @@ class MinorityRestarted : public testing::Test {
     nodes_[4].kill();
   }
 
-  Nodes nodes_{5};
+  NewNodes nodes_{5};
 };
 
 TEST_F(MinorityRestarted, ACohortPassesItsLeaseOn) {

@@ -170,7 +170,7 @@ TEST(Names, TheLastEightAreRemembered) {
   for (int i = 0; i < 10; ++i) {
     std::string token = "t";
     token += std::to_string(i);
-    shared_nodes()[0].command({"SET", resource, token, "PX", "60000"});
+    shared_nodes(1)[0].command({"SET", resource, token, "PX", "60000"});
     ASSERT_TRUE(succeeded(client.break_lock(resource, *Token::parse(token))));
   }
   EXPECT_TRUE(eventually([&] {

@@ -18,30 +18,27 @@ class NodeConnections : public testing::Test {
  protected:
   static constexpr auto ages = minutes(10);
 
-  NodeConnections() {
-    for (std::size_t i = 0; i < 3; ++i) {
-      proxies_.push_back(std::make_unique<TcpProxy>(shared_nodes()[i].port()));
+  /// Opens a deployment of so many nodes, which clients reach through proxies.
+  Client client(std::size_t count = 3) {
+    nodes_.emplace(count);
+    for (const RedisServer& node : *nodes_) {
+      proxies_.push_back(std::make_unique<TcpProxy>(node.port()));
       urls_.push_back(proxies_.back()->url());
     }
-  }
-  [[nodiscard]] Client client() const {
     auto options = patient(urls_);
     options.max_ttl = ages;
+    open_deployment(options);
     options.on_node_event = log_.listener();
     return make_client(options);
   }
-  [[nodiscard]] Client single() const {
-    auto options = patient({urls_.front()});
-    options.max_ttl = ages;
-    return make_client(options);
+  [[nodiscard]] std::size_t held(const std::string& resource) const {
+    return nodes_->count_held(resource);
   }
-  [[nodiscard]] static std::size_t held(const std::string& resource) {
-    return shared_nodes().count_held(resource);
-  }
-  [[nodiscard]] static bool soon_held(const std::string& resource, std::size_t count) {
+  [[nodiscard]] bool soon_held(const std::string& resource, std::size_t count) const {
     return eventually([&] { return held(resource) == count; }, seconds(30));
   }
 
+  std::optional<NewNodes> nodes_;
   std::vector<std::unique_ptr<TcpProxy>> proxies_;
   std::vector<std::string> urls_;
   EventLog log_;
@@ -80,7 +77,7 @@ TEST_F(NodeConnections, AReleaseThatNoMajorityGotIsToldAndDeliveredLater) {
 }
 
 TEST_F(NodeConnections, ASetThatWasExecutedWithoutAnAnswerIsTakenBack) {
-  Client client = single();
+  Client client = NodeConnections::client(1);
   ASSERT_TRUE(succeeded(client.try_acquire(fresh_resource())));
   proxies_[0]->drop_replies();
   auto acquiring =
@@ -99,7 +96,7 @@ TEST_F(NodeConnections, ASetThatWasExecutedWithoutAnAnswerIsTakenBack) {
 
 TEST_F(NodeConnections, AGrantedLeaseTakesBackWhatItDoesNotKnowOf) {
   Client client = NodeConnections::client();
-  ASSERT_TRUE(all_nodes_vote(client, shared_nodes(), 3));
+  ASSERT_TRUE(all_nodes_vote(client, *nodes_, 3));
   proxies_[2]->drop_replies();
   auto lease = client.try_acquire(resource_, {.ttl = ages});
   ASSERT_TRUE(succeeded(lease));
@@ -115,7 +112,7 @@ TEST_F(NodeConnections, AGrantedLeaseTakesBackWhatItDoesNotKnowOf) {
 
 TEST_F(NodeConnections, ACommandThatArrivesLateIsKilledBeforeItsRelease) {
   // Held back in the network until after the client has given the connection up.
-  Client client = single();
+  Client client = NodeConnections::client(1);
   ASSERT_TRUE(succeeded(client.try_acquire(fresh_resource())));
   const auto before = proxies_[0]->request_bytes_received();
   proxies_[0]->set(Direction::requests, Flow::hold);

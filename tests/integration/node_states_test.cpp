@@ -16,8 +16,8 @@ namespace {
 using std::chrono::seconds;
 using testing::HasSubstr;
 
-[[nodiscard]] NodeReport vote_of_only_node(const std::string& url) {
-  Client client = make_client(patient({url}));
+[[nodiscard]] NodeReport vote_of_only_node(const ClientOptions& options) {
+  Client client = make_client(options);
   auto refused = client.try_acquire(fresh_resource());
   EXPECT_TRUE(failed_with(refused, Errc::unavailable));
   if (refused || refused.error().round.nodes.empty()) return {};
@@ -25,35 +25,51 @@ using testing::HasSubstr;
   return refused.error().round.nodes[0];
 }
 
-/// Its own server, because its tests put it into states.
+/// Its own servers, because its tests put them into states.
 class NodeStates : public testing::Test {
  protected:
-  static void SetUpTestSuite() { server_ = std::make_unique<RedisServer>(); }
-  static void TearDownTestSuite() { server_.reset(); }
+  static void SetUpTestSuite() {
+    alone_ = std::make_unique<Nodes>(1);
+    three_ = std::make_unique<Nodes>(3);
+  }
+  static void TearDownTestSuite() {
+    alone_.reset();
+    three_.reset();
+  }
 
+  /// Of the only node, and of the first of three.
+  static void set(const std::string& parameter, const std::string& value) {
+    for (Nodes* nodes : {alone_.get(), three_.get()}) {
+      ASSERT_TRUE((*nodes)[0].command({"CONFIG", "SET", parameter, value}).is_ok());
+    }
+  }
   static void expect_error(const std::string& words) {
-    const NodeReport vote = vote_of_only_node(server_->url());
+    const NodeReport vote = vote_of_only_node(patient(alone_->urls()));
     EXPECT_EQ(vote.vote, Vote::error);
     EXPECT_THAT(vote.message, HasSubstr(words));
 
     // Two healthy nodes do without it.
-    Client client =
-        make_client(patient({server_->url(), shared_nodes()[0].url(), shared_nodes()[1].url()}));
+    Client client = make_client(patient(three_->urls()));
     auto lease = client.try_acquire(fresh_resource());
     ASSERT_TRUE(succeeded(lease));
     EXPECT_TRUE(succeeded(lease->extend(seconds(20))));
     EXPECT_TRUE(succeeded(lease->release()));
   }
-  static std::unique_ptr<RedisServer> server_;
+  static std::unique_ptr<Nodes> alone_;
+  static std::unique_ptr<Nodes> three_;
 };
 
-std::unique_ptr<RedisServer> NodeStates::server_;
+std::unique_ptr<Nodes> NodeStates::alone_;
+std::unique_ptr<Nodes> NodeStates::three_;
 
 TEST_F(NodeStates, AMasterThatBecomesAReplicaIsReadOnly) {
-  RedisServer replica;
-  Client client = make_client(patient({replica.url()}));
+  Nodes nodes(1);
+  const RedisServer& replica = nodes[0];
+  Client client = make_client(patient(nodes.urls()));
   ASSERT_TRUE(succeeded(client.try_acquire(fresh_resource())));
-  ASSERT_TRUE(replica.command({"REPLICAOF", "127.0.0.1", std::to_string(server_->port())}).is_ok());
+  ASSERT_TRUE(
+      replica.command({"REPLICAOF", "127.0.0.1", std::to_string(shared_new_nodes()[0].port())})
+          .is_ok());
   auto refused = client.try_acquire(fresh_resource());
   ASSERT_TRUE(failed_with(refused, Errc::unavailable));
   EXPECT_EQ(refused.error().round.nodes[0].vote, Vote::error);
@@ -61,56 +77,59 @@ TEST_F(NodeStates, AMasterThatBecomesAReplicaIsReadOnly) {
 }
 
 TEST_F(NodeStates, AFullServerTakesNoLock) {
-  ASSERT_TRUE(server_->command({"CONFIG", "SET", "maxmemory", "1"}).is_ok());
+  ASSERT_NO_FATAL_FAILURE(set("maxmemory", "1"));
   expect_error("OOM command not allowed");
-  ASSERT_TRUE(server_->command({"CONFIG", "SET", "maxmemory", "0"}).is_ok());
+  ASSERT_NO_FATAL_FAILURE(set("maxmemory", "0"));
 }
 
 TEST_F(NodeStates, AServerThatMissesItsReplicasTakesNoLock) {
-  ASSERT_TRUE(server_->command({"CONFIG", "SET", "min-replicas-to-write", "1"}).is_ok());
+  ASSERT_NO_FATAL_FAILURE(set("min-replicas-to-write", "1"));
   expect_error("NOREPLICAS");
-  ASSERT_TRUE(server_->command({"CONFIG", "SET", "min-replicas-to-write", "0"}).is_ok());
+  ASSERT_NO_FATAL_FAILURE(set("min-replicas-to-write", "0"));
 }
 
 TEST_F(NodeStates, AServerThatCanNotSaveTakesNoLock) {
   RedisServerOptions options;
   options.arguments = {"--save", "3600", "1"};
-  RedisServer server(options);
+  const Nodes nodes(1, options);
+  const RedisServer& server = nodes[0];
   ASSERT_TRUE(server.command({"SET", "dirty", "1"}).is_ok());
   // Where it saves to is a directory by now.
   std::filesystem::create_directories(server.data_directory() / "dump.rdb" / "in-the-way");
   ASSERT_FALSE(server.command({"BGSAVE"}).is_error());
   ASSERT_TRUE(eventually([&] { return server.command({"SET", "dirty", "2"}).is_error(); }));
-  const NodeReport vote = vote_of_only_node(server.url());
+  const NodeReport vote = vote_of_only_node(patient(nodes.urls()));
   EXPECT_EQ(vote.vote, Vote::error);
   EXPECT_THAT(vote.message, HasSubstr("MISCONF"));
 }
 
 TEST_F(NodeStates, FlushedScriptsAreSentAgain) {
-  Client client = make_client(patient({server_->url()}));
+  const RedisServer& server = (*alone_)[0];
+  Client client = make_client(patient(alone_->urls()));
   for (int i = 0; i < 3; ++i) {
     const auto resource = fresh_resource();
     auto lease = client.try_acquire(resource);
     ASSERT_TRUE(succeeded(lease));
-    server_->command({"SCRIPT", "FLUSH"});
+    server.command({"SCRIPT", "FLUSH"});
     EXPECT_TRUE(succeeded(lease->extend(seconds(20))));
-    EXPECT_GT(server_->pttl(resource), 10'000);
-    server_->command({"SCRIPT", "FLUSH"});
+    EXPECT_GT(server.pttl(resource), 10'000);
+    server.command({"SCRIPT", "FLUSH"});
     EXPECT_TRUE(succeeded(client.inspect(resource)));
     EXPECT_EQ(client.ownership(resource, lease->token()), Ownership::held);
-    server_->command({"SCRIPT", "FLUSH"});
+    server.command({"SCRIPT", "FLUSH"});
     EXPECT_TRUE(succeeded(lease->release()));
-    EXPECT_EQ(server_->get(resource), std::nullopt);
+    EXPECT_EQ(server.get(resource), std::nullopt);
   }
 }
 
 TEST_F(NodeStates, APausedServerOnlyTakesLonger) {
-  Client client = make_client(patient({server_->url()}));
+  const RedisServer& server = (*alone_)[0];
+  Client client = make_client(patient(alone_->urls()));
   ASSERT_TRUE(succeeded(client.try_acquire(fresh_resource())));
-  server_->command({"CLIENT", "PAUSE", "200", "ALL"});
+  server.command({"CLIENT", "PAUSE", "200", "ALL"});
   auto lease = client.try_acquire(fresh_resource());
   ASSERT_TRUE(succeeded(lease));
-  server_->command({"CLIENT", "PAUSE", "200", "WRITE"});
+  server.command({"CLIENT", "PAUSE", "200", "WRITE"});
   EXPECT_TRUE(succeeded(lease->release()));
 }
 
@@ -150,7 +169,7 @@ class NodeErrors : public testing::TestWithParam<const char*> {};
 TEST_P(NodeErrors, AreTheVoteInTheServersWords) {
   FakeServer fake;
   fake.on("SET", [](const Command&) { return resp::error(GetParam()); });
-  const NodeReport vote = vote_of_only_node(fake.url());
+  const NodeReport vote = vote_of_only_node(of_fakes({fake.url()}));
   EXPECT_EQ(vote.vote, Vote::error);
   EXPECT_EQ(vote.message, GetParam());
   // These end the connection, so that what was asked on it counts as unanswered.
@@ -181,7 +200,7 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(NodeHandshakes, AServerThatIsStillLoadingRefusesTheHandshake) {
   FakeServer fake;
   fake.on("INFO", [](const Command&) { return resp::error("LOADING Redis is loading"); });
-  const NodeReport vote = vote_of_only_node(fake.url());
+  const NodeReport vote = vote_of_only_node(of_fakes({fake.url()}));
   EXPECT_EQ(vote.vote, Vote::error);
   EXPECT_THAT(vote.message, HasSubstr("LOADING"));
   EXPECT_EQ(fake.count("SET"), 0U);
@@ -193,7 +212,7 @@ TEST(NodeHandshakes, AServerOlderThanSevenIsAskedWithoutGet) {
     const bool with_get = std::find(command.begin(), command.end(), "GET") != command.end();
     return with_get ? resp::error("ERR syntax error") : resp::status("OK");
   });
-  Client client = make_client(patient({fake.url()}));
+  Client client = make_client(of_fakes({fake.url()}));
   auto lease = client.try_acquire("r");
   ASSERT_TRUE(succeeded(lease));
   static_cast<void>(lease->detach());
@@ -208,7 +227,7 @@ TEST(NodeHandshakes, AServerThatKnowsNoScriptsOrNamesStillVotes) {
   fake.on("SCRIPT LOAD", [](const Command&) { return resp::error("NOPERM no scripts here"); });
   fake.on("CLIENT SETNAME", [](const Command&) { return resp::error("ERR no"); });
   fake.on("EVAL", [](const Command&) { return resp::integer(1); });
-  Client client = make_client(patient({fake.url()}));
+  Client client = make_client(of_fakes({fake.url()}));
   auto lease = client.try_acquire("r");
   ASSERT_TRUE(succeeded(lease));
   EXPECT_TRUE(succeeded(lease->extend(seconds(20))));

@@ -576,6 +576,8 @@ TEST_P(NotificationsOver, ReachAWaiter) {
   server_.command({"ACL", "SETUSER", "mute", "on", ">pw", "~*", "+@all", "resetchannels"});
   ClientOptions options = patient({GetParam().url(server_)});
   if (options.nodes.front().starts_with("rediss:")) options.tls.ca_file = certificates().ca;
+  open_deployment(options);
+  server_.command({"CONFIG", "RESETSTAT"});
   Client holder = make_client(options);
   Client waiter = make_client(options);
   auto lease = holder.try_acquire("r", {.ttl = seconds(30)});

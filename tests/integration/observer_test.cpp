@@ -66,7 +66,6 @@ class ClientObserver : public ::testing::Test {
   ClientOptions options() {
     ClientOptions options;
     options.nodes = shared_urls(3);
-    options.guards.restart = false;
     options.observer = notes_;
     return options;
   }

@@ -46,7 +46,7 @@ class PlainCommands : public testing::Test {
     return eventually([&] { return nodes_.count_held(resource) == 0; }, seconds(30));
   }
 
-  Nodes nodes_{3};
+  NewNodes nodes_{3};
 };
 
 TEST_F(PlainCommands, AreAllThatAnExclusiveLockNeeds) {

@@ -277,7 +277,7 @@ class ReleasesOfMixedNodes : public ReleasesInTurns {
 };
 
 TEST_F(ReleasesOfMixedNodes, StayInTheOrderOfWhatWasAskedFor) {
-  ClientOptions options = patient({new_.url(), old_.url(), another_.url()});
+  ClientOptions options = of_fakes({new_.url(), old_.url(), another_.url()});
   options.guards.clock = false;  // these clocks stand still
   AsyncClient client = create(std::move(options));
   const auto were_asked = [&](const std::string& expected, const std::string& of_old) {

@@ -22,7 +22,7 @@ class RestartGuard : public testing::Test {
   [[nodiscard]] ClientOptions options() const { return guarded(nodes_.urls()); }
   [[nodiscard]] Client client() const { return make_client(options()); }
 
-  Nodes nodes_{3, {.arguments = {"--repl-diskless-sync-delay", "0"}}};
+  NewNodes nodes_{3, {.arguments = {"--repl-diskless-sync-delay", "0"}}};
 };
 
 TEST_F(RestartGuard, NodesThatNobodyHasMetHaveNoVoteAndSayHowToOpenThem) {
@@ -113,7 +113,7 @@ TEST_F(RestartGuard, ABootstrapThatIsRepeatedAfterARollingRestartEndsNoQuarantin
 }
 
 TEST_F(RestartGuard, WithoutItNewNodesVoteAtOnce) {
-  Client client = make_client(unguarded(nodes_.urls()));
+  Client client = make_client(unguarded(patient(nodes_.urls())));
   EXPECT_TRUE(succeeded(client.try_acquire("r")));
 }
 
@@ -299,8 +299,8 @@ TEST_P(Forgetting, ALockIsNoReasonToLetAClientInThatHasNeverMetTheNode) {
 
 TEST_P(Forgetting, ALockWithoutTheGuardMakesTwoHolders) {
   ASSERT_NO_FATAL_FAILURE(before());
-  Client holder = make_client(unguarded(nodes_.urls()));
-  Client contender = make_client(unguarded(nodes_.urls()));
+  Client holder = make_client(unguarded(patient(nodes_.urls())));
+  Client contender = make_client(unguarded(patient(nodes_.urls())));
   const auto lease = acquire_on_first_two(holder, nodes_, "r", {.ttl = seconds(30)});
   ASSERT_TRUE(succeeded(lease));
   ASSERT_NO_FATAL_FAILURE(forget());
@@ -342,7 +342,7 @@ class DurableNodes : public testing::Test {
     nodes_[1].kill();
   }
 
-  Nodes nodes_{3, {.arguments = syncing("always")}};
+  NewNodes nodes_{3, {.arguments = syncing("always")}};
 };
 
 TEST_F(DurableNodes, KeepTheirVoteWhereTheyAreTrusted) {

@@ -37,7 +37,7 @@ class Tracking : public testing::Test {
   [[nodiscard]] bool tracks_keys() const { return nodes_[0].is_since(7); }
   static constexpr auto needs_tracked_keys = "keys are tracked: row redis-7.0 of the matrix";
 
-  Nodes nodes_{1};
+  NewNodes nodes_{1};
   EventLog log_;
   bool opened_ = false;
   std::optional<Client> client_;

@@ -42,7 +42,7 @@ class TrackingNodes : public testing::Test {
     for (const RedisServer& node : nodes_) node.command({"DEL", "r"});
   }
 
-  Nodes nodes_{3};
+  NewNodes nodes_{3};
 };
 
 /// What a watcher was called with, as one line each.

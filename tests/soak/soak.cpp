@@ -65,7 +65,6 @@ class Soak {
     uv_loop_init(&loop_);
     ClientOptions options;
     options.nodes = nodes_.urls();
-    options.guards.restart = false;
     client_.emplace(std::move(AsyncClient::create(options, &loop_).value()));
   }
   ~Soak() { uv_loop_close(&loop_); }

@@ -17,6 +17,7 @@ namespace redlock::test {
 [[nodiscard]] std::string c_example_program();
 /// A command that an ordinary user may not signal.
 [[nodiscard]] std::string other_user_program();
+[[nodiscard]] std::string readme();
 [[nodiscard]] std::string operating_guide();
 /// The folder of the pages for operators, tools/docs.
 [[nodiscard]] std::string pages_folder();

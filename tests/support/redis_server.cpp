@@ -250,6 +250,10 @@ std::string RedisServer::url() const {
          std::to_string(port());
 }
 
+std::string RedisServer::short_url() const {
+  return impl_->options.password.empty() ? host() + ":" + std::to_string(port()) : url();
+}
+
 std::string RedisServer::tls_url() const {
   const auto& password = impl_->options.password;
   return "rediss://" + (password.empty() ? "" : ":" + password + "@") + host() + ":" +

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "redlock/limits.hpp"
 #include "support/eventually.hpp"
 #include "support/resp.hpp"
 
@@ -72,7 +73,9 @@ class RedisServer {
   [[nodiscard]] std::uint16_t port() const noexcept;
   /// 0 without TLS.
   [[nodiscard]] std::uint16_t tls_port() const noexcept;
-  [[nodiscard]] std::string url() const;       ///< redis://[:password@]host:port
+  [[nodiscard]] std::string url() const;  ///< redis://[:password@]host:port
+  /// As users write it: host:port, or url() if there is a password.
+  [[nodiscard]] std::string short_url() const;
   [[nodiscard]] std::string tls_url() const;   ///< rediss://[:password@]host:port
   [[nodiscard]] std::string unix_url() const;  ///< unix:///path
   [[nodiscard]] std::filesystem::path unix_path() const;
@@ -118,11 +121,12 @@ class RedisServer {
   std::unique_ptr<Impl> impl_;
 };
 
-/// N independent servers, started at once.
-class Nodes {
+/// N independent servers, started at once, that no client has met: for tests of just that, and of
+/// what is made of them. What users have is `Nodes`.
+class NewNodes {
  public:
-  explicit Nodes(std::size_t count, const RedisServerOptions& options = {});
-  Nodes(std::size_t count, const std::function<RedisServerOptions(std::size_t)>& options);
+  explicit NewNodes(std::size_t count, const RedisServerOptions& options = {});
+  NewNodes(std::size_t count, const std::function<RedisServerOptions(std::size_t)>& options);
 
   [[nodiscard]] std::size_t size() const noexcept { return servers_.size(); }
   [[nodiscard]] RedisServer& operator[](std::size_t index) { return servers_.at(index); }
@@ -132,17 +136,37 @@ class Nodes {
   [[nodiscard]] auto begin() noexcept { return servers_.begin(); }
   [[nodiscard]] auto end() noexcept { return servers_.end(); }
 
-  [[nodiscard]] std::vector<std::string> urls() const;
-  [[nodiscard]] std::string joined_urls() const;  ///< separated by commas
+  [[nodiscard]] std::vector<std::string> urls() const;  ///< RedisServer::short_url()
+  [[nodiscard]] std::string joined_urls() const;        ///< separated by commas
   /// The key's value per node; nothing where the key is absent or the node is down or stopped.
   [[nodiscard]] std::vector<std::optional<std::string>> holders(const std::string& key) const;
   /// On how many nodes the key exists; has this value.
   [[nodiscard]] std::size_t count_held(const std::string& key) const;
   [[nodiscard]] std::size_t count_held_by(const std::string& key, const std::string& value) const;
-  Nodes& flush();  ///< FLUSHALL on every node that runs
+  void flush();  ///< FLUSHALL on every node that runs
 
  private:
   std::vector<RedisServer> servers_;
+};
+
+/// The same as users have them: opened as a deployment, as by `quorum-lock bootstrap`.
+class Nodes : public NewNodes {
+ public:
+  /// Clients whose `max_ttl` is another one get no lease.
+  explicit Nodes(std::size_t count, const RedisServerOptions& options = {},
+                 std::chrono::milliseconds max_ttl = limits::default_max_ttl);
+
+  /// Makes every node, all of which must run, as it was after the opening. If none has lost its
+  /// data since, only what is not of the deployment goes, and no client loses a connection.
+  /// Otherwise the nodes are flushed and opened again.
+  void clear();
+
+ private:
+  void open();
+  [[nodiscard]] bool forget_locks(std::size_t node);
+
+  std::chrono::milliseconds max_ttl_;
+  std::vector<std::string> markers_{};
 };
 
 }  // namespace redlock::test

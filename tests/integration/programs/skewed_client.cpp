@@ -1,6 +1,6 @@
 // A client whose wall clock is wrong: takes a lock with a fencing token again and again.
 //
-//   skewed_client NODES RESOURCE MAX_TTL_MS on|off WAIT_MS COUNT SKEW_S
+//   skewed_client NODES RESOURCE MAX_TTL_MS WAIT_MS COUNT SKEW_S
 //
 // A line on standard output for each lease: begin and end on CLOCK_BOOTTIME in nanoseconds, fencing
 // token. Ends after COUNT leases or when it is sent a byte; at the first error with 1.
@@ -96,16 +96,15 @@ int take(redlock::Client& client, const std::string& resource, std::chrono::mill
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 8) {
-    std::fprintf(stderr, "skewed_client NODES RESOURCE MAX_TTL_MS on|off WAIT_MS COUNT SKEW_S\n");
+  if (argc != 7) {
+    std::fprintf(stderr, "skewed_client NODES RESOURCE MAX_TTL_MS WAIT_MS COUNT SKEW_S\n");
     return 64;
   }
-  skew = std::atol(argv[7]);
+  skew = std::atol(argv[6]);
   const auto ttl = std::chrono::milliseconds(std::atol(argv[3]));
   redlock::ClientOptions options;
   options.nodes = split(argv[1]);
   options.max_ttl = ttl;
-  options.guards.restart = std::string_view(argv[4]) == "on";
   options.shortest_node_limit = options.longest_node_limit = std::chrono::seconds(20);
   auto client = redlock::Client::create(std::move(options));
   if (!client) {
@@ -116,8 +115,8 @@ int main(int argc, char** argv) {
   std::thread([stop]() mutable {
     if (std::getchar() != EOF) stop.request_stop();
   }).detach();
-  const auto wait = std::chrono::milliseconds(std::atol(argv[5]));
-  const long count = std::atol(argv[6]);
+  const auto wait = std::chrono::milliseconds(std::atol(argv[4]));
+  const long count = std::atol(argv[5]);
   int failed = 0;
   for (long i = 0; i < count && failed == 0 && !stop.stop_requested(); ++i) {
     failed = take(*client, argv[2], ttl, wait, stop.get_token());

@@ -212,7 +212,7 @@ TEST(RedisServerTest, SpeaksTlsAndChecksClientCertificates) {
 }
 
 TEST(NodesTest, AreSeveralServersWithTheirOwnKeys) {
-  Nodes nodes(3);
+  NewNodes nodes(3);
   const auto urls = nodes.urls();
   EXPECT_EQ(std::set<std::string>(urls.begin(), urls.end()).size(), 3U);
   EXPECT_EQ(nodes.joined_urls(), urls[0] + "," + urls[1] + "," + urls[2]);
@@ -226,7 +226,29 @@ TEST(NodesTest, AreSeveralServersWithTheirOwnKeys) {
   nodes[2].stop();
   EXPECT_EQ(nodes.holders("r"),
             (std::vector<std::optional<std::string>>{std::nullopt, "b", std::nullopt}));
-  EXPECT_EQ(nodes.flush().count_held("r"), 0U);
+  nodes.flush();
+  EXPECT_EQ(nodes.count_held("r"), 0U);
+}
+
+TEST(NodesTest, AreOpenedAndClearedOfAllButTheirDeployment) {
+  Nodes nodes(3);
+  const auto markers = nodes.holders("redlock:node:marker");
+  EXPECT_EQ(nodes.count_held("redlock:node:marker"), 3U);
+  for (RedisServer& node : nodes) {
+    node.command({"SET", "r", "token"});
+    node.command({"SET", "redlock:node:quarantine", "why", "PX", "60000"});
+    node.command({"ZADD", "redlock:node:numbers", "7", "r"});
+  }
+  nodes.clear();
+  EXPECT_EQ(nodes.holders("redlock:node:marker"), markers);
+  for (RedisServer& node : nodes) {
+    EXPECT_EQ(node.command({"DBSIZE"}).integer, 2);
+    EXPECT_EQ(node.command({"ZCARD", "redlock:node:numbers"}).integer, 2) << "the floor";
+  }
+  nodes[1].restart(Data::wipe);
+  nodes.clear();
+  EXPECT_EQ(nodes.count_held("redlock:node:marker"), 3U);
+  EXPECT_NE(nodes.holders("redlock:node:marker"), markers) << "opened anew";
 }
 
 }  // namespace

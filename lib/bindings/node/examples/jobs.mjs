@@ -10,7 +10,6 @@ const client = await Client.create({
   nodes: process.argv.slice(2),
   name: `jobs, process ${process.pid}`,
   nameHolders: true,
-  guards: { restart: false }, // only for servers that were started a moment ago
 });
 
 const steps = ['read', 'compute', 'write'];

@@ -9,7 +9,6 @@ import { Client, RedlockError } from 'quorum-redlock';
 
 const client = await Client.create({
   nodes: process.argv.slice(2),
-  guards: { restart: false }, // only for servers that were started a moment ago
 });
 const candidate = `${hostname()}:${process.pid}`;
 const election = client.election('worker', { candidate, ttl: 5_000 });

@@ -224,6 +224,30 @@ test('a lease that nobody renews is lost at its deadline', async () => {
   await assert.rejects(lease.release(), refused('not_holder'));
 });
 
+for (const count of [1, 3, 5]) {
+  test(`by token, each call by a client that has just begun, on ${count} nodes`, async () => {
+    const nodes = await startNodes(count);
+    try {
+      const another = async (call) => {
+        const fresh = await Client.create(nodes.options);
+        try {
+          return await call(fresh);
+        } finally {
+          await fresh.close();
+        }
+      };
+      const token = await another(async (fresh) => (await fresh.acquire('r', { ttl: 20_000 })).detach());
+      assert.equal(await another((fresh) => fresh.holds('r', token)), true);
+      assert.equal((await another((fresh) => fresh.inspect('r'))).holder, token);
+      assert.equal((await another((fresh) => fresh.extend('r', token, 30_000))).ttl, 30_000);
+      await another((fresh) => fresh.release('r', token));
+      await assert.rejects(another((fresh) => fresh.extend('r', token, 30_000)), refused('not_holder'));
+    } finally {
+      await nodes.stop();
+    }
+  });
+}
+
 test('by token: extend, holds, release', async () => {
   const lease = await client.acquire('passed-on', { ttl: 1_000 });
   const token = lease.detach();
@@ -317,7 +341,7 @@ test('mistakes are named', async () => {
 
 test('too few nodes: unavailable, with why', async () => {
   const silent = await Client.create({
-    nodes: ['unix:///nowhere/1', 'unix:///nowhere/2', servers.urls[0]], guards: { restart: false },
+    nodes: ['unix:///nowhere/1', 'unix:///nowhere/2', servers.urls[0]],
   });
   await assert.rejects(silent.tryAcquire('x'), (error) => {
     refused('unavailable')(error);

@@ -82,7 +82,7 @@ test('observe reports each leader', async () => {
 
 test('too few nodes: it is unknown who leads', async () => {
   const blind = await Client.create({
-    nodes: ['unix:///nowhere/1', 'unix:///nowhere/2', servers.urls[0]], guards: { restart: false },
+    nodes: ['unix:///nowhere/1', 'unix:///nowhere/2', servers.urls[0]],
   });
   await assert.rejects(blind.election('unknown').leader(), { code: 'unavailable' });
   await blind.close();

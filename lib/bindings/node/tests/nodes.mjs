@@ -1,6 +1,6 @@
 // Redis servers for the tests: on Unix sockets in a folder of their own, and gone when the test is,
 // however it ends.
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs';
 import net from 'node:net';
@@ -77,7 +77,14 @@ class Node {
   }
 }
 
-/** `nodes.options` are those of a client of them. */
+/** Opens them as users do, with the command of this build. */
+function open(urls) {
+  const command = process.env.QUORUM_LOCK || 'quorum-lock';
+  const { status, error, stderr } = spawnSync(command, ['bootstrap', '--nodes', urls.join(',')]);
+  if (status !== 0) throw error ?? new Error(`bootstrap: ${stderr}`);
+}
+
+/** A deployment; `nodes.options` are those of a client of it. */
 export async function startNodes(count = 3) {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'quorum-redlock-'));
   const nodes = [];
@@ -87,11 +94,11 @@ export async function startNodes(count = 3) {
   }
   await Promise.all(nodes.map((node) => node.start()));
   const urls = nodes.map((node) => node.url);
+  open(urls);
   return {
     urls,
     nodes,
-    // They were started a moment ago, for this.
-    options: { nodes: urls, guards: { restart: false } },
+    options: { nodes: urls },
     async stop() {
       await Promise.all(nodes.map((node) => node.stop()));
     },

@@ -21,11 +21,9 @@ def write_report(lease):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("nodes", nargs="+")
-    parser.add_argument("--new-nodes", action="store_true",
-                        help="the servers were started a moment ago, and have forgotten nothing")
     arguments = parser.parse_args()
 
-    with redlock.Client(arguments.nodes, guard_restart=not arguments.new_nodes) as client:
+    with redlock.Client(arguments.nodes) as client:
         lease = client.try_lock("nightly-report", ttl=10, fencing=True)
         if lease is None:
             print("another machine writes the report")

@@ -45,13 +45,10 @@ async def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("name")
     parser.add_argument("nodes", nargs="+")
-    parser.add_argument("--new-nodes", action="store_true",
-                        help="the servers were started a moment ago, and have forgotten nothing")
     arguments = parser.parse_args()
 
     jobs = asyncio.Queue()
-    async with redlock.aio.Client(arguments.nodes, name=arguments.name,
-                                  guard_restart=not arguments.new_nodes) as client:
+    async with redlock.aio.Client(arguments.nodes, name=arguments.name) as client:
         election = client.election("workers", candidate=arguments.name, ttl=5)
         worker = asyncio.create_task(work(client, jobs))
         await lead(election, jobs)

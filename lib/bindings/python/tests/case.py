@@ -14,15 +14,15 @@ from nodes import Nodes
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(PACKAGE)))
 
-#: Of clients of servers that were started a moment ago, on machines that are busy with other tests.
-PATIENT = {"guard_restart": False, "shortest_node_limit": 20, "longest_node_limit": 20}
+#: Of clients on machines that are busy with other tests.
+PATIENT = {"shortest_node_limit": 20, "longest_node_limit": 20}
 
 _numbers = itertools.count(1)
 _shared: list[Nodes] = []
 
 
 def shared_nodes() -> Nodes:
-    """Three servers for all tests that leave them alive."""
+    """A deployment of three servers for all tests that leave them alive."""
     if not _shared:
         _shared.append(Nodes(3))
         unittest.addModuleCleanup(lambda: _shared.pop().close())

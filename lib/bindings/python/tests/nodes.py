@@ -14,6 +14,8 @@ import time
 import unittest
 from typing import Callable
 
+from redlock import deployment
+
 _libc = ctypes.CDLL(None)
 _PR_SET_PDEATHSIG = 1
 
@@ -82,9 +84,10 @@ class Node:
 
 
 class Nodes:
-    """Some servers; a context manager that kills them."""
+    """Some servers, opened as a deployment as users have it unless a test is about new ones; a
+    context manager that kills them."""
 
-    def __init__(self, count: int = 3) -> None:
+    def __init__(self, count: int = 3, *, opened: bool = True) -> None:
         if shutil.which("redis-server") is None:
             raise unittest.SkipTest("redis-server is not installed")
         self._folder = tempfile.mkdtemp(prefix="redlock-python-")
@@ -92,6 +95,8 @@ class Nodes:
         try:
             for number in range(count):
                 self.nodes.append(Node(self._folder, number))
+            if opened:
+                deployment.bootstrap(self.urls)
         except BaseException:
             self.close()
             raise

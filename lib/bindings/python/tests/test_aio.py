@@ -232,7 +232,7 @@ class Asynchronous(unittest.IsolatedAsyncioTestCase):
 class Outages(unittest.IsolatedAsyncioTestCase):
     async def test_a_majority_that_does_not_answer(self) -> None:
         with Nodes(3) as nodes:
-            async with redlock.aio.Client(nodes.urls, guard_restart=False) as client:
+            async with redlock.aio.Client(nodes.urls) as client:
                 lease = await client.lock("x", ttl=0.5)
                 for node in nodes.nodes[:2]:
                     node.pause()

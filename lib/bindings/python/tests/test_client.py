@@ -13,7 +13,7 @@ from datetime import timedelta
 
 import redlock
 from case import ClientCase, PATIENT, fresh_resource
-from nodes import eventually
+from nodes import Nodes, eventually
 
 
 class Locks(ClientCase):
@@ -230,6 +230,26 @@ class Locks(ClientCase):
         self.assertIn("was not closed", str(caught[0].message))
         self.assertFalse(lease.valid)
         self.client.release(self.resource, token)
+
+
+class ByToken(unittest.TestCase):
+    """Each call by a client that has met no node before, as in a process that has just begun."""
+
+    def test_a_fresh_client_each_call(self) -> None:
+        for count in (1, 3, 5):
+            with self.subTest(nodes=count), Nodes(count) as nodes:
+                def by_another(call: str, *arguments: object) -> object:
+                    with redlock.Client(nodes.urls, **PATIENT) as client:
+                        return getattr(client, call)(*arguments)
+
+                with redlock.Client(nodes.urls, **PATIENT) as client:
+                    token = client.lock("r", ttl=20).detach()
+                self.assertTrue(by_another("holds", "r", token))
+                self.assertEqual(by_another("inspect", "r").holder, token)
+                self.assertEqual(by_another("extend", "r", token, 30).ttl, 30)
+                by_another("release", "r", token)
+                with self.assertRaises(redlock.NotHolder):
+                    by_another("extend", "r", token, 30)
 
 
 if __name__ == "__main__":

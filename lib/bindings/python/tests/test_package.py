@@ -20,7 +20,7 @@ class Examples(unittest.TestCase):
     def run_example(self, name: str, *arguments: str) -> str:
         path = os.path.join(PACKAGE, "examples", name)
         run = run_python(f"import runpy; runpy.run_path({path!r}, run_name='__main__')",
-                         "--new-nodes", *arguments, *shared_nodes().urls)
+                         *arguments, *shared_nodes().urls)
         self.assertEqual(run.returncode, 0, run.stderr)
         return run.stdout
 

@@ -117,7 +117,7 @@ client.close()
         program = """
 import asyncio, redlock.aio
 async def begin():
-    client = redlock.aio.Client(nodes, guard_restart=False)
+    client = redlock.aio.Client(nodes)
     return client, await client.lock(resource)
 async def attempt(client):
     try:
@@ -145,7 +145,7 @@ def report(*what): pass
 client = connect()
 leases = [client.lock(resource + str(i), ttl=0.1, on_lost=report, on_at_risk=report)
           for i in range(50)]
-observed = redlock.Client(nodes, guard_restart=False, on_node_event=report, on_observation=report)
+observed = redlock.Client(nodes, on_node_event=report, on_observation=report)
 held = observed.lock(resource)
 watch = client.watch(resource)
 print(next(watch).state)
@@ -156,7 +156,7 @@ while not client.inspect(resource).waiters: pass
 import asyncio, redlock.aio
 async def main():
     global forgotten, lease, watching
-    forgotten = redlock.aio.Client(nodes, guard_restart=False, on_observation=report)
+    forgotten = redlock.aio.Client(nodes, on_observation=report)
     lease = await forgotten.lock(resource + "-aio", ttl=0.1, on_lost=report)
     watching = forgotten.watch(resource)
     print((await watching.__anext__()).state)
