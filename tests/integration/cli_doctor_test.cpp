@@ -139,12 +139,12 @@ TEST(CliBootstrap, OpensADeploymentThatTheDoctorThenCallsWell) {
 /// What a new user types who acquires first and then follows the advice.
 void expect_that_advice_helps(std::size_t count, const Words& words, const Words& command = {}) {
   SCOPED_TRACE(count);
-  Nodes nodes(count);
+  NewNodes nodes(count);
   const auto acquire = [&] {
     Words all = words;
     all.insert(all.end(), {"--timeout", "20s", "--nodes", nodes.joined_urls()});
     all.insert(all.end(), command.begin(), command.end());
-    return run_tool(std::move(all), {.environment = {"QUORUM_LOCK_RESTART_GUARD="}});
+    return run_tool(std::move(all));
   };
   const ProcessResult refused = acquire();
   EXPECT_EQ(refused.exit_code, 69) << refused.errors;
@@ -171,7 +171,7 @@ TEST(CliBootstrap, LetsACommandRunAtOnceAfterOneThatCameFirst) {
 }
 
 TEST(CliBootstrap, SaysWhenLocksAreGrantedAndIsNotAdvisedAgain) {
-  Nodes nodes(3);
+  NewNodes nodes(3);
   for (const RedisServer& node : nodes) blank_by_hand(node);
   const ProcessResult text = tool({"bootstrap", "--after-loss"}, nodes.joined_urls());
   EXPECT_EQ(text.exit_code, 0) << text.errors;
