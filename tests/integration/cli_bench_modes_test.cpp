@@ -1,4 +1,4 @@
-// bench --mode faults, --mode family; the progress of all modes.
+// bench --mode crowd, --mode faults, --mode family; the progress of all modes.
 
 #include <gtest/gtest.h>
 
@@ -180,6 +180,79 @@ TEST(CliBenchFamily, WithoutAnyCycleIs69) {
   EXPECT_FALSE(json_of(result).at("rows").at(0).contains("node_cpu_us_per_cycle"));
 }
 
+TEST(CliCrowd, HasARowForEachCrowdOverEachNumberOfNodes) {
+  const TempDir directory;
+  // Twelve are two processes.
+  const ProcessResult result =
+      run_tool({"bench", "--mode", "crowd", "--nodes-count", "1,3", "--contenders", "2,12",
+                "--hold", "0s", "--duration", "300ms", "--json"},
+               {.environment = {in(directory).front(), "QUORUM_LOCK_RESTART_GUARD="}});
+  ASSERT_EQ(result.exit_code, 0) << result.errors;
+  const Json json = json_of(result);
+  EXPECT_EQ(json.value("mode", ""), "crowd");
+  const Json& rows = json.at("rows");
+  ASSERT_EQ(rows.size(), 4U);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const Json& row = rows.at(i);
+    EXPECT_EQ(row.value("nodes", 0), i < 2 ? 1 : 3);
+    EXPECT_EQ(row.value("clients", 0), i % 2 == 0 ? 2 : 12);
+    EXPECT_GE(row.value("connections_per_client_and_node", 0.0), 1.0) << row;
+    for (const char* name : {"connected_s", "grants_per_s", "ratio_to_first", "longest_wait_s",
+                             "longest_wait_in_turns", "share_most"}) {
+      EXPECT_GT(row.value(name, 0.0), 0.0) << name << row;
+    }
+    EXPECT_EQ(row.value("failures", -1), 0) << row;
+    EXPECT_EQ(row.value("overlaps", -1), 0) << row;
+    if (i % 2 == 0) {
+      EXPECT_EQ(row.value("ratio_to_first", 0.0), 1) << row;
+    }
+  }
+  EXPECT_TRUE(std::filesystem::is_empty(directory.path()));
+}
+
+TEST(CliCrowd, ATableIsForPeople) {
+  const ProcessResult result = run_tool(
+      {"bench", "--mode", "crowd", "--local", "1", "--contenders", "2", "--duration", "100ms"});
+  EXPECT_EQ(result.exit_code, 0) << result.errors;
+  EXPECT_EQ(result.errors, "");
+  EXPECT_NE(result.output.find("most/least"), std::string::npos) << result.output;
+}
+
+/// Processes whose parent this is.
+std::vector<pid_t> children_of(pid_t parent) {
+  const std::string number = std::to_string(parent);
+  std::istringstream list(read_file("/proc/" + number + "/task/" + number + "/children"));
+  std::vector<pid_t> children;
+  for (pid_t pid = 0; list >> pid;) children.push_back(pid);
+  return children;
+}
+
+TEST(CliCrowd, NoProcessOutlivesTheOneThatMeasures) {
+  for (const int signal : {SIGINT, SIGKILL}) {
+    const TempDir directory;
+    ChildProcess child = start_tool(
+        {"bench", "--mode", "crowd", "--local", "1", "--contenders", "20", "--duration", "10m"},
+        {.environment = in(directory)});
+    std::vector<pid_t> children;
+    // A server and two processes of ten clients.
+    ASSERT_TRUE(eventually([&] {
+      children = children_of(child.pid());
+      return children.size() == 3;
+    })) << child.errors();
+    child.signal(signal);
+    ASSERT_TRUE(child.wait().has_value());
+    for (const pid_t pid : children) {
+      EXPECT_TRUE(eventually([&] { return gone(pid); })) << pid << " after signal " << signal;
+    }
+  }
+}
+
+TEST(CliCrowd, WithoutNodesItFailsInOneLine) {
+  const ProcessResult result = run_tool({"bench", "--mode", "crowd", "--nodes", "127.0.0.1:1"});
+  EXPECT_EQ(result.exit_code, 69) << result.output;
+  EXPECT_EQ(count_lines(result.errors), 1U) << result.errors;
+}
+
 class CliBenchMode : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(CliBenchMode, ShowsHowLongItTakesAndEndsAtCtrlC) {
@@ -200,8 +273,8 @@ TEST_P(CliBenchMode, ShowsHowLongItTakesAndEndsAtCtrlC) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, CliBenchMode,
-                         ::testing::Values("cycle", "handoff", "market", "cohort", "faults",
-                                           "family"),
+                         ::testing::Values("cycle", "handoff", "market", "cohort", "crowd",
+                                           "faults", "family"),
                          [](const auto& mode) { return mode.param; });
 
 }  // namespace

@@ -7,21 +7,16 @@
 #include <vector>
 
 #include "bench/handoff_figures.hpp"
+#include "bench/shared_memory.hpp"
 
 namespace redlock::bench {
 
-/// A file that the parent and its contenders have in their memories: a contender must not wake the
-/// parent while others are measured.
+/// What the contenders of a hand-over measurement write down, in memory that they share.
 class HandoffBoard {
  public:
   /// Both throw std::runtime_error.
   static HandoffBoard create(const std::string& path, std::size_t contenders, std::size_t records);
   static HandoffBoard open(const std::string& path, std::size_t contenders, std::size_t records);
-  HandoffBoard(HandoffBoard&& other) noexcept;
-  HandoffBoard& operator=(HandoffBoard&&) = delete;
-  HandoffBoard(const HandoffBoard&) = delete;
-  HandoffBoard& operator=(const HandoffBoard&) = delete;
-  ~HandoffBoard();
 
   /// Grants so far; a contender counts its own while it holds the lock.
   [[nodiscard]] std::atomic<std::uint64_t>& granted() const noexcept { return head().granted; }
@@ -44,14 +39,14 @@ class HandoffBoard {
     Counter count;
   };
 
-  HandoffBoard(int fd, std::size_t contenders, std::size_t records);
+  HandoffBoard(SharedMemory memory, std::size_t contenders, std::size_t records) noexcept;
   [[nodiscard]] static std::size_t size_of(std::size_t contenders, std::size_t records) noexcept;
   [[nodiscard]] Head& head() const noexcept;
   [[nodiscard]] Column& column(std::size_t contender) const noexcept;
 
   std::size_t contenders_;
   std::size_t capacity_;
-  void* memory_;
+  SharedMemory memory_;
 };
 
 }  // namespace redlock::bench

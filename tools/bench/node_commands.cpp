@@ -53,35 +53,56 @@ NodeCommands::NodeCommands(const std::vector<Endpoint>& nodes) {
     redisContext* context = nodes_.back().get();
     if (context == nullptr || context->err != 0 ||
         redisSetTimeout(context, answer_limit) != REDIS_OK) {
-      throw std::runtime_error("--mode handoff: a node cannot be reached");
+      throw std::runtime_error("bench: a node cannot be reached");
     }
     if (node.password.empty()) continue;
     const Answer answer(static_cast<redisReply*>(
         redisCommand(context, "AUTH %b", node.password.data(), node.password.size())));
     if (!answer || answer->type == REDIS_REPLY_ERROR) {
-      throw std::runtime_error("--mode handoff: a node does not accept the password");
+      throw std::runtime_error("bench: a node does not accept the password");
     }
   }
 }
 
 std::vector<CommandCounts> NodeCommands::sample() {
-  for (const auto& node : nodes_) redisAppendCommand(node.get(), "INFO commandstats");
   std::vector<CommandCounts> counts;
+  for (const std::string& answer : ask("INFO commandstats")) {
+    counts.push_back(parse_command_stats(answer));
+    // A call counts when it has ended: this one is not in its own answer.
+    counts.back().all -= std::min(counts.back().all, asked_ - 1);
+  }
+  return counts;
+}
+
+std::uint64_t NodeCommands::connections() {
+  constexpr std::string_view name = "total_connections_received:";
+  std::uint64_t all = 0;
+  for (const std::string& answer : ask("INFO stats")) {
+    const std::size_t at = answer.find(name);
+    if (at == std::string::npos) throw std::runtime_error("bench: a node does not know its stats");
+    std::uint64_t count = 0;
+    std::from_chars(answer.data() + at + name.size(), answer.data() + answer.size(), count);
+    all += count;
+  }
+  return all;
+}
+
+std::vector<std::string> NodeCommands::ask(const char* question) {
+  for (const auto& node : nodes_) redisAppendCommand(node.get(), question);
+  std::vector<std::string> answers;
   for (const auto& node : nodes_) {
     void* reply = nullptr;
     if (redisGetReply(node.get(), &reply) != REDIS_OK) {
-      throw std::runtime_error("--mode handoff: a node does not answer");
+      throw std::runtime_error("bench: a node does not answer");
     }
     const Answer answer(static_cast<redisReply*>(reply));
     if (answer->str == nullptr || answer->type == REDIS_REPLY_ERROR) {
-      throw std::runtime_error("--mode handoff: a node refuses INFO");
+      throw std::runtime_error("bench: a node refuses INFO");
     }
-    counts.push_back(parse_command_stats({answer->str, answer->len}));
-    // A call counts when it has ended: this one is not in its own answer.
-    counts.back().all -= std::min(counts.back().all, asked_);
+    answers.emplace_back(answer->str, answer->len);
   }
   ++asked_;
-  return counts;
+  return answers;
 }
 
 }  // namespace redlock::bench

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -32,11 +33,15 @@ class NodeCommands {
 
   /// Node by node. Throws std::runtime_error.
   [[nodiscard]] std::vector<CommandCounts> sample();
+  /// That were made to all nodes since they started, its own among them. Throws std::runtime_error.
+  [[nodiscard]] std::uint64_t connections();
 
  private:
   struct Free {
     void operator()(redisContext* context) const noexcept;
   };
+  [[nodiscard]] std::vector<std::string> ask(const char* question);
+
   std::vector<std::unique_ptr<redisContext, Free>> nodes_;
   std::uint64_t asked_ = 0;
 };

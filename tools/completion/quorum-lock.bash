@@ -82,7 +82,7 @@ _quorum_lock() {
       return
       ;;
     --mode)
-      mapfile -t COMPREPLY < <(compgen -W "cycle handoff cohort market faults family" -- "$current")
+      mapfile -t COMPREPLY < <(compgen -W "cycle handoff cohort crowd market faults family" -- "$current")
       return
       ;;
     --metrics-listen)

@@ -169,7 +169,7 @@ complete -c quorum-lock -n '__quorum_lock_verb break' -l delay -x -a '250ms 1s 1
 
 complete -c quorum-lock -n '__quorum_lock_verb bootstrap' -l after-loss -d 'the nodes seem new, but have lost their data'
 
-complete -c quorum-lock -n '__quorum_lock_verb bench' -l mode -x -a 'cycle handoff cohort market faults family' -d 'what to measure'
+complete -c quorum-lock -n '__quorum_lock_verb bench' -l mode -x -a 'cycle handoff cohort crowd market faults family' -d 'what to measure'
 complete -c quorum-lock -n '__quorum_lock_verb bench' -l in-flight -x -d 'locks in flight at once'
 complete -c quorum-lock -n '__quorum_lock_verb bench' -l nodes-count -x -a '1 3 5' -d 'how many of the nodes to use'
 complete -c quorum-lock -n '__quorum_lock_verb bench' -l duration -x -a '250ms 1s 10s 30s 2m' -d 'of one repetition of one side'
@@ -181,7 +181,7 @@ complete -c quorum-lock -n '__quorum_lock_verb bench' -l peers -d 'compare with 
 complete -c quorum-lock -n '__quorum_lock_verb bench' -l html -r -d 'write a page with plots'
 complete -c quorum-lock -n '__quorum_lock_verb bench' -l guards -d 'compare without guards and with all'
 complete -c quorum-lock -n '__quorum_lock_verb bench' -l scripts -d 'compare plain commands with scripts'
-complete -c quorum-lock -n '__quorum_lock_verb bench' -l contenders -x -d 'processes, or threads, that want the lock'
+complete -c quorum-lock -n '__quorum_lock_verb bench' -l contenders -x -d 'processes, threads or clients that want the lock'
 complete -c quorum-lock -n '__quorum_lock_verb bench' -l hold -x -a '250ms 1s 10s 30s 2m' -d 'how long each holds it'
 complete -c quorum-lock -n '__quorum_lock_verb bench' -l hand-overs -x -d 'how many in one repetition'
 complete -c quorum-lock -n '__quorum_lock_verb bench' -l reentry -d 'only contenders that ask again at once'

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "quorum-lock/cohort_bench.hpp"
+#include "quorum-lock/crowd_bench.hpp"
 #include "quorum-lock/cycle_mode.hpp"
 #include "quorum-lock/family_bench.hpp"
 #include "quorum-lock/faults_bench.hpp"
@@ -26,13 +27,16 @@ constexpr std::string_view handoff_options[] = {
 constexpr std::string_view market_options[] = {"duration"};
 constexpr std::string_view cohort_options[] = {"contenders", "duration"};
 
+constexpr std::string_view crowd_options[] = {"nodes-count", "duration", "contenders", "hold"};
+
 /// Of the modes that read a BenchPlan.
 constexpr std::string_view plan_options[] = {"in-flight", "duration", "repetitions"};
 
 constexpr BenchMode all_bench_modes[] = {
     {"cycle", run_cycle_mode, cycle_options},     {"handoff", run_handoff_bench, handoff_options},
     {"market", run_market_bench, market_options}, {"cohort", run_cohort_bench, cohort_options},
-    {"faults", run_faults_bench, plan_options},   {"family", run_family_bench, plan_options},
+    {"crowd", run_crowd_bench, crowd_options},    {"faults", run_faults_bench, plan_options},
+    {"family", run_family_bench, plan_options},
 };
 
 const BenchMode& mode_of(const Arguments& given) {

@@ -1,5 +1,12 @@
 #include "quorum-lock/bench_plan.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+
+#include "quorum-lock/endpoint.hpp"
+#include "quorum-lock/text.hpp"
 #include "quorum-lock/usage_error.hpp"
 
 namespace redlock::cli {
@@ -16,6 +23,30 @@ BenchPlan read_bench_plan(const Arguments& given, std::chrono::nanoseconds defau
   }
   plan.repetitions = given.number("repetitions").value_or(5);
   return plan;
+}
+
+std::vector<std::uint64_t> choose_plain_nodes(const Arguments& given, std::string_view mode,
+                                              std::uint64_t usual, Settings& settings) {
+  if (settings.quorum) throw UsageError("--quorum: not with bench: it measures majorities");
+  const std::size_t present = settings.local.value_or(settings.nodes.size());
+  std::vector<std::uint64_t> counts =
+      given.numbers("nodes-count")
+          .value_or(std::vector<std::uint64_t>{present == 0 ? usual : present});
+  const std::uint64_t most = *std::max_element(counts.begin(), counts.end());
+  if (settings.nodes.empty()) {
+    settings.local = std::max<std::size_t>(present, most);
+  } else if (most > present) {
+    throw UsageError(
+        fmt::format("--nodes-count: {} is more than the {} nodes given", most, present));
+  }
+  for (const std::string& node : settings.nodes) {
+    if (plain_endpoint(node) && settings.password.empty()) continue;
+    throw UsageError(fmt::format(
+        "--mode {}: cannot measure '{}': only nodes without TLS, user name and database number, "
+        "with the password in the URL",
+        mode, without_password(node)));
+  }
+  return counts;
 }
 
 }  // namespace redlock::cli

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "quorum-lock/arguments.hpp"
@@ -21,5 +22,13 @@ struct BenchPlan {
 /// Throws UsageError.
 [[nodiscard]] BenchPlan read_bench_plan(const Arguments& given,
                                         std::chrono::nanoseconds default_duration);
+
+/// --nodes-count of a mode that also asks the nodes itself, and so needs plain ones: without TLS,
+/// user name and database number. Where the settings name none, they are given as many of its own
+/// as the mode needs, `usual` without the option. Throws UsageError.
+[[nodiscard]] std::vector<std::uint64_t> choose_plain_nodes(const Arguments& given,
+                                                            std::string_view mode,
+                                                            std::uint64_t usual,
+                                                            Settings& settings);
 
 }  // namespace redlock::cli

@@ -14,18 +14,17 @@
 #include <vector>
 
 #include "bench/floor_uv.hpp"
+#include "quorum-lock/bench_plan.hpp"
+#include "quorum-lock/contender_crew.hpp"
 #include "quorum-lock/endpoint.hpp"
 #include "quorum-lock/exit_code.hpp"
-#include "quorum-lock/handoff_crew.hpp"
 #include "quorum-lock/handoff_report.hpp"
 #include "quorum-lock/handoff_run.hpp"
 #include "quorum-lock/loopback_server.hpp"
 #include "quorum-lock/output.hpp"
 #include "quorum-lock/progress.hpp"
 #include "quorum-lock/session.hpp"
-#include "quorum-lock/text.hpp"
 #include "quorum-lock/usage_error.hpp"
-#include "redlock/deployment.hpp"
 
 namespace redlock::cli {
 namespace {
@@ -47,32 +46,10 @@ struct HandoffPlan {
   bool floor = false;
 };
 
-void choose_handoff_nodes(const Arguments& given, HandoffPlan& plan) {
-  Settings& settings = plan.settings;
-  const std::size_t present = settings.local.value_or(settings.nodes.size());
-  plan.nodes_counts =
-      given.numbers("nodes-count").value_or(std::vector<std::uint64_t>{present == 0 ? 5 : present});
-  const std::uint64_t most = *std::max_element(plan.nodes_counts.begin(), plan.nodes_counts.end());
-  if (settings.nodes.empty()) {
-    settings.local = std::max<std::size_t>(present, most);
-  } else if (most > present) {
-    throw UsageError(
-        fmt::format("--nodes-count: {} is more than the {} nodes given", most, present));
-  }
-  for (const std::string& node : settings.nodes) {
-    if (plain_endpoint(node) && settings.password.empty()) continue;
-    throw UsageError(fmt::format(
-        "--mode handoff: cannot measure '{}': only nodes without TLS, user name and database "
-        "number, with the password in the URL",
-        without_password(node)));
-  }
-}
-
 HandoffPlan read_handoff_plan(const Arguments& given) {
   HandoffPlan plan;
   plan.settings = resolve_settings(given, NodesNeeded::optional);
-  if (plan.settings.quorum) throw UsageError("--quorum: not with bench: it measures majorities");
-  choose_handoff_nodes(given, plan);
+  plan.nodes_counts = choose_plain_nodes(given, "handoff", 5, plan.settings);
   plan.contenders = given.numbers("contenders", 2, most_handoff_contenders)
                         .value_or(std::vector<std::uint64_t>{2, 8, 32});
   const bool both = given.flag("reentry") == given.flag("drain");
@@ -127,7 +104,7 @@ class HandoffBench {
     for (const std::uint64_t contenders : plan_.contenders) {
       for (const HandoffPattern pattern : plan_.patterns) {
         HandoffRow row{nodes_.size(), contenders, pattern};
-        open();
+        session_.reopen_local_nodes(nodes_);
         for (std::uint64_t i = 0; i < plan_.repetitions; ++i) {
           progress_.show(done_++,
                          fmt::format("{} contenders, {}, repetition {} of {}", contenders,
@@ -138,15 +115,6 @@ class HandoffBench {
         rows.push_back(std::move(row));
       }
     }
-  }
-
-  /// Our own nodes forget what the row before has left behind.
-  void open() const {
-    if (!session_.is_local()) return;
-    session_.clear_local_nodes();
-    if (!plan_.settings.guards.restart) return;
-    const auto opened = bootstrap(client_options(plan_.settings, nodes_));
-    if (!opened) throw std::runtime_error(opened.error().message);
   }
 
   void repeat(HandoffRow& row) {
@@ -207,7 +175,7 @@ int run_handoff_bench(const Arguments& given, const Signals& signals) {
   try {
     // Its progress bar must be gone before anything else is printed.
     rows = HandoffBench(plan, session, signals).run();
-  } catch (const HandoffInterrupted& interrupted) {
+  } catch (const ContendersInterrupted& interrupted) {
     return code_of_signal(interrupted.signal);
   } catch (const HandoffViolation& violation) {
     print_error(violation.what());

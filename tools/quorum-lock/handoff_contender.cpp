@@ -1,12 +1,7 @@
 #include "quorum-lock/handoff_contender.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
-
-#include <algorithm>
-#include <cerrno>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <stdexcept>
 #include <string_view>
 #include <thread>
@@ -14,6 +9,7 @@
 
 #include "bench/floor_contender.hpp"
 #include "bench/handoff_board.hpp"
+#include "quorum-lock/contender_side.hpp"
 #include "quorum-lock/endpoint.hpp"
 #include "quorum-lock/json_line.hpp"
 #include "redlock/client.hpp"
@@ -24,8 +20,7 @@ namespace {
 using bench::HandoffLock;
 using std::chrono::nanoseconds;
 
-HandoffRequest handoff_request_of(const std::string& line) {
-  const auto json = nlohmann::json::parse(line);
+HandoffRequest handoff_request_of(const nlohmann::json& json) {
   HandoffRequest request;
   request.side =
       json.at("floor").get<bool>() ? HandoffRequest::Side::floor : HandoffRequest::Side::ours;
@@ -36,19 +31,7 @@ HandoffRequest handoff_request_of(const std::string& line) {
   request.acquisitions = json.at("acquisitions");
   request.hold = nanoseconds{json.at("hold").get<std::int64_t>()};
   request.patience = nanoseconds{json.at("patience").get<std::int64_t>()};
-  Settings& settings = request.settings;
-  settings.nodes = json.at("nodes").get<std::vector<std::string>>();
-  settings.max_ttl = nanoseconds{json.at("max_ttl").get<std::int64_t>()};
-  if (json.contains("timeout")) {
-    settings.timeout = nanoseconds{json.at("timeout").get<std::int64_t>()};
-  }
-  settings.guards.restart = json.at("restart_guard");
-  settings.guards.trust_durable = json.at("durable");
-  settings.guards.clock = json.at("clock_guard");
-  settings.guards.clock_bound = nanoseconds{json.at("clock_bound").get<std::int64_t>()};
-  if (json.contains("quarantine")) {
-    settings.guards.quarantine = nanoseconds{json.at("quarantine").get<std::int64_t>()};
-  }
+  request.settings = passed_settings(json.at("settings"));
   return request;
 }
 
@@ -102,25 +85,6 @@ std::unique_ptr<HandoffLock> make_floor(const HandoffRequest& request) {
   return std::make_unique<bench::FloorContender>(nodes, place);
 }
 
-/// A byte from the parent; none at the end. Standard input is not buffered: it is a pipe of ours.
-std::optional<char> next_order() {
-  for (;;) {
-    char byte = 0;
-    const ssize_t count = ::read(STDIN_FILENO, &byte, 1);
-    if (count == 1) return byte;
-    if (count == 0 || errno != EINTR) return std::nullopt;
-  }
-}
-
-void say_to_parent(std::string_view words) {
-  while (!words.empty()) {
-    const ssize_t count = ::write(STDOUT_FILENO, words.data(), words.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) return;
-    words.remove_prefix(static_cast<std::size_t>(count));
-  }
-}
-
 class HandoffContender {
  public:
   explicit HandoffContender(const HandoffRequest& request)
@@ -131,7 +95,7 @@ class HandoffContender {
         is_last_(request.index + 1 == request.contenders) {}
 
   void obey() {
-    say(handoff_word::ready);
+    say(contender_word::ready);
     while (const auto order = next_order()) {
       if (*order == handoff_order::reentry) {
         reenter();
@@ -188,7 +152,6 @@ class HandoffContender {
 }  // namespace
 
 std::string to_line(const HandoffRequest& request) {
-  const Settings& settings = request.settings;
   nlohmann::ordered_json json;
   json["floor"] = request.side == HandoffRequest::Side::floor;
   json["resource"] = request.resource;
@@ -198,14 +161,7 @@ std::string to_line(const HandoffRequest& request) {
   json["acquisitions"] = request.acquisitions;
   json["hold"] = request.hold.count();
   json["patience"] = request.patience.count();
-  json["nodes"] = settings.nodes;
-  json["max_ttl"] = settings.max_ttl.count();
-  if (settings.timeout) json["timeout"] = settings.timeout->count();
-  json["restart_guard"] = settings.guards.restart;
-  json["durable"] = settings.guards.trust_durable;
-  json["clock_guard"] = settings.guards.clock;
-  json["clock_bound"] = settings.guards.clock_bound.count();
-  if (settings.guards.quarantine) json["quarantine"] = settings.guards.quarantine->count();
+  json["settings"] = settings_to_pass(request.settings);
   return json_line(json);
 }
 
@@ -220,16 +176,10 @@ std::unique_ptr<bench::HandoffLock> make_handoff_lock(const HandoffRequest& requ
 }
 
 int run_handoff_contender() {
-  try {
-    std::string line;
-    for (auto byte = next_order(); byte && *byte != '\n'; byte = next_order()) line += *byte;
-    const HandoffRequest request = handoff_request_of(line);
+  return run_contender_side([](const nlohmann::json& json) {
+    const HandoffRequest request = handoff_request_of(json);
     HandoffContender(request).obey();
-    return 0;
-  } catch (const std::exception& error) {
-    say_to_parent(handoff_word::failed + std::string(error.what()));
-    return 1;
-  }
+  });
 }
 
 }  // namespace redlock::cli

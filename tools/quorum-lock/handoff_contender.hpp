@@ -15,11 +15,10 @@ namespace redlock::cli {
 /// A contender of `bench --mode handoff` is this program again, under a verb that no help names.
 inline constexpr const char* handoff_contender_verb = "handoff-contender";
 
-/// What it is to do comes on its standard input, because the URLs of nodes have passwords in them
-/// and everybody can read the arguments of a process.
+/// What it is to do: a line on its standard input.
 struct HandoffRequest {
   enum class Side { ours, floor } side = Side::ours;
-  Settings settings{};  ///< of a client; nodes, timeout, max TTL and guards are passed on
+  Settings settings{};  ///< of a client; see settings_to_pass()
   std::string resource{};
   std::string board{};  ///< the file of the HandoffBoard
   std::size_t index = 0;
@@ -36,12 +35,10 @@ inline constexpr char lap = 'l';
 inline constexpr char reentry = 'r';
 }  // namespace handoff_order
 
-/// What contenders say to the parent.
+/// What else contenders say to the parent.
 namespace handoff_word {
-inline constexpr char ready = 'r';
 inline constexpr char asking = 'a';  ///< the lap's acquire call follows
 inline constexpr char done = 'd';    ///< said by the last one of all
-inline constexpr char failed = 'f';  ///< and why, until the end of the pipe
 }  // namespace handoff_word
 
 [[nodiscard]] std::string to_line(const HandoffRequest& request);

@@ -11,8 +11,8 @@
 #include "bench/handoff_board.hpp"
 #include "bench/handoff_lock.hpp"
 #include "bench/node_commands.hpp"
+#include "quorum-lock/contender_crew.hpp"
 #include "quorum-lock/endpoint.hpp"
-#include "quorum-lock/handoff_crew.hpp"
 
 namespace redlock::cli {
 namespace {
@@ -37,6 +37,15 @@ HandoffRequest gate_of(HandoffRequest request) {
   return request;
 }
 
+/// What each contender is to do.
+std::vector<std::string> lines_of(HandoffRequest request) {
+  std::vector<std::string> lines;
+  for (request.index = 0; request.index < request.contenders; ++request.index) {
+    lines.push_back(to_line(request));
+  }
+  return lines;
+}
+
 class HandoffRun {
  public:
   HandoffRun(const HandoffRequest& request, const Signals& signals)
@@ -44,7 +53,7 @@ class HandoffRun {
         board_(bench::HandoffBoard::create(request.board, request.contenders,
                                            handoff_records(request))),
         nodes_(endpoints_of(request)),
-        crew_(request, signals),
+        crew_(handoff_contender_verb, lines_of(request), signals),
         gate_(make_handoff_lock(gate_of(request))) {}
 
   HandoffFigures run(bench::HandoffPattern pattern) {
@@ -142,7 +151,7 @@ class HandoffRun {
   const HandoffRequest& request_;
   bench::HandoffBoard board_;
   bench::NodeCommands nodes_;
-  HandoffCrew crew_;
+  ContenderCrew crew_;
   std::unique_ptr<HandoffLock> gate_;
   std::vector<bench::HandoffRecord> gate_records_{};
 };

@@ -16,7 +16,7 @@ struct HandoffViolation : std::runtime_error {
 };
 
 /// One run: new contenders, a lap to warm up, and then so many acquisitions as the request says.
-/// Throws HandoffViolation, other std::runtime_error, and HandoffInterrupted.
+/// Throws HandoffViolation, other std::runtime_error, and ContendersInterrupted.
 [[nodiscard]] HandoffFigures run_handoff(HandoffRequest request, bench::HandoffPattern pattern,
                                          const std::string& folder, const Signals& signals);
 

@@ -14,6 +14,7 @@
 
 #include "chaos/contender.hpp"
 #include "quorum-lock/command_line.hpp"
+#include "quorum-lock/crowd_member.hpp"
 #include "quorum-lock/exit_code.hpp"
 #include "quorum-lock/handoff_contender.hpp"
 #include "quorum-lock/layers.hpp"
@@ -84,6 +85,7 @@ int run_checked(const std::vector<std::string>& words) {
     return chaos::run_contender({words.begin() + 1, words.end()});
   }
   if (words.size() == 1 && words.front() == handoff_contender_verb) return run_handoff_contender();
+  if (words.size() == 1 && words.front() == crowd_member_verb) return run_crowd_member();
   const auto parsed = parse_command_line(words);
   if (const auto* request = std::get_if<TextRequest>(&parsed)) return print_result(request->text);
   CommandLine command_line = std::get<CommandLine>(parsed);

@@ -77,17 +77,17 @@ Session::Session(const Settings& settings, const Signals& signals, LocalNodes::R
     local_ = std::make_unique<LocalNodes>(*settings.local, signals, reach,
                                           LoopbackPorts(settings.ports));
     nodes_ = local_->urls();
-    open_deployment();
+    open_deployment(nodes_);
   } else {
     if (settings.ports) throw UsageError("--ports: only with --local, whose servers use them");
     nodes_ = settings.nodes;
   }
 }
 
-void Session::open_deployment() const {
+void Session::open_deployment(const std::vector<std::string>& nodes) const {
   // Started a moment ago, they can have forgotten nothing.
   if (!settings_.guards.restart) return;
-  const auto opened = bootstrap(client_options(settings_, nodes_));
+  const auto opened = bootstrap(client_options(settings_, nodes));
   if (!opened) throw std::runtime_error(opened.error().message);
 }
 
@@ -101,11 +101,17 @@ void Session::clear_local_nodes() const {
   if (local_) local_->clear();
 }
 
+void Session::reopen_local_nodes(const std::vector<std::string>& nodes) const {
+  if (!local_) return;
+  local_->clear();
+  open_deployment(nodes);
+}
+
 void Session::renew_local_nodes() {
   local_->restore();
   local_->clear();
   nodes_ = local_->urls();
-  open_deployment();
+  open_deployment(nodes_);
 }
 
 std::chrono::nanoseconds Session::cpu_time_of_local_nodes() const {

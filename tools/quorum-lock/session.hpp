@@ -49,6 +49,9 @@ class Session {
 
   /// Makes private nodes forget everything; throws std::runtime_error. Given nodes are left alone.
   void clear_local_nodes() const;
+  /// Makes private nodes forget everything; where a guard wants a deployment, these of them are one
+  /// then. Throws std::runtime_error; given nodes are left alone.
+  void reopen_local_nodes(const std::vector<std::string>& nodes) const;
   /// Makes private nodes as new: they run, know nothing, and are a deployment where a guard wants
   /// one. Some may have other addresses then. Throws std::runtime_error.
   void renew_local_nodes();
@@ -61,7 +64,7 @@ class Session {
   void end_local_nodes() noexcept;
 
  private:
-  void open_deployment() const;
+  void open_deployment(const std::vector<std::string>& nodes) const;
 
   const Settings& settings_;
   std::unique_ptr<LocalNodes> local_;

@@ -121,13 +121,14 @@ constexpr OptionText bench_options[] = {
      "What to measure: cycle (acquire, then release; default), handoff (one lock that processes "
      "hand over to each other), market (sellers and buyers of items, kept consistent by WATCH, by "
      "one lock, by a lock per item), cohort (threads that share one Mutex, alone and beside "
-     "another client), faults (cycles while nodes of its own are killed or stopped, and how soon "
-     "calls fail once a majority is), or family (cycles of each kind of lock, without guards, with "
-     "them, and fenced)"},
+     "another client), crowd (many clients with connections of their own that wait for one lock), "
+     "faults (cycles while nodes of its own are killed or stopped, and how soon calls fail once a "
+     "majority is), or family (cycles of each kind of lock, without guards, with them, and "
+     "fenced)"},
     {"in-flight", "LIST", "Locks in flight at once; default 1,16,64; faults and family: 1,64"},
-    {"nodes-count", "LIST", "How many of the nodes to use; default 1,3,5"},
+    {"nodes-count", "LIST", "How many of the nodes to use; default 1,3,5, crowd: 3"},
     {"duration", "DURATION",
-     "Of one repetition of one side; default 2s, market: 5s, faults: 1s, family: 500ms"},
+     "Of one repetition of one side; default 2s, market and crowd: 5s, faults: 1s, family: 500ms"},
     {"repetitions", "R", "The figures are medians of so many; default 5"},
     {"async", "", "Drive the asynchronous interface on its loop (default)"},
     {"blocking", "", "Drive the blocking interface from as many threads as locks in flight"},
@@ -136,8 +137,9 @@ constexpr OptionText bench_options[] = {
      "Also compare plain commands (DELIFEQ) with scripts, where the nodes know both; with --local "
      "also what they cost the nodes"},
     {"contenders", "LIST",
-     "handoff: processes that want the lock; default 2,8,32. cohort: threads; default 1,8,64"},
-    {"hold", "DURATION", "handoff: how long each holds it; default 1ms"},
+     "handoff: processes that want the lock; default 2,8,32. cohort: threads; default 1,8,64. "
+     "crowd: clients; default 8,16,32,64,125,250,500,1000"},
+    {"hold", "DURATION", "handoff and crowd: how long each holds it; default 1ms, crowd: 2ms"},
     {"hand-overs", "K", "handoff: how many in one repetition; default 2000"},
     {"reentry", "",
      "handoff: only with contenders that ask again at once; default: this and --drain"},
@@ -411,6 +413,7 @@ constexpr VerbText verb_texts[] = {
      "  quorum-lock bench --mode handoff --local 5 --contenders 2,8,32 --floor\n"
      "  quorum-lock bench --mode market --duration 10s\n"
      "  quorum-lock bench --mode cohort --local 5 --contenders 64\n"
+     "  quorum-lock bench --mode crowd --contenders 8,1000 --duration 10s\n"
      "  quorum-lock bench --mode faults --local 5\n"
      "  quorum-lock bench --mode family --in-flight 64 --json\n"
      "  quorum-lock bench --nodes r1,r2,r3 --in-flight 1,64 --blocking --json",

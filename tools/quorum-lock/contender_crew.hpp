@@ -2,30 +2,32 @@
 
 #include <sys/types.h>
 
-#include <functional>
+#include <chrono>
+#include <cstddef>
 #include <string>
 #include <vector>
 
 #include "quorum-lock/descriptor.hpp"
-#include "quorum-lock/handoff_contender.hpp"
 #include "quorum-lock/signals.hpp"
 
 namespace redlock::cli {
 
 /// A signal that ends the program arrived.
-struct HandoffInterrupted {
+struct ContendersInterrupted {
   int signal = 0;
 };
 
-/// The contenders' processes. All members throw std::runtime_error when one of them fails or ends,
-/// and HandoffInterrupted. Made and used by the main thread.
-class HandoffCrew {
+/// The contenders' processes: this program again, under a verb that no help names. Each reads a
+/// line that says what it is to do, and then orders, a byte each; its end of the pipe closed: end.
+/// What it says are bytes, too. All members throw std::runtime_error when one of them fails or
+/// ends, and ContendersInterrupted. Made and used by the main thread.
+class ContenderCrew {
  public:
   /// Returns when all are ready.
-  HandoffCrew(const HandoffRequest& request, const Signals& signals);
-  ~HandoffCrew();
-  HandoffCrew(const HandoffCrew&) = delete;
-  HandoffCrew& operator=(const HandoffCrew&) = delete;
+  ContenderCrew(const char* verb, const std::vector<std::string>& requests, const Signals& signals);
+  ~ContenderCrew();
+  ContenderCrew(const ContenderCrew&) = delete;
+  ContenderCrew& operator=(const ContenderCrew&) = delete;
 
   /// To all of them, one right after the other.
   void order(char order);
@@ -45,7 +47,7 @@ class HandoffCrew {
     Descriptor words;
   };
 
-  void start(const HandoffRequest& request);
+  void start(const char* verb, const std::string& request);
   void listen(int timeout_ms);
   void hear(Member& member);
   [[noreturn]] static void report(const Member& member, std::string why);
