@@ -3,8 +3,8 @@
 #include "core/engine.hpp"
 #include "core/validity.hpp"
 
-/// Calls about a lock that no lease of this client stands for: a token is all that they have. Their
-/// round counts the votes of one deployment, so it begins once the nodes have said which.
+/// Calls by token: extend, release and inspect a lock of which this client has no lease. Their
+/// round counts the votes of one deployment, so it begins when the nodes have said which.
 namespace redlock::core {
 
 Claim& Engine::new_claim_by_token(Claim::Purpose purpose, CallId request, std::string_view resource,
@@ -34,8 +34,8 @@ void Engine::on(const ReleaseToken& event) {
   };
   by_token_.each(hash_of(event.token.view()), [&](Claim& other) {
     if (other.finished || other.token() != event.token.view() || !overlaps(other)) return;
-    // Else an extend that is under way would repair nodes behind their release, and one in first
-    // contact would get the SET of a lease that was handed on.
+    // Otherwise an extend that is under way would repair nodes after their release, and a node in
+    // first contact would get the SET of a lease that was handed on.
     if (other.purpose == Claim::Purpose::extend) {
       other.valid_until = now_;
     } else if (other.task == Claim::Task::none) {
@@ -112,7 +112,7 @@ void Engine::judge_release_by_token(Claim& claim) {
     return release_decided(claim, Errc::not_holder);
   }
   if (!claim.round.pending().empty()) return;
-  // Where the key was missing, nobody is kept out.
+  // A node without the key keeps nobody out.
   const bool delayed = claim.work->delay > Duration::zero();
   const bool clean = !delayed && released > 0 && released + refused >= claim.round.quorum();
   release_decided(claim, clean ? std::nullopt : std::optional(Errc::unavailable));

@@ -108,8 +108,8 @@ class Enrolment {
   std::vector<std::string> pass_;
   std::uint16_t pass_number_ = 0;
   NodeSet confirmed_;
-  /// The last id that this client has drawn. By node, the incarnation that it had read before, and
-  /// the one that it has since written in the place of that.
+  /// The last id that this client has drawn. For each node: the incarnation that it had read
+  /// before, and the one that it has written since.
   std::string drawn_;
   std::vector<std::string> read_;
   std::vector<std::string> marked_;

@@ -157,7 +157,8 @@ class Link {
   [[nodiscard]] bool may_be_new() const noexcept;
   /// This client's own, which the node does not know of.
   void quarantine(Instant until, std::string_view why);
-  /// What the node says. Another handshake with another marker may say that it is over.
+  /// A quarantine that the node keeps. A later handshake that finds another marker may find it
+  /// ended.
   void quarantine_by_node(Instant until, std::string_view why);
   /// Whether one ended just now.
   [[nodiscard]] bool end_quarantine(Instant now) noexcept;

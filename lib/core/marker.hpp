@@ -39,14 +39,15 @@ struct Marker {
   friend bool operator==(const Marker&, const Marker&) = default;
 };
 
-/// What began a quarantine, as the node keeps it: a client met it without a marker. It is new, or
-/// has lost its data.
+/// Why a quarantine began, as the node keeps it: a client met the node without a marker. The node
+/// is new, or has lost its data.
 inline constexpr std::string_view met_unmarked = "empty";
-/// The same, and one client has since drawn the id of its deployment, marked the node and made it
-/// active, while nobody else wrote there: it has forgotten no vote of this deployment.
+/// A client met the node without a marker, and has since drawn the id of its deployment, marked the
+/// node and made it active, while nobody else wrote there. The node has forgotten no vote of this
+/// deployment.
 inline constexpr std::string_view opened_as_new = "opened";
-/// What people are told of such a node, the words by which its quarantine is recognized as one that
-/// `bootstrap` may end.
+/// The text for people about such a node. A quarantine with this text is one that `bootstrap` may
+/// end.
 inline constexpr std::string_view may_be_new = "it is new or has lost its data";
 inline constexpr std::string_view came_without_data = "it came without its data";
 inline constexpr std::string_view may_have_forgotten =

@@ -10,7 +10,7 @@ namespace {
 
 /// A resource that was waited for so lately is queued for at once.
 constexpr Duration contended_for = std::chrono::seconds(1);
-/// A reservation is there for so many round trips, while that is short; the next client needs one.
+/// The length of a reservation in round trips. The successor needs one.
 constexpr int reserved_round_trips = 8;
 constexpr Duration short_reservation = std::chrono::milliseconds(100);
 constexpr int fewest_round_trips = 3;

@@ -74,8 +74,8 @@ Handshake::Handshake(const ConnectionTarget& target, std::string& out)
   }
   append_command(out, {"INFO"});
   expect(Step::info);
-  // The keys of a call, and an error where the server does not know the command: by far the
-  // shortest question and answer.
+  // Answers the keys of the call, or an error if the server does not know the command. COMMAND INFO
+  // and COMMAND LIST cost the server more.
   append_command(out, {"COMMAND", "GETKEYS", "DELIFEQ", "key", "value"});
   expect(Step::knows_delifeq);
   append_command(out, {"COMMAND", "GETKEYS", "DELEX", "key"});
@@ -311,7 +311,7 @@ void Handshake::note_command(Step known) noexcept {
     identity_.can_set_all = true;
     return;
   }
-  // Where both are known, the shorter one is used.
+  // DELIFEQ is shorter, and is used if the server knows both.
   if (known == Step::knows_delex && !identity_.can_compare) identity_.dialect = Dialect::with_delex;
   identity_.can_compare = true;
 }

@@ -6,10 +6,9 @@
 
 namespace redlock::redis {
 
-/// The scripts that are loaded on every new connection, so that their digests are known: those that
-/// take a key away. One may be the last request that a node reads from this client. All others are
-/// sent in full when a node does not know them, which a thousand clients that connect at once do
-/// not have to pay for.
+/// The scripts that delete keys are loaded on every new connection, because one may be the last
+/// request that a node reads from this client. Other scripts are sent in full when a node does not
+/// know them: a thousand clients that connect at once do not load them a thousand times.
 inline constexpr std::array loaded_scripts{scripts::release, scripts::releases};
 
 }  // namespace redlock::redis

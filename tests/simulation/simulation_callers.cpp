@@ -244,7 +244,7 @@ void Simulation::take_over(std::uint32_t index) {
   Slot& mine = client.slots[0];
   mine = handed;
   mine.served = true;  // what it does is no acquire
-  // What is over soon may be over before anybody answers.
+  // A lease that ends soon may end before the nodes answer.
   const bool is_worth_it = client.clock.when(handed.valid_until) - now_ > enough().count();
   if (handed.phase != Phase::handed_on || !is_worth_it) {
     mine.phase = Phase::idle;

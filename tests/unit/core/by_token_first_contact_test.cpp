@@ -6,7 +6,7 @@
 #include "core/marker.hpp"
 #include "harness.hpp"
 
-/// Calls by token, on a client that has not met the nodes yet: what every command of the shell is.
+/// Calls by token on a client that has not met the nodes, as each command of the shell is one.
 namespace redlock::core::test {
 namespace {
 
