@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "integration/library.hpp"
+#include "support/process.hpp"
 
 namespace redlock::test {
 namespace {
@@ -36,6 +37,22 @@ TEST_F(LockWaiting, EndsWithTheLockWhenItIsReleased) {
   EXPECT_EQ(waiting.wait_for(milliseconds(30)), std::future_status::timeout);
   ASSERT_TRUE(succeeded(lease->release()));
   EXPECT_TRUE(succeeded(waiting.get()));
+}
+
+TEST_F(LockWaiting, SleepsUntilThen) {
+  const auto lease = holder_.try_acquire(resource_, {.ttl = seconds(30)});
+  ASSERT_TRUE(succeeded(lease));
+  std::stop_source stop;
+  auto waiting = in_background(forever, stop.get_token());
+  // It asks once in three seconds. A thread that looks every millisecond would be seen each time.
+  EXPECT_TRUE(eventually([] {
+    const auto before = sleeps_of_other_threads();
+    std::this_thread::sleep_for(milliseconds(200));
+    return sleeps_of_other_threads() - before < 20;
+  }));
+  EXPECT_EQ(waiting.wait_for(seconds(0)), std::future_status::timeout) << "it waits";
+  stop.request_stop();
+  EXPECT_TRUE(failed_with(waiting.get(), Errc::cancelled));
 }
 
 TEST_F(LockWaiting, EndsWithTheLockWhenItsHolderDied) {

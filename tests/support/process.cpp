@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <csignal>
 #include <mutex>
+#include <sstream>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -279,6 +280,25 @@ bool process_stopped(pid_t pid) {
     if (error || state_letter(read_file(entries->path() / "stat")) != 'T') return false;
   }
   return true;
+}
+
+std::uint64_t sleeps_of_other_threads() {
+  std::uint64_t sleeps = 0;
+#ifdef __linux__
+  std::error_code gone;
+  for (std::filesystem::directory_iterator tasks("/proc/self/task", gone), end;
+       !gone && tasks != end; tasks.increment(gone)) {
+    if (tasks->path().filename() == std::to_string(::gettid())) continue;
+    std::istringstream status(read_file(tasks->path() / "status"));
+    for (std::string word; status >> word;) {
+      if (word != "voluntary_ctxt_switches:") continue;
+      std::uint64_t more = 0;
+      status >> more;
+      sleeps += more;
+    }
+  }
+#endif
+  return sleeps;
 }
 
 }  // namespace redlock::test

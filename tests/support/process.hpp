@@ -3,6 +3,7 @@
 #include <sys/types.h>
 
 #include <chrono>
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -92,5 +93,9 @@ struct RunOptions {
 [[nodiscard]] std::optional<char> process_state(pid_t pid);
 /// Whether every thread of the process is stopped.
 [[nodiscard]] bool process_stopped(pid_t pid);
+
+/// How often the other threads of this process have gone to sleep; 0 where the system does not
+/// count that.
+[[nodiscard]] std::uint64_t sleeps_of_other_threads();
 
 }  // namespace redlock::test

@@ -1,12 +1,9 @@
 #include <gtest/gtest.h>
 #include <pthread.h>
 #include <signal.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <cstdint>
-#include <filesystem>
-#include <fstream>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -15,6 +12,7 @@
 #include <vector>
 
 #include "support/eventually.hpp"
+#include "support/process.hpp"
 #include "uv/callback.hpp"
 #include "uv/deadline_timer.hpp"
 #include "uv/loop_thread.hpp"
@@ -313,37 +311,19 @@ TEST(LoopThread, lends_its_loop_and_takes_it_up_again) {
   ASSERT_TRUE(worker.sees(200)) << "nobody borrows any more";
 }
 
-#ifdef __linux__
-/// How often the other threads of this process have gone to sleep.
-std::uint64_t sleeps_of_others() {
-  std::uint64_t sleeps = 0;
-  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
-    if (task.path().filename() == std::to_string(gettid())) continue;
-    std::ifstream status(task.path() / "status");
-    for (std::string word; status >> word;) {
-      if (word != "voluntary_ctxt_switches:") continue;
-      std::uint64_t more = 0;
-      status >> more;
-      sleeps += more;
-    }
-  }
-  return sleeps;
-}
-
 TEST(LoopThread, sleeps_as_long_as_its_loop_is_lent) {
   // Five hundred clients that waited, and woke once in a millisecond each, kept a machine busy.
   LentWorker worker;
   ASSERT_TRUE(worker.borrow());
   EXPECT_TRUE(redlock::test::eventually([] {
-    const std::uint64_t before = sleeps_of_others();
+    const std::uint64_t before = redlock::test::sleeps_of_other_threads();
     std::this_thread::sleep_for(milliseconds(100));
-    return sleeps_of_others() == before;
+    return redlock::test::sleeps_of_other_threads() == before;
   }));
   worker.thread.give_back(false);
   worker.write();
   ASSERT_TRUE(worker.sees(1)) << "it has taken its loop up again";
 }
-#endif
 
 TEST(LoopThread, is_not_lent_to_anybody_while_somebody_waits) {
   LentWorker worker;
