@@ -102,6 +102,7 @@ class CrowdRun {
   [[nodiscard]] static std::vector<bench::Endpoint> endpoints_of(
       const std::vector<std::string>& urls) {
     std::vector<bench::Endpoint> nodes;
+    nodes.reserve(urls.size());
     for (const std::string& url : urls) nodes.push_back(*plain_endpoint(url));
     return nodes;
   }
