@@ -64,7 +64,12 @@ MemberStep MemberChange::vouch(const ChangeScene& scene, const Deployment& deplo
   for (const std::string& name : deployment.members) {
     const ObservedNode& node = *find_node(scene.nodes, name);
     const bool ends = node.quarantine > milliseconds(0) && node.quarantine != milliseconds::max();
-    if (wish_.after_loss || !ends || node.quarantine_why != opened_as_new) continue;
+    if (!ends || node.quarantine_why != opened_as_new) continue;
+    if (wish_.after_loss) {
+      // The nodes are not new: no later run ends what is an operator's quarantine now.
+      return mark_node(scene, deployment, name, Marker::State::active,
+                       quarantine_for(deployment.max_ttl, wish_));
+    }
     if (!searched_) return search(scene);
     if (!held_.empty() || !search_failed_.empty()) break;
     return mark_node(scene, deployment, name, Marker::State::active, milliseconds(0));

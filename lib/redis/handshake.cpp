@@ -247,7 +247,7 @@ Handshake::Progress Handshake::take(const Value& answer) {
     case Step::knows_delifeq:
     case Step::knows_delex:
     case Step::knows_msetex:
-      if (answer.type == Value::Type::array) note_command(step);
+      if (answer.type == Value::Type::array && !answer.elements.empty()) note_command(step);
       return advance();
     case Step::script:
       if (is_error && answer.text.starts_with("NOPERM")) identity_.runs_scripts = false;

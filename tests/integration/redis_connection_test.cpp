@@ -82,7 +82,7 @@ TEST_F(RealConnection, LearnsWhoItIsConnectedTo) {
 TEST_F(RealConnection, ALockLivesThroughAllItsVerbs) {
   connect(target());
   ASSERT_TRUE(owner_.ready) << owner_.why;
-  EXPECT_EQ(ask(Verb::inspect, "me").reply, Reply::gone);
+  EXPECT_EQ(ask(Verb::inspect, "me", ScriptForm::text).reply, Reply::gone);
   EXPECT_EQ(ask(Verb::set, "me").reply, Reply::granted);
   EXPECT_EQ(server_->get("r"), "me");
   EXPECT_EQ(ask(Verb::set, "other").reply, Reply::taken);
@@ -91,7 +91,7 @@ TEST_F(RealConnection, ALockLivesThroughAllItsVerbs) {
   EXPECT_EQ(refused.text, connection_->dialect() == Dialect::with_get ? "me" : "");
   ASSERT_TRUE(refused.remaining);
   EXPECT_GT(*refused.remaining, std::chrono::seconds(1));
-  EXPECT_EQ(ask(Verb::extend, "me").reply, Reply::extended);
+  EXPECT_EQ(ask(Verb::extend, "me", ScriptForm::text).reply, Reply::extended);
   EXPECT_EQ(ask(Verb::extend, "other").reply, Reply::taken);
   const auto& found = ask(Verb::inspect, "other");
   EXPECT_EQ(found.reply, Reply::found);
@@ -119,7 +119,7 @@ TEST_F(RealConnection, AKeyOfAnotherTypeIsTakenAndNoError) {
   server_->command({"LPUSH", "r", "x"});
   EXPECT_EQ(ask(Verb::set, "me").reply, Reply::taken);
   EXPECT_EQ(ask(Verb::set_and_ttl, "me").reply, Reply::taken);
-  EXPECT_EQ(ask(Verb::inspect, "me").reply, Reply::found);
+  EXPECT_EQ(ask(Verb::inspect, "me", ScriptForm::text).reply, Reply::found);
   EXPECT_EQ(ask(Verb::release, "me").reply, Reply::taken);
 }
 

@@ -154,7 +154,7 @@ FakeAnswer answer_like_redis(const FakeRedis& redis, const Command& command) {
   if (verb == "script" && second == "load" && command.size() > 2) {
     return resp::bulk(sha1(command[2]));
   }
-  if (verb == "command") return resp::array({});  // it knows nothing newer
+  if (verb == "command") return resp::error("ERR Invalid command specified");
   if (verb == "evalsha") return resp::error("NOSCRIPT No matching script. Please use EVAL.");
   if (verb == "eval") return resp::nil();
   if (verb == "subscribe" || verb == "unsubscribe") return subscription(verb, command);

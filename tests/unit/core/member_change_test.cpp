@@ -449,9 +449,22 @@ TEST(MemberBootstrap, leaves_the_quarantine_of_members_that_may_have_forgotten) 
     expect_left(why, wish, {});
   }
   expect_left(opened_as_new, wish, "n1 has a lock");
-  MemberWish after_loss = wish;
+}
+
+TEST(MemberBootstrap, after_a_loss_leaves_nothing_to_end_for_a_run_without_that_word) {
+  World world(3);
+  world.let_a_client_open(names_up_to(3));
+  MemberWish after_loss = wish_of(Kind::bootstrap, "", "", names_up_to(3));
   after_loss.after_loss = true;
-  expect_left(opened_as_new, after_loss, {});
+  for (int run = 0; run < 2; ++run) {
+    Operator told(world, after_loss);
+    ASSERT_TRUE(told.done());
+    EXPECT_EQ(told.writes.size(), run == 0 ? 3U : 0U);
+  }
+  Operator later(world, wish_of(Kind::bootstrap, "", "", names_up_to(3)));
+  ASSERT_TRUE(later.done());
+  EXPECT_TRUE(later.writes.empty());
+  EXPECT_FALSE(world.serves(names_up_to(3)));
 }
 
 TEST(MemberBootstrap, quarantines_blank_nodes_that_had_a_marker_when_they_were_met) {

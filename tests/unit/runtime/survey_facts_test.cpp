@@ -30,7 +30,7 @@ std::string info(const std::string& more = {}) {
 }
 
 std::vector<OwnedValue> answers() {
-  return {bulk(info()), pair("appendfsync", "everysec"), pair("save", ""), {}, integer(-2), {}};
+  return {bulk(info()), pair("appendfsync", "everysec"), pair("save", ""), {}, integer(-2), {}, {}};
 }
 
 SurveyedNode read(const std::vector<OwnedValue>& told) {
