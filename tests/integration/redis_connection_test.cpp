@@ -128,7 +128,7 @@ TEST_F(RealConnection, AServerOutOfMemorySaysSoWordForWord) {
   ASSERT_TRUE(owner_.ready) << owner_.why;
   server_->command({"CONFIG", "SET", "maxmemory", "1"});
   const auto set = ask(Verb::set, "me");
-  const auto repair = ask(Verb::extend_or_set, "me");
+  const auto repair = ask(Verb::extend_or_set, "me", ScriptForm::text);
   server_->command({"CONFIG", "SET", "maxmemory", "0"});
   EXPECT_EQ(set.reply, Reply::error);
   EXPECT_TRUE(set.text.starts_with("OOM command not allowed")) << set.text;

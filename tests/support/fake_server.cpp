@@ -141,7 +141,8 @@ CommandHandler FakeServer::Impl::record(const Command& command) {
 
 void FakeServer::Impl::answer(Connection& connection) {
   try {
-    while (!connection.ending()) {
+    // Nothing comes after an answer without an end.
+    while (!connection.ending() && connection.filler.empty()) {
       const auto value = connection.parser.next();
       if (!value) return;
       const auto command = as_command(*value);

@@ -94,7 +94,7 @@ TEST(SurveyFacts, OfASentinelSurviveThatItKnowsFewCommands) {
   const OwnedValue unknown = error("ERR unknown command 'GET'");
   const SurveyedNode node =
       read({bulk("redis_version:7.0.15\r\nredis_mode:sentinel\r\nrun_id:abc\r\n"), unknown, unknown,
-            unknown, unknown, unknown});
+            unknown, unknown, unknown, unknown});
   EXPECT_TRUE(node.seen.reachable);
   EXPECT_EQ(node.seen.role, NodeExamination::Role::sentinel);
   EXPECT_EQ(node.denied, "");
