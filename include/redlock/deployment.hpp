@@ -214,13 +214,14 @@ struct REDLOCK_EXPORT ChangeOptions {
 /// of readers and owners. It is refused as well while a change of the members is unfinished, and if
 /// a node belongs to a deployment of which the list leaves out a quorum.
 ///
-/// New nodes vote at once, also those that clients have met and opened before. If a node belonged
-/// to a deployment before, or `ChangeOptions::after_loss` is set, no node votes until every lease
-/// that may have been granted before has ended: `Examination::granted_in` says when. Nodes that
-/// have all lost their data cannot be distinguished from new ones: set `after_loss` for them. An
-/// open deployment is otherwise left as it is. Blocks while it scans all keys. May be repeated
-/// after a crash. Errors: invalid_argument; unavailable, naming the nodes and why; held, naming the
-/// key; cancelled; limit_reached without a file descriptor.
+/// New nodes vote at once, also if clients have met and opened them before. If a node belonged to a
+/// deployment before, or `ChangeOptions::after_loss` is set, no node votes until every lease that
+/// may have been granted before has ended: `Examination::granted_in` says when. Nodes that have all
+/// lost their data cannot be distinguished from new ones: set `after_loss` for them. A deployment
+/// whose nodes vote already is left as it is, and so is a quarantine if a lock is found. Blocks
+/// while it scans all keys. May be repeated after a crash. Errors: invalid_argument; unavailable,
+/// naming the nodes and why; held, naming the key; cancelled; limit_reached without a file
+/// descriptor.
 [[nodiscard]] REDLOCK_EXPORT Result<Examination> bootstrap(const ClientOptions& options,
                                                            const ChangeOptions& change = {});
 
