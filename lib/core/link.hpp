@@ -247,9 +247,11 @@ class Link {
     return std::clamp(4 * (smoothed_ + 4 * variation_), settings_->shortest_limit,
                       settings_->longest_limit);
   }
-  /// Smoothed as well, and soon short again when a node is: waits that are counted in round trips
-  /// are not to be long for as long as a burst is remembered.
-  [[nodiscard]] Duration recent_round_trip() const noexcept { return recent_; }
+  /// Smoothed, and short again as soon as an answer was quick: waits that are counted in round
+  /// trips must not stay long after a burst.
+  [[nodiscard]] Duration recent_round_trip() const noexcept {
+    return std::min(smoothed_, 2 * last_round_trip_);
+  }
   /// When something is due: an answer, a connection, or the next try; or never.
   [[nodiscard]] Instant deadline() const noexcept {
     const bool only_answers =
@@ -288,11 +290,10 @@ class Link {
   };
   void measure(Duration round_trip) noexcept {
     // Smoothed round trip and variation as TCP keeps them (RFC 6298).
-    recent_ +=
-        measured_ && round_trip > recent_ ? (round_trip - recent_) / 8 : (round_trip - recent_) / 2;
+    last_round_trip_ = round_trip;
     if (!measured_) {
       measured_ = true;
-      smoothed_ = recent_ = round_trip;
+      smoothed_ = round_trip;
       variation_ = round_trip / 2;
       return;
     }
@@ -348,7 +349,7 @@ class Link {
   bool retrying_ = true;
   bool measured_ = false;
   Duration smoothed_{};
-  Duration recent_{};
+  Duration last_round_trip_{};
   Duration variation_{};
   unsigned failures_ = 0;
   unsigned slow_connections_ = 0;  ///< in a row: not made within their limit

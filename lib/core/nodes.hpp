@@ -140,6 +140,7 @@ class Nodes {
     return set;
   }
 
+  [[nodiscard]] Duration find_quorum_round_trip() const;
   [[nodiscard]] bool is_voter(NodeIndex node) const;
   void find_voters() const;
   void find_able() const;
@@ -171,6 +172,8 @@ class Nodes {
   mutable NodeSet voters_;
   mutable std::uint64_t found_at_ = 0;
   mutable Instant voters_until_ = Instant::min();
+  mutable Duration round_trip_{};
+  mutable Instant round_trip_found_at_ = Instant::min();
   Instant now_ = Instant::min();
 };
 
