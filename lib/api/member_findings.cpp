@@ -79,6 +79,28 @@ Finding unfinished(const std::vector<ObservedNode>& nodes, const core::MemberWis
           "Finish it: quorum-lock " + core::command_of(wish) + "."};
 }
 
+/// One that was taken back under another admission since.
+Finding replaced(const std::string& name) {
+  return {
+      name, Finding::Kind::other_deployment,
+      "Its place was given to another server of the same name, or to this one after it had lost "
+      "its data; then the old data were put back.",
+      "Its votes count for nobody.",
+      "See that " + name +
+          " leads to one server everywhere. Then delete its key redlock:node:marker: the others "
+          "take it back, and it votes after a quarantine."};
+}
+
+Finding differs(const std::string& name, const Marker& marker) {
+  return {
+      name, Finding::Kind::other_deployment,
+      "Its marker names other members than those of most nodes of the same deployment: " +
+          list_of(marker.members) + ". Somebody has written it by hand.",
+      "Its votes count for nobody, and nobody connects to the members that only it names.",
+      "Find out who can write to it. Then delete its key redlock:node:marker: the others take it "
+      "back, and it votes after a quarantine."};
+}
+
 std::vector<Finding> judge_nodes(const std::vector<ObservedNode>& nodes,
                                  const std::optional<Deployment>& current) {
   std::vector<Finding> findings;
@@ -97,6 +119,11 @@ std::vector<Finding> judge_nodes(const std::vector<ObservedNode>& nodes,
                    : "If all nodes have lost their data, clients open the deployment again as soon "
                      "as all nodes answer. Otherwise stop all clients, wait until no lock is left, "
                      "and run quorum-lock bootstrap."});
+    }
+    if (current && marker->state == Marker::State::active && marker->deployment == current->id &&
+        !current->admits(*marker)) {
+      findings.push_back(marker->members == current->members ? replaced(node.name)
+                                                             : differs(node.name, *marker));
     }
     const bool removed =
         marker->state == Marker::State::active && current && marker->deployment != current->id;

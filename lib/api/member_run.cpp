@@ -55,6 +55,7 @@ std::string action_of(const core::WriteMarker& write) {
     case core::Marker::State::opening:
       return "it waits for the deployment of " + members + " to be opened";
     case core::Marker::State::blank:
+      return "it has forgotten that it is a member";
     case core::Marker::State::active:
       break;
   }
@@ -85,7 +86,8 @@ Result<runtime::Configuration> survey_configuration(const NodeUrls& urls,
     auto target = targets.find(name);
     if (target == targets.end()) {
       const auto known = urls.find(name);
-      auto made = runtime::configure_target(known == urls.end() ? name : known->second, options);
+      auto made = known == urls.end() ? runtime::configure_learned(name, options)
+                                      : runtime::configure_target(known->second, options);
       if (!made) return std::move(made).error();
       target = targets.emplace(name, *std::move(made)).first;
     }

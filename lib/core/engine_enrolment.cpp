@@ -67,7 +67,7 @@ void Engine::watch_markers() {
 }
 
 void Engine::learn_members() {
-  for (const std::string& name : unknown_members(nodes_.views())) {
+  for (const std::string& name : unknown_members(nodes_.views(), settings_.quorum)) {
     if (nodes_.size() == limits::nodes) return;
     outbox_.emit(NodeLearned{nodes_.learn(name)});
   }
@@ -116,6 +116,7 @@ void Engine::take_marker_written(const Answer& answer) {
   Link& link = nodes_[node];
   REDLOCK_ASSERT(writing_marker_ && writing_marker_->node == node);
   const bool as_new = writing_marker_->as_new;
+  const bool written = answer.text.starts_with(writing_marker_->text + ' ');
   writing_marker_.reset();
   enrolment_due_ = true;
   // Ours or that of another client: it is the marker of the same server, or another handshake is
@@ -123,12 +124,15 @@ void Engine::take_marker_written(const Answer& answer) {
   const std::optional<Marker> marker = parse_marker(answer.text);
   const bool same = marker && link.marker() && marker->run_id == link.marker()->run_id &&
                     marker->replid == link.marker()->replid;
-  if (!same) return end_connection(node, Vote::error, "its membership record changed");
-  // It had no vote until now: what was asked before counts for nothing.
+  // What a voter was asked before counts only if nobody else has written meanwhile.
+  const bool voted = same && link.marker()->state == Marker::State::active;
+  if (!same || (voted && !written)) {
+    return end_connection(node, Vote::error, "its membership record changed");
+  }
   count_held_back(node, 0);
   static_cast<void>(link.answered(answer.stamp, now_));
   // What it may have forgotten, or was asked as another member, is worth nothing any more.
-  lost_votes_.lose(node);
+  if (!voted) lost_votes_.lose(node);
   link.take_marker(answer.text);
   if (answer.time > Duration::zero()) {
     const bool known = link.quarantined_until() && now_ < *link.quarantined_until();

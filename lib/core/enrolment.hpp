@@ -34,8 +34,12 @@ struct NodeView {
 ///
 ///  - *Adoption*: a node that lost its marker is taken back by the deployment that still has enough
 ///    members and names it. Never because the client's own list says so: lists may be out of date.
-///    The others are read again after the blank marker was seen: what they said before proves
-///    nothing about the deployment that the node has forgotten.
+///    It comes back under a new admission, which the others are given first. They are read again
+///    after the blank marker was seen: what they said before proves nothing about the deployment
+///    that the node has forgotten. From then on no quorum carries the admission of the server that
+///    was the member before: an address may lead to two servers, and data may be put back.
+///    A member whose place was given away, which is there all the same, is taken back too, late.
+///  - *Raising*: members that were not there when a node was taken back get its admission too.
 ///  - *Opening*: a deployment of which no node has a marker is opened in two phases, so that at
 ///    most one id can ever become active, whatever lists other clients have. Every node is first
 ///    marked `opening`; once all were read again and are all marked alike, each becomes active
@@ -90,13 +94,19 @@ class Enrolment {
 
  private:
   [[nodiscard]] Step adopt(std::span<const NodeView> nodes, Randomness& random);
+  [[nodiscard]] std::optional<Step> take_back(std::span<const NodeView> nodes, NodeIndex node,
+                                              Randomness& random);
   [[nodiscard]] NodeSet confirm(std::span<const NodeView> nodes, NodeSet which);
   [[nodiscard]] Step open(std::span<const NodeView> nodes, Randomness& random);
   [[nodiscard]] std::optional<Step> await_foreign(std::span<const NodeView> nodes, NodeSet foreign,
                                                   Randomness& random);
   [[nodiscard]] Step mark_opening(std::span<const NodeView> nodes, NodeSet which,
                                   const Marker* begun, Randomness& random);
-  [[nodiscard]] Step activate(std::span<const NodeView> nodes, NodeSet which,
+  [[nodiscard]] bool was_awaited(std::span<const NodeView> nodes, NodeIndex node) const;
+  [[nodiscard]] Step await_replaced(std::span<const NodeView> nodes);
+  [[nodiscard]] Step await_all(std::span<const NodeView> nodes, Duration length);
+  [[nodiscard]] Step raise_members(std::span<const NodeView> nodes, Randomness& random);
+  [[nodiscard]] Step activate(std::span<const NodeView> nodes, const Marker& opening, NodeSet which,
                               Randomness& random) const;
   [[nodiscard]] Duration quarantine(std::span<const NodeView> nodes) const;
   void draw_id(std::span<const NodeView> nodes, Randomness& random);
@@ -119,8 +129,10 @@ class Enrolment {
   bool wait_over_ = false;
 };
 
-/// Members of the deployment that a majority of its members carries here which no node of the view
-/// is: a client with an old list should connect to them too. Empty: none, or no such deployment.
-[[nodiscard]] std::vector<std::string> unknown_members(std::span<const NodeView> nodes);
+/// Members of the deployment which no node of the view is: a client with an old list should connect
+/// to them too. A list of members counts only if a majority of them carries it here, word for word,
+/// and no fewer nodes than the client's `quorum`. Empty: none, or no such deployment.
+[[nodiscard]] std::vector<std::string> unknown_members(std::span<const NodeView> nodes,
+                                                       std::size_t quorum);
 
 }  // namespace redlock::core

@@ -59,6 +59,8 @@ void Link::came_up(const NodeUp& event, Instant now) {
 void Link::take_marker(std::string_view text) {
   marker_text_.assign(text);
   marker_ = parse_marker(text);
+  const bool of_one = marker_ && !marker_->deployment.empty();
+  deployment_ = of_one ? deployment_text(*marker_) : std::string();
   vote_denied_.clear();
   standing_->changed();
   if (marker_ && marker_->state == Marker::State::active) known_as_ = marker_->self;

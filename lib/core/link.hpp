@@ -127,10 +127,8 @@ class Link {
   [[nodiscard]] const std::string& marker_text() const noexcept { return marker_text_; }
   /// None: it has none, or none of ours.
   [[nodiscard]] const std::optional<Marker>& marker() const noexcept { return marker_; }
-  /// Whose member it is; empty: of no deployment that anybody opened.
-  [[nodiscard]] std::string_view deployment() const noexcept {
-    return marker_ ? std::string_view(marker_->deployment) : std::string_view();
-  }
+  /// Whose member it is: see deployment_text(); empty: of no deployment that anybody opened.
+  [[nodiscard]] const std::string& deployment() const noexcept { return deployment_; }
   /// Why the record gives it no vote, though leases that stand are extended and released there;
   /// empty where it gives one.
   [[nodiscard]] const std::string& vote_denied() const noexcept { return vote_denied_; }
@@ -322,6 +320,7 @@ class Link {
   std::optional<Instant> role_check_at_;
   std::string marker_text_;
   std::optional<Marker> marker_;
+  std::string deployment_;
   std::string vote_denied_;
   std::string known_as_;
   std::optional<Instant> marker_look_at_;

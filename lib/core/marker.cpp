@@ -11,12 +11,14 @@ namespace redlock::core {
 namespace {
 
 /// The version of the format, and how an empty word is written.
-constexpr std::string_view format_name = "redlock2";
+constexpr std::string_view format_name = "redlock3";
 constexpr std::string_view nothing = "-";
 
 constexpr std::array<std::string_view, 4> state_names{"blank", "opening", "joining", "active"};
 
 constexpr std::size_t longest_word = 255;
+/// Of an incarnation, in an admission: 64 bits.
+constexpr std::size_t admission_digits = 16;
 
 std::string_view word_or_nothing(std::string_view word) { return word.empty() ? nothing : word; }
 
@@ -55,6 +57,38 @@ std::optional<std::vector<std::string>> parse_members(std::string_view word) {
   return members;
 }
 
+/// None: a list that format_marker() does not write.
+std::optional<std::vector<std::string>> parse_admissions(std::string_view word) {
+  std::vector<std::string> admissions;
+  if (word == nothing) return admissions;
+  while (!word.empty()) {
+    const std::string_view admission = take_word(word, ',');
+    if (admission.empty() || admission.size() > longest_word ||
+        admissions.size() == limits::nodes) {
+      return std::nullopt;
+    }
+    admissions.emplace_back(admission);
+  }
+  return admissions;
+}
+
+/// What stands in a marker: one text for each list.
+std::string list_text(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) {
+    if (!text.empty()) text += ',';
+    text += word;
+  }
+  return text;
+}
+
+std::optional<std::size_t> index_of(const Marker& marker, std::string_view member) noexcept {
+  const auto& members = marker.members;
+  const auto found = std::lower_bound(members.begin(), members.end(), member);
+  if (found == members.end() || *found != member) return std::nullopt;
+  return static_cast<std::size_t>(found - members.begin());
+}
+
 bool is_id(std::string_view word) {
   return !word.empty() && word.size() <= longest_word && word != nothing;
 }
@@ -62,12 +96,13 @@ bool is_id(std::string_view word) {
 /// A deployment has members, sorted, each once, and the node is one of them.
 bool is_consistent(const Marker& marker) {
   if (marker.state == Marker::State::blank) {
-    return marker.deployment.empty() && marker.members.empty();
+    return marker.deployment.empty() && marker.members.empty() && marker.admissions.empty();
   }
   const auto& members = marker.members;
   const bool sorted = std::is_sorted(members.begin(), members.end()) &&
                       std::adjacent_find(members.begin(), members.end()) == members.end();
-  return !marker.deployment.empty() && sorted &&
+  const bool matched = marker.admissions.empty() || marker.admissions.size() == members.size();
+  return !marker.deployment.empty() && sorted && matched &&
          std::binary_search(members.begin(), members.end(), marker.self);
 }
 
@@ -94,12 +129,8 @@ std::string format_marker(const Marker& marker) {
   append(std::to_string(marker.max_ttl.count()));
   append(marker.durable ? "durable" : "volatile");
   append(marker.self);
-  std::string members;
-  for (const std::string& member : marker.members) {
-    if (!members.empty()) members += ',';
-    members += member;
-  }
-  append(members);
+  append(list_text(marker.members));
+  append(list_text(marker.admissions));
   return text;
 }
 
@@ -121,8 +152,9 @@ std::optional<Marker> parse_marker(std::string_view text) {
   const std::string_view durable = take_word(text, ' ');
   const std::string_view self = take_word(text, ' ');
   auto members = parse_members(take_word(text, ' '));
+  auto admissions = parse_admissions(take_word(text, ' '));
   const auto written_at = parse_number(take_word(text, ' '));
-  if (!max_ttl || !members || !written_at || !text.empty()) return std::nullopt;
+  if (!max_ttl || !members || !admissions || !written_at || !text.empty()) return std::nullopt;
   if (*max_ttl > std::chrono::milliseconds(limits::longest_max_ttl).count()) return std::nullopt;
   if (durable != "durable" && durable != "volatile") return std::nullopt;
   if (self != nothing && !is_member_name(self)) return std::nullopt;
@@ -130,9 +162,71 @@ std::optional<Marker> parse_marker(std::string_view text) {
   marker.durable = durable == "durable";
   if (self != nothing) marker.self = self;
   marker.members = *std::move(members);
+  marker.admissions = *std::move(admissions);
   marker.written_at = std::chrono::microseconds(*written_at);
   if (!is_consistent(marker)) return std::nullopt;
   return marker;
+}
+
+std::string next_admission(std::string_view before, std::string_view incarnation) {
+  return next_id(generation_of(before), incarnation.substr(0, admission_digits));
+}
+
+bool is_admission_of(std::string_view admission, std::string_view incarnation) noexcept {
+  const std::size_t dot = admission.find('.');
+  return dot != std::string_view::npos &&
+         admission.substr(dot + 1) == incarnation.substr(0, admission_digits);
+}
+
+bool is_later_admission(std::string_view one, std::string_view other) noexcept {
+  const std::uint64_t first = generation_of(one);
+  const std::uint64_t second = generation_of(other);
+  return first != second ? first > second : one > other;
+}
+
+std::string_view admission_of(const Marker& marker, std::string_view member) noexcept {
+  const auto index = index_of(marker, member);
+  return index && !marker.admissions.empty() ? std::string_view(marker.admissions[*index])
+                                             : first_admission;
+}
+
+std::string_view own_admission(const Marker& marker) noexcept {
+  return admission_of(marker, marker.self);
+}
+
+void set_admission(Marker& marker, std::string_view member, std::string_view admission) {
+  const auto index = index_of(marker, member);
+  REDLOCK_ASSERT(index);
+  if (marker.admissions.empty()) {
+    marker.admissions.assign(marker.members.size(), std::string(first_admission));
+  }
+  marker.admissions[*index].assign(admission);
+}
+
+bool raise_admissions(Marker& marker, const Marker& other) {
+  bool rose = false;
+  for (const std::string& member : marker.members) {
+    const std::string_view there = admission_of(other, member);
+    if (!is_later_admission(there, admission_of(marker, member))) continue;
+    set_admission(marker, member, there);
+    rose = true;
+  }
+  return rose;
+}
+
+std::string deployment_text(const Marker& marker) {
+  return marker.deployment + ' ' + list_text(marker.members) + ' ' + list_text(marker.admissions);
+}
+
+std::uint64_t generation_of(std::string_view id) noexcept {
+  std::uint64_t generation = 0;
+  const auto [end, problem] = std::from_chars(id.data(), id.data() + id.size(), generation);
+  const bool numbered = problem == std::errc{} && end != id.data() + id.size() && *end == '.';
+  return numbered ? generation : 0;
+}
+
+std::string next_id(std::uint64_t generation, std::string_view random) {
+  return std::to_string(generation + 1) + '.' + std::string(random);
 }
 
 }  // namespace redlock::core

@@ -33,11 +33,44 @@ struct Marker {
   bool durable = false;                  ///< the node said that it loses nothing when it was marked
   std::string self{};                    ///< which of `members` this node is; blank: may be empty
   std::vector<std::string> members{};    ///< URLs without user and password, sorted; blank: empty
+  /// By which admission each of the members belongs to the deployment; empty: all by
+  /// first_admission.
+  std::vector<std::string> admissions{};
   /// When it was written, by the node's own clock, since 1970. mark.lua and guard.lua append it.
   std::chrono::microseconds written_at{0};
 
   friend bool operator==(const Marker&, const Marker&) = default;
 };
+
+/// An admission is drawn anew whenever the node of a member is taken back after it forgot what it
+/// was asked: what once was this member, and was not there when that happened, is it no more. Of
+/// two admissions of one member, the later one counts. The rules are in ARCHITECTURE.md,
+/// *Membership*.
+inline constexpr std::string_view first_admission = "0";
+/// The one that follows `before`, of the node that keeps a marker with this incarnation now. All
+/// clients draw the same one.
+[[nodiscard]] std::string next_admission(std::string_view before, std::string_view incarnation);
+/// Whether it was drawn for the node that keeps a marker with this incarnation.
+[[nodiscard]] bool is_admission_of(std::string_view admission,
+                                   std::string_view incarnation) noexcept;
+[[nodiscard]] bool is_later_admission(std::string_view one, std::string_view other) noexcept;
+/// first_admission of what is no member.
+[[nodiscard]] std::string_view admission_of(const Marker& marker, std::string_view member) noexcept;
+/// By which the node itself belongs to the deployment.
+[[nodiscard]] std::string_view own_admission(const Marker& marker) noexcept;
+/// Precondition: it is a member.
+void set_admission(Marker& marker, std::string_view member, std::string_view admission);
+/// Gives each member of both the later of the two admissions. Answers whether one rose.
+bool raise_admissions(Marker& marker, const Marker& other);
+
+/// The deployment, its members and their admissions, in one text: votes count together only if this
+/// is the same, word for word.
+[[nodiscard]] std::string deployment_text(const Marker& marker);
+
+/// An id begins with a number that each change raises. It says which of two ids is the later one,
+/// even when the node that began the change is gone. An id without a number counts as 0.
+[[nodiscard]] std::uint64_t generation_of(std::string_view id) noexcept;
+[[nodiscard]] std::string next_id(std::uint64_t generation, std::string_view random);
 
 /// Why a quarantine began, as the node keeps it: a client met the node without a marker. The node
 /// is new, or has lost its data.

@@ -63,6 +63,18 @@ std::vector<std::string> staying(const Deployment& deployment, const MemberWish&
   return names;
 }
 
+bool has_forgotten(const Marker* marker) {
+  return marker == nullptr || marker->state == Marker::State::blank;
+}
+
+ChangeRefused refuse_replaced(const std::string& name) {
+  return refuse_change(name +
+                           " was taken back under another admission since it was a member: "
+                           "another server answers by this name, or its data were put back",
+                       "See that the name leads to one server; then delete its key "
+                       "redlock:node:marker, and it is taken back");
+}
+
 bool is_missing(const ChangeScene& scene, const std::string& name) {
   const ObservedNode* node = find_node(scene.nodes, name);
   return node == nullptr || !node->problem.empty();
@@ -111,6 +123,12 @@ WriteMarker mark_node(const ChangeScene& scene, const Deployment& deployment,
   marker.durable = node.durable;
   marker.self = name;
   marker.members = deployment.members;
+  marker.admissions = deployment.admissions;
+  if (state == Marker::State::opening) {
+    // Those of the others are known when it is activated.
+    marker.admissions.clear();
+    set_admission(marker, name, next_admission(first_admission, scene.incarnation));
+  }
   return {name, node.text, std::move(marker), quarantine};
 }
 
@@ -181,6 +199,12 @@ MemberStep MemberChange::begin(const ChangeScene& scene) {
   target.id = next_id(generation_of(from.id), random_);
   target.members = members_after(from.members, wish_);
   target.max_ttl = from.max_ttl;
+  Marker list = target.list();
+  raise_admissions(list, from.list());
+  if (!wish_.entering.empty()) {
+    set_admission(list, wish_.entering, next_admission(first_admission, random_));
+  }
+  target.admissions = std::move(list.admissions);
   if (auto entering = enter(scene, target)) return *std::move(entering);
   return mark_node(scene, target, target.members.front(), Marker::State::active, milliseconds(-1));
 }
@@ -214,7 +238,7 @@ std::optional<MemberStep> MemberChange::refuse_wish(const ChangeScene& scene,
 /// A change begins only when the one before it is so long ago that every lease of that time has
 /// ended, and when no other member lacks its vote.
 std::optional<MemberStep> MemberChange::await_calm(const ChangeScene& scene,
-                                                   const Deployment& from) const {
+                                                   const Deployment& from) {
   for (const std::string& name : staying(from, wish_)) {
     if (auto waiting = await_member(scene, from, name)) return waiting;
   }
@@ -223,16 +247,15 @@ std::optional<MemberStep> MemberChange::await_calm(const ChangeScene& scene,
 
 std::optional<MemberStep> MemberChange::await_member(const ChangeScene& scene,
                                                      const Deployment& from,
-                                                     const std::string& name) const {
+                                                     const std::string& name) {
   if (is_missing(scene, name)) return await_missing(scene, name);
   const ObservedNode& node = *find_node(scene.nodes, name);
   const Marker* marker = valid_marker(node);
   const bool left_behind =
       marker != nullptr && marker->state == Marker::State::opening && marker->deployment == from.id;
-  if (marker == nullptr || marker->state == Marker::State::blank || left_behind) {
+  if (has_forgotten(marker) || left_behind) {
     if (count_active(from, name) >= majority(from.members.size())) {
-      return mark_node(scene, from, name, Marker::State::active,
-                       quarantine_for(from.max_ttl, wish_));
+      return take_back(scene, from, name);
     }
     return refuse_change(
         name + " has forgotten that it is a member, and too few others vouch for it",
@@ -242,6 +265,7 @@ std::optional<MemberStep> MemberChange::await_member(const ChangeScene& scene,
     return refuse_change("another change is under way on " + name,
                          resume_by(change_under_way(scene.nodes)));
   }
+  if (!from.admits(*marker)) return refuse_replaced(name);
   if (node.quarantine == milliseconds::max()) {
     return refuse_change(
         name + " is in a quarantine whose end is missing",
@@ -276,7 +300,10 @@ std::optional<MemberStep> MemberChange::await_age(const ChangeScene& scene,
 }
 
 /// The deployment that the wish makes is known to a node at least.
-MemberStep MemberChange::go_on(const ChangeScene& scene, const Deployment& target) {
+MemberStep MemberChange::go_on(const ChangeScene& scene, const Deployment& begun) {
+  Deployment target = begun;
+  // Nodes may have been taken back before those that carry the new id had it.
+  join_admissions(target, scene.nodes, predecessors(scene.all, target, wish_));
   const auto others = staying(target, wish_);
   const auto& active = target.active;
   if (!wish_.entering.empty() &&
@@ -311,7 +338,7 @@ MemberStep MemberChange::go_on(const ChangeScene& scene, const Deployment& targe
 
 /// The entering node votes already, which a majority of the others suffices for: one that lost its
 /// marker while it was joining is adopted by them.
-MemberStep MemberChange::finish(const ChangeScene& scene, const Deployment& target) const {
+MemberStep MemberChange::finish(const ChangeScene& scene, const Deployment& target) {
   auto step = pass(scene, target);
   const auto* wait = step ? std::get_if<WaitFor>(&*step) : nullptr;
   if (step && wait == nullptr) return *std::move(step);
@@ -339,29 +366,64 @@ std::optional<MemberStep> MemberChange::enter(const ChangeScene& scene,
   return mark_node(scene, target, wish_.entering, Marker::State::joining, milliseconds(-1));
 }
 
-/// The other members, in sorted order, so that of two changes that begin at once one goes on.
-std::optional<MemberStep> MemberChange::pass(const ChangeScene& scene,
-                                             const Deployment& target) const {
+/// The other members, in sorted order, so that of two changes that begin at once one goes on. Those
+/// that forgot come last.
+std::optional<MemberStep> MemberChange::pass(const ChangeScene& scene, const Deployment& target) {
   const auto before = predecessors(scene.all, target, wish_);
+  std::vector<std::string> forgot;
   for (const std::string& name : staying(target, wish_)) {
     if (is_missing(scene, name)) return await_missing(scene, name);
     const Marker* marker = valid_marker(*find_node(scene.nodes, name));
-    if (marker == nullptr || marker->state == Marker::State::blank) {
-      return mark_node(scene, target, name, Marker::State::active,
-                       quarantine_for(target.max_ttl, wish_));
+    if (has_forgotten(marker)) {
+      forgot.push_back(name);
+      continue;
     }
-    const bool has_it = marker->deployment == target.id;
-    if (has_it && marker->state == Marker::State::active) continue;
-    const bool expected = std::any_of(before.begin(), before.end(), [marker](const auto& other) {
-      return other.id == marker->deployment;
-    });
+    const bool has_id = marker->deployment == target.id;
+    const bool expected =
+        has_id || std::any_of(before.begin(), before.end(), [marker](const Deployment& other) {
+          return other.id == marker->deployment;
+        });
     if (!expected || marker->state != Marker::State::active) {
       return refuse_change("another change is under way on " + name,
                            resume_by(change_under_way(scene.nodes)));
     }
+    if (own_admission(*marker) != admission_of(target.list(), name)) return refuse_replaced(name);
+    if (has_id && marker->admissions == target.admissions) continue;
     return mark_node(scene, target, name, Marker::State::active, milliseconds(-1));
   }
+  if (!forgot.empty()) return take_back(scene, target, forgot.front());
   return std::nullopt;
+}
+
+/// The member comes back under a new admission, which the others are given first.
+MemberStep MemberChange::take_back(const ChangeScene& scene, const Deployment& deployment,
+                                   const std::string& name) {
+  const Marker* marker = valid_marker(*find_node(scene.nodes, name));
+  const milliseconds quarantine = quarantine_for(deployment.max_ttl, wish_);
+  if (marker == nullptr) {
+    // From its blank marker, everybody draws the same admission.
+    return mark_node(scene, {{}, {}, {}, deployment.max_ttl, {}, {}, {}}, name,
+                     Marker::State::blank, quarantine);
+  }
+  Deployment target = deployment;
+  Marker list = target.list();
+  const std::string admission(admission_of(list, name));
+  const bool opened =
+      marker->state == Marker::State::opening && own_admission(*marker) == admission;
+  if (!opened && !is_admission_of(admission, marker->incarnation)) {
+    set_admission(list, name, next_admission(admission, marker->incarnation));
+  }
+  target.admissions = std::move(list.admissions);
+  std::vector<std::string> others;
+  for (const std::string& other : deployment.active) {
+    if (other != name && deployment.has_member(other)) others.push_back(other);
+  }
+  for (const std::string& other : others) {
+    if (valid_marker(*find_node(scene.nodes, other))->admissions == target.admissions) continue;
+    return mark_node(scene, target, other, Marker::State::active, milliseconds(-1));
+  }
+  if (!verify(scene, others)) return SurveyAgain{};
+  return mark_node(scene, target, name, Marker::State::active, quarantine);
 }
 
 /// Whether there was an instant at which all of these nodes carried the new id: each still keeps

@@ -89,21 +89,22 @@ class MemberChange {
  private:
   [[nodiscard]] MemberStep change(const ChangeScene& scene);
   [[nodiscard]] MemberStep begin(const ChangeScene& scene);
-  [[nodiscard]] MemberStep go_on(const ChangeScene& scene, const Deployment& target);
-  [[nodiscard]] MemberStep finish(const ChangeScene& scene, const Deployment& target) const;
+  [[nodiscard]] MemberStep go_on(const ChangeScene& scene, const Deployment& begun);
+  [[nodiscard]] MemberStep finish(const ChangeScene& scene, const Deployment& target);
   [[nodiscard]] std::optional<MemberStep> refuse_wish(const ChangeScene& scene,
                                                       const Deployment& from) const;
   [[nodiscard]] std::optional<MemberStep> await_calm(const ChangeScene& scene,
-                                                     const Deployment& from) const;
+                                                     const Deployment& from);
   [[nodiscard]] std::optional<MemberStep> await_member(const ChangeScene& scene,
                                                        const Deployment& from,
-                                                       const std::string& name) const;
+                                                       const std::string& name);
   [[nodiscard]] std::optional<MemberStep> await_age(const ChangeScene& scene,
                                                     const Deployment& from) const;
   [[nodiscard]] std::optional<MemberStep> enter(const ChangeScene& scene,
                                                 const Deployment& target) const;
-  [[nodiscard]] std::optional<MemberStep> pass(const ChangeScene& scene,
-                                               const Deployment& target) const;
+  [[nodiscard]] std::optional<MemberStep> pass(const ChangeScene& scene, const Deployment& target);
+  [[nodiscard]] MemberStep take_back(const ChangeScene& scene, const Deployment& deployment,
+                                     const std::string& name);
   [[nodiscard]] bool verify(const ChangeScene& scene, const std::vector<std::string>& names);
 
   [[nodiscard]] MemberStep open(const ChangeScene& scene);

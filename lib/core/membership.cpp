@@ -1,9 +1,10 @@
 #include "core/membership.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <iterator>
+#include <map>
 
+#include "core/quorum.hpp"
 #include "core/validity.hpp"
 
 namespace redlock::core {
@@ -13,10 +14,6 @@ using std::chrono::milliseconds;
 
 bool contains(const std::vector<std::string>& names, std::string_view name) noexcept {
   return std::find(names.begin(), names.end(), name) != names.end();
-}
-
-void insert_name(std::vector<std::string>& names, const std::string& name) {
-  if (!contains(names, name)) names.push_back(name);
 }
 
 std::vector<std::string> sorted(std::vector<std::string> names) {
@@ -106,12 +103,16 @@ const ObservedNode* find_node(const std::vector<ObservedNode>& nodes,
 }
 
 std::vector<std::string> unseen_members(const std::vector<ObservedNode>& nodes) {
-  std::vector<std::string> unseen;
+  std::map<std::string_view, std::size_t> named_by;
+  std::size_t marked = 0;
   for (const ObservedNode& node : nodes) {
-    if (!node.marker) continue;
-    for (const std::string& member : node.marker->members) {
-      if (find_node(nodes, member) == nullptr) insert_name(unseen, member);
-    }
+    if (!node.marker || node.marker->members.empty()) continue;
+    ++marked;
+    for (const std::string& member : node.marker->members) ++named_by[member];
+  }
+  std::vector<std::string> unseen;
+  for (const auto& [name, count] : named_by) {
+    if (count >= majority(marked) && find_node(nodes, name) == nullptr) unseen.emplace_back(name);
   }
   return unseen;
 }
@@ -124,22 +125,113 @@ bool Deployment::is_carried_by(std::string_view name) const noexcept {
   return contains(active, name) || contains(joining, name) || contains(opening, name);
 }
 
-std::vector<Deployment> deployments_of(const std::vector<ObservedNode>& nodes) {
-  std::vector<Deployment> deployments;
+Marker Deployment::list() const {
+  Marker marker;
+  marker.state = Marker::State::active;
+  marker.deployment = id;
+  marker.members = members;
+  marker.admissions = admissions;
+  return marker;
+}
+
+bool Deployment::admits(const Marker& marker) const {
+  return marker.deployment == id && marker.members == members &&
+         own_admission(marker) == admission_of(list(), marker.self);
+}
+
+namespace {
+
+using Carriers = std::vector<std::pair<const ObservedNode*, const Marker*>>;
+
+/// The valid markers of each deployment, in the order of the nodes.
+std::vector<Carriers> markers_by_id(const std::vector<ObservedNode>& nodes) {
+  std::vector<Carriers> found;
   for (const ObservedNode& node : nodes) {
     const Marker* marker = valid_marker(node);
     if (marker == nullptr || marker->state == Marker::State::blank) continue;
-    auto known =
-        std::find_if(deployments.begin(), deployments.end(),
-                     [marker](const Deployment& other) { return other.id == marker->deployment; });
-    if (known == deployments.end()) {
-      deployments.push_back({marker->deployment, marker->members, marker->max_ttl, {}, {}, {}});
-      known = std::prev(deployments.end());
+    const auto known = std::find_if(found.begin(), found.end(), [marker](const Carriers& other) {
+      return other.front().second->deployment == marker->deployment;
+    });
+    if (known == found.end()) {
+      found.push_back({{&node, marker}});
+    } else {
+      known->emplace_back(&node, marker);
     }
-    known->max_ttl = std::max(known->max_ttl, marker->max_ttl);
-    carriers_like(*known, marker->state).push_back(node.name);
+  }
+  return found;
+}
+
+/// Of these markers, the one whose list of members most of them have.
+const Marker& most_common(const Carriers& markers) {
+  const auto like = [&markers](const Marker& list) {
+    return std::count_if(markers.begin(), markers.end(), [&list](const auto& other) {
+      return other.second->members == list.members;
+    });
+  };
+  const Marker* best = markers.front().second;
+  for (const auto& [node, marker] : markers) {
+    if (like(*marker) > like(*best)) best = marker;
+  }
+  return *best;
+}
+
+/// The latest admission of each member; but of one that is there, a later one counts only if a
+/// majority of the members knows it: one node may say anything.
+void join_admissions(Deployment& deployment, const Carriers& markers) {
+  Marker joined = deployment.list();
+  for (const auto& [node, marker] : markers) raise_admissions(joined, *marker);
+  for (const auto& [node, marker] : markers) {
+    const std::string later(admission_of(joined, marker->self));
+    if (!deployment.has_member(marker->self) || own_admission(*marker) == later) continue;
+    const auto aware = std::count_if(markers.begin(), markers.end(), [&](const auto& other) {
+      return admission_of(*other.second, marker->self) == later;
+    });
+    if (static_cast<std::size_t>(aware) < majority(joined.members.size())) {
+      set_admission(joined, marker->self, own_admission(*marker));
+    }
+  }
+  deployment.admissions = std::move(joined.admissions);
+}
+
+Deployment read_deployment(const Carriers& all) {
+  const Marker& list = most_common(all);
+  Deployment deployment{list.deployment, list.members, {}, milliseconds(0), {}, {}, {}};
+  Carriers alike;
+  for (const auto& carrier : all) {
+    if (carrier.second->members == list.members) alike.push_back(carrier);
+  }
+  join_admissions(deployment, alike);
+  for (const auto& [node, marker] : alike) {
+    if (!deployment.admits(*marker)) continue;
+    deployment.max_ttl = std::max(deployment.max_ttl, marker->max_ttl);
+    carriers_like(deployment, marker->state).push_back(node->name);
+  }
+  return deployment;
+}
+
+}  // namespace
+
+std::vector<Deployment> deployments_of(const std::vector<ObservedNode>& nodes) {
+  std::vector<Deployment> deployments;
+  for (const Carriers& markers : markers_by_id(nodes)) {
+    deployments.push_back(read_deployment(markers));
   }
   return deployments;
+}
+
+void join_admissions(Deployment& deployment, const std::vector<ObservedNode>& nodes,
+                     const std::vector<Deployment>& others) {
+  const auto counts = [&](const Carriers& markers) {
+    const std::string& id = markers.front().second->deployment;
+    return id == deployment.id ||
+           std::any_of(others.begin(), others.end(),
+                       [&id](const Deployment& other) { return other.id == id; });
+  };
+  Carriers all;
+  for (const Carriers& markers : markers_by_id(nodes)) {
+    if (counts(markers)) all.insert(all.end(), markers.begin(), markers.end());
+  }
+  join_admissions(deployment, all);
 }
 
 std::vector<Deployment> without_ended(const std::vector<Deployment>& deployments) {
@@ -152,17 +244,6 @@ std::vector<Deployment> without_ended(const std::vector<Deployment>& deployments
     if (!ended) alive.push_back(deployment);
   }
   return alive;
-}
-
-std::uint64_t generation_of(std::string_view id) noexcept {
-  std::uint64_t generation = 0;
-  const auto [end, problem] = std::from_chars(id.data(), id.data() + id.size(), generation);
-  const bool numbered = problem == std::errc{} && end != id.data() + id.size() && *end == '.';
-  return numbered ? generation : 0;
-}
-
-std::string next_id(std::uint64_t generation, std::string_view random) {
-  return std::to_string(generation + 1) + '.' + std::string(random);
 }
 
 std::string command_of(const MemberWish& wish) {

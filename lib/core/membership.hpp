@@ -36,13 +36,15 @@ struct ObservedNode {
 [[nodiscard]] const ObservedNode* find_node(const std::vector<ObservedNode>& nodes,
                                             std::string_view name) noexcept;
 
-/// Members that markers name and the survey has not seen.
+/// Members that the survey has not seen, and that most of the nodes with a list name: one of several
+/// may say anything.
 [[nodiscard]] std::vector<std::string> unseen_members(const std::vector<ObservedNode>& nodes);
 
-/// A deployment, as far as nodes carry its id.
+/// A deployment, as far as nodes carry its id and the members that most of them name.
 struct Deployment {
   std::string id{};
-  std::vector<std::string> members{};  ///< sorted
+  std::vector<std::string> members{};     ///< sorted
+  std::vector<std::string> admissions{};  ///< of each the latest that is known: see marker.hpp
   std::chrono::milliseconds max_ttl{0};
   std::vector<std::string> active{};   ///< nodes that are active in it
   std::vector<std::string> joining{};  ///< nodes that are joining it
@@ -50,19 +52,23 @@ struct Deployment {
 
   [[nodiscard]] bool has_member(std::string_view name) const noexcept;
   [[nodiscard]] bool is_carried_by(std::string_view name) const noexcept;
+  /// What a marker says of it, for a node that is nobody in particular.
+  [[nodiscard]] Marker list() const;
+  /// Whether the marker is of it, and the node is the one that is this member now.
+  [[nodiscard]] bool admits(const Marker& marker) const;
 };
 
 /// All deployments that a valid marker names.
 [[nodiscard]] std::vector<Deployment> deployments_of(const std::vector<ObservedNode>& nodes);
 
+/// With what other markers know of its members: nodes are taken back while the members change, too.
+/// `others` are the deployments that it is made of.
+void join_admissions(Deployment& deployment, const std::vector<ObservedNode>& nodes,
+                     const std::vector<Deployment>& others);
+
 /// Without those that are over: another one has taken all members that both have and that carry
 /// either. A removed node goes on carrying such an id.
 [[nodiscard]] std::vector<Deployment> without_ended(const std::vector<Deployment>& deployments);
-
-/// An id begins with a number that each change raises. It says which of two ids is the later one,
-/// even when the node that began the change is gone. An id without a number counts as 0.
-[[nodiscard]] std::uint64_t generation_of(std::string_view id) noexcept;
-[[nodiscard]] std::string next_id(std::uint64_t generation, std::string_view random);
 
 /// What an operator asks for.
 struct MemberWish {

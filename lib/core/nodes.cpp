@@ -219,8 +219,19 @@ std::string Nodes::why_not_counted(NodeIndex node) const {
   const Ballot ballot = this->ballot();
   const Link& link = links_[node];
   if (!belongs_to(node, ballot.deployment)) {
-    return link.deployment().empty() ? "it belongs to no deployment, and others do"
-                                     : "it belongs to another deployment than most of the nodes";
+    if (link.deployment().empty()) return "it belongs to no deployment, and others do";
+    const Marker& marker = *link.marker();
+    const std::string same_id = marker.deployment + ' ';
+    if (!ballot.deployment.starts_with(same_id)) {
+      return "it belongs to another deployment than most of the nodes";
+    }
+    Marker without_admissions = marker;
+    without_admissions.admissions.clear();
+    return ballot.deployment.starts_with(deployment_text(without_admissions))
+               ? "its place was given to another server of the same name, or to this one before "
+                 "its "
+                 "data were put back"
+               : "its membership record names other members than that of most of the nodes";
   }
   if (ballot.quorum <= links_.size() || !link.marker()) return {};
   return "it belongs to a deployment of " + std::to_string(link.marker()->members.size()) +

@@ -73,6 +73,28 @@ Result<TlsShared> make_tls(const TlsOptions& options, const std::vector<redis::N
   return std::get<TlsShared>(std::move(context));
 }
 
+/// Why a member that only other nodes name is not connected to; none: it is. Learning never lowers
+/// what the operator's own list asks for: encryption, and that nothing leaves the machine.
+std::optional<std::string> refuse_learned(const std::string& name, const redis::NodeUrl& url,
+                                          const std::vector<redis::NodeUrl>& configured) {
+  const auto any = [&configured](auto&& which) {
+    return std::any_of(configured.begin(), configured.end(), which);
+  };
+  const auto is_socket = [](const redis::NodeUrl& other) {
+    return other.kind == redis::NodeUrl::Kind::unix_socket;
+  };
+  if (url.display() != name) return "its name is no URL as members have it";
+  if (is_socket(url) && !any(is_socket)) return "no URL of the list is a unix:// one";
+  if (is_socket(url) || url.tls) return std::nullopt;
+  if (any([](const redis::NodeUrl& other) { return other.tls; })) {
+    return "it is not reached through TLS, and the list has rediss:// URLs";
+  }
+  if (!any([&](const redis::NodeUrl& other) { return !is_socket(other); })) {
+    return "it is not on this machine, and all URLs of the list are";
+  }
+  return std::nullopt;
+}
+
 redis::ConnectionTarget make_target(const redis::NodeUrl& url, const ClientOptions& options,
                                     const TlsShared& tls) {
   redis::ConnectionTarget target;
@@ -140,16 +162,9 @@ Result<Configuration> configure(ClientOptions options) {
     configuration.targets.push_back(make_target(url, options, *tls));
     configuration.targets.back().guard = guard_of(url.display());
   }
-  configuration.reach = [options, guard_of, first = configuration.targets.front()](
-                            const std::string& name) -> Result<redis::ConnectionTarget> {
-    auto target = configure_target(name, options);
-    if (!target) return target;
-    // User and password come from the options' URLs.
-    if (target->user.empty() && target->password.empty()) {
-      target->user = first.user;
-      target->password = first.password;
-    }
-    target->guard = guard_of(name);
+  configuration.reach = [options, guard_of](const std::string& name) {
+    redis::ConnectionTarget target = configure_learned(name, options);
+    target.guard = guard_of(name);
     return target;
   };
   configuration.settings.client_id =
@@ -187,6 +202,21 @@ Result<redis::ConnectionTarget> configure_target(const std::string& url,
     shared = *std::move(tls);
   }
   return make_target(*parsed, options, shared);
+}
+
+redis::ConnectionTarget configure_learned(const std::string& name, const ClientOptions& options) {
+  const auto refused = [](const std::string& why) {
+    redis::ConnectionTarget target;
+    target.endpoint.refused = "it is not connected to: " + why;
+    return target;
+  };
+  const auto url = redis::parse_node_url(name);
+  if (!url) return refused(url.error().message);
+  const auto configured = parse_nodes(options.nodes);
+  if (!configured) return refused(configured.error().message);
+  if (const auto why = refuse_learned(name, *url, *configured)) return refused(*why);
+  auto target = configure_target(name, options);
+  return target ? *std::move(target) : refused(target.error().message);
 }
 
 }  // namespace redlock::runtime

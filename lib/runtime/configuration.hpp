@@ -19,8 +19,8 @@ struct Configuration {
   std::function<void(const NodeEvent&)> on_node_event;
   std::shared_ptr<Observer> observer;  ///< none: nothing is observed
   bool name_holders = false;           ///< see ClientOptions
-  /// How to reach a member that the options do not name.
-  std::function<Result<redis::ConnectionTarget>(const std::string& name)> reach;
+  /// How to reach a member that the options do not name: configure_learned().
+  std::function<redis::ConnectionTarget(const std::string& name)> reach;
 };
 
 /// Errors: invalid_argument, with one line that names the option and what is allowed.
@@ -29,8 +29,15 @@ struct Configuration {
 /// The URL without user and password, as a marker names a node. Errors: invalid_argument.
 [[nodiscard]] Result<std::string> name_of_node(const std::string& url);
 
-/// How to reach a node that need not be one of the options', with their credentials and TLS files.
+/// How to reach a node that an operator names, with the options' credentials and TLS files.
 [[nodiscard]] Result<redis::ConnectionTarget> configure_target(const std::string& url,
                                                                const ClientOptions& options);
+
+/// The same for a member that only other nodes name, as its marker does. It gets the user and the
+/// password that were given for all nodes, and none that a URL gave for another node. It is not
+/// connected to if that would be by less than what the URLs of the options ask for: TLS, Unix
+/// sockets. `options` passed configure().
+[[nodiscard]] redis::ConnectionTarget configure_learned(const std::string& name,
+                                                        const ClientOptions& options);
 
 }  // namespace redlock::runtime

@@ -215,14 +215,13 @@ void Driver::carry_out(const core::NodeExcluded& command) {
 }
 
 void Driver::carry_out(const core::NodeLearned& command) {
-  const std::string& name = engine_.settings().nodes[command.node];
-  // A name that came from a node need not be one of ours: then it is never reached.
-  const auto target = reach_ ? reach_(name) : Result<redis::ConnectionTarget>(Error{});
+  const redis::ConnectionTarget target = reach_(engine_.settings().nodes[command.node]);
   NodeOwner& owner = *this;
-  nodes_.push_back(std::make_unique<Node>(loop_, command.node,
-                                          target ? *target : redis::ConnectionTarget{}, owner));
-  report(command.node, NodeEvent::Kind::learned,
-         "it is a member, and the list of nodes does not name it: the list is out of date");
+  nodes_.push_back(std::make_unique<Node>(loop_, command.node, target, owner));
+  std::string text =
+      "it is a member, and the list of nodes does not name it: the list is out of date";
+  if (!target.endpoint.refused.empty()) text += "; " + target.endpoint.refused;
+  report(command.node, NodeEvent::Kind::learned, text);
 }
 
 void Driver::carry_out(const core::Undelivered& command) {

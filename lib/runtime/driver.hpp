@@ -131,7 +131,7 @@ class Driver final : private NodeOwner {
 
   uv_loop_t* loop_;
   DriverListener& listener_;
-  std::function<Result<redis::ConnectionTarget>(const std::string& name)> reach_;
+  std::function<redis::ConnectionTarget(const std::string& name)> reach_;
   KernelRandomness randomness_;
   core::Engine engine_;
   std::array<redis::Encoder, redis::dialects> encoders_;  // by dialect

@@ -85,6 +85,7 @@ class Stream::Connection final : public std::enable_shared_from_this<Connection>
 void Stream::Connection::open(const Endpoint& endpoint) {
   REDLOCK_ASSERT(phase_ == Phase::fresh);
   endpoint_ = endpoint;
+  if (!endpoint_.refused.empty()) return fail(FailureKind::connect, endpoint_.refused);
   switch (endpoint_.kind) {
     case Endpoint::Kind::unix_socket:
       connect_unix();

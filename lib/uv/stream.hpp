@@ -27,6 +27,7 @@ struct Endpoint {
   /// tcp: shared by the streams to this server, and outlives them. Null: every stream has its own,
   /// and begins at the first address.
   Resolver* resolver = nullptr;
+  std::string refused{};  ///< why it must not be connected to; empty: it may
 };
 
 enum class FailureKind {

@@ -29,7 +29,7 @@ inline constexpr auto short_max_ttl = std::chrono::seconds(3);
 
 /// Whether it is an active member of a deployment.
 [[nodiscard]] inline bool is_member(const RedisServer& node) {
-  return node.get(std::string(redis::keys::marker)).value_or("").starts_with("redlock2 active ");
+  return node.get(std::string(redis::keys::marker)).value_or("").starts_with("redlock3 active ");
 }
 
 /// Waits until a client has met a node that was started without its data. The quarantine that

@@ -71,7 +71,7 @@ INSTANTIATE_TEST_SUITE_P(Replies, HostileLimits,
 class HostileHandshake : public testing::Test {
  protected:
   /// Of a deployment of this one node, whatever its address is.
-  static constexpr const char* marker = "redlock2 active i D abc abc 30000 volatile a a 1";
+  static constexpr const char* marker = "redlock3 active i D abc abc 30000 volatile a a - 1";
   static std::string guard_answer() {
     return resp::array({resp::bulk(marker), resp::integer(0), resp::bulk("")});
   }

@@ -510,8 +510,8 @@ class ModelAgainstServer : public testing::TestWithParam<std::uint64_t> {
     const bool quarantines = random_.per_mille(500);
     core::MarkerWrite write;
     write.expected = meets ? model_->marker() : "another";
-    write.text = "redlock2 blank i" + std::to_string(random_.below(1'000'000)) +
-                 " - run repl 20000 volatile - -";
+    write.text = "redlock3 blank i" + std::to_string(random_.below(1'000'000)) +
+                 " - run repl 20000 volatile - - -";
     if (quarantines) write.quarantine = milliseconds(random_.between(1'000, 20'000));
     simulation::Request request;
     request.stamp.verb = core::Verb::write_marker;

@@ -166,7 +166,7 @@ TEST_F(PlainCommands, GuardANodeThatRestarted) {
                      "-evalsha", "-script", "-fcall"});
   ASSERT_TRUE(soon_met(nodes_[2]));
   // Blank, or enrolled again by now.
-  EXPECT_TRUE(nodes_[2].get(std::string(redis::keys::marker))->starts_with("redlock2 "));
+  EXPECT_TRUE(nodes_[2].get(std::string(redis::keys::marker))->starts_with("redlock3 "));
   EXPECT_EQ(calls(nodes_[2], "eval") + calls(nodes_[2], "evalsha"), 0);
   EXPECT_GT(calls(nodes_[2], "exec"), 0);
   EXPECT_TRUE(succeeded(acquire_patiently(client, "s", {.ttl = short_max_ttl})))

@@ -504,6 +504,7 @@ GuardResponse ModelNode::guard(const GuardRequest& request, True now) {
       marker.state = core::Marker::State::blank;
       marker.deployment.clear();
       marker.members.clear();
+      marker.admissions.clear();
       marker.self = request.name;
       marker.max_ttl = std::chrono::milliseconds(std::max(old, request.max_ttl_ms));
     }

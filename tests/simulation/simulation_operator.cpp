@@ -43,7 +43,7 @@ bool Simulation::closed_for_clients() const {
     if (!own || marker->state == Marker::State::blank) {
       ++blank;
     } else if (marker->state == Marker::State::active) {
-      ++carriers[marker->deployment];
+      ++carriers[core::deployment_text(*marker)];
     }
   }
   if (blank == nodes_.size() || carriers.empty()) return false;

@@ -285,6 +285,10 @@ void TcpProxy::accept() {
   });
 }
 
+void TcpProxy::lead_to(std::uint16_t target_port) {
+  impl_->thread.call([this, target_port] { impl_->target_port = target_port; });
+}
+
 std::size_t TcpProxy::connections_accepted() const { return impl_->accepted; }
 std::size_t TcpProxy::connections_open() const { return impl_->open; }
 std::size_t TcpProxy::request_bytes() const { return impl_->request_bytes; }

@@ -39,6 +39,9 @@ class TcpProxy {
   void refuse();
   void accept();
 
+  /// From now on new connections lead to this port; those that are there stay.
+  void lead_to(std::uint16_t target_port);
+
   // Counters may trail what a client has seen already by a moment: wait with eventually().
   [[nodiscard]] std::size_t connections_accepted() const;
   [[nodiscard]] std::size_t connections_open() const;

@@ -3,10 +3,10 @@
 -- it; a fresh incarnation.
 -- {the marker that is there now, quarantine left in milliseconds, why}. See lib/core/marker.hpp for the format.
 local marker = redis.call('get', KEYS[1])
-local state, id, run_id, replid, longest, durable, self, members
+local state, id, run_id, replid, longest, durable, self, members, admissions
 if marker then
-  state, id, run_id, replid, longest, durable, self, members = string.match(marker,
-    '^redlock2 (%l+) %S+ (%S+) (%S+) (%S+) (%d+) (%l+) (%S+) (%S+) %d+$')
+  state, id, run_id, replid, longest, durable, self, members, admissions = string.match(marker,
+    '^redlock3 (%l+) %S+ (%S+) (%S+) (%S+) (%d+) (%l+) (%S+) (%S+) (%S+) %d+$')
   longest = tonumber(longest)
 end
 if longest and longest > 31536000000 then
@@ -37,11 +37,11 @@ if not (longest and run_id == ARGV[1] and replid == ARGV[2]) then
       redis.call('zadd', KEYS[3], string.format('%.0f', floor), '',
         'inf', 'redlock:node: so long a name that Redis keeps a skip list, not a list')
     end
-    state, id, self, members = 'blank', '-', ARGV[6], '-'
+    state, id, self, members, admissions = 'blank', '-', ARGV[6], '-', '-'
     longest = math.max(longest or 0, tonumber(ARGV[3]))
   end
-  marker = table.concat({'redlock2', state, ARGV[7], id, ARGV[1], ARGV[2], string.format('%.0f', longest), ARGV[5],
-    self, members, string.format('%.0f', now)}, ' ')
+  marker = table.concat({'redlock3', state, ARGV[7], id, ARGV[1], ARGV[2], string.format('%.0f', longest), ARGV[5],
+    self, members, admissions, string.format('%.0f', now)}, ' ')
   redis.call('set', KEYS[1], marker)
 end
 local left = redis.call('pttl', KEYS[2])

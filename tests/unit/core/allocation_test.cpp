@@ -77,8 +77,8 @@ class Cycle {
   [[nodiscard]] int released() const { return released_; }
 
   static constexpr std::string_view marker =
-      "redlock2 active incarnation deployment server replid 30000 volatile node0 "
-      "node0,node1,node2,node3,node4 1";
+      "redlock3 active incarnation deployment server replid 30000 volatile node0 "
+      "node0,node1,node2,node3,node4 - 1";
 
  private:
   void step(const Event& event) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 
 #include "core/marker.hpp"
@@ -96,6 +97,14 @@ struct EnrollingClient : Harness {
     markers[node] = format_marker(marker) + " 2";
     return answer_written(node, quarantine);
   }
+  /// Nodes 0 and 1 are given the admission under which node 2 is taken back, and read again.
+  std::string give_admission() {
+    read(2);
+    write(0, to_write(), 0s);
+    write(1, to_write(), 0s);
+    read(0);
+    return read(1);
+  }
   /// The answer to write-marker, written by any client.
   std::string answer_written(NodeIndex node, Duration quarantine) {
     return marker_answer(node, markers[node], quarantine);
@@ -108,7 +117,10 @@ TEST(EngineEnrolment, ANodeThatForgotIsTakenBackOnceTheOthersWereReadAgain) {
   EnrollingClient h;
   h.come_up(0, EnrollingClient::member(0));
   h.come_up(1, EnrollingClient::member(1));
-  EXPECT_EQ(h.come_up(2, EnrollingClient::blank(2), 31s), "read-marker -> 0 1");
+  EXPECT_EQ(h.come_up(2, EnrollingClient::blank(2), 31s), "read-marker -> 2");
+  EXPECT_EQ(h.read(2), "write-marker 0");
+  EXPECT_EQ(h.write(0, h.to_write(), 0s), "write-marker 1");
+  EXPECT_EQ(h.write(1, h.to_write(), 0s), "read-marker -> 0 1");
   EXPECT_EQ(h.read(0), "");
   EXPECT_EQ(h.read(1), "write-marker 2");
   const Marker marker = h.to_write();
@@ -117,7 +129,7 @@ TEST(EngineEnrolment, ANodeThatForgotIsTakenBackOnceTheOthersWereReadAgain) {
   EXPECT_EQ(h.write(2, marker, 31s), "excluded 2") << "once, when it is clear why";
   EXPECT_EQ(h.engine().exclusion(2), "quarantined for 31 s more: it restarted");
   h.pass(31s);
-  EXPECT_EQ(h.acquire(1, 10s), "set t2 -> 0 1 2");
+  EXPECT_EQ(h.acquire(1, 10s), "set t4 -> 0 1 2");
 }
 
 TEST(EngineEnrolment, AQuarantineIsOverIfTheNextHandshakeFindsAnotherMarkerAndNone) {
@@ -139,8 +151,7 @@ TEST(EngineEnrolment, WhoeverWritesFirstIsBelieved) {
   h.come_up(0, EnrollingClient::member(0));
   h.come_up(1, EnrollingClient::member(1));
   h.come_up(2, EnrollingClient::blank(2));
-  h.read(0);
-  h.read(1);
+  h.give_admission();
   Marker other = EnrollingClient::member(2);
   other.incarnation = "another";
   h.markers[2] = format_marker(other) + " 3";
@@ -150,8 +161,7 @@ TEST(EngineEnrolment, WhoeverWritesFirstIsBelieved) {
   Marker blank = EnrollingClient::blank(2);
   blank.incarnation = "j";
   h.come_up(2, blank);
-  h.read(0);
-  h.read(1);
+  h.give_admission();
   other.run_id = "another";
   h.markers[2] = format_marker(other) + " 3";
   EXPECT_EQ(h.answer_written(2, 31s), "disconnect 2");
@@ -162,8 +172,7 @@ TEST(EngineEnrolment, ANodeThatCannotBeWrittenIsAskedAgainAfterASecond) {
   h.come_up(0, EnrollingClient::member(0));
   h.come_up(1, EnrollingClient::member(1));
   h.come_up(2, EnrollingClient::blank(2));
-  h.read(0);
-  EXPECT_EQ(h.read(1), "write-marker 2");
+  EXPECT_EQ(h.give_admission(), "write-marker 2");
   EXPECT_EQ(h.answer(2, Reply::error, "OOM command not allowed"), "excluded 2");
   EXPECT_EQ(h.pass(1s), "read-marker -> 2; write-marker 2");
 }
@@ -221,6 +230,9 @@ TEST(EngineEnrolment, WhatWasKeptBeforeTheNodeForgotIsWorthNothing) {
   h.read(2);
   h.down(1);
   h.come_up(1, EnrollingClient::blank(1), 31s);
+  h.read(1);
+  h.write(0, h.to_write(), 0s);
+  h.write(2, h.to_write(), 0s);
   h.read(0);
   h.read(2);
   h.write(1, h.to_write(), 31s);
@@ -267,6 +279,19 @@ TEST(EngineEnrolment, AMemberThatTheListDoesNotNameIsLearnedAndConnectedTo) {
   former.deployment = "C";
   EXPECT_EQ(h.come_up(2, former), "excluded 2") << "it left";
   EXPECT_EQ(h.acquire(1, 10s), "set t1 -> 0 1 3");
+}
+
+TEST(EngineEnrolment, AQuorumThatOneMarkerAsksForIsNotBelievedBeforeTheOthersAreThere) {
+  EnrollingClient h;
+  Marker edited = EnrollingClient::member(0);
+  for (int i = 3; i < 12; ++i) edited.members.push_back("node" + std::to_string(i));
+  std::sort(edited.members.begin(), edited.members.end());
+  EXPECT_EQ(h.come_up(0, edited), "excluded 0");
+  EXPECT_EQ(h.acquire(1, 10s), "") << "first contact goes on";
+  h.come_up(1, EnrollingClient::member(1));
+  EXPECT_EQ(h.come_up(2, EnrollingClient::member(2)), "set t1 -> 1 2");
+  EXPECT_EQ(h.engine().exclusion(0),
+            "its membership record names other members than that of most of the nodes");
 }
 
 TEST(EngineEnrolment, AnAbandonedOpeningUnderOtherNamesIsReplaced) {

@@ -31,8 +31,8 @@ std::string stored(const Marker& marker) {
 TEST(Marker, is_read_back_as_it_was_written) {
   const Marker marker = active_marker();
   EXPECT_EQ(stored(marker),
-            "redlock2 active 1c d0 4a 4b 30000 durable redis://10.0.0.2:6379 "
-            "redis://10.0.0.1:6379,redis://10.0.0.2:6379,unix:///run/r.sock?db=2 "
+            "redlock3 active 1c d0 4a 4b 30000 durable redis://10.0.0.2:6379 "
+            "redis://10.0.0.1:6379,redis://10.0.0.2:6379,unix:///run/r.sock?db=2 - "
             "1781000000000000");
   EXPECT_EQ(parse_marker(stored(marker)), marker);
 
@@ -63,6 +63,47 @@ TEST(Marker, whose_node_is_no_member_or_whose_members_are_in_disorder_is_none) {
   text = stored(marker);
   text.replace(text.find("redis://10.0.0.1"), 16, "redis://10.0.0.2");
   EXPECT_FALSE(parse_marker(text));
+}
+
+TEST(Marker, keeps_an_admission_for_each_member_or_none) {
+  Marker marker = active_marker();
+  set_admission(marker, marker.self, next_admission(first_admission, "0123456789abcdef0123"));
+  EXPECT_EQ(marker.admissions, (std::vector<std::string>{"0", "1.0123456789abcdef", "0"}));
+  EXPECT_EQ(parse_marker(stored(marker)), marker);
+  std::string text = stored(marker);
+  text.replace(text.find("0,1."), 2, "");
+  EXPECT_FALSE(parse_marker(text)) << "two for three members";
+  Marker blank;
+  blank.incarnation = blank.run_id = blank.replid = "1";
+  text = stored(blank);
+  text.replace(text.find(" - -"), 4, " - 0");
+  EXPECT_FALSE(parse_marker(text));
+}
+
+TEST(Marker, admissions_only_rise) {
+  Marker one = active_marker();
+  Marker other = active_marker();
+  EXPECT_EQ(deployment_text(one), deployment_text(other));
+  const std::string& member = one.members[0];
+  set_admission(one, member, "2.a");
+  EXPECT_NE(deployment_text(one), deployment_text(other));
+  set_admission(other, member, "10.a");
+  EXPECT_FALSE(raise_admissions(other, one)) << "10 comes after 2";
+  EXPECT_TRUE(raise_admissions(one, other));
+  EXPECT_EQ(admission_of(one, member), "10.a");
+  set_admission(other, member, "10.b");
+  EXPECT_TRUE(raise_admissions(one, other)) << "of two with one number, one is the later for all";
+  EXPECT_FALSE(raise_admissions(one, other));
+  EXPECT_EQ(own_admission(one), first_admission);
+  EXPECT_EQ(admission_of(one, "redis://10.0.0.9:6379"), first_admission);
+}
+
+TEST(Marker, the_next_admission_is_that_of_one_blank_marker) {
+  const std::string next = next_admission("3.x", "0123456789abcdef0123");
+  EXPECT_TRUE(is_later_admission(next, "3.x"));
+  EXPECT_TRUE(is_admission_of(next, "0123456789abcdef0123"));
+  EXPECT_FALSE(is_admission_of(next, "1123456789abcdef0123"));
+  EXPECT_FALSE(is_admission_of(first_admission, "0"));
 }
 
 TEST(Marker, names_members_by_urls_without_spaces_and_commas) {

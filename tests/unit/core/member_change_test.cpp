@@ -261,7 +261,8 @@ TEST(MemberChange, replaces_a_node_that_died_while_it_entered) {
       if (!others_have_it) continue;
       const std::string next = name_of(change.before.size() + 2);
       const Case then{
-          change.after, wish_of(Kind::replace, change.wish.entering, next, {"n1", "n2"}),
+          change.after,
+          wish_of(Kind::replace, change.wish.entering, next, {change.after[0], change.after[1]}),
           members_after(change.after, wish_of(Kind::replace, change.wish.entering, next, {}))};
       Operator again(world, then.wish);
       ASSERT_TRUE(again.done()) << world.describe();

@@ -214,6 +214,15 @@ class World {
       if (!named || static_cast<std::size_t>(votes) < majority(other.members.size())) continue;
       Marker taken = other;
       taken.self = name;
+      set_admission(taken, name,
+                    next_admission(admission_of(other, name), node.seen.marker->incarnation));
+      for (const ModelNode& voter : nodes_) {
+        const Marker* own = active_marker(voter);
+        if (own == nullptr || own->deployment != other.deployment || &voter == &node) continue;
+        Marker raised = *own;
+        raised.admissions = taken.admissions;
+        write(voter.seen.name, raised, milliseconds(-1));
+      }
       write(name, taken, full_quarantine);
       return;
     }
@@ -227,18 +236,18 @@ class World {
       std::vector<std::size_t> nodes;
       std::size_t quorum = 0;
     };
-    std::map<std::string_view, Voters> voters;
+    std::map<std::string, Voters> voters;
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
       if (!can_vote(nodes_[i])) continue;
       const Marker& own = *nodes_[i].seen.marker;
-      voters[own.deployment].nodes.push_back(i);
-      voters[own.deployment].quorum = majority(own.members.size());
+      voters[deployment_text(own)].nodes.push_back(i);
+      voters[deployment_text(own)].quorum = majority(own.members.size());
     }
     for (const auto& [id, of_id] : voters) {
       const auto& [nodes, quorum] = of_id;
       for (std::uint32_t set = 0; set < (1U << nodes.size()); ++set) {
         if (static_cast<std::size_t>(std::popcount(set)) != quorum) continue;
-        Lease lease{{}, now + world_max_ttl, std::string(id)};
+        Lease lease{{}, now + world_max_ttl, id};
         for (std::size_t k = 0; k < nodes.size(); ++k) {
           if ((set >> k & 1U) != 0) lease.memory.at(nodes[k]) = nodes_[nodes[k]].memory;
         }

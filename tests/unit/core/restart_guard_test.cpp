@@ -48,7 +48,7 @@ TEST(RestartGuard, MarksANewNodeBlankBehindAQuarantine) {
   EXPECT_EQ(writes->quarantine, 30s + 302ms);
   EXPECT_EQ(writes->floor, 1'700'000'030'302'000U) << "the node's clock when the quarantine ends";
   EXPECT_EQ(writes->marker,
-            "redlock2 blank fresh - run2 replid 30000 volatile node0:1 - 1700000000000000");
+            "redlock3 blank fresh - run2 replid 30000 volatile node0:1 - - 1700000000000000");
 }
 
 TEST(RestartGuard, TakesWhatIsNoMarkerForNone) {
@@ -88,8 +88,8 @@ TEST(RestartGuard, LeavesTheVoteOfANodeThatLostNothing) {
   EXPECT_FALSE(writes->quarantine);
   EXPECT_FALSE(writes->floor);
   EXPECT_EQ(writes->marker,
-            "redlock2 active fresh deployment run2 replid 30000 durable node0:1 node0:1,node1:1 "
-            "1700000000000000");
+            "redlock3 active fresh deployment run2 replid 30000 durable node0:1 node0:1,node1:1 "
+            "- 1700000000000000");
 }
 
 TEST(RestartGuard, TrustsNoDataOfAnotherNodeOrAnotherRole) {

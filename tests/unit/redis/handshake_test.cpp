@@ -195,8 +195,8 @@ TEST(Handshake, ComparesTheMarkerBeforeAVoteIsAskedFor) {
                                               "redlock:node:marker", "redlock:node:quarantine",
                                               "redlock:node:numbers", "abc", "repl", "30000",
                                               "30302", "volatile", "redis://a", "fresh"}));
-  EXPECT_EQ(guarded.take({bulk("redlock2 …"), integer(0), bulk("")}), Progress::done);
-  EXPECT_EQ(guarded.handshake->identity().marker, "redlock2 …");
+  EXPECT_EQ(guarded.take({bulk("redlock3 …"), integer(0), bulk("")}), Progress::done);
+  EXPECT_EQ(guarded.handshake->identity().marker, "redlock3 …");
   EXPECT_EQ(guarded.handshake->identity().quarantine, std::chrono::milliseconds(0));
 }
 
@@ -277,7 +277,7 @@ ServerIdentity identity_without_guard(const Value& why, std::int64_t left) {
   for (std::size_t i = 0; i < 4 + loaded_scripts.size(); ++i) {
     EXPECT_EQ(handshake.take(status("OK")), Progress::more);
   }
-  EXPECT_EQ(handshake.take(bulk("redlock2 …")), Progress::more);
+  EXPECT_EQ(handshake.take(bulk("redlock3 …")), Progress::more);
   EXPECT_EQ(handshake.take(why), Progress::more);
   EXPECT_EQ(handshake.take(integer(left)), Progress::done);
   return handshake.identity();
@@ -285,7 +285,7 @@ ServerIdentity identity_without_guard(const Value& why, std::int64_t left) {
 
 TEST(Handshake, WithoutTheGuardTheMarkerIsOnlyRead) {
   const ServerIdentity identity = identity_without_guard({}, -2);
-  EXPECT_EQ(identity.marker, "redlock2 …");
+  EXPECT_EQ(identity.marker, "redlock3 …");
   EXPECT_EQ(identity.quarantine, std::chrono::milliseconds(0));
 }
 
@@ -356,13 +356,13 @@ TEST(Handshake, WhereScriptsAreForbiddenTheGuardIsATransaction) {
                 test::resp::command({"ZADD", "redlock:node:numbers", "1700000030302005", "", "inf",
                                      std::string(keys::longest_number_name)}) +
                 test::resp::command({"SET", "redlock:node:marker",
-                                     "redlock2 blank fresh - abc repl 30000 volatile redis://a - "
+                                     "redlock3 blank fresh - abc repl 30000 volatile redis://a - - "
                                      "1700000000000005"}) +
                 test::resp::command({"EXEC"}));
   for (int i = 0; i < 4; ++i) EXPECT_EQ(guarded.handshake->take(status("QUEUED")), Progress::more);
   EXPECT_EQ(guarded.take({}), Progress::done);
   EXPECT_EQ(guarded.handshake->identity().quarantine, std::chrono::milliseconds(30'302));
-  EXPECT_TRUE(guarded.handshake->identity().marker.starts_with("redlock2 blank fresh"));
+  EXPECT_TRUE(guarded.handshake->identity().marker.starts_with("redlock3 blank fresh"));
 }
 
 TEST(Handshake, ATransactionOfWhichACommandFailedRefusesTheConnection) {
@@ -386,7 +386,7 @@ TEST(Handshake, ATransactionThatComesTooLateIsBegunAgain) {
     guarded.ask();
     EXPECT_TRUE(guarded.out.starts_with("*4\r\n$5\r\nWATCH"));
   }
-  const Value marker = bulk("redlock2 blank other - abc repl 30000 volatile redis://a - 5");
+  const Value marker = bulk("redlock3 blank other - abc repl 30000 volatile redis://a - - 5");
   EXPECT_EQ(guarded.take_reading(marker, 1234), Progress::ask);
   guarded.ask();
   EXPECT_EQ(guarded.out, test::resp::command({"UNWATCH"})) << "another client marked it";

@@ -141,7 +141,7 @@ TEST(SurveyFacts, TellADeniedUserFromABrokenServer) {
 
 TEST(SurveyFacts, ReadMarkerAndQuarantine) {
   auto told = answers();
-  told[3] = bulk("redlock2 active i1 D abc xyz 30000 volatile a a,b,c,d,e 1");
+  told[3] = bulk("redlock3 active i1 D abc xyz 30000 volatile a a,b,c,d,e - 1");
   told[4] = integer(1500);
   SurveyedNode node = read(told);
   EXPECT_TRUE(node.seen.marked);
@@ -151,7 +151,7 @@ TEST(SurveyFacts, ReadMarkerAndQuarantine) {
   EXPECT_EQ(node.marker->max_ttl, seconds(30));
   EXPECT_EQ(node.seen.quarantine, milliseconds(1500));
 
-  told[3] = bulk("redlock2 active i1 D another xyz 30000 volatile a a,b,c,d,e 1");
+  told[3] = bulk("redlock3 active i1 D another xyz 30000 volatile a a,b,c,d,e - 1");
   told[4] = integer(-1);
   node = read(told);
   EXPECT_TRUE(node.seen.restarted);
@@ -160,7 +160,7 @@ TEST(SurveyFacts, ReadMarkerAndQuarantine) {
 
 TEST(SurveyFacts, ABlankMarkerIsOfNoDeployment) {
   auto told = answers();
-  told[3] = bulk("redlock2 blank i1 - abc xyz 30000 volatile - - 1");
+  told[3] = bulk("redlock3 blank i1 - abc xyz 30000 volatile - - - 1");
   EXPECT_TRUE(read(told).marker);
   EXPECT_FALSE(read(told).seen.marked);
 }
@@ -174,7 +174,7 @@ TEST(SurveyFacts, KeepTheMarkerAsItIsEvenIfItIsNoneOfOurs) {
 
 TEST(SurveyFacts, ANodeThatChangedItsRoleSinceItWasMarkedCountsAsRestarted) {
   auto told = answers();
-  told[3] = bulk("redlock2 active i1 D abc another 30000 volatile a a,b,c 1");
+  told[3] = bulk("redlock3 active i1 D abc another 30000 volatile a a,b,c - 1");
   EXPECT_TRUE(read(told).seen.restarted);
 }
 
