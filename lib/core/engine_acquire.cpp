@@ -80,8 +80,8 @@ void Engine::try_again(Acquisition& acquisition) {
     return waits ? wait_for_space(acquisition) : start_attempt(acquisition);
   }
   // While first contact goes on with some nodes, the clocks of the others cannot be compared yet,
-  // or one that seems far off may turn out to be the right one. So may the deployment of a node that
-  // says alone how many make a quorum.
+  // or one that seems far off may turn out to be the right one. So may the deployment of a node
+  // that says alone how many make a quorum.
   const std::size_t needed = nodes_.knows_deployment() ? ballot.quorum : settings_.quorum;
   if (!nodes_.undetermined().empty() && nodes_.candidates().size() >= needed) {
     enter_state(acquisition, Acquisition::State::connecting);
