@@ -321,6 +321,8 @@ class Engine {
   void note_cooldown(Claim& claim, const Answer& answer);
   /// A request that wrote the key was answered when nobody wants it any more.
   void release_late(Claim& claim, NodeIndex node);
+  /// What is owed to a replica waits for a change of its role, or for the expiry.
+  void settle_on_replica(NodeIndex node);
   void undo_behind_sets(NodeIndex node);
   /// Where something of it may be left that a release is to remove.
   [[nodiscard]] static NodeSet undelivered(const Claim& claim);

@@ -58,6 +58,7 @@ void Engine::on(const NodeUp& event) {
   read_clocks(NodeSet::of(node));
   nodes_.compare_clocks().each([&](NodeIndex excluded) { report_exclusion(excluded); });
   serve_claims_of(node);
+  settle_on_replica(node);
   tracked_resources_.came_up(node);
   tracked_queues_.came_up(node);
   retry_connecting();

@@ -30,7 +30,8 @@ NodeSet Engine::ask(Claim& claim) {
                (is_set(claim.verb) && !is_voter_for(claim, node))) {
       if (is_set(claim.verb) && nodes_.undetermined().has(node)) return claim.unasked.add(node);
       record_absent(claim, node);
-    } else if (claim.task == Claim::Task::extend && !link.ineligible().empty()) {
+    } else if ((claim.task == Claim::Task::extend && !link.ineligible().empty()) ||
+               (link.read_only() && claim.verb != Verb::inspect)) {
       record_absent(claim, node);
     } else if (link.congested()) {
       claim.round.record(node, Vote::timeout, {too_many_unanswered});
@@ -59,6 +60,8 @@ NodeSet Engine::transmit_script(Claim& claim, Verb verb, NodeSet nodes, ScriptFo
 
 NodeSet Engine::transmit_same(Claim& claim, Verb verb, NodeSet nodes, ScriptForm form) {
   if (is_set(verb)) read_clocks_before(nodes);
+  // A replica would refuse it, and end the connection.
+  if (verb != Verb::inspect) nodes = nodes & nodes_.able().to_write;
   const NodeSet sent = nodes_.open(nodes);
   if (sent.empty()) return sent;
   Stamp stamp;
@@ -286,8 +289,9 @@ void Engine::take_upkeep(const Answer& answer, const std::optional<Arrival>& arr
   const bool answered = answer.reply != Reply::failed;
   switch (answer.stamp.verb) {
     case Verb::kill_old:
-      if (answered) nodes_[answer.node].killed();
-      return;
+      if (!answered) return;
+      nodes_[answer.node].killed();
+      return settle_on_replica(answer.node);
     case Verb::read_clock:
       if (answered) take_clock(answer.node, answer, *arrival);
       return;

@@ -72,9 +72,12 @@ class Link {
     Vote vote = Vote::unreachable;
     std::string why;
   };
+  /// Whatever the reason is, the next try comes later after each connection that ended, and sooner
+  /// again for each second that one was of use: a node that ends them all is not tried more often
+  /// than about once a second.
   void went_down(Instant now, Vote vote, std::string_view why, Randomness& random);
   void stop_retrying() noexcept;
-  /// At once, unless the last connection failed too.
+  /// At once, unless the connections before were of no use for long.
   void retry_soon(Instant now) noexcept;
   /// A connection that is waited for with a retry is tried at once.
   void retry_now(Instant now) noexcept;
@@ -122,6 +125,9 @@ class Link {
     ineligible_.assign(why);
     standing_->changed();
   }
+
+  /// It is a replica: nothing that writes is sent there until its role has changed.
+  [[nodiscard]] bool read_only() const noexcept { return up() && role_check_at_.has_value(); }
 
   /// The node's membership record as the handshake saw it, word for word.
   [[nodiscard]] const std::string& marker_text() const noexcept { return marker_text_; }
@@ -208,9 +214,7 @@ class Link {
     REDLOCK_ASSERT(oldest.stamp == stamp);
     const Duration round_trip = now - oldest.at;
     ring_.pop();
-    // Only an answered request shows that the node works: one that accepts connections and then
-    // says nothing must not be tried at the pace of a healthy one.
-    failures_ = 0;
+    answered_ = true;
     measure(round_trip);
     return {now, round_trip};
   }
@@ -302,6 +306,7 @@ class Link {
     variation_ += (distance - variation_) / 4;
     smoothed_ += (round_trip - smoothed_) / 8;
   }
+  void forgive_failures(Instant now) noexcept;
   HeldBack& hold_back_next(const Stamp& stamp, Instant now);
   [[nodiscard]] std::optional<Instant> deadline_of_all() const noexcept;
 
@@ -351,7 +356,9 @@ class Link {
   Duration smoothed_{};
   Duration last_round_trip_{};
   Duration variation_{};
-  unsigned failures_ = 0;
+  unsigned failures_ = 0;  ///< connections that ended, less the seconds in which one was of use
+  Instant up_since_{};
+  bool answered_ = false;          ///< a request, on this connection
   unsigned slow_connections_ = 0;  ///< in a row: not made within their limit
   std::optional<Instant> connecting_since_;
   std::optional<Instant> retry_at_ = Instant::min();  // the first connection is due at once

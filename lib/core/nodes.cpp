@@ -41,6 +41,7 @@ void Nodes::find_able() const {
     const Link& link = links_[node];
     if (!link.up()) return;
     able_.up.add(node);
+    if (!link.read_only()) able_.to_write.add(node);
     if (link.can_compare()) able_.to_compare.add(node);
     if (link.can_set_all()) able_.to_set_all.add(node);
     if (link.can_fence()) able_.to_fence.add(node);

@@ -46,6 +46,7 @@ class Nodes {
   /// What those that are up can do: see Link.
   struct Able {
     NodeSet up{};
+    NodeSet to_write{};
     NodeSet to_compare{};
     NodeSet to_set_all{};
     NodeSet to_fence{};

@@ -128,7 +128,7 @@ NodeSet WaitQueue::subscribe() {
   NodeSet mute;
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     Link& link = nodes_[i];
-    if (!link.up() || link.subscription.retry_at > now_) continue;
+    if (!link.up() || link.read_only() || link.subscription.retry_at > now_) continue;
     able.add(static_cast<NodeIndex>(i));
     if (!link.subscription.wanted) mute.add(static_cast<NodeIndex>(i));
     link.subscription.wanted = true;

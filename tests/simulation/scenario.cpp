@@ -276,6 +276,13 @@ void draw_foreign(Scenario& s, std::uint64_t seed) {
   s.foreign_keeps = s.tracks = true;
 }
 
+/// Nodes that stay replicas for seconds.
+void draw_demotions(Scenario& s, std::uint64_t seed) {
+  Random random(seed * 37 + 47);
+  if (s.mutant != Mutant::none || s.between_role_changes == 0) return;
+  s.between_demotions = sometimes(random, 300, 100 * ms, 2'000 * ms);
+}
+
 /// Plain commands in the place of scripts.
 void draw_plain(Scenario& s, std::uint64_t seed) {
   Random random(seed * 19 + 31);
@@ -417,6 +424,7 @@ void Scenario::draw_rest(std::uint64_t seed) {
   draw_permits(s, seed);
   draw_wild_clock(s, seed);
   draw_failbacks(s, seed);
+  draw_demotions(s, seed);
   draw_plain(s, seed);
   draw_foreign(s, seed);
   if (mutant == Mutant::delay_is_ignored) {

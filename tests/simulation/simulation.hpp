@@ -45,7 +45,8 @@ class Simulation {
     True longest_idle = 0;             ///< of a resource that a caller waited for; steady only
     std::uint64_t print = 0;           ///< of everything that happened: equal for equal runs
     std::size_t tokens = 0;
-    std::size_t remembered = 0;  ///< tokens and connections, at the end
+    std::size_t remembered = 0;        ///< tokens and connections, at the end
+    std::size_t most_connections = 0;  ///< of a client to a node, in a minute
   };
   /// Writes the story line by line if `story` is given.
   Outcome run(std::string* story = nullptr);
@@ -104,8 +105,10 @@ class Simulation {
     std::string marker_ahead;        // the node's when the last vote was sent
     std::string marker;              // what the handshake saw
     std::int64_t quarantine_ms = 0;  // what the restart guard answered
-    True not_before = 0;             // what a dropped connection still carries is executed late
-    Response half_done;              // to the request in front, if that has begun
+    bool replica = false;            // and what the node said of itself
+    Oddity odd = Oddity::none;
+    True not_before = 0;  // what a dropped connection still carries is executed late
+    Response half_done;   // to the request in front, if that has begun
     std::deque<Request> requests;
     std::deque<Response> replies;
   };
@@ -170,10 +173,11 @@ class Simulation {
     std::unique_ptr<core::Engine> engine;
     Invariants invariants;  // of the engine
     std::vector<Slot> slots;
-    std::set<std::uint64_t> tokens;        // that this process sent a SET with
-    core::NodeSet undelivered;             // nodes that a closing client said it left keys on
-    std::vector<std::uint32_t> attempt;    // per node: names the current connection attempt
-    std::vector<std::int64_t> connection;  // per node: index, or -1
+    std::set<std::uint64_t> tokens;          // that this process sent a SET with
+    core::NodeSet undelivered;               // nodes that a closing client said it left keys on
+    std::vector<std::uint32_t> attempt;      // per node: names the current connection attempt
+    std::vector<std::int64_t> connection;    // per node: index, or -1
+    std::vector<std::deque<True>> connects;  // per node: in the last minute
     std::vector<std::pair<core::ClaimId, Asked>> asked;  // by claim index
     std::uint64_t requests = 0;
   };
@@ -210,6 +214,7 @@ class Simulation {
   [[nodiscard]] True delay();
   [[nodiscard]] True transit(std::uint32_t client, std::uint32_t node);
   void connect(std::uint32_t client, std::uint32_t node);
+  void count_connection(std::uint32_t client, std::uint32_t node);
   void reach(std::uint32_t client, const Event& event);
   void come_up(const Event& event);
   void send(std::uint32_t client, std::uint32_t node, const Request& request);
@@ -217,6 +222,8 @@ class Simulation {
   [[nodiscard]] static bool is_beside_a_lower_number(const Request& request);
   [[nodiscard]] bool divides(Connection& connection);
   void arrive(std::uint32_t connection);
+  [[nodiscard]] Oddity oddity(std::uint32_t node);
+  [[nodiscard]] bool is_odd(std::uint32_t connection, const Request& request, Response& response);
   struct Texts {
     Digits digits{};
     std::string other;
@@ -354,6 +361,7 @@ class Simulation {
   True forgot_until_ = 0;     // the interval in which a node forgot
   std::uint64_t events_ = 0;
   std::uint64_t planned_ = 0;
+  std::size_t most_connections_ = 0;
   std::uint64_t requests_ = 0;  // to nodes, but those of guards
   std::uint64_t calls_ = 0;     // to acquire
   std::uint64_t print_ = 0;
