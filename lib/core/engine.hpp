@@ -332,6 +332,9 @@ class Engine {
 
   // engine_tracking.cpp: keys whose changes somebody wants to know of
   void take_tracked(const Answer& answer);
+  /// What a request may change, or an answer says of it, without a notification.
+  void note_sent(const Claim& claim, Verb verb, NodeSet nodes);
+  void note_seen(const Claim& claim, const Answer& answer);
   void begin_inspection(Observation& observation);
   void plan_inspection(Observation& observation, Instant at);
   void note_inspected(const Claim& claim);

@@ -82,7 +82,7 @@ NodeSet Engine::transmit_same(Claim& claim, Verb verb, NodeSet nodes, ScriptForm
     claim.work->place.nodes = claim.work->place.nodes | sent;
     wait_queue_.asked(acquisitions_.at(claim.acquisition), sent);
   }
-  if (is_write(verb)) tracked_resources_.written(claim.resource(), sent);
+  note_sent(claim, verb, sent);
   outbox_.send(Send{{sent, stamp}, form});
   if (is_set(verb)) write_names(sent);
   return sent;
@@ -268,6 +268,8 @@ void Engine::take_answer(const Answer& answer, Vote failure,
       note_release(*claim, answer);
       break;
     case Verb::inspect:
+      note_seen(*claim, answer);
+      break;
     case Verb::kill_old:
     case Verb::read_clock:
     case Verb::prune_fencing_numbers:
@@ -359,6 +361,9 @@ void Engine::note_set(Claim& claim, const Answer& answer) {
 void Engine::note_grant(Claim& claim, NodeIndex node, std::uint16_t round, bool is_voter) {
   if (!tracked_resources_.empty()) {
     tracked_resources_.written(claim.resource(), NodeSet::of(node));
+    for (const std::string& more : claim.terms().more_resources) {
+      tracked_resources_.written(more, NodeSet::of(node));
+    }
   }
   claim.keys.forget_lost(lost_votes_);
   if (is_voter) claim.keys.voted(node);

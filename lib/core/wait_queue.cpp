@@ -64,12 +64,14 @@ bool meets_foreign_locks(const Acquisition& acquisition) {
 }  // namespace
 
 WaitQueue::WaitQueue(const Settings& settings, Nodes& nodes, Outbox& outbox,
-                     Pool<Acquisition>& acquisitions, TrackedKeys& tracked, Randomness& random)
+                     Pool<Acquisition>& acquisitions, TrackedKeys& tracked,
+                     TrackedKeys& tracked_queues, Randomness& random)
     : settings_(settings),
       nodes_(nodes),
       outbox_(outbox),
       acquisitions_(acquisitions),
       tracked_(tracked),
+      tracked_queues_(tracked_queues),
       random_(random) {}
 
 void WaitQueue::forget_left() {
@@ -303,6 +305,9 @@ void WaitQueue::send(const WaitedKeys::Entry& entry, Verb verb, NodeSet nodes, s
   stamp.claim.index = entry.second.id;
   measure_reservation();
   outbox_.send(SendToQueue{{nodes, stamp}, &entry.first, how, entry.second.ticket});
+  // Both may pass a free resource on.
+  tracked_.may_be_written(entry.first, nodes);
+  tracked_queues_.may_be_written(entry.first, nodes);
 }
 
 NodeSet WaitQueue::notifying_nodes() const {

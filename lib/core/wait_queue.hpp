@@ -26,7 +26,7 @@ namespace redlock::core {
 class WaitQueue {
  public:
   WaitQueue(const Settings& settings, Nodes& nodes, Outbox& outbox, Pool<Acquisition>& acquisitions,
-            TrackedKeys& tracked, Randomness& random);
+            TrackedKeys& tracked, TrackedKeys& tracked_queues, Randomness& random);
 
   /// A step begins. What was left in the last one is forgotten: its commands named the keys.
   void begin_step(Instant now) {
@@ -195,6 +195,7 @@ class WaitQueue {
   Outbox& outbox_;
   Pool<Acquisition>& acquisitions_;
   TrackedKeys& tracked_;
+  TrackedKeys& tracked_queues_;
   Randomness& random_;
   Instant now_ = Instant::min();
   WaitedKeys keys_;

@@ -227,6 +227,32 @@ TEST(Directed, a_node_that_stays_a_replica_is_met_as_a_master_again) {
   EXPECT_GE(sum.grants, 2'000U);
 }
 
+/// Clients that watch a resource, of which half of the leases expire.
+Scenario watched() {
+  Scenario s = calm();
+  s.nodes = 3;
+  s.quorum = 2;
+  s.clients = 3;
+  s.tracks = s.watches = true;
+  s.shortest_ttl_ms = 100;
+  s.longest_ttl_ms = 300;
+  s.think = 300 * ms;
+  s.chaos = 20'000 * ms;
+  return s;
+}
+
+TEST(Directed, who_watches_sees_every_change_also_behind_leases_that_expire) {
+  const Sum sum = run(watched(), 40);
+  EXPECT_EQ(sum.violation, "");
+  EXPECT_GE(sum.grants, 2'000U);
+}
+
+TEST(Directed, who_watches_sees_every_change_beside_other_libraries_clients) {
+  Scenario s = watched();
+  s.foreign = 2;
+  EXPECT_EQ(run(s, 40).violation, "");
+}
+
 /// Clocks that step by far more than hides between two readings, in a network without faults.
 Scenario stepping_clocks() {
   Scenario s = calm();

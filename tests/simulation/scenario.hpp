@@ -40,6 +40,7 @@ enum class Mutant : std::uint8_t {
   marker_ahead_of_votes,       ///< the marker is read when the request is sent, not behind it
   no_tracking,                 ///< nodes do not say that they loaded the data of another one
   connects_at_once,            ///< the driver tries a connection that was refused again by itself
+  tracks_once,                 ///< the driver has a key tracked once, and not again after a change
   readers_let_all_in,          ///< nodes do not ask whose holds are there
   writer_ignores_readers,      ///< nodes let a writer in among readers
   count_permits,               ///< a semaphore counts to k on each node
@@ -195,6 +196,10 @@ struct Scenario {
   std::size_t foreign = 0;
   bool foreign_keeps = false;
   bool tracks = false;  ///< nodes notify of changes
+  /// Each client watches the first resource, of which many leases expire. Without faults it sees
+  /// what is so for as long as this.
+  bool watches = false;
+  [[nodiscard]] True longest_unseen() const noexcept { return 20 * ms + 20 * round_trip(); }
 
   /// Nodes miss requests, and one forgets within an interval once its holder has released it
   /// everywhere: that breaks no interval.

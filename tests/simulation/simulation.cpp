@@ -81,6 +81,7 @@ Simulation::Simulation(const Scenario& scenario, std::uint64_t seed)
     begin_client(i);
   }
   begin_foreign();
+  if (scenario_.watches) plan(1, Kind::look, 0);
   for (std::size_t kind = 0; kind < fault_kinds; ++kind) {
     const True mean = between_faults(kind);
     if (mean > 0) plan(random_.below(2 * mean), Kind::fault, kind);
@@ -193,6 +194,8 @@ void Simulation::happen(const Event& event) {
       return note_notified(event);
     case Kind::timeout:
       return check_the_end();
+    case Kind::look:
+      return look();
     case Kind::foreign_acts:
       return act_foreign(event.a, event.b);
     case Kind::foreign_arrives:
@@ -240,6 +243,7 @@ void Simulation::begin_client(std::uint32_t index) {
     plan_act(index, slot, random_.below(scenario_.think));
   }
   step(index, core::TimePassed{});
+  begin_watch(index);
 }
 
 void Simulation::end_client(std::uint32_t index) {

@@ -74,6 +74,7 @@ class Simulation {
     changed,       // a key that a node tracked
     unsubscribed,  // no more notifications
     timeout,       // is everybody served, and if not, is the patience at its end?
+    look,          // do the watchers see what is?
     foreign_acts,  // a contender of another library does something
     foreign_arrives,
     foreign_answered,
@@ -180,6 +181,8 @@ class Simulation {
     std::vector<std::deque<True>> connects;  // per node: in the last minute
     std::vector<std::pair<core::ClaimId, Asked>> asked;  // by claim index
     std::uint64_t requests = 0;
+    bool watches = false;  // and sees
+    std::optional<bool> sees_it_held;
   };
 
   // simulation.cpp: what happens
@@ -250,6 +253,14 @@ class Simulation {
   [[nodiscard]] std::string run_id_of(std::uint32_t node) const;
   [[nodiscard]] std::string replid_of(std::uint32_t node) const;
   [[nodiscard]] Response as_planted(const Connection& connection, Response response);
+
+  // simulation_watchers.cpp: clients that watch a resource
+  void begin_watch(std::uint32_t client);
+  [[nodiscard]] bool is_of_watch(core::CallId request) const;
+  void sees(std::uint32_t client, const core::Round& round);
+  [[nodiscard]] std::optional<std::uint64_t> watched_holder();
+  void note_watched();
+  void look();
 
   // simulation_foreign.cpp: contenders of another library
   void begin_foreign();
@@ -365,6 +376,9 @@ class Simulation {
   std::uint64_t requests_ = 0;  // to nodes, but those of guards
   std::uint64_t calls_ = 0;     // to acquire
   std::uint64_t print_ = 0;
+  std::optional<std::uint64_t> watched_;  // who holds the watched resource; 0: nobody
+  True watched_since_ = 0;
+  std::set<std::size_t> tracked_once_;  // by client × node × resource; a planted fault's
   std::priority_queue<Event, std::vector<Event>, std::greater<>> queue_;
   std::vector<ModelNode> nodes_;
   struct Stepped {

@@ -247,7 +247,7 @@ void Simulation::arrive(std::uint32_t index) {
     observe(connection, request, response);
   }
   note_changes(connection.node, connection.client);
-  if (request.stamp.verb == Verb::track) {
+  if (request.stamp.verb == Verb::track && request.number == 0) {
     tracks(connection.client, connection.node, request.resource) = true;
   }
   if (!connection.client_side || connection.broken) return;

@@ -92,6 +92,7 @@ bool Simulation::publish(std::uint32_t node, std::uint64_t id, std::size_t resou
 }
 
 void Simulation::note_changes(std::uint32_t node, std::optional<std::uint32_t> by) {
+  note_watched();
   if (!scenario_.tracks) return;
   for (std::size_t resource = 0; resource < scenario_.resources; ++resource) {
     const std::uint64_t holder = nodes_[node].holder(resource, now_);
