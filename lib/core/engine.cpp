@@ -79,7 +79,7 @@ void Engine::handle(const Event& event) {
 }
 
 std::optional<Instant> Engine::next_deadline() const {
-  Instant next = std::min(next_clock_reading(), next_name_writing());
+  Instant next = std::min({next_clock_reading(), next_name_writing(), wait_queue_.next_tending()});
   if (const TimerHeap::Entry* top = timers_.top()) next = std::min(next, top->at);
   for (const Link& link : nodes_) next = std::min(next, link.deadline());
   if (!drain_until_) {

@@ -276,6 +276,8 @@ class Engine {
   // engine_acquire.cpp: attempts, waiting
   [[nodiscard]] bool has_room() const;
   void try_again(Acquisition& acquisition);
+  /// Whether nodes that are being connected to could make a quorum with the others.
+  [[nodiscard]] bool may_soon_have_quorum() const;
   void start_attempt(Acquisition& acquisition);
   void judge_attempt(Claim& claim);
   void grant(Claim& claim);

@@ -34,6 +34,7 @@ void Engine::tend_links() {
     }
     if (link.end_quarantine(now_)) wake_after_outage();
   }
+  wait_queue_.tend();
   read_clocks_due();
   write_names_due();
 }

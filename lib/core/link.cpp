@@ -55,6 +55,7 @@ void Link::came_up(const NodeUp& event, Instant now) {
   }
   connecting_since_.reset();
   slow_connections_ = 0;
+  returning_ = false;
   up_since_ = now;
   answered_ = event.replica;  // which is asked nothing else
 }
@@ -103,6 +104,9 @@ void Link::went_down(Instant now, Vote vote, std::string_view why, Randomness& r
   // longest (Karn's algorithm backs off for the same reason).
   if (vote == Vote::timeout) measured_ = false;
   forgive_failures(now);
+  // What it answered was no lost connection, and will hardly be different in a moment.
+  const bool of_use = state_ == State::up && answered_ && failures_ == 0;
+  returning_ = of_use && retrying_ && vote != Vote::error;
   state_ = State::down;
   held_count_ = held_taken_ = words_held_ = words_taken_ = 0;
   set_duplicate_of(std::nullopt);
@@ -128,8 +132,10 @@ void Link::retry_soon(Instant now) noexcept {
   if (retrying_ && failures_ <= 1) retry_at_ = now;
 }
 
+void Link::expect_return() noexcept { returning_ = retrying_ && failures_ <= 1; }
+
 void Link::stop_retrying() noexcept {
-  retrying_ = false;
+  retrying_ = returning_ = false;
   retry_at_.reset();
 }
 

@@ -63,6 +63,10 @@ class Link {
   [[nodiscard]] bool up() const noexcept { return state_ == State::up; }
   [[nodiscard]] bool fresh() const noexcept { return state_ == State::fresh; }
 
+  /// It was of use until just now, and the first try to connect again is not over: worth as short a
+  /// wait as first contact.
+  [[nodiscard]] bool returning() const noexcept { return returning_; }
+
   /// The driver begins to connect.
   void connecting(Instant now) noexcept;
   void came_up(const NodeUp& event, Instant now);
@@ -79,6 +83,8 @@ class Link {
   void stop_retrying() noexcept;
   /// At once, unless the connections before were of no use for long.
   void retry_soon(Instant now) noexcept;
+  /// The connection was given up for something that a new one mends.
+  void expect_return() noexcept;
   /// A connection that is waited for with a retry is tried at once.
   void retry_now(Instant now) noexcept;
   [[nodiscard]] const Failure& failure() const noexcept { return failure_; }
@@ -195,7 +201,9 @@ class Link {
   struct Subscription {
     bool wanted = false;
     bool open = false;
-    Instant retry_at = Instant::min();  ///< it cannot be subscribed to before
+    Instant retry_at = Instant::min();   ///< it cannot be subscribed to before
+    Instant heard_at = Instant::min();   ///< the last word, while it is open
+    std::optional<Instant> answer_by{};  ///< one is due until then
   } subscription;
 
   // --- requests in flight, in the order in which they were sent ---
@@ -358,7 +366,8 @@ class Link {
   Duration variation_{};
   unsigned failures_ = 0;  ///< connections that ended, less the seconds in which one was of use
   Instant up_since_{};
-  bool answered_ = false;          ///< a request, on this connection
+  bool answered_ = false;  ///< a request, on this connection
+  bool returning_ = false;
   unsigned slow_connections_ = 0;  ///< in a row: not made within their limit
   std::optional<Instant> connecting_since_;
   std::optional<Instant> retry_at_ = Instant::min();  // the first connection is due at once

@@ -58,6 +58,10 @@ NodeSet Nodes::undetermined() const {
   });
 }
 
+NodeSet Nodes::returning() const {
+  return where([&](NodeIndex node) { return links_[node].returning(); });
+}
+
 NodeSet Nodes::candidates() const {
   return where(
       [&](NodeIndex node) { return links_[node].fresh() || may_vote_but_for_clock(node); });
@@ -206,7 +210,8 @@ bool Nodes::knows_deployment() const {
     return link.up() && !link.duplicate_of() && link.deployment() == ballot.deployment;
   });
   return members.size() >= ballot.quorum ||
-         std::none_of(links_.begin(), links_.end(), [](const Link& link) { return link.fresh(); });
+         std::none_of(links_.begin(), links_.end(),
+                      [](const Link& link) { return link.fresh() || link.returning(); });
 }
 
 bool Nodes::belongs_to(NodeIndex node, std::string_view deployment) const {

@@ -132,7 +132,10 @@ NodeSet WaitQueue::subscribe() {
     Link& link = nodes_[i];
     if (!link.up() || link.read_only() || link.subscription.retry_at > now_) continue;
     able.add(static_cast<NodeIndex>(i));
-    if (!link.subscription.wanted) mute.add(static_cast<NodeIndex>(i));
+    if (!link.subscription.wanted) {
+      mute.add(static_cast<NodeIndex>(i));
+      link.subscription.answer_by = later(now_, link.connect_limit());
+    }
     link.subscription.wanted = true;
   }
   if (!mute.empty()) {
@@ -177,6 +180,7 @@ void WaitQueue::join(Acquisition& acquisition) {
     acquisition.waiting.tracks = true;
     tracked_.use(key);
   });
+  if (!was_queued) ++queued_;
   acquisition.waiting.queued = true;
 }
 
@@ -250,6 +254,7 @@ void WaitQueue::leave(Acquisition& acquisition, Left left, NodeSet taken_out) {
     acquisition.waiting.tracks = false;
     each_key(acquisition, [this](const std::string& key) { tracked_.stop(key); });
   }
+  --queued_;
   const bool had_ticket = acquisition.waiting.has_ticket;
   acquisition.waiting.queued = acquisition.waiting.has_ticket = false;
   if (!had_ticket) taken_out = NodeSet();

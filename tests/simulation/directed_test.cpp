@@ -227,6 +227,22 @@ TEST(Directed, a_node_that_stays_a_replica_is_met_as_a_master_again) {
   EXPECT_GE(sum.grants, 2'000U);
 }
 
+TEST(Directed, subscriptions_that_die_silently_are_made_again) {
+  Scenario s = calm();
+  s.nodes = 3;
+  s.quorum = 2;
+  s.clients = 3;
+  s.steady = true;
+  s.longest_hold = 2 * ms;
+  s.shortest_ttl_ms = s.longest_ttl_ms = 10'000;
+  s.chaos = 100'000 * ms;
+  const std::uint64_t without = run(s, 2).grants;
+  // All of them are silent after a few of these.
+  s.between_silences = 1'000 * ms;
+  const Sum sum = run(s, 2);
+  EXPECT_GE(sum.grants, without / 20);
+}
+
 /// Clients that watch a resource, of which half of the leases expire.
 Scenario watched() {
   Scenario s = calm();

@@ -207,6 +207,7 @@ struct Scenario {
 
   /// Of the first node, until everything is healed.
   Oddity odd = Oddity::none;
+  True between_silences = 0;   ///< a subscription on which nothing arrives any more
   True between_demotions = 0;  ///< a node becomes a replica, and stays one for seconds
 
   bool last_millisecond = false;  ///< holders and contenders act around the deadline

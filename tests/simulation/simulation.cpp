@@ -11,7 +11,7 @@ namespace {
 /// How often an operator checks whether the clients need help.
 constexpr True operator_looks = 50 * ms;
 
-constexpr std::size_t fault_kinds = 12;
+constexpr std::size_t fault_kinds = 13;
 
 std::uint64_t mixed(std::uint64_t print, std::uint64_t with) {
   print ^= with + 0x9e3779b97f4a7c15U + (print << 6U) + (print >> 2U);
@@ -268,7 +268,8 @@ True Simulation::between_faults(std::size_t kind) const {
       scenario_.between_breaks,       scenario_.between_crashes,     scenario_.between_stops,
       scenario_.between_partitions,   scenario_.between_pauses,      scenario_.between_client_ends,
       scenario_.between_saves,        scenario_.between_clock_steps, scenario_.between_flushes,
-      scenario_.between_role_changes, scenario_.between_failbacks,   scenario_.between_demotions};
+      scenario_.between_role_changes, scenario_.between_failbacks,   scenario_.between_demotions,
+      scenario_.between_silences};
   return means[kind];
 }
 
@@ -313,6 +314,9 @@ void Simulation::fault(std::size_t kind) {
       return nodes_[node].change_role(now_ + (random_.per_mille(500) ? 0 : random_.below(20 * ms)));
     case 10:
       return fail_back(node);
+    case 12:
+      subscription(index, node).silent = true;
+      return tell("client ", index, " hears nothing more of node ", node);
     default:
       if (!nodes_[node].running) return;
       tell("node ", node, " is a replica from now on");

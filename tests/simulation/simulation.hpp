@@ -118,6 +118,7 @@ class Simulation {
   struct Subscription {
     enum class State : std::uint8_t { closed, opening, open } state = State::closed;
     std::uint32_t generation = 0;
+    bool silent = false;  // nothing arrives any more, and neither end knows
   };
 
   enum class Phase : std::uint8_t { idle, acquiring, holding, handed_on, over };
@@ -299,6 +300,7 @@ class Simulation {
   void carry_out(std::uint32_t client, const core::Connect& command);
   void carry_out(std::uint32_t client, const core::Disconnect& command);
   void carry_out(std::uint32_t client, const core::Subscribe& command);
+  void carry_out(std::uint32_t client, const core::ProbeSubscription& command);
   void carry_out(std::uint32_t client, const core::Unsubscribe& command);
   void carry_out(std::uint32_t client, const core::Send& command);
   void carry_out(std::uint32_t client, const core::SendUpkeep& command);

@@ -63,6 +63,15 @@ void Simulation::carry_out(std::uint32_t index, const core::Subscribe& command) 
   command.nodes.each([&](core::NodeIndex node) { subscribe(index, node); });
 }
 
+void Simulation::carry_out(std::uint32_t index, const core::ProbeSubscription& command) {
+  command.nodes.each([&](core::NodeIndex node) {
+    const Subscription& mine = subscription(index, node);
+    if (mine.state != Subscription::State::open || mine.silent) return;
+    const True there = transit(index, node);
+    plan_notification(there + delay(), Kind::subscribed, index, node, 0);
+  });
+}
+
 void Simulation::carry_out(std::uint32_t index, const core::Unsubscribe& command) {
   unsubscribe(index, command.node);
 }

@@ -194,15 +194,58 @@ TEST(TimeLimit, is_the_longest_again_after_it_was_missed_so_that_a_slower_path_i
     h.answer(0, Reply::taken);
   }
   h.acquire(2, 10s);
-  EXPECT_EQ(h.pass(100ms), "release t101 -> 0; disconnect 0; failed #2 unavailable");
+  EXPECT_EQ(h.pass(100ms), "release t101 -> 0; disconnect 0");
   h.pass(10ms);
-  EXPECT_EQ(h.up(0), "kill 101 -> 0; release t101 -> 0");
+  EXPECT_EQ(h.up(0), "kill 101 -> 0; release t101 -> 0; set t102 -> 0");
   h.pass(300ms);
   h.answer(0, Reply::done);
   h.answer(0, Reply::released);
-  EXPECT_EQ(h.acquire(3, 10s), "set t102 -> 0");
-  h.pass(300ms);
-  EXPECT_EQ(h.answer(0, Reply::granted), "acquired #3 until 10408ms");
+  EXPECT_EQ(h.answer(0, Reply::granted), "acquired #2 until 10108ms");
+}
+
+/// Connections that answered once, and that something in between has forgotten since.
+struct Idle : Connected {
+  Idle() : Connected(3) {
+    acquire(1, 10s);
+    answers({0, 1, 2}, Reply::taken);
+    answer(2, Reply::gone);  // to the release of what it was not waited for
+    pass(1min);
+  }
+};
+
+TEST(IdleConnections, that_are_dead_fail_no_call) {
+  Idle h;
+  h.acquire(2, 10s);
+  const std::string out = h.pass(100ms);  // no answer
+  EXPECT_EQ(out.find("failed"), std::string::npos) << out;
+  h.pass(10ms);
+  EXPECT_EQ(h.up(0), "kill 101 -> 0; release t2 -> 0");
+  EXPECT_EQ(h.up(1), "kill 102 -> 1; release t2 -> 1; set t3 -> 0 1");
+  for (const NodeIndex node : {NodeIndex{0}, NodeIndex{1}}) {
+    h.answer(node, Reply::done);
+    h.answer(node, Reply::released);
+  }
+  h.answer(0, Reply::granted);
+  EXPECT_TRUE(h.answer(1, Reply::granted).starts_with("acquired #2"));
+}
+
+TEST(IdleConnections, that_end_are_waited_for) {
+  Idle h;
+  for (const NodeIndex node : {NodeIndex{0}, NodeIndex{1}, NodeIndex{2}}) h.down(node, "reset");
+  EXPECT_EQ(h.acquire(2, 10s), "");
+  EXPECT_EQ(h.pass(10ms), "connect 0; connect 1; connect 2");
+  EXPECT_EQ(h.up(0), "");
+  EXPECT_EQ(h.up(1), "set t2 -> 0 1");
+}
+
+TEST(IdleConnections, are_waited_for_once) {
+  Idle h;
+  for (const NodeIndex node : {NodeIndex{0}, NodeIndex{1}, NodeIndex{2}}) h.down(node, "reset");
+  h.acquire(2, 10s);
+  h.pass(10ms);
+  EXPECT_EQ(h.down(0, "refused"), "");
+  EXPECT_EQ(h.down(1, "refused"), "failed #2 unavailable");
+  EXPECT_EQ(h.acquire(3, 10s), "failed #3 unavailable") << "two are known to be down";
 }
 
 TEST(Congestion, makes_a_node_that_owes_too_many_answers_a_failure_at_once) {
