@@ -274,9 +274,10 @@ class Link {
   [[nodiscard]] bool answer_overdue(Instant now) const noexcept;
   /// How long a connection may take to be made: twice as long after each that took too long. A node
   /// that a thousand clients connect to at once serves none of them if all give up at the same
-  /// limit.
+  /// limit. No longer than eight times: a node whose packets were dropped for a while is to be met
+  /// soon after that.
   [[nodiscard]] Duration connect_limit() const noexcept {
-    constexpr unsigned most_doublings = 5;
+    constexpr unsigned most_doublings = 3;
     return settings_->longest_limit * (1 << std::min(slow_connections_, most_doublings));
   }
   [[nodiscard]] bool connect_overdue(Instant now) const noexcept;
