@@ -115,6 +115,7 @@ struct REDLOCK_EXPORT Finding {
     not_bootstrapped,  ///< no node has a marker
     other_deployment,  ///< nodes belong to different deployments, or a change is not finished
     stale_client,      ///< the list of nodes is not the list of members
+    tracking_table,    ///< the server remembers for many clients which keys they had it track
   };
 
   std::string node{};  ///< the node's URL; several are separated by ", "

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
@@ -31,6 +32,7 @@ class Findings {
   void judge_access(const SurveyedNode& node);
   void judge_kind(const SurveyedNode& node);
   void judge_settings(const SurveyedNode& node);
+  void judge_tracking(const SurveyedNode& node);
   void judge_clock(const SurveyedNode& node);
   void judge_fencing(const SurveyedNode& node);
   void judge_membership(const SurveyedNode& node);
@@ -86,6 +88,7 @@ void Findings::judge(const SurveyedNode& node) {
   }
   judge_kind(node);
   judge_settings(node);
+  judge_tracking(node);
   judge_clock(node);
   // A replica reports its master's values, and a loading server reports none.
   if (node.seen.role == NodeExamination::Role::replica || node.seen.loading) return;
@@ -165,6 +168,19 @@ void Findings::judge_settings(const SurveyedNode& node) {
                                 : "Turn the restart guard on (--restart-guard), or set appendonly "
                                   "yes and appendfsync always.");
   }
+}
+
+void Findings::judge_tracking(const SurveyedNode& node) {
+  // A third of what a server of usual settings takes before it forgets, and tells, as it likes.
+  constexpr std::uint64_t many = 300'000;
+  if (node.tracked < many) return;
+  add(node, Finding::Kind::tracking_table,
+      "Its table of tracked keys has " + std::to_string(node.tracked) + " entries.",
+      "The server keeps an entry for each client and key until the key changes, also of clients "
+      "that are long gone. A full table costs memory, and watchers are told of changes that were "
+      "none. Clients of quorum-lock leave none but for keys that they watch.",
+      "Find the program that has keys tracked (CLIENT LIST: flag t), and have it track by prefix "
+      "(BCAST) or not at all. A restart of the server empties the table.");
 }
 
 void Findings::judge_clock(const SurveyedNode& node) {
@@ -323,6 +339,7 @@ bool forbids_opening(Finding::Kind kind) noexcept {
     case Finding::Kind::not_bootstrapped:
     case Finding::Kind::other_deployment:
     case Finding::Kind::stale_client:
+    case Finding::Kind::tracking_table:
       return false;
   }
   return false;

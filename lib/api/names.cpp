@@ -247,6 +247,8 @@ std::string_view to_string(Finding::Kind kind) noexcept {
       return "other-deployment";
     case Finding::Kind::stale_client:
       return "stale-client";
+    case Finding::Kind::tracking_table:
+      return "tracking-table";
   }
   return "unknown";
 }

@@ -43,6 +43,7 @@ struct Acquisition {
   bool for_space = false;        ///< it waits until the nodes have answered others
   bool by_script = false;        ///< a SET does not get past what is in the way
 
+  bool reconnected = false;      ///< connections were lost under it once, and it waited for others
   bool is_waiting = false;       ///< it was refused, and is counted as a waiting one
   bool by_notification = false;  ///< its attempt is
   bool reserves = false;         ///< it may wait: its attempts have new holds of others refused

@@ -31,6 +31,10 @@ struct Disconnect {
 struct Subscribe {
   NodeSet nodes{};
 };
+/// Whether notifications still arrive; Subscribed follows from each node from which they do.
+struct ProbeSubscription {
+  NodeSet nodes{};
+};
 /// Nothing follows.
 struct Unsubscribe {
   NodeIndex node = 0;
@@ -152,10 +156,10 @@ struct Undelivered {
 /// Nothing is left to wait for.
 struct Drained {};
 
-using Command =
-    std::variant<Connect, Disconnect, Subscribe, Unsubscribe, Send, SendUpkeep, SendToQueue,
-                 SendTrack, KillOld, SendMarker, Acquired, Extended, Released, Inspected, Failed,
-                 AtRisk, QueueWatched, Lost, NodeExcluded, NodeLearned, Undelivered, Drained>;
+using Command = std::variant<Connect, Disconnect, Subscribe, ProbeSubscription, Unsubscribe, Send,
+                             SendUpkeep, SendToQueue, SendTrack, KillOld, SendMarker, Acquired,
+                             Extended, Released, Inspected, Failed, AtRisk, QueueWatched, Lost,
+                             NodeExcluded, NodeLearned, Undelivered, Drained>;
 
 /// The request in a command; none in any other.
 [[nodiscard]] inline const Request* request_in(const Command& command) noexcept {

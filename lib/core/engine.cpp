@@ -38,7 +38,8 @@ Engine::Engine(Settings settings, Randomness& random)
       outbox_(nodes_),
       tracked_resources_(Tracked::resource, nodes_, outbox_),
       tracked_queues_(Tracked::queue, nodes_, outbox_),
-      wait_queue_(settings_, nodes_, outbox_, acquisitions_, tracked_resources_, random) {
+      wait_queue_(settings_, nodes_, outbox_, acquisitions_, tracked_resources_, tracked_queues_,
+                  random) {
   REDLOCK_ASSERT(!settings_.nodes.empty() && settings_.nodes.size() <= limits::nodes);
   REDLOCK_ASSERT(settings_.quorum >= majority(settings_.nodes.size()));
   REDLOCK_ASSERT(settings_.quorum <= settings_.nodes.size());
@@ -67,6 +68,8 @@ void Engine::step(Instant now, const Event& event, std::vector<Command>& out) {
   }
   if (!for_space_.empty()) use_space();
   if (enrolment_due_ || enrol_again_at_ || enrolment_waits_until_) enrol();
+  tracked_resources_.end_step();
+  tracked_queues_.end_step();
   if (drain_until_) report_drained();
   outbox_.close();
 }
@@ -76,7 +79,7 @@ void Engine::handle(const Event& event) {
 }
 
 std::optional<Instant> Engine::next_deadline() const {
-  Instant next = std::min(next_clock_reading(), next_name_writing());
+  Instant next = std::min({next_clock_reading(), next_name_writing(), wait_queue_.next_tending()});
   if (const TimerHeap::Entry* top = timers_.top()) next = std::min(next, top->at);
   for (const Link& link : nodes_) next = std::min(next, link.deadline());
   if (!drain_until_) {

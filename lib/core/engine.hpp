@@ -276,6 +276,8 @@ class Engine {
   // engine_acquire.cpp: attempts, waiting
   [[nodiscard]] bool has_room() const;
   void try_again(Acquisition& acquisition);
+  /// Whether nodes that are being connected to could make a quorum with the others.
+  [[nodiscard]] bool may_soon_have_quorum() const;
   void start_attempt(Acquisition& acquisition);
   void judge_attempt(Claim& claim);
   void grant(Claim& claim);
@@ -321,6 +323,8 @@ class Engine {
   void note_cooldown(Claim& claim, const Answer& answer);
   /// A request that wrote the key was answered when nobody wants it any more.
   void release_late(Claim& claim, NodeIndex node);
+  /// What is owed to a replica waits for a change of its role, or for the expiry.
+  void settle_on_replica(NodeIndex node);
   void undo_behind_sets(NodeIndex node);
   /// Where something of it may be left that a release is to remove.
   [[nodiscard]] static NodeSet undelivered(const Claim& claim);
@@ -330,6 +334,9 @@ class Engine {
 
   // engine_tracking.cpp: keys whose changes somebody wants to know of
   void take_tracked(const Answer& answer);
+  /// What a request may change, or an answer says of it, without a notification.
+  void note_sent(const Claim& claim, Verb verb, NodeSet nodes);
+  void note_seen(const Claim& claim, const Answer& answer);
   void begin_inspection(Observation& observation);
   void plan_inspection(Observation& observation, Instant at);
   void note_inspected(const Claim& claim);

@@ -35,7 +35,7 @@ void Engine::on(const Acquire& event) {
   acquisition.waiting = Acquisition::Waiting();
   acquisition.fencing = event.fencing;
   acquisition.began = now_;
-  acquisition.is_waiting = false;
+  acquisition.is_waiting = acquisition.reconnected = false;
   acquisition.give_up.reset();
   if (event.wait > Duration::zero()) acquisition.give_up = later(now_, event.wait);
   acquisition.attempts = acquisition.failed_attempts = 0;
@@ -80,20 +80,28 @@ void Engine::try_again(Acquisition& acquisition) {
     return waits ? wait_for_space(acquisition) : start_attempt(acquisition);
   }
   // While first contact goes on with some nodes, the clocks of the others cannot be compared yet,
-  // or one that seems far off may turn out to be the right one. So may the deployment of a node
-  // that says alone how many make a quorum.
-  const std::size_t needed = nodes_.knows_deployment() ? ballot.quorum : settings_.quorum;
-  if (!nodes_.undetermined().empty() && nodes_.candidates().size() >= needed) {
+  // or one that seems far off may turn out to be the right one.
+  if (may_soon_have_quorum()) {
     enter_state(acquisition, Acquisition::State::connecting);
     timers_.set(timer_of(acquisition), acquisition.give_up);
     return;
   }
-  // Too few could vote: nothing is sent, so nothing has to be released.
+  // Too few could vote: nothing is sent, so nothing has to be released. The attempt under which
+  // connections were lost says more of it.
+  if (acquisition.reconnected) return finish(acquisition, acquisition.why);
   note_absent(acquisition);
   ++acquisition.attempts;
   ++acquisition.failed_attempts;
   acquisition.why = acquisition.last.why_lost();
   pause_or_fail(acquisition);
+}
+
+bool Engine::may_soon_have_quorum() const {
+  const NodeSet returning = nodes_.returning();
+  if (nodes_.undetermined().empty() && returning.empty()) return false;
+  // One node that says alone how many make a quorum may not be of the deployment that counts.
+  const std::size_t needed = nodes_.knows_deployment() ? nodes_.ballot().quorum : settings_.quorum;
+  return (nodes_.candidates() | returning).size() >= needed;
 }
 
 void Engine::keep_votes(Acquisition& acquisition, const Round& round) {
@@ -269,6 +277,14 @@ void Engine::lose_attempt(Claim& claim, Errc why) {
 }
 
 void Engine::pause_or_fail(Acquisition& acquisition) {
+  // Connections that had died unnoticed do not fail a call: once, it waits for new ones.
+  const bool lost_touch = acquisition.why == Errc::unavailable && !nodes_.returning().empty();
+  if (!acquisition.give_up && lost_touch && !acquisition.reconnected && !drain_until_ &&
+      may_soon_have_quorum()) {
+    acquisition.reconnected = true;
+    enter_state(acquisition, Acquisition::State::connecting);
+    return timers_.set(timer_of(acquisition), std::nullopt);
+  }
   if (!acquisition.give_up || now_ >= *acquisition.give_up) {
     return finish(acquisition, acquisition.why);
   }

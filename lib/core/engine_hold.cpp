@@ -186,7 +186,7 @@ void Engine::retime(Claim& claim) {
     case Claim::Phase::by_token:
       break;
     case Claim::Phase::cleaning_up:
-      if (!claim.keys.clean()) at = claim.keys.next(nodes_.up());
+      if (!claim.keys.clean()) at = claim.keys.next(nodes_.able().to_write);
       break;
   }
   timers_.set(timer_of(claim), at);

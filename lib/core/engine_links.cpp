@@ -34,6 +34,7 @@ void Engine::tend_links() {
     }
     if (link.end_quarantine(now_)) wake_after_outage();
   }
+  wait_queue_.tend();
   read_clocks_due();
   write_names_due();
 }
@@ -58,6 +59,7 @@ void Engine::on(const NodeUp& event) {
   read_clocks(NodeSet::of(node));
   nodes_.compare_clocks().each([&](NodeIndex excluded) { report_exclusion(excluded); });
   serve_claims_of(node);
+  settle_on_replica(node);
   tracked_resources_.came_up(node);
   tracked_queues_.came_up(node);
   retry_connecting();

@@ -52,9 +52,10 @@ void Engine::take_marker(NodeIndex node, const Stamp& stamp, std::string_view te
                          std::uint64_t floor) {
   Link& link = nodes_[node];
   if (text != link.marker_text()) {
-    return end_connection(node, Vote::error,
-                          "its membership record changed: it may have forgotten what it was asked "
-                          "just now");
+    end_connection(node, Vote::error,
+                   "its membership record changed: it may have forgotten what it was asked just "
+                   "now");
+    return link.expect_return();
   }
   count_held_back(node, floor);
   static_cast<void>(link.answered(stamp, now_));

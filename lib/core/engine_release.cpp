@@ -42,8 +42,10 @@ void Engine::begin_release(Claim& claim, CallId request) {
   (nodes_.all() - held).each([&](NodeIndex node) { claim.round.record(node, Vote::refused, {}); });
   claim.keys.to_release().each([&](NodeIndex node) {
     // A node that is up was not asked because it owes too many answers, whether it may vote or not.
-    if (nodes_[node].up()) claim.round.record(node, Vote::timeout, {too_many_unanswered});
-    if (nodes_[node].fresh()) claim.round.record(node, Vote::unreachable, {not_connected_yet});
+    const Link& link = nodes_[node];
+    if (link.up() && !link.read_only())
+      claim.round.record(node, Vote::timeout, {too_many_unanswered});
+    if (link.fresh()) claim.round.record(node, Vote::unreachable, {not_connected_yet});
     nodes_.record_absent(claim.round, node);
   });
   touch_if_decided(claim);
@@ -174,6 +176,19 @@ void Engine::release_late(Claim& claim, NodeIndex node) {
   retime(claim);
 }
 
+void Engine::settle_on_replica(NodeIndex node) {
+  // Nothing of an earlier connection is executed there any more, and what was expires; or its role
+  // changes first, and it gets the release.
+  if (!nodes_[node].read_only() || !nodes_[node].suspects().empty()) return;
+  unsettled_.each([&](std::uint32_t index) {
+    Claim& claim = claims_.at(index);
+    if (claim.finished || !(claim.keys.to_release() & claim.keys.indeterminate()).has(node)) return;
+    claim.keys.release_again(node, KeyLedger::Release::refused, gone_by(now_, settings_.max_ttl));
+    retime(claim);
+    touch(claim);
+  });
+}
+
 void Engine::undo_behind_sets(NodeIndex node) {
   // A reset throws away what this machine has not delivered yet. What the server's kernel has
   // already taken is executed when a stopped server goes on, whether we are still there then or
@@ -203,7 +218,8 @@ NodeSet Engine::to_be_delivered() {
     if (!claim.finished)
       nodes = nodes | (claim.keys.to_release() & (claim.keys.indeterminate() | nodes_.up()));
   });
-  return nodes - given_up_;
+  const NodeSet replicas = nodes_.up() - nodes_.able().to_write;
+  return nodes - given_up_ - replicas;
 }
 
 void Engine::report_undelivered() {

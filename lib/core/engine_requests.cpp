@@ -30,7 +30,8 @@ NodeSet Engine::ask(Claim& claim) {
                (is_set(claim.verb) && !is_voter_for(claim, node))) {
       if (is_set(claim.verb) && nodes_.undetermined().has(node)) return claim.unasked.add(node);
       record_absent(claim, node);
-    } else if (claim.task == Claim::Task::extend && !link.ineligible().empty()) {
+    } else if ((claim.task == Claim::Task::extend && !link.ineligible().empty()) ||
+               (link.read_only() && claim.verb != Verb::inspect)) {
       record_absent(claim, node);
     } else if (link.congested()) {
       claim.round.record(node, Vote::timeout, {too_many_unanswered});
@@ -59,6 +60,8 @@ NodeSet Engine::transmit_script(Claim& claim, Verb verb, NodeSet nodes, ScriptFo
 
 NodeSet Engine::transmit_same(Claim& claim, Verb verb, NodeSet nodes, ScriptForm form) {
   if (is_set(verb)) read_clocks_before(nodes);
+  // A replica would refuse it, and end the connection.
+  if (verb != Verb::inspect) nodes = nodes & nodes_.able().to_write;
   const NodeSet sent = nodes_.open(nodes);
   if (sent.empty()) return sent;
   Stamp stamp;
@@ -79,7 +82,7 @@ NodeSet Engine::transmit_same(Claim& claim, Verb verb, NodeSet nodes, ScriptForm
     claim.work->place.nodes = claim.work->place.nodes | sent;
     wait_queue_.asked(acquisitions_.at(claim.acquisition), sent);
   }
-  if (is_write(verb)) tracked_resources_.written(claim.resource(), sent);
+  note_sent(claim, verb, sent);
   outbox_.send(Send{{sent, stamp}, form});
   if (is_set(verb)) write_names(sent);
   return sent;
@@ -265,6 +268,8 @@ void Engine::take_answer(const Answer& answer, Vote failure,
       note_release(*claim, answer);
       break;
     case Verb::inspect:
+      note_seen(*claim, answer);
+      break;
     case Verb::kill_old:
     case Verb::read_clock:
     case Verb::prune_fencing_numbers:
@@ -286,8 +291,9 @@ void Engine::take_upkeep(const Answer& answer, const std::optional<Arrival>& arr
   const bool answered = answer.reply != Reply::failed;
   switch (answer.stamp.verb) {
     case Verb::kill_old:
-      if (answered) nodes_[answer.node].killed();
-      return;
+      if (!answered) return;
+      nodes_[answer.node].killed();
+      return settle_on_replica(answer.node);
     case Verb::read_clock:
       if (answered) take_clock(answer.node, answer, *arrival);
       return;
@@ -355,6 +361,9 @@ void Engine::note_set(Claim& claim, const Answer& answer) {
 void Engine::note_grant(Claim& claim, NodeIndex node, std::uint16_t round, bool is_voter) {
   if (!tracked_resources_.empty()) {
     tracked_resources_.written(claim.resource(), NodeSet::of(node));
+    for (const std::string& more : claim.terms().more_resources) {
+      tracked_resources_.written(more, NodeSet::of(node));
+    }
   }
   claim.keys.forget_lost(lost_votes_);
   if (is_voter) claim.keys.voted(node);

@@ -23,10 +23,33 @@ bool is_settled(const Round& round) {
 void Engine::take_tracked(const Answer& answer) {
   const bool of_queue = answer.stamp.round == static_cast<std::uint16_t>(Tracked::queue);
   TrackedKeys& keys = of_queue ? tracked_queues_ : tracked_resources_;
-  TrackedKeys::Entry* const entry = keys.answered(answer);
+  const auto [entry, is_news] = keys.answered(answer);
   if (entry == nullptr) return;
   if (of_queue) return report_queue(*entry);
   wait_queue_.tracked(entry->first, answer.node, answer.reply == Reply::gone);
+  if (!is_news) return;
+  for (const std::uint32_t index : entry->second.observations) {
+    note_changed(observations_.at(index), answer.node);
+  }
+}
+
+void Engine::note_sent(const Claim& claim, Verb verb, NodeSet nodes) {
+  if (!tracked_queues_.empty() && claim.place_in(verb) != nullptr) {
+    tracked_queues_.may_be_written(claim.resource(), nodes);
+  }
+  if (tracked_resources_.empty() || !(is_write(verb) || is_taking_script(verb))) return;
+  tracked_resources_.may_be_written(claim.resource(), nodes);
+  for (const std::string& more : claim.terms().more_resources) {
+    tracked_resources_.may_be_written(more, nodes);
+  }
+}
+
+void Engine::note_seen(const Claim& claim, const Answer& answer) {
+  const bool tells = answer.stamp.verb == Verb::inspect &&
+                     (answer.reply == Reply::found || answer.reply == Reply::gone);
+  if (tells) {
+    tracked_resources_.seen(claim.resource(), answer.node, answer.reply == Reply::found);
+  }
 }
 
 void Engine::on(const Changed& event) {
@@ -61,7 +84,9 @@ void Engine::on(const Observe& event) {
 
 void Engine::begin_inspection(Observation& observation) {
   // First: what changes behind it is notified of, what changed ahead of it is seen.
-  tracked_resources_.ask(*tracked_resources_.find(observation.resource));
+  TrackedKeys::Entry& entry = *tracked_resources_.find(observation.resource);
+  tracked_resources_.ask(entry);
+  entry.second.may_be_news = NodeSet();
   observation.changed = NodeSet();
   observation.news = false;
   Claim& claim = new_claim_by_token(Claim::Purpose::inspect, observation.request,

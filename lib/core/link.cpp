@@ -10,6 +10,7 @@ namespace {
 
 constexpr Duration first_retry = std::chrono::milliseconds(10);
 constexpr Duration longest_retry = std::chrono::seconds(1);
+constexpr unsigned most_failures = 7;  // by then it is the longest pause
 constexpr Duration replica_look = std::chrono::seconds(5);
 constexpr Duration marker_look = std::chrono::seconds(1);
 
@@ -54,6 +55,9 @@ void Link::came_up(const NodeUp& event, Instant now) {
   }
   connecting_since_.reset();
   slow_connections_ = 0;
+  returning_ = false;
+  up_since_ = now;
+  answered_ = event.replica;  // which is asked nothing else
 }
 
 void Link::take_marker(std::string_view text) {
@@ -101,6 +105,10 @@ void Link::went_down(Instant now, Vote vote, std::string_view why, Randomness& r
   // A path that became slower than the limit would never be measured again: the next limit is the
   // longest (Karn's algorithm backs off for the same reason).
   if (vote == Vote::timeout) measured_ = false;
+  forgive_failures(now);
+  // What it answered was no lost connection, and will hardly be different in a moment.
+  const bool of_use = state_ == State::up && answered_ && failures_ == 0;
+  returning_ = of_use && retrying_ && vote != Vote::error;
   state_ = State::down;
   held_count_ = held_taken_ = words_held_ = words_taken_ = 0;
   set_duplicate_of(std::nullopt);
@@ -108,10 +116,17 @@ void Link::went_down(Instant now, Vote vote, std::string_view why, Randomness& r
   failure_.why.assign(why);
   if (connecting_since_ && vote == Vote::timeout) ++slow_connections_;
   connecting_since_.reset();
-  const unsigned doublings = std::min(failures_, 10U);
-  const Duration base = std::min(first_retry * (1 << doublings), longest_retry);
-  ++failures_;
+  const Duration base = std::min(first_retry * (1 << failures_), longest_retry);
+  failures_ = std::min(failures_ + 1, most_failures);
   if (retrying_) retry_at_ = later(now, random.between(base / 2, base));
+}
+
+void Link::forgive_failures(Instant now) noexcept {
+  // Only an answered request shows that the node works: one that accepts connections and then says
+  // nothing must not be tried at the pace of a healthy one.
+  if (state_ != State::up || !answered_) return;
+  const auto of_use = static_cast<std::uint64_t>((now - up_since_) / longest_retry);
+  failures_ -= static_cast<unsigned>(std::min<std::uint64_t>(failures_, of_use));
 }
 
 void Link::retry_soon(Instant now) noexcept {
@@ -119,8 +134,10 @@ void Link::retry_soon(Instant now) noexcept {
   if (retrying_ && failures_ <= 1) retry_at_ = now;
 }
 
+void Link::expect_return() noexcept { returning_ = retrying_ && failures_ <= 1; }
+
 void Link::stop_retrying() noexcept {
-  retrying_ = false;
+  retrying_ = returning_ = false;
   retry_at_.reset();
 }
 

@@ -63,6 +63,10 @@ class Link {
   [[nodiscard]] bool up() const noexcept { return state_ == State::up; }
   [[nodiscard]] bool fresh() const noexcept { return state_ == State::fresh; }
 
+  /// It was of use until just now, and the first try to connect again is not over: worth as short a
+  /// wait as first contact.
+  [[nodiscard]] bool returning() const noexcept { return returning_; }
+
   /// The driver begins to connect.
   void connecting(Instant now) noexcept;
   void came_up(const NodeUp& event, Instant now);
@@ -72,10 +76,15 @@ class Link {
     Vote vote = Vote::unreachable;
     std::string why;
   };
+  /// Whatever the reason is, the next try comes later after each connection that ended, and sooner
+  /// again for each second that one was of use: a node that ends them all is not tried more often
+  /// than about once a second.
   void went_down(Instant now, Vote vote, std::string_view why, Randomness& random);
   void stop_retrying() noexcept;
-  /// At once, unless the last connection failed too.
+  /// At once, unless the connections before were of no use for long.
   void retry_soon(Instant now) noexcept;
+  /// The connection was given up for something that a new one mends.
+  void expect_return() noexcept;
   /// A connection that is waited for with a retry is tried at once.
   void retry_now(Instant now) noexcept;
   [[nodiscard]] const Failure& failure() const noexcept { return failure_; }
@@ -122,6 +131,9 @@ class Link {
     ineligible_.assign(why);
     standing_->changed();
   }
+
+  /// It is a replica: nothing that writes is sent there until its role has changed.
+  [[nodiscard]] bool read_only() const noexcept { return up() && role_check_at_.has_value(); }
 
   /// The node's membership record as the handshake saw it, word for word.
   [[nodiscard]] const std::string& marker_text() const noexcept { return marker_text_; }
@@ -187,7 +199,9 @@ class Link {
   struct Subscription {
     bool wanted = false;
     bool open = false;
-    Instant retry_at = Instant::min();  ///< it cannot be subscribed to before
+    Instant retry_at = Instant::min();   ///< it cannot be subscribed to before
+    Instant heard_at = Instant::min();   ///< the last word, while it is open
+    std::optional<Instant> answer_by{};  ///< one is due until then
   } subscription;
 
   // --- requests in flight, in the order in which they were sent ---
@@ -206,9 +220,7 @@ class Link {
     REDLOCK_ASSERT(oldest.stamp == stamp);
     const Duration round_trip = now - oldest.at;
     ring_.pop();
-    // Only an answered request shows that the node works: one that accepts connections and then
-    // says nothing must not be tried at the pace of a healthy one.
-    failures_ = 0;
+    answered_ = true;
     measure(round_trip);
     return {now, round_trip};
   }
@@ -260,9 +272,10 @@ class Link {
   [[nodiscard]] bool answer_overdue(Instant now) const noexcept;
   /// How long a connection may take to be made: twice as long after each that took too long. A node
   /// that a thousand clients connect to at once serves none of them if all give up at the same
-  /// limit.
+  /// limit. No longer than eight times: a node whose packets were dropped for a while is to be met
+  /// soon after that.
   [[nodiscard]] Duration connect_limit() const noexcept {
-    constexpr unsigned most_doublings = 5;
+    constexpr unsigned most_doublings = 3;
     return settings_->longest_limit * (1 << std::min(slow_connections_, most_doublings));
   }
   [[nodiscard]] bool connect_overdue(Instant now) const noexcept;
@@ -300,6 +313,7 @@ class Link {
     variation_ += (distance - variation_) / 4;
     smoothed_ += (round_trip - smoothed_) / 8;
   }
+  void forgive_failures(Instant now) noexcept;
   HeldBack& hold_back_next(const Stamp& stamp, Instant now);
   [[nodiscard]] std::optional<Instant> deadline_of_all() const noexcept;
 
@@ -350,7 +364,10 @@ class Link {
   Duration smoothed_{};
   Duration last_round_trip_{};
   Duration variation_{};
-  unsigned failures_ = 0;
+  unsigned failures_ = 0;  ///< connections that ended, less the seconds in which one was of use
+  Instant up_since_{};
+  bool answered_ = false;  ///< a request, on this connection
+  bool returning_ = false;
   unsigned slow_connections_ = 0;  ///< in a row: not made within their limit
   std::optional<Instant> connecting_since_;
   std::optional<Instant> retry_at_ = Instant::min();  // the first connection is due at once

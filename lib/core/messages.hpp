@@ -353,7 +353,8 @@ struct NodeDown {
   enum class Cause : std::uint8_t { unreachable, error } cause = Cause::unreachable;
   std::string_view why;
 };
-/// Notifications of the node arrive from now on; follows a Subscribe.
+/// Notifications of the node arrive from now on, or still do; follows a Subscribe or a
+/// ProbeSubscription.
 struct Subscribed {
   NodeIndex node = 0;
 };

@@ -41,6 +41,7 @@ void Nodes::find_able() const {
     const Link& link = links_[node];
     if (!link.up()) return;
     able_.up.add(node);
+    if (!link.read_only()) able_.to_write.add(node);
     if (link.can_compare()) able_.to_compare.add(node);
     if (link.can_set_all()) able_.to_set_all.add(node);
     if (link.can_fence()) able_.to_fence.add(node);
@@ -55,6 +56,10 @@ NodeSet Nodes::undetermined() const {
     const bool clock_unknown = link.up() && settings_.clock_guard && !link.clock_known();
     return link.fresh() || (clock_unknown && link.ineligible().empty() && !link.duplicate_of());
   });
+}
+
+NodeSet Nodes::returning() const {
+  return where([&](NodeIndex node) { return links_[node].returning(); });
 }
 
 NodeSet Nodes::candidates() const {
@@ -205,7 +210,8 @@ bool Nodes::knows_deployment() const {
     return link.up() && !link.duplicate_of() && link.deployment() == ballot.deployment;
   });
   return members.size() >= ballot.quorum ||
-         std::none_of(links_.begin(), links_.end(), [](const Link& link) { return link.fresh(); });
+         std::none_of(links_.begin(), links_.end(),
+                      [](const Link& link) { return link.fresh() || link.returning(); });
 }
 
 bool Nodes::belongs_to(NodeIndex node, std::string_view deployment) const {

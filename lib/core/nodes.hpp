@@ -46,6 +46,7 @@ class Nodes {
   /// What those that are up can do: see Link.
   struct Able {
     NodeSet up{};
+    NodeSet to_write{};
     NodeSet to_compare{};
     NodeSet to_set_all{};
     NodeSet to_fence{};
@@ -67,6 +68,8 @@ class Nodes {
   }
   /// Whether they may vote is not known yet: in first contact, or their clock was not read.
   [[nodiscard]] NodeSet undetermined() const;
+  /// Are connected to again, and may vote then: see Link::returning().
+  [[nodiscard]] NodeSet returning() const;
   /// May vote, or are undetermined.
   [[nodiscard]] NodeSet candidates() const;
   /// In which a quorum answers: that of the q-th fastest node. One that is far away, or that does

@@ -52,25 +52,55 @@ void TrackedKeys::ask(Entry& entry) {
   });
   if (nodes.empty()) return;
   entry.second.asked = entry.second.asked | nodes;
+  entry.second.settled = entry.second.settled - nodes;
+  entry.second.may_be_news = entry.second.may_be_news | nodes;
   Stamp stamp = upkeep(Verb::track, static_cast<std::uint16_t>(kind_));
   stamp.claim.index = entry.second.id;
   outbox_.send(SendTrack{{nodes, stamp}, &entry.first, kind_});
 }
 
-TrackedKeys::Entry* TrackedKeys::answered(const Answer& answer) {
+void TrackedKeys::ask_again(Entry& entry, NodeSet nodes) {
+  entry.second.asked = entry.second.asked - nodes;
+  const bool is_watched = kind_ == Tracked::queue || !entry.second.observations.empty();
+  if (is_watched) to_ask_.push_back(entry.second.id);
+}
+
+void TrackedKeys::ask_what_is_due() {
+  for (const std::uint32_t id : to_ask_) {
+    const auto at = by_id_.find(id);
+    if (at != by_id_.end() && at->second->second.uses > 0) ask(*at->second);
+  }
+  to_ask_.clear();
+}
+
+void TrackedKeys::seen(std::string_view key, NodeIndex node, bool is_there) {
+  Entry* const entry = find(key);
+  if (entry == nullptr) return;
+  Key& known = entry->second;
+  const bool is_settled = known.asked.has(node) && known.settled.has(node);
+  if (!is_settled || known.present.has(node) == is_there) return;
+  known.present.remove(node);
+  if (is_there) known.present.add(node);
+  ask_again(*entry, NodeSet::of(node));
+}
+
+TrackedKeys::Answered TrackedKeys::answered(const Answer& answer) {
   const bool tracks = answer.reply == Reply::taken || answer.reply == Reply::gone;
   const auto at = by_id_.find(answer.stamp.claim.index);
-  if (at == by_id_.end()) return nullptr;
+  if (at == by_id_.end()) return {};
   Key& key = at->second->second;
   if (!tracks) {
     // It may not be asked: then nothing is known of it there.
     key.tracking.remove(answer.node);
-    return nullptr;
+    return {};
   }
+  const bool is_there = answer.reply == Reply::taken;
+  const bool is_news = key.may_be_news.has(answer.node) && key.present.has(answer.node) != is_there;
   key.tracking.add(answer.node);
+  key.settled.add(answer.node);
   key.present.remove(answer.node);
-  if (answer.reply == Reply::taken) key.present.add(answer.node);
-  return key.uses > 0 ? at->second : nullptr;
+  if (is_there) key.present.add(answer.node);
+  return key.uses > 0 ? Answered{at->second, is_news} : Answered{};
 }
 
 TrackedKeys::Entry* TrackedKeys::changed(const Changed& change) {
@@ -83,13 +113,17 @@ TrackedKeys::Entry* TrackedKeys::changed(const Changed& change) {
 void TrackedKeys::came_up(NodeIndex node) {
   if (!nodes_[node].can_track()) return;
   for (Entry& entry : keys_) {
-    if (entry.second.uses > 0) ask(entry);
+    if (entry.second.uses == 0) continue;
+    ask(entry);
+    // What it has is no news: nobody knew.
+    entry.second.may_be_news.remove(node);
   }
 }
 
 void TrackedKeys::dropped(NodeIndex node) {
   for (Entry& entry : keys_) {
     entry.second.asked.remove(node);
+    entry.second.may_be_news.remove(node);
     entry.second.tracking.remove(node);
     entry.second.present.remove(node);
   }

@@ -24,7 +24,9 @@ class TrackedKeys {
     std::uint32_t uses = 0;  ///< callers that want to know
     NodeSet asked;           ///< to track it, and it has not changed since
     NodeSet tracking;        ///< did once, on this connection: changes are not missed there
-    NodeSet present;         ///< where it was there when the node was asked
+    NodeSet present;         ///< where it was there, as far as the node has told us
+    NodeSet settled;         ///< has answered since it was asked, so that `present` is of now
+    NodeSet may_be_news;     ///< asked, and nobody has looked at the key since
     std::vector<std::uint32_t> observations;      ///< of a resource, in their order
     ClaimId lease;                                ///< whose queue it is
     OtherClients others = OtherClients::unknown;  ///< what its holder was notified of
@@ -52,13 +54,31 @@ class TrackedKeys {
 
   // --- events -----------------------------------------------------------------------------------
   /// The key that was asked about; null: nobody uses it any more, or the node does not track it.
-  Entry* answered(const Answer& answer);
+  struct Answered {
+    Entry* entry = nullptr;
+    bool is_news = false;  ///< it came or went, and no notification said so
+  };
+  Answered answered(const Answer& answer);
   Entry* changed(const Changed& change);
   /// We write it ourselves there: of that the node does not notify us, and it does not track the
   /// key any more.
   void written(std::string_view key, NodeSet nodes) {
     if (keys_.empty()) return;
     if (Entry* const entry = find(key)) entry->second.asked = entry->second.asked - nodes;
+  }
+  /// A request of ours left that may write it, whatever its answer says. Where somebody watches it,
+  /// the nodes are asked again behind it, at the end of the step; who waits asks again itself.
+  void may_be_written(std::string_view key, NodeSet nodes) {
+    if (keys_.empty()) return;
+    if (Entry* const entry = find(key)) ask_again(*entry, nodes);
+  }
+  /// The answer to another request of ours says whether it is there. Where that is news, the server
+  /// noticed its end while it served us, of which it does not notify us (NOLOOP), and tracks it no
+  /// more: it is asked again at the end of the step.
+  void seen(std::string_view key, NodeIndex node, bool is_there);
+  /// What came up in this step.
+  void end_step() {
+    if (!to_ask_.empty()) ask_what_is_due();
   }
   void came_up(NodeIndex node);
   void dropped(NodeIndex node);
@@ -75,6 +95,8 @@ class TrackedKeys {
 
  private:
   void forget_unused();
+  void ask_again(Entry& entry, NodeSet nodes);
+  void ask_what_is_due();
 
   Tracked kind_;
   Nodes& nodes_;
@@ -82,6 +104,7 @@ class TrackedKeys {
   Keys keys_;
   std::unordered_map<std::uint32_t, Entry*> by_id_;
   std::vector<std::string> unused_;
+  std::vector<std::uint32_t> to_ask_;
   std::uint32_t last_id_ = 0;
 };
 

@@ -64,12 +64,14 @@ bool meets_foreign_locks(const Acquisition& acquisition) {
 }  // namespace
 
 WaitQueue::WaitQueue(const Settings& settings, Nodes& nodes, Outbox& outbox,
-                     Pool<Acquisition>& acquisitions, TrackedKeys& tracked, Randomness& random)
+                     Pool<Acquisition>& acquisitions, TrackedKeys& tracked,
+                     TrackedKeys& tracked_queues, Randomness& random)
     : settings_(settings),
       nodes_(nodes),
       outbox_(outbox),
       acquisitions_(acquisitions),
       tracked_(tracked),
+      tracked_queues_(tracked_queues),
       random_(random) {}
 
 void WaitQueue::forget_left() {
@@ -128,9 +130,12 @@ NodeSet WaitQueue::subscribe() {
   NodeSet mute;
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     Link& link = nodes_[i];
-    if (!link.up() || link.subscription.retry_at > now_) continue;
+    if (!link.up() || link.read_only() || link.subscription.retry_at > now_) continue;
     able.add(static_cast<NodeIndex>(i));
-    if (!link.subscription.wanted) mute.add(static_cast<NodeIndex>(i));
+    if (!link.subscription.wanted) {
+      mute.add(static_cast<NodeIndex>(i));
+      link.subscription.answer_by = later(now_, link.connect_limit());
+    }
     link.subscription.wanted = true;
   }
   if (!mute.empty()) {
@@ -175,6 +180,7 @@ void WaitQueue::join(Acquisition& acquisition) {
     acquisition.waiting.tracks = true;
     tracked_.use(key);
   });
+  if (!was_queued) ++queued_;
   acquisition.waiting.queued = true;
 }
 
@@ -248,6 +254,7 @@ void WaitQueue::leave(Acquisition& acquisition, Left left, NodeSet taken_out) {
     acquisition.waiting.tracks = false;
     each_key(acquisition, [this](const std::string& key) { tracked_.stop(key); });
   }
+  --queued_;
   const bool had_ticket = acquisition.waiting.has_ticket;
   acquisition.waiting.queued = acquisition.waiting.has_ticket = false;
   if (!had_ticket) taken_out = NodeSet();
@@ -303,6 +310,9 @@ void WaitQueue::send(const WaitedKeys::Entry& entry, Verb verb, NodeSet nodes, s
   stamp.claim.index = entry.second.id;
   measure_reservation();
   outbox_.send(SendToQueue{{nodes, stamp}, &entry.first, how, entry.second.ticket});
+  // Both may pass a free resource on.
+  tracked_.may_be_written(entry.first, nodes);
+  tracked_queues_.may_be_written(entry.first, nodes);
 }
 
 NodeSet WaitQueue::notifying_nodes() const {

@@ -26,7 +26,7 @@ namespace redlock::core {
 class WaitQueue {
  public:
   WaitQueue(const Settings& settings, Nodes& nodes, Outbox& outbox, Pool<Acquisition>& acquisitions,
-            TrackedKeys& tracked, Randomness& random);
+            TrackedKeys& tracked, TrackedKeys& tracked_queues, Randomness& random);
 
   /// A step begins. What was left in the last one is forgotten: its commands named the keys.
   void begin_step(Instant now) {
@@ -85,6 +85,11 @@ class WaitQueue {
   [[nodiscard]] bool is_contended(std::string_view resource);
   /// Other clients wait for it: the next acquisition queues behind them at once.
   void note_contended(std::string_view resource);
+
+  /// Where a node has said nothing for long while somebody waits, it is asked whether notifications
+  /// still arrive. Where it does not answer they do not.
+  void tend();
+  [[nodiscard]] Instant next_tending() const;
 
   // --- events -----------------------------------------------------------------------------------
   void subscribed(NodeIndex node);
@@ -180,6 +185,9 @@ class WaitQueue {
     all,    ///< nodes notified them
   };
   void plan(WaitedKeys::Key& key, Planned who);
+  void heard(NodeIndex node) noexcept;
+  void went_silent(NodeIndex node);
+  [[nodiscard]] bool probe_due(NodeIndex node) const;
   /// The node does not notify us any more.
   void lost(NodeIndex node);
   /// It is counted where its keys' waiters are, or not any more.
@@ -195,12 +203,14 @@ class WaitQueue {
   Outbox& outbox_;
   Pool<Acquisition>& acquisitions_;
   TrackedKeys& tracked_;
+  TrackedKeys& tracked_queues_;
   Randomness& random_;
   Instant now_ = Instant::min();
   WaitedKeys keys_;
   std::vector<std::uint32_t> left_;  ///< keys to be forgotten at the next step: commands name them
   std::vector<std::uint32_t> affected_;  ///< waiters that lost() looks at
   std::uint64_t arrivals_ = 0;
+  std::size_t queued_ = 0;  ///< acquisitions
   std::uint64_t walked_ = 0;
   std::vector<Woken> woken_;
   Token client_id_;

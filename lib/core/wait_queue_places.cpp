@@ -63,6 +63,7 @@ QueuePlace WaitQueue::queue_place(Acquisition& acquisition) {
     waiting.arrival = ++arrivals_;
     keys_.wait(acquisition.terms.resource, waiting.arrival, acquisition.index);
     count_queued(entry->second, acquisition, 1);
+    ++queued_;
     waiting.queued = true;
   }
   if (!waiting.queued) return place;

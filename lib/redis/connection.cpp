@@ -265,14 +265,7 @@ void Connection::take_push(const Value& value) {
                    "its data was flushed or replaced: it may have forgotten what it was asked",
                    ProtocolError::none);
   }
-  for (const Value* key : changed.elements) {
-    if (key->text == keys::marker) {
-      return go_down(core::NodeDown::Cause::error,
-                     "its membership record changed: it may have forgotten what it was asked",
-                     ProtocolError::none);
-    }
-  }
-  // No other key was tracked before the handshake was over.
+  // No key was tracked before the handshake was over.
   if (state_ != State::ready) return;
   const bool* const destroyed = destroyed_;
   for (const Value* key : changed.elements) {

@@ -118,8 +118,6 @@ void Handshake::ask(std::string& out) {
       return read_for_guard(out);
     case Guard::write:
       return write_for_guard(out);
-    case Guard::track:
-      return track_marker(out);
   }
 }
 
@@ -130,7 +128,7 @@ void Handshake::run_guard(std::string& out) {
             in_milliseconds(guard_->quarantine), durable() ? "durable" : "volatile",
             core::is_member_name(guard_->name) ? guard_->name : "-", guard_->incarnation});
   expect(Step::guard);
-  track_marker(out);
+  next_ = Guard::none;
 }
 
 void Handshake::read_for_guard(std::string& out) {
@@ -168,7 +166,7 @@ void Handshake::write_for_guard(std::string& out) {
     take_quarantine(left, read_why_);
     append_command(out, {"UNWATCH"});
     expect(Step::ignored);
-    return track_marker(out);
+    return;
   }
   const auto queue = [&](std::initializer_list<std::string_view> command) {
     append_command(out, command);
@@ -188,22 +186,6 @@ void Handshake::write_for_guard(std::string& out) {
   identity_.marker = writes->marker;
   take_quarantine(writes->quarantine ? writes->quarantine->count() : left,
                   writes->quarantine ? writes->why : std::string_view(read_why_));
-  if (can_track()) next_ = Guard::track;
-}
-
-bool Handshake::can_track() const noexcept {
-  // Redis 6.0 would also notify us of the writes of our own scripts.
-  return tracks_ && identity_.dialect != Dialect::classic;
-}
-
-void Handshake::track_marker(std::string& out) {
-  next_ = Guard::none;
-  identity_.can_track = can_track();
-  if (!identity_.can_track) return;
-  append_command(out, {"CLIENT", "CACHING", "YES"});
-  expect(Step::ignored);
-  append_command(out, {"GET", keys::marker});
-  expect(Step::marker_again);
 }
 
 std::string_view Handshake::name_of(Step step) noexcept {
@@ -291,8 +273,6 @@ Handshake::Progress Handshake::take_guard_step(Step step, const Value& answer) {
       return advance();
     case Step::written:
       return take_written(answer);
-    case Step::marker_again:
-      return take_marker_again(answer);
     default:
       return take_reading(step, answer);
   }
@@ -403,14 +383,6 @@ void Handshake::take_quarantine(std::int64_t left, std::string_view why) {
   identity_.quarantine_why += core::may_have_forgotten;
 }
 
-Handshake::Progress Handshake::take_marker_again(const Value& answer) {
-  if (next_ == Guard::read) return advance();  // the script was refused, and named none
-  const bool same = answer.type == Value::Type::bulk && answer.text == identity_.marker;
-  if (same) return advance();
-  why_ = "its membership record changed while it was read";
-  return Progress::refused;
-}
-
 Handshake::Progress Handshake::take_info(const std::string& text) {
   constexpr std::size_t longest_field = 64;
   identity_.run_id = visible(info_field(text, "run_id"), longest_field);
@@ -422,6 +394,9 @@ Handshake::Progress Handshake::take_info(const std::string& text) {
   }
   identity_.dialect = dialect_of(identity_.version);
   identity_.ineligible = why_ineligible(text);
+  // Redis 6.0 would also notify us of the writes of our own scripts.
+  identity_.can_track =
+      tracks_ && identity_.dialect != Dialect::classic && identity_.ineligible.empty();
   // While it reads an append-only file it says aof_enabled:0. The guard asks a moment later, when
   // all may be read, and would take a durable node for one that may have forgotten something.
   if (identity_.ineligible.empty() && info_field(text, "loading") == "1") {

@@ -40,9 +40,8 @@ struct ServerIdentity {
 ///
 /// With the restart guard, HELLO 3 and CLIENT TRACKING come ahead of INFO: from then on a server
 /// that knows them says so when it is flushed or loads the data of a master, and what INFO said is
-/// not out of date. Behind the script the marker is read once more, by a GET that the server
-/// tracks: it reports a write by another client. A server that refuses any of these commands is
-/// used without it.
+/// not out of date. A server that refuses them is used without. No key is tracked: the server would
+/// remember that for longer than the connection lasts.
 class Handshake {
  public:
   enum class Progress : std::uint8_t {
@@ -89,7 +88,6 @@ class Handshake {
     read_floor,
     read_time,
     written,
-    marker_again,
   };
 
   void expect(Step step);
@@ -104,14 +102,11 @@ class Handshake {
   void run_guard(std::string& out);
   void read_for_guard(std::string& out);
   void write_for_guard(std::string& out);
-  void track_marker(std::string& out);
   [[nodiscard]] Progress take_guard_step(Step step, const Value& answer);
   [[nodiscard]] Progress take_reading(Step step, const Value& answer);
   [[nodiscard]] Progress take_written(const Value& answer);
   [[nodiscard]] bool durable() const noexcept;
-  [[nodiscard]] bool can_track() const noexcept;
   void take_quarantine(std::int64_t left, std::string_view why);
-  [[nodiscard]] Progress take_marker_again(const Value& answer);
 
   std::array<Step, 32> steps_{};
   std::size_t expected_ = 0;
@@ -123,7 +118,6 @@ class Handshake {
     decide,  ///< by guard.lua
     read,    ///< or, where our user runs no scripts, by a transaction: see core::guard_node()
     write,
-    track,  ///< the marker is read once more, so that the server reports its changes
   };
   Guard next_ = Guard::none;
   std::optional<RestartGuard> guard_;

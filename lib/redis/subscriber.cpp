@@ -26,6 +26,12 @@ void Subscriber::open() {
   stream_.open(target_.endpoint);
 }
 
+void Subscriber::probe() {
+  if (closed_) return;
+  append_command(stream_.outbox(), {"SUBSCRIBE", channel_});
+  stream_.flush();
+}
+
 void Subscriber::close() {
   if (closed_) return;
   closed_ = true;

@@ -14,7 +14,7 @@ namespace redlock::redis {
 /// or destruction. May call, close or destroy the subscriber from inside any call.
 class SubscriberOwner {
  public:
-  /// Notifications arrive from now on.
+  /// Notifications arrive from now on, or still do.
   virtual void on_subscribed() noexcept = 0;
   /// `resource` was released; `before` others were notified before us.
   virtual void on_notified(std::string_view resource, std::uint32_t before) noexcept = 0;
@@ -39,6 +39,10 @@ class Subscriber final : private uv::StreamListener {
 
   /// Once; on_subscribed follows, or on_unsubscribed.
   void open();
+
+  /// Once it is open: on_subscribed follows if the server still hears us. PING would do, and would
+  /// be one more right that a user needs.
+  void probe();
 
   void close();
   [[nodiscard]] bool closed() const noexcept { return closed_; }

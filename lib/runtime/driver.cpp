@@ -74,6 +74,10 @@ void Driver::carry_out(const core::Subscribe& command) {
   command.nodes.each([&](NodeIndex node) { nodes_[node]->subscribe(engine_.client_id().view()); });
 }
 
+void Driver::carry_out(const core::ProbeSubscription& command) {
+  command.nodes.each([&](NodeIndex node) { nodes_[node]->probe_subscription(); });
+}
+
 void Driver::carry_out(const core::Unsubscribe& command) { nodes_[command.node]->unsubscribe(); }
 
 redis::Terms Driver::terms_of(const core::Send& command, const core::Claim& claim) {

@@ -99,6 +99,7 @@ class Driver final : private NodeOwner {
   void carry_out(const core::Connect& command);
   void carry_out(const core::Disconnect& command);
   void carry_out(const core::Subscribe& command);
+  void carry_out(const core::ProbeSubscription& command);
   void carry_out(const core::Unsubscribe& command);
   void carry_out(const core::Send& command);
   void carry_out(const core::SendUpkeep& command);

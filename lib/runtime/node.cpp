@@ -63,6 +63,10 @@ void Node::subscribe(std::string_view name) {
   subscriber_->open();
 }
 
+void Node::probe_subscription() {
+  if (subscriber_) subscriber_->probe();
+}
+
 void Node::unsubscribe() {
   if (subscriber_) subscriber_->close();
 }

@@ -46,6 +46,7 @@ class Node final : private redis::ConnectionOwner, private redis::SubscriberOwne
   void disconnect(uv::CloseMode mode);
   [[nodiscard]] redis::Connection& connection() noexcept { return *connection_; }
   void subscribe(std::string_view name);
+  void probe_subscription();
   void unsubscribe();
   [[nodiscard]] bool ready() const noexcept { return connection_ && connection_->ready(); }
 

@@ -31,6 +31,13 @@ void fill_random(std::span<std::uint8_t> out) noexcept;
 extern const int send_without_sigpipe;
 void prevent_sigpipe(int socket) noexcept;
 
+/// A TCP connection on which nothing is said is not forgotten by what lies in between, and one
+/// whose peer is gone ends by itself: after a minute without a word the kernel asks, and gives up
+/// when three questions, or what was sent, went unanswered for `silence_allowed`. Systems that know
+/// less do what they can.
+inline constexpr std::chrono::seconds silence_allowed{90};
+void keep_alive(int socket) noexcept;
+
 /// How this program was called, without its folder.
 [[nodiscard]] std::string_view program_name() noexcept;
 

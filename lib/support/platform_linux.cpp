@@ -1,3 +1,5 @@
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <pthread.h>
 #include <sys/random.h>
 #include <sys/socket.h>
@@ -24,6 +26,19 @@ void fill_random(std::span<std::uint8_t> out) noexcept {
 const int send_without_sigpipe = MSG_NOSIGNAL;
 
 void prevent_sigpipe(int /*socket*/) noexcept {}
+
+void keep_alive(int socket) noexcept {
+  const auto set = [socket](int level, int option, int value) {
+    // Fails only for a connection that is over already.
+    static_cast<void>(setsockopt(socket, level, option, &value, sizeof value));
+  };
+  set(SOL_SOCKET, SO_KEEPALIVE, 1);
+  set(IPPROTO_TCP, TCP_KEEPIDLE, 60);
+  set(IPPROTO_TCP, TCP_KEEPINTVL, 10);
+  set(IPPROTO_TCP, TCP_KEEPCNT, 3);
+  set(IPPROTO_TCP, TCP_USER_TIMEOUT,
+      static_cast<int>(std::chrono::milliseconds(silence_allowed).count()));
+}
 
 std::string_view program_name() noexcept { return program_invocation_short_name; }
 

@@ -1,3 +1,5 @@
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <pthread.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -40,6 +42,18 @@ void prevent_sigpipe([[maybe_unused]] int socket) noexcept {
   const int on = 1;
   // Fails only for a connection that is over already; nothing can be sent there.
   static_cast<void>(setsockopt(socket, SOL_SOCKET, SO_NOSIGPIPE, &on, sizeof on));
+#endif
+}
+
+void keep_alive(int socket) noexcept {
+  const int on = 1;
+  static_cast<void>(setsockopt(socket, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on));
+#if defined(TCP_KEEPIDLE)
+  const int idle = 60;
+  static_cast<void>(setsockopt(socket, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof idle));
+#elif defined(TCP_KEEPALIVE)
+  const int idle = 60;
+  static_cast<void>(setsockopt(socket, IPPROTO_TCP, TCP_KEEPALIVE, &idle, sizeof idle));
 #endif
 }
 

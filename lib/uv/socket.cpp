@@ -114,6 +114,7 @@ void Socket::on_connect(uv_connect_t* request, int status) noexcept {
   if (state->listener == nullptr) return;
   if (status == 0) status = uv_fileno(&state->handle, &state->fd);
   if (status == 0) support::prevent_sigpipe(state->fd);
+  if (status == 0 && state->kind == Kind::tcp) support::keep_alive(state->fd);
   state->listener->on_connected(status);
 }
 

@@ -290,6 +290,7 @@ class Driver {
   void carry_out(const core::Subscribe& command) {
     REDLOCK_ASSERT(!engine_.client_id().empty() && !command.nodes.empty());
   }
+  void carry_out(const core::ProbeSubscription&) {}
   void carry_out(const core::Unsubscribe&) {}
   void carry_out(const core::Send& command) { send(command, command.form); }
   void carry_out(const core::SendUpkeep& command) { send(command, command.form); }

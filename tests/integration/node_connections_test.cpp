@@ -3,7 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
+#include <cstdio>
+#include <fstream>
 #include <future>
+#include <sstream>
+#include <string>
 
 #include "integration/library.hpp"
 #include "support/tcp_proxy.hpp"
@@ -142,6 +147,30 @@ TEST_F(NodeConnections, CutConnectionsAreMadeAgainUnderAHeldLease) {
   EXPECT_TRUE(lease->valid());
   EXPECT_TRUE(succeeded(lease->release()));
   EXPECT_TRUE(soon_held(resource_, 0));
+}
+
+/// Of so many established connections to the port the kernel asks whether they live.
+std::size_t kept_alive(std::uint16_t port) {
+  std::ifstream table("/proc/net/tcp");
+  std::array<char, 5> hex{};
+  std::snprintf(hex.data(), hex.size(), "%04X", static_cast<unsigned>(port));
+  std::size_t count = 0;
+  std::string line;
+  while (std::getline(table, line)) {
+    std::istringstream words(line);
+    std::string number, local, remote, state, queues, timer;
+    words >> number >> local >> remote >> state >> queues >> timer;
+    const bool ours = remote.ends_with(std::string(":") + hex.data()) && state == "01";
+    if (ours && timer.starts_with("02:")) ++count;
+  }
+  return count;
+}
+
+TEST_F(NodeConnections, OnWhichNothingIsSaidAreKeptAlive) {
+  if (!std::ifstream("/proc/net/tcp")) GTEST_SKIP() << "a table of Linux";
+  Client client = NodeConnections::client(1);
+  ASSERT_TRUE(succeeded(client.try_acquire(resource_)));
+  EXPECT_TRUE(eventually([this] { return kept_alive(proxies_[0]->port()) == 1; }));
 }
 
 TEST_F(NodeConnections, SlowRepliesCostAVoteNothing) {

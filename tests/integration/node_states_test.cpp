@@ -76,6 +76,37 @@ TEST_F(NodeStates, AMasterThatBecomesAReplicaIsReadOnly) {
   EXPECT_THAT(refused.error().round.nodes[0].message, HasSubstr("READONLY"));
 }
 
+TEST_F(NodeStates, AReplicaIsNotConnectedToAgainForWhatItIsOwed) {
+  Nodes nodes(3);
+  EventLog log;
+  ClientOptions options = patient(nodes.urls());
+  options.on_node_event = log.listener();
+  Client client = make_client(options);
+  ASSERT_TRUE(all_nodes_vote(client, nodes, 3));
+  const std::string resource = fresh_resource();
+  auto lease = client.try_acquire(resource, {.ttl = seconds(20)});
+  ASSERT_TRUE(succeeded(lease));
+  const RedisServer& replica = nodes[2];
+  ASSERT_TRUE(
+      replica.command({"REPLICAOF", "127.0.0.1", std::to_string(shared_new_nodes()[0].port())})
+          .is_ok());
+  const auto connections = [&replica] {
+    const std::string stats = replica.command({"INFO", "stats"}).string;
+    const std::string field = "total_connections_received:";
+    return std::stol(stats.substr(stats.find(field) + field.size()));
+  };
+  ASSERT_TRUE(succeeded(lease->release()));
+  ASSERT_TRUE(log.wait_for(NodeEvent::Kind::excluded, 2));
+  const long before = connections();
+  for (int i = 0; i < 300; ++i) {
+    auto other = client.acquire(resource, {.ttl = seconds(20)});
+    ASSERT_TRUE(succeeded(other));
+    ASSERT_TRUE(succeeded(other->release()));
+  }
+  // One to look whether it is a replica still, and those of this test itself.
+  EXPECT_LE(connections() - before, 4);
+}
+
 TEST_F(NodeStates, AFullServerTakesNoLock) {
   ASSERT_NO_FATAL_FAILURE(set("maxmemory", "1"));
   expect_error("OOM command not allowed");

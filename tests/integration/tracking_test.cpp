@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <string>
+#include <thread>
 
 #include "integration/guarded.hpp"
 
@@ -50,23 +52,42 @@ TEST_F(Tracking, AFlushIsTold) {
   EXPECT_TRUE(quarantined(nodes_[0]));
 }
 
-TEST_F(Tracking, AWriteOfTheMarkerIsTold) {
-  if (!tracks_keys()) GTEST_SKIP() << needs_tracked_keys;
+TEST_F(Tracking, AMarkerThatWasWrittenIsFoundBehindTheNextVote) {
   connect();
   nodes_[0].command({"DEL", marker});
+  EXPECT_FALSE(client_->try_acquire(fresh_resource(), {.ttl = short_max_ttl}));
   expect_news("membership record changed");
   EXPECT_TRUE(quarantined(nodes_[0]));
 }
 
-TEST_F(Tracking, ATrackedMarkerIsOneKeyAndVotesTrackNothingElse) {
+TEST_F(Tracking, WhatAServerRemembersIsBoundedByTheClientsThatAreConnected) {
   if (!tracks_keys()) GTEST_SKIP() << needs_tracked_keys;
-  connect();
-  for (int i = 0; i < 3; ++i) {
+  const auto remembered = [this] {
+    const std::string stats = nodes_[0].command({"INFO", "stats"}).string;
+    const std::string field = "tracking_total_items:";
+    return std::stol(stats.substr(stats.find(field) + field.size()));
+  };
+  for (int i = 0; i < 20; ++i) {
+    ASSERT_NO_FATAL_FAILURE(connect());
     EXPECT_TRUE(succeeded(acquire_patiently(*client_, fresh_resource(), {.ttl = short_max_ttl})));
+    EXPECT_EQ(log_.count(NodeEvent::Kind::down, 0), 0U);
+    client_.reset();
+    log_ = EventLog();
   }
-  const std::string stats = nodes_[0].command({"INFO", "stats"}).string;
-  EXPECT_THAT(stats, HasSubstr("tracking_total_keys:1\r\n"));
-  EXPECT_EQ(log_.count(NodeEvent::Kind::down, 0), 0U);
+  EXPECT_EQ(remembered(), 0) << "the first of them holds nothing any more";
+  // Who watches is remembered for what it watches, until that changes.
+  const std::string resource = fresh_resource();
+  connect();
+  std::atomic<bool> saw{false};
+  std::jthread watcher([&](const std::stop_token& stop) {
+    static_cast<void>(client_->watch(
+        resource, [&](const Inspection&) { saw = true; }, stop));
+  });
+  ASSERT_TRUE(eventually([&] { return saw.load(); }));
+  EXPECT_EQ(remembered(), 1);
+  watcher = {};
+  nodes_[0].command({"SET", resource, "another's", "PX", "1000"});
+  EXPECT_EQ(remembered(), 0);
 }
 
 TEST_F(Tracking, WhoMayNotTrackGoesOnWithout) {

@@ -110,6 +110,23 @@ TEST_F(Watch, SeesALeaseExpire) {
   EXPECT_TRUE(sees("free"));
 }
 
+TEST_F(Watch, SeesWhatComesBehindALeaseThatExpired) {
+  for (int i = 0; i < 3; ++i) {
+    auto lease = holder_->try_acquire("r", {.ttl = std::chrono::milliseconds(300)});
+    ASSERT_TRUE(succeeded(lease));
+    ASSERT_TRUE(sees("held by " + lease->token().str()));
+    static_cast<void>(lease->detach());
+    // It inspects in the very millisecond, so that the servers end the key while they serve it.
+    ASSERT_TRUE(sees("free"));
+  }
+  const std::size_t seen = sightings_.count();
+  lock("60000");
+  ASSERT_TRUE(sees("held by theirs"));
+  unlock();
+  ASSERT_TRUE(sees("free"));
+  EXPECT_EQ(sightings_.count(), seen + 2);
+}
+
 TEST_F(Watch, SeesLeasesOfItsOwnClient) {
   auto lease = observer_->try_acquire("r", {.ttl = seconds(30)});
   ASSERT_TRUE(succeeded(lease));

@@ -18,12 +18,14 @@ struct Sum {
   std::string violation;
   std::uint64_t grants = 0;
   std::uint64_t violations = 0;
+  std::size_t most_connections = 0;
 };
 Sum run(const Scenario& scenario, std::uint64_t seeds) {
   Sum sum;
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
     const auto outcome = Simulation(scenario, seed).run();
     sum.grants += outcome.grants;
+    sum.most_connections = std::max(sum.most_connections, outcome.most_connections);
     if (outcome.violation.empty()) continue;
     ++sum.violations;
     if (sum.violation.empty()) sum.violation = outcome.violation;
@@ -187,6 +189,86 @@ TEST(Directed, a_client_that_has_just_begun_extends_and_releases_what_it_is_hand
     s.quorum = core::majority(nodes);
     EXPECT_EQ(run(s, 40).violation, "") << nodes << " nodes";
   }
+}
+
+/// Callers that wait for each other, beside a node that is of no use.
+Scenario beside_an_odd_node(Oddity odd) {
+  Scenario s = calm();
+  s.nodes = 3;
+  s.quorum = 2;
+  s.clients = 3;
+  s.slots = 2;
+  s.restart_guard = s.clock_guard = true;
+  s.chaos = 70'000 * ms;
+  s.think = 20 * ms;
+  s.shortest_ttl_ms = 20;
+  s.longest_ttl_ms = 100;
+  s.odd = odd;
+  return s;
+}
+
+class BesideAnOddNode : public testing::TestWithParam<std::size_t> {};
+
+TEST_P(BesideAnOddNode, nobody_connects_to_it_again_and_again_and_all_are_served) {
+  const Sum sum = run(beside_an_odd_node(static_cast<Oddity>(GetParam())), 3);
+  EXPECT_EQ(sum.violation, "");
+  EXPECT_GE(sum.grants, 3'000U);
+  EXPECT_LE(sum.most_connections, Scenario::most_connections);
+  RecordProperty("most_connections_in_a_minute", static_cast<int>(sum.most_connections));
+}
+
+INSTANTIATE_TEST_SUITE_P(Directed, BesideAnOddNode, testing::Range<std::size_t>(1, oddities));
+
+TEST(Directed, a_node_that_stays_a_replica_is_met_as_a_master_again) {
+  Scenario s = beside_an_odd_node(Oddity::none);
+  s.between_demotions = 5'000 * ms;
+  const Sum sum = run(s, 5);
+  EXPECT_EQ(sum.violation, "");
+  EXPECT_GE(sum.grants, 2'000U);
+}
+
+TEST(Directed, subscriptions_that_die_silently_are_made_again) {
+  Scenario s = calm();
+  s.nodes = 3;
+  s.quorum = 2;
+  s.clients = 3;
+  s.steady = true;
+  s.longest_hold = 2 * ms;
+  s.shortest_ttl_ms = s.longest_ttl_ms = 10'000;
+  s.chaos = 200'000 * ms;
+  const std::uint64_t without = run(s, 1).grants;
+  // Unnoticed, nearly all of them would be silent after a quarter of the time.
+  s.between_silences = 5'000 * ms;
+  const std::uint64_t with = run(s, 1).grants;
+  EXPECT_GE(with, without / 2) << without;
+  RecordProperty("without", static_cast<int>(without));
+  RecordProperty("with", static_cast<int>(with));
+}
+
+/// Clients that watch a resource, of which half of the leases expire.
+Scenario watched() {
+  Scenario s = calm();
+  s.nodes = 3;
+  s.quorum = 2;
+  s.clients = 3;
+  s.tracks = s.watches = true;
+  s.shortest_ttl_ms = 100;
+  s.longest_ttl_ms = 300;
+  s.think = 300 * ms;
+  s.chaos = 20'000 * ms;
+  return s;
+}
+
+TEST(Directed, who_watches_sees_every_change_also_behind_leases_that_expire) {
+  const Sum sum = run(watched(), 40);
+  EXPECT_EQ(sum.violation, "");
+  EXPECT_GE(sum.grants, 2'000U);
+}
+
+TEST(Directed, who_watches_sees_every_change_beside_other_libraries_clients) {
+  Scenario s = watched();
+  s.foreign = 2;
+  EXPECT_EQ(run(s, 40).violation, "");
 }
 
 /// Clocks that step by far more than hides between two readings, in a network without faults.

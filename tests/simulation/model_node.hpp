@@ -127,12 +127,14 @@ class ModelNode {
   std::uint64_t run = 1;
   std::uint64_t role = 1;  ///< another replication id for each
   True read_only_until = 0;
+  bool says_replica = false;  ///< until then, to who connects
   std::int64_t connections = 0;
 
   void start_again() {
     ++run;
     ++role;
     read_only_until = 0;
+    says_replica = false;
     connections = 0;
     knows_ = {};
   }
@@ -152,13 +154,21 @@ class ModelNode {
     forget();
     ++role;
     read_only_until = until;
+    says_replica = false;
   }
+  /// The same; it stays a replica, to which clients can connect.
+  void demote(True until) {
+    change_role(until);
+    says_replica = true;
+  }
+  [[nodiscard]] bool is_replica(True now) const { return says_replica && now < read_only_until; }
 
   /// REPLICAOF a promoted replica, and NO ONE: what that had when it was cut off, marker and all.
   void take_role_back(True until) {
     restore();
     ++role;
     read_only_until = until;
+    says_replica = false;
   }
 
   /// A restart without data, and one with the data last saved.

@@ -50,6 +50,8 @@ inline constexpr std::array planted{
     Planted{Mutant::no_marker_behind_votes, "no_marker_behind_votes", "invariant 1", 1000},
     Planted{Mutant::marker_ahead_of_votes, "marker_ahead_of_votes", "invariant 1", 3000, true},
     Planted{Mutant::no_tracking, "no_tracking", "invariant 1", 1000},
+    Planted{Mutant::connects_at_once, "connects_at_once", "again and again", 1000},
+    Planted{Mutant::tracks_once, "tracks_once", "does not see", 1000},
     Planted{Mutant::readers_let_all_in, "readers_let_all_in", "invariant 3", 1000},
     Planted{Mutant::writer_ignores_readers, "writer_ignores_readers", "invariant 3", 1000},
     Planted{Mutant::count_permits, "count_permits", "invariant", 1000},

@@ -276,6 +276,13 @@ void draw_foreign(Scenario& s, std::uint64_t seed) {
   s.foreign_keeps = s.tracks = true;
 }
 
+/// Nodes that stay replicas for seconds.
+void draw_demotions(Scenario& s, std::uint64_t seed) {
+  Random random(seed * 37 + 47);
+  if (s.mutant != Mutant::none || s.between_role_changes == 0) return;
+  s.between_demotions = sometimes(random, 300, 100 * ms, 2'000 * ms);
+}
+
 /// Plain commands in the place of scripts.
 void draw_plain(Scenario& s, std::uint64_t seed) {
   Random random(seed * 19 + 31);
@@ -417,6 +424,7 @@ void Scenario::draw_rest(std::uint64_t seed) {
   draw_permits(s, seed);
   draw_wild_clock(s, seed);
   draw_failbacks(s, seed);
+  draw_demotions(s, seed);
   draw_plain(s, seed);
   draw_foreign(s, seed);
   if (mutant == Mutant::delay_is_ignored) {
@@ -435,6 +443,19 @@ void Scenario::draw_rest(std::uint64_t seed) {
   }
   const bool of_markers = mutant == Mutant::no_marker_behind_votes ||
                           mutant == Mutant::marker_ahead_of_votes || mutant == Mutant::no_tracking;
+  if (mutant == Mutant::tracks_once) {
+    s.between_breaks = s.between_crashes = s.between_stops = s.between_partitions = 0;
+    s.between_pauses = s.between_client_ends = s.between_saves = s.between_clock_steps = 0;
+    s.between_flushes = s.between_role_changes = s.error_per_mille = s.tail_per_mille = 0;
+    s.tracks = s.watches = true;
+    s.last_millisecond = s.any_clocks = false;
+    s.shortest_ttl_ms = 200;
+    s.longest_ttl_ms = 400;
+    s.longest_limit = 1'000 * ms;
+    s.shortest_limit = 100 * ms;
+    s.think = 300 * ms;
+    s.chaos = 5'000 * ms;
+  }
   const bool of_its_own = of_markers || mutant == Mutant::unconditional_write_back ||
                           mutant == Mutant::forget_at_once || mutant == Mutant::no_floor ||
                           mutant == Mutant::floor_unread || mutant == Mutant::no_quarantine;

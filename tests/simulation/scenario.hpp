@@ -39,6 +39,8 @@ enum class Mutant : std::uint8_t {
   no_marker_behind_votes,      ///< nobody sees that a node forgot on a connection that stays
   marker_ahead_of_votes,       ///< the marker is read when the request is sent, not behind it
   no_tracking,                 ///< nodes do not say that they loaded the data of another one
+  connects_at_once,            ///< the driver tries a connection that was refused again by itself
+  tracks_once,                 ///< the driver has a key tracked once, and not again after a change
   readers_let_all_in,          ///< nodes do not ask whose holds are there
   writer_ignores_readers,      ///< nodes let a writer in among readers
   count_permits,               ///< a semaphore counts to k on each node
@@ -75,6 +77,20 @@ enum class Wanted : std::uint8_t {
   interval,  ///< taken for longer than it is held
 };
 inline constexpr std::size_t kinds = 6;
+
+/// How a node behaves that is up, connects, and is of no use.
+enum class Oddity : std::uint8_t {
+  none,
+  refuses_writes,  ///< it says that it is a master, and answers READONLY
+  is_replica,      ///< and says so
+  changes_marker,  ///< each reading finds another membership record
+  hides_marker,    ///< or an error
+  invalidates,     ///< it says of each connection that its data was replaced
+  breaks,          ///< it ends each connection at the first request
+  hangs,           ///< it answers nothing after the handshake
+  any,             ///< each connection meets another one
+};
+inline constexpr std::size_t oddities = 9;
 
 /// The parameters of one seed: drawn anew for each, so that every mix of faults comes up.
 struct Scenario {
@@ -171,16 +187,28 @@ struct Scenario {
   [[nodiscard]] std::uint32_t most_overtaken() const noexcept;
   /// To a node, for each call to acquire, its release included: nobody polls.
   [[nodiscard]] std::uint64_t most_requests() const noexcept;
+  /// Of one client to one node, in a minute, whatever the node does, and in a second of it.
+  static constexpr std::size_t most_connections = 130;
+  static constexpr std::size_t most_connections_in_a_second = 12;
 
   /// Contenders of another library for the first resource; between its retries it may keep what it
   /// was granted. Steady only.
   std::size_t foreign = 0;
   bool foreign_keeps = false;
   bool tracks = false;  ///< nodes notify of changes
+  /// Each client watches the first resource, of which many leases expire. Without faults it sees
+  /// what is so for as long as this.
+  bool watches = false;
+  [[nodiscard]] True longest_unseen() const noexcept { return 20 * ms + 20 * round_trip(); }
 
   /// Nodes miss requests, and one forgets within an interval once its holder has released it
   /// everywhere: that breaks no interval.
   bool one_forgets = false;
+
+  /// Of the first node, until everything is healed.
+  Oddity odd = Oddity::none;
+  True between_silences = 0;   ///< a subscription on which nothing arrives any more
+  True between_demotions = 0;  ///< a node becomes a replica, and stays one for seconds
 
   bool last_millisecond = false;  ///< holders and contenders act around the deadline
   True think = 2 * ms;            ///< between a caller's locks

@@ -11,7 +11,7 @@ namespace {
 /// How often an operator checks whether the clients need help.
 constexpr True operator_looks = 50 * ms;
 
-constexpr std::size_t fault_kinds = 11;
+constexpr std::size_t fault_kinds = 13;
 
 std::uint64_t mixed(std::uint64_t print, std::uint64_t with) {
   print ^= with + 0x9e3779b97f4a7c15U + (print << 6U) + (print >> 2U);
@@ -51,8 +51,9 @@ Simulation::Simulation(const Scenario& scenario, std::uint64_t seed)
   }
   open_deployment();
   if (scenario_.endless_floor) nodes_[0].floor() = (std::int64_t{1} << 53U) - 1;
-  const bool wiped =
-      scenario_.between_flushes + scenario_.between_role_changes + scenario_.between_failbacks > 0;
+  const bool wiped = scenario_.between_flushes + scenario_.between_role_changes +
+                         scenario_.between_failbacks + scenario_.between_demotions >
+                     0;
   const bool forgets =
       wiped || (scenario_.between_crashes > 0 && scenario_.data_loss_per_mille > 0);
   const bool kept_by_guard =
@@ -80,6 +81,7 @@ Simulation::Simulation(const Scenario& scenario, std::uint64_t seed)
     begin_client(i);
   }
   begin_foreign();
+  if (scenario_.watches) plan(1, Kind::look, 0);
   for (std::size_t kind = 0; kind < fault_kinds; ++kind) {
     const True mean = between_faults(kind);
     if (mean > 0) plan(random_.below(2 * mean), Kind::fault, kind);
@@ -121,6 +123,7 @@ Simulation::Outcome Simulation::run(std::string* story) {
     outcome.requests = requests_;
     outcome.calls = calls_;
   }
+  outcome.most_connections = most_connections_;
   outcome.remembered = checker_.tokens_remembered() + connections_.size();
   return outcome;
 }
@@ -191,6 +194,8 @@ void Simulation::happen(const Event& event) {
       return note_notified(event);
     case Kind::timeout:
       return check_the_end();
+    case Kind::look:
+      return look();
     case Kind::foreign_acts:
       return act_foreign(event.a, event.b);
     case Kind::foreign_arrives:
@@ -230,6 +235,7 @@ void Simulation::begin_client(std::uint32_t index) {
   client.invariants.reset();
   client.slots.assign(scenario_.slots, Slot{});
   client.attempt.resize(nodes_.size());
+  client.connects.assign(nodes_.size(), {});
   client.connection.assign(nodes_.size(), -1);
   client.asked.clear();
   if (is_newcomer(index)) client.slots[0].served = true;
@@ -237,6 +243,7 @@ void Simulation::begin_client(std::uint32_t index) {
     plan_act(index, slot, random_.below(scenario_.think));
   }
   step(index, core::TimePassed{});
+  begin_watch(index);
 }
 
 void Simulation::end_client(std::uint32_t index) {
@@ -261,7 +268,8 @@ True Simulation::between_faults(std::size_t kind) const {
       scenario_.between_breaks,       scenario_.between_crashes,     scenario_.between_stops,
       scenario_.between_partitions,   scenario_.between_pauses,      scenario_.between_client_ends,
       scenario_.between_saves,        scenario_.between_clock_steps, scenario_.between_flushes,
-      scenario_.between_role_changes, scenario_.between_failbacks};
+      scenario_.between_role_changes, scenario_.between_failbacks,   scenario_.between_demotions,
+      scenario_.between_silences};
   return means[kind];
 }
 
@@ -304,8 +312,15 @@ void Simulation::fault(std::size_t kind) {
       tell("node ", node, " changes its role");
       // Often it is back before anybody has asked it for anything.
       return nodes_[node].change_role(now_ + (random_.per_mille(500) ? 0 : random_.below(20 * ms)));
-    default:
+    case 10:
       return fail_back(node);
+    case 12:
+      subscription(index, node).silent = true;
+      return tell("client ", index, " hears nothing more of node ", node);
+    default:
+      if (!nodes_[node].running) return;
+      tell("node ", node, " is a replica from now on");
+      return nodes_[node].demote(now_ + random_.below(8'000 * ms));
   }
 }
 
@@ -378,7 +393,11 @@ void Simulation::heal() {
   scenario_.tail_per_mille = 0;
   scenario_.error_per_mille = 0;
   scenario_.divided_per_mille = 0;
-  for (std::uint32_t i = 0; i < nodes_.size(); ++i) nodes_[i].stopped_until = 0;
+  for (ModelNode& node : nodes_) {
+    node.stopped_until = 0;
+    if (node.says_replica) node.read_only_until = now_;
+  }
+  scenario_.odd = Oddity::none;
   std::fill(cut_until_.begin(), cut_until_.end(), 0);
   for (std::uint32_t i = 0; i < clients_.size(); ++i) {
     for (std::uint32_t slot = 0; slot < clients_[i].slots.size(); ++slot) plan_act(i, slot, 0);

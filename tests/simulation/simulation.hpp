@@ -45,7 +45,8 @@ class Simulation {
     True longest_idle = 0;             ///< of a resource that a caller waited for; steady only
     std::uint64_t print = 0;           ///< of everything that happened: equal for equal runs
     std::size_t tokens = 0;
-    std::size_t remembered = 0;  ///< tokens and connections, at the end
+    std::size_t remembered = 0;        ///< tokens and connections, at the end
+    std::size_t most_connections = 0;  ///< of a client to a node, in a minute
   };
   /// Writes the story line by line if `story` is given.
   Outcome run(std::string* story = nullptr);
@@ -73,6 +74,7 @@ class Simulation {
     changed,       // a key that a node tracked
     unsubscribed,  // no more notifications
     timeout,       // is everybody served, and if not, is the patience at its end?
+    look,          // do the watchers see what is?
     foreign_acts,  // a contender of another library does something
     foreign_arrives,
     foreign_answered,
@@ -104,8 +106,10 @@ class Simulation {
     std::string marker_ahead;        // the node's when the last vote was sent
     std::string marker;              // what the handshake saw
     std::int64_t quarantine_ms = 0;  // what the restart guard answered
-    True not_before = 0;             // what a dropped connection still carries is executed late
-    Response half_done;              // to the request in front, if that has begun
+    bool replica = false;            // and what the node said of itself
+    Oddity odd = Oddity::none;
+    True not_before = 0;  // what a dropped connection still carries is executed late
+    Response half_done;   // to the request in front, if that has begun
     std::deque<Request> requests;
     std::deque<Response> replies;
   };
@@ -114,6 +118,7 @@ class Simulation {
   struct Subscription {
     enum class State : std::uint8_t { closed, opening, open } state = State::closed;
     std::uint32_t generation = 0;
+    bool silent = false;  // nothing arrives any more, and neither end knows
   };
 
   enum class Phase : std::uint8_t { idle, acquiring, holding, handed_on, over };
@@ -170,12 +175,15 @@ class Simulation {
     std::unique_ptr<core::Engine> engine;
     Invariants invariants;  // of the engine
     std::vector<Slot> slots;
-    std::set<std::uint64_t> tokens;        // that this process sent a SET with
-    core::NodeSet undelivered;             // nodes that a closing client said it left keys on
-    std::vector<std::uint32_t> attempt;    // per node: names the current connection attempt
-    std::vector<std::int64_t> connection;  // per node: index, or -1
+    std::set<std::uint64_t> tokens;          // that this process sent a SET with
+    core::NodeSet undelivered;               // nodes that a closing client said it left keys on
+    std::vector<std::uint32_t> attempt;      // per node: names the current connection attempt
+    std::vector<std::int64_t> connection;    // per node: index, or -1
+    std::vector<std::deque<True>> connects;  // per node: in the last minute
     std::vector<std::pair<core::ClaimId, Asked>> asked;  // by claim index
     std::uint64_t requests = 0;
+    bool watches = false;  // and sees
+    std::optional<bool> sees_it_held;
   };
 
   // simulation.cpp: what happens
@@ -210,6 +218,7 @@ class Simulation {
   [[nodiscard]] True delay();
   [[nodiscard]] True transit(std::uint32_t client, std::uint32_t node);
   void connect(std::uint32_t client, std::uint32_t node);
+  void count_connection(std::uint32_t client, std::uint32_t node);
   void reach(std::uint32_t client, const Event& event);
   void come_up(const Event& event);
   void send(std::uint32_t client, std::uint32_t node, const Request& request);
@@ -217,6 +226,8 @@ class Simulation {
   [[nodiscard]] static bool is_beside_a_lower_number(const Request& request);
   [[nodiscard]] bool divides(Connection& connection);
   void arrive(std::uint32_t connection);
+  [[nodiscard]] Oddity oddity(std::uint32_t node);
+  [[nodiscard]] bool is_odd(std::uint32_t connection, const Request& request, Response& response);
   struct Texts {
     Digits digits{};
     std::string other;
@@ -243,6 +254,14 @@ class Simulation {
   [[nodiscard]] std::string run_id_of(std::uint32_t node) const;
   [[nodiscard]] std::string replid_of(std::uint32_t node) const;
   [[nodiscard]] Response as_planted(const Connection& connection, Response response);
+
+  // simulation_watchers.cpp: clients that watch a resource
+  void begin_watch(std::uint32_t client);
+  [[nodiscard]] bool is_of_watch(core::CallId request) const;
+  void sees(std::uint32_t client, const core::Round& round);
+  [[nodiscard]] std::optional<std::uint64_t> watched_holder();
+  void note_watched();
+  void look();
 
   // simulation_foreign.cpp: contenders of another library
   void begin_foreign();
@@ -281,6 +300,7 @@ class Simulation {
   void carry_out(std::uint32_t client, const core::Connect& command);
   void carry_out(std::uint32_t client, const core::Disconnect& command);
   void carry_out(std::uint32_t client, const core::Subscribe& command);
+  void carry_out(std::uint32_t client, const core::ProbeSubscription& command);
   void carry_out(std::uint32_t client, const core::Unsubscribe& command);
   void carry_out(std::uint32_t client, const core::Send& command);
   void carry_out(std::uint32_t client, const core::SendUpkeep& command);
@@ -354,9 +374,13 @@ class Simulation {
   True forgot_until_ = 0;     // the interval in which a node forgot
   std::uint64_t events_ = 0;
   std::uint64_t planned_ = 0;
+  std::size_t most_connections_ = 0;
   std::uint64_t requests_ = 0;  // to nodes, but those of guards
   std::uint64_t calls_ = 0;     // to acquire
   std::uint64_t print_ = 0;
+  std::optional<std::uint64_t> watched_;  // who holds the watched resource; 0: nobody
+  True watched_since_ = 0;
+  std::set<std::size_t> tracked_once_;  // by client × node × resource; a planted fault's
   std::priority_queue<Event, std::vector<Event>, std::greater<>> queue_;
   std::vector<ModelNode> nodes_;
   struct Stepped {

@@ -63,6 +63,15 @@ void Simulation::carry_out(std::uint32_t index, const core::Subscribe& command) 
   command.nodes.each([&](core::NodeIndex node) { subscribe(index, node); });
 }
 
+void Simulation::carry_out(std::uint32_t index, const core::ProbeSubscription& command) {
+  command.nodes.each([&](core::NodeIndex node) {
+    const Subscription& mine = subscription(index, node);
+    if (mine.state != Subscription::State::open || mine.silent) return;
+    const True there = transit(index, node);
+    plan_notification(there + delay(), Kind::subscribed, index, node, 0);
+  });
+}
+
 void Simulation::carry_out(std::uint32_t index, const core::Unsubscribe& command) {
   unsubscribe(index, command.node);
 }
@@ -84,7 +93,13 @@ void Simulation::carry_out(std::uint32_t index, const core::SendToQueue& command
 void Simulation::carry_out(std::uint32_t index, const core::SendTrack& command) {
   Request request = request_for(command);
   request.resource = resource_of(*command.key);
-  send_all(index, command, request);
+  if (scenario_.mutant != Mutant::tracks_once) return send_all(index, command, request);
+  command.nodes.each([&](core::NodeIndex node) {
+    const std::size_t what = (index * nodes_.size() + node) * most_resources + request.resource;
+    Request harmless = request;
+    if (!tracked_once_.insert(what).second) harmless.number = 1;
+    send(index, node, harmless);
+  });
 }
 
 void Simulation::carry_out(std::uint32_t index, const core::KillOld& command) {
@@ -347,10 +362,12 @@ void Simulation::carry_out(std::uint32_t index, const core::Released& command) {
 }
 
 void Simulation::carry_out(std::uint32_t index, const core::Inspected& command) {
+  if (is_of_watch(command.request)) return sees(index, *command.round);
   answered(index, command.request);
 }
 
 void Simulation::carry_out(std::uint32_t index, const core::Failed& command) {
+  if (is_of_watch(command.request)) return;
   answered(index, command.request, command.code);
 }
 

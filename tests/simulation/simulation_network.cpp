@@ -21,7 +21,50 @@ True Simulation::transit(std::uint32_t client, std::uint32_t node) {
 
 // --- connections come -------------------------------------------------------------------------
 
+void Simulation::count_connection(std::uint32_t client, std::uint32_t node) {
+  constexpr True second = 1'000 * ms;
+  std::deque<True>& times = clients_[client].connects[node];
+  times.push_back(now_);
+  while (times.front() + 60 * second <= now_) times.pop_front();
+  most_connections_ = std::max(most_connections_, times.size());
+  const std::size_t most = Scenario::most_connections_in_a_second;
+  const bool hurries = times.size() > most && times[times.size() - 1 - most] + second > now_;
+  if (!hurries && times.size() <= Scenario::most_connections) return;
+  checker_.violated("invariant 17: client " + std::to_string(client) + " connects to node " +
+                    std::to_string(node) + " again and again");
+}
+
+Oddity Simulation::oddity(std::uint32_t node) {
+  if (node != 0 || scenario_.odd != Oddity::any) return node == 0 ? scenario_.odd : Oddity::none;
+  return static_cast<Oddity>(1 + random_.below(static_cast<True>(Oddity::any) - 1));
+}
+
+/// Whether the node does with a request what no healthy one would; if it answers at all, this.
+bool Simulation::is_odd(std::uint32_t index, const Request& request, Response& response) {
+  Connection& connection = connections_[index];
+  if (healed_ || connection.odd == Oddity::none) return false;
+  const bool reads_marker = core::is_marker_reading(request.stamp.verb);
+  const bool only_reads = reads_marker || request.stamp.verb == Verb::read_clock ||
+                          request.stamp.verb == Verb::kill_old;
+  response.stamp = request.stamp;
+  response.reply = Reply::error;
+  switch (connection.odd) {
+    case Oddity::refuses_writes:
+      response.read_only = true;
+      return !only_reads;
+    case Oddity::changes_marker:
+      response.reply = Reply::marker;
+      response.marker = std::to_string(random_.next());
+      return reads_marker;
+    case Oddity::hides_marker:
+      return reads_marker;
+    default:
+      return false;
+  }
+}
+
 void Simulation::connect(std::uint32_t client, std::uint32_t node) {
+  count_connection(client, node);
   const std::uint32_t attempt = ++clients_[client].attempt[node];
   plan(transit(client, node), Kind::connect, client * nodes_.size() + node, attempt);
 }
@@ -45,6 +88,9 @@ void Simulation::reach(std::uint32_t client, const Event& event) {
   }
   const std::uint32_t node = event.a % static_cast<std::uint32_t>(nodes_.size());
   if (!target.alive || target.attempt[node] != event.b) return;
+  if (event.kind == Kind::refused && scenario_.mutant == Mutant::connects_at_once) {
+    return connect(client, node);
+  }
   if (event.kind == Kind::refused) {
     ++target.attempt[node];
     return step(client, core::NodeDown{static_cast<core::NodeIndex>(node),
@@ -53,7 +99,7 @@ void Simulation::reach(std::uint32_t client, const Event& event) {
   ModelNode& server = nodes_[node];
   if (server.stopped_until > now_)
     return plan(server.stopped_until, Kind::connect, event.a, event.b);
-  const bool serves = server.running && server.read_only_until <= now_;
+  const bool serves = server.running && (server.read_only_until <= now_ || server.is_replica(now_));
   if (!serves) return plan(now_ + delay(), Kind::refused, event.a, event.b);
   if (forgotten_.empty()) {
     forgotten_.push_back(static_cast<std::uint32_t>(connections_.size()));
@@ -68,7 +114,9 @@ void Simulation::reach(std::uint32_t client, const Event& event) {
   connection.life = target.life;
   connection.run = server.run;
   connection.number = ++server.connections;
-  greet(connection);
+  connection.odd = oddity(node);
+  connection.replica = server.is_replica(now_) || connection.odd == Oddity::is_replica;
+  if (!connection.replica) greet(connection);
   plan(now_ + 3 * delay(), Kind::up, index, event.b);
 }
 
@@ -127,7 +175,16 @@ void Simulation::come_up(const Event& event) {
   up.can_fence = nodes_[node].version == Servers::modern;
   up.can_compare = up.can_set_all = nodes_[node].compares;
   up.runs_scripts = nodes_[node].runs_scripts;
-  up.can_track = scenario_.tracks;
+  up.can_track = scenario_.tracks && !connection.replica;
+  up.replica = connection.replica;
+  if (connection.replica) up.ineligible = "it is a replica";
+  const bool ends = connection.odd == Oddity::invalidates && !healed_;
+  const std::uint32_t index = event.a;
+  if (ends) {
+    connection.invalidated = true;
+    connection.last_reply = now_ + random_.below(20 * ms);
+    plan(connection.last_reply, Kind::ended, index);
+  }
   step(connection.client, up);
 }
 
@@ -163,11 +220,16 @@ void Simulation::arrive(std::uint32_t index) {
   }
   if (divides(connection)) return plan(connection.not_before, Kind::arrive, index);
   const Request request = connection.requests.front();
+  if (!healed_ && connection.odd == Oddity::hangs) return;
+  if (!healed_ && connection.odd == Oddity::breaks) return break_connection(index);
   connection.requests.pop_front();
   Response response;
   // A node that refuses TIME has no vote as long as the connection lasts: that is no passing fault.
   const bool may_fail = !core::is_upkeep(request.stamp.verb) && !request.begun;
-  if (may_fail && random_.per_mille(scenario_.error_per_mille)) {
+  if (is_odd(index, request, response)) {
+    tell("node ", connection.node, " answers as it likes to verb ",
+         static_cast<int>(request.stamp.verb));
+  } else if (may_fail && random_.per_mille(scenario_.error_per_mille)) {
     response.stamp = request.stamp;
     response.reply = Reply::error;
   } else {
@@ -185,7 +247,7 @@ void Simulation::arrive(std::uint32_t index) {
     observe(connection, request, response);
   }
   note_changes(connection.node, connection.client);
-  if (request.stamp.verb == Verb::track) {
+  if (request.stamp.verb == Verb::track && request.number == 0) {
     tracks(connection.client, connection.node, request.resource) = true;
   }
   if (!connection.client_side || connection.broken) return;

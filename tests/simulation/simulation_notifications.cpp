@@ -24,20 +24,20 @@ void Simulation::plan_notification(True at, Kind kind, std::uint32_t client, std
 
 void Simulation::subscribe(std::uint32_t client, std::uint32_t node) {
   Subscription& mine = subscription(client, node);
-  mine = {Subscription::State::opening, mine.generation + 1};
+  mine = {Subscription::State::opening, mine.generation + 1, false};
   plan_notification(transit(client, node), Kind::subscribe, client, node, 0);
 }
 
 void Simulation::unsubscribe(std::uint32_t client, std::uint32_t node) {
   Subscription& mine = subscription(client, node);
-  mine = {Subscription::State::closed, mine.generation + 1};
+  mine = {Subscription::State::closed, mine.generation + 1, false};
 }
 
 void Simulation::break_subscription(std::uint32_t client, std::uint32_t node) {
   Subscription& mine = subscription(client, node);
   if (mine.state == Subscription::State::closed) return;
   // Notifications on their way are of the generation before, and lost.
-  mine = {Subscription::State::closed, mine.generation + 1};
+  mine = {Subscription::State::closed, mine.generation + 1, false};
   plan_notification(transit(client, node), Kind::unsubscribed, client, node, 0);
 }
 
@@ -86,12 +86,14 @@ bool Simulation::publish(std::uint32_t node, std::uint64_t id, std::size_t resou
   const bool listens =
       id == waiter(client) && subscription(client, node).state == Subscription::State::open;
   if (!listens) return false;
+  if (subscription(client, node).silent) return true;
   const auto what = static_cast<std::uint32_t>(before * waited_resources + resource);
   plan_notification(transit(client, node), Kind::notified, client, node, what);
   return true;
 }
 
 void Simulation::note_changes(std::uint32_t node, std::optional<std::uint32_t> by) {
+  note_watched();
   if (!scenario_.tracks) return;
   for (std::size_t resource = 0; resource < scenario_.resources; ++resource) {
     const std::uint64_t holder = nodes_[node].holder(resource, now_);

@@ -388,6 +388,16 @@ TEST(Findings, NameANodeWhoseFencingNumbersAreFarAheadOfTheNodesClocks) {
   EXPECT_THAT(ids_of(examination), ElementsAre("clock", "fencing-floor"));
 }
 
+TEST(Findings, NameANodeWhoseTableOfTrackedKeysFills) {
+  SurveyedNode node = healthy("a");
+  node.tracked = 10'000;
+  EXPECT_THAT(ids_of(judge_one(node, options_for(1))), IsEmpty());
+  node.tracked = 400'000;
+  const Examination examination = judge_one(node, options_for(1));
+  ASSERT_THAT(ids_of(examination), ElementsAre("tracking-table"));
+  EXPECT_THAT(examination.findings[0].what, HasSubstr("400000 entries"));
+}
+
 TEST(Findings, ForbidOpeningUnlessWaitingOrOpeningResolvesThem) {
   using Kind = Finding::Kind;
   for (const Kind kind :

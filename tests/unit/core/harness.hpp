@@ -72,13 +72,19 @@ class Harness {
       // See pruned().
       if (request != nullptr && request->stamp.verb == Verb::prune_fencing_numbers) continue;
       if (is_about_notifications(command) && !shows_notifications) continue;
+      if (std::holds_alternative<ProbeSubscription>(command) && answers_probes) continue;
       if (!text.empty()) text += "; ";
       text +=
           std::visit([this](const auto& alternative) { return describe(alternative); }, command);
     }
     if (!shows_notifications) answer_about_queues();
+    const NodeSet probed = std::exchange(probed_, NodeSet());
+    if (!answers_probes) return text;
+    probed.each([&](NodeIndex node) { append(text, step(Subscribed{node})); });
     return text;
   }
+  /// Nodes say at once that notifications still arrive.
+  bool answers_probes = true;
   /// Where a test is about them.
   bool shows_notifications = false;
   std::string tick() { return step(TimePassed{}); }
@@ -337,6 +343,7 @@ class Harness {
 
   static bool is_about_notifications(const Command& command) {
     return std::holds_alternative<Subscribe>(command) ||
+           std::holds_alternative<ProbeSubscription>(command) ||
            std::holds_alternative<Unsubscribe>(command) ||
            std::holds_alternative<SendToQueue>(command);
   }
@@ -345,6 +352,8 @@ class Harness {
       request->nodes.each([&](NodeIndex node) { open_[node].push_back(request->stamp); });
     } else if (std::holds_alternative<NodeLearned>(command)) {
       open_.emplace_back();
+    } else if (const auto* probe = std::get_if<ProbeSubscription>(&command)) {
+      probed_ = probe->nodes;
     } else if (const auto* connect = std::get_if<Connect>(&command)) {
       connecting_.add(connect->node);
     } else if (const auto* disconnect = std::get_if<Disconnect>(&command)) {
@@ -494,6 +503,9 @@ class Harness {
     return "disconnect " + std::to_string(command.node);
   }
   std::string describe(const Subscribe& command) const { return "subscribe" + list(command.nodes); }
+  std::string describe(const ProbeSubscription& command) const {
+    return "probe" + list(command.nodes);
+  }
   std::string describe(const Unsubscribe& command) const {
     return "unsubscribe " + std::to_string(command.node);
   }
@@ -561,6 +573,7 @@ class Harness {
 
   std::vector<std::deque<Stamp>> open_;
   NodeSet connecting_;
+  NodeSet probed_;
   Engine engine_;
   Instant now_{};
   std::size_t pruned_ = 0;

@@ -158,6 +158,55 @@ TEST(Observer, inspects_when_a_lease_has_expired) {
   EXPECT_LE(h.until_deadline(), 1001ms);
 }
 
+/// It saw a lease that is about to expire, and inspects behind the expiry.
+struct BehindAnExpiry : Observing {
+  BehindAnExpiry() {
+    changed({0, 1, 2}, "resource");
+    answers({0, 1}, Reply::taken);  // track
+    answers({0, 1, 2}, Reply::found, holder, 1s);
+    inspection_again = pass(2ms);
+    answer(2, Reply::taken);  // track
+    answers({0, 1, 2}, Reply::found, holder, 1s);
+    inspection = pass(1001ms);
+  }
+  std::string inspection_again;
+  std::string inspection;
+};
+
+TEST(Observer, has_a_key_tracked_again_that_its_own_inspection_ended) {
+  // The server noticed the expiry while it served us, and notifies everybody but us.
+  BehindAnExpiry h;
+  EXPECT_EQ(h.inspection, "inspect  -> 0 1 2");
+  EXPECT_EQ(h.answer(0, Reply::gone), "track resource -> 0");
+  EXPECT_EQ(h.answer(1, Reply::gone), "track resource -> 1");
+  EXPECT_EQ(h.answer(2, Reply::gone), "inspected #1; track resource -> 2");
+  h.answers({0, 1, 2}, Reply::gone);
+  EXPECT_GT(h.until_deadline(), 250ms);
+  h.changed({0}, "resource");
+  EXPECT_EQ(h.changed({1}, "resource"), "track resource -> 0 1; inspect  -> 0 1 2");
+}
+
+TEST(Observer, inspects_what_came_before_the_key_was_tracked_again) {
+  BehindAnExpiry h;
+  h.answers({0, 1, 2}, Reply::gone);
+  h.answer(0, Reply::taken);
+  EXPECT_EQ(h.answer(1, Reply::taken), "inspect  -> 0 1 2");
+}
+
+TEST(Observer, has_a_key_tracked_again_behind_each_request_of_its_own_client_that_may_write_it) {
+  Observing h;
+  h.acquire(2, 10s);
+  h.answers({0, 1, 2}, Reply::granted);
+  h.answers({0, 1}, Reply::taken);  // track
+  while (h.open(0) + h.open(1) + h.open(2) > 0) {
+    for (const NodeIndex node : {NodeIndex{0}, NodeIndex{1}, NodeIndex{2}}) {
+      if (h.open(node) > 0) h.answer(node, Reply::found, holder, 10s);
+    }
+    h.tick();
+  }
+  EXPECT_EQ(h.extend(3, 10s), "extend-or-set t1 -> 0 1 2; track resource -> 0 1 2");
+}
+
 TEST(Observer, learns_of_what_its_own_client_does_and_asks_again_for_what_that_ended) {
   Observing h;
   h.acquire(2, 10s);
@@ -272,6 +321,15 @@ TEST(WatchedQueue, has_the_next_attempt_queue_behind_the_others) {
   h.answer(0, Reply::taken);
   const std::string out = h.release_and_acquire();
   EXPECT_NE(out.find("take "), std::string::npos) << out;
+}
+
+TEST(WatchedQueue, is_tracked_behind_each_request_that_queues_our_own_client) {
+  // A node does not notify us of what we queue, and tracks the queue no more.
+  HoldingAndSubscribed h;
+  h.acquire(3, 10s, 60s);
+  const std::string out = h.refused({0, 1, 2}, holder, 10s, {});
+  EXPECT_NE(out.find("queue resource -> 0 1"), std::string::npos) << out;
+  EXPECT_NE(out.find("track queue of resource -> 0 1"), std::string::npos) << out;
 }
 
 TEST(WatchedQueue, that_is_empty_costs_the_next_attempt_nothing) {

@@ -34,6 +34,8 @@ TEST(Queues, let_sleep_who_stands_in_a_quorum_of_them) {
   h.queued({0}, {7});
   EXPECT_EQ(h.until_deadline(), 100us);
   h.queued({1}, {7});
+  h.subscribed({2});
+  h.queued({2}, {7});
   EXPECT_EQ(h.pass(2390ms), "");
   EXPECT_EQ(h.pass(20ms), "take t3 ticket 7 -> 0 1 2") << "a notification may be lost";
 }
@@ -231,6 +233,40 @@ TEST(Queues, do_not_have_a_client_queued_as_a_reader_that_also_waits_to_write) {
   h.acquire(2, 10s, 60s);
   EXPECT_EQ(h.refused({0, 1}, holder, 10s, {}), "queue resource ticket 7 -> 0 1 2");
   EXPECT_EQ(h.cancel(2), "failed #2 cancelled; queue resource as a reader ticket 7 -> 0 1 2");
+}
+
+/// Waits for three seconds, in which it asks once.
+struct WaitsForLong : Queued {
+  WaitsForLong() {
+    answers_probes = false;
+    pass(2400ms);
+    refused({0, 1, 2}, holder, 10s, {7});
+    asked = pass(600ms);
+  }
+  std::string asked;
+};
+
+TEST(Subscriptions, are_asked_for_a_word_while_somebody_waits) {
+  WaitsForLong h;
+  EXPECT_EQ(h.asked, "probe 0 1 2");
+  EXPECT_EQ(h.subscribed({0, 1, 2}), "");
+  h.cancel(1);
+  h.answers({0, 1, 2}, Reply::done);
+  EXPECT_EQ(h.pass(1min), "");
+}
+
+TEST(Subscriptions, on_which_nothing_is_answered_are_made_again) {
+  WaitsForLong h;
+  h.subscribed({0, 1});
+  EXPECT_EQ(h.pass(1s), "unsubscribe 2; subscribe 2");
+  EXPECT_EQ(h.subscribed({2}), "queue resource ticket 7 -> 2");
+}
+
+TEST(Subscriptions, that_cannot_be_made_in_time_are_tried_again_later) {
+  Refused h;
+  h.subscribed({0, 1});
+  h.queued({0, 1}, {7});
+  EXPECT_EQ(h.pass(1s), "unsubscribe 2");
 }
 
 TEST(Queues, are_entered_again_before_nodes_forget) {

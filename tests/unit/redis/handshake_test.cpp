@@ -230,34 +230,18 @@ TEST(Handshake, WithTheGuardTracksWhatTheNodeForgetsFromBeforeInfoOn) {
                               test::resp::command({"INFO"})));
 }
 
-TEST(Handshake, TheMarkerThatIsTrackedIsTheOneOfTheGuard) {
-  const std::string tracking = test::resp::command({"CLIENT", "CACHING", "YES"}) +
-                               test::resp::command({"GET", "redlock:node:marker"});
-  Guarded same("", status("OK"));
-  EXPECT_TRUE(same.out.starts_with("*13\r\n$4\r\nEVAL\r\n"));
-  EXPECT_TRUE(same.out.ends_with(tracking));
-  EXPECT_EQ(same.take({bulk("m"), integer(0), bulk("")}), Progress::more);
-  EXPECT_EQ(same.handshake->take(status("OK")), Progress::more);
-  EXPECT_EQ(same.handshake->take(bulk("m")), Progress::done);
-  EXPECT_EQ(same.handshake->identity().marker, "m");
-
-  Guarded without_permission("", status("OK"));
-  EXPECT_EQ(without_permission.take({bulk("m"), integer(0), bulk("")}), Progress::more);
-  EXPECT_EQ(without_permission.handshake->take(error("NOPERM CACHING")), Progress::more);
-  EXPECT_EQ(without_permission.handshake->take(bulk("m")), Progress::done);
-
-  for (const Value& other : {bulk("n"), Value(), error("LOADING"), status("m")}) {
-    Guarded changed("", status("OK"));
-    EXPECT_EQ(changed.take({bulk("m"), integer(0), bulk("")}), Progress::more);
-    EXPECT_EQ(changed.handshake->take(status("OK")), Progress::more);
-    EXPECT_EQ(changed.handshake->take(other), Progress::refused);
-    EXPECT_NE(changed.handshake->why(), "");
-  }
+TEST(Handshake, HasTheServerTrackNoKey) {
+  // It would remember that for ever, whatever becomes of the connection.
+  Guarded guarded("", status("OK"));
+  EXPECT_EQ(guarded.out.find("CACHING"), std::string::npos);
+  EXPECT_EQ(guarded.take({bulk("m"), integer(0), bulk("")}), Progress::done);
+  EXPECT_TRUE(guarded.handshake->identity().can_track);
 }
 
-TEST(Handshake, ServersThatTellOfOurOwnWritesTrackNoMarker) {
+TEST(Handshake, ServersThatTellOfOurOwnWritesAreAskedToTrackNothing) {
   Guarded old("", status("OK"), "6.2.14");
   EXPECT_EQ(old.take({bulk("m"), integer(0), bulk("")}), Progress::done);
+  EXPECT_FALSE(old.handshake->identity().can_track);
 }
 
 TEST(Handshake, TellsHowLongANodeIsQuarantinedAndWhy) {
@@ -397,19 +381,14 @@ TEST(Handshake, ATransactionThatComesTooLateIsBegunAgain) {
 
 TEST(Handshake, AUserWhoMayLoadScriptsAndNotRunThemIsNoticedByTheGuard) {
   Guarded guarded("", status("OK"));
-  EXPECT_EQ(guarded.handshake->take(error("NOPERM no EVAL")), Progress::more);
-  EXPECT_EQ(guarded.handshake->take(status("OK")), Progress::more);
-  EXPECT_EQ(guarded.handshake->take(Value()), Progress::ask) << "of no marker to compare with";
+  EXPECT_EQ(guarded.handshake->take(error("NOPERM no EVAL")), Progress::ask);
   EXPECT_FALSE(guarded.handshake->identity().runs_scripts);
   guarded.ask();
   EXPECT_TRUE(guarded.out.starts_with("*4\r\n$5\r\nWATCH"));
   EXPECT_EQ(guarded.take_reading(Value(), -2), Progress::ask);
   guarded.ask();
   for (int i = 0; i < 4; ++i) EXPECT_EQ(guarded.handshake->take(status("QUEUED")), Progress::more);
-  EXPECT_EQ(guarded.take({}), Progress::ask) << "its changes are to be told";
-  guarded.ask();
-  EXPECT_EQ(guarded.out, test::resp::command({"CLIENT", "CACHING", "YES"}) +
-                             test::resp::command({"GET", "redlock:node:marker"}));
+  EXPECT_EQ(guarded.take({}), Progress::done);
 }
 
 TEST(Handshake, AnUnfitServerIsNotWrittenTo) {

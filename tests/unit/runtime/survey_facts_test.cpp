@@ -52,6 +52,13 @@ TEST(SurveyFacts, HoldTheFloorOfFencingNumbersAsATime) {
   EXPECT_GT(read(told).fencing_floor, std::chrono::hours(24 * 365 * 200));
 }
 
+TEST(SurveyFacts, CountTheTrackedKeys) {
+  auto told = answers();
+  EXPECT_EQ(read(told).tracked, 0U);
+  told.front() = bulk(info() + "tracking_total_items:5000000\r\n");
+  EXPECT_EQ(read(told).tracked, 5'000'000U);
+}
+
 TEST(SurveyFacts, OfAHealthyServerAreReadFromItsInfo) {
   const SurveyedNode node = read(answers());
   EXPECT_TRUE(node.seen.reachable);

@@ -1,0 +1,66 @@
+#include <algorithm>
+#include <map>
+
+#include "simulation/simulation.hpp"
+
+/// Clients that watch the first resource: what is so for a while they have seen.
+namespace redlock::simulation {
+namespace {
+
+/// No slot of a caller.
+constexpr core::CallId watch{15};
+constexpr True between_looks = 5 * ms;
+
+}  // namespace
+
+void Simulation::begin_watch(std::uint32_t index) {
+  Client& client = clients_[index];
+  client.watches = scenario_.watches;
+  client.sees_it_held.reset();
+  if (!client.watches) return;
+  // Never by polling.
+  step(index, core::Observe{watch, name_of(0), std::chrono::hours(1)});
+}
+
+bool Simulation::is_of_watch(core::CallId request) const {
+  return scenario_.watches && request == watch;
+}
+
+void Simulation::sees(std::uint32_t index, const core::Round& round) {
+  Client& client = clients_[index];
+  if (round.granted().size() >= round.quorum()) client.sees_it_held = false;
+  if (round.is_anothers()) client.sees_it_held = true;
+}
+
+/// Whom a quorum of nodes names; none: it is split.
+std::optional<std::uint64_t> Simulation::watched_holder() {
+  std::map<std::uint64_t, std::size_t> named;
+  for (const ModelNode& node : nodes_) ++named[node.holder(0, now_)];
+  const auto most = std::max_element(
+      named.begin(), named.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  if (most->second < scenario_.quorum) return std::nullopt;
+  return most->first;
+}
+
+void Simulation::note_watched() {
+  if (!scenario_.watches) return;
+  const std::optional<std::uint64_t> holder = watched_holder();
+  if (holder != watched_) watched_since_ = now_;
+  watched_ = holder;
+}
+
+void Simulation::look() {
+  note_watched();
+  const std::optional<std::uint64_t> holder = watched_;
+  const bool was_seen = now_ >= watched_since_ + scenario_.longest_unseen();
+  for (std::uint32_t i = 0; i < clients_.size() && was_seen && holder; ++i) {
+    const Client& client = clients_[i];
+    if (client.sees_it_held == (*holder != 0)) continue;
+    checker_.violated("invariant 5: client " + std::to_string(i) +
+                      " watches a resource and does not see that it is " +
+                      (*holder != 0 ? "held" : "free"));
+  }
+  if (!healed_) plan(now_ + between_looks, Kind::look, 0);
+}
+
+}  // namespace redlock::simulation
