@@ -329,6 +329,11 @@ test('mistakes are named', async () => {
   await wrong(client.acquire('x', { ttl: '10s' }), /options\.ttl: a number of .*, not '10s'/);
   await wrong(client.acquire(7), /resource/);
   await wrong(client.acquire('a\0b'), /U\+0000/);
+  for (const half of ['a\ud800b', '\udfff\ud800', 'a\udbff']) {
+    await wrong(client.acquire(half), /half of a surrogate pair/);
+    await wrong(client.acquire('x', { name: half }), /half of a surrogate pair/);
+  }
+  await client.using('whole \u{1f512}', () => {});
   await wrong(client.acquire({ kind: 'all', resource: 'x' }), /target\.kind 'all'/);
   await wrong(client.using('x', {}), /work: a function/);
   await wrong(Client.create({ nodes: 'redis://localhost' }), /options\.nodes: an array/);
