@@ -29,6 +29,9 @@ namespace redlock::cli {
 namespace {
 
 constexpr auto file_period = std::chrono::seconds(5);
+/// How long nobody is let in after there was no descriptor or memory for a connection: it would be
+/// there to be accepted all the time.
+constexpr auto pause_without_room = std::chrono::seconds(1);
 /// A reader that is slower delays the others, which are few.
 constexpr auto longest_exchange = std::chrono::seconds(2);
 
@@ -85,6 +88,10 @@ std::string port_of(const Descriptor& socket) {
     return {};
   }
   return port.data();
+}
+
+bool is_lack_of_room(int error) {
+  return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM;
 }
 
 /// One connection, until a deadline or the end of the export.
@@ -185,7 +192,10 @@ void MetricsExport::write_file() {
 
 void MetricsExport::serve_one() {
   const Descriptor connection(::accept(listener_.get(), nullptr, nullptr));
-  if (!connection.valid()) return;
+  if (!connection.valid()) {
+    if (is_lack_of_room(errno)) listen_at_ = BootClock::now() + pause_without_room;
+    return;
+  }
   static_cast<void>(::fcntl(connection.get(), F_SETFD, FD_CLOEXEC));
   static_cast<void>(::fcntl(connection.get(), F_SETFL, O_NONBLOCK));
   Exchange exchange(connection, finish_.fd());
@@ -200,9 +210,14 @@ void MetricsExport::run() noexcept {
       write_file();
       next_file = BootClock::now() + file_period;
     }
+    const bool listens = BootClock::now() >= listen_at_;
     std::array<pollfd, 2> watched = {pollfd{finish_.fd(), POLLIN, 0},
-                                     pollfd{listener_.get(), POLLIN, 0}};
-    const int timeout = targets_.file ? milliseconds_until(next_file) : -1;
+                                     pollfd{listens ? listener_.get() : -1, POLLIN, 0}};
+    auto wake_at = BootClock::time_point::max();
+    if (targets_.file) wake_at = next_file;
+    if (!listens) wake_at = std::min(wake_at, listen_at_);
+    const bool waits = wake_at != BootClock::time_point::max();
+    const int timeout = waits ? milliseconds_until(wake_at) : -1;
     if (::poll(watched.data(), watched.size(), timeout) < 0 && errno != EINTR) return;
     if (watched[0].revents != 0) return;
     if (watched[1].revents != 0) serve_one();

@@ -11,6 +11,7 @@
 #include "quorum-lock/platform.hpp"
 #include "quorum-lock/settings.hpp"
 #include "redlock/client.hpp"
+#include "redlock/clock.hpp"
 
 namespace redlock::cli {
 
@@ -46,6 +47,7 @@ class MetricsExport {
   const Client& client_;
   const Settings& settings_;
   Descriptor listener_;
+  BootClock::time_point listen_at_{};  ///< not before
   platform::Wakeup finish_;
   bool file_failed_ = false;  ///< and was reported
   std::thread thread_;
