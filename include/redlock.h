@@ -327,9 +327,13 @@ typedef struct redlock_undelivered {
   uint64_t node;    ///< position in the nodes of the options
   const char* url;  ///< without the password
   uint64_t releases;
+  /// How long at most keys stay there: from the end of the client, or, with `may_write_late`, from
+  /// when the node has executed what it has received.
+  int64_t left_ns;
+  bool may_write_late;  ///< a node that hangs can still write a key when it goes on
 } redlock_undelivered;
 
-/// Locks stay on these nodes until they expire.
+/// The nodes that did not answer in time. See CloseReport.
 typedef struct redlock_close_report {
   uint64_t undelivered_count;
 } redlock_close_report;
@@ -932,8 +936,8 @@ typedef struct redlock_finding {
 typedef struct redlock_examination {
   uint64_t node_count;
   uint64_t finding_count;  ///< 0: nothing is wrong
-  /// From when on locks are granted; 0: now; REDLOCK_FOREVER: not before a quarantine without end is
-  /// deleted; -1: too few members were found.
+  /// From when on locks are granted; 0: now; REDLOCK_FOREVER: not before a quarantine without end
+  /// is deleted; -1: too few members were found.
   int64_t granted_in_ns;
 } redlock_examination;
 

@@ -376,6 +376,26 @@ test('a closed client refuses, and has released everything', async () => {
   assert.deepEqual(await closing.close(), { undelivered: [] });
 });
 
+test('a close names a node that hangs, and for how long it keeps a lock', async () => {
+  const own = await startNodes(3);
+  try {
+    const closing = await Client.create(own.options);
+    const lease = await closing.acquire('hangs', { ttl: 20_000 });
+    await eventually('all nodes have the key', async () => {
+      const answers = await Promise.all(own.nodes.map((node) => node.command('GET', 'hangs')));
+      return answers.every((answer) => answer.includes(lease.token));
+    });
+    own.nodes[1].signal('SIGSTOP');
+    const { undelivered: [node, ...more] } = await closing.close();
+    assert.deepEqual(more, []);
+    assert.deepEqual({ ...node, left: undefined },
+      { url: own.urls[1], releases: 1, left: undefined, mayWriteLate: false });
+    assert.ok(node.left > 0 && node.left < 21_000, node.left);
+  } finally {
+    await own.stop();
+  }
+});
+
 test('await using', { skip: !Symbol.asyncDispose && 'no Symbol.asyncDispose' }, async () => {
   const disposed = await Client.create(servers.options);
   const lease = await disposed.acquire('disposed');

@@ -71,7 +71,8 @@ class ClientOptions(Structure):
 
 
 class Undelivered(Structure):
-    _fields_ = [("node", c_uint64), ("url", c_char_p), ("releases", c_uint64)]
+    _fields_ = [("node", c_uint64), ("url", c_char_p), ("releases", c_uint64),
+                ("left_ns", c_int64), ("may_write_late", c_bool)]
 
 
 class CloseReport(Structure):
