@@ -6,7 +6,7 @@ namespace {
 constexpr OptionText globals[] = {
     {"nodes", "URL[,URL...]",
      "The nodes: redis://[user[:password]@]host[:port][/db], rediss://... (TLS), "
-     "unix:///path[?db=n] or host[:port]; may be repeated. Environment: QUORUM_LOCK_NODES"},
+     "unix:///path[?db=n] or host[:port][/db]; may be repeated. Environment: QUORUM_LOCK_NODES"},
     {"config", "FILE",
      "TOML file with these options under the same names, e.g. nodes = [\"...\"], and a table for "
      "each "
