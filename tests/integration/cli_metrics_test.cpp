@@ -138,16 +138,33 @@ TEST_F(CliMetrics, a_leader_without_a_command_has_them_too) {
                   "redlock_acquires_total{resource=\"scheduler\",outcome=\"granted\"} 1\n"));
 }
 
-TEST_F(CliMetrics, values_that_cannot_be_used_are_refused_and_nothing_is_run) {
-  const TempDir folder;
+TEST_F(CliMetrics, a_port_in_use_is_a_warning_unless_metrics_are_required) {
   const PortReservation taken = reserve_port();
   const Fd listener = listen_on("127.0.0.1", taken.port());
+  for (const std::string& address :
+       {"127.0.0.1:" + std::to_string(taken.port()), std::string("no.such.host.invalid:9464")}) {
+    const Words options{"--metrics-listen", address};
+    ProcessResult result = run_tool(under_lock(options, {"echo", "ran"}));
+    EXPECT_EQ(result.exit_code, 0) << result.errors;
+    EXPECT_EQ(result.output, "ran\n");
+    EXPECT_EQ(count_lines(result.errors), 1U) << result.errors;
+    EXPECT_TRUE(has(result.errors, "--metrics-listen: cannot listen on '" + address + "'"));
+
+    result =
+        run_tool(under_lock({"--metrics-listen", address, "--metrics-required"}, {"echo", "ran"}));
+    EXPECT_EQ(result.exit_code, 64);
+    EXPECT_EQ(result.output, "");
+    EXPECT_EQ(count_lines(result.errors), 1U) << result.errors;
+    EXPECT_TRUE(has(result.errors, "--metrics-listen: cannot listen on '" + address + "'"));
+  }
+}
+
+TEST_F(CliMetrics, values_that_cannot_be_used_are_refused_and_nothing_is_run) {
+  const TempDir folder;
   const std::vector<std::pair<std::string, std::string>> bad{
       {"--metrics-listen", "9464"},
       {"--metrics-listen", ":9464"},
       {"--metrics-listen", "127.0.0.1:99999"},
-      {"--metrics-listen", "127.0.0.1:" + std::to_string(taken.port())},
-      {"--metrics-listen", "no.such.host.invalid:9464"},
       {"--metrics-file", (folder.path() / "missing" / "x.prom").string()},
       {"--metrics-file", folder.path().string()},
   };

@@ -17,6 +17,7 @@
 #include <memory>
 #include <string_view>
 #include <utility>
+#include <variant>
 
 #include "quorum-lock/output.hpp"
 #include "quorum-lock/text.hpp"
@@ -48,18 +49,18 @@ std::string show_listen_address(const ListenAddress& address) {
                : fmt::format("{}:{}", address.host, address.port);
 }
 
-UsageError cannot_listen(const ListenAddress& address, std::string_view why) {
-  return UsageError(fmt::format("--metrics-listen: cannot listen on '{}': {}",
-                                as_printable(show_listen_address(address)), why));
-}
-
-Descriptor listen_on(const ListenAddress& address) {
+/// The socket, or why there is none.
+std::variant<Descriptor, std::string> listen_on(const ListenAddress& address) {
+  const auto cannot = [&address](const char* why) {
+    return fmt::format("--metrics-listen: cannot listen on '{}': {}",
+                       as_printable(show_listen_address(address)), why);
+  };
   addrinfo wanted{};
   wanted.ai_socktype = SOCK_STREAM;
   wanted.ai_flags = AI_PASSIVE | AI_NUMERICSERV;
   addrinfo* list = nullptr;
   const int failed = ::getaddrinfo(address.host.c_str(), address.port.c_str(), &wanted, &list);
-  if (failed != 0) throw cannot_listen(address, ::gai_strerror(failed));
+  if (failed != 0) return cannot(::gai_strerror(failed));
   const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> found(list, ::freeaddrinfo);
   int error = 0;
   for (const addrinfo* one = list; one != nullptr; one = one->ai_next) {
@@ -75,7 +76,7 @@ Descriptor listen_on(const ListenAddress& address) {
     if (listens) return socket;
     error = errno;
   }
-  throw cannot_listen(address, std::strerror(error));
+  return cannot(std::strerror(error));
 }
 
 std::string port_of(const Descriptor& socket) {
@@ -149,6 +150,7 @@ MetricsTargets metrics_targets_of(const Arguments& given) {
   if (const auto listen = given.text("metrics-listen")) {
     targets.listen = parse_listen_address(*listen);
   }
+  targets.required = given.flag("metrics-required");
   return targets;
 }
 
@@ -159,8 +161,15 @@ MetricsExport::MetricsExport(MetricsTargets targets, std::string_view resource,
       client_(client),
       settings_(settings) {
   if (targets_.listen) {
-    listener_ = listen_on(*targets_.listen);
-    if (targets_.listen->port == "0") {
+    auto socket = listen_on(*targets_.listen);
+    if (const std::string* why = std::get_if<std::string>(&socket)) {
+      if (targets_.required) throw UsageError(*why);
+      print_warning(*why);
+      targets_.listen.reset();
+    } else {
+      listener_ = std::get<Descriptor>(std::move(socket));
+    }
+    if (targets_.listen && targets_.listen->port == "0") {
       targets_.listen->port = port_of(listener_);
       print_note(settings_,
                  fmt::format("metrics: http://{}/metrics", show_listen_address(*targets_.listen)));

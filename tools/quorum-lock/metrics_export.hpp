@@ -19,6 +19,7 @@ namespace redlock::cli {
 struct MetricsTargets {
   std::optional<std::string> file{};
   std::optional<ListenAddress> listen{};
+  bool required = false;  ///< what cannot be listened on is an error
 };
 
 /// Throws UsageError where a value is wrong, or the file cannot be written.
@@ -28,8 +29,9 @@ struct MetricsTargets {
 /// a whole, and answers GET /metrics, on a thread of its own. Does nothing without a target.
 class MetricsExport {
  public:
-  /// `resource` becomes a label. The client must outlive it. Throws UsageError where the address
-  /// cannot be listened on.
+  /// `resource` becomes a label. The client must outlive it. An address that cannot be listened on
+  /// is a warning, because a job is worth more than its metrics; throws UsageError if it is
+  /// required.
   MetricsExport(MetricsTargets targets, std::string_view resource, const Client& client,
                 const Settings& settings);
   ~MetricsExport();
