@@ -142,6 +142,24 @@ REDLOCK_C_EXPORT void redlock_stop_request(redlock_stop* stop);
 REDLOCK_C_EXPORT bool redlock_stop_requested(const redlock_stop* stop);
 REDLOCK_C_EXPORT void redlock_stop_free(redlock_stop* stop);
 
+// --- Callbacks on a thread of the caller's ---
+
+/// Where the callbacks of clients wait for a thread of the program's. For languages whose callbacks
+/// need a lock of their interpreter: the client's loop thread, on which leases are renewed, must
+/// never wait for that. Any number of clients may share one; they keep what they need of it.
+typedef struct redlock_dispatcher redlock_dispatcher;
+
+/// NULL: no memory.
+REDLOCK_C_EXPORT redlock_dispatcher* redlock_dispatcher_new(void);
+/// Runs the callbacks that wait and those that come, in their order, on the calling thread, until
+/// redlock_dispatcher_stop. By one thread at a time. They may block, and may make blocking calls.
+REDLOCK_C_EXPORT void redlock_dispatcher_run(redlock_dispatcher* dispatcher);
+/// Ends redlock_dispatcher_run after the callbacks that wait already, now and later.
+REDLOCK_C_EXPORT void redlock_dispatcher_stop(redlock_dispatcher* dispatcher);
+/// Not while redlock_dispatcher_run runs. Callbacks that wait or come later are not called: the
+/// answers are freed, and leases with them released.
+REDLOCK_C_EXPORT void redlock_dispatcher_free(redlock_dispatcher* dispatcher);
+
 // --- Targets ---
 
 /// The kind of a lock.
@@ -286,6 +304,9 @@ typedef struct redlock_client_options {
   void (*on_observation)(void* context, const redlock_observation* observation);
   void* context;
   void (*free_context)(void* context);
+  /// Where the callbacks run, those of the client's calls and leases as well, that would otherwise
+  /// run on its loop thread. NULL: there.
+  redlock_dispatcher* dispatcher;
 } redlock_client_options;
 
 /// Writes the defaults. `size` is sizeof(redlock_client_options).
@@ -306,9 +327,13 @@ typedef struct redlock_undelivered {
   uint64_t node;    ///< position in the nodes of the options
   const char* url;  ///< without the password
   uint64_t releases;
+  /// How long at most keys stay there: from the end of the client, or, with `may_write_late`, from
+  /// when the node has executed what it has received.
+  int64_t left_ns;
+  bool may_write_late;  ///< a node that hangs can still write a key when it goes on
 } redlock_undelivered;
 
-/// Locks stay on these nodes until they expire.
+/// The nodes that did not answer in time. See CloseReport.
 typedef struct redlock_close_report {
   uint64_t undelivered_count;
 } redlock_close_report;
@@ -911,8 +936,8 @@ typedef struct redlock_finding {
 typedef struct redlock_examination {
   uint64_t node_count;
   uint64_t finding_count;  ///< 0: nothing is wrong
-  /// From when on locks are granted; 0: now; REDLOCK_FOREVER: not before a quarantine without end is
-  /// deleted; -1: too few members were found.
+  /// From when on locks are granted; 0: now; REDLOCK_FOREVER: not before a quarantine without end
+  /// is deleted; -1: too few members were found.
   int64_t granted_in_ns;
 } redlock_examination;
 

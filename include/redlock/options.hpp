@@ -82,8 +82,9 @@ struct REDLOCK_EXPORT GuardOptions {
 struct REDLOCK_EXPORT ClientOptions {
   /// 1 to `limits::nodes` independent Redis masters:
   /// `redis://[user[:password]@]host[:port][/db]`, `rediss://…` for TLS,
-  /// `unix:///path[?db=n]`, or a bare `host[:port]`. All clients that share locks must have the
-  /// same nodes: clients whose lists differ may have no node in common.
+  /// `unix:///path[?db=n]`, or a bare `host[:port][/db]`; `valkey://` and `valkeys://` are other
+  /// words for the first two. All clients that share locks must have the same nodes: clients whose
+  /// lists differ may have no node in common.
   std::vector<std::string> nodes{};
 
   /// The votes that a lease needs. None: a majority, ⌊N/2⌋ + 1. A smaller quorum is refused. A

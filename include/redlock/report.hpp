@@ -114,12 +114,18 @@ struct REDLOCK_EXPORT RoundReport {
 
 /// The releases that a client could not deliver before it was closed.
 struct REDLOCK_EXPORT CloseReport {
-  /// A node that did not answer in time. Locks stay there until they expire, or until the node
+  /// A node that did not answer in time. Keys stay there until they expire, or until the node
   /// executes a release that was sent after all.
   struct Undelivered {
     std::size_t node = 0;  ///< position in ClientOptions::nodes
     std::string url{};     ///< without the password
     std::size_t releases = 0;
+    /// How long at most keys stay there: from the end of the client, or, with `may_write_late`,
+    /// from when the node has executed what it has received.
+    std::chrono::nanoseconds left{0};
+    /// The node may have received a request that it has not executed, as a node that hangs does: it
+    /// can still write a key when it goes on.
+    bool may_write_late = false;
   };
   std::vector<Undelivered> undelivered{};
 };

@@ -250,7 +250,7 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
   void on_outcome(core::Instant now, const core::QueueWatched& outcome) noexcept override;
   void on_outcome(core::Instant now, const core::Lost& outcome) noexcept override;
   void on_node_event(NodeEvent event) noexcept override;
-  void on_undelivered(core::NodeIndex node, std::size_t releases) noexcept override;
+  void on_undelivered(const core::Undelivered& report) noexcept override;
   void on_drained() noexcept override;
   void on_turn_end() noexcept override;
   [[nodiscard]] Pending* find(core::CallId request) noexcept;

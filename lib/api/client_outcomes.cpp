@@ -159,8 +159,10 @@ void ClientCore::on_node_event(NodeEvent event) noexcept {
   if (configuration_.on_node_event) completions_.emplace_back(std::move(event));
 }
 
-void ClientCore::on_undelivered(core::NodeIndex node, std::size_t releases) noexcept {
-  close_report_.undelivered.push_back({node, (*urls())[node], releases});
+void ClientCore::on_undelivered(const core::Undelivered& report) noexcept {
+  close_report_.undelivered.push_back({report.node, (*urls())[report.node],
+                                       static_cast<std::size_t>(report.releases), report.left,
+                                       report.may_write_late});
 }
 
 void ClientCore::on_drained() noexcept { drained_ = true; }

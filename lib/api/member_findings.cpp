@@ -132,9 +132,8 @@ std::vector<Finding> judge_nodes(const std::vector<ObservedNode>& nodes,
                           "It was replaced or removed, and still runs with its old membership.",
                           "Its votes count for nobody. It is harmless, and easily mistaken for a "
                           "member.",
-                          "Stop it and take it off the list, or take it back with quorum-lock "
-                          "members add " +
-                              node.name + "."});
+                          "Stop it and take it off the list, or take it back with quorum-lock " +
+                              core::members_command("add", {node.name}) + "."});
     }
   }
   return findings;
@@ -154,11 +153,9 @@ std::optional<Finding> judge_list(const std::vector<ObservedNode>& nodes,
   std::string what = "The list of nodes is not the list of members.";
   if (!missing.empty()) what += " Not in the list: " + list_of(missing) + ".";
   if (!extra.empty()) what += " No members: " + list_of(extra) + ".";
-  std::string members = list_of(current.members);
-  members.erase(std::remove(members.begin(), members.end(), ' '), members.end());
   return Finding{list_of(extra.empty() ? missing : extra), Finding::Kind::stale_client,
                  std::move(what), "Clients with different lists may both be granted a lock.",
-                 "Give clients the members: --nodes " + members};
+                 "Give clients the members: --nodes " + core::shell_list(current.members)};
 }
 
 }  // namespace

@@ -152,6 +152,8 @@ struct NodeLearned {
 struct Undelivered {
   NodeIndex node = 0;
   std::int64_t releases = 0;
+  Duration left{};              ///< for how long at most the keys stay there
+  bool may_write_late = false;  ///< counted from when the node executes what it has received
 };
 /// Nothing is left to wait for.
 struct Drained {};

@@ -225,9 +225,17 @@ NodeSet Engine::to_be_delivered() {
 void Engine::report_undelivered() {
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     const auto node = static_cast<NodeIndex>(i);
-    std::int64_t releases = 0;
-    claims_.each([&](const Claim& claim) { releases += undelivered(claim).has(node) ? 1 : 0; });
-    if (releases != 0) outbox_.emit(Undelivered{node, releases});
+    Undelivered report;
+    report.node = node;
+    claims_.each([&](const Claim& claim) {
+      if (!undelivered(claim).has(node)) return;
+      const bool late = claim.keys.may_be_written(node);
+      const Duration left = claim.keys.left(now_);
+      ++report.releases;
+      report.left = std::max({report.left, left, late ? claim.keys.left_once_written() : left});
+      report.may_write_late = report.may_write_late || late;
+    });
+    if (report.releases != 0) outbox_.emit(report);
   }
 }
 

@@ -78,6 +78,7 @@ NodeSet Engine::transmit_same(Claim& claim, Verb verb, NodeSet nodes, ScriptForm
     claim.keys.asked_for(claim.time_to_ask(verb, now_), now_);
   }
   if (is_set(verb)) claim.keys.set_sent(sent);
+  if (is_extend(verb)) claim.keys.extend_sent(sent);
   if (verb == Verb::take && claim.work->place.ticket && claim.phase == Claim::Phase::acquiring) {
     claim.work->place.nodes = claim.work->place.nodes | sent;
     wait_queue_.asked(acquisitions_.at(claim.acquisition), sent);
@@ -416,6 +417,7 @@ void Engine::forget_key(Claim& claim, const Answer& answer) {
 }
 
 void Engine::note_extend(Claim& claim, const Answer& answer) {
+  claim.keys.extend_answered(answer.node);
   if (answer.reply == Reply::failed) claim.keys.write_unanswered(answer.node);
   if (answer.reply == Reply::extended && extend_counts(claim, answer.node)) {
     claim.keys.voted(answer.node);

@@ -10,6 +10,7 @@ void KeyLedger::release_again(NodeIndex node, Release answer, Instant expired) n
   // is executed, and what was expires: a node that always answers with errors must not be asked for
   // ever.
   indeterminate_.remove(node);
+  write_in_doubt_.remove(node);
   expires_by(expired);
 }
 

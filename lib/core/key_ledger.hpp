@@ -26,8 +26,14 @@ class KeyLedger {
   /// A SET leaves for these nodes: until it is answered, a release may have to follow it.
   void set_sent(NodeSet nodes) noexcept { set_in_flight_ = set_in_flight_ | nodes; }
   void set_answered(NodeIndex node) noexcept { set_in_flight_.remove(node); }
+  /// The same for an extend.
+  void extend_sent(NodeSet nodes) noexcept { extend_in_flight_ = extend_in_flight_ | nodes; }
+  void extend_answered(NodeIndex node) noexcept { extend_in_flight_.remove(node); }
   /// The connection broke with a request that writes the key unanswered.
-  void write_unanswered(NodeIndex node) noexcept { indeterminate_.add(node); }
+  void write_unanswered(NodeIndex node) noexcept {
+    indeterminate_.add(node);
+    write_in_doubt_.add(node);
+  }
   /// The node said that it does not have the key.
   void absent(NodeIndex node) noexcept { present_.remove(node); }
   /// The key was asked for with this TTL.
@@ -40,7 +46,10 @@ class KeyLedger {
   /// A node has written the key at some time until now, with any of the TTLs that were asked for.
   void written_by(Instant now) noexcept { expires_by(gone_by(now, longest_)); }
   /// All nodes but the indeterminate ones have forgotten the key by then.
-  void expires_by(Instant at) noexcept { expired_by_ = std::max(expired_by_, at); }
+  void expires_by(Instant at) noexcept {
+    expired_by_ = std::max(expired_by_, at);
+    gone_by_ = std::max(gone_by_, at);
+  }
 
   // --- the key is a vote ------------------------------------------------------------------------
   /// The key was written while the node had a vote, and was never missed since.
@@ -107,6 +116,7 @@ class KeyLedger {
     present_.remove(node);
     owed_.remove(node);
     indeterminate_.remove(node);
+    write_in_doubt_.remove(node);
   }
   /// The node may still have the key after that answer, and is owed another release.
   /// `expired` is when a key that was written until now has expired.
@@ -130,6 +140,15 @@ class KeyLedger {
   [[nodiscard]] NodeSet indeterminate() const noexcept { return indeterminate_; }
   [[nodiscard]] NodeSet set_in_flight() const noexcept { return set_in_flight_; }
   [[nodiscard]] NodeSet votes() const noexcept { return voted_; }
+  /// The node may still execute a request that writes the key.
+  [[nodiscard]] bool may_be_written(NodeIndex node) const noexcept {
+    return (write_in_doubt_ | set_in_flight_ | extend_in_flight_).has(node);
+  }
+  /// For how long the key may be on a node: from now on, or from when the node writes it.
+  [[nodiscard]] Duration left(Instant now) const noexcept {
+    return std::max(gone_by_ - now, Duration::zero());
+  }
+  [[nodiscard]] Duration left_once_written() const noexcept { return longest_ + drift(longest_); }
   /// Where a release did not arrive, or may not have arrived.
   [[nodiscard]] NodeSet undelivered() const noexcept {
     return (owed_ | release_in_flight_) & (present_ | indeterminate_);
@@ -142,9 +161,12 @@ class KeyLedger {
   NodeSet release_in_flight_;  ///< release sent, not answered
   NodeSet owed_;               ///< a release is still to be delivered
   NodeSet indeterminate_;
+  NodeSet write_in_doubt_;  ///< indeterminate, and not only for a release
+  NodeSet extend_in_flight_;
   std::uint32_t votes_lost_ = 0;  ///< see forget_lost()
   Duration longest_{};
-  Instant expired_by_{};
+  Instant expired_by_{};  ///< or nothing is owed any more
+  Instant gone_by_{};     ///< see expires_by()
   Instant resend_at_{};
 };
 

@@ -6,6 +6,7 @@
 
 #include "core/quorum.hpp"
 #include "core/validity.hpp"
+#include "support/shell_word.hpp"
 
 namespace redlock::core {
 namespace {
@@ -246,22 +247,33 @@ std::vector<Deployment> without_ended(const std::vector<Deployment>& deployments
   return alive;
 }
 
+std::string shell_list(const std::vector<std::string>& names) {
+  std::string list;
+  for (const std::string& name : names) list += (list.empty() ? "" : ",") + name;
+  return support::shell_word(list);
+}
+
+std::string members_command(std::string_view verb, const std::vector<std::string>& names) {
+  // Names come from markers, which anybody may write: none may be taken for an option.
+  const bool as_option = std::any_of(names.begin(), names.end(),
+                                     [](const std::string& name) { return name.starts_with('-'); });
+  std::string command = "members " + std::string(verb) + (as_option ? " --" : "");
+  for (const std::string& name : names) command += ' ' + support::shell_word(name);
+  return command;
+}
+
 std::string command_of(const MemberWish& wish) {
   switch (wish.kind) {
     case MemberWish::Kind::replace:
-      return "members replace " + wish.leaving + ' ' + wish.entering;
+      return members_command("replace", {wish.leaving, wish.entering});
     case MemberWish::Kind::add:
-      return "members add " + wish.entering;
+      return members_command("add", {wish.entering});
     case MemberWish::Kind::remove:
-      return "members remove " + wish.leaving;
+      return members_command("remove", {wish.leaving});
     case MemberWish::Kind::bootstrap:
       break;
   }
-  std::string command = "bootstrap --nodes ";
-  for (const std::string& member : wish.members) {
-    if (&member != &wish.members.front()) command += ',';
-    command += member;
-  }
+  std::string command = "bootstrap --nodes " + shell_list(wish.members);
   command += " --max-ttl " + std::to_string(wish.max_ttl.count()) + "ms";
   return wish.after_loss ? command + " --after-loss" : command;
 }

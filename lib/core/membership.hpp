@@ -86,6 +86,10 @@ struct MemberWish {
 
 /// As the command line says it: "members replace OLD NEW".
 [[nodiscard]] std::string command_of(const MemberWish& wish);
+[[nodiscard]] std::string members_command(std::string_view verb,
+                                          const std::vector<std::string>& names);
+/// Of nodes, as one word for a shell.
+[[nodiscard]] std::string shell_list(const std::vector<std::string>& names);
 
 /// The members after the wish; sorted.
 [[nodiscard]] std::vector<std::string> members_after(const std::vector<std::string>& members,

@@ -149,6 +149,7 @@ void WaitQueue::notified(const Notification& event) {
     entry->second.watch_until = later(now_, reserved_for_ + std::chrono::milliseconds(1));
   }
   if (entry->second.waiters.empty()) {
+    left_.push_back(entry->second.id);
     if (event.before == 0) give_back(*entry, event.node);
     return;
   }

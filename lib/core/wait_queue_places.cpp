@@ -185,7 +185,6 @@ bool WaitQueue::is_first_for_any(const Acquisition& acquisition) {
 
 void WaitQueue::give_back(WaitedKeys::Entry& entry, NodeIndex node) {
   if (entry.second.settled.has(node)) return entry.second.settled.remove(node);
-  left_.push_back(entry.second.id);
   if (!nodes_[node].up() || nodes_[node].congested()) return;
   send(entry, Verb::leave_queue, NodeSet::of(node), static_cast<std::int64_t>(Leave::quietly));
 }

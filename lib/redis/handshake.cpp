@@ -260,10 +260,18 @@ Handshake::Progress Handshake::take(const Value& answer) {
 
 Handshake::Progress Handshake::take_guard_step(Step step, const Value& answer) {
   const bool is_error = answer.type == Value::Type::error;
-  if (is_error && step == Step::guard && answer.text.starts_with("NOPERM")) {
-    identity_.runs_scripts = false;
-    next_ = Guard::read;
-    return advance();
+  if (is_error && step == Step::guard) {
+    // A server whose EVAL was renamed runs none either. Without what could take the place of
+    // scripts, no lock could be released there.
+    const bool renamed = answer.text.starts_with("ERR unknown command");
+    if (answer.text.starts_with("NOPERM") || (renamed && identity_.can_compare)) {
+      identity_.runs_scripts = false;
+      next_ = Guard::read;
+      return advance();
+    }
+    static_cast<void>(refuse(step, answer));
+    if (renamed) why_ += "; it has neither EVAL nor DELIFEQ or DELEX in its place";
+    return Progress::refused;
   }
   if (is_error) return refuse(step, answer);
   switch (step) {

@@ -156,6 +156,9 @@ using Complaint = std::optional<std::string>;
   const std::size_t bracket = text.find(']');
   if (bracket == std::string_view::npos) return "the bracket is not closed";
   url.host = text.substr(1, bracket - 1);
+  // The zone of a link-local address: RFC 6874 writes fe80::1%25eth0, people write fe80::1%eth0.
+  const std::size_t zone = url.host.find("%25");
+  if (zone != std::string::npos && zone + 3 < url.host.size()) url.host.erase(zone + 1, 2);
   if (!is_ipv6(url.host)) return "there is no IPv6 address between the brackets";
   const std::string_view rest = text.substr(bracket + 1);
   if (rest.empty()) return std::nullopt;
@@ -233,20 +236,22 @@ using Complaint = std::optional<std::string>;
   if (std::any_of(text.begin(), text.end(), is_control)) return "it has control characters";
   const std::size_t scheme_end = text.find("://");
   if (scheme_end == std::string_view::npos) {
-    if (text.find_first_of("@/?#") != std::string_view::npos) {
-      return "it is neither host[:port] nor does it begin with redis://, rediss:// or unix://";
+    const auto [server, db] = split_at(text, text.find('/'));
+    if (server.empty() || text.find_first_of("@?#") != std::string_view::npos) {
+      return "it is neither host[:port][/db] nor does it begin with redis://, rediss:// or unix://";
     }
-    return read_host_and_port(text, url);
+    if (auto complaint = read_host_and_port(server, url)) return complaint;
+    return db.empty() ? std::nullopt : read_db(db, url);
   }
   const std::string_view scheme = text.substr(0, scheme_end);
   const std::string_view rest = text.substr(scheme_end + 3);
   if (equal_ignoring_case(scheme, "unix")) return read_unix(rest, url);
-  if (equal_ignoring_case(scheme, "redis")) return read_tcp(rest, url);
-  if (equal_ignoring_case(scheme, "rediss")) {
-    url.tls = true;
-    return read_tcp(rest, url);
+  // Valkey's names for the same; a URL is shown, and a member named, by those of Redis.
+  for (const std::string_view plain : {"redis", "valkey"}) {
+    url.tls = equal_ignoring_case(scheme, std::string(plain) + 's');
+    if (url.tls || equal_ignoring_case(scheme, plain)) return read_tcp(rest, url);
   }
-  return "the scheme is not one of redis, rediss, unix";
+  return "the scheme is not one of redis, rediss, valkey, valkeys, unix";
 }
 
 }  // namespace

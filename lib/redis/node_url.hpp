@@ -10,7 +10,8 @@ namespace redlock::redis {
 
 /// The address of a node and the user to authenticate as:
 /// `redis://[user[:password]@]host[:port][/db]`, `rediss://…` for TLS, `unix:///path[?db=n]`, or a
-/// bare `host[:port]`. IPv6 addresses are in brackets; user, password and path may be
+/// bare `host[:port][/db]`; `valkey://` and `valkeys://` are other words for the first two. IPv6
+/// addresses are in brackets, with their zone if they need one; user, password and path may be
 /// percent-encoded.
 struct NodeUrl {
   enum class Kind : std::uint8_t { tcp, unix_socket };

@@ -8,6 +8,7 @@
 
 #include "core/delay_token.hpp"
 #include "runtime/boot_time.hpp"
+#include "runtime/explain.hpp"
 #include "support/assert.hpp"
 
 namespace redlock::runtime {
@@ -229,12 +230,8 @@ void Driver::carry_out(const core::NodeLearned& command) {
 }
 
 void Driver::carry_out(const core::Undelivered& command) {
-  const auto releases = static_cast<std::size_t>(command.releases);
-  report(command.node, NodeEvent::Kind::undelivered,
-         std::to_string(releases) + (releases == 1 ? " release was" : " releases were") +
-             " not delivered before the client closed: what is locked there stays so until it "
-             "expires");
-  listener_.on_undelivered(command.node, releases);
+  report(command.node, NodeEvent::Kind::undelivered, explain_undelivered(command));
+  listener_.on_undelivered(command);
 }
 
 void Driver::carry_out(const core::Drained&) { listener_.on_drained(); }

@@ -39,7 +39,7 @@ class DriverListener {
   virtual void on_outcome(core::Instant now, const core::Lost& outcome) noexcept = 0;
   virtual void on_node_event(NodeEvent event) noexcept = 0;
   /// So many releases did not reach a node before the end.
-  virtual void on_undelivered(core::NodeIndex node, std::size_t releases) noexcept = 0;
+  virtual void on_undelivered(const core::Undelivered& report) noexcept = 0;
   /// Nothing is left to wait for; the driver may be destroyed from the next `on_turn_end` on.
   virtual void on_drained() noexcept = 0;
   /// Once a turn of the loop in which anything happened, before the loop polls again. May destroy

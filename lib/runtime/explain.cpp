@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -313,6 +314,17 @@ void name_holder(Error& error, const Inspection& inspection) {
     error.message.resize(error.message.size() - refusal.size());
   }
   error.message += "; " + who_has(inspection);
+}
+
+std::string explain_undelivered(const core::Undelivered& report) {
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(report.left);
+  std::string text = std::to_string(report.releases) +
+                     (report.releases == 1 ? " release was" : " releases were") +
+                     " not delivered before the client closed: what is locked there stays so for "
+                     "at most " +
+                     core::format_duration(left);
+  if (report.may_write_late) text += " after the node has executed what it has received";
+  return text;
 }
 
 std::string explain_spent_renewals(std::string_view resource) {

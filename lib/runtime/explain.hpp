@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/commands.hpp"
 #include "core/round.hpp"
 #include "core/time.hpp"
 #include "redlock/error.hpp"
@@ -30,6 +31,8 @@ using Urls = std::shared_ptr<const std::vector<std::string>>;
                             std::uint32_t permits = 0);
 /// Adds to an error about a holder who that is, by an inspection a moment later.
 void name_holder(Error& error, const Inspection& inspection);
+/// What a client leaves on a node when it ends.
+[[nodiscard]] std::string explain_undelivered(const core::Undelivered& report);
 /// An extend by hand that its lease's RenewalOptions do not allow.
 [[nodiscard]] std::string explain_spent_renewals(std::string_view resource);
 

@@ -175,6 +175,30 @@ TEST(CInterface, AnOutageIsUnavailable) {
   EXPECT_EQ(seen.freed, 1);
 }
 
+TEST(CInterface, ACloseNamesANodeThatHangsAndSaysForHowLongItKeepsALock) {
+  Nodes nodes(3);
+  COptions options(nodes.urls());
+  options.options.shortest_node_limit_ns = options.options.longest_node_limit_ns =
+      one_second_ns / 4;
+  const CClient client = c_client(options);
+  redlock_acquire_options terms = c_terms();
+  terms.ttl_ns = 20 * one_second_ns;
+  terms.wait_ns = 30 * one_second_ns;
+  const CLease lease = c_acquire(client, redlock_exclusive("r"), terms);
+  ASSERT_TRUE(eventually([&] { return nodes.count_held("r") == 3; }));
+  nodes[1].stop();
+  redlock_close_report* report = nullptr;
+  ASSERT_EQ(redlock_client_close(client.get(), &report, nullptr), REDLOCK_OK);
+  ASSERT_EQ(report->undelivered_count, 1U);
+  const redlock_undelivered* node = redlock_close_report_undelivered(report, 0);
+  EXPECT_EQ(node->url, nodes[1].url());
+  EXPECT_EQ(node->node, 1U);
+  EXPECT_GT(node->left_ns, 0);
+  EXPECT_LE(node->left_ns, 21 * one_second_ns);
+  EXPECT_FALSE(node->may_write_late);
+  redlock_close_report_free(report);
+}
+
 TEST(CInterface, ATokenIsExtendedAndReleasedElsewhere) {
   const CClient first = c_client();
   const CClient second = c_client();

@@ -1,4 +1,6 @@
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <time.h>
 
 #include <charconv>
 #include <chrono>
@@ -6,6 +8,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include "integration/cli_on_nodes.hpp"
@@ -93,6 +96,36 @@ TEST_F(CliMetrics, a_scrape_is_answered_while_the_command_runs) {
   EXPECT_EQ(tool.wait(), (ExitStatus{0, 0})) << "whoever is connected";
 }
 
+/// CPU time that a process has used.
+std::chrono::nanoseconds cpu_time_of(pid_t pid) {
+  clockid_t clock = 0;
+  timespec used{};
+  if (::clock_getcpuclockid(pid, &clock) != 0 || ::clock_gettime(clock, &used) != 0) return {};
+  return std::chrono::seconds(used.tv_sec) + std::chrono::nanoseconds(used.tv_nsec);
+}
+
+TEST_F(CliMetrics, without_descriptors_nobody_is_let_in_and_nothing_spins) {
+  ChildProcess tool =
+      start_tool(under_lock({"--metrics-listen", "127.0.0.1:0"}, {"sh", "-c", "echo ready; cat"}));
+  ASSERT_TRUE(tool.wait_for_output("ready")) << tool.errors();
+  const std::uint16_t port = announced_port(tool);
+  rlimit before{};
+  ASSERT_EQ(::prlimit(tool.pid(), RLIMIT_NOFILE, nullptr, &before), 0);
+  // All below are in use. poll() allows no more of them than that either.
+  const rlimit none{6, before.rlim_max};
+  ASSERT_EQ(::prlimit(tool.pid(), RLIMIT_NOFILE, &none, nullptr), 0);
+  const Fd waiting = connect_tcp("127.0.0.1", port, std::chrono::seconds(10));
+  EXPECT_TRUE(eventually([&] {
+    const auto used = cpu_time_of(tool.pid());
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    return cpu_time_of(tool.pid()) - used < std::chrono::milliseconds(20);
+  }));
+  ASSERT_EQ(::prlimit(tool.pid(), RLIMIT_NOFILE, &before, nullptr), 0);
+  EXPECT_TRUE(http_get(port, "/metrics").starts_with("HTTP/1.1 200 OK\r\n"));
+  tool.close_input();
+  EXPECT_EQ(tool.wait(), (ExitStatus{0, 0}));
+}
+
 TEST_F(CliMetrics, a_leader_without_a_command_has_them_too) {
   const TempDir folder;
   const auto file = folder.path() / "leader.prom";
@@ -105,16 +138,33 @@ TEST_F(CliMetrics, a_leader_without_a_command_has_them_too) {
                   "redlock_acquires_total{resource=\"scheduler\",outcome=\"granted\"} 1\n"));
 }
 
-TEST_F(CliMetrics, values_that_cannot_be_used_are_refused_and_nothing_is_run) {
-  const TempDir folder;
+TEST_F(CliMetrics, a_port_in_use_is_a_warning_unless_metrics_are_required) {
   const PortReservation taken = reserve_port();
   const Fd listener = listen_on("127.0.0.1", taken.port());
+  for (const std::string& address :
+       {"127.0.0.1:" + std::to_string(taken.port()), std::string("no.such.host.invalid:9464")}) {
+    const Words options{"--metrics-listen", address};
+    ProcessResult result = run_tool(under_lock(options, {"echo", "ran"}));
+    EXPECT_EQ(result.exit_code, 0) << result.errors;
+    EXPECT_EQ(result.output, "ran\n");
+    EXPECT_EQ(count_lines(result.errors), 1U) << result.errors;
+    EXPECT_TRUE(has(result.errors, "--metrics-listen: cannot listen on '" + address + "'"));
+
+    result =
+        run_tool(under_lock({"--metrics-listen", address, "--metrics-required"}, {"echo", "ran"}));
+    EXPECT_EQ(result.exit_code, 64);
+    EXPECT_EQ(result.output, "");
+    EXPECT_EQ(count_lines(result.errors), 1U) << result.errors;
+    EXPECT_TRUE(has(result.errors, "--metrics-listen: cannot listen on '" + address + "'"));
+  }
+}
+
+TEST_F(CliMetrics, values_that_cannot_be_used_are_refused_and_nothing_is_run) {
+  const TempDir folder;
   const std::vector<std::pair<std::string, std::string>> bad{
       {"--metrics-listen", "9464"},
       {"--metrics-listen", ":9464"},
       {"--metrics-listen", "127.0.0.1:99999"},
-      {"--metrics-listen", "127.0.0.1:" + std::to_string(taken.port())},
-      {"--metrics-listen", "no.such.host.invalid:9464"},
       {"--metrics-file", (folder.path() / "missing" / "x.prom").string()},
       {"--metrics-file", folder.path().string()},
   };

@@ -120,6 +120,17 @@ TEST_F(CliRunEnds, TheCommandDiesEvenIfBothAreKilled) {
   EXPECT_TRUE(eventually([command] { return gone(command); }));
 }
 
+TEST_F(CliRunEnds, AGuardThatIsStoppedIsContinued) {
+  const Nodes nodes(1);
+  ChildProcess child = start(nodes, {}, {"sh", "-c", "echo $$; exec sleep 1000"});
+  ASSERT_TRUE(child.wait_for_output("\n"));
+  const pid_t command = pids_in(child.output()).at(0);
+  ASSERT_EQ(::kill(parent_of(command), SIGSTOP), 0);
+  child.signal(SIGTERM);
+  EXPECT_EQ(child.wait(), (ExitStatus{128 + SIGTERM, 0})) << child.errors();
+  EXPECT_TRUE(eventually([&nodes] { return nodes.count_held("r") == 0; }));
+}
+
 TEST_F(CliRunEnds, ALossEndsWhatHasLeftTheProcessGroupToo) {
   const Nodes nodes(3);
   ChildProcess child = start(nodes, {"--ttl", "500ms", "--max-hold", "1s"}, {"sh", "-c", family});

@@ -319,6 +319,22 @@ TEST(CliRunOutage, AGraceThatWasAskedForIsGiven) {
   EXPECT_NE(child.errors().find("SIGTERM"), std::string::npos) << child.errors();
 }
 
+TEST(CliRunOutage, ANodeThatHangsIsNamedAtTheEndAndForHowLongItKeepsTheLock) {
+  Nodes nodes(3);
+  ChildProcess tool = start_tool({"run", "r", "--nodes", nodes.joined_urls(), "--ttl", "20s", "--",
+                                  "sh", "-c", "echo ready; cat"});
+  ASSERT_TRUE(tool.wait_for_output("ready")) << tool.errors();
+  ASSERT_TRUE(eventually([&] { return nodes.count_held("r") == 3; }));
+  nodes[0].stop();
+  tool.close_input();
+  EXPECT_EQ(tool.wait(), (ExitStatus{0, 0}));
+  EXPECT_NE(tool.errors().find(nodes[0].url()), std::string::npos) << tool.errors();
+  EXPECT_NE(tool.errors().find("1 release was not delivered before the client closed: what is "
+                               "locked there stays so for at most "),
+            std::string::npos)
+      << tool.errors();
+}
+
 TEST(CliRunOutage, AMinorityThatDiesIsNoMatter) {
   Nodes nodes(3);
   ChildProcess child = start_tool({"run", "r", "--ttl", "900ms", "--timeout", "200ms", "--nodes",

@@ -314,6 +314,29 @@ TEST_F(NodeOutages, AClientThatClosesNamesANodeThatItCouldNotReach) {
   EXPECT_EQ(report->undelivered[0].node, 0U);
   EXPECT_EQ(report->undelivered[0].url, (*nodes_)[0].url());
   EXPECT_GT(report->undelivered[0].releases, 0U);
+  EXPECT_TRUE(report->undelivered[0].may_write_late);
+  EXPECT_GT(report->undelivered[0].left, seconds(0));
+  EXPECT_EQ(log.count(NodeEvent::Kind::undelivered, 0), 1U);
+}
+
+TEST(ClosingClient, SaysHowLongTheKeyOfANodeThatHangsStays) {
+  Nodes nodes(3);
+  EventLog log;
+  ClientOptions options = impatient(nodes.urls());
+  options.on_node_event = log.listener();
+  Client client = make_client(std::move(options));
+  ASSERT_TRUE(all_nodes_vote(client, nodes, 3));
+  const auto lease = client.try_acquire("r", {.ttl = seconds(20)});
+  ASSERT_TRUE(succeeded(lease));
+  ASSERT_TRUE(eventually([&] { return nodes[0].get("r").has_value(); }));
+  nodes[0].stop();
+  const auto report = client.close();
+  ASSERT_TRUE(succeeded(report));
+  ASSERT_EQ(report->undelivered.size(), 1U);
+  EXPECT_EQ(report->undelivered[0].url, nodes[0].url());
+  EXPECT_FALSE(report->undelivered[0].may_write_late);
+  EXPECT_GT(report->undelivered[0].left, seconds(0));
+  EXPECT_LE(report->undelivered[0].left, milliseconds(20'300)) << "the TTL, and the drift";
   EXPECT_EQ(log.count(NodeEvent::Kind::undelivered, 0), 1U);
 }
 

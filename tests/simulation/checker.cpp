@@ -209,6 +209,13 @@ void Checker::closed(std::uint64_t token, std::size_t node, bool there) {
   mine.released_on |= 1U << node;
 }
 
+void Checker::closed_with_a_word(std::uint64_t token, std::size_t node, bool still_there) {
+  const Trail& mine = trail(token);
+  if (mine.abandoned || mine.restored || !still_there) return;
+  violated("invariant 4: a client closed, and its key stays on node " + std::to_string(node) +
+           " for longer than it said");
+}
+
 void Checker::release_executed(std::uint64_t token, std::size_t node) {
   trail(token).released_on |= 1U << node;
 }

@@ -75,6 +75,8 @@ class Checker {
   void left(std::uint64_t token) { tokens_[token].abandoned = true; }
   /// By a client that closed and did not say that it left anything on that node.
   void closed(std::uint64_t token, std::size_t node, bool there);
+  /// It said that it may have left its key there, which is there beyond the time that it named.
+  void closed_with_a_word(std::uint64_t token, std::size_t node, bool still_there);
   /// Nothing is asked for any more, and this has the key; 0: nobody.
   void found_at_the_end(std::uint64_t token);
   /// Bits for the nodes that executed the release of the last interval granted on a resource.

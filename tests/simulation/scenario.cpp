@@ -463,6 +463,11 @@ void Scenario::draw_rest(std::uint64_t seed) {
     s.between_clock_steps = 0;
     s.any_clocks = s.judged_by_votes = false;
   }
+  if (mutant == Mutant::half_the_rest) {
+    s.between_clock_steps = 0;
+    s.any_clocks = s.judged_by_votes = false;
+    s.between_partitions = s.between_client_ends = 20 * ms;
+  }
   if (mutant == Mutant::half_quorum) {
     s.nodes = random.per_mille(500) ? 2 : 4;
     s.quorum = core::majority(s.nodes);

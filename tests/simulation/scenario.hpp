@@ -56,6 +56,7 @@ enum class Mutant : std::uint8_t {
   wins_are_lost,               ///< what is reserved beside foreign locks is free again too soon
   readers_stay_queued,         ///< nodes let in nobody who is queued while readers hold a resource
   delay_is_ignored,            ///< nodes keep nobody out after an operator broke a lock
+  half_the_rest,               ///< a client that closes says half of how long its keys stay
 };
 
 /// Versions of servers, which understand different forms of a request.

@@ -175,8 +175,9 @@ class Simulation {
     std::unique_ptr<core::Engine> engine;
     Invariants invariants;  // of the engine
     std::vector<Slot> slots;
-    std::set<std::uint64_t> tokens;          // that this process sent a SET with
-    core::NodeSet undelivered;               // nodes that a closing client said it left keys on
+    std::set<std::uint64_t> tokens;  // that this process sent a SET with
+    core::NodeSet undelivered;       // nodes that a closing client said it left keys on,
+    std::array<core::Duration, limits::nodes> left{};  // and for how long at most
     std::vector<std::uint32_t> attempt;      // per node: names the current connection attempt
     std::vector<std::int64_t> connection;    // per node: index, or -1
     std::vector<std::deque<True>> connects;  // per node: in the last minute

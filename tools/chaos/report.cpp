@@ -37,13 +37,6 @@ std::size_t our_contenders(const History& history) {
   return history.contenders - (history.foreign ? 1 : 0);
 }
 
-/// As one word for a shell.
-std::string shell_word(std::string_view text) {
-  std::string word = "'";
-  for (const char c : text) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return cli::as_printable(word + "'");
-}
-
 double leases_per_second(const History& history) {
   const BootTime whole = history.finished.value_or(history.begin) - history.begin;
   return whole > 0 ? static_cast<double>(history.leases.size()) / seconds(whole) : 0;
@@ -133,7 +126,8 @@ std::string repeat_command(const History& history) {
                                                         : fmt::format("{}ms", milliseconds);
   command += fmt::format(" --clients {} --duration {} --faults {} --seed {}",
                          our_contenders(history), duration, history.kinds, history.seed);
-  if (history.foreign) command += " --contender-command " + shell_word(history.foreign->command);
+  if (history.foreign)
+    command += " --contender-command " + cli::shell_word(history.foreign->command);
   return command;
 }
 

@@ -109,8 +109,8 @@ _quorum_lock() {
   [[ $values == *[[:space:]]"$previous"[[:space:]]* ]] && return
 
   case $verb in
-    run) options+=" --ttl --wait --max-hold --max-renewals --kill-after --fencing --orphan-ttl --shared --permits --owner --at-least --metrics-file --metrics-listen --" ;;
-    elect) options+=" --ttl --wait --kill-after --observe --metrics-file --metrics-listen --" ;;
+    run) options+=" --ttl --wait --max-hold --max-renewals --kill-after --fencing --orphan-ttl --shared --permits --owner --at-least --metrics-file --metrics-listen --metrics-required --" ;;
+    elect) options+=" --ttl --wait --kill-after --observe --metrics-file --metrics-listen --metrics-required --" ;;
     acquire) options+=" --ttl --wait --fencing --orphan-ttl --shared --permits --owner --at-least" ;;
     extend) options+=" --token --ttl --permits" ;;
     release) options+=" --token --permits" ;;

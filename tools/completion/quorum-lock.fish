@@ -140,6 +140,7 @@ complete -c quorum-lock -n '__quorum_lock_verb run' -l owner -x -d 'hold for thi
 complete -c quorum-lock -n '__quorum_lock_verb run' -l at-least -x -a '250ms 1s 10s 30s 2m' -d 'nobody else acquires it for this time'
 complete -c quorum-lock -n '__quorum_lock_verb run' -l metrics-file -r -F -d 'write metrics there'
 complete -c quorum-lock -n '__quorum_lock_verb run' -l metrics-listen -x -a '127.0.0.1:9464' -d 'answer GET /metrics there'
+complete -c quorum-lock -n '__quorum_lock_verb run' -l metrics-required -d 'do not run without the metrics listener'
 
 complete -c quorum-lock -n '__quorum_lock_verb acquire' -l ttl -x -a '250ms 1s 10s 30s 2m' -d 'how long the lock stays'
 complete -c quorum-lock -n '__quorum_lock_verb acquire' -l wait -x -a '0s 1s 10s 30s 2m forever' -d 'how long to wait for the lock'
@@ -204,3 +205,4 @@ complete -c quorum-lock -n '__quorum_lock_verb elect' -l kill-after -x -a '250ms
 complete -c quorum-lock -n '__quorum_lock_verb elect' -l observe -d 'only report the leader'
 complete -c quorum-lock -n '__quorum_lock_verb elect' -l metrics-file -r -F -d 'write metrics there'
 complete -c quorum-lock -n '__quorum_lock_verb elect' -l metrics-listen -x -a '127.0.0.1:9464' -d 'answer GET /metrics there'
+complete -c quorum-lock -n '__quorum_lock_verb elect' -l metrics-required -d 'do not run without the metrics listener'

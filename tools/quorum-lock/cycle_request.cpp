@@ -103,7 +103,7 @@ std::string command_of(const CycleRequest& request) {
   } else {
     std::vector<std::string> shown;
     for (const std::string& node : settings.nodes) shown.push_back(without_password(node));
-    add(fmt::format("--nodes {}", fmt::join(shown, ",")));
+    add("--nodes " + shell_word(fmt::format("{}", fmt::join(shown, ","))));
   }
   add(fmt::format("--nodes-count {}", fmt::join(request.nodes_counts, ",")));
   add(fmt::format("--in-flight {}", fmt::join(request.in_flight, ",")));

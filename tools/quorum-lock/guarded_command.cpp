@@ -88,6 +88,7 @@ GuardedCommand::~GuardedCommand() {
 
 std::optional<CommandEvent> GuardedCommand::next() {
   if (adopted_ != Adopted::no) return look_at_own_child();
+  continue_guard();
   CommandEvent event{};
   const ssize_t count = ::recv(link_.get(), &event, sizeof event, MSG_DONTWAIT);
   if (count == static_cast<ssize_t>(sizeof event)) {
@@ -96,6 +97,13 @@ std::optional<CommandEvent> GuardedCommand::next() {
   }
   if (count < 0 && (errno == EAGAIN || errno == EINTR)) return std::nullopt;
   return lose_guard();
+}
+
+void GuardedCommand::continue_guard() const noexcept {
+  siginfo_t stop{};
+  // Its end is left to be collected by lose_guard().
+  const int found = ::waitid(P_PID, static_cast<id_t>(guard_), &stop, WSTOPPED | WNOHANG);
+  if (found == 0 && stop.si_pid == guard_) static_cast<void>(::kill(guard_, SIGCONT));
 }
 
 std::optional<CommandEvent> GuardedCommand::lose_guard() {

@@ -58,6 +58,8 @@ class GuardedCommand {
 
  private:
   GuardedCommand(pid_t pid, pid_t guard, Descriptor link) noexcept;
+  /// A guard that somebody has stopped would never report the end of the command.
+  void continue_guard() const noexcept;
   [[nodiscard]] std::optional<CommandEvent> lose_guard();
   [[nodiscard]] std::optional<CommandEvent> look_at_own_child();
 

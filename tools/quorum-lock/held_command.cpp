@@ -20,6 +20,7 @@
 #include "quorum-lock/loss_plan.hpp"
 #include "quorum-lock/output.hpp"
 #include "quorum-lock/session.hpp"
+#include "quorum-lock/signals.hpp"
 #include "quorum-lock/supervisor.hpp"
 #include "quorum-lock/terminal.hpp"
 #include "quorum-lock/text.hpp"
@@ -111,11 +112,6 @@ std::string loss_reason(const HeldCommand& request, const Session& session, cons
   const std::string down = session.watch().describe_down();
   if (!down.empty()) reason += "; " + down;
   return reason;
-}
-
-std::string name_of_signal(int signal) {
-  const char* name = ::sigabbrev_np(signal);
-  return name != nullptr ? fmt::format("SIG{}", name) : fmt::format("signal {}", signal);
 }
 
 /// The end of the command itself, from its wait status only.

@@ -17,6 +17,7 @@
 #include <memory>
 #include <string_view>
 #include <utility>
+#include <variant>
 
 #include "quorum-lock/output.hpp"
 #include "quorum-lock/text.hpp"
@@ -29,6 +30,9 @@ namespace redlock::cli {
 namespace {
 
 constexpr auto file_period = std::chrono::seconds(5);
+/// How long nobody is let in after there was no descriptor or memory for a connection: it would be
+/// there to be accepted all the time.
+constexpr auto pause_without_room = std::chrono::seconds(1);
 /// A reader that is slower delays the others, which are few.
 constexpr auto longest_exchange = std::chrono::seconds(2);
 
@@ -45,18 +49,18 @@ std::string show_listen_address(const ListenAddress& address) {
                : fmt::format("{}:{}", address.host, address.port);
 }
 
-UsageError cannot_listen(const ListenAddress& address, std::string_view why) {
-  return UsageError(fmt::format("--metrics-listen: cannot listen on '{}': {}",
-                                as_printable(show_listen_address(address)), why));
-}
-
-Descriptor listen_on(const ListenAddress& address) {
+/// The socket, or why there is none.
+std::variant<Descriptor, std::string> listen_on(const ListenAddress& address) {
+  const auto cannot = [&address](const char* why) {
+    return fmt::format("--metrics-listen: cannot listen on '{}': {}",
+                       as_printable(show_listen_address(address)), why);
+  };
   addrinfo wanted{};
   wanted.ai_socktype = SOCK_STREAM;
   wanted.ai_flags = AI_PASSIVE | AI_NUMERICSERV;
   addrinfo* list = nullptr;
   const int failed = ::getaddrinfo(address.host.c_str(), address.port.c_str(), &wanted, &list);
-  if (failed != 0) throw cannot_listen(address, ::gai_strerror(failed));
+  if (failed != 0) return cannot(::gai_strerror(failed));
   const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> found(list, ::freeaddrinfo);
   int error = 0;
   for (const addrinfo* one = list; one != nullptr; one = one->ai_next) {
@@ -72,7 +76,7 @@ Descriptor listen_on(const ListenAddress& address) {
     if (listens) return socket;
     error = errno;
   }
-  throw cannot_listen(address, std::strerror(error));
+  return cannot(std::strerror(error));
 }
 
 std::string port_of(const Descriptor& socket) {
@@ -85,6 +89,10 @@ std::string port_of(const Descriptor& socket) {
     return {};
   }
   return port.data();
+}
+
+bool is_lack_of_room(int error) {
+  return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM;
 }
 
 /// One connection, until a deadline or the end of the export.
@@ -142,6 +150,7 @@ MetricsTargets metrics_targets_of(const Arguments& given) {
   if (const auto listen = given.text("metrics-listen")) {
     targets.listen = parse_listen_address(*listen);
   }
+  targets.required = given.flag("metrics-required");
   return targets;
 }
 
@@ -152,8 +161,15 @@ MetricsExport::MetricsExport(MetricsTargets targets, std::string_view resource,
       client_(client),
       settings_(settings) {
   if (targets_.listen) {
-    listener_ = listen_on(*targets_.listen);
-    if (targets_.listen->port == "0") {
+    auto socket = listen_on(*targets_.listen);
+    if (const std::string* why = std::get_if<std::string>(&socket)) {
+      if (targets_.required) throw UsageError(*why);
+      print_warning(*why);
+      targets_.listen.reset();
+    } else {
+      listener_ = std::get<Descriptor>(std::move(socket));
+    }
+    if (targets_.listen && targets_.listen->port == "0") {
       targets_.listen->port = port_of(listener_);
       print_note(settings_,
                  fmt::format("metrics: http://{}/metrics", show_listen_address(*targets_.listen)));
@@ -185,7 +201,10 @@ void MetricsExport::write_file() {
 
 void MetricsExport::serve_one() {
   const Descriptor connection(::accept(listener_.get(), nullptr, nullptr));
-  if (!connection.valid()) return;
+  if (!connection.valid()) {
+    if (is_lack_of_room(errno)) listen_at_ = BootClock::now() + pause_without_room;
+    return;
+  }
   static_cast<void>(::fcntl(connection.get(), F_SETFD, FD_CLOEXEC));
   static_cast<void>(::fcntl(connection.get(), F_SETFL, O_NONBLOCK));
   Exchange exchange(connection, finish_.fd());
@@ -200,9 +219,14 @@ void MetricsExport::run() noexcept {
       write_file();
       next_file = BootClock::now() + file_period;
     }
+    const bool listens = BootClock::now() >= listen_at_;
     std::array<pollfd, 2> watched = {pollfd{finish_.fd(), POLLIN, 0},
-                                     pollfd{listener_.get(), POLLIN, 0}};
-    const int timeout = targets_.file ? milliseconds_until(next_file) : -1;
+                                     pollfd{listens ? listener_.get() : -1, POLLIN, 0}};
+    auto wake_at = BootClock::time_point::max();
+    if (targets_.file) wake_at = next_file;
+    if (!listens) wake_at = std::min(wake_at, listen_at_);
+    const bool waits = wake_at != BootClock::time_point::max();
+    const int timeout = waits ? milliseconds_until(wake_at) : -1;
     if (::poll(watched.data(), watched.size(), timeout) < 0 && errno != EINTR) return;
     if (watched[0].revents != 0) return;
     if (watched[1].revents != 0) serve_one();

@@ -11,6 +11,7 @@
 #include "quorum-lock/platform.hpp"
 #include "quorum-lock/settings.hpp"
 #include "redlock/client.hpp"
+#include "redlock/clock.hpp"
 
 namespace redlock::cli {
 
@@ -18,6 +19,7 @@ namespace redlock::cli {
 struct MetricsTargets {
   std::optional<std::string> file{};
   std::optional<ListenAddress> listen{};
+  bool required = false;  ///< what cannot be listened on is an error
 };
 
 /// Throws UsageError where a value is wrong, or the file cannot be written.
@@ -27,8 +29,9 @@ struct MetricsTargets {
 /// a whole, and answers GET /metrics, on a thread of its own. Does nothing without a target.
 class MetricsExport {
  public:
-  /// `resource` becomes a label. The client must outlive it. Throws UsageError where the address
-  /// cannot be listened on.
+  /// `resource` becomes a label. The client must outlive it. An address that cannot be listened on
+  /// is a warning, because a job is worth more than its metrics; throws UsageError if it is
+  /// required.
   MetricsExport(MetricsTargets targets, std::string_view resource, const Client& client,
                 const Settings& settings);
   ~MetricsExport();
@@ -46,6 +49,7 @@ class MetricsExport {
   const Client& client_;
   const Settings& settings_;
   Descriptor listener_;
+  BootClock::time_point listen_at_{};  ///< not before
   platform::Wakeup finish_;
   bool file_failed_ = false;  ///< and was reported
   std::thread thread_;

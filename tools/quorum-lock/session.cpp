@@ -47,7 +47,8 @@ void NodeWatch::on_event(const NodeEvent& event) {
       down_[event.url] = event.message;
     }
   }
-  const bool is_warning = event.kind == NodeEvent::Kind::learned;
+  const bool is_warning =
+      event.kind == NodeEvent::Kind::learned || event.kind == NodeEvent::Kind::undelivered;
   if (is_warning && detail_ == Settings::Detail::normal) {
     write_log({LogLine::Level::warning, event.message, event.url, {}});
   }

@@ -2,8 +2,11 @@
 
 #include <poll.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <iterator>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -12,6 +15,16 @@ namespace {
 
 constexpr std::array taken_signals = {SIGINT,  SIGTERM,  SIGHUP,  SIGQUIT, SIGUSR1,
                                       SIGUSR2, SIGWINCH, SIGCONT, SIGTSTP};
+
+constexpr std::pair<int, std::string_view> signal_names[] = {
+    {SIGABRT, "SIGABRT"},     {SIGALRM, "SIGALRM"},   {SIGBUS, "SIGBUS"},   {SIGCHLD, "SIGCHLD"},
+    {SIGCONT, "SIGCONT"},     {SIGFPE, "SIGFPE"},     {SIGHUP, "SIGHUP"},   {SIGILL, "SIGILL"},
+    {SIGINT, "SIGINT"},       {SIGKILL, "SIGKILL"},   {SIGPIPE, "SIGPIPE"}, {SIGPROF, "SIGPROF"},
+    {SIGQUIT, "SIGQUIT"},     {SIGSEGV, "SIGSEGV"},   {SIGSTOP, "SIGSTOP"}, {SIGSYS, "SIGSYS"},
+    {SIGTERM, "SIGTERM"},     {SIGTRAP, "SIGTRAP"},   {SIGTSTP, "SIGTSTP"}, {SIGTTIN, "SIGTTIN"},
+    {SIGTTOU, "SIGTTOU"},     {SIGURG, "SIGURG"},     {SIGUSR1, "SIGUSR1"}, {SIGUSR2, "SIGUSR2"},
+    {SIGVTALRM, "SIGVTALRM"}, {SIGWINCH, "SIGWINCH"}, {SIGXCPU, "SIGXCPU"}, {SIGXFSZ, "SIGXFSZ"},
+};
 
 void require(int result, const char* what) {
   if (result < 0) throw std::system_error(errno, std::generic_category(), what);
@@ -58,6 +71,13 @@ bool Signals::restore_in_child() const noexcept {
 bool ends_process(int signal) noexcept {
   return signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT ||
          signal == SIGUSR1 || signal == SIGUSR2;
+}
+
+std::string name_of_signal(int signal) {
+  const auto* const found = std::find_if(std::begin(signal_names), std::end(signal_names),
+                                         [signal](const auto& one) { return one.first == signal; });
+  if (found == std::end(signal_names)) return "signal " + std::to_string(signal);
+  return std::string(found->second);
 }
 
 SignalWatcher::SignalWatcher(const Signals& signals, std::function<void(int)> on_end)

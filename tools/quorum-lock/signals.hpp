@@ -3,6 +3,7 @@
 #include <csignal>
 #include <functional>
 #include <optional>
+#include <string>
 #include <thread>
 
 #include "quorum-lock/platform.hpp"
@@ -36,6 +37,10 @@ class Signals {
 
 /// Whether a signal asks this process to end (and not to stop, to go on, or to redraw).
 [[nodiscard]] bool ends_process(int signal) noexcept;
+
+/// "SIGTERM"; "signal 40" for one that has no name on every system. (sigabbrev_np() is not in musl,
+/// and in glibc from 2.32 on.)
+[[nodiscard]] std::string name_of_signal(int signal);
 
 /// Watches for signals while the main thread is busy in a blocking call. At the first one that ends
 /// a process it calls `on_end` with its number, from its own thread, once; a request to stop

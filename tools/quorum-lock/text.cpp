@@ -107,6 +107,17 @@ std::string as_utf8(std::string_view bytes) { return escaped(bytes, Controls::ke
 
 std::string as_printable(std::string_view bytes) { return escaped(bytes, Controls::escaped); }
 
+std::string shell_word(std::string_view text) {
+  constexpr std::string_view plain =
+      "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_@+:,./-";
+  if (!text.empty() && text.find_first_not_of(plain) == std::string_view::npos) {
+    return std::string(text);
+  }
+  std::string word = "'";
+  for (const char c : text) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return as_printable(word + "'");
+}
+
 namespace {
 
 bool begins_code_point(char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U; }

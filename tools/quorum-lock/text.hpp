@@ -14,6 +14,10 @@ namespace redlock::cli {
 /// to drive the terminal, to fake a second line, or to reorder or hide the text around it.
 [[nodiscard]] std::string as_printable(std::string_view bytes);
 
+/// As one word of a command that somebody may type: what a shell would take for something else is
+/// quoted. As the library does it, whose inside this program does not see.
+[[nodiscard]] std::string shell_word(std::string_view text);
+
 /// Code points, where `µ` has two bytes; of printable text.
 [[nodiscard]] std::size_t width_of(std::string_view text);
 

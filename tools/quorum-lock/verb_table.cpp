@@ -6,7 +6,7 @@ namespace {
 constexpr OptionText globals[] = {
     {"nodes", "URL[,URL...]",
      "The nodes: redis://[user[:password]@]host[:port][/db], rediss://... (TLS), "
-     "unix:///path[?db=n] or host[:port]; may be repeated. Environment: QUORUM_LOCK_NODES"},
+     "unix:///path[?db=n] or host[:port][/db]; may be repeated. Environment: QUORUM_LOCK_NODES"},
     {"config", "FILE",
      "TOML file with these options under the same names, e.g. nodes = [\"...\"], and a table for "
      "each "
@@ -65,6 +65,8 @@ constexpr OptionText run_options[] = {
      "Write metrics to FILE every 5 s and at the end, for node_exporter's textfile collector"},
     {"metrics-listen", "HOST:PORT",
      "Answer GET /metrics there, for Prometheus; PORT 0: any, printed on standard error"},
+    {"metrics-required", "",
+     "Do not run COMMAND if --metrics-listen cannot listen; otherwise that is a warning"},
 };
 
 constexpr OptionText elect_options[] = {
@@ -76,6 +78,7 @@ constexpr OptionText elect_options[] = {
     {"observe", "", "Only report the leader, at once and after every change; see --wait"},
     {"metrics-file", "FILE", "As in run"},
     {"metrics-listen", "HOST:PORT", "As in run"},
+    {"metrics-required", "", "As in run"},
 };
 
 constexpr OptionText acquire_options[] = {

@@ -8,9 +8,11 @@
 /// What the asynchronous functions of redlock.h share.
 
 struct redlock_async {
-  explicit redlock_async(redlock::AsyncClient made) : client(std::move(made)) {}
+  redlock_async(redlock::AsyncClient made, redlock::bindings::Dispatcher callbacks)
+      : client(std::move(made)), dispatcher(std::move(callbacks)) {}
 
   redlock::AsyncClient client;
+  redlock::bindings::Dispatcher dispatcher;
 };
 
 namespace redlock::bindings {
@@ -25,6 +27,17 @@ struct Answer {
     free(result);
     redlock_error_free(error);
   }
+  /// As every answer that comes later than the call.
+  void deliver_by(const Dispatcher& dispatcher, Result* result,
+                  redlock_error* error) const noexcept {
+    struct Free {
+      void operator()(Result* unused) const noexcept { free(unused); }
+    };
+    deliver(dispatcher, [answer = *this, owned = std::unique_ptr<Result, Free>(result),
+                         failure = OwnedError(error)]() mutable noexcept {
+      answer(owned.release(), failure.release());
+    });
+  }
 };
 using LeaseAnswer = Answer<redlock_lease, redlock_lease_free>;
 using RoundAnswer = Answer<redlock_round, redlock_round_free>;
@@ -36,18 +49,18 @@ using GuardAnswer = Answer<redlock_guard, redlock_guard_free>;
 
 /// The callback of the C++ client that makes `make(value)` of the value and answers with it.
 template <typename Value, typename Answer, typename Make>
-[[nodiscard]] auto answering(Answer answer, Make make) {
-  return [answer, make](Result<Value> result) noexcept {
+[[nodiscard]] auto answering(Dispatcher dispatcher, Answer answer, Make make) {
+  return [dispatcher = std::move(dispatcher), answer, make](Result<Value> result) noexcept {
     decltype(make(std::move(*result))) made = nullptr;
     redlock_error* error = nullptr;
     guarded(&error, [&] { made = make(unwrapped(std::move(result))); });
-    answer(made, error);
+    answer.deliver_by(dispatcher, made, error);
   };
 }
-[[nodiscard]] inline auto answering_round(RoundAnswer answer) {
-  return answering<RoundReport>(answer, [](RoundReport report) -> redlock_round* {
-    return new_object<Round>(std::move(report));
-  });
+[[nodiscard]] inline auto answering_round(Dispatcher dispatcher, RoundAnswer answer) {
+  return answering<RoundReport>(
+      std::move(dispatcher), answer,
+      [](RoundReport report) -> redlock_round* { return new_object<Round>(std::move(report)); });
 }
 
 /// Begins a call. What fails before the client has it is answered here: no function of the client

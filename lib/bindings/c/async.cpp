@@ -14,22 +14,24 @@ redlock_status redlock_async_create(const redlock_client_options* options, struc
     auto*& out = bound::required_out(client, "client");
     auto created = loop == nullptr ? redlock::AsyncClient::create(std::move(read))
                                    : redlock::AsyncClient::create(std::move(read), loop);
-    out = bound::new_object<redlock_async>(bound::unwrapped(std::move(created)));
+    out = bound::new_object<redlock_async>(bound::unwrapped(std::move(created)),
+                                           bound::dispatcher_of(options));
   });
 }
 
 void redlock_async_close(redlock_async* client, redlock_close_done done, void* context) {
   const bound::CloseAnswer answer{done, context};
-  bound::begin([&](redlock_error* error) { answer(nullptr, error); },
-               [&] {
-                 bound::asked(client).close([answer](const redlock::CloseReport& report) noexcept {
-                   redlock_close_report* made = nullptr;
-                   redlock_error* error = nullptr;
-                   bound::guarded(&error,
-                                  [&] { made = bound::new_object<bound::Closing>(report); });
-                   answer(made, error);
-                 });
-               });
+  bound::begin(
+      [&](redlock_error* error) { answer(nullptr, error); },
+      [&] {
+        bound::asked(client).close(
+            [answer, dispatcher = client->dispatcher](const redlock::CloseReport& report) noexcept {
+              redlock_close_report* made = nullptr;
+              redlock_error* error = nullptr;
+              bound::guarded(&error, [&] { made = bound::new_object<bound::Closing>(report); });
+              answer.deliver_by(dispatcher, made, error);
+            });
+      });
 }
 
 void redlock_async_free(redlock_async* client) {
@@ -49,9 +51,10 @@ using AcquireFunction = RequestId (AsyncClient::*)(Target, AcquireOptions,
   redlock_request request = 0;
   begin([&](redlock_error* error) { answer(nullptr, error); },
         [&] {
-          auto read = acquire_options_from(options);
-          request = static_cast<redlock_request>((asked(client).*acquire)(
-              target_from(target), std::move(read), answering<Lease>(answer, make_lease)));
+          auto read = acquire_options_from(options, dispatcher_in(client));
+          request = static_cast<redlock_request>(
+              (asked(client).*acquire)(target_from(target), std::move(read),
+                                       answering<Lease>(client->dispatcher, answer, make_lease)));
         });
   return request;
 }
@@ -84,7 +87,7 @@ void redlock_async_lease_extend(redlock_async* client, const redlock_lease* leas
                [&] {
                  bound::asked(client).extend(bound::required(lease, "lease").lease,
                                              bound::from_ns(ttl_ns),
-                                             bound::answering_round(answer));
+                                             bound::answering_round(client->dispatcher, answer));
                });
 }
 
@@ -95,7 +98,8 @@ void redlock_async_lease_release(redlock_async* client, redlock_lease* lease,
   bound::begin([&](redlock_error* error) { answer(nullptr, error); },
                [&] {
                  auto& held = bound::required(owned.get(), "lease").lease;
-                 bound::asked(client).release(std::move(held), bound::answering_round(answer));
+                 bound::asked(client).release(std::move(held),
+                                              bound::answering_round(client->dispatcher, answer));
                });
 }
 
@@ -106,7 +110,7 @@ void redlock_async_extend(redlock_async* client, const redlock_target* target, c
                [&] {
                  bound::asked(client).extend(bound::target_from(target), bound::token_from(token),
                                              bound::from_ns(ttl_ns),
-                                             bound::answering_round(answer));
+                                             bound::answering_round(client->dispatcher, answer));
                });
 }
 
@@ -116,7 +120,7 @@ void redlock_async_release(redlock_async* client, const redlock_target* target, 
   bound::begin([&](redlock_error* error) { answer(nullptr, error); },
                [&] {
                  bound::asked(client).release(bound::target_from(target), bound::token_from(token),
-                                              bound::answering_round(answer));
+                                              bound::answering_round(client->dispatcher, answer));
                });
 }
 
@@ -127,9 +131,9 @@ void redlock_async_break(redlock_async* client, const char* resource, const char
                [&] {
                  redlock::BreakOptions options;
                  options.delay = bound::from_ns(delay_ns);
-                 bound::asked(client).break_lock(&bound::required(resource, "resource"),
-                                                 bound::token_from(token), options,
-                                                 bound::answering_round(answer));
+                 bound::asked(client).break_lock(
+                     &bound::required(resource, "resource"), bound::token_from(token), options,
+                     bound::answering_round(client->dispatcher, answer));
                });
 }
 
@@ -143,13 +147,18 @@ void redlock_async_holds(redlock_async* client, const char* resource, const char
                [&] {
                  bound::asked(client).ownership(
                      &bound::required(resource, "resource"), bound::token_from(token),
-                     [answer](redlock::Result<redlock::Ownership> result) noexcept {
+                     [answer, dispatcher = client->dispatcher](
+                         redlock::Result<redlock::Ownership> result) noexcept {
                        bool holds = false;
                        redlock_error* error = nullptr;
                        bound::guarded(&error, [&] {
                          holds = bound::unwrapped(std::move(result)) == redlock::Ownership::held;
                        });
-                       answer(holds, error);
+                       bound::deliver(
+                           dispatcher,
+                           [answer, holds, failure = bound::OwnedError(error)]() mutable noexcept {
+                             answer(holds, failure.release());
+                           });
                      });
                });
 }
@@ -161,7 +170,8 @@ void redlock_async_inspect(redlock_async* client, const char* resource,
                [&] {
                  bound::asked(client).inspect(
                      &bound::required(resource, "resource"),
-                     bound::answering<redlock::Inspection>(answer, bound::make_inspection));
+                     bound::answering<redlock::Inspection>(client->dispatcher, answer,
+                                                           bound::make_inspection));
                });
 }
 
@@ -178,7 +188,8 @@ redlock_request redlock_async_watch(redlock_async* client, const char* resource,
                    options.poll_interval = bound::from_ns(poll_interval_ns);
                  request = static_cast<redlock_request>(bound::asked(client).watch(
                      &bound::required(resource, "resource"), options,
-                     bound::answering<redlock::Inspection>(answer, bound::make_inspection)));
+                     bound::answering<redlock::Inspection>(client->dispatcher, answer,
+                                                           bound::make_inspection)));
                });
   return request;
 }

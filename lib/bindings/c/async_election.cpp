@@ -7,9 +7,12 @@
 #include "bindings/c/elections.hpp"
 
 struct redlock_async_election {
-  explicit redlock_async_election(const redlock::AsyncElection& made) : election(made) {}
+  redlock_async_election(const redlock::AsyncElection& made,
+                         redlock::bindings::Dispatcher callbacks)
+      : election(made), dispatcher(std::move(callbacks)) {}
 
   redlock::AsyncElection election;
+  redlock::bindings::Dispatcher dispatcher;
 };
 
 namespace bound = redlock::bindings;
@@ -34,10 +37,12 @@ redlock_status redlock_async_election_create(redlock_async* client, const char* 
                                              redlock_error** error) {
   bound::clear(election);
   return bound::guarded(error, [&] {
-    auto read = bound::election_options_from(options);
+    auto read = bound::election_options_from(options, bound::dispatcher_in(client));
     auto*& out = bound::required_out(election, "election");
-    out = bound::new_object<redlock_async_election>(redlock::AsyncElection(
-        bound::asked(client), bound::required_text(name, "name"), std::move(read)));
+    out = bound::new_object<redlock_async_election>(
+        redlock::AsyncElection(bound::asked(client), bound::required_text(name, "name"),
+                               std::move(read)),
+        client->dispatcher);
   });
 }
 
@@ -54,7 +59,8 @@ redlock_request redlock_async_election_campaign(redlock_async_election* election
                  request = static_cast<redlock_request>(bound::candidate(election).try_campaign_for(
                      bound::from_ns(wait_ns),
                      bound::answering<redlock::Leadership>(
-                         answer, [](redlock::Leadership leadership) -> redlock_leadership* {
+                         election->dispatcher, answer,
+                         [](redlock::Leadership leadership) -> redlock_leadership* {
                            return bound::new_object<redlock_leadership>(std::move(leadership));
                          })));
                });
@@ -68,8 +74,8 @@ void redlock_async_election_resign(redlock_async_election* election, redlock_lea
   bound::begin([&](redlock_error* error) { answer(nullptr, error); },
                [&] {
                  auto& leader = bound::required(owned.get(), "leadership").leadership;
-                 bound::candidate(election).resign(std::move(leader),
-                                                   bound::answering_round(answer));
+                 bound::candidate(election).resign(
+                     std::move(leader), bound::answering_round(election->dispatcher, answer));
                });
 }
 
@@ -78,8 +84,8 @@ void redlock_async_election_leader(redlock_async_election* election, redlock_lea
   const bound::LeaderAnswer answer{done, context};
   bound::begin([&](redlock_error* error) { answer(nullptr, error); },
                [&] {
-                 bound::candidate(election).leader(
-                     bound::answering<std::optional<redlock::Leader>>(answer, bound::make_leader));
+                 bound::candidate(election).leader(bound::answering<std::optional<redlock::Leader>>(
+                     election->dispatcher, answer, bound::make_leader));
                });
 }
 
@@ -91,7 +97,8 @@ redlock_request redlock_async_election_observe(redlock_async_election* election,
                [&] {
                  static_cast<void>(bound::required(changed, "changed"));
                  request = static_cast<redlock_request>(bound::candidate(election).observe(
-                     bound::answering<std::optional<redlock::Leader>>(answer, bound::make_leader)));
+                     bound::answering<std::optional<redlock::Leader>>(election->dispatcher, answer,
+                                                                      bound::make_leader)));
                });
   return request;
 }

@@ -115,6 +115,12 @@ std::shared_ptr<void> keep_context(void* context, void (*free_context)(void*)) {
           }};
 }
 
+Dispatcher dispatcher_of(const redlock_client_options* options) {
+  const redlock_client_options read =
+      read_sized(required(options, "options"), redlock_client_options{}, "options");
+  return read.dispatcher == nullptr ? Dispatcher() : read.dispatcher->jobs;
+}
+
 std::stop_token stop_token_from(const redlock_stop* stop) noexcept {
   return stop == nullptr ? std::stop_token() : stop->source.get_token();
 }
@@ -153,3 +159,22 @@ bool redlock_stop_requested(const redlock_stop* stop) {
 }
 
 void redlock_stop_free(redlock_stop* stop) { redlock::bindings::dispose<redlock_stop>(stop); }
+
+redlock_dispatcher* redlock_dispatcher_new() {
+  redlock_dispatcher* made = nullptr;
+  redlock::bindings::guarded(nullptr,
+                             [&] { made = redlock::bindings::new_object<redlock_dispatcher>(); });
+  return made;
+}
+
+void redlock_dispatcher_run(redlock_dispatcher* dispatcher) {
+  if (dispatcher != nullptr) dispatcher->jobs->run();
+}
+
+void redlock_dispatcher_stop(redlock_dispatcher* dispatcher) {
+  if (dispatcher != nullptr) dispatcher->jobs->stop();
+}
+
+void redlock_dispatcher_free(redlock_dispatcher* dispatcher) {
+  redlock::bindings::dispose<redlock_dispatcher>(dispatcher);
+}

@@ -21,6 +21,7 @@
 #include "redlock/lease.hpp"
 #include "redlock/observer.hpp"
 #include "redlock/result.hpp"
+#include "support/job_queue.hpp"
 
 /// Between C and C++: what every function of redlock.h needs.
 ///
@@ -153,6 +154,44 @@ void write_sized(Options* out, std::size_t size, const Options& defaults) noexce
   if (size >= sizeof(std::size_t)) std::memcpy(static_cast<void*>(out), &size, sizeof(size));
 }
 
+/// Where the callbacks of a client run; none: on its loop thread.
+using Dispatcher = std::shared_ptr<support::JobQueue>;
+[[nodiscard]] Dispatcher dispatcher_of(const redlock_client_options* options);
+template <typename Handle>
+[[nodiscard]] Dispatcher dispatcher_in(const Handle* handle) {
+  return handle == nullptr ? nullptr : handle->dispatcher;
+}
+
+/// Calls a callback where it belongs.
+template <typename Call>
+void deliver(const Dispatcher& dispatcher, Call call) noexcept {
+  if (dispatcher == nullptr) return call();
+  dispatcher->add(std::move(call));
+}
+/// The same for a callback whose value ends with it. Without memory for a copy it is called now.
+template <typename Value, typename Call>
+void deliver_copy(const Dispatcher& dispatcher, const Value& value, const Call& call) noexcept {
+  const auto later = [&] {
+    dispatcher->add([copy = Value(value), call]() noexcept { call(copy); });
+  };
+  if (dispatcher == nullptr || guarded(nullptr, later) != REDLOCK_OK) call(value);
+}
+
+struct FreeError {
+  void operator()(redlock_error* error) const noexcept { redlock_error_free(error); }
+};
+using OwnedError = std::unique_ptr<redlock_error, FreeError>;
+
+/// What `on_at_risk` of leases and of leaderships becomes.
+[[nodiscard]] inline auto at_risk_callback(std::shared_ptr<void> context,
+                                           void (*call)(void* context, std::int64_t remaining_ns),
+                                           Dispatcher dispatcher) {
+  return [context = std::move(context), call,
+          dispatcher = std::move(dispatcher)](std::chrono::nanoseconds left) noexcept {
+    deliver(dispatcher, [context, call, left]() noexcept { call(context.get(), to_ns(left)); });
+  };
+}
+
 /// The caller's context of callbacks, which is given back when the last of them is gone.
 [[nodiscard]] std::shared_ptr<void> keep_context(void* context, void (*free_context)(void*));
 
@@ -163,11 +202,13 @@ void write_sized(Options* out, std::size_t size, const Options& defaults) noexce
 [[nodiscard]] Target target_from(const redlock_target* target);
 [[nodiscard]] ClientOptions client_options_from(const redlock_client_options* options);
 /// NULL: the defaults.
-[[nodiscard]] AcquireOptions acquire_options_from(const redlock_acquire_options* options);
+[[nodiscard]] AcquireOptions acquire_options_from(const redlock_acquire_options* options,
+                                                  const Dispatcher& dispatcher = nullptr);
 
 using ObservationCallback = void (*)(void* context, const redlock_observation* observation);
 [[nodiscard]] std::shared_ptr<Observer> make_observer(std::shared_ptr<void> context,
-                                                      ObservationCallback call);
+                                                      ObservationCallback call,
+                                                      Dispatcher dispatcher);
 
 [[nodiscard]] std::stop_token stop_token_from(const redlock_stop* stop) noexcept;
 
@@ -180,10 +221,21 @@ struct redlock_stop {
   std::stop_source source{};
 };
 
+struct redlock_dispatcher {
+  redlock_dispatcher() : jobs(redlock::support::JobQueue::make()) {}
+  ~redlock_dispatcher() { jobs->close(); }
+  redlock_dispatcher(const redlock_dispatcher&) = delete;
+  redlock_dispatcher& operator=(const redlock_dispatcher&) = delete;
+
+  redlock::bindings::Dispatcher jobs;
+};
+
 struct redlock_client {
-  explicit redlock_client(redlock::Client created) : client(std::move(created)) {}
+  redlock_client(redlock::Client created, redlock::bindings::Dispatcher callbacks)
+      : client(std::move(created)), dispatcher(std::move(callbacks)) {}
 
   redlock::Client client;
+  redlock::bindings::Dispatcher dispatcher;
 };
 
 struct redlock_lease {

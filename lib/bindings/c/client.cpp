@@ -15,7 +15,8 @@ redlock_status redlock_client_create(const redlock_client_options* options, redl
     auto read = redlock::bindings::client_options_from(options);
     auto*& out = required_out(client, "client");
     out = redlock::bindings::new_object<redlock_client>(
-        unwrapped(redlock::Client::create(std::move(read))));
+        unwrapped(redlock::Client::create(std::move(read))),
+        redlock::bindings::dispatcher_of(options));
   });
 }
 
@@ -48,7 +49,8 @@ redlock_status redlock_acquire(redlock_client* client, const redlock_target* tar
                                redlock_lease** lease, redlock_error** error) {
   redlock::bindings::clear(lease);
   return guarded(error, [&] {
-    auto read = redlock::bindings::acquire_options_from(options);
+    auto read =
+        redlock::bindings::acquire_options_from(options, redlock::bindings::dispatcher_in(client));
     auto*& out = required_out(lease, "lease");
     auto& caller = required(client, "client").client;
     out = redlock::bindings::make_lease(
@@ -62,7 +64,8 @@ redlock_status redlock_try_acquire(redlock_client* client, const redlock_target*
                                    redlock_error** error) {
   redlock::bindings::clear(lease);
   return guarded(error, [&] {
-    auto read = redlock::bindings::acquire_options_from(options);
+    auto read =
+        redlock::bindings::acquire_options_from(options, redlock::bindings::dispatcher_in(client));
     auto*& out = required_out(lease, "lease");
     auto& caller = required(client, "client").client;
     out = redlock::bindings::make_lease(

@@ -13,7 +13,8 @@ struct Closing : redlock_close_report {
   explicit Closing(CloseReport from) : redlock_close_report(), report(std::move(from)) {
     undelivered_count = report.undelivered.size();
     for (const CloseReport::Undelivered& node : report.undelivered) {
-      undelivered.push_back({node.node, node.url.c_str(), node.releases});
+      undelivered.push_back(
+          {node.node, node.url.c_str(), node.releases, node.left.count(), node.may_write_late});
     }
   }
   Closing(const Closing&) = delete;

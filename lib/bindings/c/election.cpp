@@ -25,7 +25,8 @@ static_assert(offsetof(redlock_election_options, free_context) + sizeof(void*) =
 
 }  // namespace
 
-ElectionOptions election_options_from(const redlock_election_options* options) {
+ElectionOptions election_options_from(const redlock_election_options* options,
+                                      const Dispatcher& dispatcher) {
   const redlock_election_options read =
       read_sized(required(options, "options"), default_election_options(), "options");
   const auto context = keep_context(read.context, read.free_context);
@@ -34,9 +35,7 @@ ElectionOptions election_options_from(const redlock_election_options* options) {
   to.ttl = from_ns(read.ttl_ns);
   to.poll_interval = from_ns(read.poll_interval_ns);
   if (read.on_at_risk != nullptr) {
-    to.on_at_risk = [context, call = read.on_at_risk](std::chrono::nanoseconds left) noexcept {
-      call(context.get(), to_ns(left));
-    };
+    to.on_at_risk = at_risk_callback(context, read.on_at_risk, dispatcher);
   }
   return to;
 }
@@ -88,7 +87,8 @@ redlock_status redlock_election_create(redlock_client* client, const char* name,
                                        redlock_election** election, redlock_error** error) {
   redlock::bindings::clear(election);
   return redlock::bindings::guarded(error, [&] {
-    auto read = redlock::bindings::election_options_from(options);
+    auto read =
+        redlock::bindings::election_options_from(options, redlock::bindings::dispatcher_in(client));
     auto*& out = redlock::bindings::required_out(election, "election");
     auto& caller = redlock::bindings::required(client, "client").client;
     out = redlock::bindings::new_object<redlock_election>(

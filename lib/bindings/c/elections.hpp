@@ -29,6 +29,7 @@ struct SeenLeader : redlock_leader {
   std::string its_token;
 };
 
-[[nodiscard]] ElectionOptions election_options_from(const redlock_election_options* options);
+[[nodiscard]] ElectionOptions election_options_from(const redlock_election_options* options,
+                                                    const Dispatcher& dispatcher);
 
 }  // namespace redlock::bindings

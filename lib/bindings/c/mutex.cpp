@@ -22,10 +22,11 @@ struct redlock_shared_mutex {
 
 struct redlock_async_mutex {
   redlock_async_mutex(redlock::AsyncClient& client, redlock::Target target,
-                      redlock::MutexOptions options)
-      : mutex(client, std::move(target), options) {}
+                      redlock::MutexOptions options, redlock::bindings::Dispatcher callbacks)
+      : mutex(client, std::move(target), options), dispatcher(std::move(callbacks)) {}
 
   redlock::AsyncMutex mutex;
+  redlock::bindings::Dispatcher dispatcher;
 };
 
 struct redlock_guard {
@@ -196,7 +197,7 @@ redlock_status redlock_async_mutex_create(redlock_async* client, const redlock_t
     const auto terms = bound::exclusive(bound::mutex_options_from(options));
     auto*& out = bound::required_out(mutex, "mutex");
     out = bound::new_object<redlock_async_mutex>(bound::asked(client), bound::target_from(target),
-                                                 terms);
+                                                 terms, bound::dispatcher_in(client));
   });
 }
 
@@ -208,15 +209,16 @@ redlock_request redlock_async_mutex_lock(redlock_async_mutex* mutex, int64_t wai
                                          redlock_guard_done done, void* context) {
   const bound::GuardAnswer answer{done, context};
   redlock_request request = 0;
-  bound::begin([&](redlock_error* error) { answer(nullptr, error); },
-               [&] {
-                 request = static_cast<redlock_request>(bound::in(mutex).try_lock_for(
-                     bound::from_ns(wait_ns),
-                     bound::answering<redlock::AsyncMutexGuard>(
-                         answer, [](redlock::AsyncMutexGuard guard) -> redlock_guard* {
-                           return bound::new_object<redlock_guard>(std::move(guard));
-                         })));
-               });
+  bound::begin(
+      [&](redlock_error* error) { answer(nullptr, error); },
+      [&] {
+        request = static_cast<redlock_request>(bound::in(mutex).try_lock_for(
+            bound::from_ns(wait_ns),
+            bound::answering<redlock::AsyncMutexGuard>(
+                mutex->dispatcher, answer, [](redlock::AsyncMutexGuard guard) -> redlock_guard* {
+                  return bound::new_object<redlock_guard>(std::move(guard));
+                })));
+      });
   return request;
 }
 

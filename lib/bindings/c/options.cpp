@@ -12,8 +12,8 @@ template <typename Options, typename Last>
   return offset_of_last + sizeof(Last) == sizeof(Options);
 }
 static_assert(ends_with<redlock_target, std::int64_t>(offsetof(redlock_target, hold_at_least_ns)));
-static_assert(ends_with<redlock_client_options, void (*)(void*)>(offsetof(redlock_client_options,
-                                                                          free_context)));
+static_assert(ends_with<redlock_client_options, redlock_dispatcher*>(
+    offsetof(redlock_client_options, dispatcher)));
 static_assert(ends_with<redlock_acquire_options, void (*)(void*)>(offsetof(redlock_acquire_options,
                                                                            free_context)));
 
@@ -142,18 +142,25 @@ ClientOptions client_options_from(const redlock_client_options* options) {
   to.guards.trust_durable = read.trust_durable;
   to.name_holders = read.name_holders;
   to.plain_commands = read.plain_commands;
-  if (read.on_observation != nullptr) to.observer = make_observer(context, read.on_observation);
+  const Dispatcher dispatcher = dispatcher_of(options);
+  if (read.on_observation != nullptr) {
+    to.observer = make_observer(context, read.on_observation, dispatcher);
+  }
   if (read.on_node_event != nullptr) {
-    to.on_node_event = [context, call = read.on_node_event](const NodeEvent& event) noexcept {
+    const auto tell = [context, call = read.on_node_event](const NodeEvent& event) noexcept {
       const redlock_node_event seen{static_cast<redlock_node_event_kind>(event.kind), event.node,
                                     event.url.c_str(), event.message.c_str()};
       call(context.get(), &seen);
+    };
+    to.on_node_event = [dispatcher, tell](const NodeEvent& event) noexcept {
+      deliver_copy(dispatcher, event, tell);
     };
   }
   return to;
 }
 
-AcquireOptions acquire_options_from(const redlock_acquire_options* options) {
+AcquireOptions acquire_options_from(const redlock_acquire_options* options,
+                                    const Dispatcher& dispatcher) {
   AcquireOptions to;
   if (options == nullptr) return to;
   const redlock_acquire_options read = read_sized(*options, default_acquire_options(), "options");
@@ -171,16 +178,15 @@ AcquireOptions acquire_options_from(const redlock_acquire_options* options) {
     to.refusal_detail = AcquireOptions::RefusalDetail::holder_and_remaining;
   }
   if (read.on_at_risk != nullptr) {
-    to.on_at_risk = [context, call = read.on_at_risk](std::chrono::nanoseconds left) noexcept {
-      call(context.get(), to_ns(left));
-    };
+    to.on_at_risk = at_risk_callback(context, read.on_at_risk, dispatcher);
   }
   if (read.on_lost != nullptr) {
-    to.on_lost = [context, call = read.on_lost](const Error& error) noexcept {
+    to.on_lost = [context, call = read.on_lost, dispatcher](const Error& error) noexcept {
       redlock_error* failure = no_memory();
       guarded(nullptr, [&] { failure = make_failure(error); });
-      call(context.get(), failure);
-      redlock_error_free(failure);
+      deliver(dispatcher, [context, call, owned = OwnedError(failure)]() noexcept {
+        call(context.get(), owned.get());
+      });
     };
   }
   return to;

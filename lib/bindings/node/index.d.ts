@@ -237,9 +237,19 @@ export interface LockList {
   readonly complete: boolean;
 }
 
-/** The releases that could not be delivered: locks stay on these nodes until they expire. */
+/** The releases that could not be delivered, by node. */
 export interface CloseReport {
-  readonly undelivered: readonly { url: string; releases: number }[];
+  readonly undelivered: readonly {
+    url: string;
+    releases: number;
+    /**
+     * How long at most keys stay there: milliseconds from the end of the client, or, with
+     * `mayWriteLate`, from when the node has executed what it has received.
+     */
+    left: number;
+    /** A node that hangs can still write a key when it goes on. */
+    mayWriteLate: boolean;
+  }[];
 }
 
 export interface WatchOptions {

@@ -273,6 +273,18 @@ TEST(Findings, NameTheCommandThatResumesAChange) {
               HasSubstr("quorum-lock members replace redis://c redis://d"));
 }
 
+TEST(Findings, ACommandFromAMarkerIsQuotedForTheShell) {
+  // Anybody who can write to a node can write its marker.
+  const std::vector<std::string> members{"redis://a", "redis://b", "redis://d;`reboot`$(id)'"};
+  auto nodes = members_of("abc", "1.d");
+  mark(nodes[0], active, "2.e", members);
+  mark(nodes[1], active, "2.e", members);
+  const Examination examination = judge(nodes, options_for(3));
+  ASSERT_FALSE(examination.findings.empty());
+  EXPECT_THAT(examination.findings.back().remedy,
+              HasSubstr("--nodes 'redis://a,redis://b,redis://d;`reboot`$(id)'\\'''"));
+}
+
 TEST(Findings, TellThatTheListIsOldAndThatAReplacedNodeStillRuns) {
   auto nodes = members_of("abc", "1.d");
   mark(nodes[0], active, "2.e", urls("abd"));

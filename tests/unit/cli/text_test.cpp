@@ -21,6 +21,16 @@ TEST(CliText, WritesBytesThatAreNoUtf8AsTheirNumbers) {
   EXPECT_EQ(as_utf8("\x80z"), "\\x80z");
 }
 
+TEST(CliText, AWordOfACommandIsQuotedIfAShellWouldReadMoreIntoIt) {
+  EXPECT_EQ(shell_word("redis://10.0.0.1:7001,unix:///run/a_b.sock"),
+            "redis://10.0.0.1:7001,unix:///run/a_b.sock");
+  EXPECT_EQ(shell_word("redis://[::1]:7001"), "'redis://[::1]:7001'") << "zsh would look for files";
+  EXPECT_EQ(shell_word("a; rm -rf $HOME"), "'a; rm -rf $HOME'");
+  EXPECT_EQ(shell_word("it's"), "'it'\\''s'");
+  EXPECT_EQ(shell_word("`id`\n"), "'`id`\\x0a'");
+  EXPECT_EQ(shell_word(""), "''");
+}
+
 TEST(CliText, KeepsControlCharactersFromTheTerminalOnly) {
   EXPECT_EQ(as_printable("a\n\x1b[31m\x7f"), "a\\x0a\\x1b[31m\\x7f");
   EXPECT_EQ(as_printable("\xc2\x9b"), "\\xc2\\x9b") << "a C1 control";

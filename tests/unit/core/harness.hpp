@@ -566,8 +566,10 @@ class Harness {
     return "learned " + std::to_string(command.node);
   }
   std::string describe(const Undelivered& command) const {
-    return "undelivered " + std::to_string(command.releases) + " -> " +
-           std::to_string(command.node);
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(command.left);
+    return "undelivered " + std::to_string(command.releases) + " for " +
+           std::to_string(left.count()) + " ms" + (command.may_write_late ? " once written" : "") +
+           " -> " + std::to_string(command.node);
   }
   std::string describe(const Drained&) const { return "drained"; }
 

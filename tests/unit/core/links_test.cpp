@@ -425,7 +425,7 @@ TEST(Shutdown, does_not_wait_longer_than_its_grace) {
   Connected h(1);
   h.hold(10s);
   EXPECT_EQ(h.step(Shutdown{50ms}), "release t1 -> 0");
-  EXPECT_EQ(h.pass(50ms), "undelivered 1 -> 0; drained");
+  EXPECT_EQ(h.pass(50ms), "undelivered 1 for 10052 ms -> 0; drained");
 }
 
 /// A lock cycle that was answered while node 2 hung, which then went away.
@@ -451,7 +451,7 @@ TEST(Shutdown, delivers_what_may_be_left_on_a_node_that_went_away) {
 TEST(Shutdown, says_what_it_could_not_deliver) {
   Forgotten h;
   h.step(Shutdown{1s});
-  EXPECT_TRUE(h.pass(1s).ends_with("undelivered 1 -> 2; drained"));
+  EXPECT_TRUE(h.pass(1s).ends_with("undelivered 1 for 10102 ms once written -> 2; drained"));
   EXPECT_EQ(h.down(2), "") << "nobody is connected to any more";
   EXPECT_EQ(h.pass(10s), "");
 }

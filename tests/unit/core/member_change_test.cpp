@@ -67,6 +67,20 @@ World world_of(const Case& change) {
   return world;
 }
 
+TEST(MemberChange, commands_are_quoted_for_the_shell) {
+  MemberWish wish;
+  wish.kind = MemberWish::Kind::replace;
+  wish.leaving = "redis://[::1]:7001";
+  wish.entering = "redis://a;reboot";
+  EXPECT_EQ(command_of(wish), "members replace 'redis://[::1]:7001' 'redis://a;reboot'");
+  wish.kind = MemberWish::Kind::add;
+  wish.entering = "--config=/tmp/mine";
+  EXPECT_EQ(command_of(wish), "members add -- '--config=/tmp/mine'");
+  EXPECT_EQ(shell_list({"redis://a", "redis://it's"}), "'redis://a,redis://it'\\''s'");
+  EXPECT_EQ(shell_list({"redis://a:7001", "unix:///run/r.sock"}),
+            "redis://a:7001,unix:///run/r.sock");
+}
+
 TEST(MemberChange, is_made_one_node_at_a_time) {
   for (const Case& change : cases()) {
     SCOPED_TRACE(title(change));

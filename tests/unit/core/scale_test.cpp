@@ -103,6 +103,15 @@ TEST(Scale, a_node_that_goes_down_looks_once_at_every_key_that_is_waited_for) {
   EXPECT_EQ(visited(of_one, [&] { of_one.down(1); }), many + 1) << "all have to poll now";
 }
 
+TEST(Scale, a_message_for_a_key_that_nobody_waits_for_leaves_nothing_behind) {
+  for (const std::uint32_t before : {0U, 1U}) {
+    Crowd crowd(many);
+    for (std::size_t i = 0; i < 1000; ++i) crowd.step(Notification{0, name(i), before});
+    crowd.step(TimePassed{});
+    EXPECT_LE(visited(crowd, [&] { crowd.down(0); }), 32U) << "so many are kept on purpose";
+  }
+}
+
 TEST(Scale, a_shutdown_looks_at_every_lease_a_few_times) {
   Leases crowd;
   EXPECT_LE(visited(crowd,

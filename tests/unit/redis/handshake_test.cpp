@@ -379,6 +379,26 @@ TEST(Handshake, ATransactionThatComesTooLateIsBegunAgain) {
   EXPECT_EQ(guarded.handshake->identity().quarantine, std::chrono::milliseconds(1234));
 }
 
+TEST(Handshake, AServerWhoseEvalWasRenamedIsDoneWithoutScriptsIfItKnowsTheCommandsForThat) {
+  const Value renamed = error("ERR unknown command 'EVAL', with args beginning with: 'local'");
+  const Value key = bulk("key");
+  Value known;
+  known.type = Value::Type::array;
+  known.elements.push_back(&key);
+  Guarded guarded("", status("OK"), "9.1.0", known);
+  EXPECT_EQ(guarded.handshake->take(renamed), Progress::more);
+  EXPECT_EQ(guarded.handshake->take(status("OK")), Progress::more);
+  EXPECT_EQ(guarded.handshake->take(Value()), Progress::ask);
+  EXPECT_TRUE(guarded.handshake->identity().can_compare);
+  EXPECT_FALSE(guarded.handshake->identity().runs_scripts);
+
+  Guarded older("", status("OK"));
+  EXPECT_EQ(older.handshake->take(renamed), Progress::refused);
+  EXPECT_EQ(older.handshake->why(),
+            "restart guard: ERR unknown command 'EVAL'; it has neither EVAL nor DELIFEQ or DELEX "
+            "in its place");
+}
+
 TEST(Handshake, AUserWhoMayLoadScriptsAndNotRunThemIsNoticedByTheGuard) {
   Guarded guarded("", status("OK"));
   EXPECT_EQ(guarded.handshake->take(error("NOPERM no EVAL")), Progress::ask);

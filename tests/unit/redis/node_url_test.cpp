@@ -35,6 +35,15 @@ TEST(NodeUrl, EveryDocumentedFormIsUnderstoodAndShownWithoutCredentials) {
       {"[2001:db8::7]:7", "redis://[2001:db8::7]:7", "", ""},
       {"localhost", "redis://localhost:6379", "", ""},
       {"10.0.0.1:7002", "redis://10.0.0.1:7002", "", ""},
+      {"127.0.0.1:7001/3", "redis://127.0.0.1:7001/3", "", ""},
+      {"h/1", "redis://h:6379/1", "", ""},
+      {"h/", "redis://h:6379", "", ""},
+      {"[::1]:7001/2", "redis://[::1]:7001/2", "", ""},
+      {"valkey://alice:secret@h:1/2", "redis://h:1/2", "alice", "secret"},
+      {"Valkeys://h", "rediss://h:6379", "", ""},
+      {"redis://[fe80::1%eth0]:7001", "redis://[fe80::1%eth0]:7001", "", ""},
+      {"redis://[fe80::1%25eth0]:7001/4", "redis://[fe80::1%eth0]:7001/4", "", ""},
+      {"[fe80::1%2]", "redis://[fe80::1%2]:6379", "", ""},
       {"unix:///run/redis.sock", "unix:///run/redis.sock", "", ""},
       {"unix:///run/my%20redis.sock?db=5", "unix:///run/my%20redis.sock?db=5", "", ""},
       {"unix:///run/redis.sock?db=0", "unix:///run/redis.sock", "", ""},
@@ -49,7 +58,8 @@ TEST(NodeUrl, EveryDocumentedFormIsUnderstoodAndShownWithoutCredentials) {
 }
 
 TEST(NodeUrl, WhatIsShownIsReadAgainAsTheSameServer) {
-  for (const char* text : {"redis://h:1/2", "rediss://[::1]:3", "unix:///a%3Fb%25c%23d?db=9"}) {
+  for (const char* text : {"redis://h:1/2", "rediss://[::1]:3", "redis://[fe80::1%eth0]:7001/1",
+                           "unix:///a%3Fb%25c%23d?db=9"}) {
     const Result<NodeUrl> first = parse_node_url(text);
     ASSERT_TRUE(first);
     EXPECT_EQ(first->display(), text);
@@ -98,7 +108,16 @@ TEST(NodeUrl, EveryMalformedUrlIsRefusedInOneLineThatNamesIt) {
       "http://h",
       "://h",
       "redis:/h",
-      "h/1",
+      "h/x",
+      "h/1/2",
+      "/1",
+      "h:x/1",
+      "u@h/1",
+      "h/1?x=1",
+      "valkey://",
+      "valkeyss://h",
+      "valke://h",
+      "redis://[fe80::1%25]:1x",
       "u@h",
       "h:x",
       ":1",

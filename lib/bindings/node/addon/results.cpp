@@ -103,7 +103,9 @@ napi_value report_value(const Js& js, const redlock_close_report& report) {
   return js.object({{"undelivered", js.list(report.undelivered_count, [&](std::size_t i) {
                        const auto& node = *redlock_close_report_undelivered(&report, i);
                        return js.object({{"url", js.text(node.url)},
-                                         {"releases", count_value(js, node.releases)}});
+                                         {"releases", count_value(js, node.releases)},
+                                         {"left", js.milliseconds(node.left_ns)},
+                                         {"mayWriteLate", js.boolean(node.may_write_late)}});
                      })}});
 }
 

@@ -329,6 +329,11 @@ test('mistakes are named', async () => {
   await wrong(client.acquire('x', { ttl: '10s' }), /options\.ttl: a number of .*, not '10s'/);
   await wrong(client.acquire(7), /resource/);
   await wrong(client.acquire('a\0b'), /U\+0000/);
+  for (const half of ['a\ud800b', '\udfff\ud800', 'a\udbff']) {
+    await wrong(client.acquire(half), /half of a surrogate pair/);
+    await wrong(client.acquire('x', { name: half }), /half of a surrogate pair/);
+  }
+  await client.using('whole \u{1f512}', () => {});
   await wrong(client.acquire({ kind: 'all', resource: 'x' }), /target\.kind 'all'/);
   await wrong(client.using('x', {}), /work: a function/);
   await wrong(Client.create({ nodes: 'redis://localhost' }), /options\.nodes: an array/);
@@ -369,6 +374,26 @@ test('a closed client refuses, and has released everything', async () => {
   await assert.rejects(closing.inspect('closing'), refused('closed'));
   await assert.rejects(closing.list(), refused('closed'));
   assert.deepEqual(await closing.close(), { undelivered: [] });
+});
+
+test('a close names a node that hangs, and for how long it keeps a lock', async () => {
+  const own = await startNodes(3);
+  try {
+    const closing = await Client.create(own.options);
+    const lease = await closing.acquire('hangs', { ttl: 20_000 });
+    await eventually('all nodes have the key', async () => {
+      const answers = await Promise.all(own.nodes.map((node) => node.command('GET', 'hangs')));
+      return answers.every((answer) => answer.includes(lease.token));
+    });
+    own.nodes[1].signal('SIGSTOP');
+    const { undelivered: [node, ...more] } = await closing.close();
+    assert.deepEqual(more, []);
+    assert.deepEqual({ ...node, left: undefined },
+      { url: own.urls[1], releases: 1, left: undefined, mayWriteLate: false });
+    assert.ok(node.left > 0 && node.left < 21_000, node.left);
+  } finally {
+    await own.stop();
+  }
 });
 
 test('await using', { skip: !Symbol.asyncDispose && 'no Symbol.asyncDispose' }, async () => {

@@ -20,7 +20,7 @@ def to_ns(duration: Duration, name: str) -> int:
         raise TypeError(f"{name} is a {type(duration).__name__}; seconds or a timedelta are needed")
     elif math.isnan(duration):
         raise InvalidArgument(f"{name} is not a number")
-    elif math.isinf(duration):
+    elif abs(duration) >= FOREVER:  # multiplied, it might be no number any more
         ns = FOREVER if duration > 0 else -1
     else:
         ns = round(duration * 10**9)
@@ -34,9 +34,22 @@ def wait_to_ns(wait: Duration | None) -> int:
     return FOREVER if wait is None else to_ns(wait, "wait")
 
 
+def to_count(count: int, name: str) -> int:
+    """C would keep the lower bits of a number that is too large, and take them for all."""
+    if not isinstance(count, int):
+        raise TypeError(f"{name} is {count!r}; a bool or a number is needed")
+    if not 0 <= count < 2**64:
+        raise InvalidArgument(f"{name} is {count}; 0 to 2**64 - 1 is allowed")
+    return count
+
+
 def encoded(value: str | bytes, name: str) -> bytes:
     if isinstance(value, str):
-        value = value.encode("utf-8", "surrogateescape")
+        try:
+            value = value.encode("utf-8", "surrogateescape")
+        except UnicodeEncodeError:
+            raise InvalidArgument(f"{name} contains half of a surrogate pair, which no UTF-8 "
+                                  "has") from None
     if not isinstance(value, bytes):
         raise TypeError(f"{name} is a {type(value).__name__}; a str is needed")
     if b"\0" in value:

@@ -1,12 +1,14 @@
-"""Callbacks from the library's threads.
+"""Callbacks of the library.
 
 The library is given a number as the context of each callback, and the functions of this module,
 which live as long as the process. The number leads to a Python object as long as that is wanted:
 a callback that arrives too late finds nothing, and no object has to outlive a call to be safe.
 
-A callback holds up the client's thread, on which leases are renewed, so it only passes on what it
-was given: to the dispatcher's thread, or to an event loop. What a program does there, and for how
-long, delays no renewal.
+The client's loop thread renews leases, and never enters Python: a thread that keeps the
+interpreter's lock would hold up the renewals. The library keeps the callbacks in a queue of C, from
+which a thread of this module takes them. It only passes on what it is given: to the dispatcher's
+thread, or to an event loop. What a program does there, and for how long, delays nothing but the
+next callback.
 """
 
 from __future__ import annotations
@@ -19,7 +21,8 @@ import threading
 from typing import Any, Callable
 
 from . import _structs as s
-from .errors import error_from
+from ._library import lib
+from .errors import NoMemory, error_from
 from .events import log_node_event, node_event_from, observation_from
 
 logger = logging.getLogger("redlock")
@@ -89,6 +92,43 @@ class Dispatcher:
             thread.join(patience)
 
 
+class Arrivals:
+    """The thread that takes the callbacks from the library's queue."""
+
+    def __init__(self) -> None:
+        # A child of fork() must not free the queue of its parent: the parent's thread waits there.
+        self._queues: list[int] = []
+        self._begin()
+
+    def _begin(self) -> None:
+        self._lock = threading.Lock()
+        self._thread: threading.Thread | None = None
+
+    def queue(self) -> int:
+        """The redlock_dispatcher of all clients."""
+        with self._lock:
+            if self._thread is None:
+                queue = lib.redlock_dispatcher_new()
+                if not queue:
+                    raise NoMemory("no memory")
+                self._queues.append(queue)
+                self._thread = threading.Thread(target=lib.redlock_dispatcher_run, args=(queue,),
+                                                name="redlock arrivals", daemon=True)
+                self._thread.start()
+            return self._queues[-1]
+
+    def is_this_thread(self) -> bool:
+        return threading.current_thread() is self._thread
+
+    def stop(self, patience: float) -> None:
+        """Ends the thread behind what has arrived, for the end of the process."""
+        with self._lock:
+            thread = self._thread
+        if thread is not None and thread is not threading.current_thread():
+            lib.redlock_dispatcher_stop(self._queues[-1])
+            thread.join(patience)
+
+
 def guarded(function: Callable[..., Any], *arguments: Any) -> None:
     """Nothing may leave a callback: what it raises is logged."""
     try:
@@ -98,7 +138,9 @@ def guarded(function: Callable[..., Any], *arguments: Any) -> None:
 
 
 dispatcher = Dispatcher()
+arrivals = Arrivals()
 os.register_at_fork(after_in_child=dispatcher._begin)
+os.register_at_fork(after_in_child=arrivals._begin)
 
 
 class ClientSignals:

@@ -1,13 +1,13 @@
 """The clients of C behind both clients of the package, and what becomes of them.
 
 A callback that enters an interpreter which has ended ends the process, so at the end of the program
-every client is freed: only that waits for its thread. It must not be in use then."""
+every client is freed, and then the thread ends that takes their callbacks. They must not be in use
+then."""
 
 from __future__ import annotations
 
 import atexit
 import os
-import threading
 import time
 import warnings
 import weakref
@@ -81,8 +81,8 @@ class NativeClient:
             return
         if not self.closed and self._process == os.getpid():
             warnings.warn(f"a {self.kind} was not closed", ResourceWarning, source=self)
-        if isinstance(threading.current_thread(), threading._DummyThread):
-            # Perhaps the client's own thread, which cannot wait for itself.
+        if _callbacks.arrivals.is_this_thread():
+            # It must not wait for the nodes: what arrives for other clients would wait as well.
             _callbacks.dispatcher.deliver(type(self).free, pointer)
         else:
             type(self).free(pointer)
@@ -128,4 +128,5 @@ class AsyncHandle(NativeClient):
 def _end() -> None:
     for handle in list(_open):
         handle.end()
+    _callbacks.arrivals.stop(patience=1)
     _callbacks.dispatcher.stop(patience=1)

@@ -17,7 +17,7 @@ _ERROR = _P(_P(s.Error))
 _CLIENT_OPTIONS = _P(s.ClientOptions)
 _CHANGE = [_P(s.ChangeOptions), _P(_P(s.Membership)), _ERROR]
 
-# Those of the opaque types are c_void_p: client, async client, lease, stop, election.
+# Those of the opaque types are c_void_p: client, async client, lease, stop, election, dispatcher.
 FUNCTIONS = {
     "redlock_status_name": (c_char_p, [_STATUS]),
     "redlock_vote_name": (c_char_p, [c_int32]),
@@ -31,6 +31,9 @@ FUNCTIONS = {
     "redlock_stop_new": (c_void_p, []),
     "redlock_stop_request": (None, [c_void_p]),
     "redlock_stop_free": (None, [c_void_p]),
+    "redlock_dispatcher_new": (c_void_p, []),
+    "redlock_dispatcher_run": (None, [c_void_p]),
+    "redlock_dispatcher_stop": (None, [c_void_p]),
     "redlock_target_init": (None, [_P(s.Target), c_size_t]),
     "redlock_client_options_init": (None, [_CLIENT_OPTIONS, c_size_t]),
     "redlock_client_create": (_STATUS, [_CLIENT_OPTIONS, _P(c_void_p), _ERROR]),

@@ -67,11 +67,12 @@ class ClientOptions(Structure):
                 ("guard_restart", c_bool), ("guard_clock", c_bool), ("trust_durable", c_bool),
                 ("name_holders", c_bool), ("plain_commands", c_bool),
                 ("on_node_event", NodeEventCallback), ("on_observation", ObservationCallback),
-                ("context", c_void_p), ("free_context", FreeContext)]
+                ("context", c_void_p), ("free_context", FreeContext), ("dispatcher", c_void_p)]
 
 
 class Undelivered(Structure):
-    _fields_ = [("node", c_uint64), ("url", c_char_p), ("releases", c_uint64)]
+    _fields_ = [("node", c_uint64), ("url", c_char_p), ("releases", c_uint64),
+                ("left_ns", c_int64), ("may_write_late", c_bool)]
 
 
 class CloseReport(Structure):

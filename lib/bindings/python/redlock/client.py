@@ -31,7 +31,7 @@ class Client:
     """Locks over independent Redis masters, for any number of threads at once.
 
     `nodes` are URLs: redis://[user[:password]@]host[:port][/db], rediss:// for TLS,
-    unix:///path[?db=n], or host[:port]. All clients that share locks name the same nodes. It
+    unix:///path[?db=n], or host[:port][/db]. All clients that share locks name the same nodes. It
     connects in the background. Options: see ClientOptions. Raises InvalidArgument, LimitReached."""
 
     def __init__(self, nodes: Iterable[str], **options: Unpack[ClientOptions]) -> None:

@@ -10,7 +10,7 @@ from typing import Any, Callable, Iterable, TYPE_CHECKING
 
 from . import _callbacks
 from . import _structs as s
-from ._arguments import Duration, encoded, to_ns
+from ._arguments import Duration, encoded, to_count, to_ns
 from ._library import from_ns, known, lib, text
 from ._waiting import Stop, interruptible, make_native_stop
 from .errors import call
@@ -195,8 +195,8 @@ def list_locks(nodes: Iterable[str], pattern: str | None = None, *, keys_per_nod
     nothing. Raises InvalidArgument, LimitReached."""
     seen = POINTER(s.LockList)()
     glob = None if pattern is None else encoded(pattern, "pattern")
-    call(lib.redlock_list_locks, byref(native_client_options(nodes, options)), glob, keys_per_node,
-         byref(seen))
+    call(lib.redlock_list_locks, byref(native_client_options(nodes, options)), glob,
+         to_count(keys_per_node, "keys_per_node"), byref(seen))
     try:
         return LockList(
             locks=_read(ListedLock, lib.redlock_lock_list_lock, seen, seen.contents.lock_count),

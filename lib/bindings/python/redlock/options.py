@@ -8,7 +8,7 @@ from typing import Any, Callable, Iterable, TypedDict
 
 from . import _callbacks
 from . import _structs as s
-from ._arguments import Duration, encoded, to_ns
+from ._arguments import Duration, encoded, to_count, to_ns
 from ._library import lib
 from .errors import RedlockError
 from .events import NodeEvent, Observation
@@ -74,9 +74,7 @@ def _set(native: Any, options: dict[str, Any], texts: Iterable[str], durations: 
             setattr(native, name + "_ns", to_ns(value, name))
     for name in plain:
         if (value := options.pop(name, None)) is not None:
-            if not isinstance(value, int) or value < 0:
-                raise TypeError(f"{name} is {value!r}; a bool or a number is needed")
-            setattr(native, name, value)
+            setattr(native, name, to_count(value, name))
 
 
 def native_client_options(nodes: Iterable[str], given: ClientOptions) -> s.ClientOptions:
@@ -104,6 +102,7 @@ def client_signals(given: ClientOptions, deliver: _callbacks.Deliver) -> _callba
 def set_client_callbacks(native: s.ClientOptions, signals: _callbacks.ClientSignals,
                          context: int) -> None:
     _callbacks.dispatcher.start()
+    native.dispatcher = _callbacks.arrivals.queue()
     native.context = context
     if signals.log is not None or signals.on_node_event is not None:
         native.on_node_event = _callbacks.on_node_event

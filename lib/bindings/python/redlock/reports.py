@@ -38,11 +38,15 @@ class Undelivered:
     node: int  #: position in the nodes of the client
     url: str  #: without the password
     releases: int
+    #: How long at most keys stay there: seconds from the end of the client, or, with
+    #: `may_write_late`, from when the node has executed what it has received.
+    left: float
+    may_write_late: bool  #: a node that hangs can still write a key when it goes on
 
 
 @dataclass(frozen=True)
 class CloseReport:
-    """Locks stay on these nodes until they expire."""
+    """The nodes that did not answer in time."""
 
     undelivered: tuple[Undelivered, ...] = ()
 
@@ -76,7 +80,8 @@ def taken_close_report(pointer) -> CloseReport:
     try:
         parts = (lib.redlock_close_report_undelivered(pointer, i).contents
                  for i in range(pointer.contents.undelivered_count))
-        return CloseReport(tuple(Undelivered(part.node, text(part.url), part.releases)
+        return CloseReport(tuple(Undelivered(part.node, text(part.url), part.releases,
+                                             from_ns(part.left_ns), part.may_write_late)
                                  for part in parts))
     finally:
         lib.redlock_close_report_free(pointer)

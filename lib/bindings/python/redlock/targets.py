@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Iterable, Union
 
 from . import _structs as s
-from ._arguments import Duration, encoded, to_ns
+from ._arguments import Duration, encoded, to_count, to_ns
 from ._library import lib
 from .errors import InvalidArgument
 
@@ -45,7 +45,7 @@ def owned(resource: str, owner: str) -> Target:
 
 def permit(resource: str, permits: int, *, hold_at_least: Duration = 0) -> Target:
     """One of the permits of a semaphore. All clients must name the same number."""
-    if permits < 1:
+    if to_count(permits, "permits") < 1:
         raise InvalidArgument("permits is below 1")
     return Target(s.TARGET_PERMIT, (resource,), permits=permits,
                   hold_at_least_ns=to_ns(hold_at_least, "hold_at_least"))
@@ -85,6 +85,6 @@ def native_target(target: TargetLike) -> s.Target:
         native.more_resource_count = len(names) - 1
     if target.kind == s.TARGET_OWNED:
         native.owner = encoded(target.owner, "owner")
-    native.permits = target.permits
+    native.permits = to_count(target.permits, "permits")
     native.hold_at_least_ns = target.hold_at_least_ns
     return native

@@ -4,6 +4,7 @@ contract is in quorum-lock(1). Half of the starts use threads, half of them asyn
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import fcntl
 import itertools
 import os
@@ -29,6 +30,7 @@ OFFSET = 0 if CLOCK is not None else int(os.environ["QUORUM_LOCK_CHAOS_CLOCK_OFF
 _history = os.open(os.environ["QUORUM_LOCK_CHAOS_HISTORY"],
                    os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
 _numbers = itertools.count(1)
+_keeping = ctypes.PyDLL(None)
 
 
 def now() -> int:
@@ -37,6 +39,12 @@ def now() -> int:
 
 def record(*words: object) -> None:
     os.write(_history, (" ".join(map(str, words)) + "\n").encode())
+
+
+def keep_the_interpreters_lock(draw: random.Random, ttl: float) -> None:
+    """Now and then, for longer than a lease lasts without renewals."""
+    if draw.random() < 0.05:
+        _keeping.usleep(round(draw.uniform(0, 1.5 * ttl) * 1e6))
 
 
 class Holding:
@@ -99,6 +107,7 @@ def hold_once(client: redlock.Client, resource: str, draw: random.Random) -> boo
         record("failed", resource, asked, now(), error.code)
         return False
     holding = Holding(resource, lease, ttl, asked)
+    keep_the_interpreters_lock(draw, ttl)
     for _ in range(draw.randint(1, 3)):
         holding.update()
         time.sleep(draw.uniform(0, 0.01))
@@ -131,6 +140,7 @@ async def hold_once_async(client: redlock.aio.Client, resource: str, draw: rando
         record("failed", resource, asked, now(), getattr(error, "code", "timeout"))
         return False
     holding = Holding(resource, lease, ttl, asked)
+    keep_the_interpreters_lock(draw, ttl)
     for _ in range(draw.randint(1, 3)):
         holding.update()
         await asyncio.sleep(draw.uniform(0, 0.01))

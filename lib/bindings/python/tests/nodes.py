@@ -25,20 +25,33 @@ def _die_with_parent() -> None:
         _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
+def command(path: str, *words: str) -> bytes:
+    """The first 64 KiB of the reply of the server behind a Unix socket, as it is."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as link:
+        link.settimeout(180)
+        link.connect(path)
+        request = b"*%d\r\n" % len(words)
+        for word in words:
+            data = word.encode()
+            request += b"$%d\r\n%s\r\n" % (len(data), data)
+        link.sendall(request)
+        return link.recv(65536)
+
+
 class Node:
     """One server."""
 
     def __init__(self, folder: str, number: int) -> None:
         self._folder = os.path.join(folder, f"node{number}")
         os.mkdir(self._folder)
-        self._socket = os.path.join(self._folder, "socket")
-        self.url = f"unix://{self._socket}"
+        self.socket = os.path.join(self._folder, "socket")
+        self.url = f"unix://{self.socket}"
         self.start()
 
     def start(self) -> None:
         with open(os.path.join(self._folder, "log"), "ab") as log:
             self._process = subprocess.Popen(
-                ["redis-server", "--port", "0", "--unixsocket", self._socket, "--save", "",
+                ["redis-server", "--port", "0", "--unixsocket", self.socket, "--save", "",
                  "--appendonly", "no", "--dir", self._folder], stdout=log, stderr=log,
                 preexec_fn=_die_with_parent)
         eventually(self._answers, "a server does not answer")
@@ -51,17 +64,12 @@ class Node:
         except OSError:
             return False
 
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
     def command(self, *words: str) -> bytes:
-        """The first 64 KiB of the reply, as it is."""
-        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as link:
-            link.settimeout(180)
-            link.connect(self._socket)
-            request = b"*%d\r\n" % len(words)
-            for word in words:
-                data = word.encode()
-                request += b"$%d\r\n%s\r\n" % (len(data), data)
-            link.sendall(request)
-            return link.recv(65536)
+        return command(self.socket, *words)
 
     def value(self, key: str) -> str:
         """Empty if there is none."""
@@ -72,7 +80,7 @@ class Node:
         self._process.kill()
         self._process.wait()
         try:
-            os.unlink(self._socket)
+            os.unlink(self.socket)
         except FileNotFoundError:
             pass
 

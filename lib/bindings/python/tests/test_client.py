@@ -153,12 +153,23 @@ class Locks(ClientCase):
                      lambda: self.client.lock(self.resource, ttl=float("nan")),
                      lambda: self.client.lock(self.resource, ttl=3600),
                      lambda: self.client.lock("a\0b"), lambda: self.client.lock(""),
+                     lambda: self.client.lock(self.resource, ttl=1e300),
+                     lambda: self.client.lock(self.resource, ttl=-1e300),
+                     lambda: self.client.lock("a\ud800b"),
+                     lambda: self.client.lock(self.resource, name="\udfff\ud800"),
+                     lambda: self.client.lock(self.resource, max_renewals=2**64),
+                     lambda: self.client.list_locks(keys_per_node=2**64 + 1),
+                     lambda: redlock.Client(self.nodes.urls, quorum=-1),
+                     lambda: redlock.permit("jobs", 2**64 + 4),
                      lambda: redlock.permit("jobs", 0), lambda: redlock.all_of(),
                      lambda: redlock.Client([]), lambda: redlock.Client(["ftp://x"])):
             with self.assertRaises(redlock.InvalidArgument) as caught:
                 call()
             self.assertIsInstance(caught.exception, ValueError)
+        self.client.lock(self.resource, wait=1e300).release()
         for call in (lambda: self.client.lock(self.resource, ttl="10"),
+                     lambda: self.client.lock(self.resource, max_renewals="3"),
+                     lambda: redlock.permit("jobs", "4"),
                      lambda: self.client.lock(self.resource, tll=1), lambda: self.client.lock(3),
                      lambda: redlock.Client("10.0.0.1"),
                      lambda: redlock.Client(self.nodes.urls, quorom=2)):

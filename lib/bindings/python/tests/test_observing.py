@@ -110,6 +110,17 @@ class Outages(unittest.TestCase):
             with client.lock(resource, wait=30):
                 pass
 
+    def test_a_close_names_a_node_that_hangs(self) -> None:
+        with Nodes(3) as nodes, redlock.Client(nodes.urls) as client:
+            lease = client.lock("r", ttl=20, renew=False)
+            eventually(lambda: nodes.count_with("r", lease.token) == 3)
+            nodes.nodes[2].pause()
+            (left,) = client.close().undelivered
+            nodes.nodes[2].resume()
+            self.assertEqual((left.node, left.url, left.releases, left.may_write_late),
+                             (2, nodes.urls[2], 1, False))
+            self.assertTrue(0 < left.left < 21)
+
     def test_a_deployment_is_opened_and_changed(self) -> None:
         progress: list[deployment.ChangeProgress] = []
         with Nodes(4, opened=False) as nodes:

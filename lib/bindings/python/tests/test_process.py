@@ -9,8 +9,8 @@ import threading
 import unittest
 
 import redlock
-from case import PATIENT, fresh_resource, run_python, shared_nodes
-from nodes import eventually
+from case import PATIENT, begin_python, fresh_resource, run_python, shared_nodes
+from nodes import Nodes, eventually
 
 _BEGIN = f"""
 import os, signal, sys, threading, redlock
@@ -179,13 +179,34 @@ asyncio.run(main())
 
 
 class Interpreter(ProcessCase):
-    def test_its_lock_does_not_hold_up_renewals(self) -> None:
+    def hold_the_lock_while_a_node_dies(self, client: redlock.Client, nodes: Nodes) -> None:
+        """Until the lease has been renewed for longer than its TTL since, or is gone."""
+        program = """
+import os, signal, sys
+from nodes import command
+victim, other, key = sys.argv[1:]
+os.kill(int(victim), signal.SIGKILL)
+left, renewals = 0, 0
+while left >= 0 and renewals < 4:
+    before, left = left, int(command(other, "PTTL", key)[1:])
+    renewals += left > before
+"""
+        ends, helper = begin_python(program, str(nodes.nodes[0].pid), nodes.nodes[1].socket,
+                                    self.resource)
         libc = ctypes.PyDLL(None)  # whose functions keep the interpreter's lock
-        # A renewal may be late by a second and more on a busy machine.
-        with self.client.lock(self.resource, ttl=2) as lease:
-            for _ in range(3):
-                libc.usleep(900_000)
-            self.assertTrue(lease.valid)
+        self.assertEqual(libc.read(ends, ctypes.create_string_buffer(1), ctypes.c_size_t(1)), 0)
+        os.close(ends)
+        self.assertEqual(helper.wait(), 0)
+
+    def test_its_lock_holds_up_no_renewal(self) -> None:
+        seen: list[object] = []
+        options = {"on_node_event": seen.append, "on_observation": seen.append}
+        with Nodes(3) as nodes, redlock.Client(nodes.urls, **PATIENT, **options) as client:
+            # A renewal may be late by a second and more on a busy machine.
+            with client.lock(self.resource, ttl=3, on_at_risk=seen.append) as lease:
+                self.hold_the_lock_while_a_node_dies(client, nodes)
+                self.assertTrue(lease.valid)
+            eventually(lambda: any(getattr(event, "kind", "") == "down" for event in seen))
 
     def test_threads_share_a_lease(self) -> None:
         with self.client.lock(self.resource) as lease:

@@ -1,4 +1,4 @@
-"""From the client's thread to the event loop."""
+"""From the thread that takes callbacks to the event loop."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def deliver_to(loop: asyncio.AbstractEventLoop) -> _callbacks.Deliver:
 
 class Answer:
     """Where the outcome of a call goes: a value and None, or None and an error. Called on the
-    client's thread."""
+    thread that takes callbacks."""
 
     __slots__ = ("settle",)
 
