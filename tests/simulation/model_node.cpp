@@ -15,6 +15,7 @@ using core::Verb;
 namespace {
 
 constexpr std::int64_t day = 24 * hour / 1000;  // in microseconds
+constexpr int queue_longer_than_any = 1 << 30;
 
 }  // namespace
 
@@ -74,16 +75,19 @@ bool ModelNode::has(std::size_t resource, std::uint64_t token, True now) const {
   return std::find(all.begin(), all.end(), token) != all.end();
 }
 
-bool ModelNode::has_waiter(std::size_t resource, std::uint64_t client) const {
+bool ModelNode::has_turn(std::size_t resource, std::uint64_t client) const {
   const Key& key = memory_.keys[resource];
+  return key.token == (reservation | client) ||
+         (key.next != 0 && memory_.admitted[resource].contains(client));
+}
+
+bool ModelNode::has_waiter(std::size_t resource, std::uint64_t client) const {
   const ModelQueue& queue = memory_.queues[resource];
   const bool queued = queue.has(client) || queue.has(client | sharing) ||
                       queue.has(client | unreserved) || queue.has(client | unreserved | sharing);
-  const bool has_turn = key.token == (reservation | client) ||
-                        (key.next != 0 && memory_.admitted[resource].contains(client));
   const bool watches =
       memory_.watches[resource] != 0 && client_of(memory_.watchers[resource]) == client;
-  return queued || has_turn || watches;
+  return queued || has_turn(resource, client) || watches;
 }
 
 bool ModelNode::is_script(Verb verb) {
@@ -328,6 +332,7 @@ void ModelNode::enter(const Request& request, True now, Response& response) {
   const std::int64_t left = held_for(key, now);
   response.remaining_ms = left > 0 ? std::min(left, key.writer - millis) : key.writer - millis;
   const bool admitted = key.next != 0 && admit(request.resource, request.client);
+  if (admitted) let_in_more(request.resource, request, now);
   const bool is_owner = request.group > 1 && key.group == request.group;
   const bool let_in = admitted || (is_owner && has_older_hold(request.resource, now));
   response.writer = key.writer != 0 && !let_in;
@@ -680,18 +685,22 @@ bool ModelNode::is_open(std::size_t resource, True now) {
   return key.holds.empty() && key.next == 0;
 }
 
-void ModelNode::notify(std::size_t resource) {
+std::uint64_t ModelNode::tell(std::size_t resource, From end, std::size_t position,
+                              std::uint32_t before) {
   ModelQueue& queue = memory_.queues[resource];
-  std::uint32_t notified = 0;
-  while (notified < 2 && queue.at(notified) != 0) {
-    const std::uint64_t client = queue.at(notified);
-    if (publish(client_of(client), resource, notified)) {
-      ++notified;
-    } else {
-      queue.remove(client);
-    }
+  const int most_gone = mutant_ == Mutant::the_gone_are_too_many ? 1 : queue_longer_than_any;
+  for (int gone = 0; gone <= most_gone && position < queue.size(); ++gone) {
+    const std::size_t place = end == From::front ? position : queue.size() - 1 - position;
+    const std::uint64_t client = queue.at(place);
+    if (publish(client_of(client), resource, before)) return client;
+    queue.remove(client);
   }
-  if (notified == 0) notify_any(resource);
+  return 0;
+}
+
+void ModelNode::notify(std::size_t resource) {
+  if (tell(resource, From::front, 0, 0) == 0) return notify_any(resource);
+  tell(resource, From::front, 1, 1);
 }
 
 void ModelNode::notify_any(std::size_t resource) {
@@ -741,7 +750,7 @@ void ModelNode::let_in_readers(std::size_t resource, const Request& request, Tru
   ModelQueue& queue = memory_.queues[resource];
   auto& admitted = memory_.admitted[resource];
   const std::int64_t millis = clock.milliseconds(now);
-  const int most = mutant_ == Mutant::readers_come_one_by_one ? 0 : 64;
+  const int most = mutant_ == Mutant::readers_come_one_by_one ? 0 : let_in_at_once;
   for (int i = 0; i < most && (queue.at(0) & sharing) != 0; ++i) {
     const std::uint64_t next = queue.at(0);
     queue.remove(next);
@@ -749,38 +758,47 @@ void ModelNode::let_in_readers(std::size_t resource, const Request& request, Tru
   }
   Key& key = memory_.keys[resource];
   if (!admitted.empty()) key.next = millis + request.reserved_ms;
-  if (!queue.empty() && (queue.at(0) & sharing) == 0)
-    key.writer = millis + std::max(refused_for, request.reserved_ms);
+  const bool writes = (queue.at(0) & sharing) == 0 || mutant_ == Mutant::one_more_reader_writes;
+  if (!queue.empty() && writes) key.writer = millis + std::max(refused_for, request.reserved_ms);
+}
+
+void ModelNode::let_in_more(std::size_t resource, const Request& request, True now) {
+  const Key& key = memory_.keys[resource];
+  const bool reads = (memory_.queues[resource].at(0) & sharing) != 0;
+  if (!reads || mutant_ == Mutant::readers_come_one_by_one) return;
+  if (key.next == 0) memory_.admitted[resource].clear();
+  let_in_readers(resource, request, now);
 }
 
 void ModelNode::pass_on(std::size_t resource, const Request& request, True now) {
   ModelQueue& queue = memory_.queues[resource];
   const std::int64_t millis = clock.milliseconds(now);
   queue.expire(millis);
-  while (!queue.empty()) {
-    const std::uint64_t heir = queue.at(0);
-    if ((heir & unreserved) != 0) return notify(resource);
-    queue.remove(heir);
-    if (!publish(client_of(heir), resource, 0)) continue;
-    if ((heir & sharing) != 0) {
-      pass_on_to_readers(resource, heir, request, now);
-    } else {
-      memory_.keys[resource] = {};
-      memory_.keys[resource].token = reservation | heir;
-      memory_.keys[resource].expires = millis + request.reserved_ms;
-    }
-    return keep_watch(resource, request, millis);
+  const std::uint64_t heir = tell(resource, From::front, 0, 0);
+  if (heir == 0) return notify_any(resource);
+  if ((heir & unreserved) != 0) {
+    tell(resource, From::front, 1, 1);
+    return;
   }
-  notify_any(resource);
+  queue.remove(heir);
+  if ((heir & sharing) != 0) {
+    pass_on_to_readers(resource, heir, request, now);
+  } else {
+    memory_.keys[resource] = {};
+    memory_.keys[resource].token = reservation | heir;
+    memory_.keys[resource].expires = millis + request.reserved_ms;
+  }
+  keep_watch(resource, request, millis);
 }
 
 void ModelNode::keep_watch(std::size_t resource, const Request& request, std::int64_t millis) {
   const ModelQueue& queue = memory_.queues[resource];
   std::uint64_t& watcher = memory_.watchers[resource];
   if (queue.empty() || (memory_.watches[resource] > millis && queue.has(watcher))) return;
+  const std::uint64_t last = tell(resource, From::back, 0, 1);
+  if (last == 0) return;
   memory_.watches[resource] = millis + request.reserved_ms;
-  watcher = queue.last();
-  publish(client_of(watcher), resource, 1);
+  watcher = last;
 }
 
 void ModelNode::join_queue(const Request& request, True now, Response& response) {
@@ -846,6 +864,8 @@ void ModelNode::leave_queue(const Request& request, True now, Response& response
   if (lets_in && readers_hold) {
     if (key.next == 0) memory_.admitted[request.resource].clear();
     let_in_readers(request.resource, request, now);
+  } else if (readers_hold && key.writer == 0) {
+    let_in_more(request.resource, request, now);
   }
   if (is_open(request.resource, now)) {
     pass_on(request.resource, request, now);

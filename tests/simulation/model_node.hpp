@@ -121,6 +121,7 @@ class ModelNode {
 
   std::size_t resources = 2;  ///< that are ever locked
   bool has_permits = false;   ///< they are permits of one semaphore
+  int let_in_at_once = 64;    ///< readers that one script lets in; the next ones go on
 
   bool running = true;
   True stopped_until = 0;
@@ -193,6 +194,7 @@ class ModelNode {
   [[nodiscard]] bool has(std::size_t resource, std::uint64_t token, True now) const;
   /// Whether the client has a place in the queue, a duty to watch, or a turn.
   [[nodiscard]] bool has_waiter(std::size_t resource, std::uint64_t client) const;
+  [[nodiscard]] bool has_turn(std::size_t resource, std::uint64_t client) const;
 
  private:
   // Instants by the node's clock, milliseconds; over when they are reached.
@@ -253,12 +255,16 @@ class ModelNode {
   /// Nobody has it, and it is reserved for nobody; new holds may be refused.
   [[nodiscard]] bool is_open(std::size_t resource, True now);
   void notify(std::size_t resource);
+  /// Publishes to who is so many away from the end of the queue, or from its front; 0: nobody.
+  enum class From : std::uint8_t { front, back };
+  std::uint64_t tell(std::size_t resource, From end, std::size_t position, std::uint32_t before);
   /// Nobody is queued for the permit itself.
   void notify_any(std::size_t resource);
   void refuse_new_holds(std::size_t resource, std::int64_t wait_ms, True now);
   [[nodiscard]] bool has_older_hold(std::size_t resource, True now) const;
   [[nodiscard]] bool admit(std::size_t resource, std::uint64_t client);
   void let_in_readers(std::size_t resource, const Request& request, True now);
+  void let_in_more(std::size_t resource, const Request& request, True now);
   void pass_on_to_readers(std::size_t resource, std::uint64_t reader, const Request& request,
                           True now);
   void pass_on(std::size_t resource, const Request& request, True now);

@@ -65,6 +65,8 @@ inline constexpr std::array planted{
     Planted{Mutant::wins_are_lost, "wins_are_lost", "invariant 5", 1000},
     Planted{Mutant::readers_stay_queued, "readers_stay_queued", "was free", 1000},
     Planted{Mutant::delay_is_ignored, "delay_is_ignored", "invariant 1: nobody", 1000},
+    Planted{Mutant::one_more_reader_writes, "one_more_reader_writes", "was free", 1000},
+    Planted{Mutant::the_gone_are_too_many, "the_gone_are_too_many", "was free", 1000},
 };
 
 }  // namespace redlock::simulation

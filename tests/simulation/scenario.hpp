@@ -54,6 +54,8 @@ enum class Mutant : std::uint8_t {
   wins_are_lost,               ///< what is reserved beside foreign locks is free again too soon
   readers_stay_queued,         ///< nodes let in nobody who is queued while readers hold a resource
   delay_is_ignored,            ///< nodes keep nobody out after an operator broke a lock
+  one_more_reader_writes,      ///< one reader more than a script lets in is taken for a writer
+  the_gone_are_too_many,       ///< nodes look past one client that has gone, and no further
 };
 
 /// Versions of servers, which understand different forms of a request.
@@ -107,6 +109,7 @@ struct Scenario {
   True between_flushes = 0;       ///< nodes forget everything, and their connections stay
   True between_role_changes = 0;  ///< the same, with another replication id and READONLY
   True between_failbacks = 0;     ///< what was saved comes back with its marker; connections stay
+  True between_waiter_ends = 0;   ///< clients die that have nothing and wait: in steady scenarios
   std::int64_t error_per_mille = 0;
   std::int64_t data_loss_per_mille = 0;  ///< of the crashes
   std::int64_t snapshot_per_mille = 0;   ///< of those: come back with what was last saved
@@ -147,6 +150,7 @@ struct Scenario {
   Wanted kind = Wanted::exclusive;
   std::int64_t longest_interval_ms = 0;
   std::int64_t readers_per_mille = 600;  ///< of the acquires, where there are readers
+  int let_in_at_once = 64;               ///< readers that one script of a node lets in
 
   /// Of the leases: they are handed on, and operators break them, with a delay. None, unless a test
   /// or a planted fault asks: seeds stay what they were.

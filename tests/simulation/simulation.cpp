@@ -11,7 +11,7 @@ namespace {
 /// How often an operator checks whether the clients need help.
 constexpr True operator_looks = 50 * ms;
 
-constexpr std::size_t fault_kinds = 11;
+constexpr std::size_t fault_kinds = 12;
 
 std::uint64_t mixed(std::uint64_t print, std::uint64_t with) {
   print ^= with + 0x9e3779b97f4a7c15U + (print << 6U) + (print >> 2U);
@@ -43,6 +43,7 @@ Simulation::Simulation(const Scenario& scenario, std::uint64_t seed)
     nodes_.back().compares = scenario_.compares && nodes_.back().version == Servers::modern;
     nodes_.back().runs_scripts = scenario_.runs_scripts;
     nodes_.back().resources = scenario_.resources;
+    nodes_.back().let_in_at_once = scenario_.let_in_at_once;
     nodes_.back().has_permits = scenario_.kind == Wanted::permits;
     nodes_.back().publish = [this, i](std::uint64_t client, std::size_t resource,
                                       std::uint32_t before) {
@@ -239,12 +240,13 @@ void Simulation::begin_client(std::uint32_t index) {
   step(index, core::TimePassed{});
 }
 
-void Simulation::end_client(std::uint32_t index) {
+void Simulation::end_client(std::uint32_t index, True away) {
   Client& client = clients_[index];
   tell("client ", index, " dies");
   client.alive = false;
-  for (Slot& slot : client.slots) {
-    if (slot.token != 0) checker_.abandoned(slot.token, now_);
+  for (std::uint32_t slot = 0; slot < client.slots.size(); ++slot) {
+    if (client.slots[slot].token != 0) checker_.abandoned(client.slots[slot].token, now_);
+    progress_.gives_up(caller(index, slot), now_);
   }
   for (const std::uint64_t token : client.tokens) checker_.left(token);
   for (std::int64_t& connection : client.connection) {
@@ -253,7 +255,7 @@ void Simulation::end_client(std::uint32_t index) {
   }
   for (std::uint32_t node = 0; node < nodes_.size(); ++node) unsubscribe(index, node);
   for (std::uint32_t& attempt : client.attempt) ++attempt;
-  plan(now_ + random_.below(50 * ms), Kind::reborn, index);
+  plan(now_ + random_.below(away), Kind::reborn, index);
 }
 
 True Simulation::between_faults(std::size_t kind) const {
@@ -261,7 +263,7 @@ True Simulation::between_faults(std::size_t kind) const {
       scenario_.between_breaks,       scenario_.between_crashes,     scenario_.between_stops,
       scenario_.between_partitions,   scenario_.between_pauses,      scenario_.between_client_ends,
       scenario_.between_saves,        scenario_.between_clock_steps, scenario_.between_flushes,
-      scenario_.between_role_changes, scenario_.between_failbacks};
+      scenario_.between_role_changes, scenario_.between_failbacks,   scenario_.between_waiter_ends};
   return means[kind];
 }
 
@@ -304,9 +306,33 @@ void Simulation::fault(std::size_t kind) {
       tell("node ", node, " changes its role");
       // Often it is back before anybody has asked it for anything.
       return nodes_[node].change_role(now_ + (random_.per_mille(500) ? 0 : random_.below(20 * ms)));
-    default:
+    case 10:
       return fail_back(node);
+    default:
+      return end_waiters();
   }
+}
+
+void Simulation::end_waiters() {
+  // Half of them at once, so that one that lives is after several that do not.
+  for (std::uint32_t i = 0; i < clients_.size(); ++i) {
+    if (random_.per_mille(500) && only_waits(i)) end_client(i, 1'000 * ms);
+  }
+}
+
+bool Simulation::only_waits(std::uint32_t index) const {
+  const Client& client = clients_[index];
+  if (!client.alive || client.engine->claims() > 0) return false;
+  const bool calls = std::all_of(client.slots.begin(), client.slots.end(), [](const Slot& slot) {
+    return slot.phase == Phase::idle || slot.phase == Phase::acquiring;
+  });
+  // What is reserved for it stays so for a moment.
+  return calls && std::none_of(nodes_.begin(), nodes_.end(), [&](const ModelNode& node) {
+           for (std::size_t resource = 0; resource < scenario_.resources; ++resource) {
+             if (node.has_turn(resource, waiter(index))) return true;
+           }
+           return false;
+         });
 }
 
 void Simulation::stop_clock(Client& client) {

@@ -191,9 +191,12 @@ class Simulation {
   [[nodiscard]] bool closed_for_clients() const;
   void operate();
   void begin_client(std::uint32_t index);
-  void end_client(std::uint32_t index);
+  void end_client(std::uint32_t index, True away = 50 * ms);
   void fault(std::size_t kind);
   void fault_of_client(std::uint32_t client);
+  void end_waiters();
+  /// It has nothing, asks for nothing at the moment, and nothing is reserved for it.
+  [[nodiscard]] bool only_waits(std::uint32_t client) const;
   void step_clock(std::uint32_t node);
   void stop_clock(Client& client);
   void move_clock(std::uint32_t node, True by);

@@ -26,8 +26,10 @@ end
 if not is_awaited() then
   return 0
 elseif find_holder(key) then
-  -- Readers that were queued behind the writer come in with those that hold the resource, as new ones do now.
-  if lets_in and is_for_readers(key) then
+  -- Readers that were queued behind the writer come in with those that hold the resource, as new ones do now. So do those
+  -- that were too many to be let in together with this one.
+  local reads = is_reader(redis.call('zrange', queue, 0, 0)[1])
+  if is_for_readers(key) and (lets_in or (reads and not redis.call('zscore', key, 'writer'))) then
     let_in_readers(key, ARGV[3])
   end
   if ARGV[2] == '1' then
