@@ -395,6 +395,83 @@ TEST_F(ScriptsOfTheGone, TheLastThatIsThereWatches) {
   EXPECT_EQ(notification.elements[2].string, "1r");
 }
 
+/// A semaphore "s" of three permits, and clients that wait for any.
+class ScriptsOfPermits : public Scripts {
+ protected:
+  void SetUp() override {
+    Scripts::SetUp();
+    ear_ = RespClient::unix_socket(server_->unix_path());
+    server_->command({"SET", "redlock:node:awaited", "", "PX", "60000"});
+  }
+  void queue(const std::vector<std::string>& clients) {
+    for (const std::string& client : clients) {
+      server_->command({"ZADD", "redlock:node:queue:s#", std::to_string(++last_), client});
+      listen(client);
+    }
+    server_->command({"ZADD", "redlock:node:queue:s#", std::to_string(last_ + 1), ""});
+  }
+  void listen(const std::string& client) { ear_->call({"SUBSCRIBE", "redlock:wake:" + client}); }
+  static void set(int permit, const std::string& value) {
+    server_->command({"SET", "s#" + std::to_string(permit), value, "PX", "60000"});
+  }
+  static std::string get(int permit) {
+    return server_->get("s#" + std::to_string(permit)).value_or("");
+  }
+  static Reply takes(int permit, const std::string& client) {
+    return server_->command({"EVAL", std::string(redis::scripts::permit.text), "1",
+                             "s#" + std::to_string(permit), "token of " + client, "60000", "s#",
+                             "3", client, "0", "30000", "60000"});
+  }
+
+ private:
+  std::optional<RespClient> ear_;
+  int last_ = 0;
+};
+
+TEST_F(ScriptsOfPermits, AReservationIsForAnyThatNobodyHas) {
+  set(0, "redlock:next:a");
+  set(1, "redlock:next:b");
+  set(2, "holder");
+  EXPECT_EQ(takes(2, "a").elements.at(1).string, "110");
+  EXPECT_EQ(takes(1, "a").elements.at(0).integer, 1);
+  EXPECT_EQ(get(0), "redlock:next:b") << "it was exchanged";
+  EXPECT_EQ(get(1), "token of a");
+  EXPECT_EQ(get(2), "holder");
+  EXPECT_EQ(takes(0, "b").elements.at(0).integer, 1);
+}
+
+TEST_F(ScriptsOfPermits, AReservationThatIsNotNeededIsPassedOn) {
+  set(0, "redlock:next:a");
+  set(1, "holder");
+  queue({"b"});
+  EXPECT_EQ(takes(2, "a").elements.at(0).integer, 1);
+  EXPECT_EQ(get(0), "redlock:next:b");
+  EXPECT_EQ(get(2), "token of a");
+}
+
+TEST_F(ScriptsOfPermits, WhatIsFreeIsForThoseThatWaitLongest) {
+  set(0, "holder");
+  queue({"a", "b"});
+  listen("c");
+  const Reply refused = takes(1, "c");
+  ASSERT_EQ(refused.elements.size(), 5U) << refused;
+  EXPECT_EQ(refused.elements[1].string, "000");
+  EXPECT_EQ(refused.elements[3].integer, 3) << "its ticket";
+  EXPECT_EQ(refused.elements[4].integer, 1) << "the others have been served";
+  EXPECT_EQ(get(1), "redlock:next:a");
+  EXPECT_EQ(get(2), "redlock:next:b");
+}
+
+TEST_F(ScriptsOfPermits, WhoIsQueuedLastGetsWhatTheOthersLeave) {
+  queue({"c", "a"});
+  server_->command({"ZREM", "redlock:node:queue:s#", "c"});
+  set(0, "holder");
+  const Reply refused = takes(0, "c");
+  EXPECT_EQ(refused.elements.at(1).string, "011") << "it has one, which stands for any";
+  EXPECT_EQ(get(1), "redlock:next:a");
+  EXPECT_EQ(get(2), "redlock:next:c");
+}
+
 TEST_F(Scripts, TokensAreComparedByteForByte) {
   const std::string token("a\0b\xff\r\n1e3", 9);
   ASSERT_TRUE(server_->command({"SET", "r", token, "PX", "60000"}).is_ok());

@@ -239,16 +239,12 @@ void draw_kind(Scenario& s, std::uint64_t seed) {
   if (of_a_kind && !s.steady) s.clients = 4;
 }
 
-/// A queue for each permit, or one for all: also with two permits, so that callers wait, and with
-/// more than users need for that.
+/// Two permits, so that callers wait, or many.
 void draw_permits(Scenario& s, std::uint64_t seed) {
   Random random(seed * 29 + 43);
   if (s.kind != Wanted::permits) return;
-  const bool planted = s.mutant == Mutant::any_permit_is_quiet;
-  if (planted || random.per_mille(500)) s.most_permit_queues = 1;
   if (s.mutant != Mutant::none || !random.per_mille(200)) return;
-  s.resources = static_cast<std::size_t>(random.between(17, static_cast<True>(most_resources)));
-  s.most_permit_queues = 16;
+  s.resources = static_cast<std::size_t>(random.between(17, 24));
   if (s.steady) s.slots = 8;
 }
 
@@ -334,6 +330,15 @@ True Scenario::longest_wait() const noexcept {
   const True turns = kind == Wanted::several ? 2 * callers * 4 * round_trip() : 0;
   // Between each two writers readers are let in.
   return std::max(2'000 * ms, turns) + callers * longest_read + longest_idle();
+}
+
+double Scenario::least_used() const noexcept {
+  if (kind != Wanted::permits || between_waiter_ends > 0) return 0;
+  // A hand-over takes two round trips: a release reaches the node, which tells the next, which
+  // asks. As many again, where a hold is as short as that and nodes pass permits on in other
+  // orders.
+  const double hold = static_cast<double>(longest_hold) / 2;
+  return 0.9 * hold / (hold + 4 * static_cast<double>(round_trip()));
 }
 
 std::uint32_t Scenario::most_overtaken() const noexcept {

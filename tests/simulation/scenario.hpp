@@ -55,6 +55,7 @@ enum class Mutant : std::uint8_t {
   readers_stay_queued,         ///< nodes let in nobody who is queued while readers hold a resource
   delay_is_ignored,            ///< nodes keep nobody out after an operator broke a lock
   one_more_reader_writes,      ///< one reader more than a script lets in is taken for a writer
+  permits_are_not_exchanged,   ///< a reservation is for the very permit that a node passed on
   the_gone_are_too_many,       ///< nodes look past one client that has gone, and no further
 };
 
@@ -160,17 +161,17 @@ struct Scenario {
   /// has just begun, as a command of the shell does. Without faults, it can extend and release all.
   bool newcomer = false;
 
-  /// Of more permits, a caller is queued for any of them: for two, or as users have it.
-  std::size_t most_permit_queues = 16;
-
   /// Nothing fails, and clients lock again and again: then waits are bounded, and no resource is
   /// free for long while a caller waits for it.
   bool steady = false;
   True longest_hold = 1 * ms;  ///< steady only
+  bool all_wait = false;       ///< steady only: nobody gives up
   True longest_read = 0;       ///< of readers, where others hold it for less
   [[nodiscard]] True round_trip() const noexcept { return 2 * slowest; }
   [[nodiscard]] True longest_idle() const noexcept;
   [[nodiscard]] True longest_wait() const noexcept;
+  /// Of the permits that callers have or wait for, how many they have, at least: see Progress.
+  [[nodiscard]] double least_used() const noexcept;
   /// How often a waiting caller may be overtaken by the same one that asked later; see Progress.
   [[nodiscard]] std::uint32_t most_overtaken() const noexcept;
   /// To a node, for each call to acquire, its release included: nobody polls.

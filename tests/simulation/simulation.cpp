@@ -119,6 +119,8 @@ Simulation::Outcome Simulation::run(std::string* story) {
     outcome.longest_wait = progress_.longest_wait();
     outcome.longest_idle = progress_.longest_idle();
     outcome.most_overtaken = progress_.most_overtaken();
+    outcome.used = progress_.used();
+    outcome.grants_of_callers = progress_.grants();
     outcome.requests = requests_;
     outcome.calls = calls_;
   }
@@ -223,7 +225,6 @@ void Simulation::begin_client(std::uint32_t index) {
   settings.longest_limit = core::Duration(scenario_.longest_limit);
   settings.max_ttl = std::chrono::milliseconds(scenario_.longest_ttl_ms);
   settings.quarantine = quarantine();
-  settings.most_permit_queues = scenario_.most_permit_queues;
   settings.most_idle = 0;  // what leases at rest put away is put away as soon as it can be
   settings.restart_guard = scenario_.restart_guard;
   settings.clock_guard = scenario_.clock_guard && scenario_.mutant != Mutant::no_clock_guard;
@@ -432,6 +433,11 @@ void Simulation::check_progress() {
   if (progress_.longest_wait() > scenario_.longest_wait()) {
     checker_.violated("invariant 5: a caller waited for " +
                       in_round_trips(progress_.longest_wait()) + ", without faults");
+  }
+  if (healed_ && progress_.used() < scenario_.least_used()) {
+    checker_.violated("invariant 5: callers had " + std::to_string(progress_.used()) +
+                      " of the permits that they wanted, which they hold for " +
+                      in_round_trips(scenario_.longest_hold / 2) + ", without faults");
   }
   if (progress_.most_overtaken() > scenario_.most_overtaken()) {
     checker_.violated("invariant 5: a waiting caller was overtaken " +

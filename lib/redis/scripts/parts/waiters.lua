@@ -16,7 +16,7 @@ local function publish(member, before, key)
   return redis.pcall('publish', 'redlock:wake:' .. id_of(member), before .. key)
 end
 
--- Clients that wait for any permit of a semaphore are queued under the beginning of its permits' names: "jobs#" for
+-- Clients that wait for a permit of a semaphore are queued under the beginning of its permits' names: "jobs#" for
 -- "jobs#0", "jobs#1", … Nothing else is kept there.
 local function any_permit_of(key)
   return string.match(key, '^(.*#)%d+$')
@@ -39,7 +39,7 @@ local function tell(queue, command, position, before, key)
 end
 
 -- The key of a resource that others may have soon, or share, is not free: who is first in the queue is notified and, in
--- case that one has gone, the second. Where nobody is queued for a permit, those are who wait for any permit.
+-- case that one has gone, the second. If nobody is queued for this permit, those are who wait for any of the semaphore.
 local function notify(key)
   local queue = 'redlock:node:queue:' .. key
   if tell(queue, 'zrange', 0, 0, key) then
@@ -119,31 +119,33 @@ local function keep_watch(key, milliseconds)
 end
 
 -- A free resource is passed on: it is reserved for a moment for who is first in the queue, and is taken out of it. A
--- reservation is no vote: the client has to ask like everybody else. A permit for which nobody is queued may be taken by
--- those that wait for any.
--- Whether it is reserved: the key is that then, whatever it was.
+-- reservation is no vote: the client has to ask like everybody else. A permit is passed on to who is first for any of its
+-- semaphore.
+-- For whom it is reserved, or false: the key is that then, whatever it was.
 local function pass_on(key, milliseconds)
-  local queue = 'redlock:node:queue:' .. key
-  local heir = tell(queue, 'zrange', 0, 0, key)
-  if heir and string.sub(heir, 1, 1) == '+' then
+  local name = key
+  local heir = tell('redlock:node:queue:' .. key, 'zrange', 0, 0, key)
+  if not heir then
+    name = any_permit_of(key)
+    heir = name and tell('redlock:node:queue:' .. name, 'zrange', 0, 0, key)
+  end
+  if not heir then
+    return false
+  end
+  local queue = 'redlock:node:queue:' .. name
+  if string.sub(heir, 1, 1) == '+' then
     tell(queue, 'zrange', 1, 1, key)
     return false
-  elseif heir then
-    local reserved = true
-    redis.pcall('zrem', queue, heir)
-    if is_reader(heir) then
-      pass_on_to_readers(key, heir, milliseconds)
-    else
-      reserved = redis.pcall('set', key, 'redlock:next:' .. heir, 'PX', milliseconds).ok ~= nil
-    end
-    keep_watch(key, milliseconds)
-    return reserved
   end
-  local any = any_permit_of(key)
-  if any then
-    notify(any)
+  local reserved = true
+  redis.pcall('zrem', queue, heir)
+  if is_reader(heir) then
+    pass_on_to_readers(key, heir, milliseconds)
+  else
+    reserved = redis.pcall('set', key, 'redlock:next:' .. heir, 'PX', milliseconds).ok ~= nil
   end
-  return false
+  keep_watch(name, milliseconds)
+  return reserved and heir
 end
 
 local function is_awaited()
