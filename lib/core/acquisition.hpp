@@ -49,9 +49,8 @@ struct Acquisition {
   bool reserves = false;         ///< it may wait: its attempts have new holds of others refused
 
   std::uint32_t permit = 0;                ///< asked for now
-  bool any_permit = false;                 ///< it is queued once for all permits
   std::uint32_t moves = 0;                 ///< from permit to permit, since the last pause
-  std::vector<std::uint8_t> free_permits;  ///< how many nodes said that it is free
+  std::vector<std::uint8_t> free_permits;  ///< how many nodes said that it can have it
   ClaimId claim{};
   Instant next_try{};
 
@@ -74,11 +73,8 @@ struct Acquisition {
     std::optional<Instant> retry_at;
   } waiting;
 
-  /// Several that wait for the same may be let in. Of those in one queue for many permits, each
-  /// that gets one notifies the next.
-  [[nodiscard]] bool makes_room() const noexcept {
-    return !terms.group.empty() || (terms.permits > 0 && !any_permit);
-  }
+  /// Several that wait for the same may be let in.
+  [[nodiscard]] bool makes_room() const noexcept { return !terms.group.empty(); }
 
   Errc why = Errc::unavailable;  ///< of the last lost attempt
   bool has_last = false;

@@ -59,7 +59,8 @@ struct SendUpkeep : Request {
 struct SendToQueue : Request {
   const std::string* key = nullptr;
   std::int64_t mode = 0;
-  std::int64_t ticket = 0;  ///< 0: a new one
+  std::int64_t ticket = 0;    ///< 0: a new one
+  std::uint32_t permits = 0;  ///< of the semaphore that `key` is the queue of
 };
 /// To track the key of a resource, or its queue.
 struct SendTrack : Request {

@@ -28,7 +28,6 @@ void Engine::on(const Acquire& event) {
   acquisition.tell_remaining =
       event.tell_remaining || event.wait > Duration::zero() || event.orphan_ttl.has_value();
   acquisition.free_permits.assign(event.permits, 0);
-  acquisition.any_permit = event.permits > settings_.most_permit_queues;
   acquisition.moves = 0;
   acquisition.by_script = !event.more_resources.empty();
   acquisition.reserves = event.wait > Duration::zero() && event.permits == 0;
@@ -183,7 +182,8 @@ void Engine::start_attempt(Acquisition& acquisition) {
   claim.work->place = wait_queue_.queue_place(acquisition);
   claim.contended |= claim.work->place.as_client;
   claim.task = Claim::Task::acquire;
-  claim.verb = claim.work->place.ticket ? Verb::take : verb_for(acquisition);
+  const bool is_taken = claim.work->place.ticket && terms.permits == 0;
+  claim.verb = is_taken ? Verb::take : verb_for(acquisition);
   if (acquisition.reserves) {
     // Longer than it takes until the next attempt, and no longer than the caller waits.
     const Duration next_attempt = longest_sleep + settings_.longest_limit;

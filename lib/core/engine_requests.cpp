@@ -2,6 +2,7 @@
 #include <array>
 
 #include "core/engine.hpp"
+#include "core/permits.hpp"
 #include "core/validity.hpp"
 #include "support/assert.hpp"
 
@@ -79,7 +80,8 @@ NodeSet Engine::transmit_same(Claim& claim, Verb verb, NodeSet nodes, ScriptForm
   }
   if (is_set(verb)) claim.keys.set_sent(sent);
   if (is_extend(verb)) claim.keys.extend_sent(sent);
-  if (verb == Verb::take && claim.work->place.ticket && claim.phase == Claim::Phase::acquiring) {
+  const bool queues = (verb == Verb::take || verb == Verb::take_permit) && claim.work->place.ticket;
+  if (queues && claim.phase == Claim::Phase::acquiring) {
     claim.work->place.nodes = claim.work->place.nodes | sent;
     wait_queue_.asked(acquisitions_.at(claim.acquisition), sent);
   }
@@ -375,12 +377,16 @@ void Engine::note_grant(Claim& claim, NodeIndex node, std::uint16_t round, bool 
 }
 
 void Engine::note_place(Claim& claim, const Answer& answer) {
-  if (answer.stamp.verb != Verb::take || !claim.work->place.ticket) return;
+  const bool queues = answer.stamp.verb == Verb::take || answer.stamp.verb == Verb::take_permit;
+  if (!queues || !claim.work->place.ticket) return;
   if (claim.work->place.unanswered.has(answer.node)) {
     claim.work->place.unanswered.remove(answer.node);
     const bool taken_out = answer.reply == Reply::granted || answer.reply == Reply::behind;
     if (taken_out || answer.reply == Reply::failed) return;
-    return wait_queue_.queued_for_nothing(claim.resource(), answer.node);
+    const std::uint32_t permits = claim.terms().permits;
+    const std::string_view queue =
+        permits > 0 ? permits_prefix(claim.resource()) : claim.resource();
+    return wait_queue_.queued_for_nothing(queue, permits, answer.node);
   }
   // The acquisition may be over by now, and its place be another's.
   const Acquisition& acquisition = acquisitions_.at(claim.acquisition);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <charconv>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -13,7 +14,7 @@ namespace redlock::core {
   return std::string(resource) + '#' + std::to_string(permit);
 }
 
-/// Under which a client is queued that waits for any of them: no key has that name.
+/// Under which a client is queued that waits for one of them: no key has that name.
 [[nodiscard]] inline std::string any_permit_name(std::string_view resource) {
   return std::string(resource) + '#';
 }
@@ -28,6 +29,14 @@ namespace redlock::core {
 /// What all names of permits of that semaphore begin with.
 [[nodiscard]] inline std::string_view permits_prefix(std::string_view permit) {
   return permit.substr(0, permit.rfind('#') + 1);
+}
+
+/// Which of them a key is that is named as a permit is.
+[[nodiscard]] inline std::uint32_t permit_number(std::string_view permit) {
+  std::uint32_t number = 0;
+  const std::string_view digits = permit.substr(permits_prefix(permit).size());
+  std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  return number;
 }
 
 }  // namespace redlock::core

@@ -31,8 +31,6 @@ struct Settings {
   Duration clock_bound = std::chrono::seconds(1);
   /// Plain commands in the place of scripts where both would do.
   bool plain_commands = true;
-  /// A caller that waits for one of more permits is queued once for all of them, not for each.
-  std::size_t most_permit_queues = 16;
   std::size_t max_unanswered = limits::unanswered_per_node;
   std::size_t max_operations = limits::operations;
   /// So many leases that nothing is asked for keep what a round needs: one that is released at once

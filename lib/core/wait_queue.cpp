@@ -19,10 +19,6 @@ constexpr Duration shortest_patience = std::chrono::milliseconds(1);
 /// An attempt that goes on being refused waits longer and longer for the rest of the nodes.
 constexpr Duration longest_patience = std::chrono::milliseconds(64);
 
-std::size_t keys_of(const Acquisition& acquisition) {
-  return acquisition.any_permit ? 1 : std::max<std::size_t>(acquisition.terms.permits, 1);
-}
-
 template <typename Visit>
 void each_key(const Acquisition& acquisition, Visit&& visit) {
   // Of several resources it waits for one at a time: notified of one that it cannot use, it would
@@ -30,10 +26,7 @@ void each_key(const Acquisition& acquisition, Visit&& visit) {
   if (acquisition.waiting.blocked_by > 1)
     return visit(acquisition.terms.more_resources[acquisition.waiting.blocked_by - 2]);
   if (acquisition.terms.permits == 0) return visit(acquisition.terms.resource);
-  if (acquisition.any_permit) return visit(any_permit_name(acquisition.terms.resource));
-  for (std::uint32_t permit = 0; permit < acquisition.terms.permits; ++permit) {
-    visit(permit_name(acquisition.terms.resource, permit));
-  }
+  visit(any_permit_name(acquisition.terms.resource));
 }
 
 /// The attempt had new holds refused.
@@ -103,7 +96,7 @@ bool WaitQueue::is_eager(const Acquisition& acquisition) {
 
 void WaitQueue::try_again(Acquisition& acquisition) {
   NodeSet& notified = acquisition.waiting.notified_by;
-  const bool may_be_out = !can_have_ticket(acquisition) && !acquisition.any_permit;
+  const bool may_be_out = !can_have_ticket(acquisition);
   if (acquisition.waiting.queued && may_be_out) {
     each_key(acquisition, [&](const std::string& key) {
       // To be asked again when this attempt is over; until then others of ours stay asleep.
@@ -203,12 +196,11 @@ void WaitQueue::count_queued(WaitedKeys::Key& key, const Acquisition& acquisitio
   const auto by = static_cast<std::uint32_t>(change);
   if (!is_reader(acquisition)) key.alone += by;
   if (needs_more(acquisition)) key.need_more += by;
-  if (acquisition.any_permit) key.any_permit += by;
-  if (keys_of(acquisition) > 1) key.wait_elsewhere += by;
+  key.permits = std::max(key.permits, acquisition.terms.permits);
 }
 
 WaitQueue::Position WaitQueue::position_of(const WaitedKeys::Key& key) {
-  if (key.any_permit > 0) return Position::any_permit;
+  if (key.permits > 0) return Position::any_permit;
   // Two that need several resources would keep one each from the other.
   if (key.need_more > 0) return Position::unreserved;
   return key.alone > 0 ? Position::once : Position::shared;
@@ -243,8 +235,9 @@ void WaitQueue::join(WaitedKeys::Entry& entry, NodeSet nodes, Position where) {
 NodeSet WaitQueue::being_taken(const WaitedKeys::Entry& entry) const {
   if (!entry.second.last_attempt) return {};
   const Acquisition& last = acquisitions_.at(*entry.second.last_attempt);
-  const bool tries = last.state == Acquisition::State::in_round && last.waiting.has_ticket &&
-                     last.terms.resource == entry.first;
+  const bool its = entry.second.permits > 0 ? any_permit_name(last.terms.resource) == entry.first
+                                            : last.terms.resource == entry.first;
+  const bool tries = last.state == Acquisition::State::in_round && last.waiting.has_ticket && its;
   return tries ? entry.second.taking : NodeSet();
 }
 
@@ -264,6 +257,7 @@ void WaitQueue::leave(Acquisition& acquisition, Left left, NodeSet taken_out) {
     watch_no_more(acquisition, entry.second);
     const bool others_wait = !entry.second.waiters.empty();
     entry.second.settled = entry.second.asked | taken_out;
+    if (left == Left::granted) entry.second.granted_permit = acquisition.permit;
     if (acquisition.waiting.reserved) {
       leave(entry, Leave::unreserved);
       if (others_wait) join(entry, nodes_.up(), at_the_back(position_of(entry.second)));
@@ -271,6 +265,7 @@ void WaitQueue::leave(Acquisition& acquisition, Left left, NodeSet taken_out) {
     }
     if (others_wait) {
       // Who came later is to have a turn before others of ours.
+      if (left == Left::granted && entry.second.permits > 0) return let_next_ask(entry);
       if (left == Left::granted) {
         return join(entry, nodes_.up(), at_the_back(position_of(entry.second)));
       }
@@ -280,15 +275,24 @@ void WaitQueue::leave(Acquisition& acquisition, Left left, NodeSet taken_out) {
       const NodeSet there = tries || changes ? NodeSet() : entry.second.asked;
       if (entry.second.last_attempt == acquisition.index) entry.second.last_attempt.reset();
       join(entry, nodes_.up() - there, position_of(entry.second));
-      if (acquisition.any_permit) note_missed(entry.second, acquisition);
+      if (entry.second.permits > 0) note_missed(entry.second, acquisition);
       // Waiters behind it were not woken by its notification.
       return wake(entry.second, 0, false);
     }
     // What it was notified of may be there still.
-    const bool others_enter =
-        acquisition.any_permit || (left == Left::granted && acquisition.makes_room());
+    const bool others_enter = left == Left::granted && acquisition.makes_room();
     entry.second.asked = entry.second.asked - taken_out;
     leave(entry, others_enter ? Leave::notifying : Leave::quietly);
+  });
+}
+
+void WaitQueue::let_next_ask(WaitedKeys::Entry& entry) {
+  entry.second.asked = entry.second.queued = entry.second.level = entry.second.first = NodeSet();
+  entry.second.ticket = 0;
+  each_waiter(entry.second, [&](const Acquisition& next) {
+    if (next.state != Acquisition::State::backing_off) return Visited::more;
+    woken_.push_back({next.index, now_, true});
+    return Visited::enough;
   });
 }
 
@@ -309,7 +313,8 @@ void WaitQueue::send(const WaitedKeys::Entry& entry, Verb verb, NodeSet nodes, s
   stamp.verb = verb;
   stamp.claim.index = entry.second.id;
   measure_reservation();
-  outbox_.send(SendToQueue{{nodes, stamp}, &entry.first, how, entry.second.ticket});
+  const WaitedKeys::Key& key = entry.second;
+  outbox_.send(SendToQueue{{nodes, stamp}, &entry.first, how, key.ticket, key.permits});
   // Both may pass a free resource on.
   tracked_.may_be_written(entry.first, nodes);
   tracked_queues_.may_be_written(entry.first, nodes);
@@ -375,8 +380,8 @@ void WaitQueue::note_notified(WaitedKeys::Key& key, NodeIndex node, Waked how) {
   each_waiter(key, [node, how](Acquisition& acquisition) {
     acquisition.waiting.notified_by.add(node);
     if (how == Waked::by_change) acquisition.waiting.saw_change = true;
-    // Refused, it sleeps again; granted, it has the nodes notify the next.
-    return acquisition.any_permit ? Visited::enough : Visited::more;
+    // What is reserved is for one of us. When it is granted, the next one asks.
+    return acquisition.terms.permits > 0 ? Visited::enough : Visited::more;
   });
 }
 

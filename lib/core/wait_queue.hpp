@@ -50,8 +50,9 @@ class WaitQueue {
   void asked(const Acquisition& acquisition, NodeSet nodes);
   /// It was answered: refused, or granted, which took us out of the queue.
   void answered_attempt(const Acquisition& acquisition, const Answer& answer, bool ours_yet);
-  /// By a node that answered when the others had granted it: it may have queued us.
-  void queued_for_nothing(std::string_view resource, NodeIndex node);
+  /// By a node that answered when the others had granted it: it may have queued us. `permits` of
+  /// the semaphore that it is the queue of.
+  void queued_for_nothing(std::string_view queue, std::uint32_t permits, NodeIndex node);
   /// A lost attempt is released. It queues us again wherever it took us out.
   void place_again(const Acquisition& acquisition, QueuePlace& place, NodeSet nodes);
 
@@ -145,7 +146,7 @@ class WaitQueue {
   /// By a notification that says whose turn it is, or by a key that has changed.
   enum class Waked : std::uint8_t { in_turn, by_change };
   void note_notified(WaitedKeys::Key& key, NodeIndex node, Waked how = Waked::in_turn);
-  /// Who waited for any permit gives up: another one of ours does not sleep through what that was
+  /// Who waited for a permit gives up: another one of ours does not sleep through what that was
   /// notified of.
   void note_missed(WaitedKeys::Key& key, const Acquisition& gone);
   void changed(WaitedKeys::Entry& entry, NodeIndex node, Waked how);
@@ -164,8 +165,14 @@ class WaitQueue {
   }
   /// Whether a node says that it is its turn.
   [[nodiscard]] static bool is_in_turn(const Acquisition& acquisition);
-  /// Whether it is the first of ours, and we are the first of a node.
-  [[nodiscard]] bool is_first_for_any(const Acquisition& acquisition);
+  /// Of a permit: whether it is the first of ours, and we are the first of a node.
+  [[nodiscard]] bool is_first_for_permit(const Acquisition& acquisition);
+  /// By the name of the queue in which an acquisition has its ticket.
+  [[nodiscard]] WaitedKeys::Entry* find_queue(const Acquisition& acquisition);
+  /// A permit was reserved for us.
+  void notified_of_permit(const Notification& event);
+  /// Another one of ours asks, and is queued where it is refused.
+  void let_next_ask(WaitedKeys::Entry& entry);
   [[nodiscard]] bool is_contended(const WaitedKeys::Key& key) const;
   /// What is reserved for us, and nobody of us waits for, is passed on.
   void give_back(WaitedKeys::Entry& entry, NodeIndex node);

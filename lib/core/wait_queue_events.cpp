@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "core/permits.hpp"
 #include "core/wait_queue.hpp"
 
 /// What nodes say: that they queued this client, notify it, or do not any more.
@@ -142,10 +143,34 @@ void WaitQueue::went_silent(NodeIndex node) {
   if (queued_ > 0) static_cast<void>(subscribe());
 }
 
+void WaitQueue::notified_of_permit(const Notification& event) {
+  WaitedKeys::Entry* const queue = keys_.find(permits_prefix(event.key));
+  const std::uint32_t permit = permit_number(event.key);
+  if (queue->second.waiters.empty()) {
+    // It was granted when others had notified us of it.
+    if (queue->second.granted_permit == permit && queue->second.settled.has(event.node)) {
+      return queue->second.settled.remove(event.node);
+    }
+    WaitedKeys::Entry& reserved = keys_.note(event.key);
+    return give_back(reserved, event.node);
+  }
+  queue->second.contended_at = now_;
+  each_waiter(queue->second, [&](Acquisition& first) {
+    if (permit < first.free_permits.size()) ++first.free_permits[permit];
+    return Visited::enough;
+  });
+  note_notified(queue->second, event.node);
+  wake(queue->second, event.before, true);
+}
+
 void WaitQueue::notified(const Notification& event) {
   heard(event.node);
+  if (const auto any = any_permit_of(event.key)) {
+    const WaitedKeys::Entry* const queue = keys_.find(*any);
+    if (queue != nullptr && queue->second.permits > 0) return notified_of_permit(event);
+  }
   WaitedKeys::Entry* const entry = &keys_.note(event.key);
-  if (event.before > 0 && entry->second.any_permit == 0) {
+  if (event.before > 0) {
     entry->second.watch_until = later(now_, reserved_for_ + std::chrono::milliseconds(1));
   }
   if (entry->second.waiters.empty()) {
@@ -154,11 +179,6 @@ void WaitQueue::notified(const Notification& event) {
     return;
   }
   entry->second.contended_at = now_;
-  if (entry->second.any_permit > 0) {
-    // It stays in the queue until it leaves it.
-    entry->second.first.remove(event.node);
-    if (event.before == 0) entry->second.first.add(event.node);
-  }
   if (event.before == 0) note_notified(entry->second, event.node);
   wake(entry->second, event.before, true);
 }
@@ -188,8 +208,8 @@ void WaitQueue::lost(NodeIndex node) {
     key.first.remove(node);
     key.taking.remove(node);
     key.settled.remove(node);
-    // Nothing changed for who waits for this one only.
-    if (key.wait_elsewhere == 0 && (key.queued & notifying).size() >= settings_.quorum) continue;
+    // Nothing changed for who waits for it.
+    if ((key.queued & notifying).size() >= settings_.quorum) continue;
     each_waiter(key, [&](const Acquisition& acquisition) {
       affected_.push_back(acquisition.index);
       return Visited::more;

@@ -19,8 +19,7 @@ constexpr int fewest_round_trips = 3;
 
 bool WaitQueue::can_have_ticket(const Acquisition& acquisition) {
   const LockTerms& terms = acquisition.terms;
-  return acquisition.give_up && terms.group.empty() && terms.permits == 0 &&
-         terms.more_resources.empty();
+  return acquisition.give_up && terms.group.empty() && terms.more_resources.empty();
 }
 
 void WaitQueue::measure_reservation() {
@@ -51,17 +50,23 @@ bool WaitQueue::can_queue() const {
   return able >= settings_.quorum;
 }
 
+WaitedKeys::Entry* WaitQueue::find_queue(const Acquisition& acquisition) {
+  const LockTerms& terms = acquisition.terms;
+  return terms.permits > 0 ? keys_.find(any_permit_name(terms.resource))
+                           : keys_.find(terms.resource);
+}
+
 QueuePlace WaitQueue::queue_place(Acquisition& acquisition) {
   QueuePlace place;
   Acquisition::Waiting& waiting = acquisition.waiting;
   if (client_id_.empty() || !acquisition.give_up) return place;
   const bool tickets = can_have_ticket(acquisition) && can_queue();
   if (!waiting.queued && tickets) {
-    WaitedKeys::Entry* const entry = keys_.find(acquisition.terms.resource);
+    WaitedKeys::Entry* const entry = find_queue(acquisition);
     const bool alone = entry != nullptr && entry->second.waiters.empty();
     if (!alone || !is_contended(entry->second)) return place;
     waiting.arrival = ++arrivals_;
-    keys_.wait(acquisition.terms.resource, waiting.arrival, acquisition.index);
+    keys_.wait(entry->first, waiting.arrival, acquisition.index);
     count_queued(entry->second, acquisition, 1);
     ++queued_;
     waiting.queued = true;
@@ -70,7 +75,7 @@ QueuePlace WaitQueue::queue_place(Acquisition& acquisition) {
   place.as_client = true;
   waiting.has_ticket = tickets;
   if (waiting.has_ticket) {
-    WaitedKeys::Key& key = keys_.find(acquisition.terms.resource)->second;
+    WaitedKeys::Key& key = find_queue(acquisition)->second;
     place.ticket = key.ticket;
     key.last_attempt = acquisition.index;
     key.taking = NodeSet();
@@ -91,7 +96,7 @@ void WaitQueue::note_contended(std::string_view resource) {
 
 void WaitQueue::asked(const Acquisition& acquisition, NodeSet nodes) {
   if (!acquisition.waiting.queued) return;
-  WaitedKeys::Key& key = keys_.find(acquisition.terms.resource)->second;
+  WaitedKeys::Key& key = find_queue(acquisition)->second;
   key.asked = key.asked | nodes;
   key.taking = key.taking | nodes;
   key.asked_at = key.contended_at = now_;
@@ -100,7 +105,7 @@ void WaitQueue::asked(const Acquisition& acquisition, NodeSet nodes) {
 void WaitQueue::answered_attempt(const Acquisition& acquisition, const Answer& answer,
                                  bool ours_yet) {
   if (!acquisition.waiting.queued) return;
-  WaitedKeys::Entry& entry = *keys_.find(acquisition.terms.resource);
+  WaitedKeys::Entry& entry = *find_queue(acquisition);
   const bool granted = answer.reply == Reply::granted || answer.reply == Reply::behind;
   if (!granted && ours_yet) entry.second.taking.remove(answer.node);
   if (answer.reply == Reply::taken && answer.ticket > 0) {
@@ -120,7 +125,7 @@ void WaitQueue::answered_attempt(const Acquisition& acquisition, const Answer& a
 void WaitQueue::place_again(const Acquisition& acquisition, QueuePlace& place, NodeSet nodes) {
   nodes = nodes & place.nodes;
   if (!acquisition.waiting.queued || !place.ticket) return;
-  WaitedKeys::Key& key = keys_.find(acquisition.terms.resource)->second;
+  WaitedKeys::Key& key = find_queue(acquisition)->second;
   // Where no quorum will notify us, as with the rest of an interval, only an answer from the queue
   // says that there is no holder.
   const bool waits = acquisition.last.is_named_by_quorum();
@@ -136,8 +141,9 @@ void WaitQueue::place_again(const Acquisition& acquisition, QueuePlace& place, N
   });
 }
 
-void WaitQueue::queued_for_nothing(std::string_view resource, NodeIndex node) {
-  WaitedKeys::Entry& entry = keys_.note(resource);
+void WaitQueue::queued_for_nothing(std::string_view queue, std::uint32_t permits, NodeIndex node) {
+  WaitedKeys::Entry& entry = keys_.note(queue);
+  entry.second.permits = std::max(entry.second.permits, permits);
   // Somebody waits again: what is reserved for us is wanted.
   if (!entry.second.waiters.empty()) return;
   left_.push_back(entry.second.id);
@@ -168,13 +174,14 @@ void WaitQueue::raise_tickets(WaitedKeys::Entry& entry) {
 }
 
 bool WaitQueue::is_first(const Acquisition& acquisition) {
-  if (acquisition.any_permit && acquisition.waiting.queued) return is_first_for_any(acquisition);
+  const bool of_permits = acquisition.terms.permits > 0 && acquisition.waiting.queued;
+  if (of_permits) return is_first_for_permit(acquisition);
   if (!acquisition.waiting.has_ticket) return true;  // as far as is known here
-  return !keys_.find(acquisition.terms.resource)->second.first.empty();
+  return !find_queue(acquisition)->second.first.empty();
 }
 
-bool WaitQueue::is_first_for_any(const Acquisition& acquisition) {
-  const WaitedKeys::Key& key = keys_.find(any_permit_name(acquisition.terms.resource))->second;
+bool WaitQueue::is_first_for_permit(const Acquisition& acquisition) {
+  const WaitedKeys::Key& key = find_queue(acquisition)->second;
   bool is_ours = false;
   each_waiter(key, [&](const Acquisition& first) {
     is_ours = &first == &acquisition;

@@ -41,8 +41,7 @@ class WaitedKeys {
     unreserved_at_the_back = 3,
     shared = 4,
     shared_at_the_back = 5,
-    any_permit = 6,
-    any_permit_at_the_back = 7
+    any_permit = 6
   };
 
   struct Key {
@@ -64,8 +63,8 @@ class WaitedKeys {
     NodeSet taking;                               ///< and where it was not refused
     std::uint32_t alone = 0;                      ///< of the waiters that are queued: no readers
     std::uint32_t need_more = 0;                  ///< resources than this one
-    std::uint32_t any_permit = 0;                 ///< wait for any permit of a semaphore
-    std::uint32_t wait_elsewhere = 0;             ///< for other keys as well
+    std::uint32_t permits = 0;                    ///< of the semaphore that it is the queue of
+    std::uint32_t granted_permit = 0;             ///< the last one
   };
   /// In an order of its own, so that a seed reproduces.
   using Keys = std::map<std::string, Key, std::less<>>;

@@ -192,9 +192,14 @@ std::optional<Classified> classify_place(const Value& value) noexcept {
   const Value& what = *value.elements[0];
   if (what.type != Type::integer) return std::nullopt;
   if (what.integer == 1 && value.elements.size() == 2) return Classified{.reply = Reply::granted};
-  if (what.integer != -1) return std::nullopt;
-  std::optional<Classified> result = classify_refusal(value);
-  if (result) result->text = std::string_view(value.elements[1]->text).substr(0, limits::permits);
+  const std::size_t size = value.elements.size();
+  if (what.integer != -1 || (size != 3 && size != 5)) return std::nullopt;
+  std::optional<Classified> result = classify_refusal(value, size);
+  if (!result) return std::nullopt;
+  if (size == 5 && !read_place(*value.elements[3], *value.elements[4], *result)) {
+    return std::nullopt;
+  }
+  result->text = std::string_view(value.elements[1]->text).substr(0, limits::permits);
   return result;
 }
 

@@ -252,8 +252,12 @@ void Encoder::format(Frame& frame, core::Verb verb, std::string_view resource,
     }
     case core::Verb::leave_queue: {
       const auto [command, script] = call(scripts::leave);
-      append_command(bytes,
-                     {command, script, "1", resource, token, digits.view(), reserved_for().view()});
+      const Decimal reserved = reserved_for();
+      std::vector<std::string_view> words{command, script, "1", resource, token, digits.view(),
+                                          reserved.view()};
+      const Decimal permits(terms.permits);
+      if (terms.permits > 0) words.push_back(permits.view());
+      append_command(bytes, words);
       return;
     }
     case core::Verb::track:
@@ -302,7 +306,9 @@ void Encoder::format(Frame& frame, core::Verb verb, std::string_view resource,
     case core::Verb::take_permit: {
       const Decimal permits(terms.permits);
       append_script(scripts::permit, {},
-                    {ttl.view(), core::permits_prefix(resource), permits.view(), terms.client});
+                    {ttl.view(), core::permits_prefix(resource), permits.view(), terms.client,
+                     terms.ticket ? ticket.view() : std::string_view(), remember.view(),
+                     reserved_for().view()});
       break;
     }
     case core::Verb::enter:
@@ -324,6 +330,10 @@ void Encoder::format(Frame& frame, core::Verb verb, std::string_view resource,
       const Decimal cooldown = milliseconds_rounded_up(terms.cooldown);
       if (terms.client.empty()) {
         append_script(scripts::release, {}, {cooldown.view(), reserved_for().view()});
+      } else if (terms.permits > 0) {
+        append_script(scripts::release, {},
+                      {cooldown.view(), reserved_for().view(), terms.client, ticket.view(),
+                       remember.view(), terms.quiet ? "1" : "0", core::permits_prefix(resource)});
       } else {
         append_script(scripts::release, {},
                       {cooldown.view(), reserved_for().view(), terms.client, ticket.view(),

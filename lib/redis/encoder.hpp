@@ -29,7 +29,7 @@ struct Terms {
   std::string_view group{};                       ///< its members may share the lock
   core::Duration cooldown{};                      ///< release: nobody may have it yet
   core::Duration writer_reservation{};  ///< take, enter: new holds, where others are in the way
-  std::uint32_t permits = 0;            ///< take_permit: of how many
+  std::uint32_t permits = 0;            ///< of how many the resource is one; 0: it is no permit
   /// In the name of which client it is asked for, for which something may be reserved; a release:
   /// which client is queued again.
   std::string_view client{};

@@ -161,6 +161,7 @@ void Driver::carry_out(const core::SendUpkeep& command) {
 void Driver::carry_out(const core::SendToQueue& command) {
   redis::Terms terms;
   terms.ticket = command.ticket;
+  terms.permits = command.permits;
   send_upkeep(command, core::ScriptForm::digest, *command.key, command.mode, terms);
 }
 

@@ -274,7 +274,7 @@ class ModelAgainstServer : public testing::TestWithParam<std::uint64_t> {
     if (any) request.resource = simulation::any_permit;
     request.ttl_ms = ttls_ms[static_cast<std::size_t>(random_.below(ttls_ms.size()))];
     const simulation::True at = now();
-    request.number = any                                        ? random_.between(6, 7)
+    request.number = any                                        ? 6
                      : core::is_about_queue(request.stamp.verb) ? random_.below(6)
                                                                 : proposal(at);
     request.reserved_ms = reserved_ms;
@@ -335,7 +335,13 @@ class ModelAgainstServer : public testing::TestWithParam<std::uint64_t> {
     }
     if (verb == Verb::inspect && random_.per_mille(500)) request.token = 0;
     if (verb == Verb::break_lock) request.keeper = 4;
-    if (verb == Verb::take_permit) request.permits = 2;
+    const bool of_permits = request.resource == simulation::any_permit ||
+                            (verb == Verb::release && waits && random_.per_mille(300));
+    if (of_permits || verb == Verb::take_permit) request.permits = 2;
+    if (verb == Verb::take_permit && random_.per_mille(700)) {
+      request.client = 1 + static_cast<std::uint64_t>(random_.below(3));
+      if (random_.per_mille(700)) request.ticket = random_.below(9);
+    }
     if (verb == Verb::enter) {
       request.group = static_cast<std::uint64_t>(random_.between(1, 3));
       if (random_.per_mille(500)) request.writer_reservation_ms = 5'500;
@@ -375,7 +381,9 @@ class ModelAgainstServer : public testing::TestWithParam<std::uint64_t> {
     const bool inspected = response.reply == Answered::gone || response.reply == Answered::found;
     if (request.stamp.verb == Verb::inspect && inspected) {
       said.number = model_->number(request.resource);
-      const simulation::ModelQueue& queue = model_->queue(request.resource);
+      const simulation::ModelQueue& own = model_->queue(request.resource);
+      const simulation::ModelQueue& queue =
+          own.exists() ? own : model_->queue(simulation::any_permit);
       said.waiters = queue.size();
       const std::uint64_t next = simulation::is_reservation(response.holder)
                                      ? response.holder & ~simulation::reservation

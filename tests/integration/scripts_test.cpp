@@ -294,6 +294,184 @@ TEST_F(ScriptsOfReaders, AReaderThatWasLetInAndAsksToWriteGivesItsPlaceUp) {
   EXPECT_EQ(taken.elements[0].integer, 1) << taken;
 }
 
+/// More than any script handles at once.
+constexpr int so_many = 300;
+
+std::vector<std::string> many(const std::string& form) {
+  std::vector<std::string> all;
+  for (int i = 0; i < so_many; ++i) all.push_back(form + std::to_string(1000 + i));
+  return all;
+}
+
+TEST_F(ScriptsOfReaders, AnyNumberOfThemComesInAndNoneIsTakenForAWriter) {
+  const std::vector<std::string> queued = many("~");
+  hold_and_queue(queued, false);
+  server_->command({"DEL", "r"});
+  hold("writer");
+  ASSERT_EQ(number(Verb::release, "writer"), 1);
+  EXPECT_TRUE(server_->command({"ZSCORE", "r", "writer"}).is_nil());
+  for (const std::string& reader : queued) {
+    const std::string who = reader.substr(1);
+    const std::string queue = "redlock:node:queue:r";
+    ASSERT_TRUE(server_->command({"ZSCORE", queue, reader}).is_nil()) << who << " was not let in";
+    ASSERT_EQ(enters(who), 1) << who;
+  }
+  EXPECT_EQ(enters("new"), 1);
+}
+
+TEST_F(ScriptsOfReaders, AnyNumberOfThemComesInAheadOfAWriterThatCameLater) {
+  std::vector<std::string> queued = many("~");
+  queued.emplace_back("writer");
+  hold_and_queue(queued, false);
+  server_->command({"DEL", "r"});
+  hold("another");
+  ASSERT_EQ(number(Verb::release, "another"), 1);
+  expect_notified(queued[0].substr(1));
+  // Some of them do not want it any more.
+  for (int i = 0; i < so_many; ++i) {
+    const std::string who = queued[static_cast<std::size_t>(i)].substr(1);
+    if (i % 2 == 0) {
+      ASSERT_FALSE(leaves(who, "0").is_error());
+    } else {
+      ASSERT_EQ(enters(who), 1) << who;
+    }
+  }
+  EXPECT_FALSE(server_->command({"ZSCORE", "r", "writer"}).is_nil());
+  EXPECT_EQ(enters("new"), -1) << "the writer is next";
+}
+
+/// Clients wait for "r", and of most nobody listens any more.
+class ScriptsOfTheGone : public ScriptsOfReaders {
+ protected:
+  void queue(const std::vector<std::string>& clients) {
+    for (const std::string& client : clients) {
+      server_->command({"ZADD", "redlock:node:queue:r", std::to_string(++last_), client});
+    }
+    server_->command({"ZADD", "redlock:node:queue:r", std::to_string(last_ + 1), ""});
+    server_->command({"SET", "redlock:node:awaited", "", "PX", "60000"});
+  }
+  void listen(const std::string& who) {
+    subscriber_ = RespClient::unix_socket(server_->unix_path());
+    subscriber_->call({"SUBSCRIBE", "redlock:wake:" + who});
+  }
+
+ private:
+  int last_ = 0;
+};
+
+TEST_F(ScriptsOfTheGone, TheNextThatIsThereHasWhatIsReleased) {
+  hold("token");
+  queue(many("gone"));
+  queue({"live"});
+  listen("live");
+  ASSERT_EQ(number(Verb::release, "token"), 1);
+  EXPECT_EQ(server_->get("r"), "redlock:next:live");
+  expect_notified("live");
+  EXPECT_EQ(server_->command({"ZCARD", "redlock:node:queue:r"}).integer, 1) << "the next ticket";
+}
+
+TEST_F(ScriptsOfTheGone, TheNextThatIsThereIsNotifiedOfWhatIsNotFree) {
+  hold("token");
+  queue(many("gone"));
+  queue({"live"});
+  listen("live");
+  const std::string broken(redis::scripts::break_lock.text);
+  EXPECT_EQ(server_->command({"EVAL", broken, "1", "r", "token", "60000", "operator"}).integer, 1);
+  expect_notified("live");
+}
+
+TEST_F(ScriptsOfTheGone, TheLastThatIsThereWatches) {
+  hold("token");
+  queue({"heir", "live"});
+  queue(many("gone"));
+  RespClient heir = RespClient::unix_socket(server_->unix_path());
+  heir.call({"SUBSCRIBE", "redlock:wake:heir"});
+  listen("live");
+  ASSERT_EQ(number(Verb::release, "token"), 1);
+  EXPECT_EQ(server_->get("r"), "redlock:next:heir");
+  EXPECT_EQ(server_->get("redlock:node:watch:r"), "live");
+  const Reply notification = subscriber_->read();
+  ASSERT_EQ(notification.elements.size(), 3U) << notification;
+  EXPECT_EQ(notification.elements[2].string, "1r");
+}
+
+/// A semaphore "s" of three permits, and clients that wait for any.
+class ScriptsOfPermits : public Scripts {
+ protected:
+  void SetUp() override {
+    Scripts::SetUp();
+    ear_ = RespClient::unix_socket(server_->unix_path());
+    server_->command({"SET", "redlock:node:awaited", "", "PX", "60000"});
+  }
+  void queue(const std::vector<std::string>& clients) {
+    for (const std::string& client : clients) {
+      server_->command({"ZADD", "redlock:node:queue:s#", std::to_string(++last_), client});
+      listen(client);
+    }
+    server_->command({"ZADD", "redlock:node:queue:s#", std::to_string(last_ + 1), ""});
+  }
+  void listen(const std::string& client) { ear_->call({"SUBSCRIBE", "redlock:wake:" + client}); }
+  static void set(int permit, const std::string& value) {
+    server_->command({"SET", "s#" + std::to_string(permit), value, "PX", "60000"});
+  }
+  static std::string get(int permit) {
+    return server_->get("s#" + std::to_string(permit)).value_or("");
+  }
+  static Reply takes(int permit, const std::string& client) {
+    return server_->command({"EVAL", std::string(redis::scripts::permit.text), "1",
+                             "s#" + std::to_string(permit), "token of " + client, "60000", "s#",
+                             "3", client, "0", "30000", "60000"});
+  }
+
+ private:
+  std::optional<RespClient> ear_;
+  int last_ = 0;
+};
+
+TEST_F(ScriptsOfPermits, AReservationIsForAnyThatNobodyHas) {
+  set(0, "redlock:next:a");
+  set(1, "redlock:next:b");
+  set(2, "holder");
+  EXPECT_EQ(takes(2, "a").elements.at(1).string, "110");
+  EXPECT_EQ(takes(1, "a").elements.at(0).integer, 1);
+  EXPECT_EQ(get(0), "redlock:next:b") << "it was exchanged";
+  EXPECT_EQ(get(1), "token of a");
+  EXPECT_EQ(get(2), "holder");
+  EXPECT_EQ(takes(0, "b").elements.at(0).integer, 1);
+}
+
+TEST_F(ScriptsOfPermits, AReservationThatIsNotNeededIsPassedOn) {
+  set(0, "redlock:next:a");
+  set(1, "holder");
+  queue({"b"});
+  EXPECT_EQ(takes(2, "a").elements.at(0).integer, 1);
+  EXPECT_EQ(get(0), "redlock:next:b");
+  EXPECT_EQ(get(2), "token of a");
+}
+
+TEST_F(ScriptsOfPermits, WhatIsFreeIsForThoseThatWaitLongest) {
+  set(0, "holder");
+  queue({"a", "b"});
+  listen("c");
+  const Reply refused = takes(1, "c");
+  ASSERT_EQ(refused.elements.size(), 5U) << refused;
+  EXPECT_EQ(refused.elements[1].string, "000");
+  EXPECT_EQ(refused.elements[3].integer, 3) << "its ticket";
+  EXPECT_EQ(refused.elements[4].integer, 1) << "the others have been served";
+  EXPECT_EQ(get(1), "redlock:next:a");
+  EXPECT_EQ(get(2), "redlock:next:b");
+}
+
+TEST_F(ScriptsOfPermits, WhoIsQueuedLastGetsWhatTheOthersLeave) {
+  queue({"c", "a"});
+  server_->command({"ZREM", "redlock:node:queue:s#", "c"});
+  set(0, "holder");
+  const Reply refused = takes(0, "c");
+  EXPECT_EQ(refused.elements.at(1).string, "011") << "it has one, which stands for any";
+  EXPECT_EQ(get(1), "redlock:next:a");
+  EXPECT_EQ(get(2), "redlock:next:c");
+}
+
 TEST_F(Scripts, TokensAreComparedByteForByte) {
   const std::string token("a\0b\xff\r\n1e3", 9);
   ASSERT_TRUE(server_->command({"SET", "r", token, "PX", "60000"}).is_ok());

@@ -30,7 +30,7 @@ class Checker {
   /// `began` is when the attempt sent its first request.
   struct Grant {
     std::uint64_t token = 0;
-    std::uint32_t resources = 0;  ///< a bit for each
+    std::uint64_t resources = 0;  ///< a bit for each
     std::uint64_t group = 0;      ///< who may hold it at the same time; 0: nobody
     True at_least = 0;            ///< for how long nobody else may be granted it
     True began = 0;
@@ -39,7 +39,7 @@ class Checker {
   };
   void granted(const Grant& grant);
   /// Operators broke the locks on these resources, and were told that nobody gets them before that.
-  void kept_out(std::uint32_t resources, True until) {
+  void kept_out(std::uint64_t resources, True until) {
     ++delays_;
     kept_out_.push_back({resources, until});
   }
@@ -99,7 +99,7 @@ class Checker {
  private:
   struct Lease {
     std::uint64_t token;
-    std::uint32_t resources;
+    std::uint64_t resources;
     std::uint64_t group;
     True until;
     True from;
@@ -136,7 +136,7 @@ class Checker {
   std::size_t nodes_;
   std::size_t quorum_;
   struct KeptOut {
-    std::uint32_t resources;
+    std::uint64_t resources;
     True until;
   };
   std::vector<KeptOut> kept_out_;
@@ -153,8 +153,8 @@ class Checker {
   std::size_t heard_of_ = 0;
   std::map<std::size_t, std::vector<Numbered>> numbered_;  // by resource
   std::set<std::pair<std::size_t, std::uint64_t>> numbers_;
-  std::map<std::uint32_t, std::uint64_t> last_interval_;  // token, by resources
-  std::map<std::uint32_t, True> taken_until_;  // by resources: for the sake of an interval
+  std::map<std::uint64_t, std::uint64_t> last_interval_;  // token, by resources
+  std::map<std::uint64_t, True> taken_until_;  // by resources: for the sake of an interval
   std::uint64_t grants_ = 0;
   std::array<std::uint64_t, 4> by_group_{};
   std::uint64_t losses_ = 0;

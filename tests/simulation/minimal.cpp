@@ -17,13 +17,14 @@ constexpr std::uint64_t seeds_tried = 200;
 using Reduction = void (*)(Scenario&);
 
 /// Each takes something away, or leaves things as they are.
-constexpr std::array<Reduction, 25> reductions{
+constexpr std::array<Reduction, 26> reductions{
     [](Scenario& s) { s.between_breaks = 0; },
     [](Scenario& s) { s.between_crashes = 0; },
     [](Scenario& s) { s.between_stops = 0; },
     [](Scenario& s) { s.between_partitions = 0; },
     [](Scenario& s) { s.between_pauses = 0; },
     [](Scenario& s) { s.between_client_ends = 0; },
+    [](Scenario& s) { s.between_waiter_ends = 0; },
     [](Scenario& s) { s.between_saves = s.snapshot_per_mille = 0; },
     [](Scenario& s) { s.between_clock_steps = 0; },
     [](Scenario& s) { s.error_per_mille = 0; },

@@ -15,6 +15,7 @@ using core::Verb;
 namespace {
 
 constexpr std::int64_t day = 24 * hour / 1000;  // in microseconds
+constexpr int queue_longer_than_any = 1 << 30;
 
 }  // namespace
 
@@ -74,16 +75,24 @@ bool ModelNode::has(std::size_t resource, std::uint64_t token, True now) const {
   return std::find(all.begin(), all.end(), token) != all.end();
 }
 
-bool ModelNode::has_waiter(std::size_t resource, std::uint64_t client) const {
+bool ModelNode::has_turn(std::size_t resource, std::uint64_t client) const {
+  if (resource == any_permit) {
+    return std::any_of(memory_.keys.begin(), memory_.keys.end(), [client](const Key& permit) {
+      return permit.token == (reservation | client);
+    });
+  }
   const Key& key = memory_.keys[resource];
+  return key.token == (reservation | client) ||
+         (key.next != 0 && memory_.admitted[resource].contains(client));
+}
+
+bool ModelNode::has_waiter(std::size_t resource, std::uint64_t client) const {
   const ModelQueue& queue = memory_.queues[resource];
   const bool queued = queue.has(client) || queue.has(client | sharing) ||
                       queue.has(client | unreserved) || queue.has(client | unreserved | sharing);
-  const bool has_turn = key.token == (reservation | client) ||
-                        (key.next != 0 && memory_.admitted[resource].contains(client));
   const bool watches =
       memory_.watches[resource] != 0 && client_of(memory_.watchers[resource]) == client;
-  return queued || has_turn || watches;
+  return queued || has_turn(resource, client) || watches;
 }
 
 bool ModelNode::is_script(Verb verb) {
@@ -328,6 +337,7 @@ void ModelNode::enter(const Request& request, True now, Response& response) {
   const std::int64_t left = held_for(key, now);
   response.remaining_ms = left > 0 ? std::min(left, key.writer - millis) : key.writer - millis;
   const bool admitted = key.next != 0 && admit(request.resource, request.client);
+  if (admitted) let_in_more(request.resource, request, now);
   const bool is_owner = request.group > 1 && key.group == request.group;
   const bool let_in = admitted || (is_owner && has_older_hold(request.resource, now));
   response.writer = key.writer != 0 && !let_in;
@@ -352,21 +362,73 @@ void ModelNode::take_permit(const Request& request, True now, Response& response
     while (permit < request.permits && memory_.keys[permit].token != 0) ++permit;
     if (permit == request.permits) permit = 0;
   }
-  if (Key& key = memory_.keys[permit]; key.last() == 0 || is_reserved_for(key, request)) {
+  ModelQueue& queue = memory_.queues[any_permit];
+  const bool waits = request.client != 0 && memory_.awaited_until > millis;
+  const auto take = [&] {
+    Key& key = memory_.keys[permit];
+    key = {};
     key.token = request.token;
     key.expires = millis + request.ttl_ms;
+    if (waits) queue.remove(request.client);
     response.reply = Reply::granted;
-    return;
-  }
+  };
+  if (waits ? is_reserved_for(memory_.keys[permit], request) : is_free(permit)) return take();
   response.reply = Reply::taken;
-  for (std::uint32_t i = 0; i < request.permits; ++i) {
-    const Key& key = memory_.keys[i];
-    const bool free = key.last() == 0 || is_reserved_for(key, request);
-    response.free[i] = free ? '1' : '0';
-    if (key.last() == 0) continue;
+  std::optional<std::size_t> mine;
+  enum class State : std::uint8_t { taken, reserved, free };
+  std::vector<State> states(request.permits, State::taken);
+  std::vector<std::size_t> free;
+  for (std::size_t i = 0; i < request.permits; ++i) {
+    Key& key = memory_.keys[i];
+    const bool for_it = is_reserved_for(key, request);
+    if (for_it && mine) key = {};
+    if (key.last() == 0) {
+      free.push_back(i);
+      states[i] = State::free;
+      continue;
+    }
+    if (for_it) mine = i;
+    if (for_it) states[i] = State::free;
+    if (!for_it && request.client != 0 && is_reservation(key.token)) states[i] = State::reserved;
     const std::int64_t left = key.last() - millis;
     if (response.remaining_ms < 0 || left < response.remaining_ms) response.remaining_ms = left;
   }
+  if (waits && mine && states[permit] != State::taken &&
+      mutant_ != Mutant::permits_are_not_exchanged) {
+    const Key wanted = memory_.keys[permit];
+    take();
+    response.remaining_ms = -1;
+    if (states[permit] == State::reserved) {
+      memory_.keys[*mine] = wanted;
+    } else {
+      memory_.keys[*mine] = {};
+      pass_on(*mine, request, now);
+    }
+    return;
+  }
+  const auto is_first = [&] { return queue.at(0) == request.client; };
+  if (request.client != 0 && states[permit] == State::free && (queue.empty() || is_first())) {
+    response.remaining_ms = -1;
+    return take();
+  }
+  const bool queues = request.client != 0 && request.ticket;
+  if (queues && !mine) {
+    response.ticket = enqueue(any_permit, request.client, *request.ticket, now);
+  }
+  const bool others = !queue.empty();
+  for (const std::size_t i : free) {
+    if (!others) break;
+    pass_on(i, request, now);
+    if (is_free(i)) break;
+    if (is_reserved_for(memory_.keys[i], request)) mine = i;
+  }
+  response.free.assign(request.permits, '0');
+  for (std::size_t i = 0; i < request.permits; ++i) {
+    const bool can_have =
+        states[i] != State::taken && (mine || (states[i] == State::free && !others));
+    if (can_have) response.free[i] = '1';
+  }
+  response.is_first = queues && is_first();
 }
 
 bool ModelNode::is_taken(std::size_t resource, const Request& request, True now,
@@ -398,7 +460,7 @@ void ModelNode::take(const Request& request, True now, Response& response) {
   const bool queues = request.client != 0 && request.ticket && !request.both;
   ModelQueue& queue = memory_.queues[request.resource];
   if (queues && is_open(request.resource, now) && !queue.empty() && queue.at(0) != request.client) {
-    enqueue(request, request.client, *request.ticket, now);
+    enqueue(request.resource, request.client, *request.ticket, now);
     pass_on(request.resource, request, now);
   }
   response.number = 1;
@@ -426,17 +488,19 @@ void ModelNode::take(const Request& request, True now, Response& response) {
   if (request.number > 0) raise(request, last, response);
 }
 
-std::int64_t ModelNode::enqueue(const Request& request, std::uint64_t client, std::int64_t ticket,
+std::int64_t ModelNode::enqueue(std::size_t resource, std::uint64_t client, std::int64_t ticket,
                                 True now) {
   const auto remember = std::chrono::duration_cast<std::chrono::milliseconds>(core::queued_for);
-  ModelQueue& queue = memory_.queues[request.resource];
-  queue.keep_for(remember.count(), clock.milliseconds(now));
+  ModelQueue& queue = memory_.queues[resource];
+  if (queue.keep_for(remember.count(), clock.milliseconds(now))) {
+    memory_.awaited_until = clock.milliseconds(now) + remember.count();
+  }
   if (client == client_of(client)) queue.remove(client | sharing);
   return queue.enqueue(client, ticket);
 }
 
 void ModelNode::queue_refused(const Request& request, True now, Response& response) {
-  response.ticket = enqueue(request, request.client, *request.ticket, now);
+  response.ticket = enqueue(request.resource, request.client, *request.ticket, now);
   response.is_first = memory_.queues[request.resource].at(0) == request.client;
 }
 
@@ -577,7 +641,8 @@ void ModelNode::extend_hold(const Request& request, True now, Response& response
 void ModelNode::release(const Request& request, True now, Response& response) {
   Key& mine = memory_.keys[request.resource];
   if (request.client != 0 && request.ticket && !is_reserved_for(mine, request)) {
-    enqueue(request, request.client, *request.ticket, now);
+    const std::size_t queued = request.permits > 0 ? any_permit : request.resource;
+    enqueue(queued, request.client, *request.ticket, now);
   }
   look(mine, now);
   const bool waits_for_interval = mine.holds.empty() && request.cooldown_ms > 0;
@@ -681,23 +746,29 @@ bool ModelNode::is_open(std::size_t resource, True now) {
   return key.holds.empty() && key.next == 0;
 }
 
-void ModelNode::notify(std::size_t resource) {
-  ModelQueue& queue = memory_.queues[resource];
-  std::uint32_t notified = 0;
-  while (notified < 2 && queue.at(notified) != 0) {
-    const std::uint64_t client = queue.at(notified);
-    if (publish(client_of(client), resource, notified)) {
-      ++notified;
-    } else {
-      queue.remove(client);
-    }
+std::uint64_t ModelNode::tell(std::size_t queued, From end, std::size_t position,
+                              std::uint32_t before, std::size_t resource) {
+  ModelQueue& queue = memory_.queues[queued];
+  const int most_gone = mutant_ == Mutant::the_gone_are_too_many ? 1 : queue_longer_than_any;
+  for (int gone = 0; gone <= most_gone && position < queue.size(); ++gone) {
+    const std::size_t place = end == From::front ? position : queue.size() - 1 - position;
+    const std::uint64_t client = queue.at(place);
+    if (publish(client_of(client), resource, before)) return client;
+    queue.remove(client);
   }
-  if (notified == 0) notify_any(resource);
+  return 0;
 }
 
-void ModelNode::notify_any(std::size_t resource) {
-  if (!has_permits || resource == any_permit) return;
-  if (mutant_ != Mutant::any_permit_is_quiet) notify(any_permit);
+bool ModelNode::is_permit(std::size_t resource) const {
+  return has_permits && resource != any_permit && mutant_ != Mutant::any_permit_is_quiet;
+}
+
+void ModelNode::notify(std::size_t resource) {
+  if (tell(resource, From::front, 0, 0, resource) != 0) {
+    tell(resource, From::front, 1, 1, resource);
+  } else if (is_permit(resource)) {
+    notify(any_permit);
+  }
 }
 
 void ModelNode::refuse_new_holds(std::size_t resource, std::int64_t wait_ms, True now) {
@@ -742,7 +813,7 @@ void ModelNode::let_in_readers(std::size_t resource, const Request& request, Tru
   ModelQueue& queue = memory_.queues[resource];
   auto& admitted = memory_.admitted[resource];
   const std::int64_t millis = clock.milliseconds(now);
-  const int most = mutant_ == Mutant::readers_come_one_by_one ? 0 : 64;
+  const int most = mutant_ == Mutant::readers_come_one_by_one ? 0 : let_in_at_once;
   for (int i = 0; i < most && (queue.at(0) & sharing) != 0; ++i) {
     const std::uint64_t next = queue.at(0);
     queue.remove(next);
@@ -750,38 +821,52 @@ void ModelNode::let_in_readers(std::size_t resource, const Request& request, Tru
   }
   Key& key = memory_.keys[resource];
   if (!admitted.empty()) key.next = millis + request.reserved_ms;
-  if (!queue.empty() && (queue.at(0) & sharing) == 0)
-    key.writer = millis + std::max(refused_for, request.reserved_ms);
+  const bool writes = (queue.at(0) & sharing) == 0 || mutant_ == Mutant::one_more_reader_writes;
+  if (!queue.empty() && writes) key.writer = millis + std::max(refused_for, request.reserved_ms);
+}
+
+void ModelNode::let_in_more(std::size_t resource, const Request& request, True now) {
+  const Key& key = memory_.keys[resource];
+  const bool reads = (memory_.queues[resource].at(0) & sharing) != 0;
+  if (!reads || mutant_ == Mutant::readers_come_one_by_one) return;
+  if (key.next == 0) memory_.admitted[resource].clear();
+  let_in_readers(resource, request, now);
 }
 
 void ModelNode::pass_on(std::size_t resource, const Request& request, True now) {
-  ModelQueue& queue = memory_.queues[resource];
   const std::int64_t millis = clock.milliseconds(now);
-  queue.expire(millis);
-  while (!queue.empty()) {
-    const std::uint64_t heir = queue.at(0);
-    if ((heir & unreserved) != 0) return notify(resource);
-    queue.remove(heir);
-    if (!publish(client_of(heir), resource, 0)) continue;
-    if ((heir & sharing) != 0) {
-      pass_on_to_readers(resource, heir, request, now);
-    } else {
-      memory_.keys[resource] = {};
-      memory_.keys[resource].token = reservation | heir;
-      memory_.keys[resource].expires = millis + request.reserved_ms;
-    }
-    return keep_watch(resource, request, millis);
+  std::size_t queued = resource;
+  memory_.queues[queued].expire(millis);
+  std::uint64_t heir = tell(queued, From::front, 0, 0, resource);
+  if (heir == 0 && is_permit(resource)) {
+    queued = any_permit;
+    memory_.queues[queued].expire(millis);
+    heir = tell(queued, From::front, 0, 0, resource);
   }
-  notify_any(resource);
+  if (heir == 0) return;
+  if ((heir & unreserved) != 0) {
+    tell(queued, From::front, 1, 1, resource);
+    return;
+  }
+  memory_.queues[queued].remove(heir);
+  if ((heir & sharing) != 0) {
+    pass_on_to_readers(resource, heir, request, now);
+  } else {
+    memory_.keys[resource] = {};
+    memory_.keys[resource].token = reservation | heir;
+    memory_.keys[resource].expires = millis + request.reserved_ms;
+  }
+  keep_watch(queued, request, millis);
 }
 
 void ModelNode::keep_watch(std::size_t resource, const Request& request, std::int64_t millis) {
   const ModelQueue& queue = memory_.queues[resource];
   std::uint64_t& watcher = memory_.watchers[resource];
   if (queue.empty() || (memory_.watches[resource] > millis && queue.has(watcher))) return;
+  const std::uint64_t last = tell(resource, From::back, 0, 1, resource);
+  if (last == 0) return;
   memory_.watches[resource] = millis + request.reserved_ms;
-  watcher = queue.last();
-  publish(client_of(watcher), resource, 1);
+  watcher = last;
 }
 
 void ModelNode::join_queue(const Request& request, True now, Response& response) {
@@ -789,8 +874,7 @@ void ModelNode::join_queue(const Request& request, True now, Response& response)
   constexpr std::array<std::uint64_t, 3> forms{0, unreserved, sharing};
   const bool behind = request.number % 2 == 1;
   const bool any = request.number >= 6;
-  const std::uint64_t form =
-      any ? unreserved : forms.at(static_cast<std::size_t>(request.number / 2));
+  const std::uint64_t form = any ? 0 : forms.at(static_cast<std::size_t>(request.number / 2));
   const std::uint64_t client = request.token | form;
   if (form == sharing && is_first_alone(request)) {
     if (Key& key = memory_.keys[request.resource]; key.group == 1) key.writer = 0;
@@ -798,12 +882,11 @@ void ModelNode::join_queue(const Request& request, True now, Response& response)
   for (const std::uint64_t other : forms) {
     if (behind || other != form) queue.remove(request.token | other);
   }
-  const bool is_new = !behind && !queue.has(client);
-  response.ticket = enqueue(request, client, behind ? 0 : request.ticket.value_or(0), now);
+  const bool is_new = !queue.has(client);
+  response.ticket = enqueue(request.resource, client, behind ? 0 : request.ticket.value_or(0), now);
   if (any) {
     response.is_first = queue.at(0) == client;
-    response.reply = is_new && response.is_first ? Reply::gone : Reply::taken;
-    if (behind) notify(request.resource);
+    response.reply = is_new ? Reply::gone : Reply::taken;
     return;
   }
   const Key& key = memory_.keys[request.resource];
@@ -833,6 +916,7 @@ void ModelNode::leave_queue(const Request& request, True now, Response& response
     memory_.watches[request.resource] = 0;
   }
   response.reply = Reply::done;
+  if (request.permits > 0) return give_permits_back(request, now);
   Key& key = memory_.keys[request.resource];
   const bool lets_in = request.number == 2 || (was_first && key.group == 1);
   if (key.group != 0) {
@@ -847,6 +931,8 @@ void ModelNode::leave_queue(const Request& request, True now, Response& response
   if (lets_in && readers_hold) {
     if (key.next == 0) memory_.admitted[request.resource].clear();
     let_in_readers(request.resource, request, now);
+  } else if (readers_hold && key.writer == 0) {
+    let_in_more(request.resource, request, now);
   }
   if (is_open(request.resource, now)) {
     pass_on(request.resource, request, now);
@@ -854,6 +940,19 @@ void ModelNode::leave_queue(const Request& request, True now, Response& response
     notify(request.resource);
   } else if (key.next != 0 || (is_reservation(key.token) && !was_reserved)) {
     keep_watch(request.resource, request, clock.milliseconds(now));
+  }
+}
+
+void ModelNode::give_permits_back(const Request& request, True now) {
+  for (std::size_t permit = 0; permit < request.permits; ++permit) {
+    Key& key = memory_.keys[permit];
+    if (key.token == (reservation | request.token)) {
+      if (mutant_ == Mutant::reservations_are_kept) continue;
+      key = {};
+      pass_on(permit, request, now);
+    } else if (is_reservation(key.token)) {
+      keep_watch(any_permit, request, clock.milliseconds(now));
+    }
   }
 }
 

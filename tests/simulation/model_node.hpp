@@ -15,7 +15,7 @@
 
 namespace redlock::simulation {
 
-inline constexpr std::size_t most_resources = 24;
+inline constexpr std::size_t most_resources = 64;
 /// Where clients are queued that wait for any of the permits; nothing else is kept there.
 inline constexpr std::size_t any_permit = most_resources;
 
@@ -47,7 +47,7 @@ struct Request {
   std::uint64_t group = 0;  ///< who may hold it too; 1: readers, others: owners
   std::int64_t writer_reservation_ms = 0;
   std::int64_t cooldown_ms = 0;
-  std::uint32_t permits = 0;
+  std::uint32_t permits = 0;             ///< of the semaphore that it is about
   bool last = false;                     ///< a release after which nothing may come for this token
   bool begun = false;                    ///< numbered: the first half of its commands was executed
   core::MarkerWrite write{};             ///< write_marker
@@ -68,13 +68,13 @@ struct Response {
   std::int64_t number = 0;         ///< fenced: the node's; numbered: before it was raised
   std::int64_t time = 0;           ///< nanoseconds; write_marker: what is left of a quarantine
   std::optional<core::Holds> holds{};
-  std::array<char, most_resources> free{};  ///< take_permit refused: which are
-  std::string marker{};                     ///< read_marker, write_marker
-  bool read_only = false;                   ///< an error: it is a replica
-  std::int64_t counted = 0;                 ///< a planted fault's: what INCR answered
-  bool had_it = false;                      ///< an extend found the key there
-  bool queued = false;                      ///< release_plain: clients are queued for the resource
-  std::int64_t ticket = 0;                  ///< where the client is queued now
+  std::string free{};        ///< take_permit refused: which it can have
+  std::string marker{};      ///< read_marker, write_marker
+  bool read_only = false;    ///< an error: it is a replica
+  std::int64_t counted = 0;  ///< a planted fault's: what INCR answered
+  bool had_it = false;       ///< an extend found the key there
+  bool queued = false;       ///< release_plain: clients are queued for the resource
+  std::int64_t ticket = 0;   ///< where the client is queued now
   bool is_first = false;
 };
 
@@ -121,6 +121,7 @@ class ModelNode {
 
   std::size_t resources = 2;  ///< that are ever locked
   bool has_permits = false;   ///< they are permits of one semaphore
+  int let_in_at_once = 64;    ///< readers that one script lets in; the next ones go on
 
   bool running = true;
   True stopped_until = 0;
@@ -203,6 +204,7 @@ class ModelNode {
   [[nodiscard]] bool has(std::size_t resource, std::uint64_t token, True now) const;
   /// Whether the client has a place in the queue, a duty to watch, or a turn.
   [[nodiscard]] bool has_waiter(std::size_t resource, std::uint64_t client) const;
+  [[nodiscard]] bool has_turn(std::size_t resource, std::uint64_t client) const;
 
  private:
   // Instants by the node's clock, milliseconds; over when they are reached.
@@ -221,6 +223,7 @@ class ModelNode {
     std::optional<std::int64_t> floor;
     std::string marker;  // word for word; empty: none
     std::int64_t quarantine_until = 0;
+    std::int64_t awaited_until = 0;                          // somebody waits for anything
     std::array<ModelQueue, most_resources + 1> queues{};     // who waits
     std::array<std::int64_t, most_resources + 1> watches{};  // until when somebody watches the next
     std::array<std::uint64_t, most_resources + 1> watchers{};            // and who
@@ -263,12 +266,17 @@ class ModelNode {
   /// Nobody has it, and it is reserved for nobody; new holds may be refused.
   [[nodiscard]] bool is_open(std::size_t resource, True now);
   void notify(std::size_t resource);
-  /// Nobody is queued for the permit itself.
-  void notify_any(std::size_t resource);
+  /// Publishes, of a resource, to who has that position in a queue; 0: nobody.
+  enum class From : std::uint8_t { front, back };
+  std::uint64_t tell(std::size_t queued, From end, std::size_t position, std::uint32_t before,
+                     std::size_t resource);
+  /// Who waits for it is queued for any of its semaphore.
+  [[nodiscard]] bool is_permit(std::size_t resource) const;
   void refuse_new_holds(std::size_t resource, std::int64_t wait_ms, True now);
   [[nodiscard]] bool has_older_hold(std::size_t resource, True now) const;
   [[nodiscard]] bool admit(std::size_t resource, std::uint64_t client);
   void let_in_readers(std::size_t resource, const Request& request, True now);
+  void let_in_more(std::size_t resource, const Request& request, True now);
   void pass_on_to_readers(std::size_t resource, std::uint64_t reader, const Request& request,
                           True now);
   void pass_on(std::size_t resource, const Request& request, True now);
@@ -280,11 +288,12 @@ class ModelNode {
   [[nodiscard]] static bool is_reserved_for(const Key& key, const Request& request) {
     return request.client != 0 && key.token == (reservation | request.client);
   }
-  std::int64_t enqueue(const Request& request, std::uint64_t client, std::int64_t ticket, True now);
+  std::int64_t enqueue(std::size_t resource, std::uint64_t client, std::int64_t ticket, True now);
   void queue_refused(const Request& request, True now, Response& response);
   void join_queue(const Request& request, True now, Response& response);
   [[nodiscard]] bool is_first_alone(const Request& request);
   void leave_queue(const Request& request, True now, Response& response);
+  void give_permits_back(const Request& request, True now);
   void raise(const Request& request, std::int64_t last, Response& response);
   void fence(const Request& request, True now, Response& response);
   void prune(True now);

@@ -32,9 +32,12 @@ class ModelQueue {
     next_ = std::max(next_, wanted + 1);
     return wanted;
   }
-  /// Kept for so long since somebody was queued last, by the node's clock; renewed now and then.
-  void keep_for(std::int64_t milliseconds, std::int64_t now) {
-    if (100 * (ends_ - now) < 85 * milliseconds) ends_ = now + milliseconds;
+  /// Kept for so long since somebody was queued last, by the node's clock; whether it was renewed,
+  /// as it is now and then.
+  bool keep_for(std::int64_t milliseconds, std::int64_t now) {
+    const bool is_due = 100 * (ends_ - now) < 85 * milliseconds;
+    if (is_due) ends_ = now + milliseconds;
+    return is_due;
   }
   void expire(std::int64_t milliseconds) {
     if (milliseconds >= ends_) *this = ModelQueue();

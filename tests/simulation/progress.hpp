@@ -21,7 +21,7 @@ class Progress {
   /// What a caller asks for.
   struct Call {
     True since = 0;
-    std::uint32_t resources = 0;  ///< a bit for each
+    std::uint64_t resources = 0;  ///< a bit for each
     bool reads = false;
     bool may_wait = false;
   };
@@ -34,11 +34,14 @@ class Progress {
   }
   /// Until it is granted the resources, whatever comes; `settled` is when it is in the queues.
   void waits(std::uint32_t caller, True settled) {
+    account(calls_[caller].since);
     waiting_[caller] = {calls_[caller].resources, calls_[caller].since, settled, {}};
   }
   void gives_up(std::uint32_t caller, True now) { ends(caller, now); }
 
-  void granted(std::uint32_t caller, std::uint32_t resources, True now) {
+  void granted(std::uint32_t caller, std::uint64_t resources, True now) {
+    account(now);
+    ++grants_[caller];
     measure(resources, now);
     count_overtaken(caller, resources);
     if (const auto mine = waiting_.find(caller); mine != waiting_.end()) {
@@ -52,7 +55,8 @@ class Progress {
     });
   }
   /// Nobody may have the resources before `free_at`, which is later than now for an interval.
-  void freed(std::uint32_t resources, bool reads, True free_at) {
+  void freed(std::uint64_t resources, bool reads, True free_at) {
+    account(free_at);
     each(resources, [&](Resource& resource) {
       --resource.holders;
       resource.free_since = std::max(resource.free_since, free_at);
@@ -65,7 +69,8 @@ class Progress {
   }
   /// Counts those that still wait.
   void end(True now) {
-    measure(~0U, now);
+    account(now);
+    measure(~std::uint64_t{0}, now);
     for (const auto& [caller, wait] : waiting_) {
       longest_wait_ = std::max(longest_wait_, now - wait.since);
     }
@@ -76,8 +81,20 @@ class Progress {
   /// How often one caller was granted a resource ahead of the same waiting one, each time in a call
   /// that began when the waiting one was in the queues.
   [[nodiscard]] std::uint32_t most_overtaken() const { return most_overtaken_; }
+  /// Of the permits that callers had or waited for, how many they had, on the average.
+  [[nodiscard]] double used() const { return wanted_ > 0 ? had_ / wanted_ : 1.0; }
+  /// By caller.
+  [[nodiscard]] const std::map<std::uint32_t, std::uint64_t>& grants() const { return grants_; }
 
  private:
+  void account(True now) {
+    const auto passed = static_cast<double>(std::max<True>(0, now - accounted_));
+    accounted_ = std::max(accounted_, now);
+    const std::size_t had = resources_[0].holders;
+    had_ += passed * static_cast<double>(had);
+    wanted_ += passed * static_cast<double>(std::min(capacity_, had + waiting_.size()));
+  }
+
   struct Resource {
     std::size_t holders = 0;
     std::size_t readers = 0;  ///< of them
@@ -86,13 +103,13 @@ class Progress {
     True open_since = 0;         ///< to readers
   };
   struct Wait {
-    std::uint32_t resources = 0;
+    std::uint64_t resources = 0;
     True since = 0;
     True settled = 0;
     std::map<std::uint32_t, std::uint32_t> overtaken;  ///< by whom, how often
   };
 
-  void count_overtaken(std::uint32_t caller, std::uint32_t resources) {
+  void count_overtaken(std::uint32_t caller, std::uint64_t resources) {
     for (auto& [other, wait] : waiting_) {
       if (other == caller || (wait.resources & resources) == 0) continue;
       if (calls_[caller].since <= wait.settled) continue;
@@ -101,14 +118,15 @@ class Progress {
   }
 
   template <typename Visit>
-  void each(std::uint32_t resources, Visit&& visit) {
-    for (std::size_t i = 0; i < resources_.size(); ++i) {
+  void each(std::uint64_t resources, Visit&& visit) {
+    for (std::size_t i = 0; i < resources_.size() && resources >> i != 0; ++i) {
       if (((resources >> i) & 1U) != 0) visit(resources_[i]);
     }
   }
 
   /// The caller has an answer.
   void ends(std::uint32_t caller, True now) {
+    account(now);
     waiting_.erase(caller);
     const auto mine = calls_.find(caller);
     if (mine == calls_.end()) return;
@@ -122,7 +140,7 @@ class Progress {
   }
 
   /// Ends the idle stretch of every waiting caller whose resources were all free until now.
-  void measure(std::uint32_t resources, True now) {
+  void measure(std::uint64_t resources, True now) {
     for (const auto& [caller, wait] : waiting_) {
       if ((wait.resources & resources) == 0) continue;
       bool free = true;
@@ -144,6 +162,10 @@ class Progress {
   std::uint32_t most_overtaken_ = 0;
   True longest_wait_ = 0;
   True longest_idle_ = 0;
+  True accounted_ = 0;
+  double had_ = 0;
+  double wanted_ = 0;
+  std::map<std::uint32_t, std::uint64_t> grants_;
 };
 
 }  // namespace redlock::simulation

@@ -198,13 +198,16 @@ void draw_kind(Scenario& s, std::uint64_t seed) {
     s.longest_hold = 30 * ms;
     s.think = 1 * ms;
   }
-  if (s.mutant == Mutant::readers_stay_queued) {
+  const bool of_long_reads =
+      s.mutant == Mutant::readers_stay_queued || s.mutant == Mutant::one_more_reader_writes;
+  if (of_long_reads) {
     s.kind = Wanted::readers;
     s.clients = static_cast<std::size_t>(random.between(3, 6));
     s.resources = s.slots = 1;
     s.think = 2 * ms;
     s.longest_read = 400 * ms;
   }
+  if (s.mutant == Mutant::the_gone_are_too_many) s.kind = Wanted::exclusive;
   if (s.mutant == Mutant::plain_release_is_quiet) s.kind = Wanted::exclusive;
   if (s.mutant == Mutant::plain_extend_shortens) {
     s.kind = Wanted::exclusive;
@@ -236,17 +239,33 @@ void draw_kind(Scenario& s, std::uint64_t seed) {
   if (of_a_kind && !s.steady) s.clients = 4;
 }
 
-/// A queue for each permit, or one for all: also with two permits, so that callers wait, and with
-/// more than users need for that.
+/// Two permits, so that callers wait, or many.
 void draw_permits(Scenario& s, std::uint64_t seed) {
   Random random(seed * 29 + 43);
   if (s.kind != Wanted::permits) return;
-  const bool planted = s.mutant == Mutant::any_permit_is_quiet;
-  if (planted || random.per_mille(500)) s.most_permit_queues = 1;
   if (s.mutant != Mutant::none || !random.per_mille(200)) return;
-  s.resources = static_cast<std::size_t>(random.between(17, static_cast<True>(most_resources)));
-  s.most_permit_queues = 16;
+  s.resources = static_cast<std::size_t>(random.between(17, 24));
   if (s.steady) s.slots = 8;
+}
+
+/// What scripts do at most at once, low enough to be met; and clients that die as they wait, many
+/// of them before one that lives. In a stream of its own, as the rest.
+void draw_bounds(Scenario& s, std::uint64_t seed) {
+  Random random(seed * 31 + 47);
+  if (s.kind == Wanted::readers) {
+    s.let_in_at_once = random.per_mille(500) ? 64 : static_cast<int>(random.between(1, 3));
+  }
+  if (s.mutant == Mutant::one_more_reader_writes) s.let_in_at_once = 1;
+  const bool planted = s.mutant == Mutant::the_gone_are_too_many;
+  if (!planted && !(s.steady && s.mutant == Mutant::none && random.per_mille(200))) return;
+  s.between_waiter_ends = random.between(20, 200) * ms;
+  if (!planted) return;
+  // Who asks anew finds the next that lives: that is to be seldom.
+  s.clients = 8;
+  s.slots = 1;
+  s.longest_hold = 500 * ms;
+  s.think = 1'000 * ms;
+  s.between_waiter_ends = 300 * ms;
 }
 
 /// Another library's clients among ours.
@@ -318,6 +337,15 @@ True Scenario::longest_wait() const noexcept {
   const True turns = kind == Wanted::several ? 2 * callers * 4 * round_trip() : 0;
   // Between each two writers readers are let in.
   return std::max(2'000 * ms, turns) + callers * longest_read + longest_idle();
+}
+
+double Scenario::least_used() const noexcept {
+  if (kind != Wanted::permits || between_waiter_ends > 0) return 0;
+  // A hand-over takes two round trips: a release reaches the node, which tells the next, which
+  // asks. As many again, where a hold is as short as that and nodes pass permits on in other
+  // orders.
+  const double hold = static_cast<double>(longest_hold) / 2;
+  return 0.9 * hold / (hold + 4 * static_cast<double>(round_trip()));
 }
 
 std::uint32_t Scenario::most_overtaken() const noexcept {
@@ -427,6 +455,7 @@ void Scenario::draw_rest(std::uint64_t seed) {
   draw_demotions(s, seed);
   draw_plain(s, seed);
   draw_foreign(s, seed);
+  draw_bounds(s, seed);
   if (mutant == Mutant::delay_is_ignored) {
     breaks_per_mille = 500;
     kind = Wanted::exclusive;

@@ -57,6 +57,9 @@ enum class Mutant : std::uint8_t {
   readers_stay_queued,         ///< nodes let in nobody who is queued while readers hold a resource
   delay_is_ignored,            ///< nodes keep nobody out after an operator broke a lock
   half_the_rest,               ///< a client that closes says half of how long its keys stay
+  one_more_reader_writes,      ///< one reader more than a script lets in is taken for a writer
+  permits_are_not_exchanged,   ///< a reservation is for the very permit that a node passed on
+  the_gone_are_too_many,       ///< nodes look past one client that has gone, and no further
 };
 
 /// Versions of servers, which understand different forms of a request.
@@ -124,6 +127,7 @@ struct Scenario {
   True between_flushes = 0;       ///< nodes forget everything, and their connections stay
   True between_role_changes = 0;  ///< the same, with another replication id and READONLY
   True between_failbacks = 0;     ///< what was saved comes back with its marker; connections stay
+  True between_waiter_ends = 0;   ///< clients die that have nothing and wait: in steady scenarios
   std::int64_t error_per_mille = 0;
   std::int64_t data_loss_per_mille = 0;  ///< of the crashes
   std::int64_t snapshot_per_mille = 0;   ///< of those: come back with what was last saved
@@ -164,6 +168,7 @@ struct Scenario {
   Wanted kind = Wanted::exclusive;
   std::int64_t longest_interval_ms = 0;
   std::int64_t readers_per_mille = 600;  ///< of the acquires, where there are readers
+  int let_in_at_once = 64;               ///< readers that one script of a node lets in
 
   /// Of the leases: they are handed on, and operators break them, with a delay. None, unless a test
   /// or a planted fault asks: seeds stay what they were.
@@ -173,17 +178,17 @@ struct Scenario {
   /// has just begun, as a command of the shell does. Without faults, it can extend and release all.
   bool newcomer = false;
 
-  /// Of more permits, a caller is queued for any of them: for two, or as users have it.
-  std::size_t most_permit_queues = 16;
-
   /// Nothing fails, and clients lock again and again: then waits are bounded, and no resource is
   /// free for long while a caller waits for it.
   bool steady = false;
   True longest_hold = 1 * ms;  ///< steady only
+  bool all_wait = false;       ///< steady only: nobody gives up
   True longest_read = 0;       ///< of readers, where others hold it for less
   [[nodiscard]] True round_trip() const noexcept { return 2 * slowest; }
   [[nodiscard]] True longest_idle() const noexcept;
   [[nodiscard]] True longest_wait() const noexcept;
+  /// Of the permits that callers have or wait for, how many they have, at least: see Progress.
+  [[nodiscard]] double least_used() const noexcept;
   /// How often a waiting caller may be overtaken by the same one that asked later; see Progress.
   [[nodiscard]] std::uint32_t most_overtaken() const noexcept;
   /// To a node, for each call to acquire, its release included: nobody polls.

@@ -11,7 +11,7 @@ namespace {
 /// How often an operator checks whether the clients need help.
 constexpr True operator_looks = 50 * ms;
 
-constexpr std::size_t fault_kinds = 13;
+constexpr std::size_t fault_kinds = 14;
 
 std::uint64_t mixed(std::uint64_t print, std::uint64_t with) {
   print ^= with + 0x9e3779b97f4a7c15U + (print << 6U) + (print >> 2U);
@@ -43,6 +43,7 @@ Simulation::Simulation(const Scenario& scenario, std::uint64_t seed)
     nodes_.back().compares = scenario_.compares && nodes_.back().version == Servers::modern;
     nodes_.back().runs_scripts = scenario_.runs_scripts;
     nodes_.back().resources = scenario_.resources;
+    nodes_.back().let_in_at_once = scenario_.let_in_at_once;
     nodes_.back().has_permits = scenario_.kind == Wanted::permits;
     nodes_.back().publish = [this, i](std::uint64_t client, std::size_t resource,
                                       std::uint32_t before) {
@@ -120,6 +121,8 @@ Simulation::Outcome Simulation::run(std::string* story) {
     outcome.longest_wait = progress_.longest_wait();
     outcome.longest_idle = progress_.longest_idle();
     outcome.most_overtaken = progress_.most_overtaken();
+    outcome.used = progress_.used();
+    outcome.grants_of_callers = progress_.grants();
     outcome.requests = requests_;
     outcome.calls = calls_;
   }
@@ -227,7 +230,6 @@ void Simulation::begin_client(std::uint32_t index) {
   settings.longest_limit = core::Duration(scenario_.longest_limit);
   settings.max_ttl = std::chrono::milliseconds(scenario_.longest_ttl_ms);
   settings.quarantine = quarantine();
-  settings.most_permit_queues = scenario_.most_permit_queues;
   settings.most_idle = 0;  // what leases at rest put away is put away as soon as it can be
   settings.restart_guard = scenario_.restart_guard;
   settings.clock_guard = scenario_.clock_guard && scenario_.mutant != Mutant::no_clock_guard;
@@ -246,12 +248,13 @@ void Simulation::begin_client(std::uint32_t index) {
   begin_watch(index);
 }
 
-void Simulation::end_client(std::uint32_t index) {
+void Simulation::end_client(std::uint32_t index, True away) {
   Client& client = clients_[index];
   tell("client ", index, " dies");
   client.alive = false;
-  for (Slot& slot : client.slots) {
-    if (slot.token != 0) checker_.abandoned(slot.token, now_);
+  for (std::uint32_t slot = 0; slot < client.slots.size(); ++slot) {
+    if (client.slots[slot].token != 0) checker_.abandoned(client.slots[slot].token, now_);
+    progress_.gives_up(caller(index, slot), now_);
   }
   for (const std::uint64_t token : client.tokens) checker_.left(token);
   for (std::int64_t& connection : client.connection) {
@@ -260,7 +263,7 @@ void Simulation::end_client(std::uint32_t index) {
   }
   for (std::uint32_t node = 0; node < nodes_.size(); ++node) unsubscribe(index, node);
   for (std::uint32_t& attempt : client.attempt) ++attempt;
-  plan(now_ + random_.below(50 * ms), Kind::reborn, index);
+  plan(now_ + random_.below(away), Kind::reborn, index);
 }
 
 True Simulation::between_faults(std::size_t kind) const {
@@ -269,7 +272,7 @@ True Simulation::between_faults(std::size_t kind) const {
       scenario_.between_partitions,   scenario_.between_pauses,      scenario_.between_client_ends,
       scenario_.between_saves,        scenario_.between_clock_steps, scenario_.between_flushes,
       scenario_.between_role_changes, scenario_.between_failbacks,   scenario_.between_demotions,
-      scenario_.between_silences};
+      scenario_.between_silences,     scenario_.between_waiter_ends};
   return means[kind];
 }
 
@@ -317,11 +320,35 @@ void Simulation::fault(std::size_t kind) {
     case 12:
       subscription(index, node).silent = true;
       return tell("client ", index, " hears nothing more of node ", node);
+    case 13:
+      return end_waiters();
     default:
       if (!nodes_[node].running) return;
       tell("node ", node, " is a replica from now on");
       return nodes_[node].demote(now_ + random_.below(8'000 * ms));
   }
+}
+
+void Simulation::end_waiters() {
+  // Half of them at once, so that one that lives is after several that do not.
+  for (std::uint32_t i = 0; i < clients_.size(); ++i) {
+    if (random_.per_mille(500) && only_waits(i)) end_client(i, 1'000 * ms);
+  }
+}
+
+bool Simulation::only_waits(std::uint32_t index) const {
+  const Client& client = clients_[index];
+  if (!client.alive || client.engine->claims() > 0) return false;
+  const bool calls = std::all_of(client.slots.begin(), client.slots.end(), [](const Slot& slot) {
+    return slot.phase == Phase::idle || slot.phase == Phase::acquiring;
+  });
+  // What is reserved for it stays so for a moment.
+  return calls && std::none_of(nodes_.begin(), nodes_.end(), [&](const ModelNode& node) {
+           for (std::size_t resource = 0; resource < scenario_.resources; ++resource) {
+             if (node.has_turn(resource, waiter(index))) return true;
+           }
+           return false;
+         });
 }
 
 void Simulation::stop_clock(Client& client) {
@@ -425,6 +452,11 @@ void Simulation::check_progress() {
   if (progress_.longest_wait() > scenario_.longest_wait()) {
     checker_.violated("invariant 5: a caller waited for " +
                       in_round_trips(progress_.longest_wait()) + ", without faults");
+  }
+  if (healed_ && progress_.used() < scenario_.least_used()) {
+    checker_.violated("invariant 5: callers had " + std::to_string(progress_.used()) +
+                      " of the permits that they wanted, which they hold for " +
+                      in_round_trips(scenario_.longest_hold / 2) + ", without faults");
   }
   if (progress_.most_overtaken() > scenario_.most_overtaken()) {
     checker_.violated("invariant 5: a waiting caller was overtaken " +

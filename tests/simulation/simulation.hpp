@@ -42,8 +42,10 @@ class Simulation {
     std::uint32_t most_overtaken = 0;  ///< see Progress; steady only
     std::uint64_t requests = 0;        ///< to nodes, but those of guards
     std::uint64_t calls = 0;           ///< to acquire
-    True longest_idle = 0;             ///< of a resource that a caller waited for; steady only
-    std::uint64_t print = 0;           ///< of everything that happened: equal for equal runs
+    double used = 1.0;                 ///< of the permits that somebody wanted; see Progress
+    std::map<std::uint32_t, std::uint64_t> grants_of_callers{};
+    True longest_idle = 0;    ///< of a resource that a caller waited for; steady only
+    std::uint64_t print = 0;  ///< of everything that happened: equal for equal runs
     std::size_t tokens = 0;
     std::size_t remembered = 0;        ///< tokens and connections, at the end
     std::size_t most_connections = 0;  ///< of a client to a node, in a minute
@@ -130,7 +132,7 @@ class Simulation {
     core::ClaimId lease{};
     std::uint64_t token = 0;
     std::size_t resource = 0;
-    std::uint32_t resources = 0;  // a bit for each
+    std::uint64_t resources = 0;  // a bit for each
     std::uint64_t group = 0;
     core::Duration at_least{};
     core::Duration delay{};  // with which an operator breaks it
@@ -200,9 +202,12 @@ class Simulation {
   [[nodiscard]] bool closed_for_clients() const;
   void operate();
   void begin_client(std::uint32_t index);
-  void end_client(std::uint32_t index);
+  void end_client(std::uint32_t index, True away = 50 * ms);
   void fault(std::size_t kind);
   void fault_of_client(std::uint32_t client);
+  void end_waiters();
+  /// It has nothing, asks for nothing at the moment, and nothing is reserved for it.
+  [[nodiscard]] bool only_waits(std::uint32_t client) const;
   void step_clock(std::uint32_t node);
   void stop_clock(Client& client);
   void move_clock(std::uint32_t node, True by);
@@ -352,7 +357,7 @@ class Simulation {
   void draw_steady(const Slot& slot, core::Acquire& event);
   /// How `progress_` names a caller, and what it locks.
   [[nodiscard]] static std::uint32_t caller(std::uint32_t client, std::uint32_t slot);
-  [[nodiscard]] std::uint32_t counted(const Slot& slot) const;
+  [[nodiscard]] std::uint64_t counted(const Slot& slot) const;
   void freed(const Slot& slot);
   [[nodiscard]] core::Duration enough() const;
   /// The holder goes by a deadline of its own, and does not listen to the engine's.

@@ -73,7 +73,7 @@ core::Duration Simulation::enough() const {
 void Simulation::draw_terms(Slot& slot, core::Acquire& event) {
   slot.group = 0;
   slot.at_least = core::Duration::zero();
-  slot.resources = 1U << slot.resource;
+  slot.resources = std::uint64_t{1} << slot.resource;
   switch (scenario_.kind) {
     case Wanted::exclusive:
       return;
@@ -104,7 +104,7 @@ void Simulation::draw_terms(Slot& slot, core::Acquire& event) {
 
 void Simulation::draw_steady(const Slot& slot, core::Acquire& event) {
   event.renewal.reset();
-  const std::int64_t dice = random_.below(1000);
+  const std::int64_t dice = scenario_.all_wait ? 0 : random_.below(1000);
   if (dice < 850) {
     event.wait = core::Duration::max();
   } else if (dice < 950) {
@@ -118,7 +118,7 @@ std::uint32_t Simulation::caller(std::uint32_t client, std::uint32_t slot) {
   return client << slot_bits | slot;
 }
 
-std::uint32_t Simulation::counted(const Slot& slot) const {
+std::uint64_t Simulation::counted(const Slot& slot) const {
   return scenario_.kind == Wanted::permits ? 1 : slot.resources;
 }
 

@@ -84,6 +84,7 @@ void Simulation::carry_out(std::uint32_t index, const core::SendToQueue& command
   Request request = request_for(command);
   request.number = command.mode;
   request.ticket = command.ticket;
+  request.permits = command.permits;
   request.reserved_ms = reserved_ms(index);
   request.resource = resource_of(*command.key);
   request.token = waiter(index);
@@ -308,7 +309,7 @@ void Simulation::carry_out(std::uint32_t index, const core::Acquired& command) {
   if (scenario_.mutant == Mutant::no_drift_margin) slot->valid_until = asked.at + asked.ttl;
   if (scenario_.kind == Wanted::permits) {
     slot->resource = resource_of(claim->resource());
-    slot->resources = 1U << slot->resource;
+    slot->resources = std::uint64_t{1} << slot->resource;
   }
   tell("client ", index, " is granted ", slot->token % 10'000, " on r", slot->resource,
        slot->resources == 3 ? " and the other" : "", " in group ", slot->group);

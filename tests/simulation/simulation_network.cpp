@@ -285,7 +285,9 @@ void Simulation::observe(const Connection& connection, const Request& request,
                      response.reply == Reply::repaired ||
                      (fenced && response.reply == Reply::behind);
   if (wrote && !request.begun) checker_.key_written(request.token, connection.node);
-  if (request.stamp.verb == Verb::leave_queue && response.reply == Reply::done &&
+  // Who gives a permit back may wait for any of them again.
+  const bool is_permit = scenario_.kind == Wanted::permits && request.resource != any_permit;
+  if (request.stamp.verb == Verb::leave_queue && response.reply == Reply::done && !is_permit &&
       nodes_[connection.node].has_waiter(request.resource, request.token)) {
     checker_.violated("invariant 5: a node keeps a turn or a place of a client that left");
   }

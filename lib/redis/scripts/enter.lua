@@ -41,13 +41,20 @@ if kind ~= 'none' then
   end
   local admitted = reserved and ARGV[4] ~= '' and admit(key, ARGV[4])
   -- New holds would make somebody else wait for ever.
-  if writer and not admitted and (group == 'shared' or whose ~= group or not has_older_hold()) then
-    local left = held_for(key, now)
-    if left <= 0 and ARGV[4] ~= '' then
-      -- with: waiters
-      pass_on(key, ARGV[6])
+  local kept_out = writer and not admitted and (group == 'shared' or whose ~= group or not has_older_hold())
+  local first = admitted and redis.call('zrange', 'redlock:node:queue:' .. key, 0, 0)[1]
+  if kept_out or (first and string.sub(first, 1, 1) == '~') then
+    -- with: waiters
+    if not kept_out then
+      -- More readers were queued than were let in with this one.
+      let_in_readers(key, ARGV[6])
+    else
+      local left = held_for(key, now)
+      if left <= 0 and ARGV[4] ~= '' then
+        pass_on(key, ARGV[6])
+      end
+      return {-1, 'writer', left > 0 and math.min(left, writer - now) or writer - now}
     end
-    return {-1, 'writer', left > 0 and math.min(left, writer - now) or writer - now}
   end
 end
 share(key, group, ARGV[1], now + ARGV[2])

@@ -37,6 +37,11 @@ local function first_of(set)
 end
 local function for_people(holder, next, names)
   local queue, audit = 'redlock:node:queue:' .. key, {}
+  -- Who waits for a permit waits for any of its semaphore.
+  local any = string.match(key, '^(.*#)%d+$')
+  if any and redis.pcall('exists', queue) == 0 then
+    queue = 'redlock:node:queue:' .. any
+  end
   local waiters = redis.pcall('zcard', queue)
   -- Its member '' is no client.
   waiters = type(waiters) == 'number' and math.max(waiters - 1, 0) or 0

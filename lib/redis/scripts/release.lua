@@ -1,7 +1,7 @@
 -- KEYS: resources. ARGV: token; for how many milliseconds nobody may have them yet, also where they are missing; for
 -- how many a free resource is reserved for who is first in its queue; of an attempt that was lost, and waits on, also
--- the client's id, its ticket, for how many milliseconds to remember it, and '1' if another client is known to
--- have the lock: then the resource is passed on by that one.
+-- the client's id, its ticket, for how many milliseconds to remember it, '1' if another client is known to have the lock:
+-- then the resource is passed on by that one; and of a permit, how the names of all of its semaphore begin.
 -- Compare and delete. 1: deleted; 0: there is nothing; -1: not ours; where there are or were holds, the
 -- same with their number: {1, holds that are left}. What is free is passed on; else the waiters are notified.
 -- pcall, because a key of another type is somebody else's and not an error of this call; every
@@ -23,7 +23,7 @@ elseif ARGV[4] then
   local value = redis.pcall('get', KEYS[1])
   -- It may be the next by now, on the strength of an earlier entry.
   if value ~= 'redlock:next:' .. ARGV[4] then
-    enqueue(KEYS[1], ARGV[4], ARGV[5], ARGV[6])
+    enqueue(ARGV[8] or KEYS[1], ARGV[4], ARGV[5], ARGV[6])
   end
   if #KEYS == 1 and ARGV[2] == '0' and type(value) == 'string' and value ~= ARGV[1] then
     return -1

@@ -1,4 +1,5 @@
-// Who waits for one of many permits is queued once for all of them, and notified when one is free.
+// Who waits for a permit is queued once for all of a semaphore, and notified of the one that is
+// reserved for it.
 
 #include <gtest/gtest.h>
 
@@ -33,9 +34,10 @@ struct NoneFree : Connected {
     step(one_of_many(1));
     after_refusal = refuse();
   }
-  std::string refuse(Duration left = 10s) {
-    const std::string out = answers({0, 1}, Reply::taken, none_free, left);
-    answer(2, Reply::taken, none_free, left);
+  /// By nodes that queue it.
+  std::string refuse(Duration left = 10s, Place place = {}) {
+    const std::string out = refused({0, 1}, none_free, left, place);
+    refused({2}, none_free, left, place);
     answer(2, Reply::gone);
     return out;
   }
@@ -48,7 +50,19 @@ struct Asleep : NoneFree {
     subscribed({0, 1, 2});
     queued({0, 1, 2}, place);
   }
-  std::string notified_by_two() { return notified(0, any) + notified(1, any); }
+  std::string notified_by_two(const std::string& permit = "resource#7") {
+    return notified(0, permit) + notified(1, permit);
+  }
+  /// Of the attempt that was asked for last.
+  std::string permit_asked_for() {
+    std::string name;
+    for (const Command& command : commands()) {
+      if (const auto* send = std::get_if<Send>(&command)) {
+        name = engine().claim(send->stamp.claim)->resource();
+      }
+    }
+    return name;
+  }
 };
 
 TEST(AnyPermit, is_waited_for_in_one_queue) {
@@ -67,16 +81,17 @@ TEST(AnyPermit, is_not_polled_for) {
     if (out.empty()) continue;
     ++requests;
     EXPECT_EQ(out.find("take-permit"), 0U) << out;
-    EXPECT_EQ(h.refuse().find("queue"), std::string::npos) << "the nodes know";
+    EXPECT_EQ(h.refuse(10s, {7}).find("queue"), std::string::npos) << "the nodes know";
   }
   EXPECT_LE(requests, 4U) << "a notification may be lost";
 }
 
 TEST(AnyPermit, is_asked_for_when_a_quorum_notifies) {
   Asleep h;
-  EXPECT_EQ(h.notified(0, any), "");
-  EXPECT_EQ(h.notified(1, any), "take-permit t3 -> 0 1 2");
-  EXPECT_EQ(h.refuse(), "release t3 -> 2") << "it is queued still";
+  EXPECT_EQ(h.notified(0, "resource#7"), "");
+  EXPECT_EQ(h.notified(1, "resource#7"), "take-permit t3 -> 0 1 2");
+  EXPECT_EQ(h.permit_asked_for(), "resource#7");
+  EXPECT_EQ(h.refuse(10s, {7}), "release t3 again 7 -> 2");
   EXPECT_EQ(h.pass(2390ms), "") << "asleep again";
 }
 
@@ -90,16 +105,38 @@ TEST(AnyPermit, that_is_free_already_is_asked_for_again) {
 TEST(AnyPermit, that_is_given_up_while_it_asks_is_asked_for_again) {
   Asleep h;
   h.notified_by_two();
-  h.notified_by_two();
-  EXPECT_EQ(h.answers({0, 1}, Reply::taken, none_free, 10s), "release t3 -> 2");
-  EXPECT_EQ(h.tick(), "take-permit t4 -> 0 1 2");
+  h.notified_by_two("resource#9");
+  EXPECT_EQ(h.refused({0, 1}, none_free, 10s, {7}),
+            "release t3 again 7 -> 2; take-permit t4 -> 0 1 2");
+  EXPECT_EQ(h.permit_asked_for(), "resource#9");
 }
 
-TEST(AnyPermit, has_the_next_client_notified_when_it_is_granted) {
+TEST(AnyPermit, is_asked_for_that_most_nodes_have_reserved) {
+  Asleep h;
+  h.notified(0, "resource#3");
+  EXPECT_EQ(h.notified(1, "resource#7"), "take-permit t3 -> 0 1 2");
+  const std::string asked = h.permit_asked_for();
+  h.notified(2, "resource#9");
+  EXPECT_TRUE(asked == "resource#3" || asked == "resource#7") << asked;
+  std::string others = none_free;
+  others[3] = others[7] = others[9] = '1';
+  // By its reservation it can have any of them.
+  EXPECT_EQ(h.refused({0, 1}, others, 10s, {7}),
+            "release t3 again 7 -> 2; take-permit t4 -> 0 1 2");
+}
+
+TEST(AnyPermit, leaves_nothing_when_it_is_granted) {
   Asleep h;
   h.notified_by_two();
-  EXPECT_EQ(h.answers({0, 1}, Reply::granted),
-            "acquired #1 until 9898ms; leave resource# -> 0 1 2");
+  EXPECT_EQ(h.answers({0, 1}, Reply::granted), "acquired #1 until 9898ms");
+  EXPECT_EQ(h.answer(2, Reply::granted), "");
+  EXPECT_EQ(h.notified(2, "resource#7"), "") << "it was granted by then";
+}
+
+TEST(AnyPermit, that_is_reserved_for_who_waits_no_more_is_given_back) {
+  Asleep h;
+  h.cancel(1);
+  EXPECT_EQ(h.notified(0, "resource#7"), "leave resource#7 -> 0");
 }
 
 TEST(AnyPermit, is_left_by_who_gives_up) {
@@ -112,14 +149,14 @@ TEST(AnyPermit, is_asked_for_by_the_first_alone_when_it_expires) {
   EXPECT_EQ(first.until_deadline(), 2400ms) << "sooner than the permit's end";
   Asleep h(Harness::Place{7, true});
   h.notified_by_two();
-  h.refuse(50ms);
+  h.refuse(50ms, {7, true});
   EXPECT_EQ(h.until_deadline(), 51ms);
-  Asleep second;
-  second.notified(0, any, 1);
-  second.notified(1, any, 1);
-  EXPECT_EQ(second.pass(21ms), "take-permit t3 -> 0 1 2") << "the first may have gone";
-  second.refuse(50ms);
-  EXPECT_EQ(second.until_deadline(), 2400ms);
+  Asleep watcher;
+  watcher.notified(0, any, 1);
+  watcher.notified(1, any, 1);
+  EXPECT_EQ(watcher.pass(21ms), "take-permit t3 -> 0 1 2") << "the first may have gone";
+  watcher.refuse(50ms, {7});
+  EXPECT_EQ(watcher.until_deadline(), 51ms) << "what was reserved since then is over by then";
 }
 
 /// A client of which two callers wait.
@@ -133,18 +170,17 @@ struct TwoAsleep : Asleep {
 TEST(AnyPermit, is_asked_for_by_one_of_a_client) {
   TwoAsleep h;
   EXPECT_EQ(h.notified_by_two(), "take-permit t4 -> 0 1 2");
-  EXPECT_EQ(h.refuse(), "release t4 -> 2");
+  EXPECT_EQ(h.refuse(10s, {7}), "release t4 again 7 -> 2");
   EXPECT_EQ(h.pass(2390ms), "") << "the other sleeps on";
 }
 
-TEST(AnyPermit, has_the_nodes_say_whether_another_of_the_client_may_have_one_too) {
+TEST(AnyPermit, has_another_of_the_client_ask_and_be_queued_when_it_is_granted) {
   TwoAsleep h;
   h.notified_by_two();
-  EXPECT_EQ(h.answers({0, 1}, Reply::granted),
-            "acquired #1 until 9898ms; queue resource# for any anew -> 0 1 2");
+  EXPECT_EQ(h.answers({0, 1}, Reply::granted), "acquired #1 until 9898ms; take-permit t5 -> 0 1 2");
   h.answer(2, Reply::granted);
-  h.queued({0, 1, 2}, {9});
-  EXPECT_EQ(h.notified_by_two(), "take-permit t5 -> 0 1 2");
+  h.refuse(10s, {9});
+  EXPECT_EQ(h.notified_by_two("resource#8"), "take-permit t6 -> 0 1 2");
 }
 
 TEST(AnyPermit, that_one_of_a_client_was_notified_of_and_gives_up_is_asked_for_by_another) {

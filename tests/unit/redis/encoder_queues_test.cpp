@@ -55,7 +55,7 @@ TEST(EncoderQueues, AWaitingClientAsksInItsOwnName) {
   EXPECT_EQ(encoder.encode(Verb::take_permit, ScriptForm::digest, Dialect::classic, "a#b#3",
                            lock_token(), milliseconds(9), 0, permit),
             test::resp::command({"EVALSHA", digest_of(scripts::permit), "1", "a#b#3", "t0k", "9",
-                                 "a#b#", "4", "c"}));
+                                 "a#b#", "4", "c", "", "30000", "20"}));
 }
 
 TEST(EncoderQueues, ALostAttemptsReleaseQueuesTheClientAgain) {
@@ -73,6 +73,26 @@ TEST(EncoderQueues, ALostAttemptsReleaseQueuesTheClientAgain) {
                                                  "7", "30000", "1"}));
   EXPECT_EQ(release({}), test::resp::command({"EVALSHA", digest, "1", "r", "t0k", "0", "20"}))
       << "a usual one has three arguments";
+}
+
+TEST(EncoderQueues, APermitsClientIsQueuedForAnyOfItsSemaphore) {
+  Encoder encoder;
+  Terms terms = waiting(7);
+  terms.permits = 4;
+  EXPECT_EQ(encoder.encode(Verb::take_permit, ScriptForm::digest, Dialect::classic, "a#b#3",
+                           lock_token(), milliseconds(9), 0, terms),
+            test::resp::command({"EVALSHA", digest_of(scripts::permit), "1", "a#b#3", "t0k", "9",
+                                 "a#b#", "4", "c", "7", "30000", "20"}));
+  EXPECT_EQ(encoder.encode(Verb::release, ScriptForm::digest, Dialect::classic, "a#b#3",
+                           lock_token(), milliseconds(9), 0, terms),
+            test::resp::command({"EVALSHA", digest_of(scripts::release), "1", "a#b#3", "t0k", "0",
+                                 "20", "c", "7", "30000", "0", "a#b#"}));
+  Terms leaving;
+  leaving.permits = 4;
+  EXPECT_EQ(encoder.encode(Verb::leave_queue, ScriptForm::digest, Dialect::classic, "a#b#", "c",
+                           milliseconds(9), 0, leaving),
+            test::resp::command(
+                {"EVALSHA", digest_of(scripts::leave), "1", "a#b#", "c", "0", "20", "4"}));
 }
 
 TEST(EncoderQueues, AReservationOfAnotherLengthIsEncodedAnew) {

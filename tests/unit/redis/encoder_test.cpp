@@ -153,7 +153,8 @@ TEST(Encoder, HoldsNameTheirGroupAndPlacesHowManyThereAre) {
   permits.permits = 4;
   EXPECT_EQ(encoder.encode(Verb::take_permit, ScriptForm::digest, Dialect::classic, "a#b#3",
                            token(), milliseconds(9), 0, permits),
-            command({"EVALSHA", sha1(scripts::permit), "1", "a#b#3", "t0k", "9", "a#b#", "4", ""}));
+            command({"EVALSHA", sha1(scripts::permit), "1", "a#b#3", "t0k", "9", "a#b#", "4", "",
+                     "", "30000", "20"}));
 }
 
 TEST(Encoder, ANumberedSetReadsRaisesAndLooksAgain) {

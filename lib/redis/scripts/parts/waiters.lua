@@ -7,33 +7,46 @@ local function id_of(member)
   return (string.gsub(member, '^[+~]', ''))
 end
 
+local function is_reader(member)
+  return member ~= nil and string.sub(member, 1, 1) == '~'
+end
+
 -- 0: it is not subscribed any more.
 local function publish(member, before, key)
   return redis.pcall('publish', 'redlock:wake:' .. id_of(member), before .. key)
 end
 
--- Clients that wait for any permit of a semaphore are queued under the beginning of its permits' names: "jobs#" for
+-- Clients that wait for a permit of a semaphore are queued under the beginning of its permits' names: "jobs#" for
 -- "jobs#0", "jobs#1", … Nothing else is kept there.
 local function any_permit_of(key)
   return string.match(key, '^(.*#)%d+$')
 end
 
--- The key of a resource that others may have soon, or share, is not free: who is first in the queue is notified and, in
--- case that one has gone, the second. Where nobody is queued for a permit, those are who wait for any permit.
-local function notify(key)
-  local queue, notified = 'redlock:node:queue:' .. key, 0
-  for _ = 1, 8 do
-    local waiter = redis.pcall('zrange', queue, notified, notified)[1]
-    if not waiter or waiter == '' or notified == 2 then
-      break
-    end
-    if publish(waiter, notified, key) == 0 then
-      redis.pcall('zrem', queue, waiter)
-    else
-      notified = notified + 1
+-- Publishes to who has that position in the queue, counted from the front ('zrange') or from the back ('zrevrange'), and
+-- answers who that is; nil: nobody. Clients that have gone are taken out, however many: each was queued by a message of
+-- its own, and the node had more to do when their connections ended.
+local function tell(queue, command, position, before, key)
+  while true do
+    local member = redis.pcall(command, queue, position, position)[1]
+    if not member or member == '' then
+      return nil
+    elseif publish(member, before, key) ~= 0 then
+      return member
+    elseif redis.pcall('zrem', queue, member) ~= 1 then
+      return nil
     end
   end
-  local any = notified == 0 and any_permit_of(key)
+end
+
+-- The key of a resource that others may have soon, or share, is not free: who is first in the queue is notified and, in
+-- case that one has gone, the second. If nobody is queued for this permit, those are who wait for any of the semaphore.
+local function notify(key)
+  local queue = 'redlock:node:queue:' .. key
+  if tell(queue, 'zrange', 0, 0, key) then
+    tell(queue, 'zrange', 1, 1, key)
+    return
+  end
+  local any = any_permit_of(key)
   if any then
     notify(any)
   end
@@ -50,26 +63,27 @@ local function stop_watching(key, client)
 end
 
 -- Readers that are first in the queue are let in together, up to the first client that is none, and beside those that
--- hold the resource. That next client has new readers refused, for longer than it sleeps; it may hang.
+-- hold the resource. That next client has new readers refused, for longer than it sleeps; it may hang. After so many, the
+-- next of those that were let in goes on as it comes: see enter.lua.
 local function let_in_readers(key, milliseconds)
   local queue, admitted = 'redlock:node:queue:' .. key, 'redlock:node:next:' .. key
   local time = redis.pcall('time')
   local now = time[1] * 1000 + math.floor(time[2] / 1000)
-  local first
+  local first = redis.pcall('zrange', queue, 0, 0)[1]
   for _ = 1, 64 do
-    first = redis.pcall('zrange', queue, 0, 0)[1]
-    if not first or string.sub(first, 1, 1) ~= '~' then
+    if not is_reader(first) then
       break
     end
     redis.pcall('zpopmin', queue)
     if publish(first, 0, key) ~= 0 then
       redis.pcall('zadd', admitted, 0, id_of(first))
     end
+    first = redis.pcall('zrange', queue, 0, 0)[1]
   end
   if redis.pcall('pexpire', admitted, milliseconds) == 1 then
     redis.pcall('zadd', key, 0, 'group:shared', string.format('%.0f', now + milliseconds), 'next')
   end
-  if first and first ~= '' then
+  if first and first ~= '' and not is_reader(first) then
     redis.pcall('zadd', key, string.format('%.0f', now + math.max(4000, milliseconds)), 'writer')
   end
   -- A node that is out of memory has written nothing.
@@ -96,47 +110,42 @@ local function keep_watch(key, milliseconds)
     return
   end
   -- Behind it there is only the next ticket.
-  local last = redis.pcall('zrevrange', queue, 1, 1)[1]
+  local last = tell(queue, 'zrevrange', 1, 1, key)
   if last then
     redis.pcall('set', watch, last, 'PX', milliseconds)
-    publish(last, 1, key)
   elseif watching then
     redis.pcall('del', watch)
   end
 end
 
 -- A free resource is passed on: it is reserved for a moment for who is first in the queue, and is taken out of it. A
--- reservation is no vote: the client has to ask like everybody else. A permit for which nobody is queued may be taken by
--- those that wait for any.
--- Whether it is reserved: the key is that then, whatever it was.
+-- reservation is no vote: the client has to ask like everybody else. A permit is passed on to who is first for any of its
+-- semaphore.
+-- For whom it is reserved, or false: the key is that then, whatever it was.
 local function pass_on(key, milliseconds)
-  local queue = 'redlock:node:queue:' .. key
-  for _ = 1, 64 do
-    local heir = redis.pcall('zrange', queue, 0, 0)[1]
-    -- Behind them there is only the next ticket.
-    if not heir or heir == '' then
-      break
-    elseif string.sub(heir, 1, 1) == '+' then
-      notify(key)
-      return false
-    end
-    redis.pcall('zrem', queue, heir)
-    if publish(heir, 0, key) ~= 0 then
-      local reserved = true
-      if string.sub(heir, 1, 1) == '~' then
-        pass_on_to_readers(key, heir, milliseconds)
-      else
-        reserved = redis.pcall('set', key, 'redlock:next:' .. heir, 'PX', milliseconds).ok ~= nil
-      end
-      keep_watch(key, milliseconds)
-      return reserved
-    end
+  local name = key
+  local heir = tell('redlock:node:queue:' .. key, 'zrange', 0, 0, key)
+  if not heir then
+    name = any_permit_of(key)
+    heir = name and tell('redlock:node:queue:' .. name, 'zrange', 0, 0, key)
   end
-  local any = any_permit_of(key)
-  if any then
-    notify(any)
+  if not heir then
+    return false
   end
-  return false
+  local queue = 'redlock:node:queue:' .. name
+  if string.sub(heir, 1, 1) == '+' then
+    tell(queue, 'zrange', 1, 1, key)
+    return false
+  end
+  local reserved = true
+  redis.pcall('zrem', queue, heir)
+  if is_reader(heir) then
+    pass_on_to_readers(key, heir, milliseconds)
+  else
+    reserved = redis.pcall('set', key, 'redlock:next:' .. heir, 'PX', milliseconds).ok ~= nil
+  end
+  keep_watch(name, milliseconds)
+  return reserved and heir
 end
 
 local function is_awaited()
