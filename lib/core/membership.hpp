@@ -36,8 +36,8 @@ struct ObservedNode {
 [[nodiscard]] const ObservedNode* find_node(const std::vector<ObservedNode>& nodes,
                                             std::string_view name) noexcept;
 
-/// Members that the survey has not seen, and that most of the nodes with a list name: one of several
-/// may say anything.
+/// Members that the survey has not seen, and that most of the nodes with a list name: one of
+/// several may say anything.
 [[nodiscard]] std::vector<std::string> unseen_members(const std::vector<ObservedNode>& nodes);
 
 /// A deployment, as far as nodes carry its id and the members that most of them name.

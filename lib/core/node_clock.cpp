@@ -32,9 +32,12 @@ Duration NodeClock::observe(Instant sent, Instant received, Duration time) noexc
   if (forward || backward || sharper || received - anchor_->at >= anchored_for) anchor_ = sample;
   if (!forward) return Duration::zero();
   const Duration step = gained + uncertain;
-  const Duration counted = std::min(step, most_);
-  stepped_ = stepped_ > uncountable - counted ? uncountable : stepped_ + counted;
+  count(std::min(step, most_));
   return step;
+}
+
+void NodeClock::count(Duration step) noexcept {
+  stepped_ = stepped_ > uncountable - step ? uncountable : stepped_ + step;
 }
 
 std::optional<Duration> NodeClock::offset() const noexcept {

@@ -19,6 +19,9 @@ class NodeClock {
   /// both samples and the drift that every validity allows for; then the most it can be.
   Duration observe(Instant sent, Instant received, Duration time) noexcept;
 
+  /// Keys may have gone without a step: what was set until now is worth nothing.
+  void lose_keys() noexcept { count(most_); }
+
   /// The node's clock less ours; none before the first sample. It only has a meaning in comparison.
   [[nodiscard]] std::optional<Duration> offset() const noexcept;
 
@@ -34,6 +37,8 @@ class NodeClock {
     Duration error{};
     Instant at{};
   };
+  void count(Duration step) noexcept;
+
   Duration most_;
   std::optional<Sample> anchor_;  // what the next ones are compared with
   Duration latest_{};

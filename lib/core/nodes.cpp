@@ -370,6 +370,10 @@ bool Nodes::reading_is_old(NodeIndex node) const {
   return now_ >= later(links_[node].clock_read_at(), reading_for_votes);
 }
 
+bool Nodes::evictions_due(NodeIndex node) const {
+  return now_ >= later(links_[node].evictions_read_at(), reading_for_leases);
+}
+
 Instant Nodes::next_clock_reading() const {
   Instant next = never;
   for (const Link& link : links_) {

@@ -151,7 +151,7 @@ void take_facts(const std::vector<OwnedValue>& answers, SurveyedNode& node) {
   seen.reachable = true;
   take_info(reply.text, seen);
   node.tracked = number_in<std::uint64_t>(field_of(reply.text, "tracking_total_items")).value_or(0);
-  node.replid = field_of(reply.text, "master_replid");
+  node.replid = redis::memory_id(reply.text);
   if (node.replid.empty()) node.replid = seen.run_id;
   take_persistence(answers, seen);
   take_errors(answers, node);

@@ -134,7 +134,7 @@ TEST(Replicas, are_owed_nothing_of_a_connection_that_is_dead_and_has_expired) {
 TEST(Replicas, are_not_waited_for_at_the_end) {
   Replica h;
   EXPECT_EQ(h.step(Shutdown{1s}), "release t1 -> 0 1");
-  EXPECT_EQ(h.answers({0, 1}, Reply::released), "undelivered 1 -> 2; drained");
+  EXPECT_EQ(h.answers({0, 1}, Reply::released), "undelivered 1 for 10092 ms -> 2; drained");
 }
 
 TEST(Reconnect, gives_up_a_connection_that_does_not_come_up_in_time) {
