@@ -37,10 +37,19 @@ class NodeClock {
     Duration error{};
     Instant at{};
   };
+  struct Comparison {
+    bool forward = false;
+    bool backward = false;
+    Duration most{};  ///< that it can have gained
+  };
+  [[nodiscard]] static Comparison compare(const Sample& sample, const Sample& with) noexcept;
   void count(Duration step) noexcept;
 
   Duration most_;
   std::optional<Sample> anchor_;  // what the next ones are compared with
+  /// And the sharpest of the time that a key may live: a clock that gains less within a second than
+  /// the readings are uncertain may gain too much all the same.
+  std::optional<Sample> sharpest_;
   Duration latest_{};
   Duration stepped_{};
 };

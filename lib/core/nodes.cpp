@@ -265,7 +265,10 @@ void Nodes::judge_marker(NodeIndex node) {
     case Marker::State::active:
       break;
   }
-  if (!settings_.restart_guard || marker->max_ttl == settings_.max_ttl) return;
+  // Without the guard, too, no lease may last longer than nodes that forgot stay away.
+  const bool fits = settings_.restart_guard ? marker->max_ttl == settings_.max_ttl
+                                            : settings_.max_ttl <= marker->max_ttl;
+  if (fits) return;
   link.declare_ineligible("it belongs to a deployment with a max TTL of " +
                           format_duration(marker->max_ttl) + "; this client has " +
                           format_duration(settings_.max_ttl));
