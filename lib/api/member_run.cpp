@@ -47,6 +47,16 @@ std::string problem_of(const std::string& url, const Examination& judged) {
   return text;
 }
 
+/// Clients of some servers need no scripts, but each step of an operator is one.
+void require_scripts(std::vector<core::ObservedNode>& nodes) {
+  for (core::ObservedNode& node : nodes) {
+    if (!node.problem.empty() || node.runs_scripts) continue;
+    node.problem =
+        "bootstrap and members need EVAL, which its configuration (rename-command) or the user's "
+        "ACL forbids";
+  }
+}
+
 std::string action_of(const core::WriteMarker& write) {
   const std::string members = std::to_string(write.marker.members.size()) + " members";
   switch (write.marker.state) {
@@ -115,6 +125,7 @@ std::vector<core::ObservedNode> observe(const std::vector<runtime::SurveyedNode>
                          : std::chrono::ceil<milliseconds>(node.seen.quarantine);
     one.quarantine_why = node.quarantine_why;
     one.durable = node.seen.durable;
+    one.runs_scripts = node.runs_scripts;
   }
   return observed;
 }
@@ -136,7 +147,9 @@ std::optional<Error> MemberRun::run() {
     if (!configuration) return configuration.error();
     survey_ = std::make_unique<runtime::Survey>(*configuration);
     const auto nodes = survey_->examine();
-    const auto step = change_.next(observe(nodes, judge(nodes, options_)), random_word());
+    auto observed = observe(nodes, judge(nodes, options_));
+    require_scripts(observed);
+    const auto step = change_.next(observed, random_word());
     auto error = std::visit([this](const auto& chosen) { return take(chosen); }, step);
     if (error) return error;
   }

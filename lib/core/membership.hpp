@@ -25,6 +25,7 @@ struct ObservedNode {
   std::chrono::milliseconds quarantine{0};  ///< what is left; max(): its end is missing
   std::string quarantine_why{};             ///< what began it, as it is kept: see marker.hpp
   bool durable = false;
+  bool runs_scripts = true;  ///< without them an operator changes nothing; some clients need none
 };
 
 /// The marker, provided that the server process that keeps it is the one that was marked.
@@ -36,8 +37,8 @@ struct ObservedNode {
 [[nodiscard]] const ObservedNode* find_node(const std::vector<ObservedNode>& nodes,
                                             std::string_view name) noexcept;
 
-/// Members that the survey has not seen, and that most of the nodes with a list name: one of several
-/// may say anything.
+/// Members that the survey has not seen, and that most of the nodes with a list name: one of
+/// several may say anything.
 [[nodiscard]] std::vector<std::string> unseen_members(const std::vector<ObservedNode>& nodes);
 
 /// A deployment, as far as nodes carry its id and the members that most of them name.

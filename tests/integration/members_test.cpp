@@ -71,6 +71,15 @@ TEST_F(Members, AreNotChangedWhileAnotherOneIsMissing) {
   EXPECT_FALSE(nodes_[3].get(marker_key));
 }
 
+TEST_F(Members, EnterOnlyIfTheyRunScripts) {
+  open(3);
+  const RedisServer renamed({.arguments = {"--rename-command", "EVAL", ""}});
+  const auto refused = add_member(options_of(initial_), renamed.url());
+  ASSERT_TRUE(failed_with(refused, Errc::unavailable));
+  EXPECT_THAT(refused.error().message, HasSubstr("nothing was changed: " + renamed.url()));
+  EXPECT_THAT(refused.error().message, testing::ContainsRegex("(know|need) EVAL"));
+}
+
 TEST_F(Members, AreWaitedForAndTheWaitIsTold) {
   open(3);
   std::vector<ChangeProgress> waits;
