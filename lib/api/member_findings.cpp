@@ -12,16 +12,11 @@ namespace redlock::api {
 namespace {
 
 using core::Deployment;
+using core::list_of;
 using core::Marker;
 using core::ObservedNode;
 
 using Names = std::vector<std::string>;
-
-std::string list_of(const Names& names) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
-  return text;
-}
 
 Names names_of(const std::vector<ObservedNode>& nodes) {
   Names names;

@@ -147,9 +147,9 @@ std::optional<Error> MemberRun::run() {
     if (!configuration) return configuration.error();
     survey_ = std::make_unique<runtime::Survey>(*configuration);
     const auto nodes = survey_->examine();
-    auto observed = observe(nodes, judge(nodes, options_));
-    require_scripts(observed);
-    const auto step = change_.next(observed, random_word());
+    observed_ = observe(nodes, judge(nodes, options_));
+    require_scripts(observed_);
+    const auto step = change_.next(observed_, random_word());
     auto error = std::visit([this](const auto& chosen) { return take(chosen); }, step);
     if (error) return error;
   }
@@ -237,15 +237,31 @@ std::optional<Error> MemberRun::take(const core::ChangeRefused& step) {
   return fail(Errc::unavailable, why);
 }
 
-Error MemberRun::fail(Errc code, const std::string& why) const {
+Error MemberRun::fail(Errc code, std::string why) const {
+  if (why.ends_with('.')) why.pop_back();
   if (change_.is_under_way()) {
-    std::string text = "half done: " + why;
-    if (text.ends_with('.')) text.pop_back();
-    return Error{code, text + ". Resume with: quorum-lock " + core::command_of(wish_), {}};
+    return Error{
+        code, "half done: " + why + ". " + core::describe_unfinished(observed_, wish_), {}};
   }
   const bool opens = wish_.kind == core::MemberWish::Kind::bootstrap;
-  return Error{
-      code, (opens ? "not opened, nothing was changed: " : "nothing was changed: ") + why, {}};
+  const std::string what =
+      opens ? "not opened, nothing was changed: " : "nothing was changed by this call: ";
+  return Error{code, what + why + about_unseen(), {}};
+}
+
+/// The first marker of a change that was cut off before may be on a node that cannot be asked.
+std::string MemberRun::about_unseen() const {
+  if (wish_.kind == core::MemberWish::Kind::bootstrap) return {};
+  std::string unseen;
+  for (const core::ObservedNode& node : observed_) {
+    const bool may_have_begun = !node.problem.empty() && node.text.empty();
+    // The leaving node is given nothing.
+    if (!may_have_begun || node.name == wish_.leaving) continue;
+    unseen += (unseen.empty() ? "" : ", ") + node.name;
+  }
+  if (unseen.empty()) return {};
+  return ". Whether an earlier call has begun on " + unseen +
+         " cannot be seen; if so, it is half done, and to be repeated when it can";
 }
 
 }  // namespace redlock::api
