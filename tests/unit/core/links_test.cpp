@@ -134,7 +134,7 @@ TEST(Replicas, are_owed_nothing_of_a_connection_that_is_dead_and_has_expired) {
 TEST(Replicas, are_not_waited_for_at_the_end) {
   Replica h;
   EXPECT_EQ(h.step(Shutdown{1s}), "release t1 -> 0 1");
-  EXPECT_EQ(h.answers({0, 1}, Reply::released), "undelivered 1 -> 2; drained");
+  EXPECT_EQ(h.answers({0, 1}, Reply::released), "undelivered 1 for 10092 ms -> 2; drained");
 }
 
 TEST(Reconnect, gives_up_a_connection_that_does_not_come_up_in_time) {
@@ -156,6 +156,18 @@ TEST(Reconnect, has_twice_the_time_after_each_connection_that_took_too_long) {
   h.down(0);
   h.pass(h.until_deadline());
   EXPECT_EQ(h.pass(1s), "disconnect 0") << "one that was made ends the doubling";
+}
+
+TEST(Reconnect, may_be_given_another_time_limit_than_answers) {
+  Settings settings = Harness::settings_for(1);
+  settings.connect_timeout = 3s;
+  Harness h(settings);
+  h.tick();
+  EXPECT_EQ(h.pass(3s - 1ns), "");
+  EXPECT_EQ(h.pass(1ns), "disconnect 0");
+  EXPECT_EQ(h.engine().link(0).failure().why, "no connection within 3 s (connect timeout)");
+  h.pass(h.until_deadline());
+  EXPECT_EQ(h.pass(6s), "disconnect 0");
 }
 
 TEST(TimeLimit, follows_the_round_trip_between_its_bounds) {
