@@ -129,6 +129,7 @@ std::string Simulation::replid_of(std::uint32_t node) const {
 }
 
 void Simulation::greet(Connection& connection) {
+  nodes_[connection.node].load_scripts();
   if (!scenario_.restart_guard) return;
   GuardRequest request;
   request.run_id = run_id_of(connection.node);
