@@ -307,6 +307,7 @@ typedef struct redlock_client_options {
   /// Where the callbacks run, those of the client's calls and leases as well, that would otherwise
   /// run on its loop thread. NULL: there.
   redlock_dispatcher* dispatcher;
+  int64_t connect_timeout_ns;  ///< of the first attempt; 0: longest_node_limit_ns
 } redlock_client_options;
 
 /// Writes the defaults. `size` is sizeof(redlock_client_options).

@@ -140,8 +140,8 @@ struct REDLOCK_EXPORT Examination {
 };
 
 /// Asks every node for its facts and changes nothing. Blocks for a few round trips, at most the
-/// longest node limit, to all nodes at once. A problem of a node is a finding and no error. Errors:
-/// invalid_argument; limit_reached without a file descriptor.
+/// connect timeout and a few longest node limits, to all nodes at once. A problem of a node is a
+/// finding and no error. Errors: invalid_argument; limit_reached without a file descriptor.
 [[nodiscard]] REDLOCK_EXPORT Result<Examination> examine(const ClientOptions& options);
 
 /// The members of the deployment, by their own markers.

@@ -88,9 +88,10 @@ struct REDLOCK_EXPORT LockList {
 ///
 /// Goes through the keys of each node with SCAN, in pages of 250, at most
 /// `ListOptions::keys_per_node`; changes nothing. Blocks for a round trip a page, to all nodes at
-/// once; a node that leaves one page unanswered for the longest node limit is given up. That a node
-/// does not answer is no error: see `LockList::nodes`. Errors: invalid_argument; limit_reached
-/// without a file descriptor. Any thread.
+/// once; a node that is not connected to within the connect timeout, or leaves one page unanswered
+/// for the longest node limit, is given up. That a node does not answer is no error: see
+/// `LockList::nodes`. Errors: invalid_argument; limit_reached without a file descriptor. Any
+/// thread.
 [[nodiscard]] REDLOCK_EXPORT Result<LockList> list_locks(const ClientOptions& options,
                                                          const ListOptions& list = {});
 

@@ -108,11 +108,14 @@ struct REDLOCK_EXPORT ClientOptions {
   TlsOptions tls{};
 
   /// How long one node may take to answer. The limit follows the measured round trip within these
-  /// bounds; a node that misses it is disconnected and its vote is a timeout. The upper bound also
-  /// limits connecting: the first attempt, and twice as long after each that took too long, up to
-  /// 32 times as long.
+  /// bounds; a node that misses it is disconnected and its vote is a timeout.
   std::chrono::nanoseconds shortest_node_limit = std::chrono::milliseconds{250};
   std::chrono::nanoseconds longest_node_limit = std::chrono::seconds{1};
+
+  /// How long the first attempt to connect to a node may take: at least four round trips, two more
+  /// with TLS, and what the server needs to load the scripts. The next attempt has twice as long
+  /// after each that took too long, up to eight times as long. None: `longest_node_limit`.
+  std::optional<std::chrono::nanoseconds> connect_timeout{};
 
   /// Longest TTL this deployment allows; a longer request is refused.
   std::chrono::nanoseconds max_ttl = limits::default_max_ttl;

@@ -92,6 +92,7 @@ Result<runtime::Configuration> survey_configuration(const NodeUrls& urls,
                                                     NodeTargets& targets) {
   runtime::Configuration configuration;
   configuration.settings.longest_limit = options.longest_node_limit;
+  configuration.settings.connect_timeout = options.connect_timeout;
   for (const std::string& name : names) {
     auto target = targets.find(name);
     if (target == targets.end()) {

@@ -129,4 +129,8 @@ std::optional<std::string> refuse_by_token(const Target& target, const Token& to
   return std::nullopt;
 }
 
+std::string no_connection_within(Duration limit) {
+  return "no connection within " + format_duration(limit) + " (connect timeout)";
+}
+
 }  // namespace redlock::core

@@ -27,4 +27,7 @@ namespace redlock::core {
 /// "250 ms", "1.5 s": for messages.
 [[nodiscard]] std::string format_duration(Duration duration);
 
+/// Why a node is given up that took longer to connect to. Names the option.
+[[nodiscard]] std::string no_connection_within(Duration limit);
+
 }  // namespace redlock::core

@@ -61,6 +61,7 @@ struct SendToQueue : Request {
   std::int64_t mode = 0;
   std::int64_t ticket = 0;    ///< 0: a new one
   std::uint32_t permits = 0;  ///< of the semaphore that `key` is the queue of
+  ScriptForm form = ScriptForm::digest;
 };
 /// To track the key of a resource, or its queue.
 struct SendTrack : Request {

@@ -1,6 +1,7 @@
 #include <chrono>
 #include <string>
 
+#include "core/admission.hpp"
 #include "core/engine.hpp"
 #include "support/assert.hpp"
 
@@ -24,7 +25,7 @@ void Engine::tend_links() {
       drop(node, Vote::timeout, "no answer within " + in_milliseconds(link.limit()));
     } else if (link.connect_overdue(now_)) {
       outbox_.emit(Disconnect{node});
-      drop(node, Vote::timeout, "no connection within " + in_milliseconds(link.connect_limit()));
+      drop(node, Vote::timeout, no_connection_within(link.connect_limit()));
     }
     if (link.role_check_due(now_)) end_connection(node, Vote::error, link.ineligible());
     if (link.marker_look_due(now_)) look_at_marker(node);

@@ -307,6 +307,7 @@ void Engine::take_upkeep(const Answer& answer, const std::optional<Arrival>& arr
     case Verb::write_name:
       return take_name_answer(answer);
     case Verb::join_queue:
+    case Verb::leave_queue:
       return wait_queue_.answered(answer.node, answer.stamp, answer);
     case Verb::track:
       return take_tracked(answer);

@@ -286,7 +286,7 @@ class Link {
   /// soon after that.
   [[nodiscard]] Duration connect_limit() const noexcept {
     constexpr unsigned most_doublings = 3;
-    return settings_->longest_limit * (1 << std::min(slow_connections_, most_doublings));
+    return settings_->connect_limit() * (1 << std::min(slow_connections_, most_doublings));
   }
   [[nodiscard]] bool connect_overdue(Instant now) const noexcept;
   [[nodiscard]] bool retry_due(Instant now) const noexcept;

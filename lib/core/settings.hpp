@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,7 @@ struct Settings {
   std::size_t quorum = 1;
   Duration shortest_limit = std::chrono::milliseconds(250);
   Duration longest_limit = std::chrono::seconds(1);
+  std::optional<Duration> connect_timeout{};  ///< none: as long as an answer at most
   Duration max_ttl = limits::default_max_ttl;
   /// How long a node whose clock stepped has no vote.
   Duration quarantine = limits::default_max_ttl;
@@ -38,6 +40,11 @@ struct Settings {
   std::size_t most_idle = 64;
   /// Up to so many leases, each is renewed when a third of its TTL has passed. More are spread.
   std::size_t most_in_step = 256;
+
+  /// How long the first attempt to connect may take.
+  [[nodiscard]] Duration connect_limit() const noexcept {
+    return connect_timeout.value_or(longest_limit);
+  }
 };
 
 /// How long a node keeps a client's name: the lease of a client that died renewing it has ended.

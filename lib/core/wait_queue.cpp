@@ -229,7 +229,7 @@ void WaitQueue::join(WaitedKeys::Entry& entry, NodeSet nodes, Position where) {
     key.ticket = 0;
     key.level = key.first = NodeSet();
   }
-  send(entry, Verb::join_queue, asked, static_cast<std::int64_t>(where));
+  send(entry, Verb::join_queue, asked, static_cast<Mode>(where));
 }
 
 NodeSet WaitQueue::being_taken(const WaitedKeys::Entry& entry) const {
@@ -305,16 +305,18 @@ void WaitQueue::leave(WaitedKeys::Entry& entry, Leave how) {
   entry.second.ticket = 0;
   left_.push_back(entry.second.id);
   if (nodes.empty()) return;
-  send(entry, Verb::leave_queue, nodes, static_cast<std::int64_t>(how));
+  send(entry, Verb::leave_queue, nodes, static_cast<Mode>(how));
 }
 
-void WaitQueue::send(const WaitedKeys::Entry& entry, Verb verb, NodeSet nodes, std::int64_t how) {
+void WaitQueue::send(const WaitedKeys::Entry& entry, Verb verb, NodeSet nodes, Mode mode,
+                     ScriptForm form) {
   Stamp stamp;
   stamp.verb = verb;
+  stamp.round = form == ScriptForm::text ? static_cast<Mode>(mode | in_full) : mode;
   stamp.claim.index = entry.second.id;
   measure_reservation();
   const WaitedKeys::Key& key = entry.second;
-  outbox_.send(SendToQueue{{nodes, stamp}, &entry.first, how, key.ticket, key.permits});
+  outbox_.send(SendToQueue{{nodes, stamp}, &entry.first, mode, key.ticket, key.permits, form});
   // Both may pass a free resource on.
   tracked_.may_be_written(entry.first, nodes);
   tracked_queues_.may_be_written(entry.first, nodes);

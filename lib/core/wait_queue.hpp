@@ -132,7 +132,13 @@ class WaitQueue {
   [[nodiscard]] static Position at_the_back(Position position);
   void join(WaitedKeys::Entry& entry, NodeSet nodes, Position where);
   void leave(WaitedKeys::Entry& entry, Leave how);
-  void send(const WaitedKeys::Entry& entry, Verb verb, NodeSet nodes, std::int64_t how);
+  /// A Position or a Leave; kept in the stamp of the request, with whether it was sent in full.
+  using Mode = std::uint16_t;
+  static constexpr Mode in_full = 0x100;
+  void send(const WaitedKeys::Entry& entry, Verb verb, NodeSet nodes, Mode mode,
+            ScriptForm form = ScriptForm::digest);
+  /// The node's scripts were flushed since it was connected to.
+  void send_in_full(NodeIndex node, const Stamp& stamp);
   template <typename Visit>
   void each_waiter(const WaitedKeys::Key& key, Visit&& visit) {
     key.waiters.each_while([&](std::uint32_t index) {

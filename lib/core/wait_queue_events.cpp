@@ -23,6 +23,8 @@ constexpr Duration planned_again_after = std::chrono::milliseconds(500);
 }  // namespace
 
 void WaitQueue::answered(NodeIndex node, const Stamp& stamp, const Answer& answer) {
+  if (answer.reply == Reply::script_missing) return send_in_full(node, stamp);
+  if (stamp.verb == Verb::leave_queue) return;
   WaitedKeys::Entry* const entry = keys_.find(stamp.claim.index);
   const bool queued = answer.reply == Reply::taken || answer.reply == Reply::gone;
   if (entry == nullptr || !queued || !entry->second.asked.has(node)) return;
@@ -33,6 +35,19 @@ void WaitQueue::answered(NodeIndex node, const Stamp& stamp, const Answer& answe
   const bool becomes_first = !was_first && !entry->second.first.empty();
   if (answer.reply == Reply::gone) return plan(entry->second, Planned::all);
   plan(entry->second, becomes_first ? Planned::first : Planned::awake);
+}
+
+void WaitQueue::send_in_full(NodeIndex node, const Stamp& stamp) {
+  WaitedKeys::Entry* const entry = keys_.find(stamp.claim.index);
+  if (entry == nullptr || (stamp.round & in_full) != 0) return;
+  if (!nodes_[node].up() || nodes_[node].congested()) return;
+  // Unless something else was asked behind it, which has to be sent again itself.
+  const bool joins = stamp.verb == Verb::join_queue;
+  if (entry->second.asked.has(node) != joins) return;
+  Mode mode = stamp.round;
+  // A place that other nodes have given us is better than a new one.
+  if (joins && entry->second.ticket > 0) mode &= static_cast<Mode>(~1U);
+  send(*entry, stamp.verb, NodeSet::of(node), mode, ScriptForm::text);
 }
 
 void WaitQueue::plan(WaitedKeys::Key& key, Planned who) {

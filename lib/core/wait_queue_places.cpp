@@ -148,7 +148,7 @@ void WaitQueue::queued_for_nothing(std::string_view queue, std::uint32_t permits
   if (!entry.second.waiters.empty()) return;
   left_.push_back(entry.second.id);
   if (!nodes_[node].up() || nodes_[node].congested()) return;
-  send(entry, Verb::leave_queue, NodeSet::of(node), static_cast<std::int64_t>(Leave::quietly));
+  send(entry, Verb::leave_queue, NodeSet::of(node), static_cast<Mode>(Leave::quietly));
 }
 
 void WaitQueue::note_place(WaitedKeys::Entry& entry, const Answer& answer) {
@@ -193,7 +193,7 @@ bool WaitQueue::is_first_for_permit(const Acquisition& acquisition) {
 void WaitQueue::give_back(WaitedKeys::Entry& entry, NodeIndex node) {
   if (entry.second.settled.has(node)) return entry.second.settled.remove(node);
   if (!nodes_[node].up() || nodes_[node].congested()) return;
-  send(entry, Verb::leave_queue, NodeSet::of(node), static_cast<std::int64_t>(Leave::quietly));
+  send(entry, Verb::leave_queue, NodeSet::of(node), static_cast<Mode>(Leave::quietly));
 }
 
 }  // namespace redlock::core

@@ -29,6 +29,11 @@ std::optional<std::string> refuse_limits(const ClientOptions& options) {
            core::format_duration(options.longest_node_limit) +
            "; 1 ms to 1 h is allowed, the shortest not above the longest";
   }
+  if (options.connect_timeout && (*options.connect_timeout < std::chrono::milliseconds(1) ||
+                                  *options.connect_timeout > std::chrono::hours(1))) {
+    return "connect timeout: " + core::format_duration(*options.connect_timeout) +
+           "; 1 ms to 1 h is allowed";
+  }
   if (options.max_ttl < limits::shortest_ttl || options.max_ttl > limits::longest_max_ttl) {
     return "max TTL: " + core::format_duration(options.max_ttl) + "; " +
            core::format_duration(limits::shortest_ttl) + " to " +
@@ -178,6 +183,7 @@ Result<Configuration> configure(ClientOptions options) {
   configuration.settings.quorum = quorum;
   configuration.settings.shortest_limit = options.shortest_node_limit;
   configuration.settings.longest_limit = options.longest_node_limit;
+  configuration.settings.connect_timeout = options.connect_timeout;
   configuration.settings.max_ttl = options.max_ttl;
   configuration.on_node_event = std::move(options.on_node_event);
   configuration.observer = std::move(options.observer);

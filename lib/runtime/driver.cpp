@@ -162,7 +162,7 @@ void Driver::carry_out(const core::SendToQueue& command) {
   redis::Terms terms;
   terms.ticket = command.ticket;
   terms.permits = command.permits;
-  send_upkeep(command, core::ScriptForm::digest, *command.key, command.mode, terms);
+  send_upkeep(command, command.form, *command.key, command.mode, terms);
 }
 
 void Driver::carry_out(const core::SendTrack& command) {

@@ -117,10 +117,11 @@ std::vector<Listing::Walk> Listing::walks_for(const std::string& pattern) {
 /// One node, from connecting to the last answer.
 class Listing::Visit final : private redis::AdminConnectionOwner {
  public:
-  Visit(uv_loop_t* loop, const std::string& url, redis::ConnectionTarget target, nanoseconds limit,
-        const LockQuery& query)
+  Visit(uv_loop_t* loop, const std::string& url, redis::ConnectionTarget target,
+        const core::Settings& settings, const LockQuery& query)
       : query_(query),
-        limit_(limit),
+        connect_limit_(settings.connect_limit()),
+        limit_(settings.longest_limit),
         walks_(walks_for(query.pattern)),
         timer_(loop, uv::Callback::to<&Visit::on_deadline>(*this)),
         connection_(loop, std::move(target), *this) {
@@ -139,7 +140,10 @@ class Listing::Visit final : private redis::AdminConnectionOwner {
   void on_auth_result(const redis::AuthResult& result) noexcept override;
   void on_answers(std::vector<OwnedValue> answers) noexcept override;
   void on_end(const std::string& why) noexcept override { fail(why); }
-  void on_deadline() noexcept { fail("no answer within " + core::format_duration(limit_)); }
+  void on_deadline() noexcept {
+    fail(connected_ ? "no answer within " + core::format_duration(limit_)
+                    : core::no_connection_within(connect_limit_));
+  }
 
   void ask(const redis::Questions& questions);
   void next_page();
@@ -151,6 +155,7 @@ class Listing::Visit final : private redis::AdminConnectionOwner {
   void fail(std::string why);
 
   const LockQuery& query_;
+  const nanoseconds connect_limit_;
   const nanoseconds limit_;
   NodeLocks node_;
   std::vector<Walk> walks_;
@@ -161,6 +166,7 @@ class Listing::Visit final : private redis::AdminConnectionOwner {
   std::size_t read_ = 0;
   std::size_t reading_ = 0;
   bool busy_ = false;
+  bool connected_ = false;
   uv::DeadlineTimer timer_;
   redis::AdminConnection connection_;
 };
@@ -184,11 +190,12 @@ void Listing::Visit::fail(std::string why) {
 
 void Listing::Visit::find_resources() {
   busy_ = true;
-  timer_.arm(uv::DeadlineTimer::now() + limit_);
+  timer_.arm(uv::DeadlineTimer::now() + connect_limit_);
   connection_.open();
 }
 
 void Listing::Visit::on_auth_result(const redis::AuthResult& result) noexcept {
+  connected_ = true;
   if (!result.authentication.empty()) return fail(result.authentication);
   // Keys in another database do not belong to this deployment.
   if (!result.selection.empty()) return fail(result.selection);
@@ -289,8 +296,8 @@ void Listing::Visit::take_locks(const OwnedValue& answer) {
 Listing::Listing(const Configuration& configuration, LockQuery query) : query_(std::move(query)) {
   const auto& settings = configuration.settings;
   for (std::size_t i = 0; i < configuration.targets.size(); ++i) {
-    visits_.push_back(std::make_unique<Visit>(
-        loop_.get(), settings.nodes[i], configuration.targets[i], settings.longest_limit, query_));
+    visits_.push_back(std::make_unique<Visit>(loop_.get(), settings.nodes[i],
+                                              configuration.targets[i], settings, query_));
   }
 }
 

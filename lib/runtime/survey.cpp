@@ -31,8 +31,10 @@ constexpr std::size_t clock_samples = 5;
 /// One node, from connecting to the last step.
 class Survey::Visit final : private redis::AdminConnectionOwner {
  public:
-  Visit(uv_loop_t* loop, const std::string& url, redis::ConnectionTarget target, nanoseconds limit)
-      : limit_(limit),
+  Visit(uv_loop_t* loop, const std::string& url, redis::ConnectionTarget target,
+        const core::Settings& settings)
+      : connect_limit_(settings.connect_limit()),
+        limit_(settings.longest_limit),
         timer_(loop, uv::Callback::to<&Visit::on_deadline>(*this)),
         connection_(loop, std::move(target), *this) {
     node_.seen.url = url;
@@ -64,6 +66,7 @@ class Survey::Visit final : private redis::AdminConnectionOwner {
   void finish();
   void fail(std::string why);
 
+  const nanoseconds connect_limit_;
   const nanoseconds limit_;
   SurveyedNode node_;
   Search search_;
@@ -80,7 +83,7 @@ class Survey::Visit final : private redis::AdminConnectionOwner {
 
 void Survey::Visit::begin(Step step) {
   step_ = step;
-  timer_.arm(uv::DeadlineTimer::now() + limit_);
+  timer_.arm(uv::DeadlineTimer::now() + (step == Step::connecting ? connect_limit_ : limit_));
 }
 
 void Survey::Visit::finish() {
@@ -112,7 +115,8 @@ void Survey::Visit::fail(std::string why) {
 }
 
 void Survey::Visit::on_deadline() noexcept {
-  fail("no answer within " + core::format_duration(limit_));
+  fail(step_ == Step::connecting ? core::no_connection_within(connect_limit_)
+                                 : "no answer within " + core::format_duration(limit_));
 }
 
 void Survey::Visit::on_end(const std::string& why) noexcept { fail(why); }
@@ -281,7 +285,7 @@ Survey::Survey(const Configuration& configuration) {
   const auto& settings = configuration.settings;
   for (std::size_t i = 0; i < configuration.targets.size(); ++i) {
     visits_.push_back(std::make_unique<Visit>(loop_.get(), settings.nodes[i],
-                                              configuration.targets[i], settings.longest_limit));
+                                              configuration.targets[i], settings));
   }
 }
 

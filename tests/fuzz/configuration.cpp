@@ -144,6 +144,7 @@ void take_option(std::string_view line, ClientOptions& options) {
   if (name == "quorum") options.quorum = static_cast<std::size_t>(number);
   if (name == "shortest") options.shortest_node_limit = time;
   if (name == "longest") options.longest_node_limit = time;
+  if (name == "connect") options.connect_timeout = time;
   if (name == "max_ttl") options.max_ttl = time;
   if (name == "restart") options.guards.restart = number != 0;
   if (name == "quarantine") options.guards.quarantine = time;

@@ -8,6 +8,7 @@
 
 #include "integration/cli_tool.hpp"
 #include "support/certificates.hpp"
+#include "support/fake_server.hpp"
 #include "support/redis_server.hpp"
 
 namespace redlock::test {
@@ -104,6 +105,20 @@ TEST_F(CliOptions, ClocksMayBeFurtherApart) {
   const ProcessResult refused = tool({"acquire", "r"}, options);
   EXPECT_EQ(refused.exit_code, 69);
   EXPECT_THAT(refused.errors, HasSubstr("clock"));
+}
+
+TEST_F(CliOptions, ConnectingHasATimeLimitOfItsOwn) {
+  FakeServer silent;
+  silent.answer_all([](const Command&) { return FakeAnswer::silence(); });
+  // With a password, or doctor and list would be connected when the server has accepted.
+  const std::string url = "redis://:secret@127.0.0.1:" + std::to_string(silent.port());
+  const Words options{"--nodes", url, "--timeout", "20s", "--connect-timeout", "50ms"};
+  for (const Words& words : {Words{"acquire", "r"}, Words{"list"}, Words{"doctor"}}) {
+    const ProcessResult result = tool(words, options);
+    EXPECT_NE(result.exit_code, 0);
+    EXPECT_THAT(result.output + result.errors,
+                HasSubstr("no connection within 50 ms (connect timeout)"));
+  }
 }
 
 }  // namespace

@@ -128,6 +128,11 @@ TEST_F(ClientOptionsRefused, LimitsMustMakeSense) {
   options = with();
   options.longest_node_limit = nanoseconds::max();
   EXPECT_THAT(refusal(options), HasSubstr("node limits"));
+  for (const nanoseconds limit : {nanoseconds(0), nanoseconds(-1), nanoseconds::max()}) {
+    options = with();
+    options.connect_timeout = limit;
+    EXPECT_THAT(refusal(options), HasSubstr("connect timeout"));
+  }
   for (const nanoseconds ttl :
        {nanoseconds(0), nanoseconds(-1), nanoseconds::max(), nanoseconds::min()}) {
     options = with();

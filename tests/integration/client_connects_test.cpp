@@ -5,6 +5,7 @@
 
 #include "integration/library.hpp"
 #include "support/certificates.hpp"
+#include "support/tcp_proxy.hpp"
 
 namespace redlock::test {
 namespace {
@@ -320,6 +321,43 @@ TEST(ClientIdentity, TheOtherNodesStillGiveTheLease) {
   auto lease = acquire_patiently(client, fresh_resource());
   ASSERT_TRUE(succeeded(lease));
   EXPECT_EQ(votes(lease->report(), Vote::granted), 2U);
+}
+
+/// Nodes with a round trip of 180 ms.
+class FarNodes : public testing::Test {
+ protected:
+  FarNodes() {
+    for (RedisServer& node : nodes_) {
+      proxies_.push_back(std::make_unique<TcpProxy>(node.port()));
+      urls_.push_back(proxies_.back()->url());
+    }
+    open_deployment(patient(urls_));
+    for (const auto& proxy : proxies_) {
+      proxy->set_delay(Direction::both, std::chrono::milliseconds(90));
+    }
+  }
+
+  NewNodes nodes_{3};
+  std::vector<std::unique_ptr<TcpProxy>> proxies_;
+  std::vector<std::string> urls_;
+};
+
+TEST_F(FarNodes, AreConnectedToAndLockedByDefault) {
+  ClientOptions options;
+  options.nodes = urls_;
+  Client client = make_client(std::move(options));
+  auto lease = client.acquire(fresh_resource());
+  ASSERT_TRUE(succeeded(lease));
+  EXPECT_TRUE(succeeded(lease->release()));
+}
+
+TEST_F(FarNodes, NameTheOptionThatIsTooShort) {
+  ClientOptions options = patient(urls_);
+  options.connect_timeout = std::chrono::milliseconds(20);
+  Client client = make_client(std::move(options));
+  auto lease = client.try_acquire(fresh_resource());
+  ASSERT_TRUE(failed_with(lease, Errc::unavailable));
+  EXPECT_THAT(lease.error().message, HasSubstr("no connection within 20 ms (connect timeout)"));
 }
 
 }  // namespace

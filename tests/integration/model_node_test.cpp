@@ -232,6 +232,11 @@ class ModelAgainstServer : public testing::TestWithParam<std::uint64_t> {
     model_->forget();
   }
 
+  void flush_scripts() {
+    server_->command({"SCRIPT", "FLUSH"});
+    model_->flush_scripts();
+  }
+
   void connect() {
     wire_.emplace(*server_);
     listener_.emplace(RespClient::tcp(server_->port()));
@@ -256,6 +261,7 @@ class ModelAgainstServer : public testing::TestWithParam<std::uint64_t> {
     if (dice < 6) return restart();
     if (dice < 8) return guard();
     if (dice < 10) return mark();
+    if (dice < 11) return flush_scripts();
     ask();
   }
 

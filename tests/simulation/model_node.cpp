@@ -211,10 +211,10 @@ Response ModelNode::execute(const Request& request, True now) {
       response.reply = is_free(request.resource) ? Reply::gone : Reply::taken;
       break;
     case Verb::join_queue:
-      join_queue(request, now, response);
+      by_script(Script::queue, [&] { join_queue(request, now, response); });
       break;
     case Verb::leave_queue:
-      leave_queue(request, now, response);
+      by_script(Script::leave, [&] { leave_queue(request, now, response); });
       break;
     case Verb::read_marker:
       response.reply = Reply::marker;

@@ -140,6 +140,15 @@ class ModelNode {
     knows_ = {};
   }
 
+  /// On each new connection: see redis::loaded_scripts.
+  void load_scripts() {
+    for (const Script script : {Script::release, Script::queue, Script::leave}) {
+      knows_[static_cast<std::size_t>(script)] = true;
+    }
+  }
+  /// SCRIPT FLUSH.
+  void flush_scripts() { knows_ = {}; }
+
   /// guard.lua: the marker, and how much is left of the node's quarantine.
   [[nodiscard]] GuardResponse guard(const GuardRequest& request, True now);
   [[nodiscard]] std::string& marker() noexcept { return memory_.marker; }
@@ -251,8 +260,11 @@ class ModelNode {
     take,
     permit,
     enter,
-    break_lock
+    break_lock,
+    queue,
+    leave
   };
+  static constexpr std::size_t scripts = static_cast<std::size_t>(Script::leave) + 1;
   [[nodiscard]] bool knows(Script script, core::ScriptForm form);
 
   /// Forgets the holds that have ended, as every script does that meets them.
@@ -317,7 +329,7 @@ class ModelNode {
   Mutant mutant_;
   Memory memory_;
   Memory saved_;
-  std::array<bool, 9> knows_{};
+  std::array<bool, scripts> knows_{};
 };
 
 }  // namespace redlock::simulation

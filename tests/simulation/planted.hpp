@@ -72,6 +72,7 @@ inline constexpr std::array planted{
     Planted{Mutant::one_more_reader_writes, "one_more_reader_writes", "was free", 1000},
     Planted{Mutant::permits_are_not_exchanged, "permits_are_not_exchanged", "of the permits", 1000},
     Planted{Mutant::the_gone_are_too_many, "the_gone_are_too_many", "was free", 1000},
+    Planted{Mutant::queue_scripts_stay_away, "queue_scripts_stay_away", "was free", 1000},
 };
 
 }  // namespace redlock::simulation

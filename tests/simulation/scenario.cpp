@@ -302,6 +302,20 @@ void draw_demotions(Scenario& s, std::uint64_t seed) {
   s.between_demotions = sometimes(random, 300, 100 * ms, 2'000 * ms);
 }
 
+/// Nodes whose scripts somebody flushes.
+void draw_script_flushes(Scenario& s, std::uint64_t seed) {
+  Random random(seed * 41 + 53);
+  const bool planted = s.mutant == Mutant::queue_scripts_stay_away;
+  if (s.mutant != Mutant::none && !planted) return;
+  s.between_script_flushes = sometimes(random, planted ? 1000 : 200, 50 * ms, 500 * ms);
+  if (!planted) return;
+  s.kind = Wanted::exclusive;
+  s.foreign = 0;
+  s.clients = 4;
+  s.resources = 1;
+  s.between_script_flushes = 50 * ms;
+}
+
 /// Plain commands in the place of scripts.
 void draw_plain(Scenario& s, std::uint64_t seed) {
   Random random(seed * 19 + 31);
@@ -483,6 +497,7 @@ void Scenario::draw_rest(std::uint64_t seed) {
   draw_plain(s, seed);
   draw_foreign(s, seed);
   draw_bounds(s, seed);
+  draw_script_flushes(s, seed);
   if (mutant == Mutant::delay_is_ignored) {
     breaks_per_mille = 500;
     kind = Wanted::exclusive;

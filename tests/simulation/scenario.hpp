@@ -61,6 +61,7 @@ enum class Mutant : std::uint8_t {
   one_more_reader_writes,      ///< one reader more than a script lets in is taken for a writer
   permits_are_not_exchanged,   ///< a reservation is for the very permit that a node passed on
   the_gone_are_too_many,       ///< nodes look past one client that has gone, and no further
+  queue_scripts_stay_away,     ///< a client sends no queue script again that a node has flushed
 };
 
 /// Versions of servers, which understand different forms of a request.
@@ -216,8 +217,9 @@ struct Scenario {
   Oddity odd = Oddity::none;
   /// Nodes evict what has an expiry, and keep their marker: noticed as a step of a clock is.
   True between_evictions = 0;
-  True between_silences = 0;   ///< a subscription on which nothing arrives any more
-  True between_demotions = 0;  ///< a node becomes a replica, and stays one for seconds
+  True between_script_flushes = 0;  ///< nodes forget their scripts, and the connections stay
+  True between_silences = 0;        ///< a subscription on which nothing arrives any more
+  True between_demotions = 0;       ///< a node becomes a replica, and stays one for seconds
 
   bool last_millisecond = false;  ///< holders and contenders act around the deadline
   True think = 2 * ms;            ///< between a caller's locks

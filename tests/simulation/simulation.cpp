@@ -11,7 +11,7 @@ namespace {
 /// How often an operator checks whether the clients need help.
 constexpr True operator_looks = 50 * ms;
 
-constexpr std::size_t fault_kinds = 15;
+constexpr std::size_t fault_kinds = 16;
 
 std::uint64_t mixed(std::uint64_t print, std::uint64_t with) {
   print ^= with + 0x9e3779b97f4a7c15U + (print << 6U) + (print >> 2U);
@@ -269,11 +269,14 @@ void Simulation::end_client(std::uint32_t index, True away) {
 
 True Simulation::between_faults(std::size_t kind) const {
   const std::array<True, fault_kinds> means{
-      scenario_.between_breaks,       scenario_.between_crashes,     scenario_.between_stops,
-      scenario_.between_partitions,   scenario_.between_pauses,      scenario_.between_client_ends,
-      scenario_.between_saves,        scenario_.between_clock_steps, scenario_.between_flushes,
-      scenario_.between_role_changes, scenario_.between_failbacks,   scenario_.between_demotions,
-      scenario_.between_silences,     scenario_.between_waiter_ends, scenario_.between_evictions};
+      scenario_.between_breaks,         scenario_.between_crashes,
+      scenario_.between_stops,          scenario_.between_partitions,
+      scenario_.between_pauses,         scenario_.between_client_ends,
+      scenario_.between_saves,          scenario_.between_clock_steps,
+      scenario_.between_flushes,        scenario_.between_role_changes,
+      scenario_.between_failbacks,      scenario_.between_demotions,
+      scenario_.between_silences,       scenario_.between_waiter_ends,
+      scenario_.between_script_flushes, scenario_.between_evictions};
   return means[kind];
 }
 
@@ -324,6 +327,9 @@ void Simulation::fault(std::size_t kind) {
     case 13:
       return end_waiters();
     case 14:
+      tell("node ", node, " forgets its scripts");
+      return nodes_[node].flush_scripts();
+    case 15:
       evict(node);
       // Somebody sets another policy on several nodes at once.
       return evict((node + 1) % static_cast<std::uint32_t>(nodes_.size()));

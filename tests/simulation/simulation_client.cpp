@@ -85,6 +85,8 @@ void Simulation::carry_out(std::uint32_t index, const core::SendToQueue& command
   request.number = command.mode;
   request.ticket = command.ticket;
   request.permits = command.permits;
+  request.form = command.form;
+  if (scenario_.mutant == Mutant::queue_scripts_stay_away) request.form = core::ScriptForm::digest;
   request.reserved_ms = reserved_ms(index);
   request.resource = resource_of(*command.key);
   request.token = waiter(index);

@@ -135,6 +135,7 @@ std::uint64_t Simulation::evicted_at(std::uint32_t node) const {
 }
 
 void Simulation::greet(Connection& connection) {
+  nodes_[connection.node].load_scripts();
   if (!scenario_.restart_guard) return;
   GuardRequest request;
   request.run_id = run_id_of(connection.node);

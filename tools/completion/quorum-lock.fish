@@ -6,7 +6,7 @@ function __quorum_lock_words
     # Their value is the next word, and no verb.
     set -l with_value \
         --nodes --config --local --quorum --name --password-file --cacert --cert --key --timeout \
-        --max-ttl --restart-guard --clock-bound --ttl --wait --max-hold --max-renewals \
+        --connect-timeout --max-ttl --restart-guard --clock-bound --ttl --wait --max-hold --max-renewals \
         --kill-after --orphan-ttl --permits --owner --at-least --metrics-file --metrics-listen \
         --token --limit --delay --mode --in-flight --nodes-count --duration --repetitions \
         --contenders --hold --hand-overs --ports --clients --faults --seed --html --keep --check \
@@ -117,6 +117,7 @@ complete -c quorum-lock -n 'not __quorum_lock_in_command' -l cacert -r -F -d 'CA
 complete -c quorum-lock -n 'not __quorum_lock_in_command' -l cert -r -F -d 'client certificate (PEM)'
 complete -c quorum-lock -n 'not __quorum_lock_in_command' -l key -r -F -d 'private key of --cert (PEM)'
 complete -c quorum-lock -n 'not __quorum_lock_in_command' -l timeout -x -a '250ms 1s 10s 30s 2m' -d 'how long one node may take to answer'
+complete -c quorum-lock -n 'not __quorum_lock_in_command' -l connect-timeout -x -a '250ms 1s 10s 30s 2m' -d 'how long the first attempt to connect may take'
 complete -c quorum-lock -n 'not __quorum_lock_in_command' -l max-ttl -x -a '250ms 1s 10s 30s 2m' -d 'longest TTL of this deployment'
 complete -c quorum-lock -n 'not __quorum_lock_in_command' -l restart-guard -x -a 'off 30s' -d 'how long a node that restarted has no vote'
 complete -c quorum-lock -n 'not __quorum_lock_in_command' -l durable -d 'a node that restarted with its data keeps its vote'

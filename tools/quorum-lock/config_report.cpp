@@ -58,8 +58,9 @@ constexpr Preset presets[] = {
     {"chaos", "seed", "any"},
 };
 
-constexpr std::string_view positive_durations[] = {
-    "timeout", "max-ttl", "restart-guard", "clock-bound", "max-hold", "at-least", "duration"};
+constexpr std::string_view positive_durations[] = {"timeout",       "connect-timeout", "max-ttl",
+                                                   "restart-guard", "clock-bound",     "max-hold",
+                                                   "at-least",      "duration"};
 
 /// In the largest unit that leaves a whole number, as in a file.
 std::string spelled(std::chrono::nanoseconds span) {

@@ -35,6 +35,7 @@ nlohmann::ordered_json settings_to_pass(const Settings& settings) {
   json["nodes"] = settings.nodes;
   json["max_ttl"] = settings.max_ttl.count();
   if (settings.timeout) json["timeout"] = settings.timeout->count();
+  if (settings.connect_timeout) json["connect_timeout"] = settings.connect_timeout->count();
   json["restart_guard"] = settings.guards.restart;
   json["durable"] = settings.guards.trust_durable;
   json["clock_guard"] = settings.guards.clock;
@@ -49,6 +50,10 @@ Settings passed_settings(const nlohmann::json& json) {
   settings.max_ttl = std::chrono::nanoseconds{json.at("max_ttl").get<std::int64_t>()};
   if (json.contains("timeout")) {
     settings.timeout = std::chrono::nanoseconds{json.at("timeout").get<std::int64_t>()};
+  }
+  if (json.contains("connect_timeout")) {
+    settings.connect_timeout =
+        std::chrono::nanoseconds{json.at("connect_timeout").get<std::int64_t>()};
   }
   settings.guards.restart = json.at("restart_guard");
   settings.guards.trust_durable = json.at("durable");

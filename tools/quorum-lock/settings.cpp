@@ -100,6 +100,7 @@ Settings resolve_settings(const Arguments& given, NodesNeeded nodes_needed) {
   }
   resolve_tls(given, settings.tls);
   settings.timeout = given.positive_duration("timeout");
+  settings.connect_timeout = given.positive_duration("connect-timeout");
   resolve_guards(given, settings.guards);
   // A quarantine too short for any TTL is refused below, by its own name.
   const auto default_max_ttl = std::clamp<std::chrono::nanoseconds>(
@@ -135,6 +136,7 @@ ClientOptions client_options(const Settings& settings, std::vector<std::string> 
   options.name = settings.name;
   options.password = settings.password;
   options.tls = settings.tls;
+  options.connect_timeout = settings.connect_timeout;
   options.max_ttl = settings.max_ttl;
   options.guards = settings.guards;
   if (settings.timeout) {

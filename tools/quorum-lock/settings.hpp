@@ -24,6 +24,7 @@ struct Settings {
   std::string password{};
   TlsOptions tls{};
   std::optional<std::chrono::nanoseconds> timeout{};
+  std::optional<std::chrono::nanoseconds> connect_timeout{};
   std::chrono::nanoseconds max_ttl = limits::default_max_ttl;
   GuardOptions guards{};
   enum class Format { people, json } format = Format::people;

@@ -25,6 +25,9 @@ constexpr OptionText globals[] = {
     {"cert", "FILE", "Client certificate for rediss:// (PEM)"},
     {"key", "FILE", "Private key of --cert (PEM)"},
     {"timeout", "DURATION", "How long one node may take to answer; default 1s"},
+    {"connect-timeout", "DURATION",
+     "How long the first attempt to connect to a node may take; the next has twice as long after "
+     "each that took too long, up to eight times; default: --timeout"},
     {"max-ttl", "DURATION", "Longest TTL that this deployment allows; default 30s"},
     {"restart-guard", "DURATION|off",
      "How long a node that restarted, or that no client has met yet, has no vote; not below the "

@@ -12,8 +12,8 @@ template <typename Options, typename Last>
   return offset_of_last + sizeof(Last) == sizeof(Options);
 }
 static_assert(ends_with<redlock_target, std::int64_t>(offsetof(redlock_target, hold_at_least_ns)));
-static_assert(ends_with<redlock_client_options, redlock_dispatcher*>(
-    offsetof(redlock_client_options, dispatcher)));
+static_assert(ends_with<redlock_client_options, std::int64_t>(offsetof(redlock_client_options,
+                                                                       connect_timeout_ns)));
 static_assert(ends_with<redlock_acquire_options, void (*)(void*)>(offsetof(redlock_acquire_options,
                                                                            free_context)));
 
@@ -134,6 +134,7 @@ ClientOptions client_options_from(const redlock_client_options* options) {
   to.tls.key_file = text_or_empty(read.tls_key_file);
   to.shortest_node_limit = from_ns(read.shortest_node_limit_ns);
   to.longest_node_limit = from_ns(read.longest_node_limit_ns);
+  if (read.connect_timeout_ns != 0) to.connect_timeout = from_ns(read.connect_timeout_ns);
   to.max_ttl = from_ns(read.max_ttl_ns);
   if (read.quarantine_ns != 0) to.guards.quarantine = from_ns(read.quarantine_ns);
   to.guards.clock_bound = from_ns(read.clock_bound_ns);

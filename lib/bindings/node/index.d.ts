@@ -111,6 +111,8 @@ export interface ClientOptions {
   };
   shortestNodeLimit?: number;
   longestNodeLimit?: number;
+  /** How long the first attempt to connect to a node may take. Default: `longestNodeLimit`. */
+  connectTimeout?: number;
   /** The longest TTL of this deployment. */
   maxTtl?: number;
   /** Errors name the holder, for one more round trip. */

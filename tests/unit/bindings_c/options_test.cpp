@@ -46,6 +46,7 @@ TEST(CInterfaceOptions, DefaultsAreThoseOfCpp) {
   EXPECT_EQ(read.quorum, expected.quorum);
   EXPECT_EQ(read.shortest_node_limit, expected.shortest_node_limit);
   EXPECT_EQ(read.longest_node_limit, expected.longest_node_limit);
+  EXPECT_EQ(read.connect_timeout, expected.connect_timeout);
   EXPECT_EQ(read.max_ttl, expected.max_ttl);
   EXPECT_EQ(read.guards.restart, expected.guards.restart);
   EXPECT_EQ(read.guards.clock, expected.guards.clock);

@@ -525,7 +525,8 @@ class Harness {
     return verb(command.stamp.verb) + to(command.nodes);
   }
   std::string describe(const SendToQueue& command) const {
-    return verb(command.stamp.verb) + " " + *command.key + how(command) + to(command.nodes);
+    return verb(command.stamp.verb) + " " + *command.key + how(command) +
+           (command.form == ScriptForm::text ? " in full" : "") + to(command.nodes);
   }
   std::string describe(const SendTrack& command) const {
     const bool queue = command.kind == Tracked::queue;

@@ -158,6 +158,18 @@ TEST(Reconnect, has_twice_the_time_after_each_connection_that_took_too_long) {
   EXPECT_EQ(h.pass(1s), "disconnect 0") << "one that was made ends the doubling";
 }
 
+TEST(Reconnect, may_be_given_another_time_limit_than_answers) {
+  Settings settings = Harness::settings_for(1);
+  settings.connect_timeout = 3s;
+  Harness h(settings);
+  h.tick();
+  EXPECT_EQ(h.pass(3s - 1ns), "");
+  EXPECT_EQ(h.pass(1ns), "disconnect 0");
+  EXPECT_EQ(h.engine().link(0).failure().why, "no connection within 3 s (connect timeout)");
+  h.pass(h.until_deadline());
+  EXPECT_EQ(h.pass(6s), "disconnect 0");
+}
+
 TEST(TimeLimit, follows_the_round_trip_between_its_bounds) {
   Connected h(1);
   EXPECT_EQ(h.engine().link(0).limit(), 1s) << "nothing is known yet";

@@ -235,6 +235,28 @@ TEST(Queues, do_not_have_a_client_queued_as_a_reader_that_also_waits_to_write) {
   EXPECT_EQ(h.cancel(2), "failed #2 cancelled; queue resource as a reader ticket 7 -> 0 1 2");
 }
 
+TEST(Queues, are_entered_in_full_where_the_script_is_not_known_any_more) {
+  Refused h;
+  h.subscribed({0, 1, 2});
+  h.queued({0, 1}, {7});
+  EXPECT_EQ(h.answer(2, Reply::script_missing), "queue resource ticket 7 in full -> 2");
+  EXPECT_EQ(h.answer(2, Reply::script_missing), "") << "it will never know it";
+}
+
+TEST(Queues, are_left_in_full_where_the_script_is_not_known_any_more) {
+  Queued h;
+  EXPECT_EQ(h.cancel(1), "failed #1 cancelled; leave resource -> 0 1 2");
+  EXPECT_EQ(h.answer(0, Reply::script_missing), "leave resource in full -> 0");
+  EXPECT_EQ(h.answer(0, Reply::script_missing), "");
+}
+
+TEST(Queues, are_not_left_late_by_who_is_queued_again) {
+  Queued h;
+  h.cancel(1);
+  EXPECT_EQ(h.acquire(2, 10s, 60s), "take t3 ticket 0 -> 0 1 2");
+  EXPECT_EQ(h.answer(0, Reply::script_missing), "") << "to the request to leave";
+}
+
 /// Waits for three seconds, in which it asks once.
 struct WaitsForLong : Queued {
   WaitsForLong() {

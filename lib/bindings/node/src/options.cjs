@@ -52,7 +52,7 @@ function pick(given, table, where) {
 const clientTable = {
   nodes: 'texts', quorum: 'count', name: 'text', user: 'text', password: 'text', tls: 'object',
   guards: 'object', shortestNodeLimit: 'duration', longestNodeLimit: 'duration',
-  maxTtl: 'duration', nameHolders: 'flag', plainCommands: 'flag',
+  connectTimeout: 'duration', maxTtl: 'duration', nameHolders: 'flag', plainCommands: 'flag',
   onNodeEvent: 'callback', onObservation: 'callback',
 };
 const tlsTable = { caFile: 'text', certificateFile: 'text', keyFile: 'text' };

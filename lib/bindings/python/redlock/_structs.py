@@ -67,7 +67,8 @@ class ClientOptions(Structure):
                 ("guard_restart", c_bool), ("guard_clock", c_bool), ("trust_durable", c_bool),
                 ("name_holders", c_bool), ("plain_commands", c_bool),
                 ("on_node_event", NodeEventCallback), ("on_observation", ObservationCallback),
-                ("context", c_void_p), ("free_context", FreeContext), ("dispatcher", c_void_p)]
+                ("context", c_void_p), ("free_context", FreeContext), ("dispatcher", c_void_p),
+                ("connect_timeout_ns", c_int64)]
 
 
 class Undelivered(Structure):

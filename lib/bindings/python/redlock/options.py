@@ -26,6 +26,7 @@ class ClientOptions(TypedDict, total=False):
     tls_key_file: str
     shortest_node_limit: Duration  #: bounds of how long one node may take to answer
     longest_node_limit: Duration
+    connect_timeout: Duration  #: of the first attempt; default: longest_node_limit
     max_ttl: Duration  #: the longest TTL of this deployment
     quarantine: Duration  #: of a node that restarted; default: from max_ttl
     clock_bound: Duration  #: how far a node's clock may be from the median of all
@@ -56,8 +57,8 @@ class AcquireOptions(TypedDict, total=False):
 
 
 _CLIENT_TEXTS = ("name", "user", "password", "tls_ca_file", "tls_certificate_file", "tls_key_file")
-_CLIENT_DURATIONS = ("shortest_node_limit", "longest_node_limit", "max_ttl", "quarantine",
-                     "clock_bound")
+_CLIENT_DURATIONS = ("shortest_node_limit", "longest_node_limit", "connect_timeout", "max_ttl",
+                     "quarantine", "clock_bound")
 _CLIENT_PLAIN = ("quorum", "guard_restart", "guard_clock", "trust_durable", "name_holders",
                  "plain_commands")
 _CALLBACKS = {"on_node_event", "on_observation", "logger"}
