@@ -181,14 +181,15 @@ const Marker& most_common(const Carriers& markers) {
 void join_admissions(Deployment& deployment, const Carriers& markers) {
   Marker joined = deployment.list();
   for (const auto& [node, marker] : markers) raise_admissions(joined, *marker);
-  for (const auto& [node, marker] : markers) {
-    const std::string later(admission_of(joined, marker->self));
-    if (!deployment.has_member(marker->self) || own_admission(*marker) == later) continue;
+  for (const auto& carrier : markers) {
+    const Marker& marker = *carrier.second;
+    const std::string later(admission_of(joined, marker.self));
+    if (!deployment.has_member(marker.self) || own_admission(marker) == later) continue;
     const auto aware = std::count_if(markers.begin(), markers.end(), [&](const auto& other) {
-      return admission_of(*other.second, marker->self) == later;
+      return admission_of(*other.second, marker.self) == later;
     });
     if (static_cast<std::size_t>(aware) < majority(joined.members.size())) {
-      set_admission(joined, marker->self, own_admission(*marker));
+      set_admission(joined, marker.self, own_admission(marker));
     }
   }
   deployment.admissions = std::move(joined.admissions);

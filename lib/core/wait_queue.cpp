@@ -263,22 +263,7 @@ void WaitQueue::leave(Acquisition& acquisition, Left left, NodeSet taken_out) {
       if (others_wait) join(entry, nodes_.up(), at_the_back(position_of(entry.second)));
       return;
     }
-    if (others_wait) {
-      // Who came later is to have a turn before others of ours.
-      if (left == Left::granted && entry.second.permits > 0) return let_next_ask(entry);
-      if (left == Left::granted) {
-        return join(entry, nodes_.up(), at_the_back(position_of(entry.second)));
-      }
-      // Its last attempt may have taken us out of any queue.
-      const bool tries = acquisition.state == Acquisition::State::in_round;
-      const bool changes = position_of(entry.second) != entry.second.position;
-      const NodeSet there = tries || changes ? NodeSet() : entry.second.asked;
-      if (entry.second.last_attempt == acquisition.index) entry.second.last_attempt.reset();
-      join(entry, nodes_.up() - there, position_of(entry.second));
-      if (entry.second.permits > 0) note_missed(entry.second, acquisition);
-      // Waiters behind it were not woken by its notification.
-      return wake(entry.second, 0, false);
-    }
+    if (others_wait) return stay_for_others(entry, acquisition, left);
     // What it was notified of may be there still.
     const bool others_enter = left == Left::granted && acquisition.makes_room();
     entry.second.asked = entry.second.asked - taken_out;
@@ -294,6 +279,23 @@ void WaitQueue::let_next_ask(WaitedKeys::Entry& entry) {
     woken_.push_back({next.index, now_, true});
     return Visited::enough;
   });
+}
+
+void WaitQueue::stay_for_others(WaitedKeys::Entry& entry, Acquisition& acquisition, Left left) {
+  // Who came later is to have a turn before others of ours.
+  if (left == Left::granted && entry.second.permits > 0) return let_next_ask(entry);
+  if (left == Left::granted) {
+    return join(entry, nodes_.up(), at_the_back(position_of(entry.second)));
+  }
+  // Its last attempt may have taken us out of any queue.
+  const bool tries = acquisition.state == Acquisition::State::in_round;
+  const bool changes = position_of(entry.second) != entry.second.position;
+  const NodeSet there = tries || changes ? NodeSet() : entry.second.asked;
+  if (entry.second.last_attempt == acquisition.index) entry.second.last_attempt.reset();
+  join(entry, nodes_.up() - there, position_of(entry.second));
+  if (entry.second.permits > 0) note_missed(entry.second, acquisition);
+  // Waiters behind it were not woken by its notification.
+  wake(entry.second, 0, false);
 }
 
 void WaitQueue::leave(WaitedKeys::Entry& entry, Leave how) {

@@ -131,6 +131,8 @@ class WaitQueue {
   [[nodiscard]] static Position position_of(const WaitedKeys::Key& key);
   [[nodiscard]] static Position at_the_back(Position position);
   void join(WaitedKeys::Entry& entry, NodeSet nodes, Position where);
+  /// One of ours has left, and others of this client wait on.
+  void stay_for_others(WaitedKeys::Entry& entry, Acquisition& acquisition, Left left);
   void leave(WaitedKeys::Entry& entry, Leave how);
   /// A Position or a Leave; kept in the stamp of the request, with whether it was sent in full.
   using Mode = std::uint16_t;

@@ -61,6 +61,16 @@ struct ScriptCall {
   return {};
 }
 
+/// `permits`: of how many the resource is one; 0: it is no permit.
+void append_leave(std::string& out, const ScriptCall& call, std::uint32_t permits,
+                  std::initializer_list<std::string_view> arguments) {
+  std::vector<std::string_view> words{call.command, call.script};
+  words.insert(words.end(), arguments);
+  const Decimal count(permits);
+  if (permits > 0) words.push_back(count.view());
+  append_command(out, words);
+}
+
 void append_set(std::string& out, Dialect form, std::string_view resource, std::string_view token,
                 core::Duration ttl) {
   const Decimal px = milliseconds_of(ttl);
@@ -217,10 +227,12 @@ void Encoder::format(Frame& frame, core::Verb verb, std::string_view resource,
   const Decimal ticket(terms.ticket.value_or(0));
   const Decimal remember = milliseconds_of(core::queued_for);
   frame.reserved_for.reset();
+  const std::string_view ticket_or_none = terms.ticket ? ticket.view() : std::string_view();
+  const bool own_length = terms.reserved_for > core::Duration::zero();
+  const Decimal reservation = milliseconds_of(own_length ? terms.reserved_for : reserved_for_);
   const auto reserved_for = [&] {
     frame.reserved_for = reserved_for_;
-    return milliseconds_of(terms.reserved_for > core::Duration::zero() ? terms.reserved_for
-                                                                       : reserved_for_);
+    return reservation.view();
   };
   const auto append_raise = [&] {
     append(of_command + 1, {"ZMSCORE", keys::fencing_numbers, resource, ""});
@@ -250,18 +262,13 @@ void Encoder::format(Frame& frame, core::Verb verb, std::string_view resource,
     case core::Verb::join_queue: {
       const auto [command, script] = call(scripts::queue);
       append_command(bytes, {command, script, "1", resource, token, remember.view(), digits.view(),
-                             ticket.view(), reserved_for().view()});
+                             ticket.view(), reserved_for()});
       return;
     }
     case core::Verb::leave_queue: {
-      const auto [command, script] = call(scripts::leave);
-      const Decimal reserved = reserved_for();
-      std::vector<std::string_view> words{command,       script,         "1", resource, token,
-                                          digits.view(), reserved.view()};
-      const Decimal permits(terms.permits);
-      if (terms.permits > 0) words.push_back(permits.view());
-      append_command(bytes, words);
-      return;
+      const std::string_view reserved = reserved_for();
+      return append_leave(bytes, call(scripts::leave), terms.permits,
+                          {"1", resource, token, digits.view(), reserved});
     }
     case core::Verb::track:
       append_track(bytes, static_cast<core::Tracked>(number), resource);
@@ -301,8 +308,7 @@ void Encoder::format(Frame& frame, core::Verb verb, std::string_view resource,
       const Decimal writer_reservation = milliseconds_of(terms.writer_reservation);
       append_script(scripts::take, keys::fencing_numbers,
                     {ttl.view(), digits.view(), writer_reservation.view(), terms.client,
-                     terms.ticket ? ticket.view() : std::string_view(), remember.view(),
-                     reserved_for().view()});
+                     ticket_or_none, remember.view(), reserved_for()});
       frame.number_at = find_word(bytes, 0, token_word + 2);
       break;
     }
@@ -310,14 +316,13 @@ void Encoder::format(Frame& frame, core::Verb verb, std::string_view resource,
       const Decimal permits(terms.permits);
       append_script(scripts::permit, {},
                     {ttl.view(), core::permits_prefix(resource), permits.view(), terms.client,
-                     terms.ticket ? ticket.view() : std::string_view(), remember.view(),
-                     reserved_for().view()});
+                     ticket_or_none, remember.view(), reserved_for()});
       break;
     }
     case core::Verb::enter:
       append_script(scripts::enter, {},
                     {ttl.view(), terms.group, terms.client,
-                     milliseconds_of(terms.writer_reservation).view(), reserved_for().view()});
+                     milliseconds_of(terms.writer_reservation).view(), reserved_for()});
       break;
     case core::Verb::raise_fence:
       append_script(scripts::fence, keys::fencing_numbers, {digits.view()});
@@ -332,14 +337,14 @@ void Encoder::format(Frame& frame, core::Verb verb, std::string_view resource,
     case core::Verb::release: {
       const Decimal cooldown = milliseconds_rounded_up(terms.cooldown);
       if (terms.client.empty()) {
-        append_script(scripts::release, {}, {cooldown.view(), reserved_for().view()});
+        append_script(scripts::release, {}, {cooldown.view(), reserved_for()});
       } else if (terms.permits > 0) {
         append_script(scripts::release, {},
-                      {cooldown.view(), reserved_for().view(), terms.client, ticket.view(),
+                      {cooldown.view(), reserved_for(), terms.client, ticket.view(),
                        remember.view(), terms.quiet ? "1" : "0", core::permits_prefix(resource)});
       } else {
         append_script(scripts::release, {},
-                      {cooldown.view(), reserved_for().view(), terms.client, ticket.view(),
+                      {cooldown.view(), reserved_for(), terms.client, ticket.view(),
                        remember.view(), terms.quiet ? "1" : "0"});
       }
       break;
@@ -385,7 +390,7 @@ void Encoder::format(Frame& frame, core::Verb verb, std::string_view resource,
       break;
     case core::Verb::notify: {
       const auto [command, script] = call(scripts::notify);
-      append(of_script, {command, script, "1", resource, reserved_for().view()});
+      append(of_script, {command, script, "1", resource, reserved_for()});
       break;
     }
     case core::Verb::inspect: {

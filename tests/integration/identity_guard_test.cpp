@@ -41,6 +41,7 @@ void expect_excluded(const std::string& url, const std::string& reason) {
 
 /// Somebody lets the server delete what expires, for lack of memory, and sets it right again.
 void evict_locks(const RedisServer& server) {
+  server.command({"SET", "another", "value", "EX", "100"});
   server.command({"CONFIG", "SET", "maxmemory-policy", "volatile-ttl"});
   server.command({"CONFIG", "SET", "maxmemory", "1"});
   ASSERT_TRUE(eventually([&] { return field_of(server, "stats", "evicted_keys") != "0"; }));
