@@ -116,6 +116,7 @@ struct REDLOCK_EXPORT Finding {
     other_deployment,  ///< nodes belong to different deployments, or a change is not finished
     stale_client,      ///< the list of nodes is not the list of members
     tracking_table,    ///< the server remembers for many clients which keys they had it track
+    no_scripts,        ///< the server knows neither EVAL nor what could take its place
   };
 
   std::string node{};  ///< the node's URL; several are separated by ", "

@@ -31,6 +31,7 @@ class Findings {
  private:
   void judge_access(const SurveyedNode& node);
   void judge_kind(const SurveyedNode& node);
+  void judge_scripts(const SurveyedNode& node);
   void judge_settings(const SurveyedNode& node);
   void judge_tracking(const SurveyedNode& node);
   void judge_clock(const SurveyedNode& node);
@@ -87,6 +88,7 @@ void Findings::judge(const SurveyedNode& node) {
     return;
   }
   judge_kind(node);
+  judge_scripts(node);
   judge_settings(node);
   judge_tracking(node);
   judge_clock(node);
@@ -143,6 +145,18 @@ void Findings::judge_kind(const SurveyedNode& node) {
         "An older server cannot tell clients that it lost its data, and no test runs on it.",
         "Upgrade the server.");
   }
+}
+
+void Findings::judge_scripts(const SurveyedNode& node) {
+  // A user who may not run them is denied something: see judge_access().
+  if (node.runs_scripts || node.can_compare || !node.denied.empty()) return;
+  add(node, Finding::Kind::no_scripts,
+      "The server does not know EVAL (its configuration renames it), and has neither DELIFEQ nor "
+      "DELEX in its place.",
+      "No client could release a lock there, so it has no vote. bootstrap and members need EVAL, "
+      "too.",
+      "Take the rename-command of EVAL, EVALSHA and SCRIPT out of its configuration and restart "
+      "it. To keep users from running scripts, use ACLs.");
 }
 
 void Findings::judge_settings(const SurveyedNode& node) {
@@ -258,6 +272,7 @@ void Findings::judge_quarantine(const SurveyedNode& node) {
   const bool marked = node.marker && node.marker->state == core::Marker::State::active;
   const bool may_be_new = node.quarantine_why == core::opened_as_new ||
                           (!marked && node.quarantine_why == core::met_unmarked);
+  const bool can_bootstrap = may_be_new && node.runs_scripts;
   add(node, Finding::Kind::quarantined,
       endless ? "It is in quarantine, and the quarantine's end is missing."
               : "It is in quarantine for another " + core::format_duration(left) + ".",
@@ -267,8 +282,8 @@ void Findings::judge_quarantine(const SurveyedNode& node) {
       std::string(endless ? "Have the server delete the key redlock:node:quarantine when no lock "
                             "can be held any more"
                           : "Wait: it ends by itself") +
-          (may_be_new ? ". For a new deployment that nobody uses yet: quorum-lock bootstrap."
-                      : "."));
+          (can_bootstrap ? ". For a new deployment that nobody uses yet: quorum-lock bootstrap."
+                         : "."));
 }
 
 void Findings::judge_duplicates(const std::vector<SurveyedNode>& nodes) {
@@ -329,6 +344,7 @@ bool forbids_opening(Finding::Kind kind) noexcept {
     case Finding::Kind::evicting:
     case Finding::Kind::loading:
     case Finding::Kind::old_version:
+    case Finding::Kind::no_scripts:
       return true;
     case Finding::Kind::not_durable:
     case Finding::Kind::clock:

@@ -12,16 +12,11 @@ namespace redlock::api {
 namespace {
 
 using core::Deployment;
+using core::list_of;
 using core::Marker;
 using core::ObservedNode;
 
 using Names = std::vector<std::string>;
-
-std::string list_of(const Names& names) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
-  return text;
-}
 
 Names names_of(const std::vector<ObservedNode>& nodes) {
   Names names;
@@ -53,13 +48,25 @@ std::optional<Deployment> serving(const std::vector<ObservedNode>& nodes) {
   return std::nullopt;
 }
 
+/// Behind the advice to run `bootstrap` or `members`, which are scripts.
+std::string unless_without_scripts(const std::vector<ObservedNode>& nodes) {
+  Names without;
+  for (const ObservedNode& node : nodes) {
+    if (!node.runs_scripts) without.push_back(node.name);
+  }
+  return without.empty() ? ""
+                         : " It needs EVAL, which this user cannot run on " + list_of(without) +
+                               ": use one who can.";
+}
+
 Finding not_bootstrapped(const std::vector<ObservedNode>& nodes) {
   return {list_of(names_of(nodes)), Finding::Kind::not_bootstrapped,
           "No node has a marker: the deployment was not opened yet, or all its nodes have lost "
           "their data.",
           "The first clients to connect open it by themselves, but only after a quarantine of max "
           "TTL, because a lock that the nodes have forgotten may still be held.",
-          "For new nodes: run quorum-lock bootstrap once, with the nodes that all clients name."};
+          "For new nodes: run quorum-lock bootstrap once, with the nodes that all clients name." +
+              unless_without_scripts(nodes)};
 }
 
 Finding unfinished(const std::vector<ObservedNode>& nodes, const core::MemberWish& wish) {
@@ -76,7 +83,7 @@ Finding unfinished(const std::vector<ObservedNode>& nodes, const core::MemberWis
           "Votes of different deployments do not count together, so that fewer nodes may fail "
           "than usual, or no lock can be acquired at all. A node that is joining or opening has no "
           "vote.",
-          "Finish it: quorum-lock " + core::command_of(wish) + "."};
+          "Finish it: quorum-lock " + core::command_of(wish) + "." + unless_without_scripts(nodes)};
 }
 
 /// One that was taken back under another admission since.

@@ -47,6 +47,16 @@ std::string problem_of(const std::string& url, const Examination& judged) {
   return text;
 }
 
+/// Clients of some servers need no scripts, but each step of an operator is one.
+void require_scripts(std::vector<core::ObservedNode>& nodes) {
+  for (core::ObservedNode& node : nodes) {
+    if (!node.problem.empty() || node.runs_scripts) continue;
+    node.problem =
+        "bootstrap and members need EVAL, which its configuration (rename-command) or the user's "
+        "ACL forbids";
+  }
+}
+
 std::string action_of(const core::WriteMarker& write) {
   const std::string members = std::to_string(write.marker.members.size()) + " members";
   switch (write.marker.state) {
@@ -116,6 +126,7 @@ std::vector<core::ObservedNode> observe(const std::vector<runtime::SurveyedNode>
                          : std::chrono::ceil<milliseconds>(node.seen.quarantine);
     one.quarantine_why = node.quarantine_why;
     one.durable = node.seen.durable;
+    one.runs_scripts = node.runs_scripts;
   }
   return observed;
 }
@@ -137,7 +148,9 @@ std::optional<Error> MemberRun::run() {
     if (!configuration) return configuration.error();
     survey_ = std::make_unique<runtime::Survey>(*configuration);
     const auto nodes = survey_->examine();
-    const auto step = change_.next(observe(nodes, judge(nodes, options_)), random_word());
+    observed_ = observe(nodes, judge(nodes, options_));
+    require_scripts(observed_);
+    const auto step = change_.next(observed_, random_word());
     auto error = std::visit([this](const auto& chosen) { return take(chosen); }, step);
     if (error) return error;
   }
@@ -225,15 +238,31 @@ std::optional<Error> MemberRun::take(const core::ChangeRefused& step) {
   return fail(Errc::unavailable, why);
 }
 
-Error MemberRun::fail(Errc code, const std::string& why) const {
+Error MemberRun::fail(Errc code, std::string why) const {
+  if (why.ends_with('.')) why.pop_back();
   if (change_.is_under_way()) {
-    std::string text = "half done: " + why;
-    if (text.ends_with('.')) text.pop_back();
-    return Error{code, text + ". Resume with: quorum-lock " + core::command_of(wish_), {}};
+    return Error{
+        code, "half done: " + why + ". " + core::describe_unfinished(observed_, wish_), {}};
   }
   const bool opens = wish_.kind == core::MemberWish::Kind::bootstrap;
-  return Error{
-      code, (opens ? "not opened, nothing was changed: " : "nothing was changed: ") + why, {}};
+  const std::string what =
+      opens ? "not opened, nothing was changed: " : "nothing was changed by this call: ";
+  return Error{code, what + why + about_unseen(), {}};
+}
+
+/// The first marker of a change that was cut off before may be on a node that cannot be asked.
+std::string MemberRun::about_unseen() const {
+  if (wish_.kind == core::MemberWish::Kind::bootstrap) return {};
+  std::string unseen;
+  for (const core::ObservedNode& node : observed_) {
+    const bool may_have_begun = !node.problem.empty() && node.text.empty();
+    // The leaving node is given nothing.
+    if (!may_have_begun || node.name == wish_.leaving) continue;
+    unseen += (unseen.empty() ? "" : ", ") + node.name;
+  }
+  if (unseen.empty()) return {};
+  return ". Whether an earlier call has begun on " + unseen +
+         " cannot be seen; if so, it is half done, and to be repeated when it can";
 }
 
 }  // namespace redlock::api

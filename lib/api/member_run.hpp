@@ -56,7 +56,8 @@ class MemberRun {
   [[nodiscard]] std::optional<Error> take(const core::ChangeDone& step);
   [[nodiscard]] std::optional<Error> take(const core::ChangeRefused& step);
 
-  [[nodiscard]] Error fail(Errc code, const std::string& why) const;
+  [[nodiscard]] Error fail(Errc code, std::string why) const;
+  [[nodiscard]] std::string about_unseen() const;
 
   const ClientOptions& options_;
   const ChangeOptions& change_options_;
@@ -66,6 +67,7 @@ class MemberRun {
   std::set<std::string> names_;
   core::MemberChange change_;
   std::unique_ptr<runtime::Survey> survey_;
+  std::vector<core::ObservedNode> observed_;  // by the last survey
   std::string waiting_for_;
   std::chrono::nanoseconds patience_left_;
   bool done_ = false;

@@ -249,6 +249,8 @@ std::string_view to_string(Finding::Kind kind) noexcept {
       return "stale-client";
     case Finding::Kind::tracking_table:
       return "tracking-table";
+    case Finding::Kind::no_scripts:
+      return "no-scripts";
   }
   return "unknown";
 }

@@ -166,6 +166,8 @@ class Engine {
   void take_clock(NodeIndex node, const Answer& answer, const Arrival& arrival);
   void take_time(NodeIndex node, Duration time, const Arrival& arrival);
   void step_forward(NodeIndex node, Duration step);
+  void take_evictions(NodeIndex node, std::uint64_t evicted);
+  void lower_deadlines();
 
   // engine_marker.cpp: what a node remembers
   [[nodiscard]] bool counts_for(const Claim& claim, NodeIndex node) const {

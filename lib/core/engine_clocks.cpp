@@ -10,12 +10,17 @@ namespace redlock::core {
 void Engine::read_clocks(NodeSet nodes) {
   if (!settings_.clock_guard) return;
   NodeSet readable;
+  NodeSet may_evict;
   nodes.each([&](NodeIndex node) {
     Link& link = nodes_[node];
     if (!link.up() || link.congested() || !link.ineligible().empty()) return;
     link.reading_clock(now_);
     readable.add(node);
+    if (!settings_.restart_guard || !nodes_.evictions_due(node)) return;
+    link.reading_evictions(now_);
+    may_evict.add(node);
   });
+  if (!may_evict.empty()) outbox_.send(SendUpkeep{{may_evict, upkeep(Verb::read_evictions)}});
   if (!readable.empty()) outbox_.send(SendUpkeep{{readable, upkeep(Verb::read_clock)}});
 }
 
@@ -80,6 +85,20 @@ void Engine::step_forward(NodeIndex node, Duration step) {
                                                                  format_duration(step) +
                                                                  ", so keys there expire early");
   if (!reported) report_exclusion(node);
+  lower_deadlines();
+}
+
+void Engine::take_evictions(NodeIndex node, std::uint64_t evicted) {
+  Link& link = nodes_[node];
+  if (evicted == link.evicted()) return;
+  link.lose_keys(evicted);
+  // The next handshake marks the node as one that forgot, so that all clients know.
+  link.declare_ineligible("it evicted keys, and may have forgotten locks that way");
+  link.meet_anew(now_);
+  lower_deadlines();
+}
+
+void Engine::lower_deadlines() {
   nodes_.note_step();
   const SharedMarks& marks = nodes_.steps();
   claims_.each([&](Claim& claim) {

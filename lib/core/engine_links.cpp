@@ -42,7 +42,9 @@ void Engine::tend_links() {
 
 void Engine::on(const NodeUp& event) {
   const NodeIndex node = event.node;
+  const Duration lost = nodes_[node].clock().stepped();
   nodes_[node].came_up(event, now_);
+  if (nodes_[node].clock().stepped() > lost) lower_deadlines();
   names_due_ = Instant::min();
   ++meter_.nodes[node].connections;
   if (nodes_.find_duplicate(node)) report_exclusion(node);

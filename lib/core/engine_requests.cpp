@@ -275,6 +275,7 @@ void Engine::take_answer(const Answer& answer, Vote failure,
       break;
     case Verb::kill_old:
     case Verb::read_clock:
+    case Verb::read_evictions:
     case Verb::prune_fencing_numbers:
     case Verb::join_queue:
     case Verb::leave_queue:
@@ -299,6 +300,9 @@ void Engine::take_upkeep(const Answer& answer, const std::optional<Arrival>& arr
       return settle_on_replica(answer.node);
     case Verb::read_clock:
       if (answered) take_clock(answer.node, answer, *arrival);
+      return;
+    case Verb::read_evictions:
+      if (answer.reply == Reply::done) take_evictions(answer.node, answer.number);
       return;
     case Verb::write_name:
       return take_name_answer(answer);

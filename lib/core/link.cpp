@@ -33,6 +33,9 @@ void Link::came_up(const NodeUp& event, Instant now) {
   // Connection ids are numbered per server process: the same number on a restarted server is
   // somebody else's connection.
   if (server_ != event.server) suspects_.clear();
+  if (server_ == event.server && evicted_ != event.evicted) lose_keys(event.evicted);
+  evicted_ = event.evicted;
+  evictions_read_at_ = now;
   server_.assign(event.server);
   connection_ = event.connection;
   can_fence_ = event.can_fence;

@@ -189,6 +189,16 @@ class Link {
   [[nodiscard]] Instant clock_read_at() const noexcept { return clock_read_at_; }
   void reading_clock(Instant now) noexcept { clock_read_at_ = now; }
 
+  /// How many keys the server process had evicted when it was last asked.
+  [[nodiscard]] std::uint64_t evicted() const noexcept { return evicted_; }
+  /// It may have evicted any lock: what was set there until now is worth nothing.
+  void lose_keys(std::uint64_t evicted) noexcept {
+    evicted_ = evicted;
+    clock_.lose_keys();
+  }
+  [[nodiscard]] Instant evictions_read_at() const noexcept { return evictions_read_at_; }
+  void reading_evictions(Instant now) noexcept { evictions_read_at_ = now; }
+
   // --- the client's name ---
   /// When the node is to be given it again; none: it was not given on this connection.
   [[nodiscard]] std::optional<Instant> name_due() const noexcept { return name_due_; }
@@ -280,6 +290,9 @@ class Link {
   }
   [[nodiscard]] bool connect_overdue(Instant now) const noexcept;
   [[nodiscard]] bool retry_due(Instant now) const noexcept;
+  /// The connection is to end, and another one to be made: what it has to be told, or what it is
+  /// now, is only seen by a handshake.
+  void meet_anew(Instant now) noexcept { role_check_at_ = now; }
   /// A replica's role is only seen by a handshake.
   [[nodiscard]] bool role_check_due(Instant now) const noexcept;
 
@@ -343,6 +356,8 @@ class Link {
   NodeClock clock_;
   bool clock_far_ = false;
   Instant clock_read_at_ = Instant::min();
+  std::uint64_t evicted_ = 0;
+  Instant evictions_read_at_ = Instant::min();
   std::optional<Instant> name_due_;
   std::vector<std::int64_t> suspects_;  // oldest first
 

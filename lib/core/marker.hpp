@@ -25,10 +25,13 @@ struct Marker {
   };
 
   State state = State::blank;
-  std::string incarnation{};             ///< random, drawn anew for each writing
-  std::string deployment{};              ///< random, drawn for each set of members; blank: empty
-  std::string run_id{};                  ///< of the server process that was marked
-  std::string replid{};                  ///< its replication id: a change of role changes it
+  std::string incarnation{};  ///< random, drawn anew for each writing
+  std::string deployment{};   ///< random, drawn for each set of members; blank: empty
+  std::string run_id{};       ///< of the server process that was marked
+  /// Its replication id, and behind a "+" how many keys it has evicted: what it may have forgotten
+  /// since is not what it was marked for. Without evictions: only the id, which a change of role
+  /// changes.
+  std::string replid{};
   std::chrono::milliseconds max_ttl{0};  ///< the longest lease of the deployment
   bool durable = false;                  ///< the node said that it loses nothing when it was marked
   std::string self{};                    ///< which of `members` this node is; blank: may be empty

@@ -29,12 +29,6 @@ std::size_t count_left_out(const std::vector<ObservedNode>& nodes, const Marker&
       }));
 }
 
-std::string list_of(const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
-  return text;
-}
-
 bool is_open(const ChangeScene& scene, const Deployment& deployment) {
   return deployment.active.size() == deployment.members.size() &&
          std::all_of(scene.nodes.begin(), scene.nodes.end(), [&](const ObservedNode& node) {
@@ -122,8 +116,7 @@ std::optional<MemberStep> MemberChange::refuse_marker(const ChangeScene& scene,
     const bool lost = std::all_of(scene.all.begin(), scene.all.end(),
                                   [](const Deployment& other) { return other.active.empty(); });
     if (!lost || marker.members != wish_.members) {
-      return refuse_change(node.name + " is joining a deployment",
-                           resume_by(change_under_way(scene.nodes)));
+      return refuse_change(node.name + " is joining a deployment", resume_by(scene));
     }
   }
   // A node that is being opened as a member of another list has no vote: it is taken over.

@@ -99,9 +99,9 @@ ChangeRefused refuse_change(std::string why, std::string remedy) {
   return {ChangeRefused::Reason::state, std::move(why), std::move(remedy)};
 }
 
-std::string resume_by(const std::optional<MemberWish>& wish) {
-  return wish ? "Resume it with: quorum-lock " + command_of(*wish)
-              : "Stop all clients, wait until no lock is left, and run quorum-lock bootstrap";
+std::string resume_by(const ChangeScene& scene) {
+  const auto wish = change_under_way(scene.nodes);
+  return wish ? describe_unfinished(scene.nodes, *wish) : open_anew;
 }
 
 WaitFor await_missing(const ChangeScene& scene, const std::string& name) {
@@ -173,7 +173,7 @@ MemberStep MemberChange::begin(const ChangeScene& scene) {
     for (const ObservedNode& node : scene.nodes) {
       if (!node.problem.empty()) return await_missing(scene, node.name);
     }
-    return refuse_change("none of the nodes belongs to a deployment", resume_by(std::nullopt));
+    return refuse_change("none of the nodes belongs to a deployment", open_anew);
   }
   for (const Deployment& other : scene.alive) {
     const bool foreign =
@@ -188,8 +188,8 @@ MemberStep MemberChange::begin(const ChangeScene& scene) {
           "uses that deployment any more");
     }
   }
-  if (const auto other = change_under_way(scene.nodes)) {
-    return refuse_change("another change is under way", resume_by(other));
+  if (change_under_way(scene.nodes)) {
+    return refuse_change("another change is under way", resume_by(scene));
   }
   const Deployment& from = scene.alive.front();
   if (auto refused = refuse_wish(scene, from)) return *std::move(refused);
@@ -211,8 +211,7 @@ MemberStep MemberChange::begin(const ChangeScene& scene) {
 
 std::optional<MemberStep> MemberChange::refuse_wish(const ChangeScene& scene,
                                                     const Deployment& from) const {
-  std::string members;
-  for (const std::string& member : from.members) members += (members.empty() ? "" : ", ") + member;
+  const std::string members = list_of(from.members);
   if (!wish_.leaving.empty() && !from.has_member(wish_.leaving)) {
     return refuse_usage(wish_.leaving + " is not a member; the members are " + members);
   }
@@ -258,12 +257,10 @@ std::optional<MemberStep> MemberChange::await_member(const ChangeScene& scene,
       return take_back(scene, from, name);
     }
     return refuse_change(
-        name + " has forgotten that it is a member, and too few others vouch for it",
-        resume_by(std::nullopt));
+        name + " has forgotten that it is a member, and too few others vouch for it", open_anew);
   }
   if (marker->deployment != from.id || marker->state != Marker::State::active) {
-    return refuse_change("another change is under way on " + name,
-                         resume_by(change_under_way(scene.nodes)));
+    return refuse_change("another change is under way on " + name, resume_by(scene));
   }
   if (!from.admits(*marker)) return refuse_replaced(name);
   if (node.quarantine == milliseconds::max()) {
@@ -318,8 +315,7 @@ MemberStep MemberChange::go_on(const ChangeScene& scene, const Deployment& begun
       for (const std::string& name : others) {
         if (is_missing(scene, name)) return await_missing(scene, name);
       }
-      return refuse_change("none of the other members knows the deployment any more",
-                           resume_by(std::nullopt));
+      return refuse_change("none of the other members knows the deployment any more", open_anew);
     }
     if (auto waiting = await_calm(scene, before.front())) return *std::move(waiting);
   }
@@ -359,8 +355,7 @@ std::optional<MemberStep> MemberChange::enter(const ChangeScene& scene,
       return other.id == marker->deployment;
     });
     if (in_use) {
-      return refuse_change(wish_.entering + " belongs to another deployment",
-                           resume_by(change_under_way(scene.nodes)));
+      return refuse_change(wish_.entering + " belongs to another deployment", resume_by(scene));
     }
   }
   return mark_node(scene, target, wish_.entering, Marker::State::joining, milliseconds(-1));
@@ -384,8 +379,7 @@ std::optional<MemberStep> MemberChange::pass(const ChangeScene& scene, const Dep
           return other.id == marker->deployment;
         });
     if (!expected || marker->state != Marker::State::active) {
-      return refuse_change("another change is under way on " + name,
-                           resume_by(change_under_way(scene.nodes)));
+      return refuse_change("another change is under way on " + name, resume_by(scene));
     }
     if (own_admission(*marker) != admission_of(target.list(), name)) return refuse_replaced(name);
     if (has_id && marker->admissions == target.admissions) continue;

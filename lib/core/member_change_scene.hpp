@@ -24,8 +24,12 @@ struct ChangeScene {
 
 [[nodiscard]] ChangeRefused refuse_change(std::string why, std::string remedy);
 
-/// How to resume this; none: only bootstrap helps.
-[[nodiscard]] std::string resume_by(const std::optional<MemberWish>& wish);
+/// How to go on where no change can be resumed.
+inline constexpr const char* open_anew =
+    "Stop all clients, wait until no lock is left, and run quorum-lock bootstrap";
+
+/// How far the change that is under way has come, and how to resume it.
+[[nodiscard]] std::string resume_by(const ChangeScene& scene);
 
 [[nodiscard]] WaitFor await_missing(const ChangeScene& scene, const std::string& name);
 

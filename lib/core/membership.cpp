@@ -247,6 +247,12 @@ std::vector<Deployment> without_ended(const std::vector<Deployment>& deployments
   return alive;
 }
 
+std::string list_of(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
 std::string shell_list(const std::vector<std::string>& names) {
   std::string list;
   for (const std::string& name : names) list += (list.empty() ? "" : ",") + name;
@@ -313,6 +319,56 @@ std::optional<MemberWish> change_under_way(const std::vector<ObservedNode>& node
     return wish;
   }
   return bootstrap_of(last);
+}
+
+namespace {
+
+/// What undoes the change once it is made.
+std::optional<MemberWish> reverse_of(const MemberWish& wish) {
+  MemberWish reverse;
+  reverse.leaving = wish.entering;
+  reverse.entering = wish.leaving;
+  switch (wish.kind) {
+    case MemberWish::Kind::replace:
+      reverse.kind = MemberWish::Kind::replace;
+      return reverse;
+    case MemberWish::Kind::add:
+      reverse.kind = MemberWish::Kind::remove;
+      return reverse;
+    case MemberWish::Kind::remove:
+      reverse.kind = MemberWish::Kind::add;
+      return reverse;
+    case MemberWish::Kind::bootstrap:
+      break;
+  }
+  return std::nullopt;
+}
+
+/// "It is done on A and missing on B, C."
+std::string progress_of(const Deployment& made) {
+  std::vector<std::string> missing;
+  for (const std::string& member : made.members) {
+    if (!contains(made.active, member)) missing.push_back(member);
+  }
+  if (missing.empty()) return "All members have it. ";
+  return (made.active.empty() ? "It is" : "It is done on " + list_of(made.active) + " and") +
+         " missing on " + list_of(missing) + ". ";
+}
+
+}  // namespace
+
+std::string describe_unfinished(const std::vector<ObservedNode>& nodes, const MemberWish& wish) {
+  const auto alive = without_ended(deployments_of(nodes));
+  const auto last = std::max_element(alive.begin(), alive.end(),
+                                     [](const Deployment& one, const Deployment& other) {
+                                       return generation_of(one.id) < generation_of(other.id);
+                                     });
+  std::string text = last == alive.end() ? std::string() : progress_of(*last);
+  text += "Resume it with: quorum-lock " + command_of(wish);
+  if (const auto reverse = reverse_of(wish)) {
+    text += ". To take it back, finish it first, then run: quorum-lock " + command_of(*reverse);
+  }
+  return text;
 }
 
 milliseconds quarantine_for(milliseconds max_ttl, const MemberWish& wish) noexcept {

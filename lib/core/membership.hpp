@@ -25,6 +25,7 @@ struct ObservedNode {
   std::chrono::milliseconds quarantine{0};  ///< what is left; max(): its end is missing
   std::string quarantine_why{};             ///< what began it, as it is kept: see marker.hpp
   bool durable = false;
+  bool runs_scripts = true;  ///< without them an operator changes nothing; some clients need none
 };
 
 /// The marker, provided that the server process that keeps it is the one that was marked.
@@ -36,8 +37,8 @@ struct ObservedNode {
 [[nodiscard]] const ObservedNode* find_node(const std::vector<ObservedNode>& nodes,
                                             std::string_view name) noexcept;
 
-/// Members that the survey has not seen, and that most of the nodes with a list name: one of several
-/// may say anything.
+/// Members that the survey has not seen, and that most of the nodes with a list name: one of
+/// several may say anything.
 [[nodiscard]] std::vector<std::string> unseen_members(const std::vector<ObservedNode>& nodes);
 
 /// A deployment, as far as nodes carry its id and the members that most of them name.
@@ -88,6 +89,8 @@ struct MemberWish {
 [[nodiscard]] std::string command_of(const MemberWish& wish);
 [[nodiscard]] std::string members_command(std::string_view verb,
                                           const std::vector<std::string>& names);
+/// For people: "a, b".
+[[nodiscard]] std::string list_of(const std::vector<std::string>& names);
 /// Of nodes, as one word for a shell.
 [[nodiscard]] std::string shell_list(const std::vector<std::string>& names);
 
@@ -97,6 +100,11 @@ struct MemberWish {
 
 /// The change that is under way and how to resume it; none: no change is.
 [[nodiscard]] std::optional<MemberWish> change_under_way(const std::vector<ObservedNode>& nodes);
+
+/// How far the change has come, on which nodes it is missing, and the commands that finish it and
+/// take it back. `wish`: what it is.
+[[nodiscard]] std::string describe_unfinished(const std::vector<ObservedNode>& nodes,
+                                              const MemberWish& wish);
 
 /// How long a node may remember a lease of the deployment less than others do.
 [[nodiscard]] std::chrono::milliseconds quarantine_for(std::chrono::milliseconds max_ttl,

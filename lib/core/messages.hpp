@@ -59,6 +59,7 @@ enum class Verb : std::uint8_t {
   expire_orphan,          ///< an expiry for a key that has none
   kill_old,               ///< CLIENT KILL of the connection before this one; of no claim
   read_clock,             ///< TIME; of no claim
+  read_evictions,         ///< how many keys the server has evicted; of no claim
   prune_fencing_numbers,  ///< forget what was numbered days ago; of no claim
   join_queue,             ///< be queued for a key, to be notified in turn; of no claim
   leave_queue,            ///< of no claim
@@ -108,7 +109,7 @@ inline constexpr Verbs votes = sets | raises | extends;
 inline constexpr Verbs marker_writes(Verb::write_marker, Verb::mark_plain);
 inline constexpr Verbs about_queue(Verb::join_queue, Verb::leave_queue);
 inline constexpr Verbs upkeeps = marker_writes | marker_readings | about_queue |
-                                 Verbs(Verb::kill_old, Verb::read_clock,
+                                 Verbs(Verb::kill_old, Verb::read_clock, Verb::read_evictions,
                                        Verb::prune_fencing_numbers, Verb::track, Verb::write_name);
 inline constexpr Verbs writes =
     extends |
@@ -210,7 +211,7 @@ enum class Reply : std::uint8_t {
   found,     ///< inspect: `text` the holder, `remaining` its TTL; with `holds`, `text` is
              ///< their group and tokens, see take_text()
   done,      ///< kill_old, expire_orphan, prune_fencing_numbers, leave_queue, write_name,
-             ///< write_audit
+             ///< write_audit; read_evictions: `number` is how many
   marker,    ///< read_marker, write_marker: `text` is the node's marker, empty where there
              ///< is none; write_marker: `time` is what is left of its quarantine;
              ///< read_floor_and_marker: `number` is the floor, 0 where there is none
@@ -338,6 +339,8 @@ struct NodeUp {
   bool can_track = false;
   /// Why it has no vote as long as this connection lasts; empty where it has one.
   std::string_view ineligible{};
+  /// How many keys it has evicted.
+  std::uint64_t evicted = 0;
   /// It is a replica, which may become a master again.
   bool replica = false;
   /// The node's membership record, word for word (marker.hpp); empty: it has none.

@@ -20,21 +20,35 @@ Duration NodeClock::observe(Instant sent, Instant received, Duration time) noexc
   sample.at = received;
   latest_ = sample.offset;
   if (!anchor_) {
-    anchor_ = sample;
+    anchor_ = sharpest_ = sample;
     return Duration::zero();
   }
-  const Duration gained = sample.offset - anchor_->offset;
-  const Duration uncertain = sample.error + anchor_->error;
-  const Duration allowed = uncertain + drift(received - anchor_->at);
-  const bool forward = gained > allowed;
-  const bool backward = gained < -allowed;
-  const bool sharper = sample.error < anchor_->error / 4;
-  if (forward || backward || sharper || received - anchor_->at >= anchored_for) anchor_ = sample;
+  const Comparison now = compare(sample, *anchor_);
+  const Comparison over_long = compare(sample, *sharpest_);
+  const bool forward = now.forward || over_long.forward;
+  if (forward || now.backward || over_long.backward) {
+    anchor_ = sharpest_ = sample;
+  } else {
+    const bool sharper = sample.error < anchor_->error / 4;
+    if (sharper || received - anchor_->at >= anchored_for) anchor_ = sample;
+    const bool sharpest = sample.error <= sharpest_->error / 2;
+    if (sharpest || received - sharpest_->at >= most_) sharpest_ = sample;
+  }
   if (!forward) return Duration::zero();
-  const Duration step = gained + uncertain;
-  const Duration counted = std::min(step, most_);
-  stepped_ = stepped_ > uncountable - counted ? uncountable : stepped_ + counted;
+  const Duration step = now.forward ? now.most : over_long.most;
+  count(std::min(step, most_));
   return step;
+}
+
+NodeClock::Comparison NodeClock::compare(const Sample& sample, const Sample& with) noexcept {
+  const Duration gained = sample.offset - with.offset;
+  const Duration uncertain = sample.error + with.error;
+  const Duration allowed = uncertain + drift(sample.at - with.at);
+  return {gained > allowed, gained < -allowed, gained + uncertain};
+}
+
+void NodeClock::count(Duration step) noexcept {
+  stepped_ = stepped_ > uncountable - step ? uncountable : stepped_ + step;
 }
 
 std::optional<Duration> NodeClock::offset() const noexcept {

@@ -19,6 +19,9 @@ class NodeClock {
   /// both samples and the drift that every validity allows for; then the most it can be.
   Duration observe(Instant sent, Instant received, Duration time) noexcept;
 
+  /// Keys may have gone without a step: what was set until now is worth nothing.
+  void lose_keys() noexcept { count(most_); }
+
   /// The node's clock less ours; none before the first sample. It only has a meaning in comparison.
   [[nodiscard]] std::optional<Duration> offset() const noexcept;
 
@@ -34,8 +37,19 @@ class NodeClock {
     Duration error{};
     Instant at{};
   };
+  struct Comparison {
+    bool forward = false;
+    bool backward = false;
+    Duration most{};  ///< that it can have gained
+  };
+  [[nodiscard]] static Comparison compare(const Sample& sample, const Sample& with) noexcept;
+  void count(Duration step) noexcept;
+
   Duration most_;
   std::optional<Sample> anchor_;  // what the next ones are compared with
+  /// And the sharpest of the time that a key may live: a clock that gains less within a second than
+  /// the readings are uncertain may gain too much all the same.
+  std::optional<Sample> sharpest_;
   Duration latest_{};
   Duration stepped_{};
 };

@@ -265,7 +265,10 @@ void Nodes::judge_marker(NodeIndex node) {
     case Marker::State::active:
       break;
   }
-  if (!settings_.restart_guard || marker->max_ttl == settings_.max_ttl) return;
+  // Without the guard, too, no lease may last longer than nodes that forgot stay away.
+  const bool fits = settings_.restart_guard ? marker->max_ttl == settings_.max_ttl
+                                            : settings_.max_ttl <= marker->max_ttl;
+  if (fits) return;
   link.declare_ineligible("it belongs to a deployment with a max TTL of " +
                           format_duration(marker->max_ttl) + "; this client has " +
                           format_duration(settings_.max_ttl));
@@ -368,6 +371,10 @@ NodeSet Nodes::compare_clocks() {
 
 bool Nodes::reading_is_old(NodeIndex node) const {
   return now_ >= later(links_[node].clock_read_at(), reading_for_votes);
+}
+
+bool Nodes::evictions_due(NodeIndex node) const {
+  return now_ >= later(links_[node].evictions_read_at(), reading_for_leases);
 }
 
 Instant Nodes::next_clock_reading() const {

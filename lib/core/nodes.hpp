@@ -124,6 +124,8 @@ class Nodes {
   /// From that median; none: it is not known.
   [[nodiscard]] std::optional<Duration> clock_offset(NodeIndex node) const;
   [[nodiscard]] bool reading_is_old(NodeIndex node) const;
+  /// Whether what the node evicts is to be read with its clock.
+  [[nodiscard]] bool evictions_due(NodeIndex node) const;
   /// When a clock is to be read while nothing else is sent.
   [[nodiscard]] Instant next_clock_reading() const;
   [[nodiscard]] bool clock_reading_due(NodeIndex node) const;

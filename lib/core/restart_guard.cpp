@@ -16,6 +16,9 @@ milliseconds longest_validity(milliseconds max_ttl) {
   return max_ttl + milliseconds(drift);
 }
 
+/// Without the number of evicted keys.
+std::string_view role_of(std::string_view replid) { return replid.substr(0, replid.find('+')); }
+
 /// A node that restarted keeps its right to vote where it lost nothing. It is known by its name,
 /// because the marker of another node may have come with that node's data. A marker of this very
 /// process in another role came back with the data of a master that this node was a replica of.
@@ -41,7 +44,10 @@ std::optional<GuardWrites> guard_node(const GuardReading& reading, const GuardTe
       marker.max_ttl = std::max(marker.max_ttl, known->max_ttl);
     }
     marker.self = terms.name;
-    writes.why = !known ? met_unmarked : known->run_id != terms.run_id ? "restarted" : "role";
+    writes.why = !known                                            ? met_unmarked
+                 : known->run_id != terms.run_id                   ? "restarted"
+                 : role_of(known->replid) == role_of(terms.replid) ? "evicted"
+                                                                   : "role";
     // A quarantine is never made shorter.
     const bool endless = reading.quarantine && *reading.quarantine < milliseconds::zero();
     const bool longer = !reading.quarantine || *reading.quarantine < quarantine;

@@ -53,6 +53,8 @@ std::optional<Classified> classify(core::Verb verb, Dialect form,
       return classify_kill(first);
     case core::Verb::read_clock:
       return classify_time(first);
+    case core::Verb::read_evictions:
+      return classify_evictions(first);
     case core::Verb::prune_fencing_numbers:
     case core::Verb::leave_queue:
       return classify_count(first);

@@ -73,6 +73,7 @@ struct Classified {
     case core::Verb::expire_orphan:
     case core::Verb::kill_old:
     case core::Verb::read_clock:
+    case core::Verb::read_evictions:
     case core::Verb::prune_fencing_numbers:
     case core::Verb::join_queue:
     case core::Verb::leave_queue:

@@ -4,6 +4,7 @@
 
 #include "redis/classify_parts.hpp"
 #include "redis/fenced_sets.hpp"
+#include "redis/server_info.hpp"
 #include "redlock/limits.hpp"
 
 namespace redlock::redis {
@@ -184,6 +185,12 @@ std::optional<Classified> classify_time(const Value& value) noexcept {
   const auto time = time_of(value);
   if (!time) return std::nullopt;
   return Classified{.reply = Reply::clock, .time = *time};
+}
+
+std::optional<Classified> classify_evictions(const Value& value) noexcept {
+  if (value.type == Type::error) return error_of(value);
+  if (value.type != Type::bulk) return std::nullopt;
+  return Classified{.reply = Reply::done, .number = evicted_keys(value.text)};
 }
 
 std::optional<Classified> classify_marker(const Value& value) noexcept {

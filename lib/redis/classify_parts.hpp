@@ -52,6 +52,8 @@ inline constexpr std::int64_t no_key = -2;
 [[nodiscard]] std::optional<Classified> classify_set_all(const Value& set,
                                                          const Value& holders) noexcept;
 [[nodiscard]] std::optional<Classified> classify_time(const Value& value) noexcept;
+/// INFO of the section with the number of evicted keys.
+[[nodiscard]] std::optional<Classified> classify_evictions(const Value& value) noexcept;
 [[nodiscard]] std::optional<Classified> classify_marker(const Value& value) noexcept;
 /// ZMSCORE of the floor; GET of the marker.
 [[nodiscard]] std::optional<Classified> classify_floor_and_marker(const Value& scores,

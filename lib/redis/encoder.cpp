@@ -147,6 +147,8 @@ void append_upkeep(std::string& bytes, core::Verb verb, core::ScriptForm form,
       return append_command(bytes, {"CLIENT", "KILL", "ID", digits});
     case core::Verb::read_clock:
       return append_command(bytes, {"TIME"});
+    case core::Verb::read_evictions:
+      return append_command(bytes, {"INFO", "stats"});
     case core::Verb::read_floor_and_marker:
       // In this order: an unchanged marker says that the floor, too, is that of the votes.
       append_command(bytes, {"ZMSCORE", keys::fencing_numbers, ""});
@@ -237,6 +239,7 @@ void Encoder::format(Frame& frame, core::Verb verb, std::string_view resource,
   switch (verb) {
     case core::Verb::kill_old:
     case core::Verb::read_clock:
+    case core::Verb::read_evictions:
     case core::Verb::read_marker:
     case core::Verb::read_floor_and_marker:
     case core::Verb::write_marker:
@@ -253,8 +256,8 @@ void Encoder::format(Frame& frame, core::Verb verb, std::string_view resource,
     case core::Verb::leave_queue: {
       const auto [command, script] = call(scripts::leave);
       const Decimal reserved = reserved_for();
-      std::vector<std::string_view> words{command, script, "1", resource, token, digits.view(),
-                                          reserved.view()};
+      std::vector<std::string_view> words{command,       script,         "1", resource, token,
+                                          digits.view(), reserved.view()};
       const Decimal permits(terms.permits);
       if (terms.permits > 0) words.push_back(permits.view());
       append_command(bytes, words);
@@ -421,7 +424,8 @@ std::string_view Encoder::encode(core::Verb verb, core::ScriptForm script_form, 
                                  std::string_view resource, std::string_view token,
                                  core::Duration ttl, std::int64_t number, const Terms& terms) {
   Frame& frame = frames_.at(static_cast<std::size_t>(verb))[resource.size() % lengths];
-  const bool always_same = verb == core::Verb::read_clock || core::is_marker_reading(verb);
+  const bool always_same = verb == core::Verb::read_clock || verb == core::Verb::read_evictions ||
+                           core::is_marker_reading(verb);
   if (always_same && !frame.bytes.empty()) return frame.bytes;
   const bool names_a_resource = !core::is_upkeep(verb);
   // Some name the token more than once, and are seldom sent.

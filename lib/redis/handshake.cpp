@@ -384,6 +384,7 @@ void Handshake::take_quarantine(std::int64_t left, std::string_view why) {
   std::string_view what =
       member && why == core::met_unmarked ? core::came_without_data : core::may_be_new;
   if (why == "restarted") what = "it restarted";
+  if (why == "evicted") what = "it evicted keys";
   if (why == "role") what = "it was a replica for a while, or took over from its master";
   if (why == "enrolled") what = "it became a member just now";
   if (why == keys::quarantine_of_change) what = "an operator changed the members";
@@ -413,7 +414,8 @@ Handshake::Progress Handshake::take_info(const std::string& text) {
   }
   identity_.replica = info_field(text, "role") == "slave";
   append_only_ = info_field(text, "aof_enabled") == "1";
-  replid_ = visible(info_field(text, "master_replid"), longest_field);
+  identity_.evicted = evicted_keys(text);
+  replid_ = visible(memory_id(text), longest_field);
   // Before Redis 4.0 there is none, and a change of role is not noticed.
   if (replid_.empty()) replid_ = identity_.run_id;
   return advance();

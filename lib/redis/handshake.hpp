@@ -24,6 +24,7 @@ struct ServerIdentity {
   bool can_set_all = false;     ///< MSETEX
   bool runs_scripts = true;     ///< our user may
   bool can_track = false;       ///< it notifies us of keys that change
+  std::uint64_t evicted = 0;    ///< keys that it has evicted
   std::string ineligible{};     ///< why it can have no vote at all; empty where it can
   bool replica = false;         ///< and that is because it is a replica now
   std::string marker{};         ///< word for word, see core::Marker; empty where there is none

@@ -1,6 +1,7 @@
 #include "redis/server_info.hpp"
 
 #include <array>
+#include <charconv>
 #include <cstddef>
 
 #include "redis/visible.hpp"
@@ -18,6 +19,21 @@ std::string_view info_field(std::string_view info, std::string_view field) noexc
     }
   }
   return {};
+}
+
+std::uint64_t evicted_keys(std::string_view info) noexcept {
+  const std::string_view text = info_field(info, "evicted_keys");
+  std::uint64_t evicted = 0;
+  std::from_chars(text.data(), text.data() + text.size(), evicted);
+  return evicted;
+}
+
+std::string memory_id(std::string_view info) {
+  std::string id(info_field(info, "master_replid"));
+  if (const std::uint64_t evicted = evicted_keys(info); !id.empty() && evicted > 0) {
+    id += '+' + std::to_string(evicted);
+  }
+  return id;
 }
 
 std::string_view server_mode(std::string_view info) noexcept {

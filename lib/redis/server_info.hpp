@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -8,6 +9,13 @@ namespace redlock::redis {
 /// The value of `field` ("run_id") in an INFO, as the server wrote it; empty if it is absent.
 /// Points into `info`.
 [[nodiscard]] std::string_view info_field(std::string_view info, std::string_view field) noexcept;
+
+/// How many keys the server has evicted; 0 if INFO does not say.
+[[nodiscard]] std::uint64_t evicted_keys(std::string_view info) noexcept;
+
+/// Changes whenever the server process may have forgotten keys, and else only with its role: its
+/// replication id, and how many keys it has evicted. Empty if INFO names no replication id.
+[[nodiscard]] std::string memory_id(std::string_view info);
 
 /// "standalone", "sentinel" or "cluster"; empty if INFO does not say. Forks of Redis have renamed
 /// the field.

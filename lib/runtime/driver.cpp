@@ -255,6 +255,7 @@ void Driver::on_node_ready(NodeIndex node, const redis::ServerIdentity& identity
   event.can_set_all = identity.can_set_all;
   event.runs_scripts = identity.runs_scripts;
   event.can_track = identity.can_track;
+  event.evicted = identity.evicted;
   event.ineligible = identity.ineligible;
   event.replica = identity.replica;
   event.marker = identity.marker;

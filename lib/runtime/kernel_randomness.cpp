@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "support/assert.hpp"
+#include "support/platform.hpp"
 
 namespace redlock::runtime {
 
@@ -25,7 +26,8 @@ constexpr auto digits_of_bytes = [] {
 
 Token KernelRandomness::token() {
   std::array<std::uint8_t, 20> bytes{};
-  random_.fill(bytes);
+  // From the kernel each time: what a copy of this virtual machine keeps in memory, both would use.
+  support::fill_random(bytes);
   std::array<char, 2 * bytes.size()> text{};
   for (std::size_t i = 0; i < bytes.size(); ++i) {
     std::memcpy(&text[2 * i], digits_of_bytes[bytes[i]].data(), 2);

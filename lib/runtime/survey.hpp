@@ -23,6 +23,8 @@ struct SurveyedNode {
   std::optional<core::Marker> marker{};             ///< none: nothing that is one of ours
   std::string quarantine_why{};                     ///< what began it, as it is kept
   std::string replid{};                             ///< the server's replication id
+  bool runs_scripts = true;                         ///< knows EVAL, and our user may
+  bool can_compare = false;                         ///< DELIFEQ or DELEX: locks without scripts
   std::uint64_t tracked = 0;                        ///< entries of its table of tracked keys
   std::optional<std::chrono::microseconds> time{};  ///< its own clock, since 1970
   /// The node's clock relative to this machine's; only the differences between nodes matter.

@@ -20,7 +20,18 @@ using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 
 /// In the order in which fact_questions() asks.
-enum Fact : std::size_t { info, appendfsync, save, marker, quarantine, why, floor, facts };
+enum Fact : std::size_t {
+  info,
+  appendfsync,
+  save,
+  marker,
+  quarantine,
+  why,
+  floor,
+  script,
+  delifeq,
+  delex,
+};
 
 constexpr std::size_t longest_field = 64;
 
@@ -111,6 +122,20 @@ void take_errors(const std::vector<OwnedValue>& answers, SurveyedNode& node) {
   }
 }
 
+/// Whether the server told the keys of a call of the command.
+bool knows_command(const OwnedValue& answer) {
+  return answer.type == Value::Type::array && !answer.elements.empty();
+}
+
+void take_abilities(const std::vector<OwnedValue>& answers, SurveyedNode& node) {
+  const std::string& refusal = answers[script].text;
+  const bool forbidden = refusal.starts_with("NOPERM");
+  node.can_compare = knows_command(answers[delifeq]) || knows_command(answers[delex]);
+  node.runs_scripts =
+      !answers[script].is_error() || !(forbidden || refusal.starts_with("ERR unknown command"));
+  if (forbidden && !node.can_compare && node.denied.empty()) node.denied = refusal;
+}
+
 }  // namespace
 
 redis::Questions fact_questions() {
@@ -122,6 +147,10 @@ redis::Questions fact_questions() {
   questions.add({"PTTL", redis::keys::quarantine});
   questions.add({"GET", redis::keys::quarantine});
   questions.add({"ZSCORE", redis::keys::fencing_numbers, ""});
+  questions.add({"EVAL", "return 1", "0"});
+  // What clients can do without scripts, asked as the handshake asks.
+  questions.add({"COMMAND", "GETKEYS", "DELIFEQ", "key", "value"});
+  questions.add({"COMMAND", "GETKEYS", "DELEX", "key"});
   return questions;
 }
 
@@ -151,10 +180,11 @@ void take_facts(const std::vector<OwnedValue>& answers, SurveyedNode& node) {
   seen.reachable = true;
   take_info(reply.text, seen);
   node.tracked = number_in<std::uint64_t>(field_of(reply.text, "tracking_total_items")).value_or(0);
-  node.replid = field_of(reply.text, "master_replid");
+  node.replid = redis::memory_id(reply.text);
   if (node.replid.empty()) node.replid = seen.run_id;
   take_persistence(answers, seen);
   take_errors(answers, node);
+  take_abilities(answers, node);
 
   if (answers[marker].type == Value::Type::bulk) {
     node.marker_text = answers[marker].text;

@@ -77,6 +77,8 @@ inline constexpr std::array every_form{redis::Dialect::classic, redis::Dialect::
       return 'b';
     case core::Verb::track:
       return 'T';
+    case core::Verb::read_evictions:
+      return 'V';
     case core::Verb::read_marker:
       return 'm';
     case core::Verb::read_floor_and_marker:
@@ -146,7 +148,8 @@ void each_verb(Visit&& visit) {
     case Reply::done:
       return verb == Verb::kill_old || verb == Verb::expire_orphan ||
              verb == Verb::prune_fencing_numbers || verb == Verb::leave_queue ||
-             verb == Verb::notify || verb == Verb::write_name || verb == Verb::write_audit;
+             verb == Verb::notify || verb == Verb::write_name || verb == Verb::write_audit ||
+             verb == Verb::read_evictions;
     case Reply::clock:
       return verb == Verb::read_clock;
     case Reply::marker:

@@ -135,6 +135,17 @@ TEST(Doctor, SeesAServerThatEvicts) {
   expect_only(server.url(), "evicting", "allkeys-lru");
 }
 
+TEST(Doctor, SeesAServerWhoseEvalWasRenamed) {
+  const RedisServer server({.arguments = {"--rename-command", "EVAL", ""}});
+  for (const auto& command :
+       {std::vector<std::string>{"DELIFEQ", "key", "value"}, {"DELEX", "key"}}) {
+    std::vector<std::string> question{"COMMAND", "GETKEYS"};
+    question.insert(question.end(), command.begin(), command.end());
+    if (!server.command(question).is_error()) GTEST_SKIP() << "it can lock without scripts";
+  }
+  expect_only(server.url(), "no-scripts", "does not know EVAL");
+}
+
 TEST(Doctor, SeesADeadNode) {
   RedisServer server;
   server.kill();
@@ -271,6 +282,22 @@ TEST(Bootstrap, MarksNewNodesAsMembersWithNothingToForget) {
     const Reply floor = nodes[i].command({"ZSCORE", numbers_key, ""});
     EXPECT_GE(std::chrono::microseconds(std::stoll(floor.string)),
               std::chrono::floor<std::chrono::microseconds>(before));
+  }
+}
+
+TEST(Bootstrap, SaysInOneLineThatItNeedsScripts) {
+  const RedisServer renamed({.arguments = {"--rename-command", "EVAL", ""}});
+  RedisServer restricted;
+  restricted.command({"ACL", "SETUSER", "plain", "on", ">pw", "~*", "&*", "+@all", "-eval"});
+  const std::string address = restricted.host() + ":" + std::to_string(restricted.port());
+  for (const std::string& url : {renamed.url(), "redis://plain:pw@" + address}) {
+    NewNodes others(2);
+    const auto refused = bootstrap(patient({others[0].url(), url, others[1].url()}));
+    ASSERT_TRUE(failed_with(refused, Errc::unavailable));
+    EXPECT_THAT(refused.error().message, HasSubstr("nothing was changed"));
+    EXPECT_THAT(refused.error().message, testing::ContainsRegex("EVAL|'eval'"));
+    EXPECT_THAT(refused.error().message, testing::Not(HasSubstr("could not be scanned")));
+    EXPECT_EQ(others.count_held(marker_key), 0U);
   }
 }
 

@@ -39,6 +39,37 @@ void expect_excluded(const std::string& url, const std::string& reason) {
   EXPECT_TRUE(succeeded(lease->release()));
 }
 
+/// Somebody lets the server delete what expires, for lack of memory, and sets it right again.
+void evict_locks(const RedisServer& server) {
+  server.command({"CONFIG", "SET", "maxmemory-policy", "volatile-ttl"});
+  server.command({"CONFIG", "SET", "maxmemory", "1"});
+  ASSERT_TRUE(eventually([&] { return field_of(server, "stats", "evicted_keys") != "0"; }));
+  server.command({"CONFIG", "SET", "maxmemory", "0"});
+  server.command({"CONFIG", "SET", "maxmemory-policy", "noeviction"});
+}
+
+TEST(IdentityGuard, ALockThatNodesEvictIsLostAndNotGivenToTheNextWhileItIsValid) {
+  Nodes nodes(3);
+  Client holder = make_client(patient(nodes.urls()));
+  EventLog log;
+  auto options = patient(nodes.urls());
+  options.on_node_event = log.listener();
+  Client next = make_client(options);
+  ASSERT_TRUE(succeeded(next.try_acquire(fresh_resource()))) << "connected before";
+  AcquireOptions lock;
+  lock.ttl = std::chrono::seconds(30);
+  auto lease = holder.try_acquire(fresh_resource(), lock);
+  ASSERT_TRUE(succeeded(lease));
+  for (const std::size_t node : {0U, 1U}) evict_locks(nodes[node]);
+  EXPECT_TRUE(eventually([&] { return !lease->valid(); })) << "noticed with the clocks";
+  // The nodes have a vote again when every lease of before has ended.
+  EXPECT_TRUE(eventually([&] {
+    const auto refused = next.try_acquire(fresh_resource());
+    EXPECT_FALSE(refused);
+    return refused || refused.error().message.find("evicted keys") != std::string::npos;
+  }));
+}
+
 // Without the restart guard: no deployment can be opened of one server under several addresses.
 
 TEST(IdentityGuard, AServerUnderThreeAddressesHasOneVote) {

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <functional>
 #include <stop_token>
 
 #include "integration/members.hpp"
@@ -69,6 +71,16 @@ TEST_F(Members, AreNotChangedWhileAnotherOneIsMissing) {
   EXPECT_THAT(refused.error().message, HasSubstr(nodes_[1].url()));
   EXPECT_THAT(refused.error().message, HasSubstr("nothing was changed"));
   EXPECT_FALSE(nodes_[3].get(marker_key));
+}
+
+TEST_F(Members, EnterOnlyIfTheyRunScripts) {
+  open(3);
+  const RedisServer renamed({.arguments = {"--rename-command", "EVAL", ""}});
+  const auto refused = add_member(options_of(initial_), renamed.url());
+  ASSERT_TRUE(failed_with(refused, Errc::unavailable));
+  EXPECT_THAT(refused.error().message,
+              HasSubstr("nothing was changed by this call: " + renamed.url()));
+  EXPECT_THAT(refused.error().message, testing::ContainsRegex("(know|need) EVAL"));
 }
 
 TEST_F(Members, AreWaitedForAndTheWaitIsTold) {
@@ -151,6 +163,62 @@ TEST_F(Members, AreResumedByTheCommandThatIsTold) {
   ASSERT_TRUE(failed_with(other, Errc::unavailable));
   EXPECT_THAT(other.error().message, HasSubstr(told));
   EXPECT_TRUE(succeeded(replace_member(options_of(initial_), nodes_[2].url(), nodes_[3].url())));
+}
+
+/// Cuts the change off before its writing of this number.
+void cut_off(std::size_t writing, const std::function<void(const ChangeOptions&)>& change) {
+  struct Cut {};
+  ChangeOptions options;
+  options.patience = nanoseconds(0);
+  options.on_progress = [&writing](const ChangeProgress& progress) {
+    if (progress.kind == ChangeProgress::Kind::writing && writing-- == 0) throw Cut();
+  };
+  EXPECT_THROW(change(options), Cut);
+}
+
+TEST_F(Members, AreToldHowFarAChangeHasComeBesideOneThatRefuses) {
+  open(3);
+  auto sorted = initial_;
+  std::sort(sorted.begin(), sorted.end());
+  // The entering node is joining, and the first member has the new id.
+  cut_off(2, [&](const ChangeOptions& change) {
+    static_cast<void>(add_member(options_of(initial_), nodes_[3].url(), change));
+  });
+  const auto last = std::find_if(nodes_.begin(), nodes_.end(),
+                                 [&](const RedisServer& node) { return node.url() == sorted[2]; });
+  last->command({"CONFIG", "SET", "requirepass", "other"});
+  ChangeOptions impatient;
+  impatient.patience = nanoseconds(0);
+  const auto same = add_member(options_of(initial_), nodes_[3].url(), impatient);
+  ASSERT_TRUE(failed_with(same, Errc::unavailable));
+  for (const std::string& words :
+       {std::string("half done: ") + sorted[2], "done on " + sorted[0], std::string("missing on "),
+        "Resume it with: quorum-lock members add " + nodes_[3].url(),
+        "finish it first, then run: quorum-lock members remove " + nodes_[3].url()}) {
+    EXPECT_THAT(same.error().message, HasSubstr(words));
+  }
+  const auto other = remove_member(options_of(initial_), initial_[0], impatient);
+  ASSERT_TRUE(failed_with(other, Errc::unavailable));
+  for (const std::string& words :
+       {std::string("nothing was changed by this call: another change"), "done on " + sorted[0],
+        "Resume it with: quorum-lock members add " + nodes_[3].url()}) {
+    EXPECT_THAT(other.error().message, HasSubstr(words));
+  }
+}
+
+TEST_F(Members, OfWhomTheOnlyOneThatKnowsOfAChangeRefusesAreNotSaidToBeUnchanged) {
+  open(3);
+  cut_off(1, [&](const ChangeOptions& change) {
+    static_cast<void>(add_member(options_of(initial_), nodes_[3].url(), change));
+  });
+  nodes_[3].command({"CONFIG", "SET", "requirepass", "other"});
+  ChangeOptions impatient;
+  impatient.patience = nanoseconds(0);
+  const auto refused = add_member(options_of(initial_), nodes_[3].url(), impatient);
+  ASSERT_TRUE(failed_with(refused, Errc::unavailable));
+  EXPECT_THAT(refused.error().message, HasSubstr("nothing was changed by this call: "));
+  EXPECT_THAT(refused.error().message,
+              HasSubstr("Whether an earlier call has begun on " + nodes_[3].url()));
 }
 
 TEST_F(Members, ThatWereChangedAreNamedByTheDoctor) {

@@ -240,6 +240,11 @@ Response ModelNode::execute(const Request& request, True now) {
     case Verb::write_audit:
       response.reply = Reply::done;
       break;
+    case Verb::read_evictions:
+      response.reply = Reply::done;
+      response.number =
+          mutant_ == Mutant::evictions_untold ? 0 : static_cast<std::int64_t>(evicted);
+      break;
     case Verb::read_clock:
       response.reply = Reply::clock;
       response.time = clock.local(now);

@@ -183,9 +183,15 @@ class ModelNode {
 
   /// A restart without data, and one with the data last saved.
   void forget() { memory_ = {}; }
+  /// What has an expiry goes, and the marker stays.
+  void evict() {
+    memory_.keys = {};
+    ++evicted;
+  }
   void save() { saved_ = memory_; }
   void restore() { memory_ = saved_; }
 
+  std::uint64_t evicted = 0;  ///< keys, of this process
   Clock clock;
   Servers version = Servers::by_scripts;
   bool compares = false;     ///< without a script, and sets several keys at once

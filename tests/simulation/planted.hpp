@@ -67,6 +67,7 @@ inline constexpr std::array planted{
     Planted{Mutant::wins_are_lost, "wins_are_lost", "invariant 5", 1000},
     Planted{Mutant::readers_stay_queued, "readers_stay_queued", "was free", 1000},
     Planted{Mutant::delay_is_ignored, "delay_is_ignored", "invariant 1: nobody", 1000},
+    Planted{Mutant::evictions_untold, "evictions_untold", "invariant 1", 1000},
     Planted{Mutant::half_the_rest, "half_the_rest", "for longer than it said", 3000},
     Planted{Mutant::one_more_reader_writes, "one_more_reader_writes", "was free", 1000},
     Planted{Mutant::permits_are_not_exchanged, "permits_are_not_exchanged", "of the permits", 1000},

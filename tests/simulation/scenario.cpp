@@ -332,6 +332,33 @@ void draw_plain(Scenario& s, std::uint64_t seed) {
   if (s.mutant == Mutant::plain_extend_shortens) s.runs_scripts = false;
 }
 
+/// Without other faults, and with a holder that is told in time: as for clocks that step.
+void evict(Scenario& s) {
+  s.between_breaks = s.between_crashes = s.between_stops = s.between_partitions = 0;
+  s.between_pauses = s.between_saves = s.late = s.between_client_ends = 0;
+  s.between_flushes = s.between_role_changes = s.between_clock_steps = 0;
+  s.tail_per_mille = s.error_per_mille = s.divided_per_mille = 0;
+  s.extreme_rates = s.last_millisecond = s.any_clocks = s.judged_by_votes = false;
+  s.steady = false;
+  s.foreign = 0;
+  s.between_waiter_ends = s.between_demotions = s.between_failbacks = 0;
+  s.kind = Wanted::exclusive;
+  s.longest_interval_ms = 0;
+  s.nodes = 3;
+  s.quorum = 2;
+  s.clients = 4;
+  s.resources = 1;
+  s.shortest_limit = 100 * ms;
+  s.longest_limit = 1'000 * ms;
+  s.restart_guard = s.clock_guard = true;
+  s.durable = false;
+  s.shortest_ttl_ms = 2'000;
+  s.longest_ttl_ms = 5'000;
+  s.between_evictions = 1'000 * ms;
+  s.think = 3'000 * ms;  // leases are held for longer than an eviction may go unnoticed
+  s.chaos = 30'000 * ms;
+}
+
 }  // namespace
 
 True Scenario::longest_idle() const noexcept {
@@ -507,6 +534,7 @@ void Scenario::draw_rest(std::uint64_t seed) {
     s.between_clock_steps = 0;
     s.any_clocks = s.judged_by_votes = false;
   }
+  if (mutant == Mutant::evictions_untold) evict(s);
   if (mutant == Mutant::half_the_rest) {
     s.between_clock_steps = 0;
     s.any_clocks = s.judged_by_votes = false;

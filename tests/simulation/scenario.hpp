@@ -56,6 +56,7 @@ enum class Mutant : std::uint8_t {
   wins_are_lost,               ///< what is reserved beside foreign locks is free again too soon
   readers_stay_queued,         ///< nodes let in nobody who is queued while readers hold a resource
   delay_is_ignored,            ///< nodes keep nobody out after an operator broke a lock
+  evictions_untold,            ///< nodes do not say that they have evicted anything
   half_the_rest,               ///< a client that closes says half of how long its keys stay
   one_more_reader_writes,      ///< one reader more than a script lets in is taken for a writer
   permits_are_not_exchanged,   ///< a reservation is for the very permit that a node passed on
@@ -217,6 +218,8 @@ struct Scenario {
 
   /// Of the first node, until everything is healed.
   Oddity odd = Oddity::none;
+  /// Nodes evict what has an expiry, and keep their marker: noticed as a step of a clock is.
+  True between_evictions = 0;
   True between_script_flushes = 0;  ///< nodes forget their scripts, and the connections stay
   True between_silences = 0;        ///< a subscription on which nothing arrives any more
   True between_demotions = 0;       ///< a node becomes a replica, and stays one for seconds

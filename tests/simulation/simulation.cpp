@@ -11,7 +11,7 @@ namespace {
 /// How often an operator checks whether the clients need help.
 constexpr True operator_looks = 50 * ms;
 
-constexpr std::size_t fault_kinds = 15;
+constexpr std::size_t fault_kinds = 16;
 
 std::uint64_t mixed(std::uint64_t print, std::uint64_t with) {
   print ^= with + 0x9e3779b97f4a7c15U + (print << 6U) + (print >> 2U);
@@ -53,7 +53,8 @@ Simulation::Simulation(const Scenario& scenario, std::uint64_t seed)
   open_deployment();
   if (scenario_.endless_floor) nodes_[0].floor() = (std::int64_t{1} << 53U) - 1;
   const bool wiped = scenario_.between_flushes + scenario_.between_role_changes +
-                         scenario_.between_failbacks + scenario_.between_demotions >
+                         scenario_.between_failbacks + scenario_.between_demotions +
+                         scenario_.between_evictions >
                      0;
   const bool forgets =
       wiped || (scenario_.between_crashes > 0 && scenario_.data_loss_per_mille > 0);
@@ -67,7 +68,7 @@ Simulation::Simulation(const Scenario& scenario, std::uint64_t seed)
     checker_.expect_any_clocks();
   } else if (scenario_.judged_by_votes) {
     checker_.allow_votes_after_steps(scenario_.unnoticed_by_votes());
-  } else if (scenario_.between_clock_steps > 0) {
+  } else if (scenario_.between_clock_steps + scenario_.between_evictions > 0) {
     checker_.allow_overlap_after_steps(scenario_.unnoticed());
   }
   cut_until_.resize(scenario_.nodes * scenario_.clients);
@@ -268,14 +269,14 @@ void Simulation::end_client(std::uint32_t index, True away) {
 
 True Simulation::between_faults(std::size_t kind) const {
   const std::array<True, fault_kinds> means{
-      scenario_.between_breaks,        scenario_.between_crashes,
-      scenario_.between_stops,         scenario_.between_partitions,
-      scenario_.between_pauses,        scenario_.between_client_ends,
-      scenario_.between_saves,         scenario_.between_clock_steps,
-      scenario_.between_flushes,       scenario_.between_role_changes,
-      scenario_.between_failbacks,     scenario_.between_demotions,
-      scenario_.between_silences,      scenario_.between_waiter_ends,
-      scenario_.between_script_flushes};
+      scenario_.between_breaks,         scenario_.between_crashes,
+      scenario_.between_stops,          scenario_.between_partitions,
+      scenario_.between_pauses,         scenario_.between_client_ends,
+      scenario_.between_saves,          scenario_.between_clock_steps,
+      scenario_.between_flushes,        scenario_.between_role_changes,
+      scenario_.between_failbacks,      scenario_.between_demotions,
+      scenario_.between_silences,       scenario_.between_waiter_ends,
+      scenario_.between_script_flushes, scenario_.between_evictions};
   return means[kind];
 }
 
@@ -328,11 +329,22 @@ void Simulation::fault(std::size_t kind) {
     case 14:
       tell("node ", node, " forgets its scripts");
       return nodes_[node].flush_scripts();
+    case 15:
+      evict(node);
+      // Somebody sets another policy on several nodes at once.
+      return evict((node + 1) % static_cast<std::uint32_t>(nodes_.size()));
     default:
       if (!nodes_[node].running) return;
       tell("node ", node, " is a replica from now on");
       return nodes_[node].demote(now_ + random_.below(8'000 * ms));
   }
+}
+
+void Simulation::evict(std::uint32_t node) {
+  if (!nodes_[node].running) return;
+  tell("node ", node, " evicts all locks");
+  checker_.clock_stepped_forward(now_);
+  nodes_[node].evict();
 }
 
 void Simulation::end_waiters() {

@@ -205,6 +205,7 @@ class Simulation {
   void end_client(std::uint32_t index, True away = 50 * ms);
   void fault(std::size_t kind);
   void fault_of_client(std::uint32_t client);
+  void evict(std::uint32_t node);
   void end_waiters();
   /// It has nothing, asks for nothing at the moment, and nothing is reserved for it.
   [[nodiscard]] bool only_waits(std::uint32_t client) const;
@@ -258,6 +259,7 @@ class Simulation {
   void crash(std::uint32_t node);
   void greet(Connection& connection);
   [[nodiscard]] std::string run_id_of(std::uint32_t node) const;
+  [[nodiscard]] std::uint64_t evicted_at(std::uint32_t node) const;
   [[nodiscard]] std::string replid_of(std::uint32_t node) const;
   [[nodiscard]] Response as_planted(const Connection& connection, Response response);
 

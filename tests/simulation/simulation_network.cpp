@@ -125,7 +125,13 @@ std::string Simulation::run_id_of(std::uint32_t node) const {
 }
 
 std::string Simulation::replid_of(std::uint32_t node) const {
-  return "role" + std::to_string(nodes_[node].role);
+  const std::uint64_t evicted = evicted_at(node);
+  return "role" + std::to_string(nodes_[node].role) +
+         (evicted > 0 ? "+" + std::to_string(evicted) : "");
+}
+
+std::uint64_t Simulation::evicted_at(std::uint32_t node) const {
+  return scenario_.mutant == Mutant::evictions_untold ? 0 : nodes_[node].evicted;
 }
 
 void Simulation::greet(Connection& connection) {
@@ -173,6 +179,7 @@ void Simulation::come_up(const Event& event) {
   up.quarantine = std::chrono::milliseconds(connection.quarantine_ms);
   up.quarantine_why = "it restarted";
   up.marker = marker;
+  up.evicted = evicted_at(node);
   up.can_fence = nodes_[node].version == Servers::modern;
   up.can_compare = up.can_set_all = nodes_[node].compares;
   up.runs_scripts = nodes_[node].runs_scripts;
@@ -198,7 +205,8 @@ void Simulation::send(std::uint32_t client, std::uint32_t node, const Request& r
   if (connection.broken) return;
   // Not what guards ask beside each vote.
   const core::Verb verb = request.stamp.verb;
-  const bool of_guards = verb == core::Verb::read_clock || core::is_marker_reading(verb);
+  const bool of_guards = verb == core::Verb::read_clock || verb == core::Verb::read_evictions ||
+                         core::is_marker_reading(verb);
   requests_ += of_guards ? 0U : 1U;
   if (core::is_vote(request.stamp.verb)) connection.marker_ahead = nodes_[node].marker();
   connection.requests.push_back(request);

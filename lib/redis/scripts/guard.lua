@@ -1,4 +1,4 @@
--- KEYS: marker, quarantine, numbers. ARGV: run_id; replication id; longest TTL and quarantine of the client in
+-- KEYS: marker, quarantine, numbers. ARGV: run_id; replication id, and what it has evicted; longest TTL and quarantine of the client in
 -- milliseconds; 'durable' if the node says that it loses nothing, else 'volatile'; by which name the client reaches
 -- it; a fresh incarnation.
 -- {the marker that is there now, quarantine left in milliseconds, why}. See lib/core/marker.hpp for the format.
@@ -25,6 +25,9 @@ if not (longest and run_id == ARGV[1] and replid == ARGV[2]) then
       quarantine = math.max(quarantine, math.ceil(longest + longest / 100 + 2))
     end
     local why = not longest and 'empty' or run_id ~= ARGV[1] and 'restarted' or 'role'
+    if why == 'role' and string.match(replid, '^[^+]*') == string.match(ARGV[2], '^[^+]*') then
+      why = 'evicted'
+    end
     -- First, so that a failure in between leaves no marker without it. A quarantine is never made shorter.
     local left = redis.call('pttl', KEYS[2])
     if left < quarantine and left ~= -1 then

@@ -400,6 +400,30 @@ TEST(Findings, NameANodeWhoseFencingNumbersAreFarAheadOfTheNodesClocks) {
   EXPECT_THAT(ids_of(examination), ElementsAre("clock", "fencing-floor"));
 }
 
+TEST(Findings, NameAServerWhoseEvalWasRenamed) {
+  SurveyedNode node = healthy("a");
+  node.runs_scripts = false;
+  Examination examination = judge_one(node);
+  ASSERT_THAT(ids_of(examination), ElementsAre("no-scripts"));
+  EXPECT_THAT(examination.findings[0].what, HasSubstr("does not know EVAL"));
+  EXPECT_THAT(examination.findings[0].remedy, HasSubstr("rename-command"));
+  EXPECT_EQ(examination.findings.size(), 1U) << "bootstrap is not advised, which would fail";
+
+  node.denied = "NOPERM this user has no permissions to run the 'eval' command";
+  EXPECT_THAT(ids_of(judge_one(node)), ElementsAre("auth"));
+}
+
+TEST(Findings, AdviseBootstrapBesideServersThatLockWithoutScriptsAndSayWhatItNeeds) {
+  SurveyedNode node = healthy("a");
+  node.runs_scripts = false;
+  node.can_compare = true;
+  const Examination examination = judge_one(node);
+  ASSERT_EQ(examination.findings.size(), 1U);
+  EXPECT_EQ(examination.findings[0].kind, Finding::Kind::not_bootstrapped);
+  EXPECT_THAT(examination.findings[0].remedy, HasSubstr("needs EVAL"));
+  EXPECT_THAT(examination.findings[0].remedy, HasSubstr("redis://a"));
+}
+
 TEST(Findings, NameANodeWhoseTableOfTrackedKeysFills) {
   SurveyedNode node = healthy("a");
   node.tracked = 10'000;
@@ -414,7 +438,7 @@ TEST(Findings, ForbidOpeningUnlessWaitingOrOpeningResolvesThem) {
   using Kind = Finding::Kind;
   for (const Kind kind :
        {Kind::unreachable, Kind::auth, Kind::duplicate, Kind::replica, Kind::cluster,
-        Kind::sentinel, Kind::evicting, Kind::loading, Kind::old_version}) {
+        Kind::sentinel, Kind::evicting, Kind::loading, Kind::old_version, Kind::no_scripts}) {
     EXPECT_TRUE(forbids_opening(kind)) << to_string(kind);
   }
   for (const Kind kind : {Kind::quarantined, Kind::membership, Kind::clock, Kind::not_durable}) {

@@ -262,6 +262,23 @@ TEST(EngineEnrolment, NothingIsWrittenWithoutTheGuard) {
   EXPECT_EQ(alone.pass(2s).find("read-marker"), std::string::npos);
 }
 
+TEST(EngineEnrolment, WithoutTheGuardALeaseMayNotOutliveWhatNodesThatForgotStayAwayFor) {
+  for (const auto own : {30s, 60s}) {
+    Settings settings = EnrollingClient::settings();
+    settings.restart_guard = false;
+    settings.max_ttl = own;
+    Harness h(settings);
+    h.tick();
+    for (NodeIndex node = 0; node < 3; ++node) {
+      const std::string marker = format_marker(EnrollingClient::member(node)) + " 1";
+      NodeUp event;
+      event.marker = marker;
+      h.up_as(node, event);
+    }
+    EXPECT_EQ(h.acquire(1, 10s), own == 30s ? "set t1 -> 0 1 2" : "failed #1 excluded");
+  }
+}
+
 TEST(EngineEnrolment, AMemberThatTheListDoesNotNameIsLearnedAndConnectedTo) {
   EnrollingClient h;
   Marker marker = EnrollingClient::member(0);

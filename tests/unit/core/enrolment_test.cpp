@@ -682,7 +682,7 @@ class Crowd {
     return found;
   }
   /// Whether two servers are one member of one deployment.
-  [[nodiscard]] bool has_twins() const {
+  [[nodiscard]] bool has_duplicates() const {
     std::set<std::string> known;
     return std::any_of(nodes_.begin(), nodes_.end(), [&](const Marker& marker) {
       return marker.state == State::active &&
@@ -765,7 +765,7 @@ TEST(EnrolmentOfManyClients, takes_no_two_servers_for_one_member_where_a_name_le
       if (crowd.draw(48) == 0) crowd.lose_data(crowd.draw_node());
       crowd.do_anything();
       ASSERT_LE(crowd.ids_with_a_quorum(), 1U) << "seed " << seed;
-      ASSERT_FALSE(crowd.has_twins()) << "seed " << seed;
+      ASSERT_FALSE(crowd.has_duplicates()) << "seed " << seed;
       open += crowd.ids_with_a_quorum();
     }
   }

@@ -395,6 +395,25 @@ TEST(NodeClock, notices_a_clock_that_runs_too_fast) {
   EXPECT_GE(clock.stepped(), fast - 60ms);
 }
 
+TEST(NodeClock, notices_what_hides_in_the_uncertainty_of_each_reading) {
+  NodeClock clock(30s);
+  Duration gained{};
+  for (int i = 0; i < 60; ++i) {
+    // 2 % a second, with readings that are uncertain by 10 ms each.
+    const Instant sent = Instant() + 100s + i * 1s;
+    gained = i * 20ms;
+    clock.observe(sent, sent + 20ms, 1000s + i * 1s + 10ms + gained);
+  }
+  EXPECT_GE(clock.stepped(), gained / 2);
+  // What validity allows for is no step, however long it goes on.
+  NodeClock slow(30s);
+  for (int i = 0; i < 60; ++i) {
+    const Instant sent = Instant() + 100s + i * 1s;
+    slow.observe(sent, sent + 20ms, 1000s + i * 1s + 10ms + i * 10ms);
+  }
+  EXPECT_EQ(slow.stepped(), 0ms);
+}
+
 TEST(ValidityBasis, is_what_the_quorum_that_lasts_longest_has_in_common) {
   ValidityBasis basis;
   basis.nodes = NodeSet::first(3);

@@ -430,6 +430,8 @@ class Harness {
         return "inspect";
       case Verb::kill_old:
         return "kill";
+      case Verb::read_evictions:
+        return "read-evictions";
       case Verb::read_marker:
         return "read-marker";
       case Verb::read_floor_and_marker:

@@ -147,6 +147,33 @@ TEST(MemberChange, that_is_killed_is_resumed_by_the_command_that_the_markers_tel
   }
 }
 
+TEST(MemberChange, that_is_killed_beside_a_node_that_refuses_is_known_to_be_half_done) {
+  for (const Case& change : cases()) {
+    std::set<std::string> all(change.before.begin(), change.before.end());
+    if (!change.wish.entering.empty()) all.insert(change.wish.entering);
+    for (const std::string& victim : all) {
+      for (int steps = 0;; ++steps) {
+        SCOPED_TRACE(title(change) + ", killed after step " + std::to_string(steps) + " beside " +
+                     victim);
+        World world = world_of(change);
+        Operator killed(world, change.wish);
+        for (int i = 0; i < steps; ++i) killed.step();
+        if (killed.has_ended()) break;
+        world.at(victim).up = false;
+        const auto seen = change_under_way(world.survey(all));
+        Operator again(world, change.wish);
+        if (!seen || again.done()) continue;
+        EXPECT_TRUE(again.is_under_way()) << world.describe();
+        const std::string told = describe_unfinished(world.survey(all), change.wish);
+        EXPECT_NE(told.find("missing on "), std::string::npos) << told;
+        EXPECT_NE(told.find("Resume it with: quorum-lock " + command_of(change.wish)),
+                  std::string::npos);
+        EXPECT_NE(told.find("To take it back, finish it first"), std::string::npos);
+      }
+    }
+  }
+}
+
 TEST(MemberChange, goes_on_beside_another_run_of_the_same_wish_at_every_point) {
   for (const Case& change : cases()) {
     if (change.before.size() > 3) continue;

@@ -326,6 +326,7 @@ class Operator {
   [[nodiscard]] std::optional<ChangeDone> done() { return ended_as<ChangeDone>(); }
   [[nodiscard]] std::optional<ChangeRefused> refused() { return ended_as<ChangeRefused>(); }
   [[nodiscard]] bool has_ended() const { return end_.has_value(); }
+  [[nodiscard]] bool is_under_way() const { return change_.is_under_way(); }
 
   std::vector<WriteMarker> writes{};
   std::vector<WaitFor> waits{};

@@ -353,6 +353,7 @@ TEST(Encoder, AUsedEncoderWritesWhatANewOneWrites) {
                                   Verb::raise_fence,
                                   Verb::expire_orphan,
                                   Verb::read_clock,
+                                  Verb::read_evictions,
                                   Verb::set_fenced,
                                   Verb::set_fenced_and_ttl,
                                   Verb::set_fenced_short,

@@ -30,7 +30,17 @@ std::string info(const std::string& more = {}) {
 }
 
 std::vector<OwnedValue> answers() {
-  return {bulk(info()), pair("appendfsync", "everysec"), pair("save", ""), {}, integer(-2), {}, {}};
+  const OwnedValue unknown = error("ERR Invalid command specified");
+  return {bulk(info()),
+          pair("appendfsync", "everysec"),
+          pair("save", ""),
+          {},
+          integer(-2),
+          {},
+          {},
+          integer(1),
+          unknown,
+          unknown};
 }
 
 SurveyedNode read(const std::vector<OwnedValue>& told) {
@@ -46,10 +56,28 @@ TEST(SurveyFacts, AreOneAnswerPerQuestion) {
 TEST(SurveyFacts, HoldTheFloorOfFencingNumbersAsATime) {
   auto told = answers();
   EXPECT_EQ(read(told).fencing_floor, std::nullopt);
-  told.back() = bulk("1781000000000000");
+  told[6] = bulk("1781000000000000");
   EXPECT_EQ(read(told).fencing_floor, seconds(1'781'000'000));
-  told.back() = bulk("inf");
+  told[6] = bulk("inf");
   EXPECT_GT(read(told).fencing_floor, std::chrono::hours(24 * 365 * 200));
+}
+
+TEST(SurveyFacts, TellWhatCanRunWithoutScripts) {
+  auto told = answers();
+  EXPECT_TRUE(read(told).runs_scripts);
+  EXPECT_FALSE(read(told).can_compare);
+  told[7] = error("ERR unknown command 'EVAL', with args beginning with: 'return 1' '0' ");
+  EXPECT_FALSE(read(told).runs_scripts);
+  EXPECT_EQ(read(told).denied, "") << "nobody may";
+  told[7] = error("NOPERM this user has no permissions to run the 'eval' command");
+  EXPECT_FALSE(read(told).runs_scripts);
+  EXPECT_EQ(read(told).denied, told[7].text);
+  told[9] = OwnedValue{Value::Type::array, 0, {}, {bulk("key")}};
+  EXPECT_FALSE(read(told).runs_scripts);
+  EXPECT_TRUE(read(told).can_compare);
+  EXPECT_EQ(read(told).denied, "") << "locks need none then";
+  told[7] = error("LOADING Redis is loading the dataset in memory");
+  EXPECT_TRUE(read(told).runs_scripts) << "not known yet";
 }
 
 TEST(SurveyFacts, CountTheTrackedKeys) {
@@ -101,7 +129,7 @@ TEST(SurveyFacts, OfASentinelSurviveThatItKnowsFewCommands) {
   const OwnedValue unknown = error("ERR unknown command 'GET'");
   const SurveyedNode node =
       read({bulk("redis_version:7.0.15\r\nredis_mode:sentinel\r\nrun_id:abc\r\n"), unknown, unknown,
-            unknown, unknown, unknown, unknown});
+            unknown, unknown, unknown, unknown, unknown, unknown, unknown});
   EXPECT_TRUE(node.seen.reachable);
   EXPECT_EQ(node.seen.role, NodeExamination::Role::sentinel);
   EXPECT_EQ(node.denied, "");
