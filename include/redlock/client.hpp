@@ -115,11 +115,11 @@ class REDLOCK_EXPORT Client {
   /// Watches a resource: calls `changed` on the calling thread, first at once and then after every
   /// change of its state, kind or holder, until `stop` is requested; returns the number of calls.
   /// Nodes notify the client of changes (client tracking, from Redis 7 on and with the restart
-  /// guard), which it then sees within a few round trips; where too few nodes do, it asks them at
-  /// every `poll_interval`. Changes that are quicker than that, or than `changed` itself, are
-  /// reported as one. While nobody can have a quorum, or too few nodes answer, it reports no
-  /// change. Errors: closed, forked, would_block, invalid_argument (also an empty `changed`); never
-  /// cancelled.
+  /// guard), which it then sees within a few round trips, or within 160 ms while they follow each
+  /// other closely; where too few nodes do, it asks them at every `poll_interval`. Changes that are
+  /// quicker than that, or than `changed` itself, are reported as one. While nobody can have a
+  /// quorum, or too few nodes answer, it reports no change. Errors: closed, forked, would_block,
+  /// invalid_argument (also an empty `changed`); never cancelled.
   [[nodiscard]] Result<std::uint64_t> watch(std::string_view resource,
                                             const std::function<void(const Inspection&)>& changed,
                                             const std::stop_token& stop, WatchOptions options = {});

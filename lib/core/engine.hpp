@@ -342,10 +342,13 @@ class Engine {
   void begin_inspection(Observation& observation);
   void plan_inspection(Observation& observation, Instant at);
   void note_inspected(const Claim& claim);
-  void note_changed(Observation& observation, std::optional<NodeIndex> node);
+  void note_changed(const TrackedKeys::Entry& entry, std::optional<NodeIndex> node);
   /// A node does not notify us of what we do ourselves.
   void note_own_change(const Claim& claim);
   void end(Observation& observation, Errc why);
+  /// One of its callers wants to know no more.
+  void stop(Observation& observation, CallId request);
+  bool forget_observer(Observation& observation, CallId request);
   void fire(Observation& observation);
   void report_queue(TrackedKeys::Entry& entry);
   void stop_watching_queue(Claim& claim);

@@ -64,9 +64,7 @@ void Engine::on(const Cancel& event) {
     }
     finish(acquisition, Errc::cancelled);
   });
-  observations_.each([&](Observation& observation) {
-    if (observation.request == event.request) end(observation, Errc::cancelled);
-  });
+  observations_.each([&](Observation& each) { stop(each, event.request); });
 }
 
 void Engine::try_again(Acquisition& acquisition) {

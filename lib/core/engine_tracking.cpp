@@ -28,9 +28,7 @@ void Engine::take_tracked(const Answer& answer) {
   if (of_queue) return report_queue(*entry);
   wait_queue_.tracked(entry->first, answer.node, answer.reply == Reply::gone);
   if (!is_news) return;
-  for (const std::uint32_t index : entry->second.observations) {
-    note_changed(observations_.at(index), answer.node);
-  }
+  note_changed(*entry, answer.node);
 }
 
 void Engine::note_sent(const Claim& claim, Verb verb, NodeSet nodes) {
@@ -64,22 +62,27 @@ void Engine::on(const Changed& event) {
   TrackedKeys::Entry* const entry = tracked_resources_.changed(event);
   if (entry == nullptr) return;
   wait_queue_.changed(entry->first, event.node);
-  for (const std::uint32_t index : entry->second.observations) {
-    note_changed(observations_.at(index), event.node);
-  }
+  note_changed(*entry, event.node);
 }
 
 // --- observers of a resource ------------------------------------------------------------------
 
 void Engine::on(const Observe& event) {
   if (drain_until_) return fail(event.request, Errc::closed, nullptr);
-  Observation& observation = observations_.take();
-  observation.request = event.request;
-  observation.resource.assign(event.resource);
-  observation.poll_interval = event.poll_interval;
-  observation.unsettled = 0;
-  tracked_resources_.use(observation.resource).second.observations.push_back(observation.index);
-  begin_inspection(observation);
+  TrackedKeys::Key& key = tracked_resources_.use(event.resource).second;
+  if (!key.observation) {
+    Observation& observation = observations_.take();
+    observation.begin(event.resource);
+    key.observation = observation.index;
+  }
+  Observation& observation = observations_.at(*key.observation);
+  observation.observers.push_back({event.request, event.poll_interval});
+  // The inspection under way may be older than this call.
+  if (observation.inspecting != ClaimId()) {
+    observation.news = true;
+  } else {
+    begin_inspection(observation);
+  }
 }
 
 void Engine::begin_inspection(Observation& observation) {
@@ -89,8 +92,12 @@ void Engine::begin_inspection(Observation& observation) {
   entry.second.may_be_news = NodeSet();
   observation.changed = NodeSet();
   observation.news = false;
-  Claim& claim = new_claim_by_token(Claim::Purpose::inspect, observation.request,
+  observation.note_inspection(now_);
+  Claim& claim = new_claim_by_token(Claim::Purpose::inspect, observation.observers.front().request,
                                     observation.resource, Token(), Duration::zero());
+  for (std::size_t i = 1; i < observation.observers.size(); ++i) {
+    claim.work->requests.push_back(observation.observers[i].request);
+  }
   claim.work->observation = observation.index;
   observation.inspecting = claim.id();
   begin_when_known(claim);
@@ -100,7 +107,7 @@ void Engine::note_inspected(const Claim& claim) {
   Observation& observation = observations_.at(*claim.work->observation);
   if (!observation.live || observation.inspecting != claim.id()) return;
   observation.inspecting = ClaimId();
-  const Duration poll = observation.poll_interval;
+  const Duration poll = observation.poll_interval();
   if (!is_settled(claim.round) || observation.news) {
     const unsigned doublings = std::min(observation.unsettled++, 14U);
     return plan_inspection(
@@ -117,16 +124,19 @@ void Engine::note_inspected(const Claim& claim) {
 }
 
 void Engine::plan_inspection(Observation& observation, Instant at) {
-  timers_.set(timer_of(observation), at);
+  timers_.set(timer_of(observation), std::max(at, observation.soonest()));
 }
 
-void Engine::note_changed(Observation& observation, std::optional<NodeIndex> node) {
+void Engine::note_changed(const TrackedKeys::Entry& entry, std::optional<NodeIndex> node) {
+  if (!entry.second.observation) return;
+  Observation& observation = observations_.at(*entry.second.observation);
   observation.news = true;
   if (node) observation.changed.add(*node);
   if (observation.inspecting != ClaimId()) return;
   // A quorum has changed, and the others are about to.
   const bool at_once = !node || observation.changed.size() >= settings_.quorum;
-  if (at_once) return begin_inspection(observation);
+  if (at_once && now_ >= observation.soonest()) return begin_inspection(observation);
+  if (at_once) return plan_inspection(observation, observation.soonest());
   const Duration patience = std::max(shortest_inspection_pause, 2 * nodes_.quorum_round_trip());
   if (observation.changed.size() == 1) plan_inspection(observation, later(now_, patience));
 }
@@ -134,10 +144,7 @@ void Engine::note_changed(Observation& observation, std::optional<NodeIndex> nod
 void Engine::note_own_change(const Claim& claim) {
   if (observations_.size() == 0) return;
   const TrackedKeys::Entry* const entry = tracked_resources_.find(claim.resource());
-  if (entry == nullptr) return;
-  for (const std::uint32_t index : entry->second.observations) {
-    note_changed(observations_.at(index), std::nullopt);
-  }
+  if (entry != nullptr) note_changed(*entry, std::nullopt);
 }
 
 void Engine::fire(Observation& observation) {
@@ -145,13 +152,31 @@ void Engine::fire(Observation& observation) {
 }
 
 void Engine::end(Observation& observation, Errc why) {
+  while (!observation.observers.empty()) {
+    const CallId request = observation.observers.front().request;
+    forget_observer(observation, request);
+    fail(request, why, nullptr);
+  }
+}
+
+void Engine::stop(Observation& observation, CallId request) {
+  if (forget_observer(observation, request)) fail(request, Errc::cancelled, nullptr);
+}
+
+bool Engine::forget_observer(Observation& observation, CallId request) {
+  const bool found = std::erase_if(observation.observers,
+                                   [&](const auto& each) { return each.request == request; }) > 0;
+  if (!found) return false;
   if (Claim* claim = claims_.find(observation.inspecting.index, observation.inspecting.generation))
-    claim->work->requests.clear();
-  timers_.set(timer_of(observation), std::nullopt);
-  std::erase(tracked_resources_.find(observation.resource)->second.observations, observation.index);
+    std::erase(claim->work->requests, request);
+  TrackedKeys::Key& key = tracked_resources_.find(observation.resource)->second;
+  if (observation.observers.empty()) {
+    timers_.set(timer_of(observation), std::nullopt);
+    key.observation.reset();
+  }
   tracked_resources_.stop(observation.resource);
-  fail(observation.request, why, nullptr);
-  observations_.give_back(observation);
+  if (observation.observers.empty()) observations_.give_back(observation);
+  return true;
 }
 
 // --- the queue behind a lease -----------------------------------------------------------------

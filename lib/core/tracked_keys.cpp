@@ -61,7 +61,7 @@ void TrackedKeys::ask(Entry& entry) {
 
 void TrackedKeys::ask_again(Entry& entry, NodeSet nodes) {
   entry.second.asked = entry.second.asked - nodes;
-  const bool is_watched = kind_ == Tracked::queue || !entry.second.observations.empty();
+  const bool is_watched = kind_ == Tracked::queue || entry.second.observation.has_value();
   if (is_watched) to_ask_.push_back(entry.second.id);
 }
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -27,7 +28,7 @@ class TrackedKeys {
     NodeSet present;         ///< where it was there, as far as the node has told us
     NodeSet settled;         ///< has answered since it was asked, so that `present` is of now
     NodeSet may_be_news;     ///< asked, and nobody has looked at the key since
-    std::vector<std::uint32_t> observations;      ///< of a resource, in their order
+    std::optional<std::uint32_t> observation;     ///< of a resource
     ClaimId lease;                                ///< whose queue it is
     OtherClients others = OtherClients::unknown;  ///< what its holder was notified of
   };

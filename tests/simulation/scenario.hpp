@@ -207,7 +207,10 @@ struct Scenario {
   /// Each client watches the first resource, of which many leases expire. Without faults it sees
   /// what is so for as long as this.
   bool watches = false;
-  [[nodiscard]] True longest_unseen() const noexcept { return 20 * ms + 20 * round_trip(); }
+  [[nodiscard]] True longest_unseen() const noexcept {
+    // Of a resource that changes all the time, 160 ms pass between two looks.
+    return 20 * ms + 160 * ms + 20 * round_trip();
+  }
 
   /// Nodes miss requests, and one forgets within an interval once its holder has released it
   /// everywhere: that breaks no interval.

@@ -328,13 +328,12 @@ constexpr VerbText verb_texts[] = {
      "  quorum-lock watch nightly --nodes r1,r2,r3\n"
      "  quorum-lock watch nightly hourly --json | jq -r '.resource + \" \" + .state'\n"
      "\n"
-     "Nodes notify it of changes: it sees one within a few round trips. Where too few nodes do "
-     "(before\n"
-     "Redis 7, or with --restart-guard off), it asks them four times a second. Changes that are "
-     "quicker\n"
-     "than that are printed as one. With --json an object a line: resource, state (free, held), "
-     "kind,\n"
-     "holder. While too few nodes answer, it prints no change.",
+     "Nodes notify it of changes: it sees one within a few round trips, or within 160 ms while "
+     "they\n"
+     "follow each other closely. Where too few nodes do (before Redis 7, or with --restart-guard\n"
+     "off), it asks them four times a second. Changes that are quicker than that are printed as\n"
+     "one. With --json an object a line: resource, state (free, held), kind, holder. While too few "
+     "nodes answer, it prints no change.",
      {}},
     {"break", "RESOURCE [--yes] [--delay DURATION]",
      "Release the lock on RESOURCE although others hold it: one holder, readers, or an owner. "

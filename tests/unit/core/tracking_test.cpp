@@ -236,6 +236,43 @@ TEST(Observer, ends_by_cancel_while_it_inspects) {
   EXPECT_EQ(h.answers({0, 1, 2}, Reply::gone), "");
 }
 
+TEST(Observer, of_a_resource_that_changes_all_the_time_inspects_it_now_and_then) {
+  Observing h;
+  int inspections = 0;
+  for (int i = 0; i < 10'000; ++i) {
+    std::string out = h.pass(1ms);
+    out += h.changed({0, 1, 2}, "resource");
+    inspections += out.find("inspect ") == std::string::npos ? 0 : 1;
+    const std::size_t most = std::max({h.open(0), h.open(1), h.open(2)});
+    for (std::size_t answers = 0; answers < most; ++answers) {
+      for (const NodeIndex node : {NodeIndex{0}, NodeIndex{1}, NodeIndex{2}}) {
+        if (h.open(node) > 0) h.answer(node, Reply::gone);
+      }
+    }
+  }
+  EXPECT_GT(inspections, 50);
+  EXPECT_LT(inspections, 80);
+  h.pass(5s);
+  EXPECT_NE(h.changed({0, 1}, "resource").find("inspect"), std::string::npos) << "at once again";
+}
+
+TEST(Observers, of_one_resource_share_their_inspections) {
+  Observing h;
+  EXPECT_EQ(h.step(observing(2)), "inspect  -> 0 1 2") << "the second wants to know now";
+  EXPECT_EQ(h.step(observing(3)), "") << "the third, right behind that";
+  EXPECT_EQ(h.answers({0, 1, 2}, Reply::gone), "inspected #1; inspected #2");
+  EXPECT_EQ(h.pass(1ms), "inspect  -> 0 1 2");
+  EXPECT_EQ(h.answers({0, 1, 2}, Reply::gone), "inspected #1; inspected #2; inspected #3");
+  EXPECT_EQ(h.cancel(2), "failed #2 cancelled");
+  h.pass(1s);
+  EXPECT_EQ(h.changed({0, 1}, "resource"), "track resource -> 0 1; inspect  -> 0 1 2");
+  EXPECT_EQ(h.cancel(1), "failed #1 cancelled");
+  h.answers({0, 1}, Reply::gone);  // track
+  EXPECT_EQ(h.answers({0, 1, 2}, Reply::gone), "inspected #3");
+  EXPECT_EQ(h.cancel(3), "failed #3 cancelled");
+  EXPECT_EQ(h.settled(), "yes");
+}
+
 TEST(Observer, ends_with_its_client) {
   Observing h;
   EXPECT_EQ(h.step(Shutdown{1s}), "failed #1 closed; drained");
