@@ -63,6 +63,7 @@ void Engine::watch_markers() {
     // `bootstrap` may end the quarantine of a new node, which has no vote that would show it.
     const bool silent = closed || !counts || link.may_be_new();
     link.watch_marker(has_marker && link.ineligible().empty() && silent, now_);
+    link.watch_name(link.up() && nodes_.lost_its_place(static_cast<NodeIndex>(i)), now_);
   }
 }
 

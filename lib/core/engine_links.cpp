@@ -28,6 +28,7 @@ void Engine::tend_links() {
       drop(node, Vote::timeout, no_connection_within(link.connect_limit()));
     }
     if (link.role_check_due(now_)) end_connection(node, Vote::error, link.ineligible());
+    if (link.name_look_due(now_)) end_connection(node, Vote::error, nodes_.why_not_counted(node));
     if (link.marker_look_due(now_)) look_at_marker(node);
     if (link.retry_due(now_)) {
       link.connecting(now_);

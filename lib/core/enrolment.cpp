@@ -236,12 +236,14 @@ Enrolment::Step Enrolment::await_replaced(std::span<const NodeView> nodes) {
   return Nothing{};
 }
 
-/// The wait ends if any marker changes.
+/// The wait ends if any marker changes. One that is away has not.
 Enrolment::Step Enrolment::await_all(std::span<const NodeView> nodes, Duration length) {
   std::vector<std::string> incarnations(nodes.size());
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     if (!nodes[i].alias && nodes[i].marker != nullptr) {
       incarnations[i] = nodes[i].marker->incarnation;
+    } else if (i < awaited_.size()) {
+      incarnations[i] = awaited_[i];
     }
   }
   if (incarnations != awaited_) {

@@ -12,6 +12,7 @@ constexpr Duration first_retry = std::chrono::milliseconds(10);
 constexpr Duration longest_retry = std::chrono::seconds(1);
 constexpr unsigned most_failures = 7;  // by then it is the longest pause
 constexpr Duration replica_look = std::chrono::seconds(5);
+constexpr Duration name_look = std::chrono::seconds(5);
 constexpr Duration marker_look = std::chrono::seconds(1);
 
 // Each try that broke with requests unanswered adds one; a node that fails so often has long
@@ -51,6 +52,7 @@ void Link::came_up(const NodeUp& event, Instant now) {
   const bool same_marker = marker_text_ == event.marker;
   take_marker(event.marker);
   marker_look_at_.reset();
+  name_look_at_.reset();
   if (event.quarantine > Duration::zero()) {
     quarantine_by_node(later(now, event.quarantine), event.quarantine_why);
   } else if (!same_marker) {
@@ -206,8 +208,8 @@ std::optional<Stamp> Link::take_unanswered() noexcept {
 
 std::optional<Instant> Link::deadline_of_all() const noexcept {
   if (state_ == State::up) {
-    const std::optional<Instant> next =
-        earlier(earlier(quarantined_until(), role_check_at_), marker_look_at_);
+    const std::optional<Instant> next = earlier(
+        earlier(earlier(quarantined_until(), role_check_at_), marker_look_at_), name_look_at_);
     return ring_.empty() ? next : earlier(next, later(ring_.front().at, limit()));
   }
   if (connecting_since_) return later(*connecting_since_, connect_limit());
@@ -238,6 +240,14 @@ bool Link::marker_look_due(Instant now) noexcept {
   if (state_ != State::up || !marker_look_at_ || now < *marker_look_at_) return false;
   marker_look_at_ = later(now, marker_look);
   return true;
+}
+
+void Link::watch_name(bool wanted, Instant now) noexcept {
+  if (!wanted || !up()) {
+    name_look_at_.reset();
+  } else if (!name_look_at_) {
+    name_look_at_ = later(now, name_look);
+  }
 }
 
 bool Link::retry_due(Instant now) const noexcept { return retry_at_ && now >= *retry_at_; }

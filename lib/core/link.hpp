@@ -155,6 +155,11 @@ class Link {
   /// Its marker is read again and again: nobody announces a change of it.
   void watch_marker(bool wanted, Instant now) noexcept;
   [[nodiscard]] bool marker_look_due(Instant now) noexcept;
+  /// It is connected to anew now and then: its name may lead to another server by now.
+  void watch_name(bool wanted, Instant now) noexcept;
+  [[nodiscard]] bool name_look_due(Instant now) const noexcept {
+    return up() && name_look_at_ && now >= *name_look_at_;
+  }
 
   /// No vote for new leases until then: the later end of two quarantines.
   [[nodiscard]] std::optional<Instant> quarantined_until() const noexcept {
@@ -275,7 +280,7 @@ class Link {
   /// When something is due: an answer, a connection, or the next try; or never.
   [[nodiscard]] Instant deadline() const noexcept {
     const bool only_answers =
-        state_ == State::up && !quarantined_until() && !role_check_at_ && !marker_look_at_;
+        up() && !quarantined_until() && !role_check_at_ && !marker_look_at_ && !name_look_at_;
     if (!only_answers) return deadline_of_all().value_or(never);
     return ring_.empty() ? never : later(ring_.front().at, limit());
   }
@@ -351,6 +356,7 @@ class Link {
   std::string vote_denied_;
   std::string known_as_;
   std::optional<Instant> marker_look_at_;
+  std::optional<Instant> name_look_at_;
   Quarantine own_quarantine_;
   Quarantine node_quarantine_;
   NodeClock clock_;

@@ -221,19 +221,25 @@ bool Nodes::belongs_to(NodeIndex node, std::string_view deployment) const {
   return link.vote_denied().empty() && link.deployment() == deployment;
 }
 
+bool Nodes::lost_its_place(NodeIndex node) const {
+  const Ballot& ballot = this->ballot();
+  const Link& link = links_[node];
+  if (link.deployment().empty() || belongs_to(node, ballot.deployment)) return false;
+  Marker without_admissions = *link.marker();
+  without_admissions.admissions.clear();
+  return ballot.deployment.starts_with(deployment_text(without_admissions));
+}
+
 std::string Nodes::why_not_counted(NodeIndex node) const {
   const Ballot ballot = this->ballot();
   const Link& link = links_[node];
   if (!belongs_to(node, ballot.deployment)) {
     if (link.deployment().empty()) return "it belongs to no deployment, and others do";
     const Marker& marker = *link.marker();
-    const std::string same_id = marker.deployment + ' ';
-    if (!ballot.deployment.starts_with(same_id)) {
+    if (!ballot.deployment.starts_with(marker.deployment + ' ')) {
       return "it belongs to another deployment than most of the nodes";
     }
-    Marker without_admissions = marker;
-    without_admissions.admissions.clear();
-    return ballot.deployment.starts_with(deployment_text(without_admissions))
+    return lost_its_place(node)
                ? "its place was given to another server of the same name, or to this one before "
                  "its "
                  "data were put back"

@@ -110,6 +110,8 @@ class Nodes {
   [[nodiscard]] bool belongs_to(NodeIndex node, std::string_view deployment) const;
   /// Empty: the node's deployment is the one whose votes count.
   [[nodiscard]] std::string why_not_counted(NodeIndex node) const;
+  /// To another server of the same name, or to this one before its data were put back.
+  [[nodiscard]] bool lost_its_place(NodeIndex node) const;
   /// The marker of a node that came up decides whether it may vote.
   void judge_marker(NodeIndex node);
   [[nodiscard]] std::vector<NodeView> views() const;

@@ -1,5 +1,6 @@
 // Clients take back nodes that forgot their deployment, and open deployments that all nodes forgot.
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -175,6 +176,43 @@ TEST(EngineEnrolment, ANodeThatCannotBeWrittenIsAskedAgainAfterASecond) {
   EXPECT_EQ(h.give_admission(), "write-marker 2");
   EXPECT_EQ(h.answer(2, Reply::error, "OOM command not allowed"), "excluded 2");
   EXPECT_EQ(h.pass(1s), "read-marker -> 2; write-marker 2");
+}
+
+/// Nodes 0 and 1 know another server as node 2 than the one that is connected.
+struct LostPlace : EnrollingClient {
+  LostPlace() {
+    for (const NodeIndex node : {NodeIndex{0}, NodeIndex{1}}) come_up(node, now_admitted(node));
+    come_up(2, member(2));
+  }
+  static Marker now_admitted(NodeIndex node) {
+    Marker marker = member(node);
+    set_admission(marker, "node2", "1.i");
+    return marker;
+  }
+};
+
+TEST(EngineEnrolment, ANodeThatLostItsPlaceIsConnectedToAnewBecauseItsNameMayLeadElsewhere) {
+  LostPlace h;
+  EXPECT_THAT(h.engine().exclusion(2), testing::StartsWith("its place was given to another"));
+  EXPECT_EQ(h.look(4900ms).find("connect"), std::string::npos);
+  EXPECT_THAT(h.look(100ms), testing::HasSubstr("disconnect 2; connect 2"));
+  h.come_up(2, LostPlace::now_admitted(2));
+  EXPECT_EQ(h.look(6s).find("connect"), std::string::npos);
+  EXPECT_THAT(h.acquire(1, 10s), testing::EndsWith("-> 0 1 2"));
+}
+
+TEST(EngineEnrolment, ANodeThatLostItsPlaceIsTakenBackInTheEndThoughItIsConnectedToAnew) {
+  LostPlace h;
+  std::string seen;
+  int connections = 0;
+  for (int i = 0; i < 320 && seen.find("write-marker") == std::string::npos; ++i) {
+    seen = h.look(100ms);
+    if (seen.find("disconnect 2") == std::string::npos) continue;
+    ++connections;
+    EnrollingClient::note(seen, h.come_up(2, EnrollingClient::member(2)));
+  }
+  EXPECT_THAT(seen, testing::HasSubstr("write-marker"));
+  EXPECT_GE(connections, 5);
 }
 
 TEST(EngineEnrolment, OneOfThreeTakesNobodyBack) {

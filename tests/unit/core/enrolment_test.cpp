@@ -529,6 +529,11 @@ TEST_F(Enrolling, a_node_is_taken_back_under_a_new_admission_that_the_others_are
   const auto wait = next_wait();
   ASSERT_TRUE(wait);
   EXPECT_GE(wait->length, quarantine);
+  // That it is connected to anew meanwhile does not begin the wait again.
+  usable_[1] = false;
+  static_cast<void>(next());
+  usable_[1] = true;
+  EXPECT_EQ(next_wait().value_or(Enrolment::Wait()).number, wait->number);
   // Later, it is taken back as any node that forgot.
   enrolment_.waited(wait->number);
   const std::string once_more = next_admission(admission, markers_[1].incarnation);
