@@ -359,10 +359,11 @@ void Encoder::format(Frame& frame, core::Verb verb, std::string_view resource,
     case core::Verb::release_plain: {
       if (frame.dialect == Dialect::with_delex) {
         append(of_command, {"DELEX", resource, "IFEQ", token});
+        token_word = of_command + 2;
       } else {
         append(of_command, {"DELIFEQ", resource, token});
+        token_word = of_command + 1;
       }
-      token_word = of_command + (frame.dialect == Dialect::with_delex ? 2U : 1U);
       // What is named twice is counted twice: 1 for the resource, 2 for its queue.
       const std::string queue = std::string(keys::queue_prefix).append(resource);
       if (const auto any = core::any_permit_of(resource)) {

@@ -31,7 +31,7 @@ inline constexpr std::array planted{
     Planted{Mutant::release_without_compare, "release_without_compare", "invariant 1", 1000},
     Planted{Mutant::set_without_nx, "set_without_nx", "invariant 1", 1000},
     Planted{Mutant::grant_a_refusal, "grant_a_refusal", "invariant 1", 1000},
-    Planted{Mutant::sleepy_driver, "sleepy_driver", "invariant 6", 1000},
+    Planted{Mutant::sleepy_driver, "sleepy_driver", "invariant 6", 5000},
     Planted{Mutant::forget_answer, "forget_answer", "invariant 7", 5000},
     Planted{Mutant::maximum_of_counters, "maximum_of_counters", "invariant 2", 1000},
     Planted{Mutant::unconditional_write_back, "unconditional_write_back", "invariant 2", 3000},
