@@ -11,7 +11,7 @@ using namespace std::chrono_literals;
 
 // The same as guard.lua decides: tests/integration/restart_guard_test.cpp compares the two.
 
-constexpr auto now = 1'700'000'000'000'000us;
+constexpr auto node_time = 1'700'000'000'000'000us;
 
 GuardTerms client() {
   return {.run_id = "run2",
@@ -38,11 +38,11 @@ std::string member(std::string_view run_id, std::string_view replid, bool durabl
 }
 
 TEST(RestartGuard, LeavesTheMarkerOfThisProcessInThisRole) {
-  EXPECT_FALSE(guard_node({.marker = member("run2", "replid"), .time = now}, client()));
+  EXPECT_FALSE(guard_node({.marker = member("run2", "replid"), .time = node_time}, client()));
 }
 
 TEST(RestartGuard, MarksANewNodeBlankBehindAQuarantine) {
-  const auto writes = guard_node({.time = now}, client());
+  const auto writes = guard_node({.time = node_time}, client());
   ASSERT_TRUE(writes);
   EXPECT_EQ(writes->why, "empty");
   EXPECT_EQ(writes->quarantine, 30s + 302ms);
@@ -52,7 +52,8 @@ TEST(RestartGuard, MarksANewNodeBlankBehindAQuarantine) {
 }
 
 TEST(RestartGuard, TakesWhatIsNoMarkerForNone) {
-  const auto writes = guard_node({.marker = "redlock1 something else", .time = now}, client());
+  const auto writes =
+      guard_node({.marker = "redlock1 something else", .time = node_time}, client());
   ASSERT_TRUE(writes);
   EXPECT_EQ(writes->why, "empty");
 }
@@ -71,19 +72,20 @@ TEST(RestartGuard, WaitsForTheLongestLeaseThatTheNodeKnewOf) {
 
 TEST(RestartGuard, MakesNoQuarantineShorterAndNoFloorLower) {
   const auto writes =
-      guard_node({.quarantine = 40s, .floor = 1'800'000'000'000'000U, .time = now}, client());
+      guard_node({.quarantine = 40s, .floor = 1'800'000'000'000'000U, .time = node_time}, client());
   ASSERT_TRUE(writes);
   EXPECT_FALSE(writes->quarantine);
   EXPECT_FALSE(writes->floor);
-  EXPECT_FALSE(guard_node({.quarantine = -1ms, .time = now}, client())->quarantine)
+  EXPECT_FALSE(guard_node({.quarantine = -1ms, .time = node_time}, client())->quarantine)
       << "it has no end";
-  EXPECT_TRUE(guard_node({.quarantine = 10s, .time = now}, client())->quarantine);
+  EXPECT_TRUE(guard_node({.quarantine = 10s, .time = node_time}, client())->quarantine);
 }
 
 TEST(RestartGuard, LeavesTheVoteOfANodeThatLostNothing) {
   GuardTerms terms = client();
   terms.durable = true;
-  const auto writes = guard_node({.marker = member("run1", "other", true), .time = now}, terms);
+  const auto writes =
+      guard_node({.marker = member("run1", "other", true), .time = node_time}, terms);
   ASSERT_TRUE(writes);
   EXPECT_FALSE(writes->quarantine);
   EXPECT_FALSE(writes->floor);
