@@ -48,7 +48,8 @@ void Link::came_up(const NodeUp& event, Instant now) {
   name_due_.reset();
   ineligible_.assign(event.ineligible);
   role_check_at_.reset();
-  if (event.replica) role_check_at_ = later(now, replica_look);
+  replica_ = event.replica;
+  if (replica_) role_check_at_ = later(now, replica_look);
   const bool same_marker = marker_text_ == event.marker;
   take_marker(event.marker);
   marker_look_at_.reset();

@@ -133,13 +133,13 @@ class Link {
   }
 
   /// It is a replica: nothing that writes is sent there until its role has changed.
-  [[nodiscard]] bool read_only() const noexcept { return up() && role_check_at_.has_value(); }
+  [[nodiscard]] bool read_only() const noexcept { return up() && replica_; }
 
   /// The node's membership record as the handshake saw it, word for word.
   [[nodiscard]] const std::string& marker_text() const noexcept { return marker_text_; }
   /// None: it has none, or none of ours.
   [[nodiscard]] const std::optional<Marker>& marker() const noexcept { return marker_; }
-  /// Whose member it is: see deployment_text(); empty: of no deployment that anybody opened.
+  /// The deployment of which it is a member, as deployment_text() has it; empty: none.
   [[nodiscard]] const std::string& deployment() const noexcept { return deployment_; }
   /// Why the record gives it no vote, though leases that stand are extended and released there;
   /// empty where it gives one.
@@ -196,7 +196,7 @@ class Link {
 
   /// How many keys the server process had evicted when it was last asked.
   [[nodiscard]] std::uint64_t evicted() const noexcept { return evicted_; }
-  /// It may have evicted any lock: what was set there until now is worth nothing.
+  /// It may have evicted any lock: keys that were set there until now are worth nothing.
   void lose_keys(std::uint64_t evicted) noexcept {
     evicted_ = evicted;
     clock_.lose_keys();
@@ -295,8 +295,8 @@ class Link {
   }
   [[nodiscard]] bool connect_overdue(Instant now) const noexcept;
   [[nodiscard]] bool retry_due(Instant now) const noexcept;
-  /// The connection is to end, and another one to be made: what it has to be told, or what it is
-  /// now, is only seen by a handshake.
+  /// The connection is to end, and another one to be made: only a handshake sees what the node is
+  /// now, and marks it.
   void meet_anew(Instant now) noexcept { role_check_at_ = now; }
   /// A replica's role is only seen by a handshake.
   [[nodiscard]] bool role_check_due(Instant now) const noexcept;
@@ -349,6 +349,7 @@ class Link {
   bool can_track_ = false;
   std::uint64_t fenced_ = 0;
   std::string ineligible_;
+  bool replica_ = false;
   std::optional<Instant> role_check_at_;
   std::string marker_text_;
   std::optional<Marker> marker_;
