@@ -48,7 +48,7 @@ std::optional<Deployment> serving(const std::vector<ObservedNode>& nodes) {
   return std::nullopt;
 }
 
-/// Behind the advice to run `bootstrap` or `members`, which are scripts.
+/// Added to the advice to run `bootstrap` or `members`, which need scripts.
 std::string unless_without_scripts(const std::vector<ObservedNode>& nodes) {
   Names without;
   for (const ObservedNode& node : nodes) {
@@ -92,10 +92,9 @@ Finding replaced(const std::string& name) {
       name, Finding::Kind::other_deployment,
       "Its place was given to another server of the same name, or to this one after it had lost "
       "its data; then the old data were put back.",
-      "Its votes count for nobody.",
-      "See that " + name +
-          " leads to one server everywhere. Then delete its key redlock:node:marker: the others "
-          "take it back, and it votes after a quarantine."};
+      "Its votes count for nobody, until it has stood so for a quarantine and is taken back, which "
+      "costs the other server its place.",
+      "See that " + name + " leads to one server everywhere."};
 }
 
 Finding differs(const std::string& name, const Marker& marker) {

@@ -17,7 +17,7 @@ constexpr std::string_view nothing = "-";
 constexpr std::array<std::string_view, 4> state_names{"blank", "opening", "joining", "active"};
 
 constexpr std::size_t longest_word = 255;
-/// Of an incarnation, in an admission: 64 bits.
+/// So many of an incarnation stand in an admission: 64 bits.
 constexpr std::size_t admission_digits = 16;
 
 std::string_view word_or_nothing(std::string_view word) { return word.empty() ? nothing : word; }
@@ -72,7 +72,7 @@ std::optional<std::vector<std::string>> parse_admissions(std::string_view word) 
   return admissions;
 }
 
-/// What stands in a marker: one text for each list.
+/// As it stands in a marker.
 std::string list_text(const std::vector<std::string>& words) {
   std::string text;
   for (const std::string& word : words) {
@@ -197,6 +197,7 @@ std::string_view own_admission(const Marker& marker) noexcept {
 void set_admission(Marker& marker, std::string_view member, std::string_view admission) {
   const auto index = index_of(marker, member);
   REDLOCK_ASSERT(index);
+  if (admission_of(marker, member) == admission) return;
   if (marker.admissions.empty()) {
     marker.admissions.assign(marker.members.size(), std::string(first_admission));
   }
@@ -212,6 +213,14 @@ bool raise_admissions(Marker& marker, const Marker& other) {
     rose = true;
   }
   return rose;
+}
+
+std::string admission_for(const Marker& marker, const Marker& list, std::string_view member) {
+  const std::string_view known = admission_of(list, member);
+  const bool opened = marker.state == Marker::State::opening &&
+                      marker.deployment == list.deployment && own_admission(marker) == known;
+  const bool is_known = opened || is_admission_of(known, marker.incarnation);
+  return is_known ? std::string(known) : next_admission(known, marker.incarnation);
 }
 
 std::string deployment_text(const Marker& marker) {

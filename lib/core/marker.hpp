@@ -28,9 +28,8 @@ struct Marker {
   std::string incarnation{};  ///< random, drawn anew for each writing
   std::string deployment{};   ///< random, drawn for each set of members; blank: empty
   std::string run_id{};       ///< of the server process that was marked
-  /// Its replication id, and behind a "+" how many keys it has evicted: what it may have forgotten
-  /// since is not what it was marked for. Without evictions: only the id, which a change of role
-  /// changes.
+  /// Its replication id, which changes with its role. If it has evicted keys, "+" and their number
+  /// follow. A server with another one may have forgotten something since it was marked.
   std::string replid{};
   std::chrono::milliseconds max_ttl{0};  ///< the longest lease of the deployment
   bool durable = false;                  ///< the node said that it loses nothing when it was marked
@@ -45,10 +44,9 @@ struct Marker {
   friend bool operator==(const Marker&, const Marker&) = default;
 };
 
-/// An admission is drawn anew whenever the node of a member is taken back after it forgot what it
-/// was asked: what once was this member, and was not there when that happened, is it no more. Of
-/// two admissions of one member, the later one counts. The rules are in ARCHITECTURE.md,
-/// *Membership*.
+/// An admission is drawn anew whenever a node that forgot is taken back. A server that was this
+/// member before, and was not taken back then, is not the member from then on. The later of two
+/// admissions of one member counts. The rules are in ARCHITECTURE.md, *Membership*.
 inline constexpr std::string_view first_admission = "0";
 /// The one that follows `before`, of the node that keeps a marker with this incarnation now. All
 /// clients draw the same one.
@@ -57,7 +55,7 @@ inline constexpr std::string_view first_admission = "0";
 [[nodiscard]] bool is_admission_of(std::string_view admission,
                                    std::string_view incarnation) noexcept;
 [[nodiscard]] bool is_later_admission(std::string_view one, std::string_view other) noexcept;
-/// first_admission of what is no member.
+/// first_admission if it is no member.
 [[nodiscard]] std::string_view admission_of(const Marker& marker, std::string_view member) noexcept;
 /// By which the node itself belongs to the deployment.
 [[nodiscard]] std::string_view own_admission(const Marker& marker) noexcept;
@@ -65,6 +63,11 @@ inline constexpr std::string_view first_admission = "0";
 void set_admission(Marker& marker, std::string_view member, std::string_view admission);
 /// Gives each member of both the later of the two admissions. Answers whether one rose.
 bool raise_admissions(Marker& marker, const Marker& other);
+/// Under which admission the node with this marker, blank or opening, becomes the member of `list`:
+/// under its own if it was marked for the opening of `list`, and has forgotten nothing since; else
+/// under a new one.
+[[nodiscard]] std::string admission_for(const Marker& marker, const Marker& list,
+                                        std::string_view member);
 
 /// The deployment, its members and their admissions, in one text: votes count together only if this
 /// is the same, word for word.

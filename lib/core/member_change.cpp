@@ -67,12 +67,18 @@ bool has_forgotten(const Marker* marker) {
   return marker == nullptr || marker->state == Marker::State::blank;
 }
 
-ChangeRefused refuse_replaced(const std::string& name) {
+/// Its marker has the id of the deployment, and the node is not the member that it says it is.
+ChangeRefused refuse_place(const std::string& name, const Marker& marker,
+                           const Deployment& deployment) {
+  if (marker.members != deployment.members) {
+    return refuse_change(name + " has a marker that names other members than the others have",
+                         "Find out who wrote it; then delete its key redlock:node:marker");
+  }
   return refuse_change(name +
-                           " was taken back under another admission since it was a member: "
-                           "another server answers by this name, or its data were put back",
-                       "See that the name leads to one server; then delete its key "
-                       "redlock:node:marker, and it is taken back");
+                           " lost its place to another server of the same name, or to itself "
+                           "before its data were put back",
+                       "See that the name leads to one server, and wait until the clients have "
+                       "taken it back, or delete its key redlock:node:marker");
 }
 
 bool is_missing(const ChangeScene& scene, const std::string& name) {
@@ -262,7 +268,7 @@ std::optional<MemberStep> MemberChange::await_member(const ChangeScene& scene,
   if (marker->deployment != from.id || marker->state != Marker::State::active) {
     return refuse_change("another change is under way on " + name, resume_by(scene));
   }
-  if (!from.admits(*marker)) return refuse_replaced(name);
+  if (!from.admits(*marker)) return refuse_place(name, *marker, from);
   if (node.quarantine == milliseconds::max()) {
     return refuse_change(
         name + " is in a quarantine whose end is missing",
@@ -381,7 +387,10 @@ std::optional<MemberStep> MemberChange::pass(const ChangeScene& scene, const Dep
     if (!expected || marker->state != Marker::State::active) {
       return refuse_change("another change is under way on " + name, resume_by(scene));
     }
-    if (own_admission(*marker) != admission_of(target.list(), name)) return refuse_replaced(name);
+    const bool has_place = own_admission(*marker) == admission_of(target.list(), name);
+    if (!has_place || (has_id && !target.admits(*marker))) {
+      return refuse_place(name, *marker, target);
+    }
     if (has_id && marker->admissions == target.admissions) continue;
     return mark_node(scene, target, name, Marker::State::active, milliseconds(-1));
   }
@@ -401,12 +410,7 @@ MemberStep MemberChange::take_back(const ChangeScene& scene, const Deployment& d
   }
   Deployment target = deployment;
   Marker list = target.list();
-  const std::string admission(admission_of(list, name));
-  const bool opened =
-      marker->state == Marker::State::opening && own_admission(*marker) == admission;
-  if (!opened && !is_admission_of(admission, marker->incarnation)) {
-    set_admission(list, name, next_admission(admission, marker->incarnation));
-  }
+  set_admission(list, name, admission_for(*marker, list, name));
   target.admissions = std::move(list.admissions);
   std::vector<std::string> others;
   for (const std::string& other : deployment.active) {

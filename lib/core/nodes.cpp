@@ -239,11 +239,11 @@ std::string Nodes::why_not_counted(NodeIndex node) const {
     if (!ballot.deployment.starts_with(marker.deployment + ' ')) {
       return "it belongs to another deployment than most of the nodes";
     }
-    return lost_its_place(node)
-               ? "its place was given to another server of the same name, or to this one before "
-                 "its "
-                 "data were put back"
-               : "its membership record names other members than that of most of the nodes";
+    if (!lost_its_place(node)) {
+      return "its membership record names other members than that of most of the nodes";
+    }
+    return "its place was given to another server of the same name, or to this one before its data "
+           "were put back";
   }
   if (ballot.quorum <= links_.size() || !link.marker()) return {};
   return "it belongs to a deployment of " + std::to_string(link.marker()->members.size()) +
