@@ -168,6 +168,20 @@ TEST(EngineEnrolment, WhoeverWritesFirstIsBelieved) {
   EXPECT_EQ(h.answer_written(2, 31s), "disconnect 2");
 }
 
+TEST(EngineEnrolment, VotesOfAMemberThatAnotherClientHasWrittenMeanwhileDoNotCount) {
+  for (const bool ours : {true, false}) {
+    EnrollingClient h;
+    h.come_up(0, EnrollingClient::member(0));
+    h.come_up(1, EnrollingClient::member(1));
+    h.come_up(2, EnrollingClient::blank(2));
+    EXPECT_EQ(h.read(2), "write-marker 0");
+    Marker marker = h.to_write();
+    // It may have forgotten, and be a member again, before it compared.
+    if (!ours) marker.incarnation = "another";
+    EXPECT_EQ(h.write(0, marker, 0s).find("disconnect 0") == std::string::npos, ours);
+  }
+}
+
 TEST(EngineEnrolment, ANodeThatCannotBeWrittenIsAskedAgainAfterASecond) {
   EnrollingClient h;
   h.come_up(0, EnrollingClient::member(0));

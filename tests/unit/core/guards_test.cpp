@@ -333,6 +333,25 @@ TEST(ClockGuard, plans_no_reading_that_a_congested_node_can_not_be_sent) {
   EXPECT_EQ(h.until_deadline(), 2s) << "the limit of what is unanswered";
 }
 
+TEST(Evictions, that_a_handshake_finds_end_the_leases_that_rest_on_the_node) {
+  for (const std::uint64_t evicted : {0U, 1U}) {
+    Harness h(3);
+    h.tick();
+    for (NodeIndex node = 0; node < 3; ++node) h.up(node);
+    h.acquire(1, 10s);
+    h.answers({0, 1, 2}, Reply::granted);
+    std::string told;
+    for (const NodeIndex node : {NodeIndex{0}, NodeIndex{1}}) {
+      h.down(node);
+      NodeUp event;
+      event.evicted = evicted;
+      told += h.up_as(node, event);
+    }
+    told += h.pass(0ms);
+    EXPECT_EQ(told.find("lost") != std::string::npos, evicted > 0) << told;
+  }
+}
+
 TEST(NodeClock, takes_no_step_for_what_the_round_trips_leave_uncertain) {
   NodeClock clock;
   const Instant start = Instant() + 100s;

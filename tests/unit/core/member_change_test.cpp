@@ -630,6 +630,27 @@ TEST(MemberBootstrap, refuses_while_there_are_locks_and_while_a_node_is_missing)
   EXPECT_TRUE(std::holds_alternative<WaitFor>(Operator(world, wish).run()));
 }
 
+TEST(MemberChange, believes_no_single_marker) {
+  World world(4);
+  world.found(names_up_to(3), "7.d");
+  // One names a member more, and says that another one was replaced.
+  Marker edited = world.marker("n1");
+  edited.members = {"n1", "n2", "n3", "n4"};
+  world.write("n1", edited, milliseconds(-1), milliseconds(1));
+  EXPECT_TRUE(unseen_members(world.survey({"n1", "n2", "n3"})).empty());
+  Operator other_members(world, wish_of(Kind::remove, "n3", "", names_up_to(3)));
+  ASSERT_TRUE(other_members.refused());
+  EXPECT_NE(other_members.refused()->why.find("n1 has a marker that names other members"),
+            std::string::npos)
+      << other_members.refused()->why;
+  EXPECT_TRUE(other_members.writes.empty());
+  edited.members = names_up_to(3);
+  set_admission(edited, "n2", "9.x");
+  world.write("n1", edited, milliseconds(-1), milliseconds(1));
+  EXPECT_TRUE(Operator(world, wish_of(Kind::remove, "n3", "", names_up_to(3))).done());
+  EXPECT_TRUE(world.serves(names_up_to(2)));
+}
+
 /// Operators that crash and compete, nodes that die, forget and come back, clients that adopt, at
 /// random; in the end the wish is made.
 TEST(MemberChange, is_safe_and_is_made_whatever_happens_meanwhile) {
