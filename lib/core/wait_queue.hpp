@@ -127,6 +127,12 @@ class WaitQueue {
   [[nodiscard]] static Position at_the_back(Position position);
   void join(WaitedKeys::Entry& entry, NodeSet nodes, Position where);
   void leave(WaitedKeys::Entry& entry, Leave how);
+  /// Of several resources, only the one that it waits for.
+  void leave_key(Acquisition& acquisition, Left left, NodeSet taken_out);
+  void stop_tracking(Acquisition& acquisition);
+  /// What was kept for it is in its way again.
+  void wait_for_kept(Acquisition& acquisition, std::uint64_t which);
+  void leave_kept(Acquisition& acquisition, std::uint64_t which, Left left);
   void send(const WaitedKeys::Entry& entry, Verb verb, NodeSet nodes, std::int64_t how);
   template <typename Visit>
   void each_waiter(const WaitedKeys::Key& key, Visit&& visit) {
@@ -191,9 +197,10 @@ class WaitQueue {
   void lost(NodeIndex node);
   /// It is counted where its keys' waiters are, or not any more.
   void count_queued(WaitedKeys::Key& key, const Acquisition& acquisition, int change);
-  /// Another of several resources is in its way from now on. It may come back to this one.
-  void keep_ticket(Acquisition& acquisition);
-  /// It did, and is to be queued where it was.
+  /// Another of several resources is in its way from now on. If that comes after the one that was,
+  /// it keeps what it has; else it comes back to what it leaves.
+  void wait_for_another(Acquisition& acquisition, std::uint64_t blocking);
+  /// It came back, and is to be queued where it was.
   static void use_kept_ticket(const Acquisition& acquisition, WaitedKeys::Key& key);
   [[nodiscard]] NodeSet notifying_nodes() const;
 

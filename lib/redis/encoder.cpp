@@ -253,8 +253,8 @@ void Encoder::format(Frame& frame, core::Verb verb, std::string_view resource,
     case core::Verb::leave_queue: {
       const auto [command, script] = call(scripts::leave);
       const Decimal reserved = reserved_for();
-      std::vector<std::string_view> words{command, script, "1", resource, token, digits.view(),
-                                          reserved.view()};
+      std::vector<std::string_view> words{command,       script,         "1", resource, token,
+                                          digits.view(), reserved.view()};
       const Decimal permits(terms.permits);
       if (terms.permits > 0) words.push_back(permits.view());
       append_command(bytes, words);
@@ -328,8 +328,13 @@ void Encoder::format(Frame& frame, core::Verb verb, std::string_view resource,
       break;
     case core::Verb::release: {
       const Decimal cooldown = milliseconds_rounded_up(terms.cooldown);
-      if (terms.client.empty()) {
+      const bool keeps_none = !terms.more_resources.empty() && terms.kept_before.empty();
+      if (terms.client.empty() || keeps_none) {
         append_script(scripts::release, {}, {cooldown.view(), reserved_for().view()});
+      } else if (!terms.kept_before.empty()) {
+        append_script(scripts::release, {},
+                      {cooldown.view(), reserved_for().view(), terms.client, terms.kept_before,
+                       milliseconds_of(terms.writer_reservation).view()});
       } else if (terms.permits > 0) {
         append_script(scripts::release, {},
                       {cooldown.view(), reserved_for().view(), terms.client, ticket.view(),

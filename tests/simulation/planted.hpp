@@ -67,6 +67,7 @@ inline constexpr std::array planted{
     Planted{Mutant::delay_is_ignored, "delay_is_ignored", "invariant 1: nobody", 1000},
     Planted{Mutant::one_more_reader_writes, "one_more_reader_writes", "was free", 1000},
     Planted{Mutant::permits_are_not_exchanged, "permits_are_not_exchanged", "of the permits", 1000},
+    Planted{Mutant::nothing_is_kept, "nothing_is_kept", "turns of others", 1000},
     Planted{Mutant::the_gone_are_too_many, "the_gone_are_too_many", "was free", 1000},
 };
 
