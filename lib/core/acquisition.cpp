@@ -1,24 +1,53 @@
 #include "core/acquisition.hpp"
 
 #include <algorithm>
+#include <numeric>
+#include <string>
 #include <vector>
 
 namespace redlock::core {
 
+std::vector<std::uint64_t> order_of(const Acquisition& acquisition) {
+  std::vector<std::uint64_t> order(acquisition.terms.more_resources.size() + 1);
+  std::iota(order.begin(), order.end(), 1);
+  std::sort(order.begin(), order.end(), [&](std::uint64_t one, std::uint64_t other) {
+    return resource_at(acquisition, one) < resource_at(acquisition, other);
+  });
+  return order;
+}
+
+const std::string& resource_at(const Acquisition& acquisition, std::uint64_t which) {
+  return which > 1 ? acquisition.terms.more_resources[which - 2] : acquisition.terms.resource;
+}
+
 std::uint64_t find_blocking(const Acquisition& acquisition) {
   if (acquisition.terms.more_resources.empty()) return 0;
   std::vector<std::size_t> nodes(acquisition.terms.more_resources.size() + 2);
+  std::size_t past = acquisition.last.granted().size();
   acquisition.last.with(Vote::refused).each([&](NodeIndex node) {
     const std::uint64_t which = acquisition.last.vote(node).number;
-    if (which < nodes.size()) ++nodes[which];
+    if (which == 0 || which >= nodes.size()) return;
+    ++nodes[which];
+    ++past;
   });
-  return static_cast<std::uint64_t>(std::max_element(nodes.begin(), nodes.end()) - nodes.begin());
+  // Nodes that have not answered may let it have all of them, as they did before.
+  const std::size_t pending = acquisition.last.pending().size();
+  std::uint64_t last = 0;
+  const std::vector<std::uint64_t> order = order_of(acquisition);
+  const auto waited_for = std::find(order.begin(), order.end(), acquisition.waiting.blocked_by);
+  for (auto which = order.begin(); which != order.end(); ++which) {
+    if (nodes[*which] == 0) continue;
+    past -= nodes[*which];
+    last = *which;
+    const bool had_it = waited_for != order.end() && which < waited_for;
+    if (past + (had_it ? pending : 0) < acquisition.last.quorum()) break;
+  }
+  return last;
 }
 
 std::string_view resource_in_the_way(const Acquisition& acquisition) {
   const std::uint64_t which = acquisition.has_last ? find_blocking(acquisition) : 0;
-  if (which == 0) return {};
-  return which == 1 ? acquisition.terms.resource : acquisition.terms.more_resources[which - 2];
+  return which == 0 ? std::string_view() : resource_at(acquisition, which);
 }
 
 }  // namespace redlock::core

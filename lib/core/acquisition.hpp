@@ -65,8 +65,12 @@ struct Acquisition {
     std::uint64_t blocked_by = 0;  ///< which of several resources is, from 1 on; 0: `resource`
     NodeSet notified_by;           ///< since the last attempt
     bool saw_change = false;       ///< since then: of a lock of another library
-    /// The tickets that it had while each of several resources was in its way; 0: none.
-    std::vector<std::int64_t> tickets;
+    /// Of several resources, in `resource` and then in the others.
+    struct Place {
+      std::int64_t ticket = 0;       ///< when it left the queue for another resource; 0: none
+      std::uint64_t kept_since = 0;  ///< it stays queued there, as this arrival; 0: it does not
+    };
+    std::vector<Place> places;
     /// It is to see to it that what is reserved for another client is not left to nobody.
     Instant watch_until = Instant::min();
     bool watches = false;  ///< so did the last attempt
@@ -81,8 +85,13 @@ struct Acquisition {
   Round last;  ///< its votes
 };
 
-/// Of several resources, the one in the way on most of the nodes that refused: from 1 on, or 0 if
-/// there is only one.
+/// The order in which everybody asks for several resources, by their names: `resource` is 1, the
+/// others follow.
+[[nodiscard]] std::vector<std::uint64_t> order_of(const Acquisition& acquisition);
+/// `resource` if there is only one.
+[[nodiscard]] const std::string& resource_at(const Acquisition& acquisition, std::uint64_t which);
+/// Of several resources, the first in that order that a quorum of the nodes does not let it have;
+/// 0 if there is only one.
 [[nodiscard]] std::uint64_t find_blocking(const Acquisition& acquisition);
 /// Its name; empty if there is only one.
 [[nodiscard]] std::string_view resource_in_the_way(const Acquisition& acquisition);

@@ -34,6 +34,9 @@ struct QueuePlace {
   NodeSet unanswered{};                  ///< of them, when the others had granted it
   bool again = false;                    ///< so does the release of an attempt that was lost
   bool quiet = false;                    ///< and passes nothing on: another client has the lock
+  /// Of an attempt at several resources: those before this one stay reserved for the client, as
+  /// Acquisition::Waiting::blocked_by; 0: none.
+  std::uint64_t kept_before = 0;
   /// And for how long it reserves what it passes on; zero: as long as usual.
   Duration reserved_for{};
 };
@@ -196,6 +199,10 @@ struct Claim {
   }
   /// Only while something is under way.
   [[nodiscard]] const QueuePlace& place() const noexcept { return work->place; }
+  /// Of several resources, from 1 on.
+  [[nodiscard]] std::string_view resource_at(std::uint64_t which) const {
+    return which > 1 ? terms().more_resources[which - 2] : resource();
+  }
   /// The place that a request carries; null: none.
   [[nodiscard]] const QueuePlace* place_in(Verb asked) const noexcept {
     if (!work || !work->place.as_client) return nullptr;

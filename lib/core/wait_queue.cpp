@@ -19,14 +19,20 @@ constexpr Duration shortest_patience = std::chrono::milliseconds(1);
 /// An attempt that goes on being refused waits longer and longer for the rest of the nodes.
 constexpr Duration longest_patience = std::chrono::milliseconds(64);
 
+/// Of several resources it waits for one at a time, in the order of their names. Those before that
+/// one are kept for it.
 template <typename Visit>
 void each_key(const Acquisition& acquisition, Visit&& visit) {
-  // Of several resources it waits for one at a time: notified of one that it cannot use, it would
-  // keep from the next in that queue what it was notified of.
-  if (acquisition.waiting.blocked_by > 1)
-    return visit(acquisition.terms.more_resources[acquisition.waiting.blocked_by - 2]);
-  if (acquisition.terms.permits == 0) return visit(acquisition.terms.resource);
-  visit(any_permit_name(acquisition.terms.resource));
+  if (acquisition.terms.permits > 0) return visit(any_permit_name(acquisition.terms.resource));
+  visit(resource_at(acquisition, acquisition.waiting.blocked_by));
+}
+
+template <typename Visit>
+void each_kept(const Acquisition& acquisition, Visit&& visit) {
+  const auto& places = acquisition.waiting.places;
+  for (std::uint64_t which = 1; which <= places.size(); ++which) {
+    if (places[which - 1].kept_since > 0) visit(which);
+  }
 }
 
 /// The attempt had new holds refused.
@@ -76,7 +82,7 @@ bool WaitQueue::can_be_notified(const Acquisition& acquisition) const {
   if (acquisition.why == Errc::split) {
     // Two that exclude each other, notified of what both gave back, would divide it again. With a
     // ticket it is passed on to one of them, and readers do not exclude each other.
-    return acquisition.waiting.has_ticket || is_reader(acquisition) ||
+    return acquisition.waiting.has_ticket || is_reader(acquisition) || needs_more(acquisition) ||
            acquisition.last.is_beside_foreign();
   }
   if (acquisition.why != Errc::held) return false;
@@ -98,11 +104,13 @@ void WaitQueue::try_again(Acquisition& acquisition) {
   NodeSet& notified = acquisition.waiting.notified_by;
   const bool may_be_out = !can_have_ticket(acquisition);
   if (acquisition.waiting.queued && may_be_out) {
-    each_key(acquisition, [&](const std::string& key) {
-      // To be asked again when this attempt is over; until then others of ours stay asleep.
+    // To be asked again when this attempt is over; until then others of ours stay asleep.
+    const auto is_out = [&](const std::string& key) {
       WaitedKeys::Key& entry = keys_.find(key)->second;
       entry.asked = entry.asked - notified;
-    });
+    };
+    each_key(acquisition, is_out);
+    each_kept(acquisition, [&](std::uint64_t which) { is_out(resource_at(acquisition, which)); });
   }
   notified = NodeSet();
   acquisition.waiting.asleep = acquisition.waiting.saw_change = false;
@@ -142,15 +150,19 @@ NodeSet WaitQueue::subscribe() {
 }
 
 void WaitQueue::join(Acquisition& acquisition) {
-  if (const std::uint64_t blocking = find_blocking(acquisition);
-      blocking != acquisition.waiting.blocked_by) {
-    keep_ticket(acquisition);
-    leave(acquisition, Left::failed);
-    acquisition.waiting.blocked_by = blocking;
-    acquisition.waiting.reserved = false;
-    acquisition.waiting.notified_by = NodeSet();
+  if (needs_more(acquisition)) {
+    // Where no node names one, it waits on as it did.
+    const std::uint64_t now = std::max<std::uint64_t>(acquisition.waiting.blocked_by, 1);
+    const std::uint64_t named = find_blocking(acquisition);
+    const std::uint64_t blocking = named > 0 ? named : now;
+    if (blocking != acquisition.waiting.blocked_by) wait_for_another(acquisition, blocking);
   }
   const NodeSet able = subscribe();
+  each_kept(acquisition, [&](std::uint64_t which) {
+    // Where it lost one of them it is queued as before.
+    WaitedKeys::Entry& entry = *keys_.find(resource_at(acquisition, which));
+    join(entry, able - entry.second.asked, position_of(entry.second));
+  });
   const bool was_queued = acquisition.waiting.queued;
   if (!was_queued) acquisition.waiting.arrival = ++arrivals_;
   acquisition.waiting.reserved = acquisition.waiting.reserved || has_holds_refused(acquisition);
@@ -177,19 +189,44 @@ void WaitQueue::join(Acquisition& acquisition) {
   acquisition.waiting.queued = true;
 }
 
-void WaitQueue::keep_ticket(Acquisition& acquisition) {
+void WaitQueue::wait_for_another(Acquisition& acquisition, std::uint64_t blocking) {
   Acquisition::Waiting& waiting = acquisition.waiting;
-  if (!waiting.queued || waiting.blocked_by == 0) return;
-  waiting.tickets.resize(acquisition.terms.more_resources.size() + 1);
-  each_key(acquisition, [&](const std::string& key) {
-    waiting.tickets[waiting.blocked_by - 1] = keys_.find(key)->second.ticket;
+  const std::vector<std::uint64_t> order = order_of(acquisition);
+  const auto place_of = [&order](std::uint64_t which) {
+    return std::find(order.begin(), order.end(), which) - order.begin();
+  };
+  waiting.places.resize(order.size());
+  if (waiting.queued && waiting.blocked_by > 0) {
+    if (place_of(waiting.blocked_by) < place_of(blocking)) {
+      // It is reserved for us now, and stays so as long as we ask.
+      stop_tracking(acquisition);
+      waiting.places[waiting.blocked_by - 1].kept_since = waiting.arrival;
+      waiting.queued = false;
+      --queued_;
+      ++keys_.find(resource_at(acquisition, waiting.blocked_by))->second.kept;
+    } else {
+      each_key(acquisition, [&](const std::string& key) {
+        waiting.places[waiting.blocked_by - 1].ticket = keys_.find(key)->second.ticket;
+      });
+      leave_key(acquisition, Left::failed, {});
+    }
+  }
+  // Another one's now, as those after it: two that each keep what the other one waits for would
+  // wait for ever.
+  each_kept(acquisition, [&](std::uint64_t which) {
+    if (place_of(which) <= place_of(blocking)) return;
+    leave_kept(acquisition, which, Left::failed);
   });
+  if (waiting.places[blocking - 1].kept_since > 0) wait_for_kept(acquisition, blocking);
+  waiting.blocked_by = blocking;
+  waiting.reserved = false;
+  waiting.notified_by = NodeSet();
 }
 
 void WaitQueue::use_kept_ticket(const Acquisition& acquisition, WaitedKeys::Key& key) {
   const Acquisition::Waiting& waiting = acquisition.waiting;
-  if (key.ticket > 0 || waiting.blocked_by == 0 || waiting.tickets.empty()) return;
-  key.ticket = waiting.tickets[waiting.blocked_by - 1];
+  if (key.ticket > 0 || waiting.blocked_by == 0 || waiting.places.empty()) return;
+  key.ticket = waiting.places[waiting.blocked_by - 1].ticket;
 }
 
 void WaitQueue::count_queued(WaitedKeys::Key& key, const Acquisition& acquisition, int change) {
@@ -201,8 +238,7 @@ void WaitQueue::count_queued(WaitedKeys::Key& key, const Acquisition& acquisitio
 
 WaitQueue::Position WaitQueue::position_of(const WaitedKeys::Key& key) {
   if (key.permits > 0) return Position::any_permit;
-  // Two that need several resources would keep one each from the other.
-  if (key.need_more > 0) return Position::unreserved;
+  if (key.need_more > 0) return Position::of_several;
   return key.alone > 0 ? Position::once : Position::shared;
 }
 
@@ -241,12 +277,34 @@ NodeSet WaitQueue::being_taken(const WaitedKeys::Entry& entry) const {
   return tries ? entry.second.taking : NodeSet();
 }
 
+void WaitQueue::wait_for_kept(Acquisition& acquisition, std::uint64_t which) {
+  acquisition.waiting.blocked_by = which;
+  acquisition.waiting.arrival = std::exchange(acquisition.waiting.places[which - 1].kept_since, 0);
+  acquisition.waiting.queued = true;
+  ++queued_;
+  --keys_.find(resource_at(acquisition, which))->second.kept;
+}
+
+void WaitQueue::leave_kept(Acquisition& acquisition, std::uint64_t which, Left left) {
+  wait_for_kept(acquisition, which);
+  const WaitedKeys::Key& key = keys_.find(resource_at(acquisition, which))->second;
+  acquisition.waiting.places[which - 1].ticket = key.ticket;
+  leave_key(acquisition, left, {});
+}
+
+void WaitQueue::stop_tracking(Acquisition& acquisition) {
+  if (!std::exchange(acquisition.waiting.tracks, false)) return;
+  each_key(acquisition, [this](const std::string& key) { tracked_.stop(key); });
+}
+
 void WaitQueue::leave(Acquisition& acquisition, Left left, NodeSet taken_out) {
   if (!acquisition.waiting.queued) return;
-  if (acquisition.waiting.tracks) {
-    acquisition.waiting.tracks = false;
-    each_key(acquisition, [this](const std::string& key) { tracked_.stop(key); });
-  }
+  leave_key(acquisition, left, taken_out);
+  each_kept(acquisition, [&](std::uint64_t which) { leave_kept(acquisition, which, left); });
+}
+
+void WaitQueue::leave_key(Acquisition& acquisition, Left left, NodeSet taken_out) {
+  stop_tracking(acquisition);
   --queued_;
   const bool had_ticket = acquisition.waiting.has_ticket;
   acquisition.waiting.queued = acquisition.waiting.has_ticket = false;
@@ -258,7 +316,10 @@ void WaitQueue::leave(Acquisition& acquisition, Left left, NodeSet taken_out) {
     const bool others_wait = !entry.second.waiters.empty();
     entry.second.settled = entry.second.asked | taken_out;
     if (left == Left::granted) entry.second.granted_permit = acquisition.permit;
+    // Of several resources, any may be reserved for us wherever we were notified.
+    const NodeSet everywhere = needs_more(acquisition) ? nodes_.up() : NodeSet();
     if (acquisition.waiting.reserved) {
+      entry.second.asked = entry.second.asked | everywhere;
       leave(entry, Leave::unreserved);
       if (others_wait) join(entry, nodes_.up(), at_the_back(position_of(entry.second)));
       return;
@@ -266,7 +327,7 @@ void WaitQueue::leave(Acquisition& acquisition, Left left, NodeSet taken_out) {
     if (others_wait) return stay_for_others(entry, acquisition, left);
     // What it was notified of may be there still.
     const bool others_enter = left == Left::granted && acquisition.makes_room();
-    entry.second.asked = entry.second.asked - taken_out;
+    entry.second.asked = (entry.second.asked | everywhere) - taken_out;
     leave(entry, others_enter ? Leave::notifying : Leave::quietly);
   });
 }

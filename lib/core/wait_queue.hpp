@@ -134,6 +134,12 @@ class WaitQueue {
   /// One of ours has left, and others of this client wait on.
   void stay_for_others(WaitedKeys::Entry& entry, Acquisition& acquisition, Left left);
   void leave(WaitedKeys::Entry& entry, Leave how);
+  /// Of several resources, only the one that it waits for.
+  void leave_key(Acquisition& acquisition, Left left, NodeSet taken_out);
+  void stop_tracking(Acquisition& acquisition);
+  /// What was kept for it is in its way again.
+  void wait_for_kept(Acquisition& acquisition, std::uint64_t which);
+  void leave_kept(Acquisition& acquisition, std::uint64_t which, Left left);
   /// A Position or a Leave; kept in the stamp of the request, with whether it was sent in full.
   using Mode = std::uint16_t;
   static constexpr Mode in_full = 0x100;
@@ -207,9 +213,10 @@ class WaitQueue {
   void lost(NodeIndex node);
   /// It is counted where its keys' waiters are, or not any more.
   void count_queued(WaitedKeys::Key& key, const Acquisition& acquisition, int change);
-  /// Another of several resources is in its way from now on. It may come back to this one.
-  void keep_ticket(Acquisition& acquisition);
-  /// It did, and is to be queued where it was.
+  /// Another of several resources is in its way from now on. If that comes after the one that was,
+  /// it keeps what it has; else it comes back to what it leaves.
+  void wait_for_another(Acquisition& acquisition, std::uint64_t blocking);
+  /// It came back, and is to be queued where it was.
   static void use_kept_ticket(const Acquisition& acquisition, WaitedKeys::Key& key);
   [[nodiscard]] NodeSet notifying_nodes() const;
 

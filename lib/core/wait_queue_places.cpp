@@ -72,6 +72,11 @@ QueuePlace WaitQueue::queue_place(Acquisition& acquisition) {
     waiting.queued = true;
   }
   if (!waiting.queued) return place;
+  if (acquisition.terms.more_resources.empty() && find_queue(acquisition)->second.kept > 0) {
+    // What is reserved for us is another one's.
+    waiting.has_ticket = false;
+    return place;
+  }
   place.as_client = true;
   waiting.has_ticket = tickets;
   if (waiting.has_ticket) {
@@ -123,6 +128,11 @@ void WaitQueue::answered_attempt(const Acquisition& acquisition, const Answer& a
 }
 
 void WaitQueue::place_again(const Acquisition& acquisition, QueuePlace& place, NodeSet nodes) {
+  if (acquisition.waiting.queued && !acquisition.terms.more_resources.empty() && place.as_client) {
+    place.kept_before = find_blocking(acquisition);
+    place.again = place.kept_before > 0;
+    return;
+  }
   nodes = nodes & place.nodes;
   if (!acquisition.waiting.queued || !place.ticket) return;
   WaitedKeys::Key& key = find_queue(acquisition)->second;

@@ -37,8 +37,8 @@ class WaitedKeys {
   enum class Position : std::uint8_t {
     once = 0,
     at_the_back = 1,
-    unreserved = 2,
-    unreserved_at_the_back = 3,
+    of_several = 2,
+    of_several_at_the_back = 3,
     shared = 4,
     shared_at_the_back = 5,
     any_permit = 6
@@ -63,8 +63,9 @@ class WaitedKeys {
     NodeSet taking;                               ///< and where it was not refused
     std::uint32_t alone = 0;                      ///< of the waiters that are queued: no readers
     std::uint32_t need_more = 0;                  ///< resources than this one
-    std::uint32_t permits = 0;                    ///< of the semaphore that it is the queue of
-    std::uint32_t granted_permit = 0;             ///< the last one
+    std::uint32_t kept = 0;     ///< reserved for so many of them, which wait for another resource
+    std::uint32_t permits = 0;  ///< of the semaphore that it is the queue of
+    std::uint32_t granted_permit = 0;  ///< the last one
   };
   /// In an order of its own, so that a seed reproduces.
   using Keys = std::map<std::string, Key, std::less<>>;

@@ -336,8 +336,13 @@ void Encoder::format(Frame& frame, core::Verb verb, std::string_view resource,
       break;
     case core::Verb::release: {
       const Decimal cooldown = milliseconds_rounded_up(terms.cooldown);
-      if (terms.client.empty()) {
+      const bool keeps_none = !terms.more_resources.empty() && terms.kept_before.empty();
+      if (terms.client.empty() || keeps_none) {
         append_script(scripts::release, {}, {cooldown.view(), reserved_for()});
+      } else if (!terms.kept_before.empty()) {
+        append_script(scripts::release, {},
+                      {cooldown.view(), reserved_for(), terms.client, terms.kept_before,
+                       milliseconds_of(terms.writer_reservation).view()});
       } else if (terms.permits > 0) {
         append_script(scripts::release, {},
                       {cooldown.view(), reserved_for(), terms.client, ticket.view(),

@@ -34,7 +34,10 @@ struct Terms {
   /// which client is queued again.
   std::string_view client{};
   std::optional<std::int64_t> ticket{};  ///< with which it is queued; none: it is not
-  bool quiet = false;                    ///< release: another client passes the resource on
+  /// Release of an attempt at several resources: those before this one stay reserved for `client`,
+  /// as long as `writer_reservation`.
+  std::string_view kept_before{};
+  bool quiet = false;  ///< release: another client passes the resource on
   /// write_audit: what people call this client; break_lock: the token that keeps everybody out.
   std::string_view name{};
   core::Duration reserved_for{};  ///< and for how long it is reserved; zero: as usual

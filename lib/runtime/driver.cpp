@@ -98,6 +98,9 @@ redis::Terms Driver::terms_of(const core::Send& command, const core::Claim& clai
     terms.client = engine_.client_id().view();
     terms.ticket = place->ticket;
     terms.quiet = place->quiet;
+    if (place->kept_before > 0) {
+      terms.kept_before = claim.resource_at(place->kept_before);
+    }
     terms.reserved_for = place->reserved_for;
   }
   return terms;

@@ -123,7 +123,7 @@ TEST_F(DocumentedAcl, SufficesForExclusiveLocksWithAndWithoutFencing) {
   fenced.fencing = true;
   hand_over("app:plain", "app:plain");
   hand_over("app:fenced", "app:fenced", fenced, fenced);
-  const Target several = all_of({"app:several", "app:second", "app:third"});
+  const Target several = all_of({"app:several", "app:third", "app:third more"});
   hand_over(several, several);
   hand_over(several, several, fenced, fenced);
   const Target for_a_moment = interval("app:interval", milliseconds(50));

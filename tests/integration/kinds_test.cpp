@@ -531,6 +531,35 @@ TEST_F(P6, WhateverTheOrderNobodyWaitsForEver) {
   }
 }
 
+TEST_F(P6, WhoNeedsBothHasATurnWhereOthersLockEachAgainAndAgain) {
+  std::atomic<bool> over{false};
+  std::atomic<int> turns{0};
+  std::vector<std::jthread> threads;
+  for (const std::string& name : {resource_, second_}) {
+    for (int i = 0; i < 2; ++i) {
+      threads.emplace_back([&, name] {
+        Client client = make_client(patient(shared_urls(3)));
+        while (!over) {
+          auto lease = client.acquire(name, {.ttl = seconds(30), .wait = seconds(120)});
+          ASSERT_TRUE(succeeded(lease));
+          ++turns;
+          ASSERT_TRUE(succeeded(lease->release()));
+        }
+      });
+    }
+  }
+  EXPECT_TRUE(eventually([&] { return turns > 8; }));
+  Client client = make_client(patient(shared_urls(3)));
+  for (int i = 0; i < 5; ++i) {
+    const int before = turns;
+    auto lease =
+        client.acquire(all_of({second_, resource_}), {.ttl = seconds(30), .wait = seconds(120)});
+    EXPECT_LE(turns - before, 40) << "turns of others";
+    EXPECT_TRUE(succeeded(lease) && succeeded(lease->release()));
+  }
+  over = true;
+}
+
 // --- semaphore (P7) ----------------------------------------------------------------------------
 
 class P7 : public Kinds {

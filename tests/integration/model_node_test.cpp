@@ -297,6 +297,7 @@ class ModelAgainstServer : public testing::TestWithParam<std::uint64_t> {
     const auto client = simulation::digits_of(request.client);
     if (request.client != 0) terms.client = {client.data(), client.size()};
     terms.ticket = request.ticket;
+    if (request.keeps_first) terms.kept_before = "r#1";
     const auto keeper = simulation::digits_of(request.keeper);
     if (request.keeper != 0) terms.name = {keeper.data(), keeper.size()};
     const auto digits = simulation::digits_of(request.token);
@@ -334,6 +335,12 @@ class ModelAgainstServer : public testing::TestWithParam<std::uint64_t> {
     if (verb == Verb::take && random_.per_mille(500)) request.writer_reservation_ms = 5'500;
     if (verb == Verb::release && random_.per_mille(200)) request.cooldown_ms = 15'500;
     // Who waits; a release queues it again.
+    if (verb == Verb::release && request.both && random_.per_mille(500)) {
+      // Of two resources, it waits for the second one.
+      request.client = 1 + static_cast<std::uint64_t>(random_.below(3));
+      request.keeps_first = true;
+      request.writer_reservation_ms = 5'500;
+    }
     const bool waits = verb == Verb::take || (verb == Verb::release && !request.both);
     if (waits && random_.per_mille(400)) {
       request.client = 1 + static_cast<std::uint64_t>(random_.below(3));

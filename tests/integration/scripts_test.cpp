@@ -395,6 +395,76 @@ TEST_F(ScriptsOfTheGone, TheLastThatIsThereWatches) {
   EXPECT_EQ(notification.elements[2].string, "1r");
 }
 
+/// The client "both" needs "a" and "b", and "one" only one of them.
+class ScriptsOfSeveral : public Scripts {
+ protected:
+  void SetUp() override {
+    Scripts::SetUp();
+    ear_ = RespClient::unix_socket(server_->unix_path());
+    for (const char* client : {"both", "one", "older"}) {
+      ear_->call({"SUBSCRIBE", std::string("redlock:wake:") + client});
+    }
+  }
+  static void set(const std::string& key, const std::string& value) {
+    server_->command({"SET", key, value, "PX", "60000"});
+  }
+  static Reply take_both(const std::string& first, const std::string& second) {
+    return server_->command({"EVAL", std::string(redis::scripts::take.text), "3", "numbers", first,
+                             second, "token", "60000", "0", "5000", "both", "", "30000", "1000"});
+  }
+  static Reply queue(const std::string& key, const std::string& client, const std::string& ticket) {
+    return server_->command({"EVAL", std::string(redis::scripts::queue.text), "1", key, client,
+                             "30000", "2", ticket, "1000"});
+  }
+  static Reply release_both(const std::string& in_the_way) {
+    return server_->command({"EVAL", std::string(redis::scripts::release.text), "2", "a", "b",
+                             "token", "0", "1000", "both", in_the_way, "5000"});
+  }
+
+ private:
+  std::optional<RespClient> ear_;
+};
+
+TEST_F(ScriptsOfSeveral, KeepWhatIsBeforeTheOneThatIsInTheWay) {
+  set("b", "held");
+  take_both("b", "a");
+  EXPECT_EQ(server_->get("a"), "redlock:next:both") << "in the order of the names";
+  EXPECT_GT(server_->pttl("a"), 2000) << "until it asks again";
+  server_->command({"DEL", "b"});
+  take_both("b", "a");
+  EXPECT_EQ(server_->get("a"), "token");
+}
+
+TEST_F(ScriptsOfSeveral, KeepNothingThatIsAfterIt) {
+  set("a", "held");
+  take_both("a", "b");
+  EXPECT_EQ(server_->get("b"), std::nullopt) << "another client may keep what it waits for";
+}
+
+TEST_F(ScriptsOfSeveral, WaitForThoseThatWereQueuedBefore) {
+  set("a", "held");
+  queue("a", "one", "1");
+  server_->command({"DEL", "a"});
+  take_both("a", "b");
+  EXPECT_EQ(server_->get("a"), "redlock:next:one");
+}
+
+TEST_F(ScriptsOfSeveral, GiveWhatTheyKeepToTheOneThatHasWaitedLonger) {
+  set("a", "redlock:next:both");
+  queue("a", "both", "7");
+  EXPECT_EQ(server_->get("a"), "redlock:next:both");
+  queue("a", "older", "5");
+  EXPECT_EQ(server_->get("a"), "redlock:next:older");
+}
+
+TEST_F(ScriptsOfSeveral, KeepItWhereAnAttemptIsLost) {
+  set("a", "token");
+  set("b", "token");
+  release_both("b");
+  EXPECT_EQ(server_->get("a"), "redlock:next:both");
+  EXPECT_EQ(server_->get("b"), std::nullopt);
+}
+
 /// A semaphore "s" of three permits, and clients that wait for any.
 class ScriptsOfPermits : public Scripts {
  protected:

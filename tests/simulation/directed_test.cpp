@@ -427,5 +427,60 @@ TEST(Directed, a_semaphore_is_used_while_callers_wait) {
   }
 }
 
+/// Clients that lock again and again, with nothing in between: the first of them want one kind, the
+/// rest another. Each wants the same resource all the time, or both.
+Scenario saturated(Wanted kind, Wanted beside, std::size_t clients, std::size_t first) {
+  Scenario s = calm();
+  s.steady = s.all_wait = true;
+  s.own_resource = true;
+  s.first_clients = first;
+  s.kind = kind;
+  s.beside = beside;
+  s.clients = clients;
+  s.nodes = 3;
+  s.quorum = 2;
+  s.fastest = 200'000;
+  s.slowest = 400'000;
+  s.longest_limit = 1'000 * ms;
+  s.shortest_ttl_ms = s.longest_ttl_ms = 20'000;
+  s.longest_hold = 4 * ms;
+  s.longest_interval_ms = 4;
+  s.think = 1;
+  s.several_per_mille = 1000;
+  const bool both = kind == Wanted::several || beside == Wanted::several;
+  s.resources = both ? 2 : 1;
+  s.chaos = 3'000 * ms;
+  return s;
+}
+
+constexpr std::array kinds_of_one_resource{Wanted::exclusive, Wanted::readers, Wanted::owners,
+                                           Wanted::several, Wanted::interval};
+
+TEST(Directed, callers_of_one_client_do_not_take_what_is_kept_for_another_of_its_callers) {
+  for (const std::size_t clients : {1U, 2U, 3U}) {
+    Scenario s = saturated(Wanted::several, Wanted::several, clients, clients);
+    s.slots = 4;
+    s.own_resource = false;
+    s.several_per_mille = 250;
+    EXPECT_EQ(run(s, 5).violation, "") << clients << " clients";
+  }
+}
+
+TEST(Directed, whoever_waits_for_what_others_lock_again_and_again_has_a_turn) {
+  constexpr std::array<std::size_t, 4> crowds{3, 4, 8, 17};
+  for (const Wanted one : kinds_of_one_resource) {
+    for (const Wanted other : kinds_of_one_resource) {
+      for (const std::size_t clients : crowds) {
+        // One beside all others, or as many as the others.
+        const std::size_t first = clients % 2 == 0 ? clients / 2 : 1;
+        const Sum sum = run(saturated(one, other, clients, first), 2);
+        EXPECT_EQ(sum.violation, "")
+            << first << " of " << clients << " clients want kind " << static_cast<int>(one)
+            << " beside kind " << static_cast<int>(other);
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace redlock::simulation

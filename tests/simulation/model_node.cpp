@@ -88,8 +88,7 @@ bool ModelNode::has_turn(std::size_t resource, std::uint64_t client) const {
 
 bool ModelNode::has_waiter(std::size_t resource, std::uint64_t client) const {
   const ModelQueue& queue = memory_.queues[resource];
-  const bool queued = queue.has(client) || queue.has(client | sharing) ||
-                      queue.has(client | unreserved) || queue.has(client | unreserved | sharing);
+  const bool queued = queue.has(client) || queue.has(client | sharing);
   const bool watches =
       memory_.watches[resource] != 0 && client_of(memory_.watchers[resource]) == client;
   return queued || has_turn(resource, client) || watches;
@@ -455,6 +454,12 @@ bool ModelNode::is_taken(std::size_t resource, const Request& request, True now,
   return mutant_ != Mutant::writer_ignores_readers;
 }
 
+void ModelNode::reserve(Key& key, const Request& request, True now) const {
+  key = {};
+  key.token = reservation | request.client;
+  key.expires = clock.milliseconds(now) + request.writer_reservation_ms;
+}
+
 void ModelNode::take(const Request& request, True now, Response& response) {
   const std::int64_t micros = clock.local(now) / 1000;
   if (request.number > micros + day) return;  // the error that names the clocks
@@ -463,20 +468,27 @@ void ModelNode::take(const Request& request, True now, Response& response) {
   }
   const std::size_t other = 1U - request.resource;
   const bool queues = request.client != 0 && request.ticket && !request.both;
-  ModelQueue& queue = memory_.queues[request.resource];
-  if (queues && is_open(request.resource, now) && !queue.empty() && queue.at(0) != request.client) {
-    enqueue(request.resource, request.client, *request.ticket, now);
-    pass_on(request.resource, request, now);
-  }
-  response.number = 1;
-  if (is_taken(request.resource, request, now, response)) {
+  const bool keeps = request.client != 0 && request.both;
+  std::array<std::size_t, 2> order{request.resource, other};
+  if (request.both) std::sort(order.begin(), order.end());
+  for (std::size_t place = 0; place < (request.both ? 2U : 1U); ++place) {
+    const std::size_t resource = order.at(place);
+    const ModelQueue& queue = memory_.queues[resource];
+    const bool others_first = !queue.empty() && queue.at(0) != request.client;
+    if ((queues || keeps) && is_open(resource, now) && others_first) {
+      if (queues) enqueue(resource, request.client, *request.ticket, now);
+      pass_on(resource, request, now);
+    }
+    response.number = resource == request.resource ? 1 : 2;
+    if (!is_taken(resource, request, now, response)) continue;
     if (queues) queue_refused(request, now, response);
+    const bool kept = keeps && request.writer_reservation_ms > 0 && place > 0;
+    if (kept && mutant_ != Mutant::nothing_is_kept) {
+      reserve(memory_.keys[order.front()], request, now);
+    }
     return;
   }
-  if (queues) queue.remove(request.client);
-  if (queues) queue.remove(request.client | unreserved);
-  response.number = 2;
-  if (request.both && is_taken(other, request, now, response)) return;
+  if (queues) memory_.queues[request.resource].remove(request.client);
   response.number = 0;
   response.holder = response.group = 0;
   response.remaining_ms = -1;
@@ -645,7 +657,7 @@ void ModelNode::extend_hold(const Request& request, True now, Response& response
 
 void ModelNode::release(const Request& request, True now, Response& response) {
   Key& mine = memory_.keys[request.resource];
-  if (request.client != 0 && request.ticket && !is_reserved_for(mine, request)) {
+  if (request.client != 0 && request.ticket && !request.both && !is_reserved_for(mine, request)) {
     const std::size_t queued = request.permits > 0 ? any_permit : request.resource;
     enqueue(queued, request.client, *request.ticket, now);
   }
@@ -668,6 +680,8 @@ void ModelNode::release(const Request& request, True now, Response& response) {
         key.token = cooldown;
         key.expires = clock.milliseconds(now) + request.cooldown_ms;
         if (mutant_ != Mutant::cooldown_untold) notify(resource);
+      } else if (request.keeps_first && resource == 0) {
+        reserve(key, request, now);
       } else if (!request.quiet) {
         pass_on(resource, request, now);
       }
@@ -849,10 +863,6 @@ void ModelNode::pass_on(std::size_t resource, const Request& request, True now) 
     heir = tell(queued, From::front, 0, 0, resource);
   }
   if (heir == 0) return;
-  if ((heir & unreserved) != 0) {
-    tell(queued, From::front, 1, 1, resource);
-    return;
-  }
   memory_.queues[queued].remove(heir);
   if ((heir & sharing) != 0) {
     pass_on_to_readers(resource, heir, request, now);
@@ -876,10 +886,10 @@ void ModelNode::keep_watch(std::size_t resource, const Request& request, std::in
 
 void ModelNode::join_queue(const Request& request, True now, Response& response) {
   ModelQueue& queue = memory_.queues[request.resource];
-  constexpr std::array<std::uint64_t, 3> forms{0, unreserved, sharing};
+  constexpr std::array<std::uint64_t, 2> forms{0, sharing};
   const bool behind = request.number % 2 == 1;
   const bool any = request.number >= 6;
-  const std::uint64_t form = any ? 0 : forms.at(static_cast<std::size_t>(request.number / 2));
+  const std::uint64_t form = !any && request.number >= 4 ? sharing : 0;
   const std::uint64_t client = request.token | form;
   if (form == sharing && is_first_alone(request)) {
     if (Key& key = memory_.keys[request.resource]; key.group == 1) key.writer = 0;
@@ -894,7 +904,12 @@ void ModelNode::join_queue(const Request& request, True now, Response& response)
     response.reply = is_new ? Reply::gone : Reply::taken;
     return;
   }
-  const Key& key = memory_.keys[request.resource];
+  Key& key = memory_.keys[request.resource];
+  const bool of_several = request.number == 2 || request.number == 3;
+  if (const std::uint64_t next = client_of(key.token & ~reservation);
+      of_several && is_reservation(key.token) && queue.has(next) && queue.at(0) != next) {
+    key = {};
+  }
   if (is_open(request.resource, now)) {
     pass_on(request.resource, request, now);
   } else if (form == sharing && key.group == 1 && key.writer == 0 &&

@@ -53,6 +53,7 @@ struct Request {
   core::MarkerWrite write{};             ///< write_marker
   std::uint64_t client = 0;              ///< in whose name; a release: who is queued again
   std::optional<std::int64_t> ticket{};  ///< with which it is queued; none: it is not
+  bool keeps_first = false;              ///< a release of both: the first stays reserved for it
   bool quiet = false;                    ///< a release that passes nothing on
   std::uint64_t keeper = 0;              ///< break_lock: the token that keeps everybody out
   std::int64_t reserved_ms = 20;         ///< for so long the next has it, if it is free
@@ -306,6 +307,8 @@ class ModelNode {
   [[nodiscard]] static bool is_reserved_for(const Key& key, const Request& request) {
     return request.client != 0 && key.token == (reservation | request.client);
   }
+  /// For the client, while another one of several resources is in its way.
+  void reserve(Key& key, const Request& request, True now) const;
   std::int64_t enqueue(std::size_t resource, std::uint64_t client, std::int64_t ticket, True now);
   void queue_refused(const Request& request, True now, Response& response);
   void join_queue(const Request& request, True now, Response& response);

@@ -13,12 +13,10 @@ namespace redlock::simulation {
 using Publish =
     std::function<bool(std::uint64_t client, std::size_t resource, std::uint32_t before)>;
 
-/// Of a client for which nothing is to be reserved.
-inline constexpr std::uint64_t unreserved = std::uint64_t{1} << 62;
 /// Of a reader.
 inline constexpr std::uint64_t sharing = std::uint64_t{1} << 60;
 [[nodiscard]] constexpr std::uint64_t client_of(std::uint64_t entry) noexcept {
-  return entry & ~(unreserved | sharing);
+  return entry & ~sharing;
 }
 
 /// The queue of a resource on a node, as parts/tickets.lua keeps it.
@@ -65,13 +63,11 @@ class ModelQueue {
   struct Entry {
     std::int64_t score = 0;
     std::uint64_t client = 0;
-    /// Of equal tickets in the order of what servers keep: '+' ahead of digits, '~' behind them.
+    /// Of equal tickets in the order of what servers keep: '~' behind digits.
     friend auto operator<=>(const Entry& a, const Entry& b) {
       return std::tuple(a.score, a.form(), a.client) <=> std::tuple(b.score, b.form(), b.client);
     }
-    [[nodiscard]] int form() const {
-      return (client & unreserved) != 0 ? 0 : (client & sharing) != 0 ? 2 : 1;
-    }
+    [[nodiscard]] bool form() const { return (client & sharing) != 0; }
   };
   [[nodiscard]] std::optional<std::int64_t> score(std::uint64_t client) const {
     for (const Entry& entry : entries_) {

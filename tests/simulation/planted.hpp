@@ -71,6 +71,7 @@ inline constexpr std::array planted{
     Planted{Mutant::half_the_rest, "half_the_rest", "for longer than it said", 3000},
     Planted{Mutant::one_more_reader_writes, "one_more_reader_writes", "was free", 1000},
     Planted{Mutant::permits_are_not_exchanged, "permits_are_not_exchanged", "of the permits", 1000},
+    Planted{Mutant::nothing_is_kept, "nothing_is_kept", "turns of others", 1000},
     Planted{Mutant::the_gone_are_too_many, "the_gone_are_too_many", "was free", 1000},
     Planted{Mutant::queue_scripts_stay_away, "queue_scripts_stay_away", "was free", 1000},
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -13,7 +14,8 @@ namespace redlock::simulation {
 
 /// Measures, in true time, how long callers wait, and how long a resource is free while a caller
 /// waits for it. Permits of a semaphore count as one resource of that capacity. To a reader, a
-/// resource is free as well while only readers have it and nobody else waits for it.
+/// resource is free as well while only readers have it and nobody else waits for it. To others, it
+/// is not free while it may be kept for a caller that waits for another resource as well.
 class Progress {
  public:
   explicit Progress(std::size_t capacity) : capacity_(capacity) {}
@@ -35,7 +37,7 @@ class Progress {
   /// Until it is granted the resources, whatever comes; `settled` is when it is in the queues.
   void waits(std::uint32_t caller, True settled) {
     account(calls_[caller].since);
-    waiting_[caller] = {calls_[caller].resources, calls_[caller].since, settled, {}};
+    waiting_[caller] = {calls_[caller].resources, calls_[caller].since, settled, {}, {}};
   }
   void gives_up(std::uint32_t caller, True now) { ends(caller, now); }
 
@@ -66,6 +68,9 @@ class Progress {
         resource.open_since = std::max(resource.open_since, free_at);
       }
     });
+    for (const auto& [caller, wait] : waiting_) {
+      if ((wait.resources & resources) != 0) count_from(wait.resources, free_at);
+    }
   }
   /// Counts those that still wait.
   void end(True now) {
@@ -81,6 +86,8 @@ class Progress {
   /// How often one caller was granted a resource ahead of the same waiting one, each time in a call
   /// that began when the waiting one was in the queues.
   [[nodiscard]] std::uint32_t most_overtaken() const { return most_overtaken_; }
+  /// How many grants of one resource others were given while a caller waited for it.
+  [[nodiscard]] std::uint32_t most_turns() const { return most_turns_; }
   /// Of the permits that callers had or waited for, how many they had, on the average.
   [[nodiscard]] double used() const { return wanted_ > 0 ? had_ / wanted_ : 1.0; }
   /// By caller.
@@ -106,12 +113,17 @@ class Progress {
     std::uint64_t resources = 0;
     True since = 0;
     True settled = 0;
-    std::map<std::uint32_t, std::uint32_t> overtaken;  ///< by whom, how often
+    std::map<std::uint32_t, std::uint32_t> overtaken;   ///< by whom, how often
+    std::array<std::uint32_t, most_resources> turns{};  ///< of others
   };
 
   void count_overtaken(std::uint32_t caller, std::uint64_t resources) {
     for (auto& [other, wait] : waiting_) {
       if (other == caller || (wait.resources & resources) == 0) continue;
+      for (std::size_t i = 0; i < wait.turns.size(); ++i) {
+        if (((wait.resources & resources) >> i & 1U) == 0) continue;
+        most_turns_ = std::max(most_turns_, ++wait.turns[i]);
+      }
       if (calls_[caller].since <= wait.settled) continue;
       most_overtaken_ = std::max(most_overtaken_, ++wait.overtaken[caller]);
     }
@@ -124,10 +136,31 @@ class Progress {
     }
   }
 
+  /// Several resources may have been kept for a caller until then.
+  void count_from(std::uint64_t resources, True now) {
+    if (std::has_single_bit(resources)) return;
+    each(resources,
+         [now](Resource& resource) { resource.free_since = std::max(resource.free_since, now); });
+  }
+
+  /// Whether any of them may be kept for a caller that waits for another one.
+  [[nodiscard]] bool may_be_kept(std::uint64_t resources) {
+    return std::any_of(waiting_.begin(), waiting_.end(), [&](const auto& entry) {
+      const std::uint64_t wanted = entry.second.resources;
+      bool waits = false;
+      each(wanted,
+           [&](const Resource& resource) { waits = waits || resource.holders >= capacity_; });
+      return waits && (wanted & resources) != 0 && (wanted & ~resources) != 0;
+    });
+  }
+
   /// The caller has an answer.
   void ends(std::uint32_t caller, True now) {
     account(now);
-    waiting_.erase(caller);
+    if (const auto wait = waiting_.find(caller); wait != waiting_.end()) {
+      count_from(wait->second.resources, now);
+      waiting_.erase(wait);
+    }
     const auto mine = calls_.find(caller);
     if (mine == calls_.end()) return;
     if (!mine->second.reads && mine->second.may_wait) {
@@ -151,7 +184,8 @@ class Progress {
         free = free && (open || resource.holders < capacity_);
         since = std::max(since, open ? resource.open_since : resource.free_since);
       });
-      if (free) longest_idle_ = std::max(longest_idle_, now - since);
+      if (free && !may_be_kept(wait.resources))
+        longest_idle_ = std::max(longest_idle_, now - since);
     }
   }
 
@@ -160,6 +194,7 @@ class Progress {
   std::map<std::uint32_t, Wait> waiting_;
   std::map<std::uint32_t, Call> calls_;  ///< that are not answered
   std::uint32_t most_overtaken_ = 0;
+  std::uint32_t most_turns_ = 0;
   True longest_wait_ = 0;
   True longest_idle_ = 0;
   True accounted_ = 0;

@@ -207,6 +207,17 @@ void draw_kind(Scenario& s, std::uint64_t seed) {
     s.think = 2 * ms;
     s.longest_read = 400 * ms;
   }
+  if (s.mutant == Mutant::nothing_is_kept) {
+    s.kind = Wanted::several;
+    s.beside = Wanted::exclusive;
+    s.own_resource = s.all_wait = true;
+    s.several_per_mille = 1000;
+    s.clients = 5;
+    s.slots = 1;
+    s.think = 1;
+    s.longest_hold = 100 * ms;  // longer than what is passed on stays reserved
+    s.chaos = 30'000 * ms;
+  }
   if (s.mutant == Mutant::the_gone_are_too_many) s.kind = Wanted::exclusive;
   if (s.mutant == Mutant::plain_release_is_quiet) s.kind = Wanted::exclusive;
   if (s.mutant == Mutant::plain_extend_shortens) {
@@ -391,12 +402,21 @@ double Scenario::least_used() const noexcept {
 
 std::uint32_t Scenario::most_overtaken() const noexcept {
   // Who may not run scripts is in no queue.
-  const bool has_order = kind == Wanted::exclusive && runs_scripts && foreign == 0;
+  const bool has_order = kind == Wanted::exclusive && !beside && runs_scripts && foreign == 0;
   // A client is queued once for all of its callers, which take turns.
   const auto turns = static_cast<std::uint32_t>(slots);
   // Readers have their places by requests of their own, behind the attempt.
-  if (kind == Wanted::readers) return 3 * turns;
+  if (kind == Wanted::readers && !beside) return 3 * turns;
   return has_order ? turns : std::numeric_limits<std::uint32_t>::max();
+}
+
+std::uint32_t Scenario::most_turns() const noexcept {
+  // Who may not run scripts is in no queue. What is used of permits has a bound of its own.
+  if (!runs_scripts || foreign > 0 || kind == Wanted::permits) {
+    return std::numeric_limits<std::uint32_t>::max();
+  }
+  // Owners enter again, and of several resources one is waited for after the other.
+  return static_cast<std::uint32_t>(6 * clients * slots + 24);
 }
 
 std::uint64_t Scenario::most_requests() const noexcept {

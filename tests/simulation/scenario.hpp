@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "simulation/clock.hpp"
 
@@ -60,6 +61,7 @@ enum class Mutant : std::uint8_t {
   half_the_rest,               ///< a client that closes says half of how long its keys stay
   one_more_reader_writes,      ///< one reader more than a script lets in is taken for a writer
   permits_are_not_exchanged,   ///< a reservation is for the very permit that a node passed on
+  nothing_is_kept,             ///< of several resources, while another one is in the way
   the_gone_are_too_many,       ///< nodes look past one client that has gone, and no further
   queue_scripts_stay_away,     ///< a client sends no queue script again that a node has flushed
 };
@@ -168,6 +170,11 @@ struct Scenario {
   [[nodiscard]] True unnoticed_by_votes() const noexcept { return 1 * ms + 4 * slowest; }
 
   Wanted kind = Wanted::exclusive;
+  /// What the other clients want than the first so many: no permits, which are not resources.
+  std::optional<Wanted> beside{};
+  std::size_t first_clients = 1;
+  std::int64_t several_per_mille = 500;  ///< of the acquires, where some need several resources
+  bool own_resource = false;             ///< each client wants one and the same, or both
   std::int64_t longest_interval_ms = 0;
   std::int64_t readers_per_mille = 600;  ///< of the acquires, where there are readers
   int let_in_at_once = 64;               ///< readers that one script of a node lets in
@@ -193,6 +200,8 @@ struct Scenario {
   [[nodiscard]] double least_used() const noexcept;
   /// How often a waiting caller may be overtaken by the same one that asked later; see Progress.
   [[nodiscard]] std::uint32_t most_overtaken() const noexcept;
+  /// How many turns of others a waiting caller may have to wait for; see Progress.
+  [[nodiscard]] std::uint32_t most_turns() const noexcept;
   /// To a node, for each call to acquire, its release included: nobody polls.
   [[nodiscard]] std::uint64_t most_requests() const noexcept;
   /// Of one client to one node, in a minute, whatever the node does, and in a second of it.

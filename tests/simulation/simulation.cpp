@@ -476,6 +476,10 @@ void Simulation::check_progress() {
                       " of the permits that they wanted, which they hold for " +
                       in_round_trips(scenario_.longest_hold / 2) + ", without faults");
   }
+  if (progress_.most_turns() > scenario_.most_turns()) {
+    checker_.violated("invariant 5: a caller waited for " + std::to_string(progress_.most_turns()) +
+                      " turns of others on one resource, without faults");
+  }
   if (progress_.most_overtaken() > scenario_.most_overtaken()) {
     checker_.violated("invariant 5: a waiting caller was overtaken " +
                       std::to_string(progress_.most_overtaken()) +

@@ -341,7 +341,8 @@ class Simulation {
   // simulation_callers.cpp: the callers that want locks
   void act(std::uint32_t client, std::uint32_t slot);
   void act_idle(std::uint32_t client, std::uint32_t slot);
-  void draw_terms(Slot& slot, core::Acquire& event);
+  [[nodiscard]] Wanted wanted_by(std::uint32_t client) const;
+  void draw_terms(Wanted kind, Slot& slot, core::Acquire& event);
   [[nodiscard]] std::string name_of(std::size_t resource) const;
   void act_holding(std::uint32_t client, std::uint32_t slot);
   void act_handed_on(std::uint32_t client, std::uint32_t slot);

@@ -70,11 +70,16 @@ core::Duration Simulation::enough() const {
          std::chrono::milliseconds(10);
 }
 
-void Simulation::draw_terms(Slot& slot, core::Acquire& event) {
+Wanted Simulation::wanted_by(std::uint32_t index) const {
+  const bool is_first = index < scenario_.first_clients;
+  return is_first ? scenario_.kind : scenario_.beside.value_or(scenario_.kind);
+}
+
+void Simulation::draw_terms(Wanted kind, Slot& slot, core::Acquire& event) {
   slot.group = 0;
   slot.at_least = core::Duration::zero();
   slot.resources = std::uint64_t{1} << slot.resource;
-  switch (scenario_.kind) {
+  switch (kind) {
     case Wanted::exclusive:
       return;
     case Wanted::readers:
@@ -84,7 +89,7 @@ void Simulation::draw_terms(Slot& slot, core::Acquire& event) {
       slot.group = random_.per_mille(800) ? static_cast<std::uint64_t>(random_.between(2, 3)) : 0;
       break;
     case Wanted::several:
-      if (random_.per_mille(500)) break;
+      if (!random_.per_mille(scenario_.several_per_mille)) break;
       slot.resources = 3;
       more_resources_ = {slot.resource == 0 ? "r1" : "r0"};
       event.more_resources = more_resources_;
@@ -135,7 +140,10 @@ void Simulation::act_idle(std::uint32_t index, std::uint32_t slot) {
   if (mine.served || mine.acquire + mine.extend + mine.release != 0) return;
   mine.phase = Phase::acquiring;
   mine.acquire = request(index, slot);
-  mine.resource = static_cast<std::size_t>(random_.below(static_cast<True>(scenario_.resources)));
+  mine.resource =
+      scenario_.own_resource
+          ? index % scenario_.resources
+          : static_cast<std::size_t>(random_.below(static_cast<True>(scenario_.resources)));
   resource_ = mine.resource == 0 ? "r0" : "r1";
   core::Acquire event;
   event.request = core::CallId{mine.acquire};
@@ -149,7 +157,7 @@ void Simulation::act_idle(std::uint32_t index, std::uint32_t slot) {
     event.renewal->max_renewals = static_cast<std::uint64_t>(random_.between(0, 10));
     event.renewal->max_hold = event.ttl * random_.between(1, 6);
   }
-  draw_terms(mine, event);
+  draw_terms(wanted_by(index), mine, event);
   if (scenario_.steady) draw_steady(mine, event);
   const bool several_hold = mine.group != 0 || scenario_.kind == Wanted::permits;
   mine.fenced = random_.per_mille(scenario_.fencing_per_mille) && !several_hold;

@@ -222,6 +222,8 @@ void Simulation::carry_out(std::uint32_t index, const core::Send& command) {
     request.client = waiter(index);
     request.ticket = place->ticket;
     request.quiet = place->quiet;
+    request.keeps_first =
+        place->kept_before > 0 && resource_of(claim->resource_at(place->kept_before)) == 1;
     const bool kept = scenario_.mutant != Mutant::wins_are_lost;
     if (place->reserved_for > core::Duration::zero() && kept)
       request.reserved_ms = place->reserved_for / core::Duration(std::chrono::milliseconds(1));

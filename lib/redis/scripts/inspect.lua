@@ -33,7 +33,7 @@ end
 
 local function first_of(set)
   local first = redis.pcall('zrange', set, 0, 0)[1]
-  return first and string.sub(string.gsub(first, '^[+~]', ''), 1, 128) or ''
+  return first and string.sub(string.gsub(first, '^~', ''), 1, 128) or ''
 end
 local function for_people(holder, next, names)
   local queue, audit = 'redlock:node:queue:' .. key, {}

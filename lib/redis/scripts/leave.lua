@@ -2,9 +2,8 @@
 -- client had new holds refused, for how many milliseconds the resource is reserved for the next, and of a semaphore the
 -- number of its permits: KEYS[1] is what their names begin with. What was reserved for the client is passed on.
 local key, queue = KEYS[1], 'redlock:node:queue:' .. KEYS[1]
-local first = redis.call('zrange', queue, 0, 0)[1]
-local was_first = first == ARGV[1] or first == '+' .. ARGV[1]
-redis.call('zrem', queue, ARGV[1], '+' .. ARGV[1], '~' .. ARGV[1])
+local was_first = redis.call('zrange', queue, 0, 0)[1] == ARGV[1]
+redis.call('zrem', queue, ARGV[1], '~' .. ARGV[1])
 -- with: waiters
 stop_watching(key, ARGV[1])
 if ARGV[4] then

@@ -1,19 +1,18 @@
 -- KEYS: resource. ARGV: the waiting client's id, for how many milliseconds to remember it, where it is queued, its
 -- ticket ('0': a new one), and for how long a free resource is reserved for who is first, in milliseconds.
--- Where: '0' by its ticket, or as it is queued already; '1' behind all others; '2' and '3' the same, and nothing is to be
--- reserved for it; '4' and '5' the same, of a reader; '6' as '0', and KEYS[1] is what the
--- names of a semaphore's permits begin with, which is no key: it waits for any of them.
+-- Where: '0' by its ticket, or as it is queued already; '1' behind all others; '2' and '3' the same, of a client that
+-- needs several resources; '4' and '5' the same, of a reader; '6' as '0', and KEYS[1] is what the names of a semaphore's
+-- permits begin with, which is no key: it waits for any of them.
 -- {1, ticket, 1 if it is first}: wait for a notification; {0, …}: try again, the resource has no holder whose
 -- release would notify.
 local call = redis.call
 local key, where = KEYS[1], tonumber(ARGV[3])
-local behind, forms = where % 2 == 1, {ARGV[1], '+' .. ARGV[1], '~' .. ARGV[1]}
-local any = where >= 6
-local client = table.remove(forms, any and 1 or math.floor(where / 2) + 1)
+local behind, any = where % 2 == 1, where >= 6
+local forms = {ARGV[1], '~' .. ARGV[1]}
+local client = table.remove(forms, where >= 4 and not any and 2 or 1)
 local queue = 'redlock:node:queue:' .. key
 -- with: tickets
-local before = where >= 4 and not any and call('zrange', queue, 0, 0)[1]
-local was_first = before == ARGV[1] or before == '+' .. ARGV[1]
+local was_first = where >= 4 and not any and call('zrange', queue, 0, 0)[1] == ARGV[1]
 call('zrem', queue, behind and client or forms[1], unpack(forms))
 local is_new = any and not call('zscore', queue, client)
 local ticket = enqueue(key, client, behind and '0' or ARGV[4], ARGV[2])
@@ -24,6 +23,14 @@ end
 -- The usual case, ahead of functions that cost the node time to define.
 local holder = redis.pcall('get', key)
 if type(holder) == 'string' and holder ~= 'redlock:cooldown' then
+  local next = (where == 2 or where == 3) and string.match(holder, '^redlock:next:(.*)')
+  if next and call('zscore', queue, next) and first_in_queue(key) ~= next then
+    -- Reserved for a client that needs other resources as well, and was queued again. Where nodes differ in whom they
+    -- reserved it for, all pass it on to the one that has waited longest.
+    -- with: waiters
+    call('del', key)
+    pass_on(key, ARGV[5])
+  end
   return {1, ticket, first_in_queue(key) == client and 1 or 0}
 end
 

@@ -1,7 +1,9 @@
 -- KEYS: resources. ARGV: token; for how many milliseconds nobody may have them yet, also where they are missing; for
 -- how many a free resource is reserved for who is first in its queue; of an attempt that was lost, and waits on, also
 -- the client's id, its ticket, for how many milliseconds to remember it, '1' if another client is known to have the lock:
--- then the resource is passed on by that one; and of a permit, how the names of all of its semaphore begin.
+-- then the resource is passed on by that one; and of a permit, how the names of all of its semaphore begin. Of a lost
+-- attempt at several resources instead the client's id, the name of the one that is in its way, and for how many
+-- milliseconds those before that one are reserved for the client.
 -- Compare and delete. 1: deleted; 0: there is nothing; -1: not ours; where there are or were holds, the
 -- same with their number: {1, holds that are left}. What is free is passed on; else the waiters are notified.
 -- pcall, because a key of another type is somebody else's and not an error of this call; every
@@ -18,7 +20,7 @@ if #KEYS == 1 and ARGV[2] == '0' and not ARGV[4] then
   elseif found[1] and found[1] ~= ARGV[1] then
     return -1
   end
-elseif ARGV[4] then
+elseif ARGV[4] and #KEYS == 1 then
   -- with: tickets
   local value = redis.pcall('get', KEYS[1])
   -- It may be the next by now, on the strength of an earlier entry.
@@ -38,7 +40,9 @@ end
 -- with: holds
 local function give_up(key)
   if ARGV[2] == '0' then
-    if ARGV[7] == '1' or not is_awaited() or not pass_on(key, ARGV[3]) then
+    if ARGV[4] and #KEYS > 1 and key < ARGV[5] and ARGV[6] ~= '0' then
+      call('set', key, 'redlock:next:' .. ARGV[4], 'PX', ARGV[6])
+    elseif ARGV[7] == '1' or not is_awaited() or not pass_on(key, ARGV[3]) then
       call('del', key)
     end
     return

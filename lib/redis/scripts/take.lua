@@ -1,15 +1,18 @@
 -- KEYS: numbers, resources. ARGV: token, TTL in milliseconds, number f or '0', and for how long new
--- holds are refused where holds are in the way, in milliseconds; of a client that waits, its id, or '', its ticket
+-- holds are refused where holds are in the way, and others where one of several resources is, in milliseconds; of a client that waits, its id, or '', its ticket
 -- ('0': a new one; '': it is not to be queued), for how many milliseconds to remember it, and for how many a free
 -- resource is reserved for who is first.
 -- All resources or none. {1, f}: ours, and their numbers F were below f and are f now; {2, F}: ours, and
 -- F, the highest of them, is not below f; {-1, holder, ms, which}: the resource of that index, from 1 on, is not
 -- ours, for ms; of a client that was queued {…, ticket, 1 if it is first}.
--- What is reserved for the client is free for it; what is free is passed on, if somebody else is first in the queue.
+-- What is reserved for the client is free for it; what is free is passed on, if somebody else is first in the queue. Of
+-- several resources, those ahead of the one that is in the way are reserved for the client: all clients ask for them in
+-- the order of their names, so that two do not keep one each from the other.
 -- Numbers are microseconds, so that all stay integers below 2^53.
 local call = redis.call
 local client, reservation = ARGV[5], 'redlock:next:' .. ARGV[5]
 local queues = client ~= '' and ARGV[6] ~= '' and #KEYS == 2
+local several = client ~= '' and #KEYS > 2
 local f, floor = tonumber(ARGV[3]), nil
 if f > 0 then
   local time = call('time')
@@ -29,7 +32,14 @@ end
 
 -- Functions cost the node time to define: each where it is needed.
 local holder, left, which
+local order = {}
 for i = 2, #KEYS do
+  order[i - 1] = i
+end
+if #KEYS > 2 then
+  table.sort(order, function(one, other) return KEYS[one] < KEYS[other] end)
+end
+for place, i in ipairs(order) do
   local key = KEYS[i]
   for attempt = 1, 2 do
     local value = redis.pcall('get', key)
@@ -58,18 +68,23 @@ for i = 2, #KEYS do
     elseif value and (client == '' or value ~= reservation) then
       holder, left = value, call('pttl', key)
     end
-    local first = not (holder or value) and queues and attempt == 1
+    local first = not (holder or value) and (queues or several) and attempt == 1
       and call('zrange', 'redlock:node:queue:' .. key, 0, 0)[1]
     if not first or first == '' or first == client then
       break
     end
     -- with: tickets
     -- with: waiters
-    enqueue(key, client, ARGV[6], ARGV[7])
+    if queues then
+      enqueue(key, client, ARGV[6], ARGV[7])
+    end
     pass_on(key, ARGV[8])
   end
   if holder then
     which = i - 1
+    for before = 1, several and ARGV[4] ~= '0' and place - 1 or 0 do
+      call('set', KEYS[order[before]], reservation, 'PX', ARGV[4])
+    end
     break
   end
 end
@@ -85,7 +100,7 @@ for i = 2, #KEYS do
   call('set', KEYS[i], ARGV[1], 'PX', ARGV[2])
 end
 if queues then
-  call('zrem', 'redlock:node:queue:' .. KEYS[2], client, '+' .. client)
+  call('zrem', 'redlock:node:queue:' .. KEYS[2], client)
 end
 if f == 0 then
   return {1, 0}

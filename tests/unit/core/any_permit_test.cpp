@@ -218,7 +218,7 @@ TEST(ManyResources, are_waited_for_in_the_queue_of_the_one_that_is_in_the_way) {
     refusal.number = many;
     h.step(refusal);
   }
-  EXPECT_EQ(h.subscribed({0, 1}), "queue more19 unreserved -> 0; queue more19 unreserved -> 1");
+  EXPECT_EQ(h.subscribed({0, 1}), "queue more19 of several -> 0; queue more19 of several -> 1");
   h.queued({0, 1}, {7});
   EXPECT_EQ(h.pass(990ms), "");
   h.notified(0, "more19");

@@ -451,7 +451,7 @@ class Harness {
   static std::string how(const SendToQueue& command) {
     const bool leaves = command.stamp.verb == Verb::leave_queue;
     if (leaves) return command.mode == 2 ? " and let others in" : "";
-    const std::array<std::string, 4> forms{"", " unreserved", " as a reader", " for any"};
+    const std::array<std::string, 4> forms{"", " of several", " as a reader", " for any"};
     const std::string form = forms.at(static_cast<std::size_t>(command.mode / 2));
     if (command.mode % 2 == 1) return form + " anew";
     return form + (command.ticket > 0 ? " ticket " + std::to_string(command.ticket) : "");

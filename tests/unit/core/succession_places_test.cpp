@@ -78,11 +78,11 @@ struct Blocked : Connected {
   std::string turn_for(const std::string& key) { return notified(0, key) + notified(1, key); }
 };
 
-TEST(Places, in_queues_of_several_resources_are_not_reserved) {
+TEST(Places, are_in_the_queue_of_the_resource_that_is_in_the_way) {
   Blocked h;
   EXPECT_EQ(h.subscribed({0, 1, 2}),
-            "queue second unreserved -> 0; queue second unreserved -> 1; "
-            "queue second unreserved -> 2");
+            "queue second of several -> 0; queue second of several -> 1; "
+            "queue second of several -> 2");
   h.queued({0, 1, 2}, {7});
   h.notified(0, "second");
   EXPECT_EQ(h.notified(1, "second"), "take t3 -> 0 1 2");
@@ -97,16 +97,40 @@ TEST(Places, of_who_needs_several_resources_have_no_ticket) {
   EXPECT_EQ(place_of_attempt(h), "as the client");
 }
 
+/// It waited for the second resource, and left that queue for the first one's; now the first is
+/// kept for it, and it waits for the second again.
+struct BlockedByBoth : Blocked {
+  BlockedByBoth() {
+    subscribed({0, 1, 2});
+    queued({0, 1, 2}, {7});
+    turn_for("second");
+    left = refused_by(1);
+    placed({0, 1, 2}, Reply::done, {}, {}, {});
+    queued({0, 1, 2}, {9});
+    turn_for("resource");
+    moved_on = refused_by(2);
+  }
+  std::string left, moved_on;
+};
+
 TEST(Places, are_kept_while_another_of_several_resources_is_in_the_way) {
-  Blocked h;
-  h.subscribed({0, 1, 2});
-  h.queued({0, 1, 2}, {7});
-  EXPECT_EQ(h.turn_for("second"), "take t3 -> 0 1 2");
-  EXPECT_EQ(h.refused_by(1), "leave second -> 2; queue resource unreserved -> 0 1 2");
-  h.queued({0, 1, 2}, {9});
-  EXPECT_EQ(h.turn_for("resource"), "take t4 -> 0 1 2");
-  EXPECT_EQ(h.refused_by(2), "leave resource -> 2; queue second unreserved ticket 7 -> 0 1 2")
+  BlockedByBoth h;
+  EXPECT_EQ(h.left, "leave second -> 0 1 2; queue resource of several -> 0 1 2")
+      << "what is reserved for it there is passed on";
+  EXPECT_EQ(h.moved_on,
+            "queue resource of several ticket 9 -> 0 1; queue second of several ticket 7 -> 0 1 2")
       << "where it was, and not behind all that came while the other one was";
+}
+
+TEST(Places, of_several_resources_are_all_left_in_the_end) {
+  BlockedByBoth h;
+  EXPECT_EQ(h.cancel(1), "failed #1 cancelled; leave second -> 0 1 2; leave resource -> 0 1 2");
+}
+
+TEST(Places, of_several_resources_are_not_for_other_callers_of_the_client) {
+  BlockedByBoth h;
+  h.acquire(2, 10s, 60s);
+  EXPECT_EQ(place_of_attempt(h), "nobody's");
 }
 
 TEST(Places, are_taken_again_for_others_of_a_client_where_a_grant_took_it_out) {

@@ -1,6 +1,5 @@
 -- The queue of a resource is a sorted set of clients, by ticket. Its member '' has the next new ticket, which is above
--- all others. '~' is before the id of a client that can share the resource with others of the kind, and '+' before that
--- of one for which nothing is to be reserved.
+-- all others. '~' is before the id of a client that can share the resource with others of the kind.
 -- Queues the client, unless it is queued already, and as a reader no more. A ticket is raised, and never lowered; '0' is
 -- a new one. Answers the ticket.
 local function enqueue(key, client, ticket, remember)

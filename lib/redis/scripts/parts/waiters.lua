@@ -1,10 +1,9 @@
 -- A client that waits for a resource is queued, and subscribed to a channel of its own. A mark says that clients wait. No
 -- error of this may reach the caller: the resource is released already, or about to be.
 
--- '+' is before the id of a client for which nothing is to be reserved: it needs several resources at once, and two such
--- clients would keep one each from the other. '~' is before that of a reader.
+-- '~' is before the id of a reader.
 local function id_of(member)
-  return (string.gsub(member, '^[+~]', ''))
+  return (string.gsub(member, '^~', ''))
 end
 
 local function is_reader(member)
@@ -133,10 +132,6 @@ local function pass_on(key, milliseconds)
     return false
   end
   local queue = 'redlock:node:queue:' .. name
-  if string.sub(heir, 1, 1) == '+' then
-    tell(queue, 'zrange', 1, 1, key)
-    return false
-  end
   local reserved = true
   redis.pcall('zrem', queue, heir)
   if is_reader(heir) then
