@@ -203,6 +203,7 @@ void Engine::on(const Shutdown& shutdown) {
     const bool over = claim.phase == Claim::Phase::cleaning_up && claim.task == Claim::Task::none;
     if (claim.phase == Claim::Phase::held || (over && claim.keys.wants_undo())) clear(claim);
   });
+  forget_names();
   const NodeSet indeterminate = to_be_delivered();
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     const bool needed = nodes_[i].up() || indeterminate.has(static_cast<NodeIndex>(i));
@@ -223,8 +224,10 @@ void Engine::note_drop_while_closing(NodeIndex node) {
 void Engine::report_drained() {
   if (drained_) return;
   if (now_ < *drain_until_) {
-    for (const Link& link : nodes_) {
-      if (link.unanswered() > 0) return;
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+      // Nobody waits long for a node that is only to forget our name.
+      const bool late = forgetting_name_.has(static_cast<NodeIndex>(i)) && now_ >= greet_until_;
+      if (nodes_[i].unanswered() > (late ? 1U : 0U)) return;
     }
     if (!to_be_delivered().empty()) return;
     // A detached lease still goes to nodes whose first contact is a moment away; a hung one is not

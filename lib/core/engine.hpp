@@ -67,6 +67,8 @@ class Engine {
   [[nodiscard]] NodeSet uncovered() const noexcept { return uncovered_; }
   /// The channel on which nodes notify us; empty before the first Subscribe.
   [[nodiscard]] const Token& client_id() const noexcept { return wait_queue_.client_id(); }
+  /// For how long a node that is given the client's name now keeps it.
+  [[nodiscard]] Duration name_kept() const noexcept;
   /// For how long nodes reserve a free resource for who is next in its queue.
   [[nodiscard]] Duration reserved_for() const noexcept { return wait_queue_.reserved_for(); }
   [[nodiscard]] std::size_t claims() const noexcept { return claims_.size(); }
@@ -197,6 +199,8 @@ class Engine {
 
   // engine_names.cpp: what people call this client
   void write_names(NodeSet nodes);
+  void cover_by_name(Duration lease);
+  void forget_names();
   void write_names_due();
   [[nodiscard]] Instant next_name_writing() const;
   void take_name_answer(const Answer& answer);
@@ -435,6 +439,10 @@ class Engine {
   std::array<std::uint8_t, limits::nodes> drops_while_closing_{};
   NodeSet given_up_;                    ///< while closing: nothing more is delivered there
   Instant names_due_ = Instant::min();  ///< until then no node is to be given our name
+  Duration named_lease_{};              ///< the longest that was asked for
+  bool detached_ = false;               ///< some lease: it is ours by name when we are gone
+  bool forgets_names_ = false;          ///< while closing
+  NodeSet forgetting_name_;             ///< nodes that were asked to
   Instant greet_until_ = Instant::min();
   bool drained_ = false;
 

@@ -38,6 +38,7 @@ void Engine::begin_extend(Claim& claim, Verb verb, Duration ttl) {
   claim.task = Claim::Task::extend;
   claim.verb = verb;
   claim.unasked = NodeSet();
+  if (claim.phase == Claim::Phase::held) cover_by_name(ttl);
   begin_round(claim, claim.round.next_number(), ttl);
   claim.work->steps = nodes_.steps();
   ask(claim);

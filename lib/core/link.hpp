@@ -208,6 +208,8 @@ class Link {
   /// When the node is to be given it again; none: it was not given on this connection.
   [[nodiscard]] std::optional<Instant> name_due() const noexcept { return name_due_; }
   void plan_name(Instant at) noexcept { name_due_ = at; }
+  /// Whether the node was given our name, and may be given it again.
+  [[nodiscard]] bool named() const noexcept { return name_due_ && *name_due_ < Instant::max(); }
 
   // --- notifications ---
   /// Whether the node's notifications arrive here.

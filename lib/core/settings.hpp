@@ -47,9 +47,10 @@ struct Settings {
   }
 };
 
-/// How long a node keeps a client's name: the lease of a client that died renewing it has ended.
-[[nodiscard]] constexpr Duration name_kept_for(Duration max_ttl) noexcept {
-  return std::max<Duration>(2 * max_ttl, std::chrono::minutes(1));
+/// How long a node keeps the name of a client that asked for no longer lease: that of a client that
+/// died renewing it has ended.
+[[nodiscard]] constexpr Duration name_kept_for(Duration longest_lease) noexcept {
+  return std::max<Duration>(2 * longest_lease, std::chrono::minutes(1));
 }
 
 }  // namespace redlock::core

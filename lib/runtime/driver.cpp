@@ -199,8 +199,7 @@ void Driver::send_upkeep(const core::Request& request, core::ScriptForm form, st
 void Driver::send_name(const core::Request& request) {
   send_gathered();
   const core::Settings& settings = engine_.settings();
-  const auto kept =
-      std::chrono::ceil<std::chrono::milliseconds>(core::name_kept_for(settings.max_ttl));
+  const auto kept = std::chrono::ceil<std::chrono::milliseconds>(engine_.name_kept());
   const std::string_view encoded = encoders_[0].encode(
       request.stamp.verb, core::ScriptForm::digest, redis::Dialect::classic, settings.name,
       Token::parse(settings.client_id).value_or(Token()), {}, kept.count());

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "integration/library.hpp"
+#include "redlock/deployment.hpp"
 
 namespace redlock::test {
 namespace {
@@ -50,6 +51,22 @@ TEST(Names, AnInspectionTellsWhoHoldsALock) {
   ASSERT_TRUE(succeeded(second));
   EXPECT_EQ(second->token().client_id(), id) << "one id for all tokens of a client";
   EXPECT_NE(second->token(), lease->token());
+}
+
+TEST(Names, AreNotKeptLongerThanWhatTheyName) {
+  NewNodes nodes(3);
+  ClientOptions options = patient(nodes.urls());
+  options.max_ttl = std::chrono::hours(24);
+  ASSERT_TRUE(succeeded(bootstrap(options)));
+  Client client = make_client(std::move(options));
+  const auto lease = client.acquire(fresh_resource());
+  ASSERT_TRUE(succeeded(lease));
+  const std::string key = "redlock:node:client:" + std::string(lease->token().client_id());
+  const RedisServer& node = nodes[0];
+  ASSERT_TRUE(eventually([&] { return node.pttl(key) > 0; }));
+  EXPECT_LE(node.pttl(key), 60'000);
+  ASSERT_TRUE(succeeded(client.close()));
+  EXPECT_TRUE(eventually([&] { return !node.get(key); }));
 }
 
 TEST(Names, ALeasesOwnNameComesFirst) {

@@ -92,11 +92,11 @@ TEST(Names, AreNotWrittenWhereThereIsNone) {
 
 TEST(Names, AreRenewedWhileThereIsALease) {
   Connected h(named(60s));
-  h.acquire(1, 59s);
+  h.acquire(1, 60s);
   h.answers({0, 1, 2}, Reply::granted);
   h.answers({0, 1, 2}, Reply::done);
   EXPECT_EQ(h.pass(29'999ms), "");
-  EXPECT_EQ(h.pass(1ms), "write-name -> 0 1 2") << "at half the max TTL";
+  EXPECT_EQ(h.pass(1ms), "write-name -> 0 1 2") << "at half the TTL";
   h.answers({0, 1, 2}, Reply::done);
   EXPECT_EQ(h.release(2), "release t1 -> 0 1 2");
   EXPECT_EQ(h.answers({0, 1, 2}, Reply::released), "released #2");
@@ -110,6 +110,61 @@ TEST(Names, LastLongerThanALeaseThatWasRenewedLast) {
     EXPECT_GE(kept, 1min);
     EXPECT_GE(kept - kept / 4, max_ttl + max_ttl / 4);
   }
+}
+
+TEST(Names, AreKeptForTheLongestLeaseThatWasAskedFor) {
+  Connected h(named(24h));
+  EXPECT_EQ(h.acquire(1, 10s), "set t1 -> 0 1 2; write-name -> 0 1 2");
+  EXPECT_EQ(h.engine().name_kept(), 1min) << "whatever the max TTL";
+  h.answers({0, 1, 2}, Reply::granted);
+  h.answers({0, 1, 2}, Reply::done);
+  EXPECT_EQ(h.acquire(2, 30s), "set t2 -> 0 1 2");
+  EXPECT_EQ(h.acquire(3, 2h), "set t3 -> 0 1 2; write-name -> 0 1 2") << "it would expire before";
+  EXPECT_EQ(h.engine().name_kept(), 4h);
+  EXPECT_EQ(h.acquire(4, 1h), "set t4 -> 0 1 2");
+}
+
+TEST(Names, AreKeptForALeaseThatIsExtended) {
+  Connected h(named(24h));
+  h.acquire(1, 10s);
+  h.answers({0, 1, 2}, Reply::granted);
+  h.answers({0, 1, 2}, Reply::done);
+  EXPECT_EQ(h.extend(2, 2h), "extend-or-set t1 -> 0 1 2");
+  EXPECT_EQ(h.pass(0s), "write-name -> 0 1 2");
+  EXPECT_EQ(h.engine().name_kept(), 4h);
+}
+
+TEST(Names, GoWithAClientThatClosesAndLeavesNoLease) {
+  Connected h(named());
+  h.acquire(1, 10s);
+  h.answers({0, 1, 2}, Reply::granted);
+  h.answers({0, 1, 2}, Reply::done);
+  EXPECT_EQ(h.step(Shutdown{1s}), "release t1 -> 0 1 2; write-name -> 0 1 2");
+  EXPECT_EQ(h.engine().name_kept(), 1ms);
+  EXPECT_EQ(h.answers({0, 1, 2}, Reply::released), "");
+  EXPECT_EQ(h.answers({0, 1, 2}, Reply::done), "drained");
+}
+
+TEST(Names, AreNotWaitedForWhereANodeHangs) {
+  Settings settings = named();
+  settings.shortest_limit = settings.longest_limit = 500ms;
+  Connected h(settings);
+  h.acquire(1, 10s);
+  h.answers({0, 1, 2}, Reply::taken, "other", 10s);
+  h.answers({0, 1, 2}, Reply::done);
+  EXPECT_EQ(h.step(Shutdown{1s}), "write-name -> 0 1 2");
+  EXPECT_EQ(h.answers({0, 1}, Reply::done), "");
+  EXPECT_EQ(h.pass(100ms), "drained");
+}
+
+TEST(Names, OutliveAClientThatLeavesALease) {
+  Connected h(named(24h));
+  h.acquire(1, 10s);
+  h.answers({0, 1, 2}, Reply::granted);
+  h.answers({0, 1, 2}, Reply::done);
+  h.step(Detach{h.lease});
+  EXPECT_EQ(h.step(Shutdown{1s}), "drained");
+  EXPECT_EQ(h.engine().name_kept(), 1min);
 }
 
 TEST(Names, AreNotWrittenAgainWhereTheUserMayNot) {
