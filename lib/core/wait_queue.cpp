@@ -192,12 +192,12 @@ void WaitQueue::join(Acquisition& acquisition) {
 void WaitQueue::wait_for_another(Acquisition& acquisition, std::uint64_t blocking) {
   Acquisition::Waiting& waiting = acquisition.waiting;
   const std::vector<std::uint64_t> order = order_of(acquisition);
-  const auto place_of = [&order](std::uint64_t which) {
+  const auto rank_of = [&order](std::uint64_t which) {
     return std::find(order.begin(), order.end(), which) - order.begin();
   };
   waiting.places.resize(order.size());
   if (waiting.queued && waiting.blocked_by > 0) {
-    if (place_of(waiting.blocked_by) < place_of(blocking)) {
+    if (rank_of(waiting.blocked_by) < rank_of(blocking)) {
       // It is reserved for us now, and stays so as long as we ask.
       stop_tracking(acquisition);
       waiting.places[waiting.blocked_by - 1].kept_since = waiting.arrival;
@@ -214,7 +214,7 @@ void WaitQueue::wait_for_another(Acquisition& acquisition, std::uint64_t blockin
   // Another one's now, as those after it: two that each keep what the other one waits for would
   // wait for ever.
   each_kept(acquisition, [&](std::uint64_t which) {
-    if (place_of(which) <= place_of(blocking)) return;
+    if (rank_of(which) <= rank_of(blocking)) return;
     leave_kept(acquisition, which, Left::failed);
   });
   if (waiting.places[blocking - 1].kept_since > 0) wait_for_kept(acquisition, blocking);
