@@ -914,6 +914,7 @@ typedef struct redlock_node_examination {
   int64_t max_memory;       ///< bytes; 0: no limit; -1: not known
   int64_t clock_offset_ns;  ///< from the median of all nodes; INT64_MIN: not known
   const char* membership;   ///< by its own marker alone: "member", "joining", …
+  const char* member;       ///< the URL in its marker: clients may know it by another one
   uint64_t replicas;        ///< attached to it
   int64_t quarantine_ns;    ///< how long it has no vote for new leases; REDLOCK_FOREVER: no expiry
   bool reachable;
@@ -987,11 +988,12 @@ REDLOCK_C_EXPORT redlock_status redlock_bootstrap(const redlock_client_options* 
 
 /// The membership of a node, by its own marker and those of the others.
 typedef struct redlock_member {
-  const char* url;         ///< without user and password
+  const char* url;         ///< that it was asked at, without user and password
   const char* state;       ///< "member", "joining", "opening", "blank", …
   const char* problem;     ///< unreachable: why
   const char* deployment;  ///< the id in its marker
   int64_t quarantine_ns;   ///< REDLOCK_FOREVER: the quarantine key has lost its expiry
+  const char* member;      ///< the URL in its marker: clients may know it by another one
 } redlock_member;
 
 /// The members of a deployment. See Membership.

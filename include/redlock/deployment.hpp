@@ -30,10 +30,12 @@ struct REDLOCK_EXPORT MemberReport {
     unreachable,  ///< does not answer, or cannot be a node
   };
 
-  std::string url{};  ///< without user and password
+  std::string url{};  ///< that it was asked at, without user and password
   State state = State::unmarked;
   std::string problem{};     ///< unreachable: why
   std::string deployment{};  ///< the id in its marker
+  /// The member that it is, by the URL in its marker. Clients may know it by another one.
+  std::string member{};
   /// How long it has no vote for new leases. `forever`: the quarantine key has lost its expiry.
   std::chrono::nanoseconds quarantine{0};
 };
@@ -81,6 +83,8 @@ struct REDLOCK_EXPORT NodeExamination {
   bool marked = false;                                     ///< belongs to a deployment
   /// By its own marker alone. Unreachable: see `problem`.
   MemberReport::State membership = MemberReport::State::unmarked;
+  /// As MemberReport::member.
+  std::string member{};
   std::size_t replicas = 0;  ///< attached to it
   bool restarted = false;    ///< since its marker was written: the next client quarantines it
   /// How long it has no vote for new leases. `forever`: the quarantine key has lost its expiry.

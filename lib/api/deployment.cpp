@@ -54,8 +54,8 @@ Result<Membership> survey_members(const ClientOptions& options, const Request& r
   while (true) {
     const auto configuration = api::survey_configuration(request.urls, names, options, targets);
     if (!configuration) return configuration.error();
-    const auto nodes = runtime::Survey(*configuration).examine();
-    const auto observed = api::observe(nodes, api::judge(nodes, options));
+    const auto observed =
+        api::observe_members(runtime::Survey(*configuration).examine(), options, {});
     const auto unseen = core::unseen_members(observed);
     if (unseen.empty()) return api::read_membership(observed);
     names.insert(unseen.begin(), unseen.end());

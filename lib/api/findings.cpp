@@ -325,9 +325,10 @@ Examination judge(std::vector<SurveyedNode> nodes, const ClientOptions& options)
     examination.findings.push_back(std::move(finding));
   }
   examination.granted_in = when_granted(observed, options);
-  const Membership membership = read_membership(observed);
+  const Membership membership = read_membership(core::with_member_names(observed));
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     nodes[i].seen.membership = membership.nodes[i].state;
+    nodes[i].seen.member = membership.nodes[i].member;
     examination.nodes.push_back(std::move(nodes[i].seen));
   }
   return examination;

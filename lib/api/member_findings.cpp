@@ -36,13 +36,8 @@ std::string member_name(const ObservedNode& node, const Deployment& deployment) 
 
 /// The deployment of which a quorum of the members was seen.
 std::optional<Deployment> serving(const std::vector<ObservedNode>& nodes) {
-  // By the members' own names, not by those of the options.
-  std::vector<ObservedNode> renamed = nodes;
-  for (ObservedNode& node : renamed) {
-    const Marker* marker = core::fresh_marker(node);
-    if (marker != nullptr && !marker->self.empty()) node.name = marker->self;
-  }
-  for (const Deployment& deployment : core::without_ended(core::deployments_of(renamed))) {
+  const auto named = core::with_member_names(nodes);
+  for (const Deployment& deployment : core::without_ended(core::deployments_of(named))) {
     if (deployment.active.size() >= core::majority(deployment.members.size())) return deployment;
   }
   return std::nullopt;
@@ -175,11 +170,12 @@ std::vector<Finding> judge_members(const std::vector<ObservedNode>& nodes,
     if (!options.guards.restart) return {};
     return {not_bootstrapped(usable)};
   }
-  if (const auto wish = core::change_under_way(usable)) return {unfinished(usable, *wish)};
+  const auto named = core::with_member_names(usable);
+  if (const auto wish = core::change_under_way(named)) return {unfinished(usable, *wish)};
   const auto current = serving(usable);
   std::vector<Finding> findings = judge_nodes(usable, current);
   // Where too few members are in the list, the list may be what is wrong.
-  const auto alive = core::without_ended(core::deployments_of(usable));
+  const auto alive = core::without_ended(core::deployments_of(named));
   const auto known = current ? current : alive.size() == 1 ? std::optional(alive[0]) : std::nullopt;
   if (!known) return findings;
   if (auto stale = judge_list(nodes, *known)) findings.push_back(*std::move(stale));

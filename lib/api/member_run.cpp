@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <condition_variable>
+#include <iterator>
 #include <mutex>
 #include <optional>
 #include <stop_token>
@@ -113,7 +114,7 @@ std::vector<core::ObservedNode> observe(const std::vector<runtime::SurveyedNode>
   std::vector<core::ObservedNode> observed;
   for (const runtime::SurveyedNode& node : nodes) {
     core::ObservedNode& one = observed.emplace_back();
-    one.name = node.seen.url;
+    one.name = one.address = node.seen.url;
     one.problem = problem_of(node.seen.url, judged);
     if (one.problem.empty() && !node.time) one.problem = "It does not report its clock.";
     one.run_id = node.seen.run_id;
@@ -129,6 +130,37 @@ std::vector<core::ObservedNode> observe(const std::vector<runtime::SurveyedNode>
     one.runs_scripts = node.runs_scripts;
   }
   return observed;
+}
+
+namespace {
+
+std::vector<runtime::SurveyedNode> without_second_names(
+    const std::vector<runtime::SurveyedNode>& nodes, const std::vector<std::string>& kept) {
+  std::set<std::string> members(kept.begin(), kept.end());
+  for (const runtime::SurveyedNode& node : nodes) {
+    if (node.marker) members.insert(node.marker->members.begin(), node.marker->members.end());
+  }
+  const auto is_member = [&](const runtime::SurveyedNode& node) {
+    return members.contains(node.seen.url);
+  };
+  std::vector<runtime::SurveyedNode> left;
+  std::copy_if(
+      nodes.begin(), nodes.end(), std::back_inserter(left), [&](const runtime::SurveyedNode& node) {
+        if (node.seen.run_id.empty() || is_member(node)) return true;
+        return std::none_of(nodes.begin(), nodes.end(), [&](const runtime::SurveyedNode& other) {
+          return is_member(other) && other.seen.run_id == node.seen.run_id;
+        });
+      });
+  return left;
+}
+
+}  // namespace
+
+std::vector<core::ObservedNode> observe_members(const std::vector<runtime::SurveyedNode>& nodes,
+                                                const ClientOptions& options,
+                                                const std::vector<std::string>& kept) {
+  const auto servers = without_second_names(nodes, kept);
+  return core::with_member_names(observe(servers, judge(servers, options)), kept);
 }
 
 MemberRun::MemberRun(const ClientOptions& options, const ChangeOptions& change,
@@ -148,7 +180,9 @@ std::optional<Error> MemberRun::run() {
     if (!configuration) return configuration.error();
     survey_ = std::make_unique<runtime::Survey>(*configuration);
     const auto nodes = survey_->examine();
-    observed_ = observe(nodes, judge(nodes, options_));
+    observed_ = wish_.kind == core::MemberWish::Kind::bootstrap
+                    ? observe(nodes, judge(nodes, options_))
+                    : observe_members(nodes, options_, {wish_.leaving, wish_.entering});
     require_scripts(observed_);
     const auto step = change_.next(observed_, random_word());
     auto error = std::visit([this](const auto& chosen) { return take(chosen); }, step);
@@ -188,7 +222,8 @@ std::optional<Error> MemberRun::take(const core::WriteMarker& step) {
     change_options_.on_progress(
         {ChangeProgress::Kind::writing, step.node, action_of(step), std::nullopt});
   }
-  const auto index = std::distance(names_.begin(), names_.find(step.node));
+  const std::string& address = core::find_node(observed_, step.node)->address;
+  const auto index = std::distance(names_.begin(), names_.find(address));
   const runtime::Marked marked = survey_->mark(static_cast<std::size_t>(index), step);
   if (!marked.refused.empty()) {
     return fail(Errc::unavailable, step.node + ": " + marked.refused);

@@ -36,6 +36,12 @@ using NodeTargets = std::map<std::string, redis::ConnectionTarget>;
 [[nodiscard]] std::vector<core::ObservedNode> observe(
     const std::vector<runtime::SurveyedNode>& nodes, const Examination& judged);
 
+/// The same, named as the members name each other: see with_member_names. Of several addresses of
+/// one server, only the one that a member has is left. `kept` are names that an operator gave.
+[[nodiscard]] std::vector<core::ObservedNode> observe_members(
+    const std::vector<runtime::SurveyedNode>& nodes, const ClientOptions& options,
+    const std::vector<std::string>& kept);
+
 /// The membership, from one survey of all nodes.
 [[nodiscard]] Membership read_membership(const std::vector<core::ObservedNode>& nodes);
 

@@ -56,10 +56,13 @@ Membership read_membership(const std::vector<ObservedNode>& nodes) {
   }
   for (const ObservedNode& node : nodes) {
     MemberReport& report = membership.nodes.emplace_back();
-    report.url = node.name;
+    report.url = node.address;
     report.state = state_of(node, alive);
     report.problem = node.problem;
-    if (const Marker* marker = core::fresh_marker(node)) report.deployment = marker->deployment;
+    if (const Marker* marker = core::fresh_marker(node)) {
+      report.deployment = marker->deployment;
+      report.member = marker->self;
+    }
     report.quarantine = node.quarantine == std::chrono::milliseconds::max()
                             ? forever
                             : std::chrono::nanoseconds(node.quarantine);

@@ -68,6 +68,8 @@ void Engine::watch_markers() {
 }
 
 void Engine::learn_members() {
+  // It may be the member by another name.
+  if (nodes_.is_first_contact()) return;
   for (const std::string& name : unknown_members(nodes_.views(), settings_.quorum)) {
     if (nodes_.size() == limits::nodes) return;
     outbox_.emit(NodeLearned{nodes_.learn(name)});

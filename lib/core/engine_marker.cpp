@@ -18,6 +18,7 @@ void Engine::begin_round(Claim& claim, std::uint16_t number, Duration ttl) {
     claim.work->ballot_found_at = ballot.found_at;
   }
   claim.round.begin(number, nodes_.size(), ballot.quorum, now_, ttl);
+  claim.round.leave_out(nodes_.aliases());
 }
 
 void Engine::on(const TurnEnd&) {

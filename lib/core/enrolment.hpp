@@ -28,6 +28,8 @@ struct NodeView {
   std::string_view known_as{};
   /// A name that was learned, of a node that is in the view by another: opening passes over it.
   bool alias = false;
+  /// Other names that lead to the same server. Members that were learned are among them.
+  std::vector<std::string_view> also_named{};
 };
 
 /// How nodes that belong to no deployment become members without an operator:
@@ -131,7 +133,8 @@ class Enrolment {
 
 /// Members of the deployment which no node of the view is: a client with an old list should connect
 /// to them too. A list of members counts only if a majority of them carries it here, word for word,
-/// and no fewer nodes than the client's `quorum`. Empty: none, or no such deployment.
+/// and no fewer nodes than the client's `quorum`. Empty: none, or no such deployment. Of a node
+/// that was not connected to yet, nobody knows which member it is: ask when all of them were.
 [[nodiscard]] std::vector<std::string> unknown_members(std::span<const NodeView> nodes,
                                                        std::size_t quorum);
 

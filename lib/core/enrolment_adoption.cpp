@@ -48,16 +48,25 @@ bool is_local(std::string_view name) {
                      [&](std::string_view host) { return rest.starts_with(host); });
 }
 
-/// Which member of the deployment the node at this URL is; empty: none, or another node is. What
-/// its own marker once said here counts for more than the URL. A local URL says nothing, but where
-/// all members are local to one machine.
+/// The first of its URLs that a member has. A local one says nothing, but where all members are
+/// local to one machine.
+std::string_view member_url(const Marker& deployment, const NodeView& node) {
+  const auto& members = deployment.members;
+  const bool one_machine = std::all_of(members.begin(), members.end(), is_local);
+  const auto is_ours = [&](std::string_view url) {
+    return is_member(url, deployment) && (one_machine || !is_local(url));
+  };
+  if (is_ours(node.name)) return node.name;
+  const auto other = std::find_if(node.also_named.begin(), node.also_named.end(), is_ours);
+  return other == node.also_named.end() ? std::string_view() : *other;
+}
+
+/// Which member of the deployment the node is; empty: none, or another node is. What its own marker
+/// once said here counts for more than its URLs.
 std::string_view name_in(const Marker& deployment, const NodeView& node,
                          std::span<const NodeView> nodes) {
-  const auto& members = deployment.members;
-  const bool means_one_machine =
-      !is_local(node.name) || std::all_of(members.begin(), members.end(), is_local);
-  std::string_view name = node.known_as;
-  if (name.empty() && means_one_machine) name = node.name;
+  const std::string_view name =
+      node.known_as.empty() ? member_url(deployment, node) : node.known_as;
   if (name.empty() || !is_member(name, deployment)) return {};
   const bool claimed = std::any_of(nodes.begin(), nodes.end(), [&](const NodeView& other) {
     return is_admitted(other, deployment) && other.marker->self == name;

@@ -151,7 +151,8 @@ void MemberChange::wrote(const std::string& node, std::string text) {
 
 MemberStep MemberChange::next(const std::vector<ObservedNode>& nodes, std::string incarnation) {
   std::vector<std::string> wanted = unseen_members(nodes);
-  if (wish_.kind == MemberWish::Kind::bootstrap) wanted.clear();
+  const bool opens = wish_.kind == MemberWish::Kind::bootstrap;
+  if (opens) wanted.clear();
   const auto want = [&](const std::string& name) {
     const bool known = name.empty() || find_node(nodes, name) != nullptr;
     if (!known && std::find(wanted.begin(), wanted.end(), name) == wanted.end()) {
@@ -160,15 +161,17 @@ MemberStep MemberChange::next(const std::vector<ObservedNode>& nodes, std::strin
   };
   want(wish_.leaving);
   want(wish_.entering);
-  for (const std::string& member : wish_.members) want(member);
+  // Of a change they are where the survey begins, and may be members by other names.
+  if (opens || nodes.empty()) std::for_each(wish_.members.begin(), wish_.members.end(), want);
   if (!wanted.empty()) return SurveyAgain{std::move(wanted)};
 
   ChangeScene scene{nodes, std::move(incarnation), deployments_of(nodes), {}};
   scene.alive = without_ended(scene.all);
-  return wish_.kind == MemberWish::Kind::bootstrap ? open(scene) : change(scene);
+  return opens ? open(scene) : change(scene);
 }
 
 MemberStep MemberChange::change(const ChangeScene& scene) {
+  if (auto refused = refuse_other_name(scene)) return *std::move(refused);
   if (const auto target = find_target(scene, wish_)) return go_on(scene, *target);
   return begin(scene);
 }
@@ -213,6 +216,17 @@ MemberStep MemberChange::begin(const ChangeScene& scene) {
   target.admissions = std::move(list.admissions);
   if (auto entering = enter(scene, target)) return *std::move(entering);
   return mark_node(scene, target, target.members.front(), Marker::State::active, milliseconds(-1));
+}
+
+/// Else it would look as if the member had left already.
+std::optional<MemberStep> MemberChange::refuse_other_name(const ChangeScene& scene) const {
+  std::optional<std::string> member;
+  for (const Deployment& deployment : scene.all) {
+    if (deployment.has_member(wish_.leaving)) return std::nullopt;
+    if (!member) member = other_name(scene, deployment, wish_.leaving);
+  }
+  if (!member) return std::nullopt;
+  return refuse_usage(wish_.leaving + " is the member " + *member + ": name it so");
 }
 
 std::optional<MemberStep> MemberChange::refuse_wish(const ChangeScene& scene,

@@ -91,6 +91,7 @@ class MemberChange {
   [[nodiscard]] MemberStep begin(const ChangeScene& scene);
   [[nodiscard]] MemberStep go_on(const ChangeScene& scene, const Deployment& begun);
   [[nodiscard]] MemberStep finish(const ChangeScene& scene, const Deployment& target);
+  [[nodiscard]] std::optional<MemberStep> refuse_other_name(const ChangeScene& scene) const;
   [[nodiscard]] std::optional<MemberStep> refuse_wish(const ChangeScene& scene,
                                                       const Deployment& from) const;
   [[nodiscard]] std::optional<MemberStep> await_calm(const ChangeScene& scene,

@@ -96,6 +96,20 @@ const Marker* valid_marker(const ObservedNode& node) noexcept {
   return names_it ? marker : nullptr;
 }
 
+std::vector<ObservedNode> with_member_names(std::vector<ObservedNode> nodes,
+                                            const std::vector<std::string>& kept) {
+  std::vector<std::string> asked;
+  for (const ObservedNode& node : nodes) asked.push_back(node.name);
+  for (ObservedNode& node : nodes) {
+    const Marker* marker = fresh_marker(node);
+    if (marker == nullptr || marker->self.empty() || contains(asked, marker->self)) continue;
+    if (contains(kept, node.name)) continue;
+    node.name = marker->self;
+    asked.push_back(node.name);
+  }
+  return nodes;
+}
+
 const ObservedNode* find_node(const std::vector<ObservedNode>& nodes,
                               std::string_view name) noexcept {
   const auto node = std::find_if(nodes.begin(), nodes.end(),

@@ -15,7 +15,9 @@ namespace redlock::core {
 
 /// What a survey saw of one node.
 struct ObservedNode {
-  std::string name{};     ///< its URL without user and password
+  /// The member that it is: see with_member_names. Else its URL without user and password.
+  std::string name{};
+  std::string address{};  ///< the URL that it was asked at, without user and password
   std::string problem{};  ///< why it cannot be written: no answer, a replica, …; empty: none
   std::string run_id{};
   std::string replid{};
@@ -33,6 +35,12 @@ struct ObservedNode {
 
 /// The same, provided that it is about the node of this name. Blank markers need not name it.
 [[nodiscard]] const Marker* valid_marker(const ObservedNode& node) noexcept;
+
+/// Named as the members name each other: clients may know a node by another URL. A node that
+/// carries a marker is the member that this one says, unless another node was asked by that name.
+/// Those in `kept` stay as they are.
+[[nodiscard]] std::vector<ObservedNode> with_member_names(
+    std::vector<ObservedNode> nodes, const std::vector<std::string>& kept = {});
 
 [[nodiscard]] const ObservedNode* find_node(const std::vector<ObservedNode>& nodes,
                                             std::string_view name) noexcept;

@@ -154,6 +154,7 @@ void Nodes::record_absent(Round& round, NodeIndex node) const {
     std::optional<Duration> left;
     if (link.quarantined_until()) left = *link.quarantined_until() - now_;
     round.record(node, Vote::excluded, {exclusion(node), {}, left});
+    if (is_alias(node)) round.leave_out(NodeSet::of(node));
   }
 }
 
@@ -289,13 +290,28 @@ std::vector<NodeView> Nodes::views() const {
     view.usable = link.up() && !link.duplicate_of() && link.ineligible().empty();
     if (link.up() && link.marker()) view.marker = &*link.marker();
     view.known_as = link.known_as();
-    const auto other = link.duplicate_of();
-    view.alias = other && (i >= configured_ || *other >= configured_);
+    view.alias = is_alias(static_cast<NodeIndex>(i));
+    if (link.duplicate_of()) views[*link.duplicate_of()].also_named.push_back(view.name);
   }
   return views;
 }
 
 // --- duplicates ----------------------------------------------------------------------------------
+
+bool Nodes::is_first_contact() const {
+  const auto learned = links_.begin() + static_cast<std::ptrdiff_t>(configured_);
+  return std::any_of(links_.begin(), learned, [](const Link& link) { return link.fresh(); });
+}
+
+bool Nodes::is_alias(NodeIndex node) const {
+  const std::optional<NodeIndex> other = links_[node].duplicate_of();
+  return other && (node >= configured_ || *other >= configured_);
+}
+
+NodeSet Nodes::aliases() const {
+  if (links_.size() == configured_) return {};
+  return where([&](NodeIndex node) { return is_alias(node); });
+}
 
 bool Nodes::find_duplicate(NodeIndex node) {
   // The address that was there first keeps the vote: changing it over in the middle of a round

@@ -119,6 +119,10 @@ class Nodes {
   // --- duplicates -------------------------------------------------------------------------------
   /// Whether another address already names the same server. That one keeps the vote.
   [[nodiscard]] bool find_duplicate(NodeIndex node);
+  /// A configured node was not connected to yet, nor found unreachable.
+  [[nodiscard]] bool is_first_contact() const;
+  /// Names that were learned, of servers that are there by another one: no nodes of their own.
+  [[nodiscard]] NodeSet aliases() const;
 
   // --- clocks -----------------------------------------------------------------------------------
   /// Compares all clocks with their median. Returns the nodes that lost their vote by it.
@@ -153,6 +157,7 @@ class Nodes {
   void find_able() const;
   void find_ballot() const;
   [[nodiscard]] Ballot count_ballot() const;
+  [[nodiscard]] bool is_alias(NodeIndex node) const;
   /// Something that `standing_` should have counted would be a vote that is not there.
   void check_kept() const;
   /// Of the clocks that are known, less ours.

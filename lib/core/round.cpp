@@ -21,7 +21,7 @@ void Round::begin(std::uint16_t number, std::size_t nodes, std::size_t quorum, I
   granted_ = NodeSet();
   denied_ = NodeSet();
   grants_ = denials_ = 0;
-  wordy_ = NodeSet();
+  wordy_ = left_out_ = NodeSet();
   verdict_ = Verdict::pending;
   start_ = start;
   ttl_ = ttl;

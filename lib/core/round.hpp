@@ -60,6 +60,10 @@ class Round {
   void begin(std::uint16_t number, std::size_t nodes, std::size_t quorum, Instant start,
              Duration ttl);
 
+  /// Names of nodes that are in it by another name: reports do not count them.
+  void leave_out(NodeSet aliases) noexcept { left_out_ = left_out_ | aliases; }
+  [[nodiscard]] NodeSet left_out() const noexcept { return left_out_; }
+
   /// There is none yet.
   void reset() noexcept { nodes_ = grants_ = 0; }
 
@@ -164,6 +168,7 @@ class Round {
   std::uint8_t grants_ = 0;   // how many granted_ are
   std::uint8_t denials_ = 0;  // and denied_
   NodeSet wordy_;             // whose words_ belong to this round
+  NodeSet left_out_;
   Verdict verdict_ = Verdict::pending;
   std::uint8_t nodes_ = 0;
   std::uint8_t quorum_ = 0;

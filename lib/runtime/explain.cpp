@@ -280,9 +280,9 @@ NodeReports plain_reports(const core::Round& round, const Urls& urls) {
 NodeReports wordy_reports(const core::Round& round, const std::vector<std::string>& urls) {
   std::vector<NodeReport> nodes;
   nodes.reserve(round.nodes());
-  for (std::size_t i = 0; i < round.nodes(); ++i) {
-    nodes.push_back(report_node(round.vote(static_cast<core::NodeIndex>(i)), urls[i]));
-  }
+  (core::NodeSet::first(round.nodes()) - round.left_out()).each([&](core::NodeIndex node) {
+    nodes.push_back(report_node(round.vote(node), urls[node]));
+  });
   return nodes;
 }
 
@@ -290,7 +290,7 @@ NodeReports wordy_reports(const core::Round& round, const std::vector<std::strin
 
 RoundReport report_round(const core::Round& round, const Urls& urls, core::Duration elapsed,
                          core::Duration validity) {
-  const bool plain = round.denials() == 0 && !round.is_put_away();
+  const bool plain = round.denials() == 0 && !round.is_put_away() && round.left_out().empty();
   return {.quorum = round.quorum(),
           .ttl = round.ttl(),
           .elapsed = elapsed,

@@ -189,10 +189,9 @@ Inspection report_inspection(const core::Round& round, const std::vector<std::st
                              std::string_view token) {
   Inspection inspection;
   inspection.quorum = round.quorum();
-  for (std::size_t i = 0; i < round.nodes(); ++i) {
-    inspection.nodes.push_back(
-        inspect_node(round.vote(static_cast<core::NodeIndex>(i)), urls[i], token));
-  }
+  (core::NodeSet::first(round.nodes()) - round.left_out()).each([&](core::NodeIndex node) {
+    inspection.nodes.push_back(inspect_node(round.vote(node), urls[node], token));
+  });
   judge(inspection);
   find_next(inspection);
   gather_broken(inspection);

@@ -34,6 +34,26 @@ TEST(CliDoctor, TellsPeopleThatAllIsWell) {
   EXPECT_THAT(result.output, Not(HasSubstr("\x1b"))) << "colours into a pipe";
 }
 
+TEST(CliDoctor, SaysWhichMemberANodeIsThatTheListNamesOtherwise) {
+  NewNodes nodes(3);
+  ASSERT_EQ(tool({"bootstrap"}, nodes.joined_urls()).exit_code, 0);
+  const std::string names = by_name(nodes[0]) + ',' + by_name(nodes[1]) + ',' + by_name(nodes[2]);
+  const std::string as_member = "member as " + nodes[0].url();
+  const ProcessResult doctor = tool({"doctor"}, names);
+  EXPECT_EQ(doctor.exit_code, 0) << doctor.output;
+  EXPECT_THAT(doctor.output, HasSubstr(as_member));
+  EXPECT_THAT(doctor.output, Not(HasSubstr("removed")));
+  const ProcessResult members = tool({"members"}, names);
+  EXPECT_EQ(members.exit_code, 0) << members.errors;
+  EXPECT_THAT(members.output, HasSubstr(by_name(nodes[0]) + "  " + as_member));
+  EXPECT_THAT(members.output, HasSubstr("3 members"));
+  const Json json = json_of(tool({"members", "--json"}, names));
+  for (const Json& node : json.at("nodes")) {
+    EXPECT_THAT(node.value("url", ""), HasSubstr("localhost"));
+    EXPECT_THAT(node.value("member", ""), HasSubstr("127.0.0.1"));
+  }
+}
+
 TEST(CliDoctor, SaysInJsonWhatScriptsRelyOn) {
   NewNodes nodes(2);
   ASSERT_EQ(tool({"bootstrap"}, nodes.joined_urls()).exit_code, 0);

@@ -18,6 +18,16 @@
 
 namespace redlock::cli {
 
+namespace {
+
+std::string member_text(const NodeExamination& node) {
+  std::string text(to_string(node.membership));
+  if (!node.member.empty() && node.member != node.url) text += " as " + node.member;
+  return text;
+}
+
+}  // namespace
+
 std::string state_of(const NodeExamination& node) {
   if (!node.reachable) return "unreachable";
   if (node.run_id.empty()) return "no access";
@@ -27,7 +37,7 @@ std::string state_of(const NodeExamination& node) {
   if (node.quarantine == forever) return "quarantine without end";
   if (node.quarantine.count() > 0) return "quarantine " + format_duration(node.quarantine);
   if (node.restarted) return "restarted: quarantine at next connection";
-  return node.marked ? std::string(to_string(node.membership)) : "no marker: new";
+  return node.marked ? member_text(node) : "no marker: new";
 }
 
 std::string server_text(const NodeExamination& node) {
@@ -84,6 +94,7 @@ Json node_json(const NodeExamination& node) {
           : Json(nullptr);
   json["quarantine_ms"] = quarantine_ms(node);
   json["membership"] = to_string(node.membership);
+  json["member"] = text_or_null(node.member);
   json["replicas"] = node.run_id.empty() ? Json(nullptr) : Json(node.replicas);
   return json;
 }

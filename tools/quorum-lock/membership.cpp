@@ -19,6 +19,7 @@ using Colour = Style::Colour;
 
 std::string state_text(const MemberReport& node) {
   std::string text(to_string(node.state));
+  if (!node.member.empty() && node.member != node.url) text += " as " + as_printable(node.member);
   if (!node.problem.empty()) return text + ": " + as_printable(node.problem);
   if (node.quarantine == forever) return text + ", quarantine without end";
   if (node.quarantine.count() > 0) text += ", votes in " + format_duration(node.quarantine);
@@ -39,6 +40,7 @@ std::string membership_json(const Membership& membership) {
     json["nodes"].push_back(
         {{"url", as_utf8(node.url)},
          {"state", to_string(node.state)},
+         {"member", node.member.empty() ? Json(nullptr) : Json(as_utf8(node.member))},
          {"deployment", node.deployment.empty() ? Json(nullptr) : Json(as_utf8(node.deployment))},
          {"quarantine_ms",
           endless ? -1 : std::chrono::ceil<std::chrono::milliseconds>(node.quarantine).count()},

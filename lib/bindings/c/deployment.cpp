@@ -28,6 +28,7 @@ template <typename Number>
   to.max_memory = or_unknown(node.max_memory);
   to.clock_offset_ns = node.clock_offset ? to_ns(*node.clock_offset) : INT64_MIN;
   to.membership = to_string(node.membership).data();
+  to.member = node.member.c_str();
   to.replicas = node.replicas;
   to.quarantine_ns = to_ns(node.quarantine);
   to.reachable = node.reachable;
@@ -67,7 +68,7 @@ struct Membered : redlock_membership {
     node_count = from.nodes.size();
     for (const MemberReport& node : from.nodes) {
       nodes.push_back({node.url.c_str(), to_string(node.state).data(), node.problem.c_str(),
-                       node.deployment.c_str(), to_ns(node.quarantine)});
+                       node.deployment.c_str(), to_ns(node.quarantine), node.member.c_str()});
     }
     max_ttl_ns = to_ns(from.max_ttl);
     resume = from.resume.c_str();

@@ -376,6 +376,17 @@ TEST(MemberChange, refuses_what_cannot_be_meant) {
   ASSERT_TRUE(last.refused());
 }
 
+TEST(MemberChange, refuses_another_name_of_the_member_that_leaves) {
+  World world(4);
+  world.found(names_up_to(3), "1.d");
+  world.at("n4").seen.run_id = world.at("n3").seen.run_id;
+  Operator run(world, wish_of(Kind::remove, "n4", "", names_up_to(3)));
+  ASSERT_TRUE(run.refused());
+  EXPECT_EQ(run.refused()->why, "n4 is the member n3: name it so");
+  EXPECT_EQ(run.refused()->reason, ChangeRefused::Reason::wish);
+  EXPECT_TRUE(run.writes.empty());
+}
+
 TEST(MemberChange, refuses_a_node_of_another_deployment) {
   World world(6);
   world.found(names_up_to(3), "7.d");

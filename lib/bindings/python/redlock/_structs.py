@@ -124,7 +124,8 @@ class NodeExamination(Structure):
                 ("role", c_char_p), ("run_id", c_char_p), ("uptime_ns", c_int64),
                 ("persistence", c_char_p), ("maxmemory_policy", c_char_p),
                 ("used_memory", c_int64), ("max_memory", c_int64), ("clock_offset_ns", c_int64),
-                ("membership", c_char_p), ("replicas", c_uint64), ("quarantine_ns", c_int64),
+                ("membership", c_char_p), ("member", c_char_p), ("replicas", c_uint64),
+                ("quarantine_ns", c_int64),
                 ("reachable", c_bool), ("durable", c_bool), ("cluster", c_bool),
                 ("loading", c_bool), ("marked", c_bool), ("restarted", c_bool)]
 
@@ -152,7 +153,7 @@ class ChangeOptions(Structure):
 
 class Member(Structure):
     _fields_ = [("url", c_char_p), ("state", c_char_p), ("problem", c_char_p),
-                ("deployment", c_char_p), ("quarantine_ns", c_int64)]
+                ("deployment", c_char_p), ("quarantine_ns", c_int64), ("member", c_char_p)]
 
 
 class Membership(Structure):

@@ -39,6 +39,7 @@ class NodeExamination:
     max_memory: int | None  #: bytes; 0: no limit
     clock_offset: float | None  #: from the median of all nodes
     membership: str  #: by its own marker alone: "member", "joining", …
+    member: str  #: the URL in its marker: clients may know it by another one
     replicas: int  #: attached to it
     quarantine: float  #: how long it has no vote for new leases; math.inf: no expiry
     reachable: bool
@@ -83,11 +84,12 @@ class ChangeProgress:
 class Member:
     """The membership of a node, by its own marker and those of the others."""
 
-    url: str  #: without user and password
+    url: str  #: that it was asked at, without user and password
     state: str  #: "member", "joining", "opening", "blank", …
     problem: str  #: unreachable: why
     deployment: str  #: the id in its marker
     quarantine: float
+    member: str  #: the URL in its marker: clients may know it by another one
 
 
 @dataclass(frozen=True)
