@@ -20,7 +20,8 @@ namespace redlock::test {
 namespace {
 
 std::vector<std::string> every_kind() {
-  return {"kill", "pause", "partition", "restart", "slow", "clock"};
+  return {"kill", "pause",  "partition", "restart", "slow", "clock",
+          "role", "pieces", "evict",     "name",    "load"};
 }
 
 std::string content_of(const std::filesystem::path& path) {
@@ -47,7 +48,7 @@ TEST(CliChaos, FindsNothingWrongAmongAllFaults) {
   const TempDir directory;
   const auto page = directory.path() / "report.html";
   const auto histories = directory.path() / "histories";
-  const ProcessResult result = run_tool({"chaos", "--duration", "5s", "--clients", "3", "--seed",
+  const ProcessResult result = run_tool({"chaos", "--duration", "8s", "--clients", "3", "--seed",
                                          "20", "--html", page, "--keep", histories, "--json"},
                                         {.environment = {"TMPDIR=" + directory.path().string()}});
   EXPECT_EQ(result.exit_code, 0) << result.output << result.errors;
@@ -57,7 +58,7 @@ TEST(CliChaos, FindsNothingWrongAmongAllFaults) {
   EXPECT_TRUE(json.at("violations").empty());
   EXPECT_EQ(json.value("lost_updates", -1), 0);
   EXPECT_EQ(json.value("seed", 0), 20);
-  EXPECT_EQ(json.value("duration_s", 0), 5);
+  EXPECT_EQ(json.value("duration_s", 0), 8);
   for (const std::string& kind : every_kind()) EXPECT_GT(json.at("faults").value(kind, 0), 0);
   int others = 0;
   for (const char* kind : {"readers", "owners", "several", "permits"}) {
@@ -127,7 +128,9 @@ TEST(CliChaos, AForeignContenderContendsForTheSameLocks) {
   // At the very least, each resource once more after everything was healed.
   EXPECT_GE(json.at("foreign").value("leases", 0), 3);
   // It has no guard against nodes that forget.
-  for (const char* kind : {"clock", "role"}) EXPECT_EQ(json.at("faults").value(kind, -1), 0);
+  for (const char* kind : {"clock", "role", "evict", "name"}) {
+    EXPECT_EQ(json.at("faults").value(kind, -1), 0) << kind;
+  }
   EXPECT_EQ(content_of(histories / "run.history").find("empty"), std::string::npos);
   EXPECT_EQ(processes_of(directory.path()), 0U);
 }

@@ -5,9 +5,11 @@
 #include <sys/wait.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <iterator>
 #include <optional>
 #include <stdexcept>
 #include <utility>
@@ -24,43 +26,59 @@ namespace {
 
 std::string url_of(std::uint16_t port) { return fmt::format("redis://127.0.0.1:{}", port); }
 
+struct LinkFault {
+  FaultForm form;
+  LinkMode mode;
+};
+constexpr LinkFault link_faults[] = {
+    {FaultForm::link_held, LinkMode::hold},
+    {FaultForm::replies_held, LinkMode::hold_replies},
+    {FaultForm::replies_lost, LinkMode::lose_replies},
+    {FaultForm::link_refused, LinkMode::refuse},
+    {FaultForm::link_delayed, LinkMode::delay},
+    {FaultForm::replies_trickle, LinkMode::trickle_replies},
+    {FaultForm::replies_cut, LinkMode::cut_replies},
+    {FaultForm::requests_cut, LinkMode::cut_requests},
+    {FaultForm::replies_in_pieces, LinkMode::split_replies},
+    {FaultForm::replies_torn, LinkMode::tear_replies},
+    {FaultForm::name_leads_away, LinkMode::pass},
+};
+
 /// None: the form is not about links.
 std::optional<LinkMode> mode_of(FaultForm form) noexcept {
-  switch (form) {
-    case FaultForm::link_held:
-      return LinkMode::hold;
-    case FaultForm::replies_held:
-      return LinkMode::hold_replies;
-    case FaultForm::replies_lost:
-      return LinkMode::lose_replies;
-    case FaultForm::link_refused:
-      return LinkMode::refuse;
-    case FaultForm::link_delayed:
-      return LinkMode::delay;
-    case FaultForm::replies_trickle:
-      return LinkMode::trickle_replies;
-    case FaultForm::replies_cut:
-      return LinkMode::cut_replies;
-    case FaultForm::requests_cut:
-      return LinkMode::cut_requests;
-    case FaultForm::node_killed_empty:
-    case FaultForm::node_killed_with_data:
-    case FaultForm::contender_killed:
-    case FaultForm::node_stopped:
-    case FaultForm::contender_stopped:
-    case FaultForm::clients_paused:
-    case FaultForm::clients_killed:
-    case FaultForm::clock_leaps:
-    case FaultForm::clock_set_back:
-    case FaultForm::node_restarted:
-    case FaultForm::node_restarted_empty:
-    case FaultForm::scripts_flushed:
-    case FaultForm::memory_full:
-    case FaultForm::node_demoted:
-    case FaultForm::node_flushed:
-      return std::nullopt;
+  for (const LinkFault& fault : link_faults) {
+    if (fault.form == form) return fault.mode;
   }
   return std::nullopt;
+}
+
+/// What a node is told when it breaks, and when it is mended; empty words are not sent.
+struct ToldFault {
+  FaultForm form;
+  std::array<std::string_view, 2> to_break;
+  std::array<std::string_view, 2> to_mend;
+};
+constexpr ToldFault told_faults[] = {
+    {FaultForm::clients_killed, {"CLIENT KILL TYPE normal"}, {}},
+    {FaultForm::scripts_flushed, {"SCRIPT FLUSH"}, {}},
+    {FaultForm::node_flushed, {"FLUSHALL"}, {}},
+    {FaultForm::memory_full, {"CONFIG SET maxmemory 1"}, {"CONFIG SET maxmemory 0"}},
+    {FaultForm::node_evicts,
+     {"CONFIG SET maxmemory-policy volatile-ttl", "CONFIG SET maxmemory 1"},
+     {"CONFIG SET maxmemory 0", "CONFIG SET maxmemory-policy noeviction"}},
+};
+
+void tell(const FaultServer& server, const std::array<std::string_view, 2>& commands) {
+  for (const std::string_view command : commands) {
+    if (!command.empty()) server.command(command);
+  }
+}
+
+const ToldFault* told_fault(FaultForm form) noexcept {
+  const auto* const found =
+      std::find_if(std::begin(told_faults), std::end(told_faults),
+                   [form](const ToldFault& fault) { return fault.form == form; });
+  return found == std::end(told_faults) ? nullptr : found;
 }
 
 }  // namespace
@@ -74,6 +92,10 @@ Arena::Arena(const ArenaRequest& request, const cli::Signals& signals)
   for (std::size_t node = 0; node < request.nodes; ++node) {
     servers_.push_back(std::make_unique<FaultServer>(request.servers / fmt::format("node-{}", node),
                                                      request.clocks, ports_, signals));
+  }
+  if (request.strangers) {
+    stranger_ = std::make_unique<FaultServer>(request.servers / "stranger", request.clocks, ports_,
+                                              signals);
   }
   for (const auto& server : servers_) {
     for (Contender& contender : contenders_) {
@@ -140,8 +162,11 @@ void Arena::end(Contender& contender) noexcept {
 void Arena::begin(const Fault& fault) {
   // A fault without a duration is not healed.
   if (fault.begin == fault.end) needs_operator_ = needs_operator_ || fault.needs_operator;
-  if (const auto mode = mode_of(fault.form)) {
-    set_links(fault, {*mode, fault.amount});
+  if (fault.form == FaultForm::machine_busy) {
+    load_.emplace(signals_);
+  } else if (const auto mode = mode_of(fault.form)) {
+    const bool away = fault.form == FaultForm::name_leads_away;
+    set_links(fault, {*mode, fault.amount, away ? stranger_->port() : std::uint16_t{0}});
   } else if (fault.node) {
     break_node(fault, *servers_[*fault.node]);
   } else {
@@ -151,8 +176,15 @@ void Arena::begin(const Fault& fault) {
 
 void Arena::heal(const Fault& fault) {
   needs_operator_ = needs_operator_ || fault.needs_operator;
-  if (mode_of(fault.form)) {
+  if (fault.form == FaultForm::machine_busy) {
+    load_.reset();
+  } else if (mode_of(fault.form)) {
     set_links(fault, {});
+    if (fault.form == FaultForm::name_leads_away) {
+      // Blank again for the next time.
+      stranger_->kill(FaultServer::Data::forgotten);
+      stranger_->start();
+    }
   } else if (fault.node) {
     mend_node(fault, *servers_[*fault.node]);
   } else {
@@ -168,6 +200,7 @@ void Arena::set_links(const Fault& fault, LinkRule rule) {
 }
 
 void Arena::break_node(const Fault& fault, FaultServer& server) {
+  if (const ToldFault* told = told_fault(fault.form)) return tell(server, told->to_break);
   switch (fault.form) {
     case FaultForm::node_killed_empty:
       return server.kill(FaultServer::Data::forgotten);
@@ -181,37 +214,21 @@ void Arena::break_node(const Fault& fault, FaultServer& server) {
       return server.stop();
     case FaultForm::clients_paused:
       return server.command(fmt::format("CLIENT PAUSE {} ALL", (fault.end - fault.begin).count()));
-    case FaultForm::clients_killed:
-      return server.command("CLIENT KILL TYPE normal");
-    case FaultForm::scripts_flushed:
-      return server.command("SCRIPT FLUSH");
-    case FaultForm::memory_full:
-      return server.command("CONFIG SET maxmemory 1");
     case FaultForm::node_demoted:
       return server.command(fmt::format("REPLICAOF 127.0.0.1 {}", other_port(*fault.node)));
-    case FaultForm::node_flushed:
-      return server.command("FLUSHALL");
     case FaultForm::clock_leaps:
       return server.move_clock(clock_bases_[*fault.node] + fault.amount);
     case FaultForm::clock_set_back:
       // Never forward again: so small a leap is nothing that a new client could notice.
       clock_bases_[*fault.node] = std::min(clock_bases_[*fault.node], -fault.amount);
       return server.move_clock(clock_bases_[*fault.node]);
-    case FaultForm::contender_killed:
-    case FaultForm::contender_stopped:
-    case FaultForm::link_held:
-    case FaultForm::replies_held:
-    case FaultForm::replies_lost:
-    case FaultForm::link_refused:
-    case FaultForm::link_delayed:
-    case FaultForm::replies_trickle:
-    case FaultForm::replies_cut:
-    case FaultForm::requests_cut:
+    default:
       return;
   }
 }
 
 void Arena::mend_node(const Fault& fault, FaultServer& server) {
+  if (const ToldFault* told = told_fault(fault.form)) return tell(server, told->to_mend);
   switch (fault.form) {
     case FaultForm::node_killed_empty:
     case FaultForm::node_killed_with_data:
@@ -220,27 +237,11 @@ void Arena::mend_node(const Fault& fault, FaultServer& server) {
       return server.start();
     case FaultForm::node_stopped:
       return server.go_on();
-    case FaultForm::memory_full:
-      return server.command("CONFIG SET maxmemory 0");
     case FaultForm::node_demoted:
       return server.command("REPLICAOF NO ONE");
     case FaultForm::clock_leaps:
       return server.move_clock(clock_bases_[*fault.node]);
-    case FaultForm::clients_paused:
-    case FaultForm::clients_killed:
-    case FaultForm::scripts_flushed:
-    case FaultForm::clock_set_back:
-    case FaultForm::contender_killed:
-    case FaultForm::contender_stopped:
-    case FaultForm::link_held:
-    case FaultForm::replies_held:
-    case FaultForm::replies_lost:
-    case FaultForm::link_refused:
-    case FaultForm::link_delayed:
-    case FaultForm::replies_trickle:
-    case FaultForm::replies_cut:
-    case FaultForm::requests_cut:
-    case FaultForm::node_flushed:
+    default:
       return;
   }
 }
@@ -330,6 +331,7 @@ void Arena::mend_contender(const Fault& fault) {
 
 void Arena::look_after(const Recorder& recorder) {
   for (const auto& server : servers_) server->look_after();
+  if (stranger_) stranger_->look_after();
   call_operator();
   for (std::size_t slot = 0; slot < contenders_.size(); ++slot) {
     Contender& contender = contenders_[slot];

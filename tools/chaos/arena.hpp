@@ -14,6 +14,7 @@
 #include "chaos/contender.hpp"
 #include "chaos/fault_proxy.hpp"
 #include "chaos/fault_server.hpp"
+#include "chaos/load.hpp"
 #include "chaos/recorder.hpp"
 #include "chaos/schedule.hpp"
 #include "quorum-lock/loopback_ports.hpp"
@@ -30,6 +31,7 @@ struct ArenaRequest {
   std::vector<std::string> foreign{};  ///< the command of the last contender; empty: it is ours
   std::vector<std::string> resources{};
   FaultServer::WallClock clocks = FaultServer::WallClock::machine;
+  bool strangers = false;                 ///< names of nodes may lead to a server that is none
   std::optional<cli::PortRange> ports{};  ///< of the servers, and of the links to them
 };
 
@@ -89,6 +91,8 @@ class Arena {
   const cli::Signals& signals_;
   cli::LoopbackPorts ports_;
   std::vector<std::unique_ptr<FaultServer>> servers_{};
+  std::unique_ptr<FaultServer> stranger_{};  ///< none: names lead where they should
+  std::optional<Load> load_{};
   std::vector<Offset> clock_bases_;
   FaultProxy proxy_{};
   std::vector<Contender> contenders_;

@@ -36,6 +36,7 @@ struct FaultProxy::Impl {
     LinkRule rule{};
     uv_tcp_t listener{};
     std::list<ProxyConnection> connections{};
+    std::uint32_t connected = 0;  ///< how many there ever were
   };
 
   uv_loop_t loop{};
@@ -120,7 +121,7 @@ void FaultProxy::Impl::on_connection(uv_stream_t* listener, int status) noexcept
   if (status != 0) return;
   Link& link = *static_cast<Link*>(listener->data);
   const auto position = link.connections.emplace(link.connections.end(), &link.proxy->loop,
-                                                 link.target_port, link.rule);
+                                                 link.target_port, link.rule, ++link.connected);
   position->start(listener, [&link, position] { link.connections.erase(position); });
 }
 

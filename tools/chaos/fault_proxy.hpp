@@ -18,6 +18,8 @@ enum class LinkMode {
   refuse,           ///< reset all connections, and every new one
   delay,            ///< everything arrives later
   trickle_replies,  ///< a few bytes at a time
+  split_replies,    ///< one to seven bytes at a time, one after the other
+  tear_replies,     ///< the same, and a reset between any two of them
   cut_replies,      ///< a part of the next reply, then a reset
   cut_requests,     ///< a part of what the client sends next, then the end
 };
@@ -25,6 +27,8 @@ enum class LinkMode {
 struct LinkRule {
   LinkMode mode = LinkMode::pass;
   std::chrono::milliseconds delay{0};
+  /// Where the link leads meanwhile; 0: to its own target. Connections to another one are reset.
+  std::uint16_t leads_to = 0;
 };
 
 /// Forwards loopback ports to servers, one a link, and misbehaves on demand. Bytes that a client

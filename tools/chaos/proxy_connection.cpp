@@ -11,6 +11,9 @@ namespace {
 constexpr std::size_t read_size = 65536;
 constexpr std::size_t trickle_bytes = 16;
 constexpr auto trickle_pace = std::chrono::milliseconds{2};
+constexpr std::size_t split_bytes = 7;
+/// One in so many pieces is the last one. Short replies of open connections mostly arrive.
+constexpr unsigned pieces_to_a_tear = 300;
 
 uv_stream_t* as_stream(uv_tcp_t& handle) noexcept {
   return reinterpret_cast<uv_stream_t*>(&handle);
@@ -28,8 +31,9 @@ struct ProxyConnection::Write {
   std::string bytes{};
 };
 
-ProxyConnection::ProxyConnection(uv_loop_t* loop, std::uint16_t target_port, const LinkRule& rule)
-    : loop_(loop), target_port_(target_port), rule_(rule), buffer_(read_size, '\0') {
+ProxyConnection::ProxyConnection(uv_loop_t* loop, std::uint16_t target_port, const LinkRule& rule,
+                                 std::uint32_t seed)
+    : loop_(loop), target_port_(target_port), rule_(rule), split_(seed), buffer_(read_size, '\0') {
   requests_.owner = replies_.owner = this;
 }
 
@@ -45,10 +49,11 @@ void ProxyConnection::start(uv_stream_t* listener, std::function<void()> on_clos
   static_cast<void>(uv_timer_init(loop_, &timer_));
   open_handles_ = 3;
 
+  connected_port_ = wanted_port();
   sockaddr_in target{};
   const bool begun =
       uv_accept(listener, as_stream(requests_.source)) == 0 && rule_.mode != LinkMode::refuse &&
-      uv_ip4_addr("127.0.0.1", target_port_, &target) == 0 &&
+      uv_ip4_addr("127.0.0.1", connected_port_, &target) == 0 &&
       uv_tcp_nodelay(&requests_.source, 1) == 0 &&
       uv_tcp_connect(&connecting_, &replies_.source, reinterpret_cast<const sockaddr*>(&target),
                      on_connected) == 0 &&
@@ -137,8 +142,24 @@ void ProxyConnection::pump() {
   if (!closing_) arm();
 }
 
+/// The next piece. What follows has a turn of the loop of its own, so that the kernel seldom puts
+/// them together again. False: the connection is torn.
+bool ProxyConnection::deliver_split() {
+  std::string& bytes = replies_.queue.front().bytes;
+  const std::size_t size = std::min<std::size_t>(1 + split_() % split_bytes, bytes.size());
+  const bool torn = rule_.mode == LinkMode::tear_replies && split_() % pieces_to_a_tear == 0;
+  if (!send(requests_.source, bytes.substr(0, size)) || torn) return false;
+  bytes.erase(0, size);
+  if (bytes.empty()) replies_.queue.pop_front();
+  return true;
+}
+
 void ProxyConnection::deliver(Pipe& pipe, uv_tcp_t& sink) {
   if (holds(pipe)) return;
+  if (is_replies(pipe) && splits() && !pipe.queue.empty()) {
+    if (!deliver_split()) reset();
+    return;
+  }
   const auto now = Clock::now();
   std::string ready;
   while (!pipe.queue.empty() && pipe.queue.front().due <= now) {
@@ -193,7 +214,8 @@ bool ProxyConnection::send(uv_tcp_t& sink, std::string bytes) {
 void ProxyConnection::follow_rule() {
   if (closing_) return;
   const bool broken = replies_.lost_bytes && rule_.mode != LinkMode::lose_replies;
-  if (broken || rule_.mode == LinkMode::refuse) return reset();
+  const bool elsewhere = wanted_port() != connected_port_;
+  if (broken || elsewhere || rule_.mode == LinkMode::refuse) return reset();
   pump();
 }
 

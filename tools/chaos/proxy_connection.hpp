@@ -7,6 +7,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <random>
 #include <string>
 #include <string_view>
 
@@ -20,7 +21,9 @@ class ProxyConnection {
  public:
   using Clock = std::chrono::steady_clock;
 
-  ProxyConnection(uv_loop_t* loop, std::uint16_t target_port, const LinkRule& rule);
+  /// To the target, unless the rule leads elsewhere. The seed decides where replies are split.
+  ProxyConnection(uv_loop_t* loop, std::uint16_t target_port, const LinkRule& rule,
+                  std::uint32_t seed);
   ProxyConnection(const ProxyConnection&) = delete;
   ProxyConnection& operator=(const ProxyConnection&) = delete;
 
@@ -59,16 +62,25 @@ class ProxyConnection {
   void ended(Pipe& pipe);
   void pump();
   void deliver(Pipe& pipe, uv_tcp_t& sink);
+  bool deliver_split();
   void deliver_end(Pipe& pipe, uv_tcp_t& sink);
   bool send(uv_tcp_t& sink, std::string bytes);
   [[nodiscard]] bool holds(const Pipe& pipe) const noexcept;
   [[nodiscard]] bool is_replies(const Pipe& pipe) const noexcept { return &pipe == &replies_; }
+  [[nodiscard]] bool splits() const noexcept {
+    return rule_.mode == LinkMode::split_replies || rule_.mode == LinkMode::tear_replies;
+  }
+  [[nodiscard]] std::uint16_t wanted_port() const noexcept {
+    return rule_.leads_to != 0 ? rule_.leads_to : target_port_;
+  }
   void arm();
   void close(uv_handle_t* handle);
 
   uv_loop_t* loop_;
   std::uint16_t target_port_;
   const LinkRule& rule_;
+  std::uint16_t connected_port_ = 0;
+  std::minstd_rand split_;
   std::function<void()> on_closed_{};
   Pipe requests_{};  // its source is the client
   Pipe replies_{};   // its source is the target

@@ -151,6 +151,7 @@ std::string json_report(const History& history, const Judgement& judgement, Endi
     json["faults"][name] = counts.at(name);
   }
   json["lost_updates"] = judgement.lost_updates;
+  json["unnoticed_evictions"] = judgement.unnoticed;
   json["seed"] = history.seed;
   if (history.duration % 1'000'000'000 == 0) {
     json["duration_s"] = history.duration / 1'000'000'000;
@@ -201,6 +202,11 @@ TextReport text_report(const History& history, const Judgement& judgement, Endin
     report.facts +=
         fmt::format("foreign          {} leases of contender {}: {}\n", foreign_leases(history),
                     history.foreign->contender, cli::as_printable(history.foreign->command));
+  }
+  if (judgement.unnoticed > 0) {
+    report.facts += fmt::format(
+        "evictions        {} times a lock was given away before its holder could know\n",
+        judgement.unnoticed);
   }
   for (std::size_t i = 0; i < judgement.violations.size(); ++i) {
     if (i == most_violations_told) {

@@ -8,13 +8,15 @@ namespace redlock::chaos {
 inline constexpr std::string_view report_style = R"css(:root {
   --healed: #12805c14;
   --kill: #c0262d; --pause: #b39412; --partition: #7a4fb5; --clock: #0a6a80; --restart: #7a5230;
-  --slow: #66761c; --role: #46557a; --on-mark: #ffffff;
+  --slow: #66761c; --role: #46557a; --pieces: #2e7d4f; --evict: #a83278; --name: #3558b8;
+  --load: #5d5d66; --on-mark: #ffffff;
 }
 @media (prefers-color-scheme: dark) {
   :root {
     --healed: #3fc79618;
     --kill: #ff6b6b; --pause: #e6cf52; --partition: #ab86e0; --clock: #45b8dc; --restart: #c39a72;
-    --slow: #a9ba4c; --role: #9aa9cf; --on-mark: #14171d;
+    --slow: #a9ba4c; --role: #9aa9cf; --pieces: #5fc28a; --evict: #e374b8; --name: #7f9cf0;
+    --load: #a2a2ad; --on-mark: #14171d;
   }
 }
 .verdict { margin: 0; padding: 0.15rem 0.8rem; border-radius: 99px; font-weight: 650; color: #fff; }
@@ -32,6 +34,8 @@ svg text.in { fill: var(--on-mark); font-weight: 600; font-size: 10px; pointer-e
 .bar { fill: var(--bar); } .histogram { max-width: 760px; width: 100%; }
 .kill { fill: var(--kill); } .pause { fill: var(--pause); } .partition { fill: var(--partition); }
 .clock { fill: var(--clock); } .restart { fill: var(--restart); } .slow { fill: var(--slow); } .role { fill: var(--role); }
+.pieces { fill: var(--pieces); } .evict { fill: var(--evict); } .name { fill: var(--name); }
+.load { fill: var(--load); }
 .stripe { stroke: var(--sheet); stroke-width: 2; stroke-opacity: 0.4; }
 .link { opacity: 0.55; } .shared { opacity: 0.6; }
 .c0 { fill: #3b76c4; } .c1 { fill: #e08a1e; } .c2 { fill: #2f9e6e; } .c3 { fill: #b8478f; }

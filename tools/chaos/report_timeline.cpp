@@ -66,6 +66,11 @@ class Timeline {
       }
       next_lane();
     }
+    lane("machine");
+    for (const FaultRecord& fault : history_.faults) {
+      if (fault.node < 0 && fault.contenders == 0) draw_fault(fault);
+    }
+    next_lane();
     y_ += group_gap - (lane_step - lane_height);
     group("CONTENDERS");
     for (std::size_t slot = 0; slot < history_.contenders; ++slot) {

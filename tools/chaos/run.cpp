@@ -57,6 +57,7 @@ class Conductor {
     if (request_.kinds.contains(FaultKind::clock)) {
       arena_request.clocks = FaultServer::WallClock::movable;
     }
+    arena_request.strangers = request_.kinds.contains(FaultKind::name);
     Arena arena(arena_request, signals_);
     begin_ = boot_now();
     recorder_.write(fmt::format("run {} {} {} {} {} {} {}", request_.seed, request_.nodes,

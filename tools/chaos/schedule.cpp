@@ -10,158 +10,146 @@ namespace {
 
 using std::chrono::milliseconds;
 
-struct FormText {
+enum class Target {
+  node,
+  contender,
+  links,
+  name,  ///< what some contenders find where they look for a node
+  machine
+};
+
+enum class Lasting {
+  moment,       ///< nothing is to be healed
+  restart,      ///< often too short to be noticed
+  while_,       ///< shorter and longer than a lease
+  long_while,   ///< now and then longer than it takes to look for what it was before
+  past_leases,  ///< until every lease from before it is over
+  burst,        ///< so short that few other faults meet it
+  spell,        ///< long enough for queues to build up
+};
+
+/// What a node has lost when the fault is over.
+enum class Loss {
+  nothing,
+  process,  ///< it has its data, but must prove that
+  keys,     ///< sometimes a majority loses them at once
+  some,     ///< the locks, or its place among the members: only of a minority
+  clock,    ///< what its clock said before proves nothing
+};
+
+struct Row {
   FaultForm form;
   FaultKind kind;
   std::string_view text;
+  Target target;
+  Lasting lasting;
+  Loss loss = Loss::nothing;
 };
 
-constexpr FormText form_texts[] = {
-    {FaultForm::node_killed_empty, FaultKind::kill, "killed-empty"},
-    {FaultForm::node_killed_with_data, FaultKind::kill, "killed-with-data"},
-    {FaultForm::contender_killed, FaultKind::kill, "contender-killed"},
-    {FaultForm::node_stopped, FaultKind::pause, "stopped"},
-    {FaultForm::contender_stopped, FaultKind::pause, "contender-stopped"},
-    {FaultForm::clients_paused, FaultKind::pause, "client-pause"},
-    {FaultForm::link_held, FaultKind::partition, "link-held"},
-    {FaultForm::replies_held, FaultKind::partition, "replies-held"},
-    {FaultForm::replies_lost, FaultKind::partition, "replies-lost"},
-    {FaultForm::link_refused, FaultKind::partition, "link-refused"},
-    {FaultForm::clients_killed, FaultKind::partition, "client-kill"},
-    {FaultForm::clock_leaps, FaultKind::clock, "clock-leap"},
-    {FaultForm::clock_set_back, FaultKind::clock, "clock-set-back"},
-    {FaultForm::node_restarted, FaultKind::restart, "restarted"},
-    {FaultForm::node_restarted_empty, FaultKind::restart, "restarted-empty"},
-    {FaultForm::scripts_flushed, FaultKind::restart, "script-flush"},
-    {FaultForm::link_delayed, FaultKind::slow, "link-delayed"},
-    {FaultForm::replies_trickle, FaultKind::slow, "replies-trickle"},
-    {FaultForm::replies_cut, FaultKind::slow, "replies-cut"},
-    {FaultForm::requests_cut, FaultKind::slow, "requests-cut"},
-    {FaultForm::memory_full, FaultKind::slow, "memory-full"},
-    {FaultForm::node_demoted, FaultKind::role, "demoted"},
-    {FaultForm::node_flushed, FaultKind::role, "flushed"},
+constexpr Row rows[] = {
+    {FaultForm::node_killed_empty, FaultKind::kill, "killed-empty", Target::node, Lasting::restart,
+     Loss::keys},
+    {FaultForm::node_killed_with_data, FaultKind::kill, "killed-with-data", Target::node,
+     Lasting::restart, Loss::process},
+    {FaultForm::contender_killed, FaultKind::kill, "contender-killed", Target::contender,
+     Lasting::restart},
+    {FaultForm::node_stopped, FaultKind::pause, "stopped", Target::node, Lasting::while_},
+    {FaultForm::contender_stopped, FaultKind::pause, "contender-stopped", Target::contender,
+     Lasting::while_},
+    {FaultForm::clients_paused, FaultKind::pause, "client-pause", Target::node, Lasting::while_},
+    {FaultForm::link_held, FaultKind::partition, "link-held", Target::links, Lasting::while_},
+    {FaultForm::replies_held, FaultKind::partition, "replies-held", Target::links, Lasting::while_},
+    {FaultForm::replies_lost, FaultKind::partition, "replies-lost", Target::links, Lasting::while_},
+    {FaultForm::link_refused, FaultKind::partition, "link-refused", Target::links, Lasting::while_},
+    {FaultForm::clients_killed, FaultKind::partition, "client-kill", Target::node, Lasting::moment},
+    {FaultForm::clock_leaps, FaultKind::clock, "clock-leap", Target::node, Lasting::past_leases,
+     Loss::clock},
+    {FaultForm::clock_set_back, FaultKind::clock, "clock-set-back", Target::node, Lasting::moment,
+     Loss::clock},
+    {FaultForm::node_restarted, FaultKind::restart, "restarted", Target::node, Lasting::restart,
+     Loss::process},
+    {FaultForm::node_restarted_empty, FaultKind::restart, "restarted-empty", Target::node,
+     Lasting::restart, Loss::keys},
+    {FaultForm::scripts_flushed, FaultKind::restart, "script-flush", Target::node, Lasting::moment},
+    {FaultForm::link_delayed, FaultKind::slow, "link-delayed", Target::links, Lasting::while_},
+    {FaultForm::replies_trickle, FaultKind::slow, "replies-trickle", Target::links,
+     Lasting::while_},
+    {FaultForm::replies_cut, FaultKind::slow, "replies-cut", Target::links, Lasting::while_},
+    {FaultForm::requests_cut, FaultKind::slow, "requests-cut", Target::links, Lasting::while_},
+    {FaultForm::memory_full, FaultKind::slow, "memory-full", Target::node, Lasting::while_},
+    {FaultForm::node_demoted, FaultKind::role, "demoted", Target::node, Lasting::long_while,
+     Loss::keys},
+    {FaultForm::node_flushed, FaultKind::role, "flushed", Target::node, Lasting::moment,
+     Loss::keys},
+    {FaultForm::replies_in_pieces, FaultKind::pieces, "replies-in-pieces", Target::links,
+     Lasting::while_},
+    {FaultForm::replies_torn, FaultKind::pieces, "replies-torn", Target::links, Lasting::while_},
+    {FaultForm::node_evicts, FaultKind::evict, "evicting", Target::node, Lasting::burst,
+     Loss::some},
+    {FaultForm::name_leads_away, FaultKind::name, "name-leads-away", Target::name,
+     Lasting::long_while, Loss::some},
+    {FaultForm::machine_busy, FaultKind::load, "machine-busy", Target::machine, Lasting::spell},
 };
 
-const FormText& text_of(FaultForm form) noexcept {
-  return *std::find_if(std::begin(form_texts), std::end(form_texts),
-                       [form](const FormText& text) { return text.form == form; });
+const Row& row_of(FaultForm form) noexcept {
+  return *std::find_if(std::begin(rows), std::end(rows),
+                       [form](const Row& row) { return row.form == form; });
 }
 
 /// How long a node counts as broken behind a fault that costs it its data or its clock's history:
 /// its quarantine, and some time for clients to meet it again.
 constexpr milliseconds aftermath = max_ttl + milliseconds{300};
-
-enum class Target { node, contender, links };
-
-Target target_of(FaultForm form) noexcept {
-  switch (form) {
-    case FaultForm::contender_killed:
-    case FaultForm::contender_stopped:
-      return Target::contender;
-    case FaultForm::link_held:
-    case FaultForm::replies_held:
-    case FaultForm::replies_lost:
-    case FaultForm::link_refused:
-    case FaultForm::link_delayed:
-    case FaultForm::replies_trickle:
-    case FaultForm::replies_cut:
-    case FaultForm::requests_cut:
-      return Target::links;
-    case FaultForm::node_killed_empty:
-    case FaultForm::node_killed_with_data:
-    case FaultForm::node_stopped:
-    case FaultForm::clients_paused:
-    case FaultForm::clients_killed:
-    case FaultForm::clock_leaps:
-    case FaultForm::clock_set_back:
-    case FaultForm::node_restarted:
-    case FaultForm::node_restarted_empty:
-    case FaultForm::scripts_flushed:
-    case FaultForm::memory_full:
-    case FaultForm::node_demoted:
-    case FaultForm::node_flushed:
-      return Target::node;
-  }
-  return Target::node;
-}
+/// Who is no member any more is taken back after it has stood so for a quarantine, by clients that
+/// connect to it anew every 5 s, and has another quarantine before it.
+constexpr milliseconds without_place = milliseconds{5000} + 2 * max_ttl + milliseconds{300};
+/// From the end of one eviction to the next: it goes unnoticed for a second, in which the judge is
+/// mild.
+constexpr milliseconds between_evictions{8000};
 
 milliseconds lasting(FaultForm form, Dice& dice) {
-  switch (form) {
-    case FaultForm::clients_killed:
-    case FaultForm::scripts_flushed:
-    case FaultForm::clock_set_back:
-    case FaultForm::node_flushed:
+  switch (row_of(form).lasting) {
+    case Lasting::moment:
       return milliseconds{0};
-    case FaultForm::clock_leaps:
-      // Back only when every lease from before the leap is over: a client that sent nothing in
-      // between could not know that its key has gone.
-      return max_ttl + dice.between(milliseconds{50}, milliseconds{400});
-    case FaultForm::node_killed_empty:
-    case FaultForm::node_killed_with_data:
-    case FaultForm::node_restarted:
-    case FaultForm::node_restarted_empty:
-    case FaultForm::contender_killed:
+    case Lasting::restart:
       return dice.one_in(2) ? dice.between(milliseconds{10}, milliseconds{60})
                             : dice.between(milliseconds{60}, milliseconds{500});
-    case FaultForm::node_stopped:
-    case FaultForm::contender_stopped:
-    case FaultForm::clients_paused:
-    case FaultForm::link_held:
-    case FaultForm::replies_held:
-    case FaultForm::replies_lost:
-    case FaultForm::link_refused:
-    case FaultForm::link_delayed:
-    case FaultForm::replies_trickle:
-    case FaultForm::replies_cut:
-    case FaultForm::requests_cut:
-    case FaultForm::memory_full:
-    case FaultForm::node_demoted:
+    case Lasting::long_while:
+      if (dice.one_in(5)) return dice.between(milliseconds{1000}, milliseconds{6000});
+      [[fallthrough]];
+    case Lasting::while_:
       return dice.between(milliseconds{80}, milliseconds{1000});
+    case Lasting::past_leases:
+      // A client that sent nothing in between could not know that its key has gone.
+      return max_ttl + dice.between(milliseconds{50}, milliseconds{400});
+    case Lasting::burst:
+      return dice.between(milliseconds{50}, milliseconds{300});
+    case Lasting::spell:
+      return dice.between(milliseconds{500}, milliseconds{2500});
   }
   return milliseconds{0};
 }
 
-bool costs_data_or_clock(FaultForm form) noexcept {
-  switch (kind_of(form)) {
-    case FaultKind::kill:
-    case FaultKind::clock:
-    case FaultKind::role:
-      return true;
-    case FaultKind::restart:
-      return form != FaultForm::scripts_flushed;
-    case FaultKind::pause:
-    case FaultKind::partition:
-    case FaultKind::slow:
-      return false;
-  }
-  return false;
-}
+bool costs_data_or_clock(FaultForm form) noexcept { return row_of(form).loss != Loss::nothing; }
 
-bool forgets(FaultForm form) noexcept {
-  return form == FaultForm::node_killed_empty || form == FaultForm::node_restarted_empty ||
-         form == FaultForm::node_demoted || form == FaultForm::node_flushed;
-}
+bool forgets(FaultForm form) noexcept { return row_of(form).loss == Loss::keys; }
 
 /// Whether locks can go before their time, which only clients with guards survive.
 bool ends_keys(FaultForm form) noexcept {
-  return forgets(form) || kind_of(form) == FaultKind::clock;
+  const Loss loss = row_of(form).loss;
+  return loss == Loss::keys || loss == Loss::some || loss == Loss::clock;
 }
 
 milliseconds amount_of(FaultForm form, Dice& dice) {
-  switch (kind_of(form)) {
-    case FaultKind::clock:
-      return form == FaultForm::clock_leaps ? dice.between(milliseconds{550}, milliseconds{800})
-                                            : dice.between(milliseconds{10}, milliseconds{60});
-    case FaultKind::slow:
+  switch (form) {
+    case FaultForm::clock_leaps:
+      return dice.between(milliseconds{550}, milliseconds{800});
+    case FaultForm::clock_set_back:
+      return dice.between(milliseconds{10}, milliseconds{60});
+    case FaultForm::link_delayed:
       return dice.between(milliseconds{5}, milliseconds{120});
-    case FaultKind::kill:
-    case FaultKind::pause:
-    case FaultKind::partition:
-    case FaultKind::restart:
-    case FaultKind::role:
+    default:
       return milliseconds{0};
   }
-  return milliseconds{0};
 }
 
 // Long runs alternate between these two. Shorter ones are calm only at their end.
@@ -182,12 +170,14 @@ class Planner {
         node_busy_(request.nodes),
         contender_busy_(request.contenders),
         link_busy_(request.nodes * request.contenders) {
-    for (const FormText& text : form_texts) {
-      if (!request.kinds.contains(text.kind)) continue;
-      if (!request.forgetting && ends_keys(text.form)) continue;
+    for (const Row& row : rows) {
+      if (!request.kinds.contains(row.kind)) continue;
+      if (!request.forgetting && ends_keys(row.form)) continue;
+      // A minority of fewer is none.
+      if (row.loss == Loss::some && request.nodes < 3) continue;
       // The one of the two that can do harm.
-      const std::size_t weight = text.form == FaultForm::clock_leaps ? 3 : 1;
-      forms_.insert(forms_.end(), weight, text.form);
+      const std::size_t weight = row.form == FaultForm::clock_leaps ? 3 : 1;
+      forms_.insert(forms_.end(), weight, row.form);
     }
   }
 
@@ -197,12 +187,15 @@ class Planner {
     for (const FaultForm form : forms_) kinds.insert(kind_of(form));
     std::vector<FaultKind> first(kinds.begin(), kinds.end());
     for (std::size_t i = first.size(); i > 1; --i) std::swap(first[i - 1], first[dice_.below(i)]);
-    // The longest faults would otherwise find no room in a short run.
-    std::stable_partition(first.begin(), first.end(),
-                          [](FaultKind kind) { return kind == FaultKind::clock; });
+    // What needs a node of its own, or much time, would otherwise find no room in a short run.
+    constexpr FaultKind ahead[] = {FaultKind::clock, FaultKind::evict, FaultKind::name,
+                                   FaultKind::load};
+    std::stable_partition(first.begin(), first.end(), [&](FaultKind kind) {
+      return std::find(std::begin(ahead), std::end(ahead), kind) != std::end(ahead);
+    });
     Offset now{100};
     for (const FaultKind kind : first) {
-      for (int attempt = 0; attempt < 100; ++attempt) {
+      for (int attempt = 0; attempt < 150; ++attempt) {
         if (add(pick(kind), now)) break;
         // A minority is broken already.
         if (attempt % 5 == 4) now += milliseconds{100};
@@ -236,13 +229,17 @@ class Planner {
     fault.end = begin + lasting(form, dice_);
     fault.amount = amount_of(form, dice_);
     if (fault.end > std::min(request_.length, calm_from(begin))) return false;
-    switch (target_of(form)) {
+    switch (row_of(form).target) {
       case Target::node:
         return on_node(fault);
       case Target::contender:
         return on_contender(fault);
       case Target::links:
         return on_links(fault);
+      case Target::name:
+        return on_name(fault);
+      case Target::machine:
+        return on_machine(fault);
     }
     return false;
   }
@@ -251,17 +248,17 @@ class Planner {
     const std::size_t node = dice_.below(request_.nodes);
     if (node_busy_[node] > fault.begin) return false;
     if (forgets(fault.form) && dice_.one_in(8)) return majority_forgets(fault);
-    const auto broken = std::count_if(node_busy_.begin(), node_busy_.end(),
-                                      [&](Offset until) { return until > fault.begin; });
-    const bool spares_quorum =
-        static_cast<std::size_t>(broken) < (request_.nodes - 1) / 2 || request_.nodes == 1;
     const bool lasts = fault.end > fault.begin || costs_data_or_clock(fault.form);
-    if (lasts && !spares_quorum) return false;
+    if (lasts && !spares_quorum(fault)) return false;
     if (kind_of(fault.form) == FaultKind::clock) {
       // A single node cannot be compared with others: a new client could not see that its clock is
       // wrong.
       if (clock_busy_ > fault.begin || request_.nodes == 1) return false;
       clock_busy_ = fault.end;
+    }
+    if (fault.form == FaultForm::node_evicts) {
+      if (evictions_busy_ > fault.begin) return false;
+      evictions_busy_ = fault.end + between_evictions;
     }
     // One of two is never taken back without an operator.
     fault.needs_operator = costs_data_or_clock(fault.form) && request_.nodes == 2;
@@ -269,6 +266,36 @@ class Planner {
     fault.node = node;
     faults_.push_back(fault);
     if (forgets(fault.form) || fault.form == FaultForm::clock_leaps) aim(fault);
+    return true;
+  }
+
+  /// Whether a quorum is left if one more node breaks.
+  [[nodiscard]] bool spares_quorum(const Fault& fault) const {
+    if (request_.nodes == 1) return true;
+    const auto broken = static_cast<std::size_t>(std::count_if(
+        node_busy_.begin(), node_busy_.end(), [&](Offset until) { return until > fault.begin; }));
+    // Of three, two must be members for the third to be taken back.
+    const bool alone = request_.nodes < 5 && costs_data_or_clock(fault.form);
+    return broken < (request_.nodes - 1) / 2 && (!alone || place_busy_ <= fault.begin);
+  }
+
+  /// Of those that are whole until then, some contenders are led to the other server.
+  bool on_name(Fault& fault) {
+    const std::size_t node = dice_.below(request_.nodes);
+    if (place_busy_ > fault.begin || node_busy_[node] > fault.begin || !spares_quorum(fault)) {
+      return false;
+    }
+    if (!cut_links(fault, node, draw_met())) return false;
+    node_busy_[node] = fault.end + aftermath;
+    place_busy_ = fault.end + without_place;
+    return true;
+  }
+
+  bool on_machine(Fault& fault) {
+    if (machine_busy_ > fault.begin) return false;
+    // As much time again for the others.
+    machine_busy_ = fault.end + (fault.end - fault.begin);
+    faults_.push_back(fault);
     return true;
   }
 
@@ -305,8 +332,7 @@ class Planner {
         static_cast<std::uint64_t>(dice_.between(1, static_cast<std::int64_t>(everybody) - 1));
     const std::size_t first = dice_.below(request_.nodes - 1);
     for (std::size_t i = 0; i < (request_.nodes - 1) / 2; ++i) {
-      cut.node = (*fault.node + 1 + (first + i) % (request_.nodes - 1)) % request_.nodes;
-      cut_links(cut, met);
+      cut_links(cut, (*fault.node + 1 + (first + i) % (request_.nodes - 1)) % request_.nodes, met);
     }
   }
 
@@ -324,21 +350,24 @@ class Planner {
     const bool storm = dice_.one_in(10);
     const std::size_t nodes = storm ? request_.nodes / 2 + 1 : 1;
     const std::size_t first = dice_.below(request_.nodes);
-    const std::uint64_t everybody = (std::uint64_t{1} << request_.contenders) - 1;
-    const std::uint64_t met =
-        dice_.one_in(3)
-            ? everybody
-            : static_cast<std::uint64_t>(dice_.between(1, static_cast<std::int64_t>(everybody)));
+    const std::uint64_t met = draw_met();
     bool added = false;
     for (std::size_t i = 0; i < nodes; ++i) {
-      fault.node = (first + i) % request_.nodes;
-      added = cut_links(fault, met) || added;
+      added = cut_links(fault, (first + i) % request_.nodes, met) || added;
     }
     return added;
   }
 
+  /// Some contenders, or all.
+  std::uint64_t draw_met() {
+    const std::uint64_t everybody = (std::uint64_t{1} << request_.contenders) - 1;
+    if (dice_.one_in(3)) return everybody;
+    return static_cast<std::uint64_t>(dice_.between(1, static_cast<std::int64_t>(everybody)));
+  }
+
   /// Those that are whole until then.
-  bool cut_links(Fault& fault, std::uint64_t met) {
+  bool cut_links(Fault& fault, std::size_t node, std::uint64_t met) {
+    fault.node = node;
     fault.contenders = free_links(*fault.node, met, fault.begin);
     if (fault.contenders == 0) return false;
     for (std::size_t contender = 0; contender < request_.contenders; ++contender) {
@@ -365,6 +394,9 @@ class Planner {
   std::vector<Offset> contender_busy_;
   std::vector<Offset> link_busy_;
   Offset clock_busy_{};
+  Offset evictions_busy_{};
+  Offset place_busy_{};
+  Offset machine_busy_{};
   std::vector<Fault> faults_{};
 };
 
@@ -386,6 +418,14 @@ std::string_view to_string(FaultKind kind) noexcept {
       return "slow";
     case FaultKind::role:
       return "role";
+    case FaultKind::pieces:
+      return "pieces";
+    case FaultKind::evict:
+      return "evict";
+    case FaultKind::name:
+      return "name";
+    case FaultKind::load:
+      return "load";
   }
   return "";
 }
@@ -406,8 +446,8 @@ std::string list_of(const std::set<FaultKind>& kinds) {
   return list;
 }
 
-std::string_view to_string(FaultForm form) noexcept { return text_of(form).text; }
-FaultKind kind_of(FaultForm form) noexcept { return text_of(form).kind; }
+std::string_view to_string(FaultForm form) noexcept { return row_of(form).text; }
+FaultKind kind_of(FaultForm form) noexcept { return row_of(form).kind; }
 
 std::vector<Fault> make_schedule(const ScheduleRequest& request) { return Planner(request).plan(); }
 

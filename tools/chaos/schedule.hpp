@@ -11,18 +11,31 @@
 
 namespace redlock::chaos {
 
-enum class FaultKind { kill, pause, partition, clock, restart, slow, role };
+enum class FaultKind {
+  kill,
+  pause,
+  partition,
+  clock,
+  restart,
+  slow,
+  role,
+  pieces,
+  evict,
+  name,
+  load
+};
 inline constexpr FaultKind all_fault_kinds[] = {
     FaultKind::kill,    FaultKind::pause, FaultKind::partition, FaultKind::clock,
-    FaultKind::restart, FaultKind::slow,  FaultKind::role};
+    FaultKind::restart, FaultKind::slow,  FaultKind::role,      FaultKind::pieces,
+    FaultKind::evict,   FaultKind::name,  FaultKind::load};
 
 [[nodiscard]] std::string_view to_string(FaultKind kind) noexcept;
 [[nodiscard]] std::optional<FaultKind> fault_kind(std::string_view name) noexcept;
 /// "kill,pause,…"
 [[nodiscard]] std::string list_of(const std::set<FaultKind>& kinds);
 
-/// The exact form of a fault: of a node, of a contender, or of the links between a node and some
-/// contenders.
+/// The exact form of a fault: of a node, of a contender, of the links between a node and some
+/// contenders, or of the machine.
 enum class FaultForm {
   node_killed_empty,      ///< SIGKILL; comes back without data
   node_killed_with_data,  ///< SIGKILL; comes back with what it had written
@@ -47,6 +60,11 @@ enum class FaultForm {
   memory_full,   ///< maxmemory is reached: every SET is refused
   node_demoted,  ///< REPLICAOF another node, then NO ONE: its data are gone, its connections stay
   node_flushed,  ///< FLUSHALL: the same at once
+  replies_in_pieces,  ///< of one to seven bytes
+  replies_torn,       ///< the same, and the connection is reset anywhere in between
+  node_evicts,        ///< its policy is changed and its memory full: no lock stays
+  name_leads_away,    ///< to a blank server, for some contenders, while others keep the old one
+  machine_busy,       ///< other processes want its time
 };
 
 [[nodiscard]] std::string_view to_string(FaultForm form) noexcept;
@@ -71,8 +89,8 @@ struct ScheduleRequest {
   std::size_t nodes = 5;
   std::size_t contenders = 4;
   Offset length{};  ///< everything is healed by then
-  /// Also faults that make a node forget keys, or end them early. Without them, clock and role have
-  /// no faults.
+  /// Also faults that make a node forget keys, or end them early. Without them, clock, role, evict
+  /// and name have no faults.
   bool forgetting = true;
 };
 
@@ -83,7 +101,8 @@ struct ScheduleRequest {
 ///   a minority has one, but that now and then a majority forgets all at once;
 /// - one clock is moved at a time. A leap is so large that also a client that has just met the node
 ///   takes it for wrong, smaller than a quarantine (fencing tokens), and lasts until every lease
-///   from before it is over.
+///   from before it is over;
+/// - one node at a time evicts, or has a name that leads to another server.
 /// Long runs have calm stretches, in which nothing is broken, so that waiting can be judged.
 /// Where it can, it aims: around a fault that loses keys, contenders are cut off from so many other
 /// nodes that leases rest on bare quorums.

@@ -76,7 +76,7 @@ _quorum_lock() {
       return
       ;;
     --faults)
-      mapfile -t COMPREPLY < <(compgen -W "kill pause partition clock restart slow role" -- "${current##*,}")
+      mapfile -t COMPREPLY < <(compgen -W "kill pause partition clock restart slow role pieces evict name load" -- "${current##*,}")
       # Keep the words before the last comma.
       [[ $current == *,* ]] && COMPREPLY=("${COMPREPLY[@]/#/${current%,*},}")
       return

@@ -192,7 +192,7 @@ complete -c quorum-lock -n '__quorum_lock_verb bench' -l ports -x -d 'FIRST-LAST
 
 complete -c quorum-lock -n '__quorum_lock_verb chaos' -l clients -x -d 'how many contenders'
 complete -c quorum-lock -n '__quorum_lock_verb chaos' -l duration -x -a '250ms 1s 10s 30s 2m' -d 'how long to break things'
-complete -c quorum-lock -n '__quorum_lock_verb chaos' -l faults -x -a '(__fish_append , kill pause partition clock restart slow role)' -d 'what to break'
+complete -c quorum-lock -n '__quorum_lock_verb chaos' -l faults -x -a '(__fish_append , kill pause partition clock restart slow role pieces evict name load)' -d 'what to break'
 complete -c quorum-lock -n '__quorum_lock_verb chaos' -l seed -x -d 'repeats the schedule of the faults'
 complete -c quorum-lock -n '__quorum_lock_verb chaos' -l ports -x -d 'FIRST-LAST: where servers may listen'
 complete -c quorum-lock -n '__quorum_lock_verb chaos' -l html -r -F -d 'write a page that draws the leases'

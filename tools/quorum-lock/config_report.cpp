@@ -54,7 +54,7 @@ constexpr Preset presets[] = {
     {"bench", "hand-overs", "2000"},
     {"chaos", "clients", "4"},
     {"chaos", "duration", "15s"},
-    {"chaos", "faults", "kill,pause,partition,clock,restart,slow,role"},
+    {"chaos", "faults", "kill,pause,partition,clock,restart,slow,role,pieces,evict,name,load"},
     {"chaos", "seed", "any"},
 };
 

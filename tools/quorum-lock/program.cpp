@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "chaos/contender.hpp"
+#include "chaos/load.hpp"
 #include "quorum-lock/command_line.hpp"
 #include "quorum-lock/crowd_member.hpp"
 #include "quorum-lock/exit_code.hpp"
@@ -84,6 +85,7 @@ int run_checked(const std::vector<std::string>& words) {
   if (!words.empty() && words.front() == chaos::contender_verb) {
     return chaos::run_contender({words.begin() + 1, words.end()});
   }
+  if (words.size() == 1 && words.front() == chaos::load_verb) chaos::run_load();
   if (words.size() == 1 && words.front() == handoff_contender_verb) return run_handoff_contender();
   if (words.size() == 1 && words.front() == crowd_member_verb) return run_crowd_member();
   const auto parsed = parse_command_line(words);

@@ -49,7 +49,8 @@ struct ChaosRequest {
 };
 
 /// Other clients have no guard against nodes that forget.
-constexpr FaultKind forgetting_kinds[] = {FaultKind::clock, FaultKind::role};
+constexpr FaultKind forgetting_kinds[] = {FaultKind::clock, FaultKind::role, FaultKind::evict,
+                                          FaultKind::name};
 
 /// Of these, only what spares the keys is drawn where a foreign contender takes part.
 std::set<FaultKind> without_forgetting(std::set<FaultKind> kinds, const Arguments& given) {
@@ -139,8 +140,9 @@ ChaosRequest read_request(const Arguments& given) {
     ++run.contenders;
   }
   run.ports = request.settings.ports;
-  // Each contender reaches each server over a link of its own.
-  check_ports(run.ports, run.nodes * (1 + run.contenders));
+  // Each contender reaches each server over a link of its own; a name may lead to one more server.
+  const std::size_t strangers = run.kinds.contains(FaultKind::name) ? 1 : 0;
+  check_ports(run.ports, strangers + run.nodes * (1 + run.contenders));
   request.html = given.text("html");
   if (const auto folder = given.text("check")) request.check = *folder;
   if (request.check && !run.foreign.empty()) {

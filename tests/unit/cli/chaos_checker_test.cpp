@@ -52,6 +52,30 @@ TEST_F(ChaosChecker, TakesLeasesThatFollowEachOther) {
   EXPECT_EQ(judge(history()).updates, 1U);
 }
 
+TEST_F(ChaosChecker, IsMildForASecondAndAHalfAfterAnEvictionAndSaysSo) {
+  constexpr std::int64_t ms = 1'000'000;
+  const auto overlap_at = [&](std::int64_t asked, std::int64_t second) {
+    // From 2 s to 2.2 s of the boot clock, a node evicts.
+    write("run",
+          "run 7 5 2 a,b 1000 5000000000 evict\nfault evict evicting 1 0 2000000000 2200000000\n");
+    const auto instant = [](std::int64_t at) { return std::to_string(at * ms) + " "; };
+    const std::string ttl = instant(8000);
+    write("contender-0.0", "granted 1 a " + instant(asked) + instant(asked + 1) +
+                               instant(asked + 8000) + ttl + "10\n");
+    write("contender-1.0", "granted 1 a " + instant(second - 1) + instant(second) +
+                               instant(second + 8000) + ttl + "11\n");
+    const Judgement judgement = judge(history());
+    EXPECT_NE(judgement.unnoticed > 0, !judgement.violations.empty());
+    return !judgement.violations.empty();
+  };
+  EXPECT_FALSE(overlap_at(1500, 2100));
+  EXPECT_FALSE(overlap_at(1500, 3600));
+  // Before it, long after it, and of a lease that was asked for after it.
+  EXPECT_TRUE(overlap_at(1500, 1900));
+  EXPECT_TRUE(overlap_at(1500, 3800));
+  EXPECT_TRUE(overlap_at(2300, 2500));
+}
+
 TEST_F(ChaosChecker, FindsTwoLeasesAtOnce) {
   write("contender-0.0", "granted 1 a 1900 2000 2400 500 10\n");
   write("contender-1.0", "granted 1 a 2100 2399 2600 500 11\n");

@@ -96,8 +96,8 @@ TEST_F(ChaosProxy, RefusesOldAndNewConnections) {
 }
 
 TEST_F(ChaosProxy, DeliversAllOfWhatItSlowsDown) {
-  for (const LinkRule rule :
-       {LinkRule{LinkMode::delay, 20ms}, LinkRule{LinkMode::trickle_replies}}) {
+  for (const LinkRule rule : {LinkRule{LinkMode::delay, 20ms}, LinkRule{LinkMode::trickle_replies},
+                              LinkRule{LinkMode::split_replies}}) {
     proxy_.set(0, rule);
     RespClient client = connect();
     for (int i = 0; i < 3; ++i) EXPECT_EQ(client.call({"ECHO"}).string, answer);
@@ -110,6 +110,32 @@ TEST_F(ChaosProxy, CutsAReplyInTheMiddle) {
   client.send_raw(command);
   EXPECT_THROW(static_cast<void>(client.read()), std::runtime_error);
   EXPECT_EQ(executed_, 1);
+}
+
+TEST_F(ChaosProxy, TearsRepliesSoonerOrLater) {
+  proxy_.set(0, {LinkMode::tear_replies});
+  EXPECT_TRUE(eventually([this] {
+    RespClient client = connect();
+    try {
+      EXPECT_EQ(client.call({"ECHO"}).string, answer);
+    } catch (const std::runtime_error&) {
+      return true;
+    }
+    return false;
+  }));
+}
+
+TEST_F(ChaosProxy, LeadsToAnotherServerAndBack) {
+  test::FakeServer other([](const test::Command&) { return test::FakeAnswer("+other\r\n"); });
+  RespClient before = connect();
+  EXPECT_EQ(before.call({"ECHO"}).string, answer);
+  proxy_.set(0, {LinkMode::pass, 0ms, other.port()});
+  EXPECT_TRUE(eventually([&] { return before.stale(); }));
+  RespClient meanwhile = connect();
+  EXPECT_EQ(meanwhile.call({"ECHO"}).string, "other");
+  proxy_.set(0, {});
+  EXPECT_TRUE(eventually([&] { return meanwhile.stale(); }));
+  EXPECT_EQ(connect().call({"ECHO"}).string, answer);
 }
 
 TEST_F(ChaosProxy, TellsOneLinkFromAnother) {

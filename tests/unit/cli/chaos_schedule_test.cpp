@@ -51,11 +51,11 @@ TEST(ChaosSchedule, BreaksEveryKindAndHealsItInTime) {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     std::set<FaultKind> kinds;
     Offset before{0};
-    for (const Fault& fault : make_schedule(request_of(seed, 6s))) {
+    for (const Fault& fault : make_schedule(request_of(seed, 9s))) {
       kinds.insert(kind_of(fault.form));
       EXPECT_LE(before, fault.begin);
       EXPECT_LE(fault.begin, fault.end);
-      EXPECT_LE(fault.end, 6s);
+      EXPECT_LE(fault.end, 9s);
       before = fault.begin;
     }
     EXPECT_EQ(kinds, every_kind) << "seed " << seed;
@@ -82,7 +82,8 @@ TEST(ChaosSchedule, SparesTheKeysIfToldTo) {
       EXPECT_FALSE(forgets(fault)) << "seed " << seed << ", " << to_string(fault.form);
     }
     EXPECT_EQ(kinds, (std::set<FaultKind>{FaultKind::kill, FaultKind::pause, FaultKind::partition,
-                                          FaultKind::restart, FaultKind::slow}));
+                                          FaultKind::restart, FaultKind::slow, FaultKind::pieces,
+                                          FaultKind::load}));
   }
 }
 
@@ -138,6 +139,42 @@ TEST(ChaosSchedule, MovesNoClockOfANodeThatMayStillBeQuarantined) {
   }
 }
 
+TEST(ChaosSchedule, LeadsOneNameAwayAtATimeAndLetsThatNodeBecomeAMemberAgain) {
+  std::size_t count = 0;
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    ScheduleRequest request = request_of(seed, 30s);
+    request.nodes = 3;
+    Offset until{0};
+    for (const Fault& fault : make_schedule(request)) {
+      if (kind_of(fault.form) == FaultKind::name) {
+        EXPECT_GE(fault.begin, until) << "seed " << seed;
+        EXPECT_NE(fault.contenders, 0U);
+        until = fault.end + 5s;
+        ++count;
+      } else if (forgets(fault) && !fault.needs_operator) {
+        EXPECT_GE(fault.begin, until) << "seed " << seed;
+      }
+    }
+    request.nodes = 2;
+    for (const Fault& fault : make_schedule(request)) {
+      EXPECT_NE(kind_of(fault.form), FaultKind::name);
+      EXPECT_NE(kind_of(fault.form), FaultKind::evict);
+    }
+  }
+  EXPECT_GE(count, 100U);
+}
+
+TEST(ChaosSchedule, SeldomEvicts) {
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    Offset until{0};
+    for (const Fault& fault : make_schedule(request_of(seed, 30s))) {
+      if (kind_of(fault.form) != FaultKind::evict) continue;
+      EXPECT_GE(fault.begin, until) << "seed " << seed;
+      until = fault.end + 5s;
+    }
+  }
+}
+
 TEST(ChaosSchedule, LeavesLongRunsCalmNowAndThen) {
   for (std::uint64_t seed = 0; seed < 50; ++seed) {
     Offset broken_until{0};
@@ -167,7 +204,8 @@ TEST(ChaosSchedule, FitsAnyNumberOfNodesAndContenders) {
 TEST(ChaosSchedule, KnowsItsKindsByName) {
   for (const FaultKind kind : all_fault_kinds) EXPECT_EQ(fault_kind(to_string(kind)), kind);
   EXPECT_EQ(fault_kind("fire"), std::nullopt);
-  EXPECT_EQ(list_of(every_kind), "kill,pause,partition,clock,restart,slow,role");
+  EXPECT_EQ(list_of(every_kind),
+            "kill,pause,partition,clock,restart,slow,role,pieces,evict,name,load");
 }
 
 }  // namespace
