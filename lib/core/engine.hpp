@@ -179,12 +179,17 @@ class Engine {
   }
   /// Whose votes its round counts now.
   [[nodiscard]] bool is_voter_for(const Claim& claim, NodeIndex node) const {
-    return nodes_.may_vote(node) && counts_for(claim, node);
+    return nodes_.may_vote(node) && counts_for(claim, node) &&
+           !remembering(claim, NodeSet::of(node)).empty();
   }
   [[nodiscard]] NodeSet voters_for(const Claim& claim) const {
     const Nodes::Ballot& ballot = nodes_.ballot();
-    if (claim.work->ballot_found_at == ballot.found_at) return nodes_.voters() & ballot.members;
-    return nodes_.voters_of(claim.work->deployment);
+    const bool known = claim.work->ballot_found_at == ballot.found_at;
+    return remembering(
+        claim, known ? nodes_.voters() & ballot.members : nodes_.voters_of(claim.work->deployment));
+  }
+  [[nodiscard]] NodeSet remembering(const Claim& claim, NodeSet nodes) const {
+    return claim.is_special ? nodes_.remembering(nodes, claim.terms().hold_at_least) : nodes;
   }
   void begin_round(Claim& claim, std::uint16_t number, Duration ttl);
   void look_at_marker(NodeIndex node);

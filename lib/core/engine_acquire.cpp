@@ -72,7 +72,8 @@ void Engine::try_again(Acquisition& acquisition) {
   acquisition.by_notification = !acquisition.waiting.notified_by.empty();
   wait_queue_.try_again(acquisition);
   const Nodes::Ballot ballot = nodes_.ballot();
-  const std::size_t usable = nodes_.voters_of(ballot).size();
+  const std::size_t usable =
+      nodes_.remembering(nodes_.voters_of(ballot), acquisition.terms.hold_at_least).size();
   if (usable >= ballot.quorum) {
     const bool waits = acquisition.give_up && !has_space(ballot);
     return waits ? wait_for_space(acquisition) : start_attempt(acquisition);
@@ -109,14 +110,16 @@ void Engine::keep_votes(Acquisition& acquisition, const Round& round) {
 
 void Engine::note_absent(Acquisition& acquisition) {
   const Nodes::Ballot ballot = nodes_.ballot();
+  const Duration interval = acquisition.terms.hold_at_least;
+  const NodeSet remembering = nodes_.remembering(nodes_.all(), interval);
   acquisition.last.begin(0, nodes_.size(), ballot.quorum, now_, acquisition.terms.ttl);
   acquisition.has_last = true;
   nodes_.all().each([&](NodeIndex node) {
     // Nothing speaks against one whose clock could only not be compared: it was not asked.
-    const bool counts =
-        nodes_.belongs_to(node, ballot.deployment) && ballot.quorum <= nodes_.size();
+    const bool counts = nodes_.belongs_to(node, ballot.deployment) &&
+                        ballot.quorum <= nodes_.size() && remembering.has(node);
     if (nodes_.may_vote_but_for_clock(node) && !nodes_[node].clock_far() && counts) return;
-    nodes_.record_absent(acquisition.last, node);
+    nodes_.record_absent(acquisition.last, node, interval);
   });
 }
 

@@ -136,7 +136,7 @@ void Engine::take_marker_written(const Answer& answer) {
   static_cast<void>(link.answered(answer.stamp, now_));
   // What it may have forgotten, or was asked as another member, is worth nothing any more.
   if (!voted) lost_votes_.lose(node);
-  link.take_marker(answer.text);
+  link.take_marker(answer.text, now_);
   if (answer.time > Duration::zero()) {
     const bool known = link.quarantined_until() && now_ < *link.quarantined_until();
     std::string why = known ? std::string(link.quarantine_why())

@@ -44,7 +44,7 @@ void Engine::count_other_vote(const Claim& claim, const Answer& answer, Vote fai
 void Engine::record_absent(Claim& claim, NodeIndex node) {
   const bool votes = is_set(claim.verb) || is_extend(claim.verb);
   const bool first = claim.round.pending().has(node);
-  nodes_.record_absent(claim.round, node);
+  nodes_.record_absent(claim.round, node, claim.terms().hold_at_least);
   const Vote vote = claim.round.vote(node).vote;
   if (votes && first && vote != Vote::pending) meter_.vote(node, vote);
 }

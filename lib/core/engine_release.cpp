@@ -46,7 +46,7 @@ void Engine::begin_release(Claim& claim, CallId request) {
     if (link.up() && !link.read_only())
       claim.round.record(node, Vote::timeout, {too_many_unanswered});
     if (link.fresh()) claim.round.record(node, Vote::unreachable, {not_connected_yet});
-    nodes_.record_absent(claim.round, node);
+    nodes_.record_absent(claim.round, node, Duration::zero());
   });
   touch_if_decided(claim);
 }

@@ -187,7 +187,7 @@ void Engine::take_grant(Claim& claim, NodeIndex node, const Stamp& stamp, Durati
     if (counts) {
       claim.round.record_grant(node, took);
     } else {
-      nodes_.record_absent(claim.round, node);
+      nodes_.record_absent(claim.round, node, claim.terms().hold_at_least);
     }
   }
   touch_if_decided(claim);
@@ -462,13 +462,15 @@ void Engine::record(Claim& claim, const Answer& answer, Vote failure,
     case Reply::granted:
     case Reply::behind:
       // A guard may have spoken since it was asked.
-      if (!is_voter_for(claim, node)) return nodes_.record_absent(round, node);
+      if (!is_voter_for(claim, node))
+        return nodes_.record_absent(round, node, claim.terms().hold_at_least);
       if (claim.fencing() && claim.fencing()->left_out.has(node)) {
         return round.record(node, Vote::excluded, {why_left_out(claim, answer.number), took, {}});
       }
       return round.record_grant(node, took);
     case Reply::extended:
-      if (!extend_counts(claim, node)) return nodes_.record_absent(round, node);
+      if (!extend_counts(claim, node))
+        return nodes_.record_absent(round, node, claim.terms().hold_at_least);
       return round.record_grant(node, took);
     case Reply::released:
       return round.record_grant(node, took);

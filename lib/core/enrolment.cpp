@@ -242,14 +242,22 @@ std::optional<Enrolment::Step> Enrolment::await_foreign(std::span<const NodeView
   return std::nullopt;
 }
 
-/// Of nodes that were members before, the id is not one of new nodes.
+namespace {
+
+/// The nodes were members before: what is opened is no new deployment.
+bool is_known(std::span<const NodeView> nodes) {
+  return std::any_of(nodes.begin(), nodes.end(),
+                     [](const NodeView& node) { return !node.known_as.empty(); });
+}
+
+}  // namespace
+
 void Enrolment::draw_id(std::span<const NodeView> nodes, Randomness& random) {
   drawn_ = random.token().str();
   read_.assign(nodes.size(), {});
   marked_.assign(nodes.size(), {});
-  const bool known = std::any_of(nodes.begin(), nodes.end(),
-                                 [](const NodeView& node) { return !node.known_as.empty(); });
-  for (std::size_t i = 0; i < nodes.size() && !known; ++i) {
+  if (is_known(nodes)) return;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
     if (!nodes[i].alias) read_[i] = nodes[i].marker->incarnation;
   }
 }
@@ -265,6 +273,7 @@ Enrolment::Step Enrolment::mark_opening(std::span<const NodeView> nodes, NodeSet
   write.marker.max_ttl = max_ttl_;
   write.marker.members = names_of(nodes);
   write.marker.self = nodes[write.node].name;
+  if (is_known(nodes)) write.marker.remembers_since = Marker::from_its_writing;
   // The others' are known when it is activated.
   write.marker.admissions.clear();
   set_admission(write.marker, write.marker.self,

@@ -183,6 +183,7 @@ std::optional<Enrolment::Step> Enrolment::take_back(std::span<const NodeView> no
   write.marker.members = adopter->deployment.members;
   write.marker.admissions = adopter->deployment.admissions;
   write.marker.self = adopter->name;
+  write.marker.remembers_since = Marker::from_its_writing;
   write.quarantine = quarantine(nodes);
   return write;
 }

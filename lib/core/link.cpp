@@ -51,7 +51,7 @@ void Link::came_up(const NodeUp& event, Instant now) {
   replica_ = event.replica;
   if (replica_) role_check_at_ = later(now, replica_look);
   const bool same_marker = marker_text_ == event.marker;
-  take_marker(event.marker);
+  take_marker(event.marker, now);
   marker_look_at_.reset();
   name_look_at_.reset();
   if (event.quarantine > Duration::zero()) {
@@ -66,14 +66,30 @@ void Link::came_up(const NodeUp& event, Instant now) {
   answered_ = event.replica;  // which is asked nothing else
 }
 
-void Link::take_marker(std::string_view text) {
+void Link::take_marker(std::string_view text, Instant now) {
   marker_text_.assign(text);
-  marker_ = parse_marker(text);
+  auto marker = parse_marker(text);
+  const bool same_memory = marker && marker_ && marker->run_id == marker_->run_id &&
+                           marker->remembers_since == marker_->remembers_since;
+  if (!same_memory) remembers_since_ = now;
+  marker_ = std::move(marker);
   const bool of_one = marker_ && !marker_->deployment.empty();
   deployment_ = of_one ? deployment_text(*marker_) : std::string();
   vote_denied_.clear();
   standing_->changed();
   if (marker_ && marker_->state == Marker::State::active) known_as_ = marker_->self;
+}
+
+Duration Link::remembers_for(Instant now) const noexcept {
+  if (!marker_ || marker_->remembers_since == Marker::always) return Duration::max();
+  const Duration known = now - remembers_since_;
+  const auto clock = clock_.at_least(now);
+  // In microseconds, in which no time of a marker is too much.
+  if (!clock || std::chrono::floor<std::chrono::microseconds>(*clock) < marker_->remembers_since) {
+    return known;
+  }
+  return std::max<Duration>(
+      known, std::chrono::floor<std::chrono::microseconds>(*clock) - marker_->remembers_since);
 }
 
 void Link::prolong(Quarantine& quarantine, Instant until, std::string_view why) {

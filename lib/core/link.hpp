@@ -141,6 +141,9 @@ class Link {
   [[nodiscard]] const std::optional<Marker>& marker() const noexcept { return marker_; }
   /// The deployment of which it is a member, as deployment_text() has it; empty: none.
   [[nodiscard]] const std::string& deployment() const noexcept { return deployment_; }
+  /// For how long the node has forgotten nothing, at least; Duration::max(): always. Its clock may
+  /// not be known: then, since this client has met it.
+  [[nodiscard]] Duration remembers_for(Instant now) const noexcept;
   /// Why the record gives it no vote, though leases that stand are extended and released there;
   /// empty where it gives one.
   [[nodiscard]] const std::string& vote_denied() const noexcept { return vote_denied_; }
@@ -149,7 +152,7 @@ class Link {
     standing_->changed();
   }
   /// It has another one now.
-  void take_marker(std::string_view text);
+  void take_marker(std::string_view text, Instant now);
   /// Which member an active marker said that the node is, on this or an earlier connection.
   [[nodiscard]] const std::string& known_as() const noexcept { return known_as_; }
   /// Its marker is read again and again: nobody announces a change of it.
@@ -356,6 +359,7 @@ class Link {
   std::string marker_text_;
   std::optional<Marker> marker_;
   std::string deployment_;
+  Instant remembers_since_{};  ///< as this client knows without the node's clock
   std::string vote_denied_;
   std::string known_as_;
   std::optional<Instant> marker_look_at_;

@@ -13,6 +13,8 @@ namespace {
 /// The version of the format, and how an empty word is written.
 constexpr std::string_view format_name = "redlock3";
 constexpr std::string_view nothing = "-";
+/// The node remembers since its marker was written. It stands ahead of that time.
+constexpr std::string_view since_then = "since";
 
 constexpr std::array<std::string_view, 4> state_names{"blank", "opening", "joining", "active"};
 
@@ -131,6 +133,11 @@ std::string format_marker(const Marker& marker) {
   append(marker.self);
   append(list_text(marker.members));
   append(list_text(marker.admissions));
+  if (marker.remembers_since == Marker::from_its_writing) {
+    append(since_then);
+  } else if (marker.remembers_since != Marker::always) {
+    append(std::to_string(marker.remembers_since.count()));
+  }
   return text;
 }
 
@@ -153,8 +160,14 @@ std::optional<Marker> parse_marker(std::string_view text) {
   const std::string_view self = take_word(text, ' ');
   auto members = parse_members(take_word(text, ' '));
   auto admissions = parse_admissions(take_word(text, ' '));
+  const bool says_since = text.find(' ') != std::string_view::npos;
+  const std::string_view since = says_since ? take_word(text, ' ') : std::string_view();
   const auto written_at = parse_number(take_word(text, ' '));
   if (!max_ttl || !members || !admissions || !written_at || !text.empty()) return std::nullopt;
+  const auto remembers_since = !says_since           ? Marker::always.count()
+                               : since == since_then ? written_at
+                                                     : parse_number(since);
+  if (!remembers_since) return std::nullopt;
   if (*max_ttl > std::chrono::milliseconds(limits::longest_max_ttl).count()) return std::nullopt;
   if (durable != "durable" && durable != "volatile") return std::nullopt;
   if (self != nothing && !is_member_name(self)) return std::nullopt;
@@ -163,6 +176,7 @@ std::optional<Marker> parse_marker(std::string_view text) {
   if (self != nothing) marker.self = self;
   marker.members = *std::move(members);
   marker.admissions = *std::move(admissions);
+  marker.remembers_since = std::chrono::microseconds(*remembers_since);
   marker.written_at = std::chrono::microseconds(*written_at);
   if (!is_consistent(marker)) return std::nullopt;
   return marker;

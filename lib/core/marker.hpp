@@ -38,6 +38,11 @@ struct Marker {
   /// By which admission each of the members belongs to the deployment; empty: all by
   /// first_admission.
   std::vector<std::string> admissions{};
+  /// Since when the node has forgotten nothing, by its own clock, since 1970. Always: its
+  /// deployment was new when it was opened, and the node has been a member since then.
+  static constexpr std::chrono::microseconds always{0};
+  static constexpr std::chrono::microseconds from_its_writing{-1};  ///< written_at, when it is read
+  std::chrono::microseconds remembers_since = always;
   /// When it was written, by the node's own clock, since 1970. mark.lua and guard.lua append it.
   std::chrono::microseconds written_at{0};
 

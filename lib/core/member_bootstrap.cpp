@@ -61,8 +61,8 @@ MemberStep MemberChange::vouch(const ChangeScene& scene, const Deployment& deplo
     if (!ends || node.quarantine_why != opened_as_new) continue;
     if (wish_.after_loss) {
       // The nodes are not new: no later run ends what is an operator's quarantine now.
-      return mark_node(scene, deployment, name, Marker::State::active,
-                       quarantine_for(deployment.max_ttl, wish_));
+      return remembering_from_now(mark_node(scene, deployment, name, Marker::State::active,
+                                            quarantine_for(deployment.max_ttl, wish_)));
     }
     if (!searched_) return search(scene);
     if (!held_.empty() || !search_failed_.empty()) break;
@@ -171,8 +171,12 @@ MemberStep MemberChange::open_as(const ChangeScene& scene, const Deployment& tar
   }
   for (const std::string& name : wish_.members) {
     if (!target.is_carried_by(name)) {
-      return mark_node(scene, target, name, Marker::State::opening,
-                       had_id_ ? quarantine : milliseconds(-1));
+      WriteMarker opening = mark_node(scene, target, name, Marker::State::opening,
+                                      had_id_ ? quarantine : milliseconds(-1));
+      const Marker* known = fresh_marker(*find_node(scene.nodes, name));
+      const bool remembers = known != nullptr && (known->state == Marker::State::active ||
+                                                  known->state == Marker::State::opening);
+      return had_id_ && !remembers ? remembering_from_now(std::move(opening)) : opening;
     }
   }
   under_way_ = true;
@@ -181,8 +185,9 @@ MemberStep MemberChange::open_as(const ChangeScene& scene, const Deployment& tar
     if (!has_name(target.opening, name)) continue;
     // A node that this run has opened before may have forgotten a lease of since then.
     const bool may_have_leases = had_id_ || has_name(activated_, name);
-    return mark_node(scene, target, name, Marker::State::active,
-                     may_have_leases ? quarantine : milliseconds(0));
+    WriteMarker active = mark_node(scene, target, name, Marker::State::active,
+                                   may_have_leases ? quarantine : milliseconds(0));
+    return has_name(activated_, name) ? remembering_from_now(std::move(active)) : active;
   }
   return ChangeDone{target.id, target.members};
 }

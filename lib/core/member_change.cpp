@@ -130,12 +130,18 @@ WriteMarker mark_node(const ChangeScene& scene, const Deployment& deployment,
   marker.self = name;
   marker.members = deployment.members;
   marker.admissions = deployment.admissions;
+  if (const Marker* known = fresh_marker(node)) marker.remembers_since = known->remembers_since;
   if (state == Marker::State::opening) {
     // Those of the others are known when it is activated.
     marker.admissions.clear();
     set_admission(marker, name, next_admission(first_admission, scene.incarnation));
   }
   return {name, node.text, std::move(marker), quarantine};
+}
+
+WriteMarker remembering_from_now(WriteMarker write) {
+  write.marker.remembers_since = Marker::from_its_writing;
+  return write;
 }
 
 MemberChange::MemberChange(MemberWish wish, std::string random)
@@ -348,8 +354,8 @@ MemberStep MemberChange::go_on(const ChangeScene& scene, const Deployment& begun
   if (!verify(scene, others)) return SurveyAgain{};
   if (wish_.entering.empty()) return ChangeDone{target.id, target.members};
   if (is_missing(scene, wish_.entering)) return await_missing(scene, wish_.entering);
-  return mark_node(scene, target, wish_.entering, Marker::State::active,
-                   quarantine_for(target.max_ttl, wish_));
+  return remembering_from_now(mark_node(scene, target, wish_.entering, Marker::State::active,
+                                        quarantine_for(target.max_ttl, wish_)));
 }
 
 /// The entering node votes already, which a majority of the others suffices for: one that lost its
@@ -435,7 +441,7 @@ MemberStep MemberChange::take_back(const ChangeScene& scene, const Deployment& d
     return mark_node(scene, target, other, Marker::State::active, milliseconds(-1));
   }
   if (!verify(scene, others)) return SurveyAgain{};
-  return mark_node(scene, target, name, Marker::State::active, quarantine);
+  return remembering_from_now(mark_node(scene, target, name, Marker::State::active, quarantine));
 }
 
 /// Whether there was an instant at which all of these nodes carried the new id: each still keeps

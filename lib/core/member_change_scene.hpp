@@ -17,10 +17,13 @@ struct ChangeScene {
   std::vector<Deployment> alive;  ///< without_ended()
 };
 
-/// The compare-and-set that marks the node as it was seen.
+/// The compare-and-set that marks the node as it was seen. It remembers as it did before.
 [[nodiscard]] WriteMarker mark_node(const ChangeScene& scene, const Deployment& deployment,
                                     const std::string& name, Marker::State state,
                                     std::chrono::milliseconds quarantine);
+
+/// The same for a node that enters, or enters again: what was before, it may not know.
+[[nodiscard]] WriteMarker remembering_from_now(WriteMarker write);
 
 [[nodiscard]] ChangeRefused refuse_change(std::string why, std::string remedy);
 

@@ -18,7 +18,7 @@ Duration NodeClock::observe(Instant sent, Instant received, Duration time) noexc
   sample.error = (received - sent) / 2;
   sample.offset = time - (sent + sample.error).time_since_epoch();
   sample.at = received;
-  latest_ = sample.offset;
+  latest_ = sample;
   if (!anchor_) {
     anchor_ = sharpest_ = sample;
     return Duration::zero();
@@ -53,7 +53,12 @@ void NodeClock::count(Duration step) noexcept {
 
 std::optional<Duration> NodeClock::offset() const noexcept {
   if (!anchor_) return std::nullopt;
-  return latest_;
+  return latest_.offset;
+}
+
+std::optional<Duration> NodeClock::at_least(Instant now) const noexcept {
+  if (!anchor_) return std::nullopt;
+  return now.time_since_epoch() + latest_.offset - latest_.error;
 }
 
 }  // namespace redlock::core

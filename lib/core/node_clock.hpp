@@ -25,6 +25,9 @@ class NodeClock {
   /// The node's clock less ours; none before the first sample. It only has a meaning in comparison.
   [[nodiscard]] std::optional<Duration> offset() const noexcept;
 
+  /// What the clock shows at least by now; none before the first sample.
+  [[nodiscard]] std::optional<Duration> at_least(Instant now) const noexcept;
+
   /// All steps so far: what a key that was set at one value of it has lost at another.
   [[nodiscard]] Duration stepped() const noexcept { return stepped_; }
   /// The value of `stepped` from which on it cannot count any more: the node is trusted with no
@@ -50,7 +53,7 @@ class NodeClock {
   /// And the sharpest of the time that a key may live: a clock that gains less within a second than
   /// the readings are uncertain may gain too much all the same.
   std::optional<Sample> sharpest_;
-  Duration latest_{};
+  Sample latest_{};
   Duration stepped_{};
 };
 

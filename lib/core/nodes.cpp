@@ -7,6 +7,7 @@
 #include "core/admission.hpp"
 #include "core/fencing.hpp"
 #include "core/quorum.hpp"
+#include "core/validity.hpp"
 #include "support/assert.hpp"
 
 namespace redlock::core {
@@ -126,6 +127,18 @@ NodeSet Nodes::voters_of(std::string_view deployment) const {
   return where([&](NodeIndex node) { return may_vote(node) && belongs_to(node, deployment); });
 }
 
+Duration Nodes::remembers_in(NodeIndex node, Duration interval) const {
+  if (interval == Duration::zero()) return Duration::zero();
+  const Duration wanted = interval + drift(interval);
+  return std::max(Duration::zero(), wanted - std::min(wanted, links_[node].remembers_for(now_)));
+}
+
+NodeSet Nodes::remembering(NodeSet nodes, Duration interval) const {
+  if (interval == Duration::zero()) return nodes;
+  return nodes &
+         where([&](NodeIndex node) { return remembers_in(node, interval) == Duration::zero(); });
+}
+
 std::string Nodes::exclusion(NodeIndex node) const {
   const Link& link = links_[node];
   if (link.duplicate_of()) return "the same server as " + settings_.nodes[*link.duplicate_of()];
@@ -146,16 +159,25 @@ std::string Nodes::exclusion(NodeIndex node) const {
   return "it joined its deployment while it was asked";
 }
 
-void Nodes::record_absent(Round& round, NodeIndex node) const {
+void Nodes::record_absent(Round& round, NodeIndex node, Duration interval) const {
   const Link& link = links_[node];
   if (link.state() == Link::State::down) {
-    round.record(node, link.failure().vote, {link.failure().why});
-  } else if (link.up()) {
-    std::optional<Duration> left;
-    if (link.quarantined_until()) left = *link.quarantined_until() - now_;
-    round.record(node, Vote::excluded, {exclusion(node), {}, left});
-    if (is_alias(node)) round.leave_out(NodeSet::of(node));
+    return round.record(node, link.failure().vote, {link.failure().why});
   }
+  if (!link.up()) return;
+  if (is_alias(node)) round.leave_out(NodeSet::of(node));
+  const Duration memory_in = remembers_in(node, interval);
+  const bool only_forgot = may_vote_but_for_clock(node) && why_not_counted(node).empty();
+  if (only_forgot && memory_in > Duration::zero()) {
+    const std::string why =
+        "it came back " + format_duration(link.remembers_for(now_)) +
+        " ago, and may have forgotten that an interval goes on: for intervals of " +
+        format_duration(interval) + " it votes in " + format_duration(memory_in);
+    return round.record(node, Vote::excluded, {why, {}, memory_in});
+  }
+  std::optional<Duration> left;
+  if (link.quarantined_until()) left = *link.quarantined_until() - now_;
+  round.record(node, Vote::excluded, {exclusion(node), {}, left});
 }
 
 // --- deployments ---------------------------------------------------------------------------------

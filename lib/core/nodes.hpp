@@ -84,10 +84,14 @@ class Nodes {
     if (found_at_ != standing_.count() || now_ >= voters_until_) find_voters();
     return voters_;
   }
+  /// Which of the nodes would know of a lease that was granted so long ago, and kept everybody else
+  /// out since. A quarantine does not last as long as an interval may.
+  [[nodiscard]] NodeSet remembering(NodeSet nodes, Duration interval) const;
   /// Why a node that is up has no vote for new leases; empty where it has one.
   [[nodiscard]] std::string exclusion(NodeIndex node) const;
-  /// The vote of a node that is not asked: down, or excluded.
-  void record_absent(Round& round, NodeIndex node) const;
+  /// The vote of a node that is not asked: down, or excluded. `interval`: for how long nobody else
+  /// is to have the lease that is asked for.
+  void record_absent(Round& round, NodeIndex node, Duration interval) const;
 
   // --- deployments ------------------------------------------------------------------------------
   /// Whose votes a round counts, and how many make a quorum of them.
@@ -142,6 +146,8 @@ class Nodes {
   [[nodiscard]] NodeSet can_set_fenced(std::uint64_t number) const;
 
  private:
+  /// How much longer it must remember until it would know; zero: it does.
+  [[nodiscard]] Duration remembers_in(NodeIndex node, Duration interval) const;
   template <typename Which>
   [[nodiscard]] NodeSet where(Which&& which) const {
     NodeSet set;

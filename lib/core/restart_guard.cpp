@@ -40,6 +40,9 @@ std::optional<GuardWrites> guard_node(const GuardReading& reading, const GuardTe
     milliseconds quarantine = terms.quarantine;
     marker.max_ttl = terms.max_ttl;
     if (known) {
+      // One without a marker may be new. Who takes it back, or opens its deployment again, knows
+      // better.
+      marker.remembers_since = Marker::from_its_writing;
       quarantine = std::max(quarantine, longest_validity(known->max_ttl));
       marker.max_ttl = std::max(marker.max_ttl, known->max_ttl);
     }

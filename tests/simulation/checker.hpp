@@ -24,7 +24,8 @@ class Checker {
   [[nodiscard]] const std::string& violation() const { return violation_; }
 
   // --- leases (invariants 1, 3 and 6) ---
-  /// No node forgets and no clock is wrong by more than `ppm`: then intervals are kept.
+  /// No clock is wrong by more than `ppm`, and no node forgets, or the guard sees it: then
+  /// intervals are kept.
   void expect_intervals(std::int64_t ppm) { interval_ppm_ = ppm; }
   /// `until` is the true moment at which the holder's own clock shows the deadline.
   /// `began` is when the attempt sent its first request.
@@ -79,6 +80,8 @@ class Checker {
   void closed_with_a_word(std::uint64_t token, std::size_t node, bool still_there);
   /// Nothing is asked for any more, and this has the key; 0: nobody.
   void found_at_the_end(std::uint64_t token);
+  /// Nobody may know what intervals there were.
+  void opened_as_new() { taken_until_.clear(); }
   /// Bits for the nodes that executed the release of the last interval granted on a resource.
   [[nodiscard]] std::uint32_t interval_released_on(std::size_t resource);
   [[nodiscard]] bool was_granted(std::uint64_t token) { return trail(token).granted; }

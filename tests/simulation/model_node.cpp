@@ -588,6 +588,7 @@ GuardResponse ModelNode::guard(const GuardRequest& request, True now) {
       marker.admissions.clear();
       marker.self = request.name;
       marker.max_ttl = std::chrono::milliseconds(std::max(old, request.max_ttl_ms));
+      marker.remembers_since = there ? core::Marker::from_its_writing : core::Marker::always;
     }
     marker.incarnation = request.incarnation;
     marker.run_id = request.run_id;
@@ -1052,11 +1053,18 @@ bool ModelNode::has_keys(True now) const {
                      [&](const Key& key) { return clock.milliseconds(now) < key.last(); });
 }
 
+void ModelNode::pretend_to_remember() {
+  core::Marker marker = core::parse_marker(memory_.marker).value();
+  marker.remembers_since = core::Marker::always;
+  memory_.marker = core::format_marker(marker) + ' ' + std::to_string(marker.written_at.count());
+}
+
 void ModelNode::write_marker(const core::MarkerWrite& write, True now, Response& response) {
   if (memory_.marker == write.expected) {
     const auto milliseconds = std::chrono::ceil<std::chrono::milliseconds>(write.quarantine);
     if (write.quarantine > core::Duration::zero()) quarantine(milliseconds.count(), now);
     memory_.marker = write.text + ' ' + std::to_string(clock.local(now) / 1000);
+    if (mutant_ == Mutant::memory_is_not_asked_for) pretend_to_remember();
   }
   response.reply = Reply::marker;
   response.marker = memory_.marker;

@@ -327,6 +327,7 @@ class ModelNode {
   void release(const Request& request, True now, Response& response);
   void break_lock(const Request& request, True now, Response& response);
   void inspect(const Request& request, True now, Response& response) const;
+  void pretend_to_remember();
   void write_marker(const core::MarkerWrite& write, True now, Response& response);
 
   Mutant mutant_;

@@ -57,6 +57,7 @@ inline constexpr std::array planted{
     Planted{Mutant::count_permits, "count_permits", "invariant", 1000},
     Planted{Mutant::release_at_once, "release_at_once", "invariant 3", 1000},
     Planted{Mutant::cooldown_where_the_key_was, "cooldown_where_the_key_was", "invariant 3", 2000},
+    Planted{Mutant::memory_is_not_asked_for, "memory_is_not_asked_for", "invariant 3", 2000},
     Planted{Mutant::cooldown_untold, "cooldown_untold", "invariant 5", 200},
     Planted{Mutant::fenced_writer_lets_in, "fenced_writer_lets_in", "invariant 5", 200},
     Planted{Mutant::plain_extend_shortens, "plain_extend_shortens", "invariant 1", 1000},

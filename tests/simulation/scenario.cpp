@@ -161,6 +161,28 @@ void let_one_forget(Scenario& s, Random& random) {
   s.chaos = 4'000 * ms;
 }
 
+/// Nodes miss an interval, and others forget it, under the guard: intervals are longer than it
+/// keeps a node away.
+void forget_within_intervals(Scenario& s, Random& random) {
+  s.between_pauses = s.between_clock_steps = s.late = 0;
+  s.tail_per_mille = s.error_per_mille = 0;
+  s.any_clocks = s.judged_by_votes = s.durable = s.last_millisecond = false;
+  s.fencing_per_mille = 0;
+  s.restart_guard = true;
+  constexpr std::array<std::size_t, 2> sizes{3, 5};
+  s.nodes = sizes[static_cast<std::size_t>(random.below(2))];
+  s.quorum = core::majority(s.nodes);
+  s.resources = 1;
+  s.shortest_ttl_ms = random.between(20, 50);
+  s.longest_ttl_ms = s.shortest_ttl_ms + random.between(0, 50);
+  s.longest_interval_ms = 10 * s.longest_ttl_ms;
+  s.between_stops = s.between_partitions = random.between(20, 200) * ms;
+  s.between_crashes = random.between(1, 4) * s.longest_ttl_ms * ms;
+  s.data_loss_per_mille = 1000;
+  s.snapshot_per_mille = random.between(0, 300);
+  s.chaos = 4'000 * ms;
+}
+
 /// Where roles change anyway, so that nothing else has to be as it is where nodes forget. Not where
 /// nodes are trusted: data that a replica had from before a restart cannot be distinguished from
 /// data that the restart kept.
@@ -185,6 +207,7 @@ void draw_kind(Scenario& s, std::uint64_t seed) {
   if (s.mutant == Mutant::writer_ignores_readers) s.kind = Wanted::readers;
   if (s.mutant == Mutant::cooldown_untold) s.kind = Wanted::interval;
   if (s.mutant == Mutant::cooldown_where_the_key_was) s.kind = Wanted::interval;
+  if (s.mutant == Mutant::memory_is_not_asked_for) s.kind = Wanted::interval;
   const bool of_writers =
       s.mutant == Mutant::readers_come_one_by_one || s.mutant == Mutant::fenced_writer_lets_in;
   if (of_writers) s.kind = Wanted::readers;
@@ -239,6 +262,10 @@ void draw_kind(Scenario& s, std::uint64_t seed) {
       if (s.mutant == Mutant::cooldown_where_the_key_was ||
           (s.mutant == Mutant::none && !s.steady && random.per_mille(300))) {
         return let_one_forget(s, random);
+      }
+      if (s.mutant == Mutant::memory_is_not_asked_for ||
+          (s.mutant == Mutant::none && !s.steady && random.per_mille(400))) {
+        return forget_within_intervals(s, random);
       }
       s.longest_interval_ms =
           s.steady ? random.between(1, 30) : random.between(1, 3 * s.longest_ttl_ms);
@@ -645,7 +672,7 @@ Scenario Scenario::draw_long(std::uint64_t seed) {
   s.shortest_ttl_ms = random.between(20, 100);
   s.longest_ttl_ms = random.between(300, 800);
   if (s.kind == Wanted::interval) {
-    // As long as the restart guard waits, so that it is kept when any node forgets.
+    // No longer than nodes that forgot stay away, so that callers may ask for different ones.
     s.longest_interval_ms = random.between(1, s.longest_ttl_ms);
   }
   s.last_millisecond = random.per_mille(500);

@@ -47,6 +47,7 @@ enum class Mutant : std::uint8_t {
   count_permits,               ///< a semaphore counts to k on each node
   release_at_once,             ///< a release frees a resource before its interval is over
   cooldown_where_the_key_was,  ///< a release leaves no cooldown where the key was missing
+  memory_is_not_asked_for,     ///< a node that forgot an interval votes for the next one
   cooldown_untold,             ///< nodes do not notify when a release leaves a cooldown
   fenced_writer_lets_in,       ///< a waiting writer that wants a fencing token keeps no reader out
   plain_extend_shortens,       ///< a plain extend asks for the TTL of its round, however short
@@ -176,6 +177,11 @@ struct Scenario {
   std::int64_t several_per_mille = 500;  ///< of the acquires, where some need several resources
   bool own_resource = false;             ///< each client wants one and the same, or both
   std::int64_t longest_interval_ms = 0;
+  /// Longer than nodes that forgot stay away: then all callers ask for the same interval, for which
+  /// nodes have to remember.
+  [[nodiscard]] bool one_interval() const noexcept {
+    return restart_guard && longest_interval_ms > longest_ttl_ms;
+  }
   std::int64_t readers_per_mille = 600;  ///< of the acquires, where there are readers
   int let_in_at_once = 64;               ///< readers that one script of a node lets in
 

@@ -58,9 +58,8 @@ Simulation::Simulation(const Scenario& scenario, std::uint64_t seed)
                      0;
   const bool forgets =
       wiped || (scenario_.between_crashes > 0 && scenario_.data_loss_per_mille > 0);
-  const bool kept_by_guard =
-      scenario_.restart_guard && scenario_.longest_interval_ms <= scenario_.longest_ttl_ms;
-  if ((!forgets || kept_by_guard || scenario_.one_forgets) && scenario_.between_clock_steps == 0) {
+  const bool kept = !forgets || scenario_.restart_guard || scenario_.one_forgets;
+  if (kept && scenario_.between_clock_steps == 0) {
     checker_.expect_intervals(std::max(scenario_.server_ppm, scenario_.client_ppm));
   }
   stepped_.resize(scenario_.nodes);

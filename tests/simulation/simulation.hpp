@@ -199,6 +199,7 @@ class Simulation {
   void open_deployment();
   // simulation_operator.cpp: opens a deployment when the clients cannot
   void write_markers(std::string_view deployment, std::string_view incarnation);
+  [[nodiscard]] bool is_of_process(const core::Marker& marker, std::uint32_t node) const;
   [[nodiscard]] bool closed_for_clients() const;
   void operate();
   void begin_client(std::uint32_t index);
@@ -247,6 +248,7 @@ class Simulation {
   [[nodiscard]] bool says_nothing_or_ours(std::uint32_t client, const core::Answer& answer) const;
   [[nodiscard]] bool is_assent(std::uint32_t client, const core::Answer& answer) const;
   void observe(const Connection& connection, const Request& request, const Response& response);
+  void note_opening(const Request& request, const Response& response);
   void drop_client_side(std::uint32_t connection);
   /// Makes room for another one, where nothing is on its way any more.
   void forget_if_over(std::uint32_t connection);

@@ -100,7 +100,9 @@ void Simulation::draw_terms(Wanted kind, Slot& slot, core::Acquire& event) {
       event.permits = static_cast<std::uint32_t>(scenario_.resources);
       break;
     case Wanted::interval:
-      slot.at_least = std::chrono::milliseconds(random_.between(1, scenario_.longest_interval_ms));
+      slot.at_least = std::chrono::milliseconds(
+          random_.between(scenario_.one_interval() ? scenario_.longest_interval_ms : 1,
+                          scenario_.longest_interval_ms));
       event.hold_at_least = slot.at_least;
       break;
   }

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/marker.hpp"
 #include "redlock/inspection.hpp"
 #include "simulation/simulation.hpp"
 
@@ -290,6 +291,7 @@ bool Simulation::divides(Connection& connection) {
 void Simulation::observe(const Connection& connection, const Request& request,
                          const Response& response) {
   const bool fenced = request.stamp.verb == Verb::take || core::is_set_fenced(request.stamp.verb);
+  note_opening(request, response);
   const bool wrote = (response.reply == Reply::granted && is_set(request.stamp.verb)) ||
                      response.reply == Reply::repaired ||
                      (fenced && response.reply == Reply::behind);
@@ -314,6 +316,16 @@ void Simulation::observe(const Connection& connection, const Request& request,
        " client ", request.client, " ticket ", request.ticket.value_or(-1), " -> ", response.ticket,
        response.is_first ? " first" : "", request.quiet ? " quiet" : "", " on r",
        int{request.resource}, ", holder ", response.holder & 0xffff);
+}
+
+/// A deployment of which no node has a marker is a new one to clients that did not know it.
+void Simulation::note_opening(const Request& request, const Response& response) {
+  if (!core::is_marker_write(request.stamp.verb)) return;
+  const auto before = core::parse_marker(request.write.expected);
+  const auto now = core::parse_marker(response.marker);
+  const bool opened = before && before->state == core::Marker::State::opening && now &&
+                      now->state == core::Marker::State::active;
+  if (opened && response.marker.starts_with(request.write.text + ' ')) checker_.opened_as_new();
 }
 
 Response Simulation::as_planted(const Connection& connection, Response response) {

@@ -30,8 +30,19 @@ void Simulation::write_markers(std::string_view deployment, std::string_view inc
     marker.run_id = run_id_of(i);
     marker.replid = replid_of(i);
     marker.self = std::to_string(i);
-    nodes_[i].marker() = core::format_marker(marker) + " 1";
+    const auto known = core::parse_marker(nodes_[i].marker());
+    const bool forgot = !known || !is_of_process(*known, i) || known->state == Marker::State::blank;
+    marker.remembers_since = opened_ == 0 ? Marker::always
+                             : forgot     ? Marker::from_its_writing
+                                          : known->remembers_since;
+    const std::string time =
+        opened_ == 0 ? "1" : std::to_string(nodes_[i].clock.local(now_) / 1000);
+    nodes_[i].marker() = core::format_marker(marker) + ' ' + time;
   }
+}
+
+bool Simulation::is_of_process(const Marker& marker, std::uint32_t node) const {
+  return marker.run_id == run_id_of(node) && marker.replid == replid_of(node);
 }
 
 bool Simulation::closed_for_clients() const {
@@ -39,8 +50,7 @@ bool Simulation::closed_for_clients() const {
   std::size_t blank = 0;
   for (std::uint32_t i = 0; i < nodes_.size(); ++i) {
     const auto marker = core::parse_marker(nodes_[i].marker());
-    const bool own = marker && marker->run_id == run_id_of(i) && marker->replid == replid_of(i);
-    if (!own || marker->state == Marker::State::blank) {
+    if (!marker || !is_of_process(*marker, i) || marker->state == Marker::State::blank) {
       ++blank;
     } else if (marker->state == Marker::State::active) {
       ++carriers[core::deployment_text(*marker)];

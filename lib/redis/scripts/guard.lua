@@ -3,10 +3,10 @@
 -- it; a fresh incarnation.
 -- {the marker that is there now, quarantine left in milliseconds, why}. See lib/core/marker.hpp for the format.
 local marker = redis.call('get', KEYS[1])
-local state, id, run_id, replid, longest, durable, self, members, admissions
+local state, id, run_id, replid, longest, durable, self, members, admissions, since, written_at
 if marker then
-  state, id, run_id, replid, longest, durable, self, members, admissions = string.match(marker,
-    '^redlock3 (%l+) %S+ (%S+) (%S+) (%S+) (%d+) (%l+) (%S+) (%S+) (%S+) %d+$')
+  state, id, run_id, replid, longest, durable, self, members, admissions, since, written_at = string.match(marker,
+    '^redlock3 (%l+) %S+ (%S+) (%S+) (%S+) (%d+) (%l+) (%S+) (%S+) (%S+)( ?%S-) (%d+)$')
   longest = tonumber(longest)
 end
 if longest and longest > 31536000000 then
@@ -41,10 +41,14 @@ if not (longest and run_id == ARGV[1] and replid == ARGV[2]) then
         'inf', 'redlock:node: so long a name that Redis keeps a skip list, not a list')
     end
     state, id, self, members, admissions = 'blank', '-', ARGV[6], '-', '-'
+    -- One without a marker may be new. Who takes it back, or opens its deployment again, knows better.
+    since = longest and ' since' or ''
     longest = math.max(longest or 0, tonumber(ARGV[3]))
+  elseif since == ' since' then
+    since = ' ' .. written_at
   end
   marker = table.concat({'redlock3', state, ARGV[7], id, ARGV[1], ARGV[2], string.format('%.0f', longest), ARGV[5],
-    self, members, admissions, string.format('%.0f', now)}, ' ')
+    self, members, admissions .. since, string.format('%.0f', now)}, ' ')
   redis.call('set', KEYS[1], marker)
 end
 local left = redis.call('pttl', KEYS[2])

@@ -167,11 +167,20 @@ TEST_F(Enrolling, a_node_that_anybody_else_has_written_meanwhile_is_not_opened_a
   }
 }
 
+TEST_F(Enrolling, nodes_of_a_new_deployment_remember_always_unless_one_says_otherwise) {
+  for (const char* name : {"a", "b", "c"}) node(name, blank_marker(name, random_));
+  markers_[1].remembers_since = 5us;
+  open_all({"a", "b", "c"});
+  EXPECT_EQ(markers_[0].remembers_since, Marker::always);
+  EXPECT_EQ(markers_[1].remembers_since, 5us);
+}
+
 TEST_F(Enrolling, nodes_that_were_members_before_are_not_opened_as_new) {
   for (const char* name : {"a", "b", "c"}) node(name, blank_marker(name, random_));
   known_as_[1] = "b";
   while (const auto write = next_write_when_confirmed()) {
     EXPECT_FALSE(write->as_new);
+    EXPECT_NE(write->marker.remembers_since, Marker::always);
     markers_[write->node] = write->marker;
   }
   EXPECT_EQ(markers_[1].state, State::active);
@@ -202,6 +211,8 @@ TEST_F(Enrolling, a_blank_node_is_adopted_by_a_quorum_of_others_that_name_it) {
   EXPECT_EQ(write->marker.self, "b");
   EXPECT_EQ(write->marker.run_id, "2");
   EXPECT_NE(write->marker.incarnation, markers_[1].incarnation);
+  EXPECT_EQ(write->marker.remembers_since, Marker::from_its_writing);
+  EXPECT_EQ(markers_[0].remembers_since, Marker::always) << "the others have forgotten nothing";
   EXPECT_GE(write->quarantine, quarantine);
 }
 

@@ -44,6 +44,23 @@ TEST(Marker, is_read_back_as_it_was_written) {
   EXPECT_EQ(parse_marker(stored(blank)), blank);
 }
 
+TEST(Marker, says_since_when_the_node_remembers_unless_that_is_always) {
+  Marker marker = active_marker();
+  EXPECT_EQ(parse_marker(stored(marker))->remembers_since, Marker::always);
+  marker.remembers_since = Marker::from_its_writing;
+  EXPECT_NE(stored(marker).find(" - since 1781"), std::string::npos);
+  marker = parse_marker(stored(marker)).value();
+  EXPECT_EQ(marker.remembers_since, marker.written_at);
+  marker.written_at += 5s;
+  EXPECT_EQ(parse_marker(stored(marker)), marker) << "the next writing does not change it";
+  std::string text = stored(marker);
+  for (const char* since : {"-1", "then", "0x1", "", "99999999999999999999"}) {
+    std::string forged = text;
+    forged.replace(forged.find("1781000000"), 16, since);
+    EXPECT_FALSE(parse_marker(forged)) << since;
+  }
+}
+
 TEST(Marker, of_an_earlier_version_or_without_its_end_is_none) {
   const std::string text = stored(active_marker());
   EXPECT_FALSE(parse_marker(""));

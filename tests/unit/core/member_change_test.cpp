@@ -103,6 +103,51 @@ TEST(MemberChange, is_made_one_node_at_a_time) {
   }
 }
 
+TEST(MemberChange, a_node_that_enters_remembers_since_then_and_the_others_as_before) {
+  for (const Case& change : cases()) {
+    SCOPED_TRACE(title(change));
+    World world = world_of(change);
+    ASSERT_TRUE(Operator(world, change.wish).done());
+    for (const std::string& name : change.after) {
+      const Marker marker = world.marker(name);
+      EXPECT_EQ(marker.remembers_since,
+                name == change.wish.entering ? marker.written_at : Marker::always);
+    }
+  }
+}
+
+TEST(MemberChange, a_member_that_is_taken_back_remembers_since_then) {
+  World world(4);
+  world.found(names_up_to(3), "7.d");
+  world.restart_empty("n2");
+  ASSERT_TRUE(Operator(world, wish_of(Kind::add, "", "n4", names_up_to(3))).done());
+  EXPECT_EQ(world.marker("n1").remembers_since, Marker::always);
+  EXPECT_NE(world.marker("n2").remembers_since, Marker::always);
+}
+
+TEST(MemberBootstrap, nodes_remember_always_unless_they_may_have_forgotten) {
+  const auto remember_always = [](World& world, bool after_loss) {
+    MemberWish wish = wish_of(Kind::bootstrap, "", "", names_up_to(3));
+    wish.after_loss = after_loss;
+    EXPECT_TRUE(Operator(world, wish).done());
+    std::string always;
+    for (const std::string& name : names_up_to(3)) {
+      if (world.marker(name).remembers_since == Marker::always) always += name;
+    }
+    return always;
+  };
+  World fresh(3);
+  EXPECT_EQ(remember_always(fresh, false), "n1n2n3");
+  World lost(3);
+  EXPECT_EQ(remember_always(lost, true), "");
+  World opened(3);
+  opened.let_a_client_open(names_up_to(3));
+  EXPECT_EQ(remember_always(opened, true), "");
+  World of_members(3);
+  of_members.found({"n1", "n2"}, "7.d");
+  EXPECT_EQ(remember_always(of_members, false), "n1n2") << "the third enters";
+}
+
 TEST(MemberChange, that_was_made_is_found_made) {
   for (const Case& change : cases()) {
     SCOPED_TRACE(title(change));

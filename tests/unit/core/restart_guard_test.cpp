@@ -51,6 +51,19 @@ TEST(RestartGuard, MarksANewNodeBlankBehindAQuarantine) {
             "redlock3 blank fresh - run2 replid 30000 volatile node0:1 - - 1700000000000000");
 }
 
+TEST(RestartGuard, SaysSinceWhenANodeRemembersThatHasForgotten) {
+  const auto forgot = guard_node({.marker = member("run1", "replid"), .time = node_time}, client());
+  EXPECT_EQ(parse_marker(forgot->marker)->remembers_since, node_time);
+  const auto unmarked = guard_node({.time = node_time}, client());
+  EXPECT_EQ(parse_marker(unmarked->marker)->remembers_since, Marker::always) << "it may be new";
+  GuardTerms trusted = client();
+  trusted.durable = true;
+  std::string marker = member("run1", "other", true);
+  marker.insert(marker.rfind(' '), " since");
+  const auto kept = guard_node({.marker = marker, .time = node_time}, trusted);
+  EXPECT_EQ(parse_marker(kept->marker)->remembers_since, 5us) << "as before it restarted";
+}
+
 TEST(RestartGuard, TakesWhatIsNoMarkerForNone) {
   const auto writes =
       guard_node({.marker = "redlock1 something else", .time = node_time}, client());
