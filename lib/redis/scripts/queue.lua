@@ -1,8 +1,8 @@
--- KEYS: resource. ARGV: the waiting client's id, for how many milliseconds to remember it, where it is queued, its
--- ticket ('0': a new one), and for how long a free resource is reserved for who is first, in milliseconds.
--- Where: '0' by its ticket, or as it is queued already; '1' behind all others; '2' and '3' the same, of a client that
--- needs several resources; '4' and '5' the same, of a reader; '6' as '0', and KEYS[1] is what the names of a semaphore's
--- permits begin with, which is no key: it waits for any of them.
+-- KEYS: resource. ARGV: the waiting client's id; for how many milliseconds to remember it; where it is queued; its
+-- ticket ('0': a new one); and for how many milliseconds a free resource is reserved for who is first.
+-- Where: '0' by its ticket, or as it is queued already; '1' after all others; '2' and '3' the same, of a client that
+-- needs several resources; '4' and '5' the same, of a reader; '6' as '0', for any permit of a semaphore: KEYS[1] is
+-- what the names of its permits begin with, which is no key.
 -- {1, ticket, 1 if it is first}: wait for a notification; {0, …}: try again, the resource has no holder whose
 -- release would notify.
 local call = redis.call

@@ -1,12 +1,12 @@
--- KEYS: numbers, resources. ARGV: token, TTL in milliseconds, number f or '0', and for how long new
--- holds are refused where holds are in the way, and others where one of several resources is, in milliseconds; of a client that waits, its id, or '', its ticket
--- ('0': a new one; '': it is not to be queued), for how many milliseconds to remember it, and for how many a free
--- resource is reserved for who is first.
+-- KEYS: numbers, resources. ARGV, all times in milliseconds: token, TTL, number f or '0'; for how long new holds are
+-- refused if holds are in the way, and other clients if one of several resources is; of a client that waits its id,
+-- or ''; its ticket ('0': a new one; '': it is not to be queued); for how long to remember it, and for how long a
+-- free resource is reserved for who is first.
 -- All resources or none. {1, f}: ours, and their numbers F were below f and are f now; {2, F}: ours, and
 -- F, the highest of them, is not below f; {-1, holder, ms, which}: the resource of that index, from 1 on, is not
 -- ours, for ms; of a client that was queued {…, ticket, 1 if it is first}.
 -- What is reserved for the client is free for it; what is free is passed on, if somebody else is first in the queue. Of
--- several resources, those ahead of the one that is in the way are reserved for the client: all clients ask for them in
+-- several resources, those before the one that is in the way are reserved for the client: all clients ask for them in
 -- the order of their names, so that two do not keep one each from the other.
 -- Numbers are microseconds, so that all stay integers below 2^53.
 local call = redis.call
