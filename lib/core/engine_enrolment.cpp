@@ -181,7 +181,7 @@ bool Engine::may_still_enrol() const {
   bool waits = false;
   bool denied = false;
   for (const Link& link : nodes_) {
-    waits = waits || link.fresh();
+    waits = waits || link.fresh() || link.returning();
     const bool ours = link.up() && link.marker() && link.ineligible().empty() &&
                       (link.marker()->state == Marker::State::blank ||
                        link.marker()->state == Marker::State::opening);

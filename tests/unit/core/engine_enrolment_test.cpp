@@ -339,6 +339,16 @@ TEST(EngineEnrolment, WhoWantsNoLockMarksNothingAndTakesNothingBack) {
   EXPECT_EQ(h.come_up(2, EnrollingClient::blank(2)), "failed #1 excluded; excluded 2");
 }
 
+TEST(EngineEnrolment, AClientThatClosesWaitsAMomentForANodeThatIsBeingMarked) {
+  Onlookers h;
+  h.acquire(1, 10s);
+  for (NodeIndex node = 0; node < 3; ++node) h.come_up(node, Onlookers::restarted(node));
+  h.come_up(0, EnrollingClient::blank(0));
+  EXPECT_EQ(h.come_up(1, EnrollingClient::blank(1)).find("drained"), std::string::npos);
+  EXPECT_EQ(h.step(Shutdown{5s}).find("drained"), std::string::npos) << "one more opens it";
+  EXPECT_NE(h.come_up(2, EnrollingClient::blank(2)).find("write-marker"), std::string::npos);
+}
+
 TEST(EngineEnrolment, AClientThatWantsALockMarksNodesOnceAQuorumIsThere) {
   Onlookers h;
   EXPECT_EQ(h.acquire(1, 10s), "");
