@@ -162,7 +162,9 @@ struct REDLOCK_EXPORT Membership {
 /// The next step of a change of the members. `what` is for people.
 struct REDLOCK_EXPORT ChangeProgress {
   enum class Kind {
-    waiting,  ///< for `left`, or for the node; reported once for each node and reason
+    /// For `left`, or for the node; reported once for each node and reason. At the end of a
+    /// `bootstrap`: why a quarantine goes on that it could have ended.
+    waiting,
     writing,  ///< the marker of the node, next
   };
   Kind kind = Kind::waiting;

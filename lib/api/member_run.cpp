@@ -255,8 +255,12 @@ std::optional<Error> MemberRun::take(const core::WaitFor& step) {
   return std::nullopt;
 }
 
-std::optional<Error> MemberRun::take(const core::ChangeDone& /*step*/) {
+std::optional<Error> MemberRun::take(const core::ChangeDone& step) {
   done_ = true;
+  if (!step.left.empty() && change_options_.on_progress) {
+    change_options_.on_progress({ChangeProgress::Kind::waiting, step.left_on,
+                                 "its quarantine goes on, because " + step.left, std::nullopt});
+  }
   return std::nullopt;
 }
 

@@ -21,6 +21,7 @@ class Round;
 /// Begin to connect; NodeUp or NodeDown follows.
 struct Connect {
   NodeIndex node = 0;
+  bool marks = true;  ///< under the restart guard, a node that nobody has met is marked
 };
 /// Flush the connection, then drop it with a reset; nothing follows.
 struct Disconnect {

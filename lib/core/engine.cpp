@@ -206,7 +206,9 @@ void Engine::on(const Shutdown& shutdown) {
   forget_names();
   const NodeSet indeterminate = to_be_delivered();
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
-    const bool needed = nodes_[i].up() || indeterminate.has(static_cast<NodeIndex>(i));
+    // One that is returning may be there to be marked: see may_still_enrol().
+    const bool needed =
+        nodes_[i].up() || nodes_[i].returning() || indeterminate.has(static_cast<NodeIndex>(i));
     if (needed) {
       nodes_[i].retry_now(now_);
     } else {

@@ -212,6 +212,10 @@ class Engine {
 
   // engine_enrolment.cpp: nodes that become members without an operator
   void enrol();
+  [[nodiscard]] bool may_mark(NodeIndex node) const {
+    return settings_.restart_guard && wants_votes_ && !drain_until_ && nodes_.may_mark(node);
+  }
+  void mark_nodes();
   void watch_markers();
   void learn_members();
   void write_marker(const Enrolment::Write& write);
@@ -432,6 +436,7 @@ class Engine {
   NodeSet floor_wanted_;  // of them: the floor is to be read as well
   Enrolment enrolment_;
   bool enrolment_due_ = false;
+  bool wants_votes_ = false;  ///< a lock was asked for: what is to vote is marked, and taken back
   std::optional<MarkerWrite> writing_marker_;
   NodeSet confirming_;  ///< read again, and not answered
   std::uint16_t confirming_pass_ = 0;

@@ -45,6 +45,10 @@ void Engine::on(const Acquire& event) {
   acquisition.why = Errc::unavailable;
   acquisition.state = Acquisition::State::backing_off;
   acquisition.for_space = false;
+  if (!std::exchange(wants_votes_, true)) {
+    enrolment_due_ = true;
+    mark_nodes();
+  }
   try_again(acquisition);
 }
 

@@ -33,7 +33,7 @@ void Engine::enrol() {
   const bool waits = writing_marker_.has_value() || enrol_again_at_.has_value();
   if (waits && settings_.restart_guard) return;
   enrolment_due_ = false;
-  if (!settings_.restart_guard) return report_unenrolled();
+  if (!settings_.restart_guard || !wants_votes_) return report_unenrolled();
   const Enrolment::Step step = enrolment_.next(nodes_.views(), *random_);
   if (const auto* write = std::get_if<Enrolment::Write>(&step)) {
     write_marker(*write);
@@ -42,6 +42,20 @@ void Engine::enrol() {
   } else {
     if (const auto* wait = std::get_if<Enrolment::Wait>(&step)) await_opening(*wait);
     report_unenrolled();
+  }
+}
+
+/// Who only looks at locks leaves nodes as they are: what it writes there, and for how long, would
+/// be of its own options, which need not be those of the clients.
+void Engine::mark_nodes() {
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    const auto node = static_cast<NodeIndex>(i);
+    Link& link = nodes_[i];
+    if (!link.unmarked() || link.duplicate_of() || !link.ineligible().empty()) continue;
+    if (!may_mark(node)) continue;
+    // A handshake does it.
+    link.return_once_more();
+    end_connection(node, Vote::error, nobody_met_it);
   }
 }
 
@@ -169,13 +183,13 @@ bool Engine::may_still_enrol() const {
   bool waits = false;
   bool denied = false;
   for (const Link& link : nodes_) {
-    waits = waits || link.fresh();
+    waits = waits || link.fresh() || link.returning();
     const bool ours = link.up() && link.marker() && link.ineligible().empty() &&
                       (link.marker()->state == Marker::State::blank ||
                        link.marker()->state == Marker::State::opening);
     denied = denied || ours;
   }
-  return settings_.restart_guard && waits && denied;
+  return settings_.restart_guard && wants_votes_ && waits && denied;
 }
 
 void Engine::note_enrolment(NodeIndex node) {

@@ -32,7 +32,7 @@ void Engine::tend_links() {
     if (link.marker_look_due(now_)) look_at_marker(node);
     if (link.retry_due(now_)) {
       link.connecting(now_);
-      outbox_.emit(Connect{node});
+      outbox_.emit(Connect{node, may_mark(node)});
     }
     if (link.end_quarantine(now_)) wake_after_outage();
   }
@@ -66,6 +66,7 @@ void Engine::on(const NodeUp& event) {
   settle_on_replica(node);
   tracked_resources_.came_up(node);
   tracked_queues_.came_up(node);
+  mark_nodes();
   retry_connecting();
   wake_after_outage();
 }

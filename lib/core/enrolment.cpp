@@ -5,7 +5,6 @@
 #include <optional>
 
 #include "core/enrolment_views.hpp"
-#include "core/validity.hpp"
 
 namespace redlock::core {
 namespace {
@@ -20,16 +19,6 @@ constexpr Duration longest_wait = std::chrono::seconds(3);
 Enrolment::Enrolment(Duration max_ttl, Duration own_quarantine)
     : max_ttl_(std::chrono::ceil<std::chrono::milliseconds>(max_ttl)),
       own_quarantine_(own_quarantine) {}
-
-Duration Enrolment::quarantine(std::span<const NodeView> nodes) const {
-  Duration longest = own_quarantine_;
-  for (const NodeView& node : nodes) {
-    if (node.marker == nullptr) continue;
-    const Duration max_ttl = node.marker->max_ttl;
-    longest = std::max(longest, max_ttl + drift(max_ttl));
-  }
-  return longest;
-}
 
 Enrolment::Step Enrolment::next(std::span<const NodeView> nodes, Randomness& random) {
   Step step = adopt(nodes, random);
@@ -93,7 +82,7 @@ struct Opening {
   const Marker* begun = nullptr;  ///< the one to go on with
   NodeSet blank;
   NodeSet other;    ///< opening, with another id
-  NodeSet foreign;  ///< of these: by a client with other names or another max TTL
+  NodeSet foreign;  ///< of these: by a client with other names
   NodeSet opening;
   NodeSet active;
 };
@@ -162,6 +151,8 @@ std::optional<Opening> find_opening(std::span<const NodeView> nodes, const OwnOp
     if (nodes[i].alias) continue;
     if (!nodes[i].usable || nodes[i].marker == nullptr) return std::nullopt;
     const Marker& marker = *nodes[i].marker;
+    // Clients that disagree open nothing: which of them are right, an operator decides.
+    if (marker.max_ttl != own.max_ttl) return std::nullopt;
     const bool of_it = is_of(marker, found.begun);
     switch (marker.state) {
       case Marker::State::joining:
@@ -204,7 +195,6 @@ Enrolment::Step Enrolment::open(std::span<const NodeView> nodes, Randomness& ran
   const OwnOpening own{names_of(nodes), max_ttl_};
   const std::optional<Opening> found = find_opening(nodes, own);
   if (!found) return Nothing{};
-  if (found->begun != nullptr && found->begun->max_ttl != max_ttl_) return Nothing{};
 
   if (!found->active.empty()) {
     // The first is activated only after all were confirmed to be opening, so that the others may
@@ -301,7 +291,7 @@ Enrolment::Step Enrolment::activate(std::span<const NodeView> nodes, const Marke
   write.marker = follow_up(*nodes[write.node].marker, random);
   write.marker.state = Marker::State::active;
   write.marker.admissions = opened->admissions;
-  write.quarantine = quarantine(nodes);
+  write.quarantine = own_quarantine_;
   const Marker& there = *nodes[write.node].marker;
   write.as_new = there.deployment == drawn_ && write.node < marked_.size() &&
                  there.incarnation == marked_[write.node];

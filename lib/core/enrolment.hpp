@@ -46,9 +46,9 @@ struct NodeView {
 ///    most one id can ever become active, whatever lists other clients have. Every node is first
 ///    marked `opening`; once all were read again and are all marked alike, each becomes active
 ///    behind a quarantine. A client that finds an opening half done goes on with it; of two that
-///    met, with the id that comes first. One that names the members or the longest lease otherwise
-///    is *foreign*: it is finished if it only lacks its last step. Else it is waited for, and
-///    replaced if nothing moves: the client that began it is gone, or waits as well.
+///    met, with the id that comes first. One that names the members otherwise is *foreign*: it is
+///    finished if it only lacks its last step. Else it is waited for, and replaced if nothing
+///    moves: the client that began it is gone, or waits as well.
 ///
 /// Every writing is a compare-and-set of the marker in the view. Nothing here may be decided from
 /// what the client remembers of a node's marker on an earlier connection, but for `known_as`.
@@ -110,7 +110,6 @@ class Enrolment {
   [[nodiscard]] Step raise_members(std::span<const NodeView> nodes, Randomness& random);
   [[nodiscard]] Step activate(std::span<const NodeView> nodes, const Marker& opening, NodeSet which,
                               Randomness& random) const;
-  [[nodiscard]] Duration quarantine(std::span<const NodeView> nodes) const;
   void draw_id(std::span<const NodeView> nodes, Randomness& random);
 
   std::chrono::milliseconds max_ttl_;

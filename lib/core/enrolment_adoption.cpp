@@ -184,7 +184,7 @@ std::optional<Enrolment::Step> Enrolment::take_back(std::span<const NodeView> no
   write.marker.admissions = adopter->deployment.admissions;
   write.marker.self = adopter->name;
   write.marker.remembers_since = Marker::from_its_writing;
-  write.quarantine = quarantine(nodes);
+  write.quarantine = own_quarantine_;
   return write;
 }
 

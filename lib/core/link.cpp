@@ -1,6 +1,7 @@
 #include "core/link.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "support/assert.hpp"
 #include "support/overwrite.hpp"
@@ -51,7 +52,7 @@ void Link::came_up(const NodeUp& event, Instant now) {
   replica_ = event.replica;
   if (replica_) role_check_at_ = later(now, replica_look);
   const bool same_marker = marker_text_ == event.marker;
-  take_marker(event.marker, now);
+  take_marker(event.marker, now, event.unmarked);
   marker_look_at_.reset();
   name_look_at_.reset();
   if (event.quarantine > Duration::zero()) {
@@ -66,9 +67,10 @@ void Link::came_up(const NodeUp& event, Instant now) {
   answered_ = event.replica;  // which is asked nothing else
 }
 
-void Link::take_marker(std::string_view text, Instant now) {
+void Link::take_marker(std::string_view text, Instant now, bool of_another) {
   marker_text_.assign(text);
-  auto marker = parse_marker(text);
+  unmarked_ = of_another;
+  auto marker = of_another ? std::nullopt : parse_marker(text);
   const bool same_memory = marker && marker_ && marker->run_id == marker_->run_id &&
                            marker->remembers_since == marker_->remembers_since;
   if (!same_memory) remembers_since_ = now;
@@ -130,7 +132,8 @@ void Link::went_down(Instant now, Vote vote, std::string_view why, Randomness& r
   forgive_failures(now);
   // What it answered was no lost connection, and will hardly be different in a moment.
   const bool of_use = state_ == State::up && answered_ && failures_ == 0;
-  returning_ = of_use && retrying_ && vote != Vote::error;
+  const bool expected = std::exchange(returns_once_more_, false);
+  returning_ = retrying_ && (expected || (of_use && vote != Vote::error));
   state_ = State::down;
   held_count_ = held_taken_ = words_held_ = words_taken_ = 0;
   set_duplicate_of(std::nullopt);

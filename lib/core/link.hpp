@@ -23,6 +23,9 @@ namespace redlock::core {
 inline constexpr std::string_view too_many_unanswered = "too many requests unanswered";
 /// Why a node in first contact is not waited for.
 inline constexpr std::string_view not_connected_yet = "not connected yet";
+/// Why a node without a marker of its process is not asked.
+inline constexpr std::string_view nobody_met_it =
+    "it is new or restarted, and no client that belongs to it has met it since";
 /// Why a node with a blank marker is not asked.
 inline constexpr std::string_view no_deployment =
     "it belongs to no deployment: it is new, or forgot which";
@@ -85,6 +88,8 @@ class Link {
   void retry_soon(Instant now) noexcept;
   /// The connection was given up for something that a new one mends.
   void expect_return() noexcept;
+  /// The same, said ahead of that.
+  void return_once_more() noexcept { returns_once_more_ = true; }
   /// A connection that is waited for with a retry is tried at once.
   void retry_now(Instant now) noexcept;
   [[nodiscard]] const Failure& failure() const noexcept { return failure_; }
@@ -141,6 +146,8 @@ class Link {
   [[nodiscard]] const std::optional<Marker>& marker() const noexcept { return marker_; }
   /// The deployment of which it is a member, as deployment_text() has it; empty: none.
   [[nodiscard]] const std::string& deployment() const noexcept { return deployment_; }
+  /// No client has marked it since it began, and this one did not want to.
+  [[nodiscard]] bool unmarked() const noexcept { return up() && unmarked_; }
   /// For how long the node has forgotten nothing, at least; Duration::max(): always. Its clock may
   /// not be known: then, since this client has met it.
   [[nodiscard]] Duration remembers_for(Instant now) const noexcept;
@@ -151,8 +158,8 @@ class Link {
     vote_denied_.assign(why);
     standing_->changed();
   }
-  /// It has another one now.
-  void take_marker(std::string_view text, Instant now);
+  /// It has another one now. One of another process says nothing.
+  void take_marker(std::string_view text, Instant now, bool of_another = false);
   /// Which member an active marker said that the node is, on this or an earlier connection.
   [[nodiscard]] const std::string& known_as() const noexcept { return known_as_; }
   /// Its marker is read again and again: nobody announces a change of it.
@@ -357,6 +364,7 @@ class Link {
   bool replica_ = false;
   std::optional<Instant> role_check_at_;
   std::string marker_text_;
+  bool unmarked_ = false;
   std::optional<Marker> marker_;
   std::string deployment_;
   Instant remembers_since_{};  ///< as this client knows without the node's clock
@@ -396,6 +404,7 @@ class Link {
   Instant up_since_{};
   bool answered_ = false;  ///< a request, on this connection
   bool returning_ = false;
+  bool returns_once_more_ = false;
   unsigned slow_connections_ = 0;  ///< in a row: not made within their limit
   std::optional<Instant> connecting_since_;
   std::optional<Instant> retry_at_ = Instant::min();  // the first connection is due at once

@@ -65,10 +65,11 @@ MemberStep MemberChange::vouch(const ChangeScene& scene, const Deployment& deplo
                                             quarantine_for(deployment.max_ttl, wish_)));
     }
     if (!searched_) return search(scene);
-    if (!held_.empty() || !search_failed_.empty()) break;
+    const std::string& why = held_.empty() ? search_failed_ : held_;
+    if (!why.empty()) return ChangeDone{deployment.id, deployment.members, why, name};
     return mark_node(scene, deployment, name, Marker::State::active, milliseconds(0));
   }
-  return ChangeDone{deployment.id, deployment.members};
+  return ChangeDone{deployment.id, deployment.members, {}, {}};
 }
 
 MemberStep MemberChange::open(const ChangeScene& scene) {
@@ -189,7 +190,7 @@ MemberStep MemberChange::open_as(const ChangeScene& scene, const Deployment& tar
                                    may_have_leases ? quarantine : milliseconds(0));
     return has_name(activated_, name) ? remembering_from_now(std::move(active)) : active;
   }
-  return ChangeDone{target.id, target.members};
+  return ChangeDone{target.id, target.members, {}, {}};
 }
 
 }  // namespace redlock::core

@@ -352,7 +352,7 @@ MemberStep MemberChange::go_on(const ChangeScene& scene, const Deployment& begun
   }
   if (auto step = pass(scene, target)) return *std::move(step);
   if (!verify(scene, others)) return SurveyAgain{};
-  if (wish_.entering.empty()) return ChangeDone{target.id, target.members};
+  if (wish_.entering.empty()) return ChangeDone{target.id, target.members, {}, {}};
   if (is_missing(scene, wish_.entering)) return await_missing(scene, wish_.entering);
   return remembering_from_now(mark_node(scene, target, wish_.entering, Marker::State::active,
                                         quarantine_for(target.max_ttl, wish_)));
@@ -364,7 +364,7 @@ MemberStep MemberChange::finish(const ChangeScene& scene, const Deployment& targ
   auto step = pass(scene, target);
   const auto* wait = step ? std::get_if<WaitFor>(&*step) : nullptr;
   if (step && wait == nullptr) return *std::move(step);
-  return ChangeDone{target.id, target.members};
+  return ChangeDone{target.id, target.members, {}, {}};
 }
 
 /// The entering node joins: it has no vote before all others have the new id.

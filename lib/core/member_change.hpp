@@ -48,6 +48,8 @@ struct WaitFor {
 struct ChangeDone {
   std::string deployment{};
   std::vector<std::string> members{};
+  std::string left{};  ///< bootstrap: why it did not end the quarantine of this node
+  std::string left_on{};
 };
 
 struct ChangeRefused {

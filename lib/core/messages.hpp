@@ -345,6 +345,9 @@ struct NodeUp {
   bool replica = false;
   /// The node's membership record, word for word (marker.hpp); empty: it has none.
   std::string_view marker{};
+  /// And that is not of this server process in its role. It would have been written otherwise: see
+  /// Connect::marks.
+  bool unmarked = false;
   /// How long it has none for new leases, and why.
   Duration quarantine{};
   std::string_view quarantine_why{};

@@ -274,10 +274,30 @@ std::string Nodes::why_not_counted(NodeIndex node) const {
          (links_.size() == 1 ? " node" : " nodes");
 }
 
+std::string Nodes::why_closed(const Marker& marker) const {
+  return "it belongs to no deployment yet: a client with a max TTL of " +
+         format_duration(marker.max_ttl) + " has met it, this one has " +
+         format_duration(settings_.max_ttl) + ", and clients that disagree open none";
+}
+
+bool Nodes::may_mark(NodeIndex node) const {
+  std::size_t there = 1;
+  std::size_t alike = 0;
+  std::size_t others = 0;
+  all().each([&](NodeIndex other) {
+    const Link& link = links_[other];
+    if (other == node || !link.up() || link.duplicate_of()) return;
+    ++there;
+    if (link.marker()) ++(link.marker()->max_ttl == settings_.max_ttl ? alike : others);
+  });
+  return there >= settings_.quorum && alike >= others;
+}
+
 void Nodes::judge_marker(NodeIndex node) {
   Link& link = links_[node];
   const std::optional<Marker>& marker = link.marker();
   if (!link.ineligible().empty()) return;
+  if (settings_.restart_guard && link.unmarked()) return link.deny_vote(nobody_met_it);
   if (settings_.restart_guard && !marker) {
     return link.declare_ineligible("its membership record is missing or cannot be read");
   }
@@ -285,10 +305,13 @@ void Nodes::judge_marker(NodeIndex node) {
   switch (marker->state) {
     case Marker::State::blank:
       // Without the guard, nodes that no client with one has met are as good as any.
-      if (settings_.restart_guard) link.deny_vote(no_deployment);
-      return;
+      if (!settings_.restart_guard) return;
+      return link.deny_vote(marker->max_ttl == settings_.max_ttl ? std::string(no_deployment)
+                                                                 : why_closed(*marker));
     case Marker::State::opening:
-      return link.deny_vote("its deployment is being opened");
+      return link.deny_vote(marker->max_ttl == settings_.max_ttl
+                                ? std::string("its deployment is being opened")
+                                : why_closed(*marker));
     case Marker::State::joining:
       return link.deny_vote("it is joining a deployment");
     case Marker::State::active:

@@ -116,6 +116,10 @@ class Nodes {
   [[nodiscard]] std::string why_not_counted(NodeIndex node) const;
   /// To another server of the same name, or to this one before its data were put back.
   [[nodiscard]] bool lost_its_place(NodeIndex node) const;
+  /// Whether this client may mark the node if nobody has met it: with it, a quorum is there, and no
+  /// other max TTL than the client's is what most of the others say. Its own would keep the node
+  /// away for too long.
+  [[nodiscard]] bool may_mark(NodeIndex node) const;
   /// The marker of a node that came up decides whether it may vote.
   void judge_marker(NodeIndex node);
   [[nodiscard]] std::vector<NodeView> views() const;
@@ -146,6 +150,8 @@ class Nodes {
   [[nodiscard]] NodeSet can_set_fenced(std::uint64_t number) const;
 
  private:
+  /// Why the node that a client with another max TTL has marked stays without a deployment.
+  [[nodiscard]] std::string why_closed(const Marker& marker) const;
   /// How much longer it must remember until it would know; zero: it does.
   [[nodiscard]] Duration remembers_in(NodeIndex node, Duration interval) const;
   template <typename Which>

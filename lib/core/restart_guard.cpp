@@ -43,8 +43,9 @@ std::optional<GuardWrites> guard_node(const GuardReading& reading, const GuardTe
       // One without a marker may be new. Who takes it back, or opens its deployment again, knows
       // better.
       marker.remembers_since = Marker::from_its_writing;
-      quarantine = std::max(quarantine, longest_validity(known->max_ttl));
-      marker.max_ttl = std::max(marker.max_ttl, known->max_ttl);
+      // As its deployment has it, whoever meets the node.
+      if (known->max_ttl != terms.max_ttl) quarantine = longest_validity(known->max_ttl);
+      marker.max_ttl = known->max_ttl;
     }
     marker.self = terms.name;
     writes.why = !known                                            ? met_unmarked

@@ -15,6 +15,7 @@ struct RestartGuard {
   bool trust_durable = false;
   std::string name{};         ///< of the node, as the client's other nodes may know it
   std::string incarnation{};  ///< of a marker that is written; fresh for each connection
+  bool marks = true;          ///< a server without a marker of its process is given one
 };
 
 /// Which server, as whom, which database.

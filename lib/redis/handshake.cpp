@@ -126,7 +126,8 @@ void Handshake::run_guard(std::string& out) {
       out, {"EVAL", scripts::guard.text, "3", keys::marker, keys::quarantine, keys::fencing_numbers,
             identity_.run_id, replid_, in_milliseconds(guard_->max_ttl),
             in_milliseconds(guard_->quarantine), durable() ? "durable" : "volatile",
-            core::is_member_name(guard_->name) ? guard_->name : "-", guard_->incarnation});
+            core::is_member_name(guard_->name) ? guard_->name : "-", guard_->incarnation,
+            guard_->marks ? "mark" : "look"});
   expect(Step::guard);
   next_ = Guard::none;
 }
@@ -161,8 +162,8 @@ void Handshake::write_for_guard(std::string& out) {
                                   .incarnation = guard_->incarnation});
   next_ = Guard::none;
   const std::int64_t left = reading_.quarantine ? reading_.quarantine->count() : 0;
-  if (!writes) {
-    identity_.marker = read_marker_;
+  if (!writes || !guard_->marks) {
+    take_marker_text(read_marker_);
     take_quarantine(left, read_why_);
     append_command(out, {"UNWATCH"});
     expect(Step::ignored);
@@ -364,13 +365,20 @@ Handshake::Progress Handshake::take_guard(const Value& answer) {
   const Value& marker = *answer.elements[0];
   const Value& left = *answer.elements[1];
   const Value& why = *answer.elements[2];
-  const bool well_formed = marker.type == Value::Type::bulk && !marker.text.empty() &&
-                           left.type == Value::Type::integer && left.integer >= 0 &&
-                           why.type == Value::Type::bulk;
+  const bool well_formed =
+      marker.type == Value::Type::bulk && (!marker.text.empty() || !guard_->marks) &&
+      left.type == Value::Type::integer && left.integer >= 0 && why.type == Value::Type::bulk;
   if (!well_formed) return malformed(Step::guard);
-  identity_.marker = marker.text;
+  take_marker_text(marker.text);
   take_quarantine(left.integer, why.text);
   return advance();
+}
+
+void Handshake::take_marker_text(const std::string& text) {
+  identity_.marker = text;
+  if (guard_->marks) return;
+  const auto marker = core::parse_marker(text);
+  identity_.unmarked = !marker || marker->run_id != identity_.run_id || marker->replid != replid_;
 }
 
 void Handshake::take_quarantine(std::int64_t left, std::string_view why) {

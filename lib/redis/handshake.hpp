@@ -28,6 +28,7 @@ struct ServerIdentity {
   std::string ineligible{};     ///< why it can have no vote at all; empty where it can
   bool replica = false;         ///< and that is because it is a replica now
   std::string marker{};         ///< word for word, see core::Marker; empty where there is none
+  bool unmarked = false;        ///< and that is not of this process: see RestartGuard::marks
   core::Duration quarantine{};  ///< how long it has no vote for new leases
   std::string quarantine_why{};
 };
@@ -99,6 +100,7 @@ class Handshake {
   [[nodiscard]] Progress take_info(const std::string& text);
   [[nodiscard]] Progress take_marker(const Value& answer);
   [[nodiscard]] Progress take_guard(const Value& answer);
+  void take_marker_text(const std::string& text);
   void note_command(Step known) noexcept;
   void run_guard(std::string& out);
   void read_for_guard(std::string& out);

@@ -59,7 +59,7 @@ void Driver::step(const core::Event& event) {
 }
 
 void Driver::carry_out(const core::Connect& command) {
-  nodes_[command.node]->connect(randomness_.token().str());
+  nodes_[command.node]->connect(randomness_.token().str(), command.marks);
 }
 
 void Driver::carry_out(const core::Disconnect& command) {
@@ -261,6 +261,7 @@ void Driver::on_node_ready(NodeIndex node, const redis::ServerIdentity& identity
   event.ineligible = identity.ineligible;
   event.replica = identity.replica;
   event.marker = identity.marker;
+  event.unmarked = identity.unmarked;
   event.quarantine = identity.quarantine;
   event.quarantine_why = identity.quarantine_why;
   step(event);

@@ -10,8 +10,11 @@ Node::Node(uv_loop_t* loop, core::NodeIndex index, redis::ConnectionTarget targe
   target_.endpoint.resolver = &resolver_;
 }
 
-void Node::connect(std::string incarnation) {
-  if (target_.guard) target_.guard->incarnation = std::move(incarnation);
+void Node::connect(std::string incarnation, bool marks) {
+  if (target_.guard) {
+    target_.guard->incarnation = std::move(incarnation);
+    target_.guard->marks = marks;
+  }
   redis::ConnectionOwner& owner = *this;
   connection_ = std::make_unique<redis::Connection>(loop_, target_, owner);
   connection_->open();

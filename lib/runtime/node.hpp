@@ -41,8 +41,8 @@ class Node final : private redis::ConnectionOwner, private redis::SubscriberOwne
   Node& operator=(const Node&) = delete;
   ~Node() = default;
 
-  /// `incarnation` names what the handshake may have to write.
-  void connect(std::string incarnation);
+  /// `incarnation` names what the handshake may have to write, if it `marks`.
+  void connect(std::string incarnation, bool marks);
   void disconnect(uv::CloseMode mode);
   [[nodiscard]] redis::Connection& connection() noexcept { return *connection_; }
   void subscribe(std::string_view name);

@@ -190,6 +190,22 @@ TEST(CliBootstrap, LetsACommandRunAtOnceAfterOneThatCameFirst) {
   expect_that_advice_helps(3, {"run", "r", "--wait", "0s"}, {"--", "true"});
 }
 
+TEST(CliBootstrap, NamesTheKeyForWhichAQuarantineGoesOn) {
+  NewNodes nodes(3);
+  EXPECT_EQ(tool({"acquire", "r"}, nodes.joined_urls()).exit_code, 69);
+  ASSERT_TRUE(eventually([&] {
+    return std::all_of(nodes.begin(), nodes.end(), [](const RedisServer& node) {
+      return node.get(marker_key).value_or("").find(" active ") != std::string::npos;
+    });
+  }));
+  nodes[0].command({"SET", "may be a lock", std::string(40, 'a'), "PX", "600000"});
+  const ProcessResult opened = tool({"bootstrap"}, nodes.joined_urls());
+  EXPECT_EQ(opened.exit_code, 0) << opened.errors;
+  EXPECT_THAT(opened.output, HasSubstr("open: locks are granted in "));
+  EXPECT_THAT(opened.errors, HasSubstr("its quarantine goes on, because"));
+  EXPECT_THAT(opened.errors, HasSubstr("'may be a lock'"));
+}
+
 TEST(CliBootstrap, SaysWhenLocksAreGrantedAndIsNotAdvisedAgain) {
   NewNodes nodes(3);
   for (const RedisServer& node : nodes) blank_by_hand(node);

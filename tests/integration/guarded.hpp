@@ -23,6 +23,13 @@ inline constexpr auto short_max_ttl = std::chrono::seconds(3);
   return options;
 }
 
+/// Of somebody who has had a lock. Who has asked for none leaves nodes as they are.
+[[nodiscard]] inline Client client_that_locks(const ClientOptions& options) {
+  Client client = make_client(options);
+  EXPECT_TRUE(succeeded(acquire_patiently(client, "the first one", {.ttl = short_max_ttl})));
+  return client;
+}
+
 [[nodiscard]] inline bool quarantined(const RedisServer& node) {
   return node.pttl(std::string(redis::keys::quarantine)) != -2;
 }

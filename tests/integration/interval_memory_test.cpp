@@ -38,7 +38,7 @@ TEST_F(IntervalMemory, ANodeThatForgotAndTwoThatHungMakeNoSecondRun) {
   nodes_[2].restart(Data::wipe);
   nodes_[3].resume();
   nodes_[4].resume();
-  Client client = make_client(options());
+  Client client = client_that_locks(options());
   ASSERT_TRUE(eventually([&] { return is_member(nodes_[2]); }, seconds(60)));
   ASSERT_TRUE(soon_out_of_quarantine(nodes_[2]));
   EXPECT_FALSE(client.try_acquire(interval("r", minutes(10)), {.ttl = short_max_ttl}))

@@ -6,6 +6,7 @@
 #include <optional>
 #include <ostream>
 
+#include "integration/deployment.hpp"
 #include "integration/guarded.hpp"
 
 namespace redlock::test {
@@ -163,7 +164,7 @@ TEST_F(RestartGuard, TheOthersDoWithoutANodeThatForgot) {
 
 TEST_F(RestartGuard, ANodeThatForgotVotesAgainAfterItsQuarantine) {
   open_deployment(options());
-  Client client = RestartGuard::client();
+  Client client = client_that_locks(options());
   nodes_[0].restart(Data::wipe);
   ASSERT_TRUE(eventually([&] { return quarantined(nodes_[0]); }, seconds(30)));
   ASSERT_TRUE(eventually([&] { return !quarantined(nodes_[0]); }, seconds(60)));
@@ -365,7 +366,7 @@ TEST_F(DurableNodes, AreQuarantinedWhereTheyAreNotTrusted) {
   EventLog log;
   options.on_node_event = log.listener();
   open_deployment(options);
-  Client client = make_client(options);
+  Client client = client_that_locks(options);
   nodes_[0].restart(Data::keep);
   ASSERT_TRUE(eventually([&] { return is_member(nodes_[0]); }, seconds(30)))
       << "two others take it back";
@@ -395,7 +396,7 @@ TEST_F(DurableNodes, AreQuarantinedWithoutTheirData) {
   auto options = guarded(nodes_.urls());
   options.guards.trust_durable = true;
   open_deployment(options);
-  Client client = make_client(options);
+  const Client client = client_that_locks(options);
   nodes_[0].restart(Data::wipe);
   EXPECT_TRUE(eventually([&] { return quarantined(nodes_[0]); }, seconds(30)));
 }
@@ -411,7 +412,7 @@ TEST_F(DurableNodes, AreQuarantinedWhereTheyWereMarkedAsOthers) {
   nodes_[0].start(Data::keep);
   ASSERT_TRUE(nodes_[0].get(std::string(redis::keys::marker))) << "nothing is forgotten but locks";
   ASSERT_FALSE(quarantined(nodes_[0]));
-  Client client = make_client(options);
+  const Client client = client_that_locks(options);
   EXPECT_TRUE(eventually([&] { return quarantined(nodes_[0]); }, seconds(30)));
 }
 
@@ -419,7 +420,7 @@ TEST_F(RestartGuard, TrustInDurableNodesDoesNotExtendToOthers) {
   auto options = RestartGuard::options();
   options.guards.trust_durable = true;
   open_deployment(options);
-  Client client = make_client(options);
+  const Client client = client_that_locks(options);
   // The marker survives.
   ASSERT_TRUE(nodes_[0].command({"SAVE"}).is_ok());
   nodes_[0].restart(Data::keep);
@@ -440,6 +441,57 @@ TEST_F(RestartGuard, AClientWithAnotherMaxTtlIsToldWhatDiffers) {
   // It has not harmed those that do belong together.
   Client member = RestartGuard::client();
   EXPECT_TRUE(succeeded(member.try_acquire("r", {.ttl = short_max_ttl})));
+}
+
+TEST_F(RestartGuard, WhoOnlyLooksWritesNothing) {
+  auto other = options();
+  other.max_ttl = minutes(60);
+  const auto look = [&](const ClientOptions& with) {
+    Client client = make_client(with);
+    static_cast<void>(client.inspect("r"));
+    static_cast<void>(examine(with));
+    static_cast<void>(list_locks(with));
+  };
+  look(other);
+  for (const RedisServer& node : nodes_) EXPECT_EQ(node.command({"DBSIZE"}).integer, 0);
+  open_deployment(options());
+  const auto marker = nodes_[0].get(std::string(redis::keys::marker));
+  nodes_[0].restart(Data::wipe);
+  look(other);
+  look(options());
+  EXPECT_EQ(nodes_[0].command({"DBSIZE"}).integer, 0);
+  nodes_[0].command({"SET", std::string(redis::keys::marker), *marker});
+  look(other);
+  look(options());
+  EXPECT_EQ(nodes_[0].get(std::string(redis::keys::marker)), marker) << "it is of before";
+}
+
+TEST_F(RestartGuard, AClientWithAnotherMaxTtlKeepsNoNodeAway) {
+  open_deployment(options());
+  auto other = options();
+  other.max_ttl = minutes(60);
+  Client client = make_client(other);
+  ASSERT_TRUE(failed_with(client.try_acquire("r"), Errc::excluded));
+  nodes_[0].restart(Data::wipe);
+  Client stranger = make_client(other);
+  EXPECT_FALSE(stranger.try_acquire("r", {.ttl = short_max_ttl}));
+  EXPECT_EQ(nodes_[0].command({"DBSIZE"}).integer, 0);
+  Client member = RestartGuard::client();
+  ASSERT_TRUE(succeeded(acquire_patiently(member, "r", {.ttl = short_max_ttl})));
+  ASSERT_TRUE(eventually([&] { return is_member(nodes_[0]); }, seconds(30)));
+  EXPECT_LE(nodes_[0].pttl(std::string(redis::keys::quarantine)), 2 * 3000);
+}
+
+TEST_F(RestartGuard, ClientsThatDisagreeOnMaxTtlLeaveADeploymentClosedAndSaySo) {
+  blank_by_hand(nodes_[0]);
+  Client client = RestartGuard::client();
+  const auto refused = client.try_acquire("r", {.ttl = short_max_ttl});
+  ASSERT_TRUE(failed_with(refused, Errc::excluded));
+  EXPECT_THAT(refused.error().message, HasSubstr("clients that disagree open none"));
+  EXPECT_THAT(refused.error().message, ContainsRegex("max TTL of 30(000 m| )s"));
+  EXPECT_FALSE(is_member(nodes_[0]));
+  open_deployment(options());
+  EXPECT_TRUE(succeeded(acquire_patiently(client, "r", {.ttl = short_max_ttl})));
 }
 
 TEST_F(RestartGuard, AClientWithFewerNodesIsToldWhatDiffers) {

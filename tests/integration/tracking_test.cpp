@@ -47,6 +47,7 @@ class Tracking : public testing::Test {
 
 TEST_F(Tracking, AFlushIsTold) {
   connect();
+  ASSERT_TRUE(succeeded(acquire_patiently(*client_, fresh_resource(), {.ttl = short_max_ttl})));
   nodes_[0].command({"FLUSHALL"});
   expect_news("flushed");
   EXPECT_TRUE(quarantined(nodes_[0]));

@@ -573,21 +573,20 @@ GuardResponse ModelNode::guard(const GuardRequest& request, True now) {
   const std::int64_t millis = clock.milliseconds(now);
   const std::optional<core::Marker> there = core::parse_marker(memory_.marker);
   const bool own = there && there->run_id == request.run_id && there->replid == request.replid;
-  if (!own) {
+  if (!own && request.marks) {
     core::Marker marker = there.value_or(core::Marker{});
     const bool keeps = there && there->run_id != request.run_id && request.trusted &&
                        marker.durable && !marker.self.empty() && marker.self == request.name;
     if (!keeps) {
-      const std::int64_t old = there ? there->max_ttl.count() : 0;
-      const std::int64_t quarantine_ms =
-          std::max(request.quarantine_ms, there ? old + (old + 99) / 100 + 2 : 0);
-      quarantine(quarantine_ms, now);
+      const std::int64_t old = there ? there->max_ttl.count() : request.max_ttl_ms;
+      quarantine(old != request.max_ttl_ms ? old + (old + 99) / 100 + 2 : request.quarantine_ms,
+                 now);
       marker.state = core::Marker::State::blank;
       marker.deployment.clear();
       marker.members.clear();
       marker.admissions.clear();
       marker.self = request.name;
-      marker.max_ttl = std::chrono::milliseconds(std::max(old, request.max_ttl_ms));
+      marker.max_ttl = std::chrono::milliseconds(old);
       marker.remembers_since = there ? core::Marker::from_its_writing : core::Marker::always;
     }
     marker.incarnation = request.incarnation;
@@ -596,7 +595,8 @@ GuardResponse ModelNode::guard(const GuardRequest& request, True now) {
     marker.durable = request.trusted;
     memory_.marker = core::format_marker(marker) + ' ' + std::to_string(clock.local(now) / 1000);
   }
-  return {memory_.marker, std::max<std::int64_t>(0, memory_.quarantine_until - millis)};
+  return {memory_.marker, std::max<std::int64_t>(0, memory_.quarantine_until - millis),
+          !own && !request.marks};
 }
 
 void ModelNode::extend(const Request& request, True now, Response& response) {

@@ -88,10 +88,12 @@ struct GuardRequest {
   bool trusted = false;  ///< a node that restarted with its data keeps its vote
   std::string name{};
   std::string incarnation{};
+  bool marks = true;
 };
 struct GuardResponse {
   std::string marker{};
   std::int64_t quarantine_ms = 0;
+  bool unmarked = false;
 };
 
 /// A Redis master as the protocol sees it: keys that expire by its own wall clock, a run_id,

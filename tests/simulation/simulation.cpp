@@ -237,6 +237,7 @@ void Simulation::begin_client(std::uint32_t index) {
   client.invariants.reset();
   client.slots.assign(scenario_.slots, Slot{});
   client.attempt.resize(nodes_.size());
+  client.marks.resize(nodes_.size());
   client.connects.assign(nodes_.size(), {});
   client.connection.assign(nodes_.size(), -1);
   client.asked.clear();

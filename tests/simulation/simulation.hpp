@@ -105,8 +105,9 @@ class Simulation {
     bool invalidated = false;  // the client will be notified that the node loaded other data
     True last_request = 0;
     True last_reply = 0;
-    std::string marker_ahead;        // the node's when the last vote was sent
-    std::string marker;              // what the handshake saw
+    std::string marker_ahead;  // the node's when the last vote was sent
+    std::string marker;        // what the handshake saw
+    bool unmarked = false;
     std::int64_t quarantine_ms = 0;  // what the restart guard answered
     bool replica = false;            // and what the node said of itself
     Oddity odd = Oddity::none;
@@ -180,6 +181,7 @@ class Simulation {
     std::set<std::uint64_t> tokens;  // that this process sent a SET with
     core::NodeSet undelivered;       // nodes that a closing client said it left keys on,
     std::array<core::Duration, limits::nodes> left{};  // and for how long at most
+    std::vector<bool> marks;                 // per node: the current connection attempt may mark it
     std::vector<std::uint32_t> attempt;      // per node: names the current connection attempt
     std::vector<std::int64_t> connection;    // per node: index, or -1
     std::vector<std::deque<True>> connects;  // per node: in the last minute

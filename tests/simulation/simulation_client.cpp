@@ -46,6 +46,7 @@ void Simulation::end_turn(std::uint32_t index) {
 }
 
 void Simulation::carry_out(std::uint32_t index, const core::Connect& command) {
+  clients_[index].marks[command.node] = command.marks;
   connect(index, command.node);
 }
 

@@ -147,9 +147,11 @@ void Simulation::greet(Connection& connection) {
   request.quarantine_ms = std::chrono::ceil<std::chrono::milliseconds>(quarantine()).count();
   if (scenario_.mutant == Mutant::no_quarantine) request.quarantine_ms = 0;
   request.trusted = scenario_.durable;
+  request.marks = clients_[connection.client].marks[connection.node];
   GuardResponse guarded = nodes_[connection.node].guard(request, now_);
   connection.quarantine_ms = guarded.quarantine_ms;
   connection.marker = std::move(guarded.marker);
+  connection.unmarked = guarded.unmarked;
   if (connection.quarantine_ms == 0) return;
   tell("node ", connection.node, " notifies client ", connection.client, " of ",
        connection.quarantine_ms, " ms of quarantine");
@@ -180,6 +182,7 @@ void Simulation::come_up(const Event& event) {
   up.quarantine = std::chrono::milliseconds(connection.quarantine_ms);
   up.quarantine_why = "it restarted";
   up.marker = marker;
+  up.unmarked = connection.unmarked;
   up.evicted = evicted_at(node);
   up.can_fence = nodes_[node].version == Servers::modern;
   up.can_compare = up.can_set_all = nodes_[node].compares;

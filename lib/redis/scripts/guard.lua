@@ -1,6 +1,6 @@
 -- KEYS: marker, quarantine, numbers. ARGV: run_id; replication id, and what it has evicted; longest TTL and quarantine of the client in
 -- milliseconds; 'durable' if the node says that it loses nothing, else 'volatile'; by which name the client reaches
--- it; a fresh incarnation.
+-- it; a fresh incarnation; 'look' to write nothing.
 -- {the marker that is there now, quarantine left in milliseconds, why}. See lib/core/marker.hpp for the format.
 local marker = redis.call('get', KEYS[1])
 local state, id, run_id, replid, longest, durable, self, members, admissions, since, written_at
@@ -12,7 +12,7 @@ end
 if longest and longest > 31536000000 then
   longest = nil -- a year: see limits::longest_max_ttl
 end
-if not (longest and run_id == ARGV[1] and replid == ARGV[2]) then
+if ARGV[8] ~= 'look' and not (longest and run_id == ARGV[1] and replid == ARGV[2]) then
   local time = redis.call('time')
   local now = time[1] * 1000000 + time[2]
   -- By its name, because the marker of another node may have come with that node's data. Of this process, it came back
@@ -21,8 +21,9 @@ if not (longest and run_id == ARGV[1] and replid == ARGV[2]) then
     and self ~= '-' and self == ARGV[6]
   if not keeps then
     local quarantine = tonumber(ARGV[4])
-    if longest then
-      quarantine = math.max(quarantine, math.ceil(longest + longest / 100 + 2))
+    if longest and longest ~= tonumber(ARGV[3]) then
+      -- As its deployment has it, whoever meets the node.
+      quarantine = math.ceil(longest + longest / 100 + 2)
     end
     local why = not longest and 'empty' or run_id ~= ARGV[1] and 'restarted' or 'role'
     if why == 'role' and string.match(replid, '^[^+]*') == string.match(ARGV[2], '^[^+]*') then
@@ -43,7 +44,7 @@ if not (longest and run_id == ARGV[1] and replid == ARGV[2]) then
     state, id, self, members, admissions = 'blank', '-', ARGV[6], '-', '-'
     -- One without a marker may be new. Who takes it back, or opens its deployment again, knows better.
     since = longest and ' since' or ''
-    longest = math.max(longest or 0, tonumber(ARGV[3]))
+    longest = longest or tonumber(ARGV[3])
   elseif since == ' since' then
     since = ' ' .. written_at
   end
@@ -51,6 +52,7 @@ if not (longest and run_id == ARGV[1] and replid == ARGV[2]) then
     self, members, admissions .. since, string.format('%.0f', now)}, ' ')
   redis.call('set', KEYS[1], marker)
 end
+marker = marker or ''
 local left = redis.call('pttl', KEYS[2])
 if left == -2 then
   return {marker, 0, ''}

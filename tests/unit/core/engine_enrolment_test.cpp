@@ -14,7 +14,12 @@ namespace {
 
 /// Three nodes that keep their markers as mark.lua does.
 struct EnrollingClient : Harness {
-  EnrollingClient() : Harness(settings()) { tick(); }
+  EnrollingClient() : Harness(settings()) {
+    tick();
+    // Who wants no lock writes nothing.
+    acquire(100, 10s);
+    cancel(100);
+  }
 
   static Settings settings() {
     Settings settings = Harness::settings_for(3);
@@ -297,6 +302,80 @@ TEST(EngineEnrolment, WhatWasKeptBeforeTheNodeForgotIsWorthNothing) {
   EXPECT_NE(h.read(2).find("failed #2"), std::string::npos);
 }
 
+/// Three nodes and a client that has not asked for a lock yet.
+struct Onlookers : Harness {
+  explicit Onlookers(Duration max_ttl = 30s) : Harness(settings(max_ttl)) { tick(); }
+  static Settings settings(Duration max_ttl) {
+    Settings settings = EnrollingClient::settings();
+    settings.max_ttl = max_ttl;
+    settings.quarantine = max_ttl + 1s;
+    return settings;
+  }
+  std::string come_up(NodeIndex node, const Marker& marker) {
+    const std::string text = format_marker(marker) + " 1";
+    NodeUp event;
+    event.marker = text;
+    event.unmarked = marker.run_id != "server" + std::to_string(node);
+    return up_as(node, event);
+  }
+  /// What it was before it restarted.
+  static Marker restarted(NodeIndex node) {
+    Marker marker = EnrollingClient::member(node);
+    marker.run_id = "before";
+    return marker;
+  }
+};
+
+TEST(EngineEnrolment, WhoWantsNoLockMarksNothingAndTakesNothingBack) {
+  Onlookers h;
+  h.come_up(0, EnrollingClient::member(0));
+  EXPECT_EQ(h.come_up(1, EnrollingClient::blank(1)), "excluded 1");
+  EXPECT_EQ(h.come_up(2, Onlookers::restarted(2)), "excluded 2");
+  EXPECT_EQ(h.engine().exclusion(2), nobody_met_it);
+  EXPECT_EQ(h.engine().link(2).known_as(), "") << "it may have the data of another node";
+  EXPECT_EQ(h.pass(500ms), "");
+  EXPECT_EQ(h.acquire(1, 10s), "disconnect 2");
+  EXPECT_EQ(h.tick(), "connect 2 and mark") << "which is waited for";
+  EXPECT_EQ(h.come_up(2, EnrollingClient::blank(2)), "failed #1 excluded; excluded 2");
+}
+
+TEST(EngineEnrolment, AClientThatClosesWaitsAMomentForANodeThatIsBeingMarked) {
+  Onlookers h;
+  h.acquire(1, 10s);
+  for (NodeIndex node = 0; node < 3; ++node) h.come_up(node, Onlookers::restarted(node));
+  h.come_up(0, EnrollingClient::blank(0));
+  EXPECT_EQ(h.come_up(1, EnrollingClient::blank(1)).find("drained"), std::string::npos);
+  EXPECT_EQ(h.step(Shutdown{5s}).find("drained"), std::string::npos) << "one more opens it";
+  EXPECT_NE(h.come_up(2, EnrollingClient::blank(2)).find("write-marker"), std::string::npos);
+}
+
+TEST(EngineEnrolment, AClientThatWantsALockMarksNodesOnceAQuorumIsThere) {
+  Onlookers h;
+  EXPECT_EQ(h.acquire(1, 10s), "");
+  EXPECT_EQ(h.come_up(0, Onlookers::restarted(0)), "excluded 0") << "others may know better";
+  EXPECT_EQ(h.come_up(1, EnrollingClient::member(1)), "disconnect 0");
+  EXPECT_EQ(h.tick(), "connect 0 and mark");
+}
+
+TEST(EngineEnrolment, AClientWithAnotherMaxTtlThanTheOthersMarksNothing) {
+  Onlookers h(3600s);
+  h.come_up(0, EnrollingClient::member(0));
+  h.come_up(1, EnrollingClient::member(1));
+  h.come_up(2, Onlookers::restarted(2));
+  EXPECT_EQ(h.acquire(1, 10s), "failed #1 excluded");
+  h.down(2);
+  EXPECT_EQ(h.pass(h.until_deadline()), "connect 2");
+}
+
+TEST(EngineEnrolment, ANodeThatAClientWithAnotherMaxTtlHasMetSaysWhyItStaysClosed) {
+  Onlookers h(3600s);
+  for (NodeIndex node = 0; node < 3; ++node) h.come_up(node, EnrollingClient::blank(node));
+  EXPECT_EQ(h.acquire(1, 10s), "failed #1 excluded");
+  EXPECT_EQ(h.engine().exclusion(0),
+            "it belongs to no deployment yet: a client with a max TTL of 30 s has met it, this one "
+            "has 3600 s, and clients that disagree open none");
+}
+
 TEST(EngineEnrolment, NothingIsWrittenWithoutTheGuard) {
   Settings settings = EnrollingClient::settings();
   settings.restart_guard = false;
@@ -343,7 +422,7 @@ TEST(EngineEnrolment, AMemberThatTheListDoesNotNameIsLearnedAndConnectedTo) {
   former.deployment = "C";
   EXPECT_EQ(h.come_up(2, former), "excluded 2; learned 3") << "a majority of the members says so";
   EXPECT_EQ(h.engine().settings().nodes.at(3), "node9");
-  EXPECT_EQ(h.tick(), "connect 3");
+  EXPECT_EQ(h.tick(), "connect 3 and mark");
   marker.run_id = "server3";
   marker.self = "node9";
   h.come_up(3, marker);

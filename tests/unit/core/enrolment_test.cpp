@@ -242,12 +242,15 @@ TEST_F(Enrolling, of_two_nodes_none_is_adopted) {
   EXPECT_FALSE(next_write_when_confirmed());
 }
 
-TEST_F(Enrolling, the_quarantine_is_as_long_as_the_longest_lease_of_any_marker) {
+TEST_F(Enrolling, the_quarantine_is_that_of_the_deployment_whatever_client_met_the_node) {
   node("a", member("1", "d", "a", {"a", "b", "c"}, random_));
   node("b", blank_marker("2", random_));
   node("c", member("3", "d", "c", {"a", "b", "c"}, random_));
-  markers_[1].max_ttl = 60s;
-  EXPECT_GE(next_of_no_member().value().quarantine, 60s);
+  markers_[1].max_ttl = 3600s;
+  const auto write = next_of_no_member();
+  ASSERT_TRUE(write);
+  EXPECT_EQ(write->quarantine, quarantine);
+  EXPECT_EQ(write->marker.max_ttl, max_ttl);
 }
 
 TEST_F(Enrolling, a_node_that_an_operator_adds_is_left_alone) {
@@ -470,13 +473,14 @@ TEST_F(Enrolling, the_same_names_for_other_nodes_are_another_list) {
   EXPECT_NE(markers_[0].deployment, "x");
 }
 
-TEST_F(Enrolling, an_opening_with_another_max_ttl_is_waited_for_and_then_replaced) {
+TEST_F(Enrolling, clients_that_disagree_on_max_ttl_open_nothing) {
   node("a", opening("1", "x", "a", {"a", "b"}));
-  node("b", opening("2", "x", "b", {"a", "b"}));
-  markers_[0].max_ttl = markers_[1].max_ttl = 60s;
-  enrolment_.waited(next_wait().value().number);
-  open_all({"a", "b"});
-  EXPECT_EQ(markers_[0].max_ttl, max_ttl);
+  node("b", blank_marker("2", random_));
+  for (const std::size_t met_by_another : {0U, 1U}) {
+    for (Marker& marker : markers_) marker.max_ttl = max_ttl;
+    markers_[met_by_another].max_ttl = 3600s;
+    EXPECT_TRUE(std::holds_alternative<Enrolment::Nothing>(next())) << met_by_another;
+  }
 }
 
 TEST_F(Enrolling, a_foreign_opening_is_not_replaced_beside_active_or_joining_nodes) {

@@ -499,7 +499,7 @@ class Harness {
   static std::string to(NodeSet nodes) { return " ->" + list(nodes); }
 
   std::string describe(const Connect& command) const {
-    return "connect " + std::to_string(command.node);
+    return "connect " + std::to_string(command.node) + (command.marks ? " and mark" : "");
   }
   std::string describe(const Disconnect& command) const {
     return "disconnect " + std::to_string(command.node);

@@ -126,7 +126,7 @@ TEST(MarkerBehindVotes, ANodeThatForgotBeforeItGrantedHasNoVoteAndIsAskedAnewAtO
   h.unchanged(0);
   EXPECT_EQ(h.answer(1, Reply::marker, ""), "disconnect 1");
   EXPECT_EQ(h.until_deadline(), 0s);
-  EXPECT_EQ(h.tick(), "connect 1");
+  EXPECT_EQ(h.tick(), "connect 1 and mark");
   // Node 2 decides: the answer of node 1 does not count.
   h.answer(2, Reply::taken, "other");
   EXPECT_EQ(h.unchanged(2).find("acquired"), std::string::npos);

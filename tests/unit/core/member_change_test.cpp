@@ -531,13 +531,17 @@ TEST(MemberBootstrap, ends_no_quarantine_of_a_node_that_forgot_at_any_point) {
 
 TEST(MemberBootstrap, leaves_the_quarantine_of_members_that_may_have_forgotten) {
   const Names members = names_up_to(3);
-  const auto expect_left = [&](std::string_view why, const MemberWish& wish, std::string held) {
+  const auto expect_left = [&](std::string_view why, const MemberWish& wish,
+                               const std::string& held) {
     World world(3);
     world.let_a_client_open(members);
     for (const std::string& name : members) world.at(name).seen.quarantine_why = why;
     Operator run(world, wish);
-    run.held = std::move(held);
-    ASSERT_TRUE(run.done());
+    run.held = held;
+    const auto done = run.done();
+    ASSERT_TRUE(done);
+    EXPECT_EQ(done->left, held);
+    EXPECT_EQ(done->left_on, held.empty() ? "" : "n1");
     EXPECT_TRUE(run.writes.empty());
     EXPECT_FALSE(world.serves(members));
   };

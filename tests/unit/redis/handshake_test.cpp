@@ -150,10 +150,15 @@ TEST(Handshake, KnowsASentinelByTheNamesThatForksGaveTheField) {
 struct Guarded {
   explicit Guarded(const std::string& more = "",
                    const Value& tracking = error("ERR unknown command"),
-                   const std::string& version = "7.0.15", const Value& loaded = status("OK")) {
+                   const std::string& version = "7.0.15", const Value& loaded = status("OK"),
+                   bool marks = true) {
     ConnectionTarget target;
-    target.guard = RestartGuard{std::chrono::seconds(30), std::chrono::milliseconds(30'302), false,
-                                "redis://a", "fresh"};
+    target.guard = RestartGuard{std::chrono::seconds(30),
+                                std::chrono::milliseconds(30'302),
+                                false,
+                                "redis://a",
+                                "fresh",
+                                marks};
     handshake.emplace(target, out);
     progress = handshake->take(integer(1));
     progress = handshake->take(error("ERR unknown command 'HELLO'"));
@@ -194,10 +199,29 @@ TEST(Handshake, ComparesTheMarkerBeforeAVoteIsAskedFor) {
   EXPECT_EQ(guarded.out, test::resp::command({"EVAL", std::string(scripts::guard.text), "3",
                                               "redlock:node:marker", "redlock:node:quarantine",
                                               "redlock:node:numbers", "abc", "repl", "30000",
-                                              "30302", "volatile", "redis://a", "fresh"}));
+                                              "30302", "volatile", "redis://a", "fresh", "mark"}));
   EXPECT_EQ(guarded.take({bulk("redlock3 …"), integer(0), bulk("")}), Progress::done);
   EXPECT_EQ(guarded.handshake->identity().marker, "redlock3 …");
   EXPECT_EQ(guarded.handshake->identity().quarantine, std::chrono::milliseconds(0));
+}
+
+TEST(Handshake, OfAClientThatMarksNothingSaysWhatIsNotMarked) {
+  const std::string own = "redlock3 blank i - abc repl 30000 volatile redis://a - - 5";
+  const std::string of_before = "redlock3 blank i - old repl 30000 volatile redis://a - - 5";
+  for (const std::string& marker : {own, of_before, std::string()}) {
+    Guarded guarded("", error("ERR"), "7.0.15", status("OK"), false);
+    EXPECT_TRUE(guarded.out.ends_with("look\r\n"));
+    EXPECT_EQ(guarded.take({bulk(marker), integer(0), bulk("")}), Progress::done);
+    EXPECT_EQ(guarded.handshake->identity().marker, marker);
+    EXPECT_EQ(guarded.handshake->identity().unmarked, marker != own);
+
+    Guarded without_scripts("", error("ERR"), "7.2.4", error("NOPERM no script"), false);
+    EXPECT_EQ(without_scripts.take_reading(bulk(marker), -2), Progress::ask);
+    without_scripts.ask();
+    EXPECT_EQ(without_scripts.out, test::resp::command({"UNWATCH"}));
+    EXPECT_EQ(without_scripts.handshake->take(status("OK")), Progress::done);
+    EXPECT_EQ(without_scripts.handshake->identity().unmarked, marker != own);
+  }
 }
 
 /// A server that reads an append-only file says meanwhile that it keeps none. When the guard's
