@@ -135,6 +135,11 @@ bool Checker::a_step_explains(const Lease& later, True until) const {
   return explained >= until;
 }
 
+void Checker::stood_still(True from, True until) {
+  for (True at = from; at < until; at += overlap_window_) steps_.push_back(at);
+  steps_.push_back(until);
+}
+
 void Checker::check_overlaps() {
   if (!judged_at_the_end()) return;
   past_.insert(past_.end(), leases_.begin(), leases_.end());

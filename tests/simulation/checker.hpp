@@ -58,6 +58,8 @@ class Checker {
   /// were handed on count too, though nobody reads clocks for them.
   void allow_votes_after_steps(True window) { vote_window_ = window; }
   void clock_stepped_forward(True now) { steps_.push_back(now); }
+  /// The machine of a client did, and its clock: it knows of nothing that it slept through.
+  void stood_still(True from, True until);
   void check_overlaps();
   /// Nothing is promised about exclusion, and fencing tokens are ordered only between a lease and
   /// those whose attempts began after it was granted.

@@ -248,6 +248,7 @@ void Simulation::arrive(std::uint32_t index) {
       node.end_numbered(request, now_, response);
     } else {
       response = node.execute(request, now_);
+      if (request.stamp.verb == Verb::read_clock) response.time += leapt_elsewhere(connection.node);
     }
     if (is_beside_a_lower_number(request) && response.reply == Reply::granted) {
       response.reply = Reply::behind;
@@ -314,6 +315,15 @@ void Simulation::observe(const Connection& connection, const Request& request,
        " client ", request.client, " ticket ", request.ticket.value_or(-1), " -> ", response.ticket,
        response.is_first ? " first" : "", request.quiet ? " quiet" : "", " on r",
        int{request.resource}, ", holder ", response.holder & 0xffff);
+}
+
+True Simulation::leapt_elsewhere(std::uint32_t node) const {
+  True all = 0;
+  if (scenario_.mutant != Mutant::leaps_are_ours) return all;
+  for (std::uint32_t other = 0; other < stepped_.size(); ++other) {
+    if (other != node) all += stepped_[other].by;
+  }
+  return all;
 }
 
 Response Simulation::as_planted(const Connection& connection, Response response) {
