@@ -236,7 +236,8 @@ enum {
   REDLOCK_NODE_PROTOCOL = 2,     ///< the node violated the Redis protocol
   REDLOCK_NODE_EXCLUDED = 3,     ///< a guard took its vote away
   REDLOCK_NODE_UNDELIVERED = 4,  ///< the client closed before releases could be delivered to it
-  REDLOCK_NODE_LEARNED = 5       ///< a member of the deployment that the options do not name
+  REDLOCK_NODE_LEARNED = 5,      ///< a member of the deployment that the options do not name
+  REDLOCK_NODE_PAUSED = 6        ///< no node's fault: this client's machine stood still
 };
 
 /// A change in the state of a node. It ends with the callback that it was given to.

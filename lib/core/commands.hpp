@@ -147,6 +147,12 @@ struct Lost {
 struct NodeExcluded {
   NodeIndex node = 0;
 };
+/// Our own clock stood still for at most so long, which is what the clocks of these nodes have in
+/// common.
+struct StoodStill {
+  NodeSet alike{};
+  Duration most{};
+};
 /// The node is a member that the settings did not name; connected like the others.
 struct NodeLearned {
   NodeIndex node = 0;
@@ -164,7 +170,7 @@ struct Drained {};
 using Command = std::variant<Connect, Disconnect, Subscribe, ProbeSubscription, Unsubscribe, Send,
                              SendUpkeep, SendToQueue, SendTrack, KillOld, SendMarker, Acquired,
                              Extended, Released, Inspected, Failed, AtRisk, QueueWatched, Lost,
-                             NodeExcluded, NodeLearned, Undelivered, Drained>;
+                             NodeExcluded, StoodStill, NodeLearned, Undelivered, Drained>;
 
 /// The request in a command; none in any other.
 [[nodiscard]] inline const Request* request_in(const Command& command) noexcept {

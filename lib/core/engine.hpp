@@ -25,6 +25,7 @@
 #include "core/randomness.hpp"
 #include "core/settings.hpp"
 #include "core/slot_set.hpp"
+#include "core/standstill.hpp"
 #include "core/time.hpp"
 #include "core/timer_heap.hpp"
 #include "core/tracked_keys.hpp"
@@ -167,7 +168,16 @@ class Engine {
   [[nodiscard]] Instant next_clock_reading() const;
   void take_clock(NodeIndex node, const Answer& answer, const Arrival& arrival);
   void take_time(NodeIndex node, Duration time, const Arrival& arrival);
-  void step_forward(NodeIndex node, Duration step);
+  void note_step(NodeIndex node, const NodeClock::Reading& reading);
+  /// Those whose clocks tell whether ours stood still.
+  [[nodiscard]] NodeSet witnesses() const;
+  [[nodiscard]] std::size_t witnesses_needed() const;
+  void judge_standstill();
+  void blame_our_clock(const Standstill::Verdict& verdict);
+  /// A round that began then may have lost votes because it was not known whose clock stepped.
+  [[nodiscard]] bool was_in_doubt_since(Instant began) const {
+    return standstill_.open() || doubt_ended_at_ >= began;
+  }
   void take_evictions(NodeIndex node, std::uint64_t evicted);
   void lower_deadlines();
 
@@ -430,6 +440,9 @@ class Engine {
   std::vector<std::uint32_t> touched_;  ///< claims to be judged
   std::vector<std::uint32_t> finished_claims_;
   std::vector<std::uint32_t> finished_acquisitions_;
+
+  Standstill standstill_{settings_.clock_bound};
+  Instant doubt_ended_at_ = Instant::min();  ///< whether our clock stood still was known again
 
   FencingNumbers fencing_numbers_;
   NodeSet uncovered_;

@@ -291,6 +291,14 @@ void Engine::pause_or_fail(Acquisition& acquisition) {
     enter_state(acquisition, Acquisition::State::connecting);
     return timers_.set(timer_of(acquisition), std::nullopt);
   }
+  // Nor does it fail one that our own clock stood still, which nodes could not yet say when they
+  // voted.
+  const bool in_doubt =
+      acquisition.why == Errc::excluded && was_in_doubt_since(acquisition.last.start());
+  if (!acquisition.give_up && in_doubt && !acquisition.reconnected && !drain_until_) {
+    acquisition.reconnected = true;
+    return try_again(acquisition);
+  }
   if (!acquisition.give_up || now_ >= *acquisition.give_up) {
     return finish(acquisition, acquisition.why);
   }

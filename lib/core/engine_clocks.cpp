@@ -67,9 +67,17 @@ void Engine::take_clock(NodeIndex node, const Answer& answer, const Arrival& arr
 void Engine::take_time(NodeIndex node, Duration time, const Arrival& arrival) {
   Link& link = nodes_[node];
   const bool first = !link.clock_known();
-  const Duration step = link.observe_clock(arrival.at - arrival.took, arrival.at, time);
+  // Without a history it says nothing of what it did while ours may have stood still: it is read
+  // again when that is known.
+  if (first && standstill_.open()) return;
+  const Instant sent = arrival.at - arrival.took;
+  const NodeClock::Reading reading = link.observe_clock(sent, arrival.at, time);
+  if (reading.step > Duration::zero()) note_step(node, reading);
+  if (standstill_.open()) {
+    standstill_.read(node, reading, sent);
+    return judge_standstill();
+  }
   nodes_.compare_clocks().each([&](NodeIndex excluded) { report_exclusion(excluded); });
-  if (step > Duration::zero()) step_forward(node, step);
   if (!first) return;
   // With this one, the clocks of others may be comparable for the first time.
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
@@ -79,12 +87,66 @@ void Engine::take_time(NodeIndex node, Duration time, const Arrival& arrival) {
   wake_after_outage();
 }
 
-void Engine::step_forward(NodeIndex node, Duration step) {
-  const bool reported = nodes_[node].clock_far();
-  nodes_[node].quarantine(later(now_, settings_.quarantine), "its clock stepped forward by up to " +
-                                                                 format_duration(step) +
-                                                                 ", so keys there expire early");
-  if (!reported) report_exclusion(node);
+void Engine::note_step(NodeIndex node, const NodeClock::Reading& reading) {
+  const bool opens = !standstill_.open();
+  standstill_.stepped(node, reading, now_);
+  nodes_[node].doubt(later(now_, settings_.quarantine),
+                     "its clock stepped forward by up to " +
+                         format_duration(standstill_.step_of(node)) +
+                         ", or this machine stood still, which is not known yet");
+  lower_deadlines();
+  // Whoever was asked before may have answered before.
+  if (opens && nodes_.size() >= witnesses_needed()) read_clocks(witnesses());
+}
+
+NodeSet Engine::witnesses() const {
+  NodeSet witnesses;
+  (nodes_.ballot().members & nodes_.up()).each([&](NodeIndex node) {
+    const Link& link = nodes_[node];
+    if (!link.duplicate_of() && link.ineligible().empty()) witnesses.add(node);
+  });
+  return witnesses;
+}
+
+std::size_t Engine::witnesses_needed() const {
+  // A single clock has nobody to agree with.
+  return std::max<std::size_t>(nodes_.ballot().quorum, 2);
+}
+
+void Engine::judge_standstill() {
+  if (!standstill_.open()) return;
+  const Standstill::Verdict verdict =
+      standstill_.judge(witnesses(), witnesses_needed(), nodes_.size());
+  if (verdict.cause == Standstill::Cause::unknown) return;
+  const bool ours = verdict.cause == Standstill::Cause::ours;
+  if (ours) blame_our_clock(verdict);
+  NodeSet excluded;
+  standstill_.steps().each([&](NodeIndex node) {
+    if (ours && !standstill_.leapt_too(node, verdict.ours)) return nodes_[node].trust_again();
+    nodes_[node].confirm_doubt("its clock stepped forward by up to " +
+                               format_duration(standstill_.step_of(node)) +
+                               ", so keys there expire early");
+    excluded.add(node);
+  });
+  standstill_.close();
+  doubt_ended_at_ = now_;
+  excluded = excluded | nodes_.compare_clocks();
+  excluded.each([&](NodeIndex node) { report_exclusion(node); });
+  NodeSet unread;
+  nodes_.up().each([&](NodeIndex node) {
+    if (!nodes_[node].clock_known()) unread.add(node);
+  });
+  read_clocks(unread);
+  nodes_.up().each([&](NodeIndex node) { serve_claims_of(node); });
+  retry_connecting();
+  wake_after_outage();
+}
+
+void Engine::blame_our_clock(const Standstill::Verdict& verdict) {
+  outbox_.emit(StoodStill{verdict.alike, verdict.ours.most});
+  (nodes_.all() - standstill_.steps()).each([&](NodeIndex node) {
+    nodes_[node].our_clock_stood_still(verdict.ours, standstill_.asked_since().has(node));
+  });
   lower_deadlines();
 }
 

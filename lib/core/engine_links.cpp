@@ -15,6 +15,7 @@ std::string in_milliseconds(Duration duration) {
 }  // namespace
 
 void Engine::tend_links() {
+  bool doubts = false;
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     const auto node = static_cast<NodeIndex>(i);
     Link& link = nodes_[i];
@@ -35,7 +36,9 @@ void Engine::tend_links() {
       outbox_.emit(Connect{node, may_mark(node)});
     }
     if (link.end_quarantine(now_)) wake_after_outage();
+    doubts = doubts || link.in_doubt();
   }
+  if (!doubts) standstill_.close();
   wait_queue_.tend();
   read_clocks_due();
   write_names_due();
@@ -61,12 +64,15 @@ void Engine::on(const NodeUp& event) {
   enrolment_due_ = true;
   kill_suspects(node);
   read_clocks(NodeSet::of(node));
-  nodes_.compare_clocks().each([&](NodeIndex excluded) { report_exclusion(excluded); });
+  if (!standstill_.open()) {
+    nodes_.compare_clocks().each([&](NodeIndex excluded) { report_exclusion(excluded); });
+  }
   serve_claims_of(node);
   settle_on_replica(node);
   tracked_resources_.came_up(node);
   tracked_queues_.came_up(node);
   mark_nodes();
+  judge_standstill();
   retry_connecting();
   wake_after_outage();
 }
@@ -146,6 +152,7 @@ void Engine::drop(NodeIndex node, Vote vote, std::string_view why) {
   tracked_queues_.dropped(node);
   tracked_queues_.each([this](TrackedKeys::Entry& entry) { report_queue(entry); });
   wait_queue_.dropped(node);
+  judge_standstill();
   retry_connecting();
 }
 

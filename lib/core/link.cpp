@@ -108,6 +108,20 @@ void Link::quarantine_by_node(Instant until, std::string_view why) {
   prolong(node_quarantine_, until, why);
 }
 
+void Link::doubt(Instant until, std::string_view why) { prolong(doubt_, until, why); }
+
+void Link::trust_again() noexcept {
+  if (!doubt_.until) return;
+  doubt_.until.reset();
+  standing_->changed();
+}
+
+void Link::confirm_doubt(std::string_view why) {
+  if (!doubt_.until) return;
+  quarantine(*doubt_.until, why);
+  trust_again();
+}
+
 bool Link::may_be_new() const noexcept {
   return node_quarantine_.until && node_quarantine_.why.starts_with(core::may_be_new);
 }
@@ -116,6 +130,7 @@ bool Link::end_quarantine(Instant now) noexcept {
   const std::optional<Instant> end = quarantined_until();
   if (!end || now < *end) return false;
   own_quarantine_.until.reset();
+  doubt_.until.reset();
   node_quarantine_.until.reset();
   standing_->changed();
   return true;

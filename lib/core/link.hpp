@@ -171,7 +171,7 @@ class Link {
     return up() && name_look_at_ && now >= *name_look_at_;
   }
 
-  /// No vote for new leases until then: the later end of two quarantines.
+  /// No vote for new leases until then: the latest end of three quarantines.
   [[nodiscard]] std::optional<Instant> quarantined_until() const noexcept {
     return longer_quarantine().until;
   }
@@ -188,12 +188,23 @@ class Link {
   /// Whether one ended just now.
   [[nodiscard]] bool end_quarantine(Instant now) noexcept;
 
+  /// As a quarantine of our own, until it is known whose clock stepped.
+  void doubt(Instant until, std::string_view why);
+  [[nodiscard]] bool in_doubt() const noexcept { return doubt_.until.has_value(); }
+  /// Its clock did not step.
+  void trust_again() noexcept;
+  /// It did: the quarantine is its own, and as long.
+  void confirm_doubt(std::string_view why);
+
   [[nodiscard]] const NodeClock& clock() const noexcept { return clock_; }
   [[nodiscard]] bool clock_known() const noexcept { return clock_.offset().has_value(); }
   /// See NodeClock::observe.
-  Duration observe_clock(Instant sent, Instant received, Duration time) noexcept {
+  NodeClock::Reading observe_clock(Instant sent, Instant received, Duration time) noexcept {
     if (!clock_known()) standing_->changed();
     return clock_.observe(sent, received, time);
+  }
+  void our_clock_stood_still(const Gain& ours, bool read_since) noexcept {
+    clock_.ours_stood_still(ours, read_since);
   }
   /// From the median of all nodes' clocks.
   [[nodiscard]] bool clock_far() const noexcept { return clock_far_; }
@@ -321,7 +332,10 @@ class Link {
   [[nodiscard]] const Quarantine& longer_quarantine() const noexcept {
     const auto& own = own_quarantine_.until;
     const auto& of_node = node_quarantine_.until;
-    return own && (!of_node || *own > *of_node) ? own_quarantine_ : node_quarantine_;
+    const Quarantine& longer =
+        own && (!of_node || *own > *of_node) ? own_quarantine_ : node_quarantine_;
+    if (!doubt_.until) return longer;
+    return !longer.until || *doubt_.until > *longer.until ? doubt_ : longer;
   }
   void prolong(Quarantine& quarantine, Instant until, std::string_view why);
 
@@ -373,6 +387,7 @@ class Link {
   std::optional<Instant> marker_look_at_;
   std::optional<Instant> name_look_at_;
   Quarantine own_quarantine_;
+  Quarantine doubt_;
   Quarantine node_quarantine_;
   NodeClock clock_;
   bool clock_far_ = false;

@@ -13,7 +13,7 @@ constexpr Duration anchored_for = std::chrono::seconds(1);
 
 }  // namespace
 
-Duration NodeClock::observe(Instant sent, Instant received, Duration time) noexcept {
+NodeClock::Reading NodeClock::observe(Instant sent, Instant received, Duration time) noexcept {
   Sample sample;
   sample.error = (received - sent) / 2;
   sample.offset = time - (sent + sample.error).time_since_epoch();
@@ -21,30 +21,51 @@ Duration NodeClock::observe(Instant sent, Instant received, Duration time) noexc
   latest_ = sample;
   if (!anchor_) {
     anchor_ = sharpest_ = sample;
-    return Duration::zero();
+    even_since_ = received;
+    return {};
   }
   const Comparison now = compare(sample, *anchor_);
   const Comparison over_long = compare(sample, *sharpest_);
   const bool forward = now.forward || over_long.forward;
   if (forward || now.backward || over_long.backward) {
     anchor_ = sharpest_ = sample;
+    even_since_ = received;
   } else {
     const bool sharper = sample.error < anchor_->error / 4;
     if (sharper || received - anchor_->at >= anchored_for) anchor_ = sample;
     const bool sharpest = sample.error <= sharpest_->error / 2;
     if (sharpest || received - sharpest_->at >= most_) sharpest_ = sample;
   }
-  if (!forward) return Duration::zero();
-  const Duration step = now.forward ? now.most : over_long.most;
-  count(std::min(step, most_));
-  return step;
+  const Comparison& shown = now.forward || !over_long.forward ? now : over_long;
+  if (!forward) return {Duration::zero(), shown.gain, shown.since, even_since_};
+  count(std::min(shown.most, most_));
+  return {shown.most, shown.gain, shown.since, even_since_};
+}
+
+void NodeClock::ours_stood_still(const Gain& ours, bool read_since) noexcept {
+  if (!anchor_) return;
+  count(std::min(ours.most, most_));
+  if (read_since) {
+    anchor_ = sharpest_ = latest_;
+    even_since_ = latest_.at;
+    return;
+  }
+  const Duration error = (ours.most - ours.least) / 2;
+  for (Sample* sample : {&*anchor_, &*sharpest_, &latest_}) {
+    sample->offset += ours.least + error;
+    sample->error += error;
+  }
 }
 
 NodeClock::Comparison NodeClock::compare(const Sample& sample, const Sample& with) noexcept {
   const Duration gained = sample.offset - with.offset;
   const Duration uncertain = sample.error + with.error;
   const Duration allowed = uncertain + drift(sample.at - with.at);
-  return {gained > allowed, gained < -allowed, gained + uncertain};
+  return {gained > allowed,
+          gained < -allowed,
+          gained + uncertain,
+          {gained - allowed, gained + allowed},
+          with.at};
 }
 
 void NodeClock::count(Duration step) noexcept {

@@ -7,6 +7,19 @@
 
 namespace redlock::core {
 
+/// By how much a node's clock has gained on ours, the drift that every validity allows for left
+/// out: between the two.
+struct Gain {
+  Duration least{};
+  Duration most{};
+
+  [[nodiscard]] bool has(Duration gain) const noexcept { return least <= gain && gain <= most; }
+  /// Of two spans of time that follow each other.
+  friend Gain operator+(const Gain& a, const Gain& b) noexcept {
+    return {a.least + b.least, a.most + b.most};
+  }
+};
+
 /// One node's wall clock as seen from ours: keys expire by it. What matters is not what it shows
 /// but how it moves: a key lives too short by as much as the clock gains while it lives.
 class NodeClock {
@@ -14,10 +27,23 @@ class NodeClock {
   /// No key lives longer than `longest_ttl`, so a larger step counts as one of that size.
   explicit NodeClock(Duration longest_ttl = limits::longest_max_ttl) : most_(longest_ttl) {}
 
-  /// The node's clock was `time` somewhere between the two instants. Answers by how much it has
-  /// stepped forward since the sample before: zero, unless it gained more than the uncertainty of
-  /// both samples and the drift that every validity allows for; then the most it can be.
-  Duration observe(Instant sent, Instant received, Duration time) noexcept;
+  struct Reading {
+    /// By how much it has stepped forward since the sample before: zero, unless it gained more than
+    /// the uncertainty of both samples and the drift that every validity allows for; then the most
+    /// it can be.
+    Duration step{};
+    Gain gain{};      ///< the same, or less, without that condition
+    Instant since{};  ///< the sample before
+    Instant
+        even_since{};  ///< none of the samples since then has shown a step; with this one, if so
+  };
+  /// The node's clock was `time` somewhere between the two instants.
+  Reading observe(Instant sent, Instant received, Duration time) noexcept;
+
+  /// It was ours that stood still: what was set there until now has so much less to live.
+  /// `read_since`: the last sample is of after that. Otherwise all are of before, and what this
+  /// clock shows now is so much more.
+  void ours_stood_still(const Gain& ours, bool read_since) noexcept;
 
   /// Keys may have gone without a step: what was set until now is worth nothing.
   void lose_keys() noexcept { count(most_); }
@@ -43,7 +69,9 @@ class NodeClock {
   struct Comparison {
     bool forward = false;
     bool backward = false;
-    Duration most{};  ///< that it can have gained
+    Duration most{};  ///< that it can have gained, drift included
+    Gain gain{};
+    Instant since{};
   };
   [[nodiscard]] static Comparison compare(const Sample& sample, const Sample& with) noexcept;
   void count(Duration step) noexcept;
@@ -54,6 +82,7 @@ class NodeClock {
   /// the readings are uncertain may gain too much all the same.
   std::optional<Sample> sharpest_;
   Sample latest_{};
+  Instant even_since_ = Instant::max();
   Duration stepped_{};
 };
 

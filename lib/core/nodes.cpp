@@ -55,6 +55,7 @@ NodeSet Nodes::undetermined() const {
   return where([&](NodeIndex node) {
     const Link& link = links_[node];
     const bool clock_unknown = link.up() && settings_.clock_guard && !link.clock_known();
+    if (link.up() && link.in_doubt()) return true;
     return link.fresh() || (clock_unknown && link.ineligible().empty() && !link.duplicate_of());
   });
 }
@@ -64,8 +65,10 @@ NodeSet Nodes::returning() const {
 }
 
 NodeSet Nodes::candidates() const {
-  return where(
-      [&](NodeIndex node) { return links_[node].fresh() || may_vote_but_for_clock(node); });
+  return where([&](NodeIndex node) {
+    const Link& link = links_[node];
+    return link.fresh() || (link.up() && link.in_doubt()) || may_vote_but_for_clock(node);
+  });
 }
 
 Duration Nodes::quorum_round_trip() const {

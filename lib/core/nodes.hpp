@@ -66,7 +66,8 @@ class Nodes {
     });
     return open;
   }
-  /// Whether they may vote is not known yet: in first contact, or their clock was not read.
+  /// Whether they may vote is not known yet: in first contact, their clock was not read, or it is
+  /// not known whether it stepped.
   [[nodiscard]] NodeSet undetermined() const;
   /// Are connected to again, and may vote then: see Link::returning().
   [[nodiscard]] NodeSet returning() const;

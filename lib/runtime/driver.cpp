@@ -1,11 +1,13 @@
 #include "runtime/driver.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <optional>
 #include <string>
 #include <utility>
 #include <variant>
 
+#include "core/admission.hpp"
 #include "core/delay_token.hpp"
 #include "runtime/boot_time.hpp"
 #include "runtime/explain.hpp"
@@ -220,6 +222,14 @@ void Driver::carry_out(const core::SendMarker& command) {
 
 void Driver::carry_out(const core::NodeExcluded& command) {
   report(command.node, NodeEvent::Kind::excluded, engine_.exclusion(command.node));
+}
+
+void Driver::carry_out(const core::StoodStill& command) {
+  const auto first = static_cast<NodeIndex>(std::countr_zero(command.alike.bits()));
+  report(first, NodeEvent::Kind::paused,
+         "this machine stood still for up to " + core::format_duration(command.most) +
+             ": the clocks of " + std::to_string(command.alike.size()) +
+             " nodes went on alike. Leases are shorter by that");
 }
 
 void Driver::carry_out(const core::NodeLearned& command) {

@@ -147,6 +147,46 @@ TEST_F(ClockGuard, ASmallLeapShortensALeaseByAsMuch) {
   EXPECT_TRUE(lease->valid());
 }
 
+TEST_F(ClockGuard, ThatOfAMachineThatStoodStillCostsNoNodeItsVote) {
+  // To the client it is the same whether its own clock stood still or all others leapt.
+  const EventLog log;
+  ClientOptions options = ClockGuard::options();
+  options.on_node_event = log.listener();
+  Client client = make_client(options);
+  for (std::size_t i = 0; i < nodes_->size(); ++i) {
+    ASSERT_TRUE(log.wait_for(NodeEvent::Kind::up, i));
+  }
+  std::atomic<int> lost{0};
+  AcquireOptions acquire{.ttl = minutes(4)};
+  acquire.on_lost = [&](const Error&) { ++lost; };
+  const auto short_one = client.try_acquire("short", std::move(acquire));
+  const auto long_one = client.try_acquire("long", {.ttl = ages});
+  ASSERT_TRUE(succeeded(short_one));
+  ASSERT_TRUE(succeeded(long_one));
+  const auto deadline = long_one->valid_until();
+  // Nobody is read while only some have moved.
+  for (RedisServer& node : *nodes_) node.stop();
+  for (RedisServer& node : *nodes_) node.move_clock(minutes(5));
+  for (RedisServer& node : *nodes_) node.resume();
+  EXPECT_TRUE(eventually([&] { return lost > 0; }, seconds(60))) << "it has run out meanwhile";
+  EXPECT_TRUE(long_one->valid());
+  EXPECT_TRUE(
+      eventually([&] { return long_one->valid_until() < deadline - minutes(4); }, seconds(60)));
+  EXPECT_TRUE(succeeded(client.try_acquire("another"))) << "nobody is in quarantine";
+  const auto count = [&](NodeEvent::Kind kind) {
+    std::size_t all = 0;
+    for (std::size_t i = 0; i < nodes_->size(); ++i) all += log.count(kind, i);
+    return all;
+  };
+  EXPECT_EQ(count(NodeEvent::Kind::paused), 1U);
+  EXPECT_EQ(count(NodeEvent::Kind::excluded), 0U);
+  std::string told;
+  for (std::size_t i = 0; i < nodes_->size(); ++i) {
+    told += log.last_message(NodeEvent::Kind::paused, i);
+  }
+  EXPECT_THAT(told, HasSubstr("stood still for up to 301 s"));
+}
+
 TEST_F(ClockGuard, AClockThatGoesBackEndsNoLease) {
   Client holder = client();
   Client contender = connected_client();

@@ -81,6 +81,7 @@ void Checker::granted(const Grant& grant) {
   if (find(token) != nullptr) violated("invariant 9: a token was granted twice");
   if (until <= now) violated("invariant 6: a lease was handed out that was over already");
   trail(token).granted = true;
+  if (at_least > 0) trail(token).taken_until = now + at_least;
   leases_.push_back({token, resources, group, until, now, began});
   check_alone(leases_.back(), now);
 }
@@ -133,6 +134,11 @@ bool Checker::a_step_explains(const Lease& later, True until) const {
     if (step <= explained) explained = std::max(explained, step + overlap_window_);
   }
   return explained >= until;
+}
+
+void Checker::stood_still(True from, True until) {
+  for (True at = from; at < until; at += overlap_window_) steps_.push_back(at);
+  steps_.push_back(until);
 }
 
 void Checker::check_overlaps() {
@@ -199,10 +205,10 @@ void Checker::key_written(std::uint64_t token, std::size_t node) {
   }
 }
 
-void Checker::closed(std::uint64_t token, std::size_t node, bool there) {
+void Checker::closed(std::uint64_t token, std::size_t node, bool there, True now) {
   Trail& mine = trail(token);
   if (mine.abandoned || mine.restored) return;
-  if (there) {
+  if (there && now >= mine.taken_until) {
     violated("invariant 4: a client closed and left a key on node " + std::to_string(node) +
              " without a word");
   }

@@ -59,6 +59,8 @@ class Checker {
   /// were handed on count too, though nobody reads clocks for them.
   void allow_votes_after_steps(True window) { vote_window_ = window; }
   void clock_stepped_forward(True now) { steps_.push_back(now); }
+  /// The machine of a client did, and its clock: it knows of nothing that it slept through.
+  void stood_still(True from, True until);
   void check_overlaps();
   /// Nothing is promised about exclusion, and fencing tokens are ordered only between a lease and
   /// those whose attempts began after it was granted.
@@ -74,8 +76,9 @@ class Checker {
   void restored(std::uint64_t token) { tokens_[token].restored = true; }
   /// Left by a process that died before it was granted anything: only its expiry ends it.
   void left(std::uint64_t token) { tokens_[token].abandoned = true; }
-  /// By a client that closed and did not say that it left anything on that node.
-  void closed(std::uint64_t token, std::size_t node, bool there);
+  /// By a client that closed and did not say that it left anything on that node. The key of an
+  /// interval that goes on keeps others out as long as its release would have.
+  void closed(std::uint64_t token, std::size_t node, bool there, True now);
   /// It said that it may have left its key there, which is there beyond the time that it named.
   void closed_with_a_word(std::uint64_t token, std::size_t node, bool still_there);
   /// Nothing is asked for any more, and this has the key; 0: nobody.
@@ -113,6 +116,7 @@ class Checker {
     bool abandoned = false;
     bool ended = false;
     bool restored = false;
+    True taken_until = 0;           // an interval's end
     std::uint32_t released_on = 0;  // a bit per node that executed a release
   };
   using Trails = std::map<std::uint64_t, Trail>;

@@ -161,7 +161,8 @@ TEST(Directed, nobody_gets_a_resource_while_the_delay_of_a_broken_lock_lasts) {
   for (std::uint64_t seed = 1; seed <= 600; ++seed) {
     Scenario s = Scenario::draw(seed);
     // A delay ends with its keys: sooner, where clocks step forward. And waits have no bound then.
-    if (s.between_clock_steps > 0 || s.any_clocks || s.steady) continue;
+    const bool clocks_step = s.between_clock_steps > 0 || s.between_standstills > 0;
+    if (clocks_step || s.any_clocks || s.steady) continue;
     s.breaks_per_mille = 500;
     const auto outcome = Simulation(s, 1).run();
     EXPECT_EQ(outcome.violation, "") << "seed " << seed;
@@ -318,6 +319,31 @@ TEST(Directed, a_vote_behind_a_step_counts_for_nobody_even_where_the_holder_is_t
   const Sum sum = run(s, 50);
   EXPECT_EQ(sum.violation, "");
   EXPECT_GE(sum.grants, 250U);
+}
+
+/// Machines of clients that stand still, with their clocks, while the nodes go on.
+Scenario standstills() {
+  Scenario s = stepping_clocks();
+  s.between_clock_steps = 0;
+  s.between_standstills = 1'500 * ms;
+  s.nodes = 3;
+  s.quorum = 2;
+  s.chaos = 20'000 * ms;
+  return s;
+}
+
+TEST(Directed, a_machine_that_stood_still_costs_no_node_its_vote_and_no_lease_its_exclusion) {
+  const Sum sum = run(standstills(), 100);
+  EXPECT_EQ(sum.violation, "");
+  EXPECT_GE(sum.grants, 800U);
+}
+
+TEST(Directed, a_clock_that_leaps_while_machines_stand_still_is_noticed_all_the_same) {
+  Scenario s = standstills();
+  s.between_clock_steps = 1'500 * ms;
+  const Sum sum = run(s, 100);
+  EXPECT_EQ(sum.violation, "");
+  EXPECT_GE(sum.grants, 500U);
 }
 
 TEST(Directed, without_the_clock_guard_a_clock_that_stepped_hands_one_lock_to_two_holders) {

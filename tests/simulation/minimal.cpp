@@ -17,7 +17,7 @@ constexpr std::uint64_t seeds_tried = 200;
 using Reduction = void (*)(Scenario&);
 
 /// Each takes something away, or leaves things as they are.
-constexpr std::array<Reduction, 27> reductions{
+constexpr std::array<Reduction, 28> reductions{
     [](Scenario& s) { s.between_breaks = 0; },
     [](Scenario& s) { s.between_crashes = 0; },
     [](Scenario& s) { s.between_stops = 0; },
@@ -28,6 +28,7 @@ constexpr std::array<Reduction, 27> reductions{
     [](Scenario& s) { s.between_saves = s.snapshot_per_mille = 0; },
     [](Scenario& s) { s.between_clock_steps = 0; },
     [](Scenario& s) { s.between_evictions = 0; },
+    [](Scenario& s) { s.between_standstills = 0; },
     [](Scenario& s) { s.error_per_mille = 0; },
     [](Scenario& s) { s.data_loss_per_mille = 0; },
     [](Scenario& s) { s.tail_per_mille = 0; },
@@ -88,6 +89,7 @@ std::string words_for(const Scenario& s) {
   add(s.between_pauses > 0, "clients pause");
   add(s.between_client_ends > 0, "clients end");
   add(s.between_clock_steps > 0, "clocks step");
+  add(s.between_standstills > 0, "machines of clients stand still");
   add(s.between_evictions > 0, "nodes evict");
   add(s.server_ppm > 0 || s.client_ppm > 0, "clocks drift");
   add(s.error_per_mille > 0, "nodes answer with errors");

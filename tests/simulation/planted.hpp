@@ -42,6 +42,7 @@ inline constexpr std::array planted{
     Planted{Mutant::unraised_counts, "unraised_counts", "invariant 2", 1000},
     Planted{Mutant::no_quarantine, "no_quarantine", "invariant 1", 1000},
     Planted{Mutant::no_clock_guard, "no_clock_guard", "invariant 1", 1000},
+    Planted{Mutant::leaps_are_ours, "leaps_are_ours", "invariant 1", 1000},
     Planted{Mutant::no_release_on_failure, "no_release_on_failure", "invariant 4", 1000},
     Planted{Mutant::release_before_set, "release_before_set", "invariant 4", 1000},
     Planted{Mutant::reused_token, "reused_token", "", 1000},

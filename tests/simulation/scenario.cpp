@@ -76,7 +76,7 @@ void step_clocks(Scenario& s, Random& random) {
   s.shortest_step = 100 * ms;
   s.longest_step = random.between(100, 4'000) * ms;
   s.chaos = random.between(3'000, 8'000) * ms;
-  s.judged_by_votes = random.per_mille(400);
+  s.judged_by_votes = s.mutant == Mutant::leaps_are_ours || random.per_mille(400);
   if (!s.judged_by_votes) return;
   s.between_client_ends = 0;
   s.node_skew = random.below(100 * ms);
@@ -88,7 +88,8 @@ void step_clocks(Scenario& s, Random& random) {
 void draw_clocks(Scenario& s, std::uint64_t seed) {
   Random random(~seed);
   const std::int64_t dice = random.below(1000);
-  if (dice < 100 || s.mutant == Mutant::no_clock_guard) return step_clocks(s, random);
+  const bool planted = s.mutant == Mutant::no_clock_guard || s.mutant == Mutant::leaps_are_ours;
+  if (dice < 100 || planted) return step_clocks(s, random);
   if (dice < 200) {
     s.any_clocks = true;
     s.between_clock_steps = random.between(10, 100) * ms;
@@ -370,6 +371,16 @@ void draw_plain(Scenario& s, std::uint64_t seed) {
   if (s.mutant == Mutant::plain_extend_shortens) s.runs_scripts = false;
 }
 
+/// Beside clocks that step or in their place: a holder whose machine stood still learns of it as
+/// late as of a leap.
+void draw_standstills(Scenario& s, std::uint64_t seed) {
+  Random random(seed * 29 + 41);
+  const bool steps = s.between_clock_steps > 0 && !s.any_clocks && !s.judged_by_votes;
+  if (s.mutant != Mutant::none || !steps || !random.per_mille(500)) return;
+  s.between_standstills = random.between(500, 4'000) * ms;
+  if (random.per_mille(500)) s.between_clock_steps = 0;
+}
+
 /// Without other faults, and with a holder that is told in time: as for clocks that step.
 void evict(Scenario& s) {
   s.between_breaks = s.between_crashes = s.between_stops = s.between_partitions = 0;
@@ -545,6 +556,7 @@ void Scenario::draw_rest(std::uint64_t seed) {
   draw_foreign(s, seed);
   draw_bounds(s, seed);
   draw_script_flushes(s, seed);
+  draw_standstills(s, seed);
   if (mutant == Mutant::delay_is_ignored) {
     breaks_per_mille = 500;
     kind = Wanted::exclusive;

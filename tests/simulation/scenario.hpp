@@ -31,6 +31,7 @@ enum class Mutant : std::uint8_t {
   unraised_counts,             ///< nodes acknowledge a number of the short form not above theirs
   no_quarantine,               ///< nodes mark that they restarted, and vote at once
   no_clock_guard,              ///< nobody reads the nodes' clocks, and they leap
+  leaps_are_ours,              ///< what one node's clock leapt is read of all of them
   half_quorum,                 ///< half of the nodes is enough
   no_release_on_failure,       ///< attempts that fail leave their keys
   release_before_set,          ///< a release overtakes the SET, on another connection
@@ -160,9 +161,15 @@ struct Scenario {
   /// only the order of fencing tokens.
   bool any_clocks = false;
 
-  /// Clocks only step forward, and nobody is new: then a vote that follows a step is not counted,
-  /// so that even holders without a notification are alone.
+  /// Clocks only step forward, those of a minority, and nobody is new: then a vote that follows a
+  /// step is not counted, so that even holders without a notification are alone.
   bool judged_by_votes = false;
+
+  /// No node's clock steps, so that no node may lose its vote because a client's clock stood still.
+  /// A single one has nobody to agree with.
+  [[nodiscard]] bool only_stands_still() const noexcept {
+    return between_standstills > 0 && between_clock_steps == 0 && nodes > 1;
+  }
 
   /// The errors that a stepping clock can cause, by design: a step is noticed at the next reading,
   /// which is a second after the one before by a client's clock, and a round trip.
@@ -235,6 +242,7 @@ struct Scenario {
   Oddity odd = Oddity::none;
   /// Nodes evict what has an expiry, and keep their marker: noticed as a step of a clock is.
   True between_evictions = 0;
+  True between_standstills = 0;     ///< a client's whole machine stops, and its clock
   True between_script_flushes = 0;  ///< nodes forget their scripts, and the connections stay
   True between_silences = 0;        ///< a subscription on which nothing arrives any more
   True between_demotions = 0;       ///< a node becomes a replica, and stays one for seconds

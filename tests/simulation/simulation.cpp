@@ -11,7 +11,7 @@ namespace {
 /// How often an operator checks whether the clients need help.
 constexpr True operator_looks = 50 * ms;
 
-constexpr std::size_t fault_kinds = 16;
+constexpr std::size_t fault_kinds = 17;
 
 std::uint64_t mixed(std::uint64_t print, std::uint64_t with) {
   print ^= with + 0x9e3779b97f4a7c15U + (print << 6U) + (print >> 2U);
@@ -59,7 +59,9 @@ Simulation::Simulation(const Scenario& scenario, std::uint64_t seed)
   const bool forgets =
       wiped || (scenario_.between_crashes > 0 && scenario_.data_loss_per_mille > 0);
   const bool kept = !forgets || scenario_.restart_guard || scenario_.one_forgets;
-  if (kept && scenario_.between_clock_steps == 0) {
+  const bool clocks_go_on =
+      scenario_.between_clock_steps == 0 && scenario_.between_standstills == 0;
+  if (kept && clocks_go_on) {
     checker_.expect_intervals(std::max(scenario_.server_ppm, scenario_.client_ppm));
   }
   stepped_.resize(scenario_.nodes);
@@ -67,7 +69,9 @@ Simulation::Simulation(const Scenario& scenario, std::uint64_t seed)
     checker_.expect_any_clocks();
   } else if (scenario_.judged_by_votes) {
     checker_.allow_votes_after_steps(scenario_.unnoticed_by_votes());
-  } else if (scenario_.between_clock_steps + scenario_.between_evictions > 0) {
+  } else if (scenario_.between_clock_steps + scenario_.between_evictions +
+                 scenario_.between_standstills >
+             0) {
     checker_.allow_overlap_after_steps(scenario_.unnoticed());
   }
   cut_until_.resize(scenario_.nodes * scenario_.clients);
@@ -216,6 +220,7 @@ core::Duration Simulation::quarantine() const {
 void Simulation::begin_client(std::uint32_t index) {
   Client& client = clients_[index];
   ++client.life;
+  client.began = now_;
   client.closing = false;
   client.timer_at = never;
   client.turn_ends = false;
@@ -276,7 +281,8 @@ True Simulation::between_faults(std::size_t kind) const {
       scenario_.between_flushes,        scenario_.between_role_changes,
       scenario_.between_failbacks,      scenario_.between_demotions,
       scenario_.between_silences,       scenario_.between_waiter_ends,
-      scenario_.between_script_flushes, scenario_.between_evictions};
+      scenario_.between_script_flushes, scenario_.between_evictions,
+      scenario_.between_standstills};
   return means[kind];
 }
 
@@ -302,7 +308,8 @@ void Simulation::fault(std::size_t kind) {
       if (client.paused_until > now_) return;
       client.paused_until = now_ + random_.below(2 * scenario_.longest_ttl_ms * ms);
       tell("client ", index, " pauses until ", client.paused_until / 1000);
-      return stop_clock(client);
+      if (scenario_.mutant == Mutant::clock_stops_in_pauses) stop_clock(client);
+      return;
     case 5:
       return fault_of_client(index);
     case 6:
@@ -333,6 +340,13 @@ void Simulation::fault(std::size_t kind) {
       evict(node);
       // Somebody sets another policy on several nodes at once.
       return evict((node + 1) % static_cast<std::uint32_t>(nodes_.size()));
+    case 16:
+      // In its first contact a client cannot tell: it has not read all clocks before.
+      if (!client.alive || client.paused_until > now_ || now_ < client.began + 1'000 * ms) return;
+      client.paused_until = now_ + random_.between(100 * ms, 2 * scenario_.longest_ttl_ms * ms);
+      tell("the machine of client ", index, " stands still until ", client.paused_until / 1000);
+      checker_.stood_still(now_, client.paused_until);
+      return stop_clock(client);
     default:
       if (!nodes_[node].running) return;
       tell("node ", node, " is a replica from now on");
@@ -370,7 +384,6 @@ bool Simulation::only_waits(std::uint32_t index) const {
 }
 
 void Simulation::stop_clock(Client& client) {
-  if (scenario_.mutant != Mutant::clock_stops_in_pauses) return;
   client.clock.move(client.clock.local(now_) - client.clock.local(client.paused_until));
   for (Slot& slot : client.slots) {
     if (slot.phase != Phase::holding) continue;
@@ -401,6 +414,10 @@ void Simulation::step_clock(std::uint32_t node) {
   }
   if (now_ < may_step_again(node)) return;
   if (scenario_.judged_by_votes) {
+    // Clocks of a quorum that leap by as much before they are read again are taken for one's own
+    // that stood still. One after the other, they are not.
+    const bool one_at_a_time = scenario_.mutant == Mutant::leaps_are_ours;
+    if (!one_at_a_time && node >= scenario_.nodes - scenario_.quorum) return;
     // Before the first reading nobody can notice it, and beyond the bound there is no vote again.
     if (now_ < 200 * ms || stepped_[node].by > scenario_.longest_step) return;
     return move_clock(node, random_.between(scenario_.shortest_step, scenario_.longest_step));

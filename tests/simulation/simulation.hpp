@@ -172,6 +172,7 @@ class Simulation {
     bool alive = true;
     bool closing = false;
     True paused_until = 0;
+    True began = 0;  // this life
     True timer_at = never;
     bool turn_ends = false;  // is planned
     std::unique_ptr<SeededRandomness> randomness;
@@ -214,6 +215,8 @@ class Simulation {
   [[nodiscard]] bool only_waits(std::uint32_t client) const;
   void step_clock(std::uint32_t node);
   void stop_clock(Client& client);
+  /// What is wrongly read of this node's clock.
+  [[nodiscard]] True leapt_elsewhere(std::uint32_t node) const;
   void move_clock(std::uint32_t node, True by);
   [[nodiscard]] True may_step_again(std::uint32_t node) const;
   void heal();
@@ -330,7 +333,8 @@ class Simulation {
   void carry_out(std::uint32_t, const core::AtRisk&) {}
   void carry_out(std::uint32_t client, const core::SendTrack& command);
   void carry_out(std::uint32_t, const core::QueueWatched&) {}
-  void carry_out(std::uint32_t, const core::NodeExcluded&) {}
+  void carry_out(std::uint32_t client, const core::NodeExcluded& command);
+  void carry_out(std::uint32_t client, const core::StoodStill& command);
   void carry_out(std::uint32_t, const core::NodeLearned&) {}
   void end_closed(std::uint32_t client);
   [[nodiscard]] static std::uint8_t resource_of(std::string_view key);

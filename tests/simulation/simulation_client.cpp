@@ -11,9 +11,9 @@ using core::Verb;
 void Simulation::step(std::uint32_t index, const core::Event& event) {
   Client& client = clients_[index];
   if (!client.alive || !checker_.violation().empty()) return;
-  const bool stands_still =
-      scenario_.mutant == Mutant::clock_stops_in_pauses && client.paused_until > now_;
-  if (stands_still) return;
+  const bool its_clock_stops =
+      scenario_.mutant == Mutant::clock_stops_in_pauses || scenario_.between_standstills > 0;
+  if (its_clock_stops && client.paused_until > now_) return;
   commands_.clear();
   const core::Instant now = client.clock.instant(now_);
   client.engine->step(now, event, commands_);
@@ -158,7 +158,7 @@ void Simulation::end_closed(std::uint32_t index) {
       if (told) {
         checker_.closed_with_a_word(token, node, there);
       } else {
-        checker_.closed(token, node, there);
+        checker_.closed(token, node, there, now_);
       }
     }
     if (!client.undelivered.empty() || scenario_.any_clocks) checker_.left(token);
@@ -373,6 +373,19 @@ void Simulation::carry_out(std::uint32_t index, const core::Extended& command) {
     checker_.extended(slot.token, now_, client.clock.when(slot.valid_until));
   }
   if (command.request != core::CallId::none) answered(index, command.request);
+}
+
+void Simulation::carry_out(std::uint32_t index, const core::NodeExcluded& command) {
+  if (!scenario_.only_stands_still()) return;
+  const std::string why = clients_[index].engine->exclusion(command.node);
+  tell("client ", index, " counts node ", int{command.node}, " no more: ", why);
+  if (why.find("clock") == std::string::npos) return;
+  checker_.violated(
+      "a node's clock went on, and it lost its vote because that of a client did not");
+}
+
+void Simulation::carry_out(std::uint32_t index, const core::StoodStill& command) {
+  tell("client ", index, " learns that it stood still for ", command.most.count() / 1000, " us");
 }
 
 void Simulation::carry_out(std::uint32_t index, const core::Released& command) {

@@ -252,6 +252,7 @@ void Simulation::arrive(std::uint32_t index) {
       node.end_numbered(request, now_, response);
     } else {
       response = node.execute(request, now_);
+      if (request.stamp.verb == Verb::read_clock) response.time += leapt_elsewhere(connection.node);
     }
     if (is_beside_a_lower_number(request) && response.reply == Reply::granted) {
       response.reply = Reply::behind;
@@ -329,6 +330,15 @@ void Simulation::note_opening(const Request& request, const Response& response) 
   const bool opened = before && before->state == core::Marker::State::opening && now &&
                       now->state == core::Marker::State::active;
   if (opened && response.marker.starts_with(request.write.text + ' ')) checker_.opened_as_new();
+}
+
+True Simulation::leapt_elsewhere(std::uint32_t node) const {
+  True all = 0;
+  if (scenario_.mutant != Mutant::leaps_are_ours) return all;
+  for (std::uint32_t other = 0; other < stepped_.size(); ++other) {
+    if (other != node) all += stepped_[other].by;
+  }
+  return all;
 }
 
 Response Simulation::as_planted(const Connection& connection, Response response) {

@@ -32,6 +32,8 @@ std::string_view name_of(NodeEvent::Kind kind) {
       return "undelivered";
     case NodeEvent::Kind::learned:
       return "learned";
+    case NodeEvent::Kind::paused:
+      return "paused";
   }
   return "";
 }
@@ -43,12 +45,13 @@ void NodeWatch::on_event(const NodeEvent& event) {
     const std::lock_guard lock(mutex_);
     if (event.kind == NodeEvent::Kind::up) {
       down_.erase(event.url);
-    } else if (event.kind != NodeEvent::Kind::learned) {
+    } else if (event.kind != NodeEvent::Kind::learned && event.kind != NodeEvent::Kind::paused) {
       down_[event.url] = event.message;
     }
   }
-  const bool is_warning =
-      event.kind == NodeEvent::Kind::learned || event.kind == NodeEvent::Kind::undelivered;
+  const bool is_warning = event.kind == NodeEvent::Kind::learned ||
+                          event.kind == NodeEvent::Kind::undelivered ||
+                          event.kind == NodeEvent::Kind::paused;
   if (is_warning && detail_ == Settings::Detail::normal) {
     write_log({LogLine::Level::warning, event.message, event.url, {}});
   }

@@ -27,7 +27,8 @@ static_assert(static_cast<int>(NodeEvent::Kind::up) == REDLOCK_NODE_UP &&
               static_cast<int>(NodeEvent::Kind::protocol) == REDLOCK_NODE_PROTOCOL &&
               static_cast<int>(NodeEvent::Kind::excluded) == REDLOCK_NODE_EXCLUDED &&
               static_cast<int>(NodeEvent::Kind::undelivered) == REDLOCK_NODE_UNDELIVERED &&
-              static_cast<int>(NodeEvent::Kind::learned) == REDLOCK_NODE_LEARNED);
+              static_cast<int>(NodeEvent::Kind::learned) == REDLOCK_NODE_LEARNED &&
+              static_cast<int>(NodeEvent::Kind::paused) == REDLOCK_NODE_PAUSED);
 static_assert(to_ns(forever) == REDLOCK_FOREVER);
 
 [[nodiscard]] redlock_target default_target() {

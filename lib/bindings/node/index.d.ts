@@ -67,7 +67,8 @@ export function allOf(resources: readonly string[], options?: { holdAtLeast?: nu
 export function interval(resource: string, holdAtLeast: number): Target;
 
 export interface NodeEvent {
-  readonly kind: 'up' | 'down' | 'protocol' | 'excluded' | 'undelivered' | 'learned' | 'unknown';
+  readonly kind:
+    'up' | 'down' | 'protocol' | 'excluded' | 'undelivered' | 'learned' | 'paused' | 'unknown';
   /** Its position in `nodes`; past the end: a member that they do not name. */
   readonly node: number;
   readonly url: string;

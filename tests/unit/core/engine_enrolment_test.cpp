@@ -446,7 +446,7 @@ struct WithLearned : EnrollingClient {
   WithLearned() {
     for (NodeIndex node = 0; node < 2; ++node) come_up(node, member_of_proxy(node));
     EXPECT_EQ(down(2), "learned 3");
-    EXPECT_EQ(tick(), "connect 3");
+    EXPECT_EQ(tick(), "connect 3 and mark");
   }
   static Marker member_of_proxy(NodeIndex node) {
     Marker marker = member(node);

@@ -292,6 +292,10 @@ class Harness {
   [[nodiscard]] Instant now() const { return now_; }
   [[nodiscard]] Engine& engine() { return engine_; }
   [[nodiscard]] std::size_t open(NodeIndex node) const { return open_[node].size(); }
+  /// The oldest of them is of this kind.
+  [[nodiscard]] bool is_next(NodeIndex node, Verb verb) const {
+    return !open_[node].empty() && open_[node].front().verb == verb;
+  }
   [[nodiscard]] const std::vector<Command>& commands() const { return out_; }
   /// The round of the outcome in a command; none where there is no outcome, or it had no round.
   [[nodiscard]] static const Round* round_of(const Command& command) {
@@ -562,6 +566,11 @@ class Harness {
     return "?";
   }
   std::string describe(const Lost&) const { return "lost"; }
+  static std::string describe(const StoodStill& command) {
+    std::string text = "stood-still";
+    command.alike.each([&](NodeIndex node) { text += ' ' + std::to_string(node); });
+    return text;
+  }
   std::string describe(const NodeExcluded& command) const {
     return "excluded " + std::to_string(command.node);
   }

@@ -15,7 +15,7 @@ TARGET_OWNED = 2
 TARGET_PERMIT = 3
 TARGET_ALL_OF = 4
 
-NODE_EVENT_KINDS = ("up", "down", "protocol", "excluded", "undelivered", "learned")
+NODE_EVENT_KINDS = ("up", "down", "protocol", "excluded", "undelivered", "learned", "paused")
 OBSERVATION_KINDS = ("acquire_began", "acquire_ended", "hold_began", "hold_ended", "lease_lost")
 
 

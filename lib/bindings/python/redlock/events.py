@@ -13,7 +13,7 @@ from ._library import lib, text
 class NodeEvent:
     """A change in the state of a node."""
 
-    #: "up", "down", "protocol", "excluded", "undelivered", "learned": see redlock.h
+    #: "up", "down", "protocol", "excluded", "undelivered", "learned", "paused": see redlock.h
     kind: str
     node: int  #: position in the nodes of the client; past its end: a learned one
     url: str  #: without the password

@@ -1,0 +1,244 @@
+#include "core/standstill.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "watched_clocks.hpp"
+
+namespace redlock::core::test {
+namespace {
+
+using Cause = Standstill::Cause;
+
+constexpr Instant noticed = Instant() + 100s;
+
+Standstill::Verdict judge(const Standstill& standstill, std::size_t up, std::size_t nodes) {
+  return standstill.judge(NodeSet::first(up), nodes / 2 + 1, nodes);
+}
+
+/// One of the clocks stepped by so much, give or take a few milliseconds.
+void step(Standstill& standstill, NodeIndex node, Duration by) {
+  standstill.stepped(node, {by + 1ms, {by - 5ms, by + 5ms}, noticed - 1s, noticed}, noticed);
+}
+void stay(Standstill& standstill, NodeIndex node, Instant asked = noticed,
+          Instant even_since = noticed - 10s) {
+  standstill.read(node, {0ms, {-5ms, 5ms}, noticed - 1ms, even_since}, asked);
+}
+
+TEST(Standstill, is_ours_when_all_step_alike) {
+  Standstill standstill(1s);
+  step(standstill, 0, 10s);
+  EXPECT_EQ(judge(standstill, 3, 3).cause, Cause::unknown);
+  step(standstill, 1, 10s + 4ms);
+  EXPECT_EQ(judge(standstill, 3, 3).cause, Cause::unknown) << "one more may say otherwise";
+  step(standstill, 2, 10s - 3ms);
+  const Standstill::Verdict verdict = judge(standstill, 3, 3);
+  EXPECT_EQ(verdict.cause, Cause::ours);
+  EXPECT_LE(verdict.ours.least, 10s - 1ms);
+  EXPECT_GE(verdict.ours.most, 10s + 2ms);
+}
+
+TEST(Standstill, leaves_clocks_the_drift_of_the_time_that_ours_stood_still) {
+  for (const Duration apart : {90ms, 500ms}) {
+    Standstill standstill(1s);
+    step(standstill, 0, 10s);
+    step(standstill, 1, 10s + apart);
+    step(standstill, 2, 10s);
+    for (NodeIndex node = 0; node < 3; ++node) stay(standstill, node);
+    const Standstill::Verdict verdict = judge(standstill, 3, 3);
+    EXPECT_EQ(verdict.cause, Cause::ours);
+    EXPECT_EQ(standstill.leapt_too(1, verdict.ours), apart > 200ms);
+  }
+}
+
+TEST(Standstill, leaves_them_no_more_than_the_clock_bound) {
+  Standstill standstill(1s);
+  step(standstill, 0, 3600s);
+  step(standstill, 1, 3603s);
+  step(standstill, 2, 3600s);
+  for (NodeIndex node = 0; node < 3; ++node) stay(standstill, node);
+  EXPECT_TRUE(standstill.leapt_too(1, judge(standstill, 3, 3).ours));
+}
+
+TEST(Standstill, is_not_ours_when_one_node_that_was_asked_since_did_not_step) {
+  Standstill standstill(1s);
+  step(standstill, 0, 10s);
+  step(standstill, 1, 10s);
+  stay(standstill, 2, noticed - 1ms);
+  EXPECT_EQ(judge(standstill, 3, 3).cause, Cause::unknown)
+      << "it may have answered before our clock stood still";
+  stay(standstill, 2);
+  EXPECT_EQ(judge(standstill, 3, 3).cause, Cause::theirs);
+}
+
+TEST(Standstill, is_not_denied_by_a_node_that_was_not_read_before) {
+  for (const Duration before : {500ms, 2000ms}) {
+    Standstill standstill(1s);
+    step(standstill, 0, 10s);
+    step(standstill, 1, 10s);
+    stay(standstill, 2, noticed, noticed - before);
+    EXPECT_EQ(judge(standstill, 3, 3).cause, before > 1s ? Cause::theirs : Cause::ours);
+  }
+}
+
+TEST(Standstill, needs_a_quorum_of_those_that_are_up) {
+  Standstill standstill(1s);
+  step(standstill, 0, 10s);
+  step(standstill, 1, 10s);
+  EXPECT_EQ(judge(standstill, 2, 3).cause, Cause::ours);
+  EXPECT_EQ(judge(standstill, 2, 4).cause, Cause::unknown) << "more may come";
+  EXPECT_EQ(judge(standstill, 1, 3).cause, Cause::unknown);
+}
+
+TEST(Standstill, of_a_single_node_is_never_ours) {
+  Standstill standstill(1s);
+  step(standstill, 0, 10s);
+  EXPECT_EQ(standstill.judge(NodeSet::first(1), 2, 1).cause, Cause::theirs);
+}
+
+TEST(Standstill, leaves_a_minority_what_it_leapt_beside_it) {
+  Standstill standstill(1s);
+  step(standstill, 0, 15s);
+  for (NodeIndex node = 1; node <= 3; ++node) step(standstill, node, 10s);
+  step(standstill, 4, 3s);
+  const Standstill::Verdict verdict = judge(standstill, 5, 5);
+  EXPECT_EQ(verdict.cause, Cause::unknown) << "that of node 4 may have been a part of it";
+  stay(standstill, 4);
+  const Standstill::Verdict then = judge(standstill, 5, 5);
+  EXPECT_EQ(then.cause, Cause::unknown) << "and so may that of node 0";
+  stay(standstill, 0);
+  const Standstill::Verdict last = judge(standstill, 5, 5);
+  EXPECT_EQ(last.cause, Cause::ours);
+  EXPECT_TRUE(standstill.leapt_too(0, last.ours));
+  EXPECT_FALSE(standstill.leapt_too(1, last.ours));
+  EXPECT_FALSE(standstill.leapt_too(4, last.ours)) << "who went back lets nothing expire early";
+}
+
+TEST(Standstill, adds_up_what_a_request_under_way_has_shown_a_part_of) {
+  Standstill standstill(1s);
+  step(standstill, 0, 50ms);
+  step(standstill, 1, 10s);
+  EXPECT_EQ(judge(standstill, 2, 3).cause, Cause::unknown);
+  step(standstill, 0, 10s - 50ms);
+  EXPECT_EQ(judge(standstill, 2, 3).cause, Cause::ours);
+  EXPECT_EQ(standstill.step_of(0), 10s + 2ms);
+}
+
+TEST(Standstill, is_nobodys_word_that_of_a_clock_too_uncertain_to_tell) {
+  Standstill standstill(1s);
+  step(standstill, 0, 10s);
+  step(standstill, 1, 10s);
+  standstill.read(2, {0ms, {-20s, 20s}, noticed - 1s, noticed - 10s}, noticed);
+  EXPECT_EQ(judge(standstill, 3, 3).cause, Cause::ours) << "two of three are a quorum";
+  EXPECT_EQ(standstill.judge(NodeSet::first(3), 3, 3).cause, Cause::theirs);
+}
+
+// --- the engine ----------------------------------------------------------------------------------
+
+/// The client's machine stands still for `pause`: the clocks of the nodes go on.
+struct Paused : Watched {
+  using Watched::Watched;
+  [[nodiscard]] Duration after(Duration pause) const { return right() + pause; }
+  /// Answers all readings of its clock that are open.
+  std::string read(NodeIndex node, Duration time) {
+    std::string out;
+    while (is_next(node, Verb::read_clock)) append(out, clock(node, time));
+    return out;
+  }
+  static void append(std::string& all, const std::string& more) {
+    if (!all.empty() && !more.empty()) all += "; ";
+    all += more;
+  }
+};
+
+TEST(StandingStill, takes_no_votes_and_shortens_leases) {
+  Paused h(3);
+  h.hold(10s);
+  h.pass(1s);
+  EXPECT_EQ(h.read(0, h.after(3s)), "read-clock -> 0 1 2");
+  EXPECT_EQ(h.read(1, h.after(3s)), "extended until 6898ms");
+  EXPECT_EQ(h.read(2, h.after(3s)), "stood-still 0 1 2") << "and nobody is excluded";
+  EXPECT_EQ(h.valid_until(), Instant() + 6898ms);
+  h.release(2);
+  h.answers({0, 1, 2}, Reply::released);
+  EXPECT_EQ(h.acquire(3, 10s), "set t2 -> 0 1 2");
+}
+
+TEST(StandingStill, loses_at_once_what_ran_out_meanwhile) {
+  Paused h(3);
+  h.hold(10s);
+  h.pass(1s);
+  h.read(0, h.after(60s));
+  EXPECT_EQ(h.read(1, h.after(60s)), "extended until -20102ms; lost; release t1 -> 0 1 2");
+}
+
+TEST(StandingStill, lets_a_minority_that_leapt_beside_it_have_no_vote) {
+  Paused h(3);
+  h.hold(30s);
+  h.pass(1s);
+  h.read(0, h.after(8s));
+  h.read(1, h.after(3s));
+  EXPECT_EQ(h.read(2, h.after(3s)), "stood-still 1 2; excluded 0");
+  EXPECT_NE(h.engine().exclusion(0).find("stepped forward by up to"), std::string::npos);
+  EXPECT_EQ(h.engine().exclusion(0).find("stood still"), std::string::npos);
+}
+
+TEST(StandingStill, is_not_what_a_minority_shows) {
+  Paused h(5);
+  h.hold(30s);
+  h.pass(1s);
+  EXPECT_EQ(h.read(0, h.after(3s)), "read-clock -> 0 1 2 3 4");
+  EXPECT_EQ(h.read(1, h.after(3s)), "");
+  EXPECT_EQ(h.read(2, h.right()), "excluded 0; excluded 1") << "one that goes on says it";
+  h.read(3, h.right());
+  h.read(4, h.right());
+  h.release(2);
+  h.answers({0, 1, 2, 3, 4}, Reply::released);
+  EXPECT_EQ(h.acquire(3, 10s), "set t2 -> 2 3 4");
+}
+
+TEST(StandingStill, does_not_fail_the_call_that_notices_it) {
+  Paused h(3);
+  h.pass(100ms);
+  EXPECT_EQ(h.acquire(1, 10s), "read-clock -> 0 1 2; set t1 -> 0 1 2");
+  EXPECT_EQ(h.clock(0, h.after(1h)), "read-clock -> 0 1 2");
+  EXPECT_EQ(h.answer(0, Reply::granted), "");
+  EXPECT_EQ(h.clock(1, h.after(1h)), "");
+  h.answer(1, Reply::granted);
+  const std::string last = h.clock(2, h.after(1h));
+  EXPECT_NE(last.find("stood-still 0 1 2"), std::string::npos) << last;
+  EXPECT_NE(last.find("set t2 -> 0 1 2"), std::string::npos) << last;
+}
+
+TEST(StandingStill, waits_for_nodes_whose_connections_did_not_outlive_it) {
+  Paused h(3);
+  h.hold(30s);
+  h.down(1);
+  h.down(2);
+  h.pass(1s);
+  h.read(0, h.after(9s));
+  EXPECT_EQ(h.acquire(2, 10s), "") << "no vote yet, and no verdict";
+  h.up(1);
+  const std::string out = h.read(1, h.after(9s));
+  EXPECT_NE(out.find("stood-still 0 1"), std::string::npos) << out;
+  h.up(2);
+  const std::string late = h.read(2, h.after(9s));
+  EXPECT_EQ(late.find("excluded"), std::string::npos) << late;
+}
+
+TEST(StandingStill, of_a_node_that_was_away_is_not_its_leap) {
+  Paused h(3);
+  h.hold(30s);
+  h.down(2);
+  h.pass(1s);
+  h.read(0, h.after(9s));
+  EXPECT_NE(h.read(1, h.after(9s)).find("stood-still 0 1"), std::string::npos);
+  h.up(2);
+  EXPECT_EQ(h.read(2, h.after(11s)), "read-clock -> 0 1 2") << "it has leapt, by the other 2 s";
+  EXPECT_EQ(h.read(0, h.after(9s)), "");
+  EXPECT_EQ(h.read(1, h.after(9s)), "excluded 2");
+}
+
+}  // namespace
+}  // namespace redlock::core::test
