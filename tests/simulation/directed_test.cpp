@@ -304,6 +304,24 @@ TEST(Directed, a_holder_is_told_of_an_eviction_within_the_interval_of_the_readin
   EXPECT_GE(sum.grants, 250U);
 }
 
+TEST(Directed, a_holder_is_told_of_an_eviction_as_soon_if_others_of_its_client_have_clocks_read) {
+  // Clocks are read before each attempt, evictions once a second.
+  Scenario s = stepping_clocks();
+  s.between_clock_steps = 0;
+  s.nodes = 3;
+  s.quorum = 2;
+  s.clients = 2;
+  s.slots = 3;
+  s.resources = 2;
+  s.restart_guard = true;
+  s.between_evictions = 6'000 * ms;
+  s.think = 1'500 * ms;
+  s.chaos = 60'000 * ms;
+  const Sum sum = run(s, 50);
+  EXPECT_EQ(sum.violation, "");
+  EXPECT_GE(sum.grants, 250U);
+}
+
 TEST(Directed, a_holder_is_told_of_a_clock_that_stepped_within_the_interval_of_the_readings) {
   const Sum sum = run(stepping_clocks(), 50);
   EXPECT_EQ(sum.violation, "");
