@@ -453,13 +453,19 @@ Instant Nodes::next_clock_reading() const {
     // A node that owes too many answers is asked nothing; the limit of the oldest one is what comes
     // next there.
     if (!link.up() || !link.ineligible().empty() || link.congested()) continue;
-    next = std::min(next, later(link.clock_read_at(), reading_for_leases));
+    next = std::min(next, later(read_at(link), reading_for_leases));
   }
   return next;
 }
 
 bool Nodes::clock_reading_due(NodeIndex node) const {
-  return now_ >= later(links_[node].clock_read_at(), reading_for_leases);
+  return now_ >= later(read_at(links_[node]), reading_for_leases);
+}
+
+Instant Nodes::read_at(const Link& link) const {
+  // Attempts have clocks read far more often than evictions.
+  return settings_.restart_guard ? std::min(link.clock_read_at(), link.evictions_read_at())
+                                 : link.clock_read_at();
 }
 
 void Nodes::note_step() {

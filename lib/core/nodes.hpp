@@ -181,6 +181,8 @@ class Nodes {
   [[nodiscard]] Median median_clock() const;
   /// Whether the median is of this clock, too.
   [[nodiscard]] static bool clock_counts(const Link& link);
+  /// Both the clock and how many keys it evicted, which are asked for together.
+  [[nodiscard]] Instant read_at(const Link& link) const;
   /// Whether all that are known are so near each other that none can be far from their median.
   [[nodiscard]] bool clocks_agree() const;
 

@@ -305,6 +305,24 @@ TEST(Directed, a_holder_is_told_of_an_eviction_within_the_interval_of_the_readin
   EXPECT_GE(sum.grants, 250U);
 }
 
+TEST(Directed, a_holder_is_told_of_an_eviction_as_soon_if_others_of_its_client_have_clocks_read) {
+  // Clocks are read before each attempt, evictions once a second.
+  Scenario s = stepping_clocks();
+  s.between_clock_steps = 0;
+  s.nodes = 3;
+  s.quorum = 2;
+  s.clients = 2;
+  s.slots = 3;
+  s.resources = 2;
+  s.restart_guard = true;
+  s.between_evictions = 6'000 * ms;
+  s.think = 1'500 * ms;
+  s.chaos = 60'000 * ms;
+  const Sum sum = run(s, 50);
+  EXPECT_EQ(sum.violation, "");
+  EXPECT_GE(sum.grants, 250U);
+}
+
 TEST(Directed, a_holder_is_told_of_a_clock_that_stepped_within_the_interval_of_the_readings) {
   const Sum sum = run(stepping_clocks(), 50);
   EXPECT_EQ(sum.violation, "");
@@ -392,7 +410,8 @@ struct Use {
   double shares = 0;    ///< the most grants of a client, by the fewest
   double requests = 0;  ///< to a node, for each grant
 };
-Use use(std::size_t permits, std::size_t clients, std::size_t callers, True hold, True one_way) {
+Use use(std::size_t permits, std::size_t clients, std::size_t callers, True hold, True one_way,
+        True far = 0) {
   Scenario s = calm();
   s.steady = s.all_wait = true;
   s.kind = Wanted::permits;
@@ -403,6 +422,8 @@ Use use(std::size_t permits, std::size_t clients, std::size_t callers, True hold
   s.quorum = 2;
   s.fastest = one_way;
   s.slowest = 2 * one_way;
+  s.far_nodes = 1;
+  s.far = far;
   s.longest_limit = 1'000 * ms;
   s.shortest_ttl_ms = s.longest_ttl_ms = 20'000;
   s.longest_hold = hold;
@@ -424,6 +445,24 @@ TEST(Directed, a_semaphore_of_far_nodes_is_used_while_callers_wait) {
     const Use use_of_it = use(16, clients, 16, 200 * ms, 10 * ms);
     EXPECT_EQ(use_of_it.violation, "") << clients << " clients";
     EXPECT_LE(use_of_it.shares, 1.3) << clients << " clients";
+  }
+}
+
+TEST(Directed, a_semaphore_beside_a_far_node_is_used_while_callers_wait) {
+  struct Case {
+    std::size_t permits, clients, callers;
+  };
+  for (const Case& one :
+       std::array<Case, 4>{{{4, 16, 1}, {16, 64, 1}, {64, 100, 1}, {16, 2, 16}}}) {
+    const Use use_of_it = use(one.permits, one.clients, one.callers, 200 * ms, 200'000, 5 * ms);
+    const std::string name = std::to_string(one.permits) + " permits, " +
+                             std::to_string(one.clients) + " clients with " +
+                             std::to_string(one.callers) + " callers";
+    EXPECT_EQ(use_of_it.violation, "") << name;
+    // Of nodes that are near, 0.97; one that is 20 ms away makes 0.63 of it with 16 permits.
+    EXPECT_GE(use_of_it.used, 0.85) << name;
+    EXPECT_LE(use_of_it.shares, 1.3) << name;
+    EXPECT_LE(use_of_it.requests, 20) << name;
   }
 }
 
@@ -506,6 +545,113 @@ TEST(Directed, whoever_waits_for_what_others_lock_again_and_again_has_a_turn) {
       }
     }
   }
+}
+
+/// One of three nodes is as far as another continent; the others are the quorum that counts.
+Scenario beside_a_far_node(Wanted kind) {
+  Scenario s = saturated(kind, kind, 8, 8);
+  s.far_nodes = 1;
+  s.far = 20 * ms;
+  s.chaos = 10'000 * ms;
+  return s;
+}
+
+TEST(Directed, a_far_node_beside_a_near_quorum_costs_nobody_his_turn) {
+  for (const Wanted kind : kinds_of_one_resource) {
+    Scenario s = beside_a_far_node(kind);
+    EXPECT_EQ(run(s, 3).violation, "") << static_cast<int>(kind);
+    s.between_waiter_ends = 100 * ms;
+    s.all_wait = false;
+    EXPECT_EQ(run(s, 3).violation, "") << static_cast<int>(kind) << ", and waiters die";
+    RecordProperty("far", static_cast<int>(run(s, 1).grants));
+    s.far = 0;
+    RecordProperty("near", static_cast<int>(run(s, 1).grants));
+  }
+}
+
+/// Of one resource, and one node of which somebody who may write there says who is a member.
+Scenario intruded() {
+  Scenario s = calm();
+  s.nodes = 3;
+  s.quorum = 2;
+  s.clients = 4;
+  s.restart_guard = s.clock_guard = true;
+  s.shortest_ttl_ms = 20;
+  s.longest_ttl_ms = 200;
+  s.chaos = 20'000 * ms;
+  return s;
+}
+
+TEST(Directed, who_can_write_on_one_node_names_no_members_and_stops_nobody) {
+  for (const std::size_t nodes : {3U, 4U, 5U}) {
+    Scenario s = intruded();
+    s.nodes = nodes;
+    s.quorum = core::majority(nodes);
+    s.between_forgeries = 300 * ms;
+    const Sum sum = run(s, 10);
+    EXPECT_EQ(sum.violation, "") << nodes << " nodes";
+    EXPECT_GE(sum.grants, 1'500U) << nodes << " nodes";
+  }
+}
+
+TEST(Directed, a_database_that_is_swapped_away_and_back_is_harmless) {
+  for (const std::size_t nodes : {3U, 4U, 5U}) {
+    Scenario s = intruded();
+    s.nodes = nodes;
+    s.quorum = core::majority(nodes);
+    s.between_swaps = 2'000 * ms;
+    s.between_partitions = 50 * ms;
+    s.error_per_mille = 100;
+    s.longest_limit = 200 * ms;
+    const Sum sum = run(s, 20);
+    EXPECT_EQ(sum.violation, "") << nodes << " nodes";
+    EXPECT_GE(sum.grants, 1'200U) << nodes << " nodes";
+  }
+}
+
+TEST(Directed, connections_that_die_silently_are_made_again) {
+  Scenario s = intruded();
+  s.between_deaths = s.between_silences = 200 * ms;
+  s.shortest_limit = 50 * ms;
+  s.longest_limit = 200 * ms;
+  const Sum sum = run(s, 20);
+  EXPECT_EQ(sum.violation, "");
+  EXPECT_GE(sum.grants, 3'000U);
+}
+
+/// Clients that all start at once, beside nodes whose answers to a first contact take their time.
+TEST(Directed, hundreds_of_first_contacts_at_once_all_succeed) {
+  Scenario s = calm();
+  s.nodes = 3;
+  s.quorum = 2;
+  s.clients = 300;
+  s.chaos = 1 * ms;
+  s.shortest_ttl_ms = s.longest_ttl_ms = 1'000;
+  s.longest_limit = 500 * ms;
+  s.greeting = 5 * ms;
+  const Sum sum = run(s, 2);
+  EXPECT_EQ(sum.violation, "");
+  EXPECT_GE(sum.grants, 2U * 300U);
+  // Each time it waits for twice as long: with a limit that stays it would never come to an end.
+  EXPECT_LE(sum.most_connections, 6U);
+}
+
+TEST(Directed, more_than_64_readers_wait_for_a_writer_and_share_what_it_leaves) {
+  Scenario s = saturated(Wanted::readers, Wanted::readers, 80, 80);
+  s.chaos = 2'000 * ms;
+  s.readers_per_mille = 950;
+  s.think = 1 * ms;
+  EXPECT_EQ(run(s, 2).violation, "");
+}
+
+TEST(Directed, more_than_64_clients_that_died_as_they_waited_keep_nobody_waiting) {
+  Scenario s = saturated(Wanted::exclusive, Wanted::exclusive, 150, 150);
+  s.all_wait = false;
+  s.between_waiter_ends = 1'000 * ms;
+  s.chaos = 10'000 * ms;
+  const Sum sum = run(s, 1);
+  EXPECT_EQ(sum.violation, "");
+  EXPECT_GE(sum.grants, 1'000U);
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ constexpr std::uint64_t seeds_tried = 200;
 using Reduction = void (*)(Scenario&);
 
 /// Each takes something away, or leaves things as they are.
-constexpr std::array<Reduction, 28> reductions{
+constexpr std::array<Reduction, 33> reductions{
     [](Scenario& s) { s.between_breaks = 0; },
     [](Scenario& s) { s.between_crashes = 0; },
     [](Scenario& s) { s.between_stops = 0; },
@@ -29,6 +29,11 @@ constexpr std::array<Reduction, 28> reductions{
     [](Scenario& s) { s.between_clock_steps = 0; },
     [](Scenario& s) { s.between_evictions = 0; },
     [](Scenario& s) { s.between_standstills = 0; },
+    [](Scenario& s) { s.between_silences = 0; },
+    [](Scenario& s) { s.between_deaths = 0; },
+    [](Scenario& s) { s.between_forgeries = 0; },
+    [](Scenario& s) { s.between_swaps = 0; },
+    [](Scenario& s) { s.far = 0; },
     [](Scenario& s) { s.error_per_mille = 0; },
     [](Scenario& s) { s.data_loss_per_mille = 0; },
     [](Scenario& s) { s.tail_per_mille = 0; },
@@ -91,6 +96,11 @@ std::string words_for(const Scenario& s) {
   add(s.between_clock_steps > 0, "clocks step");
   add(s.between_standstills > 0, "machines of clients stand still");
   add(s.between_evictions > 0, "nodes evict");
+  add(s.between_silences > 0, "subscriptions die silently");
+  add(s.between_deaths > 0, "connections die silently");
+  add(s.between_forgeries > 0, "somebody adds members to a marker");
+  add(s.between_swaps > 0, "databases are swapped there and back");
+  add(s.far > 0 && s.far_nodes > 0, "some nodes are far");
   add(s.server_ppm > 0 || s.client_ppm > 0, "clocks drift");
   add(s.error_per_mille > 0, "nodes answer with errors");
   add(s.late > 0, "dropped requests are executed late");

@@ -185,7 +185,13 @@ class ModelNode {
   }
 
   /// A restart without data, and one with the data last saved.
-  void forget() { memory_ = {}; }
+  void forget() { memory_ = aside_ = {}; }
+  /// SWAPDB with one that is empty at first.
+  void swap_databases() {
+    std::swap(memory_, aside_);
+    is_swapped_ = !is_swapped_;
+  }
+  [[nodiscard]] bool is_swapped() const noexcept { return is_swapped_; }
   /// What has an expiry goes, and the marker stays.
   void evict() {
     memory_.keys = {};
@@ -335,6 +341,8 @@ class ModelNode {
   Mutant mutant_;
   Memory memory_;
   Memory saved_;
+  Memory aside_;  ///< of the other database
+  bool is_swapped_ = false;
   std::array<bool, scripts> knows_{};
 };
 

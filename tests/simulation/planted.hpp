@@ -75,6 +75,9 @@ inline constexpr std::array planted{
     Planted{Mutant::permits_are_not_exchanged, "permits_are_not_exchanged", "of the permits", 1000},
     Planted{Mutant::nothing_is_kept, "nothing_is_kept", "turns of others", 1000},
     Planted{Mutant::the_gone_are_too_many, "the_gone_are_too_many", "was free", 1000},
+    Planted{Mutant::reserved_for_the_slowest, "reserved_for_the_slowest", "was free", 1000},
+    Planted{Mutant::swapped_in_as_new, "swapped_in_as_new", "invariant 1", 1000},
+    Planted{Mutant::forged_on_all, "forged_on_all", "invariant 18", 100},
     Planted{Mutant::queue_scripts_stay_away, "queue_scripts_stay_away", "was free", 1000},
 };
 

@@ -33,17 +33,20 @@ class Random {
   std::uint64_t state_;
 };
 
-/// A token of the simulation: as long as real ones, of which a model node stores a number.
+/// A token of the simulation: as long as real ones, of which a model node stores a number. It is at
+/// the beginning as well: some ids are made of the first digits.
 using Digits = std::array<char, 40>;
 [[nodiscard]] inline Digits digits_of(std::uint64_t token) {
+  constexpr std::size_t of_a_number = 16;
   Digits digits{};
-  for (std::size_t i = digits.size(); i-- > 0; token /= 16) {
-    digits[i] = "0123456789abcdef"[token % 16];
+  digits.fill('0');
+  for (std::size_t i = of_a_number; i-- > 0; token /= 16) {
+    digits[i] = digits[digits.size() - of_a_number + i] = "0123456789abcdef"[token % 16];
   }
   return digits;
 }
 [[nodiscard]] inline std::uint64_t number_of(std::string_view digits) {
-  std::uint64_t number = 0;
+  std::uint64_t number = 0;  // of the last digits
   for (const char digit : digits) {
     number =
         number * 16 + static_cast<std::uint64_t>(digit <= '9' ? digit - '0' : digit - 'a' + 10);

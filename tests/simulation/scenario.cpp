@@ -381,8 +381,8 @@ void draw_standstills(Scenario& s, std::uint64_t seed) {
   if (random.per_mille(500)) s.between_clock_steps = 0;
 }
 
-/// Without other faults, and with a holder that is told in time: as for clocks that step.
-void evict(Scenario& s) {
+/// Four clients, three nodes, guards, and no fault at all.
+void be_calm(Scenario& s) {
   s.between_breaks = s.between_crashes = s.between_stops = s.between_partitions = 0;
   s.between_pauses = s.between_saves = s.late = s.between_client_ends = 0;
   s.between_flushes = s.between_role_changes = s.between_clock_steps = 0;
@@ -400,12 +400,91 @@ void evict(Scenario& s) {
   s.shortest_limit = 100 * ms;
   s.longest_limit = 1'000 * ms;
   s.restart_guard = s.clock_guard = true;
+  s.node_skew = std::min(s.node_skew, 300 * ms);
   s.durable = false;
+}
+
+/// Without other faults, and with a holder that is told in time: as for clocks that step.
+void evict(Scenario& s) {
+  be_calm(s);
   s.shortest_ttl_ms = 2'000;
   s.longest_ttl_ms = 5'000;
   s.between_evictions = 1'000 * ms;
   s.think = 3'000 * ms;  // leases are held for longer than an eviction may go unnoticed
   s.chaos = 30'000 * ms;
+}
+
+/// Nodes that are far from everybody, so few that a quorum is near.
+void draw_far_nodes(Scenario& s, Random& random) {
+  if (s.nodes == s.quorum || s.foreign > 0) return;
+  // Owners that divide four nodes keep each other out with the marks that they leave on the far
+  // one, until these end: seconds.
+  if (s.steady && s.kind == Wanted::owners) return;
+  s.far_nodes = static_cast<std::size_t>(random.between(1, static_cast<True>(s.nodes - s.quorum)));
+  // Where near ones are of no use, a lease has to last until far ones have granted it.
+  const True most = std::min(s.longest_limit / 12, s.shortest_ttl_ms * ms / 8);
+  s.far = s.steady ? random.between(2, 20) * ms : random.below(most) + 1;
+}
+
+/// What is done to nodes and connections behind everybody's back, in a stream of its own.
+void draw_intruders(Scenario& s, std::uint64_t seed) {
+  Random random(seed * 43 + 59);
+  const bool far_nodes = random.per_mille(150);
+  const bool evicts = random.per_mille(15);
+  const True silences = sometimes(random, 150, 20 * ms, 300 * ms);
+  const True deaths = sometimes(random, 200, 20 * ms, 500 * ms);
+  const True forgeries = sometimes(random, 100, 50 * ms, 500 * ms);
+  const True swaps = sometimes(random, 150, 50 * ms, 500 * ms);
+  if (s.mutant != Mutant::none) return;
+  if (s.steady) {
+    if (far_nodes) draw_far_nodes(s, random);
+    return;
+  }
+  // There, only what keeps no reading from a holder.
+  if (s.between_clock_steps > 0 || s.any_clocks || s.judged_by_votes || s.one_forgets) return;
+  if (evicts) return evict(s);
+  if (far_nodes) draw_far_nodes(s, random);
+  s.between_silences = silences;
+  s.between_deaths = deaths;
+  const bool majority = s.nodes >= 3 && s.quorum == core::majority(s.nodes);
+  // One node is of no use there already, for as long as the seed lasts.
+  if (!s.restart_guard || !majority || s.wild_skew > 0) return;
+  s.between_forgeries = forgeries;
+  const bool wiped = s.between_flushes + s.between_role_changes > 0;
+  const bool forgets = wiped || (s.between_crashes > 0 && s.data_loss_per_mille > 0);
+  // A number that was swapped away is as good as forgotten: see draw_guards().
+  if (!s.durable && (forgets || s.fencing_per_mille == 0)) s.between_swaps = swaps;
+}
+
+void plant_intruders(Scenario& s) {
+  if (s.mutant == Mutant::reserved_for_the_slowest) {
+    s.kind = Wanted::exclusive;
+    s.foreign = 0;
+    s.nodes = 3;
+    s.quorum = 2;
+    s.clients = 8;
+    s.slots = s.resources = 1;
+    s.fastest = 200'000;
+    s.slowest = 400'000;
+    s.far_nodes = 1;
+    s.far = 20 * ms;
+    s.between_waiter_ends = 100 * ms;
+  }
+  if (s.mutant != Mutant::forged_on_all && s.mutant != Mutant::swapped_in_as_new) return;
+  be_calm(s);
+  s.shortest_ttl_ms = s.longest_ttl_ms = 100;
+  s.longest_limit = 100 * ms;
+  s.shortest_limit = 20 * ms;
+  s.fencing_per_mille = 0;
+  s.think = 5 * ms;
+  s.chaos = 5'000 * ms;
+  if (s.mutant == Mutant::forged_on_all) {
+    s.between_forgeries = 500 * ms;
+  } else {
+    s.between_swaps = 300 * ms;
+    s.between_partitions = 20 * ms;
+    s.error_per_mille = 300;
+  }
 }
 
 }  // namespace
@@ -417,7 +496,9 @@ True Scenario::longest_idle() const noexcept {
   const True failing_call = 3'300 * ms;
   const True failing_calls = !runs_scripts ? 20 : tracks ? 2 : 6;
   if (foreign > 0 && foreign_keeps) return failing_calls * failing_call;
-  return 20 * ms + 60 * round_trip();
+  // Far nodes are behind with what was released: whoever they notify divides the near ones, and
+  // then the far ones decide. Six round trips to them.
+  return 20 * ms + 60 * round_trip() + 12 * far;
 }
 
 True Scenario::longest_wait() const noexcept {
@@ -435,7 +516,7 @@ double Scenario::least_used() const noexcept {
   // asks. As many again, where a hold is as short as that and nodes pass permits on in other
   // orders.
   const double hold = static_cast<double>(longest_hold) / 2;
-  return 0.9 * hold / (hold + 4 * static_cast<double>(round_trip()));
+  return 0.9 * hold / (hold + 4 * static_cast<double>(round_trip() + far));
 }
 
 std::uint32_t Scenario::most_overtaken() const noexcept {
@@ -557,6 +638,8 @@ void Scenario::draw_rest(std::uint64_t seed) {
   draw_bounds(s, seed);
   draw_script_flushes(s, seed);
   draw_standstills(s, seed);
+  draw_intruders(s, seed);
+  plant_intruders(s);
   if (mutant == Mutant::delay_is_ignored) {
     breaks_per_mille = 500;
     kind = Wanted::exclusive;

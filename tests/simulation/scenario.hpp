@@ -65,6 +65,9 @@ enum class Mutant : std::uint8_t {
   permits_are_not_exchanged,   ///< a reservation is for the very permit that a node passed on
   nothing_is_kept,             ///< of several resources, while another one is in the way
   the_gone_are_too_many,       ///< nodes look past one client that has gone, and no further
+  reserved_for_the_slowest,    ///< what is reserved is so for as long as the farthest node takes
+  swapped_in_as_new,           ///< a database that comes back names the admission of its successor
+  forged_on_all,               ///< whoever adds a member adds it on every node
   queue_scripts_stay_away,     ///< a client sends no queue script again that a node has flushed
 };
 
@@ -112,6 +115,8 @@ struct Scenario {
 
   True fastest = 50'000;  ///< one way
   True slowest = 500'000;
+  True far = 0;                      ///< more, to and from the last `far_nodes`
+  std::size_t far_nodes = 0;         ///< a minority
   std::int64_t tail_per_mille = 10;  ///< messages that take up to `tail`
   True tail = 20 * ms;
 
@@ -245,7 +250,18 @@ struct Scenario {
   True between_standstills = 0;     ///< a client's whole machine stops, and its clock
   True between_script_flushes = 0;  ///< nodes forget their scripts, and the connections stay
   True between_silences = 0;        ///< a subscription on which nothing arrives any more
-  True between_demotions = 0;       ///< a node becomes a replica, and stays one for seconds
+  True between_deaths = 0;          ///< connections on which nothing arrives; neither end is told
+  /// Somebody who may write there adds a member to the marker of the first node.
+  True between_forgeries = 0;
+  /// Another database takes the place of the last node's for a while: SWAPDB there and back. Its
+  /// process, its role and its connections stay.
+  True between_swaps = 0;
+  True between_demotions = 0;  ///< a node becomes a replica, and stays one for seconds
+
+  /// A node's work for each first contact, one after the other; 0: none. And how long a client
+  /// waits for its first one.
+  True greeting = 0;
+  True connect_limit = 0;
 
   bool last_millisecond = false;  ///< holders and contenders act around the deadline
   True think = 2 * ms;            ///< between a caller's locks

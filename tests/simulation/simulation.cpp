@@ -11,7 +11,7 @@ namespace {
 /// How often an operator checks whether the clients need help.
 constexpr True operator_looks = 50 * ms;
 
-constexpr std::size_t fault_kinds = 17;
+constexpr std::size_t fault_kinds = 20;
 
 std::uint64_t mixed(std::uint64_t print, std::uint64_t with) {
   print ^= with + 0x9e3779b97f4a7c15U + (print << 6U) + (print >> 2U);
@@ -54,7 +54,7 @@ Simulation::Simulation(const Scenario& scenario, std::uint64_t seed)
   if (scenario_.endless_floor) nodes_[0].floor() = (std::int64_t{1} << 53U) - 1;
   const bool wiped = scenario_.between_flushes + scenario_.between_role_changes +
                          scenario_.between_failbacks + scenario_.between_demotions +
-                         scenario_.between_evictions >
+                         scenario_.between_evictions + scenario_.between_swaps >
                      0;
   const bool forgets =
       wiped || (scenario_.between_crashes > 0 && scenario_.data_loss_per_mille > 0);
@@ -74,6 +74,7 @@ Simulation::Simulation(const Scenario& scenario, std::uint64_t seed)
              0) {
     checker_.allow_overlap_after_steps(scenario_.unnoticed());
   }
+  greets_until_.resize(scenario_.nodes);
   cut_until_.resize(scenario_.nodes * scenario_.clients);
   subscriptions_.resize(scenario_.nodes * scenario_.clients);
   tracks_.resize(scenario_.nodes * scenario_.clients * most_resources);
@@ -209,6 +210,8 @@ void Simulation::happen(const Event& event) {
       return arrive_foreign(event);
     case Kind::foreign_answered:
       return answer_foreign(event);
+    case Kind::swap_back:
+      return swap_back(event.a);
   }
 }
 
@@ -233,6 +236,9 @@ void Simulation::begin_client(std::uint32_t index) {
   settings.quorum = scenario_.mutant == Mutant::half_quorum ? nodes_.size() / 2 : scenario_.quorum;
   settings.shortest_limit = core::Duration(scenario_.shortest_limit);
   settings.longest_limit = core::Duration(scenario_.longest_limit);
+  if (scenario_.connect_limit > 0) {
+    settings.connect_timeout = core::Duration(scenario_.connect_limit);
+  }
   settings.max_ttl = std::chrono::milliseconds(scenario_.longest_ttl_ms);
   settings.quarantine = quarantine();
   settings.most_idle = 0;  // what leases at rest put away is put away as soon as it can be
@@ -282,7 +288,8 @@ True Simulation::between_faults(std::size_t kind) const {
       scenario_.between_failbacks,      scenario_.between_demotions,
       scenario_.between_silences,       scenario_.between_waiter_ends,
       scenario_.between_script_flushes, scenario_.between_evictions,
-      scenario_.between_standstills};
+      scenario_.between_deaths,         scenario_.between_forgeries,
+      scenario_.between_swaps,          scenario_.between_standstills};
   return means[kind];
 }
 
@@ -341,6 +348,15 @@ void Simulation::fault(std::size_t kind) {
       // Somebody sets another policy on several nodes at once.
       return evict((node + 1) % static_cast<std::uint32_t>(nodes_.size()));
     case 16:
+      if (client.alive && client.connection[node] >= 0) {
+        die_silently(static_cast<std::uint32_t>(client.connection[node]));
+      }
+      return;
+    case 17:
+      return forge_markers();
+    case 18:
+      return swap_away(static_cast<std::uint32_t>(nodes_.size() - 1));
+    case 19:
       // In its first contact a client cannot tell: it has not read all clocks before.
       if (!client.alive || client.paused_until > now_ || now_ < client.began + 1'000 * ms) return;
       client.paused_until = now_ + random_.between(100 * ms, 2 * scenario_.longest_ttl_ms * ms);

@@ -80,6 +80,7 @@ class Simulation {
     foreign_acts,  // a contender of another library does something
     foreign_arrives,
     foreign_answered,
+    swap_back,  // the database of a node is the one that it was
   };
   struct Event {
     True at;
@@ -101,6 +102,7 @@ class Simulation {
     std::int64_t number = 0;
     bool client_side = true;
     bool server_side = true;
+    bool dead = false;    // nothing arrives any more, and neither end is told
     bool broken = false;  // nothing more goes in, and nothing comes back for what is on its way
     bool invalidated = false;  // the client will be notified that the node loaded other data
     True last_request = 0;
@@ -210,6 +212,12 @@ class Simulation {
   void fault(std::size_t kind);
   void fault_of_client(std::uint32_t client);
   void evict(std::uint32_t node);
+  // simulation_intruders.cpp: what is done to nodes and connections behind everybody's back
+  void die_silently(std::uint32_t connection);
+  void forge_markers();
+  void forge_marker(std::uint32_t node, const std::string& member);
+  void swap_away(std::uint32_t node);
+  void swap_back(std::uint32_t node);
   void end_waiters();
   /// It has nothing, asks for nothing at the moment, and nothing is reserved for it.
   [[nodiscard]] bool only_waits(std::uint32_t client) const;
@@ -229,7 +237,9 @@ class Simulation {
 
   // simulation_network.cpp: connections, and what nodes do with requests
   [[nodiscard]] True delay();
+  [[nodiscard]] True delay_to(std::uint32_t node);
   [[nodiscard]] True transit(std::uint32_t client, std::uint32_t node);
+  [[nodiscard]] True greeted_at(std::uint32_t node);
   void connect(std::uint32_t client, std::uint32_t node);
   void count_connection(std::uint32_t client, std::uint32_t node);
   void reach(std::uint32_t client, const Event& event);
@@ -296,9 +306,7 @@ class Simulation {
   void note_notified(const Event& event);
   /// The name under which a client process is queued.
   [[nodiscard]] std::uint64_t waiter(std::uint32_t client) const;
-  [[nodiscard]] std::int64_t reserved_ms(std::uint32_t client) const {
-    return clients_[client].engine->reserved_for() / core::Duration(std::chrono::milliseconds(1));
-  }
+  [[nodiscard]] std::int64_t reserved_ms(std::uint32_t client) const;
   /// Whether the client listens there.
   [[nodiscard]] bool publish(std::uint32_t node, std::uint64_t id, std::size_t resource,
                              std::uint32_t before);
@@ -335,7 +343,7 @@ class Simulation {
   void carry_out(std::uint32_t, const core::QueueWatched&) {}
   void carry_out(std::uint32_t client, const core::NodeExcluded& command);
   void carry_out(std::uint32_t client, const core::StoodStill& command);
-  void carry_out(std::uint32_t, const core::NodeLearned&) {}
+  void carry_out(std::uint32_t client, const core::NodeLearned& command);
   void end_closed(std::uint32_t client);
   [[nodiscard]] static std::uint8_t resource_of(std::string_view key);
   [[nodiscard]] static std::uint64_t group_of(std::string_view group);
@@ -412,6 +420,7 @@ class Simulation {
   std::vector<Subscription> subscriptions_;                      // by client × node
   std::deque<bool> tracks_;                                      // by client × node × resource
   std::vector<std::array<std::uint64_t, most_resources>> seen_;  // by node: the keys
+  std::vector<True> greets_until_;                               // by node
   std::vector<True> cut_until_;                                  // partitions, by client × node
   std::vector<core::Command> commands_;
   std::string resource_;

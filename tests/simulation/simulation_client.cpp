@@ -20,7 +20,7 @@ void Simulation::step(std::uint32_t index, const core::Event& event) {
   client.invariants.check(*client.engine, now);
   if (!client.invariants.broken().empty()) checker_.violated(client.invariants.broken());
   for (const core::Command& command : commands_) {
-    if (!client.alive) break;
+    if (!client.alive || !checker_.violation().empty()) break;
     std::visit([&](const auto& alternative) { carry_out(index, alternative); }, command);
   }
   if (!client.alive) return;
@@ -58,6 +58,12 @@ void Simulation::carry_out(std::uint32_t index, const core::Disconnect& command)
   tell("client ", index, " drops its connection to node ", int{node});
   drop_client_side(static_cast<std::uint32_t>(client.connection[node]));
   client.connection[node] = -1;
+}
+
+void Simulation::carry_out(std::uint32_t index, const core::NodeLearned& command) {
+  // All members are configured. One more is named by whoever could write on a minority.
+  checker_.violated("invariant 18: client " + std::to_string(index) + " learns of node " +
+                    std::to_string(int{command.node}) + ", which is no member");
 }
 
 void Simulation::carry_out(std::uint32_t index, const core::Subscribe& command) {

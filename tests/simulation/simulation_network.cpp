@@ -15,9 +15,21 @@ True Simulation::delay() {
   return random_.between(scenario_.fastest, scenario_.slowest);
 }
 
+True Simulation::delay_to(std::uint32_t node) {
+  const bool is_far = node + scenario_.far_nodes >= nodes_.size();
+  return delay() + (is_far ? scenario_.far : 0);
+}
+
 True Simulation::transit(std::uint32_t client, std::uint32_t node) {
   // TCP sends again what a partition swallowed.
-  return std::max(now_, cut_until_[client * nodes_.size() + node]) + delay();
+  return std::max(now_, cut_until_[client * nodes_.size() + node]) + delay_to(node);
+}
+
+/// Also of a client that does not wait for it any more: its requests are there.
+True Simulation::greeted_at(std::uint32_t node) {
+  if (scenario_.greeting == 0) return now_;
+  greets_until_[node] = std::max(greets_until_[node], now_) + scenario_.greeting;
+  return greets_until_[node];
 }
 
 // --- connections come -------------------------------------------------------------------------
@@ -88,6 +100,7 @@ void Simulation::reach(std::uint32_t client, const Event& event) {
                                        core::NodeDown::Cause::unreachable, "reset"});
   }
   const std::uint32_t node = event.a % static_cast<std::uint32_t>(nodes_.size());
+  const True greeted = event.kind == Kind::connect ? greeted_at(node) : now_;
   if (!target.alive || target.attempt[node] != event.b) return;
   if (event.kind == Kind::refused && scenario_.mutant == Mutant::connects_at_once) {
     return connect(client, node);
@@ -101,7 +114,7 @@ void Simulation::reach(std::uint32_t client, const Event& event) {
   if (server.stopped_until > now_)
     return plan(server.stopped_until, Kind::connect, event.a, event.b);
   const bool serves = server.running && (server.read_only_until <= now_ || server.is_replica(now_));
-  if (!serves) return plan(now_ + delay(), Kind::refused, event.a, event.b);
+  if (!serves) return plan(now_ + delay_to(node), Kind::refused, event.a, event.b);
   if (forgotten_.empty()) {
     forgotten_.push_back(static_cast<std::uint32_t>(connections_.size()));
     connections_.emplace_back();
@@ -118,7 +131,7 @@ void Simulation::reach(std::uint32_t client, const Event& event) {
   connection.odd = oddity(node);
   connection.replica = server.is_replica(now_) || connection.odd == Oddity::is_replica;
   if (!connection.replica) greet(connection);
-  plan(now_ + 3 * delay(), Kind::up, index, event.b);
+  plan(greeted + 3 * delay_to(node), Kind::up, index, event.b);
 }
 
 std::string Simulation::run_id_of(std::uint32_t node) const {
@@ -206,7 +219,7 @@ void Simulation::send(std::uint32_t client, std::uint32_t node, const Request& r
   const std::int64_t index = clients_[client].connection[node];
   if (index < 0) return checker_.violated("a request was sent to a node that is not up");
   Connection& connection = connections_[static_cast<std::size_t>(index)];
-  if (connection.broken) return;
+  if (connection.broken || connection.dead) return;
   // Not what guards ask beside each vote.
   const core::Verb verb = request.stamp.verb;
   const bool of_guards = verb == core::Verb::read_clock || verb == core::Verb::read_evictions ||
@@ -264,7 +277,7 @@ void Simulation::arrive(std::uint32_t index) {
   if (request.stamp.verb == Verb::track && request.number == 0) {
     tracks(connection.client, connection.node, request.resource) = true;
   }
-  if (!connection.client_side || connection.broken) return;
+  if (!connection.client_side || connection.broken || connection.dead) return;
   connection.replies.push_back(response);
   connection.last_reply =
       std::max(connection.last_reply, transit(connection.client, connection.node));
@@ -320,6 +333,9 @@ void Simulation::observe(const Connection& connection, const Request& request,
        " client ", request.client, " ticket ", request.ticket.value_or(-1), " -> ", response.ticket,
        response.is_first ? " first" : "", request.quiet ? " quiet" : "", " on r",
        int{request.resource}, ", holder ", response.holder & 0xffff);
+  if (request.stamp.verb == Verb::write_marker || request.stamp.verb == Verb::mark_plain) {
+    tell("node ", connection.node, " keeps ", nodes_[connection.node].marker());
+  }
 }
 
 /// A deployment of which no node has a marker is a new one to clients that did not know it.

@@ -80,6 +80,12 @@ std::uint64_t Simulation::waiter(std::uint32_t client) const {
   return (std::uint64_t{clients_[client].life} + 1) * clients_.size() + client;
 }
 
+std::int64_t Simulation::reserved_ms(std::uint32_t client) const {
+  // Of round trips to the slowest node, where it should be those to the slowest of a quorum.
+  if (scenario_.mutant == Mutant::reserved_for_the_slowest) return 16 * scenario_.far / ms;
+  return clients_[client].engine->reserved_for() / core::Duration(std::chrono::milliseconds(1));
+}
+
 bool Simulation::publish(std::uint32_t node, std::uint64_t id, std::size_t resource,
                          std::uint32_t before) {
   const auto client = static_cast<std::uint32_t>(id % clients_.size());
