@@ -323,10 +323,15 @@ void Engine::plan_next_try(Acquisition& acquisition, Instant at_latest) {
   const bool sleeps = notified == Notified::yes && acquisition.why == Errc::held;
   // Nodes choose a watcher for the reservations of a while. One that is made later may be in its
   // way when it asks; of what is reserved after that, another one is told.
-  const bool notices_expiry = wait_queue_.is_first(acquisition) || acquisition.waiting.watches;
+  const bool is_asker = wait_queue_.is_first(acquisition) || acquisition.waiting.watches;
+  // When an interval is over nobody releases anything, and who is first in the queue asks. It may
+  // have gone: the others ask a moment later.
+  const bool sits_out = sleeps && !is_asker && acquisition.last.is_of_interval();
   acquisition.next_try = next_try(now_, acquisition.why, acquisition.last,
                                   acquisition.failed_attempts, nodes_.quorum_round_trip(),
-                                  sleeps ? Notified::yes : Notified::no, notices_expiry, *random_);
+                                  sleeps ? Notified::yes : Notified::no, is_asker || sits_out,
+                                  *random_);
+  if (sits_out) acquisition.next_try = later(acquisition.next_try, wait_queue_.reserved_for());
   acquisition.next_try =
       std::min({acquisition.next_try, acquisition.waiting.retry_at.value_or(at_latest), at_latest});
   if (wait_queue_.is_eager(acquisition)) {

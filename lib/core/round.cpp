@@ -130,6 +130,8 @@ NodeSet Round::foreign() const {
   return foreign;
 }
 
+bool Round::is_of_interval() const { return leading_holder() == interval_token; }
+
 bool Round::is_named_by_quorum() const {
   const std::string_view leader = leading_holder();
   return !leader.empty() && leader != interval_token &&

@@ -143,6 +143,8 @@ class Round {
 
   /// A quorum names one holder, or for whom it is reserved, and no interval that goes on.
   [[nodiscard]] bool is_named_by_quorum() const;
+  /// An interval that goes on is in the way on most of the nodes that refused.
+  [[nodiscard]] bool is_of_interval() const;
   /// So it does, and no reservation: another client is known to have it.
   [[nodiscard]] bool is_anothers() const;
   /// And its release will pass it on.

@@ -128,6 +128,21 @@ TEST(Queues, are_for_an_interval_too) {
   EXPECT_EQ(h.pass(1s), "");
 }
 
+TEST(Queues, of_an_interval_are_not_left_to_the_first_who_may_be_gone) {
+  Connected h(3);
+  h.shows_notifications = h.random.shortest = true;
+  h.acquire(1, 10s, 60s);
+  h.refused({0, 1, 2}, "redlock:cooldown", 500ms, {});
+  if (h.open(2) > 0) h.answer(2, Reply::gone);
+  h.subscribed({0, 1, 2});
+  h.queued({0, 1, 2}, {7});
+  EXPECT_EQ(h.pass(501ms), "take t3 ticket 7 -> 0 1 2");
+  h.refused({0, 1, 2}, "redlock:cooldown", 300ms, {7});
+  if (h.open(2) > 0) h.answer(2, Reply::gone);
+  EXPECT_EQ(h.pass(320ms), "") << "the first asks now";
+  EXPECT_EQ(h.pass(1ms), "take t4 ticket 7 -> 0 1 2");
+}
+
 TEST(Queues, wake_who_hears_them_no_more) {
   Queued h;
   EXPECT_EQ(h.unsubscribed(2), "") << "two are enough";
