@@ -327,10 +327,10 @@ void Engine::plan_next_try(Acquisition& acquisition, Instant at_latest) {
   // When an interval is over nobody releases anything, and who is first in the queue asks. It may
   // have gone: the others ask a moment later.
   const bool sits_out = sleeps && !is_asker && acquisition.last.is_of_interval();
-  acquisition.next_try = next_try(now_, acquisition.why, acquisition.last,
-                                  acquisition.failed_attempts, nodes_.quorum_round_trip(),
-                                  sleeps ? Notified::yes : Notified::no, is_asker || sits_out,
-                                  *random_);
+  acquisition.next_try =
+      next_try(now_, acquisition.why, acquisition.last, acquisition.failed_attempts,
+               nodes_.quorum_round_trip(), sleeps ? Notified::yes : Notified::no,
+               is_asker || sits_out, *random_);
   if (sits_out) acquisition.next_try = later(acquisition.next_try, wait_queue_.reserved_for());
   acquisition.next_try =
       std::min({acquisition.next_try, acquisition.waiting.retry_at.value_or(at_latest), at_latest});
