@@ -25,7 +25,7 @@ inline constexpr std::string_view too_many_unanswered = "too many requests unans
 inline constexpr std::string_view not_connected_yet = "not connected yet";
 /// Why a node without a marker of its process is not asked.
 inline constexpr std::string_view nobody_met_it =
-    "it is new or restarted, and no client that belongs to it has met it since";
+    "it is new or has restarted, and no client that wants a lock has met it since";
 /// Why a node with a blank marker is not asked.
 inline constexpr std::string_view no_deployment =
     "it belongs to no deployment: it is new, or forgot which";
