@@ -19,9 +19,9 @@ NodeClock::Reading NodeClock::observe(Instant sent, Instant received, Duration t
   sample.offset = time - (sent + sample.error).time_since_epoch();
   sample.at = received;
   latest_ = sample;
+  estimated_ = false;
   if (!anchor_) {
     anchor_ = sharpest_ = sample;
-    even_since_ = received;
     return {};
   }
   const Comparison now = compare(sample, *anchor_);
@@ -29,7 +29,6 @@ NodeClock::Reading NodeClock::observe(Instant sent, Instant received, Duration t
   const bool forward = now.forward || over_long.forward;
   if (forward || now.backward || over_long.backward) {
     anchor_ = sharpest_ = sample;
-    even_since_ = received;
   } else {
     const bool sharper = sample.error < anchor_->error / 4;
     if (sharper || received - anchor_->at >= anchored_for) anchor_ = sample;
@@ -37,9 +36,9 @@ NodeClock::Reading NodeClock::observe(Instant sent, Instant received, Duration t
     if (sharpest || received - sharpest_->at >= most_) sharpest_ = sample;
   }
   const Comparison& shown = now.forward || !over_long.forward ? now : over_long;
-  if (!forward) return {Duration::zero(), shown.gain, shown.since, even_since_};
+  if (!forward) return {Duration::zero(), shown.gain};
   count(std::min(shown.most, most_));
-  return {shown.most, shown.gain, shown.since, even_since_};
+  return {shown.most, shown.gain};
 }
 
 void NodeClock::ours_stood_still(const Gain& ours, bool read_since) noexcept {
@@ -47,9 +46,9 @@ void NodeClock::ours_stood_still(const Gain& ours, bool read_since) noexcept {
   count(std::min(ours.most, most_));
   if (read_since) {
     anchor_ = sharpest_ = latest_;
-    even_since_ = latest_.at;
     return;
   }
+  estimated_ = true;
   const Duration error = (ours.most - ours.least) / 2;
   for (Sample* sample : {&*anchor_, &*sharpest_, &latest_}) {
     sample->offset += ours.least + error;
@@ -64,8 +63,7 @@ NodeClock::Comparison NodeClock::compare(const Sample& sample, const Sample& wit
   return {gained > allowed,
           gained < -allowed,
           gained + uncertain,
-          {gained - allowed, gained + allowed},
-          with.at};
+          {gained - allowed, gained + allowed}};
 }
 
 void NodeClock::count(Duration step) noexcept {
@@ -73,12 +71,12 @@ void NodeClock::count(Duration step) noexcept {
 }
 
 std::optional<Duration> NodeClock::offset() const noexcept {
-  if (!anchor_) return std::nullopt;
+  if (!anchor_ || estimated_) return std::nullopt;
   return latest_.offset;
 }
 
 std::optional<Duration> NodeClock::at_least(Instant now) const noexcept {
-  if (!anchor_) return std::nullopt;
+  if (!anchor_ || estimated_) return std::nullopt;
   return now.time_since_epoch() + latest_.offset - latest_.error;
 }
 

@@ -32,10 +32,7 @@ class NodeClock {
     /// the uncertainty of both samples and the drift that every validity allows for; then the most
     /// it can be.
     Duration step{};
-    Gain gain{};      ///< the same, or less, without that condition
-    Instant since{};  ///< the sample before
-    Instant
-        even_since{};  ///< none of the samples since then has shown a step; with this one, if so
+    Gain gain{};  ///< the same, or less, without that condition
   };
   /// The node's clock was `time` somewhere between the two instants.
   Reading observe(Instant sent, Instant received, Duration time) noexcept;
@@ -48,10 +45,11 @@ class NodeClock {
   /// Keys may have gone without a step: what was set until now is worth nothing.
   void lose_keys() noexcept { count(most_); }
 
-  /// The node's clock less ours; none before the first sample. It only has a meaning in comparison.
+  /// The node's clock less ours; none before the first sample, nor before the first since ours
+  /// stood still. It only has a meaning in comparison.
   [[nodiscard]] std::optional<Duration> offset() const noexcept;
 
-  /// What the clock shows at least by now; none before the first sample.
+  /// What the clock shows at least by now; none where offset() is.
   [[nodiscard]] std::optional<Duration> at_least(Instant now) const noexcept;
 
   /// All steps so far: what a key that was set at one value of it has lost at another.
@@ -71,7 +69,6 @@ class NodeClock {
     bool backward = false;
     Duration most{};  ///< that it can have gained, drift included
     Gain gain{};
-    Instant since{};
   };
   [[nodiscard]] static Comparison compare(const Sample& sample, const Sample& with) noexcept;
   void count(Duration step) noexcept;
@@ -82,7 +79,7 @@ class NodeClock {
   /// the readings are uncertain may gain too much all the same.
   std::optional<Sample> sharpest_;
   Sample latest_{};
-  Instant even_since_ = Instant::max();
+  bool estimated_ = false;  ///< ours stood still, and it was not read since
   Duration stepped_{};
 };
 

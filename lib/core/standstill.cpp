@@ -17,17 +17,13 @@ void Standstill::stepped(NodeIndex node, const NodeClock::Reading& reading, Inst
   const bool again = stepped_.has(node);
   gains_[node] = again ? gains_[node] + reading.gain : reading.gain;
   steps_[node] = again ? steps_[node] + reading.step : reading.step;
-  if (!again) since_[node] = reading.since;
   stepped_.add(node);
 }
 
 void Standstill::read(NodeIndex node, const NodeClock::Reading& reading, Instant sent) noexcept {
   // Asked before, it may have answered before our clock stood still.
   if (sent < *opened_at_) return;
-  if (!stepped_.has(node) && !asked_since_.has(node)) {
-    gains_[node] = reading.gain;
-    since_[node] = reading.even_since;
-  }
+  if (!stepped_.has(node) && !asked_since_.has(node)) gains_[node] = reading.gain;
   asked_since_.add(node);
 }
 
@@ -56,16 +52,14 @@ Standstill::Verdict Standstill::judge(NodeSet up, std::size_t needed,
     if (alike.size() > verdict.alike.size()) verdict.alike = alike;
   });
   verdict.ours = {Duration::min(), Duration::max()};
-  Instant from = Instant::min();
   verdict.alike.each([&](NodeIndex node) {
     verdict.ours.least = std::max(verdict.ours.least, gain_of(node).least);
     verdict.ours.most = std::min(verdict.ours.most, gain_of(node).most);
-    from = std::max(from, since_[node]);
   });
+  // Also one that was not read before the others stepped: it may have been there all the time.
   bool contradicted = false;
   ((asked_since_ & up) - stepped).each([&](NodeIndex node) {
-    const bool says_otherwise = gains_[node].most < verdict.ours.least;
-    contradicted = contradicted || (says_otherwise && since_[node] <= from);
+    contradicted = contradicted || gains_[node].most < verdict.ours.least;
   });
   if (nodes < needed || contradicted) {
     verdict.cause = Cause::theirs;

@@ -35,8 +35,8 @@ class Standstill {
     NodeSet alike{};  ///< whose steps may be one and the same
     Gain ours{};      ///< which it was, then
   };
-  /// Of the members that are `up`, `needed` have to agree, and none may say otherwise that was read
-  /// before they were. That of `nodes` there are so few is no verdict while more may come.
+  /// Of the members that are `up`, `needed` have to agree, and none may say otherwise. That of
+  /// `nodes` there are so few is no verdict while more may come.
   [[nodiscard]] Verdict judge(NodeSet up, std::size_t needed, std::size_t nodes) const noexcept;
 
   /// Those that stepped.
@@ -61,7 +61,6 @@ class Standstill {
   NodeSet asked_since_;
   std::array<Gain, limits::nodes> gains_{};  ///< since the reading before the first step
   std::array<Duration, limits::nodes> steps_{};
-  std::array<Instant, limits::nodes> since_{};  ///< those gains; and of others, that they are even
 };
 
 }  // namespace redlock::core
