@@ -255,6 +255,17 @@ bool restart_counts(const SurveyedNode& node, const ClientOptions& options) {
   return node.seen.restarted && options.guards.restart && !trusted;
 }
 
+/// What began the quarantine, as guard.lua keeps it.
+std::string cause_of(std::string_view why) {
+  if (why == "restarted") return "It restarted without its data, or may have.";
+  if (why == "evicted") return "It evicted keys, because memory was short.";
+  if (why == "role") {
+    return "Its replication id changed: it was a replica for a while, took over from its master, "
+           "or was copied by a replica or a backup (redis-cli --rdb). These cannot be told apart.";
+  }
+  return "It came without its data, or is new, or an operator opened the deployment again.";
+}
+
 void Findings::judge_quarantine(const SurveyedNode& node) {
   const nanoseconds left = node.seen.quarantine;
   if (!options_.guards.restart) return;
@@ -264,8 +275,8 @@ void Findings::judge_quarantine(const SurveyedNode& node) {
         "It restarted, and no client has met it since: its quarantine has not begun.",
         "A lock that it has forgotten may still be held, so it has no vote for max TTL from then "
         "on.",
-        "Wait until a client has connected (any will do, so will quorum-lock inspect), and then "
-        "until the quarantine has ended.");
+        "Wait until a client has asked for a lock (quorum-lock run restarted -- true will do), and "
+        "then until the quarantine has ended.");
     return;
   }
   const bool endless = left == forever;
@@ -276,9 +287,8 @@ void Findings::judge_quarantine(const SurveyedNode& node) {
   add(node, Finding::Kind::quarantined,
       endless ? "It is in quarantine, and the quarantine's end is missing."
               : "It is in quarantine for another " + core::format_duration(left) + ".",
-      "It came without its data, or is new, or an operator opened the deployment again. A lock "
-      "that "
-      "it has forgotten may still be held, so it has no vote for new ones.",
+      cause_of(node.quarantine_why) +
+          " A lock that it has forgotten may still be held, so it has no vote for new ones.",
       std::string(endless ? "Have the server delete the key redlock:node:quarantine when no lock "
                             "can be held any more"
                           : "Wait: it ends by itself") +

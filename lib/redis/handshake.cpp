@@ -393,7 +393,11 @@ void Handshake::take_quarantine(std::int64_t left, std::string_view why) {
       member && why == core::met_unmarked ? core::came_without_data : core::may_be_new;
   if (why == "restarted") what = "it restarted";
   if (why == "evicted") what = "it evicted keys";
-  if (why == "role") what = "it was a replica for a while, or took over from its master";
+  if (why == "role") {
+    what =
+        "it was a replica for a while, took over from its master, or a replica or a backup copied "
+        "its data (redis-cli --rdb)";
+  }
   if (why == "enrolled") what = "it became a member just now";
   if (why == keys::quarantine_of_change) what = "an operator changed the members";
   identity_.quarantine_why = what;

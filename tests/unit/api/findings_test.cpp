@@ -349,6 +349,10 @@ TEST(Findings, TellHowLongAQuarantineStillLasts) {
   EXPECT_THAT(examination.findings[0].remedy, testing::Not(HasSubstr("bootstrap")));
   node.quarantine_why = core::opened_as_new;
   EXPECT_THAT(judge_one(node).findings[0].remedy, HasSubstr("bootstrap"));
+  node.quarantine_why = "role";
+  EXPECT_THAT(judge_one(node).findings[0].why, HasSubstr("redis-cli --rdb"));
+  node.quarantine_why = "evicted";
+  EXPECT_THAT(judge_one(node).findings[0].why, HasSubstr("It evicted keys"));
 
   node.seen.quarantine = forever;
   examination = judge_one(node);
