@@ -99,6 +99,7 @@ const Marker* valid_marker(const ObservedNode& node) noexcept {
 std::vector<ObservedNode> with_member_names(std::vector<ObservedNode> nodes,
                                             const std::vector<std::string>& kept) {
   std::vector<std::string> asked;
+  asked.reserve(2 * nodes.size());
   for (const ObservedNode& node : nodes) asked.push_back(node.name);
   for (ObservedNode& node : nodes) {
     const Marker* marker = fresh_marker(node);

@@ -178,6 +178,16 @@ void append_upkeep(std::string& bytes, core::Verb verb, core::ScriptForm form,
   }
 }
 
+/// Of an attempt that was lost and waits on: where its release puts it in the queue.
+enum class PlaceAtRelease : std::uint8_t { none, as_before, for_any_permit, of_several };
+
+PlaceAtRelease place_at_release(const Terms& terms) noexcept {
+  if (terms.client.empty()) return PlaceAtRelease::none;
+  if (!terms.kept_before.empty()) return PlaceAtRelease::of_several;
+  if (!terms.more_resources.empty()) return PlaceAtRelease::none;
+  return terms.permits > 0 ? PlaceAtRelease::for_any_permit : PlaceAtRelease::as_before;
+}
+
 }  // namespace
 
 void Encoder::format(Frame& frame, core::Verb verb, std::string_view resource,
@@ -336,21 +346,27 @@ void Encoder::format(Frame& frame, core::Verb verb, std::string_view resource,
       break;
     case core::Verb::release: {
       const Decimal cooldown = milliseconds_rounded_up(terms.cooldown);
-      const bool keeps_none = !terms.more_resources.empty() && terms.kept_before.empty();
-      if (terms.client.empty() || keeps_none) {
-        append_script(scripts::release, {}, {cooldown.view(), reserved_for()});
-      } else if (!terms.kept_before.empty()) {
-        append_script(scripts::release, {},
-                      {cooldown.view(), reserved_for(), terms.client, terms.kept_before,
-                       milliseconds_of(terms.writer_reservation).view()});
-      } else if (terms.permits > 0) {
-        append_script(scripts::release, {},
-                      {cooldown.view(), reserved_for(), terms.client, ticket.view(),
-                       remember.view(), terms.quiet ? "1" : "0", core::permits_prefix(resource)});
-      } else {
-        append_script(scripts::release, {},
-                      {cooldown.view(), reserved_for(), terms.client, ticket.view(),
-                       remember.view(), terms.quiet ? "1" : "0"});
+      const Decimal kept_for = milliseconds_of(terms.writer_reservation);
+      const std::string_view quiet = terms.quiet ? "1" : "0";
+      switch (place_at_release(terms)) {
+        case PlaceAtRelease::none:
+          append_script(scripts::release, {}, {cooldown.view(), reserved_for()});
+          break;
+        case PlaceAtRelease::of_several:
+          append_script(
+              scripts::release, {},
+              {cooldown.view(), reserved_for(), terms.client, terms.kept_before, kept_for.view()});
+          break;
+        case PlaceAtRelease::for_any_permit:
+          append_script(scripts::release, {},
+                        {cooldown.view(), reserved_for(), terms.client, ticket.view(),
+                         remember.view(), quiet, core::permits_prefix(resource)});
+          break;
+        case PlaceAtRelease::as_before:
+          append_script(scripts::release, {},
+                        {cooldown.view(), reserved_for(), terms.client, ticket.view(),
+                         remember.view(), quiet});
+          break;
       }
       break;
     }
