@@ -55,7 +55,8 @@ void Engine::on(const NodeUp& event) {
   nodes_.judge_marker(node);
   const Link& link = nodes_[node];
   const bool no_vote = !link.ineligible().empty() || !link.vote_denied().empty() ||
-                       link.quarantined_until() || !nodes_.why_not_counted(node).empty();
+                       (link.quarantined_until() && !link.only_in_doubt()) ||
+                       !nodes_.why_not_counted(node).empty();
   if (!link.vote_denied().empty()) {
     note_enrolment(node);
   } else if (no_vote) {

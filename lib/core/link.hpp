@@ -175,8 +175,10 @@ class Link {
   [[nodiscard]] std::optional<Instant> quarantined_until() const noexcept {
     return longer_quarantine().until;
   }
+  /// Of one that stands, rather than of a doubt.
   [[nodiscard]] const std::string& quarantine_why() const noexcept {
-    return longer_quarantine().why;
+    const Quarantine& stands = standing_quarantine();
+    return stands.until ? stands.why : doubt_.why;
   }
   /// Its quarantine is one that `bootstrap` may end: see may_be_new in marker.hpp.
   [[nodiscard]] bool may_be_new() const noexcept;
@@ -191,6 +193,10 @@ class Link {
   /// As a quarantine of our own, until it is known whose clock stepped.
   void doubt(Instant until, std::string_view why);
   [[nodiscard]] bool in_doubt() const noexcept { return doubt_.until.has_value(); }
+  /// Nothing else keeps its vote from it.
+  [[nodiscard]] bool only_in_doubt() const noexcept {
+    return in_doubt() && !standing_quarantine().until;
+  }
   /// Its clock did not step.
   void trust_again() noexcept;
   /// It did: the quarantine is its own, and as long.
@@ -329,11 +335,13 @@ class Link {
     std::optional<Instant> until{};
     std::string why{};
   };
-  [[nodiscard]] const Quarantine& longer_quarantine() const noexcept {
+  [[nodiscard]] const Quarantine& standing_quarantine() const noexcept {
     const auto& own = own_quarantine_.until;
     const auto& of_node = node_quarantine_.until;
-    const Quarantine& longer =
-        own && (!of_node || *own > *of_node) ? own_quarantine_ : node_quarantine_;
+    return own && (!of_node || *own > *of_node) ? own_quarantine_ : node_quarantine_;
+  }
+  [[nodiscard]] const Quarantine& longer_quarantine() const noexcept {
+    const Quarantine& longer = standing_quarantine();
     if (!doubt_.until) return longer;
     return !longer.until || *doubt_.until > *longer.until ? doubt_ : longer;
   }
