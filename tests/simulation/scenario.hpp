@@ -171,9 +171,11 @@ struct Scenario {
   bool judged_by_votes = false;
 
   /// No node's clock steps, so that no node may lose its vote because a client's clock stood still.
-  /// A single one has nobody to agree with.
+  /// A single one has nobody to agree with, and of members that somebody forged or swapped away too
+  /// few may be left.
   [[nodiscard]] bool only_stands_still() const noexcept {
-    return between_standstills > 0 && between_clock_steps == 0 && nodes > 1;
+    return between_standstills > 0 && between_clock_steps == 0 && nodes > 1 &&
+           between_forgeries == 0 && between_swaps == 0;
   }
 
   /// The errors that a stepping clock can cause, by design: a step is noticed at the next reading,
