@@ -237,7 +237,7 @@ enum {
   REDLOCK_NODE_EXCLUDED = 3,     ///< a guard took its vote away
   REDLOCK_NODE_UNDELIVERED = 4,  ///< the client closed before releases could be delivered to it
   REDLOCK_NODE_LEARNED = 5,      ///< a member of the deployment that the options do not name
-  REDLOCK_NODE_PAUSED = 6        ///< no node's fault: this client's machine stood still
+  REDLOCK_NODE_PAUSED = 6        ///< this client's machine stood still; no node is at fault
 };
 
 /// A change in the state of a node. It ends with the callback that it was given to.
@@ -915,7 +915,7 @@ typedef struct redlock_node_examination {
   int64_t max_memory;       ///< bytes; 0: no limit; -1: not known
   int64_t clock_offset_ns;  ///< from the median of all nodes; INT64_MIN: not known
   const char* membership;   ///< by its own marker alone: "member", "joining", …
-  const char* member;       ///< the URL in its marker: clients may know it by another one
+  const char* member;       ///< its URL by its own marker; clients may use another one
   uint64_t replicas;        ///< attached to it
   int64_t quarantine_ns;    ///< how long it has no vote for new leases; REDLOCK_FOREVER: no expiry
   bool reachable;
@@ -989,12 +989,12 @@ REDLOCK_C_EXPORT redlock_status redlock_bootstrap(const redlock_client_options* 
 
 /// The membership of a node, by its own marker and those of the others.
 typedef struct redlock_member {
-  const char* url;         ///< that it was asked at, without user and password
+  const char* url;         ///< at which it was asked, without user and password
   const char* state;       ///< "member", "joining", "opening", "blank", …
   const char* problem;     ///< unreachable: why
   const char* deployment;  ///< the id in its marker
   int64_t quarantine_ns;   ///< REDLOCK_FOREVER: the quarantine key has lost its expiry
-  const char* member;      ///< the URL in its marker: clients may know it by another one
+  const char* member;      ///< its URL by its own marker; clients may use another one
 } redlock_member;
 
 /// The members of a deployment. See Membership.

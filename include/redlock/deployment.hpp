@@ -30,11 +30,11 @@ struct REDLOCK_EXPORT MemberReport {
     unreachable,  ///< does not answer, or cannot be a node
   };
 
-  std::string url{};  ///< that it was asked at, without user and password
+  std::string url{};  ///< at which it was asked, without user and password
   State state = State::unmarked;
   std::string problem{};     ///< unreachable: why
   std::string deployment{};  ///< the id in its marker
-  /// The member that it is, by the URL in its marker. Clients may know it by another one.
+  /// Its URL by its own marker: the member that it is. Clients may use another one.
   std::string member{};
   /// How long it has no vote for new leases. `forever`: the quarantine key has lost its expiry.
   std::chrono::nanoseconds quarantine{0};
@@ -163,7 +163,7 @@ struct REDLOCK_EXPORT Membership {
 struct REDLOCK_EXPORT ChangeProgress {
   enum class Kind {
     /// For `left`, or for the node; reported once for each node and reason. At the end of a
-    /// `bootstrap`: why a quarantine goes on that it could have ended.
+    /// `bootstrap`: why it did not end the quarantine of this node.
     waiting,
     writing,  ///< the marker of the node, next
   };

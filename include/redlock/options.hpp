@@ -42,9 +42,9 @@ struct REDLOCK_EXPORT NodeEvent {
     learned,      ///< a majority of the members named a member that ClientOptions::nodes does not:
                   ///< the list is out of date. The client connects to the member with the
                   ///< credentials of the options
-    paused,       ///< no node's fault: the clocks of a quorum went on alike while this client's
-                  ///< machine stood still. Told once, with the first of them as the node. Leases
-                  ///< are shorter by the pause, and what had run out is lost
+    paused,       ///< this client's machine stood still: the clocks of a quorum advanced alike, so
+                  ///< no node is at fault. Reported once, for the first of these nodes. Leases
+                  ///< become shorter by the pause, and those that ran out meanwhile are lost
   };
   Kind kind = Kind::up;
   std::size_t node = 0;  ///< position in ClientOptions::nodes; past its end: a learned one
@@ -74,9 +74,8 @@ struct REDLOCK_EXPORT GuardOptions {
 
   /// A node whose clock stepped forward has let keys expire early: it has no vote for new leases
   /// for as long as a quarantine, and counts for less in leases that it granted before. If the
-  /// clocks of a quorum step alike, this client's machine stood still, and they keep their votes:
-  /// see NodeEvent::Kind::paused. See the
-  /// documentation for jumps that this cannot notice.
+  /// clocks of a quorum step alike, this client's machine stood still, and the nodes keep their
+  /// votes: see NodeEvent::Kind::paused. See the documentation for jumps that this cannot notice.
   bool clock = true;
 
   /// How far a node's clock may be from the median of all nodes' clocks.

@@ -101,9 +101,9 @@ class REDLOCK_EXPORT Target {
 
 /// Once per interval over all contenders: nobody acquires the resource again until `hold_at_least`
 /// has passed since it was acquired, even if it is released at once or the holder dies. It may be
-/// longer than max TTL: a node that forgot has no vote for an interval before it has remembered for
-/// as long, so all contenders name the same one. It belongs to the lease: after `Lease::detach`,
-/// releasing the token frees the resource.
+/// longer than max TTL: a node that forgot has no vote for an interval until it has remembered for
+/// as long, so all contenders must name the same interval. The interval belongs to the lease: after
+/// `Lease::detach`, releasing the token frees the resource.
 [[nodiscard]] REDLOCK_EXPORT Target interval(std::string resource,
                                              std::chrono::nanoseconds hold_at_least);
 

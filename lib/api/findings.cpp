@@ -255,13 +255,13 @@ bool restart_counts(const SurveyedNode& node, const ClientOptions& options) {
   return node.seen.restarted && options.guards.restart && !trusted;
 }
 
-/// What began the quarantine, as guard.lua keeps it.
+/// The cause of the quarantine, for people. `why` is the word that guard.lua stores.
 std::string cause_of(std::string_view why) {
-  if (why == "restarted") return "It restarted without its data, or may have.";
-  if (why == "evicted") return "It evicted keys, because memory was short.";
+  if (why == "restarted") return "It restarted, and may have lost its data.";
+  if (why == "evicted") return "It evicted keys because its memory was full.";
   if (why == "role") {
     return "Its replication id changed: it was a replica for a while, took over from its master, "
-           "or was copied by a replica or a backup (redis-cli --rdb). These cannot be told apart.";
+           "or was copied by a replica or a backup (redis-cli --rdb). It cannot tell which.";
   }
   return "It came without its data, or is new, or an operator opened the deployment again.";
 }
@@ -275,8 +275,8 @@ void Findings::judge_quarantine(const SurveyedNode& node) {
         "It restarted, and no client has met it since: its quarantine has not begun.",
         "A lock that it has forgotten may still be held, so it has no vote for max TTL from then "
         "on.",
-        "Wait until a client has asked for a lock (quorum-lock run restarted -- true will do), and "
-        "then until the quarantine has ended.");
+        "Ask for a lock with any client (for example: quorum-lock run restarted -- true), then "
+        "wait until the quarantine has ended.");
     return;
   }
   const bool endless = left == forever;

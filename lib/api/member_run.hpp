@@ -36,8 +36,9 @@ using NodeTargets = std::map<std::string, redis::ConnectionTarget>;
 [[nodiscard]] std::vector<core::ObservedNode> observe(
     const std::vector<runtime::SurveyedNode>& nodes, const Examination& judged);
 
-/// The same, named as the members name each other: see with_member_names. Of several addresses of
-/// one server, only the one that a member has is left. `kept` are names that an operator gave.
+/// As observe(), with the nodes named as the members name each other: see with_member_names. If a
+/// server has several addresses, only the member's own is kept. `kept` are names that an operator
+/// gave.
 [[nodiscard]] std::vector<core::ObservedNode> observe_members(
     const std::vector<runtime::SurveyedNode>& nodes, const ClientOptions& options,
     const std::vector<std::string>& kept);

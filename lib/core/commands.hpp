@@ -147,8 +147,8 @@ struct Lost {
 struct NodeExcluded {
   NodeIndex node = 0;
 };
-/// Our own clock stood still for at most so long, which is what the clocks of these nodes have in
-/// common.
+/// Our own clock stood still for at most `most`: by that much the clocks of the nodes in `alike`
+/// stepped together.
 struct StoodStill {
   NodeSet alike{};
   Duration most{};

@@ -442,7 +442,7 @@ class Engine {
   std::vector<std::uint32_t> finished_acquisitions_;
 
   Standstill standstill_{settings_.clock_bound};
-  Instant doubt_ended_at_ = Instant::min();  ///< whether our clock stood still was known again
+  Instant doubt_ended_at_ = Instant::min();  ///< last verdict on whose clock stepped
 
   FencingNumbers fencing_numbers_;
   NodeSet uncovered_;

@@ -291,8 +291,8 @@ void Engine::pause_or_fail(Acquisition& acquisition) {
     enter_state(acquisition, Acquisition::State::connecting);
     return timers_.set(timer_of(acquisition), std::nullopt);
   }
-  // Nor does it fail one that our own clock stood still, which nodes could not yet say when they
-  // voted.
+  // A standstill of our own clock fails no call either: while it was not recognized, nodes had no
+  // vote.
   const bool in_doubt =
       acquisition.why == Errc::excluded && was_in_doubt_since(acquisition.last.start());
   if (!acquisition.give_up && in_doubt && !acquisition.reconnected && !drain_until_) {
@@ -324,8 +324,8 @@ void Engine::plan_next_try(Acquisition& acquisition, Instant at_latest) {
   // Nodes choose a watcher for the reservations of a while. One that is made later may be in its
   // way when it asks; of what is reserved after that, another one is told.
   const bool is_asker = wait_queue_.is_first(acquisition) || acquisition.waiting.watches;
-  // When an interval is over nobody releases anything, and who is first in the queue asks. It may
-  // have gone: the others ask a moment later.
+  // No release marks the end of an interval: the first client in the queue asks. That client may
+  // have gone, so the others ask a moment later.
   const bool sits_out = sleeps && !is_asker && acquisition.last.is_of_interval();
   acquisition.next_try =
       next_try(now_, acquisition.why, acquisition.last, acquisition.failed_attempts,

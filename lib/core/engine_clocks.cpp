@@ -67,7 +67,7 @@ void Engine::take_clock(NodeIndex node, const Answer& answer, const Arrival& arr
 void Engine::take_time(NodeIndex node, Duration time, const Arrival& arrival) {
   Link& link = nodes_[node];
   const bool first = !link.clock_known();
-  // Without a history it says nothing of what it did while ours may have stood still: it is read
+  // A clock without a history does not show what it did while ours may have stood still. It is read
   // again when that is known.
   if (first && standstill_.open()) return;
   const Instant sent = arrival.at - arrival.took;
@@ -93,9 +93,9 @@ void Engine::note_step(NodeIndex node, const NodeClock::Reading& reading) {
   nodes_[node].doubt(later(now_, settings_.quarantine),
                      "its clock stepped forward by up to " +
                          format_duration(standstill_.step_of(node)) +
-                         ", or this machine stood still, which is not known yet");
+                         ", or this machine stood still: the other clocks will tell");
   lower_deadlines();
-  // Whoever was asked before may have answered before.
+  // Requests that were sent before may have been answered before the step.
   if (opens && nodes_.size() >= witnesses_needed()) read_clocks(witnesses());
 }
 

@@ -45,8 +45,8 @@ void Engine::enrol() {
   }
 }
 
-/// Who only looks at locks leaves nodes as they are: what it writes there, and for how long, would
-/// be of its own options, which need not be those of the clients.
+/// A client that only inspects locks leaves nodes as they are: a marker and a quarantine would come
+/// from its own options, which need not be those of the other clients.
 void Engine::mark_nodes() {
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     const auto node = static_cast<NodeIndex>(i);

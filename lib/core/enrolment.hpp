@@ -47,8 +47,8 @@ struct NodeView {
 ///    marked `opening`; once all were read again and are all marked alike, each becomes active
 ///    behind a quarantine. A client that finds an opening half done goes on with it; of two that
 ///    met, with the id that comes first. One that names the members otherwise is *foreign*: it is
-///    finished if it only lacks its last step. Else it is waited for, and replaced if nothing
-///    moves: the client that began it is gone, or waits as well.
+///    finished if it only lacks its last step. Otherwise the client waits, and replaces the foreign
+///    opening if nothing moves: whoever began that opening is gone, or waits as well.
 ///
 /// Every writing is a compare-and-set of the marker in the view. Nothing here may be decided from
 /// what the client remembers of a node's marker on an earlier connection, but for `known_as`.
@@ -132,8 +132,8 @@ class Enrolment {
 
 /// Members of the deployment which no node of the view is: a client with an old list should connect
 /// to them too. A list of members counts only if a majority of them carries it here, word for word,
-/// and no fewer nodes than the client's `quorum`. Empty: none, or no such deployment. Of a node
-/// that was not connected to yet, nobody knows which member it is: ask when all of them were.
+/// and no fewer nodes than the client's `quorum`. Empty: none, or no such deployment. Call it when
+/// all nodes have been connected to: before, nobody knows which members they are.
 [[nodiscard]] std::vector<std::string> unknown_members(std::span<const NodeView> nodes,
                                                        std::size_t quorum);
 

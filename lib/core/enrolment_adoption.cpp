@@ -48,7 +48,7 @@ bool is_local(std::string_view name) {
                      [&](std::string_view host) { return rest.starts_with(host); });
 }
 
-/// The first of its URLs that a member has. A local one says nothing, but where all members are
+/// The first of its URLs that a member has. A local URL identifies a node only if all members are
 /// local to one machine.
 std::string_view member_url(const Marker& deployment, const NodeView& node) {
   const auto& members = deployment.members;
@@ -62,7 +62,7 @@ std::string_view member_url(const Marker& deployment, const NodeView& node) {
 }
 
 /// Which member of the deployment the node is; empty: none, or another node is. What its own marker
-/// once said here counts for more than its URLs.
+/// has said to this client takes precedence over its URLs.
 std::string_view name_in(const Marker& deployment, const NodeView& node,
                          std::span<const NodeView> nodes) {
   const std::string_view name =

@@ -88,7 +88,7 @@ class Link {
   void retry_soon(Instant now) noexcept;
   /// The connection was given up for something that a new one mends.
   void expect_return() noexcept;
-  /// The same, said ahead of that.
+  /// As expect_return(), before the connection is given up.
   void return_once_more() noexcept { returns_once_more_ = true; }
   /// A connection that is waited for with a retry is tried at once.
   void retry_now(Instant now) noexcept;
@@ -199,7 +199,7 @@ class Link {
   }
   /// Its clock did not step.
   void trust_again() noexcept;
-  /// It did: the quarantine is its own, and as long.
+  /// Its clock did step: the doubt becomes the node's own quarantine, of the same length.
   void confirm_doubt(std::string_view why);
 
   [[nodiscard]] const NodeClock& clock() const noexcept { return clock_; }

@@ -13,7 +13,7 @@ namespace {
 /// The version of the format, and how an empty word is written.
 constexpr std::string_view format_name = "redlock3";
 constexpr std::string_view nothing = "-";
-/// The node remembers since its marker was written. It stands ahead of that time.
+/// The node remembers since its marker was written. This word stands before that time.
 constexpr std::string_view since_then = "since";
 
 constexpr std::array<std::string_view, 4> state_names{"blank", "opening", "joining", "active"};

@@ -167,7 +167,7 @@ MemberStep MemberChange::next(const std::vector<ObservedNode>& nodes, std::strin
   };
   want(wish_.leaving);
   want(wish_.entering);
-  // Of a change they are where the survey begins, and may be members by other names.
+  // For a change these are only the nodes to begin with, which may be members by other names.
   if (opens || nodes.empty()) std::for_each(wish_.members.begin(), wish_.members.end(), want);
   if (!wanted.empty()) return SurveyAgain{std::move(wanted)};
 
@@ -224,7 +224,7 @@ MemberStep MemberChange::begin(const ChangeScene& scene) {
   return mark_node(scene, target, target.members.front(), Marker::State::active, milliseconds(-1));
 }
 
-/// Else it would look as if the member had left already.
+/// Refuses another name for the member that is to leave: it would look as if the member had left.
 std::optional<MemberStep> MemberChange::refuse_other_name(const ChangeScene& scene) const {
   std::optional<std::string> member;
   for (const Deployment& deployment : scene.all) {

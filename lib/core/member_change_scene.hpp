@@ -22,7 +22,7 @@ struct ChangeScene {
                                     const std::string& name, Marker::State state,
                                     std::chrono::milliseconds quarantine);
 
-/// The same for a node that enters, or enters again: what was before, it may not know.
+/// As `write`, for a node that enters, or enters again: it may not know what was before.
 [[nodiscard]] WriteMarker remembering_from_now(WriteMarker write);
 
 [[nodiscard]] ChangeRefused refuse_change(std::string why, std::string remedy);

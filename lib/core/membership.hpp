@@ -15,7 +15,8 @@ namespace redlock::core {
 
 /// What a survey saw of one node.
 struct ObservedNode {
-  /// The member that it is: see with_member_names. Else its URL without user and password.
+  /// The member that the node is: see with_member_names. If it is none: its URL without user and
+  /// password.
   std::string name{};
   std::string address{};  ///< the URL that it was asked at, without user and password
   std::string problem{};  ///< why it cannot be written: no answer, a replica, …; empty: none

@@ -345,8 +345,8 @@ struct NodeUp {
   bool replica = false;
   /// The node's membership record, word for word (marker.hpp); empty: it has none.
   std::string_view marker{};
-  /// And that is not of this server process in its role. It would have been written otherwise: see
-  /// Connect::marks.
+  /// The marker is missing, or is not of this server process in its role. The handshake left it so:
+  /// see Connect::marks.
   bool unmarked = false;
   /// How long it has none for new leases, and why.
   Duration quarantine{};

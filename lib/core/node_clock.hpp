@@ -32,14 +32,14 @@ class NodeClock {
     /// the uncertainty of both samples and the drift that every validity allows for; then the most
     /// it can be.
     Duration step{};
-    Gain gain{};  ///< the same, or less, without that condition
+    Gain gain{};  ///< by how much it gained, even within that uncertainty
   };
   /// The node's clock was `time` somewhere between the two instants.
   Reading observe(Instant sent, Instant received, Duration time) noexcept;
 
-  /// It was ours that stood still: what was set there until now has so much less to live.
-  /// `read_since`: the last sample is of after that. Otherwise all are of before, and what this
-  /// clock shows now is so much more.
+  /// Our clock stood still by `ours`: keys that were set at the node until now live shorter by as
+  /// much. `read_since`: the last sample was taken after that. Otherwise all samples are from
+  /// before, and this clock is assumed to have advanced by as much.
   void ours_stood_still(const Gain& ours, bool read_since) noexcept;
 
   /// Keys may have gone without a step: what was set until now is worth nothing.
@@ -49,7 +49,7 @@ class NodeClock {
   /// stood still. It only has a meaning in comparison.
   [[nodiscard]] std::optional<Duration> offset() const noexcept;
 
-  /// What the clock shows at least by now; none where offset() is.
+  /// The least that the clock shows now; none if offset() is none.
   [[nodiscard]] std::optional<Duration> at_least(Instant now) const noexcept;
 
   /// All steps so far: what a key that was set at one value of it has lost at another.

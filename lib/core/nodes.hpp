@@ -85,13 +85,13 @@ class Nodes {
     if (found_at_ != standing_.count() || now_ >= voters_until_) find_voters();
     return voters_;
   }
-  /// Which of the nodes would know of a lease that was granted so long ago, and kept everybody else
-  /// out since. A quarantine does not last as long as an interval may.
+  /// Those of the nodes that have forgotten nothing for `interval`: they know a lease that was
+  /// granted within it. An interval can be longer than a quarantine.
   [[nodiscard]] NodeSet remembering(NodeSet nodes, Duration interval) const;
   /// Why a node that is up has no vote for new leases; empty where it has one.
   [[nodiscard]] std::string exclusion(NodeIndex node) const;
-  /// The vote of a node that is not asked: down, or excluded. `interval`: for how long nobody else
-  /// is to have the lease that is asked for.
+  /// The vote of a node that is not asked: down, or excluded. `interval`: for how long the
+  /// requested lease is to keep everybody else out.
   void record_absent(Round& round, NodeIndex node, Duration interval) const;
 
   // --- deployments ------------------------------------------------------------------------------
@@ -117,9 +117,9 @@ class Nodes {
   [[nodiscard]] std::string why_not_counted(NodeIndex node) const;
   /// To another server of the same name, or to this one before its data were put back.
   [[nodiscard]] bool lost_its_place(NodeIndex node) const;
-  /// Whether this client may mark the node if nobody has met it: with it, a quorum is there, and no
-  /// other max TTL than the client's is what most of the others say. Its own would keep the node
-  /// away for too long.
+  /// Whether this client may mark a node that no client has met: with the node a quorum is
+  /// connected, and most of the others do not state a max TTL other than the client's. A longer one
+  /// of the client would keep the node away for too long.
   [[nodiscard]] bool may_mark(NodeIndex node) const;
   /// The marker of a node that came up decides whether it may vote.
   void judge_marker(NodeIndex node);
@@ -128,9 +128,9 @@ class Nodes {
   // --- duplicates -------------------------------------------------------------------------------
   /// Whether another address already names the same server. That one keeps the vote.
   [[nodiscard]] bool find_duplicate(NodeIndex node);
-  /// A configured node was not connected to yet, nor found unreachable.
+  /// Whether a configured node has neither been connected to nor found unreachable.
   [[nodiscard]] bool is_first_contact() const;
-  /// Names that were learned, of servers that are there by another one: no nodes of their own.
+  /// Learned names of servers that are connected by another name: no nodes of their own.
   [[nodiscard]] NodeSet aliases() const;
 
   // --- clocks -----------------------------------------------------------------------------------
@@ -181,7 +181,7 @@ class Nodes {
   [[nodiscard]] Median median_clock() const;
   /// Whether the median is of this clock, too.
   [[nodiscard]] static bool clock_counts(const Link& link);
-  /// Both the clock and how many keys it evicted, which are asked for together.
+  /// When both the clock and the number of evictions, which are asked for together, were last read.
   [[nodiscard]] Instant read_at(const Link& link) const;
   /// Whether all that are known are so near each other that none can be far from their median.
   [[nodiscard]] bool clocks_agree() const;

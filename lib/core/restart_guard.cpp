@@ -40,10 +40,10 @@ std::optional<GuardWrites> guard_node(const GuardReading& reading, const GuardTe
     milliseconds quarantine = terms.quarantine;
     marker.max_ttl = terms.max_ttl;
     if (known) {
-      // One without a marker may be new. Who takes it back, or opens its deployment again, knows
-      // better.
+      // A node without a marker may be new. The client that takes it back, or opens its deployment
+      // again, knows better.
       marker.remembers_since = Marker::from_its_writing;
-      // As its deployment has it, whoever meets the node.
+      // The max TTL of its deployment counts, whichever client meets the node.
       if (known->max_ttl != terms.max_ttl) quarantine = longest_validity(known->max_ttl);
       marker.max_ttl = known->max_ttl;
     }

@@ -24,8 +24,8 @@ enum class Notified : std::uint8_t { no, yes };
 /// them it polls with a jittered backoff from the scale of the round trip up to 50 ms. Split,
 /// expired: jittered backoff on the same scale, not a fixed 50 to 250 ms: contenders that met once
 /// must only miss each other by a round trip. Unavailable, excluded: bounded backoff; a node that
-/// comes back ends it early. Of those in a queue, the first notices an expiry, and who watches, and
-/// all the end of an interval (`notices_expiry`); the others sleep.
+/// comes back ends it early. In a queue, the first client and the watcher notice an expiry, and all
+/// clients notice the end of an interval (`notices_expiry`); otherwise they sleep.
 ///
 /// `attempts` is how many were lost so far, `round_trip` the slowest voter's.
 [[nodiscard]] Instant next_try(Instant now, Errc why, const Round& lost, unsigned attempts,

@@ -21,7 +21,7 @@ void Standstill::stepped(NodeIndex node, const NodeClock::Reading& reading, Inst
 }
 
 void Standstill::read(NodeIndex node, const NodeClock::Reading& reading, Instant sent) noexcept {
-  // Asked before, it may have answered before our clock stood still.
+  // A node that was asked before may have answered before our clock stood still.
   if (sent < *opened_at_) return;
   if (!stepped_.has(node) && !asked_since_.has(node)) gains_[node] = reading.gain;
   asked_since_.add(node);
@@ -46,7 +46,7 @@ Standstill::Verdict Standstill::judge(NodeSet up, std::size_t needed,
                                       std::size_t nodes) const noexcept {
   Verdict verdict;
   const NodeSet stepped = stepped_ & up;
-  // What most of them have in common begins where one of them begins.
+  // The range that most of the steps share begins where the range of one of them begins.
   stepped.each([&](NodeIndex node) {
     const NodeSet alike = with(gain_of(node).least, stepped);
     if (alike.size() > verdict.alike.size()) verdict.alike = alike;
@@ -56,7 +56,8 @@ Standstill::Verdict Standstill::judge(NodeSet up, std::size_t needed,
     verdict.ours.least = std::max(verdict.ours.least, gain_of(node).least);
     verdict.ours.most = std::min(verdict.ours.most, gain_of(node).most);
   });
-  // Also one that was not read before the others stepped: it may have been there all the time.
+  // This counts a node that was not read before the others stepped: it may have been right all
+  // along.
   bool contradicted = false;
   ((asked_since_ & up) - stepped).each([&](NodeIndex node) {
     contradicted = contradicted || gains_[node].most < verdict.ours.least;

@@ -12,16 +12,16 @@
 
 namespace redlock::core {
 
-/// A node's clock stepped forward on ours: did it leap, or did ours stand still, because the whole
-/// machine did? Only the other nodes can tell, when they have been read as well. Leaps are of a
-/// minority; when our clock stands still, all others go on alike.
+/// Decides, when a node's clock stepped forward, whether that clock leapt or ours stood still with
+/// the whole machine. Only the clocks of the other nodes can tell: a minority leaps, but all go on
+/// alike when ours stands still.
 class Standstill {
  public:
-  /// `bound`: a client in its first contact takes clocks that are this far apart for alike, and one
-  /// that stood still knows as little of what happened meanwhile.
+  /// `bound`: clocks that are at most this far apart count as alike, as in the first contact: a
+  /// client knows as little about the time in which it stood still.
   explicit Standstill(Duration bound) : bound_(bound) {}
 
-  /// From the first step that is noticed until it is known whose it was.
+  /// From the first step that is noticed until it is known whose clock it was.
   [[nodiscard]] bool open() const noexcept { return opened_at_.has_value(); }
   void close() noexcept;
 
@@ -33,19 +33,19 @@ class Standstill {
   struct Verdict {
     Cause cause = Cause::unknown;
     NodeSet alike{};  ///< whose steps may be one and the same
-    Gain ours{};      ///< which it was, then
+    Gain ours{};      ///< what these steps have in common
   };
-  /// Of the members that are `up`, `needed` have to agree, and none may say otherwise. That of
-  /// `nodes` there are so few is no verdict while more may come.
+  /// `ours` if `needed` of the members that are `up` agree and none contradicts. Unknown while
+  /// fewer than `needed` are up, unless there are fewer `nodes` than that.
   [[nodiscard]] Verdict judge(NodeSet up, std::size_t needed, std::size_t nodes) const noexcept;
 
-  /// Those that stepped.
+  /// Nodes whose clocks stepped.
   [[nodiscard]] NodeSet steps() const noexcept { return stepped_; }
-  /// By how much, at most.
+  /// By how much the node's clock stepped, at most.
   [[nodiscard]] Duration step_of(NodeIndex node) const noexcept { return steps_[node]; }
-  /// Those that were asked after the first step was noticed, and have answered.
+  /// Nodes that were asked after the first step was noticed, and have answered.
   [[nodiscard]] NodeSet asked_since() const noexcept { return asked_since_; }
-  /// Stepped by more than we stood still: the rest is its own.
+  /// The node's clock stepped by more than ours stood still: the rest is its own leap.
   [[nodiscard]] bool leapt_too(NodeIndex node, const Gain& ours) const noexcept {
     return stepped_.has(node) && gain_of(node).least > ours.most;
   }

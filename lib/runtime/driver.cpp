@@ -229,7 +229,7 @@ void Driver::carry_out(const core::StoodStill& command) {
   report(first, NodeEvent::Kind::paused,
          "this machine stood still for up to " + core::format_duration(command.most) +
              ": the clocks of " + std::to_string(command.alike.size()) +
-             " nodes went on alike. Leases are shorter by that");
+             " nodes advanced by as much. Leases are shorter by that, and some may be lost");
 }
 
 void Driver::carry_out(const core::NodeLearned& command) {

@@ -52,7 +52,7 @@ std::optional<LinkMode> mode_of(FaultForm form) noexcept {
   return std::nullopt;
 }
 
-/// What a node is told when it breaks, and when it is mended; empty words are not sent.
+/// The commands that break a node, and those that mend it; empty ones are not sent.
 struct ToldFault {
   FaultForm form;
   std::array<std::string_view, 2> to_break;

@@ -31,7 +31,7 @@ struct ArenaRequest {
   std::vector<std::string> foreign{};  ///< the command of the last contender; empty: it is ours
   std::vector<std::string> resources{};
   FaultServer::WallClock clocks = FaultServer::WallClock::machine;
-  bool strangers = false;                 ///< names of nodes may lead to a server that is none
+  bool strangers = false;                 ///< names may lead to a server that is no node
   std::optional<cli::PortRange> ports{};  ///< of the servers, and of the links to them
 };
 
@@ -91,7 +91,7 @@ class Arena {
   const cli::Signals& signals_;
   cli::LoopbackPorts ports_;
   std::vector<std::unique_ptr<FaultServer>> servers_{};
-  std::unique_ptr<FaultServer> stranger_{};  ///< none: names lead where they should
+  std::unique_ptr<FaultServer> stranger_{};  ///< none: names always lead to their nodes
   std::optional<Load> load_{};
   std::vector<Offset> clock_bases_;
   FaultProxy proxy_{};

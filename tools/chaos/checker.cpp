@@ -23,8 +23,8 @@ std::string span_of(const History& history, const LeaseRecord& lease) {
          ", " + who + ")";
 }
 
-/// A node that evicts locks is found out by the next reading of how many: clients read that once a
-/// second. With that much more for the answer, on a busy machine.
+/// Clients notice an eviction at the next reading of the number of evictions, once per second. The
+/// answer may take half a second more on a busy machine.
 constexpr BootTime eviction_notice = 1'500'000'000;
 
 using ByResource = std::map<std::string, std::vector<const LeaseRecord*>>;
@@ -76,8 +76,8 @@ class Judge {
     judgement_.violations.push_back({std::move(kind), std::move(resource), std::move(what), at});
   }
 
-  /// Whether an eviction can have cost the earlier lease a node at an instant at which nobody could
-  /// know of that yet.
+  /// Whether the earlier lease may have lost a node by an eviction that nobody could know of at
+  /// `at`.
   bool was_evicted(const LeaseRecord& earlier, BootTime at, BootTime late = 0) {
     const bool evicted =
         std::any_of(history_.faults.begin(), history_.faults.end(), [&](const FaultRecord& fault) {

@@ -32,7 +32,7 @@ struct Judgement {
   std::uint64_t lost_updates = 0;
   std::uint64_t updates = 0;  ///< that the counter files took
   std::uint64_t refusals = 0;
-  /// What would be an overlap, too-soon or overtaken, if a node had not evicted a lock so shortly
+  /// How many overlap, too-soon and overtaken are excused: a node had evicted a lock so shortly
   /// before that nobody could know.
   std::uint64_t unnoticed = 0;
   Waiting waiting{};  ///< while nothing was broken

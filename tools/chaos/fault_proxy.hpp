@@ -19,7 +19,7 @@ enum class LinkMode {
   delay,            ///< everything arrives later
   trickle_replies,  ///< a few bytes at a time
   split_replies,    ///< one to seven bytes at a time, one after the other
-  tear_replies,     ///< the same, and a reset between any two of them
+  tear_replies,     ///< as split_replies, and a reset between any two pieces
   cut_replies,      ///< a part of the next reply, then a reset
   cut_requests,     ///< a part of what the client sends next, then the end
 };
@@ -27,7 +27,8 @@ enum class LinkMode {
 struct LinkRule {
   LinkMode mode = LinkMode::pass;
   std::chrono::milliseconds delay{0};
-  /// Where the link leads meanwhile; 0: to its own target. Connections to another one are reset.
+  /// The port to which the link leads meanwhile; 0: its own target. Connections to another target
+  /// are reset.
   std::uint16_t leads_to = 0;
 };
 

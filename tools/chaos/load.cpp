@@ -29,9 +29,8 @@ pid_t start(const cli::Signals& signals) {
   request.streams = cli::ChildRequest::Streams::none;
   const auto started = cli::ChildProcess::start(request, signals);
   if (const int* error = std::get_if<int>(&started)) {
-    throw std::runtime_error(
-        fmt::format("chaos: the process that keeps the machine busy cannot be started: {}",
-                    std::strerror(*error)));
+    throw std::runtime_error(fmt::format(
+        "chaos: cannot start the process that keeps the machine busy: {}", std::strerror(*error)));
   }
   return std::get<cli::ChildProcess>(started).pid();
 }

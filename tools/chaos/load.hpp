@@ -9,8 +9,8 @@ namespace redlock::chaos {
 /// The verb of the process that keeps the machine busy; no help names it.
 inline constexpr const char* load_verb = "chaos-load";
 
-/// While it lives, a process of many threads wants all the time that the machine has. They are
-/// nicer than servers and contenders, so that these get some.
+/// While it lives, a process of many threads keeps all processors busy, at a lower priority than
+/// servers and contenders.
 class Load {
  public:
   /// From the main thread. Throws std::runtime_error.
@@ -23,7 +23,7 @@ class Load {
   pid_t pid_;
 };
 
-/// That process: it ends when it is killed, with its parent at the latest.
+/// The main function of that process, which ends when it is killed, at the latest with its parent.
 [[noreturn]] void run_load();
 
 }  // namespace redlock::chaos

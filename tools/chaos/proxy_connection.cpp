@@ -12,7 +12,7 @@ constexpr std::size_t read_size = 65536;
 constexpr std::size_t trickle_bytes = 16;
 constexpr auto trickle_pace = std::chrono::milliseconds{2};
 constexpr std::size_t split_bytes = 7;
-/// One in so many pieces is the last one. Short replies of open connections mostly arrive.
+/// On average one in so many pieces is the last one before a reset, so most short replies arrive.
 constexpr unsigned pieces_to_a_tear = 300;
 
 uv_stream_t* as_stream(uv_tcp_t& handle) noexcept {
@@ -142,8 +142,8 @@ void ProxyConnection::pump() {
   if (!closing_) arm();
 }
 
-/// The next piece. What follows has a turn of the loop of its own, so that the kernel seldom puts
-/// them together again. False: the connection is torn.
+/// The next piece. Each piece gets its own turn of the loop, so that the kernel seldom joins pieces
+/// again. False: the connection is torn.
 bool ProxyConnection::deliver_split() {
   std::string& bytes = replies_.queue.front().bytes;
   const std::size_t size = std::min<std::size_t>(1 + split_() % split_bytes, bytes.size());

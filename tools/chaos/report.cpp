@@ -205,7 +205,7 @@ TextReport text_report(const History& history, const Judgement& judgement, Endin
   }
   if (judgement.unnoticed > 0) {
     report.facts += fmt::format(
-        "evictions        {} times a lock was given away before its holder could know\n",
+        "evictions        {} times a lock was given away before its holder could notice\n",
         judgement.unnoticed);
   }
   for (std::size_t i = 0; i < judgement.violations.size(); ++i) {

@@ -14,7 +14,7 @@ enum class Target {
   node,
   contender,
   links,
-  name,  ///< what some contenders find where they look for a node
+  name,  ///< the server to which a node's name leads some contenders
   machine
 };
 
@@ -22,7 +22,7 @@ enum class Lasting {
   moment,       ///< nothing is to be healed
   restart,      ///< often too short to be noticed
   while_,       ///< shorter and longer than a lease
-  long_while,   ///< now and then longer than it takes to look for what it was before
+  long_while,   ///< sometimes longer than clients take to look for the role again
   past_leases,  ///< until every lease from before it is over
   burst,        ///< so short that few other faults meet it
   spell,        ///< long enough for queues to build up
@@ -32,7 +32,7 @@ enum class Lasting {
 enum class Loss {
   nothing,
   process,  ///< it has its data, but must prove that
-  keys,     ///< sometimes a majority loses them at once
+  keys,     ///< all of them; sometimes on a majority at once
   some,     ///< the locks, or its place among the members: only of a minority
   clock,    ///< what its clock said before proves nothing
 };
@@ -99,11 +99,11 @@ const Row& row_of(FaultForm form) noexcept {
 /// How long a node counts as broken behind a fault that costs it its data or its clock's history:
 /// its quarantine, and some time for clients to meet it again.
 constexpr milliseconds aftermath = max_ttl + milliseconds{300};
-/// Who is no member any more is taken back after it has stood so for a quarantine, by clients that
-/// connect to it anew every 5 s, and has another quarantine before it.
+/// A node that is no member any more is taken back after a quarantine, by clients that connect to
+/// it anew every 5 s, and then begins another quarantine.
 constexpr milliseconds without_place = milliseconds{5000} + 2 * max_ttl + milliseconds{300};
-/// From the end of one eviction to the next: it goes unnoticed for a second, in which the judge is
-/// mild.
+/// From the end of one eviction to the next: an eviction goes unnoticed for a second, in which the
+/// judge is mild.
 constexpr milliseconds between_evictions{8000};
 
 milliseconds lasting(FaultForm form, Dice& dice) {

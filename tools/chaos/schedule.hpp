@@ -61,7 +61,7 @@ enum class FaultForm {
   node_demoted,  ///< REPLICAOF another node, then NO ONE: its data are gone, its connections stay
   node_flushed,  ///< FLUSHALL: the same at once
   replies_in_pieces,  ///< of one to seven bytes
-  replies_torn,       ///< the same, and the connection is reset anywhere in between
+  replies_torn,       ///< in such pieces, and the connection is reset between two of them
   node_evicts,        ///< its policy is changed and its memory full: no lock stays
   name_leads_away,    ///< to a blank server, for some contenders, while others keep the old one
   machine_busy,       ///< other processes want its time
@@ -89,8 +89,8 @@ struct ScheduleRequest {
   std::size_t nodes = 5;
   std::size_t contenders = 4;
   Offset length{};  ///< everything is healed by then
-  /// Also faults that make a node forget keys, or end them early. Without them, clock, role, evict
-  /// and name have no faults.
+  /// Also draw faults that make a node forget keys, or end them early. All faults of clock, role,
+  /// evict and name are such.
   bool forgetting = true;
 };
 

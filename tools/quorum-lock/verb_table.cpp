@@ -447,9 +447,8 @@ constexpr VerbText verb_texts[] = {
      "interval, of an election. "
      "Contenders are processes, and reach each node through a proxy of their own; servers and "
      "contenders are killed, stopped and restarted, connections are cut, held back and slowed "
-     "down, clocks leap, nodes change their role, evict locks and have names that lead elsewhere, "
-     "and "
-     "the machine is kept busy. --local says how many nodes, 5 otherwise.",
+     "down, clocks leap, nodes change their role or evict locks, names of nodes lead to another "
+     "server, and the machine is kept busy. --local says how many nodes, 5 otherwise.",
      chaos_options,
      "Examples:\n"
      "  quorum-lock chaos\n"

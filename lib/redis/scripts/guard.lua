@@ -1,6 +1,6 @@
--- KEYS: marker, quarantine, numbers. ARGV: run_id; replication id, and what it has evicted; longest TTL and quarantine of the client in
--- milliseconds; 'durable' if the node says that it loses nothing, else 'volatile'; by which name the client reaches
--- it; a fresh incarnation; 'look' to write nothing.
+-- KEYS: marker, quarantine, numbers. ARGV: run_id; replication id and number of evictions, in one text; longest TTL
+-- and quarantine of the client in milliseconds; 'durable' if the node says that it loses nothing, else 'volatile'; the
+-- name by which the client reaches it; a fresh incarnation; 'look' to write nothing.
 -- {the marker that is there now, quarantine left in milliseconds, why}. See lib/core/marker.hpp for the format.
 local marker = redis.call('get', KEYS[1])
 local state, id, run_id, replid, longest, durable, self, members, admissions, since, written_at
@@ -22,7 +22,7 @@ if ARGV[8] ~= 'look' and not (longest and run_id == ARGV[1] and replid == ARGV[2
   if not keeps then
     local quarantine = tonumber(ARGV[4])
     if longest and longest ~= tonumber(ARGV[3]) then
-      -- As its deployment has it, whoever meets the node.
+      -- The max TTL of its deployment counts, whichever client meets the node.
       quarantine = math.ceil(longest + longest / 100 + 2)
     end
     local why = not longest and 'empty' or run_id ~= ARGV[1] and 'restarted' or 'role'
@@ -42,7 +42,7 @@ if ARGV[8] ~= 'look' and not (longest and run_id == ARGV[1] and replid == ARGV[2
         'inf', 'redlock:node: so long a name that Redis keeps a skip list, not a list')
     end
     state, id, self, members, admissions = 'blank', '-', ARGV[6], '-', '-'
-    -- One without a marker may be new. Who takes it back, or opens its deployment again, knows better.
+    -- A node without a marker may be new. The client that takes it back, or opens its deployment again, knows better.
     since = longest and ' since' or ''
     longest = longest or tonumber(ARGV[3])
   elseif since == ' since' then

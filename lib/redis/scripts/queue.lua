@@ -1,5 +1,5 @@
 -- KEYS: resource. ARGV: the waiting client's id; for how many milliseconds to remember it; where it is queued; its
--- ticket ('0': a new one); and for how many milliseconds a free resource is reserved for who is first.
+-- ticket ('0': a new one); and for how many milliseconds a free resource is reserved for the first.
 -- Where: '0' by its ticket, or as it is queued already; '1' after all others; '2' and '3' the same, of a client that
 -- needs several resources; '4' and '5' the same, of a reader; '6' as '0', for any permit of a semaphore: KEYS[1] is
 -- what the names of its permits begin with, which is no key.

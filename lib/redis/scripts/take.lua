@@ -5,9 +5,9 @@
 -- All resources or none. {1, f}: ours, and their numbers F were below f and are f now; {2, F}: ours, and
 -- F, the highest of them, is not below f; {-1, holder, ms, which}: the resource of that index, from 1 on, is not
 -- ours, for ms; of a client that was queued {…, ticket, 1 if it is first}.
--- What is reserved for the client is free for it; what is free is passed on, if somebody else is first in the queue. Of
--- several resources, those before the one that is in the way are reserved for the client: all clients ask for them in
--- the order of their names, so that two do not keep one each from the other.
+-- A resource that is reserved for the client is free for it; a free one is passed on if another client is first in the
+-- queue. If one of several resources is in the way, those before it are reserved for the client: all clients ask for
+-- them in the order of their names, so that two clients do not each keep one from the other.
 -- Numbers are microseconds, so that all stay integers below 2^53.
 local call = redis.call
 local client, reservation = ARGV[5], 'redlock:next:' .. ARGV[5]
