@@ -86,7 +86,7 @@ struct REDLOCK_EXPORT NodeExamination {
   /// As MemberReport::member.
   std::string member{};
   std::size_t replicas = 0;  ///< attached to it
-  bool restarted = false;    ///< since its marker was written: the next client quarantines it
+  bool restarted = false;    ///< since its marker was written: see `Finding::remedy`
   /// How long it has no vote for new leases. `forever`: the quarantine key has lost its expiry.
   std::chrono::nanoseconds quarantine{0};
 };

@@ -57,8 +57,9 @@ Result<Membership> survey_members(const ClientOptions& options, const Request& r
     const auto observed =
         api::observe_members(runtime::Survey(*configuration).examine(), options, {});
     const auto unseen = core::unseen_members(observed);
-    if (unseen.empty()) return api::read_membership(observed);
+    const std::size_t asked = names.size();
     names.insert(unseen.begin(), unseen.end());
+    if (names.size() == asked) return api::read_membership(observed);
   }
 }
 

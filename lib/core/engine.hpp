@@ -173,6 +173,7 @@ class Engine {
   [[nodiscard]] NodeSet witnesses() const;
   [[nodiscard]] std::size_t witnesses_needed() const;
   void judge_standstill();
+  void end_doubt(NodeSet excluded);
   void blame_our_clock(const Standstill::Verdict& verdict);
   /// A round that began then may have lost votes because it was not known whose clock stepped.
   [[nodiscard]] bool was_in_doubt_since(Instant began) const {

@@ -103,7 +103,10 @@ NodeSet Engine::witnesses() const {
   NodeSet witnesses;
   (nodes_.ballot().members & nodes_.up()).each([&](NodeIndex node) {
     const Link& link = nodes_[node];
-    if (!link.duplicate_of() && link.ineligible().empty()) witnesses.add(node);
+    // One without a history knows of no step, and what it shows meanwhile is not taken.
+    if (!link.duplicate_of() && link.ineligible().empty() && link.clock_known()) {
+      witnesses.add(node);
+    }
   });
   return witnesses;
 }
@@ -128,6 +131,11 @@ void Engine::judge_standstill() {
                                ", so keys there expire early");
     excluded.add(node);
   });
+  end_doubt(excluded);
+}
+
+/// By a verdict, or because it lasted for a quarantine without one.
+void Engine::end_doubt(NodeSet excluded) {
   standstill_.close();
   doubt_ended_at_ = now_;
   excluded = excluded | nodes_.compare_clocks();

@@ -38,7 +38,7 @@ void Engine::tend_links() {
     if (link.end_quarantine(now_)) wake_after_outage();
     doubts = doubts || link.in_doubt();
   }
-  if (!doubts) standstill_.close();
+  if (!doubts && standstill_.open()) end_doubt({});
   wait_queue_.tend();
   read_clocks_due();
   write_names_due();

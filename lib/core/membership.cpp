@@ -101,10 +101,17 @@ std::vector<ObservedNode> with_member_names(std::vector<ObservedNode> nodes,
   std::vector<std::string> asked;
   asked.reserve(2 * nodes.size());
   for (const ObservedNode& node : nodes) asked.push_back(node.name);
+  // One that was asked at a member's own URL keeps it: else that member would be missing for ever.
+  const auto is_member = [&nodes](const std::string& name) {
+    return std::any_of(nodes.begin(), nodes.end(), [&name](const ObservedNode& other) {
+      return other.marker && contains(other.marker->members, name);
+    });
+  };
   for (ObservedNode& node : nodes) {
     const Marker* marker = fresh_marker(node);
-    if (marker == nullptr || marker->self.empty() || contains(asked, marker->self)) continue;
-    if (contains(kept, node.name)) continue;
+    if (marker == nullptr || marker->state == Marker::State::blank) continue;
+    if (marker->self.empty() || contains(asked, marker->self)) continue;
+    if (contains(kept, node.name) || is_member(node.name)) continue;
     node.name = marker->self;
     asked.push_back(node.name);
   }

@@ -55,8 +55,8 @@ NodeSet Nodes::undetermined() const {
   return where([&](NodeIndex node) {
     const Link& link = links_[node];
     const bool clock_unknown = link.up() && settings_.clock_guard && !link.clock_known();
-    if (link.up() && link.in_doubt()) return true;
-    return link.fresh() || (clock_unknown && link.ineligible().empty() && !link.duplicate_of());
+    return link.fresh() || may_vote_but_for_doubt(node) ||
+           (clock_unknown && link.ineligible().empty() && !link.duplicate_of());
   });
 }
 
@@ -66,9 +66,14 @@ NodeSet Nodes::returning() const {
 
 NodeSet Nodes::candidates() const {
   return where([&](NodeIndex node) {
-    const Link& link = links_[node];
-    return link.fresh() || (link.up() && link.in_doubt()) || may_vote_but_for_clock(node);
+    return links_[node].fresh() || may_vote_but_for_doubt(node) || may_vote_but_for_clock(node);
   });
+}
+
+bool Nodes::may_vote_but_for_doubt(NodeIndex node) const {
+  const Link& link = links_[node];
+  return link.up() && link.only_in_doubt() && !link.duplicate_of() && link.ineligible().empty() &&
+         link.vote_denied().empty();
 }
 
 Duration Nodes::quorum_round_trip() const {

@@ -171,6 +171,7 @@ class Nodes {
   void find_ballot() const;
   [[nodiscard]] Ballot count_ballot() const;
   [[nodiscard]] bool is_alias(NodeIndex node) const;
+  [[nodiscard]] bool may_vote_but_for_doubt(NodeIndex node) const;
   /// Something that `standing_` should have counted would be a vote that is not there.
   void check_kept() const;
   /// Of the clocks that are known, less ours.

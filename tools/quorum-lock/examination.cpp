@@ -36,7 +36,7 @@ std::string state_of(const NodeExamination& node) {
   if (node.loading) return "loading";
   if (node.quarantine == forever) return "quarantine without end";
   if (node.quarantine.count() > 0) return "quarantine " + format_duration(node.quarantine);
-  if (node.restarted) return "restarted: quarantine at next connection";
+  if (node.restarted) return "restarted: quarantine when a lock is asked for";
   return node.marked ? member_text(node) : "no marker: new";
 }
 
