@@ -432,6 +432,37 @@ TEST(MemberChange, refuses_another_name_of_the_member_that_leaves) {
   EXPECT_TRUE(run.writes.empty());
 }
 
+TEST(MemberChange, sees_a_node_that_was_asked_at_a_members_url_under_that_url) {
+  World world(4);
+  world.found(names_up_to(3), "1.d");
+  const auto names_of = [&](const std::set<std::string>& asked) {
+    Names names;
+    for (const ObservedNode& node : with_member_names(world.survey(asked))) {
+      names.push_back(node.name);
+    }
+    return names;
+  };
+  // n4 is another name of n2.
+  world.at("n4").seen = world.at("n2").seen;
+  world.at("n4").seen.name = "n4";
+  EXPECT_EQ(names_of({"n1", "n3", "n4"}), (Names{"n1", "n3", "n2"}));
+  EXPECT_EQ(names_of({"n1", "n2", "n4"}), (Names{"n1", "n2", "n4"})) << "it is there already";
+  // By its own marker, n2 is a member of another deployment, or has forgotten and was met as n4.
+  Marker of_another;
+  of_another.state = Marker::State::active;
+  of_another.deployment = "1.e";
+  of_another.members = {"n4"};
+  of_another.self = "n4";
+  Marker blank;
+  blank.self = "n4";
+  for (const Marker& marker : {of_another, blank}) {
+    world.write("n2", marker, milliseconds(-1));
+    const auto seen = with_member_names(world.survey({"n1", "n2", "n3"}));
+    EXPECT_EQ(seen.at(1).name, "n2");
+    EXPECT_TRUE(unseen_members(seen).empty());
+  }
+}
+
 TEST(MemberChange, refuses_a_node_of_another_deployment) {
   World world(6);
   world.found(names_up_to(3), "7.d");
