@@ -275,7 +275,7 @@ void Findings::judge_quarantine(const SurveyedNode& node) {
         "It restarted, and no client has met it since: its quarantine has not begun.",
         "A lock that it has forgotten may still be held, so it has no vote for max TTL from then "
         "on.",
-        "Ask for a lock with any client (for example: quorum-lock run restarted -- true), then "
+        "Ask for a lock with any client (for example: quorum-lock run restarted -- sleep 1), then "
         "wait until the quarantine has ended.");
     return;
   }

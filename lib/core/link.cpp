@@ -156,6 +156,10 @@ void Link::went_down(Instant now, Vote vote, std::string_view why, Randomness& r
   failure_.why.assign(why);
   if (connecting_since_ && vote == Vote::timeout) ++slow_connections_;
   connecting_since_.reset();
+  if (expected) {
+    if (retrying_) retry_at_ = now;
+    return;
+  }
   const Duration base = std::min(first_retry * (1 << failures_), longest_retry);
   failures_ = std::min(failures_ + 1, most_failures);
   if (retrying_) retry_at_ = later(now, random.between(base / 2, base));
