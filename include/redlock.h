@@ -356,18 +356,17 @@ REDLOCK_C_EXPORT void redlock_client_free(redlock_client* client);
 
 // --- Acquiring ---
 
-/// The terms of an acquire call. See AcquireOptions. `free_context` as in redlock_client_options.
+/// The terms of a lease: of an acquire call, and of every lock of a mutex. See AcquireOptions.
+/// `free_context` as in redlock_client_options.
 typedef struct redlock_acquire_options {
   size_t size;
   int64_t ttl_ns;
-  int64_t wait_ns;        ///< how long redlock_acquire keeps trying; 0: one attempt
-  uint64_t max_renewals;  ///< if `renew`: after that many the lease expires
-  int64_t max_hold_ns;    ///< if `renew`: never valid longer than this after acquisition
+  uint64_t max_renewals;  ///< after that many the lease expires; UINT64_MAX: no limit
+  int64_t max_hold_ns;    ///< never valid for longer after it was granted
   int64_t orphan_ttl_ns;  ///< gives this expiry to a key that blocks and has none; 0: no repair
   const char* name;       ///< of this lease's holder, for people; NULL: the client's
   bool renew;             ///< extends the lease in the background until it is released
   bool fencing;           ///< gives the lease a fencing token
-  bool ask_remaining;     ///< asks refusing nodes for the remaining time too
   /// With `renew`: called on the client's loop thread when only a third of the TTL is left, because
   /// renewals fail or have reached their limit. It must not block.
   void (*on_at_risk)(void* context, int64_t remaining_ns);
@@ -379,26 +378,34 @@ typedef struct redlock_acquire_options {
   void (*free_context)(void* context);
 } redlock_acquire_options;
 
-/// Writes the defaults: a TTL of 10 seconds, a wait of REDLOCK_FOREVER, no renewal.
+/// Writes the defaults: a TTL of 10 seconds, renewed until it is released, no limits.
 REDLOCK_C_EXPORT void redlock_acquire_options_init(redlock_acquire_options* options, size_t size);
 
 /// A granted lock.
 typedef struct redlock_lease redlock_lease;
 
-/// Waits until the lock is granted, for as long as `wait_ns` allows. `options` may be NULL: the
-/// defaults. `stop` may be NULL. Errors: held, split, unavailable, expired, excluded, cancelled,
-/// closed, forked, would_block, invalid_argument, limit_reached.
+/// Waits until the lock is granted, through outages, too. `options` may be NULL: the defaults.
+/// `stop` may be NULL. Errors: cancelled, closed, forked, would_block, invalid_argument,
+/// limit_reached.
 REDLOCK_C_EXPORT redlock_status redlock_acquire(redlock_client* client,
                                                 const redlock_target* target,
                                                 const redlock_acquire_options* options,
                                                 const redlock_stop* stop, redlock_lease** lease,
                                                 redlock_error** error);
 
-/// Asks once and does not wait, whatever `wait_ns` says. Errors: as above, but never cancelled.
+/// Asks once and does not wait. Errors: held, split, unavailable, expired, excluded, closed,
+/// forked, would_block, invalid_argument, limit_reached.
 REDLOCK_C_EXPORT redlock_status redlock_try_acquire(redlock_client* client,
                                                     const redlock_target* target,
                                                     const redlock_acquire_options* options,
                                                     redlock_lease** lease, redlock_error** error);
+
+/// Waits for at most `wait_ns`: 0 or less asks once, REDLOCK_FOREVER waits as redlock_acquire does.
+/// Errors: as redlock_try_acquire, and cancelled.
+REDLOCK_C_EXPORT redlock_status
+redlock_try_acquire_for(redlock_client* client, const redlock_target* target, int64_t wait_ns,
+                        const redlock_acquire_options* options, const redlock_stop* stop,
+                        redlock_lease** lease, redlock_error** error);
 
 // --- Leases. A NULL lease is not valid, has no resource and an empty token. ---
 
@@ -426,7 +433,7 @@ REDLOCK_C_EXPORT redlock_status redlock_lease_round(const redlock_lease* lease,
 
 /// Asks for `ttl_ns` from now on. `round` may be NULL. Errors: not_holder, unavailable,
 /// limit_reached, closed, forked, would_block, invalid_argument.
-REDLOCK_C_EXPORT redlock_status redlock_lease_extend(redlock_lease* lease, int64_t ttl_ns,
+REDLOCK_C_EXPORT redlock_status redlock_lease_extend(const redlock_lease* lease, int64_t ttl_ns,
                                                      redlock_round** round, redlock_error** error);
 
 /// Deletes the key on all nodes where it is still ours. The lease ends in any case, and is still to
@@ -435,9 +442,19 @@ REDLOCK_C_EXPORT redlock_status redlock_lease_extend(redlock_lease* lease, int64
 REDLOCK_C_EXPORT redlock_status redlock_lease_release(redlock_lease* lease, redlock_round** round,
                                                       redlock_error** error);
 
-/// Ends renewal and ownership, and leaves the key on the nodes until its TTL has passed or somebody
-/// releases the token: for handing a lock to another process. Returns redlock_lease_token.
+/// Ends renewal and ownership, and leaves the key on the nodes until its TTL has passed: for
+/// handing a lock to another owner, of any process. Returns one word of printable ASCII characters
+/// that redlock_adopt makes a lease of; it lives as long as the lease object. Whoever has it can
+/// use the lock: it is a secret, and for one owner only. Empty without a lease.
 REDLOCK_C_EXPORT const char* redlock_lease_detach(redlock_lease* lease);
+
+/// Makes a lease of what redlock_lease_detach returned, here or elsewhere: asks for the TTL of the
+/// options from now on. It keeps its fencing token. `options` may be NULL: the defaults. Errors:
+/// not_holder (it had expired or was released), unavailable, expired, closed, forked, would_block,
+/// invalid_argument, limit_reached.
+REDLOCK_C_EXPORT redlock_status redlock_adopt(redlock_client* client, const char* detached,
+                                              const redlock_acquire_options* options,
+                                              redlock_lease** lease, redlock_error** error);
 
 /// Sends the release of a lease that is still held, without waiting for the answers, and frees. It
 /// never blocks.
@@ -593,7 +610,7 @@ REDLOCK_C_EXPORT void redlock_async_close(redlock_async* client, redlock_close_d
 /// redlock_async_close first and run the loop until it has answered.
 REDLOCK_C_EXPORT void redlock_async_free(redlock_async* client);
 
-/// As redlock_acquire: waits for as long as `wait_ns` allows, or until it is cancelled.
+/// As redlock_acquire; redlock_async_cancel ends the wait.
 REDLOCK_C_EXPORT redlock_request redlock_async_acquire(redlock_async* client,
                                                        const redlock_target* target,
                                                        const redlock_acquire_options* options,
@@ -603,6 +620,15 @@ REDLOCK_C_EXPORT redlock_request redlock_async_try_acquire(redlock_async* client
                                                            const redlock_target* target,
                                                            const redlock_acquire_options* options,
                                                            redlock_lease_done done, void* context);
+/// As redlock_try_acquire_for.
+REDLOCK_C_EXPORT redlock_request redlock_async_try_acquire_for(
+    redlock_async* client, const redlock_target* target, int64_t wait_ns,
+    const redlock_acquire_options* options, redlock_lease_done done, void* context);
+
+/// As redlock_adopt.
+REDLOCK_C_EXPORT void redlock_async_adopt(redlock_async* client, const char* detached,
+                                          const redlock_acquire_options* options,
+                                          redlock_lease_done done, void* context);
 
 /// Ends an acquire that has not answered yet: it answers `cancelled`. Ends a watch, too. Cancelling
 /// too late is harmless.
@@ -665,6 +691,9 @@ typedef struct redlock_election_options {
   int64_t poll_interval_ns;  ///< as for redlock_watch
   /// Leadership is about to be lost. Called on the client's loop thread. It must not block.
   void (*on_at_risk)(void* context, int64_t remaining_ns);
+  /// Somebody else may be the leader from now on. Not after resigning. As in
+  /// redlock_acquire_options.
+  void (*on_lost)(void* context, const redlock_error* error);
   void* context;
   void (*free_context)(void* context);
 } redlock_election_options;
@@ -672,7 +701,7 @@ typedef struct redlock_election_options {
 /// Writes the defaults.
 REDLOCK_C_EXPORT void redlock_election_options_init(redlock_election_options* options, size_t size);
 
-/// A leader among many candidates. The client must outlive it.
+/// A leader among many candidates. When its client is freed, its calls end with `closed`.
 typedef struct redlock_election redlock_election;
 
 /// Asks no node. Errors: invalid_argument.
@@ -685,12 +714,21 @@ REDLOCK_C_EXPORT void redlock_election_free(redlock_election* election);
 /// Being the leader: a lease that is renewed in the background.
 typedef struct redlock_leadership redlock_leadership;
 
-/// Waits until elected, for at most `wait_ns`: REDLOCK_FOREVER waits out outages, 0 asks once.
-/// `stop` may be NULL. Errors: as redlock_acquire.
+/// Waits until elected, through outages, too. `stop` may be NULL. Errors: as redlock_acquire.
 REDLOCK_C_EXPORT redlock_status redlock_election_campaign(redlock_election* election,
-                                                          int64_t wait_ns, const redlock_stop* stop,
+                                                          const redlock_stop* stop,
                                                           redlock_leadership** leadership,
                                                           redlock_error** error);
+/// Asks once and does not wait. Errors: as redlock_try_acquire.
+REDLOCK_C_EXPORT redlock_status redlock_election_try_campaign(redlock_election* election,
+                                                              redlock_leadership** leadership,
+                                                              redlock_error** error);
+/// Waits for at most `wait_ns`. Errors: as redlock_try_acquire_for.
+REDLOCK_C_EXPORT redlock_status redlock_election_try_campaign_for(redlock_election* election,
+                                                                  int64_t wait_ns,
+                                                                  const redlock_stop* stop,
+                                                                  redlock_leadership** leadership,
+                                                                  redlock_error** error);
 
 /// To send along with every write: larger than that of every leader elected before.
 REDLOCK_C_EXPORT uint64_t redlock_leadership_term(const redlock_leadership* leadership);
@@ -742,12 +780,17 @@ REDLOCK_C_EXPORT redlock_status redlock_async_election_create(
     redlock_async_election** election, redlock_error** error);
 REDLOCK_C_EXPORT void redlock_async_election_free(redlock_async_election* election);
 
-/// See redlock_election_campaign. Resign with redlock_async_election_resign or
-/// redlock_leadership_free, which do not block.
+/// See redlock_election_campaign; redlock_async_cancel ends the wait. Resign with
+/// redlock_async_election_resign or redlock_leadership_free, which do not block.
 REDLOCK_C_EXPORT redlock_request redlock_async_election_campaign(redlock_async_election* election,
-                                                                 int64_t wait_ns,
                                                                  redlock_leadership_done done,
                                                                  void* context);
+/// See redlock_election_try_campaign.
+REDLOCK_C_EXPORT redlock_request redlock_async_election_try_campaign(
+    redlock_async_election* election, redlock_leadership_done done, void* context);
+/// See redlock_election_try_campaign_for.
+REDLOCK_C_EXPORT redlock_request redlock_async_election_try_campaign_for(
+    redlock_async_election* election, int64_t wait_ns, redlock_leadership_done done, void* context);
 /// Gives leadership up and answers when another candidate can be elected. Frees the leadership in
 /// any case. Errors: as redlock_async_lease_release.
 REDLOCK_C_EXPORT void redlock_async_election_resign(redlock_async_election* election,
@@ -764,27 +807,16 @@ REDLOCK_C_EXPORT redlock_request redlock_async_election_observe(redlock_async_el
 
 // --- Mutexes ---
 
-/// The terms of every lock of a mutex: see MutexOptions and SharedMutexOptions.
-typedef struct redlock_mutex_options {
-  size_t size;
-  int64_t ttl_ns;         ///< also how long a crashed holder blocks
-  int64_t shared_ttl_ns;  ///< of a reader; only for redlock_shared_mutex_create
-  uint64_t max_renewals;  ///< UINT64_MAX: no limit
-  int64_t max_hold_ns;    ///< REDLOCK_FOREVER: no limit
-} redlock_mutex_options;
-
-/// Writes the defaults.
-REDLOCK_C_EXPORT void redlock_mutex_options_init(redlock_mutex_options* options, size_t size);
-
 /// A lock whose threads queue in the process first, and pass its lease on: see Mutex. Any number of
 /// threads may use it at once, one object for each resource and process. The lease may be lost
-/// while it is held. Not recursive. The client must outlive it.
+/// while it is held. Not recursive. When its client is freed, the lease and its calls end with
+/// `closed`.
 typedef struct redlock_mutex redlock_mutex;
 
 /// Asks no node. `options` may be NULL: the defaults. Errors: invalid_argument.
 REDLOCK_C_EXPORT redlock_status redlock_mutex_create(redlock_client* client,
                                                      const redlock_target* target,
-                                                     const redlock_mutex_options* options,
+                                                     const redlock_acquire_options* options,
                                                      redlock_mutex** mutex, redlock_error** error);
 /// Not while a thread holds it or waits for it.
 REDLOCK_C_EXPORT void redlock_mutex_free(redlock_mutex* mutex);
@@ -793,10 +825,14 @@ REDLOCK_C_EXPORT void redlock_mutex_free(redlock_mutex* mutex);
 /// would_block, invalid_argument, limit_reached.
 REDLOCK_C_EXPORT redlock_status redlock_mutex_lock(redlock_mutex* mutex, const redlock_stop* stop,
                                                    redlock_error** error);
-/// Waits for at most `wait_ns`: 0 asks once, REDLOCK_FOREVER waits out outages. Errors: as
-/// redlock_acquire, but never cancelled; held also where another thread of this process holds it.
-REDLOCK_C_EXPORT redlock_status redlock_mutex_try_lock(redlock_mutex* mutex, int64_t wait_ns,
-                                                       redlock_error** error);
+/// Asks once and does not wait. Errors: as redlock_try_acquire; held also if another thread of this
+/// process holds it.
+REDLOCK_C_EXPORT redlock_status redlock_mutex_try_lock(redlock_mutex* mutex, redlock_error** error);
+/// Waits for at most `wait_ns`. `stop` may be NULL. Errors: as redlock_mutex_try_lock, and
+/// cancelled.
+REDLOCK_C_EXPORT redlock_status redlock_mutex_try_lock_for(redlock_mutex* mutex, int64_t wait_ns,
+                                                           const redlock_stop* stop,
+                                                           redlock_error** error);
 /// Passes the lease on to a thread of this process that waits, or releases it without waiting.
 REDLOCK_C_EXPORT void redlock_mutex_unlock(redlock_mutex* mutex);
 
@@ -804,6 +840,9 @@ REDLOCK_C_EXPORT void redlock_mutex_unlock(redlock_mutex* mutex);
 REDLOCK_C_EXPORT bool redlock_mutex_valid(const redlock_mutex* mutex);
 /// Of the thread that holds it: whether the deadline passed without a renewal.
 REDLOCK_C_EXPORT bool redlock_mutex_lost(const redlock_mutex* mutex);
+/// Of the thread that holds it: to send along with every write that the lock protects. Threads that
+/// pass the lease on share it: see Mutex. 0: none was asked for.
+REDLOCK_C_EXPORT uint64_t redlock_mutex_fencing_token(const redlock_mutex* mutex);
 
 /// Many readers or one writer: see SharedMutex. A thread unlocks its own locks only. The calls are
 /// those of a mutex, as a writer and, with `_shared`, as a reader.
@@ -812,7 +851,7 @@ typedef struct redlock_shared_mutex redlock_shared_mutex;
 /// As those of redlock_mutex, on a resource instead of a target.
 REDLOCK_C_EXPORT redlock_status redlock_shared_mutex_create(redlock_client* client,
                                                             const char* resource,
-                                                            const redlock_mutex_options* options,
+                                                            const redlock_acquire_options* options,
                                                             redlock_shared_mutex** mutex,
                                                             redlock_error** error);
 REDLOCK_C_EXPORT void redlock_shared_mutex_free(redlock_shared_mutex* mutex);
@@ -820,19 +859,25 @@ REDLOCK_C_EXPORT redlock_status redlock_shared_mutex_lock(redlock_shared_mutex* 
                                                           const redlock_stop* stop,
                                                           redlock_error** error);
 REDLOCK_C_EXPORT redlock_status redlock_shared_mutex_try_lock(redlock_shared_mutex* mutex,
-                                                              int64_t wait_ns,
                                                               redlock_error** error);
+REDLOCK_C_EXPORT redlock_status redlock_shared_mutex_try_lock_for(redlock_shared_mutex* mutex,
+                                                                  int64_t wait_ns,
+                                                                  const redlock_stop* stop,
+                                                                  redlock_error** error);
 REDLOCK_C_EXPORT void redlock_shared_mutex_unlock(redlock_shared_mutex* mutex);
 REDLOCK_C_EXPORT redlock_status redlock_shared_mutex_lock_shared(redlock_shared_mutex* mutex,
                                                                  const redlock_stop* stop,
                                                                  redlock_error** error);
 REDLOCK_C_EXPORT redlock_status redlock_shared_mutex_try_lock_shared(redlock_shared_mutex* mutex,
-                                                                     int64_t wait_ns,
                                                                      redlock_error** error);
+REDLOCK_C_EXPORT redlock_status redlock_shared_mutex_try_lock_shared_for(
+    redlock_shared_mutex* mutex, int64_t wait_ns, const redlock_stop* stop, redlock_error** error);
 REDLOCK_C_EXPORT void redlock_shared_mutex_unlock_shared(redlock_shared_mutex* mutex);
 /// Of the calling thread's lock, as the writer or a reader.
 REDLOCK_C_EXPORT bool redlock_shared_mutex_valid(const redlock_shared_mutex* mutex);
 REDLOCK_C_EXPORT bool redlock_shared_mutex_lost(const redlock_shared_mutex* mutex);
+/// Of the writer's lease, as redlock_mutex_fencing_token. Readers have none.
+REDLOCK_C_EXPORT uint64_t redlock_shared_mutex_fencing_token(const redlock_shared_mutex* mutex);
 
 /// A mutex with the asynchronous client, whose calls queue in the process first: see AsyncMutex.
 /// Freeing it ends the calls that wait with `cancelled`. It may outlive its client.
@@ -845,17 +890,25 @@ typedef void (*redlock_guard_done)(void* context, redlock_guard* guard, redlock_
 /// Asks no node. `options` may be NULL: the defaults. Errors: invalid_argument.
 REDLOCK_C_EXPORT redlock_status redlock_async_mutex_create(redlock_async* client,
                                                            const redlock_target* target,
-                                                           const redlock_mutex_options* options,
+                                                           const redlock_acquire_options* options,
                                                            redlock_async_mutex** mutex,
                                                            redlock_error** error);
 REDLOCK_C_EXPORT void redlock_async_mutex_free(redlock_async_mutex* mutex);
 
-/// Waits for at most `wait_ns`: REDLOCK_FOREVER waits out outages, 0 asks once. The request is one
-/// for redlock_async_mutex_cancel. Errors: as redlock_async_acquire; held also where another call
-/// of this process holds it.
+/// Waits until held, through outages, too. The request is one for redlock_async_mutex_cancel.
+/// Errors: as redlock_async_acquire.
 REDLOCK_C_EXPORT redlock_request redlock_async_mutex_lock(redlock_async_mutex* mutex,
-                                                          int64_t wait_ns, redlock_guard_done done,
-                                                          void* context);
+                                                          redlock_guard_done done, void* context);
+/// Asks once and does not wait. Errors: as redlock_async_try_acquire; held also if another call of
+/// this process holds it.
+REDLOCK_C_EXPORT redlock_request redlock_async_mutex_try_lock(redlock_async_mutex* mutex,
+                                                              redlock_guard_done done,
+                                                              void* context);
+/// Waits for at most `wait_ns`. Errors: as redlock_async_mutex_try_lock, and cancelled.
+REDLOCK_C_EXPORT redlock_request redlock_async_mutex_try_lock_for(redlock_async_mutex* mutex,
+                                                                  int64_t wait_ns,
+                                                                  redlock_guard_done done,
+                                                                  void* context);
 REDLOCK_C_EXPORT void redlock_async_mutex_cancel(redlock_async_mutex* mutex,
                                                  redlock_request request);
 
@@ -867,21 +920,10 @@ REDLOCK_C_EXPORT bool redlock_guard_valid(const redlock_guard* guard);
 REDLOCK_C_EXPORT bool redlock_guard_lost(const redlock_guard* guard);
 /// Of the lease, which may have been passed on.
 REDLOCK_C_EXPORT const char* redlock_guard_token(const redlock_guard* guard);
+/// As redlock_mutex_fencing_token.
+REDLOCK_C_EXPORT uint64_t redlock_guard_fencing_token(const redlock_guard* guard);
 
 // --- Metrics ---
-
-/// Counts since the client was created: see Counters.
-typedef struct redlock_counters {
-  size_t size;
-  uint64_t fenced_in_one_round;
-  uint64_t fenced_in_more_rounds;
-} redlock_counters;
-
-/// Writes as many as there is room for; `size` is sizeof(redlock_counters). Zeros without a client.
-REDLOCK_C_EXPORT void redlock_client_counters(const redlock_client* client,
-                                              redlock_counters* counters, size_t size);
-REDLOCK_C_EXPORT void redlock_async_counters(const redlock_async* client,
-                                             redlock_counters* counters, size_t size);
 
 /// What a client has counted, as text of Prometheus (version 0.0.4). Both arrays, of `label_count`
 /// elements each, are one more label of every sample; NULL with a count of 0. Free the text with

@@ -52,12 +52,12 @@
 #include "redlock/result.hpp"
 #include "redlock/target.hpp"
 
-namespace redlock::asio {
+namespace redlock {
 
 // So that files with Boost's and files with standalone Asio may be linked into one program.
 inline namespace REDLOCK_ASIO_FLAVOUR {
 
-namespace detail {
+namespace asio_detail {
 
 #if !defined(REDLOCK_STANDALONE_ASIO) && __has_include(<boost/asio/async_result.hpp>)
 namespace net = ::boost::asio;
@@ -123,7 +123,7 @@ auto initiate(Awaitable<Value> call, std::stop_source stop, Token&& token) {
                                                          std::move(stop));
 }
 
-}  // namespace detail
+}  // namespace asio_detail
 
 /// Any call that can be awaited, as an operation of Asio: `async_await(client.inspect("r"),
 /// token)`. The functions below are short for it, and can be cancelled.
@@ -134,21 +134,38 @@ auto initiate(Awaitable<Value> call, std::stop_source stop, Token&& token) {
 /// executor, a thread of Asio's own: use `bind_executor`.
 ///
 /// Cancellation of any type, through the handler's cancellation slot, ends a call that waits with
-/// `cancelled`. It needs Asio 1.21 or Boost 1.77; bound the wait with `AcquireOptions::wait` in
-/// older ones.
+/// `cancelled`. It needs Asio 1.21 or Boost 1.77; bound the wait with
+/// `async_try_acquire_for` in older ones.
 template <typename Value, typename Token>
 auto async_await(Awaitable<Value> call, Token&& token) {
-  return detail::initiate(std::move(call), std::stop_source(std::nostopstate),
-                          std::forward<Token>(token));
+  return asio_detail::initiate(std::move(call), std::stop_source(std::nostopstate),
+                               std::forward<Token>(token));
 }
 
-/// See `AsyncClient::acquire`: `options.wait` bounds the wait, and zero is one attempt. Make the
-/// options in a statement of their own where the token is `use_awaitable`: see Awaitable.
+/// See `AsyncClient::acquire`. Make the options in a statement of their own if the token is
+/// `use_awaitable`: see Awaitable.
 template <typename Token>
 auto async_acquire(AsyncClient& client, Target target, AcquireOptions options, Token&& token) {
   std::stop_source stop;
   auto call = client.acquire(std::move(target), std::move(options), stop.get_token());
-  return detail::initiate(std::move(call), std::move(stop), std::forward<Token>(token));
+  return asio_detail::initiate(std::move(call), std::move(stop), std::forward<Token>(token));
+}
+
+/// See `AsyncClient::try_acquire`. Not cancelled.
+template <typename Token>
+auto async_try_acquire(AsyncClient& client, Target target, AcquireOptions options, Token&& token) {
+  return async_await(client.try_acquire(std::move(target), std::move(options)),
+                     std::forward<Token>(token));
+}
+
+/// See `AsyncClient::try_acquire_for`.
+template <typename Rep, typename Period, typename Token>
+auto async_try_acquire_for(AsyncClient& client, Target target,
+                           const std::chrono::duration<Rep, Period>& wait, AcquireOptions options,
+                           Token&& token) {
+  std::stop_source stop;
+  auto call = client.try_acquire_for(std::move(target), wait, std::move(options), stop.get_token());
+  return asio_detail::initiate(std::move(call), std::move(stop), std::forward<Token>(token));
 }
 
 /// See `AsyncClient::extend`. Not cancelled.
@@ -181,7 +198,7 @@ template <typename Token>
 auto async_campaign(AsyncElection& election, Token&& token) {
   std::stop_source stop;
   auto call = election.campaign(stop.get_token());
-  return detail::initiate(std::move(call), std::move(stop), std::forward<Token>(token));
+  return asio_detail::initiate(std::move(call), std::move(stop), std::forward<Token>(token));
 }
 
 /// See `AsyncMutex::lock`.
@@ -189,19 +206,20 @@ template <typename Token>
 auto async_lock(AsyncMutex& mutex, Token&& token) {
   std::stop_source stop;
   auto call = mutex.lock(stop.get_token());
-  return detail::initiate(std::move(call), std::move(stop), std::forward<Token>(token));
+  return asio_detail::initiate(std::move(call), std::move(stop), std::forward<Token>(token));
 }
 
 /// See `AsyncMutex::try_lock_for`.
-template <typename Token>
-auto async_try_lock_for(AsyncMutex& mutex, std::chrono::nanoseconds wait, Token&& token) {
+template <typename Rep, typename Period, typename Token>
+auto async_try_lock_for(AsyncMutex& mutex, const std::chrono::duration<Rep, Period>& wait,
+                        Token&& token) {
   std::stop_source stop;
   auto call = mutex.try_lock_for(wait, stop.get_token());
-  return detail::initiate(std::move(call), std::move(stop), std::forward<Token>(token));
+  return asio_detail::initiate(std::move(call), std::move(stop), std::forward<Token>(token));
 }
 
 }  // namespace REDLOCK_ASIO_FLAVOUR
-}  // namespace redlock::asio
+}  // namespace redlock
 
 #undef REDLOCK_ASIO_FLAVOUR
 #undef REDLOCK_ASIO_CANCELS

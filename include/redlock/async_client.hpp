@@ -8,11 +8,11 @@
 #include <memory>
 #include <stop_token>
 #include <string_view>
+#include <utility>
 
 #include "redlock/callback.hpp"
 #include "redlock/clock.hpp"
 #include "redlock/coroutine.hpp"
-#include "redlock/counters.hpp"
 #include "redlock/export.hpp"
 #include "redlock/inspection.hpp"
 #include "redlock/lease.hpp"
@@ -28,7 +28,7 @@ namespace redlock {
 
 namespace api {
 class ClientCore;
-struct AsyncCore;
+struct CoreOf;
 }  // namespace api
 
 extern template class Awaitable<Lease>;
@@ -68,16 +68,23 @@ class REDLOCK_EXPORT AsyncClient {
   /// and run the loop until it has answered: destroying an open client there drops its connections.
   ~AsyncClient();
 
-  /// The four ways to acquire, as those of Client: `acquire` waits for as long as `options.wait`
-  /// allows, forever by default; `try_acquire` asks once; the others bound the wait. `cancel` ends
-  /// it. Errors: held, split, unavailable, expired, excluded, cancelled, closed, forked,
-  /// invalid_argument, limit_reached.
+  /// The four ways to acquire, as those of Client: `acquire` waits until granted, `try_acquire`
+  /// asks once, the others bound the wait. `cancel` ends it. Errors: as there, without would_block.
   RequestId acquire(Target target, AcquireOptions options, Callback<void(Result<Lease>)> done);
   RequestId try_acquire(Target target, AcquireOptions options, Callback<void(Result<Lease>)> done);
-  RequestId try_acquire_for(Target target, std::chrono::nanoseconds wait, AcquireOptions options,
-                            Callback<void(Result<Lease>)> done);
-  RequestId try_acquire_until(Target target, BootClock::time_point deadline, AcquireOptions options,
-                              Callback<void(Result<Lease>)> done);
+  template <typename Rep, typename Period>
+  RequestId try_acquire_for(Target target, const std::chrono::duration<Rep, Period>& wait,
+                            AcquireOptions options, Callback<void(Result<Lease>)> done) {
+    return acquire_within(std::move(target), wait_detail::saturated(wait), std::move(options),
+                          std::move(done));
+  }
+  template <typename Clock, typename Duration>
+  RequestId try_acquire_until(Target target,
+                              const std::chrono::time_point<Clock, Duration>& deadline,
+                              AcquireOptions options, Callback<void(Result<Lease>)> done) {
+    return acquire_within(std::move(target), wait_detail::time_left(deadline), std::move(options),
+                          std::move(done));
+  }
 
   /// See `Lease::extend`. The client that granted the lease extends it and answers. Errors: as
   /// there, without would_block.
@@ -87,6 +94,9 @@ class REDLOCK_EXPORT AsyncClient {
   /// See `Lease::release`. The client that granted the lease releases it and answers. Errors: as
   /// there, without would_block.
   void release(Lease lease, Callback<void(Result<RoundReport>)> done);
+
+  /// See `Client::adopt`. Errors: as there, without would_block.
+  void adopt(DetachedLease detached, AcquireOptions options, Callback<void(Result<Lease>)> done);
 
   /// See `Client::extend`. Errors: as there, without would_block.
   void extend(Target target, const Token& token, std::chrono::nanoseconds ttl,
@@ -120,13 +130,31 @@ class REDLOCK_EXPORT AsyncClient {
                                          std::stop_token stop = {});
   [[nodiscard]] Awaitable<Lease> try_acquire(Target target);
   [[nodiscard]] Awaitable<Lease> try_acquire(Target target, AcquireOptions options);
-  [[nodiscard]] Awaitable<Lease> try_acquire_for(Target target, std::chrono::nanoseconds wait);
-  [[nodiscard]] Awaitable<Lease> try_acquire_for(Target target, std::chrono::nanoseconds wait,
-                                                 AcquireOptions options, std::stop_token stop = {});
-  [[nodiscard]] Awaitable<Lease> try_acquire_until(Target target, BootClock::time_point deadline);
-  [[nodiscard]] Awaitable<Lease> try_acquire_until(Target target, BootClock::time_point deadline,
-                                                   AcquireOptions options,
-                                                   std::stop_token stop = {});
+  template <typename Rep, typename Period>
+  [[nodiscard]] Awaitable<Lease> try_acquire_for(Target target,
+                                                 const std::chrono::duration<Rep, Period>& wait) {
+    return acquire_within(std::move(target), until(wait), AcquireOptions{}, std::stop_token{});
+  }
+  template <typename Rep, typename Period>
+  [[nodiscard]] Awaitable<Lease> try_acquire_for(Target target,
+                                                 const std::chrono::duration<Rep, Period>& wait,
+                                                 AcquireOptions options,
+                                                 std::stop_token stop = {}) {
+    return acquire_within(std::move(target), until(wait), std::move(options), std::move(stop));
+  }
+  template <typename Clock, typename Duration>
+  [[nodiscard]] Awaitable<Lease> try_acquire_until(
+      Target target, const std::chrono::time_point<Clock, Duration>& deadline) {
+    return acquire_within(std::move(target), until(deadline), AcquireOptions{}, std::stop_token{});
+  }
+  template <typename Clock, typename Duration>
+  [[nodiscard]] Awaitable<Lease> try_acquire_until(
+      Target target, const std::chrono::time_point<Clock, Duration>& deadline,
+      AcquireOptions options, std::stop_token stop = {}) {
+    return acquire_within(std::move(target), until(deadline), std::move(options), std::move(stop));
+  }
+  [[nodiscard]] Awaitable<Lease> adopt(DetachedLease detached);
+  [[nodiscard]] Awaitable<Lease> adopt(DetachedLease detached, AcquireOptions options);
   [[nodiscard]] Awaitable<RoundReport> extend(const Lease& lease, std::chrono::nanoseconds ttl);
   [[nodiscard]] Awaitable<RoundReport> release(Lease lease);
   [[nodiscard]] Awaitable<RoundReport> extend(Target target, const Token& token,
@@ -153,9 +181,6 @@ class REDLOCK_EXPORT AsyncClient {
   /// See `Client::metrics`. Errors: closed, forked.
   void metrics(Callback<void(Result<Metrics>)> done) const;
 
-  /// Thread-safe; a snapshot.
-  [[nodiscard]] Counters counters() const noexcept;
-
   /// Ends every call with `closed`, releases every lease, waits until every release has been
   /// answered, at most one node time limit, and closes the connections. To deliver releases it
   /// reconnects to nodes that went away in the meantime. The report names the nodes where releases
@@ -163,7 +188,21 @@ class REDLOCK_EXPORT AsyncClient {
   void close(Callback<void(const CloseReport&)> done);
 
  private:
-  friend struct api::AsyncCore;
+  friend struct api::CoreOf;
+  /// How long a call waits, asked when it begins, which is when it is awaited.
+  using Wait = std::function<std::chrono::nanoseconds()>;
+  template <typename Rep, typename Period>
+  [[nodiscard]] static Wait until(const std::chrono::duration<Rep, Period>& wait) {
+    return [saturated = wait_detail::saturated(wait)] { return saturated; };
+  }
+  template <typename Clock, typename Duration>
+  [[nodiscard]] static Wait until(const std::chrono::time_point<Clock, Duration>& deadline) {
+    return [deadline] { return wait_detail::time_left(deadline); };
+  }
+  RequestId acquire_within(Target target, std::chrono::nanoseconds wait, AcquireOptions options,
+                           Callback<void(Result<Lease>)> done);
+  [[nodiscard]] Awaitable<Lease> acquire_within(Target target, Wait wait, AcquireOptions options,
+                                                std::stop_token stop);
   REDLOCK_HIDDEN explicit AsyncClient(std::shared_ptr<api::ClientCore> core) noexcept;
   std::shared_ptr<api::ClientCore> core_;
 };

@@ -9,6 +9,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <utility>
 
 #include "redlock/async_client.hpp"
 #include "redlock/callback.hpp"
@@ -47,12 +48,18 @@ class REDLOCK_EXPORT AsyncElection {
   RequestId try_campaign(Callback<void(Result<Leadership>)> done);
 
   /// Waits for at most `wait`. Errors: as `AsyncClient::try_acquire_for`.
-  RequestId try_campaign_for(std::chrono::nanoseconds wait,
-                             Callback<void(Result<Leadership>)> done);
+  template <typename Rep, typename Period>
+  RequestId try_campaign_for(const std::chrono::duration<Rep, Period>& wait,
+                             Callback<void(Result<Leadership>)> done) {
+    return campaign_within(wait_detail::saturated(wait), std::move(done));
+  }
 
-  /// Waits until `deadline` at the latest. Errors: as `AsyncClient::try_acquire_until`.
-  RequestId try_campaign_until(BootClock::time_point deadline,
-                               Callback<void(Result<Leadership>)> done);
+  /// Waits until `deadline` of any clock at the latest. Errors: as `try_campaign_for`.
+  template <typename Clock, typename Duration>
+  RequestId try_campaign_until(const std::chrono::time_point<Clock, Duration>& deadline,
+                               Callback<void(Result<Leadership>)> done) {
+    return campaign_within(wait_detail::time_left(deadline), std::move(done));
+  }
 
   /// Gives leadership up, and answers when another candidate can be elected. Errors: as
   /// `AsyncClient::release`.
@@ -71,10 +78,18 @@ class REDLOCK_EXPORT AsyncElection {
   /// those of the same name; a stop request is `cancelled`.
   [[nodiscard]] Awaitable<Leadership> campaign(std::stop_token stop = {});
   [[nodiscard]] Awaitable<Leadership> try_campaign();
-  [[nodiscard]] Awaitable<Leadership> try_campaign_for(std::chrono::nanoseconds wait,
-                                                       std::stop_token stop = {});
-  [[nodiscard]] Awaitable<Leadership> try_campaign_until(BootClock::time_point deadline,
-                                                         std::stop_token stop = {});
+  template <typename Rep, typename Period>
+  [[nodiscard]] Awaitable<Leadership> try_campaign_for(
+      const std::chrono::duration<Rep, Period>& wait, std::stop_token stop = {}) {
+    return campaign_within([saturated = wait_detail::saturated(wait)] { return saturated; },
+                           std::move(stop));
+  }
+  template <typename Clock, typename Duration>
+  [[nodiscard]] Awaitable<Leadership> try_campaign_until(
+      const std::chrono::time_point<Clock, Duration>& deadline, std::stop_token stop = {}) {
+    return campaign_within([deadline] { return wait_detail::time_left(deadline); },
+                           std::move(stop));
+  }
   [[nodiscard]] Awaitable<RoundReport> resign(Leadership leadership);
   [[nodiscard]] Awaitable<std::optional<Leader>> leader();
 
@@ -88,6 +103,10 @@ class REDLOCK_EXPORT AsyncElection {
   void cancel(RequestId request);
 
  private:
+  RequestId campaign_within(std::chrono::nanoseconds wait, Callback<void(Result<Leadership>)> done);
+  /// `wait` is asked when the call begins, which is when it is awaited.
+  [[nodiscard]] Awaitable<Leadership> campaign_within(
+      std::function<std::chrono::nanoseconds()> wait, std::stop_token stop);
   struct REDLOCK_HIDDEN State;
   std::shared_ptr<const State> state_;
 };

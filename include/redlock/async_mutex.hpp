@@ -3,8 +3,10 @@
 #include "redlock/language.hpp"
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <stop_token>
+#include <utility>
 
 #include "redlock/async_client.hpp"
 #include "redlock/callback.hpp"
@@ -12,7 +14,7 @@
 #include "redlock/coroutine.hpp"
 #include "redlock/export.hpp"
 #include "redlock/lease.hpp"
-#include "redlock/mutex.hpp"
+#include "redlock/options.hpp"
 #include "redlock/result.hpp"
 #include "redlock/target.hpp"
 
@@ -42,7 +44,6 @@ class [[nodiscard]] REDLOCK_EXPORT AsyncMutexGuard {
 
   /// Whether the lease is held and its deadline has not passed.
   [[nodiscard]] bool valid() const noexcept;
-  [[nodiscard]] explicit operator bool() const noexcept { return valid(); }
 
   /// Signalled on the loop thread when the lease is lost. Read the token before unlocking: it
   /// belongs to the lease, so it is also signalled if the lease is passed on and lost by a later
@@ -62,8 +63,8 @@ extern template class Awaitable<AsyncMutexGuard>;
 
 /// Mutex with the asynchronous client: the calls of one process queue in the process first, and
 /// only one of them contends at the nodes. A guard that unlocks passes its lease on to the next
-/// call, on the terms and with the fairness of Mutex, to other processes too. Calls take the place
-/// of its threads.
+/// call, on the terms and with the fairness of Mutex, to other processes too; about fencing tokens,
+/// too, see there. Calls take the place of its threads.
 ///
 ///     Result<AsyncMutexGuard> guard = co_await mutex.lock(stop);
 ///
@@ -74,7 +75,7 @@ extern template class Awaitable<AsyncMutexGuard>;
 /// Thread safety: as AsyncClient, and guards as Lease. Use one object per resource and process.
 class REDLOCK_EXPORT AsyncMutex {
  public:
-  AsyncMutex(AsyncClient& client, Target target, MutexOptions options = {});
+  AsyncMutex(AsyncClient& client, Target target, AcquireOptions options = {});
   AsyncMutex(const AsyncMutex&) = delete;
   AsyncMutex& operator=(const AsyncMutex&) = delete;
   ~AsyncMutex();
@@ -88,27 +89,45 @@ class REDLOCK_EXPORT AsyncMutex {
   RequestId try_lock(Callback<void(Result<AsyncMutexGuard>)> done);
 
   /// Waits for at most `wait`. Errors: as `try_lock`, and cancelled.
-  RequestId try_lock_for(std::chrono::nanoseconds wait,
-                         Callback<void(Result<AsyncMutexGuard>)> done);
+  template <typename Rep, typename Period>
+  RequestId try_lock_for(const std::chrono::duration<Rep, Period>& wait,
+                         Callback<void(Result<AsyncMutexGuard>)> done) {
+    return lock_within(wait_detail::saturated(wait), std::move(done));
+  }
 
-  /// Waits until `deadline` at the latest. Errors: as `try_lock_for`.
-  RequestId try_lock_until(BootClock::time_point deadline,
-                           Callback<void(Result<AsyncMutexGuard>)> done);
+  /// Waits until `deadline` of any clock at the latest. Errors: as `try_lock_for`.
+  template <typename Clock, typename Duration>
+  RequestId try_lock_until(const std::chrono::time_point<Clock, Duration>& deadline,
+                           Callback<void(Result<AsyncMutexGuard>)> done) {
+    return lock_within(wait_detail::time_left(deadline), std::move(done));
+  }
 
   /// The same calls to be awaited: `co_await mutex.lock(stop)`. See Awaitable. Errors: as those of
   /// the same name; a stop request is `cancelled`.
   [[nodiscard]] Awaitable<AsyncMutexGuard> lock(std::stop_token stop = {});
   [[nodiscard]] Awaitable<AsyncMutexGuard> try_lock();
-  [[nodiscard]] Awaitable<AsyncMutexGuard> try_lock_for(std::chrono::nanoseconds wait,
-                                                        std::stop_token stop = {});
-  [[nodiscard]] Awaitable<AsyncMutexGuard> try_lock_until(BootClock::time_point deadline,
-                                                          std::stop_token stop = {});
+  template <typename Rep, typename Period>
+  [[nodiscard]] Awaitable<AsyncMutexGuard> try_lock_for(
+      const std::chrono::duration<Rep, Period>& wait, std::stop_token stop = {}) {
+    return lock_within([saturated = wait_detail::saturated(wait)] { return saturated; },
+                       std::move(stop));
+  }
+  template <typename Clock, typename Duration>
+  [[nodiscard]] Awaitable<AsyncMutexGuard> try_lock_until(
+      const std::chrono::time_point<Clock, Duration>& deadline, std::stop_token stop = {}) {
+    return lock_within([deadline] { return wait_detail::time_left(deadline); }, std::move(stop));
+  }
 
   /// Ends a call that has not answered yet. Cancelling too late is harmless. `AsyncClient::cancel`
   /// does not know these calls.
   void cancel(RequestId request);
 
  private:
+  RequestId lock_within(std::chrono::nanoseconds wait,
+                        Callback<void(Result<AsyncMutexGuard>)> done);
+  /// `wait` is asked when the call begins, which is when it is awaited.
+  [[nodiscard]] Awaitable<AsyncMutexGuard> lock_within(
+      std::function<std::chrono::nanoseconds()> wait, std::stop_token stop);
   std::shared_ptr<api::AsyncMutexCore> core_;
 };
 

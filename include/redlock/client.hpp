@@ -8,9 +8,9 @@
 #include <memory>
 #include <stop_token>
 #include <string_view>
+#include <utility>
 
 #include "redlock/clock.hpp"
-#include "redlock/counters.hpp"
 #include "redlock/export.hpp"
 #include "redlock/inspection.hpp"
 #include "redlock/lease.hpp"
@@ -24,6 +24,7 @@ namespace redlock {
 
 namespace api {
 class ClientCore;
+struct CoreOf;
 }  // namespace api
 
 /// The blocking interface, a facade of the asynchronous one: same core, same connections. No
@@ -56,26 +57,43 @@ class REDLOCK_EXPORT Client {
   /// forked, would_block.
   Result<CloseReport> close();
 
-  /// Waits until the lock is granted, for as long as `options.wait` allows: forever by default.
-  /// `stop` ends the wait (`cancelled`). Errors: held, split, unavailable, expired, excluded,
-  /// cancelled, closed, forked, would_block, invalid_argument, limit_reached. With a `wait` of
-  /// `forever`, a lock that is held or unavailable is waited for and no error.
+  /// Waits until the lock is granted, through outages, too. `stop` ends the wait (`cancelled`).
+  /// Errors: cancelled, closed, forked, would_block, invalid_argument, limit_reached.
   [[nodiscard]] Result<Lease> acquire(Target target, AcquireOptions options = {},
                                       const std::stop_token& stop = {});
 
-  /// Asks once and does not wait. Errors: as `acquire`, but never cancelled.
+  /// Asks once and does not wait. Errors: held, split, unavailable, expired, excluded, closed,
+  /// forked, would_block, invalid_argument, limit_reached.
   [[nodiscard]] Result<Lease> try_acquire(Target target, AcquireOptions options = {});
 
-  /// Waits for at most `wait`. A `wait` of zero or less is one attempt. Errors: as `acquire`.
-  [[nodiscard]] Result<Lease> try_acquire_for(Target target, std::chrono::nanoseconds wait,
+  /// Waits for at most `wait`. Zero or less is one attempt, `forever` waits as `acquire` does.
+  /// Errors: as `try_acquire`, and cancelled.
+  template <typename Rep, typename Period>
+  [[nodiscard]] Result<Lease> try_acquire_for(Target target,
+                                              const std::chrono::duration<Rep, Period>& wait,
                                               AcquireOptions options = {},
-                                              const std::stop_token& stop = {});
+                                              const std::stop_token& stop = {}) {
+    return acquire_within(std::move(target), wait_detail::saturated(wait), std::move(options),
+                          stop);
+  }
 
-  /// Waits until `deadline` at the latest. A deadline that has passed is one attempt. Errors: as
-  /// `acquire`.
-  [[nodiscard]] Result<Lease> try_acquire_until(Target target, BootClock::time_point deadline,
-                                                AcquireOptions options = {},
-                                                const std::stop_token& stop = {});
+  /// Waits until `deadline` of any clock at the latest. A deadline that has passed is one attempt,
+  /// the end of the clock's time is `forever`. Errors: as `try_acquire_for`.
+  template <typename Clock, typename Duration>
+  [[nodiscard]] Result<Lease> try_acquire_until(
+      Target target, const std::chrono::time_point<Clock, Duration>& deadline,
+      AcquireOptions options = {}, const std::stop_token& stop = {}) {
+    return acquire_within(std::move(target), wait_detail::time_left(deadline), std::move(options),
+                          stop);
+  }
+
+  /// Makes a lease of a lock that another one was detached from, in this process or another: asks
+  /// for `options.ttl` from now on, and blocks until a quorum that still had the key has answered.
+  /// The lease then is this client's, with the fencing token that it had. The options are those of
+  /// `acquire`; `name` and `orphan_ttl` have no meaning here. Errors: not_holder (it had expired or
+  /// was released), unavailable, expired, closed, forked, would_block, invalid_argument,
+  /// limit_reached.
+  [[nodiscard]] Result<Lease> adopt(DetachedLease detached, AcquireOptions options = {});
 
   /// Extends by a token that was detached or came from another process: the lock on the resource of
   /// the target, of whatever kind it is, or on all resources of `all_of`, all or none. A permit is
@@ -129,10 +147,10 @@ class REDLOCK_EXPORT Client {
   /// closed, forked, would_block.
   [[nodiscard]] Result<Metrics> metrics() const;
 
-  /// Thread-safe; a snapshot.
-  [[nodiscard]] Counters counters() const noexcept;
-
  private:
+  friend struct api::CoreOf;
+  [[nodiscard]] Result<Lease> acquire_within(Target target, std::chrono::nanoseconds wait,
+                                             AcquireOptions options, const std::stop_token& stop);
   REDLOCK_HIDDEN explicit Client(std::shared_ptr<api::ClientCore> core) noexcept;
   std::shared_ptr<api::ClientCore> core_;
 };

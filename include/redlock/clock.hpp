@@ -27,4 +27,30 @@ struct REDLOCK_EXPORT BootClock {
   [[nodiscard]] static time_point now() noexcept;
 };
 
+/// How long a call waits at most, of durations and instants of any kind.
+namespace wait_detail {
+
+// Wide enough for the beginning and the end of time.
+using Wide = std::chrono::duration<long double, std::nano>;
+
+/// At least zero; what does not fit is for ever.
+template <typename Rep, typename Period>
+[[nodiscard]] std::chrono::nanoseconds saturated(const std::chrono::duration<Rep, Period>& wait) {
+  if (Wide(wait) >= Wide(std::chrono::nanoseconds::max())) return std::chrono::nanoseconds::max();
+  if (wait <= wait.zero()) return std::chrono::nanoseconds{0};
+  return std::chrono::ceil<std::chrono::nanoseconds>(wait);
+}
+
+/// Until an instant of any clock. The end of its time is for ever.
+template <typename Clock, typename Duration>
+[[nodiscard]] std::chrono::nanoseconds time_left(
+    const std::chrono::time_point<Clock, Duration>& deadline) {
+  if (deadline == std::chrono::time_point<Clock, Duration>::max()) {
+    return std::chrono::nanoseconds::max();
+  }
+  return saturated(Wide(deadline.time_since_epoch()) - Wide(Clock::now().time_since_epoch()));
+}
+
+}  // namespace wait_detail
+
 }  // namespace redlock

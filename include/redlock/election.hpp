@@ -10,11 +10,13 @@
 #include <stop_token>
 #include <string>
 
+#include "redlock/callback.hpp"
 #include "redlock/client.hpp"
+#include "redlock/clock.hpp"
 #include "redlock/export.hpp"
-#include "redlock/fencing_token.hpp"
 #include "redlock/lease.hpp"
 #include "redlock/result.hpp"
+#include "redlock/token.hpp"
 
 namespace redlock {
 
@@ -30,6 +32,9 @@ struct REDLOCK_EXPORT ElectionOptions {
   /// See `AcquireOptions::on_at_risk`: leadership is about to be lost. Called on the client's loop
   /// thread; it must not block.
   std::function<void(std::chrono::nanoseconds)> on_at_risk{};
+  /// See `AcquireOptions::on_lost`: somebody else may be the leader from now on. Not called after
+  /// `resign`. Called on the client's loop thread; it must not block.
+  SharedCallback<void(const Error&)> on_lost{};
 };
 
 /// Being the leader: a lease that is renewed in the background. It ends when it is destroyed.
@@ -45,7 +50,6 @@ class [[nodiscard]] REDLOCK_EXPORT Leadership {
 
   /// Compares the clock with the deadline at every call.
   [[nodiscard]] bool valid() const noexcept { return lease_.valid(); }
-  [[nodiscard]] explicit operator bool() const noexcept { return valid(); }
 
   /// Signalled on the client's loop thread, at the deadline, when leadership is lost; not by
   /// `resign`.
@@ -72,8 +76,9 @@ struct REDLOCK_EXPORT Leader {
 /// A leader among many candidates: an exclusive lock on the election's name, with a fencing token
 /// as the term. It takes a name and no target: other targets have no term.
 ///
-/// Thread safety: all members may be called from any thread. The client must outlive it. Copies are
-/// the same candidate.
+/// Thread safety: all members may be called from any thread. Copies are the same candidate. It does
+/// not need the Client object, which may be moved; when the client is closed or destroyed, calls
+/// end with `closed`.
 class REDLOCK_EXPORT Election {
  public:
   /// Sends nothing. An unusable name or option is refused by the calls.
@@ -91,12 +96,18 @@ class REDLOCK_EXPORT Election {
   [[nodiscard]] Result<Leadership> try_campaign();
 
   /// Waits for at most `wait`. Errors: as `Client::try_acquire_for`.
-  [[nodiscard]] Result<Leadership> try_campaign_for(std::chrono::nanoseconds wait,
-                                                    const std::stop_token& stop = {});
+  template <typename Rep, typename Period>
+  [[nodiscard]] Result<Leadership> try_campaign_for(const std::chrono::duration<Rep, Period>& wait,
+                                                    const std::stop_token& stop = {}) {
+    return campaign_within(wait_detail::saturated(wait), stop);
+  }
 
-  /// Waits until `deadline` at the latest. Errors: as `Client::try_acquire_until`.
-  [[nodiscard]] Result<Leadership> try_campaign_until(BootClock::time_point deadline,
-                                                      const std::stop_token& stop = {});
+  /// Waits until `deadline` of any clock at the latest. Errors: as `Client::try_acquire_until`.
+  template <typename Clock, typename Duration>
+  [[nodiscard]] Result<Leadership> try_campaign_until(
+      const std::chrono::time_point<Clock, Duration>& deadline, const std::stop_token& stop = {}) {
+    return campaign_within(wait_detail::time_left(deadline), stop);
+  }
 
   /// The leader now, or none. Errors: unavailable (too few nodes answered), closed, forked,
   /// would_block, invalid_argument.
@@ -111,6 +122,8 @@ class REDLOCK_EXPORT Election {
       const std::stop_token& stop);
 
  private:
+  [[nodiscard]] Result<Leadership> campaign_within(std::chrono::nanoseconds wait,
+                                                   const std::stop_token& stop);
   struct REDLOCK_HIDDEN State;
   std::shared_ptr<const State> state_;
 };

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "redlock/export.hpp"
-#include "redlock/fencing_token.hpp"
 #include "redlock/report.hpp"
+#include "redlock/token.hpp"
 
 namespace redlock {
 
@@ -61,7 +61,6 @@ struct REDLOCK_EXPORT NodeInspection {
   std::string next;                ///< the id of the client that is next, see `Token::client_id`
   std::string next_name;           ///< and its name; empty: not known
   std::vector<BrokenLock> broken;  ///< of the last day, the last 8, the newest first
-  bool has_token = false;          ///< the token in question is stored there
   std::optional<std::chrono::nanoseconds> remaining;  ///< none: the key has no expiry
   /// The last fencing token that the node acknowledged. None: never one, or long ago.
   std::optional<FencingToken> fencing;

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "redlock/clock.hpp"
+#include "redlock/detached_lease.hpp"
 #include "redlock/export.hpp"
-#include "redlock/fencing_token.hpp"
 #include "redlock/report.hpp"
 #include "redlock/result.hpp"
 #include "redlock/token.hpp"
@@ -62,7 +62,6 @@ class [[nodiscard]] REDLOCK_EXPORT Lease {
 
   /// Compares the clock with the deadline at every call. False after release and loss.
   [[nodiscard]] bool valid() const noexcept;
-  [[nodiscard]] explicit operator bool() const noexcept { return valid(); }
 
   /// Signalled on the client's loop thread when the deadline passes without renewal; not by a
   /// release.
@@ -76,17 +75,17 @@ class [[nodiscard]] REDLOCK_EXPORT Lease {
   /// deadline. It counts as a renewal, so the limits of `AcquireOptions::renewal` bind it. Errors:
   /// not_holder, unavailable, limit_reached (by those limits), closed, forked, would_block,
   /// invalid_argument.
-  [[nodiscard]] Result<RoundReport> extend(std::chrono::nanoseconds ttl);
+  [[nodiscard]] Result<RoundReport> extend(std::chrono::nanoseconds ttl) const;
 
   /// Deletes the key on all nodes where it is still ours and blocks until it is on no majority any
   /// more. The lease ends in any case. Errors: not_holder (it had expired), unavailable (the client
   /// retries in the background until the TTL has passed), closed, forked, would_block.
   Result<RoundReport> release();
 
-  /// Ends renewal and ownership, and leaves the key on the nodes until its TTL has passed or
-  /// somebody releases the token: for handing a lock to another process. An `interval` does not
-  /// outlive such a release.
-  [[nodiscard]] Token detach() noexcept;
+  /// Ends renewal and ownership, and leaves the key on the nodes until its TTL has passed: for
+  /// handing a lock to another owner, of any process. `Client::adopt` makes a lease of what is
+  /// returned; `Client::extend` and `release` take its token. Without a lease, all of it is empty.
+  [[nodiscard]] DetachedLease detach();
 
  private:
   friend class api::LeaseCell;

@@ -2,9 +2,7 @@
 
 #include "redlock/language.hpp"
 
-#include <algorithm>
 #include <array>
-#include <bit>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -31,15 +29,6 @@ struct REDLOCK_EXPORT DurationHistogram {
   /// The bound of bucket `i`, which is less than `bounds`.
   [[nodiscard]] static constexpr std::chrono::nanoseconds bound(std::size_t i) noexcept {
     return std::chrono::nanoseconds(std::int64_t{1024} << i);
-  }
-
-  /// Counts one duration.
-  void record(std::chrono::nanoseconds duration) noexcept {
-    const auto length = static_cast<std::uint64_t>(duration.count());
-    // A bound itself belongs to the bucket below it.
-    const std::uint64_t below = (length + (length == 0 ? 1U : 0U) - 1) | 1023U;
-    ++counts[std::min<std::size_t>(static_cast<std::size_t>(std::bit_width(below)) - 10, bounds)];
-    sum += decltype(sum)(length);
   }
 
   /// All that were recorded.
@@ -117,8 +106,9 @@ struct REDLOCK_EXPORT Metrics {
   std::uint64_t renewals_failed = 0;  ///< too few votes; the lease goes on until its deadline
   std::uint64_t leases_lost = 0;      ///< their deadline passed
 
-  /// See Counters.
+  /// Leases with a fencing token that a quorum acknowledged in the acquire's only round trip.
   std::uint64_t fenced_in_one_round = 0;
+  /// Leases that took another round trip, because the clocks of the clients are apart.
   std::uint64_t fenced_in_more_rounds = 0;
 
   std::uint64_t acquires_in_progress = 0;  ///< calls that have not answered

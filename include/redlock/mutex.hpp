@@ -15,15 +15,13 @@
 
 namespace redlock {
 
-/// The terms of every acquisition of a Mutex.
-struct REDLOCK_EXPORT MutexOptions {
-  std::chrono::nanoseconds ttl = limits::default_ttl;  ///< also how long a crashed holder blocks
-  RenewalOptions renewal{};                            ///< no limits: renewed while it is held
-};
+namespace api {
+class ClientCore;
+}  // namespace api
 
 /// A lock over the nodes with the shape of `std::timed_mutex` (Lockable and TimedLockable), so that
-/// `std::unique_lock`, `std::scoped_lock` and `std::lock` work with it. The lease is renewed while
-/// it is held.
+/// `std::unique_lock`, `std::scoped_lock` and `std::lock` work with it. The options are those of
+/// the lease of each lock: it is renewed while it is held, and has a fencing token if they say so.
 ///
 /// Unlike a std::mutex, it cannot promise that it is still held: the lease may have been lost. Ask
 /// `valid()` or watch `lost()` if that matters. Not recursive.
@@ -38,15 +36,20 @@ struct REDLOCK_EXPORT MutexOptions {
 /// as the lease is valid for at least half of its TTL. Other clients are not passed over for long:
 /// a lease is passed on for one TTL at most, and 16 times unless no other client is known to wait;
 /// it is then released. A thread that has waited for a millisecond is ahead of those that have just
-/// come. Each holder has a lease of its own where the terms limit the renewal, and for an
-/// `interval`.
+/// come. Each holder has a lease of its own if the options limit the renewal or switch it off, and
+/// for an `interval`.
+///
+/// Threads that pass a lease on share its fencing token: among them, this mutex keeps the order. So
+/// a storage must accept a number that equals the largest it has seen, and refuse smaller ones.
 ///
 /// Thread safety: all members may be called from any thread. Use one object per resource and
-/// process. The client must outlive it. There are no callbacks.
+/// process. It does not need the Client object, which may be moved; when the client is closed or
+/// destroyed, the lease ends and the locking functions throw `closed`. Callbacks of the options run
+/// on the client's loop thread.
 class REDLOCK_EXPORT Mutex {
  public:
   /// Sends nothing. An unusable target or option is refused by the locking functions.
-  Mutex(Client& client, Target target, MutexOptions options = {});
+  Mutex(Client& client, Target target, AcquireOptions options = {});
   Mutex(const Mutex&) = delete;
   Mutex& operator=(const Mutex&) = delete;
   ~Mutex();
@@ -63,21 +66,24 @@ class REDLOCK_EXPORT Mutex {
   /// Returns false only after the time has passed. Throws as `lock`.
   template <typename Rep, typename Period>
   [[nodiscard]] bool try_lock_for(const std::chrono::duration<Rep, Period>& wait) {
-    return try_lock_within(saturated(wait));
+    return try_lock_within(wait_detail::saturated(wait));
   }
   template <typename Clock, typename Duration>
   [[nodiscard]] bool try_lock_until(const std::chrono::time_point<Clock, Duration>& deadline) {
-    return try_lock_within(time_left(deadline));
+    return try_lock_within(wait_detail::time_left(deadline));
   }
 
-  /// Waits for at most `wait`, and says why where it is not held then: zero or less asks once,
-  /// `forever` waits out outages. Never throws. Errors: as `Client::try_acquire_for`; held also
-  /// where another thread of this process holds it.
+  /// Waits for at most `wait`, and says why it is not held then: zero or less asks once, `forever`
+  /// waits out outages. Never throws. Errors: as `Client::try_acquire_for`; held also if another
+  /// thread of this process holds it.
   ///
-  ///     auto lock = mutex.try_acquire_for(5s);   // a Result of std::unique_lock
-  ///     if (!lock) return lock.error();
-  [[nodiscard]] Result<std::unique_lock<Mutex>> try_acquire_for(std::chrono::nanoseconds wait,
-                                                                const std::stop_token& stop = {});
+  ///     auto locked = mutex.try_acquire_for(5s);   // a Result of std::unique_lock
+  ///     if (!locked) return locked.error();
+  template <typename Rep, typename Period>
+  [[nodiscard]] Result<std::unique_lock<Mutex>> try_acquire_for(
+      const std::chrono::duration<Rep, Period>& wait, const std::stop_token& stop = {}) {
+    return try_acquire_within(wait_detail::saturated(wait), stop);
+  }
 
   /// Passes the lease on to a thread of this process that waits, or releases it without waiting for
   /// the answers. Unlocking a lock that was lost is harmless.
@@ -97,22 +103,10 @@ class REDLOCK_EXPORT Mutex {
 
  private:
   friend class SharedMutex;
-  // Wide enough for the beginning and the end of time.
-  using Wide = std::chrono::duration<long double, std::nano>;
-
-  template <typename Clock, typename Duration>
-  [[nodiscard]] static std::chrono::nanoseconds time_left(
-      const std::chrono::time_point<Clock, Duration>& deadline) {
-    return saturated(Wide(deadline.time_since_epoch()) - Wide(Clock::now().time_since_epoch()));
-  }
-  template <typename Rep, typename Period>
-  [[nodiscard]] static std::chrono::nanoseconds saturated(
-      const std::chrono::duration<Rep, Period>& wait) {
-    if (Wide(wait) >= Wide(forever)) return forever;
-    if (wait <= wait.zero()) return std::chrono::nanoseconds{0};
-    return std::chrono::ceil<std::chrono::nanoseconds>(wait);
-  }
   [[nodiscard]] bool try_lock_within(std::chrono::nanoseconds wait);
+  [[nodiscard]] Result<std::unique_lock<Mutex>> try_acquire_within(std::chrono::nanoseconds wait,
+                                                                   const std::stop_token& stop);
+  [[nodiscard]] REDLOCK_HIDDEN const std::shared_ptr<api::ClientCore>& core() const noexcept;
   /// Fills in `why` it is not held. Without, it throws.
   [[nodiscard]] REDLOCK_HIDDEN bool obtain(std::chrono::nanoseconds wait,
                                            const std::stop_token& stop, Error* why = nullptr);

@@ -10,7 +10,6 @@
 #include "redlock/clock.hpp"
 #include "redlock/error.hpp"
 #include "redlock/export.hpp"
-#include "redlock/fencing_token.hpp"
 #include "redlock/token.hpp"
 
 namespace redlock {

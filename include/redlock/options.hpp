@@ -104,7 +104,9 @@ struct REDLOCK_EXPORT ClientOptions {
   /// Whether the errors `held`, `split` and `not_holder` say who has the resource: by what name, of
   /// which kind, for how long (`Error::message`, `Error::holder_name`). Refusals tell a token only,
   /// or nothing, so the nodes are asked once more, by the same calls that fail: one round trip
-  /// each. Not for callers that poll. A refused permit names nobody, because its holders are many.
+  /// each. Calls that do not wait then ask for the remaining time (`NodeReport::remaining`), as
+  /// those that wait always do. Not for callers that poll. A refused permit names nobody, because
+  /// its holders are many.
   bool name_holders = false;
 
   std::string user{};      ///< ACL user for URLs without one
@@ -142,33 +144,24 @@ struct REDLOCK_EXPORT ClientOptions {
 /// sent, and no node is connected to. Errors: invalid_argument.
 [[nodiscard]] REDLOCK_EXPORT std::optional<Error> find_mistake(const ClientOptions& options);
 
-/// Keeps a lease alive until it is released. Renewal starts when a third of the TTL has passed; of
-/// a client with hundreds of leases, between a sixth and a third, so that not all are renewed at
-/// once.
-/// Calls of `Lease::extend` count as renewals, and both limits bind them too.
-struct REDLOCK_EXPORT RenewalOptions {
-  std::uint64_t max_renewals = UINT64_MAX;      ///< after that many the lease expires
-  std::chrono::nanoseconds max_hold = forever;  ///< never valid longer than this after acquisition
-};
-
-/// The terms on which an acquire call asks for its Target. A value: copies may be used for any
-/// number of calls, and share what `on_lost` owns.
+/// The terms of a lease: of an acquire call, and of every lock of a mutex. A value: copies may be
+/// used for any number of calls, and share what `on_lost` owns.
 struct REDLOCK_EXPORT AcquireOptions {
   /// How long the nodes keep the lock unless it is extended, in whole milliseconds and at least
-  /// `limits::shortest_ttl`.
+  /// `limits::shortest_ttl`: how long a crashed holder blocks the others.
   std::chrono::nanoseconds ttl = limits::default_ttl;
 
-  /// How long `acquire` keeps trying while the lock is held or too few nodes answer. `forever`:
-  /// until it is granted or stopped. Zero: one attempt. The `try_` functions replace it.
-  std::chrono::nanoseconds wait = forever;
+  /// Extends the lease in the background, for as long as the Lease lives: first when a third of the
+  /// TTL has passed; of a client with hundreds of leases, between a sixth and a third, so that not
+  /// all are renewed at once. Without, it ends at its deadline unless `Lease::extend` is called.
+  bool renew = true;
 
-  /// Extends the lease in the background. None: it ends at its deadline unless `extend` is called.
-  std::optional<RenewalOptions> renewal{};
+  /// The lease is never valid for longer than this after it was granted. At least
+  /// `limits::shortest_ttl`. Calls of `Lease::extend` are bound by it, too.
+  std::chrono::nanoseconds max_hold = forever;
 
-  /// Asks refusing nodes for the remaining time too (one more command in the same write). An
-  /// acquire that waits always does.
-  enum class RefusalDetail { holder, holder_and_remaining };
-  RefusalDetail refusal_detail = RefusalDetail::holder;
+  /// After so many renewals the lease expires. Calls of `Lease::extend` count.
+  std::uint64_t max_renewals = UINT64_MAX;
 
   /// Gives the lease a fencing token, `Lease::fencing_token()`, larger than that of every lease
   /// granted with one before on the resource, or on any resource of `all_of`. Costs a second round
@@ -179,18 +172,18 @@ struct REDLOCK_EXPORT AcquireOptions {
   /// Repairs orphans: gives this expiry, on every node, to a key that blocks the resource and has
   /// none (its holder died between SETNX and EXPIRE). Only a string of at most
   /// `limits::token_bytes` bytes can be an orphan: data of other types, longer values, and keys
-  /// that have an expiry are not touched. None: the key blocks until somebody deletes it. Not for
-  /// several resources.
+  /// that have an expiry are not touched. As a TTL, at most `ClientOptions::max_ttl`. None: the key
+  /// blocks until somebody deletes it. Not for several resources.
   std::optional<std::chrono::nanoseconds> orphan_ttl{};
 
-  /// The name of this lease's holder where it is not the client's, for people: up to
+  /// The name of this lease's holder if it is not the client's, for people: up to
   /// `limits::name_bytes` bytes that are stored behind the token's digits. Refused callers and
   /// inspections see it (`Token::name`).
   std::string name{};
 
   /// Called on the client's loop thread with the remaining time when only a third of the TTL is
-  /// left and `renewal` has not raised the deadline: renewals fail or have reached their limit.
-  /// Once for each deadline. It must not block.
+  /// left and no renewal has raised the deadline: renewals fail or have reached a limit. Only with
+  /// `renew`. Once for each deadline. It must not block.
   std::function<void(std::chrono::nanoseconds)> on_at_risk{};
 
   /// Called once per lease, on the client's loop thread, when the deadline passes without a

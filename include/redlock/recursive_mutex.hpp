@@ -25,11 +25,11 @@ namespace redlock {
 /// The locking functions throw as those of Mutex, and nothing else throws.
 ///
 /// Thread safety: all members may be called from any thread. A thread unlocks its own locks only.
-/// The client must outlive it. There are no callbacks.
+/// The client and callbacks: as with a Mutex.
 class REDLOCK_EXPORT RecursiveMutex {
  public:
   /// As that of Mutex.
-  RecursiveMutex(Client& client, Target target, MutexOptions options = {});
+  RecursiveMutex(Client& client, Target target, AcquireOptions options = {});
   RecursiveMutex(const RecursiveMutex&) = delete;
   RecursiveMutex& operator=(const RecursiveMutex&) = delete;
   ~RecursiveMutex();
@@ -46,8 +46,11 @@ class REDLOCK_EXPORT RecursiveMutex {
   [[nodiscard]] bool try_lock_until(const std::chrono::time_point<Clock, Duration>& deadline) {
     return re_enter() || entered(mutex().try_lock_until(deadline));
   }
+  template <typename Rep, typename Period>
   [[nodiscard]] Result<std::unique_lock<RecursiveMutex>> try_acquire_for(
-      std::chrono::nanoseconds wait, const std::stop_token& stop = {});
+      const std::chrono::duration<Rep, Period>& wait, const std::stop_token& stop = {}) {
+    return try_acquire_within(wait_detail::saturated(wait), stop);
+  }
   void unlock() noexcept;
 
   /// How many times the calling thread has locked it.
@@ -63,6 +66,8 @@ class REDLOCK_EXPORT RecursiveMutex {
  private:
   [[nodiscard]] Mutex& mutex() noexcept;
   [[nodiscard]] bool re_enter() noexcept;
+  [[nodiscard]] Result<std::unique_lock<RecursiveMutex>> try_acquire_within(
+      std::chrono::nanoseconds wait, const std::stop_token& stop);
   [[nodiscard]] bool entered(bool locked) noexcept;
 
   struct REDLOCK_HIDDEN State;

@@ -19,11 +19,10 @@
 #include "redlock/client.hpp"           // IWYU pragma: export
 #include "redlock/clock.hpp"            // IWYU pragma: export
 #include "redlock/coroutine.hpp"        // IWYU pragma: export
-#include "redlock/counters.hpp"         // IWYU pragma: export
 #include "redlock/deployment.hpp"       // IWYU pragma: export
+#include "redlock/detached_lease.hpp"   // IWYU pragma: export
 #include "redlock/election.hpp"         // IWYU pragma: export
 #include "redlock/error.hpp"            // IWYU pragma: export
-#include "redlock/fencing_token.hpp"    // IWYU pragma: export
 #include "redlock/inspection.hpp"       // IWYU pragma: export
 #include "redlock/lease.hpp"            // IWYU pragma: export
 #include "redlock/limits.hpp"           // IWYU pragma: export

@@ -5,6 +5,7 @@
 #include <concepts>
 #include <cstdlib>
 #include <functional>
+#include <system_error>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -30,11 +31,12 @@ inline constexpr bool is_result<Result<T>> = true;
 }  // namespace result_detail
 
 /// A value, or the error that says why there is none. It has the functions of `std::expected` and
-/// converts to it where the standard library has it, but is never an alias of it: the binary
+/// converts to it if the standard library has it, but is never an alias of it: the binary
 /// interface must not depend on the user's `-std=`.
 ///
-/// Reading the value of an error, or the error of a value, is a programming mistake and aborts.
-/// Nothing here throws. Thread safety: a value.
+/// `value()` checks: of an error it throws std::system_error with the error's code and message, or
+/// aborts in code without exceptions. Nothing else here throws: `*`, `->` and `error()` abort,
+/// because reading what is not there is a programming mistake. Thread safety: a value.
 template <typename T>
 class [[nodiscard]] REDLOCK_EXPORT Result {
  public:
@@ -49,40 +51,59 @@ class [[nodiscard]] REDLOCK_EXPORT Result {
   [[nodiscard]] bool has_value() const noexcept { return state_.index() == 0; }
   [[nodiscard]] explicit operator bool() const noexcept { return has_value(); }
 
-  /// The value. Aborts where there is none.
-  [[nodiscard]] T& value() & noexcept { return *checked_value(); }
-  [[nodiscard]] const T& value() const& noexcept {
+  /// The value. Throws std::system_error if there is none.
+  [[nodiscard]] T& value() & {
+    check();
+    return *checked_value();
+  }
+  [[nodiscard]] const T& value() const& {
+    check();
+    return **this;
+  }
+  [[nodiscard]] T&& value() && {
+    check();
+    return std::move(*checked_value());
+  }
+
+  /// The value. Aborts if there is none.
+  [[nodiscard]] T& operator*() & noexcept { return *checked_value(); }
+  [[nodiscard]] const T& operator*() const& noexcept {
     return *const_cast<Result*>(this)->checked_value();
   }
-  [[nodiscard]] T&& value() && noexcept { return std::move(*checked_value()); }
-  [[nodiscard]] T& operator*() & noexcept { return value(); }
-  [[nodiscard]] const T& operator*() const& noexcept { return value(); }
-  [[nodiscard]] T&& operator*() && noexcept { return std::move(*this).value(); }
+  [[nodiscard]] T&& operator*() && noexcept { return std::move(*checked_value()); }
   [[nodiscard]] T* operator->() noexcept { return checked_value(); }
-  [[nodiscard]] const T* operator->() const noexcept { return &value(); }
+  [[nodiscard]] const T* operator->() const noexcept { return &**this; }
 
   /// The value, or `other` in place of an error.
   template <typename Other>
   [[nodiscard]] T value_or(Other&& other) const& {
-    return has_value() ? value() : static_cast<T>(std::forward<Other>(other));
+    return has_value() ? **this : static_cast<T>(std::forward<Other>(other));
   }
   template <typename Other>
   [[nodiscard]] T value_or(Other&& other) && {
-    return has_value() ? std::move(*this).value() : static_cast<T>(std::forward<Other>(other));
+    return has_value() ? *std::move(*this) : static_cast<T>(std::forward<Other>(other));
   }
 
   /// Whether there is a value, and it is this one: `client.ownership(…) == Ownership::held`.
   [[nodiscard]] friend bool operator==(const Result& result,
                                        const T& value) requires std::equality_comparable<T> {
-    return result.has_value() && result.value() == value;
+    return result.has_value() && *result == value;
   }
 
-  /// The error. Aborts where there is none.
+  /// The error. Aborts if there is none.
   [[nodiscard]] Error& error() & noexcept { return *checked_error(); }
   [[nodiscard]] const Error& error() const& noexcept {
     return *const_cast<Result*>(this)->checked_error();
   }
   [[nodiscard]] Error&& error() && noexcept { return std::move(*checked_error()); }
+
+  /// The error, or `other` in place of a value.
+  [[nodiscard]] Error error_or(Error other) const& {
+    return has_value() ? std::move(other) : error();
+  }
+  [[nodiscard]] Error error_or(Error other) && {
+    return has_value() ? std::move(other) : std::move(*this).error();
+  }
 
   /// Goes on with the value: `next` takes it and returns a Result. An error stays as it is.
   template <typename Next>
@@ -104,6 +125,18 @@ class [[nodiscard]] REDLOCK_EXPORT Result {
     return changed(std::move(*this), std::forward<Change>(change));
   }
 
+  /// With what `change` makes of the error, an Error. A value stays as it is.
+  template <typename Change>
+  [[nodiscard]] Result transform_error(Change&& change) const& {
+    if (has_value()) return *this;
+    return Result(Error(std::invoke(std::forward<Change>(change), error())));
+  }
+  template <typename Change>
+  [[nodiscard]] Result transform_error(Change&& change) && {
+    if (has_value()) return std::move(*this);
+    return Result(Error(std::invoke(std::forward<Change>(change), std::move(*this).error())));
+  }
+
   /// Goes on with the error: `next` takes it and returns a Result<T>. A value stays as it is.
   template <typename Next>
   [[nodiscard]] Result or_else(Next&& next) const& {
@@ -117,13 +150,13 @@ class [[nodiscard]] REDLOCK_EXPORT Result {
   }
 
 #if defined(__cpp_lib_expected)
-  /// Where the standard library has it.
+  /// If the standard library has it.
   operator std::expected<T, Error>() const& {
-    if (has_value()) return value();
+    if (has_value()) return **this;
     return std::unexpected(error());
   }
   operator std::expected<T, Error>() && {
-    if (has_value()) return std::move(*this).value();
+    if (has_value()) return *std::move(*this);
     return std::unexpected(std::move(*this).error());
   }
 #endif
@@ -132,18 +165,25 @@ class [[nodiscard]] REDLOCK_EXPORT Result {
   template <typename Self, typename Next>
   [[nodiscard]] static auto chain(Self&& self, Next&& next) {
     using NextResult =
-        std::remove_cvref_t<std::invoke_result_t<Next, decltype(std::forward<Self>(self).value())>>;
+        std::remove_cvref_t<std::invoke_result_t<Next, decltype(*std::forward<Self>(self))>>;
     static_assert(result_detail::is_result<NextResult>, "and_then() takes what returns a Result");
     if (!self.has_value()) return NextResult(std::forward<Self>(self).error());
-    return NextResult(std::invoke(std::forward<Next>(next), std::forward<Self>(self).value()));
+    return NextResult(std::invoke(std::forward<Next>(next), *std::forward<Self>(self)));
   }
   template <typename Self, typename Change>
   [[nodiscard]] static auto changed(Self&& self, Change&& change) {
-    using Value = std::remove_cvref_t<
-        std::invoke_result_t<Change, decltype(std::forward<Self>(self).value())>>;
+    using Value =
+        std::remove_cvref_t<std::invoke_result_t<Change, decltype(*std::forward<Self>(self))>>;
     if (!self.has_value()) return Result<Value>(std::forward<Self>(self).error());
-    return Result<Value>(
-        std::invoke(std::forward<Change>(change), std::forward<Self>(self).value()));
+    return Result<Value>(std::invoke(std::forward<Change>(change), *std::forward<Self>(self)));
+  }
+  void check() const {
+    if (has_value()) return;
+#if defined(__cpp_exceptions)
+    throw std::system_error(std::get_if<1>(&state_)->code, std::get_if<1>(&state_)->message);
+#else
+    std::abort();
+#endif
   }
   [[nodiscard]] T* checked_value() noexcept {
     T* value = std::get_if<0>(&state_);

@@ -16,30 +16,25 @@
 
 namespace redlock {
 
-/// The terms of every acquisition of a SharedMutex.
-struct REDLOCK_EXPORT SharedMutexOptions {
-  std::chrono::nanoseconds ttl = limits::default_ttl;         ///< of a writer
-  std::chrono::nanoseconds shared_ttl = limits::default_ttl;  ///< of a reader
-  RenewalOptions renewal{};  ///< of both: no limits, renewed while it is held
-};
-
 /// A read/write lock over the nodes with the shape of `std::shared_timed_mutex`, so that
 /// `std::shared_lock` and `std::unique_lock` work with it: many readers or one writer. Each reader
 /// has a lease of its own, which expires by its own TTL if the reader dies. While a writer waits,
 /// the nodes admit no new readers. A writer excludes every other holder of the resource.
 ///
-/// It is a resource's name that it takes: the targets are the exclusive one and `shared`.
+/// It is a resource's name that it takes: the targets are the exclusive one and `shared`. The
+/// options are those of every lease, a reader's and the writer's; only the writer's has a fencing
+/// token, because readers are not ordered.
 ///
 /// As a Mutex, it cannot promise that it is still held. Not recursive, and no upgrade: a thread
 /// that reads and asks to write waits for itself. The locking functions throw as those of Mutex,
 /// and nothing else throws.
 ///
 /// Thread safety: all members may be called from any thread. A thread unlocks its own locks only.
-/// The client must outlive it. There are no callbacks.
+/// The client and callbacks: as with a Mutex.
 class REDLOCK_EXPORT SharedMutex {
  public:
   /// Sends nothing. An unusable resource or option is refused by the locking functions.
-  SharedMutex(Client& client, std::string resource, SharedMutexOptions options = {});
+  SharedMutex(Client& client, std::string resource, AcquireOptions options = {});
   SharedMutex(const SharedMutex&) = delete;
   SharedMutex& operator=(const SharedMutex&) = delete;
   ~SharedMutex();
@@ -50,14 +45,17 @@ class REDLOCK_EXPORT SharedMutex {
   [[nodiscard]] bool try_lock();
   template <typename Rep, typename Period>
   [[nodiscard]] bool try_lock_for(const std::chrono::duration<Rep, Period>& wait) {
-    return try_lock_within(Mutex::saturated(wait));
+    return try_lock_within(wait_detail::saturated(wait));
   }
   template <typename Clock, typename Duration>
   [[nodiscard]] bool try_lock_until(const std::chrono::time_point<Clock, Duration>& deadline) {
-    return try_lock_within(Mutex::time_left(deadline));
+    return try_lock_within(wait_detail::time_left(deadline));
   }
+  template <typename Rep, typename Period>
   [[nodiscard]] Result<std::unique_lock<SharedMutex>> try_acquire_for(
-      std::chrono::nanoseconds wait, const std::stop_token& stop = {});
+      const std::chrono::duration<Rep, Period>& wait, const std::stop_token& stop = {}) {
+    return try_acquire_within(wait_detail::saturated(wait), stop);
+  }
   void unlock() noexcept;
 
   /// As a reader, in the same way.
@@ -66,15 +64,18 @@ class REDLOCK_EXPORT SharedMutex {
   [[nodiscard]] bool try_lock_shared();
   template <typename Rep, typename Period>
   [[nodiscard]] bool try_lock_shared_for(const std::chrono::duration<Rep, Period>& wait) {
-    return try_lock_shared_within(Mutex::saturated(wait));
+    return try_lock_shared_within(wait_detail::saturated(wait));
   }
   template <typename Clock, typename Duration>
   [[nodiscard]] bool try_lock_shared_until(
       const std::chrono::time_point<Clock, Duration>& deadline) {
-    return try_lock_shared_within(Mutex::time_left(deadline));
+    return try_lock_shared_within(wait_detail::time_left(deadline));
   }
+  template <typename Rep, typename Period>
   [[nodiscard]] Result<std::shared_lock<SharedMutex>> try_acquire_shared_for(
-      std::chrono::nanoseconds wait, const std::stop_token& stop = {});
+      const std::chrono::duration<Rep, Period>& wait, const std::stop_token& stop = {}) {
+    return try_acquire_shared_within(wait_detail::saturated(wait), stop);
+  }
   /// Releases the calling thread's hold without waiting for the answers.
   void unlock_shared() noexcept;
 
@@ -86,9 +87,16 @@ class REDLOCK_EXPORT SharedMutex {
   /// it never is. The token may be passed to other threads.
   [[nodiscard]] std::stop_token lost() const;
 
+  /// The calling thread's lease, until it unlocks. Without one, an empty lease.
+  [[nodiscard]] const Lease& lease() const noexcept;
+
  private:
   [[nodiscard]] bool try_lock_within(std::chrono::nanoseconds wait);
   [[nodiscard]] bool try_lock_shared_within(std::chrono::nanoseconds wait);
+  [[nodiscard]] Result<std::unique_lock<SharedMutex>> try_acquire_within(
+      std::chrono::nanoseconds wait, const std::stop_token& stop);
+  [[nodiscard]] Result<std::shared_lock<SharedMutex>> try_acquire_shared_within(
+      std::chrono::nanoseconds wait, const std::stop_token& stop);
 
   struct REDLOCK_HIDDEN State;
   std::unique_ptr<State> state_;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -10,6 +11,7 @@
 
 #include "api/awaitable.hpp"
 #include "api/client_core.hpp"
+#include "api/core_of.hpp"
 #include "redlock/async_client.hpp"
 #include "runtime/explain.hpp"
 
@@ -17,10 +19,6 @@
 namespace redlock::api {
 
 using Core = std::shared_ptr<ClientCore>;
-
-struct AsyncCore {
-  [[nodiscard]] static const Core& of(const AsyncClient& client) noexcept { return client.core_; }
-};
 
 /// Whether a call has a client to go to. One that was moved from has no core, and answers here.
 template <typename Done>
@@ -31,9 +29,9 @@ template <typename Done>
 }
 
 [[nodiscard]] inline RequestId acquire(const Core& core, Target&& target, AcquireOptions&& options,
-                                       AcquireDone done) {
+                                       std::chrono::nanoseconds wait, AcquireDone done) {
   if (!is_open(core, target.resource(), done)) return RequestId{};
-  return core->acquire(std::move(target), std::move(options), std::move(done));
+  return core->acquire(std::move(target), std::move(options), wait, std::move(done));
 }
 
 /// A lease knows its client; without one, `core` answers that there is none.
@@ -43,7 +41,7 @@ inline void release(const Core& core, const std::shared_ptr<LeaseCell>& cell, Ro
 }
 
 inline void inspect(const Core& core, std::string_view resource, InspectDone done) {
-  if (is_open(core, resource, done)) core->inspect(resource, std::nullopt, std::move(done));
+  if (is_open(core, resource, done)) core->inspect(resource, std::move(done));
 }
 
 [[nodiscard]] inline RequestId watch(const Core& core, std::string_view resource,

@@ -5,8 +5,6 @@
 #include <utility>
 
 #include "api/async_calls.hpp"
-#include "api/ownership.hpp"
-#include "api/waiting.hpp"
 
 namespace redlock {
 Awaitable<std::uint64_t> api::to_await_watch(const Core& core, std::string resource,
@@ -58,6 +56,11 @@ void extend(const Core& core, const std::shared_ptr<api::LeaseCell>& cell,
   if (is_open(its_own, {}, done)) its_own->extend(cell, ttl, std::move(done));
 }
 
+void adopt(const Core& core, DetachedLease&& detached, AcquireOptions&& options, AcquireDone done) {
+  if (!is_open(core, {}, done)) return;
+  core->adopt(std::move(detached), std::move(options), std::move(done));
+}
+
 void extend(const Core& core, Target&& target, const Token& token, std::chrono::nanoseconds ttl,
             RoundDone done) {
   if (!is_open(core, target.resource(), done)) return;
@@ -77,11 +80,7 @@ void break_lock(const Core& core, std::string_view resource, const Token& token,
 
 void ownership(const Core& core, std::string_view resource, const Token& token,
                Callback<void(Result<Ownership>)> done) {
-  if (!is_open(core, resource, done)) return;
-  core->inspect(resource, token,
-                [done = std::move(done)](const Result<Inspection>& inspection) mutable {
-                  if (done) done(api::judge_ownership(inspection));
-                });
+  if (is_open(core, resource, done)) core->ownership(resource, token, std::move(done));
 }
 
 void metrics(const Core& core, api::MetricsDone done) {
@@ -130,25 +129,18 @@ AsyncClient::~AsyncClient() {
 
 RequestId AsyncClient::acquire(Target target, AcquireOptions options,
                                Callback<void(Result<Lease>)> done) {
-  return api::acquire(core_, std::move(target), std::move(options), std::move(done));
+  return acquire_within(std::move(target), forever, std::move(options), std::move(done));
 }
 
 RequestId AsyncClient::try_acquire(Target target, AcquireOptions options,
                                    Callback<void(Result<Lease>)> done) {
-  return api::acquire(core_, std::move(target), api::asking_once(std::move(options)),
-                      std::move(done));
+  return acquire_within(std::move(target), std::chrono::nanoseconds::zero(), std::move(options),
+                        std::move(done));
 }
 
-RequestId AsyncClient::try_acquire_for(Target target, std::chrono::nanoseconds wait,
-                                       AcquireOptions options, Callback<void(Result<Lease>)> done) {
-  return acquire(std::move(target), api::waiting_for(std::move(options), wait), std::move(done));
-}
-
-RequestId AsyncClient::try_acquire_until(Target target, BootClock::time_point deadline,
-                                         AcquireOptions options,
-                                         Callback<void(Result<Lease>)> done) {
-  return try_acquire_for(std::move(target), api::wait_until(deadline), std::move(options),
-                         std::move(done));
+RequestId AsyncClient::acquire_within(Target target, std::chrono::nanoseconds wait,
+                                      AcquireOptions options, Callback<void(Result<Lease>)> done) {
+  return api::acquire(core_, std::move(target), std::move(options), wait, std::move(done));
 }
 
 void AsyncClient::extend(const Lease& lease, std::chrono::nanoseconds ttl,
@@ -158,6 +150,11 @@ void AsyncClient::extend(const Lease& lease, std::chrono::nanoseconds ttl,
 
 void AsyncClient::release(Lease lease, Callback<void(Result<RoundReport>)> done) {
   api::release(core_, api::LeaseCell::take(std::move(lease)), std::move(done));
+}
+
+void AsyncClient::adopt(DetachedLease detached, AcquireOptions options,
+                        Callback<void(Result<Lease>)> done) {
+  redlock::adopt(core_, std::move(detached), std::move(options), std::move(done));
 }
 
 void AsyncClient::extend(Target target, const Token& token, std::chrono::nanoseconds ttl,
@@ -189,13 +186,7 @@ Awaitable<Lease> AsyncClient::acquire(Target target) {
 }
 
 Awaitable<Lease> AsyncClient::acquire(Target target, AcquireOptions options, std::stop_token stop) {
-  return to_await<Lease>(
-      core_,
-      [core = core_, target = std::move(target),
-       options = std::move(options)](AcquireDone done) mutable {
-        return api::acquire(core, std::move(target), std::move(options), std::move(done));
-      },
-      std::move(stop));
+  return acquire_within(std::move(target), until(forever), std::move(options), std::move(stop));
 }
 
 Awaitable<Lease> AsyncClient::try_acquire(Target target) {
@@ -203,34 +194,30 @@ Awaitable<Lease> AsyncClient::try_acquire(Target target) {
 }
 
 Awaitable<Lease> AsyncClient::try_acquire(Target target, AcquireOptions options) {
-  return acquire(std::move(target), api::asking_once(std::move(options)));
+  return acquire_within(std::move(target), until(std::chrono::nanoseconds::zero()),
+                        std::move(options), {});
 }
 
-Awaitable<Lease> AsyncClient::try_acquire_for(Target target, std::chrono::nanoseconds wait) {
-  return try_acquire_for(std::move(target), wait, AcquireOptions{});
-}
-
-Awaitable<Lease> AsyncClient::try_acquire_for(Target target, std::chrono::nanoseconds wait,
-                                              AcquireOptions options, std::stop_token stop) {
-  return acquire(std::move(target), api::waiting_for(std::move(options), wait), std::move(stop));
-}
-
-Awaitable<Lease> AsyncClient::try_acquire_until(Target target, BootClock::time_point deadline) {
-  return try_acquire_until(std::move(target), deadline, AcquireOptions{});
-}
-
-Awaitable<Lease> AsyncClient::try_acquire_until(Target target, BootClock::time_point deadline,
-                                                AcquireOptions options, std::stop_token stop) {
-  // The wait is computed when the call begins, which is when it is awaited.
+Awaitable<Lease> AsyncClient::acquire_within(Target target, Wait wait, AcquireOptions options,
+                                             std::stop_token stop) {
   return to_await<Lease>(
       core_,
-      [core = core_, target = std::move(target), options = std::move(options),
-       deadline](AcquireDone done) mutable {
-        return api::acquire(core, std::move(target),
-                            api::waiting_for(std::move(options), api::wait_until(deadline)),
-                            std::move(done));
+      [core = core_, target = std::move(target), wait = std::move(wait),
+       options = std::move(options)](AcquireDone done) mutable {
+        return api::acquire(core, std::move(target), std::move(options), wait(), std::move(done));
       },
       std::move(stop));
+}
+
+Awaitable<Lease> AsyncClient::adopt(DetachedLease detached) {
+  return adopt(std::move(detached), AcquireOptions{});
+}
+
+Awaitable<Lease> AsyncClient::adopt(DetachedLease detached, AcquireOptions options) {
+  return to_await<Lease>([core = core_, detached = std::move(detached),
+                          options = std::move(options)](AcquireDone done) {
+    redlock::adopt(core, DetachedLease(detached), AcquireOptions(options), std::move(done));
+  });
 }
 
 Awaitable<RoundReport> AsyncClient::extend(const Lease& lease, std::chrono::nanoseconds ttl) {
@@ -323,7 +310,5 @@ Awaitable<CloseReport> AsyncClient::close() {
                    [done = std::move(done)](const CloseReport& report) mutable { done(report); });
   });
 }
-
-Counters AsyncClient::counters() const noexcept { return core_ ? core_->counters() : Counters{}; }
 
 }  // namespace redlock

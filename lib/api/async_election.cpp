@@ -5,7 +5,6 @@
 #include "api/async_calls.hpp"
 #include "api/electing.hpp"
 #include "api/lease_cell.hpp"
-#include "api/waiting.hpp"
 
 namespace redlock {
 
@@ -31,8 +30,7 @@ struct AsyncElection::State {
         done(api::lead_with(std::move(lease)));
       };
     }
-    return api::acquire(core, name, api::waiting_for(api::terms_of(options), wait),
-                        std::move(elected));
+    return api::acquire(core, name, api::terms_of(options), wait, std::move(elected));
   }
 
   void leader(LeaderDone done) const {
@@ -46,7 +44,7 @@ struct AsyncElection::State {
 
 AsyncElection::AsyncElection(AsyncClient& client, std::string name, ElectionOptions options)
     : state_(std::make_shared<const State>(
-          State{api::AsyncCore::of(client), std::move(name), std::move(options)})) {}
+          State{api::CoreOf::client(client), std::move(name), std::move(options)})) {}
 AsyncElection::AsyncElection(const AsyncElection&) noexcept = default;
 AsyncElection& AsyncElection::operator=(const AsyncElection&) noexcept = default;
 AsyncElection::~AsyncElection() = default;
@@ -59,12 +57,8 @@ RequestId AsyncElection::try_campaign(LeadershipDone done) {
   return state_->campaign(std::chrono::nanoseconds::zero(), std::move(done));
 }
 
-RequestId AsyncElection::try_campaign_for(std::chrono::nanoseconds wait, LeadershipDone done) {
+RequestId AsyncElection::campaign_within(std::chrono::nanoseconds wait, LeadershipDone done) {
   return state_->campaign(wait, std::move(done));
-}
-
-RequestId AsyncElection::try_campaign_until(BootClock::time_point deadline, LeadershipDone done) {
-  return state_->campaign(api::wait_until(deadline), std::move(done));
 }
 
 void AsyncElection::resign(Leadership leadership, Callback<void(Result<RoundReport>)> done) {
@@ -91,23 +85,12 @@ Awaitable<Leadership> AsyncElection::try_campaign() {
   return try_campaign_for(std::chrono::nanoseconds::zero());
 }
 
-Awaitable<Leadership> AsyncElection::try_campaign_for(std::chrono::nanoseconds wait,
-                                                      std::stop_token stop) {
+Awaitable<Leadership> AsyncElection::campaign_within(std::function<std::chrono::nanoseconds()> wait,
+                                                     std::stop_token stop) {
   return api::to_await<Leadership>(
       state_->core,
-      [state = state_, wait](LeadershipDone done) {
-        return state->campaign(wait, std::move(done));
-      },
-      std::move(stop));
-}
-
-Awaitable<Leadership> AsyncElection::try_campaign_until(BootClock::time_point deadline,
-                                                        std::stop_token stop) {
-  // The wait is computed when the call begins, which is when it is awaited.
-  return api::to_await<Leadership>(
-      state_->core,
-      [state = state_, deadline](LeadershipDone done) {
-        return state->campaign(api::wait_until(deadline), std::move(done));
+      [state = state_, wait = std::move(wait)](LeadershipDone done) {
+        return state->campaign(wait(), std::move(done));
       },
       std::move(stop));
 }

@@ -4,7 +4,6 @@
 
 #include "api/async_calls.hpp"
 #include "api/async_mutex_core.hpp"
-#include "api/waiting.hpp"
 
 namespace redlock {
 
@@ -13,15 +12,6 @@ template class Awaitable<AsyncMutexGuard>;
 namespace {
 
 const Lease empty_lease;
-
-/// `wait` says for how long, when the call begins, which is when it is awaited.
-template <typename Wait>
-Awaitable<AsyncMutexGuard> to_await_lock(const std::shared_ptr<api::AsyncMutexCore>& core,
-                                         Wait wait, std::stop_token stop) {
-  return api::to_await<AsyncMutexGuard>(
-      [core, wait](api::GuardDone done) { return core->lock(wait(), std::move(done)); },
-      [core](RequestId request) { core->cancel(request); }, std::move(stop));
-}
 
 }  // namespace
 
@@ -52,9 +42,9 @@ const Lease& AsyncMutexGuard::lease() const noexcept {
   return held_ ? held_->lease() : empty_lease;
 }
 
-AsyncMutex::AsyncMutex(AsyncClient& client, Target target, MutexOptions options)
-    : core_(std::make_shared<api::AsyncMutexCore>(api::AsyncCore::of(client), std::move(target),
-                                                  options)) {}
+AsyncMutex::AsyncMutex(AsyncClient& client, Target target, AcquireOptions options)
+    : core_(std::make_shared<api::AsyncMutexCore>(api::CoreOf::client(client), std::move(target),
+                                                  std::move(options))) {}
 
 AsyncMutex::~AsyncMutex() { core_->end(); }
 
@@ -66,14 +56,9 @@ RequestId AsyncMutex::try_lock(Callback<void(Result<AsyncMutexGuard>)> done) {
   return core_->lock(std::chrono::nanoseconds::zero(), std::move(done));
 }
 
-RequestId AsyncMutex::try_lock_for(std::chrono::nanoseconds wait,
-                                   Callback<void(Result<AsyncMutexGuard>)> done) {
+RequestId AsyncMutex::lock_within(std::chrono::nanoseconds wait,
+                                  Callback<void(Result<AsyncMutexGuard>)> done) {
   return core_->lock(wait, std::move(done));
-}
-
-RequestId AsyncMutex::try_lock_until(BootClock::time_point deadline,
-                                     Callback<void(Result<AsyncMutexGuard>)> done) {
-  return core_->lock(api::wait_until(deadline), std::move(done));
 }
 
 Awaitable<AsyncMutexGuard> AsyncMutex::lock(std::stop_token stop) {
@@ -84,16 +69,13 @@ Awaitable<AsyncMutexGuard> AsyncMutex::try_lock() {
   return try_lock_for(std::chrono::nanoseconds::zero());
 }
 
-Awaitable<AsyncMutexGuard> AsyncMutex::try_lock_for(std::chrono::nanoseconds wait,
-                                                    std::stop_token stop) {
-  return to_await_lock(
-      core_, [wait] { return wait; }, std::move(stop));
-}
-
-Awaitable<AsyncMutexGuard> AsyncMutex::try_lock_until(BootClock::time_point deadline,
-                                                      std::stop_token stop) {
-  return to_await_lock(
-      core_, [deadline] { return api::wait_until(deadline); }, std::move(stop));
+Awaitable<AsyncMutexGuard> AsyncMutex::lock_within(std::function<std::chrono::nanoseconds()> wait,
+                                                   std::stop_token stop) {
+  return api::to_await<AsyncMutexGuard>(
+      [core = core_, wait = std::move(wait)](api::GuardDone done) {
+        return core->lock(wait(), std::move(done));
+      },
+      [core = core_](RequestId request) { core->cancel(request); }, std::move(stop));
 }
 
 void AsyncMutex::cancel(RequestId request) { core_->cancel(request); }

@@ -5,17 +5,16 @@
 
 #include "api/lease_cell.hpp"
 #include "api/mutex_lease.hpp"
-#include "api/waiting.hpp"
 #include "runtime/boot_time.hpp"
 #include "runtime/explain.hpp"
 
 namespace redlock::api {
 
 AsyncMutexCore::AsyncMutexCore(std::shared_ptr<ClientCore> client, Target target,
-                               MutexOptions options)
+                               AcquireOptions options)
     : client_(std::move(client)),
       target_(std::move(target)),
-      options_(options),
+      options_(std::move(options)),
       cohort_(cohort_terms(target_, options_)) {}
 
 Error AsyncMutexCore::explain(Errc why) const {
@@ -79,11 +78,11 @@ void AsyncMutexCore::ask_for_others() {
 
 void AsyncMutexCore::acquire(Lock& lock, Caller& caller) {
   const RequestId request = caller.request;
-  const auto wait = wait_until(runtime::to_public(caller.until));
+  const auto wait = wait_detail::time_left(runtime::to_public(caller.until));
   lock.unlock();
   // A closed client answers inside.
   const RequestId acquire =
-      client_->acquire(Target(target_), waiting_for(acquire_options(options_), wait),
+      client_->acquire(Target(target_), AcquireOptions(options_), wait,
                        [self = shared_from_this(), request](Result<Lease> result) {
                          self->acquired(request, std::move(result));
                        });

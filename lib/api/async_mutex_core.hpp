@@ -24,7 +24,7 @@ using GuardDone = Callback<void(Result<AsyncMutexGuard>)>;
 /// Nothing of the user's runs under it.
 class AsyncMutexCore final : public std::enable_shared_from_this<AsyncMutexCore> {
  public:
-  AsyncMutexCore(std::shared_ptr<ClientCore> client, Target target, MutexOptions options);
+  AsyncMutexCore(std::shared_ptr<ClientCore> client, Target target, AcquireOptions options);
 
   RequestId lock(std::chrono::nanoseconds wait, GuardDone done);
   void cancel(RequestId request);
@@ -73,7 +73,7 @@ class AsyncMutexCore final : public std::enable_shared_from_this<AsyncMutexCore>
 
   const std::shared_ptr<ClientCore> client_;
   const Target target_;
-  const MutexOptions options_;
+  const AcquireOptions options_;
 
   std::mutex mutex_;  // guards what follows; the lease where it changes
   core::Cohort cohort_;

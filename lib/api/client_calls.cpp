@@ -1,9 +1,11 @@
 #include <algorithm>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "api/client_core.hpp"
+#include "api/groups.hpp"
 #include "core/admission.hpp"
 #include "runtime/boot_time.hpp"
 #include "runtime/explain.hpp"
@@ -11,16 +13,6 @@
 
 namespace redlock::api {
 namespace {
-
-core::Acquire::Renewal to_core(const RenewalOptions& options) {
-  return {options.max_renewals, options.max_hold};
-}
-
-/// The holders that do not exclude each other have this in common.
-std::string group_of(const Target& target) {
-  if (target.kind() == Target::Kind::shared) return "shared";
-  return target.kind() == Target::Kind::owned ? "owner " + target.owner() : std::string();
-}
 
 /// Each once, in one order for all contenders.
 std::vector<std::string> more_resources_of(const Target& target) {
@@ -39,22 +31,33 @@ Error no_lease_error() { return Error{Errc::not_holder, "there is no lease", {}}
 
 // --- any thread -------------------------------------------------------------------------------
 
-RequestId ClientCore::acquire(Target&& target, AcquireOptions&& options, AcquireDone done) {
+RequestId ClientCore::acquire(Target&& target, AcquireOptions&& options,
+                              std::chrono::nanoseconds wait, AcquireDone done) {
   if (forked()) {
     if (done) done(forked_error());
     return RequestId{};
   }
   const RequestId request{next_request_.fetch_add(1, std::memory_order_relaxed)};
   if (directly()) {
-    begin_acquire(request, target, options, std::move(done));
+    begin_acquire(request, target, options, wait, std::move(done));
   } else {
-    Job job = [this, request, target = std::move(target), options = std::move(options),
+    Job job = [this, request, target = std::move(target), options = std::move(options), wait,
                done = std::move(done)]() mutable {
-      begin_acquire(request, target, options, std::move(done));
+      begin_acquire(request, target, options, wait, std::move(done));
     };
     enqueue(std::move(job), Place::acquire);
   }
   return request;
+}
+
+void ClientCore::adopt(DetachedLease&& detached, AcquireOptions&& options, AcquireDone done) {
+  if (forked()) {
+    if (done) done(forked_error());
+    return;
+  }
+  if (directly()) return begin_adopt(detached, options, std::move(done));
+  enqueue([this, detached = std::move(detached), options = std::move(options),
+           done = std::move(done)]() mutable { begin_adopt(detached, options, std::move(done)); });
 }
 
 void ClientCore::extend(const std::shared_ptr<LeaseCell>& cell, std::chrono::nanoseconds ttl,
@@ -125,8 +128,18 @@ void ClientCore::release(Target&& target, const Token& token, RoundDone done,
   });
 }
 
-void ClientCore::inspect(std::string_view resource, const std::optional<Token>& token,
-                         InspectDone done) {
+void ClientCore::inspect(std::string_view resource, InspectDone done) {
+  if (forked()) {
+    if (done) done(forked_error());
+    return;
+  }
+  if (directly()) return begin_inspect(resource, std::nullopt, std::move(done));
+  enqueue([this, resource = std::string(resource), done = std::move(done)]() mutable {
+    begin_inspect(resource, std::nullopt, std::move(done));
+  });
+}
+
+void ClientCore::ownership(std::string_view resource, const Token& token, OwnershipDone done) {
   if (forked()) {
     if (done) done(forked_error());
     return;
@@ -204,7 +217,9 @@ bool ClientCore::refused(const std::optional<std::string>& why, std::string_view
                          Done& done) {
   using Value = std::conditional_t<
       std::is_same_v<Done, AcquireDone>, Result<Lease>,
-      std::conditional_t<std::is_same_v<Done, RoundDone>, Result<RoundReport>, Result<Inspection>>>;
+      std::conditional_t<std::is_same_v<Done, RoundDone>, Result<RoundReport>,
+                         std::conditional_t<std::is_same_v<Done, OwnershipDone>, Result<Ownership>,
+                                            Result<Inspection>>>>;
   if (why) {
     complete<Value>(std::move(done), Error{Errc::invalid_argument, *why, {}});
     return true;
@@ -217,7 +232,7 @@ bool ClientCore::refused(const std::optional<std::string>& why, std::string_view
 }
 
 void ClientCore::begin_acquire(RequestId request, const Target& target, AcquireOptions& options,
-                               AcquireDone done) {
+                               std::chrono::nanoseconds wait, AcquireDone done) {
   const std::string& resource = target.resource();
   if (refused(core::refuse_acquire(configuration_.settings, target, options), resource, done)) {
     return;
@@ -232,16 +247,15 @@ void ClientCore::begin_acquire(RequestId request, const Target& target, AcquireO
   if (configuration_.observer) observe_began(wanted.request, resource);
   wanted.resource = resource;
   wanted.ttl = std::chrono::floor<std::chrono::milliseconds>(options.ttl);
-  wanted.wait = options.wait;
-  wanted.tell_remaining =
-      options.refusal_detail == AcquireOptions::RefusalDetail::holder_and_remaining;
-  if (options.renewal) wanted.renewal = to_core(*options.renewal);
+  wanted.wait = std::max(wait, std::chrono::nanoseconds::zero());
+  wanted.tell_remaining = configuration_.name_holders;
+  wanted.renewal = core::RenewalLimits{options.max_renewals, options.max_hold, options.renew};
   if (options.orphan_ttl) {
     wanted.orphan_ttl = std::chrono::floor<std::chrono::milliseconds>(*options.orphan_ttl);
   }
   const std::vector<std::string> more_resources = more_resources_of(target);
   wanted.more_resources = more_resources;
-  const std::string group = group_of(target);
+  const std::string group = group_of(target.kind(), target.owner());
   wanted.group = group;
   wanted.name = options.name;
   wanted.hold_at_least = target.hold_at_least();
@@ -250,6 +264,29 @@ void ClientCore::begin_acquire(RequestId request, const Target& target, AcquireO
     const auto wall_clock = std::chrono::system_clock::now().time_since_epoch();
     wanted.fencing = wall_clock - runtime::boot_now().time_since_epoch();
   }
+  driver_->step(event);
+}
+
+void ClientCore::begin_adopt(const DetachedLease& detached, AcquireOptions& options,
+                             AcquireDone done) {
+  const std::string resource =
+      detached.resources.empty() ? std::string() : detached.resources.front();
+  if (refused(core::refuse_adopt(configuration_.settings, detached, options), resource, done)) {
+    return;
+  }
+  core::Adopt event;
+  event.request = remember(resource, std::move(done));
+  find(event.request)->callbacks = {std::move(options.on_lost), std::move(options.on_at_risk)};
+  if (configuration_.observer) observe_began(event.request, resource);
+  event.resource = resource;
+  event.more_resources = std::span(detached.resources).subspan(1);
+  event.token = detached.token;
+  event.ttl =
+      std::chrono::floor<std::chrono::milliseconds>(std::min(options.ttl, options.max_hold));
+  const std::string group = group_of(detached.kind, detached.owner);
+  event.group = group;
+  event.renewal = core::RenewalLimits{options.max_renewals, options.max_hold, options.renew};
+  event.fencing_number = detached.fencing_token.value_or(FencingToken()).value();
   driver_->step(event);
 }
 
@@ -316,8 +353,9 @@ void ClientCore::begin_release_token(const Target& target, const Token& token,
   driver_->step(event);
 }
 
+template <typename Done>
 void ClientCore::begin_inspect(std::string_view resource, const std::optional<Token>& token,
-                               InspectDone done) {
+                               Done done) {
   auto why = core::refuse_resource(resource);
   // A key of another type has no token, which is not to be taken for holding the empty one.
   if (!why && token && token->empty()) why = "token: empty";

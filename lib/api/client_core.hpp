@@ -22,7 +22,6 @@
 #include "core/pool.hpp"
 #include "core/pool_index.hpp"
 #include "redlock/async_client.hpp"
-#include "redlock/counters.hpp"
 #include "redlock/metrics.hpp"
 #include "redlock/observer.hpp"
 #include "runtime/driver.hpp"
@@ -37,6 +36,7 @@ using AcquireDone = Callback<void(Result<Lease>)>;
 using RoundDone = Callback<void(Result<RoundReport>)>;
 using CloseDone = Callback<void(const CloseReport&)>;
 using InspectDone = Callback<void(Result<Inspection>)>;
+using OwnershipDone = Callback<void(Result<Ownership>)>;
 using MetricsDone = Callback<void(Result<Metrics>)>;
 
 /// What both public clients share. Calls from other threads become jobs for the loop's thread;
@@ -60,7 +60,10 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
   ~ClientCore();
 
   // --- any thread ---
-  RequestId acquire(Target&& target, AcquireOptions&& options, AcquireDone done);
+  /// `wait`: `forever` until granted, zero or less asks once.
+  RequestId acquire(Target&& target, AcquireOptions&& options, std::chrono::nanoseconds wait,
+                    AcquireDone done);
+  void adopt(DetachedLease&& detached, AcquireOptions&& options, AcquireDone done);
   void extend(const std::shared_ptr<LeaseCell>& cell, std::chrono::nanoseconds ttl, RoundDone done);
   /// Without `done`, the outcome is dropped.
   void release(const std::shared_ptr<LeaseCell>& cell, RoundDone done);
@@ -72,8 +75,8 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
   /// An operator's has terms, and is remembered by the nodes.
   void release(Target&& target, const Token& token, RoundDone done,
                std::optional<BreakOptions> by_operator = std::nullopt);
-  /// `token`: is it among those that hold?
-  void inspect(std::string_view resource, const std::optional<Token>& token, InspectDone done);
+  void inspect(std::string_view resource, InspectDone done);
+  void ownership(std::string_view resource, const Token& token, OwnershipDone done);
   RequestId watch(std::string_view resource, WatchOptions options, InspectDone changed);
   void cancel(RequestId request);
   void metrics(MetricsDone done);
@@ -119,17 +122,13 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
   /// Why a call cannot even be made from here, before anything is waited for.
   [[nodiscard]] std::optional<Error> refuse_blocking_call() const;
   [[nodiscard]] bool forked() const noexcept;
-  [[nodiscard]] Counters counters() const noexcept {
-    return {fenced_in_one_round_.load(std::memory_order_relaxed),
-            fenced_in_more_rounds_.load(std::memory_order_relaxed)};
-  }
   /// Of all nodes that are known by now. On the loop only; what it refers to stays as it is, and
   /// lives as long as this.
   [[nodiscard]] const runtime::Urls& urls() const noexcept { return urls_.front(); }
 
  private:
-  using AnyDone =
-      std::variant<std::monostate, AcquireDone, RoundDone, InspectDone, std::shared_ptr<Watching>>;
+  using AnyDone = std::variant<std::monostate, AcquireDone, RoundDone, InspectDone, OwnershipDone,
+                               std::shared_ptr<Watching>>;
 
   /// A call that has not answered.
   struct Pending {
@@ -193,8 +192,8 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
   };
   using Completion =
       std::variant<Call<AcquireDone, Result<Lease>>, Call<RoundDone, Result<RoundReport>>,
-                   Call<InspectDone, Result<Inspection>>, Seen, Unnamed, Measured, Posted, Loss,
-                   Risk, Spent, NodeEvent, Told, ToldHold>;
+                   Call<InspectDone, Result<Inspection>>, Call<OwnershipDone, Result<Ownership>>,
+                   Seen, Unnamed, Measured, Posted, Loss, Risk, Spent, NodeEvent, Told, ToldHold>;
 
   // client_core.cpp: threads, jobs, the end
   void open(uv_loop_t* loop, uv::LoopThread::Lending lending);
@@ -218,7 +217,8 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
 
   // client_calls.cpp: calls on the loop's thread
   void begin_acquire(RequestId request, const Target& target, AcquireOptions& options,
-                     AcquireDone done);
+                     std::chrono::nanoseconds wait, AcquireDone done);
+  void begin_adopt(const DetachedLease& detached, AcquireOptions& options, AcquireDone done);
   void begin_extend(const std::shared_ptr<LeaseCell>& cell, std::chrono::nanoseconds ttl,
                     RoundDone done);
   void begin_release(const std::shared_ptr<LeaseCell>& cell, RoundDone done);
@@ -227,8 +227,9 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
                           RoundDone done);
   void begin_release_token(const Target& target, const Token& token,
                            std::optional<BreakOptions> by_operator, RoundDone done);
-  void begin_inspect(std::string_view resource, const std::optional<Token>& token,
-                     InspectDone done);
+  /// `token`: is it among those that hold?
+  template <typename Done>
+  void begin_inspect(std::string_view resource, const std::optional<Token>& token, Done done);
   void begin_watch(RequestId request, std::string_view resource, WatchOptions options,
                    InspectDone changed);
   void begin_metrics(MetricsDone done);
@@ -282,8 +283,6 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore>,
   std::forward_list<runtime::Urls> urls_;  // the newest first; one for each node that was learned
   const std::uint64_t fork_generation_;
   std::atomic<std::uint64_t> next_request_{1};
-  std::atomic<std::uint64_t> fenced_in_one_round_{0};
-  std::atomic<std::uint64_t> fenced_in_more_rounds_{0};
   std::optional<uv::LoopThread> thread_;  // none: the caller's loop
   std::atomic<std::thread::id> caller_thread_{};
   std::atomic<bool> shut_down_{false};

@@ -37,10 +37,6 @@ void ClientCore::on_outcome(core::Instant now, const core::Acquired& outcome) no
   auto cell = std::make_shared<LeaseCell>(
       shared_from_this(), outcome, *claim, outcome.valid_until - now,
       std::exchange(call->callbacks, {}), configuration_.observer != nullptr);
-  if (claim->fencing()) {
-    auto& counter = claim->fencing()->rounds == 1 ? fenced_in_one_round_ : fenced_in_more_rounds_;
-    counter.fetch_add(1, std::memory_order_relaxed);
-  }
   if (claim->index >= held_.size()) held_.resize(claim->index + std::size_t{1});
   held_[claim->index] = cell;
   if (configuration_.observer) observe_grant(outcome.request, call->resource, *cell);
@@ -76,15 +72,20 @@ void ClientCore::on_outcome(core::Instant /*now*/, const core::Inspected& outcom
   Pending* call = find(outcome.request);
   REDLOCK_ASSERT(call != nullptr);
   if (auto* watching = std::get_if<std::shared_ptr<Watching>>(&call->done)) {
-    Inspection inspection = runtime::report_inspection(*outcome.round, *urls(), {});
+    Inspection inspection = runtime::report_inspection(*outcome.round, *urls());
     if ((*watching)->sighting.is_news(inspection))
       completions_.emplace_back(Seen{*watching, std::move(inspection)});
     return;
   }
-  const std::string_view token = driver_->engine().claim(outcome.claim)->token();
-  completions_.emplace_back(Call<InspectDone, Result<Inspection>>{
-      std::get<InspectDone>(std::move(call->done)),
-      runtime::report_inspection(*outcome.round, *urls(), token)});
+  if (auto* asked = std::get_if<OwnershipDone>(&call->done)) {
+    const std::string_view token = driver_->engine().claim(outcome.claim)->token();
+    completions_.emplace_back(std::in_place_type<Call<OwnershipDone, Result<Ownership>>>,
+                              std::move(*asked), runtime::judge_ownership(*outcome.round, token));
+  } else {
+    completions_.emplace_back(
+        Call<InspectDone, Result<Inspection>>{std::get<InspectDone>(std::move(call->done)),
+                                              runtime::report_inspection(*outcome.round, *urls())});
+  }
   give_back(*call);
 }
 
@@ -118,6 +119,9 @@ void ClientCore::on_outcome(core::Instant /*now*/, const core::Failed& outcome) 
   } else if (auto* inspect_done = std::get_if<InspectDone>(&call->done)) {
     completions_.emplace_back(std::in_place_type<Call<InspectDone, Result<Inspection>>>,
                               std::move(*inspect_done), std::move(error));
+  } else if (auto* asked = std::get_if<OwnershipDone>(&call->done)) {
+    completions_.emplace_back(std::in_place_type<Call<OwnershipDone, Result<Ownership>>>,
+                              std::move(*asked), std::move(error));
   } else if (auto* watching = std::get_if<std::shared_ptr<Watching>>(&call->done)) {
     completions_.emplace_back(Seen{std::move(*watching), std::move(error)});
   }
@@ -219,16 +223,15 @@ bool ClientCore::is_to_name_holder(const Pending& call, const core::Failed& outc
 
 void ClientCore::name_holder(Unnamed&& unnamed) {
   const std::string resource = std::move(unnamed.resource);
-  begin_inspect(resource, std::nullopt,
-                [call = std::move(unnamed)](const Result<Inspection>& inspection) mutable {
-                  // Else the client closes, and the error stays as it is.
-                  if (inspection) runtime::name_holder(*call.error, *inspection);
-                  if (auto* done = std::get_if<AcquireDone>(&call.done)) {
-                    if (*done) (*done)(std::move(*call.error));
-                  } else if (auto* round_done = std::get_if<RoundDone>(&call.done)) {
-                    if (*round_done) (*round_done)(std::move(*call.error));
-                  }
-                });
+  inspect(resource, [call = std::move(unnamed)](const Result<Inspection>& inspection) mutable {
+    // Else the client closes, and the error stays as it is.
+    if (inspection) runtime::name_holder(*call.error, *inspection);
+    if (auto* done = std::get_if<AcquireDone>(&call.done)) {
+      if (*done) (*done)(std::move(*call.error));
+    } else if (auto* round_done = std::get_if<RoundDone>(&call.done)) {
+      if (*round_done) (*round_done)(std::move(*call.error));
+    }
+  });
 }
 
 void ClientCore::run(Completion& completion) noexcept {

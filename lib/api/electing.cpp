@@ -24,9 +24,9 @@ AcquireOptions terms_of(const ElectionOptions& options) {
   AcquireOptions terms;
   terms.name = options.candidate;
   terms.ttl = options.ttl;
-  terms.renewal.emplace();
   terms.fencing = true;
   terms.on_at_risk = options.on_at_risk;
+  terms.on_lost = options.on_lost;
   return terms;
 }
 

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "api/blocking.hpp"
+#include "api/core_of.hpp"
 #include "api/electing.hpp"
 
 namespace redlock {
@@ -13,40 +15,32 @@ FencingToken Leadership::term() const noexcept {
 }
 
 struct Election::State {
-  Client& client;
+  std::shared_ptr<api::ClientCore> client;
   std::string name;
   ElectionOptions options;
-
-  [[nodiscard]] AcquireOptions terms() const { return api::terms_of(options); }
 };
 
 Election::Election(Client& client, std::string name, ElectionOptions options)
-    : state_(std::make_shared<const State>(State{client, std::move(name), std::move(options)})) {}
+    : state_(std::make_shared<const State>(
+          State{api::CoreOf::client(client), std::move(name), std::move(options)})) {}
 Election::Election(const Election&) noexcept = default;
 Election& Election::operator=(const Election&) noexcept = default;
 Election::~Election() = default;
 
 Result<Leadership> Election::campaign(const std::stop_token& stop) {
-  return api::lead_with(state_->client.acquire(state_->name, state_->terms(), stop));
+  return campaign_within(forever, stop);
 }
 
-Result<Leadership> Election::try_campaign() {
-  return api::lead_with(state_->client.try_acquire(state_->name, state_->terms()));
-}
+Result<Leadership> Election::try_campaign() { return campaign_within({}, {}); }
 
-Result<Leadership> Election::try_campaign_for(std::chrono::nanoseconds wait,
-                                              const std::stop_token& stop) {
-  return api::lead_with(state_->client.try_acquire_for(state_->name, wait, state_->terms(), stop));
-}
-
-Result<Leadership> Election::try_campaign_until(BootClock::time_point deadline,
-                                                const std::stop_token& stop) {
+Result<Leadership> Election::campaign_within(std::chrono::nanoseconds wait,
+                                             const std::stop_token& stop) {
   return api::lead_with(
-      state_->client.try_acquire_until(state_->name, deadline, state_->terms(), stop));
+      api::acquire(state_->client, state_->name, api::terms_of(state_->options), wait, stop));
 }
 
 Result<std::optional<Leader>> Election::leader() {
-  return api::judge_leader(state_->name, state_->client.inspect(state_->name));
+  return api::judge_leader(state_->name, api::inspect(state_->client, state_->name));
 }
 
 Result<std::uint64_t> Election::observe(
@@ -56,7 +50,8 @@ Result<std::uint64_t> Election::observe(
   const auto seen = [&](const Inspection& inspection) {
     if (sighting.is_news(inspection)) changed(sighting.leader());
   };
-  auto watched = state_->client.watch(state_->name, seen, stop, {state_->options.poll_interval});
+  auto watched =
+      api::watch(state_->client, state_->name, seen, stop, {state_->options.poll_interval});
   if (!watched) return std::move(watched).error();
   return sighting.changes();
 }

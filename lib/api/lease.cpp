@@ -65,7 +65,7 @@ std::stop_token Lease::lost() const { return cell_ ? cell_->lost() : std::stop_t
 
 RoundReport Lease::report() const { return cell_ ? cell_->report() : RoundReport{}; }
 
-Result<RoundReport> Lease::extend(std::chrono::nanoseconds ttl) {
+Result<RoundReport> Lease::extend(std::chrono::nanoseconds ttl) const {
   if (!cell_) return no_lease();
   const auto core = cell_->shared_core();
   if (auto why = core->refuse_blocking_call()) return *std::move(why);
@@ -82,11 +82,12 @@ Result<RoundReport> Lease::release() {
       *core, [&](api::RoundDone done) { core->release(cell, std::move(done)); });
 }
 
-Token Lease::detach() noexcept {
+DetachedLease Lease::detach() {
   if (!cell_) return {};
+  DetachedLease detached{resources(), token(), fencing_token(), cell_->kind(), cell_->owner()};
   const auto cell = std::exchange(cell_, nullptr);
   if (cell->end()) cell->core().detach(cell);
-  return cell->token();
+  return detached;
 }
 
 }  // namespace redlock

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "api/client_core.hpp"
+#include "api/groups.hpp"
 #include "core/node_reports.hpp"
 #include "runtime/boot_time.hpp"
 #include "runtime/explain.hpp"
@@ -34,9 +35,11 @@ LeaseCell::LeaseCell(std::shared_ptr<ClientCore> core, const core::Acquired& gra
   if (claim.fencing() != nullptr) fencing_ = FencingToken(claim.fencing()->number);
   const std::vector<std::string>& more = claim.terms().more_resources;
   if (observed) on_demand().call = granted.request;
-  if (callbacks.none() && more.empty()) return;
+  const std::string& group = claim.terms().group;
+  if (callbacks.none() && more.empty() && group.empty()) return;
   extra().callbacks = std::move(callbacks);
   extra().more_resources = more;
+  extra().group = group;
 }
 
 void LeaseCell::keep_report(const core::Round& round, core::Duration elapsed,
@@ -121,6 +124,17 @@ core::CallId LeaseCell::call() const noexcept {
 std::vector<std::string> LeaseCell::more_resources() const {
   const Extra* const extra = find_extra();
   return extra != nullptr ? extra->more_resources : std::vector<std::string>();
+}
+
+Target::Kind LeaseCell::kind() const noexcept {
+  const Extra* const extra = find_extra();
+  if (extra == nullptr || extra->group.empty()) return Target::Kind::exclusive;
+  return extra->group == readers_group ? Target::Kind::shared : Target::Kind::owned;
+}
+
+std::string LeaseCell::owner() const {
+  return kind() == Target::Kind::owned ? find_extra()->group.substr(owner_prefix.size())
+                                       : std::string();
 }
 
 bool LeaseCell::wants_warnings() const noexcept {

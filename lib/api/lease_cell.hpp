@@ -17,6 +17,7 @@
 #include "core/engine.hpp"
 #include "redlock/lease.hpp"
 #include "redlock/options.hpp"
+#include "redlock/target.hpp"
 #include "runtime/explain.hpp"
 #include "support/label.hpp"
 
@@ -63,6 +64,9 @@ class LeaseCell {
   [[nodiscard]] const std::string& resource() const noexcept { return words().resource; }
   [[nodiscard]] std::vector<std::string> more_resources() const;
   [[nodiscard]] const Token& token() const noexcept { return words().token; }
+  /// Which of the kinds it is that detached leases have.
+  [[nodiscard]] Target::Kind kind() const noexcept;
+  [[nodiscard]] std::string owner() const;
   [[nodiscard]] std::optional<FencingToken> fencing_token() const noexcept {
     return fencing_ != FencingToken() ? std::optional(fencing_) : std::nullopt;
   }
@@ -115,6 +119,7 @@ class LeaseCell {
   struct Extra {
     LeaseCallbacks callbacks;
     std::vector<std::string> more_resources;
+    std::string group;  ///< see core::Acquire
     std::mutex lost_mutex;
     std::optional<std::stop_source> lost_source;  ///< guarded by lost_mutex
     std::optional<RoundReport> granting_round;    ///< where the cell has no room for it

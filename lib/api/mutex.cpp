@@ -5,7 +5,8 @@
 #include <system_error>
 #include <utility>
 
-#include "api/client_core.hpp"
+#include "api/blocking.hpp"
+#include "api/core_of.hpp"
 #include "api/lease_cell.hpp"
 #include "api/mutex_errors.hpp"
 #include "api/mutex_lease.hpp"
@@ -48,10 +49,10 @@ void api::explain_or_throw(Error&& error, Error* why) {
 }
 
 struct Mutex::State {
-  State(Client& its_client, Target its_target, MutexOptions its_options)
-      : client(its_client),
+  State(std::shared_ptr<api::ClientCore> its_client, Target its_target, AcquireOptions its_options)
+      : client(std::move(its_client)),
         target(std::move(its_target)),
-        options(its_options),
+        options(std::move(its_options)),
         cohort(api::cohort_terms(target, options)),
         fork_generation(support::fork_generation()) {}
 
@@ -68,9 +69,9 @@ struct Mutex::State {
   void release(std::unique_lock<std::mutex>& lock) noexcept;
   [[nodiscard]] core::Cohort::LeaseState look_at_lease() const noexcept;
 
-  Client& client;
+  const std::shared_ptr<api::ClientCore> client;
   const Target target;
-  const MutexOptions options;
+  const AcquireOptions options;
   bool others_are_hidden = false;  // of other threads of this process, which wait at the nodes
   mutable std::mutex local_mutex;  // guards what follows, lease where it changes
   core::Cohort cohort;
@@ -92,12 +93,15 @@ void wake(core::Cohort::Waiter* waiter) noexcept {
 
 }  // namespace
 
-Mutex::Mutex(Client& client, Target target, MutexOptions options)
-    : state_(std::make_unique<State>(client, std::move(target), options)) {}
+Mutex::Mutex(Client& client, Target target, AcquireOptions options)
+    : state_(std::make_unique<State>(api::CoreOf::client(client), std::move(target),
+                                     std::move(options))) {}
 
 Mutex::~Mutex() = default;
 
 void Mutex::hide_others() noexcept { state_->others_are_hidden = true; }
+
+const std::shared_ptr<api::ClientCore>& Mutex::core() const noexcept { return state_->client; }
 
 core::Cohort::LeaseState Mutex::State::look_at_lease() const noexcept {
   auto state = api::look_at(lease);
@@ -199,8 +203,8 @@ bool Mutex::obtain(std::chrono::nanoseconds wait, const std::stop_token& stop, E
     return false;
   }
   const auto left = bounded ? wait - (BootClock::now() - began) : forever;
-  auto lease = state_->client.try_acquire_for(state_->target, left,
-                                              api::acquire_options(state_->options), stop);
+  auto lease = api::acquire(state_->client, Target(state_->target), AcquireOptions(state_->options),
+                            left, stop);
   if (lease) {
     state_->keep(*std::move(lease));
     return true;
@@ -210,8 +214,8 @@ bool Mutex::obtain(std::chrono::nanoseconds wait, const std::stop_token& stop, E
   return false;
 }
 
-Result<std::unique_lock<Mutex>> Mutex::try_acquire_for(std::chrono::nanoseconds wait,
-                                                       const std::stop_token& stop) {
+Result<std::unique_lock<Mutex>> Mutex::try_acquire_within(std::chrono::nanoseconds wait,
+                                                          const std::stop_token& stop) {
   Error why;
   if (!obtain(wait, stop, &why)) return why;
   return std::unique_lock(*this, std::adopt_lock);

@@ -8,18 +8,11 @@
 
 namespace redlock::api {
 
-core::Cohort::Terms cohort_terms(const Target& target, const MutexOptions& options) {
-  const RenewalOptions& renewal = options.renewal;
-  const bool limited = renewal.max_renewals != UINT64_MAX || renewal.max_hold != forever;
+core::Cohort::Terms cohort_terms(const Target& target, const AcquireOptions& options) {
+  const bool limited =
+      !options.renew || options.max_renewals != UINT64_MAX || options.max_hold != forever;
   const bool interval = target.hold_at_least() > std::chrono::nanoseconds::zero();
   return {options.ttl, !limited && !interval};
-}
-
-AcquireOptions acquire_options(const MutexOptions& options) {
-  AcquireOptions terms;
-  terms.ttl = options.ttl;
-  terms.renewal = options.renewal;
-  return terms;
 }
 
 core::Cohort::LeaseState look_at(const Lease& lease) noexcept {

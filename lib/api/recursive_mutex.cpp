@@ -7,8 +7,8 @@
 namespace redlock {
 
 struct RecursiveMutex::State {
-  State(Client& client, Target target, MutexOptions options)
-      : mutex(client, std::move(target), options) {}
+  State(Client& client, Target target, AcquireOptions options)
+      : mutex(client, std::move(target), std::move(options)) {}
 
   [[nodiscard]] bool is_owner() const noexcept {
     return owner.load(std::memory_order_relaxed) == std::this_thread::get_id();
@@ -19,8 +19,8 @@ struct RecursiveMutex::State {
   std::size_t count = 0;                 // the owner's
 };
 
-RecursiveMutex::RecursiveMutex(Client& client, Target target, MutexOptions options)
-    : state_(std::make_unique<State>(client, std::move(target), options)) {}
+RecursiveMutex::RecursiveMutex(Client& client, Target target, AcquireOptions options)
+    : state_(std::make_unique<State>(client, std::move(target), std::move(options))) {}
 
 RecursiveMutex::~RecursiveMutex() = default;
 
@@ -51,7 +51,7 @@ bool RecursiveMutex::lock(const std::stop_token& stop) {
 
 bool RecursiveMutex::try_lock() { return re_enter() || entered(mutex().try_lock()); }
 
-Result<std::unique_lock<RecursiveMutex>> RecursiveMutex::try_acquire_for(
+Result<std::unique_lock<RecursiveMutex>> RecursiveMutex::try_acquire_within(
     std::chrono::nanoseconds wait, const std::stop_token& stop) {
   if (!re_enter()) {
     auto locked = mutex().try_acquire_for(wait, stop);

@@ -6,16 +6,17 @@
 #include <thread>
 #include <utility>
 
+#include "api/blocking.hpp"
 #include "api/mutex_errors.hpp"
 
 namespace redlock {
 
 struct SharedMutex::State {
-  State(Client& its_client, std::string resource, const SharedMutexOptions& its_options)
-      : client(its_client),
-        readers_target(shared(resource)),
-        options(its_options),
-        writer(its_client, std::move(resource), {its_options.ttl, its_options.renewal}) {
+  State(Client& client, std::string resource, AcquireOptions options)
+      : readers_target(shared(resource)),
+        readers_options(options),
+        writer(client, std::move(resource), std::move(options)) {
+    readers_options.fencing = false;
     writer.hide_others();
   }
 
@@ -29,17 +30,16 @@ struct SharedMutex::State {
   [[nodiscard]] bool obtain_shared(std::chrono::nanoseconds wait, const std::stop_token& stop,
                                    Error* why = nullptr);
 
-  Client& client;
   const Target readers_target;
-  const SharedMutexOptions options;
+  AcquireOptions readers_options;
   Mutex writer;
   std::atomic<std::thread::id> writing{};  // only its own thread ever finds itself there
   mutable std::mutex mutex;
   std::map<std::thread::id, Lease> readers;  // guarded by mutex
 };
 
-SharedMutex::SharedMutex(Client& client, std::string resource, SharedMutexOptions options)
-    : state_(std::make_unique<State>(client, std::move(resource), options)) {}
+SharedMutex::SharedMutex(Client& client, std::string resource, AcquireOptions options)
+    : state_(std::make_unique<State>(client, std::move(resource), std::move(options))) {}
 
 SharedMutex::~SharedMutex() = default;
 
@@ -64,8 +64,8 @@ void SharedMutex::unlock() noexcept {
   state_->writer.unlock();
 }
 
-Result<std::unique_lock<SharedMutex>> SharedMutex::try_acquire_for(std::chrono::nanoseconds wait,
-                                                                   const std::stop_token& stop) {
+Result<std::unique_lock<SharedMutex>> SharedMutex::try_acquire_within(std::chrono::nanoseconds wait,
+                                                                      const std::stop_token& stop) {
   Error why;
   if (!state_->became_writer(state_->writer.obtain(wait, stop, &why))) return why;
   return std::unique_lock(*this, std::adopt_lock);
@@ -73,10 +73,8 @@ Result<std::unique_lock<SharedMutex>> SharedMutex::try_acquire_for(std::chrono::
 
 bool SharedMutex::State::obtain_shared(std::chrono::nanoseconds wait, const std::stop_token& stop,
                                        Error* why) {
-  AcquireOptions terms;
-  terms.ttl = options.shared_ttl;
-  terms.renewal = options.renewal;
-  auto lease = client.try_acquire_for(readers_target, wait, std::move(terms), stop);
+  auto lease = api::acquire(writer.core(), Target(readers_target), AcquireOptions(readers_options),
+                            wait, stop);
   if (!lease) {
     api::explain_or_throw(std::move(lease).error(), why);
     return false;
@@ -100,7 +98,7 @@ bool SharedMutex::try_lock_shared_within(std::chrono::nanoseconds wait) {
   return state_->obtain_shared(wait, {});
 }
 
-Result<std::shared_lock<SharedMutex>> SharedMutex::try_acquire_shared_for(
+Result<std::shared_lock<SharedMutex>> SharedMutex::try_acquire_shared_within(
     std::chrono::nanoseconds wait, const std::stop_token& stop) {
   Error why;
   if (!state_->obtain_shared(wait, stop, &why)) return why;
@@ -128,6 +126,14 @@ std::stop_token SharedMutex::lost() const {
   const auto mine = state_->readers.find(std::this_thread::get_id());
   if (mine != state_->readers.end()) return mine->second.lost();
   return state_->is_writer() ? state_->writer.lost() : std::stop_token();
+}
+
+const Lease& SharedMutex::lease() const noexcept {
+  static const Lease none;
+  const std::lock_guard lock(state_->mutex);
+  const auto mine = state_->readers.find(std::this_thread::get_id());
+  if (mine != state_->readers.end()) return mine->second;
+  return state_->is_writer() ? state_->writer.lease() : none;
 }
 
 }  // namespace redlock

@@ -110,12 +110,31 @@ std::optional<std::string> refuse_acquire(const Settings& settings, const Target
            std::to_string(limits::name_bytes) + " are allowed";
   }
   if (auto why = refuse_together(target, options)) return why;
-  if (options.wait < Duration::zero()) return "wait: negative; zero or more is allowed";
-  if (options.renewal && options.renewal->max_hold < limits::shortest_ttl) {
-    return "max hold: " + format_duration(options.renewal->max_hold) + "; " +
+  if (options.max_hold < limits::shortest_ttl) {
+    return "max hold: " + format_duration(options.max_hold) + "; " +
            format_duration(limits::shortest_ttl) + " or more is allowed";
   }
   return std::nullopt;
+}
+
+std::optional<std::string> refuse_adopt(const Settings& settings, const DetachedLease& lease,
+                                        const AcquireOptions& options) {
+  if (lease.resources.empty()) return "detached lease: it names no resource";
+  const bool owned_or_not = lease.owner.empty() != (lease.kind == Target::Kind::owned);
+  const bool has_kind = lease.kind == Target::Kind::exclusive ||
+                        (lease.resources.size() == 1 && lease.kind != Target::Kind::permit &&
+                         lease.kind != Target::Kind::all_of);
+  if (!owned_or_not || !has_kind) {
+    return "detached lease: exclusive, or shared or owned with one resource, is allowed";
+  }
+  if (auto why = refuse_by_token(all_of(lease.resources), lease.token)) return why;
+  if (options.fencing && !lease.fencing_token) {
+    return "fencing: the detached lease has no fencing token, and cannot get one";
+  }
+  if (options.orphan_ttl) return "orphan_ttl: there is no orphan to repair where a lock is adopted";
+  if (!options.name.empty()) return "name: a detached lease keeps the one that it has";
+  return refuse_acquire(settings, lease.resources.front(),
+                        {.ttl = options.ttl, .max_hold = options.max_hold});
 }
 
 std::optional<std::string> refuse_by_token(const Target& target, const Token& token) {

@@ -6,11 +6,16 @@
 
 #include "core/settings.hpp"
 #include "core/time.hpp"
+#include "redlock/detached_lease.hpp"
 #include "redlock/options.hpp"
 #include "redlock/target.hpp"
 #include "redlock/token.hpp"
 
 namespace redlock::core {
+
+[[nodiscard]] std::optional<std::string> refuse_adopt(const Settings& settings,
+                                                      const DetachedLease& lease,
+                                                      const AcquireOptions& options);
 
 /// What may be asked for at all. Each answers why not, in one line that names the argument and what
 /// is allowed; nothing where all is well. Checked before anything is sent.

@@ -49,7 +49,7 @@ struct QueuePlace {
 /// One token and everything it may have left on the nodes, from the first SET until nothing of it
 /// can be there any more. An attempt that fails, a lease, and a release that is still owed to a
 /// node are the same thing at different ages: its *phases*. What it was made for, its *purpose*,
-/// never changes.
+/// changes only if a lock that was extended by its token is adopted.
 struct Claim {
   enum class Purpose : std::uint8_t {
     acquire,  ///< an attempt, and the lease that may come of it
@@ -95,6 +95,7 @@ struct Claim {
     QueuePlace place;
     Duration writer_reservation{};             ///< for how long new holds of others are refused
     Duration delay{};                          ///< release: see ReleaseToken
+    std::optional<RenewalLimits> adopted{};    ///< extend: it becomes a lease, on these terms
     std::optional<std::uint32_t> holds_left;   ///< the most that a node counted at the release
     std::optional<std::uint32_t> observation;  ///< inspects for it
     std::vector<CallId> requests;              ///< waiting for the round
@@ -107,6 +108,7 @@ struct Claim {
       steps.reset();
       place = QueuePlace();
       writer_reservation = delay = Duration::zero();
+      adopted.reset();
       holds_left.reset();
       observation.reset();
       requests.clear();
@@ -163,8 +165,8 @@ struct Claim {
     if (is_special) special().terms = terms;
   }
   /// Of somebody else's lock no more is known.
-  void set_more_resources(std::span<const std::string> more) {
-    if (!more.empty()) set_terms({{more.begin(), more.end()}, {}, 0, {}, {}});
+  void set_more_resources(std::span<const std::string> more, std::string_view group = {}) {
+    set_terms({{more.begin(), more.end()}, std::string(group), 0, {}, {}});
   }
   /// Whether it is about this resource too.
   [[nodiscard]] bool names(std::string_view one) const {

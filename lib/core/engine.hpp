@@ -106,6 +106,7 @@ class Engine {
   void on(const Release&);
   void on(const Detach&);
   void on(const ExtendToken&);
+  void on(const Adopt&);
   void on(const ReleaseToken&);
   void on(const Inspect&);
   void on(const Observe&);
@@ -307,6 +308,8 @@ class Engine {
   void start_attempt(Acquisition& acquisition);
   void judge_attempt(Claim& claim);
   void grant(Claim& claim);
+  void begin_lease(Claim& claim, const ValidityBasis& basis,
+                   const std::optional<RenewalLimits>& limits);
   [[nodiscard]] static Verb verb_for(const Acquisition& acquisition);
   void lose_attempt(Claim& claim, Errc why);
   static void keep_votes(Acquisition& acquisition, const Round& round);
@@ -394,6 +397,7 @@ class Engine {
   Claim& new_claim_by_token(Claim::Purpose purpose, CallId request, std::string_view resource,
                             const Token& token, Duration ttl);
   /// As soon as it is known whose votes count.
+  void adopt(Claim& claim, const ValidityBasis& basis);
   void begin_when_known(Claim& claim);
   /// Whether it waited for that; if so, it begins if it is known now.
   bool begins_now(Claim& claim);

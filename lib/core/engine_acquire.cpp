@@ -239,15 +239,7 @@ void Engine::grant(Claim& claim) {
   if (claim.unasked.empty()) unsettled_.remove(claim.index);
   claim.task = Claim::Task::none;
   claim.granted_at = now_;
-  Claim::Lease& lease = claim.lease();
-  lease.basis = basis;
-  lease.renewal.begin(acquisition.renewal, claim.round.start(), acquisition.terms.ttl);
-  if (held_ > settings_.most_in_step) {
-    // The digits of a token are random.
-    lease.renewal.spread(static_cast<std::uint16_t>(hash_of(claim.token())));
-  }
-  if (claim.valid_until < basis.until) lease.renewal.hurry(now_);
-  retime(claim);
+  begin_lease(claim, basis, acquisition.renewal);
   count_grant(acquisition, claim);
 
   outbox_.emit(Acquired{acquisition.request, claim.id(), &claim.round,
@@ -262,6 +254,19 @@ void Engine::grant(Claim& claim) {
                     claim.round.granted() | place.unanswered);
   timers_.set(timer_of(acquisition), std::nullopt);
   finished_acquisitions_.push_back(acquisition.index);
+}
+
+void Engine::begin_lease(Claim& claim, const ValidityBasis& basis,
+                         const std::optional<RenewalLimits>& limits) {
+  Claim::Lease& lease = claim.lease();
+  lease.basis = basis;
+  lease.renewal.begin(limits, claim.round.start(), claim.round.ttl());
+  if (held_ > settings_.most_in_step) {
+    // The digits of a token are random.
+    lease.renewal.spread(static_cast<std::uint16_t>(hash_of(claim.token())));
+  }
+  if (claim.valid_until < basis.until) lease.renewal.hurry(now_);
+  retime(claim);
 }
 
 void Engine::lose_attempt(Claim& claim, Errc why) {

@@ -25,6 +25,38 @@ void Engine::on(const ExtendToken& event) {
   begin_when_known(claim);
 }
 
+void Engine::on(const Adopt& event) {
+  if (drain_until_) return fail(event.request, Errc::closed, nullptr);
+  if (!has_room()) return fail(event.request, Errc::limit_reached, nullptr);
+  Claim& claim = new_claim_by_token(Claim::Purpose::extend, event.request, event.resource,
+                                    event.token, event.ttl);
+  claim.set_more_resources(event.more_resources, event.group);
+  claim.valid_until = valid_until(now_, event.ttl);
+  claim.work->adopted = event.renewal;
+  if (event.fencing_number != 0) claim.begin_fencing().number = event.fencing_number;
+  by_token_.add(claim, hash_of(event.token.view()));
+  begin_when_known(claim);
+}
+
+/// A quorum still had the key, and keeps it for us: a lease like any other from here on.
+void Engine::adopt(Claim& claim, const ValidityBasis& basis) {
+  claim.purpose = Claim::Purpose::acquire;
+  claim.phase = Claim::Phase::held;
+  ++held_;
+  claim.unasked = NodeSet();
+  unsettled_.remove(claim.index);
+  claim.granted_at = now_;
+  // Any node may have it, with an expiry that whoever had the lease before has asked for.
+  claim.keys.assume_present(nodes_.all());
+  claim.keys.expires_by(gone_by(now_, settings_.max_ttl));
+  begin_lease(claim, basis, *claim.work->adopted);
+  cover_by_name(claim.round.ttl());
+  const CallId request = claim.work->requests.front();
+  claim.work->requests.clear();
+  outbox_.emit(
+      Acquired{request, claim.id(), &claim.round, now_ - claim.round.start(), claim.valid_until});
+}
+
 void Engine::on(const ReleaseToken& event) {
   if (drain_until_) return fail(event.request, Errc::closed, nullptr);
   const auto overlaps = [&event](const Claim& other) {

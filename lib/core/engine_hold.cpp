@@ -57,7 +57,7 @@ void Engine::judge_extend(Claim& claim) {
   const Verdict verdict = claim.round.verdict();
   if (verdict == Verdict::pending) return;
   claim.task = Claim::Task::none;
-  const bool by_token = claim.phase == Claim::Phase::by_token;
+  bool by_token = claim.phase == Claim::Phase::by_token;
   const ValidityBasis basis{claim.round.number(), claim.round.granted(),
                             static_cast<std::uint8_t>(claim.round.quorum()), claim.work->steps,
                             valid_until(claim.round.start(), claim.round.ttl())};
@@ -71,6 +71,7 @@ void Engine::judge_extend(Claim& claim) {
     fail_requests(claim, Errc::expired, &claim.round);
   } else if (verdict == Verdict::won) {
     extend_won(claim, basis, deadline);
+    by_token = claim.phase == Claim::Phase::by_token;
   } else {
     const std::size_t refused = claim.round.with(Vote::refused).size();
     const bool not_ours = refused + claim.round.quorum() > settings_.nodes.size();
@@ -113,6 +114,7 @@ void Engine::extend_won(Claim& claim, const ValidityBasis& basis, Instant deadli
       transmit(claim, Verb::extend_or_set, NodeSet::of(node), ScriptForm::digest);
     });
   }
+  if (claim.work->adopted && claim.phase == Claim::Phase::by_token) return adopt(claim, basis);
   Extended outcome{CallId::none, claim.id(), &claim.round, now_ - claim.round.start(),
                    claim.valid_until};
   outbox_.emit(outcome);  // the lease learns of its deadline before the callers do

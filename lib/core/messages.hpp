@@ -227,6 +227,7 @@ enum class Reply : std::uint8_t {
 struct RenewalLimits {
   std::uint64_t max_renewals = 0;
   Duration max_hold{};
+  bool in_background = true;  ///< else only extends by hand, which they bind
 };
 struct Acquire {
   CallId request{};
@@ -264,6 +265,17 @@ struct ExtendToken {
   Token token{};
   Duration ttl{};
   std::span<const std::string> more_resources{};  ///< of the same token: all or none
+};
+/// As ExtendToken, and what comes of it is a lease: Acquired or Failed.
+struct Adopt {
+  CallId request{};
+  std::string_view resource;
+  Token token{};
+  Duration ttl{};
+  std::span<const std::string> more_resources{};  ///< of the same token: all or none
+  std::string_view group{};                       ///< as in Acquire
+  RenewalLimits renewal{};
+  std::uint64_t fencing_number = 0;  ///< that the lease has; 0: none
 };
 struct ReleaseToken {
   CallId request{};
@@ -392,8 +404,8 @@ struct Shutdown {
 };
 
 using Event =
-    std::variant<Acquire, Extend, Release, Detach, ExtendToken, ReleaseToken, Inspect, Observe,
-                 WatchQueue, Cancel, Answer, Assents, NodeUp, NodeDown, Subscribed, Notification,
-                 Unsubscribed, Changed, TimePassed, TurnEnd, Shutdown>;
+    std::variant<Acquire, Extend, Release, Detach, ExtendToken, Adopt, ReleaseToken, Inspect,
+                 Observe, WatchQueue, Cancel, Answer, Assents, NodeUp, NodeDown, Subscribed,
+                 Notification, Unsubscribed, Changed, TimePassed, TurnEnd, Shutdown>;
 
 }  // namespace redlock::core

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -13,11 +15,22 @@
 
 namespace redlock::core {
 
+/// A histogram that is being made.
+struct RecordedDurations : DurationHistogram {
+  void record(Duration duration) noexcept {
+    const auto length = static_cast<std::uint64_t>(duration.count());
+    // A bound itself belongs to the bucket below it.
+    const std::uint64_t below = (length + (length == 0 ? 1U : 0U) - 1) | 1023U;
+    ++counts[std::min<std::size_t>(static_cast<std::size_t>(std::bit_width(below)) - 10, bounds)];
+    sum += decltype(sum)(length);
+  }
+};
+
 /// What an engine counts as it goes: a few instructions each, and nothing is allocated. Decides
 /// nothing. See Metrics for what each count means.
 struct Meter {
   struct Node {
-    DurationHistogram round_trips;  ///< of all requests for a vote that were answered
+    RecordedDurations round_trips;  ///< of all requests for a vote that were answered
     /// Of those that were answered and counted as none of the others.
     [[nodiscard]] std::uint64_t granted() const noexcept {
       return round_trips.count() - answered_otherwise;
@@ -32,8 +45,8 @@ struct Meter {
   std::uint64_t granted = 0;
   std::uint64_t attempts = 0;
   std::uint64_t handovers = 0;
-  DurationHistogram waits;
-  DurationHistogram holds;
+  RecordedDurations waits;
+  RecordedDurations holds;
   std::uint64_t renewals_done = 0;
   std::uint64_t renewals_failed = 0;
   std::uint64_t lost = 0;

@@ -15,13 +15,14 @@ constexpr Duration longest_gathering = std::chrono::milliseconds(8);
 }  // namespace
 
 void Renewal::begin(const std::optional<Acquire::Renewal>& limits, Instant acquired, Duration ttl) {
-  wanted_ = limited_ = warns_ = limits.has_value();
+  limited_ = limits.has_value();
+  wanted_ = warns_ = limits && limits->in_background;
   due_ = never;
   if (!limits) return;
   ttl_ = ttl;
   left_ = std::min(limits->max_renewals, most_renewals) & most_renewals;  // fits: -Wconversion
   hold_until_ = later(acquired, limits->max_hold);
-  if (left_ > 0) due_ = later(acquired, ttl / 3);
+  if (wanted_ && left_ > 0) due_ = later(acquired, ttl / 3);
 }
 
 void Renewal::spread(std::uint16_t where) noexcept {

@@ -12,6 +12,7 @@
 #include "redlock/error.hpp"
 #include "redlock/inspection.hpp"
 #include "redlock/report.hpp"
+#include "redlock/result.hpp"
 
 /// The core's decisions, as messages and in public types.
 namespace redlock::runtime {
@@ -33,15 +34,17 @@ using Urls = std::shared_ptr<const std::vector<std::string>>;
 void name_holder(Error& error, const Inspection& inspection);
 /// What a client leaves on a node when it ends.
 [[nodiscard]] std::string explain_undelivered(const core::Undelivered& report);
-/// An extend by hand that its lease's RenewalOptions do not allow.
+/// An extend by hand that the lease's limits do not allow.
 [[nodiscard]] std::string explain_spent_renewals(std::string_view resource);
 
-/// `token`: the one that was asked about, or empty.
 /// Fills in the state from what the nodes store, and which kind and holder lead.
 void judge(Inspection& inspection);
 
 [[nodiscard]] Inspection report_inspection(const core::Round& round,
-                                           const std::vector<std::string>& urls,
-                                           std::string_view token);
+                                           const std::vector<std::string>& urls);
+
+/// Whether the token, which the nodes were asked about, holds the resource. Unavailable if the
+/// nodes that did not answer decide it.
+[[nodiscard]] Result<Ownership> judge_ownership(const core::Round& round, std::string_view token);
 
 }  // namespace redlock::runtime

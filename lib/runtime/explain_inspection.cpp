@@ -25,7 +25,6 @@ std::string name_of(std::string_view token, std::string_view name_of_client) {
 void describe_holds(const core::NodeVote& vote, std::string_view names, NodeInspection& node) {
   constexpr std::string_view owner = "owner ";
   node.holds = vote.holds->count;
-  node.has_token = vote.holds->asked_for;
   std::string_view texts = vote.text;
   const std::string_view group = core::take_text(texts).value_or(std::string_view());
   const bool owned = group.starts_with(owner);
@@ -39,8 +38,7 @@ void describe_holds(const core::NodeVote& vote, std::string_view names, NodeInsp
   }
 }
 
-void describe(const core::NodeVote& vote, const core::ForPeople& people, std::string_view token,
-              NodeInspection& node) {
+void describe(const core::NodeVote& vote, const core::ForPeople& people, NodeInspection& node) {
   node.remaining = vote.remaining;
   node.holder.emplace();
   if (vote.holds) {
@@ -50,14 +48,12 @@ void describe(const core::NodeVote& vote, const core::ForPeople& people, std::st
   } else if (vote.text.starts_with(reservation_prefix)) {
     node.kind = LockKind::reserved;
     node.holder.reset();
-    node.has_token = vote.text == token;
   } else if (vote.text.empty()) {
     node.kind = LockKind::other;
   } else {
     node.kind = LockKind::exclusive;
     node.holder = vote.text;
     node.holder_name = name_of(vote.text, people.holder_name);
-    node.has_token = vote.text == token;
   }
 }
 
@@ -73,14 +69,13 @@ void describe_people(const core::ForPeople& people, NodeInspection& node) {
   }
 }
 
-NodeInspection inspect_node(const core::NodeVote& vote, const std::string& url,
-                            std::string_view token) {
+NodeInspection inspect_node(const core::NodeVote& vote, const std::string& url) {
   const core::ForPeople people =
       core::parse_for_people(vote.for_people).value_or(core::ForPeople());
   NodeInspection node;
   node.url = url;
   if (vote.vote == Vote::refused) {
-    describe(vote, people, token, node);
+    describe(vote, people, node);
   } else if (vote.vote != Vote::granted) {
     node.error = vote.text;
   }
@@ -185,17 +180,35 @@ void judge(Inspection& inspection) {
   }
 }
 
-Inspection report_inspection(const core::Round& round, const std::vector<std::string>& urls,
-                             std::string_view token) {
+Inspection report_inspection(const core::Round& round, const std::vector<std::string>& urls) {
   Inspection inspection;
   inspection.quorum = round.quorum();
   (core::NodeSet::first(round.nodes()) - round.left_out()).each([&](core::NodeIndex node) {
-    inspection.nodes.push_back(inspect_node(round.vote(node), urls[node], token));
+    inspection.nodes.push_back(inspect_node(round.vote(node), urls[node]));
   });
   judge(inspection);
   find_next(inspection);
   gather_broken(inspection);
   return inspection;
+}
+
+Result<Ownership> judge_ownership(const core::Round& round, std::string_view token) {
+  std::size_t votes = 0;
+  std::size_t unknown = 0;
+  (core::NodeSet::first(round.nodes()) - round.left_out()).each([&](core::NodeIndex node) {
+    const core::NodeVote& vote = round.vote(node);
+    const bool stored = vote.vote == Vote::refused;
+    const bool has = vote.holds ? vote.holds->asked_for : vote.text == token;
+    votes += stored && has ? 1U : 0U;
+    unknown += stored || vote.vote == Vote::granted ? 0U : 1U;
+  });
+  if (votes >= round.quorum()) return Ownership::held;
+  if (votes + unknown < round.quorum()) return Ownership::not_held;
+  return Error{Errc::unavailable,
+               "unknown: " + std::to_string(votes) + " nodes have the token, " +
+                   std::to_string(unknown) + " did not answer, " + std::to_string(round.quorum()) +
+                   " needed",
+               {}};
 }
 
 }  // namespace redlock::runtime

@@ -42,23 +42,23 @@ TEST_F(ASIO_SUITE, AHandlerRunsOnItsExecutorWhichWaitsForIt) {
   Lease held;
   const auto thread = std::this_thread::get_id();
   bool inside = true;
-  redlock::asio::async_acquire(
+  redlock::async_acquire(
       client_, resource_, {}, net::bind_executor(io_, [&](Result<Lease> lease) {
         EXPECT_FALSE(inside);
         EXPECT_EQ(std::this_thread::get_id(), thread);
         ASSERT_TRUE(succeeded(lease));
-        redlock::asio::async_inspect(client_, resource_,
-                                     net::bind_executor(io_, [&](const Result<Inspection>& seen) {
-                                       EXPECT_TRUE(succeeded(seen));
-                                       ++answers;
-                                     }));
+        redlock::async_inspect(client_, resource_,
+                               net::bind_executor(io_, [&](const Result<Inspection>& seen) {
+                                 EXPECT_TRUE(succeeded(seen));
+                                 ++answers;
+                               }));
         held = *std::move(lease);
-        redlock::asio::async_extend(
+        redlock::async_extend(
             client_, held, seconds(20),
             net::bind_executor(io_, [&](const Result<RoundReport>& extended) {
               EXPECT_TRUE(succeeded(extended));
               ++answers;
-              redlock::asio::async_release(
+              redlock::async_release(
                   client_, std::move(held),
                   net::bind_executor(io_, [&](const Result<RoundReport>& released) {
                     EXPECT_TRUE(succeeded(released));
@@ -74,7 +74,7 @@ TEST_F(ASIO_SUITE, AHandlerRunsOnItsExecutorWhichWaitsForIt) {
 TEST_F(ASIO_SUITE, AHandlerOwnsWhatCannotBeCopied) {
   auto owned = std::make_unique<int>(7);
   int seen = 0;
-  redlock::asio::async_acquire(
+  redlock::async_acquire(
       client_, resource_, {},
       net::bind_executor(io_, [&seen, owned = std::move(owned)](const Result<Lease>& lease) {
         EXPECT_TRUE(succeeded(lease));
@@ -87,52 +87,50 @@ TEST_F(ASIO_SUITE, AHandlerOwnsWhatCannotBeCopied) {
 TEST_F(ASIO_SUITE, AClosedClientAnswersByTheExecutorToo) {
   bool inside = true;
   int answers = 0;
-  redlock::asio::async_close(client_, net::bind_executor(io_, [&](Result<CloseReport> report) {
-                               EXPECT_TRUE(succeeded(report));
-                               ++answers;
-                             }));
+  redlock::async_close(client_, net::bind_executor(io_, [&](Result<CloseReport> report) {
+                         EXPECT_TRUE(succeeded(report));
+                         ++answers;
+                       }));
   io_.run();
   io_.restart();
-  redlock::asio::async_acquire(client_, resource_, {},
-                               net::bind_executor(io_, [&](const Result<Lease>& refused) {
-                                 EXPECT_FALSE(inside);
-                                 EXPECT_TRUE(failed_with(refused, Errc::closed));
-                                 ++answers;
-                               }));
+  redlock::async_acquire(client_, resource_, {},
+                         net::bind_executor(io_, [&](const Result<Lease>& refused) {
+                           EXPECT_FALSE(inside);
+                           EXPECT_TRUE(failed_with(refused, Errc::closed));
+                           ++answers;
+                         }));
   inside = false;
   io_.run();
   EXPECT_EQ(answers, 2);
 }
 
 TEST_F(ASIO_SUITE, AFuture) {
-  auto lease = redlock::asio::async_acquire(client_, resource_, {}, net::use_future).get();
+  auto lease = redlock::async_acquire(client_, resource_, {}, net::use_future).get();
   ASSERT_TRUE(succeeded(lease));
   AsyncMutex mutex(client_, resource_ + ":mutex");
-  const auto guard = redlock::asio::async_lock(mutex, net::use_future).get();
+  const auto guard = redlock::async_lock(mutex, net::use_future).get();
   EXPECT_TRUE(succeeded(guard));
-  auto late = redlock::asio::async_try_lock_for(mutex, milliseconds(1), net::use_future).get();
+  auto late = redlock::async_try_lock_for(mutex, milliseconds(1), net::use_future).get();
   EXPECT_TRUE(failed_with(late, Errc::held));
-  auto owner =
-      redlock::asio::async_await(client_.ownership(resource_, lease->token()), net::use_future);
+  auto owner = redlock::async_await(client_.ownership(resource_, lease->token()), net::use_future);
   EXPECT_EQ(owner.get(), Ownership::held);
-  EXPECT_TRUE(
-      succeeded(redlock::asio::async_release(client_, *std::move(lease), net::use_future).get()));
+  EXPECT_TRUE(succeeded(redlock::async_release(client_, *std::move(lease), net::use_future).get()));
 }
 
 #if defined(ASIO_HAS_CO_AWAIT) || defined(BOOST_ASIO_HAS_CO_AWAIT)
 net::awaitable<void> work(AsyncClient& client, std::string resource, std::string& said) {
   AcquireOptions options{.ttl = seconds(10)};
-  auto lease = co_await redlock::asio::async_acquire(client, resource, std::move(options),
-                                                     net::use_awaitable);
+  auto lease =
+      co_await redlock::async_acquire(client, resource, std::move(options), net::use_awaitable);
   said += lease ? "acquired" : lease.error().message;
   const auto released =
-      co_await redlock::asio::async_release(client, *std::move(lease), net::use_awaitable);
+      co_await redlock::async_release(client, *std::move(lease), net::use_awaitable);
   said += released ? ", released" : released.error().message;
   AsyncElection election(client, resource + ":election");
-  const auto leader = co_await redlock::asio::async_campaign(election, net::use_awaitable);
+  const auto leader = co_await redlock::async_campaign(election, net::use_awaitable);
   said += leader ? ", elected" : leader.error().message;
   AsyncMutex mutex(client, resource + ":mutex");
-  const auto guard = co_await redlock::asio::async_lock(mutex, net::use_awaitable);
+  const auto guard = co_await redlock::async_lock(mutex, net::use_awaitable);
   said += guard ? ", locked" : guard.error().message;
 }
 
@@ -148,7 +146,7 @@ TEST_F(ASIO_SUITE, ACoroutine) {
 #if REDLOCK_HAS_SLOTS
 TEST_F(ASIO_SUITE, ASlotCancelsACallThatWaits) {
   AsyncMutex mutex(client_, resource_);
-  const auto guard = redlock::asio::async_lock(mutex, net::use_future).get();
+  const auto guard = redlock::async_lock(mutex, net::use_future).get();
   ASSERT_TRUE(succeeded(guard));
   AsyncElection election(client_, resource_);
   std::vector<net::cancellation_signal> signals(3);
@@ -160,9 +158,9 @@ TEST_F(ASIO_SUITE, ASlotCancelsACallThatWaits) {
     EXPECT_FALSE(result);
     why.push_back(result.error().code);
   };
-  redlock::asio::async_acquire(client_, resource_, {}, bound(0, failed));
-  redlock::asio::async_lock(mutex, bound(1, failed));
-  redlock::asio::async_campaign(election, bound(2, failed));
+  redlock::async_acquire(client_, resource_, {}, bound(0, failed));
+  redlock::async_lock(mutex, bound(1, failed));
+  redlock::async_campaign(election, bound(2, failed));
   for (auto& signal : signals) signal.emit(net::cancellation_type::terminal);
   io_.run();
   EXPECT_EQ(why, (std::vector<Errc>(3, Errc::cancelled)));

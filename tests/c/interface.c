@@ -39,7 +39,6 @@ int main(int argc, char** argv) {
   char context[] = "lost";
   redlock_acquire_options terms;
   redlock_acquire_options_init(&terms, sizeof terms);
-  terms.wait_ns = 30 * second_ns;
   terms.fencing = true;
   terms.renew = true;
   terms.on_lost = lost;

@@ -168,7 +168,7 @@ void blocking(Client& created) {
   expect(!client.try_acquire("every/1"), "try_acquire: it is held");
   expect(!client.try_acquire_for("every/1", 1ms), "try_acquire_for: it is held");
   expect(!client.try_acquire_until("every/1", BootClock::now()), "try_acquire_until: it is held");
-  const Token token = lease.detach();
+  const Token token = lease.detach().token;
   (void)must(client.extend("every/1", token, 9s), "extend");
   expect(client.ownership("every/1", token) == Ownership::held, "ownership");
   expect(must(client.inspect("every/1"), "inspect").state == Inspection::State::held, "inspect");
@@ -178,7 +178,6 @@ void blocking(Client& created) {
   const auto changed = [&](const Inspection&) { stop.request_stop(); };
   expect(client.watch("every/1", changed, stop.get_token()) == 1U, "watch");
   (void)must(must(client.acquire("every/1"), "acquire").release(), "Lease::release");
-  expect(client.counters().fenced_in_one_round <= 1, "counters");
   const std::string text =
       to_prometheus(must(client.metrics(), "metrics"), {{.name = "of", .value = "every"}});
   expect(text.find("redlock_") != std::string::npos, "to_prometheus");
@@ -295,7 +294,6 @@ void with_callbacks(AsyncClient& created) {
   Answer<Metrics> counted;
   client.metrics(counted);
   (void)must(counted.get(), "metrics");
-  expect(client.counters().fenced_in_more_rounds == 0, "counters");
   std::promise<Errc> ended;
   const RequestId watch = client.watch("every/2", {}, [&](const Result<Inspection>& result) {
     if (!result) ended.set_value(result.error().code);
@@ -375,7 +373,7 @@ Running await_client(AsyncClient& client, std::promise<void>& done) {
   expect(!co_await client.try_acquire_until("every/3", now, terms),
          "try_acquire_until: it is held");
   (void)must(co_await here(client.extend(lease, 9s)), "extend");
-  const Token token = lease.detach();
+  const Token token = lease.detach().token;
   (void)must(co_await client.extend("every/3", token, 9s), "extend");
   const auto ownership = co_await here(client.ownership("every/3", token));
   expect(ownership == Ownership::held, "ownership");

@@ -29,7 +29,7 @@ struct Service {
 
 /// One worker of many in this process, and in others.
 net::awaitable<void> write(Service& service, int worker) {
-  auto guard = co_await redlock::asio::async_lock(service.ledger, net::use_awaitable);
+  auto guard = co_await redlock::async_lock(service.ledger, net::use_awaitable);
   if (!guard) {
     std::cerr << guard.error().message << '\n';
     co_return;
@@ -41,12 +41,12 @@ net::awaitable<void> write(Service& service, int worker) {
 }
 
 net::awaitable<void> report(Service& service) {
-  redlock::AcquireOptions options{.ttl = 10s, .wait = 30s, .fencing = true};
-  auto lease = co_await redlock::asio::async_acquire(service.client, "report", std::move(options),
-                                                     net::use_awaitable);
+  redlock::AcquireOptions options{.ttl = 10s, .fencing = true};
+  auto lease = co_await redlock::async_try_acquire_for(service.client, "report", 30s,
+                                                       std::move(options), net::use_awaitable);
   if (!lease) co_return;
   std::cout << "report " << *lease->fencing_token() << '\n';
-  co_await redlock::asio::async_release(service.client, *std::move(lease), net::use_awaitable);
+  co_await redlock::async_release(service.client, *std::move(lease), net::use_awaitable);
 }
 
 }  // namespace

@@ -58,14 +58,14 @@ int main(int argc, char** argv) {
   Reports reports;
   if (!client || !reports.ready()) return 1;
 
-  const redlock::AcquireOptions fenced{.ttl = 5s, .wait = 10s, .fencing = true};
-  auto early = client->acquire("report/july", fenced);
+  const redlock::AcquireOptions fenced{.ttl = 5s, .fencing = true};
+  auto early = client->try_acquire_for("report/july", 10s, fenced);
   if (!early || !early->fencing_token()) return 2;
   const redlock::FencingToken early_token = *early->fencing_token();
   // Its machine is paused now, past the end of the lease. The release stands for that end.
   if (!early->release()) return 3;
 
-  auto late = client->acquire("report/july", fenced);
+  auto late = client->try_acquire_for("report/july", 10s, fenced);
   if (!late || !late->fencing_token()) return 4;
   if (!reports.write("july", "by the holder", *late->fencing_token())) return 5;
 

@@ -1,4 +1,4 @@
-// Hand a lock to another process: the token is all it needs.
+// Hand a lock to another process, which goes on with a lease of its own.
 
 #include <chrono>
 #include <iostream>
@@ -10,18 +10,18 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// The other process continues with the token that it received.
+/// The other process, with the text that it received.
 int carry_on(const redlock::ClientOptions& options, const std::string& text) {
   auto client = redlock::Client::create(options);
-  const auto token = redlock::Token::parse(text);
-  if (!client || !token) return 1;
-  auto extended = client->extend("import", *token, 20s);
-  if (!extended) {
-    std::cerr << extended.error().message << '\n';
+  const auto detached = redlock::DetachedLease::parse(text);
+  if (!client || !detached) return 1;
+  auto adopted = client->adopt(*detached, {.ttl = 20s});
+  if (!adopted) {
+    std::cerr << adopted.error().message << '\n';
     return 2;
   }
-  std::cout << "carrying on\n";
-  return client->release("import", *token) ? 0 : 3;
+  std::cout << "carrying on with token " << *adopted->fencing_token() << '\n';
+  return adopted->release() ? 0 : 3;
 }
 
 }  // namespace
@@ -30,16 +30,16 @@ int main(int argc, char** argv) {
   const example::Nodes nodes(argc, argv);
   redlock::ClientOptions options;
   options.nodes = nodes.urls();
-  std::string token;
+  std::string text;
   {
     auto client = redlock::Client::create(options);
     if (!client) return 1;
-    auto lease = client->try_acquire_for("import", 5s, {.ttl = 10s});
-    if (!lease) {
-      std::cerr << lease.error().message << '\n';
+    auto granted = client->try_acquire_for("import", 5s, {.ttl = 10s, .fencing = true});
+    if (!granted) {
+      std::cerr << granted.error().message << '\n';
       return 1;
     }
-    token = lease->detach().str();  // neither the lease nor the client will release it now
+    text = granted->detach().str();  // neither the lease nor the client will release it now
   }
-  return carry_on(options, token);
+  return carry_on(options, text);
 }

@@ -18,7 +18,7 @@ int main(int argc, char** argv) {
   auto client = redlock::Client::create(options);
   if (!client) return 1;
 
-  redlock::SharedMutex index(*client, "index", {.ttl = 10s, .shared_ttl = 5s});
+  redlock::SharedMutex index(*client, "index", {.ttl = 10s});
   {
     const std::shared_lock reading(index);
     std::jthread another([&] {

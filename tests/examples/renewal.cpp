@@ -17,9 +17,8 @@ int main(int argc, char** argv) {
   if (!client) return 1;
 
   redlock::AcquireOptions options;
-  options.ttl = 2s;  // how long others wait if this process dies
-  options.renewal.emplace();
-  options.renewal->max_hold = 10min;  // a hung holder does not block the rest for ever
+  options.ttl = 2s;          // how long others wait if this process dies
+  options.max_hold = 10min;  // a hung holder does not block the rest for ever
   options.on_lost = [](const redlock::Error& why) { std::cerr << why.message << '\n'; };
 
   auto lease = client->try_acquire_for("nightly-report", 10s, std::move(options));

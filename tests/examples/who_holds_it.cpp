@@ -21,9 +21,7 @@ int main(int argc, char** argv) {
   auto lease = client->try_acquire_for("printer", 5s, {.ttl = 10s});
   if (!lease) return 2;
 
-  redlock::AcquireOptions ask;
-  ask.refusal_detail = redlock::AcquireOptions::RefusalDetail::holder_and_remaining;
-  auto second = client->try_acquire("printer", std::move(ask));
+  auto second = client->try_acquire("printer");
   if (second) return 3;
   std::cout << to_string(second.error().code) << ": " << second.error().message << '\n';
   for (const redlock::NodeReport& node : second.error().round.nodes) {

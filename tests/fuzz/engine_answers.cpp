@@ -310,7 +310,7 @@ class Driver {
   }
   void carry_out(const core::Inspected& outcome) {
     const std::vector<std::string>& urls = engine_.settings().nodes;
-    const Inspection inspection = runtime::report_inspection(*outcome.round, urls, {});
+    const Inspection inspection = runtime::report_inspection(*outcome.round, urls);
     REDLOCK_ASSERT(inspection.nodes.size() == urls.size());
     // An observer is answered after every change.
     if (!observing_.contains(outcome.request)) answered(outcome.request);

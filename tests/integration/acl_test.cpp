@@ -159,7 +159,7 @@ TEST_F(DocumentedAcl, SufficesForElections) {
 TEST_F(DocumentedAcl, SufficesForTokensAndOrphans) {
   auto lease = client_->try_acquire("app:token");
   ASSERT_TRUE(succeeded(lease));
-  const Token token = lease->detach();
+  const Token token = lease->detach().token;
   EXPECT_TRUE(succeeded(other_->extend("app:token", token, seconds(20))));
   EXPECT_EQ(other_->ownership("app:token", token), Ownership::held);
   EXPECT_TRUE(succeeded(other_->release("app:token", token)));
@@ -167,8 +167,7 @@ TEST_F(DocumentedAcl, SufficesForTokensAndOrphans) {
   for (const RedisServer& node : nodes_) node.command({"SET", "app:orphan", "left behind"});
   AcquireOptions orphan;
   orphan.orphan_ttl = milliseconds(100);
-  orphan.wait = seconds(60);
-  EXPECT_TRUE(succeeded(client_->acquire("app:orphan", orphan)));
+  EXPECT_TRUE(succeeded(client_->try_acquire_for("app:orphan", seconds(60), orphan)));
 }
 
 TEST_F(DocumentedAcl, SufficesForNodesThatAreDisconnectedAndComeBack) {

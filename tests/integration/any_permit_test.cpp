@@ -33,7 +33,7 @@ class AnyPermit : public testing::Test {
   }
   [[nodiscard]] static auto in_background(Client& client, const Target& target) {
     return std::async(std::launch::async, [&client, target] {
-      return client.acquire(target, {.ttl = seconds(300), .wait = seconds(120)});
+      return client.try_acquire_for(target, seconds(120), {.ttl = seconds(300)});
     });
   }
   /// In the queue of every node.
@@ -81,7 +81,7 @@ TEST_F(AnyPermit, IsHandedOverByANotification) {
 
 TEST_F(AnyPermit, IsNotPolledFor) {
   const int before = scripts_run();
-  EXPECT_TRUE(failed_with(waiter_.acquire(jobs_, {.wait = seconds(2)}), Errc::held));
+  EXPECT_TRUE(failed_with(waiter_.try_acquire_for(jobs_, seconds(2)), Errc::held));
   EXPECT_LE(scripts_run() - before, scripts_of_a_wait);
   EXPECT_TRUE(are_queued(0));
 }
@@ -121,7 +121,7 @@ TEST_F(AnyPermit, ComesToWhoWaitsForSoManyResourcesAsWell) {
   auto blocking = acquire_patiently(holder_, "r17", {.ttl = seconds(300)});
   ASSERT_TRUE(succeeded(blocking));
   int before = scripts_run();
-  EXPECT_TRUE(failed_with(waiter_.acquire(all_of(names), {.wait = seconds(2)}), Errc::held));
+  EXPECT_TRUE(failed_with(waiter_.try_acquire_for(all_of(names), seconds(2)), Errc::held));
   EXPECT_LE(scripts_run() - before, scripts_of_a_wait) << "it does not poll";
   auto waiting = in_background(waiter_, all_of(names));
   ASSERT_TRUE(are_queued(1, "r17"));

@@ -168,7 +168,7 @@ TEST_F(AsyncOnCallersLoop, ACallbackMayStartTheNextCall) {
   AsyncClient client = AsyncOnCallersLoop::client();
   int cycles = 0;
   std::function<void()> cycle = [&] {
-    client.acquire(resource_, {.wait = seconds(30)}, [&](Result<Lease> granted) {
+    client.try_acquire_for(resource_, seconds(30), {}, [&](Result<Lease> granted) {
       ASSERT_TRUE(succeeded(granted));
       client.release(*std::move(granted), [&](Result<RoundReport> released) {
         EXPECT_TRUE(succeeded(released));
@@ -272,10 +272,11 @@ TEST_F(AsyncOnCallersLoop, AClientMayBeDestroyedBecauseALeaseIsLost) {
   auto client = std::make_unique<AsyncClient>(AsyncOnCallersLoop::client());
   Lease lease;
   int answers = 0;
-  client->try_acquire(resource_, {.ttl = milliseconds(100)}, [&](Result<Lease> granted) {
-    ASSERT_TRUE(succeeded(granted));
-    lease = *std::move(granted);
-  });
+  client->try_acquire(resource_, {.ttl = milliseconds(100), .renew = false},
+                      [&](Result<Lease> granted) {
+                        ASSERT_TRUE(succeeded(granted));
+                        lease = *std::move(granted);
+                      });
   ASSERT_TRUE(loop_.run_until([&] { return !lease.resource().empty(); }));
   client->acquire(resource_ + ":other", {}, [&](Result<Lease>) { ++answers; });
   const std::stop_callback on_loss(lease.lost(), [&] {

@@ -67,7 +67,7 @@ TEST_F(AsyncMutexCalls, TheQueueOfAProcessSharesALease) {
 }
 
 TEST_F(AsyncMutexCalls, ALimitedRenewalBelongsToOneHolder) {
-  AsyncMutex mutex(client_, resource_, {.ttl = seconds(30), .renewal = {.max_renewals = 5}});
+  AsyncMutex mutex(client_, resource_, {.ttl = seconds(30), .max_renewals = 5});
   std::map<std::string, int> holders_of;
   std::atomic<int> served{0};
   for (int i = 0; i < 20; ++i) {
@@ -204,7 +204,7 @@ TEST_F(AsyncMutexCalls, AClosedClientEndsAllThatWait) {
 }
 
 TEST_F(AsyncMutexCalls, ADestroyedMutexEndsAllThatWaitAndNoGuard) {
-  auto mutex = std::make_unique<AsyncMutex>(client_, resource_, MutexOptions{.ttl = seconds(30)});
+  auto mutex = std::make_unique<AsyncMutex>(client_, resource_, AcquireOptions{.ttl = seconds(30)});
   auto guard = take(*mutex);
   ASSERT_TRUE(succeeded(guard));
   std::vector<std::future<Granted>> waiting;

@@ -98,7 +98,6 @@ TEST_F(AsyncOnOwnThread, AClientMayBeDestroyedInItsOwnCallback) {
 
 TEST_F(AsyncOnOwnThread, AnExtendByHandWithRenewalKeepsTheLater) {
   AcquireOptions options{.ttl = seconds(2)};
-  options.renewal.emplace();
   std::promise<Lease> promise;
   client_.try_acquire(resource_, std::move(options),
                       [&](Result<Lease> lease) { promise.set_value(*std::move(lease)); });

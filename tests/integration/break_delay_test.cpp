@@ -88,10 +88,8 @@ TEST_F(BreakDelay, KeepsEverybodyOutWhereTheTokenWas) {
     EXPECT_TRUE(failed_with(other_.try_acquire(target), Errc::held));
     EXPECT_TRUE(failed_with(operator_.try_acquire(target), Errc::held)) << "the operator as well";
   }
-  AcquireOptions options;
-  options.refusal_detail = AcquireOptions::RefusalDetail::holder_and_remaining;
   const bool names_holders = shared_nodes()[0].is_since(7);
-  EXPECT_THAT(other_.try_acquire(resource_, options).error().message,
+  EXPECT_THAT(other_.try_acquire_for(resource_, 10ms).error().message,
               HasSubstr(names_holders ? "; broken by on call, free in " : "; holder unknown, "));
   EXPECT_TRUE(failed_with(other_.release(resource_, *Token::parse("theirs")), Errc::not_holder));
   EXPECT_TRUE(
@@ -132,7 +130,6 @@ TEST_F(BreakDelay, WaitersGetItWhenItIsOver) {
 TEST_F(BreakDelay, AHolderCannotTakeItBack) {
   AcquireOptions options;
   options.ttl = 1s;
-  options.renewal.emplace();
   const auto lease = other_.acquire(resource_, options);
   ASSERT_TRUE(succeeded(lease));
   EXPECT_TRUE(eventually(

@@ -82,7 +82,6 @@ TEST(CAsyncClient, EachCallAnswersOnce) {
   const redlock_target target = redlock_exclusive(resource.c_str());
   CAnswer acquired;
   redlock_acquire_options terms = c_terms();
-  terms.wait_ns = 30 * one_second_ns;
   EXPECT_NE(redlock_async_acquire(client.get(), &target, &terms, CAnswer::on_lease, &acquired), 0U);
   ASSERT_TRUE(acquired.soon(REDLOCK_OK));
   EXPECT_TRUE(redlock_lease_valid(acquired.lease.get()));
@@ -170,7 +169,6 @@ TEST(CAsyncClient, WithoutACallbackAllIsFreedAndReleased) {
   const std::string resource = fresh_resource();
   const redlock_target target = redlock_exclusive(resource.c_str());
   redlock_acquire_options terms = c_terms();
-  terms.wait_ns = 30 * one_second_ns;
   redlock_async_acquire(client.get(), &target, &terms, nullptr, nullptr);
   CAnswer next;
   redlock_async_acquire(client.get(), &target, &terms, CAnswer::on_lease, &next);
@@ -194,7 +192,6 @@ TEST(CAsyncClient, RunsOnTheLoopOfItsCaller) {
   const std::string resource = fresh_resource();
   const redlock_target target = redlock_exclusive(resource.c_str());
   redlock_acquire_options terms = c_terms();
-  terms.wait_ns = 30 * one_second_ns;
   CAnswer acquired;
   redlock_async_acquire(client.get(), &target, &terms, CAnswer::on_lease, &acquired);
   EXPECT_EQ(acquired.count, 0) << "answered inside the call";

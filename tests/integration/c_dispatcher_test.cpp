@@ -124,7 +124,6 @@ TEST(CDispatcher, NothingWaitsForTheProgramsThread) {
   const std::string resource = fresh_resource();
   const redlock_target target = redlock_exclusive(resource.c_str());
   redlock_acquire_options terms = c_terms();
-  terms.wait_ns = 30 * one_second_ns;
   terms.renew = true;
   terms.context = &told;
   terms.on_lost = CTold::on_lost;
@@ -164,7 +163,6 @@ TEST(CDispatcher, ALossIsToldThere) {
   const CClient client = c_client(options);
   redlock_acquire_options terms = c_terms();
   terms.ttl_ns = one_second_ns / 5;
-  terms.wait_ns = 30 * one_second_ns;
   terms.renew = true;
   terms.max_renewals = 0;
   terms.context = &told;
@@ -186,7 +184,6 @@ TEST(CDispatcher, WhatIsNeverTakenIsFreedAndReleased) {
   const std::string resource = fresh_resource();
   const redlock_target target = redlock_exclusive(resource.c_str());
   redlock_acquire_options terms = c_terms();
-  terms.wait_ns = 30 * one_second_ns;
   CTold told;
   redlock_async_acquire(client.get(), &target, &terms, CTold::on_lease, &told);
   const auto holds = [&] {

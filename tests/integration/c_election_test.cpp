@@ -51,7 +51,8 @@ struct CLog {
 [[nodiscard]] CLeadership c_campaign(const CElectionHandle& election) {
   redlock_leadership* leadership = nullptr;
   redlock_error* error = nullptr;
-  redlock_election_campaign(election.get(), 30 * one_second_ns, nullptr, &leadership, &error);
+  redlock_election_try_campaign_for(election.get(), 30 * one_second_ns, nullptr, &leadership,
+                                    &error);
   const CError owned(error);
   EXPECT_EQ(error, nullptr) << error->message;
   return CLeadership(leadership);
@@ -81,7 +82,7 @@ TEST(CElection, LeadersFollowEachOtherWithLargerTerms) {
 
   redlock_leadership* none = nullptr;
   redlock_error* error = nullptr;
-  EXPECT_EQ(redlock_election_campaign(second.get(), 0, nullptr, &none, &error), REDLOCK_HELD);
+  EXPECT_EQ(redlock_election_try_campaign(second.get(), &none, &error), REDLOCK_HELD);
   EXPECT_EQ(none, nullptr);
   EXPECT_THAT(error->message, HasSubstr("first"));
   redlock_error_free(error);
@@ -123,13 +124,12 @@ TEST(CElection, MistakesAreRefused) {
   const CClient client = c_client(1);
   const CElectionHandle nameless = c_election(client, "", nullptr);
   redlock_leadership* none = nullptr;
-  EXPECT_EQ(redlock_election_campaign(nameless.get(), 0, nullptr, &none, nullptr),
+  EXPECT_EQ(redlock_election_try_campaign(nameless.get(), &none, nullptr),
             REDLOCK_INVALID_ARGUMENT);
   redlock_election* election = nullptr;
   EXPECT_EQ(redlock_election_create(client.get(), "e", nullptr, &election, nullptr),
             REDLOCK_INVALID_ARGUMENT);
-  EXPECT_EQ(redlock_election_campaign(nullptr, 0, nullptr, &none, nullptr),
-            REDLOCK_INVALID_ARGUMENT);
+  EXPECT_EQ(redlock_election_try_campaign(nullptr, &none, nullptr), REDLOCK_INVALID_ARGUMENT);
   EXPECT_EQ(redlock_election_leader(nullptr, nullptr, nullptr), REDLOCK_INVALID_ARGUMENT);
   EXPECT_EQ(redlock_election_observe(nameless.get(), nullptr, nullptr, nullptr, nullptr, nullptr),
             REDLOCK_INVALID_ARGUMENT);

@@ -67,7 +67,6 @@ struct COptions {
 /// Waits for connections that are still being made.
 [[nodiscard]] inline CLease c_acquire(const CClient& client, const redlock_target& target,
                                       redlock_acquire_options terms = c_terms()) {
-  terms.wait_ns = 30 * one_second_ns;
   redlock_lease* lease = nullptr;
   redlock_error* error = nullptr;
   redlock_acquire(client.get(), &target, &terms, nullptr, &lease, &error);

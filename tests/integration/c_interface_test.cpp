@@ -69,7 +69,6 @@ TEST(CInterface, ARefusalTellsWhoHoldsTheLock) {
   const CLease lease = c_acquire(holder, target, terms);
   { const CLease connects = c_acquire(other, redlock_exclusive(fresh_resource().c_str())); }
   terms = c_terms();
-  terms.ask_remaining = true;
   const CError error = c_refused(other, target, terms);
   ASSERT_NE(error, nullptr);
   EXPECT_EQ(error->status, REDLOCK_HELD) << error->message;
@@ -183,7 +182,6 @@ TEST(CInterface, ACloseNamesANodeThatHangsAndSaysForHowLongItKeepsALock) {
   const CClient client = c_client(options);
   redlock_acquire_options terms = c_terms();
   terms.ttl_ns = 20 * one_second_ns;
-  terms.wait_ns = 30 * one_second_ns;
   const CLease lease = c_acquire(client, redlock_exclusive("r"), terms);
   ASSERT_TRUE(eventually([&] { return nodes.count_held("r") == 3; }));
   nodes[1].stop();

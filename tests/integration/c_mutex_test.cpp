@@ -1,4 +1,4 @@
-// Mutexes, asynchronous elections and counters by redlock.h.
+// Mutexes and asynchronous elections by redlock.h.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -64,8 +64,8 @@ class CMutexes : public testing::Test {
 
 TEST_F(CMutexes, ThreadsLockTryAndUnlock) {
   const CClient client = c_client();
-  redlock_mutex_options options;
-  redlock_mutex_options_init(&options, sizeof(options));
+  redlock_acquire_options options;
+  redlock_acquire_options_init(&options, sizeof(options));
   EXPECT_EQ(options.max_hold_ns, REDLOCK_FOREVER);
   options.ttl_ns = 20 * one_second_ns;
   redlock_mutex* made = nullptr;
@@ -77,7 +77,7 @@ TEST_F(CMutexes, ThreadsLockTryAndUnlock) {
   const CStop stop(redlock_stop_new());
   std::thread other([&] {
     redlock_error* error = nullptr;
-    EXPECT_EQ(redlock_mutex_try_lock(mutex.get(), 0, &error), REDLOCK_HELD);
+    EXPECT_EQ(redlock_mutex_try_lock(mutex.get(), &error), REDLOCK_HELD);
     EXPECT_THAT(error->message, testing::EndsWith("by another thread of this process"));
     redlock_error_free(error);
     EXPECT_EQ(redlock_mutex_lock(mutex.get(), stop.get(), nullptr), REDLOCK_CANCELLED);
@@ -86,7 +86,8 @@ TEST_F(CMutexes, ThreadsLockTryAndUnlock) {
   other.join();
   redlock_mutex_unlock(mutex.get());
   EXPECT_FALSE(redlock_mutex_valid(mutex.get()));
-  EXPECT_EQ(redlock_mutex_try_lock(mutex.get(), 30 * one_second_ns, nullptr), REDLOCK_OK);
+  EXPECT_EQ(redlock_mutex_try_lock_for(mutex.get(), 30 * one_second_ns, nullptr, nullptr),
+            REDLOCK_OK);
   redlock_mutex_unlock(mutex.get());
 }
 
@@ -101,12 +102,13 @@ TEST_F(CMutexes, ATryThatFailsSaysWhy) {
       REDLOCK_OK);
   const CSharedMutex shared(made_shared);
   redlock_error* error = nullptr;
-  EXPECT_EQ(redlock_mutex_try_lock(mutex.get(), 0, &error), REDLOCK_UNAVAILABLE);
+  EXPECT_EQ(redlock_mutex_try_lock(mutex.get(), &error), REDLOCK_UNAVAILABLE);
   ASSERT_NE(error, nullptr);
   EXPECT_THAT(error->message, testing::HasSubstr(resource_));
   redlock_error_free(error);
-  EXPECT_EQ(redlock_shared_mutex_try_lock(shared.get(), 1, nullptr), REDLOCK_UNAVAILABLE);
-  EXPECT_EQ(redlock_shared_mutex_try_lock_shared(shared.get(), 0, nullptr), REDLOCK_UNAVAILABLE);
+  EXPECT_EQ(redlock_shared_mutex_try_lock_for(shared.get(), 1, nullptr, nullptr),
+            REDLOCK_UNAVAILABLE);
+  EXPECT_EQ(redlock_shared_mutex_try_lock_shared(shared.get(), nullptr), REDLOCK_UNAVAILABLE);
 }
 
 TEST_F(CMutexes, MistakesAreRefused) {
@@ -126,7 +128,7 @@ TEST_F(CMutexes, MistakesAreRefused) {
   ASSERT_EQ(redlock_mutex_create(client.get(), &target_, nullptr, &made, nullptr), REDLOCK_OK);
   const CMutex mutex(made);
   ASSERT_EQ(redlock_client_close(client.get(), nullptr, nullptr), REDLOCK_OK);
-  EXPECT_EQ(redlock_mutex_try_lock(mutex.get(), 0, nullptr), REDLOCK_CLOSED);
+  EXPECT_EQ(redlock_mutex_try_lock(mutex.get(), nullptr), REDLOCK_CLOSED);
 }
 
 TEST_F(CMutexes, ReadersExcludeAWriter) {
@@ -139,10 +141,11 @@ TEST_F(CMutexes, ReadersExcludeAWriter) {
   EXPECT_TRUE(redlock_shared_mutex_valid(mutex.get()));
   std::thread([&] {
     EXPECT_FALSE(redlock_shared_mutex_valid(mutex.get()));
-    EXPECT_EQ(redlock_shared_mutex_try_lock_shared(mutex.get(), 30 * one_second_ns, nullptr),
-              REDLOCK_OK);
+    EXPECT_EQ(
+        redlock_shared_mutex_try_lock_shared_for(mutex.get(), 30 * one_second_ns, nullptr, nullptr),
+        REDLOCK_OK);
     redlock_shared_mutex_unlock_shared(mutex.get());
-    EXPECT_EQ(redlock_shared_mutex_try_lock(mutex.get(), 0, nullptr), REDLOCK_HELD);
+    EXPECT_EQ(redlock_shared_mutex_try_lock(mutex.get(), nullptr), REDLOCK_HELD);
   }).join();
   redlock_shared_mutex_unlock_shared(mutex.get());
   ASSERT_EQ(redlock_shared_mutex_lock(mutex.get(), nullptr, nullptr), REDLOCK_OK);
@@ -157,19 +160,19 @@ TEST_F(CMutexes, AsynchronousCallsPassALeaseOn) {
   ASSERT_EQ(redlock_async_mutex_create(client.get(), &target_, nullptr, &mutex, nullptr),
             REDLOCK_OK);
   CPromise<redlock_guard> first;
-  redlock_async_mutex_lock(mutex, REDLOCK_FOREVER, first.done, first.context());
+  redlock_async_mutex_lock(mutex, first.done, first.context());
   CGuard guard(first.get().first);
   ASSERT_TRUE(redlock_guard_valid(guard.get()));
   EXPECT_FALSE(redlock_guard_lost(guard.get()));
   const std::string token = redlock_guard_token(guard.get());
   CPromise<redlock_guard> refused;
-  redlock_async_mutex_lock(mutex, 0, refused.done, refused.context());
+  redlock_async_mutex_try_lock(mutex, refused.done, refused.context());
   EXPECT_EQ(refused.get().second, REDLOCK_HELD);
   CPromise<redlock_guard> next;
-  redlock_async_mutex_lock(mutex, REDLOCK_FOREVER, next.done, next.context());
+  redlock_async_mutex_lock(mutex, next.done, next.context());
   CPromise<redlock_guard> cancelled;
   const redlock_request request =
-      redlock_async_mutex_lock(mutex, REDLOCK_FOREVER, cancelled.done, cancelled.context());
+      redlock_async_mutex_lock(mutex, cancelled.done, cancelled.context());
   redlock_async_mutex_cancel(mutex, request);
   EXPECT_EQ(cancelled.get().second, REDLOCK_CANCELLED);
   CPromise<redlock_round> broken;
@@ -180,11 +183,11 @@ TEST_F(CMutexes, AsynchronousCallsPassALeaseOn) {
   ASSERT_TRUE(guard);
   EXPECT_EQ(redlock_guard_token(guard.get()), token);
   CPromise<redlock_guard> abandoned;
-  redlock_async_mutex_lock(mutex, REDLOCK_FOREVER, abandoned.done, abandoned.context());
+  redlock_async_mutex_lock(mutex, abandoned.done, abandoned.context());
   redlock_async_mutex_free(mutex);
   EXPECT_EQ(abandoned.get().second, REDLOCK_CANCELLED);
   EXPECT_TRUE(redlock_guard_valid(guard.get()));
-  EXPECT_EQ(redlock_async_mutex_lock(nullptr, 0, nullptr, nullptr), 0U);
+  EXPECT_EQ(redlock_async_mutex_lock(nullptr, nullptr, nullptr), 0U);
 }
 
 TEST_F(CMutexes, AnAsynchronousElection) {
@@ -221,13 +224,13 @@ TEST_F(CMutexes, AnAsynchronousElection) {
       &seen);
   EXPECT_TRUE(seen.soon("nobody "));
   CPromise<redlock_leadership> elected;
-  redlock_async_election_campaign(election, REDLOCK_FOREVER, elected.done, elected.context());
+  redlock_async_election_campaign(election, elected.done, elected.context());
   redlock_leadership* leadership = elected.get().first;
   ASSERT_NE(leadership, nullptr);
   EXPECT_GT(redlock_leadership_term(leadership), 0U);
   EXPECT_TRUE(seen.soon("nobody me "));
   CPromise<redlock_leadership> refused;
-  redlock_async_election_campaign(election, 0, refused.done, refused.context());
+  redlock_async_election_try_campaign(election, refused.done, refused.context());
   EXPECT_EQ(refused.get().second, REDLOCK_HELD);
   CPromise<redlock_leader> asked;
   redlock_async_election_leader(election, asked.done, asked.context());
@@ -244,13 +247,6 @@ TEST_F(CMutexes, AnAsynchronousElection) {
   redlock_async_election_free(election);
   redlock_async_cancel(client.get(), observation);
   EXPECT_TRUE(seen.soon("nobody me nobody cancelled"));
-
-  redlock_counters counters;
-  redlock_async_counters(client.get(), &counters, sizeof(counters));
-  EXPECT_EQ(counters.size, sizeof(counters));
-  EXPECT_EQ(counters.fenced_in_one_round + counters.fenced_in_more_rounds, 1U);
-  redlock_client_counters(nullptr, &counters, sizeof(counters));
-  EXPECT_EQ(counters.fenced_in_one_round, 0U);
 }
 
 }  // namespace

@@ -67,7 +67,7 @@ class CliBreaksHolds : public CliKinds {
                return std::find(all.begin(), all.end(), lease->token().str()) != all.end();
              });
     }));
-    return lease->detach().str();
+    return lease->detach().token.str();
   }
   static void leave_a_crowd(const std::string& resource, int size) {
     const auto ends = std::chrono::system_clock::now().time_since_epoch() + 60s;

@@ -193,15 +193,9 @@ TEST_F(CallArguments, ATtlIsAtLeastWhatLeavesValidityAndAtMostTheMaxTtl) {
   expect_refused(client_.try_acquire("r", {.ttl = milliseconds(2)}), "ttl: 2 ms; 3 ms to ");
 }
 
-TEST_F(CallArguments, AWaitIsNotNegativeButATimeThatHasPassedIsOneAttempt) {
-  expect_refused(client_.acquire("r", {.wait = nanoseconds(-1)}), "wait: negative");
-  expect_refused(client_.acquire("r", {.wait = nanoseconds::min()}), "wait: negative");
-}
-
 TEST_F(CallArguments, AMaxHoldIsPositive) {
   AcquireOptions options;
-  options.renewal.emplace();
-  options.renewal->max_hold = nanoseconds(0);
+  options.max_hold = nanoseconds(0);
   expect_refused(client_.acquire("r", std::move(options)), "max hold: ");
 }
 

@@ -45,7 +45,7 @@ TEST(ClientEnd, OfALeaseLeavesNothingThatItsCallbacksCaptured) {
   for (const bool releases : {true, false}) {
     auto captured = std::make_shared<int>(0);
     const std::weak_ptr<int> alive = captured;
-    AcquireOptions options{.ttl = milliseconds(300)};
+    AcquireOptions options{.ttl = milliseconds(300), .renew = false};
     options.on_lost = [captured](const Error&) {};
     captured.reset();
     std::promise<Result<Lease>> answered;
@@ -104,7 +104,7 @@ TEST(ClientEnd, DoesNotTakeWhatWasDetached) {
     Client client = make_client(patient(shared_urls(3)));
     auto lease = client.try_acquire(resource, {.ttl = seconds(30)});
     ASSERT_TRUE(succeeded(lease));
-    token = lease->detach();
+    token = lease->detach().token;
   }
   EXPECT_GE(shared_nodes().count_held_by(resource, token.str()), 2U);
   Client next = make_client(patient(shared_urls(3)));
@@ -188,8 +188,9 @@ TEST(ClientLoad, TenThousandCyclesLeaveNoKeyOnAnyNode) {
     for (int t = 0; t < 16; ++t) {
       threads.emplace_back([&, t] {
         for (int i = 0; i < 625; ++i) {
-          auto lease = client.acquire("cycle:" + std::to_string(t) + ":" + std::to_string(i % 7),
-                                      {.ttl = seconds(30), .wait = seconds(30)});
+          auto lease =
+              client.try_acquire_for("cycle:" + std::to_string(t) + ":" + std::to_string(i % 7),
+                                     seconds(30), {.ttl = seconds(30)});
           ASSERT_TRUE(succeeded(lease));
           if (i % 3 == 0) {
             ASSERT_TRUE(succeeded(lease->release()));

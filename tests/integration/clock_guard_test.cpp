@@ -101,7 +101,6 @@ TEST_F(ClockGuard, WhatTheGuardsKeepApartARawSetWouldNot) {
 TEST_F(ClockGuard, AHolderThatKeepsAMajorityIsNotTroubledByOneNode) {
   Client holder = client();
   AcquireOptions acquire{.ttl = seconds(6)};
-  acquire.renewal.emplace();
   std::atomic<int> lost{0};
   acquire.on_lost = [&](const Error&) { ++lost; };
   const auto lease = holder.try_acquire("r", std::move(acquire));
@@ -136,7 +135,7 @@ TEST_F(ClockGuard, AHolderLearnsLongBeforeItsDeadlineThatTwoNodesLetItsLockRunOu
 
 TEST_F(ClockGuard, ASmallLeapShortensALeaseByAsMuch) {
   Client holder = client();
-  const auto lease = holder.try_acquire("r", {.ttl = ages});
+  const auto lease = holder.try_acquire("r", {.ttl = ages, .renew = false});
   ASSERT_TRUE(succeeded(lease));
   const auto deadline = lease->valid_until();
   (*nodes_)[0].move_clock(minutes(5));
@@ -157,10 +156,10 @@ TEST_F(ClockGuard, ThatOfAMachineThatStoodStillCostsNoNodeItsVote) {
     ASSERT_TRUE(log.wait_for(NodeEvent::Kind::up, i));
   }
   std::atomic<int> lost{0};
-  AcquireOptions acquire{.ttl = minutes(4)};
+  AcquireOptions acquire{.ttl = minutes(4), .renew = false};
   acquire.on_lost = [&](const Error&) { ++lost; };
   const auto short_one = client.try_acquire("short", std::move(acquire));
-  const auto long_one = client.try_acquire("long", {.ttl = ages});
+  const auto long_one = client.try_acquire("long", {.ttl = ages, .renew = false});
   ASSERT_TRUE(succeeded(short_one));
   ASSERT_TRUE(succeeded(long_one));
   const auto deadline = long_one->valid_until();
@@ -191,7 +190,6 @@ TEST_F(ClockGuard, AClockThatGoesBackEndsNoLease) {
   Client holder = client();
   Client contender = connected_client();
   AcquireOptions acquire{.ttl = seconds(6)};
-  acquire.renewal.emplace();
   std::atomic<int> lost{0};
   acquire.on_lost = [&](const Error&) { ++lost; };
   auto lease = holder.try_acquire("r", std::move(acquire));

@@ -68,7 +68,7 @@ Detached all_calls(AsyncClient& client, std::string resource, std::promise<std::
   said += too_late ? "!" : ", " + std::string(to_string(too_late.error().code));
   const auto seen = co_await client.inspect(resource);
   said += seen && seen->state == Inspection::State::held ? ", seen" : "?";
-  const Token token = lease->detach();
+  const Token token = lease->detach().token;
   const auto by_token = co_await client.extend(resource, token, seconds(26));
   said += by_token ? ", by token" : by_token.error().message;
   const auto released = co_await client.release(resource, token);

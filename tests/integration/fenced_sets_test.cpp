@@ -105,8 +105,11 @@ TEST_F(FencedSets, OfOneTurnRaiseTheirNumbersInOneCommand) {
     EXPECT_GT(token_of(resource), 0);
     EXPECT_EQ(number_at(0, resource), token_of(resource)) << resource;
   }
-  const Counters counters = client_->counters();
-  EXPECT_EQ(counters.fenced_in_more_rounds, 0U);
+  std::optional<std::uint64_t> in_more_rounds;
+  client_->metrics(
+      [&](Result<Metrics> metrics) { in_more_rounds = std::move(metrics)->fenced_in_more_rounds; });
+  run_until([&] { return in_more_rounds.has_value(); });
+  EXPECT_EQ(in_more_rounds, 0U);
 }
 
 TEST_F(FencedSets, HaveAllTheirTokensWhereOneNumberIsNotTheHighest) {

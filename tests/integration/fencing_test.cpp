@@ -128,7 +128,6 @@ TEST(Fencing, ContendersGetDistinctTokens) {
 TEST(Fencing, ATokenStaysOverExtensions) {
   Client client = make_client(patient(shared_urls(3)));
   auto options = fenced(seconds(3));
-  options.renewal.emplace();
   auto lease = client.try_acquire(fresh_resource(), std::move(options));
   ASSERT_TRUE(succeeded(lease));
   const auto token = lease->fencing_token();

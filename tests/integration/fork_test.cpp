@@ -200,7 +200,6 @@ TEST_F(Fork, TokensOfParentAndChildDiffer) {
 
 TEST_F(Fork, UnderRenewalDisturbsNeitherTheLeaseNorItsParent) {
   AcquireOptions options{.ttl = seconds(3)};
-  options.renewal.emplace();
   auto lease = client_.try_acquire(resource_, std::move(options));
   ASSERT_TRUE(succeeded(lease));
   for (int i = 0; i < 10; ++i) {

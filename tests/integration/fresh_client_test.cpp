@@ -35,7 +35,7 @@ TEST_P(FreshClient, UsesALeaseByItsToken) {
       Client holder = client();
       lease = acquire_patiently(holder, resource_, {.ttl = seconds(20)});
       ASSERT_TRUE(succeeded(lease));
-      token = lease->detach();
+      token = lease->detach().token;
     }
     EXPECT_EQ(client().ownership(resource_, token), Ownership::held);
     const auto seen = client().inspect(resource_);
@@ -55,7 +55,7 @@ TEST_P(FreshClient, BreaksALockByItsToken) {
     Client holder = client();
     auto lease = holder.try_acquire(resource_, {.ttl = seconds(20)});
     ASSERT_TRUE(succeeded(lease));
-    token = lease->detach();
+    token = lease->detach().token;
   }
   EXPECT_TRUE(succeeded(client().break_lock(resource_, token)));
   EXPECT_TRUE(eventually([&] { return held(resource_) == 0; }));
@@ -77,11 +77,11 @@ TEST_P(FreshClient, UsesALeaseByItsTokenAsynchronously) {
     {
       AsyncClient holder = make_async_client(options());
       std::promise<Result<Lease>> said;
-      holder.acquire(resource_, {.ttl = seconds(20), .wait = seconds(30)},
-                     [&](Result<Lease> lease) { said.set_value(std::move(lease)); });
+      holder.try_acquire_for(resource_, seconds(30), {.ttl = seconds(20)},
+                             [&](Result<Lease> lease) { said.set_value(std::move(lease)); });
       auto lease = said.get_future().get();
       ASSERT_TRUE(succeeded(lease));
-      token = lease->detach();
+      token = lease->detach().token;
     }
     EXPECT_TRUE(succeeded(answer<RoundReport>(options(), [&](AsyncClient& client, auto done) {
       client.extend(resource_, token, seconds(30), done);

@@ -79,7 +79,7 @@ TEST_F(S11, AReaderThatDiesIsForgottenAfterItsOwnExpiry) {
   auto slow = read();
   ASSERT_TRUE(succeeded(quick));
   ASSERT_TRUE(succeeded(slow));
-  const Token dead = quick->detach();
+  const Token dead = quick->detach().token;
   EXPECT_TRUE(
       eventually([&] { return client_.ownership(resource_, dead) == Ownership::not_held; }));
   EXPECT_EQ(client_.ownership(resource_, slow->token()), Ownership::held);
@@ -91,7 +91,7 @@ TEST_F(S11, AWaitingWriterKeepsNewReadersOutAndGoesNext) {
   ASSERT_TRUE(succeeded(reader));
   std::optional<Result<Lease>> writer;
   std::jthread waiting(
-      [&] { writer = other_.acquire(resource_, {.ttl = seconds(20), .wait = seconds(60)}); });
+      [&] { writer = other_.try_acquire_for(resource_, seconds(60), {.ttl = seconds(20)}); });
   ASSERT_TRUE(eventually([&] { return failed_with(read(), Errc::held); }, seconds(30)));
   EXPECT_TRUE(succeeded(reader->extend(seconds(20)))) << "who reads already may go on";
   EXPECT_TRUE(succeeded(reader->release()));
@@ -122,7 +122,7 @@ TEST_F(S11, ReadersThatWaitEnterTogetherAheadOfAWriterThatCameLater) {
     });
   };
   const auto read_with = [&](Client& client) {
-    auto lease = client.acquire(shared(resource_), {.ttl = seconds(20), .wait = seconds(60)});
+    auto lease = client.try_acquire_for(shared(resource_), seconds(60), {.ttl = seconds(20)});
     EXPECT_TRUE(succeeded(lease));
     EXPECT_FALSE(wrote) << "the writer came later";
     ++readers;
@@ -133,7 +133,7 @@ TEST_F(S11, ReadersThatWaitEnterTogetherAheadOfAWriterThatCameLater) {
   for (std::size_t i = 0; i < 3; ++i) waiting.emplace_back([&, i] { read_with(clients[i]); });
   ASSERT_TRUE(wait_for_queue(3));
   waiting.emplace_back([&] {
-    const auto lease = clients[3].acquire(resource_, {.ttl = seconds(20), .wait = seconds(60)});
+    const auto lease = clients[3].try_acquire_for(resource_, seconds(60), {.ttl = seconds(20)});
     EXPECT_TRUE(succeeded(lease));
     wrote = true;
   });
@@ -146,7 +146,7 @@ TEST_F(S11, ReadersThatWaitEnterTogetherAheadOfAWriterThatCameLater) {
 TEST_F(S11, AReaderIsExtendedAndReleasedByItsToken) {
   auto reader = read();
   ASSERT_TRUE(succeeded(reader));
-  const Token token = reader->detach();
+  const Token token = reader->detach().token;
   EXPECT_TRUE(succeeded(client_.extend(resource_, token, seconds(25))));
   EXPECT_TRUE(
       failed_with(client_.release(resource_, *Token::parse(hex_token())), Errc::not_holder));
@@ -169,13 +169,13 @@ TEST_F(S11, WritersHaveFencingTokensAndReadersNone) {
     EXPECT_TRUE(succeeded(reader->release()));
   });
   const auto second =
-      other_.acquire(resource_, {.ttl = seconds(20), .wait = seconds(60), .fencing = true});
+      other_.try_acquire_for(resource_, seconds(60), {.ttl = seconds(20), .fencing = true});
   ASSERT_TRUE(succeeded(second));
   EXPECT_GT(*second->fencing_token(), number);
 }
 
 TEST_F(S11, StandardLocksWorkWithASharedMutex) {
-  SharedMutex mutex(client_, resource_, {.ttl = seconds(20), .shared_ttl = seconds(10)});
+  SharedMutex mutex(client_, resource_, {.ttl = seconds(20)});
   {
     const std::shared_lock here(mutex);
     EXPECT_TRUE(mutex.valid());
@@ -198,7 +198,7 @@ TEST_F(S11, StandardLocksWorkWithASharedMutex) {
 }
 
 TEST_F(S11, ASharedMutexIsValidOnlyForTheThreadThatHoldsIt) {
-  SharedMutex mutex(client_, resource_, {.ttl = seconds(20), .shared_ttl = seconds(20)});
+  SharedMutex mutex(client_, resource_, {.ttl = seconds(20)});
   const auto elsewhere = [&] {
     bool valid = true;
     bool may_be_lost = true;
@@ -231,7 +231,7 @@ TEST_F(S11, ASharedMutexIsValidOnlyForTheThreadThatHoldsIt) {
 }
 
 TEST_F(S11, ThreadsThatReadAndWriteNeverMeet) {
-  SharedMutex mutex(client_, resource_, {.ttl = seconds(30), .shared_ttl = seconds(30)});
+  SharedMutex mutex(client_, resource_, {.ttl = seconds(30)});
   std::atomic<int> readers{0};
   std::atomic<int> writers{0};
   std::atomic<int> most{0};
@@ -297,7 +297,7 @@ TEST_F(S5, HoldsThatOverlapDoNotKeepAStrangerOutForEver) {
   ASSERT_TRUE(succeeded(first));
   std::optional<Result<Lease>> stranger;
   std::jthread waiting(
-      [&] { stranger = other_.acquire(resource_, {.ttl = seconds(20), .wait = seconds(60)}); });
+      [&] { stranger = other_.try_acquire_for(resource_, seconds(60), {.ttl = seconds(20)}); });
   ASSERT_TRUE(eventually([&] {
     // A quorum of five.
     return std::count_if(shared_nodes(5).begin(), shared_nodes(5).end(), [&](RedisServer& node) {
@@ -318,7 +318,7 @@ TEST_F(S5, ALeaveByAStrangerIsToldApart) {
   ASSERT_TRUE(succeeded(lease));
   EXPECT_TRUE(
       failed_with(client_.release(resource_, *Token::parse(hex_token())), Errc::not_holder));
-  const Token token = lease->detach();
+  const Token token = lease->detach().token;
   const auto released = client_.release(resource_, token);
   ASSERT_TRUE(succeeded(released));
   EXPECT_EQ(released->holds_left, 0U);
@@ -427,7 +427,7 @@ TEST_F(S3, AfterTheIntervalItIsFree) {
   ASSERT_TRUE(succeeded(lease));
   ASSERT_TRUE(succeeded(lease->release()));
   EXPECT_TRUE(failed_with(other_.try_acquire(resource_), Errc::held));
-  EXPECT_TRUE(succeeded(other_.acquire(resource_, {.wait = seconds(30)})));
+  EXPECT_TRUE(succeeded(other_.try_acquire_for(resource_, seconds(30))));
 }
 
 TEST_F(S3, WhoIsRefusedLeavesNothingThatKeepsOthersOut) {
@@ -477,7 +477,7 @@ TEST_F(P6, AreExtendedAndReleasedByTheirToken) {
     ASSERT_TRUE(
         eventually([&] { return shared_nodes(5).count_held_by(name, all->token().str()) == 5U; }));
   }
-  const Token token = all->detach();
+  const Token token = all->detach().token;
   ASSERT_TRUE(succeeded(client_.extend(all_of({second_, resource_}), token, seconds(25))));
   const auto lives_on = [](const std::string& name) {
     return std::count_if(shared_nodes(5).begin(), shared_nodes(5).end(),
@@ -521,7 +521,7 @@ TEST_F(P6, WhateverTheOrderNobodyWaitsForEver) {
       for (int i = 0; i < 5; ++i) {
         const Target all = t % 2 == 0 ? all_of({resource_, second_, third_})
                                       : all_of({second_, resource_, third_});
-        auto lease = client.acquire(all, {.ttl = seconds(30), .wait = seconds(120)});
+        auto lease = client.try_acquire_for(all, seconds(120), {.ttl = seconds(30)});
         ASSERT_TRUE(succeeded(lease));
         EXPECT_EQ(inside.fetch_add(1), 0);
         inside.fetch_sub(1);
@@ -540,7 +540,7 @@ TEST_F(P6, WhoNeedsBothHasATurnWhereOthersLockEachAgainAndAgain) {
       threads.emplace_back([&, name] {
         Client client = make_client(patient(shared_urls(3)));
         while (!over) {
-          auto lease = client.acquire(name, {.ttl = seconds(30), .wait = seconds(120)});
+          auto lease = client.try_acquire_for(name, seconds(120), {.ttl = seconds(30)});
           ASSERT_TRUE(succeeded(lease));
           ++turns;
           ASSERT_TRUE(succeeded(lease->release()));
@@ -553,7 +553,7 @@ TEST_F(P6, WhoNeedsBothHasATurnWhereOthersLockEachAgainAndAgain) {
   for (int i = 0; i < 5; ++i) {
     const int before = turns;
     auto lease =
-        client.acquire(all_of({second_, resource_}), {.ttl = seconds(30), .wait = seconds(120)});
+        client.try_acquire_for(all_of({second_, resource_}), seconds(120), {.ttl = seconds(30)});
     EXPECT_LE(turns - before, 40) << "turns of others";
     EXPECT_TRUE(succeeded(lease) && succeeded(lease->release()));
   }
@@ -591,7 +591,7 @@ TEST_F(P7, WhoWaitsGetsAPlaceThatIsGivenBack) {
   ASSERT_TRUE(succeeded(first));
   std::jthread leaving([&] { static_cast<void>(first->release()); });
   EXPECT_TRUE(
-      succeeded(other_.acquire(permit(resource_, 1), {.ttl = seconds(20), .wait = seconds(60)})));
+      succeeded(other_.try_acquire_for(permit(resource_, 1), seconds(60), {.ttl = seconds(20)})));
 }
 
 TEST_F(P7, ManyContendersAreNeverMoreThanThePlaces) {
@@ -603,7 +603,7 @@ TEST_F(P7, ManyContendersAreNeverMoreThanThePlaces) {
       threads.emplace_back([&] {
         for (int i = 0; i < 4; ++i) {
           auto lease =
-              client_.acquire(permit(resource_, 2), {.ttl = seconds(30), .wait = seconds(120)});
+              client_.try_acquire_for(permit(resource_, 2), seconds(120), {.ttl = seconds(30)});
           ASSERT_TRUE(succeeded(lease));
           const int now = inside.fetch_add(1) + 1;
           int seen = most.load();
@@ -754,7 +754,7 @@ TEST(S4, TheHolderIsWarnedAheadOfTheLossWhileRenewalsFail) {
   std::atomic<int> warnings{0};
   std::atomic<bool> lost{false};
   std::atomic<bool> warned_after_loss{false};
-  AcquireOptions options{.ttl = seconds(3), .renewal = RenewalOptions{}};
+  AcquireOptions options{.ttl = seconds(3)};
   options.on_at_risk = [&](std::chrono::nanoseconds left) {
     EXPECT_GT(left, left.zero());
     EXPECT_LE(left, seconds(1));

@@ -69,7 +69,7 @@ class KindsUnderFire : public testing::TestWithParam<FireKind> {
       const std::string group = group_of(target);
       const auto ttl = GetParam().ttl;
       const auto at_least = target.hold_at_least();
-      auto lease = client.acquire(target, {.ttl = ttl, .wait = seconds(5)});
+      auto lease = client.try_acquire_for(target, seconds(5), {.ttl = ttl});
       if (!lease) continue;
       const auto from = BootClock::now();
       // No later than the granting round began: drift is taken off as well.

@@ -30,7 +30,6 @@ struct Losses {
 
 [[nodiscard]] AcquireOptions renewed(std::chrono::nanoseconds ttl, Losses& losses) {
   AcquireOptions options{.ttl = ttl};
-  options.renewal.emplace();
   options.on_lost = losses.listener();
   return options;
 }
@@ -56,7 +55,6 @@ TEST_F(LeaseLoss, WithoutAMajorityIsToldOnce) {
     ASSERT_TRUE(eventually([&] { return losses_.count > 0; }, seconds(30)));
     EXPECT_GE(BootClock::now(), lease->valid_until());
     EXPECT_FALSE(lease->valid());
-    EXPECT_FALSE(*lease);
     EXPECT_EQ(lease->remaining(), std::chrono::nanoseconds::zero());
     EXPECT_TRUE(lost.stop_requested());
     EXPECT_TRUE(lease->lost().stop_requested());
@@ -105,8 +103,8 @@ TEST_F(LeaseLoss, DoesNotHappenBecauseTheClientEnds) {
 
 TEST_F(LeaseLoss, ComesAtTheDeadlineWhereNobodyRenews) {
   Client client = LeaseLoss::client();
-  auto lease =
-      client.try_acquire(resource_, {.ttl = milliseconds(300), .on_lost = losses_.listener()});
+  auto lease = client.try_acquire(
+      resource_, {.ttl = milliseconds(300), .renew = false, .on_lost = losses_.listener()});
   ASSERT_TRUE(succeeded(lease));
   const auto deadline = lease->valid_until();
   ASSERT_TRUE(eventually([&] { return losses_.count == 1; }, seconds(30)));
@@ -130,7 +128,7 @@ TEST_F(LeaseLoss, IsToldOfEveryLeaseOfOptionsThatAreUsedAgain) {
 
 TEST_F(LeaseLoss, WithAnEmptyCallbackIsToldToNobody) {
   Client client = LeaseLoss::client();
-  AcquireOptions options{.ttl = milliseconds(300)};
+  AcquireOptions options{.ttl = milliseconds(300), .renew = false};
   options.on_lost = std::function<void(const Error&)>();
   options.on_at_risk = std::function<void(std::chrono::nanoseconds)>();
   const auto lease = client.try_acquire(resource_, options);
@@ -152,7 +150,7 @@ TEST_F(LeaseLoss, IsPutOffByRenewals) {
 TEST_F(LeaseLoss, ComesAfterTheLastRenewal) {
   Client client = LeaseLoss::client();
   auto options = renewed(milliseconds(600), losses_);
-  options.renewal->max_renewals = 2;
+  options.max_renewals = 2;
   auto lease = client.try_acquire(resource_, std::move(options));
   ASSERT_TRUE(succeeded(lease));
   const auto first = lease->valid_until();
@@ -164,7 +162,7 @@ TEST_F(LeaseLoss, ComesAfterTheLastRenewal) {
 TEST_F(LeaseLoss, ComesAtTheMaximumHold) {
   Client client = LeaseLoss::client();
   auto options = renewed(milliseconds(600), losses_);
-  options.renewal->max_hold = milliseconds(1500);
+  options.max_hold = milliseconds(1500);
   const auto began = BootClock::now();
   auto lease = client.try_acquire(resource_, std::move(options));
   ASSERT_TRUE(succeeded(lease));
@@ -180,7 +178,7 @@ TEST_F(LeaseLoss, IsSeenInsideItsOwnCallback) {
   std::atomic<bool> told{false};
   std::mutex mutex;
   std::unique_lock lock(mutex);
-  AcquireOptions options{.ttl = milliseconds(200)};
+  AcquireOptions options{.ttl = milliseconds(200), .renew = false};
   options.on_lost = [&, shared](const Error&) {
     const std::lock_guard waited(mutex);
     EXPECT_FALSE(shared->valid());
@@ -200,7 +198,7 @@ TEST_F(LeaseLoss, IsSeenInsideItsOwnCallback) {
 
 TEST_F(LeaseLoss, IsToldThroughTheStopTokenThatWasAskedForLater) {
   Client client = LeaseLoss::client();
-  auto lease = client.try_acquire(resource_, {.ttl = milliseconds(100)});
+  auto lease = client.try_acquire(resource_, {.ttl = milliseconds(100), .renew = false});
   ASSERT_TRUE(succeeded(lease));
   EXPECT_TRUE(eventually([&] { return lease->lost().stop_requested(); }, seconds(30)));
 }
@@ -223,7 +221,7 @@ TEST(LeaseObject, WithoutALeaseIsHarmless) {
   EXPECT_FALSE(none.valid());
   EXPECT_EQ(none.resource(), "");
   EXPECT_TRUE(none.token().empty());
-  EXPECT_TRUE(none.detach().empty());
+  EXPECT_TRUE(none.detach().resources.empty());
   EXPECT_TRUE(failed_with(none.extend(seconds(1)), Errc::not_holder));
   EXPECT_TRUE(failed_with(none.release(), Errc::not_holder));
   EXPECT_FALSE(none.lost().stop_requested());

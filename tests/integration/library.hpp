@@ -206,8 +206,7 @@ class EventLog {
 /// Acquires until it works: for a client whose connections are still being made again.
 [[nodiscard]] inline Result<Lease> acquire_patiently(Client& client, const Target& target,
                                                      AcquireOptions options = {}) {
-  options.wait = std::chrono::seconds(30);
-  return client.acquire(target, std::move(options));
+  return client.try_acquire_for(target, std::chrono::seconds(30), std::move(options));
 }
 
 }  // namespace redlock::test

@@ -63,9 +63,7 @@ TEST_P(LockOverNodes, ARefusalTellsWhoHoldsItAndForHowLong) {
   auto lease = holder.try_acquire(resource, {.ttl = seconds(25)});
   ASSERT_TRUE(succeeded(lease));
   ASSERT_TRUE(soon_on_all(resource, lease->token()));
-  AcquireOptions detailed;
-  detailed.refusal_detail = AcquireOptions::RefusalDetail::holder_and_remaining;
-  auto refused = other.try_acquire(resource, std::move(detailed));
+  auto refused = other.try_acquire_for(resource, milliseconds(10));
   ASSERT_TRUE(failed_with(refused, Errc::held));
   const Error& error = refused.error();
   EXPECT_THAT(error.message, HasSubstr(lease->token().str().substr(0, 12)));
@@ -135,7 +133,7 @@ TEST_P(LockOverNodes, ADetachedTokenIsExtendedAndReleasedByAnotherClient) {
   auto lease = first.try_acquire(resource, {.ttl = seconds(15)});
   ASSERT_TRUE(succeeded(lease));
   ASSERT_TRUE(soon_on_all(resource, lease->token()));
-  const Token token = lease->detach();
+  const Token token = lease->detach().token;
   EXPECT_FALSE(lease->valid());
   EXPECT_EQ(held_by(resource, token), GetParam());
 

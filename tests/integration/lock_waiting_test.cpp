@@ -22,7 +22,7 @@ class LockWaiting : public testing::Test {
  protected:
   [[nodiscard]] auto in_background(std::chrono::nanoseconds wait, std::stop_token stop = {}) {
     return std::async(std::launch::async, [this, wait, stop] {
-      return client_.acquire(resource_, {.wait = wait}, stop);
+      return client_.try_acquire_for(resource_, wait, {}, stop);
     });
   }
   Client holder_ = make_client(patient(shared_urls(3)));

@@ -75,7 +75,7 @@ class Contender {
  private:
   void run() {
     while (!stop_) {
-      auto lease = client_->acquire("r", {.ttl = milliseconds(500), .wait = milliseconds(200)});
+      auto lease = client_->try_acquire_for("r", milliseconds(200), {.ttl = milliseconds(500)});
       if (!lease) continue;
       table_.granted(*lease);
       if (++leases_ % 4 == 0 && lease->extend(milliseconds(500))) table_.extended(*lease);

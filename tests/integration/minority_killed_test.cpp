@@ -87,7 +87,7 @@ class MinorityKilled : public testing::TestWithParam<Killed> {
 TEST_P(MinorityKilled, ASharedMutexHasManyReadersOrOneWriter) {
   Client one = make_client(options());
   Client other = make_client(options());
-  const SharedMutexOptions ttls{.ttl = seconds(20), .shared_ttl = seconds(20)};
+  const AcquireOptions ttls{.ttl = seconds(20)};
   std::array<SharedMutex, 2> mutexes{SharedMutex(one, "r", ttls), SharedMutex(other, "r", ttls)};
   std::atomic<int> readers{0};
   contend([&](std::size_t half, std::minstd_rand& random) {
@@ -111,7 +111,7 @@ TEST_P(MinorityKilled, ASharedMutexHasManyReadersOrOneWriter) {
 TEST_P(MinorityKilled, ARecursiveMutexIsReenteredByItsThreadAlone) {
   Client one = make_client(options());
   Client other = make_client(options());
-  const MutexOptions ttl{.ttl = seconds(20)};
+  const AcquireOptions ttl{.ttl = seconds(20)};
   std::array<RecursiveMutex, 2> mutexes{RecursiveMutex(one, "r", ttl),
                                         RecursiveMutex(other, "r", ttl)};
   contend([&](std::size_t half, std::minstd_rand& /*random*/) {

@@ -49,7 +49,7 @@ class MinorityRestarted : public testing::Test {
 TEST_F(MinorityRestarted, ACohortPassesItsLeaseOn) {
   Client one = make_client(options());
   Client other = make_client(options());
-  const MutexOptions ttl{.ttl = seconds(2)};
+  const AcquireOptions ttl{.ttl = seconds(2)};
   std::array<Mutex, 2> mutexes{Mutex(one, "r", ttl), Mutex(other, "r", ttl)};
   std::array<std::atomic<int>, 2> turns{};
   std::atomic<int> inside{0};
@@ -108,8 +108,7 @@ TEST_F(MinorityRestarted, AWatcherSeesEveryChange) {
         seconds(60));
   };
   const auto sees_a_lease = [&](const char* when) {
-    auto lease =
-        holder.try_acquire_for("r", seconds(60), {.ttl = seconds(2), .renewal = RenewalOptions{}});
+    auto lease = holder.try_acquire_for("r", seconds(60), {.ttl = seconds(2)});
     ASSERT_TRUE(succeeded(lease)) << when;
     EXPECT_TRUE(sees(lease->token().str())) << when;
     ASSERT_TRUE(succeeded(lease->release())) << when;

@@ -107,10 +107,12 @@ TEST_F(MutexCohort, ALeaseIsPassedOnAsLongAsNoOtherClientIsKnownToWait) {
 }
 
 TEST_F(MutexCohort, ALimitedRenewalBelongsToOneHolder) {
-  const std::vector<RenewalOptions> limited = {{.max_renewals = 5}, {.max_hold = seconds(60)}};
-  for (const RenewalOptions& renewal : limited) {
+  const std::vector<AcquireOptions> limited = {
+      {.renew = false}, {.max_hold = seconds(60)}, {.max_renewals = 5}};
+  for (AcquireOptions options : limited) {
     story_ = {};
-    Mutex mutex(client_, resource_, {.ttl = seconds(30), .renewal = renewal});
+    options.ttl = seconds(30);
+    Mutex mutex(client_, resource_, options);
     run_threads(2, [&] { hold_once(mutex); });
     EXPECT_EQ(story_.leases(), story_.turns);
   }
@@ -290,7 +292,7 @@ TEST_F(MutexCohort, AClosedClientEndsAllThatWait) {
 }
 
 TEST_F(MutexCohort, ReadersAreServedBetweenTheWritersOfTheirProcess) {
-  SharedMutex mutex(client_, resource_, {.ttl = seconds(30), .shared_ttl = seconds(30)});
+  SharedMutex mutex(client_, resource_, {.ttl = seconds(30)});
   std::atomic<bool> done{false};
   std::vector<std::jthread> writers;
   for (int t = 0; t < 8; ++t) {
@@ -305,7 +307,7 @@ TEST_F(MutexCohort, ReadersAreServedBetweenTheWritersOfTheirProcess) {
     const std::shared_lock here(mutex);
     EXPECT_TRUE(mutex.valid());
   }
-  SharedMutex elsewhere(other_, resource_, {.ttl = seconds(30), .shared_ttl = seconds(30)});
+  SharedMutex elsewhere(other_, resource_, {.ttl = seconds(30)});
   for (int i = 0; i < 3; ++i) {
     const std::shared_lock there(elsewhere);
     EXPECT_TRUE(elsewhere.valid());

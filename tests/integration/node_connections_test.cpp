@@ -138,7 +138,6 @@ TEST_F(NodeConnections, ACommandThatArrivesLateIsKilledBeforeItsRelease) {
 TEST_F(NodeConnections, CutConnectionsAreMadeAgainUnderAHeldLease) {
   Client client = NodeConnections::client();
   AcquireOptions options{.ttl = seconds(4)};
-  options.renewal.emplace();
   auto lease = client.try_acquire(resource_, std::move(options));
   ASSERT_TRUE(succeeded(lease));
   const auto deadline = lease->valid_until();

@@ -79,7 +79,6 @@ TEST_P(NodesKilled, UnderAHeldLeaseDoNotEndIt) {
   Client client = make_client(with_long_ttl(patient(nodes_->urls())));
   const auto resource = fresh_resource();
   AcquireOptions options{.ttl = seconds(3)};
-  options.renewal.emplace();
   std::atomic<int> lost{0};
   options.on_lost = [&](const Error&) { ++lost; };
   auto lease = client.try_acquire(resource, std::move(options));
@@ -236,7 +235,6 @@ TEST_F(NodesWithoutGuard, ARollingRestartDoesNotErodeAHeldLease) {
   Client client = make_client(NodesWithoutGuard::options());
   const auto resource = fresh_resource();
   AcquireOptions options{.ttl = seconds(4)};
-  options.renewal.emplace();
   std::atomic<int> lost{0};
   options.on_lost = [&](const Error&) { ++lost; };
   auto lease = client.try_acquire(resource, std::move(options));

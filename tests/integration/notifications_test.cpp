@@ -417,7 +417,7 @@ class Notifications : public testing::Test {
  protected:
   [[nodiscard]] auto in_background(std::chrono::nanoseconds wait) {
     return std::async(std::launch::async,
-                      [this, wait] { return waiter_.acquire(resource_, {.wait = wait}); });
+                      [this, wait] { return waiter_.try_acquire_for(resource_, wait); });
   }
   [[nodiscard]] bool stand_in_all_queues(std::int64_t count = 1) {
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
@@ -496,7 +496,7 @@ TEST_F(Notifications, HandOverAtOnceAndNotAtTheNextRetry) {
   std::atomic<int> turns{0};
   std::jthread taking_turns([&](const std::stop_token& stop) {
     while (turns < 20 && !stop.stop_requested()) {
-      auto lease = holder_.acquire(resource_, {.ttl = seconds(30), .wait = seconds(30)});
+      auto lease = holder_.try_acquire_for(resource_, seconds(30), {.ttl = seconds(30)});
       ASSERT_TRUE(succeeded(lease));
       auto waiting = in_background(seconds(30));
       ASSERT_TRUE(eventually([&] { return stand_in_all_queues(); }));
@@ -525,7 +525,9 @@ TEST_F(Notifications, WakeAWaiterOverADeadNode) {
 TEST_F(Notifications, FollowAWriterAndItsReaders) {
   auto writer = holder_.try_acquire(resource_, {.ttl = seconds(30)});
   ASSERT_TRUE(succeeded(writer));
-  const auto read = [&] { return waiter_.acquire(shared(resource_), {.ttl = seconds(30)}); };
+  const auto read = [&] {
+    return waiter_.try_acquire_for(shared(resource_), seconds(60), {.ttl = seconds(30)});
+  };
   auto first = std::async(std::launch::async, read);
   auto second = std::async(std::launch::async, read);
   ASSERT_TRUE(eventually([&] { return stand_in_all_queues(); }));
@@ -534,8 +536,9 @@ TEST_F(Notifications, FollowAWriterAndItsReaders) {
   auto b = second.get();
   ASSERT_TRUE(succeeded(a));
   ASSERT_TRUE(succeeded(b));
-  auto next = std::async(std::launch::async,
-                         [&] { return holder_.acquire(resource_, {.ttl = seconds(30)}); });
+  auto next = std::async(std::launch::async, [&] {
+    return holder_.try_acquire_for(resource_, seconds(60), {.ttl = seconds(30)});
+  });
   ASSERT_TRUE(succeeded(a->release()));
   ASSERT_TRUE(succeeded(b->release()));
   EXPECT_TRUE(succeeded(next.get()));

@@ -130,6 +130,7 @@ TEST_F(ClientObserver, is_told_of_a_loss_before_the_hold_ends) {
   ASSERT_TRUE(client);
   AcquireOptions terms;
   terms.ttl = 50ms;
+  terms.renew = false;
   Result<Lease> lease = client->acquire(fresh_resource(), terms);
   ASSERT_TRUE(lease);
   EXPECT_TRUE(notes_are(

@@ -25,11 +25,7 @@ class Orphans : public testing::Test {
     }
   }
   [[nodiscard]] Client client() const { return make_client(patient(shared_urls(3))); }
-  [[nodiscard]] static AcquireOptions repairing(std::chrono::nanoseconds wait) {
-    AcquireOptions options{.wait = wait};
-    options.orphan_ttl = repair;
-    return options;
-  }
+  [[nodiscard]] static AcquireOptions repairing() { return {.orphan_ttl = repair}; }
 
   const std::string resource_ = fresh_resource();
 };
@@ -49,7 +45,7 @@ TEST_F(Orphans, BlockForEverWhereNobodyAskedForARepair) {
 TEST_F(Orphans, AreGivenAnExpiryAndTheLockIsAcquired) {
   leave_behind({"dead", "dead", "dead"});
   Client client = Orphans::client();
-  const auto lease = client.acquire(resource_, repairing(seconds(60)));
+  const auto lease = client.try_acquire_for(resource_, seconds(60), repairing());
   ASSERT_TRUE(succeeded(lease));
   EXPECT_TRUE(lease->valid());
   EXPECT_GE(shared_nodes().count_held_by(resource_, lease->token().str()), 2U);
@@ -58,20 +54,20 @@ TEST_F(Orphans, AreGivenAnExpiryAndTheLockIsAcquired) {
 TEST_F(Orphans, OfSeveralHoldersAreRepairedToo) {
   leave_behind({"dead-1", "dead-2", "dead-3"});
   Client client = Orphans::client();
-  EXPECT_TRUE(succeeded(client.acquire(resource_, repairing(seconds(60)))));
+  EXPECT_TRUE(succeeded(client.try_acquire_for(resource_, seconds(60), repairing())));
 }
 
 TEST_F(Orphans, AreRepairedByASingleAttemptForTheNextOne) {
   leave_behind({"dead", "dead", "dead"});
   Client client = Orphans::client();
-  EXPECT_TRUE(failed_with(client.try_acquire(resource_, repairing(seconds(0))), Errc::held));
+  EXPECT_TRUE(failed_with(client.try_acquire(resource_, repairing()), Errc::held));
   EXPECT_TRUE(eventually([&] { return client.try_acquire(resource_).has_value(); }, seconds(30)));
 }
 
 TEST_F(Orphans, OnOneNodeAreRepairedWhileTheOthersAreLocked) {
   leave_behind({"dead"});
   Client client = Orphans::client();
-  const auto lease = client.acquire(resource_, repairing(seconds(60)));
+  const auto lease = client.try_acquire_for(resource_, seconds(60), repairing());
   ASSERT_TRUE(succeeded(lease));
   EXPECT_TRUE(eventually([&] { return shared_nodes()[0].get(resource_) != "dead"; }, seconds(30)));
 }
@@ -81,7 +77,8 @@ TEST_F(Orphans, KeysThatDoExpireAreNotTouched) {
     shared_nodes()[i].command({"SET", resource_, "alive", "PX", "3600000"});
   }
   Client client = Orphans::client();
-  EXPECT_TRUE(failed_with(client.acquire(resource_, repairing(milliseconds(800))), Errc::held));
+  EXPECT_TRUE(
+      failed_with(client.try_acquire_for(resource_, milliseconds(800), repairing()), Errc::held));
   for (std::size_t i = 0; i < 3; ++i) {
     EXPECT_EQ(shared_nodes()[i].get(resource_), "alive");
     EXPECT_GT(shared_nodes()[i].pttl(resource_), 3'000'000);
@@ -100,7 +97,8 @@ TEST_F(Orphans, DataThatIsNoTokenIsNotTouched) {
   Client client = Orphans::client();
   for (const auto& command : data) {
     for (std::size_t i = 0; i < 3; ++i) shared_nodes()[i].command(command);
-    EXPECT_TRUE(failed_with(client.acquire(resource_, repairing(seconds(0))), Errc::held));
+    EXPECT_TRUE(
+        failed_with(client.try_acquire_for(resource_, seconds(0), repairing()), Errc::held));
     // Its requests are answered before this one's.
     EXPECT_TRUE(succeeded(client.inspect(resource_)));
     for (std::size_t i = 0; i < 3; ++i) {
@@ -113,9 +111,9 @@ TEST_F(Orphans, DataThatIsNoTokenIsNotTouched) {
 TEST_F(Orphans, AFencedLeaseRepairsThemToo) {
   leave_behind({"dead", "dead", "dead"});
   Client client = Orphans::client();
-  auto options = repairing(seconds(60));
+  auto options = repairing();
   options.fencing = true;
-  const auto lease = client.acquire(resource_, std::move(options));
+  const auto lease = client.try_acquire_for(resource_, seconds(60), std::move(options));
   ASSERT_TRUE(succeeded(lease));
   EXPECT_TRUE(lease->fencing_token());
 }

@@ -91,7 +91,7 @@ TEST_F(PlainCommands, GiveFencingTokens) {
 TEST_F(PlainCommands, RenewALease) {
   open();
   Client client = make_client(options());
-  auto lease = client.try_acquire("r", {.ttl = milliseconds(600), .renewal = RenewalOptions{}});
+  auto lease = client.try_acquire("r", {.ttl = milliseconds(600)});
   ASSERT_TRUE(succeeded(lease));
   const auto began = lease->valid_until();
   EXPECT_TRUE(eventually([&] { return lease->valid_until() > began + seconds(1); }, seconds(60)));

@@ -125,7 +125,6 @@ TEST_F(RestartGuard, ARenewedLeaseOutlivesANodeThatForgotIt) {
   open_deployment(options());
   Client client = RestartGuard::client();
   AcquireOptions acquire{.ttl = short_max_ttl};
-  acquire.renewal.emplace();
   std::atomic<int> lost{0};
   acquire.on_lost = [&](const Error&) { ++lost; };
   const auto lease = client.try_acquire("r", std::move(acquire));

@@ -75,7 +75,7 @@ TEST_P(ScaleOverNodes, LeasesOfAClient) {
 
 TEST_P(ScaleOverNodes, ReadersOfAClient) {
   std::vector<Lease> readers = all_granted(count(), Leases::kept, [&](std::size_t, Done done) {
-    client_.acquire(shared(resource_), {.ttl = seconds(30), .wait = seconds(30)}, std::move(done));
+    client_.try_acquire_for(shared(resource_), seconds(30), {.ttl = seconds(30)}, std::move(done));
   });
   ASSERT_EQ(readers.size(), count());
   Client writer = make_client(patient(shared_urls(3)));
@@ -92,7 +92,7 @@ TEST_P(ScaleOverNodes, ReadersOfAClient) {
 
 TEST_P(ScaleOverNodes, CallsOfAClientThatWaitForOneResource) {
   static_cast<void>(all_granted(count(), Leases::released, [&](std::size_t, Done done) {
-    client_.acquire(resource_, {.ttl = seconds(30), .wait = seconds(120)}, std::move(done));
+    client_.try_acquire_for(resource_, seconds(120), {.ttl = seconds(30)}, std::move(done));
   }));
   EXPECT_TRUE(soon_held(resource_, 0));
 }
@@ -110,7 +110,7 @@ TEST_P(ScaleOverNodes, Clients) {
   }
   const std::vector<Lease> leases =
       all_granted(count(), Leases::kept, [&](std::size_t i, Done done) {
-        clients[i].acquire(name(i), {.ttl = seconds(30), .wait = seconds(60)}, std::move(done));
+        clients[i].try_acquire_for(name(i), seconds(60), {.ttl = seconds(30)}, std::move(done));
       });
   EXPECT_EQ(leases.size(), count());
 }
@@ -124,7 +124,7 @@ TEST_P(PermitsUpToTheMost, AreAllTakenAndNoMore) {
   const std::string resource = fresh_resource();
   const Target slot = permit(resource, GetParam());
   std::vector<Lease> taken = all_granted(GetParam(), Leases::kept, [&](std::size_t, Done done) {
-    client.acquire(slot, {.ttl = seconds(30), .wait = seconds(30)}, std::move(done));
+    client.try_acquire_for(slot, seconds(30), {.ttl = seconds(30)}, std::move(done));
   });
   ASSERT_EQ(taken.size(), GetParam());
   Client other = make_client(patient(shared_urls(3)));

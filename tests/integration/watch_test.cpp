@@ -104,7 +104,7 @@ TEST_F(Watch, SeesALeaseComeAndGo) {
 }
 
 TEST_F(Watch, SeesALeaseExpire) {
-  auto lease = holder_->try_acquire("r", {.ttl = std::chrono::milliseconds(500)});
+  auto lease = holder_->try_acquire("r", {.ttl = std::chrono::milliseconds(500), .renew = false});
   ASSERT_TRUE(succeeded(lease));
   EXPECT_TRUE(sees("held by " + lease->token().str()));
   EXPECT_TRUE(sees("free"));

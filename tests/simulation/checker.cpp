@@ -75,8 +75,9 @@ void Checker::granted(const Grant& grant) {
   forget_old_tokens(now);
   // Leases that nobody can hold any more are dropped.
   std::erase_if(leases_, [&](const Lease& lease) {
+    const Trail& mine = trail(lease.token);
     return !judged_at_the_end() && lease.until <= grant.now &&
-           (trail(lease.token).ended || trail(lease.token).abandoned);
+           (mine.ended || (mine.abandoned && !mine.adopted));
   });
   if (find(token) != nullptr) violated("invariant 9: a token was granted twice");
   if (until <= now) violated("invariant 6: a lease was handed out that was over already");
@@ -107,6 +108,16 @@ void Checker::abandoned(std::uint64_t token, True now) {
   trail(token).abandoned = true;
   // Nobody reads clocks for it any more, and nobody acts on it by the deadline that it had here.
   if (overlap_window_ > 0) put_away(token, now);
+}
+
+void Checker::adopted(const Grant& grant) {
+  const auto [token, resources, group, at_least, began, now, until] = grant;
+  if (trail(token).ended) violated("invariant 6: a lease that was over was adopted");
+  if (find(token) == nullptr) leases_.push_back({token, resources, group, until, now, began});
+  Lease& lease = *find(token);
+  trail(token).adopted = true;
+  lease.until = until;  // nobody acts by the deadline that it had elsewhere
+  check_alone(lease, now);
 }
 
 void Checker::put_away(std::uint64_t token, True now) {

@@ -72,6 +72,8 @@ class Checker {
   // --- what is left on the nodes (invariant 4) ---
   /// Handed to another process or left by one that died: only its expiry ends it.
   void abandoned(std::uint64_t token, True now);
+  /// A lease that was abandoned has an owner again.
+  void adopted(const Grant& grant);
   /// A node came back with what it had saved: the key may be there behind its release.
   void restored(std::uint64_t token) { tokens_[token].restored = true; }
   /// Left by a process that died before it was granted anything: only its expiry ends it.
@@ -114,6 +116,7 @@ class Checker {
   struct Trail {
     bool granted = false;
     bool abandoned = false;
+    bool adopted = false;  ///< after it was abandoned
     bool ended = false;
     bool restored = false;
     True taken_until = 0;           // an interval's end

@@ -351,6 +351,7 @@ class Simulation {
                                            core::ScriptForm form = core::ScriptForm::digest);
   void send_all(std::uint32_t client, const core::Request& command, const Request& request);
   [[nodiscard]] Request as_planted(std::uint32_t client, core::NodeIndex node, Request request);
+  void adopted(std::uint32_t index, Slot& slot, const core::Acquired& command);
   void fenced(const Client& client, Slot& slot, const core::Claim& claim);
   void answered(std::uint32_t client, core::CallId request, Errc code = {}, bool released = false);
 
@@ -361,6 +362,7 @@ class Simulation {
   void draw_terms(Wanted kind, Slot& slot, core::Acquire& event);
   [[nodiscard]] std::string name_of(std::size_t resource) const;
   void act_holding(std::uint32_t client, std::uint32_t slot);
+  void adopt(std::uint32_t client, const Slot& slot, const Token& token, core::Duration ttl);
   void act_handed_on(std::uint32_t client, std::uint32_t slot);
   [[nodiscard]] bool wants_to_break(const Slot& slot);
   void break_with_delay(std::uint32_t client, std::uint32_t slot);

@@ -285,6 +285,7 @@ void Simulation::act_handed_on(std::uint32_t index, std::uint32_t slot) {
   if (!healed_ && random_.per_mille(400)) {
     mine.extend = request(index, slot);
     const auto ttl = std::chrono::milliseconds(scenario_.shortest_ttl_ms);
+    if (random_.per_mille(500)) return adopt(index, mine, token, ttl);
     return step(index, core::ExtendToken{core::CallId{mine.extend}, resource_, token, ttl});
   }
   if (wants_to_break(mine)) return break_with_delay(index, slot);
@@ -292,6 +293,20 @@ void Simulation::act_handed_on(std::uint32_t index, std::uint32_t slot) {
   mine.phase = Phase::over;
   mine.release = request(index, slot);
   step(index, core::ReleaseToken{core::CallId{mine.release}, resource_, token});
+}
+
+void Simulation::adopt(std::uint32_t index, const Slot& slot, const Token& token,
+                       core::Duration ttl) {
+  core::Adopt event;
+  event.request = core::CallId{slot.extend};
+  event.resource = resource_;
+  event.token = token;
+  event.ttl = ttl;
+  event.group = groups[slot.group];
+  event.renewal = {3, ttl * 4, random_.per_mille(500)};
+  if (slot.fenced) event.fencing_number = slot.number;
+  tell("client ", index, " asks to adopt ", slot.token % 10'000);
+  step(index, event);
 }
 
 bool Simulation::wants_to_break(const Slot& slot) {

@@ -297,6 +297,7 @@ Request Simulation::as_planted(std::uint32_t index, core::NodeIndex node, Reques
 void Simulation::carry_out(std::uint32_t index, const core::Acquired& command) {
   Client& client = clients_[index];
   Slot* slot = slot_of(index, command.request);
+  if (slot != nullptr && slot->phase == Phase::handed_on) return adopted(index, *slot, command);
   if (slot == nullptr || slot->acquire != static_cast<std::uint64_t>(command.request)) {
     return checker_.violated("invariant 7: a grant answers no request");
   }
@@ -331,6 +332,31 @@ void Simulation::carry_out(std::uint32_t index, const core::Acquired& command) {
   check_progress();
   if (slot->fenced) fenced(client, *slot, *claim);
   plan_hold(index, at);
+}
+
+void Simulation::adopted(std::uint32_t index, Slot& slot, const core::Acquired& command) {
+  Client& client = clients_[index];
+  const core::Claim* claim = client.engine->claim(command.claim);
+  const auto& [id, asked] = client.asked[claim->index];
+  if (id != command.claim || command.valid_until > core::valid_until(asked.at, asked.ttl)) {
+    checker_.violated("invariant 12: a deadline is later than the adopting round allows");
+  }
+  if (asked.had_it.size() < scenario_.quorum) {
+    checker_.violated("invariant 10: an adopted lease rests on nodes that had lost the key");
+  }
+  if (slot.fenced && claim->fencing()->number != slot.number) {
+    checker_.violated("invariant 2: a fencing token changed when the lease was adopted");
+  }
+  slot.extend = 0;
+  slot.phase = Phase::holding;
+  slot.lease = command.claim;
+  slot.valid_until = command.valid_until;
+  slot.granted_at = now_;
+  slot.lowered_at = 0;
+  tell("client ", index, " adopts ", slot.token % 10'000);
+  checker_.adopted(
+      {slot.token, slot.resources, slot.group, 0, now_, now_, client.clock.when(slot.valid_until)});
+  plan_hold(index, static_cast<std::uint32_t>(&slot - client.slots.data()));
 }
 
 void Simulation::fenced(const Client& client, Slot& slot, const core::Claim& claim) {

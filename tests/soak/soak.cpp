@@ -90,7 +90,7 @@ class Soak {
     const std::uint64_t turn = ++turns_;
     AcquireOptions options{.ttl = seconds(5)};
     options.fencing = turn % 3 == 0;
-    if (turn % 5 == 0) options.renewal.emplace();
+    options.renew = turn % 5 == 0;
     // One in four is wanted by several at once, the others come once.
     const std::string resource =
         turn % 4 == 0 ? "hot/" + std::to_string(worker % 8) : "cold/" + std::to_string(turn);

@@ -104,18 +104,20 @@ class Holder {
     std::snprintf(resource.data(), resource.size(), "inventory/%010zu", mine);
     AcquireOptions options;
     options.ttl = renewing_ > 0s ? std::chrono::nanoseconds(renewing_) / 3 : 1h;
-    if (renewing_ > 0s) options.renewal.emplace();
-    client_.acquire(std::string(resource.data()), std::move(options),
-                    [this, mine](Result<Lease> lease) {
-                      if (lease) {
-                        leases_[mine] = *std::move(lease);
-                      } else if (failures_++ == 0) {
-                        std::cerr << lease.error().message << '\n';
-                      }
-                      ++answered_;
-                      acquire_next();
-                      if (answered_ == leases_.size()) acquired();
-                    });
+    options.renew = renewing_ > 0s;
+    client_.try_acquire_for(std::string(resource.data()), 10s, std::move(options),
+                            [this, mine](Result<Lease> lease) {
+                              if (lease) {
+                                leases_[mine] = *std::move(lease);
+                              } else if (failures_++ == 0) {
+                                std::cerr << lease.error().message << '\n';
+                              }
+                              ++answered_;
+                              // Nodes that refuse one refuse all.
+                              if (failures_ > 0) std::exit(EXIT_FAILURE);
+                              acquire_next();
+                              if (answered_ == leases_.size()) acquired();
+                            });
   }
 
   void acquired() {

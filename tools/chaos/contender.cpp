@@ -197,20 +197,19 @@ class Contender {
     AcquireOptions options;
     const milliseconds ttl = dice_.between(shortest_ttl, longest_ttl);
     options.ttl = ttl;
-    options.wait = wait;
     const bool can_be_fenced =
         kind == Kind::alone || kind == Kind::several || kind == Kind::interval;
     options.fencing = can_be_fenced && !dice_.one_in(4);
     const Target target = draw_target(kind, resource);
     const std::string group = group_of(target);
-    if (dice_.one_in(2)) options.renewal = RenewalOptions{};
+    options.renew = dice_.one_in(2);
     std::string asked_for = target.resource();
     for (const std::string& other : target.more_resources()) asked_for += "," + other;
     if (target.permits() > 0) asked_for += "#";
     options.on_lost = [note](const Error&) { note->lost(); };
 
     const std::int64_t asked = boot_now();
-    auto lease = client_.acquire(target, std::move(options));
+    auto lease = client_.try_acquire_for(target, wait, std::move(options));
     const std::int64_t answered = boot_now();
     if (!lease) {
       failed(asked_for, asked, answered, lease.error());

@@ -64,7 +64,7 @@ Scene make_scene(const DemoRequest& request, std::vector<std::string> servers) {
 /// B: acquires when A's lease has ended, and writes. The lease is B's until A has written too.
 std::pair<Lease, std::uint64_t> acquire_and_write(const Scene& scene, Client& client,
                                                   std::uint64_t older, const Story& story) {
-  auto lease = client.acquire(scene.name, {.wait = scene.wait, .fencing = true});
+  auto lease = client.try_acquire_for(scene.name, scene.wait, {.fencing = true});
   if (!lease) throw DemoFailure(cli::exit_code_of(lease.error().code), lease.error().message);
   if (!lease->fencing_token()) {
     throw DemoFailure(cli::ExitCode::failure, "the lease has no fencing token");

@@ -72,7 +72,7 @@ void hold_and_write(const Scene& scene, const cli::Descriptor& reports,
     throw DemoFailure(cli::exit_code_of(client.error().code), client.error().message);
   }
   const auto lease =
-      client->acquire(scene.name, {.ttl = scene.holder_ttl, .wait = scene.wait, .fencing = true});
+      client->try_acquire_for(scene.name, scene.wait, {.ttl = scene.holder_ttl, .fencing = true});
   if (!lease) throw DemoFailure(cli::exit_code_of(lease.error().code), lease.error().message);
   if (!lease->fencing_token()) {
     throw DemoFailure(cli::ExitCode::failure, "the lease has no fencing token");

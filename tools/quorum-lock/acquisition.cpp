@@ -29,21 +29,22 @@ void name_holder(Client& client, const Target& target, Acquisition& acquisition)
   if (target.permits() > most_permits || !target.more_resources().empty()) return;
   const std::string text = describe_obstacle(client, target, acquisition.holder_name);
   if (text.empty()) return;
-  // What the library knows of the holder comes last, and only where the resource is held.
-  const std::size_t holder =
-      error.code == Errc::held ? error.message.rfind("; ") : std::string::npos;
+  // What the library knows of the holder comes last.
+  const std::size_t holder = error.message.rfind("; ");
   if (holder != std::string::npos) error.message.erase(holder);
   error.message += "; " + text;
 }
 
 }  // namespace
 
-Acquisition acquire_until_signal(Client& client, const Target& target, AcquireOptions options,
+Acquisition acquire_until_signal(Client& client, const Target& target,
+                                 std::chrono::nanoseconds wait, AcquireOptions options,
                                  const Settings& settings, const Signals& signals) {
   std::stop_source stop;
-  auto notice = std::make_unique<WaitNotice>(client, settings, target, options.wait);
+  auto notice = std::make_unique<WaitNotice>(client, settings, target, wait);
   SignalWatcher watcher(signals, [&stop](int) { stop.request_stop(); });
-  Acquisition acquisition{.lease = client.acquire(target, std::move(options), stop.get_token())};
+  Acquisition acquisition{
+      .lease = client.try_acquire_for(target, wait, std::move(options), stop.get_token())};
   notice->end();
   acquisition.notice = std::move(notice);
   acquisition.signal = watcher.finish();

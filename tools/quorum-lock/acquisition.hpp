@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <string>
 
@@ -22,6 +23,7 @@ struct Acquisition {
 /// Acquires, and says on standard error what it waits for; a signal that ends a process ends the
 /// waiting, and whatever the attempts left on the nodes is released.
 [[nodiscard]] Acquisition acquire_until_signal(Client& client, const Target& target,
+                                               std::chrono::nanoseconds wait,
                                                AcquireOptions options, const Settings& settings,
                                                const Signals& signals);
 

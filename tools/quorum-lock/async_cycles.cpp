@@ -219,7 +219,11 @@ bench::CycleOutcome run_async_cycles(const CycleLoad& load) {
 
   AsyncLanes lanes(load, client, nodes_up);
   bool closed = false;
-  lanes.start([&client, &loop, &closed] {
+  Metrics metrics;
+  lanes.start([&client, &loop, &closed, &metrics] {
+    client.metrics([&metrics](Result<Metrics> now) {
+      if (now) metrics = *std::move(now);
+    });
     client.close([&loop, &closed](const CloseReport&) {
       closed = true;
       ::uv_stop(loop.get());
@@ -233,8 +237,8 @@ bench::CycleOutcome run_async_cycles(const CycleLoad& load) {
                        load.options.nodes.size());
   }
   bench::CycleResult result = lanes.take_result();
-  result.fenced_in_one_round = client.counters().fenced_in_one_round;
-  result.fenced_in_more_rounds = client.counters().fenced_in_more_rounds;
+  result.fenced_in_one_round = metrics.fenced_in_one_round;
+  result.fenced_in_more_rounds = metrics.fenced_in_more_rounds;
   return result;
 }
 

@@ -74,8 +74,10 @@ bench::CycleOutcome run_blocking_cycles(const CycleLoad& load) {
     total.acquire.merge(result.acquire);
     total.cycle.merge(result.cycle);
   }
-  total.fenced_in_one_round = client.counters().fenced_in_one_round;
-  total.fenced_in_more_rounds = client.counters().fenced_in_more_rounds;
+  if (const Result<Metrics> metrics = client.metrics()) {
+    total.fenced_in_one_round = metrics->fenced_in_one_round;
+    total.fenced_in_more_rounds = metrics->fenced_in_more_rounds;
+  }
   return total;
 }
 

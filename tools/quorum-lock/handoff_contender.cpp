@@ -41,7 +41,7 @@ class ClientLock final : public HandoffLock {
   explicit ClientLock(const HandoffRequest& request)
       : resource_(request.resource), client_(connected(request)) {
     options_.ttl = default_ttl(request.settings);
-    options_.wait = request.patience;
+    patience_ = request.patience;
     // All nodes have answered before anything is measured.
     if (const auto seen = client_.inspect(resource_); !seen) {
       throw std::runtime_error(seen.error().message);
@@ -49,7 +49,7 @@ class ClientLock final : public HandoffLock {
   }
 
   void acquire(Entry /*entry*/) override {
-    auto lease = client_.acquire(resource_, options_);
+    auto lease = client_.try_acquire_for(resource_, patience_, options_);
     if (!lease) throw std::runtime_error(lease.error().message);
     lease_ = *std::move(lease);
   }
@@ -65,6 +65,7 @@ class ClientLock final : public HandoffLock {
 
   std::string resource_;
   AcquireOptions options_;
+  nanoseconds patience_{};
   Client client_;
   Lease lease_;
 };

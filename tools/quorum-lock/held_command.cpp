@@ -32,15 +32,11 @@ AcquireOptions acquire_options(const HeldCommand& request) {
   const auto& terms = request.terms;
   AcquireOptions options;
   options.ttl = terms.ttl;
-  options.wait = terms.wait;
   options.fencing = terms.fencing;
   options.orphan_ttl = terms.orphan_ttl;
   options.name = terms.name;
-  options.refusal_detail = AcquireOptions::RefusalDetail::holder_and_remaining;
-  RenewalOptions renewal;
-  if (request.max_hold) renewal.max_hold = *request.max_hold;
-  if (request.max_renewals) renewal.max_renewals = *request.max_renewals;
-  options.renewal = renewal;
+  if (request.max_hold) options.max_hold = *request.max_hold;
+  if (request.max_renewals) options.max_renewals = *request.max_renewals;
   return options;
 }
 
@@ -219,8 +215,9 @@ int run_under_lock(const HeldCommand& request, const Signals& signals) {
   Result<Client> client = session.connect();
   if (!client) return report_failure(request.settings, request.subject, client.error());
   const MetricsExport metrics(request.metrics, request.subject.resource, *client, request.settings);
-  Acquisition acquisition = acquire_until_signal(
-      client.value(), request.target, acquire_options(request), request.settings, signals);
+  Acquisition acquisition =
+      acquire_until_signal(client.value(), request.target, request.terms.wait,
+                           acquire_options(request), request.settings, signals);
   if (acquisition.signal != 0) return code_of_signal(acquisition.signal);
   if (!acquisition.lease) {
     Subject subject = request.subject;

@@ -18,16 +18,16 @@ int verb_acquire(const Arguments& given, const Signals& signals) {
   Subject subject = subject_of(given.words);
   AcquireOptions options;
   options.ttl = ttl_of(given, settings).value_or(default_ttl(settings));
-  options.wait = wait_of(given).value_or(std::chrono::nanoseconds{0});
+  options.renew = false;  // this process ends
   options.fencing = given.flag("fencing");
   options.orphan_ttl = orphan_ttl_of(given, settings);
-  options.refusal_detail = AcquireOptions::RefusalDetail::holder_and_remaining;
+  const auto wait = wait_of(given).value_or(std::chrono::nanoseconds{0});
 
   Session session(settings, signals);
-  Result<Client> client = session.connect();
+  Result<Client> client = session.connect(Session::Naming::holders);
   if (!client) return report_failure(settings, subject, client.error());
   Acquisition acquisition =
-      acquire_until_signal(client.value(), target, std::move(options), settings, signals);
+      acquire_until_signal(client.value(), target, wait, std::move(options), settings, signals);
   if (acquisition.signal != 0) return code_of_signal(acquisition.signal);
   if (!acquisition.lease) {
     subject.holder_name = acquisition.holder_name;

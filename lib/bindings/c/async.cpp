@@ -38,42 +38,46 @@ void redlock_async_free(redlock_async* client) {
   redlock::bindings::dispose<redlock_async>(client);
 }
 
-namespace redlock::bindings {
-namespace {
-
-using AcquireFunction = RequestId (AsyncClient::*)(Target, AcquireOptions,
-                                                   Callback<void(Result<Lease>)>);
-
-[[nodiscard]] redlock_request begin_acquire(AcquireFunction acquire, redlock_async* client,
-                                            const redlock_target* target,
-                                            const redlock_acquire_options* options,
-                                            LeaseAnswer answer) noexcept {
-  redlock_request request = 0;
-  begin([&](redlock_error* error) { answer(nullptr, error); },
-        [&] {
-          auto read = acquire_options_from(options, dispatcher_in(client));
-          request = static_cast<redlock_request>(
-              (asked(client).*acquire)(target_from(target), std::move(read),
-                                       answering<Lease>(client->dispatcher, answer, make_lease)));
-        });
-  return request;
-}
-
-}  // namespace
-}  // namespace redlock::bindings
-
 redlock_request redlock_async_acquire(redlock_async* client, const redlock_target* target,
                                       const redlock_acquire_options* options,
                                       redlock_lease_done done, void* context) {
-  return bound::begin_acquire(&redlock::AsyncClient::acquire, client, target, options,
-                              {done, context});
+  return redlock_async_try_acquire_for(client, target, REDLOCK_FOREVER, options, done, context);
 }
 
 redlock_request redlock_async_try_acquire(redlock_async* client, const redlock_target* target,
                                           const redlock_acquire_options* options,
                                           redlock_lease_done done, void* context) {
-  return bound::begin_acquire(&redlock::AsyncClient::try_acquire, client, target, options,
-                              {done, context});
+  return redlock_async_try_acquire_for(client, target, 0, options, done, context);
+}
+
+redlock_request redlock_async_try_acquire_for(redlock_async* client, const redlock_target* target,
+                                              int64_t wait_ns,
+                                              const redlock_acquire_options* options,
+                                              redlock_lease_done done, void* context) {
+  const bound::LeaseAnswer answer{done, context};
+  redlock_request request = 0;
+  bound::begin(
+      [&](redlock_error* error) { answer(nullptr, error); },
+      [&] {
+        auto read = bound::acquire_options_from(options, bound::dispatcher_in(client));
+        request = static_cast<redlock_request>(bound::asked(client).try_acquire_for(
+            bound::target_from(target), bound::from_ns(wait_ns), std::move(read),
+            bound::answering<redlock::Lease>(client->dispatcher, answer, bound::make_lease)));
+      });
+  return request;
+}
+
+void redlock_async_adopt(redlock_async* client, const char* detached,
+                         const redlock_acquire_options* options, redlock_lease_done done,
+                         void* context) {
+  const bound::LeaseAnswer answer{done, context};
+  bound::begin([&](redlock_error* error) { answer(nullptr, error); },
+               [&] {
+                 auto read = bound::acquire_options_from(options, bound::dispatcher_in(client));
+                 bound::asked(client).adopt(bound::detached_from(detached), std::move(read),
+                                            bound::answering<redlock::Lease>(
+                                                client->dispatcher, answer, bound::make_lease));
+               });
 }
 
 void redlock_async_cancel(redlock_async* client, redlock_request request) {

@@ -50,8 +50,20 @@ void redlock_async_election_free(redlock_async_election* election) {
   bound::dispose<redlock_async_election>(election);
 }
 
-redlock_request redlock_async_election_campaign(redlock_async_election* election, int64_t wait_ns,
+redlock_request redlock_async_election_campaign(redlock_async_election* election,
                                                 redlock_leadership_done done, void* context) {
+  return redlock_async_election_try_campaign_for(election, REDLOCK_FOREVER, done, context);
+}
+
+redlock_request redlock_async_election_try_campaign(redlock_async_election* election,
+                                                    redlock_leadership_done done, void* context) {
+  return redlock_async_election_try_campaign_for(election, 0, done, context);
+}
+
+redlock_request redlock_async_election_try_campaign_for(redlock_async_election* election,
+                                                        int64_t wait_ns,
+                                                        redlock_leadership_done done,
+                                                        void* context) {
   const bound::LeadershipAnswer answer{done, context};
   redlock_request request = 0;
   bound::begin([&](redlock_error* error) { answer(nullptr, error); },

@@ -109,6 +109,12 @@ Token token_from(const char* token) {
   return *parsed;
 }
 
+DetachedLease detached_from(const char* detached) {
+  auto parsed = DetachedLease::parse(&required(detached, "detached"));
+  if (!parsed) throw refusal("detached: it is nothing that redlock_lease_detach returned");
+  return *std::move(parsed);
+}
+
 std::shared_ptr<void> keep_context(void* context, void (*free_context)(void*)) {
   return {context, [free_context](void* kept) {
             if (free_context != nullptr) free_context(kept);

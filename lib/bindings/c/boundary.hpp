@@ -119,6 +119,7 @@ void dispose(Seen* object) noexcept {
 void hand_out(RoundReport report, redlock_round** out);
 
 [[nodiscard]] Token token_from(const char* token);
+[[nodiscard]] DetachedLease detached_from(const char* detached);
 
 [[nodiscard]] constexpr std::int64_t to_ns(std::chrono::nanoseconds duration) noexcept {
   return duration.count();
@@ -192,6 +193,11 @@ using OwnedError = std::unique_ptr<redlock_error, FreeError>;
   };
 }
 
+/// What `on_lost` of leases and of leaderships becomes.
+[[nodiscard]] SharedCallback<void(const Error&)> loss_callback(
+    std::shared_ptr<void> context, void (*call)(void* context, const redlock_error* error),
+    Dispatcher dispatcher);
+
 /// The caller's context of callbacks, which is given back when the last of them is gone.
 [[nodiscard]] std::shared_ptr<void> keep_context(void* context, void (*free_context)(void*));
 
@@ -245,4 +251,5 @@ struct redlock_lease {
   // Copies, because detaching and releasing leave nothing of it.
   std::string token;
   std::vector<std::string> resources;
+  std::string detached{};
 };

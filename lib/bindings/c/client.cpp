@@ -44,24 +44,50 @@ void redlock_client_free(redlock_client* client) {
   redlock::bindings::dispose<redlock_client>(client);
 }
 
+namespace redlock::bindings {
+namespace {
+
+redlock_status acquire_within(std::chrono::nanoseconds wait, redlock_client* client,
+                              const redlock_target* target, const redlock_acquire_options* options,
+                              const redlock_stop* stop, redlock_lease** lease,
+                              redlock_error** error) {
+  clear(lease);
+  return guarded(error, [&] {
+    auto read = acquire_options_from(options, dispatcher_in(client));
+    auto*& out = required_out(lease, "lease");
+    auto& caller = required(client, "client").client;
+    out = make_lease(unwrapped(
+        caller.try_acquire_for(target_from(target), wait, std::move(read), stop_token_from(stop))));
+  });
+}
+
+}  // namespace
+}  // namespace redlock::bindings
+
 redlock_status redlock_acquire(redlock_client* client, const redlock_target* target,
                                const redlock_acquire_options* options, const redlock_stop* stop,
                                redlock_lease** lease, redlock_error** error) {
-  redlock::bindings::clear(lease);
-  return guarded(error, [&] {
-    auto read =
-        redlock::bindings::acquire_options_from(options, redlock::bindings::dispatcher_in(client));
-    auto*& out = required_out(lease, "lease");
-    auto& caller = required(client, "client").client;
-    out = redlock::bindings::make_lease(
-        unwrapped(caller.acquire(redlock::bindings::target_from(target), std::move(read),
-                                 redlock::bindings::stop_token_from(stop))));
-  });
+  return redlock::bindings::acquire_within(redlock::forever, client, target, options, stop, lease,
+                                           error);
 }
 
 redlock_status redlock_try_acquire(redlock_client* client, const redlock_target* target,
                                    const redlock_acquire_options* options, redlock_lease** lease,
                                    redlock_error** error) {
+  return redlock::bindings::acquire_within({}, client, target, options, nullptr, lease, error);
+}
+
+redlock_status redlock_try_acquire_for(redlock_client* client, const redlock_target* target,
+                                       int64_t wait_ns, const redlock_acquire_options* options,
+                                       const redlock_stop* stop, redlock_lease** lease,
+                                       redlock_error** error) {
+  return redlock::bindings::acquire_within(redlock::bindings::from_ns(wait_ns), client, target,
+                                           options, stop, lease, error);
+}
+
+redlock_status redlock_adopt(redlock_client* client, const char* detached,
+                             const redlock_acquire_options* options, redlock_lease** lease,
+                             redlock_error** error) {
   redlock::bindings::clear(lease);
   return guarded(error, [&] {
     auto read =
@@ -69,7 +95,7 @@ redlock_status redlock_try_acquire(redlock_client* client, const redlock_target*
     auto*& out = required_out(lease, "lease");
     auto& caller = required(client, "client").client;
     out = redlock::bindings::make_lease(
-        unwrapped(caller.try_acquire(redlock::bindings::target_from(target), std::move(read))));
+        unwrapped(caller.adopt(redlock::bindings::detached_from(detached), std::move(read))));
   });
 }
 

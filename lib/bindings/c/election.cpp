@@ -37,17 +37,11 @@ ElectionOptions election_options_from(const redlock_election_options* options,
   if (read.on_at_risk != nullptr) {
     to.on_at_risk = at_risk_callback(context, read.on_at_risk, dispatcher);
   }
+  if (read.on_lost != nullptr) to.on_lost = loss_callback(context, read.on_lost, dispatcher);
   return to;
 }
 
 namespace {
-
-[[nodiscard]] Result<Leadership> campaigned(Election& election, std::int64_t wait_ns,
-                                            const std::stop_token& stop) {
-  if (wait_ns == REDLOCK_FOREVER) return election.campaign(stop);
-  if (wait_ns == 0) return election.try_campaign();
-  return election.try_campaign_for(from_ns(wait_ns), stop);
-}
 
 void set(std::uint64_t* out, std::uint64_t number) noexcept {
   if (out != nullptr) *out = number;
@@ -100,16 +94,28 @@ void redlock_election_free(redlock_election* election) {
   redlock::bindings::dispose<redlock_election>(election);
 }
 
-redlock_status redlock_election_campaign(redlock_election* election, int64_t wait_ns,
-                                         const redlock_stop* stop, redlock_leadership** leadership,
-                                         redlock_error** error) {
+redlock_status redlock_election_campaign(redlock_election* election, const redlock_stop* stop,
+                                         redlock_leadership** leadership, redlock_error** error) {
+  return redlock_election_try_campaign_for(election, REDLOCK_FOREVER, stop, leadership, error);
+}
+
+redlock_status redlock_election_try_campaign(redlock_election* election,
+                                             redlock_leadership** leadership,
+                                             redlock_error** error) {
+  return redlock_election_try_campaign_for(election, 0, nullptr, leadership, error);
+}
+
+redlock_status redlock_election_try_campaign_for(redlock_election* election, int64_t wait_ns,
+                                                 const redlock_stop* stop,
+                                                 redlock_leadership** leadership,
+                                                 redlock_error** error) {
   redlock::bindings::clear(leadership);
   return redlock::bindings::guarded(error, [&] {
     auto*& out = redlock::bindings::required_out(leadership, "leadership");
     auto& candidate = redlock::bindings::required(election, "election").election;
     out = redlock::bindings::new_object<redlock_leadership>(
-        redlock::bindings::unwrapped(redlock::bindings::campaigned(
-            candidate, wait_ns, redlock::bindings::stop_token_from(stop))));
+        redlock::bindings::unwrapped(candidate.try_campaign_for(
+            redlock::bindings::from_ns(wait_ns), redlock::bindings::stop_token_from(stop))));
   });
 }
 

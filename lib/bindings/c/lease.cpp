@@ -61,11 +61,11 @@ redlock_status redlock_lease_round(const redlock_lease* lease, redlock_round** r
   });
 }
 
-redlock_status redlock_lease_extend(redlock_lease* lease, int64_t ttl_ns, redlock_round** round,
-                                    redlock_error** error) {
+redlock_status redlock_lease_extend(const redlock_lease* lease, int64_t ttl_ns,
+                                    redlock_round** round, redlock_error** error) {
   redlock::bindings::clear(round);
   return redlock::bindings::guarded(error, [&] {
-    auto& held = redlock::bindings::required(lease, "lease").lease;
+    const auto& held = redlock::bindings::required(lease, "lease").lease;
     redlock::bindings::hand_out(
         redlock::bindings::unwrapped(held.extend(redlock::bindings::from_ns(ttl_ns))), round);
   });
@@ -81,8 +81,13 @@ redlock_status redlock_lease_release(redlock_lease* lease, redlock_round** round
 }
 
 const char* redlock_lease_detach(redlock_lease* lease) {
-  if (lease != nullptr) static_cast<void>(lease->lease.detach());
-  return redlock_lease_token(lease);
+  if (lease == nullptr) return "";
+  redlock::bindings::guarded(nullptr, [&] {
+    const redlock::DetachedLease detached = lease->lease.detach();
+    // A second call returns the same.
+    if (!detached.resources.empty()) lease->detached = detached.str();
+  });
+  return lease->detached.c_str();
 }
 
 void redlock_lease_free(redlock_lease* lease) { redlock::bindings::dispose<redlock_lease>(lease); }

@@ -20,25 +20,3 @@ redlock_status redlock_client_prometheus(redlock_client* client, const char* con
 }
 
 void redlock_text_free(char* text) { const std::unique_ptr<char[]> owned(text); }
-
-namespace redlock::bindings {
-namespace {
-
-void write(const Counters& from, redlock_counters* counters, std::size_t size) noexcept {
-  write_sized(counters, size,
-              {sizeof(redlock_counters), from.fenced_in_one_round, from.fenced_in_more_rounds});
-}
-
-}  // namespace
-}  // namespace redlock::bindings
-
-void redlock_client_counters(const redlock_client* client, redlock_counters* counters,
-                             size_t size) {
-  const auto now = client == nullptr ? redlock::Counters() : client->client.counters();
-  redlock::bindings::write(now, counters, size);
-}
-
-void redlock_async_counters(const redlock_async* client, redlock_counters* counters, size_t size) {
-  const auto now = client == nullptr ? redlock::Counters() : client->client.counters();
-  redlock::bindings::write(now, counters, size);
-}

@@ -6,24 +6,24 @@
 #include "redlock/shared_mutex.hpp"
 
 struct redlock_mutex {
-  redlock_mutex(redlock::Client& client, redlock::Target target, redlock::MutexOptions options)
-      : mutex(client, std::move(target), options) {}
+  redlock_mutex(redlock::Client& client, redlock::Target target, redlock::AcquireOptions options)
+      : mutex(client, std::move(target), std::move(options)) {}
 
   redlock::Mutex mutex;
 };
 
 struct redlock_shared_mutex {
   redlock_shared_mutex(redlock::Client& client, std::string resource,
-                       redlock::SharedMutexOptions options)
-      : mutex(client, std::move(resource), options) {}
+                       redlock::AcquireOptions options)
+      : mutex(client, std::move(resource), std::move(options)) {}
 
   redlock::SharedMutex mutex;
 };
 
 struct redlock_async_mutex {
   redlock_async_mutex(redlock::AsyncClient& client, redlock::Target target,
-                      redlock::MutexOptions options, redlock::bindings::Dispatcher callbacks)
-      : mutex(client, std::move(target), options), dispatcher(std::move(callbacks)) {}
+                      redlock::AcquireOptions options, redlock::bindings::Dispatcher callbacks)
+      : mutex(client, std::move(target), std::move(options)), dispatcher(std::move(callbacks)) {}
 
   redlock::AsyncMutex mutex;
   redlock::bindings::Dispatcher dispatcher;
@@ -43,27 +43,8 @@ namespace bound = redlock::bindings;
 namespace redlock::bindings {
 namespace {
 
-[[nodiscard]] redlock_mutex_options default_mutex_options() {
-  const SharedMutexOptions from;
-  return {sizeof(redlock_mutex_options), to_ns(from.ttl), to_ns(from.shared_ttl),
-          from.renewal.max_renewals, to_ns(from.renewal.max_hold)};
-}
-static_assert(offsetof(redlock_mutex_options, max_hold_ns) + sizeof(int64_t) ==
-              sizeof(redlock_mutex_options));
-
-[[nodiscard]] SharedMutexOptions mutex_options_from(const redlock_mutex_options* options) {
-  const redlock_mutex_options read = options == nullptr
-                                         ? default_mutex_options()
-                                         : read_sized(*options, default_mutex_options(), "options");
-  SharedMutexOptions to;
-  to.ttl = from_ns(read.ttl_ns);
-  to.shared_ttl = from_ns(read.shared_ttl_ns);
-  to.renewal.max_renewals = read.max_renewals;
-  to.renewal.max_hold = from_ns(read.max_hold_ns);
-  return to;
-}
-[[nodiscard]] MutexOptions exclusive(const SharedMutexOptions& options) {
-  return {options.ttl, options.renewal};
+[[nodiscard]] std::uint64_t fencing_token_of(const Lease& lease) noexcept {
+  return lease.fencing_token().value_or(FencingToken()).value();
 }
 
 /// Runs a call that answers a lock of the standard, and leaves the mutex locked.
@@ -87,19 +68,15 @@ template <typename Handle>
 }  // namespace
 }  // namespace redlock::bindings
 
-void redlock_mutex_options_init(redlock_mutex_options* options, size_t size) {
-  bound::write_sized(options, size, bound::default_mutex_options());
-}
-
 redlock_status redlock_mutex_create(redlock_client* client, const redlock_target* target,
-                                    const redlock_mutex_options* options, redlock_mutex** mutex,
+                                    const redlock_acquire_options* options, redlock_mutex** mutex,
                                     redlock_error** error) {
   bound::clear(mutex);
   return bound::guarded(error, [&] {
-    const auto terms = bound::exclusive(bound::mutex_options_from(options));
+    auto read = bound::acquire_options_from(options, bound::dispatcher_in(client));
     auto*& out = bound::required_out(mutex, "mutex");
     out = bound::new_object<redlock_mutex>(bound::required(client, "client").client,
-                                           bound::target_from(target), terms);
+                                           bound::target_from(target), std::move(read));
   });
 }
 
@@ -107,15 +84,18 @@ void redlock_mutex_free(redlock_mutex* mutex) { bound::dispose<redlock_mutex>(mu
 
 redlock_status redlock_mutex_lock(redlock_mutex* mutex, const redlock_stop* stop,
                                   redlock_error** error) {
-  return bound::locking(error, [&] {
-    return bound::in(mutex).try_acquire_for(redlock::forever, bound::stop_token_from(stop));
-  });
+  return redlock_mutex_try_lock_for(mutex, REDLOCK_FOREVER, stop, error);
 }
 
-redlock_status redlock_mutex_try_lock(redlock_mutex* mutex, int64_t wait_ns,
-                                      redlock_error** error) {
-  return bound::locking(error,
-                        [&] { return bound::in(mutex).try_acquire_for(bound::from_ns(wait_ns)); });
+redlock_status redlock_mutex_try_lock(redlock_mutex* mutex, redlock_error** error) {
+  return redlock_mutex_try_lock_for(mutex, 0, nullptr, error);
+}
+
+redlock_status redlock_mutex_try_lock_for(redlock_mutex* mutex, int64_t wait_ns,
+                                          const redlock_stop* stop, redlock_error** error) {
+  return bound::locking(error, [&] {
+    return bound::in(mutex).try_acquire_for(bound::from_ns(wait_ns), bound::stop_token_from(stop));
+  });
 }
 
 void redlock_mutex_unlock(redlock_mutex* mutex) {
@@ -130,16 +110,20 @@ bool redlock_mutex_lost(const redlock_mutex* mutex) {
   return bound::asked_of([&] { return bound::in(mutex).lost().stop_requested(); });
 }
 
+uint64_t redlock_mutex_fencing_token(const redlock_mutex* mutex) {
+  return mutex == nullptr ? 0 : bound::fencing_token_of(mutex->mutex.lease());
+}
+
 redlock_status redlock_shared_mutex_create(redlock_client* client, const char* resource,
-                                           const redlock_mutex_options* options,
+                                           const redlock_acquire_options* options,
                                            redlock_shared_mutex** mutex, redlock_error** error) {
   bound::clear(mutex);
   return bound::guarded(error, [&] {
-    const auto terms = bound::mutex_options_from(options);
+    auto read = bound::acquire_options_from(options, bound::dispatcher_in(client));
     auto*& out = bound::required_out(mutex, "mutex");
-    out =
-        bound::new_object<redlock_shared_mutex>(bound::required(client, "client").client,
-                                                bound::required_text(resource, "resource"), terms);
+    out = bound::new_object<redlock_shared_mutex>(bound::required(client, "client").client,
+                                                  bound::required_text(resource, "resource"),
+                                                  std::move(read));
   });
 }
 
@@ -149,15 +133,18 @@ void redlock_shared_mutex_free(redlock_shared_mutex* mutex) {
 
 redlock_status redlock_shared_mutex_lock(redlock_shared_mutex* mutex, const redlock_stop* stop,
                                          redlock_error** error) {
-  return bound::locking(error, [&] {
-    return bound::in(mutex).try_acquire_for(redlock::forever, bound::stop_token_from(stop));
-  });
+  return redlock_shared_mutex_try_lock_for(mutex, REDLOCK_FOREVER, stop, error);
 }
 
-redlock_status redlock_shared_mutex_try_lock(redlock_shared_mutex* mutex, int64_t wait_ns,
-                                             redlock_error** error) {
-  return bound::locking(error,
-                        [&] { return bound::in(mutex).try_acquire_for(bound::from_ns(wait_ns)); });
+redlock_status redlock_shared_mutex_try_lock(redlock_shared_mutex* mutex, redlock_error** error) {
+  return redlock_shared_mutex_try_lock_for(mutex, 0, nullptr, error);
+}
+
+redlock_status redlock_shared_mutex_try_lock_for(redlock_shared_mutex* mutex, int64_t wait_ns,
+                                                 const redlock_stop* stop, redlock_error** error) {
+  return bound::locking(error, [&] {
+    return bound::in(mutex).try_acquire_for(bound::from_ns(wait_ns), bound::stop_token_from(stop));
+  });
 }
 
 void redlock_shared_mutex_unlock(redlock_shared_mutex* mutex) {
@@ -166,15 +153,21 @@ void redlock_shared_mutex_unlock(redlock_shared_mutex* mutex) {
 
 redlock_status redlock_shared_mutex_lock_shared(redlock_shared_mutex* mutex,
                                                 const redlock_stop* stop, redlock_error** error) {
-  return bound::locking(error, [&] {
-    return bound::in(mutex).try_acquire_shared_for(redlock::forever, bound::stop_token_from(stop));
-  });
+  return redlock_shared_mutex_try_lock_shared_for(mutex, REDLOCK_FOREVER, stop, error);
 }
 
-redlock_status redlock_shared_mutex_try_lock_shared(redlock_shared_mutex* mutex, int64_t wait_ns,
+redlock_status redlock_shared_mutex_try_lock_shared(redlock_shared_mutex* mutex,
                                                     redlock_error** error) {
-  return bound::locking(
-      error, [&] { return bound::in(mutex).try_acquire_shared_for(bound::from_ns(wait_ns)); });
+  return redlock_shared_mutex_try_lock_shared_for(mutex, 0, nullptr, error);
+}
+
+redlock_status redlock_shared_mutex_try_lock_shared_for(redlock_shared_mutex* mutex,
+                                                        int64_t wait_ns, const redlock_stop* stop,
+                                                        redlock_error** error) {
+  return bound::locking(error, [&] {
+    return bound::in(mutex).try_acquire_shared_for(bound::from_ns(wait_ns),
+                                                   bound::stop_token_from(stop));
+  });
 }
 
 void redlock_shared_mutex_unlock_shared(redlock_shared_mutex* mutex) {
@@ -189,15 +182,19 @@ bool redlock_shared_mutex_lost(const redlock_shared_mutex* mutex) {
   return bound::asked_of([&] { return bound::in(mutex).lost().stop_requested(); });
 }
 
+uint64_t redlock_shared_mutex_fencing_token(const redlock_shared_mutex* mutex) {
+  return mutex == nullptr ? 0 : bound::fencing_token_of(mutex->mutex.lease());
+}
+
 redlock_status redlock_async_mutex_create(redlock_async* client, const redlock_target* target,
-                                          const redlock_mutex_options* options,
+                                          const redlock_acquire_options* options,
                                           redlock_async_mutex** mutex, redlock_error** error) {
   bound::clear(mutex);
   return bound::guarded(error, [&] {
-    const auto terms = bound::exclusive(bound::mutex_options_from(options));
+    auto read = bound::acquire_options_from(options, bound::dispatcher_in(client));
     auto*& out = bound::required_out(mutex, "mutex");
     out = bound::new_object<redlock_async_mutex>(bound::asked(client), bound::target_from(target),
-                                                 terms, bound::dispatcher_in(client));
+                                                 std::move(read), bound::dispatcher_in(client));
   });
 }
 
@@ -205,8 +202,18 @@ void redlock_async_mutex_free(redlock_async_mutex* mutex) {
   bound::dispose<redlock_async_mutex>(mutex);
 }
 
-redlock_request redlock_async_mutex_lock(redlock_async_mutex* mutex, int64_t wait_ns,
-                                         redlock_guard_done done, void* context) {
+redlock_request redlock_async_mutex_lock(redlock_async_mutex* mutex, redlock_guard_done done,
+                                         void* context) {
+  return redlock_async_mutex_try_lock_for(mutex, REDLOCK_FOREVER, done, context);
+}
+
+redlock_request redlock_async_mutex_try_lock(redlock_async_mutex* mutex, redlock_guard_done done,
+                                             void* context) {
+  return redlock_async_mutex_try_lock_for(mutex, 0, done, context);
+}
+
+redlock_request redlock_async_mutex_try_lock_for(redlock_async_mutex* mutex, int64_t wait_ns,
+                                                 redlock_guard_done done, void* context) {
   const bound::GuardAnswer answer{done, context};
   redlock_request request = 0;
   bound::begin(
@@ -239,4 +246,8 @@ bool redlock_guard_lost(const redlock_guard* guard) {
 
 const char* redlock_guard_token(const redlock_guard* guard) {
   return guard == nullptr ? "" : guard->token.c_str();
+}
+
+uint64_t redlock_guard_fencing_token(const redlock_guard* guard) {
+  return guard == nullptr ? 0 : bound::fencing_token_of(guard->guard.lease());
 }

@@ -55,13 +55,12 @@ static_assert(to_ns(forever) == REDLOCK_FOREVER);
 
 [[nodiscard]] redlock_acquire_options default_acquire_options() {
   const AcquireOptions from;
-  const RenewalOptions renewal;
   redlock_acquire_options options{};
   options.size = sizeof(options);
   options.ttl_ns = to_ns(from.ttl);
-  options.wait_ns = to_ns(from.wait);
-  options.max_renewals = renewal.max_renewals;
-  options.max_hold_ns = to_ns(renewal.max_hold);
+  options.max_renewals = from.max_renewals;
+  options.max_hold_ns = to_ns(from.max_hold);
+  options.renew = from.renew;
   options.fencing = from.fencing;
   return options;
 }
@@ -161,6 +160,20 @@ ClientOptions client_options_from(const redlock_client_options* options) {
   return to;
 }
 
+SharedCallback<void(const Error&)> loss_callback(std::shared_ptr<void> context,
+                                                 void (*call)(void* context,
+                                                              const redlock_error* error),
+                                                 Dispatcher dispatcher) {
+  return [context = std::move(context), call,
+          dispatcher = std::move(dispatcher)](const Error& error) noexcept {
+    redlock_error* failure = no_memory();
+    guarded(nullptr, [&] { failure = make_failure(error); });
+    deliver(dispatcher, [context, call, owned = OwnedError(failure)]() noexcept {
+      call(context.get(), owned.get());
+    });
+  };
+}
+
 AcquireOptions acquire_options_from(const redlock_acquire_options* options,
                                     const Dispatcher& dispatcher) {
   AcquireOptions to;
@@ -168,29 +181,16 @@ AcquireOptions acquire_options_from(const redlock_acquire_options* options,
   const redlock_acquire_options read = read_sized(*options, default_acquire_options(), "options");
   const auto context = keep_context(read.context, read.free_context);
   to.ttl = from_ns(read.ttl_ns);
-  to.wait = from_ns(read.wait_ns);
-  if (read.renew) {
-    to.renewal =
-        RenewalOptions{.max_renewals = read.max_renewals, .max_hold = from_ns(read.max_hold_ns)};
-  }
+  to.renew = read.renew;
+  to.max_renewals = read.max_renewals;
+  to.max_hold = from_ns(read.max_hold_ns);
   if (read.orphan_ttl_ns != 0) to.orphan_ttl = from_ns(read.orphan_ttl_ns);
   to.name = text_or_empty(read.name);
   to.fencing = read.fencing;
-  if (read.ask_remaining) {
-    to.refusal_detail = AcquireOptions::RefusalDetail::holder_and_remaining;
-  }
   if (read.on_at_risk != nullptr) {
     to.on_at_risk = at_risk_callback(context, read.on_at_risk, dispatcher);
   }
-  if (read.on_lost != nullptr) {
-    to.on_lost = [context, call = read.on_lost, dispatcher](const Error& error) noexcept {
-      redlock_error* failure = no_memory();
-      guarded(nullptr, [&] { failure = make_failure(error); });
-      deliver(dispatcher, [context, call, owned = OwnedError(failure)]() noexcept {
-        call(context.get(), owned.get());
-      });
-    };
-  }
+  if (read.on_lost != nullptr) to.on_lost = loss_callback(context, read.on_lost, dispatcher);
   return to;
 }
 

@@ -126,16 +126,18 @@ export interface ClientOptions {
 export interface TryOptions {
   /** How long the nodes keep the lock unless it is extended. Default: 10000. */
   ttl?: number;
-  /** Extends the lease in the background until it is released. Default: false; `using`: true. */
-  renew?: boolean | { maxRenewals?: number; maxHold?: number };
+  /** Extends the lease in the background until it is released. Default: true. */
+  renew?: boolean;
+  /** Never valid for longer after it was granted. Default: Infinity. */
+  maxHold?: number;
+  /** After that many renewals the lease expires. Default: Infinity. */
+  maxRenewals?: number;
   /** Gives the lease a fencing token. Default: false. */
   fencing?: boolean;
   /** Of this lease's holder, for people. */
   name?: string;
   /** Gives this expiry to a key that blocks and has none. */
   orphanTtl?: number;
-  /** Asks refusing nodes for the remaining time too. */
-  askRemaining?: boolean;
   /** With `renew`: only a third of the TTL is left. */
   onAtRisk?: (remaining: number) => void;
   /** Rejects the call with the signal's reason. */

@@ -72,9 +72,7 @@ long long nanoseconds(BootClock::time_point instant) {
 
 int take(redlock::Client& client, const std::string& resource, std::chrono::milliseconds ttl,
          std::chrono::milliseconds wait, const std::stop_token& stop) {
-  redlock::AcquireOptions options{.ttl = ttl, .wait = wait};
-  options.fencing = true;
-  auto lease = client.acquire(resource, std::move(options), stop);
+  auto lease = client.try_acquire_for(resource, wait, {.ttl = ttl, .fencing = true}, stop);
   if (!lease) {
     if (lease.error().code == redlock::Errc::cancelled) return 0;
     std::fprintf(stderr, "%s: %s\n", std::string(redlock::to_string(lease.error().code)).c_str(),

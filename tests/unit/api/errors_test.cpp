@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "redlock/error.hpp"
-#include "redlock/fencing_token.hpp"
 #include "redlock/result.hpp"
+#include "redlock/token.hpp"
 
 namespace redlock {
 namespace {

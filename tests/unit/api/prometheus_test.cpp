@@ -2,11 +2,13 @@
 
 #include <chrono>
 #include <fstream>
+#include <initializer_list>
 #include <map>
 #include <set>
 #include <sstream>
 #include <string>
 
+#include "core/meter.hpp"
 #include "redlock/metrics.hpp"
 #include "support/programs.hpp"
 
@@ -15,18 +17,23 @@ namespace {
 
 using namespace std::chrono_literals;
 
+DurationHistogram made_of(std::initializer_list<core::Duration> durations) {
+  core::RecordedDurations histogram;
+  for (const core::Duration duration : durations) histogram.record(duration);
+  return histogram;
+}
+
 Metrics some_metrics() {
   Metrics metrics;
   metrics.acquires.granted = 7;
   metrics.acquires.held = 3;
   metrics.quorum = 2;
-  metrics.waits.record(1ms);
-  metrics.waits.record(2h);
+  metrics.waits = made_of({1ms, 2h});
   for (const char* url : {"redis://127.0.0.1:7001", "redis://127.0.0.1:7002"}) {
     NodeMetrics node;
     node.node = url;
     node.up = true;
-    node.round_trips.record(20us);
+    node.round_trips = made_of({20us});
     node.votes.granted = 5;
     metrics.nodes.push_back(node);
   }

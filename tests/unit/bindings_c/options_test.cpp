@@ -61,11 +61,11 @@ TEST(CInterfaceOptions, DefaultsAreThoseOfCpp) {
   redlock_acquire_options_init(&terms, sizeof(terms));
   for (const AcquireOptions& made : {acquire_options_from(&terms), acquire_options_from(nullptr)}) {
     EXPECT_EQ(made.ttl, limits::default_ttl);
-    EXPECT_EQ(made.wait, forever);
-    EXPECT_FALSE(made.renewal);
+    EXPECT_TRUE(made.renew);
+    EXPECT_EQ(made.max_renewals, UINT64_MAX);
+    EXPECT_EQ(made.max_hold, forever);
     EXPECT_FALSE(made.orphan_ttl);
     EXPECT_FALSE(made.fencing);
-    EXPECT_EQ(made.refusal_detail, AcquireOptions::RefusalDetail::holder);
     EXPECT_FALSE(made.on_at_risk);
     EXPECT_FALSE(made.on_lost);
   }
@@ -75,24 +75,20 @@ TEST(CInterfaceOptions, AllOfThemAreRead) {
   redlock_acquire_options terms;
   redlock_acquire_options_init(&terms, sizeof(terms));
   terms.ttl_ns = 1;
-  terms.wait_ns = 2;
-  terms.renew = true;
+  terms.renew = false;
   terms.max_renewals = 3;
   terms.max_hold_ns = 4;
   terms.orphan_ttl_ns = 5;
   terms.name = "me";
   terms.fencing = true;
-  terms.ask_remaining = true;
   const AcquireOptions read = acquire_options_from(&terms);
   EXPECT_EQ(read.ttl.count(), 1);
-  EXPECT_EQ(read.wait.count(), 2);
-  ASSERT_TRUE(read.renewal);
-  EXPECT_EQ(read.renewal->max_renewals, 3U);
-  EXPECT_EQ(read.renewal->max_hold.count(), 4);
+  EXPECT_FALSE(read.renew);
+  EXPECT_EQ(read.max_renewals, 3U);
+  EXPECT_EQ(read.max_hold.count(), 4);
   EXPECT_EQ(read.orphan_ttl, std::chrono::nanoseconds(5));
   EXPECT_EQ(read.name, "me");
   EXPECT_TRUE(read.fencing);
-  EXPECT_EQ(read.refusal_detail, AcquireOptions::RefusalDetail::holder_and_remaining);
 }
 
 TEST(CInterfaceOptions, OfAnotherVersionTheKnownPartIsRead) {

@@ -15,7 +15,7 @@ std::size_t bucket_of(const DurationHistogram& histogram) {
 }
 
 std::size_t bucket_of(std::chrono::nanoseconds duration) {
-  DurationHistogram histogram;
+  RecordedDurations histogram;
   histogram.record(duration);
   return bucket_of(histogram);
 }
@@ -33,7 +33,7 @@ TEST(DurationHistogram, counts_a_bound_in_its_own_bucket_and_what_is_longer_in_t
 }
 
 TEST(DurationHistogram, adds_up) {
-  DurationHistogram histogram;
+  RecordedDurations histogram;
   histogram.record(3ms);
   histogram.record(1h);
   EXPECT_EQ(histogram.count(), 2U);

@@ -129,11 +129,11 @@ napi_value acquire(const Arguments& call) {
   Texts texts;
   const auto target = target_from(call.env(), call.at(2), texts);
   auto options = acquire_options_from(call.env(), call.at(3), texts);
-  const bool once = boolean_from(call.env(), call.at(4));
+  const std::int64_t wait = nanoseconds_from(call.env(), call.at(4));
   void* const context = pledge(client, call);
   report_events(options, client, call.number(1));
-  const auto begin = once ? redlock_async_try_acquire : redlock_async_acquire;
-  return call.js().bigint(begin(client.get(), &target, &options, answer_lease, context));
+  return call.js().bigint(
+      redlock_async_try_acquire_for(client.get(), &target, wait, &options, answer_lease, context));
 }
 
 napi_value watch(const Arguments& call) {

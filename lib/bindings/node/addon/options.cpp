@@ -102,14 +102,12 @@ redlock_acquire_options acquire_options_from(napi_env env, napi_value given, Tex
   redlock_acquire_options_init(&options, sizeof(options));
   const Reader read(env, given, texts);
   read.duration("ttl", options.ttl_ns);
-  read.duration("wait", options.wait_ns);
   read.flag("renew", options.renew);
   read.count("maxRenewals", options.max_renewals);
   read.duration("maxHold", options.max_hold_ns);
   read.duration("orphanTtl", options.orphan_ttl_ns);
   read.text("name", options.name);
   read.flag("fencing", options.fencing);
-  read.flag("askRemaining", options.ask_remaining);
   return options;
 }
 

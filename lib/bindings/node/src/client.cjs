@@ -42,7 +42,7 @@ class Client {
   async using(resource, options, work) {
     if (typeof options === 'function') [options, work] = [undefined, options];
     check('callback', work, 'work');
-    const lease = await this.acquire(resource, { ...options, renew: options?.renew ?? true });
+    const lease = await this.acquire(resource, options);
     const signal = options?.signal ? AbortSignal.any([options.signal, lease.lost]) : lease.lost;
     this.#connection.hold(); // work that waits for the signal alone
     try {
@@ -107,11 +107,11 @@ class Client {
   }
 
   async #acquire(resource, options, once) {
-    const { native: terms, signal, onAtRisk } = acquireOptions(options);
+    const { native: terms, wait, signal, onAtRisk } = acquireOptions(options);
     signal?.throwIfAborted();
     const ttl = terms.ttl ?? native.defaultTtl;
     const { request, answer } = this.#connection.ask(
-      'acquire', [nativeTarget(resource), terms, once],
+      'acquire', [nativeTarget(resource), terms, once ? 0 : wait],
       (granted, id) => new Lease(this.#connection, id, granted, { ttl, onAtRisk }));
     const abort = () => this.#connection.cancel(request);
     signal?.addEventListener('abort', abort, { once: true });

@@ -74,16 +74,15 @@ function clientOptions(given) {
 }
 
 const acquireTable = {
-  ttl: 'duration', wait: 'duration', signal: 'signal', renew: 'switch', fencing: 'flag',
-  name: 'text', orphanTtl: 'duration', askRemaining: 'flag', onAtRisk: 'callback',
+  ttl: 'duration', wait: 'duration', signal: 'signal', renew: 'flag', maxHold: 'duration',
+  maxRenewals: 'count', fencing: 'flag', name: 'text', orphanTtl: 'duration',
+  onAtRisk: 'callback',
 };
-const renewTable = { maxRenewals: 'count', maxHold: 'duration' };
 
-/** → {native, signal, onAtRisk} */
+/** → {native, wait, signal, onAtRisk} */
 function acquireOptions(given) {
-  const { signal, onAtRisk, renew = false, ...rest } = pick(given, acquireTable, 'options');
-  const limits = typeof renew === 'object' ? pick(renew, renewTable, 'options.renew') : {};
-  return { native: { ...rest, renew: renew !== false, ...limits }, signal, onAtRisk };
+  const { wait = Infinity, signal, onAtRisk, ...native } = pick(given, acquireTable, 'options');
+  return { native, wait, signal, onAtRisk };
 }
 
 module.exports = { check, pick, clientOptions, acquireOptions };

@@ -83,7 +83,7 @@ test('tryAcquire is null while somebody else holds the lock', async () => {
 
 test('an acquire that waited in vain names the holder and the votes', async () => {
   const lease = await client.acquire('vain');
-  await assert.rejects(other.acquire('vain', { wait: 100, askRemaining: true }), (error) => {
+  await assert.rejects(other.acquire('vain', { wait: 100 }), (error) => {
     refused('held')(error);
     assert.equal(error.name, 'RedlockError');
     assert.equal(error.holderName, 'first');
@@ -215,7 +215,7 @@ test('a busy event loop loses no lease, and sees a loss all the same', async () 
 test('a lease that nobody renews is lost at its deadline', async () => {
   let remaining;
   const lease = await client.acquire('expiring', {
-    ttl: 1_000, renew: { maxRenewals: 1 }, onAtRisk: (left) => { remaining = left; },
+    ttl: 1_000, maxRenewals: 1, onAtRisk: (left) => { remaining = left; },
   });
   await lossOf(lease);
   assert.ok(lease.lost.reason instanceof RedlockError);
@@ -359,7 +359,7 @@ test('too few nodes: unavailable, with why', async () => {
 
 test('a closed client refuses, and has released everything', async () => {
   const closing = await Client.create(servers.options);
-  const lease = await closing.acquire('closing', { renew: true });
+  const lease = await closing.acquire('closing');
   const waiting = closing.acquire('closing', { wait: Infinity });
   const watching = closing.watch('closing');
   await watching.next();

@@ -53,7 +53,7 @@ function run(text, { environment = {} } = {}) {
 }
 
 test('an idle client does not keep the process alive, and its leases are released', async () => {
-  const child = run(`await client.acquire('idle', { renew: true });`);
+  const child = run(`await client.acquire('idle');`);
   assert.equal(await child.ended, 0, child.errors);
   assert.ok(await isFree('idle'));
 });
@@ -82,7 +82,7 @@ test('a watch that is waited for keeps the process alive', async () => {
 
 test('process.exit with an open client releases its leases', async () => {
   const child = run(`
-    await client.acquire('exit', { renew: true });
+    await client.acquire('exit');
     client.acquire('exit').catch(() => {});
     process.exit(7);`);
   assert.equal(await child.ended, 7, child.errors);
@@ -92,8 +92,8 @@ test('process.exit with an open client releases its leases', async () => {
 test('so does the end by an exception, which may come from a callback', async () => {
   const child = run(`
     const onAtRisk = () => { throw new Error('risk'); };
-    await client.acquire('exception', { ttl: 200, renew: { maxRenewals: 0 }, onAtRisk });
-    await client.acquire('exception-held', { renew: true });
+    await client.acquire('exception', { ttl: 200, maxRenewals: 0, onAtRisk });
+    await client.acquire('exception-held');
     setInterval(() => {}, 1000);`);
   assert.equal(await child.ended, 1, child.errors);
   assert.match(child.errors, /Error: risk/);
@@ -107,7 +107,7 @@ test('workers have clients of their own, and leave nothing behind', async () => 
     (async () => {
       const client = await Client.create(workerData.options);
       for (let i = 0; i < 20; ++i) await client.using('worker', async () => {});
-      if (workerData.stays) await client.acquire('worker-' + workerData.stays, { renew: true });
+      if (workerData.stays) await client.acquire('worker-' + workerData.stays);
       parentPort.postMessage('done');
       if (workerData.stays) await client.acquire('worker-' + workerData.stays);
     })();`;

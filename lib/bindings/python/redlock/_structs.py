@@ -81,11 +81,11 @@ class CloseReport(Structure):
 
 
 class AcquireOptions(Structure):
-    _fields_ = [("size", c_size_t), ("ttl_ns", c_int64), ("wait_ns", c_int64),
+    _fields_ = [("size", c_size_t), ("ttl_ns", c_int64),
                 ("max_renewals", c_uint64), ("max_hold_ns", c_int64), ("orphan_ttl_ns", c_int64),
                 ("name", c_char_p), ("renew", c_bool), ("fencing", c_bool),
-                ("ask_remaining", c_bool), ("on_at_risk", AtRiskCallback),
-                ("on_lost", LostCallback), ("context", c_void_p), ("free_context", FreeContext)]
+                ("on_at_risk", AtRiskCallback), ("on_lost", LostCallback),
+                ("context", c_void_p), ("free_context", FreeContext)]
 
 
 class BrokenLock(Structure):
@@ -111,6 +111,7 @@ class Inspection(Structure):
 class ElectionOptions(Structure):
     _fields_ = [("size", c_size_t), ("candidate", c_char_p), ("ttl_ns", c_int64),
                 ("poll_interval_ns", c_int64), ("on_at_risk", AtRiskCallback),
+                ("on_lost", LostCallback),
                 ("context", c_void_p), ("free_context", FreeContext)]
 
 

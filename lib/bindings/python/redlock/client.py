@@ -78,14 +78,15 @@ class Client:
                                           more.get("on_lost"), more.get("on_at_risk"))
         # Made first, so that a lease which is granted while a signal ends the call has an owner.
         handle = LeaseHandle(_callbacks.contexts.add(signals))
-        options = native_acquire_options(more, wait_ns=wait_ns, context=handle.context, **terms)
+        options = native_acquire_options(more, context=handle.context, **terms)
         if wait_ns == 0 and stop is None:
             self._call(lib.redlock_try_acquire, byref(wanted), byref(options),
                        byref(handle.pointer))
         else:
             ends = make_native_stop(stop)
-            interruptible(lambda: self._call(lib.redlock_acquire, byref(wanted), byref(options),
-                                             ends.pointer, byref(handle.pointer)),
+            interruptible(lambda: self._call(lib.redlock_try_acquire_for, byref(wanted), wait_ns,
+                                             byref(options), ends.pointer,
+                                             byref(handle.pointer)),
                           cancel=ends.request)
         return Lease(handle, lost)
 

@@ -47,7 +47,6 @@ class AcquireOptions(TypedDict, total=False):
     max_renewals: int  #: after that many the lease expires
     max_hold: Duration  #: never valid longer than this after it was granted
     orphan_ttl: Duration  #: gives this expiry to a key that blocks and has none
-    ask_remaining: bool  #: asks refusing nodes for the remaining time too
     #: Called with the remaining seconds when only a third of the TTL is left, because renewals
     #: fail or have reached their limit.
     on_at_risk: Callable[[float], Any] | None
@@ -111,15 +110,15 @@ def set_client_callbacks(native: s.ClientOptions, signals: _callbacks.ClientSign
         native.on_observation = _callbacks.on_observation
 
 
-def native_acquire_options(given: AcquireOptions, *, ttl: Duration | None, wait_ns: int,
+def native_acquire_options(given: AcquireOptions, *, ttl: Duration | None,
                            renew: bool, fencing: bool, context: int) -> s.AcquireOptions:
     options: dict[str, Any] = dict(given)
     native = s.AcquireOptions()
     lib.redlock_acquire_options_init(byref(native), sizeof(native))
     if ttl is not None:
         native.ttl_ns = to_ns(ttl, "ttl")
-    native.wait_ns, native.renew, native.fencing = wait_ns, renew, fencing
-    _set(native, options, ("name",), ("max_hold", "orphan_ttl"), ("max_renewals", "ask_remaining"))
+    native.renew, native.fencing = renew, fencing
+    _set(native, options, ("name",), ("max_hold", "orphan_ttl"), ("max_renewals",))
     native.on_lost = _callbacks.on_lost
     if options.pop("on_at_risk", None) is not None:
         native.on_at_risk = _callbacks.on_at_risk

@@ -84,10 +84,10 @@ class LeaseRequest:
                                           self._more.get("on_lost"), self._more.get("on_at_risk"))
         number = _callbacks.contexts.add(signals)
         try:
-            options = native_acquire_options(self._more, wait_ns=self._wait_ns, context=number,
-                                             **self._terms)
-            handle = await ask(self._client, lib.redlock_async_acquire, byref(self._target),
-                               byref(options), on_lease, cancel=lib.redlock_async_cancel)
+            options = native_acquire_options(self._more, context=number, **self._terms)
+            handle = await ask(self._client, lib.redlock_async_try_acquire_for,
+                               byref(self._target), self._wait_ns, byref(options), on_lease,
+                               cancel=lib.redlock_async_cancel)
         except BaseException:
             _callbacks.contexts.remove(number)
             raise

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <memory>
+
+#include "redlock/async_client.hpp"
+#include "redlock/client.hpp"
+
+namespace redlock::api {
+
+/// What is behind a client object, which others keep: none if it was moved from.
+struct CoreOf {
+  [[nodiscard]] static const std::shared_ptr<ClientCore>& client(const Client& client) noexcept {
+    return client.core_;
+  }
+  [[nodiscard]] static const std::shared_ptr<ClientCore>& client(
+      const AsyncClient& client) noexcept {
+    return client.core_;
+  }
+};
+
+}  // namespace redlock::api
