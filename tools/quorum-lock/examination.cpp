@@ -53,10 +53,10 @@ Json text_or_null(const std::string& text) {
   return text.empty() ? Json(nullptr) : Json(as_utf8(text));
 }
 
-/// The server's own word; empty: it did not say.
+/// Empty: it did not say.
 std::string role_word(NodeExamination::Role role) {
   if (role == NodeExamination::Role::unknown) return {};
-  return role == NodeExamination::Role::replica ? "slave" : std::string(to_string(role));
+  return std::string(to_string(role));
 }
 
 std::string persistence_word(NodeExamination::Persistence persistence) {
@@ -96,6 +96,7 @@ Json node_json(const NodeExamination& node) {
   json["membership"] = to_string(node.membership);
   json["member"] = text_or_null(node.member);
   json["replicas"] = node.run_id.empty() ? Json(nullptr) : Json(node.replicas);
+  if (!node.problem.empty()) json["message"] = as_utf8(node.problem);
   return json;
 }
 
@@ -184,7 +185,6 @@ std::string examination_json(const Examination& examination) {
                                 {"id", std::string(to_string(finding.kind))},
                                 {"what", as_utf8(finding.what)},
                                 {"why", as_utf8(finding.why)},
-                                {"mend", as_utf8(finding.remedy)},
                                 {"remedy", as_utf8(finding.remedy)}});
   }
   return json_line(json);
