@@ -64,15 +64,8 @@ std::string persistence_word(NodeExamination::Persistence persistence) {
   return unknown ? std::string() : std::string(to_string(persistence));
 }
 
-std::int64_t quarantine_ms(const NodeExamination& node) {
-  if (node.quarantine == forever) return -1;
-  return std::chrono::ceil<std::chrono::milliseconds>(node.quarantine).count();
-}
-
 Json granted_in_ms(const Examination& examination) {
-  if (!examination.granted_in) return nullptr;
-  if (*examination.granted_in == forever) return -1;
-  return std::chrono::ceil<std::chrono::milliseconds>(*examination.granted_in).count();
+  return examination.granted_in ? Json(wait_ms(*examination.granted_in)) : Json(nullptr);
 }
 
 Json node_json(const NodeExamination& node) {
@@ -92,7 +85,7 @@ Json node_json(const NodeExamination& node) {
       node.clock_offset
           ? Json(std::chrono::round<std::chrono::milliseconds>(*node.clock_offset).count())
           : Json(nullptr);
-  json["quarantine_ms"] = quarantine_ms(node);
+  json["quarantine_ms"] = wait_ms(node.quarantine);
   json["membership"] = to_string(node.membership);
   json["member"] = text_or_null(node.member);
   json["replicas"] = node.run_id.empty() ? Json(nullptr) : Json(node.replicas);

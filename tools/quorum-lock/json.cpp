@@ -88,7 +88,7 @@ Json inspected_nodes(const Inspection& inspection) {
     const std::int64_t without = node.holder ? -1 : 0;
     json["remaining_ms"] = node.remaining ? milliseconds(*node.remaining) : without;
     json["fencing_token"] = node.fencing ? Json(node.fencing->value()) : Json(nullptr);
-    if (node.quarantine.count() > 0) json["quarantine_ms"] = milliseconds(node.quarantine);
+    if (node.quarantine.count() > 0) json["quarantine_ms"] = wait_ms(node.quarantine);
     nodes.push_back(std::move(json));
   }
   return nodes;

@@ -36,14 +36,12 @@ std::string membership_json(const Membership& membership) {
   json["max_ttl_ms"] = membership.max_ttl.count();
   json["nodes"] = Json::array();
   for (const MemberReport& node : membership.nodes) {
-    const bool endless = node.quarantine == forever;
     Json one{
         {"url", as_utf8(node.url)},
         {"membership", to_string(node.state)},
         {"member", node.member.empty() ? Json(nullptr) : Json(as_utf8(node.member))},
         {"deployment", node.deployment.empty() ? Json(nullptr) : Json(as_utf8(node.deployment))},
-        {"quarantine_ms",
-         endless ? -1 : std::chrono::ceil<std::chrono::milliseconds>(node.quarantine).count()}};
+        {"quarantine_ms", wait_ms(node.quarantine)}};
     if (!node.problem.empty()) one["message"] = as_utf8(node.problem);
     json["nodes"].push_back(std::move(one));
   }
