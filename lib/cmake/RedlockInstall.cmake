@@ -86,6 +86,9 @@ if(TARGET quorum-lock)
     install(FILES "${redlock_completion}/quorum-lock.fish"
       DESTINATION "${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d" COMPONENT redlock_tool)
   endif()
+  # Of the JSON that it prints, for programs that read it.
+  install(DIRECTORY "${PROJECT_SOURCE_DIR}/tools/docs/schemas"
+    DESTINATION "${CMAKE_INSTALL_DATADIR}/redlock" COMPONENT redlock_tool)
   # For operators to copy: nothing of it is active where it is. The other folders make packages.
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/tools/packaging/" USE_SOURCE_PERMISSIONS
     DESTINATION "${CMAKE_INSTALL_DATADIR}/redlock/examples" COMPONENT redlock_tool

@@ -61,7 +61,7 @@ void expect_fault_row(const Json& row, const std::string& fault, int nodes_down)
   EXPECT_EQ(row.value("nodes_down", -1), nodes_down);
   if (nodes_down == 2) {
     EXPECT_EQ(row.value("unavailable", 0), 4) << row;
-    EXPECT_GT(row.value("unavailable_max_ms", 0.0), 0.0) << row;
+    EXPECT_GT(row.value("unavailable_max_us", 0.0), 0.0) << row;
     EXPECT_FALSE(row.contains("cycles_per_s"));
     return;
   }
@@ -80,7 +80,7 @@ TEST(CliBenchFaults, HasARowForHealthyNodesAndForEachFault) {
   ASSERT_EQ(result.exit_code, 0) << result.errors;
   const Json json = json_of(result);
   EXPECT_EQ(json.value("mode", ""), "faults");
-  EXPECT_EQ(json.value("nodes", 0), 3);
+  EXPECT_EQ(json.value("nodes_count", 0), 3);
   EXPECT_EQ(json.value("node_limit_ms", 0.0), 250);
   const Json& rows = json.at("rows");
   ASSERT_EQ(rows.size(), 5U);
@@ -144,10 +144,10 @@ TEST(CliBenchFamily, HasARowForEachKindOnAllItsTerms) {
   ASSERT_EQ(result.exit_code, 0) << result.errors;
   const Json json = json_of(result);
   EXPECT_EQ(json.value("mode", ""), "family");
-  EXPECT_EQ(json.value("nodes", 0), 1);
+  EXPECT_EQ(json.value("nodes_count", 0), 1);
   std::vector<std::string> rows;
   for (const Json& row : json.at("rows")) {
-    rows.push_back(row.value("lock", "") + " " + row.value("terms", ""));
+    rows.push_back(row.value("kind", "") + " " + row.value("terms", ""));
     EXPECT_EQ(row.value("in_flight", 0), 2);
     expect_cycles(row);
     EXPECT_GT(row.value("node_cpu_us_per_cycle", 0.0), 0.0) << row;
@@ -155,9 +155,9 @@ TEST(CliBenchFamily, HasARowForEachKindOnAllItsTerms) {
   }
   EXPECT_EQ(rows, (std::vector<std::string>{
                       "exclusive plain", "exclusive guarded", "exclusive fenced", "shared plain",
-                      "shared guarded", "owned plain", "owned guarded", "permit plain",
-                      "permit guarded", "interval plain", "interval guarded", "interval fenced",
-                      "all_of plain", "all_of guarded", "all_of fenced"}));
+                      "shared guarded", "reentrant plain", "reentrant guarded", "semaphore plain",
+                      "semaphore guarded", "interval plain", "interval guarded", "interval fenced",
+                      "several plain", "several guarded", "several fenced"}));
   EXPECT_TRUE(std::filesystem::is_empty(directory.path()));
 }
 
@@ -194,11 +194,11 @@ TEST(CliCrowd, HasARowForEachCrowdOverEachNumberOfNodes) {
   ASSERT_EQ(rows.size(), 4U);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const Json& row = rows.at(i);
-    EXPECT_EQ(row.value("nodes", 0), i < 2 ? 1 : 3);
+    EXPECT_EQ(row.value("nodes_count", 0), i < 2 ? 1 : 3);
     EXPECT_EQ(row.value("clients", 0), i % 2 == 0 ? 2 : 12);
     EXPECT_GE(row.value("connections_per_client_and_node", 0.0), 1.0) << row;
-    for (const char* name : {"connected_s", "grants_per_s", "ratio_to_first", "longest_wait_s",
-                             "longest_wait_in_turns", "share_most"}) {
+    for (const char* name : {"connect_us", "acquisitions_per_s", "ratio_to_first", "wait_max_us",
+                             "wait_max_turns", "share_max"}) {
       EXPECT_GT(row.value(name, 0.0), 0.0) << name << row;
     }
     EXPECT_EQ(row.value("failures", -1), 0) << row;

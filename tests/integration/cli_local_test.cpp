@@ -170,7 +170,7 @@ TEST(CliBench, HasARowForEachCombination) {
   const std::vector<std::pair<int, int>> combinations = {{1, 1}, {1, 8}, {3, 1}, {3, 8}};
   for (std::size_t i = 0; i < 4; ++i) {
     const Json& row = json.at("rows").at(i);
-    EXPECT_EQ(row.value("nodes", 0), combinations[i].first);
+    EXPECT_EQ(row.value("nodes_count", 0), combinations[i].first);
     EXPECT_EQ(row.value("in_flight", 0), combinations[i].second);
     for (const char* name : figure_names) EXPECT_GT(row.value(name, 0.0), 0.0) << name;
     EXPECT_EQ(row.value("failures", -1), 0);

@@ -28,7 +28,7 @@ TEST_F(CliMembers, AreShownAndChanged) {
   const Json json = json_of(shown);
   EXPECT_EQ(json.value("outcome", ""), "members");
   EXPECT_EQ(json.at("members").size(), 3U);
-  EXPECT_EQ(json.at("nodes").at(0).value("state", ""), "member");
+  EXPECT_EQ(json.at("nodes").at(0).value("membership", ""), "member");
   EXPECT_TRUE(json.at("resume").is_null());
 
   const ProcessResult changed =

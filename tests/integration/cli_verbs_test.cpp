@@ -171,15 +171,16 @@ TEST_F(CliVerbs, InspectShowsAFreeResource) {
   EXPECT_EQ(result.exit_code, 0) << result.errors;
   const Json json = json_of(result);
   EXPECT_EQ(json.value("resource", ""), "r");
-  EXPECT_EQ(json.value("kind", ""), "exclusive");
+  EXPECT_EQ(json.value("kind", ""), "none");
   EXPECT_EQ(json.value("state", ""), "free");
   EXPECT_TRUE(json.at("holder").is_null());
   ASSERT_EQ(json.at("nodes").size(), 3U);
   for (const Json& node : json.at("nodes")) {
     EXPECT_TRUE(node.at("holder").is_null());
     EXPECT_EQ(node.at("remaining_ms"), 0);
-    EXPECT_EQ(node.at("fencing"), 0);
-    EXPECT_FALSE(node.contains("error"));
+    EXPECT_EQ(node.at("kind"), "none");
+    EXPECT_TRUE(node.at("fencing_token").is_null());
+    EXPECT_FALSE(node.contains("message"));
   }
 }
 
@@ -327,7 +328,7 @@ TEST(CliOutage, TooFewNodesAre69WithTheReasonForEach) {
   const ProcessResult inspected =
       run_tool({"inspect", "r", "--json", "--timeout", "500ms", "--nodes", nodes.joined_urls()});
   EXPECT_EQ(inspected.exit_code, 69);
-  EXPECT_NE(json_of(inspected).at("nodes").at(1).value("error", ""), "");
+  EXPECT_NE(json_of(inspected).at("nodes").at(1).value("message", ""), "");
 
   const ProcessResult released = run_tool({"release", "r", "--token", "t", "--json", "--timeout",
                                            "500ms", "--nodes", nodes.joined_urls()});

@@ -108,7 +108,7 @@ class Judge {
   void permits(const std::string& resource, const std::vector<const LeaseRecord*>& leases) {
     const auto permit = permit_of(resource);
     if (!permit || *permit < history_.permits) return;
-    add("no-place", resource,
+    add("no-permit", resource,
         leases.front()->name + " has a permit of a semaphore of " +
             std::to_string(history_.permits),
         leases.front()->granted);

@@ -12,7 +12,7 @@ namespace redlock::chaos {
 
 /// One broken promise.
 struct Violation {
-  /// overlap: two leases on a resource at one instant that may not share it. no-place: one permit
+  /// overlap: two leases on a resource at one instant that may not share it. no-permit: one permit
   /// more than the semaphore has. too-soon: a resource was granted twice within its interval.
   /// token-order: a later lease without a larger fencing token. used-after-end: the library called
   /// a lease valid behind its deadline or after it had reported its loss. too-long: a deadline

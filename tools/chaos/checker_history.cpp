@@ -73,7 +73,7 @@ class FileReader {
     if (kind == "failed") return failed(words);
     if (kind == "run") return run(words);
     if (kind == "fault") return fault(words);
-    if (kind == "places") return permits(words);
+    if (kind == "permits") return permits(words);
     if (kind == "interval") return interval(words);
     if (kind == "foreign") return foreign(words);
     if (kind == "healed") return instant(words, history_.healed);

@@ -34,7 +34,7 @@
 ///
 ///   run SEED NODES CONTENDERS RESOURCES BEGIN DURATION KINDS
 ///   fault KIND WHAT NODE CONTENDERS BEGIN END    NODE -1: none; CONTENDERS a set of bits
-///   places K                        the permits of a semaphore
+///   permits K                       the permits of a semaphore
 ///   interval RESOURCE DURATION      it is granted at most once within this
 ///   foreign SLOT COMMAND            this contender is not ours; its command to the end of the line
 ///   healed AT

@@ -52,7 +52,7 @@ std::string duration_of(double microseconds) {
 std::string_view verdict(const History& history, const Judgement& judgement, Ending ending) {
   if (!judgement.violations.empty()) return "violated";
   if (ending == Ending::interrupted) return "interrupted";
-  return history.leases.empty() ? "no lease" : "ok";
+  return history.leases.empty() ? "no_lease" : "ok";
 }
 
 Latencies acquire_latencies(const History& history) {
@@ -135,13 +135,12 @@ std::string json_report(const History& history, const Judgement& judgement, Endi
   Json json{{"verdict", std::string(verdict(history, judgement, ending))},
             {"leases", history.leases.size()},
             {"locks", lock_counts(history)}};
-  json["locks"]["places"] = json["locks"]["permits"];  // its name until now
   json["violations"] = Json::array();
   for (const Violation& violation : judgement.violations) {
     Json entry{{"kind", violation.kind}};
     if (!violation.resource.empty()) entry["resource"] = violation.resource;
     entry["what"] = cli::as_utf8(violation.what);
-    if (violation.at != 0) entry["at_s"] = seconds(violation.at - history.begin);
+    if (violation.at != 0) entry["at_ms"] = (violation.at - history.begin) / 1'000'000;
     json["violations"].push_back(std::move(entry));
   }
   json["faults"] = Json::object();
@@ -153,12 +152,8 @@ std::string json_report(const History& history, const Judgement& judgement, Endi
   json["lost_updates"] = judgement.lost_updates;
   json["unnoticed_evictions"] = judgement.unnoticed;
   json["seed"] = history.seed;
-  if (history.duration % 1'000'000'000 == 0) {
-    json["duration_s"] = history.duration / 1'000'000'000;
-  } else {
-    json["duration_s"] = seconds(history.duration);
-  }
-  json["nodes"] = history.nodes;
+  json["duration_ms"] = history.duration / 1'000'000;
+  json["nodes_count"] = history.nodes;
   json["clients"] = our_contenders(history);
   if (history.foreign) {
     json["foreign"] = {{"contender", history.foreign->contender},
@@ -169,8 +164,8 @@ std::string json_report(const History& history, const Judgement& judgement, Endi
   const Latencies latencies = acquire_latencies(history);
   json["acquire_p50_us"] = std::llround(latencies.p50);
   json["acquire_p99_us"] = std::llround(latencies.p99);
-  json["longest_wait_ms"] = judgement.waiting.longest_wait / 1'000'000;
-  json["longest_idle_ms"] = judgement.waiting.longest_idle / 1'000'000;
+  json["wait_max_us"] = judgement.waiting.longest_wait / 1'000;
+  json["idle_max_us"] = judgement.waiting.longest_idle / 1'000;
   json["leases_per_s"] = std::llround(leases_per_second(history));
   json["not_granted"] = Json::object();
   for (const auto& [why, count] : failure_counts(history)) json["not_granted"][why] = count;

@@ -15,7 +15,7 @@ namespace redlock::chaos {
 /// How the run came to its end.
 enum class Ending { complete, interrupted };
 
-/// "ok", "violated", "no lease" or "interrupted".
+/// "ok", "violated", "no_lease" or "interrupted".
 [[nodiscard]] std::string_view verdict(const History& history, const Judgement& judgement,
                                        Ending ending);
 

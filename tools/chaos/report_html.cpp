@@ -29,7 +29,8 @@ std::string round_duration(double microseconds) {
 }
 
 void head(std::string& page, const History& history, const Judgement& judgement, Ending ending) {
-  const std::string_view word = verdict(history, judgement, ending);
+  std::string_view word = verdict(history, judgement, ending);
+  if (word == "no_lease") word = "no lease";
   const std::string_view tone = word == "ok" ? "good" : word == "interrupted" ? "pale" : "bad";
   begin_page(page, fmt::format("chaos: {} (seed {})", word, history.seed), report_style);
   fmt::format_to(Out(page),

@@ -64,7 +64,7 @@ class Conductor {
                                 request_.contenders, fmt::join(arena_request.resources, ","),
                                 begin_, std::chrono::nanoseconds(request_.duration).count(),
                                 list_of(request_.kinds)));
-    recorder_.write(fmt::format("places {}", permits));
+    recorder_.write(fmt::format("permits {}", permits));
     recorder_.write(fmt::format("interval {} {}", interval_resource,
                                 std::chrono::nanoseconds(interval).count()));
     if (!request_.foreign.empty()) {

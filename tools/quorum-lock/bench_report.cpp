@@ -124,7 +124,7 @@ std::string bench_json(const std::vector<BenchRow>& rows) {
   Json json{{"mode", "cycle"}};
   json["rows"] = Json::array();
   for (const BenchRow& row : rows) {
-    Json entry{{"nodes", row.nodes}, {"in_flight", row.in_flight}};
+    Json entry{{"nodes_count", row.nodes}, {"in_flight", row.in_flight}};
     add_figures(entry, medians_of(row.ours));
     if (!row.floor.empty()) {
       add_figures(entry["floor"], medians_of(row.floor));

@@ -347,7 +347,7 @@ nlohmann::ordered_json setting_json(const ShownSetting& setting) {
   nlohmann::ordered_json json{{"name", setting.name}, {"value", value_json(setting)}};
   switch (setting.source) {
     case ShownSetting::Source::command_line:
-      json["source"] = "command line";
+      json["source"] = "command_line";
       break;
     case ShownSetting::Source::environment:
       json["source"] = "environment";

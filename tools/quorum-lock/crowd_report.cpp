@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
+#include <chrono>
 #include <cmath>
+#include <cstdint>
 #include <iterator>
 #include <nlohmann/json.hpp>
 
@@ -26,9 +28,8 @@ double ratio_to_first(const std::vector<CrowdRow>& rows, const CrowdRow& row) {
 /// Three decimals: more would be noise.
 double crowd_rounded(double value) { return std::round(value * 1000) / 1000; }
 
-/// In seconds, to the microsecond.
-double crowd_time(std::chrono::nanoseconds time) {
-  return std::round(crowd_seconds(time) * 1e6) / 1e6;
+std::int64_t crowd_time(std::chrono::nanoseconds time) {
+  return std::chrono::round<std::chrono::microseconds>(time).count();
 }
 
 }  // namespace
@@ -48,15 +49,15 @@ double CrowdRow::connections_each() const {
 std::string crowd_json(const std::vector<CrowdRow>& rows) {
   nlohmann::ordered_json json{{"mode", "crowd"}, {"rows", nlohmann::ordered_json::array()}};
   for (const CrowdRow& row : rows) {
-    nlohmann::ordered_json entry{{"nodes", row.nodes}, {"clients", row.clients}};
-    entry["connected_s"] = crowd_time(row.connected);
+    nlohmann::ordered_json entry{{"nodes_count", row.nodes}, {"clients", row.clients}};
+    entry["connect_us"] = crowd_time(row.connected);
     entry["connections_per_client_and_node"] = crowd_rounded(row.connections_each());
-    entry["grants_per_s"] = crowd_rounded(row.per_second());
+    entry["acquisitions_per_s"] = crowd_rounded(row.per_second());
     entry["ratio_to_first"] = crowd_rounded(ratio_to_first(rows, row));
-    entry["share_most"] = row.most;
-    entry["share_least"] = row.least;
-    entry["longest_wait_s"] = crowd_time(row.longest_wait);
-    entry["longest_wait_in_turns"] = crowd_rounded(row.turns_waited());
+    entry["share_max"] = row.most;
+    entry["share_min"] = row.least;
+    entry["wait_max_us"] = crowd_time(row.longest_wait);
+    entry["wait_max_turns"] = crowd_rounded(row.turns_waited());
     entry["failures"] = row.failures;
     entry["overlaps"] = row.overlaps;
     json["rows"].push_back(std::move(entry));

@@ -53,10 +53,10 @@ Json text_or_null(const std::string& text) {
   return text.empty() ? Json(nullptr) : Json(as_utf8(text));
 }
 
-/// The server's own word; empty: it did not say.
+/// Empty: it did not say.
 std::string role_word(NodeExamination::Role role) {
   if (role == NodeExamination::Role::unknown) return {};
-  return role == NodeExamination::Role::replica ? "slave" : std::string(to_string(role));
+  return std::string(to_string(role));
 }
 
 std::string persistence_word(NodeExamination::Persistence persistence) {
@@ -64,15 +64,8 @@ std::string persistence_word(NodeExamination::Persistence persistence) {
   return unknown ? std::string() : std::string(to_string(persistence));
 }
 
-std::int64_t quarantine_ms(const NodeExamination& node) {
-  if (node.quarantine == forever) return -1;
-  return std::chrono::ceil<std::chrono::milliseconds>(node.quarantine).count();
-}
-
 Json granted_in_ms(const Examination& examination) {
-  if (!examination.granted_in) return nullptr;
-  if (*examination.granted_in == forever) return -1;
-  return std::chrono::ceil<std::chrono::milliseconds>(*examination.granted_in).count();
+  return examination.granted_in ? Json(wait_ms(*examination.granted_in)) : Json(nullptr);
 }
 
 Json node_json(const NodeExamination& node) {
@@ -92,10 +85,11 @@ Json node_json(const NodeExamination& node) {
       node.clock_offset
           ? Json(std::chrono::round<std::chrono::milliseconds>(*node.clock_offset).count())
           : Json(nullptr);
-  json["quarantine_ms"] = quarantine_ms(node);
+  json["quarantine_ms"] = wait_ms(node.quarantine);
   json["membership"] = to_string(node.membership);
   json["member"] = text_or_null(node.member);
   json["replicas"] = node.run_id.empty() ? Json(nullptr) : Json(node.replicas);
+  if (!node.problem.empty()) json["message"] = as_utf8(node.problem);
   return json;
 }
 
@@ -184,7 +178,6 @@ std::string examination_json(const Examination& examination) {
                                 {"id", std::string(to_string(finding.kind))},
                                 {"what", as_utf8(finding.what)},
                                 {"why", as_utf8(finding.why)},
-                                {"mend", as_utf8(finding.remedy)},
                                 {"remedy", as_utf8(finding.remedy)}});
   }
   return json_line(json);

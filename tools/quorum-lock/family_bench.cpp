@@ -39,16 +39,16 @@ constexpr FamilyKind family_kinds[] = {
     {"exclusive", true,
      [](const std::string& resource, std::uint64_t) -> Target { return resource; }},
     {"shared", false, [](const std::string& resource, std::uint64_t) { return shared(resource); }},
-    {"owned", false,
+    {"reentrant", false,
      [](const std::string& resource, std::uint64_t) { return owned(resource, "bench"); }},
-    {"permit", false,
+    {"semaphore", false,
      [](const std::string& resource, std::uint64_t) { return permit(resource, 4); }},
     // Of one resource it would grant one lease in that time.
     {"interval", true,
      [](const std::string& resource, std::uint64_t cycle) {
        return interval(resource + "/" + std::to_string(cycle), std::chrono::milliseconds{5});
      }},
-    {"all_of", true,
+    {"several", true,
      [](const std::string& resource, std::uint64_t) {
        return all_of({resource + "/from", resource + "/to"});
      }},

@@ -45,11 +45,11 @@ std::string name_of(const FamilyRow& row) {
 }
 
 std::string family_json(const FamilyReport& report) {
-  nlohmann::ordered_json json{{"mode", "family"}, {"nodes", report.nodes}};
+  nlohmann::ordered_json json{{"mode", "family"}, {"nodes_count", report.nodes}};
   json["rows"] = nlohmann::ordered_json::array();
   for (const FamilyRow& row : report.rows) {
     nlohmann::ordered_json entry{{"in_flight", row.in_flight}};
-    entry["lock"] = row.lock;
+    entry["kind"] = row.lock;
     entry["terms"] = name_of(row.terms);
     add_figures(entry, medians_of(row.figures));
     if (!report.local) entry.erase("node_cpu_us_per_cycle");

@@ -11,9 +11,12 @@
 namespace redlock::cli {
 namespace {
 
+double microseconds_of(std::chrono::nanoseconds duration) {
+  return std::round(std::chrono::duration<double, std::micro>(duration).count());
+}
+
 double milliseconds_of(std::chrono::nanoseconds duration) {
-  // As many digits as figures have that are in microseconds.
-  return std::round(std::chrono::duration<double, std::micro>(duration).count()) / 1000;
+  return microseconds_of(duration) / 1000;
 }
 
 std::string_view name_of(LocalNodes::Fault fault) {
@@ -55,8 +58,8 @@ void add_times(nlohmann::ordered_json& json, const std::string& name,
                const bench::Histogram& times) {
   json[name] = times.count();
   if (times.count() == 0) return;
-  json[name + "_p50_ms"] = milliseconds_of(times.percentile(50));
-  json[name + "_max_ms"] = milliseconds_of(times.max());
+  json[name + "_p50_us"] = microseconds_of(times.percentile(50));
+  json[name + "_max_us"] = microseconds_of(times.max());
 }
 
 }  // namespace
@@ -78,7 +81,7 @@ std::string fault_text(const BenchFault& fault) {
 }
 
 std::string faults_json(const FaultsReport& report) {
-  nlohmann::ordered_json json{{"mode", "faults"}, {"nodes", report.nodes}};
+  nlohmann::ordered_json json{{"mode", "faults"}, {"nodes_count", report.nodes}};
   json["node_limit_ms"] = milliseconds_of(report.node_limit);
   json["rows"] = nlohmann::ordered_json::array();
   for (const FaultRow& row : report.rows) {
@@ -91,7 +94,7 @@ std::string faults_json(const FaultsReport& report) {
     } else {
       add_figures(entry, medians_of(row.figures));
       entry.erase("node_cpu_us_per_cycle");  // not measured: a node that is gone tells nothing
-      entry["acquire_max_us"] = 1000 * milliseconds_of(row.worst_acquire);
+      entry["acquire_max_us"] = microseconds_of(row.worst_acquire);
       if (row.fault.nodes > 0) add_ratios(entry["ratio_to_healthy"], row.figures, row.healthy);
     }
     json["rows"].push_back(std::move(entry));

@@ -26,13 +26,13 @@ constexpr NamedHandoffFigure named_handoff_figures[] = {
     {"handover_p50_us", &HandoffFigures::handover_p50_us},
     {"handover_p99_us", &HandoffFigures::handover_p99_us},
     {"handover_max_us", &HandoffFigures::handover_max_us},
-    {"wait_p50_ms", &HandoffFigures::wait_p50_ms},
-    {"wait_p99_ms", &HandoffFigures::wait_p99_ms},
-    {"worst_wait_ms", &HandoffFigures::worst_wait_ms},
-    {"share_most", &HandoffFigures::share_most},
-    {"share_least", &HandoffFigures::share_least},
-    {"share_max_over_min", &HandoffFigures::share_ratio},
-    {"hand_overs", &HandoffFigures::hand_overs},
+    {"wait_p50_us", &HandoffFigures::wait_p50_us},
+    {"wait_p99_us", &HandoffFigures::wait_p99_us},
+    {"wait_max_us", &HandoffFigures::wait_max_us},
+    {"share_max", &HandoffFigures::share_max},
+    {"share_min", &HandoffFigures::share_min},
+    {"share_ratio", &HandoffFigures::share_ratio},
+    {"handovers", &HandoffFigures::handovers},
     {"reentries", &HandoffFigures::reentries},
     {"unacknowledged_releases", &HandoffFigures::unacknowledged},
     {"commands_per_handover", &HandoffFigures::commands},
@@ -54,22 +54,18 @@ HandoffJson handoff_number(double value) {
   return std::isfinite(value) ? HandoffJson(std::round(value * 1000) / 1000) : HandoffJson();
 }
 
-HandoffJson handoff_spread(std::vector<double> values) {
-  const Spread spread = spread_of(std::move(values));
-  return HandoffJson::array({handoff_number(spread.least), handoff_number(spread.most)});
-}
-
 void add_handoff_figures(HandoffJson& json, const std::vector<HandoffFigures>& repetitions) {
   for (const NamedHandoffFigure& named : named_handoff_figures) {
     json[named.name] = handoff_number(spread_of(handoff_column(repetitions, named.figure)).median);
   }
-  HandoffJson& spread = json["spread"];
   for (const auto figure : {&HandoffFigures::acquisitions_per_s, &HandoffFigures::handover_p50_us,
                             &HandoffFigures::handover_p99_us, &HandoffFigures::share_ratio}) {
     const auto* named = std::find_if(
         std::begin(named_handoff_figures), std::end(named_handoff_figures),
         [figure](const NamedHandoffFigure& candidate) { return candidate.figure == figure; });
-    spread[named->name] = handoff_spread(handoff_column(repetitions, figure));
+    const Spread spread = spread_of(handoff_column(repetitions, figure));
+    json[std::string(named->name) + "_min"] = handoff_number(spread.least);
+    json[std::string(named->name) + "_max"] = handoff_number(spread.most);
   }
 }
 
@@ -78,7 +74,7 @@ const char* name_of(bench::HandoffPattern pattern) {
 }
 
 std::string shares_text(const HandoffFigures& figures) {
-  return fmt::format("{:.0f}/{:.0f}", figures.share_most, figures.share_least);
+  return fmt::format("{:.0f}/{:.0f}", figures.share_max, figures.share_min);
 }
 
 std::string handoff_line(const HandoffFigures& figures) {
@@ -86,8 +82,8 @@ std::string handoff_line(const HandoffFigures& figures) {
       "{:>7.0f} {:>7.0f} µs {:>7.0f} µs {:>8.0f} µs {:>8.1f} ms {:>8.1f} ms "
       "{:>10.1f} ms {:>11} {:>9.1f}",
       figures.acquisitions_per_s, figures.handover_p50_us, figures.handover_p99_us,
-      figures.handover_max_us, figures.wait_p50_ms, figures.wait_p99_ms, figures.worst_wait_ms,
-      shares_text(figures), figures.commands);
+      figures.handover_max_us, figures.wait_p50_us / 1000, figures.wait_p99_us / 1000,
+      figures.wait_max_us / 1000, shares_text(figures), figures.commands);
 }
 
 std::string floor_line(const HandoffRow& row) {
@@ -100,8 +96,8 @@ std::string floor_line(const HandoffRow& row) {
       ratio_to_acquire(row, &HandoffFigures::handover_p99_us));
 }
 
-double in_ms(std::chrono::nanoseconds duration) {
-  return std::chrono::duration<double, std::milli>(duration).count();
+double in_us(std::chrono::nanoseconds duration) {
+  return std::chrono::duration<double, std::micro>(duration).count();
 }
 
 }  // namespace
@@ -125,16 +121,16 @@ HandoffFigures figures_of(const bench::HandoffResult& result, const HandoffComma
   if (seconds > 0) {
     figures.acquisitions_per_s = static_cast<double>(result.acquisitions) / seconds;
   }
-  figures.handover_p50_us = 1000 * in_ms(result.hand_over.percentile(50));
-  figures.handover_p99_us = 1000 * in_ms(result.hand_over.percentile(99));
-  figures.handover_max_us = 1000 * in_ms(result.hand_over.max());
-  figures.wait_p50_ms = in_ms(result.wait.percentile(50));
-  figures.wait_p99_ms = in_ms(result.wait.percentile(99));
-  figures.worst_wait_ms = in_ms(result.worst_wait);
-  figures.share_most = static_cast<double>(result.most);
-  figures.share_least = static_cast<double>(result.least);
-  figures.share_ratio = result.least == 0 ? infinite : figures.share_most / figures.share_least;
-  figures.hand_overs = static_cast<double>(result.hand_overs);
+  figures.handover_p50_us = in_us(result.hand_over.percentile(50));
+  figures.handover_p99_us = in_us(result.hand_over.percentile(99));
+  figures.handover_max_us = in_us(result.hand_over.max());
+  figures.wait_p50_us = in_us(result.wait.percentile(50));
+  figures.wait_p99_us = in_us(result.wait.percentile(99));
+  figures.wait_max_us = in_us(result.worst_wait);
+  figures.share_max = static_cast<double>(result.most);
+  figures.share_min = static_cast<double>(result.least);
+  figures.share_ratio = result.least == 0 ? infinite : figures.share_max / figures.share_min;
+  figures.handovers = static_cast<double>(result.hand_overs);
   figures.reentries = static_cast<double>(result.reentries);
   figures.unacknowledged = static_cast<double>(result.unacknowledged);
   figures.commands = commands.all;
@@ -162,7 +158,7 @@ double ratio_to_acquire(const HandoffRow& row, double HandoffFigures::*figure) {
 std::string handoff_json(const std::vector<HandoffRow>& rows) {
   HandoffJson json{{"mode", "handoff"}, {"rows", HandoffJson::array()}};
   for (const HandoffRow& row : rows) {
-    HandoffJson entry{{"nodes", row.nodes}, {"contenders", row.contenders}};
+    HandoffJson entry{{"nodes_count", row.nodes}, {"contenders", row.contenders}};
     entry["reentry"] = row.pattern == bench::HandoffPattern::reentry;
     add_handoff_figures(entry, row.ours);
     if (!row.floor.empty()) {

@@ -53,10 +53,8 @@ std::vector<std::string> command_environment(const HeldCommand& request, const S
   std::vector<std::string_view> removals;
   if (request.target.kind() == Target::Kind::permit) {
     additions.push_back("QUORUM_LOCK_PERMIT=" + lease.resource());
-    additions.push_back("QUORUM_LOCK_PLACE=" + lease.resource());  // its name until now
   } else {
     removals.emplace_back("QUORUM_LOCK_PERMIT");
-    removals.emplace_back("QUORUM_LOCK_PLACE");
   }
   if (const auto number = lease.fencing_token()) {
     additions.push_back("QUORUM_LOCK_FENCING_TOKEN=" + to_string(*number));

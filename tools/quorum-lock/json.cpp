@@ -37,7 +37,7 @@ Json node_json(const NodeReport& node) {
       json["message"] = as_utf8(node.message);
       break;
     case Vote::excluded:
-      json["reason"] = as_utf8(node.message);
+      json["message"] = as_utf8(node.message);
       if (node.remaining) json["remaining_ms"] = milliseconds(*node.remaining);
       break;
     case Vote::granted:
@@ -45,11 +45,6 @@ Json node_json(const NodeReport& node) {
       break;
   }
   return json;
-}
-
-/// The kind of a free resource is exclusive, as it always was.
-std::string_view kind_name(LockKind kind) {
-  return kind == LockKind::none ? "exclusive" : to_string(kind);
 }
 
 /// Names and the queue; `Seen` is an inspection or that of one node.
@@ -60,15 +55,15 @@ void add_people(Json& json, const Seen& seen) {
   };
   json["holder_name"] = text(seen.holder_name);
   json["waiters"] = seen.waiters;
-  json["next"] = text(seen.next_name);
-  json["next_id"] = text(seen.next);
+  json["next"] = text(seen.next);
+  json["next_name"] = text(seen.next_name);
 }
 
 Json broken_locks(const std::vector<BrokenLock>& broken) {
   Json list = Json::array();
   for (const BrokenLock& each : broken) {
     list.push_back(
-        {{"time", time_text(each.time)}, {"by", as_utf8(each.by)}, {"token", as_utf8(each.token)}});
+        {{"time", utc_text(each.time)}, {"by", as_utf8(each.by)}, {"token", as_utf8(each.token)}});
   }
   return list;
 }
@@ -77,21 +72,23 @@ Json inspected_nodes(const Inspection& inspection) {
   Json nodes = Json::array();
   for (const NodeInspection& node : inspection.nodes) {
     Json json{{"url", as_utf8(node.url)}};
+    if (!node.error.empty()) {
+      json["message"] = as_utf8(node.error);
+      nodes.push_back(std::move(json));
+      continue;
+    }
+    json["kind"] = std::string(to_string(node.kind));
     const bool named = node.holder && (!node.holder->empty() || node.kind == LockKind::other);
     json["holder"] = named ? Json(as_utf8(*node.holder)) : Json(nullptr);
-    if (node.kind != LockKind::none && node.kind != LockKind::exclusive) {
-      json["kind"] = std::string(kind_name(node.kind));
-    }
     if (node.holds > 0) json["holds"] = node.holds;
     for (const std::string& token : node.tokens) json["tokens"].push_back(as_utf8(token));
     for (const std::string& name : node.names) json["names"].push_back(as_utf8(name));
-    if (node.error.empty()) add_people(json, node);
+    add_people(json, node);
     // A key without expiry: -1, as Redis itself says it.
     const std::int64_t without = node.holder ? -1 : 0;
     json["remaining_ms"] = node.remaining ? milliseconds(*node.remaining) : without;
-    json["fencing"] = node.fencing.value_or(FencingToken()).value();
-    if (node.quarantine.count() > 0) json["quarantine_ms"] = milliseconds(node.quarantine);
-    if (!node.error.empty()) json["error"] = as_utf8(node.error);
+    json["fencing_token"] = node.fencing ? Json(node.fencing->value()) : Json(nullptr);
+    if (node.quarantine.count() > 0) json["quarantine_ms"] = wait_ms(node.quarantine);
     nodes.push_back(std::move(json));
   }
   return nodes;
@@ -163,10 +160,10 @@ namespace {
 
 Json sighting(std::string_view resource, const Inspection& inspection) {
   Json json{{"resource", as_utf8(resource)},
-            {"kind", std::string(kind_name(inspection.kind))},
+            {"kind", std::string(to_string(inspection.kind))},
             {"state", std::string(to_string(inspection.state))}};
   json["holder"] = inspection.holder.empty() ? Json(nullptr) : Json(as_utf8(inspection.holder));
-  if (!delay_text(inspection.holder).empty()) json["delay"] = true;
+  json["delay"] = !delay_text(inspection.holder).empty();
   return json;
 }
 
@@ -195,13 +192,12 @@ std::string semaphore_json(std::string_view resource, const std::vector<PermitIn
             {"kind", "semaphore"},
             {"state", held < permits.size() ? "free" : "held"},
             {"permits", permits.size()},
-            {"held", held},
+            {"permits_held", held},
             {"waiters", waiters}};
   json["permit_states"] = Json::array();
   for (const PermitInspection& permit : permits) {
     json["permit_states"].push_back(inspected(permit.name, permit.inspection));
   }
-  json["places"] = json["permit_states"];  // its name until now
   return json_line(json);
 }
 
@@ -216,7 +212,7 @@ std::string leader_json(std::string_view election, const std::optional<Leader>& 
                         std::optional<FencingToken> term) {
   Json json{{"election", as_utf8(election)}};
   json["leader"] = leader ? Json(as_utf8(leader->candidate)) : Json(nullptr);
-  if (leader) json["token"] = as_utf8(leader->token.view());
+  json["token"] = leader ? Json(as_utf8(leader->token.view())) : Json(nullptr);
   if (term) json["term"] = term->value();
   return json_line(json);
 }

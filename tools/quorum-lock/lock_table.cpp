@@ -86,13 +86,13 @@ Json lock_json(const ListedLock& lock) {
             {"state", std::string(to_string(lock.state))}};
   json["holder"] = lock.holder.empty() ? Json(nullptr) : Json(as_utf8(lock.holder));
   const std::string name = lock.kind == LockKind::exclusive ? name_in(lock.holder) : std::string();
-  if (!name.empty()) json["holder_name"] = as_utf8(name);
-  if (!delay_text(lock.holder).empty()) json["delay"] = true;
+  json["holder_name"] = name.empty() ? Json(nullptr) : Json(as_utf8(name));
+  json["delay"] = !delay_text(lock.holder).empty();
   if (lock.permits) json["permits_held"] = *lock.permits;
   if (lock.holds > 0) json["holds"] = lock.holds;
   json["remaining_ms"] = std::chrono::floor<std::chrono::milliseconds>(lock.remaining).count();
   json["waiters"] = lock.waiters;
-  json["nodes"] = lock.nodes;
+  json["nodes_count"] = lock.nodes;
   return json;
 }
 
@@ -156,7 +156,7 @@ std::string list_json(const LockList& list) {
   for (const ListedNode& node : list.nodes) {
     Json one{{"url", as_utf8(node.url)},
              {"complete", node.error.empty() && !node.stopped_early && node.unread == 0}};
-    if (!node.error.empty()) one["error"] = as_utf8(node.error);
+    if (!node.error.empty()) one["message"] = as_utf8(node.error);
     json["nodes"].push_back(std::move(one));
   }
   return json_line(json);

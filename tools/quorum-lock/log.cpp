@@ -1,6 +1,5 @@
 #include "quorum-lock/log.hpp"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <atomic>
@@ -32,13 +31,8 @@ void set_log_form(LogForm form) noexcept { form_in_use = form; }
 LogForm log_form() noexcept { return form_in_use; }
 
 std::string log_json(const LogLine& line, std::chrono::system_clock::time_point time) {
-  const auto whole = std::chrono::floor<std::chrono::milliseconds>(time);
-  const auto seconds = std::chrono::floor<std::chrono::seconds>(whole);
-  nlohmann::ordered_json json{
-      {"time", fmt::format("{:%Y-%m-%dT%H:%M:%S}.{:03}Z",
-                           fmt::gmtime(std::chrono::system_clock::to_time_t(seconds)),
-                           (whole - seconds).count())},
-      {"level", std::string(level_name(line.level))}};
+  nlohmann::ordered_json json{{"time", utc_text(time)},
+                              {"level", std::string(level_name(line.level))}};
   if (!line.node.empty()) json["node"] = as_utf8(line.node);
   if (!line.event.empty()) json["event"] = as_utf8(line.event);
   if (!line.vote.empty()) json["vote"] = as_utf8(line.vote);

@@ -63,7 +63,7 @@ std::string rows_json(const std::vector<MarketRow>& rows) {
     entry["bought"] = row.result.bought;
     entry["retries"] = row.result.retries;
     entry["gone"] = row.result.gone;
-    entry["listed_and_bought_per_60s"] = std::llround(row.per_minute());
+    entry["listed_and_bought_per_s"] = std::llround(row.per_minute() / 60);
     entry["purchase_p50_us"] = row.purchase_us(50);
     entry["purchase_p99_us"] = row.purchase_us(99);
     json["rows"].push_back(std::move(entry));

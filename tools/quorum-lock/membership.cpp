@@ -36,15 +36,14 @@ std::string membership_json(const Membership& membership) {
   json["max_ttl_ms"] = membership.max_ttl.count();
   json["nodes"] = Json::array();
   for (const MemberReport& node : membership.nodes) {
-    const bool endless = node.quarantine == forever;
-    json["nodes"].push_back(
-        {{"url", as_utf8(node.url)},
-         {"state", to_string(node.state)},
-         {"member", node.member.empty() ? Json(nullptr) : Json(as_utf8(node.member))},
-         {"deployment", node.deployment.empty() ? Json(nullptr) : Json(as_utf8(node.deployment))},
-         {"quarantine_ms",
-          endless ? -1 : std::chrono::ceil<std::chrono::milliseconds>(node.quarantine).count()},
-         {"problem", node.problem.empty() ? Json(nullptr) : Json(as_utf8(node.problem))}});
+    Json one{
+        {"url", as_utf8(node.url)},
+        {"membership", to_string(node.state)},
+        {"member", node.member.empty() ? Json(nullptr) : Json(as_utf8(node.member))},
+        {"deployment", node.deployment.empty() ? Json(nullptr) : Json(as_utf8(node.deployment))},
+        {"quarantine_ms", wait_ms(node.quarantine)}};
+    if (!node.problem.empty()) one["message"] = as_utf8(node.problem);
+    json["nodes"].push_back(std::move(one));
   }
   json["resume"] = membership.resume.empty() ? Json(nullptr) : Json(as_utf8(membership.resume));
   return json_line(json);

@@ -25,7 +25,7 @@ std::string_view name_of(NodeEvent::Kind kind) {
     case NodeEvent::Kind::down:
       return "down";
     case NodeEvent::Kind::protocol:
-      return "protocol error";
+      return "protocol";
     case NodeEvent::Kind::excluded:
       return "excluded";
     case NodeEvent::Kind::undelivered:

@@ -1,8 +1,10 @@
 #include "quorum-lock/text.hpp"
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
@@ -106,6 +108,14 @@ std::optional<Password> find_password(std::string_view url) {
 std::string as_utf8(std::string_view bytes) { return escaped(bytes, Controls::kept); }
 
 std::string as_printable(std::string_view bytes) { return escaped(bytes, Controls::escaped); }
+
+std::string utc_text(std::chrono::system_clock::time_point time) {
+  const auto whole = std::chrono::floor<std::chrono::milliseconds>(time);
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(whole);
+  return fmt::format("{:%Y-%m-%dT%H:%M:%S}.{:03}Z",
+                     fmt::gmtime(std::chrono::system_clock::to_time_t(seconds)),
+                     (whole - seconds).count());
+}
 
 std::string shell_word(std::string_view text) {
   constexpr std::string_view plain =

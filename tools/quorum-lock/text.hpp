@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -13,6 +14,9 @@ namespace redlock::cli {
 /// As `as_utf8`, with control and format characters written as `\xNN` too: a token must not be able
 /// to drive the terminal, to fake a second line, or to reorder or hide the text around it.
 [[nodiscard]] std::string as_printable(std::string_view bytes);
+
+/// UTC by RFC 3339, with milliseconds.
+[[nodiscard]] std::string utc_text(std::chrono::system_clock::time_point time);
 
 /// As one word of a command that somebody may type: what a shell would take for something else is
 /// quoted. As the library does it, whose inside this program does not see.

@@ -40,7 +40,7 @@ TEST(CliBenchReport, HasTheAgreedFields) {
   const auto json = nlohmann::json::parse(bench_json(rows));
   EXPECT_EQ(json.at("mode"), "cycle");
   const auto& first = json.at("rows").at(0);
-  EXPECT_EQ(first.at("nodes"), 5);
+  EXPECT_EQ(first.at("nodes_count"), 5);
   EXPECT_EQ(first.at("in_flight"), 64);
   EXPECT_EQ(first.at("cycles_per_s"), 90);
   EXPECT_EQ(first.at("failures"), 1);

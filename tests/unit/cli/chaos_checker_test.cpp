@@ -132,14 +132,14 @@ TEST_F(ChaosChecker, FindsOverlapsOnEachOfSeveralResources) {
 }
 
 TEST_F(ChaosChecker, FindsTwoOnAPermitAndAPermitTooMany) {
-  write("run", "run 7 5 2 a,b 1000 5000000000 kill,pause\nplaces 2\n");
+  write("run", "run 7 5 2 a,b 1000 5000000000 kill,pause\npermits 2\n");
   write("contender-0.0", "granted 1 a#0 1900 2000 2400 500 0\n");
   write("contender-1.0", "granted 1 a#1 1900 2000 2400 500 0\ngranted 2 a 1900 2000 2400 500 10\n");
   EXPECT_EQ(kinds(), Kinds{});
   write("contender-1.1", "granted 1 a#1 2100 2200 2600 500 0\n");
   EXPECT_EQ(kinds(), Kinds{"overlap"});
   write("contender-1.1", "granted 1 a#2 2100 2200 2600 500 0\n");
-  EXPECT_EQ(kinds(), Kinds{"no-place"});
+  EXPECT_EQ(kinds(), Kinds{"no-permit"});
 }
 
 TEST_F(ChaosChecker, AHoldThatIsSharedIsNoProgress) {

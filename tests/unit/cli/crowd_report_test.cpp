@@ -23,7 +23,7 @@ TEST(CliCrowdReport, RatiosAreToTheFirstCrowdOverAsManyNodes) {
       {crowd_of(3, 8, 800), crowd_of(3, 500, 600), crowd_of(5, 8, 0), crowd_of(5, 500, 0)}));
   EXPECT_EQ(json.at("mode"), "crowd");
   const auto& rows = json.at("rows");
-  EXPECT_EQ(rows.at(1).at("grants_per_s"), 300);
+  EXPECT_EQ(rows.at(1).at("acquisitions_per_s"), 300);
   EXPECT_EQ(rows.at(1).at("ratio_to_first"), 0.75);
   EXPECT_EQ(rows.at(2).at("ratio_to_first"), 0) << "nobody was granted the lock";
 }

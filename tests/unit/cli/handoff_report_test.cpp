@@ -36,8 +36,8 @@ TEST(CliHandoffReport, AContenderWithoutAnAcquisitionMakesTheRatioInfinite) {
   EXPECT_TRUE(std::isinf(figures.share_ratio));
   const HandoffRow row{5, 8, bench::HandoffPattern::reentry, {figures}, {}, {}};
   const auto json = nlohmann::json::parse(handoff_json({row}));
-  EXPECT_TRUE(json.at("rows").at(0).at("share_max_over_min").is_null());
-  EXPECT_EQ(json.at("rows").at(0).at("share_most"), 905);
+  EXPECT_TRUE(json.at("rows").at(0).at("share_ratio").is_null());
+  EXPECT_EQ(json.at("rows").at(0).at("share_max"), 905);
 }
 
 TEST(CliHandoffReport, HasTheAgreedFields) {
@@ -51,7 +51,7 @@ TEST(CliHandoffReport, HasTheAgreedFields) {
   EXPECT_EQ(json.at("contenders"), 8);
   EXPECT_EQ(json.at("reentry"), false);
   for (const char* name : {"acquisitions_per_s", "handover_p50_us", "handover_p99_us",
-                           "worst_wait_ms", "share_max_over_min", "commands_per_handover"}) {
+                           "wait_max_us", "share_ratio", "commands_per_handover"}) {
     EXPECT_TRUE(json.contains(name)) << name;
     EXPECT_TRUE(json.at("floor").contains(name)) << name;
   }
