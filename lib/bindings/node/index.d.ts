@@ -171,7 +171,8 @@ export class Lease {
   /** Asks for `ttl` from now on. Default: the TTL of the acquire. */
   extend(ttl?: number): Promise<Round>;
   /** Fails with `not_holder` if it had expired. The lease ends in any case. Later calls are the
-   *  first one. */
+   *  first one. Nobody needs to await it: only a `not_holder` of a lease that was valid at the call
+   *  is an unhandled rejection, because nothing else has said that it was lost. */
   release(): Promise<Round>;
   /** Ends renewal and ownership and leaves the lock on the nodes: hand the token on. */
   detach(): string;
