@@ -1,4 +1,15 @@
-// All durations are milliseconds, and may be fractions of them.
+// All times are milliseconds, and may be fractions of them: durations (Infinity: for ever), and
+// instants by the clock of `now`. What is negative or NaN is a RangeError, what is no number a
+// TypeError; the `code` of both is 'invalid_argument'.
+
+// `await using` needs TypeScript 5.2 or later and "esnext.disposable" in the compiler's option
+// `lib`. Everything else needs neither: this is what that lib and @types/node declare as well.
+// AbortSignal is that of @types/node or of the lib "dom".
+declare global {
+  interface SymbolConstructor {
+    readonly asyncDispose: unique symbol;
+  }
+}
 
 /** Why a call failed. `lost` is the package's own: the deadline passed without a renewal. */
 export type ErrorCode =
@@ -83,7 +94,6 @@ export interface Observation {
   readonly failure: ErrorCode | null;
   /** Names the call and its lease within one client. */
   readonly call: bigint;
-  /** By the clock of `now`, in milliseconds. */
   readonly at: number;
   readonly resource: string;
   readonly token: string;
@@ -161,8 +171,8 @@ export class Lease {
   readonly valid: boolean;
   /** The time until the deadline; 0 if it has passed or the lease has ended. */
   readonly validity: number;
-  /** The deadline in nanoseconds, by the clock of `now`. */
-  readonly validUntil: bigint;
+  /** The deadline, by the clock of `now`; 0 after its release. */
+  readonly validUntil: number;
   /** Aborted, with a RedlockError, when the deadline passes without a renewal, and when the client
    *  is closed. Not by `release`. */
   readonly lost: AbortSignal;
@@ -345,7 +355,8 @@ export class Client {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** The clock of deadlines, in nanoseconds. It counts on while the machine is suspended. */
-export function now(): bigint;
-/** Of the library. */
+/** The clock of deadlines: milliseconds since the machine was started, those while it was suspended
+ *  included. Neither Date.now() nor performance.now(). */
+export function now(): number;
+/** The version of the library. */
 export const version: string;
