@@ -17,13 +17,16 @@ export type ErrorCode =
   | 'closed' | 'forked' | 'would_block' | 'invalid_argument' | 'limit_reached' | 'no_memory'
   | 'internal' | 'unknown' | 'lost';
 
+/** What a node answered. */
+export type Vote =
+  | 'pending' | 'granted' | 'refused' | 'timeout' | 'unreachable' | 'error' | 'excluded'
+  | 'unknown';
+
 /** One node's part in a round. Durations are null where they are not known. */
 export interface NodeVote {
   /** As configured, without the password. */
   readonly url: string;
-  readonly vote:
-    | 'pending' | 'granted' | 'refused' | 'timeout' | 'unreachable' | 'error' | 'excluded'
-    | 'unknown';
+  readonly vote: Vote;
   readonly roundTrip: number | null;
   /** Refused: the token stored there, if the server says; otherwise empty. */
   readonly holder: string;
@@ -77,19 +80,26 @@ export function allOf(resources: readonly string[], options?: { holdAtLeast?: nu
 /** At most once per interval: after its release nobody else has the lock until it is over. */
 export function interval(resource: string, holdAtLeast: number): Target;
 
+export type NodeEventKind =
+  | 'up' | 'down' | 'protocol' | 'excluded' | 'undelivered' | 'learned' | 'paused' | 'unknown';
+
 export interface NodeEvent {
-  readonly kind:
-    'up' | 'down' | 'protocol' | 'excluded' | 'undelivered' | 'learned' | 'paused' | 'unknown';
+  readonly kind: NodeEventKind;
   /** Its position in `nodes`; past the end: a member that they do not name. */
   readonly node: number;
   readonly url: string;
   readonly message: string;
 }
 
+export type ObservationKind =
+  | 'acquire-began' | 'acquire-ended' | 'hold-began' | 'hold-ended' | 'lease-lost' | 'unknown';
+
+/** How a hold ended; 'open': it has not. */
+export type HoldEnd = 'open' | 'released' | 'detached' | 'lost' | 'closed' | 'unknown';
+
 /** An acquire call or a hold that began or ended, for tracing. */
 export interface Observation {
-  readonly kind:
-    'acquire-began' | 'acquire-ended' | 'hold-began' | 'hold-ended' | 'lease-lost' | 'unknown';
+  readonly kind: ObservationKind;
   /** acquire-ended: why no lease was granted. */
   readonly failure: ErrorCode | null;
   /** Names the call and its lease within one client. */
@@ -98,8 +108,7 @@ export interface Observation {
   readonly resource: string;
   readonly token: string;
   readonly fencingToken: bigint | null;
-  /** hold-ended: 'released', 'detached', 'lost' or 'closed'. */
-  readonly end: string;
+  readonly end: HoldEnd;
 }
 
 /** Everything but `nodes` has a default: that of the C++ ClientOptions of the same name. */
@@ -214,9 +223,11 @@ export interface NodeInspection {
 export type LockKind =
   'none' | 'exclusive' | 'shared' | 'reentrant' | 'interval' | 'reserved' | 'other' | 'unknown';
 
+export type LockState = 'free' | 'held' | 'split' | 'indeterminate' | 'unknown';
+
 /** The locks on a resource over all nodes. A snapshot. */
 export interface Inspection {
-  readonly state: 'free' | 'held' | 'split' | 'indeterminate' | 'unknown';
+  readonly state: LockState;
   readonly kind: LockKind;
   readonly holder: string;
   readonly holderName: string;
@@ -229,11 +240,14 @@ export interface Inspection {
   readonly nodes: readonly NodeInspection[];
 }
 
+/** 'minority': left behind on too few nodes to be held. */
+export type ListedLockState =
+  'free' | 'held' | 'split' | 'indeterminate' | 'minority' | 'reserved' | 'unknown';
+
 export interface ListedLock {
   readonly resource: string;
   readonly kind: LockKind;
-  /** 'held', 'split', 'minority', 'indeterminate', 'reserved', 'free' */
-  readonly state: string;
+  readonly state: ListedLockState;
   readonly holder: string;
   readonly holds: number;
   readonly permits: number | null;
