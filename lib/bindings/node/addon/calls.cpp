@@ -1,13 +1,13 @@
-#include "bindings/node/addon/calls.hpp"
+#include "calls.hpp"
 
 #include <memory>
 #include <string>
 #include <type_traits>
 #include <utility>
 
-#include "bindings/node/addon/client.hpp"
-#include "bindings/node/addon/options.hpp"
-#include "bindings/node/addon/results.hpp"
+#include "client.hpp"
+#include "options.hpp"
+#include "results.hpp"
 
 namespace redlock::node {
 namespace {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "bindings/node/addon/js.hpp"
+#include "js.hpp"
 
 /// What ../src/native.cjs can call. A `client` and a `lease` are the values that `open` and a
 /// granted acquire gave; a request is a BigInt. All calls that ask the nodes take the id under

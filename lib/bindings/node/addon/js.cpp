@@ -1,4 +1,4 @@
-#include "bindings/node/addon/js.hpp"
+#include "js.hpp"
 
 #include <cmath>
 #include <limits>
