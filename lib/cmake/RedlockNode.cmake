@@ -1,6 +1,9 @@
-# The package for Node.js, in BUILD/node: what is written in JavaScript, copied, and the addon.
-# Neither node-gyp nor the network is needed: the headers of Node.js suffice, and Node-API is the
-# same for every version of it.
+# The package for Node.js, in BUILD/node: what is written in JavaScript, copied, and the addon, with
+# the library within it. Neither node-gyp nor the network is needed: the headers of Node.js suffice,
+# and Node-API is the same for every version of it.
+#
+# BUILD/node-source has the same without the addon, as a registry would: where that is installed,
+# lib/bindings/node/install.cjs compiles the addon for the shared library that is installed there.
 
 if(NOT REDLOCK_NODE OR NOT TARGET redlock_bindings_c)
   return()
@@ -60,13 +63,23 @@ if(REDLOCK_NODE STREQUAL "AUTO" AND NOT REDLOCK_BUILD_TESTS)
   set_target_properties(redlock_node PROPERTIES EXCLUDE_FROM_ALL ON)
 endif()
 
-file(GLOB redlock_node_files CONFIGURE_DEPENDS RELATIVE "${redlock_node_source}"
+file(GLOB redlock_node_files CONFIGURE_DEPENDS LIST_DIRECTORIES false RELATIVE "${redlock_node_source}"
   "${redlock_node_source}/package.json" "${redlock_node_source}/*.cjs"
   "${redlock_node_source}/*.mjs" "${redlock_node_source}/*.d.ts" "${redlock_node_source}/src/*"
-  "${redlock_node_source}/examples/*" "${redlock_node_source}/tests/*")
-foreach(file IN LISTS redlock_node_files)
-  configure_file("${redlock_node_source}/${file}" "${redlock_node_package}/${file}" COPYONLY)
+  "${redlock_node_source}/addon/*" "${redlock_node_source}/examples/*"
+  "${redlock_node_source}/tests/*"
+  "${redlock_node_source}/tests/types/*")
+foreach(folder IN ITEMS "${redlock_node_package}" "${redlock_node_package}-source")
+  foreach(file IN LISTS redlock_node_files)
+    configure_file("${redlock_node_source}/${file}" "${folder}/${file}" COPYONLY)
+  endforeach()
+  configure_file("${PROJECT_SOURCE_DIR}/LICENSE" "${folder}/LICENSE" COPYONLY)
+  configure_file("${PROJECT_SOURCE_DIR}/tools/docs/NODE.md" "${folder}/README.md" COPYONLY)
 endforeach()
-configure_file("${PROJECT_SOURCE_DIR}/LICENSE" "${redlock_node_package}/LICENSE" COPYONLY)
-configure_file("${PROJECT_SOURCE_DIR}/tools/docs/NODE.md" "${redlock_node_package}/README.md"
-  COPYONLY)
+
+file(READ "${redlock_node_source}/package.json" redlock_node_version)
+string(JSON redlock_node_version GET "${redlock_node_version}" version)
+if(NOT redlock_node_version STREQUAL PROJECT_VERSION)
+  message(FATAL_ERROR "lib/bindings/node/package.json: version ${redlock_node_version}, the library "
+                      "has ${PROJECT_VERSION}")
+endif()

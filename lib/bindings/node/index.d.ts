@@ -1,4 +1,15 @@
-// All durations are milliseconds, and may be fractions of them.
+// All times are milliseconds, and may be fractions of them: durations (Infinity: for ever), and
+// instants by the clock of `now`. What is negative or NaN is a RangeError, what is no number a
+// TypeError; the `code` of both is 'invalid_argument'.
+
+// `await using` needs TypeScript 5.2 or later and "esnext.disposable" in the compiler's option
+// `lib`. Everything else needs neither: this is what that lib and @types/node declare as well.
+// AbortSignal is that of @types/node or of the lib "dom".
+declare global {
+  interface SymbolConstructor {
+    readonly asyncDispose: unique symbol;
+  }
+}
 
 /** Why a call failed. `lost` is the package's own: the deadline passed without a renewal. */
 export type ErrorCode =
@@ -6,13 +17,16 @@ export type ErrorCode =
   | 'closed' | 'forked' | 'would_block' | 'invalid_argument' | 'limit_reached' | 'no_memory'
   | 'internal' | 'unknown' | 'lost';
 
+/** What a node answered. */
+export type Vote =
+  | 'pending' | 'granted' | 'refused' | 'timeout' | 'unreachable' | 'error' | 'excluded'
+  | 'unknown';
+
 /** One node's part in a round. Durations are null where they are not known. */
 export interface NodeVote {
   /** As configured, without the password. */
   readonly url: string;
-  readonly vote:
-    | 'pending' | 'granted' | 'refused' | 'timeout' | 'unreachable' | 'error' | 'excluded'
-    | 'unknown';
+  readonly vote: Vote;
   readonly roundTrip: number | null;
   /** Refused: the token stored there, if the server says; otherwise empty. */
   readonly holder: string;
@@ -66,30 +80,35 @@ export function allOf(resources: readonly string[], options?: { holdAtLeast?: nu
 /** At most once per interval: after its release nobody else has the lock until it is over. */
 export function interval(resource: string, holdAtLeast: number): Target;
 
+export type NodeEventKind =
+  | 'up' | 'down' | 'protocol' | 'excluded' | 'undelivered' | 'learned' | 'paused' | 'unknown';
+
 export interface NodeEvent {
-  readonly kind:
-    'up' | 'down' | 'protocol' | 'excluded' | 'undelivered' | 'learned' | 'paused' | 'unknown';
+  readonly kind: NodeEventKind;
   /** Its position in `nodes`; past the end: a member that they do not name. */
   readonly node: number;
   readonly url: string;
   readonly message: string;
 }
 
+export type ObservationKind =
+  | 'acquire-began' | 'acquire-ended' | 'hold-began' | 'hold-ended' | 'lease-lost' | 'unknown';
+
+/** How a hold ended; 'open': it has not. */
+export type HoldEnd = 'open' | 'released' | 'detached' | 'lost' | 'closed' | 'unknown';
+
 /** An acquire call or a hold that began or ended, for tracing. */
 export interface Observation {
-  readonly kind:
-    'acquire-began' | 'acquire-ended' | 'hold-began' | 'hold-ended' | 'lease-lost' | 'unknown';
+  readonly kind: ObservationKind;
   /** acquire-ended: why no lease was granted. */
   readonly failure: ErrorCode | null;
   /** Names the call and its lease within one client. */
   readonly call: bigint;
-  /** By the clock of `now`, in milliseconds. */
   readonly at: number;
   readonly resource: string;
   readonly token: string;
   readonly fencingToken: bigint | null;
-  /** hold-ended: 'released', 'detached', 'lost' or 'closed'. */
-  readonly end: string;
+  readonly end: HoldEnd;
 }
 
 /** Everything but `nodes` has a default: that of the C++ ClientOptions of the same name. */
@@ -163,8 +182,8 @@ export class Lease {
   readonly valid: boolean;
   /** The time until the deadline; 0 if it has passed or the lease has ended. */
   readonly validity: number;
-  /** The deadline in nanoseconds, by the clock of `now`. */
-  readonly validUntil: bigint;
+  /** The deadline, by the clock of `now`; 0 after its release. */
+  readonly validUntil: number;
   /** Aborted, with a RedlockError, when the deadline passes without a renewal, and when the client
    *  is closed. Not by `release`. */
   readonly lost: AbortSignal;
@@ -173,7 +192,8 @@ export class Lease {
   /** Asks for `ttl` from now on. Default: the TTL of the acquire. */
   extend(ttl?: number): Promise<Round>;
   /** Fails with `not_holder` if it had expired. The lease ends in any case. Later calls are the
-   *  first one. */
+   *  first one. Nobody needs to await it: only a `not_holder` of a lease that was valid at the call
+   *  is an unhandled rejection, because nothing else has said that it was lost. */
   release(): Promise<Round>;
   /** Ends renewal and ownership and leaves the lock on the nodes: hand the token on. */
   detach(): string;
@@ -205,9 +225,11 @@ export interface NodeInspection {
 export type LockKind =
   'none' | 'exclusive' | 'shared' | 'reentrant' | 'interval' | 'reserved' | 'other' | 'unknown';
 
+export type LockState = 'free' | 'held' | 'split' | 'indeterminate' | 'unknown';
+
 /** The locks on a resource over all nodes. A snapshot. */
 export interface Inspection {
-  readonly state: 'free' | 'held' | 'split' | 'indeterminate' | 'unknown';
+  readonly state: LockState;
   readonly kind: LockKind;
   readonly holder: string;
   readonly holderName: string;
@@ -220,11 +242,14 @@ export interface Inspection {
   readonly nodes: readonly NodeInspection[];
 }
 
+/** 'minority': left behind on too few nodes to be held. */
+export type ListedLockState =
+  'free' | 'held' | 'split' | 'indeterminate' | 'minority' | 'reserved' | 'unknown';
+
 export interface ListedLock {
   readonly resource: string;
   readonly kind: LockKind;
-  /** 'held', 'split', 'minority', 'indeterminate', 'reserved', 'free' */
-  readonly state: string;
+  readonly state: ListedLockState;
   readonly holder: string;
   readonly holds: number;
   readonly permits: number | null;
@@ -346,7 +371,8 @@ export class Client {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** The clock of deadlines, in nanoseconds. It counts on while the machine is suspended. */
-export function now(): bigint;
-/** Of the library. */
+/** The clock of deadlines: milliseconds since the machine was started, those while it was suspended
+ *  included. Neither Date.now() nor performance.now(). */
+export function now(): number;
+/** The version of the library. */
 export const version: string;

@@ -6,3 +6,4 @@ export const {
   shared, owned, permit, allOf, interval,
   now, version,
 } = quorumRedlock;
+export default quorumRedlock;

@@ -1,13 +1,13 @@
-#include "bindings/node/addon/calls.hpp"
+#include "calls.hpp"
 
 #include <memory>
 #include <string>
 #include <type_traits>
 #include <utility>
 
-#include "bindings/node/addon/client.hpp"
-#include "bindings/node/addon/options.hpp"
-#include "bindings/node/addon/results.hpp"
+#include "client.hpp"
+#include "options.hpp"
+#include "results.hpp"
 
 namespace redlock::node {
 namespace {
@@ -211,13 +211,10 @@ napi_value valid(const Arguments& call) {
 }
 
 napi_value valid_until(const Arguments& call) {
-  return call.js().bigint(
-      static_cast<std::uint64_t>(redlock_lease_valid_until_ns(lease_in(call, 0))));
+  return call.js().milliseconds(redlock_lease_valid_until_ns(lease_in(call, 0)));
 }
 
-napi_value now(const Arguments& call) {
-  return call.js().bigint(static_cast<std::uint64_t>(redlock_now_ns()));
-}
+napi_value now(const Arguments& call) { return call.js().milliseconds(redlock_now_ns()); }
 
 napi_value detach(const Arguments& call) {
   static_cast<void>(redlock_lease_detach(lease_in(call, 0)));

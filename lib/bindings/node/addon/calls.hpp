@@ -1,6 +1,6 @@
 #pragma once
 
-#include "bindings/node/addon/js.hpp"
+#include "js.hpp"
 
 /// What ../src/native.cjs can call. A `client` and a `lease` are the values that `open` and a
 /// granted acquire gave; a request is a BigInt. All calls that ask the nodes take the id under
@@ -39,9 +39,9 @@ namespace redlock::node {
 [[nodiscard]] napi_value remaining(const Arguments& call);
 /// (lease) → whether it is valid
 [[nodiscard]] napi_value valid(const Arguments& call);
-/// (lease) → its deadline in nanoseconds, by the clock of `now`
+/// (lease) → its deadline in milliseconds, by the clock of `now`; 0 after its release
 [[nodiscard]] napi_value valid_until(const Arguments& call);
-/// () → nanoseconds
+/// () → milliseconds
 [[nodiscard]] napi_value now(const Arguments& call);
 /// (lease): leaves the key on the nodes
 [[nodiscard]] napi_value detach(const Arguments& call);

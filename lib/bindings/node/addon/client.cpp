@@ -1,4 +1,4 @@
-#include "bindings/node/addon/client.hpp"
+#include "client.hpp"
 
 #include <array>
 #include <string>

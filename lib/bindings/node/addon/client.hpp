@@ -5,9 +5,9 @@
 #include <memory>
 #include <utility>
 
-#include "bindings/node/addon/js.hpp"
-#include "bindings/node/addon/results.hpp"
+#include "js.hpp"
 #include "redlock.h"
+#include "results.hpp"
 
 namespace redlock::node {
 

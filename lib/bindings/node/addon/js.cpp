@@ -1,4 +1,4 @@
-#include "bindings/node/addon/js.hpp"
+#include "js.hpp"
 
 #include <cmath>
 #include <limits>
@@ -22,7 +22,7 @@ void check(napi_env env, napi_status status) {
 }
 
 void throw_type_error(napi_env env, const std::string& message) {
-  static_cast<void>(napi_throw_type_error(env, nullptr, message.c_str()));
+  static_cast<void>(napi_throw_type_error(env, "invalid_argument", message.c_str()));
   throw Pending();
 }
 

@@ -20,6 +20,7 @@ struct Pending {};
 
 /// Throws Pending unless the call succeeded.
 void check(napi_env env, napi_status status);
+/// Throws Pending, with a TypeError whose code is `invalid_argument`.
 [[noreturn]] void throw_type_error(napi_env env, const std::string& message);
 
 /// Makes JavaScript's values. Throws Pending.

@@ -2,9 +2,9 @@
 #include <string>
 #include <utility>
 
-#include "bindings/node/addon/calls.hpp"
-#include "bindings/node/addon/options.hpp"
-#include "bindings/node/addon/results.hpp"
+#include "calls.hpp"
+#include "options.hpp"
+#include "results.hpp"
 
 namespace redlock::node {
 namespace {

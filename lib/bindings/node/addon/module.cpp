@@ -1,7 +1,7 @@
 #include <node_api.h>
 
-#include "bindings/node/addon/calls.hpp"
-#include "bindings/node/addon/js.hpp"
+#include "calls.hpp"
+#include "js.hpp"
 #include "redlock.h"
 
 namespace redlock::node {

@@ -1,11 +1,11 @@
-#include "bindings/node/addon/options.hpp"
+#include "options.hpp"
 
 #include <cmath>
 #include <cstdint>
 #include <limits>
 #include <utility>
 
-#include "bindings/node/addon/js.hpp"
+#include "js.hpp"
 
 namespace redlock::node {
 namespace {

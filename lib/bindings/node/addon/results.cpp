@@ -1,4 +1,4 @@
-#include "bindings/node/addon/results.hpp"
+#include "results.hpp"
 
 #include <utility>
 

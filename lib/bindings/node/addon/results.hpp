@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "bindings/node/addon/js.hpp"
+#include "js.hpp"
 #include "redlock.h"
 
 namespace redlock::node {

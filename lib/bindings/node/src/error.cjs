@@ -15,6 +15,11 @@ class RedlockError extends Error {
 }
 Object.defineProperty(RedlockError.prototype, 'name', { value: 'RedlockError' });
 
+/** A mistake in what a call was given: a TypeError, or a RangeError, with the code that the library
+ *  gives mistakes, too. */
+const invalid = (message, Kind = TypeError) =>
+  Object.assign(new Kind(message), { code: 'invalid_argument' });
+
 const closed = () => new RedlockError({ code: 'closed', message: 'the client is closed' });
 
-module.exports = { RedlockError, closed };
+module.exports = { RedlockError, closed, invalid };

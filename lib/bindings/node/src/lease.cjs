@@ -72,10 +72,23 @@ class Lease {
 
   release() {
     if (this.#releasing === null) {
+      const wasOver = !this.valid;
       this.#connection.forget(this.#id, this);
-      this.#releasing = this.#connection.ask('releaseLease', [this.#handle]).answer;
+      this.#releasing = this.#askToRelease(wasOver);
     }
     return this.#releasing;
+  }
+
+  /** Nobody needs to await it: a rejection ends the process only if it says what nobody has said
+   *  yet and what may do harm, that the nodes did not know a lease that was valid here. */
+  async #askToRelease(wasOver) {
+    try {
+      return await this.#connection.ask('releaseLease', [this.#handle]).answer;
+    } catch (error) {
+      // Later than this.#releasing was set, which is what nobody may have handled.
+      if (wasOver || error.code !== 'not_holder') this.#releasing.catch(() => {});
+      throw error;
+    }
   }
 
   detach() {

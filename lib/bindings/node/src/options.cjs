@@ -1,15 +1,17 @@
 'use strict';
 
-// Checks the options of callers: a mistake in a name or a type is a TypeError that names it. Values
-// are the library's to judge.
+// Checks the options of callers: a mistake in a name or a type is a TypeError that names it, NaN or
+// a negative number a RangeError. All other values are the library's to judge.
+
+const { invalid } = require('./error.cjs');
 
 const checks = {
   text: ['a string', (value) => typeof value === 'string'],
   texts: ['an array of strings',
     (value) => Array.isArray(value) && value.every((one) => typeof one === 'string')],
   flag: ['true or false', (value) => typeof value === 'boolean'],
-  duration: ['a number of milliseconds',
-    (value) => typeof value === 'number' && !Number.isNaN(value)],
+  duration: ['a number of milliseconds, from 0 to Infinity,',
+    (value) => typeof value === 'number' && value >= 0],
   count: ['a whole number from 0 on',
     (value) => value === Infinity || (Number.isSafeInteger(value) && value >= 0)],
   callback: ['a function', (value) => typeof value === 'function'],
@@ -22,7 +24,9 @@ const checks = {
 function check(kind, value, where) {
   const [expected, accepts] = checks[kind];
   if (!accepts(value)) {
-    throw new TypeError(`${where}: ${expected} is needed, not ${describe(value)}`);
+    throw invalid(`${where}: ${expected} is needed, not ${describe(value)}`,
+      typeof value === 'number' && (kind === 'duration' || kind === 'count')
+        ? RangeError : TypeError);
   }
   return value;
 }
@@ -40,7 +44,7 @@ function pick(given, table, where) {
   check('object', given, where);
   for (const [name, value] of Object.entries(given)) {
     if (!Object.hasOwn(table, name)) {
-      throw new TypeError(
+      throw invalid(
         `${where}.${name} is not known; known are ${Object.keys(table).join(', ')}`);
     }
     if (value === undefined || value === null) continue;

@@ -1,5 +1,6 @@
 'use strict';
 
+const { invalid } = require('./error.cjs');
 const { check, pick } = require('./options.cjs');
 
 // The targets of redlock.h, by the numbers that it gives them.
@@ -21,19 +22,19 @@ const interval = (resource, holdAtLeast) => ({ kind: 'exclusive', resource, hold
 function nativeTarget(given) {
   if (typeof given === 'string') return { kind: kinds.exclusive, resource: given };
   if (given === null || typeof given !== 'object') {
-    throw new TypeError('the resource is neither a string nor a target such as shared(…) makes');
+    throw invalid('the resource is neither a string nor a target such as shared(…) makes');
   }
   const { kind = 'exclusive', resources, ...rest } = pick(given, table, 'target');
   if (!Object.hasOwn(kinds, kind)) {
-    throw new TypeError(
+    throw invalid(
       `target.kind '${kind}': one of ${Object.keys(kinds).join(', ')} is allowed`);
   }
   if ((kind === 'allOf') !== (resources !== undefined)) {
-    throw new TypeError(`a target of the kind ${kind} needs `
+    throw invalid(`a target of the kind ${kind} needs `
       + (kind === 'allOf' ? 'an array of resources' : 'one resource'));
   }
   const [resource, ...moreResources] = resources ?? [rest.resource];
-  if (resource === undefined) throw new TypeError('the target has no resource');
+  if (resource === undefined) throw invalid('the target has no resource');
   return { ...rest, kind: kinds[kind], resource, moreResources };
 }
 

@@ -20,7 +20,9 @@ const history = fs.openSync(environment('QUORUM_LOCK_CHAOS_HISTORY'), 'a');
 const record = (...words) => fs.writeSync(history, `${words.join(' ')}\n`);
 const between = (least, most) => least + Math.floor(Math.random() * (most - least + 1));
 const oneIn = (n) => between(1, n) === 1;
-const nanoseconds = (ms) => BigInt(Math.floor(ms * 1e6));
+// Rounded alike, so that what is not before the other stays so.
+const nanoseconds = (ms) => BigInt(Math.round(ms * 1e6));
+const nowNs = () => nanoseconds(now());
 
 const client = await Client.create({ nodes: environment('QUORUM_LOCK_NODES').split(','), maxTtl });
 let leases = 0;
@@ -32,18 +34,18 @@ class Holding {
     this.resource = resource;
     this.lease = lease;
     this.over = false;
-    this.deadline = lease.validUntil;
-    record('granted', this.number, resource, asked, now(), this.deadline, nanoseconds(ttl), 0);
+    this.deadline = nanoseconds(lease.validUntil);
+    record('granted', this.number, resource, asked, nowNs(), this.deadline, nanoseconds(ttl), 0);
     lease.lost.addEventListener('abort', () => this.ends('lost'));
   }
 
   valid() {
     if (this.over) return false;
-    const asked = now();
+    const asked = nowNs();
     const valid = this.lease.valid;
-    const until = this.lease.validUntil;
+    const until = nanoseconds(this.lease.validUntil);
     if (valid && until !== this.deadline) {
-      record('deadline', this.number, now(), until);
+      record('deadline', this.number, nowNs(), until);
       this.deadline = until;
     }
     if (valid) record('used', this.number, asked);
@@ -53,7 +55,7 @@ class Holding {
   ends(how) {
     if (this.over) return;
     this.over = true;
-    record('ended', this.number, now(), how);
+    record('ended', this.number, nowNs(), how);
   }
 }
 
@@ -76,20 +78,20 @@ async function update(holding) {
   if (!holding.valid()) return;
   const [value, token] = from === '' ? ['0', '0'] : from.split(' ');
   const to = [BigInt(value) + 1n, BigInt(token)].map((n) => n.toString().padStart(20, '0'));
-  record('trying', holding.number, now());
+  record('trying', holding.number, nowNs());
   const took = await replace(file, from, to.join(' '));
-  record(took ? 'wrote' : 'refused', holding.number, now());
+  record(took ? 'wrote' : 'refused', holding.number, nowNs());
 }
 
 async function acquire(resource, ttl, options) {
-  const asked = now();
+  const asked = nowNs();
   try {
     const lease = await client.acquire(resource, { ttl, wait: between(0, 500), ...options });
     return new Holding(resource, lease, ttl, asked);
   } catch (error) {
     const cancelled = error.name === 'TimeoutError';
     if (!cancelled && !(error instanceof RedlockError)) throw error;
-    record('failed', resource, asked, now(), cancelled ? 'cancelled' : error.code);
+    record('failed', resource, asked, nowNs(), cancelled ? 'cancelled' : error.code);
     return undefined;
   }
 }
@@ -109,7 +111,7 @@ async function holdOnce(resource) {
     if (holding.valid()) await update(holding);
   }
   if (oneIn(30)) {
-    for (const end = now() + nanoseconds(ttl); now() < end && holding.valid();) await pause(5);
+    for (const end = now() + ttl; now() < end && holding.valid();) await pause(5);
   }
   holding.ends('released');
   await holding.lease.release().catch(() => {});

@@ -1,0 +1,89 @@
+// What users of the declarations write, and what the compiler has to refuse: with and without the
+// lib of disposables.
+import {
+  Client, Election, Lease, Leadership, RedlockError, allOf, interval, now, owned, permit, shared,
+  version,
+} from 'quorum-redlock';
+import type {
+  AcquireOptions, ClientOptions, CloseReport, ErrorCode, HoldEnd, Inspection, ListedLockState,
+  LockKind, LockList, LockState, NodeEventKind, ObservationKind, Round, Target, TryOptions, Vote,
+} from 'quorum-redlock';
+
+type Same<A, B> =
+  (<T>() => T extends A ? 1 : 2) extends (<T>() => T extends B ? 1 : 2) ? true : false;
+const is = <T extends true>(..._: T[]): void => {};
+
+const options: ClientOptions = {
+  nodes: ['redis://10.0.0.1'], name: 'types', guards: { clockBound: 0.5 },
+  onNodeEvent: ({ kind }) => { is<Same<typeof kind, NodeEventKind>>(); },
+  onObservation: ({ kind, at, end, failure }) => {
+    is<Same<typeof kind, ObservationKind>>();
+    is<Same<typeof at, number>>();
+    is<Same<typeof end, HoldEnd>>();
+    is<Same<typeof failure, ErrorCode | null>>();
+  },
+};
+
+export async function use(signal: AbortSignal): Promise<void> {
+  const client: Client = await Client.create(options);
+  const targets: Target[] =
+    ['x', shared('x'), owned('x', 'me'), permit('x', 3), allOf(['x', 'y']), interval('x', 1_000)];
+  const terms: AcquireOptions = { ttl: 1_000, wait: Infinity, fencing: true, signal };
+  for (const target of targets) await (await client.acquire(target, terms)).release();
+
+  const once: TryOptions = { ttl: 1_000, onAtRisk: (remaining) => remaining.toFixed(3) };
+  const lease: Lease | null = await client.tryAcquire('x', once);
+  if (lease === null) return;
+  is<Same<typeof lease.validUntil, number>>();
+  is<Same<typeof lease.validity, number>>();
+  const left: number = lease.validUntil - now();
+  const number: bigint | null = lease.fencingToken;
+  lease.lost.addEventListener('abort', () => {});
+  const round: Round = await lease.extend(left);
+  is<Same<(typeof round.votes)[0]['vote'], Vote>>();
+  await lease[Symbol.asyncDispose]();
+
+  const result: number = await client.using('x', terms, async (held, lost) => {
+    held.throwIfInvalid();
+    return lost.aborted ? 0 : Number(number);
+  });
+  const inspection: Inspection = await client.inspect('x');
+  is<Same<typeof inspection.state, LockState>>();
+  is<Same<typeof inspection.kind, LockKind>>();
+  const list: LockList = await client.list({ pattern: 'x/*' });
+  is<Same<(typeof list.locks)[0]['state'], ListedLockState>>();
+  for await (const { state } of client.watch('x', { signal })) if (state === 'held') break;
+
+  const election: Election = client.election('x', { candidate: version });
+  const leadership: Leadership = await election.campaign({ wait: result });
+  await leadership[Symbol.asyncDispose]();
+  const term: bigint = await election.lead(({ term: won }) => won);
+  for await (const leader of election.observe()) if (leader?.candidate === String(term)) break;
+  const report: CloseReport = await client.close();
+  is<Same<typeof report.undelivered[0]['left'], number>>();
+  await client[Symbol.asyncDispose]();
+}
+
+export function why(error: unknown): string {
+  if (!(error instanceof RedlockError)) return String(error);
+  switch (error.code) {
+    case 'held': return error.holderName;
+    case 'unavailable': return error.votes.map(({ url, vote }) => `${url}: ${vote}`).join();
+    // @ts-expect-error: the code of no error
+    case 'hold': return '';
+    default: return error.message;
+  }
+}
+
+export function refused(client: Client, lease: Lease, inspection: Inspection): void {
+  // @ts-expect-error: an option that is not known
+  void client.acquire('x', { tll: 1_000 });
+  // @ts-expect-error: a duration is a number
+  void client.acquire('x', { ttl: '10s' });
+  // @ts-expect-error: a state that does not exist
+  void (inspection.state === 'hold');
+  // @ts-expect-error: leases come from clients
+  void new Lease();
+  // @ts-expect-error: of the lease, and not to be set
+  lease.token = '';
+}
