@@ -8,11 +8,11 @@ import logging
 import unittest
 from datetime import timedelta
 
-import redlock
-import redlock.aio
+import quorum_redlock
+import quorum_redlock.aio
 from case import PATIENT, fresh_resource, shared_nodes
 from nodes import Nodes
-from redlock import _callbacks
+from quorum_redlock import _callbacks
 
 
 async def eventually(condition) -> None:
@@ -29,8 +29,8 @@ class Asynchronous(unittest.IsolatedAsyncioTestCase):
         self.resource = fresh_resource()
         self.client = await self.make_client()
 
-    async def make_client(self, **options: object) -> redlock.aio.Client:
-        client = redlock.aio.Client(self.nodes.urls, **{**PATIENT, **options})
+    async def make_client(self, **options: object) -> quorum_redlock.aio.Client:
+        client = quorum_redlock.aio.Client(self.nodes.urls, **{**PATIENT, **options})
         self.addAsyncCleanup(client.close)
         return client
 
@@ -47,7 +47,7 @@ class Asynchronous(unittest.IsolatedAsyncioTestCase):
             self.assertGreater(lease.fencing_token, 0)
             self.assertTrue(await self.client.holds(self.resource, lease.token))
             self.assertIsNone(await (await self.make_client()).try_lock(self.resource))
-            with self.assertRaises(redlock.Held) as caught:
+            with self.assertRaises(quorum_redlock.Held) as caught:
                 await self.client.lock(self.resource, wait=0.02)
             self.assertEqual(len(caught.exception.votes), 3)
             self.assertEqual((await lease.extend(20)).ttl, 20)
@@ -55,11 +55,11 @@ class Asynchronous(unittest.IsolatedAsyncioTestCase):
         self.assertTrue(await self.is_free())
 
     async def test_an_awaited_lease(self) -> None:
-        lease = await self.client.lock(redlock.all_of(self.resource, fresh_resource()))
+        lease = await self.client.lock(quorum_redlock.all_of(self.resource, fresh_resource()))
         self.assertEqual(len(lease.resources), 2)
         await lease.release()
         for call in (lease.release, lambda: lease.extend(1)):
-            with self.assertRaises(redlock.NotHolder):
+            with self.assertRaises(quorum_redlock.NotHolder):
                 await call()
 
     async def test_tasks_take_turns(self) -> None:
@@ -140,13 +140,13 @@ class Asynchronous(unittest.IsolatedAsyncioTestCase):
 
     async def test_a_lost_lease(self) -> None:
         lost: asyncio.Future = asyncio.get_running_loop().create_future()
-        with self.assertRaises(redlock.NotHolder):
+        with self.assertRaises(quorum_redlock.NotHolder):
             async with self.client.lock(self.resource, ttl=0.2, max_renewals=0,
                                         on_lost=lost.set_result) as lease:
                 await asyncio.wait_for(lease.lost.wait(), 30)
                 self.assertFalse(lease.valid)
-                self.assertIsInstance(await lost, redlock.RedlockError)
-        with self.assertRaises(KeyError), self.assertLogs("redlock", logging.WARNING):
+                self.assertIsInstance(await lost, quorum_redlock.RedlockError)
+        with self.assertRaises(KeyError), self.assertLogs("quorum_redlock", logging.WARNING):
             async with self.client.lock(self.resource, ttl=0.2, renew=False) as lease:
                 await asyncio.wait_for(lease.lost.wait(), 30)
                 raise KeyError
@@ -156,7 +156,7 @@ class Asynchronous(unittest.IsolatedAsyncioTestCase):
         other = await self.make_client()
         await other.extend(self.resource, token, 20)
         await other.release(self.resource, token)
-        with self.assertRaises(redlock.NotHolder):
+        with self.assertRaises(quorum_redlock.NotHolder):
             await other.release(self.resource, token)
 
     async def test_a_watch_sees_changes(self) -> None:
@@ -172,7 +172,7 @@ class Asynchronous(unittest.IsolatedAsyncioTestCase):
         watch = client.watch(self.resource)
         await watch.__anext__()
         await client.close()
-        with self.assertRaises(redlock.Closed):
+        with self.assertRaises(quorum_redlock.Closed):
             await watch.__anext__()
 
     async def test_an_election(self) -> None:
@@ -183,7 +183,7 @@ class Asynchronous(unittest.IsolatedAsyncioTestCase):
         self.assertIsNone(await leaders.__anext__())
         async with election.campaign() as leadership:
             self.assertTrue(leadership.valid)
-            leader = redlock.Leader("first", leadership.lease.token)
+            leader = quorum_redlock.Leader("first", leadership.lease.token)
             self.assertEqual(await leaders.__anext__(), leader)
             self.assertEqual(await rival.leader(), leader)
             self.assertIsNone(await rival.try_campaign())
@@ -191,7 +191,7 @@ class Asynchronous(unittest.IsolatedAsyncioTestCase):
         later = await rival.campaign(wait=30)
         self.assertGreater(later.term, leadership.term)
         # What the blocking client says of the same election.
-        with redlock.Client(self.nodes.urls, **PATIENT) as client:
+        with quorum_redlock.Client(self.nodes.urls, **PATIENT) as client:
             seen = await asyncio.get_running_loop().run_in_executor(
                 None, client.election(self.resource).leader)
             self.assertEqual(seen, await rival.leader())
@@ -200,7 +200,7 @@ class Asynchronous(unittest.IsolatedAsyncioTestCase):
 
     async def test_observations_come_in_the_loop(self) -> None:
         seen: asyncio.Queue = asyncio.Queue()
-        events: list[redlock.NodeEvent] = []
+        events: list[quorum_redlock.NodeEvent] = []
         client = await self.make_client(on_observation=seen.put_nowait,
                                         on_node_event=events.append)
         async with client.lock(self.resource):
@@ -216,14 +216,15 @@ class Asynchronous(unittest.IsolatedAsyncioTestCase):
         listed = await self.client.list_locks(self.resource)
         self.assertEqual(len(listed.locks), 1)
         report = await self.client.close()
-        self.assertEqual((report, await self.client.close()), (redlock.CloseReport(()), report))
+        self.assertEqual((report, await self.client.close()),
+                         (quorum_redlock.CloseReport(()), report))
         self.assertFalse(lease.valid)
         for call in (lambda: self.client.lock("x"), lambda: self.client.inspect("x")):
-            with self.assertRaises(redlock.Closed):
+            with self.assertRaises(quorum_redlock.Closed):
                 await call()
 
     async def test_arguments_that_are_wrong(self) -> None:
-        with self.assertRaises(redlock.InvalidArgument):
+        with self.assertRaises(quorum_redlock.InvalidArgument):
             await self.client.lock("")
         with self.assertRaises(TypeError):
             await self.client.lock(self.resource, tll=1)
@@ -232,12 +233,12 @@ class Asynchronous(unittest.IsolatedAsyncioTestCase):
 class Outages(unittest.IsolatedAsyncioTestCase):
     async def test_a_majority_that_does_not_answer(self) -> None:
         with Nodes(3) as nodes:
-            async with redlock.aio.Client(nodes.urls) as client:
+            async with quorum_redlock.aio.Client(nodes.urls) as client:
                 lease = await client.lock("x", ttl=0.5)
                 for node in nodes.nodes[:2]:
                     node.pause()
                 await asyncio.wait_for(lease.lost.wait(), 30)
-                with self.assertRaises(redlock.Unavailable):
+                with self.assertRaises(quorum_redlock.Unavailable):
                     await client.lock("x", wait=0)
                 for node in nodes.nodes[:2]:
                     node.resume()

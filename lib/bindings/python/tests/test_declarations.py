@@ -11,9 +11,9 @@ import sys
 import tempfile
 import unittest
 
-import redlock
+import quorum_redlock
 from case import PACKAGE, ROOT, run_python
-from redlock import _library, _structs
+from quorum_redlock import _library, _structs
 
 HEADER = os.path.join(ROOT, "include", "redlock.h")
 
@@ -142,7 +142,7 @@ class Declarations(unittest.TestCase):
                 self.assertEqual(numbers[f"{prefix}_{name}".strip("_").upper()], number)
 
     def test_each_status_has_an_exception(self) -> None:
-        from redlock.errors import _BY_STATUS
+        from quorum_redlock.errors import _BY_STATUS
         text = self.header.text
         body = re.search(r"typedef int32_t redlock_status;\s*enum \{(.*?)\}", text, re.S)[1]
         statuses = {int(value): name for name, value in
@@ -183,12 +183,12 @@ class Version(unittest.TestCase):
         with open(os.path.join(ROOT, "include", "redlock", "version.hpp"),
                   encoding="utf-8") as file:
             numbers = re.findall(r"^#define REDLOCK_VERSION_\w+ (\d+)$", file.read(), re.MULTILINE)
-        self.assertEqual(redlock.__version__, ".".join(numbers))
-        self.assertEqual(redlock.library_version(), redlock.__version__)
+        self.assertEqual(quorum_redlock.__version__, ".".join(numbers))
+        self.assertEqual(quorum_redlock.library_version(), quorum_redlock.__version__)
 
     def test_a_missing_library_is_one_clear_error(self) -> None:
         run = run_python("import os; os.environ['REDLOCK_LIBRARY'] = '/nowhere/libredlock.so'\n"
-                         "try:\n  import redlock\nexcept ImportError as e: print(e)\n")
+                         "try:\n  import quorum_redlock\nexcept ImportError as e: print(e)\n")
         self.assertEqual(run.stderr, "")
         self.assertIn("/nowhere/libredlock.so cannot be loaded", run.stdout)
         self.assertIn("REDLOCK_LIBRARY", run.stdout)
@@ -200,24 +200,26 @@ class Version(unittest.TestCase):
             os.symlink(library, os.path.join(folder, _library._NAME))
             environment = dict(os.environ, LD_LIBRARY_PATH=folder)
             del environment["REDLOCK_LIBRARY"]
-            run = subprocess.run([sys.executable, "-c", "import redlock as r; print(r.now() > 0)"],
-                                 env=environment, capture_output=True, text=True)
+            run = subprocess.run(
+                [sys.executable, "-c", "import quorum_redlock as r; print(r.now() > 0)"],
+                env=environment, capture_output=True, text=True)
         self.assertEqual((run.stdout, run.stderr), ("True\n", ""))
 
     def test_another_version_is_refused(self) -> None:
         run = run_python(
             "import importlib.util, sys, types\n"
-            "folder = sys.argv[1] + '/redlock'\n"
-            "package = types.ModuleType('redlock'); package.__path__ = [folder]\n"
-            "sys.modules['redlock'] = package\n"
-            "import redlock._version as v\nv.__version__ = '9.7.1'\n"
-            "try:\n  import redlock._library\nexcept ImportError as e: print(e)\n", PACKAGE)
+            "folder = sys.argv[1] + '/quorum_redlock'\n"
+            "package = types.ModuleType('quorum_redlock'); package.__path__ = [folder]\n"
+            "sys.modules['quorum_redlock'] = package\n"
+            "import quorum_redlock._version as v\nv.__version__ = '9.7.1'\n"
+            "try:\n  import quorum_redlock._library\nexcept ImportError as e: print(e)\n", PACKAGE)
         self.assertEqual(run.stderr, "")
-        self.assertIn(f"is version {redlock.library_version()}; this package needs 9.7", run.stdout)
+        self.assertIn(f"is version {quorum_redlock.library_version()}; this package needs 9.7",
+                      run.stdout)
 
     def test_another_library_is_refused(self) -> None:
         run = run_python("import os; os.environ['REDLOCK_LIBRARY'] = 'libc.so.6'\n"
-                         "try:\n  import redlock\nexcept ImportError as e: print(e)\n")
+                         "try:\n  import quorum_redlock\nexcept ImportError as e: print(e)\n")
         self.assertIn("libc.so.6 has no interface for C", run.stdout)
 
 

@@ -44,7 +44,8 @@ class Page(unittest.TestCase):
             for program in programs:
                 with self.subTest(program=program):
                     run = run_python(
-                        f"import asyncio, redlock, redlock.aio\nnodes = {nodes.urls!r}\n"
+                        "import asyncio, quorum_redlock, quorum_redlock.aio\n"
+                        f"nodes = {nodes.urls!r}\n"
                         "def work_is_left(): return False\n" + program)
                     self.assertEqual(run.returncode, 0, run.stderr)
 
@@ -63,11 +64,12 @@ class Installation(unittest.TestCase):
                             "--root-user-action=ignore", "--target", target, source], check=True)
             environment = dict(os.environ, PYTHONPATH=target)
             output = subprocess.run(
-                [sys.executable, "-c", "import redlock.aio as a, redlock, importlib.metadata as m\n"
-                 "print(redlock.__file__, m.version('redlock') == redlock.__version__)"],
+                [sys.executable, "-c", "import quorum_redlock.aio, importlib.metadata as m\n"
+                 "version = m.version('quorum-redlock')\n"
+                 "print(quorum_redlock.__file__, version == quorum_redlock.__version__)"],
                 env=environment, cwd=folder, check=True, capture_output=True, text=True).stdout
-            self.assertEqual(output, f"{target}/redlock/__init__.py True\n")
-            self.assertTrue(os.path.exists(os.path.join(target, "redlock", "py.typed")))
+            self.assertEqual(output, f"{target}/quorum_redlock/__init__.py True\n")
+            self.assertTrue(os.path.exists(os.path.join(target, "quorum_redlock", "py.typed")))
 
 
 if __name__ == "__main__":

@@ -8,21 +8,21 @@ import signal
 import threading
 import unittest
 
-import redlock
+import quorum_redlock
 from case import PATIENT, begin_python, fresh_resource, run_python, shared_nodes
 from nodes import Nodes, eventually
 
 _BEGIN = f"""
-import os, signal, sys, threading, redlock
+import os, signal, sys, threading, quorum_redlock
 resource, nodes = sys.argv[1], sys.argv[2:]
-def connect(): return redlock.Client(nodes, **{PATIENT!r})
+def connect(): return quorum_redlock.Client(nodes, **{PATIENT!r})
 """
 
 
 class ProcessCase(unittest.TestCase):
     def setUp(self) -> None:
         self.nodes = shared_nodes()
-        self.client = redlock.Client(self.nodes.urls, **PATIENT)
+        self.client = quorum_redlock.Client(self.nodes.urls, **PATIENT)
         self.addCleanup(self.client.close)
         self.resource = fresh_resource()
 
@@ -100,7 +100,7 @@ if child == 0:
     for call in (lambda: client.lock("x"), lambda: client.inspect("x"), lease.release):
         try:
             call()
-        except redlock.Forked as error:
+        except quorum_redlock.Forked as error:
             seen.append(error.code)
     with connect() as own, own.lock(resource + "-child"):
         seen.append(own.holds(resource, lease.token))
@@ -115,14 +115,14 @@ client.close()
 
     def test_a_child_of_asyncio_has_no_client(self) -> None:
         program = """
-import asyncio, redlock.aio
+import asyncio, quorum_redlock.aio
 async def begin():
-    client = redlock.aio.Client(nodes)
+    client = quorum_redlock.aio.Client(nodes)
     return client, await client.lock(resource)
 async def attempt(client):
     try:
         await client.lock("x")
-    except redlock.Forked as error:
+    except quorum_redlock.Forked as error:
         print(error.code, flush=True)
 loop = asyncio.new_event_loop()
 client, lease = loop.run_until_complete(begin())
@@ -145,7 +145,7 @@ def report(*what): pass
 client = connect()
 leases = [client.lock(resource + str(i), ttl=0.1, on_lost=report, on_at_risk=report)
           for i in range(50)]
-observed = redlock.Client(nodes, on_node_event=report, on_observation=report)
+observed = quorum_redlock.Client(nodes, on_node_event=report, on_observation=report)
 held = observed.lock(resource)
 watch = client.watch(resource)
 print(next(watch).state)
@@ -153,10 +153,10 @@ for call in (lambda: client.lock(resource), lambda: list(watch),
              lambda: client.election(resource).campaign()):
     threading.Thread(target=call, daemon=True).start()
 while not client.inspect(resource).waiters: pass
-import asyncio, redlock.aio
+import asyncio, quorum_redlock.aio
 async def main():
     global forgotten, lease, watching
-    forgotten = redlock.aio.Client(nodes, on_observation=report)
+    forgotten = quorum_redlock.aio.Client(nodes, on_observation=report)
     lease = await forgotten.lock(resource + "-aio", ttl=0.1, on_lost=report)
     watching = forgotten.watch(resource)
     print((await watching.__anext__()).state)
@@ -179,7 +179,7 @@ asyncio.run(main())
 
 
 class Interpreter(ProcessCase):
-    def hold_the_lock_while_a_node_dies(self, client: redlock.Client, nodes: Nodes) -> None:
+    def hold_the_lock_while_a_node_dies(self, client: quorum_redlock.Client, nodes: Nodes) -> None:
         """Until the lease has been renewed for longer than its TTL since, or is gone."""
         program = """
 import os, signal, sys
@@ -201,7 +201,7 @@ while left >= 0 and renewals < 4:
     def test_its_lock_holds_up_no_renewal(self) -> None:
         seen: list[object] = []
         options = {"on_node_event": seen.append, "on_observation": seen.append}
-        with Nodes(3) as nodes, redlock.Client(nodes.urls, **PATIENT, **options) as client:
+        with Nodes(3) as nodes, quorum_redlock.Client(nodes.urls, **PATIENT, **options) as client:
             # A renewal may be late by a second and more on a busy machine.
             with client.lock(self.resource, ttl=3, on_at_risk=seen.append) as lease:
                 self.hold_the_lock_while_a_node_dies(client, nodes)
@@ -233,14 +233,14 @@ while left >= 0 and renewals < 4:
                 thread.join()
 
     def test_nothing_is_left_of_many_leases(self) -> None:
-        from redlock import _callbacks
+        from quorum_redlock import _callbacks
         before = len(_callbacks.contexts._objects)
         folder = f"/proc/{os.getpid()}/fd"
         files = len(os.listdir(folder)) if os.path.isdir(folder) else 0
         for _ in range(100):
             self.client.lock(self.resource).release()
             self.assertIsNotNone(self.client.try_lock(self.resource + "-dropped"))
-            with self.assertRaises(redlock.InvalidArgument):
+            with self.assertRaises(quorum_redlock.InvalidArgument):
                 self.client.lock("")
         self.assertEqual(len(_callbacks.contexts._objects), before)
         self.assertEqual(len(os.listdir(folder)) if files else 0, files)
@@ -268,7 +268,7 @@ while left >= 0 and renewals < 4:
             self.client.list_locks(held)
             election.leader()
             self.client.prometheus()
-            redlock.deployment.examine(self.nodes.urls)
+            quorum_redlock.deployment.examine(self.nodes.urls)
 
         def allocated() -> int:
             return libc.mallinfo2().uordblks

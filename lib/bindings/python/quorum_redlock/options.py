@@ -37,7 +37,7 @@ class ClientOptions(TypedDict, total=False):
     plain_commands: bool
     on_node_event: Callable[[NodeEvent], Any] | None
     on_observation: Callable[[Observation], Any] | None  #: is told of acquire calls and leases
-    logger: logging.Logger | None  #: gets the node events; default: the logger "redlock"
+    logger: logging.Logger | None  #: gets the node events; default: the logger "quorum_redlock"
 
 
 class AcquireOptions(TypedDict, total=False):

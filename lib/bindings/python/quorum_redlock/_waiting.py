@@ -84,7 +84,7 @@ class _Job:
 class _Worker:
     def __init__(self) -> None:
         self.jobs: queue.SimpleQueue = queue.SimpleQueue()
-        threading.Thread(target=self._run, name="redlock call", daemon=True).start()
+        threading.Thread(target=self._run, name="quorum_redlock call", daemon=True).start()
 
     def _run(self) -> None:
         while True:

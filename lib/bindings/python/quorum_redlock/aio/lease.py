@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 class Lease(LeaseState):
     """A granted lock, and an asynchronous context manager that releases it. Dropped without that,
-    it is released in the background. See redlock.Lease."""
+    it is released in the background. See quorum_redlock.Lease."""
 
     def __init__(self, client: AsyncHandle, handle: LeaseHandle, lost: asyncio.Event) -> None:
         super().__init__(handle)
@@ -33,15 +33,15 @@ class Lease(LeaseState):
         self.lost = lost
 
     async def extend(self, ttl: Duration) -> Round:
-        """See redlock.Lease.extend."""
+        """See quorum_redlock.Lease.extend."""
         handle, ns = self._handle, to_ns(ttl, "ttl")
         if handle is None:
             raise NotHolder("the lease has ended")
         return await ask(self._client, lib.redlock_async_lease_extend, handle.pointer, ns, on_round)
 
     async def release(self) -> Round:
-        """See redlock.Lease.release. A task that is cancelled meanwhile does not wait for the
-        answer."""
+        """See quorum_redlock.Lease.release. A task that is cancelled meanwhile does not wait for
+        the answer."""
         handle = self._take()
         if handle is None:
             raise NotHolder("the lease has ended")

@@ -25,7 +25,7 @@ from ._library import lib
 from .errors import NoMemory, error_from
 from .events import log_node_event, node_event_from, observation_from
 
-logger = logging.getLogger("redlock")
+logger = logging.getLogger("quorum_redlock")
 logger.addHandler(logging.NullHandler())
 
 #: Calls a function later: `deliver(function, *arguments)`.
@@ -68,7 +68,7 @@ class Dispatcher:
     def start(self) -> None:
         with self._lock:
             if self._thread is None:
-                self._thread = threading.Thread(target=self._run, name="redlock callbacks",
+                self._thread = threading.Thread(target=self._run, name="quorum_redlock callbacks",
                                                 daemon=True)
                 self._thread.start()
 
@@ -113,7 +113,7 @@ class Arrivals:
                     raise NoMemory("no memory")
                 self._queues.append(queue)
                 self._thread = threading.Thread(target=lib.redlock_dispatcher_run, args=(queue,),
-                                                name="redlock arrivals", daemon=True)
+                                                name="quorum_redlock arrivals", daemon=True)
                 self._thread.start()
             return self._queues[-1]
 

@@ -91,7 +91,7 @@ class NativeClient:
 class ClientHandle(NativeClient):
     """A redlock_client."""
 
-    kind = "redlock.Client"
+    kind = "quorum_redlock.Client"
     free = lib.redlock_client_free
 
     def _create(self, native: s.ClientOptions, made: c_void_p) -> None:
@@ -114,7 +114,7 @@ class ClientHandle(NativeClient):
 class AsyncHandle(NativeClient):
     """A redlock_async with a thread of its own."""
 
-    kind = "redlock.aio.Client"
+    kind = "quorum_redlock.aio.Client"
     free = lib.redlock_async_free
 
     def _create(self, native: s.ClientOptions, made: c_void_p) -> None:

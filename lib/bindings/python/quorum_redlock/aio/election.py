@@ -27,7 +27,7 @@ class Election:
                  on_lost: Callable[[RedlockError], Any] | None = None,
                  on_at_risk: Callable[[float], Any] | None = None) -> LeadershipRequest:
         """`async with election.campaign() as leadership:`, or `await election.campaign()`: waits
-        until elected. See redlock.Election.campaign."""
+        until elected. See quorum_redlock.Election.campaign."""
         return LeadershipRequest(self._client.lock(
             self._name, wait=wait, on_lost=on_lost, on_at_risk=on_at_risk, **self._terms))
 
@@ -88,7 +88,7 @@ class Leadership:
         return self.lease.valid
 
     async def resign(self) -> None:
-        """Waits until another candidate can be elected. Raises as redlock.Lease.release."""
+        """Waits until another candidate can be elected. Raises as quorum_redlock.Lease.release."""
         await self.lease.release()
 
     async def __aenter__(self) -> Leadership:

@@ -28,7 +28,7 @@ class Observation:
     kind: str
     failure: str  #: acquire ended: why no lease was granted, as RedlockError.code; empty: it was
     call: int  #: names the call and its lease within one client
-    at: float  #: when it happened: seconds, by the clock of redlock.now()
+    at: float  #: when it happened: seconds, by the clock of quorum_redlock.now()
     resource: str  #: the first of several; of a permit that is held: its name
     token: str  #: of a hold; empty otherwise
     fencing_token: int | None  #: of a hold

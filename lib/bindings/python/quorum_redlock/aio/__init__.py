@@ -1,6 +1,6 @@
-"""redlock for asyncio: the same calls, to be awaited.
+"""quorum_redlock for asyncio: the same calls, to be awaited.
 
-    async with redlock.aio.Client(["10.0.0.1", "10.0.0.2", "10.0.0.3"]) as client:
+    async with quorum_redlock.aio.Client(["10.0.0.1", "10.0.0.2", "10.0.0.3"]) as client:
         async with client.lock("invoice/42", ttl=10) as lease:
             ...
 

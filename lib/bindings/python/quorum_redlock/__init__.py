@@ -1,10 +1,11 @@
 """Locks over a quorum of independent Redis masters, by the library redlock.
 
-    with redlock.Client(["10.0.0.1", "10.0.0.2", "10.0.0.3"]) as client:
+    with quorum_redlock.Client(["10.0.0.1", "10.0.0.2", "10.0.0.3"]) as client:
         with client.lock("invoice/42", ttl=10, fencing=True) as lease:
             storage.write(invoice, lease.fencing_token)
 
-redlock.aio has the same for asyncio. Durations are seconds, or timedeltas where they are given."""
+quorum_redlock.aio has the same for asyncio. Durations are seconds, or timedeltas where they are
+given."""
 
 from __future__ import annotations
 

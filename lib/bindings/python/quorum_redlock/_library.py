@@ -132,23 +132,24 @@ def _load() -> SimpleNamespace:
         releasing, keeping = ctypes.CDLL(path), ctypes.PyDLL(path)
     except OSError as error:
         raise ImportError(
-            f"redlock: the library {path} cannot be loaded ({error}). Install libredlock, or set "
-            f"the environment variable REDLOCK_LIBRARY to the path of {_NAME}") from None
+            f"quorum_redlock: the library {path} cannot be loaded ({error}). Install libredlock, "
+            f"or set the environment variable REDLOCK_LIBRARY to the path of {_NAME}") from None
     try:
         releasing.redlock_version.restype = c_char_p
         version = releasing.redlock_version().decode()
     except AttributeError:
-        raise ImportError(f"redlock: {path} has no interface for C; version {_SERIES} of "
+        raise ImportError(f"quorum_redlock: {path} has no interface for C; version {_SERIES} of "
                           "libredlock is needed") from None
     if not version.startswith(_SERIES + "."):
-        raise ImportError(f"redlock: {path} is version {version}; this package needs {_SERIES}")
+        raise ImportError(f"quorum_redlock: {path} is version {version}; this package needs "
+                          f"{_SERIES}")
     loaded = SimpleNamespace()
     for name, (result, arguments) in FUNCTIONS.items():
         try:
             function = getattr(keeping if name in _QUICK else releasing, name)
         except AttributeError:
-            raise ImportError(f"redlock: {path}, version {version}, has no {name}: it is older "
-                              "than this package") from None
+            raise ImportError(f"quorum_redlock: {path}, version {version}, has no {name}: it is "
+                              "older than this package") from None
         function.restype, function.argtypes = result, arguments
         setattr(loaded, name, function)
     return loaded

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 class Client:
     """Locks over independent Redis masters, for the tasks of the running event loop. Callbacks of
-    the options are called in the loop. See redlock.Client."""
+    the options are called in the loop. See quorum_redlock.Client."""
 
     def __init__(self, nodes: Iterable[str], **options: Unpack[ClientOptions]) -> None:
         deliver = deliver_to(asyncio.get_running_loop())
@@ -41,7 +41,7 @@ class Client:
              wait: Duration | None = None, renew: bool = True, fencing: bool = False,
              **more: Unpack[AcquireOptions]) -> LeaseRequest:
         """`async with client.lock("x") as lease:`, or `lease = await client.lock("x")`: waits until
-        the lock is granted. Cancelling the task ends the wait. See redlock.Client.lock."""
+        the lock is granted. Cancelling the task ends the wait. See quorum_redlock.Client.lock."""
         terms = {"ttl": ttl, "renew": renew, "fencing": fencing}
         return LeaseRequest(self._handle, target, wait_to_ns(wait), terms, more)
 
@@ -55,33 +55,33 @@ class Client:
             return None
 
     async def extend(self, target: TargetLike, token: str, ttl: Duration) -> Round:
-        """See redlock.Client.extend."""
+        """See quorum_redlock.Client.extend."""
         wanted, text, ns = native_target(target), encoded(token, "token"), to_ns(ttl, "ttl")
         return await ask(self._handle, lib.redlock_async_extend, byref(wanted), text, ns, on_round)
 
     async def release(self, target: TargetLike, token: str) -> Round:
-        """See redlock.Client.release."""
+        """See quorum_redlock.Client.release."""
         wanted, text = native_target(target), encoded(token, "token")
         return await ask(self._handle, lib.redlock_async_release, byref(wanted), text, on_round)
 
     async def holds(self, resource: str, token: str) -> bool:
-        """Whether the token holds the resource now. See redlock.Client.holds."""
+        """Whether the token holds the resource now. See quorum_redlock.Client.holds."""
         name, text = encoded(resource, "resource"), encoded(token, "token")
         return await ask(self._handle, lib.redlock_async_holds, name, text, on_holds)
 
     async def inspect(self, resource: str) -> Inspection:
-        """Asks every node what it stores for the resource. See redlock.Client.inspect."""
+        """Asks every node what it stores for the resource. See quorum_redlock.Client.inspect."""
         name = encoded(resource, "resource")
         return await ask(self._handle, lib.redlock_async_inspect, name, on_inspection)
 
     def watch(self, resource: str, *, poll_interval: Duration = 0) -> Watch[Inspection]:
-        """`async for inspection in client.watch("x"):` see redlock.Client.watch."""
+        """`async for inspection in client.watch("x"):` see quorum_redlock.Client.watch."""
         return Watch(self._handle, encoded(resource, "resource"),
                      to_ns(poll_interval, "poll_interval"))
 
     def election(self, name: str, *, candidate: str = "", ttl: Duration | None = None,
                  poll_interval: Duration = 0) -> Election:
-        """A leader among many candidates. See redlock.Client.election."""
+        """A leader among many candidates. See quorum_redlock.Client.election."""
         from .election import Election  # which needs this module
         return Election(self, name, candidate=candidate, ttl=ttl, poll_interval=poll_interval)
 

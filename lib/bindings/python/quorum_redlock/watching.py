@@ -104,7 +104,7 @@ class Watch(Generic[T]):
         self._feed = _Feed()
         # The thread does not refer to the iterator, so that this can be dropped.
         thread = threading.Thread(target=_run, args=(run, self._feed, self._stop),
-                                  name="redlock watch", daemon=True)
+                                  name="quorum_redlock watch", daemon=True)
         _threads.add(thread)
         thread.start()
 

@@ -87,7 +87,7 @@ class LeaseState:
 
     @property
     def valid_until(self) -> float:
-        """The deadline: seconds, by the clock of redlock.now(). 0 after a release."""
+        """The deadline: seconds, by the clock of quorum_redlock.now(). 0 after a release."""
         return self._read(lib.redlock_lease_valid_until_ns, 0) / 1e9
 
     def detach(self) -> str:
