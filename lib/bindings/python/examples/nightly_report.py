@@ -24,7 +24,7 @@ def main():
     arguments = parser.parse_args()
 
     with quorum_redlock.Client(arguments.nodes) as client:
-        lease = client.try_lock("nightly-report", ttl=10, fencing=True)
+        lease = client.try_acquire("nightly-report", ttl=10, fencing=True)
         if lease is None:
             print("another machine writes the report")
             return 0

@@ -30,7 +30,7 @@ async def lead(election, jobs):
                     await jobs.put(number)
                 await jobs.join()
                 return
-        except quorum_redlock.NotHolder:
+        except quorum_redlock.NotHolderError:
             print("the leadership was lost")
 
 

@@ -9,19 +9,21 @@ given."""
 
 from __future__ import annotations
 
-from . import deployment
+from . import deployment, literals
 from ._arguments import Duration
 from ._library import lib as _lib, library_version
 from ._version import __version__
 from ._waiting import Stop
 from .client import Client
 from .election import Election, Leadership
-from .errors import (Cancelled, Closed, Excluded, Expired, Forked, Held, InternalError,
-                     InvalidArgument, LimitReached, NoMemory, NotGranted, NotHolder, RedlockError,
-                     Split, Unavailable, WouldBlock)
+from .errors import (CancelledError, ClosedError, ExcludedError, ExpiredError, ForkedError,
+                     HeldError, InternalError, InvalidArgumentError, LeaseLostError,
+                     LimitReachedError, NoMemoryError, NotGrantedError, NotHolderError,
+                     RedlockError, SplitError, UnavailableError, WouldBlockError)
 from .events import NodeEvent, Observation
 from .inspection import BrokenLock, Inspection, NodeInspection
 from .lease import Lease
+from .lock import Lock
 from .options import AcquireOptions, ClientOptions
 from .reports import CloseReport, NodeVote, Round, Undelivered
 from .targets import Target, all_of, exclusive, interval, owned, permit, shared
@@ -30,15 +32,16 @@ from .watching import Leader, Watch
 
 def now() -> float:
     """The clock of Lease.valid_until, in seconds. It counts on while the machine is suspended."""
-    return _lib.redlock_now_ns() / 1e9
+    return float(_lib.redlock_now_ns() / 1e9)
 
 
 __all__ = [
-    "AcquireOptions", "BrokenLock", "Cancelled", "Client", "ClientOptions", "Closed",
-    "CloseReport", "Duration", "Election", "Excluded", "Expired", "Forked", "Held", "Inspection",
-    "InternalError", "InvalidArgument", "Leader", "Leadership", "Lease", "LimitReached",
-    "NoMemory", "NodeEvent", "NodeInspection", "NodeVote", "NotGranted", "NotHolder",
-    "Observation", "RedlockError", "Round", "Split", "Stop", "Target", "Unavailable",
-    "Undelivered", "Watch", "WouldBlock", "__version__", "all_of", "deployment",
-    "exclusive", "interval", "library_version", "now", "owned", "permit", "shared",
+    "AcquireOptions", "BrokenLock", "CancelledError", "Client", "ClientOptions", "CloseReport",
+    "ClosedError", "Duration", "Election", "ExcludedError", "ExpiredError", "ForkedError",
+    "HeldError", "Inspection", "InternalError", "InvalidArgumentError", "Leader", "Leadership",
+    "Lease", "LeaseLostError", "LimitReachedError", "Lock", "NoMemoryError", "NodeEvent",
+    "NodeInspection", "NodeVote", "NotGrantedError", "NotHolderError", "Observation",
+    "RedlockError", "Round", "SplitError", "Stop", "Target", "UnavailableError", "Undelivered",
+    "Watch", "WouldBlockError", "__version__", "all_of", "deployment", "exclusive", "interval",
+    "library_version", "literals", "now", "owned", "permit", "shared",
 ]

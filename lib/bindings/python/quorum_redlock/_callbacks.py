@@ -22,8 +22,8 @@ from typing import Any, Callable
 
 from . import _structs as s
 from ._library import lib
-from .errors import NoMemory, error_from
-from .events import log_node_event, node_event_from, observation_from
+from .errors import NoMemoryError, error_from
+from .events import NodeEvent, log_node_event, node_event_from, observation_from
 
 logger = logging.getLogger("quorum_redlock")
 logger.addHandler(logging.NullHandler())
@@ -44,10 +44,10 @@ class Contexts:
         self._objects[number] = item
         return number
 
-    def find(self, number: int | None) -> Any:
+    def find(self, number: int) -> Any:
         return self._objects.get(number)
 
-    def remove(self, number: int | None) -> Any:
+    def remove(self, number: int) -> Any:
         return self._objects.pop(number, None)
 
 
@@ -61,7 +61,7 @@ class Dispatcher:
         self._begin()
 
     def _begin(self) -> None:
-        self._jobs: queue.SimpleQueue = queue.SimpleQueue()
+        self._jobs: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
 
@@ -110,7 +110,7 @@ class Arrivals:
             if self._thread is None:
                 queue = lib.redlock_dispatcher_new()
                 if not queue:
-                    raise NoMemory("no memory")
+                    raise NoMemoryError("no memory")
                 self._queues.append(queue)
                 self._thread = threading.Thread(target=lib.redlock_dispatcher_run, args=(queue,),
                                                 name="quorum_redlock arrivals", daemon=True)
@@ -146,14 +146,14 @@ os.register_at_fork(after_in_child=arrivals._begin)
 class ClientSignals:
     """Where the events of a client go."""
 
-    def __init__(self, deliver: Deliver, on_node_event, on_observation,
-                 log: logging.Logger | None) -> None:
+    def __init__(self, deliver: Deliver, on_node_event: Callable[..., Any] | None,
+                 on_observation: Callable[..., Any] | None, log: logging.Logger | None) -> None:
         self.deliver = deliver
         self.on_node_event = on_node_event
         self.on_observation = on_observation
         self.log = log
 
-    def node_event(self, event) -> None:
+    def node_event(self, event: NodeEvent) -> None:
         if self.log is not None:
             dispatcher.deliver(log_node_event, self.log, event)
         if self.on_node_event is not None:
@@ -163,7 +163,8 @@ class ClientSignals:
 class LeaseSignals:
     """Where the loss of a lease is reported."""
 
-    def __init__(self, deliver: Deliver, set_lost: Callable[[], Any], on_lost, on_at_risk) -> None:
+    def __init__(self, deliver: Deliver, set_lost: Callable[[], Any],
+                 on_lost: Callable[..., Any] | None, on_at_risk: Callable[..., Any] | None) -> None:
         self.deliver = deliver
         self.set_lost = set_lost
         self.on_lost = on_lost
@@ -171,14 +172,14 @@ class LeaseSignals:
 
 
 @s.NodeEventCallback
-def on_node_event(context, event):
+def on_node_event(context: int, event: Any) -> None:
     signals = contexts.find(context)
     if signals is not None:
         guarded(signals.node_event, node_event_from(event.contents))
 
 
 @s.ObservationCallback
-def on_observation(context, observation):
+def on_observation(context: int, observation: Any) -> None:
     signals = contexts.find(context)
     if signals is not None and signals.on_observation is not None:
         seen = observation_from(observation.contents)
@@ -186,14 +187,14 @@ def on_observation(context, observation):
 
 
 @s.AtRiskCallback
-def on_at_risk(context, remaining_ns):
+def on_at_risk(context: int, remaining_ns: int) -> None:
     signals = contexts.find(context)
     if signals is not None and signals.on_at_risk is not None:
         guarded(signals.deliver, signals.on_at_risk, remaining_ns / 1e9)
 
 
 @s.LostCallback
-def on_lost(context, error):
+def on_lost(context: int, error: Any) -> None:
     signals = contexts.remove(context)
     if signals is None:
         return

@@ -17,7 +17,7 @@ from typing import Any, Callable
 from . import _callbacks
 from . import _structs as s
 from ._library import lib
-from .errors import Closed, RedlockError, call
+from .errors import ClosedError, RedlockError, call
 from .options import set_client_callbacks
 from .reports import CloseReport, taken_close_report
 
@@ -54,7 +54,7 @@ class NativeClient:
         pointer = self._pointer
         if pointer is None:
             self._users.pop()
-            raise Closed("the client is closed")
+            raise ClosedError("the client is closed")
         return pointer
 
     def __exit__(self, *what: Any) -> None:

@@ -14,7 +14,7 @@ import weakref
 from typing import Any, Callable
 
 from ._library import lib
-from .errors import NoMemory
+from .errors import NoMemoryError
 
 
 class NativeStop:
@@ -25,19 +25,19 @@ class NativeStop:
     def __init__(self) -> None:
         self.pointer = lib.redlock_stop_new()
         if not self.pointer:
-            raise NoMemory("no memory")
+            raise NoMemoryError("no memory")
 
     def request(self) -> None:
         lib.redlock_stop_request(self.pointer)
 
-    def __del__(self, _free=lib.redlock_stop_free) -> None:
+    def __del__(self, _free: Callable[..., Any] = lib.redlock_stop_free) -> None:
         if getattr(self, "pointer", None):
             _free(self.pointer)
 
 
 class Stop:
-    """Ends calls that wait, from another thread: they raise `Cancelled`. One may serve any number
-    of calls. Any thread may use it, and handlers of signals, too."""
+    """Ends calls that wait, from another thread: they raise `CancelledError`. One may serve any
+    number of calls. Any thread may use it, and handlers of signals, too."""
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
@@ -83,7 +83,7 @@ class _Job:
 
 class _Worker:
     def __init__(self) -> None:
-        self.jobs: queue.SimpleQueue = queue.SimpleQueue()
+        self.jobs: queue.SimpleQueue[Any] = queue.SimpleQueue()
         threading.Thread(target=self._run, name="quorum_redlock call", daemon=True).start()
 
     def _run(self) -> None:

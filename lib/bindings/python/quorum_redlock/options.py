@@ -41,7 +41,7 @@ class ClientOptions(TypedDict, total=False):
 
 
 class AcquireOptions(TypedDict, total=False):
-    """What `lock` and `try_lock` take besides their own arguments."""
+    """What `acquire`, `try_acquire` and `lock` take besides their own arguments."""
 
     name: str  #: of this lease's holder, for people; default: the client's
     max_renewals: int  #: after that many the lease expires
@@ -54,6 +54,8 @@ class AcquireOptions(TypedDict, total=False):
     #: Called once when the deadline passes without a renewal: from then on the lock may have
     #: another holder. Never after a release.
     on_lost: Callable[[RedlockError], Any] | None
+    #: Whether the end of a with block raises if its lease was lost; True unless given.
+    raise_on_release_error: bool
 
 
 _CLIENT_TEXTS = ("name", "user", "password", "tls_ca_file", "tls_certificate_file", "tls_key_file")
@@ -124,6 +126,7 @@ def native_acquire_options(given: AcquireOptions, *, ttl: Duration | None, wait_
     if options.pop("on_at_risk", None) is not None:
         native.on_at_risk = _callbacks.on_at_risk
     options.pop("on_lost", None)
+    options.pop("raise_on_release_error", None)
     if options:
         raise TypeError(f"there is no option {', '.join(sorted(options))} of a lock")
     native.context = context

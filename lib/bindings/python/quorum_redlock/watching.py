@@ -60,16 +60,16 @@ class _Feed:
 
 # On the thread of the watch, so what these raise cannot be for the caller.
 @s.WatchCallback
-def _inspected(context, inspection):
+def _inspected(context: int, inspection: Any) -> None:
     contexts.find(context).put(inspection_from(inspection))
 
 
 @s.LeaderCallback
-def _led(context, leader):
+def _led(context: int, leader: Any) -> None:
     contexts.find(context).put(leader_from(leader))
 
 
-def leader_from(pointer) -> Leader | None:
+def leader_from(pointer: Any) -> Leader | None:
     if not pointer:
         return None
     return Leader(text(pointer.contents.candidate), text(pointer.contents.token))
@@ -109,7 +109,7 @@ class Watch(Generic[T]):
         thread.start()
 
     @classmethod
-    def of_resource(cls, client: Any, resource: bytes, interval_ns: int) -> Watch:
+    def of_resource(cls, client: Any, resource: bytes, interval_ns: int) -> Watch[Any]:
         def run(context: int, stop: NativeStop) -> None:
             with client as pointer:
                 call(lib.redlock_watch, pointer, resource, interval_ns, _inspected, context,
@@ -117,7 +117,7 @@ class Watch(Generic[T]):
         return cls(run)
 
     @classmethod
-    def of_election(cls, election: Any) -> Watch:
+    def of_election(cls, election: Any) -> Watch[Any]:
         def run(context: int, stop: NativeStop) -> None:
             with election as pointer:
                 call(lib.redlock_election_observe, pointer, _led, context, stop.pointer, None)
@@ -127,7 +127,8 @@ class Watch(Generic[T]):
         return self
 
     def __next__(self) -> T:
-        return self._feed.take()
+        value: T = self._feed.take()
+        return value
 
     def close(self) -> None:
         """Ends the iteration. It does not wait."""

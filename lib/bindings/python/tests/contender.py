@@ -101,9 +101,9 @@ class Holding:
 def hold_once(client: quorum_redlock.Client, resource: str, draw: random.Random) -> bool:
     ttl, asked = round(draw.uniform(0.2, LONGEST), 3), now()
     try:
-        lease = client.lock(resource, ttl=ttl, wait=draw.choice([0, 0.1, 1]),
-                            renew=draw.random() < 0.5)
-    except quorum_redlock.NotGranted as error:
+        lease = client.acquire(resource, ttl=ttl, wait=draw.choice([0, 0.1, 1]),
+                               renew=draw.random() < 0.5)
+    except quorum_redlock.NotGrantedError as error:
         record("failed", resource, asked, now(), error.code)
         return False
     holding = Holding(resource, lease, ttl, asked)
@@ -133,11 +133,12 @@ def hold_once(client: quorum_redlock.Client, resource: str, draw: random.Random)
 async def hold_once_async(client: quorum_redlock.aio.Client, resource: str,
                           draw: random.Random) -> bool:
     ttl, asked = round(draw.uniform(0.2, LONGEST), 3), now()
-    request = client.lock(resource, ttl=ttl, wait=1, renew=draw.random() < 0.5)
     try:
         # Some give up earlier than the call does.
-        lease = await asyncio.wait_for(request._acquire(), draw.choice([0.05, 2]))
-    except (quorum_redlock.NotGranted, asyncio.TimeoutError) as error:
+        lease = await asyncio.wait_for(
+            client.acquire(resource, ttl=ttl, wait=1, renew=draw.random() < 0.5),
+            draw.choice([0.05, 2]))
+    except (quorum_redlock.NotGrantedError, asyncio.TimeoutError) as error:
         record("failed", resource, asked, now(), getattr(error, "code", "timeout"))
         return False
     holding = Holding(resource, lease, ttl, asked)

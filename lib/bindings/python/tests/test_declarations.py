@@ -10,10 +10,11 @@ import subprocess
 import sys
 import tempfile
 import unittest
+from typing import get_args
 
 import quorum_redlock
 from case import PACKAGE, ROOT, run_python
-from quorum_redlock import _library, _structs
+from quorum_redlock import _library, _structs, literals
 
 HEADER = os.path.join(ROOT, "include", "redlock.h")
 
@@ -152,6 +153,29 @@ class Declarations(unittest.TestCase):
                          {number: name.lower() for number, name in statuses.items()})
         for number, kind in _BY_STATUS.items():
             self.assertEqual(_library.lib.redlock_status_name(number).decode(), kind.code)
+
+    def test_the_words_of_states_are_those_of_the_library(self) -> None:
+        for call, words in (("state", literals.State), ("lock_kind", literals.LockKind),
+                            ("vote", literals.Vote)):
+            name = getattr(_library.lib, f"redlock_{call}_name")
+            known = get_args(words)
+            self.assertEqual(tuple(name(i).decode() for i in range(len(known))), known)
+            self.assertEqual(name(len(known)), b"unknown")
+        self.assertEqual(get_args(literals.NodeEventKind),
+                         (*_structs.NODE_EVENT_KINDS, "unknown"))
+        self.assertEqual(get_args(literals.ObservationKind),
+                         (*_structs.OBSERVATION_KINDS, "unknown"))
+        from quorum_redlock.errors import _BY_STATUS
+        self.assertEqual(get_args(literals.ErrorCode),
+                         (*(kind.code for kind in _BY_STATUS.values()), "unknown"))
+
+    def test_every_exception_is_an_error(self) -> None:
+        from quorum_redlock import errors
+        for kind in filter(lambda kind: isinstance(kind, type), vars(errors).values()):
+            if issubclass(kind, BaseException):
+                with self.subTest(kind=kind):
+                    self.assertTrue(kind.__name__.endswith("Error"))
+                    self.assertTrue(issubclass(kind, quorum_redlock.RedlockError))
 
     def test_the_compiler_lays_the_structs_out_in_the_same_way(self) -> None:
         compiler = shutil.which("cc") or shutil.which("gcc")

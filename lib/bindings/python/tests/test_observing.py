@@ -40,7 +40,7 @@ class Observing(ClientCase):
         watch = client.watch(self.resource)
         next(watch)
         client.close()
-        with self.assertRaises(quorum_redlock.Closed):
+        with self.assertRaises(quorum_redlock.ClosedError):
             next(watch)
 
     def test_an_election(self) -> None:
@@ -74,7 +74,7 @@ class Observing(ClientCase):
             client = self.make_client(on_observation=seen.append, on_node_event=events.append,
                                       logger=logging.getLogger("of-a-test"))
             with client.lock(self.resource, fencing=True) as lease:
-                client.try_lock(self.resource)
+                client.try_acquire(self.resource)
             eventually(lambda: len(seen) == 6 and len(events) == 3)
         self.assertEqual([part.kind for part in seen],
                          ["acquire_began", "acquire_ended", "hold_began", "acquire_began",
@@ -95,13 +95,13 @@ class Outages(unittest.TestCase):
                 quorum_redlock.Client(nodes.urls, guard_restart=False) as client:
             resource = fresh_resource()
             lost = []
-            lease = client.lock(resource, ttl=0.5, on_lost=lost.append)
+            lease = client.acquire(resource, ttl=0.5, on_lost=lost.append)
             nodes.nodes[0].kill()
             nodes.nodes[1].kill()
             self.assertTrue(lease.lost.wait(30))
             eventually(lambda: lost)
-            with self.assertRaises(quorum_redlock.Unavailable) as caught:
-                client.lock(resource, wait=0)
+            with self.assertRaises(quorum_redlock.UnavailableError) as caught:
+                client.acquire(resource, wait=0)
             votes = [vote.vote for vote in caught.exception.votes]
             self.assertEqual(votes[:2], ["unreachable", "unreachable"])
             self.assertTrue(caught.exception.votes[0].message)
@@ -112,7 +112,7 @@ class Outages(unittest.TestCase):
 
     def test_a_close_names_a_node_that_hangs(self) -> None:
         with Nodes(3) as nodes, quorum_redlock.Client(nodes.urls) as client:
-            lease = client.lock("r", ttl=20, renew=False)
+            lease = client.acquire("r", ttl=20, renew=False)
             eventually(lambda: nodes.count_with("r", lease.token) == 3)
             nodes.nodes[2].pause()
             (left,) = client.close().undelivered

@@ -6,17 +6,20 @@ import asyncio
 from ctypes import byref
 from typing import Any, Iterable, TYPE_CHECKING
 
-from .. import deployment
+from .. import _callbacks, deployment
 from .._arguments import Duration, encoded, to_ns, wait_to_ns
 from .._handles import AsyncHandle
 from .._library import lib
-from ..errors import Held, Split
+from .._request import Request
+from .._structs import FOREVER
+from ..errors import HeldError, NotGrantedError, SplitError, timed_out
 from ..inspection import Inspection
 from ..options import AcquireOptions, ClientOptions, client_signals, native_client_options
 from ..reports import CloseReport, Round
 from ..targets import TargetLike, native_target
-from ._answers import ask, deliver_to, on_close, on_holds, on_inspection, on_round
-from .lease import Lease, LeaseRequest
+from ._answers import ask, deliver_to, on_close, on_holds, on_inspection, on_lease, on_round
+from .lease import Lease
+from .lock import Lock
 from .watching import Watch
 
 if TYPE_CHECKING:
@@ -39,40 +42,68 @@ class Client:
 
     def lock(self, target: TargetLike, *, ttl: Duration | None = None,
              wait: Duration | None = None, renew: bool = True, fencing: bool = False,
-             **more: Unpack[AcquireOptions]) -> LeaseRequest:
-        """`async with client.lock("x") as lease:`, or `lease = await client.lock("x")`: waits until
-        the lock is granted. Cancelling the task ends the wait. See quorum_redlock.Client.lock."""
-        terms = {"ttl": ttl, "renew": renew, "fencing": fencing}
-        return LeaseRequest(self._handle, target, wait_to_ns(wait), terms, more)
+             **more: Unpack[AcquireOptions]) -> Lock:
+        """A lock to be acquired later, again and again: `async with client.lock("x") as lease:`.
+        Asks no node. See quorum_redlock.Client.lock."""
+        return Lock(self._acquire, Request(target, ttl, renew, fencing, more), wait_to_ns(wait))
 
-    async def try_lock(self, target: TargetLike, *, ttl: Duration | None = None,
-                       renew: bool = True, fencing: bool = False,
-                       **more: Unpack[AcquireOptions]) -> Lease | None:
+    async def acquire(self, target: TargetLike, *, wait: Duration | None = None,
+                      ttl: Duration | None = None, renew: bool = True, fencing: bool = False,
+                      **more: Unpack[AcquireOptions]) -> Lease:
+        """Waits until the lock is granted. Cancelling the task ends the wait. See
+        quorum_redlock.Client.acquire."""
+        return await self._acquire(Request(target, ttl, renew, fencing, more), wait_to_ns(wait))
+
+    async def try_acquire(self, target: TargetLike, *, ttl: Duration | None = None,
+                          renew: bool = True, fencing: bool = False,
+                          **more: Unpack[AcquireOptions]) -> Lease | None:
         """Asks once and does not wait. None: somebody else has the lock, or contends for it."""
         try:
-            return await self.lock(target, ttl=ttl, wait=0, renew=renew, fencing=fencing, **more)
-        except (Held, Split):
+            return await self._acquire(Request(target, ttl, renew, fencing, more), 0)
+        except (HeldError, SplitError):
             return None
+
+    async def _acquire(self, request: Request, wait_ns: int) -> Lease:
+        lost = asyncio.Event()
+        deliver = deliver_to(asyncio.get_running_loop())
+        number = _callbacks.contexts.add(request.signals(deliver, lambda: deliver(lost.set)))
+        try:
+            handle = await ask(self._handle, lib.redlock_async_acquire, byref(request.target),
+                               byref(request.options(wait_ns, number)), on_lease,
+                               cancel=lib.redlock_async_cancel)
+        except BaseException as failure:
+            _callbacks.contexts.remove(number)
+            if wait_ns == FOREVER or not isinstance(failure, NotGrantedError):
+                raise
+            raise timed_out(failure) from None
+        handle.context = number
+        return Lease(self._handle, handle, lost, request.raise_on_release_error)
 
     async def extend(self, target: TargetLike, token: str, ttl: Duration) -> Round:
         """See quorum_redlock.Client.extend."""
         wanted, text, ns = native_target(target), encoded(token, "token"), to_ns(ttl, "ttl")
-        return await ask(self._handle, lib.redlock_async_extend, byref(wanted), text, ns, on_round)
+        round: Round = await ask(self._handle, lib.redlock_async_extend, byref(wanted), text, ns,
+                                 on_round)
+        return round
 
     async def release(self, target: TargetLike, token: str) -> Round:
         """See quorum_redlock.Client.release."""
         wanted, text = native_target(target), encoded(token, "token")
-        return await ask(self._handle, lib.redlock_async_release, byref(wanted), text, on_round)
+        round: Round = await ask(self._handle, lib.redlock_async_release, byref(wanted), text,
+                                 on_round)
+        return round
 
     async def holds(self, resource: str, token: str) -> bool:
         """Whether the token holds the resource now. See quorum_redlock.Client.holds."""
         name, text = encoded(resource, "resource"), encoded(token, "token")
-        return await ask(self._handle, lib.redlock_async_holds, name, text, on_holds)
+        answer: bool = await ask(self._handle, lib.redlock_async_holds, name, text, on_holds)
+        return answer
 
     async def inspect(self, resource: str) -> Inspection:
         """Asks every node what it stores for the resource. See quorum_redlock.Client.inspect."""
         name = encoded(resource, "resource")
-        return await ask(self._handle, lib.redlock_async_inspect, name, on_inspection)
+        seen: Inspection = await ask(self._handle, lib.redlock_async_inspect, name, on_inspection)
+        return seen
 
     def watch(self, resource: str, *, poll_interval: Duration = 0) -> Watch[Inspection]:
         """`async for inspection in client.watch("x"):` see quorum_redlock.Client.watch."""
@@ -93,8 +124,8 @@ class Client:
                                                 **self._options))
 
     async def close(self) -> CloseReport:
-        """Ends every call with Closed, releases every lease, waits for the answers, at most one
-        node time limit, and closes the connections."""
+        """Ends every call with ClosedError, releases every lease, waits for the answers, at most
+        one node time limit, and closes the connections."""
         if self._report is None:
             self._handle.closed = True
             self._report = await ask(self._handle, lib.redlock_async_close, on_close)
