@@ -13,6 +13,7 @@ next callback.
 
 from __future__ import annotations
 
+import importlib
 import itertools
 import logging
 import os
@@ -22,6 +23,7 @@ from typing import Any, Callable
 
 from . import _structs as s
 from ._library import lib
+from ._threads import RealThread, green, real
 from .errors import NoMemoryError, error_from
 from .events import NodeEvent, log_node_event, node_event_from, observation_from
 
@@ -55,25 +57,52 @@ contexts = Contexts()
 
 
 class Dispatcher:
-    """A thread that runs what it is given, in order."""
+    """Runs what it is given, in order: in a thread, or, where threads are greenlets of gevent, in
+    greenlets of the hub in which the first client was made."""
 
     def __init__(self) -> None:
         self._begin()
 
     def _begin(self) -> None:
-        self._jobs: queue.SimpleQueue[Any] = queue.SimpleQueue()
-        self._lock = threading.Lock()
-        self._thread: threading.Thread | None = None
+        self._jobs: queue.SimpleQueue[Any] = real("queue", "SimpleQueue")()
+        self._lock = threading.RLock()  # for the garbage collector, which ends clients
+        self._thread: RealThread | None = None
+        self._loop: Any = None  # of gevent
+        self._bell: Any = None
+        self._draining = False
+        self._clients = 0
 
-    def start(self) -> None:
+    def enter(self) -> None:
+        """A client begins."""
         with self._lock:
-            if self._thread is None:
-                self._thread = threading.Thread(target=self._run, name="quorum_redlock callbacks",
-                                                daemon=True)
-                self._thread.start()
+            self._clients += 1
+            if self._bell is not None:
+                self._bell.ref = True
+            elif self._thread is None and green():
+                self._loop = importlib.import_module("gevent").get_hub().loop
+                self._bell = self._loop.async_()
+                self._bell.start(self._begin_to_drain)
+            elif self._thread is None:
+                self._thread = RealThread(self._run, "quorum_redlock callbacks")
+
+    def leave(self) -> None:
+        """A client ends. Without one, nothing keeps gevent's hub waiting."""
+        with self._lock:
+            self._clients -= 1
+            if self._bell is not None and self._clients <= 0:
+                self._bell.ref = False
 
     def deliver(self, function: Callable[..., Any], *arguments: Any) -> None:
         self._jobs.put((function, arguments))
+        if self._bell is not None:
+            self._bell.send()
+
+    def soon(self, function: Callable[[], Any]) -> None:
+        """For what does not block: calls it in this thread, or in gevent's hub."""
+        if self._loop is not None:
+            self._loop.run_callback_threadsafe(function)
+        else:
+            function()
 
     def _run(self) -> None:
         jobs = self._jobs
@@ -83,13 +112,30 @@ class Dispatcher:
                 return
             guarded(function, *arguments)
 
+    def _begin_to_drain(self) -> None:
+        if not self._draining:
+            self._draining = True
+            importlib.import_module("gevent").spawn(self._drain)
+
+    def _drain(self) -> None:
+        try:
+            while True:
+                function, arguments = self._jobs.get_nowait()
+                guarded(function, *arguments)
+        except queue.Empty:
+            pass
+        finally:
+            self._draining = False
+
     def stop(self, patience: float) -> None:
         """Ends the thread behind what it was given, for the end of the process."""
         with self._lock:
             thread, self._thread = self._thread, None
-        if thread is not None and thread is not threading.current_thread():
+        if thread is not None and not thread.is_current():
             self._jobs.put((None, ()))
             thread.join(patience)
+        elif self._bell is not None:
+            self._drain()
 
 
 class Arrivals:
@@ -102,7 +148,7 @@ class Arrivals:
 
     def _begin(self) -> None:
         self._lock = threading.Lock()
-        self._thread: threading.Thread | None = None
+        self._thread: RealThread | None = None
 
     def queue(self) -> int:
         """The redlock_dispatcher of all clients."""
@@ -112,19 +158,18 @@ class Arrivals:
                 if not queue:
                     raise NoMemoryError("no memory")
                 self._queues.append(queue)
-                self._thread = threading.Thread(target=lib.redlock_dispatcher_run, args=(queue,),
-                                                name="quorum_redlock arrivals", daemon=True)
-                self._thread.start()
+                self._thread = RealThread(lambda: lib.redlock_dispatcher_run(queue),
+                                          "quorum_redlock arrivals")
             return self._queues[-1]
 
     def is_this_thread(self) -> bool:
-        return threading.current_thread() is self._thread
+        return self._thread is not None and self._thread.is_current()
 
     def stop(self, patience: float) -> None:
         """Ends the thread behind what has arrived, for the end of the process."""
         with self._lock:
             thread = self._thread
-        if thread is not None and thread is not threading.current_thread():
+        if thread is not None and not thread.is_current():
             lib.redlock_dispatcher_stop(self._queues[-1])
             thread.join(patience)
 

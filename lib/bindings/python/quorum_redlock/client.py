@@ -12,7 +12,7 @@ from ._arguments import Duration, encoded, to_ns, wait_to_ns
 from ._handles import ClientHandle
 from ._library import lib, text
 from ._request import Request
-from ._waiting import Stop, interruptible, make_native_stop
+from ._waiting import Stop, blocking, interruptible, make_native_stop
 from .errors import HeldError, NotGrantedError, SplitError, call, timed_out
 from .inspection import Inspection, taken_inspection
 from .lease import Lease, LeaseHandle
@@ -44,7 +44,7 @@ class Client:
 
     def _call(self, function: Any, *arguments: Any) -> None:
         with self._handle as pointer:
-            call(function, pointer, *arguments)
+            blocking(function, pointer, *arguments)
 
     def lock(self, target: TargetLike, *, ttl: Duration | None = None,
              wait: Duration | None = None, renew: bool = True, fencing: bool = False,
@@ -83,7 +83,8 @@ class Client:
 
     def _acquire(self, request: Request, wait_ns: int, stop: Stop | None) -> Lease:
         lost = threading.Event()
-        signals = request.signals(_callbacks.dispatcher.deliver, lost.set)
+        dispatcher = _callbacks.dispatcher
+        signals = request.signals(dispatcher.deliver, lambda: dispatcher.soon(lost.set))
         # Made first, so that a lease which is granted while a signal ends the call has an owner.
         handle = LeaseHandle(_callbacks.contexts.add(signals))
         options = request.options(wait_ns, handle.context)
@@ -93,9 +94,10 @@ class Client:
                            byref(handle.pointer))
             else:
                 ends = make_native_stop(stop)
-                interruptible(lambda: self._call(lib.redlock_acquire, byref(request.target),
-                                                 byref(options), ends.pointer,
-                                                 byref(handle.pointer)), cancel=ends.request)
+                with self._handle as pointer:
+                    interruptible(lambda: call(lib.redlock_acquire, pointer, byref(request.target),
+                                               byref(options), ends.pointer,
+                                               byref(handle.pointer)), cancel=ends.request)
         except NotGrantedError as failure:
             if wait_ns == s.FOREVER:
                 raise

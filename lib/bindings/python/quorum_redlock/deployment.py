@@ -12,7 +12,7 @@ from . import _callbacks
 from . import _structs as s
 from ._arguments import Duration, encoded, to_count, to_ns
 from ._library import from_ns, known, lib, text
-from ._waiting import Stop, interruptible, make_native_stop
+from ._waiting import Stop, blocking, interruptible, make_native_stop
 from .errors import call
 from .literals import ListedState, LockKind, MemberState, ProgressKind, Role
 from .options import ClientOptions, native_client_options
@@ -140,7 +140,7 @@ def examine(nodes: Iterable[str], **options: Unpack[ClientOptions]) -> Examinati
     """Asks every node for its facts and changes nothing. A problem of a node is a finding and no
     error. Raises InvalidArgumentError, LimitReachedError."""
     seen = POINTER(s.Examination)()
-    call(lib.redlock_examine, byref(native_client_options(nodes, options)), byref(seen))
+    blocking(lib.redlock_examine, byref(native_client_options(nodes, options)), byref(seen))
     return _taken_examination(seen)
 
 
@@ -159,7 +159,7 @@ def bootstrap(nodes: Iterable[str], *, after_loss: bool = False, patience: Durat
 def members(nodes: Iterable[str], **options: Unpack[ClientOptions]) -> Membership:
     """Changes nothing. Raises InvalidArgumentError, LimitReachedError."""
     seen = POINTER(s.Membership)()
-    call(lib.redlock_members, byref(native_client_options(nodes, options)), byref(seen))
+    blocking(lib.redlock_members, byref(native_client_options(nodes, options)), byref(seen))
     return _taken_membership(seen)
 
 
@@ -198,8 +198,8 @@ def list_locks(nodes: Iterable[str], pattern: str | None = None, *, keys_per_nod
     nothing. Raises InvalidArgumentError, LimitReachedError."""
     seen = POINTER(s.LockList)()
     glob = None if pattern is None else encoded(pattern, "pattern")
-    call(lib.redlock_list_locks, byref(native_client_options(nodes, options)), glob,
-         to_count(keys_per_node, "keys_per_node"), byref(seen))
+    blocking(lib.redlock_list_locks, byref(native_client_options(nodes, options)), glob,
+             to_count(keys_per_node, "keys_per_node"), byref(seen))
     try:
         return LockList(
             locks=_read(ListedLock, lib.redlock_lock_list_lock, seen, seen.contents.lock_count),

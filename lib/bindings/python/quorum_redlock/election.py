@@ -9,7 +9,7 @@ from . import _structs as s
 from ._arguments import Duration, encoded, to_ns
 from ._handles import ClientHandle
 from ._library import lib
-from ._waiting import Stop
+from ._waiting import Stop, blocking
 from .client import Client
 from .errors import HeldError, SplitError, RedlockError, call
 from .lease import Lease
@@ -80,7 +80,7 @@ class Election:
         """The leader now. Raises UnavailableError, ClosedError, ForkedError."""
         seen = POINTER(s.Leader)()
         with self._handle as pointer:
-            call(lib.redlock_election_leader, pointer, byref(seen))
+            blocking(lib.redlock_election_leader, pointer, byref(seen))
         try:
             return leader_from(seen)
         finally:

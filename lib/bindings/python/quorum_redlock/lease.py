@@ -11,6 +11,7 @@ from . import _callbacks
 from . import _structs as s
 from ._arguments import Duration, to_ns
 from ._library import from_ns, lib, text
+from ._waiting import blocking
 from .errors import ForkedError, LeaseLostError, NotHolderError, RedlockError, call
 from .reports import Round, taken_round
 
@@ -144,7 +145,7 @@ class Lease(LeaseState):
             handle = self._handle
             if handle is None:
                 raise NotHolderError("the lease has ended")
-            call(lib.redlock_lease_extend, handle.pointer, to_ns(ttl, "ttl"), byref(round))
+            blocking(lib.redlock_lease_extend, handle.pointer, to_ns(ttl, "ttl"), byref(round))
         return taken_round(round)
 
     def release(self) -> Round:
@@ -156,7 +157,7 @@ class Lease(LeaseState):
             handle = self._take()
             if handle is None:
                 raise NotHolderError("the lease has ended")
-            call(lib.redlock_lease_release, handle.pointer, byref(round))
+            blocking(lib.redlock_lease_release, handle.pointer, byref(round))
         return taken_round(round)
 
     def __enter__(self) -> Lease:
@@ -173,7 +174,7 @@ class Lease(LeaseState):
                 return
             valid = bool(lib.redlock_lease_valid(handle.pointer))
             try:
-                call(lib.redlock_lease_release, handle.pointer, None)
+                blocking(lib.redlock_lease_release, handle.pointer, None)
             except RedlockError as failure:
                 end_of_block(self, valid, failure, error)
             else:

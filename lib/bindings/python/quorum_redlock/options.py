@@ -104,7 +104,6 @@ def client_signals(given: ClientOptions, deliver: _callbacks.Deliver) -> _callba
 
 def set_client_callbacks(native: s.ClientOptions, signals: _callbacks.ClientSignals,
                          context: int) -> None:
-    _callbacks.dispatcher.start()
     native.dispatcher = _callbacks.arrivals.queue()
     native.context = context
     if signals.log is not None or signals.on_node_event is not None:

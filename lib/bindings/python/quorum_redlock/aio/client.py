@@ -127,7 +127,7 @@ class Client:
         """Ends every call with ClosedError, releases every lease, waits for the answers, at most
         one node time limit, and closes the connections."""
         if self._report is None:
-            self._handle.closed = True
+            self._handle.set_closed()
             self._report = await ask(self._handle, lib.redlock_async_close, on_close)
         return self._report
 
