@@ -34,6 +34,11 @@ logger.addHandler(logging.NullHandler())
 Deliver = Callable[..., Any]
 
 
+def native(kind: Any) -> Callable[[Callable[..., Any]], Any]:
+    """Makes a function a callback of C."""
+    return lambda function: kind(function)
+
+
 class Contexts:
     """Numbers for objects."""
 
@@ -216,14 +221,14 @@ class LeaseSignals:
         self.on_at_risk = on_at_risk
 
 
-@s.NodeEventCallback
+@native(s.NodeEventCallback)
 def on_node_event(context: int, event: Any) -> None:
     signals = contexts.find(context)
     if signals is not None:
         guarded(signals.node_event, node_event_from(event.contents))
 
 
-@s.ObservationCallback
+@native(s.ObservationCallback)
 def on_observation(context: int, observation: Any) -> None:
     signals = contexts.find(context)
     if signals is not None and signals.on_observation is not None:
@@ -231,14 +236,14 @@ def on_observation(context: int, observation: Any) -> None:
         guarded(signals.deliver, signals.on_observation, seen)
 
 
-@s.AtRiskCallback
+@native(s.AtRiskCallback)
 def on_at_risk(context: int, remaining_ns: int) -> None:
     signals = contexts.find(context)
     if signals is not None and signals.on_at_risk is not None:
         guarded(signals.deliver, signals.on_at_risk, remaining_ns / 1e9)
 
 
-@s.LostCallback
+@native(s.LostCallback)
 def on_lost(context: int, error: Any) -> None:
     signals = contexts.remove(context)
     if signals is None:

@@ -124,16 +124,21 @@ _QUICK = {
 
 _SERIES = ".".join(__version__.split(".")[:2])
 _NAME = f"libredlock.so.{_SERIES}"
+#: A wheel of tools/packaging/python/run has it.
+_BUNDLED = os.path.join(os.path.dirname(__file__), "_bundled", _NAME)
 
 
 def _load() -> SimpleNamespace:
-    path = os.environ.get("REDLOCK_LIBRARY") or _NAME
+    path = os.environ.get("REDLOCK_LIBRARY")
+    if not path:
+        path = _BUNDLED if os.path.exists(_BUNDLED) else _NAME
     try:
         releasing, keeping = ctypes.CDLL(path), ctypes.PyDLL(path)
     except OSError as error:
         raise ImportError(
             f"quorum_redlock: the library {path} cannot be loaded ({error}). Install libredlock, "
-            f"or set the environment variable REDLOCK_LIBRARY to the path of {_NAME}") from None
+            f"or a wheel that carries it, or set the environment variable REDLOCK_LIBRARY to the "
+            f"path of {_NAME}") from None
     try:
         releasing.redlock_version.restype = c_char_p
         version = releasing.redlock_version().decode()

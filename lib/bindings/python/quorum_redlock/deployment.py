@@ -260,7 +260,7 @@ def _taken_membership(seen: Any) -> Membership:
 
 
 # On the thread that makes the call.
-@s.ProgressCallback
+@_callbacks.native(s.ProgressCallback)
 def _progressed(context: Any, progress: Any) -> None:
     report = _callbacks.contexts.find(context)
     seen = progress.contents

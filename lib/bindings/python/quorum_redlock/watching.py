@@ -7,7 +7,7 @@ import weakref
 from typing import Any, Callable, Generic, TypeVar
 
 from . import _structs as s
-from ._callbacks import contexts
+from ._callbacks import contexts, native
 from ._library import lib, text
 from ._threads import RealThread, Waker, make_waker, real
 from ._waiting import NativeStop
@@ -73,12 +73,12 @@ class _Feed:
 
 
 # On the thread of the watch, so what these raise cannot be for the caller.
-@s.WatchCallback
+@native(s.WatchCallback)
 def _inspected(context: int, inspection: Any) -> None:
     contexts.find(context).put(inspection_from(inspection))
 
 
-@s.LeaderCallback
+@native(s.LeaderCallback)
 def _led(context: int, leader: Any) -> None:
     contexts.find(context).put(leader_from(leader))
 

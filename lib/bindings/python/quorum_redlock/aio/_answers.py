@@ -78,33 +78,33 @@ def _taken_lease(pointer: int) -> LeaseHandle:
     return handle
 
 
-@s.LeaseDone
+@_callbacks.native(s.LeaseDone)
 def on_lease(context: int, lease: Any, error: Any) -> None:
     _answer(context, lambda: _taken_lease(lease), error)
 
 
-@s.RoundDone
+@_callbacks.native(s.RoundDone)
 def on_round(context: int, round: Any, error: Any) -> None:
     _answer(context, lambda: taken_round(round), error)
 
 
-@s.InspectionDone
+@_callbacks.native(s.InspectionDone)
 def on_inspection(context: int, inspection: Any, error: Any) -> None:
     _answer(context, lambda: taken_inspection(inspection), error)
 
 
-@s.HoldsDone
+@_callbacks.native(s.HoldsDone)
 def on_holds(context: int, holds: bool, error: Any) -> None:
     _answer(context, lambda: holds, error)
 
 
-@s.CloseDone
+@_callbacks.native(s.CloseDone)
 def on_close(context: int, report: Any, error: Any) -> None:
     _answer(context, lambda: taken_close_report(report), error)
 
 
 # The one that answers more than once. The last time it does so with an error.
-@s.InspectionDone
+@_callbacks.native(s.InspectionDone)
 def on_change(context: int, inspection: Any, error: Any) -> None:
     if error:
         return _answer(context, lambda: None, error)
