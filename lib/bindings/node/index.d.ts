@@ -163,6 +163,9 @@ export interface TryOptions {
   signal?: AbortSignal;
 }
 
+export type AdoptOptions =
+  Pick<TryOptions, 'ttl' | 'renew' | 'maxHold' | 'maxRenewals' | 'onAtRisk'>;
+
 export interface AcquireOptions extends TryOptions {
   /** How long to keep trying. Default: Infinity. 0: one attempt. */
   wait?: number;
@@ -195,8 +198,9 @@ export class Lease {
    *  first one. Nobody needs to await it: only a `not_holder` of a lease that was valid at the call
    *  is an unhandled rejection, because nothing else has said that it was lost. */
   release(): Promise<Round>;
-  /** Ends renewal and ownership and leaves the lock on the nodes: hand the token on. */
-  detach(): string;
+  /** Ends renewal and ownership and leaves the lock on the nodes until its TTL has passed: for
+   *  another owner, of any process, who calls `adopt` with what is returned. */
+  detach(): DetachedLease;
   /** For `await using`: releases, and fails if the lease was lost before. */
   [Symbol.asyncDispose](): Promise<void>;
 }
@@ -338,6 +342,20 @@ export class Election {
   observe(options?: WatchOptions): AsyncIterableIterator<Leader | null>;
 }
 
+/** A lock on its way to another owner. Its text, also as JSON, is one word of printable ASCII
+ *  characters: a secret as the token is, and for one owner only. */
+export class DetachedLease {
+  /** Of a text that `detach` made, by any of the libraries. */
+  constructor(text: string);
+  readonly text: string;
+  readonly token: string;
+  readonly resources: readonly string[];
+  readonly resource: string;
+  readonly fencingToken: bigint | null;
+  toString(): string;
+  toJSON(): string;
+}
+
 export type Work<T> = (lease: Lease, signal: AbortSignal) => T | Promise<T>;
 
 /** Of one deployment. Any number of calls may be in flight. */
@@ -354,6 +372,10 @@ export class Client {
    *  lease was lost before the work had ended, even if the work succeeded. */
   using<T>(resource: Target, work: Work<T>): Promise<T>;
   using<T>(resource: Target, options: AcquireOptions | undefined, work: Work<T>): Promise<T>;
+  /** Makes a lease of what `detach` returned, here or in another process: asks for the TTL from now
+   *  on, and fails with `not_holder` unless a quorum still had the lock. It keeps its fencing
+   *  token. */
+  adopt(detached: DetachedLease | string, options?: AdoptOptions): Promise<Lease>;
   /** By a token that was detached or came from another process. */
   extend(resource: Target, token: string, ttl?: number): Promise<Round>;
   release(resource: Target, token: string): Promise<Round>;

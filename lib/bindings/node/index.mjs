@@ -2,7 +2,7 @@
 import quorumRedlock from './index.cjs';
 
 export const {
-  Client, Lease, Election, Leadership, RedlockError,
+  Client, Lease, DetachedLease, Election, Leadership, RedlockError,
   shared, owned, permit, allOf, interval,
   now, version,
 } = quorumRedlock;

@@ -136,6 +136,17 @@ napi_value acquire(const Arguments& call) {
       redlock_async_try_acquire_for(client.get(), &target, wait, &options, answer_lease, context));
 }
 
+napi_value adopt(const Arguments& call) {
+  Client& client = client_in(call);
+  Texts texts;
+  const std::string detached = call.text(2);
+  auto options = acquire_options_from(call.env(), call.at(3), texts);
+  void* const context = pledge(client, call);
+  report_events(options, client, call.number(1));
+  redlock_async_adopt(client.get(), detached.c_str(), &options, answer_lease, context);
+  return nullptr;
+}
+
 napi_value watch(const Arguments& call) {
   Client& client = client_in(call);
   const std::string resource = call.text(2);
@@ -217,8 +228,7 @@ napi_value valid_until(const Arguments& call) {
 napi_value now(const Arguments& call) { return call.js().milliseconds(redlock_now_ns()); }
 
 napi_value detach(const Arguments& call) {
-  static_cast<void>(redlock_lease_detach(lease_in(call, 0)));
-  return nullptr;
+  return call.js().text(redlock_lease_detach(lease_in(call, 0)));
 }
 
 }  // namespace redlock::node

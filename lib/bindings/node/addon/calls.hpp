@@ -44,6 +44,7 @@ namespace redlock::node {
 /// () → milliseconds
 [[nodiscard]] napi_value now(const Arguments& call);
 /// (lease): leaves the key on the nodes
+[[nodiscard]] napi_value adopt(const Arguments& call);
 [[nodiscard]] napi_value detach(const Arguments& call);
 
 /// (options, pattern, keysPerNode) → promise of {error, list}

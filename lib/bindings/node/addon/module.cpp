@@ -37,6 +37,7 @@ template <napi_value (*body)(const Arguments&)>
                     {"valid", function<valid>(env, "valid")},
                     {"validUntil", function<valid_until>(env, "validUntil")},
                     {"now", function<now>(env, "now")},
+                    {"adopt", function<adopt>(env, "adopt")},
                     {"detach", function<detach>(env, "detach")},
                     {"list", function<list>(env, "list")}});
 }

@@ -4,6 +4,7 @@ const native = require('./native.cjs');
 const { Connection } = require('./connection.cjs');
 const { Election } = require('./election.cjs');
 const { RedlockError } = require('./error.cjs');
+const { DetachedLease } = require('./detached.cjs');
 const { Lease } = require('./lease.cjs');
 const { acquireOptions, check, clientOptions, pick } = require('./options.cjs');
 const { nativeTarget, resourceName, tokenText } = require('./target.cjs');
@@ -37,6 +38,15 @@ class Client {
       }
       throw error;
     }
+  }
+
+  async adopt(detached, options) {
+    const { text } =
+      detached instanceof DetachedLease ? detached : new DetachedLease(detached);
+    const { native: terms, onAtRisk } = acquireOptions(options);
+    const ttl = terms.ttl ?? native.defaultTtl;
+    return await this.#connection.ask('adopt', [text, terms],
+      (granted, id) => new Lease(this.#connection, id, granted, { ttl, onAtRisk })).answer;
   }
 
   async using(resource, options, work) {

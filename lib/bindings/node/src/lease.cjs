@@ -4,6 +4,7 @@ const native = require('./native.cjs');
 const { RedlockError } = require('./error.cjs');
 const { check } = require('./options.cjs');
 const { notify } = require('./connection.cjs');
+const { DetachedLease } = require('./detached.cjs');
 
 /** A granted lock. */
 class Lease {
@@ -96,8 +97,7 @@ class Lease {
     this.#connection.forget(this.#id, this);
     this.#releasing = Promise.reject(this.#over());
     this.#releasing.catch(() => {});
-    native.detach(this.#handle);
-    return this.token;
+    return new DetachedLease(native.detach(this.#handle));
   }
 
   /** The end of the work that it protects: fails if the lock was lost before, because another

@@ -256,7 +256,7 @@ for (const count of [1, 3, 5]) {
           await fresh.close();
         }
       };
-      const token = await another(async (fresh) => (await fresh.acquire('r', { ttl: 20_000 })).detach());
+      const token = await another(async (fresh) => (await fresh.acquire('r', { ttl: 20_000 })).detach().token);
       assert.equal(await another((fresh) => fresh.holds('r', token)), true);
       assert.equal((await another((fresh) => fresh.inspect('r'))).holder, token);
       assert.equal((await another((fresh) => fresh.extend('r', token, 30_000))).ttl, 30_000);
@@ -270,7 +270,7 @@ for (const count of [1, 3, 5]) {
 
 test('by token: extend, holds, release', async () => {
   const lease = await client.acquire('passed-on', { ttl: 1_000 });
-  const token = lease.detach();
+  const { token } = lease.detach();
   assert.equal(lease.valid, false);
   assert.equal(await other.holds('passed-on', token), true);
   const round = await other.extend('passed-on', token, 20_000);
@@ -278,6 +278,20 @@ test('by token: extend, holds, release', async () => {
   await other.release('passed-on', token);
   assert.equal(await other.holds('passed-on', token), false);
   await assert.rejects(other.release('passed-on', token), refused('not_holder'));
+});
+
+test('a lease is handed on, and adopted once', async () => {
+  const lease = await client.acquire('handed-on', { ttl: 5_000, fencing: true });
+  const detached = lease.detach();
+  assert.equal(detached.resource, 'handed-on');
+  const adopted = await other.adopt(JSON.parse(JSON.stringify(detached)), { ttl: 20_000 });
+  assert.ok(adopted.valid);
+  assert.equal(adopted.token, lease.token);
+  assert.equal(adopted.fencingToken, lease.fencingToken);
+  assert.ok(adopted.validity > 5_000, String(adopted.validity));
+  await adopted.release();
+  await assert.rejects(client.adopt(detached), refused('not_holder'));
+  await assert.rejects(client.adopt('something'), { code: 'invalid_argument' });
 });
 
 test('inspect and list', async () => {

@@ -7,7 +7,7 @@
 import argparse
 import sys
 
-import redlock
+import quorum_redlock
 
 
 def write_report(lease):
@@ -23,8 +23,8 @@ def main():
     parser.add_argument("nodes", nargs="+")
     arguments = parser.parse_args()
 
-    with redlock.Client(arguments.nodes) as client:
-        lease = client.try_lock("nightly-report", ttl=10, fencing=True)
+    with quorum_redlock.Client(arguments.nodes) as client:
+        lease = client.try_acquire("nightly-report", ttl=10, fencing=True)
         if lease is None:
             print("another machine writes the report")
             return 0
@@ -36,6 +36,6 @@ def main():
 if __name__ == "__main__":
     try:
         sys.exit(main())
-    except redlock.RedlockError as error:
+    except quorum_redlock.RedlockError as error:
         print(error, file=sys.stderr)
         sys.exit(1)

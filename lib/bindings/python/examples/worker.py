@@ -8,8 +8,8 @@ leader, hands the jobs out.
 import argparse
 import asyncio
 
-import redlock
-import redlock.aio
+import quorum_redlock
+import quorum_redlock.aio
 
 
 async def take_job(client, number):
@@ -30,7 +30,7 @@ async def lead(election, jobs):
                     await jobs.put(number)
                 await jobs.join()
                 return
-        except redlock.NotHolder:
+        except quorum_redlock.NotHolderError:
             print("the leadership was lost")
 
 
@@ -48,7 +48,7 @@ async def main():
     arguments = parser.parse_args()
 
     jobs = asyncio.Queue()
-    async with redlock.aio.Client(arguments.nodes, name=arguments.name) as client:
+    async with quorum_redlock.aio.Client(arguments.nodes, name=arguments.name) as client:
         election = client.election("workers", candidate=arguments.name, ttl=5)
         worker = asyncio.create_task(work(client, jobs))
         await lead(election, jobs)

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import unittest
 
-import redlock
+import quorum_redlock
 from nodes import Nodes
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -60,8 +60,8 @@ class ClientCase(unittest.TestCase):
         self.client = self.make_client()
         self.resource = fresh_resource()
 
-    def make_client(self, **options: object) -> redlock.Client:
-        client = redlock.Client(self.nodes.urls, **{**PATIENT, **options})
+    def make_client(self, **options: object) -> quorum_redlock.Client:
+        client = quorum_redlock.Client(self.nodes.urls, **{**PATIENT, **options})
         self.addCleanup(client.close)
         return client
 

@@ -14,8 +14,8 @@ import threading
 import time
 from typing import Any
 
-import redlock
-import redlock.aio
+import quorum_redlock
+import quorum_redlock.aio
 
 FOLDER = os.environ["QUORUM_LOCK_CHAOS_FOLDER"]
 HEALED = os.environ["QUORUM_LOCK_CHAOS_HEALED"]
@@ -98,12 +98,12 @@ class Holding:
         record("wrote" if took else "refused", self.number, now())
 
 
-def hold_once(client: redlock.Client, resource: str, draw: random.Random) -> bool:
+def hold_once(client: quorum_redlock.Client, resource: str, draw: random.Random) -> bool:
     ttl, asked = round(draw.uniform(0.2, LONGEST), 3), now()
     try:
-        lease = client.lock(resource, ttl=ttl, wait=draw.choice([0, 0.1, 1]),
-                            renew=draw.random() < 0.5)
-    except redlock.NotGranted as error:
+        lease = client.acquire(resource, ttl=ttl, wait=draw.choice([0, 0.1, 1]),
+                               renew=draw.random() < 0.5)
+    except quorum_redlock.NotGrantedError as error:
         record("failed", resource, asked, now(), error.code)
         return False
     holding = Holding(resource, lease, ttl, asked)
@@ -115,7 +115,7 @@ def hold_once(client: redlock.Client, resource: str, draw: random.Random) -> boo
         try:
             lease.extend(ttl)
             holding.extended()
-        except redlock.RedlockError:
+        except quorum_redlock.RedlockError:
             pass
         holding.update()
     if draw.random() < 0.1:
@@ -125,18 +125,20 @@ def hold_once(client: redlock.Client, resource: str, draw: random.Random) -> boo
         holding.ends()
         try:
             lease.release()
-        except redlock.RedlockError:
+        except quorum_redlock.RedlockError:
             pass
     return True
 
 
-async def hold_once_async(client: redlock.aio.Client, resource: str, draw: random.Random) -> bool:
+async def hold_once_async(client: quorum_redlock.aio.Client, resource: str,
+                          draw: random.Random) -> bool:
     ttl, asked = round(draw.uniform(0.2, LONGEST), 3), now()
-    request = client.lock(resource, ttl=ttl, wait=1, renew=draw.random() < 0.5)
     try:
         # Some give up earlier than the call does.
-        lease = await asyncio.wait_for(request._acquire(), draw.choice([0.05, 2]))
-    except (redlock.NotGranted, asyncio.TimeoutError) as error:
+        lease = await asyncio.wait_for(
+            client.acquire(resource, ttl=ttl, wait=1, renew=draw.random() < 0.5),
+            draw.choice([0.05, 2]))
+    except (quorum_redlock.NotGrantedError, asyncio.TimeoutError) as error:
         record("failed", resource, asked, now(), getattr(error, "code", "timeout"))
         return False
     holding = Holding(resource, lease, ttl, asked)
@@ -148,13 +150,13 @@ async def hold_once_async(client: redlock.aio.Client, resource: str, draw: rando
         holding.ends()
         try:
             await lease.release()
-        except redlock.RedlockError:
+        except quorum_redlock.RedlockError:
             pass
     return True
 
 
 def run_threads() -> None:
-    with redlock.Client(NODES, max_ttl=MAX_TTL) as client:
+    with quorum_redlock.Client(NODES, max_ttl=MAX_TTL) as client:
         def contend(seed: int) -> None:
             draw = random.Random(seed)
             while not os.path.exists(HEALED):
@@ -173,7 +175,7 @@ def run_threads() -> None:
 
 
 async def run_tasks() -> None:
-    async with redlock.aio.Client(NODES, max_ttl=MAX_TTL) as client:
+    async with quorum_redlock.aio.Client(NODES, max_ttl=MAX_TTL) as client:
         async def contend(seed: int) -> None:
             draw = random.Random(seed)
             while not os.path.exists(HEALED):

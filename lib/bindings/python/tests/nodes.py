@@ -14,7 +14,7 @@ import time
 import unittest
 from typing import Callable
 
-from redlock import deployment
+from quorum_redlock import deployment
 
 _libc = ctypes.CDLL(None)
 _PR_SET_PDEATHSIG = 1

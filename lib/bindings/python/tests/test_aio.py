@@ -8,11 +8,11 @@ import logging
 import unittest
 from datetime import timedelta
 
-import redlock
-import redlock.aio
+import quorum_redlock
+import quorum_redlock.aio
 from case import PATIENT, fresh_resource, shared_nodes
 from nodes import Nodes
-from redlock import _callbacks
+from quorum_redlock import _callbacks
 
 
 async def eventually(condition) -> None:
@@ -29,8 +29,8 @@ class Asynchronous(unittest.IsolatedAsyncioTestCase):
         self.resource = fresh_resource()
         self.client = await self.make_client()
 
-    async def make_client(self, **options: object) -> redlock.aio.Client:
-        client = redlock.aio.Client(self.nodes.urls, **{**PATIENT, **options})
+    async def make_client(self, **options: object) -> quorum_redlock.aio.Client:
+        client = quorum_redlock.aio.Client(self.nodes.urls, **{**PATIENT, **options})
         self.addAsyncCleanup(client.close)
         return client
 
@@ -46,20 +46,21 @@ class Asynchronous(unittest.IsolatedAsyncioTestCase):
             self.assertTrue(lease.valid)
             self.assertGreater(lease.fencing_token, 0)
             self.assertTrue(await self.client.holds(self.resource, lease.token))
-            self.assertIsNone(await (await self.make_client()).try_lock(self.resource))
-            with self.assertRaises(redlock.Held) as caught:
-                await self.client.lock(self.resource, wait=0.02)
+            self.assertIsNone(await (await self.make_client()).try_acquire(self.resource))
+            with self.assertRaises(quorum_redlock.HeldError) as caught:
+                await self.client.acquire(self.resource, wait=0.02)
+            self.assertIsInstance(caught.exception, TimeoutError)
             self.assertEqual(len(caught.exception.votes), 3)
             self.assertEqual((await lease.extend(20)).ttl, 20)
         self.assertFalse(lease.valid)
         self.assertTrue(await self.is_free())
 
     async def test_an_awaited_lease(self) -> None:
-        lease = await self.client.lock(redlock.all_of(self.resource, fresh_resource()))
+        lease = await self.client.acquire(quorum_redlock.all_of(self.resource, fresh_resource()))
         self.assertEqual(len(lease.resources), 2)
         await lease.release()
         for call in (lease.release, lambda: lease.extend(1)):
-            with self.assertRaises(redlock.NotHolder):
+            with self.assertRaises(quorum_redlock.NotHolderError):
                 await call()
 
     async def test_tasks_take_turns(self) -> None:
@@ -77,7 +78,7 @@ class Asynchronous(unittest.IsolatedAsyncioTestCase):
         self.assertEqual(most, 1)
 
     async def test_cancelling_ends_the_wait(self) -> None:
-        lease = await self.client.lock(self.resource)
+        lease = await self.client.acquire(self.resource)
         before = len(_callbacks.contexts._objects)
 
         async def work() -> None:
@@ -106,7 +107,7 @@ class Asynchronous(unittest.IsolatedAsyncioTestCase):
 
     async def test_a_lease_that_is_granted_to_a_cancelled_task_is_released(self) -> None:
         for turns in range(30):
-            task = asyncio.create_task(self.client.lock(self.resource, ttl=30)._acquire())
+            task = asyncio.create_task(self.client.acquire(self.resource, ttl=30))
             for _ in range(turns):
                 await asyncio.sleep(0.0001)
             task.cancel()
@@ -133,30 +134,90 @@ class Asynchronous(unittest.IsolatedAsyncioTestCase):
             await task
         self.assertTrue(await self.is_free())
 
-    async def test_a_dropped_lease_is_released(self) -> None:
-        await self.client.lock(self.resource, ttl=30)
-        gc.collect()
+    async def test_a_dropped_lease_is_released_with_a_warning(self) -> None:
+        with self.assertWarns(ResourceWarning):
+            await self.client.acquire(self.resource, ttl=30)
+            gc.collect()
         await eventually(self.is_free)
 
     async def test_a_lost_lease(self) -> None:
         lost: asyncio.Future = asyncio.get_running_loop().create_future()
-        with self.assertRaises(redlock.NotHolder):
+        with self.assertRaises(quorum_redlock.LeaseLostError):
             async with self.client.lock(self.resource, ttl=0.2, max_renewals=0,
                                         on_lost=lost.set_result) as lease:
                 await asyncio.wait_for(lease.lost.wait(), 30)
                 self.assertFalse(lease.valid)
-                self.assertIsInstance(await lost, redlock.RedlockError)
-        with self.assertRaises(KeyError), self.assertLogs("redlock", logging.WARNING):
+                self.assertIsInstance(await lost, quorum_redlock.RedlockError)
+        with self.assertRaises(KeyError), self.assertLogs("quorum_redlock", logging.WARNING):
             async with self.client.lock(self.resource, ttl=0.2, renew=False) as lease:
                 await asyncio.wait_for(lease.lost.wait(), 30)
                 raise KeyError
+        with self.assertLogs("quorum_redlock", logging.WARNING):
+            async with self.client.lock(self.resource, ttl=0.2, renew=False,
+                                        raise_on_release_error=False) as lease:
+                await asyncio.wait_for(lease.lost.wait(), 30)
+
+    async def test_a_lock_is_acquired_again_and_again(self) -> None:
+        lock = self.client.lock(self.resource, fencing=True)
+        self.assertTrue(await self.is_free())
+        self.assertIsNone(lock.lease)
+        tokens = set()
+        for _ in range(2):
+            self.assertTrue(await lock.acquire())
+            self.assertTrue(lock.locked())
+            self.assertTrue(await self.client.holds(self.resource, lock.lease.token))
+            tokens.add(lock.lease.token)
+            await lock.release()
+            self.assertFalse(lock.locked())
+        self.assertEqual(len(tokens), 2)
+        with self.assertRaises(quorum_redlock.NotHolderError):
+            await lock.release()
+
+    async def test_each_task_holds_a_lock_for_itself(self) -> None:
+        lock = self.client.lock(self.resource)
+
+        async def other_task() -> None:
+            self.assertFalse(await lock.acquire(blocking=False))
+            self.assertFalse(await lock.acquire(timeout=0.02))
+            self.assertIsNone(lock.lease)
+            self.assertTrue(lock.locked())
+            with self.assertRaises(quorum_redlock.NotHolderError):
+                await lock.release()
+
+        async with lock as lease:
+            self.assertIs(lock.lease, lease)
+            await asyncio.create_task(other_task())
+            self.assertTrue(lease.valid)
+            self.assertFalse(await lock.acquire(False))
+            with self.assertRaises(quorum_redlock.WouldBlockError):
+                await lock.acquire()
+        inside, most = 0, 0
+
+        async def work() -> None:
+            nonlocal inside, most
+            async with lock:
+                inside += 1
+                most = max(most, inside)
+                await asyncio.sleep(0)
+                inside -= 1
+
+        await asyncio.gather(*(work() for _ in range(5)))
+        self.assertEqual((inside, most), (0, 1))
+
+    async def test_a_lease_is_handed_on_and_adopted(self):
+        detached = (await self.client.acquire(self.resource, ttl=5)).detach()
+        adopted = await self.client.adopt(detached, ttl=20)
+        self.assertTrue(adopted.valid)
+        await adopted.release()
+        with self.assertRaises(quorum_redlock.NotHolderError):
+            await self.client.adopt(detached)
 
     async def test_by_token(self) -> None:
-        token = (await self.client.lock(self.resource)).detach()
+        token = (await self.client.acquire(self.resource)).detach().token
         other = await self.make_client()
         await other.extend(self.resource, token, 20)
         await other.release(self.resource, token)
-        with self.assertRaises(redlock.NotHolder):
+        with self.assertRaises(quorum_redlock.NotHolderError):
             await other.release(self.resource, token)
 
     async def test_a_watch_sees_changes(self) -> None:
@@ -172,7 +233,7 @@ class Asynchronous(unittest.IsolatedAsyncioTestCase):
         watch = client.watch(self.resource)
         await watch.__anext__()
         await client.close()
-        with self.assertRaises(redlock.Closed):
+        with self.assertRaises(quorum_redlock.ClosedError):
             await watch.__anext__()
 
     async def test_an_election(self) -> None:
@@ -183,7 +244,7 @@ class Asynchronous(unittest.IsolatedAsyncioTestCase):
         self.assertIsNone(await leaders.__anext__())
         async with election.campaign() as leadership:
             self.assertTrue(leadership.valid)
-            leader = redlock.Leader("first", leadership.lease.token)
+            leader = quorum_redlock.Leader("first", leadership.lease.token)
             self.assertEqual(await leaders.__anext__(), leader)
             self.assertEqual(await rival.leader(), leader)
             self.assertIsNone(await rival.try_campaign())
@@ -191,7 +252,7 @@ class Asynchronous(unittest.IsolatedAsyncioTestCase):
         later = await rival.campaign(wait=30)
         self.assertGreater(later.term, leadership.term)
         # What the blocking client says of the same election.
-        with redlock.Client(self.nodes.urls, **PATIENT) as client:
+        with quorum_redlock.Client(self.nodes.urls, **PATIENT) as client:
             seen = await asyncio.get_running_loop().run_in_executor(
                 None, client.election(self.resource).leader)
             self.assertEqual(seen, await rival.leader())
@@ -200,7 +261,7 @@ class Asynchronous(unittest.IsolatedAsyncioTestCase):
 
     async def test_observations_come_in_the_loop(self) -> None:
         seen: asyncio.Queue = asyncio.Queue()
-        events: list[redlock.NodeEvent] = []
+        events: list[quorum_redlock.NodeEvent] = []
         client = await self.make_client(on_observation=seen.put_nowait,
                                         on_node_event=events.append)
         async with client.lock(self.resource):
@@ -212,33 +273,34 @@ class Asynchronous(unittest.IsolatedAsyncioTestCase):
         await eventually(connected)
 
     async def test_a_closed_client_refuses(self) -> None:
-        lease = await self.client.lock(self.resource)
+        lease = await self.client.acquire(self.resource)
         listed = await self.client.list_locks(self.resource)
         self.assertEqual(len(listed.locks), 1)
         report = await self.client.close()
-        self.assertEqual((report, await self.client.close()), (redlock.CloseReport(()), report))
+        self.assertEqual((report, await self.client.close()),
+                         (quorum_redlock.CloseReport(()), report))
         self.assertFalse(lease.valid)
-        for call in (lambda: self.client.lock("x"), lambda: self.client.inspect("x")):
-            with self.assertRaises(redlock.Closed):
+        for call in (lambda: self.client.acquire("x"), lambda: self.client.inspect("x")):
+            with self.assertRaises(quorum_redlock.ClosedError):
                 await call()
 
     async def test_arguments_that_are_wrong(self) -> None:
-        with self.assertRaises(redlock.InvalidArgument):
-            await self.client.lock("")
+        with self.assertRaises(quorum_redlock.InvalidArgumentError):
+            await self.client.acquire("")
         with self.assertRaises(TypeError):
-            await self.client.lock(self.resource, tll=1)
+            await self.client.acquire(self.resource, tll=1)
 
 
 class Outages(unittest.IsolatedAsyncioTestCase):
     async def test_a_majority_that_does_not_answer(self) -> None:
         with Nodes(3) as nodes:
-            async with redlock.aio.Client(nodes.urls) as client:
-                lease = await client.lock("x", ttl=0.5)
+            async with quorum_redlock.aio.Client(nodes.urls) as client:
+                lease = await client.acquire("x", ttl=0.5)
                 for node in nodes.nodes[:2]:
                     node.pause()
                 await asyncio.wait_for(lease.lost.wait(), 30)
-                with self.assertRaises(redlock.Unavailable):
-                    await client.lock("x", wait=0)
+                with self.assertRaises(quorum_redlock.UnavailableError):
+                    await client.acquire("x", wait=0)
                 for node in nodes.nodes[:2]:
                     node.resume()
                 async with client.lock("x", wait=30):

@@ -6,12 +6,15 @@ import gc
 import logging
 import pickle
 import threading
+import traceback
 import unittest
 import warnings
 import weakref
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from typing import Callable
 
-import redlock
+import quorum_redlock
 from case import ClientCase, PATIENT, fresh_resource
 from nodes import Nodes, eventually
 
@@ -23,7 +26,7 @@ class Locks(ClientCase):
             self.assertEqual(lease.resources, (self.resource,))
             self.assertTrue(lease.valid)
             self.assertGreater(lease.fencing_token, 0)
-            self.assertGreater(lease.valid_until, redlock.now())
+            self.assertGreater(lease.valid_until, quorum_redlock.now())
             self.assertTrue(0 < lease.remaining <= 10)
             self.assertFalse(lease.lost.is_set())
             self.assertGreaterEqual(sum(vote.vote == "granted" for vote in lease.round.votes), 2)
@@ -42,21 +45,22 @@ class Locks(ClientCase):
     def test_it_refuses_and_says_who_has_it(self) -> None:
         other = self.make_client(name="the other", name_holders=True)
         with self.make_client(name="a night job").lock(self.resource) as lease:
-            self.assertIsNone(other.try_lock(self.resource))
-            with self.assertRaises(redlock.Held) as caught:
-                other.lock(self.resource, wait=timedelta(milliseconds=20))
+            self.assertIsNone(other.try_acquire(self.resource))
+            with self.assertRaises(quorum_redlock.HeldError) as caught:
+                other.acquire(self.resource, wait=timedelta(milliseconds=20))
         error = caught.exception
-        self.assertIsInstance(error, redlock.NotGranted)
+        self.assertIsInstance(error, quorum_redlock.NotGrantedError)
+        self.assertIsInstance(error, TimeoutError)
         self.assertIn(self.resource, str(error))
         self.assertEqual((error.code, error.holder_name), ("held", "a night job"))
         self.assertEqual(len(error.votes), 3)
         self.assertIn(lease.token, {vote.holder for vote in error.votes})
         copy = pickle.loads(pickle.dumps(error))
         self.assertEqual((type(copy), str(copy), copy.round),
-                         (redlock.Held, str(error), error.round))
+                         (type(error), str(error), error.round))
 
     def test_waiters_get_it_in_turn(self) -> None:
-        first = self.client.lock(self.resource)
+        first = self.client.acquire(self.resource)
         granted = []
 
         def contend() -> None:
@@ -81,46 +85,86 @@ class Locks(ClientCase):
             eventually(lambda: lease.valid_until > deadline)
 
     def test_an_ended_lease_is_nobodys(self) -> None:
-        lease = self.client.lock(self.resource)
+        lease = self.client.acquire(self.resource)
         lease.release()
         for call in (lease.release, lambda: lease.extend(1)):
-            with self.assertRaises(redlock.NotHolder):
+            with self.assertRaises(quorum_redlock.NotHolderError):
                 call()
 
-    def test_a_dropped_lease_is_released(self) -> None:
-        self.client.lock(self.resource, ttl=30)
+    def test_a_dropped_lease_is_released_with_a_warning(self) -> None:
+        with self.assertWarns(ResourceWarning) as caught:
+            self.client.acquire(self.resource, ttl=30)
+            gc.collect()
+        self.assertIn(self.resource, str(caught.warning))
+        eventually(lambda: self.free(self.resource))
+
+    def test_a_lease_that_refers_to_itself_is_released(self) -> None:
         gc.collect()
+        lease = self.client.acquire(self.resource, ttl=30)
+        lease.itself = lease
+        del lease
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            gc.collect()
         eventually(lambda: self.free(self.resource))
 
     def test_an_expired_lease_is_lost(self) -> None:
         reports, at_risk = [], []
-        with self.assertRaises(redlock.NotHolder):
+        with self.assertRaises(quorum_redlock.LeaseLostError) as caught:
             with self.client.lock(self.resource, ttl=0.2, max_renewals=0, on_lost=reports.append,
                                   on_at_risk=at_risk.append) as lease:
                 self.assertTrue(lease.lost.wait(30))
                 self.assertFalse(lease.valid)
                 eventually(lambda: reports and at_risk)
-        self.assertIsInstance(reports[0], redlock.RedlockError)
+        self.assertIsInstance(reports[0], quorum_redlock.RedlockError)
         self.assertEqual((len(reports), len(at_risk)), (1, 1))
+        self.assertIsInstance(caught.exception, quorum_redlock.NotHolderError)
+        self.assertIn(self.resource, str(caught.exception))
+
+    def test_a_block_that_outlives_its_lease_may_be_told_not_to_raise(self) -> None:
+        with self.assertLogs("quorum_redlock", logging.WARNING) as logged:
+            with self.client.lock(self.resource, ttl=0.2, renew=False,
+                                  raise_on_release_error=False) as lease:
+                lease.lost.wait(30)
+            with self.client.acquire(self.resource, ttl=0.2, renew=False,
+                                     raise_on_release_error=False) as lease:
+                lease.lost.wait(30)
+        self.assertEqual(len(logged.output), 2)
+        self.assertIn("was lost before the end of its block", logged.output[0])
+
+    def test_a_lock_that_is_broken_in_a_block_was_lost(self) -> None:
+        with self.assertRaises(quorum_redlock.LeaseLostError):
+            with self.client.lock(self.resource, renew=False) as lease:
+                self.client.break_lock(self.resource, lease.token)
+
+    def test_a_client_that_is_closed_in_a_block_ends_its_protection(self) -> None:
+        client = self.make_client()
+        with self.assertRaises(quorum_redlock.LeaseLostError):
+            with client.lock(self.resource):
+                client.close()
 
     def test_the_error_of_a_block_goes_before_that_of_the_release(self) -> None:
-        with self.assertRaises(KeyError), self.assertLogs("redlock", logging.WARNING):
-            with self.client.lock(self.resource, ttl=0.2, renew=False) as lease:
-                lease.lost.wait(30)
-                raise KeyError
+        with self.assertRaises(KeyError) as caught:
+            with self.assertLogs("quorum_redlock", logging.WARNING):
+                with self.client.lock(self.resource, ttl=0.2, renew=False) as lease:
+                    lease.lost.wait(30)
+                    raise KeyError
+        noted = "".join(traceback.format_exception(None, caught.exception, None))
+        self.assertIn(f"the lease on '{self.resource}' was lost before the end of its block", noted)
+        self.assertIn("KeyError", noted)
 
     def test_a_callback_that_fails_is_logged(self) -> None:
-        def fail(error: redlock.RedlockError) -> None:
+        def fail(error: quorum_redlock.RedlockError) -> None:
             raise ValueError("from a callback")
 
         done = threading.Event()
-        with self.assertLogs("redlock", logging.ERROR) as logged:
-            with self.assertRaises(redlock.NotHolder):
+        with self.assertLogs("quorum_redlock", logging.ERROR) as logged:
+            with self.assertRaises(quorum_redlock.LeaseLostError):
                 with self.client.lock(self.resource, ttl=0.2, renew=False, on_lost=fail) as lease:
                     lease.lost.wait(30)
             eventually(lambda: logged.output)
             # The next one comes all the same, and may call the client.
-            other = self.client.lock(self.resource, ttl=0.2, renew=False, on_lost=lambda error: (
+            other = self.client.acquire(self.resource, ttl=0.2, renew=False, on_lost=lambda error: (
                 self.client.inspect(self.resource), done.set()))
             self.assertTrue(done.wait(30))
         self.assertIn("from a callback", logged.output[0])
@@ -129,75 +173,113 @@ class Locks(ClientCase):
     def test_kinds(self) -> None:
         other = self.make_client()
         name = self.resource
-        with self.client.lock(redlock.shared(name)), other.lock(redlock.shared(name)):
+        with self.client.lock(quorum_redlock.shared(name)), other.lock(quorum_redlock.shared(name)):
             self.assertEqual(self.client.inspect(name).kind, "shared")
-            self.assertIsNone(other.try_lock(name))
-        with self.client.lock(redlock.owned(name, "me")), other.lock(redlock.owned(name, "me")):
-            self.assertIsNone(other.try_lock(redlock.owned(name, "you")))
-        jobs = redlock.permit(fresh_resource(), 2)
+            self.assertIsNone(other.try_acquire(name))
+        mine = quorum_redlock.owned(name, "me")
+        with self.client.lock(mine), other.lock(mine):
+            self.assertIsNone(other.try_acquire(quorum_redlock.owned(name, "you")))
+        jobs = quorum_redlock.permit(fresh_resource(), 2)
         with self.client.lock(jobs) as first, self.client.lock(jobs) as second:
             self.assertEqual(len({first.resource, second.resource}), 2)
-            self.assertIsNone(other.try_lock(jobs))
+            self.assertIsNone(other.try_acquire(jobs))
         names = [fresh_resource(), fresh_resource()]
-        with self.client.lock(redlock.all_of(names)) as lease:
+        with self.client.lock(quorum_redlock.all_of(names)) as lease:
             self.assertEqual(lease.resources, tuple(names))
-            self.assertIsNone(other.try_lock(names[1]))
-        self.assertEqual(redlock.all_of(names), redlock.all_of(*names))
-        with self.client.lock(redlock.interval(name, timedelta(seconds=5)), ttl=5):
+            self.assertIsNone(other.try_acquire(names[1]))
+        self.assertEqual(quorum_redlock.all_of(names), quorum_redlock.all_of(*names))
+        with self.client.lock(quorum_redlock.interval(name, timedelta(seconds=5)), ttl=5):
             pass
         self.assertEqual(self.client.inspect(name).kind, "interval")
-        self.assertIsNone(other.try_lock(name))
+        self.assertIsNone(other.try_acquire(name))
 
     def test_arguments_that_are_wrong(self) -> None:
-        for call in (lambda: self.client.lock(self.resource, ttl=-1),
-                     lambda: self.client.lock(self.resource, ttl=float("nan")),
-                     lambda: self.client.lock(self.resource, ttl=3600),
-                     lambda: self.client.lock("a\0b"), lambda: self.client.lock(""),
-                     lambda: self.client.lock(self.resource, ttl=1e300),
-                     lambda: self.client.lock(self.resource, ttl=-1e300),
-                     lambda: self.client.lock("a\ud800b"),
-                     lambda: self.client.lock(self.resource, name="\udfff\ud800"),
-                     lambda: self.client.lock(self.resource, max_renewals=2**64),
+        for call in (lambda: self.client.acquire(self.resource, ttl=-1),
+                     lambda: self.client.acquire(self.resource, ttl=float("nan")),
+                     lambda: self.client.acquire(self.resource, ttl=3600),
+                     lambda: self.client.acquire(self.resource, wait=-1),
+                     lambda: self.client.acquire(self.resource, wait=float("nan")),
+                     lambda: self.client.acquire(self.resource, wait=timedelta(-1)),
+                     lambda: self.client.acquire(self.resource, wait=-10**400),
+                     lambda: self.client.lock(self.resource, wait=float("-inf")),
+                     lambda: self.client.lock(self.resource, ttl=-1),
+                     lambda: self.client.lock("a\ud800b"), lambda: self.client.lock("a\0b"),
+                     lambda: self.client.lock(self.resource).acquire(timeout=-2),
+                     lambda: self.client.lock(self.resource).acquire(timeout=float("nan")),
+                     lambda: self.client.lock(self.resource).acquire(False, 1),
+                     lambda: self.client.acquire("a\0b"), lambda: self.client.acquire(""),
+                     lambda: self.client.acquire(self.resource, ttl=1e300),
+                     lambda: self.client.acquire(self.resource, ttl=-1e300),
+                     lambda: self.client.acquire("a\ud800b"),
+                     lambda: self.client.acquire(self.resource, name="\udfff\ud800"),
+                     lambda: self.client.acquire(self.resource, max_renewals=2**64),
                      lambda: self.client.list_locks(keys_per_node=2**64 + 1),
-                     lambda: redlock.Client(self.nodes.urls, quorum=-1),
-                     lambda: redlock.permit("jobs", 2**64 + 4),
-                     lambda: redlock.permit("jobs", 0), lambda: redlock.all_of(),
-                     lambda: redlock.Client([]), lambda: redlock.Client(["ftp://x"])):
-            with self.assertRaises(redlock.InvalidArgument) as caught:
+                     lambda: quorum_redlock.Client(self.nodes.urls, quorum=-1),
+                     lambda: quorum_redlock.permit("jobs", 2**64 + 4),
+                     lambda: quorum_redlock.permit("jobs", 0), lambda: quorum_redlock.all_of(),
+                     lambda: quorum_redlock.Client([]), lambda: quorum_redlock.Client(["ftp://x"])):
+            with self.assertRaises(quorum_redlock.InvalidArgumentError) as caught:
                 call()
             self.assertIsInstance(caught.exception, ValueError)
-        self.client.lock(self.resource, wait=1e300).release()
-        for call in (lambda: self.client.lock(self.resource, ttl="10"),
-                     lambda: self.client.lock(self.resource, max_renewals="3"),
-                     lambda: redlock.permit("jobs", "4"),
-                     lambda: self.client.lock(self.resource, tll=1), lambda: self.client.lock(3),
-                     lambda: redlock.Client("10.0.0.1"),
-                     lambda: redlock.Client(self.nodes.urls, quorom=2)):
+        for wait in (1e300, float("inf"), 10**400, timedelta.max, None):
+            self.client.acquire(self.resource, wait=wait).release()
+        lock = self.client.lock(self.resource, wait=1e300)
+        for timeout in (None, -1, 1e300, float("inf"), timedelta.max):
+            self.assertTrue(lock.acquire(timeout=timeout))
+            lock.release()
+        for call in (lambda: self.client.acquire(self.resource, ttl="10"),
+                     lambda: self.client.acquire(self.resource, max_renewals="3"),
+                     lambda: quorum_redlock.permit("jobs", "4"),
+                     lambda: self.client.acquire(self.resource, tll=1),
+                     lambda: self.client.acquire(3), lambda: self.client.lock(3),
+                     lambda: self.client.lock(self.resource, tll=1),
+                     lambda: quorum_redlock.Client("10.0.0.1"),
+                     lambda: quorum_redlock.Client(self.nodes.urls, quorom=2)):
             with self.assertRaises(TypeError):
                 call()
 
     def test_a_stop_ends_waits(self) -> None:
         with self.client.lock(self.resource):
-            stop = redlock.Stop()
+            stop = quorum_redlock.Stop()
             threading.Timer(0.05, stop.request).start()
-            with self.assertRaises(redlock.Cancelled):
-                self.client.lock(self.resource, stop=stop)
+            with self.assertRaises(quorum_redlock.CancelledError):
+                self.client.acquire(self.resource, stop=stop)
+            with self.assertRaises(quorum_redlock.CancelledError):
+                self.make_client().lock(self.resource, stop=stop).acquire()
             self.assertTrue(stop.requested)
-            with self.assertRaises(redlock.Cancelled):
-                self.client.lock(self.resource, stop=stop)
+            with self.assertRaises(quorum_redlock.CancelledError):
+                self.client.acquire(self.resource, stop=stop)
+
+    def test_a_lease_is_handed_on_and_adopted_once(self):
+        lease = self.client.acquire(self.resource, ttl=5, fencing=True)
+        detached = lease.detach()
+        self.assertEqual(detached.resource, self.resource)
+        self.assertEqual(detached.token, lease.token)
+        self.assertEqual(detached.fencing_token, lease.fencing_token)
+        with self.assertRaises(quorum_redlock.NotHolderError):
+            lease.detach()
+        adopted = self.client.adopt(str(detached), ttl=20)
+        self.assertTrue(adopted.valid)
+        self.assertEqual(adopted.fencing_token, lease.fencing_token)
+        self.assertGreater(adopted.remaining, 5)
+        adopted.release()
+        with self.assertRaises(quorum_redlock.NotHolderError):
+            self.client.adopt(detached)
+        with self.assertRaises(quorum_redlock.InvalidArgumentError):
+            self.client.adopt("something")
 
     def test_by_token(self) -> None:
-        token = self.client.lock(self.resource).detach()
+        token = self.client.acquire(self.resource).detach().token
         other = self.make_client()
         self.assertTrue(other.holds(self.resource, token))
         self.assertEqual(other.extend(self.resource, token, 20).ttl, 20)
         self.assertEqual(len(other.release(self.resource, token).votes), 3)
         self.assertFalse(other.holds(self.resource, token))
-        with self.assertRaises(redlock.NotHolder):
+        with self.assertRaises(quorum_redlock.NotHolderError):
             other.release(self.resource, token)
 
     def test_an_operator_breaks_a_lock(self) -> None:
-        lease = self.client.lock(self.resource, renew=False)
+        lease = self.client.acquire(self.resource, renew=False)
         self.make_client(name="operator").break_lock(self.resource, lease.token)
         # A quorum has answered; a node that lags behind may still answer for another one.
         eventually(lambda: [(lock.token, lock.by) for lock in
@@ -206,12 +288,12 @@ class Locks(ClientCase):
 
     def test_a_closed_client_refuses(self) -> None:
         client = self.make_client()
-        lease = client.lock(self.resource)
+        lease = client.acquire(self.resource)
         report = client.close()
-        self.assertEqual(report, redlock.CloseReport(()))
+        self.assertEqual(report, quorum_redlock.CloseReport(()))
         self.assertFalse(lease.valid)
-        for call in (lambda: client.lock("x"), lambda: client.inspect("x"), client.prometheus):
-            with self.assertRaises(redlock.Closed):
+        for call in (lambda: client.acquire("x"), lambda: client.inspect("x"), client.prometheus):
+            with self.assertRaises(quorum_redlock.ClosedError):
                 call()
         self.assertEqual(client.close(), report)
         self.assertTrue(self.free(self.resource))
@@ -222,8 +304,8 @@ class Locks(ClientCase):
         client = self.make_client()
         with client.lock(self.resource):
             try:  # assertRaises would cut the traceback
-                client.lock(self.resource, wait=0.02)
-            except redlock.Held:
+                client.acquire(self.resource, wait=0.02)
+            except quorum_redlock.HeldError:
                 pass
         handle = weakref.ref(client._handle)
         self.doCleanups()  # they close the client, and refer to it
@@ -231,9 +313,9 @@ class Locks(ClientCase):
         self.assertIsNone(handle())
 
     def test_a_forgotten_client_warns_and_releases(self) -> None:
-        client = redlock.Client(self.nodes.urls, **PATIENT)
-        token = client.lock(self.resource, ttl=30).detach()
-        lease = client.lock(fresh_resource())
+        client = quorum_redlock.Client(self.nodes.urls, **PATIENT)
+        token = client.acquire(self.resource, ttl=30).detach().token
+        lease = client.acquire(fresh_resource())
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             del client
@@ -243,6 +325,133 @@ class Locks(ClientCase):
         self.client.release(self.resource, token)
 
 
+class LockObjects(ClientCase):
+    """As threading.Lock has it."""
+
+    def in_another_thread(self, call: Callable[[], object]) -> object:
+        with ThreadPoolExecutor(1) as pool:
+            return pool.submit(call).result()
+
+    def test_making_one_asks_for_nothing(self) -> None:
+        lock = self.client.lock(self.resource)
+        self.assertTrue(self.free(self.resource))
+        self.assertFalse(lock.locked())
+        self.assertIsNone(lock.lease)
+        self.assertIn(self.resource, repr(lock))
+
+    def test_it_is_acquired_again_and_again(self) -> None:
+        lock = self.client.lock(self.resource)
+        tokens = set()
+        for _ in range(2):
+            self.assertIs(lock.acquire(), True)
+            self.assertTrue(lock.locked())
+            self.assertTrue(self.client.holds(self.resource, lock.lease.token))
+            tokens.add(lock.lease.token)
+            lock.release()
+            self.assertFalse(lock.locked())
+            self.assertIsNone(lock.lease)
+            with lock as lease:
+                self.assertIs(lock.lease, lease)
+                tokens.add(lease.token)
+        self.assertEqual(len(tokens), 4)
+        self.assertTrue(self.free(self.resource))
+
+    def test_somebody_else_has_it(self) -> None:
+        lock = self.client.lock(self.resource, wait=0.02)
+        with self.make_client().acquire(self.resource):
+            for arguments in ((False,), (True, 0), (True, 0.02), (True, timedelta(0)), ()):
+                self.assertIs(lock.acquire(*arguments), False)
+            self.assertFalse(lock.locked())
+            with self.assertRaises(TimeoutError) as caught:
+                lock.__enter__()
+            self.assertIsInstance(caught.exception, quorum_redlock.HeldError)
+
+    def test_each_thread_holds_for_itself(self) -> None:
+        lock = self.client.lock(self.resource)
+
+        def other() -> None:
+            self.assertFalse(lock.acquire(timeout=0.02))
+            self.assertIsNone(lock.lease)
+            self.assertTrue(lock.locked())
+            with self.assertRaises(quorum_redlock.NotHolderError):
+                lock.release()
+            with self.assertRaises(quorum_redlock.NotHolderError):
+                lock.__exit__(None, None, None)
+
+        with lock as lease:
+            self.in_another_thread(other)
+            self.assertTrue(lease.valid)
+        permits = self.client.lock(quorum_redlock.permit(fresh_resource(), 2))
+        with permits as first:
+            with ThreadPoolExecutor(1) as pool:
+                self.assertTrue(pool.submit(permits.acquire).result())
+                self.assertNotEqual(pool.submit(lambda: permits.lease.resource).result(),
+                                    first.resource)
+                pool.submit(permits.release).result()
+
+    def test_a_thread_does_not_wait_for_itself(self) -> None:
+        lock = self.client.lock(self.resource)
+        with lock:
+            self.assertFalse(lock.acquire(blocking=False))
+            for call in (lock.acquire, lambda: lock.acquire(timeout=1), lock.__enter__):
+                with self.assertRaises(quorum_redlock.WouldBlockError):
+                    call()
+            self.assertTrue(lock.locked())
+
+    def test_threads_take_turns(self) -> None:
+        lock = self.client.lock(self.resource)
+        inside, seen = [], []
+
+        def work(number: int) -> None:
+            with lock:
+                inside.append(number)
+                seen.append(len(inside))
+                inside.remove(number)
+
+        with ThreadPoolExecutor(4) as pool:
+            list(pool.map(work, range(12)))
+        self.assertEqual(seen, 12 * [1])
+
+    def test_a_lost_lease_is_in_nobodys_way(self) -> None:
+        lock = self.client.lock(self.resource, ttl=0.2, renew=False)
+        lock.acquire()
+        self.assertTrue(lock.lease.lost.wait(30))
+        self.assertFalse(lock.locked())
+        self.assertIsNotNone(lock.lease)
+        self.assertTrue(lock.acquire(timeout=30))
+        lock.lease.lost.wait(30)
+        with self.assertRaises(quorum_redlock.NotHolderError):
+            lock.release()
+        self.assertIsNone(lock.lease)
+
+    def test_a_release_inside_a_block(self) -> None:
+        with self.client.lock(self.resource) as lease:
+            lease.release()
+        lock = self.client.lock(self.resource)
+        with self.assertRaises(quorum_redlock.NotHolderError):
+            with lock:
+                lock.release()
+        with self.assertRaises(KeyError):
+            with lock:
+                lock.release()
+                raise KeyError
+
+    def test_a_dropped_lock_is_released_with_a_warning(self) -> None:
+        with self.assertWarns(ResourceWarning):
+            self.client.lock(self.resource, ttl=30).acquire()
+            gc.collect()
+        eventually(lambda: self.free(self.resource))
+
+    def test_an_outage_is_no_refusal(self) -> None:
+        with Nodes(3) as nodes, quorum_redlock.Client(nodes.urls) as client:
+            for node in nodes.nodes[:2]:
+                node.kill()
+            lock = client.lock("x")
+            with self.assertRaises(quorum_redlock.UnavailableError) as caught:
+                lock.acquire(timeout=0.1)
+            self.assertIsInstance(caught.exception, TimeoutError)
+
+
 class ByToken(unittest.TestCase):
     """Each call by a client that has met no node before, as in a process that has just begun."""
 
@@ -250,16 +459,16 @@ class ByToken(unittest.TestCase):
         for count in (1, 3, 5):
             with self.subTest(nodes=count), Nodes(count) as nodes:
                 def by_another(call: str, *arguments: object) -> object:
-                    with redlock.Client(nodes.urls, **PATIENT) as client:
+                    with quorum_redlock.Client(nodes.urls, **PATIENT) as client:
                         return getattr(client, call)(*arguments)
 
-                with redlock.Client(nodes.urls, **PATIENT) as client:
-                    token = client.lock("r", ttl=20).detach()
+                with quorum_redlock.Client(nodes.urls, **PATIENT) as client:
+                    token = client.acquire("r", ttl=20).detach().token
                 self.assertTrue(by_another("holds", "r", token))
                 self.assertEqual(by_another("inspect", "r").holder, token)
                 self.assertEqual(by_another("extend", "r", token, 30).ttl, 30)
                 by_another("release", "r", token)
-                with self.assertRaises(redlock.NotHolder):
+                with self.assertRaises(quorum_redlock.NotHolderError):
                     by_another("extend", "r", token, 30)
 
 

@@ -10,10 +10,11 @@ import subprocess
 import sys
 import tempfile
 import unittest
+from typing import get_args
 
-import redlock
+import quorum_redlock
 from case import PACKAGE, ROOT, run_python
-from redlock import _library, _structs
+from quorum_redlock import _library, _structs, literals
 
 HEADER = os.path.join(ROOT, "include", "redlock.h")
 
@@ -142,7 +143,7 @@ class Declarations(unittest.TestCase):
                 self.assertEqual(numbers[f"{prefix}_{name}".strip("_").upper()], number)
 
     def test_each_status_has_an_exception(self) -> None:
-        from redlock.errors import _BY_STATUS
+        from quorum_redlock.errors import _BY_STATUS
         text = self.header.text
         body = re.search(r"typedef int32_t redlock_status;\s*enum \{(.*?)\}", text, re.S)[1]
         statuses = {int(value): name for name, value in
@@ -152,6 +153,29 @@ class Declarations(unittest.TestCase):
                          {number: name.lower() for number, name in statuses.items()})
         for number, kind in _BY_STATUS.items():
             self.assertEqual(_library.lib.redlock_status_name(number).decode(), kind.code)
+
+    def test_the_words_of_states_are_those_of_the_library(self) -> None:
+        for call, words in (("state", literals.State), ("lock_kind", literals.LockKind),
+                            ("vote", literals.Vote)):
+            name = getattr(_library.lib, f"redlock_{call}_name")
+            known = get_args(words)
+            self.assertEqual(tuple(name(i).decode() for i in range(len(known))), known)
+            self.assertEqual(name(len(known)), b"unknown")
+        self.assertEqual(get_args(literals.NodeEventKind),
+                         (*_structs.NODE_EVENT_KINDS, "unknown"))
+        self.assertEqual(get_args(literals.ObservationKind),
+                         (*_structs.OBSERVATION_KINDS, "unknown"))
+        from quorum_redlock.errors import _BY_STATUS
+        self.assertEqual(get_args(literals.ErrorCode),
+                         (*(kind.code for kind in _BY_STATUS.values()), "unknown"))
+
+    def test_every_exception_is_an_error(self) -> None:
+        from quorum_redlock import errors
+        for kind in filter(lambda kind: isinstance(kind, type), vars(errors).values()):
+            if issubclass(kind, BaseException):
+                with self.subTest(kind=kind):
+                    self.assertTrue(kind.__name__.endswith("Error"))
+                    self.assertTrue(issubclass(kind, quorum_redlock.RedlockError))
 
     def test_the_compiler_lays_the_structs_out_in_the_same_way(self) -> None:
         compiler = shutil.which("cc") or shutil.which("gcc")
@@ -183,12 +207,12 @@ class Version(unittest.TestCase):
         with open(os.path.join(ROOT, "include", "redlock", "version.hpp"),
                   encoding="utf-8") as file:
             numbers = re.findall(r"^#define REDLOCK_VERSION_\w+ (\d+)$", file.read(), re.MULTILINE)
-        self.assertEqual(redlock.__version__, ".".join(numbers))
-        self.assertEqual(redlock.library_version(), redlock.__version__)
+        self.assertEqual(quorum_redlock.__version__, ".".join(numbers))
+        self.assertEqual(quorum_redlock.library_version(), quorum_redlock.__version__)
 
     def test_a_missing_library_is_one_clear_error(self) -> None:
         run = run_python("import os; os.environ['REDLOCK_LIBRARY'] = '/nowhere/libredlock.so'\n"
-                         "try:\n  import redlock\nexcept ImportError as e: print(e)\n")
+                         "try:\n  import quorum_redlock\nexcept ImportError as e: print(e)\n")
         self.assertEqual(run.stderr, "")
         self.assertIn("/nowhere/libredlock.so cannot be loaded", run.stdout)
         self.assertIn("REDLOCK_LIBRARY", run.stdout)
@@ -200,24 +224,26 @@ class Version(unittest.TestCase):
             os.symlink(library, os.path.join(folder, _library._NAME))
             environment = dict(os.environ, LD_LIBRARY_PATH=folder)
             del environment["REDLOCK_LIBRARY"]
-            run = subprocess.run([sys.executable, "-c", "import redlock as r; print(r.now() > 0)"],
-                                 env=environment, capture_output=True, text=True)
+            run = subprocess.run(
+                [sys.executable, "-c", "import quorum_redlock as r; print(r.now() > 0)"],
+                env=environment, capture_output=True, text=True)
         self.assertEqual((run.stdout, run.stderr), ("True\n", ""))
 
     def test_another_version_is_refused(self) -> None:
         run = run_python(
             "import importlib.util, sys, types\n"
-            "folder = sys.argv[1] + '/redlock'\n"
-            "package = types.ModuleType('redlock'); package.__path__ = [folder]\n"
-            "sys.modules['redlock'] = package\n"
-            "import redlock._version as v\nv.__version__ = '9.7.1'\n"
-            "try:\n  import redlock._library\nexcept ImportError as e: print(e)\n", PACKAGE)
+            "folder = sys.argv[1] + '/quorum_redlock'\n"
+            "package = types.ModuleType('quorum_redlock'); package.__path__ = [folder]\n"
+            "sys.modules['quorum_redlock'] = package\n"
+            "import quorum_redlock._version as v\nv.__version__ = '9.7.1'\n"
+            "try:\n  import quorum_redlock._library\nexcept ImportError as e: print(e)\n", PACKAGE)
         self.assertEqual(run.stderr, "")
-        self.assertIn(f"is version {redlock.library_version()}; this package needs 9.7", run.stdout)
+        self.assertIn(f"is version {quorum_redlock.library_version()}; this package needs 9.7",
+                      run.stdout)
 
     def test_another_library_is_refused(self) -> None:
         run = run_python("import os; os.environ['REDLOCK_LIBRARY'] = 'libc.so.6'\n"
-                         "try:\n  import redlock\nexcept ImportError as e: print(e)\n")
+                         "try:\n  import quorum_redlock\nexcept ImportError as e: print(e)\n")
         self.assertIn("libc.so.6 has no interface for C", run.stdout)
 
 

@@ -6,10 +6,10 @@ import logging
 import threading
 import unittest
 
-import redlock
+import quorum_redlock
 from case import ClientCase, fresh_resource
 from nodes import Nodes, eventually
-from redlock import deployment
+from quorum_redlock import deployment
 
 
 class Observing(ClientCase):
@@ -40,7 +40,7 @@ class Observing(ClientCase):
         watch = client.watch(self.resource)
         next(watch)
         client.close()
-        with self.assertRaises(redlock.Closed):
+        with self.assertRaises(quorum_redlock.ClosedError):
             next(watch)
 
     def test_an_election(self) -> None:
@@ -52,7 +52,7 @@ class Observing(ClientCase):
             with election.campaign() as leadership:
                 self.assertTrue(leadership.valid)
                 self.assertEqual(next(leaders),
-                                 redlock.Leader("first", leadership.lease.token))
+                                 quorum_redlock.Leader("first", leadership.lease.token))
                 self.assertEqual(rival.leader().candidate, "first")
                 self.assertIsNone(rival.try_campaign())
                 term = leadership.term
@@ -68,13 +68,13 @@ class Observing(ClientCase):
         self.assertIn("redlock_acquires_total{", self.client.prometheus())
 
     def test_observations_and_node_events(self) -> None:
-        seen: list[redlock.Observation] = []
-        events: list[redlock.NodeEvent] = []
+        seen: list[quorum_redlock.Observation] = []
+        events: list[quorum_redlock.NodeEvent] = []
         with self.assertLogs("of-a-test", logging.INFO) as logged:
             client = self.make_client(on_observation=seen.append, on_node_event=events.append,
                                       logger=logging.getLogger("of-a-test"))
             with client.lock(self.resource, fencing=True) as lease:
-                client.try_lock(self.resource)
+                client.try_acquire(self.resource)
             eventually(lambda: len(seen) == 6 and len(events) == 3)
         self.assertEqual([part.kind for part in seen],
                          ["acquire_began", "acquire_ended", "hold_began", "acquire_began",
@@ -92,16 +92,16 @@ class Outages(unittest.TestCase):
         # Nodes come back without their data here: with the guard, a majority that lost it would
         # have no vote before an operator opens the deployment again.
         with Nodes(3, opened=False) as nodes, \
-                redlock.Client(nodes.urls, guard_restart=False) as client:
+                quorum_redlock.Client(nodes.urls, guard_restart=False) as client:
             resource = fresh_resource()
             lost = []
-            lease = client.lock(resource, ttl=0.5, on_lost=lost.append)
+            lease = client.acquire(resource, ttl=0.5, on_lost=lost.append)
             nodes.nodes[0].kill()
             nodes.nodes[1].kill()
             self.assertTrue(lease.lost.wait(30))
             eventually(lambda: lost)
-            with self.assertRaises(redlock.Unavailable) as caught:
-                client.lock(resource, wait=0)
+            with self.assertRaises(quorum_redlock.UnavailableError) as caught:
+                client.acquire(resource, wait=0)
             votes = [vote.vote for vote in caught.exception.votes]
             self.assertEqual(votes[:2], ["unreachable", "unreachable"])
             self.assertTrue(caught.exception.votes[0].message)
@@ -111,8 +111,8 @@ class Outages(unittest.TestCase):
                 pass
 
     def test_a_close_names_a_node_that_hangs(self) -> None:
-        with Nodes(3) as nodes, redlock.Client(nodes.urls) as client:
-            lease = client.lock("r", ttl=20, renew=False)
+        with Nodes(3) as nodes, quorum_redlock.Client(nodes.urls) as client:
+            lease = client.acquire("r", ttl=20, renew=False)
             eventually(lambda: nodes.count_with("r", lease.token) == 3)
             nodes.nodes[2].pause()
             (left,) = client.close().undelivered

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -13,7 +14,7 @@ import unittest
 from case import PACKAGE, ROOT, run_python, shared_nodes
 from nodes import Nodes
 
-_PAGE = os.path.join(ROOT, "tools", "docs", "PYTHON.md")
+_PAGES = (os.path.join(ROOT, "tools", "docs", "PYTHON.md"), os.path.join(PACKAGE, "README.md"))
 
 
 class Examples(unittest.TestCase):
@@ -35,16 +36,19 @@ class Examples(unittest.TestCase):
             self.assertIn(f"job {number} is done under job/{number}\n", output)
 
 
-class Page(unittest.TestCase):
-    def test_its_programs_run(self) -> None:
-        with open(_PAGE, encoding="utf-8") as file:
-            programs = re.findall(r"^```python\n(.*?)^```", file.read(), re.S | re.MULTILINE)
-        self.assertGreaterEqual(len(programs), 3)
+class Pages(unittest.TestCase):
+    def test_their_programs_run(self) -> None:
+        programs: list[str] = []
+        for page in _PAGES:
+            with open(page, encoding="utf-8") as file:
+                programs += re.findall(r"^```python\n(.*?)^```", file.read(), re.S | re.MULTILINE)
+        self.assertGreaterEqual(len(programs), 7)
         with Nodes(3) as nodes:
             for program in programs:
                 with self.subTest(program=program):
                     run = run_python(
-                        f"import asyncio, redlock, redlock.aio\nnodes = {nodes.urls!r}\n"
+                        "import asyncio, quorum_redlock, quorum_redlock.aio\n"
+                        f"nodes = {nodes.urls!r}\n"
                         "def work_is_left(): return False\n" + program)
                     self.assertEqual(run.returncode, 0, run.stderr)
 
@@ -63,11 +67,35 @@ class Installation(unittest.TestCase):
                             "--root-user-action=ignore", "--target", target, source], check=True)
             environment = dict(os.environ, PYTHONPATH=target)
             output = subprocess.run(
-                [sys.executable, "-c", "import redlock.aio as a, redlock, importlib.metadata as m\n"
-                 "print(redlock.__file__, m.version('redlock') == redlock.__version__)"],
+                [sys.executable, "-c", "import quorum_redlock.aio, importlib.metadata as m\n"
+                 "version = m.version('quorum-redlock')\n"
+                 "print(quorum_redlock.__file__, version == quorum_redlock.__version__)"],
                 env=environment, cwd=folder, check=True, capture_output=True, text=True).stdout
-            self.assertEqual(output, f"{target}/redlock/__init__.py True\n")
-            self.assertTrue(os.path.exists(os.path.join(target, "redlock", "py.typed")))
+            self.assertEqual(output, f"{target}/quorum_redlock/__init__.py True\n")
+            self.assertTrue(os.path.exists(os.path.join(target, "quorum_redlock", "py.typed")))
+
+    def test_a_wheel_carries_the_library(self) -> None:
+        for tool in ("patchelf", "strip"):
+            if shutil.which(tool) is None:
+                self.skipTest(f"{tool} is not installed")
+        for tool in ("pip", "setuptools", "wheel"):
+            if importlib.util.find_spec(tool) is None:
+                self.skipTest(f"{tool} is not installed")
+        build = os.path.dirname(os.path.dirname(os.environ["REDLOCK_LIBRARY"]))
+        with tempfile.TemporaryDirectory() as target:
+            environment = dict(os.environ, PYTHON=sys.executable)
+            wheel = subprocess.run([os.path.join(ROOT, "tools", "packaging", "python", "run"),
+                                    build], env=environment, check=True, capture_output=True,
+                                   text=True).stdout.strip()
+            subprocess.run([sys.executable, "-m", "pip", "install", "--no-index", "--quiet",
+                            "--disable-pip-version-check", "--root-user-action=ignore",
+                            "--target", target, os.path.join(ROOT, wheel)], check=True)
+            del environment["REDLOCK_LIBRARY"]
+            environment["PYTHONPATH"] = os.pathsep.join(
+                [target, os.path.dirname(os.path.abspath(__file__))])
+            run = subprocess.run([sys.executable, "-m", "unittest", "test_wheel"],
+                                 env=environment, cwd=target, capture_output=True, text=True)
+            self.assertEqual(run.returncode, 0, run.stderr)
 
 
 if __name__ == "__main__":

@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 import ctypes
+import gc
 import os
 import signal
 import threading
 import unittest
 
-import redlock
+import quorum_redlock
 from case import PATIENT, begin_python, fresh_resource, run_python, shared_nodes
 from nodes import Nodes, eventually
 
 _BEGIN = f"""
-import os, signal, sys, threading, redlock
+import os, signal, sys, threading, quorum_redlock
 resource, nodes = sys.argv[1], sys.argv[2:]
-def connect(): return redlock.Client(nodes, **{PATIENT!r})
+def connect(): return quorum_redlock.Client(nodes, **{PATIENT!r})
 """
 
 
 class ProcessCase(unittest.TestCase):
     def setUp(self) -> None:
         self.nodes = shared_nodes()
-        self.client = redlock.Client(self.nodes.urls, **PATIENT)
+        self.client = quorum_redlock.Client(self.nodes.urls, **PATIENT)
         self.addCleanup(self.client.close)
         self.resource = fresh_resource()
 
@@ -51,10 +52,10 @@ class Signals(ProcessCase):
         with self.client.lock(self.resource) as lease:
             self.interrupt_when(self.waits)
             with self.assertRaises(KeyboardInterrupt):
-                self.client.lock(self.resource)
+                self.client.acquire(self.resource)
             self.assertTrue(lease.valid)
         # The call has left nothing behind.
-        self.client.lock(self.resource, wait=30).release()
+        self.client.acquire(self.resource, wait=30).release()
 
     def test_ctrl_c_ends_a_watch_and_a_campaign(self) -> None:
         watch = self.client.watch(self.resource)
@@ -74,7 +75,7 @@ class Signals(ProcessCase):
         handled = threading.Event()
         before = signal.signal(signal.SIGUSR1, lambda *_: handled.set())
         self.addCleanup(signal.signal, signal.SIGUSR1, before)
-        lease = self.client.lock(self.resource)
+        lease = self.client.acquire(self.resource)
 
         def release() -> None:
             eventually(self.waits)
@@ -93,14 +94,14 @@ class Fork(ProcessCase):
     def test_a_child_has_no_client(self) -> None:
         program = """
 client = connect()
-lease = client.lock(resource)
+lease = client.acquire(resource)
 child = os.fork()
 if child == 0:
     seen = []
-    for call in (lambda: client.lock("x"), lambda: client.inspect("x"), lease.release):
+    for call in (lambda: client.acquire("x"), lambda: client.inspect("x"), lease.release):
         try:
             call()
-        except redlock.Forked as error:
+        except quorum_redlock.ForkedError as error:
             seen.append(error.code)
     with connect() as own, own.lock(resource + "-child"):
         seen.append(own.holds(resource, lease.token))
@@ -115,14 +116,14 @@ client.close()
 
     def test_a_child_of_asyncio_has_no_client(self) -> None:
         program = """
-import asyncio, redlock.aio
+import asyncio, quorum_redlock.aio
 async def begin():
-    client = redlock.aio.Client(nodes)
-    return client, await client.lock(resource)
+    client = quorum_redlock.aio.Client(nodes)
+    return client, await client.acquire(resource)
 async def attempt(client):
     try:
-        await client.lock("x")
-    except redlock.Forked as error:
+        await client.acquire("x")
+    except quorum_redlock.ForkedError as error:
         print(error.code, flush=True)
 loop = asyncio.new_event_loop()
 client, lease = loop.run_until_complete(begin())
@@ -143,21 +144,21 @@ class Ends(ProcessCase):
         program = """
 def report(*what): pass
 client = connect()
-leases = [client.lock(resource + str(i), ttl=0.1, on_lost=report, on_at_risk=report)
+leases = [client.acquire(resource + str(i), ttl=0.1, on_lost=report, on_at_risk=report)
           for i in range(50)]
-observed = redlock.Client(nodes, on_node_event=report, on_observation=report)
-held = observed.lock(resource)
+observed = quorum_redlock.Client(nodes, on_node_event=report, on_observation=report)
+held = observed.acquire(resource)
 watch = client.watch(resource)
 print(next(watch).state)
-for call in (lambda: client.lock(resource), lambda: list(watch),
+for call in (lambda: client.acquire(resource), lambda: list(watch),
              lambda: client.election(resource).campaign()):
     threading.Thread(target=call, daemon=True).start()
 while not client.inspect(resource).waiters: pass
-import asyncio, redlock.aio
+import asyncio, quorum_redlock.aio
 async def main():
     global forgotten, lease, watching
-    forgotten = redlock.aio.Client(nodes, on_observation=report)
-    lease = await forgotten.lock(resource + "-aio", ttl=0.1, on_lost=report)
+    forgotten = quorum_redlock.aio.Client(nodes, on_observation=report)
+    lease = await forgotten.acquire(resource + "-aio", ttl=0.1, on_lost=report)
     watching = forgotten.watch(resource)
     print((await watching.__anext__()).state)
 asyncio.run(main())
@@ -165,10 +166,10 @@ asyncio.run(main())
         run = run_python(_BEGIN + program, self.resource, *self.nodes.urls)
         self.assertEqual((run.returncode, run.stdout), (0, "held\nheld\n"), run.stderr)
         # What was held is free at once, and not after its TTL.
-        self.client.lock(self.resource, wait=30).release()
+        self.client.acquire(self.resource, wait=30).release()
 
     def test_the_end_releases(self) -> None:
-        self.run_program("client = connect(); lease = client.lock(resource, ttl=30)\n")
+        self.run_program("client = connect(); lease = client.acquire(resource, ttl=30)\n")
         self.assertEqual(self.client.inspect(self.resource).state, "free")
 
     def test_an_error_in_a_block_is_the_programs(self) -> None:
@@ -179,7 +180,7 @@ asyncio.run(main())
 
 
 class Interpreter(ProcessCase):
-    def hold_the_lock_while_a_node_dies(self, client: redlock.Client, nodes: Nodes) -> None:
+    def hold_the_lock_while_a_node_dies(self, client: quorum_redlock.Client, nodes: Nodes) -> None:
         """Until the lease has been renewed for longer than its TTL since, or is gone."""
         program = """
 import os, signal, sys
@@ -201,7 +202,7 @@ while left >= 0 and renewals < 4:
     def test_its_lock_holds_up_no_renewal(self) -> None:
         seen: list[object] = []
         options = {"on_node_event": seen.append, "on_observation": seen.append}
-        with Nodes(3) as nodes, redlock.Client(nodes.urls, **PATIENT, **options) as client:
+        with Nodes(3) as nodes, quorum_redlock.Client(nodes.urls, **PATIENT, **options) as client:
             # A renewal may be late by a second and more on a busy machine.
             with client.lock(self.resource, ttl=3, on_at_risk=seen.append) as lease:
                 self.hold_the_lock_while_a_node_dies(client, nodes)
@@ -223,7 +224,7 @@ while left >= 0 and renewals < 4:
 
     def test_a_release_beside_other_threads(self) -> None:
         for _ in range(20):
-            lease = self.client.lock(self.resource)
+            lease = self.client.acquire(self.resource)
             threads = [threading.Thread(target=lambda: [lease.remaining for _ in range(200)])
                        for _ in range(3)]
             for thread in threads:
@@ -233,15 +234,17 @@ while left >= 0 and renewals < 4:
                 thread.join()
 
     def test_nothing_is_left_of_many_leases(self) -> None:
-        from redlock import _callbacks
+        from quorum_redlock import _callbacks
+        gc.collect()
         before = len(_callbacks.contexts._objects)
         folder = f"/proc/{os.getpid()}/fd"
         files = len(os.listdir(folder)) if os.path.isdir(folder) else 0
         for _ in range(100):
-            self.client.lock(self.resource).release()
-            self.assertIsNotNone(self.client.try_lock(self.resource + "-dropped"))
-            with self.assertRaises(redlock.InvalidArgument):
-                self.client.lock("")
+            self.client.acquire(self.resource).release()
+            with self.assertWarns(ResourceWarning):
+                self.assertIsNotNone(self.client.try_acquire(self.resource + "-dropped"))
+            with self.assertRaises(quorum_redlock.InvalidArgumentError):
+                self.client.acquire("")
         self.assertEqual(len(_callbacks.contexts._objects), before)
         self.assertEqual(len(os.listdir(folder)) if files else 0, files)
 
@@ -257,18 +260,18 @@ while left >= 0 and renewals < 4:
 
         libc.mallinfo2.restype = Info
         held = fresh_resource()
-        lease = self.client.lock(held)
+        lease = self.client.acquire(held)
         election = self.client.election(held)
 
         def turn() -> None:
-            self.client.lock(self.resource, name="x" * 60).release()
-            self.assertIsNone(self.client.try_lock(held))
+            self.client.acquire(self.resource, name="x" * 60).release()
+            self.assertIsNone(self.client.try_acquire(held))
             lease.extend(10)
             self.client.inspect(held)
             self.client.list_locks(held)
             election.leader()
             self.client.prometheus()
-            redlock.deployment.examine(self.nodes.urls)
+            quorum_redlock.deployment.examine(self.nodes.urls)
 
         def allocated() -> int:
             return libc.mallinfo2().uordblks

@@ -11,12 +11,14 @@ from . import _structs as s
 from ._arguments import Duration, encoded, to_ns, wait_to_ns
 from ._handles import ClientHandle
 from ._library import lib, text
-from ._waiting import Stop, interruptible, make_native_stop
-from .errors import Held, Split, call
+from ._request import Request
+from ._waiting import Stop, blocking, interruptible, make_native_stop
+from .detached import DetachedLease
+from .errors import HeldError, NotGrantedError, SplitError, call, timed_out
 from .inspection import Inspection, taken_inspection
 from .lease import Lease, LeaseHandle
-from .options import (AcquireOptions, ClientOptions, client_signals, native_acquire_options,
-                      native_client_options)
+from .lock import Lock
+from .options import AcquireOptions, ClientOptions, client_signals, native_client_options
 from .reports import CloseReport, Round, taken_round
 from .targets import TargetLike, native_target
 from .watching import Watch
@@ -32,7 +34,8 @@ class Client:
 
     `nodes` are URLs: redis://[user[:password]@]host[:port][/db], rediss:// for TLS,
     unix:///path[?db=n], or host[:port][/db]. All clients that share locks name the same nodes. It
-    connects in the background. Options: see ClientOptions. Raises InvalidArgument, LimitReached."""
+    connects in the background. Options: see ClientOptions. Raises InvalidArgumentError,
+    LimitReachedError."""
 
     def __init__(self, nodes: Iterable[str], **options: Unpack[ClientOptions]) -> None:
         self._nodes = list(nodes) if not isinstance(nodes, str) else nodes
@@ -42,11 +45,21 @@ class Client:
 
     def _call(self, function: Any, *arguments: Any) -> None:
         with self._handle as pointer:
-            call(function, pointer, *arguments)
+            blocking(function, pointer, *arguments)
 
     def lock(self, target: TargetLike, *, ttl: Duration | None = None,
              wait: Duration | None = None, renew: bool = True, fencing: bool = False,
-             stop: Stop | None = None, **more: Unpack[AcquireOptions]) -> Lease:
+             stop: Stop | None = None, **more: Unpack[AcquireOptions]) -> Lock:
+        """A lock to be acquired later, again and again: `with client.lock("x") as lease:`. Asks no
+        node. `wait`: how long each attempt waits, None: as long as it takes, 0: asks once. The rest
+        as in `acquire`. Raises InvalidArgumentError."""
+        request = Request(target, ttl, renew, fencing, more)
+        return Lock(lambda request, wait_ns: self._acquire(request, wait_ns, stop), request,
+                    wait_to_ns(wait))
+
+    def acquire(self, target: TargetLike, *, wait: Duration | None = None,
+                ttl: Duration | None = None, renew: bool = True, fencing: bool = False,
+                stop: Stop | None = None, **more: Unpack[AcquireOptions]) -> Lease:
         """Waits until the lock is granted: for `wait`, None: as long as it takes, 0: asks once.
 
         The lease is renewed in the background, unless `renew` is False, and is a context manager
@@ -54,55 +67,74 @@ class Client:
         unless given. `fencing` gives it a fencing token. `stop` ends the wait from another thread;
         in the main thread, Ctrl-C does. More options: see AcquireOptions.
 
-        Raises Held, Split, Unavailable, Expired, Excluded (NotGranted is their base), Cancelled,
-        Closed, Forked, InvalidArgument, LimitReached."""
-        nanoseconds = wait_to_ns(wait)
-        return self._acquire(target, stop, more, ttl=ttl, wait_ns=nanoseconds, renew=renew,
-                             fencing=fencing)
+        Raises HeldError, SplitError, UnavailableError, ExpiredError, ExcludedError, whose base is
+        NotGrantedError, and which are TimeoutErrors, too, if `wait` is given; CancelledError,
+        ClosedError, ForkedError, InvalidArgumentError, LimitReachedError."""
+        request = Request(target, ttl, renew, fencing, more)
+        return self._acquire(request, wait_to_ns(wait), stop)
 
-    def try_lock(self, target: TargetLike, *, ttl: Duration | None = None, renew: bool = True,
-                 fencing: bool = False, **more: Unpack[AcquireOptions]) -> Lease | None:
+    def try_acquire(self, target: TargetLike, *, ttl: Duration | None = None, renew: bool = True,
+                    fencing: bool = False, **more: Unpack[AcquireOptions]) -> Lease | None:
         """Asks once and does not wait. None: somebody else has the lock, or contends for it. Raises
-        as `lock` for everything else."""
+        as `acquire` for everything else."""
         try:
-            return self._acquire(target, None, more, ttl=ttl, wait_ns=0, renew=renew,
-                                 fencing=fencing)
-        except (Held, Split):
+            return self._acquire(Request(target, ttl, renew, fencing, more), 0, None)
+        except (HeldError, SplitError):
             return None
 
-    def _acquire(self, target: TargetLike, stop: Stop | None, more: AcquireOptions, *,
-                 wait_ns: int, **terms: Any) -> Lease:
-        wanted = native_target(target)
+    def _acquire(self, request: Request, wait_ns: int, stop: Stop | None) -> Lease:
         lost = threading.Event()
-        signals = _callbacks.LeaseSignals(_callbacks.dispatcher.deliver, lost.set,
-                                          more.get("on_lost"), more.get("on_at_risk"))
+        dispatcher = _callbacks.dispatcher
+        signals = request.signals(dispatcher.deliver, lambda: dispatcher.soon(lost.set))
         # Made first, so that a lease which is granted while a signal ends the call has an owner.
         handle = LeaseHandle(_callbacks.contexts.add(signals))
-        options = native_acquire_options(more, context=handle.context, **terms)
-        if wait_ns == 0 and stop is None:
-            self._call(lib.redlock_try_acquire, byref(wanted), byref(options),
-                       byref(handle.pointer))
-        else:
-            ends = make_native_stop(stop)
-            interruptible(lambda: self._call(lib.redlock_try_acquire_for, byref(wanted), wait_ns,
-                                             byref(options), ends.pointer,
-                                             byref(handle.pointer)),
-                          cancel=ends.request)
-        return Lease(handle, lost)
+        options = request.options(handle.context)
+        try:
+            if wait_ns == 0 and stop is None:
+                self._call(lib.redlock_try_acquire, byref(request.target), byref(options),
+                           byref(handle.pointer))
+            else:
+                ends = make_native_stop(stop)
+                with self._handle as pointer:
+                    interruptible(lambda: call(lib.redlock_try_acquire_for, pointer,
+                                               byref(request.target), wait_ns, byref(options),
+                                               ends.pointer, byref(handle.pointer)),
+                                  cancel=ends.request)
+        except NotGrantedError as failure:
+            if wait_ns == s.FOREVER:
+                raise
+            raise timed_out(failure) from None
+        return Lease(handle, lost, request.raise_on_release_error)
+
+    def adopt(self, detached: str, *, ttl: Duration | None = None, renew: bool = True,
+              **more: Unpack[AcquireOptions]) -> Lease:
+        """Makes a lease of what `Lease.detach` returned, here or in another process: asks for the
+        TTL from now on, and is a lease only if a quorum still had the lock. It keeps its fencing
+        token. Raises NotHolderError (it had expired or was released), UnavailableError,
+        ExpiredError, ClosedError, ForkedError, InvalidArgumentError, LimitReachedError."""
+        text = DetachedLease(detached)
+        request = Request(text.resource, ttl, renew, False, more)
+        lost = threading.Event()
+        dispatcher = _callbacks.dispatcher
+        signals = request.signals(dispatcher.deliver, lambda: dispatcher.soon(lost.set))
+        handle = LeaseHandle(_callbacks.contexts.add(signals))
+        self._call(lib.redlock_adopt, encoded(text, "detached"),
+                   byref(request.options(handle.context)), byref(handle.pointer))
+        return Lease(handle, lost, request.raise_on_release_error)
 
     def extend(self, target: TargetLike, token: str, ttl: Duration) -> Round:
         """Extends the lock of a token that was detached or came from another process. A permit is
-        named by its resource, "jobs#3". Raises as Lease.extend, and Expired."""
+        named by its resource, "jobs#3". Raises as Lease.extend, and ExpiredError."""
         round = POINTER(s.Round)()
         self._call(lib.redlock_extend, byref(native_target(target)),
-             encoded(token, "token"), to_ns(ttl, "ttl"), byref(round))
+                   encoded(token, "token"), to_ns(ttl, "ttl"), byref(round))
         return taken_round(round)
 
     def release(self, target: TargetLike, token: str) -> Round:
-        """Releases the lock of a token. Raises as Lease.release, and InvalidArgument."""
+        """Releases the lock of a token. Raises as Lease.release, and InvalidArgumentError."""
         round = POINTER(s.Round)()
         self._call(lib.redlock_release, byref(native_target(target)),
-             encoded(token, "token"), byref(round))
+                   encoded(token, "token"), byref(round))
         return taken_round(round)
 
     def break_lock(self, resource: str, token: str, *, delay: Duration = 0) -> Round:
@@ -110,20 +142,20 @@ class Client:
         nobody may have the resource. Raises as `release`."""
         round = POINTER(s.Round)()
         self._call(lib.redlock_break, encoded(resource, "resource"),
-             encoded(token, "token"), to_ns(delay, "delay"), byref(round))
+                   encoded(token, "token"), to_ns(delay, "delay"), byref(round))
         return taken_round(round)
 
     def holds(self, resource: str, token: str) -> bool:
-        """Whether the token holds the resource now. Raises Unavailable, Closed, Forked,
-        InvalidArgument."""
+        """Whether the token holds the resource now. Raises UnavailableError, ClosedError,
+        ForkedError, InvalidArgumentError."""
         answer = c_bool()
         self._call(lib.redlock_holds, encoded(resource, "resource"),
-             encoded(token, "token"), byref(answer))
+                   encoded(token, "token"), byref(answer))
         return answer.value
 
     def inspect(self, resource: str) -> Inspection:
-        """Asks every node what it stores for the resource. Raises Closed, Forked,
-        InvalidArgument."""
+        """Asks every node what it stores for the resource. Raises ClosedError, ForkedError,
+        InvalidArgumentError."""
         seen = POINTER(s.Inspection)()
         self._call(lib.redlock_inspect, encoded(resource, "resource"), byref(seen))
         return taken_inspection(seen)
@@ -131,14 +163,14 @@ class Client:
     def watch(self, resource: str, *, poll_interval: Duration = 0) -> Watch[Inspection]:
         """An iterator of inspections: the first one at once, then one after every change of the
         resource's state, kind or holder. `poll_interval`: how often nodes are asked that do not
-        notify the client; 0: the default. Raises Closed when the client is closed."""
+        notify the client; 0: the default. Raises ClosedError when the client is closed."""
         name, interval = encoded(resource, "resource"), to_ns(poll_interval, "poll_interval")
         return Watch.of_resource(self._handle, name, interval)
 
     def election(self, name: str, *, candidate: str = "", ttl: Duration | None = None,
                  poll_interval: Duration | None = None) -> Election:
         """A leader among many candidates. `candidate` is the name that observers see; a leader that
-        dies is replaced within `ttl`. Asks no node. Raises InvalidArgument."""
+        dies is replaced within `ttl`. Asks no node. Raises InvalidArgumentError."""
         from .election import Election  # which needs this module
         return Election(self, name, candidate=candidate, ttl=ttl, poll_interval=poll_interval)
 
@@ -151,22 +183,22 @@ class Client:
 
     def prometheus(self, labels: Mapping[str, str] | None = None) -> str:
         """What the client has counted, as text of Prometheus (version 0.0.4), with these further
-        labels on every sample. Raises Closed, Forked, InvalidArgument."""
+        labels on every sample. Raises ClosedError, ForkedError, InvalidArgumentError."""
         names = [encoded(name, "label") for name in labels or {}]
         values = [encoded(value, "label value") for value in (labels or {}).values()]
         array = c_char_p * len(names)
         answer = c_void_p()
         self._call(lib.redlock_client_prometheus, array(*names), array(*values),
-             len(names), byref(answer))
+                   len(names), byref(answer))
         try:
             return text(string_at(answer))
         finally:
             lib.redlock_text_free(answer)
 
     def close(self) -> CloseReport:
-        """Ends every blocked call with Closed, releases every lease, waits for the answers, at most
-        one node time limit, and closes the connections. A second call reports the same. Raises
-        Forked."""
+        """Ends every blocked call with ClosedError, releases every lease, waits for the answers, at
+        most one node time limit, and closes the connections. A second call reports the same. Raises
+        ForkedError."""
         return self._handle.close()
 
     def __enter__(self) -> Client:

@@ -2,7 +2,8 @@
 
 Python runs the handlers of signals in the main thread, between two steps of the interpreter: never
 while that thread is inside a function of C. So a wait of the main thread is made by a thread of
-its own, and the main thread waits for that in a way that signals interrupt.
+its own, and the main thread waits for that in a way that signals interrupt. So do greenlets of
+gevent, for every call that waits for the nodes.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ import weakref
 from typing import Any, Callable
 
 from ._library import lib
-from .errors import NoMemory
+from ._threads import RealThread, green, make_waker, real
+from .errors import NoMemoryError, call
 
 
 class NativeStop:
@@ -25,19 +27,19 @@ class NativeStop:
     def __init__(self) -> None:
         self.pointer = lib.redlock_stop_new()
         if not self.pointer:
-            raise NoMemory("no memory")
+            raise NoMemoryError("no memory")
 
     def request(self) -> None:
         lib.redlock_stop_request(self.pointer)
 
-    def __del__(self, _free=lib.redlock_stop_free) -> None:
+    def __del__(self, _free: Callable[..., Any] = lib.redlock_stop_free) -> None:
         if getattr(self, "pointer", None):
             _free(self.pointer)
 
 
 class Stop:
-    """Ends calls that wait, from another thread: they raise `Cancelled`. One may serve any number
-    of calls. Any thread may use it, and handlers of signals, too."""
+    """Ends calls that wait, from another thread: they raise `CancelledError`. One may serve any
+    number of calls. Any thread may use it, and handlers of signals, too."""
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
@@ -49,8 +51,8 @@ class Stop:
         with self._lock:
             self._requested = True
             calls = list(self._calls)
-        for call in calls:
-            call.request()
+        for native in calls:
+            native.request()
 
     @property
     def requested(self) -> bool:
@@ -75,28 +77,32 @@ class _Job:
     __slots__ = ("call", "done", "result", "error")
 
     def __init__(self, call: Callable[[], Any]) -> None:
-        self.call = call
-        self.done = threading.Event()
+        self.call: Callable[[], Any] | None = call
+        self.done = make_waker()
         self.result: Any = None
         self.error: BaseException | None = None
 
 
 class _Worker:
     def __init__(self) -> None:
-        self.jobs: queue.SimpleQueue = queue.SimpleQueue()
-        threading.Thread(target=self._run, name="redlock call", daemon=True).start()
+        self.jobs: queue.SimpleQueue[_Job] = real("queue", "SimpleQueue")()
+        RealThread(self._run, "quorum_redlock call")
 
     def _run(self) -> None:
         while True:
-            job = self.jobs.get()
-            try:
-                job.result = job.call()
-            except BaseException as error:
-                job.error = error
-            job.call = None
-            done, job = job.done, None  # the result is the caller's alone
-            _idle.append(self)
-            done.set()
+            self._do(self.jobs.get())
+
+    def _do(self, job: _Job) -> None:  # which keeps nothing of the last job alive
+        call, job.call = job.call, None
+        try:
+            assert call is not None
+            job.result = call()
+        except BaseException as error:
+            job.error = error
+        done = job.done
+        del call, job  # the result is the caller's alone
+        _idle.append(self)
+        done.set()
 
 
 _idle: list[_Worker] = []
@@ -111,9 +117,9 @@ def _take_worker() -> _Worker:
 
 
 def interruptible(call: Callable[[], Any], cancel: Callable[[], Any]) -> Any:
-    """`call()`. Of the main thread, the handlers of signals run meanwhile; if one raises, `cancel`
-    has to end the call, whose result is dropped."""
-    if threading.current_thread() is not threading.main_thread():
+    """`call()`. Of the main thread, the handlers of signals run meanwhile, and of gevent other
+    greenlets; if one ends the wait, `cancel` has to end the call, whose result is dropped."""
+    if not green() and threading.current_thread() is not threading.main_thread():
         return call()
     job = _Job(call)
     begun = False
@@ -127,6 +133,8 @@ def interruptible(call: Callable[[], Any], cancel: Callable[[], Any]) -> Any:
             cancel()
             _wait_for_the_end(job)
         raise
+    finally:
+        job.done.close()
     if job.error is not None:
         try:
             raise job.error
@@ -141,3 +149,12 @@ def _wait_for_the_end(job: _Job) -> None:
             job.done.wait()
         except BaseException:  # a second Ctrl-C while the first one ends the call
             pass
+
+
+def blocking(function: Any, *arguments: Any) -> None:
+    """errors.call, of a function that waits for the nodes: at most as long as they may take, so it
+    is not ended early."""
+    if green():
+        interruptible(lambda: call(function, *arguments), cancel=lambda: None)
+    else:
+        call(function, *arguments)

@@ -70,6 +70,9 @@ FUNCTIONS = {
     "redlock_async_create": (_STATUS, [_CLIENT_OPTIONS, c_void_p, _P(c_void_p), _ERROR]),
     "redlock_async_close": (None, [c_void_p, s.CloseDone, c_void_p]),
     "redlock_async_free": (None, [c_void_p]),
+    "redlock_adopt": (_STATUS, [c_void_p, c_char_p, _P(s.AcquireOptions), _P(c_void_p), _ERROR]),
+    "redlock_async_adopt": (None, [c_void_p, c_char_p, _P(s.AcquireOptions), s.LeaseDone,
+                                   c_void_p]),
     "redlock_async_try_acquire_for": (c_uint64, [c_void_p, _P(s.Target), c_int64,
                                                  _P(s.AcquireOptions), s.LeaseDone, c_void_p]),
     "redlock_async_cancel": (None, [c_void_p, c_uint64]),
@@ -124,31 +127,37 @@ _QUICK = {
 
 _SERIES = ".".join(__version__.split(".")[:2])
 _NAME = f"libredlock.so.{_SERIES}"
+#: A wheel of tools/packaging/python/run has it.
+_BUNDLED = os.path.join(os.path.dirname(__file__), "_bundled", _NAME)
 
 
 def _load() -> SimpleNamespace:
-    path = os.environ.get("REDLOCK_LIBRARY") or _NAME
+    path = os.environ.get("REDLOCK_LIBRARY")
+    if not path:
+        path = _BUNDLED if os.path.exists(_BUNDLED) else _NAME
     try:
         releasing, keeping = ctypes.CDLL(path), ctypes.PyDLL(path)
     except OSError as error:
         raise ImportError(
-            f"redlock: the library {path} cannot be loaded ({error}). Install libredlock, or set "
-            f"the environment variable REDLOCK_LIBRARY to the path of {_NAME}") from None
+            f"quorum_redlock: the library {path} cannot be loaded ({error}). Install libredlock, "
+            f"or a wheel that carries it, or set the environment variable REDLOCK_LIBRARY to the "
+            f"path of {_NAME}") from None
     try:
         releasing.redlock_version.restype = c_char_p
         version = releasing.redlock_version().decode()
     except AttributeError:
-        raise ImportError(f"redlock: {path} has no interface for C; version {_SERIES} of "
+        raise ImportError(f"quorum_redlock: {path} has no interface for C; version {_SERIES} of "
                           "libredlock is needed") from None
     if not version.startswith(_SERIES + "."):
-        raise ImportError(f"redlock: {path} is version {version}; this package needs {_SERIES}")
+        raise ImportError(f"quorum_redlock: {path} is version {version}; this package needs "
+                          f"{_SERIES}")
     loaded = SimpleNamespace()
     for name, (result, arguments) in FUNCTIONS.items():
         try:
             function = getattr(keeping if name in _QUICK else releasing, name)
         except AttributeError:
-            raise ImportError(f"redlock: {path}, version {version}, has no {name}: it is older "
-                              "than this package") from None
+            raise ImportError(f"quorum_redlock: {path}, version {version}, has no {name}: it is "
+                              "older than this package") from None
         function.restype, function.argtypes = result, arguments
         setattr(loaded, name, function)
     return loaded

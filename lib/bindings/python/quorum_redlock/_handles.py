@@ -17,7 +17,8 @@ from typing import Any, Callable
 from . import _callbacks
 from . import _structs as s
 from ._library import lib
-from .errors import Closed, RedlockError, call
+from ._waiting import blocking
+from .errors import ClosedError, RedlockError, call
 from .options import set_client_callbacks
 from .reports import CloseReport, taken_close_report
 
@@ -41,7 +42,13 @@ class NativeClient:
         made = c_void_p()
         self._create(native, made)
         self._pointer = made
+        _callbacks.dispatcher.enter()
         _open.add(self)
+
+    def set_closed(self) -> None:
+        if not self.closed:
+            self.closed = True
+            _callbacks.dispatcher.leave()
 
     def _create(self, native: s.ClientOptions, made: c_void_p) -> None:
         raise NotImplementedError
@@ -54,7 +61,7 @@ class NativeClient:
         pointer = self._pointer
         if pointer is None:
             self._users.pop()
-            raise Closed("the client is closed")
+            raise ClosedError("the client is closed")
         return pointer
 
     def __exit__(self, *what: Any) -> None:
@@ -81,6 +88,7 @@ class NativeClient:
             return
         if not self.closed and self._process == os.getpid():
             warnings.warn(f"a {self.kind} was not closed", ResourceWarning, source=self)
+            self.set_closed()
         if _callbacks.arrivals.is_this_thread():
             # It must not wait for the nodes: what arrives for other clients would wait as well.
             _callbacks.dispatcher.deliver(type(self).free, pointer)
@@ -91,7 +99,7 @@ class NativeClient:
 class ClientHandle(NativeClient):
     """A redlock_client."""
 
-    kind = "redlock.Client"
+    kind = "quorum_redlock.Client"
     free = lib.redlock_client_free
 
     def _create(self, native: s.ClientOptions, made: c_void_p) -> None:
@@ -100,8 +108,8 @@ class ClientHandle(NativeClient):
     def close(self) -> CloseReport:
         report = POINTER(s.CloseReport)()
         with self as pointer:
-            call(lib.redlock_client_close, pointer, byref(report))
-        self.closed = True
+            blocking(lib.redlock_client_close, pointer, byref(report))
+        self.set_closed()
         return taken_close_report(report)
 
     def _end_calls(self) -> None:
@@ -114,7 +122,7 @@ class ClientHandle(NativeClient):
 class AsyncHandle(NativeClient):
     """A redlock_async with a thread of its own."""
 
-    kind = "redlock.aio.Client"
+    kind = "quorum_redlock.aio.Client"
     free = lib.redlock_async_free
 
     def _create(self, native: s.ClientOptions, made: c_void_p) -> None:

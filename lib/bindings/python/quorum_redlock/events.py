@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass
+from typing import Any, cast
 
 from . import _structs
 from ._library import lib, text
+from .literals import ErrorCode, HoldEnd, NodeEventKind, ObservationKind
 
 
 @dataclass(frozen=True)
 class NodeEvent:
     """A change in the state of a node."""
 
-    #: "up", "down", "protocol", "excluded", "undelivered", "learned", "paused": see redlock.h
-    kind: str
+    kind: NodeEventKind
     node: int  #: position in the nodes of the client; past its end: a learned one
     url: str  #: without the password
     message: str  #: one line
@@ -24,32 +25,32 @@ class NodeEvent:
 class Observation:
     """An acquire call or a hold that began or ended, for tracing."""
 
-    #: "acquire_began", "acquire_ended", "hold_began", "hold_ended", "lease_lost"
-    kind: str
-    failure: str  #: acquire ended: why no lease was granted, as RedlockError.code; empty: it was
+    kind: ObservationKind
+    failure: ErrorCode | None  #: acquire ended: why no lease was granted; None: it was
     call: int  #: names the call and its lease within one client
-    at: float  #: when it happened: seconds, by the clock of redlock.now()
+    at: float  #: when it happened: seconds, by the clock of quorum_redlock.now()
     resource: str  #: the first of several; of a permit that is held: its name
     token: str  #: of a hold; empty otherwise
     fencing_token: int | None  #: of a hold
-    end: str  #: hold ended: "released", "detached", "lost", "closed"; else "open"
+    end: HoldEnd  #: hold ended: how; else "open"
 
 
 def _name(names: tuple[str, ...], kind: int) -> str:
     return names[kind] if 0 <= kind < len(names) else "unknown"
 
 
-def node_event_from(event) -> NodeEvent:
-    return NodeEvent(_name(_structs.NODE_EVENT_KINDS, event.kind), event.node, text(event.url),
-                     text(event.message))
+def node_event_from(event: Any) -> NodeEvent:
+    return NodeEvent(cast(NodeEventKind, _name(_structs.NODE_EVENT_KINDS, event.kind)), event.node,
+                     text(event.url), text(event.message))
 
 
-def observation_from(seen) -> Observation:
-    failure = "" if seen.failure == _structs.OK else text(lib.redlock_status_name(seen.failure))
-    return Observation(kind=_name(_structs.OBSERVATION_KINDS, seen.kind), failure=failure,
-                       call=seen.call, at=seen.at_ns / 1e9, resource=text(seen.resource),
-                       token=text(seen.token), fencing_token=seen.fencing_token or None,
-                       end=text(seen.end))
+def observation_from(seen: Any) -> Observation:
+    kind = cast(ObservationKind, _name(_structs.OBSERVATION_KINDS, seen.kind))
+    failure = None if seen.failure == _structs.OK else text(lib.redlock_status_name(seen.failure))
+    return Observation(kind=kind, failure=cast("ErrorCode | None", failure), call=seen.call,
+                       at=seen.at_ns / 1e9, resource=text(seen.resource), token=text(seen.token),
+                       fencing_token=seen.fencing_token or None,
+                       end=cast(HoldEnd, text(seen.end)))
 
 
 def log_node_event(logger: logging.Logger, event: NodeEvent) -> None:

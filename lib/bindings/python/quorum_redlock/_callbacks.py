@@ -13,6 +13,7 @@ next callback.
 
 from __future__ import annotations
 
+import importlib
 import itertools
 import logging
 import os
@@ -22,14 +23,20 @@ from typing import Any, Callable
 
 from . import _structs as s
 from ._library import lib
-from .errors import NoMemory, error_from
-from .events import log_node_event, node_event_from, observation_from
+from ._threads import RealThread, green, real
+from .errors import NoMemoryError, error_from
+from .events import NodeEvent, log_node_event, node_event_from, observation_from
 
-logger = logging.getLogger("redlock")
+logger = logging.getLogger("quorum_redlock")
 logger.addHandler(logging.NullHandler())
 
 #: Calls a function later: `deliver(function, *arguments)`.
 Deliver = Callable[..., Any]
+
+
+def native(kind: Any) -> Callable[[Callable[..., Any]], Any]:
+    """Makes a function a callback of C."""
+    return lambda function: kind(function)
 
 
 class Contexts:
@@ -44,10 +51,10 @@ class Contexts:
         self._objects[number] = item
         return number
 
-    def find(self, number: int | None) -> Any:
+    def find(self, number: int) -> Any:
         return self._objects.get(number)
 
-    def remove(self, number: int | None) -> Any:
+    def remove(self, number: int) -> Any:
         return self._objects.pop(number, None)
 
 
@@ -55,25 +62,52 @@ contexts = Contexts()
 
 
 class Dispatcher:
-    """A thread that runs what it is given, in order."""
+    """Runs what it is given, in order: in a thread, or, where threads are greenlets of gevent, in
+    greenlets of the hub in which the first client was made."""
 
     def __init__(self) -> None:
         self._begin()
 
     def _begin(self) -> None:
-        self._jobs: queue.SimpleQueue = queue.SimpleQueue()
-        self._lock = threading.Lock()
-        self._thread: threading.Thread | None = None
+        self._jobs: queue.SimpleQueue[Any] = real("queue", "SimpleQueue")()
+        self._lock = threading.RLock()  # for the garbage collector, which ends clients
+        self._thread: RealThread | None = None
+        self._loop: Any = None  # of gevent
+        self._bell: Any = None
+        self._draining = False
+        self._clients = 0
 
-    def start(self) -> None:
+    def enter(self) -> None:
+        """A client begins."""
         with self._lock:
-            if self._thread is None:
-                self._thread = threading.Thread(target=self._run, name="redlock callbacks",
-                                                daemon=True)
-                self._thread.start()
+            self._clients += 1
+            if self._bell is not None:
+                self._bell.ref = True
+            elif self._thread is None and green():
+                self._loop = importlib.import_module("gevent").get_hub().loop
+                self._bell = self._loop.async_()
+                self._bell.start(self._begin_to_drain)
+            elif self._thread is None:
+                self._thread = RealThread(self._run, "quorum_redlock callbacks")
+
+    def leave(self) -> None:
+        """A client ends. Without one, nothing keeps gevent's hub waiting."""
+        with self._lock:
+            self._clients -= 1
+            if self._bell is not None and self._clients <= 0:
+                self._bell.ref = False
 
     def deliver(self, function: Callable[..., Any], *arguments: Any) -> None:
         self._jobs.put((function, arguments))
+        if self._bell is not None:
+            self._bell.send()
+
+    def soon(self, function: Callable[[], Any]) -> None:
+        """For what does not block: calls it in this thread, or in gevent's hub."""
+        if self._loop is not None:
+            self._loop.run_callback_threadsafe(function)
+        else:
+            function()
 
     def _run(self) -> None:
         jobs = self._jobs
@@ -83,13 +117,30 @@ class Dispatcher:
                 return
             guarded(function, *arguments)
 
+    def _begin_to_drain(self) -> None:
+        if not self._draining:
+            self._draining = True
+            importlib.import_module("gevent").spawn(self._drain)
+
+    def _drain(self) -> None:
+        try:
+            while True:
+                function, arguments = self._jobs.get_nowait()
+                guarded(function, *arguments)
+        except queue.Empty:
+            pass
+        finally:
+            self._draining = False
+
     def stop(self, patience: float) -> None:
         """Ends the thread behind what it was given, for the end of the process."""
         with self._lock:
             thread, self._thread = self._thread, None
-        if thread is not None and thread is not threading.current_thread():
+        if thread is not None and not thread.is_current():
             self._jobs.put((None, ()))
             thread.join(patience)
+        elif self._bell is not None:
+            self._drain()
 
 
 class Arrivals:
@@ -102,7 +153,7 @@ class Arrivals:
 
     def _begin(self) -> None:
         self._lock = threading.Lock()
-        self._thread: threading.Thread | None = None
+        self._thread: RealThread | None = None
 
     def queue(self) -> int:
         """The redlock_dispatcher of all clients."""
@@ -110,21 +161,20 @@ class Arrivals:
             if self._thread is None:
                 queue = lib.redlock_dispatcher_new()
                 if not queue:
-                    raise NoMemory("no memory")
+                    raise NoMemoryError("no memory")
                 self._queues.append(queue)
-                self._thread = threading.Thread(target=lib.redlock_dispatcher_run, args=(queue,),
-                                                name="redlock arrivals", daemon=True)
-                self._thread.start()
+                self._thread = RealThread(lambda: lib.redlock_dispatcher_run(queue),
+                                          "quorum_redlock arrivals")
             return self._queues[-1]
 
     def is_this_thread(self) -> bool:
-        return threading.current_thread() is self._thread
+        return self._thread is not None and self._thread.is_current()
 
     def stop(self, patience: float) -> None:
         """Ends the thread behind what has arrived, for the end of the process."""
         with self._lock:
             thread = self._thread
-        if thread is not None and thread is not threading.current_thread():
+        if thread is not None and not thread.is_current():
             lib.redlock_dispatcher_stop(self._queues[-1])
             thread.join(patience)
 
@@ -146,14 +196,14 @@ os.register_at_fork(after_in_child=arrivals._begin)
 class ClientSignals:
     """Where the events of a client go."""
 
-    def __init__(self, deliver: Deliver, on_node_event, on_observation,
-                 log: logging.Logger | None) -> None:
+    def __init__(self, deliver: Deliver, on_node_event: Callable[..., Any] | None,
+                 on_observation: Callable[..., Any] | None, log: logging.Logger | None) -> None:
         self.deliver = deliver
         self.on_node_event = on_node_event
         self.on_observation = on_observation
         self.log = log
 
-    def node_event(self, event) -> None:
+    def node_event(self, event: NodeEvent) -> None:
         if self.log is not None:
             dispatcher.deliver(log_node_event, self.log, event)
         if self.on_node_event is not None:
@@ -163,37 +213,38 @@ class ClientSignals:
 class LeaseSignals:
     """Where the loss of a lease is reported."""
 
-    def __init__(self, deliver: Deliver, set_lost: Callable[[], Any], on_lost, on_at_risk) -> None:
+    def __init__(self, deliver: Deliver, set_lost: Callable[[], Any],
+                 on_lost: Callable[..., Any] | None, on_at_risk: Callable[..., Any] | None) -> None:
         self.deliver = deliver
         self.set_lost = set_lost
         self.on_lost = on_lost
         self.on_at_risk = on_at_risk
 
 
-@s.NodeEventCallback
-def on_node_event(context, event):
+@native(s.NodeEventCallback)
+def on_node_event(context: int, event: Any) -> None:
     signals = contexts.find(context)
     if signals is not None:
         guarded(signals.node_event, node_event_from(event.contents))
 
 
-@s.ObservationCallback
-def on_observation(context, observation):
+@native(s.ObservationCallback)
+def on_observation(context: int, observation: Any) -> None:
     signals = contexts.find(context)
     if signals is not None and signals.on_observation is not None:
         seen = observation_from(observation.contents)
         guarded(signals.deliver, signals.on_observation, seen)
 
 
-@s.AtRiskCallback
-def on_at_risk(context, remaining_ns):
+@native(s.AtRiskCallback)
+def on_at_risk(context: int, remaining_ns: int) -> None:
     signals = contexts.find(context)
     if signals is not None and signals.on_at_risk is not None:
         guarded(signals.deliver, signals.on_at_risk, remaining_ns / 1e9)
 
 
-@s.LostCallback
-def on_lost(context, error):
+@native(s.LostCallback)
+def on_lost(context: int, error: Any) -> None:
     signals = contexts.remove(context)
     if signals is None:
         return

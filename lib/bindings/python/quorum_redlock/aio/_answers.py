@@ -14,6 +14,7 @@ from ..inspection import taken_inspection
 from ..lease import LeaseHandle
 from ..reports import taken_close_report, taken_round
 
+
 def deliver_to(loop: asyncio.AbstractEventLoop) -> _callbacks.Deliver:
     """Calls functions in the loop. Once it is closed, nobody wants to know any more."""
     def deliver(function: Callable[..., Any], *arguments: Any) -> None:
@@ -40,7 +41,7 @@ async def ask(client: AsyncHandle, function: Callable[..., Any], *arguments: Any
     answer, and waits for that. If the task is cancelled, so is the call, by `cancel`, and the
     answer is dropped."""
     loop = asyncio.get_running_loop()
-    future: asyncio.Future = loop.create_future()
+    future: asyncio.Future[Any] = loop.create_future()
     deliver = deliver_to(loop)
     with client as pointer:
         request = function(pointer, *arguments, _callbacks.contexts.add(
@@ -54,7 +55,7 @@ async def ask(client: AsyncHandle, function: Callable[..., Any], *arguments: Any
         raise
 
 
-def _settle(future: asyncio.Future, value: Any, error: RedlockError | None) -> None:
+def _settle(future: asyncio.Future[Any], value: Any, error: RedlockError | None) -> None:
     if future.done():
         return  # cancelled: what the call was granted is dropped, and a lease so released
     if error is not None:
@@ -63,7 +64,7 @@ def _settle(future: asyncio.Future, value: Any, error: RedlockError | None) -> N
         future.set_result(value)
 
 
-def _answer(context: int | None, take: Callable[[], Any], error: Any) -> None:
+def _answer(context: int, take: Callable[[], Any], error: Any) -> None:
     answer = _callbacks.contexts.remove(context)
     failure = taken_error(error) if error else None
     value = None if failure is not None else take()
@@ -77,34 +78,34 @@ def _taken_lease(pointer: int) -> LeaseHandle:
     return handle
 
 
-@s.LeaseDone
-def on_lease(context, lease, error):
+@_callbacks.native(s.LeaseDone)
+def on_lease(context: int, lease: Any, error: Any) -> None:
     _answer(context, lambda: _taken_lease(lease), error)
 
 
-@s.RoundDone
-def on_round(context, round, error):
+@_callbacks.native(s.RoundDone)
+def on_round(context: int, round: Any, error: Any) -> None:
     _answer(context, lambda: taken_round(round), error)
 
 
-@s.InspectionDone
-def on_inspection(context, inspection, error):
+@_callbacks.native(s.InspectionDone)
+def on_inspection(context: int, inspection: Any, error: Any) -> None:
     _answer(context, lambda: taken_inspection(inspection), error)
 
 
-@s.HoldsDone
-def on_holds(context, holds, error):
+@_callbacks.native(s.HoldsDone)
+def on_holds(context: int, holds: bool, error: Any) -> None:
     _answer(context, lambda: holds, error)
 
 
-@s.CloseDone
-def on_close(context, report, error):
+@_callbacks.native(s.CloseDone)
+def on_close(context: int, report: Any, error: Any) -> None:
     _answer(context, lambda: taken_close_report(report), error)
 
 
 # The one that answers more than once. The last time it does so with an error.
-@s.InspectionDone
-def on_change(context, inspection, error):
+@_callbacks.native(s.InspectionDone)
+def on_change(context: int, inspection: Any, error: Any) -> None:
     if error:
         return _answer(context, lambda: None, error)
     answer = _callbacks.contexts.find(context)

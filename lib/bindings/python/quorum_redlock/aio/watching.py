@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeVar
 from .. import _callbacks
 from .._handles import AsyncHandle
 from .._library import lib
-from ..errors import Cancelled, Closed, RedlockError
+from ..errors import CancelledError, ClosedError, RedlockError
 from ._answers import Answer, deliver_to, on_change
 
 T = TypeVar("T")
@@ -32,7 +32,7 @@ class _Feed:
 
     async def take(self) -> Any:
         while self._latest is _NOTHING:
-            if isinstance(self._error, Cancelled):
+            if isinstance(self._error, CancelledError):
                 raise StopAsyncIteration
             if self._error is not None:
                 raise self._error
@@ -60,14 +60,15 @@ class Watch(Generic[T]):
         return self
 
     async def __anext__(self) -> T:
-        return await self._feed.take()
+        value: T = await self._feed.take()
+        return value
 
     def close(self) -> None:
         """Ends the iteration. It does not wait."""
         try:
             with self._client as pointer:
                 lib.redlock_async_cancel(pointer, self._request)
-        except Closed:
+        except ClosedError:
             pass
 
     async def __aenter__(self) -> Watch[T]:

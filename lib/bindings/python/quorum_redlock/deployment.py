@@ -5,15 +5,16 @@ shows: later versions may have further ones. Durations are seconds."""
 from __future__ import annotations
 
 from ctypes import POINTER, byref, sizeof
-from dataclasses import dataclass
-from typing import Any, Callable, Iterable, TYPE_CHECKING
+from dataclasses import dataclass, fields
+from typing import Any, Callable, Iterable, TYPE_CHECKING, TypeVar, cast
 
 from . import _callbacks
 from . import _structs as s
 from ._arguments import Duration, encoded, to_count, to_ns
 from ._library import from_ns, known, lib, text
-from ._waiting import Stop, interruptible, make_native_stop
+from ._waiting import Stop, blocking, interruptible, make_native_stop
 from .errors import call
+from .literals import ListedState, LockKind, MemberState, ProgressKind, Role
 from .options import ClientOptions, native_client_options
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ class NodeExamination:
     version: str  #: of Redis, or the one that a fork is compatible with
     server: str  #: "Redis", "Valkey"; empty: it did not say
     server_version: str  #: its own
-    role: str  #: "master", "replica", "sentinel", "unknown"
+    role: Role
     run_id: str
     uptime: float | None
     persistence: str  #: "none", "rdb", "aof everysec", …
@@ -74,7 +75,7 @@ class Examination:
 class ChangeProgress:
     """The next step of a change of the members."""
 
-    kind: str  #: "waiting" for `left` or for the node; "writing" its marker next
+    kind: ProgressKind  #: "waiting" for `left` or for the node; "writing" its marker next
     node: str
     what: str
     left: float | None
@@ -85,7 +86,7 @@ class Member:
     """The membership of a node, by its own marker and those of the others."""
 
     url: str  #: that it was asked at, without user and password
-    state: str  #: "member", "joining", "opening", "blank", …
+    state: MemberState
     problem: str  #: unreachable: why
     deployment: str  #: the id in its marker
     quarantine: float
@@ -106,8 +107,8 @@ class ListedLock:
     """A lock over all nodes."""
 
     resource: str  #: of a semaphore its name
-    kind: str  #: as Inspection.kind
-    state: str  #: "held", "split", "minority", "indeterminate", "reserved", "free"
+    kind: LockKind
+    state: ListedState
     holder: str  #: the token, the owner, or empty
     holds: int  #: shared, reentrant: the number of holds
     permits: int | None  #: of a semaphore: how many are held
@@ -137,9 +138,9 @@ class LockList:
 
 def examine(nodes: Iterable[str], **options: Unpack[ClientOptions]) -> Examination:
     """Asks every node for its facts and changes nothing. A problem of a node is a finding and no
-    error. Raises InvalidArgument, LimitReached."""
+    error. Raises InvalidArgumentError, LimitReachedError."""
     seen = POINTER(s.Examination)()
-    call(lib.redlock_examine, byref(native_client_options(nodes, options)), byref(seen))
+    blocking(lib.redlock_examine, byref(native_client_options(nodes, options)), byref(seen))
     return _taken_examination(seen)
 
 
@@ -147,8 +148,8 @@ def bootstrap(nodes: Iterable[str], *, after_loss: bool = False, patience: Durat
               stop: Stop | None = None, on_progress: Callable[[ChangeProgress], Any] | None = None,
               **options: Unpack[ClientOptions]) -> Examination:
     """Opens a deployment: marks every node as a member. `after_loss`: the nodes have lost their
-    data. `patience`: how long to wait for a node in the midst of a change. Raises InvalidArgument,
-    Unavailable, Held, Cancelled, LimitReached."""
+    data. `patience`: how long to wait for a node in the midst of a change. Raises
+    InvalidArgumentError, UnavailableError, HeldError, CancelledError, LimitReachedError."""
     seen = POINTER(s.Examination)()
     _change(lib.redlock_bootstrap, nodes, options, (), seen, after_loss=after_loss,
             patience=patience, stop=stop, on_progress=on_progress)
@@ -156,9 +157,9 @@ def bootstrap(nodes: Iterable[str], *, after_loss: bool = False, patience: Durat
 
 
 def members(nodes: Iterable[str], **options: Unpack[ClientOptions]) -> Membership:
-    """Changes nothing. Raises InvalidArgument, LimitReached."""
+    """Changes nothing. Raises InvalidArgumentError, LimitReachedError."""
     seen = POINTER(s.Membership)()
-    call(lib.redlock_members, byref(native_client_options(nodes, options)), byref(seen))
+    blocking(lib.redlock_members, byref(native_client_options(nodes, options)), byref(seen))
     return _taken_membership(seen)
 
 
@@ -167,7 +168,7 @@ def replace_member(nodes: Iterable[str], leaving: str, entering: str, *,
                    on_progress: Callable[[ChangeProgress], Any] | None = None,
                    **options: Unpack[ClientOptions]) -> Membership:
     """Replaces a node while clients run. A call that ended early is resumed by the same call.
-    Raises InvalidArgument, Unavailable, Cancelled, LimitReached."""
+    Raises InvalidArgumentError, UnavailableError, CancelledError, LimitReachedError."""
     return _change_members(lib.redlock_replace_member, nodes, options, (leaving, entering),
                            patience=patience, stop=stop, on_progress=on_progress)
 
@@ -194,11 +195,11 @@ def list_locks(nodes: Iterable[str], pattern: str | None = None, *, keys_per_nod
                **options: Unpack[ClientOptions]) -> LockList:
     """Lists the locks that the nodes store. `pattern` is a glob as Redis has it, None: all
     resources. `keys_per_node`: how many keys of each node are gone through, 0: the default. Changes
-    nothing. Raises InvalidArgument, LimitReached."""
+    nothing. Raises InvalidArgumentError, LimitReachedError."""
     seen = POINTER(s.LockList)()
     glob = None if pattern is None else encoded(pattern, "pattern")
-    call(lib.redlock_list_locks, byref(native_client_options(nodes, options)), glob,
-         to_count(keys_per_node, "keys_per_node"), byref(seen))
+    blocking(lib.redlock_list_locks, byref(native_client_options(nodes, options)), glob,
+             to_count(keys_per_node, "keys_per_node"), byref(seen))
     try:
         return LockList(
             locks=_read(ListedLock, lib.redlock_lock_list_lock, seen, seen.contents.lock_count),
@@ -209,6 +210,7 @@ def list_locks(nodes: Iterable[str], pattern: str | None = None, *, keys_per_nod
         lib.redlock_lock_list_free(seen)
 
 
+_Part = TypeVar("_Part")
 _MAYBE = {"uptime", "used_memory", "max_memory", "permits", "remaining"}
 
 
@@ -226,10 +228,11 @@ def _member_of(struct: Any, name: str) -> Any:
     return None if name in _MAYBE and value < 0 else value
 
 
-def _read(kind: type, part: Callable[..., Any], whole: Any, count: int) -> tuple:
+def _read(kind: type[_Part], part: Callable[..., Any], whole: Any, count: int) -> tuple[_Part, ...]:
     """Makes dataclasses of the parts of a list; their members are named as those of the structs."""
-    return tuple(kind(**{name: _member_of(part(whole, i).contents, name)
-                         for name in kind.__dataclass_fields__}) for i in range(count))
+    names = [field.name for field in fields(kind)]
+    return tuple(kind(**{name: _member_of(part(whole, i).contents, name) for name in names})
+                 for i in range(count))
 
 
 def _taken_examination(seen: Any) -> Examination:
@@ -257,12 +260,12 @@ def _taken_membership(seen: Any) -> Membership:
 
 
 # On the thread that makes the call.
-@s.ProgressCallback
-def _progressed(context, progress):
+@_callbacks.native(s.ProgressCallback)
+def _progressed(context: Any, progress: Any) -> None:
     report = _callbacks.contexts.find(context)
     seen = progress.contents
-    _callbacks.guarded(report, ChangeProgress(text(seen.kind), text(seen.node), text(seen.what),
-                                              known(seen.left_ns)))
+    _callbacks.guarded(report, ChangeProgress(cast(ProgressKind, text(seen.kind)), text(seen.node),
+                                              text(seen.what), known(seen.left_ns)))
 
 
 def _change(function: Any, nodes: Iterable[str], options: Any, names: tuple[str, ...], out: Any, *,

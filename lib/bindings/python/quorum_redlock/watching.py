@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import atexit
-import threading
 import weakref
 from typing import Any, Callable, Generic, TypeVar
 
 from . import _structs as s
-from ._callbacks import contexts
+from ._callbacks import contexts, native
 from ._library import lib, text
+from ._threads import RealThread, Waker, make_waker, real
 from ._waiting import NativeStop
 from .errors import RedlockError, call
 from .inspection import inspection_from
 
 T = TypeVar("T")
 _NOTHING = object()
-_threads: weakref.WeakSet[threading.Thread] = weakref.WeakSet()
+_threads: weakref.WeakSet[RealThread] = weakref.WeakSet()
 
 
 # Behind that of the clients, which ends their watches: a thread that is inside the library must not
@@ -24,52 +24,66 @@ _threads: weakref.WeakSet[threading.Thread] = weakref.WeakSet()
 @atexit.register
 def _join() -> None:
     for thread in list(_threads):
-        if thread is not threading.current_thread():
-            thread.join(1)
+        thread.join(1)
 
 
 class _Feed:
     """The latest change that the iterator has not seen. A slow iterator misses earlier ones."""
 
     def __init__(self) -> None:
-        self._changed = threading.Condition()
+        self._lock = real("_thread", "RLock")()  # for handlers of signals
+        self._waiters: set[Waker] = set()
         self._latest: Any = _NOTHING
         self._ended = False
         self._error: BaseException | None = None
 
     def put(self, value: Any) -> None:
-        with self._changed:
+        with self._lock:
             self._latest = value
-            self._changed.notify_all()
+            self._wake()
 
     def end(self, error: BaseException | None) -> None:
-        with self._changed:
-            self._ended, self._error = True, error
-            self._changed.notify_all()
+        with self._lock:
+            if not self._ended:
+                self._ended, self._error = True, error
+                self._wake()
+
+    def _wake(self) -> None:
+        for waiter in self._waiters:
+            waiter.set()
 
     def take(self) -> Any:
-        with self._changed:
-            self._changed.wait_for(lambda: self._latest is not _NOTHING or self._ended)
-            value, self._latest = self._latest, _NOTHING
-            if value is not _NOTHING:
-                return value
-            if self._error is not None:
-                raise self._error
-            raise StopIteration
+        while True:
+            with self._lock:
+                value, self._latest = self._latest, _NOTHING
+                if value is not _NOTHING:
+                    return value
+                if self._error is not None:
+                    raise self._error
+                if self._ended:
+                    raise StopIteration
+                waiter = make_waker()
+                self._waiters.add(waiter)
+            try:
+                waiter.wait()
+            finally:
+                with self._lock:
+                    self._waiters.remove(waiter)
+                waiter.close()
 
 
 # On the thread of the watch, so what these raise cannot be for the caller.
-@s.WatchCallback
-def _inspected(context, inspection):
+@native(s.WatchCallback)
+def _inspected(context: int, inspection: Any) -> None:
     contexts.find(context).put(inspection_from(inspection))
 
 
-@s.LeaderCallback
-def _led(context, leader):
+@native(s.LeaderCallback)
+def _led(context: int, leader: Any) -> None:
     contexts.find(context).put(leader_from(leader))
 
 
-def leader_from(pointer) -> Leader | None:
+def leader_from(pointer: Any) -> Leader | None:
     if not pointer:
         return None
     return Leader(text(pointer.contents.candidate), text(pointer.contents.token))
@@ -103,13 +117,11 @@ class Watch(Generic[T]):
         self._stop = NativeStop()
         self._feed = _Feed()
         # The thread does not refer to the iterator, so that this can be dropped.
-        thread = threading.Thread(target=_run, args=(run, self._feed, self._stop),
-                                  name="redlock watch", daemon=True)
-        _threads.add(thread)
-        thread.start()
+        feed, stop = self._feed, self._stop
+        _threads.add(RealThread(lambda: _run(run, feed, stop), "quorum_redlock watch"))
 
     @classmethod
-    def of_resource(cls, client: Any, resource: bytes, interval_ns: int) -> Watch:
+    def of_resource(cls, client: Any, resource: bytes, interval_ns: int) -> Watch[Any]:
         def run(context: int, stop: NativeStop) -> None:
             with client as pointer:
                 call(lib.redlock_watch, pointer, resource, interval_ns, _inspected, context,
@@ -117,7 +129,7 @@ class Watch(Generic[T]):
         return cls(run)
 
     @classmethod
-    def of_election(cls, election: Any) -> Watch:
+    def of_election(cls, election: Any) -> Watch[Any]:
         def run(context: int, stop: NativeStop) -> None:
             with election as pointer:
                 call(lib.redlock_election_observe, pointer, _led, context, stop.pointer, None)
@@ -127,7 +139,8 @@ class Watch(Generic[T]):
         return self
 
     def __next__(self) -> T:
-        return self._feed.take()
+        value: T = self._feed.take()
+        return value
 
     def close(self) -> None:
         """Ends the iteration. It does not wait."""

@@ -9,9 +9,9 @@ from . import _structs as s
 from ._arguments import Duration, encoded, to_ns
 from ._handles import ClientHandle
 from ._library import lib
-from ._waiting import Stop
+from ._waiting import Stop, blocking
 from .client import Client
-from .errors import Held, Split, RedlockError, call
+from .errors import HeldError, SplitError, RedlockError, call
 from .lease import Lease
 from .watching import Leader, Watch, leader_from
 
@@ -59,26 +59,28 @@ class Election:
 
     def campaign(self, *, wait: Duration | None = None, stop: Stop | None = None,
                  on_lost: Callable[[RedlockError], Any] | None = None,
-                 on_at_risk: Callable[[float], Any] | None = None) -> Leadership:
+                 on_at_risk: Callable[[float], Any] | None = None,
+                 raise_on_release_error: bool = True) -> Leadership:
         """Waits until elected: for `wait`, None: as long as it takes, through outages, 0: asks
-        once. Ctrl-C ends a wait of the main thread. Raises as Client.lock."""
-        lease = self._client.lock(self._name, wait=wait, stop=stop, on_lost=on_lost,
-                                  on_at_risk=on_at_risk, **self._terms)
+        once. Ctrl-C ends a wait of the main thread. Raises as Client.acquire."""
+        lease = self._client.acquire(self._name, wait=wait, stop=stop, on_lost=on_lost,
+                                     on_at_risk=on_at_risk,
+                                     raise_on_release_error=raise_on_release_error, **self._terms)
         return Leadership(lease)
 
-    def try_campaign(self, **callbacks: Any) -> Leadership | None:
-        """Asks once. None: there is another leader, or candidates contend. Takes `on_lost` and
-        `on_at_risk`, and raises for everything else, as `campaign`."""
+    def try_campaign(self, **more: Any) -> Leadership | None:
+        """Asks once. None: there is another leader, or candidates contend. Takes `on_lost`,
+        `on_at_risk` and `raise_on_release_error`, and raises for everything else, as `campaign`."""
         try:
-            return self.campaign(wait=0, **callbacks)
-        except (Held, Split):
+            return self.campaign(wait=0, **more)
+        except (HeldError, SplitError):
             return None
 
     def leader(self) -> Leader | None:
-        """The leader now. Raises Unavailable, Closed, Forked."""
+        """The leader now. Raises UnavailableError, ClosedError, ForkedError."""
         seen = POINTER(s.Leader)()
         with self._handle as pointer:
-            call(lib.redlock_election_leader, pointer, byref(seen))
+            blocking(lib.redlock_election_leader, pointer, byref(seen))
         try:
             return leader_from(seen)
         finally:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, cast
 
 from ._library import from_ns, known, lib, text
+from .literals import LockKind, State
 
 
 @dataclass(frozen=True)
@@ -12,7 +14,7 @@ class NodeInspection:
     """What one node stores for a resource."""
 
     url: str  #: without the password
-    kind: str  #: as Inspection.kind
+    kind: LockKind  #: as Inspection.kind
     holder: str | None  #: None: free or reserved there, or see `error`
     holder_name: str
     holds: int  #: shared, reentrant: the number of holds
@@ -40,10 +42,8 @@ class BrokenLock:
 class Inspection:
     """The locks on a resource over all nodes. A snapshot."""
 
-    state: str  #: "free", "held", "split", "indeterminate"
-    #: "none", "exclusive", "shared", "reentrant", "interval", "reserved", "other": of the key on
-    #: most nodes
-    kind: str
+    state: State
+    kind: LockKind  #: of the key on most nodes
     holder: str  #: held: the token or the owner; otherwise the one on most nodes
     holder_name: str  #: what people call it; empty: not known
     waiters: int
@@ -54,9 +54,13 @@ class Inspection:
     broken: tuple[BrokenLock, ...]  #: the newest first
 
 
-def _node_from(node) -> NodeInspection:
+def _lock_kind(number: int) -> LockKind:
+    return cast(LockKind, text(lib.redlock_lock_kind_name(number)))
+
+
+def _node_from(node: Any) -> NodeInspection:
     return NodeInspection(
-        url=text(node.url), kind=text(lib.redlock_lock_kind_name(node.kind)),
+        url=text(node.url), kind=_lock_kind(node.kind),
         holder=None if node.holder is None else text(node.holder),
         holder_name=text(node.holder_name), holds=node.holds, waiters=node.waiters,
         tokens=tuple(text(node.tokens[i]) for i in range(node.token_count)),
@@ -65,22 +69,22 @@ def _node_from(node) -> NodeInspection:
         fencing=node.fencing, quarantine=from_ns(node.quarantine_ns), error=text(node.error))
 
 
-def inspection_from(pointer) -> Inspection:
+def inspection_from(pointer: Any) -> Inspection:
     """Reads a redlock_inspection, and leaves it to its owner."""
     seen = pointer.contents
     nodes = (lib.redlock_inspection_node(pointer, i).contents for i in range(seen.node_count))
     broken = (lib.redlock_inspection_broken(pointer, i).contents
               for i in range(seen.broken_count))
     return Inspection(
-        state=text(lib.redlock_state_name(seen.state)),
-        kind=text(lib.redlock_lock_kind_name(seen.kind)), holder=text(seen.holder),
+        state=cast(State, text(lib.redlock_state_name(seen.state))),
+        kind=_lock_kind(seen.kind), holder=text(seen.holder),
         holder_name=text(seen.holder_name), waiters=seen.waiters, next=text(seen.next),
         next_name=text(seen.next_name), quorum=seen.quorum, nodes=tuple(map(_node_from, nodes)),
         broken=tuple(BrokenLock(part.time_ns / 1e9, text(part.token), text(part.by))
                      for part in broken))
 
 
-def taken_inspection(pointer) -> Inspection:
+def taken_inspection(pointer: Any) -> Inspection:
     """Reads a redlock_inspection and frees it."""
     try:
         return inspection_from(pointer)

@@ -37,11 +37,11 @@ class ClientOptions(TypedDict, total=False):
     plain_commands: bool
     on_node_event: Callable[[NodeEvent], Any] | None
     on_observation: Callable[[Observation], Any] | None  #: is told of acquire calls and leases
-    logger: logging.Logger | None  #: gets the node events; default: the logger "redlock"
+    logger: logging.Logger | None  #: gets the node events; default: the logger "quorum_redlock"
 
 
 class AcquireOptions(TypedDict, total=False):
-    """What `lock` and `try_lock` take besides their own arguments."""
+    """What `acquire`, `try_acquire` and `lock` take besides their own arguments."""
 
     name: str  #: of this lease's holder, for people; default: the client's
     max_renewals: int  #: after that many the lease expires
@@ -53,6 +53,8 @@ class AcquireOptions(TypedDict, total=False):
     #: Called once when the deadline passes without a renewal: from then on the lock may have
     #: another holder. Never after a release.
     on_lost: Callable[[RedlockError], Any] | None
+    #: Whether the end of a with block raises if its lease was lost; True unless given.
+    raise_on_release_error: bool
 
 
 _CLIENT_TEXTS = ("name", "user", "password", "tls_ca_file", "tls_certificate_file", "tls_key_file")
@@ -101,7 +103,6 @@ def client_signals(given: ClientOptions, deliver: _callbacks.Deliver) -> _callba
 
 def set_client_callbacks(native: s.ClientOptions, signals: _callbacks.ClientSignals,
                          context: int) -> None:
-    _callbacks.dispatcher.start()
     native.dispatcher = _callbacks.arrivals.queue()
     native.context = context
     if signals.log is not None or signals.on_node_event is not None:
@@ -123,6 +124,7 @@ def native_acquire_options(given: AcquireOptions, *, ttl: Duration | None,
     if options.pop("on_at_risk", None) is not None:
         native.on_at_risk = _callbacks.on_at_risk
     options.pop("on_lost", None)
+    options.pop("raise_on_release_error", None)
     if options:
         raise TypeError(f"there is no option {', '.join(sorted(options))} of a lock")
     native.context = context

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, AsyncIterator, Callable
+from typing import Any, AsyncIterator, Awaitable, Callable, Generator
 
 from .._arguments import Duration
-from ..errors import Held, RedlockError, Split, Unavailable
+from ..errors import HeldError, RedlockError, SplitError, UnavailableError
 from ..inspection import Inspection
 from ..watching import Leader
 from .client import Client
-from .lease import Lease, LeadershipRequest
+from .lease import Lease
 
 
 class Election:
@@ -25,26 +25,29 @@ class Election:
 
     def campaign(self, *, wait: Duration | None = None,
                  on_lost: Callable[[RedlockError], Any] | None = None,
-                 on_at_risk: Callable[[float], Any] | None = None) -> LeadershipRequest:
+                 on_at_risk: Callable[[float], Any] | None = None,
+                 raise_on_release_error: bool = True) -> LeadershipRequest:
         """`async with election.campaign() as leadership:`, or `await election.campaign()`: waits
-        until elected. See redlock.Election.campaign."""
-        return LeadershipRequest(self._client.lock(
-            self._name, wait=wait, on_lost=on_lost, on_at_risk=on_at_risk, **self._terms))
+        until elected. See quorum_redlock.Election.campaign."""
+        return LeadershipRequest(lambda: self._client.acquire(
+            self._name, wait=wait, on_lost=on_lost, on_at_risk=on_at_risk,
+            raise_on_release_error=raise_on_release_error, **self._terms))
 
-    async def try_campaign(self, **callbacks: Any) -> Leadership | None:
-        """Asks once. None: there is another leader, or candidates contend."""
+    async def try_campaign(self, **more: Any) -> Leadership | None:
+        """Asks once. None: there is another leader, or candidates contend. See
+        quorum_redlock.Election.try_campaign."""
         try:
-            return await self.campaign(wait=0, **callbacks)
-        except (Held, Split):
+            return await self.campaign(wait=0, **more)
+        except (HeldError, SplitError):
             return None
 
     async def leader(self) -> Leader | None:
-        """The leader now. Raises Unavailable, Closed, Forked."""
+        """The leader now. Raises UnavailableError, ClosedError, ForkedError."""
         seen = await self._client.inspect(self._name)
         if seen.state == "indeterminate":
             answered = sum(not node.error for node in seen.nodes)
-            raise Unavailable(f"unknown who leads '{self._name}': {answered} of "
-                              f"{len(seen.nodes)} nodes answered, {seen.quorum} needed")
+            raise UnavailableError(f"unknown who leads '{self._name}': {answered} of "
+                                   f"{len(seen.nodes)} nodes answered, {seen.quorum} needed")
         return _leader_in(seen)
 
     async def observe(self) -> AsyncIterator[Leader | None]:
@@ -88,7 +91,7 @@ class Leadership:
         return self.lease.valid
 
     async def resign(self) -> None:
-        """Waits until another candidate can be elected. Raises as redlock.Lease.release."""
+        """Waits until another candidate can be elected. Raises as quorum_redlock.Lease.release."""
         await self.lease.release()
 
     async def __aenter__(self) -> Leadership:
@@ -96,3 +99,27 @@ class Leadership:
 
     async def __aexit__(self, kind: Any, error: Any, traceback: Any) -> None:
         await self.lease.__aexit__(kind, error, traceback)
+
+
+class LeadershipRequest:
+    """A candidacy: `await` it for the leadership, or use it as an asynchronous context manager that
+    resigns."""
+
+    def __init__(self, acquire: Callable[[], Awaitable[Lease]]) -> None:
+        self._acquire = acquire
+        self._leadership: Leadership | None = None
+
+    async def _campaign(self) -> Leadership:
+        return Leadership(await self._acquire())
+
+    def __await__(self) -> Generator[Any, None, Leadership]:
+        return self._campaign().__await__()
+
+    async def __aenter__(self) -> Leadership:
+        self._leadership = await self._campaign()
+        return self._leadership
+
+    async def __aexit__(self, kind: Any, error: Any, traceback: Any) -> None:
+        leadership, self._leadership = self._leadership, None
+        if leadership is not None:
+            await leadership.__aexit__(kind, error, traceback)

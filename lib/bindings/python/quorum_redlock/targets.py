@@ -9,7 +9,7 @@ from typing import Iterable, Union
 from . import _structs as s
 from ._arguments import Duration, encoded, to_count, to_ns
 from ._library import lib
-from .errors import InvalidArgument
+from .errors import InvalidArgumentError
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ def owned(resource: str, owner: str) -> Target:
 def permit(resource: str, permits: int, *, hold_at_least: Duration = 0) -> Target:
     """One of the permits of a semaphore. All clients must name the same number."""
     if to_count(permits, "permits") < 1:
-        raise InvalidArgument("permits is below 1")
+        raise InvalidArgumentError("permits is below 1")
     return Target(s.TARGET_PERMIT, (resource,), permits=permits,
                   hold_at_least_ns=to_ns(hold_at_least, "hold_at_least"))
 
@@ -57,7 +57,7 @@ def all_of(*resources: str | Iterable[str], hold_at_least: Duration = 0) -> Targ
     for part in resources:
         names.extend([part] if isinstance(part, str) else part)
     if not names:
-        raise InvalidArgument("all_of: at least one resource is needed")
+        raise InvalidArgumentError("all_of: at least one resource is needed")
     return Target(s.TARGET_ALL_OF, tuple(names),
                   hold_at_least_ns=to_ns(hold_at_least, "hold_at_least"))
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, cast
 
 from ._library import from_ns, known, lib, text
+from .literals import Vote
 
 
 @dataclass(frozen=True)
@@ -12,7 +14,7 @@ class NodeVote:
     """One node's part in a round."""
 
     url: str  #: as configured, without the password
-    vote: str  #: "pending", "granted", "refused", "timeout", "unreachable", "error", "excluded"
+    vote: Vote
     round_trip: float | None  #: seconds; None: there was no answer
     holder: str  #: refused: the token stored there, if the server says
     remaining: float | None  #: refused: the rest of the holder's TTL in seconds; None: not known
@@ -51,13 +53,13 @@ class CloseReport:
     undelivered: tuple[Undelivered, ...] = ()
 
 
-def _vote_from(vote) -> NodeVote:
-    return NodeVote(url=text(vote.url), vote=text(lib.redlock_vote_name(vote.vote)),
+def _vote_from(vote: Any) -> NodeVote:
+    return NodeVote(url=text(vote.url), vote=cast(Vote, text(lib.redlock_vote_name(vote.vote))),
                     round_trip=known(vote.round_trip_ns), holder=text(vote.holder),
                     remaining=known(vote.remaining_ns), message=text(vote.message))
 
 
-def round_from(pointer) -> Round:
+def round_from(pointer: Any) -> Round:
     """Reads a redlock_round, and leaves it to its owner."""
     seen = pointer.contents
     votes = (lib.redlock_round_node(pointer, i).contents for i in range(seen.node_count))
@@ -67,7 +69,7 @@ def round_from(pointer) -> Round:
                  votes=tuple(map(_vote_from, votes)))
 
 
-def taken_round(pointer) -> Round:
+def taken_round(pointer: Any) -> Round:
     """Reads a redlock_round and frees it."""
     try:
         return round_from(pointer)
@@ -75,7 +77,7 @@ def taken_round(pointer) -> Round:
         lib.redlock_round_free(pointer)
 
 
-def taken_close_report(pointer) -> CloseReport:
+def taken_close_report(pointer: Any) -> CloseReport:
     """Reads a redlock_close_report and frees it."""
     try:
         parts = (lib.redlock_close_report_undelivered(pointer, i).contents

@@ -1,0 +1,41 @@
+'use strict';
+
+const { invalid } = require('./error.cjs');
+
+/** A lock on its way to another owner: what `lease.detach()` returns. Its text is what
+ *  `client.adopt` takes, in any process and by any of the libraries. */
+class DetachedLease {
+  constructor(text) {
+    const fields = String(text).split(',').map(unescaped);
+    if (fields.length < 6 || fields[0] !== '1' || !/^[0-9]+$/.test(fields[2])) {
+      throw invalid('detached: it is nothing that lease.detach() returned');
+    }
+    this.text = String(text);
+    this.token = fields[1];
+    this.fencingToken = fields[2] === '0' ? null : BigInt(fields[2]);
+    this.resources = Object.freeze(fields.slice(5));
+    Object.freeze(this);
+  }
+
+  get resource() {
+    return this.resources[0];
+  }
+
+  toString() {
+    return this.text;
+  }
+
+  toJSON() {
+    return this.text;
+  }
+}
+
+function unescaped(field) {
+  try {
+    return decodeURIComponent(field);
+  } catch {
+    return field; // a name that is no UTF-8
+  }
+}
+
+module.exports = { DetachedLease };

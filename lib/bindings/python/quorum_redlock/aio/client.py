@@ -1,0 +1,156 @@
+"""The client for asyncio."""
+
+from __future__ import annotations
+
+import asyncio
+from ctypes import byref
+from typing import Any, Iterable, TYPE_CHECKING
+
+from .. import _callbacks, deployment
+from .._arguments import Duration, encoded, to_ns, wait_to_ns
+from .._handles import AsyncHandle
+from .._library import lib
+from .._request import Request
+from .._structs import FOREVER
+from ..detached import DetachedLease
+from ..errors import HeldError, NotGrantedError, SplitError, timed_out
+from ..inspection import Inspection
+from ..options import AcquireOptions, ClientOptions, client_signals, native_client_options
+from ..reports import CloseReport, Round
+from ..targets import TargetLike, native_target
+from ._answers import ask, deliver_to, on_close, on_holds, on_inspection, on_lease, on_round
+from .lease import Lease
+from .lock import Lock
+from .watching import Watch
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from .election import Election
+
+
+class Client:
+    """Locks over independent Redis masters, for the tasks of the running event loop. Callbacks of
+    the options are called in the loop. See quorum_redlock.Client."""
+
+    def __init__(self, nodes: Iterable[str], **options: Unpack[ClientOptions]) -> None:
+        deliver = deliver_to(asyncio.get_running_loop())
+        self._nodes = list(nodes) if not isinstance(nodes, str) else nodes
+        self._options = options
+        native = native_client_options(self._nodes, options)
+        self._handle = AsyncHandle(native, client_signals(options, deliver))
+        self._report: CloseReport | None = None
+
+    def lock(self, target: TargetLike, *, ttl: Duration | None = None,
+             wait: Duration | None = None, renew: bool = True, fencing: bool = False,
+             **more: Unpack[AcquireOptions]) -> Lock:
+        """A lock to be acquired later, again and again: `async with client.lock("x") as lease:`.
+        Asks no node. See quorum_redlock.Client.lock."""
+        return Lock(self._acquire, Request(target, ttl, renew, fencing, more), wait_to_ns(wait))
+
+    async def acquire(self, target: TargetLike, *, wait: Duration | None = None,
+                      ttl: Duration | None = None, renew: bool = True, fencing: bool = False,
+                      **more: Unpack[AcquireOptions]) -> Lease:
+        """Waits until the lock is granted. Cancelling the task ends the wait. See
+        quorum_redlock.Client.acquire."""
+        return await self._acquire(Request(target, ttl, renew, fencing, more), wait_to_ns(wait))
+
+    async def try_acquire(self, target: TargetLike, *, ttl: Duration | None = None,
+                          renew: bool = True, fencing: bool = False,
+                          **more: Unpack[AcquireOptions]) -> Lease | None:
+        """Asks once and does not wait. None: somebody else has the lock, or contends for it."""
+        try:
+            return await self._acquire(Request(target, ttl, renew, fencing, more), 0)
+        except (HeldError, SplitError):
+            return None
+
+    async def _acquire(self, request: Request, wait_ns: int) -> Lease:
+        lost = asyncio.Event()
+        deliver = deliver_to(asyncio.get_running_loop())
+        number = _callbacks.contexts.add(request.signals(deliver, lambda: deliver(lost.set)))
+        try:
+            handle = await ask(self._handle, lib.redlock_async_try_acquire_for,
+                               byref(request.target), wait_ns, byref(request.options(number)),
+                               on_lease, cancel=lib.redlock_async_cancel)
+        except BaseException as failure:
+            _callbacks.contexts.remove(number)
+            if wait_ns == FOREVER or not isinstance(failure, NotGrantedError):
+                raise
+            raise timed_out(failure) from None
+        handle.context = number
+        return Lease(self._handle, handle, lost, request.raise_on_release_error)
+
+    async def adopt(self, detached: str, *, ttl: Duration | None = None, renew: bool = True,
+                    **more: Unpack[AcquireOptions]) -> Lease:
+        """See quorum_redlock.Client.adopt."""
+        text = DetachedLease(detached)
+        request = Request(text.resource, ttl, renew, False, more)
+        lost = asyncio.Event()
+        deliver = deliver_to(asyncio.get_running_loop())
+        number = _callbacks.contexts.add(request.signals(deliver, lambda: deliver(lost.set)))
+        try:
+            handle = await ask(self._handle, lib.redlock_async_adopt, encoded(text, "detached"),
+                               byref(request.options(number)), on_lease)
+        except BaseException:
+            _callbacks.contexts.remove(number)
+            raise
+        handle.context = number
+        return Lease(self._handle, handle, lost, request.raise_on_release_error)
+
+    async def extend(self, target: TargetLike, token: str, ttl: Duration) -> Round:
+        """See quorum_redlock.Client.extend."""
+        wanted, text, ns = native_target(target), encoded(token, "token"), to_ns(ttl, "ttl")
+        round: Round = await ask(self._handle, lib.redlock_async_extend, byref(wanted), text, ns,
+                                 on_round)
+        return round
+
+    async def release(self, target: TargetLike, token: str) -> Round:
+        """See quorum_redlock.Client.release."""
+        wanted, text = native_target(target), encoded(token, "token")
+        round: Round = await ask(self._handle, lib.redlock_async_release, byref(wanted), text,
+                                 on_round)
+        return round
+
+    async def holds(self, resource: str, token: str) -> bool:
+        """Whether the token holds the resource now. See quorum_redlock.Client.holds."""
+        name, text = encoded(resource, "resource"), encoded(token, "token")
+        answer: bool = await ask(self._handle, lib.redlock_async_holds, name, text, on_holds)
+        return answer
+
+    async def inspect(self, resource: str) -> Inspection:
+        """Asks every node what it stores for the resource. See quorum_redlock.Client.inspect."""
+        name = encoded(resource, "resource")
+        seen: Inspection = await ask(self._handle, lib.redlock_async_inspect, name, on_inspection)
+        return seen
+
+    def watch(self, resource: str, *, poll_interval: Duration = 0) -> Watch[Inspection]:
+        """`async for inspection in client.watch("x"):` see quorum_redlock.Client.watch."""
+        return Watch(self._handle, encoded(resource, "resource"),
+                     to_ns(poll_interval, "poll_interval"))
+
+    def election(self, name: str, *, candidate: str = "", ttl: Duration | None = None,
+                 poll_interval: Duration = 0) -> Election:
+        """A leader among many candidates. See quorum_redlock.Client.election."""
+        from .election import Election  # which needs this module
+        return Election(self, name, candidate=candidate, ttl=ttl, poll_interval=poll_interval)
+
+    async def list_locks(self, pattern: str | None = None, *,
+                         keys_per_node: int = 0) -> deployment.LockList:
+        """Lists the locks that the nodes store, in a thread: see deployment.list_locks."""
+        return await asyncio.get_running_loop().run_in_executor(
+            None, lambda: deployment.list_locks(self._nodes, pattern, keys_per_node=keys_per_node,
+                                                **self._options))
+
+    async def close(self) -> CloseReport:
+        """Ends every call with ClosedError, releases every lease, waits for the answers, at most
+        one node time limit, and closes the connections."""
+        if self._report is None:
+            self._handle.set_closed()
+            self._report = await ask(self._handle, lib.redlock_async_close, on_close)
+        return self._report
+
+    async def __aenter__(self) -> Client:
+        return self
+
+    async def __aexit__(self, kind: Any, error: Any, traceback: Any) -> None:
+        await self.close()

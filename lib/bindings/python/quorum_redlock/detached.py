@@ -1,0 +1,26 @@
+"""A lock on its way to another owner."""
+
+from __future__ import annotations
+
+from urllib.parse import unquote
+
+from .errors import InvalidArgumentError
+
+
+class DetachedLease(str):
+    """What `Lease.detach` returns, and `Client.adopt` makes a lease of, in any process and by any
+    of the libraries: one word of printable ASCII characters. It is a secret as the token is, and
+    for one owner only. Raises InvalidArgumentError for any other text."""
+
+    def __init__(self, text: str) -> None:
+        fields = [unquote(field, errors="surrogateescape") for field in self.split(",")]
+        if len(fields) < 6 or fields[0] != "1" or not fields[2].isdecimal():
+            raise InvalidArgumentError("detached: it is nothing that Lease.detach returned")
+        self.token = fields[1]  #: for `Client.extend` and `release`
+        number = int(fields[2])
+        self.fencing_token = number or None  #: None: no fencing was asked for
+        self.resources = tuple(fields[5:])  #: of a permit, its name: "jobs#3"
+
+    @property
+    def resource(self) -> str:
+        return self.resources[0]
