@@ -52,7 +52,7 @@
 #include "redlock/result.hpp"
 #include "redlock/target.hpp"
 
-namespace redlock {
+namespace redlock::inline REDLOCK_ABI {
 
 // So that files with Boost's and files with standalone Asio may be linked into one program.
 inline namespace REDLOCK_ASIO_FLAVOUR {
@@ -219,7 +219,7 @@ auto async_try_lock_for(AsyncMutex& mutex, const std::chrono::duration<Rep, Peri
 }
 
 }  // namespace REDLOCK_ASIO_FLAVOUR
-}  // namespace redlock
+}  // namespace redlock::inline REDLOCK_ABI
 
 #undef REDLOCK_ASIO_FLAVOUR
 #undef REDLOCK_ASIO_CANCELS

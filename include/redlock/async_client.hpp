@@ -24,12 +24,12 @@
 
 struct uv_loop_s;
 
-namespace redlock {
-
-namespace api {
+namespace redlock::api {
 class ClientCore;
 struct CoreOf;
-}  // namespace api
+}  // namespace redlock::api
+
+namespace redlock::inline REDLOCK_ABI {
 
 extern template class Awaitable<Lease>;
 extern template class Awaitable<RoundReport>;
@@ -207,4 +207,4 @@ class REDLOCK_EXPORT AsyncClient {
   std::shared_ptr<api::ClientCore> core_;
 };
 
-}  // namespace redlock
+}  // namespace redlock::inline REDLOCK_ABI

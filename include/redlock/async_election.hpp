@@ -19,7 +19,7 @@
 #include "redlock/export.hpp"
 #include "redlock/result.hpp"
 
-namespace redlock {
+namespace redlock::inline REDLOCK_ABI {
 
 extern template class Awaitable<Leadership>;
 extern template class Awaitable<std::optional<Leader>>;
@@ -111,4 +111,4 @@ class REDLOCK_EXPORT AsyncElection {
   std::shared_ptr<const State> state_;
 };
 
-}  // namespace redlock
+}  // namespace redlock::inline REDLOCK_ABI

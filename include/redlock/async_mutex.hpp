@@ -18,11 +18,11 @@
 #include "redlock/result.hpp"
 #include "redlock/target.hpp"
 
-namespace redlock {
-
-namespace api {
+namespace redlock::api {
 class AsyncMutexCore;
-}  // namespace api
+}  // namespace redlock::api
+
+namespace redlock::inline REDLOCK_ABI {
 
 /// Being the holder of an AsyncMutex. Move-only: the owner of the object holds the lock.
 ///
@@ -131,4 +131,4 @@ class REDLOCK_EXPORT AsyncMutex {
   std::shared_ptr<api::AsyncMutexCore> core_;
 };
 
-}  // namespace redlock
+}  // namespace redlock::inline REDLOCK_ABI

@@ -12,7 +12,7 @@
 
 #include "redlock/export.hpp"
 
-namespace redlock {
+namespace redlock::inline REDLOCK_ABI {
 
 template <typename Signature>
 class Callback;
@@ -186,4 +186,4 @@ class REDLOCK_EXPORT SharedCallback<void(Arguments...)> {
   std::shared_ptr<callback_detail::Target<Arguments...>> target_;
 };
 
-}  // namespace redlock
+}  // namespace redlock::inline REDLOCK_ABI

@@ -20,12 +20,12 @@
 #include "redlock/target.hpp"
 #include "redlock/token.hpp"
 
-namespace redlock {
-
-namespace api {
+namespace redlock::api {
 class ClientCore;
 struct CoreOf;
-}  // namespace api
+}  // namespace redlock::api
+
+namespace redlock::inline REDLOCK_ABI {
 
 /// The blocking interface, a facade of the asynchronous one: same core, same connections. No
 /// function throws.
@@ -155,4 +155,4 @@ class REDLOCK_EXPORT Client {
   std::shared_ptr<api::ClientCore> core_;
 };
 
-}  // namespace redlock
+}  // namespace redlock::inline REDLOCK_ABI

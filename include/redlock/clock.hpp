@@ -6,7 +6,7 @@
 
 #include "redlock/export.hpp"
 
-namespace redlock {
+namespace redlock::inline REDLOCK_ABI {
 
 /// The clock of every deadline in this library: CLOCK_BOOTTIME on Linux. On other systems it is
 /// CLOCK_MONOTONIC, which counts suspend there.
@@ -53,4 +53,4 @@ template <typename Clock, typename Duration>
 
 }  // namespace wait_detail
 
-}  // namespace redlock
+}  // namespace redlock::inline REDLOCK_ABI

@@ -3,6 +3,7 @@
 #include "redlock/language.hpp"
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -16,7 +17,7 @@
 #include "redlock/result.hpp"
 
 /// A deployment as a whole: examining its nodes, opening it, and changing its members.
-namespace redlock {
+namespace redlock::inline REDLOCK_ABI::admin {
 
 /// The membership of a node, by its own marker and those of the others.
 struct REDLOCK_EXPORT MemberReport {
@@ -175,6 +176,9 @@ struct REDLOCK_EXPORT ChangeProgress {
 
 /// The terms of a change of the members.
 struct REDLOCK_EXPORT ChangeOptions {
+  /// See ClientOptions::struct_size.
+  std::size_t struct_size = sizeof(ChangeOptions);
+
   /// Called on the calling thread. An exception that it throws ends the call and reaches the
   /// caller; the change can be resumed.
   std::function<void(const ChangeProgress&)> on_progress{};
@@ -233,4 +237,4 @@ struct REDLOCK_EXPORT ChangeOptions {
 [[nodiscard]] REDLOCK_EXPORT Result<Examination> bootstrap(const ClientOptions& options,
                                                            const ChangeOptions& change = {});
 
-}  // namespace redlock
+}  // namespace redlock::inline REDLOCK_ABI::admin

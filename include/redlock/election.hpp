@@ -3,6 +3,7 @@
 #include "redlock/language.hpp"
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -18,10 +19,13 @@
 #include "redlock/result.hpp"
 #include "redlock/token.hpp"
 
-namespace redlock {
+namespace redlock::inline REDLOCK_ABI {
 
 /// The terms on which a candidate takes part.
 struct REDLOCK_EXPORT ElectionOptions {
+  /// See ClientOptions::struct_size.
+  std::size_t struct_size = sizeof(ElectionOptions);
+
   /// The name that observers see, 1 to `limits::name_bytes` bytes: a host and process, for
   /// instance.
   std::string candidate{};
@@ -128,4 +132,4 @@ class REDLOCK_EXPORT Election {
   std::shared_ptr<const State> state_;
 };
 
-}  // namespace redlock
+}  // namespace redlock::inline REDLOCK_ABI

@@ -13,3 +13,6 @@
 #define REDLOCK_EXPORT
 #define REDLOCK_HIDDEN
 #endif
+
+// The namespace's name, which is made of the version.
+#include "redlock/version.hpp"  // IWYU pragma: export

@@ -3,6 +3,7 @@
 #include "redlock/language.hpp"
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -13,7 +14,7 @@
 #include "redlock/report.hpp"
 #include "redlock/token.hpp"
 
-namespace redlock {
+namespace redlock::inline REDLOCK_ABI {
 
 /// The kind of lock that is stored for a resource.
 enum class REDLOCK_EXPORT LockKind {
@@ -91,6 +92,9 @@ struct REDLOCK_EXPORT Inspection {
 
 /// The terms of watching a resource.
 struct REDLOCK_EXPORT WatchOptions {
+  /// See ClientOptions::struct_size.
+  std::size_t struct_size = sizeof(WatchOptions);
+
   /// How often the nodes are asked where too few of them notify the client of changes.
   std::chrono::nanoseconds poll_interval = std::chrono::milliseconds{250};
 };
@@ -107,4 +111,4 @@ enum class REDLOCK_EXPORT Ownership {
 [[nodiscard]] REDLOCK_EXPORT std::string_view to_string(LockKind kind) noexcept;
 [[nodiscard]] REDLOCK_EXPORT std::string_view to_string(Ownership ownership) noexcept;
 
-}  // namespace redlock
+}  // namespace redlock::inline REDLOCK_ABI

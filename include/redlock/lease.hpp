@@ -17,11 +17,11 @@
 #include "redlock/result.hpp"
 #include "redlock/token.hpp"
 
-namespace redlock {
-
-namespace api {
+namespace redlock::api {
 class LeaseCell;
-}  // namespace api
+}  // namespace redlock::api
+
+namespace redlock::inline REDLOCK_ABI {
 
 /// A granted lock. Move-only: the owner of the object owns the lock.
 ///
@@ -93,4 +93,4 @@ class [[nodiscard]] REDLOCK_EXPORT Lease {
   std::shared_ptr<api::LeaseCell> cell_;
 };
 
-}  // namespace redlock
+}  // namespace redlock::inline REDLOCK_ABI

@@ -16,10 +16,13 @@
 #include "redlock/options.hpp"
 #include "redlock/result.hpp"
 
-namespace redlock {
+namespace redlock::inline REDLOCK_ABI::admin {
 
 /// Which locks are listed.
 struct REDLOCK_EXPORT ListOptions {
+  /// See ClientOptions::struct_size.
+  std::size_t struct_size = sizeof(ListOptions);
+
   /// A glob as Redis has it (`*`, `?`, `[a-c]`, `\` before a character that is meant literally).
   /// Empty: all resources. A semaphore is listed if its name or that of a permit matches.
   std::string pattern{};
@@ -95,4 +98,4 @@ struct REDLOCK_EXPORT LockList {
 [[nodiscard]] REDLOCK_EXPORT Result<LockList> list_locks(const ClientOptions& options,
                                                          const ListOptions& list = {});
 
-}  // namespace redlock
+}  // namespace redlock::inline REDLOCK_ABI::admin

@@ -13,11 +13,11 @@
 #include "redlock/result.hpp"
 #include "redlock/target.hpp"
 
-namespace redlock {
-
-namespace api {
+namespace redlock::api {
 class ClientCore;
-}  // namespace api
+}  // namespace redlock::api
+
+namespace redlock::inline REDLOCK_ABI {
 
 /// A lock over the nodes with the shape of `std::timed_mutex` (Lockable and TimedLockable), so that
 /// `std::unique_lock`, `std::scoped_lock` and `std::lock` work with it. The options are those of
@@ -117,4 +117,4 @@ class REDLOCK_EXPORT Mutex {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace redlock
+}  // namespace redlock::inline REDLOCK_ABI

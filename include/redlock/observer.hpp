@@ -12,7 +12,7 @@
 #include "redlock/export.hpp"
 #include "redlock/token.hpp"
 
-namespace redlock {
+namespace redlock::inline REDLOCK_ABI {
 
 /// An acquire call that began or ended.
 struct REDLOCK_EXPORT AcquireObservation {
@@ -69,4 +69,4 @@ class REDLOCK_EXPORT Observer {
   virtual void lease_lost(const HoldObservation& hold) noexcept;
 };
 
-}  // namespace redlock
+}  // namespace redlock::inline REDLOCK_ABI

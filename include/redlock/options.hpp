@@ -16,7 +16,7 @@
 #include "redlock/export.hpp"
 #include "redlock/limits.hpp"
 
-namespace redlock {
+namespace redlock::inline REDLOCK_ABI {
 
 class Observer;
 
@@ -84,6 +84,11 @@ struct REDLOCK_EXPORT GuardOptions {
 
 /// The configuration of a client. Every member but `nodes` has a default.
 struct REDLOCK_EXPORT ClientOptions {
+  /// The size that this struct had when the program was compiled. Leave it as it is: the library
+  /// reads no further, so that options can grow without a program being compiled again. All structs
+  /// of options have it.
+  std::size_t struct_size = sizeof(ClientOptions);
+
   /// 1 to `limits::nodes` independent Redis masters:
   /// `redis://[user[:password]@]host[:port][/db]`, `rediss://…` for TLS,
   /// `unix:///path[?db=n]`, or a bare `host[:port][/db]`; `valkey://` and `valkeys://` are other
@@ -147,6 +152,9 @@ struct REDLOCK_EXPORT ClientOptions {
 /// The terms of a lease: of an acquire call, and of every lock of a mutex. A value: copies may be
 /// used for any number of calls, and share what `on_lost` owns.
 struct REDLOCK_EXPORT AcquireOptions {
+  /// See ClientOptions::struct_size.
+  std::size_t struct_size = sizeof(AcquireOptions);
+
   /// How long the nodes keep the lock unless it is extended, in whole milliseconds and at least
   /// `limits::shortest_ttl`: how long a crashed holder blocks the others.
   std::chrono::nanoseconds ttl = limits::default_ttl;
@@ -194,6 +202,9 @@ struct REDLOCK_EXPORT AcquireOptions {
 
 /// The terms on which an operator breaks a lock: `Client::break_lock`.
 struct REDLOCK_EXPORT BreakOptions {
+  /// See ClientOptions::struct_size.
+  std::size_t struct_size = sizeof(BreakOptions);
+
   /// For how long nobody may have the resource then, so that a holder that was stopped notices its
   /// loss, and what it has started settles. Up to `ClientOptions::max_ttl`, because a node that
   /// forgets it has no vote for so long. With one of at least the holder's TTL, its lease has ended
@@ -201,4 +212,4 @@ struct REDLOCK_EXPORT BreakOptions {
   std::chrono::nanoseconds delay{0};
 };
 
-}  // namespace redlock
+}  // namespace redlock::inline REDLOCK_ABI

@@ -2,8 +2,10 @@
 
 #include "redlock/language.hpp"
 
-/// All headers. Each of them can be included alone, and compiles without exceptions and without
-/// run-time type information.
+/// What a program that locks needs. For operators there are `redlock/deployment.hpp` and
+/// `redlock/listing.hpp`, in a namespace of their own, `redlock::admin`; `redlock/asio.hpp` is for
+/// programs with Asio. Each header can be included alone, and compiles without exceptions and
+/// without run-time type information.
 ///
 /// Binary interface: classes with behaviour (Client, Lease, Target, Mutex, …) hold one pointer, so
 /// that the shared library can change behind it. Options and reports are plain structs, and Token,
@@ -19,14 +21,12 @@
 #include "redlock/client.hpp"           // IWYU pragma: export
 #include "redlock/clock.hpp"            // IWYU pragma: export
 #include "redlock/coroutine.hpp"        // IWYU pragma: export
-#include "redlock/deployment.hpp"       // IWYU pragma: export
 #include "redlock/detached_lease.hpp"   // IWYU pragma: export
 #include "redlock/election.hpp"         // IWYU pragma: export
 #include "redlock/error.hpp"            // IWYU pragma: export
 #include "redlock/inspection.hpp"       // IWYU pragma: export
 #include "redlock/lease.hpp"            // IWYU pragma: export
 #include "redlock/limits.hpp"           // IWYU pragma: export
-#include "redlock/listing.hpp"          // IWYU pragma: export
 #include "redlock/metrics.hpp"          // IWYU pragma: export
 #include "redlock/mutex.hpp"            // IWYU pragma: export
 #include "redlock/observer.hpp"         // IWYU pragma: export

@@ -17,7 +17,7 @@
 #include "redlock/export.hpp"
 #include "redlock/limits.hpp"
 
-namespace redlock {
+namespace redlock::inline REDLOCK_ABI {
 
 /// The answer of one node in one round. One vote per node and attempt.
 enum class REDLOCK_EXPORT Vote {
@@ -130,4 +130,4 @@ struct REDLOCK_EXPORT CloseReport {
   std::vector<Undelivered> undelivered{};
 };
 
-}  // namespace redlock
+}  // namespace redlock::inline REDLOCK_ABI

@@ -18,7 +18,7 @@
 #include "redlock/error.hpp"
 #include "redlock/export.hpp"
 
-namespace redlock {
+namespace redlock::inline REDLOCK_ABI {
 
 template <typename T>
 class Result;
@@ -199,4 +199,4 @@ class [[nodiscard]] REDLOCK_EXPORT Result {
   std::variant<T, Error> state_;
 };
 
-}  // namespace redlock
+}  // namespace redlock::inline REDLOCK_ABI

@@ -11,7 +11,7 @@
 
 #include "redlock/export.hpp"
 
-namespace redlock {
+namespace redlock::inline REDLOCK_ABI {
 
 /// The lock that a call asks for. `AcquireOptions` says on which terms.
 ///
@@ -107,4 +107,4 @@ class REDLOCK_EXPORT Target {
 [[nodiscard]] REDLOCK_EXPORT Target interval(std::string resource,
                                              std::chrono::nanoseconds hold_at_least);
 
-}  // namespace redlock
+}  // namespace redlock::inline REDLOCK_ABI

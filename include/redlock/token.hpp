@@ -21,7 +21,7 @@
 #include "redlock/export.hpp"
 #include "redlock/limits.hpp"
 
-namespace redlock {
+namespace redlock::inline REDLOCK_ABI {
 
 /// The value that a node stores under the resource: it identifies the holder.
 ///
@@ -126,7 +126,7 @@ class REDLOCK_EXPORT FencingToken {
   std::uint64_t value_ = 0;
 };
 
-}  // namespace redlock
+}  // namespace redlock::inline REDLOCK_ABI
 
 template <>
 struct std::hash<redlock::Token> {

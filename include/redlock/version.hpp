@@ -18,7 +18,14 @@
 #define REDLOCK_VERSION \
   (REDLOCK_VERSION_MAJOR * 10000 + REDLOCK_VERSION_MINOR * 100 + REDLOCK_VERSION_PATCH)
 
-namespace redlock {
+#define REDLOCK_ABI_OF(major, minor) v##major##_##minor
+#define REDLOCK_ABI_NAMED(major, minor) REDLOCK_ABI_OF(major, minor)
+/// The inline namespace of everything in `redlock`: that of the binary interface, which changes
+/// with the first two numbers. So two libraries of different versions may be in one process, and a
+/// program that is linked with the wrong one is refused by the linker.
+#define REDLOCK_ABI REDLOCK_ABI_NAMED(REDLOCK_VERSION_MAJOR, REDLOCK_VERSION_MINOR)
+
+namespace redlock::inline REDLOCK_ABI {
 
 #define REDLOCK_TEXT_OF(major, minor, patch) #major "." #minor "." #patch
 #define REDLOCK_TEXT(major, minor, patch) REDLOCK_TEXT_OF(major, minor, patch)
@@ -35,4 +42,4 @@ inline constexpr std::string_view version =
 /// dynamic linker accepts a library whose first two numbers are the same.
 [[nodiscard]] REDLOCK_EXPORT std::string_view library_version() noexcept;
 
-}  // namespace redlock
+}  // namespace redlock::inline REDLOCK_ABI

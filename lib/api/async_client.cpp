@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "api/adapted.hpp"
 #include "api/async_calls.hpp"
 
 namespace redlock {
@@ -103,11 +104,11 @@ template class Awaitable<Metrics>;
 template class Awaitable<CloseReport>;
 
 Result<AsyncClient> AsyncClient::create(ClientOptions options) {
-  return create(std::move(options), nullptr);
+  return create(api::adapted(std::move(options)), nullptr);
 }
 
 Result<AsyncClient> AsyncClient::create(ClientOptions options, uv_loop_s* loop) {
-  auto core = api::ClientCore::create(std::move(options), loop);
+  auto core = api::ClientCore::create(api::adapted(std::move(options)), loop);
   if (!core) return std::move(core).error();
   return AsyncClient(*std::move(core));
 }
@@ -129,18 +130,20 @@ AsyncClient::~AsyncClient() {
 
 RequestId AsyncClient::acquire(Target target, AcquireOptions options,
                                Callback<void(Result<Lease>)> done) {
-  return acquire_within(std::move(target), forever, std::move(options), std::move(done));
+  return acquire_within(std::move(target), forever, api::adapted(std::move(options)),
+                        std::move(done));
 }
 
 RequestId AsyncClient::try_acquire(Target target, AcquireOptions options,
                                    Callback<void(Result<Lease>)> done) {
-  return acquire_within(std::move(target), std::chrono::nanoseconds::zero(), std::move(options),
-                        std::move(done));
+  return acquire_within(std::move(target), std::chrono::nanoseconds::zero(),
+                        api::adapted(std::move(options)), std::move(done));
 }
 
 RequestId AsyncClient::acquire_within(Target target, std::chrono::nanoseconds wait,
                                       AcquireOptions options, Callback<void(Result<Lease>)> done) {
-  return api::acquire(core_, std::move(target), std::move(options), wait, std::move(done));
+  return api::acquire(core_, std::move(target), api::adapted(std::move(options)), wait,
+                      std::move(done));
 }
 
 void AsyncClient::extend(const Lease& lease, std::chrono::nanoseconds ttl,
@@ -154,7 +157,7 @@ void AsyncClient::release(Lease lease, Callback<void(Result<RoundReport>)> done)
 
 void AsyncClient::adopt(DetachedLease detached, AcquireOptions options,
                         Callback<void(Result<Lease>)> done) {
-  redlock::adopt(core_, std::move(detached), std::move(options), std::move(done));
+  redlock::adopt(core_, std::move(detached), api::adapted(std::move(options)), std::move(done));
 }
 
 void AsyncClient::extend(Target target, const Token& token, std::chrono::nanoseconds ttl,
@@ -173,7 +176,7 @@ void AsyncClient::inspect(std::string_view resource, Callback<void(Result<Inspec
 
 RequestId AsyncClient::watch(std::string_view resource, WatchOptions options,
                              Callback<void(Result<Inspection>)> changed) {
-  return api::watch(core_, resource, options, std::move(changed));
+  return api::watch(core_, resource, api::adapted(options), std::move(changed));
 }
 
 void AsyncClient::ownership(std::string_view resource, const Token& token,
@@ -186,7 +189,8 @@ Awaitable<Lease> AsyncClient::acquire(Target target) {
 }
 
 Awaitable<Lease> AsyncClient::acquire(Target target, AcquireOptions options, std::stop_token stop) {
-  return acquire_within(std::move(target), until(forever), std::move(options), std::move(stop));
+  return acquire_within(std::move(target), until(forever), api::adapted(std::move(options)),
+                        std::move(stop));
 }
 
 Awaitable<Lease> AsyncClient::try_acquire(Target target) {
@@ -195,7 +199,7 @@ Awaitable<Lease> AsyncClient::try_acquire(Target target) {
 
 Awaitable<Lease> AsyncClient::try_acquire(Target target, AcquireOptions options) {
   return acquire_within(std::move(target), until(std::chrono::nanoseconds::zero()),
-                        std::move(options), {});
+                        api::adapted(std::move(options)), {});
 }
 
 Awaitable<Lease> AsyncClient::acquire_within(Target target, Wait wait, AcquireOptions options,
@@ -203,7 +207,7 @@ Awaitable<Lease> AsyncClient::acquire_within(Target target, Wait wait, AcquireOp
   return to_await<Lease>(
       core_,
       [core = core_, target = std::move(target), wait = std::move(wait),
-       options = std::move(options)](AcquireDone done) mutable {
+       options = api::adapted(std::move(options))](AcquireDone done) mutable {
         return api::acquire(core, std::move(target), std::move(options), wait(), std::move(done));
       },
       std::move(stop));
@@ -215,7 +219,7 @@ Awaitable<Lease> AsyncClient::adopt(DetachedLease detached) {
 
 Awaitable<Lease> AsyncClient::adopt(DetachedLease detached, AcquireOptions options) {
   return to_await<Lease>([core = core_, detached = std::move(detached),
-                          options = std::move(options)](AcquireDone done) {
+                          options = api::adapted(std::move(options))](AcquireDone done) {
     redlock::adopt(core, DetachedLease(detached), AcquireOptions(options), std::move(done));
   });
 }
@@ -264,15 +268,15 @@ Awaitable<Ownership> AsyncClient::ownership(std::string_view resource, const Tok
 
 void AsyncClient::break_lock(std::string_view resource, const Token& token, BreakOptions options,
                              Callback<void(Result<RoundReport>)> done) {
-  redlock::break_lock(core_, resource, token, options, std::move(done));
+  redlock::break_lock(core_, resource, token, api::adapted(options), std::move(done));
 }
 
 Awaitable<RoundReport> AsyncClient::break_lock(std::string_view resource, const Token& token,
                                                BreakOptions options) {
-  return to_await<RoundReport>(
-      [core = core_, resource = std::string(resource), token, options](RoundDone done) {
-        redlock::break_lock(core, resource, token, options, std::move(done));
-      });
+  return to_await<RoundReport>([core = core_, resource = std::string(resource), token,
+                                options = api::adapted(options)](RoundDone done) {
+    redlock::break_lock(core, resource, token, options, std::move(done));
+  });
 }
 
 Awaitable<std::uint64_t> AsyncClient::watch(std::string_view resource,
@@ -285,7 +289,7 @@ Awaitable<std::uint64_t> AsyncClient::watch(std::string_view resource,
       return true;
     };
   }
-  return api::to_await_watch(core_, std::string(resource), options, std::move(see),
+  return api::to_await_watch(core_, std::string(resource), api::adapted(options), std::move(see),
                              std::move(stop));
 }
 

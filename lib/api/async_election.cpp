@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "api/adapted.hpp"
 #include "api/async_calls.hpp"
 #include "api/electing.hpp"
 #include "api/lease_cell.hpp"
@@ -44,7 +45,7 @@ struct AsyncElection::State {
 
 AsyncElection::AsyncElection(AsyncClient& client, std::string name, ElectionOptions options)
     : state_(std::make_shared<const State>(
-          State{api::CoreOf::client(client), std::move(name), std::move(options)})) {}
+          State{api::CoreOf::client(client), std::move(name), api::adapted(std::move(options))})) {}
 AsyncElection::AsyncElection(const AsyncElection&) noexcept = default;
 AsyncElection& AsyncElection::operator=(const AsyncElection&) noexcept = default;
 AsyncElection::~AsyncElection() = default;
@@ -68,7 +69,7 @@ void AsyncElection::resign(Leadership leadership, Callback<void(Result<RoundRepo
 void AsyncElection::leader(LeaderDone done) { state_->leader(std::move(done)); }
 
 RequestId AsyncElection::observe(LeaderDone changed) {
-  return api::watch(state_->core, state_->name, {state_->options.poll_interval},
+  return api::watch(state_->core, state_->name, {.poll_interval = state_->options.poll_interval},
                     [sighting = api::LeaderSighting(),
                      changed = std::move(changed)](const Result<Inspection>& seen) mutable {
                       if (!changed) return;
@@ -119,8 +120,9 @@ Awaitable<std::uint64_t> AsyncElection::observe(
       return is_news;
     };
   }
-  return api::to_await_watch(state_->core, state_->name, {state_->options.poll_interval},
-                             std::move(see), std::move(stop));
+  return api::to_await_watch(state_->core, state_->name,
+                             {.poll_interval = state_->options.poll_interval}, std::move(see),
+                             std::move(stop));
 }
 
 void AsyncElection::cancel(RequestId request) { api::cancel(state_->core, request); }

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "api/adapted.hpp"
 #include "api/async_calls.hpp"
 #include "api/async_mutex_core.hpp"
 
@@ -44,7 +45,7 @@ const Lease& AsyncMutexGuard::lease() const noexcept {
 
 AsyncMutex::AsyncMutex(AsyncClient& client, Target target, AcquireOptions options)
     : core_(std::make_shared<api::AsyncMutexCore>(api::CoreOf::client(client), std::move(target),
-                                                  std::move(options))) {}
+                                                  api::adapted(std::move(options)))) {}
 
 AsyncMutex::~AsyncMutex() { core_->end(); }
 

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "api/adapted.hpp"
 #include "api/blocking.hpp"
 #include "api/client_core.hpp"
 #include "api/waiter.hpp"
@@ -9,8 +10,8 @@
 namespace redlock {
 
 Result<Client> Client::create(ClientOptions options) {
-  auto core =
-      api::ClientCore::create(std::move(options), nullptr, uv::LoopThread::Lending::when_idle);
+  auto core = api::ClientCore::create(api::adapted(std::move(options)), nullptr,
+                                      uv::LoopThread::Lending::when_idle);
   if (!core) return std::move(core).error();
   return Client(*std::move(core));
 }
@@ -31,23 +32,24 @@ Client::~Client() {
 }
 
 Result<Lease> Client::acquire(Target target, AcquireOptions options, const std::stop_token& stop) {
-  return acquire_within(std::move(target), forever, std::move(options), stop);
+  return acquire_within(std::move(target), forever, api::adapted(std::move(options)), stop);
 }
 
 Result<Lease> Client::try_acquire(Target target, AcquireOptions options) {
-  return acquire_within(std::move(target), {}, std::move(options), {});
+  return acquire_within(std::move(target), {}, api::adapted(std::move(options)), {});
 }
 
 Result<Lease> Client::acquire_within(Target target, std::chrono::nanoseconds wait,
                                      AcquireOptions options, const std::stop_token& stop) {
-  return api::acquire(std::shared_ptr(core_), std::move(target), std::move(options), wait, stop);
+  return api::acquire(std::shared_ptr(core_), std::move(target), api::adapted(std::move(options)),
+                      wait, stop);
 }
 
 Result<Lease> Client::adopt(DetachedLease detached, AcquireOptions options) {
   const auto core = core_;
   if (auto why = api::refuse(core, {})) return *std::move(why);
   return api::wait_for<Lease>(*core, [&](api::AcquireDone done) {
-    core->adopt(std::move(detached), std::move(options), std::move(done));
+    core->adopt(std::move(detached), api::adapted(std::move(options)), std::move(done));
   });
 }
 
@@ -73,7 +75,7 @@ Result<RoundReport> Client::break_lock(std::string_view resource, const Token& t
   const auto core = core_;
   if (auto why = api::refuse(core, resource)) return *std::move(why);
   return api::wait_for<RoundReport>(*core, [&](api::RoundDone done) {
-    core->release(resource, token, std::move(done), options);
+    core->release(resource, token, std::move(done), api::adapted(options));
   });
 }
 
@@ -91,7 +93,7 @@ Result<Ownership> Client::ownership(std::string_view resource, const Token& toke
 Result<std::uint64_t> Client::watch(std::string_view resource,
                                     const std::function<void(const Inspection&)>& changed,
                                     const std::stop_token& stop, WatchOptions options) {
-  return api::watch(std::shared_ptr(core_), resource, changed, stop, options);
+  return api::watch(std::shared_ptr(core_), resource, changed, stop, api::adapted(options));
 }
 
 Result<Metrics> Client::metrics() const {

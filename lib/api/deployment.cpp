@@ -8,12 +8,13 @@
 #include <utility>
 #include <vector>
 
+#include "api/adapted.hpp"
 #include "api/findings.hpp"
 #include "api/member_run.hpp"
 #include "runtime/configuration.hpp"
 #include "runtime/survey.hpp"
 
-namespace redlock {
+namespace redlock::inline REDLOCK_ABI::admin {
 namespace {
 
 using core::MemberWish;
@@ -89,7 +90,8 @@ Result<Membership> change_members(const ClientOptions& options, const ChangeOpti
 
 }  // namespace
 
-Result<Examination> examine(const ClientOptions& options) {
+Result<Examination> examine(const ClientOptions& given) {
+  const ClientOptions options = api::adapted(given);
   const auto configuration = runtime::configure(options);
   if (!configuration) return configuration.error();
   try {
@@ -99,7 +101,9 @@ Result<Examination> examine(const ClientOptions& options) {
   }
 }
 
-Result<Examination> bootstrap(const ClientOptions& options, const ChangeOptions& change) {
+Result<Examination> bootstrap(const ClientOptions& given, const ChangeOptions& given_change) {
+  const ClientOptions options = api::adapted(given);
+  const ChangeOptions change = api::adapted(given_change);
   auto request = make_request(options, MemberWish::Kind::bootstrap);
   if (!request) return std::move(request).error();
   request->wish.after_loss = change.after_loss;
@@ -112,7 +116,8 @@ Result<Examination> bootstrap(const ClientOptions& options, const ChangeOptions&
   return examine(options);
 }
 
-Result<Membership> members(const ClientOptions& options) {
+Result<Membership> members(const ClientOptions& given) {
+  const ClientOptions options = api::adapted(given);
   const auto request = make_request(options, MemberWish::Kind::add);
   if (!request) return request.error();
   try {
@@ -124,17 +129,20 @@ Result<Membership> members(const ClientOptions& options) {
 
 Result<Membership> replace_member(const ClientOptions& options, const std::string& leaving,
                                   const std::string& entering, const ChangeOptions& change) {
-  return change_members(options, change, MemberWish::Kind::replace, leaving, entering);
+  return change_members(api::adapted(options), api::adapted(change), MemberWish::Kind::replace,
+                        leaving, entering);
 }
 
 Result<Membership> add_member(const ClientOptions& options, const std::string& entering,
                               const ChangeOptions& change) {
-  return change_members(options, change, MemberWish::Kind::add, {}, entering);
+  return change_members(api::adapted(options), api::adapted(change), MemberWish::Kind::add, {},
+                        entering);
 }
 
 Result<Membership> remove_member(const ClientOptions& options, const std::string& leaving,
                                  const ChangeOptions& change) {
-  return change_members(options, change, MemberWish::Kind::remove, leaving, {});
+  return change_members(api::adapted(options), api::adapted(change), MemberWish::Kind::remove,
+                        leaving, {});
 }
 
-}  // namespace redlock
+}  // namespace redlock::inline REDLOCK_ABI::admin

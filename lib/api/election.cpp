@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "api/adapted.hpp"
 #include "api/blocking.hpp"
 #include "api/core_of.hpp"
 #include "api/electing.hpp"
@@ -22,7 +23,7 @@ struct Election::State {
 
 Election::Election(Client& client, std::string name, ElectionOptions options)
     : state_(std::make_shared<const State>(
-          State{api::CoreOf::client(client), std::move(name), std::move(options)})) {}
+          State{api::CoreOf::client(client), std::move(name), api::adapted(std::move(options))})) {}
 Election::Election(const Election&) noexcept = default;
 Election& Election::operator=(const Election&) noexcept = default;
 Election::~Election() = default;
@@ -50,8 +51,8 @@ Result<std::uint64_t> Election::observe(
   const auto seen = [&](const Inspection& inspection) {
     if (sighting.is_news(inspection)) changed(sighting.leader());
   };
-  auto watched =
-      api::watch(state_->client, state_->name, seen, stop, {state_->options.poll_interval});
+  auto watched = api::watch(state_->client, state_->name, seen, stop,
+                            {.poll_interval = state_->options.poll_interval});
   if (!watched) return std::move(watched).error();
   return sighting.changes();
 }

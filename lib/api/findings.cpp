@@ -26,7 +26,7 @@ class Findings {
 
   void judge(const SurveyedNode& node);
   void judge_duplicates(const std::vector<SurveyedNode>& nodes);
-  [[nodiscard]] std::vector<Finding> take() noexcept { return std::move(findings_); }
+  [[nodiscard]] std::vector<admin::Finding> take() noexcept { return std::move(findings_); }
 
  private:
   void judge_access(const SurveyedNode& node);
@@ -38,13 +38,13 @@ class Findings {
   void judge_fencing(const SurveyedNode& node);
   void judge_membership(const SurveyedNode& node);
   void judge_quarantine(const SurveyedNode& node);
-  void add(const SurveyedNode& node, Finding::Kind kind, std::string what, std::string why,
+  void add(const SurveyedNode& node, admin::Finding::Kind kind, std::string what, std::string why,
            std::string remedy) {
     findings_.push_back({node.seen.url, kind, std::move(what), std::move(why), std::move(remedy)});
   }
 
   const ClientOptions& options_;
-  std::vector<Finding> findings_;
+  std::vector<admin::Finding> findings_;
 };
 
 /// Each node's offset from the median: most clocks are right, and nobody knows whether ours is.
@@ -71,7 +71,7 @@ bool too_old(const std::string& version) {
 }
 
 /// "Valkey 7.2.4"
-std::string server_text(const NodeExamination& seen) {
+std::string server_text(const admin::NodeExamination& seen) {
   const bool known = !seen.server.empty();
   return known ? seen.server + ' ' + seen.server_version : "Redis " + seen.version;
 }
@@ -80,8 +80,8 @@ void Findings::judge(const SurveyedNode& node) {
   judge_access(node);
   const bool answered = !node.seen.run_id.empty() || node.seen.loading;
   if (!node.seen.reachable || !answered) return;
-  if (node.seen.role == NodeExamination::Role::sentinel) {
-    add(node, Finding::Kind::sentinel, "This is a sentinel, not a data server.",
+  if (node.seen.role == admin::NodeExamination::Role::sentinel) {
+    add(node, admin::Finding::Kind::sentinel, "This is a sentinel, not a data server.",
         "It stores no keys, so it cannot vote.",
         "Name the master that it watches instead; its address is often the same with another "
         "port.");
@@ -93,7 +93,7 @@ void Findings::judge(const SurveyedNode& node) {
   judge_tracking(node);
   judge_clock(node);
   // A replica reports its master's values, and a loading server reports none.
-  if (node.seen.role == NodeExamination::Role::replica || node.seen.loading) return;
+  if (node.seen.role == admin::NodeExamination::Role::replica || node.seen.loading) return;
   judge_fencing(node);
   judge_membership(node);
   judge_quarantine(node);
@@ -101,7 +101,7 @@ void Findings::judge(const SurveyedNode& node) {
 
 void Findings::judge_access(const SurveyedNode& node) {
   if (!node.denied.empty()) {
-    add(node, Finding::Kind::auth,
+    add(node, admin::Finding::Kind::auth,
         "The server does not let us in, or not do what a client has to: " + node.denied +
             (node.denied.ends_with('.') ? "" : "."),
         "Clients with these credentials get no vote from it.",
@@ -110,7 +110,7 @@ void Findings::judge_access(const SurveyedNode& node) {
               "SETUSER; or use another user."
             : "Check the user and the password of this node: in its URL, or with --password-file.");
   } else if (!node.seen.reachable) {
-    add(node, Finding::Kind::unreachable, "It cannot be asked: " + node.seen.problem + ".",
+    add(node, admin::Finding::Kind::unreachable, "It cannot be asked: " + node.seen.problem + ".",
         "It has no vote. Locks work as long as a majority of the nodes answers; with each one that "
         "does not, less may go wrong elsewhere.",
         node.seen.url.starts_with("unix:")
@@ -122,25 +122,25 @@ void Findings::judge_access(const SurveyedNode& node) {
 }
 
 void Findings::judge_kind(const SurveyedNode& node) {
-  const NodeExamination& seen = node.seen;
-  if (seen.role == NodeExamination::Role::replica) {
-    add(node, Finding::Kind::replica, "This server is a replica of another one.",
+  const admin::NodeExamination& seen = node.seen;
+  if (seen.role == admin::NodeExamination::Role::replica) {
+    add(node, admin::Finding::Kind::replica, "This server is a replica of another one.",
         "It copies its master late and cannot vote: the two are one node.",
         "Name the master instead, or make it a master of its own with REPLICAOF NO ONE.");
   }
   if (seen.cluster) {
-    add(node, Finding::Kind::cluster, "This server is part of a Redis Cluster.",
+    add(node, admin::Finding::Kind::cluster, "This server is part of a Redis Cluster.",
         "A cluster moves keys between servers and replaces masters by replicas that lag, so a vote "
         "can be forgotten.",
         "Use an independent server that was started with cluster-enabled no.");
   }
   if (seen.loading) {
-    add(node, Finding::Kind::loading, "The server is still reading its data from disk.",
+    add(node, admin::Finding::Kind::loading, "The server is still reading its data from disk.",
         "It has no vote until that is done.",
         "Wait, then run the examination again. If it takes long, read the server's log.");
   }
   if (too_old(seen.version)) {
-    add(node, Finding::Kind::old_version,
+    add(node, admin::Finding::Kind::old_version,
         "The server is " + server_text(seen) + "; Redis 6.0 is the oldest one that is supported.",
         "An older server cannot tell clients that it lost its data, and no test runs on it.",
         "Upgrade the server.");
@@ -150,7 +150,7 @@ void Findings::judge_kind(const SurveyedNode& node) {
 void Findings::judge_scripts(const SurveyedNode& node) {
   // A user who may not run them is denied something: see judge_access().
   if (node.runs_scripts || node.can_compare || !node.denied.empty()) return;
-  add(node, Finding::Kind::no_scripts,
+  add(node, admin::Finding::Kind::no_scripts,
       "The server does not know EVAL (its configuration renames it), and has neither DELIFEQ nor "
       "DELEX in its place.",
       "No client could release a lock there, so it has no vote. bootstrap and members need EVAL, "
@@ -160,9 +160,9 @@ void Findings::judge_scripts(const SurveyedNode& node) {
 }
 
 void Findings::judge_settings(const SurveyedNode& node) {
-  const NodeExamination& seen = node.seen;
+  const admin::NodeExamination& seen = node.seen;
   if (!seen.maxmemory_policy.empty() && seen.maxmemory_policy != "noeviction") {
-    add(node, Finding::Kind::evicting,
+    add(node, admin::Finding::Kind::evicting,
         "The server throws keys away when memory is short (maxmemory-policy " +
             seen.maxmemory_policy + ").",
         "It could throw away a lock that somebody holds, and give it to the next one who asks.",
@@ -170,7 +170,7 @@ void Findings::judge_settings(const SurveyedNode& node) {
   }
   const bool guarded = options_.guards.restart && !options_.guards.trust_durable;
   if (!guarded && !seen.durable) {
-    add(node, Finding::Kind::not_durable,
+    add(node, admin::Finding::Kind::not_durable,
         "The server answers before its data is on disk (persistence: " +
             std::string(to_string(seen.persistence)) + ").",
         options_.guards.restart
@@ -188,7 +188,7 @@ void Findings::judge_tracking(const SurveyedNode& node) {
   // A third of what a server of usual settings takes before it forgets, and tells, as it likes.
   constexpr std::uint64_t many = 300'000;
   if (node.tracked < many) return;
-  add(node, Finding::Kind::tracking_table,
+  add(node, admin::Finding::Kind::tracking_table,
       "Its table of tracked keys has " + std::to_string(node.tracked) + " entries.",
       "The server keeps an entry for each client and key until the key changes, also of clients "
       "that are long gone. A full table costs memory, and watchers are told of changes that were "
@@ -203,7 +203,7 @@ void Findings::judge_clock(const SurveyedNode& node) {
   const nanoseconds distance = offset < nanoseconds::zero() ? -offset : offset;
   // By half of the round trip the offset itself may be wrong.
   if (distance - node.seen.round_trip / 2 <= options_.guards.clock_bound) return;
-  add(node, Finding::Kind::clock,
+  add(node, admin::Finding::Kind::clock,
       "Its clock is " + core::format_duration(distance) +
           (offset > nanoseconds::zero() ? " ahead of" : " behind") +
           " the median of all nodes' clocks; " +
@@ -217,7 +217,7 @@ void Findings::judge_fencing(const SurveyedNode& node) {
   const nanoseconds ahead = *node.fencing_ahead + *node.seen.clock_offset;
   if (ahead <= core::fence_reach) return;
   const auto hours = std::chrono::floor<std::chrono::hours>(ahead).count();
-  add(node, Finding::Kind::fencing_floor,
+  add(node, admin::Finding::Kind::fencing_floor,
       "It acknowledges no fencing token below a floor that is " + std::to_string(hours) +
           " hours ahead of the nodes' clocks: its clock was once as far ahead, or is.",
       "The other nodes refuse so large a number. Fencing and elections go on without this node's "
@@ -230,7 +230,7 @@ void Findings::judge_fencing(const SurveyedNode& node) {
 void Findings::judge_membership(const SurveyedNode& node) {
   const bool replicated = node.seen.replicas > 0;
   if (replicated) {
-    add(node, Finding::Kind::replicas,
+    add(node, admin::Finding::Kind::replicas,
         std::to_string(node.seen.replicas) +
             (node.seen.replicas == 1 ? " replica is" : " replicas are") + " attached to it.",
         "A replica that is promoted, and hands the role back later, has forgotten votes. Clients "
@@ -240,7 +240,7 @@ void Findings::judge_membership(const SurveyedNode& node) {
   if (!node.marker) return;
   const auto max_ttl = std::chrono::ceil<std::chrono::milliseconds>(options_.max_ttl);
   if (node.marker->max_ttl == max_ttl) return;
-  add(node, Finding::Kind::membership,
+  add(node, admin::Finding::Kind::membership,
       "Its deployment has a max TTL of " + core::format_duration(node.marker->max_ttl) + ", but " +
           core::format_duration(max_ttl) + " is asked for here.",
       "With different max TTLs, a node's quarantine may be too short, so that a client gets no "
@@ -271,7 +271,7 @@ void Findings::judge_quarantine(const SurveyedNode& node) {
   if (!options_.guards.restart) return;
   if (left == nanoseconds::zero()) {
     if (!restart_counts(node, options_)) return;
-    add(node, Finding::Kind::quarantined,
+    add(node, admin::Finding::Kind::quarantined,
         "It restarted, and no client has met it since: its quarantine has not begun.",
         "A lock that it has forgotten may still be held, so it has no vote for max TTL from then "
         "on.",
@@ -284,7 +284,7 @@ void Findings::judge_quarantine(const SurveyedNode& node) {
   const bool may_be_new = node.quarantine_why == core::opened_as_new ||
                           (!marked && node.quarantine_why == core::met_unmarked);
   const bool can_bootstrap = may_be_new && node.runs_scripts;
-  add(node, Finding::Kind::quarantined,
+  add(node, admin::Finding::Kind::quarantined,
       endless ? "It is in quarantine, and the quarantine's end is missing."
               : "It is in quarantine for another " + core::format_duration(left) + ".",
       cause_of(node.quarantine_why) +
@@ -311,7 +311,7 @@ void Findings::judge_duplicates(const std::vector<SurveyedNode>& nodes) {
       ++count;
     }
     if (count < 2) continue;
-    findings_.push_back({urls, Finding::Kind::duplicate,
+    findings_.push_back({urls, admin::Finding::Kind::duplicate,
                          "These are " + std::to_string(count) + " addresses of one server.",
                          "One server has one vote: when it fails, all of them fail at once.",
                          "Keep one of the addresses and name other servers in place of the rest."});
@@ -320,7 +320,7 @@ void Findings::judge_duplicates(const std::vector<SurveyedNode>& nodes) {
 
 }  // namespace
 
-Examination judge(std::vector<SurveyedNode> nodes, const ClientOptions& options) {
+admin::Examination judge(std::vector<SurveyedNode> nodes, const ClientOptions& options) {
   compare_clocks(nodes);
   Findings findings(options);
   for (SurveyedNode& node : nodes) {
@@ -328,14 +328,14 @@ Examination judge(std::vector<SurveyedNode> nodes, const ClientOptions& options)
     node.seen.restarted = restart_counts(node, options);
   }
   findings.judge_duplicates(nodes);
-  Examination examination;
+  admin::Examination examination;
   examination.findings = findings.take();
   const auto observed = observe(nodes, examination);
-  for (Finding& finding : judge_members(observed, options)) {
+  for (admin::Finding& finding : judge_members(observed, options)) {
     examination.findings.push_back(std::move(finding));
   }
   examination.granted_in = when_granted(observed, options);
-  const Membership membership = read_membership(core::with_member_names(observed));
+  const admin::Membership membership = read_membership(core::with_member_names(observed));
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     nodes[i].seen.membership = membership.nodes[i].state;
     nodes[i].seen.member = membership.nodes[i].member;
@@ -344,29 +344,29 @@ Examination judge(std::vector<SurveyedNode> nodes, const ClientOptions& options)
   return examination;
 }
 
-bool forbids_opening(Finding::Kind kind) noexcept {
+bool forbids_opening(admin::Finding::Kind kind) noexcept {
   switch (kind) {
-    case Finding::Kind::unreachable:
-    case Finding::Kind::auth:
-    case Finding::Kind::duplicate:
-    case Finding::Kind::replica:
-    case Finding::Kind::cluster:
-    case Finding::Kind::sentinel:
-    case Finding::Kind::evicting:
-    case Finding::Kind::loading:
-    case Finding::Kind::old_version:
-    case Finding::Kind::no_scripts:
+    case admin::Finding::Kind::unreachable:
+    case admin::Finding::Kind::auth:
+    case admin::Finding::Kind::duplicate:
+    case admin::Finding::Kind::replica:
+    case admin::Finding::Kind::cluster:
+    case admin::Finding::Kind::sentinel:
+    case admin::Finding::Kind::evicting:
+    case admin::Finding::Kind::loading:
+    case admin::Finding::Kind::old_version:
+    case admin::Finding::Kind::no_scripts:
       return true;
-    case Finding::Kind::not_durable:
-    case Finding::Kind::clock:
-    case Finding::Kind::fencing_floor:
-    case Finding::Kind::replicas:
-    case Finding::Kind::membership:
-    case Finding::Kind::quarantined:
-    case Finding::Kind::not_bootstrapped:
-    case Finding::Kind::other_deployment:
-    case Finding::Kind::stale_client:
-    case Finding::Kind::tracking_table:
+    case admin::Finding::Kind::not_durable:
+    case admin::Finding::Kind::clock:
+    case admin::Finding::Kind::fencing_floor:
+    case admin::Finding::Kind::replicas:
+    case admin::Finding::Kind::membership:
+    case admin::Finding::Kind::quarantined:
+    case admin::Finding::Kind::not_bootstrapped:
+    case admin::Finding::Kind::other_deployment:
+    case admin::Finding::Kind::stale_client:
+    case admin::Finding::Kind::tracking_table:
       return false;
   }
   return false;

@@ -5,18 +5,21 @@
 #include <system_error>
 #include <utility>
 
+#include "api/adapted.hpp"
 #include "api/lock_verdicts.hpp"
 #include "runtime/configuration.hpp"
 #include "runtime/listing.hpp"
 
-namespace redlock {
+namespace redlock::inline REDLOCK_ABI::admin {
 namespace {
 
 Error invalid(std::string message) { return {Errc::invalid_argument, std::move(message), {}}; }
 
 }  // namespace
 
-Result<LockList> list_locks(const ClientOptions& options, const ListOptions& list) {
+Result<LockList> list_locks(const ClientOptions& given, const ListOptions& given_list) {
+  const ClientOptions options = api::adapted(given);
+  const ListOptions list = api::adapted(given_list);
   const auto configuration = runtime::configure(options);
   if (!configuration) return configuration.error();
   if (list.keys_per_node == 0 || list.keys_per_node > limits::most_keys_listed) {
@@ -38,4 +41,4 @@ Result<LockList> list_locks(const ClientOptions& options, const ListOptions& lis
   }
 }
 
-}  // namespace redlock
+}  // namespace redlock::inline REDLOCK_ABI::admin

@@ -19,7 +19,7 @@ namespace {
 using runtime::NodeLocks;
 using runtime::StoredLock;
 using std::chrono::milliseconds;
-using LockState = ListedLock::State;
+using LockState = admin::ListedLock::State;
 
 struct Holder {
   LockKind kind = LockKind::none;
@@ -85,7 +85,7 @@ Number reached_by(std::vector<Number> numbers, std::size_t count) {
 }
 
 void describe_holder(const Holder& holder, const std::vector<const StoredLock*>& stored,
-                     std::size_t quorum, ListedLock& lock) {
+                     std::size_t quorum, admin::ListedLock& lock) {
   lock.kind = holder.kind;
   lock.holder = holder.name;
   lock.nodes = stored.size();
@@ -100,10 +100,10 @@ void describe_holder(const Holder& holder, const std::vector<const StoredLock*>&
 }
 
 /// None: nothing is left of it, and nobody is queued.
-std::optional<ListedLock> judge_lock(const std::vector<NodeLocks>& nodes,
-                                     const std::string& resource, std::size_t quorum) {
+std::optional<admin::ListedLock> judge_lock(const std::vector<NodeLocks>& nodes,
+                                            const std::string& resource, std::size_t quorum) {
   const Votes votes = count_votes(nodes, resource);
-  ListedLock lock;
+  admin::ListedLock lock;
   lock.resource = resource;
   lock.waiters = votes.waiters;
   const auto most = std::max_element(
@@ -162,7 +162,7 @@ int weight_of(LockState state) {
   return 0;
 }
 
-void add_permit(ListedLock& semaphore, const ListedLock& permit) {
+void add_permit(admin::ListedLock& semaphore, const admin::ListedLock& permit) {
   const std::size_t waiters = std::max(semaphore.waiters, permit.waiters);
   const std::size_t held = *semaphore.permits + (permit.state == LockState::held ? 1 : 0);
   const int difference = weight_of(permit.state) - weight_of(semaphore.state);
@@ -181,8 +181,8 @@ void add_permit(ListedLock& semaphore, const ListedLock& permit) {
 
 }  // namespace
 
-LockList judge_locks(const std::vector<NodeLocks>& nodes, std::size_t quorum) {
-  LockList list;
+admin::LockList judge_locks(const std::vector<NodeLocks>& nodes, std::size_t quorum) {
+  admin::LockList list;
   list.quorum = quorum;
   std::set<std::string> resources;
   bool all_read = true;
@@ -194,7 +194,7 @@ LockList judge_locks(const std::vector<NodeLocks>& nodes, std::size_t quorum) {
     for (const auto& [resource, stored] : node.locks) resources.insert(resource);
   }
   list.complete = all_read && list.answered >= quorum;
-  std::map<std::string, ListedLock, std::less<>> semaphores;
+  std::map<std::string, admin::ListedLock, std::less<>> semaphores;
   for (const std::string& resource : resources) {
     auto lock = judge_lock(nodes, resource, quorum);
     if (!lock) continue;
@@ -206,7 +206,7 @@ LockList judge_locks(const std::vector<NodeLocks>& nodes, std::size_t quorum) {
     }
     auto found = semaphores.find(*name);
     if (found == semaphores.end()) {
-      ListedLock semaphore;
+      admin::ListedLock semaphore;
       semaphore.resource = *name;
       semaphore.permits = 0;
       found = semaphores.emplace(*name, std::move(semaphore)).first;
@@ -214,9 +214,10 @@ LockList judge_locks(const std::vector<NodeLocks>& nodes, std::size_t quorum) {
     add_permit(found->second, *lock);
   }
   for (auto& [name, semaphore] : semaphores) list.locks.push_back(std::move(semaphore));
-  std::stable_sort(
-      list.locks.begin(), list.locks.end(),
-      [](const ListedLock& a, const ListedLock& b) { return a.resource < b.resource; });
+  std::stable_sort(list.locks.begin(), list.locks.end(),
+                   [](const admin::ListedLock& a, const admin::ListedLock& b) {
+                     return a.resource < b.resource;
+                   });
   return list;
 }
 

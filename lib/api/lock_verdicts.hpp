@@ -13,7 +13,7 @@ namespace redlock::api {
 /// reserved or no lock at all takes a node, and free is what a quorum says is free. A list says
 /// what is worth a look: what is left on a minority, what only is reserved; and a key that could
 /// not be read is unknown. So each has a verdict of its own.
-[[nodiscard]] LockList judge_locks(const std::vector<runtime::NodeLocks>& nodes,
-                                   std::size_t quorum);
+[[nodiscard]] admin::LockList judge_locks(const std::vector<runtime::NodeLocks>& nodes,
+                                          std::size_t quorum);
 
 }  // namespace redlock::api

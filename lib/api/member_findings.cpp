@@ -54,8 +54,8 @@ std::string unless_without_scripts(const std::vector<ObservedNode>& nodes) {
                                ": use one who can.";
 }
 
-Finding not_bootstrapped(const std::vector<ObservedNode>& nodes) {
-  return {list_of(names_of(nodes)), Finding::Kind::not_bootstrapped,
+admin::Finding not_bootstrapped(const std::vector<ObservedNode>& nodes) {
+  return {list_of(names_of(nodes)), admin::Finding::Kind::not_bootstrapped,
           "No node has a marker: the deployment was not opened yet, or all its nodes have lost "
           "their data.",
           "The first clients to connect open it by themselves, but only after a quarantine of max "
@@ -64,14 +64,14 @@ Finding not_bootstrapped(const std::vector<ObservedNode>& nodes) {
               unless_without_scripts(nodes)};
 }
 
-Finding unfinished(const std::vector<ObservedNode>& nodes, const core::MemberWish& wish) {
+admin::Finding unfinished(const std::vector<ObservedNode>& nodes, const core::MemberWish& wish) {
   Names concerned;
   for (const ObservedNode& node : nodes) {
     const Marker* marker = core::fresh_marker(node);
     if (marker != nullptr && marker->state != Marker::State::blank) concerned.push_back(node.name);
   }
   const bool opens = wish.kind == core::MemberWish::Kind::bootstrap;
-  return {list_of(concerned), Finding::Kind::other_deployment,
+  return {list_of(concerned), admin::Finding::Kind::other_deployment,
           opens ? "The deployment is not completely opened."
                 : "A change of the members is not finished: the nodes belong to different "
                   "deployments, or one of them is still joining.",
@@ -82,9 +82,9 @@ Finding unfinished(const std::vector<ObservedNode>& nodes, const core::MemberWis
 }
 
 /// One that was taken back under another admission since.
-Finding replaced(const std::string& name) {
+admin::Finding replaced(const std::string& name) {
   return {
-      name, Finding::Kind::other_deployment,
+      name, admin::Finding::Kind::other_deployment,
       "Its place was given to another server of the same name, or to this one after it had lost "
       "its data; then the old data were put back.",
       "Its votes count for nobody, until it has stood so for a quarantine and is taken back, which "
@@ -92,9 +92,9 @@ Finding replaced(const std::string& name) {
       "See that " + name + " leads to one server everywhere."};
 }
 
-Finding differs(const std::string& name, const Marker& marker) {
+admin::Finding differs(const std::string& name, const Marker& marker) {
   return {
-      name, Finding::Kind::other_deployment,
+      name, admin::Finding::Kind::other_deployment,
       "Its marker names other members than those of most nodes of the same deployment: " +
           list_of(marker.members) + ". Somebody has written it by hand.",
       "Its votes count for nobody, and nobody connects to the members that only it names.",
@@ -102,16 +102,16 @@ Finding differs(const std::string& name, const Marker& marker) {
       "back, and it votes after a quarantine."};
 }
 
-std::vector<Finding> judge_nodes(const std::vector<ObservedNode>& nodes,
-                                 const std::optional<Deployment>& current) {
-  std::vector<Finding> findings;
+std::vector<admin::Finding> judge_nodes(const std::vector<ObservedNode>& nodes,
+                                        const std::optional<Deployment>& current) {
+  std::vector<admin::Finding> findings;
   for (const ObservedNode& node : nodes) {
     const Marker* marker = core::fresh_marker(node);
     if (marker == nullptr || !is_usable(node)) continue;
     const bool named = current && current->has_member(node.name);
     if (marker->state == Marker::State::blank && !named) {
       findings.push_back(
-          {node.name, Finding::Kind::membership,
+          {node.name, admin::Finding::Kind::membership,
            current ? "It is blank, and no member of the deployment of the others."
                    : "It is blank, and too few other nodes know which deployment it belongs to.",
            "It has no vote until it is a member.",
@@ -129,7 +129,7 @@ std::vector<Finding> judge_nodes(const std::vector<ObservedNode>& nodes,
     const bool removed =
         marker->state == Marker::State::active && current && marker->deployment != current->id;
     if (removed) {
-      findings.push_back({node.name, Finding::Kind::other_deployment,
+      findings.push_back({node.name, admin::Finding::Kind::other_deployment,
                           "It was replaced or removed, and still runs with its old membership.",
                           "Its votes count for nobody. It is harmless, and easily mistaken for a "
                           "member.",
@@ -141,8 +141,8 @@ std::vector<Finding> judge_nodes(const std::vector<ObservedNode>& nodes,
 }
 
 /// Members that no node of the list is, and nodes of the list that are no members.
-std::optional<Finding> judge_list(const std::vector<ObservedNode>& nodes,
-                                  const Deployment& current) {
+std::optional<admin::Finding> judge_list(const std::vector<ObservedNode>& nodes,
+                                         const Deployment& current) {
   Names extra;
   Names missing = current.members;
   for (const ObservedNode& node : nodes) {
@@ -154,15 +154,16 @@ std::optional<Finding> judge_list(const std::vector<ObservedNode>& nodes,
   std::string what = "The list of nodes is not the list of members.";
   if (!missing.empty()) what += " Not in the list: " + list_of(missing) + ".";
   if (!extra.empty()) what += " No members: " + list_of(extra) + ".";
-  return Finding{list_of(extra.empty() ? missing : extra), Finding::Kind::stale_client,
-                 std::move(what), "Clients with different lists may both be granted a lock.",
-                 "Give clients the members: --nodes " + core::shell_list(current.members)};
+  return admin::Finding{list_of(extra.empty() ? missing : extra),
+                        admin::Finding::Kind::stale_client, std::move(what),
+                        "Clients with different lists may both be granted a lock.",
+                        "Give clients the members: --nodes " + core::shell_list(current.members)};
 }
 
 }  // namespace
 
-std::vector<Finding> judge_members(const std::vector<ObservedNode>& nodes,
-                                   const ClientOptions& options) {
+std::vector<admin::Finding> judge_members(const std::vector<ObservedNode>& nodes,
+                                          const ClientOptions& options) {
   std::vector<ObservedNode> usable;
   std::copy_if(nodes.begin(), nodes.end(), std::back_inserter(usable), is_usable);
   if (usable.empty()) return {};
@@ -173,7 +174,7 @@ std::vector<Finding> judge_members(const std::vector<ObservedNode>& nodes,
   const auto named = core::with_member_names(usable);
   if (const auto wish = core::change_under_way(named)) return {unfinished(usable, *wish)};
   const auto current = serving(usable);
-  std::vector<Finding> findings = judge_nodes(usable, current);
+  std::vector<admin::Finding> findings = judge_nodes(usable, current);
   // Where too few members are in the list, the list may be what is wrong.
   const auto alive = core::without_ended(core::deployments_of(named));
   const auto known = current ? current : alive.size() == 1 ? std::optional(alive[0]) : std::nullopt;

@@ -38,9 +38,9 @@ std::string random_word() {
 }
 
 /// Why the node cannot be written; empty: it can.
-std::string problem_of(const std::string& url, const Examination& judged) {
+std::string problem_of(const std::string& url, const admin::Examination& judged) {
   std::string text;
-  for (const Finding& finding : judged.findings) {
+  for (const admin::Finding& finding : judged.findings) {
     const bool about_it = (", " + finding.node + ", ").find(", " + url + ", ") != std::string::npos;
     if (!about_it || !forbids_opening(finding.kind)) continue;
     text += (text.empty() ? "" : " ") + finding.what;
@@ -110,7 +110,7 @@ Result<runtime::Configuration> survey_configuration(const NodeUrls& urls,
 }
 
 std::vector<core::ObservedNode> observe(const std::vector<runtime::SurveyedNode>& nodes,
-                                        const Examination& judged) {
+                                        const admin::Examination& judged) {
   std::vector<core::ObservedNode> observed;
   for (const runtime::SurveyedNode& node : nodes) {
     core::ObservedNode& one = observed.emplace_back();
@@ -163,7 +163,7 @@ std::vector<core::ObservedNode> observe_members(const std::vector<runtime::Surve
   return core::with_member_names(observe(servers, judge(servers, options)), kept);
 }
 
-MemberRun::MemberRun(const ClientOptions& options, const ChangeOptions& change,
+MemberRun::MemberRun(const ClientOptions& options, const admin::ChangeOptions& change,
                      core::MemberWish wish, NodeUrls urls)
     : options_(options),
       change_options_(change),
@@ -220,7 +220,7 @@ std::optional<Error> MemberRun::take(const core::SearchLocks& step) {
 std::optional<Error> MemberRun::take(const core::WriteMarker& step) {
   if (change_options_.on_progress) {
     change_options_.on_progress(
-        {ChangeProgress::Kind::writing, step.node, action_of(step), std::nullopt});
+        {admin::ChangeProgress::Kind::writing, step.node, action_of(step), std::nullopt});
   }
   const std::string& address = core::find_node(observed_, step.node)->address;
   const auto index = std::distance(names_.begin(), names_.find(address));
@@ -245,7 +245,8 @@ std::optional<Error> MemberRun::take(const core::WaitFor& step) {
   }
   if (change_options_.on_progress && waiting_for_ != step.node + step.why) {
     waiting_for_ = step.node + step.why;
-    ChangeProgress progress{ChangeProgress::Kind::waiting, step.node, step.why, std::nullopt};
+    admin::ChangeProgress progress{admin::ChangeProgress::Kind::waiting, step.node, step.why,
+                                   std::nullopt};
     if (!missing) progress.left = step.left;
     change_options_.on_progress(progress);
   }
@@ -258,7 +259,7 @@ std::optional<Error> MemberRun::take(const core::WaitFor& step) {
 std::optional<Error> MemberRun::take(const core::ChangeDone& step) {
   done_ = true;
   if (!step.left.empty() && change_options_.on_progress) {
-    change_options_.on_progress({ChangeProgress::Kind::waiting, step.left_on,
+    change_options_.on_progress({admin::ChangeProgress::Kind::waiting, step.left_on,
                                  "its quarantine goes on, because " + step.left, std::nullopt});
   }
   return std::nullopt;

@@ -34,7 +34,7 @@ using NodeTargets = std::map<std::string, redis::ConnectionTarget>;
 
 /// The nodes as a decider needs them; `judged` says which of them are ineligible.
 [[nodiscard]] std::vector<core::ObservedNode> observe(
-    const std::vector<runtime::SurveyedNode>& nodes, const Examination& judged);
+    const std::vector<runtime::SurveyedNode>& nodes, const admin::Examination& judged);
 
 /// As observe(), with the nodes named as the members name each other: see with_member_names. If a
 /// server has several addresses, only the member's own is kept. `kept` are names that an operator
@@ -44,12 +44,12 @@ using NodeTargets = std::map<std::string, redis::ConnectionTarget>;
     const std::vector<std::string>& kept);
 
 /// The membership, from one survey of all nodes.
-[[nodiscard]] Membership read_membership(const std::vector<core::ObservedNode>& nodes);
+[[nodiscard]] admin::Membership read_membership(const std::vector<core::ObservedNode>& nodes);
 
 /// Drives a change to its end.
 class MemberRun {
  public:
-  MemberRun(const ClientOptions& options, const ChangeOptions& change, core::MemberWish wish,
+  MemberRun(const ClientOptions& options, const admin::ChangeOptions& change, core::MemberWish wish,
             NodeUrls urls);
 
   /// None: done.
@@ -67,7 +67,7 @@ class MemberRun {
   [[nodiscard]] std::string about_unseen() const;
 
   const ClientOptions& options_;
-  const ChangeOptions& change_options_;
+  const admin::ChangeOptions& change_options_;
   const core::MemberWish wish_;
   NodeUrls urls_;
   NodeTargets targets_;

@@ -6,8 +6,7 @@
 
 #include "api/member_run.hpp"
 
-namespace redlock {
-namespace api {
+namespace redlock::api {
 namespace {
 
 using core::Deployment;
@@ -23,8 +22,9 @@ const Deployment* current_of(const std::vector<Deployment>& alive) {
   return best == alive.end() ? nullptr : &*best;
 }
 
-MemberReport::State state_of(const ObservedNode& node, const std::vector<Deployment>& alive) {
-  using State = MemberReport::State;
+admin::MemberReport::State state_of(const ObservedNode& node,
+                                    const std::vector<Deployment>& alive) {
+  using State = admin::MemberReport::State;
   if (!node.problem.empty()) return State::unreachable;
   const Marker* marker = core::fresh_marker(node);
   if (marker == nullptr) return State::unmarked;
@@ -46,8 +46,8 @@ MemberReport::State state_of(const ObservedNode& node, const std::vector<Deploym
 
 }  // namespace
 
-Membership read_membership(const std::vector<ObservedNode>& nodes) {
-  Membership membership;
+admin::Membership read_membership(const std::vector<ObservedNode>& nodes) {
+  admin::Membership membership;
   const auto alive = core::without_ended(core::deployments_of(nodes));
   if (const Deployment* current = current_of(alive)) {
     membership.deployment = current->id;
@@ -55,7 +55,7 @@ Membership read_membership(const std::vector<ObservedNode>& nodes) {
     membership.max_ttl = current->max_ttl;
   }
   for (const ObservedNode& node : nodes) {
-    MemberReport& report = membership.nodes.emplace_back();
+    admin::MemberReport& report = membership.nodes.emplace_back();
     report.url = node.address;
     report.state = state_of(node, alive);
     report.problem = node.problem;
@@ -71,7 +71,9 @@ Membership read_membership(const std::vector<ObservedNode>& nodes) {
   return membership;
 }
 
-}  // namespace api
+}  // namespace redlock::api
+
+namespace redlock::inline REDLOCK_ABI::admin {
 
 std::string_view to_string(MemberReport::State state) noexcept {
   switch (state) {
@@ -93,4 +95,4 @@ std::string_view to_string(MemberReport::State state) noexcept {
   return "";
 }
 
-}  // namespace redlock
+}  // namespace redlock::inline REDLOCK_ABI::admin

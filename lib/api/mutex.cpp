@@ -5,6 +5,7 @@
 #include <system_error>
 #include <utility>
 
+#include "api/adapted.hpp"
 #include "api/blocking.hpp"
 #include "api/core_of.hpp"
 #include "api/lease_cell.hpp"
@@ -95,7 +96,7 @@ void wake(core::Cohort::Waiter* waiter) noexcept {
 
 Mutex::Mutex(Client& client, Target target, AcquireOptions options)
     : state_(std::make_unique<State>(api::CoreOf::client(client), std::move(target),
-                                     std::move(options))) {}
+                                     api::adapted(std::move(options)))) {}
 
 Mutex::~Mutex() = default;
 

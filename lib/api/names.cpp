@@ -8,7 +8,7 @@
 #include "redlock/report.hpp"
 #include "support/assert.hpp"
 
-namespace redlock {
+namespace redlock::inline REDLOCK_ABI {
 
 std::string_view to_string(Vote vote) noexcept {
   switch (vote) {
@@ -175,6 +175,10 @@ std::string_view to_string(Inspection::State state) noexcept {
   return "unknown";
 }
 
+}  // namespace redlock::inline REDLOCK_ABI
+
+namespace redlock::inline REDLOCK_ABI::admin {
+
 std::string_view to_string(NodeExamination::Role role) noexcept {
   switch (role) {
     case NodeExamination::Role::unknown:
@@ -273,4 +277,4 @@ std::string_view to_string(ListedLock::State state) noexcept {
   return "unknown";
 }
 
-}  // namespace redlock
+}  // namespace redlock::inline REDLOCK_ABI::admin

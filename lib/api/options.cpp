@@ -2,14 +2,15 @@
 
 #include <optional>
 
+#include "api/adapted.hpp"
 #include "runtime/configuration.hpp"
 
-namespace redlock {
+namespace redlock::inline REDLOCK_ABI {
 
 std::optional<Error> find_mistake(const ClientOptions& options) {
-  const auto configuration = runtime::configure(options);
+  const auto configuration = runtime::configure(api::adapted(options));
   if (configuration) return std::nullopt;
   return configuration.error();
 }
 
-}  // namespace redlock
+}  // namespace redlock::inline REDLOCK_ABI

@@ -11,7 +11,7 @@
 
 #include "redlock/metrics.hpp"
 
-namespace redlock {
+namespace redlock::inline REDLOCK_ABI {
 namespace {
 
 using Seconds = std::chrono::duration<double>;
@@ -256,4 +256,4 @@ std::string to_prometheus(const Metrics& metrics, const std::vector<MetricLabel>
   return std::move(text).take();
 }
 
-}  // namespace redlock
+}  // namespace redlock::inline REDLOCK_ABI

@@ -4,6 +4,8 @@
 #include <thread>
 #include <utility>
 
+#include "api/adapted.hpp"
+
 namespace redlock {
 
 struct RecursiveMutex::State {
@@ -20,7 +22,8 @@ struct RecursiveMutex::State {
 };
 
 RecursiveMutex::RecursiveMutex(Client& client, Target target, AcquireOptions options)
-    : state_(std::make_unique<State>(client, std::move(target), std::move(options))) {}
+    : state_(std::make_unique<State>(client, std::move(target), api::adapted(std::move(options)))) {
+}
 
 RecursiveMutex::~RecursiveMutex() = default;
 

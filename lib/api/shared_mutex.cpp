@@ -6,6 +6,7 @@
 #include <thread>
 #include <utility>
 
+#include "api/adapted.hpp"
 #include "api/blocking.hpp"
 #include "api/mutex_errors.hpp"
 
@@ -39,7 +40,8 @@ struct SharedMutex::State {
 };
 
 SharedMutex::SharedMutex(Client& client, std::string resource, AcquireOptions options)
-    : state_(std::make_unique<State>(client, std::move(resource), std::move(options))) {}
+    : state_(
+          std::make_unique<State>(client, std::move(resource), api::adapted(std::move(options)))) {}
 
 SharedMutex::~SharedMutex() = default;
 

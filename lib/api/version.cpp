@@ -1,7 +1,7 @@
 #include "redlock/version.hpp"
 
-namespace redlock {
+namespace redlock::inline REDLOCK_ABI {
 
 std::string_view library_version() noexcept { return version; }
 
-}  // namespace redlock
+}  // namespace redlock::inline REDLOCK_ABI

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace redlock {
+namespace redlock::inline REDLOCK_ABI {
 
 struct Target::More {
   std::vector<std::string> more_resources{};
@@ -86,4 +86,4 @@ Target interval(std::string resource, std::chrono::nanoseconds hold_at_least) {
                            {.hold_at_least = hold_at_least});
 }
 
-}  // namespace redlock
+}  // namespace redlock::inline REDLOCK_ABI

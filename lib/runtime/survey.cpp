@@ -148,7 +148,7 @@ void Survey::Visit::on_answers(std::vector<OwnedValue> answers) noexcept {
       // Keys in another database do not belong to this deployment. A sentinel has none, and a
       // cluster has one: there it is no problem of its own.
       if (!selection_.empty() && node_.denied.empty() &&
-          node_.seen.role != NodeExamination::Role::sentinel && !node_.seen.cluster) {
+          node_.seen.role != admin::NodeExamination::Role::sentinel && !node_.seen.cluster) {
         node_.marker.reset();
         node_.marker_text.clear();
         node_.seen.marked = node_.seen.restarted = false;

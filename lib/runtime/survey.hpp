@@ -17,7 +17,7 @@ namespace redlock::runtime {
 
 /// The answers of one node, not judged and not compared with the others yet.
 struct SurveyedNode {
-  NodeExamination seen{};                           ///< but for clock_offset, which takes all nodes
+  admin::NodeExamination seen{};                    ///< but for clock_offset, which takes all nodes
   std::string denied{};                             ///< what it keeps from us, in its own words
   std::string marker_text{};                        ///< as it is kept; empty: none
   std::optional<core::Marker> marker{};             ///< none: nothing that is one of ours

@@ -2,6 +2,8 @@
 // nodes given as arguments. tests/architecture/check_calls compares what this file refers
 // to with what the shared library exports.
 
+#include <redlock/deployment.hpp>
+#include <redlock/listing.hpp>
 #include <redlock/redlock.hpp>
 
 #include <chrono>
@@ -75,26 +77,27 @@ struct Stopped : std::runtime_error {
 
 /// The first call on these nodes, because they must store no lock.
 void deployment(const ClientOptions& options) {
-  const Examination before = must(examine(options), "examine");
+  const admin::Examination before = must(admin::examine(options), "examine");
   expect(before.nodes.size() == options.nodes.size(), "examine: a report for each node");
-  ChangeOptions change;
-  change.on_progress = [](const ChangeProgress&) { throw Stopped("by the caller"); };
+  admin::ChangeOptions change;
+  change.on_progress = [](const admin::ChangeProgress&) { throw Stopped("by the caller"); };
   try {
-    (void)must(bootstrap(options, change), "bootstrap");
+    (void)must(admin::bootstrap(options, change), "bootstrap");
     expect(before.nodes.at(0).marked, "bootstrap: new nodes are opened step by step");
   } catch (const Stopped& stopped) {
     expect(stopped.what() == std::string("by the caller"), "an exception passes the library");
   }
-  (void)must(bootstrap(options), "bootstrap");
-  const Membership membership = must(members(options), "members");
+  (void)must(admin::bootstrap(options), "bootstrap");
+  const admin::Membership membership = must(admin::members(options), "members");
   expect(membership.members.size() == options.nodes.size(), "members: all nodes");
 
   const std::string none = "unix:///no/such/node";
-  expect(!add_member(options, "redis://"), "add_member: no node");
-  const Membership left = must(remove_member(options, none), "remove_member: it was none");
+  expect(!admin::add_member(options, "redis://"), "add_member: no node");
+  const admin::Membership left =
+      must(admin::remove_member(options, none), "remove_member: it was none");
   expect(left.members == membership.members, "remove_member: it was none");
-  expect(!replace_member(options, none, none), "replace_member: it is none");
-  (void)must(list_locks(options), "list_locks");
+  expect(!admin::replace_member(options, none, none), "replace_member: it is none");
+  (void)must(admin::list_locks(options), "list_locks");
 
   expect(!find_mistake(options), "find_mistake: none");
   expect(find_mistake(ClientOptions{}).has_value(), "find_mistake: no nodes");
@@ -103,14 +106,15 @@ void deployment(const ClientOptions& options) {
 void names_and_values() {
   expect(to_string(Errc::held) == "held", "Errc");
   expect(!to_string(Vote::granted).empty(), "Vote");
-  expect(!to_string(MemberReport::State::member).empty(), "MemberReport::State");
-  expect(!to_string(NodeExamination::Role::master).empty(), "NodeExamination::Role");
-  expect(!to_string(NodeExamination::Persistence::rdb).empty(), "NodeExamination::Persistence");
-  expect(!to_string(Finding::Kind::clock).empty(), "Finding::Kind");
+  expect(!to_string(admin::MemberReport::State::member).empty(), "MemberReport::State");
+  expect(!to_string(admin::NodeExamination::Role::master).empty(), "NodeExamination::Role");
+  expect(!to_string(admin::NodeExamination::Persistence::rdb).empty(),
+         "NodeExamination::Persistence");
+  expect(!to_string(admin::Finding::Kind::clock).empty(), "Finding::Kind");
   expect(!to_string(Inspection::State::held).empty(), "Inspection::State");
   expect(!to_string(LockKind::exclusive).empty(), "LockKind");
   expect(!to_string(Ownership::held).empty(), "Ownership");
-  expect(!to_string(ListedLock::State::held).empty(), "ListedLock::State");
+  expect(!to_string(admin::ListedLock::State::held).empty(), "ListedLock::State");
   expect(!to_string(HoldObservation::End::lost).empty(), "HoldObservation::End");
   expect(library_version() == version, "library_version");
 

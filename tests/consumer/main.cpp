@@ -16,7 +16,7 @@ int main(int argc, char** argv) {
 
   redlock::ClientOptions options;
   options.nodes.assign(argv + 1, argv + argc);
-  if (const auto opened = redlock::bootstrap(options); !opened) {
+  if (const auto opened = redlock::admin::bootstrap(options); !opened) {
     std::cerr << "bootstrap: " << opened.error().message << '\n';
     return 1;
   }

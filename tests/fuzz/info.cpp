@@ -69,7 +69,7 @@ redis::OwnedValue read_answer(std::string_view bytes) {
 }
 
 void check_seen(const runtime::SurveyedNode& node) {
-  const NodeExamination& seen = node.seen;
+  const admin::NodeExamination& seen = node.seen;
   for (const std::string* text :
        {&seen.problem, &seen.version, &seen.run_id, &seen.maxmemory_policy, &node.denied}) {
     check_shown(*text);
@@ -89,9 +89,9 @@ void check_judgement(const runtime::SurveyedNode& node, const ClientOptions& opt
   other.seen.reachable = true;
   other.seen.run_id = "other";
   other.clock = std::chrono::nanoseconds(-1);
-  const Examination examination = api::judge({node, other, node}, options);
+  const admin::Examination examination = api::judge({node, other, node}, options);
   REDLOCK_ASSERT(examination.nodes.size() == 3);
-  for (const Finding& finding : examination.findings) {
+  for (const admin::Finding& finding : examination.findings) {
     REDLOCK_ASSERT(!to_string(finding.kind).empty() && !finding.node.empty());
     for (const std::string* text : {&finding.what, &finding.why, &finding.remedy}) {
       check_shown(*text);

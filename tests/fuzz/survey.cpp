@@ -104,7 +104,8 @@ void survey(const runtime::Configuration& configuration, Server& server) {
   const std::vector<runtime::SurveyedNode> nodes = survey.examine();
   ClientOptions options;
   options.nodes = configuration.settings.nodes;
-  for (const NodeExamination& node : api::judge(nodes, options).nodes) check_shown(node.problem);
+  for (const admin::NodeExamination& node : api::judge(nodes, options).nodes)
+    check_shown(node.problem);
   for (const runtime::Search& search : survey.find_locks(longest_lock)) {
     check_shown(search.problem);
     if (!search.lock) continue;
@@ -125,9 +126,9 @@ void list(const runtime::Configuration& configuration, Server& server) {
   server.start(newest_peer());
   const std::vector<runtime::NodeLocks> nodes = listing.run();
   check_shown(nodes.front().problem);
-  const LockList list = api::judge_locks(nodes, 1);
+  const admin::LockList list = api::judge_locks(nodes, 1);
   if (!nodes.front().problem.empty()) REDLOCK_ASSERT(list.locks.empty() && !list.complete);
-  for (const ListedLock& lock : list.locks) {
+  for (const admin::ListedLock& lock : list.locks) {
     REDLOCK_ASSERT(lock.resource.size() <= limits::resource_bytes);
     REDLOCK_ASSERT(lock.remaining.count() >= 0 && lock.nodes <= 1);
     REDLOCK_ASSERT(lock.nodes > 0 || lock.waiters > 0);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "integration/library.hpp"
+#include "redlock/listing.hpp"
 #include "support/programs.hpp"
 
 namespace redlock::test {
@@ -198,17 +199,17 @@ TEST_F(DocumentedAcl, SufficesForOperatorsAndGuards) {
   for (const RedisServer& node : nodes_) node.command({"DEL", "redlock:node:marker"});
   ClientOptions guarded = options();
   guarded.guards.trust_durable = true;
-  EXPECT_TRUE(succeeded(examine(guarded)));
-  const auto opened = bootstrap(guarded);
+  EXPECT_TRUE(succeeded(admin::examine(guarded)));
+  const auto opened = admin::bootstrap(guarded);
   ASSERT_TRUE(succeeded(opened));
-  for (const NodeExamination& node : opened->nodes) EXPECT_TRUE(node.marked) << node.url;
+  for (const admin::NodeExamination& node : opened->nodes) EXPECT_TRUE(node.marked) << node.url;
   Client client = make_client(guarded);
   auto held = acquire_patiently(client, "app:guarded");
   EXPECT_TRUE(succeeded(held));
-  EXPECT_TRUE(succeeded(examine(guarded)));
+  EXPECT_TRUE(succeeded(admin::examine(guarded)));
   auto reader = acquire_patiently(client, shared("app:read"));
   EXPECT_TRUE(succeeded(reader));
-  const auto listed = list_locks(guarded);
+  const auto listed = admin::list_locks(guarded);
   ASSERT_TRUE(succeeded(listed));
   EXPECT_TRUE(listed->complete);
   EXPECT_EQ(listed->locks.size(), 2U);

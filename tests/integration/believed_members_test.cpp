@@ -85,14 +85,14 @@ TEST_F(BelievedMembers, OneEditedMarkerLeadsNobodyAnywhereAndClosesNothing) {
   EXPECT_TRUE(grants(client));
   EXPECT_FALSE(events.has(NodeEvent::Kind::learned, 3, ""));
 
-  const auto examined = examine(options_of(initial_));
+  const auto examined = admin::examine(options_of(initial_));
   ASSERT_TRUE(succeeded(examined));
   EXPECT_TRUE(std::any_of(examined->findings.begin(), examined->findings.end(),
-                          [&](const Finding& finding) {
+                          [&](const admin::Finding& finding) {
                             return finding.node.find(initial_[0]) != std::string::npos &&
                                    finding.what.find("names other members") != std::string::npos;
                           }));
-  EXPECT_TRUE(succeeded(members(options_of(initial_))));
+  EXPECT_TRUE(succeeded(admin::members(options_of(initial_))));
   EXPECT_EQ(elsewhere.connections_accepted(), 0U);
 }
 
@@ -100,7 +100,7 @@ TEST_F(BelievedMembers, OfTwoServersBehindOneNameOneIsAMember) {
   TcpProxy third(nodes_[2].port());
   std::vector<std::string> list = urls({0, 1});
   list.push_back(third.url());
-  ASSERT_TRUE(succeeded(bootstrap(options_of(list))));
+  ASSERT_TRUE(succeeded(admin::bootstrap(options_of(list))));
   Client before = make_client(options_of(list));
   ASSERT_TRUE(grants(before));
   const std::string first = deployment_of(nodes_[2]);

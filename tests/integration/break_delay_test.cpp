@@ -228,7 +228,7 @@ TEST_F(BreakDelay, LeavesAnElectionWithoutALeader) {
 
 TEST_F(BreakDelay, IsUpToTheMaxTtl) {
   store_everywhere("theirs");
-  for (const BreakOptions wrong : {BreakOptions{30s + 1ns}, BreakOptions{-1ns}}) {
+  for (const BreakOptions wrong : {BreakOptions{.delay = 30s + 1ns}, BreakOptions{.delay = -1ns}}) {
     const auto refused = break_it("theirs", wrong);
     ASSERT_TRUE(failed_with(refused, Errc::invalid_argument));
     EXPECT_THAT(refused.error().message, HasSubstr("; up to the max TTL of 30 s is allowed"));

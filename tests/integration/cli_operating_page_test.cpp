@@ -40,7 +40,7 @@ std::multiset<std::string> first_column(const std::string& section) {
 TEST(OperatingPage, HasARowForEachProblemThatDoctorFinds) {
   std::multiset<std::string> ids;
   for (int kind = 0;; ++kind) {
-    const std::string id(to_string(static_cast<Finding::Kind>(kind)));
+    const std::string id(to_string(static_cast<admin::Finding::Kind>(kind)));
     if (id == "unknown") break;
     ids.insert(id);
   }

@@ -18,30 +18,31 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-Examination examined(const ClientOptions& options) {
-  auto result = examine(options);
+admin::Examination examined(const ClientOptions& options) {
+  auto result = admin::examine(options);
   if (!result) throw std::runtime_error(result.error().message);
   return *std::move(result);
 }
 
-std::vector<std::string> ids_of(const Examination& examination) {
+std::vector<std::string> ids_of(const admin::Examination& examination) {
   std::vector<std::string> ids;
-  for (const Finding& finding : examination.findings) {
+  for (const admin::Finding& finding : examination.findings) {
     // Most servers of these tests are new.
-    if (finding.kind != Finding::Kind::not_bootstrapped) ids.emplace_back(to_string(finding.kind));
+    if (finding.kind != admin::Finding::Kind::not_bootstrapped)
+      ids.emplace_back(to_string(finding.kind));
   }
   return ids;
 }
 
 /// The findings beside two healthy nodes that are new, but for what follows from their being new.
-std::vector<Finding> findings_of(const std::string& url) {
+std::vector<admin::Finding> findings_of(const std::string& url) {
   NewNodes others(2);
   auto urls = others.urls();
   urls.push_back(url);
-  std::vector<Finding> findings;
-  for (Finding& finding : examined(patient(urls)).findings) {
-    if (finding.kind == Finding::Kind::not_bootstrapped ||
-        finding.kind == Finding::Kind::stale_client)
+  std::vector<admin::Finding> findings;
+  for (admin::Finding& finding : examined(patient(urls)).findings) {
+    if (finding.kind == admin::Finding::Kind::not_bootstrapped ||
+        finding.kind == admin::Finding::Kind::stale_client)
       continue;
     EXPECT_EQ(finding.node, url);
     findings.push_back(std::move(finding));
@@ -58,20 +59,20 @@ void expect_only(const std::string& url, const std::string& id, const std::strin
 
 TEST(Doctor, FindsNothingWrongWithNewNodesAndChangesNothing) {
   NewNodes nodes(3);
-  const Examination examination = examined(patient(nodes.urls()));
+  const admin::Examination examination = examined(patient(nodes.urls()));
   EXPECT_THAT(ids_of(examination), IsEmpty());
   ASSERT_EQ(examination.nodes.size(), 3U);
   for (std::size_t i = 0; i < 3; ++i) {
-    const NodeExamination& node = examination.nodes[i];
+    const admin::NodeExamination& node = examination.nodes[i];
     EXPECT_EQ(node.url, nodes[i].url());
     EXPECT_TRUE(node.reachable);
     EXPECT_EQ(node.problem, "");
     EXPECT_GT(node.round_trip, nanoseconds(0));
     EXPECT_NE(node.version, "");
-    EXPECT_EQ(node.role, NodeExamination::Role::master);
+    EXPECT_EQ(node.role, admin::NodeExamination::Role::master);
     EXPECT_EQ(node.run_id, run_id_of(nodes[i]));
     EXPECT_TRUE(node.uptime);
-    EXPECT_EQ(node.persistence, NodeExamination::Persistence::none);
+    EXPECT_EQ(node.persistence, admin::NodeExamination::Persistence::none);
     EXPECT_FALSE(node.durable);
     EXPECT_EQ(node.maxmemory_policy, "noeviction");
     EXPECT_FALSE(node.cluster);
@@ -84,13 +85,13 @@ TEST(Doctor, FindsNothingWrongWithNewNodesAndChangesNothing) {
 }
 
 TEST(Doctor, RefusesOptionsThatAreWrong) {
-  EXPECT_TRUE(failed_with(examine({}), Errc::invalid_argument));
-  EXPECT_TRUE(failed_with(bootstrap({}), Errc::invalid_argument));
+  EXPECT_TRUE(failed_with(admin::examine({}), Errc::invalid_argument));
+  EXPECT_TRUE(failed_with(admin::bootstrap({}), Errc::invalid_argument));
 }
 
 TEST(Doctor, SeesOneServerBehindThreeAddresses) {
   const RedisServer server;
-  const Examination examination =
+  const admin::Examination examination =
       examined(patient({server.url(), by_name(server), server.unix_url()}));
   ASSERT_THAT(ids_of(examination), ElementsAre("duplicate"));
   EXPECT_EQ(examination.findings[0].node,
@@ -118,7 +119,7 @@ TEST(Doctor, SeesASentinel) {
 
 TEST(Doctor, CallsAServerByItsOwnNameAndVersion) {
   const RedisServer server;
-  const NodeExamination node = examined(patient({server.url()})).nodes.at(0);
+  const admin::NodeExamination node = examined(patient({server.url()})).nodes.at(0);
   // "Valkey server v=9.1.2 sha=..."
   const std::string told = run_process({"redis-server", "--version"}).output;
   EXPECT_TRUE(told.starts_with(node.server + " server v=" + node.server_version + " ")) << told;
@@ -157,11 +158,11 @@ TEST(Doctor, GivesAHungNodeNoMoreThanItsLimit) {
   const RedisServer healthy;
   hung.stop();
   ClientOptions options = impatient({hung.url(), healthy.url()});
-  const Examination examination = examined(options);
+  const admin::Examination examination = examined(options);
   hung.resume();
   ASSERT_GE(examination.findings.size(), 1U);
   EXPECT_EQ(examination.findings[0].node, hung.url());
-  EXPECT_EQ(examination.findings[0].kind, Finding::Kind::unreachable);
+  EXPECT_EQ(examination.findings[0].kind, admin::Finding::Kind::unreachable);
   EXPECT_THAT(examination.findings[0].what, HasSubstr("no answer within 500 ms"));
 }
 
@@ -181,7 +182,7 @@ TEST(Doctor, SeesAWrongPasswordAndAMissingOneAndNeverShowsEither) {
   const RedisServer server({.password = "right"});
   const std::string address = server.host() + ":" + std::to_string(server.port());
   for (const std::string& credentials : {std::string(":wr0ng@"), std::string()}) {
-    const Examination examination = examined(patient({"redis://" + credentials + address}));
+    const admin::Examination examination = examined(patient({"redis://" + credentials + address}));
     ASSERT_THAT(ids_of(examination), ElementsAre("auth"));
     EXPECT_EQ(examination.findings[0].node, "redis://" + address);
     EXPECT_THAT(examination.findings[0].what, testing::Not(HasSubstr("wr0ng")));
@@ -194,7 +195,7 @@ TEST(Doctor, SeesAUserWhoMayNotSeeOurKeys) {
   const RedisServer server;
   server.command({"ACL", "SETUSER", "app", "on", ">pw", "~app:*", "+@all"});
   const std::string address = server.host() + ":" + std::to_string(server.port());
-  const Examination examination = examined(patient({"redis://app:pw@" + address}));
+  const admin::Examination examination = examined(patient({"redis://app:pw@" + address}));
   ASSERT_THAT(ids_of(examination), ElementsAre("auth"));
   EXPECT_THAT(examination.findings[0].what, HasSubstr("NOPERM"));
 }
@@ -217,11 +218,11 @@ TEST(Doctor, TellsHowANodeKeepsItsData) {
   const RedisServer snapshots({.arguments = {"--save", "3600", "1"}});
   ClientOptions options = patient({everysec.url(), always.url(), snapshots.url()});
   options.guards.trust_durable = true;
-  const Examination examination = examined(options);
-  EXPECT_EQ(examination.nodes[0].persistence, NodeExamination::Persistence::aof_everysec);
-  EXPECT_EQ(examination.nodes[1].persistence, NodeExamination::Persistence::aof_always);
+  const admin::Examination examination = examined(options);
+  EXPECT_EQ(examination.nodes[0].persistence, admin::NodeExamination::Persistence::aof_everysec);
+  EXPECT_EQ(examination.nodes[1].persistence, admin::NodeExamination::Persistence::aof_always);
   EXPECT_TRUE(examination.nodes[1].durable);
-  EXPECT_EQ(examination.nodes[2].persistence, NodeExamination::Persistence::rdb);
+  EXPECT_EQ(examination.nodes[2].persistence, admin::NodeExamination::Persistence::rdb);
   EXPECT_THAT(ids_of(examination), ElementsAre("not-durable", "not-durable"));
 }
 
@@ -233,7 +234,8 @@ TEST(Doctor, SeesAClockThatIsApartFromTheOthers) {
     return resp::array(
         {resp::bulk(std::to_string(std::chrono::floor<seconds>(now).count())), resp::bulk("0")});
   });
-  const Examination examination = examined(patient({nodes[0].url(), fake.url(), nodes[1].url()}));
+  const admin::Examination examination =
+      examined(patient({nodes[0].url(), fake.url(), nodes[1].url()}));
   ASSERT_THAT(ids_of(examination), ElementsAre("clock"));
   EXPECT_EQ(examination.findings[0].node, fake.url());
   EXPECT_GT(*examination.nodes[1].clock_offset, seconds(50));
@@ -257,7 +259,7 @@ TEST(Doctor, SeesThatANodeRestartedSinceItWasMarked) {
   auto marker = marker_of(server, {server.url()}, seconds(30));
   marker.replace(marker.find(run_id_of(server)), 40, "another");
   server.command({"SET", marker_key, marker});
-  const Examination examination = examined(patient({server.url()}));
+  const admin::Examination examination = examined(patient({server.url()}));
   EXPECT_THAT(ids_of(examination), ElementsAre("quarantined"));
   EXPECT_TRUE(examination.nodes[0].restarted);
 }
@@ -267,7 +269,7 @@ TEST(Bootstrap, MarksNewNodesAsMembersWithNothingToForget) {
   ClientOptions options = patient(nodes.urls());
   options.max_ttl = seconds(45);
   const auto before = std::chrono::system_clock::now().time_since_epoch();
-  const auto opened = bootstrap(options);
+  const auto opened = admin::bootstrap(options);
   ASSERT_TRUE(succeeded(opened));
   EXPECT_THAT(ids_of(*opened), IsEmpty());
   for (std::size_t i = 0; i < 3; ++i) {
@@ -292,7 +294,7 @@ TEST(Bootstrap, SaysInOneLineThatItNeedsScripts) {
   const std::string address = restricted.host() + ":" + std::to_string(restricted.port());
   for (const std::string& url : {renamed.url(), "redis://plain:pw@" + address}) {
     NewNodes others(2);
-    const auto refused = bootstrap(patient({others[0].url(), url, others[1].url()}));
+    const auto refused = admin::bootstrap(patient({others[0].url(), url, others[1].url()}));
     ASSERT_TRUE(failed_with(refused, Errc::unavailable));
     EXPECT_THAT(refused.error().message, HasSubstr("nothing was changed"));
     EXPECT_THAT(refused.error().message, testing::ContainsRegex("EVAL|'eval'"));
@@ -305,7 +307,7 @@ TEST(Bootstrap, EndsTheQuarantineOfBlankNodesAndNeverLowersFencingNumbers) {
   const RedisServer server;
   blank_by_hand(server);
   server.command({"ZADD", numbers_key, "8000000000000000", "", "8000000000000007", "r"});
-  ASSERT_TRUE(succeeded(bootstrap(patient({server.url()}))));
+  ASSERT_TRUE(succeeded(admin::bootstrap(patient({server.url()}))));
   EXPECT_EQ(server.pttl(quarantine_key), -2);
   EXPECT_EQ(server.command({"ZSCORE", numbers_key, ""}).string, "8000000000000000");
   EXPECT_EQ(server.command({"ZSCORE", numbers_key, "r"}).string, "8000000000000007");
@@ -314,25 +316,26 @@ TEST(Bootstrap, EndsTheQuarantineOfBlankNodesAndNeverLowersFencingNumbers) {
 
 TEST(Bootstrap, OfNodesThatBelongedToADeploymentIsQuarantined) {
   NewNodes nodes(3);
-  const auto first = bootstrap(patient({nodes[0].url(), nodes[1].url()}));
+  const auto first = admin::bootstrap(patient({nodes[0].url(), nodes[1].url()}));
   ASSERT_TRUE(succeeded(first));
-  ASSERT_TRUE(succeeded(bootstrap(patient(nodes.urls()))));
+  ASSERT_TRUE(succeeded(admin::bootstrap(patient(nodes.urls()))));
   for (const RedisServer& node : nodes) EXPECT_GT(node.pttl(quarantine_key), 0);
 }
 
 TEST(Bootstrap, OfWhatIsOpenChangesNothing) {
   NewNodes nodes(3);
-  ASSERT_TRUE(succeeded(bootstrap(patient(nodes.urls()))));
+  ASSERT_TRUE(succeeded(admin::bootstrap(patient(nodes.urls()))));
   const auto marker = nodes[1].get(marker_key);
-  ASSERT_TRUE(succeeded(bootstrap(patient(nodes.urls()))));
+  ASSERT_TRUE(succeeded(admin::bootstrap(patient(nodes.urls()))));
   EXPECT_EQ(nodes[1].get(marker_key), marker);
   EXPECT_EQ(nodes[1].pttl(quarantine_key), -2);
 }
 
 TEST(Bootstrap, RefusesAListThatLeavesAQuorumOfADeploymentOut) {
   NewNodes nodes(5);
-  ASSERT_TRUE(succeeded(bootstrap(patient({nodes[0].url(), nodes[1].url(), nodes[2].url()}))));
-  const auto refused = bootstrap(patient({nodes[2].url(), nodes[3].url(), nodes[4].url()}));
+  ASSERT_TRUE(
+      succeeded(admin::bootstrap(patient({nodes[0].url(), nodes[1].url(), nodes[2].url()}))));
+  const auto refused = admin::bootstrap(patient({nodes[2].url(), nodes[3].url(), nodes[4].url()}));
   ASSERT_TRUE(failed_with(refused, Errc::unavailable));
   EXPECT_THAT(refused.error().message, HasSubstr(nodes[0].url()));
   EXPECT_FALSE(nodes[3].get(marker_key));
@@ -341,7 +344,7 @@ TEST(Bootstrap, RefusesAListThatLeavesAQuorumOfADeploymentOut) {
 TEST(Bootstrap, OpensTheDatabaseThatTheUrlNamesAndLooksForLocksInNoOther) {
   const RedisServer server;
   server.command({"SET", "lock", "somebody", "PX", "20000"});
-  ASSERT_TRUE(succeeded(bootstrap(patient({server.url() + "/2"}))));
+  ASSERT_TRUE(succeeded(admin::bootstrap(patient({server.url() + "/2"}))));
   EXPECT_FALSE(server.get(marker_key));
 }
 
@@ -349,7 +352,7 @@ TEST(Bootstrap, RefusesWhileAnyKeyCanBeALock) {
   NewNodes nodes(3);
   fill(nodes[1], 5000);
   nodes[1].command({"SET", "bad\nname", "somebody", "PX", "20000"});
-  const auto refused = bootstrap(patient(nodes.urls()));
+  const auto refused = admin::bootstrap(patient(nodes.urls()));
   ASSERT_TRUE(failed_with(refused, Errc::held));
   EXPECT_THAT(refused.error().message, HasSubstr(nodes[1].url()));
   EXPECT_THAT(refused.error().message, HasSubstr("name'"));
@@ -365,29 +368,29 @@ TEST(Bootstrap, IsNotKeptByKeysThatCanBeNoLock) {
   server.command({"PEXPIRE", "list", "20000"});
   blank_by_hand(server);
   server.command({"PEXPIRE", quarantine_key, "20000"});
-  EXPECT_TRUE(succeeded(bootstrap(patient({server.url()}))));
+  EXPECT_TRUE(succeeded(admin::bootstrap(patient({server.url()}))));
 }
 
 TEST(Bootstrap, LooksForLocksOfTheDeploymentThatItReplaces) {
   const RedisServer server;
   server.command({"SET", marker_key, marker_of(server, {server.url()}, seconds(3600))});
   server.command({"SET", "long", "somebody", "PX", "1800000"});
-  EXPECT_TRUE(failed_with(bootstrap(patient({server.url()})), Errc::held));
+  EXPECT_TRUE(failed_with(admin::bootstrap(patient({server.url()})), Errc::held));
 }
 
 TEST(Bootstrap, RefusesWhileANodeIsMissingOrUnfit) {
   NewNodes nodes(3);
   nodes[2].kill();
-  auto refused = bootstrap(patient(nodes.urls()));
+  auto refused = admin::bootstrap(patient(nodes.urls()));
   ASSERT_TRUE(failed_with(refused, Errc::unavailable));
   EXPECT_THAT(refused.error().message, HasSubstr(nodes[2].url()));
 
   const RedisServer evicting({.arguments = {"--maxmemory-policy", "allkeys-lru"}});
-  refused = bootstrap(patient({nodes[0].url(), nodes[1].url(), evicting.url()}));
+  refused = admin::bootstrap(patient({nodes[0].url(), nodes[1].url(), evicting.url()}));
   ASSERT_TRUE(failed_with(refused, Errc::unavailable));
   EXPECT_THAT(refused.error().message, HasSubstr("allkeys-lru"));
 
-  refused = bootstrap(patient({nodes[0].url(), by_name(nodes[0])}));
+  refused = admin::bootstrap(patient({nodes[0].url(), by_name(nodes[0])}));
   ASSERT_TRUE(failed_with(refused, Errc::unavailable));
   EXPECT_EQ(nodes.count_held(marker_key), 0U);
 }

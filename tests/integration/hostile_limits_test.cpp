@@ -53,7 +53,7 @@ TEST_P(HostileLimits, AnEndlessReplyDoesNotMakeTheClientGrow) {
 TEST_P(HostileLimits, AnEndlessReplyToAnExaminationEndsIt) {
   FakeServer fake(endless_from_info(GetParam()));
   const std::size_t before = allocated_bytes();
-  const auto examination = examine(patient({fake.url()}));
+  const auto examination = admin::examine(patient({fake.url()}));
   EXPECT_LT(allocated_bytes(), before + most_growth);
   ASSERT_TRUE(succeeded(examination));
   EXPECT_FALSE(examination->nodes.at(0).reachable);
@@ -119,7 +119,7 @@ TEST_F(HostileHandshake, ClosingAtEveryByteOfEveryAnswerEndsAnExamination) {
       fake.on(word, [part = answer.substr(0, bytes)](const Command&) -> FakeAnswer {
         return FakeAnswer::close(part);
       });
-      const auto examination = examine(patient({fake.url()}));
+      const auto examination = admin::examine(patient({fake.url()}));
       ASSERT_TRUE(succeeded(examination)) << word << " " << bytes;
       EXPECT_FALSE(examination->nodes.at(0).reachable) << word << " " << bytes;
     }
@@ -132,7 +132,7 @@ TEST_F(HostileHandshake, ALockThatNoSearchAskedForIsAViolation) {
         "*3\r\n$1\r\n0\r\n$4\r\nlock\r\n:-1\r\n", "*2\r\n$1\r\n0\r\n:1\r\n", "+OK\r\n"}) {
     FakeServer fake;
     fake.on("EVAL", [page](const Command&) { return page; });
-    const auto opened = bootstrap(patient({fake.url()}));
+    const auto opened = admin::bootstrap(patient({fake.url()}));
     ASSERT_TRUE(failed_with(opened, Errc::unavailable)) << page;
     EXPECT_NE(opened.error().message.find("protocol violation"), std::string::npos)
         << opened.error().message;

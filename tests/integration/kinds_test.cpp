@@ -679,7 +679,7 @@ TEST(KindsAndBootstrap, HoldsAndIntervalsAreFoundAsLocksAre) {
     Client client = make_client(unguarded(options));
     const auto lease = client.try_acquire(target, {.ttl = seconds(20)});
     EXPECT_TRUE(succeeded(lease));
-    const auto opened = bootstrap(options);
+    const auto opened = admin::bootstrap(options);
     EXPECT_TRUE(failed_with(opened, Errc::held));
     return !opened && opened.error().message.find("'r'") != std::string::npos;
   };
@@ -689,12 +689,12 @@ TEST(KindsAndBootstrap, HoldsAndIntervalsAreFoundAsLocksAre) {
   nodes.flush();
   EXPECT_TRUE(refused_for(interval("r", seconds(600))));
   // The rest of an interval has no holder, and still excludes every caller.
-  const auto cooling_down = bootstrap(options);
+  const auto cooling_down = admin::bootstrap(options);
   EXPECT_TRUE(failed_with(cooling_down, Errc::held));
   nodes.flush();
   // A value of somebody else's is no lock.
   nodes[0].command({"SET", "s", "somebody else's", "PX", "600000"});
-  EXPECT_TRUE(succeeded(bootstrap(options)));
+  EXPECT_TRUE(succeeded(admin::bootstrap(options)));
 }
 
 // --- bad input ---------------------------------------------------------------------------------

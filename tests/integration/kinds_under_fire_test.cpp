@@ -150,7 +150,7 @@ class KindsUnderFire : public testing::TestWithParam<FireKind> {
 };
 
 TEST_P(KindsUnderFire, KeepsItsPromise) {
-  const auto opened = bootstrap(client_options());
+  const auto opened = admin::bootstrap(client_options());
   ASSERT_TRUE(succeeded(opened));
   {
     std::vector<std::jthread> contenders;

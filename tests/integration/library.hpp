@@ -89,7 +89,7 @@ namespace redlock::test {
 
 /// Makes a new deployment of nodes that have just been started. Throws where it is refused.
 inline void open_deployment(const ClientOptions& options) {
-  const auto opened = bootstrap(options);
+  const auto opened = admin::bootstrap(options);
   if (!opened) throw std::runtime_error("bootstrap: " + opened.error().message);
 }
 

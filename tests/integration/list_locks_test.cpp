@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "integration/library.hpp"
+#include "redlock/listing.hpp"
 
 namespace redlock::test {
 namespace {
@@ -19,7 +20,7 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 using testing::ElementsAre;
 using testing::IsEmpty;
-using State = ListedLock::State;
+using State = admin::ListedLock::State;
 
 class ListLocks : public testing::Test {
  protected:
@@ -27,27 +28,27 @@ class ListLocks : public testing::Test {
 
   static Nodes& nodes() { return shared_nodes(5); }
   static ClientOptions options() { return patient(nodes().urls()); }
-  static LockList list(const ListOptions& terms = {}) {
-    auto result = list_locks(options(), terms);
+  static admin::LockList list(const admin::ListOptions& terms = {}) {
+    auto result = admin::list_locks(options(), terms);
     EXPECT_TRUE(succeeded(result));
-    return result ? *std::move(result) : LockList();
+    return result ? *std::move(result) : admin::LockList();
   }
-  static std::vector<std::string> names(const LockList& list) {
+  static std::vector<std::string> names(const admin::LockList& list) {
     std::vector<std::string> names;
-    for (const ListedLock& lock : list.locks) names.push_back(lock.resource);
+    for (const admin::ListedLock& lock : list.locks) names.push_back(lock.resource);
     return names;
   }
   static std::vector<std::string> names(const std::string& pattern) {
     return names(list({.pattern = pattern}));
   }
   /// The only lock, as soon as it is on all nodes.
-  static ListedLock settled() {
-    LockList seen;
+  static admin::ListedLock settled() {
+    admin::LockList seen;
     EXPECT_TRUE(eventually([&] {
       seen = list();
       return seen.locks.size() == 1 && seen.locks[0].nodes == 5;
     }));
-    return seen.locks.empty() ? ListedLock() : seen.locks[0];
+    return seen.locks.empty() ? admin::ListedLock() : seen.locks[0];
   }
   static void store(std::size_t node, const std::string& resource, const std::string& token) {
     nodes()[node].command({"SET", resource, token, "PX", "20000"});
@@ -65,7 +66,7 @@ class ListLocks : public testing::Test {
 };
 
 TEST_F(ListLocks, OfAnEmptyDeploymentIsEmptyAndComplete) {
-  const LockList empty = list();
+  const admin::LockList empty = list();
   EXPECT_TRUE(empty.locks.empty());
   EXPECT_TRUE(empty.complete);
   EXPECT_EQ(empty.answered, 5U);
@@ -76,7 +77,7 @@ TEST_F(ListLocks, OfAnEmptyDeploymentIsEmptyAndComplete) {
 TEST_F(ListLocks, ShowsAnExclusiveLockWithItsToken) {
   const auto lease = acquire_patiently(client_, "r");
   ASSERT_TRUE(succeeded(lease));
-  const ListedLock lock = settled();
+  const admin::ListedLock lock = settled();
   EXPECT_EQ(lock.resource, "r");
   EXPECT_EQ(lock.kind, LockKind::exclusive);
   EXPECT_EQ(lock.state, State::held);
@@ -91,7 +92,7 @@ TEST_F(ListLocks, CountsReadersAndTheHoldsOfAnOwner) {
     const auto first = acquire_patiently(client_, shared("r"));
     const auto second = acquire_patiently(client_, shared("r"));
     ASSERT_TRUE(first && second);
-    const ListedLock lock = settled();
+    const admin::ListedLock lock = settled();
     EXPECT_EQ(lock.kind, LockKind::shared);
     EXPECT_EQ(lock.state, State::held);
     EXPECT_EQ(lock.holds, 2U);
@@ -101,7 +102,7 @@ TEST_F(ListLocks, CountsReadersAndTheHoldsOfAnOwner) {
   EXPECT_TRUE(eventually([&] { return list().locks.empty(); }));
   const auto hold = acquire_patiently(client_, owned("r", "import"));
   ASSERT_TRUE(hold);
-  const ListedLock lock = settled();
+  const admin::ListedLock lock = settled();
   EXPECT_EQ(lock.kind, LockKind::reentrant);
   EXPECT_EQ(lock.holder, "import");
   EXPECT_EQ(lock.holds, 1U);
@@ -112,7 +113,7 @@ TEST_F(ListLocks, PutsThePermitsOfASemaphoreTogether) {
   const auto second = acquire_patiently(client_, permit("s", 5));
   const auto third = acquire_patiently(client_, permit("s", 5));
   ASSERT_TRUE(first && second && third);
-  ListedLock lock;
+  admin::ListedLock lock;
   EXPECT_TRUE(eventually([&] {
     lock = settled();
     return lock.permits == 3U;
@@ -128,7 +129,7 @@ TEST_F(ListLocks, ShowsAnIntervalWithoutAHolder) {
   auto lease = acquire_patiently(client_, interval("r", seconds(20)));
   ASSERT_TRUE(succeeded(lease));
   EXPECT_TRUE(succeeded(lease->release()));
-  ListedLock lock;
+  admin::ListedLock lock;
   EXPECT_TRUE(eventually([&] {
     lock = settled();
     return lock.kind == LockKind::interval;
@@ -143,7 +144,7 @@ TEST_F(ListLocks, ComparesTheNodes) {
   for (const std::size_t node : {0U, 1U}) store(node, "minority", "a");
   for (const std::size_t node : {0U, 1U, 2U}) store(node, "held", "a");
   for (const std::size_t node : {0U, 1U, 2U, 3U}) store(node, "reserved", "redlock:next:client");
-  const LockList seen = list();
+  const admin::LockList seen = list();
   ASSERT_THAT(names(seen), ElementsAre("held", "minority", "reserved", "split"));
   EXPECT_EQ(seen.locks[0].state, State::held);
   EXPECT_EQ(seen.locks[0].nodes, 3U);
@@ -171,7 +172,7 @@ TEST_F(ListLocks, CountsWhoIsQueued) {
 TEST_F(ListLocks, ShowsAFreeResourceForWhichClientsAreQueued) {
   store_everywhere({"ZADD", "redlock:node:queue:app:r", "1", "+client", "2", ""});
   for (const char* pattern : {"", "*", "app:*", "app:r"}) {
-    const LockList seen = list({.pattern = pattern});
+    const admin::LockList seen = list({.pattern = pattern});
     ASSERT_EQ(seen.locks.size(), 1U) << pattern;
     EXPECT_EQ(seen.locks[0].resource, "app:r");
     EXPECT_EQ(seen.locks[0].state, State::free);
@@ -188,7 +189,7 @@ TEST_F(ListLocks, ShowsReservationsForReaders) {
   EXPECT_EQ(settled().state, State::reserved);
   const std::string reader = std::to_string((now + seconds(10)) / milliseconds(1));
   store_everywhere({"ZADD", "r", reader, "hold:" + hex_token()});
-  const ListedLock lock = settled();
+  const admin::ListedLock lock = settled();
   EXPECT_EQ(lock.state, State::held);
   EXPECT_EQ(lock.holds, 1U);
   EXPECT_LT(lock.remaining, seconds(11)) << "of the reader, not of the reservation";
@@ -234,16 +235,16 @@ TEST_F(ListLocks, TakesAPatternAsRedisDoes) {
 
 TEST_F(ListLocks, StopsAtItsLimitAndSaysSo) {
   store_everywhere({"EVAL", "for i = 1, 20000 do redis.call('set', 'data:' .. i, i) end", "0"});
-  const LockList part = list();
+  const admin::LockList part = list();
   EXPECT_FALSE(part.complete);
-  for (const ListedNode& node : part.nodes) EXPECT_TRUE(node.stopped_early) << node.url;
+  for (const admin::ListedNode& node : part.nodes) EXPECT_TRUE(node.stopped_early) << node.url;
   // One node names it, and all are asked for it.
   store_everywhere({"SET", "r", "token", "PX", "29000"});
-  const LockList all = list({.keys_per_node = 30'000});
+  const admin::LockList all = list({.keys_per_node = 30'000});
   EXPECT_TRUE(all.complete);
   ASSERT_EQ(all.locks.size(), 1U);
   EXPECT_EQ(all.locks[0].nodes, 5U);
-  const LockList few = list({.pattern = "r", .keys_per_node = 1});
+  const admin::LockList few = list({.pattern = "r", .keys_per_node = 1});
   EXPECT_FALSE(few.complete);
   EXPECT_EQ(keys_stored(), 20'001);
 }
@@ -251,10 +252,10 @@ TEST_F(ListLocks, StopsAtItsLimitAndSaysSo) {
 TEST_F(ListLocks, ShowsThousandsOfLocks) {
   store_everywhere(
       {"EVAL", "for i = 1, 3000 do redis.call('set', 'r' .. i, 'token', 'px', 29000) end", "0"});
-  const LockList seen = list();
+  const admin::LockList seen = list();
   EXPECT_TRUE(seen.complete);
   EXPECT_EQ(seen.locks.size(), 3000U);
-  EXPECT_TRUE(std::all_of(seen.locks.begin(), seen.locks.end(), [](const ListedLock& lock) {
+  EXPECT_TRUE(std::all_of(seen.locks.begin(), seen.locks.end(), [](const admin::ListedLock& lock) {
     return lock.state == State::held && lock.nodes == 5;
   }));
 }
@@ -265,12 +266,12 @@ TEST_F(ListLocks, KeepsItsAnswersSmall) {
                     "for i = 1, 200 do redis.call('set', i .. string.rep('x', 8000), 'token', "
                     "'px', 29000) end",
                     "0"});
-  const LockList seen = list();
+  const admin::LockList seen = list();
   EXPECT_EQ(seen.answered, 5U);
   EXPECT_FALSE(seen.complete);
   EXPECT_GT(seen.locks.size(), 90U);
   // What had room on one node was asked for on all of them.
-  for (const ListedNode& node : seen.nodes) EXPECT_GT(node.unread, 0U) << node.url;
+  for (const admin::ListedNode& node : seen.nodes) EXPECT_GT(node.unread, 0U) << node.url;
 }
 
 TEST_F(ListLocks, LooksAtTheDatabaseOfTheUrl) {
@@ -279,24 +280,25 @@ TEST_F(ListLocks, LooksAtTheDatabaseOfTheUrl) {
   for (std::size_t i = 0; i < elsewhere.nodes.size(); ++i) {
     elsewhere.nodes[i] = nodes()[i].url() + "/3";
   }
-  const auto seen = list_locks(elsewhere);
+  const auto seen = admin::list_locks(elsewhere);
   ASSERT_TRUE(succeeded(seen));
   EXPECT_TRUE(seen->locks.empty());
   EXPECT_TRUE(seen->complete);
 }
 
 TEST_F(ListLocks, RefusesBadTerms) {
-  EXPECT_TRUE(failed_with(list_locks(options(), {.keys_per_node = 0}), Errc::invalid_argument));
-  EXPECT_TRUE(failed_with(list_locks(options(), {.pattern = std::string(20'000, 'x')}),
+  EXPECT_TRUE(
+      failed_with(admin::list_locks(options(), {.keys_per_node = 0}), Errc::invalid_argument));
+  EXPECT_TRUE(failed_with(admin::list_locks(options(), {.pattern = std::string(20'000, 'x')}),
                           Errc::invalid_argument));
-  EXPECT_TRUE(failed_with(list_locks({}), Errc::invalid_argument));
+  EXPECT_TRUE(failed_with(admin::list_locks({}), Errc::invalid_argument));
 }
 
 TEST(ListLocksBesideOutages, NamesNodesThatDoNotAnswer) {
   Nodes nodes(3);
   for (const RedisServer& node : nodes) node.command({"SET", "r", "token", "PX", "29000"});
   nodes[1].kill();
-  auto seen = list_locks(patient(nodes.urls()));
+  auto seen = admin::list_locks(patient(nodes.urls()));
   ASSERT_TRUE(succeeded(seen));
   EXPECT_TRUE(seen->complete) << "a quorum answers";
   ASSERT_EQ(seen->locks.size(), 1U);
@@ -306,7 +308,7 @@ TEST(ListLocksBesideOutages, NamesNodesThatDoNotAnswer) {
   EXPECT_NE(seen->nodes[1].error, "");
 
   nodes[2].stop();
-  seen = list_locks(impatient(nodes.urls()));
+  seen = admin::list_locks(impatient(nodes.urls()));
   ASSERT_TRUE(succeeded(seen));
   EXPECT_FALSE(seen->complete);
   EXPECT_EQ(seen->answered, 1U);
@@ -323,18 +325,18 @@ TEST(ListLocksBesideOutages, CountsKeysThatTheUserMayNotRead) {
   ClientOptions options = patient(nodes.urls());
   options.user = "limited";
   options.password = "secret";
-  auto seen = list_locks(options);
+  auto seen = admin::list_locks(options);
   ASSERT_TRUE(succeeded(seen));
   EXPECT_FALSE(seen->complete);
   EXPECT_EQ(seen->nodes[0].unread, 1U);
   ASSERT_EQ(seen->locks.size(), 1U);
   EXPECT_EQ(seen->locks[0].resource, "app:r");
-  seen = list_locks(options, {.pattern = "app:*"});
+  seen = admin::list_locks(options, {.pattern = "app:*"});
   ASSERT_TRUE(succeeded(seen));
   EXPECT_TRUE(seen->complete) << "a pattern needs rights to what it names only";
 
   node.command({"ACL", "SETUSER", "limited", "-scan"});
-  seen = list_locks(options);
+  seen = admin::list_locks(options);
   ASSERT_TRUE(succeeded(seen));
   EXPECT_EQ(seen->answered, 0U);
   EXPECT_NE(seen->nodes[0].error, "");

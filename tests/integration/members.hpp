@@ -27,7 +27,7 @@ class Members : public testing::Test {
   void open(std::size_t count) {
     auto names = nodes_.urls();
     names.resize(count);
-    ASSERT_TRUE(succeeded(bootstrap(options_of(names))));
+    ASSERT_TRUE(succeeded(admin::bootstrap(options_of(names))));
     for (std::size_t node = 0; node < count; ++node) initial_.push_back(nodes_[node].url());
   }
 

@@ -21,21 +21,21 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::UnorderedElementsAreArray;
 
-Membership members_of(const ClientOptions& options) {
-  auto membership = members(options);
+admin::Membership members_of(const ClientOptions& options) {
+  auto membership = admin::members(options);
   if (!membership) throw std::runtime_error(membership.error().message);
   return *std::move(membership);
 }
 
 TEST_F(Members, AreToldByAnyOfThem) {
   open(3);
-  const Membership membership = members_of(options_of({nodes_[1].url()}));
+  const admin::Membership membership = members_of(options_of({nodes_[1].url()}));
   EXPECT_THAT(membership.members, UnorderedElementsAreArray(initial_));
   EXPECT_EQ(membership.max_ttl, short_max_ttl);
   EXPECT_EQ(membership.resume, "");
   ASSERT_EQ(membership.nodes.size(), 3U);
-  for (const MemberReport& node : membership.nodes) {
-    EXPECT_EQ(node.state, MemberReport::State::member);
+  for (const admin::MemberReport& node : membership.nodes) {
+    EXPECT_EQ(node.state, admin::MemberReport::State::member);
     EXPECT_EQ(node.deployment, membership.deployment);
   }
   EXPECT_EQ(members_of(options_of({nodes_[4].url()})).deployment, "");
@@ -43,22 +43,24 @@ TEST_F(Members, AreToldByAnyOfThem) {
 
 TEST_F(Members, AreReplacedAddedAndRemoved) {
   open(3);
-  auto changed = replace_member(options_of(initial_), nodes_[2].url(), nodes_[3].url());
+  auto changed = admin::replace_member(options_of(initial_), nodes_[2].url(), nodes_[3].url());
   ASSERT_TRUE(succeeded(changed));
   EXPECT_THAT(changed->members, UnorderedElementsAreArray(urls({0, 1, 3})));
-  changed = add_member(options_of(initial_), nodes_[4].url());
+  changed = admin::add_member(options_of(initial_), nodes_[4].url());
   ASSERT_TRUE(succeeded(changed));
   EXPECT_THAT(changed->members, UnorderedElementsAreArray(urls({0, 1, 3, 4})));
-  changed = remove_member(options_of(initial_), nodes_[0].url());
+  changed = admin::remove_member(options_of(initial_), nodes_[0].url());
   ASSERT_TRUE(succeeded(changed));
   EXPECT_THAT(changed->members, UnorderedElementsAreArray(urls({1, 3, 4})));
-  EXPECT_TRUE(succeeded(remove_member(options_of(initial_), nodes_[0].url()))) << "once more";
+  EXPECT_TRUE(succeeded(admin::remove_member(options_of(initial_), nodes_[0].url())))
+      << "once more";
 }
 
 TEST_F(Members, ThatAreGoneAreReplaced) {
   open(3);
   nodes_[0].kill();
-  const auto changed = replace_member(options_of(initial_), nodes_[0].url(), nodes_[3].url());
+  const auto changed =
+      admin::replace_member(options_of(initial_), nodes_[0].url(), nodes_[3].url());
   ASSERT_TRUE(succeeded(changed));
   EXPECT_THAT(changed->members, UnorderedElementsAreArray(urls({1, 2, 3})));
 }
@@ -66,7 +68,8 @@ TEST_F(Members, ThatAreGoneAreReplaced) {
 TEST_F(Members, AreNotChangedWhileAnotherOneIsMissing) {
   open(3);
   nodes_[1].kill();
-  const auto refused = replace_member(options_of(initial_), nodes_[0].url(), nodes_[3].url());
+  const auto refused =
+      admin::replace_member(options_of(initial_), nodes_[0].url(), nodes_[3].url());
   ASSERT_TRUE(failed_with(refused, Errc::unavailable));
   EXPECT_THAT(refused.error().message, HasSubstr(nodes_[1].url()));
   EXPECT_THAT(refused.error().message, HasSubstr("nothing was changed"));
@@ -76,7 +79,7 @@ TEST_F(Members, AreNotChangedWhileAnotherOneIsMissing) {
 TEST_F(Members, EnterOnlyIfTheyRunScripts) {
   open(3);
   const RedisServer renamed({.arguments = {"--rename-command", "EVAL", ""}});
-  const auto refused = add_member(options_of(initial_), renamed.url());
+  const auto refused = admin::add_member(options_of(initial_), renamed.url());
   ASSERT_TRUE(failed_with(refused, Errc::unavailable));
   EXPECT_THAT(refused.error().message,
               HasSubstr("nothing was changed by this call: " + renamed.url()));
@@ -85,15 +88,15 @@ TEST_F(Members, EnterOnlyIfTheyRunScripts) {
 
 TEST_F(Members, AreWaitedForAndTheWaitIsTold) {
   open(3);
-  std::vector<ChangeProgress> waits;
-  ChangeOptions change;
-  change.on_progress = [&](const ChangeProgress& progress) {
-    if (progress.kind == ChangeProgress::Kind::waiting) waits.push_back(progress);
+  std::vector<admin::ChangeProgress> waits;
+  admin::ChangeOptions change;
+  change.on_progress = [&](const admin::ChangeProgress& progress) {
+    if (progress.kind == admin::ChangeProgress::Kind::waiting) waits.push_back(progress);
   };
-  ASSERT_TRUE(
-      succeeded(replace_member(options_of(initial_), nodes_[2].url(), nodes_[3].url(), change)));
-  ASSERT_TRUE(
-      succeeded(replace_member(options_of(initial_), nodes_[3].url(), nodes_[2].url(), change)));
+  ASSERT_TRUE(succeeded(
+      admin::replace_member(options_of(initial_), nodes_[2].url(), nodes_[3].url(), change)));
+  ASSERT_TRUE(succeeded(
+      admin::replace_member(options_of(initial_), nodes_[3].url(), nodes_[2].url(), change)));
   ASSERT_FALSE(waits.empty()) << "two changes within one max TTL";
   ASSERT_TRUE(waits.back().left);
   EXPECT_GT(*waits.back().left, nanoseconds(0));
@@ -103,10 +106,10 @@ TEST_F(Members, AreNotChangedByACallThatIsCancelled) {
   open(3);
   std::stop_source stop;
   stop.request_stop();
-  ChangeOptions change;
+  admin::ChangeOptions change;
   change.stop = stop.get_token();
   const auto cancelled =
-      replace_member(options_of(initial_), nodes_[2].url(), nodes_[3].url(), change);
+      admin::replace_member(options_of(initial_), nodes_[2].url(), nodes_[3].url(), change);
   ASSERT_TRUE(failed_with(cancelled, Errc::cancelled));
   EXPECT_FALSE(nodes_[3].get(marker_key));
 }
@@ -117,9 +120,9 @@ int cut_off_at_every_step(const Change& change) {
   struct Cut {};
   for (int steps = 0;; ++steps) {
     int writings = 0;
-    ChangeOptions options;
-    options.on_progress = [&](const ChangeProgress& progress) {
-      if (progress.kind == ChangeProgress::Kind::writing && writings++ == steps) throw Cut();
+    admin::ChangeOptions options;
+    options.on_progress = [&](const admin::ChangeProgress& progress) {
+      if (progress.kind == admin::ChangeProgress::Kind::writing && writings++ == steps) throw Cut();
     };
     try {
       if (!succeeded(change(options))) return -1;
@@ -131,16 +134,17 @@ int cut_off_at_every_step(const Change& change) {
 
 TEST_F(Members, AreResumedAfterEachStep) {
   open(3);
-  EXPECT_GT(cut_off_at_every_step([&](const ChangeOptions& change) {
-              return replace_member(options_of(initial_), nodes_[2].url(), nodes_[3].url(), change);
+  EXPECT_GT(cut_off_at_every_step([&](const admin::ChangeOptions& change) {
+              return admin::replace_member(options_of(initial_), nodes_[2].url(), nodes_[3].url(),
+                                           change);
             }),
             0);
-  EXPECT_GT(cut_off_at_every_step([&](const ChangeOptions& change) {
-              return add_member(options_of(initial_), nodes_[4].url(), change);
+  EXPECT_GT(cut_off_at_every_step([&](const admin::ChangeOptions& change) {
+              return admin::add_member(options_of(initial_), nodes_[4].url(), change);
             }),
             0);
-  EXPECT_GT(cut_off_at_every_step([&](const ChangeOptions& change) {
-              return remove_member(options_of(initial_), nodes_[4].url(), change);
+  EXPECT_GT(cut_off_at_every_step([&](const admin::ChangeOptions& change) {
+              return admin::remove_member(options_of(initial_), nodes_[4].url(), change);
             }),
             0);
   EXPECT_THAT(members_of(options_of(initial_)).members, UnorderedElementsAreArray(urls({0, 1, 3})));
@@ -149,29 +153,30 @@ TEST_F(Members, AreResumedAfterEachStep) {
 TEST_F(Members, AreResumedByTheCommandThatIsTold) {
   open(3);
   struct Cut {};
-  ChangeOptions cut;
+  admin::ChangeOptions cut;
   int writings = 0;
-  cut.on_progress = [&writings](const ChangeProgress& progress) {
-    if (progress.kind == ChangeProgress::Kind::writing && writings++ == 2) throw Cut();
+  cut.on_progress = [&writings](const admin::ChangeProgress& progress) {
+    if (progress.kind == admin::ChangeProgress::Kind::writing && writings++ == 2) throw Cut();
   };
-  EXPECT_THROW(static_cast<void>(
-                   replace_member(options_of(initial_), nodes_[2].url(), nodes_[3].url(), cut)),
+  EXPECT_THROW(static_cast<void>(admin::replace_member(options_of(initial_), nodes_[2].url(),
+                                                       nodes_[3].url(), cut)),
                Cut);
   const std::string told = "members replace " + nodes_[2].url() + " " + nodes_[3].url();
   EXPECT_EQ(members_of(options_of(initial_)).resume, told);
-  const auto other = add_member(options_of(initial_), nodes_[4].url());
+  const auto other = admin::add_member(options_of(initial_), nodes_[4].url());
   ASSERT_TRUE(failed_with(other, Errc::unavailable));
   EXPECT_THAT(other.error().message, HasSubstr(told));
-  EXPECT_TRUE(succeeded(replace_member(options_of(initial_), nodes_[2].url(), nodes_[3].url())));
+  EXPECT_TRUE(
+      succeeded(admin::replace_member(options_of(initial_), nodes_[2].url(), nodes_[3].url())));
 }
 
 /// Cuts the change off before its writing of this number.
-void cut_off(std::size_t writing, const std::function<void(const ChangeOptions&)>& change) {
+void cut_off(std::size_t writing, const std::function<void(const admin::ChangeOptions&)>& change) {
   struct Cut {};
-  ChangeOptions options;
+  admin::ChangeOptions options;
   options.patience = nanoseconds(0);
-  options.on_progress = [&writing](const ChangeProgress& progress) {
-    if (progress.kind == ChangeProgress::Kind::writing && writing-- == 0) throw Cut();
+  options.on_progress = [&writing](const admin::ChangeProgress& progress) {
+    if (progress.kind == admin::ChangeProgress::Kind::writing && writing-- == 0) throw Cut();
   };
   EXPECT_THROW(change(options), Cut);
 }
@@ -181,15 +186,15 @@ TEST_F(Members, AreToldHowFarAChangeHasComeBesideOneThatRefuses) {
   auto sorted = initial_;
   std::sort(sorted.begin(), sorted.end());
   // The entering node is joining, and the first member has the new id.
-  cut_off(2, [&](const ChangeOptions& change) {
-    static_cast<void>(add_member(options_of(initial_), nodes_[3].url(), change));
+  cut_off(2, [&](const admin::ChangeOptions& change) {
+    static_cast<void>(admin::add_member(options_of(initial_), nodes_[3].url(), change));
   });
   const auto last = std::find_if(nodes_.begin(), nodes_.end(),
                                  [&](const RedisServer& node) { return node.url() == sorted[2]; });
   last->command({"CONFIG", "SET", "requirepass", "other"});
-  ChangeOptions impatient;
+  admin::ChangeOptions impatient;
   impatient.patience = nanoseconds(0);
-  const auto same = add_member(options_of(initial_), nodes_[3].url(), impatient);
+  const auto same = admin::add_member(options_of(initial_), nodes_[3].url(), impatient);
   ASSERT_TRUE(failed_with(same, Errc::unavailable));
   for (const std::string& words :
        {std::string("half done: ") + sorted[2], "done on " + sorted[0], std::string("missing on "),
@@ -197,7 +202,7 @@ TEST_F(Members, AreToldHowFarAChangeHasComeBesideOneThatRefuses) {
         "finish it first, then run: quorum-lock members remove " + nodes_[3].url()}) {
     EXPECT_THAT(same.error().message, HasSubstr(words));
   }
-  const auto other = remove_member(options_of(initial_), initial_[0], impatient);
+  const auto other = admin::remove_member(options_of(initial_), initial_[0], impatient);
   ASSERT_TRUE(failed_with(other, Errc::unavailable));
   for (const std::string& words :
        {std::string("nothing was changed by this call: another change"), "done on " + sorted[0],
@@ -208,13 +213,13 @@ TEST_F(Members, AreToldHowFarAChangeHasComeBesideOneThatRefuses) {
 
 TEST_F(Members, OfWhomTheOnlyOneThatKnowsOfAChangeRefusesAreNotSaidToBeUnchanged) {
   open(3);
-  cut_off(1, [&](const ChangeOptions& change) {
-    static_cast<void>(add_member(options_of(initial_), nodes_[3].url(), change));
+  cut_off(1, [&](const admin::ChangeOptions& change) {
+    static_cast<void>(admin::add_member(options_of(initial_), nodes_[3].url(), change));
   });
   nodes_[3].command({"CONFIG", "SET", "requirepass", "other"});
-  ChangeOptions impatient;
+  admin::ChangeOptions impatient;
   impatient.patience = nanoseconds(0);
-  const auto refused = add_member(options_of(initial_), nodes_[3].url(), impatient);
+  const auto refused = admin::add_member(options_of(initial_), nodes_[3].url(), impatient);
   ASSERT_TRUE(failed_with(refused, Errc::unavailable));
   EXPECT_THAT(refused.error().message, HasSubstr("nothing was changed by this call: "));
   EXPECT_THAT(refused.error().message,
@@ -223,11 +228,13 @@ TEST_F(Members, OfWhomTheOnlyOneThatKnowsOfAChangeRefusesAreNotSaidToBeUnchanged
 
 TEST_F(Members, ThatWereChangedAreNamedByTheDoctor) {
   open(3);
-  ASSERT_TRUE(succeeded(replace_member(options_of(initial_), nodes_[2].url(), nodes_[3].url())));
-  const auto examination = examine(options_of(initial_));
+  ASSERT_TRUE(
+      succeeded(admin::replace_member(options_of(initial_), nodes_[2].url(), nodes_[3].url())));
+  const auto examination = admin::examine(options_of(initial_));
   ASSERT_TRUE(succeeded(examination));
   std::vector<std::string> ids;
-  for (const Finding& finding : examination->findings) ids.emplace_back(to_string(finding.kind));
+  for (const admin::Finding& finding : examination->findings)
+    ids.emplace_back(to_string(finding.kind));
   EXPECT_THAT(ids, ElementsAre("other-deployment", "stale-client"));
 }
 

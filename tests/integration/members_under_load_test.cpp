@@ -107,9 +107,10 @@ class MembersUnderLoad : public Members {
     struct Killed {};
     for (int kept = 0;; ++kept) {
       int writings = 0;
-      ChangeOptions options;
-      options.on_progress = [&](const ChangeProgress& progress) {
-        if (progress.kind == ChangeProgress::Kind::writing && writings++ == kept) throw Killed();
+      admin::ChangeOptions options;
+      options.on_progress = [&](const admin::ChangeProgress& progress) {
+        if (progress.kind == admin::ChangeProgress::Kind::writing && writings++ == kept)
+          throw Killed();
       };
       try {
         ASSERT_TRUE(succeeded(change(options)));
@@ -129,8 +130,8 @@ TEST_F(MembersUnderLoad, OldAndNewListsNeverHoldTheLockAtOnce) {
   contend({0, 1, 2});
   contend({0, 1, 3});
   expect_that_all_go_on("before the change");
-  change_and_kill_at_every_writing([&](const ChangeOptions& change) {
-    return replace_member(options_of(initial_), nodes_[2].url(), nodes_[3].url(), change);
+  change_and_kill_at_every_writing([&](const admin::ChangeOptions& change) {
+    return admin::replace_member(options_of(initial_), nodes_[2].url(), nodes_[3].url(), change);
   });
   expect_that_all_go_on("after the change");
   // The node that left still runs, with its old marker. A client that lists it still ignores that.
@@ -140,7 +141,8 @@ TEST_F(MembersUnderLoad, OldAndNewListsNeverHoldTheLockAtOnce) {
 TEST_F(MembersUnderLoad, AnOldListSurvivesTheLossOfTheNodesThatItShares) {
   open(3);
   contend({0, 1, 2});
-  ASSERT_TRUE(succeeded(replace_member(options_of(initial_), nodes_[2].url(), nodes_[3].url())));
+  ASSERT_TRUE(
+      succeeded(admin::replace_member(options_of(initial_), nodes_[2].url(), nodes_[3].url())));
   EXPECT_TRUE(eventually([&] { return contenders_[0]->learned() == 1; }, seconds(30)));
   nodes_[0].kill();
   expect_that_all_go_on("with one old member and the new one");
@@ -151,14 +153,14 @@ TEST_F(MembersUnderLoad, GrowAndShrinkAndNobodyStops) {
   contend({0, 1, 2});
   contend({0, 1, 2});
   for (const std::size_t added : {std::size_t{3}, std::size_t{4}}) {
-    change_and_kill_at_every_writing([&](const ChangeOptions& change) {
-      return add_member(options_of(initial_), nodes_[added].url(), change);
+    change_and_kill_at_every_writing([&](const admin::ChangeOptions& change) {
+      return admin::add_member(options_of(initial_), nodes_[added].url(), change);
     });
     expect_that_all_go_on("after an addition");
   }
   for (const std::size_t removed : {std::size_t{0}, std::size_t{1}}) {
-    change_and_kill_at_every_writing([&](const ChangeOptions& change) {
-      return remove_member(options_of(urls({2, 3, 4})), nodes_[removed].url(), change);
+    change_and_kill_at_every_writing([&](const admin::ChangeOptions& change) {
+      return admin::remove_member(options_of(urls({2, 3, 4})), nodes_[removed].url(), change);
     });
     expect_that_all_go_on("after a removal");
   }
@@ -173,7 +175,7 @@ TEST_F(MembersUnderLoad, AClientThatStayedConnectedObeysABootstrapOfMoreNodes) {
     Client client = make_client(options_of(initial_));
     ASSERT_TRUE(succeeded(client.try_acquire("r", {.ttl = milliseconds(500)})));
     ASSERT_TRUE(eventually([&] { return nodes_.count_held("r") == 0; }, seconds(30)));
-    ASSERT_TRUE(succeeded(bootstrap(options_of(nodes_.urls()))));
+    ASSERT_TRUE(succeeded(admin::bootstrap(options_of(nodes_.urls()))));
     // Two of five would have been a quorum by the old rules.
     nodes_[2].command({"SET", "r", "somebody-else", "PX", "600000"});
     nodes_[3].command({"SET", "r", "somebody-else", "PX", "600000"});

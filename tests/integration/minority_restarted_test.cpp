@@ -97,7 +97,7 @@ TEST_F(MinorityRestarted, AWatcherSeesEveryChange) {
                                                          : std::string(to_string(inspection.state));
     };
     // Never by polling.
-    EXPECT_TRUE(succeeded(observer.watch("r", seen, stop, {hours(1)})));
+    EXPECT_TRUE(succeeded(observer.watch("r", seen, stop, {.poll_interval = hours(1)})));
   });
   const auto sees = [&](const std::string& what) {
     return eventually(

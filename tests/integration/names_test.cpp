@@ -12,6 +12,7 @@
 
 #include "integration/library.hpp"
 #include "redlock/deployment.hpp"
+#include "redlock/listing.hpp"
 
 namespace redlock::test {
 namespace {
@@ -57,7 +58,7 @@ TEST(Names, AreNotKeptLongerThanWhatTheyName) {
   NewNodes nodes(3);
   ClientOptions options = patient(nodes.urls());
   options.max_ttl = std::chrono::hours(24);
-  ASSERT_TRUE(succeeded(bootstrap(options)));
+  ASSERT_TRUE(succeeded(admin::bootstrap(options)));
   Client client = make_client(std::move(options));
   const auto lease = client.acquire(fresh_resource());
   ASSERT_TRUE(succeeded(lease));

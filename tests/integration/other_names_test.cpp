@@ -65,9 +65,9 @@ TEST_F(OtherNames, DoNotKeepANodeThatForgotFromBeingTakenBack) {
 }
 
 TEST_F(OtherNames, ServeAnOperatorToFindTheMembersButNotToNameThem) {
-  EXPECT_THAT(remove_member(options_of(names()), by_name(nodes_[2])).error().message,
+  EXPECT_THAT(admin::remove_member(options_of(names()), by_name(nodes_[2])).error().message,
               HasSubstr("is the member " + nodes_[2].url()));
-  const auto removed = remove_member(options_of(names()), nodes_[2].url());
+  const auto removed = admin::remove_member(options_of(names()), nodes_[2].url());
   ASSERT_TRUE(succeeded(removed));
   EXPECT_EQ(removed->members.size(), 2U);
 }

@@ -8,6 +8,7 @@
 
 #include "integration/deployment.hpp"
 #include "integration/guarded.hpp"
+#include "redlock/listing.hpp"
 
 namespace redlock::test {
 namespace {
@@ -90,7 +91,7 @@ TEST_F(RestartGuard, AClientThatOpenedNewNodesItselfLearnsThatAnOperatorEndedThe
   ASSERT_TRUE(failed_with(client.try_acquire("r"), Errc::excluded));
   ASSERT_TRUE(eventually([&] { return std::all_of(nodes_.begin(), nodes_.end(), is_member); },
                          seconds(30)));
-  const auto opened = bootstrap(options);
+  const auto opened = admin::bootstrap(options);
   ASSERT_TRUE(succeeded(opened));
   EXPECT_EQ(opened->granted_in, std::chrono::nanoseconds(0));
   for (const RedisServer& node : nodes_) EXPECT_FALSE(quarantined(node));
@@ -105,12 +106,12 @@ TEST_F(RestartGuard, ABootstrapThatIsRepeatedAfterARollingRestartEndsNoQuarantin
   ASSERT_TRUE(failed_with(client.try_acquire("r"), Errc::excluded));
   ASSERT_TRUE(eventually([&] { return std::all_of(nodes_.begin(), nodes_.end(), is_member); },
                          seconds(30)));
-  ASSERT_TRUE(succeeded(bootstrap(options)));
+  ASSERT_TRUE(succeeded(admin::bootstrap(options)));
   for (RedisServer& node : nodes_) {
     node.restart(Data::wipe);
     ASSERT_TRUE(eventually([&] { return is_member(node); }, seconds(30)));
   }
-  const auto opened = bootstrap(options);
+  const auto opened = admin::bootstrap(options);
   ASSERT_TRUE(succeeded(opened));
   EXPECT_GT(opened->granted_in, std::chrono::nanoseconds(0));
   for (const RedisServer& node : nodes_) EXPECT_TRUE(quarantined(node));
@@ -451,8 +452,8 @@ TEST_F(RestartGuard, WhoOnlyLooksWritesNothing) {
   const auto look = [&](const ClientOptions& with) {
     Client client = make_client(with);
     static_cast<void>(client.inspect("r"));
-    static_cast<void>(examine(with));
-    static_cast<void>(list_locks(with));
+    static_cast<void>(admin::examine(with));
+    static_cast<void>(admin::list_locks(with));
   };
   look(other);
   for (const RedisServer& node : nodes_) EXPECT_EQ(node.command({"DBSIZE"}).integer, 0);

@@ -77,8 +77,9 @@ class Watch : public TrackingNodes {
     observer_.emplace(make_client(options()));
     // Never by polling.
     watcher_ = std::jthread([this](const std::stop_token& stop) {
-      const auto calls = observer_->watch(
-          "r", [this](const Inspection& seen) { sightings_.add(seen); }, stop, {hours(1)});
+      const auto calls =
+          observer_->watch("r", [this](const Inspection& seen) { sightings_.add(seen); }, stop,
+                           {.poll_interval = hours(1)});
       EXPECT_TRUE(succeeded(calls));
     });
     ASSERT_TRUE(eventually([this] { return sightings_.count() == 1; }));
@@ -175,7 +176,7 @@ TEST_F(Watch, OfAnAsyncClientEndsByCancelWithOneAnswer) {
     const std::lock_guard lock(mutex);
     return answers.size();
   };
-  const RequestId watch = client->watch("r", {hours(1)}, changed);
+  const RequestId watch = client->watch("r", {.poll_interval = hours(1)}, changed);
   ASSERT_TRUE(eventually([&] { return count() == 1; }));
   lock("30000");
   ASSERT_TRUE(eventually([&] { return count() == 2; }));
@@ -189,7 +190,7 @@ TEST_F(TrackingNodes, AWatchRefusesWhatIsNoResource) {
   const auto refused = client.watch("", [](const Inspection&) {}, {});
   EXPECT_TRUE(failed_with(refused, Errc::invalid_argument));
   EXPECT_TRUE(failed_with(client.watch("r", {}, {}), Errc::invalid_argument));
-  const auto never = client.watch("r", [](const Inspection&) {}, {}, {seconds(0)});
+  const auto never = client.watch("r", [](const Inspection&) {}, {}, {.poll_interval = seconds(0)});
   EXPECT_TRUE(failed_with(never, Errc::invalid_argument));
 }
 

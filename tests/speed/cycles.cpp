@@ -82,7 +82,7 @@ int run(std::span<char*> words) {
   for (char* node : words.subspan(4)) options.nodes.emplace_back(node);
   if (kind.starts_with("guarded")) {
     // Nodes that were met before are none to open a deployment on.
-    static_cast<void>(redlock::bootstrap(options));
+    static_cast<void>(redlock::admin::bootstrap(options));
   } else {
     options.guards.restart = options.guards.clock = false;
   }

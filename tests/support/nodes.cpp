@@ -70,7 +70,7 @@ void Nodes::open() {
   options.max_ttl = max_ttl_;
   options.shortest_node_limit = std::chrono::seconds(20);
   options.longest_node_limit = std::chrono::seconds(20);
-  const auto opened = bootstrap(options);
+  const auto opened = admin::bootstrap(options);
   if (!opened) throw std::runtime_error("bootstrap: " + opened.error().message);
   markers_.clear();
   for (RedisServer& server : *this) {

@@ -117,7 +117,7 @@ std::vector<std::string> Arena::server_urls() const {
 }
 
 void Arena::open_deployment() const {
-  const auto opened = bootstrap(contender_options(server_urls()));
+  const auto opened = admin::bootstrap(contender_options(server_urls()));
   if (!opened) throw std::runtime_error("chaos: " + opened.error().message);
 }
 
@@ -282,11 +282,11 @@ void Arena::call_operator() {
 }
 
 std::optional<std::size_t> Arena::count_members() const {
-  const auto examined = examine(contender_options(server_urls()));
+  const auto examined = admin::examine(contender_options(server_urls()));
   if (!examined) return std::nullopt;
   return static_cast<std::size_t>(std::count_if(
       examined->nodes.begin(), examined->nodes.end(),
-      [](const auto& node) { return node.membership == MemberReport::State::member; }));
+      [](const auto& node) { return node.membership == admin::MemberReport::State::member; }));
 }
 
 bool Arena::is_closed_for_clients() const {

@@ -181,7 +181,7 @@ int run_cohort_bench(const Arguments& given, const Signals& signals) {
   const Session session(settings, signals, LocalNodes::Reach::loopback);
   const ClientOptions options = client_options(settings, session.nodes());
   if (session.is_local()) {
-    const auto opened = bootstrap(options);
+    const auto opened = admin::bootstrap(options);
     if (!opened) return report_failure(settings, {}, opened.error());
   }
   Result<Client> client = Client::create(options);

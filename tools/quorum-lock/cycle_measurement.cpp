@@ -78,7 +78,7 @@ std::string CycleMeasurement::open(std::size_t nodes) const {
   if (!session_.is_local()) return {};
   session_.clear_local_nodes();
   if (!request_.settings.guards.restart) return {};
-  const auto opened = bootstrap(client_options(request_.settings, first_nodes(nodes)));
+  const auto opened = admin::bootstrap(client_options(request_.settings, first_nodes(nodes)));
   return opened ? std::string() : opened.error().message;
 }
 

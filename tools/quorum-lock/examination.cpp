@@ -20,7 +20,7 @@ namespace redlock::cli {
 
 namespace {
 
-std::string member_text(const NodeExamination& node) {
+std::string member_text(const admin::NodeExamination& node) {
   std::string text(to_string(node.membership));
   if (!node.member.empty() && node.member != node.url) text += " as " + node.member;
   return text;
@@ -28,11 +28,11 @@ std::string member_text(const NodeExamination& node) {
 
 }  // namespace
 
-std::string state_of(const NodeExamination& node) {
+std::string state_of(const admin::NodeExamination& node) {
   if (!node.reachable) return "unreachable";
   if (node.run_id.empty()) return "no access";
   if (node.cluster) return "cluster";
-  if (node.role == NodeExamination::Role::sentinel) return "no data server";
+  if (node.role == admin::NodeExamination::Role::sentinel) return "no data server";
   if (node.loading) return "loading";
   if (node.quarantine == forever) return "quarantine without end";
   if (node.quarantine.count() > 0) return "quarantine " + format_duration(node.quarantine);
@@ -40,7 +40,7 @@ std::string state_of(const NodeExamination& node) {
   return node.marked ? member_text(node) : "no marker: new";
 }
 
-std::string server_text(const NodeExamination& node) {
+std::string server_text(const admin::NodeExamination& node) {
   return node.server.empty() ? std::string() : node.server + ' ' + node.server_version;
 }
 
@@ -54,21 +54,21 @@ Json text_or_null(const std::string& text) {
 }
 
 /// Empty: it did not say.
-std::string role_word(NodeExamination::Role role) {
-  if (role == NodeExamination::Role::unknown) return {};
+std::string role_word(admin::NodeExamination::Role role) {
+  if (role == admin::NodeExamination::Role::unknown) return {};
   return std::string(to_string(role));
 }
 
-std::string persistence_word(NodeExamination::Persistence persistence) {
-  const bool unknown = persistence == NodeExamination::Persistence::unknown;
+std::string persistence_word(admin::NodeExamination::Persistence persistence) {
+  const bool unknown = persistence == admin::NodeExamination::Persistence::unknown;
   return unknown ? std::string() : std::string(to_string(persistence));
 }
 
-Json granted_in_ms(const Examination& examination) {
+Json granted_in_ms(const admin::Examination& examination) {
   return examination.granted_in ? Json(wait_ms(*examination.granted_in)) : Json(nullptr);
 }
 
-Json node_json(const NodeExamination& node) {
+Json node_json(const admin::NodeExamination& node) {
   Json json{{"url", as_utf8(node.url)}, {"reachable", node.reachable}};
   const bool measured = node.round_trip.count() > 0;
   json["rtt_us"] =
@@ -115,7 +115,7 @@ std::string uptime_text(std::chrono::seconds uptime) {
 constexpr std::size_t examined_columns = 10;
 using Row = std::array<std::string, examined_columns>;
 
-Row row_of(const NodeExamination& node) {
+Row row_of(const admin::NodeExamination& node) {
   constexpr std::size_t enough_of_a_run_id = 8;
   Row row{node.url,
           node.round_trip.count() > 0 ? format_duration(node.round_trip) : "",
@@ -132,10 +132,10 @@ Row row_of(const NodeExamination& node) {
 }
 
 /// The columns are as wide as their contents.
-std::string table(const Style& style, const Examination& examination) {
+std::string table(const Style& style, const admin::Examination& examination) {
   std::vector<Row> rows{{"NODE", "RTT", "SERVER", "ROLE", "RUN ID", "UPTIME", "PERSISTENCE",
                          "EVICTION", "CLOCK", "STATE"}};
-  for (const NodeExamination& node : examination.nodes) rows.push_back(row_of(node));
+  for (const admin::NodeExamination& node : examination.nodes) rows.push_back(row_of(node));
   std::array<std::size_t, examined_columns> widths{};
   for (const Row& row : rows) {
     for (std::size_t i = 0; i < examined_columns; ++i)
@@ -155,7 +155,7 @@ std::string table(const Style& style, const Examination& examination) {
   return out;
 }
 
-std::string finding_text(const Style& style, const Finding& finding) {
+std::string finding_text(const Style& style, const admin::Finding& finding) {
   constexpr std::size_t column = 10;
   std::string out = fmt::format("\n{}  {}\n", style.paint(Colour::bad, to_string(finding.kind)),
                                 as_printable(finding.node));
@@ -167,13 +167,14 @@ std::string finding_text(const Style& style, const Finding& finding) {
 
 }  // namespace
 
-std::string examination_json(const Examination& examination) {
+std::string examination_json(const admin::Examination& examination) {
   Json json{{"verdict", examination.findings.empty() ? "ok" : "problems"}};
   json["nodes"] = Json::array();
-  for (const NodeExamination& node : examination.nodes) json["nodes"].push_back(node_json(node));
+  for (const admin::NodeExamination& node : examination.nodes)
+    json["nodes"].push_back(node_json(node));
   json["granted_in_ms"] = granted_in_ms(examination);
   json["problems"] = Json::array();
-  for (const Finding& finding : examination.findings) {
+  for (const admin::Finding& finding : examination.findings) {
     json["problems"].push_back({{"node", as_utf8(finding.node)},
                                 {"id", std::string(to_string(finding.kind))},
                                 {"what", as_utf8(finding.what)},
@@ -184,10 +185,10 @@ std::string examination_json(const Examination& examination) {
 }
 
 std::string examination_text(const Style& style, const Settings& settings,
-                             const Examination& examination) {
+                             const admin::Examination& examination) {
   const bool quiet = settings.detail == Settings::Detail::quiet;
   std::string out = quiet ? std::string() : table(style, examination);
-  for (const Finding& finding : examination.findings) out += finding_text(style, finding);
+  for (const admin::Finding& finding : examination.findings) out += finding_text(style, finding);
   if (quiet) return out;
   const std::size_t count = examination.findings.size();
   if (count == 0) return out + '\n' + style.paint(Colour::good, "all is well") + '\n';
@@ -195,21 +196,21 @@ std::string examination_text(const Style& style, const Settings& settings,
          style.paint(Colour::bad, fmt::format("{} problem{}", count, count == 1 ? "" : "s")) + '\n';
 }
 
-std::string opened_json(const Examination& examination) {
+std::string opened_json(const admin::Examination& examination) {
   Json json{{"outcome", "opened"}};
   json["granted_in_ms"] = granted_in_ms(examination);
   json["nodes"] = Json::array();
-  for (const NodeExamination& node : examination.nodes) {
+  for (const admin::NodeExamination& node : examination.nodes) {
     json["nodes"].push_back({{"url", as_utf8(node.url)}, {"run_id", as_utf8(node.run_id)}});
   }
   return json_line(json);
 }
 
 std::string opened_text(const Style& style, const Settings& settings,
-                        const Examination& examination) {
+                        const admin::Examination& examination) {
   if (settings.detail == Settings::Detail::quiet) return {};
   std::string out;
-  for (const NodeExamination& node : examination.nodes) {
+  for (const admin::NodeExamination& node : examination.nodes) {
     fmt::format_to(std::back_inserter(out), "  {}  run_id {}\n", as_printable(node.url),
                    as_printable(node.run_id));
   }

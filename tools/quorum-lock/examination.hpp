@@ -9,21 +9,21 @@
 namespace redlock::cli {
 
 /// The state of a node in a word or two, the most important one first.
-[[nodiscard]] std::string state_of(const NodeExamination& node);
+[[nodiscard]] std::string state_of(const admin::NodeExamination& node);
 /// The server and its version, as it names itself; empty: it did not say.
-[[nodiscard]] std::string server_text(const NodeExamination& node);
+[[nodiscard]] std::string server_text(const admin::NodeExamination& node);
 
 /// The output of `doctor`. A value that a node did not report is null in the JSON; a quarantine
 /// without an end is -1, as in Redis.
-[[nodiscard]] std::string examination_json(const Examination& examination);
+[[nodiscard]] std::string examination_json(const admin::Examination& examination);
 /// With --quiet only what is wrong.
 [[nodiscard]] std::string examination_text(const Style& style, const Settings& settings,
-                                           const Examination& examination);
+                                           const admin::Examination& examination);
 
 /// The output of `bootstrap`.
-[[nodiscard]] std::string opened_json(const Examination& examination);
+[[nodiscard]] std::string opened_json(const admin::Examination& examination);
 [[nodiscard]] std::string opened_text(const Style& style, const Settings& settings,
-                                      const Examination& examination);
+                                      const admin::Examination& examination);
 [[nodiscard]] std::string refused_json(std::string_view message);
 
 }  // namespace redlock::cli

@@ -8,6 +8,6 @@
 namespace redlock::cli {
 
 /// PATTERN, of which there is at most one, and --limit. Throws UsageError.
-[[nodiscard]] ListOptions list_options(const Arguments& given);
+[[nodiscard]] admin::ListOptions list_options(const Arguments& given);
 
 }  // namespace redlock::cli

@@ -21,7 +21,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 using Colour = Style::Colour;
-using LockState = ListedLock::State;
+using LockState = admin::ListedLock::State;
 
 constexpr std::array<Column, 7> lock_columns{
     {{"RESOURCE", 16}, {"KIND"}, {"STATE"}, {"HOLDER", 12}, {"LEFT"}, {"WAITERS"}, {"NODES"}}};
@@ -30,7 +30,7 @@ std::string counted(std::size_t count, std::string_view noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
-std::string_view kind_word(const ListedLock& lock) {
+std::string_view kind_word(const admin::ListedLock& lock) {
   return lock.permits ? "semaphore" : to_string(lock.kind);
 }
 
@@ -40,7 +40,7 @@ std::string name_in(const std::string& holder) {
   return token ? std::string(token->name()) : std::string();
 }
 
-std::string holder_text(const ListedLock& lock) {
+std::string holder_text(const admin::ListedLock& lock) {
   if (lock.permits) return counted(*lock.permits, "permit") + " held";
   if (lock.state == LockState::reserved) return "next waiter";
   if (lock.kind == LockKind::shared) return counted(lock.holds, "reader");
@@ -69,7 +69,7 @@ Colour colour_of(LockState state) {
   return Colour::plain;
 }
 
-std::vector<Cell> lock_row(const ListedLock& lock, std::size_t nodes) {
+std::vector<Cell> lock_row(const admin::ListedLock& lock, std::size_t nodes) {
   const bool nothing = lock.nodes == 0;
   return {{as_printable(lock.resource)},
           {lock.kind == LockKind::none && !lock.permits ? "-" : std::string(kind_word(lock))},
@@ -80,7 +80,7 @@ std::vector<Cell> lock_row(const ListedLock& lock, std::size_t nodes) {
           {fmt::format("{}/{}", lock.nodes, nodes)}};
 }
 
-Json lock_json(const ListedLock& lock) {
+Json lock_json(const admin::ListedLock& lock) {
   Json json{{"resource", as_utf8(lock.resource)},
             {"kind", std::string(kind_word(lock))},
             {"state", std::string(to_string(lock.state))}};
@@ -98,22 +98,23 @@ Json lock_json(const ListedLock& lock) {
 
 }  // namespace
 
-std::vector<std::string> lock_lines(const Style& style, const LockList& list,
+std::vector<std::string> lock_lines(const Style& style, const admin::LockList& list,
                                     std::optional<std::size_t> width) {
   std::vector<std::vector<Cell>> rows;
   rows.reserve(list.locks.size());
-  for (const ListedLock& lock : list.locks) rows.push_back(lock_row(lock, list.nodes.size()));
+  for (const admin::ListedLock& lock : list.locks)
+    rows.push_back(lock_row(lock, list.nodes.size()));
   return table_lines(style, lock_columns, rows, width);
 }
 
-std::string lock_summary(const LockList& list) {
+std::string lock_summary(const admin::LockList& list) {
   std::string text = counted(list.locks.size(), "resource");
   std::string_view before = ": ";
   for (const LockState state : {LockState::held, LockState::split, LockState::indeterminate,
                                 LockState::minority, LockState::reserved, LockState::free}) {
     const auto count =
         std::count_if(list.locks.begin(), list.locks.end(),
-                      [state](const ListedLock& lock) { return lock.state == state; });
+                      [state](const admin::ListedLock& lock) { return lock.state == state; });
     if (count == 0) continue;
     fmt::format_to(std::back_inserter(text), "{}{} {}", before, count, to_string(state));
     before = ", ";
@@ -121,9 +122,9 @@ std::string lock_summary(const LockList& list) {
   return text;
 }
 
-std::vector<std::string> list_warnings(const LockList& list, std::size_t limit) {
+std::vector<std::string> list_warnings(const admin::LockList& list, std::size_t limit) {
   std::vector<std::string> lines;
-  for (const ListedNode& node : list.nodes) {
+  for (const admin::ListedNode& node : list.nodes) {
     if (!node.error.empty()) lines.push_back(fmt::format("{}: {}", node.url, node.error));
     if (node.stopped_early) {
       lines.push_back(fmt::format(
@@ -138,10 +139,10 @@ std::vector<std::string> list_warnings(const LockList& list, std::size_t limit) 
   return lines;
 }
 
-std::string too_few_answered(const LockList& list) {
+std::string too_few_answered(const admin::LockList& list) {
   std::string line = fmt::format("unavailable: {} of {} nodes answered, {} are needed",
                                  list.answered, list.nodes.size(), list.quorum);
-  for (const ListedNode& node : list.nodes) {
+  for (const admin::ListedNode& node : list.nodes) {
     if (!node.error.empty()) {
       fmt::format_to(std::back_inserter(line), "; {}: {}", node.url, node.error);
     }
@@ -149,11 +150,11 @@ std::string too_few_answered(const LockList& list) {
   return line;
 }
 
-std::string list_json(const LockList& list) {
+std::string list_json(const admin::LockList& list) {
   Json json{{"locks", Json::array()}, {"complete", list.complete}, {"quorum", list.quorum}};
-  for (const ListedLock& lock : list.locks) json["locks"].push_back(lock_json(lock));
+  for (const admin::ListedLock& lock : list.locks) json["locks"].push_back(lock_json(lock));
   json["nodes"] = Json::array();
-  for (const ListedNode& node : list.nodes) {
+  for (const admin::ListedNode& node : list.nodes) {
     Json one{{"url", as_utf8(node.url)},
              {"complete", node.error.empty() && !node.stopped_early && node.unread == 0}};
     if (!node.error.empty()) one["message"] = as_utf8(node.error);

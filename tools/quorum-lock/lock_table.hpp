@@ -11,19 +11,20 @@
 namespace redlock::cli {
 
 /// The locks as a table, see table_lines().
-[[nodiscard]] std::vector<std::string> lock_lines(const Style& style, const LockList& list,
+[[nodiscard]] std::vector<std::string> lock_lines(const Style& style, const admin::LockList& list,
                                                   std::optional<std::size_t> width = std::nullopt);
 
 /// "12 locks: 10 held, 1 split, 1 reserved; 3 wait".
-[[nodiscard]] std::string lock_summary(const LockList& list);
+[[nodiscard]] std::string lock_summary(const admin::LockList& list);
 
 /// What the list lacks, a line for each reason; none: it is complete.
-[[nodiscard]] std::vector<std::string> list_warnings(const LockList& list, std::size_t limit);
+[[nodiscard]] std::vector<std::string> list_warnings(const admin::LockList& list,
+                                                     std::size_t limit);
 
 /// One line that says that fewer than a quorum of the nodes answered, and why.
-[[nodiscard]] std::string too_few_answered(const LockList& list);
+[[nodiscard]] std::string too_few_answered(const admin::LockList& list);
 
 /// The JSON of `list`: one line.
-[[nodiscard]] std::string list_json(const LockList& list);
+[[nodiscard]] std::string list_json(const admin::LockList& list);
 
 }  // namespace redlock::cli

@@ -123,7 +123,7 @@ int run_market_bench(const Arguments& given, const Signals& signals) {
   // A deployment of all of them is open. One that is a node smaller would wait out the max TTL of
   // the locks that the larger one might hold, had the nodes not forgotten it.
   session.clear_local_nodes();
-  if (const auto opened = bootstrap(client_options(settings, lock_nodes)); !opened) {
+  if (const auto opened = admin::bootstrap(client_options(settings, lock_nodes)); !opened) {
     return report_failure(settings, {}, opened.error());
   }
 

@@ -17,7 +17,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Colour = Style::Colour;
 
-std::string state_text(const MemberReport& node) {
+std::string state_text(const admin::MemberReport& node) {
   std::string text(to_string(node.state));
   if (!node.member.empty() && node.member != node.url) text += " as " + as_printable(node.member);
   if (!node.problem.empty()) return text + ": " + as_printable(node.problem);
@@ -28,14 +28,14 @@ std::string state_text(const MemberReport& node) {
 
 }  // namespace
 
-std::string membership_json(const Membership& membership) {
+std::string membership_json(const admin::Membership& membership) {
   Json json{{"outcome", "members"}};
   json["deployment"] = membership.deployment.empty() ? Json(nullptr) : Json(membership.deployment);
   json["members"] = Json::array();
   for (const std::string& member : membership.members) json["members"].push_back(as_utf8(member));
   json["max_ttl_ms"] = membership.max_ttl.count();
   json["nodes"] = Json::array();
-  for (const MemberReport& node : membership.nodes) {
+  for (const admin::MemberReport& node : membership.nodes) {
     Json one{
         {"url", as_utf8(node.url)},
         {"membership", to_string(node.state)},
@@ -50,15 +50,15 @@ std::string membership_json(const Membership& membership) {
 }
 
 std::string membership_text(const Style& style, const Settings& settings,
-                            const Membership& membership) {
+                            const admin::Membership& membership) {
   std::string out;
   if (settings.detail == Settings::Detail::quiet) {
     for (const std::string& member : membership.members) out += as_printable(member) + '\n';
     return out;
   }
   std::size_t width = 0;
-  for (const MemberReport& node : membership.nodes) width = std::max(width, node.url.size());
-  for (const MemberReport& node : membership.nodes) {
+  for (const admin::MemberReport& node : membership.nodes) width = std::max(width, node.url.size());
+  for (const admin::MemberReport& node : membership.nodes) {
     fmt::format_to(std::back_inserter(out), "  {:<{}}  {}\n", as_printable(node.url), width,
                    state_text(node));
   }
@@ -74,13 +74,13 @@ std::string membership_text(const Style& style, const Settings& settings,
          '\n';
 }
 
-std::string progress_text(const ChangeProgress& progress) {
+std::string progress_text(const admin::ChangeProgress& progress) {
   const std::string node = as_printable(progress.node);
   const std::string what = as_printable(progress.what);
   switch (progress.kind) {
-    case ChangeProgress::Kind::writing:
+    case admin::ChangeProgress::Kind::writing:
       return fmt::format("writing {}: {}", node, what);
-    case ChangeProgress::Kind::waiting:
+    case admin::ChangeProgress::Kind::waiting:
       break;
   }
   const std::string left =

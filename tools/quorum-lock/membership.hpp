@@ -8,11 +8,11 @@
 namespace redlock::cli {
 
 /// The output of `members`.
-[[nodiscard]] std::string membership_json(const Membership& membership);
+[[nodiscard]] std::string membership_json(const admin::Membership& membership);
 [[nodiscard]] std::string membership_text(const Style& style, const Settings& settings,
-                                          const Membership& membership);
+                                          const admin::Membership& membership);
 
 /// One line: the next step of a change.
-[[nodiscard]] std::string progress_text(const ChangeProgress& progress);
+[[nodiscard]] std::string progress_text(const admin::ChangeProgress& progress);
 
 }  // namespace redlock::cli

@@ -32,14 +32,14 @@ std::string quarantine_text(std::chrono::nanoseconds quarantine) {
   return quarantine.count() > 0 ? format_duration(quarantine) : "-";
 }
 
-std::string memory_of(const NodeExamination& node) {
+std::string memory_of(const admin::NodeExamination& node) {
   if (!node.used_memory) return "-";
   const std::uint64_t most = node.max_memory.value_or(0);
   return memory_text(*node.used_memory) + (most > 0 ? " of " + memory_text(most) : "");
 }
 
-std::vector<Cell> node_row(const NodeExamination& node) {
-  NodeExamination rest = node;
+std::vector<Cell> node_row(const admin::NodeExamination& node) {
+  admin::NodeExamination rest = node;
   rest.quarantine = {};
   const std::string server = server_text(node);
   return {{as_printable(node.url)},
@@ -51,14 +51,14 @@ std::vector<Cell> node_row(const NodeExamination& node) {
            node.quarantine.count() > 0 ? Colour::warning : Colour::plain}};
 }
 
-std::vector<std::string> node_lines(const Style& style, const Examination& examination,
+std::vector<std::string> node_lines(const Style& style, const admin::Examination& examination,
                                     std::size_t width) {
   std::vector<std::vector<Cell>> rows;
-  for (const NodeExamination& node : examination.nodes) rows.push_back(node_row(node));
+  for (const admin::NodeExamination& node : examination.nodes) rows.push_back(node_row(node));
   return table_lines(style, node_columns, rows, width);
 }
 
-std::string head_of(const LockList& list) {
+std::string head_of(const admin::LockList& list) {
   return fmt::format("quorum-lock top  {} of {} nodes answer, quorum {}  {}", list.answered,
                      list.nodes.size(), list.quorum, lock_summary(list));
 }

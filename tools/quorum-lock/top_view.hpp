@@ -13,8 +13,8 @@ namespace redlock::cli {
 
 /// What `top` shows.
 struct TopFacts {
-  Examination examination{};
-  LockList list{};
+  admin::Examination examination{};
+  admin::LockList list{};
   std::vector<std::string> warnings{};  ///< see list_warnings()
 };
 

@@ -22,14 +22,15 @@ int verb_bootstrap(const Arguments& given, const Signals& signals) {
   Session session(settings, signals);
   const EndOnSignal end_on_signal(signals, session);
   const bool json = settings.format == Settings::Format::json;
-  ChangeOptions change;
+  admin::ChangeOptions change;
   change.after_loss = given.flag("after-loss");
-  change.on_progress = [&settings](const ChangeProgress& progress) {
-    if (progress.kind == ChangeProgress::Kind::waiting) {
+  change.on_progress = [&settings](const admin::ChangeProgress& progress) {
+    if (progress.kind == admin::ChangeProgress::Kind::waiting) {
       print_note(settings, progress_text(progress));
     }
   };
-  const Result<Examination> opened = bootstrap(client_options(settings, session.nodes()), change);
+  const Result<admin::Examination> opened =
+      admin::bootstrap(client_options(settings, session.nodes()), change);
   if (!opened) {
     print_error(opened.error().message);
     // Wrong usage is no refusal: nobody was asked.

@@ -19,7 +19,8 @@ int verb_doctor(const Arguments& given, const Signals& signals) {
 
   Session session(settings, signals);
   const EndOnSignal end_on_signal(signals, session);
-  const Result<Examination> examination = examine(client_options(settings, session.nodes()));
+  const Result<admin::Examination> examination =
+      admin::examine(client_options(settings, session.nodes()));
   if (!examination) {
     print_error(examination.error().message);
     return code(exit_code_of(examination.error().code));

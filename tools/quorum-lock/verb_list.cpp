@@ -22,8 +22,8 @@
 
 namespace redlock::cli {
 
-ListOptions list_options(const Arguments& given) {
-  ListOptions options;
+admin::ListOptions list_options(const Arguments& given) {
+  admin::ListOptions options;
   if (given.words.size() > 1) {
     throw UsageError(fmt::format("PATTERN: '{}' is one too many: at most one is allowed",
                                  as_printable(given.words[1])));
@@ -44,11 +44,11 @@ namespace {
 /// Prints one list after the other.
 class Lister {
  public:
-  Lister(const Settings& settings, ClientOptions client, ListOptions options)
+  Lister(const Settings& settings, ClientOptions client, admin::ListOptions options)
       : settings_(settings), client_(std::move(client)), options_(std::move(options)) {}
 
   [[nodiscard]] int list_once() {
-    const Result<LockList> list = list_locks(client_, options_);
+    const Result<admin::LockList> list = list_locks(client_, options_);
     if (!list) return refuse(list.error());
     const int printed = print_result(json() ? list_json(*list) : table(*list));
     if (const std::string few = too_few(*list); !few.empty()) {
@@ -65,7 +65,7 @@ class Lister {
   [[nodiscard]] int watch() {
     const bool redraws = !json() && ::isatty(STDOUT_FILENO) == 1;
     for (bool first = true;; first = false) {
-      const Result<LockList> list = list_locks(client_, options_);
+      const Result<admin::LockList> list = list_locks(client_, options_);
       if (!list) return refuse(list.error());
       if (!redraws) warn_of_changes(*list);
       const std::string text = json() ? list_json(*list) : table(*list);
@@ -84,11 +84,11 @@ class Lister {
     return code(exit_code_of(error.code));
   }
 
-  static std::string too_few(const LockList& list) {
+  static std::string too_few(const admin::LockList& list) {
     return list.answered < list.quorum ? too_few_answered(list) : std::string();
   }
 
-  [[nodiscard]] std::string table(const LockList& list) const {
+  [[nodiscard]] std::string table(const admin::LockList& list) const {
     std::vector<std::string> lines = lock_lines(Style::of_standard_output(), list);
     if (settings_.detail == Settings::Detail::quiet) {
       lines.erase(lines.begin());
@@ -98,14 +98,14 @@ class Lister {
     return joined_lines(lines);
   }
 
-  [[nodiscard]] std::vector<std::string> complaints(const LockList& list) const {
+  [[nodiscard]] std::vector<std::string> complaints(const admin::LockList& list) const {
     std::string few = too_few(list);
     if (!few.empty()) return {std::move(few)};
     return list_warnings(list, options_.keys_per_node);
   }
 
   /// On a terminal, in the place of the list before.
-  [[nodiscard]] std::string frame(const LockList& list) const {
+  [[nodiscard]] std::string frame(const admin::LockList& list) const {
     const Style style = Style::of_standard_output();
     const WindowSize window = window_size();
     std::vector<std::string> lines{shortened(lock_summary(list), window.width)};
@@ -122,7 +122,7 @@ class Lister {
   }
 
   /// Each once, for as long as it stays the same.
-  void warn_of_changes(const LockList& list) {
+  void warn_of_changes(const admin::LockList& list) {
     std::vector<std::string> lines = complaints(list);
     for (const std::string& line : lines) {
       if (std::find(warned_.begin(), warned_.end(), line) == warned_.end()) print_warning(line);
@@ -132,7 +132,7 @@ class Lister {
 
   const Settings& settings_;
   const ClientOptions client_;
-  const ListOptions options_;
+  const admin::ListOptions options_;
   std::vector<std::string> warned_;
 };
 
@@ -140,7 +140,7 @@ class Lister {
 
 int verb_list(const Arguments& given, const Signals& signals) {
   const Settings settings = resolve_settings(given, NodesNeeded::required);
-  const ListOptions options = list_options(given);
+  const admin::ListOptions options = list_options(given);
   Session session(settings, signals);
   const EndOnSignal end_on_signal(signals, session);
   Lister lister(settings, client_options(settings, session.nodes()), options);

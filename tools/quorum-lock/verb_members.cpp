@@ -49,19 +49,19 @@ Request request_of(const Arguments& given) {
                                as_printable(given.words[0])));
 }
 
-Result<Membership> carry_out(const Request& request, const ClientOptions& options,
-                             const ChangeOptions& change) {
+Result<admin::Membership> carry_out(const Request& request, const ClientOptions& options,
+                                    const admin::ChangeOptions& change) {
   switch (request.action) {
     case Action::show:
       break;
     case Action::replace:
-      return replace_member(options, request.urls[0], request.urls[1], change);
+      return admin::replace_member(options, request.urls[0], request.urls[1], change);
     case Action::add:
-      return add_member(options, request.urls[0], change);
+      return admin::add_member(options, request.urls[0], change);
     case Action::remove:
-      return remove_member(options, request.urls[0], change);
+      return admin::remove_member(options, request.urls[0], change);
   }
-  return members(options);
+  return admin::members(options);
 }
 
 }  // namespace
@@ -72,12 +72,12 @@ int verb_members(const Arguments& given, const Signals& signals) {
   Session session(settings, signals);
   std::stop_source stop;
   SignalWatcher watcher(signals, [&stop](int) { stop.request_stop(); });
-  ChangeOptions change;
+  admin::ChangeOptions change;
   change.stop = stop.get_token();
-  change.on_progress = [&settings](const ChangeProgress& progress) {
+  change.on_progress = [&settings](const admin::ChangeProgress& progress) {
     print_note(settings, progress_text(progress));
   };
-  const Result<Membership> membership =
+  const Result<admin::Membership> membership =
       carry_out(request, client_options(settings, session.nodes()), change);
   const int signal = watcher.finish();
   const bool json = settings.format == Settings::Format::json;
@@ -93,8 +93,8 @@ int verb_members(const Arguments& given, const Signals& signals) {
   const int printed =
       print_result(json ? membership_json(*membership)
                         : membership_text(Style::of_standard_output(), settings, *membership));
-  const auto is_unreachable = [](const MemberReport& node) {
-    return node.state == MemberReport::State::unreachable;
+  const auto is_unreachable = [](const admin::MemberReport& node) {
+    return node.state == admin::MemberReport::State::unreachable;
   };
   if (!std::all_of(membership->nodes.begin(), membership->nodes.end(), is_unreachable)) {
     return printed;

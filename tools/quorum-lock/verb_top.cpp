@@ -33,7 +33,7 @@ namespace {
 /// keys.
 class Gatherer {
  public:
-  Gatherer(ClientOptions client, ListOptions options)
+  Gatherer(ClientOptions client, admin::ListOptions options)
       : client_(std::move(client)), options_(std::move(options)) {
     thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
   }
@@ -57,9 +57,9 @@ class Gatherer {
 
  private:
   [[nodiscard]] Result<TopFacts> gather() const {
-    Result<Examination> examination = examine(client_);
+    Result<admin::Examination> examination = admin::examine(client_);
     if (!examination) return examination.error();
-    Result<LockList> list = list_locks(client_, options_);
+    Result<admin::LockList> list = admin::list_locks(client_, options_);
     if (!list) return list.error();
     TopFacts facts{*std::move(examination), *std::move(list), {}};
     facts.warnings = list_warnings(facts.list, options_.keys_per_node);
@@ -81,7 +81,7 @@ class Gatherer {
   }
 
   const ClientOptions client_;
-  const ListOptions options_;
+  const admin::ListOptions options_;
   platform::Wakeup news_;
   std::mutex mutex_;
   std::condition_variable_any next_second_;
@@ -162,7 +162,7 @@ class Top {
 
 int verb_top(const Arguments& given, const Signals& signals) {
   const Settings settings = resolve_settings(given, NodesNeeded::required);
-  const ListOptions options = list_options(given);
+  const admin::ListOptions options = list_options(given);
   if (settings.format == Settings::Format::json) {
     throw UsageError("--json: not with top: 'list --watch --json' prints an object a second");
   }

@@ -11,7 +11,7 @@ template <typename Number>
   return number ? static_cast<std::int64_t>(*number) : -1;
 }
 
-[[nodiscard]] redlock_node_examination view_of(const NodeExamination& node) {
+[[nodiscard]] redlock_node_examination view_of(const admin::NodeExamination& node) {
   redlock_node_examination to{};
   to.url = node.url.c_str();
   to.problem = node.problem.c_str();
@@ -41,12 +41,12 @@ template <typename Number>
 }
 
 struct Examined : redlock_examination {
-  explicit Examined(Examination given) : redlock_examination(), from(std::move(given)) {
+  explicit Examined(admin::Examination given) : redlock_examination(), from(std::move(given)) {
     node_count = from.nodes.size();
-    for (const NodeExamination& node : from.nodes) nodes.push_back(view_of(node));
+    for (const admin::NodeExamination& node : from.nodes) nodes.push_back(view_of(node));
     finding_count = from.findings.size();
     granted_in_ns = from.granted_in ? to_ns(*from.granted_in) : -1;
-    for (const Finding& finding : from.findings) {
+    for (const admin::Finding& finding : from.findings) {
       findings.push_back({finding.node.c_str(), to_string(finding.kind).data(),
                           finding.what.c_str(), finding.why.c_str(), finding.remedy.c_str()});
     }
@@ -54,19 +54,19 @@ struct Examined : redlock_examination {
   Examined(const Examined&) = delete;
   Examined& operator=(const Examined&) = delete;
 
-  Examination from;
+  admin::Examination from;
   std::vector<redlock_node_examination> nodes{};
   std::vector<redlock_finding> findings{};
 };
 
 struct Membered : redlock_membership {
-  explicit Membered(Membership given) : redlock_membership(), from(std::move(given)) {
+  explicit Membered(admin::Membership given) : redlock_membership(), from(std::move(given)) {
     deployment = from.deployment.c_str();
     for (const std::string& member : from.members) urls.push_back(member.c_str());
     members = urls.data();
     member_count = urls.size();
     node_count = from.nodes.size();
-    for (const MemberReport& node : from.nodes) {
+    for (const admin::MemberReport& node : from.nodes) {
       nodes.push_back({node.url.c_str(), to_string(node.state).data(), node.problem.c_str(),
                        node.deployment.c_str(), to_ns(node.quarantine), node.member.c_str()});
     }
@@ -76,13 +76,13 @@ struct Membered : redlock_membership {
   Membered(const Membered&) = delete;
   Membered& operator=(const Membered&) = delete;
 
-  Membership from;
+  admin::Membership from;
   std::vector<const char*> urls{};
   std::vector<redlock_member> nodes{};
 };
 
 [[nodiscard]] redlock_change_options default_change_options() {
-  const ChangeOptions from;
+  const admin::ChangeOptions from;
   redlock_change_options options{};
   options.size = sizeof(options);
   options.patience_ns = to_ns(from.patience);
@@ -93,8 +93,8 @@ static_assert(offsetof(redlock_change_options, context) + sizeof(void*) ==
               sizeof(redlock_change_options));
 
 /// NULL: the defaults.
-[[nodiscard]] ChangeOptions change_options_from(const redlock_change_options* options) {
-  ChangeOptions to;
+[[nodiscard]] admin::ChangeOptions change_options_from(const redlock_change_options* options) {
+  admin::ChangeOptions to;
   if (options == nullptr) return to;
   const redlock_change_options read = read_sized(*options, default_change_options(), "change");
   to.patience = from_ns(read.patience_ns);
@@ -102,8 +102,8 @@ static_assert(offsetof(redlock_change_options, context) + sizeof(void*) ==
   to.stop = stop_token_from(read.stop);
   if (read.on_progress != nullptr) {
     to.on_progress = [call = read.on_progress,
-                      context = read.context](const ChangeProgress& progress) noexcept {
-      const bool waits = progress.kind == ChangeProgress::Kind::waiting;
+                      context = read.context](const admin::ChangeProgress& progress) noexcept {
+      const bool waits = progress.kind == admin::ChangeProgress::Kind::waiting;
       const redlock_change_progress seen{waits ? "waiting" : "writing", progress.node.c_str(),
                                          progress.what.c_str(),
                                          progress.left ? to_ns(*progress.left) : -1};
@@ -148,7 +148,7 @@ redlock_status redlock_examine(const redlock_client_options* options,
                                redlock_examination** examination, redlock_error** error) {
   return redlock::bindings::ask<redlock::bindings::Examined>(
       options, examination, error,
-      [](const redlock::ClientOptions& read) { return redlock::examine(read); });
+      [](const redlock::ClientOptions& read) { return redlock::admin::examine(read); });
 }
 
 void redlock_change_options_init(redlock_change_options* options, size_t size) {
@@ -160,7 +160,7 @@ redlock_status redlock_bootstrap(const redlock_client_options* options,
                                  redlock_examination** examination, redlock_error** error) {
   return redlock::bindings::ask<redlock::bindings::Examined>(
       options, examination, error, [&](const redlock::ClientOptions& read) {
-        return redlock::bootstrap(read, redlock::bindings::change_options_from(change));
+        return redlock::admin::bootstrap(read, redlock::bindings::change_options_from(change));
       });
 }
 
@@ -177,7 +177,7 @@ redlock_status redlock_members(const redlock_client_options* options,
                                redlock_membership** membership, redlock_error** error) {
   return redlock::bindings::ask<redlock::bindings::Membered>(
       options, membership, error,
-      [](const redlock::ClientOptions& read) { return redlock::members(read); });
+      [](const redlock::ClientOptions& read) { return redlock::admin::members(read); });
 }
 
 redlock_status redlock_replace_member(const redlock_client_options* options, const char* leaving,
@@ -185,9 +185,10 @@ redlock_status redlock_replace_member(const redlock_client_options* options, con
                                       redlock_membership** membership, redlock_error** error) {
   return redlock::bindings::ask<redlock::bindings::Membered>(
       options, membership, error, [&](const redlock::ClientOptions& read) {
-        return redlock::replace_member(read, redlock::bindings::required_text(leaving, "leaving"),
-                                       redlock::bindings::required_text(entering, "entering"),
-                                       redlock::bindings::change_options_from(change));
+        return redlock::admin::replace_member(
+            read, redlock::bindings::required_text(leaving, "leaving"),
+            redlock::bindings::required_text(entering, "entering"),
+            redlock::bindings::change_options_from(change));
       });
 }
 
@@ -196,8 +197,9 @@ redlock_status redlock_add_member(const redlock_client_options* options, const c
                                   redlock_membership** membership, redlock_error** error) {
   return redlock::bindings::ask<redlock::bindings::Membered>(
       options, membership, error, [&](const redlock::ClientOptions& read) {
-        return redlock::add_member(read, redlock::bindings::required_text(entering, "entering"),
-                                   redlock::bindings::change_options_from(change));
+        return redlock::admin::add_member(read,
+                                          redlock::bindings::required_text(entering, "entering"),
+                                          redlock::bindings::change_options_from(change));
       });
 }
 
@@ -206,7 +208,8 @@ redlock_status redlock_remove_member(const redlock_client_options* options, cons
                                      redlock_membership** membership, redlock_error** error) {
   return redlock::bindings::ask<redlock::bindings::Membered>(
       options, membership, error, [&](const redlock::ClientOptions& read) {
-        return redlock::remove_member(read, redlock::bindings::required_text(leaving, "leaving"),
-                                      redlock::bindings::change_options_from(change));
+        return redlock::admin::remove_member(read,
+                                             redlock::bindings::required_text(leaving, "leaving"),
+                                             redlock::bindings::change_options_from(change));
       });
 }

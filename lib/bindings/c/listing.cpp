@@ -6,26 +6,26 @@ namespace redlock::bindings {
 namespace {
 
 struct Listed : redlock_lock_list {
-  explicit Listed(LockList given) : redlock_lock_list(), from(std::move(given)) {
+  explicit Listed(admin::LockList given) : redlock_lock_list(), from(std::move(given)) {
     quorum = from.quorum;
     answered = from.answered;
     complete = from.complete;
     lock_count = from.locks.size();
-    for (const ListedLock& lock : from.locks) {
+    for (const admin::ListedLock& lock : from.locks) {
       locks.push_back({lock.resource.c_str(), static_cast<redlock_lock_kind>(lock.kind),
                        to_string(lock.state).data(), lock.holder.c_str(), lock.holds,
                        lock.permits ? static_cast<std::int64_t>(*lock.permits) : -1,
                        to_ns(lock.remaining), lock.waiters, lock.nodes});
     }
     node_count = from.nodes.size();
-    for (const ListedNode& node : from.nodes) {
+    for (const admin::ListedNode& node : from.nodes) {
       nodes.push_back({node.url.c_str(), node.error.c_str(), node.unread, node.stopped_early});
     }
   }
   Listed(const Listed&) = delete;
   Listed& operator=(const Listed&) = delete;
 
-  LockList from;
+  admin::LockList from;
   std::vector<redlock_listed_lock> locks{};
   std::vector<redlock_listed_node> nodes{};
 };
@@ -54,10 +54,10 @@ redlock_status redlock_list_locks(const redlock_client_options* options, const c
   return redlock::bindings::guarded(error, [&] {
     const auto read = redlock::bindings::client_options_from(options);
     auto*& out = redlock::bindings::required_out(list, "list");
-    redlock::ListOptions which;
+    redlock::admin::ListOptions which;
     which.pattern = redlock::bindings::text_or_empty(pattern);
     if (keys_per_node != 0) which.keys_per_node = keys_per_node;
     out = redlock::bindings::new_object<redlock::bindings::Listed>(
-        redlock::bindings::unwrapped(redlock::list_locks(read, which)));
+        redlock::bindings::unwrapped(redlock::admin::list_locks(read, which)));
   });
 }

@@ -23,9 +23,9 @@ SurveyedNode healthy(const std::string& name) {
   node.seen.url = "redis://" + name;
   node.seen.reachable = true;
   node.seen.version = "7.0.15";
-  node.seen.role = NodeExamination::Role::master;
+  node.seen.role = admin::NodeExamination::Role::master;
   node.seen.run_id = "run-of-" + name;
-  node.seen.persistence = NodeExamination::Persistence::none;
+  node.seen.persistence = admin::NodeExamination::Persistence::none;
   node.seen.maxmemory_policy = "noeviction";
   node.clock = node.time = seconds(1'000'000);
   return node;
@@ -37,10 +37,10 @@ ClientOptions options_for(std::size_t count) {
   return options;
 }
 
-std::vector<std::string> ids_of(const Examination& examination) {
+std::vector<std::string> ids_of(const admin::Examination& examination) {
   std::vector<std::string> ids;
-  for (const Finding& finding : examination.findings) {
-    if (finding.kind == Finding::Kind::not_bootstrapped)
+  for (const admin::Finding& finding : examination.findings) {
+    if (finding.kind == admin::Finding::Kind::not_bootstrapped)
       continue;  // most nodes of these tests are new
     EXPECT_NE(finding.node, "");
     EXPECT_NE(finding.what, "");
@@ -51,7 +51,8 @@ std::vector<std::string> ids_of(const Examination& examination) {
   return ids;
 }
 
-Examination judge_one(const SurveyedNode& node, const ClientOptions& options = options_for(1)) {
+admin::Examination judge_one(const SurveyedNode& node,
+                             const ClientOptions& options = options_for(1)) {
   return judge({node}, options);
 }
 
@@ -63,7 +64,7 @@ TEST(Findings, OfANodeThatDoesNotAnswerSayWhyAndNothingElse) {
   SurveyedNode node;
   node.seen.url = "redis://a";
   node.seen.problem = "connection refused";
-  const Examination examination = judge_one(node);
+  const admin::Examination examination = judge_one(node);
   ASSERT_THAT(ids_of(examination), ElementsAre("unreachable"));
   EXPECT_THAT(examination.findings[0].what, HasSubstr("connection refused"));
   EXPECT_THAT(examination.findings[0].remedy, HasSubstr("firewall"));
@@ -73,7 +74,7 @@ TEST(Findings, OfANodeBehindAUnixSocketNameItsPath) {
   SurveyedNode node;
   node.seen.url = "unix:///run/redis/a.sock";
   node.seen.problem = "no such file or directory";
-  const Examination examination = judge_one(node);
+  const admin::Examination examination = judge_one(node);
   ASSERT_THAT(ids_of(examination), ElementsAre("unreachable"));
   EXPECT_THAT(examination.findings[0].remedy, HasSubstr("may open the socket"));
   EXPECT_THAT(examination.findings[0].remedy, Not(HasSubstr("port")));
@@ -90,14 +91,14 @@ TEST(Findings, OfANodeThatLetsNobodyInAreAboutThatAlone) {
 TEST(Findings, TellAUserThatMayNotDoEnoughTheRemedy) {
   SurveyedNode node = healthy("a");
   node.denied = "NOPERM this user has no permissions to run the 'time' command";
-  const Examination examination = judge_one(node);
+  const admin::Examination examination = judge_one(node);
   ASSERT_THAT(ids_of(examination), ElementsAre("auth"));
   EXPECT_THAT(examination.findings[0].remedy, HasSubstr("ACL SETUSER"));
 }
 
 TEST(Findings, ReportServersThatCanNotVote) {
   SurveyedNode replica = healthy("a");
-  replica.seen.role = NodeExamination::Role::replica;
+  replica.seen.role = admin::NodeExamination::Role::replica;
   EXPECT_THAT(ids_of(judge_one(replica)), ElementsAre("replica"));
 
   SurveyedNode cluster = healthy("a");
@@ -105,7 +106,7 @@ TEST(Findings, ReportServersThatCanNotVote) {
   EXPECT_THAT(ids_of(judge_one(cluster)), ElementsAre("cluster"));
 
   SurveyedNode sentinel = healthy("a");
-  sentinel.seen.role = NodeExamination::Role::sentinel;
+  sentinel.seen.role = admin::NodeExamination::Role::sentinel;
   sentinel.seen.maxmemory_policy = "";
   EXPECT_THAT(ids_of(judge_one(sentinel)), ElementsAre("sentinel"));
 
@@ -137,7 +138,7 @@ TEST(Findings, NameAllAddressesOfOneServerOnce) {
   SurveyedNode b = healthy("b");
   SurveyedNode c = healthy("c");
   c.seen.run_id = a.seen.run_id;
-  const Examination examination = judge({a, b, c}, options_for(3));
+  const admin::Examination examination = judge({a, b, c}, options_for(3));
   ASSERT_THAT(ids_of(examination), ElementsAre("duplicate"));
   EXPECT_EQ(examination.findings[0].node, "redis://a, redis://c");
 }
@@ -159,7 +160,7 @@ TEST(Findings, AskForDurabilityOnlyWhereTheRestartGuardDoesNotMakeUpForIt) {
   EXPECT_THAT(ids_of(judge(both, options)), IsEmpty());
 
   options.guards.trust_durable = true;
-  Examination examination = judge(both, options);
+  admin::Examination examination = judge(both, options);
   ASSERT_THAT(ids_of(examination), ElementsAre("not-durable"));
   EXPECT_EQ(examination.findings[0].node, "redis://a");
 
@@ -175,7 +176,7 @@ TEST(Findings, CompareClocksWithTheirMedian) {
   *nodes[0].clock += milliseconds(10);
   *nodes[1].clock -= seconds(3);
   nodes[3].clock.reset();
-  const Examination examination = judge(nodes, options_for(4));
+  const admin::Examination examination = judge(nodes, options_for(4));
   EXPECT_EQ(examination.nodes[0].clock_offset, milliseconds(10));
   EXPECT_EQ(examination.nodes[1].clock_offset, -seconds(3));
   EXPECT_EQ(examination.nodes[2].clock_offset, seconds(0));
@@ -237,15 +238,15 @@ TEST(Findings, TellThatTheMaxTtlDiffers) {
   auto nodes = members_of("a", "1.d");
   EXPECT_THAT(ids_of(judge(nodes, options_for(1))), IsEmpty());
   nodes[0].marker->max_ttl = seconds(60);
-  const Examination examination = judge(nodes, options_for(1));
+  const admin::Examination examination = judge(nodes, options_for(1));
   ASSERT_THAT(ids_of(examination), ElementsAre("membership"));
   EXPECT_THAT(examination.findings[0].what, HasSubstr("max TTL of 60 s"));
 }
 
 TEST(Findings, TellThatNoNodeHasAMarkerAndHowToOpenThem) {
-  const Examination examination = judge({healthy("a"), healthy("b")}, options_for(2));
+  const admin::Examination examination = judge({healthy("a"), healthy("b")}, options_for(2));
   ASSERT_EQ(examination.findings.size(), 1U);
-  EXPECT_EQ(examination.findings[0].kind, Finding::Kind::not_bootstrapped);
+  EXPECT_EQ(examination.findings[0].kind, admin::Finding::Kind::not_bootstrapped);
   EXPECT_EQ(examination.findings[0].node, "redis://a, redis://b");
   EXPECT_THAT(examination.findings[0].remedy, HasSubstr("quorum-lock bootstrap"));
   ClientOptions unguarded = options_for(2);
@@ -259,11 +260,11 @@ TEST(Findings, NameTheCommandThatResumesAChange) {
   auto nodes = members_of("abc", "1.d");
   nodes.push_back(healthy("d"));
   mark(nodes[3], joining, "2.e", urls("abd"));
-  Examination examination = judge(nodes, options_for(4));
+  admin::Examination examination = judge(nodes, options_for(4));
   ASSERT_THAT(ids_of(examination), ElementsAre("other-deployment"));
   EXPECT_THAT(examination.findings[0].remedy,
               HasSubstr("quorum-lock members replace redis://c redis://d"));
-  EXPECT_EQ(examination.nodes[3].membership, MemberReport::State::joining);
+  EXPECT_EQ(examination.nodes[3].membership, admin::MemberReport::State::joining);
 
   mark(nodes[0], active, "2.e", urls("abd"));
   nodes.pop_back();
@@ -279,7 +280,7 @@ TEST(Findings, ACommandFromAMarkerIsQuotedForTheShell) {
   auto nodes = members_of("abc", "1.d");
   mark(nodes[0], active, "2.e", members);
   mark(nodes[1], active, "2.e", members);
-  const Examination examination = judge(nodes, options_for(3));
+  const admin::Examination examination = judge(nodes, options_for(3));
   ASSERT_FALSE(examination.findings.empty());
   EXPECT_THAT(examination.findings.back().remedy,
               HasSubstr("--nodes 'redis://a,redis://b,redis://d;`reboot`$(id)'\\'''"));
@@ -289,12 +290,12 @@ TEST(Findings, TellThatTheListIsOldAndThatAReplacedNodeStillRuns) {
   auto nodes = members_of("abc", "1.d");
   mark(nodes[0], active, "2.e", urls("abd"));
   mark(nodes[1], active, "2.e", urls("abd"));
-  const Examination examination = judge(nodes, options_for(3));
+  const admin::Examination examination = judge(nodes, options_for(3));
   ASSERT_THAT(ids_of(examination), ElementsAre("other-deployment", "stale-client"));
   EXPECT_EQ(examination.findings[0].node, "redis://c");
   EXPECT_THAT(examination.findings[1].what, HasSubstr("redis://d"));
   EXPECT_THAT(examination.findings[1].remedy, HasSubstr("--nodes redis://a,redis://b,redis://d"));
-  EXPECT_EQ(examination.nodes[2].membership, MemberReport::State::removed);
+  EXPECT_EQ(examination.nodes[2].membership, admin::MemberReport::State::removed);
 }
 
 TEST(Findings, KnowAMemberByAnotherName) {
@@ -308,14 +309,14 @@ TEST(Findings, TellWhyABlankNodeIsNotTakenBack) {
   mark(nodes[2], blank, "", {});
   EXPECT_THAT(ids_of(judge(nodes, options_for(3))), IsEmpty()) << "the others take it back";
   mark(nodes[1], blank, "", {});
-  const Examination few = judge(nodes, options_for(3));
+  const admin::Examination few = judge(nodes, options_for(3));
   ASSERT_THAT(ids_of(few), ElementsAre("membership", "membership"));
   EXPECT_THAT(few.findings[0].what, HasSubstr("too few other nodes"));
 
   nodes = members_of("abc", "1.d");
   nodes.push_back(healthy("d"));
   mark(nodes[3], blank, "", {});
-  const Examination stranger = judge(nodes, options_for(4));
+  const admin::Examination stranger = judge(nodes, options_for(4));
   ASSERT_THAT(ids_of(stranger), ElementsAre("membership", "stale-client"));
   EXPECT_EQ(stranger.findings[0].node, "redis://d");
 }
@@ -335,7 +336,7 @@ TEST(Findings, SayFromWhenOnLocksAreGranted) {
 TEST(Findings, NameNodesWithReplicas) {
   auto nodes = members_of("a", "1.d");
   nodes[0].seen.replicas = 2;
-  const Examination examination = judge(nodes, options_for(1));
+  const admin::Examination examination = judge(nodes, options_for(1));
   ASSERT_THAT(ids_of(examination), ElementsAre("replicas"));
   EXPECT_THAT(examination.findings[0].what, HasSubstr("2 replicas"));
 }
@@ -343,7 +344,7 @@ TEST(Findings, NameNodesWithReplicas) {
 TEST(Findings, TellHowLongAQuarantineStillLasts) {
   SurveyedNode node = healthy("a");
   node.seen.quarantine = seconds(12);
-  Examination examination = judge_one(node);
+  admin::Examination examination = judge_one(node);
   ASSERT_THAT(ids_of(examination), ElementsAre("quarantined"));
   EXPECT_THAT(examination.findings[0].what, HasSubstr("12 s"));
   EXPECT_THAT(examination.findings[0].remedy, testing::Not(HasSubstr("bootstrap")));
@@ -362,7 +363,7 @@ TEST(Findings, TellHowLongAQuarantineStillLasts) {
 
 TEST(Findings, DoNotReadAReplicasCopyOfItsMastersMarker) {
   SurveyedNode node = healthy("a");
-  node.seen.role = NodeExamination::Role::replica;
+  node.seen.role = admin::NodeExamination::Role::replica;
   node.seen.quarantine = seconds(12);
   node.marker = core::Marker{};
   node.marker_text = "of its master";
@@ -373,7 +374,7 @@ TEST(Findings, CallANodeRestartedOnlyWhereThatCostsAVote) {
   SurveyedNode node = healthy("a");
   node.seen.restarted = true;
   ClientOptions options = options_for(1);
-  Examination examination = judge_one(node, options);
+  admin::Examination examination = judge_one(node, options);
   EXPECT_TRUE(examination.nodes[0].restarted);
   ASSERT_THAT(ids_of(examination), ElementsAre("quarantined"));
   EXPECT_THAT(examination.findings[0].what, HasSubstr("has not begun"));
@@ -393,7 +394,7 @@ TEST(Findings, NameANodeWhoseFencingNumbersAreFarAheadOfTheNodesClocks) {
   for (SurveyedNode& node : nodes) node.fencing_ahead = seconds(30);
   EXPECT_THAT(ids_of(judge(nodes, options_for(3))), IsEmpty()) << "as behind a quarantine";
   nodes[1].fencing_ahead = std::chrono::hours(30);
-  Examination examination = judge(nodes, options_for(3));
+  admin::Examination examination = judge(nodes, options_for(3));
   ASSERT_THAT(ids_of(examination), ElementsAre("fencing-floor"));
   EXPECT_EQ(examination.findings[0].node, "redis://b");
   EXPECT_THAT(examination.findings[0].what, HasSubstr("30 hours ahead"));
@@ -407,7 +408,7 @@ TEST(Findings, NameANodeWhoseFencingNumbersAreFarAheadOfTheNodesClocks) {
 TEST(Findings, NameAServerWhoseEvalWasRenamed) {
   SurveyedNode node = healthy("a");
   node.runs_scripts = false;
-  Examination examination = judge_one(node);
+  admin::Examination examination = judge_one(node);
   ASSERT_THAT(ids_of(examination), ElementsAre("no-scripts"));
   EXPECT_THAT(examination.findings[0].what, HasSubstr("does not know EVAL"));
   EXPECT_THAT(examination.findings[0].remedy, HasSubstr("rename-command"));
@@ -421,9 +422,9 @@ TEST(Findings, AdviseBootstrapBesideServersThatLockWithoutScriptsAndSayWhatItNee
   SurveyedNode node = healthy("a");
   node.runs_scripts = false;
   node.can_compare = true;
-  const Examination examination = judge_one(node);
+  const admin::Examination examination = judge_one(node);
   ASSERT_EQ(examination.findings.size(), 1U);
-  EXPECT_EQ(examination.findings[0].kind, Finding::Kind::not_bootstrapped);
+  EXPECT_EQ(examination.findings[0].kind, admin::Finding::Kind::not_bootstrapped);
   EXPECT_THAT(examination.findings[0].remedy, HasSubstr("needs EVAL"));
   EXPECT_THAT(examination.findings[0].remedy, HasSubstr("redis://a"));
 }
@@ -433,13 +434,13 @@ TEST(Findings, NameANodeWhoseTableOfTrackedKeysFills) {
   node.tracked = 10'000;
   EXPECT_THAT(ids_of(judge_one(node, options_for(1))), IsEmpty());
   node.tracked = 400'000;
-  const Examination examination = judge_one(node, options_for(1));
+  const admin::Examination examination = judge_one(node, options_for(1));
   ASSERT_THAT(ids_of(examination), ElementsAre("tracking-table"));
   EXPECT_THAT(examination.findings[0].what, HasSubstr("400000 entries"));
 }
 
 TEST(Findings, ForbidOpeningUnlessWaitingOrOpeningResolvesThem) {
-  using Kind = Finding::Kind;
+  using Kind = admin::Finding::Kind;
   for (const Kind kind :
        {Kind::unreachable, Kind::auth, Kind::duplicate, Kind::replica, Kind::cluster,
         Kind::sentinel, Kind::evicting, Kind::loading, Kind::old_version, Kind::no_scripts}) {

@@ -15,7 +15,7 @@ namespace {
 using runtime::NodeLocks;
 using runtime::StoredLock;
 using std::chrono::milliseconds;
-using State = ListedLock::State;
+using State = admin::ListedLock::State;
 using Form = StoredLock::Form;
 
 constexpr std::size_t quorum = 3;
@@ -43,14 +43,14 @@ std::vector<NodeLocks> nodes_with(const std::vector<StoredLock>& stored,
   return nodes;
 }
 
-ListedLock only(const std::vector<NodeLocks>& nodes) {
-  const LockList list = judge_locks(nodes, quorum);
+admin::ListedLock only(const std::vector<NodeLocks>& nodes) {
+  const admin::LockList list = judge_locks(nodes, quorum);
   EXPECT_EQ(list.locks.size(), 1U);
-  return list.locks.empty() ? ListedLock() : list.locks.front();
+  return list.locks.empty() ? admin::ListedLock() : list.locks.front();
 }
 
 TEST(LockVerdicts, HeldIsATokenOnAQuorum) {
-  const ListedLock lock =
+  const admin::ListedLock lock =
       only(nodes_with({token("a", 900), token("a", 700), token("a", 800), nothing(), token("b")}));
   EXPECT_EQ(lock.resource, "r");
   EXPECT_EQ(lock.state, State::held);
@@ -61,20 +61,20 @@ TEST(LockVerdicts, HeldIsATokenOnAQuorum) {
 }
 
 TEST(LockVerdicts, HeldLastsAsLongAsAQuorumDoes) {
-  const ListedLock lock = only(nodes_with(
+  const admin::ListedLock lock = only(nodes_with(
       {token("a", 100), token("a", 900), token("a", 800), token("a", 200), token("a", 700)}));
   EXPECT_EQ(lock.remaining, milliseconds(700));
 }
 
 TEST(LockVerdicts, SplitIsWhereNobodyHasAQuorumOrCanGetOne) {
-  const ListedLock lock = only(nodes_with({token("a"), token("a"), token("b"), nothing()}));
+  const admin::ListedLock lock = only(nodes_with({token("a"), token("a"), token("b"), nothing()}));
   EXPECT_EQ(lock.state, State::split);
   EXPECT_EQ(lock.holder, "a") << "the one on most nodes";
   EXPECT_EQ(lock.nodes, 2U);
 }
 
 TEST(LockVerdicts, MinorityIsWhereOthersCanStillGetAQuorum) {
-  const ListedLock lock = only(nodes_with({token("a", 300), token("a", 500)}));
+  const admin::ListedLock lock = only(nodes_with({token("a", 300), token("a", 500)}));
   EXPECT_EQ(lock.state, State::minority);
   EXPECT_EQ(lock.nodes, 2U);
   EXPECT_EQ(lock.remaining, milliseconds(500));
@@ -94,7 +94,7 @@ TEST(LockVerdicts, NodesThatDoNotAnswerLeaveItOpen) {
 }
 
 TEST(LockVerdicts, ReservationsAreNobodysVotes) {
-  ListedLock lock = only(nodes_with({reserved(), reserved(), reserved(), token("a")}));
+  admin::ListedLock lock = only(nodes_with({reserved(), reserved(), reserved(), token("a")}));
   EXPECT_EQ(lock.state, State::reserved);
   EXPECT_EQ(lock.kind, LockKind::none);
   EXPECT_EQ(lock.holder, "");
@@ -105,7 +105,7 @@ TEST(LockVerdicts, ReservationsAreNobodysVotes) {
 }
 
 TEST(LockVerdicts, FreeResourcesAreListedWhileClientsAreQueued) {
-  const ListedLock lock = only(nodes_with({nothing(2), nothing(3), nothing(1)}));
+  const admin::ListedLock lock = only(nodes_with({nothing(2), nothing(3), nothing(1)}));
   EXPECT_EQ(lock.state, State::free);
   EXPECT_EQ(lock.waiters, 3U);
   EXPECT_EQ(lock.nodes, 0U);
@@ -113,7 +113,8 @@ TEST(LockVerdicts, FreeResourcesAreListedWhileClientsAreQueued) {
 }
 
 TEST(LockVerdicts, ReadersAndOwnersAreCountedByTheirHolds) {
-  ListedLock lock = only(nodes_with({holds("shared", 2), holds("shared", 3), holds("shared", 2)}));
+  admin::ListedLock lock =
+      only(nodes_with({holds("shared", 2), holds("shared", 3), holds("shared", 2)}));
   EXPECT_EQ(lock.state, State::held);
   EXPECT_EQ(lock.kind, LockKind::shared);
   EXPECT_EQ(lock.holder, "");
@@ -127,7 +128,7 @@ TEST(LockVerdicts, ReadersAndOwnersAreCountedByTheirHolds) {
 
 TEST(LockVerdicts, AnIntervalHasNoHolder) {
   const std::string text(interval_token);
-  const ListedLock lock = only(nodes_with({token(text), token(text), token(text)}));
+  const admin::ListedLock lock = only(nodes_with({token(text), token(text), token(text)}));
   EXPECT_EQ(lock.state, State::held);
   EXPECT_EQ(lock.kind, LockKind::interval);
   EXPECT_EQ(lock.holder, "");
@@ -138,7 +139,7 @@ TEST(LockVerdicts, PermitsOfASemaphoreAreOneLine) {
   for (std::size_t i = 0; i < 4; ++i) nodes[i].locks["s#12"] = token("b", 300, 2);
   nodes[0].locks["s#3"] = token("c", 100);
   nodes[1].locks["s#4"] = nothing(2);
-  const ListedLock lock = only(nodes);
+  const admin::ListedLock lock = only(nodes);
   EXPECT_EQ(lock.resource, "s");
   EXPECT_EQ(lock.permits, 2U);
   EXPECT_EQ(lock.state, State::held);
@@ -150,7 +151,7 @@ TEST(LockVerdicts, PermitsOfASemaphoreAreOneLine) {
 }
 
 TEST(LockVerdicts, ASemaphoreOfWhichNoPermitIsHeldSaysWhy) {
-  const ListedLock lock = only(nodes_with({token("a"), token("b"), token("c")}, "s#0"));
+  const admin::ListedLock lock = only(nodes_with({token("a"), token("b"), token("c")}, "s#0"));
   EXPECT_EQ(lock.permits, 0U);
   EXPECT_EQ(lock.state, State::split);
   EXPECT_EQ(lock.nodes, 1U);
@@ -158,11 +159,11 @@ TEST(LockVerdicts, ASemaphoreOfWhichNoPermitIsHeldSaysWhy) {
 
 TEST(LockVerdicts, NamesThatAreNoPermitsStayAsTheyAre) {
   for (const char* name : {"s#", "#1", "s#x", "s#01", "s#256", "s#-1", "s#1 "}) {
-    const ListedLock lock = only(nodes_with({token("a"), token("a"), token("a")}, name));
+    const admin::ListedLock lock = only(nodes_with({token("a"), token("a"), token("a")}, name));
     EXPECT_EQ(lock.resource, name);
     EXPECT_EQ(lock.permits, std::nullopt) << name;
   }
-  const ListedLock readers =
+  const admin::ListedLock readers =
       only(nodes_with({holds("shared", 1), holds("shared", 1), holds("shared", 1)}, "s#1"));
   EXPECT_EQ(readers.resource, "s#1");
 }
@@ -173,7 +174,8 @@ TEST(LockVerdicts, AreSortedByResource) {
   nodes[0].locks["a"] = token("a");
   nodes[0].locks["b"] = token("a");
   std::vector<std::string> names;
-  for (const ListedLock& lock : judge_locks(nodes, quorum).locks) names.push_back(lock.resource);
+  for (const admin::ListedLock& lock : judge_locks(nodes, quorum).locks)
+    names.push_back(lock.resource);
   EXPECT_THAT(names, testing::ElementsAre("a", "b", "b", "c"));
 }
 
@@ -189,7 +191,7 @@ TEST(LockVerdicts, AreCompleteOnlyIfNoNodeThatAnswersKeepsSomethingBack) {
   EXPECT_FALSE(judge_locks(nodes, quorum).complete);
   nodes = nodes_with({});
   nodes[0].unread = 1;
-  const LockList list = judge_locks(nodes, quorum);
+  const admin::LockList list = judge_locks(nodes, quorum);
   EXPECT_FALSE(list.complete);
   EXPECT_EQ(list.nodes[0].unread, 1U);
   EXPECT_EQ(list.answered, 5U);

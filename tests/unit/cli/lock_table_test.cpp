@@ -28,22 +28,22 @@ using testing::SizeIs;
 
 const Style plain(false);
 
-ListedLock held(std::string resource, std::string holder = "token") {
-  ListedLock lock;
+admin::ListedLock held(std::string resource, std::string holder = "token") {
+  admin::ListedLock lock;
   lock.resource = std::move(resource);
   lock.kind = LockKind::exclusive;
-  lock.state = ListedLock::State::held;
+  lock.state = admin::ListedLock::State::held;
   lock.holder = std::move(holder);
   lock.remaining = 8s;
   lock.nodes = 3;
   return lock;
 }
 
-LockList list_of(std::vector<ListedLock> locks) {
-  LockList list;
+admin::LockList list_of(std::vector<admin::ListedLock> locks) {
+  admin::LockList list;
   list.locks = std::move(locks);
   for (const char* url : {"redis://a", "redis://b", "redis://c"}) {
-    ListedNode node;
+    admin::ListedNode node;
     node.url = url;
     list.nodes.push_back(node);
   }
@@ -53,9 +53,13 @@ LockList list_of(std::vector<ListedLock> locks) {
   return list;
 }
 
-std::string row_of(ListedLock lock) { return lock_lines(plain, list_of({std::move(lock)})).at(1); }
+std::string row_of(admin::ListedLock lock) {
+  return lock_lines(plain, list_of({std::move(lock)})).at(1);
+}
 
-nlohmann::json json_of(const LockList& list) { return nlohmann::json::parse(list_json(list)); }
+nlohmann::json json_of(const admin::LockList& list) {
+  return nlohmann::json::parse(list_json(list));
+}
 
 TEST(CliTable, HasColumnsAsWideAsTheirContents) {
   constexpr std::array<Column, 2> columns{{{"A"}, {"LONG"}}};
@@ -90,7 +94,7 @@ TEST(CliList, ShowsTheHolderInWords) {
   EXPECT_THAT(row_of(held("r")), testing::MatchesRegex("r +exclusive +held +token +8.* +- +3/3"));
   EXPECT_THAT(row_of(held("r", std::string(40, 'a') + ":me@host:1 job")),
               HasSubstr("me@host:1 job"));
-  ListedLock lock = held("r", "");
+  admin::ListedLock lock = held("r", "");
   lock.kind = LockKind::shared;
   lock.holds = 1;
   EXPECT_THAT(row_of(lock), HasSubstr("1 reader "));
@@ -101,14 +105,14 @@ TEST(CliList, ShowsTheHolderInWords) {
   lock = held("encoders", "");
   lock.permits = 3;
   EXPECT_THAT(row_of(lock), HasSubstr("semaphore  held   3 permits held"));
-  lock = ListedLock();
+  lock = admin::ListedLock();
   lock.resource = "r";
   lock.waiters = 2;
   EXPECT_THAT(row_of(lock), testing::MatchesRegex("r +- +free +- +- +2 +0/3"));
 }
 
 TEST(CliList, ShowsWhoBrokeWhatNobodyCanAcquireYet) {
-  const ListedLock delay = held("r", "0123456789abcdef" + std::string(24, '0') + ":on call");
+  const admin::ListedLock delay = held("r", "0123456789abcdef" + std::string(24, '0') + ":on call");
   EXPECT_THAT(row_of(delay), HasSubstr("held   broken by on call  8.000 s"));
   const auto json = json_of(list_of({delay, held("s", std::string(40, 'a') + ":on call")}));
   EXPECT_EQ(json["locks"][0]["delay"], true);
@@ -122,14 +126,14 @@ TEST(CliList, KeepsNamesFromTheTerminal) {
 }
 
 TEST(CliList, HasOneJsonObject) {
-  ListedLock readers = held("s", "");
+  admin::ListedLock readers = held("s", "");
   readers.kind = LockKind::shared;
   readers.holds = 4;
   readers.waiters = 1;
-  ListedLock permits = held("p", "");
+  admin::ListedLock permits = held("p", "");
   permits.permits = 2;
-  const auto json =
-      json_of(list_of({held("r", std::string(40, 'a') + ":me"), readers, permits, ListedLock()}));
+  const auto json = json_of(
+      list_of({held("r", std::string(40, 'a') + ":me"), readers, permits, admin::ListedLock()}));
   EXPECT_EQ(json["complete"], true);
   EXPECT_EQ(json["quorum"], 2);
   EXPECT_EQ(json["nodes"][2]["url"], "redis://c");
@@ -154,7 +158,7 @@ TEST(CliList, HasOneJsonObject) {
 }
 
 TEST(CliList, SaysWhatIsMissingFromIt) {
-  LockList list = list_of({});
+  admin::LockList list = list_of({});
   EXPECT_THAT(list_warnings(list, 10), IsEmpty());
   list.nodes[0].error = "connection refused";
   list.nodes[1].stopped_early = true;
@@ -173,19 +177,19 @@ TEST(CliList, SaysWhatIsMissingFromIt) {
 TEST(CliList, CountsTheStates) {
   EXPECT_EQ(lock_summary(list_of({})), "0 resources");
   EXPECT_EQ(lock_summary(list_of({held("r")})), "1 resource: 1 held");
-  EXPECT_EQ(lock_summary(list_of({held("r"), held("s"), ListedLock()})),
+  EXPECT_EQ(lock_summary(list_of({held("r"), held("s"), admin::ListedLock()})),
             "3 resources: 2 held, 1 free");
 }
 
 TopFacts facts_of(std::size_t nodes, std::size_t locks) {
   TopFacts facts;
   for (std::size_t i = 0; i < nodes; ++i) {
-    NodeExamination node;
+    admin::NodeExamination node;
     node.url = "redis://10.0.0." + std::to_string(i) + ":6379";
     node.reachable = true;
     node.run_id = "abc";
     node.marked = true;
-    node.membership = MemberReport::State::member;
+    node.membership = admin::MemberReport::State::member;
     node.round_trip = 180us;
     node.server = "Redis";
     node.server_version = "7.0.15";

@@ -51,11 +51,11 @@ TEST(CliSchemas, ListEveryNameOfTheLibrary) {
   kinds.insert("semaphore");
   EXPECT_EQ(listed("common", "/$defs/kind/enum"), kinds);
   EXPECT_EQ(listed("common", "/$defs/state/enum"), names_of<Inspection::State>());
-  EXPECT_EQ(listed("common", "/$defs/membership/enum"), names_of<MemberReport::State>());
+  EXPECT_EQ(listed("common", "/$defs/membership/enum"), names_of<admin::MemberReport::State>());
   EXPECT_EQ(listed("list", "/properties/locks/items/properties/state/enum"),
-            names_of<ListedLock::State>());
+            names_of<admin::ListedLock::State>());
   EXPECT_EQ(listed("doctor", "/properties/problems/items/properties/id/enum"),
-            names_of<Finding::Kind>());
+            names_of<admin::Finding::Kind>());
   EXPECT_EQ(listed("log", "/properties/vote/enum"), names_of<Vote>());
 }
 

@@ -1,0 +1,108 @@
+// Options of a program that was compiled with an earlier header: what the library must not read.
+
+#include "api/adapted.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstring>
+#include <new>
+
+namespace redlock::api {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Where a member begins.
+template <typename Options, typename Member>
+std::size_t offset_of(Member Options::*member) {
+  const Options options;
+  return static_cast<std::size_t>(reinterpret_cast<const std::byte*>(&(options.*member)) -
+                                  reinterpret_cast<const std::byte*>(&options));
+}
+
+/// A struct without its last members: where they would be, there is something else.
+template <typename Options>
+class Earlier {
+ public:
+  explicit Earlier(std::size_t size) : size_(size) {
+    auto* const made = ::new (bytes_.data()) Options;
+    made->struct_size = size;
+    std::memcpy(rest_.data(), bytes_.data() + size, sizeof(Options) - size);
+    std::memset(bytes_.data() + size, 0xa5, sizeof(Options) - size);
+  }
+  Earlier(const Earlier&) = delete;
+  Earlier& operator=(const Earlier&) = delete;
+  ~Earlier() {
+    std::memcpy(bytes_.data() + size_, rest_.data(), sizeof(Options) - size_);
+    options().~Options();
+  }
+  [[nodiscard]] Options& options() noexcept {
+    return *std::launder(reinterpret_cast<Options*>(bytes_.data()));
+  }
+
+ private:
+  std::size_t size_;
+  alignas(Options) std::array<std::byte, sizeof(Options)> bytes_{};
+  std::array<std::byte, sizeof(Options)> rest_{};
+};
+
+TEST(AdaptedOptions, have_the_members_that_the_program_knows_and_defaults_for_the_rest) {
+  Earlier<AcquireOptions> given(offset_of(&AcquireOptions::on_at_risk));
+  given.options().ttl = 7s;
+  given.options().name = "somebody with a name that needs memory of its own";
+  const AcquireOptions read = adapted(std::move(given.options()));
+  EXPECT_EQ(read.struct_size, sizeof(AcquireOptions));
+  EXPECT_EQ(read.ttl, 7s);
+  EXPECT_EQ(read.name, "somebody with a name that needs memory of its own");
+  EXPECT_FALSE(read.on_at_risk);
+  EXPECT_FALSE(read.on_lost);
+}
+
+TEST(AdaptedOptions, of_a_client_are_read_in_the_same_way) {
+  Earlier<ClientOptions> given(offset_of(&ClientOptions::plain_commands));
+  given.options().nodes = {"127.0.0.1:7001"};
+  given.options().max_ttl = 1min;
+  const ClientOptions read = adapted(given.options());
+  EXPECT_EQ(read.nodes, given.options().nodes);
+  EXPECT_EQ(read.max_ttl, 1min);
+  EXPECT_TRUE(read.plain_commands);
+  EXPECT_FALSE(read.observer);
+}
+
+TEST(AdaptedOptions, of_this_version_are_all_there) {
+  AcquireOptions given;
+  given.on_lost = [](const Error&) {};
+  given.max_renewals = 3;
+  const AcquireOptions read = adapted(std::move(given));
+  EXPECT_TRUE(read.on_lost);
+  EXPECT_EQ(read.max_renewals, 3U);
+}
+
+/// Of members that a row forgets, a program of another version would get the default.
+template <typename Options>
+constexpr std::size_t rows = std::tuple_size_v<decltype(members_of<Options>)>;
+
+TEST(AdaptedOptions, a_row_has_every_member) {
+  // The number of members is that of the braces that make one.
+  [[maybe_unused]] const auto [s1, a, b, c, d, e, f, g, h, i] = AcquireOptions();
+  static_assert(rows<AcquireOptions> == 9);
+  [[maybe_unused]] const auto [s2, delay] = BreakOptions();
+  static_assert(rows<BreakOptions> == 1);
+  [[maybe_unused]] const auto [s3, poll] = WatchOptions();
+  static_assert(rows<WatchOptions> == 1);
+  [[maybe_unused]] const auto [s4, candidate, ttl, interval, risk, lost] = ElectionOptions();
+  static_assert(rows<ElectionOptions> == 5);
+  [[maybe_unused]] const auto [s5, pattern, keys] = admin::ListOptions();
+  static_assert(rows<admin::ListOptions> == 2);
+  [[maybe_unused]] const auto [s6, progress, stop, patience, loss] = admin::ChangeOptions();
+  static_assert(rows<admin::ChangeOptions> == 4);
+  [[maybe_unused]] const auto [s7, n, q, nm, nh, u, p, t, sn, ln, ct, mt, gd, pc, ev, ob] =
+      ClientOptions();
+  static_assert(rows<ClientOptions> == 15);
+}
+
+}  // namespace
+}  // namespace redlock::api
