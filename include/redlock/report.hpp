@@ -15,7 +15,6 @@
 #include <vector>
 
 #include "redlock/export.hpp"
-#include "redlock/limits.hpp"
 
 namespace redlock::inline REDLOCK_ABI {
 
@@ -65,7 +64,7 @@ class REDLOCK_EXPORT NodeReports {
         urls_(std::move(other.urls_)),
         round_trips_(other.round_trips_),
         granted_(other.granted_),
-        size_(std::exchange(other.size_, std::uint8_t{0})) {}
+        size_(std::exchange(other.size_, std::uint16_t{0})) {}
   NodeReports& operator=(NodeReports other) noexcept;
   ~NodeReports() {
     if (parts_.load(std::memory_order_relaxed) != nullptr) forget_parts();
@@ -94,10 +93,12 @@ class REDLOCK_EXPORT NodeReports {
 
   mutable std::atomic<const Parts*> parts_{nullptr};  // owned; none as long as nobody looks
   std::shared_ptr<const std::vector<std::string>> urls_;
+  // Of more nodes, parts are made at once: the layout does not depend on limits::nodes.
+  static constexpr std::size_t most_plain = 15;
   // In nanoseconds. Reports are kept with leases, and this has seven digits in half the room.
-  std::array<float, limits::nodes> round_trips_{};
+  std::array<float, most_plain> round_trips_{};
   std::uint16_t granted_ = 0;  // a bit each
-  std::uint8_t size_ = 0;
+  std::uint16_t size_ = 0;
 };
 
 /// The round that decided an operation.

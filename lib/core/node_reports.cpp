@@ -7,15 +7,16 @@
 namespace redlock {
 
 NodeReports::NodeReports(std::vector<NodeReport> parts)
-    : size_(static_cast<std::uint8_t>(parts.size())) {
-  REDLOCK_ASSERT(parts.size() <= limits::nodes);
+    : size_(static_cast<std::uint16_t>(parts.size())) {
+  REDLOCK_ASSERT(parts.size() <= UINT16_MAX);
   parts_ = std::make_unique<const Parts>(std::move(parts)).release();
 }
 
 NodeReports::NodeReports(Plain&& plain) noexcept
     : urls_(std::move(plain.urls)),
       granted_(plain.granted.bits()),
-      size_(static_cast<std::uint8_t>(plain.size)) {
+      size_(static_cast<std::uint16_t>(plain.size)) {
+  static_assert(limits::nodes <= most_plain, "of more nodes, make the parts here");
   for (std::size_t node = 0; node < size_; ++node) {
     round_trips_[node] = static_cast<float>(plain.round_trips[node].count());
   }

@@ -172,6 +172,8 @@ void blocking(Client& created) {
   expect(!client.try_acquire("every/1"), "try_acquire: it is held");
   expect(!client.try_acquire_for("every/1", 1ms), "try_acquire_for: it is held");
   expect(!client.try_acquire_until("every/1", BootClock::now()), "try_acquire_until: it is held");
+  const std::string handed_on = lease.detach().str();
+  lease = must(client.adopt(DetachedLease::parse(handed_on).value()), "adopt");
   const Token token = lease.detach().token;
   (void)must(client.extend("every/1", token, 9s), "extend");
   expect(client.ownership("every/1", token) == Ownership::held, "ownership");
@@ -236,6 +238,7 @@ void mutexes(Client& client) {
   expect(many.lock_shared(std::stop_token()), "lock_shared with a stop token");
   many.unlock_shared();
   expect(many.try_lock_shared(), "try_lock_shared");
+  expect(many.lease().valid(), "SharedMutex::lease");
   many.unlock_shared();
   expect(many.try_lock_shared_for(1s), "try_lock_shared_for");
   many.unlock_shared();
@@ -281,6 +284,8 @@ void with_callbacks(AsyncClient& created) {
   expect(granted.get().error().code == Errc::cancelled, "cancel");
   client.extend(lease, 9s, done);
   (void)must(done.get(), "extend");
+  client.adopt(lease.detach(), {}, granted);
+  lease = must(granted.get(), "adopt");
   client.release(std::move(lease), done);
   (void)must(done.get(), "release");
   client.extend("every/2", nobody, 9s, done);
@@ -377,6 +382,8 @@ Running await_client(AsyncClient& client, std::promise<void>& done) {
   expect(!co_await client.try_acquire_until("every/3", now, terms),
          "try_acquire_until: it is held");
   (void)must(co_await here(client.extend(lease, 9s)), "extend");
+  lease = must(co_await client.adopt(lease.detach()), "adopt");
+  lease = must(co_await client.adopt(lease.detach(), terms), "adopt");
   const Token token = lease.detach().token;
   (void)must(co_await client.extend("every/3", token, 9s), "extend");
   const auto ownership = co_await here(client.ownership("every/3", token));

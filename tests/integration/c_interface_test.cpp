@@ -207,15 +207,28 @@ TEST(CInterface, ATokenIsExtendedAndReleasedElsewhere) {
   ASSERT_EQ(redlock_lease_extend(lease.get(), 15 * one_second_ns, &extended, nullptr), REDLOCK_OK);
   EXPECT_GE(count_votes(extended, REDLOCK_VOTE_GRANTED), 2U);
   redlock_round_free(extended);
-  const std::string token = redlock_lease_detach(lease.get());
+  const std::string token = redlock_lease_token(lease.get());
+  const std::string detached = redlock_lease_detach(lease.get());
   EXPECT_FALSE(redlock_lease_valid(lease.get()));
-  EXPECT_STREQ(redlock_lease_token(lease.get()), token.c_str());
+  EXPECT_THAT(detached, testing::HasSubstr(token));
+  EXPECT_STREQ(redlock_lease_detach(lease.get()), detached.c_str()) << "a second call";
 
   { const CLease connects = c_acquire(second, redlock_exclusive(fresh_resource().c_str())); }
   bool holds = false;
   EXPECT_EQ(redlock_holds(second.get(), resource.c_str(), token.c_str(), &holds, nullptr),
             REDLOCK_OK);
   EXPECT_TRUE(holds);
+  redlock_lease* adopted = nullptr;
+  EXPECT_EQ(redlock_adopt(second.get(), detached.c_str(), nullptr, &adopted, nullptr), REDLOCK_OK);
+  const CLease by_second(adopted);
+  EXPECT_TRUE(redlock_lease_valid(adopted));
+  EXPECT_STREQ(redlock_lease_token(adopted), token.c_str());
+  EXPECT_STREQ(redlock_lease_resource(adopted), resource.c_str());
+  EXPECT_STREQ(redlock_lease_detach(adopted), detached.c_str());
+  EXPECT_EQ(redlock_adopt(second.get(), "something", nullptr, &adopted, nullptr),
+            REDLOCK_INVALID_ARGUMENT);
+  EXPECT_EQ(redlock_adopt(second.get(), nullptr, nullptr, &adopted, nullptr),
+            REDLOCK_INVALID_ARGUMENT);
   EXPECT_EQ(
       redlock_extend(second.get(), &target, token.c_str(), 20 * one_second_ns, nullptr, nullptr),
       REDLOCK_OK);

@@ -192,8 +192,9 @@ TEST(CliBootstrap, LetsACommandRunAtOnceAfterOneThatCameFirst) {
 
 TEST(CliBootstrap, NamesTheKeyForWhichAQuarantineGoesOn) {
   NewNodes nodes(3);
-  EXPECT_EQ(tool({"acquire", "r"}, nodes.joined_urls()).exit_code, 69);
   ASSERT_TRUE(eventually([&] {
+    // One that is over before the deployment is open leaves the rest to the next.
+    EXPECT_EQ(tool({"acquire", "r"}, nodes.joined_urls()).exit_code, 69);
     return std::all_of(nodes.begin(), nodes.end(), [](const RedisServer& node) {
       return node.get(marker_key).value_or("").find(" active ") != std::string::npos;
     });

@@ -107,7 +107,8 @@ TEST_P(FreshClient, UsesALeaseByItsTokenInC) {
       terms.ttl_ns = 20 * one_second_ns;
       const CLease lease = c_acquire(holder, target, terms);
       ASSERT_NE(lease, nullptr);
-      token = redlock_lease_detach(lease.get());
+      token = redlock_lease_token(lease.get());
+      ASSERT_STRNE(redlock_lease_detach(lease.get()), "");
     }
     redlock_error* error = nullptr;
     const auto ok = [&](redlock_status status) {

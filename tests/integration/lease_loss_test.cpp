@@ -116,7 +116,7 @@ TEST_F(LeaseLoss, ComesAtTheDeadlineWhereNobodyRenews) {
 
 TEST_F(LeaseLoss, IsToldOfEveryLeaseOfOptionsThatAreUsedAgain) {
   Client client = LeaseLoss::client();
-  AcquireOptions options{.ttl = milliseconds(300)};
+  AcquireOptions options{.ttl = milliseconds(300), .renew = false};
   std::atomic<int> told{0};
   options.on_lost = [&told, owned = std::make_unique<int>(1)](const Error&) { told += *owned; };
   const auto first = client.try_acquire(resource_ + ":1", options);

@@ -38,11 +38,11 @@ def now() -> float:
 
 __all__ = [
     "AcquireOptions", "BrokenLock", "CancelledError", "Client", "ClientOptions", "CloseReport",
-    "ClosedError", "DetachedLease", "Duration", "Election", "ExcludedError", "ExpiredError", "ForkedError",
-    "HeldError", "Inspection", "InternalError", "InvalidArgumentError", "Leader", "Leadership",
-    "Lease", "LeaseLostError", "LimitReachedError", "Lock", "NoMemoryError", "NodeEvent",
-    "NodeInspection", "NodeVote", "NotGrantedError", "NotHolderError", "Observation",
-    "RedlockError", "Round", "SplitError", "Stop", "Target", "UnavailableError", "Undelivered",
-    "Watch", "WouldBlockError", "__version__", "all_of", "deployment", "exclusive", "interval",
-    "library_version", "literals", "now", "owned", "permit", "shared",
+    "ClosedError", "DetachedLease", "Duration", "Election", "ExcludedError", "ExpiredError",
+    "ForkedError", "HeldError", "Inspection", "InternalError", "InvalidArgumentError", "Leader",
+    "Leadership", "Lease", "LeaseLostError", "LimitReachedError", "Lock", "NoMemoryError",
+    "NodeEvent", "NodeInspection", "NodeVote", "NotGrantedError", "NotHolderError",
+    "Observation", "RedlockError", "Round", "SplitError", "Stop", "Target", "UnavailableError",
+    "Undelivered", "Watch", "WouldBlockError", "__version__", "all_of", "deployment",
+    "exclusive", "interval", "library_version", "literals", "now", "owned", "permit", "shared",
 ]

@@ -1,0 +1,105 @@
+// Result, tokens and detached leases as values.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sstream>
+#include <string>
+#include <system_error>
+#include <type_traits>
+#include <unordered_set>
+
+#include "redlock/async_mutex.hpp"
+#include "redlock/detached_lease.hpp"
+#include "redlock/election.hpp"
+#include "redlock/lease.hpp"
+#include "redlock/result.hpp"
+
+namespace redlock {
+namespace {
+
+// `while (granted)` of a Result would never end if its Lease could be asked in the same way.
+static_assert(!std::is_constructible_v<bool, Lease>);
+static_assert(!std::is_constructible_v<bool, Leadership>);
+static_assert(!std::is_constructible_v<bool, AsyncMutexGuard>);
+
+TEST(ResultOf, AValueIsReadWithoutACheckOrWithOne) {
+  Result<int> seven = 7;
+  EXPECT_EQ(*seven, 7);
+  EXPECT_EQ(seven.value(), 7);
+  EXPECT_EQ(std::as_const(seven).value(), 7);
+  EXPECT_EQ(Result<int>(7).value(), 7);
+  EXPECT_EQ(seven.error_or(Error{Errc::split, "none"}).message, "none");
+  EXPECT_EQ(seven.transform_error([](Error error) { return error; }), 7);
+}
+
+TEST(ResultOf, AnErrorThrowsWhatItIs) {
+  const Result<int> held = Error{Errc::held, "held on 'r'"};
+  try {
+    static_cast<void>(held.value());
+    FAIL() << "nothing was thrown";
+  } catch (const std::system_error& error) {
+    EXPECT_EQ(error.code(), Errc::held);
+    EXPECT_THAT(error.what(), testing::HasSubstr("held on 'r'"));
+  }
+  EXPECT_EQ(held.error_or(Error{}).code, Errc::held);
+  const auto changed = held.transform_error([](Error error) {
+    error.message = "for the invoice: " + error.message;
+    return error;
+  });
+  EXPECT_EQ(changed.error().message, "for the invoice: held on 'r'");
+}
+
+TEST(ResultOf, AnErrorThatIsNotCheckedEndsTheProgram) {
+  const Result<int> held = Error{Errc::held, "held"};
+  EXPECT_DEATH(static_cast<void>(*held), "");
+}
+
+TEST(TokenValue, IsHashedOrderedAndPrinted) {
+  const Token a = *Token::parse("a");
+  const Token b = *Token::parse("b");
+  EXPECT_LT(a, b);
+  const std::unordered_set<Token> known{a, b, a};
+  EXPECT_EQ(known.size(), 2U);
+  std::ostringstream text;
+  text << a << ' ' << FencingToken(12);
+  EXPECT_EQ(text.str(), "a 12");
+}
+
+DetachedLease some_lease() {
+  return {.resources = {"jobs#3"},
+          .token = *Token::parse("0123456789abcdef0123456789abcdef01234567:me, with, commas"),
+          .fencing_token = FencingToken(1'781'000'000'000'000)};
+}
+
+TEST(DetachedLeaseText, IsOneWordThatSaysAll) {
+  const std::vector<DetachedLease> leases = {
+      some_lease(),
+      {.resources = {"a b", "ä\n%,", std::string("\0", 1)}, .token = *Token::parse("\xff\x01")},
+      {.resources = {"r"}, .token = *Token::parse("t"), .kind = Target::Kind::shared},
+      {.resources = {"r"},
+       .token = *Token::parse("t"),
+       .kind = Target::Kind::owned,
+       .owner = "nightly job"}};
+  for (const DetachedLease& lease : leases) {
+    const std::string text = lease.str();
+    EXPECT_EQ(text.find_first_of(" \n\t\"'\\$`;&|<>*?"), std::string::npos) << text;
+    EXPECT_TRUE(std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < 127; }));
+    EXPECT_EQ(DetachedLease::parse(text), lease) << text;
+  }
+}
+
+TEST(DetachedLeaseText, IsNothingElse) {
+  const std::string good = some_lease().str();
+  ASSERT_TRUE(DetachedLease::parse(good));
+  for (const std::string& text :
+       {std::string(), std::string("1"), std::string("some text"), "2" + good.substr(1),
+        good.substr(0, good.rfind(',')), good + "%", good + "%4", good + "%zz", good + " ",
+        std::string("1,t,x,exclusive,,r"), std::string("1,t,1,other,,r"),
+        std::string("1,,1,exclusive,,r"), std::string("1,t,99999999999999999999,exclusive,,r")}) {
+    EXPECT_FALSE(DetachedLease::parse(text)) << text;
+  }
+}
+
+}  // namespace
+}  // namespace redlock
