@@ -69,6 +69,10 @@ void Engine::judge_extend(Claim& claim) {
     claim.valid_until = std::min(claim.valid_until, deadline);
   if (verdict == Verdict::won && by_token && now_ >= claim.valid_until) {
     fail_requests(claim, Errc::expired, &claim.round);
+  } else if (verdict == Verdict::won && by_token && claim.work->adopted && claim.is_hold &&
+             claim.terms().group.empty()) {
+    // A lease that is said to be exclusive, of what others may hold, too.
+    fail_requests(claim, Errc::not_holder, &claim.round);
   } else if (verdict == Verdict::won) {
     extend_won(claim, basis, deadline);
     by_token = claim.phase == Claim::Phase::by_token;

@@ -7,8 +7,8 @@ function __quorum_lock_words
     set -l with_value \
         --nodes --config --local --quorum --name --password-file --cacert --cert --key --timeout \
         --connect-timeout --max-ttl --restart-guard --clock-bound --ttl --wait --max-hold --max-renewals \
-        --kill-after --orphan-ttl --permits --owner --at-least --metrics-file --metrics-listen \
-        --token --limit --delay --mode --in-flight --nodes-count --duration --repetitions \
+        --kill-after --orphan-ttl --permits --owner --at-least --adopt --fencing-token \
+        --metrics-file --metrics-listen --token --limit --delay --mode --in-flight --nodes-count --duration --repetitions \
         --contenders --hold --hand-overs --ports --clients --faults --seed --html --keep --check \
         --contender-command
     set -l words (commandline -opc)
@@ -139,6 +139,8 @@ complete -c quorum-lock -n '__quorum_lock_verb run' -l shared -d 'hold as a read
 complete -c quorum-lock -n '__quorum_lock_verb run' -l permits -x -d 'hold one of so many permits'
 complete -c quorum-lock -n '__quorum_lock_verb run' -l owner -x -d 'hold for this owner'
 complete -c quorum-lock -n '__quorum_lock_verb run' -l at-least -x -a '250ms 1s 10s 30s 2m' -d 'nobody else acquires it for this time'
+complete -c quorum-lock -n '__quorum_lock_verb run' -l adopt -x -d 'take over the lock whose token acquire printed'
+complete -c quorum-lock -n '__quorum_lock_verb run' -l fencing-token -x -d 'the fencing token of the lock that is adopted'
 complete -c quorum-lock -n '__quorum_lock_verb run' -l metrics-file -r -F -d 'write metrics there'
 complete -c quorum-lock -n '__quorum_lock_verb run' -l metrics-listen -x -a '127.0.0.1:9464' -d 'answer GET /metrics there'
 complete -c quorum-lock -n '__quorum_lock_verb run' -l metrics-required -d 'do not run without the metrics listener'

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "quorum-lock/by_token.hpp"
 #include "quorum-lock/holder_text.hpp"
 #include "quorum-lock/verdict.hpp"
 
@@ -35,6 +36,27 @@ void name_holder(Client& client, const Target& target, Acquisition& acquisition)
   error.message += "; " + text;
 }
 
+/// The permit that the token is on takes the place of its semaphore.
+Result<Lease> adopt(Client& client, Adoption adoption, AcquireOptions options) {
+  std::string& resource = adoption.lease.resources.front();
+  if (adoption.permits > 0) {
+    Result<std::string> permit =
+        find_permit(client, resource, adoption.permits, adoption.lease.token);
+    if (!permit) return std::move(permit).error();
+    resource = *std::move(permit);
+  }
+  const std::string first = resource;
+  Result<Lease> adopted = client.adopt(std::move(adoption.lease), std::move(options));
+  if (!adopted) name_other_holder(client, first, adopted.error());
+  return adopted;
+}
+
+/// Granted in the very moment in which the user gave up: nobody would release it.
+void give_up(Acquisition& acquisition) {
+  static_cast<void>(acquisition.lease->release());
+  acquisition.lease = Error{Errc::cancelled, "cancelled by a signal"};
+}
+
 }  // namespace
 
 Acquisition acquire_until_signal(Client& client, const Target& target,
@@ -48,14 +70,19 @@ Acquisition acquire_until_signal(Client& client, const Target& target,
   notice->end();
   acquisition.notice = std::move(notice);
   acquisition.signal = watcher.finish();
-  if (acquisition.signal != 0 && acquisition.lease) {
-    // Granted in the very moment in which the user gave up: nobody would release it.
-    static_cast<void>(acquisition.lease->release());
-    acquisition.lease = Error{Errc::cancelled, "cancelled by a signal"};
-  }
+  if (acquisition.signal != 0 && acquisition.lease) give_up(acquisition);
   if (acquisition.signal == 0 && !acquisition.lease) {
     name_holder(client, target, acquisition);
   }
+  return acquisition;
+}
+
+Acquisition adopt_until_signal(Client& client, Adoption adoption, AcquireOptions options,
+                               const Signals& signals) {
+  SignalWatcher watcher(signals, [](int) {});
+  Acquisition acquisition{.lease = adopt(client, std::move(adoption), std::move(options))};
+  acquisition.signal = watcher.finish();
+  if (acquisition.signal != 0 && acquisition.lease) give_up(acquisition);
   return acquisition;
 }
 

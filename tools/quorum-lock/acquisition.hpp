@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -8,6 +9,7 @@
 #include "quorum-lock/signals.hpp"
 #include "quorum-lock/wait_notice.hpp"
 #include "redlock/client.hpp"
+#include "redlock/detached_lease.hpp"
 
 namespace redlock::cli {
 
@@ -26,5 +28,16 @@ struct Acquisition {
                                                std::chrono::nanoseconds wait,
                                                AcquireOptions options, const Settings& settings,
                                                const Signals& signals);
+
+/// A lock that is on the nodes already, and whose token somebody handed on.
+struct Adoption {
+  DetachedLease lease;
+  std::uint64_t permits = 0;  ///< the token is on one of so many of the resource; 0: no semaphore
+};
+
+/// Takes it over if a quorum still has it. A signal that comes meanwhile counts as one that comes
+/// when the lock is held: it is released.
+[[nodiscard]] Acquisition adopt_until_signal(Client& client, Adoption adoption,
+                                             AcquireOptions options, const Signals& signals);
 
 }  // namespace redlock::cli

@@ -214,8 +214,10 @@ int run_under_lock(const HeldCommand& request, const Signals& signals) {
   if (!client) return report_failure(request.settings, request.subject, client.error());
   const MetricsExport metrics(request.metrics, request.subject.resource, *client, request.settings);
   Acquisition acquisition =
-      acquire_until_signal(client.value(), request.target, request.terms.wait,
-                           acquire_options(request), request.settings, signals);
+      request.adopted
+          ? adopt_until_signal(*client, *request.adopted, acquire_options(request), signals)
+          : acquire_until_signal(*client, request.target, request.terms.wait,
+                                 acquire_options(request), request.settings, signals);
   if (acquisition.signal != 0) return code_of_signal(acquisition.signal);
   if (!acquisition.lease) {
     Subject subject = request.subject;
@@ -224,8 +226,8 @@ int run_under_lock(const HeldCommand& request, const Signals& signals) {
   }
   if (request.settings.detail == Settings::Detail::verbose) {
     print_note(request.settings,
-               fmt::format("acquired '{}', token {}", acquisition.lease->resource(),
-                           acquisition.lease->token().view()));
+               fmt::format("{} '{}', token {}", request.adopted ? "adopted" : "acquired",
+                           acquisition.lease->resource(), acquisition.lease->token().view()));
   }
   return hold_and_run(request, program.path, session, acquisition.lease.value(), signals);
 }

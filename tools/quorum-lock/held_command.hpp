@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "quorum-lock/acquisition.hpp"
 #include "quorum-lock/metrics_export.hpp"
 #include "quorum-lock/settings.hpp"
 #include "quorum-lock/signals.hpp"
@@ -29,6 +30,7 @@ struct HeldCommand {
   Target target;
   Subject subject{};
   LockTerms terms{};
+  std::optional<Adoption> adopted{};  ///< instead of acquiring the target
   std::vector<std::string> command{};
   std::optional<std::chrono::nanoseconds> max_hold{};
   std::optional<std::uint64_t> max_renewals{};
@@ -36,8 +38,8 @@ struct HeldCommand {
   MetricsTargets metrics{};
 };
 
-/// Acquires, runs the command, renews meanwhile, ends it in time when the lock is lost, releases.
-/// The exit code of the program.
+/// Acquires or adopts, runs the command, renews meanwhile, ends it in time when the lock is lost,
+/// releases. The exit code of the program.
 [[nodiscard]] int run_under_lock(const HeldCommand& request, const Signals& signals);
 
 }  // namespace redlock::cli

@@ -47,6 +47,9 @@ void fill_from_weaker(Arguments& given, Arguments layer) {
     if (!answered) continue;
     for (const std::string_view name : each.names) layer.forget(std::string(name));
   }
+  if (chosen(given, "adopt") != nullptr) {
+    for (const NotForAdopted& each : not_for_adopted) layer.forget(each.name);
+  }
   given.fill_from(layer);
 }
 

@@ -8,6 +8,20 @@
 
 namespace redlock::cli {
 
+/// An option that makes no sense for a lock that is adopted, and why.
+struct NotForAdopted {
+  const char* name;
+  const char* why;
+};
+
+/// Their defaults are left out where --adopt is given. On the command line they are refused.
+inline constexpr NotForAdopted not_for_adopted[] = {
+    {"wait", "there is nothing to wait for"},
+    {"orphan-ttl", "an orphan has no token"},
+    {"at-least", "the lock was acquired without, or keeps its interval until it is released"},
+    {"fencing", "give it the number that acquire printed, by --fencing-token"},
+};
+
 /// Where a value comes from, the strongest first: the command line, the environment, the table of
 /// the verb in the configuration file, the file's top level.
 ///

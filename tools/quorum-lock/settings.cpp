@@ -187,21 +187,23 @@ std::string name_of(const Arguments& given, const std::string& option) {
   return value->text;
 }
 
-Token token_of(const Arguments& given) {
-  const auto* value = given.find("token");
-  if (value == nullptr) throw UsageError("--token: missing: the token that acquire printed");
+Token token_of(const Arguments& given, const std::string& option) {
+  const auto* value = given.find(option);
+  if (value == nullptr) {
+    throw UsageError(fmt::format("--{}: missing: the token that acquire printed", option));
+  }
   const auto token = Token::parse(value->text);
   if (!token) {
-    throw UsageError(fmt::format("--token: has {} bytes: 1 to {} are allowed", value->text.size(),
-                                 limits::token_bytes));
+    throw UsageError(fmt::format("--{}: has {} bytes: 1 to {} are allowed", option,
+                                 value->text.size(), limits::token_bytes));
   }
   if (std::any_of(value->text.begin(), value->text.end(), is_control)) {
-    throw UsageError("--token: has a control character: none is allowed");
+    throw UsageError(fmt::format("--{}: has a control character: none is allowed", option));
   }
   // The name of a candidate, which stands behind the digits, may have blanks.
   const bool is_named = !token->client_id().empty() && !token->name().empty();
   if (!is_named && value->text.find(' ') != std::string::npos) {
-    throw UsageError("--token: has a blank: none is allowed");
+    throw UsageError(fmt::format("--{}: has a blank: none is allowed", option));
   }
   return *token;
 }

@@ -49,9 +49,9 @@ enum class NodesNeeded { required, optional };
 /// The value of an option that names somebody; empty where it is not given. Throws UsageError.
 [[nodiscard]] std::string name_of(const Arguments& given, const std::string& option);
 
-/// --token: 1 to `limits::token_bytes` bytes without blanks and control characters. Throws
-/// UsageError.
-[[nodiscard]] Token token_of(const Arguments& given);
+/// --token, or another option that names one: 1 to `limits::token_bytes` bytes without blanks and
+/// control characters. Throws UsageError.
+[[nodiscard]] Token token_of(const Arguments& given, const std::string& option = "token");
 
 /// --ttl, checked against the limits, so that a wrong one is refused before anything is sent.
 [[nodiscard]] std::optional<std::chrono::nanoseconds> ttl_of(const Arguments& given,

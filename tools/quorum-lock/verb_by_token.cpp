@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <optional>
@@ -9,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "quorum-lock/holder_text.hpp"
+#include "quorum-lock/by_token.hpp"
 #include "quorum-lock/json.hpp"
 #include "quorum-lock/lock_target.hpp"
 #include "quorum-lock/output.hpp"
@@ -18,7 +17,6 @@
 #include "quorum-lock/text.hpp"
 #include "quorum-lock/usage_error.hpp"
 #include "quorum-lock/verb.hpp"
-#include "quorum-lock/verdict.hpp"
 
 namespace redlock::cli {
 namespace {
@@ -41,57 +39,6 @@ Claimed claimed_by(const Arguments& given) {
   return claimed;
 }
 
-/// As the votes of a round, for a call that was not made because too few nodes answered.
-Error unavailable(const std::string& resource, const Inspection& inspection) {
-  Error error{Errc::unavailable, too_few_answered(resource, inspection), {}};
-  error.round.quorum = inspection.quorum;
-  std::vector<NodeReport> reports;
-  for (const NodeInspection& node : inspection.nodes) {
-    NodeReport report;
-    report.url = node.url;
-    report.vote = node.error.empty() ? Vote::refused : Vote::unreachable;
-    report.holder = node.holder.value_or(std::string());
-    report.remaining = node.remaining;
-    report.message = node.error;
-    reports.push_back(std::move(report));
-  }
-  error.round.nodes = std::move(reports);
-  return error;
-}
-
-/// The permit that the token holds; a token is never on two.
-Result<std::string> find_permit(Client& client, const Claimed& claimed) {
-  std::optional<Error> undecided;
-  for (std::uint64_t i = 0; i < *claimed.permits; ++i) {
-    const std::string name = fmt::format("{}#{}", claimed.resources.front(), i);
-    const Result<Inspection> seen = client.inspect(name);
-    if (!seen) return seen.error();
-    const bool is_it =
-        std::any_of(seen->nodes.begin(), seen->nodes.end(), [&](const NodeInspection& node) {
-          return node.kind == LockKind::exclusive && node.holder == claimed.token.view();
-        });
-    if (is_it) return name;
-    if (!undecided && count_answered(*seen) < seen->quorum) undecided = unavailable(name, *seen);
-  }
-  if (undecided) return *std::move(undecided);
-  return Error{Errc::not_holder,
-               fmt::format("not the holder: none of the {} permits of '{}' has this token",
-                           *claimed.permits, claimed.resources.front()),
-               {}};
-}
-
-/// Who holds it instead, as refusals of `acquire` say.
-Result<RoundReport> name_holder(Client& client, const std::string& resource,
-                                Result<RoundReport> round) {
-  if (round || round.error().code != Errc::not_holder) return round;
-  const Result<Inspection> seen = client.inspect(resource);
-  if (!seen || count_answered(*seen) < seen->quorum) return round;
-  const std::string holder = holder_text(*seen);
-  if (holder.empty() && seen->state != Inspection::State::free) return round;
-  round.error().message += "; " + (holder.empty() ? "nobody holds it" : holder);
-  return round;
-}
-
 /// Makes the call, and reports what came of it.
 template <typename Call>
 int call_by_token(const Settings& settings, Claimed& claimed, std::string_view outcome,
@@ -102,14 +49,18 @@ int call_by_token(const Settings& settings, Claimed& claimed, std::string_view o
   if (!client) return report_failure(settings, claimed.subject, client.error(), kind);
   Target target = all_of(claimed.resources);
   if (claimed.permits) {
-    Result<std::string> found = find_permit(*client, claimed);
+    Result<std::string> found =
+        find_permit(*client, claimed.resources.front(), *claimed.permits, claimed.token);
     if (!found) return report_failure(settings, claimed.subject, found.error(), kind);
     claimed.subject.permit = *found;
     target = *std::move(found);
   }
   const std::string first = target.resource();
-  const Result<RoundReport> round = name_holder(*client, first, call(*client, std::move(target)));
-  if (!round) return report_failure(settings, claimed.subject, round.error(), kind);
+  Result<RoundReport> round = call(*client, std::move(target));
+  if (!round) {
+    name_other_holder(*client, first, round.error());
+    return report_failure(settings, claimed.subject, round.error(), kind);
+  }
   return print_result(
       settings.format == Settings::Format::json
           ? round_json(outcome, claimed.subject, claimed.token, *round, kind)

@@ -1,10 +1,15 @@
+#include <fmt/format.h>
+
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include "quorum-lock/held_command.hpp"
+#include "quorum-lock/layers.hpp"
 #include "quorum-lock/lock_target.hpp"
+#include "quorum-lock/settings.hpp"
 #include "quorum-lock/usage_error.hpp"
 #include "quorum-lock/verb.hpp"
 
@@ -20,6 +25,37 @@ LockTerms terms_of(const Arguments& given, const Settings& settings) {
   return terms;
 }
 
+/// The lock of --adopt, of the kind that the target has.
+std::optional<Adoption> adoption_of(const Arguments& given, const Target& target) {
+  const auto number = given.number("fencing-token");
+  if (given.find("adopt") == nullptr) {
+    if (number) throw UsageError("--fencing-token: only with --adopt, whose lock has it");
+    return std::nullopt;
+  }
+  for (const NotForAdopted& each : not_for_adopted) {
+    if (!given.asked_for(each.name)) continue;
+    throw UsageError(fmt::format("--{}: not together with --adopt: {}", each.name, each.why));
+  }
+  if (given.asked_for("name")) {
+    throw UsageError("--name: not together with --adopt: the lock keeps the name that it has");
+  }
+  Adoption adoption;
+  adoption.lease.token = token_of(given, "adopt");
+  adoption.lease.resources = {target.resource()};
+  const auto& more = target.more_resources();
+  adoption.lease.resources.insert(adoption.lease.resources.end(), more.begin(), more.end());
+  adoption.permits = target.permits();
+  const bool has_several_holders =
+      target.kind() == Target::Kind::shared || target.kind() == Target::Kind::owned;
+  if (has_several_holders) adoption.lease.kind = target.kind();
+  adoption.lease.owner = target.owner();
+  if (number && (has_several_holders || adoption.permits > 0)) {
+    throw UsageError("--fencing-token: not together with --shared, --owner and --permits");
+  }
+  if (number) adoption.lease.fencing_token = FencingToken(*number);
+  return adoption;
+}
+
 }  // namespace
 
 int verb_run(const Arguments& given, const Signals& signals) {
@@ -31,6 +67,7 @@ int verb_run(const Arguments& given, const Signals& signals) {
   if (request.command.empty() || request.command.front().empty()) {
     throw UsageError("COMMAND: none given, as in: run RESOURCE COMMAND");
   }
+  request.adopted = adoption_of(given, request.target);
   request.max_hold = given.positive_duration("max-hold");
   request.max_renewals = given.number("max-renewals");
   request.kill_after = given.duration("kill-after");

@@ -64,6 +64,11 @@ constexpr OptionText run_options[] = {
     {"at-least", "DURATION",
      "Nobody else acquires RESOURCE for this time after it was acquired, even if COMMAND ends "
      "sooner"},
+    {"adopt", "TOKEN",
+     "Acquire nothing: take over the lock whose token acquire printed. It is extended first, and "
+     "COMMAND runs only if a quorum still had it. Name RESOURCE and --shared, --owner or --permits "
+     "as for acquire"},
+    {"fencing-token", "N", "With --adopt: the fencing token that acquire printed, for COMMAND"},
     {"metrics-file", "FILE",
      "Write metrics to FILE every 5 s and at the end, for node_exporter's textfile collector"},
     {"metrics-listen", "HOST:PORT",
@@ -181,9 +186,13 @@ constexpr OptionText chaos_options[] = {
 constexpr ExitText no_quorum = {"69", "unavailable: too few nodes answer, or may vote"};
 constexpr ExitText held_by_another = {"75", "held by another until the wait was over"};
 constexpr ExitText run_exits[] = {
-    {"0", "COMMAND's own, also another than 0"},    no_quorum,
-    {"74", "the lock was lost while COMMAND ran"},  held_by_another,
-    {"126", "COMMAND cannot be executed"},          {"127", "COMMAND is not found"},
+    {"0", "COMMAND's own, also another than 0"},
+    no_quorum,
+    {"74", "the lock was lost while COMMAND ran"},
+    held_by_another,
+    {"76", "--adopt: not the holder"},
+    {"126", "COMMAND cannot be executed"},
+    {"127", "COMMAND is not found"},
     {"128+n", "ended by signal n, or COMMAND was"},
 };
 constexpr ExitText elect_exits[] = {
@@ -240,6 +249,7 @@ constexpr VerbText verb_texts[] = {
      "  quorum-lock run account/1 account/2 -- ./transfer.sh\n"
      "  quorum-lock run index --shared -- ./search.sh\n"
      "  quorum-lock run encoders --permits 4 -- ./encode.sh\n"
+     "  quorum-lock run invoice/42 --adopt \"$token\" -- ./pay.sh\n"
      "\n"
      "Without --, the second word that is no option begins COMMAND, and everything from there on\n"
      "belongs to it: options of quorum-lock stand before it. Several resources need --, and so\n"
@@ -250,11 +260,13 @@ constexpr VerbText verb_texts[] = {
      run_exits},
     {"acquire", "RESOURCE... [OPTIONS]",
      "Acquire the lock on RESOURCE and leave it on the nodes until its TTL has passed or somebody "
-     "releases its token; on several, all or none. With --quiet only the token is printed.",
+     "releases its token; on several, all or none. With --quiet only the token is printed. "
+     "It is what extend, release and run --adopt take.",
      acquire_options,
      "Examples:\n"
      "  quorum-lock acquire invoice/42 --nodes r1,r2,r3 --ttl 30s\n"
      "  token=$(quorum-lock acquire invoice/42 --quiet --wait 5s) || exit\n"
+     "  quorum-lock run invoice/42 --adopt \"$token\" -- ./pay.sh\n"
      "  quorum-lock acquire invoice/42 --json | jq -r .token\n"
      "  quorum-lock acquire account/1 account/2 --wait forever\n"
      "  quorum-lock acquire encoders --permits 4 --json | jq -r '.permit + \" \" + .token'",
@@ -489,9 +501,8 @@ constexpr VerbText verb_texts[] = {
      "table over the top level. A stronger answer to one of these replaces all weaker ones: "
      "--nodes\n"
      "or --local; --quiet or --verbose; --shared, --owner or --permits. A flag is taken back with\n"
-     "--FLAG=false. These cannot stand in a file: config, token, yes, after-loss, observe, check, "
-     "keep. "
-     "Each\n"
+     "--FLAG=false. These cannot stand in a file: config, token, adopt, fencing-token, yes,\n"
+     "after-loss, observe, check, keep. Each\n"
      "verb refuses a file with an unknown key, a wrong type, or a table that is no verb.",
      config_exits},
     {"help",

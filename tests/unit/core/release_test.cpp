@@ -465,6 +465,41 @@ TEST(ExtendByToken, through_an_outage_is_unavailable) {
             "extend abc -> 2; failed #1 unavailable");
 }
 
+Adopt adoption(std::string_view group = {}) {
+  return {CallId{1}, "r", *Token::parse("abc"), 10s, {}, group, {}, 0};
+}
+
+TEST(Adoption, makes_a_lease_of_what_a_quorum_still_has) {
+  Connected h(3);
+  EXPECT_EQ(h.step(adoption()), "extend abc -> 0 1 2");
+  h.answer(0, Reply::extended);
+  EXPECT_EQ(h.answer(1, Reply::extended), "acquired #1 until 9898ms");
+}
+
+TEST(Adoption, of_what_is_gone_is_no_lease) {
+  Connected h(3);
+  h.step(adoption());
+  h.answer(0, Reply::gone);
+  EXPECT_EQ(h.answer(1, Reply::gone), "failed #1 not_holder");
+}
+
+TEST(Adoption, of_a_hold_is_no_exclusive_lease) {
+  Connected h(3);
+  h.step(adoption());
+  h.answer(0, Reply::extended, "", {}, Holds{2});
+  EXPECT_EQ(h.answer(1, Reply::extended, "", {}, Holds{2}), "failed #1 not_holder")
+      << "others hold it, too";
+  h.answer(2, Reply::extended, "", {}, Holds{2});
+  EXPECT_EQ(h.settled(), "yes");
+}
+
+TEST(Adoption, of_a_hold_as_a_hold_is_a_lease) {
+  Connected h(3);
+  h.step(adoption("shared"));
+  h.answer(0, Reply::extended, "", {}, Holds{2});
+  EXPECT_EQ(h.answer(1, Reply::extended, "", {}, Holds{2}), "acquired #1 until 9898ms");
+}
+
 TEST(Inspect, is_answered_when_every_node_answered_or_failed) {
   Connected h(3);
   EXPECT_EQ(h.step(Inspect{CallId{1}, "r"}), "inspect  -> 0 1 2");
