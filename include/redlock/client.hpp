@@ -73,8 +73,8 @@ class REDLOCK_EXPORT Client {
                                               const std::chrono::duration<Rep, Period>& wait,
                                               AcquireOptions options = {},
                                               const std::stop_token& stop = {}) {
-    return acquire_within(std::move(target), wait_detail::saturated(wait), std::move(options),
-                          stop);
+    const std::chrono::nanoseconds longest = wait_detail::saturated(wait);
+    return acquire_within(std::move(target), longest, std::move(options), stop);
   }
 
   /// Waits until `deadline` of any clock at the latest. A deadline that has passed is one attempt,
@@ -83,8 +83,8 @@ class REDLOCK_EXPORT Client {
   [[nodiscard]] Result<Lease> try_acquire_until(
       Target target, const std::chrono::time_point<Clock, Duration>& deadline,
       AcquireOptions options = {}, const std::stop_token& stop = {}) {
-    return acquire_within(std::move(target), wait_detail::time_left(deadline), std::move(options),
-                          stop);
+    const std::chrono::nanoseconds longest = wait_detail::time_left(deadline);
+    return acquire_within(std::move(target), longest, std::move(options), stop);
   }
 
   /// Makes a lease of a lock that another one was detached from, in this process or another: asks

@@ -73,7 +73,7 @@ template <typename Options>
 template <typename Options>
 [[nodiscard]] Options adapted(Options&& given) requires(!std::is_reference_v<Options>) {
   // Those of programs of another version are copied: that is rare.
-  if (given.struct_size == sizeof(Options)) return std::move(given);
+  if (given.struct_size == sizeof(Options)) return std::forward<Options>(given);
   return adapted(std::as_const(given));
 }
 

@@ -90,38 +90,38 @@ Result<Membership> change_members(const ClientOptions& options, const ChangeOpti
 
 }  // namespace
 
-Result<Examination> examine(const ClientOptions& given) {
-  const ClientOptions options = api::adapted(given);
-  const auto configuration = runtime::configure(options);
+Result<Examination> examine(const ClientOptions& options) {
+  const ClientOptions own = api::adapted(options);
+  const auto configuration = runtime::configure(own);
   if (!configuration) return configuration.error();
   try {
-    return api::judge(runtime::Survey(*configuration).examine(), options);
+    return api::judge(runtime::Survey(*configuration).examine(), own);
   } catch (const std::system_error& problem) {
     return no_descriptor(problem);
   }
 }
 
-Result<Examination> bootstrap(const ClientOptions& given, const ChangeOptions& given_change) {
-  const ClientOptions options = api::adapted(given);
-  const ChangeOptions change = api::adapted(given_change);
-  auto request = make_request(options, MemberWish::Kind::bootstrap);
+Result<Examination> bootstrap(const ClientOptions& options, const ChangeOptions& change) {
+  const ClientOptions own = api::adapted(options);
+  const ChangeOptions own_change = api::adapted(change);
+  auto request = make_request(own, MemberWish::Kind::bootstrap);
   if (!request) return std::move(request).error();
-  request->wish.after_loss = change.after_loss;
+  request->wish.after_loss = own_change.after_loss;
   try {
-    api::MemberRun run(options, change, request->wish, request->urls);
+    api::MemberRun run(own, own_change, request->wish, request->urls);
     if (auto error = run.run()) return *std::move(error);
   } catch (const std::system_error& problem) {
     return no_descriptor(problem);
   }
-  return examine(options);
+  return examine(own);
 }
 
-Result<Membership> members(const ClientOptions& given) {
-  const ClientOptions options = api::adapted(given);
-  const auto request = make_request(options, MemberWish::Kind::add);
+Result<Membership> members(const ClientOptions& options) {
+  const ClientOptions own = api::adapted(options);
+  const auto request = make_request(own, MemberWish::Kind::add);
   if (!request) return request.error();
   try {
-    return survey_members(options, *request);
+    return survey_members(own, *request);
   } catch (const std::system_error& problem) {
     return no_descriptor(problem);
   }

@@ -17,21 +17,21 @@ Error invalid(std::string message) { return {Errc::invalid_argument, std::move(m
 
 }  // namespace
 
-Result<LockList> list_locks(const ClientOptions& given, const ListOptions& given_list) {
-  const ClientOptions options = api::adapted(given);
-  const ListOptions list = api::adapted(given_list);
-  const auto configuration = runtime::configure(options);
+Result<LockList> list_locks(const ClientOptions& options, const ListOptions& list) {
+  const ClientOptions own = api::adapted(options);
+  const ListOptions own_list = api::adapted(list);
+  const auto configuration = runtime::configure(own);
   if (!configuration) return configuration.error();
-  if (list.keys_per_node == 0 || list.keys_per_node > limits::most_keys_listed) {
+  if (own_list.keys_per_node == 0 || own_list.keys_per_node > limits::most_keys_listed) {
     return invalid("keys_per_node: 1 to " + std::to_string(limits::most_keys_listed) +
                    " are allowed");
   }
-  if (list.pattern.size() > limits::pattern_bytes) {
-    return invalid("pattern: has " + std::to_string(list.pattern.size()) + " bytes: at most " +
+  if (own_list.pattern.size() > limits::pattern_bytes) {
+    return invalid("pattern: has " + std::to_string(own_list.pattern.size()) + " bytes: at most " +
                    std::to_string(limits::pattern_bytes) + " are allowed");
   }
-  const runtime::LockQuery query{list.pattern, list.keys_per_node,
-                                 std::chrono::ceil<std::chrono::milliseconds>(options.max_ttl)};
+  const runtime::LockQuery query{own_list.pattern, own_list.keys_per_node,
+                                 std::chrono::ceil<std::chrono::milliseconds>(own.max_ttl)};
   try {
     return api::judge_locks(runtime::Listing(*configuration, query).run(),
                             configuration->settings.quorum);

@@ -39,9 +39,8 @@ HandoffRequest handoff_request_of(const nlohmann::json& json) {
 class ClientLock final : public HandoffLock {
  public:
   explicit ClientLock(const HandoffRequest& request)
-      : resource_(request.resource), client_(connected(request)) {
+      : resource_(request.resource), patience_(request.patience), client_(connected(request)) {
     options_.ttl = default_ttl(request.settings);
-    patience_ = request.patience;
     // All nodes have answered before anything is measured.
     if (const auto seen = client_.inspect(resource_); !seen) {
       throw std::runtime_error(seen.error().message);
@@ -64,8 +63,8 @@ class ClientLock final : public HandoffLock {
   }
 
   std::string resource_;
+  nanoseconds patience_;
   AcquireOptions options_;
-  nanoseconds patience_{};
   Client client_;
   Lease lease_;
 };
