@@ -386,7 +386,7 @@ test('a duration is a number from 0 to Infinity, wherever there is one', async (
     'options.ttl': (ttl) => client.acquire('x', { ttl }),
     'options.wait': (wait) => client.acquire('x', { wait }),
     'options.orphanTtl': (orphanTtl) => client.acquire('x', { orphanTtl }),
-    'options.renew.maxHold': (maxHold) => client.acquire('x', { renew: { maxHold } }),
+    'options.maxHold': (maxHold) => client.acquire('x', { maxHold }),
     'target.holdAtLeast': (holdAtLeast) => client.acquire(interval('x', holdAtLeast)),
     'options.longestNodeLimit': (longestNodeLimit) =>
       Client.create({ ...servers.options, longestNodeLimit }),
