@@ -413,7 +413,7 @@ test('a duration is a number from 0 to Infinity, wherever there is one', async (
   // For ever, and what is too long to be counted.
   for (const wait of [Infinity, 1e300]) {
     const holder = await client.acquire('durations');
-    const waiting = other.acquire('durations', { wait, renew: { maxHold: wait } });
+    const waiting = other.acquire('durations', { wait, maxHold: wait });
     await eventually('it waits', async () => (await client.inspect('durations')).waiters > 0);
     await holder.release();
     await (await waiting).release();
@@ -477,7 +477,7 @@ test('await using', { skip: !Symbol.asyncDispose && 'no Symbol.asyncDispose' }, 
   const lease = await disposed.acquire('disposed');
   await lease[Symbol.asyncDispose]();
   assert.ok(await free('disposed'));
-  const lost = await disposed.acquire('disposed', { ttl: 100 });
+  const lost = await disposed.acquire('disposed', { ttl: 100, renew: false });
   await lossOf(lost);
   await assert.rejects(lost[Symbol.asyncDispose](), refused('lost'));
   await disposed[Symbol.asyncDispose]();

@@ -102,13 +102,13 @@ test('so does the end by an exception, which may come from a callback', async ()
 // if nobody awaits it. Only what nobody has said yet does.
 for (const [what, text] of [
   ['whose loss was reported', `
-    const lease = await client.acquire('ignored', { ttl: 100, renew: { maxRenewals: 0 } });
+    const lease = await client.acquire('ignored', { ttl: 100, maxRenewals: 0 });
     const timer = setInterval(() => {}, 1_000);
     await new Promise((resolve) => { lease.lost.addEventListener('abort', resolve); });
     clearInterval(timer);
     lease.release();`],
   ['whose deadline passed while JavaScript was busy', `
-    const lease = await client.acquire('ignored', { ttl: 100 });
+    const lease = await client.acquire('ignored', { ttl: 100, renew: false });
     while (lease.valid);
     lease.release();`],
   ['of a client that is being closed', `
@@ -203,7 +203,7 @@ test('a forgotten client is closed, a forgotten lease is not released', async ()
 
   await (async () => {
     const forgetful = await Client.create(servers.options);
-    await forgetful.acquire('forgotten', { ttl: 1_000 });
+    await forgetful.acquire('forgotten', { ttl: 1_000, renew: false });
   })();
   collectGarbage();
   await new Promise(setImmediate);
