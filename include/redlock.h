@@ -87,14 +87,31 @@ enum {
 /// "granted"; "unknown" for a number that is no vote.
 REDLOCK_C_EXPORT const char* redlock_vote_name(redlock_vote vote);
 
+/// The reason why a node refused a request: who or what has the resource there. See Holder.
+typedef int32_t redlock_holder_kind;
+enum {
+  REDLOCK_HOLDER_NONE = 0,       ///< the node did not refuse, or gave no reason
+  REDLOCK_HOLDER_EXCLUSIVE = 1,  ///< the holder of the token
+  REDLOCK_HOLDER_SHARED = 2,     ///< readers
+  REDLOCK_HOLDER_OWNED = 3,      ///< the holds of one owner
+  REDLOCK_HOLDER_INTERVAL = 4,   ///< no holder, but taken until the interval is over
+  REDLOCK_HOLDER_RESERVED = 5,   ///< no holder, but reserved for the client that is next
+  REDLOCK_HOLDER_OTHER = 6,      ///< a key that is not a lock
+  REDLOCK_HOLDER_WRITER = 7      ///< somebody waits, and new holds are refused meanwhile
+};
+/// "exclusive"; "unknown" for a number that is no kind.
+REDLOCK_C_EXPORT const char* redlock_holder_kind_name(redlock_holder_kind kind);
+
 /// One node's part in a round.
 typedef struct redlock_node_vote {
   const char* url;  ///< as configured, without the password
   redlock_vote vote;
-  int64_t round_trip_ns;  ///< -1: there was no answer
-  const char* holder;     ///< refused: the token stored there, if the server says
-  int64_t remaining_ns;   ///< refused: the rest of the holder's TTL; -1: not known
-  const char* message;    ///< timeout, unreachable, error, excluded: why
+  redlock_holder_kind holder_kind;  ///< refused: the reason
+  int64_t round_trip_ns;            ///< -1: there was no answer
+  const char* holder;               ///< exclusive: the stored token; else NULL
+  const char* owner;                ///< owned: the name of the owner; else NULL
+  int64_t remaining_ns;             ///< refused: the rest of the holder's TTL; -1: not known
+  const char* message;              ///< timeout, unreachable, error, excluded: why
 } redlock_node_vote;
 
 /// The round that decided an operation.
@@ -494,7 +511,7 @@ enum {
   REDLOCK_LOCK_NONE = 0,
   REDLOCK_LOCK_EXCLUSIVE = 1,
   REDLOCK_LOCK_SHARED = 2,
-  REDLOCK_LOCK_REENTRANT = 3,
+  REDLOCK_LOCK_OWNED = 3,     ///< the holds of one owner
   REDLOCK_LOCK_INTERVAL = 4,  ///< no holder, but taken until the interval is over
   REDLOCK_LOCK_RESERVED = 5,  ///< no holder, but reserved for the client that is next
   REDLOCK_LOCK_OTHER = 6      ///< a key that is no lock of this library
@@ -524,11 +541,12 @@ typedef struct redlock_broken_lock {
 typedef struct redlock_node_inspection {
   const char* url;  ///< without the password
   redlock_lock_kind kind;
-  const char* holder;  ///< NULL: free or reserved there, or see `error`
-  const char* holder_name;
-  uint32_t holds;  ///< shared, reentrant: the number of holds
+  const char* holder;       ///< exclusive: the stored token; else NULL
+  const char* owner;        ///< owned: the name of the owner; else NULL
+  const char* holder_name;  ///< what people call the holder; empty: not known
+  uint32_t holds;           ///< shared, owned: the number of holds
   uint32_t waiters;
-  const char* const* tokens;  ///< shared, reentrant: of the holds that expire first
+  const char* const* tokens;  ///< shared, owned: of the holds that expire first
   uint64_t token_count;
   const char* const* names;  ///< of the first of them
   uint64_t name_count;
@@ -544,8 +562,9 @@ typedef struct redlock_node_inspection {
 typedef struct redlock_inspection {
   redlock_state state;
   redlock_lock_kind kind;   ///< of the key on most nodes
-  const char* holder;       ///< held: the token or the owner; otherwise the one on most nodes
-  const char* holder_name;  ///< what people call it; empty: not known
+  const char* holder;       ///< exclusive: the token on most nodes; else NULL
+  const char* owner;        ///< owned: the name of the owner on most nodes; else NULL
+  const char* holder_name;  ///< what people call the holder; empty: not known
   uint32_t waiters;
   const char* next;
   const char* next_name;
@@ -1083,8 +1102,9 @@ typedef struct redlock_listed_lock {
   const char* resource;  ///< of a semaphore its name
   redlock_lock_kind kind;
   const char* state;     ///< "held", "split", "minority", "indeterminate", "reserved", "free"
-  const char* holder;    ///< the token, the owner, or empty
-  uint64_t holds;        ///< shared, reentrant: the number of holds
+  const char* holder;    ///< exclusive, but no semaphore: the token on most nodes; else NULL
+  const char* owner;     ///< owned: the name of the owner on most nodes; else NULL
+  uint64_t holds;        ///< shared, owned: the number of holds
   int64_t permits;       ///< of a semaphore: how many are held; -1: no semaphore
   int64_t remaining_ns;  ///< how long the lock is held unless it is extended
   uint64_t waiters;

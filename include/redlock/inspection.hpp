@@ -21,7 +21,7 @@ enum class REDLOCK_EXPORT LockKind {
   none,       ///< nothing
   exclusive,  ///< a token; nobody's lease if it `is_delay`: see Token
   shared,     ///< readers
-  reentrant,  ///< the holds of one owner
+  owned,      ///< the holds of one owner
   interval,   ///< no holder, but taken until the interval is over
   reserved,   ///< no holder, but reserved for some milliseconds for the client that is next
   other,      ///< a key that is no lock of this library, and blocks it nevertheless
@@ -31,14 +31,10 @@ enum class REDLOCK_EXPORT LockKind {
 /// released by this token.
 inline constexpr std::string_view interval_token = "redlock:cooldown";
 
-/// How the token of a resource begins that nobody holds, and that a node has reserved, for some
-/// milliseconds, for the client that has waited longest. It is nobody's vote.
-inline constexpr std::string_view reservation_prefix = "redlock:next:";
-
 /// A lock that an operator broke (`Client::break_lock`).
 struct REDLOCK_EXPORT BrokenLock {
   std::chrono::system_clock::time_point time;  ///< by the node's clock, in whole milliseconds
-  std::string token;                           ///< the one that was deleted
+  Token token;                                 ///< the one that was deleted
   std::string by;                              ///< the name of the client that asked for it
   friend bool operator==(const BrokenLock&, const BrokenLock&) = default;
 };
@@ -47,15 +43,14 @@ struct REDLOCK_EXPORT BrokenLock {
 struct REDLOCK_EXPORT NodeInspection {
   std::string url;  ///< without the password
   LockKind kind = LockKind::none;
-  /// The stored token, the owner of a reentrant lock, or empty for the other kinds. None: free or
-  /// reserved there, or see `error`.
-  std::optional<std::string> holder;
+  std::optional<Token> holder;  ///< exclusive: the stored token
+  std::string owner;            ///< owned: the name of the owner
   /// What people call the holder: `AcquireOptions::name`, or else `ClientOptions::name` of the
   /// client whose token it is; of a delay, the operator's. Empty: not known.
   std::string holder_name;
-  std::uint32_t holds = 0;  ///< shared, reentrant: the number of holds
-  /// Shared, reentrant: the tokens of the `limits::holds_listed` holds that expire first.
-  std::vector<std::string> tokens;
+  std::uint32_t holds = 0;  ///< shared, owned: the number of holds
+  /// Shared, owned: the tokens of the `limits::holds_listed` holds that expire first.
+  std::vector<Token> tokens;
   /// The names of the first 8 of them, in the same order; empty where not known.
   std::vector<std::string> names;
   std::uint32_t waiters = 0;       ///< clients that are queued for it
@@ -80,11 +75,12 @@ struct REDLOCK_EXPORT Inspection {
   };
   State state = State::indeterminate;
   LockKind kind = LockKind::none;  ///< of the key on most nodes
-  std::string holder;         ///< held: the token or the owner; otherwise the one on most nodes
-  std::string holder_name;    ///< what people call it; empty: not known
-  std::uint32_t waiters = 0;  ///< clients that are queued, on the node with most of them
-  std::string next;           ///< the id of the client that is next on most nodes
-  std::string next_name;      ///< and its name; empty: not known
+  std::optional<Token> holder;     ///< exclusive: the token on most nodes
+  std::string owner;               ///< owned: the name of the owner on most nodes
+  std::string holder_name;         ///< what people call the holder; empty: not known
+  std::uint32_t waiters = 0;       ///< clients that are queued, on the node with most of them
+  std::string next;                ///< the id of the client that is next on most nodes
+  std::string next_name;           ///< and its name; empty: not known
   std::vector<BrokenLock> broken;  ///< locks that operators broke, the newest first
   std::size_t quorum = 0;
   std::vector<NodeInspection> nodes;

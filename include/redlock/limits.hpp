@@ -35,7 +35,7 @@ inline constexpr std::size_t most_keys_listed = 100'000'000;
 /// A pattern of resources: room for a resource in which every byte is escaped.
 inline constexpr std::size_t pattern_bytes = 2 * resource_bytes;
 
-/// The name of a client, the owner of a reentrant lock, and the name of a candidate for leadership.
+/// The name of a client, the owner of holds, and the name of a candidate for leadership.
 inline constexpr std::size_t name_bytes = 80;
 
 /// Our tokens have 40 characters, and may end with a name; other Redlock clients use up to 36.

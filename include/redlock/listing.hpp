@@ -47,10 +47,9 @@ struct REDLOCK_EXPORT ListedLock {
   std::string resource{};
   LockKind kind = LockKind::none;  ///< none: reserved or free
   State state = State::free;
-  /// The token, the owner of a reentrant lock, or empty for the other kinds and for semaphores. Of
-  /// several, the one on most nodes.
-  std::string holder{};
-  std::uint32_t holds = 0;  ///< shared, reentrant: the number of holds
+  std::optional<Token> holder{};  ///< exclusive, but no semaphore: the token on most nodes
+  std::string owner{};            ///< owned: the name of the owner on most nodes
+  std::uint32_t holds = 0;        ///< shared, owned: the number of holds
   /// How many permits of a semaphore are held; its size is not stored. None: no semaphore.
   std::optional<std::size_t> permits{};
   /// How long the lock is held unless it is extended: until fewer than a quorum of the nodes have

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "redlock/export.hpp"
+#include "redlock/token.hpp"
 
 namespace redlock::inline REDLOCK_ABI {
 
@@ -32,14 +33,37 @@ enum class REDLOCK_EXPORT Vote {
 /// The enumerator's name: "granted".
 [[nodiscard]] REDLOCK_EXPORT std::string_view to_string(Vote vote) noexcept;
 
+/// The reason why a node refused a request: who or what has the resource there.
+///
+/// A node answers with the token or with a word, such as `shared`, `writer` or `owner NAME`. If the
+/// token of another library's lock equals such a word, the kind is the one that the word means. An
+/// inspection asks for the type of the key too, and shows the token.
+struct REDLOCK_EXPORT Holder {
+  /// As `LockKind`, and `writer`.
+  enum class Kind {
+    exclusive,  ///< the holder of the token; nobody if it `is_delay`: see Token
+    shared,     ///< readers
+    owned,      ///< the holds of one owner
+    interval,   ///< no holder, but taken until the interval is over
+    reserved,   ///< no holder, but reserved for some milliseconds for the client that is next
+    other,      ///< a key that is not a lock
+    writer,     ///< somebody waits, and new holds are refused meanwhile
+  };
+  Kind kind = Kind::exclusive;
+  std::optional<Token> token{};  ///< exclusive: the stored token
+  std::string owner{};           ///< owned: the name of the owner
+  friend bool operator==(const Holder&, const Holder&) = default;
+};
+
+/// The enumerator's name: "exclusive".
+[[nodiscard]] REDLOCK_EXPORT std::string_view to_string(Holder::Kind kind) noexcept;
+
 /// One node's part in a round.
 struct REDLOCK_EXPORT NodeReport {
   std::string url;  ///< as configured, without the password
   Vote vote = Vote::pending;
   std::optional<std::chrono::nanoseconds> round_trip;  ///< none without an answer
-  std::string holder;  ///< refused: the token stored there, if the server says; `shared` for
-                       ///< readers, `owner NAME`; `writer`: somebody waits, and new holds are
-                       ///< refused
+  std::optional<Holder> holder;  ///< refused: the reason, if the node gives one
   std::optional<std::chrono::nanoseconds> remaining;  ///< refused: the rest of the holder's TTL
   std::string message;  ///< timeout, unreachable, error, excluded: why
 };

@@ -9,13 +9,11 @@ namespace redlock::api {
 namespace {
 
 std::optional<Leader> leader_in(const Inspection& inspection) {
-  if (inspection.state != Inspection::State::held) return std::nullopt;
-  Leader leader;
-  leader.token = Token::parse(inspection.holder).value_or(Token());
+  if (inspection.state != Inspection::State::held || !inspection.holder) return std::nullopt;
+  const Token& token = *inspection.holder;
   // An operator broke the lock of the last one.
-  if (leader.token.is_delay()) return std::nullopt;
-  leader.candidate = leader.token.name();
-  return leader;
+  if (token.is_delay()) return std::nullopt;
+  return Leader{std::string(token.name()), token};
 }
 
 }  // namespace

@@ -129,11 +129,11 @@ std::vector<std::string> LeaseCell::more_resources() const {
 Target::Kind LeaseCell::kind() const noexcept {
   const Extra* const extra = find_extra();
   if (extra == nullptr || extra->group.empty()) return Target::Kind::exclusive;
-  return extra->group == readers_group ? Target::Kind::shared : Target::Kind::owned;
+  return extra->group == core::readers_group ? Target::Kind::shared : Target::Kind::owned;
 }
 
 std::string LeaseCell::owner() const {
-  return kind() == Target::Kind::owned ? find_extra()->group.substr(owner_prefix.size())
+  return kind() == Target::Kind::owned ? find_extra()->group.substr(core::owner_prefix.size())
                                        : std::string();
 }
 

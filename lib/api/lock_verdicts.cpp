@@ -11,7 +11,9 @@
 #include <tuple>
 #include <utility>
 
+#include "core/holder_words.hpp"
 #include "core/permits.hpp"
+#include "redlock/token.hpp"
 
 namespace redlock::api {
 namespace {
@@ -21,29 +23,30 @@ using runtime::StoredLock;
 using std::chrono::milliseconds;
 using LockState = admin::ListedLock::State;
 
-struct Holder {
+/// What nodes are compared by.
+struct Content {
   LockKind kind = LockKind::none;
-  std::string_view name;
+  std::string_view text;  ///< exclusive: the token; owned: the owner
 
-  friend bool operator<(const Holder& a, const Holder& b) {
-    return std::tie(a.kind, a.name) < std::tie(b.kind, b.name);
+  friend bool operator<(const Content& a, const Content& b) {
+    return std::tie(a.kind, a.text) < std::tie(b.kind, b.text);
   }
 };
 
-Holder holder_of(const StoredLock& stored) {
-  constexpr std::string_view owner = "owner ";
+Content content_of(const StoredLock& stored) {
   const std::string_view text = stored.text;
   if (stored.form == StoredLock::Form::holds) {
-    if (text.starts_with(owner)) return {LockKind::reentrant, text.substr(owner.size())};
-    return {LockKind::shared, {}};
+    const auto owner = core::owner_of(text);
+    return owner ? Content{LockKind::owned, *owner} : Content{LockKind::shared, {}};
   }
   if (text == interval_token) return {LockKind::interval, {}};
+  if (!Token::parse(text)) return {LockKind::other, {}};
   return {LockKind::exclusive, text};
 }
 
 /// The votes of all nodes on one resource.
 struct Votes {
-  std::map<Holder, std::vector<const StoredLock*>> holders;
+  std::map<Content, std::vector<const StoredLock*>> contents;
   std::size_t taken = 0;    ///< nodes on which somebody has it
   std::size_t unknown = 0;  ///< nodes that did not say
   std::vector<milliseconds> reserved;
@@ -64,7 +67,7 @@ Votes count_votes(const std::vector<NodeLocks>& nodes, const std::string& resour
       case StoredLock::Form::token:
       case StoredLock::Form::holds:
         ++votes.taken;
-        votes.holders[holder_of(stored)].push_back(&stored);
+        votes.contents[content_of(stored)].push_back(&stored);
         break;
       case StoredLock::Form::reserved:
         votes.reserved.push_back(stored.left);
@@ -84,10 +87,11 @@ Number reached_by(std::vector<Number> numbers, std::size_t count) {
   return numbers.size() < count ? numbers.front() : numbers[count - 1];
 }
 
-void describe_holder(const Holder& holder, const std::vector<const StoredLock*>& stored,
-                     std::size_t quorum, admin::ListedLock& lock) {
-  lock.kind = holder.kind;
-  lock.holder = holder.name;
+void describe(const Content& content, const std::vector<const StoredLock*>& stored,
+              std::size_t quorum, admin::ListedLock& lock) {
+  lock.kind = content.kind;
+  if (content.kind == LockKind::exclusive) lock.holder = Token::parse(content.text);
+  if (content.kind == LockKind::owned) lock.owner = content.text;
   lock.nodes = stored.size();
   std::vector<milliseconds> left;
   std::vector<std::uint32_t> holds;
@@ -107,9 +111,9 @@ std::optional<admin::ListedLock> judge_lock(const std::vector<NodeLocks>& nodes,
   lock.resource = resource;
   lock.waiters = votes.waiters;
   const auto most = std::max_element(
-      votes.holders.begin(), votes.holders.end(),
+      votes.contents.begin(), votes.contents.end(),
       [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
-  const std::size_t count = most == votes.holders.end() ? 0 : most->second.size();
+  const std::size_t count = most == votes.contents.end() ? 0 : most->second.size();
   if (count >= quorum) {
     lock.state = LockState::held;
   } else if (count > 0 && count + votes.unknown >= quorum) {
@@ -127,7 +131,7 @@ std::optional<admin::ListedLock> judge_lock(const std::vector<NodeLocks>& nodes,
     if (votes.waiters == 0) return std::nullopt;
     return lock;
   }
-  describe_holder(most->first, most->second, quorum, lock);
+  describe(most->first, most->second, quorum, lock);
   return lock;
 }
 

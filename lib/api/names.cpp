@@ -141,6 +141,26 @@ std::string_view to_string(Ownership ownership) noexcept {
   return "unknown";
 }
 
+std::string_view to_string(Holder::Kind kind) noexcept {
+  switch (kind) {
+    case Holder::Kind::exclusive:
+      return "exclusive";
+    case Holder::Kind::shared:
+      return "shared";
+    case Holder::Kind::owned:
+      return "owned";
+    case Holder::Kind::interval:
+      return "interval";
+    case Holder::Kind::reserved:
+      return "reserved";
+    case Holder::Kind::other:
+      return "other";
+    case Holder::Kind::writer:
+      return "writer";
+  }
+  return "unknown";
+}
+
 std::string_view to_string(LockKind kind) noexcept {
   switch (kind) {
     case LockKind::none:
@@ -149,8 +169,8 @@ std::string_view to_string(LockKind kind) noexcept {
       return "exclusive";
     case LockKind::shared:
       return "shared";
-    case LockKind::reentrant:
-      return "reentrant";
+    case LockKind::owned:
+      return "owned";
     case LockKind::interval:
       return "interval";
     case LockKind::reserved:

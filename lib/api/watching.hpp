@@ -7,6 +7,7 @@
 #include "redlock/callback.hpp"
 #include "redlock/inspection.hpp"
 #include "redlock/result.hpp"
+#include "redlock/token.hpp"
 
 namespace redlock::api {
 
@@ -21,7 +22,8 @@ class Sighting {
   struct Seen {
     Inspection::State state{};
     LockKind kind{};
-    std::string holder;
+    std::optional<Token> holder;
+    std::string owner;
     friend bool operator==(const Seen&, const Seen&) = default;
   };
   std::optional<Seen> last_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/holder_words.hpp"
 #include "core/waited_keys.hpp"
 #include "redlock/inspection.hpp"
 #include "support/assert.hpp"

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/holder_words.hpp"
 #include "core/permits.hpp"
 
 namespace redlock::core {
@@ -41,7 +42,7 @@ bool has_holds_refused(const Acquisition& acquisition) {
   return acquisition.reserves && holder != acquisition.terms.group && is_group(holder);
 }
 
-bool is_reader(const Acquisition& acquisition) { return acquisition.terms.group == "shared"; }
+bool is_reader(const Acquisition& acquisition) { return acquisition.terms.group == readers_group; }
 
 bool needs_more(const Acquisition& acquisition) {
   return !acquisition.terms.more_resources.empty();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/holder_words.hpp"
 #include "redlock/inspection.hpp"
 #include "redlock/token.hpp"
 #include "support/assert.hpp"
@@ -13,12 +14,10 @@ constexpr std::size_t most_idle = 32;
 
 }  // namespace
 
-bool is_group(std::string_view holder) {
-  return holder == "shared" || holder.starts_with("owner ");
-}
+bool is_group(std::string_view holder) { return holder == readers_group || owner_of(holder); }
 
 bool notifies_on_release(std::string_view holder) {
-  if (is_group(holder) || holder == "writer") return true;
+  if (is_group(holder) || holder == waiting_writer) return true;
   if (holder == interval_token || holder.starts_with(reservation_prefix)) return true;
   const std::optional<Token> token = Token::parse(holder);
   return token && !token->client_id().empty();

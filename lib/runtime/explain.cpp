@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/admission.hpp"
+#include "core/holder_words.hpp"
 #include "core/link.hpp"
 #include "core/marker.hpp"
 #include "core/node_reports.hpp"
@@ -67,35 +68,46 @@ std::string counted(const RoundReport& report) {
   return text + " of " + std::to_string(report.nodes.size());
 }
 
-std::string short_holder(std::string_view holder) {
-  if (holder.empty()) return "unknown";
-  if (holder.starts_with("owner ")) return redis::visible(holder);
-  const auto token = Token::parse(holder);
-  if (token && !token->name().empty()) return redis::visible(token->name());
-  std::string text = redis::visible(holder.substr(0, shown_holder_bytes));
-  if (holder.size() > shown_holder_bytes) text += "…";
+/// The beginning of a token or of a client's id.
+std::string shortened(std::string_view id) {
+  std::string text = redis::visible(id.substr(0, shown_holder_bytes));
+  if (id.size() > shown_holder_bytes) text += "…";
   return text;
 }
 
-/// Nobody's lease, but what keeps everybody out after an operator broke it.
-bool is_delay(std::string_view holder) {
-  const auto token = Token::parse(holder);
-  return token && token->is_delay();
+std::string short_token(const std::optional<Token>& token) {
+  if (!token) return "unknown";
+  return token->name().empty() ? shortened(token->view()) : redis::visible(token->name());
 }
 
-std::string who_is_in_the_way(std::string_view holder, std::uint32_t permits) {
+/// Nobody's lease, but what keeps everybody out after an operator broke it.
+bool is_delay(const std::optional<Token>& token) { return token && token->is_delay(); }
+
+std::string who_is_in_the_way(const std::optional<Holder>& holder, std::uint32_t permits) {
   if (permits > 0) return "all " + std::to_string(permits) + " permits are taken";
-  if (holder == "shared") return "held by readers";
-  if (holder == "writer") return "somebody waits, and new holds are refused";
-  if (holder == interval_token) return "its interval is not over";
-  if (holder.starts_with(reservation_prefix)) return "reserved for the client that is next";
-  if (is_delay(holder)) return "broken by " + short_holder(holder);
-  return "holder " + short_holder(holder);
+  if (!holder) return "holder unknown";
+  switch (holder->kind) {
+    case Holder::Kind::exclusive:
+      return (is_delay(holder->token) ? "broken by " : "holder ") + short_token(holder->token);
+    case Holder::Kind::shared:
+      return "held by readers";
+    case Holder::Kind::owned:
+      return "holder owner " + redis::visible(holder->owner);
+    case Holder::Kind::interval:
+      return "its interval is not over";
+    case Holder::Kind::reserved:
+      return "reserved for the client that is next";
+    case Holder::Kind::other:
+      return "a key that is no lock";
+    case Holder::Kind::writer:
+      return "somebody waits, and new holds are refused";
+  }
+  return {};
 }
 
 /// The holder on most nodes, and the longest that it keeps any of them.
 std::string about_holder(const RoundReport& report, std::uint32_t permits) {
-  std::string_view leader;
+  std::optional<Holder> leader;
   std::size_t most = 0;
   for (const NodeReport& node : report.nodes) {
     if (node.vote != Vote::refused) continue;
@@ -115,7 +127,7 @@ std::string about_holder(const RoundReport& report, std::uint32_t permits) {
     if (node.vote != Vote::refused || node.holder != leader || !node.remaining) continue;
     left = std::max(left.value_or(std::chrono::nanoseconds::zero()), *node.remaining);
   }
-  if (left && permits == 0 && is_delay(leader))
+  if (left && permits == 0 && leader && is_delay(leader->token))
     return text + ", free in " + core::format_duration(*left);
   if (left) text += ", " + core::format_duration(*left) + " left";
   return text;
@@ -137,8 +149,8 @@ std::string about_failures(const RoundReport& report) {
 std::string time_left(const Inspection& inspection) {
   std::optional<std::chrono::nanoseconds> left;
   for (const NodeInspection& node : inspection.nodes) {
-    const bool leads =
-        node.kind == inspection.kind && node.holder.value_or(std::string()) == inspection.holder;
+    const bool leads = node.kind == inspection.kind && node.holder == inspection.holder &&
+                       node.owner == inspection.owner;
     if (leads && node.remaining) left = std::max(left.value_or(*node.remaining), *node.remaining);
   }
   if (!left) return {};
@@ -162,7 +174,7 @@ std::string_view holding(Inspection::State state) {
 
 std::string who_has(const Inspection& inspection) {
   const auto called = [](const std::string& name, const std::string& otherwise) {
-    return name.empty() ? short_holder(otherwise) : redis::visible(name);
+    return name.empty() ? otherwise : redis::visible(name);
   };
   switch (inspection.kind) {
     case LockKind::none:
@@ -170,19 +182,19 @@ std::string who_has(const Inspection& inspection) {
     case LockKind::exclusive:
       if (is_delay(inspection.holder)) break;
       return std::string(holding(inspection.state)) +
-             called(inspection.holder_name, inspection.holder) + time_left(inspection);
+             called(inspection.holder_name, short_token(inspection.holder)) + time_left(inspection);
     case LockKind::shared:
       return "held by readers" + time_left(inspection);
-    case LockKind::reentrant:
-      return "held by owner " + redis::visible(inspection.holder) + time_left(inspection);
+    case LockKind::owned:
+      return "held by owner " + redis::visible(inspection.owner) + time_left(inspection);
     case LockKind::interval:
       return "its interval is not over" + time_left(inspection);
     case LockKind::reserved:
-      return "reserved for " + called(inspection.next_name, inspection.next);
+      return "reserved for " + called(inspection.next_name, shortened(inspection.next));
     case LockKind::other:
       return "a key that is no lock" + time_left(inspection);
   }
-  return "broken by " + short_holder(inspection.holder) + time_left(inspection);
+  return "broken by " + short_token(inspection.holder) + time_left(inspection);
 }
 
 /// Advice for a user whose nodes are new.
@@ -257,13 +269,30 @@ std::string sentence(Errc code, std::string_view resource, const RoundReport& re
 
 }  // namespace
 
+std::optional<Holder> holder_from(std::string_view said) {
+  if (said.empty()) return std::nullopt;
+  if (said == core::readers_group) return Holder{Holder::Kind::shared};
+  if (said == core::waiting_writer) return Holder{Holder::Kind::writer};
+  if (said == interval_token) return Holder{Holder::Kind::interval};
+  if (said.starts_with(core::reservation_prefix)) return Holder{Holder::Kind::reserved};
+  if (const auto owner = core::owner_of(said)) {
+    return Holder{Holder::Kind::owned, std::nullopt, std::string(*owner)};
+  }
+  if (const auto token = Token::parse(said)) return Holder{Holder::Kind::exclusive, token};
+  return Holder{Holder::Kind::other};
+}
+
 NodeReport report_node(const core::NodeVote& vote, const std::string& url) {
   NodeReport report;
   report.url = url;
   report.vote = vote.vote;
   report.round_trip = vote.round_trip;
   report.remaining = vote.remaining;
-  (vote.vote == Vote::refused ? report.holder : report.message) = vote.text;
+  if (vote.vote == Vote::refused) {
+    report.holder = holder_from(vote.text);
+  } else {
+    report.message = vote.text;
+  }
   return report;
 }
 

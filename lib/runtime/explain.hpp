@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +17,9 @@
 
 /// The core's decisions, as messages and in public types.
 namespace redlock::runtime {
+
+/// Who a refusal names, in the core's words. None: the node did not say.
+[[nodiscard]] std::optional<Holder> holder_from(std::string_view said);
 
 [[nodiscard]] NodeReport report_node(const core::NodeVote& vote, const std::string& url);
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/for_people.hpp"
+#include "core/holder_words.hpp"
 #include "core/round.hpp"
 #include "core/texts.hpp"
 #include "redis/keys.hpp"
@@ -16,44 +17,41 @@ namespace redlock::runtime {
 namespace {
 
 /// A lease's own name is in its token.
-std::string name_of(std::string_view token, std::string_view name_of_client) {
-  const auto parsed = Token::parse(token);
-  const bool own = parsed && !parsed->name().empty();
-  return std::string(own ? parsed->name() : name_of_client);
+std::string name_of(const Token& token, std::string_view name_of_client) {
+  return std::string(token.name().empty() ? name_of_client : token.name());
 }
 
 void describe_holds(const core::NodeVote& vote, std::string_view names, NodeInspection& node) {
-  constexpr std::string_view owner = "owner ";
   node.holds = vote.holds->count;
   std::string_view texts = vote.text;
   const std::string_view group = core::take_text(texts).value_or(std::string_view());
-  const bool owned = group.starts_with(owner);
-  node.kind = owned ? LockKind::reentrant : LockKind::shared;
-  if (owned) node.holder = group.substr(owner.size());
-  while (const auto held = core::take_text(texts)) node.tokens.emplace_back(*held);
-  for (const std::string& token : node.tokens) {
+  const auto owner = core::owner_of(group);
+  node.kind = owner ? LockKind::owned : LockKind::shared;
+  if (owner) node.owner = *owner;
+  while (const auto held = core::take_text(texts)) {
     const auto name = core::take_text(names);
-    if (!name) break;
-    node.names.push_back(name_of(token, *name));
+    const auto token = Token::parse(*held);
+    // What somebody else has written there.
+    if (!token) continue;
+    node.tokens.push_back(*token);
+    if (name) node.names.push_back(name_of(*token, *name));
   }
 }
 
 void describe(const core::NodeVote& vote, const core::ForPeople& people, NodeInspection& node) {
   node.remaining = vote.remaining;
-  node.holder.emplace();
   if (vote.holds) {
     describe_holds(vote, people.names, node);
   } else if (vote.text == redis::keys::cooldown) {
     node.kind = LockKind::interval;
-  } else if (vote.text.starts_with(reservation_prefix)) {
+  } else if (vote.text.starts_with(core::reservation_prefix)) {
     node.kind = LockKind::reserved;
-    node.holder.reset();
-  } else if (vote.text.empty()) {
-    node.kind = LockKind::other;
-  } else {
+  } else if (const auto token = Token::parse(vote.text)) {
     node.kind = LockKind::exclusive;
-    node.holder = vote.text;
-    node.holder_name = name_of(vote.text, people.holder_name);
+    node.holder = token;
+    node.holder_name = name_of(*token, people.holder_name);
+  } else {
+    node.kind = LockKind::other;
   }
 }
 
@@ -65,7 +63,7 @@ void describe_people(const core::ForPeople& people, NodeInspection& node) {
   while (const auto entry = core::take_audit(audit)) {
     node.broken.push_back(
         {std::chrono::system_clock::time_point(std::chrono::milliseconds(entry->milliseconds)),
-         std::string(entry->token), std::string(entry->name)});
+         Token::parse(entry->token).value_or(Token()), std::string(entry->name)});
   }
 }
 
@@ -87,7 +85,7 @@ NodeInspection inspect_node(const core::NodeVote& vote, const std::string& url) 
 
 /// Two nodes that store the same.
 bool agree(const NodeInspection& a, const NodeInspection& b) {
-  return a.kind == b.kind && a.holder == b.holder &&
+  return a.kind == b.kind && a.holder == b.holder && a.owner == b.owner &&
          (a.kind != LockKind::reserved || a.next == b.next);
 }
 
@@ -171,7 +169,8 @@ void judge(Inspection& inspection) {
       inspection.state == Inspection::State::free && leader.nodes < inspection.quorum;
   if (leader.node == nullptr || is_rest) return;
   inspection.kind = leader.node->kind;
-  inspection.holder = leader.node->holder.value_or(std::string());
+  inspection.holder = leader.node->holder;
+  inspection.owner = leader.node->owner;
   for (const NodeInspection& node : inspection.nodes) {
     // A node that was asked late may not have the name yet.
     if (inspection.holder_name.empty() && agree(node, *leader.node)) {

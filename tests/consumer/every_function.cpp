@@ -112,6 +112,7 @@ void names_and_values() {
          "NodeExamination::Persistence");
   expect(!to_string(admin::Finding::Kind::clock).empty(), "Finding::Kind");
   expect(!to_string(Inspection::State::held).empty(), "Inspection::State");
+  expect(!to_string(Holder::Kind::exclusive).empty(), "Holder::Kind");
   expect(!to_string(LockKind::exclusive).empty(), "LockKind");
   expect(!to_string(Ownership::held).empty(), "Ownership");
   expect(!to_string(admin::ListedLock::State::held).empty(), "ListedLock::State");

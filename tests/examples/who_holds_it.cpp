@@ -25,12 +25,16 @@ int main(int argc, char** argv) {
   if (second) return 3;
   std::cout << to_string(second.error().code) << ": " << second.error().message << '\n';
   for (const redlock::NodeReport& node : second.error().round.nodes) {
-    std::cout << "  " << node.url << ' ' << to_string(node.vote) << ' ' << node.holder << '\n';
+    std::cout << "  " << node.url << ' ' << to_string(node.vote);
+    if (node.holder) std::cout << " by " << to_string(node.holder->kind);
+    std::cout << '\n';
   }
 
   auto inspection = client->inspect("printer");
   if (!inspection) return 4;
-  std::cout << to_string(inspection->state) << " by " << inspection->holder << '\n';
+  std::cout << to_string(inspection->state) << " by " << to_string(inspection->kind);
+  if (inspection->holder) std::cout << ' ' << *inspection->holder;
+  std::cout << '\n';
 
   const bool mine = client->ownership("printer", lease->token()) == redlock::Ownership::held;
   return mine && second.error().code == redlock::Errc::held ? 0 : 5;

@@ -105,7 +105,7 @@ TEST_F(AsyncOnCallersLoop, ACallAnswersLaterAndNotInside) {
   });
   client.inspect(resource_, [&](Result<Inspection> inspection) {
     ASSERT_TRUE(succeeded(inspection));
-    EXPECT_EQ(inspection->holder, lease.token().view());
+    EXPECT_EQ(inspection->holder, lease.token());
     ++answers;
   });
   client.ownership(resource_, lease.token(), [&](Result<Ownership> ownership) {

@@ -67,7 +67,7 @@ class BreakDelay : public testing::Test {
       const auto seen = other_.inspect(resource_);
       return seen && std::all_of(seen->nodes.begin(), seen->nodes.end(), [&](const auto& node) {
                const auto& all = node.tokens;
-               return std::find(all.begin(), all.end(), lease->token().str()) != all.end();
+               return std::find(all.begin(), all.end(), lease->token()) != all.end();
              });
     }));
     return *std::move(lease);
@@ -211,7 +211,7 @@ TEST_F(BreakDelay, EndsEarlyByItsOwnToken) {
   const auto seen = other_.inspect(resource_);
   ASSERT_TRUE(succeeded(seen));
   EXPECT_EQ(seen->holder_name, "on call");
-  ASSERT_TRUE(succeeded(other_.break_lock(resource_, *Token::parse(seen->holder))));
+  ASSERT_TRUE(succeeded(other_.break_lock(resource_, seen->holder.value())));
   EXPECT_TRUE(eventually([&] { return delayed_nodes() == 0; }));
   EXPECT_TRUE(succeeded(other_.try_acquire(resource_)));
 }

@@ -150,6 +150,8 @@ TEST(CLockList, ListsTheLocksOfThePattern) {
   EXPECT_STREQ(lock->resource, resource.c_str());
   EXPECT_STREQ(lock->state, "held");
   EXPECT_EQ(lock->kind, REDLOCK_LOCK_SHARED);
+  EXPECT_EQ(lock->holder, nullptr);
+  EXPECT_EQ(lock->owner, nullptr);
   EXPECT_EQ(lock->holds, 1U);
   EXPECT_EQ(lock->permits, -1);
   EXPECT_GT(lock->remaining_ns, 0);

@@ -79,10 +79,34 @@ TEST(CInterface, ARefusalTellsWhoHoldsTheLock) {
   for (std::size_t i = 0; i < error->round->node_count; ++i) {
     const redlock_node_vote* vote = redlock_round_node(error->round, i);
     if (vote->vote != REDLOCK_VOTE_REFUSED) continue;
+    EXPECT_EQ(vote->holder_kind, REDLOCK_HOLDER_EXCLUSIVE);
     EXPECT_STREQ(vote->holder, redlock_lease_token(lease.get()));
+    EXPECT_EQ(vote->owner, nullptr);
     EXPECT_GT(vote->remaining_ns, 0);
     EXPECT_GT(vote->round_trip_ns, 0);
   }
+}
+
+TEST(CInterface, TheHoldsOfAnOwnerAreNamedByTheOwner) {
+  const CClient client = c_client();
+  const std::string resource = fresh_resource();
+  const CLease lease = c_acquire(client, redlock_owned(resource.c_str(), "nightly"));
+  const CError error = c_refused(client, redlock_owned(resource.c_str(), "daily"), c_terms());
+  ASSERT_NE(error, nullptr);
+  EXPECT_EQ(error->status, REDLOCK_HELD) << error->message;
+  for (std::size_t i = 0; i < error->round->node_count; ++i) {
+    const redlock_node_vote* vote = redlock_round_node(error->round, i);
+    const bool refused = vote->vote == REDLOCK_VOTE_REFUSED;
+    EXPECT_EQ(vote->holder_kind, refused ? REDLOCK_HOLDER_OWNED : REDLOCK_HOLDER_NONE);
+    EXPECT_STREQ(vote->owner, refused ? "nightly" : nullptr);
+    EXPECT_EQ(vote->holder, nullptr);
+  }
+  redlock_inspection* seen = nullptr;
+  ASSERT_EQ(redlock_inspect(client.get(), resource.c_str(), &seen, nullptr), REDLOCK_OK);
+  const CInspection inspection(seen);
+  EXPECT_EQ(seen->kind, REDLOCK_LOCK_OWNED);
+  EXPECT_STREQ(seen->owner, "nightly");
+  EXPECT_EQ(seen->holder, nullptr);
 }
 
 TEST(CInterface, AWaitEndsAsItsStopIsRequested) {
@@ -256,6 +280,8 @@ TEST(CInterface, AnInspectionShowsHoldersAndBrokenLocks) {
   ASSERT_EQ(redlock_inspect(client.get(), resource.c_str(), &seen, nullptr), REDLOCK_OK);
   EXPECT_EQ(seen->state, REDLOCK_STATE_HELD);
   EXPECT_EQ(seen->kind, REDLOCK_LOCK_SHARED);
+  EXPECT_EQ(seen->holder, nullptr);
+  EXPECT_EQ(seen->owner, nullptr);
   EXPECT_EQ(seen->quorum, 2U);
   ASSERT_EQ(seen->node_count, 3U);
   const redlock_node_inspection* node = redlock_inspection_node(seen, 0);

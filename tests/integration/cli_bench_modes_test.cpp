@@ -155,7 +155,7 @@ TEST(CliBenchFamily, HasARowForEachKindOnAllItsTerms) {
   }
   EXPECT_EQ(rows, (std::vector<std::string>{
                       "exclusive plain", "exclusive guarded", "exclusive fenced", "shared plain",
-                      "shared guarded", "reentrant plain", "reentrant guarded", "semaphore plain",
+                      "shared guarded", "owned plain", "owned guarded", "semaphore plain",
                       "semaphore guarded", "interval plain", "interval guarded", "interval fenced",
                       "several plain", "several guarded", "several fenced"}));
   EXPECT_TRUE(std::filesystem::is_empty(directory.path()));

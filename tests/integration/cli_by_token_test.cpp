@@ -91,7 +91,7 @@ TEST_F(CliByToken, AReadersHold) {
 
 TEST_F(CliByToken, AnOwnersHold) {
   const Json lease = acquired({"r", "--owner", "nightly"});
-  EXPECT_EQ(lease.value("kind", ""), "reentrant");
+  EXPECT_EQ(lease.value("kind", ""), "owned");
   EXPECT_EQ(lease.value("owner", ""), "nightly");
   extend_and_release({"r"}, "r", token_in(lease));
 }

@@ -64,7 +64,7 @@ class CliBreaksHolds : public CliKinds {
       const auto seen = client_.inspect(resource);
       return seen && std::all_of(seen->nodes.begin(), seen->nodes.end(), [&](const auto& node) {
                const auto& all = node.tokens;
-               return std::find(all.begin(), all.end(), lease->token().str()) != all.end();
+               return std::find(all.begin(), all.end(), lease->token()) != all.end();
              });
     }));
     return lease->detach().token.str();
@@ -141,7 +141,7 @@ TEST_F(CliBreaksHolds, NothingWhereOneOfThemIsNoToken) {
   }
   const auto refused = tool({"break", "r", "--yes"});
   EXPECT_EQ(refused.exit_code, 64);
-  EXPECT_NE(refused.errors.find("129 bytes"), std::string::npos) << refused.errors;
+  EXPECT_NE(refused.errors.find("no lock token"), std::string::npos) << refused.errors;
   EXPECT_EQ(json_of(tool({"inspect", "r", "--json"}))["nodes"][0]["holds"], 3);
 }
 
@@ -151,7 +151,17 @@ TEST_F(CliKinds, TheSameOwnerEntersAgain) {
   const auto other = tool({"run", "r", "--owner", "daily", "--wait", "0s", "--", "true"});
   EXPECT_EQ(other.exit_code, 75);
   EXPECT_NE(other.errors.find("owner night"), std::string::npos) << other.errors;
-  EXPECT_EQ(json_of(tool({"inspect", "r", "--json"}))["holder"], "nightly");
+  const Json json = json_of(tool({"inspect", "r", "--json"}));
+  EXPECT_EQ(json["kind"], "owned");
+  EXPECT_EQ(json["owner"], "nightly");
+  EXPECT_TRUE(json["holder"].is_null());
+  const Json votes = json_of(tool({"acquire", "r", "--owner", "daily", "--json"}))["nodes"];
+  for (const Json& vote : votes) {
+    if (vote["vote"] != "refused") continue;
+    EXPECT_EQ(vote["holder_kind"], "owned");
+    EXPECT_EQ(vote["owner"], "nightly");
+    EXPECT_TRUE(vote["holder"].is_null());
+  }
 }
 
 TEST_F(CliKinds, AtMostKCommandsRunAndSeeTheirPermit) {

@@ -85,6 +85,8 @@ TEST_F(CliVerbs, AHeldResourceIs75WithTheHolderAndItsRemainingTime) {
     if (node.value("vote", "") != "refused") continue;
     ++refused;
     EXPECT_EQ(node.value("holder", ""), "somebody");
+    EXPECT_EQ(node.value("holder_kind", ""), "exclusive");
+    EXPECT_TRUE(node.at("owner").is_null());
     EXPECT_GT(node.value("remaining_ms", 0), 0);
     EXPECT_LE(node.value("remaining_ms", 0), 60000);
   }
@@ -251,11 +253,23 @@ TEST_F(CliVerbs, BreakDoesNotGuessWithoutATerminal) {
   EXPECT_TRUE(eventually([&] { return nodes().count_held_by("r", "a") == 3; }));
 }
 
+TEST_F(CliVerbs, BreakRefusesAKeyThatIsNoLock) {
+  for (RedisServer& node : nodes()) node.command({"HSET", "r", "f", "v"});
+  const ProcessResult result = tool({"break", "r", "--yes"});
+  EXPECT_EQ(result.exit_code, 64);
+  EXPECT_NE(result.errors.find("no lock token"), std::string::npos) << result.errors;
+  EXPECT_EQ(count_lines(result.errors), 1U) << result.errors;
+  const Json json = json_of(tool({"inspect", "r", "--json"}));
+  EXPECT_EQ(json.at("kind"), "other");
+  EXPECT_TRUE(json.at("holder").is_null());
+  EXPECT_EQ(json.at("nodes").at(0).at("remaining_ms"), -1);
+}
+
 TEST_F(CliVerbs, BreakRefusesAValueThatIsNoToken) {
   store_everywhere("r", std::string(129, 'x'));
   const ProcessResult result = tool({"break", "r", "--yes"});
   EXPECT_EQ(result.exit_code, 64);
-  EXPECT_NE(result.errors.find("129 bytes"), std::string::npos) << result.errors;
+  EXPECT_NE(result.errors.find("no lock token"), std::string::npos) << result.errors;
   EXPECT_TRUE(eventually([&] { return nodes().count_held("r") == 3; }));
 }
 

@@ -37,7 +37,7 @@ TEST_F(P8, OneLeadsAndATermIsLargerThanTheOneBefore) {
   EXPECT_TRUE(first->valid());
   const auto refused = b.try_campaign();
   ASSERT_TRUE(failed_with(refused, Errc::held));
-  EXPECT_TRUE(who_refused(refused).ends_with(":a"));
+  EXPECT_EQ(who_refused(refused).value().token.value().name(), "a");
   const auto seen = b.leader();
   ASSERT_TRUE(succeeded(seen));
   ASSERT_TRUE(*seen);
@@ -48,6 +48,14 @@ TEST_F(P8, OneLeadsAndATermIsLargerThanTheOneBefore) {
   auto second = b.campaign();
   ASSERT_TRUE(succeeded(second));
   EXPECT_GT(second->term(), first->term());
+}
+
+TEST_F(P8, WhatIsHeldByNoTokenHasNoLeader) {
+  const auto reader = other_.try_acquire(shared(name_));
+  ASSERT_TRUE(succeeded(reader));
+  const auto seen = Election(client_, name_, candidate("a")).leader();
+  ASSERT_TRUE(succeeded(seen));
+  EXPECT_EQ(*seen, std::nullopt);
 }
 
 TEST_F(P8, WhoCampaignsFollowsOneThatResigns) {

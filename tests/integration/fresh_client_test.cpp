@@ -40,7 +40,7 @@ TEST_P(FreshClient, UsesALeaseByItsToken) {
     EXPECT_EQ(client().ownership(resource_, token), Ownership::held);
     const auto seen = client().inspect(resource_);
     ASSERT_TRUE(succeeded(seen));
-    EXPECT_EQ(seen->holder, token.str());
+    EXPECT_EQ(seen->holder, token);
     EXPECT_TRUE(succeeded(client().extend(resource_, token, seconds(30))));
     EXPECT_TRUE(failed_with(client().try_acquire(resource_), Errc::held));
     EXPECT_TRUE(succeeded(client().release(resource_, token)));
@@ -89,7 +89,7 @@ TEST_P(FreshClient, UsesALeaseByItsTokenAsynchronously) {
     const auto seen = answer<Inspection>(
         options(), [&](AsyncClient& client, auto done) { client.inspect(resource_, done); });
     ASSERT_TRUE(succeeded(seen));
-    EXPECT_EQ(seen->holder, token.str());
+    EXPECT_EQ(seen->holder, token);
     EXPECT_TRUE(succeeded(answer<RoundReport>(options(), [&](AsyncClient& client, auto done) {
       client.release(resource_, token, done);
     })));
@@ -122,7 +122,7 @@ TEST_P(FreshClient, UsesALeaseByItsTokenInC) {
     ok(redlock_inspect(c_client(options).get(), resource_.c_str(), &seen, &error));
     const CInspection owned(seen);
     ASSERT_NE(seen, nullptr);
-    EXPECT_EQ(seen->holder, token);
+    EXPECT_STREQ(seen->holder, token.c_str());
     ok(redlock_release(c_client(options).get(), &target, token.c_str(), nullptr, &error));
   }
 }

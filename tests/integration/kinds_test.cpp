@@ -60,7 +60,24 @@ TEST_F(S11, ManyReadersOrOneWriter) {
   ASSERT_TRUE(succeeded(alone));
   const auto late = read();
   ASSERT_TRUE(failed_with(late, Errc::held));
-  EXPECT_EQ(who_refused(late), alone->token().view());
+  EXPECT_EQ(who_refused(late).value().token, alone->token());
+}
+
+TEST_F(S11, ReadersAreNamedAsSuch) {
+  const auto reader = read();
+  ASSERT_TRUE(succeeded(reader));
+  const auto refused = own("me");
+  ASSERT_TRUE(failed_with(refused, Errc::held));
+  EXPECT_EQ(who_refused(refused), Holder{Holder::Kind::shared});
+  const auto seen = client_.inspect(resource_);
+  ASSERT_TRUE(succeeded(seen));
+  EXPECT_EQ(seen->kind, LockKind::shared);
+  EXPECT_EQ(seen->holder, std::nullopt);
+  EXPECT_EQ(seen->owner, "");
+  for (const NodeInspection& node : seen->nodes) {
+    if (node.kind != LockKind::shared) continue;
+    EXPECT_EQ(node.tokens, std::vector{reader->token()});
+  }
 }
 
 TEST_F(S11, OneKeyAResource) {
@@ -92,7 +109,16 @@ TEST_F(S11, AWaitingWriterKeepsNewReadersOutAndGoesNext) {
   std::optional<Result<Lease>> writer;
   std::jthread waiting(
       [&] { writer = other_.try_acquire_for(resource_, seconds(60), {.ttl = seconds(20)}); });
-  ASSERT_TRUE(eventually([&] { return failed_with(read(), Errc::held); }, seconds(30)));
+  std::optional<Holder> in_the_way;
+  ASSERT_TRUE(eventually(
+      [&] {
+        const auto late = read();
+        if (!failed_with(late, Errc::held)) return false;
+        in_the_way = who_refused(late);
+        return true;
+      },
+      seconds(30)));
+  EXPECT_EQ(in_the_way, Holder{Holder::Kind::writer});
   EXPECT_TRUE(succeeded(reader->extend(seconds(20)))) << "who reads already may go on";
   EXPECT_TRUE(succeeded(reader->release()));
   waiting.join();
@@ -274,7 +300,8 @@ TEST_F(S5, TheSameOwnerEntersAgainFromAnotherProcessToo) {
   EXPECT_NE(first->token(), second->token()) << "each hold has an id of its own";
   const auto stranger = own("export");
   ASSERT_TRUE(failed_with(stranger, Errc::held));
-  EXPECT_EQ(who_refused(stranger), "owner import");
+  const Holder owner{Holder::Kind::owned, std::nullopt, "import"};
+  EXPECT_EQ(who_refused(stranger), owner);
   EXPECT_TRUE(failed_with(take(resource_), Errc::held));
   EXPECT_TRUE(failed_with(read(), Errc::held));
 }
@@ -333,8 +360,9 @@ TEST_F(S5, IsShownInWords) {
   const auto seen = client_.inspect(resource_);
   ASSERT_TRUE(succeeded(seen));
   EXPECT_EQ(seen->state, Inspection::State::held);
-  EXPECT_EQ(seen->kind, LockKind::reentrant);
-  EXPECT_EQ(seen->holder, "import");
+  EXPECT_EQ(seen->kind, LockKind::owned);
+  EXPECT_EQ(seen->owner, "import");
+  EXPECT_EQ(seen->holder, std::nullopt);
   EXPECT_TRUE(eventually([&] {
     const auto again = client_.inspect(resource_);
     return again && again->nodes.front().holds == 2U;
@@ -396,7 +424,7 @@ TEST_F(S3, WithinAnIntervalItIsObtainedOnceEvenIfReleasedEarly) {
   ASSERT_TRUE(failed_with(again, Errc::held));
   // Redis 6.0 does not name what refuses.
   if (shared_nodes(5)[0].is_since(7)) {
-    EXPECT_EQ(who_refused(again), interval_token);
+    EXPECT_EQ(who_refused(again), Holder{Holder::Kind::interval});
   }
   const auto seen = client_.inspect(resource_);
   ASSERT_TRUE(succeeded(seen));
@@ -454,7 +482,7 @@ TEST_F(P6, AllOrNone) {
   ASSERT_TRUE(succeeded(other));
   const auto refused = take(all_of({resource_, second_, third_}));
   ASSERT_TRUE(failed_with(refused, Errc::held));
-  EXPECT_EQ(who_refused(refused), other->token().view());
+  EXPECT_EQ(who_refused(refused).value().token, other->token());
   EXPECT_EQ(count(resource_) + count(third_), 0U);
   ASSERT_TRUE(succeeded(other->release()));
   auto all = take(all_of({resource_, third_, second_, third_, resource_}), {.fencing = true});

@@ -139,11 +139,11 @@ template <typename T>
 
 /// The holder that refusing nodes reported: not all nodes are waited for.
 template <typename T>
-[[nodiscard]] std::string who_refused(const Result<T>& refused) {
+[[nodiscard]] std::optional<Holder> who_refused(const Result<T>& refused) {
   for (const NodeReport& node : refused.error().round.nodes) {
     if (node.vote == Vote::refused) return node.holder;
   }
-  return "nobody";
+  return std::nullopt;
 }
 
 [[nodiscard]] inline std::string hex_token(char digit = 'f') { return std::string(40, digit); }

@@ -72,7 +72,7 @@ TEST_P(LockOverNodes, ARefusalTellsWhoHoldsItAndForHowLong) {
   ASSERT_GE(votes(error.round, Vote::refused), GetParam() - quorum() + 1);
   for (const NodeReport& node : error.round.nodes) {
     if (node.vote != Vote::refused) continue;
-    EXPECT_EQ(node.holder, lease->token().view());
+    EXPECT_EQ(node.holder.value().token, lease->token());
     ASSERT_TRUE(node.remaining);
     EXPECT_GT(*node.remaining, seconds(0));
     EXPECT_LE(*node.remaining, seconds(25));
@@ -160,7 +160,7 @@ TEST_P(LockOverNodes, AnInspectionTellsWhatEveryNodeStores) {
   ASSERT_TRUE(succeeded(free));
   EXPECT_EQ(free->state, Inspection::State::free);
   EXPECT_EQ(free->quorum, quorum());
-  EXPECT_TRUE(free->holder.empty());
+  EXPECT_FALSE(free->holder);
   ASSERT_EQ(free->nodes.size(), GetParam());
   for (const NodeInspection& node : free->nodes) {
     EXPECT_FALSE(node.holder);
@@ -173,9 +173,9 @@ TEST_P(LockOverNodes, AnInspectionTellsWhatEveryNodeStores) {
   auto held = client.inspect(resource);
   ASSERT_TRUE(succeeded(held));
   EXPECT_EQ(held->state, Inspection::State::held);
-  EXPECT_EQ(held->holder, lease->token().view());
+  EXPECT_EQ(held->holder, lease->token());
   for (const NodeInspection& node : held->nodes) {
-    EXPECT_EQ(node.holder, lease->token().view());
+    EXPECT_EQ(node.holder, lease->token());
     ASSERT_TRUE(node.remaining);
     EXPECT_LE(*node.remaining, limits::default_ttl);
   }
@@ -234,7 +234,7 @@ TEST_P(LockSplit, HalfOfAnEvenNumberIsNoMajorityAndLeavesNothingBehind) {
   auto inspection = client.inspect(resource);
   ASSERT_TRUE(succeeded(inspection));
   EXPECT_EQ(inspection->state, Inspection::State::split);
-  EXPECT_EQ(inspection->holder, "foreign");
+  EXPECT_EQ(inspection->holder, Token::parse("foreign"));
 }
 
 INSTANTIATE_TEST_SUITE_P(TwoAndFour, LockSplit, testing::Values(2, 4));

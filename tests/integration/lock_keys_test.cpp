@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <optional>
+#include <utility>
+
 #include "integration/library.hpp"
 
 namespace redlock::test {
@@ -68,6 +71,8 @@ TEST_F(LockKeys, AKeyOfAnotherTypeIsSomebodyElses) {
   auto inspection = client_.inspect(resource_);
   ASSERT_TRUE(succeeded(inspection));
   EXPECT_NE(inspection->state, Inspection::State::free);
+  EXPECT_EQ(inspection->kind, LockKind::other);
+  EXPECT_EQ(inspection->holder, std::nullopt);
   EXPECT_EQ(shared_nodes()[0].command({"HGET", resource_, "f"}).string, "v");
   for (std::size_t i = 0; i < 3; ++i) shared_nodes()[i].command({"DEL", resource_});
 }
@@ -137,7 +142,39 @@ TEST_F(LockKeys, AHolderWithALongValueIsShownShortened) {
   auto refused = client_.try_acquire(resource_);
   ASSERT_TRUE(failed_with(refused, Errc::held));
   EXPECT_LT(refused.error().message.size(), 1000U);
+  if (shared_nodes()[0].is_since(7)) {
+    EXPECT_EQ(who_refused(refused), Holder{Holder::Kind::other}) << "no token is so long";
+  }
+  const auto inspection = client_.inspect(resource_);
+  ASSERT_TRUE(succeeded(inspection));
+  EXPECT_EQ(inspection->kind, LockKind::other);
   for (std::size_t i = 0; i < 3; ++i) shared_nodes()[i].command({"DEL", resource_});
+}
+
+TEST_F(LockKeys, AForeignTokenMayBeAWordThatARefusalTakesForMore) {
+  using Kind = Holder::Kind;
+  const std::pair<const char*, Kind> words[] = {
+      {"shared", Kind::shared}, {"writer", Kind::writer}, {"owner me", Kind::owned}};
+  for (const auto& [word, kind] : words) {
+    for (std::size_t i = 0; i < 3; ++i) {
+      shared_nodes()[i].command({"SET", resource_, word, "NX", "PX", "600000"});
+    }
+    const auto refused = client_.try_acquire(owned(resource_, "somebody"));
+    ASSERT_TRUE(failed_with(refused, Errc::held));
+    ASSERT_TRUE(who_refused(refused)) << word;
+    EXPECT_EQ(who_refused(refused)->kind, kind) << word;
+    EXPECT_EQ(who_refused(refused)->token, std::nullopt) << word;
+    // An inspection knows the type of the key.
+    const auto inspection = client_.inspect(resource_);
+    ASSERT_TRUE(succeeded(inspection));
+    EXPECT_EQ(inspection->state, Inspection::State::held);
+    EXPECT_EQ(inspection->kind, LockKind::exclusive);
+    EXPECT_EQ(inspection->holder, Token::parse(word));
+    EXPECT_EQ(inspection->owner, "");
+    EXPECT_EQ(client_.ownership(resource_, inspection->holder.value()), Ownership::held);
+    EXPECT_TRUE(succeeded(client_.break_lock(resource_, inspection->holder.value())));
+    EXPECT_TRUE(eventually([&] { return shared_nodes().count_held(resource_) == 0; }));
+  }
 }
 
 TEST_F(LockKeys, TheShortestTtlIsGrantedWithinItsValidityOrExpired) {

@@ -79,7 +79,7 @@ TEST_F(LockWaiting, EndsWithoutTheLockNoEarlierThanAsked) {
     EXPECT_GE(votes(refused.error().round, Vote::refused), 2U);
     for (const NodeReport& node : refused.error().round.nodes) {
       if (node.vote != Vote::refused) continue;
-      EXPECT_EQ(node.holder, lease->token().view());
+      EXPECT_EQ(node.holder.value().token, lease->token());
     }
     EXPECT_THAT(refused.error().message, testing::HasSubstr(" left"));
   }

@@ -93,7 +93,7 @@ TEST_F(MinorityRestarted, AWatcherSeesEveryChange) {
   std::jthread watcher([&](const std::stop_token& stop) {
     const auto seen = [&](const Inspection& inspection) {
       const std::lock_guard lock(guard);
-      last = inspection.state == Inspection::State::held ? inspection.holder
+      last = inspection.state == Inspection::State::held ? inspection.holder.value().str()
                                                          : std::string(to_string(inspection.state));
     };
     // Never by polling.

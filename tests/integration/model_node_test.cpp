@@ -12,6 +12,7 @@
 #include <sstream>
 
 #include "core/for_people.hpp"
+#include "core/holder_words.hpp"
 #include "core/restart_guard.hpp"
 #include "core/texts.hpp"
 #include "integration/deployment.hpp"
@@ -372,7 +373,7 @@ class ModelAgainstServer : public testing::TestWithParam<std::uint64_t> {
     const auto digits =
         simulation::digits_of(reserved ? holder & ~simulation::reservation : holder);
     const std::string name(digits.data(), digits.size());
-    return reserved ? std::string(reservation_prefix) + name : name;
+    return reserved ? std::string(core::reservation_prefix) + name : name;
   }
 
   [[nodiscard]] Said said_by_model(const Request& request, simulation::True at) {

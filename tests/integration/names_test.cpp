@@ -154,7 +154,7 @@ TEST(Names, AReservationIsNoHolder) {
   const Inspection seen = inspected(client, resource);
   EXPECT_EQ(seen.state, Inspection::State::free);
   EXPECT_EQ(seen.kind, LockKind::reserved);
-  EXPECT_EQ(seen.holder, "");
+  EXPECT_FALSE(seen.holder);
   EXPECT_EQ(seen.next, "0123456789abcdef");
   EXPECT_EQ(seen.next_name, "bob");
   EXPECT_FALSE(seen.nodes[0].holder);
@@ -175,7 +175,7 @@ TEST(Names, WhatAnOperatorBreaksIsRememberedWhereItWas) {
   EXPECT_EQ(seen.state, Inspection::State::free);
   EXPECT_TRUE(seen.nodes[2].broken.empty());
   ASSERT_EQ(seen.broken.size(), 1U);
-  EXPECT_EQ(seen.broken[0].token, "theirs");
+  EXPECT_EQ(seen.broken[0].token, Token::parse("theirs"));
   EXPECT_EQ(seen.broken[0].by, "operator");
   EXPECT_LT(std::chrono::abs(seen.broken[0].time - std::chrono::system_clock::now()), minutes(5));
   EXPECT_GT(shared_nodes()[0].pttl("redlock:node:audit:" + resource), 80'000'000);
@@ -193,7 +193,7 @@ TEST(Names, TheLastEightAreRemembered) {
   }
   EXPECT_TRUE(eventually([&] {
     const Inspection seen = inspected(client, resource);
-    return seen.broken.size() == 8 && seen.broken.front().token == "t9";
+    return seen.broken.size() == 8 && seen.broken.front().token == Token::parse("t9");
   }));
 }
 

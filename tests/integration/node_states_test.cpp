@@ -250,7 +250,7 @@ TEST(NodeHandshakes, AServerOlderThanSevenIsAskedWithoutGet) {
   fake.on("SET", [](const Command&) { return resp::nil(); });
   auto refused = client.try_acquire("r");
   ASSERT_TRUE(failed_with(refused, Errc::held));
-  EXPECT_EQ(refused.error().round.nodes.at(0).holder, "");
+  EXPECT_EQ(refused.error().round.nodes.at(0).holder, std::nullopt);
 }
 
 TEST(NodeHandshakes, AServerThatKnowsNoScriptsOrNamesStillVotes) {

@@ -38,7 +38,7 @@ TEST_F(Orphans, BlockForEverWhereNobodyAskedForARepair) {
   for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(shared_nodes()[i].pttl(resource_), -1);
   const auto inspection = client.inspect(resource_);
   ASSERT_TRUE(succeeded(inspection));
-  EXPECT_EQ(inspection->holder, "dead");
+  EXPECT_EQ(inspection->holder, Token::parse("dead"));
   EXPECT_EQ(inspection->nodes.at(0).remaining, std::nullopt);
 }
 

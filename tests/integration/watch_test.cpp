@@ -51,7 +51,7 @@ class Sightings {
   void add(const Inspection& inspection) {
     const std::lock_guard lock(mutex_);
     const bool held = inspection.state == Inspection::State::held;
-    lines_.push_back(held ? "held by " + inspection.holder
+    lines_.push_back(held ? "held by " + inspection.holder.value_or(Token()).str()
                           : std::string(to_string(inspection.state)));
   }
   [[nodiscard]] std::string last() const {

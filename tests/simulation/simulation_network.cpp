@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/holder_words.hpp"
 #include "core/marker.hpp"
 #include "redlock/inspection.hpp"
 #include "simulation/simulation.hpp"
@@ -387,7 +388,7 @@ core::Answer Simulation::answer_of(const Connection& connection, const Response&
   answer.reply = response.reply;
   if (is_reservation(response.holder)) {
     texts.other =
-        std::string(redlock::reservation_prefix) + std::to_string(response.holder & ~reservation);
+        std::string(core::reservation_prefix) + std::to_string(response.holder & ~reservation);
     answer.text = texts.other;
   } else if (response.holder == cooldown) {
     answer.text = interval_token;

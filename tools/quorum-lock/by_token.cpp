@@ -13,6 +13,27 @@
 namespace redlock::cli {
 namespace {
 
+/// As a refusal says it.
+std::optional<Holder> holder_in(const NodeInspection& node) {
+  switch (node.kind) {
+    case LockKind::none:
+      return std::nullopt;
+    case LockKind::exclusive:
+      return Holder{Holder::Kind::exclusive, node.holder};
+    case LockKind::shared:
+      return Holder{Holder::Kind::shared};
+    case LockKind::owned:
+      return Holder{Holder::Kind::owned, std::nullopt, node.owner};
+    case LockKind::interval:
+      return Holder{Holder::Kind::interval};
+    case LockKind::reserved:
+      return Holder{Holder::Kind::reserved};
+    case LockKind::other:
+      return Holder{Holder::Kind::other};
+  }
+  return std::nullopt;
+}
+
 /// As the votes of a round, for a call that was not made because too few nodes answered.
 Error unavailable(const std::string& resource, const Inspection& inspection) {
   Error error{Errc::unavailable, too_few_answered(resource, inspection), {}};
@@ -22,7 +43,7 @@ Error unavailable(const std::string& resource, const Inspection& inspection) {
     NodeReport report;
     report.url = node.url;
     report.vote = node.error.empty() ? Vote::refused : Vote::unreachable;
-    report.holder = node.holder.value_or(std::string());
+    report.holder = holder_in(node);
     report.remaining = node.remaining;
     report.message = node.error;
     reports.push_back(std::move(report));
@@ -42,7 +63,7 @@ Result<std::string> find_permit(Client& client, const std::string& semaphore, st
     if (!seen) return seen.error();
     const bool is_it =
         std::any_of(seen->nodes.begin(), seen->nodes.end(), [&](const NodeInspection& node) {
-          return node.kind == LockKind::exclusive && node.holder == token.view();
+          return node.kind == LockKind::exclusive && node.holder == token;
         });
     if (is_it) return name;
     if (!undecided && count_answered(*seen) < seen->quorum) undecided = unavailable(name, *seen);

@@ -49,10 +49,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Colour = Style::Colour;
 
-Json text_or_null(const std::string& text) {
-  return text.empty() ? Json(nullptr) : Json(as_utf8(text));
-}
-
 /// Empty: it did not say.
 std::string role_word(admin::NodeExamination::Role role) {
   if (role == admin::NodeExamination::Role::unknown) return {};

@@ -39,7 +39,7 @@ constexpr FamilyKind family_kinds[] = {
     {"exclusive", true,
      [](const std::string& resource, std::uint64_t) -> Target { return resource; }},
     {"shared", false, [](const std::string& resource, std::uint64_t) { return shared(resource); }},
-    {"reentrant", false,
+    {"owned", false,
      [](const std::string& resource, std::uint64_t) { return owned(resource, "bench"); }},
     {"semaphore", false,
      [](const std::string& resource, std::uint64_t) { return permit(resource, 4); }},

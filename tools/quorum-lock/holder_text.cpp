@@ -18,10 +18,6 @@
 namespace redlock::cli {
 namespace {
 
-bool is_leading(const Inspection& inspection, const NodeInspection& node) {
-  return node.kind == inspection.kind && node.holder.value_or(std::string()) == inspection.holder;
-}
-
 /// Of the holders of a lock that several hold, as far as they are known.
 std::string names_text(const Inspection& inspection) {
   std::vector<std::string> names;
@@ -70,23 +66,27 @@ std::string_view holding_text(Inspection::State state) {
 
 }  // namespace
 
+bool is_leading(const Inspection& inspection, const NodeInspection& node) {
+  return node.kind == inspection.kind && node.holder == inspection.holder &&
+         node.owner == inspection.owner;
+}
+
 std::uint32_t most_holds(const Inspection& inspection) {
   std::uint32_t most = 0;
   for (const NodeInspection& node : inspection.nodes) most = std::max(most, node.holds);
   return most;
 }
 
-std::string who_text(const std::string& name, const std::string& token) {
+std::string who_text(std::string_view name, std::string_view id) {
   constexpr std::size_t shown = 12;
   if (!name.empty()) return as_printable(name);
-  if (token.empty()) return "an unknown client";
-  return as_printable(token.substr(0, shown)) + (token.size() > shown ? "…" : "");
+  if (id.empty()) return "an unknown client";
+  return as_printable(id.substr(0, shown)) + (id.size() > shown ? "…" : "");
 }
 
-std::string delay_text(const std::string& holder) {
-  const auto token = Token::parse(holder);
-  if (!token || !token->is_delay()) return {};
-  return "broken by " + who_text(std::string(token->name()), holder);
+std::string delay_text(const std::optional<Token>& holder) {
+  if (!holder || !holder->is_delay()) return {};
+  return "broken by " + who_text(holder->name(), holder->view());
 }
 
 std::string waiters_text(std::size_t waiters) {
@@ -115,13 +115,14 @@ std::string obstacle_text(const Inspection& inspection) {
     case LockKind::exclusive: {
       const bool held = inspection.state == Inspection::State::held;
       if (std::string delay = delay_text(inspection.holder); held && !delay.empty()) return delay;
-      return fmt::format("{} {}", holding_text(inspection.state),
-                         who_text(inspection.holder_name, inspection.holder));
+      return fmt::format(
+          "{} {}", holding_text(inspection.state),
+          who_text(inspection.holder_name, inspection.holder.value_or(Token()).view()));
     }
     case LockKind::shared:
       return readers_text(inspection);
-    case LockKind::reentrant:
-      return "held by owner " + as_printable(inspection.holder);
+    case LockKind::owned:
+      return "held by owner " + as_printable(inspection.owner);
     case LockKind::interval:
       return "its interval is not over";
     case LockKind::reserved:
@@ -183,7 +184,7 @@ std::string people_text(const Inspection& inspection) {
   }
   for (const BrokenLock& broken : inspection.broken) {
     text += fmt::format("  broken {}  by {}  token {}\n", time_text(broken.time),
-                        who_text(broken.by, {}), as_printable(broken.token));
+                        who_text(broken.by, {}), as_printable(broken.token.view()));
   }
   return text;
 }

@@ -5,21 +5,26 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "redlock/client.hpp"
 #include "redlock/inspection.hpp"
+#include "redlock/token.hpp"
 
 namespace redlock::cli {
 
 /// Of a lock that several hold: how many hold it, on the node that counts most.
 [[nodiscard]] std::uint32_t most_holds(const Inspection& inspection);
 
-/// What people call a holder: its name, or else the beginning of its token.
-[[nodiscard]] std::string who_text(const std::string& name, const std::string& token);
+/// Whether the node stores what the verdict names.
+[[nodiscard]] bool is_leading(const Inspection& inspection, const NodeInspection& node);
+
+/// What people call a client: its name, or else the beginning of its token or id.
+[[nodiscard]] std::string who_text(std::string_view name, std::string_view id);
 
 /// "broken by on call" where the holder is the token that keeps everybody out after an operator
 /// broke the lock (`break --delay`). Empty: it is another.
-[[nodiscard]] std::string delay_text(const std::string& holder);
+[[nodiscard]] std::string delay_text(const std::optional<Token>& holder);
 
 /// The longest on any node that stores the verdict's holder; none: without expiry, or unknown.
 [[nodiscard]] std::optional<std::chrono::nanoseconds> longest_left(const Inspection& inspection);

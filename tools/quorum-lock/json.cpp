@@ -23,12 +23,25 @@ std::int64_t microseconds(std::chrono::nanoseconds duration) {
   return std::chrono::round<std::chrono::microseconds>(duration).count();
 }
 
+/// Null: there is none.
+Json token_or_null(const std::optional<Token>& token) {
+  return token ? Json(as_utf8(token->view())) : Json(nullptr);
+}
+
+/// Kind null: the node did not say.
+void add_holder(Json& json, const std::optional<Holder>& said) {
+  const Holder holder = said.value_or(Holder());
+  json["holder_kind"] = said ? Json(std::string(to_string(holder.kind))) : Json(nullptr);
+  json["holder"] = token_or_null(holder.token);
+  json["owner"] = text_or_null(holder.owner);
+}
+
 Json node_json(const NodeReport& node) {
   Json json{{"url", as_utf8(node.url)}, {"vote", std::string(to_string(node.vote))}};
   if (node.round_trip) json["rtt_us"] = microseconds(*node.round_trip);
   switch (node.vote) {
     case Vote::refused:
-      if (!node.holder.empty()) json["holder"] = as_utf8(node.holder);
+      add_holder(json, node.holder);
       if (node.remaining) json["remaining_ms"] = milliseconds(*node.remaining);
       break;
     case Vote::timeout:
@@ -50,20 +63,18 @@ Json node_json(const NodeReport& node) {
 /// Names and the queue; `Seen` is an inspection or that of one node.
 template <typename Seen>
 void add_people(Json& json, const Seen& seen) {
-  const auto text = [](const std::string& bytes) {
-    return bytes.empty() ? Json(nullptr) : Json(as_utf8(bytes));
-  };
-  json["holder_name"] = text(seen.holder_name);
+  json["holder_name"] = text_or_null(seen.holder_name);
   json["waiters"] = seen.waiters;
-  json["next"] = text(seen.next);
-  json["next_name"] = text(seen.next_name);
+  json["next"] = text_or_null(seen.next);
+  json["next_name"] = text_or_null(seen.next_name);
 }
 
 Json broken_locks(const std::vector<BrokenLock>& broken) {
   Json list = Json::array();
   for (const BrokenLock& each : broken) {
-    list.push_back(
-        {{"time", utc_text(each.time)}, {"by", as_utf8(each.by)}, {"token", as_utf8(each.token)}});
+    list.push_back({{"time", utc_text(each.time)},
+                    {"by", as_utf8(each.by)},
+                    {"token", as_utf8(each.token.view())}});
   }
   return list;
 }
@@ -78,14 +89,14 @@ Json inspected_nodes(const Inspection& inspection) {
       continue;
     }
     json["kind"] = std::string(to_string(node.kind));
-    const bool named = node.holder && (!node.holder->empty() || node.kind == LockKind::other);
-    json["holder"] = named ? Json(as_utf8(*node.holder)) : Json(nullptr);
+    json["holder"] = token_or_null(node.holder);
+    json["owner"] = text_or_null(node.owner);
     if (node.holds > 0) json["holds"] = node.holds;
-    for (const std::string& token : node.tokens) json["tokens"].push_back(as_utf8(token));
+    for (const Token& token : node.tokens) json["tokens"].push_back(as_utf8(token.view()));
     for (const std::string& name : node.names) json["names"].push_back(as_utf8(name));
     add_people(json, node);
     // A key without expiry: -1, as Redis itself says it.
-    const std::int64_t without = node.holder ? -1 : 0;
+    const std::int64_t without = node.kind == LockKind::none ? 0 : -1;
     json["remaining_ms"] = node.remaining ? milliseconds(*node.remaining) : without;
     json["fencing_token"] = node.fencing ? Json(node.fencing->value()) : Json(nullptr);
     if (node.quarantine.count() > 0) json["quarantine_ms"] = wait_ms(node.quarantine);
@@ -125,7 +136,7 @@ std::string_view kind_name(const Target& target) {
     case Target::Kind::shared:
       return to_string(LockKind::shared);
     case Target::Kind::owned:
-      return to_string(LockKind::reentrant);
+      return to_string(LockKind::owned);
     case Target::Kind::permit:
       return "semaphore";
   }
@@ -162,7 +173,8 @@ Json sighting(std::string_view resource, const Inspection& inspection) {
   Json json{{"resource", as_utf8(resource)},
             {"kind", std::string(to_string(inspection.kind))},
             {"state", std::string(to_string(inspection.state))}};
-  json["holder"] = inspection.holder.empty() ? Json(nullptr) : Json(as_utf8(inspection.holder));
+  json["holder"] = token_or_null(inspection.holder);
+  json["owner"] = text_or_null(inspection.owner);
   json["delay"] = !delay_text(inspection.holder).empty();
   return json;
 }
@@ -218,11 +230,11 @@ std::string leader_json(std::string_view election, const std::optional<Leader>& 
 }
 
 std::string break_json(std::string_view outcome, std::string_view resource,
-                       const std::vector<std::string>& tokens, std::chrono::nanoseconds delay,
+                       const std::vector<Token>& tokens, std::chrono::nanoseconds delay,
                        const Inspection& inspection) {
   Json json{{"outcome", std::string(outcome)}, {"resource", as_utf8(resource)}};
   json["tokens"] = Json::array();
-  for (const std::string& token : tokens) json["tokens"].push_back(as_utf8(token));
+  for (const Token& token : tokens) json["tokens"].push_back(as_utf8(token.view()));
   json["delay_ms"] = milliseconds(delay);
   json["broken"] = broken_locks(inspection.broken);
   json["nodes"] = inspected_nodes(inspection);

@@ -52,7 +52,7 @@ struct PermitInspection {
 /// The result of `break`: the tokens it deleted, for how long nobody can acquire the resource
 /// (zero: anybody can at once), and what the nodes store now.
 [[nodiscard]] std::string break_json(std::string_view outcome, std::string_view resource,
-                                     const std::vector<std::string>& tokens,
+                                     const std::vector<Token>& tokens,
                                      std::chrono::nanoseconds delay, const Inspection& inspection);
 
 /// `outcome` of a failed call; none for errors that are not about the lock.

@@ -34,23 +34,16 @@ std::string_view kind_word(const admin::ListedLock& lock) {
   return lock.permits ? "semaphore" : to_string(lock.kind);
 }
 
-/// The name in a token that has one.
-std::string name_in(const std::string& holder) {
-  const auto token = Token::parse(holder);
-  return token ? std::string(token->name()) : std::string();
-}
-
 std::string holder_text(const admin::ListedLock& lock) {
   if (lock.permits) return counted(*lock.permits, "permit") + " held";
   if (lock.state == LockState::reserved) return "next waiter";
   if (lock.kind == LockKind::shared) return counted(lock.holds, "reader");
-  if (lock.kind == LockKind::reentrant) {
-    return fmt::format("owner {}, {}", as_printable(lock.holder), counted(lock.holds, "hold"));
+  if (lock.kind == LockKind::owned) {
+    return fmt::format("owner {}, {}", as_printable(lock.owner), counted(lock.holds, "hold"));
   }
-  if (lock.holder.empty()) return "-";
+  if (!lock.holder) return "-";
   if (std::string delay = delay_text(lock.holder); !delay.empty()) return delay;
-  const std::string name = name_in(lock.holder);
-  return as_printable(name.empty() ? lock.holder : name);
+  return as_printable(lock.holder->name().empty() ? lock.holder->view() : lock.holder->name());
 }
 
 Colour colour_of(LockState state) {
@@ -84,9 +77,10 @@ Json lock_json(const admin::ListedLock& lock) {
   Json json{{"resource", as_utf8(lock.resource)},
             {"kind", std::string(kind_word(lock))},
             {"state", std::string(to_string(lock.state))}};
-  json["holder"] = lock.holder.empty() ? Json(nullptr) : Json(as_utf8(lock.holder));
-  const std::string name = lock.kind == LockKind::exclusive ? name_in(lock.holder) : std::string();
-  json["holder_name"] = name.empty() ? Json(nullptr) : Json(as_utf8(name));
+  const Token token = lock.holder.value_or(Token());
+  json["holder"] = text_or_null(token.view());
+  json["owner"] = text_or_null(lock.owner);
+  json["holder_name"] = text_or_null(token.name());
   json["delay"] = !delay_text(lock.holder).empty();
   if (lock.permits) json["permits_held"] = *lock.permits;
   if (lock.holds > 0) json["holds"] = lock.holds;

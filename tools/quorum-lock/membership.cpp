@@ -36,16 +36,15 @@ std::string membership_json(const admin::Membership& membership) {
   json["max_ttl_ms"] = membership.max_ttl.count();
   json["nodes"] = Json::array();
   for (const admin::MemberReport& node : membership.nodes) {
-    Json one{
-        {"url", as_utf8(node.url)},
-        {"membership", to_string(node.state)},
-        {"member", node.member.empty() ? Json(nullptr) : Json(as_utf8(node.member))},
-        {"deployment", node.deployment.empty() ? Json(nullptr) : Json(as_utf8(node.deployment))},
-        {"quarantine_ms", wait_ms(node.quarantine)}};
+    Json one{{"url", as_utf8(node.url)},
+             {"membership", to_string(node.state)},
+             {"member", text_or_null(node.member)},
+             {"deployment", text_or_null(node.deployment)},
+             {"quarantine_ms", wait_ms(node.quarantine)}};
     if (!node.problem.empty()) one["message"] = as_utf8(node.problem);
     json["nodes"].push_back(std::move(one));
   }
-  json["resume"] = membership.resume.empty() ? Json(nullptr) : Json(as_utf8(membership.resume));
+  json["resume"] = text_or_null(membership.resume);
   return json_line(json);
 }
 

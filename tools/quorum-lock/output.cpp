@@ -55,11 +55,31 @@ Colour colour_of(Inspection::State state) {
   return Colour::plain;
 }
 
+std::string holder_text(const Holder& holder) {
+  switch (holder.kind) {
+    case Holder::Kind::exclusive:
+      return "holder " + as_printable(holder.token.value_or(Token()).view());
+    case Holder::Kind::shared:
+      return "held by readers";
+    case Holder::Kind::owned:
+      return "held by owner " + as_printable(holder.owner);
+    case Holder::Kind::interval:
+      return "its interval is not over";
+    case Holder::Kind::reserved:
+      return "reserved for the client that is next";
+    case Holder::Kind::other:
+      return "a key that is no lock";
+    case Holder::Kind::writer:
+      return "somebody waits";
+  }
+  return {};
+}
+
 std::string vote_line(const Style& style, const NodeReport& node) {
   std::string line = fmt::format("  {}  {}", as_printable(node.url),
                                  style.paint(colour_of(node.vote), to_string(node.vote)));
   const auto out = std::back_inserter(line);
-  if (!node.holder.empty()) fmt::format_to(out, "  holder {}", as_printable(node.holder));
+  if (node.holder) fmt::format_to(out, "  {}", holder_text(*node.holder));
   if (node.remaining) fmt::format_to(out, "  {} left", format_duration(*node.remaining));
   if (!node.message.empty()) fmt::format_to(out, "  {}", as_printable(node.message));
   if (node.round_trip) {
@@ -73,28 +93,31 @@ std::string vote_line(const Style& style, const NodeReport& node) {
 std::string remaining_text(const Inspection& inspection) {
   std::optional<std::chrono::nanoseconds> longest;
   for (const NodeInspection& node : inspection.nodes) {
-    if (node.holder != inspection.holder || node.kind != inspection.kind) continue;
+    if (!is_leading(inspection, node)) continue;
     if (!node.remaining) return ", without expiry";
     longest = std::max(longest.value_or(*node.remaining), *node.remaining);
   }
   return longest ? fmt::format(", {} left", format_duration(*longest)) : std::string();
 }
 
-/// The holder in words.
-std::string who_holds(LockKind kind, std::string_view holder, std::uint32_t holds) {
+/// The holder in words; `Seen` is an inspection or that of one node.
+template <typename Seen>
+std::string who_holds(const Seen& seen, std::uint32_t holds) {
   const std::string count =
       holds == 0 ? std::string() : fmt::format(", {} {}", holds, holds == 1 ? "hold" : "holds");
-  switch (kind) {
+  switch (seen.kind) {
     case LockKind::none:
+      return {};
     case LockKind::exclusive: {
-      const std::string delay = delay_text(std::string(holder));
-      return delay.empty() ? as_printable(holder) : "nobody, " + delay;
+      const std::string delay = delay_text(seen.holder);
+      return delay.empty() ? as_printable(seen.holder.value_or(Token()).view())
+                           : "nobody, " + delay;
     }
     case LockKind::shared:
       return holds == 0 ? "nobody, but somebody waits"
                         : fmt::format("{} reader{}", holds, holds == 1 ? "" : "s");
-    case LockKind::reentrant:
-      return fmt::format("owner {}{}", as_printable(holder), count);
+    case LockKind::owned:
+      return fmt::format("owner {}{}", as_printable(seen.owner), count);
     case LockKind::interval:
       return "nobody, until its interval is over";
     case LockKind::reserved:
@@ -109,12 +132,12 @@ std::string node_line(const Style& style, const NodeInspection& node) {
   std::string line = fmt::format("  {}  ", as_printable(node.url));
   if (!node.error.empty()) {
     line += style.paint(Colour::bad, as_printable(node.error));
-  } else if (!node.holder) {
-    line += style.paint(Colour::faint, node.kind == LockKind::reserved
-                                           ? "reserved for " + who_text(node.next_name, node.next)
-                                           : "free");
+  } else if (node.kind == LockKind::none) {
+    line += style.paint(Colour::faint, "free");
+  } else if (node.kind == LockKind::reserved) {
+    line += style.paint(Colour::faint, "reserved for " + who_text(node.next_name, node.next));
   } else {
-    line += fmt::format("{}  {}", who_holds(node.kind, *node.holder, node.holds),
+    line += fmt::format("{}  {}", who_holds(node, node.holds),
                         node.remaining ? format_duration(*node.remaining) + " left"
                                        : std::string("without expiry"));
   }
@@ -131,9 +154,9 @@ std::string holds_text(const Inspection& inspection) {
   std::map<std::string_view, std::size_t> nodes_with;
   std::map<std::string_view, std::string_view> names;
   for (const NodeInspection& node : inspection.nodes) {
-    for (const std::string& token : node.tokens) ++nodes_with[token];
+    for (const Token& token : node.tokens) ++nodes_with[token.view()];
     for (std::size_t i = 0; i < node.names.size(); ++i) {
-      if (!node.names[i].empty()) names[node.tokens[i]] = node.names[i];
+      if (!node.names[i].empty()) names[node.tokens[i].view()] = node.names[i];
     }
   }
   std::string text;
@@ -255,7 +278,7 @@ std::string sighting_text(const Style& style, std::string_view resource,
       fmt::format("{}  {}", as_printable(resource),
                   style.paint(colour_of(inspection.state), to_string(inspection.state)));
   if (inspection.kind != LockKind::none) {
-    text += " by " + who_holds(inspection.kind, inspection.holder, most_holds(inspection));
+    text += " by " + who_holds(inspection, most_holds(inspection));
   }
   return text + '\n';
 }
@@ -264,8 +287,7 @@ std::string inspection_text(const Style& style, std::string_view resource,
                             const Inspection& inspection) {
   const auto count = std::count_if(
       inspection.nodes.begin(), inspection.nodes.end(), [&inspection](const NodeInspection& node) {
-        return inspection.kind != LockKind::none && node.kind == inspection.kind &&
-               node.holder == inspection.holder;
+        return inspection.kind != LockKind::none && is_leading(inspection, node);
       });
   std::string text =
       fmt::format("{}  {}", as_printable(resource),
@@ -276,8 +298,8 @@ std::string inspection_text(const Style& style, std::string_view resource,
     // Without a holder, the one on most nodes is shown.
     fmt::format_to(std::back_inserter(text), "{}{}{}  (on {} of {} nodes, quorum {})",
                    inspection.state == Inspection::State::held ? " by " : ", most of all ",
-                   who_holds(inspection.kind, inspection.holder, most_holds(inspection)),
-                   remaining_text(inspection), count, inspection.nodes.size(), inspection.quorum);
+                   who_holds(inspection, most_holds(inspection)), remaining_text(inspection), count,
+                   inspection.nodes.size(), inspection.quorum);
   }
   text += '\n' + people_text(inspection);
   for (const NodeInspection& node : inspection.nodes) text += node_line(style, node);

@@ -24,23 +24,23 @@
 namespace redlock::cli {
 namespace {
 
-std::vector<std::string> tokens_on(const Inspection& inspection) {
-  std::set<std::string> tokens;
+std::vector<Token> tokens_on(const Inspection& inspection) {
+  std::set<Token> tokens;
   for (const NodeInspection& node : inspection.nodes) {
     switch (node.kind) {
       case LockKind::none:
       case LockKind::reserved:
+      case LockKind::other:
         break;
       case LockKind::exclusive:
-      case LockKind::other:
-        tokens.insert(node.holder.value_or(std::string()));
+        if (node.holder) tokens.insert(*node.holder);
         break;
       case LockKind::shared:
-      case LockKind::reentrant:
+      case LockKind::owned:
         tokens.insert(node.tokens.begin(), node.tokens.end());
         break;
       case LockKind::interval:
-        tokens.insert(std::string(interval_token));
+        tokens.insert(*Token::parse(interval_token));
         break;
     }
   }
@@ -53,9 +53,21 @@ bool has_unlisted_holds(const Inspection& inspection) {
                      [](const NodeInspection& node) { return node.holds > node.tokens.size(); });
 }
 
-bool any_still_there(const std::vector<std::string>& tokens, const Inspection& inspection) {
-  const std::vector<std::string> now = tokens_on(inspection);
-  return std::any_of(tokens.begin(), tokens.end(), [&now](const std::string& token) {
+/// Whether a node stores what no token deletes: a key that is no lock, or a hold without a token,
+/// which it counts and does not list. A mark of a waiting client may take the place of one in the
+/// list.
+bool has_what_is_no_token(const Inspection& inspection) {
+  constexpr std::size_t surely_listed = limits::holds_listed - 1;
+  return std::any_of(
+      inspection.nodes.begin(), inspection.nodes.end(), [](const NodeInspection& node) {
+        const bool unlisted = node.holds > node.tokens.size();
+        return node.kind == LockKind::other || (unlisted && node.tokens.size() < surely_listed);
+      });
+}
+
+bool any_still_there(const std::vector<Token>& tokens, const Inspection& inspection) {
+  const std::vector<Token> now = tokens_on(inspection);
+  return std::any_of(tokens.begin(), tokens.end(), [&now](const Token& token) {
     return std::find(now.begin(), now.end(), token) != now.end();
   });
 }
@@ -82,7 +94,7 @@ Reply ask(std::chrono::nanoseconds delay) {
 struct Breaking {
   const Settings& settings;
   std::string resource;
-  std::vector<std::string> tokens;    ///< that were shown
+  std::vector<Token> tokens;          ///< that were shown
   std::chrono::nanoseconds delay{0};  ///< zero: none
   bool has_unlisted_holds = false;    ///< the delay begins behind the last one
 };
@@ -104,9 +116,9 @@ int report(const Breaking& what, std::string_view outcome, std::chrono::nanoseco
                     what.delay == std::chrono::nanoseconds::zero() ? "" : ", no delay imposed"));
   }
   std::string text;
-  for (const std::string& token : what.tokens) {
+  for (const Token& token : what.tokens) {
     text += fmt::format("{} {}  token {}\n", style.paint(Style::Colour::warning, "broken"),
-                        resource, as_printable(token));
+                        resource, as_printable(token.view()));
   }
   if (delay > std::chrono::nanoseconds::zero()) {
     text += fmt::format("nobody can acquire {} for {}\n", resource, format_duration(delay));
@@ -143,8 +155,7 @@ struct BrokenOn {
 int judge_delay(const Breaking& what, const BrokenOn& broken_on, const Inspection& after) {
   const auto delayed = static_cast<std::size_t>(std::count_if(
       after.nodes.begin(), after.nodes.end(), [&broken_on](const NodeInspection& node) {
-        const bool keeps =
-            node.kind == LockKind::exclusive && node.holder && !delay_text(*node.holder).empty();
+        const bool keeps = node.kind == LockKind::exclusive && !delay_text(node.holder).empty();
         return keeps && broken_on.nodes.contains(node.url);
       }));
   const std::string obstacle = holder_text(after);
@@ -179,19 +190,11 @@ int judge_delay(const Breaking& what, const BrokenOn& broken_on, const Inspectio
 /// Deletes exactly these tokens. The verdict comes from a second inspection: a token on fewer nodes
 /// than a quorum is released too, but the release itself has to call that "not the holder".
 int break_tokens(Client& client, const Breaking& what) {
-  for (const std::string& text : what.tokens) {
-    if (Token::parse(text)) continue;
-    print_error(fmt::format(
-        "RESOURCE: '{}' holds a value of {} bytes, no lock token has more than {}: delete it "
-        "with redis-cli if it is not wanted",
-        what.resource, text.size(), limits::token_bytes));
-    return code(ExitCode::usage);
-  }
   std::string problem;
   BrokenOn broken_on;
-  for (const std::string& text : what.tokens) {
+  for (const Token& token : what.tokens) {
     const Result<RoundReport> released =
-        client.break_lock(what.resource, *Token::parse(text), {.delay = what.delay});
+        client.break_lock(what.resource, token, {.delay = what.delay});
     broken_on.add(released ? *released : released.error().round);
     if (!released && released.error().code != Errc::not_holder) problem = released.error().message;
   }
@@ -251,6 +254,13 @@ int verb_break(const Arguments& given, const Signals& signals) {
   if (count_answered(*before) < before->quorum) {
     return report_not_broken(settings, "unavailable", resource, *before,
                              too_few_answered(resource, *before), ExitCode::unavailable);
+  }
+  if (has_what_is_no_token(*before)) {
+    print_error(
+        fmt::format("RESOURCE: '{}' holds a value that is no lock token: delete it with redis-cli "
+                    "if it is not wanted",
+                    resource));
+    return code(ExitCode::usage);
   }
   const Breaking what{settings, resource, tokens_on(*before), delay, has_unlisted_holds(*before)};
   if (what.tokens.empty()) return report(what, "free", std::chrono::nanoseconds::zero(), *before);

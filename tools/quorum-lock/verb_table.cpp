@@ -344,8 +344,8 @@ constexpr VerbText verb_texts[] = {
      "they\n"
      "follow each other closely. Where too few nodes do (before Redis 7, or with --restart-guard\n"
      "off), it asks them four times a second. Changes that are quicker than that are printed as\n"
-     "one. With --json an object a line: resource, state (free, held), kind, holder. While too few "
-     "nodes answer, it prints no change.",
+     "one. With --json an object a line: resource, state (free, held), kind, holder, owner. While "
+     "too few nodes answer, it prints no change.",
      {}},
     {"break", "RESOURCE [--yes] [--delay DURATION]",
      "Release the lock on RESOURCE although others hold it: one holder, readers, or an owner. "

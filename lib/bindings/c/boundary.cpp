@@ -24,6 +24,16 @@ static_assert(same_vote<Vote::pending, REDLOCK_VOTE_PENDING> &&
               same_vote<Vote::error, REDLOCK_VOTE_ERROR> &&
               same_vote<Vote::excluded, REDLOCK_VOTE_EXCLUDED>);
 
+template <Holder::Kind kind, redlock_holder_kind number>
+constexpr bool same_holder = static_cast<redlock_holder_kind>(kind) + 1 == number;
+static_assert(same_holder<Holder::Kind::exclusive, REDLOCK_HOLDER_EXCLUSIVE> &&
+              same_holder<Holder::Kind::shared, REDLOCK_HOLDER_SHARED> &&
+              same_holder<Holder::Kind::owned, REDLOCK_HOLDER_OWNED> &&
+              same_holder<Holder::Kind::interval, REDLOCK_HOLDER_INTERVAL> &&
+              same_holder<Holder::Kind::reserved, REDLOCK_HOLDER_RESERVED> &&
+              same_holder<Holder::Kind::other, REDLOCK_HOLDER_OTHER> &&
+              same_holder<Holder::Kind::writer, REDLOCK_HOLDER_WRITER>);
+
 redlock_error memory_failure{REDLOCK_NO_MEMORY, "no memory is left", "", nullptr};
 
 /// A status that has no Errc.
@@ -51,9 +61,18 @@ Round::Round(RoundReport from) : redlock_round(), report(std::move(from)) {
   node_count = report.nodes.size();
   votes.reserve(report.nodes.size());
   for (const NodeReport& node : report.nodes) {
-    votes.push_back({node.url.c_str(), static_cast<redlock_vote>(node.vote),
-                     node.round_trip ? to_ns(*node.round_trip) : -1, node.holder.c_str(),
-                     node.remaining ? to_ns(*node.remaining) : -1, node.message.c_str()});
+    redlock_node_vote vote{};
+    vote.url = node.url.c_str();
+    vote.vote = static_cast<redlock_vote>(node.vote);
+    vote.round_trip_ns = node.round_trip ? to_ns(*node.round_trip) : -1;
+    vote.remaining_ns = node.remaining ? to_ns(*node.remaining) : -1;
+    vote.message = node.message.c_str();
+    if (node.holder) {
+      vote.holder_kind = static_cast<redlock_holder_kind>(node.holder->kind) + 1;
+      vote.holder = tokens.add(node.holder->token);
+      vote.owner = text_or_null(node.holder->owner);
+    }
+    votes.push_back(vote);
   }
 }
 

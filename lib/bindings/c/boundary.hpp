@@ -6,9 +6,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <deque>
 #include <exception>
 #include <memory>
 #include <new>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -21,6 +23,7 @@
 #include "redlock/lease.hpp"
 #include "redlock/observer.hpp"
 #include "redlock/result.hpp"
+#include "redlock/token.hpp"
 #include "support/job_queue.hpp"
 
 /// Between C and C++: what every function of redlock.h needs.
@@ -28,6 +31,26 @@
 /// Inside, a failure is thrown as an Error, and `guarded` makes a status of it. That costs about a
 /// microsecond where a call to the nodes costs a hundred, and keeps each function to a few lines.
 namespace redlock::bindings {
+
+/// NULL: it is empty.
+[[nodiscard]] inline const char* text_or_null(const std::string& text) noexcept {
+  return text.empty() ? nullptr : text.c_str();
+}
+
+/// Tokens as C has them, with a NUL at their ends. They stay where they are.
+class TokenTexts {
+ public:
+  [[nodiscard]] const char* add(const Token& token) {
+    return texts_.emplace_back(token.view()).c_str();
+  }
+  /// NULL: there is none.
+  [[nodiscard]] const char* add(const std::optional<Token>& token) {
+    return token ? add(*token) : nullptr;
+  }
+
+ private:
+  std::deque<std::string> texts_;
+};
 
 /// A round with the C view of its votes. Not movable: the view points into the report.
 struct Round : redlock_round {
@@ -37,6 +60,7 @@ struct Round : redlock_round {
 
   RoundReport report;
   std::vector<redlock_node_vote> votes{};
+  TokenTexts tokens{};
 };
 
 struct Failure : redlock_error {

@@ -8,7 +8,7 @@ namespace {
 static_assert(static_cast<int>(LockKind::none) == REDLOCK_LOCK_NONE &&
               static_cast<int>(LockKind::exclusive) == REDLOCK_LOCK_EXCLUSIVE &&
               static_cast<int>(LockKind::shared) == REDLOCK_LOCK_SHARED &&
-              static_cast<int>(LockKind::reentrant) == REDLOCK_LOCK_REENTRANT &&
+              static_cast<int>(LockKind::owned) == REDLOCK_LOCK_OWNED &&
               static_cast<int>(LockKind::interval) == REDLOCK_LOCK_INTERVAL &&
               static_cast<int>(LockKind::reserved) == REDLOCK_LOCK_RESERVED &&
               static_cast<int>(LockKind::other) == REDLOCK_LOCK_OTHER);
@@ -29,7 +29,8 @@ struct Inspected : redlock_inspection {
   explicit Inspected(Inspection given) : redlock_inspection(), from(std::move(given)) {
     state = static_cast<redlock_state>(from.state);
     kind = static_cast<redlock_lock_kind>(from.kind);
-    holder = from.holder.c_str();
+    holder = token_texts.add(from.holder);
+    owner = text_or_null(from.owner);
     holder_name = from.holder_name.c_str();
     waiters = from.waiters;
     next = from.next.c_str();
@@ -38,7 +39,7 @@ struct Inspected : redlock_inspection {
     broken_count = from.broken.size();
     for (const BrokenLock& lock : from.broken) {
       const auto since_1970 = lock.time.time_since_epoch();
-      broken.push_back({to_ns(since_1970), lock.token.c_str(), lock.by.c_str()});
+      broken.push_back({to_ns(since_1970), token_texts.add(lock.token), lock.by.c_str()});
     }
     node_count = from.nodes.size();
     tokens.reserve(from.nodes.size());
@@ -49,17 +50,19 @@ struct Inspected : redlock_inspection {
   Inspected& operator=(const Inspected&) = delete;
 
   void add(const NodeInspection& node) {
-    tokens.push_back(pointers(node.tokens));
+    std::vector<const char*>& held = tokens.emplace_back();
+    for (const Token& token : node.tokens) held.push_back(token_texts.add(token));
     names.push_back(pointers(node.names));
     redlock_node_inspection to{};
     to.url = node.url.c_str();
     to.kind = static_cast<redlock_lock_kind>(node.kind);
-    to.holder = node.holder ? node.holder->c_str() : nullptr;
+    to.holder = token_texts.add(node.holder);
+    to.owner = text_or_null(node.owner);
     to.holder_name = node.holder_name.c_str();
     to.holds = node.holds;
     to.waiters = node.waiters;
-    to.tokens = tokens.back().data();
-    to.token_count = tokens.back().size();
+    to.tokens = held.data();
+    to.token_count = held.size();
     to.names = names.back().data();
     to.name_count = names.back().size();
     to.next = node.next.c_str();
@@ -72,6 +75,7 @@ struct Inspected : redlock_inspection {
   }
 
   Inspection from;
+  TokenTexts token_texts{};
   std::vector<redlock_broken_lock> broken{};
   std::vector<redlock_node_inspection> nodes{};
   std::vector<std::vector<const char*>> tokens{};

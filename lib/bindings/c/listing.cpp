@@ -13,7 +13,8 @@ struct Listed : redlock_lock_list {
     lock_count = from.locks.size();
     for (const admin::ListedLock& lock : from.locks) {
       locks.push_back({lock.resource.c_str(), static_cast<redlock_lock_kind>(lock.kind),
-                       to_string(lock.state).data(), lock.holder.c_str(), lock.holds,
+                       to_string(lock.state).data(), tokens.add(lock.holder),
+                       text_or_null(lock.owner), lock.holds,
                        lock.permits ? static_cast<std::int64_t>(*lock.permits) : -1,
                        to_ns(lock.remaining), lock.waiters, lock.nodes});
     }
@@ -26,6 +27,7 @@ struct Listed : redlock_lock_list {
   Listed& operator=(const Listed&) = delete;
 
   admin::LockList from;
+  TokenTexts tokens{};
   std::vector<redlock_listed_lock> locks{};
   std::vector<redlock_listed_node> nodes{};
 };

@@ -1,6 +1,7 @@
 #include "bindings/c/boundary.hpp"
 #include "redlock/clock.hpp"
 #include "redlock/inspection.hpp"
+#include "redlock/report.hpp"
 #include "redlock/version.hpp"
 
 namespace {
@@ -25,6 +26,11 @@ const char* redlock_status_name(redlock_status status) {
 
 const char* redlock_vote_name(redlock_vote vote) {
   return name_of(vote, redlock::Vote::pending, redlock::Vote::excluded);
+}
+
+const char* redlock_holder_kind_name(redlock_holder_kind kind) {
+  if (kind == REDLOCK_HOLDER_NONE) return "none";
+  return name_of(kind - 1, redlock::Holder::Kind::exclusive, redlock::Holder::Kind::writer);
 }
 
 const char* redlock_lock_kind_name(redlock_lock_kind kind) {

@@ -22,14 +22,27 @@ export type Vote =
   | 'pending' | 'granted' | 'refused' | 'timeout' | 'unreachable' | 'error' | 'excluded'
   | 'unknown';
 
+/** As LockKind. 'writer': somebody waits, and new holds are refused meanwhile. */
+export type HolderKind =
+  | 'exclusive' | 'shared' | 'owned' | 'interval' | 'reserved' | 'other' | 'writer' | 'unknown';
+
+/** The reason why a node refused a request: who or what has the resource there. */
+export interface Holder {
+  readonly kind: HolderKind;
+  /** Exclusive: the stored token. */
+  readonly token: string | null;
+  /** Owned: the name of the owner. */
+  readonly owner: string | null;
+}
+
 /** One node's part in a round. Durations are null where they are not known. */
 export interface NodeVote {
   /** As configured, without the password. */
   readonly url: string;
   readonly vote: Vote;
   readonly roundTrip: number | null;
-  /** Refused: the token stored there, if the server says; otherwise empty. */
-  readonly holder: string;
+  /** Refused: the reason, if the node gives one. */
+  readonly holder: Holder | null;
   /** Refused: the rest of the holder's TTL. */
   readonly remaining: number | null;
   /** Timeout, unreachable, error, excluded: why. */
@@ -208,8 +221,10 @@ export class Lease {
 export interface NodeInspection {
   readonly url: string;
   readonly kind: LockKind;
-  /** null: free or reserved there, or see `error`. */
+  /** Exclusive: the stored token. */
   readonly holder: string | null;
+  /** Owned: the name of the owner. */
+  readonly owner: string | null;
   readonly holderName: string;
   readonly holds: number;
   readonly waiters: number;
@@ -227,7 +242,7 @@ export interface NodeInspection {
 }
 
 export type LockKind =
-  'none' | 'exclusive' | 'shared' | 'reentrant' | 'interval' | 'reserved' | 'other' | 'unknown';
+  'none' | 'exclusive' | 'shared' | 'owned' | 'interval' | 'reserved' | 'other' | 'unknown';
 
 export type LockState = 'free' | 'held' | 'split' | 'indeterminate' | 'unknown';
 
@@ -235,7 +250,10 @@ export type LockState = 'free' | 'held' | 'split' | 'indeterminate' | 'unknown';
 export interface Inspection {
   readonly state: LockState;
   readonly kind: LockKind;
-  readonly holder: string;
+  /** Exclusive: the token on most nodes. */
+  readonly holder: string | null;
+  /** Owned: the name of the owner on most nodes. */
+  readonly owner: string | null;
   readonly holderName: string;
   readonly waiters: number;
   readonly next: string;
@@ -254,7 +272,10 @@ export interface ListedLock {
   readonly resource: string;
   readonly kind: LockKind;
   readonly state: ListedLockState;
-  readonly holder: string;
+  /** Exclusive, but no semaphore: the token on most nodes. */
+  readonly holder: string | null;
+  /** Owned: the name of the owner on most nodes. */
+  readonly owner: string | null;
   readonly holds: number;
   readonly permits: number | null;
   readonly remaining: number | null;

@@ -55,7 +55,7 @@ TEST(LockVerdicts, HeldIsATokenOnAQuorum) {
   EXPECT_EQ(lock.resource, "r");
   EXPECT_EQ(lock.state, State::held);
   EXPECT_EQ(lock.kind, LockKind::exclusive);
-  EXPECT_EQ(lock.holder, "a");
+  EXPECT_EQ(lock.holder, Token::parse("a"));
   EXPECT_EQ(lock.nodes, 3U);
   EXPECT_EQ(lock.remaining, milliseconds(700)) << "the quorum ends with its shortest";
 }
@@ -69,7 +69,7 @@ TEST(LockVerdicts, HeldLastsAsLongAsAQuorumDoes) {
 TEST(LockVerdicts, SplitIsWhereNobodyHasAQuorumOrCanGetOne) {
   const admin::ListedLock lock = only(nodes_with({token("a"), token("a"), token("b"), nothing()}));
   EXPECT_EQ(lock.state, State::split);
-  EXPECT_EQ(lock.holder, "a") << "the one on most nodes";
+  EXPECT_EQ(lock.holder, Token::parse("a")) << "the one on most nodes";
   EXPECT_EQ(lock.nodes, 2U);
 }
 
@@ -97,7 +97,7 @@ TEST(LockVerdicts, ReservationsAreNobodysVotes) {
   admin::ListedLock lock = only(nodes_with({reserved(), reserved(), reserved(), token("a")}));
   EXPECT_EQ(lock.state, State::reserved);
   EXPECT_EQ(lock.kind, LockKind::none);
-  EXPECT_EQ(lock.holder, "");
+  EXPECT_EQ(lock.holder, std::nullopt);
   EXPECT_EQ(lock.nodes, 3U);
   EXPECT_EQ(lock.waiters, 1U);
   lock = only(nodes_with({reserved(), token("a"), token("a"), token("a")}));
@@ -117,13 +117,21 @@ TEST(LockVerdicts, ReadersAndOwnersAreCountedByTheirHolds) {
       only(nodes_with({holds("shared", 2), holds("shared", 3), holds("shared", 2)}));
   EXPECT_EQ(lock.state, State::held);
   EXPECT_EQ(lock.kind, LockKind::shared);
-  EXPECT_EQ(lock.holder, "");
+  EXPECT_EQ(lock.holder, std::nullopt);
   EXPECT_EQ(lock.holds, 2U);
   lock = only(nodes_with({holds("owner me", 1), holds("owner me", 1), holds("owner me", 1)}));
-  EXPECT_EQ(lock.kind, LockKind::reentrant);
-  EXPECT_EQ(lock.holder, "me");
+  EXPECT_EQ(lock.kind, LockKind::owned);
+  EXPECT_EQ(lock.owner, "me");
+  EXPECT_EQ(lock.holder, std::nullopt);
   lock = only(nodes_with({holds("owner a", 1), holds("owner b", 1), holds("shared", 1)}));
   EXPECT_EQ(lock.state, State::split);
+}
+
+TEST(LockVerdicts, ATokenMayBeAWordOfHolds) {
+  const admin::ListedLock lock =
+      only(nodes_with({token("shared"), token("shared"), token("shared")}));
+  EXPECT_EQ(lock.kind, LockKind::exclusive);
+  EXPECT_EQ(lock.holder, Token::parse("shared"));
 }
 
 TEST(LockVerdicts, AnIntervalHasNoHolder) {
@@ -131,7 +139,7 @@ TEST(LockVerdicts, AnIntervalHasNoHolder) {
   const admin::ListedLock lock = only(nodes_with({token(text), token(text), token(text)}));
   EXPECT_EQ(lock.state, State::held);
   EXPECT_EQ(lock.kind, LockKind::interval);
-  EXPECT_EQ(lock.holder, "");
+  EXPECT_EQ(lock.holder, std::nullopt);
 }
 
 TEST(LockVerdicts, PermitsOfASemaphoreAreOneLine) {
@@ -144,7 +152,7 @@ TEST(LockVerdicts, PermitsOfASemaphoreAreOneLine) {
   EXPECT_EQ(lock.permits, 2U);
   EXPECT_EQ(lock.state, State::held);
   EXPECT_EQ(lock.kind, LockKind::exclusive);
-  EXPECT_EQ(lock.holder, "");
+  EXPECT_EQ(lock.holder, std::nullopt);
   EXPECT_EQ(lock.remaining, milliseconds(300)) << "of the next one to be free";
   EXPECT_EQ(lock.nodes, 3U);
   EXPECT_EQ(lock.waiters, 2U);

@@ -241,6 +241,10 @@ TEST(CInterfaceNames, AreThoseOfCpp) {
   EXPECT_STREQ(redlock_status_name(-1), "unknown");
   EXPECT_STREQ(redlock_vote_name(REDLOCK_VOTE_EXCLUDED), "excluded");
   EXPECT_STREQ(redlock_lock_kind_name(REDLOCK_LOCK_SHARED), "shared");
+  EXPECT_STREQ(redlock_holder_kind_name(REDLOCK_HOLDER_NONE), "none");
+  EXPECT_STREQ(redlock_holder_kind_name(REDLOCK_HOLDER_EXCLUSIVE), "exclusive");
+  EXPECT_STREQ(redlock_holder_kind_name(REDLOCK_HOLDER_WRITER), "writer");
+  EXPECT_STREQ(redlock_holder_kind_name(REDLOCK_HOLDER_WRITER + 1), "unknown");
   EXPECT_STREQ(redlock_state_name(REDLOCK_STATE_SPLIT), "split");
   EXPECT_EQ(redlock_version(), version);
 }

@@ -28,12 +28,12 @@ using testing::SizeIs;
 
 const Style plain(false);
 
-admin::ListedLock held(std::string resource, std::string holder = "token") {
+admin::ListedLock held(std::string resource, const std::string& holder = "token") {
   admin::ListedLock lock;
   lock.resource = std::move(resource);
   lock.kind = LockKind::exclusive;
   lock.state = admin::ListedLock::State::held;
-  lock.holder = std::move(holder);
+  lock.holder = Token::parse(holder);
   lock.remaining = 8s;
   lock.nodes = 3;
   return lock;
@@ -98,8 +98,8 @@ TEST(CliList, ShowsTheHolderInWords) {
   lock.kind = LockKind::shared;
   lock.holds = 1;
   EXPECT_THAT(row_of(lock), HasSubstr("1 reader "));
-  lock.kind = LockKind::reentrant;
-  lock.holder = "import";
+  lock.kind = LockKind::owned;
+  lock.owner = "import";
   lock.holds = 2;
   EXPECT_THAT(row_of(lock), HasSubstr("owner import, 2 holds"));
   lock = held("encoders", "");
@@ -151,6 +151,7 @@ TEST(CliList, HasOneJsonObject) {
   EXPECT_EQ(locks[1]["holds"], 4);
   EXPECT_TRUE(locks[1]["holder"].is_null());
   EXPECT_TRUE(locks[1]["holder_name"].is_null());
+  EXPECT_TRUE(locks[1]["owner"].is_null());
   EXPECT_EQ(locks[2]["kind"], "semaphore");
   EXPECT_EQ(locks[2]["permits_held"], 2);
   EXPECT_EQ(locks[3]["kind"], "none");

@@ -25,11 +25,11 @@ TEST(Obstacle, IsNoneWhereTheResourceIsFree) { EXPECT_FALSE(find_obstacle(free_o
 TEST(Obstacle, IsTheHolderUntilItsLeaseEndsEverywhere) {
   Inspection inspection = free_on_three_nodes();
   inspection.state = Inspection::State::held;
-  inspection.kind = LockKind::reentrant;
-  inspection.holder = "nightly";
+  inspection.kind = LockKind::owned;
+  inspection.owner = "nightly";
   for (NodeInspection& node : inspection.nodes) {
-    node.kind = LockKind::reentrant;
-    node.holder = "nightly";
+    node.kind = LockKind::owned;
+    node.owner = "nightly";
   }
   inspection.nodes[0].remaining = seconds(3);
   inspection.nodes[1].remaining = seconds(4);
@@ -43,7 +43,7 @@ TEST(Obstacle, IsTheDelayOfALockThatWasBroken) {
   Inspection inspection = free_on_three_nodes();
   inspection.state = Inspection::State::held;
   inspection.kind = LockKind::exclusive;
-  inspection.holder = "0123456789abcdef" + std::string(24, '0') + ":on call";
+  inspection.holder = Token::parse("0123456789abcdef" + std::string(24, '0') + ":on call");
   inspection.holder_name = "on call";
   for (NodeInspection& node : inspection.nodes) {
     node.kind = inspection.kind;

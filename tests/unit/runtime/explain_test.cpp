@@ -19,7 +19,7 @@ RoundReport refused_by(const std::string& holder) {
   std::vector<NodeReport> nodes(3);
   for (std::size_t node = 0; node < 2; ++node) {
     nodes[node].vote = Vote::refused;
-    nodes[node].holder = holder;
+    nodes[node].holder = holder_from(holder);
     nodes[node].remaining = seconds(4);
   }
   report.nodes = std::move(nodes);
@@ -47,21 +47,63 @@ TEST(Explain, SaysWhatIsInTheWayWhereThatIsNoSingleHolder) {
   const std::string keeper = "0123456789abcdef" + std::string(24, '0');
   EXPECT_THAT(held_by(keeper + ":on call"), EndsWith("; broken by on call, free in 4 s"));
   EXPECT_THAT(held_by(keeper), EndsWith("; broken by 0123456789ab…, free in 4 s"));
+  EXPECT_THAT(held_by(std::string(129, 'x')), EndsWith("; a key that is no lock, 4 s left"));
+  EXPECT_THAT(held_by(""), EndsWith("; holder unknown, 4 s left"));
   EXPECT_THAT(held_by("", 3), EndsWith("; all 3 permits are taken, 4 s left"));
 }
 
-/// Three nodes that all store the same.
+TEST(Explain, MakesOfTheWordsOfNodesWhatTheyMean) {
+  using Kind = Holder::Kind;
+  EXPECT_EQ(holder_from(""), std::nullopt) << "the server does not say";
+  const Holder lease{Kind::exclusive, Token::parse("t0k")};
+  EXPECT_EQ(holder_from("t0k"), lease);
+  EXPECT_EQ(holder_from(std::string(128, 'x')).value().token.value().view(), std::string(128, 'x'));
+  EXPECT_EQ(holder_from("shared"), Holder{Kind::shared});
+  const Holder owner{Kind::owned, std::nullopt, "the nightly import"};
+  EXPECT_EQ(holder_from("owner the nightly import"), owner);
+  EXPECT_EQ(holder_from("writer"), Holder{Kind::writer});
+  EXPECT_EQ(holder_from("redlock:cooldown"), Holder{Kind::interval});
+  EXPECT_EQ(holder_from("redlock:next:0123456789abcdef"), Holder{Kind::reserved});
+  EXPECT_EQ(holder_from(std::string(129, 'x')), Holder{Kind::other});
+  for (const char* token :
+       {"Shared", "shared ", "owner", "writers", "redlock:cooldowns", "redlock:"}) {
+    EXPECT_EQ(holder_from(token).value().token, Token::parse(token)) << token;
+  }
+}
+
+/// The answer of a node that names its holder.
+NodeReport refusal(std::string_view said) {
+  return report_node({.vote = Vote::refused, .text = said}, "redis://a");
+}
+
+TEST(Explain, TellsOfAHolderOnlyIfTheNodeRefused) {
+  EXPECT_EQ(refusal("t0k").holder.value().token, Token::parse("t0k"));
+  EXPECT_EQ(refusal("t0k").message, "");
+  const NodeReport error = report_node({.vote = Vote::error, .text = "READONLY"}, "redis://a");
+  EXPECT_EQ(error.holder, std::nullopt);
+  EXPECT_EQ(error.message, "READONLY");
+}
+
+/// A lock of another library may have such a token: an acquire asks for the value alone.
+TEST(Explain, TakesATokenThatIsAWordForTheWord) {
+  EXPECT_EQ(refusal("shared").holder, Holder{Holder::Kind::shared});
+  EXPECT_EQ(refusal("shared").holder->token, std::nullopt);
+}
+
+/// Three nodes that all store the same: of a token, or of this owner.
 Inspection inspection_of(LockKind kind, const std::string& holder, const std::string& name = {}) {
   Inspection inspection;
   inspection.kind = kind;
   inspection.state = Inspection::State::held;
-  inspection.holder = holder;
+  if (kind == LockKind::exclusive) inspection.holder = Token::parse(holder);
+  if (kind == LockKind::owned) inspection.owner = holder;
   inspection.holder_name = name;
   inspection.quorum = 2;
   inspection.nodes.resize(3);
   for (NodeInspection& node : inspection.nodes) {
     node.kind = kind;
-    node.holder = holder;
+    node.holder = inspection.holder;
+    node.owner = inspection.owner;
     node.remaining = seconds(4);
   }
   return inspection;
@@ -84,7 +126,7 @@ TEST(Explain, NamesWhoHasItWhereThatWasAskedFor) {
               EndsWith("; held by 0123456789ab…, 4 s left"));
   EXPECT_THAT(named_in(Errc::not_holder, inspection_of(LockKind::shared, "")),
               EndsWith(" of 3; held by readers, 4 s left"));
-  EXPECT_THAT(named_in(Errc::not_holder, inspection_of(LockKind::reentrant, "nightly")),
+  EXPECT_THAT(named_in(Errc::not_holder, inspection_of(LockKind::owned, "nightly")),
               EndsWith("; held by owner nightly, 4 s left"));
   EXPECT_THAT(named_in(Errc::held, inspection_of(LockKind::interval, "")),
               EndsWith("; its interval is not over, 4 s left"));

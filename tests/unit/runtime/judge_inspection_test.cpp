@@ -22,7 +22,7 @@ Inspection inspect(const std::vector<std::string>& nodes, std::size_t quorum) {
       node.error = "Connection refused";
     } else if (word != "-") {
       node.kind = LockKind::exclusive;
-      node.holder = word;
+      node.holder = Token::parse(word);
     }
   }
   judge(inspection);
@@ -37,7 +37,7 @@ TEST(JudgeInspection, HeldByWhoeverHasAQuorumWhateverTheOthersSay) {
   EXPECT_EQ(state_of({"a", "a", "a"}), State::held);
   EXPECT_EQ(state_of({"a", "a", "b"}), State::held);
   EXPECT_EQ(state_of({"a", "?", "a"}), State::held);
-  EXPECT_EQ(inspect({"b", "a", "a"}, 2).holder, "a");
+  EXPECT_EQ(inspect({"b", "a", "a"}, 2).holder, Token::parse("a"));
 }
 
 TEST(JudgeInspection, FreeWhereAQuorumIs) {
@@ -54,12 +54,29 @@ TEST(JudgeInspection, SplitWhereNobodyHasAQuorumAndNobodyCanGetOne) {
   EXPECT_EQ(inspect({"a", "-", "-", "?"}, 4).state, State::split);
 }
 
+TEST(JudgeInspection, HoldsOfTwoOwnersAreTwoLocks) {
+  Inspection inspection;
+  inspection.quorum = 2;
+  for (const char* owner : {"import", "export"}) {
+    NodeInspection& node = inspection.nodes.emplace_back();
+    node.kind = LockKind::owned;
+    node.owner = owner;
+  }
+  judge(inspection);
+  EXPECT_EQ(inspection.state, State::split);
+  inspection.nodes.push_back(inspection.nodes.back());
+  judge(inspection);
+  EXPECT_EQ(inspection.state, State::held);
+  EXPECT_EQ(inspection.owner, "export");
+  EXPECT_EQ(inspection.holder, std::nullopt);
+}
+
 TEST(JudgeInspection, IndeterminateWhereItDependsOnNodesThatDidNotAnswer) {
   EXPECT_EQ(state_of({"?", "?", "?"}), State::indeterminate);
   EXPECT_EQ(state_of({"-", "?", "?"}), State::indeterminate);
   EXPECT_EQ(state_of({"a", "-", "?"}), State::indeterminate) << "a may have two";
   EXPECT_EQ(state_of({"a", "b", "?"}), State::indeterminate) << "either may have two";
-  EXPECT_EQ(inspect({"a", "-", "?"}, 2).holder, "a") << "who has most of all";
+  EXPECT_EQ(inspect({"a", "-", "?"}, 2).holder, Token::parse("a")) << "who has most of all";
   EXPECT_EQ(inspect({"-", "-", "-", "?"}, 4).state, State::indeterminate);
 }
 

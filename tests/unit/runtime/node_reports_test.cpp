@@ -93,7 +93,7 @@ TEST(NodeReports, AreValues) {
   round.record(2, Vote::refused, {"somebody", 2ms, 4s});
   NodeReports told = report_round(round, urls, 3ms, 9s).nodes;
   for (NodeReports* const one : {&plain, &told}) {
-    const std::string holder = (*one)[2].holder;
+    const std::optional<Holder> holder = (*one)[2].holder;
     NodeReports copy = *one;
     EXPECT_EQ(copy[2].holder, holder);
     EXPECT_NE(&copy[2], &(*one)[2]);
@@ -102,8 +102,8 @@ TEST(NodeReports, AreValues) {
     EXPECT_EQ(moved.size(), 3U);
   }
   std::swap(plain, told);
-  EXPECT_EQ(plain[2].holder, "somebody");
-  EXPECT_EQ(told[2].holder, "");
+  EXPECT_EQ(plain[2].holder.value().token, Token::parse("somebody"));
+  EXPECT_EQ(told[2].holder, std::nullopt);
   plain = NodeReports();
   EXPECT_TRUE(plain.empty());
 }

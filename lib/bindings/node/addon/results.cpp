@@ -9,11 +9,18 @@ namespace {
   return js.number(static_cast<double>(count));
 }
 
+[[nodiscard]] napi_value holder_value(const Js& js, const redlock_node_vote& vote) {
+  if (vote.holder_kind == REDLOCK_HOLDER_NONE) return js.null();
+  return js.object({{"kind", js.text(redlock_holder_kind_name(vote.holder_kind))},
+                    {"token", js.text(vote.holder)},
+                    {"owner", js.text(vote.owner)}});
+}
+
 [[nodiscard]] napi_value vote_value(const Js& js, const redlock_node_vote& vote) {
   return js.object({{"url", js.text(vote.url)},
                     {"vote", js.text(redlock_vote_name(vote.vote))},
                     {"roundTrip", js.milliseconds(vote.round_trip_ns)},
-                    {"holder", js.text(vote.holder)},
+                    {"holder", holder_value(js, vote)},
                     {"remaining", js.milliseconds(vote.remaining_ns)},
                     {"message", js.text(vote.message)}});
 }
@@ -26,6 +33,7 @@ namespace {
   return js.object({{"url", js.text(node.url)},
                     {"kind", js.text(redlock_lock_kind_name(node.kind))},
                     {"holder", js.text(node.holder)},
+                    {"owner", js.text(node.owner)},
                     {"holderName", js.text(node.holder_name)},
                     {"holds", js.number(node.holds)},
                     {"waiters", js.number(node.waiters)},
@@ -51,6 +59,7 @@ namespace {
        {"kind", js.text(redlock_lock_kind_name(lock.kind))},
        {"state", js.text(lock.state)},
        {"holder", js.text(lock.holder)},
+       {"owner", js.text(lock.owner)},
        {"holds", count_value(js, lock.holds)},
        {"permits", lock.permits < 0 ? js.null() : js.number(static_cast<double>(lock.permits))},
        {"remaining", js.milliseconds(lock.remaining_ns)},
@@ -84,6 +93,7 @@ napi_value inspection_value(const Js& js, const redlock_inspection& inspection) 
   return js.object({{"state", js.text(redlock_state_name(inspection.state))},
                     {"kind", js.text(redlock_lock_kind_name(inspection.kind))},
                     {"holder", js.text(inspection.holder)},
+                    {"owner", js.text(inspection.owner)},
                     {"holderName", js.text(inspection.holder_name)},
                     {"waiters", js.number(inspection.waiters)},
                     {"next", js.text(inspection.next)},

@@ -12,7 +12,7 @@ const clientDigits = 16;
 
 /** The leader that an inspection shows, or null. */
 function leaderIn({ state, holder }) {
-  if (state !== 'held') return null;
+  if (state !== 'held' || holder === null) return null;
   const isOurs = /^[0-9a-f]{40}(:|$)/.test(holder);
   // An operator broke the lock of the last one, and keeps the resource from everybody for a while.
   if (isOurs && /^0+$/.test(holder.slice(clientDigits, tokenDigits))) return null;

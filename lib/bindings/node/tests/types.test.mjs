@@ -126,6 +126,8 @@ test('the unions are the names of the constants of redlock.h',
     same('Vote', constants('redlock_vote', 'VOTE_'), 'unknown');
     same('NodeEventKind', constants('redlock_node_event_kind', 'NODE_'), 'unknown');
     same('ObservationKind', constants('redlock_observation_kind', '', '-'), 'unknown');
+    const kinds = constants('redlock_holder_kind', 'HOLDER_').filter((kind) => kind !== 'none');
+    same('HolderKind', kinds, 'unknown');
     same('LockKind', constants('redlock_lock_kind', 'LOCK_'), 'unknown');
     same('LockState', constants('redlock_state', 'STATE_'), 'unknown');
     const [, ends] = /const char\* end;[^\n]*hold ended: ([^;]*);/.exec(text);

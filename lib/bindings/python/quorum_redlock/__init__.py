@@ -26,7 +26,7 @@ from .inspection import BrokenLock, Inspection, NodeInspection
 from .lease import Lease
 from .lock import Lock
 from .options import AcquireOptions, ClientOptions
-from .reports import CloseReport, NodeVote, Round, Undelivered
+from .reports import CloseReport, Holder, NodeVote, Round, Undelivered
 from .targets import Target, all_of, exclusive, interval, owned, permit, shared
 from .watching import Leader, Watch
 
@@ -39,10 +39,10 @@ def now() -> float:
 __all__ = [
     "AcquireOptions", "BrokenLock", "CancelledError", "Client", "ClientOptions", "CloseReport",
     "ClosedError", "DetachedLease", "Duration", "Election", "ExcludedError", "ExpiredError",
-    "ForkedError", "HeldError", "Inspection", "InternalError", "InvalidArgumentError", "Leader",
-    "Leadership", "Lease", "LeaseLostError", "LimitReachedError", "Lock", "NoMemoryError",
-    "NodeEvent", "NodeInspection", "NodeVote", "NotGrantedError", "NotHolderError",
-    "Observation", "RedlockError", "Round", "SplitError", "Stop", "Target", "UnavailableError",
-    "Undelivered", "Watch", "WouldBlockError", "__version__", "all_of", "deployment",
-    "exclusive", "interval", "library_version", "literals", "now", "owned", "permit", "shared",
+    "ForkedError", "HeldError", "Holder", "Inspection", "InternalError", "InvalidArgumentError",
+    "Leader", "Leadership", "Lease", "LeaseLostError", "LimitReachedError", "Lock", "NoMemoryError",
+    "NodeEvent", "NodeInspection", "NodeVote", "NotGrantedError", "NotHolderError", "Observation",
+    "RedlockError", "Round", "SplitError", "Stop", "Target", "UnavailableError", "Undelivered",
+    "Watch", "WouldBlockError", "__version__", "all_of", "deployment", "exclusive", "interval",
+    "library_version", "literals", "now", "owned", "permit", "shared",
 ]

@@ -21,6 +21,7 @@ _CHANGE = [_P(s.ChangeOptions), _P(_P(s.Membership)), _ERROR]
 FUNCTIONS = {
     "redlock_status_name": (c_char_p, [_STATUS]),
     "redlock_vote_name": (c_char_p, [c_int32]),
+    "redlock_holder_kind_name": (c_char_p, [c_int32]),
     "redlock_lock_kind_name": (c_char_p, [c_int32]),
     "redlock_state_name": (c_char_p, [c_int32]),
     "redlock_version": (c_char_p, []),
@@ -174,6 +175,10 @@ def library_version() -> str:
 def text(value: bytes | None) -> str:
     """Tokens of other clients may be no UTF-8: `encoded` gives the same bytes back."""
     return (value or b"").decode("utf-8", "surrogateescape")
+
+
+def text_or_none(value: bytes | None) -> str | None:
+    return None if value is None else text(value)
 
 
 def from_ns(ns: int) -> float:

@@ -20,8 +20,9 @@ OBSERVATION_KINDS = ("acquire_began", "acquire_ended", "hold_began", "hold_ended
 
 
 class NodeVote(Structure):
-    _fields_ = [("url", c_char_p), ("vote", c_int32), ("round_trip_ns", c_int64),
-                ("holder", c_char_p), ("remaining_ns", c_int64), ("message", c_char_p)]
+    _fields_ = [("url", c_char_p), ("vote", c_int32), ("holder_kind", c_int32),
+                ("round_trip_ns", c_int64), ("holder", c_char_p), ("owner", c_char_p),
+                ("remaining_ns", c_int64), ("message", c_char_p)]
 
 
 class Round(Structure):
@@ -93,7 +94,7 @@ class BrokenLock(Structure):
 
 
 class NodeInspection(Structure):
-    _fields_ = [("url", c_char_p), ("kind", c_int32), ("holder", c_char_p),
+    _fields_ = [("url", c_char_p), ("kind", c_int32), ("holder", c_char_p), ("owner", c_char_p),
                 ("holder_name", c_char_p), ("holds", c_uint32), ("waiters", c_uint32),
                 ("tokens", POINTER(c_char_p)), ("token_count", c_uint64),
                 ("names", POINTER(c_char_p)), ("name_count", c_uint64), ("next", c_char_p),
@@ -103,9 +104,9 @@ class NodeInspection(Structure):
 
 class Inspection(Structure):
     _fields_ = [("state", c_int32), ("kind", c_int32), ("holder", c_char_p),
-                ("holder_name", c_char_p), ("waiters", c_uint32), ("next", c_char_p),
-                ("next_name", c_char_p), ("broken_count", c_uint64), ("quorum", c_uint64),
-                ("node_count", c_uint64)]
+                ("owner", c_char_p), ("holder_name", c_char_p), ("waiters", c_uint32),
+                ("next", c_char_p), ("next_name", c_char_p), ("broken_count", c_uint64),
+                ("quorum", c_uint64), ("node_count", c_uint64)]
 
 
 class ElectionOptions(Structure):
@@ -165,8 +166,9 @@ class Membership(Structure):
 
 class ListedLock(Structure):
     _fields_ = [("resource", c_char_p), ("kind", c_int32), ("state", c_char_p),
-                ("holder", c_char_p), ("holds", c_uint64), ("permits", c_int64),
-                ("remaining_ns", c_int64), ("waiters", c_uint64), ("nodes", c_uint64)]
+                ("holder", c_char_p), ("owner", c_char_p), ("holds", c_uint64),
+                ("permits", c_int64), ("remaining_ns", c_int64), ("waiters", c_uint64),
+                ("nodes", c_uint64)]
 
 
 class ListedNode(Structure):

@@ -11,7 +11,7 @@ from typing import Any, Callable, Iterable, TYPE_CHECKING, TypeVar, cast
 from . import _callbacks
 from . import _structs as s
 from ._arguments import Duration, encoded, to_count, to_ns
-from ._library import from_ns, known, lib, text
+from ._library import from_ns, known, lib, text, text_or_none
 from ._waiting import Stop, blocking, interruptible, make_native_stop
 from .errors import call
 from .literals import ListedState, LockKind, MemberState, ProgressKind, Role
@@ -109,8 +109,9 @@ class ListedLock:
     resource: str  #: of a semaphore its name
     kind: LockKind
     state: ListedState
-    holder: str  #: the token, the owner, or empty
-    holds: int  #: shared, reentrant: the number of holds
+    holder: str | None  #: exclusive, but no semaphore: the token on most nodes
+    owner: str | None  #: owned: the name of the owner on most nodes
+    holds: int  #: shared, owned: the number of holds
     permits: int | None  #: of a semaphore: how many are held
     remaining: float | None  #: how long the lock is held unless it is extended
     waiters: int
@@ -211,7 +212,7 @@ def list_locks(nodes: Iterable[str], pattern: str | None = None, *, keys_per_nod
 
 
 _Part = TypeVar("_Part")
-_MAYBE = {"uptime", "used_memory", "max_memory", "permits", "remaining"}
+_MAYBE = {"uptime", "used_memory", "max_memory", "permits", "remaining", "holder", "owner"}
 
 
 def _member_of(struct: Any, name: str) -> Any:
@@ -224,7 +225,7 @@ def _member_of(struct: Any, name: str) -> Any:
         return known(ns) if name in _MAYBE else from_ns(ns)
     value = getattr(struct, name)
     if value is None or isinstance(value, bytes):
-        return text(value)
+        return text_or_none(value) if name in _MAYBE else text(value)
     return None if name in _MAYBE and value < 0 else value
 
 

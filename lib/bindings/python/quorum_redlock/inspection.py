@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, cast
 
-from ._library import from_ns, known, lib, text
+from ._library import from_ns, known, lib, text, text_or_none
 from .literals import LockKind, State
 
 
@@ -15,11 +15,12 @@ class NodeInspection:
 
     url: str  #: without the password
     kind: LockKind  #: as Inspection.kind
-    holder: str | None  #: None: free or reserved there, or see `error`
-    holder_name: str
-    holds: int  #: shared, reentrant: the number of holds
+    holder: str | None  #: exclusive: the stored token
+    owner: str | None  #: owned: the name of the owner
+    holder_name: str  #: what people call the holder; empty: not known
+    holds: int  #: shared, owned: the number of holds
     waiters: int
-    tokens: tuple[str, ...]  #: shared, reentrant: of the holds that expire first
+    tokens: tuple[str, ...]  #: shared, owned: of the holds that expire first
     names: tuple[str, ...]  #: of the first of them
     next: str  #: the id of the client that is next
     next_name: str
@@ -44,8 +45,9 @@ class Inspection:
 
     state: State
     kind: LockKind  #: of the key on most nodes
-    holder: str  #: held: the token or the owner; otherwise the one on most nodes
-    holder_name: str  #: what people call it; empty: not known
+    holder: str | None  #: exclusive: the token on most nodes
+    owner: str | None  #: owned: the name of the owner on most nodes
+    holder_name: str  #: what people call the holder; empty: not known
     waiters: int
     next: str  #: the id of the client that is next
     next_name: str
@@ -61,7 +63,7 @@ def _lock_kind(number: int) -> LockKind:
 def _node_from(node: Any) -> NodeInspection:
     return NodeInspection(
         url=text(node.url), kind=_lock_kind(node.kind),
-        holder=None if node.holder is None else text(node.holder),
+        holder=text_or_none(node.holder), owner=text_or_none(node.owner),
         holder_name=text(node.holder_name), holds=node.holds, waiters=node.waiters,
         tokens=tuple(text(node.tokens[i]) for i in range(node.token_count)),
         names=tuple(text(node.names[i]) for i in range(node.name_count)),
@@ -77,9 +79,10 @@ def inspection_from(pointer: Any) -> Inspection:
               for i in range(seen.broken_count))
     return Inspection(
         state=cast(State, text(lib.redlock_state_name(seen.state))),
-        kind=_lock_kind(seen.kind), holder=text(seen.holder),
-        holder_name=text(seen.holder_name), waiters=seen.waiters, next=text(seen.next),
-        next_name=text(seen.next_name), quorum=seen.quorum, nodes=tuple(map(_node_from, nodes)),
+        kind=_lock_kind(seen.kind), holder=text_or_none(seen.holder),
+        owner=text_or_none(seen.owner), holder_name=text(seen.holder_name), waiters=seen.waiters,
+        next=text(seen.next), next_name=text(seen.next_name), quorum=seen.quorum,
+        nodes=tuple(map(_node_from, nodes)),
         broken=tuple(BrokenLock(part.time_ns / 1e9, text(part.token), text(part.by))
                      for part in broken))
 

@@ -12,7 +12,10 @@ State = Literal["free", "held", "split", "indeterminate"]
 ListedState = Literal["free", "held", "split", "minority", "indeterminate", "reserved"]
 
 #: Of a key: what it is a lock of.
-LockKind = Literal["none", "exclusive", "shared", "reentrant", "interval", "reserved", "other"]
+LockKind = Literal["none", "exclusive", "shared", "owned", "interval", "reserved", "other"]
+
+#: Of Holder.kind.
+HolderKind = Literal["exclusive", "shared", "owned", "interval", "reserved", "other", "writer"]
 
 #: A node's part in a round.
 Vote = Literal["pending", "granted", "refused", "timeout", "unreachable", "error", "excluded"]

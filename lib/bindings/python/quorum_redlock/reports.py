@@ -5,8 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, cast
 
-from ._library import from_ns, known, lib, text
-from .literals import Vote
+from ._library import from_ns, known, lib, text, text_or_none
+from .literals import HolderKind, Vote
+
+
+@dataclass(frozen=True)
+class Holder:
+    """The reason why a node refused a request: who or what has the resource there."""
+
+    kind: HolderKind  #: as LockKind; "writer": somebody waits, and new holds are refused meanwhile
+    token: str | None  #: exclusive: the stored token
+    owner: str | None  #: owned: the name of the owner
 
 
 @dataclass(frozen=True)
@@ -16,7 +25,7 @@ class NodeVote:
     url: str  #: as configured, without the password
     vote: Vote
     round_trip: float | None  #: seconds; None: there was no answer
-    holder: str  #: refused: the token stored there, if the server says
+    holder: Holder | None  #: refused: the reason, if the node gives one
     remaining: float | None  #: refused: the rest of the holder's TTL in seconds; None: not known
     message: str  #: timeout, unreachable, error, excluded: why
 
@@ -53,9 +62,16 @@ class CloseReport:
     undelivered: tuple[Undelivered, ...] = ()
 
 
+def _holder_from(vote: Any) -> Holder | None:
+    if vote.holder_kind == 0:
+        return None
+    kind = cast(HolderKind, text(lib.redlock_holder_kind_name(vote.holder_kind)))
+    return Holder(kind, text_or_none(vote.holder), text_or_none(vote.owner))
+
+
 def _vote_from(vote: Any) -> NodeVote:
     return NodeVote(url=text(vote.url), vote=cast(Vote, text(lib.redlock_vote_name(vote.vote))),
-                    round_trip=known(vote.round_trip_ns), holder=text(vote.holder),
+                    round_trip=known(vote.round_trip_ns), holder=_holder_from(vote),
                     remaining=known(vote.remaining_ns), message=text(vote.message))
 
 

@@ -54,7 +54,8 @@ class Locks(ClientCase):
         self.assertIn(self.resource, str(error))
         self.assertEqual((error.code, error.holder_name), ("held", "a night job"))
         self.assertEqual(len(error.votes), 3)
-        self.assertIn(lease.token, {vote.holder for vote in error.votes})
+        self.assertIn(quorum_redlock.Holder("exclusive", lease.token, None),
+                      {vote.holder for vote in error.votes})
         copy = pickle.loads(pickle.dumps(error))
         self.assertEqual((type(copy), str(copy), copy.round),
                          (type(error), str(error), error.round))
@@ -174,11 +175,19 @@ class Locks(ClientCase):
         other = self.make_client()
         name = self.resource
         with self.client.lock(quorum_redlock.shared(name)), other.lock(quorum_redlock.shared(name)):
-            self.assertEqual(self.client.inspect(name).kind, "shared")
+            seen = self.client.inspect(name)
+            self.assertEqual((seen.kind, seen.holder, seen.owner), ("shared", None, None))
             self.assertIsNone(other.try_acquire(name))
         mine = quorum_redlock.owned(name, "me")
         with self.client.lock(mine), other.lock(mine):
             self.assertIsNone(other.try_acquire(quorum_redlock.owned(name, "you")))
+            with self.assertRaises(quorum_redlock.HeldError) as caught:
+                other.acquire(quorum_redlock.owned(name, "you"), wait=0)
+            self.assertEqual({vote.holder for vote in caught.exception.votes
+                              if vote.vote == "refused"},
+                             {quorum_redlock.Holder("owned", None, "me")})
+            seen = self.client.inspect(name)
+            self.assertEqual((seen.kind, seen.holder, seen.owner), ("owned", None, "me"))
         jobs = quorum_redlock.permit(fresh_resource(), 2)
         with self.client.lock(jobs) as first, self.client.lock(jobs) as second:
             self.assertEqual(len({first.resource, second.resource}), 2)

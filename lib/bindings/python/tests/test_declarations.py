@@ -161,6 +161,10 @@ class Declarations(unittest.TestCase):
             known = get_args(words)
             self.assertEqual(tuple(name(i).decode() for i in range(len(known))), known)
             self.assertEqual(name(len(known)), b"unknown")
+        holder_kind = _library.lib.redlock_holder_kind_name
+        known = (None, *get_args(literals.HolderKind))
+        self.assertEqual([holder_kind(i).decode() for i in range(len(known) + 1)],
+                         ["none", *known[1:], "unknown"])
         self.assertEqual(get_args(literals.NodeEventKind),
                          (*_structs.NODE_EVENT_KINDS, "unknown"))
         self.assertEqual(get_args(literals.ObservationKind),

@@ -14,7 +14,8 @@ from quorum_redlock import deployment
 
 class Observing(ClientCase):
     def test_inspect_and_list(self) -> None:
-        self.assertEqual(self.client.inspect(self.resource).state, "free")
+        free = self.client.inspect(self.resource)
+        self.assertEqual((free.state, free.kind, free.holder), ("free", "none", None))
         with self.client.lock(self.resource, name="Zoë", fencing=True) as lease:
             seen = self.client.inspect(self.resource)
             self.assertEqual((seen.state, seen.kind, seen.holder, seen.holder_name, seen.quorum),
@@ -23,9 +24,9 @@ class Observing(ClientCase):
             self.assertEqual({node.url for node in seen.nodes}, set(self.nodes.urls))
             self.assertIn(lease.fencing_token, {node.fencing for node in seen.nodes})
             listed = self.client.list_locks(self.resource)
-            self.assertEqual([(lock.resource, lock.state, lock.kind, lock.permits)
-                              for lock in listed.locks],
-                             [(self.resource, "held", "exclusive", None)])
+            self.assertEqual([(lock.resource, lock.state, lock.kind, lock.holder, lock.owner,
+                               lock.permits) for lock in listed.locks],
+                             [(self.resource, "held", "exclusive", lease.token, None, None)])
             self.assertEqual((listed.answered, listed.complete), (3, True))
 
     def test_a_watch_sees_changes(self) -> None:

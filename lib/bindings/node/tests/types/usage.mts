@@ -5,8 +5,9 @@ import {
   version,
 } from 'quorum-redlock';
 import type {
-  AcquireOptions, ClientOptions, CloseReport, ErrorCode, HoldEnd, Inspection, ListedLockState,
-  LockKind, LockList, LockState, NodeEventKind, ObservationKind, Round, Target, TryOptions, Vote,
+  AcquireOptions, ClientOptions, CloseReport, ErrorCode, HoldEnd, Holder, HolderKind, Inspection,
+  ListedLockState, LockKind, LockList, LockState, NodeEventKind, ObservationKind, Round, Target,
+  TryOptions, Vote,
 } from 'quorum-redlock';
 
 type Same<A, B> =
@@ -41,6 +42,8 @@ export async function use(signal: AbortSignal): Promise<void> {
   lease.lost.addEventListener('abort', () => {});
   const round: Round = await lease.extend(left);
   is<Same<(typeof round.votes)[0]['vote'], Vote>>();
+  is<Same<(typeof round.votes)[0]['holder'], Holder | null>>();
+  is<Same<Holder['kind'], HolderKind>>();
   await lease[Symbol.asyncDispose]();
 
   const result: number = await client.using('x', terms, async (held, lost) => {
@@ -50,6 +53,7 @@ export async function use(signal: AbortSignal): Promise<void> {
   const inspection: Inspection = await client.inspect('x');
   is<Same<typeof inspection.state, LockState>>();
   is<Same<typeof inspection.kind, LockKind>>();
+  is<Same<typeof inspection.holder, string | null>>();
   const list: LockList = await client.list({ pattern: 'x/*' });
   is<Same<(typeof list.locks)[0]['state'], ListedLockState>>();
   for await (const { state } of client.watch('x', { signal })) if (state === 'held') break;

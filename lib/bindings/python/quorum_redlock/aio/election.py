@@ -63,9 +63,10 @@ class Election:
 
 
 def _leader_in(seen: Inspection) -> Leader | None:
+    if seen.state != "held" or seen.holder is None:
+        return None
     # An operator broke the lock of the last leader: the key keeps everybody out for a while.
-    delay = seen.holder[16:40] == 24 * "0"
-    if seen.state != "held" or delay:
+    if seen.holder[16:40] == 24 * "0":
         return None
     name = seen.holder[41:] if seen.holder[40:41] == ":" else ""
     return Leader(name, seen.holder)
