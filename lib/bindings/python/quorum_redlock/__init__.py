@@ -38,8 +38,9 @@ def now() -> float:
 
 __all__ = [
     "AcquireOptions", "BrokenLock", "CancelledError", "Client", "ClientOptions", "CloseReport",
-    "ClosedError", "DetachedLease", "Duration", "Election", "ExcludedError", "ExpiredError", "ForkedError",
-    "HeldError", "Inspection", "InternalError", "InvalidArgumentError", "Leader", "Leadership",
+    "ClosedError", "DetachedLease", "Duration", "Election", "ExcludedError", "ExpiredError",
+    "ForkedError", "HeldError", "Inspection", "InternalError", "InvalidArgumentError", "Leader",
+    "Leadership",
     "Lease", "LeaseLostError", "LimitReachedError", "Lock", "NoMemoryError", "NodeEvent",
     "NodeInspection", "NodeVote", "NotGrantedError", "NotHolderError", "Observation",
     "RedlockError", "Round", "SplitError", "Stop", "Target", "UnavailableError", "Undelivered",
