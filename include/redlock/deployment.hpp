@@ -15,7 +15,7 @@
 #include "redlock/options.hpp"
 #include "redlock/result.hpp"
 
-/// A deployment as a whole: checking its nodes, opening it, and changing its members.
+/// A deployment as a whole: examining its nodes, opening it, and changing its members.
 namespace redlock {
 
 /// The membership of a node, by its own marker and those of the others.
