@@ -194,7 +194,7 @@ typedef struct redlock_target {
   size_t size;
   redlock_target_kind kind;
   const char* resource;               ///< the first of several, the name of a semaphore
-  const char* const* more_resources;  ///< all of: those behind the first
+  const char* const* more_resources;  ///< all of: those after the first
   size_t more_resource_count;
   const char* owner;         ///< owned
   uint64_t permits;          ///< permit: how many there are
@@ -236,7 +236,8 @@ static inline redlock_target redlock_all_of(const char* const* resources, size_t
   target.more_resource_count = count < 2 ? 0 : count - 1;
   return target;
 }
-/// Once per interval over all contenders.
+/// Once per interval over all contenders: nobody acquires the resource again until
+/// `hold_at_least_ns`, a year at most, has passed since it was acquired.
 static inline redlock_target redlock_interval(const char* resource, int64_t hold_at_least_ns) {
   redlock_target target = redlock_exclusive(resource);
   target.hold_at_least_ns = hold_at_least_ns;
@@ -380,10 +381,12 @@ typedef struct redlock_acquire_options {
   int64_t ttl_ns;
   uint64_t max_renewals;  ///< after that many the lease expires; UINT64_MAX: no limit
   int64_t max_hold_ns;    ///< never valid for longer after it was granted
-  int64_t orphan_ttl_ns;  ///< gives this expiry to a key that blocks and has none; 0: no repair
-  const char* name;       ///< of this lease's holder, for people; NULL: the client's
-  bool renew;             ///< extends the lease in the background until it is released
-  bool fencing;           ///< gives the lease a fencing token
+  /// Gives this expiry to a key that blocks and has none: as a TTL, in whole milliseconds, from 3
+  /// ms to `max_ttl_ns`. 0: no repair.
+  int64_t orphan_ttl_ns;
+  const char* name;  ///< of this lease's holder, for people; NULL: the client's
+  bool renew;        ///< extends the lease in the background until it is released
+  bool fencing;      ///< gives the lease a fencing token
   /// With `renew`: called on the client's loop thread when only a third of the TTL is left, because
   /// renewals fail or have reached their limit. It must not block.
   void (*on_at_risk)(void* context, int64_t remaining_ns);
@@ -499,9 +502,9 @@ REDLOCK_C_EXPORT redlock_status redlock_break(redlock_client* client, const char
 
 /// Whether the token holds the resource now. Errors: unavailable, closed, forked, would_block,
 /// invalid_argument.
-REDLOCK_C_EXPORT redlock_status redlock_holds(redlock_client* client, const char* resource,
-                                              const char* token, bool* holds,
-                                              redlock_error** error);
+REDLOCK_C_EXPORT redlock_status redlock_ownership(redlock_client* client, const char* resource,
+                                                  const char* token, bool* held,
+                                                  redlock_error** error);
 
 // --- Inspection ---
 
@@ -592,7 +595,8 @@ REDLOCK_C_EXPORT redlock_status redlock_inspect(redlock_client* client, const ch
 struct uv_loop_s;
 
 /// Any number of calls in flight. Every call answers through its callback exactly once, later, on
-/// the client's loop thread. It answers inside the call if an argument is NULL or cannot be read,
+/// the client's loop thread; redlock_async_watch and redlock_async_election_observe answer at every
+/// change. A call answers inside the call if an argument is NULL or cannot be read,
 /// if there is no memory, and if the client is closed or belongs to the parent process.
 ///
 /// `error` is NULL if the call succeeded, and the result is NULL if it failed. Both belong to the
@@ -611,7 +615,7 @@ typedef void (*redlock_lease_done)(void* context, redlock_lease* lease, redlock_
 typedef void (*redlock_round_done)(void* context, redlock_round* round, redlock_error* error);
 typedef void (*redlock_inspection_done)(void* context, redlock_inspection* inspection,
                                         redlock_error* error);
-typedef void (*redlock_holds_done)(void* context, bool holds, redlock_error* error);
+typedef void (*redlock_ownership_done)(void* context, bool held, redlock_error* error);
 typedef void (*redlock_close_done)(void* context, redlock_close_report* report,
                                    redlock_error* error);
 
@@ -669,16 +673,16 @@ REDLOCK_C_EXPORT void redlock_async_release(redlock_async* client, const redlock
                                             const char* token, redlock_round_done done,
                                             void* context);
 
-/// As redlock_holds and redlock_inspect.
-REDLOCK_C_EXPORT void redlock_async_holds(redlock_async* client, const char* resource,
-                                          const char* token, redlock_holds_done done,
-                                          void* context);
+/// As redlock_ownership and redlock_inspect.
+REDLOCK_C_EXPORT void redlock_async_ownership(redlock_async* client, const char* resource,
+                                              const char* token, redlock_ownership_done done,
+                                              void* context);
 REDLOCK_C_EXPORT void redlock_async_inspect(redlock_async* client, const char* resource,
                                             redlock_inspection_done done, void* context);
 
-/// Watches a resource. The one call that answers more than once: with an inspection, first at once
-/// and then after every change, until redlock_async_cancel or the end of the client, and at the end
-/// once with an error. `poll_interval_ns`: how often nodes are asked that do not notify the client;
+/// Watches a resource. Answers more than once: with an inspection, first at once and then after
+/// every change, until redlock_async_cancel or the end of the client, and at the end once with an
+/// error. `poll_interval_ns`: how often nodes are asked that do not notify the client;
 /// 0: the default. Errors: cancelled, closed, forked, invalid_argument (also for `changed` NULL).
 REDLOCK_C_EXPORT redlock_request redlock_async_watch(redlock_async* client, const char* resource,
                                                      int64_t poll_interval_ns,

@@ -42,10 +42,10 @@ extern template class Awaitable<CloseReport>;
 /// The asynchronous interface: any number of calls in flight over one connection per node.
 ///
 /// Every call answers through its callback exactly once, on the client's loop thread, later and
-/// never inside the call itself. A client that is closed, was moved from, or belongs to the parent
-/// process of a forked child has no such thread: it answers inside the call, with `closed` or
-/// `forked`. Callbacks must not block. They may call the client again, and destroy it. No function
-/// throws.
+/// never inside the call itself; `watch` answers at every change. A client that is closed, was
+/// moved from, or belongs to the parent process of a forked child has no such thread: it answers
+/// inside the call, with `closed` or `forked`. Callbacks must not block. They may call the client
+/// again, and destroy it. No function throws.
 ///
 /// Thread safety: with a loop thread of its own, all members may be called from any thread. On a
 /// caller's loop, only from the thread that runs it. Leases may be used from any thread either way.
@@ -113,9 +113,9 @@ class REDLOCK_EXPORT AsyncClient {
   /// their time limit. Errors: closed, forked, invalid_argument.
   void inspect(std::string_view resource, Callback<void(Result<Inspection>)> done);
 
-  /// See `Client::watch`. The one call that answers more than once: with an inspection, first at
-  /// once and then after every change, until `cancel` or the end of the client, and with the error
-  /// at the end. Errors: cancelled, closed, forked, invalid_argument.
+  /// See `Client::watch`. Answers more than once: with an inspection, first at once and then after
+  /// every change, until `cancel` or the end of the client, and with the error at the end. Errors:
+  /// cancelled, closed, forked, invalid_argument.
   RequestId watch(std::string_view resource, WatchOptions options,
                   Callback<void(Result<Inspection>)> changed);
 

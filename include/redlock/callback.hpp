@@ -93,9 +93,12 @@ template <typename Callable>
 
 }  // namespace callback_detail
 
-/// A move-only function object, called at most once by this library. It replaces
-/// `std::move_only_function`, which C++20 does not have. Callables may own move-only objects, a
-/// `Lease` for one.
+/// A move-only function object. It replaces `std::move_only_function`, which C++20 does not have.
+/// Callables may own move-only objects, a `Lease` for one.
+///
+/// The library calls the callback of a call once, with the answer. `AsyncClient::watch` and
+/// `AsyncElection::observe` call theirs at every change, and once more at the end. Each callable is
+/// destroyed after its last call.
 ///
 /// Made from an empty `std::function` or a null pointer it is empty, and an empty one counts as no
 /// callback. An exception that leaves a callback ends the program (`noexcept`): no caller could

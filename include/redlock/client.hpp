@@ -87,12 +87,12 @@ class REDLOCK_EXPORT Client {
     return acquire_within(std::move(target), longest, std::move(options), stop);
   }
 
-  /// Makes a lease of a lock that another one was detached from, in this process or another: asks
-  /// for `options.ttl` from now on, and blocks until a quorum that still had the key has answered.
-  /// The lease then is this client's, with the fencing token that it had. The options are those of
-  /// `acquire`; `name` and `orphan_ttl` are refused here. Errors: not_holder (it had expired or was
-  /// released, or is one of several holds and was called exclusive), unavailable, expired, closed,
-  /// forked, would_block, invalid_argument, limit_reached.
+  /// Makes a lease of a lock that another one was detached from, in this process or another. It
+  /// asks for `options.ttl` from now on, and blocks until a quorum that still had the key has
+  /// answered. The lease then is this client's, with the fencing token that it had. The options are
+  /// those of `acquire`; `name` and `orphan_ttl` are refused here. Errors: not_holder (it had
+  /// expired or was released, or is one of several holds and was called exclusive), unavailable,
+  /// expired, closed, forked, would_block, invalid_argument, limit_reached.
   [[nodiscard]] Result<Lease> adopt(DetachedLease detached, AcquireOptions options = {});
 
   /// Extends by a token that was detached or came from another process: the lock on the resource of

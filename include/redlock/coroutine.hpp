@@ -17,10 +17,10 @@ enum class REDLOCK_EXPORT RequestId : std::uint64_t {};
 
 /// The operand of `co_await`: a call of AsyncClient that begins when it is awaited, once.
 ///
-///     Result<Lease> lease = co_await client.acquire("invoice/42");
+///     Result<Lease> granted = co_await client.acquire("invoice/42");
 ///
 ///     AcquireOptions options{.ttl = 20s};
-///     Result<Lease> lease =
+///     Result<Lease> later =
 ///         co_await client.acquire("invoice/42", std::move(options), stop).via(post);
 ///
 /// Make options, the target of `all_of`, and a `post` that owns its captures in statements of their

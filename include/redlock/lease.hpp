@@ -72,8 +72,8 @@ class [[nodiscard]] REDLOCK_EXPORT Lease {
 
   /// Asks for `ttl` from now on and blocks until a quorum of the nodes that still had the key has
   /// answered. It never shortens a lease. After a failure, the lease stays valid until its old
-  /// deadline. It counts as a renewal, so the limits of `AcquireOptions::renewal` bind it. Errors:
-  /// not_holder, unavailable, limit_reached (by those limits), closed, forked, would_block,
+  /// deadline. It counts as a renewal, so `AcquireOptions::max_hold` and `max_renewals` bind it.
+  /// Errors: not_holder, unavailable, limit_reached (by those limits), closed, forked, would_block,
   /// invalid_argument.
   [[nodiscard]] Result<RoundReport> extend(std::chrono::nanoseconds ttl) const;
 

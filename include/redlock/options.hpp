@@ -159,9 +159,10 @@ struct REDLOCK_EXPORT AcquireOptions {
   /// `limits::shortest_ttl`: how long a crashed holder blocks the others.
   std::chrono::nanoseconds ttl = limits::default_ttl;
 
-  /// Extends the lease in the background, for as long as the Lease lives: first when a third of the
-  /// TTL has passed; of a client with hundreds of leases, between a sixth and a third, so that not
-  /// all are renewed at once. Without, it ends at its deadline unless `Lease::extend` is called.
+  /// Extends the lease in the background, for as long as the Lease lives. The first renewal comes
+  /// when a third of the TTL has passed. In a client with hundreds of leases it comes earlier for
+  /// some, from a sixth on, so that not all are renewed at once. If false, the lease ends at its
+  /// deadline unless `Lease::extend` is called.
   bool renew = true;
 
   /// The lease is never valid for longer than this after it was granted. At least
@@ -180,12 +181,13 @@ struct REDLOCK_EXPORT AcquireOptions {
   /// Repairs orphans: gives this expiry, on every node, to a key that blocks the resource and has
   /// none (its holder died between SETNX and EXPIRE). Only a string of at most
   /// `limits::token_bytes` bytes can be an orphan: data of other types, longer values, and keys
-  /// that have an expiry are not touched. As a TTL, at most `ClientOptions::max_ttl`. None: the key
-  /// blocks until somebody deletes it. Not for several resources.
+  /// that have an expiry are not touched. In whole milliseconds, from `limits::shortest_ttl` to
+  /// `ClientOptions::max_ttl`. None: the key blocks until somebody deletes it. Not for several
+  /// resources.
   std::optional<std::chrono::nanoseconds> orphan_ttl{};
 
   /// The name of this lease's holder if it is not the client's, for people: up to
-  /// `limits::name_bytes` bytes that are stored behind the token's digits. Refused callers and
+  /// `limits::name_bytes` bytes that are stored after the token's digits. Refused callers and
   /// inspections see it (`Token::name`).
   std::string name{};
 

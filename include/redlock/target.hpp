@@ -54,12 +54,13 @@ class REDLOCK_EXPORT Target {
   [[nodiscard]] Kind kind() const noexcept;
   /// The first resource of `all_of`, the name of a semaphore.
   [[nodiscard]] const std::string& resource() const noexcept;
-  /// The resources of `all_of` behind the first, as given.
+  /// The resources of `all_of` after the first, as given.
   [[nodiscard]] const std::vector<std::string>& more_resources() const noexcept;
   /// Empty unless the target is `owned`.
   [[nodiscard]] const std::string& owner() const noexcept;
   /// Zero unless the target is a `permit`.
   [[nodiscard]] std::size_t permits() const noexcept;
+  /// How long the resource stays taken after it was acquired, at most `limits::longest_max_ttl`.
   /// Zero: no interval.
   [[nodiscard]] std::chrono::nanoseconds hold_at_least() const noexcept;
 
@@ -100,10 +101,11 @@ class REDLOCK_EXPORT Target {
                                            std::chrono::nanoseconds hold_at_least = {});
 
 /// Once per interval over all contenders: nobody acquires the resource again until `hold_at_least`
-/// has passed since it was acquired, even if it is released at once or the holder dies. It may be
-/// longer than max TTL: a node that forgot has no vote for an interval until it has remembered for
-/// as long, so all contenders must name the same interval. The interval belongs to the lease: after
-/// `Lease::detach`, releasing the token frees the resource.
+/// has passed since it was acquired, even if it is released at once or the holder dies. It is at
+/// most `limits::longest_max_ttl`, a year. It may be longer than max TTL: a node that forgot has no
+/// vote for an interval until it has remembered for as long. So all contenders must name the same
+/// interval. The interval belongs to the lease: after `Lease::detach`, releasing the token frees
+/// the resource.
 [[nodiscard]] REDLOCK_EXPORT Target interval(std::string resource,
                                              std::chrono::nanoseconds hold_at_least);
 

@@ -63,7 +63,7 @@ class REDLOCK_EXPORT Token {
     });
     return hexadecimal ? number.substr(0, client_id_digits) : std::string_view();
   }
-  /// The `AcquireOptions::name` behind the 40 digits and a colon. Empty if there is none.
+  /// The `AcquireOptions::name` after the 40 digits and a colon. Empty if there is none.
   [[nodiscard]] std::string_view name() const noexcept {
     const bool named = size_ > digits && bytes_[digits] == ':';
     return named ? view().substr(digits + 1) : std::string_view();

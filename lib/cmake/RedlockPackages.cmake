@@ -50,7 +50,7 @@ set(CPACK_DEBIAN_REDLOCK_TOOL_PACKAGE_SECTION admin)
 set(CPACK_DEBIAN_REDLOCK_TOOL_PACKAGE_SUGGESTS "redis-server")
 set(CPACK_COMPONENT_REDLOCK_TOOL_DESCRIPTION
   "This is the command line.
-Runs commands under a lock or as an elected leader, inspects locks, examines nodes.
+Runs commands under a lock or as an elected leader, inspects locks, checks nodes.
 The option --local needs redis-server.")
 
 # A package has its licence under its own name; an installation without packages does not need it

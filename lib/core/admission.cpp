@@ -131,7 +131,7 @@ std::optional<std::string> refuse_adopt(const Settings& settings, const Detached
   if (options.fencing && !lease.fencing_token) {
     return "fencing: the detached lease has no fencing token, and cannot get one";
   }
-  if (options.orphan_ttl) return "orphan_ttl: there is no orphan to repair where a lock is adopted";
+  if (options.orphan_ttl) return "orphan_ttl: a lock that is adopted is no orphan";
   if (!options.name.empty()) return "name: a detached lease keeps the one that it has";
   return refuse_acquire(settings, lease.resources.front(),
                         {.ttl = options.ttl, .max_hold = options.max_hold});

@@ -71,7 +71,7 @@ void Engine::judge_extend(Claim& claim) {
     fail_requests(claim, Errc::expired, &claim.round);
   } else if (verdict == Verdict::won && by_token && claim.work->adopted && claim.is_hold &&
              claim.terms().group.empty()) {
-    // A lease that is said to be exclusive, of what others may hold, too.
+    // The lease would call itself exclusive, and others may hold the lock, too.
     fail_requests(claim, Errc::not_holder, &claim.round);
   } else if (verdict == Verdict::won) {
     extend_won(claim, basis, deadline);

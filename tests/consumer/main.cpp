@@ -26,12 +26,12 @@ int main(int argc, char** argv) {
     return 1;
   }
 
-  auto lease = client->acquire("consumer", {.ttl = std::chrono::seconds{10}});
-  if (!lease) {
-    std::cerr << "acquire: " << lease.error().message << '\n';
+  auto granted = client->acquire("consumer", {.ttl = std::chrono::seconds{10}});
+  if (!granted) {
+    std::cerr << "acquire: " << granted.error().message << '\n';
     return 1;
   }
-  if (!lease->valid()) {
+  if (!granted->valid()) {
     std::cerr << "acquire: the lease is not valid\n";
     return 1;
   }
@@ -42,7 +42,7 @@ int main(int argc, char** argv) {
     return 1;
   }
 
-  auto released = lease->release();
+  auto released = granted->release();
   if (!released) {
     std::cerr << "release: " << released.error().message << '\n';
     return 1;

@@ -19,6 +19,8 @@ using namespace std::chrono_literals;
 inline int complain(std::string_view message) { return message.empty() ? 0 : 1; }
 inline bool work_is_left() { return false; }
 inline void work() {}
+inline void send(std::string_view) {}
+inline std::string received;
 
 struct Invoice {};
 struct Storage {

@@ -25,12 +25,12 @@ int main(int argc, char** argv) {
   constexpr int locks = 1000;
   int done = 0;
   for (int i = 0; i < locks; ++i) {
-    client->acquire("item/" + std::to_string(i), {}, [&](redlock::Result<redlock::Lease> lease) {
-      if (!lease) {
-        std::cerr << lease.error().message << '\n';
+    client->acquire("item/" + std::to_string(i), {}, [&](redlock::Result<redlock::Lease> granted) {
+      if (!granted) {
+        std::cerr << granted.error().message << '\n';
         return;
       }
-      client->release(*std::move(lease), [&](redlock::Result<redlock::RoundReport> released) {
+      client->release(*std::move(granted), [&](redlock::Result<redlock::RoundReport> released) {
         if (released && ++done == locks) client->close([](const redlock::CloseReport&) {});
       });
     });

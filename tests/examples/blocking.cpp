@@ -19,18 +19,18 @@ int main(int argc, char** argv) {
     return 1;
   }
 
-  auto lease = client->try_acquire_for("orders/4711", 5s);
-  if (!lease) {
+  auto granted = client->try_acquire_for("orders/4711", 5s);
+  if (!granted) {
     // One line that says which nodes refused or failed, who holds the lock, and for how long.
-    std::cerr << lease.error().message << '\n';
-    return lease.error().code == redlock::Errc::held ? 2 : 3;
+    std::cerr << granted.error().message << '\n';
+    return granted.error().code == redlock::Errc::held ? 2 : 3;
   }
 
   // A lease is a promise about time: ask before each step that cannot be undone.
-  if (!lease->valid()) return 4;
-  std::cout << "holding " << lease->resource() << '\n';
+  if (!granted->valid()) return 4;
+  std::cout << "holding " << granted->resource() << '\n';
 
-  auto released = lease->release();  // or let the destructor do it, without an answer
+  auto released = granted->release();  // or let the destructor do it, without an answer
   if (!released) std::cerr << released.error().message << '\n';
   return released ? 0 : 5;
 }

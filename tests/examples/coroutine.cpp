@@ -15,11 +15,11 @@ namespace {
 example::Task work(redlock::AsyncClient& client, std::promise<int>& done) {
   // In a statement of its own: see Awaitable.
   redlock::AcquireOptions options{.ttl = 10s};
-  auto lease = co_await client.try_acquire_for("invoice/42", 5s, std::move(options));
-  if (!lease) co_return done.set_value(2);
-  std::cout << "holding " << lease->resource() << '\n';
-  const auto extended = co_await client.extend(*lease, 20s);
-  const auto released = co_await client.release(*std::move(lease));
+  auto granted = co_await client.try_acquire_for("invoice/42", 5s, std::move(options));
+  if (!granted) co_return done.set_value(2);
+  std::cout << "holding " << granted->resource() << '\n';
+  const auto extended = co_await client.extend(*granted, 20s);
+  const auto released = co_await client.release(*std::move(granted));
   done.set_value(extended && released ? 0 : 3);
 }
 

@@ -16,8 +16,8 @@ int main(int argc, char** argv) {
   if (!client) return 1;
 
   const auto run_once = [&](const char* who) {
-    auto lease = client->try_acquire(redlock::interval("hourly-report", 55min), {.ttl = 10s});
-    if (!lease) {
+    auto granted = client->try_acquire(redlock::interval("hourly-report", 55min), {.ttl = 10s});
+    if (!granted) {
       std::cout << who << ": somebody has done it in this hour\n";
       return false;
     }

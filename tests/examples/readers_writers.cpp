@@ -18,7 +18,7 @@ int main(int argc, char** argv) {
   auto client = redlock::Client::create(options);
   if (!client) return 1;
 
-  redlock::SharedMutex index(*client, "index", {.ttl = 10s});
+  redlock::SharedMutex index(*client, "index", {.ttl = 10s, .fencing = true});
   {
     const std::shared_lock reading(index);
     std::jthread another([&] {
@@ -28,8 +28,11 @@ int main(int argc, char** argv) {
                 << (writing ? "?" : "a writer is not") << '\n';
     });
   }
-  // While it waits, no new readers come in. It may also have a fencing token; see Client::acquire.
+  // While it waits, no new readers come in. Only a writer has a fencing token: readers do not
+  // write.
   const std::unique_lock writing(index, 10s);
-  std::cout << (writing ? "the readers have left, and one may write\n" : "?\n");
-  return writing && index.valid() ? 0 : 2;
+  if (!writing) return 2;
+  std::cout << "the readers have left, and one may write with number "
+            << *index.lease().fencing_token() << '\n';
+  return index.valid() ? 0 : 3;
 }

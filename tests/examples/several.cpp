@@ -18,10 +18,10 @@ int main(int argc, char** argv) {
   if (!client) return 1;
 
   const auto transfer = [&](const std::string& from, const std::string& to) {
-    auto lease = client->try_acquire_for(redlock::all_of({from, to}), 10s, {.ttl = 10s});
-    if (!lease) return false;
+    auto granted = client->try_acquire_for(redlock::all_of({from, to}), 10s, {.ttl = 10s});
+    if (!granted) return false;
     std::cout << from << " and " << to << " are ours\n";
-    return lease->valid();
+    return granted->valid();
   };
   bool done = true;
   {

@@ -67,8 +67,8 @@ int main(int argc, char** argv) {
   auto client = redlock::Client::create(std::move(options));
   if (!client) return 1;
 
-  auto lease = client->try_acquire_for("invoice/42", 10s);
-  if (!lease) return 2;
+  auto granted = client->try_acquire_for("invoice/42", 10s);
+  if (!granted) return 2;
   if (client->try_acquire("invoice/42")) return 3;  // a span that ends with "held"
-  return lease->release() ? 0 : 4;
+  return granted->release() ? 0 : 4;
 }

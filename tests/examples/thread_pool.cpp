@@ -27,15 +27,16 @@ int work_through(redlock::Client& client, std::vector<Item>& items, std::atomic<
   int count = 0;
   for (std::size_t i = 0; i < items.size(); ++i) {
     if (items[i].done) continue;  // a cheap look saves most of the locking
-    auto lease = client.try_acquire("item/" + std::to_string(i), {.ttl = 5s});
-    if (!lease) continue;         // held by another thread or machine, or an outage: a later run
+    auto granted = client.try_acquire("item/" + std::to_string(i), {.ttl = 5s});
+    if (!granted) continue;       // held by another thread or machine, or an outage: a later run
     if (items[i].done) continue;  // between the look and the lock; the lease ends by its destructor
     if (++items[i].workers != 1) overlap = true;
-    std::this_thread::sleep_for(1ms);  // the work; ask `lease->valid()` before irreversible steps
+    std::this_thread::sleep_for(1ms);  // the work; ask `granted->valid()` before irreversible steps
     --items[i].workers;
     items[i].done = true;
     ++count;
-    if (auto released = lease->release(); !released) std::cerr << released.error().message << '\n';
+    if (auto released = granted->release(); !released)
+      std::cerr << released.error().message << '\n';
   }
   return count;
 }

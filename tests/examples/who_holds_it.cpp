@@ -18,8 +18,8 @@ int main(int argc, char** argv) {
   auto client = redlock::Client::create(options);
   if (!client) return 1;
 
-  auto lease = client->try_acquire_for("printer", 5s, {.ttl = 10s});
-  if (!lease) return 2;
+  auto granted = client->try_acquire_for("printer", 5s, {.ttl = 10s});
+  if (!granted) return 2;
 
   auto second = client->try_acquire("printer");
   if (second) return 3;
@@ -36,6 +36,6 @@ int main(int argc, char** argv) {
   if (inspection->holder) std::cout << ' ' << *inspection->holder;
   std::cout << '\n';
 
-  const bool mine = client->ownership("printer", lease->token()) == redlock::Ownership::held;
+  const bool mine = client->ownership("printer", granted->token()) == redlock::Ownership::held;
   return mine && second.error().code == redlock::Errc::held ? 0 : 5;
 }

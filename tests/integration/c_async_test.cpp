@@ -65,7 +65,7 @@ struct CAnswer {
     redlock_inspection_free(inspection);
     answer.set(error);
   }
-  static void on_holds(void* context, bool holds, redlock_error* error) {
+  static void on_ownership(void* context, bool holds, redlock_error* error) {
     auto& answer = *static_cast<CAnswer*>(context);
     answer.holds = holds;
     answer.set(error);
@@ -100,7 +100,8 @@ TEST(CAsyncClient, EachCallAnswersOnce) {
   EXPECT_EQ(inspected.state, REDLOCK_STATE_HELD);
   const std::string token = redlock_lease_token(acquired.lease.get());
   CAnswer holds;
-  redlock_async_holds(client.get(), resource.c_str(), token.c_str(), CAnswer::on_holds, &holds);
+  redlock_async_ownership(client.get(), resource.c_str(), token.c_str(), CAnswer::on_ownership,
+                          &holds);
   EXPECT_TRUE(holds.soon(REDLOCK_OK));
   EXPECT_TRUE(holds.holds);
   CAnswer by_token;
@@ -153,7 +154,7 @@ TEST(CAsyncClient, MistakesAreAnsweredInsideTheCall) {
   redlock_async_lease_release(nullptr, nullptr, CAnswer::on_round, &answers[3]);
   redlock_async_extend(nullptr, nullptr, nullptr, 1, CAnswer::on_round, &answers[4]);
   redlock_async_release(nullptr, nullptr, nullptr, CAnswer::on_round, &answers[5]);
-  redlock_async_holds(nullptr, nullptr, nullptr, CAnswer::on_holds, &answers[6]);
+  redlock_async_ownership(nullptr, nullptr, nullptr, CAnswer::on_ownership, &answers[6]);
   redlock_async_inspect(nullptr, nullptr, CAnswer::on_inspection, &answers[7]);
   redlock_async_close(nullptr, CAnswer::on_close, &answers[8]);
   for (const CAnswer& answer : answers) {
@@ -174,7 +175,7 @@ TEST(CAsyncClient, WithoutACallbackAllIsFreedAndReleased) {
   redlock_async_acquire(client.get(), &target, &terms, CAnswer::on_lease, &next);
   EXPECT_TRUE(next.soon(REDLOCK_OK)) << "the lease that nobody took was released";
   redlock_async_inspect(client.get(), resource.c_str(), nullptr, nullptr);
-  redlock_async_holds(client.get(), resource.c_str(), "t", nullptr, nullptr);
+  redlock_async_ownership(client.get(), resource.c_str(), "t", nullptr, nullptr);
   redlock_async_release(client.get(), &target, "t", nullptr, nullptr);
   CAnswer closed;
   redlock_async_close(client.get(), CAnswer::on_close, &closed);

@@ -64,7 +64,7 @@ struct CTold {
     redlock_error_free(error);
     static_cast<CTold*>(context)->add("inspected");
   }
-  static void on_holds(void* context, bool /*holds*/, redlock_error* error) {
+  static void on_ownership(void* context, bool /*holds*/, redlock_error* error) {
     static_cast<CTold*>(context)->add(error == nullptr ? "holds"
                                                        : redlock_status_name(error->status));
     redlock_error_free(error);
@@ -140,8 +140,8 @@ TEST(CDispatcher, NothingWaitsForTheProgramsThread) {
 
   const Running running(dispatcher);
   ASSERT_TRUE(told.soon(7));
-  redlock_async_holds(client.get(), resource.c_str(), redlock_lease_token(told.lease.get()),
-                      CTold::on_holds, &told);
+  redlock_async_ownership(client.get(), resource.c_str(), redlock_lease_token(told.lease.get()),
+                          CTold::on_ownership, &told);
   ASSERT_TRUE(told.soon(8));
   redlock_async_inspect(client.get(), resource.c_str(), CTold::on_inspection, &told);
   ASSERT_TRUE(told.soon(9));
@@ -208,7 +208,7 @@ TEST(CDispatcher, AChildOfForkLeavesItAlone) {
   ASSERT_GE(child, 0);
   if (child == 0) {
     CTold told;
-    redlock_async_holds(client.get(), "r", "t", CTold::on_holds, &told);
+    redlock_async_ownership(client.get(), "r", "t", CTold::on_ownership, &told);
     redlock_dispatcher_stop(dispatcher.get());
     redlock_dispatcher_free(dispatcher.get());
     _exit(told.words == std::vector<std::string>{"forked"} ? 0 : 1);

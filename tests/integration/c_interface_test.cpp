@@ -155,8 +155,9 @@ TEST(CInterface, MistakesAreRefusedWithTheArgument) {
   const CError empty = c_refused(client, redlock_exclusive(""));
   EXPECT_EQ(empty->status, REDLOCK_INVALID_ARGUMENT);
   bool holds = true;
-  EXPECT_EQ(redlock_holds(client.get(), "r", "", &holds, nullptr), REDLOCK_INVALID_ARGUMENT);
-  EXPECT_EQ(redlock_holds(client.get(), nullptr, "t", &holds, nullptr), REDLOCK_INVALID_ARGUMENT);
+  EXPECT_EQ(redlock_ownership(client.get(), "r", "", &holds, nullptr), REDLOCK_INVALID_ARGUMENT);
+  EXPECT_EQ(redlock_ownership(client.get(), nullptr, "t", &holds, nullptr),
+            REDLOCK_INVALID_ARGUMENT);
 }
 
 TEST(CInterface, AnOutageIsUnavailable) {
@@ -239,7 +240,7 @@ TEST(CInterface, ATokenIsExtendedAndReleasedElsewhere) {
 
   { const CLease connects = c_acquire(second, redlock_exclusive(fresh_resource().c_str())); }
   bool holds = false;
-  EXPECT_EQ(redlock_holds(second.get(), resource.c_str(), token.c_str(), &holds, nullptr),
+  EXPECT_EQ(redlock_ownership(second.get(), resource.c_str(), token.c_str(), &holds, nullptr),
             REDLOCK_OK);
   EXPECT_TRUE(holds);
   redlock_lease* adopted = nullptr;
@@ -260,7 +261,7 @@ TEST(CInterface, ATokenIsExtendedAndReleasedElsewhere) {
   EXPECT_EQ(redlock_release(second.get(), &target, token.c_str(), &released, nullptr), REDLOCK_OK);
   EXPECT_GE(count_votes(released, REDLOCK_VOTE_GRANTED), 1U);
   redlock_round_free(released);
-  EXPECT_EQ(redlock_holds(second.get(), resource.c_str(), token.c_str(), &holds, nullptr),
+  EXPECT_EQ(redlock_ownership(second.get(), resource.c_str(), token.c_str(), &holds, nullptr),
             REDLOCK_OK);
   EXPECT_FALSE(holds);
   redlock_error* error = nullptr;

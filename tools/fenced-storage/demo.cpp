@@ -64,12 +64,12 @@ Scene make_scene(const DemoRequest& request, std::vector<std::string> servers) {
 /// B: acquires when A's lease has ended, and writes. The lease is B's until A has written too.
 std::pair<Lease, std::uint64_t> acquire_and_write(const Scene& scene, Client& client,
                                                   std::uint64_t older, const Story& story) {
-  auto lease = client.try_acquire_for(scene.name, scene.wait, {.fencing = true});
-  if (!lease) throw DemoFailure(cli::exit_code_of(lease.error().code), lease.error().message);
-  if (!lease->fencing_token()) {
+  auto granted = client.try_acquire_for(scene.name, scene.wait, {.fencing = true});
+  if (!granted) throw DemoFailure(cli::exit_code_of(granted.error().code), granted.error().message);
+  if (!granted->fencing_token()) {
     throw DemoFailure(cli::ExitCode::failure, "the lease has no fencing token");
   }
-  const std::uint64_t token = lease->fencing_token()->value();
+  const std::uint64_t token = granted->fencing_token()->value();
   story.tell("B", fmt::format("acquires it, A's lease being over: fencing token {}, {}", token,
                               token > older ? "larger than A's" : "NOT larger than A's"));
 
@@ -80,7 +80,7 @@ std::pair<Lease, std::uint64_t> acquire_and_write(const Scene& scene, Client& cl
     throw DemoFailure(cli::ExitCode::not_holder, "B is " + refusal(token, *newer));
   }
   story.tell("B", fmt::format("writes \"{}\": written", scene.newer_value));
-  return {std::move(*lease), token};
+  return {std::move(*granted), token};
 }
 
 int verdict(const Story& story, std::string_view late_write, std::string_view final_value,

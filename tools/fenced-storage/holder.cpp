@@ -71,19 +71,20 @@ void hold_and_write(const Scene& scene, const cli::Descriptor& reports,
   if (!client) {
     throw DemoFailure(cli::exit_code_of(client.error().code), client.error().message);
   }
-  const auto lease =
+  const auto granted =
       client->try_acquire_for(scene.name, scene.wait, {.ttl = scene.holder_ttl, .fencing = true});
-  if (!lease) throw DemoFailure(cli::exit_code_of(lease.error().code), lease.error().message);
-  if (!lease->fencing_token()) {
+  if (!granted) throw DemoFailure(cli::exit_code_of(granted.error().code), granted.error().message);
+  if (!granted->fencing_token()) {
     throw DemoFailure(cli::ExitCode::failure, "the lease has no fencing token");
   }
-  const std::uint64_t token = lease->fencing_token()->value();
+  const std::uint64_t token = granted->fencing_token()->value();
   Storage storage(scene.storage);
 
   // The check that every holder should make, and that is not enough: a pause can hit right here,
   // between it and the write. Asking again behind the pause would only move the gap.
-  if (!lease->valid()) throw DemoFailure(cli::ExitCode::lost, "A lost its lease before the pause");
-  write_line(reports, fmt::format("{} {}", token, lease->remaining().count()));
+  if (!granted->valid())
+    throw DemoFailure(cli::ExitCode::lost, "A lost its lease before the pause");
+  write_line(reports, fmt::format("{} {}", token, granted->remaining().count()));
   static_cast<void>(read_line(permission));
 
   if (scene.fencing == DemoRequest::Fencing::ignored) {

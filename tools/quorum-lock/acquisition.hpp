@@ -32,7 +32,7 @@ struct Acquisition {
 /// A lock that is on the nodes already, and whose token somebody handed on.
 struct Adoption {
   DetachedLease lease;
-  std::uint64_t permits = 0;  ///< the token is on one of so many of the resource; 0: no semaphore
+  std::uint64_t permits = 0;  ///< of the semaphore that the resource is; 0: it is none
 };
 
 /// Takes it over if a quorum still has it. A signal that comes meanwhile counts as one that comes

@@ -57,13 +57,14 @@ constexpr OptionText run_options[] = {
      "gone before the lock ends"},
     {"fencing", "", "Give COMMAND a number that grows with every lease: QUORUM_LOCK_FENCING_TOKEN"},
     {"orphan-ttl", "DURATION",
-     "Give a key that holds the lock and has no expiry this TTL; others are not touched"},
+     "Give a key that holds the lock and has no expiry this TTL, at most --max-ttl; others are not "
+     "touched"},
     {"shared", "", "Hold as a reader: many readers, or one writer, in turn"},
     {"permits", "K", "Hold one of K permits; COMMAND finds its name in QUORUM_LOCK_PERMIT"},
     {"owner", "NAME", "Hold for this owner: every caller that names it is granted the lock too"},
     {"at-least", "DURATION",
      "Nobody else acquires RESOURCE for this time after it was acquired, even if COMMAND ends "
-     "sooner"},
+     "sooner; at most 8760h"},
     {"adopt", "TOKEN",
      "Acquire nothing: take over the lock whose token acquire printed. It is extended first, and "
      "COMMAND runs only if a quorum still had it. Name RESOURCE and --shared, --owner or --permits "
@@ -97,9 +98,10 @@ constexpr OptionText acquire_options[] = {
     {"permits", "K", "One of K permits; which one, is printed"},
     {"owner", "NAME", "As in run: a hold of this owner"},
     {"at-least", "DURATION",
-     "Nobody else acquires RESOURCE for this time, unless the token is released"},
+     "Nobody else acquires RESOURCE for this time, unless the token is released; at most 8760h"},
     {"orphan-ttl", "DURATION",
-     "Give a key that holds the lock and has no expiry this TTL; others are not touched"},
+     "Give a key that holds the lock and has no expiry this TTL, at most --max-ttl; others are not "
+     "touched"},
 };
 
 constexpr OptionText extend_options[] = {
@@ -369,7 +371,7 @@ constexpr VerbText verb_texts[] = {
      break_exits},
     {"doctor",
      "[OPTIONS]",
-     "Examine every node; report what is wrong, why it matters, and the remedy. Changes "
+     "Check every node; report what is wrong, why it matters, and the remedy. Changes "
      "nothing.",
      {},
      "Examples:\n"
@@ -377,7 +379,7 @@ constexpr VerbText verb_texts[] = {
      "  quorum-lock doctor --nodes r1,r2,r3 --max-ttl 1m\n"
      "  quorum-lock doctor --json | jq -r '.problems[] | .node + \": \" + .what'\n"
      "\n"
-     "Give it the options that the clients have: they are examined too. Clocks are\n"
+     "Give it the options that the clients have: they are checked too. Clocks are\n"
      "compared with each other, not with this machine's. A server that does not write each "
      "command\n"
      "to disk is reported only where the restart guard does not make up for that.",

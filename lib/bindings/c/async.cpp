@@ -141,30 +141,30 @@ void redlock_async_break(redlock_async* client, const char* resource, const char
                });
 }
 
-void redlock_async_holds(redlock_async* client, const char* resource, const char* token,
-                         redlock_holds_done done, void* context) {
-  const auto answer = [done, context](bool holds, redlock_error* error) noexcept {
-    if (done != nullptr) return done(context, holds, error);
+void redlock_async_ownership(redlock_async* client, const char* resource, const char* token,
+                             redlock_ownership_done done, void* context) {
+  const auto answer = [done, context](bool held, redlock_error* error) noexcept {
+    if (done != nullptr) return done(context, held, error);
     redlock_error_free(error);
   };
-  bound::begin([&](redlock_error* error) { answer(false, error); },
-               [&] {
-                 bound::asked(client).ownership(
-                     &bound::required(resource, "resource"), bound::token_from(token),
-                     [answer, dispatcher = client->dispatcher](
-                         redlock::Result<redlock::Ownership> result) noexcept {
-                       bool holds = false;
-                       redlock_error* error = nullptr;
-                       bound::guarded(&error, [&] {
-                         holds = bound::unwrapped(std::move(result)) == redlock::Ownership::held;
-                       });
-                       bound::deliver(
-                           dispatcher,
-                           [answer, holds, failure = bound::OwnedError(error)]() mutable noexcept {
-                             answer(holds, failure.release());
-                           });
-                     });
-               });
+  bound::begin(
+      [&](redlock_error* error) { answer(false, error); },
+      [&] {
+        bound::asked(client).ownership(
+            &bound::required(resource, "resource"), bound::token_from(token),
+            [answer,
+             dispatcher = client->dispatcher](redlock::Result<redlock::Ownership> result) noexcept {
+              bool held = false;
+              redlock_error* error = nullptr;
+              bound::guarded(&error, [&] {
+                held = bound::unwrapped(std::move(result)) == redlock::Ownership::held;
+              });
+              bound::deliver(dispatcher,
+                             [answer, held, failure = bound::OwnedError(error)]() mutable noexcept {
+                               answer(held, failure.release());
+                             });
+            });
+      });
 }
 
 void redlock_async_inspect(redlock_async* client, const char* resource,

@@ -137,14 +137,14 @@ redlock_status redlock_break(redlock_client* client, const char* resource, const
   });
 }
 
-redlock_status redlock_holds(redlock_client* client, const char* resource, const char* token,
-                             bool* holds, redlock_error** error) {
-  if (holds != nullptr) *holds = false;
+redlock_status redlock_ownership(redlock_client* client, const char* resource, const char* token,
+                                 bool* held, redlock_error** error) {
+  if (held != nullptr) *held = false;
   return guarded(error, [&] {
     auto& caller = required(client, "client").client;
-    required(holds, "holds") = unwrapped(caller.ownership(&required(resource, "resource"),
-                                                          redlock::bindings::token_from(token))) ==
-                               redlock::Ownership::held;
+    required(held, "held") = unwrapped(caller.ownership(&required(resource, "resource"),
+                                                        redlock::bindings::token_from(token))) ==
+                             redlock::Ownership::held;
   });
 }
 

@@ -90,7 +90,8 @@ export function permit(
   resource: string, permits: number, options?: { holdAtLeast?: number }): Target;
 /** Several resources, all or none. */
 export function allOf(resources: readonly string[], options?: { holdAtLeast?: number }): Target;
-/** At most once per interval: after its release nobody else has the lock until it is over. */
+/** Once per interval: nobody acquires the resource again until `holdAtLeast`, a year at most, has
+ *  passed since it was acquired, even if it is released at once. */
 export function interval(resource: string, holdAtLeast: number): Target;
 
 export type NodeEventKind =
@@ -168,7 +169,7 @@ export interface TryOptions {
   fencing?: boolean;
   /** Of this lease's holder, for people. */
   name?: string;
-  /** Gives this expiry to a key that blocks and has none. */
+  /** Gives this expiry to a key that blocks and has none: as a TTL, from 3 to `maxTtl`. */
   orphanTtl?: number;
   /** With `renew`: only a third of the TTL is left. */
   onAtRisk?: (remaining: number) => void;
@@ -197,7 +198,7 @@ export class Lease {
   /** Compares the clock with the deadline at every call. */
   readonly valid: boolean;
   /** The time until the deadline; 0 if it has passed or the lease has ended. */
-  readonly validity: number;
+  readonly remaining: number;
   /** The deadline, by the clock of `now`; 0 after its release. */
   readonly validUntil: number;
   /** Aborted, with a RedlockError, when the deadline passes without a renewal, and when the client
@@ -401,7 +402,7 @@ export class Client {
   extend(resource: Target, token: string, ttl?: number): Promise<Round>;
   release(resource: Target, token: string): Promise<Round>;
   /** Whether the token holds the resource now. */
-  holds(resource: string, token: string): Promise<boolean>;
+  ownership(resource: string, token: string): Promise<boolean>;
   inspect(resource: string): Promise<Inspection>;
   /** First at once and then after every change. A slow reader gets the newest. */
   watch(resource: string, options?: WatchOptions): AsyncIterableIterator<Inspection>;

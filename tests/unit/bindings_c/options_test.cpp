@@ -194,7 +194,7 @@ TEST(CInterfaceRefusals, NullIsRefusedAndNothingIsThrown) {
         redlock_extend(nullptr, &target, "t", 1, nullptr, nullptr),
         redlock_release(nullptr, &target, "t", nullptr, nullptr),
         redlock_break(nullptr, "r", "t", 0, nullptr, nullptr),
-        redlock_holds(nullptr, "r", "t", &holds, nullptr),
+        redlock_ownership(nullptr, "r", "t", &holds, nullptr),
         redlock_inspect(nullptr, "r", nullptr, nullptr),
         redlock_lease_round(nullptr, nullptr, nullptr),
         redlock_lease_extend(nullptr, 1, nullptr, nullptr),

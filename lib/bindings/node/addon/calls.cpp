@@ -67,11 +67,11 @@ void answer_watch(void* context, redlock_inspection* inspection, redlock_error* 
   if (error == nullptr) static_cast<void>(pledge.release());
 }
 
-void answer_holds(void* context, bool holds, redlock_error* error) noexcept {
+void answer_ownership(void* context, bool held, redlock_error* error) noexcept {
   const std::unique_ptr<Pledge> pledge(static_cast<Pledge*>(context));
-  pledge->client->send(pledge->id, "answer", [holds, error = ErrorPtr(error)](const Js& js) {
+  pledge->client->send(pledge->id, "answer", [held, error = ErrorPtr(error)](const Js& js) {
     if (error) return Outcome{error_value(js, *error), js.null()};
-    return Outcome{js.null(), js.boolean(holds)};
+    return Outcome{js.null(), js.boolean(held)};
   });
 }
 
@@ -197,12 +197,12 @@ napi_value release(const Arguments& call) {
   return nullptr;
 }
 
-napi_value holds(const Arguments& call) {
+napi_value ownership(const Arguments& call) {
   Client& client = client_in(call);
   const std::string resource = call.text(2);
   const std::string token = call.text(3);
-  redlock_async_holds(client.get(), resource.c_str(), token.c_str(), answer_holds,
-                      pledge(client, call));
+  redlock_async_ownership(client.get(), resource.c_str(), token.c_str(), answer_ownership,
+                          pledge(client, call));
   return nullptr;
 }
 

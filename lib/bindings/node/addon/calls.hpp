@@ -31,7 +31,7 @@ namespace redlock::node {
 /// (client, id, target, token)
 [[nodiscard]] napi_value release(const Arguments& call);
 /// (client, id, resource, token)
-[[nodiscard]] napi_value holds(const Arguments& call);
+[[nodiscard]] napi_value ownership(const Arguments& call);
 /// (client, id, resource)
 [[nodiscard]] napi_value inspect(const Arguments& call);
 

@@ -31,7 +31,7 @@ template <napi_value (*body)(const Arguments&)>
                     {"releaseLease", function<release_lease>(env, "releaseLease")},
                     {"extend", function<extend>(env, "extend")},
                     {"release", function<release>(env, "release")},
-                    {"holds", function<holds>(env, "holds")},
+                    {"ownership", function<ownership>(env, "ownership")},
                     {"inspect", function<inspect>(env, "inspect")},
                     {"remaining", function<remaining>(env, "remaining")},
                     {"valid", function<valid>(env, "valid")},

@@ -82,8 +82,9 @@ class Client {
     return await answer;
   }
 
-  async holds(resource, token) {
-    return await this.#connection.ask('holds', [resourceName(resource), tokenText(token)]).answer;
+  async ownership(resource, token) {
+    const asked = [resourceName(resource), tokenText(token)];
+    return await this.#connection.ask('ownership', asked).answer;
   }
 
   async inspect(resource) {

@@ -41,7 +41,7 @@ class Lease {
     return native.valid(this.#handle);
   }
 
-  get validity() {
+  get remaining() {
     return native.remaining(this.#handle);
   }
 

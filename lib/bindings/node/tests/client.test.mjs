@@ -44,7 +44,7 @@ test('a lease has what its holder needs', async () => {
   assert.equal(typeof lease.fencingToken, 'bigint');
   assert.ok(lease.fencingToken > 0n);
   assert.equal(lease.valid, true);
-  assert.ok(lease.validity > 0 && lease.validity <= 5_000, String(lease.validity));
+  assert.ok(lease.remaining > 0 && lease.remaining <= 5_000, String(lease.remaining));
   assert.equal(lease.lost.aborted, false);
   lease.throwIfInvalid();
 
@@ -53,7 +53,7 @@ test('a lease has what its holder needs', async () => {
   assert.equal(round.votes.length, 3);
   assert.equal(lease.valid, false);
   assert.throws(() => lease.throwIfInvalid(), refused('not_holder'));
-  assert.equal(lease.validity, 0);
+  assert.equal(lease.remaining, 0);
   assert.equal(await lease.release(), round, 'a second release is the first one');
   assert.ok(await free('invoice/42'));
   assert.match(version, /^\d+\.\d+\.\d+$/);
@@ -67,11 +67,11 @@ test('instants and durations are in milliseconds, by one clock', async () => {
   const before = now();
   const lease = await observed.acquire('clocked', { ttl: 10_000 });
   const { validUntil } = lease;
-  const [earlier, validity, later] = [now(), lease.validity, now()];
+  const [earlier, remaining, later] = [now(), lease.remaining, now()];
   assert.ok(validUntil > before && validUntil <= earlier + 10_000);
   const rounding = 0.001;
-  assert.ok(validity <= validUntil - earlier + rounding, String(validity));
-  assert.ok(validity >= validUntil - later - rounding, String(validity));
+  assert.ok(remaining <= validUntil - earlier + rounding, String(remaining));
+  assert.ok(remaining >= validUntil - later - rounding, String(remaining));
   const round = await lease.release();
   assert.equal(round.ttl, 10_000);
   assert.ok(round.votes.some(({ roundTrip }) => roundTrip > 0 && roundTrip <= now() - before));
@@ -133,9 +133,9 @@ test('a waiting acquire gets the lock when it is released', async () => {
 
 test('extend raises the deadline, and release ends the lease', async () => {
   const lease = await client.acquire('extended', { ttl: 2_000 });
-  const before = lease.validity;
+  const before = lease.remaining;
   await lease.extend(20_000);
-  assert.ok(lease.validity > before);
+  assert.ok(lease.remaining > before);
   await lease.release();
   await assert.rejects(lease.extend(), refused('not_holder'));
 });
@@ -198,10 +198,10 @@ test('the kinds of targets', async () => {
 
 test('using renews, aborts at loss, releases at the end', async () => {
   const seen = await client.using('used', { ttl: 2_000 }, async (lease, signal) => {
-    let last = lease.validity;
+    let last = lease.remaining;
     await eventually('it is renewed', () => {
       const before = last;
-      last = lease.validity;
+      last = lease.remaining;
       return last > before;
     });
     assert.equal(signal.aborted, false);
@@ -261,7 +261,7 @@ for (const count of [1, 3, 5]) {
         }
       };
       const token = await another(async (fresh) => (await fresh.acquire('r', { ttl: 20_000 })).detach().token);
-      assert.equal(await another((fresh) => fresh.holds('r', token)), true);
+      assert.equal(await another((fresh) => fresh.ownership('r', token)), true);
       assert.equal((await another((fresh) => fresh.inspect('r'))).holder, token);
       assert.equal((await another((fresh) => fresh.extend('r', token, 30_000))).ttl, 30_000);
       await another((fresh) => fresh.release('r', token));
@@ -276,11 +276,11 @@ test('by token: extend, holds, release', async () => {
   const lease = await client.acquire('passed-on', { ttl: 1_000 });
   const { token } = lease.detach();
   assert.equal(lease.valid, false);
-  assert.equal(await other.holds('passed-on', token), true);
+  assert.equal(await other.ownership('passed-on', token), true);
   const round = await other.extend('passed-on', token, 20_000);
   assert.ok(round.validity > 1_000, String(round.validity));
   await other.release('passed-on', token);
-  assert.equal(await other.holds('passed-on', token), false);
+  assert.equal(await other.ownership('passed-on', token), false);
   await assert.rejects(other.release('passed-on', token), refused('not_holder'));
 });
 
@@ -292,7 +292,7 @@ test('a lease is handed on, and adopted once', async () => {
   assert.ok(adopted.valid);
   assert.equal(adopted.token, lease.token);
   assert.equal(adopted.fencingToken, lease.fencingToken);
-  assert.ok(adopted.validity > 5_000, String(adopted.validity));
+  assert.ok(adopted.remaining > 5_000, String(adopted.remaining));
   await adopted.release();
   await assert.rejects(client.adopt(detached), refused('not_holder'));
   await assert.rejects(client.adopt('something'), { code: 'invalid_argument' });

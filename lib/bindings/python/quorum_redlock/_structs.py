@@ -184,7 +184,7 @@ class LockList(Structure):
 LeaseDone = CFUNCTYPE(None, c_void_p, c_void_p, POINTER(Error))
 RoundDone = CFUNCTYPE(None, c_void_p, POINTER(Round), POINTER(Error))
 InspectionDone = CFUNCTYPE(None, c_void_p, POINTER(Inspection), POINTER(Error))
-HoldsDone = CFUNCTYPE(None, c_void_p, c_bool, POINTER(Error))
+OwnershipDone = CFUNCTYPE(None, c_void_p, c_bool, POINTER(Error))
 CloseDone = CFUNCTYPE(None, c_void_p, POINTER(CloseReport), POINTER(Error))
 WatchCallback = CFUNCTYPE(None, c_void_p, POINTER(Inspection))
 LeaderCallback = CFUNCTYPE(None, c_void_p, POINTER(Leader))

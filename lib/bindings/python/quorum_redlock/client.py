@@ -145,11 +145,11 @@ class Client:
                    encoded(token, "token"), to_ns(delay, "delay"), byref(round))
         return taken_round(round)
 
-    def holds(self, resource: str, token: str) -> bool:
+    def ownership(self, resource: str, token: str) -> bool:
         """Whether the token holds the resource now. Raises UnavailableError, ClosedError,
         ForkedError, InvalidArgumentError."""
         answer = c_bool()
-        self._call(lib.redlock_holds, encoded(resource, "resource"),
+        self._call(lib.redlock_ownership, encoded(resource, "resource"),
                    encoded(token, "token"), byref(answer))
         return answer.value
 

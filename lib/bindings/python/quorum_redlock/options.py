@@ -46,7 +46,8 @@ class AcquireOptions(TypedDict, total=False):
     name: str  #: of this lease's holder, for people; default: the client's
     max_renewals: int  #: after that many the lease expires
     max_hold: Duration  #: never valid longer than this after it was granted
-    orphan_ttl: Duration  #: gives this expiry to a key that blocks and has none
+    #: Gives this expiry to a key that blocks and has none: as a TTL, from 0.003 to max_ttl.
+    orphan_ttl: Duration
     #: Called with the remaining seconds when only a third of the TTL is left, because renewals
     #: fail or have reached their limit.
     on_at_risk: Callable[[float], Any] | None

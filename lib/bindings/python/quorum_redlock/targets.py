@@ -63,8 +63,8 @@ def all_of(*resources: str | Iterable[str], hold_at_least: Duration = 0) -> Targ
 
 
 def interval(resource: str, hold_at_least: Duration) -> Target:
-    """Once per interval: released earlier, the lock stays taken until so long after it was granted.
-    Its TTL may not be shorter."""
+    """Once per interval: nobody acquires the resource again until `hold_at_least`, a year at most,
+    has passed since it was acquired, even if it is released at once."""
     return Target(s.TARGET_EXCLUSIVE, (resource,),
                   hold_at_least_ns=to_ns(hold_at_least, "hold_at_least"))
 

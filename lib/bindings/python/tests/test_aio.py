@@ -45,7 +45,7 @@ class Asynchronous(unittest.IsolatedAsyncioTestCase):
                                     fencing=True) as lease:
             self.assertTrue(lease.valid)
             self.assertGreater(lease.fencing_token, 0)
-            self.assertTrue(await self.client.holds(self.resource, lease.token))
+            self.assertTrue(await self.client.ownership(self.resource, lease.token))
             self.assertIsNone(await (await self.make_client()).try_acquire(self.resource))
             with self.assertRaises(quorum_redlock.HeldError) as caught:
                 await self.client.acquire(self.resource, wait=0.02)
@@ -165,7 +165,7 @@ class Asynchronous(unittest.IsolatedAsyncioTestCase):
         for _ in range(2):
             self.assertTrue(await lock.acquire())
             self.assertTrue(lock.locked())
-            self.assertTrue(await self.client.holds(self.resource, lock.lease.token))
+            self.assertTrue(await self.client.ownership(self.resource, lock.lease.token))
             tokens.add(lock.lease.token)
             await lock.release()
             self.assertFalse(lock.locked())

@@ -280,10 +280,10 @@ class Locks(ClientCase):
     def test_by_token(self) -> None:
         token = self.client.acquire(self.resource).detach().token
         other = self.make_client()
-        self.assertTrue(other.holds(self.resource, token))
+        self.assertTrue(other.ownership(self.resource, token))
         self.assertEqual(other.extend(self.resource, token, 20).ttl, 20)
         self.assertEqual(len(other.release(self.resource, token).votes), 3)
-        self.assertFalse(other.holds(self.resource, token))
+        self.assertFalse(other.ownership(self.resource, token))
         with self.assertRaises(quorum_redlock.NotHolderError):
             other.release(self.resource, token)
 
@@ -354,7 +354,7 @@ class LockObjects(ClientCase):
         for _ in range(2):
             self.assertIs(lock.acquire(), True)
             self.assertTrue(lock.locked())
-            self.assertTrue(self.client.holds(self.resource, lock.lease.token))
+            self.assertTrue(self.client.ownership(self.resource, lock.lease.token))
             tokens.add(lock.lease.token)
             lock.release()
             self.assertFalse(lock.locked())
@@ -473,7 +473,7 @@ class ByToken(unittest.TestCase):
 
                 with quorum_redlock.Client(nodes.urls, **PATIENT) as client:
                     token = client.acquire("r", ttl=20).detach().token
-                self.assertTrue(by_another("holds", "r", token))
+                self.assertTrue(by_another("ownership", "r", token))
                 self.assertEqual(by_another("inspect", "r").holder, token)
                 self.assertEqual(by_another("extend", "r", token, 30).ttl, 30)
                 by_another("release", "r", token)

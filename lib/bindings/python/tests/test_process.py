@@ -104,7 +104,7 @@ if child == 0:
         except quorum_redlock.ForkedError as error:
             seen.append(error.code)
     with connect() as own, own.lock(resource + "-child"):
-        seen.append(own.holds(resource, lease.token))
+        seen.append(own.ownership(resource, lease.token))
     print(seen, flush=True)
     sys.exit(0)
 print(os.waitpid(child, 0)[1], lease.valid)

@@ -36,7 +36,7 @@ export async function use(signal: AbortSignal): Promise<void> {
   const lease: Lease | null = await client.tryAcquire('x', once);
   if (lease === null) return;
   is<Same<typeof lease.validUntil, number>>();
-  is<Same<typeof lease.validity, number>>();
+  is<Same<typeof lease.remaining, number>>();
   const left: number = lease.validUntil - now();
   const number: bigint | null = lease.fencingToken;
   lease.lost.addEventListener('abort', () => {});

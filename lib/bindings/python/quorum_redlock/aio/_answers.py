@@ -93,9 +93,9 @@ def on_inspection(context: int, inspection: Any, error: Any) -> None:
     _answer(context, lambda: taken_inspection(inspection), error)
 
 
-@_callbacks.native(s.HoldsDone)
-def on_holds(context: int, holds: bool, error: Any) -> None:
-    _answer(context, lambda: holds, error)
+@_callbacks.native(s.OwnershipDone)
+def on_ownership(context: int, held: bool, error: Any) -> None:
+    _answer(context, lambda: held, error)
 
 
 @_callbacks.native(s.CloseDone)

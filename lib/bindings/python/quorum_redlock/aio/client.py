@@ -18,7 +18,7 @@ from ..inspection import Inspection
 from ..options import AcquireOptions, ClientOptions, client_signals, native_client_options
 from ..reports import CloseReport, Round
 from ..targets import TargetLike, native_target
-from ._answers import ask, deliver_to, on_close, on_holds, on_inspection, on_lease, on_round
+from ._answers import ask, deliver_to, on_close, on_ownership, on_inspection, on_lease, on_round
 from .lease import Lease
 from .lock import Lock
 from .watching import Watch
@@ -111,11 +111,11 @@ class Client:
                                  on_round)
         return round
 
-    async def holds(self, resource: str, token: str) -> bool:
-        """Whether the token holds the resource now. See quorum_redlock.Client.holds."""
+    async def ownership(self, resource: str, token: str) -> bool:
+        """Whether the token holds the resource now. See quorum_redlock.Client.ownership."""
         name, text = encoded(resource, "resource"), encoded(token, "token")
-        answer: bool = await ask(self._handle, lib.redlock_async_holds, name, text, on_holds)
-        return answer
+        held: bool = await ask(self._handle, lib.redlock_async_ownership, name, text, on_ownership)
+        return held
 
     async def inspect(self, resource: str) -> Inspection:
         """Asks every node what it stores for the resource. See quorum_redlock.Client.inspect."""
