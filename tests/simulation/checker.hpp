@@ -74,6 +74,7 @@ class Checker {
   void abandoned(std::uint64_t token, True now);
   /// A lease that was abandoned has an owner again.
   void adopted(const Grant& grant);
+  [[nodiscard]] bool was_adopted(std::uint64_t token) { return trail(token).adopted; }
   /// A node came back with what it had saved: the key may be there behind its release.
   void restored(std::uint64_t token) { tokens_[token].restored = true; }
   /// Left by a process that died before it was granted anything: only its expiry ends it.
