@@ -14,8 +14,10 @@
 
 namespace redlock::inline REDLOCK_ABI {
 
+/// Of signatures that return nothing: see below.
 template <typename Signature>
 class Callback;
+/// Likewise.
 template <typename Signature>
 class SharedCallback;
 

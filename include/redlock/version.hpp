@@ -18,6 +18,7 @@
 #define REDLOCK_VERSION \
   (REDLOCK_VERSION_MAJOR * 10000 + REDLOCK_VERSION_MINOR * 100 + REDLOCK_VERSION_PATCH)
 
+// The name is put together in two steps, so that the numbers are numbers by then.
 #define REDLOCK_ABI_OF(major, minor) v##major##_##minor
 #define REDLOCK_ABI_NAMED(major, minor) REDLOCK_ABI_OF(major, minor)
 /// The inline namespace of everything in `redlock`: that of the binary interface, which changes

@@ -19,7 +19,7 @@ push @unavailable, "Perl's XML::LibXML" unless eval { require XML::LibXML; 1 };
 sub missing { return join ', ', @unavailable }
 
 # For the headers themselves.
-my $not_for_users = qr/^REDLOCK_(?:C_)?EXPORT$|^REDLOCK_TEXT/;
+my $not_for_users = qr/^REDLOCK_(?:C_)?EXPORT$|^REDLOCK_TEXT|^REDLOCK_ABI_/;
 # What each class may have.
 my $plain = qr/^(?:operator(?:==|<=>|<<|bool| bool|->|\*)|await_\w+|~\w+)$/;
 
