@@ -52,7 +52,8 @@
 #include "redlock/result.hpp"
 #include "redlock/target.hpp"
 
-namespace redlock::inline REDLOCK_ABI {
+namespace redlock {
+inline namespace REDLOCK_ABI {
 
 // So that files with Boost's and files with standalone Asio may be linked into one program.
 inline namespace REDLOCK_ASIO_FLAVOUR {
@@ -219,7 +220,8 @@ auto async_try_lock_for(AsyncMutex& mutex, const std::chrono::duration<Rep, Peri
 }
 
 }  // namespace REDLOCK_ASIO_FLAVOUR
-}  // namespace redlock::inline REDLOCK_ABI
+}  // namespace REDLOCK_ABI
+}  // namespace redlock
 
 #undef REDLOCK_ASIO_FLAVOUR
 #undef REDLOCK_ASIO_CANCELS

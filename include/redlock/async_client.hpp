@@ -29,7 +29,8 @@ class ClientCore;
 struct CoreOf;
 }  // namespace redlock::api
 
-namespace redlock::inline REDLOCK_ABI {
+namespace redlock {
+inline namespace REDLOCK_ABI {
 
 extern template class Awaitable<Lease>;
 extern template class Awaitable<RoundReport>;
@@ -207,4 +208,5 @@ class REDLOCK_EXPORT AsyncClient {
   std::shared_ptr<api::ClientCore> core_;
 };
 
-}  // namespace redlock::inline REDLOCK_ABI
+}  // namespace REDLOCK_ABI
+}  // namespace redlock

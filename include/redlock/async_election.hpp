@@ -19,7 +19,8 @@
 #include "redlock/export.hpp"
 #include "redlock/result.hpp"
 
-namespace redlock::inline REDLOCK_ABI {
+namespace redlock {
+inline namespace REDLOCK_ABI {
 
 extern template class Awaitable<Leadership>;
 extern template class Awaitable<std::optional<Leader>>;
@@ -111,4 +112,5 @@ class REDLOCK_EXPORT AsyncElection {
   std::shared_ptr<const State> state_;
 };
 
-}  // namespace redlock::inline REDLOCK_ABI
+}  // namespace REDLOCK_ABI
+}  // namespace redlock

@@ -22,7 +22,8 @@ namespace redlock::api {
 class AsyncMutexCore;
 }  // namespace redlock::api
 
-namespace redlock::inline REDLOCK_ABI {
+namespace redlock {
+inline namespace REDLOCK_ABI {
 
 /// Being the holder of an AsyncMutex. Move-only: the owner of the object holds the lock.
 ///
@@ -131,4 +132,5 @@ class REDLOCK_EXPORT AsyncMutex {
   std::shared_ptr<api::AsyncMutexCore> core_;
 };
 
-}  // namespace redlock::inline REDLOCK_ABI
+}  // namespace REDLOCK_ABI
+}  // namespace redlock

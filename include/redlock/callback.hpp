@@ -12,7 +12,8 @@
 
 #include "redlock/export.hpp"
 
-namespace redlock::inline REDLOCK_ABI {
+namespace redlock {
+inline namespace REDLOCK_ABI {
 
 /// Of signatures that return nothing: see below.
 template <typename Signature>
@@ -191,4 +192,5 @@ class REDLOCK_EXPORT SharedCallback<void(Arguments...)> {
   std::shared_ptr<callback_detail::Target<Arguments...>> target_;
 };
 
-}  // namespace redlock::inline REDLOCK_ABI
+}  // namespace REDLOCK_ABI
+}  // namespace redlock

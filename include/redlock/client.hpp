@@ -25,7 +25,8 @@ class ClientCore;
 struct CoreOf;
 }  // namespace redlock::api
 
-namespace redlock::inline REDLOCK_ABI {
+namespace redlock {
+inline namespace REDLOCK_ABI {
 
 /// The blocking interface, a facade of the asynchronous one: same core, same connections. No
 /// function throws.
@@ -155,4 +156,5 @@ class REDLOCK_EXPORT Client {
   std::shared_ptr<api::ClientCore> core_;
 };
 
-}  // namespace redlock::inline REDLOCK_ABI
+}  // namespace REDLOCK_ABI
+}  // namespace redlock

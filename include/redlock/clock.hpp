@@ -6,7 +6,8 @@
 
 #include "redlock/export.hpp"
 
-namespace redlock::inline REDLOCK_ABI {
+namespace redlock {
+inline namespace REDLOCK_ABI {
 
 /// The clock of every deadline in this library: CLOCK_BOOTTIME on Linux. On other systems it is
 /// CLOCK_MONOTONIC, which counts suspend there.
@@ -53,4 +54,5 @@ template <typename Clock, typename Duration>
 
 }  // namespace wait_detail
 
-}  // namespace redlock::inline REDLOCK_ABI
+}  // namespace REDLOCK_ABI
+}  // namespace redlock

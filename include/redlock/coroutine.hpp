@@ -10,7 +10,8 @@
 #include "redlock/export.hpp"
 #include "redlock/result.hpp"
 
-namespace redlock::inline REDLOCK_ABI {
+namespace redlock {
+inline namespace REDLOCK_ABI {
 
 /// Names a call in flight, for `AsyncClient::cancel`. Zero names none.
 enum class REDLOCK_EXPORT RequestId : std::uint64_t {};
@@ -55,4 +56,5 @@ class [[nodiscard]] REDLOCK_EXPORT Awaitable {
   std::shared_ptr<Call> call_;
 };
 
-}  // namespace redlock::inline REDLOCK_ABI
+}  // namespace REDLOCK_ABI
+}  // namespace redlock

@@ -17,7 +17,9 @@
 #include "redlock/result.hpp"
 
 /// A deployment as a whole: examining its nodes, opening it, and changing its members.
-namespace redlock::inline REDLOCK_ABI::admin {
+namespace redlock {
+inline namespace REDLOCK_ABI {
+namespace admin {
 
 /// The membership of a node, by its own marker and those of the others.
 struct REDLOCK_EXPORT MemberReport {
@@ -237,4 +239,6 @@ struct REDLOCK_EXPORT ChangeOptions {
 [[nodiscard]] REDLOCK_EXPORT Result<Examination> bootstrap(const ClientOptions& options,
                                                            const ChangeOptions& change = {});
 
-}  // namespace redlock::inline REDLOCK_ABI::admin
+}  // namespace admin
+}  // namespace REDLOCK_ABI
+}  // namespace redlock

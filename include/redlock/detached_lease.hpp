@@ -11,7 +11,8 @@
 #include "redlock/target.hpp"
 #include "redlock/token.hpp"
 
-namespace redlock::inline REDLOCK_ABI {
+namespace redlock {
+inline namespace REDLOCK_ABI {
 
 /// A lock that its lease was detached from, on its way to another owner, of any process, who makes
 /// a lease of it again: `Client::adopt`. Its key stays on the nodes until its TTL has passed, so
@@ -40,4 +41,5 @@ struct REDLOCK_EXPORT DetachedLease {
   friend bool operator==(const DetachedLease&, const DetachedLease&) = default;
 };
 
-}  // namespace redlock::inline REDLOCK_ABI
+}  // namespace REDLOCK_ABI
+}  // namespace redlock

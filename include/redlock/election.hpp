@@ -19,7 +19,8 @@
 #include "redlock/result.hpp"
 #include "redlock/token.hpp"
 
-namespace redlock::inline REDLOCK_ABI {
+namespace redlock {
+inline namespace REDLOCK_ABI {
 
 /// The terms on which a candidate takes part.
 struct REDLOCK_EXPORT ElectionOptions {
@@ -132,4 +133,5 @@ class REDLOCK_EXPORT Election {
   std::shared_ptr<const State> state_;
 };
 
-}  // namespace redlock::inline REDLOCK_ABI
+}  // namespace REDLOCK_ABI
+}  // namespace redlock

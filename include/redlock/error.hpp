@@ -10,7 +10,8 @@
 #include "redlock/export.hpp"
 #include "redlock/report.hpp"
 
-namespace redlock::inline REDLOCK_ABI {
+namespace redlock {
+inline namespace REDLOCK_ABI {
 
 /// Why an operation failed. The values differ in what the caller can do next. An error code enum:
 /// it converts to `std::error_code`, and compares with the `std::errc` named in brackets.
@@ -60,7 +61,8 @@ struct REDLOCK_EXPORT Error {
   operator std::error_code() const noexcept { return make_error_code(code); }
 };
 
-}  // namespace redlock::inline REDLOCK_ABI
+}  // namespace REDLOCK_ABI
+}  // namespace redlock
 
 template <>
 struct std::is_error_code_enum<redlock::Errc> : std::true_type {};

@@ -14,7 +14,8 @@
 #include "redlock/report.hpp"
 #include "redlock/token.hpp"
 
-namespace redlock::inline REDLOCK_ABI {
+namespace redlock {
+inline namespace REDLOCK_ABI {
 
 /// The kind of lock that is stored for a resource.
 enum class REDLOCK_EXPORT LockKind {
@@ -107,4 +108,5 @@ enum class REDLOCK_EXPORT Ownership {
 [[nodiscard]] REDLOCK_EXPORT std::string_view to_string(LockKind kind) noexcept;
 [[nodiscard]] REDLOCK_EXPORT std::string_view to_string(Ownership ownership) noexcept;
 
-}  // namespace redlock::inline REDLOCK_ABI
+}  // namespace REDLOCK_ABI
+}  // namespace redlock

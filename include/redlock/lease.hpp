@@ -21,7 +21,8 @@ namespace redlock::api {
 class LeaseCell;
 }  // namespace redlock::api
 
-namespace redlock::inline REDLOCK_ABI {
+namespace redlock {
+inline namespace REDLOCK_ABI {
 
 /// A granted lock. Move-only: the owner of the object owns the lock.
 ///
@@ -93,4 +94,5 @@ class [[nodiscard]] REDLOCK_EXPORT Lease {
   std::shared_ptr<api::LeaseCell> cell_;
 };
 
-}  // namespace redlock::inline REDLOCK_ABI
+}  // namespace REDLOCK_ABI
+}  // namespace redlock

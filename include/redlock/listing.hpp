@@ -16,7 +16,9 @@
 #include "redlock/options.hpp"
 #include "redlock/result.hpp"
 
-namespace redlock::inline REDLOCK_ABI::admin {
+namespace redlock {
+inline namespace REDLOCK_ABI {
+namespace admin {
 
 /// Which locks are listed.
 struct REDLOCK_EXPORT ListOptions {
@@ -97,4 +99,6 @@ struct REDLOCK_EXPORT LockList {
 [[nodiscard]] REDLOCK_EXPORT Result<LockList> list_locks(const ClientOptions& options,
                                                          const ListOptions& list = {});
 
-}  // namespace redlock::inline REDLOCK_ABI::admin
+}  // namespace admin
+}  // namespace REDLOCK_ABI
+}  // namespace redlock

@@ -12,7 +12,8 @@
 
 #include "redlock/export.hpp"
 
-namespace redlock::inline REDLOCK_ABI {
+namespace redlock {
+inline namespace REDLOCK_ABI {
 
 /// Durations, counted in buckets whose bounds are powers of two in nanoseconds: 2^10 ns, which is
 /// 1.024 µs, twice as much, and so on up to 2^40 ns, which is 18 minutes; and a last one for what
@@ -132,4 +133,5 @@ struct REDLOCK_EXPORT MetricLabel {
 [[nodiscard]] REDLOCK_EXPORT std::string to_prometheus(const Metrics& metrics,
                                                        const std::vector<MetricLabel>& labels = {});
 
-}  // namespace redlock::inline REDLOCK_ABI
+}  // namespace REDLOCK_ABI
+}  // namespace redlock

@@ -17,7 +17,8 @@ namespace redlock::api {
 class ClientCore;
 }  // namespace redlock::api
 
-namespace redlock::inline REDLOCK_ABI {
+namespace redlock {
+inline namespace REDLOCK_ABI {
 
 /// A lock over the nodes with the shape of `std::timed_mutex` (Lockable and TimedLockable), so that
 /// `std::unique_lock`, `std::scoped_lock` and `std::lock` work with it. The options are those of
@@ -117,4 +118,5 @@ class REDLOCK_EXPORT Mutex {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace redlock::inline REDLOCK_ABI
+}  // namespace REDLOCK_ABI
+}  // namespace redlock

@@ -12,7 +12,8 @@
 #include "redlock/export.hpp"
 #include "redlock/token.hpp"
 
-namespace redlock::inline REDLOCK_ABI {
+namespace redlock {
+inline namespace REDLOCK_ABI {
 
 /// An acquire call that began or ended.
 struct REDLOCK_EXPORT AcquireObservation {
@@ -69,4 +70,5 @@ class REDLOCK_EXPORT Observer {
   virtual void lease_lost(const HoldObservation& hold) noexcept;
 };
 
-}  // namespace redlock::inline REDLOCK_ABI
+}  // namespace REDLOCK_ABI
+}  // namespace redlock

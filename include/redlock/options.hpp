@@ -16,7 +16,8 @@
 #include "redlock/export.hpp"
 #include "redlock/limits.hpp"
 
-namespace redlock::inline REDLOCK_ABI {
+namespace redlock {
+inline namespace REDLOCK_ABI {
 
 class Observer;
 
@@ -214,4 +215,5 @@ struct REDLOCK_EXPORT BreakOptions {
   std::chrono::nanoseconds delay{0};
 };
 
-}  // namespace redlock::inline REDLOCK_ABI
+}  // namespace REDLOCK_ABI
+}  // namespace redlock

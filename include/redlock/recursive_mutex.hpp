@@ -15,7 +15,8 @@
 #include "redlock/result.hpp"
 #include "redlock/target.hpp"
 
-namespace redlock::inline REDLOCK_ABI {
+namespace redlock {
+inline namespace REDLOCK_ABI {
 
 /// Reentrant in the client, per thread: a count in front of a Mutex. The second `lock()` of a
 /// thread costs no round trip, and only the last `unlock()` goes to the nodes. For re-entry from
@@ -74,4 +75,5 @@ class REDLOCK_EXPORT RecursiveMutex {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace redlock::inline REDLOCK_ABI
+}  // namespace REDLOCK_ABI
+}  // namespace redlock

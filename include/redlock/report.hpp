@@ -17,7 +17,8 @@
 #include "redlock/export.hpp"
 #include "redlock/token.hpp"
 
-namespace redlock::inline REDLOCK_ABI {
+namespace redlock {
+inline namespace REDLOCK_ABI {
 
 /// The answer of one node in one round. One vote per node and attempt.
 enum class REDLOCK_EXPORT Vote {
@@ -155,4 +156,5 @@ struct REDLOCK_EXPORT CloseReport {
   std::vector<Undelivered> undelivered{};
 };
 
-}  // namespace redlock::inline REDLOCK_ABI
+}  // namespace REDLOCK_ABI
+}  // namespace redlock

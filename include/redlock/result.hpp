@@ -18,7 +18,8 @@
 #include "redlock/error.hpp"
 #include "redlock/export.hpp"
 
-namespace redlock::inline REDLOCK_ABI {
+namespace redlock {
+inline namespace REDLOCK_ABI {
 
 template <typename T>
 class Result;
@@ -199,4 +200,5 @@ class [[nodiscard]] REDLOCK_EXPORT Result {
   std::variant<T, Error> state_;
 };
 
-}  // namespace redlock::inline REDLOCK_ABI
+}  // namespace REDLOCK_ABI
+}  // namespace redlock

@@ -14,7 +14,8 @@
 #include "redlock/mutex.hpp"
 #include "redlock/result.hpp"
 
-namespace redlock::inline REDLOCK_ABI {
+namespace redlock {
+inline namespace REDLOCK_ABI {
 
 /// A read/write lock over the nodes with the shape of `std::shared_timed_mutex`, so that
 /// `std::shared_lock` and `std::unique_lock` work with it: many readers or one writer. Each reader
@@ -102,4 +103,5 @@ class REDLOCK_EXPORT SharedMutex {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace redlock::inline REDLOCK_ABI
+}  // namespace REDLOCK_ABI
+}  // namespace redlock

@@ -11,7 +11,8 @@
 
 #include "redlock/export.hpp"
 
-namespace redlock::inline REDLOCK_ABI {
+namespace redlock {
+inline namespace REDLOCK_ABI {
 
 /// The lock that a call asks for. `AcquireOptions` says on which terms.
 ///
@@ -109,4 +110,5 @@ class REDLOCK_EXPORT Target {
 [[nodiscard]] REDLOCK_EXPORT Target interval(std::string resource,
                                              std::chrono::nanoseconds hold_at_least);
 
-}  // namespace redlock::inline REDLOCK_ABI
+}  // namespace REDLOCK_ABI
+}  // namespace redlock

@@ -21,7 +21,8 @@
 #include "redlock/export.hpp"
 #include "redlock/limits.hpp"
 
-namespace redlock::inline REDLOCK_ABI {
+namespace redlock {
+inline namespace REDLOCK_ABI {
 
 /// The value that a node stores under the resource: it identifies the holder.
 ///
@@ -126,7 +127,8 @@ class REDLOCK_EXPORT FencingToken {
   std::uint64_t value_ = 0;
 };
 
-}  // namespace redlock::inline REDLOCK_ABI
+}  // namespace REDLOCK_ABI
+}  // namespace redlock
 
 template <>
 struct std::hash<redlock::Token> {

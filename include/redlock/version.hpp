@@ -26,7 +26,8 @@
 /// program that is linked with the wrong one is refused by the linker.
 #define REDLOCK_ABI REDLOCK_ABI_NAMED(REDLOCK_VERSION_MAJOR, REDLOCK_VERSION_MINOR)
 
-namespace redlock::inline REDLOCK_ABI {
+namespace redlock {
+inline namespace REDLOCK_ABI {
 
 #define REDLOCK_TEXT_OF(major, minor, patch) #major "." #minor "." #patch
 #define REDLOCK_TEXT(major, minor, patch) REDLOCK_TEXT_OF(major, minor, patch)
@@ -43,4 +44,5 @@ inline constexpr std::string_view version =
 /// dynamic linker accepts a library whose first two numbers are the same.
 [[nodiscard]] REDLOCK_EXPORT std::string_view library_version() noexcept;
 
-}  // namespace redlock::inline REDLOCK_ABI
+}  // namespace REDLOCK_ABI
+}  // namespace redlock

@@ -14,7 +14,9 @@
 #include "runtime/configuration.hpp"
 #include "runtime/survey.hpp"
 
-namespace redlock::inline REDLOCK_ABI::admin {
+namespace redlock {
+inline namespace REDLOCK_ABI {
+namespace admin {
 namespace {
 
 using core::MemberWish;
@@ -145,4 +147,6 @@ Result<Membership> remove_member(const ClientOptions& options, const std::string
                         leaving, {});
 }
 
-}  // namespace redlock::inline REDLOCK_ABI::admin
+}  // namespace admin
+}  // namespace REDLOCK_ABI
+}  // namespace redlock

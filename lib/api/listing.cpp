@@ -10,7 +10,9 @@
 #include "runtime/configuration.hpp"
 #include "runtime/listing.hpp"
 
-namespace redlock::inline REDLOCK_ABI::admin {
+namespace redlock {
+inline namespace REDLOCK_ABI {
+namespace admin {
 namespace {
 
 Error invalid(std::string message) { return {Errc::invalid_argument, std::move(message), {}}; }
@@ -41,4 +43,6 @@ Result<LockList> list_locks(const ClientOptions& options, const ListOptions& lis
   }
 }
 
-}  // namespace redlock::inline REDLOCK_ABI::admin
+}  // namespace admin
+}  // namespace REDLOCK_ABI
+}  // namespace redlock

@@ -73,7 +73,9 @@ admin::Membership read_membership(const std::vector<ObservedNode>& nodes) {
 
 }  // namespace redlock::api
 
-namespace redlock::inline REDLOCK_ABI::admin {
+namespace redlock {
+inline namespace REDLOCK_ABI {
+namespace admin {
 
 std::string_view to_string(MemberReport::State state) noexcept {
   switch (state) {
@@ -95,4 +97,6 @@ std::string_view to_string(MemberReport::State state) noexcept {
   return "";
 }
 
-}  // namespace redlock::inline REDLOCK_ABI::admin
+}  // namespace admin
+}  // namespace REDLOCK_ABI
+}  // namespace redlock

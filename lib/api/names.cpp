@@ -8,7 +8,8 @@
 #include "redlock/report.hpp"
 #include "support/assert.hpp"
 
-namespace redlock::inline REDLOCK_ABI {
+namespace redlock {
+inline namespace REDLOCK_ABI {
 
 std::string_view to_string(Vote vote) noexcept {
   switch (vote) {
@@ -195,9 +196,12 @@ std::string_view to_string(Inspection::State state) noexcept {
   return "unknown";
 }
 
-}  // namespace redlock::inline REDLOCK_ABI
+}  // namespace REDLOCK_ABI
+}  // namespace redlock
 
-namespace redlock::inline REDLOCK_ABI::admin {
+namespace redlock {
+inline namespace REDLOCK_ABI {
+namespace admin {
 
 std::string_view to_string(NodeExamination::Role role) noexcept {
   switch (role) {
@@ -297,4 +301,6 @@ std::string_view to_string(ListedLock::State state) noexcept {
   return "unknown";
 }
 
-}  // namespace redlock::inline REDLOCK_ABI::admin
+}  // namespace admin
+}  // namespace REDLOCK_ABI
+}  // namespace redlock

@@ -1,6 +1,7 @@
 #include "redlock/observer.hpp"
 
-namespace redlock::inline REDLOCK_ABI {
+namespace redlock {
+inline namespace REDLOCK_ABI {
 
 std::string_view to_string(HoldObservation::End end) noexcept {
   switch (end) {
@@ -25,4 +26,5 @@ void Observer::hold_began(const HoldObservation& /*hold*/) noexcept {}
 void Observer::hold_ended(const HoldObservation& /*hold*/) noexcept {}
 void Observer::lease_lost(const HoldObservation& /*hold*/) noexcept {}
 
-}  // namespace redlock::inline REDLOCK_ABI
+}  // namespace REDLOCK_ABI
+}  // namespace redlock

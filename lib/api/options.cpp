@@ -5,7 +5,8 @@
 #include "api/adapted.hpp"
 #include "runtime/configuration.hpp"
 
-namespace redlock::inline REDLOCK_ABI {
+namespace redlock {
+inline namespace REDLOCK_ABI {
 
 std::optional<Error> find_mistake(const ClientOptions& options) {
   const auto configuration = runtime::configure(api::adapted(options));
@@ -13,4 +14,5 @@ std::optional<Error> find_mistake(const ClientOptions& options) {
   return configuration.error();
 }
 
-}  // namespace redlock::inline REDLOCK_ABI
+}  // namespace REDLOCK_ABI
+}  // namespace redlock

@@ -11,7 +11,8 @@
 
 #include "redlock/metrics.hpp"
 
-namespace redlock::inline REDLOCK_ABI {
+namespace redlock {
+inline namespace REDLOCK_ABI {
 namespace {
 
 using Seconds = std::chrono::duration<double>;
@@ -256,4 +257,5 @@ std::string to_prometheus(const Metrics& metrics, const std::vector<MetricLabel>
   return std::move(text).take();
 }
 
-}  // namespace redlock::inline REDLOCK_ABI
+}  // namespace REDLOCK_ABI
+}  // namespace redlock

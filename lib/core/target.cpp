@@ -2,7 +2,8 @@
 
 #include <utility>
 
-namespace redlock::inline REDLOCK_ABI {
+namespace redlock {
+inline namespace REDLOCK_ABI {
 
 struct Target::More {
   std::vector<std::string> more_resources{};
@@ -86,4 +87,5 @@ Target interval(std::string resource, std::chrono::nanoseconds hold_at_least) {
                            {.hold_at_least = hold_at_least});
 }
 
-}  // namespace redlock::inline REDLOCK_ABI
+}  // namespace REDLOCK_ABI
+}  // namespace redlock
