@@ -34,11 +34,11 @@ namespace wait_detail {
 // Wide enough for the beginning and the end of time.
 using Wide = std::chrono::duration<long double, std::nano>;
 
-/// At least zero; what does not fit is for ever.
+/// At least zero; what does not fit is for ever. What is no number is zero.
 template <typename Rep, typename Period>
 [[nodiscard]] std::chrono::nanoseconds saturated(const std::chrono::duration<Rep, Period>& wait) {
   if (Wide(wait) >= Wide(std::chrono::nanoseconds::max())) return std::chrono::nanoseconds::max();
-  if (wait <= wait.zero()) return std::chrono::nanoseconds{0};
+  if (!(wait > wait.zero())) return std::chrono::nanoseconds{0};
   return std::chrono::ceil<std::chrono::nanoseconds>(wait);
 }
 

@@ -130,14 +130,14 @@ AsyncClient::~AsyncClient() {
 
 RequestId AsyncClient::acquire(Target target, AcquireOptions options,
                                Callback<void(Result<Lease>)> done) {
-  return acquire_within(std::move(target), forever, api::adapted(std::move(options)),
-                        std::move(done));
+  return api::acquire(core_, std::move(target), api::adapted(std::move(options)), forever,
+                      std::move(done));
 }
 
 RequestId AsyncClient::try_acquire(Target target, AcquireOptions options,
                                    Callback<void(Result<Lease>)> done) {
-  return acquire_within(std::move(target), std::chrono::nanoseconds::zero(),
-                        api::adapted(std::move(options)), std::move(done));
+  return api::acquire(core_, std::move(target), api::adapted(std::move(options)), {},
+                      std::move(done));
 }
 
 RequestId AsyncClient::acquire_within(Target target, std::chrono::nanoseconds wait,

@@ -32,11 +32,13 @@ Client::~Client() {
 }
 
 Result<Lease> Client::acquire(Target target, AcquireOptions options, const std::stop_token& stop) {
-  return acquire_within(std::move(target), forever, api::adapted(std::move(options)), stop);
+  return api::acquire(std::shared_ptr(core_), std::move(target), api::adapted(std::move(options)),
+                      forever, stop);
 }
 
 Result<Lease> Client::try_acquire(Target target, AcquireOptions options) {
-  return acquire_within(std::move(target), {}, api::adapted(std::move(options)), {});
+  return api::acquire(std::shared_ptr(core_), std::move(target), api::adapted(std::move(options)),
+                      std::chrono::nanoseconds::zero(), std::stop_token());
 }
 
 Result<Lease> Client::acquire_within(Target target, std::chrono::nanoseconds wait,

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -279,7 +278,8 @@ void ClientCore::begin_adopt(const DetachedLease& detached, AcquireOptions& opti
   find(event.request)->callbacks = {std::move(options.on_lost), std::move(options.on_at_risk)};
   if (configuration_.observer) observe_began(event.request, resource);
   event.resource = resource;
-  event.more_resources = std::span(detached.resources).subspan(1);
+  const std::vector<std::string> more_resources = more_resources_of(all_of(detached.resources));
+  event.more_resources = more_resources;
   event.token = detached.token;
   event.ttl =
       std::chrono::floor<std::chrono::milliseconds>(std::min(options.ttl, options.max_hold));

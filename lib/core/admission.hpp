@@ -13,10 +13,6 @@
 
 namespace redlock::core {
 
-[[nodiscard]] std::optional<std::string> refuse_adopt(const Settings& settings,
-                                                      const DetachedLease& lease,
-                                                      const AcquireOptions& options);
-
 /// What may be asked for at all. Each answers why not, in one line that names the argument and what
 /// is allowed; nothing where all is well. Checked before anything is sent.
 [[nodiscard]] std::optional<std::string> refuse_resource(std::string_view resource);
@@ -27,6 +23,9 @@ namespace redlock::core {
                                                         const Target& target,
                                                         const AcquireOptions& options);
 /// Of a call about somebody's token.
+[[nodiscard]] std::optional<std::string> refuse_adopt(const Settings& settings,
+                                                      const DetachedLease& lease,
+                                                      const AcquireOptions& options);
 [[nodiscard]] std::optional<std::string> refuse_by_token(const Target& target, const Token& token);
 
 /// "250 ms", "1.5 s": for messages.

@@ -396,8 +396,8 @@ class Engine {
   // engine_by_token.cpp: calls about tokens that are not ours
   Claim& new_claim_by_token(Claim::Purpose purpose, CallId request, std::string_view resource,
                             const Token& token, Duration ttl);
-  /// As soon as it is known whose votes count.
   void adopt(Claim& claim, const ValidityBasis& basis);
+  /// As soon as it is known whose votes count.
   void begin_when_known(Claim& claim);
   /// Whether it waited for that; if so, it begins if it is known now.
   bool begins_now(Claim& claim);

@@ -57,7 +57,7 @@ void Engine::judge_extend(Claim& claim) {
   const Verdict verdict = claim.round.verdict();
   if (verdict == Verdict::pending) return;
   claim.task = Claim::Task::none;
-  bool by_token = claim.phase == Claim::Phase::by_token;
+  const bool by_token = claim.phase == Claim::Phase::by_token;
   const ValidityBasis basis{claim.round.number(), claim.round.granted(),
                             static_cast<std::uint8_t>(claim.round.quorum()), claim.work->steps,
                             valid_until(claim.round.start(), claim.round.ttl())};
@@ -75,7 +75,6 @@ void Engine::judge_extend(Claim& claim) {
     fail_requests(claim, Errc::not_holder, &claim.round);
   } else if (verdict == Verdict::won) {
     extend_won(claim, basis, deadline);
-    by_token = claim.phase == Claim::Phase::by_token;
   } else {
     const std::size_t refused = claim.round.with(Vote::refused).size();
     const bool not_ours = refused + claim.round.quorum() > settings_.nodes.size();
@@ -90,7 +89,8 @@ void Engine::judge_extend(Claim& claim) {
     }
     claim.unasked = NodeSet();
   }
-  if (by_token) claim.phase = Claim::Phase::cleaning_up;
+  // Unless it was adopted.
+  if (claim.phase == Claim::Phase::by_token) claim.phase = Claim::Phase::cleaning_up;
   retime(claim);
 }
 

@@ -4,6 +4,7 @@
 #include <stop_token>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "quorum-lock/by_token.hpp"
 #include "quorum-lock/holder_text.hpp"
@@ -12,12 +13,25 @@
 namespace redlock::cli {
 namespace {
 
-/// In words; `name` is that of the one holder.
-std::string describe_obstacle(Client& client, const Target& target, std::string& name) {
+/// A call that does not wait is not told how long it would have to.
+void fill_in_remaining(Error& error, const Inspection& inspection) {
+  std::vector<NodeReport> votes(error.round.nodes.begin(), error.round.nodes.end());
+  for (NodeReport& vote : votes) {
+    if (vote.vote != Vote::refused || vote.remaining) continue;
+    for (const NodeInspection& node : inspection.nodes) {
+      if (node.url == vote.url && node.kind != LockKind::none) vote.remaining = node.remaining;
+    }
+  }
+  error.round.nodes = std::move(votes);
+}
+
+/// In words. Of one holder, what people call it goes into the acquisition.
+std::string describe_obstacle(Client& client, const Target& target, Acquisition& acquisition) {
   if (target.permits() > 0) return describe_permits(client, target.resource(), target.permits());
   const Result<Inspection> inspection = client.inspect(target.resource());
   if (!inspection || count_answered(*inspection) < inspection->quorum) return {};
-  name = inspection->holder_name;
+  acquisition.holder_name = inspection->holder_name;
+  fill_in_remaining(acquisition.lease.error(), *inspection);
   return holder_text(*inspection);
 }
 
@@ -28,10 +42,11 @@ void name_holder(Client& client, const Target& target, Acquisition& acquisition)
   // Of many permits each has to be asked about.
   constexpr std::size_t most_permits = 16;
   if (target.permits() > most_permits || !target.more_resources().empty()) return;
-  const std::string text = describe_obstacle(client, target, acquisition.holder_name);
+  const std::string text = describe_obstacle(client, target, acquisition);
   if (text.empty()) return;
-  // What the library knows of the holder comes last.
-  const std::size_t holder = error.message.rfind("; ");
+  // What the library knows of the holder comes last, and only if the resource is held.
+  const std::size_t holder =
+      error.code == Errc::held ? error.message.rfind("; ") : std::string::npos;
   if (holder != std::string::npos) error.message.erase(holder);
   error.message += "; " + text;
 }

@@ -95,9 +95,8 @@ void Session::open_deployment(const std::vector<std::string>& nodes) const {
   if (!opened) throw std::runtime_error(opened.error().message);
 }
 
-Result<Client> Session::connect(Naming naming) {
+Result<Client> Session::connect() {
   ClientOptions options = client_options(settings_, nodes_);
-  options.name_holders = naming == Naming::holders;
   options.on_node_event = [watch = watch_](const NodeEvent& event) { watch->on_event(event); };
   return Client::create(std::move(options));
 }

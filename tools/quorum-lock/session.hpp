@@ -40,10 +40,8 @@ class Session {
   Session(const Settings& settings, const Signals& signals,
           LocalNodes::Reach reach = LocalNodes::Reach::unix_sockets);
 
-  /// Whom the errors of the client name: see ClientOptions::name_holders.
-  enum class Naming : std::uint8_t { nobody, holders };
   /// Makes the client. An error here is wrong usage; nothing has been sent.
-  [[nodiscard]] Result<Client> connect(Naming naming = Naming::nobody);
+  [[nodiscard]] Result<Client> connect();
 
   [[nodiscard]] const std::vector<std::string>& nodes() const noexcept { return nodes_; }
   [[nodiscard]] bool is_local() const noexcept { return local_ != nullptr; }

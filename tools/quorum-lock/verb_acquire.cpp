@@ -24,7 +24,7 @@ int verb_acquire(const Arguments& given, const Signals& signals) {
   const auto wait = wait_of(given).value_or(std::chrono::nanoseconds{0});
 
   Session session(settings, signals);
-  Result<Client> client = session.connect(Session::Naming::holders);
+  Result<Client> client = session.connect();
   if (!client) return report_failure(settings, subject, client.error());
   Acquisition acquisition =
       acquire_until_signal(client.value(), target, wait, std::move(options), settings, signals);

@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <chrono>
+#include <limits>
 #include <sstream>
 #include <string>
 #include <system_error>
@@ -10,6 +13,7 @@
 #include <unordered_set>
 
 #include "redlock/async_mutex.hpp"
+#include "redlock/clock.hpp"
 #include "redlock/detached_lease.hpp"
 #include "redlock/election.hpp"
 #include "redlock/lease.hpp"
@@ -64,6 +68,29 @@ TEST(TokenValue, IsHashedOrderedAndPrinted) {
   std::ostringstream text;
   text << a << ' ' << FencingToken(12);
   EXPECT_EQ(text.str(), "a 12");
+}
+
+TEST(Wait, TakesDurationsAndInstantsOfAnyKind) {
+  using namespace std::chrono_literals;
+  using std::chrono::duration;
+  using std::chrono::nanoseconds;
+  constexpr nanoseconds forever = nanoseconds::max();
+  EXPECT_EQ(wait_detail::saturated(3ms), 3ms);
+  EXPECT_EQ(wait_detail::saturated(-3ms), 0ns);
+  EXPECT_EQ(wait_detail::saturated(nanoseconds::min()), 0ns);
+  EXPECT_EQ(wait_detail::saturated(std::chrono::hours::max()), forever);
+  EXPECT_EQ(wait_detail::saturated(duration<double>(1e300)), forever);
+  EXPECT_EQ(wait_detail::saturated(duration<double>(std::numeric_limits<double>::infinity())),
+            forever);
+  EXPECT_EQ(wait_detail::saturated(duration<double>(std::numeric_limits<double>::quiet_NaN())),
+            0ns);
+  using Steady = std::chrono::steady_clock;
+  EXPECT_EQ(wait_detail::time_left(Steady::time_point::max()), forever);
+  EXPECT_EQ(wait_detail::time_left(Steady::time_point::min()), 0ns);
+  EXPECT_EQ(wait_detail::time_left(BootClock::time_point::max()), forever);
+  const nanoseconds left = wait_detail::time_left(std::chrono::system_clock::now() + 1h);
+  EXPECT_GT(left, 0ns);
+  EXPECT_LE(left, 1h);
 }
 
 DetachedLease some_lease() {

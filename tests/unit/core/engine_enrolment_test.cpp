@@ -339,6 +339,19 @@ TEST(EngineEnrolment, WhoWantsNoLockMarksNothingAndTakesNothingBack) {
   EXPECT_EQ(h.come_up(2, EnrollingClient::blank(2)), "failed #1 excluded; excluded 2");
 }
 
+TEST(EngineEnrolment, ANodeIsMarkedAtOnceAlsoAfterAnOutage) {
+  Onlookers h;
+  h.come_up(0, EnrollingClient::member(0));
+  h.come_up(1, EnrollingClient::member(1));
+  for (int i = 0; i < 10; ++i) {
+    h.down(2, "refused");
+    h.pass(1s);
+  }
+  h.come_up(2, Onlookers::restarted(2));
+  EXPECT_EQ(h.acquire(1, 10s).find("disconnect 2"), 0U);
+  EXPECT_EQ(h.tick(), "connect 2 and mark") << "the end of that connection is no failure";
+}
+
 TEST(EngineEnrolment, AClientThatClosesWaitsAMomentForANodeThatIsBeingMarked) {
   Onlookers h;
   h.acquire(1, 10s);
