@@ -231,10 +231,11 @@ void Simulation::hand_on(std::uint32_t index, std::uint32_t slot) {
     mine.token = 0;
     return plan_act(index, slot, random_.below(scenario_.think));
   }
-  // The holder, without a notification, uses it to its end there.
-  const True left = client.clock.when(mine.valid_until) - now_;
-  plan_act(index, slot,
-           scenario_.judged_by_votes ? std::max<True>(0, left) : random_.below(scenario_.think));
+  // The holder, without a notification, uses it to its end there. Others may come too late.
+  const True left = std::max<True>(0, client.clock.when(mine.valid_until) - now_);
+  if (scenario_.judged_by_votes) return plan_act(index, slot, left);
+  const True waits = random_.per_mille(200) ? left : 0;
+  plan_act(index, slot, waits + random_.below(scenario_.think));
 }
 
 void Simulation::hand_to_newcomer(std::uint32_t from, const Slot& slot) {
