@@ -464,8 +464,8 @@ REDLOCK_C_EXPORT redlock_status redlock_lease_release(redlock_lease* lease, redl
 
 /// Ends renewal and ownership, and leaves the key on the nodes until its TTL has passed: for
 /// handing a lock to another owner, of any process. Returns one word of printable ASCII characters
-/// that redlock_adopt makes a lease of; it lives as long as the lease object. Whoever has it can
-/// use the lock: it is a secret, and for one owner only. Empty without a lease.
+/// that redlock_adopt makes a lease of; it lives as long as the lease object. Anyone who has
+/// it can use the lock: keep it secret, and give it to one owner only. Empty without a lease.
 REDLOCK_C_EXPORT const char* redlock_lease_detach(redlock_lease* lease);
 
 /// Makes a lease of what redlock_lease_detach returned, here or elsewhere: asks for the TTL of the
@@ -863,8 +863,8 @@ REDLOCK_C_EXPORT void redlock_mutex_unlock(redlock_mutex* mutex);
 REDLOCK_C_EXPORT bool redlock_mutex_valid(const redlock_mutex* mutex);
 /// Of the thread that holds it: whether the deadline passed without a renewal.
 REDLOCK_C_EXPORT bool redlock_mutex_lost(const redlock_mutex* mutex);
-/// Of the thread that holds it: to send along with every write that the lock protects. Threads that
-/// pass the lease on share it: see Mutex. 0: none was asked for.
+/// The number to send along with every write that the lock protects. Call it on the thread that
+/// holds the lock. Threads that pass a lease on share its number: see Mutex. 0 without `fencing`.
 REDLOCK_C_EXPORT uint64_t redlock_mutex_fencing_token(const redlock_mutex* mutex);
 
 /// Many readers or one writer: see SharedMutex. A thread unlocks its own locks only. The calls are
@@ -899,7 +899,7 @@ REDLOCK_C_EXPORT void redlock_shared_mutex_unlock_shared(redlock_shared_mutex* m
 /// Of the calling thread's lock, as the writer or a reader.
 REDLOCK_C_EXPORT bool redlock_shared_mutex_valid(const redlock_shared_mutex* mutex);
 REDLOCK_C_EXPORT bool redlock_shared_mutex_lost(const redlock_shared_mutex* mutex);
-/// Of the writer's lease, as redlock_mutex_fencing_token. Readers have none.
+/// As redlock_mutex_fencing_token, for the writer. 0 for a reader.
 REDLOCK_C_EXPORT uint64_t redlock_shared_mutex_fencing_token(const redlock_shared_mutex* mutex);
 
 /// A mutex with the asynchronous client, whose calls queue in the process first: see AsyncMutex.

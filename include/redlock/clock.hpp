@@ -34,7 +34,7 @@ namespace wait_detail {
 // Wide enough for the beginning and the end of time.
 using Wide = std::chrono::duration<long double, std::nano>;
 
-/// At least zero; what does not fit is for ever. What is no number is zero.
+/// Zero for a negative duration and for NaN; `forever` for one that does not fit.
 template <typename Rep, typename Period>
 [[nodiscard]] std::chrono::nanoseconds saturated(const std::chrono::duration<Rep, Period>& wait) {
   if (Wide(wait) >= Wide(std::chrono::nanoseconds::max())) return std::chrono::nanoseconds::max();

@@ -14,16 +14,17 @@
 namespace redlock {
 inline namespace REDLOCK_ABI {
 
-/// A lock that its lease was detached from, on its way to another owner, of any process, who makes
-/// a lease of it again: `Client::adopt`. Its key stays on the nodes until its TTL has passed, so
-/// the new owner has to be quick, or the old one extends it well before.
+/// A lock on its way to a new owner, in this process or another. `Lease::detach` makes it, and
+/// `Client::adopt` turns it into a lease again. The key stays on the nodes until its TTL has
+/// passed: adopt it before that, and extend the lease well before you detach it if the way is long.
 ///
-/// Whoever has this value can use the lock. Hand it to one owner only: two of them would both hold.
+/// Anyone who has this value can use the lock, so hand it to one owner only: two would both hold
+/// it.
 struct REDLOCK_EXPORT DetachedLease {
   /// The resources, the first one first; of a `permit`, the permit's name: "jobs#3".
   std::vector<std::string> resources{};
   Token token{};
-  /// The number that the lease had, and that it keeps. None: no fencing was asked for.
+  /// The number that the lease had and keeps. None if it was acquired without fencing.
   std::optional<FencingToken> fencing_token{};
   /// `shared` or `owned`; `exclusive` for all others. An `interval` is not handed on: it ends when
   /// the lock is released.
@@ -35,7 +36,7 @@ struct REDLOCK_EXPORT DetachedLease {
   /// as the token is.
   [[nodiscard]] std::string str() const;
 
-  /// What `str` wrote, by this version or an earlier one; anything else is none.
+  /// Reads what `str` of this version or an earlier one wrote. None if the text is anything else.
   [[nodiscard]] static std::optional<DetachedLease> parse(std::string_view text);
 
   friend bool operator==(const DetachedLease&, const DetachedLease&) = default;

@@ -170,7 +170,7 @@ struct REDLOCK_EXPORT AcquireOptions {
   /// `limits::shortest_ttl`. Calls of `Lease::extend` are bound by it, too.
   std::chrono::nanoseconds max_hold = forever;
 
-  /// After so many renewals the lease expires. Calls of `Lease::extend` count.
+  /// The lease expires after this many renewals. Calls of `Lease::extend` count as renewals.
   std::uint64_t max_renewals = UINT64_MAX;
 
   /// Gives the lease a fencing token, `Lease::fencing_token()`, larger than that of every lease

@@ -2,9 +2,9 @@
 
 #include "redlock/language.hpp"
 
-/// What a program that locks needs. For operators there are `redlock/deployment.hpp` and
-/// `redlock/listing.hpp`, in a namespace of their own, `redlock::admin`; `redlock/asio.hpp` is for
-/// programs with Asio. Each header can be included alone, and compiles without exceptions and
+/// Includes all that a program needs to use locks. For operators there are `redlock/deployment.hpp`
+/// and `redlock/listing.hpp`, in a namespace of their own, `redlock::admin`; `redlock/asio.hpp` is
+/// for programs with Asio. Each header can be included alone, and compiles without exceptions and
 /// without run-time type information.
 ///
 /// Binary interface: classes with behaviour (Client, Lease, Target, Mutex, …) hold one pointer, so

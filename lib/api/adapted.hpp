@@ -15,7 +15,7 @@
 /// appended since are not there, and must not even be moved from.
 namespace redlock::api {
 
-/// Every member behind the size, in order. A new one goes to the end of the struct and of its row,
+/// Every member after the size, in order. A new one goes to the end of the struct and of its row,
 /// and begins at an offset that no earlier struct had as padding (`alignas` if need be).
 template <typename Options>
 inline constexpr std::tuple<> members_of{};

@@ -15,7 +15,7 @@
 #include "redlock/result.hpp"
 #include "redlock/target.hpp"
 
-/// What the blocking classes share: calls that need no Client object, which may have been moved.
+/// The calls of all blocking classes. They take the core, because a Client object may be moved.
 namespace redlock::api {
 
 /// Why a blocking call cannot be made. A client that was moved from has no core.

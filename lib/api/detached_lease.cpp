@@ -8,7 +8,8 @@
 namespace redlock {
 namespace {
 
-/// Of the text form: `1,TOKEN,NUMBER,KIND,OWNER,RESOURCE…`, with `%41` for all but these bytes.
+/// The text form is `1,TOKEN,NUMBER,KIND,OWNER,RESOURCE…`. Bytes that are not in `plain` are
+/// written in hexadecimal: `%2c`.
 constexpr std::string_view form = "1";
 constexpr std::string_view plain =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/:@+#=";

@@ -5,9 +5,9 @@
 
 namespace redlock::core {
 
-// What nodes say in the place of a token. A lock of another library whose token is one of these
-// words is taken for it: the answer to an acquire is a value, and only that to an inspection also
-// says of which type.
+// Words that nodes answer with instead of a token. A lock of another library whose token is one of
+// these words is taken for it: the answer to an acquire is a value, and only that to an inspection
+// also says of which type.
 
 /// What holds that do not exclude each other have in common, the group: that of readers, and that
 /// of an owner, whose name follows.

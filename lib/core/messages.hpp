@@ -227,7 +227,7 @@ enum class Reply : std::uint8_t {
 struct RenewalLimits {
   std::uint64_t max_renewals = 0;
   Duration max_hold{};
-  bool in_background = true;  ///< else only extends by hand, which they bind
+  bool in_background = true;  ///< false: no renewal; they bind extends by hand
 };
 struct Acquire {
   CallId request{};

@@ -18,7 +18,7 @@
 /// The core's decisions, as messages and in public types.
 namespace redlock::runtime {
 
-/// Who a refusal names, in the core's words. None: the node did not say.
+/// The holder that a node named when it refused, from the core's text. None: it named nobody.
 [[nodiscard]] std::optional<Holder> holder_from(std::string_view said);
 
 [[nodiscard]] NodeReport report_node(const core::NodeVote& vote, const std::string& url);

@@ -31,7 +31,7 @@ void describe_holds(const core::NodeVote& vote, std::string_view names, NodeInsp
   while (const auto held = core::take_text(texts)) {
     const auto name = core::take_text(names);
     const auto token = Token::parse(*held);
-    // What somebody else has written there.
+    // Not one of ours: other software wrote it.
     if (!token) continue;
     node.tokens.push_back(*token);
     if (name) node.names.push_back(name_of(*token, *name));

@@ -91,8 +91,8 @@ TEST_F(Adoption, IsOfEveryKind) {
     ASSERT_TRUE(succeeded(again)) << detached.str();
     EXPECT_TRUE(succeeded(again->release()));
     for (const std::string& resource : detached.resources) {
-      // A request of the one that handed it on may come after the release, on a node that was not
-      // waited for.
+      // A late request of the previous owner may set the key again on a node that it did not wait
+      // for.
       EXPECT_TRUE(eventually([&] { return shared_nodes(3).count_held(resource) < 2; }));
     }
   }

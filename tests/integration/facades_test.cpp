@@ -153,7 +153,8 @@ TEST_F(Facades, ThreadsThatPassALeaseOnShareItsNumber) {
     }
   }
   ASSERT_EQ(seen.size(), 80U);
-  // What a storage sees that refuses smaller numbers: never one, and the same only of one lease.
+  // A storage that refuses smaller numbers would refuse none of these, and only one lease's are
+  // equal.
   for (std::size_t i = 1; i < seen.size(); ++i) {
     EXPECT_GE(seen[i].second, seen[i - 1].second);
     EXPECT_EQ(seen[i].second == seen[i - 1].second, seen[i].first == seen[i - 1].first);

@@ -217,7 +217,7 @@ using OwnedError = std::unique_ptr<redlock_error, FreeError>;
   };
 }
 
-/// What `on_lost` of leases and of leaderships becomes.
+/// Wraps `on_lost` of leases and leaderships.
 [[nodiscard]] SharedCallback<void(const Error&)> loss_callback(
     std::shared_ptr<void> context, void (*call)(void* context, const redlock_error* error),
     Dispatcher dispatcher);
