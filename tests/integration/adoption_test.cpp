@@ -118,6 +118,45 @@ TEST_F(Adoption, RefusesWhatIsNoDetachedLease) {
   EXPECT_TRUE(succeeded(taker_.adopt(detached)));
 }
 
+class AdoptionOverNodes : public testing::TestWithParam<std::size_t> {};
+
+TEST_P(AdoptionOverNodes, OutlivesTheGiverAndAMinority) {
+  Nodes nodes(GetParam());
+  DetachedLease detached;
+  {
+    Client giver = make_client(patient(nodes.urls()));
+    auto granted = giver.try_acquire_for("r", seconds(30), {.ttl = seconds(30), .fencing = true});
+    ASSERT_TRUE(succeeded(granted));
+    ASSERT_TRUE(eventually([&] { return nodes.count_held("r") == GetParam(); }));
+    detached = granted->detach();
+  }
+  for (std::size_t i = 0; i < (GetParam() - 1) / 2; ++i) nodes[i].kill();
+  Client taker = make_client(patient(nodes.urls()));
+  auto adopted = taker.adopt(detached, {.ttl = seconds(20)});
+  ASSERT_TRUE(succeeded(adopted));
+  EXPECT_EQ(adopted->fencing_token(), detached.fencing_token);
+  EXPECT_TRUE(succeeded(adopted->extend(seconds(25))));
+  Client other = make_client(patient(nodes.urls()));
+  EXPECT_TRUE(failed_with(other.try_acquire("r"), Errc::held));
+  EXPECT_TRUE(succeeded(adopted->release()));
+  const auto next = other.try_acquire_for("r", seconds(30), {.fencing = true});
+  ASSERT_TRUE(succeeded(next));
+  EXPECT_GT(next->fencing_token(), detached.fencing_token);
+}
+
+TEST_P(AdoptionOverNodes, IsUnavailableWithoutAMajority) {
+  Nodes nodes(GetParam());
+  Client giver = make_client(patient(nodes.urls()));
+  auto granted = giver.try_acquire_for("r", seconds(30), {.ttl = seconds(30)});
+  ASSERT_TRUE(succeeded(granted));
+  const DetachedLease detached = granted->detach();
+  for (std::size_t i = 0; i < GetParam() / 2 + 1; ++i) nodes[i].kill();
+  Client taker = make_client(impatient(nodes.urls()));
+  EXPECT_TRUE(failed_with(taker.adopt(detached), Errc::unavailable));
+}
+
+INSTANTIATE_TEST_SUITE_P(OneThreeFive, AdoptionOverNodes, testing::Values(1U, 3U, 5U));
+
 TEST_F(Adoption, IsAsynchronousToo) {
   auto client = AsyncClient::create(patient(shared_urls(3)));
   ASSERT_TRUE(client);
