@@ -73,6 +73,7 @@ function samplesOf(page, language) {
       import type { Lease } from 'quorum-redlock';
       declare const client: Client;
       declare const token: string;
+      declare const text: string;
       declare const signal: AbortSignal;
       ${known}
       export async function sample() {\n${code}\n}`);
