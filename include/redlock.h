@@ -963,8 +963,8 @@ REDLOCK_C_EXPORT void redlock_text_free(char* text);
 // These calls make connections of their own by the options of a client, and block. Words such as a
 // state are texts, the same that `quorum-lock` shows: later versions may have further ones.
 
-/// One node's facts about itself. See NodeExamination.
-typedef struct redlock_node_examination {
+/// One node's facts about itself. See NodeCheck.
+typedef struct redlock_node_check {
   const char* url;      ///< without the password
   const char* problem;  ///< why it is not reachable, or reports nothing
   int64_t round_trip_ns;
@@ -989,7 +989,7 @@ typedef struct redlock_node_examination {
   bool loading;
   bool marked;     ///< belongs to a deployment
   bool restarted;  ///< since its marker was written
-} redlock_node_examination;
+} redlock_node_check;
 
 /// Something that is wrong.
 typedef struct redlock_finding {
@@ -1000,28 +1000,28 @@ typedef struct redlock_finding {
   const char* remedy;
 } redlock_finding;
 
-/// What redlock_examine found. See Examination.
-typedef struct redlock_examination {
+/// What redlock_check found. See DeploymentCheck.
+typedef struct redlock_deployment_check {
   uint64_t node_count;
   uint64_t finding_count;  ///< 0: nothing is wrong
   /// From when on locks are granted; 0: now; REDLOCK_FOREVER: not before a quarantine without end
   /// is deleted; -1: too few members were found.
   int64_t granted_in_ns;
-} redlock_examination;
+} redlock_deployment_check;
 
 /// NULL past the end.
-REDLOCK_C_EXPORT const redlock_node_examination* redlock_examination_node(
-    const redlock_examination* examination, size_t i);
+REDLOCK_C_EXPORT const redlock_node_check* redlock_deployment_check_node(
+    const redlock_deployment_check* check, size_t i);
 /// NULL past the end.
-REDLOCK_C_EXPORT const redlock_finding* redlock_examination_finding(
-    const redlock_examination* examination, size_t i);
-REDLOCK_C_EXPORT void redlock_examination_free(redlock_examination* examination);
+REDLOCK_C_EXPORT const redlock_finding* redlock_deployment_check_finding(
+    const redlock_deployment_check* check, size_t i);
+REDLOCK_C_EXPORT void redlock_deployment_check_free(redlock_deployment_check* check);
 
 /// Asks every node for its facts and changes nothing. A problem of a node is a finding and no
 /// error. Errors: invalid_argument, limit_reached.
-REDLOCK_C_EXPORT redlock_status redlock_examine(const redlock_client_options* options,
-                                                redlock_examination** examination,
-                                                redlock_error** error);
+REDLOCK_C_EXPORT redlock_status redlock_check(const redlock_client_options* options,
+                                              redlock_deployment_check** check,
+                                              redlock_error** error);
 
 /// The next step of a change of the members. It ends with the callback.
 typedef struct redlock_change_progress {
@@ -1049,7 +1049,7 @@ REDLOCK_C_EXPORT void redlock_change_options_init(redlock_change_options* option
 /// `change` may be NULL. Errors: invalid_argument, unavailable, held, cancelled, limit_reached.
 REDLOCK_C_EXPORT redlock_status redlock_bootstrap(const redlock_client_options* options,
                                                   const redlock_change_options* change,
-                                                  redlock_examination** examination,
+                                                  redlock_deployment_check** check,
                                                   redlock_error** error);
 
 /// The membership of a node, by its own marker and those of the others.

@@ -16,7 +16,7 @@
 #include "redlock/options.hpp"
 #include "redlock/result.hpp"
 
-/// A deployment as a whole: examining its nodes, opening it, and changing its members.
+/// A deployment as a whole: checking its nodes, opening it, and changing its members.
 namespace redlock {
 inline namespace REDLOCK_ABI {
 namespace admin {
@@ -47,7 +47,7 @@ struct REDLOCK_EXPORT MemberReport {
 [[nodiscard]] REDLOCK_EXPORT std::string_view to_string(MemberReport::State state) noexcept;
 
 /// The facts that one node reports about itself. A missing fact is empty, unknown or none.
-struct REDLOCK_EXPORT NodeExamination {
+struct REDLOCK_EXPORT NodeCheck {
   enum class Role {
     unknown,
     master,
@@ -95,10 +95,10 @@ struct REDLOCK_EXPORT NodeExamination {
 };
 
 /// Redis's name for it with "replica" for "slave": "master", "replica", "sentinel", "unknown".
-[[nodiscard]] REDLOCK_EXPORT std::string_view to_string(NodeExamination::Role role) noexcept;
+[[nodiscard]] REDLOCK_EXPORT std::string_view to_string(NodeCheck::Role role) noexcept;
 /// "none", "rdb", "aof everysec", …
 [[nodiscard]] REDLOCK_EXPORT std::string_view to_string(
-    NodeExamination::Persistence persistence) noexcept;
+    NodeCheck::Persistence persistence) noexcept;
 
 /// Something that is wrong.
 struct REDLOCK_EXPORT Finding {
@@ -136,10 +136,10 @@ struct REDLOCK_EXPORT Finding {
 /// The identifier that `quorum-lock doctor` shows: "not-durable".
 [[nodiscard]] REDLOCK_EXPORT std::string_view to_string(Finding::Kind kind) noexcept;
 
-/// What `examine` found.
-struct REDLOCK_EXPORT Examination {
-  std::vector<NodeExamination> nodes{};  ///< in the order in which they were configured
-  std::vector<Finding> findings{};       ///< none: nothing is wrong
+/// What `check` found.
+struct REDLOCK_EXPORT DeploymentCheck {
+  std::vector<NodeCheck> nodes{};   ///< in the order in which they were configured
+  std::vector<Finding> findings{};  ///< none: nothing is wrong
   /// From when on locks are granted: as soon as a majority of the members is out of quarantine.
   /// Zero: now. `forever`: not before the key of a quarantine without end is deleted. None: too few
   /// members were found.
@@ -149,7 +149,7 @@ struct REDLOCK_EXPORT Examination {
 /// Asks every node for its facts and changes nothing. Blocks for a few round trips, at most the
 /// connect timeout and a few longest node limits, to all nodes at once. A problem of a node is a
 /// finding and no error. Errors: invalid_argument; limit_reached without a file descriptor.
-[[nodiscard]] REDLOCK_EXPORT Result<Examination> examine(const ClientOptions& options);
+[[nodiscard]] REDLOCK_EXPORT Result<DeploymentCheck> check(const ClientOptions& options);
 
 /// The members of the deployment, by their own markers.
 struct REDLOCK_EXPORT Membership {
@@ -198,7 +198,7 @@ struct REDLOCK_EXPORT ChangeOptions {
 
 /// Reads the membership of the deployment. Asks the nodes of the options and all members that their
 /// markers name, and changes nothing. The client reaches nodes that only markers name with the
-/// credentials and TLS files of the options. Blocks as `examine` does. Errors: invalid_argument;
+/// credentials and TLS files of the options. Blocks as `check` does. Errors: invalid_argument;
 /// limit_reached without a file descriptor.
 [[nodiscard]] REDLOCK_EXPORT Result<Membership> members(const ClientOptions& options);
 
@@ -230,14 +230,14 @@ struct REDLOCK_EXPORT ChangeOptions {
 ///
 /// New nodes vote at once, also if clients have met and opened them before. If a node belonged to a
 /// deployment before, or `ChangeOptions::after_loss` is set, no node votes until every lease that
-/// may have been granted before has ended: `Examination::granted_in` says when. Nodes that have all
-/// lost their data cannot be distinguished from new ones: set `after_loss` for them. A deployment
-/// whose nodes vote already is left as it is, and so is a quarantine if a lock is found. Blocks
-/// while it scans all keys. May be repeated after a crash. Errors: invalid_argument; unavailable,
-/// naming the nodes and why; held, naming the key; cancelled; limit_reached without a file
-/// descriptor.
-[[nodiscard]] REDLOCK_EXPORT Result<Examination> bootstrap(const ClientOptions& options,
-                                                           const ChangeOptions& change = {});
+/// may have been granted before has ended: `DeploymentCheck::granted_in` says when. Nodes that have
+/// all lost their data cannot be distinguished from new ones: set `after_loss` for them. A
+/// deployment whose nodes vote already is left as it is, and so is a quarantine if a lock is found.
+/// Blocks while it scans all keys. May be repeated after a crash. Errors: invalid_argument;
+/// unavailable, naming the nodes and why; held, naming the key; cancelled; limit_reached without a
+/// file descriptor.
+[[nodiscard]] REDLOCK_EXPORT Result<DeploymentCheck> bootstrap(const ClientOptions& options,
+                                                               const ChangeOptions& change = {});
 
 }  // namespace admin
 }  // namespace REDLOCK_ABI

@@ -58,7 +58,7 @@ Result<Membership> survey_members(const ClientOptions& options, const Request& r
     const auto configuration = api::survey_configuration(request.urls, names, options, targets);
     if (!configuration) return configuration.error();
     const auto observed =
-        api::observe_members(runtime::Survey(*configuration).examine(), options, {});
+        api::observe_members(runtime::Survey(*configuration).check(), options, {});
     const auto unseen = core::unseen_members(observed);
     const std::size_t asked = names.size();
     names.insert(unseen.begin(), unseen.end());
@@ -92,18 +92,18 @@ Result<Membership> change_members(const ClientOptions& options, const ChangeOpti
 
 }  // namespace
 
-Result<Examination> examine(const ClientOptions& options) {
+Result<DeploymentCheck> check(const ClientOptions& options) {
   const ClientOptions own = api::adapted(options);
   const auto configuration = runtime::configure(own);
   if (!configuration) return configuration.error();
   try {
-    return api::judge(runtime::Survey(*configuration).examine(), own);
+    return api::judge(runtime::Survey(*configuration).check(), own);
   } catch (const std::system_error& problem) {
     return no_descriptor(problem);
   }
 }
 
-Result<Examination> bootstrap(const ClientOptions& options, const ChangeOptions& change) {
+Result<DeploymentCheck> bootstrap(const ClientOptions& options, const ChangeOptions& change) {
   const ClientOptions own = api::adapted(options);
   const ChangeOptions own_change = api::adapted(change);
   auto request = make_request(own, MemberWish::Kind::bootstrap);
@@ -115,7 +115,7 @@ Result<Examination> bootstrap(const ClientOptions& options, const ChangeOptions&
   } catch (const std::system_error& problem) {
     return no_descriptor(problem);
   }
-  return examine(own);
+  return check(own);
 }
 
 Result<Membership> members(const ClientOptions& options) {

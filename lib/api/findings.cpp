@@ -71,7 +71,7 @@ bool too_old(const std::string& version) {
 }
 
 /// "Valkey 7.2.4"
-std::string server_text(const admin::NodeExamination& seen) {
+std::string server_text(const admin::NodeCheck& seen) {
   const bool known = !seen.server.empty();
   return known ? seen.server + ' ' + seen.server_version : "Redis " + seen.version;
 }
@@ -80,7 +80,7 @@ void Findings::judge(const SurveyedNode& node) {
   judge_access(node);
   const bool answered = !node.seen.run_id.empty() || node.seen.loading;
   if (!node.seen.reachable || !answered) return;
-  if (node.seen.role == admin::NodeExamination::Role::sentinel) {
+  if (node.seen.role == admin::NodeCheck::Role::sentinel) {
     add(node, admin::Finding::Kind::sentinel, "This is a sentinel, not a data server.",
         "It stores no keys, so it cannot vote.",
         "Name the master that it watches instead; its address is often the same with another "
@@ -93,7 +93,7 @@ void Findings::judge(const SurveyedNode& node) {
   judge_tracking(node);
   judge_clock(node);
   // A replica reports its master's values, and a loading server reports none.
-  if (node.seen.role == admin::NodeExamination::Role::replica || node.seen.loading) return;
+  if (node.seen.role == admin::NodeCheck::Role::replica || node.seen.loading) return;
   judge_fencing(node);
   judge_membership(node);
   judge_quarantine(node);
@@ -122,8 +122,8 @@ void Findings::judge_access(const SurveyedNode& node) {
 }
 
 void Findings::judge_kind(const SurveyedNode& node) {
-  const admin::NodeExamination& seen = node.seen;
-  if (seen.role == admin::NodeExamination::Role::replica) {
+  const admin::NodeCheck& seen = node.seen;
+  if (seen.role == admin::NodeCheck::Role::replica) {
     add(node, admin::Finding::Kind::replica, "This server is a replica of another one.",
         "It copies its master late and cannot vote: the two are one node.",
         "Name the master instead, or make it a master of its own with REPLICAOF NO ONE.");
@@ -137,7 +137,7 @@ void Findings::judge_kind(const SurveyedNode& node) {
   if (seen.loading) {
     add(node, admin::Finding::Kind::loading, "The server is still reading its data from disk.",
         "It has no vote until that is done.",
-        "Wait, then run the examination again. If it takes long, read the server's log.");
+        "Wait, then run the check again. If it takes long, read the server's log.");
   }
   if (too_old(seen.version)) {
     add(node, admin::Finding::Kind::old_version,
@@ -160,7 +160,7 @@ void Findings::judge_scripts(const SurveyedNode& node) {
 }
 
 void Findings::judge_settings(const SurveyedNode& node) {
-  const admin::NodeExamination& seen = node.seen;
+  const admin::NodeCheck& seen = node.seen;
   if (!seen.maxmemory_policy.empty() && seen.maxmemory_policy != "noeviction") {
     add(node, admin::Finding::Kind::evicting,
         "The server throws keys away when memory is short (maxmemory-policy " +
@@ -320,7 +320,7 @@ void Findings::judge_duplicates(const std::vector<SurveyedNode>& nodes) {
 
 }  // namespace
 
-admin::Examination judge(std::vector<SurveyedNode> nodes, const ClientOptions& options) {
+admin::DeploymentCheck judge(std::vector<SurveyedNode> nodes, const ClientOptions& options) {
   compare_clocks(nodes);
   Findings findings(options);
   for (SurveyedNode& node : nodes) {
@@ -328,20 +328,20 @@ admin::Examination judge(std::vector<SurveyedNode> nodes, const ClientOptions& o
     node.seen.restarted = restart_counts(node, options);
   }
   findings.judge_duplicates(nodes);
-  admin::Examination examination;
-  examination.findings = findings.take();
-  const auto observed = observe(nodes, examination);
+  admin::DeploymentCheck check;
+  check.findings = findings.take();
+  const auto observed = observe(nodes, check);
   for (admin::Finding& finding : judge_members(observed, options)) {
-    examination.findings.push_back(std::move(finding));
+    check.findings.push_back(std::move(finding));
   }
-  examination.granted_in = when_granted(observed, options);
+  check.granted_in = when_granted(observed, options);
   const admin::Membership membership = read_membership(core::with_member_names(observed));
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     nodes[i].seen.membership = membership.nodes[i].state;
     nodes[i].seen.member = membership.nodes[i].member;
-    examination.nodes.push_back(std::move(nodes[i].seen));
+    check.nodes.push_back(std::move(nodes[i].seen));
   }
-  return examination;
+  return check;
 }
 
 bool forbids_opening(admin::Finding::Kind kind) noexcept {

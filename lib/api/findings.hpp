@@ -8,8 +8,8 @@
 namespace redlock::api {
 
 /// Compares and judges the answers of all nodes. Pure.
-[[nodiscard]] admin::Examination judge(std::vector<runtime::SurveyedNode> nodes,
-                                       const ClientOptions& options);
+[[nodiscard]] admin::DeploymentCheck judge(std::vector<runtime::SurveyedNode> nodes,
+                                           const ClientOptions& options);
 
 /// Whether a node with this finding can be opened: a problem that
 /// neither a quarantine nor waiting resolves must be gone, because an opened node votes at once.

@@ -38,7 +38,7 @@ std::string random_word() {
 }
 
 /// Why the node cannot be written; empty: it can.
-std::string problem_of(const std::string& url, const admin::Examination& judged) {
+std::string problem_of(const std::string& url, const admin::DeploymentCheck& judged) {
   std::string text;
   for (const admin::Finding& finding : judged.findings) {
     const bool about_it = (", " + finding.node + ", ").find(", " + url + ", ") != std::string::npos;
@@ -110,7 +110,7 @@ Result<runtime::Configuration> survey_configuration(const NodeUrls& urls,
 }
 
 std::vector<core::ObservedNode> observe(const std::vector<runtime::SurveyedNode>& nodes,
-                                        const admin::Examination& judged) {
+                                        const admin::DeploymentCheck& judged) {
   std::vector<core::ObservedNode> observed;
   for (const runtime::SurveyedNode& node : nodes) {
     core::ObservedNode& one = observed.emplace_back();
@@ -179,7 +179,7 @@ std::optional<Error> MemberRun::run() {
     const auto configuration = survey_configuration(urls_, names_, options_, targets_);
     if (!configuration) return configuration.error();
     survey_ = std::make_unique<runtime::Survey>(*configuration);
-    const auto nodes = survey_->examine();
+    const auto nodes = survey_->check();
     observed_ = wish_.kind == core::MemberWish::Kind::bootstrap
                     ? observe(nodes, judge(nodes, options_))
                     : observe_members(nodes, options_, {wish_.leaving, wish_.entering});

@@ -34,7 +34,7 @@ using NodeTargets = std::map<std::string, redis::ConnectionTarget>;
 
 /// The nodes as a decider needs them; `judged` says which of them are ineligible.
 [[nodiscard]] std::vector<core::ObservedNode> observe(
-    const std::vector<runtime::SurveyedNode>& nodes, const admin::Examination& judged);
+    const std::vector<runtime::SurveyedNode>& nodes, const admin::DeploymentCheck& judged);
 
 /// As observe(), with the nodes named as the members name each other: see with_member_names. If a
 /// server has several addresses, only the member's own is kept. `kept` are names that an operator

@@ -203,35 +203,35 @@ namespace redlock {
 inline namespace REDLOCK_ABI {
 namespace admin {
 
-std::string_view to_string(NodeExamination::Role role) noexcept {
+std::string_view to_string(NodeCheck::Role role) noexcept {
   switch (role) {
-    case NodeExamination::Role::unknown:
+    case NodeCheck::Role::unknown:
       return "unknown";
-    case NodeExamination::Role::master:
+    case NodeCheck::Role::master:
       return "master";
-    case NodeExamination::Role::replica:
+    case NodeCheck::Role::replica:
       return "replica";
-    case NodeExamination::Role::sentinel:
+    case NodeCheck::Role::sentinel:
       return "sentinel";
   }
   return "unknown";
 }
 
-std::string_view to_string(NodeExamination::Persistence persistence) noexcept {
+std::string_view to_string(NodeCheck::Persistence persistence) noexcept {
   switch (persistence) {
-    case NodeExamination::Persistence::unknown:
+    case NodeCheck::Persistence::unknown:
       return "unknown";
-    case NodeExamination::Persistence::none:
+    case NodeCheck::Persistence::none:
       return "none";
-    case NodeExamination::Persistence::rdb:
+    case NodeCheck::Persistence::rdb:
       return "rdb";
-    case NodeExamination::Persistence::aof:
+    case NodeCheck::Persistence::aof:
       return "aof";
-    case NodeExamination::Persistence::aof_no:
+    case NodeCheck::Persistence::aof_no:
       return "aof no";
-    case NodeExamination::Persistence::aof_everysec:
+    case NodeCheck::Persistence::aof_everysec:
       return "aof everysec";
-    case NodeExamination::Persistence::aof_always:
+    case NodeCheck::Persistence::aof_always:
       return "aof always";
   }
   return "unknown";

@@ -62,7 +62,7 @@ class AdminConnectionOwner {
   ~AdminConnectionOwner() = default;
 };
 
-/// One connection for commands of any kind, to examine and to administer a server; `Connection` is
+/// One connection for commands of any kind, to check and to administer a server; `Connection` is
 /// for its votes. Sends a batch only when the one before is answered. Has no time limit of its own:
 /// its owner gives up by close().
 class AdminConnection final : private uv::StreamListener {

@@ -45,7 +45,7 @@ class Survey::Visit final : private redis::AdminConnectionOwner {
   [[nodiscard]] const Search& search() const noexcept { return search_; }
   [[nodiscard]] const Marked& marked() const noexcept { return marked_; }
 
-  void examine();
+  void check();
   void find_lock(milliseconds longest);
   void mark(const core::WriteMarker& write);
 
@@ -121,7 +121,7 @@ void Survey::Visit::on_deadline() noexcept {
 
 void Survey::Visit::on_end(const std::string& why) noexcept { fail(why); }
 
-void Survey::Visit::examine() {
+void Survey::Visit::check() {
   begin(Step::connecting);
   connection_.open();
 }
@@ -148,7 +148,7 @@ void Survey::Visit::on_answers(std::vector<OwnedValue> answers) noexcept {
       // Keys in another database do not belong to this deployment. A sentinel has none, and a
       // cluster has one: there it is no problem of its own.
       if (!selection_.empty() && node_.denied.empty() &&
-          node_.seen.role != admin::NodeExamination::Role::sentinel && !node_.seen.cluster) {
+          node_.seen.role != admin::NodeCheck::Role::sentinel && !node_.seen.cluster) {
         node_.marker.reset();
         node_.marker_text.clear();
         node_.seen.marked = node_.seen.restarted = false;
@@ -293,8 +293,8 @@ Survey::~Survey() = default;
 
 void Survey::run_until_idle() { run_while_busy(loop_, visits_); }
 
-std::vector<SurveyedNode> Survey::examine() {
-  for (const auto& visit : visits_) visit->examine();
+std::vector<SurveyedNode> Survey::check() {
+  for (const auto& visit : visits_) visit->check();
   run_until_idle();
   std::vector<SurveyedNode> nodes;
   for (const auto& visit : visits_) nodes.push_back(visit->node());

@@ -17,7 +17,7 @@ namespace redlock::runtime {
 
 /// The answers of one node, not judged and not compared with the others yet.
 struct SurveyedNode {
-  admin::NodeExamination seen{};                    ///< but for clock_offset, which takes all nodes
+  admin::NodeCheck seen{};                          ///< but for clock_offset, which takes all nodes
   std::string denied{};                             ///< what it keeps from us, in its own words
   std::string marker_text{};                        ///< as it is kept; empty: none
   std::optional<core::Marker> marker{};             ///< none: nothing that is one of ours
@@ -55,7 +55,7 @@ struct Marked {
 
 /// Asks all nodes at once, on a loop and connections of its own, and blocks until all have answered
 /// or used up their time. Every step goes down the connections of the first, so that it reaches the
-/// very server process that was examined.
+/// very server process that was checked.
 class Survey {
  public:
   /// Throws std::system_error when the process has no file descriptor left.
@@ -65,7 +65,7 @@ class Survey {
   Survey& operator=(const Survey&) = delete;
 
   /// The first step. Changes nothing.
-  [[nodiscard]] std::vector<SurveyedNode> examine();
+  [[nodiscard]] std::vector<SurveyedNode> check();
 
   /// Strings that expire within `longest`, and are none of ours.
   [[nodiscard]] std::vector<Search> find_locks(std::chrono::milliseconds longest);

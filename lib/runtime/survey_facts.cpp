@@ -67,21 +67,19 @@ nanoseconds time_in(const std::string& score) {
   return std::chrono::microseconds(static_cast<std::int64_t>(std::max(microseconds, 0.0)));
 }
 
-admin::NodeExamination::Role role_in(std::string_view word) {
-  if (word == "master") return admin::NodeExamination::Role::master;
-  if (word == "slave") return admin::NodeExamination::Role::replica;
-  return word == "sentinel" ? admin::NodeExamination::Role::sentinel
-                            : admin::NodeExamination::Role::unknown;
+admin::NodeCheck::Role role_in(std::string_view word) {
+  if (word == "master") return admin::NodeCheck::Role::master;
+  if (word == "slave") return admin::NodeCheck::Role::replica;
+  return word == "sentinel" ? admin::NodeCheck::Role::sentinel : admin::NodeCheck::Role::unknown;
 }
 
-admin::NodeExamination::Persistence persistence_with(std::string_view fsync) {
-  if (fsync == "always") return admin::NodeExamination::Persistence::aof_always;
-  if (fsync == "everysec") return admin::NodeExamination::Persistence::aof_everysec;
-  return fsync == "no" ? admin::NodeExamination::Persistence::aof_no
-                       : admin::NodeExamination::Persistence::aof;
+admin::NodeCheck::Persistence persistence_with(std::string_view fsync) {
+  if (fsync == "always") return admin::NodeCheck::Persistence::aof_always;
+  if (fsync == "everysec") return admin::NodeCheck::Persistence::aof_everysec;
+  return fsync == "no" ? admin::NodeCheck::Persistence::aof_no : admin::NodeCheck::Persistence::aof;
 }
 
-void take_info(const std::string& text, admin::NodeExamination& seen) {
+void take_info(const std::string& text, admin::NodeCheck& seen) {
   const std::string_view mode = redis::server_mode(text);
   const redis::Product product = redis::product_in(text);
   seen.version = field_of(text, "redis_version");
@@ -101,7 +99,7 @@ void take_info(const std::string& text, admin::NodeExamination& seen) {
   seen.loading = field_of(text, "loading") == "1" || field_of(text, "async_loading") == "1";
 }
 
-void take_persistence(const std::vector<OwnedValue>& answers, admin::NodeExamination& seen) {
+void take_persistence(const std::vector<OwnedValue>& answers, admin::NodeCheck& seen) {
   const std::string aof_enabled = field_of(answers[info].text, "aof_enabled");
   const auto fsync = setting_in(answers[appendfsync]);
   const auto snapshots = setting_in(answers[save]);
@@ -109,8 +107,8 @@ void take_persistence(const std::vector<OwnedValue>& answers, admin::NodeExamina
     seen.persistence = persistence_with(fsync.value_or(std::string()));
     seen.durable = fsync == "always";
   } else if (snapshots) {
-    seen.persistence = snapshots->empty() ? admin::NodeExamination::Persistence::none
-                                          : admin::NodeExamination::Persistence::rdb;
+    seen.persistence = snapshots->empty() ? admin::NodeCheck::Persistence::none
+                                          : admin::NodeCheck::Persistence::rdb;
   }
 }
 
@@ -163,7 +161,7 @@ bool is_denial(std::string_view error) noexcept {
 }
 
 void take_facts(const std::vector<OwnedValue>& answers, SurveyedNode& node) {
-  admin::NodeExamination& seen = node.seen;
+  admin::NodeCheck& seen = node.seen;
   const OwnedValue& reply = answers[info];
   if (reply.is_error() && is_denial(reply.text)) {
     seen.reachable = true;

@@ -9,7 +9,7 @@
 
 namespace redlock::runtime {
 
-/// The commands that examine a node, sent with one write. Each may be refused on its own: a
+/// The commands that check a node, sent with one write. Each may be refused on its own: a
 /// sentinel knows few commands, a server that is loading answers few, a user may be allowed few.
 [[nodiscard]] redis::Questions fact_questions();
 

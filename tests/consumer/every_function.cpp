@@ -77,8 +77,8 @@ struct Stopped : std::runtime_error {
 
 /// The first call on these nodes, because they must store no lock.
 void deployment(const ClientOptions& options) {
-  const admin::Examination before = must(admin::examine(options), "examine");
-  expect(before.nodes.size() == options.nodes.size(), "examine: a report for each node");
+  const admin::DeploymentCheck before = must(admin::check(options), "check");
+  expect(before.nodes.size() == options.nodes.size(), "check: a report for each node");
   admin::ChangeOptions change;
   change.on_progress = [](const admin::ChangeProgress&) { throw Stopped("by the caller"); };
   try {
@@ -107,9 +107,8 @@ void names_and_values() {
   expect(to_string(Errc::held) == "held", "Errc");
   expect(!to_string(Vote::granted).empty(), "Vote");
   expect(!to_string(admin::MemberReport::State::member).empty(), "MemberReport::State");
-  expect(!to_string(admin::NodeExamination::Role::master).empty(), "NodeExamination::Role");
-  expect(!to_string(admin::NodeExamination::Persistence::rdb).empty(),
-         "NodeExamination::Persistence");
+  expect(!to_string(admin::NodeCheck::Role::master).empty(), "NodeCheck::Role");
+  expect(!to_string(admin::NodeCheck::Persistence::rdb).empty(), "NodeCheck::Persistence");
   expect(!to_string(admin::Finding::Kind::clock).empty(), "Finding::Kind");
   expect(!to_string(Inspection::State::held).empty(), "Inspection::State");
   expect(!to_string(Holder::Kind::exclusive).empty(), "Holder::Kind");

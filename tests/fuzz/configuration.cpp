@@ -114,7 +114,7 @@ void resolve(const std::vector<std::string>& words, std::string_view toml) {
     arguments.set("config", {file.path(), "--config"});
     // Reading the system's certificates takes longer than everything else together.
     if (toml.find("s://") == std::string_view::npos) {
-      REDLOCK_ASSERT(!cli::config_json(cli::examine_config(arguments)).empty());
+      REDLOCK_ASSERT(!cli::config_json(cli::check_config(arguments)).empty());
     }
     cli::fill_in(arguments, std::string(verb->name));
     const auto settings = cli::resolve_settings(arguments, cli::NodesNeeded::optional);

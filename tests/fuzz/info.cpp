@@ -1,6 +1,6 @@
-// A server's description of itself, as a client takes it (its INFO) and as an examination does (all
+// A server's description of itself, as a client takes it (its INFO) and as an check does (all
 // of its answers). Sections are separated by a line "--": the text of INFO, then the answers to the
-// other questions of the examination as a server sends them.
+// other questions of the check as a server sends them.
 
 #include <chrono>
 #include <string>
@@ -69,7 +69,7 @@ redis::OwnedValue read_answer(std::string_view bytes) {
 }
 
 void check_seen(const runtime::SurveyedNode& node) {
-  const admin::NodeExamination& seen = node.seen;
+  const admin::NodeCheck& seen = node.seen;
   for (const std::string* text :
        {&seen.problem, &seen.version, &seen.run_id, &seen.maxmemory_policy, &node.denied}) {
     check_shown(*text);
@@ -89,9 +89,9 @@ void check_judgement(const runtime::SurveyedNode& node, const ClientOptions& opt
   other.seen.reachable = true;
   other.seen.run_id = "other";
   other.clock = std::chrono::nanoseconds(-1);
-  const admin::Examination examination = api::judge({node, other, node}, options);
-  REDLOCK_ASSERT(examination.nodes.size() == 3);
-  for (const admin::Finding& finding : examination.findings) {
+  const admin::DeploymentCheck check = api::judge({node, other, node}, options);
+  REDLOCK_ASSERT(check.nodes.size() == 3);
+  for (const admin::Finding& finding : check.findings) {
     REDLOCK_ASSERT(!to_string(finding.kind).empty() && !finding.node.empty());
     for (const std::string* text : {&finding.what, &finding.why, &finding.remedy}) {
       check_shown(*text);
@@ -99,7 +99,7 @@ void check_judgement(const runtime::SurveyedNode& node, const ClientOptions& opt
   }
 }
 
-void examine(std::string_view info, Input& input) {
+void check_node(std::string_view info, Input& input) {
   std::vector<redis::OwnedValue> answers;
   for (const test::Command& command : commands_in(runtime::fact_questions().bytes())) {
     // An answer that is not given is nil.
@@ -128,6 +128,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   Input input(data, size);
   const std::string_view info = input.until("\n--\n");
   shake_hands(info);
-  examine(info, input);
+  check_node(info, input);
   return 0;
 }

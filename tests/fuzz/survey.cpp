@@ -1,4 +1,4 @@
-// A server's answers to an examination and to the opening of a deployment, from connecting to the
+// A server's answers to a check and to the opening of a deployment, from connecting to the
 // last step: the library's own survey, on a stream without a socket. And its answers to a list of
 // its locks.
 //
@@ -101,11 +101,10 @@ void check_shown(const std::string& text) {
 void survey(const runtime::Configuration& configuration, Server& server) {
   runtime::Survey survey(configuration);
   server.start(newest_peer());
-  const std::vector<runtime::SurveyedNode> nodes = survey.examine();
+  const std::vector<runtime::SurveyedNode> nodes = survey.check();
   ClientOptions options;
   options.nodes = configuration.settings.nodes;
-  for (const admin::NodeExamination& node : api::judge(nodes, options).nodes)
-    check_shown(node.problem);
+  for (const admin::NodeCheck& node : api::judge(nodes, options).nodes) check_shown(node.problem);
   for (const runtime::Search& search : survey.find_locks(longest_lock)) {
     check_shown(search.problem);
     if (!search.lock) continue;

@@ -199,14 +199,14 @@ TEST_F(DocumentedAcl, SufficesForOperatorsAndGuards) {
   for (const RedisServer& node : nodes_) node.command({"DEL", "redlock:node:marker"});
   ClientOptions guarded = options();
   guarded.guards.trust_durable = true;
-  EXPECT_TRUE(succeeded(admin::examine(guarded)));
+  EXPECT_TRUE(succeeded(admin::check(guarded)));
   const auto opened = admin::bootstrap(guarded);
   ASSERT_TRUE(succeeded(opened));
-  for (const admin::NodeExamination& node : opened->nodes) EXPECT_TRUE(node.marked) << node.url;
+  for (const admin::NodeCheck& node : opened->nodes) EXPECT_TRUE(node.marked) << node.url;
   Client client = make_client(guarded);
   auto held = acquire_patiently(client, "app:guarded");
   EXPECT_TRUE(succeeded(held));
-  EXPECT_TRUE(succeeded(admin::examine(guarded)));
+  EXPECT_TRUE(succeeded(admin::check(guarded)));
   auto reader = acquire_patiently(client, shared("app:read"));
   EXPECT_TRUE(succeeded(reader));
   const auto listed = admin::list_locks(guarded);

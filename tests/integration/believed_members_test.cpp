@@ -85,9 +85,9 @@ TEST_F(BelievedMembers, OneEditedMarkerLeadsNobodyAnywhereAndClosesNothing) {
   EXPECT_TRUE(grants(client));
   EXPECT_FALSE(events.has(NodeEvent::Kind::learned, 3, ""));
 
-  const auto examined = admin::examine(options_of(initial_));
-  ASSERT_TRUE(succeeded(examined));
-  EXPECT_TRUE(std::any_of(examined->findings.begin(), examined->findings.end(),
+  const auto checked = admin::check(options_of(initial_));
+  ASSERT_TRUE(succeeded(checked));
+  EXPECT_TRUE(std::any_of(checked->findings.begin(), checked->findings.end(),
                           [&](const admin::Finding& finding) {
                             return finding.node.find(initial_[0]) != std::string::npos &&
                                    finding.what.find("names other members") != std::string::npos;

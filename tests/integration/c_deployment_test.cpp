@@ -16,7 +16,8 @@ namespace {
 using testing::Contains;
 using testing::HasSubstr;
 
-using CExamination = std::unique_ptr<redlock_examination, CFree<redlock_examination_free>>;
+using CDeploymentCheck =
+    std::unique_ptr<redlock_deployment_check, CFree<redlock_deployment_check_free>>;
 using CMembership = std::unique_ptr<redlock_membership, CFree<redlock_membership_free>>;
 using CLocks = std::unique_ptr<redlock_lock_list, CFree<redlock_lock_list_free>>;
 
@@ -27,10 +28,10 @@ struct CDeploymentOptions : COptions {
   }
 };
 
-[[nodiscard]] std::set<std::string> c_findings(const redlock_examination* examination) {
+[[nodiscard]] std::set<std::string> c_findings(const redlock_deployment_check* check) {
   std::set<std::string> kinds;
-  for (std::size_t i = 0; i < examination->finding_count; ++i) {
-    const redlock_finding* finding = redlock_examination_finding(examination, i);
+  for (std::size_t i = 0; i < check->finding_count; ++i) {
+    const redlock_finding* finding = redlock_deployment_check_finding(check, i);
     EXPECT_STRNE(finding->node, "");
     EXPECT_STRNE(finding->what, "");
     EXPECT_STRNE(finding->remedy, "");
@@ -50,29 +51,30 @@ template <typename Owned, typename Call>
   return Owned(result);
 }
 
-TEST(CDeployment, IsOpenedExaminedAndChanged) {
+TEST(CDeployment, IsOpenedCheckedAndChanged) {
   NewNodes nodes(4);
   auto urls = nodes.urls();
   const std::string fourth = urls.back();
   urls.pop_back();
   const CDeploymentOptions three(urls);
-  const auto examine = [&] {
-    return c_result<CExamination>([&](redlock_examination** out, redlock_error** error) {
-      redlock_examine(&three.options, out, error);
+  const auto check = [&] {
+    return c_result<CDeploymentCheck>([&](redlock_deployment_check** out, redlock_error** error) {
+      redlock_check(&three.options, out, error);
     });
   };
-  const CExamination before = examine();
+  const CDeploymentCheck before = check();
   EXPECT_THAT(c_findings(before.get()), Contains("not-bootstrapped"));
   ASSERT_EQ(before->node_count, 3U);
-  EXPECT_EQ(redlock_examination_node(before.get(), 3), nullptr);
-  EXPECT_EQ(redlock_examination_finding(before.get(), before->finding_count), nullptr);
+  EXPECT_EQ(redlock_deployment_check_node(before.get(), 3), nullptr);
+  EXPECT_EQ(redlock_deployment_check_finding(before.get(), before->finding_count), nullptr);
 
-  const auto opened = c_result<CExamination>([&](redlock_examination** out, redlock_error** error) {
-    redlock_bootstrap(&three.options, nullptr, out, error);
-  });
+  const auto opened =
+      c_result<CDeploymentCheck>([&](redlock_deployment_check** out, redlock_error** error) {
+        redlock_bootstrap(&three.options, nullptr, out, error);
+      });
   EXPECT_EQ(before->granted_in_ns, -1);
   EXPECT_EQ(opened->granted_in_ns, 0);
-  const redlock_node_examination* node = redlock_examination_node(opened.get(), 0);
+  const redlock_node_check* node = redlock_deployment_check_node(opened.get(), 0);
   EXPECT_EQ(node->url, nodes[0].url());
   EXPECT_TRUE(node->reachable && node->marked);
   EXPECT_STREQ(node->role, "master");
@@ -119,7 +121,7 @@ TEST(CDeployment, AChangeIsCancelledAndMistakesAreRefused) {
   redlock_error_free(error);
   EXPECT_EQ(redlock_remove_member(&options.options, nullptr, nullptr, &none, nullptr),
             REDLOCK_INVALID_ARGUMENT);
-  EXPECT_EQ(redlock_examine(nullptr, nullptr, nullptr), REDLOCK_INVALID_ARGUMENT);
+  EXPECT_EQ(redlock_check(nullptr, nullptr, nullptr), REDLOCK_INVALID_ARGUMENT);
   EXPECT_EQ(redlock_members(&options.options, nullptr, nullptr), REDLOCK_INVALID_ARGUMENT);
 
   NewNodes nodes(3);
@@ -129,7 +131,7 @@ TEST(CDeployment, AChangeIsCancelledAndMistakesAreRefused) {
   redlock_change_options change;
   redlock_change_options_init(&change, sizeof(change));
   change.stop = stop.get();
-  redlock_examination* opened = nullptr;
+  redlock_deployment_check* opened = nullptr;
   EXPECT_EQ(redlock_bootstrap(&fresh.options, &change, &opened, nullptr), REDLOCK_CANCELLED);
   EXPECT_EQ(opened, nullptr);
 }

@@ -103,9 +103,9 @@ TEST(OperatingPage, HasARedisConfThatDoctorFindsNothingWrongWith) {
                                                 "QUORUM_LOCK_RESTART_GUARD=30s"};
   const ProcessResult opened = run_tool({"bootstrap"}, {.environment = environment});
   EXPECT_EQ(opened.exit_code, 0) << opened.errors;
-  const ProcessResult examined = run_tool({"doctor"}, {.environment = environment});
-  EXPECT_EQ(examined.exit_code, 0) << examined.output;
-  EXPECT_NE(examined.output.find("aof everysec"), std::string::npos) << examined.output;
+  const ProcessResult checked = run_tool({"doctor"}, {.environment = environment});
+  EXPECT_EQ(checked.exit_code, 0) << checked.output;
+  EXPECT_NE(checked.output.find("aof everysec"), std::string::npos) << checked.output;
 }
 
 /// The words of a command as the shell would make them; comments are left out.

@@ -38,8 +38,8 @@ class CliOptions : public testing::Test {
   static void open(const Words& options) {
     const ProcessResult opened = tool({"bootstrap"}, options);
     ASSERT_EQ(opened.exit_code, 0) << opened.output << opened.errors;
-    const ProcessResult examined = tool({"doctor"}, options);
-    EXPECT_EQ(examined.exit_code, 0) << examined.output << examined.errors;
+    const ProcessResult checked = tool({"doctor"}, options);
+    EXPECT_EQ(checked.exit_code, 0) << checked.output << checked.errors;
   }
 };
 

@@ -1,4 +1,4 @@
-// examine() reports the problems of a deployment and changes nothing; bootstrap() opens a new one.
+// check() reports the problems of a deployment and changes nothing; bootstrap() opens a new one.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -18,15 +18,15 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-admin::Examination examined(const ClientOptions& options) {
-  auto result = admin::examine(options);
+admin::DeploymentCheck checked(const ClientOptions& options) {
+  auto result = admin::check(options);
   if (!result) throw std::runtime_error(result.error().message);
   return *std::move(result);
 }
 
-std::vector<std::string> ids_of(const admin::Examination& examination) {
+std::vector<std::string> ids_of(const admin::DeploymentCheck& check) {
   std::vector<std::string> ids;
-  for (const admin::Finding& finding : examination.findings) {
+  for (const admin::Finding& finding : check.findings) {
     // Most servers of these tests are new.
     if (finding.kind != admin::Finding::Kind::not_bootstrapped)
       ids.emplace_back(to_string(finding.kind));
@@ -40,7 +40,7 @@ std::vector<admin::Finding> findings_of(const std::string& url) {
   auto urls = others.urls();
   urls.push_back(url);
   std::vector<admin::Finding> findings;
-  for (admin::Finding& finding : examined(patient(urls)).findings) {
+  for (admin::Finding& finding : checked(patient(urls)).findings) {
     if (finding.kind == admin::Finding::Kind::not_bootstrapped ||
         finding.kind == admin::Finding::Kind::stale_client)
       continue;
@@ -59,20 +59,20 @@ void expect_only(const std::string& url, const std::string& id, const std::strin
 
 TEST(Doctor, FindsNothingWrongWithNewNodesAndChangesNothing) {
   NewNodes nodes(3);
-  const admin::Examination examination = examined(patient(nodes.urls()));
-  EXPECT_THAT(ids_of(examination), IsEmpty());
-  ASSERT_EQ(examination.nodes.size(), 3U);
+  const admin::DeploymentCheck check = checked(patient(nodes.urls()));
+  EXPECT_THAT(ids_of(check), IsEmpty());
+  ASSERT_EQ(check.nodes.size(), 3U);
   for (std::size_t i = 0; i < 3; ++i) {
-    const admin::NodeExamination& node = examination.nodes[i];
+    const admin::NodeCheck& node = check.nodes[i];
     EXPECT_EQ(node.url, nodes[i].url());
     EXPECT_TRUE(node.reachable);
     EXPECT_EQ(node.problem, "");
     EXPECT_GT(node.round_trip, nanoseconds(0));
     EXPECT_NE(node.version, "");
-    EXPECT_EQ(node.role, admin::NodeExamination::Role::master);
+    EXPECT_EQ(node.role, admin::NodeCheck::Role::master);
     EXPECT_EQ(node.run_id, run_id_of(nodes[i]));
     EXPECT_TRUE(node.uptime);
-    EXPECT_EQ(node.persistence, admin::NodeExamination::Persistence::none);
+    EXPECT_EQ(node.persistence, admin::NodeCheck::Persistence::none);
     EXPECT_FALSE(node.durable);
     EXPECT_EQ(node.maxmemory_policy, "noeviction");
     EXPECT_FALSE(node.cluster);
@@ -85,16 +85,16 @@ TEST(Doctor, FindsNothingWrongWithNewNodesAndChangesNothing) {
 }
 
 TEST(Doctor, RefusesOptionsThatAreWrong) {
-  EXPECT_TRUE(failed_with(admin::examine({}), Errc::invalid_argument));
+  EXPECT_TRUE(failed_with(admin::check({}), Errc::invalid_argument));
   EXPECT_TRUE(failed_with(admin::bootstrap({}), Errc::invalid_argument));
 }
 
 TEST(Doctor, SeesOneServerBehindThreeAddresses) {
   const RedisServer server;
-  const admin::Examination examination =
-      examined(patient({server.url(), by_name(server), server.unix_url()}));
-  ASSERT_THAT(ids_of(examination), ElementsAre("duplicate"));
-  EXPECT_EQ(examination.findings[0].node,
+  const admin::DeploymentCheck check =
+      checked(patient({server.url(), by_name(server), server.unix_url()}));
+  ASSERT_THAT(ids_of(check), ElementsAre("duplicate"));
+  EXPECT_EQ(check.findings[0].node,
             server.url() + ", " + by_name(server) + ", " + server.unix_url());
 }
 
@@ -119,7 +119,7 @@ TEST(Doctor, SeesASentinel) {
 
 TEST(Doctor, CallsAServerByItsOwnNameAndVersion) {
   const RedisServer server;
-  const admin::NodeExamination node = examined(patient({server.url()})).nodes.at(0);
+  const admin::NodeCheck node = checked(patient({server.url()})).nodes.at(0);
   // "Valkey server v=9.1.2 sha=..."
   const std::string told = run_process({"redis-server", "--version"}).output;
   EXPECT_TRUE(told.starts_with(node.server + " server v=" + node.server_version + " ")) << told;
@@ -158,12 +158,12 @@ TEST(Doctor, GivesAHungNodeNoMoreThanItsLimit) {
   const RedisServer healthy;
   hung.stop();
   ClientOptions options = impatient({hung.url(), healthy.url()});
-  const admin::Examination examination = examined(options);
+  const admin::DeploymentCheck check = checked(options);
   hung.resume();
-  ASSERT_GE(examination.findings.size(), 1U);
-  EXPECT_EQ(examination.findings[0].node, hung.url());
-  EXPECT_EQ(examination.findings[0].kind, admin::Finding::Kind::unreachable);
-  EXPECT_THAT(examination.findings[0].what, HasSubstr("no answer within 500 ms"));
+  ASSERT_GE(check.findings.size(), 1U);
+  EXPECT_EQ(check.findings[0].node, hung.url());
+  EXPECT_EQ(check.findings[0].kind, admin::Finding::Kind::unreachable);
+  EXPECT_THAT(check.findings[0].what, HasSubstr("no answer within 500 ms"));
 }
 
 TEST(Doctor, SeesThatSomethingElseThanRedisAnswers) {
@@ -182,22 +182,22 @@ TEST(Doctor, SeesAWrongPasswordAndAMissingOneAndNeverShowsEither) {
   const RedisServer server({.password = "right"});
   const std::string address = server.host() + ":" + std::to_string(server.port());
   for (const std::string& credentials : {std::string(":wr0ng@"), std::string()}) {
-    const admin::Examination examination = examined(patient({"redis://" + credentials + address}));
-    ASSERT_THAT(ids_of(examination), ElementsAre("auth"));
-    EXPECT_EQ(examination.findings[0].node, "redis://" + address);
-    EXPECT_THAT(examination.findings[0].what, testing::Not(HasSubstr("wr0ng")));
-    EXPECT_TRUE(examination.nodes[0].reachable);
+    const admin::DeploymentCheck check = checked(patient({"redis://" + credentials + address}));
+    ASSERT_THAT(ids_of(check), ElementsAre("auth"));
+    EXPECT_EQ(check.findings[0].node, "redis://" + address);
+    EXPECT_THAT(check.findings[0].what, testing::Not(HasSubstr("wr0ng")));
+    EXPECT_TRUE(check.nodes[0].reachable);
   }
-  EXPECT_THAT(ids_of(examined(patient({server.url()}))), IsEmpty());
+  EXPECT_THAT(ids_of(checked(patient({server.url()}))), IsEmpty());
 }
 
 TEST(Doctor, SeesAUserWhoMayNotSeeOurKeys) {
   const RedisServer server;
   server.command({"ACL", "SETUSER", "app", "on", ">pw", "~app:*", "+@all"});
   const std::string address = server.host() + ":" + std::to_string(server.port());
-  const admin::Examination examination = examined(patient({"redis://app:pw@" + address}));
-  ASSERT_THAT(ids_of(examination), ElementsAre("auth"));
-  EXPECT_THAT(examination.findings[0].what, HasSubstr("NOPERM"));
+  const admin::DeploymentCheck check = checked(patient({"redis://app:pw@" + address}));
+  ASSERT_THAT(ids_of(check), ElementsAre("auth"));
+  EXPECT_THAT(check.findings[0].what, HasSubstr("NOPERM"));
 }
 
 TEST(Doctor, SeesAServerThatIsStillLoading) {
@@ -218,12 +218,12 @@ TEST(Doctor, TellsHowANodeKeepsItsData) {
   const RedisServer snapshots({.arguments = {"--save", "3600", "1"}});
   ClientOptions options = patient({everysec.url(), always.url(), snapshots.url()});
   options.guards.trust_durable = true;
-  const admin::Examination examination = examined(options);
-  EXPECT_EQ(examination.nodes[0].persistence, admin::NodeExamination::Persistence::aof_everysec);
-  EXPECT_EQ(examination.nodes[1].persistence, admin::NodeExamination::Persistence::aof_always);
-  EXPECT_TRUE(examination.nodes[1].durable);
-  EXPECT_EQ(examination.nodes[2].persistence, admin::NodeExamination::Persistence::rdb);
-  EXPECT_THAT(ids_of(examination), ElementsAre("not-durable", "not-durable"));
+  const admin::DeploymentCheck check = checked(options);
+  EXPECT_EQ(check.nodes[0].persistence, admin::NodeCheck::Persistence::aof_everysec);
+  EXPECT_EQ(check.nodes[1].persistence, admin::NodeCheck::Persistence::aof_always);
+  EXPECT_TRUE(check.nodes[1].durable);
+  EXPECT_EQ(check.nodes[2].persistence, admin::NodeCheck::Persistence::rdb);
+  EXPECT_THAT(ids_of(check), ElementsAre("not-durable", "not-durable"));
 }
 
 TEST(Doctor, SeesAClockThatIsApartFromTheOthers) {
@@ -234,12 +234,12 @@ TEST(Doctor, SeesAClockThatIsApartFromTheOthers) {
     return resp::array(
         {resp::bulk(std::to_string(std::chrono::floor<seconds>(now).count())), resp::bulk("0")});
   });
-  const admin::Examination examination =
-      examined(patient({nodes[0].url(), fake.url(), nodes[1].url()}));
-  ASSERT_THAT(ids_of(examination), ElementsAre("clock"));
-  EXPECT_EQ(examination.findings[0].node, fake.url());
-  EXPECT_GT(*examination.nodes[1].clock_offset, seconds(50));
-  EXPECT_LT(*examination.nodes[0].clock_offset, seconds(50));
+  const admin::DeploymentCheck check =
+      checked(patient({nodes[0].url(), fake.url(), nodes[1].url()}));
+  ASSERT_THAT(ids_of(check), ElementsAre("clock"));
+  EXPECT_EQ(check.findings[0].node, fake.url());
+  EXPECT_GT(*check.nodes[1].clock_offset, seconds(50));
+  EXPECT_LT(*check.nodes[0].clock_offset, seconds(50));
 }
 
 TEST(Doctor, SeesAQuarantine) {
@@ -259,9 +259,9 @@ TEST(Doctor, SeesThatANodeRestartedSinceItWasMarked) {
   auto marker = marker_of(server, {server.url()}, seconds(30));
   marker.replace(marker.find(run_id_of(server)), 40, "another");
   server.command({"SET", marker_key, marker});
-  const admin::Examination examination = examined(patient({server.url()}));
-  EXPECT_THAT(ids_of(examination), ElementsAre("quarantined"));
-  EXPECT_TRUE(examination.nodes[0].restarted);
+  const admin::DeploymentCheck check = checked(patient({server.url()}));
+  EXPECT_THAT(ids_of(check), ElementsAre("quarantined"));
+  EXPECT_TRUE(check.nodes[0].restarted);
 }
 
 TEST(Bootstrap, MarksNewNodesAsMembersWithNothingToForget) {

@@ -50,14 +50,14 @@ TEST_P(HostileLimits, AnEndlessReplyDoesNotMakeTheClientGrow) {
   }
 }
 
-TEST_P(HostileLimits, AnEndlessReplyToAnExaminationEndsIt) {
+TEST_P(HostileLimits, AnEndlessReplyToACheckEndsIt) {
   FakeServer fake(endless_from_info(GetParam()));
   const std::size_t before = allocated_bytes();
-  const auto examination = admin::examine(patient({fake.url()}));
+  const auto check = admin::check(patient({fake.url()}));
   EXPECT_LT(allocated_bytes(), before + most_growth);
-  ASSERT_TRUE(succeeded(examination));
-  EXPECT_FALSE(examination->nodes.at(0).reachable);
-  const std::string& problem = examination->nodes.at(0).problem;
+  ASSERT_TRUE(succeeded(check));
+  EXPECT_FALSE(check->nodes.at(0).reachable);
+  const std::string& problem = check->nodes.at(0).problem;
   EXPECT_TRUE(problem.starts_with("protocol violation: ")) << problem;
 }
 
@@ -107,7 +107,7 @@ TEST_F(HostileHandshake, ClosingAtEveryByteOfEveryAnswerIsOnlyAnOutage) {
   hang_up_everywhere("EVAL", guard_answer());
 }
 
-TEST_F(HostileHandshake, ClosingAtEveryByteOfEveryAnswerEndsAnExamination) {
+TEST_F(HostileHandshake, ClosingAtEveryByteOfEveryAnswerEndsACheck) {
   const std::string info = resp::bulk("redis_version:7.0.15\r\nrun_id:abc\r\nrole:master\r\n");
   for (const auto& [word, answer] : {std::pair<std::string, std::string>{"INFO", info},
                                      {"CONFIG", resp::array({})},
@@ -119,9 +119,9 @@ TEST_F(HostileHandshake, ClosingAtEveryByteOfEveryAnswerEndsAnExamination) {
       fake.on(word, [part = answer.substr(0, bytes)](const Command&) -> FakeAnswer {
         return FakeAnswer::close(part);
       });
-      const auto examination = admin::examine(patient({fake.url()}));
-      ASSERT_TRUE(succeeded(examination)) << word << " " << bytes;
-      EXPECT_FALSE(examination->nodes.at(0).reachable) << word << " " << bytes;
+      const auto check = admin::check(patient({fake.url()}));
+      ASSERT_TRUE(succeeded(check)) << word << " " << bytes;
+      EXPECT_FALSE(check->nodes.at(0).reachable) << word << " " << bytes;
     }
   }
 }

@@ -230,11 +230,10 @@ TEST_F(Members, ThatWereChangedAreNamedByTheDoctor) {
   open(3);
   ASSERT_TRUE(
       succeeded(admin::replace_member(options_of(initial_), nodes_[2].url(), nodes_[3].url())));
-  const auto examination = admin::examine(options_of(initial_));
-  ASSERT_TRUE(succeeded(examination));
+  const auto check = admin::check(options_of(initial_));
+  ASSERT_TRUE(succeeded(check));
   std::vector<std::string> ids;
-  for (const admin::Finding& finding : examination->findings)
-    ids.emplace_back(to_string(finding.kind));
+  for (const admin::Finding& finding : check->findings) ids.emplace_back(to_string(finding.kind));
   EXPECT_THAT(ids, ElementsAre("other-deployment", "stale-client"));
 }
 

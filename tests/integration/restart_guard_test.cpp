@@ -452,7 +452,7 @@ TEST_F(RestartGuard, WhoOnlyLooksWritesNothing) {
   const auto look = [&](const ClientOptions& with) {
     Client client = make_client(with);
     static_cast<void>(client.inspect("r"));
-    static_cast<void>(admin::examine(with));
+    static_cast<void>(admin::check(with));
     static_cast<void>(admin::list_locks(with));
   };
   look(other);

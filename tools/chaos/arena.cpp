@@ -282,10 +282,10 @@ void Arena::call_operator() {
 }
 
 std::optional<std::size_t> Arena::count_members() const {
-  const auto examined = admin::examine(contender_options(server_urls()));
-  if (!examined) return std::nullopt;
+  const auto checked = admin::check(contender_options(server_urls()));
+  if (!checked) return std::nullopt;
   return static_cast<std::size_t>(std::count_if(
-      examined->nodes.begin(), examined->nodes.end(),
+      checked->nodes.begin(), checked->nodes.end(),
       [](const auto& node) { return node.membership == admin::MemberReport::State::member; }));
 }
 

@@ -366,7 +366,7 @@ nlohmann::ordered_json setting_json(const ShownSetting& setting) {
 
 }  // namespace
 
-ConfigReport examine_config(const Arguments& given) {
+ConfigReport check_config(const Arguments& given) {
   ConfigReport report;
   report.file = given.text("config").value_or(std::string());
   ConfigFile file = read_config(report.file);

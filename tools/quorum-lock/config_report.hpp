@@ -33,7 +33,7 @@ struct ConfigReport {
 
 /// `given` is the command line, with --config. Throws UsageError when the file cannot be read, or
 /// is no TOML.
-[[nodiscard]] ConfigReport examine_config(const Arguments& given);
+[[nodiscard]] ConfigReport check_config(const Arguments& given);
 
 [[nodiscard]] std::string config_text(const Style& style, const ConfigReport& report);
 [[nodiscard]] std::string config_json(const ConfigReport& report);

@@ -10,8 +10,8 @@
 #include <string_view>
 #include <utility>
 
+#include "quorum-lock/deployment_check.hpp"
 #include "quorum-lock/duration.hpp"
-#include "quorum-lock/examination.hpp"
 #include "quorum-lock/lock_table.hpp"
 #include "quorum-lock/table.hpp"
 #include "quorum-lock/text.hpp"
@@ -32,14 +32,14 @@ std::string quarantine_text(std::chrono::nanoseconds quarantine) {
   return quarantine.count() > 0 ? format_duration(quarantine) : "-";
 }
 
-std::string memory_of(const admin::NodeExamination& node) {
+std::string memory_of(const admin::NodeCheck& node) {
   if (!node.used_memory) return "-";
   const std::uint64_t most = node.max_memory.value_or(0);
   return memory_text(*node.used_memory) + (most > 0 ? " of " + memory_text(most) : "");
 }
 
-std::vector<Cell> node_row(const admin::NodeExamination& node) {
-  admin::NodeExamination rest = node;
+std::vector<Cell> node_row(const admin::NodeCheck& node) {
+  admin::NodeCheck rest = node;
   rest.quarantine = {};
   const std::string server = server_text(node);
   return {{as_printable(node.url)},
@@ -51,10 +51,10 @@ std::vector<Cell> node_row(const admin::NodeExamination& node) {
            node.quarantine.count() > 0 ? Colour::warning : Colour::plain}};
 }
 
-std::vector<std::string> node_lines(const Style& style, const admin::Examination& examination,
+std::vector<std::string> node_lines(const Style& style, const admin::DeploymentCheck& check,
                                     std::size_t width) {
   std::vector<std::vector<Cell>> rows;
-  for (const admin::NodeExamination& node : examination.nodes) rows.push_back(node_row(node));
+  for (const admin::NodeCheck& node : check.nodes) rows.push_back(node_row(node));
   return table_lines(style, node_columns, rows, width);
 }
 
@@ -103,8 +103,7 @@ std::vector<std::string> top_lines(const Style& style, const TopFacts& facts, st
   // The nodes and the warnings take at most half of what is there for tables: the locks are what
   // `top` is for.
   const std::size_t room = height > frame_lines ? height - frame_lines : 0;
-  append_lines(lines,
-               fitting_lines(node_lines(style, facts.examination, width), width, (room + 1) / 2));
+  append_lines(lines, fitting_lines(node_lines(style, facts.check, width), width, (room + 1) / 2));
   std::vector<std::string> warnings;
   for (const std::string& warning : facts.warnings) {
     warnings.push_back(cut(style, Colour::warning, as_printable(warning), width));

@@ -13,7 +13,7 @@ namespace redlock::cli {
 
 /// What `top` shows.
 struct TopFacts {
-  admin::Examination examination{};
+  admin::DeploymentCheck check{};
   admin::LockList list{};
   std::vector<std::string> warnings{};  ///< see list_warnings()
 };

@@ -23,7 +23,7 @@ namespace redlock::cli {
 [[nodiscard]] int verb_elect(const Arguments& given, const Signals& signals);
 [[nodiscard]] int verb_chaos(const Arguments& given, const Signals& signals);
 
-/// Of the command line alone: the file of --config is what it examines.
+/// Of the command line alone: the file of --config is what it checks.
 [[nodiscard]] int verb_config(const Arguments& given);
 
 }  // namespace redlock::cli

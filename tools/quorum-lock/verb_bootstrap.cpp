@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "quorum-lock/examination.hpp"
+#include "quorum-lock/deployment_check.hpp"
 #include "quorum-lock/exit_code.hpp"
 #include "quorum-lock/membership.hpp"
 #include "quorum-lock/output.hpp"
@@ -29,7 +29,7 @@ int verb_bootstrap(const Arguments& given, const Signals& signals) {
       print_note(settings, progress_text(progress));
     }
   };
-  const Result<admin::Examination> opened =
+  const Result<admin::DeploymentCheck> opened =
       admin::bootstrap(client_options(settings, session.nodes()), change);
   if (!opened) {
     print_error(opened.error().message);

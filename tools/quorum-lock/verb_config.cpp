@@ -23,7 +23,7 @@ int verb_config(const Arguments& given) {
   if (given.find("config") == nullptr) {
     throw UsageError("--config: none given: config check --config FILE says what FILE means");
   }
-  const ConfigReport report = examine_config(given);
+  const ConfigReport report = check_config(given);
   for (const std::string& mistake : report.mistakes) print_error(mistake);
   if (given.flag("json")) {
     const int printed = print_result(config_json(report));

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "quorum-lock/examination.hpp"
+#include "quorum-lock/deployment_check.hpp"
 #include "quorum-lock/exit_code.hpp"
 #include "quorum-lock/output.hpp"
 #include "quorum-lock/session.hpp"
@@ -19,17 +19,16 @@ int verb_doctor(const Arguments& given, const Signals& signals) {
 
   Session session(settings, signals);
   const EndOnSignal end_on_signal(signals, session);
-  const Result<admin::Examination> examination =
-      admin::examine(client_options(settings, session.nodes()));
-  if (!examination) {
-    print_error(examination.error().message);
-    return code(exit_code_of(examination.error().code));
+  const Result<admin::DeploymentCheck> check =
+      admin::check(client_options(settings, session.nodes()));
+  if (!check) {
+    print_error(check.error().message);
+    return code(exit_code_of(check.error().code));
   }
-  const int printed =
-      print_result(settings.format == Settings::Format::json
-                       ? examination_json(*examination)
-                       : examination_text(Style::of_standard_output(), settings, *examination));
-  return examination->findings.empty() ? printed : code(ExitCode::failure);
+  const int printed = print_result(settings.format == Settings::Format::json
+                                       ? check_json(*check)
+                                       : check_text(Style::of_standard_output(), settings, *check));
+  return check->findings.empty() ? printed : code(ExitCode::failure);
 }
 
 }  // namespace redlock::cli

@@ -4,8 +4,8 @@
 #include <stop_token>
 #include <string>
 
+#include "quorum-lock/deployment_check.hpp"
 #include "quorum-lock/duration.hpp"
-#include "quorum-lock/examination.hpp"
 #include "quorum-lock/exit_code.hpp"
 #include "quorum-lock/membership.hpp"
 #include "quorum-lock/output.hpp"

@@ -57,11 +57,11 @@ class Gatherer {
 
  private:
   [[nodiscard]] Result<TopFacts> gather() const {
-    Result<admin::Examination> examination = admin::examine(client_);
-    if (!examination) return examination.error();
+    Result<admin::DeploymentCheck> check = admin::check(client_);
+    if (!check) return check.error();
     Result<admin::LockList> list = admin::list_locks(client_, options_);
     if (!list) return list.error();
-    TopFacts facts{*std::move(examination), *std::move(list), {}};
+    TopFacts facts{*std::move(check), *std::move(list), {}};
     facts.warnings = list_warnings(facts.list, options_.keys_per_node);
     return facts;
   }

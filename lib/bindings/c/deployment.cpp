@@ -11,8 +11,8 @@ template <typename Number>
   return number ? static_cast<std::int64_t>(*number) : -1;
 }
 
-[[nodiscard]] redlock_node_examination view_of(const admin::NodeExamination& node) {
-  redlock_node_examination to{};
+[[nodiscard]] redlock_node_check view_of(const admin::NodeCheck& node) {
+  redlock_node_check to{};
   to.url = node.url.c_str();
   to.problem = node.problem.c_str();
   to.round_trip_ns = to_ns(node.round_trip);
@@ -40,10 +40,11 @@ template <typename Number>
   return to;
 }
 
-struct Examined : redlock_examination {
-  explicit Examined(admin::Examination given) : redlock_examination(), from(std::move(given)) {
+struct HeldCheck : redlock_deployment_check {
+  explicit HeldCheck(admin::DeploymentCheck given)
+      : redlock_deployment_check(), from(std::move(given)) {
     node_count = from.nodes.size();
-    for (const admin::NodeExamination& node : from.nodes) nodes.push_back(view_of(node));
+    for (const admin::NodeCheck& node : from.nodes) nodes.push_back(view_of(node));
     finding_count = from.findings.size();
     granted_in_ns = from.granted_in ? to_ns(*from.granted_in) : -1;
     for (const admin::Finding& finding : from.findings) {
@@ -51,11 +52,11 @@ struct Examined : redlock_examination {
                           finding.what.c_str(), finding.why.c_str(), finding.remedy.c_str()});
     }
   }
-  Examined(const Examined&) = delete;
-  Examined& operator=(const Examined&) = delete;
+  HeldCheck(const HeldCheck&) = delete;
+  HeldCheck& operator=(const HeldCheck&) = delete;
 
-  admin::Examination from;
-  std::vector<redlock_node_examination> nodes{};
+  admin::DeploymentCheck from;
+  std::vector<redlock_node_check> nodes{};
   std::vector<redlock_finding> findings{};
 };
 
@@ -128,27 +129,27 @@ redlock_status ask(const redlock_client_options* options, Out** out, redlock_err
 }  // namespace
 }  // namespace redlock::bindings
 
-const redlock_node_examination* redlock_examination_node(const redlock_examination* examination,
-                                                         size_t i) {
-  if (examination == nullptr || i >= examination->node_count) return nullptr;
-  return &static_cast<const redlock::bindings::Examined*>(examination)->nodes[i];
+const redlock_node_check* redlock_deployment_check_node(const redlock_deployment_check* check,
+                                                        size_t i) {
+  if (check == nullptr || i >= check->node_count) return nullptr;
+  return &static_cast<const redlock::bindings::HeldCheck*>(check)->nodes[i];
 }
 
-const redlock_finding* redlock_examination_finding(const redlock_examination* examination,
-                                                   size_t i) {
-  if (examination == nullptr || i >= examination->finding_count) return nullptr;
-  return &static_cast<const redlock::bindings::Examined*>(examination)->findings[i];
+const redlock_finding* redlock_deployment_check_finding(const redlock_deployment_check* check,
+                                                        size_t i) {
+  if (check == nullptr || i >= check->finding_count) return nullptr;
+  return &static_cast<const redlock::bindings::HeldCheck*>(check)->findings[i];
 }
 
-void redlock_examination_free(redlock_examination* examination) {
-  redlock::bindings::dispose<redlock::bindings::Examined>(examination);
+void redlock_deployment_check_free(redlock_deployment_check* check) {
+  redlock::bindings::dispose<redlock::bindings::HeldCheck>(check);
 }
 
-redlock_status redlock_examine(const redlock_client_options* options,
-                               redlock_examination** examination, redlock_error** error) {
-  return redlock::bindings::ask<redlock::bindings::Examined>(
-      options, examination, error,
-      [](const redlock::ClientOptions& read) { return redlock::admin::examine(read); });
+redlock_status redlock_check(const redlock_client_options* options,
+                             redlock_deployment_check** check, redlock_error** error) {
+  return redlock::bindings::ask<redlock::bindings::HeldCheck>(
+      options, check, error,
+      [](const redlock::ClientOptions& read) { return redlock::admin::check(read); });
 }
 
 void redlock_change_options_init(redlock_change_options* options, size_t size) {
@@ -157,9 +158,9 @@ void redlock_change_options_init(redlock_change_options* options, size_t size) {
 
 redlock_status redlock_bootstrap(const redlock_client_options* options,
                                  const redlock_change_options* change,
-                                 redlock_examination** examination, redlock_error** error) {
-  return redlock::bindings::ask<redlock::bindings::Examined>(
-      options, examination, error, [&](const redlock::ClientOptions& read) {
+                                 redlock_deployment_check** check, redlock_error** error) {
+  return redlock::bindings::ask<redlock::bindings::HeldCheck>(
+      options, check, error, [&](const redlock::ClientOptions& read) {
         return redlock::admin::bootstrap(read, redlock::bindings::change_options_from(change));
       });
 }

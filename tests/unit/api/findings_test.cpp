@@ -23,9 +23,9 @@ SurveyedNode healthy(const std::string& name) {
   node.seen.url = "redis://" + name;
   node.seen.reachable = true;
   node.seen.version = "7.0.15";
-  node.seen.role = admin::NodeExamination::Role::master;
+  node.seen.role = admin::NodeCheck::Role::master;
   node.seen.run_id = "run-of-" + name;
-  node.seen.persistence = admin::NodeExamination::Persistence::none;
+  node.seen.persistence = admin::NodeCheck::Persistence::none;
   node.seen.maxmemory_policy = "noeviction";
   node.clock = node.time = seconds(1'000'000);
   return node;
@@ -37,9 +37,9 @@ ClientOptions options_for(std::size_t count) {
   return options;
 }
 
-std::vector<std::string> ids_of(const admin::Examination& examination) {
+std::vector<std::string> ids_of(const admin::DeploymentCheck& check) {
   std::vector<std::string> ids;
-  for (const admin::Finding& finding : examination.findings) {
+  for (const admin::Finding& finding : check.findings) {
     if (finding.kind == admin::Finding::Kind::not_bootstrapped)
       continue;  // most nodes of these tests are new
     EXPECT_NE(finding.node, "");
@@ -51,8 +51,8 @@ std::vector<std::string> ids_of(const admin::Examination& examination) {
   return ids;
 }
 
-admin::Examination judge_one(const SurveyedNode& node,
-                             const ClientOptions& options = options_for(1)) {
+admin::DeploymentCheck judge_one(const SurveyedNode& node,
+                                 const ClientOptions& options = options_for(1)) {
   return judge({node}, options);
 }
 
@@ -64,20 +64,20 @@ TEST(Findings, OfANodeThatDoesNotAnswerSayWhyAndNothingElse) {
   SurveyedNode node;
   node.seen.url = "redis://a";
   node.seen.problem = "connection refused";
-  const admin::Examination examination = judge_one(node);
-  ASSERT_THAT(ids_of(examination), ElementsAre("unreachable"));
-  EXPECT_THAT(examination.findings[0].what, HasSubstr("connection refused"));
-  EXPECT_THAT(examination.findings[0].remedy, HasSubstr("firewall"));
+  const admin::DeploymentCheck check = judge_one(node);
+  ASSERT_THAT(ids_of(check), ElementsAre("unreachable"));
+  EXPECT_THAT(check.findings[0].what, HasSubstr("connection refused"));
+  EXPECT_THAT(check.findings[0].remedy, HasSubstr("firewall"));
 }
 
 TEST(Findings, OfANodeBehindAUnixSocketNameItsPath) {
   SurveyedNode node;
   node.seen.url = "unix:///run/redis/a.sock";
   node.seen.problem = "no such file or directory";
-  const admin::Examination examination = judge_one(node);
-  ASSERT_THAT(ids_of(examination), ElementsAre("unreachable"));
-  EXPECT_THAT(examination.findings[0].remedy, HasSubstr("may open the socket"));
-  EXPECT_THAT(examination.findings[0].remedy, Not(HasSubstr("port")));
+  const admin::DeploymentCheck check = judge_one(node);
+  ASSERT_THAT(ids_of(check), ElementsAre("unreachable"));
+  EXPECT_THAT(check.findings[0].remedy, HasSubstr("may open the socket"));
+  EXPECT_THAT(check.findings[0].remedy, Not(HasSubstr("port")));
 }
 
 TEST(Findings, OfANodeThatLetsNobodyInAreAboutThatAlone) {
@@ -91,14 +91,14 @@ TEST(Findings, OfANodeThatLetsNobodyInAreAboutThatAlone) {
 TEST(Findings, TellAUserThatMayNotDoEnoughTheRemedy) {
   SurveyedNode node = healthy("a");
   node.denied = "NOPERM this user has no permissions to run the 'time' command";
-  const admin::Examination examination = judge_one(node);
-  ASSERT_THAT(ids_of(examination), ElementsAre("auth"));
-  EXPECT_THAT(examination.findings[0].remedy, HasSubstr("ACL SETUSER"));
+  const admin::DeploymentCheck check = judge_one(node);
+  ASSERT_THAT(ids_of(check), ElementsAre("auth"));
+  EXPECT_THAT(check.findings[0].remedy, HasSubstr("ACL SETUSER"));
 }
 
 TEST(Findings, ReportServersThatCanNotVote) {
   SurveyedNode replica = healthy("a");
-  replica.seen.role = admin::NodeExamination::Role::replica;
+  replica.seen.role = admin::NodeCheck::Role::replica;
   EXPECT_THAT(ids_of(judge_one(replica)), ElementsAre("replica"));
 
   SurveyedNode cluster = healthy("a");
@@ -106,7 +106,7 @@ TEST(Findings, ReportServersThatCanNotVote) {
   EXPECT_THAT(ids_of(judge_one(cluster)), ElementsAre("cluster"));
 
   SurveyedNode sentinel = healthy("a");
-  sentinel.seen.role = admin::NodeExamination::Role::sentinel;
+  sentinel.seen.role = admin::NodeCheck::Role::sentinel;
   sentinel.seen.maxmemory_policy = "";
   EXPECT_THAT(ids_of(judge_one(sentinel)), ElementsAre("sentinel"));
 
@@ -138,9 +138,9 @@ TEST(Findings, NameAllAddressesOfOneServerOnce) {
   SurveyedNode b = healthy("b");
   SurveyedNode c = healthy("c");
   c.seen.run_id = a.seen.run_id;
-  const admin::Examination examination = judge({a, b, c}, options_for(3));
-  ASSERT_THAT(ids_of(examination), ElementsAre("duplicate"));
-  EXPECT_EQ(examination.findings[0].node, "redis://a, redis://c");
+  const admin::DeploymentCheck check = judge({a, b, c}, options_for(3));
+  ASSERT_THAT(ids_of(check), ElementsAre("duplicate"));
+  EXPECT_EQ(check.findings[0].node, "redis://a, redis://c");
 }
 
 TEST(Findings, DoNotTakeNodesThatToldNoRunIdForOne) {
@@ -160,15 +160,15 @@ TEST(Findings, AskForDurabilityOnlyWhereTheRestartGuardDoesNotMakeUpForIt) {
   EXPECT_THAT(ids_of(judge(both, options)), IsEmpty());
 
   options.guards.trust_durable = true;
-  admin::Examination examination = judge(both, options);
-  ASSERT_THAT(ids_of(examination), ElementsAre("not-durable"));
-  EXPECT_EQ(examination.findings[0].node, "redis://a");
+  admin::DeploymentCheck check = judge(both, options);
+  ASSERT_THAT(ids_of(check), ElementsAre("not-durable"));
+  EXPECT_EQ(check.findings[0].node, "redis://a");
 
   options.guards.trust_durable = false;
   options.guards.restart = false;
-  examination = judge(both, options);
-  ASSERT_THAT(ids_of(examination), ElementsAre("not-durable"));
-  EXPECT_EQ(examination.findings[0].node, "redis://a");
+  check = judge(both, options);
+  ASSERT_THAT(ids_of(check), ElementsAre("not-durable"));
+  EXPECT_EQ(check.findings[0].node, "redis://a");
 }
 
 TEST(Findings, CompareClocksWithTheirMedian) {
@@ -176,14 +176,14 @@ TEST(Findings, CompareClocksWithTheirMedian) {
   *nodes[0].clock += milliseconds(10);
   *nodes[1].clock -= seconds(3);
   nodes[3].clock.reset();
-  const admin::Examination examination = judge(nodes, options_for(4));
-  EXPECT_EQ(examination.nodes[0].clock_offset, milliseconds(10));
-  EXPECT_EQ(examination.nodes[1].clock_offset, -seconds(3));
-  EXPECT_EQ(examination.nodes[2].clock_offset, seconds(0));
-  EXPECT_EQ(examination.nodes[3].clock_offset, std::nullopt);
-  ASSERT_THAT(ids_of(examination), ElementsAre("clock"));
-  EXPECT_EQ(examination.findings[0].node, "redis://b");
-  EXPECT_THAT(examination.findings[0].what, HasSubstr("3 s behind"));
+  const admin::DeploymentCheck check = judge(nodes, options_for(4));
+  EXPECT_EQ(check.nodes[0].clock_offset, milliseconds(10));
+  EXPECT_EQ(check.nodes[1].clock_offset, -seconds(3));
+  EXPECT_EQ(check.nodes[2].clock_offset, seconds(0));
+  EXPECT_EQ(check.nodes[3].clock_offset, std::nullopt);
+  ASSERT_THAT(ids_of(check), ElementsAre("clock"));
+  EXPECT_EQ(check.findings[0].node, "redis://b");
+  EXPECT_THAT(check.findings[0].what, HasSubstr("3 s behind"));
 }
 
 TEST(Findings, DoNotBlameAClockForTheTimeThatItsAnswerWasUnderWay) {
@@ -238,17 +238,17 @@ TEST(Findings, TellThatTheMaxTtlDiffers) {
   auto nodes = members_of("a", "1.d");
   EXPECT_THAT(ids_of(judge(nodes, options_for(1))), IsEmpty());
   nodes[0].marker->max_ttl = seconds(60);
-  const admin::Examination examination = judge(nodes, options_for(1));
-  ASSERT_THAT(ids_of(examination), ElementsAre("membership"));
-  EXPECT_THAT(examination.findings[0].what, HasSubstr("max TTL of 60 s"));
+  const admin::DeploymentCheck check = judge(nodes, options_for(1));
+  ASSERT_THAT(ids_of(check), ElementsAre("membership"));
+  EXPECT_THAT(check.findings[0].what, HasSubstr("max TTL of 60 s"));
 }
 
 TEST(Findings, TellThatNoNodeHasAMarkerAndHowToOpenThem) {
-  const admin::Examination examination = judge({healthy("a"), healthy("b")}, options_for(2));
-  ASSERT_EQ(examination.findings.size(), 1U);
-  EXPECT_EQ(examination.findings[0].kind, admin::Finding::Kind::not_bootstrapped);
-  EXPECT_EQ(examination.findings[0].node, "redis://a, redis://b");
-  EXPECT_THAT(examination.findings[0].remedy, HasSubstr("quorum-lock bootstrap"));
+  const admin::DeploymentCheck check = judge({healthy("a"), healthy("b")}, options_for(2));
+  ASSERT_EQ(check.findings.size(), 1U);
+  EXPECT_EQ(check.findings[0].kind, admin::Finding::Kind::not_bootstrapped);
+  EXPECT_EQ(check.findings[0].node, "redis://a, redis://b");
+  EXPECT_THAT(check.findings[0].remedy, HasSubstr("quorum-lock bootstrap"));
   ClientOptions unguarded = options_for(2);
   unguarded.guards.restart = false;
   auto durable = healthy("a");
@@ -260,17 +260,17 @@ TEST(Findings, NameTheCommandThatResumesAChange) {
   auto nodes = members_of("abc", "1.d");
   nodes.push_back(healthy("d"));
   mark(nodes[3], joining, "2.e", urls("abd"));
-  admin::Examination examination = judge(nodes, options_for(4));
-  ASSERT_THAT(ids_of(examination), ElementsAre("other-deployment"));
-  EXPECT_THAT(examination.findings[0].remedy,
+  admin::DeploymentCheck check = judge(nodes, options_for(4));
+  ASSERT_THAT(ids_of(check), ElementsAre("other-deployment"));
+  EXPECT_THAT(check.findings[0].remedy,
               HasSubstr("quorum-lock members replace redis://c redis://d"));
-  EXPECT_EQ(examination.nodes[3].membership, admin::MemberReport::State::joining);
+  EXPECT_EQ(check.nodes[3].membership, admin::MemberReport::State::joining);
 
   mark(nodes[0], active, "2.e", urls("abd"));
   nodes.pop_back();
-  examination = judge(nodes, options_for(3));
-  ASSERT_THAT(ids_of(examination), ElementsAre("other-deployment"));
-  EXPECT_THAT(examination.findings[0].remedy,
+  check = judge(nodes, options_for(3));
+  ASSERT_THAT(ids_of(check), ElementsAre("other-deployment"));
+  EXPECT_THAT(check.findings[0].remedy,
               HasSubstr("quorum-lock members replace redis://c redis://d"));
 }
 
@@ -280,9 +280,9 @@ TEST(Findings, ACommandFromAMarkerIsQuotedForTheShell) {
   auto nodes = members_of("abc", "1.d");
   mark(nodes[0], active, "2.e", members);
   mark(nodes[1], active, "2.e", members);
-  const admin::Examination examination = judge(nodes, options_for(3));
-  ASSERT_FALSE(examination.findings.empty());
-  EXPECT_THAT(examination.findings.back().remedy,
+  const admin::DeploymentCheck check = judge(nodes, options_for(3));
+  ASSERT_FALSE(check.findings.empty());
+  EXPECT_THAT(check.findings.back().remedy,
               HasSubstr("--nodes 'redis://a,redis://b,redis://d;`reboot`$(id)'\\'''"));
 }
 
@@ -290,12 +290,12 @@ TEST(Findings, TellThatTheListIsOldAndThatAReplacedNodeStillRuns) {
   auto nodes = members_of("abc", "1.d");
   mark(nodes[0], active, "2.e", urls("abd"));
   mark(nodes[1], active, "2.e", urls("abd"));
-  const admin::Examination examination = judge(nodes, options_for(3));
-  ASSERT_THAT(ids_of(examination), ElementsAre("other-deployment", "stale-client"));
-  EXPECT_EQ(examination.findings[0].node, "redis://c");
-  EXPECT_THAT(examination.findings[1].what, HasSubstr("redis://d"));
-  EXPECT_THAT(examination.findings[1].remedy, HasSubstr("--nodes redis://a,redis://b,redis://d"));
-  EXPECT_EQ(examination.nodes[2].membership, admin::MemberReport::State::removed);
+  const admin::DeploymentCheck check = judge(nodes, options_for(3));
+  ASSERT_THAT(ids_of(check), ElementsAre("other-deployment", "stale-client"));
+  EXPECT_EQ(check.findings[0].node, "redis://c");
+  EXPECT_THAT(check.findings[1].what, HasSubstr("redis://d"));
+  EXPECT_THAT(check.findings[1].remedy, HasSubstr("--nodes redis://a,redis://b,redis://d"));
+  EXPECT_EQ(check.nodes[2].membership, admin::MemberReport::State::removed);
 }
 
 TEST(Findings, KnowAMemberByAnotherName) {
@@ -309,14 +309,14 @@ TEST(Findings, TellWhyABlankNodeIsNotTakenBack) {
   mark(nodes[2], blank, "", {});
   EXPECT_THAT(ids_of(judge(nodes, options_for(3))), IsEmpty()) << "the others take it back";
   mark(nodes[1], blank, "", {});
-  const admin::Examination few = judge(nodes, options_for(3));
+  const admin::DeploymentCheck few = judge(nodes, options_for(3));
   ASSERT_THAT(ids_of(few), ElementsAre("membership", "membership"));
   EXPECT_THAT(few.findings[0].what, HasSubstr("too few other nodes"));
 
   nodes = members_of("abc", "1.d");
   nodes.push_back(healthy("d"));
   mark(nodes[3], blank, "", {});
-  const admin::Examination stranger = judge(nodes, options_for(4));
+  const admin::DeploymentCheck stranger = judge(nodes, options_for(4));
   ASSERT_THAT(ids_of(stranger), ElementsAre("membership", "stale-client"));
   EXPECT_EQ(stranger.findings[0].node, "redis://d");
 }
@@ -336,18 +336,18 @@ TEST(Findings, SayFromWhenOnLocksAreGranted) {
 TEST(Findings, NameNodesWithReplicas) {
   auto nodes = members_of("a", "1.d");
   nodes[0].seen.replicas = 2;
-  const admin::Examination examination = judge(nodes, options_for(1));
-  ASSERT_THAT(ids_of(examination), ElementsAre("replicas"));
-  EXPECT_THAT(examination.findings[0].what, HasSubstr("2 replicas"));
+  const admin::DeploymentCheck check = judge(nodes, options_for(1));
+  ASSERT_THAT(ids_of(check), ElementsAre("replicas"));
+  EXPECT_THAT(check.findings[0].what, HasSubstr("2 replicas"));
 }
 
 TEST(Findings, TellHowLongAQuarantineStillLasts) {
   SurveyedNode node = healthy("a");
   node.seen.quarantine = seconds(12);
-  admin::Examination examination = judge_one(node);
-  ASSERT_THAT(ids_of(examination), ElementsAre("quarantined"));
-  EXPECT_THAT(examination.findings[0].what, HasSubstr("12 s"));
-  EXPECT_THAT(examination.findings[0].remedy, testing::Not(HasSubstr("bootstrap")));
+  admin::DeploymentCheck check = judge_one(node);
+  ASSERT_THAT(ids_of(check), ElementsAre("quarantined"));
+  EXPECT_THAT(check.findings[0].what, HasSubstr("12 s"));
+  EXPECT_THAT(check.findings[0].remedy, testing::Not(HasSubstr("bootstrap")));
   node.quarantine_why = core::opened_as_new;
   EXPECT_THAT(judge_one(node).findings[0].remedy, HasSubstr("bootstrap"));
   node.quarantine_why = "role";
@@ -356,14 +356,14 @@ TEST(Findings, TellHowLongAQuarantineStillLasts) {
   EXPECT_THAT(judge_one(node).findings[0].why, HasSubstr("It evicted keys"));
 
   node.seen.quarantine = forever;
-  examination = judge_one(node);
-  ASSERT_THAT(ids_of(examination), ElementsAre("quarantined"));
-  EXPECT_THAT(examination.findings[0].remedy, HasSubstr("redlock:node:quarantine"));
+  check = judge_one(node);
+  ASSERT_THAT(ids_of(check), ElementsAre("quarantined"));
+  EXPECT_THAT(check.findings[0].remedy, HasSubstr("redlock:node:quarantine"));
 }
 
 TEST(Findings, DoNotReadAReplicasCopyOfItsMastersMarker) {
   SurveyedNode node = healthy("a");
-  node.seen.role = admin::NodeExamination::Role::replica;
+  node.seen.role = admin::NodeCheck::Role::replica;
   node.seen.quarantine = seconds(12);
   node.marker = core::Marker{};
   node.marker_text = "of its master";
@@ -374,19 +374,19 @@ TEST(Findings, CallANodeRestartedOnlyWhereThatCostsAVote) {
   SurveyedNode node = healthy("a");
   node.seen.restarted = true;
   ClientOptions options = options_for(1);
-  admin::Examination examination = judge_one(node, options);
-  EXPECT_TRUE(examination.nodes[0].restarted);
-  ASSERT_THAT(ids_of(examination), ElementsAre("quarantined"));
-  EXPECT_THAT(examination.findings[0].what, HasSubstr("has not begun"));
+  admin::DeploymentCheck check = judge_one(node, options);
+  EXPECT_TRUE(check.nodes[0].restarted);
+  ASSERT_THAT(ids_of(check), ElementsAre("quarantined"));
+  EXPECT_THAT(check.findings[0].what, HasSubstr("has not begun"));
   node.seen.durable = true;
   options.guards.trust_durable = true;
-  examination = judge_one(node, options);
-  EXPECT_FALSE(examination.nodes[0].restarted);
-  EXPECT_THAT(ids_of(examination), IsEmpty());
+  check = judge_one(node, options);
+  EXPECT_FALSE(check.nodes[0].restarted);
+  EXPECT_THAT(ids_of(check), IsEmpty());
   options.guards.restart = false;
-  examination = judge_one(node, options);
-  EXPECT_FALSE(examination.nodes[0].restarted);
-  EXPECT_THAT(ids_of(examination), IsEmpty());
+  check = judge_one(node, options);
+  EXPECT_FALSE(check.nodes[0].restarted);
+  EXPECT_THAT(ids_of(check), IsEmpty());
 }
 
 TEST(Findings, NameANodeWhoseFencingNumbersAreFarAheadOfTheNodesClocks) {
@@ -394,25 +394,25 @@ TEST(Findings, NameANodeWhoseFencingNumbersAreFarAheadOfTheNodesClocks) {
   for (SurveyedNode& node : nodes) node.fencing_ahead = seconds(30);
   EXPECT_THAT(ids_of(judge(nodes, options_for(3))), IsEmpty()) << "as behind a quarantine";
   nodes[1].fencing_ahead = std::chrono::hours(30);
-  admin::Examination examination = judge(nodes, options_for(3));
-  ASSERT_THAT(ids_of(examination), ElementsAre("fencing-floor"));
-  EXPECT_EQ(examination.findings[0].node, "redis://b");
-  EXPECT_THAT(examination.findings[0].what, HasSubstr("30 hours ahead"));
+  admin::DeploymentCheck check = judge(nodes, options_for(3));
+  ASSERT_THAT(ids_of(check), ElementsAre("fencing-floor"));
+  EXPECT_EQ(check.findings[0].node, "redis://b");
+  EXPECT_THAT(check.findings[0].what, HasSubstr("30 hours ahead"));
   // Its own clock is wrong by as much: the floor is not ahead of that, but of the others'.
   nodes[1].fencing_ahead = seconds(0);
   *nodes[1].clock += std::chrono::hours(30);
-  examination = judge(nodes, options_for(3));
-  EXPECT_THAT(ids_of(examination), ElementsAre("clock", "fencing-floor"));
+  check = judge(nodes, options_for(3));
+  EXPECT_THAT(ids_of(check), ElementsAre("clock", "fencing-floor"));
 }
 
 TEST(Findings, NameAServerWhoseEvalWasRenamed) {
   SurveyedNode node = healthy("a");
   node.runs_scripts = false;
-  admin::Examination examination = judge_one(node);
-  ASSERT_THAT(ids_of(examination), ElementsAre("no-scripts"));
-  EXPECT_THAT(examination.findings[0].what, HasSubstr("does not know EVAL"));
-  EXPECT_THAT(examination.findings[0].remedy, HasSubstr("rename-command"));
-  EXPECT_EQ(examination.findings.size(), 1U) << "bootstrap is not advised, which would fail";
+  admin::DeploymentCheck check = judge_one(node);
+  ASSERT_THAT(ids_of(check), ElementsAre("no-scripts"));
+  EXPECT_THAT(check.findings[0].what, HasSubstr("does not know EVAL"));
+  EXPECT_THAT(check.findings[0].remedy, HasSubstr("rename-command"));
+  EXPECT_EQ(check.findings.size(), 1U) << "bootstrap is not advised, which would fail";
 
   node.denied = "NOPERM this user has no permissions to run the 'eval' command";
   EXPECT_THAT(ids_of(judge_one(node)), ElementsAre("auth"));
@@ -422,11 +422,11 @@ TEST(Findings, AdviseBootstrapBesideServersThatLockWithoutScriptsAndSayWhatItNee
   SurveyedNode node = healthy("a");
   node.runs_scripts = false;
   node.can_compare = true;
-  const admin::Examination examination = judge_one(node);
-  ASSERT_EQ(examination.findings.size(), 1U);
-  EXPECT_EQ(examination.findings[0].kind, admin::Finding::Kind::not_bootstrapped);
-  EXPECT_THAT(examination.findings[0].remedy, HasSubstr("needs EVAL"));
-  EXPECT_THAT(examination.findings[0].remedy, HasSubstr("redis://a"));
+  const admin::DeploymentCheck check = judge_one(node);
+  ASSERT_EQ(check.findings.size(), 1U);
+  EXPECT_EQ(check.findings[0].kind, admin::Finding::Kind::not_bootstrapped);
+  EXPECT_THAT(check.findings[0].remedy, HasSubstr("needs EVAL"));
+  EXPECT_THAT(check.findings[0].remedy, HasSubstr("redis://a"));
 }
 
 TEST(Findings, NameANodeWhoseTableOfTrackedKeysFills) {
@@ -434,9 +434,9 @@ TEST(Findings, NameANodeWhoseTableOfTrackedKeysFills) {
   node.tracked = 10'000;
   EXPECT_THAT(ids_of(judge_one(node, options_for(1))), IsEmpty());
   node.tracked = 400'000;
-  const admin::Examination examination = judge_one(node, options_for(1));
-  ASSERT_THAT(ids_of(examination), ElementsAre("tracking-table"));
-  EXPECT_THAT(examination.findings[0].what, HasSubstr("400000 entries"));
+  const admin::DeploymentCheck check = judge_one(node, options_for(1));
+  ASSERT_THAT(ids_of(check), ElementsAre("tracking-table"));
+  EXPECT_THAT(check.findings[0].what, HasSubstr("400000 entries"));
 }
 
 TEST(Findings, ForbidOpeningUnlessWaitingOrOpeningResolvesThem) {

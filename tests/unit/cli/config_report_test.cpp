@@ -20,7 +20,7 @@ ConfigReport report_on(const std::string& text, Arguments given = {}) {
   ::setenv("QUORUM_LOCK_RESTART_GUARD", "", 1);
   const test::TempDir folder;
   given.set("config", {folder.write("q.toml", text).string(), "--config"});
-  return examine_config(given);
+  return check_config(given);
 }
 
 const ShownSetting& setting_of(const ConfigReport& report, const std::string& verb,
@@ -67,7 +67,7 @@ TEST(CliConfigReport, NamesTheVariable) {
   ::setenv("QUORUM_LOCK_NODES", "redis://u:secret@h", 1);
   Arguments given;
   given.set("config", {folder.write("q.toml", "nodes = \"a\"\n").string(), "--config"});
-  const ConfigReport report = examine_config(given);
+  const ConfigReport report = check_config(given);
   ::setenv("QUORUM_LOCK_NODES", "", 1);
   EXPECT_EQ(setting_of(report, "", "nodes").values, Texts{"redis://u@h"});
   EXPECT_EQ(setting_of(report, "", "nodes").variable, "QUORUM_LOCK_NODES");

@@ -185,7 +185,7 @@ TEST(CliList, CountsTheStates) {
 TopFacts facts_of(std::size_t nodes, std::size_t locks) {
   TopFacts facts;
   for (std::size_t i = 0; i < nodes; ++i) {
-    admin::NodeExamination node;
+    admin::NodeCheck node;
     node.url = "redis://10.0.0." + std::to_string(i) + ":6379";
     node.reachable = true;
     node.run_id = "abc";
@@ -195,7 +195,7 @@ TopFacts facts_of(std::size_t nodes, std::size_t locks) {
     node.server = "Redis";
     node.server_version = "7.0.15";
     node.used_memory = 1'572'864;
-    facts.examination.nodes.push_back(node);
+    facts.check.nodes.push_back(node);
   }
   for (std::size_t i = 0; i < locks; ++i) {
     facts.list.locks.push_back(held("resource-" + std::to_string(100 + i)));
@@ -208,10 +208,10 @@ TopFacts facts_of(std::size_t nodes, std::size_t locks) {
 
 TEST(CliTop, ShowsNodesAndLocks) {
   TopFacts facts = facts_of(3, 2);
-  facts.examination.nodes[1].quarantine = 12s;
-  facts.examination.nodes[1].max_memory = 67'108'864;
-  facts.examination.nodes[2].reachable = false;
-  facts.examination.nodes[2].run_id = "";
+  facts.check.nodes[1].quarantine = 12s;
+  facts.check.nodes[1].max_memory = 67'108'864;
+  facts.check.nodes[2].reachable = false;
+  facts.check.nodes[2].run_id = "";
   const auto lines = top_lines(plain, facts, 120, 24);
   ASSERT_THAT(lines, SizeIs(10));
   EXPECT_EQ(lines[0], "quorum-lock top  3 of 3 nodes answer, quorum 2  2 resources: 2 held");

@@ -93,12 +93,12 @@ TEST(SurveyFacts, OfAHealthyServerAreReadFromItsInfo) {
   EXPECT_EQ(node.seen.version, "7.0.15");
   EXPECT_EQ(node.seen.server, "Redis");
   EXPECT_EQ(node.seen.server_version, "7.0.15");
-  EXPECT_EQ(node.seen.role, admin::NodeExamination::Role::master);
+  EXPECT_EQ(node.seen.role, admin::NodeCheck::Role::master);
   EXPECT_EQ(node.replid, "xyz");
   EXPECT_EQ(node.seen.replicas, 2U);
   EXPECT_EQ(node.seen.run_id, "abc");
   EXPECT_EQ(node.seen.uptime, seconds(42));
-  EXPECT_EQ(node.seen.persistence, admin::NodeExamination::Persistence::none);
+  EXPECT_EQ(node.seen.persistence, admin::NodeCheck::Persistence::none);
   EXPECT_FALSE(node.seen.durable);
   EXPECT_EQ(node.seen.maxmemory_policy, "noeviction");
   EXPECT_EQ(node.seen.used_memory, 1048576U);
@@ -117,12 +117,12 @@ TEST(SurveyFacts, CallAServerDurableOnlyWhenItWritesEveryCommandFirst) {
   std::string text = told[0].text;
   told[0].text = text.replace(text.find("aof_enabled:0"), 13, "aof_enabled:1");
   EXPECT_TRUE(read(told).seen.durable);
-  EXPECT_EQ(read(told).seen.persistence, admin::NodeExamination::Persistence::aof_always);
+  EXPECT_EQ(read(told).seen.persistence, admin::NodeCheck::Persistence::aof_always);
   told[1] = pair("appendfsync", "everysec");
   EXPECT_FALSE(read(told).seen.durable);
   told[1] = error("ERR unknown command `CONFIG`, with args beginning with: `GET`, ");
   EXPECT_FALSE(read(told).seen.durable);
-  EXPECT_EQ(read(told).seen.persistence, admin::NodeExamination::Persistence::aof);
+  EXPECT_EQ(read(told).seen.persistence, admin::NodeCheck::Persistence::aof);
 }
 
 TEST(SurveyFacts, OfASentinelSurviveThatItKnowsFewCommands) {
@@ -131,7 +131,7 @@ TEST(SurveyFacts, OfASentinelSurviveThatItKnowsFewCommands) {
       read({bulk("redis_version:7.0.15\r\nredis_mode:sentinel\r\nrun_id:abc\r\n"), unknown, unknown,
             unknown, unknown, unknown, unknown, unknown, unknown, unknown});
   EXPECT_TRUE(node.seen.reachable);
-  EXPECT_EQ(node.seen.role, admin::NodeExamination::Role::sentinel);
+  EXPECT_EQ(node.seen.role, admin::NodeCheck::Role::sentinel);
   EXPECT_EQ(node.denied, "");
 }
 
@@ -141,7 +141,7 @@ TEST(SurveyFacts, OfAForkNameItAndKnowItsSentinels) {
       "redis_version:7.2.4\r\nserver_name:valkey\r\nvalkey_version:9.1.2\r\n"
       "server_mode:sentinel\r\nrun_id:abc\r\n");
   const SurveyedNode node = read(told);
-  EXPECT_EQ(node.seen.role, admin::NodeExamination::Role::sentinel);
+  EXPECT_EQ(node.seen.role, admin::NodeCheck::Role::sentinel);
   EXPECT_EQ(node.seen.version, "7.2.4");
   EXPECT_EQ(node.seen.server, "Valkey");
   EXPECT_EQ(node.seen.server_version, "9.1.2");

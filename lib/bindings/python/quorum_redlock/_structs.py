@@ -120,7 +120,7 @@ class Leader(Structure):
     _fields_ = [("candidate", c_char_p), ("token", c_char_p)]
 
 
-class NodeExamination(Structure):
+class NodeCheck(Structure):
     _fields_ = [("url", c_char_p), ("problem", c_char_p), ("round_trip_ns", c_int64),
                 ("version", c_char_p), ("server", c_char_p), ("server_version", c_char_p),
                 ("role", c_char_p), ("run_id", c_char_p), ("uptime_ns", c_int64),
@@ -137,7 +137,7 @@ class Finding(Structure):
                 ("remedy", c_char_p)]
 
 
-class Examination(Structure):
+class DeploymentCheck(Structure):
     _fields_ = [("node_count", c_uint64), ("finding_count", c_uint64), ("granted_in_ns", c_int64)]
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class NodeExamination:
+class NodeCheck:
     """One node's facts about itself."""
 
     url: str  #: without the password
@@ -63,8 +63,8 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class Examination:
-    nodes: tuple[NodeExamination, ...]
+class DeploymentCheck:
+    nodes: tuple[NodeCheck, ...]
     findings: tuple[Finding, ...]  #: empty: nothing is wrong
     #: Seconds until locks are granted; 0: now; math.inf: not before a quarantine without end is
     #: deleted; None: too few members were found.
@@ -137,24 +137,24 @@ class LockList:
     complete: bool  #: a quorum of nodes answered, and these showed all of their keys
 
 
-def examine(nodes: Iterable[str], **options: Unpack[ClientOptions]) -> Examination:
+def check(nodes: Iterable[str], **options: Unpack[ClientOptions]) -> DeploymentCheck:
     """Asks every node for its facts and changes nothing. A problem of a node is a finding and no
     error. Raises InvalidArgumentError, LimitReachedError."""
-    seen = POINTER(s.Examination)()
-    blocking(lib.redlock_examine, byref(native_client_options(nodes, options)), byref(seen))
-    return _taken_examination(seen)
+    seen = POINTER(s.DeploymentCheck)()
+    blocking(lib.redlock_check, byref(native_client_options(nodes, options)), byref(seen))
+    return _taken_check(seen)
 
 
 def bootstrap(nodes: Iterable[str], *, after_loss: bool = False, patience: Duration | None = None,
               stop: Stop | None = None, on_progress: Callable[[ChangeProgress], Any] | None = None,
-              **options: Unpack[ClientOptions]) -> Examination:
+              **options: Unpack[ClientOptions]) -> DeploymentCheck:
     """Opens a deployment: marks every node as a member. `after_loss`: the nodes have lost their
     data. `patience`: how long to wait for a node in the midst of a change. Raises
     InvalidArgumentError, UnavailableError, HeldError, CancelledError, LimitReachedError."""
-    seen = POINTER(s.Examination)()
+    seen = POINTER(s.DeploymentCheck)()
     _change(lib.redlock_bootstrap, nodes, options, (), seen, after_loss=after_loss,
             patience=patience, stop=stop, on_progress=on_progress)
-    return _taken_examination(seen)
+    return _taken_check(seen)
 
 
 def members(nodes: Iterable[str], **options: Unpack[ClientOptions]) -> Membership:
@@ -236,16 +236,16 @@ def _read(kind: type[_Part], part: Callable[..., Any], whole: Any, count: int) -
                  for i in range(count))
 
 
-def _taken_examination(seen: Any) -> Examination:
+def _taken_check(seen: Any) -> DeploymentCheck:
     try:
-        return Examination(
-            nodes=_read(NodeExamination, lib.redlock_examination_node, seen,
+        return DeploymentCheck(
+            nodes=_read(NodeCheck, lib.redlock_deployment_check_node, seen,
                         seen.contents.node_count),
-            findings=_read(Finding, lib.redlock_examination_finding, seen,
+            findings=_read(Finding, lib.redlock_deployment_check_finding, seen,
                            seen.contents.finding_count),
             granted_in=known(seen.contents.granted_in_ns))
     finally:
-        lib.redlock_examination_free(seen)
+        lib.redlock_deployment_check_free(seen)
 
 
 def _taken_membership(seen: Any) -> Membership:

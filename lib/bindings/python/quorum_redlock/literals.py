@@ -37,7 +37,7 @@ HoldEnd = Literal["open", "released", "detached", "lost", "closed", ""]
 #: Of ChangeProgress.kind.
 ProgressKind = Literal["waiting", "writing"]
 
-#: Of NodeExamination.role.
+#: Of NodeCheck.role.
 Role = Literal["master", "replica", "sentinel", "unknown", ""]
 
 #: Of Member.state.

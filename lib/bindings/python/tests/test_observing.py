@@ -128,9 +128,9 @@ class Outages(unittest.TestCase):
             urls, fourth = nodes.urls[:3], nodes.urls[3]
             options = {"max_ttl": 1, "quarantine": 1}
             self.assertEqual(deployment.members(urls, **options).deployment, "")
-            examination = deployment.examine(urls, **options)
-            self.assertEqual([node.role for node in examination.nodes], 3 * ["master"])
-            self.assertIn("not-bootstrapped", {finding.kind for finding in examination.findings})
+            check = deployment.check(urls, **options)
+            self.assertEqual([node.role for node in check.nodes], 3 * ["master"])
+            self.assertIn("not-bootstrapped", {finding.kind for finding in check.findings})
             opened = deployment.bootstrap(urls, on_progress=progress.append, **options)
             self.assertEqual(opened.granted_in, 0)
             self.assertEqual([node.marked for node in opened.nodes], 3 * [True])

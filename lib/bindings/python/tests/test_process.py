@@ -271,7 +271,7 @@ while left >= 0 and renewals < 4:
             self.client.list_locks(held)
             election.leader()
             self.client.prometheus()
-            quorum_redlock.deployment.examine(self.nodes.urls)
+            quorum_redlock.deployment.check(self.nodes.urls)
 
         def allocated() -> int:
             return libc.mallinfo2().uordblks

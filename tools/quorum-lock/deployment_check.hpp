@@ -9,21 +9,21 @@
 namespace redlock::cli {
 
 /// The state of a node in a word or two, the most important one first.
-[[nodiscard]] std::string state_of(const admin::NodeExamination& node);
+[[nodiscard]] std::string state_of(const admin::NodeCheck& node);
 /// The server and its version, as it names itself; empty: it did not say.
-[[nodiscard]] std::string server_text(const admin::NodeExamination& node);
+[[nodiscard]] std::string server_text(const admin::NodeCheck& node);
 
 /// The output of `doctor`. A value that a node did not report is null in the JSON; a quarantine
 /// without an end is -1, as in Redis.
-[[nodiscard]] std::string examination_json(const admin::Examination& examination);
+[[nodiscard]] std::string check_json(const admin::DeploymentCheck& check);
 /// With --quiet only what is wrong.
-[[nodiscard]] std::string examination_text(const Style& style, const Settings& settings,
-                                           const admin::Examination& examination);
+[[nodiscard]] std::string check_text(const Style& style, const Settings& settings,
+                                     const admin::DeploymentCheck& check);
 
 /// The output of `bootstrap`.
-[[nodiscard]] std::string opened_json(const admin::Examination& examination);
+[[nodiscard]] std::string opened_json(const admin::DeploymentCheck& check);
 [[nodiscard]] std::string opened_text(const Style& style, const Settings& settings,
-                                      const admin::Examination& examination);
+                                      const admin::DeploymentCheck& check);
 [[nodiscard]] std::string refused_json(std::string_view message);
 
 }  // namespace redlock::cli

@@ -1,4 +1,4 @@
-#include "quorum-lock/examination.hpp"
+#include "quorum-lock/deployment_check.hpp"
 
 #include <fmt/format.h>
 
@@ -20,7 +20,7 @@ namespace redlock::cli {
 
 namespace {
 
-std::string member_text(const admin::NodeExamination& node) {
+std::string member_text(const admin::NodeCheck& node) {
   std::string text(to_string(node.membership));
   if (!node.member.empty() && node.member != node.url) text += " as " + node.member;
   return text;
@@ -28,11 +28,11 @@ std::string member_text(const admin::NodeExamination& node) {
 
 }  // namespace
 
-std::string state_of(const admin::NodeExamination& node) {
+std::string state_of(const admin::NodeCheck& node) {
   if (!node.reachable) return "unreachable";
   if (node.run_id.empty()) return "no access";
   if (node.cluster) return "cluster";
-  if (node.role == admin::NodeExamination::Role::sentinel) return "no data server";
+  if (node.role == admin::NodeCheck::Role::sentinel) return "no data server";
   if (node.loading) return "loading";
   if (node.quarantine == forever) return "quarantine without end";
   if (node.quarantine.count() > 0) return "quarantine " + format_duration(node.quarantine);
@@ -40,7 +40,7 @@ std::string state_of(const admin::NodeExamination& node) {
   return node.marked ? member_text(node) : "no marker: new";
 }
 
-std::string server_text(const admin::NodeExamination& node) {
+std::string server_text(const admin::NodeCheck& node) {
   return node.server.empty() ? std::string() : node.server + ' ' + node.server_version;
 }
 
@@ -50,21 +50,21 @@ using Json = nlohmann::ordered_json;
 using Colour = Style::Colour;
 
 /// Empty: it did not say.
-std::string role_word(admin::NodeExamination::Role role) {
-  if (role == admin::NodeExamination::Role::unknown) return {};
+std::string role_word(admin::NodeCheck::Role role) {
+  if (role == admin::NodeCheck::Role::unknown) return {};
   return std::string(to_string(role));
 }
 
-std::string persistence_word(admin::NodeExamination::Persistence persistence) {
-  const bool unknown = persistence == admin::NodeExamination::Persistence::unknown;
+std::string persistence_word(admin::NodeCheck::Persistence persistence) {
+  const bool unknown = persistence == admin::NodeCheck::Persistence::unknown;
   return unknown ? std::string() : std::string(to_string(persistence));
 }
 
-Json granted_in_ms(const admin::Examination& examination) {
-  return examination.granted_in ? Json(wait_ms(*examination.granted_in)) : Json(nullptr);
+Json granted_in_ms(const admin::DeploymentCheck& check) {
+  return check.granted_in ? Json(wait_ms(*check.granted_in)) : Json(nullptr);
 }
 
-Json node_json(const admin::NodeExamination& node) {
+Json node_json(const admin::NodeCheck& node) {
   Json json{{"url", as_utf8(node.url)}, {"reachable", node.reachable}};
   const bool measured = node.round_trip.count() > 0;
   json["rtt_us"] =
@@ -108,10 +108,10 @@ std::string uptime_text(std::chrono::seconds uptime) {
   return fmt::format("{} s", uptime.count());
 }
 
-constexpr std::size_t examined_columns = 10;
-using Row = std::array<std::string, examined_columns>;
+constexpr std::size_t check_columns = 10;
+using Row = std::array<std::string, check_columns>;
 
-Row row_of(const admin::NodeExamination& node) {
+Row row_of(const admin::NodeCheck& node) {
   constexpr std::size_t enough_of_a_run_id = 8;
   Row row{node.url,
           node.round_trip.count() > 0 ? format_duration(node.round_trip) : "",
@@ -128,24 +128,24 @@ Row row_of(const admin::NodeExamination& node) {
 }
 
 /// The columns are as wide as their contents.
-std::string table(const Style& style, const admin::Examination& examination) {
+std::string table(const Style& style, const admin::DeploymentCheck& check) {
   std::vector<Row> rows{{"NODE", "RTT", "SERVER", "ROLE", "RUN ID", "UPTIME", "PERSISTENCE",
                          "EVICTION", "CLOCK", "STATE"}};
-  for (const admin::NodeExamination& node : examination.nodes) rows.push_back(row_of(node));
-  std::array<std::size_t, examined_columns> widths{};
+  for (const admin::NodeCheck& node : check.nodes) rows.push_back(row_of(node));
+  std::array<std::size_t, check_columns> widths{};
   for (const Row& row : rows) {
-    for (std::size_t i = 0; i < examined_columns; ++i)
+    for (std::size_t i = 0; i < check_columns; ++i)
       widths.at(i) = std::max(widths.at(i), width_of(row.at(i)));
   }
   std::string out;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     std::string text;
-    for (std::size_t column = 0; column + 1 < examined_columns; ++column) {
+    for (std::size_t column = 0; column + 1 < check_columns; ++column) {
       const std::string& cell = rows[i].at(column);
       text += cell + std::string(widths.at(column) - width_of(cell) + 2, ' ');
     }
     text += rows[i].back();
-    const bool broken = i > 0 && !examination.nodes[i - 1].reachable;
+    const bool broken = i > 0 && !check.nodes[i - 1].reachable;
     out += style.paint(i == 0 ? Colour::faint : broken ? Colour::bad : Colour::plain, text) + '\n';
   }
   return out;
@@ -163,14 +163,13 @@ std::string finding_text(const Style& style, const admin::Finding& finding) {
 
 }  // namespace
 
-std::string examination_json(const admin::Examination& examination) {
-  Json json{{"verdict", examination.findings.empty() ? "ok" : "problems"}};
+std::string check_json(const admin::DeploymentCheck& check) {
+  Json json{{"verdict", check.findings.empty() ? "ok" : "problems"}};
   json["nodes"] = Json::array();
-  for (const admin::NodeExamination& node : examination.nodes)
-    json["nodes"].push_back(node_json(node));
-  json["granted_in_ms"] = granted_in_ms(examination);
+  for (const admin::NodeCheck& node : check.nodes) json["nodes"].push_back(node_json(node));
+  json["granted_in_ms"] = granted_in_ms(check);
   json["problems"] = Json::array();
-  for (const admin::Finding& finding : examination.findings) {
+  for (const admin::Finding& finding : check.findings) {
     json["problems"].push_back({{"node", as_utf8(finding.node)},
                                 {"id", std::string(to_string(finding.kind))},
                                 {"what", as_utf8(finding.what)},
@@ -180,37 +179,37 @@ std::string examination_json(const admin::Examination& examination) {
   return json_line(json);
 }
 
-std::string examination_text(const Style& style, const Settings& settings,
-                             const admin::Examination& examination) {
+std::string check_text(const Style& style, const Settings& settings,
+                       const admin::DeploymentCheck& check) {
   const bool quiet = settings.detail == Settings::Detail::quiet;
-  std::string out = quiet ? std::string() : table(style, examination);
-  for (const admin::Finding& finding : examination.findings) out += finding_text(style, finding);
+  std::string out = quiet ? std::string() : table(style, check);
+  for (const admin::Finding& finding : check.findings) out += finding_text(style, finding);
   if (quiet) return out;
-  const std::size_t count = examination.findings.size();
+  const std::size_t count = check.findings.size();
   if (count == 0) return out + '\n' + style.paint(Colour::good, "all is well") + '\n';
   return out + '\n' +
          style.paint(Colour::bad, fmt::format("{} problem{}", count, count == 1 ? "" : "s")) + '\n';
 }
 
-std::string opened_json(const admin::Examination& examination) {
+std::string opened_json(const admin::DeploymentCheck& check) {
   Json json{{"outcome", "opened"}};
-  json["granted_in_ms"] = granted_in_ms(examination);
+  json["granted_in_ms"] = granted_in_ms(check);
   json["nodes"] = Json::array();
-  for (const admin::NodeExamination& node : examination.nodes) {
+  for (const admin::NodeCheck& node : check.nodes) {
     json["nodes"].push_back({{"url", as_utf8(node.url)}, {"run_id", as_utf8(node.run_id)}});
   }
   return json_line(json);
 }
 
 std::string opened_text(const Style& style, const Settings& settings,
-                        const admin::Examination& examination) {
+                        const admin::DeploymentCheck& check) {
   if (settings.detail == Settings::Detail::quiet) return {};
   std::string out;
-  for (const admin::NodeExamination& node : examination.nodes) {
+  for (const admin::NodeCheck& node : check.nodes) {
     fmt::format_to(std::back_inserter(out), "  {}  run_id {}\n", as_printable(node.url),
                    as_printable(node.run_id));
   }
-  const auto left = examination.granted_in.value_or(std::chrono::nanoseconds(0));
+  const auto left = check.granted_in.value_or(std::chrono::nanoseconds(0));
   std::string open = style.paint(Colour::good, "open");
   if (left == forever) {
     open += ": no lock is granted before the key redlock:node:quarantine is deleted";
