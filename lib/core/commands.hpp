@@ -2,11 +2,11 @@
 
 #include <cstdint>
 #include <string>
-#include <type_traits>
 #include <variant>
 
 #include "core/messages.hpp"
 #include "core/node_set.hpp"
+#include "core/request.hpp"
 #include "core/time.hpp"
 #include "redlock/error.hpp"
 
@@ -39,51 +39,6 @@ struct ProbeSubscription {
 /// Nothing follows.
 struct Unsubscribe {
   NodeIndex node = 0;
-};
-
-// --- requests -------------------------------------------------------------------------------
-
-/// A request to each of `nodes`, in the order of the commands; one Answer follows from each.
-struct Request {
-  NodeSet nodes{};
-  Stamp stamp{};
-};
-/// For a claim, which has the rest.
-struct Send : Request {
-  ScriptForm form = ScriptForm::digest;
-};
-/// For no claim: read_clock, read_marker, prune_fencing_numbers, write_name.
-struct SendUpkeep : Request {
-  ScriptForm form = ScriptForm::digest;
-};
-/// join_queue or leave_queue; `mode` and `ticket` are the script's arguments.
-struct SendToQueue : Request {
-  const std::string* key = nullptr;
-  std::int64_t mode = 0;
-  std::int64_t ticket = 0;    ///< 0: a new one
-  std::uint32_t permits = 0;  ///< of the semaphore that `key` is the queue of
-  ScriptForm form = ScriptForm::digest;
-};
-/// To track the key of a resource, or its queue.
-struct SendTrack : Request {
-  const std::string* key = nullptr;
-  Tracked kind = Tracked::resource;
-};
-/// CLIENT KILL ID.
-struct KillOld : Request {
-  std::int64_t connection = 0;
-};
-/// Replaces a node's marker, if it is still the expected one.
-struct MarkerWrite {
-  NodeIndex node = 0;
-  std::string expected{};
-  std::string text{};     ///< as format_marker() has it
-  Duration quarantine{};  ///< begins with the writing; zero: it stays as it is
-  Duration node_clock{};  ///< mark_plain: what the node's clock shows, since 1970, as far as known
-  bool as_new = false;    ///< see opened_as_new
-};
-struct SendMarker : Request {
-  const MarkerWrite* write = nullptr;
 };
 
 // --- outcomes -------------------------------------------------------------------------------
@@ -167,22 +122,20 @@ struct Undelivered {
 /// Nothing is left to wait for.
 struct Drained {};
 
-using Command = std::variant<Connect, Disconnect, Subscribe, ProbeSubscription, Unsubscribe, Send,
-                             SendUpkeep, SendToQueue, SendTrack, KillOld, SendMarker, Acquired,
-                             Extended, Released, Inspected, Failed, AtRisk, QueueWatched, Lost,
-                             NodeExcluded, StoodStill, NodeLearned, Undelivered, Drained>;
+using Command =
+    std::variant<Connect, Disconnect, Subscribe, ProbeSubscription, Unsubscribe, Request, Acquired,
+                 Extended, Released, Inspected, Failed, AtRisk, QueueWatched, Lost, NodeExcluded,
+                 StoodStill, NodeLearned, Undelivered, Drained>;
 
 /// The request in a command; none in any other.
 [[nodiscard]] inline const Request* request_in(const Command& command) noexcept {
-  return std::visit(
-      [](const auto& alternative) -> const Request* {
-        if constexpr (std::is_base_of_v<Request, std::remove_cvref_t<decltype(alternative)>>) {
-          return &alternative;
-        } else {
-          return nullptr;
-        }
-      },
-      command);
+  return std::get_if<Request>(&command);
+}
+
+/// The request for a claim in a command; none in any other, and none of a request for no claim.
+[[nodiscard]] inline const Request* request_for_claim_in(const Command& command) noexcept {
+  const Request* const request = request_in(command);
+  return request != nullptr && !is_upkeep(request->stamp.verb) ? request : nullptr;
 }
 
 }  // namespace redlock::core

@@ -5,6 +5,7 @@
 #include <utility>
 #include <variant>
 
+#include "core/delay_token.hpp"
 #include "core/validity.hpp"
 #include "support/assert.hpp"
 
@@ -32,6 +33,7 @@ bool only_takes_away(const Event& event) {
 
 Engine::Engine(Settings settings, Randomness& random)
     : settings_(std::move(settings)),
+      keeper_(delay_token(settings_.client_id, settings_.name)),
       random_(&random),
       nodes_(settings_),
       enrolment_(settings_.max_ttl, settings_.quarantine),

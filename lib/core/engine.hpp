@@ -68,8 +68,6 @@ class Engine {
   [[nodiscard]] NodeSet uncovered() const noexcept { return uncovered_; }
   /// The channel on which nodes notify us; empty before the first Subscribe.
   [[nodiscard]] const Token& client_id() const noexcept { return wait_queue_.client_id(); }
-  /// For how long a node that is given the client's name now keeps it.
-  [[nodiscard]] Duration name_kept() const noexcept;
   /// For how long nodes reserve a free resource for who is next in its queue.
   [[nodiscard]] Duration reserved_for() const noexcept { return wait_queue_.reserved_for(); }
   [[nodiscard]] std::size_t claims() const noexcept { return claims_.size(); }
@@ -216,6 +214,9 @@ class Engine {
 
   // engine_names.cpp: what people call this client
   void write_names(NodeSet nodes);
+  void send_name(NodeSet nodes);
+  /// For how long a node that is given the client's name now keeps it.
+  [[nodiscard]] Duration name_kept() const noexcept;
   void cover_by_name(Duration lease);
   void forget_names();
   void write_names_due();
@@ -245,6 +246,8 @@ class Engine {
   // engine_requests.cpp: what is sent for a claim, and what is made of the answers
   NodeSet ask(Claim& claim);
   NodeSet transmit_script(Claim& claim, Verb verb, NodeSet nodes, ScriptForm form);
+  /// What a request for the claim says.
+  [[nodiscard]] Terms terms_of(const Claim& claim, Verb verb) const;
   NodeSet transmit_same(Claim& claim, Verb verb, NodeSet nodes, ScriptForm form);
   [[nodiscard]] bool extend_counts(Claim& claim, NodeIndex node) const;
   [[nodiscard]] std::size_t confirmed_by_marker(const Assents& event) const;
@@ -422,6 +425,7 @@ class Engine {
   static std::uint32_t timer_of(const Observation& o) noexcept { return o.index * kinds + 2; }
 
   Settings settings_;
+  const Token keeper_;  ///< keeps everybody out of a lock that this client has broken
   Randomness* random_;
   Nodes nodes_;
   Pool<Claim> claims_;

@@ -20,8 +20,8 @@ void Engine::read_clocks(NodeSet nodes) {
     link.reading_evictions(now_);
     may_evict.add(node);
   });
-  if (!may_evict.empty()) outbox_.send(SendUpkeep{{may_evict, upkeep(Verb::read_evictions)}});
-  if (!readable.empty()) outbox_.send(SendUpkeep{{readable, upkeep(Verb::read_clock)}});
+  if (!may_evict.empty()) outbox_.send(Request{may_evict, upkeep(Verb::read_evictions)});
+  if (!readable.empty()) outbox_.send(Request{readable, upkeep(Verb::read_clock)});
 }
 
 void Engine::read_clocks_before(NodeSet nodes) {

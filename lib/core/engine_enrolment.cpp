@@ -101,7 +101,9 @@ void Engine::write_marker(const Enrolment::Write& write) {
                   write.as_new};
   const bool plain = !link.runs_scripts() && link.can_compare() && link.clock_known();
   const Stamp stamp = upkeep(plain ? Verb::mark_plain : Verb::write_marker);
-  outbox_.send(SendMarker{{NodeSet::of(write.node), stamp}, &*writing_marker_});
+  Request request{NodeSet::of(write.node), stamp};
+  request.terms.marker = &*writing_marker_;
+  outbox_.send(request);
 }
 
 void Engine::confirm_markers(const Enrolment::Confirm& confirm) {
@@ -112,7 +114,7 @@ void Engine::confirm_markers(const Enrolment::Confirm& confirm) {
   const NodeSet unread = confirm.nodes - confirming_;
   if (unread.empty()) return;
   confirming_ = confirming_ | unread;
-  outbox_.send(SendUpkeep{{unread, upkeep(Verb::read_marker, confirm.pass)}});
+  outbox_.send(Request{unread, upkeep(Verb::read_marker, confirm.pass)});
 }
 
 void Engine::await_opening(const Enrolment::Wait& wait) {

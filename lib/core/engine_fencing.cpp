@@ -159,7 +159,7 @@ void Engine::prune_fencing_numbers(NodeSet asked) {
   });
   if (due.empty()) return;
   // So seldom that it is not worth another round trip where the digest is not known.
-  outbox_.send(SendUpkeep{{due, upkeep(Verb::prune_fencing_numbers)}, ScriptForm::text});
+  outbox_.send(Request{due, upkeep(Verb::prune_fencing_numbers), ScriptForm::text});
 }
 
 }  // namespace redlock::core

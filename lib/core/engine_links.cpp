@@ -87,7 +87,9 @@ void Engine::report_exclusion(NodeIndex node) { outbox_.emit(NodeExcluded{node})
 
 void Engine::kill_suspects(NodeIndex node) {
   for (const std::int64_t suspect : nodes_[node].suspects()) {
-    outbox_.send(KillOld{{NodeSet::of(node), upkeep(Verb::kill_old)}, suspect});
+    Request kill{NodeSet::of(node), upkeep(Verb::kill_old)};
+    kill.terms.connection = suspect;
+    outbox_.send(kill);
   }
 }
 

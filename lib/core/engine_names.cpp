@@ -21,7 +21,15 @@ void Engine::write_names(NodeSet nodes) {
   for (const Link& link : nodes_) {
     if (link.up()) names_due_ = std::min(names_due_, link.name_due().value_or(now_));
   }
-  if (!due.empty()) outbox_.send(SendUpkeep{{due, upkeep(Verb::write_name)}});
+  if (!due.empty()) send_name(due);
+}
+
+void Engine::send_name(NodeSet nodes) {
+  Request request{nodes, upkeep(Verb::write_name)};
+  request.terms.name = settings_.name;
+  request.terms.client = settings_.client_id;
+  request.terms.ttl = name_kept();
+  outbox_.send(request);
 }
 
 Instant Engine::next_name_writing() const {
@@ -72,7 +80,7 @@ void Engine::forget_names() {
     if (link.up() && link.named() && !link.congested()) forgetting_name_.add(node);
   });
   if (forgetting_name_.empty()) return;
-  outbox_.send(SendUpkeep{{forgetting_name_, upkeep(Verb::write_name)}});
+  send_name(forgetting_name_);
 }
 
 void Engine::take_name_answer(const Answer& answer) {

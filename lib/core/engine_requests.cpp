@@ -86,9 +86,35 @@ NodeSet Engine::transmit_same(Claim& claim, Verb verb, NodeSet nodes, ScriptForm
     wait_queue_.asked(acquisitions_.at(claim.acquisition), sent);
   }
   note_sent(claim, verb, sent);
-  outbox_.send(Send{{sent, stamp}, form});
+  outbox_.send(Request{sent, stamp, form, terms_of(claim, verb)});
   if (is_set(verb)) write_names(sent);
   return sent;
+}
+
+Terms Engine::terms_of(const Claim& claim, Verb verb) const {
+  const SpecialTerms& special = claim.terms();
+  Terms terms;
+  terms.resource = claim.resource();
+  terms.token = claim.token();
+  terms.ttl = claim.time_to_ask(verb, now_);
+  terms.more_resources = special.more_resources;
+  terms.group = special.group;
+  terms.permits = special.permits;
+  if (claim.fencing()) terms.fencing_number = claim.fencing()->number;
+  terms.cooldown = claim.cooldown(now_);
+  terms.writer_reservation = claim.writer_reservation();
+  terms.reserved_for = wait_queue_.reserved_for();
+  if (const QueuePlace* place = claim.place_in(verb)) {
+    terms.client = client_id().view();
+    terms.ticket = place->ticket;
+    terms.quiet = place->quiet;
+    if (place->kept_before > 0) terms.kept_before = claim.resource_at(place->kept_before);
+    if (place->reserved_for > Duration::zero()) terms.reserved_for = place->reserved_for;
+  }
+  if (verb == Verb::break_lock) terms.keeper = keeper_.view();
+  if (verb == Verb::write_audit) terms.name = settings_.name;
+  terms.may_share_call = claim.purpose == Claim::Purpose::acquire && terms.none();
+  return terms;
 }
 
 void Engine::on(const Answer& answer) {

@@ -27,16 +27,15 @@ class Outbox {
   /// A command that sends no request.
   template <class Message>
   void emit(const Message& message) {
-    static_assert(!std::is_base_of_v<Request, Message>, "send() enters it");
+    static_assert(!std::is_same_v<Request, Message>, "send() enters it");
     commands_->emplace_back(message);
   }
 
   /// A request to each of its nodes, which are up.
-  template <class Message>
-  void send(const Message& message) {
-    REDLOCK_ASSERT(!message.nodes.empty());
-    message.nodes.each([&](NodeIndex node) { nodes_[node].sent(message.stamp, now_); });
-    commands_->emplace_back(message);
+  void send(const Request& request) {
+    REDLOCK_ASSERT(!request.nodes.empty());
+    request.nodes.each([&](NodeIndex node) { nodes_[node].sent(request.stamp, now_); });
+    commands_->emplace_back(request);
   }
 
  private:

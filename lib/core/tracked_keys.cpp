@@ -56,7 +56,10 @@ void TrackedKeys::ask(Entry& entry) {
   entry.second.may_be_news = entry.second.may_be_news | nodes;
   Stamp stamp = upkeep(Verb::track, static_cast<std::uint16_t>(kind_));
   stamp.claim.index = entry.second.id;
-  outbox_.send(SendTrack{{nodes, stamp}, &entry.first, kind_});
+  Request request{nodes, stamp};
+  request.terms.resource = entry.first;
+  request.terms.tracked = kind_;
+  outbox_.send(request);
 }
 
 void TrackedKeys::ask_again(Entry& entry, NodeSet nodes) {

@@ -380,7 +380,14 @@ void WaitQueue::send(const WaitedKeys::Entry& entry, Verb verb, NodeSet nodes, M
   stamp.claim.index = entry.second.id;
   measure_reservation();
   const WaitedKeys::Key& key = entry.second;
-  outbox_.send(SendToQueue{{nodes, stamp}, &entry.first, mode, key.ticket, key.permits, form});
+  Request request{nodes, stamp, form};
+  request.terms.resource = entry.first;
+  request.terms.client = client_id_.view();
+  request.terms.queue_mode = mode;
+  request.terms.ticket = key.ticket;
+  request.terms.permits = key.permits;
+  request.terms.reserved_for = reserved_for_;
+  outbox_.send(request);
   // Both may pass a free resource on.
   tracked_.may_be_written(entry.first, nodes);
   tracked_queues_.may_be_written(entry.first, nodes);

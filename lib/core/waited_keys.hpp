@@ -18,10 +18,8 @@ namespace redlock::core {
 /// How long a node remembers that a client waits.
 inline constexpr Duration queued_for = std::chrono::seconds(30);
 
-/// How long a node reserves a free resource for who is next in its queue, at least.
-inline constexpr Duration shortest_reservation = std::chrono::milliseconds(20);
-
-/// And for how much longer where another library would take it: until who is first asks again.
+/// For how much longer than usual a node reserves a resource that another library would take: until
+/// who is first asks again.
 inline constexpr Duration kept_for = std::chrono::milliseconds(100);
 
 /// Whether a holder of this name is a group, which shares the resource.

@@ -149,12 +149,54 @@ void append_set_all(std::string& bytes, std::string_view resource,
   append_command(bytes, names);
 }
 
-/// What is about no resource. Of a client's name, `resource` is the name and `token` the client.
+/// Where the marker is not the expected one, the node gets the quarantine all the same: a
+/// transaction cannot decide.
+void append_marker_transaction(std::string& bytes, const core::MarkerWrite& write) {
+  using std::chrono::microseconds;
+  // The node's clock is known to within a round trip, and a floor may be higher than it has to be.
+  constexpr core::Duration margin = std::chrono::seconds(1);
+  append_command(bytes, {"MULTI"});
+  const std::array left{std::string_view("PTTL"), keys::quarantine};
+  if (write.quarantine > core::Duration::zero()) {
+    const auto floor =
+        std::chrono::ceil<microseconds>(write.node_clock + write.quarantine + margin);
+    const std::string milliseconds =
+        std::to_string(std::chrono::ceil<std::chrono::milliseconds>(write.quarantine).count());
+    append_command(bytes, {"SET", keys::quarantine, "enrolled", "NX", "PX", milliseconds});
+    append_command(bytes, {"PEXPIRE", keys::quarantine, milliseconds, "GT"});
+    append_command(bytes, {"ZADD", keys::fencing_numbers, "GT", std::to_string(floor.count()), "",
+                           "inf", keys::longest_number_name});
+  } else {
+    for (int i = 0; i < 3; ++i) append_command(bytes, left);
+  }
+  const std::string text =
+      write.text + ' ' + std::to_string(std::chrono::floor<microseconds>(write.node_clock).count());
+  if (write.expected.empty()) {
+    append_command(bytes, {"SET", keys::marker, text, "NX"});
+  } else {
+    append_command(bytes, {"SET", keys::marker, text, "IFEQ", write.expected});
+  }
+  append_command(bytes, {"GET", keys::marker});
+  append_command(bytes, left);
+  append_command(bytes, {"EXEC"});
+}
+
+void append_marker_write(std::string& bytes, const core::MarkerWrite& write) {
+  const std::string quarantine =
+      write.quarantine > core::Duration::zero()
+          ? std::to_string(std::chrono::ceil<std::chrono::milliseconds>(write.quarantine).count())
+          : "-1";
+  append_command(bytes, {"EVAL", scripts::mark.text, "3", keys::marker, keys::quarantine,
+                         keys::fencing_numbers, write.expected, write.text, quarantine,
+                         write.as_new ? core::opened_as_new : ""});
+}
+
+/// What is about no resource.
 void append_upkeep(std::string& bytes, core::Verb verb, core::ScriptForm form,
-                   std::string_view resource, std::string_view token, std::string_view digits) {
+                   const core::Terms& terms) {
   switch (verb) {
     case core::Verb::kill_old:
-      return append_command(bytes, {"CLIENT", "KILL", "ID", digits});
+      return append_command(bytes, {"CLIENT", "KILL", "ID", Decimal(terms.connection).view()});
     case core::Verb::read_clock:
       return append_command(bytes, {"TIME"});
     case core::Verb::read_evictions:
@@ -170,10 +212,13 @@ void append_upkeep(std::string& bytes, core::Verb verb, core::ScriptForm form,
       return append_command(bytes, {command, script, "1", keys::fencing_numbers});
     }
     case core::Verb::write_name:
-      return append_command(
-          bytes, {"SET", std::string(keys::client_prefix).append(token), resource, "PX", digits});
+      return append_command(bytes, {"SET", std::string(keys::client_prefix).append(terms.client),
+                                    terms.name, "PX", milliseconds_rounded_up(terms.ttl).view()});
+    case core::Verb::write_marker:
+      return append_marker_write(bytes, *terms.marker);
+    case core::Verb::mark_plain:
+      return append_marker_transaction(bytes, *terms.marker);
     default:
-      // A marker is written once in the life of a node: see marker_write().
       return;
   }
 }
@@ -181,7 +226,7 @@ void append_upkeep(std::string& bytes, core::Verb verb, core::ScriptForm form,
 /// Of an attempt that was lost and waits on: where its release puts it in the queue.
 enum class PlaceAtRelease : std::uint8_t { none, as_before, for_any_permit, of_several };
 
-PlaceAtRelease place_at_release(const Terms& terms) noexcept {
+PlaceAtRelease place_at_release(const core::Terms& terms) noexcept {
   if (terms.client.empty()) return PlaceAtRelease::none;
   if (!terms.kept_before.empty()) return PlaceAtRelease::of_several;
   if (!terms.more_resources.empty()) return PlaceAtRelease::none;
@@ -190,8 +235,9 @@ PlaceAtRelease place_at_release(const Terms& terms) noexcept {
 
 }  // namespace
 
-void Encoder::format(Frame& frame, core::Verb verb, std::string_view resource,
-                     std::string_view token, std::int64_t number, const Terms& terms) const {
+void Encoder::format(Frame& frame, core::Verb verb, const core::Terms& terms) {
+  const std::string_view resource = terms.resource;
+  const std::string_view token = terms.token;
   constexpr std::size_t of_command = 1;
   constexpr std::size_t of_script = 3;
   std::string& bytes = frame.bytes;
@@ -233,15 +279,15 @@ void Encoder::format(Frame& frame, core::Verb verb, std::string_view resource,
     frame.resource_at.at(names++) = find_word(bytes, 0, of_command);
   };
   frame.number_at = 0;
-  const Decimal digits(number);
+  const Decimal digits(static_cast<std::int64_t>(terms.fencing_number));
+  const Decimal mode(terms.queue_mode);
   const Decimal ticket(terms.ticket.value_or(0));
   const Decimal remember = milliseconds_of(core::queued_for);
   frame.reserved_for.reset();
   const std::string_view ticket_or_none = terms.ticket ? ticket.view() : std::string_view();
-  const bool own_length = terms.reserved_for > core::Duration::zero();
-  const Decimal reservation = milliseconds_of(own_length ? terms.reserved_for : reserved_for_);
+  const Decimal reservation = milliseconds_of(terms.reserved_for);
   const auto reserved_for = [&] {
-    frame.reserved_for = reserved_for_;
+    frame.reserved_for = terms.reserved_for;
     return reservation.view();
   };
   const auto append_raise = [&] {
@@ -268,20 +314,20 @@ void Encoder::format(Frame& frame, core::Verb verb, std::string_view resource,
     case core::Verb::mark_plain:
     case core::Verb::prune_fencing_numbers:
     case core::Verb::write_name:
-      return append_upkeep(bytes, verb, frame.script_form, resource, token, digits.view());
+      return append_upkeep(bytes, verb, frame.script_form, terms);
     case core::Verb::join_queue: {
       const auto [command, script] = call(scripts::queue);
-      append_command(bytes, {command, script, "1", resource, token, remember.view(), digits.view(),
-                             ticket.view(), reserved_for()});
+      append_command(bytes, {command, script, "1", resource, terms.client, remember.view(),
+                             mode.view(), ticket.view(), reserved_for()});
       return;
     }
     case core::Verb::leave_queue: {
       const std::string_view reserved = reserved_for();
       return append_leave(bytes, call(scripts::leave), terms.permits,
-                          {"1", resource, token, digits.view(), reserved});
+                          {"1", resource, terms.client, mode.view(), reserved});
     }
     case core::Verb::track:
-      append_track(bytes, static_cast<core::Tracked>(number), resource);
+      append_track(bytes, terms.tracked, resource);
       return;
     case core::Verb::set:
       set();
@@ -373,7 +419,7 @@ void Encoder::format(Frame& frame, core::Verb verb, std::string_view resource,
     case core::Verb::break_lock: {
       const auto [command, script] = call(scripts::break_lock);
       const Decimal delay = milliseconds_rounded_up(frame.ttl);
-      append(of_script, {command, script, "1", resource, token, delay.view(), terms.name});
+      append(of_script, {command, script, "1", resource, token, delay.view(), terms.keeper});
       token_word = of_script + 1;
       break;
     }
@@ -439,17 +485,18 @@ void Encoder::format(Frame& frame, core::Verb verb, std::string_view resource,
   frame.token_at = token_word != 0 ? find_word(bytes, 0, token_word) : 0;
 }
 
-bool Encoder::write_number(Frame& frame, std::int64_t number) {
+bool Encoder::write_number(Frame& frame, std::uint64_t number) {
   if (frame.number_at == 0) return true;
-  const Decimal digits(number);
+  const Decimal digits(static_cast<std::int64_t>(number));
   if (digits.view().size() != frame.number_size) return false;
   std::copy(digits.view().begin(), digits.view().end(), frame.bytes.data() + frame.number_at);
   return true;
 }
 
 std::string_view Encoder::encode(core::Verb verb, core::ScriptForm script_form, Dialect dialect,
-                                 std::string_view resource, std::string_view token,
-                                 core::Duration ttl, std::int64_t number, const Terms& terms) {
+                                 const core::Terms& terms) {
+  const std::string_view resource = terms.resource;
+  const std::string_view token = terms.token;
   Frame& frame = frames_.at(static_cast<std::size_t>(verb))[resource.size() % lengths];
   const bool always_same = verb == core::Verb::read_clock || verb == core::Verb::read_evictions ||
                            core::is_marker_reading(verb);
@@ -462,9 +509,10 @@ std::string_view Encoder::encode(core::Verb verb, core::ScriptForm script_form, 
   const bool plain = terms.none() && one_token && !names_others;
   const bool fits = plain && frame.plain && !frame.bytes.empty() && names_a_resource &&
                     frame.script_form == script_form && frame.dialect == dialect &&
-                    frame.ttl == ttl && says_so_still(frame) &&
+                    frame.ttl == terms.ttl &&
+                    (!frame.reserved_for || *frame.reserved_for == terms.reserved_for) &&
                     frame.resource_size == resource.size() && frame.token_size == token.size();
-  if (fits && write_number(frame, number)) {
+  if (fits && write_number(frame, terms.fencing_number)) {
     for (std::size_t i = 0; i < frame.names; ++i) {
       std::copy(resource.begin(), resource.end(), frame.bytes.data() + frame.resource_at[i]);
     }
@@ -473,59 +521,15 @@ std::string_view Encoder::encode(core::Verb verb, core::ScriptForm script_form, 
     }
     return frame.bytes;
   }
-  frame.number_size = Decimal(number).view().size();
+  frame.number_size = Decimal(static_cast<std::int64_t>(terms.fencing_number)).view().size();
   frame.script_form = script_form;
   frame.dialect = dialect;
-  frame.ttl = ttl;
+  frame.ttl = terms.ttl;
   frame.resource_size = resource.size();
   frame.token_size = token.size();
   frame.plain = plain;
-  format(frame, verb, resource, token, number, terms);
+  format(frame, verb, terms);
   return frame.bytes;
-}
-
-std::string marker_transaction(const core::MarkerWrite& write) {
-  using std::chrono::microseconds;
-  // The node's clock is known to within a round trip, and a floor may be higher than it has to be.
-  constexpr core::Duration margin = std::chrono::seconds(1);
-  std::string bytes;
-  append_command(bytes, {"MULTI"});
-  const std::array left{std::string_view("PTTL"), keys::quarantine};
-  if (write.quarantine > core::Duration::zero()) {
-    const auto floor =
-        std::chrono::ceil<microseconds>(write.node_clock + write.quarantine + margin);
-    const std::string milliseconds =
-        std::to_string(std::chrono::ceil<std::chrono::milliseconds>(write.quarantine).count());
-    append_command(bytes, {"SET", keys::quarantine, "enrolled", "NX", "PX", milliseconds});
-    append_command(bytes, {"PEXPIRE", keys::quarantine, milliseconds, "GT"});
-    append_command(bytes, {"ZADD", keys::fencing_numbers, "GT", std::to_string(floor.count()), "",
-                           "inf", keys::longest_number_name});
-  } else {
-    for (int i = 0; i < 3; ++i) append_command(bytes, left);
-  }
-  const std::string text =
-      write.text + ' ' + std::to_string(std::chrono::floor<microseconds>(write.node_clock).count());
-  if (write.expected.empty()) {
-    append_command(bytes, {"SET", keys::marker, text, "NX"});
-  } else {
-    append_command(bytes, {"SET", keys::marker, text, "IFEQ", write.expected});
-  }
-  append_command(bytes, {"GET", keys::marker});
-  append_command(bytes, left);
-  append_command(bytes, {"EXEC"});
-  return bytes;
-}
-
-std::string marker_write(const core::MarkerWrite& write) {
-  std::string bytes;
-  const std::string quarantine =
-      write.quarantine > core::Duration::zero()
-          ? std::to_string(std::chrono::ceil<std::chrono::milliseconds>(write.quarantine).count())
-          : "-1";
-  append_command(bytes, {"EVAL", scripts::mark.text, "3", keys::marker, keys::quarantine,
-                         keys::fencing_numbers, write.expected, write.text, quarantine,
-                         write.as_new ? core::opened_as_new : ""});
-  return bytes;
 }
 
 }  // namespace redlock::redis

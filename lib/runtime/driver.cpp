@@ -8,7 +8,6 @@
 #include <variant>
 
 #include "core/admission.hpp"
-#include "core/delay_token.hpp"
 #include "runtime/boot_time.hpp"
 #include "runtime/explain.hpp"
 #include "support/assert.hpp"
@@ -51,7 +50,6 @@ void Driver::step(const core::Event& event) {
   stepped_at_ = boot_now();
   commands_.clear();
   engine_.step(stepped_at_, event, commands_);
-  for (redis::Encoder& encoder : encoders_) encoder.reserve_for(engine_.reserved_for());
   for (const core::Command& command : commands_) {
     std::visit([this](const auto& alternative) { carry_out(alternative); }, command);
   }
@@ -66,7 +64,7 @@ void Driver::carry_out(const core::Connect& command) {
 
 void Driver::carry_out(const core::Disconnect& command) {
   Node& node = *nodes_[command.node];
-  send_gathered();
+  gathered_.send();
   // What was sent in this step still goes: a release behind a SET that was given up.
   if (node.ready()) node.connection().flush();
   node.disconnect(uv::CloseMode::reset);
@@ -83,141 +81,44 @@ void Driver::carry_out(const core::ProbeSubscription& command) {
 
 void Driver::carry_out(const core::Unsubscribe& command) { nodes_[command.node]->unsubscribe(); }
 
-redis::Terms Driver::terms_of(const core::Send& command, const core::Claim& claim) {
-  redis::Terms terms;
-  terms.more_resources = claim.terms().more_resources;
-  terms.group = claim.terms().group;
-  terms.cooldown = claim.cooldown(stepped_at_);
-  terms.writer_reservation = claim.writer_reservation();
-  terms.permits = claim.terms().permits;
-  if (command.stamp.verb == core::Verb::write_audit) terms.name = engine_.settings().name;
-  if (command.stamp.verb == core::Verb::break_lock) {
-    const core::Settings& settings = engine_.settings();
-    keeper_ = core::delay_token(settings.client_id, settings.name);
-    terms.name = keeper_.view();
-  }
-  if (const core::QueuePlace* place = claim.place_in(command.stamp.verb)) {
-    terms.client = engine_.client_id().view();
-    terms.ticket = place->ticket;
-    terms.quiet = place->quiet;
-    if (place->kept_before > 0) {
-      terms.kept_before = claim.resource_at(place->kept_before);
-    }
-    terms.reserved_for = place->reserved_for;
-  }
-  return terms;
-}
-
-std::string_view Driver::encode(const core::Send& command, const core::Claim& claim,
-                                redis::Dialect dialect, const redis::Terms& terms) {
-  return encoders_[static_cast<std::size_t>(dialect)].encode(
-      command.stamp.verb, command.form, dialect, claim.resource(), claim.token(),
-      claim.time_to_ask(command.stamp.verb, stepped_at_),
-      claim.fencing() ? static_cast<std::int64_t>(claim.fencing()->number) : 0, terms);
-}
-
-void Driver::carry_out(const core::Send& command) {
-  const core::Claim* claim = engine_.claim(command.stamp.claim);
-  REDLOCK_ASSERT(claim != nullptr);
-  const redis::Terms terms = terms_of(command, *claim);
-  dirty_ = dirty_ | command.nodes;
-  // By token it may be a hold, one of several.
-  const bool simple = claim->purpose == core::Claim::Purpose::acquire && terms.none();
-  const core::Duration reserved_for = engine_.reserved_for();
-  if (command.stamp.verb == core::Verb::release && command.form == core::ScriptForm::digest &&
-      simple) {
-    gathered_.begin(command.nodes, reserved_for);
-    return gathered_.add_release(claim->resource(), claim->token(), command.stamp, reserved_for);
-  }
-  if (common_dialect_ && command.stamp.verb == core::Verb::set_fenced_short && simple) {
-    gathered_.begin(command.nodes, reserved_for);
-    return add_fenced_set(command, *claim);
-  }
-  if (common_dialect_) {
-    gathered_.begin(command.nodes, reserved_for);
-    return gathered_.add(encode(command, *claim, *common_dialect_, terms), command.stamp,
-                         reserved_for);
-  }
-  send_gathered();
-  std::array<std::string_view, redis::dialects> encoded{};
-  command.nodes.each([&](NodeIndex node) {
-    redis::Connection& connection = nodes_[node]->connection();
-    std::string_view& bytes = encoded[static_cast<std::size_t>(connection.dialect())];
-    if (bytes.empty()) bytes = encode(command, *claim, connection.dialect(), terms);
-    connection.send(bytes, command.stamp);
-  });
-}
-
-void Driver::add_fenced_set(const core::Send& command, const core::Claim& claim) {
-  redis::Encoder& encoder = encoders_[static_cast<std::size_t>(*common_dialect_)];
-  const std::string_view set =
-      encoder.encode(core::Verb::set, command.form, *common_dialect_, claim.resource(),
-                     claim.token(), claim.time_to_ask(command.stamp.verb, stepped_at_));
-  gathered_.add_fenced_set(set, claim.resource(), claim.token(),
-                           static_cast<std::int64_t>(claim.fencing()->number), *common_dialect_,
-                           command.stamp, engine_.reserved_for());
-}
-
-void Driver::carry_out(const core::SendUpkeep& command) {
-  if (command.stamp.verb == core::Verb::write_name) return send_name(command);
-  send_upkeep(command, command.form, {}, 0);
-}
-
-void Driver::carry_out(const core::SendToQueue& command) {
-  redis::Terms terms;
-  terms.ticket = command.ticket;
-  terms.permits = command.permits;
-  send_upkeep(command, command.form, *command.key, command.mode, terms);
-}
-
-void Driver::carry_out(const core::SendTrack& command) {
-  send_upkeep(command, core::ScriptForm::digest, *command.key,
-              static_cast<std::int64_t>(command.kind));
-}
-
-void Driver::carry_out(const core::KillOld& command) {
-  send_upkeep(command, core::ScriptForm::digest, {}, command.connection);
-}
-
-void Driver::send_upkeep(const core::Request& request, core::ScriptForm form, std::string_view key,
-                         std::int64_t number, const redis::Terms& terms) {
+void Driver::carry_out(const core::Request& request) {
   dirty_ = dirty_ | request.nodes;
   if (common_dialect_) {
-    const core::Duration reserved_for = engine_.reserved_for();
-    gathered_.begin(request.nodes, reserved_for);
-    return gathered_.add(encoders_[0].encode(request.stamp.verb, form, *common_dialect_, key,
-                                             engine_.client_id(), {}, number, terms),
-                         request.stamp, reserved_for);
+    gathered_.begin(request.nodes);
+    return gather(request, *common_dialect_);
   }
-  send_gathered();
+  const bool releases = request.stamp.verb == core::Verb::release;
+  if (releases && joins_call(request)) {
+    gathered_.begin(request.nodes);
+    return gathered_.add_release(request);
+  }
+  gathered_.send();
+  std::array<std::string_view, redis::dialects> encoded{};
   request.nodes.each([&](NodeIndex node) {
     redis::Connection& connection = nodes_[node]->connection();
-    connection.send(encoders_[0].encode(request.stamp.verb, form, connection.dialect(), key,
-                                        engine_.client_id(), {}, number, terms),
-                    request.stamp);
+    std::string_view& bytes = encoded[static_cast<std::size_t>(connection.dialect())];
+    if (bytes.empty()) bytes = encode(request, request.stamp.verb, connection.dialect());
+    connection.send(bytes, request.stamp);
   });
 }
 
-void Driver::send_name(const core::Request& request) {
-  send_gathered();
-  const core::Settings& settings = engine_.settings();
-  const auto kept = std::chrono::ceil<std::chrono::milliseconds>(engine_.name_kept());
-  const std::string_view encoded = encoders_[0].encode(
-      request.stamp.verb, core::ScriptForm::digest, redis::Dialect::classic, settings.name,
-      Token::parse(settings.client_id).value_or(Token()), {}, kept.count());
-  request.nodes.each(
-      [&](NodeIndex node) { nodes_[node]->connection().send(encoded, request.stamp); });
-  dirty_ = dirty_ | request.nodes;
+bool Driver::joins_call(const core::Request& request) noexcept {
+  return request.terms.may_share_call && request.form == core::ScriptForm::digest;
 }
 
-void Driver::carry_out(const core::SendMarker& command) {
-  const NodeIndex node = command.write->node;
-  const bool plain = command.stamp.verb == core::Verb::mark_plain;
-  send_gathered();
-  nodes_[node]->connection().send(
-      plain ? redis::marker_transaction(*command.write) : redis::marker_write(*command.write),
-      command.stamp);
-  dirty_.add(node);
+void Driver::gather(const core::Request& request, redis::Dialect dialect) {
+  const core::Verb verb = request.stamp.verb;
+  if (verb == core::Verb::release && joins_call(request)) return gathered_.add_release(request);
+  if (verb == core::Verb::set_fenced_short && joins_call(request)) {
+    return gathered_.add_fenced_set(encode(request, core::Verb::set, dialect), request, dialect);
+  }
+  gathered_.add(encode(request, verb, dialect), request.stamp);
+}
+
+std::string_view Driver::encode(const core::Request& request, core::Verb verb,
+                                redis::Dialect dialect) {
+  return encoders_[static_cast<std::size_t>(dialect)].encode(verb, request.form, dialect,
+                                                             request.terms);
 }
 
 void Driver::carry_out(const core::NodeExcluded& command) {
@@ -339,7 +240,7 @@ void Driver::on_turn() noexcept {
   destroyed_ = nullptr;
   if (!engine_.uncovered().empty()) step(core::TurnEnd{});
   in_turn_end_ = false;
-  send_gathered();
+  gathered_.send();
   dirty_.each([&](NodeIndex node) {
     if (nodes_[node]->ready()) nodes_[node]->connection().flush();
   });

@@ -101,12 +101,7 @@ class Driver final : private NodeOwner {
   void carry_out(const core::Subscribe& command);
   void carry_out(const core::ProbeSubscription& command);
   void carry_out(const core::Unsubscribe& command);
-  void carry_out(const core::Send& command);
-  void carry_out(const core::SendUpkeep& command);
-  void carry_out(const core::SendToQueue& command);
-  void carry_out(const core::SendTrack& command);
-  void carry_out(const core::KillOld& command);
-  void carry_out(const core::SendMarker& command);
+  void carry_out(const core::Request& request);
   void carry_out(const core::NodeExcluded& command);
   void carry_out(const core::StoodStill& command);
   void carry_out(const core::NodeLearned& command);
@@ -117,15 +112,11 @@ class Driver final : private NodeOwner {
   void carry_out(const Outcome& outcome) {
     listener_.on_outcome(stepped_at_, outcome);
   }
-  [[nodiscard]] redis::Terms terms_of(const core::Send& command, const core::Claim& claim);
-  [[nodiscard]] std::string_view encode(const core::Send& command, const core::Claim& claim,
-                                        redis::Dialect dialect, const redis::Terms& terms);
-  void add_fenced_set(const core::Send& command, const core::Claim& claim);
-  /// To what follows, what was gathered goes ahead.
-  void send_gathered() { gathered_.send(engine_.reserved_for()); }
-  void send_name(const core::Request& request);
-  void send_upkeep(const core::Request& request, core::ScriptForm form, std::string_view key,
-                   std::int64_t number, const redis::Terms& terms = {});
+  /// Whether it may be one of several in a call.
+  [[nodiscard]] static bool joins_call(const core::Request& request) noexcept;
+  void gather(const core::Request& request, redis::Dialect dialect);
+  [[nodiscard]] std::string_view encode(const core::Request& request, core::Verb verb,
+                                        redis::Dialect dialect);
   void report(core::NodeIndex node, NodeEvent::Kind kind, std::string message);
   void on_deadline() noexcept;
   void on_turn() noexcept;
@@ -139,7 +130,6 @@ class Driver final : private NodeOwner {
   std::array<redis::Encoder, redis::dialects> encoders_;  // by dialect
   std::optional<redis::Dialect> common_dialect_;          // of all that are ready; none: several
   std::vector<core::Command> commands_;
-  Token keeper_{};  // of the lock that is being broken
   bool stepping_ = false;
   core::Instant stepped_at_{};
   bool in_turn_end_ = false;

@@ -7,54 +7,56 @@ namespace redlock::runtime {
 
 using core::NodeIndex;
 
-void Gathered::begin(core::NodeSet nodes, core::Duration reserved_for) {
+void Gathered::begin(core::NodeSet nodes) {
   if (nodes == for_) return;
-  send(reserved_for);
+  send();
   for_ = nodes;
 }
 
-void Gathered::add(std::string_view encoded, const core::Stamp& stamp,
-                   core::Duration reserved_for) {
-  close_call(reserved_for);
+void Gathered::add(std::string_view encoded, const core::Stamp& stamp) {
+  close_call();
   bytes_.append(encoded);
   requests_.push_back({stamp});
 }
 
-void Gathered::add_release(std::string_view resource, std::string_view token,
-                           const core::Stamp& stamp, core::Duration reserved_for) {
-  if (fenced_sets_.size() > 0 || releases_.full()) close_call(reserved_for);
-  releases_.add(resource, token);
-  in_call_.push_back({stamp});
+void Gathered::add_release(const core::Request& request) {
+  const core::Terms& terms = request.terms;
+  const bool differs = releases_.size() > 0 && terms.reserved_for != reserved_for_;
+  if (fenced_sets_.size() > 0 || releases_.full() || differs) close_call();
+  reserved_for_ = terms.reserved_for;
+  releases_.add(terms.resource, terms.token);
+  in_call_.push_back({request.stamp});
 }
 
-void Gathered::add_fenced_set(std::string_view set, std::string_view resource,
-                              std::string_view token, std::int64_t number, redis::Dialect dialect,
-                              const core::Stamp& stamp, core::Duration reserved_for) {
-  if (releases_.size() > 0 || fenced_sets_.full()) close_call(reserved_for);
-  fenced_sets_.add(set, resource, token, number);
-  in_call_.push_back({stamp});
+void Gathered::add_fenced_set(std::string_view set, const core::Request& request,
+                              redis::Dialect dialect) {
+  if (releases_.size() > 0 || fenced_sets_.full()) close_call();
+  const core::Terms& terms = request.terms;
+  fenced_sets_.add(set, terms.resource, terms.token,
+                   static_cast<std::int64_t>(terms.fencing_number));
+  in_call_.push_back({request.stamp});
   dialect_ = dialect;
 }
 
-void Gathered::send(core::Duration reserved_for) {
-  close_call(reserved_for);
+void Gathered::send() {
+  close_call();
   hand_over();
 }
 
-void Gathered::close_call(core::Duration reserved_for) {
+void Gathered::close_call() {
   if (in_call_.empty()) return;
   for (redis::Sent& request : in_call_) {
     request.together = static_cast<std::uint8_t>(in_call_.size());
   }
   if (releases_.size() > 0) {
-    close_releases(reserved_for);
+    close_releases();
   } else {
     close_fenced_sets();
   }
   in_call_.clear();
 }
 
-void Gathered::close_releases(core::Duration reserved_for) {
+void Gathered::close_releases() {
   core::NodeSet in_full;
   for_.each([&](NodeIndex node) {
     const bool ready = nodes_[node]->ready();
@@ -63,7 +65,7 @@ void Gathered::close_releases(core::Duration reserved_for) {
     }
   });
   if (in_full.empty()) {
-    bytes_.append(releases_.encode(core::ScriptForm::digest, reserved_for));
+    bytes_.append(releases_.encode(core::ScriptForm::digest, reserved_for_));
     requests_.insert(requests_.end(), in_call_.begin(), in_call_.end());
   } else {
     hand_over();
@@ -71,7 +73,7 @@ void Gathered::close_releases(core::Duration reserved_for) {
       if (!nodes_[node]->ready()) return;
       redis::Connection& connection = nodes_[node]->connection();
       const core::ScriptForm form = connection.releases_form();
-      connection.send(releases_.encode(form, reserved_for), in_call_);
+      connection.send(releases_.encode(form, reserved_for_), in_call_);
     });
   }
   releases_.clear();

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/messages.hpp"
 #include "core/node_set.hpp"
+#include "core/request.hpp"
 #include "redis/connection.hpp"
 #include "redis/dialect.hpp"
 #include "redis/fenced_sets.hpp"
@@ -26,22 +26,18 @@ class Gathered {
   explicit Gathered(const Nodes& nodes) : nodes_(nodes) {}
 
   /// What is added from now on is for these. Sends first what was for others.
-  void begin(core::NodeSet nodes, core::Duration reserved_for);
-  void add(std::string_view encoded, const core::Stamp& stamp, core::Duration reserved_for);
-  void add_release(std::string_view resource, std::string_view token, const core::Stamp& stamp,
-                   core::Duration reserved_for);
-  /// `set`: the SET, encoded. The nodes have a dialect in common, `dialect`.
-  void add_fenced_set(std::string_view set, std::string_view resource, std::string_view token,
-                      std::int64_t number, redis::Dialect dialect, const core::Stamp& stamp,
-                      core::Duration reserved_for);
+  void begin(core::NodeSet nodes);
+  void add(std::string_view encoded, const core::Stamp& stamp);
+  void add_release(const core::Request& request);
+  /// `set`: its SET, encoded. The nodes have a dialect in common, `dialect`.
+  void add_fenced_set(std::string_view set, const core::Request& request, redis::Dialect dialect);
 
-  /// Hands all of it to the connections. Before anything else is sent, so that the order stays. For
-  /// `reserved_for` see redis::Releases.
-  void send(core::Duration reserved_for);
+  /// Hands all of it to the connections. Before anything else is sent, so that the order stays.
+  void send();
 
  private:
-  void close_call(core::Duration reserved_for);
-  void close_releases(core::Duration reserved_for);
+  void close_call();
+  void close_releases();
   void close_fenced_sets();
   void hand_over(std::string_view yes = {});
 
@@ -51,6 +47,7 @@ class Gathered {
   std::vector<redis::Sent> requests_;  // in bytes_
   // Behind them, one of the two:
   redis::Releases releases_;
+  core::Duration reserved_for_{};  // that they say, all of them
   redis::FencedSets fenced_sets_;
   std::vector<redis::Sent> in_call_;
   redis::Dialect dialect_ = redis::Dialect::classic;  // of fenced_sets_

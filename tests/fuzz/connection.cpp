@@ -26,6 +26,7 @@
 #include "fuzz/handshake.hpp"
 #include "redis/encoder.hpp"
 #include "redis/visible.hpp"
+#include "support/encoding.hpp"
 
 namespace redlock::fuzz {
 namespace {
@@ -83,8 +84,8 @@ class Client final : private redis::ConnectionOwner {
     stamp.verb = verb;
     stamp.round = ++round_;
     connection_->send(
-        encoder_.encode(verb, core::ScriptForm::digest, connection_->dialect(), "resource",
-                        Token::parse("me").value(), std::chrono::seconds(1), 5),
+        test::encode(encoder_, verb, core::ScriptForm::digest, connection_->dialect(), "resource",
+                     Token::parse("me").value(), std::chrono::seconds(1), 5),
         stamp);
     asked_.push_back(stamp);
   }

@@ -292,9 +292,7 @@ class Driver {
   }
   void carry_out(const core::ProbeSubscription&) {}
   void carry_out(const core::Unsubscribe&) {}
-  void carry_out(const core::Send& command) { send(command, command.form); }
-  void carry_out(const core::SendUpkeep& command) { send(command, command.form); }
-  void carry_out(const core::Request& command) { send(command, core::ScriptForm::digest); }
+  void carry_out(const core::Request& command) { send(command, command.form); }
   void carry_out(const core::Acquired& outcome) {
     acquired(outcome);
     report(outcome.round, {}, outcome.elapsed);

@@ -7,6 +7,7 @@
 
 #include "integration/guarded.hpp"
 #include "redis/encoder.hpp"
+#include "support/encoding.hpp"
 #include "support/resp_client.hpp"
 
 namespace redlock::test {
@@ -23,11 +24,11 @@ class HandOverScripts : public testing::Test {
       ASSERT_EQ(ear_.call({"SUBSCRIBE", "redlock:wake:" + who}).elements.size(), 3U);
     }
   }
-  Reply ask(Verb verb, const std::string& token, const redis::Terms& terms = {}) {
+  Reply ask(Verb verb, const std::string& token, core::Terms terms = {}) {
     redis::Encoder encoder;
-    encoder.reserve_for(seconds(60));  // the tests are not in a hurry
-    client_.send_raw(encoder.encode(verb, ScriptForm::text, redis::Dialect::classic, "r",
-                                    Token::parse(token).value(), seconds(60), 0, terms));
+    terms.reserved_for = seconds(60);  // the tests are not in a hurry
+    client_.send_raw(test::encode(encoder, verb, ScriptForm::text, redis::Dialect::classic, "r",
+                                  Token::parse(token).value(), seconds(60), 0, terms));
     return client_.read();
   }
   [[nodiscard]] std::int64_t take(const std::string& who, const std::string& token) {

@@ -22,6 +22,7 @@
 #include "redis/keys.hpp"
 #include "redis/scripts_embedded.hpp"
 #include "simulation/random.hpp"
+#include "support/encoding.hpp"
 #include "support/eventually.hpp"
 #include "support/resp_client.hpp"
 #include "support/sockets.hpp"
@@ -216,7 +217,6 @@ class ModelAgainstServer : public testing::TestWithParam<std::uint64_t> {
     const Reply known = server_->command({"COMMAND", "LIST", "FILTERBY", "PATTERN", "delifeq"});
     compares_ = !known.elements.empty();
     gets_ = server_->is_since(7);
-    encoder_.reserve_for(milliseconds(reserved_ms));
     begin_anew();
   }
 
@@ -289,7 +289,7 @@ class ModelAgainstServer : public testing::TestWithParam<std::uint64_t> {
     draw_terms(request);
     const std::vector<std::string> also(request.both ? 1 : 0,
                                         request.resource == 0 ? "r#1" : "r#0");
-    redis::Terms terms;
+    core::Terms terms;
     terms.more_resources = also;
     terms.group = groups[request.group];
     terms.writer_reservation = milliseconds(request.writer_reservation_ms);
@@ -298,15 +298,16 @@ class ModelAgainstServer : public testing::TestWithParam<std::uint64_t> {
     const auto client = simulation::digits_of(request.client);
     if (request.client != 0) terms.client = {client.data(), client.size()};
     terms.ticket = request.ticket;
+    terms.reserved_for = milliseconds(reserved_ms);
     if (request.keeps_first) terms.kept_before = "r#1";
     const auto keeper = simulation::digits_of(request.keeper);
-    if (request.keeper != 0) terms.name = {keeper.data(), keeper.size()};
+    if (request.keeper != 0) terms.keeper = {keeper.data(), keeper.size()};
     const auto digits = simulation::digits_of(request.token);
     const bool about_nobody = request.token == 0;
     const Token token = about_nobody ? Token() : *Token::parse({digits.data(), digits.size()});
     const auto real = wire_->ask(
-        encoder_.encode(request.stamp.verb, request.form, redis::Dialect::with_get, resource, token,
-                        milliseconds(request.ttl_ms), request.number, terms),
+        test::encode(encoder_, request.stamp.verb, request.form, redis::Dialect::with_get, resource,
+                     token, milliseconds(request.ttl_ms), request.number, terms),
         request.stamp.verb);
     // A key that ends between the two reads proves nothing. The model may replace it.
     const bool is_unsure = ends_about(at);

@@ -12,6 +12,7 @@
 #include "redis/encoder.hpp"
 #include "redis/keys.hpp"
 #include "support/certificates.hpp"
+#include "support/encoding.hpp"
 #include "support/resp_client.hpp"
 
 namespace redlock::test {
@@ -27,14 +28,14 @@ class ReleaseScript : public testing::Test {
   void SetUp() override { server_.command({"FLUSHALL"}); }
 
   static std::string encoded(Verb verb, const std::string& resource, const std::string& token,
-                             const redis::Terms& terms = {}, std::int64_t number = 0) {
+                             core::Terms terms = {}, std::int64_t number = 0) {
     redis::Encoder encoder;
-    encoder.reserve_for(seconds(60));  // the tests are not in a hurry
-    return std::string(encoder.encode(verb, ScriptForm::text, redis::Dialect::classic, resource,
-                                      token.empty() ? Token() : Token::parse(token).value(),
-                                      seconds(60), number, terms));
+    terms.reserved_for = seconds(60);  // the tests are not in a hurry
+    return std::string(test::encode(encoder, verb, ScriptForm::text, redis::Dialect::classic,
+                                    resource, token.empty() ? Token() : Token::parse(token).value(),
+                                    seconds(60), number, terms));
   }
-  Reply release(const std::string& token, const redis::Terms& terms = {}) {
+  Reply release(const std::string& token, const core::Terms& terms = {}) {
     client_.send_raw(encoded(Verb::release, "r", token, terms));
     return client_.read();
   }
@@ -52,7 +53,7 @@ class ReleaseScript : public testing::Test {
   static constexpr std::int64_t as_reader = 4;
   /// 1: granted; -1: refused.
   std::int64_t enter(const std::string& token, const std::string& who) {
-    const redis::Terms terms{.group = "shared", .client = who};
+    const core::Terms terms{.group = "shared", .client = who};
     client_.send_raw(encoded(Verb::enter, "r", token, terms));
     return client_.read().elements.at(0).integer;
   }

@@ -9,6 +9,7 @@
 #include "redis/connection.hpp"
 #include "redis/encoder.hpp"
 #include "redis/scripts_embedded.hpp"
+#include "support/encoding.hpp"
 #include "support/redis_connection.hpp"
 #include "support/redis_server.hpp"
 
@@ -47,8 +48,8 @@ class RealConnection : public testing::Test {
                                 std::int64_t connection_id = 0) {
     Encoder encoder;
     connection_->send(
-        encoder.encode(verb, form, connection_->dialect(), "r", Token::parse(token).value(),
-                       std::chrono::seconds(60), connection_id),
+        test::encode(encoder, verb, form, connection_->dialect(), "r", Token::parse(token).value(),
+                     std::chrono::seconds(60), connection_id),
         {.claim = {}, .round = 0, .verb = verb});
     connection_->flush();
     const std::size_t count = owner_.answers.size() + 1;

@@ -18,6 +18,7 @@
 #include "integration/library.hpp"
 #include "redis/encoder.hpp"
 #include "redis/releases.hpp"
+#include "support/encoding.hpp"
 #include "support/fake_server.hpp"
 #include "support/resp.hpp"
 #include "support/resp_client.hpp"
@@ -50,9 +51,9 @@ class ReleasesScript : public testing::Test {
   void queue_next_for(const std::string& resource) {
     ASSERT_EQ(next_.call({"SUBSCRIBE", "redlock:wake:next"}).elements.size(), 3U);
     redis::Encoder encoder;
-    client_.send_raw(encoder.encode(Verb::take, ScriptForm::text, redis::Dialect::classic, resource,
-                                    Token::parse("other").value(), seconds(60), 0,
-                                    {.client = "next", .ticket = 0}));
+    client_.send_raw(test::encode(encoder, Verb::take, ScriptForm::text, redis::Dialect::classic,
+                                  resource, Token::parse("other").value(), seconds(60), 0,
+                                  {.client = "next", .ticket = 0}));
     ASSERT_EQ(client_.read().elements.at(0).integer, -1);
   }
   static std::vector<std::int64_t> numbers(const Reply& reply) {

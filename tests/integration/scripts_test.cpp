@@ -11,6 +11,7 @@
 #include "redis/encoder.hpp"
 #include "redis/scripts_embedded.hpp"
 #include "redlock/limits.hpp"
+#include "support/encoding.hpp"
 #include "support/redis_server.hpp"
 #include "support/resp_client.hpp"
 
@@ -32,8 +33,8 @@ class Scripts : public testing::Test {
                    ScriptForm form = ScriptForm::text) {
     redis::Encoder encoder;
     RespClient client = RespClient::unix_socket(server_->unix_path());
-    client.send_raw(
-        encoder.encode(verb, form, redis::Dialect::classic, "r", Token::parse(token).value(), ttl));
+    client.send_raw(test::encode(encoder, verb, form, redis::Dialect::classic, "r",
+                                 Token::parse(token).value(), ttl));
     return client.read();
   }
   static std::int64_t number(Verb verb, const std::string& token,

@@ -325,11 +325,7 @@ class Simulation {
   void carry_out(std::uint32_t client, const core::Subscribe& command);
   void carry_out(std::uint32_t client, const core::ProbeSubscription& command);
   void carry_out(std::uint32_t client, const core::Unsubscribe& command);
-  void carry_out(std::uint32_t client, const core::Send& command);
-  void carry_out(std::uint32_t client, const core::SendUpkeep& command);
-  void carry_out(std::uint32_t client, const core::SendToQueue& command);
-  void carry_out(std::uint32_t client, const core::KillOld& command);
-  void carry_out(std::uint32_t client, const core::SendMarker& command);
+  void carry_out(std::uint32_t client, const core::Request& command);
   void carry_out(std::uint32_t client, const core::Acquired& command);
   void carry_out(std::uint32_t client, const core::Extended& command);
   void carry_out(std::uint32_t client, const core::Released& command);
@@ -339,7 +335,6 @@ class Simulation {
   void carry_out(std::uint32_t client, const core::Undelivered& command);
   void carry_out(std::uint32_t client, const core::Drained& command);
   void carry_out(std::uint32_t, const core::AtRisk&) {}
-  void carry_out(std::uint32_t client, const core::SendTrack& command);
   void carry_out(std::uint32_t, const core::QueueWatched&) {}
   void carry_out(std::uint32_t client, const core::NodeExcluded& command);
   void carry_out(std::uint32_t client, const core::StoodStill& command);
@@ -347,8 +342,10 @@ class Simulation {
   void end_closed(std::uint32_t client);
   [[nodiscard]] static std::uint8_t resource_of(std::string_view key);
   [[nodiscard]] static std::uint64_t group_of(std::string_view group);
-  [[nodiscard]] static Request request_for(const core::Request& command,
-                                           core::ScriptForm form = core::ScriptForm::digest);
+  [[nodiscard]] Request request_for(std::uint32_t client, const core::Request& command) const;
+  void plant_in(std::uint32_t client, const core::Request& command, Request& request) const;
+  void track(std::uint32_t client, const core::Request& command, const Request& request);
+  void note_asked(std::uint32_t client, const core::Request& command, Request& request);
   void send_all(std::uint32_t client, const core::Request& command, const Request& request);
   [[nodiscard]] Request as_planted(std::uint32_t client, core::NodeIndex node, Request request);
   void adopted(std::uint32_t index, Slot& slot, const core::Acquired& command);

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <charconv>
+#include <utility>
 
 #include "core/validity.hpp"
 #include "simulation/simulation.hpp"
@@ -83,48 +84,6 @@ void Simulation::carry_out(std::uint32_t index, const core::Unsubscribe& command
   unsubscribe(index, command.node);
 }
 
-void Simulation::carry_out(std::uint32_t index, const core::SendUpkeep& command) {
-  send_all(index, command, request_for(command, command.form));
-}
-
-void Simulation::carry_out(std::uint32_t index, const core::SendToQueue& command) {
-  Request request = request_for(command);
-  request.number = command.mode;
-  request.ticket = command.ticket;
-  request.permits = command.permits;
-  request.form = command.form;
-  if (scenario_.mutant == Mutant::queue_scripts_stay_away) request.form = core::ScriptForm::digest;
-  request.reserved_ms = reserved_ms(index);
-  request.resource = resource_of(*command.key);
-  request.token = waiter(index);
-  send_all(index, command, request);
-}
-
-void Simulation::carry_out(std::uint32_t index, const core::SendTrack& command) {
-  Request request = request_for(command);
-  request.resource = resource_of(*command.key);
-  if (scenario_.mutant != Mutant::tracks_once) return send_all(index, command, request);
-  command.nodes.each([&](core::NodeIndex node) {
-    const std::size_t what = (index * nodes_.size() + node) * most_resources + request.resource;
-    Request harmless = request;
-    if (!tracked_once_.insert(what).second) harmless.number = 1;
-    send(index, node, harmless);
-  });
-}
-
-void Simulation::carry_out(std::uint32_t index, const core::KillOld& command) {
-  Request request = request_for(command);
-  request.number = command.connection;
-  send_all(index, command, request);
-}
-
-void Simulation::carry_out(std::uint32_t index, const core::SendMarker& command) {
-  Request request = request_for(command);
-  request.write = *command.write;
-  if (scenario_.mutant == Mutant::no_quarantine) request.write.quarantine = {};
-  send_all(index, command, request);
-}
-
 void Simulation::carry_out(std::uint32_t index, const core::Drained&) {
   const Client& client = clients_[index];
   if (!client.closing) return checker_.violated("an open client was drained");
@@ -188,53 +147,103 @@ std::uint64_t Simulation::group_of(std::string_view group) {
   return group.back() == 'a' ? 2 : 3;
 }
 
-Request Simulation::request_for(const core::Request& command, core::ScriptForm form) {
+Request Simulation::request_for(std::uint32_t index, const core::Request& command) const {
+  using std::chrono::milliseconds;
+  const core::Terms& terms = command.terms;
   Request request;
   request.stamp = command.stamp;
-  request.form = form;
+  request.form = command.form;
+  if (!terms.resource.empty()) request.resource = resource_of(terms.resource);
+  if (!terms.token.empty()) request.token = number_of(terms.token);
+  request.ttl_ms = std::chrono::floor<milliseconds>(terms.ttl).count();
+  request.both = !terms.more_resources.empty();
+  request.group = group_of(terms.group);
+  request.permits = terms.permits;
+  request.number = static_cast<std::int64_t>(terms.fencing_number);
+  request.cooldown_ms = std::chrono::ceil<milliseconds>(terms.cooldown).count();
+  request.writer_reservation_ms =
+      std::chrono::floor<milliseconds>(terms.writer_reservation).count();
+  if (!terms.client.empty()) request.client = waiter(index);
+  request.ticket = terms.ticket;
+  request.quiet = terms.quiet;
+  request.keeps_first = !terms.kept_before.empty() && resource_of(terms.kept_before) == 1;
+  request.reserved_ms = std::chrono::floor<milliseconds>(terms.reserved_for).count();
+  if (!terms.keeper.empty()) request.keeper = delay_token;
+  if (terms.marker != nullptr) request.write = *terms.marker;
+  switch (command.stamp.verb) {
+    case Verb::join_queue:
+    case Verb::leave_queue:
+      request.number = terms.queue_mode;
+      request.token = std::exchange(request.client, 0);
+      break;
+    case Verb::kill_old:
+      request.number = terms.connection;
+      break;
+    default:
+      break;
+  }
   return request;
 }
 
-void Simulation::carry_out(std::uint32_t index, const core::Send& command) {
+void Simulation::carry_out(std::uint32_t index, const core::Request& command) {
+  Request request = request_for(index, command);
+  plant_in(index, command, request);
+  if (command.stamp.verb == Verb::track) return track(index, command, request);
+  if (!core::is_upkeep(command.stamp.verb)) note_asked(index, command, request);
+  send_all(index, command, request);
+}
+
+/// What each planted fault changes in what is asked.
+void Simulation::plant_in(std::uint32_t index, const core::Request& command,
+                          Request& request) const {
+  const Verb verb = command.stamp.verb;
+  switch (scenario_.mutant) {
+    case Mutant::queue_scripts_stay_away:
+      if (core::is_about_queue(verb)) request.form = core::ScriptForm::digest;
+      break;
+    case Mutant::no_quarantine:
+      request.write.quarantine = {};
+      break;
+    case Mutant::plain_extend_shortens: {
+      const core::Claim* claim = clients_[index].engine->claim(command.stamp.claim);
+      if (core::is_extend(verb)) {
+        request.ttl_ms = std::chrono::floor<std::chrono::milliseconds>(claim->round.ttl()).count();
+      }
+      break;
+    }
+    case Mutant::fenced_writer_lets_in:
+      if (command.terms.fencing_number > 0) request.writer_reservation_ms = 0;
+      break;
+    case Mutant::release_at_once:
+      request.cooldown_ms = 0;
+      break;
+    case Mutant::delay_is_ignored:
+      if (verb == Verb::break_lock) request.ttl_ms = 1;
+      break;
+    case Mutant::wins_are_lost:
+    case Mutant::reserved_for_the_slowest:
+      request.reserved_ms = reserved_ms(index);
+      break;
+    default:
+      break;
+  }
+}
+
+void Simulation::track(std::uint32_t index, const core::Request& command, const Request& request) {
+  if (scenario_.mutant != Mutant::tracks_once) return send_all(index, command, request);
+  command.nodes.each([&](core::NodeIndex node) {
+    const std::size_t what = (index * nodes_.size() + node) * most_resources + request.resource;
+    Request harmless = request;
+    if (!tracked_once_.insert(what).second) harmless.number = 1;
+    send(index, node, harmless);
+  });
+}
+
+/// When a claim's round began, for the rules.
+void Simulation::note_asked(std::uint32_t index, const core::Request& command, Request& request) {
   Client& client = clients_[index];
-  Request request = request_for(command, command.form);
   const core::Claim* claim = client.engine->claim(command.stamp.claim);
   if (claim == nullptr) return checker_.violated("a request refers to no claim");
-  request.token = number_of(claim->token());
-  request.resource = resource_of(claim->resource());
-  const core::Instant now = client.clock.instant(now_);
-  request.ttl_ms =
-      std::chrono::floor<std::chrono::milliseconds>(claim->time_to_ask(command.stamp.verb, now))
-          .count();
-  if (scenario_.mutant == Mutant::plain_extend_shortens && core::is_extend(command.stamp.verb)) {
-    request.ttl_ms = std::chrono::floor<std::chrono::milliseconds>(claim->round.ttl()).count();
-  }
-  request.both = !claim->terms().more_resources.empty();
-  request.group = group_of(claim->terms().group);
-  if (scenario_.mutant != Mutant::fenced_writer_lets_in || !claim->fencing()) {
-    request.writer_reservation_ms =
-        std::chrono::floor<std::chrono::milliseconds>(claim->writer_reservation()).count();
-  }
-  if (scenario_.mutant != Mutant::release_at_once) {
-    request.cooldown_ms =
-        std::chrono::ceil<std::chrono::milliseconds>(claim->cooldown(now)).count();
-  }
-  request.permits = claim->terms().permits;
-  if (command.stamp.verb == Verb::break_lock) {
-    request.keeper = delay_token;
-    if (scenario_.mutant == Mutant::delay_is_ignored) request.ttl_ms = 1;
-  }
-  request.reserved_ms = reserved_ms(index);
-  if (const core::QueuePlace* place = claim->place_in(command.stamp.verb)) {
-    request.client = waiter(index);
-    request.ticket = place->ticket;
-    request.quiet = place->quiet;
-    request.keeps_first =
-        place->kept_before > 0 && resource_of(claim->resource_at(place->kept_before)) == 1;
-    const bool kept = scenario_.mutant != Mutant::wins_are_lost;
-    if (place->reserved_for > core::Duration::zero() && kept)
-      request.reserved_ms = place->reserved_for / core::Duration(std::chrono::milliseconds(1));
-  }
   // A node whose SET was too late is cleaned while the lease is valid, and may be repaired after
   // that.
   request.last =
@@ -251,12 +260,7 @@ void Simulation::carry_out(std::uint32_t index, const core::Send& command) {
              0,
              {}};
   }
-  const bool numbering = command.stamp.verb == Verb::take || core::is_raise(command.stamp.verb) ||
-                         core::is_set_fenced(command.stamp.verb);
-  if (numbering && claim->fencing())
-    request.number = static_cast<std::int64_t>(claim->fencing()->number);
   if (is_set(command.stamp.verb)) client.tokens.insert(request.token);
-  send_all(index, command, request);
 }
 
 void Simulation::send_all(std::uint32_t index, const core::Request& command,

@@ -57,8 +57,8 @@ struct Asleep : NoneFree {
   std::string permit_asked_for() {
     std::string name;
     for (const Command& command : commands()) {
-      if (const auto* send = std::get_if<Send>(&command)) {
-        name = engine().claim(send->stamp.claim)->resource();
+      if (const auto* send = request_for_claim_in(command)) {
+        name = send->terms.resource;
       }
     }
     return name;

@@ -91,9 +91,9 @@ struct EnrollingClient : Harness {
   /// The engine's pending write.
   [[nodiscard]] Marker to_write() const {
     for (const Command& command : commands()) {
-      if (const auto* marker = std::get_if<SendMarker>(&command)) {
-        return parse_marker(marker->write->text + " 2").value();
-      }
+      const Request* request = request_in(command);
+      if (request == nullptr || request->terms.marker == nullptr) continue;
+      return parse_marker(request->terms.marker->text + " 2").value();
     }
     ADD_FAILURE() << "nothing is written";
     return {};

@@ -317,6 +317,8 @@ class Harness {
     const std::string out = tick();
     return engine_.claims() == 0 ? "yes" : std::to_string(engine_.claims()) + " claims; " + out;
   }
+  /// For how long the nodes that were given the client's name last keep it.
+  [[nodiscard]] Duration name_kept() const noexcept { return name_kept_; }
   [[nodiscard]] Duration until_deadline() const {
     return engine_.next_deadline().value_or(Instant::max()) - now_;
   }
@@ -324,7 +326,7 @@ class Harness {
  private:
   void answer_about_queues() {
     for (NodeIndex node = 0; node < open_.size(); ++node) {
-      while (!open_[node].empty() && is_about_queue(open_[node].front().verb)) {
+      while (!open_[node].empty() && core::is_about_queue(open_[node].front().verb)) {
         const Stamp stamp = open_[node].front();
         open_[node].pop_front();
         step(Answer{node, stamp, Reply::error});
@@ -348,11 +350,15 @@ class Harness {
   static bool is_about_notifications(const Command& command) {
     return std::holds_alternative<Subscribe>(command) ||
            std::holds_alternative<ProbeSubscription>(command) ||
-           std::holds_alternative<Unsubscribe>(command) ||
-           std::holds_alternative<SendToQueue>(command);
+           std::holds_alternative<Unsubscribe>(command) || is_about_queue(command);
+  }
+  static bool is_about_queue(const Command& command) {
+    const Request* request = request_in(command);
+    return request != nullptr && core::is_about_queue(request->stamp.verb);
   }
   void note(const Command& command) {
     if (const Request* request = request_in(command)) {
+      if (request->stamp.verb == Verb::write_name) name_kept_ = request->terms.ttl;
       request->nodes.each([&](NodeIndex node) { open_[node].push_back(request->stamp); });
     } else if (std::holds_alternative<NodeLearned>(command)) {
       open_.emplace_back();
@@ -452,22 +458,24 @@ class Harness {
     return "?";
   }
   /// See queue.lua and leave.lua.
-  static std::string how(const SendToQueue& command) {
-    const bool leaves = command.stamp.verb == Verb::leave_queue;
-    if (leaves) return command.mode == 2 ? " and let others in" : "";
+  static std::string how(const Request& request) {
+    const std::int64_t mode = request.terms.queue_mode;
+    if (request.stamp.verb == Verb::leave_queue) return mode == 2 ? " and let others in" : "";
     const std::array<std::string, 4> forms{"", " of several", " as a reader", " for any"};
-    const std::string form = forms.at(static_cast<std::size_t>(command.mode / 2));
-    if (command.mode % 2 == 1) return form + " anew";
-    return form + (command.ticket > 0 ? " ticket " + std::to_string(command.ticket) : "");
+    const std::string form = forms.at(static_cast<std::size_t>(mode / 2));
+    if (mode % 2 == 1) return form + " anew";
+    const std::int64_t ticket = request.terms.ticket.value_or(0);
+    return form + (ticket > 0 ? " ticket " + std::to_string(ticket) : "");
   }
   /// The client's place in the queue, as a request carries it.
-  static std::string place(const Claim& claim, Verb verb) {
-    const QueuePlace& place = claim.place();
-    const std::string ticket = std::to_string(place.ticket.value_or(0));
-    if (verb == Verb::take && place.ticket) return " ticket " + ticket;
-    if (verb != Verb::release || !place.again) return "";
-    const bool keeps = place.reserved_for > Duration::zero();
-    return " again " + ticket + (place.quiet ? " quietly" : "") + (keeps ? " for longer" : "");
+  static std::string place(const Request& request) {
+    const Terms& terms = request.terms;
+    if (terms.client.empty()) return "";
+    const std::string ticket = std::to_string(terms.ticket.value_or(0));
+    if (request.stamp.verb == Verb::take && terms.ticket) return " ticket " + ticket;
+    if (request.stamp.verb != Verb::release) return "";
+    const bool keeps = terms.reserved_for > shortest_reservation;
+    return " again " + ticket + (terms.quiet ? " quietly" : "") + (keeps ? " for longer" : "");
   }
   static std::string outcome(Errc code) {
     switch (code) {
@@ -515,32 +523,31 @@ class Harness {
   std::string describe(const Unsubscribe& command) const {
     return "unsubscribe " + std::to_string(command.node);
   }
-  std::string describe(const Send& command) const {
-    const Claim* claim = engine_.claim(command.stamp.claim);
-    const Verb asked = command.stamp.verb;
+  std::string describe(const Request& request) const {
+    const Terms& terms = request.terms;
+    const Verb asked = request.stamp.verb;
+    const std::string in_full = request.form == ScriptForm::text ? " in full" : "";
+    const std::string nodes = to(request.nodes);
+    switch (asked) {
+      case Verb::join_queue:
+      case Verb::leave_queue:
+        return verb(asked) + " " + std::string(terms.resource) + how(request) + in_full + nodes;
+      case Verb::track:
+        return (terms.tracked == Tracked::queue ? "track queue of " : "track ") +
+               std::string(terms.resource) + nodes;
+      case Verb::kill_old:
+        return "kill " + std::to_string(terms.connection) + nodes;
+      case Verb::write_marker:
+      case Verb::mark_plain:
+        return verb(asked) + list(request.nodes);
+      default:
+        break;
+    }
+    if (is_upkeep(asked)) return verb(asked) + nodes;
     const bool numbering = asked == Verb::take || is_raise(asked) || is_set_fenced(asked);
     const std::string number =
-        numbering && claim->fencing() ? " " + std::to_string(claim->fencing()->number) : "";
-    return verb(asked) + " " + (claim == nullptr ? "?" : std::string(claim->token())) + number +
-           (claim == nullptr ? "" : place(*claim, asked)) +
-           (command.form == ScriptForm::text ? " in full" : "") + to(command.nodes);
-  }
-  std::string describe(const SendUpkeep& command) const {
-    return verb(command.stamp.verb) + to(command.nodes);
-  }
-  std::string describe(const SendToQueue& command) const {
-    return verb(command.stamp.verb) + " " + *command.key + how(command) +
-           (command.form == ScriptForm::text ? " in full" : "") + to(command.nodes);
-  }
-  std::string describe(const SendTrack& command) const {
-    const bool queue = command.kind == Tracked::queue;
-    return (queue ? "track queue of " : "track ") + *command.key + to(command.nodes);
-  }
-  std::string describe(const KillOld& command) const {
-    return "kill " + std::to_string(command.connection) + to(command.nodes);
-  }
-  std::string describe(const SendMarker& command) const {
-    return verb(command.stamp.verb) + list(command.nodes);
+        numbering && terms.fencing_number > 0 ? " " + std::to_string(terms.fencing_number) : "";
+    return verb(asked) + " " + std::string(terms.token) + number + place(request) + in_full + nodes;
   }
   std::string describe(const Acquired& command) const {
     return "acquired" + of(command.request) + " until " + milliseconds(command.valid_until);
@@ -588,6 +595,7 @@ class Harness {
   std::vector<std::deque<Stamp>> open_;
   NodeSet connecting_;
   NodeSet probed_;
+  Duration name_kept_{};
   Engine engine_;
   Instant now_{};
   std::size_t pruned_ = 0;

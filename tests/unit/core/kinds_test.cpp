@@ -24,7 +24,7 @@ Acquire asking(std::uint64_t request, Duration wait = 0ms) {
 /// The claim of the first command that is about one.
 const Claim& claim_of(Connected& h) {
   for (const Command& command : h.commands()) {
-    if (const auto* send = std::get_if<Send>(&command)) return *h.engine().claim(send->stamp.claim);
+    if (const auto* send = request_for_claim_in(command)) return *h.engine().claim(send->stamp.claim);
     if (const auto* acquired = std::get_if<Acquired>(&command)) {
       return *h.engine().claim(acquired->claim);
     }
@@ -298,9 +298,9 @@ TEST_F(Permits, that_a_quorum_calls_free_are_tried_at_once_even_by_one_attempt) 
   const std::string out = h.answer(1, Reply::taken, "011");
   EXPECT_EQ(out, "release t1 -> 2; take-permit t2 -> 0 1 2");
   for (const Command& command : h.commands()) {
-    const auto* send = std::get_if<Send>(&command);
+    const auto* send = request_for_claim_in(command);
     if (send == nullptr || send->stamp.verb != Verb::take_permit) continue;
-    EXPECT_EQ(h.engine().claim(send->stamp.claim)->resource(), "resource#1");
+    EXPECT_EQ(send->terms.resource, "resource#1");
   }
 }
 

@@ -115,12 +115,12 @@ TEST(Names, LastLongerThanALeaseThatWasRenewedLast) {
 TEST(Names, AreKeptForTheLongestLeaseThatWasAskedFor) {
   Connected h(named(24h));
   EXPECT_EQ(h.acquire(1, 10s), "set t1 -> 0 1 2; write-name -> 0 1 2");
-  EXPECT_EQ(h.engine().name_kept(), 1min) << "whatever the max TTL";
+  EXPECT_EQ(h.name_kept(), 1min) << "whatever the max TTL";
   h.answers({0, 1, 2}, Reply::granted);
   h.answers({0, 1, 2}, Reply::done);
   EXPECT_EQ(h.acquire(2, 30s), "set t2 -> 0 1 2");
   EXPECT_EQ(h.acquire(3, 2h), "set t3 -> 0 1 2; write-name -> 0 1 2") << "it would expire before";
-  EXPECT_EQ(h.engine().name_kept(), 4h);
+  EXPECT_EQ(h.name_kept(), 4h);
   EXPECT_EQ(h.acquire(4, 1h), "set t4 -> 0 1 2");
 }
 
@@ -131,7 +131,7 @@ TEST(Names, AreKeptForALeaseThatIsExtended) {
   h.answers({0, 1, 2}, Reply::done);
   EXPECT_EQ(h.extend(2, 2h), "extend-or-set t1 -> 0 1 2");
   EXPECT_EQ(h.pass(0s), "write-name -> 0 1 2");
-  EXPECT_EQ(h.engine().name_kept(), 4h);
+  EXPECT_EQ(h.name_kept(), 4h);
 }
 
 TEST(Names, GoWithAClientThatClosesAndLeavesNoLease) {
@@ -140,7 +140,7 @@ TEST(Names, GoWithAClientThatClosesAndLeavesNoLease) {
   h.answers({0, 1, 2}, Reply::granted);
   h.answers({0, 1, 2}, Reply::done);
   EXPECT_EQ(h.step(Shutdown{1s}), "release t1 -> 0 1 2; write-name -> 0 1 2");
-  EXPECT_EQ(h.engine().name_kept(), 1ms);
+  EXPECT_EQ(h.name_kept(), 1ms);
   EXPECT_EQ(h.answers({0, 1, 2}, Reply::released), "");
   EXPECT_EQ(h.answers({0, 1, 2}, Reply::done), "drained");
 }
@@ -164,7 +164,7 @@ TEST(Names, OutliveAClientThatLeavesALease) {
   h.answers({0, 1, 2}, Reply::done);
   h.step(Detach{h.lease});
   EXPECT_EQ(h.step(Shutdown{1s}), "drained");
-  EXPECT_EQ(h.engine().name_kept(), 1min);
+  EXPECT_EQ(h.name_kept(), 1min);
 }
 
 TEST(Names, AreNotWrittenAgainWhereTheUserMayNot) {

@@ -74,7 +74,7 @@ class Exhaustive {
     out_.clear();
     harness_.engine().step(harness_.now(), event, out_);
     for (const Command& command : out_) {
-      const auto* send = std::get_if<Send>(&command);
+      const auto* send = request_for_claim_in(command);
       if (send == nullptr) continue;
       send->nodes.each([&](NodeIndex node) { open_[node].push_back(send->stamp); });
     }
@@ -107,7 +107,7 @@ class Exhaustive {
   [[nodiscard]] NodeSet released_in_step() const {
     NodeSet nodes;
     for (const Command& command : out_) {
-      const auto* send = std::get_if<Send>(&command);
+      const auto* send = request_for_claim_in(command);
       if (send != nullptr && send->stamp.verb == Verb::release) nodes = nodes | send->nodes;
     }
     return nodes;

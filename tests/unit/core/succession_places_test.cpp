@@ -17,11 +17,11 @@ using namespace std::chrono_literals;
 /// Of the attempt that the last command begins: "as the client", "with ticket 7", or nobody's.
 std::string place_of_attempt(Harness& h) {
   for (const Command& command : h.commands()) {
-    const auto* send = std::get_if<Send>(&command);
+    const auto* send = request_for_claim_in(command);
     if (send == nullptr || !is_set(send->stamp.verb)) continue;
-    const QueuePlace place = h.engine().claim(send->stamp.claim)->place();
-    if (place.ticket) return "with ticket " + std::to_string(*place.ticket);
-    return place.as_client ? "as the client" : "nobody's";
+    const Terms& terms = send->terms;
+    if (terms.ticket) return "with ticket " + std::to_string(*terms.ticket);
+    return terms.client.empty() ? "nobody's" : "as the client";
   }
   return "no attempt";
 }

@@ -9,6 +9,7 @@
 #include "redis/connection.hpp"
 #include "redis/encoder.hpp"
 #include "redis/releases.hpp"
+#include "support/encoding.hpp"
 #include "support/fake_server.hpp"
 #include "support/redis_connection.hpp"
 #include "support/resp.hpp"
@@ -41,9 +42,10 @@ class ReleasesToFake : public testing::Test {
     connection_->send(releases.encode(connection_->releases_form(), std::chrono::milliseconds(20)),
                       requests);
     Encoder encoder;
-    connection_->send(encoder.encode(Verb::set, core::ScriptForm::digest, connection_->dialect(),
-                                     "r", Token::parse("me").value(), std::chrono::seconds(1), 1),
-                      {.claim = {}, .round = count, .verb = Verb::set});
+    connection_->send(
+        test::encode(encoder, Verb::set, core::ScriptForm::digest, connection_->dialect(), "r",
+                     Token::parse("me").value(), std::chrono::seconds(1), 1),
+        {.claim = {}, .round = count, .verb = Verb::set});
     EXPECT_EQ(connection_->unanswered(), count + 1U);
     connection_->flush();
   }

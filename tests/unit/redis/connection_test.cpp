@@ -9,6 +9,7 @@
 #include "redis/encoder.hpp"
 #include "redis/loaded_scripts.hpp"
 #include "redlock/limits.hpp"
+#include "support/encoding.hpp"
 #include "support/fake_server.hpp"
 #include "support/redis_connection.hpp"
 #include "support/resp.hpp"
@@ -39,8 +40,8 @@ class ConnectionToFake : public testing::Test {
   }
   void ask(Verb verb, std::uint16_t round = 0) {
     Encoder encoder;
-    connection_->send(encoder.encode(verb, core::ScriptForm::digest, connection_->dialect(), "r",
-                                     Token::parse("me").value(), std::chrono::seconds(1), 1),
+    connection_->send(test::encode(encoder, verb, core::ScriptForm::digest, connection_->dialect(),
+                                   "r", Token::parse("me").value(), std::chrono::seconds(1), 1),
                       stamp_of(verb, round));
   }
   bool down() {

@@ -10,12 +10,14 @@
 
 #include "redis/encoder.hpp"
 #include "redis/scripts_embedded.hpp"
+#include "support/encoding.hpp"
 #include "support/resp.hpp"
 
 namespace redlock::redis {
 namespace {
 
 using core::ScriptForm;
+using core::Terms;
 using core::Verb;
 using std::chrono::milliseconds;
 
@@ -32,8 +34,8 @@ Terms waiting(std::optional<std::int64_t> ticket) {
 TEST(EncoderQueues, AWaitingClientAsksInItsOwnName) {
   Encoder encoder;
   const auto take = [&](const Terms& terms) {
-    return std::string(encoder.encode(Verb::take, ScriptForm::digest, Dialect::classic, "r",
-                                      lock_token(), milliseconds(9), 0, terms));
+    return std::string(test::encode(encoder, Verb::take, ScriptForm::digest, Dialect::classic, "r",
+                                    lock_token(), milliseconds(9), 0, terms));
   };
   const auto taken = [](std::string_view client, std::string_view ticket) {
     return test::resp::command({"EVALSHA", digest_of(scripts::take), "2", "redlock:node:numbers",
@@ -46,14 +48,14 @@ TEST(EncoderQueues, AWaitingClientAsksInItsOwnName) {
   EXPECT_EQ(take({}), taken("", "")) << "the next one does not wait";
   Terms reader = waiting(std::nullopt);
   reader.group = "shared";
-  EXPECT_EQ(encoder.encode(Verb::enter, ScriptForm::digest, Dialect::classic, "r", lock_token(),
-                           milliseconds(9), 0, reader),
+  EXPECT_EQ(test::encode(encoder, Verb::enter, ScriptForm::digest, Dialect::classic, "r",
+                         lock_token(), milliseconds(9), 0, reader),
             test::resp::command({"EVALSHA", digest_of(scripts::enter), "1", "r", "t0k", "9",
                                  "shared", "c", "0", "20"}));
   Terms permit = waiting(std::nullopt);
   permit.permits = 4;
-  EXPECT_EQ(encoder.encode(Verb::take_permit, ScriptForm::digest, Dialect::classic, "a#b#3",
-                           lock_token(), milliseconds(9), 0, permit),
+  EXPECT_EQ(test::encode(encoder, Verb::take_permit, ScriptForm::digest, Dialect::classic, "a#b#3",
+                         lock_token(), milliseconds(9), 0, permit),
             test::resp::command({"EVALSHA", digest_of(scripts::permit), "1", "a#b#3", "t0k", "9",
                                  "a#b#", "4", "c", "", "30000", "20"}));
 }
@@ -61,8 +63,8 @@ TEST(EncoderQueues, AWaitingClientAsksInItsOwnName) {
 TEST(EncoderQueues, ALostAttemptsReleaseQueuesTheClientAgain) {
   Encoder encoder;
   const auto release = [&](const Terms& terms) {
-    return std::string(encoder.encode(Verb::release, ScriptForm::digest, Dialect::classic, "r",
-                                      lock_token(), milliseconds(9), 0, terms));
+    return std::string(test::encode(encoder, Verb::release, ScriptForm::digest, Dialect::classic,
+                                    "r", lock_token(), milliseconds(9), 0, terms));
   };
   const std::string digest = digest_of(scripts::release);
   Terms terms = waiting(7);
@@ -79,47 +81,48 @@ TEST(EncoderQueues, APermitsClientIsQueuedForAnyOfItsSemaphore) {
   Encoder encoder;
   Terms terms = waiting(7);
   terms.permits = 4;
-  EXPECT_EQ(encoder.encode(Verb::take_permit, ScriptForm::digest, Dialect::classic, "a#b#3",
-                           lock_token(), milliseconds(9), 0, terms),
+  EXPECT_EQ(test::encode(encoder, Verb::take_permit, ScriptForm::digest, Dialect::classic, "a#b#3",
+                         lock_token(), milliseconds(9), 0, terms),
             test::resp::command({"EVALSHA", digest_of(scripts::permit), "1", "a#b#3", "t0k", "9",
                                  "a#b#", "4", "c", "7", "30000", "20"}));
-  EXPECT_EQ(encoder.encode(Verb::release, ScriptForm::digest, Dialect::classic, "a#b#3",
-                           lock_token(), milliseconds(9), 0, terms),
+  EXPECT_EQ(test::encode(encoder, Verb::release, ScriptForm::digest, Dialect::classic, "a#b#3",
+                         lock_token(), milliseconds(9), 0, terms),
             test::resp::command({"EVALSHA", digest_of(scripts::release), "1", "a#b#3", "t0k", "0",
                                  "20", "c", "7", "30000", "0", "a#b#"}));
   Terms leaving;
   leaving.permits = 4;
-  EXPECT_EQ(encoder.encode(Verb::leave_queue, ScriptForm::digest, Dialect::classic, "a#b#", "c",
-                           milliseconds(9), 0, leaving),
+  EXPECT_EQ(test::encode(encoder, Verb::leave_queue, ScriptForm::digest, Dialect::classic, "a#b#",
+                         "c", milliseconds(9), 0, leaving),
             test::resp::command(
                 {"EVALSHA", digest_of(scripts::leave), "1", "a#b#", "c", "0", "20", "4"}));
 }
 
 TEST(EncoderQueues, AReservationOfAnotherLengthIsEncodedAnew) {
   Encoder encoder;
-  const auto release = [&] {
-    return std::string(encoder.encode(Verb::release, ScriptForm::digest, Dialect::classic, "r",
-                                      lock_token(), milliseconds(9)));
+  const auto release = [&](milliseconds reserved_for) {
+    Terms terms;
+    terms.reserved_for = reserved_for;
+    return std::string(test::encode(encoder, Verb::release, ScriptForm::digest, Dialect::classic,
+                                    "r", lock_token(), milliseconds(9), 0, terms));
   };
   const auto released = [](std::string_view reserved_for) {
     return test::resp::command(
         {"EVALSHA", digest_of(scripts::release), "1", "r", "t0k", "0", std::string(reserved_for)});
   };
-  EXPECT_EQ(release(), released("20"));
-  encoder.reserve_for(milliseconds(40));
-  EXPECT_EQ(release(), released("40"));
-  EXPECT_EQ(release(), released("40"));
-  encoder.reserve_for(milliseconds(20));
-  EXPECT_EQ(release(), released("20"));
+  EXPECT_EQ(release(milliseconds(20)), released("20"));
+  EXPECT_EQ(release(milliseconds(40)), released("40"));
+  EXPECT_EQ(release(milliseconds(40)), released("40"));
+  EXPECT_EQ(release(milliseconds(20)), released("20"));
 }
 
 TEST(EncoderQueues, EverythingThatPassesAResourceOnNamesTheReservation) {
   for (const Verb verb :
        {Verb::release, Verb::take, Verb::join_queue, Verb::leave_queue, Verb::notify}) {
     Encoder encoder;
-    encoder.reserve_for(milliseconds(160));
-    const std::string bytes(encoder.encode(verb, ScriptForm::digest, Dialect::classic, "r",
-                                           lock_token(), milliseconds(9)));
+    Terms terms;
+    terms.reserved_for = milliseconds(160);
+    const std::string bytes(test::encode(encoder, verb, ScriptForm::digest, Dialect::classic, "r",
+                                         lock_token(), milliseconds(9), 0, terms));
     EXPECT_TRUE(bytes.ends_with("\r\n$3\r\n160\r\n")) << bytes;
   }
 }

@@ -1,4 +1,5 @@
 #include "redis/encoder.hpp"
+#include "support/encoding.hpp"
 
 #include <gtest/gtest.h>
 
@@ -15,6 +16,7 @@ namespace redlock::redis {
 namespace {
 
 using core::ScriptForm;
+using core::Terms;
 using core::Verb;
 using std::chrono::microseconds;
 using std::chrono::milliseconds;
@@ -26,23 +28,23 @@ std::string text(const scripts::Script& script) { return std::string(script.text
 
 TEST(Encoder, APlainSetIsTheFormThatOtherRedlockClientsUse) {
   Encoder encoder;
-  EXPECT_EQ(encoder.encode(Verb::set, ScriptForm::digest, Dialect::classic, "r", token(),
-                           milliseconds(1500)),
+  EXPECT_EQ(test::encode(encoder, Verb::set, ScriptForm::digest, Dialect::classic, "r", token(),
+                         milliseconds(1500)),
             "*6\r\n$3\r\nSET\r\n$1\r\nr\r\n$3\r\nt0k\r\n$2\r\nNX\r\n$2\r\nPX\r\n$4\r\n1500\r\n");
 }
 
 TEST(Encoder, ASetWithGetAsksForTheHolder) {
   Encoder encoder;
-  EXPECT_EQ(encoder.encode(Verb::set, ScriptForm::digest, Dialect::with_get, "r", token(),
-                           milliseconds(1)),
+  EXPECT_EQ(test::encode(encoder, Verb::set, ScriptForm::digest, Dialect::with_get, "r", token(),
+                         milliseconds(1)),
             "*7\r\n$3\r\nSET\r\n$1\r\nr\r\n$3\r\nt0k\r\n$2\r\nNX\r\n$2\r\nPX\r\n$1\r\n1\r\n"
             "$3\r\nGET\r\n");
 }
 
 TEST(Encoder, PttlFollowsTheSetBackToBack) {
   Encoder encoder;
-  EXPECT_EQ(encoder.encode(Verb::set_and_ttl, ScriptForm::digest, Dialect::classic, "r", token(),
-                           milliseconds(7)),
+  EXPECT_EQ(test::encode(encoder, Verb::set_and_ttl, ScriptForm::digest, Dialect::classic, "r",
+                         token(), milliseconds(7)),
             "*6\r\n$3\r\nSET\r\n$1\r\nr\r\n$3\r\nt0k\r\n$2\r\nNX\r\n$2\r\nPX\r\n$1\r\n7\r\n"
             "*2\r\n$4\r\nPTTL\r\n$1\r\nr\r\n");
 }
@@ -50,15 +52,15 @@ TEST(Encoder, PttlFollowsTheSetBackToBack) {
 TEST(Encoder, ATtlIsCutToWholeMilliseconds) {
   Encoder encoder;
   const std::string expected = test::resp::command({"SET", "r", "t0k", "NX", "PX", "1"});
-  EXPECT_EQ(encoder.encode(Verb::set, ScriptForm::digest, Dialect::classic, "r", token(),
-                           microseconds(1999)),
+  EXPECT_EQ(test::encode(encoder, Verb::set, ScriptForm::digest, Dialect::classic, "r", token(),
+                         microseconds(1999)),
             expected);
 }
 
 TEST(Encoder, TheLongestTtlFits) {
   Encoder encoder;
-  EXPECT_EQ(encoder.encode(Verb::set, ScriptForm::digest, Dialect::classic, "r", token(),
-                           core::Duration::max()),
+  EXPECT_EQ(test::encode(encoder, Verb::set, ScriptForm::digest, Dialect::classic, "r", token(),
+                         core::Duration::max()),
             test::resp::command({"SET", "r", "t0k", "NX", "PX", "9223372036854"}));
 }
 
@@ -66,7 +68,7 @@ TEST(Encoder, ScriptsGoByDigestOrInFull) {
   Encoder encoder;
   const auto encode = [&](Verb verb, ScriptForm form) {
     return std::string(
-        encoder.encode(verb, form, Dialect::classic, "r", token(), milliseconds(30'000)));
+        test::encode(encoder, verb, form, Dialect::classic, "r", token(), milliseconds(30'000)));
   };
   using test::resp::command;
   EXPECT_EQ(encode(Verb::release, ScriptForm::digest),
@@ -87,8 +89,8 @@ TEST(Encoder, ScriptsGoByDigestOrInFull) {
 TEST(Encoder, AFencedSetCarriesItsNumber) {
   Encoder encoder;
   const auto encode = [&](Verb verb) {
-    return std::string(encoder.encode(verb, ScriptForm::digest, Dialect::classic, "r", token(),
-                                      milliseconds(30'000), 1'781'000'000'000'000));
+    return std::string(test::encode(encoder, verb, ScriptForm::digest, Dialect::classic, "r",
+                                    token(), milliseconds(30'000), 1'781'000'000'000'000));
   };
   using test::resp::command;
   EXPECT_EQ(encode(Verb::take),
@@ -105,8 +107,8 @@ TEST(Encoder, SeveralResourcesAreTakenExtendedAndReleasedInOneScript) {
   Terms terms;
   terms.more_resources = also;
   const auto encode = [&](Verb verb) {
-    return std::string(encoder.encode(verb, ScriptForm::digest, Dialect::classic, "r", token(),
-                                      milliseconds(30'000), 0, terms));
+    return std::string(test::encode(encoder, verb, ScriptForm::digest, Dialect::classic, "r",
+                                    token(), milliseconds(30'000), 0, terms));
   };
   using test::resp::command;
   EXPECT_EQ(encode(Verb::take),
@@ -122,8 +124,8 @@ TEST(Encoder, TermsOfOneRequestAreNotThoseOfTheNext) {
   Encoder encoder;
   using test::resp::command;
   const auto release = [&](const Terms& terms) {
-    return std::string(encoder.encode(Verb::release, ScriptForm::digest, Dialect::classic, "r",
-                                      token(), milliseconds(30'000), 0, terms));
+    return std::string(test::encode(encoder, Verb::release, ScriptForm::digest, Dialect::classic,
+                                    "r", token(), milliseconds(30'000), 0, terms));
   };
   const auto cooling = [](milliseconds cooldown) {
     Terms terms;
@@ -145,14 +147,14 @@ TEST(Encoder, HoldsNameTheirGroupAndPlacesHowManyThereAre) {
   Terms terms;
   terms.group = "owner me";
   terms.writer_reservation = milliseconds(60000);
-  EXPECT_EQ(encoder.encode(Verb::enter, ScriptForm::digest, Dialect::classic, "r", token(),
-                           milliseconds(9), 0, terms),
+  EXPECT_EQ(test::encode(encoder, Verb::enter, ScriptForm::digest, Dialect::classic, "r", token(),
+                         milliseconds(9), 0, terms),
             command({"EVALSHA", sha1(scripts::enter), "1", "r", "t0k", "9", "owner me", "", "60000",
                      "20"}));
   Terms permits;
   permits.permits = 4;
-  EXPECT_EQ(encoder.encode(Verb::take_permit, ScriptForm::digest, Dialect::classic, "a#b#3",
-                           token(), milliseconds(9), 0, permits),
+  EXPECT_EQ(test::encode(encoder, Verb::take_permit, ScriptForm::digest, Dialect::classic, "a#b#3",
+                         token(), milliseconds(9), 0, permits),
             command({"EVALSHA", sha1(scripts::permit), "1", "a#b#3", "t0k", "9", "a#b#", "4", "",
                      "", "30000", "20"}));
 }
@@ -160,8 +162,8 @@ TEST(Encoder, HoldsNameTheirGroupAndPlacesHowManyThereAre) {
 TEST(Encoder, ANumberedSetReadsRaisesAndLooksAgain) {
   Encoder encoder;
   const auto encode = [&](Verb verb) {
-    return std::string(encoder.encode(verb, ScriptForm::digest, Dialect::with_get, "r", token(),
-                                      milliseconds(30'000), 1'781'000'000'000'000));
+    return std::string(test::encode(encoder, verb, ScriptForm::digest, Dialect::with_get, "r",
+                                    token(), milliseconds(30'000), 1'781'000'000'000'000));
   };
   using test::resp::command;
   const std::string commands =
@@ -176,8 +178,8 @@ TEST(Encoder, ANumberedSetReadsRaisesAndLooksAgain) {
 TEST(Encoder, AShortNumberedSetOnlyAsksWhetherTheNumberRose) {
   Encoder encoder;
   const auto encode = [&](Verb verb, std::string_view resource, std::int64_t number) {
-    return std::string(encoder.encode(verb, ScriptForm::digest, Dialect::with_get, resource,
-                                      token(), milliseconds(30'000), number));
+    return std::string(test::encode(encoder, verb, ScriptForm::digest, Dialect::with_get, resource,
+                                    token(), milliseconds(30'000), number));
   };
   using test::resp::command;
   const auto commands = [](const std::string& resource, const std::string& number) {
@@ -201,8 +203,8 @@ TEST(Encoder, PlainCommandsTakeThePlaceOfScripts) {
   using test::resp::command;
   Encoder encoder;
   const auto encoded = [&](Verb verb, Dialect dialect, const Terms& terms = {}) {
-    return std::string(encoder.encode(verb, ScriptForm::digest, dialect, "r", token(),
-                                      milliseconds(9), 77, terms));
+    return std::string(test::encode(encoder, verb, ScriptForm::digest, dialect, "r", token(),
+                                    milliseconds(9), 77, terms));
   };
   const std::string exists =
       command({"EXISTS", "r", "redlock:node:queue:r", "redlock:node:queue:r"});
@@ -215,8 +217,8 @@ TEST(Encoder, PlainCommandsTakeThePlaceOfScripts) {
     const std::string queue = "redlock:node:queue:" + permit;
     const std::string any = queue.substr(0, queue.size() - 1);
     EXPECT_EQ(
-        encoder.encode(Verb::release_plain, ScriptForm::digest, Dialect::with_get, permit, token(),
-                       milliseconds(9), 77),
+        test::encode(encoder, Verb::release_plain, ScriptForm::digest, Dialect::with_get, permit,
+                     token(), milliseconds(9), 77),
         command({"DELIFEQ", permit, "t0k"}) + command({"EXISTS", permit, queue, queue, any, any}));
   }
   const std::string extend = command({"SET", "r", "t0k", "IFEQ", "t0k", "GET", "PX", "9"});
@@ -240,7 +242,13 @@ TEST(Encoder, AMarkerIsReplacedByATransaction) {
   const std::string end =
       command({"GET", "redlock:node:marker"}) + command({"PTTL", quarantine}) + command({"EXEC"});
   core::MarkerWrite write{0, "old", "new", std::chrono::seconds(30), std::chrono::seconds(1000)};
-  EXPECT_EQ(marker_transaction(write),
+  Encoder encoder;
+  const auto transaction = [&] {
+    Terms terms;
+    terms.marker = &write;
+    return encoder.encode(Verb::mark_plain, ScriptForm::digest, Dialect::with_get, terms);
+  };
+  EXPECT_EQ(transaction(),
             command({"MULTI"}) + command({"SET", quarantine, "enrolled", "NX", "PX", "30000"}) +
                 command({"PEXPIRE", quarantine, "30000", "GT"}) +
                 command({"ZADD", "redlock:node:numbers", "GT", "1031000000", "", "inf",
@@ -249,24 +257,26 @@ TEST(Encoder, AMarkerIsReplacedByATransaction) {
   write.expected.clear();
   write.quarantine = {};
   const std::string left = command({"PTTL", quarantine});
-  EXPECT_EQ(marker_transaction(write),
-            command({"MULTI"}) + left + left + left +
-                command({"SET", "redlock:node:marker", "new 1000000000", "NX"}) + end)
+  EXPECT_EQ(transaction(), command({"MULTI"}) + left + left + left +
+                               command({"SET", "redlock:node:marker", "new 1000000000", "NX"}) +
+                               end)
       << "as many answers";
 }
 
 TEST(Encoder, NumbersAreTended) {
   Encoder encoder;
-  EXPECT_EQ(encoder.encode(Verb::prune_fencing_numbers, ScriptForm::digest, Dialect::classic, {},
-                           Token(), {}),
+  EXPECT_EQ(test::encode(encoder, Verb::prune_fencing_numbers, ScriptForm::digest, Dialect::classic,
+                         {}, Token(), {}),
             test::resp::command({"EVALSHA", sha1(scripts::prune), "1", "redlock:node:numbers"}));
 }
 
 TEST(Encoder, ANameIsKeptByTheIdOfTheClient) {
   Encoder encoder;
+  Terms terms;
+  terms.name = "backup on db3";
   EXPECT_EQ(
-      encoder.encode(Verb::write_name, ScriptForm::digest, Dialect::classic, "backup on db3",
-                     token(), {}, 60'000),
+      test::encode(encoder, Verb::write_name, ScriptForm::digest, Dialect::classic, {}, token(),
+                   milliseconds(60'000), 0, terms),
       test::resp::command({"SET", "redlock:node:client:t0k", "backup on db3", "PX", "60000"}));
 }
 
@@ -275,18 +285,18 @@ TEST(Encoder, AnAuditNamesTheTokenAndTheOperator) {
   Terms terms;
   terms.name = "me";
   EXPECT_EQ(
-      encoder.encode(Verb::write_audit, ScriptForm::digest, Dialect::classic, "r", token(), {}, 0,
-                     terms),
+      test::encode(encoder, Verb::write_audit, ScriptForm::digest, Dialect::classic, "r", token(),
+                   {}, 0, terms),
       test::resp::command({"EVALSHA", sha1(scripts::audit), "1", "r", "t0k", "me", "86400000"}));
 }
 
 TEST(Encoder, ABrokenLockIsKeptByAnotherToken) {
   Encoder encoder;
   Terms terms;
-  terms.name = "keeper";
+  terms.keeper = "keeper";
   const auto encoded = [&](core::Duration delay) {
-    return std::string(encoder.encode(Verb::break_lock, ScriptForm::digest, Dialect::classic, "r",
-                                      token(), delay, 0, terms));
+    return std::string(test::encode(encoder, Verb::break_lock, ScriptForm::digest, Dialect::classic,
+                                    "r", token(), delay, 0, terms));
   };
   const auto expected = [](std::string_view delay) {
     return test::resp::command(
@@ -301,8 +311,8 @@ TEST(Encoder, QueuesAreOfAResource) {
   Encoder encoder;
   Terms terms;
   const auto encoded = [&](Verb verb) {
-    return std::string(
-        encoder.encode(verb, ScriptForm::digest, Dialect::classic, "r", token(), {}, 1, terms));
+    return std::string(test::encode(encoder, verb, ScriptForm::digest, Dialect::classic, "r",
+                                    token(), {}, 1, terms));
   };
   const std::string join = sha1(scripts::queue);
   EXPECT_EQ(encoded(Verb::join_queue),
@@ -316,14 +326,15 @@ TEST(Encoder, QueuesAreOfAResource) {
 
 TEST(Encoder, AsksForTheTime) {
   Encoder encoder;
-  EXPECT_EQ(encoder.encode(Verb::read_clock, ScriptForm::digest, Dialect::classic, {}, Token(), {}),
+  EXPECT_EQ(test::encode(encoder, Verb::read_clock, ScriptForm::digest, Dialect::classic, {},
+                         Token(), {}),
             test::resp::command({"TIME"}));
 }
 
 TEST(Encoder, TheOldConnectionIsKilledByItsId) {
   Encoder encoder;
-  EXPECT_EQ(encoder.encode(Verb::kill_old, ScriptForm::digest, Dialect::classic, "", Token(),
-                           core::Duration::zero(), std::numeric_limits<std::int64_t>::max()),
+  EXPECT_EQ(test::encode(encoder, Verb::kill_old, ScriptForm::digest, Dialect::classic, "", Token(),
+                         core::Duration::zero(), std::numeric_limits<std::int64_t>::max()),
             "*4\r\n$6\r\nCLIENT\r\n$4\r\nKILL\r\n$2\r\nID\r\n$19\r\n9223372036854775807\r\n");
 }
 
@@ -331,8 +342,8 @@ TEST(Encoder, ResourcesAndTokensAreSentByteForByte) {
   Encoder encoder;
   const std::string resource("a\r\n\0$%s b", 9);
   const std::string bytes("\xff\0\n", 3);
-  EXPECT_EQ(encoder.encode(Verb::set, ScriptForm::digest, Dialect::classic, resource,
-                           Token::parse(bytes).value(), milliseconds(1)),
+  EXPECT_EQ(test::encode(encoder, Verb::set, ScriptForm::digest, Dialect::classic, resource,
+                         Token::parse(bytes).value(), milliseconds(1)),
             test::resp::command({"SET", resource, bytes, "NX", "PX", "1"}));
 }
 
@@ -375,8 +386,10 @@ TEST(Encoder, AUsedEncoderWritesWhatANewOneWrites) {
             for (const int ttl : {5, 5, 5000, 6000}) {
               const Token token = Token::parse(letters).value();
               Encoder fresh;
-              EXPECT_EQ(used.encode(verb, form, dialect, resource, token, milliseconds(ttl), ttl),
-                        fresh.encode(verb, form, dialect, resource, token, milliseconds(ttl), ttl));
+              EXPECT_EQ(
+                  test::encode(used, verb, form, dialect, resource, token, milliseconds(ttl), ttl),
+                  test::encode(fresh, verb, form, dialect, resource, token, milliseconds(ttl),
+                               ttl));
             }
           }
         }
@@ -387,10 +400,10 @@ TEST(Encoder, AUsedEncoderWritesWhatANewOneWrites) {
 
 TEST(Encoder, EveryCallStartsAnew) {
   Encoder encoder;
-  const std::string first(encoder.encode(Verb::set, ScriptForm::digest, Dialect::classic, "r",
-                                         token(), milliseconds(1)));
-  EXPECT_EQ(encoder.encode(Verb::set, ScriptForm::digest, Dialect::classic, "r", token(),
-                           milliseconds(1)),
+  const std::string first(test::encode(encoder, Verb::set, ScriptForm::digest, Dialect::classic,
+                                       "r", token(), milliseconds(1)));
+  EXPECT_EQ(test::encode(encoder, Verb::set, ScriptForm::digest, Dialect::classic, "r", token(),
+                         milliseconds(1)),
             first);
 }
 

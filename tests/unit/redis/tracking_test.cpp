@@ -7,6 +7,7 @@
 
 #include "redis/connection.hpp"
 #include "redis/encoder.hpp"
+#include "support/encoding.hpp"
 #include "support/fake_server.hpp"
 #include "support/redis_connection.hpp"
 #include "support/resp.hpp"
@@ -43,8 +44,8 @@ class TrackingConnection : public testing::Test {
   }
   void ask(Verb verb) {
     Encoder encoder;
-    connection_->send(encoder.encode(verb, core::ScriptForm::digest, connection_->dialect(), "r",
-                                     Token::parse("me").value(), std::chrono::seconds(1), 1),
+    connection_->send(test::encode(encoder, verb, core::ScriptForm::digest, connection_->dialect(),
+                                   "r", Token::parse("me").value(), std::chrono::seconds(1), 1),
                       {.claim = {}, .round = 0, .verb = verb});
     connection_->flush();
   }

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "redis/encoder.hpp"
+#include "redlock/token.hpp"
+
+namespace redlock::test {
+
+/// What tests ask for, as a list of arguments. `number` is what the request calls it: a fencing
+/// number, a connection, the mode of a queue, or what is tracked; `token` names the client where a
+/// request has one.
+inline std::string_view encode(redis::Encoder& encoder, core::Verb verb, core::ScriptForm form,
+                               redis::Dialect dialect, std::string_view resource,
+                               std::string_view token, core::Duration ttl, std::int64_t number = 0,
+                               core::Terms terms = {}) {
+  terms.resource = resource;
+  terms.token = token;
+  terms.ttl = ttl;
+  terms.fencing_number = static_cast<std::uint64_t>(number);
+  terms.connection = terms.queue_mode = number;
+  terms.tracked = static_cast<core::Tracked>(number == 1 ? 1 : 0);
+  if (core::is_about_queue(verb) || verb == core::Verb::write_name) terms.client = token;
+  return encoder.encode(verb, form, dialect, terms);
+}
+inline std::string_view encode(redis::Encoder& encoder, core::Verb verb, core::ScriptForm form,
+                               redis::Dialect dialect, std::string_view resource,
+                               const Token& token, core::Duration ttl, std::int64_t number = 0,
+                               const core::Terms& terms = {}) {
+  return encode(encoder, verb, form, dialect, resource, token.view(), ttl, number, terms);
+}
+
+}  // namespace redlock::test
