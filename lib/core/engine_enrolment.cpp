@@ -99,7 +99,8 @@ void Engine::write_marker(const Enrolment::Write& write) {
                   write.quarantine,
                   now_.time_since_epoch() + link.clock().offset().value_or(Duration::zero()),
                   write.as_new};
-  const bool plain = !link.runs_scripts() && link.can_compare() && link.clock_known();
+  const bool plain =
+      !link.can(Capability::run_scripts) && link.can(Capability::compare) && link.clock_known();
   const Stamp stamp = upkeep(plain ? Verb::mark_plain : Verb::write_marker);
   Request request{NodeSet::of(write.node), stamp};
   request.terms.marker = &*writing_marker_;

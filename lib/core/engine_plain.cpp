@@ -65,18 +65,18 @@ NodeSet Engine::take_plain(const Claim& claim, Verb plain) {
   // Where others may wait, the script releases and notifies at once, and names the holder.
   const bool wanted =
       settings_.plain_commands && !claim.contended && !wait_queue_.is_contended(claim.resource());
-  const NodeSet unable_to_run_scripts = able.up - able.to_run_scripts;
+  const NodeSet unable_to_run_scripts = able.up - able.to(Capability::run_scripts);
   const NodeSet asked = wanted ? able.up : unable_to_run_scripts;
   switch (plain) {
     case Verb::release_plain:
-      return able.to_compare & asked;
+      return able.to(Capability::compare) & asked;
     case Verb::extend_plain:
     case Verb::repair_plain:
-      return able.to_compare & unable_to_run_scripts;
+      return able.to(Capability::compare) & unable_to_run_scripts;
     case Verb::set_all:
-      return able.to_set_all & asked;
+      return able.to(Capability::set_all) & asked;
     default:
-      return able.to_fence & unable_to_run_scripts;
+      return able.to(Capability::set_fenced) & unable_to_run_scripts;
   }
 }
 
@@ -112,20 +112,19 @@ std::optional<Answer> Engine::in_terms_of_scripts(const Claim& claim, const Answ
 bool Engine::send_as_script(Claim& claim, const Answer& answer) {
   // One refusal is enough: what a user may do, or a server knows, does not change so soon.
   const bool for_good = answer.text.starts_with("NOPERM") || answer.text.starts_with("ERR");
-  if (for_good && nodes_[answer.node].runs_scripts()) {
-    nodes_[answer.node].forget_plain(answer.stamp.verb);
-  }
+  const bool runs_scripts = nodes_[answer.node].can(Capability::run_scripts);
+  if (for_good && runs_scripts) nodes_[answer.node].forget_plain(answer.stamp.verb);
   const Verb script = script_form(answer.stamp.verb);
   Stamp stamp = answer.stamp;
   stamp.verb = script;
-  if (!nodes_[answer.node].runs_scripts() || !still_wanted(claim, stamp)) return false;
+  if (!runs_scripts || !still_wanted(claim, stamp)) return false;
   return !transmit_same(claim, script, NodeSet::of(answer.node), ScriptForm::digest).empty();
 }
 
 void Engine::notify_queued(Claim& claim, NodeIndex node) {
   wait_queue_.note_contended(claim.resource());
   // Lost, it costs those that wait the time until they try by themselves.
-  if (nodes_[node].runs_scripts()) {
+  if (nodes_[node].can(Capability::run_scripts)) {
     transmit_same(claim, Verb::notify, NodeSet::of(node), ScriptForm::digest);
   }
 }

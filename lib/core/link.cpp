@@ -40,11 +40,7 @@ void Link::came_up(const NodeUp& event, Instant now) {
   evictions_read_at_ = now;
   server_.assign(event.server);
   connection_ = event.connection;
-  can_fence_ = event.can_fence;
-  can_compare_ = event.can_compare;
-  can_set_all_ = event.can_set_all;
-  runs_scripts_ = event.runs_scripts;
-  can_track_ = event.can_track;
+  capabilities_ = event.capabilities;
   fenced_ = 0;
   name_due_.reset();
   ineligible_.assign(event.ineligible);

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/capabilities.hpp"
 #include "core/marker.hpp"
 #include "core/messages.hpp"
 #include "core/node_clock.hpp"
@@ -110,21 +111,17 @@ class Link {
     standing_->changed();
   }
 
-  /// Whether the server understands set_fenced.
-  [[nodiscard]] bool can_fence() const noexcept { return can_fence_; }
-  /// Whether it compares without a script.
-  [[nodiscard]] bool can_compare() const noexcept { return can_compare_; }
+  /// What the node can do, as of the last time it was up.
+  [[nodiscard]] Capabilities capabilities() const noexcept { return capabilities_; }
+  [[nodiscard]] bool can(Capability capability) const noexcept {
+    return capabilities_.has(capability);
+  }
   /// It turned out that we may not use this plain command.
   void forget_plain(Verb verb) noexcept {
-    (verb == Verb::set_all ? can_set_all_ : can_compare_) = false;
+    const bool sets_all = verb == Verb::set_all;
+    capabilities_ = capabilities_.without({sets_all ? Capability::set_all : Capability::compare});
     standing_->changed();
   }
-  /// Whether it understands set_all.
-  [[nodiscard]] bool can_set_all() const noexcept { return can_set_all_; }
-  /// Whether we may run scripts there.
-  [[nodiscard]] bool runs_scripts() const noexcept { return runs_scripts_; }
-  /// Whether it notifies us of the change of a key.
-  [[nodiscard]] bool can_track() const noexcept { return can_track_; }
   /// To be asked after each number that was asked for here: true for the first of a connection and
   /// every thousandth, so that what leaves is not less than what comes.
   [[nodiscard]] bool pruning_due() noexcept { return fenced_++ % 1000 == 0; }
@@ -376,11 +373,7 @@ class Link {
   std::optional<NodeIndex> duplicate_of_;
   std::string server_;
   std::int64_t connection_ = 0;
-  bool can_fence_ = false;
-  bool can_compare_ = false;
-  bool can_set_all_ = false;
-  bool runs_scripts_ = true;
-  bool can_track_ = false;
+  Capabilities capabilities_;
   std::uint64_t fenced_ = 0;
   std::string ineligible_;
   bool replica_ = false;

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <variant>
 
+#include "core/capabilities.hpp"
 #include "core/holds.hpp"
 #include "core/node_set.hpp"
 #include "core/time.hpp"
@@ -339,16 +340,8 @@ struct NodeUp {
   NodeIndex node = 0;
   std::string_view server;
   std::int64_t connection = 0;
-  /// Whether it understands set_fenced.
-  bool can_fence = false;
-  /// Whether it compares without a script: release_plain, extend_plain.
-  bool can_compare = false;
-  /// Whether it understands set_all.
-  bool can_set_all = false;
-  /// Whether we may run scripts there.
-  bool runs_scripts = true;
-  /// Whether it notifies us of the change of a key: Verb::track.
-  bool can_track = false;
+  /// What the handshake showed that it can do.
+  Capabilities capabilities{Capability::run_scripts};
   /// Why it has no vote as long as this connection lasts; empty where it has one.
   std::string_view ineligible{};
   /// How many keys it has evicted.

@@ -43,10 +43,8 @@ void Nodes::find_able() const {
     if (!link.up()) return;
     able_.up.add(node);
     if (!link.read_only()) able_.to_write.add(node);
-    if (link.can_compare()) able_.to_compare.add(node);
-    if (link.can_set_all()) able_.to_set_all.add(node);
-    if (link.can_fence()) able_.to_fence.add(node);
-    if (link.runs_scripts()) able_.to_run_scripts.add(node);
+    link.capabilities().each(
+        [&](Capability capability) { able_.by_capability[index_of(capability)].add(node); });
   });
   able_.found_at = standing_.count();
 }
@@ -482,7 +480,7 @@ void Nodes::note_step() {
 NodeSet Nodes::can_set_fenced(std::uint64_t number) const {
   return where([&](NodeIndex node) {
     const Link& link = links_[node];
-    if (!link.up() || !link.can_fence() || !link.clock_known()) return false;
+    if (!link.up() || !link.can(Capability::set_fenced) || !link.clock_known()) return false;
     const Duration clock = now_.time_since_epoch() + *link.clock().offset();
     return number <= fencing_number_at(clock + fence_lead);
   });

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -7,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/capabilities.hpp"
 #include "core/enrolment.hpp"
 #include "core/link.hpp"
 #include "core/node_set.hpp"
@@ -43,14 +45,14 @@ class Nodes {
 
   // --- who is there -----------------------------------------------------------------------------
   [[nodiscard]] NodeSet up() const { return able().up; }
-  /// What those that are up can do: see Link.
+  /// Those that are up, and what they can do.
   struct Able {
     NodeSet up{};
-    NodeSet to_write{};
-    NodeSet to_compare{};
-    NodeSet to_set_all{};
-    NodeSet to_fence{};
-    NodeSet to_run_scripts{};
+    NodeSet to_write{};  ///< not read_only()
+    [[nodiscard]] NodeSet to(Capability capability) const {
+      return by_capability[index_of(capability)];
+    }
+    std::array<NodeSet, capability_names.size()> by_capability{};
     std::uint64_t found_at = 0;  ///< the count of Standing to which that is true
   };
   [[nodiscard]] const Able& able() const {

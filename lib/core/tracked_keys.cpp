@@ -4,13 +4,7 @@
 
 namespace redlock::core {
 
-NodeSet TrackedKeys::able() const {
-  NodeSet able;
-  nodes_.up().each([&](NodeIndex node) {
-    if (nodes_[node].can_track()) able.add(node);
-  });
-  return able;
-}
+NodeSet TrackedKeys::able() const { return nodes_.able().to(Capability::track); }
 
 TrackedKeys::Entry& TrackedKeys::use(std::string_view key) {
   Entry* entry = find(key);
@@ -114,7 +108,7 @@ TrackedKeys::Entry* TrackedKeys::changed(const Changed& change) {
 }
 
 void TrackedKeys::came_up(NodeIndex node) {
-  if (!nodes_[node].can_track()) return;
+  if (!nodes_[node].can(Capability::track)) return;
   for (Entry& entry : keys_) {
     if (entry.second.uses == 0) continue;
     ask(entry);

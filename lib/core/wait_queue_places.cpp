@@ -45,7 +45,7 @@ bool WaitQueue::can_queue() const {
   std::size_t able = 0;
   for (const Link& link : nodes_) {
     const bool hears = link.up() && link.subscription.open;
-    able += hears && link.runs_scripts() ? 1U : 0U;
+    able += hears && link.can(Capability::run_scripts) ? 1U : 0U;
   }
   return able >= settings_.quorum;
 }

@@ -162,7 +162,7 @@ void Connection::take_handshake(const Value& value) {
       return;
     case Handshake::Progress::done: {
       state_ = State::ready;
-      dialect_ = handshake_->identity().dialect;
+      dialect_ = dialect_of(handshake_->identity().capabilities);
       assent_forms_ = assent_forms(dialect_, target_.guard ? Protocol::resp3 : Protocol::resp2);
       // The owner may destroy the connection in the call, and still use the identity.
       const ServerIdentity identity = handshake_->identity();

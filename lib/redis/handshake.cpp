@@ -7,6 +7,7 @@
 
 #include "core/marker.hpp"
 #include "redis/authentication.hpp"
+#include "redis/capability_rows.hpp"
 #include "redis/classify.hpp"
 #include "redis/encoder.hpp"
 #include "redis/keys.hpp"
@@ -44,12 +45,14 @@ namespace {
   return std::to_string(std::chrono::ceil<std::chrono::milliseconds>(duration).count());
 }
 
-/// SET … NX GET is an error before Redis 7.0.
-[[nodiscard]] Dialect dialect_of(std::string_view version) noexcept {
-  constexpr int first_with_get = 7;
-  int major = 0;
-  const auto parsed = std::from_chars(version.data(), version.data() + version.size(), major);
-  return parsed.ec == std::errc{} && major >= first_with_get ? Dialect::with_get : Dialect::classic;
+[[nodiscard]] core::Capabilities given_by_version(std::string_view version) noexcept {
+  int major = 0;  // and it stays so if there is no number
+  std::from_chars(version.data(), version.data() + version.size(), major);
+  core::Capabilities given;
+  for (const VersionRow& row : version_rows) {
+    if (row.since == 0 || major >= row.since) given = given.with(row.gives);
+  }
+  return given;
 }
 
 }  // namespace
@@ -74,14 +77,10 @@ Handshake::Handshake(const ConnectionTarget& target, std::string& out)
   }
   append_command(out, {"INFO"});
   expect(Step::info);
-  // Answers the keys of the call, or an error if the server does not know the command. COMMAND INFO
-  // and COMMAND LIST cost the server more.
-  append_command(out, {"COMMAND", "GETKEYS", "DELIFEQ", "key", "value"});
-  expect(Step::knows_delifeq);
-  append_command(out, {"COMMAND", "GETKEYS", "DELEX", "key"});
-  expect(Step::knows_delex);
-  append_command(out, {"COMMAND", "GETKEYS", "MSETEX", "1", "key", "value"});
-  expect(Step::knows_msetex);
+  for (const CommandRow& row : command_rows) {
+    append_command(out, row.question());
+    expect(Step::knows_command);
+  }
   append_command(out, {"CLIENT", "SETNAME", "redlock"});
   expect(Step::ignored);
   for (const scripts::Script& script : loaded_scripts) {
@@ -227,13 +226,13 @@ Handshake::Progress Handshake::take(const Value& answer) {
       if (is_error) return refuse(step, answer);
       if (answer.type != Value::Type::bulk) return malformed(step);
       return take_info(answer.text);
-    case Step::knows_delifeq:
-    case Step::knows_delex:
-    case Step::knows_msetex:
-      if (answer.type == Value::Type::array && !answer.elements.empty()) note_command(step);
+    case Step::knows_command:
+      take_keys(answer);
       return advance();
     case Step::script:
-      if (is_error && answer.text.starts_with("NOPERM")) identity_.runs_scripts = false;
+      if (is_error && answer.text.starts_with("NOPERM")) {
+        withdraw(core::Capability::run_scripts);
+      }
       return advance();
     case Step::ignored:
       return advance();
@@ -265,8 +264,8 @@ Handshake::Progress Handshake::take_guard_step(Step step, const Value& answer) {
     // A server whose EVAL was renamed runs none either. Without what could take the place of
     // scripts, no lock could be released there.
     const bool renamed = answer.text.starts_with("ERR unknown command");
-    if (answer.text.starts_with("NOPERM") || (renamed && identity_.can_compare)) {
-      identity_.runs_scripts = false;
+    if (answer.text.starts_with("NOPERM") || (renamed && can(core::Capability::compare))) {
+      withdraw(core::Capability::run_scripts);
       next_ = Guard::read;
       return advance();
     }
@@ -290,19 +289,24 @@ Handshake::Progress Handshake::take_guard_step(Step step, const Value& answer) {
 Handshake::Progress Handshake::advance() noexcept {
   ++taken_;
   if (taken_ < expected_) return Progress::more;
-  if (next_ == Guard::decide && !identity_.runs_scripts) next_ = Guard::read;
+  if (next_ == Guard::decide && !can(core::Capability::run_scripts)) next_ = Guard::read;
   const bool more = next_ != Guard::none && identity_.ineligible.empty();
   return more ? Progress::ask : Progress::done;
 }
 
-void Handshake::note_command(Step known) noexcept {
-  if (known == Step::knows_msetex) {
-    identity_.can_set_all = true;
-    return;
-  }
-  // DELIFEQ is shorter, and is used if the server knows both.
-  if (known == Step::knows_delex && !identity_.can_compare) identity_.dialect = Dialect::with_delex;
-  identity_.can_compare = true;
+bool Handshake::can(core::Capability capability) const noexcept {
+  return identity_.capabilities.has(capability);
+}
+
+void Handshake::withdraw(core::Capability capability) noexcept {
+  identity_.capabilities = identity_.capabilities.without({capability});
+}
+
+void Handshake::take_keys(const Value& answer) {
+  const CommandRow& row = command_rows.at(commands_taken_++);
+  const bool knows = answer.type == Value::Type::array && !answer.elements.empty();
+  if (!knows || (row.unless && can(*row.unless))) return;
+  identity_.capabilities = identity_.capabilities.with(row.gives);
 }
 
 Handshake::Progress Handshake::take_reading(Step step, const Value& answer) {
@@ -413,11 +417,9 @@ Handshake::Progress Handshake::take_info(const std::string& text) {
     why_ = "INFO: no run_id or no redis_version in it";
     return Progress::refused;
   }
-  identity_.dialect = dialect_of(identity_.version);
+  identity_.capabilities = given_by_version(identity_.version);
   identity_.ineligible = why_ineligible(text);
-  // Redis 6.0 would also notify us of the writes of our own scripts.
-  identity_.can_track =
-      tracks_ && identity_.dialect != Dialect::classic && identity_.ineligible.empty();
+  if (!tracks_ || !identity_.ineligible.empty()) withdraw(core::Capability::track);
   // While it reads an append-only file it says aof_enabled:0. The guard asks a moment later, when
   // all may be read, and would take a durable node for one that may have forgotten something.
   if (identity_.ineligible.empty() && info_field(text, "loading") == "1") {

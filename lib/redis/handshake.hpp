@@ -6,9 +6,9 @@
 #include <optional>
 #include <string>
 
+#include "core/capabilities.hpp"
 #include "core/restart_guard.hpp"
 #include "redis/connection_target.hpp"
-#include "redis/dialect.hpp"
 #include "redis/reply.hpp"
 
 namespace redlock::redis {
@@ -19,11 +19,7 @@ struct ServerIdentity {
   std::int64_t connection_id = 0;  ///< what CLIENT ID answered
   std::string version;             ///< e.g. "7.0.15"; of a fork that of Redis it is compatible with
   std::string product{};           ///< what it calls itself, e.g. "Valkey 9.1.2"
-  Dialect dialect = Dialect::classic;
-  bool can_compare = false;     ///< DELIFEQ or DELEX, and with either of them SET … IFEQ
-  bool can_set_all = false;     ///< MSETEX
-  bool runs_scripts = true;     ///< our user may
-  bool can_track = false;       ///< it notifies us of keys that change
+  core::Capabilities capabilities{};
   std::uint64_t evicted = 0;    ///< keys that it has evicted
   std::string ineligible{};     ///< why it can have no vote at all; empty where it can
   bool replica = false;         ///< and that is because it is a replica now
@@ -73,9 +69,7 @@ class Handshake {
     client_id,
     tracking,
     info,
-    knows_delifeq,
-    knows_delex,
-    knows_msetex,
+    knows_command,
     script,
     ignored,
     fsync,
@@ -101,7 +95,9 @@ class Handshake {
   [[nodiscard]] Progress take_marker(const Value& answer);
   [[nodiscard]] Progress take_guard(const Value& answer);
   void take_marker_text(const std::string& text);
-  void note_command(Step known) noexcept;
+  void take_keys(const Value& answer);
+  [[nodiscard]] bool can(core::Capability capability) const noexcept;
+  void withdraw(core::Capability capability) noexcept;
   void run_guard(std::string& out);
   void read_for_guard(std::string& out);
   void write_for_guard(std::string& out);
@@ -114,7 +110,8 @@ class Handshake {
   std::array<Step, 32> steps_{};
   std::size_t expected_ = 0;
   std::size_t taken_ = 0;
-  std::string password_;  // removed from refusals
+  std::size_t commands_taken_ = 0;  // of command_rows
+  std::string password_;            // removed from refusals
   /// What the guard still has to do.
   enum class Guard : std::uint8_t {
     none,

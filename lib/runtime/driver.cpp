@@ -152,9 +152,10 @@ void Driver::carry_out(const core::Drained&) { listener_.on_drained(); }
 
 void Driver::on_node_ready(NodeIndex node, const redis::ServerIdentity& identity) noexcept {
   nodes_[node]->reported_down = false;
-  common_dialect_ = identity.dialect;
+  const redis::Dialect dialect = redis::dialect_of(identity.capabilities);
+  common_dialect_ = dialect;
   for (const auto& other : nodes_) {
-    const bool same = !other->ready() || other->connection().dialect() == identity.dialect;
+    const bool same = !other->ready() || other->connection().dialect() == dialect;
     if (!same) common_dialect_.reset();
   }
   report(node, NodeEvent::Kind::up, identity.product);
@@ -162,12 +163,7 @@ void Driver::on_node_ready(NodeIndex node, const redis::ServerIdentity& identity
   event.node = node;
   event.server = identity.run_id;
   event.connection = identity.connection_id;
-  // What it is made of came with Redis 6.2 and 7.0.
-  event.can_fence = identity.dialect != redis::Dialect::classic;
-  event.can_compare = identity.can_compare;
-  event.can_set_all = identity.can_set_all;
-  event.runs_scripts = identity.runs_scripts;
-  event.can_track = identity.can_track;
+  event.capabilities = identity.capabilities;
   event.evicted = identity.evicted;
   event.ineligible = identity.ineligible;
   event.replica = identity.replica;

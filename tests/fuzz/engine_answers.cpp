@@ -189,22 +189,31 @@ class Driver {
     step(core::Changed{node(), kind, resource()});
   }
 
+  static core::Capabilities capabilities_of(std::uint8_t how) {
+    using core::Capability;
+    const bool is_modern = (how & 1U) != 0;
+    core::Capabilities can;
+    if (is_modern) can = can.with({Capability::name_holder, Capability::set_fenced});
+    if (is_modern && (how & 2U) != 0) can = can.with({Capability::compare, Capability::set_all});
+    if ((how & 4U) == 0) can = can.with({Capability::run_scripts});
+    if ((how & 64U) != 0) can = can.with({Capability::track});
+    return can;
+  }
+
   void come_up(NodeIndex index) {
     Node& node = nodes_[index];
     const std::uint8_t how = input_.byte();
     if (node.state != Node::State::connecting) return;
     node.state = Node::State::up;
-    node.form = (how & 1U) != 0 ? redis::Dialect::with_get : redis::Dialect::classic;
+    const core::Capabilities capabilities = capabilities_of(how);
+    node.form = redis::dialect_of(capabilities);
     node.connection = ++connections_;
     const std::string server = "server" + std::to_string((how & 2U) != 0 ? how % 5 : index + 10);
     core::NodeUp event;
     event.node = index;
     event.server = server;
     event.connection = node.connection;
-    event.can_fence = node.form != redis::Dialect::classic;
-    event.can_compare = event.can_set_all = event.can_fence && (how & 2U) != 0;
-    event.runs_scripts = (how & 4U) == 0;
-    event.can_track = (how & 64U) != 0;
+    event.capabilities = capabilities;
     if ((how & 0x0cU) == 0x0cU) event.ineligible = "ineligible";
     if ((how & 0x30U) == 0x30U) {
       event.quarantine = ttls[how % ttls.size()];

@@ -117,6 +117,16 @@ bool ModelNode::is_script(Verb verb) {
   }
 }
 
+core::Capabilities ModelNode::capabilities() const noexcept {
+  using core::Capability;
+  core::Capabilities can;
+  if (runs_scripts) can = can.with({Capability::run_scripts});
+  if (version != Servers::old) can = can.with({Capability::name_holder});
+  if (version == Servers::modern) can = can.with({Capability::set_fenced});
+  if (compares) can = can.with({Capability::compare, Capability::set_all});
+  return can;
+}
+
 Response ModelNode::execute(const Request& request, True now) {
   for (std::size_t resource = 0; resource < resources; ++resource) expire(resource, now);
   if (has_permits) expire(any_permit, now);

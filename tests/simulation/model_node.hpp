@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "core/capabilities.hpp"
 #include "core/commands.hpp"
 #include "simulation/clock.hpp"
 #include "simulation/model_queue.hpp"
@@ -205,6 +206,8 @@ class ModelNode {
   Servers version = Servers::by_scripts;
   bool compares = false;     ///< without a script, and sets several keys at once
   bool runs_scripts = true;  ///< for the clients' user
+  /// What the handshake finds.
+  [[nodiscard]] core::Capabilities capabilities() const noexcept;
 
   /// Below which no number is acknowledged, in microseconds.
   [[nodiscard]] std::optional<std::int64_t>& floor() noexcept { return memory_.floor; }

@@ -186,7 +186,17 @@ void Simulation::come_up(const Event& event) {
     return plan(now_, Kind::refused, connection.client * nodes_.size() + node, event.b);
   }
   client.connection[node] = event.a;
-  tell("client ", connection.client, " is connected to node ", node, " as ", connection.number);
+  core::Capabilities capabilities = nodes_[node].capabilities();
+  if (scenario_.tracks && !connection.replica) {
+    capabilities = capabilities.with({core::Capability::track});
+  }
+  std::string able_to;
+  capabilities.each([&](core::Capability capability) {
+    able_to += able_to.empty() ? "" : ", ";
+    able_to += core::capability_names.at(index_of(capability));
+  });
+  tell("client ", connection.client, " is connected to node ", node, " as ", connection.number,
+       ", which can ", able_to);
   const std::string server = std::to_string(node) + "/" + std::to_string(connection.run);
   const std::string marker = connection.marker;
   core::NodeUp up;
@@ -198,10 +208,7 @@ void Simulation::come_up(const Event& event) {
   up.marker = marker;
   up.unmarked = connection.unmarked;
   up.evicted = evicted_at(node);
-  up.can_fence = nodes_[node].version == Servers::modern;
-  up.can_compare = up.can_set_all = nodes_[node].compares;
-  up.runs_scripts = nodes_[node].runs_scripts;
-  up.can_track = scenario_.tracks && !connection.replica;
+  up.capabilities = capabilities;
   up.replica = connection.replica;
   if (connection.replica) up.ineligible = "it is a replica";
   const bool ends = connection.odd == Oddity::invalidates && !healed_;

@@ -17,8 +17,8 @@ struct Comparing : Harness {
       : Harness(std::move(settings)) {
     tick();
     NodeUp node;
-    node.can_fence = node.can_compare = node.can_set_all = true;
-    node.runs_scripts = runs_scripts;
+    node.capabilities = {Capability::set_fenced, Capability::compare, Capability::set_all};
+    if (runs_scripts) node.capabilities = node.capabilities.with({Capability::run_scripts});
     for (NodeIndex i = 0; i < 3; ++i) up_as(i, node);
   }
   std::string queued(NodeIndex node) {

@@ -90,7 +90,7 @@ class Numbering : public testing::Test {
     static_cast<void>(h.tick());
     for (NodeIndex node = 0; node < 3; ++node) {
       NodeUp event;
-      event.can_fence = true;
+      event.capabilities = {Capability::run_scripts, Capability::set_fenced};
       static_cast<void>(h.up_as(node, event));
       static_cast<void>(h.clock(node, clocks));
     }
@@ -196,7 +196,7 @@ class ShortForm : public testing::Test {
     const std::string record = record_of(node);
     NodeUp event;
     event.marker = record;
-    event.can_fence = true;
+    event.capabilities = {Capability::run_scripts, Capability::set_fenced};
     static_cast<void>(h.up_as(node, event));
     static_cast<void>(h.clock(node, 5000us));
   }
@@ -324,7 +324,7 @@ TEST(ShortFormUnguarded, is_the_long_one_without_the_marker_behind_votes) {
   Harness h(settings);
   static_cast<void>(h.tick());
   NodeUp event;
-  event.can_fence = true;
+  event.capabilities = {Capability::run_scripts, Capability::set_fenced};
   static_cast<void>(h.up_as(0, event));
   static_cast<void>(h.clock(0, 5000us));
   EXPECT_EQ(h.acquire_fenced(1, 10s, 5000), "set-fenced t1 5000 -> 0");

@@ -41,7 +41,7 @@ inline const std::string foreign = "another library's token";
 
 inline NodeUp tracking_node() {
   NodeUp node;
-  node.can_track = true;
+  node.capabilities = {Capability::run_scripts, Capability::track};
   return node;
 }
 

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "redis/capability_rows.hpp"
+#include "redis/dialect.hpp"
 #include "redis/keys.hpp"
 #include "redis/loaded_scripts.hpp"
 #include "support/resp.hpp"
@@ -17,6 +19,9 @@ namespace redlock::redis {
 namespace {
 
 using Progress = Handshake::Progress;
+using core::Capability;
+
+Dialect dialect_for(const ServerIdentity& identity) { return dialect_of(identity.capabilities); }
 
 std::string info(const std::string& version) {
   return "# Server\r\nredis_version:" + version +
@@ -24,11 +29,11 @@ std::string info(const std::string& version) {
 }
 
 std::string the_rest() {
-  std::string out = test::resp::command({"CLIENT", "ID"}) + test::resp::command({"INFO"}) +
-                    test::resp::command({"COMMAND", "GETKEYS", "DELIFEQ", "key", "value"}) +
-                    test::resp::command({"COMMAND", "GETKEYS", "DELEX", "key"}) +
-                    test::resp::command({"COMMAND", "GETKEYS", "MSETEX", "1", "key", "value"}) +
-                    test::resp::command({"CLIENT", "SETNAME", "redlock"});
+  std::string out = test::resp::command({"CLIENT", "ID"}) + test::resp::command({"INFO"});
+  for (const CommandRow& row : command_rows) {
+    out += test::resp::command({row.question().begin(), row.question().end()});
+  }
+  out += test::resp::command({"CLIENT", "SETNAME", "redlock"});
   for (const auto& script : loaded_scripts) {
     out += test::resp::command({"SCRIPT", "LOAD", std::string(script.text)});
   }
@@ -71,7 +76,9 @@ TEST(Handshake, IsDoneWhenEverythingIsAnswered) {
   EXPECT_EQ(handshake.take(status("OK")), Progress::more);
   EXPECT_EQ(handshake.take(integer(77)), Progress::more);
   EXPECT_EQ(handshake.take(bulk(info("7.0.15"))), Progress::more);
-  for (int i = 0; i < 3; ++i) EXPECT_EQ(handshake.take(error("ERR unknown")), Progress::more);
+  for (std::size_t i = 0; i < command_rows.size(); ++i) {
+    EXPECT_EQ(handshake.take(error("ERR unknown")), Progress::more);
+  }
   EXPECT_EQ(handshake.take(error("NOPERM no CLIENT SETNAME")), Progress::more);
   EXPECT_EQ(handshake.take(error("LOADING")), Progress::more);
   for (std::size_t i = 2; i < loaded_scripts.size(); ++i) {
@@ -84,17 +91,17 @@ TEST(Handshake, IsDoneWhenEverythingIsAnswered) {
   EXPECT_EQ(handshake.identity().connection_id, 77);
   EXPECT_EQ(handshake.identity().version, "7.0.15");
   EXPECT_EQ(handshake.identity().product, "Redis 7.0.15");
-  EXPECT_EQ(handshake.identity().dialect, Dialect::with_get);
+  EXPECT_EQ(dialect_for(handshake.identity()), Dialect::with_get);
 }
 
 TEST(Handshake, TheVersionDecidesHowSetIsAsked) {
-  EXPECT_EQ(identify("7.0.0").dialect, Dialect::with_get);
-  EXPECT_EQ(identify("8.2").dialect, Dialect::with_get);
-  EXPECT_EQ(identify("255.255.255").dialect, Dialect::with_get);
-  EXPECT_EQ(identify("6.2.14").dialect, Dialect::classic);
-  EXPECT_EQ(identify("5.0").dialect, Dialect::classic);
-  EXPECT_EQ(identify("unstable").dialect, Dialect::classic);
-  EXPECT_EQ(identify("99999999999999").dialect, Dialect::classic);
+  EXPECT_EQ(dialect_for(identify("7.0.0")), Dialect::with_get);
+  EXPECT_EQ(dialect_for(identify("8.2")), Dialect::with_get);
+  EXPECT_EQ(dialect_for(identify("255.255.255")), Dialect::with_get);
+  EXPECT_EQ(dialect_for(identify("6.2.14")), Dialect::classic);
+  EXPECT_EQ(dialect_for(identify("5.0")), Dialect::classic);
+  EXPECT_EQ(dialect_for(identify("unstable")), Dialect::classic);
+  EXPECT_EQ(dialect_for(identify("99999999999999")), Dialect::classic);
 }
 
 TEST(Handshake, ARefusalNamesTheCommandAndTheReason) {
@@ -259,13 +266,13 @@ TEST(Handshake, HasTheServerTrackNoKey) {
   Guarded guarded("", status("OK"));
   EXPECT_EQ(guarded.out.find("CACHING"), std::string::npos);
   EXPECT_EQ(guarded.take({bulk("m"), integer(0), bulk("")}), Progress::done);
-  EXPECT_TRUE(guarded.handshake->identity().can_track);
+  EXPECT_TRUE(guarded.handshake->identity().capabilities.has(Capability::track));
 }
 
 TEST(Handshake, ServersThatTellOfOurOwnWritesAreAskedToTrackNothing) {
   Guarded old("", status("OK"), "6.2.14");
   EXPECT_EQ(old.take({bulk("m"), integer(0), bulk("")}), Progress::done);
-  EXPECT_FALSE(old.handshake->identity().can_track);
+  EXPECT_FALSE(old.handshake->identity().capabilities.has(Capability::track));
 }
 
 TEST(Handshake, TellsHowLongANodeIsQuarantinedAndWhy) {
@@ -282,7 +289,7 @@ ServerIdentity identity_without_guard(const Value& why, std::int64_t left) {
   Handshake handshake({}, out);
   static_cast<void>(handshake.take(integer(1)));
   static_cast<void>(handshake.take(bulk(info("7.0.15"))));
-  for (std::size_t i = 0; i < 4 + loaded_scripts.size(); ++i) {
+  for (std::size_t i = 0; i < command_rows.size() + 1 + loaded_scripts.size(); ++i) {
     EXPECT_EQ(handshake.take(status("OK")), Progress::more);
   }
   EXPECT_EQ(handshake.take(bulk("redlock3 …")), Progress::more);
@@ -326,29 +333,29 @@ TEST(Handshake, FindsOutWhatTheServerComparesWithoutAScript) {
     keys.type = Value::Type::array;
     keys.elements.push_back(&key);
     const Value unknown = error("ERR Invalid command specified");
-    for (const std::string command : {"delifeq", "delex", "msetex"}) {
-      const bool is_known = std::find(known.begin(), known.end(), command) != known.end();
+    for (const CommandRow& row : command_rows) {
+      const bool is_known = std::find(known.begin(), known.end(), row.words[2]) != known.end();
       EXPECT_EQ(handshake.take(is_known ? keys : unknown), Progress::more);
     }
     return handshake.identity();
   };
   const ServerIdentity none = identity({});
-  EXPECT_FALSE(none.can_compare);
-  EXPECT_FALSE(none.can_set_all);
-  EXPECT_EQ(none.dialect, Dialect::with_get);
-  const ServerIdentity valkey = identity({"delifeq", "msetex"});
-  EXPECT_TRUE(valkey.can_compare);
-  EXPECT_TRUE(valkey.can_set_all);
-  EXPECT_EQ(valkey.dialect, Dialect::with_get);
-  const ServerIdentity redis = identity({"delex", "msetex"});
-  EXPECT_TRUE(redis.can_compare);
-  EXPECT_EQ(redis.dialect, Dialect::with_delex);
-  EXPECT_EQ(identity({"delex", "delifeq"}).dialect, Dialect::with_get);
+  EXPECT_FALSE(none.capabilities.has(Capability::compare));
+  EXPECT_FALSE(none.capabilities.has(Capability::set_all));
+  EXPECT_EQ(dialect_for(none), Dialect::with_get);
+  const ServerIdentity valkey = identity({"DELIFEQ", "MSETEX"});
+  EXPECT_TRUE(valkey.capabilities.has(Capability::compare));
+  EXPECT_TRUE(valkey.capabilities.has(Capability::set_all));
+  EXPECT_EQ(dialect_for(valkey), Dialect::with_get);
+  const ServerIdentity redis = identity({"DELEX", "MSETEX"});
+  EXPECT_TRUE(redis.capabilities.has(Capability::compare));
+  EXPECT_EQ(dialect_for(redis), Dialect::with_delex);
+  EXPECT_EQ(dialect_for(identity({"DELEX", "DELIFEQ"})), Dialect::with_get);
 }
 
 TEST(Handshake, WhereScriptsAreForbiddenTheGuardIsATransaction) {
   Guarded guarded("", error("ERR"), "7.2.4", error("NOPERM no script"));
-  EXPECT_FALSE(guarded.handshake->identity().runs_scripts);
+  EXPECT_FALSE(guarded.handshake->identity().capabilities.has(Capability::run_scripts));
   EXPECT_EQ(guarded.out, test::resp::command({"WATCH", "redlock:node:marker",
                                               "redlock:node:quarantine", "redlock:node:numbers"}) +
                              test::resp::command({"GET", "redlock:node:marker"}) +
@@ -411,8 +418,8 @@ TEST(Handshake, AServerWhoseEvalWasRenamedIsDoneWithoutScriptsIfItKnowsTheComman
   known.elements.push_back(&key);
   Guarded guarded("", status("OK"), "9.1.0", known);
   EXPECT_EQ(guarded.handshake->take(renamed), Progress::ask);
-  EXPECT_TRUE(guarded.handshake->identity().can_compare);
-  EXPECT_FALSE(guarded.handshake->identity().runs_scripts);
+  EXPECT_TRUE(guarded.handshake->identity().capabilities.has(Capability::compare));
+  EXPECT_FALSE(guarded.handshake->identity().capabilities.has(Capability::run_scripts));
 
   Guarded older("", status("OK"));
   EXPECT_EQ(older.handshake->take(renamed), Progress::refused);
@@ -424,7 +431,7 @@ TEST(Handshake, AServerWhoseEvalWasRenamedIsDoneWithoutScriptsIfItKnowsTheComman
 TEST(Handshake, AUserWhoMayLoadScriptsAndNotRunThemIsNoticedByTheGuard) {
   Guarded guarded("", status("OK"));
   EXPECT_EQ(guarded.handshake->take(error("NOPERM no EVAL")), Progress::ask);
-  EXPECT_FALSE(guarded.handshake->identity().runs_scripts);
+  EXPECT_FALSE(guarded.handshake->identity().capabilities.has(Capability::run_scripts));
   guarded.ask();
   EXPECT_TRUE(guarded.out.starts_with("*4\r\n$5\r\nWATCH"));
   EXPECT_EQ(guarded.take_reading(Value(), -2), Progress::ask);
